@@ -1,0 +1,75 @@
+"""The command line: one module a command, imported only when the command is called."""
+
+from __future__ import annotations
+
+import importlib
+import sys
+
+import click
+
+from bdpbench import __version__
+from bdpbench.errors import BdpbenchError
+
+# Command → (module, one line of help). The help stands here so that `--help` imports no command.
+_COMMANDS = {
+    "run": ("run", "Simulate what is missing of a study and write its report."),
+    "list": ("list_runs", "Show studies, scenarios, runs and what they cost."),
+    "test": ("test", "Run bdpbench's own tests."),
+    "ns2": ("ns2", "Build ns-2.35, and ask about the build."),
+    "schema": ("schema", "Write the JSON Schemas of the YAML files."),
+    "plan": ("plan", "Stage 1: write the plan of a tier."),
+    "simulate": ("simulate", "Stage 2: run ns-2 for one planned run."),
+    "parse": ("parse", "Stage 3: turn output files into tables."),
+    "measure": ("measure", "Stage 4: compute the metrics of a plan."),
+    "score": ("score", "Stage 5: compare the metrics with the published numbers."),
+    "report": ("report", "Stage 6: write the HTML report."),
+}
+
+
+class _LazyGroup(click.Group):
+    """A group that imports a command when it is called, not when help is asked for."""
+
+    def list_commands(self, ctx: click.Context) -> list[str]:
+        return list(_COMMANDS)
+
+    def get_command(self, ctx: click.Context, cmd_name: str) -> click.Command | None:
+        if cmd_name not in _COMMANDS:
+            return None
+        module = importlib.import_module(f"bdpbench.cli.{_COMMANDS[cmd_name][0]}")
+        command: click.Command = module.command
+        return command
+
+    def format_commands(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:
+        with formatter.section("Commands"):
+            formatter.write_dl([(name, text) for name, (_, text) in _COMMANDS.items()])
+
+    def resolve_command(
+        self, ctx: click.Context, args: list[str]
+    ) -> tuple[str | None, click.Command | None, list[str]]:
+        name = args[0]
+        if name not in _COMMANDS and not name.startswith("-"):
+            from difflib import get_close_matches
+
+            close = get_close_matches(name, _COMMANDS, n=1)
+            hint = f" Did you mean {close[0]!r}?" if close else ""
+            raise click.UsageError(f"No such command {name!r}.{hint}", ctx)
+        return super().resolve_command(ctx, args)
+
+
+@click.group(cls=_LazyGroup, context_settings={"help_option_names": ["-h", "--help"]})
+@click.version_option(__version__, prog_name="bdpbench")
+def cli() -> None:
+    """Reproduce the classic studies of TCP on high bandwidth-delay-product paths.
+
+    `./bdpbench run` sets everything up, simulates the quick tier of the default study and says
+    where its report is.
+    """
+
+
+def main() -> None:
+    """Entry point: an expected error becomes one message and exit code 1, never a traceback."""
+    try:
+        cli.main(prog_name="bdpbench", standalone_mode=True)
+    except BdpbenchError as error:
+        click.echo(f"error: {error}", err=True)
+        sys.exit(1)

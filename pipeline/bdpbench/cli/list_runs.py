@@ -1,0 +1,32 @@
+"""`bdpbench list`: what there is to run, and what it costs."""
+
+from __future__ import annotations
+
+import click
+
+from bdpbench.cli.options import selection_options, study_argument, tier_option
+
+
+@click.command("list")
+@study_argument
+@tier_option
+@selection_options
+@click.option("--runs", "show_runs", is_flag=True, help="Show every run with its id.")
+def command(
+    study: str | None,
+    tier: str | None,
+    scenarios: tuple[str, ...],
+    protocols: tuple[str, ...],
+    show_runs: bool,
+) -> None:
+    """Show studies, their scenarios and runs, and the CPU time that they are expected to take."""
+    from bdpbench.model.runs import Selection
+    from bdpbench.workflow.listing import list_runs, list_scenarios, list_studies
+
+    selection = Selection(scenarios, protocols)
+    if study is None:
+        list_studies()
+    elif show_runs:
+        list_runs(study, tier, selection)
+    else:
+        list_scenarios(study, selection)

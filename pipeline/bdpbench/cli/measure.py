@@ -1,0 +1,19 @@
+"""`bdpbench measure`: stage 4."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import click
+
+
+@click.command("measure")
+@click.argument("plan_file", type=click.Path(path_type=Path))
+@click.option("--runs", "runs_dir", required=True, type=click.Path(path_type=Path))
+@click.option("-o", "--output", required=True, type=click.Path(path_type=Path))
+def command(plan_file: Path, runs_dir: Path, output: Path) -> None:
+    """Compute the metrics of the finished runs of PLAN_FILE; writes parquet, and CSV beside it."""
+    from bdpbench.model.plan import read_plan
+    from bdpbench.workflow.stages import measure_plan, write_metrics
+
+    write_metrics(measure_plan(read_plan(plan_file), runs_dir), output)

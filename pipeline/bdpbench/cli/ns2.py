@@ -1,0 +1,60 @@
+"""`bdpbench ns2`: the ns-2 build."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import click
+
+from bdpbench.cli.options import backend_option
+
+
+@click.group("ns2")
+def command() -> None:
+    """Build ns-2.35, and ask about the build."""
+
+
+@command.command("build")
+@backend_option
+@click.option(
+    "--source",
+    type=click.Path(path_type=Path),
+    help="Your own copy of the source archive; its checksum must be that of ns2/SOURCE.lock.",
+)
+@click.option("--marker", type=click.Path(path_type=Path), help="File to write when it is built.")
+def build(backend: str | None, source: Path | None, marker: Path | None) -> None:
+    """Build ns-2 for this checkout, unless it is built."""
+    from bdpbench.model.files import write_json_atomically
+    from bdpbench.workflow.run import backend_for
+
+    chosen = backend_for(backend)
+    chosen.build(source)
+    if marker is not None:
+        write_json_atomically(marker, chosen.info())
+
+
+@command.command("path")
+def path() -> None:
+    """Print the ns-2 binary in use (native backend)."""
+    from bdpbench.ns2.build import current_build_id, require_build
+
+    click.echo(str(require_build(current_build_id()).binary))
+
+
+@command.command("info")
+@backend_option
+def info(backend: str | None) -> None:
+    """Print how the ns-2 in use was built, as JSON."""
+    import json
+
+    from bdpbench.workflow.run import backend_for
+
+    click.echo(json.dumps(backend_for(backend).info(), indent=2, sort_keys=True))
+
+
+@command.command("id")
+def build_id() -> None:
+    """Print the id of the build that this checkout leads to."""
+    from bdpbench.ns2.build import current_build_id
+
+    click.echo(current_build_id())

@@ -1,0 +1,35 @@
+"""Options that several commands share."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any, TypeVar
+
+import click
+
+Function = TypeVar("Function", bound=Callable[..., Any])
+
+study_argument = click.argument("study", required=False)
+
+tier_option = click.option(
+    "--tier",
+    type=click.Choice(["quick", "paper", "full"]),
+    help="quick: minutes; paper: the paper's own durations; full: every grid point.",
+)
+
+backend_option = click.option(
+    "--backend",
+    type=click.Choice(["auto", "docker", "native"]),
+    help="Where ns-2 runs; auto takes Docker where an engine answers.",
+)
+
+
+def selection_options(function: Function) -> Function:
+    """``--scenario`` and ``--protocol``, each of which may be given several times."""
+    decorate = click.option(
+        "--protocol", "protocols", multiple=True, help="Only runs with this protocol."
+    )
+    decorated = decorate(function)
+    return click.option(
+        "--scenario", "scenarios", multiple=True, help="Only runs of this scenario."
+    )(decorated)

@@ -1,0 +1,32 @@
+"""`bdpbench plan`: stage 1."""
+
+from __future__ import annotations
+
+import click
+
+from bdpbench.cli.options import selection_options, study_argument, tier_option
+
+
+@click.command("plan")
+@study_argument
+@tier_option
+@selection_options
+def command(
+    study: str | None, tier: str | None, scenarios: tuple[str, ...], protocols: tuple[str, ...]
+) -> None:
+    """Write the plan of a tier of STUDY, and print its path."""
+    from bdpbench.model.config import load_config
+    from bdpbench.model.paths import results_dir
+    from bdpbench.model.runs import Selection
+    from bdpbench.ns2.build import current_build_id
+    from bdpbench.workflow.planning import prepare
+
+    config = load_config()
+    prepared = prepare(
+        study or config.study,
+        tier or config.tier,
+        Selection(scenarios, protocols),
+        current_build_id(),
+        results_dir(config.results),
+    )
+    click.echo(str(prepared.paths.plan))

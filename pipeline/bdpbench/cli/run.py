@@ -1,0 +1,50 @@
+"""`bdpbench run`: everything from the plan to the report."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import click
+
+from bdpbench.cli.options import backend_option, selection_options, study_argument, tier_option
+
+
+@click.command("run")
+@study_argument
+@tier_option
+@selection_options
+@backend_option
+@click.option("-j", "--jobs", type=click.IntRange(1), help="Simulations at once.")
+@click.option("-k", "--keep-going", is_flag=True, help="Go on with other runs when one fails.")
+@click.option("-n", "--dry-run", is_flag=True, help="Say what would be simulated, and stop.")
+@click.option("--profile", type=click.Path(path_type=Path), help="Snakemake profile to run with.")
+def command(
+    study: str | None,
+    tier: str | None,
+    scenarios: tuple[str, ...],
+    protocols: tuple[str, ...],
+    backend: str | None,
+    jobs: int | None,
+    keep_going: bool,
+    dry_run: bool,
+    profile: Path | None,
+) -> None:
+    """Simulate what is missing of STUDY and write its report.
+
+    Finished runs are kept and never simulated again; an interrupted run resumes by itself.
+    """
+    from bdpbench.model.runs import Selection
+    from bdpbench.workflow.run import RunRequest, run_study
+
+    run_study(
+        RunRequest(
+            study=study,
+            tier=tier,
+            selection=Selection(scenarios, protocols),
+            backend=backend,
+            jobs=jobs,
+            keep_going=keep_going,
+            dry_run=dry_run,
+            profile=profile,
+        )
+    )

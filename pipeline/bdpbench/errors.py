@@ -1,0 +1,26 @@
+"""The one error that users are expected to meet, and to be able to mend.
+
+Anything else that escapes is a bug of bdpbench and keeps its traceback.
+"""
+
+from __future__ import annotations
+
+
+class BdpbenchError(Exception):
+    """Something in the input, the machine or a run is wrong, and the message says what to do.
+
+    Args:
+        message: what is wrong and what was expected, in one sentence.
+        where: the file, ``file:line``, key or command that it is about.
+        hint: what the user can do about it.
+    """
+
+    def __init__(self, message: str, *, where: str = "", hint: str = "") -> None:
+        super().__init__(message)
+        self.message = message
+        self.where = where
+        self.hint = hint
+
+    def __str__(self) -> str:
+        text = f"{self.where}: {self.message}" if self.where else self.message
+        return f"{text}\n  hint: {self.hint}" if self.hint else text

@@ -1,0 +1,1 @@
+"""Studies, scenarios, runs and plans: what is to be simulated, checked before anything runs."""

@@ -1,0 +1,40 @@
+"""Where things lie: the checkout, its configuration, and the results of the user."""
+
+from __future__ import annotations
+
+import os
+from pathlib import Path
+
+
+def repository_root() -> Path:
+    """Root of the checkout that this package belongs to (``BDPBENCH_ROOT`` overrides it)."""
+    override = os.environ.get("BDPBENCH_ROOT")
+    return Path(override).resolve() if override else Path(__file__).resolve().parents[3]
+
+
+def home_dir() -> Path:
+    """Folder of what bdpbench builds for itself: ns-2, caches (``BDPBENCH_HOME`` overrides it)."""
+    override = os.environ.get("BDPBENCH_HOME")
+    return Path(override).resolve() if override else repository_root() / ".bdpbench"
+
+
+def config_dir() -> Path:
+    """Folder of ``config.yaml`` and ``studies/`` (``BDPBENCH_CONFIG`` overrides it)."""
+    override = os.environ.get("BDPBENCH_CONFIG")
+    return Path(override).resolve() if override else repository_root() / "config"
+
+
+def tcl_dir() -> Path:
+    """Folder of the scenario scripts and their library."""
+    return repository_root() / "tcl"
+
+
+def study_dir(key: str) -> Path:
+    """Folder of one study: ``study.yaml``, ``published.csv``, ``claims.yaml``, ``NOTES.md``."""
+    return config_dir() / "studies" / key
+
+
+def results_dir(configured: str) -> Path:
+    """Folder of runs and reports: ``BDPBENCH_RESULTS``, else ``results`` of the configuration."""
+    override = os.environ.get("BDPBENCH_RESULTS")
+    return Path(override).resolve() if override else (repository_root() / configured).resolve()

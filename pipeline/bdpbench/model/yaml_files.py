@@ -1,0 +1,154 @@
+"""YAML files with line numbers, and pydantic's findings told as ``file:line: key: message``."""
+
+from __future__ import annotations
+
+import difflib
+import types
+import typing
+from collections.abc import Iterable, Sequence
+from pathlib import Path
+from typing import Any, TypeVar
+
+from pydantic import BaseModel, ValidationError
+from ruamel.yaml import YAML
+from ruamel.yaml.error import MarkedYAMLError
+
+from bdpbench.errors import BdpbenchError
+
+Model = TypeVar("Model", bound=BaseModel)
+Location = tuple[str | int, ...]
+
+
+class YamlFile:
+    """One parsed YAML file that remembers on which line each key stands.
+
+    Raises:
+        BdpbenchError: when the file is missing or is not YAML (with the line).
+    """
+
+    def __init__(self, path: Path) -> None:
+        self.path = path
+        self.data = _parse(path)
+
+    def line_of(self, location: Sequence[str | int]) -> int:
+        """1-based line of the deepest key of ``location`` that the file has."""
+        node, line = self.data, 1
+        for key in location:
+            found = _position(node, key)
+            if found is None:
+                break
+            line = found + 1
+            node = node[key]
+        return line
+
+    def error(
+        self, location: Sequence[str | int], message: str, *, hint: str = ""
+    ) -> BdpbenchError:
+        """The error to raise about the value at ``location``."""
+        dotted = ".".join(str(part) for part in location)
+        where = f"{self.path}:{self.line_of(location)}"
+        return BdpbenchError(f"{dotted}: {message}" if dotted else message, where=where, hint=hint)
+
+    def validate(self, model: type[Model]) -> Model:
+        """The file as a ``model``; every finding is reported, unknown keys with a suggestion."""
+        try:
+            return model.model_validate(self.data)
+        except ValidationError as failure:
+            raise self._explain(model, failure) from None
+
+    def _explain(self, model: type[BaseModel], failure: ValidationError) -> BdpbenchError:
+        findings = [self._finding(model, dict(error)) for error in failure.errors()]
+        first, *others = findings
+        if not others:
+            return first
+        listing = "\n  ".join(str(finding).replace("\n", "\n  ") for finding in findings)
+        return BdpbenchError(f"{len(findings)} problems:\n  {listing}", where=str(self.path))
+
+    def _finding(self, model: type[BaseModel], error: dict[str, Any]) -> BdpbenchError:
+        location = tuple(part for part in error["loc"] if part != "[key]")
+        if error["type"] == "extra_forbidden":
+            known = _fields_at(model, location[:-1])
+            return self.error(location, "unknown key", hint=suggest(str(location[-1]), known))
+        if error["type"] == "missing":
+            return self.error(location, "this key is missing")
+        message = str(error["msg"]).removeprefix("Value error, ")
+        given = error.get("input")
+        shown = f" (got {given!r})" if isinstance(given, (str, int, float, bool)) else ""
+        return self.error(location, message[0].lower() + message[1:] + shown)
+
+
+def suggest(word: str, known: Iterable[str]) -> str:
+    """``did you mean …?`` for a misspelt word, else the list of what is known."""
+    names = sorted(known)
+    close = difflib.get_close_matches(word, names, n=1, cutoff=0.6)
+    if not close:  # "hs" for "HS": difflib counts case
+        folded = {name.lower(): name for name in names}
+        close = [folded[word.lower()]] if word.lower() in folded else []
+    if close:
+        return f"did you mean {close[0]!r}?"
+    return f"known: {', '.join(names)}" if names else ""
+
+
+def _parse(path: Path) -> Any:
+    try:
+        with path.open(encoding="utf-8") as stream:
+            return YAML(typ="rt").load(stream)
+    except FileNotFoundError:
+        raise BdpbenchError("no such file", where=str(path)) from None
+    except UnicodeDecodeError:
+        raise BdpbenchError("is not UTF-8 text", where=str(path)) from None
+    except MarkedYAMLError as error:
+        line = error.problem_mark.line + 1 if error.problem_mark else 1
+        problem = error.problem or "is not valid YAML"
+        raise BdpbenchError(f"not valid YAML: {problem}", where=f"{path}:{line}") from None
+
+
+def _position(node: Any, key: str | int) -> int | None:
+    """0-based line of ``key`` in a ruamel mapping or sequence; None where there is no such key."""
+    try:
+        if isinstance(key, int) and not isinstance(node, dict):
+            return int(node.lc.item(key)[0])
+        return int(node.lc.key(key)[0])
+    except (AttributeError, KeyError, IndexError, TypeError):
+        return None
+
+
+def _fields_at(model: type[BaseModel], location: Location) -> list[str]:
+    """Names of the fields that the model has at ``location``."""
+    current: Any = model
+    for part in location:
+        current = _step(current, part)
+        if current is None:
+            return []
+    current = _model_in(current)
+    return list(current.model_fields) if current else []
+
+
+def _step(annotation: Any, part: str | int) -> Any:
+    model = _model_in(annotation)
+    if model is not None:
+        field = model.model_fields.get(str(part))
+        return field.annotation if field else None
+    for option in _options(annotation):
+        arguments = typing.get_args(option)
+        if typing.get_origin(option) is list:
+            return arguments[0]
+        if typing.get_origin(option) is dict:
+            return arguments[1]
+    return None
+
+
+def _options(annotation: Any) -> list[Any]:
+    """The alternatives of a union, or the annotation itself; ``Annotated`` is looked through."""
+    if hasattr(annotation, "__metadata__"):
+        annotation = typing.get_args(annotation)[0]
+    if typing.get_origin(annotation) in (typing.Union, types.UnionType):
+        return [each for option in typing.get_args(annotation) for each in _options(option)]
+    return [annotation]
+
+
+def _model_in(annotation: Any) -> type[BaseModel] | None:
+    for option in _options(annotation):
+        if isinstance(option, type) and issubclass(option, BaseModel):
+            return option
+    return None

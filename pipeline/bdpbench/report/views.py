@@ -1,0 +1,245 @@
+"""Which runs of a scenario are looked at together, and how their lines are told apart."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+from bdpbench.report.series import RunSeries
+from bdpbench.report.text import parameter_name, parameter_value, subject_name
+
+Run = Mapping[str, Any]
+Protocols = Mapping[str, Mapping[str, str]]
+
+# Not swept to learn something: how long a run takes, and which random numbers it draws.
+_NOT_SWEPT = ("duration_s", "run")
+_PROTOCOL_FIELDS = ("protocol", "protocol_1", "protocol_2")
+
+# What stands for a sweep in which several parameters change together.
+_PREFERRED = ("rtt_ms", "rtt_2_ms", "rtt_1_ms", "buffer_pkts", "bottleneck_mbps")
+
+NEUTRAL = "#3f4750"
+_DASHES: tuple[tuple[int, ...], ...] = ((1, 0), (6, 3), (2, 2), (8, 3, 2, 3))
+# Dark to light, each readable on white; in the order of a swept value (viridis, cut at its bright
+# end).
+_SEQUENCE = (
+    "#440154",
+    "#46327e",
+    "#365c8d",
+    "#277f8e",
+    "#1fa187",
+    "#4ac16d",
+    "#8cb82c",
+    "#c2a80a",
+)
+_FLOW_COLOURS = ("#0b66c3", "#c2410c", "#0f766e", "#7e22ce", "#a16207", "#be185d", "#3f6212")
+
+
+@dataclass(frozen=True)
+class Sweep:
+    """What varies between the runs of one protocol.
+
+    Attributes:
+        main: parameter that stands for the sweep; "" where nothing varies or nothing is a number.
+        others: parameters that vary and do not follow from ``main``.
+    """
+
+    main: str
+    others: tuple[str, ...]
+
+    def key(self, run: Run) -> tuple[Any, ...]:
+        """Values that set the run apart from others of its protocol."""
+        names = [self.main, *self.others] if self.main else self.others
+        return tuple(run["parameters"].get(name) for name in names)
+
+    def describe(self, run: Run, names: Mapping[str, str]) -> str:
+        """The run's values in words, e.g. ``buffer 40 packets``; "" without a sweep."""
+        varied = [self.main, *self.others] if self.main else list(self.others)
+        return ", ".join(
+            f"{parameter_name(name, names)} {parameter_value(name, run['parameters'][name])}"
+            for name in varied
+            if name in run["parameters"]
+        )
+
+
+@dataclass(frozen=True)
+class View:
+    """Runs that are charted together.
+
+    Attributes:
+        title: what they have in common.
+        runs: the runs, in the order of the plan.
+        colour_by: ``protocol``, or ``sweep`` for one protocol over the values of a sweep.
+    """
+
+    title: str
+    runs: tuple[Run, ...]
+    colour_by: str
+
+
+@dataclass(frozen=True)
+class Trace:
+    """One line of a chart: where its points are and how it looks."""
+
+    run_id: str
+    subject: str
+    label: str
+    colour: str
+    dash: tuple[int, ...]
+
+
+def protocols_of(run: Run) -> tuple[str, ...]:
+    """Protocol keys of a run, flow by flow where it names them so."""
+    parameters = run["parameters"]
+    return tuple(str(parameters[name]) for name in _PROTOCOL_FIELDS if name in parameters)
+
+
+def protocol_label(run: Run, protocols: Protocols) -> str:
+    """The run's protocols in words, each once; the run's label where it names none."""
+    labels = [protocols.get(key, {}).get("label", key) for key in dict.fromkeys(protocols_of(run))]
+    return " and ".join(labels) or str(run["label"])
+
+
+def find_sweep(runs: Sequence[Run]) -> Sweep:
+    """What is swept over in a scenario's runs, judged by runs of equal protocols."""
+    names = [name for name in _varying(runs) if name not in _NOT_SWEPT]
+    numeric = [name for name in names if _is_numeric(runs, name)]
+    if not numeric:
+        return Sweep("", tuple(names))
+    main = min(numeric, key=lambda name: _preference(runs, name))
+    others = tuple(name for name in names if name != main and not _follows(runs, name, main))
+    return Sweep(main, others)
+
+
+def _varying(runs: Sequence[Run]) -> list[str]:
+    varying: dict[str, None] = {}
+    for group in _grouped(runs, protocols_of).values():
+        for name in sorted({name for run in group for name in run["parameters"]}):
+            if len({repr(run["parameters"].get(name)) for run in group}) > 1:
+                varying[name] = None
+    return list(varying)
+
+
+def _is_numeric(runs: Sequence[Run], name: str) -> bool:
+    values = [run["parameters"].get(name) for run in runs]
+    return all(isinstance(value, int | float) for value in values)
+
+
+def _preference(runs: Sequence[Run], name: str) -> tuple[int, int, str]:
+    """Most values first; among equals the one that readers know best, the derived BDP last."""
+    values = len({run["parameters"][name] for run in runs})
+    known = _PREFERRED.index(name) if name in _PREFERRED else len(_PREFERRED)
+    return -values, known + (name == "bdp_pkts"), name
+
+
+def _follows(runs: Sequence[Run], name: str, main: str) -> bool:
+    """Whether ``name`` has one value for each value of ``main`` within every protocol."""
+    groups = _grouped(runs, lambda run: (protocols_of(run), run["parameters"].get(main)))
+    return all(
+        len({repr(run["parameters"].get(name)) for run in group}) == 1 for group in groups.values()
+    )
+
+
+def _grouped(runs: Iterable[Run], key: Any) -> dict[Any, list[Run]]:
+    groups: dict[Any, list[Run]] = {}
+    for run in runs:
+        groups.setdefault(key(run), []).append(run)
+    return groups
+
+
+def plan_views(
+    runs: Sequence[Run], sweep: Sweep, protocols: Protocols, names: Mapping[str, str]
+) -> list[View]:
+    """Views of a scenario: protocols side by side at each value, then each protocol over values.
+
+    Runs in which different protocols meet are shown one by one: overlaid they could not be read.
+    """
+    if any(len(set(protocols_of(run))) > 1 for run in runs):
+        return [View(str(run["label"]), (run,), "protocol") for run in runs]
+    groups = _grouped(runs, sweep.key)
+    views = [
+        View(sweep.describe(group[0], names), tuple(group), "protocol") for group in groups.values()
+    ]
+    if not sweep.main or len(groups) == 1:
+        return views
+    for group in _grouped(runs, protocols_of).values():
+        if len(group) > 1:
+            title = f"{protocol_label(group[0], protocols)}, all values"
+            views.append(View(title, tuple(group), "sweep"))
+    return views
+
+
+def traces(
+    view: View,
+    table: str,
+    series: Mapping[str, RunSeries],
+    protocols: Protocols,
+    sweep: Sweep,
+    names: Mapping[str, str],
+) -> list[Trace]:
+    """Lines of one chart of a view; empty where none of its runs has the table."""
+    found = []
+    for position, run in enumerate(view.runs):
+        subjects = list(series.get(run["run_id"], {}).get(table, {}))
+        for index, subject in enumerate(subjects):
+            if view.colour_by == "sweep":
+                colour, label = _sequence(position, len(view.runs)), sweep.describe(run, names)
+            else:
+                colour = _colour(run, subject, index, protocols)
+                label = _label(run, subject, protocols)
+            if len(subjects) > 1:
+                label = f"{label}, {subject_name(subject)}"
+            found.append(
+                Trace(run["run_id"], subject, label, colour, _DASHES[index % len(_DASHES)])
+            )
+    return _distinct(found, view)
+
+
+def _sequence(position: int, count: int) -> str:
+    last = len(_SEQUENCE) - 1
+    return _SEQUENCE[round(position * last / max(1, count - 1))]
+
+
+def _flow_protocol(run: Run, subject: str) -> str | None:
+    """Protocol key of a flow; of a link, the protocol that all of the run's flows share."""
+    keys = protocols_of(run)
+    kind, _, name = subject.partition(":")
+    if len(set(keys)) == 1:
+        return keys[0]
+    if kind == "flow" and name.isdigit() and int(name) < len(keys):
+        return keys[int(name)]
+    return None
+
+
+def _colour(run: Run, subject: str, index: int, protocols: Protocols) -> str:
+    key = _flow_protocol(run, subject)
+    if key in protocols:
+        return protocols[key]["colour"]
+    is_flow = subject.startswith("flow:")
+    return _FLOW_COLOURS[index % len(_FLOW_COLOURS)] if is_flow else NEUTRAL
+
+
+def _label(run: Run, subject: str, protocols: Protocols) -> str:
+    key = _flow_protocol(run, subject)
+    if key is not None:
+        return str(protocols.get(key, {}).get("label", key))
+    return protocol_label(run, protocols)
+
+
+def _distinct(found: list[Trace], view: View) -> list[Trace]:
+    """Add the run's own label to lines that would otherwise be called the same."""
+    labels = [trace.label for trace in found]
+    run_labels = {run["run_id"]: str(run["label"]) for run in view.runs}
+    return [
+        trace
+        if labels.count(trace.label) == 1
+        else Trace(
+            trace.run_id,
+            trace.subject,
+            f"{run_labels[trace.run_id]}, {subject_name(trace.subject)}",
+            trace.colour,
+            trace.dash,
+        )
+        for trace in found
+    ]

@@ -1,0 +1,120 @@
+"""What stands in which column: ns-2's output files, and the tables made of them."""
+
+from __future__ import annotations
+
+import types
+from collections.abc import Mapping
+from dataclasses import dataclass
+
+import polars as pl
+
+from bdpbench.errors import BdpbenchError
+
+BIC_DELAY_FIELDS = ("delay_min", "delay_avg", "delay_max", "low_utilization_indication")
+"""What the monitor of BIC writes behind cwnd on each line; accepted, not kept."""
+
+TRACE_EVENTS = ("+", "-", "r", "d", "h", "e")
+"""Events of a wired trace: enqueue, dequeue, receive, drop, hop, error-model drop."""
+
+
+@dataclass(frozen=True)
+class Format:
+    """One kind of output file and the table that it becomes.
+
+    Attributes:
+        table: name of the table.
+        version: of the table's schema; changes whenever a column changes its name, type or meaning.
+        fields: the blank-separated fields of a line, in order, with the column's type.
+        optional_fields: further fields that a file may have on all of its lines; not kept.
+        key: the column that tells the table's files apart ("flow", "link"), or None where the
+            lines themselves do.
+        counts: whether the numeric fields are counts and rates, which are never negative.
+        rises: fields that never fall from one line to the next.
+        streamed: whether files are too large to be held in memory.
+    """
+
+    table: str
+    version: int
+    fields: Mapping[str, pl.DataType]
+    key: str | None
+    optional_fields: tuple[str, ...] = ()
+    counts: bool = True
+    rises: tuple[str, ...] = ("time_s",)
+    streamed: bool = False
+
+    @property
+    def schema_id(self) -> str:
+        """What the table's file carries as ``bdpbench_schema``, e.g. ``cwnd/1``."""
+        return f"{self.table}/{self.version}"
+
+    @property
+    def columns(self) -> list[str]:
+        """Columns of the table in order: the time, the key, then the rest of the fields."""
+        names = list(self.fields)
+        return [names[0], self.key, *names[1:]] if self.key else names
+
+    @property
+    def field_counts(self) -> tuple[int, ...]:
+        """Numbers of fields that a line may have."""
+        plain = len(self.fields)
+        return (plain, plain + len(self.optional_fields)) if self.optional_fields else (plain,)
+
+
+_FLOAT, _INT, _LONG, _TEXT = pl.Float64(), pl.Int32(), pl.Int64(), pl.String()
+
+FORMATS: Mapping[str, Format] = types.MappingProxyType(
+    {
+        each.table: each
+        for each in (
+            Format(
+                "cwnd",
+                1,
+                {"time_s": _FLOAT, "cwnd_pkts": _FLOAT},
+                "flow",
+                optional_fields=BIC_DELAY_FIELDS,
+            ),
+            Format("throughput", 1, {"time_s": _FLOAT, "mbps": _FLOAT}, "flow"),
+            Format(
+                "queue",
+                1,
+                {"time_s": _FLOAT, "pkts": _LONG, "drops": _LONG},
+                "link",
+                rises=("time_s", "drops"),
+            ),
+            Format("utilization", 1, {"time_s": _FLOAT, "mbps": _FLOAT}, "link"),
+            Format(
+                "packets",
+                1,
+                {
+                    "event": _TEXT,
+                    "time_s": _FLOAT,
+                    "from_node": _INT,
+                    "to_node": _INT,
+                    "type": _TEXT,
+                    "size_bytes": _INT,
+                    "flags": _TEXT,
+                    "flow": _INT,
+                    "src": _TEXT,
+                    "dst": _TEXT,
+                    "seq": _LONG,
+                    "uid": _LONG,
+                },
+                None,
+                counts=False,  # an agent that numbers nothing traces -1
+                streamed=True,
+            ),
+        )
+    }
+)
+
+
+def format_of(table: str, *, where: str) -> Format:
+    """The format of a table's files.
+
+    Raises:
+        BdpbenchError: for a table that bdpbench does not know.
+    """
+    if table not in FORMATS:
+        known = ", ".join(FORMATS)
+        raise BdpbenchError(f"unknown table {table!r}", where=where, hint=f"known tables: {known}")
+    return FORMATS[table]

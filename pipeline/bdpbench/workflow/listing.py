@@ -1,0 +1,84 @@
+"""`bdpbench list`: studies, scenarios and runs as aligned text."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from bdpbench.errors import BdpbenchError
+from bdpbench.model.config import load_config
+from bdpbench.model.load import load_study, study_keys
+from bdpbench.model.paths import results_dir
+from bdpbench.model.runs import Run, Selection, expand_tier, tiers_of
+from bdpbench.model.study import TIERS
+from bdpbench.ns2.build import current_build_id
+from bdpbench.workflow.planning import Paths, is_finished
+from bdpbench.workflow.progress import duration_text
+
+
+def list_studies() -> None:
+    """Print every study with the runs and the CPU time of its tiers."""
+    build_id = current_build_id()
+    rows = [("study", "tier", "runs", "CPU time", "title")]
+    for key in study_keys():
+        study = load_study(key)
+        for tier in _ordered(tiers_of(study)):
+            runs = expand_tier(study, tier, build_id)
+            rows.append((key, tier, str(len(runs)), _cost(runs), study.title))
+    _print_table(rows)
+
+
+def list_scenarios(study_key: str, selection: Selection) -> None:
+    """Print the scenarios of a study: runs and CPU time in each tier."""
+    study = load_study(study_key)
+    selection.check(study)
+    build_id = current_build_id()
+    tiers = _ordered(tiers_of(study))
+    by_tier = {tier: expand_tier(study, tier, build_id) for tier in tiers}
+    rows = [("scenario", *tiers, "title")]
+    for key, scenario in study.scenarios.items():
+        if selection.scenarios and key not in selection.scenarios:
+            continue
+        cells = []
+        for tier in tiers:
+            runs = [run for run in by_tier[tier] if run.scenario == key and selection.wants(run)]
+            cells.append(f"{len(runs)} runs, {_cost(runs)}" if runs else "-")
+        rows.append((key, *cells, scenario.title))
+    print(f"{study.key}: {study.title}")
+    print(f"protocols: {', '.join(study.protocols)}\n")
+    _print_table(rows)
+
+
+def list_runs(study_key: str, tier: str | None, selection: Selection) -> None:
+    """Print the runs of a tier: id, state, expected CPU time, what it is.
+
+    Raises:
+        BdpbenchError: when nothing is selected.
+    """
+    config = load_config()
+    study = load_study(study_key)
+    selection.check(study)
+    chosen = tier or config.tier
+    paths = Paths(results_dir(config.results), study.key, chosen)
+    runs = [run for run in expand_tier(study, chosen, current_build_id()) if selection.wants(run)]
+    if not runs:
+        raise BdpbenchError(f"no run of tier {chosen} is selected", where="selection")
+    rows = [("run", "state", "CPU time", "scenario", "what")]
+    for run in runs:
+        state = "finished" if is_finished(paths, run) else "-"
+        rows.append((run.run_id, state, _cost([run]), run.scenario, run.label))
+    _print_table(rows)
+
+
+def _ordered(tiers: Sequence[str]) -> list[str]:
+    return [tier for tier in TIERS if tier in tiers]
+
+
+def _cost(runs: Sequence[Run]) -> str:
+    return "~" + duration_text(sum(run.estimated_cpu_s for run in runs))
+
+
+def _print_table(rows: Sequence[tuple[str, ...]]) -> None:
+    widths = [max(len(row[column]) for row in rows) for column in range(len(rows[0]))]
+    for row in rows:
+        cells = (cell.ljust(width) for cell, width in zip(row, widths, strict=True))
+        print("  ".join(cells).rstrip())

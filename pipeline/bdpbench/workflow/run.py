@@ -1,0 +1,224 @@
+"""`bdpbench run`: plan, build, let Snakemake work, and say what came out."""
+
+from __future__ import annotations
+
+import fcntl
+import os
+import subprocess
+import sys
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import IO
+
+from bdpbench.errors import BdpbenchError
+from bdpbench.model.config import Config, load_config
+from bdpbench.model.paths import repository_root, results_dir
+from bdpbench.model.runs import Selection
+from bdpbench.ns2.backend import DockerBackend, NativeBackend, choose_backend
+from bdpbench.ns2.build import current_build_id
+from bdpbench.ns2.simulate import ERROR_NAME
+from bdpbench.workflow.planning import Prepared, is_finished, prepare
+from bdpbench.workflow.progress import Progress, duration_text
+from bdpbench.workflow.stages import (
+    SCORECARD_NAME,
+    downstream,
+    parse_runs,
+    read_scorecard,
+    summary_lines,
+)
+
+_LOG_TAIL_LINES = 15
+
+
+@dataclass(frozen=True)
+class RunRequest:
+    """What the user asked for; None takes the value of ``config.yaml``."""
+
+    study: str | None = None
+    tier: str | None = None
+    selection: Selection = field(default_factory=Selection)
+    backend: str | None = None
+    jobs: int | None = None
+    keep_going: bool = False
+    dry_run: bool = False
+    profile: Path | None = None
+
+
+def backend_for(name: str | None) -> NativeBackend | DockerBackend:
+    """The backend of the command line, or else of ``config.yaml``."""
+    config = load_config()
+    return choose_backend(name or config.backend, current_build_id(), config.docker.build_options)
+
+
+def run_study(request: RunRequest) -> None:
+    """Simulate what is missing, and write the report.
+
+    Raises:
+        BdpbenchError: when the input is wrong, or naming the runs that failed and why. Finished
+            runs stay, and the next call resumes.
+    """
+    config = load_config()
+    results = results_dir(config.results)
+    prepared = prepare(
+        request.study or config.study,
+        request.tier or config.tier,
+        request.selection,
+        current_build_id(),
+        results,
+    )
+    _announce(prepared, _jobs(request, config))
+    if request.dry_run:
+        for run in prepared.missing:
+            _say(f"  {run.run_id}  {run.scenario}: {run.label}, ~{run.estimated_cpu_s:.0f} s")
+        return
+    with _exclusive(results) as lock:
+        backend = choose_backend(
+            request.backend or config.backend,
+            prepared.plan["ns2_build_id"],
+            config.docker.build_options,
+        )
+        backend.build()
+        status = _snakemake(request, config, prepared, backend.name, lock)
+    if status != 0:
+        _fail(request, prepared)
+    _conclude(prepared)
+
+
+def _jobs(request: RunRequest, config: Config) -> int:
+    if request.jobs is not None:
+        return request.jobs
+    return len(os.sched_getaffinity(0)) if config.jobs == "auto" else config.jobs
+
+
+def _announce(prepared: Prepared, jobs: int) -> None:
+    done = len(prepared.runs) - len(prepared.missing)
+    cost_s = sum(run.estimated_cpu_s for run in prepared.missing)
+    longest_s = max((run.estimated_cpu_s for run in prepared.missing), default=0.0)
+    _say(
+        f"{prepared.plan['study']}, tier {prepared.plan['tier']}: {len(prepared.runs)} runs, "
+        f"{done} finished, {len(prepared.missing)} to simulate "
+        f"(about {duration_text(max(cost_s / jobs, longest_s))} on {jobs} cores)"
+    )
+
+
+@contextmanager
+def _exclusive(results: Path) -> Iterator[int]:
+    """Hold the results folder; waits while another run works in it.
+
+    The kernel frees the lock when its holder ends, however it ends.
+    """
+    results.mkdir(parents=True, exist_ok=True)
+    with (results / ".lock").open("w", encoding="utf-8") as stream:
+        try:
+            fcntl.flock(stream, fcntl.LOCK_EX | fcntl.LOCK_NB)
+        except BlockingIOError:
+            _say(f"another bdpbench is working in {results}; waiting for it to end")
+            fcntl.flock(stream, fcntl.LOCK_EX)
+        yield stream.fileno()
+
+
+def _snakemake(
+    request: RunRequest, config: Config, prepared: Prepared, backend: str, lock: int
+) -> int:
+    """Run the workflow with its scaffolding in a log file, showing the simulations' progress."""
+    paths = prepared.paths
+    log_path = paths.folder / "snakemake.log"
+    command = [
+        *(sys.executable, "-m", "snakemake"),
+        *("--snakefile", str(repository_root() / "Snakefile")),
+        *("--directory", str(paths.results)),
+        *("--cores", str(_jobs(request, config))),
+        *("--nolock", "--rerun-incomplete", "--rerun-triggers", "mtime"),
+        *(("--keep-going",) if request.keep_going else ()),
+        *(("--profile", str(request.profile.resolve())) if request.profile else ()),
+        *("--config", f"plan={paths.plan}", f"backend={backend}"),
+        *_prioritized(prepared, _jobs(request, config)),
+    ]
+    with log_path.open("w", encoding="utf-8") as log:
+        child = _start(command, log, lock)
+        try:
+            with Progress(paths.runs, prepared.missing) as progress:
+                while (status := _wait(child, progress.interval_s)) is None:
+                    progress.update()
+                progress.update()
+        except KeyboardInterrupt:
+            child.terminate()
+            child.wait()
+            raise BdpbenchError(
+                "interrupted; finished runs are kept", hint="the same command resumes"
+            ) from None
+    return status
+
+
+def _prioritized(prepared: Prepared, jobs: int) -> list[str]:
+    """Start the longest runs first: one that starts last would keep a single core busy."""
+    longest = sorted(prepared.missing, key=lambda run: -run.estimated_cpu_s)[:jobs]
+    targets = [f"runs/{run.run_id}/run.json" for run in longest]
+    return ["--prioritize", *targets] if targets else []
+
+
+def _start(command: Sequence[str], log: IO[str], lock: int) -> subprocess.Popen[bytes]:
+    # Snakemake keeps the lock as well: if only this process is killed, the next one waits for it.
+    return subprocess.Popen(
+        command,
+        stdin=subprocess.DEVNULL,
+        stdout=log,
+        stderr=subprocess.STDOUT,
+        pass_fds=(lock,),
+        env={**os.environ, "PYTHONUNBUFFERED": "1"},
+    )
+
+
+def _wait(child: subprocess.Popen[bytes], timeout_s: float) -> int | None:
+    try:
+        return child.wait(timeout_s)
+    except subprocess.TimeoutExpired:
+        return None
+
+
+def _fail(request: RunRequest, prepared: Prepared) -> None:
+    """Say which runs failed and why; with --keep-going, report what there is all the same."""
+    paths = prepared.paths
+    failed = [run for run in prepared.missing if (paths.runs / run.run_id / ERROR_NAME).is_file()]
+    if request.keep_going:
+        _report_partly(prepared)
+    if failed:
+        reasons = [(paths.runs / run.run_id / ERROR_NAME).read_text().strip() for run in failed]
+        finished = sum(is_finished(paths, run) for run in prepared.runs)
+        raise BdpbenchError(
+            "\n".join(reasons),
+            hint=f"{finished} of {len(prepared.runs)} runs are finished and kept; "
+            "the same command resumes",
+        )
+    log_path = paths.folder / "snakemake.log"
+    tail = log_path.read_text(encoding="utf-8", errors="replace").splitlines()[-_LOG_TAIL_LINES:]
+    raise BdpbenchError(
+        _stage_error(tail) or "the workflow failed:\n    " + "\n    ".join(tail),
+        where=str(log_path),
+        hint="finished runs are kept; the same command resumes",
+    )
+
+
+def _stage_error(lines: Sequence[str]) -> str:
+    """What a stage of bdpbench said in Snakemake's log, or "" where none did."""
+    return "\n".join(line.removeprefix("error: ") for line in lines if line.startswith("error: "))
+
+
+def _report_partly(prepared: Prepared) -> None:
+    paths = prepared.paths
+    parse_runs(paths.runs / run.run_id for run in prepared.runs if is_finished(paths, run))
+    downstream(prepared.plan, paths.folder, paths.runs)
+    _say(f"report of the finished runs: {paths.report}")
+
+
+def _conclude(prepared: Prepared) -> None:
+    scorecard = read_scorecard(prepared.paths.folder / SCORECARD_NAME)
+    for line in summary_lines(scorecard):
+        _say(line)
+    _say(f"report: {prepared.paths.report}")
+
+
+def _say(text: str) -> None:
+    print(text, flush=True)

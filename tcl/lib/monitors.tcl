@@ -1,0 +1,72 @@
+# What is recorded of a run, and when. The procedures that write the files are those of utils.tcl;
+# the globals set here are the ones that it documents.
+
+# Open report.txt and util.out in the directory of the output files.
+proc open_report {datadir} {
+    global frep urep
+    set frep [open $datadir/report.txt w]
+    set urep [open $datadir/util.out w]
+}
+
+# Watch the bottleneck n1 -> n2 and its back path: queue.out with a line every sample_s.
+proc monitor_bottleneck {datadir sample_s} {
+    global ns n1 n2 qmon qfp fmon fmon2
+    set qmon [$ns monitor-queue $n1 $n2 ""]
+    set qfp [open $datadir/queue.out w]
+    print-queue $sample_s $qfp
+    set fmon [$ns makeflowmon Fid]
+    $ns attach-fmon [$ns link $n1 $n2] $fmon
+    set fmon2 [$ns makeflowmon Fid]
+    $ns attach-fmon [$ns link $n2 $n1] $fmon2
+}
+
+# Write the events of both directions of the bottleneck's queue to pckts.trq.
+proc trace_packets {datadir} {
+    global ns n1 n2 trace_file
+    set trace_file [open $datadir/pckts.trq w]
+    $ns trace-queue $n1 $n2 $trace_file
+    $ns trace-queue $n2 $n1 $trace_file
+}
+
+# Give a sender endless data from start_s on.
+proc start_transfer {agent start_s} {
+    global ns endtime
+    set ftp [$agent attach-app FTP]
+    $ns at $start_s "$ftp start"
+    $ns at [expr {$endtime + 5}] "$ftp stop"
+}
+
+# Record a flow's cwnd every sample_s and its throughput every second. index is part of the file
+# names: the flow's id where there are several flows, "" where there is one.
+proc record_flow {agent fid index protocol datadir sample_s} {
+    global fmon
+    set element [expr {$index eq "" ? "" : "($index)"}]
+    upvar #0 cfp_hs$element cwnd_file tput_hs$element tput_file lastKBytes$element last_kB
+    set cwnd_file [open $datadir/cwnd_hstcp$index.out w]
+    set tput_file [open $datadir/tput_hstcp$index.out w]
+    set writer [expr {$protocol eq "BIC" ? "print-cwnd-bic" : "print-cwnd"}]
+    $writer $agent $sample_s $cwnd_file
+    set last_kB 0
+    print-th-one $fid $fmon 1
+}
+
+# Schedule the statistics of the second half for some flows, the report's legend, the end, the
+# progress reports and util.out; then run.
+proc run_to_end {fids} {
+    global ns endtime fmon
+    # An odd whole number of seconds has its half rounded down, as in the appendices.
+    set halftime [expr {$endtime / 2}]
+    foreach fid $fids {
+        $ns at $halftime "print-stat-one-pre $fid $fmon"
+        $ns at $endtime "print-stat-one $fid $fmon"
+    }
+    $ns at $halftime print-stat-all-pre
+    if {[llength $fids] > 1} {
+        $ns at $endtime print-stat-all
+    }
+    $ns at $endtime printlegend
+    $ns at $endtime finish
+    $ns at 0 "timeReport 1"
+    $ns at 0.1 "print-util 0.1 0"
+    $ns run
+}

@@ -1,0 +1,224 @@
+# utils.tcl: what the scripts of the study measure and write.
+#
+# Appendices C to H of P. Sharma's thesis (2006) source a file of this name that the thesis does
+# not print; this one is written anew from how the appendices call it. It is usable alone: it
+# sources nothing and needs only these globals of the script that sources it.
+#
+#   ns                  the Simulator
+#   endtime             s, simulated time at which the script calls finish
+#   bandwidth           Mbit/s, the bottleneck's capacity
+#   qmon                monitor-queue of the bottleneck
+#   fmon, fmon2         flow monitors (Fid) of the bottleneck, forward and back
+#   frep, urep, qfp     channels of report.txt, util.out, queue.out
+#   cfp_hs, tput_hs     channels of cwnd_*.out, tput_*.out   } scalars with one flow,
+#   lastKBytes          kB seen by print-th-one              } arrays by flow id with several
+#
+# Files (blank-separated, times in s with two decimals)
+#   cwnd_*.out   time cwnd                      packets; BIC adds its four delay variables
+#   tput_*.out   time throughput                Mbit/s of the flow over the interval that ends now
+#   queue.out    time length drops              packets in the queue now; drops since the start
+#   util.out     time throughput                Mbit/s of all flows over the interval that ends now
+#   report.txt   a line "key value unit" whose second field is a number is a fact, see printlegend;
+#                any other line is a remark of the script
+#
+# Throughputs count departures from the bottleneck's queue, headers and retransmissions included.
+# Every sample is taken at an exact decimal time, the one at endtime included.
+
+namespace eval ::utils {
+    # Wall clock, ms, of the last line of timeReport; "" before the first.
+    variable reported ""
+    # Counters at the start of the statistics window, by subject (flow.<id>, link.<name>).
+    variable mark
+    array set mark {}
+    # Whether print-stat-all and printlegend have written to the report.
+    variable link_stats_written 0
+    variable legend_written 0
+}
+
+# The next sample time, s. Rounding each step keeps 0.1 + 0.1 + ... from drifting off the decimal
+# times, so that a sample falls on endtime itself.
+proc ::utils::next_sample {interval} {
+    global ns
+    return [format %.6f [expr {[$ns now] + $interval}]]
+}
+
+# The global variable that belongs to a flow: an element where the script has an array.
+proc ::utils::of_flow {name fid} {
+    return [expr {[array exists ::$name] ? "::${name}($fid)" : "::$name"}]
+}
+
+# The monitor of one flow inside a flow monitor; "" as long as the flow has sent nothing.
+proc ::utils::flow_monitor {fmon fid} {
+    return [[$fmon classifier] lookup auto 0 0 $fid]
+}
+
+# {time_s bytes packets drops} of a queue or flow monitor now: departures and drops since the start.
+proc ::utils::counters {monitor} {
+    global ns
+    if {$monitor eq ""} {
+        return [list [$ns now] 0 0 0]
+    }
+    return [list [$ns now] [$monitor set bdepartures_] [$monitor set pdepartures_] \
+        [$monitor set pdrops_]]
+}
+
+# Mean rate, Mbit/s, of a number of bytes over some seconds; 0 over an empty interval.
+proc ::utils::mbps {bytes seconds} {
+    return [expr {$seconds > 0 ? 8e-6 * $bytes / $seconds : 0.0}]
+}
+
+# Write one fact to report.txt.
+proc ::utils::fact {key value unit} {
+    global frep
+    puts $frep "$key $value $unit"
+}
+
+# Write what a monitor counted between its mark and now; without a mark, since the start.
+proc ::utils::write_stats {subject monitor} {
+    global bandwidth
+    variable mark
+    set start {0 0 0 0}
+    if {[info exists mark($subject)]} {
+        set start $mark($subject)
+    }
+    lassign $start since bytes0 packets0 drops0
+    lassign [counters $monitor] now bytes packets drops
+    set rate [mbps [expr {$bytes - $bytes0}] [expr {$now - $since}]]
+    fact $subject.window_start [format %.2f $since] s
+    fact $subject.window_end [format %.2f $now] s
+    fact $subject.bytes [expr {$bytes - $bytes0}] B
+    fact $subject.packets [expr {$packets - $packets0}] packets
+    fact $subject.drops [expr {$drops - $drops0}] packets
+    fact $subject.throughput [format %.6f $rate] Mbit/s
+    fact $subject.utilization [format %.6f [expr {100.0 * $rate / $bandwidth}]] %
+    fact $subject.total_bytes $bytes B
+    fact $subject.total_drops $drops packets
+}
+
+# Every interval (s), from now on: time and cwnd of an agent.
+proc print-cwnd {flow interval fp} {
+    global ns
+    puts $fp "[format %.2f [$ns now]] [$flow set cwnd_] "
+    $ns at [::utils::next_sample $interval] [list print-cwnd $flow $interval $fp]
+}
+
+# The same for BIC, with its smallest, mean and largest delay and its low-utilization indication.
+proc print-cwnd-bic {flow interval fp} {
+    global ns
+    set fields [list [format %.2f [$ns now]] [$flow set cwnd_]]
+    foreach name {delay_min delay_avg delay_max low_utilization_indication} {
+        lappend fields [$flow set bic_${name}_]
+    }
+    puts $fp "[join $fields { }] "
+    $ns at [::utils::next_sample $interval] [list print-cwnd-bic $flow $interval $fp]
+}
+
+# Every interval (s): throughput of flow fid over the interval that ends now. Zero as long as the
+# flow has sent nothing; no line at time 0, when no interval has ended.
+proc print-th-one {fid fmon interval} {
+    global ns
+    upvar #0 [::utils::of_flow tput_hs $fid] out [::utils::of_flow lastKBytes $fid] last_kB
+    set now [$ns now]
+    if {$now > 0} {
+        set kB [expr {[lindex [::utils::counters [::utils::flow_monitor $fmon $fid]] 1] / 1000.0}]
+        set rate [::utils::mbps [expr {1000.0 * ($kB - $last_kB)}] $interval]
+        puts $out "[format %.2f $now] [format %.2f $rate]"
+        set last_kB $kB
+    }
+    $ns at [::utils::next_sample $interval] [list print-th-one $fid $fmon $interval]
+}
+
+# Every interval (s): length of the bottleneck's queue now, drops since the start, in packets.
+proc print-queue {interval fp} {
+    global ns qmon
+    puts $fp "[format %.2f [$ns now]] [$qmon set pkts_] [$qmon set pdrops_]"
+    $ns at [::utils::next_sample $interval] [list print-queue $interval $fp]
+}
+
+# Every interval (s): throughput of the bottleneck since it had passed last_bytes bytes. To be
+# called first at time = interval with 0.
+proc print-util {interval last_bytes} {
+    global ns qmon urep
+    set bytes [$qmon set bdepartures_]
+    set rate [::utils::mbps [expr {$bytes - $last_bytes}] $interval]
+    puts $urep "[format %.2f [$ns now]] [format %.2f $rate]"
+    $ns at [::utils::next_sample $interval] [list print-util $interval $bytes]
+}
+
+# Start the statistics window of one flow.
+proc print-stat-one-pre {fid fmon} {
+    set ::utils::mark(flow.$fid) [::utils::counters [::utils::flow_monitor $fmon $fid]]
+}
+
+# Write one flow's statistics, from its window's start to now, to the report.
+proc print-stat-one {fid fmon} {
+    ::utils::write_stats flow.$fid [::utils::flow_monitor $fmon $fid]
+}
+
+# Start the statistics window of the bottleneck and of its back path.
+proc print-stat-all-pre {} {
+    global qmon fmon2
+    set ::utils::mark(link.bottleneck) [::utils::counters $qmon]
+    set ::utils::mark(link.back) [::utils::counters $fmon2]
+}
+
+# Write the statistics of all flows together: the bottleneck, and its back path (the ACKs).
+proc print-stat-all {} {
+    global qmon fmon2
+    ::utils::write_stats link.bottleneck $qmon
+    ::utils::write_stats link.back $fmon2
+    set ::utils::link_stats_written 1
+}
+
+# Explain the report's keys in the report, once, wherever the script calls this first.
+proc printlegend {} {
+    global frep
+    if {$::utils::legend_written} {
+        return
+    }
+    puts $frep {# flow.<id>.* counts one flow, link.bottleneck.* all flows, link.back.* their ACKs
+# window_start, window_end   s, the statistics window: the second half of the run
+# bytes, packets             departures from the bottleneck's queue in the window, headers included
+# drops                      packets dropped there in the window
+# throughput, utilization    bytes over the window in Mbit/s; that in % of the link's capacity
+# total_bytes, total_drops   since the start of the run}
+    set ::utils::legend_written 1
+}
+
+# Every interval (simulated s): say how far the run is, on standard error, as
+# "simtime <now> of <endtime>", at most once a second of wall time. The events are the same
+# whatever the wall clock says, so that it never touches the results.
+proc timeReport {interval} {
+    global ns endtime
+    set wall_ms [clock milliseconds]
+    if {$::utils::reported eq "" || $wall_ms - $::utils::reported >= 1000} {
+        puts stderr [format "simtime %g of %g" [$ns now] $endtime]
+        flush stderr
+        set ::utils::reported $wall_ms
+    }
+    $ns at [::utils::next_sample $interval] [list timeReport $interval]
+}
+
+# End the run. The closing waits behind the events already due now, so that each file gets its
+# sample of this moment.
+proc finish {} {
+    global ns
+    $ns at [$ns now] ::utils::end_run
+}
+
+# Complete the report (Appendices C to F never ask for print-stat-all), close the files, leave ns.
+proc ::utils::end_run {} {
+    if {!$::utils::link_stats_written} {
+        print-stat-all
+    }
+    foreach name {frep urep qfp cfp_hs tput_hs} {
+        if {[array exists ::$name]} {
+            foreach {- channel} [array get ::$name] {
+                close $channel
+            }
+        } else {
+            close [set ::$name]
+        }
+    }
+    exit 0
+}

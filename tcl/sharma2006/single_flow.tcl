@@ -1,0 +1,7 @@
+# One flow, no enforced drops (Appendix C): RTT 100 ms, buffer of 1,555 packets, 20 % of the BDP.
+#
+# Arguments: endtime (s) flow_type fastAlpha (packets) run DATADIR
+source [file join [file dirname [info script]] .. lib bdpbench.tcl]
+
+::args::read [single_flow_args]
+run_single_flow 48 1555 0.01

@@ -9,7 +9,7 @@
 #   -flow.<i>.agent TCP/Sack1    ns-2's agent, a kind of Agent/TCP
 #   -flow.<i>.access_delay_ms ms
 # Optional, with what they are when left out:
-#   -sample_s 0.1                s between samples of cwnd and queue
+#   -sample_s 0.1                s between samples of cwnd and queue, a multiple of 0.01
 #   -queue DropTail              or RED
 #   -trace 0                     1: every packet at the bottleneck to pckts.trq
 #   -seed 9999  -run 1           random numbers: seed, substream
@@ -34,11 +34,11 @@ namespace eval ::dumbbell {
         {packet_bytes count B}
         {flows count ""}
         {datadir directory ""}
-        {sample_s positive s 0.1}
+        {sample_s hundredths s 0.1}
         {queue {one_of DropTail RED} "" DropTail}
         {trace bit "" 0}
         {seed count "" 9999}
-        {run count "" 1}
+        {run {count 1000000} "" 1}
     }
     variable agent_name {matching ^[A-Za-z0-9/]+$ {the name of an ns-2 agent}}
     variable flow_keys [list \
@@ -47,6 +47,8 @@ namespace eval ::dumbbell {
         [list sink $agent_name "" TCPSink/Sack1] \
         {start_s nonnegative s 0} \
         {linux {matching ^[a-z0-9_]*$ {the name of a congestion control of TCP/Linux}} "" ""}]
+    # Agents and sinks that need a peer, a sender of data or packet headers of another kind.
+    variable unfit {TCP/FullTcp* TCP/BayFullTcp* TCP/SimpleTcp* TCP/Int* *XCP* *Asym*}
     # Variables that the script itself sets, to tell flows apart and packets where to go.
     variable reserved {fid_ agent_addr_ agent_port_ dst_addr_ dst_port_}
 }
@@ -127,6 +129,7 @@ proc ::dumbbell::read {} {
 
 # Make sure that a flow's agent and sink are classes of this ns-2, and of the right kind.
 proc ::dumbbell::check_classes {fid flow} {
+    variable unfit
     foreach {key parent} {agent Agent/TCP sink Agent/TCPSink} {
         set name [dict get $flow $key]
         if {![::agents::exists $name]} {
@@ -134,6 +137,10 @@ proc ::dumbbell::check_classes {fid flow} {
         }
         if {$parent ni [concat Agent/$name [Agent/$name info heritage]]} {
             ::args::fail "-flow.$fid.$key is '$name', expected a kind of $parent"
+        }
+        if {[lsearch -exact [lmap each $unfit {string match $each $name}] 1] >= 0} {
+            ::args::fail "-flow.$fid.$key is '$name': that needs a peer or packet headers that\
+                this script does not have"
         }
     }
     if {[dict get $flow linux] ne "" && [dict get $flow agent] ne "TCP/Linux"} {
@@ -151,22 +158,25 @@ proc ::dumbbell::set_up {agent sink flow} {
         $agent set $name $value
     }
     if {[dict get $flow linux] ne ""} {
+        check_algorithm [dict get $flow linux]
         # Linux's algorithms take their RTT samples from echoed timestamps (RFC 1323).
         $sink set ts_echo_rfc1323_ true
         # The agent takes its algorithm once it has been reset, which it is at time 0.
-        $ns at 0 [list ::dumbbell::select_algorithm $agent [dict get $flow linux]]
+        $ns at 0 "$agent select_ca [dict get $flow linux]"
     }
 }
 
-# Give a TCP/Linux agent its congestion control. Of a name that it does not know the agent only
-# prints a remark; with one that it knows it sets its clock, tcp_tick_, to Linux's.
-proc ::dumbbell::select_algorithm {agent name} {
+# Make sure that TCP/Linux has a congestion control of this name. Of a name that it does not know
+# the agent only prints a remark; a new agent that knows it sets its clock, tcpTick_, to Linux's.
+proc ::dumbbell::check_algorithm {name} {
     set impossible 0.5 ;# s
-    $agent set tcp_tick_ $impossible
-    $agent select_ca $name
-    if {[$agent set tcp_tick_] == $impossible} {
+    set probe [new Agent/TCP/Linux]
+    $probe set tcpTick_ $impossible
+    $probe select_ca $name
+    if {[$probe set tcpTick_] == $impossible} {
         ::args::fail "Agent/TCP/Linux of this ns-2 has no congestion control '$name'"
     }
+    delete $probe
 }
 
 # Add a flow with its hosts, its start and its records.

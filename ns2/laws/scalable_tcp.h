@@ -20,10 +20,10 @@
  *   (6) first loss:              cwnd *= 1/2
  *
  *   paper  here             unit     default  source
- *   a      INCREASE_PKTS    packets  0.01     Kelly, section 3
- *   b      1 - SHARE_KEPT   1        0.125    Kelly, section 3 (b is the share
+ *   a      INCREASE_PKTS    packets  0.01     Kelly 2003
+ *   b      1 - SHARE_KEPT   1        0.125    Kelly 2003 (b is the share
  *                                             removed, SHARE_KEPT what stays)
- *   lwnd   lwnd_pkts_       packets  16       Kelly, section 3; LowWindow in
+ *   lwnd   lwnd_pkts_       packets  16       Kelly 2003; LowWindow in
  *                                             the thesis
  *
  * Regimes: at the threshold itself, cwnd = lwnd, standard TCP holds. Limited

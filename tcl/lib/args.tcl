@@ -4,7 +4,23 @@
 namespace eval ::args {
     # A plain decimal number. Leading zeros are refused because Tcl reads them as octal.
     variable number {^-?(0|[1-9][0-9]*)(\.[0-9]+)?([eE][-+]?[0-9]+)?$}
-    variable integer {^-?(0|[1-9][0-9]*)$}
+}
+
+# Whether a word is a number that a simulation can use: 1e999 is infinite to Tcl.
+proc ::args::is_number {value} {
+    variable number
+    return [expr {[regexp $number $value] && abs($value) < 1e12}]
+}
+
+# Whether a word is an integer from 1 to most.
+proc ::args::is_count {value most} {
+    return [expr {[regexp {^[1-9][0-9]*$} $value] && $value <= $most}]
+}
+
+# Whether a word is a multiple of 0.01 above 0, but for rounding.
+proc ::args::is_hundredths {value} {
+    return [expr {[is_number $value] && $value > 0.009
+        && abs(100 * $value - round(100 * $value)) < 1e-9}]
 }
 
 # End the run with a message about a script's arguments.
@@ -15,27 +31,28 @@ proc ::args::fail {message} {
 
 # What a value of some type should have been; "" when it is of that type. Types:
 #   number      any decimal number                  positive     a number above 0
-#   nonnegative a number of 0 or more               count        an integer, 1 to 1000000000
-#   bit         0 or 1                              directory    an existing, writable directory
-#   one_of A B  one of these words                  matching RE  a word of this form
+#   nonnegative a number of 0 or more               count ?MAX?  an integer, 1 to MAX (10^9)
+#   bit         0 or 1                              hundredths   a multiple of 0.01, above 0
+#   directory   an existing, writable directory     one_of A B   one of these words
+#   matching    RE EXPECTED: a word of this form, which EXPECTED describes
 proc ::args::complaint {type value} {
-    variable number
-    variable integer
     set rest [lassign $type kind]
     switch -- $kind {
-        number {set ok [regexp $number $value]; set expected "a number"}
+        number {set ok [is_number $value]; set expected "a number"}
         positive {
-            set ok [expr {[regexp $number $value] && $value > 0}]
+            set ok [expr {[is_number $value] && $value > 0}]
             set expected "a number above 0"
         }
         nonnegative {
-            set ok [expr {[regexp $number $value] && $value >= 0}]
+            set ok [expr {[is_number $value] && $value >= 0}]
             set expected "a number of 0 or more"
         }
         count {
-            set ok [expr {[regexp $integer $value] && $value >= 1 && $value <= 1000000000}]
-            set expected "an integer of 1 or more (at most 1000000000)"
+            set most [expr {$rest eq "" ? 1000000000 : $rest}]
+            set ok [is_count $value $most]
+            set expected "an integer from 1 to $most"
         }
+        hundredths {set ok [is_hundredths $value]; set expected "a multiple of 0.01"}
         bit {set ok [expr {$value in {0 1}}]; set expected "0 or 1"}
         directory {
             set ok [expr {[file isdirectory $value] && [file writable $value]}]

@@ -4,7 +4,7 @@
 # substream of the random numbers, directory of the output files.
 proc single_flow_args {} {
     return [list {endtime positive s} [list flow_type [concat one_of [::agents::names]] ""] \
-        {alpha positive packets} {run count ""} {DATADIR directory ""}]
+        {alpha positive packets} {run {count 1000000} ""} {DATADIR directory ""}]
 }
 
 # Run one flow over a bottleneck of 622 Mbit/s between access links of 1 Gbit/s and 1 ms, from

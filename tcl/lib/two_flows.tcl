@@ -6,7 +6,7 @@ proc two_flows_args {} {
     set protocol [concat one_of [::agents::names]]
     return [list {endtime positive s} [list flow1_type $protocol ""] \
         [list flow2_type $protocol ""] {alpha positive packets} \
-        {flow2_start nonnegative s} {run count ""} {DATADIR directory ""}]
+        {flow2_start nonnegative s} {run {count 1000000} ""} {DATADIR directory ""}]
 }
 
 # Run two flows over a bottleneck of 622 Mbit/s between access links of 1 Gbit/s, whose delay is

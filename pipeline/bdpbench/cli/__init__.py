@@ -14,6 +14,7 @@ from bdpbench.errors import BdpbenchError
 _COMMANDS = {
     "run": ("run", "Simulate what is missing of a study and write its report."),
     "list": ("list_runs", "Show studies, scenarios, runs and what they cost."),
+    "check": ("check", "Fail unless the verdicts of a tier are as expected."),
     "test": ("test", "Run bdpbench's own tests."),
     "ns2": ("ns2", "Build ns-2.35, and ask about the build."),
     "schema": ("schema", "Write the JSON Schemas of the YAML files."),

@@ -19,8 +19,8 @@ from bdpbench.ns2.build import build_prefix, find_build, require_build, run_buil
 ENGINE_TIMEOUT_S = 10
 IMAGE_NAME = "bdpbench-ns2"
 # Paths inside the image; the Dockerfile's stage `ns2` puts the build there.
-IMAGE_NS = "/opt/bdpbench/ns2/bin/ns"
-IMAGE_INFO = "/opt/bdpbench/ns2/bin/ns-bdpbench.json"
+IMAGE_NS = "/opt/bdpbench/.bdpbench/ns2/current/ns"
+IMAGE_INFO = "/opt/bdpbench/.bdpbench/ns2/current/ns-bdpbench.json"
 
 
 class Backend(Protocol):

@@ -70,7 +70,7 @@ def format_percent(value: float | None) -> str:
     """A signed percentage with one decimal, two below 0.1 %, and a dash for None."""
     if value is None or not math.isfinite(value):
         return "–"
-    decimals = 1 if abs(value) >= 0.1 else 2  # noqa: PLR2004
+    decimals = 1 if abs(value) >= 0.1 else 2
     text = f"{abs(value):.{decimals}f}"
     sign = "" if float(text) == 0 else (MINUS if value < 0 else "+")
     return f"{sign}{text}{NARROW_SPACE}%"
@@ -82,7 +82,7 @@ def format_bytes(count: float | None) -> str:
         return "–"
     size = float(count)
     for unit in ("B", "kB", "MB"):
-        if size < 1000:  # noqa: PLR2004
+        if size < 1000:
             return f"{format_number(size)} {unit}"
         size /= 1000
     return f"{format_number(size)} GB"

@@ -19,7 +19,7 @@ from bdpbench.trace.formats import TRACE_EVENTS, Format, format_of
 _LINE = "_line"
 _TEXT = "_text"
 _SHOWN = 80
-_DAMAGED = "the file is damaged or was not written by bdpbench's scripts: simulate the run again"
+_DAMAGED = "the file is damaged, or another program wrote it: simulate the run again"
 
 
 def read_output(
@@ -54,33 +54,182 @@ def read_output(
             together.
     """
     form = format_of(table, where=str(path))
-    key = _key_column(path, form, flow=flow, link=link)
-    _check_ends(path)
-    parsed = _parse(path, form)
-    if form.streamed:
-        parsed = parsed.with_columns(key) if key is not None else parsed
-        problem = _first_problem(path, form, parsed)
-    else:
-        held = _collect(path, form, parsed)
-        parsed = held.lazy().with_columns(key) if key is not None else held.lazy()
-        problem = _first_problem(path, form, held.lazy())
-    if problem is not None:
-        raise problem
-    return parsed.select(form.columns)
+    key = _key_columns(path, form, flow=flow, link=link)
+    field_count = _checked_field_count(path, form)
+    parsed = _parse(path, form, field_count)
+    if not form.streamed:
+        parsed = _utf8_checked(path, parsed).lazy()
+    _check_lines(path, form, field_count, parsed)
+    return parsed.with_columns(key).select(form.columns)
 
 
-def _key_column(
-    path: Path, form: Format, *, flow: int | None, link: str | None
-) -> pl.Expr | None:
+def _key_columns(path: Path, form: Format, *, flow: int | None, link: str | None) -> list[pl.Expr]:
     given = {name: value for name, value in (("flow", flow), ("link", link)) if value is not None}
-    wanted = [form.key] if form.key else []
-    if list(given) != wanted:
+    if list(given) != ([form.key] if form.key else []):
         expected = f"a {form.key}" if form.key else "neither flow nor link"
+        got = ", ".join(f"{name} {value}" for name, value in given.items()) or "neither"
         raise BdpbenchError(
-            f"an output of table {form.table} takes {expected}, got {given or 'none'}",
-            where=str(path),
+            f"a file of table {form.table} takes {expected}, got {got}", where=str(path)
         )
-    if form.key is None:
-        return None
-    dtype = pl.Int32() if form.key == "flow" else pl.String()
-    return pl.lit(given[form.key], dtype=dtype).alias(form.key)
+    dtypes = {"flow": pl.Int32(), "link": pl.String()}
+    return [pl.lit(value, dtype=dtypes[name]).alias(name) for name, value in given.items()]
+
+
+def _checked_field_count(path: Path, form: Format) -> int:
+    """Number of fields of the first line, which all lines must have; the file's ends are checked.
+
+    A first line with a number of fields that no file has is left for the check of the lines.
+    """
+    try:
+        with path.open("rb") as stream:
+            first = stream.readline()
+            if first:
+                stream.seek(-1, 2)
+            last_byte = stream.read(1)
+    except OSError as error:
+        reason = error.strerror or "cannot be read"
+        raise BdpbenchError(
+            f"{reason}: expected an output of ns-2 for table {form.table}", where=str(path)
+        ) from None
+    if not first:
+        raise BdpbenchError(
+            f"the file is empty: expected lines of {_fields_text(form, len(form.fields))}",
+            where=str(path),
+            hint=_DAMAGED,
+        )
+    if last_byte != b"\n":
+        raise _cut_line_error(path, form)
+    count = len(first.split())
+    return count if count in form.field_counts else len(form.fields)
+
+
+def _cut_line_error(path: Path, form: Format) -> BdpbenchError:
+    number, text = 0, b""
+    with path.open("rb") as stream:
+        for line in stream:
+            number, text = number + 1, line
+    return _line_error(
+        path,
+        number,
+        text.decode(errors="replace"),
+        f"the last line was cut off: expected {_fields_text(form, len(form.fields))} "
+        "and the end of the line",
+    )
+
+
+def _parse(path: Path, form: Format, field_count: int) -> pl.LazyFrame:
+    """Columns of the format, null where a field does not parse, beside the line's number and text.
+
+    ``_surplus`` is what a line has beyond field_count fields, ``_optional`` counts the optional
+    fields that are numbers.
+    """
+    fields = list(form.fields) + list(form.optional_fields)[: field_count - len(form.fields)]
+    names = [f"_field_{index}" for index in range(len(fields))]
+    single_blanks = pl.col(_TEXT).str.replace_all(r"\s+", " ").str.strip_chars(" ")
+    split = single_blanks.str.splitn(" ", field_count + 1).struct.rename_fields(
+        [*names, "_surplus"]
+    )
+    columns = [
+        pl.col(name).cast(dtype, strict=False).alias(field)
+        for name, (field, dtype) in zip(names, form.fields.items(), strict=False)
+    ]
+    optional = [
+        pl.col(name).cast(pl.Float64, strict=False).is_not_null()
+        for name in names[len(form.fields) :]
+    ]
+    return (
+        pl.scan_lines(path, name=_TEXT, row_index_name=_LINE, row_index_offset=1, glob=False)
+        .select(_LINE, _TEXT, split.alias("_split"))
+        .unnest("_split")
+        .select(
+            _LINE,
+            _TEXT,
+            *columns,
+            _optional=pl.all_horizontal(pl.lit(True), *optional),
+            _surplus=pl.col("_surplus").is_not_null(),
+        )
+    )
+
+
+def _utf8_checked(path: Path, parsed: pl.LazyFrame) -> pl.DataFrame:
+    """The collected frame; a line that is no text is named, which polars does not do."""
+    try:
+        return parsed.collect()
+    except pl.exceptions.ComputeError:
+        error = _first_undecodable(path)
+        if error is None:
+            raise
+        raise error from None
+
+
+def _first_undecodable(path: Path) -> BdpbenchError | None:
+    with path.open("rb") as stream:
+        for number, line in enumerate(stream, start=1):
+            try:
+                line.decode()
+            except UnicodeDecodeError:
+                text = line.decode(errors="replace")
+                return _line_error(path, number, text, "the line is not text")
+    return None
+
+
+def _check_lines(path: Path, form: Format, field_count: int, parsed: pl.LazyFrame) -> None:
+    """Raise for the first line that does not hold what the format asks for."""
+    before = {name: pl.col(name).shift(1) for name in form.rises}
+    suspect = parsed.with_columns(before[name].alias(f"_before_{name}") for name in before).filter(
+        _is_bad(form)
+    )
+    first = _utf8_checked(path, suspect.head(1))
+    if not first.is_empty():
+        row = first.row(0, named=True)
+        finding = _diagnose(form, field_count, row)
+        raise _line_error(path, row[_LINE], row[_TEXT], finding)
+
+
+def _is_bad(form: Format) -> pl.Expr:
+    numeric = [name for name, dtype in form.fields.items() if dtype.is_numeric()]
+    floats = [name for name in numeric if form.fields[name].is_float()]
+    faults = [pl.col("_surplus"), ~pl.col("_optional")]
+    faults += [pl.col(name).is_null() for name in form.fields]
+    faults += [~pl.col(name).is_finite() for name in floats]
+    faults += [pl.col(name) < pl.col(f"_before_{name}") for name in form.rises]
+    if form.counts:
+        faults += [pl.col(name) < 0 for name in numeric]
+    if "event" in form.fields:
+        faults.append(~pl.col("event").is_in(TRACE_EVENTS))
+    return pl.any_horizontal(faults)
+
+
+def _diagnose(form: Format, field_count: int, row: Mapping[str, object]) -> str:
+    """What is wrong with a line that ``_is_bad`` found, and what was expected."""
+    words = str(row[_TEXT]).split()
+    if len(words) != field_count:
+        return f"expected {_fields_text(form, field_count)}, got {len(words)}"
+    for word, (name, dtype) in zip(words, form.fields.items(), strict=False):
+        value = row[name]
+        if value is None:
+            kind = "a number" if dtype.is_float() else "a whole number"
+            return f"{name}: expected {kind}, got {word!r}"
+        if isinstance(value, float) and not math.isfinite(value):
+            return f"{name}: expected a finite number, got {word!r}"
+        if form.counts and isinstance(value, (int, float)) and value < 0:
+            return f"{name}: expected a number of at least 0, got {word!r}"
+        if name == "event" and value not in TRACE_EVENTS:
+            return f"event: expected one of {' '.join(TRACE_EVENTS)}, got {word!r}"
+        before = row.get(f"_before_{name}")
+        if isinstance(value, (int, float)) and isinstance(before, (int, float)) and value < before:
+            return f"{name} runs backwards: {value:g} after {before:g}"
+    return "expected numbers in the fields behind " + list(form.fields)[-1]
+
+
+def _fields_text(form: Format, field_count: int) -> str:
+    names = [*form.fields, *form.optional_fields][:field_count]
+    return f"{len(names)} fields ({', '.join(names)})"
+
+
+def _line_error(path: Path, number: int, text: str, finding: str) -> BdpbenchError:
+    shown = text.rstrip("\n")
+    shown = shown if len(shown) <= _SHOWN else shown[:_SHOWN] + "..."
+    return BdpbenchError(
+        f"{finding}; the line reads {shown!r}", where=f"{path}:{number}", hint=_DAMAGED
+    )

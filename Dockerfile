@@ -1,0 +1,42 @@
+# bdpbench in a container: `docker build -t bdpbench .`, then
+# `docker run --rm -v "$PWD/results:/results" bdpbench run`.
+# Stages: build (compilers), ns2 (the binary alone, for the Docker backend), and the whole tool.
+
+ARG BASE=debian:bookworm-slim
+
+FROM ${BASE} AS build
+COPY ns2 /opt/bdpbench/ns2
+RUN bash /opt/bdpbench/ns2/build.sh --install-deps --prefix /opt/bdpbench/.bdpbench/ns2 \
+    && ln -s /opt/bdpbench/.bdpbench/ns2/"$(bash /opt/bdpbench/ns2/build.sh --print-id)" \
+        /opt/bdpbench/.bdpbench/ns2/current
+
+FROM ${BASE} AS ns2
+RUN apt-get update \
+    && DEBIAN_FRONTEND=noninteractive apt-get install -y --no-install-recommends \
+        libotcl1 libtclcl1 libtcl8.6 \
+    && rm -rf /var/lib/apt/lists/*
+COPY --from=build /opt/bdpbench/.bdpbench/ns2 /opt/bdpbench/.bdpbench/ns2
+USER nobody
+
+FROM ns2 AS bdpbench
+USER root
+RUN apt-get update \
+    && DEBIAN_FRONTEND=noninteractive apt-get install -y --no-install-recommends \
+        python3 python3-venv \
+    && rm -rf /var/lib/apt/lists/*
+COPY pipeline/requirements.lock /opt/bdpbench/pipeline/requirements.lock
+RUN python3 -m venv /opt/bdpbench/.venv \
+    && /opt/bdpbench/.venv/bin/pip install --no-cache-dir --disable-pip-version-check \
+        --require-hashes --only-binary :all: --no-binary connection-pool \
+        -r /opt/bdpbench/pipeline/requirements.lock
+COPY . /opt/bdpbench
+RUN /opt/bdpbench/.venv/bin/python -m compileall -q /opt/bdpbench/pipeline \
+    && useradd --uid 1000 --create-home bdpbench \
+    && install -d -o bdpbench -g bdpbench /results
+ENV PATH=/opt/bdpbench/.venv/bin:$PATH \
+    PYTHONPATH=/opt/bdpbench/pipeline \
+    BDPBENCH_RESULTS=/results
+WORKDIR /results
+# Starts as root only to hand /results over, then drops to an ordinary user for good.
+ENTRYPOINT ["/opt/bdpbench/workflow/container-entrypoint.sh"]
+CMD ["run"]

@@ -1,0 +1,18 @@
+#include "window_law_registry.h"
+
+// A function's static, since the registrations of other files run before main.
+static std::vector<WindowLawEntry>& entries()
+{
+	static std::vector<WindowLawEntry> all;
+	return all;
+}
+
+const std::vector<WindowLawEntry>& window_laws()
+{
+	return entries();
+}
+
+WindowLawRegistration::WindowLawRegistration(const WindowLawEntry& entry)
+{
+	entries().push_back(entry);
+}

@@ -1,0 +1,35 @@
+#ifndef bdpbench_window_law_registry_h
+#define bdpbench_window_law_registry_h
+
+#include <vector>
+
+#include "window_law.h"
+
+/** A variable of Agent/TCP that a law reads, and where it may lie. */
+struct LawParameter {
+	const char* tcl_name;
+	double minimum;
+	double maximum;
+	const char* unit;
+};
+
+/** A window law as scripts know it: by its windowOption_. */
+struct WindowLawEntry {
+	int option;
+	const char* name;
+	const LawParameter* parameters;
+	int parameter_count;
+	/** Makes a law from its parameters' values, in their order. */
+	WindowLaw* (*make)(const double* values);
+};
+
+/** All registered laws; complete once main() runs. */
+const std::vector<WindowLawEntry>& window_laws();
+
+/** A static object of this class in an adapter's file registers its law. */
+class WindowLawRegistration {
+public:
+	explicit WindowLawRegistration(const WindowLawEntry& entry);
+};
+
+#endif

@@ -1,0 +1,112 @@
+#include "window_law_slot.h"
+
+#include <sstream>
+#include <stdio.h>
+#include <tclcl.h>
+
+namespace {
+
+// Of tcp.cc's opencwnd(); 7 has never been used.
+const int STOCK_OPTIONS[] = {0, 1, 2, 3, 4, 5, 6, 8};
+const int STOCK_COUNT = sizeof(STOCK_OPTIONS) / sizeof(STOCK_OPTIONS[0]);
+
+// Ends ns-2 through Tcl, so that trace files are flushed.
+void stop(const char* agent, const std::string& problem)
+{
+	fprintf(stderr, "ns: agent %s: %s\n", agent, problem.c_str());
+	Tcl_Exit(1);
+}
+
+std::string unknown_option(int option)
+{
+	std::ostringstream text;
+	text << "windowOption_ " << option << " is unknown. Known are 0 to 6 and 8";
+	const std::vector<WindowLawEntry>& laws = window_laws();
+	for (size_t i = 0; i < laws.size(); i++)
+		text << ", " << laws[i].option << " (" << laws[i].name << ")";
+	text << ".";
+	return text.str();
+}
+
+std::string out_of_range(const LawParameter& parameter, double value)
+{
+	std::ostringstream text;
+	text.precision(10);
+	text << parameter.tcl_name << " is " << value << ", outside its range of "
+	     << parameter.minimum << " to " << parameter.maximum << " " << parameter.unit
+	     << ". Set it before `$ns run`.";
+	return text.str();
+}
+
+bool in_range(const LawParameter& parameter, double value)
+{
+	return value >= parameter.minimum && value <= parameter.maximum;	// not NaN
+}
+
+std::vector<const char*> all_parameter_names()
+{
+	std::vector<const char*> names;
+	const std::vector<WindowLawEntry>& laws = window_laws();
+	for (size_t i = 0; i < laws.size(); i++)
+		for (int j = 0; j < laws[i].parameter_count; j++)
+			names.push_back(laws[i].parameters[j].tcl_name);
+	return names;
+}
+
+}  // namespace
+
+WindowLawSlot::WindowLawSlot()
+	: values_(parameter_names().size()), law_(0), option_(0)
+{
+}
+
+WindowLawSlot::~WindowLawSlot()
+{
+	delete law_;
+}
+
+const std::vector<const char*>& WindowLawSlot::parameter_names()
+{
+	static const std::vector<const char*> names = all_parameter_names();
+	return names;
+}
+
+bool WindowLawSlot::is_stock(int option)
+{
+	for (int i = 0; i < STOCK_COUNT; i++)
+		if (STOCK_OPTIONS[i] == option)
+			return true;
+	return false;
+}
+
+void WindowLawSlot::reset(int option, const char* agent)
+{
+	delete law_;
+	law_ = 0;
+	if (is_stock(option))
+		return;
+	const std::vector<WindowLawEntry>& laws = window_laws();
+	const double* values = values_.empty() ? 0 : &values_[0];
+	for (size_t i = 0; i < laws.size(); i++) {
+		if (laws[i].option == option)
+			return take_up(laws[i], values, agent);
+		values += laws[i].parameter_count;
+	}
+	stop(agent, unknown_option(option));
+}
+
+void WindowLawSlot::take_up(const WindowLawEntry& entry, const double* values, const char* agent)
+{
+	for (int i = 0; i < entry.parameter_count; i++)
+		if (!in_range(entry.parameters[i], values[i]))
+			stop(agent, out_of_range(entry.parameters[i], values[i]));
+	law_ = entry.make(values);
+	option_ = entry.option;
+}
+
+WindowLaw& WindowLawSlot::law(int option, const char* agent)
+{
+	if (!law_ || option_ != option)
+		reset(option, agent);
+	return *law_;
+}

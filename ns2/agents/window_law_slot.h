@@ -1,0 +1,47 @@
+#ifndef bdpbench_window_law_slot_h
+#define bdpbench_window_law_slot_h
+
+#include <string>
+#include <vector>
+
+#include "window_law_registry.h"
+
+/**
+ * What one TcpAgent holds of the window laws: the Tcl-bound parameters of
+ * them all, and the law that its windowOption_ chose.
+ *
+ * Parameters are read when the agent is reset (at `new` and at `$ns run`), as
+ * ns-2 reads those of HighSpeed TCP.
+ */
+class WindowLawSlot {
+public:
+	WindowLawSlot();
+	~WindowLawSlot();
+
+	/** Names of the variables to bind, law after law. */
+	static const std::vector<const char*>& parameter_names();
+	/** Where variable i of parameter_names() is kept. */
+	double* value(int i) { return &values_[i]; }
+
+	/** Does ns-2 itself implement this windowOption_? */
+	static bool is_stock(int option);
+	/**
+	 * Takes up the law of windowOption_, none for a stock option. Stops ns-2
+	 * with a message that names `agent` where no law has that number or a
+	 * parameter is out of its range.
+	 */
+	void reset(int option, const char* agent);
+	/** The law of windowOption_, taken up now where the script changed it. */
+	WindowLaw& law(int option, const char* agent);
+private:
+	WindowLawSlot(const WindowLawSlot&);
+	WindowLawSlot& operator=(const WindowLawSlot&);
+
+	void take_up(const WindowLawEntry& entry, const double* values, const char* agent);
+
+	std::vector<double> values_;
+	WindowLaw* law_;
+	int option_;	// whose law_ is
+};
+
+#endif

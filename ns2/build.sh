@@ -1,0 +1,558 @@
+#!/usr/bin/env bash
+# Builds ns-2.35 with bdpbench's patches, window laws and agents: see --help.
+set -euo pipefail
+export LC_ALL=C
+
+HERE=$(cd "$(dirname "${BASH_SOURCE[0]}")" && pwd)
+HOME_DIR=$(realpath -m -- "${BDPBENCH_HOME:-$HERE/../.bdpbench}")
+CACHE_DIR=$HOME_DIR/cache
+
+# The old sources need the C++ of 1998 and forgiveness; results must not depend on the processor
+# (no -march, no fused multiply-add) nor on what the optimiser may conclude from old idioms.
+C_FLAGS="-std=gnu89 -Wno-error=incompatible-pointer-types -Wno-error=int-conversion"
+CXX_FLAGS="-std=gnu++98 -fpermissive -DUSE_INTERP_RESULT"
+COMMON_FLAGS="-O2 -fsigned-char -ffp-contract=off -fno-strict-aliasing -fno-delete-null-pointer-checks -w"
+# OTcl and TclCL go into the binary; Tk and X11 are left out, so it runs without a display.
+LIBRARIES="-Wl,-Bstatic -ltclcl -lotcl -Wl,-Bdynamic -ltcl8.6 -lm -ldl"
+
+EXIT_USAGE=2 EXIT_PACKAGES=2 EXIT_SOURCE=3 EXIT_PATCH=4 EXIT_BUILD=5
+
+usage() {
+    cat <<'TEXT'
+Usage: ns2/build.sh [option...]
+
+Gets the source archive of ns-2.35 that SOURCE.lock pins, applies the patches of patches/series,
+adds laws/ and agents/, builds it, and installs PREFIX/<build id>/ns with ns-bdpbench.json, which
+says what the binary was made of. Does nothing where that is already there.
+
+  --prefix DIR     where builds go (default: .bdpbench/ns2 of the repository)
+  --source FILE    the source archive, where the machine has no network
+                   (also: BDPBENCH_NS2_SOURCE, or a file of its name beside build.sh)
+  --jobs N         compile N files at a time (default: one per processor)
+  --install-deps   install missing system packages with apt-get, as root or with sudo
+  --print-id       print the build id, which stands for everything the build depends on, and exit
+  --help           print this and exit
+
+The archive is taken from --source, from the cache, from apt's source packages, or from
+BDPBENCH_NS2_URL or the url of SOURCE.lock, whichever comes first. BDPBENCH_HOME replaces the
+folder .bdpbench, which holds the cache.
+
+Exit status: 0 done, 2 wrong use or missing packages, 3 no right source archive, 4 a patch does not
+apply, 5 the build failed.
+TEXT
+}
+
+say() { printf 'ns-2: %s\n' "$*" >&2; }
+
+die() {
+    local status=$1
+    shift
+    printf 'ns-2: error: %s\n' "$@" >&2
+    exit "$status"
+}
+
+# ---------------------------------------------------------------- what is built
+
+# locked KEY: value of KEY in SOURCE.lock.
+locked() { sed -n "s/^$1=//p" "$HERE/SOURCE.lock"; }
+
+patch_names() { sed -e 's/#.*//' -e '/^[[:space:]]*$/d' "$HERE/patches/series"; }
+
+# source_files DIR: the C++ files of laws or agents, sorted, relative to ns2/.
+source_files() { (cd "$HERE" && find "$1" -name '*.h' -o -name '*.cc' | sort); }
+
+# checksums NAME...: "<sha256>  <name>" a line, for files relative to ns2/.
+checksums() { (cd "$HERE" && sha256sum -- "$@"); }
+
+ingredients() {
+    local names
+    mapfile -t names < <(patch_names | sed 's|^|patches/|'; source_files laws; source_files agents)
+    printf '%s\n' "$(locked sha256)" "$C_FLAGS" "$CXX_FLAGS" "$COMMON_FLAGS" "$LIBRARIES"
+    checksums build.sh "${names[@]}"
+}
+
+build_id() {
+    local list
+    [[ -f $HERE/SOURCE.lock && -f $HERE/patches/series ]] && list=$(ingredients) ||
+        die $EXIT_BUILD "a file that the build needs is missing from $HERE"
+    printf '%s\n' "$list" | sha256sum | cut -c1-16
+}
+
+# ---------------------------------------------------------------- system packages
+
+# "<package> <file or command that it provides>" a line.
+requirements() {
+    cat <<'TEXT'
+g++ g++
+make make
+patch patch
+xz-utils xz
+tcl8.6 tclsh8.6
+tcl8.6-dev /usr/include/tcl8.6/tcl-private/generic/tclInt.h
+libotcl1-dev /usr/include/otcl.h
+libtclcl1-dev /usr/include/tclcl/tclcl.h
+tclcl tcl2c++
+TEXT
+}
+
+missing_packages() {
+    local package provides
+    while read -r package provides; do
+        case $provides in
+            /*) [[ -e $provides ]] || echo "$package" ;;
+            *) command -v "$provides" >/dev/null || echo "$package" ;;
+        esac
+    done < <(requirements)
+}
+
+as_root() {
+    if [[ $(id -u) -eq 0 ]]; then
+        "$@"
+    else
+        sudo -n -- "$@"
+    fi
+}
+
+require_packages() {
+    local missing
+    mapfile -t missing < <(missing_packages)
+    [[ ${#missing[@]} -gt 0 ]] || return 0
+    if [[ $INSTALL_DEPS == yes ]] && as_root true 2>/dev/null && command -v apt-get >/dev/null; then
+        say "installing system packages: ${missing[*]}"
+        install_packages "${missing[@]}" >>"$LOG" 2>&1 ||
+            fail_with_log "apt-get install failed" $EXIT_PACKAGES
+        mapfile -t missing < <(missing_packages)
+        [[ ${#missing[@]} -gt 0 ]] || return 0
+    fi
+    die $EXIT_PACKAGES "system packages are missing: ${missing[*]}" \
+        "install them with: sudo apt-get install ${missing[*]}"
+}
+
+install_packages() {
+    as_root apt-get update || true  # an unreachable third-party source must not stop us
+    as_root env DEBIAN_FRONTEND=noninteractive apt-get install -y --no-install-recommends "$@"
+}
+
+# ---------------------------------------------------------------- source archive
+
+sha256_of() { sha256sum -- "$1" | cut -d' ' -f1; }
+
+# verify FILE: ends the build where FILE is not the pinned archive.
+verify() {
+    local expected found
+    expected=$(locked sha256)
+    found=$(sha256_of "$1")
+    [[ $found == "$expected" ]] || die $EXIT_SOURCE "$1 is not the archive that SOURCE.lock pins" \
+        "expected SHA-256 $expected" "found    SHA-256 $found" "the file was not used"
+}
+
+# fetch: sets ARCHIVE to the verified archive and ORIGIN to where it came from.
+fetch() {
+    local name cached
+    name=$(locked file)
+    cached=$CACHE_DIR/$name
+    if [[ -n $SOURCE ]]; then
+        [[ -f $SOURCE ]] || die $EXIT_SOURCE "there is no source archive $SOURCE"
+        ARCHIVE=$SOURCE ORIGIN="local file"
+    elif [[ -f $HERE/$name ]]; then
+        ARCHIVE=$HERE/$name ORIGIN="local file"
+    else
+        drop_damaged "$cached"
+        [[ -f $cached ]] || download "$cached"
+        ARCHIVE=$cached
+    fi
+    verify "$ARCHIVE"
+    say "source archive $name verified ($ORIGIN)"
+}
+
+drop_damaged() {
+    [[ -f $1 && $(sha256_of "$1") != "$(locked sha256)" ]] || return 0
+    say "the cached archive is damaged and is fetched again"
+    rm -f -- "$1"
+}
+
+download() {
+    local url=${BDPBENCH_NS2_URL:-$(locked url)} name
+    name=$(basename "$1")
+    mkdir -p "$WORK/download" "$CACHE_DIR"
+    if command -v apt-get >/dev/null; then
+        say "fetching $name from apt's source packages"
+        fetch_from_apt "$name" >>"$LOG" 2>&1 && ORIGIN="apt source package"
+    fi
+    if [[ ! -f $WORK/download/$name && -n $url ]]; then
+        say "fetching $name from $url"
+        fetch_from_url "$url" "$WORK/download/$name" >>"$LOG" 2>&1 && ORIGIN="url"
+    fi
+    [[ -f $WORK/download/$name ]] || no_archive "$name"
+    verify "$WORK/download/$name"
+    cp "$WORK/download/$name" "$1.$$" && mv "$1.$$" "$1"
+}
+
+no_archive() {
+    die $EXIT_SOURCE "the source archive $1 could not be fetched" \
+        "get it on a machine with a network (apt-get source --download-only $(locked apt_source))" \
+        "and give it with --source FILE; what was tried is in $LOG"
+}
+
+# Uses the machine's own package sources, turned into source-package entries in a private folder:
+# the user's apt configuration is left alone.
+fetch_from_apt() {
+    local apt=$WORK/apt
+    mkdir -p "$apt/sources" "$apt/lists/partial" "$apt/cache/archives/partial"
+    apt_source_entries >"$apt/sources/bdpbench.sources"
+    [[ -s $apt/sources/bdpbench.sources ]] || return 1
+    local options=(
+        -o Dir::Etc::SourceList=/dev/null -o "Dir::Etc::SourceParts=$apt/sources"
+        -o "Dir::State::Lists=$apt/lists" -o "Dir::Cache=$apt/cache"
+        -o Acquire::Languages=none -o APT::Sandbox::User=root
+    )
+    apt-get "${options[@]}" update || true
+    # Of the package's files only the archive is needed.
+    (cd "$WORK/download" && apt-get "${options[@]}" source --download-only --tar-only "$(locked apt_source)") || true
+    [[ -f $WORK/download/$1 ]]
+}
+
+# The distribution's own suite in all configured entries, as deb822 source-package entries.
+apt_source_entries() {
+    local codename
+    # shellcheck source=/dev/null
+    codename=$(. /etc/os-release && echo "${VERSION_CODENAME:-}")
+    { one_line_sources; deb822_sources; } |
+        awk -v suites=" $codename stable testing unstable sid " '
+            BEGIN { RS = ""; FS = "\n" }
+            {
+                binary = 0; wanted = ""; entry = ""
+                for (i = 1; i <= NF; i++) {
+                    if ($i ~ /^#/) continue
+                    if ($i ~ /^Enabled:[ \t]*no/) { binary = 0; break }
+                    if ($i ~ /^Types:/) { binary = ($i ~ /[ \t]deb([ \t]|$)/); continue }
+                    if ($i ~ /^Suites:/) {
+                        n = split($i, word, /[ \t]+/)
+                        for (j = 2; j <= n; j++)
+                            if (index(suites, " " word[j] " ")) wanted = wanted " " word[j]
+                        continue
+                    }
+                    entry = entry $i "\n"
+                }
+                if (binary && wanted != "") printf "Types: deb-src\nSuites:%s\n%s\n", wanted, entry
+            }'
+}
+
+deb822_sources() {
+    local file
+    for file in /etc/apt/sources.list.d/*.sources; do
+        [[ -f $file ]] && cat "$file" && echo
+    done
+    return 0
+}
+
+# "deb [arch=amd64 signed-by=KEY] URI SUITE COMPONENT..." as deb822.
+one_line_sources() {
+    local file
+    for file in /etc/apt/sources.list /etc/apt/sources.list.d/*.list; do
+        [[ -f $file ]] && cat "$file" && echo
+    done | awk '
+        /^[ \t]*deb[ \t]/ {
+            sub(/#.*/, "")
+            key = ""
+            if (match($0, /\[[^]]*\]/)) {
+                options = substr($0, RSTART + 1, RLENGTH - 2)
+                $0 = substr($0, 1, RSTART - 1) substr($0, RSTART + RLENGTH)
+                n = split(options, option, /[ \t]+/)
+                for (i = 1; i <= n; i++)
+                    if (option[i] ~ /^signed-by=/) key = substr(option[i], 11)
+            }
+            components = ""
+            for (i = 4; i <= NF; i++) components = components " " $i
+            printf "Types: deb\nURIs: %s\nSuites: %s\n", $2, $3
+            if (components != "") printf "Components:%s\n", components
+            if (key != "") printf "Signed-By: %s\n", key
+            print ""
+        }'
+}
+
+fetch_from_url() {
+    if command -v curl >/dev/null; then
+        curl --fail --location --silent --show-error --max-time 600 --output "$2" -- "$1"
+    elif command -v wget >/dev/null; then
+        wget --no-verbose --timeout=60 --output-document="$2" -- "$1"
+    else
+        python3 -c 'import sys, urllib.request; urllib.request.urlretrieve(*sys.argv[1:])' "$1" "$2"
+    fi
+}
+
+# ---------------------------------------------------------------- source tree
+
+unpack() {
+    say "unpacking"
+    # ns-2's own test suite and manual are two thirds of the archive and are not built.
+    tar -C "$WORK" -xJf "$ARCHIVE" --no-same-owner \
+        --exclude='*/tcl/test/*' --exclude='ns-2.35/doc/*' >>"$LOG" 2>&1 ||
+        fail_with_log "the archive could not be unpacked"
+    TREE=$WORK/$(locked directory)
+    [[ -d $TREE ]] || die $EXIT_SOURCE "the archive holds no folder $(locked directory)"
+}
+
+apply_patches() {
+    local name output
+    say "applying $(patch_names | wc -l) patches"
+    while read -r name; do
+        [[ -f $HERE/patches/$name ]] || die $EXIT_PATCH "patches/series names $name, which is not there"
+        if output=$(patch -d "$TREE" -p1 --fuzz=0 --forward --batch <"$HERE/patches/$name" 2>&1); then
+            printf '%s: %s\n' "$name" "$output" >>"$LOG"
+        else
+            patch_failed "$name" "$output"
+        fi
+    done < <(patch_names)
+}
+
+patch_failed() {
+    local where
+    printf '%s\n' "$2" >>"$LOG"
+    where=$(awk '
+        /^patching file / { file = $3 }
+        /^(Hunk #[0-9]+ FAILED|can.t find file|patch: \*\*\*\*)/ { print file ? file ": " $0 : $0; exit }
+    ' <<<"$2")
+    die $EXIT_PATCH "patch $1 does not apply: ${where:-see $LOG}" \
+        "nothing was built; the patch and SOURCE.lock's archive must fit each other"
+}
+
+add_own_sources() {
+    cp -R "$HERE/laws" "$HERE/agents" "$TREE/"
+}
+
+# ---------------------------------------------------------------- build
+
+# ns-2's configure wants Tcl, OTcl and TclCL below one folder, and insists on Tk and X11, which are
+# not linked: empty files stand for those.
+link_farm() {
+    local farm=$1 libraries
+    libraries=/usr/lib/$(gcc -print-multiarch)
+    mkdir -p "$farm/include/X11" "$farm/lib" "$farm/bin"
+    ln -s /usr/include/tcl8.6/*.h /usr/include/tcl8.6/tcl-private/generic/tclInt*.h \
+        /usr/include/otcl.h /usr/include/tclcl/*.h "$farm/include/" 2>/dev/null || true
+    ln -s "$libraries"/libtcl8.6.so "$libraries"/libotcl.a "$libraries"/libtclcl.a "$farm/lib/"
+    ln -s /usr/share/tcltk/tcl8.6 "$farm/lib/tcl8.6"
+    ln -s "$(command -v tclsh8.6)" "$(command -v tcl2c++)" "$farm/bin/"
+    rm -f "$farm/include/tk.h"
+    mkdir -p "$farm/lib/tk8.6"
+    touch "$farm/include/tk.h" "$farm/include/X11/Intrinsic.h" "$farm/lib/libtk8.6.so" \
+        "$farm/lib/libX11.so" "$farm/lib/tk8.6/tk.tcl"
+}
+
+configure_tree() {
+    local farm=$WORK/farm
+    say "configuring"
+    link_farm "$farm"
+    (cd "$TREE" && ./configure CC="gcc -std=gnu89" CXX="g++ -std=gnu++98" \
+        --with-tcl="$farm" --with-tcl-ver=8.6 --with-tk="$farm" --with-tk-ver=8.6 \
+        --with-otcl="$farm" --with-tclcl="$farm" \
+        --x-includes="$farm/include" --x-libraries="$farm/lib" --disable-static) >>"$LOG" 2>&1 ||
+        fail_with_log "configure failed"
+}
+
+make_ns() {
+    make -C "$TREE" "$@" ns CC="gcc $C_FLAGS" CPP="g++ $CXX_FLAGS" CCOPT="$COMMON_FLAGS" \
+        LIB="-L$WORK/farm/lib $LIBRARIES"
+}
+
+compile() {
+    local total
+    total=$(make_ns --dry-run 2>/dev/null | grep -c -- ' -c ') || true
+    say "compiling $total files, $JOBS at a time"
+    : >"$WORK/make.log"
+    make_ns "-j$JOBS" >"$WORK/make.log" 2>&1 9>&- &
+    MAKE_PID=$!
+    report_progress "$MAKE_PID" "$total"
+    local status=0
+    wait "$MAKE_PID" || status=$?
+    MAKE_PID=
+    cat "$WORK/make.log" >>"$LOG"
+    [[ $status -eq 0 && -x $TREE/ns ]] || fail_with_log "the compilation failed"
+}
+
+# A line every five seconds, every second on a terminal, while process PID lives.
+report_progress() {
+    local every=5 seconds=0
+    [[ ! -t 2 ]] || every=1
+    while kill -0 "$1" 2>/dev/null; do
+        sleep 1
+        seconds=$((seconds + 1))
+        [[ $((seconds % every)) -eq 0 ]] || continue
+        say "compiled $(grep -c -- ' -c ' "$WORK/make.log" || true)/$2 files, $seconds s"
+    done
+}
+
+# A binary that counts wrong must not be installed: five packets of 1 GB, more than 2^32 bytes, go
+# over a fast link.
+smoke_test() {
+    local bytes
+    cat >"$WORK/smoke.tcl" <<'TEXT'
+set ns [new Simulator]
+set from [$ns node]
+set to [$ns node]
+$ns duplex-link $from $to 1000Gb 1ms DropTail
+set monitor [$ns monitor-queue $from $to ""]
+set udp [new Agent/UDP]
+$udp set packetSize_ 1000000000
+$ns attach-agent $from $udp
+set sink [new Agent/Null]
+$ns attach-agent $to $sink
+$ns connect $udp $sink
+$ns at 0.1 {foreach i {1 2 3 4 5} {$udp send 1000000000}}
+$ns at 1 {puts [$monitor set bdepartures_]; exit 0}
+$ns run
+TEXT
+    bytes=$("$TREE/ns" "$WORK/smoke.tcl" 2>>"$LOG" </dev/null) || fail_with_log "the new ns does not run"
+    [[ $bytes == 5000000000 ]] || die $EXIT_BUILD "the new ns counts $bytes bytes where 5000000000 passed"
+}
+
+# fail_with_log MESSAGE [STATUS]
+fail_with_log() {
+    {
+        printf 'ns-2: error: %s; the last lines of %s:\n' "$1" "$LOG"
+        tail -n 25 "$LOG" | cut -c1-300 | sed 's/^/    /'
+    } >&2
+    exit "${2:-$EXIT_BUILD}"
+}
+
+# ---------------------------------------------------------------- installation
+
+json_string() {
+    local text=${1//\\/\\\\}
+    printf '"%s"' "${text//\"/\\\"}"
+}
+
+# json_files NAME...: [{"name", "sha256"}, ...]
+json_files() {
+    local sum name separator=
+    printf '['
+    while read -r sum name; do
+        printf '%s\n    {"name": %s, "sha256": "%s"}' "$separator" "$(json_string "$name")" "$sum"
+        separator=,
+    done < <(checksums "$@")
+    printf '\n  ]'
+}
+
+package_version() {
+    # shellcheck disable=SC2016  # dpkg-query's own ${...}
+    dpkg-query -W -f '${Version}' "$1" 2>/dev/null || echo unknown
+}
+
+describe() {
+    local names laws agents
+    mapfile -t names < <(patch_names | sed 's|^|patches/|')
+    mapfile -t laws < <(source_files laws)
+    mapfile -t agents < <(source_files agents)
+    cat <<TEXT
+{
+  "schema_version": 1,
+  "build_id": "$ID",
+  "ns2_version": "2.35",
+  "binary_sha256": "$(sha256_of "$TREE/ns")",
+  "binary_bytes": $(stat -c %s "$TREE/ns"),
+  "counters": "64-bit",
+  "source": {
+    "file": $(json_string "$(locked file)"),
+    "sha256": "$(locked sha256)",
+    "from": $(json_string "$ORIGIN")
+  },
+  "patches": $(json_files "${names[@]}"),
+  "laws": $(json_files "${laws[@]}"),
+  "agents": $(json_files "${agents[@]}"),
+  "compiler": $(json_string "$(g++ --version | head -n 1)"),
+  "c_flags": $(json_string "$C_FLAGS $COMMON_FLAGS"),
+  "cxx_flags": $(json_string "$CXX_FLAGS $COMMON_FLAGS"),
+  "libraries": $(json_string "$LIBRARIES"),
+  "tcl": $(json_string "$(echo 'puts [info patchlevel]' | tclsh8.6)"),
+  "otcl": $(json_string "$(package_version libotcl1-dev)"),
+  "tclcl": $(json_string "$(package_version libtclcl1-dev)"),
+  "machine": $(json_string "$(uname -sm)"),
+  "built": "$(date -u +%Y-%m-%dT%H:%M:%SZ)"
+}
+TEXT
+}
+
+# The JSON goes last: it says that the binary is whole.
+install_build() {
+    rm -f "$TARGET/ns-bdpbench.json"
+    cp "$TREE/ns" "$TARGET/ns.$$" && mv "$TARGET/ns.$$" "$TARGET/ns"
+    describe >"$TARGET/ns-bdpbench.json.$$"
+    mv "$TARGET/ns-bdpbench.json.$$" "$TARGET/ns-bdpbench.json"
+}
+
+is_up_to_date() {
+    local recorded
+    [[ -x $TARGET/ns && -f $TARGET/ns-bdpbench.json ]] || return 1
+    recorded=$(sed -n 's/^ *"binary_sha256": "\([0-9a-f]*\)",$/\1/p' "$TARGET/ns-bdpbench.json")
+    [[ $recorded == "$(sha256_of "$TARGET/ns")" ]]
+}
+
+wait_for_lock() {
+    exec 9>"$PREFIX/.lock"
+    flock --nonblock 9 && return 0
+    say "waiting for another build in $PREFIX"
+    flock 9
+}
+
+# ---------------------------------------------------------------- main
+
+value_of() {
+    [[ $# -ge 2 && -n $2 ]] || die $EXIT_USAGE "$1 needs a value; see --help"
+    printf '%s' "$2"
+}
+
+parse_options() {
+    PREFIX=$HOME_DIR/ns2 SOURCE=${BDPBENCH_NS2_SOURCE:-} JOBS=$(nproc) INSTALL_DEPS=no
+    while [[ $# -gt 0 ]]; do
+        case $1 in
+            --prefix) PREFIX=$(value_of "$@") && shift ;;
+            --source) SOURCE=$(value_of "$@") && shift ;;
+            --jobs) JOBS=$(value_of "$@") && shift ;;
+            --install-deps) INSTALL_DEPS=yes ;;
+            --print-id) build_id && exit 0 ;;
+            --help) usage && exit 0 ;;
+            *) die $EXIT_USAGE "unknown option $1; see --help" ;;
+        esac
+        shift
+    done
+    [[ -z $SOURCE ]] || SOURCE=$(realpath -m -- "$SOURCE")
+    [[ $JOBS =~ ^[1-9][0-9]*$ ]] || die $EXIT_USAGE "--jobs is $JOBS, not a whole number above 0"
+}
+
+clean_up() {
+    local status=$?
+    [[ -z ${MAKE_PID:-} ]] || kill "$MAKE_PID" 2>/dev/null || true
+    [[ -z ${WORK:-} ]] || rm -rf -- "$WORK"
+    exit "$status"
+}
+
+main() {
+    parse_options "$@"
+    ID=$(build_id) ORIGIN="local cache"
+    mkdir -p "$PREFIX/$ID"
+    PREFIX=$(cd "$PREFIX" && pwd)
+    TARGET=$PREFIX/$ID
+    wait_for_lock
+    if is_up_to_date; then
+        say "build $ID is up to date: $TARGET/ns"
+        return 0
+    fi
+    LOG=$TARGET/build.log
+    : >"$LOG"
+    WORK=$(mktemp -d "${TMPDIR:-/tmp}/bdpbench-ns2.XXXXXX")
+    trap clean_up EXIT
+    trap 'exit 130' INT TERM
+    require_packages
+    fetch
+    unpack
+    apply_patches
+    add_own_sources
+    configure_tree
+    compile
+    smoke_test
+    install_build
+    say "build $ID is ready after $SECONDS s: $TARGET/ns"
+}
+
+main "$@"

@@ -1,0 +1,238 @@
+"""What each metric means, in words that the report prints beside the number."""
+
+from __future__ import annotations
+
+import types
+from collections.abc import Mapping
+from dataclasses import asdict, dataclass
+from typing import Literal
+
+Level = Literal["run", "group"]
+
+
+@dataclass(frozen=True)
+class Definition:
+    """One reading of one metric.
+
+    Attributes:
+        id: metric and version of the reading, e.g. ``utilization/1``; a change of what is
+            measured is a new version.
+        metric: name in metrics.parquet, published.csv and claims.yaml.
+        subject: what it is measured on: "flow", "link" or "run".
+        level: "run" when one run suffices, "group" when several runs are compared.
+        unit: of the value; "1" for a ratio, "%" for per cent.
+        text: the definition, for readers of the report.
+        source: where the definition comes from.
+    """
+
+    id: str
+    metric: str
+    subject: Literal["flow", "link", "run"]
+    level: Level
+    unit: str
+    text: str
+    source: str
+
+
+PEAK_SHARE = 0.9
+"""Share of the nominal BDP or capacity that counts as reaching it (sharma2006, section 4.7.1)."""
+
+CUT_SHARE = 0.95
+"""A loss response leaves at most this share of cwnd: all variants studied remove 10 % or more."""
+
+_THESIS = "sharma2006"
+_CUT = (
+    "A cut is a fall of cwnd by at least 5 % between two samples; falls less than one nominal RTT "
+    "apart answer the same loss event and count as one cut. The peak of a cut is the last sample "
+    "before it."
+)
+_HALF = "the second half of the run, (duration/2, duration]"
+_BINS = "A bin belongs to the window when its end does."
+
+
+def _define(
+    metric: str,
+    subject: Literal["flow", "link", "run"],
+    unit: str,
+    text: str,
+    source: str,
+    level: Level = "run",
+) -> Definition:
+    return Definition(f"{metric}/1", metric, subject, level, unit, text, source)
+
+
+_ALL = (
+    _define(
+        "time_to_90pct_cwnd",
+        "flow",
+        "s",
+        "Simulated time of the first cwnd sample at or above 90 % of the nominal "
+        "bandwidth-delay product (bottleneck rate times nominal RTT, in packets of payload size).",
+        f"{_THESIS}, Table 1, column 2, and section 4 (BDP of 7,775 packets)",
+    ),
+    _define(
+        "time_to_90pct_cwnd_after_drop",
+        "flow",
+        "s",
+        "Simulated time, from the start of the run, of the first cwnd sample after the first cut "
+        f"at or above 90 % of the nominal bandwidth-delay product. {_CUT}",
+        f"{_THESIS}, Table 1, column 3, and section 4, experiment 2",
+    ),
+    _define(
+        "time_to_90pct_utilization",
+        "link",
+        "s",
+        "End of the first bin of 0.1 s in which departures from the bottleneck's queue, headers "
+        "and retransmissions included, reach 90 % of the link's nominal capacity.",
+        f"{_THESIS}, Table 1, columns 6 and 7",
+    ),
+    _define(
+        "time_to_90pct_utilization_again",
+        "link",
+        "s",
+        "End of the first bin of 0.1 s with departures of at least 90 % of nominal capacity that "
+        "follows a bin below 90 % after the first cut of any flow: the time at which the link is "
+        f"90 % utilized again. {_CUT}",
+        f"{_THESIS}, Table 1, columns 6 and 7, read as the crossing after the first loss",
+    ),
+    _define(
+        "time_to_max_cwnd",
+        "flow",
+        "s",
+        "Simulated time of the first peak at or above 90 % of the nominal bandwidth-delay "
+        f"product: the top of the first full ascent. {_CUT}",
+        f"{_THESIS}, sections 4.1.3.1 and 4.2.3.1",
+    ),
+    _define(
+        "first_cut_time",
+        "flow",
+        "s",
+        f"Time of the first sample after the first cut. {_CUT}",
+        f"{_THESIS}, section 4.2.3.2",
+    ),
+    _define(
+        "first_cut_ratio",
+        "flow",
+        "1",
+        f"cwnd after the first cut divided by its peak. {_CUT}",
+        f"{_THESIS}, section 4.1.3.1",
+    ),
+    _define(
+        "later_cut_ratio",
+        "flow",
+        "1",
+        "Median, over all cuts but the first whose peak is at or above 90 % of the nominal "
+        f"bandwidth-delay product, of cwnd after the cut divided by the peak. {_CUT}",
+        f"{_THESIS}, section 4.2.3.1",
+    ),
+    _define(
+        "recovery_time",
+        "flow",
+        "s",
+        "Median time from a cut to the next peak, over the cuts that follow the first full peak's "
+        f"own cut (a full peak is at or above 90 % of the nominal BDP). {_CUT}",
+        f"{_THESIS}, sections 4.1.3.1 and 4.2.3.1",
+    ),
+    _define(
+        "max_cwnd",
+        "flow",
+        "packets",
+        "Largest sample of cwnd.",
+        f"{_THESIS}, section 4.3.3.1",
+    ),
+    _define(
+        "max_throughput",
+        "link",
+        "Mbit/s",
+        "Departures from the bottleneck's queue in the busiest bin of 0.1 s, headers and "
+        "retransmissions included.",
+        f"{_THESIS}, Table 1, column 1",
+    ),
+    _define(
+        "utilization",
+        "link",
+        "%",
+        "Departures from the bottleneck's queue, headers and retransmissions included, over "
+        f"{_HALF}, as a share of the link's nominal capacity. {_BINS}",
+        f"{_THESIS}, Table 1, columns 4 and 5, and section 3.2 (averages from 250 s)",
+    ),
+    _define(
+        "mean_throughput",
+        "flow",
+        "Mbit/s",
+        "Departures of the flow from the bottleneck's queue, headers and retransmissions "
+        f"included, over {_HALF}. {_BINS}",
+        f"{_THESIS}, section 3.2",
+    ),
+    _define(
+        "queue_empty_share",
+        "link",
+        "1",
+        "Share of the samples of the bottleneck's queue that find no packet in it, over "
+        f"{_HALF}.",
+        f"{_THESIS}, section 4.2.3.3 (Figures 10 and 17)",
+    ),
+    _define(
+        "asymmetry",
+        "run",
+        "1",
+        "(x1 - x2)/(x1 + x2), where x1 and x2 are the mean throughputs of the first and the "
+        f"second flow over {_HALF}: 0 is fair, 1 is all to the first flow, -1 all to the second.",
+        f"{_THESIS}, section 3.2; Bullot, Cottrell and Hughes-Jones (2003)",
+    ),
+    _define(
+        "asymmetry_from_flow2_start",
+        "run",
+        "1",
+        "(x1 - x2)/(x1 + x2), where x1 and x2 are the mean throughputs of the first and the "
+        "second flow from the second flow's start to the end of the run.",
+        f"{_THESIS}, section 3.2, over the window that most of Table 2 fits",
+    ),
+    _define(
+        "jain_index",
+        "run",
+        "1",
+        "Jain's fairness index of the flows' mean throughputs x_i over the second half of the "
+        "run, (duration/2, duration]: (sum x_i)^2/(n sum x_i^2), from 1/n to 1 (fair).",
+        "Jain, Chiu and Hawe (1984), DEC-TR-301; RFC 5166, section 2.3.1",
+    ),
+    _define(
+        "min_buffer_90pct",
+        "run",
+        "packets",
+        "Smallest buffer of the sweep with which utilization over the second half of the run is "
+        "above 90 %. Measured where all smaller buffers of the sweep have been simulated too.",
+        f"{_THESIS}, Table 1, column 5",
+        level="group",
+    ),
+    _define(
+        "rtt_border_difference",
+        "run",
+        "s",
+        "time_to_90pct_utilization at the largest RTT of the sweep minus that at the smallest.",
+        f"{_THESIS}, Table 1, column 8",
+        level="group",
+    ),
+    _define(
+        "drop_delay",
+        "run",
+        "s",
+        "time_to_max_cwnd of the run with an enforced drop minus that of the run that is equal "
+        "but for the drop.",
+        f"{_THESIS}, sections 4.1.3.2 and 4.2.3.2",
+        level="group",
+    ),
+)
+
+DEFINITIONS: Mapping[str, Definition] = types.MappingProxyType({each.metric: each for each in _ALL})
+"""Metric → its definition, in the order in which the report lists them."""
+
+
+def metric_units() -> dict[str, str]:
+    """Metric → unit: what published.csv and claims.yaml may name."""
+    return {metric: each.unit for metric, each in DEFINITIONS.items()}
+
+
+def definitions_as_dicts() -> list[dict[str, str]]:
+    """All definitions as plain dictionaries, for JSON files and templates."""
+    return [asdict(each) for each in DEFINITIONS.values()]

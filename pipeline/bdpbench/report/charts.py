@@ -1,0 +1,235 @@
+"""Vega-Lite specifications of the report's charts. Pure: words and frames in, JSON values out."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from typing import Any, TypeAlias
+
+import altair as alt
+import polars as pl
+
+from bdpbench.report.assets import Captions
+from bdpbench.report.series import CHARTED_TABLES
+from bdpbench.report.sweeps import Run
+from bdpbench.report.text import axis_title, format_number, with_unit
+
+Spec: TypeAlias = dict[str, Any]
+
+TABLE_UNITS = {
+    "cwnd": "packets",
+    "throughput": "Mbit/s",
+    "utilization": "Mbit/s",
+    "queue": "packets",
+}
+
+# Share of the BDP or of the capacity from which sharma2006 counts a path as filled (Table 1).
+FILLED_SHARE = 0.9
+
+# A sweep whose values span more than this factor is drawn over a logarithmic axis.
+LOG_SPAN = 30
+
+_TIME_CHART_HEIGHT = 230
+_SWEEP_CHART_HEIGHT = 260
+_INK = "#1c2329"
+_FAINT = "#5b6570"
+_FONT = "system-ui, -apple-system, 'Segoe UI', Roboto, 'Helvetica Neue', Arial, sans-serif"
+
+# The plain wheel scrolls the page, as on any other; with Ctrl, or a pinch, it zooms the chart.
+_ZOOM_ON = "wheel![event.ctrlKey || event.metaKey]"
+
+
+def time_charts(captions: Captions) -> dict[str, Spec]:
+    """One specification per charted table, shared by all its charts.
+
+    The page fills in what differs: the data sets ``samples`` (``t`` s, ``v`` in the unit of the
+    table, ``s`` label of the line) and ``thresholds`` (``v``, ``label``), the domain and range of
+    the scales of ``s``, and the largest time.
+    """
+    return {table: _time_chart(table, captions) for table in CHARTED_TABLES}
+
+
+def _time_chart(table: str, captions: Captions) -> Spec:
+    ordinate = axis_title(captions.charts[table]["quantity"], TABLE_UNITS[table])
+    chosen = alt.selection_point(name="chosen", fields=["s"], bind="legend")
+    zoom = alt.selection_interval(name="zoom", bind="scales", encodings=["x"], zoom=_ZOOM_ON)
+    lines = (
+        alt.Chart(alt.NamedData("samples"))
+        .mark_line(
+            strokeWidth=1.4,
+            strokeJoin="round",
+            clip=True,
+            # A value stands for the second that ends at its time.
+            interpolate="step-before" if table == "throughput" else "linear",
+        )
+        .encode(
+            x=alt.X("t:Q", title="time (s)", scale=alt.Scale(domain=[0, 1], nice=False)),
+            y=alt.Y("v:Q", title=ordinate),
+            color=alt.Color("s:N", title=None, scale=alt.Scale(domain=[], range=[])),
+            strokeDash=alt.StrokeDash("s:N", title=None, scale=alt.Scale(domain=[], range=[])),
+            opacity=alt.condition(chosen, alt.value(1), alt.value(0.1)),
+        )
+        .add_params(chosen, zoom)
+    )
+    chart = alt.layer(lines, *_threshold_layers()).properties(
+        width="container", height=_TIME_CHART_HEIGHT
+    )
+    return _finished(chart)
+
+
+def _threshold_layers() -> tuple[alt.Chart, alt.Chart]:
+    base = alt.Chart(alt.NamedData("thresholds")).encode(y="v:Q")
+    rule = base.mark_rule(strokeDash=[5, 4], strokeWidth=1, color=_FAINT)
+    label = base.mark_text(
+        align="right", baseline="bottom", dx=-4, dy=-2, fontSize=10.5, color=_FAINT
+    ).encode(x=alt.value("width"), text="label:N")
+    return rule, label
+
+
+def thresholds(table: str, runs: Sequence[Run], captions: Captions) -> list[dict[str, Any]]:
+    """Dashed lines of a chart: ``v`` in the unit of the table and ``label``.
+
+    A line is drawn only where all ``runs`` share it.
+    """
+    capacity = _shared(runs, "bottleneck_mbps")
+    wanted: dict[str, list[tuple[str, float | None]]] = {
+        "cwnd": [("bdp_share", _times(FILLED_SHARE, _shared(runs, "bdp_pkts")))],
+        "throughput": [("capacity", capacity)],
+        "utilization": [("capacity", capacity), ("capacity_share", _times(FILLED_SHARE, capacity))],
+        "queue": [("buffer", _shared(runs, "buffer_pkts"))],
+    }
+    return [
+        {"v": value, "label": f"{captions.thresholds[kind]}, {_amount(value, table)}"}
+        for kind, value in wanted[table]
+        if value is not None
+    ]
+
+
+def _amount(value: float, table: str) -> str:
+    return with_unit(format_number(value, like=value), TABLE_UNITS[table])
+
+
+def _shared(runs: Sequence[Run], parameter: str) -> float | None:
+    values = {run["parameters"].get(parameter) for run in runs}
+    value = values.pop() if len(values) == 1 else None
+    return float(value) if isinstance(value, int | float) else None
+
+
+def _times(share: float, value: float | None) -> float | None:
+    # Rounded because 0.9 · 622 is 559.8000000000001 in binary.
+    return None if value is None else round(share * value, 6)
+
+
+def sweep_chart(
+    measured: pl.DataFrame,
+    published: pl.DataFrame,
+    colours: Mapping[str, str],
+    abscissa: str,
+    ordinate: str,
+) -> Spec:
+    """A metric against a swept parameter, published values beside the measured ones.
+
+    Args:
+        measured: ``x`` f64, ``value`` f64, ``series`` str, ``run_id`` str, ``run`` str (its label).
+        published: ``x`` f64, ``value``, ``lower``, ``upper`` f64, ``series`` str, ``verdict`` str.
+        colours: label of a series → colour; the order of the legend.
+        abscissa: title of the x axis, with unit.
+        ordinate: title of the y axis, with unit.
+    """
+    values = sorted({*measured["x"].to_list(), *published["x"].to_list()})
+    x = alt.X(
+        "x:Q",
+        title=abscissa,
+        scale=alt.Scale(type=_scale_type(values), nice=False, padding=14, zero=False),
+        axis=alt.Axis(values=values, grid=False),
+    )
+    y = alt.Y("value:Q", title=ordinate)
+    colour = alt.Color(
+        "series:N", title=None, scale=alt.Scale(domain=list(colours), range=list(colours.values()))
+    )
+    layers = [
+        *_published_layers(published, x, y, colour, abscissa),
+        *_measured_layers(measured, x, y, colour, abscissa),
+    ]
+    return _finished(alt.layer(*layers).properties(width="container", height=_SWEEP_CHART_HEIGHT))
+
+
+def _scale_type(values: Sequence[float]) -> Any:
+    return "log" if values[0] > 0 and values[-1] / values[0] > LOG_SPAN else "linear"
+
+
+def _measured_layers(
+    measured: pl.DataFrame, x: alt.X, y: alt.Y, colour: alt.Color, abscissa: str
+) -> tuple[alt.Chart, alt.Chart]:
+    base = alt.Chart(_values(measured)).encode(x=x, y=y, color=colour)
+    points = base.mark_point(filled=True, size=55, opacity=1, cursor="pointer").encode(
+        tooltip=[
+            alt.Tooltip("series:N", title="series"),
+            alt.Tooltip("x:Q", title=abscissa),
+            alt.Tooltip("value:Q", title="measured", format=",.5~g"),
+            alt.Tooltip("run:N", title="run"),
+        ]
+    )
+    return base.mark_line(strokeWidth=1.5), points
+
+
+def _published_layers(
+    published: pl.DataFrame, x: alt.X, y: alt.Y, colour: alt.Color, abscissa: str
+) -> tuple[alt.Chart, ...]:
+    if published.is_empty():
+        return ()
+    base = alt.Chart(_values(published)).encode(x=x, color=colour)
+    bounds = base.mark_rule(strokeWidth=6, opacity=0.28).encode(y="lower:Q", y2="upper:Q")
+    points = base.mark_point(shape="diamond", size=130, strokeWidth=1.6, opacity=1).encode(
+        y=y,
+        tooltip=[
+            alt.Tooltip("series:N", title="series"),
+            alt.Tooltip("x:Q", title=abscissa),
+            alt.Tooltip("value:Q", title="published", format=",.6~g"),
+            alt.Tooltip("lower:Q", title="lower bound", format=",.6~g"),
+            alt.Tooltip("upper:Q", title="upper bound", format=",.6~g"),
+            alt.Tooltip("verdict:N", title="verdict"),
+        ],
+    )
+    return bounds, points
+
+
+def _values(frame: pl.DataFrame) -> alt.InlineData:
+    return alt.InlineData(values=frame.to_dicts())
+
+
+def _finished(chart: alt.LayerChart | alt.FacetChart) -> Spec:
+    """Dress a chart for the page: colours and type of a light card in either colour scheme."""
+    axis: dict[str, Any] = {
+        "labelColor": _FAINT,
+        "titleColor": _INK,
+        "titleFontWeight": "normal",
+        "titleFontSize": 12,
+        "labelFontSize": 11,
+        "gridColor": "#e8ebee",
+        "domainColor": "#8b949e",
+        "tickColor": "#8b949e",
+        "titlePadding": 6,
+        "labelFlush": True,
+    }
+    legend: dict[str, Any] = {
+        "orient": "top",
+        "direction": "horizontal",
+        "columns": 4,
+        "labelColor": _INK,
+        "labelFontSize": 12,
+        "labelLimit": 320,
+        "symbolType": "stroke",
+        "symbolStrokeWidth": 2.5,
+        "symbolSize": 220,
+        "offset": 6,
+    }
+    dressed = (
+        chart.configure(font=_FONT, background="white", autosize=alt.AutoSizeParams(type="fit-x"))
+        .configure_view(stroke=None)
+        .configure_axis(**axis)
+        .configure_legend(**legend)
+    )
+    spec: Spec = dressed.to_dict()
+    # The schema's address is only a name, but one that a reader of the page could take for a load.
+    del spec["$schema"]
+    return spec

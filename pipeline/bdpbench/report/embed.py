@@ -1,0 +1,49 @@
+"""Foreign text inside a page: scripts, styles and data that can't break out of their element."""
+
+from __future__ import annotations
+
+import json
+from typing import Any
+
+from markupsafe import Markup
+
+from bdpbench.errors import BdpbenchError
+
+_ENDS_AN_ELEMENT = ("</script", "</style", "<!--")
+
+
+def embed_text(text: str, name: str) -> Markup:
+    """Text of our own or of a library, fit to stand inside ``<script>`` or ``<style>``.
+
+    Raises:
+        BdpbenchError: when something in it would end the element; ``name`` tells what it is.
+    """
+    for mark in _ENDS_AN_ELEMENT:
+        if mark in text.lower():
+            raise BdpbenchError(f"holds {mark!r} and cannot be embedded in a page", where=name)
+    return Markup(text)  # noqa: S704  checked above
+
+
+def embed_json(value: Any) -> Markup:
+    """JSON fit to stand inside ``<script>``, whatever the texts in it say.
+
+    Raises:
+        ValueError: for NaN and infinity, which JSON does not have.
+    """
+    text = json.dumps(value, allow_nan=False, separators=(",", ":"), ensure_ascii=False)
+    for character in "<>&\u2028\u2029":
+        text = text.replace(character, f"\\u{ord(character):04x}")
+    return Markup(text)  # noqa: S704  holds no character that HTML gives a meaning
+
+
+def vega_bundle() -> str:
+    """JavaScript of Vega, Vega-Lite and vega-embed, as it ships with vl-convert."""
+    import vl_convert  # here because it starts a JavaScript engine, which takes a second
+
+    bundle: str = vl_convert.javascript_bundle("window.vegaEmbed = vegaEmbed;")
+    return bundle
+
+
+def web_address(url: str) -> str:
+    """A citation's address as far as it is one of the web; "" for anything else."""
+    return url if url.startswith(("https://", "http://")) else ""

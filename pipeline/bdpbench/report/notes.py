@@ -1,0 +1,24 @@
+"""Markdown notes of a study as HTML: text and tables, nothing that loads or runs."""
+
+from __future__ import annotations
+
+from markdown_it import MarkdownIt
+from markupsafe import Markup
+
+# The page has a heading of level 3 above the notes.
+_LEVELS_ABOVE = 3
+_DEEPEST_LEVEL = 6
+
+
+def notes_html(markdown: str) -> Markup:
+    """HTML of a study's notes; raw HTML is shown as text, images are left as links to nothing.
+
+    Headings go below those of the page: ``#`` becomes level 4.
+    """
+    parser = MarkdownIt("commonmark", {"html": False}).enable("table").disable("image")
+    tokens = parser.parse(markdown)
+    for token in tokens:
+        if token.type in ("heading_open", "heading_close"):
+            level = min(_DEEPEST_LEVEL, int(token.tag[1:]) + _LEVELS_ABOVE)
+            token.tag = f"h{level}"
+    return Markup(parser.renderer.render(tokens, parser.options, {}))  # noqa: S704  raw HTML is off

@@ -1,0 +1,287 @@
+// What the page does by itself: draws charts when they come into view, reads values off them,
+// filters and sorts the scorecard, and opens what a link points to. Nothing leaves the page.
+(() => {
+  "use strict";
+
+  const all = (selector, root = document) => [...root.querySelectorAll(selector)];
+  const json = (id) => JSON.parse(document.getElementById(id).textContent);
+  const store = json("chart-data");
+
+  // ---- Series -----------------------------------------------------------------------------
+
+  const parsed = new Map();
+
+  function pointsOf(trace, table) {
+    if (!parsed.has(trace.run)) parsed.set(trace.run, json(`series-${trace.run}`));
+    return parsed.get(trace.run)[table][trace.subject];
+  }
+
+  function samplesOf(chart) {
+    return chart.traces.flatMap((trace) => {
+      const { t, v } = pointsOf(trace, chart.kind);
+      return t.map((time, i) => ({ t: time, v: v[i], s: trace.label }));
+    });
+  }
+
+  // ---- Drawing ----------------------------------------------------------------------------
+
+  function specOf(chart) {
+    if (chart.kind === "sweep") return structuredClone(chart.spec);
+    const spec = structuredClone(store.time[chart.kind]);
+    const { x, color, strokeDash } = spec.layer[0].encoding;
+    const labels = chart.traces.map((trace) => trace.label);
+    x.scale.domain = [0, chart.end];
+    color.scale = { domain: labels, range: chart.traces.map((trace) => trace.colour) };
+    strokeDash.scale = { domain: labels, range: chart.traces.map((trace) => trace.dash) };
+    spec.datasets = { samples: samplesOf(chart), thresholds: chart.thresholds };
+    return spec;
+  }
+
+  const options = {
+    renderer: "svg",
+    actions: { export: true, source: false, compiled: false, editor: false },
+  };
+
+  const drawings = new Map();
+
+  function draw(canvas) {
+    if (!drawings.has(canvas)) drawings.set(canvas, drawAnew(canvas));
+    return drawings.get(canvas);
+  }
+
+  async function drawAnew(canvas) {
+    const chart = store.charts[canvas.dataset.chart];
+    try {
+      const { view } = await window.vegaEmbed(canvas, specOf(chart), {
+        ...options,
+        downloadFileName: canvas.dataset.chart,
+      });
+      if (chart.kind === "sweep") openRunsOnClick(view);
+      else {
+        readValues(canvas, chart, view);
+        moveTogether(canvas, view);
+      }
+      canvas.dataset.drawn = "yes";
+    } catch (error) {
+      canvas.insertAdjacentHTML("afterbegin", '<p class="failed"></p>');
+      canvas.firstChild.textContent = `This chart could not be drawn: ${error.message}`;
+      canvas.dataset.drawn = "failed";
+      console.error(error);
+    }
+  }
+
+  function openRunsOnClick(view) {
+    view.addEventListener("click", (_, item) => {
+      const run = item && item.datum && item.datum.run_id;
+      if (run) location.hash = `run-${run}`;
+    });
+  }
+
+  // Charts of one group share the interval of time that they show.
+  const shown = new Map();
+
+  function moveTogether(canvas, view) {
+    const group = canvas.closest(".charts");
+    if (!shown.has(group)) shown.set(group, { views: [], interval: null });
+    const state = shown.get(group);
+    state.views.push(view);
+    if (state.interval) view.signal("zoom_t", state.interval).run();
+    view.addSignalListener("zoom_t", (_, interval) => {
+      if (String(interval) === String(state.interval)) return;
+      state.interval = interval;
+      for (const other of state.views) {
+        if (other !== view) other.signal("zoom_t", interval).runAsync();
+      }
+    });
+  }
+
+  // ---- Values under the pointer -----------------------------------------------------------
+
+  function nearest(times, time) {
+    let low = 0;
+    let high = times.length - 1;
+    while (high - low > 1) {
+      const middle = (low + high) >> 1;
+      if (times[middle] < time) low = middle;
+      else high = middle;
+    }
+    return time - times[low] < times[high] - time ? low : high;
+  }
+
+  const number = new Intl.NumberFormat("en", { maximumSignificantDigits: 5 });
+
+  function readValues(canvas, chart, view) {
+    const cursor = document.createElement("div");
+    const readout = document.createElement("div");
+    cursor.className = "cursor";
+    readout.className = "readout";
+    cursor.hidden = readout.hidden = true;
+    canvas.append(cursor, readout);
+    const hide = () => { cursor.hidden = readout.hidden = true; };
+    canvas.addEventListener("pointerleave", hide);
+    canvas.addEventListener("pointermove", (event) => {
+      const box = canvas.getBoundingClientRect();
+      const pixel = event.clientX - canvas.querySelector("svg.marks").getBoundingClientRect().left;
+      const inside = pixel - view.origin()[0];
+      if (inside < 0 || inside > view.width()) return hide();
+      const time = view.scale("x").invert(inside);
+      cursor.style.left = `${event.clientX - box.left}px`;
+      readout.replaceChildren(...readoutLines(chart, time));
+      cursor.hidden = readout.hidden = false;
+      const room = box.width - (event.clientX - box.left);
+      const width = readout.offsetWidth;
+      const left = room > width + 16 ? box.width - room + 12 : box.width - room - width - 12;
+      readout.style.left = `${Math.max(0, left)}px`;
+      readout.style.top = "2rem";
+    });
+  }
+
+  function readoutLines(chart, time) {
+    const head = document.createElement("div");
+    head.textContent = `${number.format(time)} s`;
+    return [head, ...chart.traces.slice(0, 12).map((trace) => {
+      const { t, v } = pointsOf(trace, chart.kind);
+      const line = document.createElement("div");
+      const swatch = document.createElement("i");
+      swatch.style.borderColor = trace.colour;
+      line.append(swatch, `${trace.label}: ${number.format(v[nearest(t, time)])}`);
+      return line;
+    })];
+  }
+
+  // ---- Charts come when they are looked at ---------------------------------------------------
+
+  const canvases = all(".canvas[data-chart]");
+  const watcher = new IntersectionObserver((entries) => {
+    for (const entry of entries) {
+      if (!entry.isIntersecting) continue;
+      watcher.unobserve(entry.target);
+      draw(entry.target);
+    }
+  }, { rootMargin: "400px" });
+  canvases.forEach((canvas) => watcher.observe(canvas));
+
+  function showEverything() {
+    document.documentElement.classList.add("everything");
+    all("details").forEach((each) => { if (!each.closest(".vega-embed")) each.open = true; });
+    return Promise.all(canvases.map(draw));
+  }
+
+  window.addEventListener("beforeprint", showEverything);
+
+  // ---- Views of an experiment ----------------------------------------------------------------
+
+  function chooseView(input) {
+    for (const each of all(`input[name="${input.name}"]`)) {
+      document.getElementById(each.value).hidden = each !== input;
+    }
+  }
+
+  all(".views input").forEach((input) => {
+    if (input.checked) chooseView(input);
+    input.addEventListener("change", () => chooseView(input));
+  });
+
+  // ---- Scorecard -----------------------------------------------------------------------------
+
+  const table = document.querySelector("table.numbers");
+  const form = document.querySelector(".filter");
+
+  function filterNumbers() {
+    const { verdict, protocol, text, shown: output } = form.elements;
+    const words = text.value.toLowerCase().split(/\s+/).filter(Boolean);
+    let count = 0;
+    for (const row of table.tBodies) {
+      const { verdict: got, protocols, text: content } = row.dataset;
+      const fits = (!verdict.value || got === verdict.value)
+        && (!protocol.value || protocols.split("|").includes(protocol.value))
+        && words.every((word) => content.includes(word));
+      row.hidden = !fits;
+      count += fits;
+    }
+    output.value = `${count} of ${table.tBodies.length} numbers`;
+    document.querySelector(".nothing").hidden = count > 0;
+    for (const tile of all(".tile")) {
+      tile.setAttribute("aria-pressed", String(tile.dataset.verdict === verdict.value));
+    }
+  }
+
+  function keyOf(row, column) {
+    const value = row.rows[0].querySelector(`.col-${column}`).dataset.value;
+    if (value === "") return null;
+    return Number.isNaN(Number(value)) ? value : Number(value);
+  }
+
+  function compare(a, b) {
+    if (a === null || b === null) return (a === null) - (b === null);
+    return typeof a === "number" ? a - b : a.localeCompare(b);
+  }
+
+  function sortNumbers(header, column) {
+    const falling = header.getAttribute("aria-sort") === "ascending";
+    all("th[aria-sort]", table.tHead).forEach((each) => each.removeAttribute("aria-sort"));
+    header.setAttribute("aria-sort", falling ? "descending" : "ascending");
+    const rows = [...table.tBodies].map((row) => ({ row, key: keyOf(row, column) }));
+    // Deviations are compared by their size; numbers without a value stay at the end.
+    const size = (key) => (column === "deviation" && key !== null ? Math.abs(key) : key);
+    rows.sort((a, b) => {
+      const order = compare(size(a.key), size(b.key));
+      return falling && a.key !== null && b.key !== null ? -order : order;
+    });
+    table.append(...rows.map(({ row }) => row));
+  }
+
+  if (table) {
+    form.addEventListener("input", filterNumbers);
+    form.addEventListener("submit", (event) => event.preventDefault());
+    form.addEventListener("reset", () => setTimeout(filterNumbers));
+    all("button[data-sort]", table.tHead).forEach((button) => {
+      button.addEventListener("click", () => sortNumbers(button.closest("th"), button.dataset.sort));
+    });
+    all(".more", table).forEach((button) => button.addEventListener("click", () => {
+      const open = button.getAttribute("aria-expanded") !== "true";
+      button.setAttribute("aria-expanded", String(open));
+      document.getElementById(button.getAttribute("aria-controls")).hidden = !open;
+    }));
+    all(".tile").forEach((tile) => tile.addEventListener("click", () => {
+      const { verdict } = form.elements;
+      verdict.value = verdict.value === tile.dataset.verdict ? "" : tile.dataset.verdict;
+      filterNumbers();
+    }));
+  }
+
+  // ---- Links open what they point to ---------------------------------------------------------
+
+  function openTarget() {
+    const target = document.getElementById(decodeURIComponent(location.hash.slice(1)));
+    if (!target) return;
+    for (let each = target; each; each = each.parentElement) {
+      if (each.tagName === "DETAILS") each.open = true;
+    }
+    target.scrollIntoView();
+  }
+
+  window.addEventListener("hashchange", openTarget);
+  // A click on the link of the place that the page is at changes no hash.
+  document.addEventListener("click", (event) => {
+    const link = event.target.closest('a[href^="#"]');
+    if (link && link.getAttribute("href") === location.hash) openTarget();
+  });
+
+  // ---- Contents ------------------------------------------------------------------------------
+
+  const contents = document.querySelector(".contents details");
+  if (window.matchMedia("(max-width: 67.99rem)").matches) contents.open = false;
+  const links = new Map(all(".contents a").map((link) => [link.hash.slice(1), link]));
+  const reader = new IntersectionObserver((entries) => {
+    for (const entry of entries) {
+      if (!entry.isIntersecting) continue;
+      links.forEach((link) => link.removeAttribute("aria-current"));
+      links.get(entry.target.id).setAttribute("aria-current", "true");
+    }
+  }, { rootMargin: "-15% 0px -75% 0px" });
+  links.forEach((_, id) => reader.observe(document.getElementById(id)));
+
+  if (location.search === "?all") showEverything().then(openTarget);
+  else openTarget();
+})();

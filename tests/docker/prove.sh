@@ -1,0 +1,80 @@
+#!/usr/bin/env bash
+# Proves the Docker way of the README with a real engine: builds the image, runs the quick tier in
+# it without network and not as root, and compares every output file with the native run's.
+#
+# Starts an engine of its own where none answers and this is root on Linux; where the base image
+# cannot be pulled, makes one with debootstrap. Skips, and says so, where neither can be done.
+set -euo pipefail
+cd "$(dirname "$0")/../.."
+
+work=$(mktemp -d)
+engine=
+cleanup() {
+  if [ -n "$engine" ]; then kill "$engine" 2>/dev/null || true; wait "$engine" 2>/dev/null || true; fi
+  rm -rf "$work"
+}
+trap cleanup EXIT
+die() { printf 'docker: FAILED: %s\n' "$*" >&2; exit 1; }
+say() { printf 'docker: %s\n' "$*"; }
+
+answers() { docker version >/dev/null 2>&1; }
+
+start_engine() {
+  [ "$(id -u)" -eq 0 ] || return 1
+  command -v dockerd >/dev/null || { apt-get update -qq && apt-get install -y -qq --no-install-recommends docker.io >/dev/null; } || return 1
+  dockerd --iptables=false --bridge=none --storage-driver=vfs --data-root "$work/docker" \
+    --exec-root "$work/exec" --pidfile "$work/docker.pid" >"$work/dockerd.log" 2>&1 &
+  engine=$!
+  for _ in $(seq 60); do answers && return; kill -0 "$engine" 2>/dev/null || return 1; sleep 1; done
+  return 1
+}
+
+# A base image from the machine's own package mirror, with its certificates, if none can be pulled.
+make_base() {
+  command -v debootstrap >/dev/null || apt-get install -y -qq --no-install-recommends debootstrap >/dev/null
+  local mirror
+  mirror=$(grep -rhoE 'https?://[^ ]+' /etc/apt/sources.list /etc/apt/sources.list.d 2>/dev/null |
+    grep -E '/debian/?$' | head -n 1)
+  debootstrap --variant=minbase --include=ca-certificates bookworm "$work/base" "$mirror" >"$work/debootstrap.log" 2>&1 ||
+    { tail -n 5 "$work/debootstrap.log" >&2; return 1; }
+  cp /etc/ssl/certs/ca-certificates.crt "$work/base/etc/ssl/certs/ca-certificates.crt"
+  tar -C "$work/base" -c . | docker import - debian:bookworm-slim >/dev/null
+  rm -rf "$work/base"
+}
+
+if ! answers && ! start_engine; then
+  say "SKIPPED: no engine answers and none can be started here"
+  exit 0
+fi
+options=()
+[ -z "$engine" ] || options=(--network host)
+if ! docker image inspect debian:bookworm-slim >/dev/null 2>&1 &&
+  ! docker pull -q debian:bookworm-slim >/dev/null 2>&1; then
+  say "making the base image with debootstrap"
+  make_base || die "no base image"
+fi
+
+say "building the image"
+docker build -q "${options[@]}" -t bdpbench . >/dev/null || die "docker build"
+
+results=$work/results
+say "running the quick tier, without network"
+docker run --rm --network none -v "$results:/results" bdpbench run || die "docker run"
+
+[ -s "$results/sharma2006/quick/report.html" ] || die "no report"
+[ "$(find "$results" -uid 0 | wc -l)" -eq 0 ] || die "files that belong to root"
+who=$(docker run --rm --network none --entrypoint /opt/bdpbench/workflow/container-entrypoint.sh \
+  -v "$results:/results" bdpbench ns2 id)
+[ -n "$who" ] || die "ns2 id"
+
+if [ -d results/runs ]; then
+  compared=0
+  for run in "$results"/runs/*/; do
+    native=results/runs/$(basename "$run")
+    [ -f "$native/run.json" ] || continue
+    diff -rq "$run/out" "$native/out" || die "$(basename "$run") differs from the native run"
+    compared=$((compared + 1))
+  done
+  say "$compared runs have the same bytes as the native ones"
+fi
+say "passed"

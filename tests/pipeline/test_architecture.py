@@ -1,0 +1,52 @@
+"""Imports run down only, and rooms on one floor do not know one another."""
+
+from __future__ import annotations
+
+import ast
+from pathlib import Path
+
+import pytest
+
+import bdpbench
+
+PACKAGE = Path(bdpbench.__file__).parent
+# Floor of each room; a module may import only from lower floors and from its own room.
+FLOORS = {
+    "errors": 0,
+    "units": 0,
+    "model": 1,
+    "ns2": 2,
+    "trace": 2,
+    "metrics": 2,
+    "score": 2,
+    "report": 2,
+    "workflow": 3,
+    "cli": 4,
+}
+
+
+def _room(module: str) -> str | None:
+    parts = module.split(".")
+    return parts[1] if parts[0] == "bdpbench" and len(parts) > 1 else None
+
+
+def _imports(path: Path) -> set[str]:
+    names: set[str] = set()
+    for node in ast.walk(ast.parse(path.read_text())):
+        if isinstance(node, ast.ImportFrom) and node.module:
+            names.add(node.module)
+        elif isinstance(node, ast.Import):
+            names.update(alias.name for alias in node.names)
+    return names
+
+
+@pytest.mark.parametrize("path", sorted(PACKAGE.rglob("*.py")), ids=lambda p: str(p.name))
+def test_imports_run_down(path: Path) -> None:
+    relative = path.relative_to(PACKAGE)
+    own = relative.parts[0].removesuffix(".py")
+    if own in ("__init__", "__main__"):
+        return
+    for module in _imports(path):
+        room = _room(module)
+        if room is not None and room != own and room != "__version__":
+            assert FLOORS[room] < FLOORS[own], f"{relative} imports {module}"

@@ -10,7 +10,8 @@ CACHE_DIR=$HOME_DIR/cache
 # The old sources need the C++ of 1998 and forgiveness; results must not depend on the processor
 # (no -march, no fused multiply-add) nor on what the optimiser may conclude from old idioms.
 C_FLAGS="-std=gnu89 -Wno-error=incompatible-pointer-types -Wno-error=int-conversion"
-CXX_FLAGS="-std=gnu++98 -fpermissive -DUSE_INTERP_RESULT"
+# HAVE_INT64: some files include tclcl.h before config.h says so.
+CXX_FLAGS="-std=gnu++98 -fpermissive -DUSE_INTERP_RESULT -DHAVE_INT64=1"
 COMMON_FLAGS="-O2 -fsigned-char -ffp-contract=off -fno-strict-aliasing -fno-delete-null-pointer-checks -w"
 # OTcl and TclCL go into the binary; Tk and X11 are left out, so it runs without a display.
 LIBRARIES="-Wl,-Bstatic -ltclcl -lotcl -Wl,-Bdynamic -ltcl8.6 -lm -ldl"
@@ -73,8 +74,9 @@ ingredients() {
 
 build_id() {
     local list
-    [[ -f $HERE/SOURCE.lock && -f $HERE/patches/series ]] && list=$(ingredients) ||
-        die $EXIT_BUILD "a file that the build needs is missing from $HERE"
+    if ! list=$(ls -- "$HERE/SOURCE.lock" "$HERE/patches/series" >/dev/null && ingredients); then
+        die $EXIT_BUILD "a file that the build needs is missing"
+    fi
     printf '%s\n' "$list" | sha256sum | cut -c1-16
 }
 

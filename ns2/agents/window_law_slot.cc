@@ -2,7 +2,11 @@
 
 #include <sstream>
 #include <stdio.h>
+#include <string>
 #include <tclcl.h>
+#include <vector>
+
+#include "window_law_registry.h"
 
 namespace {
 
@@ -53,22 +57,33 @@ std::vector<const char*> all_parameter_names()
 	return names;
 }
 
+const std::vector<const char*>& parameter_names()
+{
+	static const std::vector<const char*> names = all_parameter_names();
+	return names;
+}
+
 }  // namespace
 
 WindowLawSlot::WindowLawSlot()
-	: values_(parameter_names().size()), law_(0), option_(0)
+	: values_(new double[parameter_count()]()), law_(0), option_(0)
 {
 }
 
 WindowLawSlot::~WindowLawSlot()
 {
 	delete law_;
+	delete[] values_;
 }
 
-const std::vector<const char*>& WindowLawSlot::parameter_names()
+int WindowLawSlot::parameter_count()
 {
-	static const std::vector<const char*> names = all_parameter_names();
-	return names;
+	return parameter_names().size();
+}
+
+const char* WindowLawSlot::parameter_name(int i)
+{
+	return parameter_names()[i];
 }
 
 bool WindowLawSlot::is_stock(int option)
@@ -86,7 +101,7 @@ void WindowLawSlot::reset(int option, const char* agent)
 	if (is_stock(option))
 		return;
 	const std::vector<WindowLawEntry>& laws = window_laws();
-	const double* values = values_.empty() ? 0 : &values_[0];
+	const double* values = values_;
 	for (size_t i = 0; i < laws.size(); i++) {
 		if (laws[i].option == option)
 			return take_up(laws[i], values, agent);

@@ -1,10 +1,11 @@
 #ifndef bdpbench_window_law_slot_h
 #define bdpbench_window_law_slot_h
 
-#include <string>
-#include <vector>
+// tcp.h includes this file: no standard C++ header here, for they change what
+// min and max mean in ns-2's sources.
+#include "window_law.h"
 
-#include "window_law_registry.h"
+struct WindowLawEntry;
 
 /**
  * What one TcpAgent holds of the window laws: the Tcl-bound parameters of
@@ -18,9 +19,11 @@ public:
 	WindowLawSlot();
 	~WindowLawSlot();
 
-	/** Names of the variables to bind, law after law. */
-	static const std::vector<const char*>& parameter_names();
-	/** Where variable i of parameter_names() is kept. */
+	/** Number of variables to bind, of all laws together. */
+	static int parameter_count();
+	/** Tcl name of variable i. */
+	static const char* parameter_name(int i);
+	/** Where variable i is kept. */
 	double* value(int i) { return &values_[i]; }
 
 	/** Does ns-2 itself implement this windowOption_? */
@@ -39,7 +42,7 @@ private:
 
 	void take_up(const WindowLawEntry& entry, const double* values, const char* agent);
 
-	std::vector<double> values_;
+	double* values_;	// law after law
 	WindowLaw* law_;
 	int option_;	// whose law_ is
 };

@@ -25,15 +25,21 @@
 
   // ---- Drawing ----------------------------------------------------------------------------
 
+  // A line's name stands above it, the highest one too.
+  const ROOM_ABOVE = 1.12;
+
   function specOf(chart) {
     if (chart.kind === "sweep") return structuredClone(chart.spec);
     const spec = structuredClone(store.time[chart.kind]);
-    const { x, color, strokeDash } = spec.layer[0].encoding;
+    const { x, y, color, strokeDash } = spec.layer[0].encoding;
+    const samples = samplesOf(chart);
+    const largest = [...samples, ...chart.thresholds].reduce((most, { v }) => Math.max(most, v), 0);
     const labels = chart.traces.map((trace) => trace.label);
     x.scale.domain = [0, chart.end];
+    y.scale.domain = [0, largest * ROOM_ABOVE || 1];
     color.scale = { domain: labels, range: chart.traces.map((trace) => trace.colour) };
     strokeDash.scale = { domain: labels, range: chart.traces.map((trace) => trace.dash) };
-    spec.datasets = { samples: samplesOf(chart), thresholds: chart.thresholds };
+    spec.datasets = { samples, thresholds: chart.thresholds };
     return spec;
   }
 

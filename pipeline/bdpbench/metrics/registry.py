@@ -168,8 +168,7 @@ _ALL = (
         "queue_empty_share",
         "link",
         "1",
-        "Share of the samples of the bottleneck's queue that find no packet in it, over "
-        f"{_HALF}.",
+        f"Share of the samples of the bottleneck's queue that find no packet in it, over {_HALF}.",
         f"{_THESIS}, section 4.2.3.3 (Figures 10 and 17)",
     ),
     _define(

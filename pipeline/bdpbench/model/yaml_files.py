@@ -51,23 +51,32 @@ class YamlFile:
 
     def validate(self, model: type[Model]) -> Model:
         """The file as a ``model``; every finding is reported, unknown keys with a suggestion."""
-        try:
-            return model.model_validate(self.data)
-        except ValidationError as failure:
-            raise self._explain(model, failure) from None
+        return self.validate_part(model, self.data, ())
 
-    def _explain(self, model: type[BaseModel], failure: ValidationError) -> BdpbenchError:
-        findings = [self._finding(model, dict(error)) for error in failure.errors()]
+    def validate_part(self, model: type[Model], part: Any, location: Location) -> Model:
+        """A part of the file, which stands at ``location``, as a ``model``."""
+        try:
+            return model.model_validate(part)
+        except ValidationError as failure:
+            raise self._explain(model, failure, location) from None
+
+    def _explain(
+        self, model: type[BaseModel], failure: ValidationError, base: Location
+    ) -> BdpbenchError:
+        findings = [self._finding(model, dict(error), base) for error in failure.errors()]
         first, *others = findings
         if not others:
             return first
         listing = "\n  ".join(str(finding).replace("\n", "\n  ") for finding in findings)
         return BdpbenchError(f"{len(findings)} problems:\n  {listing}", where=str(self.path))
 
-    def _finding(self, model: type[BaseModel], error: dict[str, Any]) -> BdpbenchError:
-        location = tuple(part for part in error["loc"] if part != "[key]")
+    def _finding(
+        self, model: type[BaseModel], error: dict[str, Any], base: Location
+    ) -> BdpbenchError:
+        relative = tuple(part for part in error["loc"] if part != "[key]")
+        location = (*base, *relative)
         if error["type"] == "extra_forbidden":
-            known = _fields_at(model, location[:-1])
+            known = _fields_at(model, relative[:-1])
             return self.error(location, "unknown key", hint=suggest(str(location[-1]), known))
         if error["type"] == "missing":
             return self.error(location, "this key is missing")

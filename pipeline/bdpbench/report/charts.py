@@ -43,7 +43,7 @@ def time_charts(captions: Captions) -> dict[str, Spec]:
 
     The page fills in what differs: the data sets ``samples`` (``t`` s, ``v`` in the unit of the
     table, ``s`` label of the line) and ``thresholds`` (``v``, ``label``), the domain and range of
-    the scales of ``s``, and the largest time.
+    the scales of ``s``, and the domains of time and value.
     """
     return {table: _time_chart(table, captions) for table in CHARTED_TABLES}
 
@@ -63,7 +63,7 @@ def _time_chart(table: str, captions: Captions) -> Spec:
         )
         .encode(
             x=alt.X("t:Q", title="time (s)", scale=alt.Scale(domain=[0, 1], nice=False)),
-            y=alt.Y("v:Q", title=ordinate),
+            y=alt.Y("v:Q", title=ordinate, scale=alt.Scale(domain=[0, 1], nice=False)),
             color=alt.Color("s:N", title=None, scale=alt.Scale(domain=[], range=[])),
             strokeDash=alt.StrokeDash("s:N", title=None, scale=alt.Scale(domain=[], range=[])),
             opacity=alt.condition(chosen, alt.value(1), alt.value(0.1)),
@@ -76,13 +76,14 @@ def _time_chart(table: str, captions: Captions) -> Spec:
     return _finished(chart)
 
 
-def _threshold_layers() -> tuple[alt.Chart, alt.Chart]:
+def _threshold_layers() -> tuple[alt.Chart, ...]:
     base = alt.Chart(alt.NamedData("thresholds")).encode(y="v:Q")
     rule = base.mark_rule(strokeDash=[5, 4], strokeWidth=1, color=_FAINT)
-    label = base.mark_text(
-        align="right", baseline="bottom", dx=-4, dy=-2, fontSize=10.5, color=_FAINT
-    ).encode(x=alt.value("width"), text="label:N")
-    return rule, label
+    place: dict[str, Any] = {"align": "right", "baseline": "bottom", "dx": -4, "dy": -2}
+    text = base.encode(x=alt.value("width"), text="label:N")
+    # White behind the letters: a label must be readable on top of the lines.
+    halo = text.mark_text(**place, fontSize=10.5, stroke="white", strokeWidth=4, opacity=0.85)
+    return rule, halo, text.mark_text(**place, fontSize=10.5, color=_FAINT)
 
 
 def thresholds(table: str, runs: Sequence[Run], captions: Captions) -> list[dict[str, Any]]:
@@ -139,10 +140,10 @@ def sweep_chart(
     x = alt.X(
         "x:Q",
         title=abscissa,
-        scale=alt.Scale(type=_scale_type(values), nice=False, padding=14, zero=False),
+        scale=_abscissa_scale(values),
         axis=alt.Axis(values=values, grid=False),
     )
-    y = alt.Y("value:Q", title=ordinate)
+    y = alt.Y("value:Q", title=ordinate, scale=alt.Scale(padding=10))
     colour = alt.Color(
         "series:N", title=None, scale=alt.Scale(domain=list(colours), range=list(colours.values()))
     )
@@ -153,8 +154,10 @@ def sweep_chart(
     return _finished(alt.layer(*layers).properties(width="container", height=_SWEEP_CHART_HEIGHT))
 
 
-def _scale_type(values: Sequence[float]) -> Any:
-    return "log" if values[0] > 0 and values[-1] / values[0] > LOG_SPAN else "linear"
+def _abscissa_scale(values: Sequence[float]) -> alt.Scale:
+    if values[0] > 0 and values[-1] / values[0] > LOG_SPAN:
+        return alt.Scale(type="log", nice=False, padding=14)
+    return alt.Scale(type="linear", nice=False, padding=14, zero=False)
 
 
 def _measured_layers(
@@ -179,7 +182,9 @@ def _published_layers(
         return ()
     base = alt.Chart(_values(published)).encode(x=x, color=colour)
     bounds = base.mark_rule(strokeWidth=6, opacity=0.28).encode(y="lower:Q", y2="upper:Q")
-    points = base.mark_point(shape="diamond", size=130, strokeWidth=1.6, opacity=1).encode(
+    points = base.mark_point(
+        shape="diamond", size=130, strokeWidth=1.6, opacity=1, fill="white"
+    ).encode(
         y=y,
         tooltip=[
             alt.Tooltip("series:N", title="series"),
@@ -209,7 +214,6 @@ def _finished(chart: alt.LayerChart | alt.FacetChart) -> Spec:
         "domainColor": "#8b949e",
         "tickColor": "#8b949e",
         "titlePadding": 6,
-        "labelFlush": True,
     }
     legend: dict[str, Any] = {
         "orient": "top",
@@ -221,12 +225,16 @@ def _finished(chart: alt.LayerChart | alt.FacetChart) -> Spec:
         "symbolType": "stroke",
         "symbolStrokeWidth": 2.5,
         "symbolSize": 220,
+        "symbolOpacity": 1,
         "offset": 6,
     }
     dressed = (
         chart.configure(font=_FONT, background="white", autosize=alt.AutoSizeParams(type="fit-x"))
         .configure_view(stroke=None)
         .configure_axis(**axis)
+        # Equal room for the labels, so that the charts of a group stand exactly above each other.
+        .configure_axisY(minExtent=44)
+        .configure_axisX(labelFlush=True)
         .configure_legend(**legend)
     )
     spec: Spec = dressed.to_dict()

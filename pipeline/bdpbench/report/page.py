@@ -87,7 +87,7 @@ def build_report(
             definitions=definitions,
             provenance=_provenance(plan, run_info),
             bins=bins,
-        metric_name=names.captions.metric,
+            metric_name=names.captions.metric,
             **_embedded(sections, details, series, names),
         )
     )

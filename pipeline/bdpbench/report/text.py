@@ -37,8 +37,8 @@ def format_number(value: float | None, *, like: float | None = None) -> str:
     """
     if value is None or not math.isfinite(value):
         return "–"
-    magnitude = math.floor(math.log10(abs(value))) if value else 0
     keep = 0 if like is None else min(MOST_DECIMALS, decimals_of(like))
+    magnitude = math.floor(math.log10(abs(value))) if value else 0
     decimals = max(keep, min(MOST_DECIMALS, SIGNIFICANT_DIGITS - 1 - magnitude))
     text = _strip_zeros(f"{value:,.{decimals}f}", keep)
     return text.replace("-", MINUS)
@@ -51,19 +51,19 @@ def _strip_zeros(text: str, keep: int) -> str:
     return f"{whole}.{fraction}" if fraction else whole
 
 
-def format_deviation(value: float | None, published: float) -> str:
-    """A signed difference from a published number, no finer than a tenth of its last digit.
+def format_deviation(value: float | None, measured: float | None, published: float) -> str:
+    """A signed difference, as fine as the measured number beside it is shown.
 
-    >>> format_deviation(-0.0100001, 14.58), format_deviation(0.0, 200.0)
+    >>> format_deviation(-0.0100001, 14.57, 14.58), format_deviation(0.0, 200.0, 200.0)
     ('−0.01', '0')
     """
-    if value is None or not math.isfinite(value):
+    if value is None or measured is None or not math.isfinite(value):
         return "–"
-    rounded = round(value, decimals_of(published) + 1)
-    if rounded == 0:
-        return "0"
-    text = _strip_zeros(f"{abs(rounded):,.{decimals_of(published) + 1}f}", 0)
-    return f"{MINUS if rounded < 0 else '+'}{text}"
+    decimals = len(format_number(measured, like=published).partition(".")[2])
+    text = _strip_zeros(f"{abs(value):,.{decimals}f}", 0)
+    if text == "0":
+        return text
+    return f"{MINUS if value < 0 else '+'}{text}"
 
 
 def format_percent(value: float | None) -> str:

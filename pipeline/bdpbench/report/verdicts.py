@@ -227,7 +227,7 @@ def _condition(selected: Mapping[str, str], subject: str, names: Names) -> str:
 
 
 def _deviation(number: Mapping[str, Any]) -> str:
-    text = format_deviation(number["deviation"], number["published"])
+    text = format_deviation(number["deviation"], number["measured"], number["published"])
     return text if text == "–" else with_unit(text, number["unit"])
 
 

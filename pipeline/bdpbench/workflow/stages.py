@@ -85,14 +85,16 @@ def write_metrics(metrics: pl.DataFrame, path: Path) -> None:
 
 def score_plan(plan: dict[str, Any], metrics: pl.DataFrame) -> dict[str, Any]:
     """Scorecard of a plan: the metrics beside the published numbers and claims of its study."""
+    from bdpbench.metrics import DEFINITIONS
     from bdpbench.score import load_claims, load_published, score
 
     folder = study_dir(plan["study"])
+    known = {definition.metric for definition in DEFINITIONS}
     return score(
         plan,
         metrics,
-        load_published(folder / "published.csv"),
-        load_claims(folder / "claims.yaml"),
+        load_published(folder / "published.csv", known),
+        load_claims(folder / "claims.yaml", known),
     )
 
 

@@ -1,0 +1,277 @@
+"""All metrics of one run, from its parameters and tables."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass
+from typing import Any
+
+import polars as pl
+
+from bdpbench.errors import BdpbenchError
+from bdpbench.metrics.registry import DEFINITIONS, PEAK_SHARE
+from bdpbench.metrics.series import (
+    CUT_SCHEMA,
+    asymmetry,
+    find_cuts,
+    first_time_at_least,
+    in_window,
+    jain_index,
+    recovery_times,
+    time_reached_again,
+)
+
+METRICS_SCHEMA = {
+    "run_id": pl.String,
+    "scenario": pl.String,
+    "metric": pl.String,
+    "subject": pl.String,
+    "value": pl.Float64,
+    "unit": pl.String,
+    "start_s": pl.Float64,
+    "end_s": pl.Float64,
+    "definition": pl.String,
+}
+"""Columns of metrics.parquet; ``value`` is null for what was never reached or is not defined."""
+
+_SERIES = {"cwnd": "flow", "throughput": "flow", "queue": "link", "utilization": "link"}
+_MAX_MISSING_END_S = 1.0
+
+Window = tuple[float, float]
+Frames = Mapping[Any, pl.DataFrame]
+
+
+@dataclass(frozen=True)
+class Measurement:
+    """One value before it becomes a row: metric, subject, value and window in s."""
+
+    metric: str
+    subject: str
+    value: float | None
+    window: Window
+
+
+def measure_run(
+    parameters: Mapping[str, Any],
+    tables: Mapping[str, pl.LazyFrame],
+    *,
+    run_id: str,
+    scenario: str,
+) -> pl.DataFrame:
+    """All run-level metrics that the tables allow; what each means stands in ``DEFINITIONS``.
+
+    Throughputs count departures from the bottleneck's queue, headers and retransmissions
+    included. Windows are half-open, ``(start_s, end_s]``: a bin counts when its end lies inside.
+
+    Args:
+        parameters: of the run: duration_s (s); bottleneck_mbps (Mbit/s) for metrics of a link;
+            bdp_pkts (packets) and rtt_ms, or rtt_1_ms and rtt_2_ms (ms), for metrics of cwnd;
+            flow2_start_s (s) and drop_packet where the scenario has them.
+        tables: any of cwnd (time_s f64, flow i32, cwnd_pkts f64), throughput (time_s f64, flow
+            i32, mbps f64), queue (time_s f64, link str, pkts i64, drops i64), utilization (time_s
+            f64, link str, mbps f64), each in the order of time within a flow or link. Others are
+            left alone. Metrics of an absent table are absent.
+        run_id: goes into the rows.
+        scenario: goes into the rows.
+
+    Returns:
+        One row a metric and subject, columns as ``METRICS_SCHEMA``: run_id, scenario, metric,
+        subject ("flow:0", "link:bottleneck", "run"), value (f64, null: never reached or not
+        defined, as for a flow without packets), unit, start_s, end_s (f64, s), definition.
+
+    Raises:
+        BdpbenchError: when a parameter is missing or no positive number, or a series ends more
+            than a second before duration_s, so that its means would be of another window.
+    """
+    run = _Run(parameters, f"run {run_id}")
+    frames = _collect(tables)
+    run.check_coverage(frames)
+    cuts = {flow: _cuts(run, flow, cwnd) for flow, cwnd in frames["cwnd"].items()}
+    found = [
+        *_measure_cwnds(run, frames["cwnd"], cuts),
+        *_measure_links(run, frames["utilization"], cuts),
+        *_measure_queues(run, frames["queue"]),
+        *_measure_throughputs(run, frames["throughput"]),
+    ]
+    return _as_frame(found, run_id, scenario)
+
+
+class _Run:
+    """The parameters that metrics ask for, checked when asked for."""
+
+    def __init__(self, parameters: Mapping[str, Any], where: str) -> None:
+        self._parameters = parameters
+        self._where = where
+        self.duration_s = self.positive("duration_s")
+        self.whole: Window = (0.0, self.duration_s)
+        self.second_half: Window = (self.duration_s / 2, self.duration_s)
+
+    def has(self, name: str) -> bool:
+        return self._parameters.get(name) is not None
+
+    def number(self, name: str) -> float:
+        value = self._parameters.get(name)
+        if isinstance(value, bool) or not isinstance(value, (int, float)):
+            raise BdpbenchError(
+                f"parameter {name} is {value!r}: its metrics need a number", where=self._where
+            )
+        return float(value)
+
+    def positive(self, name: str) -> float:
+        value = self.number(name)
+        if not value > 0:
+            raise BdpbenchError(
+                f"parameter {name} is {value:g}: expected more than 0", where=self._where
+            )
+        return value
+
+    def rtt_s(self, flow: int) -> float:
+        """Nominal RTT of a flow in s: its own where the scenario gives one."""
+        own = f"rtt_{flow + 1}_ms"
+        return self.positive(own if self.has(own) else "rtt_ms") / 1e3
+
+    def check_coverage(self, frames: Mapping[str, Frames]) -> None:
+        for table, by_subject in frames.items():
+            for subject, frame in by_subject.items():
+                end_s = float(frame["time_s"][-1])
+                if self.duration_s - end_s > _MAX_MISSING_END_S:
+                    raise BdpbenchError(
+                        f"table {table} of {_SERIES[table]} {subject} ends at {end_s:g} s, the run "
+                        f"lasts {self.duration_s:g} s",
+                        where=self._where,
+                        hint="remove the run's folder and run again",
+                    )
+
+
+def _collect(tables: Mapping[str, pl.LazyFrame]) -> dict[str, dict[Any, pl.DataFrame]]:
+    """table → flow or link → its rows; every table of series has an entry."""
+    names = [name for name in _SERIES if name in tables]
+    frames = dict(zip(names, pl.collect_all([tables[name] for name in names]), strict=True))
+    return {
+        name: {
+            subject: part
+            for (subject,), part in frames[name]
+            .partition_by(key, as_dict=True, maintain_order=True)
+            .items()
+        }
+        if name in frames
+        else {}
+        for name, key in _SERIES.items()
+    }
+
+
+def _cuts(run: _Run, flow: int, cwnd: pl.DataFrame) -> pl.DataFrame:
+    return find_cuts(cwnd, run.rtt_s(flow)).cast(CUT_SCHEMA)
+
+
+def _measure_cwnds(
+    run: _Run, cwnds: Frames, cuts: Mapping[int, pl.DataFrame]
+) -> Iterator[Measurement]:
+    for flow, cwnd in cwnds.items():
+        for metric, value in _cwnd_values(run, cwnd, cuts[flow]):
+            yield Measurement(metric, f"flow:{flow}", value, run.whole)
+
+
+def _cwnd_values(
+    run: _Run, cwnd: pl.DataFrame, cuts: pl.DataFrame
+) -> Iterator[tuple[str, float | None]]:
+    full_pkts = PEAK_SHARE * run.positive("bdp_pkts")
+    full = cuts.with_row_index("cut").filter(pl.col("peak_pkts") >= full_pkts)
+    ratios = full.filter(pl.col("cut") > 0).select(pl.col("after_pkts") / pl.col("peak_pkts"))
+    yield "time_to_90pct_cwnd", first_time_at_least(cwnd, "cwnd_pkts", full_pkts)
+    if run.has("drop_packet"):
+        yield (
+            "time_to_90pct_cwnd_after_drop",
+            _first_after(cwnd, full_pkts, _first(cuts["cut_s"])),
+        )
+    yield "time_to_max_cwnd", _first(full["peak_s"])
+    yield "first_cut_time", _first(cuts["cut_s"])
+    yield "first_cut_ratio", _first(cuts["after_pkts"] / cuts["peak_pkts"])
+    yield "later_cut_ratio", _median(ratios.to_series())
+    yield "recovery_time", _median(recovery_times(_after_first_full_peak(cuts, full)))
+    yield "max_cwnd", _number(cwnd["cwnd_pkts"].max())
+
+
+def _first_after(cwnd: pl.DataFrame, level_pkts: float, since_s: float | None) -> float | None:
+    if since_s is None:
+        return None
+    return first_time_at_least(cwnd.filter(pl.col("time_s") > since_s), "cwnd_pkts", level_pkts)
+
+
+def _after_first_full_peak(cuts: pl.DataFrame, full: pl.DataFrame) -> pl.DataFrame:
+    return cuts.slice(int(full["cut"][0]) + 1) if full.height else cuts.clear()
+
+
+def _measure_links(
+    run: _Run, links: Frames, cuts: Mapping[int, pl.DataFrame]
+) -> Iterator[Measurement]:
+    cut_times = [each for each in (_first(cut["cut_s"]) for cut in cuts.values()) if each]
+    for link, bins in links.items():
+        subject = f"link:{link}"
+        capacity_mbps = run.positive("bottleneck_mbps")
+        level_mbps = PEAK_SHARE * capacity_mbps
+        reached_s = first_time_at_least(bins, "mbps", level_mbps)
+        yield Measurement("time_to_90pct_utilization", subject, reached_s, run.whole)
+        if cuts:
+            again_s = time_reached_again(bins, level_mbps, min(cut_times, default=None))
+            yield Measurement("time_to_90pct_utilization_again", subject, again_s, run.whole)
+        yield Measurement("max_throughput", subject, _number(bins["mbps"].max()), run.whole)
+        mean_mbps = _mean(bins, "mbps", run.second_half)
+        share = None if mean_mbps is None else 100 * mean_mbps / capacity_mbps
+        yield Measurement("utilization", subject, share, run.second_half)
+
+
+def _measure_queues(run: _Run, queues: Frames) -> Iterator[Measurement]:
+    for link, queue in queues.items():
+        empty = queue.select("time_s", empty=(pl.col("pkts") == 0).cast(pl.Float64))
+        share = _mean(empty, "empty", run.second_half)
+        yield Measurement("queue_empty_share", f"link:{link}", share, run.second_half)
+
+
+def _measure_throughputs(run: _Run, flows: Frames) -> Iterator[Measurement]:
+    means = {flow: _mean(bins, "mbps", run.second_half) for flow, bins in flows.items()}
+    for flow, mean_mbps in means.items():
+        yield Measurement("mean_throughput", f"flow:{flow}", mean_mbps, run.second_half)
+    if len(flows) > 1:
+        fairness = jain_index(list(means.values()))
+        yield Measurement("jain_index", "run", fairness, run.second_half)
+    if len(flows) == 2:
+        yield Measurement("asymmetry", "run", asymmetry(*means.values()), run.second_half)
+        if run.has("flow2_start_s"):
+            window = (run.number("flow2_start_s"), run.duration_s)
+            both = [_mean(bins, "mbps", window) for bins in flows.values()]
+            yield Measurement("asymmetry_from_flow2_start", "run", asymmetry(*both), window)
+
+
+def _mean(frame: pl.DataFrame, column: str, window: Window) -> float | None:
+    """Mean over the rows of a window: bins of equal length, so it is the mean over its time."""
+    return _number(frame.filter(in_window(*window))[column].mean())
+
+
+def _first(values: pl.Series) -> float | None:
+    return None if values.is_empty() else float(values[0])
+
+
+def _median(values: pl.Series) -> float | None:
+    return _number(values.median())
+
+
+def _number(value: object) -> float | None:
+    return float(value) if isinstance(value, (int, float)) else None
+
+
+def _as_frame(found: list[Measurement], run_id: str, scenario: str) -> pl.DataFrame:
+    rows = [
+        (
+            run_id,
+            scenario,
+            each.metric,
+            each.subject,
+            each.value,
+            DEFINITIONS[each.metric].unit,
+            *each.window,
+            DEFINITIONS[each.metric].id,
+        )
+        for each in found
+    ]
+    return pl.DataFrame(rows, schema=METRICS_SCHEMA, orient="row")

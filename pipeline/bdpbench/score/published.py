@@ -1,0 +1,160 @@
+"""``published.csv``: every number that a study prints, with the bounds chosen before the run."""
+
+from __future__ import annotations
+
+import csv
+import difflib
+import math
+from collections.abc import Collection, Iterator, Mapping
+from dataclasses import dataclass
+from pathlib import Path
+
+from bdpbench.errors import BdpbenchError
+
+COLUMNS = (
+    "id",
+    "where",
+    "page",
+    "scenario",
+    "select",
+    "metric",
+    "subject",
+    "value",
+    "lower",
+    "upper",
+    "unit",
+    "how",
+    "why",
+    "known_miss",
+    "note",
+)
+REQUIRED = ("id", "where", "scenario", "metric", "subject", "unit", "how", "why")
+HOW = ("stated", "derived", "digitised")
+
+
+@dataclass(frozen=True)
+class PublishedNumber:
+    """One printed number and how to find what it is compared with.
+
+    Attributes:
+        id: unique in the study.
+        where, page: table, figure or section, and page of the print.
+        scenario, select, metric, subject: which metric of which run; ``select`` maps run
+            parameters to values, as text.
+        value, lower, upper, unit: the number, and the bounds within which it is reproduced.
+        how: stated, derived (from printed numbers) or digitised (from a figure).
+        why: reason of the bounds.
+        known_miss: reason why it is not expected to be reproduced; "" where it is.
+        note: anything else a reader should know.
+    """
+
+    id: str
+    where: str
+    page: str
+    scenario: str
+    select: Mapping[str, str]
+    metric: str
+    subject: str
+    value: float
+    lower: float
+    upper: float
+    unit: str
+    how: str
+    why: str
+    known_miss: str
+    note: str
+
+
+def load_published(path: Path, metrics: Collection[str]) -> list[PublishedNumber]:
+    """Read and check ``published.csv``; a study without the file has no numbers.
+
+    Args:
+        path: the file, UTF-8 with a header of COLUMNS.
+        metrics: ids that a metric may have.
+
+    Raises:
+        BdpbenchError: naming file, line and column of what is wrong.
+    """
+    if not path.is_file():
+        return []
+    numbers: dict[str, PublishedNumber] = {}
+    for line, row in _rows(path):
+        number = _number(path, line, row, metrics)
+        if number.id in numbers:
+            raise _error(path, line, "id", f"{number.id!r} appears twice")
+        numbers[number.id] = number
+    return list(numbers.values())
+
+
+def _error(path: Path, line: int, column: str, message: str, hint: str = "") -> BdpbenchError:
+    return BdpbenchError(f"{column}: {message}", where=f"{path}:{line}", hint=hint)
+
+
+def _rows(path: Path) -> Iterator[tuple[int, dict[str, str]]]:
+    with path.open(encoding="utf-8", newline="") as stream:
+        reader = csv.reader(stream)
+        header = next(reader, [])
+        _check_header(path, header)
+        for cells in reader:
+            if len(cells) != len(header):
+                raise _error(
+                    path, reader.line_num, "line", f"has {len(cells)} cells, not {len(header)}"
+                )
+            yield reader.line_num, dict(zip(header, cells, strict=True))
+
+
+def _check_header(path: Path, header: list[str]) -> None:
+    for column in header:
+        if column not in COLUMNS:
+            raise _error(path, 1, column, "unknown column", _suggest(column, COLUMNS))
+    for column in COLUMNS:
+        if header.count(column) != 1:
+            raise _error(path, 1, column, "expected this column once")
+
+
+def _suggest(word: str, known: Collection[str]) -> str:
+    close = difflib.get_close_matches(word, sorted(known), n=1)
+    return f"did you mean {close[0]!r}?" if close else f"known: {', '.join(sorted(known))}"
+
+
+def _number(
+    path: Path, line: int, row: Mapping[str, str], metrics: Collection[str]
+) -> PublishedNumber:
+    for column in REQUIRED:
+        if not row[column].strip():
+            raise _error(path, line, column, "is empty")
+    if row["metric"] not in metrics:
+        hint = _suggest(row["metric"], metrics)
+        raise _error(path, line, "metric", f"unknown metric {row['metric']!r}", hint)
+    if row["how"] not in HOW:
+        raise _error(path, line, "how", f"expected one of {', '.join(HOW)}, got {row['how']!r}")
+    value, lower, upper = (_float(path, line, row, key) for key in ("value", "lower", "upper"))
+    if not lower <= value <= upper:
+        raise _error(path, line, "value", f"{value:g} is not within [{lower:g}, {upper:g}]")
+    return PublishedNumber(
+        **{key: row[key] for key in COLUMNS if key not in ("select", "value", "lower", "upper")},
+        select=_selector(path, line, row["select"]),
+        value=value,
+        lower=lower,
+        upper=upper,
+    )
+
+
+def _float(path: Path, line: int, row: Mapping[str, str], column: str) -> float:
+    try:
+        value = float(row[column])
+    except ValueError:
+        value = math.nan
+    if not math.isfinite(value):
+        raise _error(path, line, column, f"expected a number, got {row[column]!r}")
+    return value
+
+
+def _selector(path: Path, line: int, text: str) -> dict[str, str]:
+    select = {}
+    for part in filter(None, text.split(";")):
+        name, equals, value = part.partition("=")
+        if not (equals and name.strip() and value.strip()):
+            raise _error(path, line, "select", f"expected parameter=value, got {part!r}")
+        select[name.strip()] = value.strip()
+    return select

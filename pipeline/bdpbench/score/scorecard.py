@@ -1,0 +1,120 @@
+"""The scorecard: a verdict for every published number and every claim."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Mapping, Sequence
+from dataclasses import asdict
+from typing import Any
+
+import polars as pl
+
+from bdpbench.score.claims import Claim
+from bdpbench.score.evaluate import evaluate
+from bdpbench.score.lookup import Lookup, Measured
+from bdpbench.score.published import PublishedNumber
+
+SCORECARD_VERSION = 1
+CLOSE_SHARE = 0.05
+"""A number outside its bounds is close when it is off by at most this share of the published."""
+
+CLOSE_ASYMMETRY = 0.05
+"""Asymmetries lie in [-1, 1] and many near 0, where a share says nothing: absolute instead."""
+
+VERDICTS = ("reproduced", "close", "not_reproduced", "not_run")
+CLAIM_VERDICTS = ("holds", "fails", "not_run")
+
+
+def score(
+    plan: Mapping[str, Any],
+    metrics: pl.DataFrame,
+    published: Sequence[PublishedNumber],
+    claims: Sequence[Claim],
+) -> dict[str, Any]:
+    """Scorecard of a plan, as ``scorecard.json`` holds it.
+
+    Args:
+        plan: as in ``plan.json``.
+        metrics: run_id, scenario, metric, subject, value, unit, …, definition.
+        published: the study's numbers.
+        claims: the study's claims.
+
+    Raises:
+        BdpbenchError: for a selector that names what the study does not have, or that is
+            ambiguous.
+    """
+    lookup = Lookup(plan, metrics)
+    numbers = [_score_number(each, lookup) for each in published]
+    statements = [_score_claim(each, lookup) for each in claims]
+    totals = Counter(each["verdict"] for each in numbers)
+    claim_totals = Counter(each["verdict"] for each in statements)
+    return {
+        "schema_version": SCORECARD_VERSION,
+        "study": plan["study"],
+        "tier": plan["tier"],
+        "totals": {verdict: totals[verdict] for verdict in VERDICTS},
+        "claim_totals": {verdict: claim_totals[verdict] for verdict in CLAIM_VERDICTS},
+        "numbers": numbers,
+        "claims": statements,
+    }
+
+
+def _score_number(number: PublishedNumber, lookup: Lookup) -> dict[str, Any]:
+    found = lookup.one(
+        number.scenario,
+        number.select,
+        number.metric,
+        number.subject,
+        f"published.csv, {number.id}",
+    )
+    verdict, reason = _verdict(number, found)
+    measured = found.value if found else None
+    deviation = None if measured is None else measured - number.value
+    in_percent = None
+    if deviation is not None and number.value != 0:
+        in_percent = 100 * deviation / abs(number.value)
+    facts = {**asdict(number), "select": dict(number.select)}
+    facts["published"] = facts.pop("value")
+    return {
+        **facts,
+        "definition": found.definition if found else "",
+        "measured": measured,
+        "deviation": deviation,
+        "deviation_pct": in_percent,
+        "verdict": verdict,
+        "reason": reason,
+        "run_ids": [found.run_id] if found else [],
+    }
+
+
+def _verdict(number: PublishedNumber, found: Measured | None) -> tuple[str, str]:
+    if found is None:
+        return "not_run", "no run of this tier measures it"
+    if found.value is None:
+        return "not_reproduced", number.known_miss or "never reached in this run"
+    if number.lower <= found.value <= number.upper:
+        unexpected = "unexpected match: it is listed as a known miss" if number.known_miss else ""
+        return "reproduced", unexpected or "within its bounds"
+    verdict = "close" if _is_close(number, found.value) else "not_reproduced"
+    return verdict, number.known_miss or "outside its bounds"
+
+
+def _is_close(number: PublishedNumber, measured: float) -> bool:
+    deviation = abs(measured - number.value)
+    if number.metric.startswith("asymmetry"):
+        return deviation <= CLOSE_ASYMMETRY
+    return deviation <= CLOSE_SHARE * abs(number.value)
+
+
+def _score_claim(claim: Claim, lookup: Lookup) -> dict[str, Any]:
+    outcome = evaluate(claim.condition, lookup, f"claims.yaml, {claim.text.id}")
+    verdicts = {True: "holds", False: "fails", None: "not_run"}
+    return {
+        **claim.text.model_dump(),
+        "verdict": verdicts[outcome.holds],
+        "explanation": outcome.explanation,
+        "evidence": [
+            {"label": label, "value": each.value, "unit": each.unit, "run_id": each.run_id}
+            for label, each in outcome.evidence
+        ],
+    }

@@ -1,0 +1,83 @@
+"""Wrong input on the command line: one message, an exit code, no traceback, nothing written."""
+
+from __future__ import annotations
+
+import os
+import shutil
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+from bdpbench.model.paths import repository_root
+
+
+def _bdpbench(*arguments: str, cwd: Path, **environment: str) -> subprocess.CompletedProcess[str]:
+    return subprocess.run(
+        [sys.executable, "-m", "bdpbench", *arguments],
+        capture_output=True,
+        text=True,
+        cwd=cwd,
+        env={
+            **os.environ,
+            "PYTHONPATH": str(repository_root() / "pipeline"),
+            "BDPBENCH_RESULTS": str(cwd / "results"),
+            **environment,
+        },
+        check=False,
+    )
+
+
+@pytest.mark.parametrize(
+    ("arguments", "said"),
+    [
+        (["run", "sharma2007"], "did you mean 'sharma2006'"),
+        (["run", "--protocol", "Scaleable"], "did you mean 'Scalable'"),
+        (["run", "--scenario", "single_flw"], "did you mean 'single_flow'"),
+        (["run", "--tier", "fast"], "'fast' is not one of"),
+        (["run", "--scenario", "inter_protocol"], "no run of tier quick"),
+        (["rnu"], "Did you mean 'run'"),
+        (["simulate", "nowhere"], "no such file"),
+        (["parse", "nowhere"], "no such file"),
+        (
+            ["report", "none.json", "--runs", ".", "--metrics", "m", "--scorecard", "s", "-o", "r"],
+            "none.json: no such file",
+        ),
+        (["check", "--tier", "full"], "no such file"),
+    ],
+)
+def test_a_mistake_is_one_message(tmp_path: Path, arguments: list[str], said: str) -> None:
+    done = _bdpbench(*arguments, cwd=tmp_path)
+    assert done.returncode != 0
+    assert said in done.stderr
+    assert "Traceback" not in done.stdout + done.stderr
+    assert not list(tmp_path.rglob("run.json"))
+
+
+def test_a_misspelt_key_is_told_before_anything_runs(tmp_path: Path) -> None:
+    shutil.copytree(repository_root() / "config", tmp_path / "config")
+    study = tmp_path / "config" / "studies" / "sharma2006" / "study.yaml"
+    study.write_text(study.read_text().replace("bottleneck_mbps: 622", "botleneck_mbps: 622", 1))
+    done = _bdpbench("run", cwd=tmp_path, BDPBENCH_CONFIG=str(tmp_path / "config"))
+    line = 1 + study.read_text().splitlines().index("      botleneck_mbps: 622")
+    assert done.returncode == 1
+    assert f"study.yaml:{line}: topologies.topology1.parameters.botleneck_mbps" in done.stderr
+    assert "did you mean 'bottleneck_mbps'?" in done.stderr
+    assert not (tmp_path / "results").exists()
+
+
+def test_help_imports_nothing_heavy() -> None:
+    code = (
+        "import sys; from bdpbench.cli import cli; "
+        "cli.main(['--help'], standalone_mode=False); "
+        "print([m for m in ('polars', 'pydantic', 'altair', 'rich', 'snakemake') if m in sys.modules])"
+    )
+    done = subprocess.run(
+        [sys.executable, "-c", code],
+        capture_output=True,
+        text=True,
+        env={**os.environ, "PYTHONPATH": str(repository_root() / "pipeline")},
+        check=True,
+    )
+    assert done.stdout.strip().endswith("[]")

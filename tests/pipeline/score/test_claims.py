@@ -1,0 +1,97 @@
+"""Each kind of claim holds, fails and goes without its run; values are those of the fixture."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Any
+
+import polars as pl
+import pytest
+
+from bdpbench.errors import BdpbenchError
+from bdpbench.score import load_claims, score
+
+METRICS = {"time_to_90pct_cwnd", "utilization", "asymmetry"}
+HEAD = "- id: c\n  where: Section 1\n  statement: It is so.\n"
+HS40 = "{scenario: one, select: {protocol: HS, buffer_pkts: 40}, metric: utilization}"
+HS200 = "{scenario: one, select: {protocol: HS, buffer_pkts: 200}, metric: utilization}"
+RENO = "{scenario: one, select: {protocol: Reno}, metric: utilization}"
+RENO_TIME = "{scenario: one, select: {protocol: Reno}, metric: time_to_90pct_cwnd}"
+HS_TIME = "{scenario: one, select: {buffer_pkts: 40, protocol: HS}, metric: time_to_90pct_cwnd}"
+GONE = "{scenario: empty, metric: utilization}"
+
+
+def _load(tmp_path: Path, body: str) -> list[Any]:
+    path = tmp_path / "claims.yaml"
+    path.write_text(HEAD + body)
+    return load_claims(path, METRICS)
+
+
+@pytest.mark.parametrize(
+    ("body", "verdict"),
+    [
+        (f"  kind: compare\n  left: {HS40}\n  op: '>'\n  right: 87.9\n", "holds"),
+        (f"  kind: compare\n  left: {HS40}\n  op: '>'\n  right: 88\n", "fails"),
+        (f"  kind: compare\n  left: {HS40}\n  op: '>='\n  right: 88\n", "holds"),
+        # 88 < 1.8 · 50 = 90, but not < 1.7 · 50 = 85
+        (f"  kind: compare\n  left: {HS40}\n  op: <\n  right: {RENO}\n  factor: 1.8\n", "holds"),
+        (f"  kind: compare\n  left: {HS40}\n  op: <\n  right: {RENO}\n  factor: 1.7\n", "fails"),
+        (f"  kind: compare\n  left: {RENO_TIME}\n  op: <\n  right: 99\n", "fails"),
+        (f"  kind: compare\n  left: {GONE}\n  op: <\n  right: 99\n", "not_run"),
+        (f"  kind: within\n  value: {HS40}\n  lower: 88\n  upper: 90\n", "holds"),
+        (f"  kind: within\n  value: {HS40}\n  lower: 88.1\n  upper: 90\n", "fails"),
+        (f"  kind: within\n  value: {GONE}\n  lower: 1\n  upper: 2\n", "not_run"),
+        (f"  kind: never_reaches\n  value: {RENO_TIME}\n", "holds"),
+        (f"  kind: never_reaches\n  value: {HS_TIME}\n", "fails"),
+        (f"  kind: ranking\n  items: [{RENO}, {HS40}, {HS200}]\n  order: ascending\n", "holds"),
+        (f"  kind: ranking\n  items: [{RENO}, {HS200}, {HS40}]\n  order: ascending\n", "fails"),
+        (f"  kind: ranking\n  items: [{HS200}, {GONE}]\n  order: descending\n", "not_run"),
+        (
+            "  kind: monotone\n  scenario: one\n  select: {protocol: HS}\n  metric: utilization\n"
+            "  along: buffer_pkts\n  direction: increasing\n",
+            "holds",
+        ),
+        (
+            "  kind: monotone\n  scenario: one\n  select: {protocol: HS}\n  metric: utilization\n"
+            "  along: buffer_pkts\n  direction: decreasing\n",
+            "fails",
+        ),
+        (  # a single run is no sweep
+            "  kind: monotone\n  scenario: one\n  select: {protocol: Reno}\n"
+            "  metric: utilization\n  along: buffer_pkts\n  direction: increasing\n",
+            "not_run",
+        ),
+        (
+            f"  kind: all_of\n  claims:\n    - {{kind: within, value: {HS40}, lower: 1, upper: 99}}"
+            f"\n    - {{kind: never_reaches, value: {RENO_TIME}}}\n",
+            "holds",
+        ),
+        (
+            f"  kind: all_of\n  claims:\n    - {{kind: within, value: {HS40}, lower: 1, upper: 2}}"
+            f"\n    - {{kind: within, value: {GONE}, lower: 1, upper: 2}}\n",
+            "fails",
+        ),
+    ],
+)
+def test_a_claim_is_decided_by_the_runs(
+    tmp_path: Path, plan: dict[str, Any], metrics: pl.DataFrame, body: str, verdict: str
+) -> None:
+    card = score(plan, metrics, [], _load(tmp_path, body))
+    (claim,) = card["claims"]
+    assert claim["verdict"] == verdict
+    assert card["claim_totals"][verdict] == 1
+    assert claim["explanation"]
+
+
+@pytest.mark.parametrize(
+    ("body", "said"),
+    [
+        ("  kind: compared\n", "compared"),
+        (f"  kind: within\n  value: {HS40}\n  lower: 1\n  uper: 2\n", "uper: unknown key"),
+        ("  kind: never_reaches\n  value: {scenario: one, metric: utilisation}\n", "'utilization'"),
+    ],
+)
+def test_a_slip_names_the_file(tmp_path: Path, body: str, said: str) -> None:
+    with pytest.raises(BdpbenchError, match=said) as caught:
+        _load(tmp_path, body)
+    assert "claims.yaml" in str(caught.value)

@@ -1,0 +1,88 @@
+"""published.csv is read strictly: a slip in it is told with its line and column."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+
+from bdpbench.errors import BdpbenchError
+from bdpbench.score import load_published
+from bdpbench.score.published import COLUMNS
+
+METRICS = {"utilization", "asymmetry"}
+ROW = {
+    "id": "u",
+    "where": "Table 1",
+    "page": "98",
+    "scenario": "one",
+    "select": "protocol=HS; buffer_pkts=40",
+    "metric": "utilization",
+    "subject": "link:bottleneck",
+    "value": "88.76",
+    "lower": "88",
+    "upper": "89",
+    "unit": "%",
+    "how": "stated",
+    "why": "a reason",
+    "known_miss": "",
+    "note": "",
+}
+
+
+def _write(path: Path, *rows: dict[str, str], header: tuple[str, ...] = COLUMNS) -> Path:
+    lines = [",".join(header), *(",".join(row.get(key, "") for key in header) for row in rows)]
+    path.write_text("\n".join(lines) + "\n")
+    return path
+
+
+def test_a_row_is_read(tmp_path: Path) -> None:
+    (number,) = load_published(_write(tmp_path / "p.csv", ROW), METRICS)
+    assert number.select == {"protocol": "HS", "buffer_pkts": "40"}
+    assert (number.value, number.lower, number.upper) == (88.76, 88, 89)
+
+
+def test_a_study_without_the_file_has_no_numbers(tmp_path: Path) -> None:
+    assert load_published(tmp_path / "none.csv", METRICS) == []
+
+
+@pytest.mark.parametrize(
+    ("change", "said"),
+    [
+        ({"value": "87"}, r"p\.csv:2: value: 87 is not within \[88, 89\]"),
+        ({"value": "many"}, "value: expected a number, got 'many'"),
+        ({"upper": "nan"}, "upper: expected a number"),
+        ({"metric": "utilisation"}, r"unknown metric 'utilisation'\n.*did you mean 'utilization'"),
+        ({"how": "guessed"}, "how: expected one of stated"),
+        ({"why": ""}, "why: is empty"),
+        ({"select": "protocol:HS"}, "select: expected parameter=value"),
+    ],
+)
+def test_a_slip_is_told(tmp_path: Path, change: dict[str, str], said: str) -> None:
+    path = _write(tmp_path / "p.csv", {**ROW, **change})
+    with pytest.raises(BdpbenchError, match=said):
+        load_published(path, METRICS)
+
+
+def test_an_id_appears_once(tmp_path: Path) -> None:
+    with pytest.raises(BdpbenchError, match=r"p\.csv:3: id: 'u' appears twice"):
+        load_published(_write(tmp_path / "p.csv", ROW, ROW), METRICS)
+
+
+@pytest.mark.parametrize(
+    ("header", "said"),
+    [
+        ((*COLUMNS[:-1], "nota"), "nota: unknown column\n.*did you mean 'note'"),
+        (COLUMNS[:-1], "note: expected this column once"),
+    ],
+)
+def test_the_header_is_checked(tmp_path: Path, header: tuple[str, ...], said: str) -> None:
+    with pytest.raises(BdpbenchError, match=said):
+        load_published(_write(tmp_path / "p.csv", ROW, header=header), METRICS)
+
+
+def test_a_line_with_too_few_cells_is_told(tmp_path: Path) -> None:
+    path = _write(tmp_path / "p.csv", ROW)
+    path.write_text(path.read_text() + "x,y\n")
+    with pytest.raises(BdpbenchError, match=r"p\.csv:3: line: has 2 cells, not 15"):
+        load_published(path, METRICS)

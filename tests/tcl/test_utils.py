@@ -1,0 +1,182 @@
+"""utils.tcl alone, beside a script that has the globals of the thesis's appendices."""
+
+from __future__ import annotations
+
+import itertools
+import re
+import shutil
+import subprocess
+import time
+from collections.abc import Callable
+from pathlib import Path
+
+import pytest
+
+Columns = Callable[[Path], list[list[float]]]
+Facts = Callable[[Path], dict[str, tuple[float, str]]]
+
+# A small network of our own: 8 Mbit/s, 10 ms. Packets have 1,040 bytes on the wire.
+NETWORK = """
+source utils.tcl
+set DATADIR out
+set endtime 6
+set bandwidth 8
+set frep [open $DATADIR/report.txt w]
+set urep [open $DATADIR/util.out w]
+%(before)s
+set ns [new Simulator]
+Agent/TCP set packetSize_ 1000
+set n1 [$ns node]
+set n2 [$ns node]
+$ns duplex-link $n1 $n2 [expr $bandwidth]Mb 10ms DropTail
+$ns queue-limit $n1 $n2 20
+set qmon [$ns monitor-queue $n1 $n2 ""]
+set qfp [open $DATADIR/queue.out w]
+print-queue 0.5 $qfp
+set fmon [$ns makeflowmon Fid]
+$ns attach-fmon [$ns link $n1 $n2] $fmon
+set fmon2 [$ns makeflowmon Fid]
+$ns attach-fmon [$ns link $n2 $n1] $fmon2
+%(flows)s
+$ns at [expr $endtime/2] "print-stat-all-pre"
+%(after)s
+$ns at $endtime "printlegend"
+$ns at $endtime "finish"
+$ns at 0 "timeReport 1"
+$ns at 0.1 "print-util 0.1 0"
+$ns run
+"""
+
+ONE_FLOW = """
+set tcp [$ns create-connection TCP/Sack1 $n1 TCPSink/Sack1 $n2 0]
+set ftp [$tcp attach-app FTP]
+$ns at 0 "$ftp start"
+set cfp_hs [open $DATADIR/cwnd_hstcp.out w]
+set tput_hs [open $DATADIR/tput_hstcp.out w]
+print-cwnd $tcp 0.5 $cfp_hs
+set lastKBytes 0
+print-th-one 0 $fmon 1
+$ns at [expr $endtime/2] "print-stat-one-pre 0 $fmon"
+$ns at $endtime "print-stat-one 0 $fmon"
+"""
+
+# The second of two flows never starts: the flow monitor never hears of it.
+TWO_FLOWS = """
+for {set i 0} {$i < 2} {incr i} {
+    set hstcp$i [$ns create-connection TCP/Sack1 $n1 TCPSink/Sack1 $n2 $i]
+    set ftp$i [[set hstcp$i] attach-app FTP]
+    set cfp_hs($i) [open $DATADIR/cwnd_hstcp$i.out w]
+    set tput_hs($i) [open $DATADIR/tput_hstcp$i.out w]
+    print-cwnd [set hstcp$i] 0.1 $cfp_hs($i)
+    set lastKBytes($i) 0
+    print-th-one $i $fmon 1
+    $ns at [expr $endtime/2] "print-stat-one-pre $i $fmon"
+    $ns at $endtime "print-stat-one $i $fmon"
+}
+$ns at 0.1 "$ftp0 start"
+"""
+
+
+@pytest.fixture
+def script(tcl_root: Path, tmp_path: Path) -> Callable[..., Path]:
+    """Write a script of the network above beside a copy of utils.tcl."""
+
+    def write(flows: str, before: str = "", after: str = "") -> Path:
+        shutil.copy(tcl_root / "lib" / "utils.tcl", tmp_path)
+        (tmp_path / "out").mkdir()
+        path = tmp_path / "appendix.tcl"
+        path.write_text(NETWORK % {"flows": flows, "before": before, "after": after})
+        return path
+
+    return write
+
+
+def test_one_flow_with_scalar_globals(
+    script: Callable[..., Path], run_ok: Callable[..., Path], columns: Columns, facts: Facts
+) -> None:
+    out = run_ok(script(ONE_FLOW))
+    assert [row[0] for row in columns(out / "cwnd_hstcp.out")] == [i / 2 for i in range(13)]
+    report = facts(out / "report.txt")
+    # ns-2's default window of 20 packets in a buffer of 20 loses none; RTT 20 ms and a little:
+    # 20 packets of 8,320 bits in it exceed neither 8 Mbit/s nor the window.
+    assert report["flow.0.total_drops"] == (0, "packets")
+    mbps, _ = report["flow.0.throughput"]
+    # One window per RTT, 20 ms, 1.04 ms to send a packet and 0.04 ms to send an ACK.
+    assert mbps == pytest.approx(20 * 8320 / 0.02108 / 1e6, abs=0.02)
+    assert columns(out / "tput_hstcp.out")[-1][1] == pytest.approx(mbps, abs=0.02)
+    assert report["link.bottleneck.packets"] == report["flow.0.packets"]
+    # The appendices for one flow never ask for the statistics of all: finish writes them.
+    assert report["link.back.packets"][0] == pytest.approx(report["flow.0.packets"][0], abs=1)
+
+
+def test_flows_with_array_globals_one_of_which_never_sends(
+    script: Callable[..., Path], run_ok: Callable[..., Path], columns: Columns, facts: Facts
+) -> None:
+    path = script(TWO_FLOWS, "printlegend", '$ns at $endtime "print-stat-all"')
+    out = run_ok(path)
+    text = (out / "report.txt").read_text()
+    report = facts(out / "report.txt")
+    # G and H print the legend before there is a Simulator, and again at the end: once is enough.
+    assert text.startswith("# flow.<id>.*")
+    assert text.count("# flow.<id>.*") == 1
+    assert text.count("link.bottleneck.total_bytes ") == 1
+    for quantity in ("bytes", "packets", "drops", "throughput", "utilization", "total_bytes"):
+        assert report[f"flow.1.{quantity}"][0] == 0
+    assert columns(out / "tput_hstcp1.out") == [[t, 0] for t in range(1, 7)]
+    assert report["flow.0.total_bytes"] == report["link.bottleneck.total_bytes"]
+
+
+def test_a_run_shorter_than_every_interval(
+    script: Callable[..., Path], run_ok: Callable[..., Path], columns: Columns, facts: Facts
+) -> None:
+    path = script(ONE_FLOW)
+    path.write_text(path.read_text().replace("set endtime 6", "set endtime 0"))
+    out = run_ok(path)
+    # Nothing can have left: no window, no throughput, and no division by its length.
+    report = facts(out / "report.txt")
+    assert report["flow.0.throughput"] == (0, "Mbit/s")
+    assert columns(out / "tput_hstcp.out") == []
+
+
+def test_bic_has_four_more_columns(
+    script: Callable[..., Path], run_ok: Callable[..., Path], columns: Columns
+) -> None:
+    # Stand-ins for the variables that BIC's agent has, under the names the appendices read.
+    flows = ONE_FLOW.replace(
+        "print-cwnd ",
+        """foreach {name value} {delay_min 1 delay_avg 2 delay_max 3 low_utilization_indication 4} {
+               $tcp set bic_${name}_ $value
+           }
+           print-cwnd-bic """,
+    )
+    out = run_ok(script(flows))
+    assert columns(out / "cwnd_hstcp.out")[0] == [0, 1, 1, 2, 3, 4]
+
+
+def test_progress_is_one_line_a_second_of_wall_time(
+    ns_binary: Path, script: Callable[..., Path], tmp_path: Path
+) -> None:
+    # Each simulated second is made to last 0.5 s on the wall clock: 6 s take about 3 s.
+    path = script(
+        ONE_FLOW,
+        before="proc slow {} {global ns; after 500; $ns at [expr [$ns now]+1] slow}",
+        after="$ns at 0.5 slow",
+    )
+    seen: list[tuple[float, float]] = []
+    with subprocess.Popen(
+        [str(ns_binary), str(path)], cwd=tmp_path, stderr=subprocess.PIPE, text=True
+    ) as process:
+        assert process.stderr is not None
+        for line in process.stderr:
+            match = re.fullmatch(r"simtime (\S+) of 6\n", line)
+            assert match, line
+            seen.append((time.monotonic(), float(match[1])))
+    assert process.returncode == 0
+    assert seen[0][1] == 0
+    gaps = [later[0] - earlier[0] for earlier, later in itertools.pairwise(seen)]
+    # Lines are 1 s apart at the writer; 0.3 s is for a reader that is woken up late.
+    assert all(gap > 0.7 for gap in gaps)
+    simulated = [at for _, at in seen]
+    assert simulated == sorted(set(simulated))
+    # The first at once, then one for every two simulated seconds, flushed as they come.
+    assert 2 <= len(seen) <= 4

@@ -346,7 +346,7 @@ configure_tree() {
     local farm=$WORK/farm
     say "configuring"
     link_farm "$farm"
-    (cd "$TREE" && ./configure CC="gcc -std=gnu89" CXX="g++ -std=gnu++98" \
+    (cd "$TREE" && V_TCLSH=$(command -v tclsh8.6) ./configure CC="gcc -std=gnu89" CXX="g++ -std=gnu++98" \
         --with-tcl="$farm" --with-tcl-ver=8.6 --with-tk="$farm" --with-tk-ver=8.6 \
         --with-otcl="$farm" --with-tclcl="$farm" \
         --x-includes="$farm/include" --x-libraries="$farm/lib" --disable-static) >>"$LOG" 2>&1 ||

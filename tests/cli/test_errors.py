@@ -71,7 +71,8 @@ def test_help_imports_nothing_heavy() -> None:
     code = (
         "import sys; from bdpbench.cli import cli; "
         "cli.main(['--help'], standalone_mode=False); "
-        "print([m for m in ('polars', 'pydantic', 'altair', 'rich', 'snakemake') if m in sys.modules])"
+        "heavy = ('polars', 'pydantic', 'altair', 'rich', 'snakemake'); "
+        "print([name for name in heavy if name in sys.modules])"
     )
     done = subprocess.run(
         [sys.executable, "-c", code],

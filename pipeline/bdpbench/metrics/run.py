@@ -144,7 +144,7 @@ class _Run:
 
 
 def _collect(tables: Mapping[str, pl.LazyFrame]) -> dict[str, dict[Any, pl.DataFrame]]:
-    """table → flow or link → its rows; every table of series has an entry."""
+    """Table → flow or link → its rows; every table of series has an entry."""
     names = [name for name in _SERIES if name in tables]
     frames = dict(zip(names, pl.collect_all([tables[name] for name in names]), strict=True))
     return {

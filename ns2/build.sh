@@ -201,7 +201,7 @@ no_archive() {
 fetch_from_apt() {
     local apt=$WORK/apt
     mkdir -p "$apt/sources" "$apt/lists/partial" "$apt/cache/archives/partial"
-    apt_source_entries >"$apt/sources/bdpbench.sources"
+    apt_source_entries /etc/apt "$(distribution_codename)" >"$apt/sources/bdpbench.sources"
     [[ -s $apt/sources/bdpbench.sources ]] || return 1
     local options=(
         -o Dir::Etc::SourceList=/dev/null -o "Dir::Etc::SourceParts=$apt/sources"
@@ -214,13 +214,16 @@ fetch_from_apt() {
     [[ -f $WORK/download/$1 ]]
 }
 
-# The distribution's own suite in all configured entries, as deb822 source-package entries.
-apt_source_entries() {
-    local codename
+distribution_codename() {
     # shellcheck source=/dev/null
-    codename=$(. /etc/os-release && echo "${VERSION_CODENAME:-}")
-    { one_line_sources; deb822_sources; } |
-        awk -v suites=" $codename stable testing unstable sid " '
+    (. /etc/os-release && echo "${VERSION_CODENAME:-}")
+}
+
+# apt_source_entries APT_DIR CODENAME: the distribution's own suite, of all entries configured in
+# APT_DIR, as deb822 source-package entries.
+apt_source_entries() {
+    { one_line_sources "$1"; deb822_sources "$1"; } |
+        awk -v suites=" $2 stable testing unstable sid " '
             BEGIN { RS = ""; FS = "\n" }
             {
                 binary = 0; wanted = ""; entry = ""
@@ -240,20 +243,22 @@ apt_source_entries() {
             }'
 }
 
-deb822_sources() {
+# cat_each FILE...: those that exist, an empty line after each.
+cat_each() {
     local file
-    for file in /etc/apt/sources.list.d/*.sources; do
-        [[ -f $file ]] && cat "$file" && echo
+    for file in "$@"; do
+        if [[ -f $file ]]; then
+            cat -- "$file"
+            echo
+        fi
     done
-    return 0
 }
+
+deb822_sources() { cat_each "$1"/sources.list.d/*.sources; }
 
 # "deb [arch=amd64 signed-by=KEY] URI SUITE COMPONENT..." as deb822.
 one_line_sources() {
-    local file
-    for file in /etc/apt/sources.list /etc/apt/sources.list.d/*.list; do
-        [[ -f $file ]] && cat "$file" && echo
-    done | awk '
+    cat_each "$1"/sources.list "$1"/sources.list.d/*.list | awk '
         /^[ \t]*deb[ \t]/ {
             sub(/#.*/, "")
             key = ""
@@ -557,4 +562,5 @@ main() {
     say "build $ID is ready after $SECONDS s: $TARGET/ns"
 }
 
-main "$@"
+# Sourced, as the tests do, it only defines its functions.
+[[ ${BASH_SOURCE[0]} != "$0" ]] || main "$@"

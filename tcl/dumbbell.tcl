@@ -122,7 +122,8 @@ proc ::dumbbell::read {} {
         dict lappend config senders $flow
     }
     if {[dict size $given] > 0} {
-        ::args::fail "unknown key -[lindex [dict keys $given] 0] (-flows is [dict get $config flows])"
+        set key [lindex [dict keys $given] 0]
+        ::args::fail "unknown key -$key (-flows is [dict get $config flows])"
     }
     return $config
 }
@@ -196,7 +197,8 @@ proc ::dumbbell::add_flow {fid flow config} {
 # A window that never limits a flow, in packets: several times what path and buffer can hold.
 proc ::dumbbell::ample_window {config} {
     dict with config {}
-    set access_delay_ms [tcl::mathfunc::max {*}[lmap flow $senders {dict get $flow access_delay_ms}]]
+    set access_delays_ms [lmap flow $senders {dict get $flow access_delay_ms}]
+    set access_delay_ms [tcl::mathfunc::max {*}$access_delays_ms]
     set rtt_ms [expr {2 * ($access_delay_ms + $bottleneck_delay_ms + $receiver_delay_ms)}]
     set bdp_pkts [expr {$bottleneck_mbps * $rtt_ms * 1000 / 8 / $packet_bytes}]
     return [expr {max(10000, int(4 * ($bdp_pkts + $buffer_pkts)))}]

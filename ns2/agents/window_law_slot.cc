@@ -44,7 +44,8 @@ std::string out_of_range(const LawParameter& parameter, double value)
 
 bool in_range(const LawParameter& parameter, double value)
 {
-	return value >= parameter.minimum && value <= parameter.maximum;	// not NaN
+	bool is_number = value == value;	// ns-2 dies of ordering a NaN
+	return is_number && value >= parameter.minimum && value <= parameter.maximum;
 }
 
 std::vector<const char*> all_parameter_names()

@@ -12,7 +12,8 @@ const double STANDARD_SHARE_KEPT = 0.5;
 
 double at_least_one(double cwnd_pkts)
 {
-	return cwnd_pkts > 1 ? cwnd_pkts : 1;	// false for NaN, too
+	bool is_number = cwnd_pkts == cwnd_pkts;	// ns-2 dies of ordering a NaN
+	return is_number && cwnd_pkts > 1 ? cwnd_pkts : 1;
 }
 
 }  // namespace

@@ -28,13 +28,23 @@
   // A line's name stands above it, the highest one too.
   const ROOM_ABOVE = 1.12;
 
-  function specOf(chart) {
+  // Widths in pixels of a letter of a legend, and of what stands around a name.
+  const LETTER = 7;
+  const AROUND_A_NAME = 40;
+
+  function legendColumns(labels, width) {
+    const longest = Math.max(...labels.map((label) => label.length));
+    return Math.max(1, Math.floor(width / (longest * LETTER + AROUND_A_NAME)));
+  }
+
+  function specOf(chart, width) {
     if (chart.kind === "sweep") return structuredClone(chart.spec);
     const spec = structuredClone(store.time[chart.kind]);
     const { x, y, color, strokeDash } = spec.layer[0].encoding;
     const samples = samplesOf(chart);
     const largest = [...samples, ...chart.thresholds].reduce((most, { v }) => Math.max(most, v), 0);
     const labels = chart.traces.map((trace) => trace.label);
+    spec.config.legend.columns = legendColumns(labels, width);
     x.scale.domain = [0, chart.end];
     y.scale.domain = [0, largest * ROOM_ABOVE || 1];
     color.scale = { domain: labels, range: chart.traces.map((trace) => trace.colour) };
@@ -58,7 +68,7 @@
   async function drawAnew(canvas) {
     const chart = store.charts[canvas.dataset.chart];
     try {
-      const { view } = await window.vegaEmbed(canvas, specOf(chart), {
+      const { view } = await window.vegaEmbed(canvas, specOf(chart, canvas.clientWidth), {
         ...options,
         downloadFileName: canvas.dataset.chart,
       });
@@ -103,7 +113,10 @@
 
   // ---- Values under the pointer -----------------------------------------------------------
 
-  function nearest(times, time) {
+  // A sample of a mean stands for the time that ends with it, any other for its own instant.
+  const ENDS_ITS_TIME = new Set(["throughput", "utilization"]);
+
+  function sampleAt(times, time, kind) {
     let low = 0;
     let high = times.length - 1;
     while (high - low > 1) {
@@ -111,7 +124,8 @@
       if (times[middle] < time) low = middle;
       else high = middle;
     }
-    return time - times[low] < times[high] - time ? low : high;
+    if (time <= times[low]) return low;
+    return ENDS_ITS_TIME.has(kind) || times[high] - time < time - times[low] ? high : low;
   }
 
   const number = new Intl.NumberFormat("en", { maximumSignificantDigits: 5 });
@@ -132,6 +146,8 @@
       if (inside < 0 || inside > view.width()) return hide();
       const time = view.scale("x").invert(inside);
       cursor.style.left = `${event.clientX - box.left}px`;
+      cursor.style.top = `${view.origin()[1]}px`;
+      cursor.style.height = `${view.height()}px`;
       readout.replaceChildren(...readoutLines(chart, time));
       cursor.hidden = readout.hidden = false;
       const room = box.width - (event.clientX - box.left);
@@ -150,7 +166,7 @@
       const line = document.createElement("div");
       const swatch = document.createElement("i");
       swatch.style.borderColor = trace.colour;
-      line.append(swatch, `${trace.label}: ${number.format(v[nearest(t, time)])}`);
+      line.append(swatch, `${trace.label}: ${number.format(v[sampleAt(t, time, chart.kind)])}`);
       return line;
     })];
   }

@@ -7,10 +7,10 @@ from typing import Any
 
 # CPU time of ns-2 for one data packet that crosses the dumbbell, and its ACK, in seconds.
 # Fitted on single flows at 622 Mbit/s with the -O2 build; see tests/benchmarks.
-SECONDS_PER_PACKET = 3.2e-6
+SECONDS_PER_PACKET = 2.0e-6
 TRACE_FACTOR = 4.0
 STARTUP_S = 0.1
-_HEADER_BYTES = 40
+_HEADER_BYTES = 50
 
 
 def estimate_cpu_s(parameters: Mapping[str, Any]) -> float:

@@ -218,7 +218,7 @@ def _finished(chart: alt.LayerChart | alt.FacetChart) -> Spec:
     legend: dict[str, Any] = {
         "orient": "top",
         "direction": "horizontal",
-        "columns": 4,
+        "columns": 3,
         "labelColor": _INK,
         "labelFontSize": 12,
         "labelLimit": 320,

@@ -111,7 +111,7 @@ def _detail(
         scenario_title=names.scenario(run["scenario"]),
         finished=info is not None,
         parameters=tuple(
-            (name, parameter_name(name, words), parameter_value(name, value, units))
+            (name, parameter_name(name, words), _value(name, value, units, names))
             for name, value in run["parameters"].items()
         ),
         facts=_facts(info) if info else (),
@@ -123,6 +123,12 @@ def _detail(
         ns2=ns2_command(run),
         ns2_report=str((info or {}).get("ns2_report") or "").strip(),
     )
+
+
+def _value(name: str, value: Any, units: Mapping[str, str], names: Names) -> str:
+    if name.startswith("protocol"):
+        return names.protocol(str(value))
+    return parameter_value(name, value, units)
 
 
 def _facts(info: Mapping[str, Any]) -> tuple[tuple[str, str], ...]:

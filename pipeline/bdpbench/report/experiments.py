@@ -12,7 +12,7 @@ from bdpbench.report.charts import Spec, sweep_chart, thresholds
 from bdpbench.report.series import CHARTED_TABLES, RunSeries
 from bdpbench.report.sweeps import Run, Sweep, find_sweep, protocol_label, protocols_of
 from bdpbench.report.text import axis_title, parameter_name, parameter_value, subject_name
-from bdpbench.report.verdicts import VERDICTS, Names, RunLink, parse_selector
+from bdpbench.report.verdicts import VERDICTS, Names, RunLink
 from bdpbench.report.views import NEUTRAL, View, plan_views, traces
 from bdpbench.units import unit_of
 
@@ -205,7 +205,7 @@ def _published(
     points = []
     for number in numbers:
         subject = number["subject"] if several else ""
-        selected = parse_selector(number["select"])
+        selected = number["select"]
         run = next((by_id[each] for each in number["run_ids"] if each in by_id), None)
         x = run["parameters"][sweep.main] if run else selected.get(sweep.main)
         if x is None:
@@ -218,7 +218,7 @@ def _published(
                 "upper": number["upper"],
                 "series": _series_name(run, sweep, subject, names)
                 if run
-                else names.protocols_in(selected),
+                else " and ".join(names.protocols_in(selected)),
                 "verdict": VERDICTS[number["verdict"]].label,
             }
         )

@@ -91,6 +91,7 @@ class NumberRow:
     condition: str
     scenario: str
     protocols: tuple[str, ...]
+    selector: str
     published: str
     measured: str
     deviation: str
@@ -137,10 +138,10 @@ class Names:
         """Label of a protocol."""
         return self.protocols.get(key, {}).get("label", key)
 
-    def protocols_in(self, selected: Mapping[str, str]) -> str:
+    def protocols_in(self, selected: Mapping[str, str]) -> tuple[str, ...]:
         """Labels of the protocols that a selector names, each once."""
         keys = [value for name, value in selected.items() if name.startswith("protocol")]
-        return " and ".join(self.protocol(key) for key in dict.fromkeys(keys))
+        return tuple(self.protocol(key) for key in dict.fromkeys(keys))
 
     def scenario(self, key: str) -> str:
         """Title of a scenario."""
@@ -163,9 +164,8 @@ def number_rows(scorecard: Mapping[str, Any], names: Names) -> list[NumberRow]:
 
 def _number_row(number: Mapping[str, Any], names: Names) -> NumberRow:
     verdict = VERDICTS[number["verdict"]]
-    selected = parse_selector(number["select"])
-    keys = [value for name, value in selected.items() if name.startswith("protocol")]
-    protocols = tuple(names.protocol(key) for key in keys)
+    selected = number["select"]
+    protocols = names.protocols_in(selected)
     unit, published = number["unit"], number["published"]
     metric = names.captions.metric(number["metric"])
     condition = _condition(selected, number["subject"], names)
@@ -176,6 +176,7 @@ def _number_row(number: Mapping[str, Any], names: Names) -> NumberRow:
         condition=condition,
         scenario=names.scenario(number["scenario"]),
         protocols=protocols,
+        selector=";".join(f"{name}={value}" for name, value in selected.items()),
         published=with_unit(format_number(published, like=published), unit),
         measured=with_unit(format_number(number["measured"], like=published), unit)
         if number["measured"] is not None
@@ -204,16 +205,6 @@ def _number_row(number: Mapping[str, Any], names: Names) -> NumberRow:
     )
 
 
-def parse_selector(select: str) -> dict[str, str]:
-    """``key=value;key=value`` of ``published.csv`` as a mapping.
-
-    >>> parse_selector("protocol=HS;buffer_pkts=40")
-    {'protocol': 'HS', 'buffer_pkts': '40'}
-    """
-    pairs = (part.partition("=") for part in select.split(";") if part.strip())
-    return {name.strip(): value.strip() for name, _, value in pairs}
-
-
 def _condition(selected: Mapping[str, str], subject: str, names: Names) -> str:
     words = names.captions.parameters
     parts = [
@@ -221,7 +212,7 @@ def _condition(selected: Mapping[str, str], subject: str, names: Names) -> str:
         for name, value in selected.items()
         if not name.startswith("protocol")
     ]
-    if subject.startswith("flow:") and len([key for key in selected if "protocol" in key]) > 1:
+    if subject.startswith("flow:") and "protocol_2" in selected:
         parts.append(subject_name(subject))
     return ", ".join(parts)
 

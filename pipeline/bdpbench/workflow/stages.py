@@ -61,11 +61,10 @@ def measure_plan(plan: dict[str, Any], runs_dir: Path) -> pl.DataFrame:
         run_dir = runs_dir / run["run_id"]
         names = sorted({output["table"] for output in run["outputs"]})
         tables = {name: load_table(run_dir, name) for name in names}
-        measured = measure_run(run["parameters"], tables)
         frames.append(
-            measured.with_columns(
-                run_id=pl.lit(run["run_id"]), scenario=pl.lit(run["scenario"])
-            ).select(METRICS_SCHEMA.keys())
+            measure_run(
+                run["parameters"], tables, run_id=run["run_id"], scenario=run["scenario"]
+            )
         )
     metrics = pl.concat(frames)
     return pl.concat([metrics, measure_groups(metrics, finished)])
@@ -89,7 +88,7 @@ def score_plan(plan: dict[str, Any], metrics: pl.DataFrame) -> dict[str, Any]:
     from bdpbench.score import load_claims, load_published, score
 
     folder = study_dir(plan["study"])
-    known = {definition.metric for definition in DEFINITIONS}
+    known = set(DEFINITIONS)
     return score(
         plan,
         metrics,
@@ -115,9 +114,7 @@ def report_plan(
     out: Path,
 ) -> None:
     """Write the HTML report of a plan."""
-    from dataclasses import asdict
-
-    from bdpbench.metrics import DEFINITIONS
+    from bdpbench.metrics import definitions_as_dicts
     from bdpbench.model.load import load_study
     from bdpbench.report import build_report
     from bdpbench.trace import load_table
@@ -136,7 +133,7 @@ def report_plan(
         plan=plan,
         metrics=metrics,
         scorecard=scorecard,
-        definitions=[asdict(each) for each in DEFINITIONS],
+        definitions=definitions_as_dicts(),
         load_table=load,
         run_info={run_id: info for run_id, info in infos.items() if info is not None},
         study=study.model_dump(include={"key", "title", "description", "citation"}),

@@ -80,7 +80,10 @@ class Inputs:
 def synthetic_inputs() -> Inputs:
     """A study with one scenario of each kind that the report treats differently."""
     runs = [
-        *(_run("single_flow", f"{PROTOCOLS[key]['label']}, 30 s", protocol=key) for key in PROTOCOLS),
+        *(
+            _run("single_flow", f"{PROTOCOLS[key]['label']}, 30 s", protocol=key)
+            for key in PROTOCOLS
+        ),
         *(
             _run(
                 "buffer_size",
@@ -175,7 +178,11 @@ def _tables(run: dict[str, Any]) -> list[tuple[tuple[str, str], pl.DataFrame]]:
     run_id, flows = run["run_id"], _flows(run)
     tables = [("cwnd", _cwnd(flows, 700 + 120 * len(run["label"])))]
     if run["scenario"] != "unsampled":
-        tables += [("throughput", _throughput(flows)), ("queue", _queue()), ("utilization", _load())]
+        tables += [
+            ("throughput", _throughput(flows)),
+            ("queue", _queue()),
+            ("utilization", _load()),
+        ]
     return [((run_id, name), frame) for name, frame in tables]
 
 
@@ -262,7 +269,7 @@ def _number(name: str, verdict: str, run_ids: Sequence[str], **given: Any) -> di
         "where": "Table 1",
         "page": "45",
         "scenario": "buffer_size",
-        "select": "protocol=HS;buffer_pkts=40",
+        "select": {"protocol": "HS", "buffer_pkts": "40"},
         "metric": "utilization",
         "subject": "link:bottleneck",
         "definition": "utilization/1",
@@ -288,12 +295,14 @@ def _scorecard(runs: Sequence[dict[str, Any]]) -> dict[str, Any]:
     ids = {run["label"]: run["run_id"] for run in runs}
     hs_40 = ids["HS-TCP, buffer 40 packets, 30 s"]
     numbers = [
-        _number("hs-40", "reproduced", [hs_40], measured=88.75, deviation=-0.01, deviation_pct=-0.011),
+        _number(
+            "hs-40", "reproduced", [hs_40], measured=88.75, deviation=-0.01, deviation_pct=-0.011
+        ),
         _number(
             "scalable-40",
             "not_reproduced",
             [ids["Scalable TCP, buffer 40 packets, 30 s"]],
-            select="protocol=Scalable;buffer_pkts=40",
+            select={"protocol": "Scalable", "buffer_pkts": "40"},
             published=49.8,
             lower=49.0,
             upper=50.5,
@@ -308,7 +317,7 @@ def _scorecard(runs: Sequence[dict[str, Any]]) -> dict[str, Any]:
             "close",
             [ids["HS-TCP, 30 s"]],
             scenario="single_flow",
-            select="protocol=HS",
+            select={"protocol": "HS"},
             metric="time_to_90pct_cwnd",
             subject="flow:0",
             definition="time_to_90pct_cwnd/1",
@@ -330,7 +339,14 @@ def _scorecard(runs: Sequence[dict[str, Any]]) -> dict[str, Any]:
             unit="s",
             reason="never reached",
         ),
-        _number("hs-20ms", "not_run", [], scenario="pending", select="protocol=HS;rtt_ms=20"),
+        _number(
+            "hs-20ms",
+            "not_run",
+            [],
+            definition="",
+            scenario="pending",
+            select={"protocol": "HS", "rtt_ms": "20"},
+        ),
     ]
     claims = [
         {

@@ -1,0 +1,91 @@
+"""Fixtures of the report's tests: the synthetic study and the page made of it."""
+
+from __future__ import annotations
+
+import importlib.util
+import sys
+from html.parser import HTMLParser
+from pathlib import Path
+from types import ModuleType
+from typing import Any
+
+import pytest
+
+
+def _load(name: str) -> ModuleType:
+    path = Path(__file__).with_name(f"{name}.py")
+    spec = importlib.util.spec_from_file_location(f"bdpbench_tests_{name}", path)
+    assert spec is not None
+    assert spec.loader is not None
+    module = importlib.util.module_from_spec(spec)
+    sys.modules[spec.name] = module
+    spec.loader.exec_module(module)
+    return module
+
+
+class Page(HTMLParser):
+    """What tests ask of a page: its elements, their attributes and text, and what is not closed."""
+
+    _VOID = frozenset({"meta", "link", "input", "br", "img", "hr", "line", "rect"})
+
+    def __init__(self, html: str) -> None:
+        super().__init__()
+        self.elements: list[tuple[str, dict[str, str]]] = []
+        self.ids: list[str] = []
+        self.texts: list[tuple[str, str]] = []
+        self.open: list[str] = []
+        self.feed(html)
+
+    def handle_starttag(self, tag: str, attrs: Any) -> None:
+        given = {name: value or "" for name, value in attrs}
+        self.elements.append((tag, given))
+        if "id" in given:
+            self.ids.append(given["id"])
+        if tag not in self._VOID:
+            self.open.append(tag)
+
+    def handle_startendtag(self, tag: str, attrs: Any) -> None:
+        self.elements.append((tag, {name: value or "" for name, value in attrs}))
+
+    def handle_endtag(self, tag: str) -> None:
+        assert self.open, f"</{tag}> closes nothing"
+        assert self.open.pop() == tag, f"</{tag}> closes another element"
+
+    def handle_data(self, data: str) -> None:
+        if data.strip():
+            self.texts.append((self.open[-1] if self.open else "", data.strip()))
+
+    def all(self, tag: str) -> list[dict[str, str]]:
+        """Attributes of all elements of one name."""
+        return [attributes for name, attributes in self.elements if name == tag]
+
+    @property
+    def text(self) -> str:
+        """Text that a reader sees: without scripts and styles."""
+        return " ".join(text for tag, text in self.texts if tag not in ("script", "style"))
+
+
+@pytest.fixture
+def inputs() -> Any:
+    """The synthetic study, fresh for each test that changes it."""
+    return _load("synthetic").synthetic_inputs()
+
+
+@pytest.fixture
+def parse_page() -> type[Page]:
+    """Reader of a page."""
+    return Page
+
+
+@pytest.fixture(scope="module")
+def html(tmp_path_factory: pytest.TempPathFactory) -> str:
+    """The report of the synthetic study."""
+    out = tmp_path_factory.mktemp("report") / "report.html"
+    text: str = _load("synthetic").synthetic_inputs().build(out)
+    return text
+
+
+@pytest.fixture(scope="module")
+def page(html: str) -> Page:
+    """The same report, parsed."""
+    return Page(html)

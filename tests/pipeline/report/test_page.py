@@ -1,0 +1,237 @@
+"""The page as a whole: structure, links, escaping, missing data, and that it loads nothing."""
+
+from __future__ import annotations
+
+import json
+import re
+from pathlib import Path
+from typing import Any
+
+import polars as pl
+import pytest
+
+from bdpbench.errors import BdpbenchError
+
+HOSTILE = "<script>alert(1)</script><img src=x onerror=alert(2)>\"'&"
+
+
+def _headings(page: Any) -> list[int]:
+    return [int(tag[1]) for tag, _ in page.elements if re.fullmatch(r"h[1-6]", tag)]
+
+
+def _data(html: str, element_id: str) -> Any:
+    found = re.search(f'<script type="application/json" id="{element_id}">(.*?)</script>', html)
+    assert found
+    return json.loads(found.group(1))
+
+
+def test_elements_are_closed_and_ids_are_unique(page: Any) -> None:
+    assert page.open == []
+    assert len(page.ids) == len(set(page.ids))
+
+
+def test_every_inner_link_has_its_target(page: Any) -> None:
+    targets = {each["href"][1:] for each in page.all("a") if each["href"].startswith("#")}
+    assert {"scorecard", "runs", "definitions", "provenance"} <= targets
+    assert targets <= set(page.ids)
+
+
+def test_scorecard_comes_first_and_headings_do_not_skip_a_level(page: Any) -> None:
+    titles = [text for tag, text in page.texts if tag == "h2"]
+    assert titles == [
+        "Scorecard",
+        "Claims",
+        "Experiments",
+        "Runs",
+        "Definitions",
+        "Provenance",
+    ]
+    levels = _headings(page)
+    assert levels[0] == 1
+    assert levels.count(1) == 1
+    assert all(after <= before + 1 for before, after in zip(levels, levels[1:], strict=False))
+
+
+def test_nothing_is_loaded_from_outside(page: Any) -> None:
+    assert not [each for _, each in page.elements if "src" in each]
+    assert [each["href"] for each in page.all("link")] == ["data:,"]
+    assert not re.search(r"@import|url\(", " ".join(t for tag, t in page.texts if tag == "style"))
+    away = [each["href"] for each in page.all("a") if "://" in each["href"]]
+    assert away == ["https://example.org/sawtooth"]
+    policy = next(e["content"] for e in page.all("meta") if "http-equiv" in e)
+    assert policy.startswith("default-src 'none';")
+
+
+def test_vega_is_embedded_once(html: str) -> None:
+    assert html.count("window.vegaEmbed =") == 1
+
+
+def test_tables_have_headers_with_scope(page: Any) -> None:
+    headers = page.all("th")
+    assert headers
+    assert {each.get("scope") for each in headers} == {"col", "row"}
+
+
+def test_every_chart_has_a_text_alternative_a_caption_and_content(html: str, page: Any) -> None:
+    drawn = [each for each in page.all("div") if "data-chart" in each]
+    assert all(each["role"] == "img" and len(each["aria-label"]) > 20 for each in drawn)
+    assert len(page.all("figcaption")) == len(drawn)
+    assert {each["data-chart"] for each in drawn} == set(_data(html, "chart-data")["charts"])
+
+
+def test_every_line_of_a_chart_has_its_points(html: str) -> None:
+    for chart in _data(html, "chart-data")["charts"].values():
+        for trace in chart.get("traces", []):
+            points = _data(html, f"series-{trace['run']}")[chart["kind"]][trace["subject"]]
+            assert len(points["t"]) == len(points["v"]) > 0
+
+
+def test_a_spike_of_one_sample_is_on_the_page(html: str, inputs: Any) -> None:
+    run_id = inputs.plan["runs"][0]["run_id"]
+    # SPIKE_PACKETS of the synthetic study, at sample 1234 of 0.01 s.
+    points = _data(html, f"series-{run_id}")["cwnd"]["flow:0"]
+    assert points["v"][points["t"].index(12.34)] == 9876
+
+
+def test_every_number_links_to_its_run_and_shows_both_values(page: Any, inputs: Any) -> None:
+    links = {each["href"] for each in page.all("a")}
+    for number in inputs.scorecard["numbers"]:
+        assert f"number-{number['id']}" in page.ids
+        for run_id in number["run_ids"]:
+            assert f"#run-{run_id}" in links
+    for text in ("88.76 %", "88.75 %", "−0.01 %", "known miss", "never reached", "no value"):
+        assert text in page.text
+
+
+def test_verdicts_are_told_by_word_and_symbol(page: Any) -> None:
+    for text in ("✓ reproduced", "≈ close", "✗ not reproduced", "○ not run", "✓ holds"):
+        assert text in page.text
+
+
+def test_runs_say_how_to_repeat_them_and_link_their_files(page: Any, inputs: Any) -> None:
+    run_id = inputs.plan["runs"][0]["run_id"]
+    assert "./bdpbench run synthetic --tier quick --scenario single_flow --protocol HS" in page.text
+    assert 'ns2 path)" tcl/synthetic/single_flow.tcl 30 out' in page.text
+    links = [each["href"] for each in page.all("a")]
+    assert f"../../runs/{run_id}/out/cwnd_hstcp.out" in links
+
+
+def test_runs_without_results_and_tables_without_samples_are_named(page: Any) -> None:
+    assert "1 of 1 planned runs has no results yet." in page.text
+    assert "no results yet" in page.text
+    assert "Not sampled: throughput of each flow, load of the bottleneck" in page.text
+    assert "Not reached: HS-TCP, buffer 40 packets, 30 s" in page.text
+
+
+def test_sweep_shows_published_beside_measured(html: str) -> None:
+    chart = _data(html, "chart-data")["charts"]["buffer_size-sweep-utilization"]["spec"]
+    published, measured = chart["datasets"].values()
+    assert [(p["x"], p["value"], p["series"]) for p in published] == [
+        (40, 88.76, "HS-TCP"),
+        (40, 49.8, "Scalable TCP"),
+    ]
+    assert sorted({point["x"] for point in measured}) == [40, 200, 1555]
+    assert all(point["run_id"] for point in measured)
+
+
+def test_hostile_text_stays_text(inputs: Any, tmp_path: Path, parse_page: Any) -> None:
+    harmless = parse_page(inputs.build(tmp_path / "harmless.html"))
+    inputs.study["title"] = inputs.study["description"] = HOSTILE
+    inputs.study["notes"] = HOSTILE
+    inputs.study["citation"] = {**inputs.study["citation"], "url": "javascript:alert(3)"}
+    for key in ("title", "description", "section"):
+        inputs.plan["scenarios"]["buffer_size"][key] = HOSTILE
+    inputs.plan["protocols"] = {
+        key: {**each, "label": f"{key} {HOSTILE}"} for key, each in inputs.plan["protocols"].items()
+    }
+    for run in inputs.plan["runs"]:
+        run["label"] += HOSTILE
+        run["argv"] = [HOSTILE]
+    for number in inputs.scorecard["numbers"]:
+        number.update(note=HOSTILE, where=HOSTILE, reason=HOSTILE, why=HOSTILE)
+    for claim in inputs.scorecard["claims"]:
+        claim.update(statement=HOSTILE, explanation=HOSTILE)
+    for info in inputs.run_info.values():
+        info["ns2_report"] = HOSTILE
+    page = parse_page(inputs.build(tmp_path / "hostile.html"))
+    assert len(page.all("script")) == len(harmless.all("script"))
+    assert not page.all("img")
+    assert not [name for _, each in page.elements for name in each if name.startswith("on")]
+    assert not [each for each in page.all("a") if each["href"].startswith("javascript")]
+    assert "<script>alert(1)</script>" in page.text
+
+
+def test_partial_results_make_a_page(inputs: Any, tmp_path: Path, parse_page: Any) -> None:
+    inputs.run_info.clear()
+    inputs.metrics = inputs.metrics.clear()
+    inputs.scorecard["numbers"] = inputs.scorecard["claims"] = []
+    inputs.scorecard["totals"] = inputs.scorecard["claim_totals"] = {}
+    inputs.study.update(citation=None, notes="", description="")
+    page = parse_page(inputs.build(tmp_path / "report.html"))
+    assert "The study lists no published numbers." in page.text
+    assert "0 of 12 planned" in page.text
+
+
+def test_null_columns_and_missing_memory_are_shown_as_unknown(
+    inputs: Any, tmp_path: Path, parse_page: Any
+) -> None:
+    inputs.metrics = inputs.metrics.with_columns(
+        value=pl.lit(None, pl.Float64), start_s=pl.lit(None, pl.Float64)
+    )
+    for info in inputs.run_info.values():
+        info.update(cpu_s=None, max_rss_kib=None)
+    page = parse_page(inputs.build(tmp_path / "report.html"))
+    assert "not recorded" in page.text
+
+
+def test_equal_inputs_give_equal_bytes(inputs: Any, tmp_path: Path, html: str) -> None:
+    assert inputs.build(tmp_path / "again.html") == html
+
+
+def test_a_failed_build_leaves_the_old_page(inputs: Any, tmp_path: Path) -> None:
+    out = tmp_path / "report.html"
+    out.write_text("old", encoding="utf-8")
+    inputs.scorecard["numbers"][0]["verdict"] = "unheard of"
+    with pytest.raises(KeyError):
+        inputs.build(out)
+    assert out.read_text(encoding="utf-8") == "old"
+    assert [path.name for path in tmp_path.iterdir()] == ["report.html"]
+
+
+def test_a_checkout_without_assets_is_named(
+    inputs: Any, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("BDPBENCH_ROOT", str(tmp_path))
+    with pytest.raises(BdpbenchError, match=r"captions\.yaml.*BDPBENCH_ROOT") as caught:
+        inputs.build(tmp_path / "report.html")
+    assert caught.value.hint
+
+
+def test_large_studies_stay_small(inputs: Any, tmp_path: Path) -> None:
+    """36 pairs of 500 s: 2 cwnd of 50,001 samples, queue likewise, utilization of 5,000."""
+    template = inputs.plan["runs"][8]
+    time = [i / 100 for i in range(50_001)]
+    cwnd = pl.concat(
+        pl.DataFrame(
+            {
+                "time_s": time,
+                "flow": flow,
+                "cwnd_pkts": [(i * 7919 % 9000) / 1 for i in range(50_001)],
+            }
+        )
+        for flow in (0, 1)
+    )
+    queue = pl.DataFrame(
+        {"time_s": time, "link": "bottleneck", "pkts": [i * 31 % 1556 for i in range(50_001)]}
+    )
+    info = inputs.run_info[template["run_id"]]
+    inputs.plan["runs"] = [
+        {**template, "run_id": f"{i:016x}", "label": f"pair {i}"} for i in range(36)
+    ]
+    inputs.run_info = {run["run_id"]: info for run in inputs.plan["runs"]}
+    inputs.load_table = lambda _, table: {"cwnd": cwnd.lazy(), "queue": queue.lazy()}.get(table)
+    inputs.scorecard["numbers"] = inputs.scorecard["claims"] = []
+    html = inputs.build(tmp_path / "report.html")
+    # Vega is 0.9 MB; 36 runs of 3 noisy series, 2 · 600 + 2 points each of at most 13 bytes, are
+    # 36 · 3 · 1202 · 13 = 1.7 MB; 1.4 MB are left for text, marks and the runs' sections.
+    assert len(html.encode()) < 4_000_000

@@ -513,9 +513,9 @@ parse_options() {
     PREFIX=$HOME_DIR/ns2 SOURCE=${BDPBENCH_NS2_SOURCE:-} JOBS=$(nproc) INSTALL_DEPS=no
     while [[ $# -gt 0 ]]; do
         case $1 in
-            --prefix) PREFIX=$(value_of "$@") && shift ;;
-            --source) SOURCE=$(value_of "$@") && shift ;;
-            --jobs) JOBS=$(value_of "$@") && shift ;;
+            --prefix) PREFIX=$(value_of "$@"); shift ;;
+            --source) SOURCE=$(value_of "$@"); shift ;;
+            --jobs) JOBS=$(value_of "$@"); shift ;;
             --install-deps) INSTALL_DEPS=yes ;;
             --print-id) build_id && exit 0 ;;
             --help) usage && exit 0 ;;

@@ -37,14 +37,20 @@
     return Math.max(1, Math.floor(width / (longest * LETTER + AROUND_A_NAME)));
   }
 
-  function specOf(chart, width) {
-    if (chart.kind === "sweep") return structuredClone(chart.spec);
+  function specOf(chart, canvas) {
+    const spec = chart.kind === "sweep" ? structuredClone(chart.spec) : timeSpecOf(chart);
+    const labels = chart.labels || chart.traces.map((trace) => trace.label);
+    spec.config.legend.columns = legendColumns(labels, canvas.clientWidth);
+    spec.description = canvas.getAttribute("aria-label");
+    return spec;
+  }
+
+  function timeSpecOf(chart) {
     const spec = structuredClone(store.time[chart.kind]);
     const { x, y, color, strokeDash } = spec.layer[0].encoding;
     const samples = samplesOf(chart);
     const largest = [...samples, ...chart.thresholds].reduce((most, { v }) => Math.max(most, v), 0);
     const labels = chart.traces.map((trace) => trace.label);
-    spec.config.legend.columns = legendColumns(labels, width);
     x.scale.domain = [0, chart.end];
     y.scale.domain = [0, largest * ROOM_ABOVE || 1];
     color.scale = { domain: labels, range: chart.traces.map((trace) => trace.colour) };
@@ -68,7 +74,7 @@
   async function drawAnew(canvas) {
     const chart = store.charts[canvas.dataset.chart];
     try {
-      const { view } = await window.vegaEmbed(canvas, specOf(chart, canvas.clientWidth), {
+      const { view } = await window.vegaEmbed(canvas, specOf(chart, canvas), {
         ...options,
         downloadFileName: canvas.dataset.chart,
       });

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from bdpbench.metrics.groups import measure_groups
 from bdpbench.metrics.registry import (
     DEFINITIONS,
     Definition,
@@ -15,6 +16,7 @@ __all__ = [
     "METRICS_SCHEMA",
     "Definition",
     "definitions_as_dicts",
+    "measure_groups",
     "measure_run",
     "metric_units",
 ]

@@ -37,6 +37,9 @@ class Definition:
 PEAK_SHARE = 0.9
 """Share of the nominal BDP or capacity that counts as reaching it (sharma2006, section 4.7.1)."""
 
+MAX_SHARE = 0.99
+"""Share of the largest throughput that counts as reaching it: a saw-tooth rarely fills a second."""
+
 CUT_SHARE = 0.95
 """A loss response leaves at most this share of cwnd: all variants studied remove 10 % or more."""
 
@@ -107,7 +110,7 @@ _ALL = (
         "first_cut_time",
         "flow",
         "s",
-        f"Time of the first sample after the first cut. {_CUT}",
+        f"Time of the peak of the first cut, after which cwnd falls for the first time. {_CUT}",
         f"{_THESIS}, section 4.2.3.2",
     ),
     _define(
@@ -132,6 +135,14 @@ _ALL = (
         "Median time from a cut to the next peak, over the cuts that follow the first full peak's "
         f"own cut (a full peak is at or above 90 % of the nominal BDP). {_CUT}",
         f"{_THESIS}, sections 4.1.3.1 and 4.2.3.1",
+    ),
+    _define(
+        "time_back_to_first_peak",
+        "flow",
+        "s",
+        "Time from the first cut to the first later cwnd sample at or above 95 % of that cut's "
+        f"peak. {_CUT}",
+        f"{_THESIS}, section 1.2, on Figures 2 and 3",
     ),
     _define(
         "max_cwnd",
@@ -165,11 +176,28 @@ _ALL = (
         f"{_THESIS}, section 3.2",
     ),
     _define(
+        "time_to_max_throughput",
+        "flow",
+        "s",
+        "End of the first second in which the flow's departures from the bottleneck's queue, "
+        "headers and retransmissions included, are within 1 % of those in its busiest second.",
+        f"{_THESIS}, section 3.2, second metric, and sections 4.1.3.4 and 4.2.3.4",
+    ),
+    _define(
         "queue_empty_share",
         "link",
         "1",
         f"Share of the samples of the bottleneck's queue that find no packet in it, over {_HALF}.",
         f"{_THESIS}, section 4.2.3.3 (Figures 10 and 17)",
+    ),
+    _define(
+        "queue_min_after_peak",
+        "link",
+        "packets",
+        "Smallest sample of the bottleneck's queue after the flow's second full peak (at or above "
+        "90 % of the nominal BDP): the first is left out since ns-2 halves cwnd there whatever "
+        f"the variant's factor is. Measured where a third full peak follows. {_CUT}",
+        f"{_THESIS}, section 4.2.3.3 (Figure 18)",
     ),
     _define(
         "asymmetry",

@@ -11,14 +11,15 @@ import polars as pl
 from bdpbench.errors import BdpbenchError
 from bdpbench.metrics.registry import DEFINITIONS, PEAK_SHARE
 from bdpbench.metrics.series import (
-    CUT_SCHEMA,
     asymmetry,
     find_cuts,
     first_time_at_least,
     in_window,
     jain_index,
     recovery_times,
+    time_back_to_first_peak,
     time_reached_again,
+    time_to_max_throughput,
 )
 
 METRICS_SCHEMA = {
@@ -81,16 +82,17 @@ def measure_run(
 
     Raises:
         BdpbenchError: when a parameter is missing or no positive number, or a series ends more
-            than a second before duration_s, so that its means would be of another window.
+            than a second (or a sampling interval) before duration_s, so that its means would be
+            of another window.
     """
     run = _Run(parameters, f"run {run_id}")
     frames = _collect(tables)
     run.check_coverage(frames)
-    cuts = {flow: _cuts(run, flow, cwnd) for flow, cwnd in frames["cwnd"].items()}
+    cuts = {flow: find_cuts(cwnd, run.rtt_s(flow)) for flow, cwnd in frames["cwnd"].items()}
     found = [
         *_measure_cwnds(run, frames["cwnd"], cuts),
         *_measure_links(run, frames["utilization"], cuts),
-        *_measure_queues(run, frames["queue"]),
+        *_measure_queues(run, frames["queue"], cuts),
         *_measure_throughputs(run, frames["throughput"]),
     ]
     return _as_frame(found, run_id, scenario)
@@ -125,6 +127,11 @@ class _Run:
             )
         return value
 
+    @property
+    def full_pkts(self) -> float:
+        """Packets of cwnd that count as having reached the nominal BDP."""
+        return PEAK_SHARE * self.positive("bdp_pkts")
+
     def rtt_s(self, flow: int) -> float:
         """Nominal RTT of a flow in s: its own where the scenario gives one."""
         own = f"rtt_{flow + 1}_ms"
@@ -133,8 +140,9 @@ class _Run:
     def check_coverage(self, frames: Mapping[str, Frames]) -> None:
         for table, by_subject in frames.items():
             for subject, frame in by_subject.items():
-                end_s = float(frame["time_s"][-1])
-                if self.duration_s - end_s > _MAX_MISSING_END_S:
+                times_s = frame["time_s"]
+                end_s, step_s = float(times_s[-1]), _number(times_s.diff().max()) or 0.0
+                if self.duration_s - end_s > max(_MAX_MISSING_END_S, step_s):
                     raise BdpbenchError(
                         f"table {table} of {_SERIES[table]} {subject} ends at {end_s:g} s, the run "
                         f"lasts {self.duration_s:g} s",
@@ -148,20 +156,14 @@ def _collect(tables: Mapping[str, pl.LazyFrame]) -> dict[str, dict[Any, pl.DataF
     names = [name for name in _SERIES if name in tables]
     frames = dict(zip(names, pl.collect_all([tables[name] for name in names]), strict=True))
     return {
-        name: {
-            subject: part
-            for (subject,), part in frames[name]
-            .partition_by(key, as_dict=True, maintain_order=True)
-            .items()
-        }
-        if name in frames
-        else {}
+        name: _by_subject(frames[name], key) if name in frames else {}
         for name, key in _SERIES.items()
     }
 
 
-def _cuts(run: _Run, flow: int, cwnd: pl.DataFrame) -> pl.DataFrame:
-    return find_cuts(cwnd, run.rtt_s(flow)).cast(CUT_SCHEMA)
+def _by_subject(frame: pl.DataFrame, key: str) -> dict[Any, pl.DataFrame]:
+    parts = frame.partition_by(key, as_dict=True, maintain_order=True)
+    return {subject: parts[(subject,)] for (subject,) in sorted(parts)}
 
 
 def _measure_cwnds(
@@ -175,8 +177,8 @@ def _measure_cwnds(
 def _cwnd_values(
     run: _Run, cwnd: pl.DataFrame, cuts: pl.DataFrame
 ) -> Iterator[tuple[str, float | None]]:
-    full_pkts = PEAK_SHARE * run.positive("bdp_pkts")
-    full = cuts.with_row_index("cut").filter(pl.col("peak_pkts") >= full_pkts)
+    full_pkts = run.full_pkts
+    full = _full_peaks(run, cuts)
     ratios = full.filter(pl.col("cut") > 0).select(pl.col("after_pkts") / pl.col("peak_pkts"))
     yield "time_to_90pct_cwnd", first_time_at_least(cwnd, "cwnd_pkts", full_pkts)
     if run.has("drop_packet"):
@@ -185,11 +187,17 @@ def _cwnd_values(
             _first_after(cwnd, full_pkts, _first(cuts["cut_s"])),
         )
     yield "time_to_max_cwnd", _first(full["peak_s"])
-    yield "first_cut_time", _first(cuts["cut_s"])
+    yield "first_cut_time", _first(cuts["peak_s"])
     yield "first_cut_ratio", _first(cuts["after_pkts"] / cuts["peak_pkts"])
     yield "later_cut_ratio", _median(ratios.to_series())
     yield "recovery_time", _median(recovery_times(_after_first_full_peak(cuts, full)))
+    yield "time_back_to_first_peak", time_back_to_first_peak(cwnd, cuts)
     yield "max_cwnd", _number(cwnd["cwnd_pkts"].max())
+
+
+def _full_peaks(run: _Run, cuts: pl.DataFrame) -> pl.DataFrame:
+    """The cuts from a full peak, with their number in ``cut``."""
+    return cuts.with_row_index("cut").filter(pl.col("peak_pkts") >= run.full_pkts)
 
 
 def _first_after(cwnd: pl.DataFrame, level_pkts: float, since_s: float | None) -> float | None:
@@ -205,7 +213,8 @@ def _after_first_full_peak(cuts: pl.DataFrame, full: pl.DataFrame) -> pl.DataFra
 def _measure_links(
     run: _Run, links: Frames, cuts: Mapping[int, pl.DataFrame]
 ) -> Iterator[Measurement]:
-    cut_times = [each for each in (_first(cut["cut_s"]) for cut in cuts.values()) if each]
+    first_cuts_s = [_first(cut["cut_s"]) for cut in cuts.values()]
+    cut_s = min((each for each in first_cuts_s if each is not None), default=None)
     for link, bins in links.items():
         subject = f"link:{link}"
         capacity_mbps = run.positive("bottleneck_mbps")
@@ -213,7 +222,7 @@ def _measure_links(
         reached_s = first_time_at_least(bins, "mbps", level_mbps)
         yield Measurement("time_to_90pct_utilization", subject, reached_s, run.whole)
         if cuts:
-            again_s = time_reached_again(bins, level_mbps, min(cut_times, default=None))
+            again_s = time_reached_again(bins, level_mbps, cut_s)
             yield Measurement("time_to_90pct_utilization_again", subject, again_s, run.whole)
         yield Measurement("max_throughput", subject, _number(bins["mbps"].max()), run.whole)
         mean_mbps = _mean(bins, "mbps", run.second_half)
@@ -221,17 +230,36 @@ def _measure_links(
         yield Measurement("utilization", subject, share, run.second_half)
 
 
-def _measure_queues(run: _Run, queues: Frames) -> Iterator[Measurement]:
+def _measure_queues(
+    run: _Run, queues: Frames, cuts: Mapping[int, pl.DataFrame]
+) -> Iterator[Measurement]:
     for link, queue in queues.items():
+        if len(cuts) == 1:
+            yield _queue_min_after_peak(run, f"link:{link}", queue, *cuts.values())
         empty = queue.select("time_s", empty=(pl.col("pkts") == 0).cast(pl.Float64))
         share = _mean(empty, "empty", run.second_half)
         yield Measurement("queue_empty_share", f"link:{link}", share, run.second_half)
 
 
+def _queue_min_after_peak(
+    run: _Run, subject: str, queue: pl.DataFrame, cuts: pl.DataFrame
+) -> Measurement:
+    peaks_s = _full_peaks(run, cuts)["peak_s"]
+    if len(peaks_s) < 3:
+        return Measurement("queue_min_after_peak", subject, None, run.whole)
+    window = (float(peaks_s[1]), run.duration_s)
+    smallest = queue.filter(in_window(*window))["pkts"].min()
+    return Measurement("queue_min_after_peak", subject, _number(smallest), window)
+
+
 def _measure_throughputs(run: _Run, flows: Frames) -> Iterator[Measurement]:
     means = {flow: _mean(bins, "mbps", run.second_half) for flow, bins in flows.items()}
-    for flow, mean_mbps in means.items():
-        yield Measurement("mean_throughput", f"flow:{flow}", mean_mbps, run.second_half)
+    for flow, bins in flows.items():
+        subject = f"flow:{flow}"
+        yield Measurement(
+            "time_to_max_throughput", subject, time_to_max_throughput(bins), run.whole
+        )
+        yield Measurement("mean_throughput", subject, means[flow], run.second_half)
     if len(flows) > 1:
         fairness = jain_index(list(means.values()))
         yield Measurement("jain_index", "run", fairness, run.second_half)

@@ -11,7 +11,7 @@ from collections.abc import Sequence
 
 import polars as pl
 
-from bdpbench.metrics.registry import CUT_SHARE
+from bdpbench.metrics.registry import CUT_SHARE, MAX_SHARE
 
 CUT_SCHEMA = {
     "peak_s": pl.Float64,
@@ -114,6 +114,39 @@ def time_reached_again(
     )
 
 
+def time_back_to_first_peak(cwnd: pl.DataFrame, cuts: pl.DataFrame) -> float | None:
+    """Time in s from the first cut until cwnd is back near the cut's peak; None if it never is.
+
+    Back means within 5 % of the peak: the tops of a saw-tooth differ by a few packets.
+
+    Args:
+        cwnd: of one flow: time_s (f64, s), cwnd_pkts (f64, packets), in the order of time.
+        cuts: of the flow, as ``find_cuts`` returns them.
+    """
+    if cuts.is_empty():
+        return None
+    first = cuts.row(0, named=True)
+    later = cwnd.filter(pl.col("time_s") > first["cut_s"])
+    back_s = first_time_at_least(later, "cwnd_pkts", CUT_SHARE * first["peak_pkts"])
+    return None if back_s is None else back_s - float(first["cut_s"])
+
+
+def time_to_max_throughput(bins: pl.DataFrame) -> float | None:
+    """End in s of the first bin within 1 % of the largest; None for a flow that sent nothing.
+
+    Args:
+        bins: of one flow: time_s (f64, s, end of the bin), mbps (f64, Mbit/s), in order of time.
+
+    >>> bins = pl.DataFrame({"time_s": [1.0, 2.0, 3.0], "mbps": [50.0, 99.5, 100.0]})
+    >>> time_to_max_throughput(bins)
+    2.0
+    """
+    largest_mbps = bins["mbps"].max()
+    if not isinstance(largest_mbps, float) or largest_mbps <= 0:
+        return None
+    return first_time_at_least(bins, "mbps", MAX_SHARE * largest_mbps)
+
+
 def asymmetry(first: float | None, second: float | None) -> float | None:
     """(x1 - x2)/(x1 + x2) of two throughputs in Mbit/s (sharma2006, section 3.2).
 
@@ -132,8 +165,8 @@ def jain_index(throughputs: Sequence[float | None]) -> float | None:
 
     None where a flow was not measured or none sent anything.
 
-    >>> jain_index([1.0, 3.0])
-    0.8
+    >>> jain_index([3.0, 0.0])
+    0.5
     """
     known = [each for each in throughputs if each is not None]
     # Scaled by the largest, since the square of a tiny rate underflows.

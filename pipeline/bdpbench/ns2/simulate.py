@@ -120,7 +120,7 @@ def _run_ns(
             stdin=subprocess.DEVNULL,
             stdout=writer,
             stderr=writer,
-            preexec_fn=_die_with_parent,
+            preexec_fn=die_with_parent,
         )
         os.close(writer)
         try:
@@ -144,8 +144,8 @@ def _run_ns(
     }
 
 
-def _die_with_parent() -> None:
-    """Let the kernel end ns-2 when this process ends, however it ends (Linux, prctl(2))."""
+def die_with_parent() -> None:
+    """Let the kernel end a child when its parent ends, however it ends (Linux, prctl(2))."""
     pr_set_pdeathsig = 1
     ctypes.CDLL(None).prctl(pr_set_pdeathsig, signal.SIGKILL)
 

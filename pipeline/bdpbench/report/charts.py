@@ -203,7 +203,10 @@ def _values(frame: pl.DataFrame) -> alt.InlineData:
 
 
 def _finished(chart: alt.LayerChart | alt.FacetChart) -> Spec:
-    """Dress a chart for the page: colours and type of a light card in either colour scheme."""
+    """Dress a chart for the page: colours and type of a light card in either colour scheme.
+
+    The chart as a whole has a text alternative; its thousands of points are not read out.
+    """
     axis: dict[str, Any] = {
         "labelColor": _FAINT,
         "titleColor": _INK,
@@ -229,7 +232,9 @@ def _finished(chart: alt.LayerChart | alt.FacetChart) -> Spec:
         "offset": 6,
     }
     dressed = (
-        chart.configure(font=_FONT, background="white", autosize=alt.AutoSizeParams(type="fit-x"))
+        chart.configure(
+            aria=False, font=_FONT, background="white", autosize=alt.AutoSizeParams(type="fit-x")
+        )
         .configure_view(stroke=None)
         .configure_axis(**axis)
         # Equal room for the labels, so that the charts of a group stand exactly above each other.

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+from functools import cache
 from typing import Any
 
 from markupsafe import Markup
@@ -36,6 +37,7 @@ def embed_json(value: Any) -> Markup:
     return Markup(text)  # noqa: S704  holds no character that HTML gives a meaning
 
 
+@cache
 def vega_bundle() -> str:
     """JavaScript of Vega, Vega-Lite and vega-embed, as it ships with vl-convert."""
     import vl_convert  # here because it starts a JavaScript engine, which takes a second

@@ -251,6 +251,6 @@ def _summary(
         title=f"{name} against {parameter_name(sweep.main, words)}",
         caption=names.captions.charts["sweep"]["caption"],
         alternative=f"{name} against {abscissa}. Series: {'; '.join(colours)}.",
-        content={"kind": "sweep", "spec": spec},
+        content={"kind": "sweep", "spec": spec, "labels": list(colours)},
         note=f"Not reached: {'; '.join(never)}." if never else "",
     )

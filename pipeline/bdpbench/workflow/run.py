@@ -18,7 +18,7 @@ from bdpbench.model.paths import repository_root, results_dir
 from bdpbench.model.runs import Selection
 from bdpbench.ns2.backend import DockerBackend, NativeBackend, choose_backend
 from bdpbench.ns2.build import current_build_id
-from bdpbench.ns2.simulate import ERROR_NAME
+from bdpbench.ns2.simulate import ERROR_NAME, die_with_parent
 from bdpbench.workflow.planning import Prepared, is_finished, prepare
 from bdpbench.workflow.progress import Progress, duration_text
 from bdpbench.workflow.stages import (
@@ -30,6 +30,7 @@ from bdpbench.workflow.stages import (
 )
 
 _LOG_TAIL_LINES = 15
+_END_TIMEOUT_S = 5.0
 
 
 @dataclass(frozen=True)
@@ -73,14 +74,14 @@ def run_study(request: RunRequest) -> None:
         for run in prepared.missing:
             _say(f"  {run.run_id}  {run.scenario}: {run.label}, ~{run.estimated_cpu_s:.0f} s")
         return
-    with _exclusive(results) as lock:
+    with _exclusive(results):
         backend = choose_backend(
             request.backend or config.backend,
             prepared.plan["ns2_build_id"],
             config.docker.build_options,
         )
         backend.build()
-        status = _snakemake(request, config, prepared, backend.name, lock)
+        status = _snakemake(request, config, prepared, backend.name)
     if status != 0:
         _fail(request, prepared)
     _conclude(prepared)
@@ -104,7 +105,7 @@ def _announce(prepared: Prepared, jobs: int) -> None:
 
 
 @contextmanager
-def _exclusive(results: Path) -> Iterator[int]:
+def _exclusive(results: Path) -> Iterator[None]:
     """Hold the results folder; waits while another run works in it.
 
     The kernel frees the lock when its holder ends, however it ends.
@@ -116,12 +117,10 @@ def _exclusive(results: Path) -> Iterator[int]:
         except BlockingIOError:
             _say(f"another bdpbench is working in {results}; waiting for it to end")
             fcntl.flock(stream, fcntl.LOCK_EX)
-        yield stream.fileno()
+        yield
 
 
-def _snakemake(
-    request: RunRequest, config: Config, prepared: Prepared, backend: str, lock: int
-) -> int:
+def _snakemake(request: RunRequest, config: Config, prepared: Prepared, backend: str) -> int:
     """Run the workflow with its scaffolding in a log file, showing the simulations' progress."""
     paths = prepared.paths
     log_path = paths.folder / "snakemake.log"
@@ -137,15 +136,14 @@ def _snakemake(
         *_prioritized(prepared, _jobs(request, config)),
     ]
     with log_path.open("w", encoding="utf-8") as log:
-        child = _start(command, log, lock)
+        child = _start(command, log)
         try:
             with Progress(paths.runs, prepared.missing) as progress:
                 while (status := _wait(child, progress.interval_s)) is None:
                     progress.update()
                 progress.update()
         except KeyboardInterrupt:
-            child.terminate()
-            child.wait()
+            _end(child)
             raise BdpbenchError(
                 "interrupted; finished runs are kept", hint="the same command resumes"
             ) from None
@@ -159,16 +157,25 @@ def _prioritized(prepared: Prepared, jobs: int) -> list[str]:
     return ["--prioritize", *targets] if targets else []
 
 
-def _start(command: Sequence[str], log: IO[str], lock: int) -> subprocess.Popen[bytes]:
-    # Snakemake keeps the lock as well: if only this process is killed, the next one waits for it.
+def _start(command: Sequence[str], log: IO[str]) -> subprocess.Popen[bytes]:
+    # A workflow without its parent would go on unseen. Its simulations may outlive it: each holds
+    # its run, so that the next workflow waits for them and takes what they have done.
     return subprocess.Popen(
         command,
         stdin=subprocess.DEVNULL,
         stdout=log,
         stderr=subprocess.STDOUT,
-        pass_fds=(lock,),
+        preexec_fn=die_with_parent,
         env={**os.environ, "PYTHONUNBUFFERED": "1"},
     )
+
+
+def _end(child: subprocess.Popen[bytes]) -> None:
+    """End the workflow; asked once, Snakemake would wait for its jobs without a limit."""
+    child.terminate()
+    if _wait(child, _END_TIMEOUT_S) is None:
+        child.kill()
+        child.wait()
 
 
 def _wait(child: subprocess.Popen[bytes], timeout_s: float) -> int | None:

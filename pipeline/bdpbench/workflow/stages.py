@@ -62,12 +62,28 @@ def measure_plan(plan: dict[str, Any], runs_dir: Path) -> pl.DataFrame:
         names = sorted({output["table"] for output in run["outputs"]})
         tables = {name: load_table(run_dir, name) for name in names}
         frames.append(
-            measure_run(
-                run["parameters"], tables, run_id=run["run_id"], scenario=run["scenario"]
-            )
+            measure_run(run["parameters"], tables, run_id=run["run_id"], scenario=run["scenario"])
         )
     metrics = pl.concat(frames)
-    return pl.concat([metrics, measure_groups(metrics, finished)])
+    return pl.concat([metrics, measure_groups(metrics, plan["runs"], _sweeps(plan["study"]))])
+
+
+def _sweeps(study_key: str) -> dict[str, dict[str, list[Any]]]:
+    """Scenario → numeric parameter → every value that the study gives it, in any tier."""
+    from bdpbench.model.load import load_study
+
+    sweeps: dict[str, dict[str, list[Any]]] = {}
+    for key, scenario in load_study(study_key).scenarios.items():
+        swept = {name: list(values) for name, values in scenario.sweep.items()}
+        for case in scenario.cases:
+            for name, value in case.model_dump(exclude_none=True).items():
+                swept.setdefault(name, []).append(value)
+        sweeps[key] = {
+            name: sorted(set(values))
+            for name, values in swept.items()
+            if all(isinstance(value, (int, float)) for value in values)
+        }
+    return sweeps
 
 
 def write_metrics(metrics: pl.DataFrame, path: Path) -> None:

@@ -1,0 +1,95 @@
+"""A real Chromium that opens the report from a file and writes down whatever it complains about."""
+
+from __future__ import annotations
+
+import importlib.util
+import os
+import shutil
+import sys
+from collections.abc import Iterator
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any
+
+import pytest
+from playwright.sync_api import Browser, Page, sync_playwright
+
+ARGUMENTS = [
+    "--headless",
+    "--no-sandbox",
+    "--disable-gpu",
+    "--disable-background-networking",
+    "--disable-component-update",
+    "--disable-sync",
+    "--no-first-run",
+]
+NAMES = ("chromium", "chromium-browser", "google-chrome")
+SYNTHETIC = Path(__file__).parents[1] / "pipeline" / "report" / "synthetic.py"
+
+
+def _chromium() -> str:
+    given = os.environ.get("BDPBENCH_CHROMIUM")
+    found = given or next((path for name in NAMES if (path := shutil.which(name))), None)
+    if not found:
+        pytest.fail(
+            "the browser tests need Chromium: `./bdpbench test` installs it, or set "
+            "BDPBENCH_CHROMIUM to an executable"
+        )
+    return found
+
+
+@pytest.fixture(scope="session")
+def browser() -> Iterator[Browser]:
+    """One headless Chromium for all tests."""
+    with sync_playwright() as playwright:
+        running = playwright.chromium.launch(executable_path=_chromium(), args=ARGUMENTS)
+        yield running
+        running.close()
+
+
+@pytest.fixture(scope="session")
+def report(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """The report of the synthetic study where a results folder has it."""
+    spec = importlib.util.spec_from_file_location("bdpbench_tests_synthetic", SYNTHETIC)
+    assert spec is not None
+    assert spec.loader is not None
+    module: Any = importlib.util.module_from_spec(spec)
+    sys.modules[spec.name] = module
+    spec.loader.exec_module(module)
+    out = tmp_path_factory.mktemp("results") / "synthetic" / "quick" / "report.html"
+    module.synthetic_inputs().build(out)
+    return out
+
+
+@dataclass
+class Visit:
+    """A page and what went wrong on it."""
+
+    page: Page
+    complaints: list[str] = field(default_factory=list)
+    requests: list[str] = field(default_factory=list)
+
+    def open(self, file: Path, suffix: str = "") -> Page:
+        """Open a file by its ``file:`` address, ``suffix`` being a query or a fragment."""
+        self.page.on("console", lambda message: self._console(message.type, message.text))
+        self.page.on("pageerror", lambda error: self.complaints.append(str(error)))
+        self.page.on("request", lambda request: self.requests.append(request.url))
+        self.page.goto(file.as_uri() + suffix)
+        return self.page
+
+    def _console(self, kind: str, text: str) -> None:
+        if kind in ("error", "warning"):
+            self.complaints.append(f"{kind}: {text}")
+
+
+@pytest.fixture
+def visit(browser: Browser) -> Iterator[Visit]:
+    """A visit with a window of its own; it fails at the end if the page complained or asked for
+    anything but itself."""
+    context = browser.new_context(viewport={"width": 1280, "height": 900}, offline=False)
+    visit = Visit(context.new_page())
+    yield visit
+    context.close()
+    assert visit.complaints == []
+    assert [url for url in visit.requests if not url.startswith(("file:", "data:", "blob:"))] == []
+    assert len([url for url in visit.requests if url.startswith("file:")]) == 1

@@ -1,0 +1,199 @@
+"""The report in a browser: it draws, reads, filters, sorts and links, from a file alone.
+
+The fixture ``visit`` adds to each test that the console stayed silent and that no request was made
+but for the page itself.
+"""
+
+from __future__ import annotations
+
+import re
+from pathlib import Path
+from typing import Any
+
+import pytest
+from playwright.sync_api import Locator, expect
+
+NUMBERS = "table.numbers > tbody:not([hidden])"
+
+
+def _draw(canvas: Locator) -> Locator:
+    canvas.scroll_into_view_if_needed()
+    expect(canvas).to_have_attribute("data-drawn", "yes")
+    return canvas.locator("svg.marks")
+
+
+def test_all_charts_draw_lines_at_a_readable_size(visit: Any, report: Path) -> None:
+    page = visit.open(report, "?all")
+    canvases = page.locator(".canvas")
+    expect(page.locator('.canvas[data-drawn="yes"]')).to_have_count(canvases.count())
+    assert canvases.count() > 40
+    for canvas in canvases.all():
+        box = canvas.locator("svg.marks").bounding_box()
+        assert box is not None
+        assert box["width"] > 300
+        assert box["height"] > 200
+    # A line of two points is "M…L…": the drawn ones have many more characters.
+    paths = page.locator(".canvas .mark-line path").evaluate_all(
+        "all => all.map(path => path.getAttribute('d').length)"
+    )
+    assert min(paths) > 20
+
+
+def test_charts_are_drawn_only_when_they_come_into_view(visit: Any, report: Path) -> None:
+    page = visit.open(report)
+    last = page.locator(".experiment .canvas:visible").last
+    assert last.get_attribute("data-drawn") is None
+    _draw(last)
+    assert page.locator(".run .canvas[data-drawn]").count() == 0
+
+
+def test_first_chart_is_there_within_two_seconds(visit: Any, report: Path) -> None:
+    page = visit.open(report, "#experiments")
+    expect(page.locator(".experiment svg.marks").first).to_be_visible(timeout=2000)
+
+
+def test_printing_draws_everything(visit: Any, report: Path) -> None:
+    page = visit.open(report)
+    pdf = page.pdf()
+    assert pdf.startswith(b"%PDF")
+    canvases = page.locator(".canvas")
+    expect(page.locator('.canvas[data-drawn="yes"]')).to_have_count(canvases.count())
+
+
+def test_pointing_at_a_chart_reads_its_values(visit: Any, report: Path) -> None:
+    page = visit.open(report)
+    canvas = page.locator("#experiment-single_flow .canvas").first
+    drawn = _draw(canvas)
+    drawn.hover(position={"x": 200, "y": 120})
+    readout = canvas.locator(".readout")
+    expect(readout).to_be_visible()
+    expect(readout).to_have_text(re.compile(r"^[\d.]+ sHS-TCP: [\d,.]+Scalable TCP: [\d,.]+$"))
+    page.mouse.move(0, 0)
+    expect(readout).to_be_hidden()
+
+
+def test_zoom_moves_the_charts_of_a_group_together(visit: Any, report: Path) -> None:
+    page = visit.open(report)
+    first, second = (page.locator("#experiment-single_flow .canvas").nth(i) for i in (0, 1))
+    labels = [_draw(each).locator(".role-axis-label").first for each in (first, second)]
+    before = [label.text_content() for label in labels]
+    first.scroll_into_view_if_needed()
+    first.locator("svg.marks").hover(position={"x": 250, "y": 150})
+    page.keyboard.down("Control")
+    page.mouse.wheel(0, -400)
+    page.keyboard.up("Control")
+    for label, old in zip(labels, before, strict=True):
+        expect(label).not_to_have_text(old or "")
+
+
+def test_plain_wheel_scrolls_the_page(visit: Any, report: Path) -> None:
+    page = visit.open(report)
+    canvas = page.locator("#experiment-single_flow .canvas").first
+    _draw(canvas).hover(position={"x": 250, "y": 150})
+    before = page.evaluate("scrollY")
+    page.mouse.wheel(0, 300)
+    page.wait_for_function("before => scrollY > before", arg=before)
+
+
+def test_a_point_of_a_sweep_opens_its_run(visit: Any, report: Path) -> None:
+    page = visit.open(report)
+    canvas = page.locator('[data-chart="buffer_size-sweep-utilization"]')
+    _draw(canvas).locator(".mark-symbol.role-mark path").last.click()
+    page.wait_for_function("location.hash.startsWith('#run-')")
+    expect(page.locator("details.run:target")).to_have_attribute("open", "")
+
+
+def test_views_switch(visit: Any, report: Path) -> None:
+    page = visit.open(report)
+    page.get_by_role("group", name="Show over time").get_by_text("HS-TCP, all values").click()
+    shown = page.locator("#experiment-buffer_size .view:visible")
+    expect(shown).to_have_count(1)
+    _draw(shown.locator(".canvas").first)
+    for buffer in ("40", "200", "1,555"):
+        expect(shown.locator("svg.marks").first).to_contain_text(f"buffer {buffer} packets")
+
+
+@pytest.mark.parametrize(
+    ("field", "value", "expected"),
+    [
+        ("verdict", "not_reproduced", {"number-scalable-40", "number-hs-null"}),
+        ("verdict", "not_run", {"number-hs-20ms"}),
+        ("protocol", "Scalable TCP", {"number-scalable-40"}),
+    ],
+)
+def test_filter_by_choice(
+    visit: Any, report: Path, field: str, value: str, expected: set[str]
+) -> None:
+    page = visit.open(report)
+    page.locator(f"select[name={field}]").select_option(value)
+    assert {row.get_attribute("id") for row in page.locator(NUMBERS).all()} == expected
+    expect(page.locator("output")).to_have_text(f"{len(expected)} of 5 numbers")
+
+
+def test_filter_by_text_and_clear(visit: Any, report: Path) -> None:
+    page = visit.open(report)
+    page.get_by_role("searchbox").fill("utilization 40")
+    expect(page.locator(NUMBERS)).to_have_count(2)
+    page.get_by_role("searchbox").fill("nowhere to be found")
+    expect(page.get_by_text("No number matches the filter.")).to_be_visible()
+    page.get_by_role("button", name="Clear").click()
+    expect(page.locator(NUMBERS)).to_have_count(5)
+
+
+def test_tiles_filter_by_keyboard(visit: Any, report: Path) -> None:
+    page = visit.open(report)
+    tile = page.get_by_role("button", name="close")
+    tile.focus()
+    page.keyboard.press("Enter")
+    expect(tile).to_have_attribute("aria-pressed", "true")
+    expect(page.locator(NUMBERS)).to_have_count(1)
+    page.keyboard.press("Enter")
+    expect(page.locator(NUMBERS)).to_have_count(5)
+
+
+def test_columns_sort_and_leave_numbers_without_value_at_the_end(visit: Any, report: Path) -> None:
+    page = visit.open(report)
+    page.get_by_role("button", name="Deviation").click()
+    rows = page.locator(NUMBERS)
+    # |−0.011 %| < 4.07 % < 70.7 %, then the two without a value.
+    ids = [row.get_attribute("id") for row in rows.all()]
+    assert ids[:3] == ["number-hs-40", "number-hs-time", "number-scalable-40"]
+    page.get_by_role("button", name="Deviation").click()
+    ids = [row.get_attribute("id") for row in rows.all()]
+    assert ids[:3] == ["number-scalable-40", "number-hs-time", "number-hs-40"]
+    expect(page.locator("th.col-deviation")).to_have_attribute("aria-sort", "descending")
+
+
+def test_rows_expand(visit: Any, report: Path) -> None:
+    page = visit.open(report)
+    more = page.locator("#more-scalable-40")
+    expect(more).to_be_hidden()
+    page.get_by_role("button", name="Details of scalable-40").click()
+    expect(more).to_contain_text("a reason known before the run")
+    expect(more).to_contain_text("a synthetic reason")
+
+
+def test_a_measured_number_leads_to_its_run(visit: Any, report: Path) -> None:
+    page = visit.open(report)
+    page.locator("#number-hs-40 .col-measured a").click()
+    run = page.locator("details.run:target")
+    expect(run).to_have_attribute("open", "")
+    expect(run).to_be_in_viewport()
+    expect(run.locator("h4")).to_have_text("HS-TCP, buffer 40 packets, 30 s")
+    _draw(run.locator(".canvas").first)
+
+
+def test_a_link_into_the_page_opens_the_run_at_once(visit: Any, report: Path) -> None:
+    run_id = re.findall(r'id="run-([0-9a-f]{16})"', report.read_text(encoding="utf-8"))[5]
+    page = visit.open(report, f"#run-{run_id}")
+    expect(page.locator(f"#run-{run_id}")).to_have_attribute("open", "")
+    expect(page.locator(f"#run-{run_id}")).to_be_in_viewport()
+
+
+@pytest.mark.parametrize(("width", "scheme"), [(400, "light"), (768, "dark"), (1280, "light")])
+def test_nothing_sticks_out_sideways(visit: Any, report: Path, width: int, scheme: Any) -> None:
+    visit.page.set_viewport_size({"width": width, "height": 900})
+    visit.page.emulate_media(color_scheme=scheme)
+    page = visit.open(report, "?all")
+    expect(page.locator('.canvas[data-drawn="yes"]')).to_have_count(page.locator(".canvas").count())
+    assert page.evaluate("document.documentElement.scrollWidth") == width

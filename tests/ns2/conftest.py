@@ -1,0 +1,92 @@
+"""A scratch copy of ns2/ to break, and the real ns-2 to run."""
+
+from __future__ import annotations
+
+import hashlib
+import os
+import shutil
+import subprocess
+import tarfile
+from collections.abc import Callable
+from pathlib import Path
+
+import pytest
+
+ROOT = Path(__file__).resolve().parent.parent.parent
+ARCHIVE = "ns-tiny.tar.xz"
+GREETING = 'int main()\n{\n\treturn greet("hello");\n}\n'
+
+Script = Callable[..., "subprocess.CompletedProcess[str]"]
+
+
+def lock_archive(ns2: Path, archive: Path) -> None:
+    """Make the SOURCE.lock of a scratch copy pin another archive."""
+    checksum = hashlib.sha256(archive.read_bytes()).hexdigest()
+    (ns2 / "SOURCE.lock").write_text(
+        f"file={ARCHIVE}\nsha256={checksum}\ndirectory=ns-2.35\napt_source=ns2\nurl=\n"
+    )
+
+
+@pytest.fixture
+def scratch(tmp_path: Path) -> Path:
+    """A copy of ns2/, its own .bdpbench beside it."""
+    return Path(shutil.copytree(ROOT / "ns2", tmp_path / "repository" / "ns2"))
+
+
+@pytest.fixture
+def tiny_source(scratch: Path, tmp_path: Path) -> Path:
+    """A source archive of one C++ file and a configure script that fails, pinned by `scratch`.
+
+    It takes the build through verification, unpacking and patching in milliseconds.
+    """
+    tree = tmp_path / "ns-2.35"
+    (tree / "tools").mkdir(parents=True)
+    (tree / "tools" / "greeting.cc").write_text(GREETING)
+    (tree / "configure").write_text("#!/bin/sh\nseq 1 60\necho this machine is too small\nexit 1\n")
+    (tree / "configure").chmod(0o755)
+    archive = tmp_path / ARCHIVE
+    with tarfile.open(archive, "w:xz") as tar:
+        tar.add(tree, "ns-2.35")
+    lock_archive(scratch, archive)
+    (scratch / "patches" / "series").write_text("")
+    return archive
+
+
+@pytest.fixture
+def build(scratch: Path, tmp_path: Path) -> Script:
+    """Run build.sh of the scratch copy: nothing of the environment's own settings reaches it."""
+
+    def run(*options: object, **variables: object) -> subprocess.CompletedProcess[str]:
+        clean = {k: v for k, v in os.environ.items() if not k.startswith("BDPBENCH_")}
+        return subprocess.run(
+            ["bash", str(scratch / "build.sh"), *map(str, options)],
+            cwd=tmp_path,
+            env=clean | {name: str(value) for name, value in variables.items()},
+            capture_output=True,
+            text=True,
+            check=False,
+        )
+
+    return run
+
+
+@pytest.fixture
+def tcl(ns_binary: Path, tmp_path: Path) -> Script:
+    """Run a Tcl text in the real ns-2, or in another one."""
+
+    def run(
+        text: str, *arguments: object, ns: Path = ns_binary
+    ) -> subprocess.CompletedProcess[str]:
+        script = tmp_path / "script.tcl"
+        script.write_text(text)
+        return subprocess.run(
+            [str(ns), str(script), *map(str, arguments)],
+            cwd=tmp_path,
+            env={name: value for name, value in os.environ.items() if name != "DISPLAY"},
+            capture_output=True,
+            text=True,
+            timeout=120,
+            check=False,
+        )
+
+    return run

@@ -1,0 +1,89 @@
+"""The machine's package sources as source-package entries, in both formats that apt knows."""
+
+from __future__ import annotations
+
+import subprocess
+from pathlib import Path
+
+import pytest
+
+ROOT = Path(__file__).resolve().parent.parent.parent
+
+ONE_LINE = """\
+# the distribution
+deb [arch=amd64 signed-by=/keys/example.gpg] https://mirror.example/linux noble main universe # here
+deb-src https://mirror.example/linux noble main
+deb https://mirror.example/linux noble-updates main universe
+#deb https://mirror.example/old noble main
+"""
+
+DEB822 = """\
+# the distribution
+Types: deb deb-src
+URIs: https://mirror.example/linux
+Suites: noble noble-updates
+Components: main universe
+Signed-By: /keys/example.gpg
+
+Enabled: no
+Types: deb
+URIs: https://disabled.example/linux
+Suites: noble
+Components: main
+
+Types: deb
+URIs: https://tools.example/apt
+Suites: nodistro
+Components: main
+
+Types: deb-src
+URIs: https://sources.example/linux
+Suites: noble
+Components: main
+"""
+
+EXPECTED = {
+    "Types: deb-src",
+    "URIs: https://mirror.example/linux",
+    "Suites: noble",
+    "Components: main universe",
+    "Signed-By: /keys/example.gpg",
+}
+
+
+def entries(apt: Path) -> list[set[str]]:
+    """Every entry as the set of its lines."""
+    done = subprocess.run(
+        ["bash", "-c", '. ns2/build.sh; apt_source_entries "$1" noble', "bash", str(apt)],
+        cwd=ROOT,
+        capture_output=True,
+        text=True,
+        check=True,
+    )
+    return [set(entry.splitlines()) for entry in done.stdout.strip().split("\n\n") if entry]
+
+
+@pytest.fixture
+def apt(tmp_path: Path) -> Path:
+    (tmp_path / "sources.list.d").mkdir()
+    return tmp_path
+
+
+def test_one_line_entries(apt: Path) -> None:
+    (apt / "sources.list").write_text(ONE_LINE)
+    assert entries(apt) == [EXPECTED]
+
+
+def test_deb822_entries(apt: Path) -> None:
+    (apt / "sources.list.d" / "example.sources").write_text(DEB822)
+    assert entries(apt) == [EXPECTED]
+
+
+def test_both_formats_together(apt: Path) -> None:
+    (apt / "sources.list.d" / "example.list").write_text(ONE_LINE)
+    (apt / "sources.list.d" / "example.sources").write_text(DEB822)
+    assert entries(apt) == [EXPECTED, EXPECTED]
+
+
+def test_no_entries(apt: Path) -> None:
+    assert entries(apt) == []

@@ -1,0 +1,275 @@
+"""ns2/build.sh up to the compiler: every way in which it must refuse, and say why."""
+
+from __future__ import annotations
+
+import fcntl
+import hashlib
+import os
+import re
+import shutil
+import subprocess
+from collections.abc import Callable
+from pathlib import Path
+
+import pytest
+
+Build = Callable[..., "subprocess.CompletedProcess[str]"]
+
+# Exit statuses that `build.sh --help` promises.
+WRONG_USE, NO_SOURCE, BAD_PATCH, FAILED = 2, 3, 4, 5
+
+GOOD_PATCH = """\
+--- a/tools/greeting.cc
++++ b/tools/greeting.cc
+@@ -1,4 +1,4 @@
+ int main()
+ {
+-\treturn greet("hello");
++\treturn greet("good day");
+ }
+"""
+
+
+def patch_series(ns2: Path, **patches: str) -> None:
+    for name, text in patches.items():
+        (ns2 / "patches" / f"{name}.patch").write_text(text)
+    (ns2 / "patches" / "series").write_text("".join(f"{name}.patch\n" for name in patches))
+
+
+def assert_nothing_built(prefix: Path) -> None:
+    assert not list(prefix.glob("*/ns"))
+    assert not list(prefix.glob("*/ns-bdpbench.json"))
+
+
+def test_script_is_valid_bash(scratch: Path) -> None:
+    subprocess.run(["bash", "-n", str(scratch / "build.sh")], check=True)
+
+
+def test_help_names_every_option(build: Build) -> None:
+    done = build("--help")
+    assert done.returncode == 0
+    for option in ("--prefix", "--source", "--jobs", "--install-deps", "--print-id"):
+        assert option in done.stdout
+
+
+@pytest.mark.parametrize(
+    ("options", "message"),
+    [
+        (["--jbos", "2"], "unknown option --jbos"),
+        (["--prefix"], "--prefix needs a value"),
+        (["--jobs", "0"], "--jobs is 0"),
+        (["--jobs", "two"], "--jobs is two"),
+    ],
+)
+def test_wrong_use_is_named(build: Build, options: list[str], message: str) -> None:
+    done = build(*options)
+    assert done.returncode == WRONG_USE
+    assert message in done.stderr
+
+
+def test_missing_archive_is_named(build: Build, tmp_path: Path) -> None:
+    done = build("--prefix", tmp_path / "out", "--source", tmp_path / "absent.tar.xz")
+    assert done.returncode == NO_SOURCE
+    assert f"there is no source archive {tmp_path}/absent.tar.xz" in done.stderr
+    assert_nothing_built(tmp_path / "out")
+
+
+def test_archive_from_the_environment_is_found(build: Build, tmp_path: Path) -> None:
+    done = build(
+        "--prefix", tmp_path / "out", BDPBENCH_NS2_SOURCE=tmp_path / "from-environment.tar.xz"
+    )
+    assert done.returncode == NO_SOURCE
+    assert "from-environment.tar.xz" in done.stderr
+
+
+def test_wrong_checksum_is_shown_and_not_used(build: Build, scratch: Path, tmp_path: Path) -> None:
+    wrong = tmp_path / "wrong.tar.xz"
+    wrong.write_text("not ns-2")
+    done = build("--prefix", tmp_path / "out", "--source", wrong)
+    assert done.returncode == NO_SOURCE
+    pinned = re.search(r"(?m)^sha256=(.*)$", (scratch / "SOURCE.lock").read_text())
+    assert pinned is not None
+    assert str(wrong) in done.stderr
+    assert pinned[1] in done.stderr
+    # printf 'not ns-2' | sha256sum
+    assert hashlib.sha256(b"not ns-2").hexdigest() in done.stderr
+    assert "unpacking" not in done.stderr
+    assert_nothing_built(tmp_path / "out")
+
+
+@pytest.fixture
+def offline(tmp_path: Path) -> str:
+    """A PATH on which apt-get reaches nobody, as on a machine without a network."""
+    folder = tmp_path / "offline"
+    folder.mkdir()
+    (folder / "apt-get").write_text("#!/bin/sh\necho no network\nexit 100\n")
+    (folder / "apt-get").chmod(0o755)
+    return f"{folder}:{os.environ['PATH']}"
+
+
+def test_without_a_network_it_says_what_to_do(build: Build, tmp_path: Path, offline: str) -> None:
+    done = build("--prefix", tmp_path / "out", PATH=offline)
+    assert done.returncode == NO_SOURCE
+    assert "could not be fetched" in done.stderr
+    assert "--source FILE" in done.stderr
+
+
+def test_an_archive_from_a_url_is_verified(build: Build, tmp_path: Path, offline: str) -> None:
+    served = tmp_path / "served.tar.xz"
+    served.write_text("something else")
+    done = build("--prefix", tmp_path / "out", PATH=offline, BDPBENCH_NS2_URL=served.as_uri())
+    assert done.returncode == NO_SOURCE
+    assert "is not the archive that SOURCE.lock pins" in done.stderr
+    assert not list((tmp_path / "repository" / ".bdpbench" / "cache").glob("*"))
+
+
+def test_an_archive_from_a_url_is_cached(
+    build: Build, tiny_source: Path, tmp_path: Path, offline: str
+) -> None:
+    build("--prefix", tmp_path / "out", PATH=offline, BDPBENCH_NS2_URL=tiny_source.as_uri())
+    served = tiny_source.read_bytes()
+    tiny_source.unlink()
+    assert (tmp_path / "repository" / ".bdpbench" / "cache" / tiny_source.name).read_bytes() == (
+        served
+    )
+    again = build("--prefix", tmp_path / "out", PATH=offline)
+    assert "verified (local cache)" in again.stderr
+
+
+def test_a_damaged_cached_archive_is_not_used(
+    build: Build, tiny_source: Path, tmp_path: Path, offline: str
+) -> None:
+    cache = tmp_path / "home" / "cache"
+    cache.mkdir(parents=True)
+    (cache / tiny_source.name).write_bytes(tiny_source.read_bytes()[:100])
+    done = build("--prefix", tmp_path / "out", PATH=offline, BDPBENCH_HOME=tmp_path / "home")
+    assert done.returncode == NO_SOURCE
+    assert "damaged" in done.stderr
+    assert "unpacking" not in done.stderr
+
+
+def test_an_archive_beside_the_script_is_used(
+    build: Build, scratch: Path, tiny_source: Path, tmp_path: Path
+) -> None:
+    shutil.copy(tiny_source, scratch)
+    done = build("--prefix", tmp_path / "out")
+    assert "verified (local file)" in done.stderr
+
+
+def test_patches_are_applied_in_the_order_of_the_series(
+    build: Build, scratch: Path, tiny_source: Path, tmp_path: Path
+) -> None:
+    second = GOOD_PATCH.replace('"good day"', '"farewell"').replace('"hello"', '"good day"')
+    patch_series(scratch, first=GOOD_PATCH, second=second)
+    done = build("--prefix", tmp_path / "out", "--source", tiny_source)
+    assert "applying 2 patches" in done.stderr
+    assert "configuring" in done.stderr  # all patches went in
+
+
+@pytest.mark.parametrize(
+    "broken",
+    [
+        pytest.param(GOOD_PATCH.replace('"hello"', '"hallo"'), id="another line"),
+        # patch would take this with its default fuzz of 2.
+        pytest.param(GOOD_PATCH.replace(" int main()", " int main(void)"), id="another context"),
+    ],
+)
+def test_a_hunk_that_does_not_fit_is_fatal(
+    build: Build, scratch: Path, tiny_source: Path, tmp_path: Path, broken: str
+) -> None:
+    patch_series(scratch, broken=broken)
+    done = build("--prefix", tmp_path / "out", "--source", tiny_source)
+    assert done.returncode == BAD_PATCH
+    assert "patch broken.patch does not apply: tools/greeting.cc: Hunk #1 FAILED" in done.stderr
+    assert "configuring" not in done.stderr
+    assert_nothing_built(tmp_path / "out")
+
+
+def test_a_patch_to_a_missing_file_is_fatal(
+    build: Build, scratch: Path, tiny_source: Path, tmp_path: Path
+) -> None:
+    patch_series(scratch, lost=GOOD_PATCH.replace("greeting.cc", "absent.cc"))
+    done = build("--prefix", tmp_path / "out", "--source", tiny_source)
+    assert done.returncode == BAD_PATCH
+    assert "lost.patch" in done.stderr
+
+
+def test_a_failing_step_shows_the_end_of_its_log(
+    build: Build, tiny_source: Path, tmp_path: Path
+) -> None:
+    done = build("--prefix", tmp_path / "out", "--source", tiny_source)
+    assert done.returncode == FAILED
+    (log,) = (tmp_path / "out").glob("*/build.log")
+    assert str(log) in done.stderr
+    assert "this machine is too small" in done.stderr
+    assert "\n    40\n" in done.stderr  # among the last 25 of 61 lines
+    assert "\n    10\n" not in done.stderr
+    assert "\n10\n" in log.read_text()
+    assert_nothing_built(tmp_path / "out")
+
+
+def test_no_temporary_folder_stays_behind(build: Build, tiny_source: Path, tmp_path: Path) -> None:
+    temporary = tmp_path / "temporary"
+    temporary.mkdir()
+    build("--prefix", tmp_path / "out", "--source", tiny_source, TMPDIR=temporary)
+    assert not list(temporary.iterdir())
+
+
+def test_missing_packages_are_named_with_the_command(build: Build, tmp_path: Path) -> None:
+    lacking = tmp_path / "lacking"
+    lacking.mkdir()
+    for folder in ("/bin", "/usr/bin"):
+        for program in Path(folder).iterdir():
+            link = lacking / program.name
+            if program.name not in {"g++", "tcl2c++"} and not link.is_symlink():
+                link.symlink_to(program)
+    done = build("--prefix", tmp_path / "out", PATH=lacking)
+    assert done.returncode == WRONG_USE
+    assert "system packages are missing: g++ tclcl" in done.stderr
+    assert "sudo apt-get install g++ tclcl" in done.stderr
+
+
+@pytest.fixture
+def finished_build(build: Build, tmp_path: Path) -> Path:
+    """What a finished build leaves in its folder."""
+    folder = tmp_path / "out" / build("--print-id").stdout.strip()
+    folder.mkdir(parents=True)
+    (folder / "ns").write_text("#!/bin/sh\n")
+    (folder / "ns").chmod(0o755)
+    checksum = hashlib.sha256(b"#!/bin/sh\n").hexdigest()
+    (folder / "ns-bdpbench.json").write_text(
+        f'{{\n  "binary_sha256": "{checksum}",\n  "a": 1\n}}\n'
+    )
+    return folder
+
+
+def test_a_finished_build_is_left_alone(build: Build, finished_build: Path, tmp_path: Path) -> None:
+    done = build("--prefix", tmp_path / "out", "--source", tmp_path / "absent.tar.xz")
+    assert done.returncode == 0
+    assert f"is up to date: {finished_build}/ns" in done.stderr
+
+
+@pytest.mark.parametrize("damage", ["ns", "ns-bdpbench.json"])
+def test_a_damaged_build_is_made_again(
+    build: Build, finished_build: Path, tmp_path: Path, damage: str
+) -> None:
+    with (finished_build / damage).open("a") as file:
+        file.write("# changed\n")
+    if damage != "ns":
+        (finished_build / damage).write_text("{}")
+    done = build("--prefix", tmp_path / "out", "--source", tmp_path / "absent.tar.xz")
+    assert done.returncode == NO_SOURCE  # it went on to the source
+
+
+def test_a_second_build_waits_for_the_first(
+    scratch: Path, finished_build: Path, tmp_path: Path
+) -> None:
+    with (tmp_path / "out" / ".lock").open("w") as lock:
+        fcntl.flock(lock, fcntl.LOCK_EX)
+        command = ["bash", str(scratch / "build.sh"), "--prefix", str(tmp_path / "out")]
+        with subprocess.Popen(command, stderr=subprocess.PIPE, text=True) as second:
+            assert second.stderr is not None
+            assert "waiting for another build" in second.stderr.readline()
+            fcntl.flock(lock, fcntl.LOCK_UN)
+            assert "is up to date" in second.stderr.read()
+    assert second.returncode == 0

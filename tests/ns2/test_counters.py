@@ -1,0 +1,65 @@
+"""Byte counters count beyond 2^31 and 2^32, which Debian's ns2 package does not."""
+
+from __future__ import annotations
+
+import os
+import subprocess
+from collections.abc import Callable
+from pathlib import Path
+
+import pytest
+
+Tcl = Callable[..., "subprocess.CompletedProcess[str]"]
+
+SCRIPT = Path(__file__).with_name("counters.tcl")
+
+# 600 packets of 10,000,000 bytes.
+BYTES = 6_000_000_000
+# TCP's sink counts headers too: 40 bytes a packet, and a SYN of 40 bytes.
+SINK_BYTES = BYTES + 601 * 40
+# What is left of BYTES in 32 bits: 6,000,000,000 - 4,294,967,296.
+WRAPPED = 1_705_032_704
+
+
+def counters(text: str) -> dict[str, float]:
+    return {name: float(value) for name, value in map(str.split, text.splitlines())}
+
+
+def test_no_byte_counter_wraps(tcl: Tcl) -> None:
+    done = tcl(SCRIPT.read_text())
+    assert done.returncode == 0, done.stderr
+    assert counters(done.stdout) == {
+        "queue_arrivals": BYTES,
+        "queue_departures": BYTES,
+        "link_departures": BYTES,
+        "flow_arrivals": BYTES,
+        "flow_departures": BYTES,
+        "flow_departures_as_double": BYTES,
+        "link_drops": BYTES,
+        "flow_drops": BYTES,
+        "loss_monitor": BYTES,
+        "tcp_sent": BYTES,
+        "sink": SINK_BYTES,
+        "after_reset": 0,
+    }
+
+
+def test_traces_and_dumps_show_all_digits(tcl: Tcl, tmp_path: Path) -> None:
+    tcl(SCRIPT.read_text())
+    *_, name, value = (tmp_path / "tcp.trace").read_text().splitlines()[-1].split()
+    assert (name, int(value)) == ("ndatabytes_", BYTES)
+    # A flow's line of a flow monitor: field 17 bytes dropped on the link, 19 of the flow.
+    fields = (tmp_path / "flows.txt").read_text().split()
+    assert (int(fields[16]), int(fields[18])) == (BYTES, BYTES)
+
+
+def test_debians_package_wraps(tcl: Tcl) -> None:
+    debian = Path(os.environ.get("BDPBENCH_DEBIAN_NS", "/usr/bin/ns"))
+    if not debian.is_file():
+        pytest.skip("Debian's ns2 package is not here (apt-get install ns2)")
+    done = tcl(SCRIPT.read_text(), ns=debian)
+    assert done.returncode == 0, done.stderr
+    found = counters(done.stdout)
+    assert found["flow_departures"] == WRAPPED
+    assert found["link_drops"] == WRAPPED
+    assert found["tcp_sent"] == WRAPPED

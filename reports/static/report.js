@@ -19,7 +19,12 @@
   function samplesOf(chart) {
     return chart.traces.flatMap((trace) => {
       const { t, v } = pointsOf(trace, chart.kind);
-      return t.map((time, i) => ({ t: time, v: v[i], s: trace.label }));
+      const samples = t.map((time, i) => ({ t: time, v: v[i], s: trace.label }));
+      // A step needs a beginning: the first mean covers as much time as the second.
+      if (chart.kind === "throughput" && t.length > 1) {
+        samples.unshift({ ...samples[0], t: Math.max(0, 2 * t[0] - t[1]) });
+      }
+      return samples;
     });
   }
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import itertools
 import subprocess
 from collections.abc import Callable
 from pathlib import Path
@@ -9,7 +10,168 @@ from pathlib import Path
 import pytest
 
 Tcl = Callable[..., "subprocess.CompletedProcess[str]"]
+Samples = list[tuple[float, float]]
 
 SCRIPTS = Path(__file__).resolve().parent.parent.parent / "tcl" / "sharma2006"
-SINGLE_FLOW = SCRIPTS / "single_flow.tcl"
-SINGLE_DROP = SCRIPTS / "single_drop.tcl"
+
+# 0.9 of the thesis's nominal BDP of 7,775 packets.
+NEARLY_FULL = 6997.5
+
+# One flow for a second; the arguments are variables of the sender and their values.
+SHORT_RUN = """
+set ns [new Simulator]
+set a [$ns node]
+set b [$ns node]
+$ns duplex-link $a $b 10Mb 1ms DropTail
+set tcp [$ns create-connection TCP/Sack1 $a TCPSink/Sack1 $b 0]
+foreach {name value} $argv {$tcp set $name $value}
+set ftp [$tcp attach-app FTP]
+$ns at 0 "$ftp start"
+$ns at 1 {puts "[$tcp set cwnd_] packets, [$tcp set ncwndcuts_] cuts"; exit 0}
+$ns run
+"""
+
+
+@pytest.mark.parametrize("option", [7, 10, 77, -1, -9])
+def test_unknown_window_option_stops_with_a_message(tcl: Tcl, option: int) -> None:
+    done = tcl(SHORT_RUN, "windowOption_", option)
+    assert done.returncode == 1
+    assert f"windowOption_ {option} is unknown" in done.stderr
+    assert "9 (Scalable TCP)" in done.stderr
+    assert done.stdout == ""
+
+
+def test_unknown_default_stops_with_a_message(tcl: Tcl) -> None:
+    done = tcl("Agent/TCP set windowOption_ 77; new Simulator; new Agent/TCP/Sack1; puts on")
+    assert done.returncode == 1
+    assert "windowOption_ 77 is unknown" in done.stderr
+    assert done.stdout == ""
+
+
+def test_window_option_that_turns_unknown_stops_with_a_message(tcl: Tcl) -> None:
+    script = SHORT_RUN.replace("$ns run", '$ns at 0.2 "$tcp set windowOption_ 77"\n$ns run')
+    done = tcl(script, "window_", 10)  # out of slow start by 0.2 s
+    assert done.returncode == 1
+    assert "windowOption_ 77 is unknown" in done.stderr
+
+
+@pytest.mark.parametrize("option", [0, 1, 2, 3, 4, 5, 6, 8, 9])
+def test_known_window_options_run(tcl: Tcl, option: int) -> None:
+    done = tcl(SHORT_RUN, "windowOption_", option)
+    assert (done.returncode, done.stderr) == (0, "")
+    assert "packets" in done.stdout
+
+
+@pytest.mark.parametrize(
+    ("value", "shown"),
+    [(0.999, "0.999"), (-3, "-3"), (1000001, "1000001"), ("NaN", "nan"), ("sixteen", "0")],
+)
+def test_scalable_threshold_out_of_range_stops_with_a_message(
+    tcl: Tcl, value: object, shown: str
+) -> None:
+    done = tcl(SHORT_RUN, "windowOption_", 9, "scalable_lwnd_", value)
+    assert done.returncode == 1
+    assert f"scalable_lwnd_ is {shown}, outside its range of 1 to 1000000 packets" in done.stderr
+
+
+@pytest.mark.parametrize("value", [1, 16.5, 1000000])
+def test_scalable_threshold_in_range_runs(tcl: Tcl, value: float) -> None:
+    assert tcl(SHORT_RUN, "windowOption_", 9, "scalable_lwnd_", value).returncode == 0
+
+
+def test_scalable_threshold_is_16_packets_by_default(tcl: Tcl) -> None:
+    # Kelly's lwnd, and LowWindow in section 4.2.1 of the thesis.
+    done = tcl("new Simulator; puts [[new Agent/TCP/Sack1] set scalable_lwnd_]")
+    assert done.stdout == "16\n"
+
+
+def test_scalable_threshold_matters_only_to_scalable(tcl: Tcl) -> None:
+    assert tcl(SHORT_RUN, "windowOption_", 1, "scalable_lwnd_", 0).returncode == 0
+
+
+@pytest.mark.parametrize("window", [20, 1000], ids=["without losses", "with losses"])
+def test_below_its_threshold_scalable_is_standard_tcp(tcl: Tcl, window: int) -> None:
+    """windowOption_ 9 must then give exactly what ns-2's own windowOption_ 1 gives."""
+    settings = ("window_", window)  # ssthresh, too: the window goes on growing beyond it
+    standard = tcl(SHORT_RUN, "windowOption_", 1, *settings).stdout
+    below = tcl(SHORT_RUN, "windowOption_", 9, "scalable_lwnd_", 1000, *settings).stdout
+    above = tcl(SHORT_RUN, "windowOption_", 9, "scalable_lwnd_", 1, *settings).stdout
+    assert below == standard
+    assert above != standard
+    assert (" 0 cuts" in standard) == (window == 20)
+
+
+def test_sack_ts_is_sack_with_timestamps(tcl: Tcl) -> None:
+    done = tcl(
+        "new Simulator; foreach c {SackTS Sack1} {puts [[new Agent/TCP/$c] set timestamps_]}\n"
+        "puts [Agent/TCP/SackTS info superclass]"
+    )
+    assert done.stdout.split() == ["1", "0", "Agent/TCP/Sack1"]
+
+
+def test_no_display_library_is_linked(ns_binary: Path) -> None:
+    done = subprocess.run(["ldd", str(ns_binary)], capture_output=True, text=True, check=True)
+    assert "libtcl8.6" in done.stdout
+    assert "libtk" not in done.stdout
+    assert "libX11" not in done.stdout
+
+
+@pytest.fixture
+def cwnd(tcl: Tcl, tmp_path: Path) -> Callable[..., Samples]:
+    """The cwnd samples (s, packets) of a thesis experiment, 0.01 s apart."""
+
+    def run(script: str, seconds: int, protocol: str) -> Samples:
+        (tmp_path / "out").mkdir()
+        done = tcl(f"source {SCRIPTS / script}", seconds, protocol, 312, 1, "out")
+        assert done.returncode == 0, done.stderr
+        lines = (tmp_path / "out" / "cwnd_hstcp.out").read_text().splitlines()
+        return [(float(time), float(window)) for time, window in map(str.split, lines)]
+
+    return run
+
+
+def cuts(samples: Samples) -> list[tuple[float, float, float]]:
+    """(time of the last sample before, window before, window after) of each fall by over 5 %."""
+    return [
+        (before[0], before[1], after[1])
+        for before, after in itertools.pairwise(samples)
+        if after[1] < 0.95 * before[1]
+    ]
+
+
+def first_time(samples: Samples, level: float, after_s: float = 0) -> float:
+    return next(time for time, window in samples if window >= level and time > after_s)
+
+
+# A sample, 0.01 s apart from the next, may fall on either side of an event, here and in the
+# thesis; the rest is for the rounding of decimal fractions.
+TWO_SAMPLES_S = 0.02 + 1e-9
+
+
+def test_scalable_first_ascent(cwnd: Callable[..., Samples]) -> None:
+    """Thesis: Table 1 (13.96 s), section 4.2.3.1 (maximum at 16.74 s, then a halving; 1.74 s)."""
+    samples = cwnd("single_flow.tcl", 30, "Scalable")
+    assert first_time(samples, NEARLY_FULL) == pytest.approx(13.96, abs=TWO_SAMPLES_S)
+    first, second, third, *_ = cuts(samples)
+    assert first[0] == pytest.approx(16.74, abs=TWO_SAMPLES_S)
+    # Within 0.01 s at most 748 ACKs add 0.01 packets each: the samples may be up to 8 packets
+    # short of the window at the cut, 0.1 % of 9,046.
+    assert first[2] / first[1] == pytest.approx(0.5, rel=0.002)
+    assert second[2] / second[1] == pytest.approx(0.875, rel=0.002)
+    assert third[0] - second[0] == pytest.approx(1.74, abs=TWO_SAMPLES_S)
+
+
+def test_scalable_single_drop(cwnd: Callable[..., Samples]) -> None:
+    """Thesis: section 4.2.3.2, first drop at 3.41 s; Table 1, 26.50 s to 90 % after it."""
+    samples = cwnd("single_drop.tcl", 28, "Scalable")
+    time, before, after = cuts(samples)[0]
+    assert time == pytest.approx(3.41, abs=TWO_SAMPLES_S)
+    # Limited slow start adds 1/28 packet for some 140 ACKs within 0.01 s: 5 of 1,437 packets.
+    assert after / before == pytest.approx(0.5, rel=0.005)
+    assert first_time(samples, NEARLY_FULL, time) == pytest.approx(26.50, abs=TWO_SAMPLES_S)
+
+
+def test_highspeed_is_left_alone(cwnd: Callable[..., Samples]) -> None:
+    """Thesis: Table 1, HS-TCP, 14.58 s: ns-2's own windowOption_ 8."""
+    samples = cwnd("single_flow.tcl", 15, "HS")
+    assert first_time(samples, NEARLY_FULL) == pytest.approx(14.58, abs=TWO_SAMPLES_S)

@@ -238,7 +238,7 @@ def finished_build(build: Build, tmp_path: Path) -> Path:
     (folder / "ns").chmod(0o755)
     checksum = hashlib.sha256(b"#!/bin/sh\n").hexdigest()
     (folder / "ns-bdpbench.json").write_text(
-        f'{{\n  "binary_sha256": "{checksum}",\n  "a": 1\n}}\n'
+        f'{{\n  "binary_sha256": "{checksum}",\n  "counters": "64-bit"\n}}\n'
     )
     return folder
 

@@ -33,8 +33,8 @@ def write_text_atomically(path: Path, text: str) -> None:
 
 
 def write_json_atomically(path: Path, data: Any) -> None:
-    """Write ``data`` as indented JSON with sorted keys, atomically; NaN and inf are refused."""
-    text = json.dumps(data, indent=1, sort_keys=True, allow_nan=False)
+    """Write ``data`` as indented JSON, keys in their order, atomically; NaN and inf are refused."""
+    text = json.dumps(data, indent=1, allow_nan=False)
     write_text_atomically(path, text + "\n")
 
 

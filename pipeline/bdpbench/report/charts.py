@@ -79,9 +79,10 @@ def _time_chart(table: str, captions: Captions) -> Spec:
 def _threshold_layers() -> tuple[alt.Chart, ...]:
     base = alt.Chart(alt.NamedData("thresholds")).encode(y="v:Q")
     rule = base.mark_rule(strokeDash=[5, 4], strokeWidth=1, color=_FAINT)
-    place: dict[str, Any] = {"align": "right", "baseline": "bottom", "dx": -4, "dy": -2}
-    text = base.encode(x=alt.value("width"), text="label:N")
-    # White behind the letters: a label must be readable on top of the lines.
+    place: dict[str, Any] = {"align": "left", "baseline": "bottom", "dx": 4, "dy": -2}
+    # At the left, where the curves of a start are low; white behind the letters for those that
+    # are not.
+    text = base.encode(x=alt.value(0), text="label:N")
     halo = text.mark_text(**place, fontSize=10.5, stroke="white", strokeWidth=4, opacity=0.85)
     return rule, halo, text.mark_text(**place, fontSize=10.5, color=_FAINT)
 
@@ -143,7 +144,7 @@ def sweep_chart(
         scale=_abscissa_scale(values),
         axis=alt.Axis(values=values, grid=False),
     )
-    y = alt.Y("value:Q", title=ordinate, scale=alt.Scale(padding=10))
+    y = alt.Y("value:Q", title=ordinate)
     colour = alt.Color(
         "series:N", title=None, scale=alt.Scale(domain=list(colours), range=list(colours.values()))
     )

@@ -21,13 +21,13 @@ CHARTED_TABLES = {
     "queue": ("link", "link", "pkts"),
 }
 
-# A chart is 400 to 900 pixels wide. More bins than that cannot be seen, fewer can: where a page
+# A chart is 400 to 900 pixels wide. Several bins a pixel leave something to zoom into; where a page
 # holds so many runs that it would grow beyond a few megabytes, the bins become coarser.
-MOST_BINS = 600
+MOST_BINS = 2000
 FEWEST_BINS = 150
 BINS_OF_A_PAGE = 24_000
 
-# A bin of 600 over 500 s is 0.8 s wide and a pixel of the ordinate 0.5 % of it: what is rounded
+# A bin of 2,000 over 500 s is 0.25 s wide and a pixel of the ordinate 0.5 % of it: what is rounded
 # away below cannot be seen.
 TIME_DECIMALS = 3
 VALUE_DIGITS = 5
@@ -37,7 +37,7 @@ def bins_for(runs: int) -> int:
     """Bins a series gets on a page of ``runs`` runs.
 
     >>> bins_for(11), bins_for(80), bins_for(1000)
-    (600, 300, 150)
+    (2000, 300, 150)
     """
     return max(FEWEST_BINS, min(MOST_BINS, BINS_OF_A_PAGE // max(1, runs)))
 

@@ -143,6 +143,11 @@ class Names:
         keys = [value for name, value in selected.items() if name.startswith("protocol")]
         return tuple(self.protocol(key) for key in dict.fromkeys(keys))
 
+    def evidence(self, label: str) -> str:
+        """A label of evidence, ``<metric id>, <run>``, with the metric in words."""
+        metric, comma, run = label.partition(", ")
+        return f"{self.captions.metrics.get(metric, metric)}{comma}{run}"
+
     def scenario(self, key: str) -> str:
         """Title of a scenario."""
         return str(self.scenarios.get(key, {}).get("title", key))
@@ -259,7 +264,7 @@ def claim_rows(scorecard: Mapping[str, Any], names: Names) -> list[ClaimRow]:
             verdict=VERDICTS[claim["verdict"]],
             evidence=tuple(
                 Evidence(
-                    label=str(each["label"]),
+                    label=names.evidence(str(each["label"])),
                     value=with_unit(format_number(each["value"]), each["unit"])
                     if each["value"] is not None
                     else "not reached",

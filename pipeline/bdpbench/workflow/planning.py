@@ -96,4 +96,4 @@ def _same_plan(path: Path, plan: dict[str, Any]) -> bool:
         old = read_json(path, what="a plan", schema_version=plan["schema_version"])
     except BdpbenchError:
         return False
-    return bool(old == json.loads(json.dumps(plan)))
+    return json.dumps(old) == json.dumps(plan)  # the order of scenarios counts as well

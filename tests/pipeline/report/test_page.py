@@ -236,6 +236,6 @@ def test_large_studies_stay_small(inputs: Any, tmp_path: Path) -> None:
     inputs.load_table = lambda _, table: {"cwnd": cwnd.lazy(), "queue": queue.lazy()}.get(table)
     inputs.scorecard["numbers"] = inputs.scorecard["claims"] = []
     html = inputs.build(tmp_path / "report.html")
-    # Vega is 0.9 MB; 36 runs of 3 noisy series, 2 · 600 + 2 points each of at most 13 bytes, are
-    # 36 · 3 · 1202 · 13 = 1.7 MB; 1.4 MB are left for text, marks and the runs' sections.
+    # Vega is 0.9 MB; 36 runs get 24,000 / 36 = 666 bins, so that 3 noisy series of 2 · 666 + 2
+    # points of at most 13 bytes are 36 · 3 · 1334 · 13 = 1.9 MB; 1.2 MB are left for the rest.
     assert len(html.encode()) < 4_000_000

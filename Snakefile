@@ -30,6 +30,6 @@ localrules:
 
 
 rule all:
+    default_target: True
     input:
         f"{FOLDER}/report.html",
-    default_target: True

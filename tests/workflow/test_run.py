@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import subprocess
 from collections.abc import Callable
 from pathlib import Path
 
@@ -12,7 +13,7 @@ import pytest
 from bdpbench.errors import BdpbenchError
 from bdpbench.workflow.checking import check_scorecard
 
-Run = Callable[..., "subprocess.CompletedProcess[str]"]  # noqa: F821
+Run = Callable[..., "subprocess.CompletedProcess[str]"]
 
 
 def test_a_study_made_by_config_runs_and_runs_no_second_time(

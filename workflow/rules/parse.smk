@@ -4,13 +4,17 @@
 
 rule parse:
     input:
-        lambda wildcards: expand("runs/{run_id}/run.json", run_id=PLAN["batches"][wildcards.batch]),
+        lambda wildcards: expand(
+            "runs/{run_id}/run.json", run_id=PLAN["batches"][wildcards.batch]
+        ),
     output:
         f"{FOLDER}/parsed/{{batch}}.json",
     log:
         f"{FOLDER}/parsed/{{batch}}.log",
     params:
         cli=CLI,
-        run_dirs=lambda wildcards: [f"runs/{each}" for each in PLAN["batches"][wildcards.batch]],
+        run_dirs=lambda wildcards: [
+            f"runs/{each}" for each in PLAN["batches"][wildcards.batch]
+        ],
     shell:
         "{params.cli:q} parse -o {output:q} {params.run_dirs:q} > {log:q} 2>&1"

@@ -1,0 +1,54 @@
+"""The report of real simulations, where this checkout has one: it opens, draws and links.
+
+``BDPBENCH_REPORT`` names another report to look at.
+"""
+
+from __future__ import annotations
+
+import os
+from pathlib import Path
+from typing import Any
+
+import pytest
+from playwright.sync_api import expect
+
+USUAL = Path(__file__).parents[2] / "results" / "sharma2006" / "quick" / "report.html"
+
+
+@pytest.fixture
+def built() -> Path:
+    """A report that `bdpbench run` has written."""
+    report = Path(os.environ.get("BDPBENCH_REPORT", USUAL)).resolve()
+    if "BDPBENCH_REPORT" not in os.environ and not report.is_file():
+        pytest.skip("no report yet: `./bdpbench run` writes one")
+    return report
+
+
+def test_it_draws_everything_without_a_complaint(visit: Any, built: Path) -> None:
+    page = visit.open(built, "?all")
+    canvases = page.locator(".canvas")
+    expect(page.locator('.canvas[data-drawn="yes"]')).to_have_count(
+        canvases.count(), timeout=60_000
+    )
+    assert canvases.count() > 0
+    expect(page.locator(".canvas svg.marks")).to_have_count(canvases.count())
+
+
+def test_every_number_that_was_run_leads_to_its_run(visit: Any, built: Path) -> None:
+    page = visit.open(built)
+    links = page.locator(".col-measured a")
+    assert links.count() > 0
+    for target in {link.get_attribute("href") for link in links.all()}:
+        expect(page.locator(f"details{target}")).to_have_count(1)
+    links.first.click()
+    expect(page.locator("details.run:target")).to_be_in_viewport()
+
+
+def test_its_links_to_files_hold_where_it_lies(built: Path, browser: Any) -> None:
+    page = browser.new_page()
+    page.goto(built.as_uri())
+    files = page.locator(".run th a[href^='../../runs/']")
+    names = files.evaluate_all("all => all.map(link => link.getAttribute('href'))")
+    page.close()
+    assert names
+    assert [name for name in names if not (built.parent / name).is_file()] == []

@@ -1,0 +1,218 @@
+"""Tables are written whole, made anew only when their source changed, and refused when unknown."""
+
+from __future__ import annotations
+
+import hashlib
+import json
+import shutil
+from pathlib import Path
+from typing import Any
+
+import polars as pl
+import pytest
+
+from bdpbench.errors import BdpbenchError
+from bdpbench.trace import load_table, write_tables
+
+OUTPUTS = [
+    {"file": "cwnd_hstcp1.out", "table": "cwnd", "flow": 1},
+    {"file": "cwnd_hstcp0.out", "table": "cwnd", "flow": 0},
+    {"file": "queue.out", "table": "queue", "link": "bottleneck"},
+]
+FILES = {
+    "cwnd_hstcp0.out": "0.00 1 \n0.01 2 \n",
+    "cwnd_hstcp1.out": "0.00 5 \n",
+    "queue.out": "0.00 0 0\n0.01 3 1\n",
+}
+
+
+def _finish(run_dir: Path, **changes: Any) -> Path:
+    """A run.json about the files that lie in out/."""
+    outputs = {
+        f"out/{path.name}": {
+            "sha256": hashlib.sha256(path.read_bytes()).hexdigest(),
+            "bytes": path.stat().st_size,
+        }
+        for path in sorted((run_dir / "out").iterdir())
+    }
+    record = {"schema_version": 1, "run_id": "r", "outputs": outputs, **changes}
+    (run_dir / "run.json").write_text(json.dumps(record))
+    return run_dir
+
+
+@pytest.fixture
+def run_dir(tmp_path: Path) -> Path:
+    (tmp_path / "out").mkdir()
+    for name, text in FILES.items():
+        (tmp_path / "out" / name).write_text(text)
+    return _finish(tmp_path)
+
+
+def _sha256(path: Path) -> str:
+    return hashlib.sha256(path.read_bytes()).hexdigest()
+
+
+def test_all_files_of_a_table_are_in_it_by_flow_and_time(run_dir: Path) -> None:
+    write_tables(run_dir, OUTPUTS)
+    assert load_table(run_dir, "cwnd").collect().rows() == [
+        (0.0, 0, 1.0),
+        (0.01, 0, 2.0),
+        (0.0, 1, 5.0),
+    ]
+    assert load_table(run_dir, "queue").collect().rows() == [
+        (0.0, "bottleneck", 0, 0),
+        (0.01, "bottleneck", 3, 1),
+    ]
+
+
+def test_the_manifest_says_what_is_there_and_what_from(run_dir: Path) -> None:
+    manifest = write_tables(run_dir, OUTPUTS)
+    assert manifest == {
+        "schema_version": 1,
+        "run_json_sha256": _sha256(run_dir / "run.json"),
+        "outputs": OUTPUTS,
+        "tables": {
+            name: {
+                "rows": rows,
+                "sha256": _sha256(run_dir / "tables" / f"{name}.parquet"),
+                "schema": f"{name}/1",
+            }
+            for name, rows in (("cwnd", 3), ("queue", 2))
+        },
+    }
+    assert json.loads((run_dir / "tables" / "manifest.json").read_text()) == manifest
+    assert sorted(path.name for path in (run_dir / "tables").iterdir()) == [
+        "cwnd.parquet",
+        "manifest.json",
+        "queue.parquet",
+    ]
+
+
+def test_tables_of_equal_runs_are_equal_bytes(run_dir: Path) -> None:
+    first = write_tables(run_dir, OUTPUTS)["tables"]
+    shutil.rmtree(run_dir / "tables")
+    assert write_tables(run_dir, OUTPUTS)["tables"] == first
+
+
+def test_current_tables_are_left_alone(run_dir: Path) -> None:
+    first = write_tables(run_dir, OUTPUTS)
+    shutil.rmtree(run_dir / "out")  # they could not be made again
+    assert write_tables(run_dir, OUTPUTS) == first
+
+
+def _new_run(run_dir: Path) -> list[dict[str, Any]]:
+    _finish(run_dir, wall_s=9)
+    return OUTPUTS
+
+
+def _other_outputs(run_dir: Path) -> list[dict[str, Any]]:
+    return OUTPUTS[:2]
+
+
+def _lost_table(run_dir: Path) -> list[dict[str, Any]]:
+    (run_dir / "tables" / "queue.parquet").unlink()
+    return OUTPUTS
+
+
+def _broken_manifest(run_dir: Path) -> list[dict[str, Any]]:
+    (run_dir / "tables" / "manifest.json").write_text('{"schema_version": 1, "tab')
+    return OUTPUTS
+
+
+def _other_schema(run_dir: Path) -> list[dict[str, Any]]:
+    path = run_dir / "tables" / "manifest.json"
+    path.write_text(path.read_text().replace("cwnd/1", "cwnd/0"))
+    return OUTPUTS
+
+
+@pytest.mark.parametrize(
+    "change", [_new_run, _other_outputs, _lost_table, _broken_manifest, _other_schema]
+)
+def test_tables_that_are_not_current_are_made_anew(run_dir: Path, change: Any) -> None:
+    write_tables(run_dir, OUTPUTS)
+    cwnd = run_dir / "tables" / "cwnd.parquet"
+    before = cwnd.stat().st_ino
+    outputs = change(run_dir)
+    manifest = write_tables(run_dir, outputs)
+    assert cwnd.stat().st_ino != before
+    assert manifest["outputs"] == outputs
+    assert manifest["tables"]["cwnd"]["schema"] == "cwnd/1"
+
+
+def test_a_damaged_output_leaves_no_manifest_and_no_scratch_file(run_dir: Path) -> None:
+    (run_dir / "out" / "queue.out").write_text("0.00 0 0\n0.0")
+    _finish(run_dir)
+    with pytest.raises(BdpbenchError, match=r"queue\.out:2: the last line was cut off"):
+        write_tables(run_dir, OUTPUTS)
+    assert [path.name for path in (run_dir / "tables").iterdir()] == ["cwnd.parquet"]
+    with pytest.raises(BdpbenchError, match="no such file: expected the manifest"):
+        load_table(run_dir, "cwnd")
+
+
+def test_packets_keep_the_order_of_the_trace(run_dir: Path) -> None:
+    line = "{} 0 1 tcp 40 ------- {} 2.0 3.0 0 0\n"
+    (run_dir / "out" / "pckts.trq").write_text(line.format("+ 0.1", 1) + line.format("r 0.2", 0))
+    _finish(run_dir)
+    write_tables(run_dir, [{"file": "pckts.trq", "table": "packets"}])
+    assert load_table(run_dir, "packets").collect()["flow"].to_list() == [1, 0]
+
+
+@pytest.mark.parametrize(
+    ("outputs", "said"),
+    [
+        ([{"file": "a.out", "table": "cwmd", "flow": 0}], "output a.out: unknown table 'cwmd'"),
+        ([{"table": "cwnd", "flow": 0}], "names no file"),
+        ([OUTPUTS[0], {**OUTPUTS[0], "file": "b"}], "flow 1 of table cwnd comes from cwnd_hstcp1"),
+        ([{"file": "queue.out", "table": "queue"}], "table queue takes a link, got neither"),
+        ([{"file": "util.out", "table": "utilization", "link": "b"}], "records no output out/util"),
+    ],
+)
+def test_outputs_that_make_no_tables_are_refused(
+    run_dir: Path, outputs: list[dict[str, Any]], said: str
+) -> None:
+    with pytest.raises(BdpbenchError, match=said):
+        write_tables(run_dir, outputs)
+
+
+def test_an_output_that_changed_after_the_run_is_refused(run_dir: Path) -> None:
+    # Cut at the end of a line, which no check of the lines could find.
+    (run_dir / "out" / "queue.out").write_text("0.00 0 0\n")
+    with pytest.raises(BdpbenchError, match=r"queue\.out: the file has changed since the run"):
+        write_tables(run_dir, OUTPUTS)
+
+
+def test_an_output_that_is_gone_is_told(run_dir: Path) -> None:
+    (run_dir / "out" / "queue.out").unlink()
+    with pytest.raises(BdpbenchError, match=r"queue\.out: the run wrote this file, and it is gone"):
+        write_tables(run_dir, OUTPUTS)
+
+
+def test_a_run_without_run_json_did_not_happen(run_dir: Path) -> None:
+    (run_dir / "run.json").unlink()
+    with pytest.raises(BdpbenchError, match="expected the record of a finished run"):
+        write_tables(run_dir, OUTPUTS)
+
+
+def test_a_table_that_the_run_does_not_have_is_told(run_dir: Path) -> None:
+    write_tables(run_dir, OUTPUTS)
+    with pytest.raises(BdpbenchError, match="no table 'packets'; it has cwnd, queue"):
+        load_table(run_dir, "packets")
+    with pytest.raises(BdpbenchError, match="unknown table 'packet'"):
+        load_table(run_dir, "packet")
+
+
+@pytest.mark.parametrize("schema", ["cwnd/0", "cwnd/2", "queue/1", None])
+def test_a_schema_that_is_not_ours_is_refused(run_dir: Path, schema: str | None) -> None:
+    write_tables(run_dir, OUTPUTS)
+    path = run_dir / "tables" / "cwnd.parquet"
+    frame = pl.read_parquet(path)
+    frame.write_parquet(path, metadata={"bdpbench_schema": schema} if schema else None)
+    with pytest.raises(BdpbenchError, match=f"has schema {schema!r}, and this bdpbench reads"):
+        load_table(run_dir, "cwnd")
+
+
+def test_a_file_that_is_no_parquet_is_refused(run_dir: Path) -> None:
+    write_tables(run_dir, OUTPUTS)
+    (run_dir / "tables" / "cwnd.parquet").write_text("no table")
+    with pytest.raises(BdpbenchError, match=r"cwnd\.parquet: is not a parquet file"):
+        load_table(run_dir, "cwnd")

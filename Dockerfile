@@ -13,7 +13,7 @@ RUN bash /opt/bdpbench/ns2/build.sh --install-deps --prefix /opt/bdpbench/.bdpbe
 FROM ${BASE} AS ns2
 RUN apt-get update \
     && DEBIAN_FRONTEND=noninteractive apt-get install -y --no-install-recommends \
-        libotcl1 libtclcl1 libtcl8.6 \
+        libtcl8.6 \
     && rm -rf /var/lib/apt/lists/*
 COPY --from=build /opt/bdpbench/.bdpbench/ns2 /opt/bdpbench/.bdpbench/ns2
 USER nobody

@@ -1,6 +1,8 @@
 // Scalable TCP as P. Sharma's thesis (2006) states it, section 4.2.1: 0.01 per ACK and a cut of
 // 0.125 above LowWindow = 16 packets, standard TCP up to it.
 
+#include <fenv.h>
+
 #include "check.h"
 #include "scalable_tcp.h"
 
@@ -121,6 +123,17 @@ static void keeps_its_invariants_for_any_input()
 				}
 }
 
+// ns-2 lets the processor end it at an invalid operation, such as ordering a NaN.
+static void takes_no_window_for_one_packet_without_a_trap()
+{
+	ScalableTcp law(16);
+	feenableexcept(FE_INVALID);
+	double increase = law.increase(before_any_loss(NAN)), share = law.share_kept(after_a_cut(NAN));
+	fedisableexcept(FE_INVALID);
+	CHECK_NEAR(increase, 1, EXACT);
+	CHECK_NEAR(share, 1, EXACT);
+}
+
 int main()
 {
 	adds_a_hundredth_per_ack_above_the_threshold();
@@ -133,5 +146,6 @@ int main()
 	ramps_up_alone_without_max_ssthresh();
 	never_goes_below_one_packet();
 	keeps_its_invariants_for_any_input();
+	takes_no_window_for_one_packet_without_a_trap();
 	return failures != 0;
 }

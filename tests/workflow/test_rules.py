@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 import subprocess
 import sys
 from collections.abc import Callable
@@ -40,7 +39,7 @@ def test_snakemake_lint_finds_nothing_else(workspace: Path, bdpbench: Run) -> No
     plan = bdpbench("plan").stdout.strip()
     done = subprocess.run(
         [
-            *(sys.executable, "-m", "snakemake", "--lint", "json"),
+            *(sys.executable, "-m", "snakemake", "--lint"),
             *("--snakefile", str(repository_root() / "Snakefile")),
             *("--directory", str(workspace / "results")),
             *("--config", f"plan={plan}", "backend=native"),
@@ -49,9 +48,7 @@ def test_snakemake_lint_finds_nothing_else(workspace: Path, bdpbench: Run) -> No
         text=True,
         check=False,
     )
-    found = json.loads(done.stdout)
-    assert set(found) == {"rules", "globals"} or set(found) == {"rules"}, done.stderr
-    rules = {each["for"]["rule"] for each in found["rules"]}
-    assert {"simulate", "report"} <= rules  # it did look at the rules
-    findings = [lint["title"] for part in found.values() for each in part for lint in each["lints"]]
-    assert set(findings) == {DECLINED}
+    said = done.stderr + done.stdout
+    assert "Lints for rule simulate" in said  # it did look at the rules
+    findings = {line.strip() for line in said.splitlines() if line.startswith("    * ")}
+    assert findings == {f"* {DECLINED}:"}

@@ -69,29 +69,38 @@ def build_report(
     }
     sections = experiments(plan, metrics, scorecard, series, names)
     details = run_details(plan, metrics, run_info, series, names)
-    page = (
-        _environment()
-        .get_template("report.html")
-        .render(
-            plan=plan,
-            study=study,
-            citation=study.get("citation") or {},
-            notes=notes_html(str(study.get("notes") or "")),
-            scorecard=scorecard,
-            number_totals=totals(scorecard["totals"], NUMBER_VERDICTS),
-            claim_totals=totals(scorecard["claim_totals"], CLAIM_VERDICTS),
-            numbers=number_rows(scorecard, names),
-            claims=claim_rows(scorecard, names),
-            experiments=sections,
-            runs=details,
-            definitions=definitions,
-            provenance=_provenance(plan, run_info),
-            bins=bins,
-            metric_name=names.captions.metric,
-            **_embedded(sections, details, series, names),
-        )
-    )
-    write_text_atomically(out, page)
+    page = _environment().get_template("report.html")
+    content = {
+        "plan": plan,
+        "scorecard": scorecard,
+        "definitions": definitions,
+        "experiments": sections,
+        "runs": details,
+        "bins": bins,
+        "provenance": _provenance(plan, run_info),
+        **_about(study),
+        **_verdicts(scorecard, names),
+        **_embedded(sections, details, series, names),
+    }
+    write_text_atomically(out, page.render(content))
+
+
+def _about(study: Mapping[str, Any]) -> dict[str, Any]:
+    return {
+        "study": study,
+        "citation": study.get("citation") or {},
+        "notes": notes_html(str(study.get("notes") or "")),
+    }
+
+
+def _verdicts(scorecard: Mapping[str, Any], names: Names) -> dict[str, Any]:
+    return {
+        "number_totals": totals(scorecard["totals"], NUMBER_VERDICTS),
+        "claim_totals": totals(scorecard["claim_totals"], CLAIM_VERDICTS),
+        "numbers": number_rows(scorecard, names),
+        "claims": claim_rows(scorecard, names),
+        "metric_name": names.captions.metric,
+    }
 
 
 def _environment() -> jinja2.Environment:

@@ -8,6 +8,8 @@ from dataclasses import dataclass
 from itertools import pairwise
 from typing import Any
 
+from bdpbench.errors import BdpbenchError
+from bdpbench.model.yaml_files import suggest
 from bdpbench.score.claims import (
     AllOf,
     Compare,
@@ -99,13 +101,28 @@ def _monotone(condition: Monotone, lookup: Lookup, where: str) -> Outcome:
     found = lookup.all(
         condition.scenario, condition.select, condition.metric, condition.subject, where
     )
-    found = sorted(found, key=lambda each: float(each.parameters[condition.along]))
+    found = sorted(found, key=lambda each: _point(each, condition.along, where))
     if len(found) < 3 or len(found) < len(planned):
         return Outcome(None, "it needs at least three runs of the sweep, all finished")
     values = [each.value for each in found]
     explanation = " → ".join(_text(value) for value in values) + f" along {condition.along}"
     holds = _in_order(values, operator.le if condition.direction == "increasing" else operator.ge)
     return Outcome(holds, explanation, tuple(_named(condition.metric, each) for each in found))
+
+
+def _point(found: Measured, parameter: str, where: str) -> float:
+    """Where on the sweep of a parameter a run lies."""
+    value = found.parameters.get(parameter)
+    if isinstance(value, bool) or not isinstance(value, (int, float)):
+        numbers = [
+            name for name, each in found.parameters.items() if isinstance(each, (int, float))
+        ]
+        raise BdpbenchError(
+            f"along: {parameter!r} is no number among the parameters of {found.label}",
+            where=where,
+            hint=suggest(parameter, numbers),
+        )
+    return float(value)
 
 
 def _in_order(values: Sequence[float | None], holds: Callable[[float, float], bool]) -> bool:

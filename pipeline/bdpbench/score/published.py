@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import csv
 import difflib
+import io
 import math
 from collections.abc import Collection, Iterator, Mapping
 from dataclasses import dataclass
@@ -78,7 +79,7 @@ def load_published(path: Path, metrics: Collection[str]) -> list[PublishedNumber
     if not path.is_file():
         return []
     numbers: dict[str, PublishedNumber] = {}
-    for line, row in _rows(path):
+    for line, row in _rows(path, _text_of(path)):
         number = _number(path, line, row, metrics)
         if number.id in numbers:
             raise _error(path, line, "id", f"{number.id!r} appears twice")
@@ -90,17 +91,25 @@ def _error(path: Path, line: int, column: str, message: str, hint: str = "") -> 
     return BdpbenchError(f"{column}: {message}", where=f"{path}:{line}", hint=hint)
 
 
-def _rows(path: Path) -> Iterator[tuple[int, dict[str, str]]]:
-    with path.open(encoding="utf-8", newline="") as stream:
-        reader = csv.reader(stream)
-        header = next(reader, [])
-        _check_header(path, header)
-        for cells in reader:
-            if len(cells) != len(header):
-                raise _error(
-                    path, reader.line_num, "line", f"has {len(cells)} cells, not {len(header)}"
-                )
-            yield reader.line_num, dict(zip(header, cells, strict=True))
+def _text_of(path: Path) -> str:
+    content = path.read_bytes()
+    try:
+        return content.decode()
+    except UnicodeDecodeError as error:
+        line = content.count(b"\n", 0, error.start) + 1
+        raise BdpbenchError("is not UTF-8 text", where=f"{path}:{line}") from None
+
+
+def _rows(path: Path, text: str) -> Iterator[tuple[int, dict[str, str]]]:
+    reader = csv.reader(io.StringIO(text, newline=""))
+    header = next(reader, [])
+    _check_header(path, header)
+    for cells in reader:
+        if len(cells) != len(header):
+            raise _error(
+                path, reader.line_num, "line", f"has {len(cells)} cells, not {len(header)}"
+            )
+        yield reader.line_num, dict(zip(header, cells, strict=True))
 
 
 def _check_header(path: Path, header: list[str]) -> None:

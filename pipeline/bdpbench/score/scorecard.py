@@ -9,6 +9,7 @@ from typing import Any
 
 import polars as pl
 
+from bdpbench.errors import BdpbenchError
 from bdpbench.score.claims import Claim
 from bdpbench.score.evaluate import evaluate
 from bdpbench.score.lookup import Lookup, Measured
@@ -41,7 +42,7 @@ def score(
 
     Raises:
         BdpbenchError: for a selector that names what the study does not have, or that is
-            ambiguous.
+            ambiguous, and for a number in another unit than its metric.
     """
     lookup = Lookup(plan, metrics)
     numbers = [_score_number(each, lookup) for each in published]
@@ -60,13 +61,14 @@ def score(
 
 
 def _score_number(number: PublishedNumber, lookup: Lookup) -> dict[str, Any]:
-    found = lookup.one(
-        number.scenario,
-        number.select,
-        number.metric,
-        number.subject,
-        f"published.csv, {number.id}",
-    )
+    where = f"published.csv, {number.id}"
+    found = lookup.one(number.scenario, number.select, number.metric, number.subject, where)
+    if found is not None and found.unit != number.unit:
+        raise BdpbenchError(
+            f"unit: the number is in {number.unit!r}, and {number.metric} is measured in "
+            f"{found.unit!r}",
+            where=where,
+        )
     verdict, reason = _verdict(number, found)
     measured = found.value if found else None
     deviation = None if measured is None else measured - number.value

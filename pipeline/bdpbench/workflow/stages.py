@@ -145,6 +145,7 @@ def report_plan(
 
     infos = {run_id: read_run(runs_dir / run_id) for run_id in sorted(finished)}
     study = load_study(plan["study"])
+    notes = study_dir(plan["study"]) / "NOTES.md"
     build_report(
         plan=plan,
         metrics=metrics,
@@ -152,7 +153,10 @@ def report_plan(
         definitions=definitions_as_dicts(),
         load_table=load,
         run_info={run_id: info for run_id, info in infos.items() if info is not None},
-        study=study.model_dump(include={"key", "title", "description", "citation"}),
+        study={
+            **study.model_dump(include={"key", "title", "description", "citation"}),
+            "notes": notes.read_text(encoding="utf-8") if notes.is_file() else "",
+        },
         out=out,
     )
 

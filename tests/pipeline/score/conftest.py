@@ -5,7 +5,7 @@ from typing import Any
 import polars as pl
 import pytest
 
-METRICS = {"time_to_90pct_cwnd", "utilization", "asymmetry"}
+UNITS = {"time_to_90pct_cwnd": "s", "utilization": "%", "asymmetry": "1"}
 
 
 def _run(run_id: str, **parameters: Any) -> dict[str, Any]:
@@ -47,7 +47,7 @@ def metrics() -> pl.DataFrame:
                 "metric": metric,
                 "subject": subject,
                 "value": value,
-                "unit": "%",
+                "unit": UNITS[metric],
                 "start_s": 0.0,
                 "end_s": 1.0,
                 "definition": f"{metric}/1",

@@ -95,3 +95,18 @@ def test_a_slip_names_the_file(tmp_path: Path, body: str, said: str) -> None:
     with pytest.raises(BdpbenchError, match=said) as caught:
         _load(tmp_path, body)
     assert "claims.yaml" in str(caught.value)
+
+
+@pytest.mark.parametrize(
+    ("along", "said"),
+    [("buffer_pkt", "did you mean 'buffer_pkts'"), ("protocol", "'protocol' is no number")],
+)
+def test_a_sweep_along_no_number_is_refused(
+    tmp_path: Path, plan: dict[str, Any], metrics: pl.DataFrame, along: str, said: str
+) -> None:
+    body = (
+        "  kind: monotone\n  scenario: one\n  select: {protocol: HS}\n  metric: utilization\n"
+        f"  along: {along}\n  direction: increasing\n"
+    )
+    with pytest.raises(BdpbenchError, match=said):
+        score(plan, metrics, [], _load(tmp_path, body))

@@ -86,3 +86,10 @@ def test_a_line_with_too_few_cells_is_told(tmp_path: Path) -> None:
     path.write_text(path.read_text() + "x,y\n")
     with pytest.raises(BdpbenchError, match=r"p\.csv:3: line: has 2 cells, not 15"):
         load_published(path, METRICS)
+
+
+def test_a_file_that_is_not_utf8_is_told(tmp_path: Path) -> None:
+    path = _write(tmp_path / "p.csv", ROW)
+    path.write_bytes(path.read_bytes() + "größer".encode("latin-1"))
+    with pytest.raises(BdpbenchError, match=r"p\.csv:3: is not UTF-8 text"):
+        load_published(path, METRICS)

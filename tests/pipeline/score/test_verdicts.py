@@ -80,7 +80,7 @@ def test_numbers_compare_by_value(plan: dict[str, Any], metrics: pl.DataFrame) -
 def test_a_time_that_is_never_reached_is_not_reproduced(
     plan: dict[str, Any], metrics: pl.DataFrame
 ) -> None:
-    changes: dict[str, Any] = {"metric": "time_to_90pct_cwnd", "subject": "flow:0"}
+    changes: dict[str, Any] = {"metric": "time_to_90pct_cwnd", "subject": "flow:0", "unit": "s"}
     number = _verdict(plan, metrics, select={"protocol": "Reno"}, **changes)
     assert (number["verdict"], number["reason"]) == (
         "not_reproduced",
@@ -111,6 +111,7 @@ def test_a_known_miss_carries_its_reason_and_an_unexpected_match_is_told(
         ({"select": {"protocol": "HS"}}, "ambiguous selector: utilization fits 3 rows"),
         ({"select": {"protocl": "HS"}}, r"unknown parameter 'protocl'[\s\S]*'protocol'"),
         ({"scenario": "ones"}, r"unknown scenario 'ones'[\s\S]*'one'"),
+        ({"unit": "Mbit/s"}, "n: unit: the number is in 'Mbit/s', and utilization is measured in"),
     ],
 )
 def test_a_selector_that_cannot_be_meant_is_refused(

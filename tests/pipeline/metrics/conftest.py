@@ -1,0 +1,63 @@
+"""Small tables, written as the numbers that matter, and a way to ask for the values they give."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping, Sequence
+from typing import Any
+
+import polars as pl
+import pytest
+
+from bdpbench.metrics import measure_run
+
+PARAMETERS = {"duration_s": 10, "bottleneck_mbps": 100, "rtt_ms": 100, "bdp_pkts": 1000}
+
+
+class Build:
+    """Makers of tables; series start after 0 s and have a row a second unless said otherwise."""
+
+    @staticmethod
+    def cwnd(samples: Sequence[tuple[float, float]]) -> pl.DataFrame:
+        """The cwnd of one flow from pairs of time and packets."""
+        frame = pl.DataFrame(samples, schema=["time_s", "cwnd_pkts"], orient="row")
+        return frame.cast(pl.Float64)
+
+    @staticmethod
+    def bins(mbps: Sequence[float]) -> pl.DataFrame:
+        times = [float(index + 1) for index in range(len(mbps))]
+        return pl.DataFrame({"time_s": times, "mbps": [float(each) for each in mbps]})
+
+    @staticmethod
+    def queue(pkts: Sequence[int]) -> pl.DataFrame:
+        times = [float(index + 1) for index in range(len(pkts))]
+        return pl.DataFrame({"time_s": times, "pkts": list(pkts), "drops": [0] * len(pkts)})
+
+    @staticmethod
+    def table(subjects: Mapping[Any, pl.DataFrame]) -> pl.LazyFrame:
+        """A table of several flows (numbers) or links (names)."""
+        parts = [
+            frame.with_columns(pl.lit(subject, dtype=pl.Int32).alias("flow"))
+            if isinstance(subject, int)
+            else frame.with_columns(pl.lit(subject).alias("link"))
+            for subject, frame in subjects.items()
+        ]
+        return pl.concat(parts).lazy()
+
+
+Values = dict[tuple[str, str], float | None]
+
+
+@pytest.fixture(scope="session")
+def build() -> type[Build]:
+    return Build
+
+
+@pytest.fixture(scope="session")
+def measure() -> Callable[..., Values]:
+    """Measure tables with PARAMETERS, changed as given: (metric, subject) → value."""
+
+    def run(tables: Mapping[str, pl.LazyFrame], **changes: Any) -> Values:
+        frame = measure_run({**PARAMETERS, **changes}, tables, run_id="r", scenario="s")
+        return {(row["metric"], row["subject"]): row["value"] for row in frame.to_dicts()}
+
+    return run

@@ -1,0 +1,203 @@
+"""Metrics of runs of a few samples, worked out by hand in the comments."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Callable
+from typing import Any
+
+import polars as pl
+import pytest
+
+from bdpbench.errors import BdpbenchError
+from bdpbench.metrics import DEFINITIONS, METRICS_SCHEMA, measure_run
+
+Measure = Callable[..., dict[tuple[str, str], Any]]
+
+# Full means 0.9 · 1,000 = 900 packets. Cuts: 500 → 250 on the way up, then from full peaks
+# 1,000 → 500, 900 → 720 and 950 → 722.
+SAW_TOOTH = [
+    (0.0, 1),
+    (1.0, 500),
+    (1.5, 250),
+    (3.0, 900),
+    (4.0, 1000),
+    (4.5, 500),
+    (6.0, 900),
+    (6.5, 720),
+    (8.0, 950),
+    (8.5, 722),
+    (10.0, 800),
+]
+
+
+@pytest.fixture
+def saw_tooth(build: Any) -> dict[str, pl.LazyFrame]:
+    return {"cwnd": build.table({0: build.cwnd(SAW_TOOTH)})}
+
+
+@pytest.mark.parametrize(
+    ("metric", "expected"),
+    [
+        ("time_to_90pct_cwnd", 3.0),
+        ("time_to_90pct_cwnd_after_drop", 3.0),
+        ("time_to_max_cwnd", 4.0),  # the first peak that is full, not the largest of several
+        ("first_cut_time", 1.0),  # the peak at 500
+        ("first_cut_ratio", 0.5),
+        ("later_cut_ratio", 0.76),  # median of 0.5, 0.8 and 722/950 = 0.76
+        ("recovery_time", 1.5),  # 6.5 → 8; the cut at 4.5 is the first full peak's own
+        ("time_back_to_first_peak", 1.5),  # 475 packets: 1.5 → 3
+        ("max_cwnd", 1000.0),
+    ],
+)
+def test_metrics_of_cwnd(
+    saw_tooth: dict[str, pl.LazyFrame], measure: Measure, metric: str, expected: float
+) -> None:
+    assert measure(saw_tooth, drop_packet=20)[metric, "flow:0"] == pytest.approx(expected)
+
+
+def test_a_first_ascent_before_the_drop_does_not_count_as_after_it(
+    build: Any, measure: Measure
+) -> None:
+    cwnd = build.cwnd([(1.0, 950), (2.0, 475), (5.0, 900), (10.0, 901)])
+    values = measure({"cwnd": build.table({0: cwnd})}, drop_packet=20)
+    assert values["time_to_90pct_cwnd", "flow:0"] == 1.0
+    assert values["time_to_90pct_cwnd_after_drop", "flow:0"] == 5.0
+
+
+def test_only_a_scenario_with_a_drop_has_a_time_after_it(
+    saw_tooth: dict[str, pl.LazyFrame], measure: Measure
+) -> None:
+    assert ("time_to_90pct_cwnd_after_drop", "flow:0") not in measure(saw_tooth)
+
+
+def test_a_flow_that_never_gets_there_has_no_times(build: Any, measure: Measure) -> None:
+    values = measure({"cwnd": build.table({0: build.cwnd([(0.0, 1), (10.0, 1)])})}, drop_packet=20)
+    assert values.pop(("max_cwnd", "flow:0")) == 1.0
+    assert set(values.values()) == {None}
+
+
+def test_the_rtt_of_a_flow_decides_what_one_cut_is(build: Any, measure: Measure) -> None:
+    two_falls = build.cwnd([(0.0, 100), (1.0, 80), (1.15, 60), (10.0, 61)])
+    tables = {"cwnd": build.table({0: two_falls, 1: two_falls})}
+    values = measure(tables, rtt_1_ms=100, rtt_2_ms=200)
+    assert values["first_cut_ratio", "flow:0"] == 0.8  # 0.15 s is more than 100 ms
+    assert values["first_cut_ratio", "flow:1"] == 0.6  # and less than 200 ms
+
+
+def test_metrics_of_the_link(build: Any, measure: Measure) -> None:
+    mbps = [50, 95, 99, 60, 80, 70, 90, 100, 100, 100]
+    tables = {
+        "utilization": build.table({"bottleneck": build.bins(mbps)}),
+        "cwnd": build.table({0: build.cwnd([(0.0, 1), (2.5, 999), (2.6, 500), (10.0, 501)])}),
+    }
+    values = measure(tables)
+    link = "link:bottleneck"
+    assert values["time_to_90pct_utilization", link] == 2.0
+    assert values["time_to_90pct_utilization_again", link] == 7.0  # 99 at 3 s, then 60, ..., 90
+    assert values["max_throughput", link] == 100.0
+    assert values["utilization", link] == 92.0  # (70 + 90 + 100 + 100 + 100)/5 of 100 Mbit/s
+
+
+def test_metrics_of_the_queue(build: Any, measure: Measure) -> None:
+    queue = build.queue([0, 0, 0, 9, 0, 7, 5, 0, 6, 8])
+    peaks = [(0.0, 1), (1.0, 999), (1.2, 500), (5.5, 999), (5.7, 800), (9.5, 999), (9.7, 800)]
+    cwnd = build.cwnd([*peaks, (10.0, 801)])
+    tables = {"queue": build.table({"b": queue}), "cwnd": build.table({0: cwnd})}
+    values = measure(tables)
+    assert values["queue_empty_share", "link:b"] == 0.2  # of 7, 5, 0, 6, 8
+    assert values["queue_min_after_peak", "link:b"] == 0.0  # after 5.5 s: 7, 5, 0, 6, 8
+    values = measure({**tables, "cwnd": build.table({0: build.cwnd([*peaks[:-2], (10.0, 801)])})})
+    assert values["queue_min_after_peak", "link:b"] is None  # no third full peak
+
+
+def test_fairness(build: Any, measure: Measure) -> None:
+    # Second half: 90 and 30. From 2 s on: (8 · 90)/8 = 90 and (3 · 70 + 5 · 30)/8 = 45.
+    first = build.bins([99, 99, 90, 90, 90, 90, 90, 90, 90, 90])
+    second = build.bins([0, 0, 70, 70, 70, 30, 30, 30, 30, 30])
+    tables = {"throughput": build.table({1: second, 0: first})}
+    values = measure(tables, flow2_start_s=2)
+    assert values["mean_throughput", "flow:0"] == 90
+    assert values["mean_throughput", "flow:1"] == 30
+    assert values["asymmetry", "run"] == 0.5  # 60/120
+    assert values["asymmetry_from_flow2_start", "run"] == pytest.approx(1 / 3)  # 45/135
+    assert values["jain_index", "run"] == pytest.approx(0.8)  # 120²/(2 · 9,000)
+
+
+def test_one_flow_shares_with_nobody_and_three_have_no_asymmetry(
+    build: Any, measure: Measure
+) -> None:
+    bins = build.bins([10] * 10)
+    one = measure({"throughput": build.table({0: bins})})
+    three = measure({"throughput": build.table({0: bins, 1: bins, 2: bins})}, flow2_start_s=1)
+    assert {metric for metric, subject in one if subject == "run"} == set()
+    assert {metric for metric, subject in three if subject == "run"} == {"jain_index"}
+
+
+def test_flows_without_packets_are_null_not_a_crash(build: Any, measure: Measure) -> None:
+    idle = build.bins([0] * 10)
+    values = measure({"throughput": build.table({0: idle, 1: idle})}, flow2_start_s=5)
+    assert values["mean_throughput", "flow:0"] == 0
+    for metric in ("asymmetry", "asymmetry_from_flow2_start", "jain_index"):
+        assert values[metric, "run"] is None
+    assert values["time_to_max_throughput", "flow:1"] is None
+
+
+def test_rows_say_what_they_are(build: Any, saw_tooth: dict[str, pl.LazyFrame]) -> None:
+    tables = {**saw_tooth, "utilization": build.table({"b": build.bins([100] * 10)})}
+    parameters = {"duration_s": 10, "bottleneck_mbps": 100, "rtt_ms": 100, "bdp_pkts": 1000}
+    frame = measure_run(parameters, tables, run_id="abc", scenario="single")
+    assert frame.schema == METRICS_SCHEMA
+    assert set(frame["run_id"]) == {"abc"}
+    assert set(frame["scenario"]) == {"single"}
+    for row in frame.iter_rows(named=True):
+        definition = DEFINITIONS[row["metric"]]
+        assert (row["unit"], row["definition"]) == (definition.unit, definition.id)
+        assert row["subject"].split(":")[0] == definition.subject
+        half = row["metric"] == "utilization"
+        assert (row["start_s"], row["end_s"]) == ((5.0 if half else 0.0), 10.0)
+
+
+def test_tables_without_metrics_are_left_alone(measure: Measure) -> None:
+    assert measure({"packets": pl.LazyFrame({"event": ["r"]})}) == {}
+
+
+@pytest.mark.parametrize(
+    ("changes", "said"),
+    [
+        ({"bdp_pkts": None}, "run r: parameter bdp_pkts is None: its metrics need a number"),
+        ({"rtt_ms": "fast"}, "parameter rtt_ms is 'fast'"),
+        ({"duration_s": 0}, "parameter duration_s is 0: expected more than 0"),
+        ({"duration_s": 12}, "table cwnd of flow 0 ends at 10 s, the run lasts 12 s"),
+    ],
+)
+def test_parameters_that_do_not_fit_are_told(
+    saw_tooth: dict[str, pl.LazyFrame], measure: Measure, changes: dict[str, Any], said: str
+) -> None:
+    with pytest.raises(BdpbenchError, match=said):
+        measure(saw_tooth, **changes)
+
+
+def test_the_last_sample_may_be_one_interval_before_the_end(build: Any, measure: Measure) -> None:
+    cwnd = build.cwnd([(0.0, 1), (4.0, 2), (8.0, 3)])  # the next would be at 12 s
+    assert measure({"cwnd": build.table({0: cwnd})})["max_cwnd", "flow:0"] == 3.0
+
+
+def test_a_run_of_fifty_thousand_samples_is_measured_at_once(build: Any, measure: Measure) -> None:
+    """About 10 ms of CPU on an idle core; 0.3 s leaves room for slow machines.
+
+    That is the whole overhead that a run may have beyond ns-2.
+    """
+    # A straight tooth between 500 and 1,000 packets, 10 s long, for 500 s.
+    cwnd = build.cwnd([(index / 100, 500 + (index % 1000) / 2) for index in range(50_001)])
+    tables = {
+        "cwnd": build.table({0: cwnd}),
+        "queue": build.table({"b": build.queue(range(500))}),
+        "utilization": build.table({"b": build.bins([622.0] * 500)}),
+        "throughput": build.table({0: build.bins([622.0] * 500)}),
+    }
+    measure(tables, duration_s=500)  # the first query starts polars's threads
+    start = time.process_time()
+    values = measure(tables, duration_s=500)
+    assert time.process_time() - start < 0.3
+    assert values["recovery_time", "flow:0"] == pytest.approx(9.99)  # from 20 s to 29.99 s

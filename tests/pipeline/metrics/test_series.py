@@ -1,0 +1,196 @@
+"""Measures on one series, against values counted by hand and against what must always hold."""
+
+from __future__ import annotations
+
+from itertools import pairwise
+from typing import Any
+
+import polars as pl
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from bdpbench.metrics.series import (
+    asymmetry,
+    find_cuts,
+    first_time_at_least,
+    in_window,
+    jain_index,
+    recovery_times,
+    time_back_to_first_peak,
+    time_reached_again,
+    time_to_max_throughput,
+)
+
+RTT_S = 0.1
+rates = st.floats(0, 1e4, allow_nan=False)
+
+
+def test_a_window_holds_its_end_and_not_its_start(build: Any) -> None:
+    frame = build.bins([1, 2, 3, 4]).filter(in_window(1, 3))
+    assert frame["time_s"].to_list() == [2.0, 3.0]
+
+
+def test_the_level_itself_counts_as_reached(build: Any) -> None:
+    bins = build.bins([10, 89.9, 90, 95])
+    assert first_time_at_least(bins, "mbps", 90) == 3.0
+    assert first_time_at_least(bins, "mbps", 95.1) is None
+
+
+def test_a_cut_lies_between_two_samples(build: Any) -> None:
+    cwnd = build.cwnd([(0.0, 10), (1.0, 20), (2.0, 10), (3.0, 15), (4.0, 9)])
+    # 20 → 10 and 15 → 9
+    assert find_cuts(cwnd, RTT_S).rows() == [(1.0, 20.0, 2.0, 10.0), (3.0, 15.0, 4.0, 9.0)]
+
+
+@pytest.mark.parametrize(
+    ("after", "count"),
+    [
+        (95.0, 1),  # exactly 5 % less
+        (95.1, 0),  # 4.9 % less: no variant cuts so little
+    ],
+)
+def test_a_fall_of_five_per_cent_is_a_cut(build: Any, after: float, count: int) -> None:
+    assert find_cuts(build.cwnd([(0.0, 100), (1.0, after)]), RTT_S).height == count
+
+
+def test_two_falls_within_an_rtt_are_one_cut(build: Any) -> None:
+    # 100 → 70 at 0.01 s, 70 → 50 at 0.06 s: one loss event. 60 → 30 at 0.31 s is another.
+    cwnd = build.cwnd(
+        [(0.0, 100), (0.01, 70), (0.05, 70), (0.06, 50), (0.3, 60), (0.31, 30), (0.4, 31)]
+    )
+    assert find_cuts(cwnd, RTT_S).rows() == [(0.0, 100.0, 0.01, 50.0), (0.3, 60, 0.31, 30)]
+
+
+def test_falls_an_rtt_apart_are_two_cuts(build: Any) -> None:
+    cwnd = build.cwnd([(0.0, 100), (0.25, 70), (0.5, 50)])
+    assert find_cuts(cwnd, merge_s=0.25).height == 2
+    assert find_cuts(cwnd, merge_s=0.26).height == 1
+
+
+def test_a_timeout_is_a_cut_to_one_packet(build: Any) -> None:
+    cwnd = build.cwnd([(0.0, 100), (1.0, 1), (2.0, 2)])
+    assert find_cuts(cwnd, RTT_S).rows() == [(0.0, 100.0, 1.0, 1.0)]
+
+
+def test_a_flow_without_losses_or_samples_has_no_cuts(build: Any) -> None:
+    for cwnd in (build.cwnd([(0.0, 1), (1.0, 2)]), build.cwnd([])):
+        cuts = find_cuts(cwnd, RTT_S)
+        assert cuts.is_empty()
+        assert recovery_times(cuts).is_empty()
+        assert time_back_to_first_peak(cwnd, cuts) is None
+
+
+def test_recovery_lasts_from_a_cut_to_the_next_peak(build: Any) -> None:
+    cwnd = build.cwnd([(1.0, 20), (2.0, 10), (5.0, 20), (6.0, 10), (8.0, 20), (9.0, 10)])
+    # 2 → 5 and 6 → 8; the cut at 9 has no next peak
+    assert recovery_times(find_cuts(cwnd, RTT_S)).to_list() == [3.0, 2.0]
+
+
+def test_back_at_the_first_peak_means_within_five_per_cent(build: Any) -> None:
+    samples = [(1.0, 100.0), (2.0, 50.0), (3.0, 94.9), (4.0, 95.0)]
+    cwnd = build.cwnd(samples)
+    assert time_back_to_first_peak(cwnd, find_cuts(cwnd, RTT_S)) == 4.0 - 2.0
+    cwnd = build.cwnd(samples[:-1])
+    assert time_back_to_first_peak(cwnd, find_cuts(cwnd, RTT_S)) is None
+
+
+@pytest.mark.parametrize(
+    ("mbps", "since_s", "expected"),
+    [
+        ([90, 95, 50, 60, 90], 1.5, 5.0),
+        ([90, 95, 50, 60, 80], 1.5, None),  # never again
+        ([90, 95, 96, 97, 98], 1.5, None),  # it never fell, so it was not reached again
+        ([90, 95, 50, 60, 90], None, None),  # no cut
+        ([50, 60, 50, 60, 90], 1.0, 5.0),  # a cut on the way up: the first time is the next
+    ],
+)
+def test_utilization_is_reached_again_after_a_bin_below(
+    build: Any, mbps: list[float], since_s: float | None, expected: float | None
+) -> None:
+    assert time_reached_again(build.bins(mbps), 90, since_s) == expected
+
+
+def test_max_throughput_is_reached_within_one_per_cent(build: Any) -> None:
+    # 99 % of 200 is 198
+    assert time_to_max_throughput(build.bins([197.9, 198, 200])) == 2.0
+    assert time_to_max_throughput(build.bins([0, 0])) is None
+
+
+@pytest.mark.parametrize(
+    ("first", "second", "expected"),
+    [
+        (300.0, 100.0, 0.5),  # 200/400
+        (0.0, 100.0, -1.0),
+        (100.0, 100.0, 0.0),
+        (0.0, 0.0, None),
+        (None, 100.0, None),
+    ],
+)
+def test_asymmetry(first: float | None, second: float | None, expected: float | None) -> None:
+    assert asymmetry(first, second) == expected
+
+
+@pytest.mark.parametrize(
+    ("throughputs", "expected"),
+    [
+        ([100.0, 100.0, 100.0], 1.0),
+        ([100.0, 0.0, 0.0, 0.0], 0.25),  # 1/n
+        ([1.0, 3.0], 0.8),  # 4²/(2 · 10)
+        ([0.0, 0.0], None),
+        ([1.0, None], None),
+    ],
+)
+def test_jain_index(throughputs: list[float | None], expected: float | None) -> None:
+    assert jain_index(throughputs) == (expected and pytest.approx(expected, rel=1e-12))
+
+
+@given(rates, rates)
+def test_asymmetry_changes_its_sign_with_the_order(first: float, second: float) -> None:
+    there, back = asymmetry(first, second), asymmetry(second, first)
+    if first + second == 0:
+        assert there is back is None
+    else:
+        assert there is not None
+        assert there == -(back or 0.0)
+        assert -1 <= there <= 1
+
+
+@given(st.lists(rates, min_size=1, max_size=8))
+def test_jain_index_lies_between_one_nth_and_one(throughputs: list[float]) -> None:
+    index = jain_index(throughputs)
+    if max(throughputs) == 0:
+        assert index is None
+    else:
+        assert index is not None
+        slack = 1e-9  # of floating-point sums of eight terms
+        assert 1 / len(throughputs) - slack <= index <= 1 + slack
+
+
+@given(rates, rates)
+def test_for_two_flows_jain_index_follows_from_asymmetry(first: float, second: float) -> None:
+    """(x1+x2)²/(2(x1²+x2²)) = 1/(1+A²), since x1²+x2² = (x1+x2)²(1+A²)/2."""
+    difference, index = asymmetry(first, second), jain_index([first, second])
+    if difference is not None:
+        assert index == pytest.approx(1 / (1 + difference**2), rel=1e-9)
+
+
+@given(st.lists(rates, min_size=2, max_size=30), st.data())
+def test_neighbouring_windows_split_the_bins(mbps: list[float], data: Any) -> None:
+    frame = pl.DataFrame({"time_s": [0.1 * (i + 1) for i in range(len(mbps))], "mbps": mbps})
+    cut = data.draw(st.floats(0, 3.1))
+    parts = [
+        frame.filter(in_window(start, end))["mbps"].to_list() for start, end in ((0, cut), (cut, 4))
+    ]
+    assert parts[0] + parts[1] == mbps
+
+
+@given(st.lists(st.floats(1, 1e5), min_size=2, max_size=40), st.floats(0.01, 2))
+def test_cuts_come_in_order_and_fall(pkts: list[float], merge_s: float) -> None:
+    cwnd = pl.DataFrame({"time_s": [0.01 * i for i in range(len(pkts))], "cwnd_pkts": pkts})
+    cuts = find_cuts(cwnd, merge_s)
+    falls = [after <= 0.95 * before for before, after in pairwise(pkts)]
+    assert cuts.is_empty() == (not any(falls))
+    assert (cuts["peak_s"] < cuts["cut_s"]).all()
+    starts = cuts["cut_s"].to_list()
+    assert all(later - earlier >= merge_s for earlier, later in pairwise(starts))

@@ -3,12 +3,11 @@
 from __future__ import annotations
 
 import os
-import subprocess
 from pathlib import Path
 
 import pytest
 
-ROOT = Path(__file__).resolve().parent.parent
+from bdpbench.ns2.build import build_prefix, current_build_id
 
 
 @pytest.fixture(scope="session")
@@ -17,14 +16,7 @@ def ns_binary() -> Path:
     if given := os.environ.get("BDPBENCH_NS"):
         binary = Path(given)
     else:
-        build_id = subprocess.run(
-            ["bash", "ns2/build.sh", "--print-id"],
-            cwd=ROOT,
-            check=True,
-            capture_output=True,
-            text=True,
-        ).stdout.strip()
-        binary = ROOT / ".bdpbench" / "ns2" / build_id / "ns"
+        binary = build_prefix() / current_build_id() / "ns"
     if not binary.is_file():
         pytest.fail(f"no ns-2 at {binary}: run `./bdpbench test`, which builds it")
     return binary

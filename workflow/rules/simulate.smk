@@ -17,6 +17,6 @@ rule simulate:
     params:
         cli=CLI,
         backend=BACKEND,
-        run_dir="runs/{run_id}",
+        run_dir=subpath(output[0], parent=True),
     shell:
         "{params.cli:q} simulate --backend {params.backend:q} {params.run_dir:q} > {log:q} 2>&1"

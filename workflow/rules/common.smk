@@ -4,22 +4,20 @@
 CLI = [sys.executable, "-m", "bdpbench"]
 
 
-def find_plan():
-    """Path of the plan: given by `bdpbench run`, or made here from config.yaml."""
-    if "plan" in config:
-        return config["plan"]
-    return subprocess.run(
-        [*CLI, "plan"], check=True, capture_output=True, text=True
-    ).stdout.strip()
+def ask(*arguments):
+    """What bdpbench prints on standard output."""
+    done = subprocess.run(
+        [*CLI, *arguments], check=True, stdout=subprocess.PIPE, text=True
+    )
+    return done.stdout.strip()
 
 
-PLAN_FILE = find_plan()
+# Both are given by `bdpbench run`; without it they follow from config.yaml.
+PLAN_FILE = config["plan"] if "plan" in config else ask("plan")
 with open(PLAN_FILE, encoding="utf-8") as stream:
     PLAN = json.load(stream)
 FOLDER = f"{PLAN['study']}/{PLAN['tier']}"
-BACKEND = config.get("backend", "auto")
-if BACKEND == "auto":
-    BACKEND = "native"
+BACKEND = ask("ns2", "backend", "--backend", config["backend"])
 NS2_MARKER = f"ns2/{PLAN['ns2_build_id']}-{BACKEND}.json"
 
 

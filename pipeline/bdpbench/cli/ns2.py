@@ -52,6 +52,15 @@ def info(backend: str | None) -> None:
     click.echo(json.dumps(backend_for(backend).info(), indent=2, sort_keys=True))
 
 
+@command.command("backend")
+@backend_option
+def backend_name(backend: str | None) -> None:
+    """Print the backend that is in use: docker or native."""
+    from bdpbench.workflow.run import backend_for
+
+    click.echo(backend_for(backend).name)
+
+
 @command.command("id")
 def build_id() -> None:
     """Print the id of the build that this checkout leads to."""

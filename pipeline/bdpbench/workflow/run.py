@@ -75,16 +75,28 @@ def run_study(request: RunRequest) -> None:
             _say(f"  {run.run_id}  {run.scenario}: {run.label}, ~{run.estimated_cpu_s:.0f} s")
         return
     with _exclusive(results):
-        backend = choose_backend(
-            request.backend or config.backend,
-            prepared.plan["ns2_build_id"],
-            config.docker.build_options,
-        )
-        backend.build()
+        backend = _built_backend(request.backend or config.backend, config, prepared)
         status = _snakemake(request, config, prepared, backend.name)
     if status != 0:
         _fail(request, prepared)
     _conclude(prepared)
+
+
+def _built_backend(
+    wanted: str, config: Config, prepared: Prepared
+) -> NativeBackend | DockerBackend:
+    """The backend with its ns-2 built; ``auto`` does without Docker where its build fails."""
+    build_id = prepared.plan["ns2_build_id"]
+    backend = choose_backend(wanted, build_id, config.docker.build_options)
+    try:
+        backend.build()
+    except BdpbenchError as error:
+        if wanted != "auto" or isinstance(backend, NativeBackend):
+            raise
+        _say(f"{error.message}; building ns-2 on this machine instead")
+        backend = NativeBackend(build_id)
+        backend.build()
+    return backend
 
 
 def _jobs(request: RunRequest, config: Config) -> int:

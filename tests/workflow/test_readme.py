@@ -1,0 +1,29 @@
+"""The scenario that the README shows is made by config alone, and it runs."""
+
+from __future__ import annotations
+
+import json
+import re
+import subprocess
+from collections.abc import Callable
+from pathlib import Path
+
+from bdpbench.model.paths import repository_root
+
+Run = Callable[..., "subprocess.CompletedProcess[str]"]
+
+
+def test_the_scenario_of_the_readme_runs(workspace: Path, bdpbench: Run) -> None:
+    readme = (repository_root() / "README.md").read_text()
+    (block,) = re.findall(r"```yaml\n(.*?)```", readme, re.DOTALL)
+    study = workspace / "config" / "studies" / "mine" / "study.yaml"
+    study.parent.mkdir()
+    study.write_text(block)
+    done = bdpbench("run", "mine", "--backend", "native")
+    assert done.returncode == 0, done.stdout + done.stderr
+    folder = workspace / "results" / "mine" / "quick"
+    plan = json.loads((folder / "plan.json").read_text())
+    # 2 protocols × 2 buffers, three flows each.
+    assert len(plan["runs"]) == 4
+    assert {run["parameters"]["flows"] for run in plan["runs"]} == {3}
+    assert "Three flows, one after the other" in (folder / "report.html").read_text()

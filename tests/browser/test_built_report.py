@@ -24,7 +24,7 @@ def built() -> Path:
     return report
 
 
-def test_it_draws_everything_without_a_complaint(visit: Any, built: Path) -> None:
+def test_it_draws_everything_without_a_complaint(built: Path, visit: Any) -> None:
     page = visit.open(built, "?all")
     canvases = page.locator(".canvas")
     expect(page.locator('.canvas[data-drawn="yes"]')).to_have_count(
@@ -34,7 +34,7 @@ def test_it_draws_everything_without_a_complaint(visit: Any, built: Path) -> Non
     expect(page.locator(".canvas svg.marks")).to_have_count(canvases.count())
 
 
-def test_every_number_that_was_run_leads_to_its_run(visit: Any, built: Path) -> None:
+def test_every_number_that_was_run_leads_to_its_run(built: Path, visit: Any) -> None:
     page = visit.open(built)
     links = page.locator(".col-measured a")
     assert links.count() > 0

@@ -41,7 +41,7 @@ def list_scenarios(study_key: str, selection: Selection) -> None:
         cells = []
         for tier in tiers:
             runs = [run for run in by_tier[tier] if run.scenario == key and selection.wants(run)]
-            cells.append(f"{len(runs)} runs, {_cost(runs)}" if runs else "-")
+            cells.append(_count(runs) if runs else "-")
         rows.append((key, *cells, scenario.title))
     print(f"{study.key}: {study.title}")
     print(f"protocols: {', '.join(study.protocols)}\n")
@@ -71,6 +71,11 @@ def list_runs(study_key: str, tier: str | None, selection: Selection) -> None:
 
 def _ordered(tiers: Sequence[str]) -> list[str]:
     return [tier for tier in TIERS if tier in tiers]
+
+
+def _count(runs: Sequence[Run]) -> str:
+    noun = "run" if len(runs) == 1 else "runs"
+    return f"{len(runs)} {noun}, {_cost(runs)}"
 
 
 def _cost(runs: Sequence[Run]) -> str:

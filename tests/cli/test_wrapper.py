@@ -1,0 +1,46 @@
+"""The wrapper script: it never touches an environment that is not its own."""
+
+from __future__ import annotations
+
+import os
+import subprocess
+from pathlib import Path
+
+from bdpbench.model.paths import repository_root
+
+
+def _wrapper(**environment: str) -> subprocess.CompletedProcess[str]:
+    return subprocess.run(
+        [str(repository_root() / "bdpbench"), "--version"],
+        capture_output=True,
+        text=True,
+        env={**os.environ, **environment},
+        check=False,
+    )
+
+
+def test_a_foreign_environment_is_refused_and_left_alone(tmp_path: Path) -> None:
+    foreign = tmp_path / "venv"
+    foreign.mkdir()
+    (foreign / "mine").write_text("precious")
+    done = _wrapper(BDPBENCH_VENV=str(foreign), BDPBENCH_HOME=str(tmp_path / "home"))
+    assert done.returncode == 1
+    assert f"{foreign} is there, but bdpbench did not make it" in done.stderr
+    assert [path.name for path in foreign.iterdir()] == ["mine"]
+
+
+def test_a_machine_without_a_python_is_told(tmp_path: Path) -> None:
+    tools = tmp_path / "bin"
+    tools.mkdir()
+    for name in ("bash", "dirname", "readlink", "cmp", "mkdir", "flock", "env", "id"):
+        found = next(
+            Path(folder) / name for folder in ("/usr/bin", "/bin") if (Path(folder) / name).exists()
+        )
+        (tools / name).symlink_to(found)
+    done = _wrapper(
+        PATH=str(tools),
+        BDPBENCH_VENV=str(tmp_path / "venv"),
+        BDPBENCH_HOME=str(tmp_path / "home"),
+    )
+    assert done.returncode == 1
+    assert "Python 3.11 or newer is needed" in done.stderr

@@ -75,7 +75,7 @@ def test_a_dry_run_simulates_nothing(workspace: Path, bdpbench: Run) -> None:
     done = bdpbench("run", "-n")
     assert done.returncode == 0
     assert "3 to simulate" in done.stdout
-    assert not list((workspace / "results" / "runs").glob("*/run.json"))
+    assert not (workspace / "results").exists()
 
 
 def test_a_selection_simulates_only_what_it_names(workspace: Path, bdpbench: Run) -> None:

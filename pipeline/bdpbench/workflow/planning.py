@@ -54,9 +54,15 @@ class Prepared:
 
 
 def prepare(
-    study_key: str, tier: str, selection: Selection, build_id: str, results: Path
+    study_key: str,
+    tier: str,
+    selection: Selection,
+    build_id: str,
+    results: Path,
+    *,
+    write: bool = True,
 ) -> Prepared:
-    """Write ``plan.json`` and the specs of its runs.
+    """Make the plan of a tier, and write ``plan.json`` and the specs of its runs if asked to.
 
     The plan holds the selected runs, and the finished runs of the tier that were not selected:
     a report made after a selection still shows all that is known.
@@ -78,10 +84,11 @@ def prepare(
         )
     wanted = {run.run_id for run in selected}
     runs = [run for run in tier_runs if run.run_id in wanted or is_finished(paths, run)]
-    write_specs(runs, build_id, paths.runs)
     plan = make_plan(study, tier, build_id, runs)
-    if not _same_plan(paths.plan, plan):
-        write_json_atomically(paths.plan, plan)
+    if write:
+        write_specs(runs, build_id, paths.runs)
+        if not _same_plan(paths.plan, plan):
+            write_json_atomically(paths.plan, plan)
     return Prepared(paths, plan, runs, [run for run in selected if not is_finished(paths, run)])
 
 

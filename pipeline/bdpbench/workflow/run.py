@@ -61,25 +61,31 @@ def run_study(request: RunRequest) -> None:
             runs stay, and the next call resumes.
     """
     config = load_config()
-    results = results_dir(config.results)
-    prepared = prepare(
-        request.study or config.study,
-        request.tier or config.tier,
-        request.selection,
-        current_build_id(),
-        results,
-    )
-    _announce(prepared, _jobs(request, config))
+    planned = _prepare(request, config, write=False)
+    _announce(planned, _jobs(request, config))
     if request.dry_run:
-        for run in prepared.missing:
+        for run in planned.missing:
             _say(f"  {run.run_id}  {run.scenario}: {run.label}, ~{run.estimated_cpu_s:.0f} s")
         return
-    with _exclusive(results):
+    with _exclusive(planned.paths.results):
+        # Planned anew: whoever held the results may have finished some of these runs.
+        prepared = _prepare(request, config, write=True)
         backend = _built_backend(request.backend or config.backend, config, prepared)
         status = _snakemake(request, config, prepared, backend.name)
     if status != 0:
         _fail(request, prepared)
     _conclude(prepared)
+
+
+def _prepare(request: RunRequest, config: Config, *, write: bool) -> Prepared:
+    return prepare(
+        request.study or config.study,
+        request.tier or config.tier,
+        request.selection,
+        current_build_id(),
+        results_dir(config.results),
+        write=write,
+    )
 
 
 def _built_backend(

@@ -10,8 +10,14 @@ cd "$(dirname "$0")/../.."
 work=$(mktemp -d)
 engine=
 cleanup() {
-  if [ -n "$engine" ]; then kill "$engine" 2>/dev/null || true; wait "$engine" 2>/dev/null || true; fi
-  rm -rf "$work"
+  local status=$?
+  if [ -n "$engine" ]; then
+    kill "$engine" 2>/dev/null || true
+    wait "$engine" 2>/dev/null || true
+    umount "$work"/exec/netns/* 2>/dev/null || true # the engine leaves its namespace mounted
+  fi
+  rm -rf "$work" || true
+  exit "$status"
 }
 trap cleanup EXIT
 die() { printf 'docker: FAILED: %s\n' "$*" >&2; exit 1; }

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import time
 from collections.abc import Callable
 from typing import Any
 
@@ -183,11 +182,8 @@ def test_the_last_sample_may_be_one_interval_before_the_end(build: Any, measure:
     assert measure({"cwnd": build.table({0: cwnd})})["max_cwnd", "flow:0"] == 3.0
 
 
-def test_a_run_of_fifty_thousand_samples_is_measured_at_once(build: Any, measure: Measure) -> None:
-    """About 10 ms of CPU on an idle core; 0.3 s leaves room for slow machines.
-
-    That is the whole overhead that a run may have beyond ns-2.
-    """
+def test_a_run_of_fifty_thousand_samples_is_measured(build: Any, measure: Measure) -> None:
+    """500 s of cwnd at 0.01 s; tests/benchmarks/tables.py times the same."""
     # A straight tooth between 500 and 1,000 packets, 10 s long, for 500 s.
     cwnd = build.cwnd([(index / 100, 500 + (index % 1000) / 2) for index in range(50_001)])
     tables = {
@@ -196,8 +192,5 @@ def test_a_run_of_fifty_thousand_samples_is_measured_at_once(build: Any, measure
         "utilization": build.table({"b": build.bins([622.0] * 500)}),
         "throughput": build.table({0: build.bins([622.0] * 500)}),
     }
-    measure(tables, duration_s=500)  # the first query starts polars's threads
-    start = time.process_time()
     values = measure(tables, duration_s=500)
-    assert time.process_time() - start < 0.3
     assert values["recovery_time", "flow:0"] == pytest.approx(9.99)  # from 20 s to 29.99 s

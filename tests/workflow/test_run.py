@@ -47,8 +47,12 @@ def test_a_study_made_by_config_runs_and_runs_no_second_time(
     monkeypatch.setenv("BDPBENCH_CONFIG", str(workspace / "config"))
     monkeypatch.setenv("BDPBENCH_RESULTS", str(workspace / "results"))
     check_scorecard(None, None)
-    card["numbers"][0]["verdict"] = "not_reproduced"
-    (folder / "scorecard.json").write_text(json.dumps(card))
+
+    published = workspace / "config" / "studies" / "dumbbell" / "published.csv"
+    published.write_text(published.read_text().replace("5,4.9,5.2", "9,8.9,9.2"))
+    edited = bdpbench("run", "--backend", "native")  # no simulation, but another verdict
+    assert "0 to simulate" in edited.stdout
+    assert "1 not reproduced" in edited.stdout
     with pytest.raises(BdpbenchError, match="reno-rate"):
         check_scorecard(None, None)
 

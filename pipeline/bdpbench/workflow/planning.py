@@ -2,14 +2,16 @@
 
 from __future__ import annotations
 
+import hashlib
 import json
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
 from bdpbench.errors import BdpbenchError
-from bdpbench.model.files import read_json, write_json_atomically
+from bdpbench.model.files import read_json, sha256_of, write_json_atomically
 from bdpbench.model.load import load_study
+from bdpbench.model.paths import repository_root, study_dir
 from bdpbench.model.plan import make_plan, write_specs
 from bdpbench.model.runs import Run, Selection, expand_tier
 
@@ -85,11 +87,28 @@ def prepare(
     wanted = {run.run_id for run in selected}
     runs = [run for run in tier_runs if run.run_id in wanted or is_finished(paths, run)]
     plan = make_plan(study, tier, build_id, runs)
+    plan["evaluation_sha256"] = _evaluation_checksum(study.key)
     if write:
         write_specs(runs, build_id, paths.runs)
         if not _same_plan(paths.plan, plan):
             write_json_atomically(paths.plan, plan)
     return Prepared(paths, plan, runs, [run for run in selected if not is_finished(paths, run)])
+
+
+def _evaluation_checksum(study_key: str) -> str:
+    """SHA-256 over what turns runs into a report: code, templates, and the study's own files.
+
+    As a part of the plan it makes the stages after the simulation run again when a metric, a
+    published number or a template has changed; simulations do not depend on it.
+    """
+    root = repository_root()
+    folders = (Path(__file__).parents[1], root / "reports", study_dir(study_key))
+    names = ("*.py", "*.yaml", "*.csv", "*.md", "*.html", "*.css", "*.js")
+    digest = hashlib.sha256()
+    for folder in folders:
+        for path in sorted(each for name in names for each in folder.rglob(name)):
+            digest.update(f"{path.relative_to(folder)}\0{sha256_of(path)}\n".encode())
+    return digest.hexdigest()
 
 
 def is_finished(paths: Paths, run: Run) -> bool:

@@ -9,10 +9,16 @@ struct WindowState {
 	double cwnd_pkts;
 	/** Where limited slow start begins (max_ssthresh_); 0 turns it off. */
 	double max_ssthresh_pkts;
+	/** At and below it a law may fall back to standard TCP (low_window_). */
+	double low_window_pkts;
+	/** Simulated time. */
+	double now_s;
 	/** No cut has happened yet, or the last one was for a timeout. */
 	bool ramping_up;
 	/** The loss at hand is the connection's first. */
 	bool first_loss;
+	/** The last cut was, or the loss at hand is, for a timeout. */
+	bool timeout;
 };
 
 /**
@@ -33,6 +39,8 @@ public:
 	virtual double increase(const WindowState& state) = 0;
 	/** Share of cwnd that stays after a loss. */
 	virtual double share_kept(const WindowState& state) = 0;
+	/** An ACK has measured the round trip; not rounded to clock ticks. */
+	virtual void rtt_sample(double /*rtt_s*/, double /*now_s*/) {}
 };
 
 #endif

@@ -11,13 +11,13 @@ static const double EXACT = 1e-15;
 
 static WindowState after_a_cut(double cwnd_pkts)
 {
-	WindowState state = {cwnd_pkts, 100, false, false};
+	WindowState state = {cwnd_pkts, 100, 16, 0, false, false, false};
 	return state;
 }
 
 static WindowState before_any_loss(double cwnd_pkts)
 {
-	WindowState state = {cwnd_pkts, 100, true, true};
+	WindowState state = {cwnd_pkts, 100, 16, 0, true, true, false};
 	return state;
 }
 
@@ -84,7 +84,7 @@ static void ramps_up_by_limited_slow_start_while_that_is_faster()
 static void ramps_up_alone_without_max_ssthresh()
 {
 	ScalableTcp law(16);
-	WindowState state = {1000, 0, true, true};
+	WindowState state = {1000, 0, 16, 0, true, true, false};
 	CHECK_NEAR(law.increase(state), 0.01, EXACT);
 }
 
@@ -117,8 +117,8 @@ static void keeps_its_invariants_for_any_input()
 		for (int i = 0; i < count; i++)
 			for (int j = 0; j < count; j++)
 				for (int flags = 0; flags < 4; flags++) {
-					WindowState state = {numbers[i], numbers[j], (flags & 1) != 0,
-							     (flags & 2) != 0};
+					WindowState state = {numbers[i], numbers[j], 16, 0, (flags & 1) != 0,
+							     (flags & 2) != 0, false};
 					check_invariants(laws[l], state);
 				}
 }

@@ -27,6 +27,17 @@ namespace eval ::agents {
         HTCP     {option -10 low_window 0  max_ssthresh 1   needs windowOption_ set {}}
         FAST     {needs alpha_ set {}}
     }
+
+    # Defaults of Agent/TCP in ns-2.27 of January 2004, which the thesis used, where ns-2.35 has
+    # others; its ns-default.tcl dates each change, and its suite tcpHighspeed sets back the same.
+    #   numdupacksFrac_  fast retransmit waits for cwnd/100 duplicate ACKs where that is more than
+    #                    numdupacks_, so 90 of them at a cwnd of 9,000 (-1, off, since 2006-09-27)
+    #   minrto_          s, smallest retransmission timeout (0.2 since 2004-10-14)
+    #   precisionReduce_ 0: cuts of cwnd are rounded to whole packets (1 since 2006-01-24)
+    #   rtxcur_init_     s, timeout before the first sample of the RTT (3 since 2006-01-21)
+    variable ns_2_27 {
+        numdupacksFrac_ 100 minrto_ 1 precisionReduce_ 0 rtxcur_init_ 6
+    }
 }
 
 # Names of all protocols.
@@ -39,10 +50,11 @@ proc ::agents::names {} {
 # wire 50 more: headers of 40 and the timestamp option of 10); overhead_ in s, the largest random
 # delay before a packet leaves.
 proc ::agents::set_defaults {} {
-    foreach {name value} {
+    variable ns_2_27
+    foreach {name value} [concat $ns_2_27 {
         timestamps_ 1 window_ 67000 packetSize_ 1000 overhead_ 0.000008 max_ssthresh_ 100
         maxburst_ 2
-    } {
+    }] {
         Agent/TCP set $name $value
     }
 }

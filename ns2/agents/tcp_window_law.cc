@@ -37,5 +37,5 @@ void TcpAgent::law_decrease(int how)
 void TcpAgent::law_rtt_sample(double rtt_s)
 {
 	if (!WindowLawSlot::is_stock(wnd_option_))
-		law_slot_.law(wnd_option_, name()).rtt_sample(rtt_s, Scheduler::instance().clock());
+		law_slot_.rtt_sample(wnd_option_, name(), rtt_s, Scheduler::instance().clock());
 }

@@ -21,6 +21,9 @@ struct WindowLawEntry {
 	int parameter_count;
 	/** Makes a law from its parameters' values, in their order. */
 	WindowLaw* (*make)(const double* values);
+	/** Variables of Agent/TCP that scripts read: what the law's observe() writes, if anything. */
+	const char* const* observations;
+	int observation_count;
 };
 
 /** All registered laws; complete once main() runs. */

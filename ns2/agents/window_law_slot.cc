@@ -52,9 +52,12 @@ std::vector<const char*> all_parameter_names()
 {
 	std::vector<const char*> names;
 	const std::vector<WindowLawEntry>& laws = window_laws();
-	for (size_t i = 0; i < laws.size(); i++)
-		for (int j = 0; j < laws[i].parameter_count; j++)
-			names.push_back(laws[i].parameters[j].tcl_name);
+	for (size_t i = 0; i < laws.size(); i++) {
+		const WindowLawEntry& entry = laws[i];
+		for (int j = 0; j < entry.parameter_count; j++)
+			names.push_back(entry.parameters[j].tcl_name);
+		names.insert(names.end(), entry.observations, entry.observations + entry.observation_count);
+	}
 	return names;
 }
 
@@ -67,7 +70,7 @@ const std::vector<const char*>& parameter_names()
 }  // namespace
 
 WindowLawSlot::WindowLawSlot()
-	: values_(new double[parameter_count()]()), law_(0), option_(0)
+	: values_(new double[parameter_count()]()), observed_(0), law_(0), option_(0)
 {
 }
 
@@ -102,22 +105,24 @@ void WindowLawSlot::reset(int option, const char* agent)
 	if (is_stock(option))
 		return;
 	const std::vector<WindowLawEntry>& laws = window_laws();
-	const double* values = values_;
+	double* values = values_;
 	for (size_t i = 0; i < laws.size(); i++) {
 		if (laws[i].option == option)
 			return take_up(laws[i], values, agent);
-		values += laws[i].parameter_count;
+		values += laws[i].parameter_count + laws[i].observation_count;
 	}
 	stop(agent, unknown_option(option));
 }
 
-void WindowLawSlot::take_up(const WindowLawEntry& entry, const double* values, const char* agent)
+void WindowLawSlot::take_up(const WindowLawEntry& entry, double* values, const char* agent)
 {
 	for (int i = 0; i < entry.parameter_count; i++)
 		if (!in_range(entry.parameters[i], values[i]))
 			stop(agent, out_of_range(entry.parameters[i], values[i]));
 	law_ = entry.make(values);
 	option_ = entry.option;
+	observed_ = values + entry.parameter_count;
+	law_->observe(observed_);
 }
 
 WindowLaw& WindowLawSlot::law(int option, const char* agent)
@@ -125,4 +130,10 @@ WindowLaw& WindowLawSlot::law(int option, const char* agent)
 	if (!law_ || option_ != option)
 		reset(option, agent);
 	return *law_;
+}
+
+void WindowLawSlot::rtt_sample(int option, const char* agent, double rtt_s, double now_s)
+{
+	law(option, agent).rtt_sample(rtt_s, now_s);
+	law_->observe(observed_);
 }

@@ -8,8 +8,9 @@
 struct WindowLawEntry;
 
 /**
- * What one TcpAgent holds of the window laws: the Tcl-bound parameters of
- * them all, and the law that its windowOption_ chose.
+ * What one TcpAgent holds of the window laws: the Tcl-bound variables of them
+ * all, parameters to set and observations to read, and the law that its
+ * windowOption_ chose.
  *
  * Parameters are read when the agent is reset (at `new` and at `$ns run`), as
  * ns-2 reads those of HighSpeed TCP.
@@ -36,13 +37,16 @@ public:
 	void reset(int option, const char* agent);
 	/** The law of windowOption_, taken up now where the script changed it. */
 	WindowLaw& law(int option, const char* agent);
+	/** Tells the law of windowOption_ a round trip and brings its observations up to date. */
+	void rtt_sample(int option, const char* agent, double rtt_s, double now_s);
 private:
 	WindowLawSlot(const WindowLawSlot&);
 	WindowLawSlot& operator=(const WindowLawSlot&);
 
-	void take_up(const WindowLawEntry& entry, const double* values, const char* agent);
+	void take_up(const WindowLawEntry& entry, double* values, const char* agent);
 
-	double* values_;	// law after law
+	double* values_;	// law after law: its parameters, then its observations
+	double* observed_;	// where those of law_ begin
 	WindowLaw* law_;
 	int option_;	// whose law_ is
 };

@@ -41,6 +41,8 @@ public:
 	virtual double share_kept(const WindowState& state) = 0;
 	/** An ACK has measured the round trip; not rounded to clock ticks. */
 	virtual void rtt_sample(double /*rtt_s*/, double /*now_s*/) {}
+	/** Writes what scripts may read of the law, in the order of its adapter's list. */
+	virtual void observe(double* /*values*/) const {}
 };
 
 #endif

@@ -74,12 +74,8 @@ proc ::agents::missing {protocol what} {
     ::args::fail "this ns-2 has no $what, which protocol $protocol needs: use a build that has it"
 }
 
-# Set an agent's variables; one that it does not have ends the run. hstcp_fix_ is the exception:
-# ns-2.35 did away with it and always does what it switched on in the thesis's ns-2.27.
+# Set an agent's variables; one that it does not have ends the run.
 proc ::agents::apply {agent protocol settings} {
-    if {![has $agent hstcp_fix_]} {
-        set settings [dict remove $settings hstcp_fix_]
-    }
     foreach {name value} $settings {
         if {![has $agent $name]} {
             missing $protocol "[$agent info class] $name"

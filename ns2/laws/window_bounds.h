@@ -1,0 +1,33 @@
+#ifndef bdpbench_window_bounds_h
+#define bdpbench_window_bounds_h
+
+// What a law makes of the numbers that it is told. ns-2 lets the processor end
+// it when a NaN is ordered, so a number is first compared with itself.
+
+/** Neither NaN nor infinite. */
+inline bool is_finite(double x)
+{
+	return x == x && x <= 1e300 && x >= -1e300;
+}
+
+/** x as a number from least to most; what is no number counts as least. */
+inline double bounded(double x, double least, double most)
+{
+	if (!(x == x) || x < least)
+		return least;
+	return x > most ? most : x;
+}
+
+/** cwnd in packets as laws reckon with it: from one to 1e15, always finite. */
+inline double usable_window(double cwnd_pkts)
+{
+	return bounded(cwnd_pkts, 1, 1e15);
+}
+
+/** A share that a cut may leave of cwnd: at most all of it, at least one packet. */
+inline double usable_share(double share, double cwnd_pkts)
+{
+	return bounded(share, 1 / usable_window(cwnd_pkts), 1);
+}
+
+#endif

@@ -153,11 +153,10 @@ def test_delays_and_low_utilization_can_be_read(tcl: Tcl, option: int, law: str)
     )
     done = tcl(script, "windowOption_", option, "window_", 40, *settings)
     least, mean, most, indication = map(float, done.stdout.split()[:4])
-    # 2 ms there and back; the first packet, of 1,040 bytes and 10 of the option or fewer, takes
-    # 0.84 ms and its ACK of 40 bytes or more 0.03 ms.
-    assert 0.002832 < least < 0.0029
-    # 40 packets of at most 0.84 ms each lie between the first and the last.
-    assert least < mean < most < 0.0029 + 40 * 0.00084
+    # 2 ms there and back, and 40 bytes each of the SYN and its ACK.
+    assert least == pytest.approx(0.002 + 2 * 0.000032, abs=1e-9)
+    # No more than a window of 40 packets is ahead of an ACK, each of 1,050 bytes with its option.
+    assert least < mean < most < 0.002064 + 40 * 0.00084
     assert indication == 0
 
 

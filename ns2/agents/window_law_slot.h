@@ -30,12 +30,12 @@ public:
 	static bool is_stock(int option);
 	/**
 	 * Takes up the law of windowOption_, none for a stock option. Stops ns-2
-	 * with a message that names `agent` where no law has that number or a
-	 * parameter is out of its range.
+	 * with a message that names `agent` where no law has that number, or a
+	 * parameter or the payload of its packets is out of its range.
 	 */
-	void reset(int option, const char* agent);
+	void reset(int option, const char* agent, int packet_bytes);
 	/** The law of windowOption_, taken up now where the script changed it. */
-	WindowLaw& law(int option, const char* agent);
+	WindowLaw& law(int option, const char* agent, int packet_bytes);
 private:
 	WindowLawSlot(const WindowLawSlot&);
 	WindowLawSlot& operator=(const WindowLawSlot&);

@@ -33,10 +33,8 @@ static const int FAST_PARAMETER_COUNT = sizeof(FAST_PARAMETERS) / sizeof(FAST_PA
  * A variable outside its range, or packetSize_ below 1 byte, ends ns-2 with a
  * message at `$ns run`, or at the first packet of an agent made later.
  *
- * Differs from Sack1 in recovery, as the authors' ns-2 module does: a packet
- * whose retransmission is older than two average RTTs is sent once more; Sack1
- * waits for a timeout. Every ACK measures the RTT, with the time that ns-2's
- * sink echoes always, with timestamps_ or without.
+ * Every ACK measures the RTT, with the time that ns-2's sink echoes always,
+ * with timestamps_ or without.
  */
 class FastTcpAgent : public Sack1TcpAgent {
 public:
@@ -44,7 +42,6 @@ public:
 	virtual ~FastTcpAgent() { delete law_; }
 	virtual void recv(Packet*, Handler*);
 	virtual void reset();
-	virtual void send_much(int force, int reason, int maxburst);
 protected:
 	virtual void output(int seqno, int reason = 0);
 	virtual void opencwnd();
@@ -53,7 +50,6 @@ protected:
 private:
 	FastTcp& law();
 	void check_parameters();
-	void resend_overdue(int reason);
 
 	FastTcp* law_;		// taken up with the first packet after a reset
 	double ack_rtt_s_;
@@ -117,24 +113,8 @@ void FastTcpAgent::opencwnd()
 
 void FastTcpAgent::output(int seqno, int reason)
 {
-	law().sent(seqno, Scheduler::instance().clock());
+	law().sent(seqno);
 	Sack1TcpAgent::output(seqno, reason);
-}
-
-void FastTcpAgent::send_much(int force, int reason, int maxburst)
-{
-	if (fastrecov_ && (force || overhead_ == 0))
-		resend_overdue(reason);
-	Sack1TcpAgent::send_much(force, reason, maxburst);
-}
-
-void FastTcpAgent::resend_overdue(int reason)
-{
-	int oldest = highest_ack_ + 1;
-	if (pipe_ >= int(cwnd_) || !law().overdue(oldest, Scheduler::instance().clock()))
-		return;
-	output(oldest, reason);
-	pipe_++;
 }
 
 void FastTcpAgent::delay_bind_init_all()

@@ -9,7 +9,6 @@ namespace {
 const double MIN_PKTS = 2;
 const double AVERAGE_ACKS = 256;
 const double AVERAGE_SHARE = 1 / 3.0;
-const double RTTS_OVERDUE = 2;
 // Larger windows are no simulation's; their products must stay finite.
 const double MAX_PKTS = FLT_MAX;
 
@@ -28,33 +27,25 @@ FastTcp::FastTcp(const FastTcpParameters& parameters)
 {
 }
 
-void FastTcp::sent(int seqno, double now_s)
+void FastTcp::sent(int seqno)
 {
 	if (seqno < oldest_seqno_)
 		return;
-	const Sent now = {in_flight_pkts_, within(now_s, 0, FLT_MAX)};
 	size_t i = seqno - oldest_seqno_;
-	if (i >= sent_.size())
-		sent_.resize(i + 1, now);
-	sent_[i] = now;
+	if (i >= in_flight_when_sent_.size())
+		in_flight_when_sent_.resize(i + 1, in_flight_pkts_);
+	in_flight_when_sent_[i] = in_flight_pkts_;
 }
 
-double FastTcp::in_flight_when_sent(int seqno)
+// Drops the packets up to seqno; returns what was in flight when it was sent.
+double FastTcp::forget_until(int seqno)
 {
 	double old = in_flight_pkts_;
-	for (; oldest_seqno_ <= seqno && !sent_.empty(); oldest_seqno_++) {
-		old = sent_.front().in_flight_pkts;
-		sent_.pop_front();
+	for (; oldest_seqno_ <= seqno && !in_flight_when_sent_.empty(); oldest_seqno_++) {
+		old = in_flight_when_sent_.front();
+		in_flight_when_sent_.pop_front();
 	}
 	return old;
-}
-
-bool FastTcp::overdue(int seqno, double now_s) const
-{
-	if (seqno < oldest_seqno_ || size_t(seqno - oldest_seqno_) >= sent_.size())
-		return false;
-	double age_s = within(now_s, 0, FLT_MAX) - sent_[seqno - oldest_seqno_].at_s;
-	return age_s > RTTS_OVERDUE * avg_rtt_s_;
 }
 
 void FastTcp::recovering(double now_s)
@@ -100,7 +91,7 @@ double FastTcp::acked(const FastTcpAck& ack)
 	double now = within(ack.now_s, 0, FLT_MAX), cwnd = within(ack.cwnd_pkts, 1, MAX_PKTS);
 	in_flight_pkts_ = within(ack.in_flight_pkts, 1, MAX_PKTS);
 	sample_rtt(ack.rtt_s);
-	double old = in_flight_when_sent(ack.seqno);
+	double old = forget_until(ack.seqno);
 	count(now);
 	if (base_rtt_s_ == 0 || avg_rtt_s_ - base_rtt_s_ < parameters_.mi_threshold_s) {
 		last_update_s_ = now;

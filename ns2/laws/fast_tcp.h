@@ -84,27 +84,18 @@ public:
 	explicit FastTcp(const FastTcpParameters& parameters);
 
 	/** A packet leaves, for the first time or again. */
-	void sent(int seqno, double now_s);
+	void sent(int seqno);
 	/** cwnd in packets after an ACK: equations (1) to (5). */
 	double acked(const FastTcpAck& ack);
 	/** An ACK arrived in loss recovery. */
 	void recovering(double now_s);
-	/**
-	 * Has a packet been under way for more than two average RTTs? In loss
-	 * recovery its retransmission is lost, too.
-	 */
-	bool overdue(int seqno, double now_s) const;
 
 	/** s; 0 before the first sample. */
 	double base_rtt_s() const { return base_rtt_s_; }
 	double avg_rtt_s() const { return avg_rtt_s_; }
 private:
-	struct Sent {
-		double in_flight_pkts;
-		double at_s;
-	};
 	void sample_rtt(double rtt_s);
-	double in_flight_when_sent(int seqno);
+	double forget_until(int seqno);
 	void count(double now_s);
 	bool update_is_due(double now_s) const;
 	double target(double cwnd, double old) const;
@@ -120,7 +111,8 @@ private:
 	double acks_this_round_, acks_last_round_;
 	double increments_;		// packets still to be added by pace()
 	double spacing_, acks_since_;	// ACKs: from one to the next, since the last
-	std::deque<Sent> sent_;		// packets from oldest_seqno_ on
+	// When they were sent, for the packets from oldest_seqno_ on.
+	std::deque<double> in_flight_when_sent_;
 	int oldest_seqno_;
 };
 

@@ -18,7 +18,7 @@ WindowState TcpAgent::window_state()
 
 double TcpAgent::law_increase()
 {
-	return law_slot_.law(wnd_option_, name()).increase(window_state());
+	return law_slot_.law(wnd_option_, name(), size_).increase(window_state());
 }
 
 void TcpAgent::law_decrease(int how)
@@ -29,7 +29,7 @@ void TcpAgent::law_decrease(int how)
 		decrease_num_ = 0.5;	// a pause is no loss: as standard TCP
 		return;
 	}
-	decrease_num_ = law_slot_.law(wnd_option_, name()).share_kept(window_state());
+	decrease_num_ = law_slot_.law(wnd_option_, name(), size_).share_kept(window_state());
 	// The law has judged the first loss; slowdown() must not halve on its own.
 	first_decrease_ = 0;
 }
@@ -37,5 +37,5 @@ void TcpAgent::law_decrease(int how)
 void TcpAgent::law_rtt_sample(double rtt_s)
 {
 	if (!WindowLawSlot::is_stock(wnd_option_))
-		law_slot_.rtt_sample(wnd_option_, name(), rtt_s, Scheduler::instance().clock());
+		law_slot_.rtt_sample(wnd_option_, name(), size_, rtt_s, Scheduler::instance().clock());
 }

@@ -3,15 +3,8 @@
 
 #include <vector>
 
+#include "law_parameter.h"
 #include "window_law.h"
-
-/** A variable of Agent/TCP that a law reads, and where it may lie. */
-struct LawParameter {
-	const char* tcl_name;
-	double minimum;
-	double maximum;
-	const char* unit;
-};
 
 /** A window law as scripts know it: by its windowOption_. */
 struct WindowLawEntry {

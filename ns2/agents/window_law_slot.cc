@@ -1,9 +1,7 @@
 #include "window_law_slot.h"
 
 #include <sstream>
-#include <stdio.h>
 #include <string>
-#include <tclcl.h>
 #include <vector>
 
 #include "window_law_registry.h"
@@ -14,13 +12,6 @@ namespace {
 const int STOCK_OPTIONS[] = {0, 1, 2, 3, 4, 5, 6, 8};
 const int STOCK_COUNT = sizeof(STOCK_OPTIONS) / sizeof(STOCK_OPTIONS[0]);
 
-// Ends ns-2 through Tcl, so that trace files are flushed.
-void stop(const char* agent, const std::string& problem)
-{
-	fprintf(stderr, "ns: agent %s: %s\n", agent, problem.c_str());
-	Tcl_Exit(1);
-}
-
 std::string unknown_option(int option)
 {
 	std::ostringstream text;
@@ -30,22 +21,6 @@ std::string unknown_option(int option)
 		text << ", " << laws[i].option << " (" << laws[i].name << ")";
 	text << ".";
 	return text.str();
-}
-
-std::string out_of_range(const LawParameter& parameter, double value)
-{
-	std::ostringstream text;
-	text.precision(10);
-	text << parameter.tcl_name << " is " << value << ", outside its range of "
-	     << parameter.minimum << " to " << parameter.maximum << " " << parameter.unit
-	     << ". Set it before `$ns run`.";
-	return text.str();
-}
-
-bool in_range(const LawParameter& parameter, double value)
-{
-	bool is_number = value == value;	// ns-2 dies of ordering a NaN
-	return is_number && value >= parameter.minimum && value <= parameter.maximum;
 }
 
 std::vector<const char*> all_parameter_names()
@@ -98,12 +73,13 @@ bool WindowLawSlot::is_stock(int option)
 	return false;
 }
 
-void WindowLawSlot::reset(int option, const char* agent)
+void WindowLawSlot::reset(int option, const char* agent, int packet_bytes)
 {
 	delete law_;
 	law_ = 0;
 	if (is_stock(option))
 		return;
+	require_in_range(agent, PACKET_SIZE, packet_bytes);
 	const std::vector<WindowLawEntry>& laws = window_laws();
 	double* values = values_;
 	for (size_t i = 0; i < laws.size(); i++) {
@@ -111,29 +87,29 @@ void WindowLawSlot::reset(int option, const char* agent)
 			return take_up(laws[i], values, agent);
 		values += laws[i].parameter_count + laws[i].observation_count;
 	}
-	stop(agent, unknown_option(option));
+	stop_ns(agent, unknown_option(option));
 }
 
 void WindowLawSlot::take_up(const WindowLawEntry& entry, double* values, const char* agent)
 {
 	for (int i = 0; i < entry.parameter_count; i++)
-		if (!in_range(entry.parameters[i], values[i]))
-			stop(agent, out_of_range(entry.parameters[i], values[i]));
+		require_in_range(agent, entry.parameters[i], values[i]);
 	law_ = entry.make(values);
 	option_ = entry.option;
 	observed_ = values + entry.parameter_count;
 	law_->observe(observed_);
 }
 
-WindowLaw& WindowLawSlot::law(int option, const char* agent)
+WindowLaw& WindowLawSlot::law(int option, const char* agent, int packet_bytes)
 {
 	if (!law_ || option_ != option)
-		reset(option, agent);
+		reset(option, agent, packet_bytes);
 	return *law_;
 }
 
-void WindowLawSlot::rtt_sample(int option, const char* agent, double rtt_s, double now_s)
+void WindowLawSlot::rtt_sample(int option, const char* agent, int packet_bytes, double rtt_s,
+			       double now_s)
 {
-	law(option, agent).rtt_sample(rtt_s, now_s);
+	law(option, agent, packet_bytes).rtt_sample(rtt_s, now_s);
 	law_->observe(observed_);
 }

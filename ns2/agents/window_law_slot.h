@@ -31,14 +31,14 @@ public:
 	static bool is_stock(int option);
 	/**
 	 * Takes up the law of windowOption_, none for a stock option. Stops ns-2
-	 * with a message that names `agent` where no law has that number or a
-	 * parameter is out of its range.
+	 * with a message that names `agent` where no law has that number, or a
+	 * parameter or the payload of its packets is out of its range.
 	 */
-	void reset(int option, const char* agent);
+	void reset(int option, const char* agent, int packet_bytes);
 	/** The law of windowOption_, taken up now where the script changed it. */
-	WindowLaw& law(int option, const char* agent);
+	WindowLaw& law(int option, const char* agent, int packet_bytes);
 	/** Tells the law of windowOption_ a round trip and brings its observations up to date. */
-	void rtt_sample(int option, const char* agent, double rtt_s, double now_s);
+	void rtt_sample(int option, const char* agent, int packet_bytes, double rtt_s, double now_s);
 private:
 	WindowLawSlot(const WindowLawSlot&);
 	WindowLawSlot& operator=(const WindowLawSlot&);

@@ -5,8 +5,7 @@ namespace eval ::agents {
     #   option       windowOption_ of Agent/TCP/Sack1: the law of the increase and decrease of cwnd
     #   low_window   packets, low_window_: below it the law is standard TCP's
     #   max_ssthresh packets, max_ssthresh_: limited slow start (RFC 3742) above it; H-TCP has 1
-    #   needs        a variable that only an ns-2 with this protocol has; where no variable tells,
-    #                ns-2 itself stops at a windowOption_ that it does not know
+    #   needs        a variable that only an ns-2 with this protocol has
     #   set          further variables of the agent
     #
     # SACK is standard TCP, one packet per RTT. FAST is an agent of its own, without options.
@@ -24,7 +23,7 @@ namespace eval ::agents {
                        cubic_scale_ 0.4 cubic_tcp_friendliness_ 1
                        cubic_low_utilization_threshold_ 0
                        cubic_low_utilization_checking_period_ 2}}
-        HTCP     {option -10 low_window 0  max_ssthresh 1   needs windowOption_ set {}}
+        HTCP     {option -10 low_window 0  max_ssthresh 1   needs htcp_delta_l_ set {}}
         FAST     {needs alpha_ set {}}
     }
 

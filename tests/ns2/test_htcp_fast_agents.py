@@ -1,0 +1,216 @@
+"""H-TCP (windowOption_ -10) and Agent/TCP/Fast inside the real ns-2."""
+
+from __future__ import annotations
+
+import itertools
+import subprocess
+from collections.abc import Callable
+from pathlib import Path
+
+import pytest
+
+Tcl = Callable[..., "subprocess.CompletedProcess[str]"]
+Samples = list[tuple[float, float]]
+Run = Callable[..., Path]
+
+SCRIPTS = Path(__file__).resolve().parent.parent.parent / "tcl" / "sharma2006"
+
+# 0.9 of the thesis's nominal BDP of 7,775 packets.
+NEARLY_FULL = 6997.5
+
+# Packets of 1,000 bytes, 1,050 on the wire, that fit into the RTT of 100 ms at 622 Mbit/s.
+BDP = 622e6 / 8 / 1050 * 0.1
+
+# One flow for a second; the arguments are the agent, then variables of it and their values.
+SHORT_RUN = """
+set ns [new Simulator]
+set a [$ns node]
+set b [$ns node]
+$ns duplex-link $a $b 10Mb 1ms DropTail
+set tcp [$ns create-connection [lindex $argv 0] $a TCPSink/Sack1 $b 0]
+foreach {name value} [lrange $argv 1 end] {$tcp set $name $value}
+set ftp [$tcp attach-app FTP]
+$ns at 0 "$ftp start"
+$ns at 1 {puts "[$tcp set cwnd_] packets, [$tcp set ncwndcuts_] cuts"; exit 0}
+$ns run
+"""
+
+HTCP = ("TCP/Sack1", "windowOption_", -10)
+SCALABLE = ("TCP/Sack1", "windowOption_", 9)
+FAST = ("TCP/Fast",)
+
+OUT_OF_RANGE = [
+    (HTCP, "htcp_delta_l_", -0.1, "0 to 1000 s"),
+    (HTCP, "htcp_delta_l_", "NaN", "0 to 1000 s"),
+    (HTCP, "htcp_rtt_scaling_", 2, "0 to 1 (0 or 1)"),
+    (HTCP, "htcp_adaptive_backoff_", -1, "0 to 1 (0 or 1)"),
+    (HTCP, "packetSize_", 0, "1 to 1000000000 bytes"),
+    (SCALABLE, "packetSize_", -1000, "1 to 1000000000 bytes"),
+    (FAST, "packetSize_", 0, "1 to 1000000000 bytes"),
+    (FAST, "alpha_", -5, "1 to 1000000 packets"),
+    (FAST, "alpha_", "NaN", "1 to 1000000 packets"),
+    (FAST, "beta_", 0, "1 to 1000000 packets"),
+    (FAST, "gamma_", 0, "0.001 to 1 (a share)"),
+    (FAST, "gamma_", 1.5, "0.001 to 1 (a share)"),
+    (FAST, "mi_threshold_", -0.001, "0 to 10 s"),
+    (FAST, "cwnd_update_period_", -1, "0 to 10 s"),
+    (FAST, "every_other_rtt_", 2, "0 to 1 (0 or 1)"),
+]
+
+
+@pytest.mark.parametrize(("agent", "name", "value", "allowed"), OUT_OF_RANGE)
+def test_a_value_out_of_range_stops_with_a_message(
+    tcl: Tcl, agent: tuple[object, ...], name: str, value: object, allowed: str
+) -> None:
+    done = tcl(SHORT_RUN, *agent, name, value)
+    assert done.returncode == 1
+    shown = "nan" if value == "NaN" else value
+    assert f"{name} is {shown}, outside its range of {allowed}" in done.stderr
+    assert done.stdout == ""
+
+
+def test_an_agent_made_during_the_run_is_checked_too(tcl: Tcl) -> None:
+    script = SHORT_RUN.replace('$ns at 0 "$ftp start"', "$ns at 0.1 late").replace(
+        "set ns [new",
+        """proc late {} {
+            global ns a b
+            set tcp [$ns create-connection TCP/Fast $a TCPSink/Sack1 $b 1]
+            $tcp set alpha_ -1
+            [$tcp attach-app FTP] start
+        }
+        set ns [new""",
+    )
+    done = tcl(script, "TCP/Sack1")
+    assert done.returncode == 1
+    assert "alpha_ is -1, outside its range" in done.stderr
+
+
+IN_RANGE = [
+    (HTCP, ("htcp_delta_l_", 0)),
+    (HTCP, ("htcp_rtt_scaling_", 0, "htcp_adaptive_backoff_", 0)),
+    (HTCP, ("max_ssthresh_", 100)),
+    (FAST, ("alpha_", 1, "beta_", 1)),
+    (FAST, ("gamma_", 1, "mi_threshold_", 0)),
+    (FAST, ("cwnd_update_period_", 0, "every_other_rtt_", 1)),
+    (FAST, ("overhead_", 0.000008, "timestamps_", 1)),
+    (FAST, ("windowOption_", 9)),
+]
+
+
+@pytest.mark.parametrize(("agent", "settings"), IN_RANGE)
+def test_values_in_range_run(
+    tcl: Tcl, agent: tuple[object, ...], settings: tuple[object, ...]
+) -> None:
+    done = tcl(SHORT_RUN, *agent, *settings)
+    assert (done.returncode, done.stderr) == (0, "")
+    assert float(done.stdout.split()[0]) >= 1
+
+
+def test_a_packet_size_of_zero_is_left_to_the_stock_agents(tcl: Tcl) -> None:
+    assert "packetSize_" not in tcl(SHORT_RUN, "TCP/Sack1", "packetSize_", 0).stderr
+
+
+def test_defaults_are_the_thesis_s(tcl: Tcl) -> None:
+    """Section 4.5.1 for FAST, 4.6.1 and 4.6.2 for H-TCP."""
+    done = tcl(
+        "new Simulator; set tcp [new Agent/TCP/Fast]\n"
+        "foreach v {alpha_ beta_ gamma_ mi_threshold_ htcp_delta_l_ htcp_rtt_scaling_"
+        " htcp_adaptive_backoff_} {puts [$tcp set $v]}"
+    )
+    assert list(map(float, done.stdout.split())) == [312, 312, 0.5, 0.00075, 1, 1, 1]
+
+
+def test_fast_shows_its_round_trip_times(tcl: Tcl) -> None:
+    script = SHORT_RUN.replace("[$tcp set cwnd_] packets", "[$tcp set baseRTT_] [$tcp set avgRTT_]")
+    base, average = map(float, tcl(script, *FAST, "alpha_", 10).stdout.split(",")[0].split())
+    # The SYN's: 40 bytes out and 40 back at 10 Mbit/s, 32 us, and 1 ms each way. A data packet
+    # takes 1,040 bytes, and the default queue limit is 50 packets.
+    assert base == pytest.approx(0.002064, rel=1e-6)
+    assert base < average < base + 51 * 1040 * 8 / 10e6
+
+
+@pytest.fixture
+def run(tcl: Tcl, tmp_path: Path) -> Run:
+    """Run a thesis experiment; returns the directory of its files."""
+
+    def start(script: str, seconds: int, protocol: str, alpha: int = 312) -> Path:
+        out = tmp_path / "out"
+        out.mkdir()
+        done = tcl(f"source {SCRIPTS / script}", seconds, protocol, alpha, 1, "out")
+        assert done.returncode == 0, done.stderr
+        return out
+
+    return start
+
+
+def cwnd(out: Path) -> Samples:
+    """Samples of cwnd (s, packets), 0.01 s apart."""
+    lines = (out / "cwnd_hstcp.out").read_text().splitlines()
+    return [(float(time), float(window)) for time, window in map(str.split, lines)]
+
+
+def cuts(samples: Samples) -> list[float]:
+    """The share of the window that each fall by over 5 % leaves."""
+    pairs = itertools.pairwise(samples)
+    return [after / before for (_, before), (_, after) in pairs if after < 0.95 * before]
+
+
+def first_time(samples: Samples, level: float) -> float:
+    return next(time for time, window in samples if window >= level)
+
+
+# A sample may fall on either side of an event, here and in the thesis.
+TWO_SAMPLES_S = 0.02 + 1e-9
+
+# The thesis's H-TCP code is not public: how it rounds increments is not known. Between real
+# numbers and whole packets, either way of counting, there are 3 % (11.95 s to 12.33 s); 1 % is
+# for what is left.
+HTCP_SHARE = 0.01
+
+
+def test_htcp_first_ascent(run: Run) -> None:
+    """Thesis: Table 1 (12.39 s), section 4.6.3.1 (two halvings), 4.6.3.3 (then 0.8)."""
+    samples = cwnd(run("single_flow.tcl", 36, "HTCP"))
+    assert first_time(samples, NEARLY_FULL) == pytest.approx(12.39, rel=HTCP_SHARE)
+    # Within 0.01 s the window grows by at most 20 of 9,000 packets, 0.2 %.
+    assert cuts(samples) == pytest.approx([0.5, 0.5, 0.8], rel=0.003)
+
+
+def test_htcp_single_drop(run: Run) -> None:
+    """Thesis: Table 1, 17.78 s."""
+    samples = cwnd(run("single_drop.tcl", 19, "HTCP"))
+    assert first_time(samples, NEARLY_FULL) == pytest.approx(17.78, rel=HTCP_SHARE)
+
+
+def test_fast_first_ascent(run: Run) -> None:
+    """Thesis: Table 1 (4.64 s), section 4.5.3.1 (maximum at 5.05 s, then steady)."""
+    samples = cwnd(run("single_flow.tcl", 12, "FAST"))
+    assert first_time(samples, NEARLY_FULL) == pytest.approx(4.64, abs=TWO_SAMPLES_S)
+    # One RTT: the window moves in steps of it.
+    assert max(samples, key=lambda sample: sample[1])[0] == pytest.approx(5.05, abs=0.1)
+    assert cuts(samples) == []
+    # In equilibrium alpha packets wait; the window may be off by one, and the RTT is longer by
+    # the 8 us of overhead_ and the serialisation on the access links, under 0.1 % of it.
+    assert samples[-1][1] == pytest.approx(BDP + 312, abs=1 + 0.001 * BDP)
+
+
+@pytest.mark.parametrize("alpha", [212, 3000])
+def test_fast_is_unstable_with_too_small_and_too_large_alpha(run: Run, alpha: int) -> None:
+    """Thesis: section 4.5.3.1, Figures 45 and 47."""
+    assert len(cuts(cwnd(run("single_flow.tcl", 15, "FAST", alpha)))) > 10
+
+
+def test_fast_is_stable_with_an_alpha_below_the_buffer(run: Run) -> None:
+    """Thesis: section 4.5.3.1, Figure 46; a larger alpha also fills the link sooner."""
+    samples = cwnd(run("single_flow.tcl", 12, "FAST", 500))
+    assert first_time(samples, NEARLY_FULL) < 4.64
+    assert cuts(samples) == []
+    assert samples[-1][1] == pytest.approx(BDP + 500, abs=1 + 0.001 * BDP)
+
+
+def test_fast_recovers_from_a_drop_and_settles(run: Run) -> None:
+    """Thesis: section 4.5.3.2; later than without a drop, then steady again."""
+    samples = cwnd(run("single_drop.tcl", 30, "FAST"))
+    last_low = [time for time, window in samples if window < NEARLY_FULL][-1]
+    assert 4.64 < last_low < 25
+    assert samples[-1][1] == pytest.approx(BDP + 312, abs=1 + 0.001 * BDP)

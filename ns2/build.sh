@@ -16,6 +16,8 @@ COMMON_FLAGS="-O2 -fsigned-char -ffp-contract=off -fno-strict-aliasing -fno-dele
 # OTcl and TclCL go into the binary; Tk and X11 are left out, so it runs without a display.
 LIBRARIES="-Wl,-Bstatic -ltclcl -lotcl -Wl,-Bdynamic -ltcl8.6 -lm -ldl"
 
+VARIANT=fast
+
 EXIT_USAGE=2 EXIT_PACKAGES=2 EXIT_SOURCE=3 EXIT_PATCH=4 EXIT_BUILD=5
 
 usage() {
@@ -26,6 +28,8 @@ Gets the source archive of ns-2.35 that SOURCE.lock pins, applies the patches of
 adds laws/ and agents/, builds it, and installs PREFIX/<build id>/ns with ns-bdpbench.json, which
 says what the binary was made of. Does nothing where that is already there.
 
+  --variant NAME   fast (default), or stock: without patches/speed/ and speed/, which make ns-2
+                   faster and change no output of it
   --prefix DIR     where builds go (default: .bdpbench/ns2 of the repository)
   --source FILE    the source archive, where the machine has no network
                    (also: BDPBENCH_NS2_SOURCE, or a file of its name beside build.sh)
@@ -57,18 +61,32 @@ die() {
 # locked KEY: value of KEY in SOURCE.lock.
 locked() { sed -n "s/^$1=//p" "$HERE/SOURCE.lock"; }
 
-patch_names() { sed -e 's/#.*//' -e '/^[[:space:]]*$/d' "$HERE/patches/series"; }
+# The patches of the variant, in their order.
+patch_names() {
+    local skip='^$'
+    [[ $VARIANT == fast ]] || skip='^speed/'
+    sed -e 's/#.*//' -e '/^[[:space:]]*$/d' "$HERE/patches/series" | sed -e "\\|$skip|d"
+}
 
-# source_files DIR: the C++ files of laws or agents, sorted, relative to ns2/.
+# Folders of the variant's own C++.
+source_folders() {
+    printf '%s\n' laws agents
+    [[ $VARIANT != fast ]] || echo speed
+}
+
+# source_files DIR: the C++ files of laws, agents or speed, sorted, relative to ns2/.
 source_files() { (cd "$HERE" && find "$1" -name '*.h' -o -name '*.cc' | sort); }
 
 # checksums NAME...: "<sha256>  <name>" a line, for files relative to ns2/.
 checksums() { (cd "$HERE" && sha256sum -- "$@"); }
 
 ingredients() {
-    local names
-    mapfile -t names < <(patch_names | sed 's|^|patches/|'; source_files laws; source_files agents)
-    printf '%s\n' "$(locked sha256)" "$C_FLAGS" "$CXX_FLAGS" "$COMMON_FLAGS" "$LIBRARIES"
+    local names folder
+    mapfile -t names < <(
+        patch_names | sed 's|^|patches/|'
+        for folder in $(source_folders); do source_files "$folder"; done
+    )
+    printf '%s\n' "$VARIANT" "$(locked sha256)" "$C_FLAGS" "$CXX_FLAGS" "$COMMON_FLAGS" "$LIBRARIES"
     checksums build.sh "${names[@]}"
 }
 
@@ -325,7 +343,8 @@ patch_failed() {
 }
 
 add_own_sources() {
-    cp -R "$HERE/laws" "$HERE/agents" "$TREE/"
+    local folder
+    for folder in $(source_folders); do cp -R "$HERE/$folder" "$TREE/"; done
 }
 
 # ---------------------------------------------------------------- build
@@ -433,6 +452,7 @@ json_string() {
 # json_files NAME...: [{"name", "sha256"}, ...]
 json_files() {
     local sum name separator=
+    [[ $# -gt 0 ]] || { printf '[]'; return; }
     printf '['
     while read -r sum name; do
         printf '%s\n    {"name": %s, "sha256": "%s"}' "$separator" "$(json_string "$name")" "$sum"
@@ -447,14 +467,16 @@ package_version() {
 }
 
 describe() {
-    local names laws agents
+    local names laws agents speed=()
     mapfile -t names < <(patch_names | sed 's|^|patches/|')
     mapfile -t laws < <(source_files laws)
     mapfile -t agents < <(source_files agents)
+    [[ $VARIANT != fast ]] || mapfile -t speed < <(source_files speed)
     cat <<TEXT
 {
   "schema_version": 1,
   "build_id": "$ID",
+  "variant": "$VARIANT",
   "ns2_version": "2.35",
   "binary_sha256": "$(sha256_of "$TREE/ns")",
   "binary_bytes": $(stat -c %s "$TREE/ns"),
@@ -467,6 +489,7 @@ describe() {
   "patches": $(json_files "${names[@]}"),
   "laws": $(json_files "${laws[@]}"),
   "agents": $(json_files "${agents[@]}"),
+  "speed": $(json_files "${speed[@]}"),
   "compiler": $(json_string "$(g++ --version | head -n 1)"),
   "c_flags": $(json_string "$C_FLAGS $COMMON_FLAGS"),
   "cxx_flags": $(json_string "$CXX_FLAGS $COMMON_FLAGS"),
@@ -511,18 +534,23 @@ value_of() {
 
 parse_options() {
     PREFIX=$HOME_DIR/ns2 SOURCE=${BDPBENCH_NS2_SOURCE:-} JOBS=$(nproc) INSTALL_DEPS=no
+    local print_id=no
     while [[ $# -gt 0 ]]; do
         case $1 in
+            --variant) VARIANT=$(value_of "$@"); shift ;;
             --prefix) PREFIX=$(value_of "$@"); shift ;;
             --source) SOURCE=$(value_of "$@"); shift ;;
             --jobs) JOBS=$(value_of "$@"); shift ;;
             --install-deps) INSTALL_DEPS=yes ;;
-            --print-id) build_id && exit 0 ;;
+            --print-id) print_id=yes ;;
             --help) usage && exit 0 ;;
             *) die $EXIT_USAGE "unknown option $1; see --help" ;;
         esac
         shift
     done
+    [[ $VARIANT == fast || $VARIANT == stock ]] ||
+        die $EXIT_USAGE "--variant is $VARIANT, not fast or stock"
+    [[ $print_id == no ]] || { build_id; exit; }
     [[ -z $SOURCE ]] || SOURCE=$(realpath -m -- "$SOURCE")
     [[ $JOBS =~ ^[1-9][0-9]*$ ]] || die $EXIT_USAGE "--jobs is $JOBS, not a whole number above 0"
 }

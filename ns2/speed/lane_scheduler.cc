@@ -1,0 +1,294 @@
+#include "lane_scheduler.h"
+
+namespace {
+
+const int children = 4;		// of a heap node: shallow, and siblings share cache lines
+const int refill_entries = 32;	// taken from the heap at a time
+const int block_entries = 256;	// entries allocated at a time
+
+class LaneSchedulerClass : public TclClass {
+public:
+	LaneSchedulerClass() : TclClass("Scheduler/Lanes") {}
+	TclObject* create(int, const char*const*) { return new LaneScheduler; }
+} lane_scheduler_class;
+
+}  // namespace
+
+LaneScheduler::LaneScheduler() : near_size_(0), free_(0)
+{
+}
+
+// Pending events are lost with any scheduler of ns-2; the lanes can be adopted by the next one.
+LaneScheduler::~LaneScheduler()
+{
+	for (size_t i = 0; i < lanes_.size(); ++i) {
+		lanes_[i]->clear();
+		lanes_[i]->entry.position = -1;
+		lanes_[i]->owner = 0;
+	}
+	for (size_t i = 0; i < blocks_.size(); ++i)
+		delete[] blocks_[i];
+}
+
+void LaneScheduler::run()
+{
+	instance_ = this;
+	// halted_ comes first: an event taken and not dispatched would be lost to "resume".
+	while (!halted_) {
+		Event* e = LaneScheduler::deque();
+		if (e == 0)
+			break;
+		dispatch(e, e->time_);
+	}
+}
+
+inline Event* LaneScheduler::event_of(const PendingEntry* entry)
+{
+	return entry->lane ? entry->lane->front() : entry->event;
+}
+
+void LaneScheduler::insert(Event* e)
+{
+	PendingEntry* entry = new_entry(e);
+	e->prev_ = reinterpret_cast<Event*>(entry);
+	add(Key(e, entry));
+}
+
+// insert() with a hint: events given with the same lane mostly come in the order of their times.
+void LaneScheduler::append(Event* e, EventLane*& lane)
+{
+	if (lane == 0 || lane->owner == 0)
+		adopt(lane);
+	if (lane->owner != this || !lane->accepts(e)) {
+		insert(e);
+		return;
+	}
+	e->prev_ = 0;
+	lane->push_back(e);
+	if (lane->size() == 1)
+		add(Key(e, &lane->entry));
+}
+
+void LaneScheduler::adopt(EventLane*& lane)
+{
+	if (lane == 0)
+		lane = new EventLane;
+	lane->owner = this;
+	lanes_.push_back(lane);
+}
+
+Event* LaneScheduler::deque()
+{
+	if (near_size_ == 0 && !refill())
+		return 0;
+	Event* e = take(near_[--near_size_].entry);
+	e->next_ = e->prev_ = 0;
+	return e;
+}
+
+// The event of an entry that was just removed. The next one of its lane takes the place.
+inline Event* LaneScheduler::take(PendingEntry* entry)
+{
+	EventLane* lane = entry->lane;
+	if (lane == 0) {
+		Event* e = entry->event;
+		free_entry(entry);
+		return e;
+	}
+	Event* e = lane->front();
+	lane->prefetch();
+	lane->pop_front();
+	if (!lane->empty())
+		add(Key(lane->front(), entry));
+	return e;
+}
+
+const Event* LaneScheduler::head()
+{
+	if (near_size_ == 0 && !refill())
+		return 0;
+	return event_of(near_[near_size_ - 1].entry);
+}
+
+// Takes the event out of the queue, if it is in it; the caller frees it.
+void LaneScheduler::cancel(Event* e)
+{
+	if (e->uid_ <= 0)
+		return;
+	PendingEntry* entry = reinterpret_cast<PendingEntry*>(e->prev_);
+	if (entry) {
+		remove(entry);
+		free_entry(entry);
+	} else {
+		size_t i = 0;
+		while (i < lanes_.size() && !cancel_in_lane(lanes_[i], e))
+			++i;
+	}
+	e->uid_ = -e->uid_;
+	e->next_ = e->prev_ = 0;
+}
+
+bool LaneScheduler::cancel_in_lane(EventLane* lane, Event* e)
+{
+	size_t i = 0;
+	while (i < lane->size() && lane->at(i) != e)
+		++i;
+	if (i == lane->size())
+		return false;
+	lane->erase(i);
+	if (i == 0) {
+		remove(&lane->entry);
+		if (!lane->empty())
+			add(Key(lane->front(), &lane->entry));
+	}
+	return true;
+}
+
+Event* LaneScheduler::lookup(scheduler_uid_t uid)
+{
+	for (int i = 0; i < near_size_; ++i)
+		if (near_[i].entry->uid == uid)
+			return event_of(near_[i].entry);
+	for (size_t i = 0; i < far_.size(); ++i)
+		if (far_[i].entry->uid == uid)
+			return event_of(far_[i].entry);
+	for (size_t i = 0; i < lanes_.size(); ++i)
+		for (size_t j = 1; j < lanes_[i]->size(); ++j)
+			if (lanes_[i]->at(j)->uid_ == uid)
+				return lanes_[i]->at(j);
+	return 0;
+}
+
+// ---------------------------------------------------------------- near and far entries
+
+void LaneScheduler::add(const Key& key)
+{
+	bool near = near_size_ > 0 ? key.before(near_[0]) : far_.empty() || key.before(far_[0]);
+	if (!near && (near_size_ == 0 || near_size_ == near_capacity || !far_.empty())) {
+		push_far(key);
+		return;
+	}
+	if (near_size_ == near_capacity) {
+		push_far(near_[0]);
+		for (int i = 1; i < near_size_; ++i)
+			near_[i - 1] = near_[i];
+		--near_size_;
+	}
+	add_near(key);
+}
+
+inline void LaneScheduler::add_near(const Key& key)
+{
+	int i = near_size_++;
+	for (; i > 0 && near_[i - 1].before(key); --i)
+		near_[i] = near_[i - 1];
+	near_[i] = key;
+}
+
+// Moves the earliest far entries to the empty list; false if there are none.
+bool LaneScheduler::refill()
+{
+	int count = far_.size() < size_t(refill_entries) ? far_.size() : refill_entries;
+	near_size_ = count;
+	for (int i = count - 1; i >= 0; --i) {
+		near_[i] = far_[0];
+		remove_far(0);
+	}
+	return count > 0;
+}
+
+void LaneScheduler::remove(PendingEntry* entry)
+{
+	if (entry->position >= 0) {
+		remove_far(entry->position);
+		return;
+	}
+	int i = 0;
+	while (near_[i].entry != entry)
+		++i;
+	for (--near_size_; i < near_size_; ++i)
+		near_[i] = near_[i + 1];
+}
+
+// ---------------------------------------------------------------- heap
+
+void LaneScheduler::push_far(const Key& key)
+{
+	far_.push_back(key);
+	sift_up(key, far_.size() - 1);
+}
+
+void LaneScheduler::remove_far(int position)
+{
+	far_[position].entry->position = -1;
+	Key last = far_.back();
+	far_.pop_back();
+	int size = far_.size();
+	if (position == size)
+		return;
+	if (position > 0 && last.before(far_[(position - 1) / children]))
+		sift_up(last, position);
+	else
+		sift_down(last, position);
+}
+
+inline void LaneScheduler::place(const Key& key, int position)
+{
+	far_[position] = key;
+	key.entry->position = position;
+}
+
+void LaneScheduler::sift_up(Key key, int position)
+{
+	while (position > 0) {
+		int parent = (position - 1) / children;
+		if (!key.before(far_[parent]))
+			break;
+		place(far_[parent], position);
+		position = parent;
+	}
+	place(key, position);
+}
+
+void LaneScheduler::sift_down(Key key, int position)
+{
+	const int size = far_.size();
+	for (;;) {
+		int child = children * position + 1;
+		if (child >= size)
+			break;
+		int last = child + children < size ? child + children : size;
+		int least = child;
+		for (++child; child < last; ++child)
+			if (far_[child].before(far_[least]))
+				least = child;
+		if (!far_[least].before(key))
+			break;
+		place(far_[least], position);
+		position = least;
+	}
+	place(key, position);
+}
+
+// ---------------------------------------------------------------- entries
+
+PendingEntry* LaneScheduler::new_entry(Event* e)
+{
+	if (free_ == 0) {
+		PendingEntry* block = new PendingEntry[block_entries];
+		blocks_.push_back(block);
+		for (int i = block_entries - 1; i >= 0; --i)
+			free_entry(&block[i]);
+	}
+	PendingEntry* entry = free_;
+	free_ = entry->next_free;
+	entry->event = e;
+	return entry;
+}
+
+void LaneScheduler::free_entry(PendingEntry* entry)
+{
+	entry->event = 0;
+	entry->next_free = free_;
+	free_ = entry;
+}

@@ -1,0 +1,80 @@
+// Scheduler/Lanes: a short sorted list and a small heap over the first-in first-out lanes of links.
+#ifndef bdpbench_lane_scheduler_h
+#define bdpbench_lane_scheduler_h
+
+#include <vector>
+
+#include "event_lane.h"
+
+/*
+ * Dispatches events in the order of (time, uid), which is the calendar queue's order: that appends
+ * an event behind those of the same time, and uids count the calls of schedule().
+ *
+ * Nearly all pending events of a wired simulation are packets in flight, and those of one link
+ * arrive in the order in which they were sent, because the link's delay is constant. So each link
+ * has a lane, and only its earliest packet is sorted among the other events: tens of entries where
+ * the calendar queue holds thousands. An arrival before the lane's last one (the link's delay or
+ * bandwidth was changed) becomes an entry of its own.
+ *
+ * Of the entries the earliest, few of them, are in a sorted list: links schedule a transmission
+ * time ahead, so that an insertion moves few entries and a removal none. The others, among them
+ * timers and `at` events of the far future, are in a heap; all of them are later than the list's.
+ *
+ * Event::prev_ of a pending event points to its PendingEntry, or is 0 for an event in a lane.
+ */
+class LaneScheduler : public Scheduler {
+public:
+	LaneScheduler();
+	~LaneScheduler();
+	void run();
+	void insert(Event*);
+	void append(Event*, EventLane*&);
+	void cancel(Event*);
+	Event* lookup(scheduler_uid_t uid);
+	Event* deque();
+	const Event* head();
+private:
+	struct Key {
+		Key() : time(0), entry(0) {}
+		Key(const Event* e, PendingEntry* an_entry) : time(e->time_), entry(an_entry) {
+			entry->uid = e->uid_;
+		}
+		bool before(const Key& other) const {
+			return time < other.time ||
+				(time == other.time && entry->uid < other.entry->uid);
+		}
+		double time;		// s
+		PendingEntry* entry;
+	};
+
+	LaneScheduler(const LaneScheduler&);
+	LaneScheduler& operator=(const LaneScheduler&);
+	static Event* event_of(const PendingEntry* entry);
+	Event* take(PendingEntry* entry);
+	void adopt(EventLane*&);
+	bool cancel_in_lane(EventLane*, Event*);
+
+	void add(const Key&);
+	void add_near(const Key&);
+	bool refill();
+	void remove(PendingEntry*);
+
+	void push_far(const Key&);
+	void remove_far(int position);
+	void place(const Key& key, int position);
+	void sift_up(Key key, int position);
+	void sift_down(Key key, int position);
+
+	PendingEntry* new_entry(Event*);
+	void free_entry(PendingEntry*);
+
+	enum { near_capacity = 64 };
+	Key near_[near_capacity];	// the earliest entry is the last one
+	int near_size_;
+	std::vector<Key> far_;		// heap: each node is before its children
+	PendingEntry* free_;		// unused entries, a list
+	std::vector<PendingEntry*> blocks_;	// where entries were allocated
+	std::vector<EventLane*> lanes_;
+};
+
+#endif

@@ -21,6 +21,11 @@ LaneScheduler::LaneScheduler() : near_size_(0), free_(0)
 // Pending events are lost with any scheduler of ns-2; the lanes can be adopted by the next one.
 LaneScheduler::~LaneScheduler()
 {
+	while (!reserved_.empty()) {
+		Event* e = reserved_.back();
+		unreserve(e);
+		e->handler_->unreserved(e, false);
+	}
 	for (size_t i = 0; i < lanes_.size(); ++i) {
 		lanes_[i]->clear();
 		lanes_[i]->entry.position = -1;
@@ -40,6 +45,14 @@ void LaneScheduler::run()
 			break;
 		dispatch(e, e->time_);
 	}
+	settle_all();
+}
+
+void LaneScheduler::reset()
+{
+	settle_all();	// before the clock is set back
+	dispatched_ = 0;
+	Scheduler::reset();
 }
 
 inline Event* LaneScheduler::event_of(const PendingEntry* entry)
@@ -79,8 +92,13 @@ void LaneScheduler::adopt(EventLane*& lane)
 
 Event* LaneScheduler::deque()
 {
-	if (near_size_ == 0 && !refill())
-		return 0;
+	if (near_size_ == 0 && !refill()) {
+		if (reserved_.empty())
+			return 0;
+		// The clock must get to the last of these.
+		settle_all();
+		return LaneScheduler::deque();
+	}
 	Event* e = take(near_[--near_size_].entry);
 	e->next_ = e->prev_ = 0;
 	return e;
@@ -105,6 +123,7 @@ inline Event* LaneScheduler::take(PendingEntry* entry)
 
 const Event* LaneScheduler::head()
 {
+	settle_all();
 	if (near_size_ == 0 && !refill())
 		return 0;
 	return event_of(near_[near_size_ - 1].entry);
@@ -116,7 +135,10 @@ void LaneScheduler::cancel(Event* e)
 	if (e->uid_ <= 0)
 		return;
 	PendingEntry* entry = reinterpret_cast<PendingEntry*>(e->prev_);
-	if (entry) {
+	if (is_reserved(e)) {
+		unreserve(e);
+		e->handler_->unreserved(e, false);
+	} else if (entry) {
 		remove(entry);
 		free_entry(entry);
 	} else {
@@ -146,6 +168,7 @@ bool LaneScheduler::cancel_in_lane(EventLane* lane, Event* e)
 
 Event* LaneScheduler::lookup(scheduler_uid_t uid)
 {
+	settle_all();
 	for (int i = 0; i < near_size_; ++i)
 		if (near_[i].entry->uid == uid)
 			return event_of(near_[i].entry);
@@ -157,6 +180,54 @@ Event* LaneScheduler::lookup(scheduler_uid_t uid)
 			if (lanes_[i]->at(j)->uid_ == uid)
 				return lanes_[i]->at(j);
 	return 0;
+}
+
+// ---------------------------------------------------------------- reserved events
+
+bool LaneScheduler::reserve(Handler* h, Event* e, double delay)
+{
+	stamp(h, e, delay);
+	e->prev_ = e;
+	e->next_ = reinterpret_cast<Event*>(reserved_.size());
+	reserved_.push_back(e);
+	return true;
+}
+
+// Does nothing for an event that is not reserved.
+void LaneScheduler::settle(Event* e)
+{
+	if (!is_reserved(e))
+		return;
+	unreserve(e);
+	if (passed(e)) {
+		e->uid_ = -e->uid_;
+		e->handler_->unreserved(e, true);
+	} else {
+		e->handler_->unreserved(e, false);
+		insert(e);
+	}
+}
+
+void LaneScheduler::settle_all()
+{
+	while (!reserved_.empty())
+		settle(reserved_.back());
+}
+
+// Would the event have been dispatched by now?
+inline bool LaneScheduler::passed(const Event* e) const
+{
+	return e->time_ < clock_ || (e->time_ == clock_ && e->uid_ < dispatched_);
+}
+
+// Takes it out of the list; the last one takes its place.
+inline void LaneScheduler::unreserve(Event* e)
+{
+	size_t place = reinterpret_cast<size_t>(e->next_);
+	reserved_[place] = reserved_.back();
+	reserved_[place]->next_ = reinterpret_cast<Event*>(place);
+	reserved_.pop_back();
+	e->next_ = e->prev_ = 0;
 }
 
 // ---------------------------------------------------------------- near and far entries

@@ -20,7 +20,13 @@
  * time ahead, so that an insertion moves few entries and a removal none. The others, among them
  * timers and `at` events of the far future, are in a heap; all of them are later than the list's.
  *
- * Event::prev_ of a pending event points to its PendingEntry, or is 0 for an event in a lane.
+ * A reserved event has a time and a uid, but is not dispatched unless somebody needs it: most links
+ * find nothing to send when they have sent a packet. Its handler is told so, or the event is
+ * inserted after all, by settle(): a queue calls it when a packet comes, and settle_all() is called
+ * before every `at` event and when a run ends, so that scripts see no difference.
+ *
+ * Event::prev_ of a pending event points to its PendingEntry, or is 0 for an event in a lane. That
+ * of a reserved event points to the event itself, and its next_ to its place in reserved_.
  */
 class LaneScheduler : public Scheduler {
 public:
@@ -29,6 +35,10 @@ public:
 	void run();
 	void insert(Event*);
 	void append(Event*, EventLane*&);
+	bool reserve(Handler*, Event*, double delay);
+	void settle(Event*);
+	void settle_all();
+	void reset();
 	void cancel(Event*);
 	Event* lookup(scheduler_uid_t uid);
 	Event* deque();
@@ -53,6 +63,9 @@ private:
 	Event* take(PendingEntry* entry);
 	void adopt(EventLane*&);
 	bool cancel_in_lane(EventLane*, Event*);
+	bool is_reserved(const Event* e) const { return e->prev_ == e; }
+	bool passed(const Event*) const;
+	void unreserve(Event*);
 
 	void add(const Key&);
 	void add_near(const Key&);
@@ -75,6 +88,7 @@ private:
 	PendingEntry* free_;		// unused entries, a list
 	std::vector<PendingEntry*> blocks_;	// where entries were allocated
 	std::vector<EventLane*> lanes_;
+	std::vector<Event*> reserved_;
 };
 
 #endif

@@ -34,7 +34,7 @@ def test_names_this_checkout_and_its_archive(facts: Any) -> None:
 def test_names_every_patch_law_and_agent_by_checksum(facts: Any) -> None:
     recorded = {
         entry["name"]: entry["sha256"]
-        for kind in ("patches", "laws", "agents")
+        for kind in ("patches", "laws", "agents", "speed")
         for entry in facts[kind]
     }
     ns2 = ROOT / "ns2"
@@ -42,6 +42,7 @@ def test_names_every_patch_law_and_agent_by_checksum(facts: Any) -> None:
         *(ns2 / "patches").rglob("*.patch"),
         *(path for path in (ns2 / "laws").iterdir()),
         *(path for path in (ns2 / "agents").iterdir()),
+        *(path for path in (ns2 / "speed").iterdir()),
     ]
     assert recorded == {
         str(path.relative_to(ns2)): hashlib.sha256(path.read_bytes()).hexdigest() for path in files
@@ -50,6 +51,7 @@ def test_names_every_patch_law_and_agent_by_checksum(facts: Any) -> None:
 
 def test_says_how_it_was_compiled(facts: Any) -> None:
     assert facts["counters"] == "64-bit"
+    assert facts["variant"] == "fast"
     assert facts["ns2_version"] == "2.35"
     assert facts["tcl"].startswith("8.6.")
     assert "g++" in facts["compiler"]

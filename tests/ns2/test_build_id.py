@@ -17,6 +17,8 @@ INGREDIENTS = [
     "laws/scalable_tcp.cc",
     "laws/window_law.h",
     "agents/scalable_tcp_agent.cc",
+    "patches/speed/lanes.patch",
+    "speed/lane_scheduler.cc",
     "build.sh",
 ]
 
@@ -81,6 +83,20 @@ def test_ignores_remarks_and_files_that_are_not_built(
     append(scratch / "patches" / "series", "# a remark\n")
     (scratch / "laws" / "README").write_text("not compiled")
     assert print_id() == before
+
+
+def test_stock_is_another_build_without_what_makes_it_faster(build: Build, scratch: Path) -> None:
+    fast, stock = build("--print-id").stdout, build("--variant", "stock", "--print-id").stdout
+    append(scratch / "speed" / "lane_scheduler.cc", "// a remark\n")
+    append(scratch / "patches" / "speed" / "lanes.patch", "a remark\n")
+    assert build("--print-id").stdout not in (fast, stock)
+    assert build("--print-id", "--variant", "stock").stdout == stock
+
+
+def test_names_an_unknown_variant(build: Build) -> None:
+    done = build("--variant", "quick", "--print-id")
+    assert (done.returncode, done.stdout) == (2, "")
+    assert "--variant is quick, not fast or stock" in done.stderr
 
 
 def test_names_a_missing_patch(build: Build, scratch: Path) -> None:

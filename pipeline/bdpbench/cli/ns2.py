@@ -8,6 +8,13 @@ import click
 
 from bdpbench.cli.options import backend_option
 
+variant_option = click.option(
+    "--variant",
+    type=click.Choice(["fast", "stock"]),
+    default="fast",
+    help="stock: without what only makes ns-2 faster. Runs use fast.",
+)
+
 
 @click.group("ns2")
 def command() -> None:
@@ -22,23 +29,31 @@ def command() -> None:
     help="Your own copy of the source archive; its checksum must be that of ns2/SOURCE.lock.",
 )
 @click.option("--marker", type=click.Path(path_type=Path), help="File to write when it is built.")
-def build(backend: str | None, source: Path | None, marker: Path | None) -> None:
-    """Build ns-2 for this checkout, unless it is built."""
+@variant_option
+def build(backend: str | None, source: Path | None, marker: Path | None, variant: str) -> None:
+    """Build ns-2 for this checkout, unless it is built; stock always on this machine."""
     from bdpbench.model.files import write_json_atomically
+    from bdpbench.ns2.backend import Backend, NativeBackend
+    from bdpbench.ns2.build import current_build_id
     from bdpbench.workflow.run import backend_for
 
-    chosen = backend_for(backend)
+    chosen: Backend = (
+        backend_for(backend)
+        if variant == "fast"
+        else NativeBackend(current_build_id(variant), variant)
+    )
     chosen.build(source)
     if marker is not None:
         write_json_atomically(marker, chosen.info())
 
 
 @command.command("path")
-def path() -> None:
+@variant_option
+def path(variant: str) -> None:
     """Print the ns-2 binary in use (native backend)."""
     from bdpbench.ns2.build import current_build_id, require_build
 
-    click.echo(str(require_build(current_build_id()).binary))
+    click.echo(str(require_build(current_build_id(variant)).binary))
 
 
 @command.command("info")
@@ -62,8 +77,9 @@ def backend_name(backend: str | None) -> None:
 
 
 @command.command("id")
-def build_id() -> None:
+@variant_option
+def build_id(variant: str) -> None:
     """Print the id of the build that this checkout leads to."""
     from bdpbench.ns2.build import current_build_id
 
-    click.echo(current_build_id())
+    click.echo(current_build_id(variant))

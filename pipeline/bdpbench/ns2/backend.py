@@ -48,12 +48,13 @@ class NativeBackend:
     """ns-2 built on this machine by ``ns2/build.sh``."""
 
     build_id: str
+    variant: str = "fast"
     name: str = "native"
 
     def build(self, source: Path | None = None) -> None:
         if not self.is_built():
             given = ["--source", str(source)] if source is not None else []
-            run_build_script(["--install-deps", *given])
+            run_build_script(["--variant", self.variant, "--install-deps", *given])
 
     def is_built(self) -> bool:
         return find_build(self.build_id) is not None

@@ -29,8 +29,10 @@ def build_script() -> Path:
     return repository_root() / "ns2" / "build.sh"
 
 
-def current_build_id() -> str:
+def current_build_id(variant: str = "fast") -> str:
     """Id of the build that the checkout's patches, laws, agents and flags lead to.
+
+    ``variant`` is "fast", or "stock" for ns-2 without the changes that only make it faster.
 
     It takes no compiler: ns-2's results depend on what is built, and ``-ffp-contract=off`` keeps
     them the same from one compiler to the next.
@@ -39,7 +41,10 @@ def current_build_id() -> str:
         BdpbenchError: when ``ns2/build.sh`` cannot tell.
     """
     done = subprocess.run(
-        ["bash", str(build_script()), "--print-id"], capture_output=True, text=True, check=False
+        ["bash", str(build_script()), "--variant", variant, "--print-id"],
+        capture_output=True,
+        text=True,
+        check=False,
     )
     if done.returncode != 0:
         raise BdpbenchError(done.stderr.strip() or "failed", where="ns2/build.sh --print-id")

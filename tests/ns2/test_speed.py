@@ -1,0 +1,189 @@
+"""The variant fast does what the variant stock does: the order of events, and every byte."""
+
+from __future__ import annotations
+
+import hashlib
+import itertools
+import os
+import random
+import subprocess
+from collections.abc import Callable
+from pathlib import Path
+
+import pytest
+
+from bdpbench.ns2.build import build_prefix, current_build_id
+
+Tcl = Callable[..., "subprocess.CompletedProcess[str]"]
+
+HERE = Path(__file__).parent
+SCRIPTS = HERE.parent.parent / "tcl"
+LINKS = (HERE / "links.tcl").read_text()
+SCHEDULERS = ["Lanes", "Calendar"]
+# Wall-clock progress; all other output must be the same.
+PROGRESS = "stderr.txt"
+
+DUMBBELL = (
+    "-duration_s 6 -bottleneck_mbps 50 -bottleneck_delay_ms 20 -access_mbps 1000 "
+    "-receiver_delay_ms 1 -buffer_pkts 60 -packet_bytes 1000 -flows 2 -datadir . "
+    "-flow.0.agent TCP/Linux -flow.0.linux cubic -flow.0.access_delay_ms 1 "
+    "-flow.1.agent TCP/Newreno -flow.1.sink TCPSink -flow.1.access_delay_ms 10"
+)
+RUNS = {
+    "highspeed": "sharma2006/single_flow.tcl 12 HS 100 1 .",
+    "scalable": "sharma2006/single_flow.tcl 8 Scalable 100 1 .",
+    "sack": "sharma2006/single_flow.tcl 8 SACK 100 1 .",
+    "single-drop": "sharma2006/single_drop.tcl 8 HS 100 1 .",
+    "small-buffer": "sharma2006/buffer_size.tcl 8 HS 100 1 . 40",
+    "two-rtts": "sharma2006/two_flows_rtt.tcl 8 HS Scalable 100 2 1 . 40 0",
+    "packet-trace": "sharma2006/standard_tcp_low_bdp.tcl SACK 10 .",
+    "droptail": f"dumbbell.tcl {DUMBBELL} -trace 1",
+    "red": f"dumbbell.tcl {DUMBBELL} -trace 1 -queue RED",
+}
+
+
+# ---------------------------------------------------------------- order of events
+
+
+def scheduler_text(name: str, body: str) -> str:
+    return f"set ns [new Simulator]\n$ns use-scheduler {name}\n{body}\n$ns run\n"
+
+
+@pytest.mark.parametrize("scheduler", SCHEDULERS)
+def test_events_of_one_time_come_in_the_order_of_their_scheduling(tcl: Tcl, scheduler: str) -> None:
+    body = """
+    $ns at 1 {puts first; $ns at 1 {puts fourth}; $ns at-now {puts fifth}}
+    $ns at 1 {puts second}
+    $ns at 0.5 {$ns at 1 {puts third; $ns at 1 {puts sixth}}}
+    $ns at 2 {puts seventh}
+    """
+    done = tcl(scheduler_text(scheduler, body))
+    order = ["first", "second", "third", "fourth", "fifth", "sixth", "seventh"]
+    assert done.stdout.split() == order
+
+
+# More events than the short list of Scheduler/Lanes holds (64), at few times, so that there are
+# ties; every third is cancelled, before or after others have been dispatched.
+@pytest.mark.parametrize("scheduler", SCHEDULERS)
+@pytest.mark.parametrize("seed", range(3))
+def test_order_of_many_events_with_cancellations(tcl: Tcl, scheduler: str, seed: int) -> None:
+    chance = random.Random(seed)
+    times = [chance.randrange(1, 60) for _ in range(500)]
+    lines = [f"set id({i}) [$ns at {time} {{puts {i}}}]" for i, time in enumerate(times)]
+    at_once = [f"$ns cancel $id({i})" for i in range(0, 500, 6)]
+    later = [f"if {{{times[i]} > 30.5}} {{$ns cancel $id({i})}}" for i in range(3, 500, 6)]
+    body = "\n".join([*lines, *at_once, "$ns at 30.5 {", *later, "}"])
+    done = tcl(scheduler_text(scheduler, body))
+    cancelled = set(range(0, 500, 6)) | {i for i in range(3, 500, 6) if times[i] > 30.5}
+    expected = sorted(set(range(500)) - cancelled, key=lambda i: (times[i], i))
+    assert [int(word) for word in done.stdout.split()] == expected
+
+
+def test_cancelling_a_dispatched_event_does_nothing(tcl: Tcl) -> None:
+    done = tcl(scheduler_text("Lanes", "set i [$ns at 1 {puts 1}]; $ns at 2 {$ns cancel $i}"))
+    assert (done.stdout, done.returncode) == ("1\n", 0)
+
+
+def test_a_run_ends_at_the_last_event_and_can_be_resumed(tcl: Tcl) -> None:
+    text = scheduler_text("Lanes", "$ns at 1 {$ns halt}; $ns at 2.5 {puts two}")
+    done = tcl(text + "puts [$ns now]; [$ns set scheduler_] resume; puts [$ns now]")
+    assert done.stdout.split() == ["1", "two", "2.5"]
+
+
+def test_lanes_are_the_default_of_the_variant_fast(tcl: Tcl) -> None:
+    done = tcl("set ns [new Simulator]; puts [[$ns set scheduler_] info class]")
+    assert done.stdout.split() == ["Scheduler/Lanes"]
+
+
+# ---------------------------------------------------------------- packets in flight
+
+
+def run_links(tcl: Tcl, scheduler: str, reserve: str, folder: Path) -> tuple[str, str]:
+    done = tcl(LINKS, scheduler, reserve)
+    assert done.returncode == 0, done.stderr
+    return done.stdout, (folder / "links.tr").read_text()
+
+
+def arrivals(trace: str, link: str) -> list[int]:
+    """Unique numbers of the packets received over a link ("0 2"), in their order."""
+    fields = (line.split() for line in trace.splitlines())
+    return [int(f[11]) for f in fields if f[0] == "r" and f"{f[2]} {f[3]}" == link]
+
+
+def test_many_links_give_the_same_with_all_schedulers(tcl: Tcl, tmp_path: Path) -> None:
+    sampled, trace = run_links(tcl, "Calendar", "false", tmp_path)
+    for scheduler, reserve in itertools.product([*SCHEDULERS, "Heap"], ["true", "false"]):
+        assert run_links(tcl, scheduler, reserve, tmp_path) == (sampled, trace)
+    # The scenario does what it is for: queues overflow, are read busy and idle, packets overtake.
+    assert "\nd " in trace
+    assert {word for line in sampled.splitlines() for word in line.split()[1:]} == {"0", "1"}
+    overtaking = arrivals(trace, "0 2")
+    assert any(later < earlier for earlier, later in itertools.pairwise(overtaking))
+
+
+BUSY_LINK = """
+set a [$ns node]
+set b [$ns node]
+$ns duplex-link $a $b 1Mb 30ms DropTail
+set queue [[$ns link $a $b] queue]
+set udp [new Agent/UDP]
+$udp set packetSize_ 1000
+$ns attach-agent $a $udp
+set sink [new Agent/Null]
+$ns attach-agent $b $sink
+$ns connect $udp $sink
+proc show {} {global ns queue; puts [$queue set blocked_]}
+$ns at 0.1 {$udp send 1000}
+"""
+
+
+@pytest.mark.parametrize("scheduler", SCHEDULERS)
+def test_blocked_is_read_as_if_the_link_reported_idle(tcl: Tcl, scheduler: str) -> None:
+    # 1,000 bytes take 8 ms on 1 Mbit/s: the link is busy from 100 to 108 ms.
+    times = {0.05: 0, 0.1: 1, 0.104: 1, 0.1079: 1, 0.1081: 0, 0.12: 0}
+    body = BUSY_LINK + "".join(f"$ns at {time} show\n" for time in times)
+    done = tcl(scheduler_text(scheduler, body))
+    assert [int(word) for word in done.stdout.split()] == list(times.values())
+
+
+@pytest.mark.parametrize("scheduler", SCHEDULERS)
+def test_a_packet_that_finds_the_link_busy_waits_for_it(tcl: Tcl, scheduler: str) -> None:
+    # The second packet is sent when the first has left, 8 ms after 100 ms, and takes 8 ms itself.
+    body = BUSY_LINK + "$ns at 0.103 {$udp send 1000}\n"
+    body += "".join(f"$ns at {time} show\n" for time in (0.1085, 0.1155, 0.1165))
+    done = tcl(scheduler_text(scheduler, body))
+    assert done.stdout.split() == ["1", "1", "0"]
+
+
+# ---------------------------------------------------------------- bytes
+
+
+@pytest.fixture(scope="session")
+def stock_binary() -> Path:
+    """The variant stock: $BDPBENCH_NS_STOCK, else its build beside that of fast."""
+    given = os.environ.get("BDPBENCH_NS_STOCK")
+    binary = Path(given) if given else build_prefix() / current_build_id("stock") / "ns"
+    if not binary.is_file():
+        pytest.skip(f"no stock ns-2 at {binary}: ns2/build.sh --variant stock builds it")
+    return binary
+
+
+def outputs(ns: Path, arguments: str, folder: Path) -> dict[str, str]:
+    """SHA-256 of every file that a script leaves in an empty folder, standard output included."""
+    folder.mkdir()
+    script, *rest = arguments.split()
+    with (folder / "stdout.txt").open("w") as out, (folder / PROGRESS).open("w") as err:
+        subprocess.run(
+            [str(ns), str(SCRIPTS / script), *rest], cwd=folder, stdout=out, stderr=err, check=True
+        )
+    files = sorted(path for path in folder.iterdir() if path.name != PROGRESS)
+    return {path.name: hashlib.sha256(path.read_bytes()).hexdigest() for path in files}
+
+
+@pytest.mark.parametrize("arguments", RUNS.values(), ids=RUNS.keys())
+def test_every_output_is_the_same(
+    arguments: str, ns_binary: Path, stock_binary: Path, tmp_path: Path
+) -> None:
+    stock = outputs(stock_binary, arguments, tmp_path / "stock")
+    assert len(stock) > 2
+    assert outputs(ns_binary, arguments, tmp_path / "fast") == stock

@@ -10,7 +10,7 @@ from typing import Any
 import polars as pl
 
 from bdpbench.errors import BdpbenchError
-from bdpbench.metrics.registry import DEFINITIONS
+from bdpbench.metrics.registry import DEFINITIONS, REACHED_METRIC
 from bdpbench.metrics.run import METRICS_SCHEMA
 from bdpbench.metrics.series import fairness_region
 
@@ -158,7 +158,7 @@ def _min_buffer(rows: Sequence[_Row], points: Sequence[float]) -> tuple[Any, ...
 
 def _border_differences(rows: _Rows) -> Iterator[tuple[Any, ...]]:
     throughput = {(row.run_id, row.scenario): row for row in rows.of("time_to_max_throughput")}
-    for found, points in _sweeps_of(rows, "time_to_90pct_utilization", "rtt_ms", _BESIDE_RTT):
+    for found, points in _sweeps_of(rows, REACHED_METRIC, "rtt_ms", _BESIDE_RTT):
         borders = _borders(found, points)
         if borders is None:
             continue

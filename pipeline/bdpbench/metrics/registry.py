@@ -46,6 +46,9 @@ CUT_SHARE = 0.95
 MOST_BELOW_S = 1.25
 """Time in s that a link may spend below a level at a time and still count as staying there."""
 
+REACHED_METRIC = "time_to_90pct_utilization"
+"""Reading of the time to 90 % utilization that the differences between RTTs are taken of."""
+
 FAIR_ASYMMETRY = 0.3
 """Largest |asymmetry| of two flows that counts as fair: the faster has at most 65 %."""
 
@@ -320,8 +323,8 @@ _ALL = (
         "rtt_border_difference",
         "run",
         "s",
-        "time_to_90pct_utilization at the largest RTT of the sweep minus that at the smallest "
-        "at which 90 % is ever reached.",
+        f"{REACHED_METRIC} at the largest RTT of the sweep minus that at the smallest at which "
+        "90 % is ever reached.",
         f"{_THESIS}, Table 1, column 8, and its footnote",
         level="group",
     ),

@@ -9,6 +9,7 @@ import pytest
 
 from bdpbench.errors import BdpbenchError
 from bdpbench.metrics import DEFINITIONS, METRICS_SCHEMA, measure_groups
+from bdpbench.metrics.registry import REACHED_METRIC
 
 SWEEP = [40, 200, 500]
 
@@ -101,7 +102,7 @@ def _rtts(**values: int) -> list[dict[str, Any]]:
 
 def test_the_border_rtts_are_compared() -> None:
     runs = _rtts(long=220, middle=100, short=20)
-    metrics = _metrics("time_to_90pct_utilization", runs, [33.5, 50.0, 2.5])
+    metrics = _metrics(REACHED_METRIC, runs, [33.5, 50.0, 2.5])
     # The buffers and BDPs of this sweep follow the RTT; utilization was not measured.
     assert _found(measure_groups(metrics, runs)) == [("long", "rtt_border_difference", 31.0)]
 
@@ -117,7 +118,7 @@ def test_the_smallest_rtt_is_the_smallest_that_gets_there(
     times: list[float | None], expected: float | None
 ) -> None:
     runs = _rtts(long=220, middle=100, short=20)
-    metrics = _metrics("time_to_90pct_utilization", runs, times)
+    metrics = _metrics(REACHED_METRIC, runs, times)
     ((run_id, metric, value),) = _found(measure_groups(metrics, runs))
     assert (run_id, metric) == ("long", "rtt_border_difference")
     assert value == (None if expected is None else pytest.approx(expected))
@@ -125,13 +126,13 @@ def test_the_smallest_rtt_is_the_smallest_that_gets_there(
 
 def test_with_no_rtt_that_gets_there_nothing_is_compared() -> None:
     runs = _rtts(long=220, middle=100, short=20)
-    metrics = _metrics("time_to_90pct_utilization", runs, [None, None, None])
+    metrics = _metrics(REACHED_METRIC, runs, [None, None, None])
     assert _found(measure_groups(metrics, runs)) == [("long", "rtt_border_difference", None)]
 
 
 def test_a_smaller_rtt_that_was_not_simulated_might_have_got_there() -> None:
     runs = _rtts(long=220, middle=60, short=20)
-    metrics = _metrics("time_to_90pct_utilization", [runs[0], runs[2]], [33.7, None])
+    metrics = _metrics(REACHED_METRIC, [runs[0], runs[2]], [33.7, None])
     assert _found(measure_groups(metrics, runs)) == []
 
 
@@ -139,7 +140,7 @@ def test_times_to_the_largest_throughput_are_compared_at_the_same_borders() -> N
     runs = _rtts(long=220, middle=60, short=20)
     metrics = pl.concat(
         [
-            _metrics("time_to_90pct_utilization", runs, [11.0, 2.1, None]),
+            _metrics(REACHED_METRIC, runs, [11.0, 2.1, None]),
             _metrics("time_to_max_throughput", runs, [21.0, 3.0, 9.0]),
         ]
     )
@@ -151,7 +152,7 @@ def test_times_to_the_largest_throughput_are_compared_at_the_same_borders() -> N
 
 def test_without_a_border_run_there_is_no_difference() -> None:
     runs = _rtts(long=220, middle=100, short=20)
-    metrics = _metrics("time_to_90pct_utilization", runs[:2], [33.7, 2.7])
+    metrics = _metrics(REACHED_METRIC, runs[:2], [33.7, 2.7])
     assert _found(measure_groups(metrics, runs)) == []
 
 

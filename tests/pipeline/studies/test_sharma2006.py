@@ -16,6 +16,7 @@ import pytest
 from ruamel.yaml import YAML
 
 from bdpbench.metrics import DEFINITIONS
+from bdpbench.metrics.registry import REACHED_METRIC
 from bdpbench.model.load import load_study
 from bdpbench.model.paths import study_dir
 from bdpbench.model.runs import Run, expand_tier, format_value
@@ -44,8 +45,8 @@ TABLE_1_COLUMNS: tuple[tuple[str, str, dict[str, str]], ...] = (
     ("single_drop", "time_to_90pct_cwnd_after_drop", {}),
     ("buffer_size", "utilization", {"buffer_pkts": "40"}),
     ("buffer_size", "min_buffer_90pct", {}),
-    ("rtt", "time_to_90pct_utilization", {"rtt_ms": "20"}),
-    ("rtt", "time_to_90pct_utilization", {"rtt_ms": "220"}),
+    ("rtt", REACHED_METRIC, {"rtt_ms": "20"}),
+    ("rtt", REACHED_METRIC, {"rtt_ms": "220"}),
     ("rtt", "rtt_border_difference", {}),
 )
 
@@ -125,13 +126,13 @@ SAMPLING_S = {
     "first_cut_time": CWND_SAMPLE_S,
     "recovery_time": CWND_SAMPLE_S,
     "plateau_time": CWND_SAMPLE_S,
-    "time_to_90pct_utilization": UTILIZATION_BIN_S,
+    REACHED_METRIC: UTILIZATION_BIN_S,
     "time_to_max_throughput": THROUGHPUT_SAMPLE_S,
 }
 TABLE_OF = {
     "max_throughput": "utilization",
     "utilization": "utilization",
-    "time_to_90pct_utilization": "utilization",
+    REACHED_METRIC: "utilization",
     "queue_empty_share": "queue",
     "queue_variation": "queue",
     "mean_queue": "queue",
@@ -310,7 +311,7 @@ def half_width_of_utilization(row: Row) -> float:
 PARTS_OF_DIFFERENCES = {
     "drop_delay": {"time_to_max_cwnd"},
     "drop_delay_90pct": {"time_to_90pct_cwnd", "time_to_90pct_cwnd_after_drop"},
-    "rtt_border_difference": {"time_to_90pct_utilization"},
+    "rtt_border_difference": {REACHED_METRIC},
 }
 
 

@@ -33,6 +33,7 @@ WRONG = [
     ("two_flows_rtt", [*PAIR, "2", "2"], "which", "0 or 1"),
     ("inter_protocol", ["5", "HS", "TCP", *PAIR[3:]], "flow2_type", "one of SACK, HS"),
     ("inter_protocol", [*PAIR[:4], "-1", "1", "out"], "flow2_start", "a number of 0 or more (s)"),
+    ("inter_protocol", [*PAIR, "0"], "Qbuff", "an integer from 1"),
     ("standard_tcp_low_bdp", [], "hstcp_type", "missing"),
     ("standard_tcp_low_bdp", ["HTCP"], "hstcp_type", "one of SACK"),
     ("standard_tcp_low_bdp", ["SACK"], "DATADIR", "directory"),

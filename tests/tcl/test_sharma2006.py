@@ -191,6 +191,7 @@ def test_both_flows_of_inter_protocol_have_100_ms(built: Built) -> None:
     seconds = [float(line) for line in built(RTTS, "sharma2006/inter_protocol.tcl", *args)]
     assert seconds == pytest.approx([0.1, 0.1], abs=1e-9)
     assert built(QUEUE_LIMIT, "sharma2006/inter_protocol.tcl", *args) == ["1555"]
+    assert built(QUEUE_LIMIT, "sharma2006/inter_protocol.tcl", *args, 40) == ["40"]
 
 
 def test_each_flow_has_its_own_settings(built: Built) -> None:

@@ -43,6 +43,21 @@ MAX_SHARE = 0.99
 CUT_SHARE = 0.95
 """A loss response leaves at most this share of cwnd: all variants studied remove 10 % or more."""
 
+MOST_BELOW_S = 1.25
+"""Time in s that a link may spend below a level at a time and still count as staying there."""
+
+REACHED_METRIC = "time_to_90pct_utilization"
+"""Reading of the time to 90 % utilization that the differences between RTTs are taken of."""
+
+FAIR_ASYMMETRY = 0.3
+"""Largest |asymmetry| of two flows that counts as fair: the faster has at most 65 %."""
+
+FAIRNESS_REGIONS = 5
+"""Equal parts of the range of |asymmetry|, 0 to 1, from fair to starved."""
+
+CONVERGENCE_WINDOW_S = 10.0
+"""Time in s over which two flows have to share fairly to count as converged."""
+
 _THESIS = "sharma2006"
 _CUT = (
     "A cut is a fall of cwnd by at least 5 % between two samples; falls less than one nominal RTT "
@@ -90,21 +105,22 @@ _ALL = (
         f"{_THESIS}, Table 1, columns 6 and 7",
     ),
     _define(
-        "time_to_90pct_utilization_again",
+        "time_to_90pct_utilization_kept",
         "link",
         "s",
         "End of the first bin of 0.1 s with departures of at least 90 % of nominal capacity that "
-        "follows a bin below 90 % after the first cut of any flow: the time at which the link is "
-        f"90 % utilized again. {_CUT}",
-        f"{_THESIS}, Table 1, columns 6 and 7, read as the crossing after the first loss",
+        f"begins a stay there: the next time below 90 % lasts at most {MOST_BELOW_S:g} s.",
+        f"{_THESIS}, Table 1, columns 6 and 7, read as the crossing that lasts",
     ),
     _define(
         "time_to_max_cwnd",
         "flow",
         "s",
         "Simulated time of the first peak at or above 90 % of the nominal bandwidth-delay "
-        f"product: the top of the first full ascent. {_CUT}",
-        f"{_THESIS}, sections 4.1.3.1 and 4.2.3.1",
+        "product: the top of the first full ascent. For a flow that has no such peak and holds "
+        "its cwnd within 1 % over the last quarter of the run, the time at which it first comes "
+        f"within 1 % of that level. {_CUT}",
+        f"{_THESIS}, sections 4.1.3.1, 4.2.3.1 and 4.5.3.1",
     ),
     _define(
         "first_cut_time",
@@ -119,6 +135,13 @@ _ALL = (
         "1",
         f"cwnd after the first cut divided by its peak. {_CUT}",
         f"{_THESIS}, section 4.1.3.1",
+    ),
+    _define(
+        "second_cut_ratio",
+        "flow",
+        "1",
+        f"cwnd after the second cut divided by its peak. {_CUT}",
+        f"{_THESIS}, section 4.6.3.1",
     ),
     _define(
         "later_cut_ratio",
@@ -143,6 +166,46 @@ _ALL = (
         "Time from the first cut to the first later cwnd sample at or above 95 % of that cut's "
         f"peak. {_CUT}",
         f"{_THESIS}, section 1.2, on Figures 2 and 3",
+    ),
+    _define(
+        "plateau_time",
+        "flow",
+        "s",
+        "Time from the first cut to the first later cwnd sample at or above 105 % of that cut's "
+        f"peak: how long the flow stays at the window at which it lost a packet. {_CUT}",
+        f"{_THESIS}, section 4.3.3.2",
+    ),
+    _define(
+        "first_full_peak",
+        "flow",
+        "packets",
+        "cwnd at the first peak at or above 90 % of the nominal bandwidth-delay product: the "
+        f"largest cwnd that the flow had before its own losses. {_CUT}",
+        f"{_THESIS}, section 4.3.3.1",
+    ),
+    _define(
+        "second_full_peak",
+        "flow",
+        "packets",
+        f"cwnd at the second peak at or above 90 % of the nominal bandwidth-delay product. {_CUT}",
+        f"{_THESIS}, section 4.3.3.1",
+    ),
+    _define(
+        "growth_per_rtt",
+        "flow",
+        "%",
+        "Median growth of cwnd in a nominal RTT, as if it were exponential, of the ascents "
+        "between cuts that follow the first full peak's own cut (a full peak is at or above 90 % "
+        f"of the nominal BDP). {_CUT}",
+        f"{_THESIS}, Table 3: whether the increase parameter is fixed",
+    ),
+    _define(
+        "cwnd_variation",
+        "flow",
+        "1",
+        f"Standard deviation of the samples of cwnd over their mean, over {_HALF}: 0 for a cwnd "
+        "that is held, 0.19 for a straight saw-tooth between half and full.",
+        f"{_THESIS}, sections 4.3.3.3, 4.5.3.1 and 4.5.3.3 (stable, oscillating)",
     ),
     _define(
         "max_cwnd",
@@ -191,6 +254,21 @@ _ALL = (
         f"{_THESIS}, section 4.2.3.3 (Figures 10 and 17)",
     ),
     _define(
+        "mean_queue",
+        "link",
+        "packets",
+        f"Mean of the samples of the bottleneck's queue over {_HALF}.",
+        f"{_THESIS}, section 4.5.3.1 (Figure 43)",
+    ),
+    _define(
+        "queue_variation",
+        "link",
+        "1",
+        "Standard deviation of the samples of the bottleneck's queue over their mean, over "
+        f"{_HALF}: 0 for a queue of constant length.",
+        f"{_THESIS}, section 4.5.3.1 (Figures 43 to 47)",
+    ),
+    _define(
         "queue_min_after_peak",
         "link",
         "packets",
@@ -216,6 +294,15 @@ _ALL = (
         f"{_THESIS}, section 3.2, over the window that most of Table 2 fits",
     ),
     _define(
+        "convergence_time",
+        "run",
+        "s",
+        "Time from the second flow's start to the end of the first "
+        f"{CONVERGENCE_WINDOW_S:g} s over which the two flows' throughputs have an |asymmetry| of "
+        f"at most {FAIR_ASYMMETRY:g}.",
+        f"{_THESIS}, sections 4.1.3.5, 4.6.3.5 and 4.7.2 (slow and fast convergence)",
+    ),
+    _define(
         "jain_index",
         "run",
         "1",
@@ -236,8 +323,18 @@ _ALL = (
         "rtt_border_difference",
         "run",
         "s",
-        "time_to_90pct_utilization at the largest RTT of the sweep minus that at the smallest.",
-        f"{_THESIS}, Table 1, column 8",
+        f"{REACHED_METRIC} at the largest RTT of the sweep minus that at the smallest at which "
+        "90 % is ever reached.",
+        f"{_THESIS}, Table 1, column 8, and its footnote",
+        level="group",
+    ),
+    _define(
+        "rtt_max_throughput_difference",
+        "run",
+        "s",
+        "time_to_max_throughput at the largest RTT of the sweep minus that at the smallest at "
+        "which 90 % utilization is ever reached.",
+        f"{_THESIS}, section 4.5.3.4",
         level="group",
     ),
     _define(
@@ -247,6 +344,25 @@ _ALL = (
         "time_to_max_cwnd of the run with an enforced drop minus that of the run that is equal "
         "but for the drop.",
         f"{_THESIS}, sections 4.1.3.2 and 4.2.3.2",
+        level="group",
+    ),
+    _define(
+        "drop_delay_90pct",
+        "run",
+        "s",
+        "time_to_90pct_cwnd_after_drop of the run with an enforced drop minus time_to_90pct_cwnd "
+        "of the run that is equal but for the drop.",
+        f"{_THESIS}, sections 4.3.3.2 and 4.4.3.2",
+        level="group",
+    ),
+    _define(
+        "fairness_points",
+        "run",
+        "1",
+        "Points of the protocol of both flows, over all ordered pairs of protocols that were run "
+        "with the same parameters: 1 to 5, the region of |asymmetry| in five equal parts from 0 "
+        "to 1, for each of its flows in each pair. Measured where all pairs have been simulated.",
+        f"{_THESIS}, section 6.2",
         level="group",
     ),
 )

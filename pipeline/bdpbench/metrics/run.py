@@ -9,17 +9,28 @@ from typing import Any
 import polars as pl
 
 from bdpbench.errors import BdpbenchError
-from bdpbench.metrics.registry import DEFINITIONS, PEAK_SHARE
+from bdpbench.metrics.registry import (
+    CONVERGENCE_WINDOW_S,
+    DEFINITIONS,
+    FAIR_ASYMMETRY,
+    MOST_BELOW_S,
+    PEAK_SHARE,
+)
 from bdpbench.metrics.series import (
     asymmetry,
+    convergence_time,
     find_cuts,
     first_time_at_least,
+    growth_per_rtt,
     in_window,
     jain_index,
+    plateau_time,
     recovery_times,
+    settling_time,
     time_back_to_first_peak,
-    time_reached_again,
+    time_reached_and_kept,
     time_to_max_throughput,
+    variation,
 )
 
 METRICS_SCHEMA = {
@@ -91,7 +102,7 @@ def measure_run(
     cuts = {flow: find_cuts(cwnd, run.rtt_s(flow)) for flow, cwnd in frames["cwnd"].items()}
     found = [
         *_measure_cwnds(run, frames["cwnd"], cuts),
-        *_measure_links(run, frames["utilization"], cuts),
+        *_measure_links(run, frames["utilization"]),
         *_measure_queues(run, frames["queue"], cuts),
         *_measure_throughputs(run, frames["throughput"]),
     ]
@@ -107,6 +118,7 @@ class _Run:
         self.duration_s = self.positive("duration_s")
         self.whole: Window = (0.0, self.duration_s)
         self.second_half: Window = (self.duration_s / 2, self.duration_s)
+        self.last_quarter_s = 0.75 * self.duration_s
 
     def has(self, name: str) -> bool:
         return self._parameters.get(name) is not None
@@ -170,29 +182,54 @@ def _measure_cwnds(
     run: _Run, cwnds: Frames, cuts: Mapping[int, pl.DataFrame]
 ) -> Iterator[Measurement]:
     for flow, cwnd in cwnds.items():
-        for metric, value in _cwnd_values(run, cwnd, cuts[flow]):
-            yield Measurement(metric, f"flow:{flow}", value, run.whole)
+        subject = f"flow:{flow}"
+        for metric, value in _cwnd_values(run, cwnd, cuts[flow], run.rtt_s(flow)):
+            yield Measurement(metric, subject, value, run.whole)
+        held = cwnd.filter(in_window(*run.second_half))["cwnd_pkts"]
+        yield Measurement("cwnd_variation", subject, variation(held), run.second_half)
 
 
 def _cwnd_values(
-    run: _Run, cwnd: pl.DataFrame, cuts: pl.DataFrame
+    run: _Run, cwnd: pl.DataFrame, cuts: pl.DataFrame, rtt_s: float
 ) -> Iterator[tuple[str, float | None]]:
     full_pkts = run.full_pkts
     full = _full_peaks(run, cuts)
-    ratios = full.filter(pl.col("cut") > 0).select(pl.col("after_pkts") / pl.col("peak_pkts"))
     yield "time_to_90pct_cwnd", first_time_at_least(cwnd, "cwnd_pkts", full_pkts)
     if run.has("drop_packet"):
         yield (
             "time_to_90pct_cwnd_after_drop",
-            _first_after(cwnd, full_pkts, _first(cuts["cut_s"])),
+            _first_after(cwnd, full_pkts, _nth(cuts["cut_s"], 0)),
         )
-    yield "time_to_max_cwnd", _first(full["peak_s"])
-    yield "first_cut_time", _first(cuts["peak_s"])
-    yield "first_cut_ratio", _first(cuts["after_pkts"] / cuts["peak_pkts"])
-    yield "later_cut_ratio", _median(ratios.to_series())
-    yield "recovery_time", _median(recovery_times(_after_first_full_peak(cuts, full)))
-    yield "time_back_to_first_peak", time_back_to_first_peak(cwnd, cuts)
+    yield "time_to_max_cwnd", _time_to_top(run, cwnd, full)
+    yield "first_full_peak", _nth(full["peak_pkts"], 0)
+    yield "second_full_peak", _nth(full["peak_pkts"], 1)
     yield "max_cwnd", _number(cwnd["cwnd_pkts"].max())
+    yield from _cut_values(cwnd, cuts, full, rtt_s)
+
+
+def _cut_values(
+    cwnd: pl.DataFrame, cuts: pl.DataFrame, full: pl.DataFrame, rtt_s: float
+) -> Iterator[tuple[str, float | None]]:
+    """What cuts cost, and what comes after them."""
+    kept = cuts["after_pkts"] / cuts["peak_pkts"]
+    later = full.filter(pl.col("cut") > 0)
+    ascents = _after_first_full_peak(cuts, full)
+    yield "first_cut_time", _nth(cuts["peak_s"], 0)
+    yield "first_cut_ratio", _nth(kept, 0)
+    yield "second_cut_ratio", _nth(kept, 1)
+    yield "later_cut_ratio", _median(later["after_pkts"] / later["peak_pkts"])
+    yield "recovery_time", _median(recovery_times(ascents))
+    yield "growth_per_rtt", _median(growth_per_rtt(ascents, rtt_s))
+    yield "time_back_to_first_peak", time_back_to_first_peak(cwnd, cuts)
+    yield "plateau_time", plateau_time(cwnd, cuts)
+
+
+def _time_to_top(run: _Run, cwnd: pl.DataFrame, full: pl.DataFrame) -> float | None:
+    """Time in s of the first full peak; of a flow without one, of settling at 90 % or more."""
+    if full.height:
+        return _nth(full["peak_s"], 0)
+    reached_s = first_time_at_least(cwnd, "cwnd_pkts", run.full_pkts)
+    return None if reached_s is None else settling_time(cwnd, run.last_quarter_s)
 
 
 def _full_peaks(run: _Run, cuts: pl.DataFrame) -> pl.DataFrame:
@@ -210,20 +247,15 @@ def _after_first_full_peak(cuts: pl.DataFrame, full: pl.DataFrame) -> pl.DataFra
     return cuts.slice(int(full["cut"][0]) + 1) if full.height else cuts.clear()
 
 
-def _measure_links(
-    run: _Run, links: Frames, cuts: Mapping[int, pl.DataFrame]
-) -> Iterator[Measurement]:
-    first_cuts_s = [_first(cut["cut_s"]) for cut in cuts.values()]
-    cut_s = min((each for each in first_cuts_s if each is not None), default=None)
+def _measure_links(run: _Run, links: Frames) -> Iterator[Measurement]:
     for link, bins in links.items():
         subject = f"link:{link}"
         capacity_mbps = run.positive("bottleneck_mbps")
         level_mbps = PEAK_SHARE * capacity_mbps
         reached_s = first_time_at_least(bins, "mbps", level_mbps)
         yield Measurement("time_to_90pct_utilization", subject, reached_s, run.whole)
-        if cuts:
-            again_s = time_reached_again(bins, level_mbps, cut_s)
-            yield Measurement("time_to_90pct_utilization_again", subject, again_s, run.whole)
+        kept_s = time_reached_and_kept(bins, level_mbps, MOST_BELOW_S)
+        yield Measurement("time_to_90pct_utilization_kept", subject, kept_s, run.whole)
         yield Measurement("max_throughput", subject, _number(bins["mbps"].max()), run.whole)
         mean_mbps = _mean(bins, "mbps", run.second_half)
         share = None if mean_mbps is None else 100 * mean_mbps / capacity_mbps
@@ -234,11 +266,16 @@ def _measure_queues(
     run: _Run, queues: Frames, cuts: Mapping[int, pl.DataFrame]
 ) -> Iterator[Measurement]:
     for link, queue in queues.items():
+        subject = f"link:{link}"
         if len(cuts) == 1:
-            yield _queue_min_after_peak(run, f"link:{link}", queue, *cuts.values())
-        empty = queue.select("time_s", empty=(pl.col("pkts") == 0).cast(pl.Float64))
-        share = _mean(empty, "empty", run.second_half)
-        yield Measurement("queue_empty_share", f"link:{link}", share, run.second_half)
+            yield _queue_min_after_peak(run, subject, queue, *cuts.values())
+        pkts = queue.filter(in_window(*run.second_half))["pkts"]
+        for metric, value in (
+            ("queue_empty_share", _number((pkts == 0).mean())),
+            ("mean_queue", _number(pkts.mean())),
+            ("queue_variation", variation(pkts)),
+        ):
+            yield Measurement(metric, subject, value, run.second_half)
 
 
 def _queue_min_after_peak(
@@ -265,10 +302,19 @@ def _measure_throughputs(run: _Run, flows: Frames) -> Iterator[Measurement]:
         yield Measurement("jain_index", "run", fairness, run.second_half)
     if len(flows) == 2:
         yield Measurement("asymmetry", "run", asymmetry(*means.values()), run.second_half)
-        if run.has("flow2_start_s"):
-            window = (run.number("flow2_start_s"), run.duration_s)
-            both = [_mean(bins, "mbps", window) for bins in flows.values()]
-            yield Measurement("asymmetry_from_flow2_start", "run", asymmetry(*both), window)
+    if len(flows) == 2 and run.has("flow2_start_s"):
+        yield from _measure_from_flow2_start(run, *flows.values())
+
+
+def _measure_from_flow2_start(
+    run: _Run, first: pl.DataFrame, second: pl.DataFrame
+) -> Iterator[Measurement]:
+    start_s = run.number("flow2_start_s")
+    window = (start_s, run.duration_s)
+    shares = asymmetry(_mean(first, "mbps", window), _mean(second, "mbps", window))
+    yield Measurement("asymmetry_from_flow2_start", "run", shares, window)
+    fair_s = convergence_time(first, second, start_s, CONVERGENCE_WINDOW_S, FAIR_ASYMMETRY)
+    yield Measurement("convergence_time", "run", fair_s, window)
 
 
 def _mean(frame: pl.DataFrame, column: str, window: Window) -> float | None:
@@ -276,8 +322,8 @@ def _mean(frame: pl.DataFrame, column: str, window: Window) -> float | None:
     return _number(frame.filter(in_window(*window))[column].mean())
 
 
-def _first(values: pl.Series) -> float | None:
-    return None if values.is_empty() else float(values[0])
+def _nth(values: pl.Series, index: int) -> float | None:
+    return None if len(values) <= index else float(values[index])
 
 
 def _median(values: pl.Series) -> float | None:

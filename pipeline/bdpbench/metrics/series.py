@@ -11,7 +11,7 @@ from collections.abc import Sequence
 
 import polars as pl
 
-from bdpbench.metrics.registry import CUT_SHARE, MAX_SHARE
+from bdpbench.metrics.registry import CUT_SHARE, FAIRNESS_REGIONS, MAX_SHARE
 
 CUT_SCHEMA = {
     "peak_s": pl.Float64,
@@ -89,29 +89,32 @@ def recovery_times(cuts: pl.DataFrame) -> pl.Series:
     ].drop_nulls()
 
 
-def time_reached_again(
-    bins: pl.DataFrame, level_mbps: float, since_s: float | None
+def time_reached_and_kept(
+    bins: pl.DataFrame, level_mbps: float, most_below_s: float
 ) -> float | None:
-    """End in s of the first bin at or above level_mbps after one below it, later than since_s.
+    """End in s of the first bin at or above level_mbps that begins a stay there.
+
+    A stay ends when the bins below the level that follow it make up more than most_below_s; one
+    that is broken up so does not count. The end of the run breaks no stay.
 
     Args:
         bins: of one link: time_s (f64, s, end of the bin), mbps (f64, Mbit/s), in order of time.
         level_mbps: Mbit/s.
-        since_s: s; None (there was no cut) gives None.
+        most_below_s: s.
 
-    >>> bins = pl.DataFrame({"time_s": [1.0, 2.0, 3.0, 4.0], "mbps": [9.0, 9.0, 5.0, 9.0]})
-    >>> time_reached_again(bins, 9.0, since_s=1.5)
-    4.0
+    >>> bins = pl.DataFrame({"time_s": [1.0, 2.0, 3.0, 4.0], "mbps": [9.0, 5.0, 5.0, 9.0]})
+    >>> time_reached_and_kept(bins, 9.0, 1.5), time_reached_and_kept(bins, 9.0, 2.0)
+    (4.0, 1.0)
     """
-    if since_s is None:
-        return None
-    later = bins.filter(pl.col("time_s") > since_s)
-    below = later.filter(pl.col("mbps") < level_mbps)
-    if below.is_empty():
-        return None
-    return first_time_at_least(
-        later.filter(pl.col("time_s") > below["time_s"][0]), "mbps", level_mbps
+    high = bins.select("time_s", high=pl.col("mbps") >= level_mbps)
+    stretches = (
+        high.group_by(pl.col("high").rle_id().alias("stretch"), maintain_order=True)
+        .agg(pl.first("high"), start_s=pl.first("time_s"), end_s=pl.last("time_s"))
+        .with_columns(below_s=(pl.col("end_s").shift(-1) - pl.col("end_s")).fill_null(0.0))
     )
+    # A bin is a difference of two times: 0.3 s may come out a little more than that.
+    kept = stretches.filter(pl.col("high") & (pl.col("below_s") <= most_below_s + 1e-9))
+    return _first(kept["start_s"])
 
 
 def time_back_to_first_peak(cwnd: pl.DataFrame, cuts: pl.DataFrame) -> float | None:
@@ -129,6 +132,76 @@ def time_back_to_first_peak(cwnd: pl.DataFrame, cuts: pl.DataFrame) -> float | N
     later = cwnd.filter(pl.col("time_s") > first["cut_s"])
     back_s = first_time_at_least(later, "cwnd_pkts", CUT_SHARE * first["peak_pkts"])
     return None if back_s is None else back_s - float(first["cut_s"])
+
+
+def plateau_time(cwnd: pl.DataFrame, cuts: pl.DataFrame) -> float | None:
+    """Time in s from the first cut until cwnd is clear of the cut's peak; None if it never is.
+
+    Clear means more than 5 % above the peak: until then the flow probes near the window at which
+    it lost a packet.
+
+    Args:
+        cwnd: of one flow: time_s (f64, s), cwnd_pkts (f64, packets), in the order of time.
+        cuts: of the flow, as ``find_cuts`` returns them.
+    """
+    if cuts.is_empty():
+        return None
+    first = cuts.row(0, named=True)
+    later = cwnd.filter(pl.col("time_s") > first["cut_s"])
+    clear_s = first_time_at_least(later, "cwnd_pkts", (2 - CUT_SHARE) * first["peak_pkts"])
+    return None if clear_s is None else clear_s - float(first["cut_s"])
+
+
+def settling_time(cwnd: pl.DataFrame, since_s: float) -> float | None:
+    """Time in s at which cwnd first comes within 1 % of the level that it holds from since_s on.
+
+    None where it holds none: a sample after since_s is more than 1 % off their mean.
+
+    Args:
+        cwnd: of one flow: time_s (f64, s), cwnd_pkts (f64, packets), in the order of time.
+        since_s: s.
+
+    >>> cwnd = pl.DataFrame({"time_s": [1.0, 2.0, 3.0], "cwnd_pkts": [50.0, 99.5, 100.0]})
+    >>> settling_time(cwnd, since_s=1.5)
+    2.0
+    """
+    held = cwnd.filter(pl.col("time_s") > since_s)["cwnd_pkts"]
+    level = held.mean()
+    if not isinstance(level, float) or level <= 0:
+        return None
+    if ((held - level).abs() > (1 - MAX_SHARE) * level).any():
+        return None
+    return first_time_at_least(cwnd, "cwnd_pkts", MAX_SHARE * level)
+
+
+def growth_per_rtt(cuts: pl.DataFrame, rtt_s: float) -> pl.Series:
+    """Growth of cwnd in % a round trip, as if it were exponential, of each ascent between cuts.
+
+    Args:
+        cuts: as ``find_cuts`` returns them; the last has no ascent after it.
+        rtt_s: the nominal RTT, s.
+
+    >>> row = {"peak_s": [1.0, 8.0], "peak_pkts": [20.0, 20.0]}
+    >>> cuts = pl.DataFrame({**row, "cut_s": [1.0, 9.0], "after_pkts": [10.0, 10.0]})
+    >>> [round(each, 3) for each in growth_per_rtt(cuts, rtt_s=7.0)]  # doubled in an RTT
+    [100.0]
+    """
+    round_trips = (pl.col("peak_s").shift(-1) - pl.col("cut_s")) / rtt_s
+    ratio = pl.col("peak_pkts").shift(-1) / pl.col("after_pkts")
+    growth = (100 * ((ratio.log() / round_trips).exp() - 1)).alias("growth_pct")
+    return cuts.select(growth.filter(round_trips > 0))["growth_pct"]
+
+
+def variation(values: pl.Series) -> float | None:
+    """Standard deviation of the values over their mean; None without values or with mean 0.
+
+    >>> variation(pl.Series([1.0, 3.0]))
+    0.5
+    """
+    mean, deviation = values.mean(), values.std(ddof=0)
+    if not isinstance(mean, float) or not isinstance(deviation, float) or mean == 0:
+        return None
+    return deviation / mean
 
 
 def time_to_max_throughput(bins: pl.DataFrame) -> float | None:
@@ -160,6 +233,40 @@ def asymmetry(first: float | None, second: float | None) -> float | None:
     return (first - second) / (first + second)
 
 
+def fairness_region(of_asymmetry: float) -> int:
+    """Region of an asymmetry: |A| in five equal parts, from 1 (fair) to 5 (sharma2006, 5.2).
+
+    >>> [fairness_region(each) for each in (0.0, -0.19, 0.2, 0.5, -1.0)]
+    [1, 1, 2, 3, 5]
+    """
+    return min(FAIRNESS_REGIONS, int(abs(of_asymmetry) * FAIRNESS_REGIONS) + 1)
+
+
+def convergence_time(
+    first: pl.DataFrame, second: pl.DataFrame, start_s: float, window_s: float, most: float
+) -> float | None:
+    """Time in s from start_s to the end of the first window in which two flows share fairly.
+
+    Args:
+        first: bins of one flow: time_s (f64, s, end of the bin), mbps (f64, Mbit/s), in order of
+            time.
+        second: bins of the other, with equal times.
+        start_s: start of the second flow, s.
+        window_s: length of the windows, s; one begins with every bin.
+        most: largest |asymmetry| that counts as fair.
+    """
+    both = first.select("time_s", one="mbps").join(second.select("time_s", two="mbps"), on="time_s")
+    both = both.filter(pl.col("time_s") > start_s).sort("time_s")
+    step_s = both["time_s"].diff().median()
+    if not isinstance(step_s, float):
+        return None
+    rows = max(1, round(window_s / step_s))
+    sums = both.select("time_s", pl.col("one", "two").rolling_sum(rows)).drop_nulls()
+    difference, total = (pl.col("one") - pl.col("two")).abs(), pl.col("one") + pl.col("two")
+    fair_s = _first(sums.filter((total > 0) & (difference <= most * total))["time_s"])
+    return None if fair_s is None else fair_s - start_s
+
+
 def jain_index(throughputs: Sequence[float | None]) -> float | None:
     """(sum x)^2/(n sum x^2) of throughputs in Mbit/s (Jain, Chiu and Hawe 1984).
 
@@ -175,3 +282,7 @@ def jain_index(throughputs: Sequence[float | None]) -> float | None:
         return None
     scaled = [each / largest for each in known]
     return float(sum(scaled) ** 2 / (len(scaled) * sum(each * each for each in scaled)))
+
+
+def _first(values: pl.Series) -> float | None:
+    return None if values.is_empty() else float(values[0])

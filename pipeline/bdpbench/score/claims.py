@@ -41,12 +41,13 @@ class Compare(_Strict):
 
 
 class Within(_Strict):
-    """``lower <= value <= upper``."""
+    """``lower <= value <= upper``, or the same of the value without its sign."""
 
     kind: Literal["within"]
     value: Selector
     lower: float
     upper: float
+    absolute: bool = False
 
 
 class Monotone(_Strict):
@@ -69,6 +70,25 @@ class Ranking(_Strict):
     order: Literal["ascending", "descending"]
 
 
+class OrderedGroups(_Strict):
+    """Every metric of a group is beyond every metric of the group before; within one, any order."""
+
+    kind: Literal["ordered_groups"]
+    groups: list[Annotated[list[Selector], Field(min_length=1)]] = Field(min_length=2)
+    order: Literal["ascending", "descending"]
+    absolute: bool = False
+
+
+class Spread(_Strict):
+    """``largest - smallest op limit`` of several metrics: whether they are the same, or differ."""
+
+    kind: Literal["spread"]
+    items: list[Selector] = Field(min_length=2)
+    op: Literal["<", "<=", ">", ">="]
+    limit: float
+    absolute: bool = False
+
+
 class NeverReaches(_Strict):
     """A time that is never reached within the simulation."""
 
@@ -84,7 +104,8 @@ class AllOf(_Strict):
 
 
 Statement = Annotated[
-    Compare | Within | Monotone | Ranking | NeverReaches | AllOf, Field(discriminator="kind")
+    Compare | Within | Monotone | Ranking | OrderedGroups | Spread | NeverReaches | AllOf,
+    Field(discriminator="kind"),
 ]
 
 

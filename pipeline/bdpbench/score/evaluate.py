@@ -5,7 +5,7 @@ from __future__ import annotations
 import operator
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
-from itertools import pairwise
+from itertools import pairwise, product
 from typing import Any
 
 from bdpbench.errors import BdpbenchError
@@ -15,8 +15,10 @@ from bdpbench.score.claims import (
     Compare,
     Monotone,
     NeverReaches,
+    OrderedGroups,
     Ranking,
     Selector,
+    Spread,
     Within,
 )
 from bdpbench.score.lookup import Lookup, Measured
@@ -48,6 +50,8 @@ def evaluate(condition: Any, lookup: Lookup, where: str) -> Outcome:
         Within: _within,
         Monotone: _monotone,
         Ranking: _ranking,
+        OrderedGroups: _ordered_groups,
+        Spread: _spread,
         NeverReaches: _never_reaches,
         AllOf: _all_of,
     }
@@ -91,8 +95,9 @@ def _within(condition: Within, lookup: Lookup, where: str) -> Outcome:
     found = _find(condition.value, lookup, where)
     if found is None:
         return Outcome(None, _NOT_RUN)
-    holds = found.value is not None and condition.lower <= found.value <= condition.upper
-    explanation = f"{_text(found.value)} in [{condition.lower:g}, {condition.upper:g}]"
+    value = _sized(found.value, condition.absolute)
+    holds = value is not None and condition.lower <= value <= condition.upper
+    explanation = f"{_text(value)} in [{condition.lower:g}, {condition.upper:g}]"
     return Outcome(holds, explanation, (_named(condition.value.metric, found),))
 
 
@@ -142,6 +147,46 @@ def _ranking(condition: Ranking, lookup: Lookup, where: str) -> Outcome:
         _named(item.metric, each) for item, each in zip(condition.items, known, strict=True)
     )
     return Outcome(_in_order(values, order), sign.join(_text(v) for v in values), evidence)
+
+
+def _ordered_groups(condition: OrderedGroups, lookup: Lookup, where: str) -> Outcome:
+    groups = [_find_all(group, lookup, where) for group in condition.groups]
+    known = [group for group in groups if group is not None]
+    if len(known) < len(groups):
+        return Outcome(None, _NOT_RUN)
+    values = [[_sized(each.value, condition.absolute) for _, each in group] for group in known]
+    order = operator.lt if condition.order == "ascending" else operator.gt
+    holds = all(_in_order(pair, order) for a, b in pairwise(values) for pair in product(a, b))
+    sign = " < " if condition.order == "ascending" else " > "
+    explanation = sign.join("{" + ", ".join(map(_text, group)) + "}" for group in values)
+    return Outcome(holds, explanation, tuple(each for group in known for each in group))
+
+
+def _spread(condition: Spread, lookup: Lookup, where: str) -> Outcome:
+    found = _find_all(condition.items, lookup, where)
+    if found is None:
+        return Outcome(None, _NOT_RUN)
+    values = [_sized(each.value, condition.absolute) for _, each in found]
+    known = [value for value in values if value is not None]
+    listed = ", ".join(map(_text, values))
+    if len(known) < len(values):
+        return Outcome(False, f"not all have a value: {listed}", tuple(found))
+    spread = max(known) - min(known)
+    explanation = f"spread of {listed}: {spread:.6g} {condition.op} {condition.limit:g}"
+    return Outcome(_OPERATORS[condition.op](spread, condition.limit), explanation, tuple(found))
+
+
+def _find_all(
+    selectors: Sequence[Selector], lookup: Lookup, where: str
+) -> list[tuple[str, Measured]] | None:
+    """The named metrics of a list; None where one was not run."""
+    found = [(each.metric, _find(each, lookup, where)) for each in selectors]
+    known = [_named(metric, each) for metric, each in found if each is not None]
+    return known if len(known) == len(found) else None
+
+
+def _sized(value: float | None, absolute: bool) -> float | None:
+    return abs(value) if absolute and value is not None else value
 
 
 def _never_reaches(condition: NeverReaches, lookup: Lookup, where: str) -> Outcome:

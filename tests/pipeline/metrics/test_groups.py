@@ -9,6 +9,7 @@ import pytest
 
 from bdpbench.errors import BdpbenchError
 from bdpbench.metrics import DEFINITIONS, METRICS_SCHEMA, measure_groups
+from bdpbench.metrics.registry import REACHED_METRIC
 
 SWEEP = [40, 200, 500]
 
@@ -101,20 +102,57 @@ def _rtts(**values: int) -> list[dict[str, Any]]:
 
 def test_the_border_rtts_are_compared() -> None:
     runs = _rtts(long=220, middle=100, short=20)
-    metrics = _metrics("time_to_90pct_utilization", runs, [33.5, 50.0, 2.5])
+    metrics = _metrics(REACHED_METRIC, runs, [33.5, 50.0, 2.5])
     # The buffers and BDPs of this sweep follow the RTT; utilization was not measured.
     assert _found(measure_groups(metrics, runs)) == [("long", "rtt_border_difference", 31.0)]
 
 
-def test_a_border_that_is_never_reached_has_no_difference() -> None:
-    runs = _rtts(long=220, short=20)
-    metrics = _metrics("time_to_90pct_utilization", runs, [33.7, None])
+@pytest.mark.parametrize(
+    ("times", "expected"),
+    [
+        ([33.7, 50.0, None], -16.3),  # 20 ms never reaches it: the next larger RTT counts
+        ([None, 50.0, 2.7], None),  # the largest never does
+    ],
+)
+def test_the_smallest_rtt_is_the_smallest_that_gets_there(
+    times: list[float | None], expected: float | None
+) -> None:
+    runs = _rtts(long=220, middle=100, short=20)
+    metrics = _metrics(REACHED_METRIC, runs, times)
+    ((run_id, metric, value),) = _found(measure_groups(metrics, runs))
+    assert (run_id, metric) == ("long", "rtt_border_difference")
+    assert value == (None if expected is None else pytest.approx(expected))
+
+
+def test_with_no_rtt_that_gets_there_nothing_is_compared() -> None:
+    runs = _rtts(long=220, middle=100, short=20)
+    metrics = _metrics(REACHED_METRIC, runs, [None, None, None])
     assert _found(measure_groups(metrics, runs)) == [("long", "rtt_border_difference", None)]
+
+
+def test_a_smaller_rtt_that_was_not_simulated_might_have_got_there() -> None:
+    runs = _rtts(long=220, middle=60, short=20)
+    metrics = _metrics(REACHED_METRIC, [runs[0], runs[2]], [33.7, None])
+    assert _found(measure_groups(metrics, runs)) == []
+
+
+def test_times_to_the_largest_throughput_are_compared_at_the_same_borders() -> None:
+    runs = _rtts(long=220, middle=60, short=20)
+    metrics = pl.concat(
+        [
+            _metrics(REACHED_METRIC, runs, [11.0, 2.1, None]),
+            _metrics("time_to_max_throughput", runs, [21.0, 3.0, 9.0]),
+        ]
+    )
+    assert _found(measure_groups(metrics, runs)) == [
+        ("long", "rtt_border_difference", pytest.approx(8.9)),
+        ("long", "rtt_max_throughput_difference", 18.0),
+    ]
 
 
 def test_without_a_border_run_there_is_no_difference() -> None:
     runs = _rtts(long=220, middle=100, short=20)
-    metrics = _metrics("time_to_90pct_utilization", runs[:2], [33.7, 2.7])
+    metrics = _metrics(REACHED_METRIC, runs[:2], [33.7, 2.7])
     assert _found(measure_groups(metrics, runs)) == []
 
 
@@ -136,6 +174,48 @@ def test_a_run_too_short_to_see_the_peak_gives_way_to_a_longer_one() -> None:
     ]
     metrics = _metrics("time_to_max_cwnd", runs, [None, 19.0, 53.0])
     assert _found(measure_groups(metrics, runs)) == [("dropped", "drop_delay", 34.0)]
+
+
+def test_a_drop_delays_90_per_cent_too() -> None:
+    runs = [
+        _run("plain", "single_flow"),
+        _run("dropped", "single_drop", drop_packet=20_000),
+    ]
+    metrics = pl.concat(
+        [
+            _metrics("time_to_90pct_cwnd", runs, [9.5, 3.0]),
+            _metrics("time_to_90pct_cwnd_after_drop", runs[1:], [30.75]),
+        ]
+    )
+    assert _found(measure_groups(metrics, runs)) == [("dropped", "drop_delay_90pct", 21.25)]
+
+
+def _pairs(**asymmetries: float | None) -> tuple[list[dict[str, Any]], pl.DataFrame]:
+    """Runs of pairs: "A_B" is A first, then B."""
+    runs = []
+    for name in asymmetries:
+        first, second = name.split("_")
+        parameters = {"protocol": None, "protocol_1": first, "protocol_2": second}
+        runs.append(_run(name, "pairs", **parameters))
+    return runs, _metrics("asymmetry", runs, list(asymmetries.values()))
+
+
+def test_points_are_regions_summed_over_all_pairs() -> None:
+    # Regions 1, 3, 5 and 2; a pair with itself counts for both flows: 2 · 1 + 3 + 5, 3 + 5 + 2 · 2.
+    runs, metrics = _pairs(A_A=0.1, A_B=-0.5, B_A=0.9, B_B=0.3)
+    assert _found(measure_groups(metrics, runs)) == [
+        ("A_A", "fairness_points", 10.0),
+        ("B_B", "fairness_points", 12.0),
+    ]
+
+
+def test_points_need_all_pairs() -> None:
+    for runs, metrics in (
+        _pairs(A_A=0.1, A_B=-0.5, B_B=0.3),
+        _pairs(A_A=0.1, A_B=-0.5, B_A=None, B_B=0.3),
+        _pairs(A_A=0.1),
+    ):
+        assert _found(measure_groups(metrics, runs)) == []
 
 
 def test_a_drop_alone_has_no_delay() -> None:

@@ -42,10 +42,18 @@ def saw_tooth(build: Any) -> dict[str, pl.LazyFrame]:
         ("time_to_90pct_cwnd_after_drop", 3.0),
         ("time_to_max_cwnd", 4.0),  # the first peak that is full, not the largest of several
         ("first_cut_time", 1.0),  # the peak at 500
+        ("first_full_peak", 1000.0),
+        ("second_full_peak", 900.0),
         ("first_cut_ratio", 0.5),
+        ("second_cut_ratio", 0.5),  # 1,000 → 500
         ("later_cut_ratio", 0.76),  # median of 0.5, 0.8 and 722/950 = 0.76
         ("recovery_time", 1.5),  # 6.5 → 8; the cut at 4.5 is the first full peak's own
+        # 720 → 950 from 6.5 to 8 s, fifteen RTTs
+        ("growth_per_rtt", 100 * ((950 / 720) ** (1 / 15) - 1)),
         ("time_back_to_first_peak", 1.5),  # 475 packets: 1.5 → 3
+        ("plateau_time", 1.5),  # 525 packets: 1.5 → 3
+        # 900, 720, 950, 722 and 800, of mean 818.4; the squares of what they are off: 43,291.2
+        ("cwnd_variation", (43291.2 / 5) ** 0.5 / 818.4),
         ("max_cwnd", 1000.0),
     ],
 )
@@ -53,6 +61,18 @@ def test_metrics_of_cwnd(
     saw_tooth: dict[str, pl.LazyFrame], measure: Measure, metric: str, expected: float
 ) -> None:
     assert measure(saw_tooth, drop_packet=20)[metric, "flow:0"] == pytest.approx(expected)
+
+
+def test_a_flow_without_losses_is_at_its_top_when_it_settles(build: Any, measure: Measure) -> None:
+    samples = [(0.0, 1), (4.0, 980), (4.1, 990), (5.0, 1000), (8.0, 1000), (10.0, 1000)]
+    settled = {"cwnd": build.table({0: build.cwnd(samples)})}
+    assert measure(settled)["time_to_max_cwnd", "flow:0"] == 4.1  # 99 % of 1,000
+    # The last quarter, from 7.5 s on, still rises.
+    rising = {"cwnd": build.table({0: build.cwnd([*samples[:-1], (10.0, 1100)])})}
+    assert measure(rising)["time_to_max_cwnd", "flow:0"] is None
+    # Held, but below 90 % of the BDP.
+    low = {"cwnd": build.table({0: build.cwnd([(0.0, 1), (8.0, 700), (10.0, 700)])})}
+    assert measure(low)["time_to_max_cwnd", "flow:0"] is None
 
 
 def test_a_first_ascent_before_the_drop_does_not_count_as_after_it(
@@ -73,6 +93,7 @@ def test_only_a_scenario_with_a_drop_has_a_time_after_it(
 def test_a_flow_that_never_gets_there_has_no_times(build: Any, measure: Measure) -> None:
     values = measure({"cwnd": build.table({0: build.cwnd([(0.0, 1), (10.0, 1)])})}, drop_packet=20)
     assert values.pop(("max_cwnd", "flow:0")) == 1.0
+    assert values.pop(("cwnd_variation", "flow:0")) == 0.0
     assert set(values.values()) == {None}
 
 
@@ -86,14 +107,11 @@ def test_the_rtt_of_a_flow_decides_what_one_cut_is(build: Any, measure: Measure)
 
 def test_metrics_of_the_link(build: Any, measure: Measure) -> None:
     mbps = [50, 95, 99, 60, 80, 70, 90, 100, 100, 100]
-    tables = {
-        "utilization": build.table({"bottleneck": build.bins(mbps)}),
-        "cwnd": build.table({0: build.cwnd([(0.0, 1), (2.5, 999), (2.6, 500), (10.0, 501)])}),
-    }
-    values = measure(tables)
+    values = measure({"utilization": build.table({"bottleneck": build.bins(mbps)})})
     link = "link:bottleneck"
     assert values["time_to_90pct_utilization", link] == 2.0
-    assert values["time_to_90pct_utilization_again", link] == 7.0  # 99 at 3 s, then 60, ..., 90
+    # From 3 to 7 s it is below 90 %, longer than 1.25 s.
+    assert values["time_to_90pct_utilization_kept", link] == 7.0
     assert values["max_throughput", link] == 100.0
     assert values["utilization", link] == 92.0  # (70 + 90 + 100 + 100 + 100)/5 of 100 Mbit/s
 
@@ -105,6 +123,9 @@ def test_metrics_of_the_queue(build: Any, measure: Measure) -> None:
     tables = {"queue": build.table({"b": queue}), "cwnd": build.table({0: cwnd})}
     values = measure(tables)
     assert values["queue_empty_share", "link:b"] == 0.2  # of 7, 5, 0, 6, 8
+    assert values["mean_queue", "link:b"] == 5.2
+    # Squares 3.24 + 0.04 + 27.04 + 0.64 + 7.84 = 38.8; sqrt(38.8/5)/5.2
+    assert values["queue_variation", "link:b"] == pytest.approx(0.53571, abs=1e-5)
     assert values["queue_min_after_peak", "link:b"] == 0.0  # after 5.5 s: 7, 5, 0, 6, 8
     values = measure({**tables, "cwnd": build.table({0: build.cwnd([*peaks[:-2], (10.0, 801)])})})
     assert values["queue_min_after_peak", "link:b"] is None  # no third full peak
@@ -121,6 +142,15 @@ def test_fairness(build: Any, measure: Measure) -> None:
     assert values["asymmetry", "run"] == 0.5  # 60/120
     assert values["asymmetry_from_flow2_start", "run"] == pytest.approx(1 / 3)  # 45/135
     assert values["jain_index", "run"] == pytest.approx(0.8)  # 120²/(2 · 9,000)
+    assert values["convergence_time", "run"] is None  # eight seconds hold no window of ten
+
+
+def test_flows_converge_over_ten_seconds(build: Any, measure: Measure) -> None:
+    # From 2 s on 13 against 7 is |A| = 6/20 = 0.3; the first ten seconds with it end at 13 s.
+    first = build.bins([20, 20, 20, *[13] * 17])
+    second = build.bins([0, 0, 0, *[7] * 17])
+    tables = {"throughput": build.table({0: first, 1: second})}
+    assert measure(tables, flow2_start_s=2, duration_s=20)["convergence_time", "run"] == 11.0
 
 
 def test_one_flow_shares_with_nobody_and_three_have_no_asymmetry(
@@ -137,7 +167,7 @@ def test_flows_without_packets_are_null_not_a_crash(build: Any, measure: Measure
     idle = build.bins([0] * 10)
     values = measure({"throughput": build.table({0: idle, 1: idle})}, flow2_start_s=5)
     assert values["mean_throughput", "flow:0"] == 0
-    for metric in ("asymmetry", "asymmetry_from_flow2_start", "jain_index"):
+    for metric in ("asymmetry", "asymmetry_from_flow2_start", "convergence_time", "jain_index"):
         assert values[metric, "run"] is None
     assert values["time_to_max_throughput", "flow:1"] is None
 
@@ -153,7 +183,7 @@ def test_rows_say_what_they_are(build: Any, saw_tooth: dict[str, pl.LazyFrame]) 
         definition = DEFINITIONS[row["metric"]]
         assert (row["unit"], row["definition"]) == (definition.unit, definition.id)
         assert row["subject"].split(":")[0] == definition.subject
-        half = row["metric"] == "utilization"
+        half = row["metric"] in {"utilization", "cwnd_variation"}
         assert (row["start_s"], row["end_s"]) == ((5.0 if half else 0.0), 10.0)
 
 

@@ -12,14 +12,20 @@ from hypothesis import strategies as st
 
 from bdpbench.metrics.series import (
     asymmetry,
+    convergence_time,
+    fairness_region,
     find_cuts,
     first_time_at_least,
+    growth_per_rtt,
     in_window,
     jain_index,
+    plateau_time,
     recovery_times,
+    settling_time,
     time_back_to_first_peak,
-    time_reached_again,
+    time_reached_and_kept,
     time_to_max_throughput,
+    variation,
 )
 
 RTT_S = 0.1
@@ -96,19 +102,93 @@ def test_back_at_the_first_peak_means_within_five_per_cent(build: Any) -> None:
 
 
 @pytest.mark.parametrize(
-    ("mbps", "since_s", "expected"),
+    ("mbps", "most_below_s", "expected"),
     [
-        ([90, 95, 50, 60, 90], 1.5, 5.0),
-        ([90, 95, 50, 60, 80], 1.5, None),  # never again
-        ([90, 95, 96, 97, 98], 1.5, None),  # it never fell, so it was not reached again
-        ([90, 95, 50, 60, 90], None, None),  # no cut
-        ([50, 60, 50, 60, 90], 1.0, 5.0),  # a cut on the way up: the first time is the next
+        ([50, 90, 95, 50, 60, 90], 2.0, 2.0),  # 50 and 60: 2 s below
+        ([50, 90, 95, 50, 60, 90], 1.9, 6.0),
+        ([90, 50, 90, 50, 50, 90, 50], 1.0, 1.0),  # 1 s below, though a longer time follows
+        ([90, 50, 50, 90, 50, 50, 90], 1.0, 7.0),  # the end of the run breaks no stay
+        ([90, 50, 50], 1.0, None),  # but the run's last stretch counts as far as it goes
+        ([50, 60, 80], 9.0, None),
+        ([], 9.0, None),
     ],
 )
-def test_utilization_is_reached_again_after_a_bin_below(
-    build: Any, mbps: list[float], since_s: float | None, expected: float | None
+def test_a_level_is_kept_if_the_next_time_below_it_is_short(
+    build: Any, mbps: list[float], most_below_s: float, expected: float | None
 ) -> None:
-    assert time_reached_again(build.bins(mbps), 90, since_s) == expected
+    assert time_reached_and_kept(build.bins(mbps), 90, most_below_s) == expected
+
+
+def test_a_plateau_lasts_until_cwnd_is_clear_of_its_peak(build: Any) -> None:
+    # 5 % above a peak of 100 is 105.
+    samples = [(0.0, 50.0), (1.0, 100.0), (2.0, 80.0), (5.0, 104.9), (6.0, 105.0), (7.0, 60.0)]
+    cwnd = build.cwnd(samples)
+    assert plateau_time(cwnd, find_cuts(cwnd, RTT_S)) == 6.0 - 2.0
+    cwnd = build.cwnd(samples[:-2])
+    assert plateau_time(cwnd, find_cuts(cwnd, RTT_S)) is None
+    cwnd = build.cwnd(samples[:2])
+    assert plateau_time(cwnd, find_cuts(cwnd, RTT_S)) is None  # no cut
+
+
+def test_a_flow_settles_when_it_comes_within_one_per_cent_of_what_it_holds(build: Any) -> None:
+    overshoot = [(1.0, 50.0), (2.0, 98.9), (3.0, 99.0), (4.0, 103.0), (5.0, 100.0), (6.0, 100.0)]
+    assert settling_time(build.cwnd(overshoot), since_s=4) == 3.0  # 99 % of 100
+    assert settling_time(build.cwnd(overshoot), since_s=3) is None  # 103 is 2 % off 101
+    assert settling_time(build.cwnd(overshoot), since_s=6) is None  # no samples
+    assert settling_time(build.cwnd([(1.0, 0.0), (2.0, 0.0)]), since_s=1) is None
+
+
+def test_growth_is_per_round_trip_and_compound(build: Any) -> None:
+    # 100 → 121 in 2 s, two RTTs of 1 s: 10 % each; then 121 → 100 is a cut.
+    cwnd = build.cwnd([(0.0, 200), (1.0, 100), (3.0, 121), (4.0, 100), (5.0, 100)])
+    assert growth_per_rtt(find_cuts(cwnd, 1.0), rtt_s=1.0).to_list() == pytest.approx([10.0])
+
+
+def test_a_cut_right_after_a_cut_has_no_ascent(build: Any) -> None:
+    cwnd = build.cwnd([(0.0, 100), (1.0, 80), (2.0, 60)])
+    cuts = find_cuts(cwnd, merge_s=0.5)
+    assert cuts.height == 2
+    assert growth_per_rtt(cuts, rtt_s=0.5).is_empty()
+
+
+def test_a_straight_saw_tooth_from_half_to_full_varies_by_a_fifth() -> None:
+    # (1/2)/sqrt(12) over 3/4, but for the steps of a tooth of 1,000 samples.
+    tooth = pl.Series([500 + each / 2 for each in range(1000)] * 3)
+    assert variation(tooth) == pytest.approx(0.19245, abs=1e-3)
+    assert variation(pl.Series([7.0, 7.0])) == 0.0
+    for values in (pl.Series([], dtype=pl.Float64), pl.Series([0.0, 0.0])):
+        assert variation(values) is None
+
+
+@pytest.mark.parametrize(
+    ("second", "expected"),
+    [
+        # Windows of 2 s from 2 s on, |A| of at most 0.5: 90 + 90 against 10 + 30 is 0.64, 90 + 90
+        # against 30 + 30 is 0.5, at 5 s.
+        ([0, 0, 10, 30, 30, 90], 3.0),
+        ([0, 0, 10, 30, 20, 10], None),
+        ([0, 0], None),
+    ],
+)
+def test_flows_have_converged_after_a_fair_window(
+    build: Any, second: list[float], expected: float | None
+) -> None:
+    first = build.bins([90] * len(second))
+    found = convergence_time(first, build.bins(second), start_s=2, window_s=2, most=0.5)
+    assert found == expected
+
+
+def test_idle_flows_do_not_converge(build: Any) -> None:
+    idle = build.bins([0, 0, 0, 0])
+    assert convergence_time(idle, idle, start_s=0, window_s=2, most=0.5) is None
+
+
+@pytest.mark.parametrize(
+    ("of_asymmetry", "region"),
+    [(0.0, 1), (0.19, 1), (-0.2, 2), (0.41, 3), (-0.79, 4), (0.8, 5), (1.0, 5)],
+)
+def test_regions_are_fifths(of_asymmetry: float, region: int) -> None:
+    assert fairness_region(of_asymmetry) == region
 
 
 def test_max_throughput_is_reached_within_one_per_cent(build: Any) -> None:

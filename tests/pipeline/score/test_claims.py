@@ -15,6 +15,9 @@ METRICS = {"time_to_90pct_cwnd", "utilization", "asymmetry"}
 HEAD = "- id: c\n  where: Section 1\n  statement: It is so.\n"
 HS40 = "{scenario: one, select: {protocol: HS, buffer_pkts: 40}, metric: utilization}"
 HS200 = "{scenario: one, select: {protocol: HS, buffer_pkts: 200}, metric: utilization}"
+HS500 = "{scenario: one, select: {protocol: HS, buffer_pkts: 500}, metric: utilization}"
+SHARES = "{scenario: one, select: {protocol: HS, buffer_pkts: 40}, metric: asymmetry}"
+ORDERED = "  kind: ordered_groups\n  groups: "
 RENO = "{scenario: one, select: {protocol: Reno}, metric: utilization}"
 RENO_TIME = "{scenario: one, select: {protocol: Reno}, metric: time_to_90pct_cwnd}"
 HS_TIME = "{scenario: one, select: {buffer_pkts: 40, protocol: HS}, metric: time_to_90pct_cwnd}"
@@ -46,6 +49,27 @@ def _load(tmp_path: Path, body: str) -> list[Any]:
         (f"  kind: ranking\n  items: [{RENO}, {HS40}, {HS200}]\n  order: ascending\n", "holds"),
         (f"  kind: ranking\n  items: [{RENO}, {HS200}, {HS40}]\n  order: ascending\n", "fails"),
         (f"  kind: ranking\n  items: [{HS200}, {GONE}]\n  order: descending\n", "not_run"),
+        (f"  kind: within\n  value: {SHARES}\n  lower: 0.01\n  upper: 0.03\n", "fails"),
+        (
+            f"  kind: within\n  value: {SHARES}\n  lower: 0.01\n  upper: 0.03\n  absolute: true\n",
+            "holds",
+        ),
+        # 50 and 88, then 95 and 99; 88 stands before 95 only
+        (f"{ORDERED}[[{HS40}, {RENO}], [{HS500}, {HS200}]]\n  order: ascending\n", "holds"),
+        (f"{ORDERED}[[{HS200}, {RENO}], [{HS500}, {HS40}]]\n  order: ascending\n", "fails"),
+        (f"{ORDERED}[[{HS40}, {HS200}], [{RENO}]]\n  order: descending\n", "holds"),
+        (f"{ORDERED}[[{RENO_TIME}], [{HS_TIME}]]\n  order: ascending\n", "fails"),  # never
+        (f"{ORDERED}[[{HS40}, {GONE}], [{RENO}]]\n  order: descending\n", "not_run"),
+        # |-0.02| < 50
+        (
+            f"{ORDERED}[[{SHARES}], [{RENO}]]\n  order: ascending\n  absolute: true\n",
+            "holds",
+        ),
+        # 95 - 50 = 45
+        (f"  kind: spread\n  items: [{HS40}, {HS200}, {RENO}]\n  op: <\n  limit: 45\n", "fails"),
+        (f"  kind: spread\n  items: [{HS40}, {HS200}, {RENO}]\n  op: <=\n  limit: 45\n", "holds"),
+        (f"  kind: spread\n  items: [{HS_TIME}, {RENO_TIME}]\n  op: <\n  limit: 45\n", "fails"),
+        (f"  kind: spread\n  items: [{HS40}, {GONE}]\n  op: <\n  limit: 45\n", "not_run"),
         (
             "  kind: monotone\n  scenario: one\n  select: {protocol: HS}\n  metric: utilization\n"
             "  along: buffer_pkts\n  direction: increasing\n",
@@ -87,6 +111,8 @@ def test_a_claim_is_decided_by_the_runs(
     ("body", "said"),
     [
         ("  kind: compared\n", "compared"),
+        (f"{ORDERED}[[{HS40}], []]\n  order: ascending\n", "groups"),
+        (f"  kind: spread\n  items: [{HS40}]\n  op: <\n  limit: 45\n", "items"),
         (f"  kind: within\n  value: {HS40}\n  lower: 1\n  uper: 2\n", "uper: unknown key"),
         ("  kind: never_reaches\n  value: {scenario: one, metric: utilisation}\n", "'utilization'"),
     ],

@@ -1,0 +1,120 @@
+"""A listing under repair: its lines, and the repairs made so far."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass
+
+from bdpbench.errors import BdpbenchError
+from bdpbench.recover.appendices import Appendix, Line
+from bdpbench.recover.tcl_text import is_command, procedures, written_in
+
+
+@dataclass(frozen=True)
+class Repair:
+    """One change of one line.
+
+    Attributes:
+        rule: id of the rule that made it.
+        line: line of the copy.
+        before, after: the text; ``after`` is None for a line that was removed.
+        why: why this is damage, and why this is the repair.
+    """
+
+    rule: str
+    line: int
+    before: str
+    after: str | None
+    why: str
+
+
+@dataclass(frozen=True)
+class Rule:
+    """How one kind of damage is found and repaired.
+
+    Attributes:
+        rule_id: name in the reports.
+        damage: what scanning did.
+        reason: why it can be told from what the author wrote.
+        apply: repairs a listing; raises BdpbenchError where the damage has no certain repair.
+    """
+
+    rule_id: str
+    damage: str
+    reason: str
+    apply: Callable[[Listing], None]
+
+
+class Listing:
+    """The lines of an appendix, changed by one rule after the other.
+
+    Args:
+        appendix: the listing as it stands in the copy.
+        utils_commands: procedures of ``utils.tcl``, which most appendices source.
+
+    Attributes:
+        lines: the lines as they are now.
+        repairs: what was changed so far, each under the ``rule_id`` of the rule at work.
+        page_breaks: lines of the copy at which a page starts or ends.
+    """
+
+    def __init__(self, appendix: Appendix, utils_commands: frozenset[str]) -> None:
+        self.appendix = appendix
+        self.lines = list(appendix.lines)
+        self.repairs: list[Repair] = []
+        self.rule_id = ""
+        self.page_breaks: list[int] = []
+        self._utils_commands = utils_commands
+
+    def change(self, index: int, text: str, why: str) -> None:
+        """Give a line another text."""
+        line = self.lines[index]
+        self.repairs.append(Repair(self.rule_id, line.number, line.text, text, why))
+        self.lines[index] = Line(line.number, text)
+
+    def remove(self, index: int, why: str) -> None:
+        """Take a line out."""
+        line = self.lines.pop(index)
+        self.repairs.append(Repair(self.rule_id, line.number, line.text, None, why))
+
+    def join(self, index: int, why: str) -> None:
+        """Append the next line that is not blank to a line; blank lines between them go."""
+        following = self.following(index)
+        assert following is not None  # noqa: S101 - a rule found it
+        first, second = self.lines[index], self.lines[following]
+        text = f"{first.text.rstrip()} {second.text.strip()}"
+        before = f"{first.text.rstrip()}\n{second.text.rstrip()}"
+        self.repairs.append(Repair(self.rule_id, first.number, before, text, why))
+        self.lines[index : following + 1] = [Line(first.number, text)]
+
+    def following(self, index: int) -> int | None:
+        """Index of the next line that is not blank."""
+        later = range(index + 1, len(self.lines))
+        return next((each for each in later if self.lines[each].text.strip()), None)
+
+    def refuse(self, index: int, message: str, hint: str = "") -> BdpbenchError:
+        """The error of a line that has no certain repair."""
+        return self.appendix.refuse(self.lines[index], message, hint)
+
+    def numbered(self) -> Iterator[tuple[int, str]]:
+        """Indices and texts, of a copy: the listing may be changed meanwhile."""
+        return enumerate([line.text for line in self.lines])
+
+    @property
+    def text(self) -> str:
+        """The script."""
+        return "\n".join(line.text for line in self.lines) + "\n"
+
+    @property
+    def sources_utils(self) -> bool:
+        """Whether the script sources ``utils.tcl``."""
+        return any(line.text.split()[:2] == ["source", "utils.tcl"] for line in self.lines)
+
+    def written(self, before: int | None = None) -> set[str]:
+        """Variables that the script sets, all of it or the lines before an index."""
+        return written_in(self.lines[:before])
+
+    def is_command(self, word: str) -> bool:
+        """Whether a word is a command in this script."""
+        own = procedures(self.text)
+        return is_command(word, own | self._utils_commands if self.sources_utils else own)

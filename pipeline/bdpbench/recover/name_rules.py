@@ -1,0 +1,183 @@
+"""Damage of names: variables, objects and files that were misread by a letter or a sign."""
+
+from __future__ import annotations
+
+import difflib
+import re
+
+from bdpbench.recover.listing import Listing
+from bdpbench.recover.tcl_text import (
+    GIVEN_VARIABLES,
+    code_of,
+    mentions,
+    reads,
+    renamed,
+)
+
+# Global variables that utils.tcl takes from the script that sources it (tcl/lib/utils.tcl).
+UTILS_VARIABLES = frozenset(
+    {
+        "ns", "endtime", "bandwidth", "qmon", "fmon", "fmon2",
+        "frep", "urep", "qfp", "cfp_hs", "tput_hs", "lastKBytes",
+    }
+)  # fmt: skip
+# Files that the appendices write, by the names that bdpbench's scripts give them too.
+OUTPUT_FILES = frozenset({"cwnd.out", "tput.out", "pckts.trq", "queue.out", "util.out"})
+# Methods of ns-2's objects that no other class has → their class.
+METHODS = {"errormodels": "ErrorModule"}
+# Names this short are one letter away from too many others.
+_SHORTEST = 4
+_ALIKE = 0.7
+
+
+def restore_lost_dollars(listing: Listing) -> None:
+    """Put ``$`` before a variable that stands where only a command can."""
+    for index, text in listing.numbered():
+        words = code_of(text).split()
+        if not words or listing.is_command(words[0]):
+            continue
+        if words[0] in listing.written(before=index):
+            listing.change(
+                index,
+                text.replace(words[0], f"${words[0]}", 1),
+                f"{words[0]} is a variable of this script and no command",
+            )
+
+
+def remove_surplus_dollars(listing: Listing) -> None:
+    """Take ``$`` from a letter of an array index that is no variable but part of the index."""
+    known = listing.written() | GIVEN_VARIABLES
+    for index, text in listing.numbered():
+        for array, letter in re.findall(r"\$(\w+)\(\$([a-z])(?=\$)", code_of(text)):
+            meant = re.compile(rf"\b{array}\({letter}\$")
+            if letter not in known and any(meant.search(line.text) for line in listing.lines):
+                listing.change(
+                    index,
+                    listing.lines[index].text.replace(f"{array}(${letter}$", f"{array}({letter}$"),
+                    f"no variable is called {letter}; other lines have {array}({letter}...)",
+                )
+
+
+def restore_misread_names(listing: Listing) -> None:
+    """Give a variable that is used and never set the name of one that differs by one letter.
+
+    Which of the two spellings is right: the one that utils.tcl needs; else the one that occurs
+    more often in the script.
+    """
+    needed = UTILS_VARIABLES if listing.sources_utils else frozenset()
+    for name in _never_set(listing, needed):
+        if name in _never_set(listing, needed):  # an earlier repair may have given it a value
+            _unify(listing, name, needed)
+
+
+def _never_set(listing: Listing, needed: frozenset[str]) -> list[str]:
+    used = [name for line in listing.lines for name in reads(line.text)]
+    known = listing.written() | GIVEN_VARIABLES
+    return [name for name in dict.fromkeys([*sorted(needed), *used]) if name not in known]
+
+
+def _unify(listing: Listing, name: str, needed: frozenset[str]) -> None:
+    other = _rival(listing, name, needed)
+    counts = mentions(listing.lines)
+    if name in needed or other in needed:
+        right, reason = (name if name in needed else other), "utils.tcl needs this name"
+    else:
+        right = max(name, other, key=lambda each: counts[each])
+        reason = f"this name occurs {counts[right]} times"
+        if counts[name] == counts[other]:
+            raise listing.refuse(
+                _first_use(listing, name), f"either {name} or {other} is misread, and none prevails"
+            )
+    wrong = other if right == name else name
+    why = f"{name} is used and never set; {wrong} is {right}, misread by a letter ({reason})"
+    for index, text in listing.numbered():
+        new = renamed(text, wrong, right)
+        if new != text:
+            listing.change(index, new, why)
+
+
+def _rival(listing: Listing, name: str, needed: frozenset[str]) -> str:
+    """The one variable that is set and differs from ``name`` by one letter.
+
+    Of several, the one that is never used: it lacks its uses as ``name`` lacks its setting.
+    """
+    used = {each for line in listing.lines for each in reads(line.text)} | needed
+    alike = [
+        other
+        for other in sorted(listing.written())
+        if _one_letter_apart(name, other) and not (name in needed and other in needed)
+    ]
+    rivals = [other for other in alike if other not in used] if len(alike) > 1 else alike
+    if len(rivals) != 1:
+        which = f"; it may be each of {', '.join(alike)}" if alike else ""
+        raise listing.refuse(_first_use(listing, name), f"uses {name}, which is never set{which}")
+    return rivals[0]
+
+
+def _first_use(listing: Listing, name: str) -> int:
+    """Index of the first line that uses a variable; the first line where only utils.tcl does."""
+    return next((index for index, text in listing.numbered() if name in reads(text)), 0)
+
+
+def _one_letter_apart(a: str, b: str) -> bool:
+    """Whether two names differ by one letter that was misread, lost or added; case is no help.
+
+    Digits are never misread here: n1 and n2 are two things.
+    """
+    if min(len(a), len(b)) < _SHORTEST:
+        return False
+    if re.sub(r"\D", "", a) != re.sub(r"\D", "", b):
+        return False
+    shorter, longer = sorted((a.lower(), b.lower()), key=len)
+    if len(shorter) == len(longer):
+        return a != b and sum(x != y for x, y in zip(shorter, longer, strict=True)) <= 1
+    return len(longer) - len(shorter) == 1 and any(
+        longer[:cut] + longer[cut + 1 :] == shorter for cut in range(len(longer))
+    )
+
+
+def restore_misread_objects(listing: Listing) -> None:
+    """Name the object of the class that has a method, where an object of another is asked for it."""
+    classes = _classes(listing)
+    for index, text in listing.numbered():
+        for name, method in re.findall(r"\$(\w+)\s+(\w+)", code_of(text)):
+            owner = METHODS.get(method)
+            if owner is None or classes.get(name, owner) == owner:
+                continue
+            objects = [each for each, cls in classes.items() if cls == owner]
+            alike = difflib.get_close_matches(name, objects, n=1, cutoff=_ALIKE)
+            if not alike:
+                raise listing.refuse(index, f"{name} is a {classes[name]}, which has no {method}")
+            listing.change(
+                index,
+                text.replace(f"${name} {method}", f"${alike[0]} {method}"),
+                f"{method} is a method of {owner}: {name} is a {classes[name]}, {alike[0]} is an"
+                f" {owner}",
+            )
+
+
+def _classes(listing: Listing) -> dict[str, str]:
+    """Variable → class of the object in it, at its first setting."""
+    found: dict[str, str] = {}
+    for line in listing.lines:
+        made = re.match(r"\s*set\s+(\w+)\s+\[new\s+([\w/]+)", code_of(line.text))
+        if made:
+            found.setdefault(made.group(1), made.group(2))
+        asked = re.match(r"\s*set\s+(\w+)\s+\[\$\w+ errormodule\]", code_of(line.text))
+        if asked:
+            found.setdefault(asked.group(1), "ErrorModule")
+    return found
+
+
+def restore_misread_files(listing: Listing) -> None:
+    """Give an output file the name from which its own differs by one letter."""
+    for index, text in listing.numbered():
+        for name in re.findall(r"[\w.]+\.(?:out|trq)\b", code_of(text)):
+            meant = [each for each in OUTPUT_FILES if _one_letter_apart(name, each)]
+            if name not in OUTPUT_FILES and len(meant) == 1:
+                listing.change(
+                    index,
+                    text.replace(name, meant[0]),
+                    f"the appendices write {meant[0]}; the contents stay the same under either"
+                    " name",
+                )

@@ -1,0 +1,58 @@
+"""Faults that the originals have of themselves; they are told and never repaired."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+from bdpbench.recover.appendices import Line
+from bdpbench.recover.block_rules import Block, read_structure
+from bdpbench.recover.tcl_text import reads, writes
+
+
+@dataclass(frozen=True)
+class Note:
+    """A fault: the line of the copy where it shows, and what it does."""
+
+    line: int
+    text: str
+
+
+def find_notes(lines: Sequence[Line]) -> list[Note]:
+    """Variables that a pass of a loop inherits from the pass before.
+
+    Such a variable has a value before the loop; inside it, only some branches of an ``if`` set it,
+    and yet the loop uses it: in a pass that takes no such branch it keeps the value of the last
+    pass that did.
+    """
+    structure = read_structure(lines)
+    loops = {block for blocks in structure.around for block in blocks if block.command == "for"}
+    return [
+        _note(lines, name, used)
+        for loop in sorted(loops, key=lambda block: block.opened)
+        for name, used in _inherited(lines, structure.around, loop)
+    ]
+
+
+def _inherited(
+    lines: Sequence[Line], around: Sequence[tuple[Block, ...]], loop: Block
+) -> list[tuple[str, int]]:
+    """Variables of a loop that may keep a value, with the index of the line that first uses it."""
+    inside = [index for index, blocks in enumerate(around) if loop in blocks]
+    before = {name for line in lines[: loop.opened] for name in writes(line.text)}
+    always = {name for i in inside if around[i][-1] == loop for name in writes(lines[i].text)}
+    sometimes = {name for i in inside for name in writes(lines[i].text)} - always
+    found = []
+    for name in sorted(sometimes & before):
+        used = [i for i in inside if name in reads(lines[i].text)]
+        if used:
+            found.append((name, used[-1]))
+    return found
+
+
+def _note(lines: Sequence[Line], name: str, used: int) -> Note:
+    return Note(
+        lines[used].number,
+        f"{name} is set for some protocols only, so that the second flow of another protocol"
+        " inherits the value of the first; left as it is",
+    )

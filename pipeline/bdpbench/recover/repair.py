@@ -1,0 +1,85 @@
+"""All rules on one listing, and then what a whole script has to hold."""
+
+from __future__ import annotations
+
+import re
+from collections import Counter
+from dataclasses import dataclass
+
+from bdpbench.recover.appendices import SCRIPTS, Appendix, Line
+from bdpbench.recover.listing import Listing, Repair
+from bdpbench.recover.notes import Note, find_notes
+from bdpbench.recover.rules import RULES
+from bdpbench.recover.tcl_text import code_of, command_words
+
+_LAST_COMMAND = re.compile(r"^\$ns\s+run$")
+
+
+@dataclass(frozen=True)
+class Recovered:
+    """A repaired script.
+
+    Attributes:
+        letter: its appendix.
+        name: file name of the script.
+        lines: its lines, with the lines of the copy on which they start.
+        repairs: what was changed, in the order of the copy.
+        notes: faults of the original, which are left as they are.
+    """
+
+    letter: str
+    name: str
+    lines: tuple[Line, ...]
+    repairs: tuple[Repair, ...]
+    notes: tuple[Note, ...]
+
+    @property
+    def text(self) -> str:
+        """The script."""
+        return "\n".join(line.text.rstrip() for line in self.lines) + "\n"
+
+    def count(self) -> dict[str, int]:
+        """Rule → number of repairs, for the rules that made any."""
+        counted = Counter(repair.rule for repair in self.repairs)
+        return {rule.rule_id: counted[rule.rule_id] for rule in RULES if counted[rule.rule_id]}
+
+
+def repair_appendix(appendix: Appendix, utils_commands: frozenset[str]) -> Recovered:
+    """Repair a listing.
+
+    Raises:
+        BdpbenchError: naming appendix, line and text of damage that no rule repairs.
+    """
+    listing = Listing(appendix, utils_commands)
+    for rule in RULES:
+        listing.rule_id = rule.rule_id
+        rule.apply(listing)
+    _check_end(listing)
+    _check_commands(listing)
+    return Recovered(
+        letter=appendix.letter,
+        name=SCRIPTS[appendix.letter],
+        lines=tuple(listing.lines),
+        repairs=tuple(sorted(listing.repairs, key=lambda repair: repair.line)),
+        notes=tuple(find_notes(listing.lines)),
+    )
+
+
+def _check_end(listing: Listing) -> None:
+    code = [i for i, text in listing.numbered() if code_of(text).strip()]
+    last = code[-1] if code else 0
+    if not code or not _LAST_COMMAND.match(code_of(listing.lines[last].text).strip()):
+        raise listing.refuse(
+            last,
+            "the script ends here, but a script of the thesis ends with '$ns run': it is cut",
+            hint="take a complete copy of the thesis",
+        )
+
+
+def _check_commands(listing: Listing) -> None:
+    for index, text in listing.numbered():
+        for word in command_words(text):
+            if not listing.is_command(word):
+                raise listing.refuse(
+                    index, f"{word!r} is no command of Tcl, ns-2, utils.tcl or this script"
+                )

@@ -19,6 +19,7 @@ FLOORS = {
     "trace": 2,
     "metrics": 2,
     "score": 2,
+    "recover": 2,
     "report": 2,
     "workflow": 3,
     "cli": 4,

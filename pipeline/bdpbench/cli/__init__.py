@@ -16,6 +16,7 @@ _COMMANDS = {
     "list": ("list_runs", "Show studies, scenarios, runs and what they cost."),
     "check": ("check", "Fail unless the verdicts of a tier are as expected."),
     "test": ("test", "Run bdpbench's own tests."),
+    "recover": ("recover", "Recover the thesis's own ns-2 scripts from your copy of it."),
     "ns2": ("ns2", "Build ns-2.35, and ask about the build."),
     "schema": ("schema", "Write the JSON Schemas of the YAML files."),
     "plan": ("plan", "Stage 1: write the plan of a tier."),

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from pathlib import Path
 from typing import Any, TypeVar
 
 import click
@@ -21,6 +22,13 @@ backend_option = click.option(
     "--backend",
     type=click.Choice(["auto", "docker", "native"]),
     help="Where ns-2 runs; auto takes Docker where an engine answers.",
+)
+
+
+scripts_option = click.option(
+    "--scripts",
+    type=click.Path(path_type=Path),
+    help="Folder of scripts to run in the place of the study's, such as `recover` writes.",
 )
 
 

@@ -2,17 +2,24 @@
 
 from __future__ import annotations
 
+from pathlib import Path
+
 import click
 
-from bdpbench.cli.options import selection_options, study_argument, tier_option
+from bdpbench.cli.options import scripts_option, selection_options, study_argument, tier_option
 
 
 @click.command("plan")
 @study_argument
 @tier_option
 @selection_options
+@scripts_option
 def command(
-    study: str | None, tier: str | None, scenarios: tuple[str, ...], protocols: tuple[str, ...]
+    study: str | None,
+    tier: str | None,
+    scenarios: tuple[str, ...],
+    protocols: tuple[str, ...],
+    scripts: Path | None,
 ) -> None:
     """Write the plan of a tier of STUDY, and print its path."""
     from bdpbench.model.config import load_config
@@ -28,5 +35,6 @@ def command(
         Selection(scenarios, protocols),
         current_build_id(),
         results_dir(config.results),
+        scripts=scripts,
     )
     click.echo(str(prepared.paths.plan))

@@ -6,7 +6,13 @@ from pathlib import Path
 
 import click
 
-from bdpbench.cli.options import backend_option, selection_options, study_argument, tier_option
+from bdpbench.cli.options import (
+    backend_option,
+    scripts_option,
+    selection_options,
+    study_argument,
+    tier_option,
+)
 
 
 @click.command("run")
@@ -14,6 +20,7 @@ from bdpbench.cli.options import backend_option, selection_options, study_argume
 @tier_option
 @selection_options
 @backend_option
+@scripts_option
 @click.option("-j", "--jobs", type=click.IntRange(1), help="Simulations at once.")
 @click.option("-k", "--keep-going", is_flag=True, help="Go on with other runs when one fails.")
 @click.option("-n", "--dry-run", is_flag=True, help="Say what would be simulated, and stop.")
@@ -24,6 +31,7 @@ def command(
     scenarios: tuple[str, ...],
     protocols: tuple[str, ...],
     backend: str | None,
+    scripts: Path | None,
     jobs: int | None,
     keep_going: bool,
     dry_run: bool,
@@ -46,5 +54,6 @@ def command(
             keep_going=keep_going,
             dry_run=dry_run,
             profile=profile,
+            scripts=scripts,
         )
     )

@@ -9,6 +9,7 @@ from pydantic import ValidationError
 
 from bdpbench.errors import BdpbenchError
 from bdpbench.model.paths import config_dir, study_dir, tcl_dir
+from bdpbench.model.scripts import unfit
 from bdpbench.model.study import (
     DATADIR_ARGUMENT,
     DUMBBELL_SCRIPT,
@@ -19,6 +20,7 @@ from bdpbench.model.study import (
 )
 from bdpbench.model.yaml_files import YamlFile, suggest
 
+_RECOVER_HINT = "`./bdpbench recover THESIS -o DIR` writes a folder with all scripts"
 PARAMETER_NAMES = tuple(Parameters.model_fields)
 
 
@@ -27,8 +29,12 @@ def study_keys() -> list[str]:
     return sorted(path.parent.name for path in (config_dir() / "studies").glob("*/study.yaml"))
 
 
-def load_study(key: str) -> Study:
+def load_study(key: str, scripts: Path | None = None) -> Study:
     """Read and check the study ``key``.
+
+    Args:
+        key: name of its folder.
+        scripts: folder of scripts that take the place of those of every scenario that they fit.
 
     Raises:
         BdpbenchError: for an unknown study, or naming file, line and key of what is wrong.
@@ -36,7 +42,8 @@ def load_study(key: str) -> Study:
     unknown = known_or_suggest(key, study_keys(), "study")
     if unknown:
         raise BdpbenchError(unknown[0], where=str(config_dir() / "studies"), hint=unknown[1])
-    return read_study(study_dir(key) / "study.yaml")
+    study = read_study(study_dir(key) / "study.yaml")
+    return study if scripts is None else _with_scripts_of(study, scripts.resolve())
 
 
 def read_study(path: Path) -> Study:
@@ -50,7 +57,40 @@ def read_study(path: Path) -> Study:
         _check_sweep(source, study, name, scenario)
         _check_script(source, name, scenario)
         _check_tiers(source, name, scenario)
-    return study
+    return _with_own_scripts(source, study)
+
+
+def _with_own_scripts(source: YamlFile, study: Study) -> Study:
+    """The study with the ``scripts`` of its scenarios as absolute paths, checked."""
+    folders = {}
+    for name, scenario in study.scenarios.items():
+        if scenario.scripts is not None:
+            folder = (source.path.parent / Path(scenario.scripts).expanduser()).resolve()
+            reason = unfit(folder, scenario)
+            if reason:
+                raise source.error(("scenarios", name, "scripts"), reason, hint=_RECOVER_HINT)
+            folders[name] = folder
+    return _with_scripts(study, folders)
+
+
+def _with_scripts_of(study: Study, folder: Path) -> Study:
+    """The study with the scripts of one folder in all scenarios that they can run."""
+    reasons = {name: unfit(folder, scenario) for name, scenario in study.scenarios.items()}
+    fit = {name: folder for name, reason in reasons.items() if reason is None}
+    if not fit:
+        reason = next(iter(reasons.values()))
+        raise BdpbenchError(f"{reason}", where="--scripts", hint=_RECOVER_HINT)
+    return _with_scripts(study, fit)
+
+
+def _with_scripts(study: Study, folders: dict[str, Path]) -> Study:
+    scenarios = {
+        name: scenario.model_copy(update={"scripts": str(folders[name])})
+        if name in folders
+        else scenario
+        for name, scenario in study.scenarios.items()
+    }
+    return study.model_copy(update={"scenarios": scenarios})
 
 
 def _check_references(source: YamlFile, study: Study, name: str, scenario: Scenario) -> None:

@@ -7,12 +7,14 @@ from dataclasses import asdict
 from pathlib import Path
 from typing import Any
 
-from bdpbench.model.files import read_json, write_json_atomically
+from bdpbench.model.files import read_json, write_json_atomically, write_text_atomically
 from bdpbench.model.runs import Run
+from bdpbench.model.scripts import outside_files
 from bdpbench.model.study import Study
 
 PLAN_VERSION = 1
 SPEC_VERSION = 1
+SCRIPTS_FOLDER = "scripts"
 BATCH_SIZE = 32
 
 
@@ -88,4 +90,13 @@ def write_specs(runs: Iterable[Run], ns2_build_id: str, runs_dir: Path) -> None:
             "ns2_build_id": ns2_build_id,
             "estimated_cpu_s": run.estimated_cpu_s,
         }
+        if run.scripts is not None:
+            _keep_scripts(path.parent / SCRIPTS_FOLDER, Path(run.scripts), run.script)
+            spec["scripts"] = run.scripts
         write_json_atomically(path, spec)
+
+
+def _keep_scripts(kept: Path, folder: Path, script: str) -> None:
+    """Copy a script from outside into its run: it may be gone or changed when the run starts."""
+    for name, path in outside_files(folder, script).items():
+        write_text_atomically(kept / name, path.read_text(encoding="utf-8"))

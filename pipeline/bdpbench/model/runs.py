@@ -21,6 +21,7 @@ from bdpbench.model.cost import estimate_cpu_s
 from bdpbench.model.dumbbell import dumbbell_arguments, dumbbell_outputs, expand_flows
 from bdpbench.model.files import sha256_of
 from bdpbench.model.paths import tcl_dir
+from bdpbench.model.scripts import outside_checksum
 from bdpbench.model.study import DATADIR_ARGUMENT, DUMBBELL_SCRIPT, Parameters, Scenario, Study
 from bdpbench.model.yaml_files import suggest
 from bdpbench.units import bdp_packets
@@ -46,6 +47,8 @@ class Run:
         outputs: files that the script writes: ``file``, ``table``, ``flow`` or ``link``.
         protocols: keys of the protocols of its flows, each once.
         estimated_cpu_s: predicted CPU time of ns-2, s.
+        scripts: folder of the script that takes the place of ``tcl/<script>``; not part of the id,
+            which covers that script instead.
     """
 
     run_id: str
@@ -59,6 +62,7 @@ class Run:
     outputs: tuple[Mapping[str, Any], ...]
     protocols: tuple[str, ...]
     estimated_cpu_s: float
+    scripts: str | None = None
 
 
 @dataclass(frozen=True)
@@ -160,7 +164,7 @@ def _finish(study: Study, draft: _Draft, ns2_build_id: str) -> Run:
             each.model_dump(exclude_none=True) for each in study.output_sets[str(scenario.outputs)]
         ]
         protocols = tuple(parameters[each] for each in _PROTOCOL_FIELDS if each in parameters)
-    script_sha256 = script_checksum(scenario.script)
+    script_sha256 = _script_sha256(scenario)
     return Run(
         run_id=_run_id(parameters, argv, outputs, script_sha256, ns2_build_id),
         study=study.key,
@@ -173,7 +177,14 @@ def _finish(study: Study, draft: _Draft, ns2_build_id: str) -> Run:
         outputs=tuple(outputs),
         protocols=protocols,
         estimated_cpu_s=round(estimate_cpu_s(parameters), 1),
+        scripts=scenario.scripts,
     )
+
+
+def _script_sha256(scenario: Scenario) -> str:
+    if scenario.scripts is None:
+        return script_checksum(scenario.script)
+    return outside_checksum(Path(scenario.scripts), scenario.script)
 
 
 def _with_derived(draft: _Draft) -> RunParameters:

@@ -143,6 +143,12 @@ class Scenario(Strict):
     script: Annotated[str, Field(pattern=r"^[A-Za-z0-9_/-]+\.tcl$")] = Field(
         DUMBBELL_SCRIPT, description="Script under tcl/"
     )
+    scripts: str | None = Field(
+        None,
+        min_length=1,
+        description="Folder with a script of the same file name that takes its place, such as "
+        "`bdpbench recover` writes; relative to the folder of study.yaml",
+    )
     topology: Key
     arguments: list[str] = Field(
         default_factory=list,

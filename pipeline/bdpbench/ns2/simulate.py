@@ -33,6 +33,7 @@ from bdpbench.units import unit_of
 RUN_VERSION = 1
 SPEC_VERSION = 1
 OUTPUT_FOLDER = "out"
+SCRIPTS_FOLDER = "scripts"
 REPORT_NAME = "report.txt"
 PROGRESS_NAME = "progress"
 ERROR_NAME = "error.txt"
@@ -110,7 +111,7 @@ def _run_ns(
     spec: Mapping[str, Any], backend: Backend, run_dir: Path, scratch: Path
 ) -> dict[str, Any]:
     """Run ns-2 to its end, passing simulated time on; returns wall, CPU time and peak memory."""
-    command = backend.command(scratch, spec["script"], spec["argv"])
+    command = _command(spec, backend, run_dir, scratch)
     began = time.monotonic()
     with (scratch / LOG_NAME).open("wb") as log:
         reader, writer = os.pipe()
@@ -144,6 +145,25 @@ def _run_ns(
     }
 
 
+def _command(spec: Mapping[str, Any], backend: Backend, run_dir: Path, scratch: Path) -> list[str]:
+    if "scripts" not in spec:
+        return backend.command(scratch, spec["script"], spec["argv"])
+    for path in (run_dir / SCRIPTS_FOLDER).iterdir():
+        shutil.copy(path, scratch)
+    # Appendices A and B of sharma2006 write into a folder that is named like the protocol.
+    if "protocol" in spec["parameters"]:
+        (scratch / spec["parameters"]["protocol"]).symlink_to(OUTPUT_FOLDER)
+    name = Path(spec["script"]).name
+    return backend.command(scratch, name, spec["argv"], in_run_dir=True)
+
+
+def _script_path(spec: Mapping[str, Any]) -> str:
+    """The script of a run as a reader finds it."""
+    if "scripts" in spec:
+        return str(Path(spec["scripts"]) / Path(spec["script"]).name)
+    return f"tcl/{spec['script']}"
+
+
 def die_with_parent() -> None:
     """Let the kernel end a child when its parent ends, however it ends (Linux, prctl(2))."""
     pr_set_pdeathsig = 1
@@ -174,7 +194,7 @@ def _failure(spec: Mapping[str, Any], run_dir: Path, scratch: Path, status: int)
     return BdpbenchError(
         f"ns-2 stopped with exit status {status}; {log}\n    {said}",
         where=where,
-        hint=f"the script is tcl/{spec['script']}",
+        hint=f"the script is {_script_path(spec)}",
     )
 
 
@@ -184,7 +204,7 @@ def _check_outputs(spec: Mapping[str, Any], scratch: Path) -> None:
             raise BdpbenchError(
                 f"ns-2 ended well but did not write {output['file']}",
                 where=f"run {spec['run_id']} ({spec['label']})",
-                hint=f"tcl/{spec['script']} and the outputs of the scenario disagree",
+                hint=f"{_script_path(spec)} and the outputs of the scenario disagree",
             )
 
 
@@ -217,7 +237,7 @@ def _record(
         "label": spec["label"],
         "parameters": spec["parameters"],
         "units": {name: unit_of(name) for name in spec["parameters"] if unit_of(name)},
-        "script": {"path": f"tcl/{spec['script']}", "sha256": spec["script_sha256"]},
+        "script": {"path": _script_path(spec), "sha256": spec["script_sha256"]},
         "argv": spec["argv"],
         "ns2": {
             "build_id": spec["ns2_build_id"],

@@ -10,9 +10,10 @@ from __future__ import annotations
 from bdpbench.recover.appendices import SCRIPTS, Appendix, find_appendices
 from bdpbench.recover.repair import Recovered, repair_appendix
 from bdpbench.recover.rules import RULES
-from bdpbench.recover.tcl_check import Problem, check_script
+from bdpbench.recover.tcl_check import Problem, check_scripts
+from bdpbench.recover.tcl_text import procedures
 from bdpbench.recover.thesis import Thesis, read_thesis
-from bdpbench.recover.write import write_recovery
+from bdpbench.recover.write import check_replaceable, record_of, write_recovery
 
 __all__ = [
     "RULES",
@@ -21,9 +22,12 @@ __all__ = [
     "Problem",
     "Recovered",
     "Thesis",
-    "check_script",
+    "check_replaceable",
+    "check_scripts",
     "find_appendices",
+    "procedures",
     "read_thesis",
+    "record_of",
     "repair_appendix",
     "write_recovery",
 ]

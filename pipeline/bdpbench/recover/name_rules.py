@@ -137,7 +137,7 @@ def _one_letter_apart(a: str, b: str) -> bool:
 
 
 def restore_misread_objects(listing: Listing) -> None:
-    """Name the object of the class that has a method, where an object of another is asked for it."""
+    """Name the object that has a method, where an object of another class is asked for it."""
     classes = _classes(listing)
     for index, text in listing.numbered():
         for name, method in re.findall(r"\$(\w+)\s+(\w+)", code_of(text)):

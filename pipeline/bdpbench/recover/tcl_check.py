@@ -22,7 +22,7 @@ class Problem:
     message: str
 
 
-def check_script(interpreter: Path, scripts: Sequence[Path]) -> list[Problem]:
+def check_scripts(interpreter: Path, scripts: Sequence[Path]) -> list[Problem]:
     """Have a Tcl interpreter parse scripts, bodies of blocks included, without running them.
 
     Args:
@@ -38,7 +38,9 @@ def check_script(interpreter: Path, scripts: Sequence[Path]) -> list[Problem]:
             command, capture_output=True, text=True, timeout=_TIMEOUT_S, check=False
         )
     except (OSError, subprocess.TimeoutExpired) as error:
-        raise BdpbenchError(f"could not parse the scripts: {error}", where=str(interpreter)) from None
+        raise BdpbenchError(
+            f"could not parse the scripts: {error}", where=str(interpreter)
+        ) from None
     lines = done.stdout.splitlines()
     if done.returncode != 0 or lines[-1:] != [f"checked {len(scripts)}"]:
         said = (done.stderr.strip().splitlines() or ["no message"])[-1]

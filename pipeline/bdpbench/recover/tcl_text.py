@@ -15,20 +15,22 @@ from bdpbench.recover.appendices import Line
 
 # Commands of Tcl that scripts of this kind use.
 TCL_COMMANDS = frozenset(
-    """
-    after append array break catch clock close concat continue error eval exit expr file flush for
-    foreach format gets global if incr info join lappend lassign lindex linsert list llength lrange
-    lreplace lsearch lsort open proc puts pwd read regexp regsub return scan set source split
-    string switch unset uplevel upvar while
-    """.split()
-)
+    {
+        "after", "append", "array", "break", "catch", "clock", "close", "concat", "continue",
+        "error", "eval", "exit", "expr", "file", "flush", "for", "foreach", "format", "gets",
+        "global", "if", "incr", "info", "join", "lappend", "lassign", "lindex", "linsert", "list",
+        "llength", "lrange", "lreplace", "lsearch", "lsort", "open", "proc", "puts", "pwd", "read",
+        "regexp", "regsub", "return", "scan", "set", "source", "split", "string", "switch",
+        "unset", "uplevel", "upvar", "while",
+    }
+)  # fmt: skip
 # Commands that ns-2 adds; its classes are recognized by their form (Agent/TCP).
 NS2_COMMANDS = frozenset(
-    """
-    new delete Simulator RNG add-packet-header remove-packet-header remove-all-packet-headers
-    ns-int64todbl ns-random ns-version
-    """.split()
-)
+    {
+        "new", "delete", "Simulator", "RNG", "add-packet-header", "remove-packet-header",
+        "remove-all-packet-headers", "ns-int64todbl", "ns-random", "ns-version",
+    }
+)  # fmt: skip
 # Global variables that Tcl or ns-2 sets before a script starts.
 GIVEN_VARIABLES = frozenset({"argc", "argv", "argv0", "env", "defaultRNG"})
 

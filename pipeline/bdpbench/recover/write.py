@@ -86,7 +86,9 @@ def _readable_appendix(appendix: Mapping[str, Any]) -> str:
     ordered = sorted(repairs, key=lambda repair: (order[repair.rule], repair.line))
     for rule_id, group in groupby(ordered, key=lambda repair: repair.rule):
         lines += _readable_rule(rule_id, list(group))
-    lines += [f"- line {note['line']}, *left as it is*: {note['text']}" for note in appendix["notes"]]
+    lines += [
+        f"- line {note['line']}, *left as it is*: {note['text']}" for note in appendix["notes"]
+    ]
     return "\n".join(lines)
 
 
@@ -118,7 +120,7 @@ def write_recovery(folder: Path, files: Mapping[str, str], record: Mapping[str, 
     Raises:
         BdpbenchError: when the folder holds something else or cannot be written.
     """
-    folder = folder.absolute()
+    folder = folder.resolve()
     check_replaceable(folder)
     try:
         folder.parent.mkdir(parents=True, exist_ok=True)
@@ -153,11 +155,11 @@ def _fill(scratch: Path, files: Mapping[str, str], record: Mapping[str, Any]) ->
 def _take_place(scratch: Path, folder: Path) -> None:
     if folder.exists():
         old = scratch.with_name(f"{scratch.name}.old")
-        os.rename(folder, old)
-        os.rename(scratch, folder)
+        folder.rename(old)
+        scratch.rename(folder)
         shutil.rmtree(old)
     else:
-        os.rename(scratch, folder)
+        scratch.rename(folder)
 
 
 def check_replaceable(folder: Path) -> None:
@@ -174,24 +176,25 @@ def check_replaceable(folder: Path) -> None:
     foreign = [
         path.name
         for path in sorted(folder.iterdir())
-        if path.name != RECORD_NAME or not written
-        if not path.is_file() or written.get(path.name) != sha256_of(path)
+        if not path.is_file() or written.get(path.name) not in (sha256_of(path), RECORD_NAME)
     ]
     if foreign:
+        more = f" and {len(foreign) - 1} more" if len(foreign) > 1 else ""
         raise BdpbenchError(
-            f"holds {foreign[0]}, which would be lost: nothing was written"
-            if len(foreign) == 1
-            else f"holds {foreign[0]} and {len(foreign) - 1} more that would be lost: nothing was"
-            " written",
+            f"holds {foreign[0]}{more}, which would be lost: nothing was written",
             where=str(folder),
             hint="name a folder that is new or empty",
         )
 
 
 def _written_before(folder: Path) -> dict[str, str]:
-    """File → checksum of what an earlier recovery wrote here; nothing where there was none."""
+    """File → checksum of what an earlier recovery wrote here; nothing where there was none.
+
+    The record, which cannot hold its own checksum, has its name for one.
+    """
     try:
         record = json.loads((folder / RECORD_NAME).read_text(encoding="utf-8"))
-        return {str(name): str(value) for name, value in record["files"].items()}
+        files = {str(name): str(value) for name, value in record["files"].items()}
     except (OSError, ValueError, KeyError, TypeError, AttributeError):
         return {}
+    return {**files, RECORD_NAME: RECORD_NAME}

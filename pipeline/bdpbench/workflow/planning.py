@@ -62,17 +62,19 @@ def prepare(
     build_id: str,
     results: Path,
     *,
+    scripts: Path | None = None,
     write: bool = True,
 ) -> Prepared:
     """Make the plan of a tier, and write ``plan.json`` and the specs of its runs if asked to.
 
     The plan holds the selected runs, and the finished runs of the tier that were not selected:
-    a report made after a selection still shows all that is known.
+    a report made after a selection still shows all that is known. ``scripts`` is a folder of
+    scripts that take the place of the study's own.
 
     Raises:
         BdpbenchError: for a study that is wrong, an unknown name, or a selection without runs.
     """
-    study = load_study(study_key)
+    study = load_study(study_key, scripts)
     selection.check(study)
     paths = Paths(results, study.key, tier)
     tier_runs = expand_tier(study, tier, build_id)

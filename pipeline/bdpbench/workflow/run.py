@@ -14,8 +14,10 @@ from typing import IO
 
 from bdpbench.errors import BdpbenchError
 from bdpbench.model.config import Config, load_config
+from bdpbench.model.load import load_study
 from bdpbench.model.paths import repository_root, results_dir
 from bdpbench.model.runs import Selection
+from bdpbench.model.scripts import unfit
 from bdpbench.ns2.backend import DockerBackend, NativeBackend, choose_backend
 from bdpbench.ns2.build import current_build_id
 from bdpbench.ns2.simulate import ERROR_NAME, die_with_parent
@@ -45,6 +47,7 @@ class RunRequest:
     keep_going: bool = False
     dry_run: bool = False
     profile: Path | None = None
+    scripts: Path | None = None
 
 
 def backend_for(name: str | None) -> NativeBackend | DockerBackend:
@@ -63,6 +66,8 @@ def run_study(request: RunRequest) -> None:
     config = load_config()
     planned = _prepare(request, config, write=False)
     _announce(planned, _jobs(request, config))
+    if request.scripts is not None:
+        _announce_scripts(planned, request.scripts.resolve())
     if request.dry_run:
         for run in planned.missing:
             _say(f"  {run.run_id}  {run.scenario}: {run.label}, ~{run.estimated_cpu_s:.0f} s")
@@ -84,6 +89,7 @@ def _prepare(request: RunRequest, config: Config, *, write: bool) -> Prepared:
         request.selection,
         current_build_id(),
         results_dir(config.results),
+        scripts=request.scripts,
         write=write,
     )
 
@@ -120,6 +126,16 @@ def _announce(prepared: Prepared, jobs: int) -> None:
         f"{done} finished, {len(prepared.missing)} to simulate "
         f"(about {duration_text(max(cost_s / jobs, longest_s))} on {jobs} cores)"
     )
+
+
+def _announce_scripts(prepared: Prepared, folder: Path) -> None:
+    """Say which scenarios the scripts of ``folder`` cannot run, so that bdpbench's own do."""
+    study = load_study(prepared.plan["study"])
+    planned = {run.scenario for run in prepared.runs}
+    for name in study.scenarios:
+        reason = unfit(folder, study.scenarios[name])
+        if name in planned and reason is not None:
+            _say(f"  {name} keeps its script: {reason}")
 
 
 @contextmanager

@@ -50,8 +50,8 @@ def _ends_page(listing: Listing, index: int) -> bool:
     following = listing.following(index)
     if following is None:
         return True
-    between = listing.lines[index + 1 : following + 1]
-    return any("\f" in line.text or _FENCE.match(line.text) for line in between)
+    number, next_number = listing.lines[index].number, listing.lines[following].number
+    return any(number < each <= next_number for each in listing.page_breaks)
 
 
 def restore_typography(listing: Listing) -> None:

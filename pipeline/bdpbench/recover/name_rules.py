@@ -17,7 +17,7 @@ from bdpbench.recover.tcl_text import (
 # Global variables that utils.tcl takes from the script that sources it (tcl/lib/utils.tcl).
 UTILS_VARIABLES = frozenset(
     {
-        "ns", "endtime", "bandwidth", "qmon", "fmon", "fmon2",
+        "ns", "endtime", "bandwidth", "qmon", "fmon2",
         "frep", "urep", "qfp", "cfp_hs", "tput_hs", "lastKBytes",
     }
 )  # fmt: skip

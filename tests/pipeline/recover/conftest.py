@@ -1,0 +1,112 @@
+"""Small listings of our own, damaged in one way each; the thesis itself is not needed here."""
+
+from __future__ import annotations
+
+import zlib
+from collections.abc import Callable
+from pathlib import Path
+
+import pytest
+
+from bdpbench.model.paths import tcl_dir
+from bdpbench.recover import SCRIPTS, Recovered, procedures, repair_appendix
+from bdpbench.recover.appendices import Appendix, Line
+
+# A whole script: what a rule's example stands between.
+BEGIN = ["# Two nodes", "set ns [new Simulator]"]
+END = ["$ns run"]
+LINES_PER_PAGE = 20
+
+Repair = Callable[..., Recovered]
+
+
+@pytest.fixture(scope="session")
+def utils_commands() -> frozenset[str]:
+    return frozenset(procedures((tcl_dir() / "lib" / "utils.tcl").read_text()))
+
+
+@pytest.fixture
+def repair(utils_commands: frozenset[str]) -> Repair:
+    """Repair a script whose lines stand between BEGIN and END; line 3 is the first of them."""
+
+    def run(*lines: str) -> Recovered:
+        texts = [*BEGIN, *lines, *END]
+        numbered = tuple(Line(number, text) for number, text in enumerate(texts, start=1))
+        return repair_appendix(Appendix("C", numbered), utils_commands)
+
+    return run
+
+
+@pytest.fixture
+def body() -> Callable[[Recovered], list[str]]:
+    """Lines of a repaired script between BEGIN and END."""
+
+    def lines(recovered: Recovered) -> list[str]:
+        return [line.text for line in recovered.lines][len(BEGIN) : -len(END)]
+
+    return lines
+
+
+def small_thesis(**replaced: list[str]) -> str:
+    """Eight appendices with a script of three lines each, or with the lines given by letter."""
+    parts = ["A thesis of our own", "", "Contents", "Appendix A ........ 7", ""]
+    for letter in SCRIPTS:
+        listing = replaced.get(letter, [*BEGIN, *END])
+        parts += [f"Appendix {letter}", "", "Tcl script of a test", "", "```", *listing, "```", ""]
+    return "\n".join([*parts, "REFERENCES", "", "- nobody"]) + "\n"
+
+
+@pytest.fixture
+def thesis_text() -> Callable[..., str]:
+    return small_thesis
+
+
+@pytest.fixture
+def thesis_pdf(tmp_path: Path) -> Callable[[str], Path]:
+    """Set a text as the pages of a PDF, numbered at their foot."""
+
+    def write(text: str) -> Path:
+        lines = [line for line in text.split("\n") if not line.startswith("```")]
+        pages = [
+            lines[start : start + LINES_PER_PAGE] for start in range(0, len(lines), LINES_PER_PAGE)
+        ]
+        path = tmp_path / "thesis.pdf"
+        path.write_bytes(_pdf([[*page, "", str(101 + i)] for i, page in enumerate(pages)]))
+        return path
+
+    return write
+
+
+def _pdf(pages: list[list[str]]) -> bytes:
+    """A PDF (1.4) with one text block a page, in Courier; objects 1 to 3 are shared."""
+    kids = " ".join(f"{4 + 2 * i} 0 R" for i in range(len(pages)))
+    objects = [
+        b"<< /Type /Catalog /Pages 2 0 R >>",
+        f"<< /Type /Pages /Kids [{kids}] /Count {len(pages)} >>".encode(),
+        b"<< /Type /Font /Subtype /Type1 /BaseFont /Courier >>",
+    ]
+    for index, lines in enumerate(pages):
+        shown = "".join(f"({_escaped(line)}) Tj T*\n" for line in lines)
+        stream = zlib.compress(f"BT /F1 9 Tf 12 TL 72 700 Td\n{shown}ET".encode())
+        objects.append(
+            f"<< /Type /Page /Parent 2 0 R /MediaBox [0 0 612 792] /Contents {5 + 2 * index} 0 R "
+            "/Resources << /Font << /F1 3 0 R >> >> >>".encode()
+        )
+        head = f"<< /Length {len(stream)} /Filter /FlateDecode >>\nstream\n".encode()
+        objects.append(head + stream + b"\nendstream")
+    return _with_table(objects)
+
+
+def _with_table(objects: list[bytes]) -> bytes:
+    out, offsets = b"%PDF-1.4\n", []
+    for number, content in enumerate(objects, start=1):
+        offsets.append(len(out))
+        out += b"%d 0 obj\n%s\nendobj\n" % (number, content)
+    table = "".join(f"{offset:010} 00000 n \n" for offset in offsets)
+    size = len(objects) + 1
+    tail = f"trailer << /Size {size} /Root 1 0 R >>\nstartxref\n{len(out)}\n%%EOF\n"
+    return out + f"xref\n0 {size}\n0000000000 65535 f \n{table}{tail}".encode()
+
+
+def _escaped(text: str) -> str:
+    return text.replace("\\", r"\\").replace("(", r"\(").replace(")", r"\)")

@@ -3,11 +3,13 @@
 from __future__ import annotations
 
 import os
+from collections.abc import Callable
 from pathlib import Path
 
 import pytest
 
 from bdpbench.ns2.build import build_prefix, current_build_id
+from bdpbench.recover import SCRIPTS
 
 
 @pytest.fixture(scope="session")
@@ -20,3 +22,26 @@ def ns_binary() -> Path:
     if not binary.is_file():
         pytest.fail(f"no ns-2 at {binary}: run `./bdpbench test`, which builds it")
     return binary
+
+
+@pytest.fixture
+def thesis_text() -> Callable[..., str]:
+    """Make a thesis of our own: eight appendices of three lines, or with the lines given."""
+
+    def text(**listings: list[str]) -> str:
+        parts = ["A thesis of our own", "", "Contents", "Appendix A ........ 7", ""]
+        for letter in SCRIPTS:
+            lines = listings.get(letter, ["# Two nodes", "set ns [new Simulator]", "$ns run"])
+            parts += [
+                f"Appendix {letter}",
+                "",
+                "Tcl script of a test",
+                "",
+                "```",
+                *lines,
+                "```",
+                "",
+            ]
+        return "\n".join([*parts, "REFERENCES", "", "- nobody"]) + "\n"
+
+    return text

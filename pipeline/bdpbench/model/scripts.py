@@ -1,7 +1,8 @@
 """Scripts from outside ``tcl/`` that take the place of bdpbench's own of the same file name.
 
-They are scripts like the appendices of sharma2006 as `bdpbench recover` writes them: run in a
-folder that has ``utils.tcl``, they take the arguments of the scripts whose place they take.
+They are scripts like the appendices of sharma2006 as `bdpbench recover` writes them: made for
+ns-2.27, run by ``tcl/original.tcl`` in a folder that has ``utils.tcl``, with the arguments of the
+scripts whose place they take.
 """
 
 from __future__ import annotations
@@ -27,9 +28,12 @@ def outside_files(folder: Path, script: str) -> dict[str, Path]:
 
 
 def outside_checksum(folder: Path, script: str) -> str:
-    """SHA-256 over the script and ``utils.tcl``, names and contents."""
+    """SHA-256 over the script and what bdpbench runs it with, names and contents."""
     digest = hashlib.sha256()
-    for name, path in sorted(outside_files(folder, script).items()):
+    files = outside_files(folder, script)
+    for path in (tcl_dir() / "original.tcl", tcl_dir() / "lib" / "agents.tcl"):
+        files[path.name] = path
+    for name, path in sorted(files.items()):
         digest.update(f"outside/{name}\0{sha256_of(path)}\n".encode())
     return digest.hexdigest()
 

@@ -36,10 +36,8 @@ class Backend(Protocol):
     def is_built(self) -> bool:
         """Whether the build of this checkout is there."""
 
-    def command(
-        self, run_dir: Path, script: str, argv: Sequence[str], *, in_run_dir: bool = False
-    ) -> list[str]:
-        """Command that runs ``tcl/<script>``, or ``script`` in ``run_dir``, from ``run_dir``."""
+    def command(self, run_dir: Path, script: str, argv: Sequence[str]) -> list[str]:
+        """Command that runs ``tcl/<script>`` with ``run_dir`` as its working directory."""
 
     def info(self) -> dict[str, Any]:
         """The facts that the build recorded."""
@@ -61,11 +59,8 @@ class NativeBackend:
     def is_built(self) -> bool:
         return find_build(self.build_id) is not None
 
-    def command(
-        self, run_dir: Path, script: str, argv: Sequence[str], *, in_run_dir: bool = False
-    ) -> list[str]:
-        path = script if in_run_dir else str(tcl_dir() / script)
-        return [str(require_build(self.build_id).binary), path, *argv]
+    def command(self, run_dir: Path, script: str, argv: Sequence[str]) -> list[str]:
+        return [str(require_build(self.build_id).binary), str(tcl_dir() / script), *argv]
 
     def info(self) -> dict[str, Any]:
         return require_build(self.build_id).info
@@ -105,16 +100,13 @@ class DockerBackend:
     def is_built(self) -> bool:
         return self._info_file.is_file() and _docker(["image", "inspect", self.image]) is not None
 
-    def command(
-        self, run_dir: Path, script: str, argv: Sequence[str], *, in_run_dir: bool = False
-    ) -> list[str]:
-        path = script if in_run_dir else f"/opt/bdpbench/tcl/{script}"
+    def command(self, run_dir: Path, script: str, argv: Sequence[str]) -> list[str]:
         return [
             *("docker", "run", "--rm", "--init", "--network", "none"),
             *("--user", f"{os.getuid()}:{os.getgid()}"),
             *("--volume", f"{run_dir}:/run/bdpbench", "--workdir", "/run/bdpbench"),
             *("--volume", f"{tcl_dir()}:/opt/bdpbench/tcl:ro"),
-            *(self.image, IMAGE_NS, path, *argv),
+            *(self.image, IMAGE_NS, f"/opt/bdpbench/tcl/{script}", *argv),
         ]
 
     @property

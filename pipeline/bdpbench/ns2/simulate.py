@@ -34,6 +34,7 @@ RUN_VERSION = 1
 SPEC_VERSION = 1
 OUTPUT_FOLDER = "out"
 SCRIPTS_FOLDER = "scripts"
+ORIGINAL_SCRIPT = "original.tcl"
 REPORT_NAME = "report.txt"
 PROGRESS_NAME = "progress"
 ERROR_NAME = "error.txt"
@@ -153,8 +154,7 @@ def _command(spec: Mapping[str, Any], backend: Backend, run_dir: Path, scratch: 
     # Appendices A and B of sharma2006 write into a folder that is named like the protocol.
     if "protocol" in spec["parameters"]:
         (scratch / spec["parameters"]["protocol"]).symlink_to(OUTPUT_FOLDER)
-    name = Path(spec["script"]).name
-    return backend.command(scratch, name, spec["argv"], in_run_dir=True)
+    return backend.command(scratch, ORIGINAL_SCRIPT, [Path(spec["script"]).name, *spec["argv"]])
 
 
 def _script_path(spec: Mapping[str, Any]) -> str:

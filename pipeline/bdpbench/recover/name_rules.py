@@ -9,6 +9,7 @@ from bdpbench.recover.listing import Listing
 from bdpbench.recover.tcl_text import (
     GIVEN_VARIABLES,
     code_of,
+    command_words,
     mentions,
     reads,
     renamed,
@@ -31,16 +32,19 @@ _ALIKE = 0.7
 
 
 def restore_lost_dollars(listing: Listing) -> None:
-    """Put ``$`` before a variable that stands where only a command can."""
+    """Put ``$`` before a variable that stands where only a command can; refuse any other word."""
     for index, text in listing.numbered():
-        words = code_of(text).split()
-        if not words or listing.is_command(words[0]):
-            continue
-        if words[0] in listing.written(before=index):
+        for word in command_words(text):
+            if listing.is_command(word):
+                continue
+            if word not in listing.written(before=index):
+                raise listing.refuse(
+                    index, f"{word!r} is no command of Tcl, ns-2, utils.tcl or this script"
+                )
             listing.change(
                 index,
-                text.replace(words[0], f"${words[0]}", 1),
-                f"{words[0]} is a variable of this script and no command",
+                re.sub(rf"(^\s*|\[\s*){re.escape(word)}(?=\s)", rf"\1${word}", text, count=1),
+                f"{word} is a variable of this script and no command",
             )
 
 

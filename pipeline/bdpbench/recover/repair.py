@@ -10,7 +10,7 @@ from bdpbench.recover.appendices import SCRIPTS, Appendix, Line
 from bdpbench.recover.listing import Listing, Repair
 from bdpbench.recover.notes import Note, find_notes
 from bdpbench.recover.rules import RULES
-from bdpbench.recover.tcl_text import code_of, command_words
+from bdpbench.recover.tcl_text import code_of
 
 _LAST_COMMAND = re.compile(r"^\$ns\s+run$")
 
@@ -55,7 +55,6 @@ def repair_appendix(appendix: Appendix, utils_commands: frozenset[str]) -> Recov
         listing.rule_id = rule.rule_id
         rule.apply(listing)
     _check_end(listing)
-    _check_commands(listing)
     return Recovered(
         letter=appendix.letter,
         name=SCRIPTS[appendix.letter],
@@ -74,12 +73,3 @@ def _check_end(listing: Listing) -> None:
             "the script ends here, but a script of the thesis ends with '$ns run': it is cut",
             hint="take a complete copy of the thesis",
         )
-
-
-def _check_commands(listing: Listing) -> None:
-    for index, text in listing.numbered():
-        for word in command_words(text):
-            if not listing.is_command(word):
-                raise listing.refuse(
-                    index, f"{word!r} is no command of Tcl, ns-2, utils.tcl or this script"
-                )

@@ -53,7 +53,7 @@ RULES = (
     Rule(
         "lost-dollar",
         "The $ before a variable was lost.",
-        "A variable of the script stands where only a command can.",
+        "A variable of the script stands where only a command can. Another word there is refused.",
         restore_lost_dollars,
     ),
     Rule(

@@ -9,7 +9,7 @@ from pathlib import Path
 import pytest
 
 from bdpbench.model.paths import tcl_dir
-from bdpbench.recover import SCRIPTS, Recovered, procedures, repair_appendix
+from bdpbench.recover import Recovered, procedures, repair_appendix
 from bdpbench.recover.appendices import Appendix, Line
 
 # A whole script: what a rule's example stands between.
@@ -45,20 +45,6 @@ def body() -> Callable[[Recovered], list[str]]:
         return [line.text for line in recovered.lines][len(BEGIN) : -len(END)]
 
     return lines
-
-
-def small_thesis(**replaced: list[str]) -> str:
-    """Eight appendices with a script of three lines each, or with the lines given by letter."""
-    parts = ["A thesis of our own", "", "Contents", "Appendix A ........ 7", ""]
-    for letter in SCRIPTS:
-        listing = replaced.get(letter, [*BEGIN, *END])
-        parts += [f"Appendix {letter}", "", "Tcl script of a test", "", "```", *listing, "```", ""]
-    return "\n".join([*parts, "REFERENCES", "", "- nobody"]) + "\n"
-
-
-@pytest.fixture
-def thesis_text() -> Callable[..., str]:
-    return small_thesis
 
 
 @pytest.fixture

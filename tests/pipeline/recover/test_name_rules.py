@@ -31,6 +31,11 @@ UTILS = [
             ["set agent [new Agent/TCP]", "$agent set window_ 3"],
         ),
         (
+            "lost-dollar",
+            ["set agent [new Agent/TCP]", "puts [agent set window_]"],
+            ["set agent [new Agent/TCP]", "puts [$agent set window_]"],
+        ),
+        (
             "surplus-dollar",
             ["set i 0", "set host(s$i) 1", "puts $host($s$i)"],
             ["set i 0", "set host(s$i) 1", "puts $host(s$i)"],

@@ -1,0 +1,133 @@
+"""`recover` from the command line: eight scripts, or one clear error and nothing written."""
+
+from __future__ import annotations
+
+import json
+import os
+import subprocess
+import sys
+from collections.abc import Callable
+from pathlib import Path
+
+import pytest
+
+from bdpbench.model.paths import repository_root, tcl_dir
+
+Text = Callable[..., str]
+DAMAGED = ["# Two nodes", "set ns [new Simulator]", "puts [list 1", "2]", "$ns run"]
+
+
+def _recover(cwd: Path, *arguments: str, **environment: str) -> subprocess.CompletedProcess[str]:
+    return subprocess.run(
+        [sys.executable, "-m", "bdpbench", "recover", *arguments],
+        capture_output=True,
+        text=True,
+        cwd=cwd,
+        env={**os.environ, "PYTHONPATH": str(repository_root() / "pipeline"), **environment},
+        check=False,
+    )
+
+
+def _write(folder: Path, text: str) -> None:
+    (folder / "thesis.txt").write_text(text)
+
+
+def test_scripts_and_repairs_are_written(tmp_path: Path, thesis_text: Text) -> None:
+    _write(tmp_path, thesis_text(B=DAMAGED))
+    done = _recover(tmp_path, "thesis.txt", "-o", "deep/originals")
+    assert done.returncode == 0, done.stderr
+    lines = done.stdout.splitlines()
+    assert lines[0] == "Appendix A -> standard_tcp_low_bdp.tcl: 1 page-furniture"
+    assert "B -> standard_tcp_high_bdp.tcl: 1 page-furniture, 1 wrapped-command" in lines[1]
+    # A fence at the end of each of the eight listings, and the wrapped line.
+    assert lines[-1] == "9 repairs, each told in deep/originals/REPAIRS.md"
+    folder = tmp_path / "deep" / "originals"
+    assert (folder / "standard_tcp_high_bdp.tcl").read_text() == (
+        "# Two nodes\nset ns [new Simulator]\nputs [list 1 2]\n$ns run\n"
+    )
+    assert (folder / "utils.tcl").read_bytes() == (tcl_dir() / "lib" / "utils.tcl").read_bytes()
+    assert len(list(folder.glob("*.tcl"))) == 8 + 1
+    assert len(json.loads((folder / "repairs.json").read_text())["appendices"]) == 8
+
+
+def test_the_scripts_have_the_names_of_ours(tmp_path: Path, thesis_text: Text) -> None:
+    _write(tmp_path, thesis_text())
+    _recover(tmp_path, "thesis.txt", "-o", "out")
+    ours = {path.name for path in (tcl_dir() / "sharma2006").glob("*.tcl")}
+    assert {path.name for path in (tmp_path / "out").glob("*.tcl")} - {"utils.tcl"} <= ours
+
+
+def _missing_d(text: str) -> str:
+    return text.replace("\nAppendix D\n", "\n")
+
+
+@pytest.mark.parametrize(
+    ("change", "said"),
+    [
+        (lambda text: "Nothing of the kind.\n", "thesis.txt: has no appendices"),
+        (_missing_d, "thesis.txt: lacks Appendix D"),
+        (lambda text: text[: text.rindex("$ns run")], "Appendix H, line 82: the script ends here"),
+        (
+            lambda text: text.replace("set ns", "sot ns", 1),
+            "Appendix A, line 12: 'sot' is no command",
+        ),
+        (
+            lambda text: text.replace("# Two nodes\n", '# Two nodes\nputs "a"b\n', 1),
+            "Appendix A, line 12: Tcl cannot parse this: extra characters after close-quote",
+        ),
+    ],
+)
+def test_what_cannot_be_recovered_is_told(
+    tmp_path: Path, thesis_text: Text, change: Callable[[str], str], said: str
+) -> None:
+    _write(tmp_path, change(thesis_text()))
+    done = _recover(tmp_path, "thesis.txt", "-o", "out")
+    assert done.returncode == 1
+    assert said in done.stderr
+    assert "Traceback" not in done.stderr
+    assert done.stdout == ""
+    assert [path.name for path in tmp_path.iterdir()] == ["thesis.txt"]
+
+
+def test_all_refusals_are_told_together(tmp_path: Path, thesis_text: Text) -> None:
+    _write(tmp_path, thesis_text().replace("set ns", "sot ns", 2))
+    done = _recover(tmp_path, "thesis.txt", "-o", "out")
+    assert "Appendix A, line 12" in done.stderr
+    assert "Appendix B, line 22" in done.stderr
+
+
+@pytest.mark.parametrize(
+    ("thesis", "output", "said"),
+    [
+        ("none.txt", "out", "none.txt: no such file"),
+        ("thesis.txt", "thesis.txt", "is a file, expected a folder"),
+        ("thesis.txt", "thesis.txt/out", "cannot be written"),
+        ("thesis.txt", ".", "holds thesis.txt, which would be lost"),
+    ],
+)
+def test_wrong_paths_are_told(
+    tmp_path: Path, thesis_text: Text, thesis: str, output: str, said: str
+) -> None:
+    _write(tmp_path, thesis_text())
+    done = _recover(tmp_path, thesis, "-o", output)
+    assert done.returncode == 1
+    assert said in done.stderr
+    assert "Traceback" not in done.stderr
+    assert (tmp_path / "thesis.txt").read_text() == thesis_text()
+
+
+def test_without_any_tcl_interpreter_the_way_out_is_told(tmp_path: Path, thesis_text: Text) -> None:
+    _write(tmp_path, thesis_text())
+    tools = tmp_path / "tools"
+    tools.mkdir()
+    for folder in map(Path, ("/bin", "/usr/bin")):
+        for path in folder.iterdir():
+            if not path.name.startswith("tclsh") and not (tools / path.name).exists():
+                (tools / path.name).symlink_to(path)
+    done = _recover(
+        tmp_path, "thesis.txt", "-o", "out", PATH=str(tools), BDPBENCH_HOME=str(tmp_path / "home")
+    )
+    assert done.returncode == 1
+    assert "neither tclsh nor ns-2" in done.stderr
+    assert "./bdpbench ns2 build" in done.stderr
+    assert not (tmp_path / "out").exists()

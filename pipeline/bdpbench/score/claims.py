@@ -71,12 +71,16 @@ class Ranking(_Strict):
 
 
 class OrderedGroups(_Strict):
-    """Every metric of a group is beyond every metric of the group before; within one, any order."""
+    """Every metric of a group is beyond every metric of the group before; within one, any order.
+
+    With ``strict: false`` neighbouring groups may share a value.
+    """
 
     kind: Literal["ordered_groups"]
     groups: list[Annotated[list[Selector], Field(min_length=1)]] = Field(min_length=2)
     order: Literal["ascending", "descending"]
     absolute: bool = False
+    strict: bool = True
 
 
 class Spread(_Strict):

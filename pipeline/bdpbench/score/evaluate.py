@@ -155,10 +155,10 @@ def _ordered_groups(condition: OrderedGroups, lookup: Lookup, where: str) -> Out
     if len(known) < len(groups):
         return Outcome(None, _NOT_RUN)
     values = [[_sized(each.value, condition.absolute) for _, each in group] for group in known]
-    order = operator.lt if condition.order == "ascending" else operator.gt
+    sign = ("<" if condition.order == "ascending" else ">") + ("" if condition.strict else "=")
+    order = _OPERATORS[sign]
     holds = all(_in_order(pair, order) for a, b in pairwise(values) for pair in product(a, b))
-    sign = " < " if condition.order == "ascending" else " > "
-    explanation = sign.join("{" + ", ".join(map(_text, group)) + "}" for group in values)
+    explanation = f" {sign} ".join("{" + ", ".join(map(_text, group)) + "}" for group in values)
     return Outcome(holds, explanation, tuple(each for group in known for each in group))
 
 

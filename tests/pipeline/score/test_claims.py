@@ -60,6 +60,9 @@ def _load(tmp_path: Path, body: str) -> list[Any]:
         (f"{ORDERED}[[{HS40}, {HS200}], [{RENO}]]\n  order: descending\n", "holds"),
         (f"{ORDERED}[[{RENO_TIME}], [{HS_TIME}]]\n  order: ascending\n", "fails"),  # never
         (f"{ORDERED}[[{HS40}, {GONE}], [{RENO}]]\n  order: descending\n", "not_run"),
+        # 88 on both sides
+        (f"{ORDERED}[[{RENO}, {HS40}], [{HS40}]]\n  order: ascending\n", "fails"),
+        (f"{ORDERED}[[{RENO}, {HS40}], [{HS40}]]\n  order: ascending\n  strict: false\n", "holds"),
         # |-0.02| < 50
         (
             f"{ORDERED}[[{SHARES}], [{RENO}]]\n  order: ascending\n  absolute: true\n",

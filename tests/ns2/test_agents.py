@@ -246,9 +246,10 @@ def test_bic_first_ascent(cwnd: Callable[..., Samples]) -> None:
     # 1 %, for the law of the first ascent is inferred from this very number; see BicTcp.
     assert first_time(samples, NEARLY_FULL) == pytest.approx(9.53, rel=0.01)
     first, second, *_ = cuts(samples)
-    # A cut leaves 0.8 of the maximum, and recovery lasts for more than a sample.
-    assert first[2] / 0.8 == pytest.approx(9409.98, rel=0.0001)
-    assert second[2] / 0.8 == pytest.approx(8993.95, rel=0.0001)
+    # A cut leaves 0.8 of the maximum, and recovery lasts for more than a sample. ns-2 rounds cwnd
+    # down before and after it, by less than 1 + 1/0.8 packets.
+    assert first[2] / 0.8 == pytest.approx(9409.98, abs=2.25)
+    assert second[2] / 0.8 == pytest.approx(8993.95, abs=2.25)
 
 
 def test_bic_single_drop(cwnd: Callable[..., Samples]) -> None:

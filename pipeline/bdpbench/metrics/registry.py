@@ -65,6 +65,10 @@ _CUT = (
     "before it."
 )
 _HALF = "the second half of the run, (duration/2, duration]"
+_SHARED = (
+    "the time from the second flow's start to the end of the run (its second half where no "
+    "flow2_start_s is given)"
+)
 _BINS = "A bin belongs to the window when its end does."
 
 
@@ -282,16 +286,17 @@ _ALL = (
         "run",
         "1",
         "(x1 - x2)/(x1 + x2), where x1 and x2 are the mean throughputs of the first and the "
-        f"second flow over {_HALF}: 0 is fair, 1 is all to the first flow, -1 all to the second.",
-        f"{_THESIS}, section 3.2; Bullot, Cottrell and Hughes-Jones (2003)",
+        f"second flow over {_SHARED}: 0 is fair, 1 is all to the first flow, -1 all to the second.",
+        f"{_THESIS}, section 3.2, over the window that Table 2 fits; "
+        "Bullot, Cottrell and Hughes-Jones (2003)",
     ),
     _define(
-        "asymmetry_from_flow2_start",
+        "asymmetry_second_half",
         "run",
         "1",
         "(x1 - x2)/(x1 + x2), where x1 and x2 are the mean throughputs of the first and the "
-        "second flow from the second flow's start to the end of the run.",
-        f"{_THESIS}, section 3.2, over the window that most of Table 2 fits",
+        f"second flow over {_HALF}.",
+        f"{_THESIS}, section 3.2, over the window that it states",
     ),
     _define(
         "convergence_time",
@@ -306,8 +311,8 @@ _ALL = (
         "jain_index",
         "run",
         "1",
-        "Jain's fairness index of the flows' mean throughputs x_i over the second half of the "
-        "run, (duration/2, duration]: (sum x_i)^2/(n sum x_i^2), from 1/n to 1 (fair).",
+        f"Jain's fairness index of the flows' mean throughputs x_i over {_SHARED}: "
+        "(sum x_i)^2/(n sum x_i^2), from 1/n to 1 (fair).",
         "Jain, Chiu and Hawe (1984), DEC-TR-301; RFC 5166, section 2.3.1",
     ),
     _define(

@@ -309,8 +309,10 @@ def _measure_throughputs(run: _Run, flows: Frames) -> Iterator[Measurement]:
             "asymmetry_second_half", "run", asymmetry(*means.values()), run.second_half
         )
     if len(flows) == 2 and run.has("flow2_start_s"):
-        start_s = run.shared[0]
-        fair_s = convergence_time(*flows.values(), start_s, CONVERGENCE_WINDOW_S, FAIR_ASYMMETRY)
+        first, second = flows.values()
+        fair_s = convergence_time(
+            first, second, run.shared[0], CONVERGENCE_WINDOW_S, FAIR_ASYMMETRY
+        )
         yield Measurement("convergence_time", "run", fair_s, run.shared)
 
 

@@ -53,3 +53,15 @@ def test_a_killed_run_resumes(workspace: Path, bdpbench: Run, whole_group: bool)
     assert resumed.returncode == 0, resumed.stdout + resumed.stderr
     assert len(list(runs.glob("*/run.json"))) == 3
     assert not list(runs.glob("*/.scratch"))
+
+
+def test_finished_runs_outlive_the_record_of_the_build(workspace: Path, bdpbench: Run) -> None:
+    assert bdpbench("run", "--backend", "native").returncode == 0
+    results = workspace / "results"
+    finished = sorted(results.glob("runs/*/run.json"))
+    ages = [path.stat().st_mtime_ns for path in finished]
+    # Another backend, or results moved without it: the record is made anew, the runs are not.
+    for marker in (results / "ns2").iterdir():
+        marker.unlink()
+    assert bdpbench("run", "--backend", "native").returncode == 0
+    assert [path.stat().st_mtime_ns for path in finished] == ages

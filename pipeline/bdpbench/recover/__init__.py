@@ -8,6 +8,7 @@ refused. The scripts themselves are the author's and no part of bdpbench.
 from __future__ import annotations
 
 from bdpbench.recover.appendices import SCRIPTS, Appendix, find_appendices
+from bdpbench.recover.listing import Vocabulary
 from bdpbench.recover.repair import Recovered, repair_appendix
 from bdpbench.recover.rules import RULES
 from bdpbench.recover.tcl_check import Problem, check_scripts
@@ -22,6 +23,7 @@ __all__ = [
     "Problem",
     "Recovered",
     "Thesis",
+    "Vocabulary",
     "check_replaceable",
     "check_scripts",
     "find_appendices",

@@ -121,7 +121,7 @@ def _rows(listing: Listing) -> list[Row]:
             lone = [line.number for line in filled[start:end] if line.text.strip() == "}"]
             first = filled[max(start - 1, 0)].number
             last = filled[end].number if end < len(filled) else filled[-1].number
-            broken = any(first < each < last for each in listing.page_breaks)
+            broken = any(first < each <= last for each in listing.page_breaks)
             rows.append(Row(lone, broken))
         start = end + 1
     return rows

@@ -2,12 +2,15 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
+from collections import Counter
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 
 from bdpbench.errors import BdpbenchError
 from bdpbench.recover.appendices import Appendix, Line
-from bdpbench.recover.tcl_text import is_command, procedures, written_in
+from bdpbench.recover.tcl_text import is_command, procedures, words_of, written_in
+
+_SOURCES_UTILS = ["source", "utils.tcl"]
 
 
 @dataclass(frozen=True)
@@ -45,26 +48,58 @@ class Rule:
     apply: Callable[[Listing], None]
 
 
+@dataclass(frozen=True)
+class Vocabulary:
+    """Words of all appendices together, which were written by one hand.
+
+    Attributes:
+        common: words that at least half of the appendices have.
+        single: words that occur once in all of them.
+    """
+
+    common: frozenset[str] = frozenset()
+    single: frozenset[str] = frozenset()
+
+    @classmethod
+    def of(cls, appendices: Sequence[Appendix]) -> Vocabulary:
+        """The vocabulary of some listings."""
+        texts = [[word for line in each.lines for word in words_of(line.text)]
+                 for each in appendices]  # fmt: skip
+        having = Counter(word for words in texts for word in set(words))
+        total = Counter(word for words in texts for word in words)
+        return cls(
+            frozenset(word for word, count in having.items() if 2 * count >= len(texts)),
+            frozenset(word for word, count in total.items() if count == 1),
+        )
+
+
 class Listing:
     """The lines of an appendix, changed by one rule after the other.
 
     Args:
         appendix: the listing as it stands in the copy.
         utils_commands: procedures of ``utils.tcl``, which most appendices source.
+        vocabulary: words of all appendices.
 
     Attributes:
         lines: the lines as they are now.
         repairs: what was changed so far, each under the ``rule_id`` of the rule at work.
         page_breaks: lines of the copy at which a page starts or ends.
+        sources_utils: whether the script sources ``utils.tcl``.
     """
 
-    def __init__(self, appendix: Appendix, utils_commands: frozenset[str]) -> None:
+    def __init__(
+        self, appendix: Appendix, utils_commands: frozenset[str], vocabulary: Vocabulary
+    ) -> None:
         self.appendix = appendix
+        self.vocabulary = vocabulary
         self.lines = list(appendix.lines)
         self.repairs: list[Repair] = []
         self.rule_id = ""
         self.page_breaks: list[int] = []
-        self._utils_commands = utils_commands
+        self.sources_utils = any(line.text.split()[:2] == _SOURCES_UTILS for line in self.lines)
+        own = procedures(self.text)
+        self._commands = own | utils_commands if self.sources_utils else own
 
     def change(self, index: int, text: str, why: str) -> None:
         """Give a line another text."""
@@ -105,16 +140,10 @@ class Listing:
         """The script."""
         return "\n".join(line.text for line in self.lines) + "\n"
 
-    @property
-    def sources_utils(self) -> bool:
-        """Whether the script sources ``utils.tcl``."""
-        return any(line.text.split()[:2] == ["source", "utils.tcl"] for line in self.lines)
-
     def written(self, before: int | None = None) -> set[str]:
         """Variables that the script sets, all of it or the lines before an index."""
         return written_in(self.lines[:before])
 
     def is_command(self, word: str) -> bool:
         """Whether a word is a command in this script."""
-        own = procedures(self.text)
-        return is_command(word, own | self._utils_commands if self.sources_utils else own)
+        return is_command(word, self._commands)

@@ -13,6 +13,7 @@ from bdpbench.recover.tcl_text import (
     mentions,
     reads,
     renamed,
+    words_of,
 )
 
 # Global variables that utils.tcl takes from the script that sources it (tcl/lib/utils.tcl).
@@ -29,6 +30,26 @@ METHODS = {"errormodels": "ErrorModule"}
 # Names this short are one letter away from too many others.
 _SHORTEST = 4
 _ALIKE = 0.7
+
+
+def restore_misread_words(listing: Listing) -> None:
+    """Give a command, method or variable of ns-2 the name from which its own differs by a letter.
+
+    It occurs once in all appendices, which were written by one hand, and half of them have the
+    other. Variables of the script, of which the script itself tells more, are not looked at.
+    """
+    variables = listing.written().union(*(reads(line.text) for line in listing.lines))
+    for index, text in listing.numbered():
+        for word in words_of(text):
+            if word in variables or word not in listing.vocabulary.single:
+                continue
+            meant = [each for each in listing.vocabulary.common if _one_letter_apart(word, each)]
+            if len(meant) == 1:
+                listing.change(
+                    index,
+                    renamed(listing.lines[index].text, word, meant[0]),
+                    f"{word} occurs only here, {meant[0]} in at least half of the appendices",
+                )
 
 
 def restore_lost_dollars(listing: Listing) -> None:

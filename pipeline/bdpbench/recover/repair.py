@@ -7,11 +7,16 @@ from collections import Counter
 from dataclasses import dataclass
 
 from bdpbench.recover.appendices import SCRIPTS, Appendix, Line
-from bdpbench.recover.listing import Listing, Repair
+from bdpbench.recover.listing import Listing, Repair, Vocabulary
 from bdpbench.recover.notes import Note, find_notes
 from bdpbench.recover.rules import RULES
 from bdpbench.recover.tcl_text import code_of
 
+_OF_CLASS = re.compile(r"^[A-Z]\w*(?:/\w+)+\s")
+_CLASS_SETTING = re.compile(
+    r"^[A-Z]\w*(?:/\w+)+\s+set\s+[A-Za-z]\w*_\s+(?:-?\d+(?:\.\d+)?(?:e-?\d+)?|\$\w+)\s*;?$"
+)
+_NO_VALUE = re.compile(r"^set\s+\S+$")
 _LAST_COMMAND = re.compile(r"^\$ns\s+run$")
 
 
@@ -44,17 +49,20 @@ class Recovered:
         return {rule.rule_id: counted[rule.rule_id] for rule in RULES if counted[rule.rule_id]}
 
 
-def repair_appendix(appendix: Appendix, utils_commands: frozenset[str]) -> Recovered:
-    """Repair a listing.
+def repair_appendix(
+    appendix: Appendix, utils_commands: frozenset[str], vocabulary: Vocabulary
+) -> Recovered:
+    """Repair a listing, which calls procedures of ``utils.tcl`` and shares words with others.
 
     Raises:
         BdpbenchError: naming appendix, line and text of damage that no rule repairs.
     """
-    listing = Listing(appendix, utils_commands)
+    listing = Listing(appendix, utils_commands, vocabulary)
     for rule in RULES:
         listing.rule_id = rule.rule_id
         rule.apply(listing)
     _check_end(listing)
+    _check_settings(listing)
     return Recovered(
         letter=appendix.letter,
         name=SCRIPTS[appendix.letter],
@@ -62,6 +70,16 @@ def repair_appendix(appendix: Appendix, utils_commands: frozenset[str]) -> Recov
         repairs=tuple(sorted(listing.repairs, key=lambda repair: repair.line)),
         notes=tuple(find_notes(listing.lines)),
     )
+
+
+def _check_settings(listing: Listing) -> None:
+    """Refuse a setting that sets nothing, or nothing that ns-2 could use."""
+    for index, text in listing.numbered():
+        code = code_of(text).strip()
+        if _OF_CLASS.match(code) and not _CLASS_SETTING.match(code):
+            raise listing.refuse(index, "expected 'CLASS set NAME_ VALUE', VALUE a number")
+        if _NO_VALUE.match(code):
+            raise listing.refuse(index, "sets no value")
 
 
 def _check_end(listing: Listing) -> None:

@@ -17,6 +17,7 @@ from bdpbench.recover.name_rules import (
     restore_misread_files,
     restore_misread_names,
     restore_misread_objects,
+    restore_misread_words,
 )
 
 RULES = (
@@ -49,6 +50,13 @@ RULES = (
         "The blank between a variable of ns-2 and its value was lost.",
         "Such names end with an underscore; a number behind it is the value.",
         restore_lost_blanks,
+    ),
+    Rule(
+        "misread-word",
+        "One letter of a command, a method or a variable of ns-2 was misread, lost or added.",
+        "It occurs once in all eight scripts, and exactly one word that half of them have differs"
+        " from it by one letter.",
+        restore_misread_words,
     ),
     Rule(
         "lost-dollar",

@@ -34,6 +34,7 @@ NS2_COMMANDS = frozenset(
 # Global variables that Tcl or ns-2 sets before a script starts.
 GIVEN_VARIABLES = frozenset({"argc", "argv", "argv0", "env", "defaultRNG"})
 
+_WORD = re.compile(r"(?<![\w./])[A-Za-z_][\w-]*(?![\w./-])")
 _CLASS = re.compile(r"[A-Z]\w*(/\w+)+$")
 _TRAILING_COMMENT = re.compile(r";\s*#.*$")
 _READ = re.compile(r"\$\{?(\w+)|\[set (\w+)[^\]\s]*\]")
@@ -88,6 +89,11 @@ def written_in(lines: Iterable[Line]) -> set[str]:
 def mentions(lines: Iterable[Line]) -> Counter[str]:
     """How often each word occurs in the code of a script."""
     return Counter(word for line in lines for word in re.findall(r"\w+", code_of(line.text)))
+
+
+def words_of(text: str) -> list[str]:
+    """Words in the code of a line, with their hyphens; no parts of file and class names."""
+    return _WORD.findall(code_of(text))
 
 
 def renamed(text: str, old: str, new: str) -> str:

@@ -14,6 +14,7 @@ from bdpbench.recover import (
     Appendix,
     Problem,
     Recovered,
+    Vocabulary,
     check_replaceable,
     check_scripts,
     find_appendices,
@@ -50,10 +51,11 @@ def recover_scripts(thesis_path: Path, folder: Path) -> list[Recovered]:
 
 def _repair_all(appendices: Sequence[Appendix], commands: frozenset[str]) -> list[Recovered]:
     """Repair all appendices; the refusals of all are told together."""
+    vocabulary = Vocabulary.of(appendices)
     recovered, refusals = [], []
     for appendix in appendices:
         try:
-            recovered.append(repair_appendix(appendix, commands))
+            recovered.append(repair_appendix(appendix, commands, vocabulary))
         except BdpbenchError as refusal:
             refusals.append(refusal)
     if len(refusals) == 1:

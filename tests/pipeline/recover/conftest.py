@@ -9,7 +9,7 @@ from pathlib import Path
 import pytest
 
 from bdpbench.model.paths import tcl_dir
-from bdpbench.recover import Recovered, procedures, repair_appendix
+from bdpbench.recover import Recovered, Vocabulary, procedures, repair_appendix
 from bdpbench.recover.appendices import Appendix, Line
 
 # A whole script: what a rule's example stands between.
@@ -29,10 +29,11 @@ def utils_commands() -> frozenset[str]:
 def repair(utils_commands: frozenset[str]) -> Repair:
     """Repair a script whose lines stand between BEGIN and END; line 3 is the first of them."""
 
-    def run(*lines: str) -> Recovered:
+    def run(*lines: str, vocabulary: Vocabulary | None = None) -> Recovered:
         texts = [*BEGIN, *lines, *END]
         numbered = tuple(Line(number, text) for number, text in enumerate(texts, start=1))
-        return repair_appendix(Appendix("C", numbered), utils_commands)
+        appendix = Appendix("C", numbered)
+        return repair_appendix(appendix, utils_commands, vocabulary or Vocabulary())
 
     return run
 

@@ -9,7 +9,7 @@ from pathlib import Path
 import pytest
 
 from bdpbench.errors import BdpbenchError
-from bdpbench.recover import find_appendices, read_thesis, repair_appendix
+from bdpbench.recover import Vocabulary, find_appendices, read_thesis, repair_appendix
 
 Text = Callable[..., str]
 
@@ -68,5 +68,5 @@ def test_a_script_that_is_cut_is_refused(thesis: Callable[[str], Path], thesis_t
     with pytest.raises(
         BdpbenchError, match=r"Appendix H, line \d+: the script ends here"
     ) as caught:
-        repair_appendix(appendix, frozenset())
+        repair_appendix(appendix, frozenset(), Vocabulary())
     assert "set ns [new Simulator]" in str(caught.value)

@@ -40,11 +40,13 @@ def test_a_page_that_ends_inside_blocks_loses_the_braces_at_its_end(
     assert _removed(recovered) == [6, 7]
 
 
-def test_the_end_of_a_page_goes_before_a_nearer_row(repair: Repair) -> None:
+@pytest.mark.parametrize(
+    "page_end", [["```", "", "```", "        puts b"], ["", "107", "\f        puts b"]]
+)
+def test_the_end_of_a_page_goes_before_a_nearer_row(repair: Repair, page_end: list[str]) -> None:
     recovered = repair(
         "for {set i 0} {$i < 2} {incr i} {", "    if {1} {", "        puts a", "    }", "}",
-        "```", "```",
-        "        puts b", "    }",
+        *page_end, "    }",
         "    if {2} {", "        if {3} {", "            puts c", "        }", "    }", "}",
     )  # fmt: skip
     assert _removed(recovered) == [6, 7]

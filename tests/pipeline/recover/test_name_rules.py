@@ -9,7 +9,8 @@ import pytest
 
 from bdpbench.errors import BdpbenchError
 from bdpbench.model.paths import tcl_dir
-from bdpbench.recover import Recovered
+from bdpbench.recover import Recovered, Vocabulary
+from bdpbench.recover.appendices import Appendix, Line
 from bdpbench.recover.name_rules import UTILS_VARIABLES
 
 Repair = Callable[..., Recovered]
@@ -127,6 +128,10 @@ def test_what_is_left_alone(repair: Repair, body: Body, lines: list[str]) -> Non
         (["puts hello", "putz hello"], "line 4: 'putz' is no command"),
         (["puts [putz hello]"], "line 3: 'putz' is no command"),
         (["$ns at 3 \"putz hello\""], "line 3: 'putz' is no command"),
+        (["Agent/TCP se window_ 3"], "line 3: expected 'CLASS set NAME_ VALUE'"),
+        (["Agent/TCP set win dow_ 3"], "line 3: expected 'CLASS set NAME_ VALUE'"),
+        (["Agent/TCP set window_ l0"], "line 3: expected 'CLASS set NAME_ VALUE'"),
+        (["set window3"], "line 3: sets no value"),
         (["print-cwnd 1 2 3"], "line 3: 'print-cwnd' is no command"),
     ],
 )  # fmt: skip
@@ -154,3 +159,37 @@ def test_utils_needs_what_the_rule_says() -> None:
     by_flow = set(re.findall(r"of_flow (\w+) \$fid", text))
     closed = set(re.findall(r"foreach name \{([\w ]+)\} \{\n\s+if \{\[array", text)[0].split())
     assert declared | by_flow | closed == UTILS_VARIABLES
+
+
+# Four scripts of one hand, of which three set window_ and call queue-limit.
+HAND = [
+    Appendix(letter, tuple(Line(1 + i, text) for i, text in enumerate(lines)))
+    for letter, lines in {
+        "A": ["Agent/TCP set window_ 3", "$ns queue-limit 1 2 3"],
+        "B": ["Agent/TCP set window_ 3", "$ns queue-limit 1 2 3"],
+        "C": [
+            "Agent/TCP set windw_ 3",
+            "$ns queue-lirnit 1 2 3",
+            "Agent/TCP set windowy_ 3",
+            "open a/windw_.out",
+        ],
+        "D": ["puts hello", "puts windowy_"],
+    }.items()
+]
+
+
+def test_a_word_that_only_one_script_has_is_that_of_the_others(repair: Repair, body: Body) -> None:
+    vocabulary = Vocabulary.of(HAND)
+    recovered = repair(*(line.text for line in HAND[2].lines), vocabulary=vocabulary)
+    assert body(recovered) == [
+        "Agent/TCP set window_ 3",
+        "$ns queue-lirnit 1 2 3",  # two letters for one
+        "Agent/TCP set windowy_ 3",  # twice in all
+        "open a/windw_.out",  # a file's name
+    ]
+    assert recovered.count() == {"misread-word": 1}
+
+
+def test_words_of_the_script_s_own_variables_are_left_to_the_script(repair: Repair) -> None:
+    own = ["set windw_ 3", "puts $windw_"]
+    assert repair(*own, vocabulary=Vocabulary.of(HAND)).repairs == ()

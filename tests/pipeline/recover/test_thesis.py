@@ -9,7 +9,7 @@ from pathlib import Path
 import pytest
 
 from bdpbench.errors import BdpbenchError
-from bdpbench.recover import find_appendices, read_thesis, repair_appendix
+from bdpbench.recover import Vocabulary, find_appendices, read_thesis, repair_appendix
 
 needs_pdftotext = pytest.mark.skipif(
     shutil.which("pdftotext") is None, reason="pdftotext (poppler-utils) is not installed"
@@ -25,7 +25,9 @@ def test_a_pdf_has_the_scripts_of_its_text(
     text = thesis_text(D=lines)
     thesis = read_thesis(thesis_pdf(text))
     assert thesis.kind == "pdf"
-    recovered = [repair_appendix(each, frozenset()) for each in find_appendices(thesis)]
+    recovered = [
+        repair_appendix(each, frozenset(), Vocabulary()) for each in find_appendices(thesis)
+    ]
     script = [line.text.rstrip() for line in recovered[3].lines if line.text.strip()]
     assert script == lines
     assert set(recovered[3].count()) == {"page-furniture"}

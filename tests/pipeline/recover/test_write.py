@@ -14,6 +14,7 @@ from bdpbench.errors import BdpbenchError
 from bdpbench.model.files import sha256_of
 from bdpbench.recover import (
     RULES,
+    Vocabulary,
     find_appendices,
     read_thesis,
     record_of,
@@ -30,7 +31,9 @@ def record(tmp_path: Path, thesis_text: Text) -> dict[str, Any]:
     path = tmp_path / "thesis.txt"
     path.write_text(thesis_text(B=DAMAGED))
     thesis = read_thesis(path)
-    recovered = [repair_appendix(each, frozenset()) for each in find_appendices(thesis)]
+    recovered = [
+        repair_appendix(each, frozenset(), Vocabulary()) for each in find_appendices(thesis)
+    ]
     return record_of(thesis, recovered, "tclsh")
 
 

@@ -167,7 +167,8 @@ def _environment() -> jinja2.Environment:
 
 def _provenance(plan: Mapping[str, Any], run_info: RunInfo) -> dict[str, Any]:
     """Facts about all runs together; the dates are theirs, so that equal runs give equal pages."""
-    infos = [run_info[run["run_id"]] for run in plan["runs"] if run["run_id"] in run_info]
+    planned = list(dict.fromkeys(run["run_id"] for run in plan["runs"]))  # two scenarios may share
+    infos = [run_info[run_id] for run_id in planned if run_id in run_info]
     started = sorted(str(info["started"]) for info in infos)
     return {
         "version": __version__,
@@ -176,7 +177,7 @@ def _provenance(plan: Mapping[str, Any], run_info: RunInfo) -> dict[str, Any]:
         "ns2_info": infos[0]["ns2"].get("info") or {} if infos else {},
         "first_day": started[0][:10] if started else "",
         "last_day": started[-1][:10] if started else "",
-        "planned": len({run["run_id"] for run in plan["runs"]}),
+        "planned": len(planned),
         "finished": len(infos),
     }
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
@@ -12,7 +12,7 @@ from bdpbench.model.config import load_config
 from bdpbench.model.files import read_json, write_json_atomically, write_text_atomically
 from bdpbench.model.paths import repository_root, results_dir
 from bdpbench.model.plan import PLAN_VERSION
-from bdpbench.model.runs import Selection
+from bdpbench.model.runs import Run, Selection
 from bdpbench.ns2.build import current_build_id
 from bdpbench.workflow.planning import Prepared, is_finished, prepare
 from bdpbench.workflow.stages import (
@@ -65,7 +65,7 @@ def publish_study(
 
 
 def _check_complete(prepared: Prepared, *, allow_partial: bool) -> None:
-    missing, planned = prepared.missing, prepared.runs
+    missing, planned = _distinct(prepared.missing), _distinct(prepared.runs)
     if not missing or (allow_partial and len(missing) < len(planned)):
         return
     labels = [f"{run.scenario}: {run.label}" for run in missing[:_SHOWN_MISSING]]
@@ -81,6 +81,11 @@ def _check_complete(prepared: Prepared, *, allow_partial: bool) -> None:
     )
 
 
+def _distinct(runs: Sequence[Run]) -> list[Run]:
+    """Runs that two scenarios share, once."""
+    return list({run.run_id: run for run in runs}.values())
+
+
 def _staleness(prepared: Prepared) -> str:
     """Why runs may be missing that were there once; "" where nothing tells."""
     try:
@@ -93,20 +98,21 @@ def _staleness(prepared: Prepared) -> str:
             f"{prepared.plan['ns2_build_id']}"
         )
     known = {run["run_id"] for run in old["runs"]}
-    changed = sum(run.run_id not in known for run in prepared.missing)
+    changed = sum(run.run_id not in known for run in _distinct(prepared.missing))
     return f"; {changed} of them are new or have changed since the last run" if changed else ""
 
 
 def _write(prepared: Prepared, folder: Path) -> None:
     runs_dir, plan = prepared.paths.runs, prepared.plan
-    finished = [run.run_id for run in prepared.runs if is_finished(prepared.paths, run)]
-    parse_runs(runs_dir / run_id for run_id in dict.fromkeys(finished))
+    runs = _distinct(prepared.runs)
+    parse_runs(runs_dir / run.run_id for run in runs if is_finished(prepared.paths, run))
     metrics = measure_plan(plan, runs_dir)
     scorecard = score_plan(plan, metrics)
     report_plan(plan, metrics, scorecard, runs_dir, folder / REPORT_NAME, with_files=False)
     write_metrics_csv(metrics, folder / METRICS_NAME)
     write_json_atomically(folder / SCORECARD_NAME, scorecard)
-    write_text_atomically(folder / SUMMARY_NAME, _summary(plan, scorecard, len(prepared.missing)))
+    missing = f"{len(_distinct(prepared.missing))} of {len(runs)}" if prepared.missing else ""
+    write_text_atomically(folder / SUMMARY_NAME, _summary(plan, scorecard, missing))
     for path in sorted(folder.iterdir()):
         print(f"{path}  {path.stat().st_size / 1e6:.2f} MB")
     print(totals_sentence(scorecard))
@@ -135,7 +141,7 @@ def _not_run(counts: Mapping[str, int]) -> str:
     return f", {counts['not_run']} not run" if counts["not_run"] else ""
 
 
-def _summary(plan: Mapping[str, Any], scorecard: Mapping[str, Any], missing: int) -> str:
+def _summary(plan: Mapping[str, Any], scorecard: Mapping[str, Any], missing: str) -> str:
     """The published folder's README: totals, by protocol, and what did not come out."""
     lines = [
         f"# {plan['study']}, {plan['tier']} tier",
@@ -148,7 +154,7 @@ def _summary(plan: Mapping[str, Any], scorecard: Mapping[str, Any], missing: int
         "",
     ]
     if missing:
-        lines += [f"{missing} of {len(plan['runs'])} runs are missing.", ""]
+        lines += [f"{missing} runs are missing.", ""]
     lines += [*_by_protocol(plan, scorecard), "", *_misses(scorecard)]
     return "\n".join(lines).rstrip() + "\n"
 

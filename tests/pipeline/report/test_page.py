@@ -189,6 +189,14 @@ def test_partial_results_make_a_page(inputs: Any, tmp_path: Path, parse_page: An
     assert "0 of 12 planned" in page.text
 
 
+def test_a_run_of_two_scenarios_counts_once(inputs: Any, tmp_path: Path, parse_page: Any) -> None:
+    # 12 runs are planned and 11 finished; one of them stands for a second scenario as well.
+    inputs.plan["runs"].append({**inputs.plan["runs"][0], "scenario": "buffer_size"})
+    page = parse_page(inputs.build(tmp_path / "report.html"))
+    assert "11 of 12 planned" in page.text
+    assert "1 of 12 planned runs has no results yet." in page.text
+
+
 def test_null_columns_and_missing_memory_are_shown_as_unknown(
     inputs: Any, tmp_path: Path, parse_page: Any
 ) -> None:

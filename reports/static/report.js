@@ -10,10 +10,47 @@
   // ---- Series -----------------------------------------------------------------------------
 
   const parsed = new Map();
+  const unpacked = new Map();
 
   function pointsOf(trace, table) {
-    if (!parsed.has(trace.run)) parsed.set(trace.run, json(`series-${trace.run}`));
-    return parsed.get(trace.run)[table][trace.subject];
+    const key = `${trace.run} ${table} ${trace.subject}`;
+    if (!unpacked.has(key)) {
+      if (!parsed.has(trace.run)) parsed.set(trace.run, json(`series-${trace.run}`));
+      const { dt, dv, t, v } = parsed.get(trace.run)[table][trace.subject];
+      unpacked.set(key, {
+        t: running(numbersOf(t), dt),
+        v: running(numbersOf(v).map((code) => (code % 2 ? -(code + 1) / 2 : code / 2)), dv),
+      });
+    }
+    return unpacked.get(key);
+  }
+
+  // Seven bits a byte, least significant first; the eighth bit says that more follow.
+  function numbersOf(text) {
+    const numbers = [];
+    let number = 0;
+    let unit = 1;
+    for (const character of atob(text)) {
+      const byte = character.charCodeAt(0);
+      number += (byte % 128) * unit;
+      unit *= 128;
+      if (byte < 128) {
+        numbers.push(number);
+        number = 0;
+        unit = 1;
+      }
+    }
+    return numbers;
+  }
+
+  // Sums of differences, in steps; dividing by a whole number leaves 12.34 what it is.
+  function running(differences, step) {
+    const perUnit = Math.round(1 / step);
+    let count = 0;
+    return differences.map((difference) => {
+      count += difference;
+      return step < 1 ? count / perUnit : count * step;
+    });
   }
 
   function samplesOf(chart) {
@@ -43,7 +80,7 @@
   }
 
   function specOf(chart, canvas) {
-    const spec = chart.kind === "sweep" ? structuredClone(chart.spec) : timeSpecOf(chart);
+    const spec = chart.kind === "spec" ? structuredClone(chart.spec) : timeSpecOf(chart);
     const labels = chart.labels || chart.traces.map((trace) => trace.label);
     spec.config.legend.columns = legendColumns(labels, canvas.clientWidth);
     spec.description = canvas.getAttribute("aria-label");
@@ -83,7 +120,7 @@
         ...options,
         downloadFileName: canvas.dataset.chart,
       });
-      if (chart.kind === "sweep") openRunsOnClick(view);
+      if (chart.kind === "spec") openRunsOnClick(view);
       else {
         readValues(canvas, chart, view);
         moveTogether(canvas, view);
@@ -184,7 +221,6 @@
 
   // ---- Charts come when they are looked at ---------------------------------------------------
 
-  const canvases = all(".canvas[data-chart]");
   const watcher = new IntersectionObserver((entries) => {
     for (const entry of entries) {
       if (!entry.isIntersecting) continue;
@@ -192,12 +228,40 @@
       draw(entry.target);
     }
   }, { rootMargin: "400px" });
-  canvases.forEach((canvas) => watcher.observe(canvas));
+  const watch = (root) => all(".canvas[data-chart]", root).forEach((each) => watcher.observe(each));
 
-  function showEverything() {
+  // What a run has to say is thousands of elements that few readers open: it lies packed in the
+  // page and is made when it is asked for.
+  const unfolded = new Map();
+
+  function unfold(details) {
+    if (!unfolded.has(details)) unfolded.set(details, unfoldAnew(details));
+    return unfolded.get(details);
+  }
+
+  async function unfoldAnew(details) {
+    const packed = details.querySelector("script.packed");
+    details.insertAdjacentHTML("beforeend", await inflated(packed.textContent));
+    const contents = details.querySelector("script.chart-contents");
+    Object.assign(store.charts, JSON.parse(contents.textContent));
+    packed.remove();
+    watch(details);
+  }
+
+  function inflated(text) {
+    const bytes = Uint8Array.from(atob(text), (character) => character.charCodeAt(0));
+    const stream = new Blob([bytes]).stream().pipeThrough(new DecompressionStream("deflate-raw"));
+    return new Response(stream).text();
+  }
+
+  all("details.run").forEach((each) => each.addEventListener("toggle", () => unfold(each)));
+  watch(document);
+
+  async function showEverything() {
     document.documentElement.classList.add("everything");
+    await Promise.all(all("details.run").map(unfold));
     all("details").forEach((each) => { if (!each.closest(".vega-embed")) each.open = true; });
-    return Promise.all(canvases.map(draw));
+    return Promise.all(all(".canvas[data-chart]").map(draw));
   }
 
   window.addEventListener("beforeprint", showEverything);
@@ -285,11 +349,13 @@
 
   // ---- Links open what they point to ---------------------------------------------------------
 
-  function openTarget() {
+  async function openTarget() {
     const target = document.getElementById(decodeURIComponent(location.hash.slice(1)));
     if (!target) return;
     for (let each = target; each; each = each.parentElement) {
-      if (each.tagName === "DETAILS") each.open = true;
+      if (each.tagName !== "DETAILS") continue;
+      if (each.classList.contains("run")) await unfold(each);
+      each.open = true;
     }
     target.scrollIntoView();
   }

@@ -197,3 +197,47 @@ def test_nothing_sticks_out_sideways(visit: Any, report: Path, width: int, schem
     page = visit.open(report, "?all")
     expect(page.locator('.canvas[data-drawn="yes"]')).to_have_count(page.locator(".canvas").count())
     assert page.evaluate("document.documentElement.scrollWidth") == width
+
+
+def test_equations_are_drawn_and_their_text_is_for_others(visit: Any, report: Path) -> None:
+    page = visit.open(report, "#protocol-HS")
+    equations = page.locator("#protocol-HS math")
+    # HS-TCP: two rules per ACK, two per loss, three functions, limited slow start.
+    expect(equations).to_have_count(8)
+    for equation in equations.all():
+        box = equation.bounding_box()
+        assert box is not None
+        assert box["width"] > 40
+        assert box["height"] > 15
+    # A fraction is higher than a line: MathML is laid out and not run together.
+    boxes = [equation.bounding_box() for equation in equations.all()]
+    assert max(box["height"] for box in boxes if box) > 1.5 * min(b["height"] for b in boxes if b)
+    expect(page.locator("#protocol-HS .plain").first).to_be_hidden()
+
+
+def test_a_browser_without_mathml_shows_the_text(visit: Any, report: Path) -> None:
+    page = visit.open(report)
+    style = page.evaluate("document.querySelector('style').textContent")
+    (rule,) = re.findall(r"@supports not \(display: math\) \{(.*?\})\s*\}", style)
+    page.add_style_tag(content=rule)
+    expect(page.locator("#protocol-HS .plain").first).to_be_visible()
+    expect(page.locator("#protocol-HS math").first).to_be_hidden()
+
+
+def test_a_cell_of_the_matrix_opens_its_run(visit: Any, report: Path) -> None:
+    page = visit.open(report, "#comparison")
+    matrix = page.locator("#comparison .canvas").first
+    # Not in the middle of the cell, where its number is.
+    cell = _draw(matrix).locator(".mark-rect.role-mark path").last
+    cell.click(position={"x": 10, "y": 10})
+    page.wait_for_function("location.hash.startsWith('#run-')")
+    expect(page.locator("details.run:target h4")).to_contain_text(" and ")
+
+
+def test_a_run_is_unpacked_when_it_is_opened(visit: Any, report: Path) -> None:
+    page = visit.open(report)
+    run = page.locator("details.run").first
+    assert run.locator("table").count() == 0
+    run.locator("summary").first.click()
+    expect(run.get_by_text("out/cwnd_hstcp.out")).to_be_visible()
+    _draw(run.locator(".canvas").first)

@@ -8,7 +8,10 @@ import subprocess
 from collections.abc import Callable
 from pathlib import Path
 
+import pytest
+
 from bdpbench.model.paths import repository_root
+from bdpbench.workflow.publishing import totals_sentence
 
 Run = Callable[..., "subprocess.CompletedProcess[str]"]
 
@@ -27,3 +30,13 @@ def test_the_scenario_of_the_readme_runs(workspace: Path, bdpbench: Run) -> None
     assert len(plan["runs"]) == 4
     assert {run["parameters"]["flows"] for run in plan["runs"]} == {3}
     assert "Three flows, one after the other" in (folder / "report.html").read_text()
+
+
+PUBLISHED = sorted((repository_root() / "reports" / "published").glob("*/scorecard.json"))
+
+
+@pytest.mark.parametrize("path", PUBLISHED, ids=lambda path: str(path.parent.name))
+def test_the_readme_links_what_is_published_and_gives_its_totals(path: Path) -> None:
+    readme = " ".join((repository_root() / "README.md").read_text().split())
+    assert totals_sentence(json.loads(path.read_text())) in readme
+    assert f"(reports/published/{path.parent.name}/" in readme

@@ -15,6 +15,7 @@ _COMMANDS = {
     "run": ("run", "Simulate what is missing of a study and write its report."),
     "list": ("list_runs", "Show studies, scenarios, runs and what they cost."),
     "check": ("check", "Fail unless the verdicts of a tier are as expected."),
+    "publish": ("publish", "Keep a finished tier's report in reports/published/."),
     "test": ("test", "Run bdpbench's own tests."),
     "recover": ("recover", "Recover the thesis's own ns-2 scripts from your copy of it."),
     "ns2": ("ns2", "Build ns-2.35, and ask about the build."),

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -22,12 +22,16 @@ class Captions:
         thresholds: kind of dashed line → its name.
         metrics: metric id → what it is called.
         parameters: run parameter → what it is called.
+        pairs: words of the matrix of pairs, and the ``metric`` in its cells.
+        protocol_sweeps: swept parameter → metrics that the page of a protocol shows over it.
     """
 
     charts: Mapping[str, Mapping[str, str]]
     thresholds: Mapping[str, str]
     metrics: Mapping[str, str]
     parameters: Mapping[str, str]
+    pairs: Mapping[str, str]
+    protocol_sweeps: Mapping[str, Sequence[str]]
 
     def metric(self, metric: str) -> str:
         """Name of a metric; its id with blanks where the captions have none."""

@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import json
 from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
 from typing import Any, TypeAlias
 
 import altair as alt
@@ -25,12 +27,13 @@ TABLE_UNITS = {
 # Share of the BDP or of the capacity from which sharma2006 counts a path as filled (Table 1).
 FILLED_SHARE = 0.9
 
-# A sweep whose values span more than this factor is drawn over a logarithmic axis.
-LOG_SPAN = 30
+# A sweep whose values span more than this factor, clearly more than a decade, is drawn over a
+# logarithmic axis.
+LOG_SPAN = 12
 
 _TIME_CHART_HEIGHT = 230
 _SWEEP_CHART_HEIGHT = 260
-_INK = "#1c2329"
+INK = "#1c2329"
 _FAINT = "#5b6570"
 _FONT = "system-ui, -apple-system, 'Segoe UI', Roboto, 'Helvetica Neue', Arial, sans-serif"
 
@@ -73,7 +76,7 @@ def _time_chart(table: str, captions: Captions) -> Spec:
     chart = alt.layer(lines, *_threshold_layers()).properties(
         width="container", height=_TIME_CHART_HEIGHT
     )
-    return _finished(chart)
+    return finished(chart)
 
 
 def _threshold_layers() -> tuple[alt.Chart, ...]:
@@ -121,11 +124,27 @@ def _times(share: float, value: float | None) -> float | None:
     return None if value is None else round(share * value, 6)
 
 
+@dataclass(frozen=True)
+class Abscissa:
+    """Axis of a swept parameter.
+
+    Attributes:
+        title: with unit.
+        name: what the sweep is over, for sentences.
+        label: where the points are not drawn to scale, what stands below one, ``{x}`` being its
+            value, as in ``162:{x}``; "" for an axis to scale.
+    """
+
+    title: str
+    name: str
+    label: str = ""
+
+
 def sweep_chart(
     measured: pl.DataFrame,
     published: pl.DataFrame,
-    colours: Mapping[str, str],
-    abscissa: str,
+    styles: Mapping[str, tuple[str, Sequence[int]]],
+    abscissa: Abscissa,
     ordinate: str,
 ) -> Spec:
     """A metric against a swept parameter, published values beside the measured ones.
@@ -133,26 +152,40 @@ def sweep_chart(
     Args:
         measured: ``x`` f64, ``value`` f64, ``series`` str, ``run_id`` str, ``run`` str (its label).
         published: ``x`` f64, ``value``, ``lower``, ``upper`` f64, ``series`` str, ``verdict`` str.
-        colours: label of a series → colour; the order of the legend.
-        abscissa: title of the x axis, with unit.
+        styles: label of a series → colour and dashes; the order of the legend.
+        abscissa: the x axis.
         ordinate: title of the y axis, with unit.
     """
     values = sorted({*measured["x"].to_list(), *published["x"].to_list()})
-    x = alt.X(
-        "x:Q",
-        title=abscissa,
-        scale=_abscissa_scale(values),
-        axis=alt.Axis(values=values, grid=False),
-    )
+    x = _x_of(abscissa, values)
     y = alt.Y("value:Q", title=ordinate)
+    labels = list(styles)
     colour = alt.Color(
-        "series:N", title=None, scale=alt.Scale(domain=list(colours), range=list(colours.values()))
+        "series:N",
+        title=None,
+        scale=alt.Scale(domain=labels, range=[colour for colour, _ in styles.values()]),
+    )
+    dash = alt.StrokeDash(
+        "series:N",
+        title=None,
+        scale=alt.Scale(domain=labels, range=[list(dash) for _, dash in styles.values()]),
     )
     layers = [
-        *_published_layers(published, x, y, colour, abscissa),
-        *_measured_layers(measured, x, y, colour, abscissa),
+        *_published_layers(published, x, y, colour, abscissa.title),
+        *_measured_layers(measured, x, y, colour, dash, abscissa.title),
     ]
-    return _finished(alt.layer(*layers).properties(width="container", height=_SWEEP_CHART_HEIGHT))
+    return finished(alt.layer(*layers).properties(width="container", height=_SWEEP_CHART_HEIGHT))
+
+
+def _x_of(abscissa: Abscissa, values: Sequence[float]) -> alt.X:
+    if not abscissa.label:
+        axis = alt.Axis(values=list(values), grid=False)
+        return alt.X("x:Q", title=abscissa.title, scale=_abscissa_scale(values), axis=axis)
+    before, after = abscissa.label.split("{x}")
+    label = f"{json.dumps(before)} + datum.label + {json.dumps(after)}"
+    return alt.X(
+        "x:O", title=abscissa.title, axis=alt.Axis(labelExpr=label, labelAngle=0, labelFlush=False)
+    )
 
 
 def _abscissa_scale(values: Sequence[float]) -> alt.Scale:
@@ -162,9 +195,14 @@ def _abscissa_scale(values: Sequence[float]) -> alt.Scale:
 
 
 def _measured_layers(
-    measured: pl.DataFrame, x: alt.X, y: alt.Y, colour: alt.Color, abscissa: str
+    measured: pl.DataFrame,
+    x: alt.X,
+    y: alt.Y,
+    colour: alt.Color,
+    dash: alt.StrokeDash,
+    abscissa: str,
 ) -> tuple[alt.Chart, alt.Chart]:
-    base = alt.Chart(_values(measured)).encode(x=x, y=y, color=colour)
+    base = alt.Chart(inline(measured)).encode(x=x, y=y, color=colour)
     points = base.mark_point(filled=True, size=55, opacity=1, cursor="pointer").encode(
         tooltip=[
             alt.Tooltip("series:N", title="series"),
@@ -173,7 +211,7 @@ def _measured_layers(
             alt.Tooltip("run:N", title="run"),
         ]
     )
-    return base.mark_line(strokeWidth=1.5), points
+    return base.mark_line(strokeWidth=1.7).encode(strokeDash=dash), points
 
 
 def _published_layers(
@@ -181,7 +219,7 @@ def _published_layers(
 ) -> tuple[alt.Chart, ...]:
     if published.is_empty():
         return ()
-    base = alt.Chart(_values(published)).encode(x=x, color=colour)
+    base = alt.Chart(inline(published)).encode(x=x, color=colour)
     bounds = base.mark_rule(strokeWidth=6, opacity=0.28).encode(y="lower:Q", y2="upper:Q")
     points = base.mark_point(
         shape="diamond", size=130, strokeWidth=1.6, opacity=1, fill="white"
@@ -199,18 +237,19 @@ def _published_layers(
     return bounds, points
 
 
-def _values(frame: pl.DataFrame) -> alt.InlineData:
+def inline(frame: pl.DataFrame) -> alt.InlineData:
+    """Rows of a frame as the data of a chart."""
     return alt.InlineData(values=frame.to_dicts())
 
 
-def _finished(chart: alt.LayerChart | alt.FacetChart) -> Spec:
+def finished(chart: alt.LayerChart | alt.FacetChart) -> Spec:
     """Dress a chart for the page: colours and type of a light card in either colour scheme.
 
     The chart as a whole has a text alternative; its thousands of points are not read out.
     """
     axis: dict[str, Any] = {
         "labelColor": _FAINT,
-        "titleColor": _INK,
+        "titleColor": INK,
         "titleFontWeight": "normal",
         "titleFontSize": 12,
         "labelFontSize": 11,
@@ -223,7 +262,7 @@ def _finished(chart: alt.LayerChart | alt.FacetChart) -> Spec:
         "orient": "top",
         "direction": "horizontal",
         "columns": 3,
-        "labelColor": _INK,
+        "labelColor": INK,
         "labelFontSize": 12,
         "labelLimit": 320,
         "symbolType": "stroke",

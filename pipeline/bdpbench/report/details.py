@@ -9,7 +9,9 @@ from typing import Any
 
 import polars as pl
 
-from bdpbench.report.experiments import Chart, charted_view
+from bdpbench.report.chart import Chart
+from bdpbench.report.experiments import charted_view
+from bdpbench.report.names import Names
 from bdpbench.report.series import RunSeries
 from bdpbench.report.sweeps import Run, Sweep, protocols_of
 from bdpbench.report.text import (
@@ -20,7 +22,6 @@ from bdpbench.report.text import (
     subject_name,
     with_unit,
 )
-from bdpbench.report.verdicts import Names
 from bdpbench.report.views import View
 
 # The report lies in results/<study>/<tier>/, the runs in results/runs/.

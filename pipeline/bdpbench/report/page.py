@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
@@ -12,16 +14,20 @@ import polars as pl
 from bdpbench import __version__
 from bdpbench.model.files import write_text_atomically
 from bdpbench.report.assets import assets_dir, read_asset, read_captions
+from bdpbench.report.chart import Chart
 from bdpbench.report.charts import time_charts
+from bdpbench.report.comparison import PairGroup, pair_groups
 from bdpbench.report.details import RunDetail, run_details
-from bdpbench.report.embed import embed_json, embed_text, vega_bundle, web_address
+from bdpbench.report.embed import embed_json, embed_text, pack_text, vega_bundle, web_address
 from bdpbench.report.experiments import Experiment, experiments
+from bdpbench.report.names import Names
 from bdpbench.report.notes import notes_html
+from bdpbench.report.protocols import Outcome, ProtocolPage, protocol_pages
 from bdpbench.report.series import LoadTable, RunSeries, bins_for, run_series
+from bdpbench.report.text import subscripts
 from bdpbench.report.verdicts import (
     CLAIM_VERDICTS,
     NUMBER_VERDICTS,
-    Names,
     claim_rows,
     number_rows,
     totals,
@@ -39,6 +45,8 @@ def build_report(
     run_info: RunInfo,
     study: Mapping[str, Any],
     out: Path,
+    *,
+    with_files: bool = True,
 ) -> None:
     """Write the report of one tier of a study: one HTML file that opens offline.
 
@@ -52,9 +60,12 @@ def build_report(
         definitions: ``id``, ``metric``, ``unit``, ``text``, ``source`` of every definition.
         load_table: (run id, table) → its frame, None where the run does not have the table.
         run_info: run id → content of ``run.json``, for the runs that are finished.
-        study: ``title``; if known ``description``, ``citation`` (mapping with ``authors``,
-            ``title``, ``venue``, ``year``, ``url``, ``doi``, ``bibtex``) and ``notes`` (Markdown).
-        out: file to write, atomically; links to output files hold for
+        study: ``title``; if known ``protocols`` (key → mapping with ``agent``, ``linux`` and
+            ``settings``), ``regions`` (of its pairs), ``description``, ``citation`` (mapping with
+            ``authors``, ``title``, ``venue``, ``year``, ``url``, ``doi``, ``bibtex``) and
+            ``notes`` (Markdown).
+        out: file to write, atomically.
+        with_files: link the output files of the runs; the links hold for a page at
             ``results/<study>/<tier>/report.html``.
 
     Raises:
@@ -67,22 +78,56 @@ def build_report(
         for run in plan["runs"]
         if run["run_id"] in run_info
     }
-    sections = experiments(plan, metrics, scorecard, series, names)
-    details = run_details(plan, metrics, run_info, series, names)
-    page = _environment().get_template("report.html")
+    numbers, claims = number_rows(scorecard, names), claim_rows(scorecard, names)
+    outcome = Outcome(plan, metrics, numbers, claims, series)
+    sections = _Sections(
+        experiments(plan, metrics, scorecard, series, names),
+        run_details(plan, metrics, run_info, series, names),
+        pair_groups(plan, metrics, list(series), study.get("regions"), names),
+        protocol_pages(outcome, study.get("protocols", {}), names),
+    )
+    environment = _environment()
     content = {
         "plan": plan,
         "scorecard": scorecard,
         "definitions": definitions,
-        "experiments": sections,
-        "runs": details,
+        "metric_name": names.captions.metric,
+        "numbers": numbers,
+        "claims": claims,
         "bins": bins,
         "provenance": _provenance(plan, run_info),
         **_about(study),
-        **_verdicts(scorecard, names),
-        **_embedded(sections, details, series, names),
+        **_totals(scorecard),
+        **_sections(sections, environment, with_files=with_files),
+        **_embedded(_charts(sections), series, names),
     }
-    write_text_atomically(out, page.render(content))
+    write_text_atomically(out, environment.get_template("report.html").render(content))
+
+
+@dataclass(frozen=True)
+class _Sections:
+    """What the page shows besides the scorecard."""
+
+    experiments: list[Experiment]
+    runs: list[RunDetail]
+    pairs: list[PairGroup]
+    protocols: list[ProtocolPage]
+
+
+def _sections(
+    sections: _Sections, environment: jinja2.Environment, *, with_files: bool
+) -> dict[str, Any]:
+    return {
+        "experiments": sections.experiments,
+        "swept": [section for section in sections.experiments if section.summaries],
+        "pairs": sections.pairs,
+        "protocols": sections.protocols,
+        "runs": sections.runs,
+        "bodies": {
+            run.run_id: _run_body(run, environment, with_files=with_files) for run in sections.runs
+        },
+        "with_files": with_files,
+    }
 
 
 def _about(study: Mapping[str, Any]) -> dict[str, Any]:
@@ -93,31 +138,37 @@ def _about(study: Mapping[str, Any]) -> dict[str, Any]:
     }
 
 
-def _verdicts(scorecard: Mapping[str, Any], names: Names) -> dict[str, Any]:
+def _totals(scorecard: Mapping[str, Any]) -> dict[str, Any]:
     return {
         "number_totals": totals(scorecard["totals"], NUMBER_VERDICTS),
         "claim_totals": totals(scorecard["claim_totals"], CLAIM_VERDICTS),
-        "numbers": number_rows(scorecard, names),
-        "claims": claim_rows(scorecard, names),
-        "metric_name": names.captions.metric,
     }
+
+
+class _Unindented(jinja2.FileSystemLoader):
+    """Templates without their indentation: it is for their readers, and a tenth of a page."""
+
+    def get_source(self, environment: jinja2.Environment, template: str) -> Any:
+        source, *rest = super().get_source(environment, template)
+        return re.sub(r"^[ \t]+", "", source, flags=re.MULTILINE), *rest
 
 
 def _environment() -> jinja2.Environment:
     environment = jinja2.Environment(
-        loader=jinja2.FileSystemLoader(assets_dir() / "templates"),
+        loader=_Unindented(assets_dir() / "templates"),
         autoescape=True,
         undefined=jinja2.StrictUndefined,
         trim_blocks=True,
         lstrip_blocks=True,
     )
-    environment.filters["web_address"] = web_address
+    environment.filters.update(web_address=web_address, subscripts=subscripts)
     return environment
 
 
 def _provenance(plan: Mapping[str, Any], run_info: RunInfo) -> dict[str, Any]:
     """Facts about all runs together; the dates are theirs, so that equal runs give equal pages."""
-    infos = [run_info[run["run_id"]] for run in plan["runs"] if run["run_id"] in run_info]
+    planned = list(dict.fromkeys(run["run_id"] for run in plan["runs"]))  # two scenarios may share
+    infos = [run_info[run_id] for run_id in planned if run_id in run_info]
     started = sorted(str(info["started"]) for info in infos)
     return {
         "version": __version__,
@@ -126,24 +177,35 @@ def _provenance(plan: Mapping[str, Any], run_info: RunInfo) -> dict[str, Any]:
         "ns2_info": infos[0]["ns2"].get("info") or {} if infos else {},
         "first_day": started[0][:10] if started else "",
         "last_day": started[-1][:10] if started else "",
-        "planned": len({run["run_id"] for run in plan["runs"]}),
+        "planned": len(planned),
         "finished": len(infos),
     }
 
 
+def _run_body(detail: RunDetail, environment: jinja2.Environment, *, with_files: bool) -> str:
+    """What a run has to say, with the contents of its charts, packed."""
+    contents = {chart.chart_id: chart.content for chart in detail.charts}
+    template = environment.get_template("run.html")
+    text = template.render(run=detail, chart_contents=embed_json(contents), with_files=with_files)
+    return pack_text(text)
+
+
+def _charts(sections: _Sections) -> list[Chart]:
+    """All charts of the page but those of the single runs."""
+    views = [view for experiment in sections.experiments for view in experiment.views]
+    summaries = [chart for experiment in sections.experiments for chart in experiment.summaries]
+    held: Sequence[tuple[Chart, ...]] = [
+        *(view.charts for view in views),
+        *(page.charts for page in sections.protocols),
+        *(group.charts for group in sections.pairs),
+    ]
+    return [*summaries, *(chart for charts in held for chart in charts)]
+
+
 def _embedded(
-    sections: Sequence[Experiment],
-    details: Sequence[RunDetail],
-    series: Mapping[str, RunSeries],
-    names: Names,
+    charts: Sequence[Chart], series: Mapping[str, RunSeries], names: Names
 ) -> dict[str, Any]:
     """Style sheet, scripts and data, ready to stand inside their elements."""
-    charts = [
-        chart
-        for section in sections
-        for chart in (*section.summaries, *(each for view in section.views for each in view.charts))
-    ]
-    charts += [chart for detail in details for chart in detail.charts]
     return {
         "style": embed_text(read_asset("static/report.css"), "reports/static/report.css"),
         "script": embed_text(read_asset("static/report.js"), "reports/static/report.js"),

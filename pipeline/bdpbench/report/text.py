@@ -3,9 +3,12 @@
 from __future__ import annotations
 
 import math
+import re
 from collections.abc import Mapping
 from decimal import Decimal
 from typing import Any
+
+from markupsafe import Markup, escape
 
 from bdpbench.units import unit_of
 
@@ -120,6 +123,19 @@ def parameter_value(name: str, value: Any, units: Mapping[str, str] | None = Non
         return with_unit(str(value), unit)
     number = f"{value:,}" if isinstance(value, int) else f"{value:,.10g}"
     return with_unit(number.replace("-", MINUS), unit)
+
+
+def subscripts(text: str) -> Markup:
+    """Text for a page in which ``W_max`` and its like, one letter and a word, have a subscript.
+
+    >>> str(subscripts("w < W_max, bic_beta_"))
+    'w &lt; <i>W</i><sub>max</sub>, bic_beta_'
+    """
+    parts = re.split(r"(?<!\w)([^\W\d_])_([A-Za-z0-9]+)(?![A-Za-z0-9_])", text)
+    found = [escape(parts[0])]
+    for base, below, after in zip(parts[1::3], parts[2::3], parts[3::3], strict=True):
+        found += [Markup("<i>{}</i><sub>{}</sub>").format(base, below), escape(after)]
+    return Markup("").join(found)
 
 
 def subject_name(subject: str) -> str:

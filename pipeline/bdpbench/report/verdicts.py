@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
-from bdpbench.report.assets import Captions
-from bdpbench.report.sweeps import Protocols
+from bdpbench.report.names import Names, RunLink
 from bdpbench.report.text import (
     format_deviation,
     format_number,
@@ -73,15 +73,6 @@ class Gauge:
 
 
 @dataclass(frozen=True)
-class RunLink:
-    """A run that a number comes from; ``known`` when the page has a section for it."""
-
-    run_id: str
-    label: str
-    known: bool
-
-
-@dataclass(frozen=True)
 class NumberRow:
     """One published number and what became of it; see ``scorecard.json`` for ``number``."""
 
@@ -121,38 +112,6 @@ class ClaimRow:
     evidence: tuple[Evidence, ...]
 
 
-class Names:
-    """Looks names of runs, scenarios, protocols and parameters up in the plan and the captions."""
-
-    def __init__(self, plan: Mapping[str, Any], captions: Captions) -> None:
-        self.captions = captions
-        self.protocols: Protocols = plan["protocols"]
-        self.scenarios: Mapping[str, Mapping[str, Any]] = plan["scenarios"]
-        self._runs = {run["run_id"]: str(run["label"]) for run in plan["runs"]}
-
-    def run(self, run_id: str) -> RunLink:
-        """Link to a run; one that the plan does not hold is named by its id."""
-        return RunLink(run_id, self._runs.get(run_id, run_id), run_id in self._runs)
-
-    def protocol(self, key: str) -> str:
-        """Label of a protocol."""
-        return self.protocols.get(key, {}).get("label", key)
-
-    def protocols_in(self, selected: Mapping[str, str]) -> tuple[str, ...]:
-        """Labels of the protocols that a selector names, each once."""
-        keys = [value for name, value in selected.items() if name.startswith("protocol")]
-        return tuple(self.protocol(key) for key in dict.fromkeys(keys))
-
-    def evidence(self, label: str) -> str:
-        """A label of evidence, ``<metric id>, <run>``, with the metric in words."""
-        metric, comma, run = label.partition(", ")
-        return f"{self.captions.metrics.get(metric, metric)}{comma}{run}"
-
-    def scenario(self, key: str) -> str:
-        """Title of a scenario."""
-        return str(self.scenarios.get(key, {}).get("title", key))
-
-
 def totals(counts: Mapping[str, int], verdicts: Sequence[str]) -> list[Total]:
     """Totals in the order of ``verdicts``, those without a count included."""
     everything = sum(counts.get(key, 0) for key in verdicts)
@@ -160,6 +119,11 @@ def totals(counts: Mapping[str, int], verdicts: Sequence[str]) -> list[Total]:
         Total(VERDICTS[key], counts.get(key, 0), 100 * counts.get(key, 0) / max(1, everything))
         for key in verdicts
     ]
+
+
+def tally(rows: Sequence[NumberRow | ClaimRow], verdicts: Sequence[str]) -> tuple[Total, ...]:
+    """Totals of some rows of the scorecard, in the order of ``verdicts``."""
+    return tuple(totals(Counter(row.verdict.key for row in rows), verdicts))
 
 
 def number_rows(scorecard: Mapping[str, Any], names: Names) -> list[NumberRow]:

@@ -55,7 +55,7 @@ class Trace:
 def plan_views(
     runs: Sequence[Run], sweep: Sweep, protocols: Protocols, names: Mapping[str, str]
 ) -> list[View]:
-    """Views of a scenario: protocols side by side at each value, then each protocol over values.
+    """Views of a scenario: protocols side by side at each value, and each protocol over values.
 
     Runs in which different protocols meet are shown one by one: overlaid they could not be read.
     """
@@ -67,11 +67,14 @@ def plan_views(
     ]
     if not sweep.main or len(groups) == 1:
         return views
-    for group in grouped(runs, protocols_of).values():
-        if len(group) > 1:
-            title = f"{protocol_label(group[0], protocols)}, all values"
-            views.append(View(title, tuple(group), "sweep"))
-    return views
+    overlays = [
+        View(f"{protocol_label(group[0], protocols)}, all values", tuple(group), "sweep")
+        for group in grouped(runs, protocols_of).values()
+        if len(group) > 1
+    ]
+    # Of a single protocol the values are what there is to compare.
+    alone = len({protocols_of(run) for run in runs}) == 1
+    return [*overlays, *views] if alone else [*views, *overlays]
 
 
 def traces(

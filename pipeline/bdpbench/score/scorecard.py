@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import asdict
 from typing import Any
 
 import polars as pl
+from pydantic import BaseModel
 
 from bdpbench.errors import BdpbenchError
 from bdpbench.score.claims import Claim
@@ -115,8 +116,21 @@ def _score_claim(claim: Claim, lookup: Lookup) -> dict[str, Any]:
         **claim.text.model_dump(),
         "verdict": verdicts[outcome.holds],
         "explanation": outcome.explanation,
+        "protocols": sorted(set(_protocols_of(claim.condition))),
         "evidence": [
             {"label": label, "value": each.value, "unit": each.unit, "run_id": each.run_id}
             for label, each in outcome.evidence
         ],
     }
+
+
+def _protocols_of(node: Any) -> Iterator[str]:
+    """Protocols that the selectors of a condition name."""
+    if isinstance(node, BaseModel):
+        selected = getattr(node, "select", {})
+        yield from (str(value) for name, value in selected.items() if name.startswith("protocol"))
+        for name in type(node).model_fields:
+            yield from _protocols_of(getattr(node, name))
+    elif isinstance(node, list):
+        for each in node:
+            yield from _protocols_of(each)

@@ -101,14 +101,18 @@ def _evaluation_checksum(study_key: str) -> str:
     """SHA-256 over what turns runs into a report: code, templates, and the study's own files.
 
     As a part of the plan it makes the stages after the simulation run again when a metric, a
-    published number or a template has changed; simulations do not depend on it.
+    published number or a template has changed; simulations do not depend on it. What lies in
+    ``reports/published/`` is a result, and no part of it.
     """
     root = repository_root()
     folders = (Path(__file__).parents[1], root / "reports", study_dir(study_key))
+    published = root / "reports" / "published"
     names = ("*.py", "*.yaml", "*.csv", "*.md", "*.html", "*.css", "*.js")
     digest = hashlib.sha256()
     for folder in folders:
         for path in sorted(each for name in names for each in folder.rglob(name)):
+            if published in path.parents:
+                continue
             digest.update(f"{path.relative_to(folder)}\0{sha256_of(path)}\n".encode())
     return digest.hexdigest()
 

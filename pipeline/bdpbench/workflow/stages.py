@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -88,14 +88,20 @@ def _sweeps(study_key: str) -> dict[str, dict[str, list[Any]]]:
 
 def write_metrics(metrics: pl.DataFrame, path: Path) -> None:
     """Write the metrics table as parquet, and as CSV beside it for other tools; atomically."""
+    _write_atomically(path, metrics.write_parquet)
+    write_metrics_csv(metrics, path.with_suffix(".csv"))
+
+
+def write_metrics_csv(metrics: pl.DataFrame, path: Path) -> None:
+    """Write the metrics table as CSV, atomically."""
+    _write_atomically(path, metrics.write_csv)
+
+
+def _write_atomically(path: Path, write: Callable[[Path], object]) -> None:
     path.parent.mkdir(parents=True, exist_ok=True)
-    for target, write in (
-        (path, metrics.write_parquet),
-        (path.with_suffix(".csv"), metrics.write_csv),
-    ):
-        scratch = target.with_name(f".{target.name}.tmp")
-        write(scratch)
-        scratch.replace(target)
+    scratch = path.with_name(f".{path.name}.tmp")
+    write(scratch)
+    scratch.replace(path)
 
 
 def score_plan(plan: dict[str, Any], metrics: pl.DataFrame) -> dict[str, Any]:
@@ -128,11 +134,13 @@ def report_plan(
     scorecard: dict[str, Any],
     runs_dir: Path,
     out: Path,
+    *,
+    with_files: bool = True,
 ) -> None:
-    """Write the HTML report of a plan."""
+    """Write the HTML report of a plan; ``with_files`` links the output files of its runs."""
     from bdpbench.metrics import definitions_as_dicts
     from bdpbench.model.load import load_study
-    from bdpbench.report import build_report
+    from bdpbench.report import build_report, load_regions
     from bdpbench.trace import load_table
 
     finished = {run["run_id"] for run in finished_runs(plan, runs_dir)}
@@ -145,7 +153,8 @@ def report_plan(
 
     infos = {run_id: read_run(runs_dir / run_id) for run_id in sorted(finished)}
     study = load_study(plan["study"])
-    notes = study_dir(plan["study"]) / "NOTES.md"
+    folder = study_dir(plan["study"])
+    notes = folder / "NOTES.md"
     build_report(
         plan=plan,
         metrics=metrics,
@@ -154,10 +163,12 @@ def report_plan(
         load_table=load,
         run_info={run_id: info for run_id, info in infos.items() if info is not None},
         study={
-            **study.model_dump(include={"key", "title", "description", "citation"}),
+            **study.model_dump(include={"key", "title", "description", "citation", "protocols"}),
+            "regions": load_regions(folder / "regions.yaml", study),
             "notes": notes.read_text(encoding="utf-8") if notes.is_file() else "",
         },
         out=out,
+        with_files=with_files,
     )
 
 

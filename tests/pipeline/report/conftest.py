@@ -2,8 +2,13 @@
 
 from __future__ import annotations
 
+import base64
 import importlib.util
+import itertools
+import re
 import sys
+import zlib
+from collections.abc import Callable, Iterator
 from html.parser import HTMLParser
 from pathlib import Path
 from types import ModuleType
@@ -23,6 +28,15 @@ def _load(name: str) -> ModuleType:
     return module
 
 
+def unfolded(html: str) -> str:
+    """The page with its runs unpacked, as its script does when a reader opens them."""
+    return re.sub(
+        r'<script type="text/plain" class="packed">(.*?)</script>',
+        lambda found: zlib.decompress(base64.b64decode(found[1]), -zlib.MAX_WBITS).decode(),
+        html,
+    )
+
+
 class Page(HTMLParser):
     """What tests ask of a page: its elements, their attributes and text, and what is not closed."""
 
@@ -34,7 +48,7 @@ class Page(HTMLParser):
         self.ids: list[str] = []
         self.texts: list[tuple[str, str]] = []
         self.open: list[str] = []
-        self.feed(html)
+        self.feed(unfolded(html))
 
     def handle_starttag(self, tag: str, attrs: Any) -> None:
         given = {name: value or "" for name, value in attrs}
@@ -63,6 +77,29 @@ class Page(HTMLParser):
     def text(self) -> str:
         """Text that a reader sees: without scripts and styles."""
         return " ".join(text for tag, text in self.texts if tag not in ("script", "style"))
+
+
+@pytest.fixture
+def unpack() -> Callable[[dict[str, Any]], tuple[list[float], list[float]]]:
+    """Times and values of a packed series, by a reading of the format of its own."""
+    return unpacked
+
+
+def unpacked(packed: dict[str, Any]) -> tuple[list[float], list[float]]:
+    """Decode little-endian groups of seven bits, and sum up the differences."""
+
+    def numbers(text: str) -> Iterator[int]:
+        number = shift = 0
+        for byte in base64.b64decode(text):
+            number |= (byte & 127) << shift
+            shift += 7
+            if byte < 128:
+                yield number
+                number = shift = 0
+
+    times = itertools.accumulate(numbers(packed["t"]))
+    values = itertools.accumulate(-(n + 1) // 2 if n % 2 else n // 2 for n in numbers(packed["v"]))
+    return [t * packed["dt"] for t in times], [v * packed["dv"] for v in values]
 
 
 @pytest.fixture

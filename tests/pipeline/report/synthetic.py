@@ -37,6 +37,13 @@ DEFINITIONS = [
         "text": "First sample of cwnd at 90 % of the BDP.",
         "source": "synthetic, section 0",
     },
+    {
+        "id": "asymmetry/1",
+        "metric": "asymmetry",
+        "unit": "1",
+        "text": "Difference of the flows' throughputs over their sum.",
+        "source": "synthetic, section 0",
+    },
 ]
 
 
@@ -128,9 +135,17 @@ def synthetic_inputs() -> Inputs:
                 "doi": "",
                 "bibtex": "@misc{synthetic}",
             },
+            "protocols": {
+                "HS": _agent(windowOption_=8, low_window_=31),
+                "Scalable": _agent(windowOption_=9),
+            },
             "notes": "# Notes\n\nRead off by *nobody*.\n",
         },
     )
+
+
+def _agent(**settings: float) -> dict[str, Any]:
+    return {"agent": "TCP/Sack1", "linux": None, "settings": settings}
 
 
 def _scenario(key: str) -> dict[str, Any]:
@@ -260,6 +275,18 @@ def _metrics(runs: Sequence[dict[str, Any]]) -> pl.DataFrame:
                 "definition": "time_to_90pct_cwnd/1",
             }
         )
+        if _flows(run) == 2:
+            rows.append(
+                {
+                    **common,
+                    "metric": "asymmetry",
+                    "subject": "run",
+                    "value": 0.5,
+                    "unit": "1",
+                    "start_s": 15.0,
+                    "definition": "asymmetry/1",
+                }
+            )
     return pl.DataFrame(rows)
 
 
@@ -357,6 +384,7 @@ def _scorecard(runs: Sequence[dict[str, Any]]) -> dict[str, Any]:
             "verdict": "holds",
             "explanation": "88.75 % is above 85 %.",
             "evidence": [{"label": "HS-TCP", "value": 88.75, "unit": "%", "run_id": hs_40}],
+            "protocols": ["HS", "Scalable"],
         },
         {
             "id": "never",
@@ -366,6 +394,7 @@ def _scorecard(runs: Sequence[dict[str, Any]]) -> dict[str, Any]:
             "verdict": "not_run",
             "explanation": "",
             "evidence": [],
+            "protocols": ["Scalable"],
         },
     ]
     return {

@@ -27,3 +27,11 @@ def test_every_chart_has_its_words() -> None:
 
 def test_an_unknown_metric_is_shown_by_its_id() -> None:
     assert read_captions().metric("new_metric") == "new metric"
+
+
+def test_the_metrics_that_charts_ask_for_are_known() -> None:
+    captions = read_captions()
+    metrics = {definition.metric for definition in DEFINITIONS.values()}
+    swept = {metric for each in captions.protocol_sweeps.values() for metric in each}
+    assert swept | {captions.pairs["metric"], captions.pairs["points"]} <= metrics
+    assert set(captions.protocol_sweeps) <= set(captions.parameters)

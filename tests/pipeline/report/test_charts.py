@@ -8,7 +8,7 @@ from typing import Any
 import polars as pl
 
 from bdpbench.report.assets import read_captions
-from bdpbench.report.charts import sweep_chart, thresholds, time_charts
+from bdpbench.report.charts import Abscissa, sweep_chart, thresholds, time_charts
 
 
 def _run(**parameters: Any) -> dict[str, Any]:
@@ -45,7 +45,7 @@ def test_axes_have_units_and_zoom_leaves_the_wheel_to_the_page() -> None:
         assert "http" not in json.dumps(chart)
 
 
-def _sweep(values: list[float]) -> dict[str, Any]:
+def _sweep(values: list[float], label: str = "") -> dict[str, Any]:
     measured = pl.DataFrame(
         {"x": values, "value": values, "series": "HS", "run_id": "a", "run": "run a"}
     )
@@ -56,14 +56,27 @@ def _sweep(values: list[float]) -> dict[str, Any]:
             "verdict": pl.String,
         }
     )
-    return sweep_chart(measured, published, {"HS": "#0000ff"}, "buffer (packets)", "y")
+    abscissa = Abscissa("buffer (packets)", "buffer", label)
+    return sweep_chart(measured, published, {"HS": ("#0000ff", (1, 0))}, abscissa, "y")
 
 
 def test_wide_sweeps_are_logarithmic_and_narrow_ones_linear() -> None:
     def scale(values: list[float]) -> Any:
         return _sweep(values)["layer"][0]["encoding"]["x"]["scale"]["type"]
 
-    # 7776 / 40 = 194 and 220 / 20 = 11, on both sides of 30; a logarithm has no zero.
+    # 7776 / 40 = 194 and 220 / 20 = 11, on both sides of 12; a logarithm has no zero.
     assert scale([40.0, 7776.0]) == "log"
     assert scale([20.0, 220.0]) == "linear"
     assert scale([0.0, 7776.0]) == "linear"
+
+
+def test_pairs_are_named_below_the_axis_and_not_to_scale() -> None:
+    x = _sweep([16.0, 168.0], "162:{x}")["layer"][0]["encoding"]["x"]
+    assert x["type"] == "ordinal"
+    assert x["axis"]["labelExpr"] == '"162:" + datum.label + ""'
+
+
+def test_a_protocol_keeps_its_colour_and_dashes() -> None:
+    encoding = _sweep([16.0, 168.0])["layer"][0]["encoding"]
+    assert encoding["color"]["scale"] == {"domain": ["HS"], "range": ["#0000ff"]}
+    assert encoding["strokeDash"]["scale"] == {"domain": ["HS"], "range": [[1, 0]]}

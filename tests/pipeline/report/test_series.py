@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
-import json
+from typing import Any
 
 import polars as pl
+import pytest
 
 from bdpbench.report.series import bins_for, run_series
 
@@ -24,19 +25,19 @@ def _load(run_id: str, table: str) -> pl.LazyFrame | None:
     )
 
 
-def test_points_by_table_and_subject_rounded_for_the_eye() -> None:
+def test_points_by_table_and_subject(unpack: Any) -> None:
     found = run_series("a", _load, 600)
-    assert found == {
-        "cwnd": {
-            "flow:0": {"t": [0, 1.235], "v": [1, 1234.6]},
-            "flow:1": {"t": [0.5], "v": [2.5]},
-        },
-        "queue": {"link:bottleneck": {"t": [0, 0.01], "v": [0, 12]}},
+    assert {table: list(subjects) for table, subjects in found.items()} == {
+        "cwnd": ["flow:0", "flow:1"],
+        "queue": ["link:bottleneck"],
     }
-    assert json.dumps(found["queue"]) == '{"link:bottleneck": {"t": [0, 0.01], "v": [0, 12]}}'
+    times, values = unpack(found["cwnd"]["flow:0"])
+    assert times == pytest.approx([0, 1.23456], abs=0.0005)  # half of 1 ms
+    assert values == pytest.approx([1, 1234.5678], abs=0.01)  # half of 0.02 = 1234.6 / 65,535
+    assert unpack(found["queue"]["link:bottleneck"]) == ([0.0, 0.01], [0.0, 12.0])
 
 
 def test_the_more_runs_the_coarser() -> None:
-    # 24,000 / 40 = 600 and 24,000 / 100 = 240, between 150 and 2,000.
-    bins = [bins_for(runs) for runs in (0, 1, 40, 100, 10_000)]
-    assert bins == [2000, 2000, 600, 240, 150]
+    # 80,000 / 50 = 1,600 and 80,000 / 250 = 320, between 150 and 2,000.
+    bins = [bins_for(runs) for runs in (0, 1, 50, 250, 10_000)]
+    assert bins == [2000, 2000, 1600, 320, 150]

@@ -1,0 +1,92 @@
+"""Pages of protocols on the page of the synthetic study."""
+
+from __future__ import annotations
+
+import json
+import re
+from pathlib import Path
+from typing import Any
+
+
+def _section(html: str, key: str) -> str:
+    found = re.search(
+        rf'<section class="protocol-page" id="protocol-{key}".*?\n</section>', html, re.S
+    )
+    assert found
+    return found.group(0)
+
+
+def _charts(html: str) -> dict[str, Any]:
+    found = re.search(r'<script type="application/json" id="chart-data">(.*?)</script>', html)
+    assert found
+    charts = json.loads(found.group(1))["charts"]
+    return {key: chart for key, chart in charts.items() if key.startswith("protocol-")}
+
+
+def test_each_protocol_has_an_anchor_and_an_entry_in_the_contents(page: Any) -> None:
+    links = {each["href"] for each in page.all("a")}
+    for key in ("HS", "Scalable"):
+        assert f"protocol-{key}" in page.ids
+        assert f"#protocol-{key}" in links
+
+
+def test_equations_are_mathml_with_text_beside_them(page: Any, html: str) -> None:
+    assert len(page.all("math")) >= 10
+    assert "w ← (1 − b(w)) w" in page.text
+    assert not re.search(r"https?://(?!www\.rfc-editor|example)", _section(html, "HS"))
+
+
+def test_values_are_the_study_s_where_it_sets_them_and_the_defaults_elsewhere(html: str) -> None:
+    # The synthetic study sets low_window_ to 31; ns-2's default is 38. high_window_ is not set.
+    section = _section(html, "HS")
+    row = r'<code>{}</code></td><td>packets</td><td class="number">{}</td>.*?>{}</td></tr>'
+    assert re.search(row.format("low_window_", "38", "31"), section)
+    assert re.search(row.format("high_window_", "83,000", "83,000"), section)
+
+
+def test_numbers_and_claims_are_those_that_concern_it(html: str) -> None:
+    numbers = {
+        key: set(re.findall(r'href="#number-([\w-]+)"', _section(html, key)))
+        for key in ("HS", "Scalable")
+    }
+    assert numbers["Scalable"] == {"scalable-40"}
+    assert numbers["HS"] == {"hs-40", "hs-time", "hs-null", "hs-20ms"}
+    claims = {
+        key: set(re.findall(r'href="#claim-([\w-]+)"', _section(html, key)))
+        for key in ("HS", "Scalable")
+    }
+    assert claims == {"HS": {"hs-beats-scalable"}, "Scalable": {"hs-beats-scalable", "never"}}
+    assert "Published numbers: 1 reproduced, 1 close, 1 not reproduced, 1 not run." in _section(
+        html, "HS"
+    )
+
+
+def test_charts_are_of_the_protocol_alone(html: str, inputs: Any) -> None:
+    runs = {run["run_id"]: run for run in inputs.plan["runs"]}
+    for key, chart in _charts(html).items():
+        for trace in chart.get("traces", []):
+            assert runs[trace["run"]]["parameters"]["protocol"] == key.split("-")[1]
+    assert "protocol-HS-buffer_size-utilization" in _charts(html)
+    # 622 Mbit/s, and the unsampled run of 5 Mbit/s: two paths, two charts.
+    assert {"protocol-HS-cwnd-0", "protocol-HS-cwnd-1"} <= set(_charts(html))
+
+
+def test_a_protocol_without_runs_says_so_and_draws_nothing(inputs: Any, tmp_path: Path) -> None:
+    gone = {
+        run["run_id"] for run in inputs.plan["runs"] if "Scalable" in run["parameters"].values()
+    }
+    inputs.run_info = {key: info for key, info in inputs.run_info.items() if key not in gone}
+    inputs.metrics = inputs.metrics.filter(~inputs.metrics["run_id"].is_in(list(gone)))
+    html = inputs.build(tmp_path / "report.html")
+    section = _section(html, "Scalable")
+    # single_flow, three buffers, and two runs in which it meets HS-TCP.
+    assert "None of 6 planned runs with this protocol has results yet." in section
+    assert "data-chart" not in section
+    assert not [key for key in _charts(html) if key.startswith("protocol-Scalable")]
+
+
+def test_a_study_s_other_protocols_have_no_page(inputs: Any, tmp_path: Path) -> None:
+    inputs.study["protocols"] = {"HS": {"agent": "TCP/Reno", "linux": None, "settings": {}}}
+    html = inputs.build(tmp_path / "report.html")
+    assert 'id="protocols"' not in html
+    assert 'href="#protocols"' not in html

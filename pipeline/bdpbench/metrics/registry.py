@@ -65,10 +65,6 @@ _CUT = (
     "before it."
 )
 _HALF = "the second half of the run, (duration/2, duration]"
-_SHARED = (
-    "the time from the second flow's start to the end of the run (its second half where no "
-    "flow2_start_s is given)"
-)
 _BINS = "A bin belongs to the window when its end does."
 
 
@@ -286,17 +282,16 @@ _ALL = (
         "run",
         "1",
         "(x1 - x2)/(x1 + x2), where x1 and x2 are the mean throughputs of the first and the "
-        f"second flow over {_SHARED}: 0 is fair, 1 is all to the first flow, -1 all to the second.",
-        f"{_THESIS}, section 3.2, over the window that Table 2 fits; "
-        "Bullot, Cottrell and Hughes-Jones (2003)",
+        f"second flow over {_HALF}: 0 is fair, 1 is all to the first flow, -1 all to the second.",
+        f"{_THESIS}, sections 3.2 and 5; Bullot, Cottrell and Hughes-Jones (2003)",
     ),
     _define(
-        "asymmetry_second_half",
+        "asymmetry_from_flow2_start",
         "run",
         "1",
         "(x1 - x2)/(x1 + x2), where x1 and x2 are the mean throughputs of the first and the "
-        f"second flow over {_HALF}.",
-        f"{_THESIS}, section 3.2, over the window that it states",
+        "second flow from the second flow's start to the end of the run.",
+        f"{_THESIS}, section 3.2, over the window that HS-TCP's row of Table 2 fits",
     ),
     _define(
         "convergence_time",
@@ -311,7 +306,7 @@ _ALL = (
         "jain_index",
         "run",
         "1",
-        f"Jain's fairness index of the flows' mean throughputs x_i over {_SHARED}: "
+        f"Jain's fairness index of the flows' mean throughputs x_i over {_HALF}: "
         "(sum x_i)^2/(n sum x_i^2), from 1/n to 1 (fair).",
         "Jain, Chiu and Hawe (1984), DEC-TR-301; RFC 5166, section 2.3.1",
     ),

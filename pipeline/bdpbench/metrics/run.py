@@ -118,9 +118,6 @@ class _Run:
         self.duration_s = self.positive("duration_s")
         self.whole: Window = (0.0, self.duration_s)
         self.second_half: Window = (self.duration_s / 2, self.duration_s)
-        self.shared: Window = self.second_half  # in which two flows are compared
-        if self.has("flow2_start_s"):
-            self.shared = (self.number("flow2_start_s"), self.duration_s)
         self.last_quarter_s = 0.75 * self.duration_s
 
     def has(self, name: str) -> bool:
@@ -301,19 +298,22 @@ def _measure_throughputs(run: _Run, flows: Frames) -> Iterator[Measurement]:
         )
         yield Measurement("mean_throughput", subject, means[flow], run.second_half)
     if len(flows) > 1:
-        shared = _mean_throughputs(flows, run.shared)
-        yield Measurement("jain_index", "run", jain_index(shared), run.shared)
+        fairness = jain_index(list(means.values()))
+        yield Measurement("jain_index", "run", fairness, run.second_half)
     if len(flows) == 2:
-        yield Measurement("asymmetry", "run", asymmetry(*shared), run.shared)
-        yield Measurement(
-            "asymmetry_second_half", "run", asymmetry(*means.values()), run.second_half
-        )
+        yield Measurement("asymmetry", "run", asymmetry(*means.values()), run.second_half)
     if len(flows) == 2 and run.has("flow2_start_s"):
-        first, second = flows.values()
-        fair_s = convergence_time(
-            first, second, run.shared[0], CONVERGENCE_WINDOW_S, FAIR_ASYMMETRY
-        )
-        yield Measurement("convergence_time", "run", fair_s, run.shared)
+        yield from _measure_from_flow2_start(run, flows)
+
+
+def _measure_from_flow2_start(run: _Run, flows: Frames) -> Iterator[Measurement]:
+    start_s = run.number("flow2_start_s")
+    window = (start_s, run.duration_s)
+    shares = asymmetry(*_mean_throughputs(flows, window))
+    yield Measurement("asymmetry_from_flow2_start", "run", shares, window)
+    first, second = flows.values()
+    fair_s = convergence_time(first, second, start_s, CONVERGENCE_WINDOW_S, FAIR_ASYMMETRY)
+    yield Measurement("convergence_time", "run", fair_s, window)
 
 
 def _mean_throughputs(flows: Frames, window: Window) -> list[float | None]:

@@ -139,9 +139,9 @@ def test_fairness(build: Any, measure: Measure) -> None:
     values = measure(tables, flow2_start_s=2)
     assert values["mean_throughput", "flow:0"] == 90
     assert values["mean_throughput", "flow:1"] == 30
-    assert values["asymmetry", "run"] == pytest.approx(1 / 3)  # 45/135
-    assert values["asymmetry_second_half", "run"] == 0.5  # 60/120
-    assert values["jain_index", "run"] == pytest.approx(0.9)  # 135²/(2 · (8,100 + 2,025))
+    assert values["asymmetry", "run"] == 0.5  # 60/120
+    assert values["asymmetry_from_flow2_start", "run"] == pytest.approx(1 / 3)  # 45/135
+    assert values["jain_index", "run"] == pytest.approx(0.8)  # 120²/(2 · 9,000)
     assert values["convergence_time", "run"] is None  # eight seconds hold no window of ten
 
 
@@ -167,7 +167,7 @@ def test_flows_without_packets_are_null_not_a_crash(build: Any, measure: Measure
     idle = build.bins([0] * 10)
     values = measure({"throughput": build.table({0: idle, 1: idle})}, flow2_start_s=5)
     assert values["mean_throughput", "flow:0"] == 0
-    for metric in ("asymmetry", "asymmetry_second_half", "convergence_time", "jain_index"):
+    for metric in ("asymmetry", "asymmetry_from_flow2_start", "convergence_time", "jain_index"):
         assert values[metric, "run"] is None
     assert values["time_to_max_throughput", "flow:1"] is None
 

@@ -6,16 +6,15 @@ from pathlib import Path
 COST_S = {run["run_id"]: run["estimated_cpu_s"] for run in PLAN["runs"]}
 
 
-def ns2_if_needed(wildcards):
-    """Nothing for a finished run: another backend's marker would have it simulated again."""
-    finished = Path("runs", wildcards.run_id, "run.json").exists()
-    return [] if finished else ancient(NS2_MARKER)
-
-
+# A finished run needs no ns-2: another backend's marker would have it simulated again.
 rule simulate:
     input:
         spec=ancient("runs/{run_id}/spec.json"),
-        ns2=ns2_if_needed,
+        ns2=lambda wildcards: (
+            []
+            if Path("runs", wildcards.run_id, "run.json").exists()
+            else ancient(NS2_MARKER)
+        ),
     output:
         "runs/{run_id}/run.json",
     log:

@@ -12,6 +12,9 @@ Packed: TypeAlias = dict[str, float | str]
 # Times and values are counted in steps of at most this share of their range, which is finer than a
 # pixel of any screen; 500 s come out in steps of 0.01 s, a window of 9,410 packets in steps of 0.2.
 STEPS = 65_535
+SMALLEST_VALUE = 1e-12
+"""Nothing that is drawn is smaller, in any unit; 0 is packed in its place."""
+
 SMALLEST_TIME_STEP_S = 1e-3
 
 _SEVEN_BITS = 0x7F
@@ -49,7 +52,7 @@ def _decimal_step(largest: float, leading: Sequence[int]) -> float:
     >>> _decimal_step(9409.98, (1, 2, 5)), _decimal_step(500.0, (1,)), _decimal_step(0.0, (1,))
     (0.2, 0.01, 1.0)
     """
-    if largest <= 0:
+    if largest < SMALLEST_VALUE:
         return 1.0
     exponent = math.floor(math.log10(largest / STEPS))
     steps = (float(f"{digit}e{exponent + up}") for up in (0, 1) for digit in leading)

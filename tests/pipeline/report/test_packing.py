@@ -11,8 +11,11 @@ from hypothesis import strategies as st
 
 from bdpbench.report.packing import STEPS, pack
 
-times = st.lists(st.floats(min_value=0, max_value=1e4), max_size=60).map(sorted)
-numbers = st.floats(min_value=-1e7, max_value=1e7)
+times = st.lists(
+    st.floats(min_value=0, max_value=1e4).map(lambda x: x if x >= 1e-12 else 0.0), max_size=60
+).map(sorted)
+# Smaller numbers than SMALLEST_VALUE are packed as 0.
+numbers = st.floats(min_value=-1e7, max_value=1e7).map(lambda x: x if abs(x) >= 1e-12 else 0.0)
 
 
 @settings(suppress_health_check=[HealthCheck.function_scoped_fixture], deadline=None)

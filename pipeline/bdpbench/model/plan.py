@@ -41,6 +41,10 @@ def make_plan(study: Study, tier: str, ns2_build_id: str, runs: Sequence[Run]) -
                 "figures": each.figures,
                 "description": each.description,
                 "script": each.script,
+                "longest_s": max(
+                    (entry.duration_s for entries in each.tiers.values() for entry in entries),
+                    default=0,
+                ),
             }
             for key, each in study.scenarios.items()
         },

@@ -84,7 +84,11 @@ class Lookup:
         subject: str | None,
         where: str,
     ) -> list[Measured]:
-        """Every row of a metric among the selected runs."""
+        """Every row of a metric among the selected runs that were long enough to have it.
+
+        What had not come when a run ended is left out where a tier of the study runs the scenario
+        for longer: a short run does not tell that it never comes.
+        """
         return [
             Measured(
                 row["value"],
@@ -97,7 +101,12 @@ class Lookup:
             for run in self.runs(scenario, select, where)
             for row in self._rows.get((scenario, run["run_id"], metric), [])
             if subject is None or row["subject"] == subject
+            if row["value"] is not None or not self._is_shortened(run)
         ]
+
+    def _is_shortened(self, run: Mapping[str, Any]) -> bool:
+        longest_s = self._scenarios[run["scenario"]].get("longest_s", 0)
+        return bool(run["parameters"].get("duration_s", longest_s) < longest_s)
 
     def one(
         self,

@@ -47,6 +47,9 @@ def test_every_number_that_was_run_leads_to_its_run(built: Path, visit: Any) -> 
 def test_its_links_to_files_hold_where_it_lies(built: Path, browser: Any) -> None:
     page = browser.new_page()
     page.goto(built.as_uri())
+    runs = page.locator("details.run")  # their bodies are unpacked when they are opened
+    runs.evaluate_all("all => all.forEach(run => { run.open = true })")
+    expect(page.locator("details.run:has(th a)")).to_have_count(runs.count(), timeout=60_000)
     files = page.locator(".run th a[href^='../../runs/']")
     names = files.evaluate_all("all => all.map(link => link.getAttribute('href'))")
     page.close()

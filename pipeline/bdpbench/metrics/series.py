@@ -126,12 +126,7 @@ def time_back_to_first_peak(cwnd: pl.DataFrame, cuts: pl.DataFrame) -> float | N
         cwnd: of one flow: time_s (f64, s), cwnd_pkts (f64, packets), in the order of time.
         cuts: of the flow, as ``find_cuts`` returns them.
     """
-    if cuts.is_empty():
-        return None
-    first = cuts.row(0, named=True)
-    later = cwnd.filter(pl.col("time_s") > first["cut_s"])
-    back_s = first_time_at_least(later, "cwnd_pkts", CUT_SHARE * first["peak_pkts"])
-    return None if back_s is None else back_s - float(first["cut_s"])
+    return _time_from_first_cut_to(CUT_SHARE, cwnd, cuts)
 
 
 def plateau_time(cwnd: pl.DataFrame, cuts: pl.DataFrame) -> float | None:
@@ -144,12 +139,18 @@ def plateau_time(cwnd: pl.DataFrame, cuts: pl.DataFrame) -> float | None:
         cwnd: of one flow: time_s (f64, s), cwnd_pkts (f64, packets), in the order of time.
         cuts: of the flow, as ``find_cuts`` returns them.
     """
+    return _time_from_first_cut_to(2 - CUT_SHARE, cwnd, cuts)
+
+
+def _time_from_first_cut_to(
+    share_of_peak: float, cwnd: pl.DataFrame, cuts: pl.DataFrame
+) -> float | None:
     if cuts.is_empty():
         return None
     first = cuts.row(0, named=True)
     later = cwnd.filter(pl.col("time_s") > first["cut_s"])
-    clear_s = first_time_at_least(later, "cwnd_pkts", (2 - CUT_SHARE) * first["peak_pkts"])
-    return None if clear_s is None else clear_s - float(first["cut_s"])
+    reached_s = first_time_at_least(later, "cwnd_pkts", share_of_peak * first["peak_pkts"])
+    return None if reached_s is None else reached_s - float(first["cut_s"])
 
 
 def settling_time(cwnd: pl.DataFrame, since_s: float) -> float | None:

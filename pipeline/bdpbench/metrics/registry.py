@@ -59,6 +59,7 @@ CONVERGENCE_WINDOW_S = 10.0
 """Time in s over which two flows have to share fairly to count as converged."""
 
 _THESIS = "sharma2006"
+_XU = "xu2004"
 _CUT = (
     "A cut is a fall of cwnd by at least 5 % between two samples; falls less than one nominal RTT "
     "apart answer the same loss event and count as one cut. The peak of a cut is the last sample "
@@ -137,6 +138,32 @@ _ALL = (
         f"{_THESIS}, section 4.1.3.1",
     ),
     _define(
+        "first_cut_after",
+        "flow",
+        "packets",
+        f"cwnd after the first cut, in the first sample behind it. {_CUT}",
+        f"{_XU}, section 3.2 (cwnd of Westwood and Vegas as congestion avoidance begins)",
+    ),
+    _define(
+        "loss_rate_to_first_cut",
+        "flow",
+        "%",
+        "Packets dropped by the bottleneck's queue up to the peak of the first cut, as a share of "
+        "those that the flow had sent by then: the loss rate of the first slow start. Of a run "
+        f"with one flow. {_CUT}",
+        f"{_XU}, section 3.2 and Figure 3.8",
+    ),
+    _define(
+        "first_recovery_time",
+        "flow",
+        "s",
+        "Time from the first cut to the next peak at or above 90 % of the nominal "
+        "bandwidth-delay product. For a flow that has no such peak and holds its cwnd within 1 % "
+        "over the last quarter of the run, to the time at which it first comes within 1 % of "
+        f"that level. {_CUT}",
+        f"{_XU}, section 3.2 and Figure 3.9 (the first congestion avoidance phase)",
+    ),
+    _define(
         "second_cut_ratio",
         "flow",
         "1",
@@ -191,6 +218,23 @@ _ALL = (
         f"{_THESIS}, section 4.3.3.1",
     ),
     _define(
+        "full_peak_interval",
+        "flow",
+        "s",
+        "Time from the first to the second peak at or above 90 % of the nominal bandwidth-delay "
+        f"product. {_CUT}",
+        f"{_XU}, section 3.4 (the time that Scalable TCP needs to get back to its peak)",
+    ),
+    _define(
+        "congestion_time",
+        "flow",
+        "s",
+        "Time from the first peak at or above 90 % of the nominal bandwidth-delay product to the "
+        "last cut before the second such peak: how long the flow goes on cutting before it grows "
+        f"again. {_CUT}",
+        f"{_XU}, section 3.4 (the time to resolve the congestion)",
+    ),
+    _define(
         "growth_per_rtt",
         "flow",
         "%",
@@ -229,6 +273,22 @@ _ALL = (
         "Departures from the bottleneck's queue, headers and retransmissions included, over "
         f"{_HALF}, as a share of the link's nominal capacity. {_BINS}",
         f"{_THESIS}, Table 1, columns 4 and 5, and section 3.2 (averages from 250 s)",
+    ),
+    _define(
+        "overall_utilization",
+        "link",
+        "%",
+        "Departures from the bottleneck's queue, headers and retransmissions included, over the "
+        "whole run, as a share of the link's nominal capacity.",
+        f"{_XU}, section 3.2 and Figure 3.2 (channel utilization, normalized throughput)",
+    ),
+    _define(
+        "acknowledged_rate",
+        "flow",
+        "Mbit/s",
+        "Data that the sender has seen acknowledged in order, without headers and "
+        f"retransmissions, over {_HALF}.",
+        f"{_XU}, section 4.2 and Figures 4.3 to 4.5 (throughput); goodput of RFC 5166, 2.1",
     ),
     _define(
         "mean_throughput",

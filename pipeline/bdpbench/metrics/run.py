@@ -18,6 +18,7 @@ from bdpbench.metrics.registry import (
 )
 from bdpbench.metrics.series import (
     asymmetry,
+    congestion_time,
     convergence_time,
     find_cuts,
     first_time_at_least,
@@ -32,6 +33,7 @@ from bdpbench.metrics.series import (
     time_to_max_throughput,
     variation,
 )
+from bdpbench.units import BITS_PER_BYTE
 
 METRICS_SCHEMA = {
     "run_id": pl.String,
@@ -46,7 +48,14 @@ METRICS_SCHEMA = {
 }
 """Columns of metrics.parquet; ``value`` is null for what was never reached or is not defined."""
 
-_SERIES = {"cwnd": "flow", "throughput": "flow", "queue": "link", "utilization": "link"}
+_SERIES = {
+    "cwnd": "flow",
+    "sequence": "flow",
+    "acknowledged": "flow",
+    "throughput": "flow",
+    "queue": "link",
+    "utilization": "link",
+}
 _MAX_MISSING_END_S = 1.0
 
 Window = tuple[float, float]
@@ -80,9 +89,10 @@ def measure_run(
             bdp_pkts (packets) and rtt_ms, or rtt_1_ms and rtt_2_ms (ms), for metrics of cwnd;
             flow2_start_s (s) and drop_packet where the scenario has them.
         tables: any of cwnd (time_s f64, flow i32, cwnd_pkts f64), throughput (time_s f64, flow
-            i32, mbps f64), queue (time_s f64, link str, pkts i64, drops i64), utilization (time_s
-            f64, link str, mbps f64), each in the order of time within a flow or link. Others are
-            left alone. Metrics of an absent table are absent.
+            i32, mbps f64), sequence (time_s f64, flow i32, seq i64: highest number sent, from 0),
+            acknowledged (time_s f64, flow i32, ack i64), queue (time_s f64, link str, pkts i64,
+            drops i64), utilization (time_s f64, link str, mbps f64), each in the order of time
+            within a flow or link. Others are left alone. Metrics of an absent table are absent.
         run_id: goes into the rows.
         scenario: goes into the rows.
 
@@ -104,6 +114,8 @@ def measure_run(
         *_measure_cwnds(run, frames["cwnd"], cuts),
         *_measure_links(run, frames["utilization"]),
         *_measure_queues(run, frames["queue"], cuts),
+        *_measure_losses(run, frames["sequence"], frames["queue"], cuts),
+        *_measure_acknowledged(run, frames["acknowledged"]),
         *_measure_throughputs(run, frames["throughput"]),
     ]
     return _as_frame(found, run_id, scenario)
@@ -204,6 +216,7 @@ def _cwnd_values(
     yield "first_full_peak", _nth(full["peak_pkts"], 0)
     yield "second_full_peak", _nth(full["peak_pkts"], 1)
     yield "max_cwnd", _number(cwnd["cwnd_pkts"].max())
+    yield "first_recovery_time", _first_recovery(run, cwnd, cuts, full)
     yield from _cut_values(cwnd, cuts, full, rtt_s)
 
 
@@ -216,7 +229,10 @@ def _cut_values(
     ascents = _after_first_full_peak(cuts, full)
     yield "first_cut_time", _nth(cuts["peak_s"], 0)
     yield "first_cut_ratio", _nth(kept, 0)
+    yield "first_cut_after", _nth(cuts["after_pkts"], 0)
     yield "second_cut_ratio", _nth(kept, 1)
+    yield "full_peak_interval", _nth(full["peak_s"].diff(), 1)
+    yield "congestion_time", congestion_time(cuts, full)
     yield "later_cut_ratio", _median(later["after_pkts"] / later["peak_pkts"])
     yield "recovery_time", _median(recovery_times(ascents))
     yield "growth_per_rtt", _median(growth_per_rtt(ascents, rtt_s))
@@ -230,6 +246,18 @@ def _time_to_top(run: _Run, cwnd: pl.DataFrame, full: pl.DataFrame) -> float | N
         return _nth(full["peak_s"], 0)
     reached_s = first_time_at_least(cwnd, "cwnd_pkts", run.full_pkts)
     return None if reached_s is None else settling_time(cwnd, run.last_quarter_s)
+
+
+def _first_recovery(
+    run: _Run, cwnd: pl.DataFrame, cuts: pl.DataFrame, full: pl.DataFrame
+) -> float | None:
+    """Time in s from the first cut to the next top: a full peak, or a level that is held."""
+    if cuts.is_empty():
+        return None
+    top_s = _nth(full.filter(pl.col("cut") > 0)["peak_s"], 0)
+    if top_s is None and full.is_empty():
+        top_s = _time_to_top(run, cwnd, full)
+    return None if top_s is None else top_s - float(cuts["cut_s"][0])
 
 
 def _full_peaks(run: _Run, cuts: pl.DataFrame) -> pl.DataFrame:
@@ -257,9 +285,13 @@ def _measure_links(run: _Run, links: Frames) -> Iterator[Measurement]:
         kept_s = time_reached_and_kept(bins, level_mbps, MOST_BELOW_S)
         yield Measurement("time_to_90pct_utilization_kept", subject, kept_s, run.whole)
         yield Measurement("max_throughput", subject, _number(bins["mbps"].max()), run.whole)
-        mean_mbps = _mean(bins, "mbps", run.second_half)
-        share = None if mean_mbps is None else 100 * mean_mbps / capacity_mbps
-        yield Measurement("utilization", subject, share, run.second_half)
+        for metric, window in (
+            ("utilization", run.second_half),
+            ("overall_utilization", run.whole),
+        ):
+            mean_mbps = _mean(bins, "mbps", window)
+            share = None if mean_mbps is None else 100 * mean_mbps / capacity_mbps
+            yield Measurement(metric, subject, share, window)
 
 
 def _measure_queues(
@@ -287,6 +319,39 @@ def _queue_min_after_peak(
     window = (float(peaks_s[1]), run.duration_s)
     smallest = queue.filter(in_window(*window))["pkts"].min()
     return Measurement("queue_min_after_peak", subject, _number(smallest), window)
+
+
+def _measure_losses(
+    run: _Run, sent: Frames, queues: Frames, cuts: Mapping[int, pl.DataFrame]
+) -> Iterator[Measurement]:
+    if not (len(cuts) == len(sent) == len(queues) == 1):
+        return
+    ((flow, events),), (numbers,), (queue,) = cuts.items(), sent.values(), queues.values()
+    value = None if events.is_empty() else _loss_rate(numbers, queue, float(events["peak_s"][0]))
+    yield Measurement("loss_rate_to_first_cut", f"flow:{flow}", value, run.whole)
+
+
+def _loss_rate(numbers: pl.DataFrame, queue: pl.DataFrame, end_s: float) -> float | None:
+    """Drops up to end_s in % of the packets sent by then; numbers count from 0."""
+    highest = _last_until(numbers, "seq", end_s)
+    drops = _last_until(queue, "drops", end_s)
+    if highest is None or drops is None or highest < 0:
+        return None
+    return 100 * drops / (highest + 1)
+
+
+def _last_until(frame: pl.DataFrame, column: str, end_s: float) -> float | None:
+    return _number(frame.filter(pl.col("time_s") <= end_s)[column].last())
+
+
+def _measure_acknowledged(run: _Run, flows: Frames) -> Iterator[Measurement]:
+    for flow, acks in flows.items():
+        first, last = (_last_until(acks, "ack", end_s) for end_s in run.second_half)
+        rate = None
+        if first is not None and last is not None:
+            bits = BITS_PER_BYTE * run.positive("packet_bytes") * (last - first)
+            rate = bits / 1e6 / (run.duration_s / 2)
+        yield Measurement("acknowledged_rate", f"flow:{flow}", rate, run.second_half)
 
 
 def _measure_throughputs(run: _Run, flows: Frames) -> Iterator[Measurement]:

@@ -153,6 +153,24 @@ def _time_from_first_cut_to(
     return None if reached_s is None else reached_s - float(first["cut_s"])
 
 
+def congestion_time(cuts: pl.DataFrame, full: pl.DataFrame) -> float | None:
+    """Time in s from the first full peak to the last cut before the second; None without both.
+
+    Args:
+        cuts: of a flow, as ``find_cuts`` returns them.
+        full: those of them whose peak counts as full, with their number among all in ``cut``.
+
+    >>> cuts = pl.DataFrame({"peak_s": [1.0, 2.0, 9.0], "cut_s": [1.1, 2.1, 9.1]})
+    >>> full = cuts.with_row_index("cut").filter(pl.col("cut") != 1)
+    >>> round(congestion_time(cuts, full), 3)
+    1.1
+    """
+    if full.height < 2:
+        return None
+    last_cut_s = cuts["cut_s"][int(full["cut"][1]) - 1]
+    return float(last_cut_s - full["peak_s"][0])
+
+
 def settling_time(cwnd: pl.DataFrame, since_s: float) -> float | None:
     """Time in s at which cwnd first comes within 1 % of the level that it holds from since_s on.
 

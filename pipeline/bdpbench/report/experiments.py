@@ -80,7 +80,9 @@ def _experiment(
         description=str(scenario.get("description", "")),
         runs=tuple(names.run(run["run_id"]) for run in runs),
         absent=len(runs) - len(done),
-        summaries=tuple(_summaries(key, done, sweep, metrics, numbers, names)),
+        summaries=tuple(
+            _summaries(key, done, sweep, metrics, numbers, names, scenario.get("summary", ()))
+        ),
         views=tuple(
             charted_view(view, f"{key}-{index}", sweep, series, names)
             for index, view in enumerate(views)
@@ -139,10 +141,12 @@ def _summaries(
     metrics: pl.DataFrame,
     numbers: Sequence[Mapping[str, Any]],
     names: Names,
+    wanted: Sequence[str],
 ) -> list[Chart]:
     if any(len(set(protocols_of(run))) > 1 for run in runs):
         return []  # a line for each pair could not be read: the comparison has their matrix
-    asked = list(dict.fromkeys(each["metric"] for each in numbers)) or _USUAL_SWEEP_METRICS
+    published = [each["metric"] for each in numbers]
+    asked = list(dict.fromkeys([*wanted, *published])) or _USUAL_SWEEP_METRICS
     charts = (
         sweep_summary(f"{key}-sweep-{metric}", metric, runs, sweep, metrics, numbers, names)
         for metric in asked

@@ -194,9 +194,7 @@ _TAGGED_WIRELESS = (
         f"-p {_group('type', _WORD)}",
         f"-k +{_group('layer', _LAYER)}",
         f"-i {_group('uid', _INT)}",
-        r"-N:loc \{"
-        + " ".join(_group(name, _FLOAT) for name in ("x_m", "y_m", "z_m"))
-        + r"\}",
+        r"-N:loc \{" + " ".join(_group(name, _FLOAT) for name in ("x_m", "y_m", "z_m")) + r"\}",
         f"-N:en {_group('energy_j', _FLOAT)}",
         *(
             f"-M:{tag} {_group(name, _HEX)}"
@@ -240,9 +238,7 @@ FORMS = (
     Form(
         "satellite",
         "packets",
-        _line(
-            _fields(_UNTIL_ADDRESSES, _SEQ_UID) + f"(?:[ \t]+{_TCP_HEADER})?[ \t]+{_POSITIONS}"
-        ),
+        _line(_fields(_UNTIL_ADDRESSES, _SEQ_UID) + f"(?:[ \t]+{_TCP_HEADER})?[ \t]+{_POSITIONS}"),
         5e-5,
     ),
     Form("SCTP", "packets", _line(_fields(_UNTIL_ADDRESSES, _SCTP)), _MICROSECOND),
@@ -334,7 +330,7 @@ FORMS = (
             _fields("E", _TIME_S, _group("source", "ErrModelTimer"), _WORD, _group("what", _TEXT))
         ),
         _MICROSECOND,
-        ),
+    ),
     Form(
         "MAC events",
         "occurrences",
@@ -359,7 +355,9 @@ FORMS = (
     Form(
         "node energy",
         "occurrences",
-        _line(_fields("N", "-t", _TIME_S, "-n", _group("node", _INT), _group("what", f"-e {_TEXT}"))),
+        _line(
+            _fields("N", "-t", _TIME_S, "-n", _group("node", _INT), _group("what", f"-e {_TEXT}"))
+        ),
         _MICROSECOND,
         source="N",
     ),

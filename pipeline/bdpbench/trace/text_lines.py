@@ -28,10 +28,7 @@ _WIRED_CHECKS: Mapping[str, tuple[str, str]] = {
     "time": ("a time", r"[0-9]+(\.[0-9]+)?(e[-+]?[0-9]+)?"),
     "src.port": ("an address and a port", r"-?[0-9]+(\.[0-9]+){0,2}\.-?[0-9]+"),
     "dst.port": ("an address and a port", r"-?[0-9]+(\.[0-9]+){0,2}\.-?[0-9]+"),
-} | {
-    name: ("a whole number", "-?[0-9]+")
-    for name in ("from", "to", "bytes", "flow", "seq", "uid")
-}
+} | {name: ("a whole number", "-?[0-9]+") for name in ("from", "to", "bytes", "flow", "seq", "uid")}
 
 
 @dataclass
@@ -164,7 +161,9 @@ def _table_rows(rows: pl.DataFrame, form: Form) -> pl.DataFrame:
     if form.source is not None:
         rows = rows.with_columns(source=pl.lit(form.source, dtype=pl.Categorical()))
     columns = TABLES[form.table]
-    missing = [pl.lit(None, dtype=columns[name]).alias(name) for name in columns.keys() - rows.columns]
+    missing = [
+        pl.lit(None, dtype=columns[name]).alias(name) for name in columns.keys() - rows.columns
+    ]
     return rows.with_columns(missing).select(LINE, *columns)
 
 

@@ -1,10 +1,10 @@
-"""Chunks of text -> batches of rows, in order, parsed by several threads, every line accounted for."""
+"""Chunks of text -> batches of rows: in order, by several threads, every line accounted for."""
 
 from __future__ import annotations
 
 import os
 from collections import deque
-from collections.abc import Collection, Iterator, Sequence
+from collections.abc import Iterator, Sequence
 from concurrent.futures import Future, ThreadPoolExecutor
 from dataclasses import dataclass, field
 
@@ -167,7 +167,7 @@ class _Accountant:
         self._last = batch.last
 
 
-def _parse_chunk(chunk: Chunk, reading: Reading, hint: Collection[str]) -> _Batch:
+def _parse_chunk(chunk: Chunk, reading: Reading, hint: Sequence[str]) -> _Batch:
     length, cut = chunk.length, None
     if chunk.cut:
         length = chunk.buffer.rfind(b"\n", 0, chunk.length - 1) + 1
@@ -179,7 +179,7 @@ def _parse_chunk(chunk: Chunk, reading: Reading, hint: Collection[str]) -> _Batc
     return batch
 
 
-def _parse_lines(chunk: Chunk, length: int, reading: Reading, hint: Collection[str]) -> _Batch:
+def _parse_lines(chunk: Chunk, length: int, reading: Reading, hint: Sequence[str]) -> _Batch:
     if reading.parser is None:
         return _text_batch(chunk, length, reading, hint)
     wanted = {"time_s", *reading.columns} if reading.table == "packets" else {"time_s"}
@@ -205,11 +205,11 @@ def _wired_batch(chunk: Chunk, wired: native.WiredLines, reading: Reading) -> _B
     )
 
 
-def _text_batch(chunk: Chunk, length: int, reading: Reading, hint: Collection[str]) -> _Batch:
+def _text_batch(chunk: Chunk, length: int, reading: Reading, hint: Sequence[str]) -> _Batch:
     """All lines are read by their patterns."""
     lines = bytes(memoryview(chunk.buffer)[:length]).split(b"\n")[:-1]
     parsed = parse_text(lines, range(len(lines)), hint)
-    frame = parsed.frames[reading.table] if reading.table in parsed.frames else None
+    frame = parsed.frames.get(reading.table)
     return _with_times(
         _Batch(
             chunk.source,
@@ -223,7 +223,7 @@ def _text_batch(chunk: Chunk, length: int, reading: Reading, hint: Collection[st
 
 
 def _mixed_batch(
-    chunk: Chunk, wired: native.WiredLines, reading: Reading, hint: Collection[str]
+    chunk: Chunk, wired: native.WiredLines, reading: Reading, hint: Sequence[str]
 ) -> _Batch:
     """The parser left lines: they are read by their patterns and put back in their places."""
     buffer, others = chunk.buffer, wired.other_lines

@@ -206,7 +206,18 @@ _TAGGED_WIRELESS = (
 )
 
 _ENDS = _fields(*_ints("src_node", "src_port", "dst_node", "dst_port"))
-ALL_VARIABLES = tuple("maxseq hiack seqno cwnd ssthresh dupacks rtt srtt rttvar bkoff".split())
+ALL_VARIABLES = (
+    "maxseq",
+    "hiack",
+    "seqno",
+    "cwnd",
+    "ssthresh",
+    "dupacks",
+    "rtt",
+    "srtt",
+    "rttvar",
+    "bkoff",
+)
 """What a line of all variables of a TCP agent prints, in its order."""
 
 _ALL_VARIABLES = _fields(

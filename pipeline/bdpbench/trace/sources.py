@@ -7,14 +7,11 @@ import ctypes
 import ctypes.util
 import gzip
 import io
-import os
-import stat
-import sys
 import zlib
 from collections.abc import Iterator
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import BinaryIO, cast
+from typing import Any, Protocol
 
 from bdpbench.errors import BdpbenchError
 
@@ -26,7 +23,14 @@ PADDING = 16
 """Bytes behind a chunk's text that the parser in C may read."""
 
 _HEAD_BYTES = 1 << 16
-_MAGIC = {b"\x1f\x8b": "gzip", b"BZh": "bzip2", b"\x28\xb5\x2f\xfd": "zstd"}
+_MAGIC_BYTES = 4
+
+
+class _Stream(Protocol):
+    """What reads bytes into a buffer, and gives their number: 0 at the end."""
+
+    def readinto(self, buffer: memoryview, /) -> int | None: ...
+    def close(self) -> None: ...
 
 
 @dataclass(frozen=True)
@@ -58,7 +62,7 @@ class Source:
 
     name: str
     _head: bytes = b""
-    _stream: BinaryIO | None = field(default=None, repr=False)
+    _stream: _Stream | None = field(default=None, repr=False)
     _used: bool = False
 
     def head(self) -> bytes:
@@ -83,77 +87,71 @@ class Source:
             BdpbenchError: when the source cannot be read, is damaged, has a line longer than a
                 chunk, or is a pipe that was read before.
         """
-        head = self._rewound()
-        stream = cast(BinaryIO, self._stream)
+        stream, head = self._rewound()
         try:
             yield from _cut_into_chunks(stream, head, self.name)
         finally:
             stream.close()
             self._stream = None
 
-    def _rewound(self) -> bytes:
-        """Opens the source at its beginning; returns what has been read of it already."""
+    def _rewound(self) -> tuple[_Stream, bytes]:
+        """The stream of the source, and what has been read of it already."""
         if self._used and not self._is_regular():
             raise BdpbenchError("a pipe can be read only once", where=self.name)
         self._used = True
         head, self._head = self._head, b""
         if self._stream is None:
             self._stream, head = self._open(), b""
-        return head
+        return self._stream, head
 
     def _is_regular(self) -> bool:
-        return self.name != STANDARD_INPUT and stat.S_ISREG(os.stat(self.name).st_mode)
+        return self.name != STANDARD_INPUT and Path(self.name).is_file()
 
-    def _open(self) -> BinaryIO:
+    def _open(self) -> _Stream:
+        file = 0 if self.name == STANDARD_INPUT else self.name
         try:
-            raw = (
-                cast(BinaryIO, sys.stdin.buffer.raw)  # type: ignore[attr-defined]
-                if self.name == STANDARD_INPUT
-                else Path(self.name).open("rb", buffering=0)
-            )
-            magic = _read_exactly(raw, 4)
+            raw = open(file, "rb", buffering=0, closefd=file != 0)  # noqa: SIM115 - the caller closes
+            magic = _read_exactly(raw, _MAGIC_BYTES)
         except OSError as error:
             raise _unreadable(self.name, error) from None
-        return _decompressed(cast(BinaryIO, _Prefixed(magic, raw)), magic, self.name)
+        return _decompressed(_Prefixed(magic, raw), magic, self.name)
 
 
 class _Prefixed(io.RawIOBase):
     """A stream with bytes put back before it."""
 
-    def __init__(self, prefix: bytes, stream: BinaryIO) -> None:
+    def __init__(self, prefix: bytes, stream: _Stream) -> None:
         self._prefix = prefix
         self._stream = stream
 
     def readable(self) -> bool:
         return True
 
-    def readinto(self, buffer: bytearray) -> int | None:  # type: ignore[override]
+    def readinto(self, buffer: Any) -> int | None:
         if not self._prefix:
-            return cast(int, self._stream.readinto(buffer))  # type: ignore[attr-defined]
+            return self._stream.readinto(buffer)
         taken = self._prefix[: len(buffer)]
-        buffer[: len(taken)] = taken
+        memoryview(buffer)[: len(taken)] = taken
         self._prefix = self._prefix[len(taken) :]
         return len(taken)
 
     def close(self) -> None:
-        if not self.closed and self._stream is not getattr(sys.stdin.buffer, "raw", None):
+        if not self.closed:
             self._stream.close()
         super().close()
 
 
-def _decompressed(stream: BinaryIO, magic: bytes, name: str) -> BinaryIO:
-    for prefix, compression in _MAGIC.items():
-        if not magic.startswith(prefix):
-            continue
-        if compression == "gzip":
-            return cast(BinaryIO, gzip.GzipFile(fileobj=stream))
-        if compression == "bzip2":
-            return cast(BinaryIO, bz2.BZ2File(stream))
-        return cast(BinaryIO, _ZstdStream(stream, name))
+def _decompressed(stream: _Prefixed, magic: bytes, name: str) -> _Stream:
+    if magic.startswith(b"\x1f\x8b"):
+        return gzip.GzipFile(fileobj=io.BufferedReader(stream))
+    if magic.startswith(b"BZh"):
+        return bz2.BZ2File(io.BufferedReader(stream))
+    if magic == b"\x28\xb5\x2f\xfd":
+        return _ZstdStream(stream, name)
     return stream
 
 
-def _cut_into_chunks(stream: BinaryIO, rest: bytes, name: str) -> Iterator[Chunk]:
+def _cut_into_chunks(stream: _Stream, rest: bytes, name: str) -> Iterator[Chunk]:
     """Chunks of a stream that follows ``rest``."""
     ended = False
     while not ended:
@@ -175,13 +173,13 @@ def _cut_into_chunks(stream: BinaryIO, rest: bytes, name: str) -> Iterator[Chunk
         yield Chunk(name, buffer, end + cut, cut)
 
 
-def _fill(stream: BinaryIO, buffer: bytearray, filled: int, name: str) -> tuple[int, bool]:
+def _fill(stream: _Stream, buffer: bytearray, filled: int, name: str) -> tuple[int, bool]:
     """Reads until the buffer is full but for its padding, or the stream ends."""
     room = memoryview(buffer)
     limit = len(buffer) - PADDING
     while filled < limit:
         try:
-            count = stream.readinto(room[filled:limit])  # type: ignore[attr-defined]
+            count = stream.readinto(room[filled:limit])
         except (OSError, EOFError, zlib.error) as error:
             raise _unreadable(name, error) from None
         if not count:
@@ -190,17 +188,22 @@ def _fill(stream: BinaryIO, buffer: bytearray, filled: int, name: str) -> tuple[
     return filled, False
 
 
-def _read(stream: BinaryIO, size: int, name: str) -> bytes:
+def _read(stream: _Stream, size: int, name: str) -> bytes:
     try:
-        return stream.read(size)
+        return _read_some(stream, size)
     except (OSError, EOFError, zlib.error) as error:
         raise _unreadable(name, error) from None
 
 
-def _read_exactly(stream: BinaryIO, size: int) -> bytes:
+def _read_some(stream: _Stream, size: int) -> bytes:
+    buffer = bytearray(size)
+    return bytes(buffer[: stream.readinto(memoryview(buffer)) or 0])
+
+
+def _read_exactly(stream: _Stream, size: int) -> bytes:
     """Up to ``size`` bytes, fewer only at the end."""
     text = b""
-    while len(text) < size and (more := stream.read(size - len(text))):
+    while len(text) < size and (more := _read_some(stream, size - len(text))):
         text += more
     return text
 
@@ -224,7 +227,7 @@ class _Span(ctypes.Structure):
 class _ZstdStream(io.RawIOBase):
     """A zstd stream, decompressed by the system's libzstd (Python has none before 3.14)."""
 
-    def __init__(self, stream: BinaryIO, name: str) -> None:
+    def __init__(self, stream: _Stream, name: str) -> None:
         self._stream = stream
         self._library = _libzstd(name)
         self._state = self._library.ZSTD_createDStream()
@@ -235,7 +238,7 @@ class _ZstdStream(io.RawIOBase):
     def readable(self) -> bool:
         return True
 
-    def readinto(self, buffer: bytearray) -> int:  # type: ignore[override]
+    def readinto(self, buffer: Any) -> int:
         target = (ctypes.c_char * len(buffer)).from_buffer(buffer)
         output = _Span(ctypes.addressof(target), len(buffer), 0)
         while output.used == 0 and len(buffer):
@@ -250,7 +253,7 @@ class _ZstdStream(io.RawIOBase):
         return int(output.used)
 
     def _refill(self) -> bool:
-        count = self._stream.readinto(self._input)  # type: ignore[attr-defined]
+        count = self._stream.readinto(memoryview(self._input).cast("B"))
         if not count and self._in_frame:
             raise EOFError("the last zstd frame does not end")
         self._span.size, self._span.used = count or 0, 0

@@ -1,4 +1,4 @@
-"""Lines of text -> rows of the tables, by the patterns of their forms: any form, one line at a time.
+"""Lines of text -> rows of the tables, by the patterns of their forms.
 
 This is the reference for the parser of wired lines in C, and what reads every other form.
 """
@@ -22,7 +22,10 @@ _ADDRESSES = ("src_node", "dst_node", "node")
 _LEVEL_BITS = 11
 _MAX_ABOVE = (1 << 20) - 1
 _NAM_LINE = re.compile(r"[A-Za-z+-] -t (\*|-?[0-9][0-9.e+-]*)( |$)")
-_WIRED_FIELDS = "event time from to type bytes flags flow src.port dst.port seq uid".split()
+_WIRED_FIELDS = (
+    *("event", "time", "from", "to", "type", "bytes", "flags", "flow"),
+    *("src.port", "dst.port", "seq", "uid"),
+)
 _WIRED_COUNTS = (12, 15, 16, 19, 20)
 _WIRED_CHECKS: Mapping[str, tuple[str, str]] = {
     "time": ("a time", r"[0-9]+(\.[0-9]+)?(e[-+]?[0-9]+)?"),

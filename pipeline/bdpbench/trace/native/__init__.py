@@ -9,7 +9,6 @@ from __future__ import annotations
 import ctypes
 import functools
 import hashlib
-import os
 import subprocess
 from collections.abc import Collection
 from dataclasses import dataclass
@@ -84,18 +83,17 @@ class _WiredChunk(ctypes.Structure):
     )
 
 
-_SchemaRelease = ctypes.CFUNCTYPE(None, ctypes.POINTER(_ArrowSchema))
-
-
-@_SchemaRelease
-def _release_schema(schema: Any) -> None:
+def _mark_released(schema: Any) -> None:
     """A schema's memory is Python's; it is only marked as released."""
     schema.contents.release = None
 
 
+_RELEASE_SCHEMA = ctypes.CFUNCTYPE(None, ctypes.POINTER(_ArrowSchema))(_mark_released)
+
+
 @dataclass(frozen=True)
 class Backwards:
-    """The first of ``count`` places of a chunk where time runs backwards; ``line`` counts from 0."""
+    """The first of ``count`` places of a chunk where time runs backwards; lines count from 0."""
 
     count: int
     line: int
@@ -232,7 +230,7 @@ class _Column:
             format=arrow_format,
             name=name.encode(),
             flags=_NULLABLE,
-            release=ctypes.cast(_release_schema, ctypes.c_void_p).value,
+            release=ctypes.cast(_RELEASE_SCHEMA, ctypes.c_void_p).value,
         )
 
     def __arrow_c_array__(self, requested_schema: object = None) -> tuple[object, object]:

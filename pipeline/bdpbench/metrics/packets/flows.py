@@ -97,9 +97,9 @@ class FlowSums:
         )
         samples = self._round_trips.match(sends, arrivals, self._sent_before.byte_streams)
         self._slow_starts.update(sends, drops)
-        found = (sends, arrivals, drops, samples)
+        found = [sends, arrivals, drops, samples]
         if self._window.is_bounded:
-            found = tuple(each.filter(self._window.holds()) for each in found)
+            found = [each.filter(self._window.holds()) for each in found]
         for sums, rows in zip(self.binned, found, strict=True):
             sums.add(rows, events.last_s)
         self._times.update(*found[:3])
@@ -158,7 +158,7 @@ class Streams:
         )
 
     def result(self) -> pl.DataFrame:
-        """One row a stream, in the order of their appearance: ENDS, type, is_ack, is_numbered (bool)."""
+        """One row a stream, as they appear: ENDS, type, is_ack, is_numbered (bool)."""
         return self._known
 
 
@@ -212,7 +212,9 @@ class Jitter:
         # J is 0 before the first difference, and the differences of a batch follow the J before it.
         steps = delays.select("stream", jitter_s=pl.col("delay_s").diff().abs().over("stream"))
         first = self._last.select("stream", jitter_s=0.0)
-        started = pl.concat([self._jitter, first]).unique("stream", keep="first", maintain_order=True)
+        started = pl.concat([self._jitter, first]).unique(
+            "stream", keep="first", maintain_order=True
+        )
         averaged = pl.col("jitter_s").ewm_mean(alpha=_SMOOTHING, adjust=False).last()
         moved = pl.concat([started, steps.filter(pl.col("jitter_s").is_not_null())])
         self._jitter = moved.group_by("stream").agg(averaged)
@@ -327,6 +329,10 @@ class SlowStarts:
         )
 
     def result(self) -> pl.DataFrame:
-        """stream, slow_start_end_s (f64, s, null without a retransmission), slow_start_pkts,
-        slow_start_drops (i64), started_s (f64, s, first packet sent)."""
+        """One row a stream.
+
+        Returns:
+            stream, slow_start_end_s (f64, s, null without a retransmission), slow_start_pkts,
+            slow_start_drops (i64), started_s (f64, s, first packet sent).
+        """
         return self._counts.rename({"end_s": "slow_start_end_s"})

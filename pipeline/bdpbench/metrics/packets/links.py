@@ -65,12 +65,12 @@ class LinkSums:
         departed = pl.concat([events.passed, waits.select("time_s", "link", "bytes")])
         drops = events.drops.filter(pl.col("link").is_not_null())
         self._capacity.update(waits)
-        found = (departed, waits, drops, changes)
+        found = [departed, waits, drops, changes]
         entries = events.entries
         if self._window.is_bounded:
             early = changes.filter(pl.col("time_s") < self._window.start_s)
             self._before.append(early.group_by("link").agg(pl.col("change").sum()))
-            found = tuple(each.filter(self._window.holds()) for each in found)
+            found = [each.filter(self._window.holds()) for each in found]
             entries = entries.filter(self._window.holds())
         for sums, rows in zip(self.binned, found, strict=True):
             sums.add(rows, events.last_s)
@@ -157,7 +157,7 @@ class Queue:
         return departed.sort("time_s", maintain_order=True)
 
     def _changes(self, stays: pl.DataFrame) -> pl.DataFrame:
-        # A packet that a full queue turns away, or that an idle link takes at once, was never in it.
+        # What a full queue turns away, or an idle link takes at once, was never in the queue.
         held = stays.filter((pl.col("left_s") > pl.col("entered_s")).fill_null(value=True))
         up = held.filter(pl.col("entered_row").is_not_null()).select(
             "link", time_s="entered_s", row="entered_row", change=pl.lit(1, pl.Int64)
@@ -249,6 +249,8 @@ class _EnteredByFlow:
             "entered_bytes": pl.Int64,
             "first_s": pl.Float64,
         }
-        return pl.concat([pl.DataFrame(schema=schema), *self._parts]).group_by(
-            "link", "stream"
-        ).agg(pl.col("entered_pkts", "entered_bytes").sum(), pl.col("first_s").min())
+        return (
+            pl.concat([pl.DataFrame(schema=schema), *self._parts])
+            .group_by("link", "stream")
+            .agg(pl.col("entered_pkts", "entered_bytes").sum(), pl.col("first_s").min())
+        )

@@ -10,7 +10,7 @@ import polars as pl
 
 from bdpbench.errors import BdpbenchError
 from bdpbench.metrics.packets.bins import Window
-from bdpbench.metrics.packets.events import link_ends, split_events
+from bdpbench.metrics.packets.events import ENDS, link_ends, split_events
 from bdpbench.metrics.packets.flows import FlowSums
 from bdpbench.metrics.packets.links import LinkSums
 from bdpbench.metrics.packets.losses import Losses
@@ -40,6 +40,50 @@ _LINK_COUNTS = (
 )
 
 
+FLOWS = (
+    "subject",
+    "kind",
+    *ENDS,
+    "type",
+    *_FLOW_COUNTS,
+    "delay_sum_s",
+    "delay_min_s",
+    "delay_max_s",
+    "jitter_s",
+    "rtt_sum_s",
+    "rtt_max_s",
+    "first_sent_s",
+    "first_drop_s",
+    "first_retransmission_s",
+    "last_received_s",
+    "started_s",
+    "slow_start_end_s",
+    "slow_start_pkts",
+    "slow_start_drops",
+)
+"""Columns of ``PacketSums.flows``."""
+
+LINKS = (
+    "subject",
+    "from_node",
+    "to_node",
+    "entered_pkts",
+    "entered_bytes",
+    "came_pkts",
+    "departed_pkts",
+    "departed_bytes",
+    "waited_pkts",
+    "dropped_pkts",
+    "dropped_bytes",
+    "wait_sum_s",
+    "wait_max_s",
+    "length_area",
+    "longest_pkts",
+    "capacity_mbps",
+)
+"""Columns of ``PacketSums.links``."""
+
+
 @dataclass(frozen=True)
 class PacketSums:
     """What flows and links did: the frames that the metrics of packets are functions of.
@@ -47,7 +91,7 @@ class PacketSums:
     Attributes:
         start_s, end_s: the window, s, half-open; of a whole trace its first and last event.
         bin_s: width of the bins of the series, s.
-        flows: one row a stream, in the order of appearance: subject (str: flow:1, or with its ends
+        flows: one row a stream, data first, by flow id and start: subject (str: flow:1, or with its ends
             where several data streams share a flow id; acks:1 for ACKs, control:1 for packets
             without numbers), kind (data, acks, control), flow, src_node, src_port, dst_node,
             dst_port (i32), type (str); counts in the window (i64): sent_pkts, sent_bytes,
@@ -57,10 +101,11 @@ class PacketSums:
             first_drop_s, first_retransmission_s, last_received_s; and of the whole trace up to
             end_s slow_start_end_s, slow_start_pkts, slow_start_drops, started_s. What the trace
             cannot tell, since it lacks the link of a stream's source or destination, is null.
-        links: one row a link: subject (link:0-1), from_node, to_node, entered_pkts, entered_bytes,
-            departed_pkts, departed_bytes, waited_pkts, dropped_pkts, dropped_bytes (i64),
-            wait_sum_s, wait_max_s (f64, s), length_area (f64, packets · s), longest_pkts (i64),
-            capacity_mbps (f64, Mbit/s, null where it is not known).
+        links: one row a link: subject (link:0-1), from_node, to_node (i32), entered_pkts,
+            entered_bytes (+ lines), came_pkts (also those dropped before the queue),
+            departed_pkts, departed_bytes, waited_pkts (for any time), dropped_pkts, dropped_bytes
+            (i64), wait_sum_s, wait_max_s (f64, s), length_area (f64, packets · s), longest_pkts
+            (i64), capacity_mbps (f64, Mbit/s, null where it is not known).
         link_flows: link, flow (subjects), entered_pkts, entered_bytes (i64), first_s (f64, s).
         flow_series: subject, time_s (f64, s, end of the bin), mbps, goodput_mbps (f64, Mbit/s),
             delay_ms, rtt_ms (f64, means, ms), sent_pkts, dropped_pkts, retransmitted_pkts (i64).
@@ -195,8 +240,8 @@ class PacketMeter:
             start_s,
             end_s,
             bin_s,
-            flows.drop("stream"),
-            links.drop("link"),
+            flows.select(FLOWS),
+            links.select(LINKS),
             entered.join(names, on="stream")
             .join(links.select("link", subject="subject"), on="link")
             .select("flow", "entered_pkts", "entered_bytes", "first_s", link="subject")
@@ -232,6 +277,8 @@ class PacketMeter:
             .join(self._capacities(), on="link", how="left")
         )
         counts = pl.col("entered_pkts", "entered_bytes", *_LINK_COUNTS, "pkts").fill_null(0)
+        # A packet that is dropped before the queue has come to the link, and has no + line.
+        gone = pl.col("departed_pkts") + pl.col("dropped_pkts") + pl.col("change_pkts")
         area = pl.col("pkts") * (end_s - start_s) + (
             pl.col("change_pkts") * end_s - pl.col("change_times_s").fill_null(0.0)
         )
@@ -240,18 +287,20 @@ class PacketMeter:
             .with_columns(
                 *link_ends(),
                 length_area=area,
+                came_pkts=pl.max_horizontal("entered_pkts", gone),
                 longest_pkts=pl.max_horizontal("longest_pkts", "pkts"),
                 wait_sum_s=pl.col("wait_sum_s").fill_null(0.0),
                 wait_max_s=pl.col("wait_max_s").fill_null(0.0),
             )
             .with_columns(subject=pl.format("link:{}-{}", "from_node", "to_node"))
-            .drop("change_pkts", "change_times_s")
+            .select("link", *LINKS, "pkts")
             .sort("from_node", "to_node")
         )
 
     def _capacities(self) -> pl.DataFrame:
         given = [
-            (start * (1 << 32) + end, mbps) for (start, end), mbps in (self.capacities or {}).items()
+            (start * (1 << 32) + end, mbps)
+            for (start, end), mbps in (self.capacities or {}).items()
         ]
         known = pl.DataFrame(
             given, schema={"link": pl.Int64, "capacity_mbps": pl.Float64}, orient="row"
@@ -266,7 +315,9 @@ class PacketMeter:
         start, end = _bin_ends(bin_s, window)
         change = pl.col("change_pkts").fill_null(0)
         at_start = (change.cum_sum().over("link") - change) + pl.col("pkts").fill_null(0)
-        joined = full.join(links.select("link", "subject", "pkts"), on="link", maintain_order="left")
+        joined = full.join(
+            links.select("link", "subject", "pkts"), on="link", maintain_order="left"
+        )
         with_length = joined.with_columns(start=start, end=end, at_start=at_start)
         length = pl.col("end") - pl.col("start")
         area = pl.col("at_start") * length + (
@@ -319,7 +370,7 @@ def _flow_totals(who: pl.DataFrame, bins: pl.DataFrame, entered: pl.DataFrame) -
     counted = who.join(sums, on="stream", how="left", maintain_order="left").with_columns(
         pl.col(*_FLOW_COUNTS).fill_null(0), _kind().alias("kind")
     )
-    slow_start = pl.when(pl.col("kind") == "data")
+    slow_start = pl.when((pl.col("kind") == "data") & (pl.col("type") == "tcp"))
     return counted.with_columns(
         *(pl.when(sees_source).then(name).alias(name) for name in _AT_SOURCE),
         *(pl.when(sees_receiver).then(name).alias(name) for name in _AT_RECEIVER),
@@ -328,7 +379,7 @@ def _flow_totals(who: pl.DataFrame, bins: pl.DataFrame, entered: pl.DataFrame) -
             for name in ("slow_start_end_s", "slow_start_pkts", "slow_start_drops")
         ),
         subject=_flow_subject(),
-    ).drop("is_ack", "is_numbered")
+    ).sort(pl.col("kind") == "control", pl.col("kind") == "acks", "flow", "started_s")
 
 
 def _kind() -> pl.Expr:
@@ -338,7 +389,7 @@ def _kind() -> pl.Expr:
 
 
 def _flow_subject() -> pl.Expr:
-    """data streams: flow:<fid>, with the ends where several streams of a kind share the flow id."""
+    """flow:<fid> (acks:, control:), with the ends where streams of a kind share the flow id."""
     kind = pl.when(pl.col("kind") == "data").then(pl.lit("flow")).otherwise("kind")
     ends = pl.format("{}.{}-{}.{}", *_or_dash("src_node", "src_port", "dst_node", "dst_port"))
     fid = pl.col("flow").cast(pl.String)

@@ -1,5 +1,6 @@
-"""What one line alone does not tell: whether a packet was sent before, arrived before, how long it
-took. Each tracker remembers what later lines will be asked about, and no more.
+"""What one line alone does not tell: whether a packet was sent or had arrived before, and when.
+
+Each tracker remembers what later lines will be asked about, and no more.
 """
 
 from __future__ import annotations

@@ -65,6 +65,10 @@ PACKETS: Mapping[str, pl.DataType] = types.MappingProxyType(
         "y_m": pl.Float64(),
         "z_m": pl.Float64(),
         "energy_j": pl.Float64(),
+        "mac_duration": pl.Int64(),
+        "mac_to": pl.Int64(),
+        "mac_from": pl.Int64(),
+        "mac_type": pl.Int64(),
         "rest": pl.String(),
     }
 )
@@ -86,7 +90,8 @@ from_lat, from_lon, to_lat, to_lon: positions of a satellite link's ends, degree
 layer, node, reason: wireless: where (see LAYERS), at which node, and why it was dropped (null for
 none). next_hop: the next node's address (-1 none, -2 unknown). ttl: IP's time to live. hops: times
 forwarded so far. x_m, y_m, z_m: position, m. energy_j: energy left, J.
-rest: further header fields of a wireless line (routing, ARP, MAC), verbatim.
+mac_duration, mac_to, mac_from, mac_type: MAC header: duration (us), addresses, EtherType.
+rest: header of a routing protocol, of ARP or of S-MAC on a wireless line, verbatim.
 """
 
 VARIABLES: Mapping[str, pl.DataType] = types.MappingProxyType(
@@ -128,9 +133,9 @@ QUEUES: Mapping[str, pl.DataType] = types.MappingProxyType(
 )
 """One row a sample of a link's queue.
 
-time_s: time of the sample, s. bytes, pkts: length of the queue: now (``q`` lines and the 11-column
-monitor file), or the mean since the last sample (the 5-column file of ``queue-sample-timeout``).
-The other columns count since the monitor's start, and are null where the file has none.
+time_s: time of the sample, s. bytes, pkts: length of the queue: now on a ``q`` line, the mean since
+the last sample on a line of ``queue-sample-timeout``. The other columns count since the monitor's
+start, and are null where the line has none.
 """
 
 OCCURRENCES: Mapping[str, pl.DataType] = types.MappingProxyType(
@@ -145,11 +150,12 @@ OCCURRENCES: Mapping[str, pl.DataType] = types.MappingProxyType(
         "cwnd_pkts": pl.Float64(),
     }
 )
-"""One row a line of an event trace (``E ...``), or an annotation (``v ...``).
+"""One row a line that tells of something else than a packet: event traces, annotations, movement.
 
 time_s: s. node, peer_node: the owner's node and the other end, where given. source: TCP, PGM, MAC,
-ErrModelTimer, or annotation. what: e.g. TIMEOUT, FAST_RETX, SLOW_START. flow, seq, cwnd_pkts: of
-TCP.
+ErrModelTimer; v (annotations, links going up or down), M (a node moves), N (a node's energy), or
+the word that a DSR line begins with. what: e.g. TIMEOUT, FAST_RETX, SLOW_START, or the line's text
+behind time and node. flow, seq, cwnd_pkts: of TCP.
 """
 
 SERIES: Mapping[str, pl.DataType] = types.MappingProxyType(

@@ -61,7 +61,7 @@ def _ints(*names: str) -> list[str]:
 
 _TIME_S = _group("time_s", _TIME)
 _UNTIL_ADDRESSES = _fields(
-    _group("event", "[-+rdeh]"),
+    _group("event", "[-+rdehc]"),
     _TIME_S,
     *_ints("from_node", "to_node"),
     _group("type", _WORD),
@@ -82,7 +82,7 @@ _POSITIONS = _fields(
     *(_group(name, _DECIMAL) for name in ("from_lat", "from_lon", "to_lat", "to_lon"))
 )
 _TAGGED = _fields(
-    _group("event", "[-+rdeh]"),
+    _group("event", "[-+rdehc]"),
     _TIME_S,
     *(
         f"-{tag} +{_group(name, pattern)}"
@@ -110,7 +110,7 @@ _TAGGED = _fields(
 _MAC_FIELDS = ("mac_duration_hex", "mac_to_hex", "mac_from_hex", "mac_type_hex")
 _OLD_MAC = rf"\[{_fields(*(_group(name, _HEX) for name in _MAC_FIELDS))}\]"
 _OLD_SMAC = rf"\[{_fields(_FLOAT, _INT, _INT)}\]"
-_OLD_ENERGY = rf"\[energy {_group('energy_j', _FLOAT)} {_TEXT}?\]"
+_OLD_ENERGY = rf"\[energy {_group('energy_j', _FLOAT)}(?: [^\]]*)?\]"
 _OLD_IP = (
     rf"{_group('flags', '-------')}[ \t]+\[{_group('src_node', _INT)}:{_group('src_port', _INT)}"
     rf" {_group('dst_node', _INT)}:{_group('dst_port', _INT)}"
@@ -123,7 +123,7 @@ _OLD_SEQ = (
 _OLD_ARP = rf"-------[ \t]+\[(?:REQUEST|REPLY) {_INT}/{_INT} {_INT}/{_INT}\]"
 _OLD_WIRELESS = (
     _fields(
-        _group("event", "[srDf]"),
+        _group("event", "[srDfx]"),
         _TIME_S,
         f"_{_group('node', _INT)}_",
         _group("layer", _LAYER),
@@ -238,6 +238,16 @@ _NAME = _group("name", "[A-Za-z_][A-Za-z0-9_]*")
 _VALUE = _group("value", _FLOAT)
 
 _MICROSECOND, _EXACT = 5e-7, 0.0
+
+
+def _routing_events(name: str, *, digits: int) -> Form:
+    """What DSR (S...) and TORA (T) note, with this many digits behind the point of a second."""
+    time_s = _group("time_s", rf"[0-9]+\.[0-9]{{{digits}}}")
+    word = _group("source", "[ST][A-Za-z0-9$-]*")
+    node = rf"(?: _{_group('node', _ADDRESS)}_)?"
+    pattern = _line(_fields(word, f"{time_s}{node}", _group("what", f"{_WORD}{_TEXT}")))
+    return Form(name, "occurrences", pattern, 0.5 * 10**-digits)
+
 
 FORMS = (
     Form(
@@ -373,17 +383,14 @@ FORMS = (
         source="N",
     ),
     Form(
-        "DSR events",
+        "scenario",
         "occurrences",
-        _line(
-            _fields(
-                _group("source", "S[A-Za-z0-9$-]*"),
-                f"{_TIME_S}(?: _{_group('node', _ADDRESS)}_)?",
-                _group("what", f"{_WORD}{_TEXT}"),
-            )
-        ),
+        _line(_fields("M", _TIME_S, _group("what", f"[a-z]+:{_TEXT}"))),
         5e-6,
+        source="M",
     ),
+    _routing_events("routing events", digits=9),
+    _routing_events("routing events, 5 digits", digits=5),
     Form("two columns", "series", _line(_fields(_TIME_S, _VALUE)), _EXACT),
 )
 """All forms; no line has more than one of them."""

@@ -2,7 +2,8 @@
 
 A column that a line of the trace does not have is null in its row. Node and port numbers are those
 that ns-2 prints; a hierarchical address such as ``1.0.2`` is the integer that ns-2 makes of it with
-its default bits a level (10, 11 and 11), which is also what its wireless lines print for it.
+its default bits a level (10, 11 and 11, or 11 for each level of two), which is also what its
+wireless lines print for it.
 """
 
 from __future__ import annotations
@@ -12,13 +13,14 @@ from collections.abc import Mapping
 
 import polars as pl
 
-EVENTS = ("+", "-", "r", "d", "e", "h", "s", "f", "D")
+EVENTS = ("+", "-", "r", "d", "e", "h", "c", "s", "f", "D", "x")
 """Codes of packet events, as in the file.
 
 On a link: ``+`` enters the queue, ``-`` leaves it, ``r`` is received at the link's far end, ``d``
-is dropped (by the queue), ``e`` is dropped by an error model, ``h`` begins its hop (tagged traces).
-On a wireless node: ``s`` is sent, ``r`` received, ``f`` forwarded, ``D`` (old format) or ``d`` (new
-format) dropped, at the layer that ``layer`` names.
+is dropped (by the queue), ``e`` is dropped by an error model, ``h`` begins its hop (tagged traces),
+``c`` collides (LANs and satellites). On a wireless node: ``s`` is sent, ``r`` received, ``f``
+forwarded, ``D`` (old format) or ``d`` (new format) dropped, at the layer that ``layer`` names;
+``x`` ends its transmission.
 """
 
 LAYERS = ("AGT", "RTR", "TRP", "IFQ", "MAC", "PHY")
@@ -153,9 +155,9 @@ OCCURRENCES: Mapping[str, pl.DataType] = types.MappingProxyType(
 """One row a line that tells of something else than a packet: event traces, annotations, movement.
 
 time_s: s. node, peer_node: the owner's node and the other end, where given. source: TCP, PGM, MAC,
-ErrModelTimer; v (annotations, links going up or down), M (a node moves), N (a node's energy), or
-the word that a DSR line begins with. what: e.g. TIMEOUT, FAST_RETX, SLOW_START, or the line's text
-behind time and node. flow, seq, cwnd_pkts: of TCP.
+ErrModelTimer; v (annotations, links going up or down), M (scenario, a node moves), N (a node's
+energy), or the word that a line of DSR or TORA begins with. what: e.g. TIMEOUT, FAST_RETX,
+SLOW_START, or the line's text behind time and node. flow, seq, cwnd_pkts: of TCP.
 """
 
 SERIES: Mapping[str, pl.DataType] = types.MappingProxyType(

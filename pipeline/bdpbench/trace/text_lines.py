@@ -20,7 +20,7 @@ LINE = "_line"
 _TEXT = "_text"
 _ADDRESSES = ("src_node", "dst_node", "node")
 _LEVEL_BITS = 11
-_MAX_ABOVE = (1 << 20) - 1
+_MAX_ABOVE = (1 << 21) - 1
 _NAM_LINE = re.compile(r"[A-Za-z+-] -t (\*|-?[0-9][0-9.e+-]*)( |$)")
 _WIRED_FIELDS = (
     *("event", "time", "from", "to", "type", "bytes", "flags", "flow"),
@@ -126,12 +126,13 @@ def _cast(texts: pl.DataFrame, name: str, dtype: pl.DataType) -> pl.Expr:
 
 
 def _packed_address(text: pl.Expr) -> pl.Expr:
-    """An address of up to three levels as one number; null where a level has too many bits."""
+    """An address of up to three levels as ns-2's int; null where a level has too many bits."""
     first, second, third = (
         text.str.split(".").list.get(level, null_on_oob=True).cast(pl.Int64, strict=False)
         for level in range(3)
     )
     packed = _with_level(_with_level(first, second), third)
+    packed = pl.when(packed >= 1 << 31).then(packed - (1 << 32)).otherwise(packed)
     return packed.alias(text.meta.output_name())
 
 
@@ -189,7 +190,9 @@ def fault_of(text: str) -> str:
     if is_nam_line(text):
         return "this is a line of a nam trace, which is made for the animator"
     words = text.split()
-    if words[0] in ("+", "-", "r", "d", "e", "h") and not any(w.startswith("-s") for w in words):
+    if words[0] in ("+", "-", "r", "d", "e", "h", "c") and not any(
+        w.startswith("-s") for w in words
+    ):
         return _wired_fault(words)
     return "no line of an ns-2 trace looks like this, or a field is out of range"
 

@@ -34,7 +34,7 @@ enum column {
 	SEQ, UID, ACK, TCP_FLAGS, HEADER_BYTES, SACK_BYTES, COLUMNS
 };
 
-/* Bytes of a column's element; event is an index into EVENT_CODES, words are indices, too. */
+/* Bytes of a column's element; event is an index into schema.EVENTS, words are indices, too. */
 static const int WIDTH[COLUMNS] = { 8, 1, 4, 4, 2, 4, 2, 4, 4, 4, 4, 4, 8, 8, 8, 4, 4, 4 };
 
 static const double POWER_OF_TEN[] = {
@@ -163,7 +163,7 @@ read_hex(const char *at, int32_t *value)
 
 /*
  * Reads node.port, or the levels of a hierarchical address and its port: levels below the first
- * have 11 bits, the first of three has 10, which are ns-2's defaults.
+ * have 11 bits, the first of three has 10, which are ns-2's defaults; multicast sets the sign.
  */
 static inline const char *
 read_address(const char *at, int32_t *node, int32_t *port)
@@ -176,9 +176,9 @@ read_address(const char *at, int32_t *node, int32_t *port)
 	at = read_int32(at + 1, port);
 	for (level = 2; at && *at == '.'; level++) {
 		at = read_int32(at + 1, &part);
-		if (!at || level > 3 || *node < 0 || *node >= 1 << 20 || *port < 0 || *port > 2047)
+		if (!at || level > 3 || *node < 0 || *node >= 1 << 21 || *port < 0 || *port > 2047)
 			return 0;
-		*node = *node << 11 | *port;
+		*node = (int32_t)((uint32_t)*node << 11 | (uint32_t)*port);
 		*port = part;
 	}
 	return at;
@@ -257,6 +257,7 @@ read_event(char code)
 	case 'd': return 3;
 	case 'e': return 4;
 	case 'h': return 5;
+	case 'c': return 6;
 	}
 	return -1;
 }

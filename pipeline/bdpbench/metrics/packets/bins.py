@@ -59,6 +59,17 @@ def widths_ms(index: int) -> int:
     return int((1 + index % 2) * 10 ** (index // 2))
 
 
+def number_of_bin(time_s: float, width_s: float, *, before: bool = False) -> int:
+    """Number of the bin that a time (s) lies in, or in which what ends ``before`` it ends.
+
+    >>> number_of_bin(0.3, 0.1), number_of_bin(0.3, 0.1, before=True)
+    (3, 2)
+    """
+    if before:
+        return max(0, math.ceil(time_s / width_s - _ROUNDING) - 1)
+    return max(0, int(time_s / width_s + _ROUNDING))
+
+
 class BinnedSums:
     """Sums by subject and bin of time, which grow by one batch of events after another.
 
@@ -103,7 +114,7 @@ class BinnedSums:
         """
         self._last_s = max(self._last_s, last_s)
         self._widen_to(self._index_for(last_s))
-        if rows.is_empty():
+        if rows.is_empty() and self._parts:
             return
         # One key of 64 bits groups twice as fast as two do.
         group = pl.col(self._subject) * _ODD_SUBJECT + pl.col("bin").cast(pl.Int64) * _ODD_BIN
@@ -125,11 +136,9 @@ class BinnedSums:
             end_s: where the last bin ends, s; events at that very time belong to it.
         """
         self._merge()
-        if not self._parts:
-            return pl.DataFrame(schema={self._subject: pl.Int64, "bin": pl.Int32})
         merged = self._merged(self._parts[0], round(width_s / self.width_s))
         if math.isfinite(end_s):
-            last = max(0, math.ceil(end_s / width_s - _ROUNDING) - 1)
+            last = number_of_bin(end_s, width_s, before=True)
             clipped = merged.with_columns(pl.col("bin").clip(upper_bound=last))
             merged = self._merged(clipped, 1)
         return merged.sort("bin", self._subject)

@@ -212,9 +212,9 @@ _ALL = (
         "link_capacity",
         "link",
         "Mbit/s",
-        "Capacity as given, or else measured: bytes of the packets that were followed by one that "
-        "had waited for them, over the time between the two departures. Known of links on which "
-        "ten packets or more have waited.",
+        "Capacity as given, or else measured: bytes of packets that waited and were followed by "
+        "one that had waited for them, over the time between the two departures. ns-2's times are "
+        "rounded to 1 us; known where the busy periods are long enough for an error below 0.5 %.",
         "definition of bdpbench",
     ),
     _define(

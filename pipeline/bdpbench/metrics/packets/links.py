@@ -182,8 +182,9 @@ class Capacity:
     """Capacities of links, from packets that left their queue one right after another.
 
     A packet that waited while the one before it left was sent when that one's transmission ended:
-    the time between them is the transmission time of the one before. ns-2 rounds times to 1 us, so
-    that the ends of a busy period may be off by as much; a capacity is known where all of them
+    the time between them is the transmission time of the one before. Both have waited: those that
+    found the link idle are counted apart, and are few where it matters. ns-2 rounds times to 1 us,
+    so that the ends of a busy period may be off by as much; a capacity is known where all of them
     together are off by less than 0.5 %.
     """
 

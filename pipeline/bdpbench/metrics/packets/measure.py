@@ -9,11 +9,14 @@ from dataclasses import dataclass, field
 import polars as pl
 
 from bdpbench.errors import BdpbenchError
-from bdpbench.metrics.packets.bins import Window
+from bdpbench.metrics.packets.bins import Window, number_of_bin
 from bdpbench.metrics.packets.events import ENDS, link_ends, split_events
 from bdpbench.metrics.packets.flows import FlowSums
 from bdpbench.metrics.packets.links import LinkSums
 from bdpbench.metrics.packets.losses import Losses
+
+_ROWS_AT_ONCE = 1_000_000
+"""Rows that are reduced at once: many against the cost of a call, few against memory."""
 
 _FLOW_COUNTS = (
     "sent_pkts",
@@ -91,10 +94,10 @@ class PacketSums:
     Attributes:
         start_s, end_s: the window, s, half-open; of a whole trace its first and last event.
         bin_s: width of the bins of the series, s.
-        flows: one row a stream, data first, by flow id and start: subject (str: flow:1, or with its ends
-            where several data streams share a flow id; acks:1 for ACKs, control:1 for packets
-            without numbers), kind (data, acks, control), flow, src_node, src_port, dst_node,
-            dst_port (i32), type (str); counts in the window (i64): sent_pkts, sent_bytes,
+        flows: one row a stream, data first, by flow id and start: subject (str: flow:1, or with
+            its ends where several data streams share a flow id; acks:1 for ACKs, control:1 for
+            packets without numbers), kind (data, acks, control), flow, src_node, src_port,
+            dst_node, dst_port (i32), type (str); counts in the window (i64): sent_pkts, sent_bytes,
             retransmitted_pkts, retransmitted_bytes, received_pkts, received_bytes, good_bytes,
             dropped_pkts, dropped_bytes, delays, rtts; sums and extremes in s (f64): delay_sum_s,
             delay_min_s, delay_max_s, jitter_s, rtt_sum_s, rtt_max_s; times in s: first_sent_s,
@@ -191,28 +194,31 @@ class PacketMeter:
         self._losses = Losses(self._window)
         self._first_s = math.nan
         self._last_s = math.nan
-        self._held_back: pl.DataFrame | None = None
+        self._waiting: list[pl.DataFrame] = []
+        self._rows = 0
 
     def update(self, batch: pl.DataFrame) -> None:
         """Add the lines of a batch."""
         if math.isfinite(self._window.end_s):
             self.is_done = bool((batch["time_s"] >= self._window.end_s).any())
             batch = batch.filter(pl.col("time_s") < self._window.end_s)
-        batch = self._with_held_back(batch)
-        if batch.is_empty():
-            return
-        self._add(batch)
+        self._waiting.append(batch)
+        self._rows += batch.height
+        if self._rows >= _ROWS_AT_ONCE:
+            self._add_waiting()
 
-    def _with_held_back(self, batch: pl.DataFrame) -> pl.DataFrame:
-        """The batch after a last line that was held back, and without its own such line.
+    def _add_waiting(self, *, whole: bool = False) -> None:
+        """Add the batches that wait to be enough; unless whole, without a last line with a +.
 
         A + and the - that follows it belong together, wherever a trace is cut.
         """
-        if self._held_back is not None:
-            batch = pl.concat([self._held_back, batch], how="diagonal")
-        waits = batch.height > 0 and batch["event"][-1] == "+"
-        self._held_back = batch.tail(1) if waits else None
-        return batch.head(-1) if waits else batch
+        rows = pl.concat(self._waiting, how="diagonal")
+        waits = not whole and rows.height > 0 and rows["event"][-1] == "+"
+        self._waiting = [rows.tail(1)] if waits else []
+        self._rows = len(self._waiting)
+        rows = rows.head(-1) if waits else rows
+        if not rows.is_empty():
+            self._add(rows)
 
     def _add(self, batch: pl.DataFrame) -> None:
         if math.isnan(self._first_s):
@@ -225,9 +231,8 @@ class PacketMeter:
 
     def result(self) -> PacketSums:
         """The sums of all batches, after which no more can be added."""
-        if self._held_back is not None:
-            self._add(self._held_back)
-            self._held_back = None
+        if self._waiting:
+            self._add_waiting(whole=True)
         start_s, end_s = self._ends()
         series = (*self._flows.binned, *self._links.binned)
         bin_s = max(each.width_s for each in series)
@@ -311,7 +316,7 @@ class PacketMeter:
     def _link_series(
         self, bins: pl.DataFrame, links: pl.DataFrame, bin_s: float, window: tuple[float, float]
     ) -> pl.DataFrame:
-        full = _filled(bins, window, bin_s)
+        full = _filled(bins, window, self._last_s, bin_s)
         start, end = _bin_ends(bin_s, window)
         change = pl.col("change_pkts").fill_null(0)
         at_start = (change.cum_sum().over("link") - change) + pl.col("pkts").fill_null(0)
@@ -343,18 +348,22 @@ def _bin_ends(bin_s: float, window: tuple[float, float]) -> tuple[pl.Expr, pl.Ex
     return start.clip(lower_bound=window[0]), end.clip(upper_bound=window[1])
 
 
-def _filled(bins: pl.DataFrame, window: tuple[float, float], bin_s: float) -> pl.DataFrame:
+def _filled(
+    bins: pl.DataFrame, window: tuple[float, float], last_s: float, bin_s: float
+) -> pl.DataFrame:
     """Rows of all bins, in order, of links on which packets ever waited; of others as they are."""
     queues = bins.filter(pl.col("change_pkts").is_not_null()).select("link").unique()
-    first, last = bins["bin"].min(), bins["bin"].max()
-    if queues.is_empty() or not isinstance(first, int) or not isinstance(last, int):
+    if queues.is_empty():
         return bins
-    first = min(first, int(window[0] / bin_s + 1e-7)) if window[0] >= 0 else first
+    # An event at the very end of the last bin belongs to it.
+    start_s, end_s = window
+    first, last = number_of_bin(start_s, bin_s), int(bins.select(pl.col("bin").max()).item())
+    last = max(last, min(number_of_bin(last_s, bin_s), number_of_bin(end_s, bin_s, before=True)))
     numbers = pl.DataFrame({"bin": range(first, last + 1)}, schema={"bin": pl.Int32})
     return (
         queues.join(numbers, how="cross")
         .join(bins, on=["link", "bin"], how="left")
-        .vstack(bins.join(queues, on="link", how="anti").select("link", pl.exclude("link")))
+        .vstack(bins.join(queues, on="link", how="anti"))
         .sort("link", "bin")
     )
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Collection, Iterator, Mapping
 from dataclasses import dataclass
 
 import polars as pl
@@ -10,7 +10,7 @@ import polars as pl
 from bdpbench.metrics.fairness import normalised_jain_index, throughput_ratio
 from bdpbench.metrics.packets.definitions import PACKET_DEFINITIONS
 from bdpbench.metrics.packets.measure import PacketSums
-from bdpbench.metrics.packets.rates import FLOW_MEASURES, LINK_MEASURES, throughput
+from bdpbench.metrics.packets.rates import FLOW_MEASURES, LINK_MEASURES, Measure, throughput
 from bdpbench.metrics.packets.routes import with_shares
 from bdpbench.metrics.registry import (
     CONVERGENCE_WINDOW_S,
@@ -44,20 +44,32 @@ class _Value:
     value: float | None
 
 
-def measure_packets(sums: PacketSums) -> pl.DataFrame:
+def measure_packets(
+    sums: PacketSums, flows: Collection[str] | None = None, links: Collection[str] | None = None
+) -> pl.DataFrame:
     """All metrics of a trace; what each means stands in ``PACKET_DEFINITIONS``.
+
+    Args:
+        sums: of the trace.
+        flows: subjects of the flows to measure, and to compare with one another; all by default.
+            Fair shares are those among all flows.
+        links: subjects of the links to measure; all by default.
 
     Returns:
         One row a metric and subject, in the order of the definitions: metric, subject ("flow:1",
         "link:0-1", "trace"), value (f64, null: cannot be told or is not defined), unit, start_s,
         end_s (f64, s, the window, half-open), definition (its id).
     """
-    flows = with_shares(sums)
+    data, used = with_shares(sums), sums.links
+    if flows is not None:
+        data = data.filter(pl.col("subject").is_in(list(flows)))
+    if links is not None:
+        used = used.filter(pl.col("subject").is_in(list(links)))
     values = [
-        *_by_row(flows, sums.seconds),
-        *_of_links(sums),
-        *_of_series(sums, flows),
-        *_of_all(sums, flows),
+        *_by_row(data, FLOW_MEASURES, sums.seconds),
+        *_by_row(used, LINK_MEASURES, sums.seconds),
+        *_of_series(sums, data),
+        *_of_all(sums, data),
     ]
     order = {metric: index for index, metric in enumerate(PACKET_DEFINITIONS)}
     values.sort(key=lambda each: order[each.metric])
@@ -76,17 +88,12 @@ def measure_packets(sums: PacketSums) -> pl.DataFrame:
     return pl.DataFrame(rows, schema=ROWS_SCHEMA, orient="row")
 
 
-def _by_row(flows: pl.DataFrame, seconds: float) -> Iterator[_Value]:
-    names = flows["subject"].to_list()
-    for metric, measure in FLOW_MEASURES.items():
-        for name, value in zip(names, measure(flows, seconds).to_list(), strict=True):
-            yield _Value(metric, name, value)
-
-
-def _of_links(sums: PacketSums) -> Iterator[_Value]:
-    names = sums.links["subject"].to_list()
-    for metric, measure in LINK_MEASURES.items():
-        for name, value in zip(names, measure(sums.links, sums.seconds).to_list(), strict=True):
+def _by_row(
+    frame: pl.DataFrame, measures: Mapping[str, Measure], seconds: float
+) -> Iterator[_Value]:
+    names = frame["subject"].to_list()
+    for metric, measure in measures.items():
+        for name, value in zip(names, measure(frame, seconds).to_list(), strict=True):
             yield _Value(metric, name, value)
 
 

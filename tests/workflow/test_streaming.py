@@ -115,7 +115,9 @@ def test_a_scenario_without_a_packet_trace_cannot_be_streamed(
     study.write_text(
         study.read_text()
         .rstrip("\n")
-        .replace("scenarios:", "output_sets: {plain: [{file: util.out, table: utilization}]}\nscenarios:")
+        .replace(
+            "scenarios:", "output_sets: {plain: [{file: util.out, table: utilization}]}\nscenarios:"
+        )
         + SCENARIOS.format(name="scripted", trace=trace, duration_s=5).replace(
             "    topology: small", "    topology: small\n    script: own.tcl\n    outputs: plain"
         )

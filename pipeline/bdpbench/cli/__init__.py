@@ -14,6 +14,7 @@ from bdpbench.errors import BdpbenchError
 _COMMANDS = {
     "run": ("run", "Simulate what is missing of a study and write its report."),
     "list": ("list_runs", "Show studies, scenarios, runs and what they cost."),
+    "analyze": ("analyze", "Measure any trace of ns-2: throughput, goodput, loss, delay, ..."),
     "check": ("check", "Fail unless the verdicts of a tier are as expected."),
     "publish": ("publish", "Keep a finished tier's report in reports/published/."),
     "test": ("test", "Run bdpbench's own tests."),

@@ -193,14 +193,15 @@ def _payload(lines: pl.DataFrame) -> pl.Expr:
 
 
 def _leaves_at_once(lines: pl.DataFrame) -> pl.Series:
-    """``+`` lines whose packet's ``-`` is the next line.
+    """``+`` lines whose packet's ``-`` is the next line, at the same time.
 
     Most lines of a trace come in such pairs; setting them aside first leaves a tenth of them to be
     matched by the number of the packet.
     """
-    same = [pl.col(name) == pl.col(name).shift(-1) for name in ("uid", "from_node", "to_node")]
+    names = ("uid", "from_node", "to_node", "time_s")
+    same = [pl.col(name) == pl.col(name).shift(-1) for name in names]
     leaves = (pl.col("event") == "+") & (pl.col("event").shift(-1) == "-")
-    at_once = leaves & same[0] & same[1] & same[2]
+    at_once = leaves & same[0] & same[1] & same[2] & same[3]
     return lines.select(at_once.fill_null(value=False).alias("at_once")).to_series()
 
 

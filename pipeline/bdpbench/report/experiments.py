@@ -11,7 +11,7 @@ import polars as pl
 from bdpbench.report.chart import Chart
 from bdpbench.report.charts import thresholds
 from bdpbench.report.names import Names, RunLink
-from bdpbench.report.series import CHARTED_TABLES, RunSeries
+from bdpbench.report.series import CHARTED_TABLES, SELDOM_SAMPLED, RunSeries
 from bdpbench.report.summaries import sweep_summary
 from bdpbench.report.sweeps import Run, Sweep, find_sweep, protocols_of
 from bdpbench.report.views import Trace, View, plan_views, traces
@@ -22,7 +22,7 @@ _USUAL_SWEEP_METRICS = ("utilization", "asymmetry", "time_to_90pct_utilization")
 
 @dataclass(frozen=True)
 class ChartedView:
-    """A view and its charts; ``missing`` names what was not sampled."""
+    """A view and its charts; ``missing`` names what was not sampled, but for the seldom sampled."""
 
     title: str
     charts: tuple[Chart, ...]
@@ -98,7 +98,8 @@ def charted_view(
     for table in CHARTED_TABLES:
         lines = traces(view, table, series, names.protocols, sweep, names.captions.parameters)
         if not lines:
-            missing.append(names.captions.charts[table]["title"])
+            if table not in SELDOM_SAMPLED:
+                missing.append(names.captions.charts[table]["title"])
             continue
         charts.append(time_chart(f"{prefix}-{table}", table, view.runs, lines, names))
     return ChartedView(view.title, tuple(charts), tuple(missing))

@@ -1,0 +1,105 @@
+"""Metrics of the first slow start and rise, and of what is acknowledged, worked out by hand."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any
+
+import polars as pl
+import pytest
+
+Measure = Callable[..., dict[tuple[str, str], Any]]
+
+FLOW, LINK = "flow:0", "link:bottleneck"
+
+
+def numbers(table: str, samples: list[tuple[float, int]], flow: int = 0) -> pl.LazyFrame:
+    column = {"sequence": "seq", "acknowledged": "ack"}[table]
+    frame = pl.DataFrame(samples, schema={"time_s": pl.Float64, column: pl.Int64}, orient="row")
+    return frame.with_columns(pl.lit(flow, dtype=pl.Int32).alias("flow")).lazy()
+
+
+def drops(samples: list[tuple[float, int]]) -> pl.LazyFrame:
+    frame = pl.DataFrame(
+        samples, schema={"time_s": pl.Float64, "drops": pl.Int64}, orient="row"
+    ).with_columns(pkts=pl.lit(0, dtype=pl.Int64), link=pl.lit("bottleneck"))
+    return frame.lazy()
+
+
+@pytest.fixture
+def slow_start(build: Any) -> dict[str, pl.LazyFrame]:
+    """A flow that doubles to 512 packets at 2 s and has 455 at 3 s."""
+    cwnd = [(0.0, 1), (1.0, 256), (2.0, 512), (3.0, 455), (10.0, 460)]
+    return {
+        "cwnd": build.table({0: build.cwnd(cwnd)}),
+        "sequence": numbers("sequence", [(0.0, 0), (1.0, 510), (2.0, 1022), (10.0, 1821)]),
+        "queue": drops([(0.0, 0), (1.0, 0), (2.0, 57), (3.0, 257), (10.0, 257)]),
+    }
+
+
+def test_losses_of_slow_start_are_those_up_to_its_peak(
+    slow_start: dict[str, pl.LazyFrame], measure: Measure
+) -> None:
+    values = measure(slow_start)
+    # Packets 0 to 1,022 are 1,023; 57 of them were dropped by 2 s.
+    assert values["loss_rate_to_first_cut", FLOW] == pytest.approx(100 * 57 / 1023)
+    assert values["first_cut_time", FLOW] == 2.0
+    assert values["first_cut_after", FLOW] == 455.0
+
+
+def test_a_flow_without_a_cut_has_no_loss_rate_of_slow_start(
+    build: Any, slow_start: dict[str, pl.LazyFrame], measure: Measure
+) -> None:
+    cwnd = build.table({0: build.cwnd([(0.0, 1), (10.0, 2)])})
+    values = measure({**slow_start, "cwnd": cwnd})
+    assert values["loss_rate_to_first_cut", FLOW] is None
+    assert values["first_recovery_time", FLOW] is None
+
+
+def test_a_flow_that_has_sent_nothing_has_no_loss_rate(
+    slow_start: dict[str, pl.LazyFrame], measure: Measure
+) -> None:
+    silent = numbers("sequence", [(0.0, -1), (10.0, -1)])
+    assert measure({**slow_start, "sequence": silent})["loss_rate_to_first_cut", FLOW] is None
+
+
+def test_drops_of_several_flows_are_not_told_apart(
+    build: Any, slow_start: dict[str, pl.LazyFrame], measure: Measure
+) -> None:
+    cwnd = build.cwnd([(0.0, 1), (2.0, 512), (3.0, 455), (10.0, 460)])
+    two = {**slow_start, "cwnd": build.table({0: cwnd, 1: cwnd})}
+    assert ("loss_rate_to_first_cut", FLOW) not in measure(two)
+
+
+def test_recovery_ends_where_cwnd_comes_to_rest(build: Any, measure: Measure) -> None:
+    # Cut at 2 s; from 7.5 s on cwnd holds 1,000 packets, of which 990 are there at 6 s.
+    rest = [(0.0, 1), (1.0, 100), (2.0, 50), (6.0, 990), (7.0, 1000), (9.0, 1000), (10.0, 1000)]
+    values = measure({"cwnd": build.table({0: build.cwnd(rest)})})
+    assert values["first_recovery_time", FLOW] == 4.0
+    # One that has a full peak and none after it has not recovered.
+    once = [(0.0, 1), (1.0, 950), (2.0, 475), (6.0, 800), (8.0, 810), (9.0, 810), (10.0, 810)]
+    values = measure({"cwnd": build.table({0: build.cwnd(once)})})
+    assert values["first_recovery_time", FLOW] is None
+
+
+def test_all_cuts_between_two_full_peaks_are_congestion(build: Any, measure: Measure) -> None:
+    # Full peaks at 1 and 8 s; cuts at 1.5, 3 and 4.5 s between them.
+    cwnd = [(1.0, 1000), (1.5, 875), (2.5, 876), (3.0, 1), (4.0, 500), (4.5, 400), (8.0, 990)]
+    cwnd += [(8.5, 866), (10.0, 870)]
+    values = measure({"cwnd": build.table({0: build.cwnd(cwnd)})})
+    assert values["congestion_time", FLOW] == 3.5
+    assert values["full_peak_interval", FLOW] == 7.0
+
+
+def test_overall_utilization_is_of_the_whole_run(build: Any, measure: Measure) -> None:
+    bins = build.bins([0, 0, 0, 0, 0, 100, 100, 100, 100, 50])  # of 100 Mbit/s
+    values = measure({"utilization": build.table({"bottleneck": bins})})
+    assert values["overall_utilization", LINK] == pytest.approx(45)
+    assert values["utilization", LINK] == pytest.approx(90)
+
+
+def test_acknowledged_data_of_the_second_half(measure: Measure) -> None:
+    acks = numbers("acknowledged", [(0.0, -1), (4.9, 900), (5.0, 999), (7.0, 1500), (10.0, 2249)])
+    # 1,250 packets of 1,000 bytes from 5 to 10 s: 10 Mbit in 5 s.
+    values = measure({"acknowledged": acks}, packet_bytes=1000)
+    assert values["acknowledged_rate", FLOW] == pytest.approx(2)

@@ -2,12 +2,11 @@
 
 from __future__ import annotations
 
-from collections import deque
 from collections.abc import Mapping, Sequence
 from types import TracebackType
 from typing import Any, Self
 
-from rich.console import Console, Group, RenderableType
+from rich.console import Console, Group
 from rich.live import Live
 from rich.progress_bar import ProgressBar
 from rich.table import Table
@@ -17,7 +16,6 @@ from bdpbench.workflow.progress.durations import duration_text
 from bdpbench.workflow.progress.view import View, verdict_words
 from bdpbench.workflow.progress.watch import RunProgress, Snapshot
 
-ENDED_SHOWN = 5
 _MARKS = {"finished": ("✓", "green"), "failed": ("✗", "red")}
 _BAR_WIDTH = 16
 
@@ -27,7 +25,6 @@ class LiveView(View):
 
     def __init__(self, console: Console | None = None) -> None:
         self._console = console or Console(highlight=False)
-        self._ended: deque[Text] = deque(maxlen=ENDED_SHOWN)
         self._live: Live | None = None
 
     def __enter__(self) -> Self:
@@ -54,18 +51,15 @@ class LiveView(View):
         if self._live is None:
             self._live = Live(console=self._console, refresh_per_second=4, transient=True)
             self._live.start()
-        self._live.update(self._page(snapshot))
+        self._live.update(Group(_running_table(snapshot), _overall(snapshot)))
 
     def ended(self, run: RunProgress, verdicts: Sequence[Mapping[str, Any]]) -> None:
-        """Keep a line above the bars, for a while."""
+        """Print the run and its verdicts above the bars."""
         mark, style = _MARKS[run.status]
         line = Text.assemble((f"{mark} ", style), f"{run.run.scenario}  {run.run.label}")
         if verdicts:
             line.append(f"  {verdict_words(verdicts)}", style="dim")
-        self._ended.append(line)
-
-    def _page(self, snapshot: Snapshot) -> RenderableType:
-        return Group(*self._ended, _running_table(snapshot), _overall(snapshot))
+        self._console.print(line)
 
 
 def _running_table(snapshot: Snapshot) -> Table:

@@ -33,15 +33,15 @@ _COLOURS = (
 class Kind:
     """One kind of chart.
 
-    ``table`` and ``column`` hold its values; ``rank`` is the metric by which subjects are chosen
-    where there are too many, and without which a subject has no line; ``gaps`` is what a bin
+    ``table`` and ``column`` hold its values; ``ranks`` are metrics by the first of which that any
+    subject has those are chosen that get a line; ``gaps`` is what a bin
     without a row holds, None for nothing.
     """
 
     key: str
     table: str
     column: str
-    rank: str
+    ranks: tuple[str, ...]
     title: str
     quantity: str
     unit: str
@@ -54,7 +54,7 @@ KINDS = (
         "throughput",
         "flow_series",
         "mbps",
-        "throughput",
+        ("throughput",),
         "Throughput of each flow",
         "throughput",
         "Mbit/s",
@@ -65,19 +65,19 @@ KINDS = (
         "utilization",
         "link_series",
         "mbps",
-        "link_throughput",
+        ("link_utilization", "link_throughput"),
         "Throughput of the links",
         "throughput",
         "Mbit/s",
-        "Bytes that began their transmission over the link in each bin; dashed is the capacity of "
-        "the first link, where it is known.",
+        "Bytes that began their transmission over the link in each bin. Links of known capacity, "
+        "if any; that of the first is dashed.",
         0.0,
     ),
     Kind(
         "mean_queue",
         "link_series",
         "queue_pkts",
-        "mean_queue_length",
+        ("mean_queue_length",),
         "Queues",
         "queue length",
         "packets",
@@ -88,7 +88,7 @@ KINDS = (
         "delay",
         "flow_series",
         "delay_ms",
-        "one_way_delay",
+        ("one_way_delay",),
         "One-way delay of each flow",
         "one-way delay",
         "ms",
@@ -98,7 +98,7 @@ KINDS = (
         "rtt",
         "flow_series",
         "rtt_ms",
-        "rtt",
+        ("rtt",),
         "Round-trip time of each flow",
         "RTT",
         "ms",
@@ -150,17 +150,25 @@ def _lines(
     values: Mapping[str, Mapping[str, float | None]],
     label: Callable[[str], str],
 ) -> list[Line]:
-    ranks = {subject: each.get(kind.rank) or 0.0 for subject, each in values.items()}
-    largest = sorted((each for each in ranks if ranks[each] > 0), key=lambda each: -ranks[each])
-    chosen = set(largest[:MOST_LINES])
     found = []
-    for subject in (each for each in values if each in chosen):
+    for subject in _chosen(kind, values):
         points = _points(kind, table.filter(pl.col("subject") == subject), times)
         if points.height:
             packed = pack(points["time_s"].to_list(), points[kind.column].to_list())
             capacity_mbps = values[subject].get("link_capacity")
             found.append(Line(subject, label(subject), packed, capacity_mbps))
     return found
+
+
+def _chosen(kind: Kind, values: Mapping[str, Mapping[str, float | None]]) -> list[str]:
+    """The subjects that get a line, in their order."""
+    for metric in kind.ranks:
+        ranked = {subject: each.get(metric) or 0.0 for subject, each in values.items()}
+        largest = sorted(ranked, key=lambda each: -ranked[each])[:MOST_LINES]
+        chosen = [each for each in values if each in largest and ranked[each] > 0]
+        if chosen:
+            return chosen
+    return []
 
 
 def _points(kind: Kind, own: pl.DataFrame, times: pl.DataFrame) -> pl.DataFrame:

@@ -71,13 +71,21 @@ class Source:
         Raises:
             BdpbenchError: when the source cannot be read.
         """
-        if self._stream is None:
-            self._stream = self._open()
-        while len(self._head) < _HEAD_BYTES or b"\n" not in self._head[:CHUNK_BYTES]:
-            more = _read(self._stream, _HEAD_BYTES, self.name)
-            if not more or len(self._head) > CHUNK_BYTES:
-                break
-            self._head += more
+        stream = self._stream or self._open()
+        self._stream = None
+        try:
+            while len(self._head) < _HEAD_BYTES or b"\n" not in self._head[:CHUNK_BYTES]:
+                more = _read(stream, _HEAD_BYTES, self.name)
+                if not more or len(self._head) > CHUNK_BYTES:
+                    break
+                self._head += more
+        except BdpbenchError:
+            stream.close()
+            raise
+        if self._is_regular():
+            stream.close()  # it is opened anew to be read
+        else:
+            self._stream = stream
         return self._head
 
     def chunks(self) -> Iterator[Chunk]:
@@ -141,11 +149,26 @@ class _Prefixed(io.RawIOBase):
         super().close()
 
 
+class _Unpacked:
+    """A decoder of Python's library, closed together with what it reads."""
+
+    def __init__(self, decoder: io.BufferedIOBase, packed: _Stream) -> None:
+        self._decoder = decoder
+        self._packed = packed
+
+    def readinto(self, buffer: memoryview, /) -> int:
+        return self._decoder.readinto(buffer)
+
+    def close(self) -> None:
+        self._decoder.close()
+        self._packed.close()
+
+
 def _decompressed(stream: _Prefixed, magic: bytes, name: str) -> _Stream:
     if magic.startswith(b"\x1f\x8b"):
-        return gzip.GzipFile(fileobj=io.BufferedReader(stream))
+        return _Unpacked(gzip.GzipFile(fileobj=io.BufferedReader(stream)), stream)
     if magic.startswith(b"BZh"):
-        return bz2.BZ2File(io.BufferedReader(stream))
+        return _Unpacked(bz2.BZ2File(io.BufferedReader(stream)), stream)
     if magic == b"\x28\xb5\x2f\xfd":
         return _ZstdStream(stream, name)
     return stream

@@ -12,7 +12,6 @@ from collections.abc import Callable
 from pathlib import Path
 
 import polars as pl
-import pytest
 from polars.testing import assert_frame_equal
 
 from bdpbench.metrics.packets import COLUMNS, PacketSums, sum_packets
@@ -105,26 +104,3 @@ def test_an_interrupted_stream_leaves_no_table_and_can_be_run_again(
     assert not (run_dir / "out").exists()
     assert not (run_dir / "run.json").exists()
     assert not list(run_dir.rglob("*.parquet"))
-
-
-@pytest.mark.parametrize("trace", ["packets", "stream"])
-def test_a_scenario_without_a_packet_trace_cannot_be_streamed(
-    workspace: Path, bdpbench: Run, trace: str
-) -> None:
-    study = workspace / "config" / "studies" / "dumbbell" / "study.yaml"
-    study.write_text(
-        study.read_text()
-        .rstrip("\n")
-        .replace(
-            "scenarios:", "output_sets: {plain: [{file: util.out, table: utilization}]}\nscenarios:"
-        )
-        + SCENARIOS.format(name="scripted", trace=trace, duration_s=5).replace(
-            "    topology: small", "    topology: small\n    script: own.tcl\n    outputs: plain"
-        )
-    )
-    script = workspace / "own.tcl"
-    script.write_text("")
-    done = bdpbench("plan")
-    assert done.returncode == 1
-    if trace == "stream":
-        assert "trace: stream, but the script writes no packet trace" in done.stderr

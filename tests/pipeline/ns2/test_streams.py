@@ -52,8 +52,10 @@ def _spec(run_dir: Path, *, duration_s: int = 2, more: tuple[str, ...] = ()) -> 
             "label": "a test",
             "script": "dumbbell.tcl",
             "script_sha256": "0" * 64,
-            "argv": [*(word for key, value in values.items() for word in (f"-{key}", str(value)))]
-            + [*more],
+            "argv": [
+                *(word for key, value in values.items() for word in (f"-{key}", str(value))),
+                *more,
+            ],
             "parameters": {"duration_s": duration_s, "bottleneck_mbps": 5, "trace": "stream"},
             "outputs": [{"file": KEPT, "table": "packet_flows", "stream": "pckts.trq"}],
             "ns2_build_id": current_build_id(),

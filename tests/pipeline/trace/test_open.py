@@ -14,11 +14,11 @@ from pathlib import Path
 
 import polars as pl
 import pytest
+from tests.pipeline.trace.conftest import read
 
 from bdpbench.errors import BdpbenchError
 from bdpbench.model.paths import repository_root
 from bdpbench.trace import open_trace, sources
-from tests.pipeline.trace.conftest import read
 
 LINES = (
     "+ 0.1 0 1 tcp 1040 ------- 1 0.0 3.0 7 20",

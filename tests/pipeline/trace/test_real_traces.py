@@ -7,12 +7,12 @@ from pathlib import Path
 import polars as pl
 import pytest
 from polars.testing import assert_frame_equal
+from tests.pipeline.trace.conftest import Traces, read
 
 from bdpbench.errors import BdpbenchError
 from bdpbench.trace import open_trace
 from bdpbench.trace.forms import ALL_VARIABLES
 from bdpbench.trace.schema import TABLES
-from tests.pipeline.trace.conftest import Traces, read
 
 SAMPLES = [
     (("wired",), "all.tr", {"wired", "TCP events", "annotation"}),

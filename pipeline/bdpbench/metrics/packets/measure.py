@@ -163,7 +163,7 @@ def sum_packets(
         window: time to measure; None for all. Events at its end or later are not looked at; those
             before its start only tell what was sent before, and how long queues are.
         bin_s: width of the bins of the series, s; None for one that divides the trace into at
-            most a thousand.
+            most five hundred.
         capacities: (from_node, to_node) → Mbit/s, of links whose capacity is known.
 
     Raises:

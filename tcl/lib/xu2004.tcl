@@ -106,6 +106,24 @@ proc ::xu2004::record_load {monitor interval last_bytes channel} {
         [list ::xu2004::record_load $monitor $interval $bytes $channel]
 }
 
+# Arguments of the scripts with one flow over wires.
+proc ::xu2004::single_flow_args {} {
+    return [list {endtime positive s} [list protocol [protocol_type] ""] \
+        {mbps positive Mbit/s} {buffer count packets} {DATADIR directory ""}]
+}
+
+# Build the path of chapter 3, a two-way delay of 25 ms, and run one flow over it.
+proc ::xu2004::run_single_flow {} {
+    global protocol mbps buffer DATADIR
+    set_defaults
+    make_bottleneck $mbps 12.5 $buffer
+    lassign [host_pair 0] sender receiver
+    set agent [connect $protocol $sender $receiver 0]
+    record_bottleneck $DATADIR
+    record_sender $agent "" $DATADIR
+    run $agent 0
+}
+
 # Start the transfers at a time (s), run to endtime, close the files, leave ns.
 proc ::xu2004::run {agents start_s} {
     global ns endtime

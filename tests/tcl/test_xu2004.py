@@ -111,6 +111,25 @@ def test_drops_and_arrivals_agree_with_what_was_sent(run_ok: RunOk, columns: Col
     assert dropped > 0
 
 
+def test_slow_start_traces_every_packet_and_changes_none(run_ok: RunOk) -> None:
+    args = [0.4, "Reno", 1000, 200]
+    plain = run_ok("xu2004/single_flow.tcl", *args, "plain", out="plain")
+    traced = run_ok("xu2004/slow_start.tcl", *args, "traced", out="traced")
+    for path in plain.iterdir():
+        assert (traced / path.name).read_bytes() == path.read_bytes()
+    lines = [line.split() for line in (traced / "pckts.trq").read_text().splitlines()]
+    assert {len(line) for line in lines} == {12}
+    # Nodes 0 and 1 are the routers, 2 the sender: each packet sent enters the link 2 -> 0 once, and
+    # sequence.out has the highest number, from 0, of those of the first transmission.
+    sent = {int(line[10]) for line in lines if line[0] == "+" and line[2:4] == ["2", "0"]}
+    highest = int((traced / "sequence.out").read_text().splitlines()[-1].split()[1])
+    assert sent == set(range(highest + 1))
+    # All drops are the bottleneck's, as many as its monitor counts.
+    drops = [line for line in lines if line[0] == "d"]
+    assert {tuple(line[2:4]) for line in drops} == {("0", "1")}
+    assert len(drops) == int((traced / "queue.out").read_text().splitlines()[-1].split()[2])
+
+
 @pytest.mark.parametrize("factor", [1, 2.5, 6])
 def test_rtts_of_two_flows(built: Built, factor: float) -> None:
     args = [1, "HS", factor, 200, 1, "out"]

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import types
 from collections.abc import Mapping
-from dataclasses import asdict, dataclass
+from dataclasses import dataclass
 from typing import Literal
 
 Level = Literal["run", "group"]
@@ -65,6 +65,7 @@ _CUT = (
     "apart answer the same loss event and count as one cut. The peak of a cut is the last sample "
     "before it."
 )
+_SLOW_START = "the one before ssthresh is lowered for the first time."
 _HALF = "the second half of the run, (duration/2, duration]"
 _BINS = "A bin belongs to the window when its end does."
 
@@ -145,12 +146,26 @@ _ALL = (
         f"{_XU}, section 3.2 (cwnd of Westwood and Vegas as congestion avoidance begins)",
     ),
     _define(
-        "loss_rate_to_first_cut",
+        "slow_start_end",
+        "flow",
+        "s",
+        f"Time of the last sample of slow start: {_SLOW_START}",
+        f"{_XU}, section 3.2 and Figure 3.7 (duration of slow start)",
+    ),
+    _define(
+        "first_ssthresh",
+        "flow",
+        "packets",
+        "The first value to which ssthresh is lowered: what the first loss leaves of cwnd, and the "
+        "window at which congestion avoidance begins.",
+        f"{_XU}, section 3.2 and Figure 3.10",
+    ),
+    _define(
+        "loss_rate_in_slow_start",
         "flow",
         "%",
-        "Packets dropped by the bottleneck's queue up to the peak of the first cut, as a share of "
-        "those that the flow had sent by then: the loss rate of the first slow start. Of a run "
-        f"with one flow. {_CUT}",
+        "Packets dropped by the bottleneck's queue up to the end of slow start, as a share of "
+        f"those that the flow had sent by then. Of a run with one flow. The end is {_SLOW_START}",
         f"{_XU}, section 3.2 and Figure 3.8",
     ),
     _define(
@@ -429,13 +444,3 @@ _ALL = (
 
 DEFINITIONS: Mapping[str, Definition] = types.MappingProxyType({each.metric: each for each in _ALL})
 """Metric → its definition, in the order in which the report lists them."""
-
-
-def metric_units() -> dict[str, str]:
-    """Metric → unit: what published.csv and claims.yaml may name."""
-    return {metric: each.unit for metric, each in DEFINITIONS.items()}
-
-
-def definitions_as_dicts() -> list[dict[str, str]]:
-    """All definitions as plain dictionaries, for JSON files and templates."""
-    return [asdict(each) for each in DEFINITIONS.values()]

@@ -11,7 +11,6 @@ import polars as pl
 from bdpbench.errors import BdpbenchError
 from bdpbench.metrics.registry import (
     CONVERGENCE_WINDOW_S,
-    DEFINITIONS,
     FAIR_ASYMMETRY,
     MOST_BELOW_S,
     PEAK_SHARE,
@@ -28,11 +27,13 @@ from bdpbench.metrics.series import (
     plateau_time,
     recovery_times,
     settling_time,
+    slow_start_end,
     time_back_to_first_peak,
     time_reached_and_kept,
     time_to_max_throughput,
     variation,
 )
+from bdpbench.metrics.traced import DEFINITIONS, FLOWS_TABLE, measure_traced
 from bdpbench.units import BITS_PER_BYTE
 
 METRICS_SCHEMA = {
@@ -50,6 +51,7 @@ METRICS_SCHEMA = {
 
 _SERIES = {
     "cwnd": "flow",
+    "ssthresh": "flow",
     "sequence": "flow",
     "acknowledged": "flow",
     "throughput": "flow",
@@ -89,10 +91,11 @@ def measure_run(
             bdp_pkts (packets) and rtt_ms, or rtt_1_ms and rtt_2_ms (ms), for metrics of cwnd;
             flow2_start_s (s) and drop_packet where the scenario has them.
         tables: any of cwnd (time_s f64, flow i32, cwnd_pkts f64), throughput (time_s f64, flow
-            i32, mbps f64), sequence (time_s f64, flow i32, seq i64: highest number sent, from 0),
+            i32, mbps f64), ssthresh (time_s f64, flow i32, ssthresh_pkts f64), sequence (time_s f64, flow i32, seq i64: highest number sent, from 0),
             acknowledged (time_s f64, flow i32, ack i64), queue (time_s f64, link str, pkts i64,
             drops i64), utilization (time_s f64, link str, mbps f64), each in the order of time
-            within a flow or link. Others are left alone. Metrics of an absent table are absent.
+            within a flow or link; packet_flows, as PacketSums.flows. Others are left alone.
+            Metrics of an absent table are absent.
         run_id: goes into the rows.
         scenario: goes into the rows.
 
@@ -114,9 +117,10 @@ def measure_run(
         *_measure_cwnds(run, frames["cwnd"], cuts),
         *_measure_links(run, frames["utilization"]),
         *_measure_queues(run, frames["queue"], cuts),
-        *_measure_losses(run, frames["sequence"], frames["queue"], cuts),
+        *_measure_slow_starts(run, frames["ssthresh"], frames["sequence"], frames["queue"]),
         *_measure_acknowledged(run, frames["acknowledged"]),
         *_measure_throughputs(run, frames["throughput"]),
+        *_measure_trace(run, tables),
     ]
     return _as_frame(found, run_id, scenario)
 
@@ -321,14 +325,19 @@ def _queue_min_after_peak(
     return Measurement("queue_min_after_peak", subject, _number(smallest), window)
 
 
-def _measure_losses(
-    run: _Run, sent: Frames, queues: Frames, cuts: Mapping[int, pl.DataFrame]
+def _measure_slow_starts(
+    run: _Run, thresholds: Frames, sent: Frames, queues: Frames
 ) -> Iterator[Measurement]:
-    if not (len(cuts) == len(sent) == len(queues) == 1):
-        return
-    ((flow, events),), (numbers,), (queue,) = cuts.items(), sent.values(), queues.values()
-    value = None if events.is_empty() else _loss_rate(numbers, queue, float(events["peak_s"][0]))
-    yield Measurement("loss_rate_to_first_cut", f"flow:{flow}", value, run.whole)
+    alone = len(thresholds) == len(sent) == len(queues) == 1
+    for flow, ssthresh in thresholds.items():
+        subject = f"flow:{flow}"
+        end_s, lowered_pkts = slow_start_end(ssthresh)
+        yield Measurement("slow_start_end", subject, end_s, run.whole)
+        yield Measurement("first_ssthresh", subject, lowered_pkts, run.whole)
+        if alone:
+            (numbers,), (queue,) = sent.values(), queues.values()
+            lost = None if end_s is None else _loss_rate(numbers, queue, end_s)
+            yield Measurement("loss_rate_in_slow_start", subject, lost, run.whole)
 
 
 def _loss_rate(numbers: pl.DataFrame, queue: pl.DataFrame, end_s: float) -> float | None:
@@ -379,6 +388,12 @@ def _measure_from_flow2_start(run: _Run, flows: Frames) -> Iterator[Measurement]
     first, second = flows.values()
     fair_s = convergence_time(first, second, start_s, CONVERGENCE_WINDOW_S, FAIR_ASYMMETRY)
     yield Measurement("convergence_time", "run", fair_s, window)
+
+
+def _measure_trace(run: _Run, tables: Mapping[str, pl.LazyFrame]) -> Iterator[Measurement]:
+    if FLOWS_TABLE in tables:
+        for metric, subject, value in measure_traced(tables[FLOWS_TABLE].collect(), run.duration_s):
+            yield Measurement(metric, subject, value, run.whole)
 
 
 def _mean_throughputs(flows: Frames, window: Window) -> list[float | None]:

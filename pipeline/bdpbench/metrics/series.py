@@ -153,6 +153,29 @@ def _time_from_first_cut_to(
     return None if reached_s is None else reached_s - float(first["cut_s"])
 
 
+def slow_start_end(ssthresh: pl.DataFrame) -> tuple[float | None, float | None]:
+    """When slow start ends, and the window at which it does.
+
+    Args:
+        ssthresh: of one flow: time_s (f64, s), ssthresh_pkts (f64, packets), in order of time.
+
+    Returns:
+        Time in s of the last sample before ssthresh falls for the first time, and its value in
+        packets after that; None and None where it never falls.
+
+    >>> samples = {"time_s": [0.0, 0.1, 0.2], "ssthresh_pkts": [99.0, 99.0, 40.0]}
+    >>> slow_start_end(pl.DataFrame(samples))
+    (0.1, 40.0)
+    """
+    lowered = ssthresh.with_columns(
+        before_s=pl.col("time_s").shift(1), before_pkts=pl.col("ssthresh_pkts").shift(1)
+    ).filter(pl.col("ssthresh_pkts") < pl.col("before_pkts"))
+    if lowered.is_empty():
+        return None, None
+    first = lowered.row(0, named=True)
+    return float(first["before_s"]), float(first["ssthresh_pkts"])
+
+
 def congestion_time(cuts: pl.DataFrame, full: pl.DataFrame) -> float | None:
     """Time in s from the first full peak to the last cut before the second; None without both.
 

@@ -26,49 +26,71 @@ def drops(samples: list[tuple[float, int]]) -> pl.LazyFrame:
     return frame.lazy()
 
 
+def threshold(samples: list[tuple[float, float]], flow: int = 0) -> pl.LazyFrame:
+    schema = {"time_s": pl.Float64, "ssthresh_pkts": pl.Float64}
+    frame = pl.DataFrame(samples, schema=schema, orient="row")
+    return frame.with_columns(pl.lit(flow, dtype=pl.Int32).alias("flow")).lazy()
+
+
 @pytest.fixture
-def slow_start(build: Any) -> dict[str, pl.LazyFrame]:
-    """A flow that doubles to 512 packets at 2 s and has 455 at 3 s."""
-    cwnd = [(0.0, 1), (1.0, 256), (2.0, 512), (3.0, 455), (10.0, 460)]
+def slow_start() -> dict[str, pl.LazyFrame]:
+    """A flow that has set its ssthresh to 455 packets between 2 and 3 s."""
     return {
-        "cwnd": build.table({0: build.cwnd(cwnd)}),
+        "ssthresh": threshold([(0.0, 40000), (1.0, 40000), (2.0, 40000), (3.0, 455), (10.0, 227)]),
         "sequence": numbers("sequence", [(0.0, 0), (1.0, 510), (2.0, 1022), (10.0, 1821)]),
         "queue": drops([(0.0, 0), (1.0, 0), (2.0, 57), (3.0, 257), (10.0, 257)]),
     }
 
 
-def test_losses_of_slow_start_are_those_up_to_its_peak(
+def test_slow_start_ends_with_the_sample_before_ssthresh_falls(
     slow_start: dict[str, pl.LazyFrame], measure: Measure
 ) -> None:
     values = measure(slow_start)
+    assert values["slow_start_end", FLOW] == 2.0
+    assert values["first_ssthresh", FLOW] == 455.0
     # Packets 0 to 1,022 are 1,023; 57 of them were dropped by 2 s.
-    assert values["loss_rate_to_first_cut", FLOW] == pytest.approx(100 * 57 / 1023)
-    assert values["first_cut_time", FLOW] == 2.0
-    assert values["first_cut_after", FLOW] == 455.0
+    assert values["loss_rate_in_slow_start", FLOW] == pytest.approx(100 * 57 / 1023)
 
 
-def test_a_flow_without_a_cut_has_no_loss_rate_of_slow_start(
-    build: Any, slow_start: dict[str, pl.LazyFrame], measure: Measure
+def test_a_flow_that_stays_in_slow_start_has_no_end_of_it(
+    slow_start: dict[str, pl.LazyFrame], measure: Measure
 ) -> None:
-    cwnd = build.table({0: build.cwnd([(0.0, 1), (10.0, 2)])})
-    values = measure({**slow_start, "cwnd": cwnd})
-    assert values["loss_rate_to_first_cut", FLOW] is None
-    assert values["first_recovery_time", FLOW] is None
+    values = measure({**slow_start, "ssthresh": threshold([(0.0, 40000), (10.0, 40000)])})
+    for metric in ("slow_start_end", "first_ssthresh", "loss_rate_in_slow_start"):
+        assert values[metric, FLOW] is None
 
 
 def test_a_flow_that_has_sent_nothing_has_no_loss_rate(
     slow_start: dict[str, pl.LazyFrame], measure: Measure
 ) -> None:
     silent = numbers("sequence", [(0.0, -1), (10.0, -1)])
-    assert measure({**slow_start, "sequence": silent})["loss_rate_to_first_cut", FLOW] is None
+    assert measure({**slow_start, "sequence": silent})["loss_rate_in_slow_start", FLOW] is None
 
 
 def test_drops_of_several_flows_are_not_told_apart(
-    build: Any, slow_start: dict[str, pl.LazyFrame], measure: Measure
+    slow_start: dict[str, pl.LazyFrame], measure: Measure
 ) -> None:
-    cwnd = build.cwnd([(0.0, 1), (2.0, 512), (3.0, 455), (10.0, 460)])
-    two = {**slow_start, "cwnd": build.table({0: cwnd, 1: cwnd})}
-    assert ("loss_rate_to_first_cut", FLOW) not in measure(two)
+    other = threshold([(0.0, 40000), (2.0, 100), (10.0, 100)], flow=1)
+    values = measure({**slow_start, "ssthresh": pl.concat([slow_start["ssthresh"], other])})
+    assert ("loss_rate_in_slow_start", FLOW) not in values
+    assert values["slow_start_end", "flow:1"] == 0.0
+
+
+def test_losses_before_the_first_retransmission_come_from_the_trace(measure: Measure) -> None:
+    flows = pl.DataFrame(
+        {
+            "subject": ["flow:0", "acks:0"],
+            "kind": ["data", "acks"],
+            "started_s": [0.5, 0.6],
+            "slow_start_end_s": [0.75, None],
+            "slow_start_pkts": [1000, 0],
+            "slow_start_drops": [140, 0],
+        }
+    )
+    values = measure({"packet_flows": flows.lazy()})
+    assert values["slow_start_duration", FLOW] == pytest.approx(0.25)
+    assert values["slow_start_loss_rate", FLOW] == pytest.approx(0.14)
+    assert {subject for _, subject in values} == {FLOW}
 
 
 def test_recovery_ends_where_cwnd_comes_to_rest(build: Any, measure: Measure) -> None:

@@ -30,11 +30,11 @@ RTT_S = 0.025
 PRINTED: dict[str, list[tuple[str, tuple[str, ...], str, float]]] = {
     "3.2": [
         ("bottleneck_rate", (*REGULAR, "Westwood", "HS"), "max_cwnd", 3325),
-        ("bottleneck_rate", ("Vegas",), "first_cut_time", 0.4),
-        ("bottleneck_rate", (*REGULAR, "Westwood"), "loss_rate_to_first_cut", 6),
+        ("slow_start", ("Vegas",), "slow_start_end", 0.4),
+        ("slow_start", (*REGULAR, "Westwood"), "loss_rate_in_slow_start", 6),
         ("bottleneck_rate", REGULAR, "first_recovery_time", 70),
         ("bottleneck_rate", ("Westwood", "Vegas"), "first_recovery_time", 80),
-        ("bottleneck_rate", ("Westwood",), "first_cut_after", 41),
+        ("bottleneck_rate", ("Westwood",), "first_ssthresh", 41),
         ("bottleneck_rate", ("Vegas",), "first_cut_after", 72),
         ("large_buffer", REGULAR, "max_cwnd", 10000),
     ],
@@ -52,7 +52,10 @@ PRINTED: dict[str, list[tuple[str, tuple[str, ...], str, float]]] = {
 PAGES = {"3.2": (14, 20), "3.3": (20, 24), "3.4": (24, 27), "4.2": (31, 32), "4.3": (32, 33)}
 # The tables that metrics of flows need, where it is not cwnd alone.
 TABLES = {
-    "loss_rate_to_first_cut": {"cwnd", "sequence", "queue"},
+    "slow_start_end": {"ssthresh"},
+    "first_ssthresh": {"ssthresh"},
+    "loss_rate_in_slow_start": {"ssthresh", "sequence", "queue"},
+    "slow_start_loss_rate": {"packet_flows"},
     "acknowledged_rate": {"acknowledged"},
     "utilization": {"utilization"},
     "overall_utilization": {"utilization"},
@@ -151,8 +154,8 @@ def test_a_row_says_what_it_measures_and_why_so_closely(row: Row) -> None:
 
 # Half-widths by the rules of NOTES.md.
 HALF_WIDTHS = {
-    "first_cut_time": 0.05,  # half a unit of 0.4
-    "loss_rate_to_first_cut": 0.5,  # half a unit of 6
+    "slow_start_end": 0.05,  # half a unit of 0.4
+    "loss_rate_in_slow_start": 0.5,  # half a unit of 6
     "first_recovery_time": (80 - 70) / 2,
     "time_to_max_cwnd": 1.0,  # minrto_
     "full_peak_interval": 1.0,
@@ -178,7 +181,7 @@ def test_the_bounds_follow_the_rule_of_their_class(row: Row) -> None:
         assert lower == int(1e9 * RTT_S / 8 / 1040) + 200
         assert upper == 3326
     else:
-        assert row["metric"] == "first_cut_after"
+        assert row["metric"] in {"first_cut_after", "first_ssthresh"}
         assert upper - lower <= 6
 
 
@@ -247,7 +250,7 @@ def test_what_needs_the_whole_run_is_not_measured_on_a_short_one(
 
 # The rise before the recovery that a row speaks of.
 BEFORE_S = {"first_recovery_time": 0.5, "full_peak_interval": 20.25}
-TIMES = {"first_cut_time", "first_recovery_time", "time_to_max_cwnd", "full_peak_interval"}
+TIMES = {"slow_start_end", "first_recovery_time", "time_to_max_cwnd", "full_peak_interval"}
 
 
 @pytest.mark.parametrize("row", [row for row in ROWS if row["metric"] in TIMES], ids=ids)

@@ -65,7 +65,10 @@ _CUT = (
     "apart answer the same loss event and count as one cut. The peak of a cut is the last sample "
     "before it."
 )
-_SLOW_START = "the one before ssthresh is lowered for the first time."
+_SLOW_START = (
+    "the one before ssthresh is first set to what cwnd is then or less, by a loss or by the "
+    "sender's law."
+)
 _HALF = "the second half of the run, (duration/2, duration]"
 _BINS = "A bin belongs to the window when its end does."
 
@@ -156,8 +159,8 @@ _ALL = (
         "first_ssthresh",
         "flow",
         "packets",
-        "The first value to which ssthresh is lowered: what the first loss leaves of cwnd, and the "
-        "window at which congestion avoidance begins.",
+        "Value of ssthresh that the end of slow start leaves: what the first loss leaves of cwnd, "
+        f"the window at which congestion avoidance begins. The last sample of slow start is {_SLOW_START}",
         f"{_XU}, section 3.2 and Figure 3.10",
     ),
     _define(
@@ -172,10 +175,10 @@ _ALL = (
         "first_recovery_time",
         "flow",
         "s",
-        "Time from the first cut to the next peak at or above 90 % of the nominal "
-        "bandwidth-delay product. For a flow that has no such peak and holds its cwnd within 1 % "
-        "over the last quarter of the run, to the time at which it first comes within 1 % of "
-        f"that level. {_CUT}",
+        "Time from the first cut to the next peak at or above 90 % of what path and buffer hold, "
+        "the nominal bandwidth-delay product plus the bottleneck's buffer. For a flow that has no "
+        "such peak and holds its cwnd within 1 % over the last quarter of the run, to the time at "
+        f"which it first comes within 1 % of that level. {_CUT}",
         f"{_XU}, section 3.2 and Figure 3.9 (the first congestion avoidance phase)",
     ),
     _define(
@@ -237,7 +240,7 @@ _ALL = (
         "flow",
         "s",
         "Time from the first to the second peak at or above 90 % of the nominal bandwidth-delay "
-        f"product. {_CUT}",
+        f"product to which cwnd has grown, by at least 5 % since the cut before it. {_CUT}",
         f"{_XU}, section 3.4 (the time that Scalable TCP needs to get back to its peak)",
     ),
     _define(
@@ -245,8 +248,8 @@ _ALL = (
         "flow",
         "s",
         "Time from the first peak at or above 90 % of the nominal bandwidth-delay product to the "
-        "last cut before the second such peak: how long the flow goes on cutting before it grows "
-        f"again. {_CUT}",
+        "last cut before the second such peak to which cwnd has grown, by at least 5 % since the "
+        f"cut before it: how long the flow goes on cutting before it grows again. {_CUT}",
         f"{_XU}, section 3.4 (the time to resolve the congestion)",
     ),
     _define(

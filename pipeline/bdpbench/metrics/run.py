@@ -21,6 +21,7 @@ from bdpbench.metrics.series import (
     convergence_time,
     find_cuts,
     first_time_at_least,
+    grown_again,
     growth_per_rtt,
     in_window,
     jain_index,
@@ -117,7 +118,7 @@ def measure_run(
         *_measure_cwnds(run, frames["cwnd"], cuts),
         *_measure_links(run, frames["utilization"]),
         *_measure_queues(run, frames["queue"], cuts),
-        *_measure_slow_starts(run, frames["ssthresh"], frames["sequence"], frames["queue"]),
+        *_measure_slow_starts(run, frames),
         *_measure_acknowledged(run, frames["acknowledged"]),
         *_measure_throughputs(run, frames["throughput"]),
         *_measure_trace(run, tables),
@@ -159,6 +160,11 @@ class _Run:
     def full_pkts(self) -> float:
         """Packets of cwnd that count as having reached the nominal BDP."""
         return PEAK_SHARE * self.positive("bdp_pkts")
+
+    @property
+    def buffer_pkts(self) -> float:
+        """Packets that the bottleneck's queue holds; none where the scenario does not say."""
+        return self.number("buffer_pkts") if self.has("buffer_pkts") else 0.0
 
     def rtt_s(self, flow: int) -> float:
         """Nominal RTT of a flow in s: its own where the scenario gives one."""
@@ -220,8 +226,11 @@ def _cwnd_values(
     yield "first_full_peak", _nth(full["peak_pkts"], 0)
     yield "second_full_peak", _nth(full["peak_pkts"], 1)
     yield "max_cwnd", _number(cwnd["cwnd_pkts"].max())
-    yield "first_recovery_time", _first_recovery(run, cwnd, cuts, full)
+    yield "first_recovery_time", _first_recovery(run, cwnd, cuts)
     yield from _cut_values(cwnd, cuts, full, rtt_s)
+    risen = _full_peaks(run, grown_again(cuts))
+    yield "full_peak_interval", _nth(risen["peak_s"].diff(), 1)
+    yield "congestion_time", congestion_time(cuts, risen)
 
 
 def _cut_values(
@@ -235,8 +244,6 @@ def _cut_values(
     yield "first_cut_ratio", _nth(kept, 0)
     yield "first_cut_after", _nth(cuts["after_pkts"], 0)
     yield "second_cut_ratio", _nth(kept, 1)
-    yield "full_peak_interval", _nth(full["peak_s"].diff(), 1)
-    yield "congestion_time", congestion_time(cuts, full)
     yield "later_cut_ratio", _median(later["after_pkts"] / later["peak_pkts"])
     yield "recovery_time", _median(recovery_times(ascents))
     yield "growth_per_rtt", _median(growth_per_rtt(ascents, rtt_s))
@@ -252,16 +259,17 @@ def _time_to_top(run: _Run, cwnd: pl.DataFrame, full: pl.DataFrame) -> float | N
     return None if reached_s is None else settling_time(cwnd, run.last_quarter_s)
 
 
-def _first_recovery(
-    run: _Run, cwnd: pl.DataFrame, cuts: pl.DataFrame, full: pl.DataFrame
-) -> float | None:
-    """Time in s from the first cut to the next top: a full peak, or a level that is held."""
+def _first_recovery(run: _Run, cwnd: pl.DataFrame, cuts: pl.DataFrame) -> float | None:
+    """Time in s from the first cut to the next top: a peak, or a level that is held."""
     if cuts.is_empty():
         return None
-    top_s = _nth(full.filter(pl.col("cut") > 0)["peak_s"], 0)
-    if top_s is None and full.is_empty():
-        top_s = _time_to_top(run, cwnd, full)
-    return None if top_s is None else top_s - float(cuts["cut_s"][0])
+    top_pkts = PEAK_SHARE * (run.positive("bdp_pkts") + run.buffer_pkts)
+    cut_s = float(cuts["cut_s"][0])
+    tops = cuts.slice(1).filter(pl.col("peak_pkts") >= top_pkts)
+    top_s = _nth(tops["peak_s"], 0)
+    if top_s is None and first_time_at_least(cwnd, "cwnd_pkts", run.full_pkts) is not None:
+        top_s = settling_time(cwnd, run.last_quarter_s)
+    return None if top_s is None or top_s < cut_s else top_s - cut_s
 
 
 def _full_peaks(run: _Run, cuts: pl.DataFrame) -> pl.DataFrame:
@@ -325,15 +333,16 @@ def _queue_min_after_peak(
     return Measurement("queue_min_after_peak", subject, _number(smallest), window)
 
 
-def _measure_slow_starts(
-    run: _Run, thresholds: Frames, sent: Frames, queues: Frames
-) -> Iterator[Measurement]:
-    alone = len(thresholds) == len(sent) == len(queues) == 1
-    for flow, ssthresh in thresholds.items():
+def _measure_slow_starts(run: _Run, frames: Mapping[str, Frames]) -> Iterator[Measurement]:
+    sent, queues = frames["sequence"], frames["queue"]
+    alone = len(frames["ssthresh"]) == len(sent) == len(queues) == 1
+    for flow, ssthresh in frames["ssthresh"].items():
+        if flow not in frames["cwnd"]:
+            continue
         subject = f"flow:{flow}"
-        end_s, lowered_pkts = slow_start_end(ssthresh)
+        end_s, left_pkts = slow_start_end(frames["cwnd"][flow], ssthresh)
         yield Measurement("slow_start_end", subject, end_s, run.whole)
-        yield Measurement("first_ssthresh", subject, lowered_pkts, run.whole)
+        yield Measurement("first_ssthresh", subject, left_pkts, run.whole)
         if alone:
             (numbers,), (queue,) = sent.values(), queues.values()
             lost = None if end_s is None else _loss_rate(numbers, queue, end_s)

@@ -33,16 +33,21 @@ def threshold(samples: list[tuple[float, float]], flow: int = 0) -> pl.LazyFrame
 
 
 @pytest.fixture
-def slow_start() -> dict[str, pl.LazyFrame]:
-    """A flow that has set its ssthresh to 455 packets between 2 and 3 s."""
+def slow_start(build: Any) -> dict[str, pl.LazyFrame]:
+    """A flow that has set its ssthresh to 455 packets between 2 and 3 s.
+
+    That it was set to 300 at 1 s, with 1 packet in flight before, was no loss.
+    """
+    cwnd = [(0.0, 1), (1.0, 256), (2.0, 512), (3.0, 455), (10.0, 460)]
     return {
-        "ssthresh": threshold([(0.0, 40000), (1.0, 40000), (2.0, 40000), (3.0, 455), (10.0, 227)]),
+        "cwnd": build.table({0: build.cwnd(cwnd)}),
+        "ssthresh": threshold([(0.0, 40000), (1.0, 300), (2.0, 300), (3.0, 455), (10.0, 227)]),
         "sequence": numbers("sequence", [(0.0, 0), (1.0, 510), (2.0, 1022), (10.0, 1821)]),
         "queue": drops([(0.0, 0), (1.0, 0), (2.0, 57), (3.0, 257), (10.0, 257)]),
     }
 
 
-def test_slow_start_ends_with_the_sample_before_ssthresh_falls(
+def test_slow_start_ends_with_the_sample_before_a_loss_sets_ssthresh(
     slow_start: dict[str, pl.LazyFrame], measure: Measure
 ) -> None:
     values = measure(slow_start)
@@ -68,10 +73,16 @@ def test_a_flow_that_has_sent_nothing_has_no_loss_rate(
 
 
 def test_drops_of_several_flows_are_not_told_apart(
-    slow_start: dict[str, pl.LazyFrame], measure: Measure
+    build: Any, slow_start: dict[str, pl.LazyFrame], measure: Measure
 ) -> None:
     other = threshold([(0.0, 40000), (2.0, 100), (10.0, 100)], flow=1)
-    values = measure({**slow_start, "ssthresh": pl.concat([slow_start["ssthresh"], other])})
+    cwnd = build.cwnd([(0.0, 64), (2.0, 100), (10.0, 108)])
+    two = {
+        **slow_start,
+        "ssthresh": pl.concat([slow_start["ssthresh"], other]),
+        "cwnd": build.table({0: cwnd, 1: cwnd}),
+    }
+    values = measure(two)
     assert ("loss_rate_in_slow_start", FLOW) not in values
     assert values["slow_start_end", "flow:1"] == 0.0
 
@@ -98,15 +109,20 @@ def test_recovery_ends_where_cwnd_comes_to_rest(build: Any, measure: Measure) ->
     rest = [(0.0, 1), (1.0, 100), (2.0, 50), (6.0, 990), (7.0, 1000), (9.0, 1000), (10.0, 1000)]
     values = measure({"cwnd": build.table({0: build.cwnd(rest)})})
     assert values["first_recovery_time", FLOW] == 4.0
+    # With 200 packets of buffer the top is 0.9 of 1,200 packets: a peak at 1,079 is none yet.
+    tops = [(0.0, 1), (1.0, 600), (2.0, 300), (4.0, 1079), (5.0, 500), (8.0, 1080), (10.0, 900)]
+    values = measure({"cwnd": build.table({0: build.cwnd(tops)})}, buffer_pkts=200)
+    assert values["first_recovery_time", FLOW] == 6.0
     # One that has a full peak and none after it has not recovered.
-    once = [(0.0, 1), (1.0, 950), (2.0, 475), (6.0, 800), (8.0, 810), (9.0, 810), (10.0, 810)]
+    once = [(0.0, 1), (1.0, 950), (2.0, 475), (6.0, 700), (8.0, 750), (9.0, 800), (10.0, 850)]
     values = measure({"cwnd": build.table({0: build.cwnd(once)})})
     assert values["first_recovery_time", FLOW] is None
 
 
 def test_all_cuts_between_two_full_peaks_are_congestion(build: Any, measure: Measure) -> None:
-    # Full peaks at 1 and 8 s; cuts at 1.5, 3 and 4.5 s between them.
-    cwnd = [(1.0, 1000), (1.5, 875), (2.5, 876), (3.0, 1), (4.0, 500), (4.5, 400), (8.0, 990)]
+    # Full peaks at 1 and 8 s; cuts at 1.5, 3 and 4.5 s between them. The cut at 3 s is from 901
+    # packets, which are full, too, but only what the cut before has left.
+    cwnd = [(1.0, 1030), (1.5, 901), (2.5, 901), (3.0, 1), (4.0, 500), (4.5, 400), (8.0, 990)]
     cwnd += [(8.5, 866), (10.0, 870)]
     values = measure({"cwnd": build.table({0: build.cwnd(cwnd)})})
     assert values["congestion_time", FLOW] == 3.5

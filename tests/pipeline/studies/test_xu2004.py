@@ -279,7 +279,9 @@ def test_a_claim_says_where_it_stands(claim: dict[str, Any]) -> None:
 def test_every_figure_of_results_has_a_scenario() -> None:
     figures = [figure for scenario in STUDY.scenarios.values() for figure in scenario.figures]
     # From the list of figures; 3.1, 4.1 and 4.2 show topologies and the chain.
-    expected = [f"3.{number}" for number in range(2, 16)] + [f"4.{number}" for number in range(3, 8)]
+    expected = [f"3.{number}" for number in range(2, 16)] + [
+        f"4.{number}" for number in range(3, 8)
+    ]
     assert sorted(figures) == sorted(expected)
 
 

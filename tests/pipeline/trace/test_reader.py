@@ -48,9 +48,7 @@ def test_cwnd(tmp_path: Path) -> None:
 
 
 @pytest.mark.parametrize(("table", "column"), [("sequence", "seq"), ("acknowledged", "ack")])
-def test_numbers_of_packets_begin_below_the_first(
-    tmp_path: Path, table: str, column: str
-) -> None:
+def test_numbers_of_packets_begin_below_the_first(tmp_path: Path, table: str, column: str) -> None:
     # A sender that has sent nothing, or seen nothing acknowledged, is at -1.
     path = _file(tmp_path, "0.000 -1\n0.025 0\n0.050 2\n")
     expected = pl.DataFrame(

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import itertools
 import subprocess
 from collections.abc import Callable
 
@@ -9,8 +10,8 @@ import pytest
 
 Tcl = Callable[..., "subprocess.CompletedProcess[str]"]
 
-# One flow over 10 Mbit/s, or another rate, with an RTT of 24 ms and a queue of 20 packets: a pipe of
-# 29 packets of 1,040 bytes. The arguments: agent, what to print every RTT, until when, rate in
+# One flow over 10 Mbit/s, or another rate, with an RTT of 24 ms and a queue of 20 packets: a pipe
+# of 29 packets of 1,040 bytes. The arguments: agent, what to print every RTT, until when, rate in
 # Mbit/s, variables and values.
 FLOW = """
 set settings [lassign $argv class names end mbps]
@@ -64,7 +65,7 @@ def test_westwood_is_reno_until_the_first_loss(tcl: Tcl) -> None:
 
 def test_westwood_keeps_more_than_half_of_cwnd(tcl: Tcl) -> None:
     cwnd = [row[0] for row in samples(tcl, "TCP/Westwood", "cwnd_", 20)][400:]
-    cuts = [after / before for before, after in zip(cwnd, cwnd[1:], strict=False) if after < before]
+    cuts = [after / before for before, after in itertools.pairwise(cwnd) if after < before]
     # The top is pipe and queue, 49 packets; a cut leaves the pipe, 29: 0.59, in whole packets.
     deep = [cut for cut in cuts if cut < 0.9]
     assert len(deep) > 3
@@ -140,7 +141,7 @@ def test_modified_vegas_leaves_a_window_of_gamma_packets(tcl: Tcl) -> None:
 def test_modified_vegas_takes_theta_packets_away(tcl: Tcl) -> None:
     settings = ("vegas_gamma_", 4, "vegas_theta_", 3)
     cwnd = [row[0] for row in samples(tcl, "TCP/Vegas/Modified", "cwnd_", 5, *settings)]
-    falls = [b - a for b, a in zip(cwnd, cwnd[1:], strict=False) if a < b]
+    falls = [b - a for b, a in itertools.pairwise(cwnd) if a < b]
     # A sample an RTT: whole steps of 3, less what the same sample's ACKs still added.
     assert falls
     assert max(falls) == pytest.approx(3, abs=0.2)
@@ -161,7 +162,7 @@ def test_modified_vegas_out_of_range_stops_with_a_message(
 def test_modified_scalable_adds_a_packet_an_rtt_and_keeps_seven_eighths(tcl: Tcl) -> None:
     cwnd = [row[0] for row in samples(tcl, "TCP/Newreno", "cwnd_", 60, "windowOption_", 14)]
     cwnd = cwnd[len(cwnd) // 2 :]
-    falls = [(b, a) for b, a in zip(cwnd, cwnd[1:], strict=False) if a < b]
+    falls = [(b, a) for b, a in itertools.pairwise(cwnd) if a < b]
     assert falls
     for before, after in falls:
         # 7/8 in whole packets, growth of a packet at most between sample and cut.

@@ -160,7 +160,8 @@ _ALL = (
         "flow",
         "packets",
         "Value of ssthresh that the end of slow start leaves: what the first loss leaves of cwnd, "
-        f"the window at which congestion avoidance begins. The last sample of slow start is {_SLOW_START}",
+        "the window at which congestion avoidance begins. The last sample of slow start is "
+        f"{_SLOW_START}",
         f"{_XU}, section 3.2 and Figure 3.10",
     ),
     _define(

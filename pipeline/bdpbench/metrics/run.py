@@ -91,12 +91,13 @@ def measure_run(
         parameters: of the run: duration_s (s); bottleneck_mbps (Mbit/s) for metrics of a link;
             bdp_pkts (packets) and rtt_ms, or rtt_1_ms and rtt_2_ms (ms), for metrics of cwnd;
             flow2_start_s (s) and drop_packet where the scenario has them.
-        tables: any of cwnd (time_s f64, flow i32, cwnd_pkts f64), throughput (time_s f64, flow
-            i32, mbps f64), ssthresh (time_s f64, flow i32, ssthresh_pkts f64), sequence (time_s f64, flow i32, seq i64: highest number sent, from 0),
-            acknowledged (time_s f64, flow i32, ack i64), queue (time_s f64, link str, pkts i64,
-            drops i64), utilization (time_s f64, link str, mbps f64), each in the order of time
-            within a flow or link; packet_flows, as PacketSums.flows. Others are left alone.
-            Metrics of an absent table are absent.
+        tables: any of cwnd (time_s f64, flow i32, cwnd_pkts f64), ssthresh (time_s f64, flow i32,
+            ssthresh_pkts f64, at the times of cwnd), sequence (time_s f64, flow i32, seq i64:
+            highest number sent, from 0), acknowledged (time_s f64, flow i32, ack i64), throughput
+            (time_s f64, flow i32, mbps f64), queue (time_s f64, link str, pkts i64, drops i64),
+            utilization (time_s f64, link str, mbps f64), each in the order of time within a flow
+            or link; packet_flows, as PacketSums.flows. Others are left alone. Metrics of an absent
+            table are absent.
         run_id: goes into the rows.
         scenario: goes into the rows.
 

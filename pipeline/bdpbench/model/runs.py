@@ -273,7 +273,6 @@ _LABELS = {
     "bottleneck_delay_ms": "bottleneck delay {} ms",
     "flow2_start_s": "second flow at {} s",
     "fast_alpha_pkts": "alpha {} packets",
-    "rtt_factor": "RTTs 1:{}",
     "error_pct": "bad state {} %",
     "run": "repetition {}",
     "queue": "{}",

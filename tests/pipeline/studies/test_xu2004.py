@@ -133,12 +133,12 @@ def test_the_thesis_agrees_with_itself() -> None:
     (run, *_) = matching("paper", "large_buffer", {})
     assert run.parameters["bdp_pkts"] + run.parameters["buffer_pkts"] == 6250
     # 70 seconds or 2,800 RTTs.
-    assert 70 / RTT_S == pytest.approx(2800)
+    assert pytest.approx(2800) == 70 / RTT_S
     # The rise of a packet an RTT from Westwood's and Vegas's first cwnd to the top takes the 80 s
     # that are 10 s longer than 70 s: 3,284 and 3,253 RTTs.
     assert [(3325 - first) * RTT_S for first in (41, 72)] == pytest.approx([82.1, 81.3], abs=0.05)
     # 1 % an RTT from 1.5 packets is at 3,172 after 19.25 s.
-    assert 1.5 * 1.01 ** (19.25 / RTT_S) == pytest.approx(3172, rel=0.01)
+    assert pytest.approx(3172, rel=0.01) == 1.5 * 1.01 ** (19.25 / RTT_S)
 
 
 @pytest.mark.parametrize("row", ROWS, ids=ids)

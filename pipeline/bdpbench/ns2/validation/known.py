@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from pathlib import Path
 
-from pydantic import BaseModel, ConfigDict, Field, RootModel
+from pydantic import BaseModel, ConfigDict, Field
 
 from bdpbench.model.paths import repository_root
 from bdpbench.model.yaml_files import YamlFile
@@ -20,10 +20,6 @@ class KnownDifference(BaseModel):
     reason: str = Field(min_length=1)
 
 
-class _KnownDifferences(RootModel[list[KnownDifference]]):
-    pass
-
-
 def read_known_differences(path: Path | None = None) -> dict[tuple[str, str], str]:
     """(subset, test) → reason.
 
@@ -33,7 +29,10 @@ def read_known_differences(path: Path | None = None) -> dict[tuple[str, str], st
     """
     yaml = YamlFile(path or repository_root() / "ns2" / "known_differences.yaml")
     reasons: dict[tuple[str, str], str] = {}
-    for i, known in enumerate(yaml.validate(_KnownDifferences).root):
+    if not isinstance(yaml.data, list):
+        raise yaml.error((), "expected a list of {subset, tests, reason}")
+    for i, part in enumerate(yaml.data):
+        known = yaml.validate_part(KnownDifference, part, (i,))
         for test in known.tests:
             if (known.subset, test) in reasons:
                 raise yaml.error((i, "tests"), f"{test} of {known.subset} is listed twice")

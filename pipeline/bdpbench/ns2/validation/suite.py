@@ -77,7 +77,7 @@ class Suite:
         subset alone. In the place of ``ns`` stands the recorder, in that of ``sleep``, with which
         the drivers wait for windows that a quiet run does not open, a program that does nothing.
         """
-        wanted = set(re.findall(r"test-output-[\w-]+", self._driver(subset)))
+        wanted = self._references(subset)
         tests = folder / "tcl" / "test"
         shutil.copytree(
             self.tests,
@@ -97,8 +97,14 @@ class Suite:
         _write_program(folder / "ns", f'exec {" ".join(map(_quoted, command))} "$@"')
         return tests
 
-    def _driver(self, subset: str) -> str:
-        return (self.tests / f"{_DRIVER}{subset}").read_text(encoding="utf-8", errors="replace")
+    def _references(self, subset: str) -> set[str]:
+        """Folders of the reference outputs of a subset, whose driver may name them by a variable.
+
+        Drivers say directory="test-output-tcp", or f="xcp" and then directory="test-output-$f".
+        """
+        driver = (self.tests / f"{_DRIVER}{subset}").read_text(encoding="utf-8", errors="replace")
+        values = re.findall(r'^\w+="([\w-]+)"', driver, re.MULTILINE)
+        return {*values, *(f"test-output-{value}" for value in values)}
 
 
 def open_suite(source: Path | None = None) -> Suite:

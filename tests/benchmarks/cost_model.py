@@ -139,14 +139,24 @@ def fit(runs: Sequence[Finished]) -> Costs:
 
 
 def _median(runs: Sequence[Finished], costs: Costs, name: str, present: float) -> float:
-    """The constant ``name`` that explains what the others leave of the runs' CPU times."""
+    """The constant ``name`` that explains what the others leave of the runs' CPU times.
+
+    It is the median by weight of work, so that half of all work took less: what is little work
+    tells little.
+    """
     rest = replace(costs, **{name: 0.0})
     alone = replace(Costs(0.0, 0.0, 0.0, 0.0), **{name: 1.0})
     found = []
     for run in runs:
         work = replace(run.work, packets=run.passed)
-        found.append((run.cpu_s - work.cpu_s(rest)) / work.cpu_s(alone))
-    return max(statistics.median(found), 0.0) if found else present
+        weight = work.cpu_s(alone)
+        found.append(((run.cpu_s - work.cpu_s(rest)) / weight, weight))
+    half = sum(weight for _, weight in found) / 2
+    for value, weight in sorted(found):
+        half -= weight
+        if half <= 0:
+            return max(value, 0.0)
+    return present
 
 
 def stock_costs(fast: Costs, speed: Path) -> Costs:

@@ -3,7 +3,7 @@
 The CPU time of ns-2 is that of the packets which the bottleneck carries, of the lines of a packet
 trace, and of the samples that Tcl takes. The constants are fitted on finished runs by
 ``tests/benchmarks/cost_model.py``, which prints them anew; a machine that is slower or faster than
-the one they were fitted on has a factor of its own (``bdpbench.model.machine``).
+the one they were fitted on has a factor of its own (``bdpbench.workflow.machine``).
 """
 
 from __future__ import annotations
@@ -24,7 +24,7 @@ _LINES_PER_PACKET = 6
 _FILLING_PKTS_PER_RTT = 50
 # Buffer, as a share of the BDP, at which a flow that is alone uses half of the bottleneck.
 _HALF_USE = {"htcp": 0.0099, "scalable": 0.0055}
-_HALF_USE_OTHERS = 0.0026
+_HALF_USE_OTHERS = 0.0018
 # FAST wants alpha packets in the queue. In a short buffer that holds fewer it loses packets every
 # round trip and uses next to nothing.
 _STARVED_USE = 0.06
@@ -49,8 +49,8 @@ class Costs:
 
 
 COSTS = {
-    "fast": Costs(startup_s=0.05, packet_s=1.0e-06, line_s=2.0e-06, sample_s=5.0e-05),
-    "stock": Costs(startup_s=0.05, packet_s=2.0e-06, line_s=2.0e-06, sample_s=5.0e-05),
+    "fast": Costs(startup_s=0.05, packet_s=1.15e-06, line_s=2.09e-06, sample_s=2.25e-05),
+    "stock": Costs(startup_s=0.05, packet_s=2.02e-06, line_s=2.11e-06, sample_s=2.25e-05),
 }
 
 
@@ -103,12 +103,12 @@ def utilization(parameters: Mapping[str, Any]) -> float:
 
 
 def _use_alone(protocol: str, parameters: Mapping[str, Any]) -> float:
-    buffer_share = parameters["buffer_pkts"] / parameters["bdp_pkts"]
+    buffer_share = float(parameters["buffer_pkts"] / parameters["bdp_pkts"])
     name = protocol.replace("-", "").lower()
     if name == "fast":
         holds_alpha = parameters["buffer_pkts"] >= parameters.get("fast_alpha_pkts", 0)
         return 1.0 if holds_alpha or buffer_share >= _STARVED_BUFFER else _STARVED_USE
-    return 1 / (1 + (_HALF_USE.get(name, _HALF_USE_OTHERS) / buffer_share) ** 2)
+    return 1.0 / (1.0 + (_HALF_USE.get(name, _HALF_USE_OTHERS) / buffer_share) ** 2)
 
 
 def _filled_share(parameters: Mapping[str, Any], duration_s: float) -> float:

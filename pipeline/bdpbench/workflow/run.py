@@ -21,6 +21,7 @@ from bdpbench.model.scripts import unfit
 from bdpbench.ns2.backend import DockerBackend, NativeBackend, choose_backend
 from bdpbench.ns2.build import current_build_id
 from bdpbench.ns2.simulate import ERROR_NAME, die_with_parent
+from bdpbench.workflow.machine import expected_cpu_s, learn, machine_factor
 from bdpbench.workflow.planning import Prepared, is_finished, prepare
 from bdpbench.workflow.progress import Progress, duration_text
 from bdpbench.workflow.stages import (
@@ -69,14 +70,14 @@ def run_study(request: RunRequest) -> None:
     if request.scripts is not None:
         _announce_scripts(planned, request.scripts.resolve())
     if request.dry_run:
-        for run in planned.missing:
-            _say(f"  {run.run_id}  {run.scenario}: {run.label}, ~{run.estimated_cpu_s:.0f} s")
+        _list_missing(planned)
         return
     with _exclusive(planned.paths.results):
         # Planned anew: whoever held the results may have finished some of these runs.
         prepared = _prepare(request, config, write=True)
         backend = _built_backend(request.backend or config.backend, config, prepared)
         status = _snakemake(request, config, prepared, backend.name)
+        learn(prepared.paths.results, prepared.missing)
     if status != 0:
         _fail(request, prepared)
     _conclude(prepared)
@@ -119,13 +120,21 @@ def _jobs(request: RunRequest, config: Config) -> int:
 
 def _announce(prepared: Prepared, jobs: int) -> None:
     done = len(prepared.runs) - len(prepared.missing)
-    cost_s = sum(run.estimated_cpu_s for run in prepared.missing)
-    longest_s = max((run.estimated_cpu_s for run in prepared.missing), default=0.0)
+    factor = machine_factor(prepared.paths.results)
+    cost_s = expected_cpu_s(prepared.missing, factor)
+    longest_s = max((expected_cpu_s([run], factor) for run in prepared.missing), default=0.0)
     _say(
         f"{prepared.plan['study']}, tier {prepared.plan['tier']}: {len(prepared.runs)} runs, "
         f"{done} finished, {len(prepared.missing)} to simulate "
         f"(about {duration_text(max(cost_s / jobs, longest_s))} on {jobs} cores)"
     )
+
+
+def _list_missing(prepared: Prepared) -> None:
+    factor = machine_factor(prepared.paths.results)
+    for run in prepared.missing:
+        cost_s = expected_cpu_s([run], factor)
+        _say(f"  {run.run_id}  {run.scenario}: {run.label}, ~{cost_s:.0f} s")
 
 
 def _announce_scripts(prepared: Prepared, folder: Path) -> None:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import os
+import signal
 import subprocess
 import sys
 import time
@@ -109,6 +110,27 @@ def test_the_command_writes_its_table_and_keeps_its_results(suite: Suite, tmp_pa
     assert done.stdout.splitlines()[-2].split()[:3] == ["total", "11", "11"]
     # Taken from what is kept: the CPU times are those of the first call.
     assert bdpbench(tmp_path, *arguments).stdout == done.stdout
+
+
+def test_an_interrupted_validation_says_how_to_resume(suite: Suite, tmp_path: Path) -> None:
+    # More than a minute of work; the first line of the table tells that it has begun.
+    command = [sys.executable, "-m", "bdpbench", "ns2", "validate", "--quick", "--again"]
+    command += ["--jobs", "1"]
+    with subprocess.Popen(
+        command,
+        stdout=subprocess.PIPE,
+        stderr=subprocess.PIPE,
+        text=True,
+        env={**os.environ, "PYTHONPATH": str(repository_root() / "pipeline")},
+        cwd=tmp_path,
+    ) as child:
+        assert child.stdout is not None
+        child.stdout.readline()
+        child.send_signal(signal.SIGINT)
+        _, said = child.communicate(timeout=30)
+    assert child.returncode == 1
+    assert "interrupted; finished subsets are kept" in said
+    assert "Traceback" not in said
 
 
 @pytest.mark.parametrize(

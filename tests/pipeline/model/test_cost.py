@@ -23,6 +23,9 @@ def test_filling_the_path_takes_a_round_trip_for_each_fifty_packets() -> None:
     assert expected_work(slow).packets == pytest.approx(90_000)
     # After 10 of the 20 s half the rate is reached, and a quarter of the packets of 10 s passed.
     assert expected_work({**slow, "duration_s": 10}).packets == pytest.approx(2_500)
+    # FAST fills 622 Mbit/s and 100 ms in 4.64 s (sharma2006): in 5 s it uses a bit over half.
+    fast = {**slow, "bdp_pkts": 7775.0, "buffer_pkts": 7775, "rtt_ms": 100.0, "protocol": "FAST"}
+    assert expected_work({**fast, "duration_s": 5}).packets == pytest.approx(2_680, rel=0.05)
 
 
 def test_a_long_buffer_lets_every_protocol_use_the_bottleneck() -> None:

@@ -105,8 +105,7 @@ def validate(request: ValidationRequest) -> bool:
         if variant is not None
     ]
     runner = _Runner(suite, Limits(request.time_limit_s), request.again)
-    print(header(request.variant, request.compare), flush=True)
-    rows, results = _run_all(runner, subsets, builds, request.jobs)
+    rows, results = _run_all(runner, subsets, builds, request)
     print(line(totals(rows)))
     chosen = {key: reason for key, reason in reasons.items() if key[0] in subsets}
     judgement = judge(results[0], chosen, results[1] if request.compare else None)
@@ -134,14 +133,17 @@ def _built(variant: str, source: Path | None) -> Ns2Build:
 
 
 def _run_all(
-    runner: _Runner, subsets: Sequence[str], builds: Sequence[Ns2Build], jobs: int | None
+    runner: _Runner,
+    subsets: Sequence[str],
+    builds: Sequence[Ns2Build],
+    request: ValidationRequest,
 ) -> tuple[list[Row], list[list[SubsetResult]]]:
     """Run every subset on every build, printing a line each; the results are by build."""
     rows: list[Row] = []
     results: list[list[SubsetResult]] = []
-    workers = jobs or len(os.sched_getaffinity(0))
-    with ThreadPoolExecutor(workers) as pool:
+    with ThreadPoolExecutor(request.jobs or len(os.sched_getaffinity(0))) as pool:
         try:
+            print(header(request.variant, request.compare), flush=True)
             tasks = [
                 [pool.submit(runner.result, name, each) for each in builds] for name in subsets
             ]

@@ -122,7 +122,7 @@ def test_parts_of_a_trace(folder: Path, analyze: Analyze) -> None:
 
 @pytest.mark.parametrize("suffix", [".csv", ".parquet"])
 def test_tables(folder: Path, analyze: Analyze, suffix: str) -> None:
-    analyze("my.tr", "-o", f"out{suffix}").lines
+    assert analyze("my.tr", "-o", f"out{suffix}").code == 0
     read = pl.read_csv if suffix == ".csv" else pl.read_parquet
     rows = read(folder / f"out{suffix}")
     assert rows.columns == ["metric", "subject", "value", "unit", "start_s", "end_s", "definition"]
@@ -134,7 +134,7 @@ def test_tables(folder: Path, analyze: Analyze, suffix: str) -> None:
 
 
 def test_json(folder: Path, analyze: Analyze) -> None:
-    analyze("my.tr", "-o", "out.json").lines
+    assert analyze("my.tr", "-o", "out.json").code == 0
     content = json.loads((folder / "out.json").read_text())
     assert content["account"]["lines"] == content["account"]["parsed"] == 14
     assert content["flows"][0]["retransmitted_pkts"] == 1

@@ -90,7 +90,7 @@ def build_report(
         pair_groups(plan, metrics, list(series), study.get("regions"), names),
         protocol_pages(outcome, study.get("protocols", {}), names),
     )
-    environment = _environment()
+    environment = page_environment()
     content = {
         "plan": plan,
         "scorecard": scorecard,
@@ -159,7 +159,8 @@ class _Unindented(jinja2.FileSystemLoader):
         return re.sub(r"^[ \t]+", "", source, flags=re.MULTILINE), *rest
 
 
-def _environment() -> jinja2.Environment:
+def page_environment() -> jinja2.Environment:
+    """Templates of pages: everything is escaped, and an unknown name is an error."""
     environment = jinja2.Environment(
         loader=_Unindented(assets_dir() / "templates"),
         autoescape=True,

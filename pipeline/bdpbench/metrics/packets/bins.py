@@ -10,7 +10,7 @@ import polars as pl
 
 from bdpbench.errors import BdpbenchError
 
-MOST_BINS = 1000
+MOST_BINS = 500
 """Bins of a series whose width is not given: as many as a chart has room for."""
 
 _MOST_ROWS = 500_000
@@ -51,12 +51,12 @@ class Window:
 
 
 def widths_ms(index: int) -> int:
-    """Widths in ms of which each divides the next: 1, 2, 10, 20, 100, 200, ...
+    """Widths in ms of which each divides the next: 1, 5, 10, 50, 100, 500, ...
 
     >>> [widths_ms(index) for index in range(6)]
-    [1, 2, 10, 20, 100, 200]
+    [1, 5, 10, 50, 100, 500]
     """
-    return int((1 + index % 2) * 10 ** (index // 2))
+    return int((1 + 4 * (index % 2)) * 10 ** (index // 2))
 
 
 def number_of_bin(time_s: float, width_s: float, *, before: bool = False) -> int:
@@ -74,7 +74,7 @@ class BinnedSums:
     """Sums by subject and bin of time, which grow by one batch of events after another.
 
     Bins begin at 0 s and at every multiple of their width. Without a given width they start at
-    1 ms and widen (1, 2, 10, 20, 100, ... ms) until all of the trace fits into ``MOST_BINS``, so
+    1 ms and widen (1, 5, 10, 50, 100, ... ms) until all of the trace fits into ``MOST_BINS``, so
     that the width depends on where the trace ends, and not on how it was cut into batches.
 
     Args:

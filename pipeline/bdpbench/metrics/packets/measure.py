@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Iterable, Mapping
+from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass, field
 
 import polars as pl
@@ -163,7 +164,7 @@ def sum_packets(
         window: time to measure; None for all. Events at its end or later are not looked at; those
             before its start only tell what was sent before, and how long queues are.
         bin_s: width of the bins of the series, s; None for one that divides the trace into at
-            most a thousand.
+            most five hundred.
         capacities: (from_node, to_node) → Mbit/s, of links whose capacity is known.
 
     Raises:
@@ -225,9 +226,12 @@ class PacketMeter:
             self._first_s = float(batch["time_s"][0])
         self._last_s = float(batch["time_s"][-1])
         events = split_events(batch)
-        self._flows.update(events)
-        self._links.update(events)
-        self._losses.update(batch)
+        # Much of either is work that keeps one processor busy only.
+        with ThreadPoolExecutor(2) as pool:
+            updates = [pool.submit(each.update, events) for each in (self._flows, self._links)]
+            self._losses.update(batch)
+            for update in updates:
+                update.result()
 
     def result(self) -> PacketSums:
         """The sums of all batches, after which no more can be added."""

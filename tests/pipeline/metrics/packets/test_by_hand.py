@@ -130,6 +130,21 @@ def test_queue_at_the_start_of_the_window(lines_to_frame: Lines) -> None:
     assert series["queue_pkts"].to_list() == [2, 2, 1, 1]
 
 
+def test_a_wait_between_neighbouring_lines_counts(lines_to_frame: Lines) -> None:
+    # Nothing else happens while the packet waits from 1 to 3 s of 4.
+    trace = lines_to_frame(
+        [
+            "r 0 1 2 cbr 500 3 1.0 2.0 9 9",
+            "+ 1 0 1 cbr 500 3 0.0 1.0 1 1",
+            "- 3 0 1 cbr 500 3 0.0 1.0 1 1",
+            "r 4 0 1 cbr 500 3 0.0 1.0 1 1",
+        ]
+    )
+    values = _values(trace)
+    assert values["mean_queue_length", "link:0-1"] == pytest.approx(2 / 4)
+    assert values["max_queue_length", "link:0-1"] == 1
+
+
 def test_duplicates_are_no_goodput(lines_to_frame: Lines) -> None:
     # 1 is lost at first and fills its hole later; 3 arrives twice: new are 0, 2, 3, 1, 4.
     arrivals = [0, 2, 3, 1, 3, 4]

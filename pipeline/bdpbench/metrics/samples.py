@@ -78,8 +78,9 @@ def _long(
         *(pl.col(each).cast(pl.Float64) for each in values),
     )
     index = ["time_s", "subject", *(["_name"] if name else [])]
-    long = named.unpivot(values, index=index, variable_name="name", value_name="value")
+    long = named.unpivot(values, index=index, variable_name="name", value_name="_value")
     if name:
         long = long.with_columns(pl.col("_name").alias("name"))
-    known = pl.col("value").is_not_null() & pl.col("value").is_not_nan()
-    return long.filter(known).select("subject", "name", "time_s", "value")
+    value = pl.col("_value")
+    known = long.filter(value.is_not_null() & value.is_not_nan())
+    return known.select("subject", "name", "time_s", value.alias("value"))

@@ -5,7 +5,9 @@ from __future__ import annotations
 import math
 import re
 import textwrap
+from collections import deque
 from collections.abc import Collection, Iterator, Sequence
+from concurrent.futures import Future, ThreadPoolExecutor
 from dataclasses import dataclass, field
 from difflib import get_close_matches
 from pathlib import Path
@@ -31,6 +33,8 @@ from bdpbench.workflow.analysis_text import (
     samples_lines,
     summary_lines,
 )
+
+_READ_AHEAD = 16  # batches, of 4 MB of text each: as much as the meter takes at a time
 
 # Table of a trace → what tells whose values they are, what names them, and the values.
 _SAMPLED: dict[str, tuple[Sequence[str], str | None, Sequence[str]]] = {
@@ -221,11 +225,7 @@ def _analyze_packets(trace: Trace, request: AnalysisRequest, name: str) -> Analy
 
 def _sums_of(trace: Trace, request: AnalysisRequest, name: str) -> PacketSums:
     meter = PacketMeter(request.window, bin_s=request.bin_s, capacities=request.capacities)
-    batches = trace.batches(COLUMNS)
-    for batch in batches:
-        meter.update(batch)
-        if meter.is_done:
-            break
+    _feed(meter, trace.batches(COLUMNS))
     try:
         return meter.result()
     except BdpbenchError as error:
@@ -237,6 +237,20 @@ def _sums_of(trace: Trace, request: AnalysisRequest, name: str) -> PacketSums:
             if report.first_s is not None and report.last_s is not None
             else "",
         ) from None
+
+
+def _feed(meter: PacketMeter, batches: Iterator[pl.DataFrame]) -> None:
+    """Give a meter all batches, which are read while it works on those before."""
+    updates: deque[Future[None]] = deque()
+    with ThreadPoolExecutor(1) as worker:
+        for batch in batches:
+            updates.append(worker.submit(meter.update, batch))
+            if len(updates) > _READ_AHEAD:
+                updates.popleft().result()
+            if meter.is_done:
+                break
+        for update in updates:
+            update.result()
 
 
 def _chosen_flows(sums: PacketSums, wanted: Sequence[str]) -> Collection[str] | None:

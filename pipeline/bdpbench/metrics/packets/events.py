@@ -70,7 +70,7 @@ class Events:
     the other direction, and drops link (i64, null on wireless nodes).
     passed: packets that found a link idle and its queue empty, so that they left at once: time_s,
     link, bytes. waiting: lines of all others, on links: row (u32), event, time_s, link, uid, bytes.
-    entries: all that entered a queue: time_s, link, stream, bytes.
+    entries: all that entered a queue: time_s, link, stream, bytes; lazy, since they are many.
     """
 
     last_s: float
@@ -79,7 +79,7 @@ class Events:
     drops: pl.DataFrame
     passed: pl.DataFrame
     waiting: pl.DataFrame
-    entries: pl.DataFrame
+    entries: pl.LazyFrame
 
 
 def link_key() -> pl.Expr:
@@ -141,10 +141,7 @@ def split_events(batch: pl.DataFrame) -> Events:
         drops,
         wired.lazy().filter(at_once).select("time_s", link_key(), _wide_bytes()).collect(),
         _waiting(wired, at_once),
-        wired.lazy()
-        .filter(event == "+")
-        .select("time_s", link_key(), stream_key(), _wide_bytes())
-        .collect(),
+        wired.lazy().filter(event == "+").select("time_s", link_key(), stream_key(), _wide_bytes()),
     )
 
 

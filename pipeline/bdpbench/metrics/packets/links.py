@@ -231,13 +231,19 @@ class _EnteredByFlow:
     def __init__(self) -> None:
         self._parts: list[pl.DataFrame] = []
 
-    def update(self, entries: pl.DataFrame) -> None:
+    def update(self, entries: pl.LazyFrame) -> None:
+        # One key of 64 bits groups twice as fast as two do.
+        group = (pl.col("link") * _ODD_UID + pl.col("stream")).alias("_group")
         self._parts.append(
-            entries.group_by("link", "stream").agg(
+            entries.group_by(group)
+            .agg(
+                pl.first("link", "stream"),
                 pl.len().cast(pl.Int64).alias("entered_pkts"),
                 pl.col("bytes").sum().alias("entered_bytes"),
                 pl.col("time_s").first().alias("first_s"),
             )
+            .drop("_group")
+            .collect()
         )
         if len(self._parts) > 64:
             self._parts = [self.result()]

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Iterable, Mapping
+from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass, field
 
 import polars as pl
@@ -225,9 +226,12 @@ class PacketMeter:
             self._first_s = float(batch["time_s"][0])
         self._last_s = float(batch["time_s"][-1])
         events = split_events(batch)
-        self._flows.update(events)
-        self._links.update(events)
-        self._losses.update(batch)
+        # Much of either is work that keeps one processor busy only.
+        with ThreadPoolExecutor(2) as pool:
+            updates = [pool.submit(each.update, events) for each in (self._flows, self._links)]
+            self._losses.update(batch)
+            for update in updates:
+                update.result()
 
     def result(self) -> PacketSums:
         """The sums of all batches, after which no more can be added."""

@@ -23,7 +23,7 @@ def _random_trace(seed: int) -> pl.DataFrame:
     dice = random.Random(seed)
     lines, queue, uid = [], [], 0
     highest, again = [0, 0], [[], []]
-    for tick in range(200):
+    for tick in range(120):
         time_s = tick / 64
         if queue:
             flow, seq, number, size = queue.pop(0)
@@ -53,7 +53,7 @@ def _equal(one: PacketSums, other: PacketSums) -> None:
         assert_frame_equal(left.sort(keys), right.sort(keys), rel_tol=1e-9, abs_tol=1e-9), name
 
 
-@settings(max_examples=25, deadline=None)
+@settings(max_examples=8, deadline=None)
 @given(seed=st.integers(0, 10**6), rows=st.integers(1, 300))
 def test_a_trace_may_be_cut_anywhere(seed: int, rows: int) -> None:
     trace = _random_trace(seed)
@@ -64,7 +64,7 @@ def test_a_trace_may_be_cut_anywhere(seed: int, rows: int) -> None:
         _equal(whole, sum_packets(parts))
 
 
-@settings(max_examples=15, deadline=None)
+@settings(max_examples=6, deadline=None)
 @given(seed=st.integers(0, 10**6))
 def test_slower_by_two_is_half_the_rate_and_twice_the_delay(seed: int) -> None:
     trace = _random_trace(seed)
@@ -84,7 +84,7 @@ def test_slower_by_two_is_half_the_rate_and_twice_the_delay(seed: int) -> None:
         assert after["value"] == pytest.approx(expected, rel=1e-6, abs=1e-9), before["metric"]
 
 
-@settings(max_examples=15, deadline=None)
+@settings(max_examples=6, deadline=None)
 @given(seed=st.integers(0, 10**6))
 def test_names_of_flows_do_not_matter(seed: int) -> None:
     trace = _random_trace(seed)
@@ -97,7 +97,7 @@ def test_names_of_flows_do_not_matter(seed: int) -> None:
             assert value == (None if expected is None else pytest.approx(expected, rel=1e-9))
 
 
-@settings(max_examples=25, deadline=None)
+@settings(max_examples=8, deadline=None)
 @given(seed=st.integers(0, 10**6))
 def test_bounds(seed: int) -> None:
     values = _by_subject(_random_trace(seed))

@@ -82,6 +82,28 @@ class Events:
     entries: pl.LazyFrame
 
 
+class FlowIds:
+    """Flow ids for lines of the old wireless format, which has none: those of the same end points.
+
+    They are known from the links of a wired-cum-wireless trace; elsewhere they stay null.
+    """
+
+    def __init__(self) -> None:
+        self._known = pl.DataFrame(schema=dict.fromkeys(ENDS, pl.Int32))
+
+    def fill(self, batch: pl.DataFrame) -> pl.DataFrame:
+        """The batch with the flow ids that are known."""
+        if batch["flow"].null_count() == 0:
+            return batch
+        ends = list(ENDS[1:])
+        seen = batch.filter(pl.col("flow").is_not_null()).select(ENDS)
+        self._known = pl.concat([self._known, seen]).unique(ends, keep="first", maintain_order=True)
+        known = self._known.rename({"flow": "known_flow"})
+        filled = batch.join(known, on=ends, how="left", maintain_order="left")
+        flow = pl.coalesce("flow", "known_flow").alias("flow")
+        return filled.with_columns(flow).drop("known_flow")
+
+
 def link_key() -> pl.Expr:
     """A link as one number (i64): from_node · 2^32 + to_node."""
     start = pl.col("from_node").cast(pl.Int64) * (1 << _TO_BITS)

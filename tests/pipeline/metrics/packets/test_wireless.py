@@ -66,6 +66,20 @@ def test_a_flow_over_wires_and_radio_is_one(tmp_path: Path) -> None:
     assert values["throughput"] == pytest.approx(8 * 1040e-6 / 1.0)
 
 
+def test_hierarchical_addresses_are_told_from_the_first_lines(tmp_path: Path) -> None:
+    # Node 1 has the address 0.1.0 and sends to node 4, 2.0.0, which acknowledges.
+    text = (
+        MIXED.replace("0.0.0.0", "0.1.0.0")
+        .replace("1.0.1.0", "2.0.0.0")
+        .replace(" 0 1 tcp", " 1 4 tcp")
+        .replace(" 1 0 ack", " 4 1 ack")
+    )
+    wired = [line for line in text.splitlines(keepends=True) if "AGT" not in line]
+    values = _values(_sums(tmp_path, "".join(wired)))
+    assert values["one_way_delay"] == pytest.approx(250)
+    assert values["rtt"] == pytest.approx(1000)
+
+
 def test_a_trace_of_one_queue_has_its_flows(tmp_path: Path) -> None:
     # The source's and the receiver's links are not traced: what they did cannot be told.
     lines = [line.replace(" 0 1 tcp", " 8 9 tcp") for line in MIXED.splitlines()[:3]]

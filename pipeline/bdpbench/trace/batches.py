@@ -97,7 +97,6 @@ def _parsed_in_order(source: Source, reading: Reading, report: Report) -> Iterat
     with ThreadPoolExecutor(threads) as pool:
         for chunk in source.chunks():
             pending.append(pool.submit(_parse_chunk, chunk, reading, tuple(report.forms)))
-            del chunk
             if len(pending) > threads:
                 yield pending.popleft().result()
         while pending:
@@ -173,6 +172,7 @@ def _parse_chunk(chunk: Chunk, reading: Reading, hint: Sequence[str]) -> _Batch:
         length = chunk.buffer.rfind(b"\n", 0, chunk.length - 1) + 1
         cut = chunk.buffer[length : chunk.length - 1].decode("utf-8", "replace")
     batch = _parse_lines(chunk, length, reading, hint)
+    chunk.done()
     if cut is not None:
         batch.cut = cut
         batch.lines += 1

@@ -8,6 +8,7 @@ import ctypes.util
 import gzip
 import io
 import zlib
+from collections import deque
 from collections.abc import Iterator
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -23,6 +24,7 @@ PADDING = 16
 """Bytes behind a chunk's text that the parser in C may read."""
 
 _HEAD_BYTES = 1 << 16
+_BUFFER_BYTES = CHUNK_BYTES + 2 * _HEAD_BYTES + PADDING  # what a head may hold fits, too
 _MAGIC_BYTES = 4
 
 
@@ -39,21 +41,22 @@ class Chunk:
 
     Attributes:
         source: name of the source, for messages.
-        first_line: number of its first line in the source, from 1.
         buffer: the text, and at least PADDING bytes more.
         length: bytes of the text; its last byte is a newline.
         cut: whether the source ended without a newline: the last line was cut off, and the
             newline that ends the text is none of its own.
+        used: where the buffer goes when the chunk is done with, to be filled again.
     """
 
     source: str
     buffer: bytearray
     length: int
-    cut: bool = False
+    cut: bool
+    used: deque[bytearray]
 
-    def text(self) -> bytes:
-        """The lines of the chunk."""
-        return bytes(memoryview(self.buffer)[: self.length])
+    def done(self) -> None:
+        """Give the buffer back; the chunk must not be looked at again."""
+        self.used.append(self.buffer)
 
 
 @dataclass
@@ -176,12 +179,12 @@ def _decompressed(stream: _Prefixed, magic: bytes, name: str) -> _Stream:
 
 def _cut_into_chunks(stream: _Stream, rest: bytes, name: str) -> Iterator[Chunk]:
     """Chunks of a stream that follows ``rest``."""
+    used: deque[bytearray] = deque()
     ended = False
     while not ended:
-        buffer = bytearray(max(CHUNK_BYTES, 2 * len(rest)) + PADDING)
+        buffer = used.popleft() if used else bytearray(_BUFFER_BYTES)
         buffer[: len(rest)] = rest
-        filled = len(rest)
-        filled, ended = _fill(stream, buffer, filled, name)
+        filled, ended = _fill(stream, buffer, len(rest), name)
         end = filled if ended else buffer.rfind(b"\n", 0, filled) + 1
         if not ended and end == 0:
             raise BdpbenchError(
@@ -193,7 +196,7 @@ def _cut_into_chunks(stream: _Stream, rest: bytes, name: str) -> Iterator[Chunk]
         cut = buffer[end - 1] != ord("\n")
         if cut:
             buffer[end : end + 1] = b"\n"
-        yield Chunk(name, buffer, end + cut, cut)
+        yield Chunk(name, buffer, end + cut, cut, used)
 
 
 def _fill(stream: _Stream, buffer: bytearray, filled: int, name: str) -> tuple[int, bool]:

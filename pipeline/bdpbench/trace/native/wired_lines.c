@@ -68,8 +68,10 @@ struct wired_chunk {
 	struct ArrowArray columns[COLUMNS];	/* released ones were not asked for */
 };
 
-/* One line's fields. */
+/* One line's fields, and the text of those that follow the link, with its newline. */
 struct fields {
+	const char *packet;
+	int64_t packet_length;	/* 0 where the fields are not whole */
 	double time;
 	int64_t seq, uid, ack;
 	int32_t from, to, bytes, flow, src_node, src_port, dst_node, dst_port;
@@ -271,15 +273,10 @@ read_extended(const char *at, struct fields *line)
 	return read_int32(at, &line->sack_bytes);
 }
 
-/* Reads a line; returns the place behind its newline, or 0 where the line has another form. */
+/* Reads what follows the link; returns the place behind the newline, or 0. */
 static inline const char *
-read_line(const char *at, struct wired_chunk *chunk, struct fields *line)
+read_packet(const char *at, struct wired_chunk *chunk, struct fields *line)
 {
-	line->event = read_event(at[0]);
-	if (line->event < 0 || at[1] != ' ') return 0;
-	if (!(at = read_time(at + 2, &line->time)) || *at++ != ' ') return 0;
-	if (!(at = read_int32(at, &line->from)) || *at++ != ' ') return 0;
-	if (!(at = read_int32(at, &line->to)) || *at++ != ' ') return 0;
 	if (!(at = read_word(at, &chunk->types, &line->type)) || *at++ != ' ') return 0;
 	if (!(at = read_int32(at, &line->bytes)) || *at++ != ' ') return 0;
 	if (!(at = read_word(at, &chunk->flags, &line->flags)) || *at++ != ' ') return 0;
@@ -291,6 +288,32 @@ read_line(const char *at, struct wired_chunk *chunk, struct fields *line)
 	line->extended = *at == ' ';
 	if (line->extended && !(at = read_extended(at + 1, line))) return 0;
 	return *at == '\n' ? at + 1 : 0;
+}
+
+/*
+ * Reads a line; returns the place behind its newline, or 0 where the line has another form.
+ *
+ * Two of three lines tell of the packet of the line before: it is received, enters the next queue
+ * and often leaves it at once. Where the text is the same, so are the fields, which line holds.
+ */
+static inline const char *
+read_line(const char *at, const char *end, struct wired_chunk *chunk, struct fields *line)
+{
+	const char *packet;
+
+	line->event = read_event(at[0]);
+	if (line->event < 0 || at[1] != ' ') return 0;
+	if (!(at = read_time(at + 2, &line->time)) || *at++ != ' ') return 0;
+	if (!(at = read_int32(at, &line->from)) || *at++ != ' ') return 0;
+	if (!(at = read_int32(at, &line->to)) || *at++ != ' ') return 0;
+	if (line->packet_length && end - at >= line->packet_length &&
+	    memcmp(at, line->packet, (size_t)line->packet_length) == 0)
+		return at + line->packet_length;
+	packet = at;
+	at = read_packet(at, chunk, line);
+	line->packet = packet;
+	line->packet_length = at ? at - packet : 0;
+	return at;
 }
 
 #define STORE(column, type, value) \
@@ -450,7 +473,7 @@ read_lines(const char *text, int64_t length, struct wired_chunk *chunk, struct c
 	struct fields line = { 0 };
 
 	while (at < end) {
-		next = read_line(at, chunk, &line);
+		next = read_line(at, end, chunk, &line);
 		if (next) {
 			store_line(columns, chunk->rows, &line);
 			note_time(chunk, line.time);

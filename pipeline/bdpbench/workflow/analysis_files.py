@@ -14,7 +14,6 @@ from bdpbench import __version__
 from bdpbench.errors import BdpbenchError
 from bdpbench.metrics.packets import PACKET_DEFINITIONS
 from bdpbench.model.files import write_json_atomically
-from bdpbench.report.analysis import TracePage, build_trace_page
 from bdpbench.workflow.analysis import Analysis, account_of
 from bdpbench.workflow.stages import write_atomically
 
@@ -104,6 +103,8 @@ def _definitions(metrics: pl.DataFrame) -> list[dict[str, str]]:
 
 
 def _write_page(analysis: Analysis, path: Path) -> None:
+    from bdpbench.report.analysis import TracePage, build_trace_page  # altair takes half a second
+
     sums = analysis.sums
     build_trace_page(
         TracePage(

@@ -50,6 +50,9 @@ ENDS = ("flow", "src_node", "src_port", "dst_node", "dst_port")
 TCP_HEADER_BYTES = 40
 """TCP and IP headers that ns-2's TCP agents add to their packetSize_ (``tcpip_base_hdr_size_``)."""
 
+# 0.1.0 with ns-2's default of 11 bits for the last level. In a flat topology of more nodes than
+# that an address is the node's number, which is what the first lines then tell as well.
+_FIRST_HIERARCHICAL = 1 << 11
 _TO_BITS = 32
 _ODDS = (
     -0x61C8864680B583EB,
@@ -80,6 +83,57 @@ class Events:
     passed: pl.DataFrame
     waiting: pl.DataFrame
     entries: pl.LazyFrame
+
+
+class FlowIds:
+    """Flow ids for lines of the old wireless format, which has none: those of the same end points.
+
+    They are known from the links of a wired-cum-wireless trace; elsewhere they stay null.
+    """
+
+    def __init__(self) -> None:
+        self._known = pl.DataFrame(schema=dict.fromkeys(ENDS, pl.Int32))
+
+    def fill(self, batch: pl.DataFrame) -> pl.DataFrame:
+        """The batch with the flow ids that are known."""
+        if batch["flow"].null_count() == 0:
+            return batch
+        ends = list(ENDS[1:])
+        seen = batch.filter(pl.col("flow").is_not_null()).select(ENDS)
+        self._known = pl.concat([self._known, seen]).unique(ends, keep="first", maintain_order=True)
+        known = self._known.rename({"flow": "known_flow"})
+        filled = batch.join(known, on=ends, how="left", maintain_order="left")
+        flow = pl.coalesce("flow", "known_flow").alias("flow")
+        return filled.with_columns(flow).drop("known_flow")
+
+
+class Hosts:
+    """Which node has which address, where addresses are hierarchical and not the nodes' numbers.
+
+    The link of a line is given by numbers, and the ends of its packet by addresses. A packet's
+    first ``+`` is at its source: that tells the number of the address. A receiver that never sends
+    anything stays unknown, and a wireless node has none.
+    """
+
+    def __init__(self) -> None:
+        self._known = pl.DataFrame(schema={"address": pl.Int32, "host": pl.Int32})
+
+    def add(self, batch: pl.DataFrame) -> pl.DataFrame:
+        """The batch with src_host and dst_host (i32), if its addresses are hierarchical."""
+        on_link = pl.col("from_node").is_not_null()
+        top = batch.lazy().filter(on_link).select(pl.col("src_node").max()).collect().item()
+        if self._known.is_empty() and (top is None or top < _FIRST_HIERARCHICAL):
+            return batch
+        # What a wireless node sends comes to its base station's link later, and is not from there.
+        starts = pl.col("event").is_in(("+", "s")) & pl.col("src_node").is_not_null()
+        first = batch.filter(starts).select(address="src_node", host="from_node")
+        self._known = pl.concat([self._known, first]).unique(
+            "address", keep="first", maintain_order=True
+        )
+        for end in ("src", "dst"):
+            known = self._known.rename({"address": f"{end}_node", "host": f"{end}_host"})
+            batch = batch.join(known, on=f"{end}_node", how="left", maintain_order="left")
+        return batch
 
 
 def link_key() -> pl.Expr:
@@ -119,16 +173,21 @@ def split_events(batch: pl.DataFrame) -> Events:
 
     Args:
         batch: columns of ``COLUMNS`` as the trace reader makes them, at least one row; those that
-            no line of the format has (layer, node, reason, header_bytes) may be missing.
+            no line of the format has (layer, node, reason, header_bytes) may be missing; src_host
+            and dst_host where ``Hosts`` has added them.
     """
     wireless = _wireless_lines(batch)
     wired = batch if wireless is None else batch.filter(pl.col("layer").is_null())
     at_once = _leaves_at_once(wired)
     event = pl.col("event")
-    sends = _packets(wired, (event == "+") & (pl.col("from_node") == pl.col("src_node")))
+    source, receiver = (
+        pl.col(f"{end}_host" if f"{end}_host" in wired.columns else f"{end}_node")
+        for end in ("src", "dst")
+    )
+    sends = _packets(wired, (event == "+") & (pl.col("from_node") == source))
     arrivals = _packets(
         wired,
-        (event == "r") & (pl.col("to_node") == pl.col("dst_node")),
+        (event == "r") & (pl.col("to_node") == receiver),
         stream_key(reverse=True),
     )
     drops = _packets(wired, event.is_in(("d", "e")), link_key())

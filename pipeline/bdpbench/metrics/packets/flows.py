@@ -7,7 +7,7 @@ import types
 import polars as pl
 
 from bdpbench.metrics.packets.bins import BinnedSums, Window
-from bdpbench.metrics.packets.events import ENDS, Events
+from bdpbench.metrics.packets.events import ENDS, Events, stream_key
 from bdpbench.metrics.packets.tracking import (
     MOST_OPEN,
     ArrivedBefore,
@@ -105,6 +105,10 @@ class FlowSums:
         self._times.update(*found[:3])
         self._jitter.update(found[1])
 
+    def learn(self, batch: pl.DataFrame, streams: pl.Series) -> None:
+        """Add those of ``streams`` that are not known: seen in the batch, but not at their ends."""
+        self._streams.learn(batch, streams)
+
     def series(self, width_s: float, end_s: float) -> pl.DataFrame:
         """Sums by stream (i64) and bin (i32), null where nothing was counted."""
         parts = [each.result(width_s, end_s) for each in self.binned]
@@ -139,16 +143,27 @@ class Streams:
 
     def update(self, events: Events) -> None:
         """Add the streams of a batch."""
-        who = [pl.col(*ENDS).first(), pl.col("type").first().cast(pl.String)]
-        acks = (pl.col("type") == _ACK).all().alias("is_ack")
-        numbered = (pl.col("seq") >= 0).any().alias("is_numbered")
-        parts = [
-            rows.group_by("stream", maintain_order=True).agg(*who, acks, numbered)
-            for rows in (events.sends, events.arrivals, events.drops)
-            if rows.height
-        ]
+        for rows in (events.sends, events.arrivals, events.drops):
+            self._add(rows)
+
+    def learn(self, batch: pl.DataFrame, streams: pl.Series) -> None:
+        """Add those of ``streams`` that are not known, from the lines of a batch."""
+        missing = streams.filter(~streams.is_in(self._known["stream"].implode()))
+        if missing.len():
+            lines = batch.select(stream_key(), *ENDS, "type", "seq")
+            self._add(lines.filter(pl.col("stream").is_in(missing.implode())))
+
+    def _add(self, rows: pl.DataFrame) -> None:
+        if rows.is_empty():
+            return
+        found = rows.group_by("stream", maintain_order=True).agg(
+            pl.col(*ENDS).first(),
+            pl.col("type").first().cast(pl.String),
+            (pl.col("type") == _ACK).all().alias("is_ack"),
+            (pl.col("seq") >= 0).any().alias("is_numbered"),
+        )
         self._known = (
-            pl.concat([self._known, *parts])
+            pl.concat([self._known, found])
             .group_by("stream", maintain_order=True)
             .agg(
                 pl.col(*ENDS, "type").first(),

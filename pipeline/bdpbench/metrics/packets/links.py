@@ -93,6 +93,10 @@ class LinkSums:
         """link, capacity_mbps (f64, Mbit/s), of links that were busy for long enough to tell."""
         return self._capacity.result()
 
+    def streams(self) -> pl.Series:
+        """Streams that entered a link."""
+        return self._entered.streams()
+
     def by_flow(self) -> pl.DataFrame:
         """link, stream, entered_pkts, entered_bytes, first_s: what each stream put on each link."""
         return self._entered.result()
@@ -247,6 +251,9 @@ class _EnteredByFlow:
         )
         if len(self._parts) > 64:
             self._parts = [self.result()]
+
+    def streams(self) -> pl.Series:
+        return pl.concat([each["stream"] for each in self._parts]).unique()
 
     def result(self) -> pl.DataFrame:
         schema = {

@@ -11,7 +11,7 @@ import polars as pl
 
 from bdpbench.errors import BdpbenchError
 from bdpbench.metrics.packets.bins import Window, number_of_bin
-from bdpbench.metrics.packets.events import ENDS, link_ends, split_events
+from bdpbench.metrics.packets.events import ENDS, FlowIds, Hosts, link_ends, split_events
 from bdpbench.metrics.packets.flows import FlowSums
 from bdpbench.metrics.packets.links import LinkSums
 from bdpbench.metrics.packets.losses import Losses
@@ -193,6 +193,8 @@ class PacketMeter:
         self._flows = FlowSums(self._window, self.bin_s)
         self._links = LinkSums(self._window, self.bin_s)
         self._losses = Losses(self._window)
+        self._flow_ids = FlowIds()
+        self._hosts = Hosts()
         self._first_s = math.nan
         self._last_s = math.nan
         self._waiting: list[pl.DataFrame] = []
@@ -225,6 +227,7 @@ class PacketMeter:
         if math.isnan(self._first_s):
             self._first_s = float(batch["time_s"][0])
         self._last_s = float(batch["time_s"][-1])
+        batch = self._hosts.add(self._flow_ids.fill(batch))
         events = split_events(batch)
         # Much of either is work that keeps one processor busy only.
         with ThreadPoolExecutor(2) as pool:
@@ -232,6 +235,7 @@ class PacketMeter:
             self._losses.update(batch)
             for update in updates:
                 update.result()
+        self._flows.learn(batch, self._links.streams())
 
     def result(self) -> PacketSums:
         """The sums of all batches, after which no more can be added."""

@@ -12,6 +12,8 @@ from pathlib import Path
 
 import pytest
 
+from bdpbench.ns2.build import build_prefix, current_build_id
+
 ROOT = Path(__file__).resolve().parent.parent.parent
 ARCHIVE = "ns-tiny.tar.xz"
 GREETING = 'int main()\n{\n\treturn greet("hello");\n}\n'
@@ -90,3 +92,13 @@ def tcl(ns_binary: Path, tmp_path: Path) -> Script:
         )
 
     return run
+
+
+@pytest.fixture(scope="session")
+def stock_binary() -> Path:
+    """The variant stock: $BDPBENCH_NS_STOCK, else its build beside that of fast."""
+    given = os.environ.get("BDPBENCH_NS_STOCK")
+    binary = Path(given) if given else build_prefix() / current_build_id("stock") / "ns"
+    if not binary.is_file():
+        pytest.skip(f"no stock ns-2 at {binary}: ns2/build.sh --variant stock builds it")
+    return binary

@@ -4,15 +4,12 @@ from __future__ import annotations
 
 import hashlib
 import itertools
-import os
 import random
 import subprocess
 from collections.abc import Callable
 from pathlib import Path
 
 import pytest
-
-from bdpbench.ns2.build import build_prefix, current_build_id
 
 Tcl = Callable[..., "subprocess.CompletedProcess[str]"]
 
@@ -156,16 +153,6 @@ def test_a_packet_that_finds_the_link_busy_waits_for_it(tcl: Tcl, scheduler: str
 
 
 # ---------------------------------------------------------------- bytes
-
-
-@pytest.fixture(scope="session")
-def stock_binary() -> Path:
-    """The variant stock: $BDPBENCH_NS_STOCK, else its build beside that of fast."""
-    given = os.environ.get("BDPBENCH_NS_STOCK")
-    binary = Path(given) if given else build_prefix() / current_build_id("stock") / "ns"
-    if not binary.is_file():
-        pytest.skip(f"no stock ns-2 at {binary}: ns2/build.sh --variant stock builds it")
-    return binary
 
 
 def outputs(ns: Path, arguments: str, folder: Path) -> dict[str, str]:

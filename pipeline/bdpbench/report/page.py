@@ -24,6 +24,7 @@ from bdpbench.report.names import Names
 from bdpbench.report.notes import notes_html
 from bdpbench.report.protocols import Outcome, ProtocolPage, protocol_pages
 from bdpbench.report.series import LoadTable, RunSeries, bins_for, run_series
+from bdpbench.report.summary import summarize
 from bdpbench.report.text import subscripts
 from bdpbench.report.verdicts import (
     CLAIM_VERDICTS,
@@ -34,6 +35,9 @@ from bdpbench.report.verdicts import (
 )
 
 RunInfo = Mapping[str, Mapping[str, Any]]
+
+# More views than these are chosen from a list: rows of buttons would hide the chart below them.
+MOST_BUTTONS = 12
 
 
 def build_report(
@@ -94,6 +98,7 @@ def build_report(
         "metric_name": names.captions.metric,
         "numbers": numbers,
         "claims": claims,
+        "summary": summarize(numbers, claims, sections.experiments),
         "bins": bins,
         "provenance": _provenance(plan, run_info),
         **_about(study),
@@ -123,6 +128,7 @@ def _sections(
         "pairs": sections.pairs,
         "protocols": sections.protocols,
         "runs": sections.runs,
+        "most_buttons": MOST_BUTTONS,
         "bodies": {
             run.run_id: _run_body(run, environment, with_files=with_files) for run in sections.runs
         },

@@ -44,6 +44,10 @@ def _bdpbench(*arguments: str, cwd: Path, **environment: str) -> subprocess.Comp
             ["report", "none.json", "--runs", ".", "--metrics", "m", "--scorecard", "s", "-o", "r"],
             "none.json: no such file",
         ),
+        (["report", "--export", "out", "--format", "svg,eps"], "'eps' is no format of figures"),
+        (["report", "--export", "/dev/null/out"], "cannot be made"),
+        (["report", "--export", "/dev/null"], "is no folder"),
+        (["report", "none.json", "--runs", "."], "--runs needs PLAN_FILE"),
         (["check", "--tier", "full"], "no such file"),
     ],
 )

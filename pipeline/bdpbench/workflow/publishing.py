@@ -3,33 +3,20 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
 
-from bdpbench.errors import BdpbenchError
-from bdpbench.model.config import load_config
-from bdpbench.model.files import read_json, write_json_atomically, write_text_atomically
-from bdpbench.model.paths import repository_root, results_dir
-from bdpbench.model.plan import PLAN_VERSION
-from bdpbench.model.runs import Run, Selection
-from bdpbench.ns2.build import current_build_id
-from bdpbench.workflow.planning import Prepared, is_finished, prepare
-from bdpbench.workflow.stages import (
-    SCORECARD_NAME,
-    measure_plan,
-    parse_runs,
-    report_plan,
-    score_plan,
-    write_metrics_csv,
-)
+from bdpbench.model.files import write_json_atomically, write_text_atomically
+from bdpbench.model.paths import repository_root
+from bdpbench.workflow.results import Results, collect
+from bdpbench.workflow.stages import SCORECARD_NAME, report_plan, write_metrics_csv
 
 REPORT_NAME = "report.html"
 METRICS_NAME = "metrics.csv"
 SUMMARY_NAME = "README.md"
 
 _VERDICTS = ("reproduced", "close", "not_reproduced", "not_run")
-_SHOWN_MISSING = 3
 
 
 def publish_study(
@@ -50,72 +37,26 @@ def publish_study(
         BdpbenchError: when runs of the tier are missing, because they were never simulated or
             because the study, a script or ns-2 has changed since.
     """
-    config = load_config()
-    prepared = prepare(
-        study or config.study,
-        tier or config.tier,
-        Selection(),
-        current_build_id(),
-        results_dir(config.results),
-        write=False,
+    results = collect(study, tier, allow_partial=allow_partial)
+    folder = (output or repository_root() / "reports" / "published") / results.plan["study"]
+    _write(results, folder)
+
+
+def _write(results: Results, folder: Path) -> None:
+    report_plan(
+        results.plan,
+        results.metrics,
+        results.scorecard,
+        results.runs_dir,
+        folder / REPORT_NAME,
+        with_files=False,
     )
-    _check_complete(prepared, allow_partial=allow_partial)
-    folder = (output or repository_root() / "reports" / "published") / prepared.plan["study"]
-    _write(prepared, folder)
-
-
-def _check_complete(prepared: Prepared, *, allow_partial: bool) -> None:
-    missing, planned = _distinct(prepared.missing), _distinct(prepared.runs)
-    if not missing or (allow_partial and len(missing) < len(planned)):
-        return
-    labels = [f"{run.scenario}: {run.label}" for run in missing[:_SHOWN_MISSING]]
-    shown = "; ".join(labels) + ("; …" if len(missing) > _SHOWN_MISSING else "")
-    name = f"{prepared.plan['study']} --tier {prepared.plan['tier']}"
-    hint = f"`./bdpbench run {name}` simulates them"
-    if len(missing) < len(planned):
-        hint += "; --allow-partial publishes without them, and says so"
-    raise BdpbenchError(
-        f"{len(missing)} of {len(planned)} runs have no results ({shown}){_staleness(prepared)}",
-        where=str(prepared.paths.folder),
-        hint=hint,
-    )
-
-
-def _distinct(runs: Sequence[Run]) -> list[Run]:
-    """Runs that two scenarios share, once."""
-    return list({run.run_id: run for run in runs}.values())
-
-
-def _staleness(prepared: Prepared) -> str:
-    """Why runs may be missing that were there once; "" where nothing tells."""
-    try:
-        old = read_json(prepared.paths.plan, what="a plan", schema_version=PLAN_VERSION)
-    except BdpbenchError:
-        return ""
-    if old["ns2_build_id"] != prepared.plan["ns2_build_id"]:
-        return (
-            f"; the last run was with ns-2 build {old['ns2_build_id']}, and its sources now make "
-            f"{prepared.plan['ns2_build_id']}"
-        )
-    known = {run["run_id"] for run in old["runs"]}
-    changed = sum(run.run_id not in known for run in _distinct(prepared.missing))
-    return f"; {changed} of them are new or have changed since the last run" if changed else ""
-
-
-def _write(prepared: Prepared, folder: Path) -> None:
-    runs_dir, plan = prepared.paths.runs, prepared.plan
-    runs = _distinct(prepared.runs)
-    parse_runs(runs_dir / run.run_id for run in runs if is_finished(prepared.paths, run))
-    metrics = measure_plan(plan, runs_dir)
-    scorecard = score_plan(plan, metrics)
-    report_plan(plan, metrics, scorecard, runs_dir, folder / REPORT_NAME, with_files=False)
-    write_metrics_csv(metrics, folder / METRICS_NAME)
-    write_json_atomically(folder / SCORECARD_NAME, scorecard)
-    missing = f"{len(_distinct(prepared.missing))} of {len(runs)}" if prepared.missing else ""
-    write_text_atomically(folder / SUMMARY_NAME, _summary(plan, scorecard, missing))
+    write_metrics_csv(results.metrics, folder / METRICS_NAME)
+    write_json_atomically(folder / SCORECARD_NAME, results.scorecard)
+    write_text_atomically(folder / SUMMARY_NAME, _summary(results))
     for path in sorted(folder.iterdir()):
         print(f"{path}  {path.stat().st_size / 1e6:.2f} MB")
-    print(totals_sentence(scorecard))
+    print(totals_sentence(results.scorecard))
 
 
 def totals_sentence(scorecard: Mapping[str, Any]) -> str:
@@ -141,8 +82,9 @@ def _not_run(counts: Mapping[str, int]) -> str:
     return f", {counts['not_run']} not run" if counts["not_run"] else ""
 
 
-def _summary(plan: Mapping[str, Any], scorecard: Mapping[str, Any], missing: str) -> str:
+def _summary(results: Results) -> str:
     """The published folder's README: totals, by protocol, and what did not come out."""
+    plan, scorecard = results.plan, results.scorecard
     lines = [
         f"# {plan['study']}, {plan['tier']} tier",
         "",
@@ -153,8 +95,9 @@ def _summary(plan: Mapping[str, Any], scorecard: Mapping[str, Any], missing: str
         "- `scorecard.json`: every number and statement with its verdict",
         "",
     ]
-    if missing:
-        lines += [f"{missing} runs are missing.", ""]
+    if results.missing:
+        planned = len(results.finished) + len(results.missing)
+        lines += [f"{len(results.missing)} of {planned} runs are missing.", ""]
     lines += [*_by_protocol(plan, scorecard), "", *_misses(scorecard)]
     return "\n".join(lines).rstrip() + "\n"
 

@@ -48,6 +48,11 @@ def _bdpbench(*arguments: str, cwd: Path, **environment: str) -> subprocess.Comp
         (["report", "--export", "/dev/null/out"], "cannot be made"),
         (["report", "--export", "/dev/null"], "is no folder"),
         (["report", "none.json", "--runs", "."], "--runs needs PLAN_FILE"),
+        (["archive", "--tier", "full"], "runs have no results"),
+        (["archive", "-o", "/dev/null/a.zip"], "cannot be written"),
+        (["verify", "none.zip"], "there is no such file"),
+        (["compare", "none", "none"], "does not exist"),
+        (["compare", ".", "."], "is no result: it has no scorecard.json"),
         (["check", "--tier", "full"], "no such file"),
     ],
 )

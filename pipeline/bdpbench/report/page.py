@@ -66,7 +66,7 @@ def build_report(
     """
     bins = bins_for(len(run_info))
     sections = gather(plan, metrics, scorecard, load_table, run_info, study, bins)
-    environment = _environment()
+    environment = page_environment()
     content = {
         "plan": plan,
         "scorecard": scorecard,
@@ -123,7 +123,8 @@ class _Unindented(jinja2.FileSystemLoader):
         return re.sub(r"^[ \t]+", "", source, flags=re.MULTILINE), *rest
 
 
-def _environment() -> jinja2.Environment:
+def page_environment() -> jinja2.Environment:
+    """The templates, with everything escaped that they are given."""
     environment = jinja2.Environment(
         loader=_Unindented(assets_dir() / "templates"),
         autoescape=True,
@@ -131,7 +132,11 @@ def _environment() -> jinja2.Environment:
         trim_blocks=True,
         lstrip_blocks=True,
     )
-    environment.filters.update(web_address=web_address, subscripts=subscripts)
+    environment.filters.update(
+        web_address=web_address,
+        subscripts=subscripts,
+        list_of_values=lambda mapping: list(mapping.values()),
+    )
     return environment
 
 

@@ -17,24 +17,25 @@ Entity: TypeAlias = dict[str, Any]
 METADATA_NAME = "ro-crate-metadata.json"
 CRATE_VERSION = "https://w3id.org/ro/crate/1.1"
 WORKFLOW_PROFILE = "https://w3id.org/workflowhub/workflow-ro-crate/1.0"
-SHA256_TERM = "https://schema.org/sha256"
+SHA256_TERM = "http://schema.org/sha256"
 
 _SNAKEMAKE = "https://w3id.org/workflowhub/workflow-ro-crate#snakemake"
 _LICENCES = {"MIT": ("https://spdx.org/licenses/MIT", "MIT License")}
 
 # Ending → (what it is, media type).
 _FORMATS = {
-    ".cc": "text/x-c++src",
+    ".cc": "text/x-c",
     ".cff": "application/yaml",
     ".css": "text/css",
     ".csv": "text/csv",
-    ".h": "text/x-c++hdr",
+    ".h": "text/x-c",
     ".html": "text/html",
     ".js": "text/javascript",
     ".json": "application/json",
     ".md": "text/markdown",
     ".parquet": "application/vnd.apache.parquet",
     ".patch": "text/x-diff",
+    ".pdf": "application/pdf",
     ".png": "image/png",
     ".py": "text/x-python",
     ".sh": "application/x-sh",
@@ -110,6 +111,12 @@ def _ref(identifier: str) -> Entity:
     return {"@id": identifier}
 
 
+def _refs(entities: Sequence[Entity]) -> Entity | list[Entity]:
+    """References; a single one is no list (RO-Crate 1.1, appendix on JSON-LD)."""
+    found = [_ref(each["@id"]) for each in entities]
+    return found[0] if len(found) == 1 else found
+
+
 def _descriptor() -> Entity:
     return {
         "@id": METADATA_NAME,
@@ -129,7 +136,7 @@ def _root(
         "description": crate.description,
         "datePublished": crate.date,
         "license": _ref(licence),
-        "author": [_ref(each["@id"]) for each in authors],
+        "author": _refs(authors),
         "citation": _ref(_study_id(crate.study)),
         "mainEntity": _ref(crate.workflow),
         "hasPart": [_ref(path) for path in sorted(files)],
@@ -143,11 +150,12 @@ def _file(path: str, sha256: str, size: int, descriptions: Mapping[str, str]) ->
         "@id": path,
         "@type": ["File", "SoftwareSourceCode"] if suffix in _CODE else "File",
         "name": PurePosixPath(path).name,
+        "encodingFormat": _FORMATS.get(suffix, "text/plain"),
         "contentSize": str(size),
         "sha256": sha256,
     }
-    if suffix in _FORMATS:
-        entity["encodingFormat"] = _FORMATS[suffix]
+    if path == "README.md":
+        entity["about"] = _ref("./")
     if path in descriptions:
         entity["description"] = descriptions[path]
     return entity
@@ -228,8 +236,8 @@ def _describe_workflow(
         "@type": ["File", "SoftwareSourceCode", "ComputationalWorkflow"],
         "name": "build ns-2, simulate, parse, measure, score, report",
         "programmingLanguage": _ref(_SNAKEMAKE),
-        "softwareRequirements": [_ref(each["@id"]) for each in software],
-        "author": [_ref(each["@id"]) for each in authors],
+        "softwareRequirements": _refs(software),
+        "author": _refs(authors),
         "license": _ref(licence),
     }
 

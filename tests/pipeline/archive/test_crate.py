@@ -92,6 +92,7 @@ def test_every_file_is_a_data_entity_with_its_size_and_checksum(
     for path in parts:
         entity = graph[path]
         assert "File" in _types(entity)
+        assert re.fullmatch(r"[a-z]+/[a-z0-9.+-]+", entity["encodingFormat"])
         assert entity["contentSize"] == str(len(archive[path]))
         assert entity["sha256"] == hashlib.sha256(archive[path]).hexdigest()
 

@@ -218,3 +218,6 @@ def test_figures_and_tables_are_exported(finished: Path, bdpbench: Run, tmp_path
     assert figures == {".svg", ".pdf"}
     assert {path.suffix for path in (out / "tables").iterdir()} == {".tex", ".md", ".csv"}
     assert "ns-2.35 build" in (out / "captions.md").read_text()
+    done = bdpbench("report", "-o", str(tmp_path / "report.html"))
+    assert done.returncode == 0, done.stderr
+    assert "<!doctype html>" in (tmp_path / "report.html").read_text()

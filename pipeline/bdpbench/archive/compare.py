@@ -151,10 +151,10 @@ def _reading(value: Value) -> tuple[str, str]:
     return value.unit, value.definition
 
 
-def _rank(moved: Moved) -> tuple[bool, float]:
-    """What moved beyond its bounds comes first, the farthest first."""
+def _rank(moved: Moved) -> tuple[bool, bool, float]:
+    """Beyond bounds first, published numbers first among them, the farthest first among those."""
     size = float("inf") if moved.change_pct is None else abs(moved.change_pct)
-    return not moved.beyond, -size
+    return not moved.beyond, not moved.number, -size
 
 
 def _moved(

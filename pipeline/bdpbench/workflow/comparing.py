@@ -60,7 +60,7 @@ def comparison_lines(found: Comparison) -> Iterator[str]:
     yield from _titled("runs that are configured otherwise", content["parameters"], _SHOWN)
     yield from _titled("units or definitions that differ: not compared", content["redefined"])
     for key, title in (("only_first", "only in the first"), ("only_second", "only in the second")):
-        yield from _titled(title, content[key], _SHOWN)
+        yield from _titled(title, _by_scenario(content[key]), _SHOWN)
     beyond = [_row(each) for each in content["moved"] if each["beyond"]]
     yield from _titled("moved beyond their bounds", beyond, _SHOWN)
     within = len(found.moved) - len(found.beyond)
@@ -69,6 +69,18 @@ def comparison_lines(found: Comparison) -> Iterator[str]:
         f"{found.compared} metrics compared: {found.compared - len(found.moved)} equal, "
         f"{within} moved within their bounds, {len(found.beyond)} beyond"
     )
+
+
+def _by_scenario(counts: Sequence[Mapping[str, Any]]) -> list[dict[str, Any]]:
+    """Metrics and values of each scenario that one side has alone."""
+    found: dict[str, dict[str, Any]] = {}
+    for each in counts:
+        row = found.setdefault(
+            each["scenario"], {"scenario": each["scenario"], "metrics": 0, "values": 0}
+        )
+        row["metrics"] += 1
+        row["values"] += each["values"]
+    return list(found.values())
 
 
 def _row(moved: Mapping[str, Any]) -> dict[str, str]:

@@ -219,6 +219,88 @@
     })];
   }
 
+  // ---- Downloads -----------------------------------------------------------------------------
+
+  // RFC 4180: a field with a separator, a quote or a line break stands in quotes.
+  const csvField = (value) => {
+    const text = value === null || value === undefined ? "" : String(value);
+    return /[",\r\n]/.test(text) ? `"${text.replaceAll('"', '""')}"` : text;
+  };
+  const csvOf = (rows) => rows.map((row) => `${row.map(csvField).join(",")}\r\n`).join("");
+
+  function download(name, rows) {
+    const link = document.createElement("a");
+    link.href = URL.createObjectURL(new Blob([csvOf(rows)], { type: "text/csv" }));
+    link.download = `${document.documentElement.dataset.name}-${name}.csv`;
+    link.click();
+    setTimeout(() => URL.revokeObjectURL(link.href), 10000);
+  }
+
+  // A cell with a value for sorting has it with all digits; the text is for readers.
+  const cellText = (cell) => cell.innerText.replace(/\s+/g, " ").trim();
+  const cellValue = (cell) => {
+    const { value } = cell.dataset;
+    return cell.classList.contains("number") && value !== undefined ? value : cellText(cell);
+  };
+
+  function rowsOfTable(table) {
+    const rows = [...table.rows].filter((row) => !row.classList.contains("more-row"));
+    const kept = rows.filter((row) => !row.closest("tbody[hidden]"));
+    return kept.map((row) => [...row.cells].filter((cell) => !cell.matches(".col-gauge")).map(cellValue));
+  }
+
+  // All rows of data that a specification holds, wherever in it they stand.
+  function rowsOfSpec(node, found = []) {
+    if (Array.isArray(node)) node.forEach((each) => rowsOfSpec(each, found));
+    else if (node && typeof node === "object") {
+      if (node.datasets) found.push(...Object.values(node.datasets).flat());
+      if (node.data && node.data.values) found.push(...node.data.values);
+      Object.values(node).forEach((each) => rowsOfSpec(each, found));
+    }
+    return found;
+  }
+
+  function rowsOfChart(chart) {
+    if (chart.kind !== "spec") {
+      const rows = chart.traces.flatMap((trace) => {
+        const { t, v } = pointsOf(trace, chart.kind);
+        return t.map((time, i) => [trace.run, trace.label, time, v[i]]);
+      });
+      return [["run_id", "series", "time_s", chart.kind], ...rows];
+    }
+    const records = rowsOfSpec(chart.spec);
+    const columns = [...new Set(records.flatMap((record) => Object.keys(record)))];
+    return [columns, ...records.map((record) => columns.map((column) => record[column]))];
+  }
+
+  function csvButton(what, make) {
+    const button = document.createElement("button");
+    button.type = "button";
+    button.className = "csv";
+    button.textContent = "CSV";
+    button.title = `Download ${what} as CSV`;
+    button.setAttribute("aria-label", button.title);
+    button.addEventListener("click", make);
+    return button;
+  }
+
+  function offerCsv(root) {
+    all("figure.chart", root).forEach((figure) => {
+      const name = figure.querySelector(".canvas").dataset.chart;
+      const make = () => download(name, rowsOfChart(store.charts[name]));
+      figure.querySelector("figcaption").append(" ", csvButton("the chart's data", make));
+    });
+    all("table", root).forEach((table, i) => {
+      const run = table.closest("details.run");
+      const place = run ? run.id : (table.closest("section[id]") || document.body).id;
+      const name = table.dataset.csv || `${place}-table-${i + 1}`;
+      const row = document.createElement("p");
+      row.className = "csv-row screen-only";
+      row.append(csvButton("the table", () => download(name, rowsOfTable(table))));
+      (table.closest(".scroll") || table).after(row);
+    });
+  }
+
   // ---- Charts come when they are looked at ---------------------------------------------------
 
   const watcher = new IntersectionObserver((entries) => {
@@ -245,6 +327,7 @@
     const contents = details.querySelector("script.chart-contents");
     Object.assign(store.charts, JSON.parse(contents.textContent));
     packed.remove();
+    offerCsv(details);
     watch(details);
   }
 
@@ -255,6 +338,7 @@
   }
 
   all("details.run").forEach((each) => each.addEventListener("toggle", () => unfold(each)));
+  offerCsv(document);
   watch(document);
 
   async function showEverything() {
@@ -277,6 +361,25 @@
   all(".views input").forEach((input) => {
     if (input.checked) chooseView(input);
     input.addEventListener("change", () => chooseView(input));
+  });
+
+  function chooseListedView(list) {
+    for (const { value } of list.options) {
+      document.getElementById(value).hidden = value !== list.value;
+    }
+  }
+
+  all("select.choose-view").forEach((list) => {
+    chooseListedView(list); // a browser may keep what was chosen before the page was loaded anew
+    list.addEventListener("change", () => chooseListedView(list));
+  });
+
+  // ---- Summary -------------------------------------------------------------------------------
+
+  const more = document.getElementById("more-misses");
+  if (more) more.addEventListener("click", () => {
+    all(".beyond-first").forEach((row) => { row.hidden = false; });
+    more.remove();
   });
 
   // ---- Scorecard -----------------------------------------------------------------------------

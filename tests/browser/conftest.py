@@ -47,18 +47,29 @@ def browser() -> Iterator[Browser]:
         running.close()
 
 
-@pytest.fixture(scope="session")
-def report(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """The report of the synthetic study where a results folder has it."""
+def _synthetic_report(folder: Path) -> Path:
     spec = importlib.util.spec_from_file_location("bdpbench_tests_synthetic", SYNTHETIC)
     assert spec is not None
     assert spec.loader is not None
     module: Any = importlib.util.module_from_spec(spec)
     sys.modules[spec.name] = module
     spec.loader.exec_module(module)
-    out = tmp_path_factory.mktemp("results") / "synthetic" / "quick" / "report.html"
+    out = folder / "synthetic" / "quick" / "report.html"
     module.synthetic_inputs().build(out)
     return out
+
+
+@pytest.fixture(scope="session")
+def report(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """The report of the synthetic study where a results folder has it."""
+    return _synthetic_report(tmp_path_factory.mktemp("results"))
+
+
+@pytest.fixture
+def report_with_lists(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    """The same, with its views in lists, as a study with very many has them."""
+    monkeypatch.setattr("bdpbench.report.page.MOST_BUTTONS", 1)
+    return _synthetic_report(tmp_path)
 
 
 @dataclass

@@ -6,6 +6,7 @@ but for the page itself.
 
 from __future__ import annotations
 
+import csv
 import re
 from pathlib import Path
 from typing import Any
@@ -241,3 +242,76 @@ def test_a_run_is_unpacked_when_it_is_opened(visit: Any, report: Path) -> None:
     run.locator("summary").first.click()
     expect(run.get_by_text("out/cwnd_hstcp.out")).to_be_visible()
     _draw(run.locator(".canvas").first)
+
+
+def _downloaded(page: Any, button: Locator) -> tuple[str, list[list[str]]]:
+    with page.expect_download() as download:
+        button.click()
+    with Path(download.value.path()).open(newline="", encoding="utf-8") as stream:
+        return download.value.suggested_filename, list(csv.reader(stream))
+
+
+def test_the_data_of_a_chart_over_time_can_be_downloaded(visit: Any, report: Path) -> None:
+    page = visit.open(report)
+    figure = page.locator("#experiment-single_flow figure.chart").first
+    _draw(figure.locator(".canvas"))
+    name, rows = _downloaded(page, figure.get_by_role("button", name="Download"))
+    assert name.startswith("synthetic-quick-")
+    assert name.endswith(".csv")
+    assert rows[0] == ["run_id", "series", "time_s", "cwnd"]
+    assert {row[1] for row in rows[1:]} == {"HS-TCP", "Scalable TCP"}
+    assert len(rows) > 100
+    assert all(float(row[2]) >= 0 for row in rows[1:])
+
+
+def test_the_data_of_a_sweep_can_be_downloaded(visit: Any, report: Path) -> None:
+    page = visit.open(report)
+    figure = page.locator(
+        "figure.chart", has=page.locator('[data-chart="buffer_size-sweep-utilization"]')
+    )
+    _, rows = _downloaded(page, figure.get_by_role("button", name="Download"))
+    columns = rows[0]
+    assert {"run_id", "x", "value"} <= set(columns)
+    buffers = {float(row[columns.index("x")]) for row in rows[1:] if row[columns.index("x")]}
+    assert buffers == {40, 200, 1555}
+
+
+def test_the_scorecard_is_downloaded_as_it_is_filtered(visit: Any, report: Path) -> None:
+    page = visit.open(report)
+    button = page.locator("#scorecard").get_by_role("button", name="Download")
+    name, rows = _downloaded(page, button)
+    assert name == "synthetic-quick-numbers.csv"
+    assert rows[0][:5] == ["Where", "What", "Published", "Measured", "Deviation"]
+    assert len(rows) == 1 + 5
+    page.locator("select[name=verdict]").select_option("close")
+    _, rows = _downloaded(page, button)
+    assert len(rows) == 1 + 1
+    # All digits, not those of the page.
+    assert float(rows[1][2]) > 0
+
+
+def test_the_table_of_an_opened_run_can_be_downloaded(visit: Any, report: Path) -> None:
+    page = visit.open(report)
+    run = page.locator("details.run").first
+    run.locator("summary").first.click()
+    button = run.get_by_role("button", name="Download the table").first
+    name, rows = _downloaded(page, button)
+    assert re.match(r"synthetic-quick-run-[0-9a-f]{16}-table-1\.csv", name)
+    assert rows[0] == ["Metric", "Of", "Value", "Window"]
+
+
+def test_the_summary_leads_to_the_number(visit: Any, report: Path) -> None:
+    page = visit.open(report)
+    page.locator("#summary table.misses a").first.click()
+    page.wait_for_function("location.hash.startsWith('#number-')")
+    expect(page.locator("tbody:target")).to_be_in_viewport()
+
+
+def test_many_views_are_chosen_from_a_list(visit: Any, report_with_lists: Path) -> None:
+    page = visit.open(report_with_lists)
+    many = page.locator("#views-buffer_size")
+    values = many.locator("option").evaluate_all("all => all.map(each => each.value)")
+    expect(page.locator(f"#{values[0]}")).to_be_visible()
+    many.select_option(values[-1])
+    expect(page.locator(f"#{values[-1]}")).to_be_visible()
+    expect(page.locator(f"#{values[0]}")).to_be_hidden()

@@ -79,7 +79,39 @@ def test_a_dry_run_simulates_nothing(workspace: Path, bdpbench: Run) -> None:
     done = bdpbench("run", "-n")
     assert done.returncode == 0
     assert "3 to simulate" in done.stdout
+    assert done.stdout.count("not simulated yet") == 3
     assert not (workspace / "results").exists()
+
+
+def test_events_tell_each_run_with_its_verdicts(workspace: Path, bdpbench: Run) -> None:
+    done = bdpbench("run", "--backend", "native", "--json")
+    assert done.returncode == 0, done.stderr
+    events = [json.loads(line) for line in done.stdout.splitlines()]
+    assert events[0]["event"] == "plan"
+    assert events[-1] == {
+        "event": "report",
+        "path": str(workspace / "results" / "dumbbell" / "quick" / "report.html"),
+    }
+    ended = [event for event in events if event["event"] == "run_ended"]
+    assert [event["status"] for event in ended] == ["finished"] * 3
+    verdicts = [verdict for event in ended for verdict in event["verdicts"]]
+    assert [(verdict["id"], verdict["verdict"]) for verdict in verdicts] == [
+        ("reno-rate", "reproduced")
+    ]
+
+
+def test_quiet_says_nothing_but_errors(workspace: Path, bdpbench: Run) -> None:
+    done = bdpbench("run", "--backend", "native", "--quiet")
+    assert (done.returncode, done.stdout, done.stderr) == (0, "", "")
+    assert (workspace / "results" / "dumbbell" / "quick" / "report.html").is_file()
+    study = workspace / "config" / "studies" / "dumbbell" / "study.yaml"
+    study.write_text(study.read_text().replace("agent: TCP/Vegas", "agent: TCP/Vegan"))
+    failed = bdpbench("run", "--backend", "native", "--quiet")
+    assert failed.returncode == 1
+    assert "Vegan" in failed.stderr
+    both = bdpbench("run", "--quiet", "--json")
+    assert both.returncode != 0
+    assert "contradict" in both.stderr
 
 
 def test_a_selection_simulates_only_what_it_names(workspace: Path, bdpbench: Run) -> None:

@@ -23,7 +23,11 @@ from bdpbench.cli.options import (
 @scripts_option
 @click.option("-j", "--jobs", type=click.IntRange(1), help="Simulations at once.")
 @click.option("-k", "--keep-going", is_flag=True, help="Go on with other runs when one fails.")
-@click.option("-n", "--dry-run", is_flag=True, help="Say what would be simulated, and stop.")
+@click.option(
+    "-n", "--dry-run", is_flag=True, help="Say what would be simulated, why, and how long; stop."
+)
+@click.option("-q", "--quiet", is_flag=True, help="Say nothing but errors.")
+@click.option("--json", "as_json", is_flag=True, help="Say all as JSON, one object a line.")
 @click.option("--profile", type=click.Path(path_type=Path), help="Snakemake profile to run with.")
 def command(
     study: str | None,
@@ -35,15 +39,20 @@ def command(
     jobs: int | None,
     keep_going: bool,
     dry_run: bool,
+    quiet: bool,
+    as_json: bool,
     profile: Path | None,
 ) -> None:
     """Simulate what is missing of STUDY and write its report.
 
     Finished runs are kept and never simulated again; an interrupted run resumes by itself.
     """
+    from bdpbench.errors import BdpbenchError
     from bdpbench.model.runs import Selection
     from bdpbench.workflow.run import RunRequest, run_study
 
+    if quiet and as_json:
+        raise BdpbenchError("--quiet and --json contradict each other", hint="give one of them")
     run_study(
         RunRequest(
             study=study,
@@ -55,5 +64,7 @@ def command(
             dry_run=dry_run,
             profile=profile,
             scripts=scripts,
+            quiet=quiet,
+            as_json=as_json,
         )
     )

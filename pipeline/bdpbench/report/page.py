@@ -21,12 +21,16 @@ from bdpbench.report.names import Names
 from bdpbench.report.notes import notes_html
 from bdpbench.report.sections import RunInfo, Sections, gather
 from bdpbench.report.series import LoadTable, RunSeries, bins_for
+from bdpbench.report.summary import summarize
 from bdpbench.report.text import subscripts
 from bdpbench.report.verdicts import (
     CLAIM_VERDICTS,
     NUMBER_VERDICTS,
     totals,
 )
+
+# More views than these are chosen from a list: rows of buttons would hide the chart below them.
+MOST_BUTTONS = 12
 
 
 def build_report(
@@ -74,6 +78,7 @@ def build_report(
         "metric_name": sections.names.captions.metric,
         "numbers": sections.numbers,
         "claims": sections.claims,
+        "summary": summarize(sections.numbers, sections.claims, sections.experiments),
         "bins": bins,
         "provenance": _provenance(plan, run_info),
         **_about(study),
@@ -93,6 +98,7 @@ def _sections(
         "pairs": sections.pairs,
         "protocols": sections.protocols,
         "runs": sections.runs,
+        "most_buttons": MOST_BUTTONS,
         "bodies": {
             run.run_id: _run_body(run, environment, with_files=with_files) for run in sections.runs
         },

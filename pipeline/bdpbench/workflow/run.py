@@ -22,7 +22,8 @@ from bdpbench.ns2.backend import DockerBackend, NativeBackend, choose_backend
 from bdpbench.ns2.build import current_build_id
 from bdpbench.ns2.simulate import ERROR_NAME, die_with_parent
 from bdpbench.workflow.planning import Prepared, is_finished, prepare
-from bdpbench.workflow.progress import Progress, duration_text
+from bdpbench.workflow.progress import View, Watch, duration_text, make_view
+from bdpbench.workflow.reasons import Reasons
 from bdpbench.workflow.stages import (
     SCORECARD_NAME,
     downstream,
@@ -30,9 +31,11 @@ from bdpbench.workflow.stages import (
     read_scorecard,
     summary_lines,
 )
+from bdpbench.workflow.verdicts import RunVerdicts
 
 _LOG_TAIL_LINES = 15
 _END_TIMEOUT_S = 5.0
+_POLL_S = 0.5
 
 
 @dataclass(frozen=True)
@@ -48,6 +51,8 @@ class RunRequest:
     dry_run: bool = False
     profile: Path | None = None
     scripts: Path | None = None
+    quiet: bool = False
+    as_json: bool = False
 
 
 def backend_for(name: str | None) -> NativeBackend | DockerBackend:
@@ -64,22 +69,22 @@ def run_study(request: RunRequest) -> None:
             runs stay, and the next call resumes.
     """
     config = load_config()
-    planned = _prepare(request, config, write=False)
-    _announce(planned, _jobs(request, config))
-    if request.scripts is not None:
-        _announce_scripts(planned, request.scripts.resolve())
-    if request.dry_run:
-        for run in planned.missing:
-            _say(f"  {run.run_id}  {run.scenario}: {run.label}, ~{run.estimated_cpu_s:.0f} s")
-        return
-    with _exclusive(planned.paths.results):
-        # Planned anew: whoever held the results may have finished some of these runs.
-        prepared = _prepare(request, config, write=True)
-        backend = _built_backend(request.backend or config.backend, config, prepared)
-        status = _snakemake(request, config, prepared, backend.name)
-    if status != 0:
-        _fail(request, prepared)
-    _conclude(prepared)
+    with make_view(quiet=request.quiet, as_json=request.as_json) as view:
+        planned = _prepare(request, config, write=False)
+        _announce(view, planned, _jobs(request, config))
+        if request.scripts is not None:
+            _announce_scripts(view, planned, request.scripts.resolve())
+        if request.dry_run:
+            _announce_runs(view, planned)
+            return
+        with _exclusive(view, planned.paths.results):
+            # Planned anew: whoever held the results may have finished some of these runs.
+            prepared = _prepare(request, config, write=True)
+            backend = _built_backend(view, request.backend or config.backend, config, prepared)
+            status = _snakemake(request, config, prepared, backend.name, view)
+        if status != 0:
+            _fail(request, prepared, view)
+        _conclude(view, prepared)
 
 
 def _prepare(request: RunRequest, config: Config, *, write: bool) -> Prepared:
@@ -95,7 +100,7 @@ def _prepare(request: RunRequest, config: Config, *, write: bool) -> Prepared:
 
 
 def _built_backend(
-    wanted: str, config: Config, prepared: Prepared
+    view: View, wanted: str, config: Config, prepared: Prepared
 ) -> NativeBackend | DockerBackend:
     """The backend with its ns-2 built; ``auto`` does without Docker where its build fails."""
     build_id = prepared.plan["ns2_build_id"]
@@ -105,7 +110,8 @@ def _built_backend(
     except BdpbenchError as error:
         if wanted != "auto" or isinstance(backend, NativeBackend):
             raise
-        _say(f"{error.message}; building ns-2 on this machine instead")
+        text = f"{error.message}; building ns-2 on this machine instead"
+        view.tell("other_backend", text, reason=error.message, backend="native")
         backend = NativeBackend(build_id)
         backend.build()
     return backend
@@ -117,29 +123,56 @@ def _jobs(request: RunRequest, config: Config) -> int:
     return len(os.sched_getaffinity(0)) if config.jobs == "auto" else config.jobs
 
 
-def _announce(prepared: Prepared, jobs: int) -> None:
+def _announce(view: View, prepared: Prepared, jobs: int) -> None:
     done = len(prepared.runs) - len(prepared.missing)
     cost_s = sum(run.estimated_cpu_s for run in prepared.missing)
     longest_s = max((run.estimated_cpu_s for run in prepared.missing), default=0.0)
-    _say(
-        f"{prepared.plan['study']}, tier {prepared.plan['tier']}: {len(prepared.runs)} runs, "
-        f"{done} finished, {len(prepared.missing)} to simulate "
-        f"(about {duration_text(max(cost_s / jobs, longest_s))} on {jobs} cores)"
+    expected_s = max(cost_s / jobs, longest_s)
+    study, tier = prepared.plan["study"], prepared.plan["tier"]
+    view.tell(
+        "plan",
+        f"{study}, tier {tier}: {len(prepared.runs)} runs, {done} finished, "
+        f"{len(prepared.missing)} to simulate "
+        f"(about {duration_text(expected_s)} on {jobs} cores)",
+        study=study,
+        tier=tier,
+        runs=len(prepared.runs),
+        finished=done,
+        to_simulate=len(prepared.missing),
+        expected_s=expected_s,
+        jobs=jobs,
     )
 
 
-def _announce_scripts(prepared: Prepared, folder: Path) -> None:
+def _announce_runs(view: View, prepared: Prepared) -> None:
+    """Say of each missing run what it is, why it would be simulated, and how long it would take."""
+    reasons = Reasons(prepared.paths.runs, prepared.plan["ns2_build_id"])
+    for run in prepared.missing:
+        why = reasons.of(run)
+        view.tell(
+            "to_simulate",
+            f"  {run.run_id}  {run.scenario}: {run.label}, ~{run.estimated_cpu_s:.0f} s; {why}",
+            run_id=run.run_id,
+            scenario=run.scenario,
+            label=run.label,
+            expected_cpu_s=run.estimated_cpu_s,
+            why=why,
+        )
+
+
+def _announce_scripts(view: View, prepared: Prepared, folder: Path) -> None:
     """Say which scenarios the scripts of ``folder`` cannot run, so that bdpbench's own do."""
     study = load_study(prepared.plan["study"])
     planned = {run.scenario for run in prepared.runs}
     for name in study.scenarios:
         reason = unfit(folder, study.scenarios[name])
         if name in planned and reason is not None:
-            _say(f"  {name} keeps its script: {reason}")
+            text = f"  {name} keeps its script: {reason}"
+            view.tell("keeps_script", text, scenario=name, reason=reason)
 
 
 @contextmanager
-def _exclusive(results: Path) -> Iterator[None]:
+def _exclusive(view: View, results: Path) -> Iterator[None]:
     """Hold the results folder; waits while another run works in it.
 
     The kernel frees the lock when its holder ends, however it ends.
@@ -149,12 +182,15 @@ def _exclusive(results: Path) -> Iterator[None]:
         try:
             fcntl.flock(stream, fcntl.LOCK_EX | fcntl.LOCK_NB)
         except BlockingIOError:
-            _say(f"another bdpbench is working in {results}; waiting for it to end")
+            text = f"another bdpbench is working in {results}; waiting for it to end"
+            view.tell("waiting", text, results=str(results))
             fcntl.flock(stream, fcntl.LOCK_EX)
         yield
 
 
-def _snakemake(request: RunRequest, config: Config, prepared: Prepared, backend: str) -> int:
+def _snakemake(
+    request: RunRequest, config: Config, prepared: Prepared, backend: str, view: View
+) -> int:
     """Run the workflow with its scaffolding in a log file, showing the simulations' progress."""
     paths = prepared.paths
     log_path = paths.folder / "snakemake.log"
@@ -172,15 +208,30 @@ def _snakemake(request: RunRequest, config: Config, prepared: Prepared, backend:
     with log_path.open("w", encoding="utf-8") as log:
         child = _start(command, log)
         try:
-            with Progress(paths.runs, prepared.missing) as progress:
-                while (status := _wait(child, progress.interval_s)) is None:
-                    progress.update()
-                progress.update()
+            status = _follow(child, prepared, _jobs(request, config), view)
         except KeyboardInterrupt:
             _end(child)
             raise BdpbenchError(
                 "interrupted; finished runs are kept", hint="the same command resumes"
             ) from None
+    return status
+
+
+def _follow(child: subprocess.Popen[bytes], prepared: Prepared, jobs: int, view: View) -> int:
+    """Show how far the simulations are until the workflow ends; returns its exit status."""
+    watch = Watch(prepared.paths.runs, prepared.missing, jobs)
+    verdicts = RunVerdicts(prepared.plan, prepared.paths.runs)
+    told: set[str] = set()
+    status = None
+    while status is None:
+        status = _wait(child, _POLL_S)
+        snapshot = watch.look()
+        for each in snapshot.runs:
+            run_id = each.run.run_id
+            if each.status in ("finished", "failed") and run_id not in told:
+                told.add(run_id)
+                view.ended(each, verdicts.of(run_id) if each.status == "finished" else [])
+        view.show(snapshot)
     return status
 
 
@@ -219,12 +270,12 @@ def _wait(child: subprocess.Popen[bytes], timeout_s: float) -> int | None:
         return None
 
 
-def _fail(request: RunRequest, prepared: Prepared) -> None:
+def _fail(request: RunRequest, prepared: Prepared, view: View) -> None:
     """Say which runs failed and why; with --keep-going, report what there is all the same."""
     paths = prepared.paths
     failed = [run for run in prepared.missing if (paths.runs / run.run_id / ERROR_NAME).is_file()]
     if request.keep_going:
-        _report_partly(prepared)
+        _report_partly(view, prepared)
     if failed:
         reasons = [(paths.runs / run.run_id / ERROR_NAME).read_text().strip() for run in failed]
         finished = sum(is_finished(paths, run) for run in prepared.runs)
@@ -247,19 +298,17 @@ def _stage_error(lines: Sequence[str]) -> str:
     return "\n".join(line.removeprefix("error: ") for line in lines if line.startswith("error: "))
 
 
-def _report_partly(prepared: Prepared) -> None:
+def _report_partly(view: View, prepared: Prepared) -> None:
     paths = prepared.paths
     parse_runs(paths.runs / run.run_id for run in prepared.runs if is_finished(paths, run))
     downstream(prepared.plan, paths.folder, paths.runs)
-    _say(f"report of the finished runs: {paths.report}")
+    text = f"report of the finished runs: {paths.report}"
+    view.tell("partial_report", text, path=str(paths.report))
 
 
-def _conclude(prepared: Prepared) -> None:
+def _conclude(view: View, prepared: Prepared) -> None:
     scorecard = read_scorecard(prepared.paths.folder / SCORECARD_NAME)
-    for line in summary_lines(scorecard):
-        _say(line)
-    _say(f"report: {prepared.paths.report}")
-
-
-def _say(text: str) -> None:
-    print(text, flush=True)
+    totals, claims = scorecard["totals"], scorecard["claim_totals"]
+    view.tell("totals", "\n".join(summary_lines(scorecard)), numbers=totals, claims=claims)
+    report = prepared.paths.report
+    view.tell("report", f"report: {report}", path=str(report))

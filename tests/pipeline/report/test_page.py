@@ -45,9 +45,10 @@ def test_every_inner_link_has_its_target(page: Any) -> None:
     assert targets <= set(page.ids)
 
 
-def test_scorecard_comes_first_and_headings_do_not_skip_a_level(page: Any) -> None:
+def test_the_summary_comes_first_and_headings_do_not_skip_a_level(page: Any) -> None:
     titles = [text for tag, text in page.texts if tag == "h2"]
     assert titles == [
+        "Summary",
         "Scorecard",
         "Claims",
         "Comparison",

@@ -12,6 +12,9 @@ from bdpbench.archive.side import Bounds, Key, Side, Value
 
 COMPARISON_VERSION = 1
 
+ROUNDING = 1e-9
+"""In the unit of any metric less than was measured: what is left of sums that should be 0."""
+
 
 @dataclass(frozen=True)
 class Tolerance:
@@ -27,7 +30,9 @@ class Tolerance:
 
     def of(self, metric: str, value: float) -> float:
         """Largest distance from ``value`` that is not beyond."""
-        return self.asymmetry if metric.startswith("asymmetry") else self.share * abs(value)
+        if metric.startswith("asymmetry"):
+            return self.asymmetry
+        return max(self.share * abs(value), ROUNDING)
 
 
 @dataclass(frozen=True)

@@ -44,7 +44,9 @@ def _compare(a: float | None, b: float | None, *bounds: float) -> Comparison:
         (10.0, 10.6, (), True),
         (10.0, 9.6, (), False),
         (10.0, 9.4, (), True),
-        (0.0, 1e-9, (), True),
+        (0.0, 1e-6, (), True),
+        # What binary fractions leave of a sum that should be 0.
+        (1.05e-16, 0.0, (), False),
         # Reached or not.
         (None, 14.0, (14.48, 14.68), True),
         (14.5, None, (), True),

@@ -12,11 +12,17 @@ from pathlib import Path
 
 import pytest
 
+from bdpbench.ns2.build import build_prefix, current_build_id
+
 ROOT = Path(__file__).resolve().parent.parent.parent
 ARCHIVE = "ns-tiny.tar.xz"
 GREETING = 'int main()\n{\n\treturn greet("hello");\n}\n'
 
+# Standard error tells the simulated time when a second of wall-clock time has passed.
+PROGRESS = "stderr.txt"
+
 Script = Callable[..., "subprocess.CompletedProcess[str]"]
+Outputs = Callable[[Path, list[str], Path], dict[str, str]]
 
 
 def lock_archive(ns2: Path, archive: Path) -> None:
@@ -88,5 +94,32 @@ def tcl(ns_binary: Path, tmp_path: Path) -> Script:
             timeout=120,
             check=False,
         )
+
+    return run
+
+
+@pytest.fixture(scope="session")
+def stock_binary() -> Path:
+    """The variant stock: $BDPBENCH_NS_STOCK, else its build beside that of fast."""
+    given = os.environ.get("BDPBENCH_NS_STOCK")
+    binary = Path(given) if given else build_prefix() / current_build_id("stock") / "ns"
+    if not binary.is_file():
+        missing = f"no stock ns-2 at {binary}: ./bdpbench ns2 build --variant stock builds it"
+        if os.environ.get("BDPBENCH_REQUIRE_STOCK"):
+            pytest.fail(missing)
+        pytest.skip(missing)
+    return binary
+
+
+@pytest.fixture(scope="session")
+def outputs() -> Outputs:
+    """Run a script in a new folder: SHA-256 of every file it leaves, standard output included."""
+
+    def run(ns: Path, command: list[str], folder: Path) -> dict[str, str]:
+        folder.mkdir()
+        with (folder / "stdout.txt").open("w") as out, (folder / PROGRESS).open("w") as err:
+            subprocess.run([str(ns), *command], cwd=folder, stdout=out, stderr=err, check=True)
+        files = sorted(path for path in folder.iterdir() if path.name != PROGRESS)
+        return {path.name: hashlib.sha256(path.read_bytes()).hexdigest() for path in files}
 
     return run

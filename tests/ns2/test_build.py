@@ -48,7 +48,14 @@ def test_script_is_valid_bash(scratch: Path) -> None:
 def test_help_names_every_option(build: Build) -> None:
     done = build("--help")
     assert done.returncode == 0
-    for option in ("--prefix", "--source", "--jobs", "--install-deps", "--print-id"):
+    for option in (
+        "--prefix",
+        "--source",
+        "--jobs",
+        "--install-deps",
+        "--print-id",
+        "--print-source",
+    ):
         assert option in done.stdout
 
 
@@ -273,3 +280,22 @@ def test_a_second_build_waits_for_the_first(
             fcntl.flock(lock, fcntl.LOCK_UN)
             assert "is up to date" in second.stderr.read()
     assert second.returncode == 0
+
+
+# ---------------------------------------------------------------- the archive alone
+
+
+def test_print_source_prints_a_verified_archive_and_builds_nothing(
+    build: Build, tmp_path: Path, tiny_source: Path
+) -> None:
+    done = build("--print-source", "--source", tiny_source, "--prefix", tmp_path / "out")
+    assert (done.returncode, done.stdout) == (0, f"{tiny_source}\n")
+    assert not (tmp_path / "out").exists()
+
+
+def test_print_source_refuses_another_archive(build: Build, tmp_path: Path) -> None:
+    wrong = tmp_path / "wrong.tar.xz"
+    wrong.write_bytes(b"not ns-2")
+    done = build("--print-source", "--source", wrong)
+    assert (done.returncode, done.stdout) == (NO_SOURCE, "")
+    assert "is not the archive that SOURCE.lock pins" in done.stderr

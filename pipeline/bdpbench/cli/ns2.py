@@ -15,19 +15,21 @@ variant_option = click.option(
     help="stock: without what only makes ns-2 faster. Runs use fast.",
 )
 
-
-@click.group("ns2")
-def command() -> None:
-    """Build ns-2.35, and ask about the build."""
-
-
-@command.command("build")
-@backend_option
-@click.option(
+source_option = click.option(
     "--source",
     type=click.Path(path_type=Path),
     help="Your own copy of the source archive; its checksum must be that of ns2/SOURCE.lock.",
 )
+
+
+@click.group("ns2")
+def command() -> None:
+    """Build ns-2.35, ask about the build, and validate it."""
+
+
+@command.command("build")
+@backend_option
+@source_option
 @click.option("--marker", type=click.Path(path_type=Path), help="File to write when it is built.")
 @variant_option
 def build(backend: str | None, source: Path | None, marker: Path | None, variant: str) -> None:
@@ -83,3 +85,60 @@ def build_id(variant: str) -> None:
     from bdpbench.ns2.build import current_build_id
 
     click.echo(current_build_id(variant))
+
+
+@command.command("validate")
+@variant_option
+@click.option(
+    "--compare",
+    type=click.Choice(["fast", "stock"]),
+    help="Run this variant, too, and compare every output byte by byte.",
+)
+@click.option("--subset", "subsets", multiple=True, help="Only this subset; may be repeated.")
+@click.option(
+    "--quick", is_flag=True, help="Wired TCP, queues and traces: a machine's first check."
+)
+@click.option("-j", "--jobs", type=click.IntRange(1), help="Subsets at once.")
+@click.option(
+    "--time-limit",
+    "time_limit_s",
+    type=click.FloatRange(min=0, min_open=True),
+    default=1800.0,
+    show_default=True,
+    help="Seconds after which a subset is stopped.",
+)
+@click.option("--again", is_flag=True, help="Run subsets that have been run on this build, too.")
+@click.option(
+    "-o", "--output", type=click.Path(path_type=Path), help="Write the table: .json or .csv."
+)
+@source_option
+def validate(
+    variant: str,
+    compare: str | None,
+    subsets: tuple[str, ...],
+    quick: bool,
+    jobs: int | None,
+    time_limit_s: float,
+    again: bool,
+    output: Path | None,
+    source: Path | None,
+) -> None:
+    """Run ns-2's own validation suite on the build.
+
+    Fails where a test differs from its reference that is not in ns2/known_differences.yaml, where
+    one that is there agrees, and, with --compare, where any output is not the same.
+    """
+    from bdpbench.workflow.validating import ValidationRequest, validate
+
+    request = ValidationRequest(
+        variant=variant,
+        compare=compare,
+        subsets=subsets,
+        quick=quick,
+        jobs=jobs,
+        time_limit_s=time_limit_s,
+        again=again,
+        output=output,
+        source=source,
+    )
+    raise SystemExit(0 if validate(request) else 1)

@@ -11,6 +11,7 @@ from bdpbench.model.paths import results_dir
 from bdpbench.model.runs import Run, Selection, expand_tier, tiers_of
 from bdpbench.model.study import TIERS
 from bdpbench.ns2.build import current_build_id
+from bdpbench.workflow.machine import expected_cpu_s, machine_factor
 from bdpbench.workflow.planning import Paths, is_finished
 from bdpbench.workflow.progress import duration_text
 
@@ -18,12 +19,13 @@ from bdpbench.workflow.progress import duration_text
 def list_studies() -> None:
     """Print every study with the runs and the CPU time of its tiers."""
     build_id = current_build_id()
+    factor = machine_factor(results_dir(load_config().results))
     rows = [("study", "tier", "runs", "CPU time", "title")]
     for key in study_keys():
         study = load_study(key)
         for tier in _ordered(tiers_of(study)):
             runs = expand_tier(study, tier, build_id)
-            rows.append((key, tier, str(len(runs)), _cost(runs), study.title))
+            rows.append((key, tier, str(len(runs)), _cost(runs, factor), study.title))
     _print_table(rows)
 
 
@@ -32,6 +34,7 @@ def list_scenarios(study_key: str, selection: Selection) -> None:
     study = load_study(study_key)
     selection.check(study)
     build_id = current_build_id()
+    factor = machine_factor(results_dir(load_config().results))
     tiers = _ordered(tiers_of(study))
     by_tier = {tier: expand_tier(study, tier, build_id) for tier in tiers}
     rows = [("scenario", *tiers, "title")]
@@ -41,7 +44,7 @@ def list_scenarios(study_key: str, selection: Selection) -> None:
         cells = []
         for tier in tiers:
             runs = [run for run in by_tier[tier] if run.scenario == key and selection.wants(run)]
-            cells.append(_count(runs) if runs else "-")
+            cells.append(_count(runs, factor) if runs else "-")
         rows.append((key, *cells, scenario.title))
     print(f"{study.key}: {study.title}")
     print(f"protocols: {', '.join(study.protocols)}\n")
@@ -62,10 +65,11 @@ def list_runs(study_key: str, tier: str | None, selection: Selection) -> None:
     runs = [run for run in expand_tier(study, chosen, current_build_id()) if selection.wants(run)]
     if not runs:
         raise BdpbenchError(f"no run of tier {chosen} is selected", where="selection")
+    factor = machine_factor(paths.results)
     rows = [("run", "state", "CPU time", "scenario", "what")]
     for run in runs:
         state = "finished" if is_finished(paths, run) else "-"
-        rows.append((run.run_id, state, _cost([run]), run.scenario, run.label))
+        rows.append((run.run_id, state, _cost([run], factor), run.scenario, run.label))
     _print_table(rows)
 
 
@@ -73,13 +77,13 @@ def _ordered(tiers: Sequence[str]) -> list[str]:
     return [tier for tier in TIERS if tier in tiers]
 
 
-def _count(runs: Sequence[Run]) -> str:
+def _count(runs: Sequence[Run], factor: float) -> str:
     noun = "run" if len(runs) == 1 else "runs"
-    return f"{len(runs)} {noun}, {_cost(runs)}"
+    return f"{len(runs)} {noun}, {_cost(runs, factor)}"
 
 
-def _cost(runs: Sequence[Run]) -> str:
-    return "~" + duration_text(sum(run.estimated_cpu_s for run in runs))
+def _cost(runs: Sequence[Run], factor: float) -> str:
+    return "~" + duration_text(expected_cpu_s(runs, factor))
 
 
 def _print_table(rows: Sequence[tuple[str, ...]]) -> None:

@@ -21,6 +21,7 @@ from bdpbench.model.scripts import unfit
 from bdpbench.ns2.backend import DockerBackend, NativeBackend, choose_backend
 from bdpbench.ns2.build import current_build_id
 from bdpbench.ns2.simulate import ERROR_NAME, die_with_parent
+from bdpbench.workflow.machine import expected_cpu_s, learn, machine_factor
 from bdpbench.workflow.planning import Prepared, is_finished, prepare
 from bdpbench.workflow.progress import View, Watch, duration_text, make_view
 from bdpbench.workflow.reasons import Reasons
@@ -82,6 +83,7 @@ def run_study(request: RunRequest) -> None:
             prepared = _prepare(request, config, write=True)
             backend = _built_backend(view, request.backend or config.backend, config, prepared)
             status = _snakemake(request, config, prepared, backend.name, view)
+            learn(prepared.paths.results, prepared.missing)
         if status != 0:
             _fail(request, prepared, view)
         _conclude(view, prepared)
@@ -125,8 +127,9 @@ def _jobs(request: RunRequest, config: Config) -> int:
 
 def _announce(view: View, prepared: Prepared, jobs: int) -> None:
     done = len(prepared.runs) - len(prepared.missing)
-    cost_s = sum(run.estimated_cpu_s for run in prepared.missing)
-    longest_s = max((run.estimated_cpu_s for run in prepared.missing), default=0.0)
+    factor = machine_factor(prepared.paths.results)
+    cost_s = expected_cpu_s(prepared.missing, factor)
+    longest_s = max((expected_cpu_s([run], factor) for run in prepared.missing), default=0.0)
     expected_s = max(cost_s / jobs, longest_s)
     study, tier = prepared.plan["study"], prepared.plan["tier"]
     view.tell(
@@ -147,15 +150,17 @@ def _announce(view: View, prepared: Prepared, jobs: int) -> None:
 def _announce_runs(view: View, prepared: Prepared) -> None:
     """Say of each missing run what it is, why it would be simulated, and how long it would take."""
     reasons = Reasons(prepared.paths.runs, prepared.plan["ns2_build_id"])
+    factor = machine_factor(prepared.paths.results)
     for run in prepared.missing:
         why = reasons.of(run)
+        cost_s = expected_cpu_s([run], factor)
         view.tell(
             "to_simulate",
-            f"  {run.run_id}  {run.scenario}: {run.label}, ~{run.estimated_cpu_s:.0f} s; {why}",
+            f"  {run.run_id}  {run.scenario}: {run.label}, ~{cost_s:.0f} s; {why}",
             run_id=run.run_id,
             scenario=run.scenario,
             label=run.label,
-            expected_cpu_s=run.estimated_cpu_s,
+            expected_cpu_s=cost_s,
             why=why,
         )
 

@@ -1,0 +1,62 @@
+"""Stands in for ``ns`` in a validation suite, and notes what each call wrote.
+
+    recorder.py NS RECORDS LOG ARGUMENT...
+
+runs ``NS ARGUMENT...`` with the same standard streams and exit status, and appends one line of
+JSON to RECORDS: arguments, exit status, CPU time (s), and SHA-256 of what was appended to LOG
+meanwhile and of each file of the working folder that is new or has changed. Addresses in memory,
+which TCP/Linux tells on the screen, are random and count as equal.
+
+It runs once a test, and so it imports nothing of bdpbench.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import json
+import os
+import re
+import resource
+import subprocess
+import sys
+from pathlib import Path
+
+_ADDRESS = re.compile(rb"0x[0-9a-f]{9,}")
+
+
+def _sha256(data: bytes) -> str:
+    return hashlib.sha256(data).hexdigest()
+
+
+def _files() -> dict[str, tuple[int, int, int]]:
+    """Name → what changes when a file of the working folder is written."""
+    found = {}
+    with os.scandir() as entries:
+        for entry in entries:
+            if entry.is_file(follow_symlinks=False):
+                about = entry.stat()
+                found[entry.name] = (about.st_mtime_ns, about.st_size, about.st_ino)
+    return found
+
+
+def main(ns: str, records: str, log: str, arguments: list[str]) -> int:
+    """Run ns-2 and note it; returns its exit status, as a shell would tell it."""
+    before, logged = _files(), Path(log).stat().st_size
+    status = subprocess.run([ns, *arguments], check=False).returncode
+    used = resource.getrusage(resource.RUSAGE_CHILDREN)
+    after = _files()
+    changed = sorted(name for name in after if after[name] != before.get(name))
+    record = {
+        "arguments": arguments,
+        "exit_status": status,
+        "cpu_s": round(used.ru_utime + used.ru_stime, 3),
+        "said": _sha256(_ADDRESS.sub(b"(address)", Path(log).read_bytes()[logged:])),
+        "files": {name: _sha256(Path(name).read_bytes()) for name in changed},
+    }
+    with open(records, "a", encoding="utf-8") as stream:
+        stream.write(json.dumps(record) + "\n")
+    return status if status >= 0 else 128 - status
+
+
+if __name__ == "__main__":
+    sys.exit(main(sys.argv[1], sys.argv[2], sys.argv[3], sys.argv[4:]))

@@ -1,0 +1,226 @@
+"""How well the cost model predicts finished runs, and its constants fitted anew on them.
+
+`PYTHONPATH=pipeline python tests/benchmarks/cost_model.py [RESULTS...] [--build ID]` prints
+predicted / measured CPU time for each scenario of each study, and the constants to put into
+`pipeline/bdpbench/model/cost.py`. With `--speed FILE`, the JSON of ns2_speed.py, also those of the
+variant stock.
+"""
+
+from __future__ import annotations
+
+import argparse
+import json
+import re
+import statistics
+import sys
+from collections import Counter
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, replace
+from pathlib import Path
+from typing import Any
+
+from bdpbench.model.config import load_config
+from bdpbench.model.cost import COSTS, Costs, Work, expected_work, utilization
+from bdpbench.model.load import load_study, study_keys
+from bdpbench.model.paths import results_dir
+from bdpbench.model.runs import expand_tier, tiers_of
+from bdpbench.ns2.build import current_build_id
+
+# A shorter run tells the machine's unrest more than the model's.
+SHORTEST_S = 0.3
+# A bottleneck that is used less than this is idle.
+IDLE = 0.1
+ROUNDS = 10
+
+
+@dataclass(frozen=True)
+class Finished:
+    """A finished run: where it belongs, what it was, and what it took (CPU time, s)."""
+
+    study: str
+    scenario: str
+    parameters: Mapping[str, Any]
+    cpu_s: float
+    report: str
+
+    @property
+    def work(self) -> Work:
+        """What the model expects it to have done."""
+        return expected_work(self.parameters)
+
+    @property
+    def use(self) -> float:
+        """The utilization that the model expects."""
+        return utilization(self.parameters)
+
+    @property
+    def passed(self) -> float:
+        """Packets that passed the bottleneck, as the run's report tells; else the model's."""
+        told = re.findall(r"^flow\.\d+\.total_bytes (\d+)", self.report, re.MULTILINE)
+        wire_bytes = self.parameters["packet_bytes"] + 50  # headers
+        return sum(map(int, told)) / wire_bytes if told else self.work.packets
+
+
+def main() -> None:
+    """Print how well the model does, with its present constants and with the fitted ones."""
+    options = _options()
+    runs = [run for folder in options.results for run in finished_runs(folder, options.build)]
+    if not runs:
+        sys.exit(f"no finished run of build {options.build}; there are: {_builds(options.results)}")
+    print(f"{len(runs)} runs of build {options.build}\n\nwith the constants of cost.py:")
+    print_table(runs, COSTS["fast"])
+    fitted = fit(runs)
+    print("\nfitted:")
+    print_table(runs, fitted)
+    print_short_buffers(runs)
+    print("\nto put into cost.py:")
+    print(f'    "fast": {_source(fitted)},')
+    if options.speed is not None:
+        print(f'    "stock": {_source(stock_costs(fitted, options.speed))},')
+
+
+def _options() -> argparse.Namespace:
+    parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
+    default = [results_dir(load_config().results)]
+    parser.add_argument("results", nargs="*", type=Path, default=default)
+    parser.add_argument("--build", default=current_build_id(), help="ns-2 build of the runs")
+    parser.add_argument("--speed", type=Path, help="JSON of ns2_speed.py")
+    return parser.parse_args()
+
+
+def _records(results: Path) -> list[dict[str, Any]]:
+    return [json.loads(path.read_text()) for path in sorted(results.glob("runs/*/run.json"))]
+
+
+def _builds(folders: Sequence[Path]) -> str:
+    count = Counter(each["ns2"]["build_id"] for folder in folders for each in _records(folder))
+    return ", ".join(f"{build} ({runs} runs)" for build, runs in count.most_common()) or "none"
+
+
+def finished_runs(results: Path, build: str) -> list[Finished]:
+    """Finished runs of one build whose CPU time is known, of all studies that name them."""
+    places = {
+        run.run_id: (key, run.scenario)
+        for key in study_keys()
+        for study in [load_study(key)]
+        for tier in tiers_of(study)
+        for run in expand_tier(study, tier, build)
+    }
+    return [
+        Finished(
+            *places.get(each["run_id"], ("other", Path(each["script"]["path"]).stem)),
+            each["parameters"],
+            each["cpu_s"],
+            each["ns2_report"],
+        )
+        for each in _records(results)
+        if each["ns2"]["build_id"] == build and (each["cpu_s"] or 0) >= SHORTEST_S
+    ]
+
+
+# ---------------------------------------------------------------- fitting
+
+
+def fit(runs: Sequence[Finished]) -> Costs:
+    """Each constant as the median over the runs in which it matters, the others being given.
+
+    What a sample takes shows in runs that leave the bottleneck idle, a trace line in traced runs,
+    a packet in all others. A few rounds settle it; where no run shows a constant, it stays.
+    """
+    idle = [run for run in runs if run.passed < IDLE * run.work.packets / run.use]
+    traced = [run for run in runs if run.work.lines]
+    others = [run for run in runs if run not in idle and run not in traced]
+    costs = COSTS["fast"]
+    for _ in range(ROUNDS):
+        costs = replace(costs, packet_s=_median(others, costs, "packet_s", costs.packet_s))
+        costs = replace(costs, sample_s=_median(idle, costs, "sample_s", costs.sample_s))
+        costs = replace(costs, line_s=_median(traced, costs, "line_s", costs.line_s))
+    return costs
+
+
+def _median(runs: Sequence[Finished], costs: Costs, name: str, present: float) -> float:
+    """The constant ``name`` that explains what the others leave of the runs' CPU times.
+
+    It is the median by weight of work, so that half of all work took less: what is little work
+    tells little.
+    """
+    rest = replace(costs, **{name: 0.0})
+    alone = replace(Costs(0.0, 0.0, 0.0, 0.0), **{name: 1.0})
+    found = []
+    for run in runs:
+        work = replace(run.work, packets=run.passed)
+        weight = work.cpu_s(alone)
+        found.append(((run.cpu_s - work.cpu_s(rest)) / weight, weight))
+    half = sum(weight for _, weight in found) / 2
+    for value, weight in sorted(found):
+        half -= weight
+        if half <= 0:
+            return max(value, 0.0)
+    return present
+
+
+def stock_costs(fast: Costs, speed: Path) -> Costs:
+    """The constants of stock: those of fast times the ratios that ns2_speed.py measured."""
+    cases = json.loads(speed.read_text())["cases"]
+
+    def median_s(case: str, variant: str) -> float:
+        return statistics.median(sample["cpu_s"] for sample in cases[case][variant]["samples"])
+
+    def lines_s(variant: str) -> float:
+        return median_s("queues", variant) - median_s("single", variant)
+
+    return replace(
+        fast,
+        packet_s=fast.packet_s * median_s("single", "stock") / median_s("single", "fast"),
+        line_s=fast.line_s * lines_s("stock") / lines_s("fast"),
+    )
+
+
+def _source(costs: Costs) -> str:
+    return (
+        f"Costs(startup_s={costs.startup_s:.2g}, packet_s={costs.packet_s:.3g}, "
+        f"line_s={costs.line_s:.3g}, sample_s={costs.sample_s:.3g})"
+    )
+
+
+# ---------------------------------------------------------------- telling
+
+
+def print_table(runs: Sequence[Finished], costs: Costs) -> None:
+    """Predicted / measured by scenario and by study."""
+    print(f"{'study':14s} {'scenario':26s} {'runs':>5s} {'median':>7s} {'10 %':>6s} {'90 %':>6s}")
+    for study in dict.fromkeys(run.study for run in runs):
+        of_study = [run for run in runs if run.study == study]
+        for scenario in dict.fromkeys(run.scenario for run in of_study):
+            of_scenario = [run for run in of_study if run.scenario == scenario]
+            _print_row(study, scenario, of_scenario, costs)
+        _print_row(study, "all", of_study, costs)
+
+
+def _print_row(study: str, scenario: str, runs: Sequence[Finished], costs: Costs) -> None:
+    ratios = sorted(run.work.cpu_s(costs) / run.cpu_s for run in runs)
+    low, high = (ratios[round(q * (len(ratios) - 1))] for q in (0.1, 0.9))
+    median = statistics.median(ratios)
+    print(f"{study:14s} {scenario:26s} {len(runs):5d} {median:7.2f} {low:6.2f} {high:6.2f}")
+
+
+def print_short_buffers(runs: Sequence[Finished]) -> None:
+    """Utilization of single flows in buffers below 3 % of the BDP: measured, and the model's."""
+    print(
+        "\nutilization in short buffers: measured, the model's, and the half-use share of the BDP"
+    )
+    for run in runs:
+        given = run.parameters
+        share = given.get("buffer_pkts", 0) / given.get("bdp_pkts", 1)
+        told = re.search(r"^flow\.0\.utilization (\S+)", run.report, re.MULTILINE)
+        if "protocol" in given and share < 0.03 and told:
+            measured = float(told.group(1)) / 100
+            half = share * (1 / measured - 1) ** 0.5
+            print(
+                f"  {given['protocol']:10s} buffer {share:.4f}: {measured:.3f} "
+                f"{run.use:.3f} {half:.4f}"
+            )
+
+
+if __name__ == "__main__":
+    main()

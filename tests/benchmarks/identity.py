@@ -1,0 +1,127 @@
+"""Whether every output of a tier has the same bytes with ns-2's variants stock and fast.
+
+`PYTHONPATH=pipeline python tests/benchmarks/identity.py`, after `./bdpbench ns2 build --variant
+stock`. Finished runs of the fast build are taken by the SHA-256 in their `run.json`, others are
+simulated into the results folder; each is repeated with the stock build in a folder of its own.
+"""
+
+from __future__ import annotations
+
+import argparse
+import os
+import subprocess
+import sys
+import tempfile
+from collections.abc import Sequence
+from concurrent.futures import ThreadPoolExecutor
+from dataclasses import dataclass
+from pathlib import Path
+
+from bdpbench.model.config import load_config
+from bdpbench.model.files import sha256_of
+from bdpbench.model.load import load_study
+from bdpbench.model.paths import results_dir, tcl_dir
+from bdpbench.model.runs import OUTPUT_FOLDER, Run, Selection, expand_tier
+from bdpbench.ns2.build import current_build_id, require_build
+from bdpbench.ns2.simulate import read_run
+
+
+@dataclass(frozen=True)
+class Compared:
+    """One run: how many outputs, those that differ, and both CPU times, s."""
+
+    run: Run
+    outputs: int
+    different: tuple[str, ...]
+    stock_cpu_s: float
+    fast_cpu_s: float
+
+
+def main() -> None:
+    """Simulate what is missing, compare, print the table; exit status 1 where anything differs."""
+    options = _options()
+    runs = _runs(options)
+    _simulate_missing(options)
+    stock = require_build(current_build_id("stock")).binary
+    with ThreadPoolExecutor(options.jobs) as pool:
+        compared = list(pool.map(lambda run: _compare(run, stock), runs))
+    print("\n".join(markdown(compared)))
+    sys.exit(1 if any(each.different for each in compared) else 0)
+
+
+def _options() -> argparse.Namespace:
+    parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
+    parser.add_argument("study", nargs="?", default="sharma2006")
+    parser.add_argument("--tier", default="quick")
+    parser.add_argument("--scenario", dest="scenarios", action="append", default=[])
+    parser.add_argument("-j", "--jobs", type=int, default=len(os.sched_getaffinity(0)))
+    return parser.parse_args()
+
+
+def _runs(options: argparse.Namespace) -> list[Run]:
+    study = load_study(options.study)
+    selection = Selection(scenarios=tuple(options.scenarios))
+    selection.check(study)
+    runs = expand_tier(study, options.tier, current_build_id())
+    return [run for run in runs if selection.wants(run)]
+
+
+def _run_folder(run: Run) -> Path:
+    return results_dir(load_config().results) / "runs" / run.run_id
+
+
+def _simulate_missing(options: argparse.Namespace) -> None:
+    chosen = [part for name in options.scenarios for part in ("--scenario", name)]
+    command = [sys.executable, "-m", "bdpbench", "run", options.study, "--tier", options.tier]
+    command += ["--backend", "native", "--jobs", str(options.jobs), *chosen]
+    subprocess.run(command, check=True, stdout=sys.stderr)
+
+
+def _compare(run: Run, stock: Path) -> Compared:
+    """Repeat a finished run with the stock build."""
+    record = read_run(_run_folder(run))
+    assert record is not None, run.run_id
+    fast = {Path(name).name: about["sha256"] for name, about in record["outputs"].items()}
+    with tempfile.TemporaryDirectory() as name:
+        folder = Path(name)
+        (folder / OUTPUT_FOLDER).mkdir()
+        command = [str(stock), str(tcl_dir() / run.script), *run.argv]
+        with (folder / "ns.log").open("w") as log:
+            child = subprocess.Popen(command, cwd=folder, stdout=log, stderr=log)
+            _, status, used = os.wait4(child.pid, 0)
+        child.returncode = os.waitstatus_to_exitcode(status)
+        if child.returncode != 0:
+            sys.exit(f"stock failed on {run.label}:\n{(folder / 'ns.log').read_text()}")
+        found = {path.name: sha256_of(path) for path in (folder / OUTPUT_FOLDER).iterdir()}
+    different = sorted(name for name in {*fast, *found} if fast.get(name) != found.get(name))
+    print(f"{run.scenario}: {run.label}: {different or 'same'}", file=sys.stderr, flush=True)
+    cpu_s = used.ru_utime + used.ru_stime
+    return Compared(run, len(found), tuple(different), cpu_s, record["cpu_s"] or float("nan"))
+
+
+def markdown(compared: Sequence[Compared]) -> list[str]:
+    """A row for each scenario, the totals, and each run that differs."""
+    scenarios = dict.fromkeys(each.run.scenario for each in compared)
+    lines = [
+        "| scenario | runs | outputs | same | stock | fast |",
+        "|---|---:|---:|---:|---:|---:|",
+    ]
+    lines += [_row(name, [e for e in compared if e.run.scenario == name]) for name in scenarios]
+    lines.append(_row("**all**", compared))
+    lines += [
+        f"NOT THE SAME: {each.run.scenario}: {each.run.label}: {', '.join(each.different)}"
+        for each in compared
+        if each.different
+    ]
+    return lines
+
+
+def _row(name: str, compared: Sequence[Compared]) -> str:
+    outputs = sum(each.outputs for each in compared)
+    same = outputs - sum(len(each.different) for each in compared)
+    stock, fast = (sum(getattr(e, f"{v}_cpu_s") for e in compared) for v in ("stock", "fast"))
+    return f"| {name} | {len(compared)} | {outputs} | {same} | {stock:.1f} s | {fast:.1f} s |"
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,148 @@
+"""Short subsets of ns-2's own validation suite, for real."""
+
+from __future__ import annotations
+
+import json
+import os
+import signal
+import subprocess
+import sys
+import time
+from pathlib import Path
+
+import pytest
+
+from bdpbench.errors import BdpbenchError
+from bdpbench.model.paths import repository_root
+from bdpbench.ns2.validation import (
+    QUICK_SUBSETS,
+    Limits,
+    Suite,
+    judge,
+    open_suite,
+    read_known_differences,
+    run_subset,
+)
+from bdpbench.ns2.validation.judge import not_same
+
+LIMITS = Limits(seconds=120)
+
+
+@pytest.fixture(scope="module")
+def suite() -> Suite:
+    try:
+        return open_suite()
+    except BdpbenchError as missing:
+        pytest.skip(str(missing))
+
+
+def test_the_suite_lists_its_subsets(suite: Suite) -> None:
+    subsets = suite.choose(())
+    # The first and the last of the list in ns-2.35's own `validate`.
+    assert (subsets[0], subsets[-1]) == ("simple", "wireless-tdma")
+    assert set(QUICK_SUBSETS) < set(subsets)
+
+
+def test_subsets_end_as_the_references_or_as_is_known(suite: Suite, ns_binary: Path) -> None:
+    results = [run_subset(suite, each, ns_binary, LIMITS) for each in ("schedule", "mpls")]
+    # `grep -c '^Class Test/'` in their scripts.
+    assert [len(each.tests) for each in results] == [6, 4]
+    known = {key: why for key, why in read_known_differences().items() if key[0] == "mpls"}
+    assert judge(results, known).good
+
+
+def test_a_subset_that_ignores_ns_in_the_environment_runs_on_the_build_all_the_same(
+    suite: Suite, ns_binary: Path
+) -> None:
+    result = run_subset(suite, "simultaneous", ns_binary, LIMITS)
+    assert [test.name for test in result.tests] == ["List", "Calendar", "Heap", "Splay", "Map"]
+    assert {test.outcome for test in result.tests} == {"agree"}
+    assert all(test.outputs["(exit status)"] == "0" for test in result.tests)
+
+
+def test_an_ns_that_writes_something_else_is_found_out(
+    suite: Suite, ns_binary: Path, tmp_path: Path
+) -> None:
+    good = run_subset(suite, "schedule", ns_binary, LIMITS)
+    other = tmp_path / "ns"
+    other.write_text(f'#!/bin/sh\n{ns_binary} "$@" && echo more >>temp.rands\n')
+    other.chmod(0o755)
+    bad = run_subset(suite, "schedule", other, LIMITS)
+    assert [test.outcome for test in bad.tests] == ["differ"] * 6
+    assert len(judge([bad], {}).unknown) == 6
+    assert [outputs for _, outputs in not_same(good, bad)] == [("(outcome)", "temp.rands")] * 6
+
+
+def test_a_subset_is_stopped_at_its_time_limit(suite: Suite, tmp_path: Path) -> None:
+    hanging = tmp_path / "ns"
+    mark = f"/bin/sleep 98.76{os.getpid()}"
+    hanging.write_text(f"#!/bin/sh\nexec {mark}\n")
+    hanging.chmod(0o755)
+    began = time.monotonic()
+    result = run_subset(suite, "schedule", hanging, Limits(seconds=1))
+    assert time.monotonic() - began < 30
+    assert not result.whole
+    assert judge([result], {}).stopped == ("schedule",)
+    commands = subprocess.run(["ps", "-eo", "args"], capture_output=True, text=True, check=True)
+    assert mark not in commands.stdout
+
+
+def bdpbench(folder: Path, *arguments: str) -> subprocess.CompletedProcess[str]:
+    return subprocess.run(
+        [sys.executable, "-m", "bdpbench", "ns2", "validate", *arguments],
+        capture_output=True,
+        text=True,
+        env={**os.environ, "PYTHONPATH": str(repository_root() / "pipeline")},
+        cwd=folder,
+        check=False,
+    )
+
+
+def test_the_command_writes_its_table_and_keeps_its_results(suite: Suite, tmp_path: Path) -> None:
+    arguments = ("--subset", "schedule", "--subset", "simultaneous", "-o", "table.json")
+    done = bdpbench(tmp_path, *arguments, "--again")
+    assert (done.returncode, done.stderr.count("error")) == (0, 0)
+    table = json.loads((tmp_path / "table.json").read_text())
+    assert [(row["subset"], row["tests"], row["agree"]) for row in table["subsets"]] == [
+        ("schedule", 6, 6),
+        ("simultaneous", 5, 5),
+    ]
+    assert done.stdout.splitlines()[-2].split()[:3] == ["total", "11", "11"]
+    # Taken from what is kept: the CPU times are those of the first call.
+    assert bdpbench(tmp_path, *arguments).stdout == done.stdout
+
+
+def test_an_interrupted_validation_says_how_to_resume(suite: Suite, tmp_path: Path) -> None:
+    # More than a minute of work; the first line of the table tells that it has begun.
+    command = [sys.executable, "-m", "bdpbench", "ns2", "validate", "--quick", "--again"]
+    command += ["--jobs", "1"]
+    with subprocess.Popen(
+        command,
+        stdout=subprocess.PIPE,
+        stderr=subprocess.PIPE,
+        text=True,
+        env={**os.environ, "PYTHONPATH": str(repository_root() / "pipeline")},
+        cwd=tmp_path,
+    ) as child:
+        assert child.stdout is not None
+        child.stdout.readline()
+        child.send_signal(signal.SIGINT)
+        _, said = child.communicate(timeout=30)
+    assert child.returncode == 1
+    assert "interrupted; finished subsets are kept" in said
+    assert "Traceback" not in said
+
+
+@pytest.mark.parametrize(
+    ("arguments", "said"),
+    [
+        (["--subset", "simultanous"], "did you mean 'simultaneous'?"),
+        (["--compare", "fast"], "--compare: is the variant fast, which is validated"),
+        (["-o", "table.txt"], "table.txt ends neither in .json nor in .csv"),
+    ],
+)
+def test_wrong_use_is_told(suite: Suite, tmp_path: Path, arguments: list[str], said: str) -> None:
+    done = bdpbench(tmp_path, *arguments)
+    assert done.returncode == 1
+    assert said in done.stderr
+    assert "Traceback" not in done.stderr

@@ -21,6 +21,7 @@ FLOORS = {
     "score": 2,
     "recover": 2,
     "report": 2,
+    "archive": 2,
     "workflow": 3,
     "cli": 4,
 }

@@ -11,7 +11,7 @@ from pathlib import Path
 import polars as pl
 import pytest
 
-from bdpbench.workflow.publishing import totals_sentence
+from bdpbench.workflow.summary import totals_sentence
 
 Run = Callable[..., "subprocess.CompletedProcess[str]"]
 
@@ -39,7 +39,15 @@ def test_a_finished_tier_is_published_in_equal_bytes(
     done = bdpbench("publish", "-o", str(out))
     assert done.returncode == 0, done.stderr
     files = {path.name: path.read_bytes() for path in (out / "dumbbell").iterdir()}
-    assert set(files) == {"report.html", "metrics.csv", "scorecard.json", "README.md"}
+    assert set(files) == {
+        "report.html",
+        "metrics.csv",
+        "metrics.parquet",
+        "scorecard.json",
+        "runs.json",
+        "provenance.json",
+        "README.md",
+    }
 
     card = json.loads(files["scorecard.json"])
     # published.csv: the rate is measured, the other number has no scenario that could show it.

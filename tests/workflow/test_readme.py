@@ -11,7 +11,7 @@ from pathlib import Path
 import pytest
 
 from bdpbench.model.paths import repository_root
-from bdpbench.workflow.publishing import totals_sentence
+from bdpbench.workflow.summary import totals_sentence
 
 Run = Callable[..., "subprocess.CompletedProcess[str]"]
 

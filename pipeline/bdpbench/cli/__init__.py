@@ -16,6 +16,10 @@ _COMMANDS = {
     "list": ("list_runs", "Show studies, scenarios, runs and what they cost."),
     "analyze": ("analyze", "Measure any trace of ns-2: throughput, goodput, loss, delay, ..."),
     "check": ("check", "Fail unless the verdicts of a tier are as expected."),
+    "report": ("report", "Write a study's report, or its figures and tables for papers."),
+    "archive": ("archive", "Put a finished study into one file, sources and checksums with it."),
+    "verify": ("verify", "Check that an archive is whole."),
+    "compare": ("compare", "Show which metrics moved between two results."),
     "publish": ("publish", "Keep a finished tier's report in reports/published/."),
     "test": ("test", "Run bdpbench's own tests."),
     "recover": ("recover", "Recover the thesis's own ns-2 scripts from your copy of it."),
@@ -26,7 +30,6 @@ _COMMANDS = {
     "parse": ("parse", "Stage 3: turn output files into tables."),
     "measure": ("measure", "Stage 4: compute the metrics of a plan."),
     "score": ("score", "Stage 5: compare the metrics with the published numbers."),
-    "report": ("report", "Stage 6: write the HTML report."),
 }
 
 

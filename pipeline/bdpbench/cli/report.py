@@ -1,4 +1,4 @@
-"""`bdpbench report`: stage 6."""
+"""`bdpbench report`: a study's report, figures and tables; and stage 6."""
 
 from __future__ import annotations
 
@@ -6,22 +6,71 @@ from pathlib import Path
 
 import click
 
+from bdpbench.cli.options import tier_option
+
+_PATH = click.Path(path_type=Path)
+
 
 @click.command("report")
-@click.argument("plan_file", type=click.Path(path_type=Path))
-@click.option("--runs", "runs_dir", required=True, type=click.Path(path_type=Path))
-@click.option("--metrics", "metrics_file", required=True, type=click.Path(path_type=Path))
-@click.option("--scorecard", "scorecard_file", required=True, type=click.Path(path_type=Path))
-@click.option("-o", "--output", required=True, type=click.Path(path_type=Path))
+@click.argument("study", required=False, metavar="[STUDY | PLAN_FILE]")
+@tier_option
+@click.option("--export", "folder", type=_PATH, help="Write figures, tables and captions there.")
+@click.option(
+    "--format", "formats", default="svg,pdf,png", show_default=True, help="Formats of the figures."
+)
+@click.option(
+    "--only", multiple=True, metavar="PATTERN", help="Only figures of such names: 'rtt-*'."
+)
+@click.option("-o", "--output", type=_PATH, help="Where the HTML report goes.")
+@click.option("--runs", "runs_dir", type=_PATH, help="Stage 6: folder of the runs of PLAN_FILE.")
+@click.option("--metrics", "metrics_file", type=_PATH, help="Stage 6: its metrics.parquet.")
+@click.option("--scorecard", "scorecard_file", type=_PATH, help="Stage 6: its scorecard.json.")
 def command(
-    plan_file: Path, runs_dir: Path, metrics_file: Path, scorecard_file: Path, output: Path
+    study: str | None,
+    tier: str | None,
+    folder: Path | None,
+    formats: str,
+    only: tuple[str, ...],
+    output: Path | None,
+    runs_dir: Path | None,
+    metrics_file: Path | None,
+    scorecard_file: Path | None,
 ) -> None:
-    """Write the HTML report of PLAN_FILE: one file that opens offline."""
+    """Write the HTML report of STUDY, or its figures and tables as files for papers.
+
+    Without --export: one HTML file that opens offline, of the runs that are finished.
+
+    With --export: every chart of the report but those of single runs' pages as SVG, PDF and PNG;
+    the scorecard as LaTeX (booktabs), Markdown and CSV; captions that name runs, definitions,
+    ns-2 build and commit.
+
+    With --runs, --metrics, --scorecard and -o: stage 6 of the workflow, for one PLAN_FILE.
+    """
+    if runs_dir is not None:
+        _stage(study, runs_dir, metrics_file, scorecard_file, output)
+        return
+    from bdpbench.workflow.exporting import export_study, report_study
+
+    if folder is None:
+        report_study(study, tier, output)
+    else:
+        export_study(study, tier, folder, formats, only)
+
+
+def _stage(
+    plan_file: str | None,
+    runs_dir: Path,
+    metrics_file: Path | None,
+    scorecard_file: Path | None,
+    output: Path | None,
+) -> None:
+    if plan_file is None or metrics_file is None or scorecard_file is None or output is None:
+        raise click.UsageError("--runs needs PLAN_FILE, --metrics, --scorecard and --output.")
     from bdpbench.model.plan import read_plan
     from bdpbench.workflow.stages import read_metrics, read_scorecard, report_plan
 
     report_plan(
-        read_plan(plan_file),
+        read_plan(Path(plan_file)),
         read_metrics(metrics_file),
         read_scorecard(scorecard_file),
         runs_dir,

@@ -13,15 +13,20 @@ from bdpbench.errors import BdpbenchError
 
 
 def write_text_atomically(path: Path, text: str) -> None:
-    """Write ``text`` under a temporary name beside ``path`` and rename it there.
+    """Write ``text`` as UTF-8, as ``write_bytes_atomically`` does."""
+    write_bytes_atomically(path, text.encode())
+
+
+def write_bytes_atomically(path: Path, content: bytes) -> None:
+    """Write ``content`` under a temporary name beside ``path`` and rename it there.
 
     A reader sees the old file or the whole new one, and an interrupted write leaves the old one.
     """
     path.parent.mkdir(parents=True, exist_ok=True)
     handle, name = tempfile.mkstemp(dir=path.parent, prefix=f".{path.name}.")
     try:
-        with os.fdopen(handle, "w", encoding="utf-8") as stream:
-            stream.write(text)
+        with os.fdopen(handle, "wb") as stream:
+            stream.write(content)
         # mkstemp makes files private; results are meant to be read by others.
         umask = os.umask(0)
         os.umask(umask)

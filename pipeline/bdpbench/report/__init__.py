@@ -2,8 +2,17 @@
 
 from __future__ import annotations
 
+from bdpbench.report.exports import ExportRequest, export_files
+from bdpbench.report.figures import FIGURE_FORMATS
 from bdpbench.report.page import build_report
 from bdpbench.report.reduce import reduce_min_max
 from bdpbench.report.regions import load_regions
 
-__all__ = ["build_report", "load_regions", "reduce_min_max"]
+__all__ = [
+    "FIGURE_FORMATS",
+    "ExportRequest",
+    "build_report",
+    "export_files",
+    "load_regions",
+    "reduce_min_max",
+]

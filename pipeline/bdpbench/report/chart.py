@@ -9,7 +9,10 @@ from typing import Any
 
 @dataclass(frozen=True)
 class Chart:
-    """One chart of the page: ``content`` is what the script needs, the rest is for reading."""
+    """One chart of the page: ``content`` is what the script needs, the rest is for reading.
+
+    ``metrics`` are the ids of the metrics that it shows; of curves over time there are none.
+    """
 
     chart_id: str
     title: str
@@ -17,3 +20,4 @@ class Chart:
     alternative: str
     content: Mapping[str, Any]
     note: str = ""
+    metrics: tuple[str, ...] = ()

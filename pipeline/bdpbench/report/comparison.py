@@ -23,6 +23,7 @@ _FIRST, _SECOND = "starts first", "starts second"
 class PairGroup:
     """Pairs of protocols of one scenario; ``finished`` of ``planned`` have results."""
 
+    scenario: str
     title: str
     finished: int
     planned: int
@@ -86,7 +87,7 @@ def _group(
         for index, (condition, alike) in enumerate(conditions.items())
     ]
     shown = tuple(chart for chart in charts if chart is not None)
-    return PairGroup(names.scenario(scenario), len(done), len(runs), shown)
+    return PairGroup(scenario, names.scenario(scenario), len(done), len(runs), shown)
 
 
 def _cells(runs: Sequence[Run], metrics: pl.DataFrame, names: Names) -> pl.DataFrame:
@@ -131,6 +132,7 @@ def _measured(
         caption=words["caption"],
         alternative=f"Matrix of {quantity}. {_told(cells)}",
         content={"kind": "spec", "spec": spec, "labels": []},
+        metrics=(words["metric"],),
     )
 
 

@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 import base64
+import itertools
 import math
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from typing import TypeAlias
 
 Packed: TypeAlias = dict[str, float | str]
@@ -44,6 +45,37 @@ def pack(times_s: Sequence[float], values: Sequence[float]) -> Packed:
         "t": _base64(_differences(times_s, dt)),
         "v": _base64(2 * d if d >= 0 else -2 * d - 1 for d in _differences(values, dv)),
     }
+
+
+def unpack(packed: Packed) -> tuple[list[float], list[float]]:
+    """Times (s) and values of packed points, each a whole number of steps.
+
+    >>> unpack(pack([0.0, 0.5, 2.5], [10.0, 12.0, 3.0]))
+    ([0.0, 0.5, 2.5], [10.0, 12.0, 3.0])
+    """
+    codes = _counts(str(packed["v"]))
+    values = (-(code + 1) // 2 if code % 2 else code // 2 for code in codes)
+    return (
+        _running(_counts(str(packed["t"])), float(packed["dt"])),
+        _running(values, float(packed["dv"])),
+    )
+
+
+def _counts(text: str) -> Iterator[int]:
+    count = shift = 0
+    for byte in base64.b64decode(text):
+        count |= (byte & _SEVEN_BITS) << shift
+        shift += 7
+        if not byte & _MORE_FOLLOWS:
+            yield count
+            count = shift = 0
+
+
+def _running(differences: Iterable[int], step: float) -> list[float]:
+    """Sums of differences in steps; dividing by a whole number leaves 12.34 what it is."""
+    per_unit = round(1 / step) if step < 1 else 1
+    factor = 1.0 if step < 1 else step
+    return [count * factor / per_unit for count in itertools.accumulate(differences)]
 
 
 def _decimal_step(largest: float, leading: Sequence[int]) -> float:

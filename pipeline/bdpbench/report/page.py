@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import re
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
@@ -13,28 +12,22 @@ import polars as pl
 
 from bdpbench import __version__
 from bdpbench.model.files import write_text_atomically
-from bdpbench.report.assets import assets_dir, read_asset, read_captions
+from bdpbench.report.assets import assets_dir, read_asset
 from bdpbench.report.chart import Chart
 from bdpbench.report.charts import time_charts
-from bdpbench.report.comparison import PairGroup, pair_groups
-from bdpbench.report.details import RunDetail, run_details
+from bdpbench.report.details import RunDetail
 from bdpbench.report.embed import embed_json, embed_text, pack_text, vega_bundle, web_address
-from bdpbench.report.experiments import Experiment, experiments
 from bdpbench.report.names import Names
 from bdpbench.report.notes import notes_html
-from bdpbench.report.protocols import Outcome, ProtocolPage, protocol_pages
-from bdpbench.report.series import LoadTable, RunSeries, bins_for, run_series
+from bdpbench.report.sections import RunInfo, Sections, gather
+from bdpbench.report.series import LoadTable, RunSeries, bins_for
 from bdpbench.report.summary import summarize
 from bdpbench.report.text import subscripts
 from bdpbench.report.verdicts import (
     CLAIM_VERDICTS,
     NUMBER_VERDICTS,
-    claim_rows,
-    number_rows,
     totals,
 )
-
-RunInfo = Mapping[str, Mapping[str, Any]]
 
 # More views than these are chosen from a list: rows of buttons would hide the chart below them.
 MOST_BUTTONS = 12
@@ -75,52 +68,29 @@ def build_report(
     Raises:
         BdpbenchError: when a file under ``reports/`` is missing or cannot be embedded.
     """
-    names = Names(plan, read_captions())
     bins = bins_for(len(run_info))
-    series = {
-        run["run_id"]: run_series(run["run_id"], load_table, bins)
-        for run in plan["runs"]
-        if run["run_id"] in run_info
-    }
-    numbers, claims = number_rows(scorecard, names), claim_rows(scorecard, names)
-    outcome = Outcome(plan, metrics, numbers, claims, series)
-    sections = _Sections(
-        experiments(plan, metrics, scorecard, series, names),
-        run_details(plan, metrics, run_info, series, names),
-        pair_groups(plan, metrics, list(series), study.get("regions"), names),
-        protocol_pages(outcome, study.get("protocols", {}), names),
-    )
+    sections = gather(plan, metrics, scorecard, load_table, run_info, study, bins)
     environment = page_environment()
     content = {
         "plan": plan,
         "scorecard": scorecard,
         "definitions": definitions,
-        "metric_name": names.captions.metric,
-        "numbers": numbers,
-        "claims": claims,
-        "summary": summarize(numbers, claims, sections.experiments),
+        "metric_name": sections.names.captions.metric,
+        "numbers": sections.numbers,
+        "claims": sections.claims,
+        "summary": summarize(sections.numbers, sections.claims, sections.experiments),
         "bins": bins,
         "provenance": _provenance(plan, run_info),
         **_about(study),
         **_totals(scorecard),
         **_sections(sections, environment, with_files=with_files),
-        **_embedded(_charts(sections), series, names),
+        **_embedded(_charts(sections), sections.series, sections.names),
     }
     write_text_atomically(out, environment.get_template("report.html").render(content))
 
 
-@dataclass(frozen=True)
-class _Sections:
-    """What the page shows besides the scorecard."""
-
-    experiments: list[Experiment]
-    runs: list[RunDetail]
-    pairs: list[PairGroup]
-    protocols: list[ProtocolPage]
-
-
 def _sections(
-    sections: _Sections, environment: jinja2.Environment, *, with_files: bool
+    sections: Sections, environment: jinja2.Environment, *, with_files: bool
 ) -> dict[str, Any]:
     return {
         "experiments": sections.experiments,
@@ -168,7 +138,11 @@ def page_environment() -> jinja2.Environment:
         trim_blocks=True,
         lstrip_blocks=True,
     )
-    environment.filters.update(web_address=web_address, subscripts=subscripts)
+    environment.filters.update(
+        web_address=web_address,
+        subscripts=subscripts,
+        list_of_values=lambda mapping: list(mapping.values()),
+    )
     return environment
 
 
@@ -197,7 +171,7 @@ def _run_body(detail: RunDetail, environment: jinja2.Environment, *, with_files:
     return pack_text(text)
 
 
-def _charts(sections: _Sections) -> list[Chart]:
+def _charts(sections: Sections) -> list[Chart]:
     """All charts of the page but those of the single runs."""
     views = [view for experiment in sections.experiments for view in experiment.views]
     summaries = [chart for experiment in sections.experiments for chart in experiment.summaries]

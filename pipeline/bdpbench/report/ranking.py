@@ -54,6 +54,7 @@ def points_chart(
             "spec": protocol_bars(bars.drop("rank"), order, colours, quantity),
             "labels": [],
         },
+        metrics=(words["points"],),
     )
 
 

@@ -164,4 +164,5 @@ def _summary(
         alternative=f"{name} against {abscissa.title}. Series: {'; '.join(styles)}.",
         content={"kind": "spec", "spec": spec, "labels": list(styles)},
         note=f"Not reached: {'; '.join(never)}." if never else "",
+        metrics=(metric,),
     )

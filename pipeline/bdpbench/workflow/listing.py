@@ -87,7 +87,18 @@ def _cost(runs: Sequence[Run], factor: float) -> str:
 
 
 def _print_table(rows: Sequence[tuple[str, ...]]) -> None:
+    for line in table_lines(rows):
+        print(line)
+
+
+def table_lines(rows: Sequence[tuple[str, ...]]) -> list[str]:
+    """Rows as lines with aligned columns, the first row being the head.
+
+    >>> table_lines([("run", "cost"), ("a", "1")])
+    ['run  cost', 'a    1']
+    """
     widths = [max(len(row[column]) for row in rows) for column in range(len(rows[0]))]
-    for row in rows:
-        cells = (cell.ljust(width) for cell, width in zip(row, widths, strict=True))
-        print("  ".join(cells).rstrip())
+    return [
+        "  ".join(cell.ljust(width) for cell, width in zip(row, widths, strict=True)).rstrip()
+        for row in rows
+    ]

@@ -139,9 +139,19 @@ def report_plan(
     with_files: bool = True,
 ) -> None:
     """Write the HTML report of a plan; ``with_files`` links the output files of its runs."""
+    from bdpbench.report import build_report
+
+    inputs = report_inputs(plan, metrics, scorecard, runs_dir)
+    build_report(**inputs, out=out, with_files=with_files)
+
+
+def report_inputs(
+    plan: dict[str, Any], metrics: pl.DataFrame, scorecard: dict[str, Any], runs_dir: Path
+) -> dict[str, Any]:
+    """What the report and the exports show of a plan: the arguments that both take."""
     from bdpbench.metrics import definitions_as_dicts
     from bdpbench.model.load import load_study
-    from bdpbench.report import build_report, load_regions
+    from bdpbench.report import load_regions
     from bdpbench.trace import load_table
 
     finished = {run["run_id"] for run in finished_runs(plan, runs_dir)}
@@ -156,21 +166,19 @@ def report_plan(
     study = load_study(plan["study"])
     folder = study_dir(plan["study"])
     notes = folder / "NOTES.md"
-    build_report(
-        plan=plan,
-        metrics=metrics,
-        scorecard=scorecard,
-        definitions=definitions_as_dicts(),
-        load_table=load,
-        run_info={run_id: info for run_id, info in infos.items() if info is not None},
-        study={
+    return {
+        "plan": plan,
+        "metrics": metrics,
+        "scorecard": scorecard,
+        "definitions": definitions_as_dicts(),
+        "load_table": load,
+        "run_info": {run_id: info for run_id, info in infos.items() if info is not None},
+        "study": {
             **study.model_dump(include={"key", "title", "description", "citation", "protocols"}),
             "regions": load_regions(folder / "regions.yaml", study),
             "notes": notes.read_text(encoding="utf-8") if notes.is_file() else "",
         },
-        out=out,
-        with_files=with_files,
-    )
+    }
 
 
 def downstream(plan: dict[str, Any], folder: Path, runs_dir: Path) -> dict[str, Any]:

@@ -1,0 +1,135 @@
+"""Whether an archive is whole: its structure, every checksum, and what its metadata says."""
+
+from __future__ import annotations
+
+import json
+import zipfile
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass
+from pathlib import Path
+
+from bdpbench.archive.container import (
+    DamagedError,
+    checksum_of,
+    layout_problems,
+    name_problems,
+    open_archive,
+    size_problems,
+)
+from bdpbench.archive.crate import METADATA_NAME, crate_problems
+from bdpbench.archive.manifest import MANIFEST_NAME, parse_manifest
+from bdpbench.model.files import sha256_of
+
+MOST_BYTES = 8_000_000_000
+"""Limit of what an archive may unpack to; with all runs' tables sharma2006 takes 0.5 GB."""
+
+# Without these a zip is no archive of bdpbench; a missing one is told even if no manifest asks.
+REQUIRED = (
+    MANIFEST_NAME,
+    METADATA_NAME,
+    "CITATION.cff",
+    "LICENSE",
+    "README.md",
+    "metrics.csv",
+    "metrics.parquet",
+    "plan.json",
+    "provenance.json",
+    "report.html",
+    "runs.json",
+    "scorecard.json",
+)
+
+
+@dataclass(frozen=True)
+class Verification:
+    """What was found: nothing in ``problems`` means that the archive is whole.
+
+    Attributes:
+        sha256: of the archive itself.
+        files: how many it holds.
+        unpacked_bytes: what they take.
+        problems: one line each, with the file that it is about.
+    """
+
+    sha256: str
+    files: int
+    unpacked_bytes: int
+    problems: tuple[str, ...]
+
+
+def verify_archive(path: Path, most_bytes: int = MOST_BYTES) -> Verification:
+    """Check an archive without unpacking it, and without a network.
+
+    Equal checksums say that nothing was changed by accident. Who wants to exclude intent compares
+    the SHA-256 of the archive with the one that its author has told.
+
+    Args:
+        path: the zip.
+        most_bytes: limit of what its files may take when unpacked.
+    """
+    if not path.is_file():
+        return Verification("", 0, 0, ("there is no such file",))
+    sha256 = sha256_of(path)
+    try:
+        with open_archive(path) as archive:
+            infos = archive.infolist()
+            problems = _problems(path, archive, most_bytes)
+    except DamagedError as error:
+        return Verification(sha256, 0, 0, (str(error),))
+    size = sum(info.file_size for info in infos)
+    return Verification(sha256, len(infos), size, tuple(problems))
+
+
+def _problems(path: Path, archive: zipfile.ZipFile, most_bytes: int) -> list[str]:
+    infos = archive.infolist()
+    outer = [
+        *name_problems(infos),
+        *size_problems(infos, most_bytes),
+        *layout_problems(path, archive),
+    ]
+    if archive.comment:
+        outer.append("carries a comment, which is part of no file")
+    if outer:  # nothing of it is unpacked
+        return outer
+    actual: dict[str, str] = {}
+    damaged = {}
+    for info in infos:
+        try:
+            actual[info.filename] = checksum_of(archive, info)
+        except DamagedError as error:
+            damaged[info.filename] = str(error)
+    found = [f"damaged: {name} ({reason})" for name, reason in damaged.items()]
+    sizes = {info.filename: info.file_size for info in infos}
+    return [*found, *_content_problems(archive, actual, set(damaged), sizes)]
+
+
+def _content_problems(
+    archive: zipfile.ZipFile, actual: Mapping[str, str], damaged: set[str], sizes: dict[str, int]
+) -> Iterator[str]:
+    names = set(actual) | damaged
+    yield from (f"missing: {name}" for name in REQUIRED if name not in names)
+    if MANIFEST_NAME in actual:
+        try:
+            text = archive.read(MANIFEST_NAME).decode()
+            yield from _manifest_problems(parse_manifest(text), actual, names)
+        except ValueError as error:
+            yield f"altered: {MANIFEST_NAME} ({error})"
+    if METADATA_NAME in actual:
+        try:
+            crate = json.loads(archive.read(METADATA_NAME))
+            yield from crate_problems(crate, actual, sizes)
+        except ValueError as error:
+            yield f"altered: {METADATA_NAME} is not JSON ({error})"
+
+
+def _manifest_problems(
+    expected: Mapping[str, str], actual: Mapping[str, str], names: set[str]
+) -> Iterator[str]:
+    for name in sorted(set(expected) - names):
+        if name not in REQUIRED:
+            yield f"missing: {name}"
+    for name in sorted(set(actual) & set(expected)):
+        if actual[name] != expected[name]:
+            yield f"altered: {name}"
+    for name in sorted(names - set(expected) - {MANIFEST_NAME}):
+        yield f"additional: {name}"

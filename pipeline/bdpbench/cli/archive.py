@@ -1,0 +1,44 @@
+"""`bdpbench archive`: a finished tier with all that it was made of, in one file."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import click
+
+from bdpbench.cli.options import study_argument, tier_option
+
+
+@click.command("archive")
+@study_argument
+@tier_option
+@click.option(
+    "-o",
+    "--output",
+    type=click.Path(path_type=Path),
+    help="File to write; STUDY-TIER.zip in this folder unless given.",
+)
+@click.option(
+    "--with-runs", is_flag=True, help="Add the tables (parquet) and the record of every run."
+)
+@click.option(
+    "--allow-partial", is_flag=True, help="Archive although runs are missing; the report says so."
+)
+def command(
+    study: str | None,
+    tier: str | None,
+    output: Path | None,
+    with_runs: bool,
+    allow_partial: bool,
+) -> None:
+    """Put STUDY into one zip: report, figures, tables, metrics, verdicts, sources, environment.
+
+    Equal results and sources give equal bytes. Every file has its SHA-256 in manifest-sha256.txt,
+    and its place in ro-crate-metadata.json. `bdpbench verify` checks all of it.
+
+    The files that ns-2 wrote are left out; their checksums are in runs.json. --with-runs adds
+    the same series as parquet tables: about 2 MB a run.
+    """
+    from bdpbench.workflow.archiving import archive_study
+
+    archive_study(study, tier, output, allow_partial=allow_partial, with_runs=with_runs)

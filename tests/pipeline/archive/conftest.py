@@ -1,0 +1,78 @@
+"""A small archive, made as the real ones are, of contents that are nobody's results."""
+
+from __future__ import annotations
+
+import hashlib
+from collections.abc import Callable, Mapping
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from bdpbench.archive import (
+    MANIFEST_NAME,
+    Crate,
+    crate_json,
+    format_manifest,
+    write_archive,
+)
+from bdpbench.archive.crate import METADATA_NAME
+from bdpbench.archive.verify import REQUIRED
+
+Make = Callable[..., Path]
+
+
+def small_crate(**given: Any) -> Crate:
+    """Facts of a crate about nothing."""
+    facts: dict[str, Any] = {
+        "name": "A small archive",
+        "description": "Made by a test.",
+        "date": "2006-08-01",
+        "started": "2006-08-01T12:00:00+00:00",
+        "ended": "2006-08-01T12:00:07+00:00",
+        "authors": [("The authors", False)],
+        "licence": "MIT",
+        "study": {"title": "Sawtooth curves", "authors": "N. N.", "year": 2006},
+        "workflow": "source/Snakefile",
+        "software": [("ns-2", "2.35", "https://www.isi.edu/nsnam/ns/")],
+        "inputs": ["plan.json"],
+        "outputs": ["report.html"],
+        "descriptions": {"report.html": "The report"},
+    }
+    return Crate(**{**facts, **given})
+
+
+def small_contents() -> dict[str, bytes]:
+    """Path → bytes of everything but metadata and manifest."""
+    own = {MANIFEST_NAME, METADATA_NAME}
+    contents = {name: f"content of {name}\n".encode() * 3 for name in REQUIRED if name not in own}
+    return {
+        **contents,
+        "source/Snakefile": b"rule all:\n",
+        "source/bdpbench": b"#!/bin/sh\n",
+        "exports/figures/a.png": bytes(range(40)),
+    }
+
+
+def sealed(contents: Mapping[str, bytes]) -> dict[str, bytes]:
+    """Contents with metadata and manifest."""
+    files = {name: (hashlib.sha256(each).hexdigest(), len(each)) for name, each in contents.items()}
+    metadata = crate_json(small_crate(), files).encode()
+    checksums = {name: sha256 for name, (sha256, _) in files.items()}
+    checksums[METADATA_NAME] = hashlib.sha256(metadata).hexdigest()
+    manifest = format_manifest(checksums).encode()
+    return {**contents, METADATA_NAME: metadata, MANIFEST_NAME: manifest}
+
+
+@pytest.fixture
+def make_archive(tmp_path: Path) -> Make:
+    """Write an archive of the small contents; ``change`` may alter what is sealed."""
+
+    def make(change: Callable[[dict[str, bytes]], None] = lambda entries: None) -> Path:
+        entries = sealed(small_contents())
+        change(entries)
+        path = tmp_path / "small.zip"
+        write_archive(path, entries)
+        return path
+
+    return make

@@ -357,7 +357,9 @@ link_farm() {
     local farm=$1 libraries
     libraries=/usr/lib/$(gcc -print-multiarch)
     mkdir -p "$farm/include/X11" "$farm/lib" "$farm/bin"
-    ln -s /usr/include/tcl8.6/*.h /usr/include/tcl8.6/tcl-private/generic/tclInt*.h \
+    # Headers of Tcl's own: TclCL's want tclInt.h, speed/trace_channel.cc tclIO.h.
+    ln -s /usr/include/tcl8.6/*.h /usr/include/tcl8.6/tcl-private/generic/tcl{Int*,IO,Port}.h \
+        /usr/include/tcl8.6/tcl-private/unix/tclUnix*.h \
         /usr/include/otcl.h /usr/include/tclcl/*.h "$farm/include/" 2>/dev/null || true
     ln -s "$libraries"/libtcl8.6.so "$libraries"/libotcl.a "$libraries"/libtclcl.a "$farm/lib/"
     ln -s /usr/share/tcltk/tcl8.6 "$farm/lib/tcl8.6"

@@ -11,9 +11,9 @@ void EventLane::erase(size_t i)
 void EventLane::grow()
 {
 	size_t capacity = capacity_ ? 2 * capacity_ : 16;
-	Event** ring = new Event*[capacity];
+	Arrival* ring = new Arrival[capacity];
 	for (size_t i = 0; i < count_; ++i)
-		ring[i] = at(i);
+		ring[i] = ring_[slot(i)];
 	delete[] ring_;
 	ring_ = ring;
 	capacity_ = capacity;

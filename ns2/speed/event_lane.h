@@ -22,28 +22,38 @@ struct PendingEntry {
 };
 
 /*
- * First-in first-out queue of packets whose (time, uid) never decrease: a ring of pointers that
- * doubles when it is full. Times and uids are read from the events themselves.
+ * First-in first-out queue of packets whose (time, uid) never decrease: a ring that doubles when it
+ * is full. It holds copies of times and uids, so that packets are not touched while they are in
+ * flight: thousands of them do not stay in the processor's cache.
  *
  * A lane belongs to the scheduler that holds its events, and lives as long as the process: links
  * keep pointers to their lanes, and $ns use-scheduler may replace the scheduler under them.
  */
 class EventLane {
 public:
+	struct Arrival {
+		double time;		// s
+		Event* event;		// a packet
+		scheduler_uid_t uid;
+	};
+
 	EventLane() : entry(), owner(0), ring_(0), capacity_(0), first_(0), count_(0), last_time_(0) {
 		entry.lane = this;
 	}
 	bool empty() const { return count_ == 0; }
 	size_t size() const { return count_; }
-	Event* front() const { return ring_[first_]; }
-	Event* at(size_t i) const { return ring_[slot(i)]; }
+	const Arrival& front() const { return ring_[first_]; }
+	Event* at(size_t i) const { return ring_[slot(i)].event; }
 	bool accepts(const Event* e) const {
 		return count_ == 0 || last_time_ <= e->time_;
 	}
 	void push_back(Event* e) {
 		if (count_ == capacity_)
 			grow();
-		ring_[slot(count_)] = e;
+		Arrival& last = ring_[slot(count_)];
+		last.time = e->time_;
+		last.event = e;
+		last.uid = e->uid_;
 		last_time_ = e->time_;
 		++count_;
 	}
@@ -51,16 +61,15 @@ public:
 		first_ = (first_ + 1) & (capacity_ - 1);
 		--count_;
 	}
-	// Fetches what the next dispatches will read: thousands of packets do not stay in the
-	// processor's cache while they are in flight.
+	// Fetches what the next dispatches will read.
 	void prefetch() const {
-		if (count_ > 3)
-			__builtin_prefetch(at(3));
-		if (count_ > 1) {
-			unsigned char* headers = static_cast<Packet*>(at(1))->bits();
-			__builtin_prefetch(headers + hdr_cmn::offset_);
-			__builtin_prefetch(headers + hdr_ip::offset_);
-		}
+		if (count_ <= prefetch_distance)
+			return;
+		const char* packet = reinterpret_cast<const char*>(at(prefetch_distance));
+		const char* headers = packet + Packet::header_place;
+		__builtin_prefetch(packet);
+		__builtin_prefetch(headers + hdr_cmn::offset_);
+		__builtin_prefetch(headers + hdr_ip::offset_);
 	}
 	void erase(size_t i);
 	void clear() { count_ = 0; }
@@ -73,7 +82,8 @@ private:
 	size_t slot(size_t i) const { return (first_ + i) & (capacity_ - 1); }
 	void grow();
 
-	Event** ring_;
+	enum { prefetch_distance = 3 };	// arrivals
+	Arrival* ring_;
 	size_t capacity_;	// a power of two, or 0
 	size_t first_;
 	size_t count_;

@@ -32,12 +32,31 @@ class LaneScheduler : public Scheduler {
 public:
 	LaneScheduler();
 	~LaneScheduler();
+	// The one that runs the simulation, or 0.
+	static LaneScheduler* running() {
+		return instance_ && instance_->has_lanes() ?
+			static_cast<LaneScheduler*>(instance_) : 0;
+	}
 	void run();
 	void insert(Event*);
+	// Schedules a packet that travels over a link.
+	void deliver(Handler* h, Event* packet, double delay, EventLane*& lane) {
+		stamp(h, packet, delay);
+		LaneScheduler::append(packet, lane);
+	}
 	void append(Event*, EventLane*&);
 	bool reserve(Handler*, Event*, double delay);
 	void settle(Event*);
 	void settle_all();
+	// Of a reserved event: would it have been dispatched by now?
+	bool passed(const Event* e) const {
+		return e->time_ < clock_ || (e->time_ == clock_ && e->uid_ < dispatched_);
+	}
+	// Reserves an event no more that would have been.
+	void withdraw(Event* e) {
+		unreserve(e);
+		e->uid_ = -e->uid_;
+	}
 	void reset();
 	void cancel(Event*);
 	Event* lookup(scheduler_uid_t uid);
@@ -48,6 +67,9 @@ private:
 		Key() : time(0), entry(0) {}
 		Key(const Event* e, PendingEntry* an_entry) : time(e->time_), entry(an_entry) {
 			entry->uid = e->uid_;
+		}
+		explicit Key(EventLane* lane) : time(lane->front().time), entry(&lane->entry) {
+			entry->uid = lane->front().uid;
 		}
 		bool before(const Key& other) const {
 			return time < other.time ||
@@ -61,10 +83,10 @@ private:
 	LaneScheduler& operator=(const LaneScheduler&);
 	static Event* event_of(const PendingEntry* entry);
 	Event* take(PendingEntry* entry);
+	Event* take_from(EventLane* lane);
 	void adopt(EventLane*&);
 	bool cancel_in_lane(EventLane*, Event*);
 	bool is_reserved(const Event* e) const { return e->prev_ == e; }
-	bool passed(const Event*) const;
 	void unreserve(Event*);
 
 	void add(const Key&);
@@ -90,5 +112,44 @@ private:
 	std::vector<EventLane*> lanes_;
 	std::vector<Event*> reserved_;
 };
+
+inline Event* LaneScheduler::event_of(const PendingEntry* entry)
+{
+	return entry->lane ? entry->lane->front().event : entry->event;
+}
+
+// insert() with a hint: events given with the same lane mostly come in the order of their times.
+inline void LaneScheduler::append(Event* e, EventLane*& lane)
+{
+	if (lane == 0 || lane->owner == 0)
+		adopt(lane);
+	if (lane->owner != this || !lane->accepts(e)) {
+		insert(e);
+		return;
+	}
+	e->prev_ = 0;
+	lane->push_back(e);
+	if (lane->size() == 1)
+		add(Key(lane));
+}
+
+inline bool LaneScheduler::reserve(Handler* h, Event* e, double delay)
+{
+	stamp(h, e, delay);
+	e->prev_ = e;
+	e->next_ = reinterpret_cast<Event*>(reserved_.size());
+	reserved_.push_back(e);
+	return true;
+}
+
+// Takes it out of the list; the last one takes its place.
+inline void LaneScheduler::unreserve(Event* e)
+{
+	size_t place = reinterpret_cast<size_t>(e->next_);
+	reserved_[place] = reserved_.back();
+	reserved_[place]->next_ = reinterpret_cast<Event*>(place);
+	reserved_.pop_back();
+	e->next_ = e->prev_ = 0;
+}
 
 #endif

@@ -1,0 +1,71 @@
+"""TCP/Linux: its parameters and integer types are the kernel's, on every machine."""
+
+from __future__ import annotations
+
+import subprocess
+from collections.abc import Callable
+
+import pytest
+
+Tcl = Callable[..., "subprocess.CompletedProcess[str]"]
+
+PARAMETERS = ["sysctl_tcp_abc", "tcp_max_burst", "debug_level"]
+DEFAULTS = [1, 3, 1]
+
+SHOW = "\n".join(f"$tcp get_ca_default_param linux {name}" for name in PARAMETERS)
+
+
+def values(output: str) -> list[int]:
+    """Numbers of the answers "tcp_linux.NAME = NUMBER"."""
+    return [int(line.split(" = ")[1]) for line in output.splitlines() if " = " in line]
+
+
+def test_defaults_of_the_parameters(tcl: Tcl) -> None:
+    done = tcl("set ns [new Simulator]; set tcp [new Agent/TCP/Linux]\n" + SHOW)
+    assert values(done.stdout) == DEFAULTS
+
+
+@pytest.mark.parametrize("name", PARAMETERS)
+def test_setting_a_parameter_leaves_the_others(tcl: Tcl, name: str) -> None:
+    # 2 as an int in the place of a character would zero the three bytes behind it.
+    text = f"set ns [new Simulator]; set tcp [new Agent/TCP/Linux]\n{SHOW}\n"
+    done = tcl(text + f"$tcp set_ca_default_param linux {name} 2\n" + SHOW)
+    expected = [2 if other == name else DEFAULTS[i] for i, other in enumerate(PARAMETERS)]
+    assert values(done.stdout) == [*DEFAULTS, *expected]
+
+
+# A window of 20,000 packets below the BDP of 22,428, and one packet lost: the queue stays empty.
+LONG_PATH = """
+set ns [new Simulator]
+set a [$ns node]
+set b [$ns node]
+$ns duplex-link $a $b 622Mb 150ms DropTail
+$ns queue-limit $a $b 100000
+$ns queue-limit $b $a 100000
+set loss [new ErrorModel/List]
+$loss droplist 100000
+$ns lossmodel $loss $a $b
+set tcp [$ns create-connection TCP/Linux $a TCPSink/Sack1 $b 0]
+$tcp set window_ 20000
+$ns at 0 {$tcp select_ca veno}
+set ftp [$tcp attach-app FTP]
+$ns at 0.1 {$ftp start}
+proc watch {} {
+    global ns tcp least
+    set least [expr {min($least, [$tcp set cwnd_])}]
+    $ns at [expr {[$ns now] + 0.05}] watch
+}
+$ns at 5 {set least [$tcp set cwnd_]; puts "before = [expr {int($least)}]"; watch}
+$ns at 9 {puts "least = [expr {int($least)}]"; exit 0}
+$ns run
+"""
+
+
+def test_products_overflow_at_32_bits(tcl: Tcl) -> None:
+    # TCP Veno finds the packets in the queue from (cwnd * base RTT in us) << 1, an u32. With 20,000
+    # packets and 300 ms that is 1.2e10, more than 2^32: the queue looks long and cwnd is halved.
+    # With 64 bits the queue would be found empty and cwnd cut to 4/5, 16,000.
+    before, least = values(tcl(LONG_PATH).stdout)
+    assert before == 20000
+    # Recovery ends at ssthresh, 10,000; the ACK that ends it may add a packet.
+    assert 10000 <= least <= 10001

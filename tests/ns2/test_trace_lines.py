@@ -1,0 +1,324 @@
+"""Packet traces of the variant fast: the text of their lines, and what else goes to their files."""
+
+from __future__ import annotations
+
+import subprocess
+from collections.abc import Callable
+from pathlib import Path
+
+import pytest
+
+HERE = Path(__file__).resolve().parent
+SPEED = HERE.parent.parent / "ns2" / "speed"
+NETWORK = (HERE / "trace_lines.tcl").read_text()
+# As ns-2 is compiled; INFINITY and NAN are C99's, which GNU's C++98 has.
+COMPILE = ["g++", "-std=gnu++98", "-Wall", "-Wextra", "-Werror", "-O2", "-ffp-contract=off"]
+
+Outcome = tuple[int, dict[str, bytes]]
+Compare = Callable[[str], Outcome]
+
+# Lines of a run of 1.5 s: enough to fill the channel's buffer of 4,096 characters several times.
+MANY = 400
+OPEN = "set f [open out.tr w]; $ns trace-all $f; topology; traffic\n"
+FINISH = "$ns at 1.5 {close $f; exit 0}; $ns run\n"
+
+
+def test_decimal_texts_are_those_of_printf(tmp_path: Path) -> None:
+    program, binary = HERE / "speed" / "decimal_test.cc", tmp_path / "decimal_test"
+    include = [f"-I{SPEED}", f"-I{HERE}"]
+    subprocess.run([*COMPILE, *include, str(program), "-o", str(binary)], check=True)
+    done = subprocess.run([str(binary)], capture_output=True, text=True, check=False)
+    assert done.returncode == 0, done.stdout[:2000]
+
+
+def run(ns: Path, text: str, folder: Path) -> Outcome:
+    """Exit status, and every file that a script leaves in an empty folder, its output included."""
+    folder.mkdir()
+    script = folder.parent / "script.tcl"
+    script.write_text(NETWORK + text)
+    with (folder / "stdout").open("w") as out, (folder / "stderr").open("w") as err:
+        done = subprocess.run(
+            [str(ns), str(script)], cwd=folder, stdout=out, stderr=err, timeout=120, check=False
+        )
+    return done.returncode, {
+        path.name: path.read_bytes() for path in sorted(folder.iterdir()) if path.is_file()
+    }
+
+
+@pytest.fixture
+def compare(ns_binary: Path, stock_binary: Path, tmp_path: Path) -> Compare:
+    """Run a script with both variants: the same status, the same bytes; returns what they are."""
+
+    def both(text: str) -> Outcome:
+        fast = run(ns_binary, text, tmp_path / "fast")
+        stock = run(stock_binary, text, tmp_path / "stock")
+        assert fast[0] == stock[0]
+        assert fast[1].keys() == stock[1].keys()
+        for name, content in stock[1].items():
+            assert fast[1][name] == content, name
+        return fast
+
+    return both
+
+
+def lines(outcome: Outcome, name: str = "out.tr") -> list[str]:
+    return outcome[1][name].decode().splitlines()
+
+
+# ---------------------------------------------------------------- text of the lines
+
+
+def test_lines_of_all_events_flags_and_types(compare: Compare) -> None:
+    plain = lines(compare(OPEN + FINISH))
+    assert len(plain) > MANY
+    fields = [line.split() for line in plain]
+    assert {f[0] for f in fields} == {"+", "-", "r", "d"}
+    assert {"tcp", "ack", "udp"} <= {f[4] for f in fields}
+    # Capable of ECN, congestion experienced, echo and action: RED marks, and the sender answers.
+    assert {"N", "E", "C", "A"} <= set("".join(f[6] for f in fields))
+    # The first lines are of 10 us, which %g writes with an exponent.
+    assert fields[0][1] == "1e-05"
+    assert {f[7] for f in fields} == {"1", "-7"}
+
+
+VARIANTS = {
+    "tagged": "set f [open out.tr w]; $ns eventtrace-all $f; $ns trace-all $f; topology; traffic\n"
+    "foreach l [$ns all-links-list] {foreach t {enqT_ deqT_ rcvT_ drpT_} "
+    "{catch {[$l set $t] tagged 1}}}\n",
+    "nam": "set f [open out.tr w]; $ns trace-all $f; set n [open out.nam w]; $ns namtrace-all $n\n"
+    "topology; traffic\n",
+    "nam only": "set f [open out.nam w]; $ns namtrace-all $f; topology; traffic\n",
+    "tcp headers": "Trace set show_tcphdr_ 1\n" + OPEN,
+    "sctp headers": "Trace set show_sctphdr_ 1\n" + OPEN,
+    "annotations": OPEN + "$ns at 0.3 {$ns trace-annotate {a note}}\n",
+    "shift of addresses": OPEN
+    + "$ns at 0.5 {[lindex [Address info instances] 0] idsbits-are 1 1}\n",
+    "traced variables": OPEN + "set t [new Agent/TCP]; $t set trace_all_oneline_ 0\n"
+    "$ns attach-agent $node(0) $t; set k [new Agent/TCPSink]; $ns attach-agent $node(3) $k\n"
+    "$ns connect $t $k; $t attach $f; $t trace cwnd_; $t trace rtt_\n"
+    "set a [$t attach-app FTP]; $ns at 0.3 {$a start}\n",
+}
+
+
+@pytest.mark.parametrize("text", VARIANTS.values(), ids=VARIANTS.keys())
+def test_other_kinds_of_lines(compare: Compare, text: str) -> None:
+    status, files = compare(text + FINISH)
+    assert status == 0, files["stderr"]
+    assert max(len(content) for content in files.values()) > MANY
+
+
+# From 10^9 s on a time has more than 15 digits. (RED does not survive so long an idle time.)
+@pytest.mark.parametrize("start", [99999.0, 999999999.5, 1234567890.0, 5e9])
+def test_late_times(compare: Compare, start: float) -> None:
+    text = f"set f [open out.tr w]; $ns trace-all $f; topology DropTail; traffic {start}\n"
+    outcome = compare(text + f"$ns at {start + 2} {{close $f; exit 0}}; $ns run\n")
+    assert float(lines(outcome)[0].split()[1]) >= start
+
+
+def test_addresses_in_another_form(compare: Compare) -> None:
+    text = OPEN + VARIANTS["shift of addresses"].removeprefix(OPEN)
+    traced = lines(compare(text + FINISH))
+    # Node 3 shifted by one bit is 1.
+    assert {"3.0", "1.0"} <= {line.split()[9] for line in traced if line.split()[7] == "1"}
+
+
+HIERARCHY = """
+$ns set-address-format hierarchical
+AddrParams set domain_num_ 2
+AddrParams set cluster_num_ {2 1}
+AddrParams set nodes_num_ {2 1 2}
+set f [open out.tr w]
+$ns trace-all $f
+set a [$ns node 0.0.1]
+set b [$ns node 0.1.0]
+set c [$ns node 1.0.1]
+$ns duplex-link $a $b 1Mb 10ms DropTail
+$ns duplex-link $b $c 1Mb 10ms DropTail
+set tcp [$ns create-connection TCP $a TCPSink $c 3]
+set ftp [$tcp attach-app FTP]
+$ns at 0.1 {$ftp start}
+"""
+
+
+def test_hierarchical_addresses(compare: Compare) -> None:
+    traced = lines(compare(HIERARCHY + FINISH))
+    assert any("0.0.1.0 1.0.1.0" in line for line in traced)
+
+
+MANY_FLOWS = """
+set f [open out.tr w]
+$ns trace-all $f
+topology
+for {set i 0} {$i < 600} {incr i} {
+    set udp [new Agent/UDP]
+    $udp set fid_ [expr {$i * 256}]
+    $ns attach-agent $node([expr {$i % 2}]) $udp
+    $ns connect $udp [set sink [new Agent/Null]][$ns attach-agent $node(3) $sink]
+    $ns at [expr {0.1 + 0.002 * ($i % 100)}] "$udp send [expr {40 + $i % 7}]"
+    $ns at [expr {0.5 + 0.001 * $i}] "$udp send [expr {40 + $i % 5}]"
+}
+"""
+
+
+def test_more_flows_than_are_kept(compare: Compare) -> None:
+    traced = lines(compare(MANY_FLOWS + FINISH))
+    assert len({line.split()[7] for line in traced}) == 600
+
+
+# ---------------------------------------------------------------- order in one file
+
+
+def test_lines_of_tcl_and_of_packets_keep_their_order(compare: Compare) -> None:
+    text = OPEN + "$ns at 0.5 {foreach i {1 2 3} {puts $f before; $udp send 9; puts $f after}}\n"
+    traced = lines(compare(text + FINISH))
+    at = [i for i, line in enumerate(traced) if line == "before"]
+    assert len(at) == 3
+    for i in at:
+        assert traced[i + 1].startswith("+ 0.5 1 2 udp 9 ")
+
+
+def test_a_callback_of_a_trace_writes_behind_its_line(compare: Compare) -> None:
+    text = """
+    Trace instproc handle line {global f; puts $f "seen $line"}
+    Trace set callback_ 1
+    """
+    traced = lines(compare(text + OPEN + FINISH))
+    # `handle { LINE }`: the line comes with the blanks of the braces.
+    assert traced[1] == f"seen  {traced[0]} "
+
+
+def test_puts_before_the_first_packet_and_after_the_last(compare: Compare) -> None:
+    text = OPEN + "puts $f first\n" + FINISH.replace("close", "puts $f last; close")
+    traced = lines(compare(text))
+    assert (traced[0], traced[-1]) == ("first", "last")
+
+
+def test_two_handles_of_one_file(compare: Compare) -> None:
+    # Both append: neither overwrites what the other has written.
+    text = OPEN.replace("out.tr w", "out.tr a") + "set g [open out.tr a]\n"
+    text += "$ns at 0.3 {puts $g other; flush $g}; $ns at 0.7 {puts $g again}\n"
+    content = compare(text + FINISH)[1]["out.tr"]
+    assert b"other\n" in content
+    assert b"again\n" in content
+
+
+def test_two_traces_of_one_channel(compare: Compare) -> None:
+    text = "set f [open out.tr w]; topology; traffic; $ns trace-queue $node(2) $node(3) $f\n"
+    text += "$ns at 0.5 {$ns trace-queue $node(3) $node(2) $f}\n"
+    assert len(lines(compare(text + FINISH))) > MANY
+
+
+# ---------------------------------------------------------------- what the file holds, and when
+
+# A script that looks at its own trace: how much of it is in the file.
+LOOK = "foreach t {0.2 0.4 0.6 0.8 1.0} {$ns at $t {puts [file size out.tr]}}\n"
+
+
+def sizes(outcome: Outcome) -> list[int]:
+    return [int(word) for word in outcome[1]["stdout"].split()]
+
+
+def test_a_reader_of_the_file_sees_whole_buffers(compare: Compare) -> None:
+    seen = sizes(compare(OPEN + LOOK + FINISH))
+    assert seen[-1] > 0
+    assert all(size % 4096 == 0 for size in seen)
+
+
+@pytest.mark.parametrize(
+    "flush", ["flush $f", "$ns flush-trace", "exec true >@ $f", "puts [tell $f]"]
+)
+def test_flushing_within_the_run(compare: Compare, flush: str) -> None:
+    text = OPEN + "foreach t {0.2001 0.5} {$ns at $t {" + flush + "; puts [file size out.tr]}}\n"
+    assert sizes(compare(text + LOOK + FINISH))
+
+
+SETTINGS = [
+    "-buffering none",
+    "-buffering line",
+    "-buffersize 100",
+    "-buffersize 100000",
+    "-translation crlf",
+    "-translation binary",
+    "-encoding unicode",
+    "-encoding iso8859-1",
+    "-blocking 0",
+    "-eofchar {{} x}",
+]
+
+
+@pytest.mark.parametrize("setting", SETTINGS)
+def test_settings_of_the_channel(compare: Compare, setting: str) -> None:
+    # Once from the start, once in the middle of a buffer.
+    text = f"$ns at 0.45 {{fconfigure $f {setting}}}\n" + LOOK + FINISH
+    compare(OPEN + text)
+
+
+@pytest.mark.parametrize("setting", SETTINGS)
+def test_settings_of_the_channel_from_the_start(compare: Compare, setting: str) -> None:
+    compare(OPEN + f"fconfigure $f {setting}\n" + LOOK + FINISH)
+
+
+def test_a_channel_to_read_and_write(compare: Compare) -> None:
+    text = OPEN.replace("out.tr w", "out.tr w+")
+    text += "$ns at 0.6 {seek $f 10; puts [gets $f]; seek $f 0 end}\n"
+    compare(text + FINISH)
+
+
+def test_a_trace_that_goes_on_behind_a_seek(compare: Compare) -> None:
+    compare(OPEN + "$ns at 0.6 {seek $f 10}\n" + FINISH)
+
+
+def test_standard_output(compare: Compare) -> None:
+    traced = compare(OPEN.replace("[open out.tr w]", "stdout") + "$ns at 1 exit; $ns run\n")
+    assert len(lines(traced, "stdout")) > MANY
+
+
+@pytest.mark.parametrize("pipe", ["|cat > out.tr", "|gzip -n > out.gz"])
+def test_pipes(compare: Compare, pipe: str) -> None:
+    _, files = compare(OPEN.replace("[open out.tr w]", f"[open {{{pipe}}} w]") + FINISH)
+    assert max(len(content) for content in files.values()) > MANY
+
+
+def test_a_named_pipe(compare: Compare) -> None:
+    text = "exec mkfifo pipe; exec cat pipe > out.tr &\n" + OPEN.replace("out.tr", "pipe")
+    # The reader ends when the writer has closed the pipe.
+    wait = "close $f; exec rm pipe; while {[catch {exec pgrep -P [pid] cat}] == 0} {after 10}; exit"
+    assert len(lines(compare(text + f"$ns at 1.5 {{{wait}}}; $ns run\n"))) > MANY
+
+
+# A channel that a Tcl transformation is stacked upon.
+UPPER = """
+namespace eval upper {
+    proc initialize {handle mode} {return {initialize finalize write}}
+    proc finalize {handle} {}
+    proc write {handle bytes} {string toupper $bytes}
+    namespace export *
+    namespace ensemble create
+}
+$ns at 0.5 {chan push $f upper}
+$ns at 1.0 {chan pop $f}
+"""
+
+
+def test_a_transformation_on_top_of_the_channel(compare: Compare) -> None:
+    traced = lines(compare(OPEN + UPPER + FINISH))
+    assert {"tcp", "TCP"} <= {line.split()[4] for line in traced}
+
+
+# ---------------------------------------------------------------- how a script ends
+
+
+ENDS = {
+    "exit without close": "$ns at 1 {exit 0}; $ns run",
+    "error within an event": "$ns at 1 {error oops}; $ns run",
+    "end of the script": "$ns at 1 {$ns halt}; $ns run",
+    "events run out": "$ns at 0.3 {exit 3}; $ns run",
+    "abort": "$ns at 1 {exec kill -ABRT [pid]; after 1000}; $ns run",
+    "kill": "$ns at 1 {exec kill -KILL [pid]; after 1000}; $ns run",
+    "closed and traced no more": "$ns at 1 {$ns flush-trace; close $f; exit 0}; $ns run",
+}
+
+
+@pytest.mark.parametrize("end", ENDS.values(), ids=ENDS.keys())
+def test_ends_of_a_script(compare: Compare, end: str) -> None:
+    assert len(lines(compare(OPEN + end))) > 10

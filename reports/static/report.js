@@ -93,7 +93,7 @@
     const samples = samplesOf(chart);
     const largest = [...samples, ...chart.thresholds].reduce((most, { v }) => Math.max(most, v), 0);
     const labels = chart.traces.map((trace) => trace.label);
-    x.scale.domain = [0, chart.end];
+    x.scale.domain = [chart.start || 0, chart.end];
     y.scale.domain = [0, largest * ROOM_ABOVE || 1];
     color.scale = { domain: labels, range: chart.traces.map((trace) => trace.colour) };
     strokeDash.scale = { domain: labels, range: chart.traces.map((trace) => trace.dash) };
@@ -162,7 +162,7 @@
   // ---- Values under the pointer -----------------------------------------------------------
 
   // A sample of a mean stands for the time that ends with it, any other for its own instant.
-  const ENDS_ITS_TIME = new Set(["throughput", "utilization"]);
+  const ENDS_ITS_TIME = new Set(["throughput", "utilization", "mean_queue", "delay", "rtt"]);
 
   function sampleAt(times, time, kind) {
     let low = 0;

@@ -14,6 +14,7 @@ from bdpbench.errors import BdpbenchError
 _COMMANDS = {
     "run": ("run", "Simulate what is missing of a study and write its report."),
     "list": ("list_runs", "Show studies, scenarios, runs and what they cost."),
+    "analyze": ("analyze", "Measure any trace of ns-2: throughput, goodput, loss, delay, ..."),
     "check": ("check", "Fail unless the verdicts of a tier are as expected."),
     "report": ("report", "Write a study's report, or its figures and tables for papers."),
     "archive": ("archive", "Put a finished study into one file, sources and checksums with it."),

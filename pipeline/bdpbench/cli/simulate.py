@@ -22,6 +22,7 @@ def command(run_dir: Path, backend: str) -> None:
     from bdpbench.ns2.backend import DockerBackend, NativeBackend
     from bdpbench.ns2.build import current_build_id
     from bdpbench.ns2.simulate import read_run, read_spec, simulate
+    from bdpbench.workflow.streaming import reduce_stream
 
     run_dir = run_dir.resolve()
     planned = read_spec(run_dir)["ns2_build_id"]
@@ -34,4 +35,5 @@ def command(run_dir: Path, backend: str) -> None:
             where=str(run_dir),
             hint="run `./bdpbench run` again: it plans anew",
         )
-    simulate(run_dir, DockerBackend(build_id) if backend == "docker" else NativeBackend(build_id))
+    chosen = DockerBackend(build_id) if backend == "docker" else NativeBackend(build_id)
+    simulate(run_dir, chosen, reduce_stream)

@@ -13,6 +13,8 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any
 
+from bdpbench.model.streams import is_traced
+
 _HEADER_BYTES = 50
 _PROTOCOLS = ("protocol", "protocol_1", "protocol_2")
 # Sampling interval of the scripts with one flow, s.
@@ -85,10 +87,9 @@ def expected_work(parameters: Mapping[str, Any]) -> Work:
     packet_bits = 8 * (parameters.get("packet_bytes", 1000) + _HEADER_BYTES)
     capacity = parameters["bottleneck_mbps"] * 1e6 / packet_bits * duration_s
     packets = capacity * utilization(parameters) * _filled_share(parameters, duration_s)
-    traced = parameters.get("trace") == "packets"
     return Work(
         packets=packets,
-        lines=packets * _LINES_PER_PACKET if traced else 0.0,
+        lines=packets * _LINES_PER_PACKET if is_traced(parameters) else 0.0,
         samples=duration_s / parameters.get("sample_s", _SAMPLE_S),
     )
 

@@ -7,6 +7,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from bdpbench.errors import BdpbenchError
+from bdpbench.model.streams import is_traced
 from bdpbench.model.study import Protocol, Scenario, Study
 
 DEFAULT_SAMPLE_S = 0.1
@@ -73,7 +74,7 @@ def dumbbell_arguments(
     pairs += [
         ("sample_s", parameters.get("sample_s", DEFAULT_SAMPLE_S)),
         ("queue", parameters.get("queue", "DropTail")),
-        ("trace", int(parameters.get("trace") == "packets")),
+        ("trace", int(is_traced(parameters))),
         ("run", parameters.get("run", 1)),
         ("datadir", "out"),
         ("flows", len(flows)),
@@ -108,6 +109,6 @@ def dumbbell_outputs(flows: int, parameters: Mapping[str, Any]) -> list[dict[str
         outputs.append({"file": f"tput_hstcp{flow}.out", "table": "throughput", "flow": flow})
     outputs.append({"file": "queue.out", "table": "queue", "link": "bottleneck"})
     outputs.append({"file": "util.out", "table": "utilization", "link": "bottleneck"})
-    if parameters.get("trace") == "packets":
+    if is_traced(parameters):
         outputs.append({"file": "pckts.trq", "table": "packets"})
     return outputs

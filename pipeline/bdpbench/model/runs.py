@@ -22,6 +22,7 @@ from bdpbench.model.dumbbell import dumbbell_arguments, dumbbell_outputs, expand
 from bdpbench.model.files import sha256_of
 from bdpbench.model.paths import tcl_dir
 from bdpbench.model.scripts import outside_checksum
+from bdpbench.model.streams import is_streamed, streamed_outputs
 from bdpbench.model.study import DATADIR_ARGUMENT, DUMBBELL_SCRIPT, Parameters, Scenario, Study
 from bdpbench.model.yaml_files import suggest
 from bdpbench.units import bdp_packets
@@ -164,6 +165,8 @@ def _finish(study: Study, draft: _Draft, ns2_build_id: str) -> Run:
             each.model_dump(exclude_none=True) for each in study.output_sets[str(scenario.outputs)]
         ]
         protocols = tuple(parameters[each] for each in _PROTOCOL_FIELDS if each in parameters)
+    if is_streamed(parameters):
+        outputs = streamed_outputs(outputs, f"scenario {draft.scenario_key}")
     script_sha256 = _script_sha256(scenario)
     return Run(
         run_id=_run_id(parameters, argv, outputs, script_sha256, ns2_build_id),

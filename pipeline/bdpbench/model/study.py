@@ -90,8 +90,10 @@ class Parameters(Strict):
     flows: Count | None = Field(None, description="Number of flows")
     sample_s: Positive | None = Field(None, description="Sampling interval of cwnd and queue, s")
     run: Count | None = Field(None, description="Substream of ns-2's random number generator")
-    trace: Literal["none", "packets"] | None = Field(
-        None, description="'packets' writes the packet trace of the bottleneck"
+    trace: Literal["none", "packets", "stream"] | None = Field(
+        None,
+        description="'packets' writes the packet trace of the bottleneck; 'stream' reduces it "
+        "while ns-2 runs and keeps only the sums of flows and links, and their series",
     )
 
 

@@ -27,7 +27,9 @@ from bdpbench.model.files import (
     write_json_atomically,
     write_text_atomically,
 )
+from bdpbench.model.streams import streams_of
 from bdpbench.ns2.backend import Backend
+from bdpbench.ns2.streams import Reducer, Streams, refuse, streams
 from bdpbench.units import unit_of
 
 RUN_VERSION = 1
@@ -62,22 +64,24 @@ def read_run(run_dir: Path) -> dict[str, Any] | None:
     return read_json(run_dir / "run.json", what="a finished run", schema_version=RUN_VERSION)
 
 
-def simulate(run_dir: Path, backend: Backend) -> dict[str, Any]:
+def simulate(run_dir: Path, backend: Backend, reduce: Reducer = refuse) -> dict[str, Any]:
     """Run ns-2 for ``run_dir``, unless that is done, and write ``run.json`` last.
 
     ns-2 writes into a scratch folder beside ``out/``, which takes its place only when the run is
-    whole, so that an interrupted run leaves nothing that could be taken for a result.
+    whole, so that an interrupted run leaves nothing that could be taken for a result. A trace that
+    is streamed goes through a named pipe there to ``reduce``, which writes its files beside it.
 
     Returns:
         The content of ``run.json``.
 
     Raises:
-        BdpbenchError: when ns-2 fails or is killed, naming the run, the reason and the log.
+        BdpbenchError: when ns-2 fails or is killed, naming the run, the reason and the log; what
+            ``reduce`` raises, after ns-2 has been stopped.
     """
     spec = read_spec(run_dir)
     with _only_one(run_dir):
         # Another study, or a process that outlived its workflow, may have done it meanwhile.
-        return read_run(run_dir) or _simulate(spec, run_dir, backend)
+        return read_run(run_dir) or _simulate(spec, run_dir, backend, reduce)
 
 
 @contextmanager
@@ -87,14 +91,18 @@ def _only_one(run_dir: Path) -> Iterator[None]:
         yield
 
 
-def _simulate(spec: Mapping[str, Any], run_dir: Path, backend: Backend) -> dict[str, Any]:
+def _simulate(
+    spec: Mapping[str, Any], run_dir: Path, backend: Backend, reduce: Reducer
+) -> dict[str, Any]:
     scratch = run_dir / ".scratch"
     shutil.rmtree(scratch, ignore_errors=True)
     (scratch / OUTPUT_FOLDER).mkdir(parents=True)
     (run_dir / ERROR_NAME).unlink(missing_ok=True)
     started = datetime.now(UTC)
+    traces = [scratch / OUTPUT_FOLDER / name for name in streams_of(spec["outputs"])]
     try:
-        usage = _run_ns(spec, backend, run_dir, scratch)
+        with streams(traces, reduce) as pipes:
+            usage = _run_ns(spec, backend, run_dir, scratch, pipes)
         _check_outputs(spec, scratch)
     except BdpbenchError as error:
         write_text_atomically(run_dir / ERROR_NAME, f"{error}\n")
@@ -109,7 +117,7 @@ def _simulate(spec: Mapping[str, Any], run_dir: Path, backend: Backend) -> dict[
 
 
 def _run_ns(
-    spec: Mapping[str, Any], backend: Backend, run_dir: Path, scratch: Path
+    spec: Mapping[str, Any], backend: Backend, run_dir: Path, scratch: Path, pipes: Streams
 ) -> dict[str, Any]:
     """Run ns-2 to its end, passing simulated time on; returns wall, CPU time and peak memory."""
     command = _command(spec, backend, run_dir, scratch)
@@ -125,6 +133,7 @@ def _run_ns(
             preexec_fn=die_with_parent,
         )
         os.close(writer)
+        pipes.watch(child)
         try:
             with open(reader, "rb") as stream:
                 _follow(stream, log, run_dir / PROGRESS_NAME)

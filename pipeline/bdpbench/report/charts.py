@@ -48,11 +48,23 @@ def time_charts(captions: Captions) -> dict[str, Spec]:
     table, ``s`` label of the line) and ``thresholds`` (``v``, ``label``), the domain and range of
     the scales of ``s``, and the domains of time and value.
     """
-    return {table: _time_chart(table, captions) for table in CHARTED_TABLES}
+    return {
+        table: time_chart(
+            axis_title(captions.charts[table]["quantity"], TABLE_UNITS[table]),
+            # A throughput stands for the second that ends at its time.
+            steps=table == "throughput",
+        )
+        for table in CHARTED_TABLES
+    }
 
 
-def _time_chart(table: str, captions: Captions) -> Spec:
-    ordinate = axis_title(captions.charts[table]["quantity"], TABLE_UNITS[table])
+def time_chart(ordinate: str, *, steps: bool) -> Spec:
+    """Lines over time, as ``time_charts`` has them for tables of runs.
+
+    Args:
+        ordinate: title of the axis of values, with unit.
+        steps: whether a value stands for the time that ends with it.
+    """
     chosen = alt.selection_point(name="chosen", fields=["s"], bind="legend")
     zoom = alt.selection_interval(name="zoom", bind="scales", encodings=["x"], zoom=_ZOOM_ON)
     lines = (
@@ -61,8 +73,7 @@ def _time_chart(table: str, captions: Captions) -> Spec:
             strokeWidth=1.4,
             strokeJoin="round",
             clip=True,
-            # A value stands for the second that ends at its time.
-            interpolate="step-before" if table == "throughput" else "linear",
+            interpolate="step-before" if steps else "linear",
         )
         .encode(
             x=alt.X("t:Q", title="time (s)", scale=alt.Scale(domain=[0, 1], nice=False)),

@@ -9,6 +9,7 @@ from dataclasses import dataclass
 import polars as pl
 
 from bdpbench.errors import BdpbenchError
+from bdpbench.model.streams import REDUCED_TABLES
 
 BIC_DELAY_FIELDS = ("delay_min", "delay_avg", "delay_max", "low_utilization_indication")
 """What the monitor of BIC writes behind cwnd on each line; accepted, not kept."""
@@ -31,6 +32,7 @@ class Format:
         counts: whether the numeric fields are counts and rates, which are never negative.
         rises: fields that never fall from one line to the next.
         streamed: whether files are too large to be held in memory.
+        reduced: whether files are tables already, made of a streamed packet trace.
     """
 
     table: str
@@ -41,6 +43,7 @@ class Format:
     counts: bool = True
     rises: tuple[str, ...] = ("time_s",)
     streamed: bool = False
+    reduced: bool = False
 
     @property
     def schema_id(self) -> str:
@@ -103,6 +106,7 @@ FORMATS: Mapping[str, Format] = types.MappingProxyType(
                 counts=False,  # an agent that numbers nothing traces -1
                 streamed=True,
             ),
+            *(Format(f"packet_{name}", 1, {}, None, reduced=True) for name in REDUCED_TABLES),
         )
     }
 )

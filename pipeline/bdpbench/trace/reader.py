@@ -51,9 +51,11 @@ def read_output(
             line without its end, a wrong number of fields, a field that is no (finite) number of
             its type, a negative count or rate, a time or drop counter that runs backwards, an
             unknown trace event; for a missing file; and for a table, flow or link that do not go
-            together.
+            together, or a table whose files are no text.
     """
     form = format_of(table, where=str(path))
+    if form.reduced:
+        raise BdpbenchError(f"files of table {table} are parquet, no text", where=str(path))
     key = _key_columns(path, form, flow=flow, link=link)
     field_count = _checked_field_count(path, form)
     parsed = _parse(path, form, field_count)

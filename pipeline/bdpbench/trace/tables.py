@@ -152,15 +152,7 @@ def _check_unchanged(run_dir: Path, file: str, recorded: Mapping[str, Any]) -> N
 
 
 def _write_table(run_dir: Path, form: Format, files: Sequence[Mapping[str, Any]]) -> dict[str, Any]:
-    frames = [
-        read_output(
-            run_dir / _OUTPUTS_DIR / output["file"],
-            form.table,
-            flow=output.get("flow"),
-            link=output.get("link"),
-        )
-        for output in files
-    ]
+    frames = [_read_file(run_dir / _OUTPUTS_DIR / output["file"], form, output) for output in files]
     path = _table_path(run_dir, form.table)
     temporary = path.with_name(f".{path.name}.{os.getpid()}")
     try:
@@ -173,6 +165,12 @@ def _write_table(run_dir: Path, form: Format, files: Sequence[Mapping[str, Any]]
     finally:
         temporary.unlink(missing_ok=True)
     return {"rows": rows, "sha256": sha256_of(path), "schema": form.schema_id}
+
+
+def _read_file(path: Path, form: Format, output: Mapping[str, Any]) -> pl.LazyFrame:
+    if form.reduced:
+        return pl.scan_parquet(path, glob=False)
+    return read_output(path, form.table, flow=output.get("flow"), link=output.get("link"))
 
 
 def _check_schema(path: Path, form: Format) -> None:

@@ -88,16 +88,17 @@ def _sweeps(study_key: str) -> dict[str, dict[str, list[Any]]]:
 
 def write_metrics(metrics: pl.DataFrame, path: Path) -> None:
     """Write the metrics table as parquet, and as CSV beside it for other tools; atomically."""
-    _write_atomically(path, metrics.write_parquet)
+    write_atomically(path, metrics.write_parquet)
     write_metrics_csv(metrics, path.with_suffix(".csv"))
 
 
 def write_metrics_csv(metrics: pl.DataFrame, path: Path) -> None:
     """Write the metrics table as CSV, atomically."""
-    _write_atomically(path, metrics.write_csv)
+    write_atomically(path, metrics.write_csv)
 
 
-def _write_atomically(path: Path, write: Callable[[Path], object]) -> None:
+def write_atomically(path: Path, write: Callable[[Path], object]) -> None:
+    """Let ``write`` make a file under a temporary name, and rename it to ``path``."""
     path.parent.mkdir(parents=True, exist_ok=True)
     scratch = path.with_name(f".{path.name}.tmp")
     write(scratch)

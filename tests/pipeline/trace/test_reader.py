@@ -213,3 +213,9 @@ def test_no_line_of_a_long_file_is_lost(tmp_path: Path) -> None:
     # Five whole rounds of 0 … 8,999 and one of 0 … 4,999, each with a half added.
     total = 5 * 8999 * 9000 / 2 + 4999 * 5000 / 2 + 50_000 / 2
     assert frame["cwnd_pkts"].sum() == total
+
+
+def test_a_table_that_is_no_text_is_refused(tmp_path: Path) -> None:
+    path = _file(tmp_path, PACKET)
+    with pytest.raises(BdpbenchError, match="files of table packet_flows are parquet, no text"):
+        read_output(path, "packet_flows")

@@ -1,0 +1,65 @@
+"""`bdpbench analyze`: what any trace of ns-2 says, measured."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import click
+
+
+@click.command("analyze")
+@click.argument("traces", nargs=-1, metavar="TRACE...")
+@click.option(
+    "-o",
+    "--output",
+    type=click.Path(path_type=Path),
+    help="File to write, by its suffix: .html, .csv, .parquet or .json.",
+)
+@click.option("--window", metavar="START:END", help="Seconds to measure, [START, END): 50:500.")
+@click.option("--flow", "flows", multiple=True, help="Only this flow: 1, or flow:1/0.0-3.0.")
+@click.option("--link", "links", multiple=True, help="Only this link: 0-1.")
+@click.option("--metric", "metrics", multiple=True, help="Only this metric, a line a value.")
+@click.option("--bin", "bin_s", type=float, metavar="SECONDS", help="Width of the series' bins.")
+@click.option(
+    "--capacity", "capacities", multiple=True, metavar="LINK=MBPS", help="A capacity: 0-1=10."
+)
+@click.option("--lenient", is_flag=True, help="Skip lines that are no trace lines; count them.")
+@click.option("--list-metrics", is_flag=True, help="Show every metric and its definition.")
+def command(
+    traces: tuple[str, ...],
+    output: Path | None,
+    window: str | None,
+    flows: tuple[str, ...],
+    links: tuple[str, ...],
+    metrics: tuple[str, ...],
+    bin_s: float | None,
+    capacities: tuple[str, ...],
+    lenient: bool,
+    list_metrics: bool,
+) -> None:
+    """Measure the ns-2 trace in TRACE..., files or - for standard input.
+
+    Several files are parts of one trace, in this order; they may be compressed (gzip, zstd,
+    bzip2). The format is told from the content. Memory does not grow with the trace.
+    """
+    from bdpbench.workflow.analyzing import analyze, definition_lines, request_of
+
+    if list_metrics:
+        for line in definition_lines():
+            click.echo(line)
+        return
+    if not traces:
+        raise click.UsageError("Missing argument 'TRACE...'.")
+    request = request_of(
+        traces,
+        output=output,
+        window=window,
+        flows=flows,
+        links=links,
+        metrics=metrics,
+        bin_s=bin_s,
+        capacities=capacities,
+        lenient=lenient,
+    )
+    for line in analyze(request):
+        click.echo(line)

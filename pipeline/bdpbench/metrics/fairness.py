@@ -1,0 +1,112 @@
+"""How flows share a network: max-min fair shares, and measures of what they got against them."""
+
+from __future__ import annotations
+
+import math
+from collections import Counter
+from collections.abc import Mapping, Sequence
+
+from bdpbench.metrics.series import jain_index
+
+
+def max_min_shares(
+    routes: Mapping[str, Sequence[str]],
+    capacities: Mapping[str, float],
+    demands: Mapping[str, float] | None = None,
+) -> dict[str, float | None]:
+    """Max-min fair rates in Mbit/s, by progressive filling.
+
+    All rates rise together from 0; where a link is full, the flows over it keep their rate, and the
+    others go on (Bertsekas and Gallager, Data Networks, section 6.5.2).
+
+    Args:
+        routes: flow → the links that it crosses.
+        capacities: link → Mbit/s; a link that is not here limits nobody.
+        demands: flow → most that it wants, Mbit/s; a flow that is not here takes what it gets.
+
+    Returns:
+        Flow → Mbit/s; None for a flow that nothing limits.
+
+    >>> routes = {"long": ["a", "b"], "first": ["a"], "second": ["b"]}
+    >>> max_min_shares(routes, {"a": 10, "b": 4})
+    {'long': 2.0, 'first': 8.0, 'second': 2.0}
+    """
+    wanted = demands or {}
+    left = {link: float(capacity) for link, capacity in capacities.items()}
+    rising = {flow: {link for link in links if link in left} for flow, links in routes.items()}
+    shares: dict[str, float | None] = dict.fromkeys(routes)
+    level = 0.0
+    while rising:
+        crowd = Counter(link for links in rising.values() for link in links)
+        steps = [left[link] / count for link, count in crowd.items()]
+        steps += [wanted[flow] - level for flow in rising if flow in wanted]
+        step = min(steps, default=math.inf)
+        if math.isinf(step):
+            break
+        level += step
+        left = {link: room - step * crowd[link] for link, room in left.items()}
+        for flow in _stopped(rising, left, capacities, level, wanted):
+            shares[flow] = level
+            del rising[flow]
+    return shares
+
+
+def _stopped(
+    rising: Mapping[str, set[str]],
+    left: Mapping[str, float],
+    capacities: Mapping[str, float],
+    level: float,
+    wanted: Mapping[str, float],
+) -> list[str]:
+    """Flows that cross a full link or have what they want."""
+    # Subtraction leaves a rest of rounding where nothing should be left.
+    full = {link for link, room in left.items() if room <= 1e-9 * capacities[link]}
+    return [
+        flow
+        for flow, links in rising.items()
+        if links & full or wanted.get(flow, math.inf) <= level * (1 + 1e-9)
+    ]
+
+
+def normalised_jain_index(
+    throughputs: Sequence[float | None], shares: Sequence[float | None]
+) -> float | None:
+    """Jain's index of throughputs over fair shares, both in Mbit/s.
+
+    None where a share is not known or is 0, and where ``jain_index`` is None.
+
+    >>> normalised_jain_index([2.0, 8.0], [2.0, 8.0])
+    1.0
+    """
+    if any(not share for share in shares) or None in throughputs:
+        return None
+    pairs = zip(throughputs, shares, strict=True)
+    return jain_index([x / share for x, share in pairs if x is not None and share])
+
+
+def throughput_ratio(first: float | None, second: float | None) -> float | None:
+    """x1/x2 of two throughputs in Mbit/s; None where one is not known or the second is 0.
+
+    >>> throughput_ratio(3.0, 2.0)
+    1.5
+    """
+    return None if first is None or not second else first / second
+
+
+def tcp_friendly_rate(packet_bytes: float, rtt_s: float, loss_rate: float) -> float:
+    """Rate in Mbit/s of a conforming TCP (RFC 5348, section 3.1, with t_RTO = 4 RTT and b = 1).
+
+    Args:
+        packet_bytes: size of its packets, bytes.
+        rtt_s: round-trip time, s, above 0.
+        loss_rate: loss event rate, above 0 and at most 1.
+
+    At small loss rates it is s/(R sqrt(2p/3)):
+
+    >>> round(tcp_friendly_rate(1000, 0.1, 1e-6) / (8e-3 / (0.1 * (2e-6 / 3) ** 0.5)), 4)
+    1.0
+    """
+    p = loss_rate
+    waits = rtt_s * math.sqrt(2 * p / 3)
+    timeouts = 4 * rtt_s * 3 * math.sqrt(3 * p / 8) * p * (1 + 32 * p * p)
+    return 8e-6 * packet_bytes / (waits + timeouts)

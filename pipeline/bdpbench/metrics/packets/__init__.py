@@ -1,0 +1,19 @@
+"""Metrics of packet traces: batches of trace lines in, sums and metrics out, in one pass."""
+
+from __future__ import annotations
+
+from bdpbench.metrics.packets.bins import Window
+from bdpbench.metrics.packets.definitions import PACKET_DEFINITIONS
+from bdpbench.metrics.packets.events import COLUMNS
+from bdpbench.metrics.packets.measure import PacketMeter, PacketSums, sum_packets
+from bdpbench.metrics.packets.summary import measure_packets
+
+__all__ = [
+    "COLUMNS",
+    "PACKET_DEFINITIONS",
+    "PacketMeter",
+    "PacketSums",
+    "Window",
+    "measure_packets",
+    "sum_packets",
+]

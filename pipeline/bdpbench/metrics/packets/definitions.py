@@ -1,0 +1,300 @@
+"""What each metric of a packet trace means, in words that reports and `--list-metrics` print."""
+
+from __future__ import annotations
+
+import types
+from collections.abc import Mapping
+from typing import Literal
+
+from bdpbench.metrics.registry import FAIR_ASYMMETRY, PEAK_SHARE, Definition
+
+_SENT = (
+    "A packet is sent with its + line at the link that begins at its source (wireless: s at AGT)"
+)
+_RECEIVED = "received with its r line at its destination (wireless: r at AGT)"
+_WIRE = (
+    "Bytes are those of the trace: with TCP and IP headers (40 bytes) for ns-2's TCP agents, "
+    "without headers for its UDP agents, which trace the size that they were given."
+)
+_TIGHT = (
+    "the link of its route with the least known capacity (given, or measured from packets that "
+    "left a queue one right after another)"
+)
+_BINS = "bins of the series, each stamped with its end"
+
+
+def _define(
+    metric: str, subject: Literal["flow", "link", "run"], unit: str, text: str, source: str
+) -> Definition:
+    return Definition(f"{metric}/1", metric, subject, "run", unit, text, source)
+
+
+_ALL = (
+    _define(
+        "throughput",
+        "flow",
+        "Mbit/s",
+        "Bytes of the flow received in the window, headers and retransmissions included, over the "
+        f"window's length. A packet is {_RECEIVED}. {_WIRE}",
+        "RFC 5166, section 2.1",
+    ),
+    _define(
+        "goodput",
+        "flow",
+        "Mbit/s",
+        "Payload that the receiver got for the first time in the window, over the window's length: "
+        "(received - duplicates)/time, without the 40 bytes of TCP and IP headers. A number "
+        "received before is a duplicate; of agents that number bytes (FullTcp), any number that "
+        "is not above the highest so far.",
+        "RFC 5166, section 2.1",
+    ),
+    _define(
+        "sending_goodput",
+        "flow",
+        "Mbit/s",
+        "(sent - retransmitted)/time at the source, bytes with headers in the window over the "
+        f"window's length. {_SENT}.",
+        "RFC 5166, section 2.1, at the sender",
+    ),
+    _define(
+        "normalised_goodput",
+        "flow",
+        "1",
+        f"goodput over the capacity of {_TIGHT}.",
+        "RFC 5166, section 2.1",
+    ),
+    _define(
+        "retransmissions",
+        "flow",
+        "packets",
+        "Packets sent in the window whose number is not above the highest that their source has "
+        "sent, which is what ns-2's agents count in nrexmitpack_. ACKs have none.",
+        "ns-2, tcp.cc (nrexmitpack_)",
+    ),
+    _define(
+        "retransmission_rate",
+        "flow",
+        "1",
+        "retransmissions over all packets sent in the window.",
+        "ns-2, tcp.cc (nrexmitpack_, ndatapack_)",
+    ),
+    _define(
+        "packet_loss_rate",
+        "flow",
+        "1",
+        "Packets of the flow dropped anywhere in the window, by queues, error models or wireless "
+        f"layers, over the packets that it sent in the window. {_SENT}.",
+        "RFC 5166, section 2.3",
+    ),
+    _define(
+        "slow_start_duration",
+        "flow",
+        "s",
+        "Time from the flow's first packet to its first retransmission: until then its sender has "
+        "seen no loss. Over the whole trace up to the window's end; no value without a "
+        "retransmission.",
+        "RFC 5681, section 3.1",
+    ),
+    _define(
+        "slow_start_loss_rate",
+        "flow",
+        "1",
+        "Of the packets that the flow sent before its first retransmission, the share that was "
+        "dropped. Over the whole trace up to the window's end.",
+        "RFC 5166, section 2.3, over RFC 5681's slow start",
+    ),
+    _define(
+        "one_way_delay",
+        "flow",
+        "ms",
+        f"Mean time from a packet's sending to its arrival, of packets {_RECEIVED} in the window. "
+        f"{_SENT}, so that the wait in the first queue counts.",
+        "RFC 7679; RFC 5166, section 2.2",
+    ),
+    _define(
+        "max_one_way_delay",
+        "flow",
+        "ms",
+        "Largest one-way delay of a packet received in the window.",
+        "RFC 7679",
+    ),
+    _define(
+        "delay_variation",
+        "flow",
+        "ms",
+        "Mean packet delay variation: one-way delay minus the least one-way delay in the window.",
+        "RFC 5481, section 4.2 (PDV)",
+    ),
+    _define(
+        "jitter",
+        "flow",
+        "ms",
+        "Interarrival jitter at the window's end: J := J + (|D| - J)/16 at each arrival, where D "
+        "is the difference of the one-way delays of two packets that arrive after one another.",
+        "RFC 3550, section 6.4.1",
+    ),
+    _define(
+        "rtt",
+        "flow",
+        "ms",
+        "Mean time from a data packet's sending to the arrival of the first ACK with its number at "
+        "the source, of ACKs that arrive in the window. No sample of a packet sent more than once, "
+        "nor of an ACK that covers one (Karn); with delayed ACKs only the last packet that an ACK "
+        "covers gives a sample. Not for agents that number bytes (FullTcp).",
+        "RFC 6298, section 3; Karn and Partridge (1987)",
+    ),
+    _define(
+        "max_rtt",
+        "flow",
+        "ms",
+        "Largest RTT sample in the window, taken as for rtt.",
+        "RFC 6298, section 3",
+    ),
+    _define(
+        "response_time",
+        "flow",
+        "s",
+        "Time from the flow's first packet sent to its last packet received, both in the window: "
+        "the response time of a page or object that is a flow of its own.",
+        "RFC 5166, section 2.1 (transfer times)",
+    ),
+    _define(
+        "time_to_90pct_throughput",
+        "flow",
+        "s",
+        "Time from the flow's first packet sent to the end of the first bin in which its "
+        f"throughput is at or above {PEAK_SHARE:.0%} of the capacity of {_TIGHT}; {_BINS}.",
+        "sharma2006, Table 1, of throughput",
+    ),
+    _define(
+        "throughput_recovery_time",
+        "flow",
+        "s",
+        "Time from the flow's first loss in the window to the end of the first later bin in which "
+        "its throughput is back at 95 % or more of the largest before the loss, having been "
+        f"below that; {_BINS}.",
+        "RFC 5166, section 2.4 (response to changes)",
+    ),
+    _define(
+        "max_min_share",
+        "flow",
+        "Mbit/s",
+        "Max-min fair share by progressive filling over the routes of all data flows and the known "
+        "capacities of their links: all rates rise together, and a flow stops where a link is "
+        "full. Flows that are not TCP want no more than they send.",
+        "Bertsekas and Gallager, Data Networks, section 6.5.2; RFC 5166, section 2.3.1",
+    ),
+    _define(
+        "tcp_friendliness",
+        "flow",
+        "1",
+        "throughput over the rate of a conforming TCP with the flow's mean packet size, mean RTT "
+        "and packet loss rate, by the TCP throughput equation with t_RTO = 4 RTT and b = 1. The "
+        "loss rate is taken for the loss event rate, so that losses in bursts count more.",
+        "RFC 5348, section 3.1",
+    ),
+    _define(
+        "link_throughput",
+        "link",
+        "Mbit/s",
+        "Bytes that began their transmission over the link in the window (- lines), over the "
+        f"window's length. {_WIRE}",
+        "RFC 5166, section 2.1",
+    ),
+    _define(
+        "link_utilization",
+        "link",
+        "1",
+        "link_throughput over the link's capacity, given or measured.",
+        "RFC 5166, section 2.1",
+    ),
+    _define(
+        "link_capacity",
+        "link",
+        "Mbit/s",
+        "Capacity as given, or else measured: bytes of packets that waited and were followed by "
+        "one that had waited for them, over the time between the two departures. ns-2's times are "
+        "rounded to 1 us; known where the busy periods are long enough for an error below 0.5 %.",
+        "definition of bdpbench",
+    ),
+    _define(
+        "link_loss_rate",
+        "link",
+        "1",
+        "Packets dropped at the link in the window over those that came to it (+ lines, and drops "
+        "of packets that never entered the queue).",
+        "RFC 5166, section 2.3",
+    ),
+    _define(
+        "mean_queue_length",
+        "link",
+        "packets",
+        "Mean over time of the packets in the link's queue, without the one being transmitted.",
+        "RFC 5166, section 2.2 (queueing)",
+    ),
+    _define(
+        "max_queue_length",
+        "link",
+        "packets",
+        "Most packets in the link's queue at any moment of the window. A packet that a full queue "
+        "turns away was never in it; one that finds the link idle is in it for no time.",
+        "RFC 5166, section 2.2 (queueing)",
+    ),
+    _define(
+        "queueing_delay",
+        "link",
+        "ms",
+        "Mean time from a packet's + to its - line, of packets that left the queue in the window.",
+        "RFC 5166, section 2.2 (queueing)",
+    ),
+    _define(
+        "max_queueing_delay",
+        "link",
+        "ms",
+        "Largest time from a packet's + to its - line, of packets that left in the window.",
+        "RFC 5166, section 2.2 (queueing)",
+    ),
+    _define(
+        "fairness_index",
+        "run",
+        "1",
+        "Jain's index of the throughputs x_i of the data flows: (sum x_i)^2/(n sum x_i^2), from "
+        "1/n to 1 (fair).",
+        "Jain, Chiu and Hawe (1984), DEC-TR-301; RFC 5166, section 2.3.1",
+    ),
+    _define(
+        "max_min_fairness_index",
+        "run",
+        "1",
+        "Jain's index of throughput over max_min_share, of the data flows: 1 where each flow gets "
+        "the same part of its max-min fair share.",
+        "Jain, Chiu and Hawe (1984), DEC-TR-301, section on normalised allocations",
+    ),
+    _define(
+        "throughput_asymmetry",
+        "run",
+        "1",
+        "(x1 - x2)/(x1 + x2) of the throughputs of two data flows, in the order of their start.",
+        "Bullot, Cottrell and Hughes-Jones (2003)",
+    ),
+    _define(
+        "throughput_ratio",
+        "run",
+        "1",
+        "x1/x2 of the throughputs of two data flows, in the order of their start.",
+        "RFC 5166, section 2.3",
+    ),
+    _define(
+        "throughput_convergence_time",
+        "run",
+        "s",
+        "Of two data flows, time from the start of the second to the end of the first bin from "
+        f"which their throughputs over 10 s have an |asymmetry| of at most {FAIR_ASYMMETRY:g}.",
+        "RFC 5166, section 2.5 (convergence)",
+    ),
+)
+
+PACKET_DEFINITIONS: Mapping[str, Definition] = types.MappingProxyType(
+    {each.metric: each for each in _ALL}
+)
+"""Metric of a packet trace → its definition, in the order in which reports list them."""

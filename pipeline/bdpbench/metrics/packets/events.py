@@ -1,0 +1,290 @@
+"""The events of a batch of trace lines, by what they say about a packet.
+
+A packet that crosses a link makes three lines: ``+`` where it enters the link's queue, ``-`` where
+it leaves the queue and its transmission begins, ``r`` where it has arrived at the far end; or ``+``
+and ``d`` where the queue drops it. So a packet that crosses three links has nine lines, and what is
+asked of a flow has to be asked at one place:
+
+- a packet is *sent* with the ``+`` of the link that begins at its source node, or on a wireless
+  node with the ``s`` of the agent layer (AGT);
+- a packet is *received* with the ``r`` of the link that ends at its destination node, or with the
+  ``r`` of the agent layer;
+- a packet is *dropped* with ``d`` or ``e`` on a link, or with ``D`` or ``d`` on a wireless node.
+
+A *stream* is what one agent sends to another: flow id, source and destination node and port. The
+ACKs of a TCP flow are a stream of their own, in the other direction.
+"""
+
+from __future__ import annotations
+
+import functools
+import operator
+from dataclasses import dataclass
+
+import polars as pl
+
+COLUMNS = (
+    "time_s",
+    "event",
+    "from_node",
+    "to_node",
+    "type",
+    "bytes",
+    "flow",
+    "src_node",
+    "src_port",
+    "dst_node",
+    "dst_port",
+    "seq",
+    "uid",
+    "header_bytes",
+    "layer",
+    "node",
+    "reason",
+)
+"""Columns of a packet trace that metrics read."""
+
+ENDS = ("flow", "src_node", "src_port", "dst_node", "dst_port")
+"""Columns that tell one stream from another."""
+
+TCP_HEADER_BYTES = 40
+"""TCP and IP headers that ns-2's TCP agents add to their packetSize_ (``tcpip_base_hdr_size_``)."""
+
+# 0.1.0 with ns-2's default of 11 bits for the last level. In a flat topology of more nodes than
+# that an address is the node's number, which is what the first lines then tell as well.
+_FIRST_HIERARCHICAL = 1 << 11
+_TO_BITS = 32
+_ODDS = (
+    -0x61C8864680B583EB,
+    -0x40A7B892E31B1A47,
+    0x14D049BB133111EB,
+    -0x2917014799A6026D,
+    0x2545F4914F6CDD1D,
+)
+_AGENT_LAYER = "AGT"
+
+
+@dataclass(frozen=True)
+class Events:
+    """What happened in a batch, each frame in the order of the trace.
+
+    sends, arrivals, drops: time_s (f64, s), stream (i64), type, bytes (i64, with headers),
+    payload_bytes (i64), seq, uid (i64), and ENDS; arrivals also have reverse (i64), the stream in
+    the other direction, and drops link (i64, null on wireless nodes).
+    passed: packets that found a link idle and its queue empty, so that they left at once: time_s,
+    link, bytes. waiting: lines of all others, on links: row (u32), event, time_s, link, uid, bytes.
+    entries: all that entered a queue: time_s, link, stream, bytes; lazy, since they are many.
+    """
+
+    last_s: float
+    sends: pl.DataFrame
+    arrivals: pl.DataFrame
+    drops: pl.DataFrame
+    passed: pl.DataFrame
+    waiting: pl.DataFrame
+    entries: pl.LazyFrame
+
+
+class FlowIds:
+    """Flow ids for lines of the old wireless format, which has none: those of the same end points.
+
+    They are known from the links of a wired-cum-wireless trace; elsewhere they stay null.
+    """
+
+    def __init__(self) -> None:
+        self._known = pl.DataFrame(schema=dict.fromkeys(ENDS, pl.Int32))
+
+    def fill(self, batch: pl.DataFrame) -> pl.DataFrame:
+        """The batch with the flow ids that are known."""
+        if batch["flow"].null_count() == 0:
+            return batch
+        ends = list(ENDS[1:])
+        seen = batch.filter(pl.col("flow").is_not_null()).select(ENDS)
+        self._known = pl.concat([self._known, seen]).unique(ends, keep="first", maintain_order=True)
+        known = self._known.rename({"flow": "known_flow"})
+        filled = batch.join(known, on=ends, how="left", maintain_order="left")
+        flow = pl.coalesce("flow", "known_flow").alias("flow")
+        return filled.with_columns(flow).drop("known_flow")
+
+
+class Hosts:
+    """Which node has which address, where addresses are hierarchical and not the nodes' numbers.
+
+    The link of a line is given by numbers, and the ends of its packet by addresses. A packet's
+    first ``+`` is at its source: that tells the number of the address. A receiver that never sends
+    anything stays unknown, and a wireless node has none.
+    """
+
+    def __init__(self) -> None:
+        self._known = pl.DataFrame(schema={"address": pl.Int32, "host": pl.Int32})
+
+    def add(self, batch: pl.DataFrame) -> pl.DataFrame:
+        """The batch with src_host and dst_host (i32), if its addresses are hierarchical."""
+        on_link = pl.col("from_node").is_not_null()
+        top = batch.lazy().filter(on_link).select(pl.col("src_node").max()).collect().item()
+        if self._known.is_empty() and (top is None or top < _FIRST_HIERARCHICAL):
+            return batch
+        # What a wireless node sends comes to its base station's link later, and is not from there.
+        starts = pl.col("event").is_in(("+", "s")) & pl.col("src_node").is_not_null()
+        first = batch.filter(starts).select(address="src_node", host="from_node")
+        self._known = pl.concat([self._known, first]).unique(
+            "address", keep="first", maintain_order=True
+        )
+        for end in ("src", "dst"):
+            known = self._known.rename({"address": f"{end}_node", "host": f"{end}_host"})
+            batch = batch.join(known, on=f"{end}_node", how="left", maintain_order="left")
+        return batch
+
+
+def link_key() -> pl.Expr:
+    """A link as one number (i64): from_node · 2^32 + to_node."""
+    start = pl.col("from_node").cast(pl.Int64) * (1 << _TO_BITS)
+    return (start + pl.col("to_node").cast(pl.Int64)).alias("link")
+
+
+def link_ends() -> tuple[pl.Expr, pl.Expr]:
+    """from_node and to_node (i32) of a ``link_key``.
+
+    >>> link = pl.DataFrame({"from_node": [7], "to_node": [3]}).select(link_key())
+    >>> link.select(link_ends()).row(0)
+    (7, 3)
+    """
+    start = (pl.col("link") // (1 << _TO_BITS)).cast(pl.Int32)
+    end = (pl.col("link") % (1 << _TO_BITS)).cast(pl.Int32)
+    return start.alias("from_node"), end.alias("to_node")
+
+
+def stream_key(*, reverse: bool = False) -> pl.Expr:
+    """A stream as one number (i64), a hash of ENDS; of the opposite stream if ``reverse``.
+
+    One key of 64 bits is grouped and joined many times faster than five columns.
+    """
+    order = ("flow", "dst_node", "dst_port", "src_node", "src_port") if reverse else ENDS
+    parts = [
+        pl.col(name).cast(pl.Int64).fill_null(-1) * odd
+        for name, odd in zip(order, _ODDS, strict=True)
+    ]
+    key = functools.reduce(operator.add, parts)
+    return key.alias("reverse" if reverse else "stream")
+
+
+def split_events(batch: pl.DataFrame) -> Events:
+    """Sort the lines of a batch by what they say.
+
+    Args:
+        batch: columns of ``COLUMNS`` as the trace reader makes them, at least one row; those that
+            no line of the format has (layer, node, reason, header_bytes) may be missing; src_host
+            and dst_host where ``Hosts`` has added them.
+    """
+    wireless = _wireless_lines(batch)
+    wired = batch if wireless is None else batch.filter(pl.col("layer").is_null())
+    at_once = _leaves_at_once(wired)
+    event = pl.col("event")
+    source, receiver = (
+        pl.col(f"{end}_host" if f"{end}_host" in wired.columns else f"{end}_node")
+        for end in ("src", "dst")
+    )
+    sends = _packets(wired, (event == "+") & (pl.col("from_node") == source))
+    arrivals = _packets(
+        wired,
+        (event == "r") & (pl.col("to_node") == receiver),
+        stream_key(reverse=True),
+    )
+    drops = _packets(wired, event.is_in(("d", "e")), link_key())
+    if wireless is not None:
+        sends, arrivals, drops = _with_wireless(wireless, sends, arrivals, drops)
+    return Events(
+        float(batch["time_s"][-1]),
+        sends,
+        arrivals,
+        drops,
+        wired.lazy().filter(at_once).select("time_s", link_key(), _wide_bytes()).collect(),
+        _waiting(wired, at_once),
+        wired.lazy().filter(event == "+").select("time_s", link_key(), stream_key(), _wide_bytes()),
+    )
+
+
+def _wireless_lines(batch: pl.DataFrame) -> pl.DataFrame | None:
+    """Lines of wireless nodes; None for a batch without any."""
+    if "layer" not in batch.columns or batch["layer"].null_count() == batch.height:
+        return None
+    return batch.filter(pl.col("layer").is_not_null())
+
+
+def _wide_bytes() -> pl.Expr:
+    return pl.col("bytes").cast(pl.Int64)
+
+
+def _packets(lines: pl.DataFrame, which: pl.Expr, *more: pl.Expr) -> pl.DataFrame:
+    return (
+        lines.lazy()
+        .filter(which)
+        .select(
+            "time_s",
+            stream_key(),
+            "type",
+            _wide_bytes(),
+            _payload(lines).alias("payload_bytes"),
+            "seq",
+            "uid",
+            *ENDS,
+            *more,
+        )
+        .collect()
+    )
+
+
+def _payload(lines: pl.DataFrame) -> pl.Expr:
+    """Bytes of the application: without TCP/IP's headers where the size includes them.
+
+    ns-2's UDP agents trace the size that they were given, without a header.
+    """
+    headers: pl.Expr = pl.lit(TCP_HEADER_BYTES, dtype=pl.Int64)
+    if "header_bytes" in lines.columns:
+        given = pl.col("header_bytes").cast(pl.Int64)
+        headers = pl.when(given > 0).then(given).otherwise(headers)
+    is_tcp = pl.col("type").is_in(("tcp", "ack"))
+    size = _wide_bytes()
+    return pl.when(is_tcp).then((size - headers).clip(0)).otherwise(size)
+
+
+def _leaves_at_once(lines: pl.DataFrame) -> pl.Series:
+    """``+`` lines whose packet's ``-`` is the next line, at the same time.
+
+    Most lines of a trace come in such pairs; setting them aside first leaves a tenth of them to be
+    matched by the number of the packet.
+    """
+    names = ("uid", "from_node", "to_node", "time_s")
+    same = [pl.col(name) == pl.col(name).shift(-1) for name in names]
+    leaves = (pl.col("event") == "+") & (pl.col("event").shift(-1) == "-")
+    at_once = leaves & same[0] & same[1] & same[2] & same[3]
+    return lines.select(at_once.fill_null(value=False).alias("at_once")).to_series()
+
+
+def _waiting(lines: pl.DataFrame, at_once: pl.Series) -> pl.DataFrame:
+    passed = at_once | at_once.shift(1, fill_value=False)
+    return (
+        lines.lazy()
+        .with_row_index("row")
+        .filter(~passed & pl.col("event").is_in(("+", "-", "d", "e")))
+        .select("row", "event", "time_s", link_key(), "uid", _wide_bytes())
+        .collect()
+    )
+
+
+def _with_wireless(
+    lines: pl.DataFrame, sends: pl.DataFrame, arrivals: pl.DataFrame, drops: pl.DataFrame
+) -> tuple[pl.DataFrame, pl.DataFrame, pl.DataFrame]:
+    """Events of links and of wireless nodes together, in the order of time."""
+    event, at_agent = pl.col("event"), pl.col("layer") == _AGENT_LAYER
+    is_packet = pl.col("src_node").is_not_null()
+    more = (
+        (sends, (event == "s") & at_agent, ()),
+        (arrivals, (event == "r") & at_agent, (stream_key(reverse=True),)),
+        (drops, event.is_in(("D", "d")) & is_packet, (pl.lit(None, pl.Int64).alias("link"),)),
+    )
+    found = [
+        pl.concat([wired, _packets(lines, which, *columns)]).sort("time_s", maintain_order=True)
+        for wired, which, columns in more
+    ]
+    return found[0], found[1], found[2]

@@ -1,0 +1,353 @@
+"""What streams sent, lost and received, and how long it took: partial sums over batches."""
+
+from __future__ import annotations
+
+import types
+
+import polars as pl
+
+from bdpbench.metrics.packets.bins import BinnedSums, Window
+from bdpbench.metrics.packets.events import ENDS, Events, stream_key
+from bdpbench.metrics.packets.tracking import (
+    MOST_OPEN,
+    ArrivedBefore,
+    Highest,
+    InFlight,
+    SentBefore,
+)
+
+_TCP = "tcp"
+_ACK = "ack"
+_SMOOTHING = 1 / 16  # RFC 3550, section 6.4.1
+
+
+class FlowSums:
+    """Counts, bytes and delays of streams by bin of time.
+
+    Args:
+        window: the time that is counted; what lies before it is only remembered.
+        width_s: width of the bins, s; None to choose it.
+    """
+
+    def __init__(self, window: Window, width_s: float | None) -> None:
+        count, data = pl.len().cast(pl.Int64), pl.col("retransmitted")
+        delay = pl.col("delay_s")
+        self._window = window
+        self._sent_before = SentBefore()
+        self._in_flight = InFlight()
+        self._arrived_before = ArrivedBefore()
+        self._round_trips = RoundTrips()
+        self._sent = BinnedSums(
+            "stream",
+            {
+                "sent_pkts": count,
+                "sent_bytes": pl.col("bytes").sum(),
+                "retransmitted_pkts": data.sum().cast(pl.Int64),
+                "retransmitted_bytes": pl.col("bytes").filter(data).sum(),
+            },
+            width_s=width_s,
+        )
+        self._received = BinnedSums(
+            "stream",
+            {
+                "received_pkts": count,
+                "received_bytes": pl.col("bytes").sum(),
+                "good_bytes": pl.col("payload_bytes").filter("new").sum(),
+                "delays": delay.count().cast(pl.Int64),
+                "delay_sum_s": delay.sum(),
+            },
+            {"delay_max_s": delay.max()},
+            width_s=width_s,
+        )
+        self._dropped = BinnedSums(
+            "stream",
+            {"dropped_pkts": count, "dropped_bytes": pl.col("bytes").sum()},
+            width_s=width_s,
+        )
+        self._rtts = BinnedSums(
+            "stream",
+            {"rtts": count, "rtt_sum_s": pl.col("rtt_s").sum()},
+            {"rtt_max_s": pl.col("rtt_s").max()},
+            width_s=width_s,
+        )
+        self._jitter = Jitter()
+        self._streams = Streams()
+        self._times = Times()
+        self._slow_starts = SlowStarts()
+
+    @property
+    def binned(self) -> tuple[BinnedSums, ...]:
+        """The sums by bin."""
+        return self._sent, self._received, self._dropped, self._rtts
+
+    @property
+    def forgotten(self) -> int:
+        """Packets whose end the trace did not hold while it was remembered that they were sent."""
+        return self._in_flight.forgotten
+
+    def update(self, events: Events) -> None:
+        """Add a batch."""
+        self._streams.update(events)
+        sends = self._sent_before.mark(events.sends.drop(ENDS))
+        arrivals, drops = self._in_flight.match(
+            sends, events.arrivals.drop(ENDS), events.drops.drop(ENDS)
+        )
+        arrivals = self._arrived_before.mark(arrivals, self._sent_before.byte_streams).with_columns(
+            delay_s=pl.col("time_s") - pl.col("sent_s")
+        )
+        samples = self._round_trips.match(sends, arrivals, self._sent_before.byte_streams)
+        self._slow_starts.update(sends, drops)
+        found = [sends, arrivals, drops, samples]
+        if self._window.is_bounded:
+            found = [each.filter(self._window.holds()) for each in found]
+        for sums, rows in zip(self.binned, found, strict=True):
+            sums.add(rows, events.last_s)
+        self._times.update(*found[:3])
+        self._jitter.update(found[1])
+
+    def learn(self, batch: pl.DataFrame, streams: pl.Series) -> None:
+        """Add those of ``streams`` that are not known: seen in the batch, but not at their ends."""
+        self._streams.learn(batch, streams)
+
+    def series(self, width_s: float, end_s: float) -> pl.DataFrame:
+        """Sums by stream (i64) and bin (i32), null where nothing was counted."""
+        parts = [each.result(width_s, end_s) for each in self.binned]
+        joined = parts[0]
+        for part in parts[1:]:
+            joined = joined.join(part, on=["stream", "bin"], how="full", coalesce=True)
+        return joined.sort("stream", "bin")
+
+    def totals(self) -> pl.DataFrame:
+        """One row a stream: who it is, and what is not a sum over bins."""
+        joined = self._streams.result()
+        for part in (self._times.result(), self._jitter.result(), self._slow_starts.result()):
+            joined = joined.join(part, on="stream", how="left")
+        return joined
+
+
+class Streams:
+    """Who the streams are: their ends and their type."""
+
+    _SCHEMA = types.MappingProxyType(
+        {
+            "stream": pl.Int64,
+            **dict.fromkeys(ENDS, pl.Int32),
+            "type": pl.String,
+            "is_ack": pl.Boolean,
+            "is_numbered": pl.Boolean,
+        }
+    )
+
+    def __init__(self) -> None:
+        self._known = pl.DataFrame(schema=self._SCHEMA)
+
+    def update(self, events: Events) -> None:
+        """Add the streams of a batch."""
+        for rows in (events.sends, events.arrivals, events.drops):
+            self._add(rows)
+
+    def learn(self, batch: pl.DataFrame, streams: pl.Series) -> None:
+        """Add those of ``streams`` that are not known, from the lines of a batch."""
+        missing = streams.filter(~streams.is_in(self._known["stream"].implode()))
+        if missing.len():
+            lines = batch.select(stream_key(), *ENDS, "type", "seq")
+            self._add(lines.filter(pl.col("stream").is_in(missing.implode())))
+
+    def _add(self, rows: pl.DataFrame) -> None:
+        if rows.is_empty():
+            return
+        found = rows.group_by("stream", maintain_order=True).agg(
+            pl.col(*ENDS).first(),
+            pl.col("type").first().cast(pl.String),
+            (pl.col("type") == _ACK).all().alias("is_ack"),
+            (pl.col("seq") >= 0).any().alias("is_numbered"),
+        )
+        self._known = (
+            pl.concat([self._known, found])
+            .group_by("stream", maintain_order=True)
+            .agg(
+                pl.col(*ENDS, "type").first(),
+                pl.col("is_ack").all(),
+                pl.col("is_numbered").any(),
+            )
+        )
+
+    def result(self) -> pl.DataFrame:
+        """One row a stream, as they appear: ENDS, type, is_ack, is_numbered (bool)."""
+        return self._known
+
+
+class Times:
+    """When streams sent, retransmitted, lost and received, first or last."""
+
+    _EARLIEST = ("first_sent_s", "first_retransmission_s", "first_drop_s", "delay_min_s")
+
+    def __init__(self) -> None:
+        names = (*self._EARLIEST, "last_received_s")
+        schema = {"stream": pl.Int64, **dict.fromkeys(names, pl.Float64)}
+        self._known = pl.DataFrame(schema=schema)
+
+    def update(self, sends: pl.DataFrame, arrivals: pl.DataFrame, drops: pl.DataFrame) -> None:
+        """Add the packets of a batch."""
+        time_s, again = pl.col("time_s"), pl.col("retransmitted")
+        sent = sends.group_by("stream").agg(
+            first_sent_s=time_s.min(), first_retransmission_s=time_s.filter(again).min()
+        )
+        received = arrivals.group_by("stream").agg(
+            last_received_s=time_s.max(), delay_min_s=pl.col("delay_s").min()
+        )
+        dropped = drops.group_by("stream").agg(first_drop_s=time_s.min())
+        self._known = (
+            pl.concat([self._known, sent, received, dropped], how="diagonal")
+            .group_by("stream")
+            .agg(pl.col(*self._EARLIEST).min(), pl.col("last_received_s").max())
+        )
+
+    def result(self) -> pl.DataFrame:
+        """One row a stream: times in s, null for what never was."""
+        return self._known
+
+
+class Jitter:
+    """Interarrival jitter J of RFC 3550, section 6.4.1, at the last arrival of each stream.
+
+    D is the difference of the one-way delays of two packets that arrive after one another;
+    J := J + (abs(D) - J)/16.
+    """
+
+    def __init__(self) -> None:
+        self._last = pl.DataFrame(schema={"stream": pl.Int64, "delay_s": pl.Float64})
+        self._jitter = pl.DataFrame(schema={"stream": pl.Int64, "jitter_s": pl.Float64})
+
+    def update(self, arrivals: pl.DataFrame) -> None:
+        """Add arrivals: stream, delay_s (f64, s, null where it is not known)."""
+        known = arrivals.filter(pl.col("delay_s").is_not_null()).select("stream", "delay_s")
+        delays = pl.concat([self._last, known])
+        self._last = delays.group_by("stream").agg(pl.col("delay_s").last())
+        # J is 0 before the first difference, and the differences of a batch follow the J before it.
+        steps = delays.select("stream", jitter_s=pl.col("delay_s").diff().abs().over("stream"))
+        first = self._last.select("stream", jitter_s=0.0)
+        started = pl.concat([self._jitter, first]).unique(
+            "stream", keep="first", maintain_order=True
+        )
+        averaged = pl.col("jitter_s").ewm_mean(alpha=_SMOOTHING, adjust=False).last()
+        moved = pl.concat([started, steps.filter(pl.col("jitter_s").is_not_null())])
+        self._jitter = moved.group_by("stream").agg(averaged)
+
+    def result(self) -> pl.DataFrame:
+        """stream, jitter_s (f64, s; 0 for a stream of one arrival)."""
+        return self._jitter
+
+
+class RoundTrips:
+    """RTT samples: from a data packet's departure to the arrival of the ACK with its number.
+
+    After Karn, a packet that was sent more than once gives no sample; nor does an ACK that covers
+    such a packet, since a hole in the data held it up. An ACK carries the highest number in order
+    that has arrived, so that with delayed ACKs only the last packet that it covers gives a sample,
+    whose arrival sent it, and no wait at the receiver is counted but that of its timer.
+    """
+
+    def __init__(self) -> None:
+        pair = {"stream": pl.Int64, "seq": pl.Int64}
+        self._open = pl.DataFrame(schema={**pair, "sent_s": pl.Float64})
+        self._again = pl.DataFrame(schema=pair)
+        self._acked = Highest()
+
+    def match(
+        self, sends: pl.DataFrame, arrivals: pl.DataFrame, byte_streams: pl.DataFrame
+    ) -> pl.DataFrame:
+        """Samples: stream (i64, of the data), time_s (f64, s, of the ACK), rtt_s (f64, s).
+
+        Args:
+            sends: time_s, stream, type, seq, retransmitted.
+            arrivals: time_s, reverse, type, seq.
+            byte_streams: streams whose numbers are bytes, which ACKs of one-way agents never name.
+        """
+        data = sends.filter(pl.col("type") == _TCP).join(byte_streams, on="stream", how="anti")
+        self._again = pl.concat([self._again, data.filter("retransmitted").select("stream", "seq")])
+        started = pl.concat([self._open, data.select("stream", "seq", sent_s="time_s")])
+        acks = self._new_acks(arrivals)
+        fresh = acks.join(self._held_up(acks), on=["stream", "seq"], how="anti")
+        samples = fresh.join(started, on=["stream", "seq"], how="inner", maintain_order="left")
+        self._open, self._again = self._not_acked(started), self._not_acked(self._again.unique())
+        return samples.select("stream", "time_s", rtt_s=pl.col("time_s") - pl.col("sent_s"))
+
+    def _new_acks(self, arrivals: pl.DataFrame) -> pl.DataFrame:
+        """ACKs that acknowledge something new: time_s, seq, stream (of the data)."""
+        acks = arrivals.filter(pl.col("type") == _ACK).select("time_s", "seq", stream="reverse")
+        new = pl.col("seq") > self._acked.before(acks).fill_null(-1)
+        return acks.filter(new)
+
+    def _not_acked(self, rows: pl.DataFrame) -> pl.DataFrame:
+        acked = self._acked.known.rename({"seq": "acked"})
+        joined = rows.join(acked, on="stream", how="left", maintain_order="left")
+        open_rows = joined.filter(pl.col("seq") > pl.col("acked").fill_null(-1))
+        return open_rows.drop("acked").tail(MOST_OPEN)
+
+    def _held_up(self, acks: pl.DataFrame) -> pl.DataFrame:
+        """The ACKs (stream, seq) that cover a packet which was sent more than once."""
+        if self._again.is_empty():
+            return self._again
+        first = self._again.sort("seq").join_asof(
+            acks.select("stream", "seq", covers="seq").sort("seq"),
+            on="seq",
+            by="stream",
+            strategy="forward",
+            check_sortedness=False,
+        )
+        return first.filter(pl.col("covers").is_not_null()).select("stream", seq="covers")
+
+
+class SlowStarts:
+    """Packets that streams sent before their first retransmission, and how many of them were lost.
+
+    Until then a TCP sender has seen no loss, and doubles its window every round trip (as long as
+    ssthresh, which is at first the window's limit, lets it).
+    """
+
+    def __init__(self) -> None:
+        self._counts = pl.DataFrame(
+            schema={
+                "stream": pl.Int64,
+                "end_s": pl.Float64,
+                "slow_start_pkts": pl.Int64,
+                "slow_start_drops": pl.Int64,
+                "started_s": pl.Float64,
+            }
+        )
+
+    def update(self, sends: pl.DataFrame, drops: pl.DataFrame) -> None:
+        """Add sends (time_s, stream, retransmitted) and drops (stream, sent_s)."""
+        ends = self._counts.select("stream", "end_s")
+        again = sends.filter("retransmitted").select("stream", end_s="time_s")
+        ends = pl.concat([ends, again]).group_by("stream").agg(pl.col("end_s").min())
+        early = [
+            rows.join(ends, on="stream", how="left")
+            .filter(pl.col("end_s").is_null() | (pl.col(at) < pl.col("end_s")))
+            .group_by("stream")
+            .agg(pl.len().cast(pl.Int64).alias(name))
+            for rows, at, name in (
+                (sends, "time_s", "slow_start_pkts"),
+                (drops.filter(pl.col("sent_s").is_not_null()), "sent_s", "slow_start_drops"),
+            )
+        ]
+        started = sends.group_by("stream").agg(started_s=pl.col("time_s").first())
+        parts = [self._counts.drop("end_s"), *early, ends, started]
+        self._counts = (
+            pl.concat(parts, how="diagonal")
+            .group_by("stream")
+            .agg(
+                pl.col("end_s", "started_s").min(),
+                pl.col("slow_start_pkts", "slow_start_drops").sum(),
+            )
+        )
+
+    def result(self) -> pl.DataFrame:
+        """One row a stream.
+
+        Returns:
+            stream, slow_start_end_s (f64, s, null without a retransmission), slow_start_pkts,
+            slow_start_drops (i64), started_s (f64, s, first packet sent).
+        """
+        return self._counts.rename({"end_s": "slow_start_end_s"})

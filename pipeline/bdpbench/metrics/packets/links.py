@@ -1,0 +1,270 @@
+"""What links carried and dropped, and how their queues stood: partial sums over batches."""
+
+from __future__ import annotations
+
+import types
+
+import polars as pl
+
+from bdpbench.metrics.packets.bins import BinnedSums, Window
+from bdpbench.metrics.packets.events import Events
+from bdpbench.metrics.packets.tracking import MOST_OPEN
+
+_ODD_UID = 0x2545F4914F6CDD1D
+_RESOLUTION_S = 1e-6
+_LARGEST_ERROR = 0.005
+_DEPARTURE = {"time_s": pl.Float64, "link": pl.Int64, "bytes": pl.Int64, "wait_s": pl.Float64}
+
+
+class LinkSums:
+    """Counts, bytes, queue lengths and queueing delays of links by bin of time.
+
+    Args:
+        window: the time that is counted; what lies before it is only remembered.
+        width_s: width of the bins, s; None to choose it.
+    """
+
+    def __init__(self, window: Window, width_s: float | None) -> None:
+        count, size = pl.len().cast(pl.Int64), pl.col("bytes").sum()
+        wait = pl.col("wait_s")
+        self._window = window
+        self._queue = Queue()
+        self._capacity = Capacity()
+        self._entered = _EnteredByFlow()
+        self._before: list[pl.DataFrame] = []
+        self._left = BinnedSums(
+            "link", {"departed_pkts": count, "departed_bytes": size}, width_s=width_s
+        )
+        self._waits = BinnedSums(
+            "link",
+            {"waited_pkts": (wait > 0).sum().cast(pl.Int64), "wait_sum_s": wait.sum()},
+            {"wait_max_s": wait.max()},
+            width_s=width_s,
+        )
+        self._dropped = BinnedSums(
+            "link", {"dropped_pkts": count, "dropped_bytes": size}, width_s=width_s
+        )
+        self._lengths = BinnedSums(
+            "link",
+            {
+                "change_pkts": pl.col("change").sum(),
+                "change_times_s": (pl.col("change") * pl.col("time_s")).sum(),
+            },
+            {"longest_pkts": pl.col("length").max()},
+            width_s=width_s,
+        )
+
+    @property
+    def binned(self) -> tuple[BinnedSums, ...]:
+        """The sums by bin."""
+        return self._left, self._waits, self._dropped, self._lengths
+
+    def update(self, events: Events) -> None:
+        """Add a batch."""
+        waits, changes = self._queue.match(events.waiting)
+        departed = pl.concat([events.passed, waits.select("time_s", "link", "bytes")])
+        drops = events.drops.filter(pl.col("link").is_not_null())
+        self._capacity.update(waits)
+        found = [departed, waits, drops, changes]
+        entries = events.entries
+        if self._window.is_bounded:
+            early = changes.filter(pl.col("time_s") < self._window.start_s)
+            self._before.append(early.group_by("link").agg(pl.col("change").sum()))
+            found = [each.filter(self._window.holds()) for each in found]
+            entries = entries.filter(self._window.holds())
+        for sums, rows in zip(self.binned, found, strict=True):
+            sums.add(rows, events.last_s)
+        self._entered.update(entries)
+
+    def series(self, width_s: float, end_s: float) -> pl.DataFrame:
+        """Sums by link (i64) and bin (i32), null where nothing was counted."""
+        parts = [each.result(width_s, end_s) for each in self.binned]
+        joined = parts[0]
+        for part in parts[1:]:
+            joined = joined.join(part, on=["link", "bin"], how="full", coalesce=True)
+        return joined.sort("link", "bin")
+
+    def lengths_at_start(self) -> pl.DataFrame:
+        """link, pkts (i64): packets in the queue where the window begins; others have none."""
+        empty = pl.DataFrame(schema={"link": pl.Int64, "change": pl.Int64})
+        return pl.concat([empty, *self._before]).group_by("link").agg(pkts=pl.col("change").sum())
+
+    def capacities(self) -> pl.DataFrame:
+        """link, capacity_mbps (f64, Mbit/s), of links that were busy for long enough to tell."""
+        return self._capacity.result()
+
+    def streams(self) -> pl.Series:
+        """Streams that entered a link."""
+        return self._entered.streams()
+
+    def by_flow(self) -> pl.DataFrame:
+        """link, stream, entered_pkts, entered_bytes, first_s: what each stream put on each link."""
+        return self._entered.result()
+
+
+class Queue:
+    """Packets in queues, and how long they were there.
+
+    A queue holds what has entered it (``+``) and neither left it (``-``) nor been dropped. The
+    packet being transmitted is no longer in it. A packet that leaves or is dropped at the moment at
+    which it comes was never in it, and one that an error model drops before the queue has no ``+``.
+    """
+
+    def __init__(self) -> None:
+        self._open = pl.DataFrame(
+            schema={
+                "key": pl.Int64,
+                "entered_s": pl.Float64,
+                "link": pl.Int64,
+                "bytes": pl.Int64,
+            }
+        )
+        self._lengths = pl.DataFrame(schema={"link": pl.Int64, "length": pl.Int64})
+
+    def match(self, lines: pl.DataFrame) -> tuple[pl.DataFrame, pl.DataFrame]:
+        """Departures and changes of length of a batch.
+
+        Args:
+            lines: row (u32), event, time_s (f64, s), link, uid, bytes (i64), in order of the trace.
+
+        Returns:
+            Departures: time_s (f64, s), link, bytes (i64), wait_s (f64, s), in order of time. A
+            departure whose arrival the trace does not hold has no wait. Changes: time_s, link,
+            change (i64, 1 or -1), length (i64, packets after it), in the order of the trace.
+        """
+        key = (pl.col("uid") * _ODD_UID + pl.col("link")).alias("key")
+        is_entry = pl.col("event") == "+"
+        entries = lines.filter(is_entry).select(
+            key, "link", "bytes", entered_s="time_s", entered_row="row"
+        )
+        exits = lines.filter(~is_entry).select(
+            key, "time_s", "link", "bytes", left_row="row", departs=pl.col("event") == "-"
+        )
+        stays = pl.concat([self._open, entries], how="diagonal").join(
+            exits.select("key", "left_row", "departs", left_s="time_s"),
+            on="key",
+            how="left",
+            maintain_order="left",
+        )
+        self._open = stays.filter(pl.col("left_s").is_null()).select(self._open.columns)
+        self._open = self._open.tail(MOST_OPEN)
+        return self._departures(stays, exits), self._changes(stays)
+
+    def _departures(self, stays: pl.DataFrame, exits: pl.DataFrame) -> pl.DataFrame:
+        departed = stays.filter("departs").select(
+            "link", "bytes", time_s="left_s", wait_s=pl.col("left_s") - pl.col("entered_s")
+        )
+        if departed.height < exits["departs"].sum():
+            unknown = exits.filter("departs").join(stays, on="key", how="anti")
+            columns = unknown.select("link", "bytes", "time_s", wait_s=pl.lit(None, pl.Float64))
+            departed = pl.concat([departed, columns])
+        return departed.sort("time_s", maintain_order=True)
+
+    def _changes(self, stays: pl.DataFrame) -> pl.DataFrame:
+        # What a full queue turns away, or an idle link takes at once, was never in the queue.
+        held = stays.filter((pl.col("left_s") > pl.col("entered_s")).fill_null(value=True))
+        up = held.filter(pl.col("entered_row").is_not_null()).select(
+            "link", time_s="entered_s", row="entered_row", change=pl.lit(1, pl.Int64)
+        )
+        down = held.filter(pl.col("left_s").is_not_null()).select(
+            "link", time_s="left_s", row="left_row", change=pl.lit(-1, pl.Int64)
+        )
+        changes = (
+            pl.concat([up, down])
+            .sort("row")
+            .join(self._lengths, on="link", how="left", maintain_order="left")
+        )
+        before = pl.col("length").fill_null(0)
+        changes = changes.with_columns(length=pl.col("change").cum_sum().over("link") + before)
+        now = changes.group_by("link").agg(pl.col("length").last())
+        others = self._lengths.join(now, on="link", how="anti")
+        self._lengths = pl.concat([others, now])
+        return changes.drop("row")
+
+
+class Capacity:
+    """Capacities of links, from packets that left their queue one right after another.
+
+    A packet that waited while the one before it left was sent when that one's transmission ended:
+    the time between them is the transmission time of the one before. Both have waited: those that
+    found the link idle are counted apart, and are few where it matters. ns-2 rounds times to 1 us,
+    so that the ends of a busy period may be off by as much; a capacity is known where all of them
+    together are off by less than 0.5 %.
+    """
+
+    _SUMS = types.MappingProxyType(
+        {"link": pl.Int64, "periods": pl.Int64, "bytes": pl.Int64, "busy_s": pl.Float64}
+    )
+
+    def __init__(self) -> None:
+        self._last = pl.DataFrame(schema=_DEPARTURE)
+        self._sums = pl.DataFrame(schema=self._SUMS)
+
+    def update(self, departures: pl.DataFrame) -> None:
+        """Add departures, as ``Queue.match`` returns them."""
+        rows = pl.concat([self._last, departures.select(*_DEPARTURE)])
+        self._last = rows.group_by("link").last().select(*_DEPARTURE)
+        next_s, next_wait_s = (pl.col(name).shift(-1).over("link") for name in ("time_s", "wait_s"))
+        follows = (next_s - next_wait_s <= pl.col("time_s")).fill_null(value=False)
+        marked = rows.with_columns(next_s=next_s, follows=follows)
+        begins = ~pl.col("follows").shift(1, fill_value=False).over("link")
+        found = (
+            marked.with_columns(begins=begins)
+            .filter("follows")
+            .group_by("link")
+            .agg(
+                pl.col("begins").sum().cast(pl.Int64).alias("periods"),
+                pl.col("bytes").sum(),
+                busy_s=(pl.col("next_s") - pl.col("time_s")).sum(),
+            )
+        )
+        parts = pl.concat([self._sums, found])
+        self._sums = parts.group_by("link").agg(pl.col("periods", "bytes", "busy_s").sum())
+
+    def result(self) -> pl.DataFrame:
+        """link, capacity_mbps (f64, Mbit/s)."""
+        known = pl.col("periods") * _RESOLUTION_S < _LARGEST_ERROR * pl.col("busy_s")
+        return self._sums.filter(known).select(
+            "link", capacity_mbps=8e-6 * pl.col("bytes") / pl.col("busy_s")
+        )
+
+
+class _EnteredByFlow:
+    """Packets and bytes that each stream put on each link: its route, and its share."""
+
+    def __init__(self) -> None:
+        self._parts: list[pl.DataFrame] = []
+
+    def update(self, entries: pl.LazyFrame) -> None:
+        # One key of 64 bits groups twice as fast as two do.
+        group = (pl.col("link") * _ODD_UID + pl.col("stream")).alias("_group")
+        self._parts.append(
+            entries.group_by(group)
+            .agg(
+                pl.first("link", "stream"),
+                pl.len().cast(pl.Int64).alias("entered_pkts"),
+                pl.col("bytes").sum().alias("entered_bytes"),
+                pl.col("time_s").first().alias("first_s"),
+            )
+            .drop("_group")
+            .collect()
+        )
+        if len(self._parts) > 64:
+            self._parts = [self.result()]
+
+    def streams(self) -> pl.Series:
+        return pl.concat([each["stream"] for each in self._parts]).unique()
+
+    def result(self) -> pl.DataFrame:
+        schema = {
+            "link": pl.Int64,
+            "stream": pl.Int64,
+            "entered_pkts": pl.Int64,
+            "entered_bytes": pl.Int64,
+            "first_s": pl.Float64,
+        }
+        return (
+            pl.concat([pl.DataFrame(schema=schema), *self._parts])
+            .group_by("link", "stream")
+            .agg(pl.col("entered_pkts", "entered_bytes").sum(), pl.col("first_s").min())
+        )

@@ -1,0 +1,233 @@
+"""Metrics of flows and of links: each a function of the sums over a window, a value a row.
+
+What each means stands in ``definitions.py``. The frames are ``PacketSums.flows`` (after
+``routes.with_shares``) and ``PacketSums.links``; seconds is the length of the window. A value is
+null where the trace cannot tell it, or nothing was there to be measured.
+"""
+
+from __future__ import annotations
+
+import types
+from collections.abc import Callable, Mapping
+from typing import TypeAlias
+
+import polars as pl
+
+from bdpbench.metrics.fairness import tcp_friendly_rate
+
+Measure: TypeAlias = Callable[[pl.DataFrame, float], pl.Series]
+
+_BITS_TO_MEGABITS = 8e-6
+_MS = 1e3
+
+
+def throughput(flows: pl.DataFrame, seconds: float) -> pl.Series:
+    """Throughput at the receiver, Mbit/s, from received_bytes.
+
+    >>> throughput(pl.DataFrame({"received_bytes": [1_250_000]}), 2.0).to_list()  # 10 Mbit in 2 s
+    [5.0]
+    """
+    return _rate(flows, "received_bytes", seconds)
+
+
+def goodput(flows: pl.DataFrame, seconds: float) -> pl.Series:
+    """Goodput at the receiver, Mbit/s, from good_bytes: payload that arrived for the first time."""
+    return _rate(flows, "good_bytes", seconds)
+
+
+def sending_goodput(flows: pl.DataFrame, seconds: float) -> pl.Series:
+    """(sent - retransmitted)/time at the source, Mbit/s, from sent_bytes, retransmitted_bytes.
+
+    >>> sent = pl.DataFrame({"sent_bytes": [3000], "retransmitted_bytes": [1000]})
+    >>> sending_goodput(sent, 1.0).to_list()
+    [0.016]
+    """
+    new_bytes = pl.col("sent_bytes") - pl.col("retransmitted_bytes")
+    return _rate(flows.with_columns(new_bytes=new_bytes), "new_bytes", seconds)
+
+
+def normalised_goodput(flows: pl.DataFrame, seconds: float) -> pl.Series:
+    """Goodput over the capacity of the tight link, from good_bytes and tight_mbps (Mbit/s)."""
+    return goodput(flows, seconds) / flows["tight_mbps"]
+
+
+def retransmissions(flows: pl.DataFrame, seconds: float) -> pl.Series:
+    """Packets sent again, from retransmitted_pkts."""
+    return flows["retransmitted_pkts"].cast(pl.Float64)
+
+
+def retransmission_rate(flows: pl.DataFrame, seconds: float) -> pl.Series:
+    """Share of the packets sent that were sent before, from retransmitted_pkts, sent_pkts."""
+    return _ratio(flows, pl.col("retransmitted_pkts"), pl.col("sent_pkts"))
+
+
+def packet_loss_rate(flows: pl.DataFrame, seconds: float) -> pl.Series:
+    """Share of the packets sent that were dropped, from dropped_pkts, sent_pkts.
+
+    >>> lost = pl.DataFrame({"dropped_pkts": [3, 0, 0], "sent_pkts": [200, 0, None]})
+    >>> packet_loss_rate(lost, 1.0).to_list()
+    [0.015, None, None]
+    """
+    return _ratio(flows, pl.col("dropped_pkts"), pl.col("sent_pkts"))
+
+
+def slow_start_duration(flows: pl.DataFrame, seconds: float) -> pl.Series:
+    """Time in s to the first retransmission, from slow_start_end_s, started_s."""
+    return flows["slow_start_end_s"] - flows["started_s"]
+
+
+def slow_start_loss_rate(flows: pl.DataFrame, seconds: float) -> pl.Series:
+    """Share of the first packets that was dropped, from slow_start_drops, slow_start_pkts."""
+    return _ratio(flows, pl.col("slow_start_drops"), pl.col("slow_start_pkts"))
+
+
+def one_way_delay(flows: pl.DataFrame, seconds: float) -> pl.Series:
+    """Mean one-way delay, ms, from delay_sum_s (s), delays."""
+    return _ratio(flows, _MS * pl.col("delay_sum_s"), pl.col("delays"))
+
+
+def max_one_way_delay(flows: pl.DataFrame, seconds: float) -> pl.Series:
+    """Largest one-way delay, ms, from delay_max_s (s)."""
+    return _MS * flows["delay_max_s"]
+
+
+def delay_variation(flows: pl.DataFrame, seconds: float) -> pl.Series:
+    """Mean packet delay variation, ms, from delay_sum_s, delay_min_s (s), delays.
+
+    >>> delays = pl.DataFrame({"delay_sum_s": [0.9], "delays": [3], "delay_min_s": [0.2]})
+    >>> round(delay_variation(delays, 1.0)[0], 9)  # 0.2, 0.3 and 0.4 s: 0, 100 and 200 ms
+    100.0
+    """
+    return one_way_delay(flows, seconds) - _MS * flows["delay_min_s"]
+
+
+def jitter(flows: pl.DataFrame, seconds: float) -> pl.Series:
+    """RFC 3550's interarrival jitter, ms, from jitter_s (s)."""
+    return _MS * flows["jitter_s"]
+
+
+def rtt(flows: pl.DataFrame, seconds: float) -> pl.Series:
+    """Mean round-trip time, ms, from rtt_sum_s (s), rtts."""
+    return _ratio(flows, _MS * pl.col("rtt_sum_s"), pl.col("rtts"))
+
+
+def max_rtt(flows: pl.DataFrame, seconds: float) -> pl.Series:
+    """Largest round-trip time, ms, from rtt_max_s (s)."""
+    return _MS * flows["rtt_max_s"]
+
+
+def response_time(flows: pl.DataFrame, seconds: float) -> pl.Series:
+    """Time from the first packet sent to the last received, s: last_received_s - first_sent_s."""
+    return flows["last_received_s"] - flows["first_sent_s"]
+
+
+def max_min_share(flows: pl.DataFrame, seconds: float) -> pl.Series:
+    """Max-min fair share, Mbit/s, from max_min_mbps."""
+    return flows["max_min_mbps"]
+
+
+def tcp_friendliness(flows: pl.DataFrame, seconds: float) -> pl.Series:
+    """Throughput over that of a conforming TCP with the same RTT, packets and loss rate."""
+    rows = flows.select(
+        x=throughput(flows, seconds),
+        size=pl.col("sent_bytes") / pl.col("sent_pkts"),
+        rtt_s=rtt(flows, seconds) / _MS,
+        loss=packet_loss_rate(flows, seconds),
+    ).iter_rows()
+    values = [
+        x / tcp_friendly_rate(size, rtt_s, loss) if x is not None and rtt_s and loss else None
+        for x, size, rtt_s, loss in rows
+    ]
+    return pl.Series(values, dtype=pl.Float64)
+
+
+def link_throughput(links: pl.DataFrame, seconds: float) -> pl.Series:
+    """Throughput of a link, Mbit/s, from departed_bytes."""
+    return _rate(links, "departed_bytes", seconds)
+
+
+def link_utilization(links: pl.DataFrame, seconds: float) -> pl.Series:
+    """Throughput over capacity of a link, from departed_bytes, capacity_mbps (Mbit/s)."""
+    return link_throughput(links, seconds) / links["capacity_mbps"]
+
+
+def link_capacity(links: pl.DataFrame, seconds: float) -> pl.Series:
+    """Capacity of a link, Mbit/s, from capacity_mbps."""
+    return links["capacity_mbps"]
+
+
+def link_loss_rate(links: pl.DataFrame, seconds: float) -> pl.Series:
+    """Share of the packets that came to a link and were dropped, from dropped_pkts, came_pkts."""
+    return _ratio(links, pl.col("dropped_pkts"), pl.col("came_pkts"))
+
+
+def mean_queue_length(links: pl.DataFrame, seconds: float) -> pl.Series:
+    """Mean length of a queue over time, packets, from length_area (packets · s)."""
+    return _over(links["length_area"], seconds).clip(0.0)
+
+
+def max_queue_length(links: pl.DataFrame, seconds: float) -> pl.Series:
+    """Most packets in a queue, from longest_pkts."""
+    return links["longest_pkts"].cast(pl.Float64)
+
+
+def queueing_delay(links: pl.DataFrame, seconds: float) -> pl.Series:
+    """Mean time in a queue, ms, from wait_sum_s (s), departed_pkts."""
+    return _ratio(links, _MS * pl.col("wait_sum_s"), pl.col("departed_pkts"))
+
+
+def max_queueing_delay(links: pl.DataFrame, seconds: float) -> pl.Series:
+    """Largest time in a queue, ms, from wait_max_s (s)."""
+    return _MS * links["wait_max_s"]
+
+
+def _by_name(*measures: Measure) -> Mapping[str, Measure]:
+    return types.MappingProxyType({each.__name__: each for each in measures})
+
+
+FLOW_MEASURES = _by_name(
+    throughput,
+    goodput,
+    sending_goodput,
+    normalised_goodput,
+    retransmissions,
+    retransmission_rate,
+    packet_loss_rate,
+    slow_start_duration,
+    slow_start_loss_rate,
+    one_way_delay,
+    max_one_way_delay,
+    delay_variation,
+    jitter,
+    rtt,
+    max_rtt,
+    response_time,
+    max_min_share,
+    tcp_friendliness,
+)
+"""Metric of a flow → the function that measures it."""
+
+LINK_MEASURES = _by_name(
+    link_throughput,
+    link_utilization,
+    link_capacity,
+    link_loss_rate,
+    mean_queue_length,
+    max_queue_length,
+    queueing_delay,
+    max_queueing_delay,
+)
+"""Metric of a link → the function that measures it."""
+
+
+def _rate(frame: pl.DataFrame, column: str, seconds: float) -> pl.Series:
+    return _over(_BITS_TO_MEGABITS * frame[column].cast(pl.Float64), seconds)
+
+
+def _over(values: pl.Series, seconds: float) -> pl.Series:
+    """Values per second; nothing has a rate in a window without length."""
+    return values / (seconds if seconds > 0 else None)
+
+
+def _ratio(frame: pl.DataFrame, part: pl.Expr, whole: pl.Expr) -> pl.Series:
+    return frame.select(pl.when(whole > 0).then(part / whole).alias("ratio"))["ratio"]

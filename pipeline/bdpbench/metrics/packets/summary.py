@@ -1,0 +1,192 @@
+"""All metrics of a packet trace as rows, from the sums over its window."""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Iterator, Mapping
+from dataclasses import dataclass
+
+import polars as pl
+
+from bdpbench.metrics.fairness import normalised_jain_index, throughput_ratio
+from bdpbench.metrics.packets.definitions import PACKET_DEFINITIONS
+from bdpbench.metrics.packets.measure import PacketSums
+from bdpbench.metrics.packets.rates import FLOW_MEASURES, LINK_MEASURES, Measure, throughput
+from bdpbench.metrics.packets.routes import with_shares
+from bdpbench.metrics.registry import (
+    CONVERGENCE_WINDOW_S,
+    CUT_SHARE,
+    FAIR_ASYMMETRY,
+    PEAK_SHARE,
+)
+from bdpbench.metrics.series import (
+    asymmetry,
+    convergence_time,
+    first_time_at_least,
+    jain_index,
+)
+
+ROWS_SCHEMA = {
+    "metric": pl.String,
+    "subject": pl.String,
+    "value": pl.Float64,
+    "unit": pl.String,
+    "start_s": pl.Float64,
+    "end_s": pl.Float64,
+    "definition": pl.String,
+}
+"""Columns of the metrics of a trace; as in metrics.parquet, without run and scenario."""
+
+
+@dataclass(frozen=True)
+class _Value:
+    metric: str
+    subject: str
+    value: float | None
+
+
+def measure_packets(
+    sums: PacketSums, flows: Collection[str] | None = None, links: Collection[str] | None = None
+) -> pl.DataFrame:
+    """All metrics of a trace; what each means stands in ``PACKET_DEFINITIONS``.
+
+    Args:
+        sums: of the trace.
+        flows: subjects of the flows to measure, and to compare with one another; all by default.
+            Fair shares are those among all flows.
+        links: subjects of the links to measure; all by default.
+
+    Returns:
+        One row a metric and subject, in the order of the definitions: metric, subject ("flow:1",
+        "link:0-1", "trace"), value (f64, null: cannot be told or is not defined), unit, start_s,
+        end_s (f64, s, the window, half-open), definition (its id).
+    """
+    data, used = with_shares(sums), sums.links
+    if flows is not None:
+        data = data.filter(pl.col("subject").is_in(list(flows)))
+    if links is not None:
+        used = used.filter(pl.col("subject").is_in(list(links)))
+    values = [
+        *_by_row(data, FLOW_MEASURES, sums.seconds),
+        *_by_row(used, LINK_MEASURES, sums.seconds),
+        *_of_series(sums, data),
+        *_of_all(sums, data),
+    ]
+    order = {metric: index for index, metric in enumerate(PACKET_DEFINITIONS)}
+    values.sort(key=lambda each: order[each.metric])
+    rows = [
+        (
+            each.metric,
+            each.subject,
+            each.value,
+            PACKET_DEFINITIONS[each.metric].unit,
+            sums.start_s,
+            sums.end_s,
+            PACKET_DEFINITIONS[each.metric].id,
+        )
+        for each in values
+    ]
+    return pl.DataFrame(rows, schema=ROWS_SCHEMA, orient="row")
+
+
+def _by_row(
+    frame: pl.DataFrame, measures: Mapping[str, Measure], seconds: float
+) -> Iterator[_Value]:
+    names = frame["subject"].to_list()
+    for metric, measure in measures.items():
+        for name, value in zip(names, measure(frame, seconds).to_list(), strict=True):
+            yield _Value(metric, name, value)
+
+
+def flow_bins(sums: PacketSums, subject: str) -> pl.DataFrame:
+    """Throughput of a flow in all bins from its first to the last of the trace.
+
+    Returns:
+        time_s (f64, s, end of the bin), mbps (f64, Mbit/s), in the order of time.
+    """
+    own = sums.flow_series.filter(pl.col("subject") == subject).select("time_s", "mbps")
+    return _on_grid(sums, own)
+
+
+def _on_grid(sums: PacketSums, bins: pl.DataFrame) -> pl.DataFrame:
+    if bins.is_empty():
+        return bins
+    # Times of one trace: a bin that some flow or link has is a bin of all.
+    times = pl.concat([sums.flow_series["time_s"], sums.link_series["time_s"]]).unique().sort()
+    grid = times.filter(times >= bins["time_s"][0]).to_frame()
+    return grid.join(bins, on="time_s", how="left", maintain_order="left").fill_null(0.0)
+
+
+def _of_series(sums: PacketSums, flows: pl.DataFrame) -> Iterator[_Value]:
+    columns = ("subject", "tight_mbps", "first_sent_s", "first_drop_s")
+    parts = sums.flow_series.select("subject", "time_s", "mbps").partition_by(
+        "subject", as_dict=True, include_key=False
+    )
+    for name, tight_mbps, first_sent_s, first_drop_s in flows.select(columns).iter_rows():
+        bins = parts.get((name,))
+        if bins is not None:
+            reached_s = time_to_share(bins, tight_mbps, first_sent_s)
+            yield _Value("time_to_90pct_throughput", name, reached_s)
+            recovery_s = recovery_after(bins, first_drop_s)
+            yield _Value("throughput_recovery_time", name, recovery_s)
+
+
+def time_to_share(
+    bins: pl.DataFrame, capacity_mbps: float | None, since_s: float | None
+) -> float | None:
+    """Time in s from since_s to the end of the first bin at 90 % of a capacity or above.
+
+    Args:
+        bins: time_s (f64, s, end of the bin), mbps (f64, Mbit/s), in the order of time.
+        capacity_mbps: Mbit/s.
+        since_s: s.
+    """
+    if capacity_mbps is None or since_s is None:
+        return None
+    reached_s = first_time_at_least(bins, "mbps", PEAK_SHARE * capacity_mbps)
+    return None if reached_s is None else reached_s - since_s
+
+
+def recovery_after(bins: pl.DataFrame, loss_s: float | None) -> float | None:
+    """Time in s from a loss to the end of the first bin that is back at what came before it.
+
+    Back is at least 95 % of the largest bin that ended by the loss, after a bin below that.
+
+    Args:
+        bins: time_s (f64, s, end of the bin), mbps (f64, Mbit/s), in the order of time.
+        loss_s: s.
+
+    >>> bins = pl.DataFrame({"time_s": [1.0, 2.0, 3.0, 4.0], "mbps": [9.0, 10.0, 4.0, 9.8]})
+    >>> recovery_after(bins, 2.5)
+    1.5
+    """
+    if loss_s is None:
+        return None
+    before = bins.filter(pl.col("time_s") <= loss_s)["mbps"].max()
+    if not isinstance(before, float) or before <= 0:
+        return None
+    level_mbps = CUT_SHARE * before
+    later = bins.filter(pl.col("time_s") > loss_s)
+    fallen = later.filter((pl.col("mbps") < level_mbps).cum_max())
+    back_s = first_time_at_least(fallen, "mbps", level_mbps)
+    return None if back_s is None else back_s - loss_s
+
+
+def _of_all(sums: PacketSums, flows: pl.DataFrame) -> Iterator[_Value]:
+    rates = throughput(flows, sums.seconds).to_list()
+    if len(rates) > 1:
+        shares = flows["max_min_mbps"].to_list()
+        yield _Value("fairness_index", "trace", jain_index(rates))
+        yield _Value("max_min_fairness_index", "trace", normalised_jain_index(rates, shares))
+    if len(rates) == 2:
+        yield from _of_two(sums, flows.sort("started_s", maintain_order=True))
+
+
+def _of_two(sums: PacketSums, flows: pl.DataFrame) -> Iterator[_Value]:
+    first, second = throughput(flows, sums.seconds).to_list()
+    yield _Value("throughput_asymmetry", "trace", asymmetry(first, second))
+    yield _Value("throughput_ratio", "trace", throughput_ratio(first, second))
+    one, two = (flow_bins(sums, name) for name in flows["subject"])
+    start_s = flows["started_s"][1]
+    if start_s is not None and one.height and two.height:
+        fair_s = convergence_time(one, two, start_s, CONVERGENCE_WINDOW_S, FAIR_ASYMMETRY)
+        yield _Value("throughput_convergence_time", "trace", fair_s)

@@ -1,0 +1,156 @@
+"""What one line alone does not tell: whether a packet was sent or had arrived before, and when.
+
+Each tracker remembers what later lines will be asked about, and no more.
+"""
+
+from __future__ import annotations
+
+import polars as pl
+
+MOST_OPEN = 2_000_000
+"""Packets remembered at most while they wait for the line that settles them.
+
+That is more than any path holds; a trace in which more are open lacks the lines of their ends.
+"""
+
+_ACK = "ack"
+
+
+class Highest:
+    """The highest number that each stream has had, over all batches."""
+
+    def __init__(self) -> None:
+        self.known = pl.DataFrame(schema={"stream": pl.Int64, "seq": pl.Int64})
+
+    def before(self, rows: pl.DataFrame) -> pl.Series:
+        """Highest number of the stream before each row (i64), null for its first; then adds them.
+
+        Args:
+            rows: stream, seq (i64), in the order of the trace.
+        """
+        # The known numbers go in front of the rows: faster than joining them to each.
+        all_rows = pl.concat([self.known, rows.select("stream", "seq")])
+        before = all_rows.select(pl.col("seq").cum_max().shift(1).over("stream"))["seq"]
+        skipped = self.known.height
+        self.known = all_rows.group_by("stream").agg(pl.col("seq").max())
+        return before.slice(skipped)
+
+
+class SentBefore:
+    """Which packets are retransmissions: their source has sent their number, or a higher one.
+
+    ns-2's TCP agents send new data in the order of its numbers, and count as a retransmission
+    (``nrexmitpack_``) what is not above the highest number sent. ACKs carry the number that they
+    acknowledge and are never retransmissions; nor are packets without a number (-1).
+    """
+
+    def __init__(self) -> None:
+        self._highest = Highest()
+        self.byte_streams = pl.DataFrame(schema={"stream": pl.Int64})
+        """Streams that number bytes rather than packets, as FullTcp does."""
+
+    def mark(self, sends: pl.DataFrame) -> pl.DataFrame:
+        """``sends`` with the column retransmitted (bool).
+
+        Args:
+            sends: stream (i64), seq (i64), type, payload_bytes (i64), in the order of the trace.
+        """
+        advance = pl.col("seq") - pl.col("before")
+        data = pl.col("type") != _ACK
+        again = data & (pl.col("seq") >= 0) & (advance <= 0)
+        # Numbers of packets advance by one, numbers of bytes by the payload of a packet.
+        by_bytes = data & (advance > 1) & (2 * advance >= pl.col("payload_bytes"))
+        marked = sends.with_columns(before=self._highest.before(sends)).with_columns(
+            retransmitted=again.fill_null(value=False)
+        )
+        found = marked.filter(by_bytes).select("stream")
+        self.byte_streams = pl.concat([self.byte_streams, found]).unique()
+        return marked.drop("before")
+
+
+class InFlight:
+    """Packets between their source and their end, by the number (uid) that they keep on the way."""
+
+    def __init__(self) -> None:
+        self._open = pl.DataFrame(
+            schema={"uid": pl.Int64, "sent_s": pl.Float64, "sent_payload": pl.Int64}
+        )
+        self.forgotten = 0
+
+    def match(
+        self, sends: pl.DataFrame, arrivals: pl.DataFrame, drops: pl.DataFrame
+    ) -> tuple[pl.DataFrame, pl.DataFrame]:
+        """``arrivals`` and ``drops``, each with the column sent_s (f64, s).
+
+        sent_s is null where the trace does not hold the packet's ``+`` at its source. Where it
+        does, the payload of an arrival is at most what was sent: wireless nodes add 20 bytes of IP
+        header to packets that are not TCP's.
+        """
+        sent = sends.select("uid", sent_s="time_s", sent_payload="payload_bytes")
+        started = pl.concat([self._open, sent])
+        payload = pl.min_horizontal("payload_bytes", "sent_payload")
+        arrived = (
+            arrivals.join(started, on="uid", how="left", maintain_order="left")
+            .with_columns(payload_bytes=payload)
+            .drop("sent_payload")
+        )
+        lost = started.filter(pl.col("uid").is_in(drops["uid"].implode())).drop("sent_payload")
+        dropped = drops.join(lost, on="uid", how="left")
+        ended = pl.concat([arrivals.select("uid"), drops.select("uid")])
+        still_open = started.join(ended, on="uid", how="anti", maintain_order="left")
+        self.forgotten += max(0, still_open.height - MOST_OPEN)
+        self._open = still_open.tail(MOST_OPEN)
+        return arrived, dropped
+
+
+class ArrivedBefore:
+    """Which arrivals bring data that their receiver has not had yet.
+
+    A number above the highest so far is new; what it skips is a hole. A number below the highest is
+    new if it fills a hole, and a duplicate if not. Holes are few, so that little is remembered. Of
+    streams that number bytes nothing is: any number that is not above the highest is a duplicate.
+    """
+
+    def __init__(self) -> None:
+        self._highest = Highest()
+        self._holes = pl.DataFrame(schema={"stream": pl.Int64, "seq": pl.Int64})
+
+    def mark(self, arrivals: pl.DataFrame, byte_streams: pl.DataFrame) -> pl.DataFrame:
+        """``arrivals`` with the column new (bool); packets without a number (-1) are all new.
+
+        Args:
+            arrivals: stream, seq (i64), in the order of the trace.
+            byte_streams: stream (i64) of those that number bytes.
+        """
+        seq, before = pl.col("seq"), pl.col("before")
+        new = (seq > before).fill_null(value=True) | (seq < 0)
+        marked = arrivals.with_columns(before=self._highest.before(arrivals))
+        fills = self._filled_holes(marked, byte_streams)
+        if fills.is_empty():
+            return marked.with_columns(new=new).drop("before")
+        fills = fills.with_columns(fills=pl.lit(value=True))
+        joined = marked.with_row_index("row").join(
+            fills, on="row", how="left", maintain_order="left"
+        )
+        return joined.with_columns(new=new | pl.col("fills").fill_null(value=False)).drop(
+            "before", "row", "fills"
+        )
+
+    def _filled_holes(self, marked: pl.DataFrame, byte_streams: pl.DataFrame) -> pl.DataFrame:
+        """Rows (``row``, u32) whose arrival fills a hole."""
+        skips = marked.filter(pl.col("seq") > pl.col("before") + 1)
+        if not byte_streams.is_empty():
+            skips = skips.join(byte_streams, on="stream", how="anti")
+        skipped = pl.int_ranges(pl.col("before") + 1, pl.col("seq"))
+        opened = skips.select("stream", seq=skipped).explode("seq")
+        holes = pl.concat([self._holes, opened])
+        if holes.is_empty():
+            return pl.DataFrame(schema={"row": pl.UInt32})
+        late = (
+            marked.with_row_index("row")
+            .filter(pl.col("seq") <= pl.col("before"))
+            .unique(["stream", "seq"], keep="first")
+            .join(holes, on=["stream", "seq"], how="semi")
+        )
+        self._holes = holes.join(late, on=["stream", "seq"], how="anti").tail(MOST_OPEN)
+        return late.select("row")

@@ -1,0 +1,112 @@
+"""Pipes from ns-2 to whoever reduces its traces while it runs."""
+
+from __future__ import annotations
+
+import os
+import threading
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import contextmanager
+from pathlib import Path
+from typing import Protocol
+
+from bdpbench.errors import BdpbenchError
+
+Reducer = Callable[[Path], None]
+"""Reads a trace to its end from a named pipe, and writes what it makes of it beside the pipe."""
+
+
+def refuse(pipe: Path) -> None:
+    """The reducer of those who run no scenario with ``trace: stream``.
+
+    Raises:
+        BdpbenchError: always.
+    """
+    raise BdpbenchError("the run streams its trace, and nobody reads it", where=str(pipe))
+
+
+class Child(Protocol):
+    """The process that writes; a client of a container engine passes the signal on."""
+
+    def terminate(self) -> None:
+        """Ask it to end."""
+
+
+class Streams:
+    """Named pipes, each with a reader in a thread of its own.
+
+    A reader that fails ends the process that writes, which would wait for it forever.
+    """
+
+    def __init__(self, paths: Sequence[Path], reduce: Reducer) -> None:
+        self._paths = paths
+        self._reduce = reduce
+        self._child: Child | None = None
+        self._ending = False
+        self._keepers: list[int] = []
+        self._readers = [
+            threading.Thread(target=self._read, args=(path,), daemon=True) for path in paths
+        ]
+        self.cause: BaseException | None = None
+        """What a reader raised while the process was writing."""
+        self.failure: BaseException | None = None
+        """What a reader raised at any time."""
+
+    def open(self) -> None:
+        """Make the pipes and start the readers."""
+        for path in self._paths:
+            os.mkfifo(path)
+            # With a writer of our own, no reader waits for ns-2 or takes its absence for the end.
+            self._keepers.append(os.open(path, os.O_RDWR | os.O_CLOEXEC))
+        for reader in self._readers:
+            reader.start()
+
+    def watch(self, child: Child) -> None:
+        """Say who writes."""
+        self._child = child
+        if self.failure is not None:
+            child.terminate()
+
+    def close(self) -> None:
+        """End the pipes, when nobody writes any more, and wait for the readers."""
+        self._ending = True
+        while self._keepers:
+            os.close(self._keepers.pop())
+        for reader in self._readers:
+            reader.join()
+        for path in self._paths:
+            path.unlink(missing_ok=True)
+
+    def _read(self, path: Path) -> None:
+        try:
+            self._reduce(path)
+        except BaseException as error:  # raised again in the thread that waits for the readers
+            self.failure = self.failure or error
+            if not self._ending:
+                self.cause = self.cause or error
+            if self._child is not None:
+                self._child.terminate()
+
+
+@contextmanager
+def streams(paths: Sequence[Path], reduce: Reducer) -> Iterator[Streams]:
+    """Pipes at these paths for as long as the block lasts.
+
+    Raises:
+        BaseException: what a reader raises, in the place of an error of the block that follows
+            from it: the end of the process that writes.
+    """
+    pipes = Streams(paths, reduce)
+    pipes.open()
+    try:
+        yield pipes
+    except BdpbenchError:
+        pipes.close()
+        if pipes.cause is not None:
+            raise pipes.cause from None
+        raise
+    except BaseException:
+        pipes.close()
+        raise
+    pipes.close()
+    if pipes.failure is not None:
+        raise pipes.failure

@@ -1,0 +1,283 @@
+"""Chunks of text -> batches of rows: in order, by several threads, every line accounted for."""
+
+from __future__ import annotations
+
+import os
+from collections import deque
+from collections.abc import Iterator, Sequence
+from concurrent.futures import Future, ThreadPoolExecutor
+from dataclasses import dataclass, field
+
+import polars as pl
+
+from bdpbench.errors import BdpbenchError
+from bdpbench.trace import native
+from bdpbench.trace.forms import FORMS
+from bdpbench.trace.report import Report, RunsBackwards, Skipped
+from bdpbench.trace.schema import TABLES
+from bdpbench.trace.sources import Chunk, Source
+from bdpbench.trace.text_lines import LINE, ParsedText, fault_of, parse_text
+
+_MAX_THREADS = 4
+_CUT = "the last line was cut off: the file ends without a newline"
+_HALF_UNITS = {form.name: form.half_unit_s for form in FORMS}
+_ROUNDING = 1e-12  # of sums of half units, far below the least of them
+
+
+@dataclass(frozen=True)
+class _Moment:
+    """Time of a line, s, and half a unit of its last digit."""
+
+    time_s: float
+    half_unit_s: float
+
+    def is_before(self, other: _Moment) -> bool:
+        """Whether this time lies before the other by more than rounding explains."""
+        same = self.half_unit_s == other.half_unit_s
+        slack = 0.0 if same else self.half_unit_s + other.half_unit_s + _ROUNDING
+        return self.time_s < other.time_s - slack
+
+
+@dataclass
+class _Batch:
+    """A parsed chunk; line numbers count from 0 at its beginning."""
+
+    source: str
+    lines: int
+    frame: pl.DataFrame
+    forms: dict[str, int] = field(default_factory=dict)
+    bad: list[tuple[int, str]] = field(default_factory=list)
+    first: _Moment | None = None
+    last: _Moment | None = None
+    backwards: native.Backwards | None = None
+    cut: str | None = None
+
+
+@dataclass(frozen=True)
+class Reading:
+    """How a trace is to be read.
+
+    Attributes:
+        table: the table whose rows are wanted; rows of others are counted and left out.
+        columns: its columns that are wanted, in order.
+        lenient: whether bad lines are skipped and times may run backwards.
+        parser: the parser in C, or None to read all lines by their patterns.
+    """
+
+    table: str
+    columns: Sequence[str]
+    lenient: bool
+    parser: native.WiredParser | None
+
+
+def read_batches(
+    sources: Sequence[Source], reading: Reading, report: Report
+) -> Iterator[pl.DataFrame]:
+    """The rows of the sources, one after the other, in batches; fills the report as it goes.
+
+    Raises:
+        BdpbenchError: for a source that cannot be read or is empty and, unless the reading is
+            lenient, for the first line that is none, that was cut off, or whose time runs
+            backwards: with source and line number.
+    """
+    accountant = _Accountant(report, reading.lenient)
+    for source in sources:
+        accountant.begin()
+        for batch in _parsed_in_order(source, reading, report):
+            accountant.add(batch)
+            if not batch.frame.is_empty():
+                yield batch.frame
+        accountant.end(source.name)
+    report.complete = True
+
+
+def _parsed_in_order(source: Source, reading: Reading, report: Report) -> Iterator[_Batch]:
+    threads = min(_MAX_THREADS, len(os.sched_getaffinity(0)))
+    pending: deque[Future[_Batch]] = deque()
+    with ThreadPoolExecutor(threads) as pool:
+        for chunk in source.chunks():
+            pending.append(pool.submit(_parse_chunk, chunk, reading, tuple(report.forms)))
+            if len(pending) > threads:
+                yield pending.popleft().result()
+        while pending:
+            yield pending.popleft().result()
+
+
+class _Accountant:
+    """Adds batches to a report, in order, and raises where the reading is strict."""
+
+    def __init__(self, report: Report, lenient: bool) -> None:
+        self._report = report
+        self._lenient = lenient
+        self._line = 1
+        self._last: _Moment | None = None
+
+    def begin(self) -> None:
+        """A source begins."""
+        self._line = 1
+
+    def end(self, name: str) -> None:
+        """A source ends."""
+        if self._line == 1:
+            raise BdpbenchError("the file is empty: expected a trace of ns-2", where=name)
+
+    def add(self, batch: _Batch) -> None:
+        """The next batch of the source; the first fault in it, in order of lines, is raised."""
+        faults: list[tuple[int, BdpbenchError]] = []
+        self._add_skipped(batch, faults)
+        self._add_times(batch, faults)
+        if faults and not self._lenient:
+            raise min(faults, key=lambda fault: fault[0])[1]
+        parsed = sum(batch.forms.values())
+        self._report.lines += batch.lines
+        self._report.parsed += parsed
+        self._report.forms.update(batch.forms)
+        self._line += batch.lines
+
+    def _add_skipped(self, batch: _Batch, faults: list[tuple[int, BdpbenchError]]) -> None:
+        skipped = [
+            Skipped(batch.source, self._line + index, text, fault_of(text))
+            for index, text in batch.bad
+        ]
+        if batch.cut is not None:
+            last = self._line + batch.lines - 1
+            skipped.append(Skipped(batch.source, last, batch.cut, _CUT))
+            self._report.cut.append(batch.source)
+        for each in skipped:
+            self._report.skip(each)
+            faults.append((each.line, each.error()))
+
+    def _add_times(self, batch: _Batch, faults: list[tuple[int, BdpbenchError]]) -> None:
+        if batch.first is None or batch.last is None:
+            return
+        found = []
+        if self._last is not None and batch.first.is_before(self._last):
+            found.append(native.Backwards(1, 0, batch.first.time_s, self._last.time_s))
+        found += [batch.backwards] if batch.backwards else []
+        for each in found:
+            line = self._line + each.line
+            place = RunsBackwards(batch.source, line, each.time_s, each.after_s)
+            self._report.backwards += each.count
+            self._report.first_backwards = self._report.first_backwards or place
+            faults.append((line, place.error()))
+        if self._report.first_s is None:
+            self._report.first_s = batch.first.time_s
+        self._report.last_s = batch.last.time_s
+        self._last = batch.last
+
+
+def _parse_chunk(chunk: Chunk, reading: Reading, hint: Sequence[str]) -> _Batch:
+    length, cut = chunk.length, None
+    if chunk.cut:
+        length = chunk.buffer.rfind(b"\n", 0, chunk.length - 1) + 1
+        cut = chunk.buffer[length : chunk.length - 1].decode("utf-8", "replace")
+    batch = _parse_lines(chunk, length, reading, hint)
+    chunk.done()
+    if cut is not None:
+        batch.cut = cut
+        batch.lines += 1
+    return batch
+
+
+def _parse_lines(chunk: Chunk, length: int, reading: Reading, hint: Sequence[str]) -> _Batch:
+    if reading.parser is None:
+        return _text_batch(chunk, length, reading, hint)
+    wanted = {"time_s", *reading.columns} if reading.table == "packets" else {"time_s"}
+    wired = reading.parser.parse(chunk.buffer, length, wanted)
+    if wired.rows == 0:
+        return _text_batch(chunk, length, reading, hint)
+    if wired.other_lines:
+        return _mixed_batch(chunk, wired, reading, hint)
+    return _wired_batch(chunk, wired, reading)
+
+
+def _wired_batch(chunk: Chunk, wired: native.WiredLines, reading: Reading) -> _Batch:
+    """All lines are wired: the parser has seen everything."""
+    half = _HALF_UNITS["wired"]
+    return _Batch(
+        chunk.source,
+        wired.rows,
+        _full(wired.frame, reading) if reading.table == "packets" else _empty(reading),
+        {"wired": wired.rows},
+        first=_Moment(wired.first_s, half),
+        last=_Moment(wired.last_s, half),
+        backwards=wired.backwards,
+    )
+
+
+def _text_batch(chunk: Chunk, length: int, reading: Reading, hint: Sequence[str]) -> _Batch:
+    """All lines are read by their patterns."""
+    lines = bytes(memoryview(chunk.buffer)[:length]).split(b"\n")[:-1]
+    parsed = parse_text(lines, range(len(lines)), hint)
+    frame = parsed.frames.get(reading.table)
+    return _with_times(
+        _Batch(
+            chunk.source,
+            len(lines),
+            _empty(reading) if frame is None else frame.select(reading.columns),
+            parsed.forms,
+            parsed.bad,
+        ),
+        parsed.times,
+    )
+
+
+def _mixed_batch(
+    chunk: Chunk, wired: native.WiredLines, reading: Reading, hint: Sequence[str]
+) -> _Batch:
+    """The parser left lines: they are read by their patterns and put back in their places."""
+    buffer, others = chunk.buffer, wired.other_lines
+    texts = [bytes(buffer[start : buffer.index(b"\n", start)]) for start in wired.other_starts]
+    parsed = parse_text(texts, others, hint)
+    total = wired.rows + len(others)
+    of_wired = pl.int_range(total, eager=True).alias(LINE)
+    of_wired = of_wired.filter(~of_wired.is_in(pl.Series(others, dtype=pl.Int64).implode()))
+    placed = wired.frame.insert_column(0, of_wired)
+    forms = dict(parsed.forms)
+    forms["wired"] = forms.get("wired", 0) + wired.rows
+    times = placed.select(LINE, "time_s", half_unit_s=pl.lit(_HALF_UNITS["wired"]))
+    if not parsed.times.is_empty():
+        times = pl.concat([times, parsed.times]).sort(LINE)
+    frame = _merged(placed, parsed, reading)
+    return _with_times(_Batch(chunk.source, total, frame, forms, parsed.bad), times)
+
+
+def _merged(placed: pl.DataFrame, parsed: ParsedText, reading: Reading) -> pl.DataFrame:
+    others = parsed.frames.get(reading.table)
+    if reading.table != "packets":
+        return _empty(reading) if others is None else others.select(reading.columns)
+    rows = placed.select(LINE).hstack(_full(placed, reading))
+    if others is not None:
+        rows = pl.concat([rows, others.select(rows.columns)]).sort(LINE)
+    return rows.select(reading.columns)
+
+
+def _with_times(batch: _Batch, times: pl.DataFrame) -> _Batch:
+    """The batch with its first and last moments, and where time runs backwards in it."""
+    if times.is_empty():
+        return batch
+    unit, before = pl.col("half_unit_s"), pl.col("half_unit_s").shift(1)
+    slack = pl.when(unit == before).then(0.0).otherwise(unit + before + _ROUNDING)
+    backwards = times.with_columns(after_s=pl.col("time_s").shift(1)).filter(
+        pl.col("time_s") < pl.col("after_s") - slack
+    )
+    batch.first = _Moment(*times.row(0)[1:])
+    batch.last = _Moment(*times.row(-1)[1:])
+    if not backwards.is_empty():
+        line, time_s, _, after_s = backwards.row(0)
+        batch.backwards = native.Backwards(backwards.height, line, time_s, after_s)
+    return batch
+
+
+def _full(frame: pl.DataFrame, reading: Reading) -> pl.DataFrame:
+    """The wanted columns of wired rows, null where wired lines have none."""
+    types = TABLES[reading.table]
+    return frame.select(
+        pl.col(name) if name in frame.columns else pl.lit(None, dtype=types[name]).alias(name)
+        for name in reading.columns
+    )
+
+
+def _empty(reading: Reading) -> pl.DataFrame:
+    types = TABLES[reading.table]
+    return pl.DataFrame(schema={name: types[name] for name in reading.columns})

@@ -1,0 +1,152 @@
+"""``open_trace``: any trace of ns-2 as frames."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from pathlib import Path
+
+import polars as pl
+
+from bdpbench.errors import BdpbenchError
+from bdpbench.trace import native
+from bdpbench.trace.batches import Reading, read_batches
+from bdpbench.trace.forms import FORMS
+from bdpbench.trace.report import Report, Skipped
+from bdpbench.trace.schema import TABLES
+from bdpbench.trace.sources import Source
+from bdpbench.trace.text_lines import fault_of, is_nam_line, parse_text
+
+_LOOKED_AT = 200
+_TABLE_OF = {form.name: form.table for form in FORMS}
+
+
+class Trace:
+    """A trace that has been looked at, and can be read.
+
+    Files can be read any number of times, each time from the beginning; pipes and standard input
+    once.
+
+    Attributes:
+        format: forms of its first lines, the most frequent first: e.g. "wired", or
+            "wired, old wireless" for a wired-cum-wireless trace.
+        table: the table that its rows belong to: packets, variables, queues, occurrences, series.
+        report: the account of the last reading; empty before the first.
+    """
+
+    def __init__(self, sources: Sequence[Source], reading: Reading, trace_format: str) -> None:
+        self.format = trace_format
+        self.table = reading.table
+        self.report = Report()
+        self._sources = sources
+        self._reading = reading
+
+    def batches(self, columns: Sequence[str] | None = None) -> Iterator[pl.DataFrame]:
+        """The rows in the order of the trace, in batches of some ten thousand.
+
+        Memory does not grow with the trace. ``report`` is filled on the way and whole at the end.
+
+        Args:
+            columns: the columns that are needed (see ``schema``), all by default; fewer are
+                faster.
+
+        Raises:
+            BdpbenchError: as ``open_trace`` says, at the place of the fault.
+        """
+        names = list(TABLES[self.table]) if columns is None else list(columns)
+        unknown = [name for name in names if name not in TABLES[self.table]]
+        if unknown:
+            raise BdpbenchError(f"table {self.table} has no column {unknown[0]!r}")
+        self.report = Report()
+        reading = Reading(self.table, names, self._reading.lenient, self._reading.parser)
+        return read_batches(self._sources, reading, self.report)
+
+    @property
+    def frame(self) -> pl.LazyFrame:
+        """All rows as a LazyFrame; ``collect(engine="streaming")`` does not hold them in memory.
+
+        Only the columns that a query needs are made. An error in the trace is raised by collect.
+        """
+        from polars.io.plugins import register_io_source
+
+        return register_io_source(self._scan, schema=dict(TABLES[self.table]))
+
+    def _scan(
+        self,
+        columns: list[str] | None,
+        predicate: pl.Expr | None,
+        row_limit: int | None,
+        batch_size: int | None,
+    ) -> Iterator[pl.DataFrame]:
+        """What polars asks of a source: batches with these columns, filtered, and no more rows."""
+        left = row_limit
+        for batch in self.batches(columns):
+            rows = batch if left is None else batch.head(left)
+            yield rows if predicate is None else rows.filter(predicate)
+            if left is not None:
+                left -= rows.height
+                if left == 0:
+                    return
+
+
+def open_trace(
+    sources: str | Path | Sequence[str | Path],
+    *,
+    lenient: bool = False,
+    kind: str | None = None,
+    compiled: bool = True,
+) -> Trace:
+    """Look at a trace and say what it is; reading it is the caller's.
+
+    The format is told from the content: lines of any form that ns-2 writes, also mixed in one
+    file. Files may be plain, or compressed by gzip, zstd or bzip2. Several sources are parts of one
+    trace, in this order; traces of several runs are opened one by one.
+
+    Args:
+        sources: a file, a named pipe, or "-" for standard input; or several.
+        lenient: skip lines that are none, and a last line that was cut off, and keep lines whose
+            time runs backwards; the report counts both. Without it they are errors.
+        kind: the table whose rows are wanted, where a trace has lines of several.
+        compiled: False reads wired lines, too, by their patterns: slower, for comparison.
+
+    Raises:
+        BdpbenchError: with source, line number and reason, for a source that cannot be read, that
+            is empty, damaged, or whose first line (in lenient mode: none of whose first lines) is
+            one of ns-2's; for a nam trace, which tells what to draw and not what happened; for an
+            unknown ``kind``.
+    """
+    names = [sources] if isinstance(sources, (str, Path)) else list(sources)
+    if not names:
+        raise BdpbenchError("no trace was given: expected a file, or - for standard input")
+    if kind is not None and kind not in TABLES:
+        known = ", ".join(TABLES)
+        raise BdpbenchError(f"unknown kind of rows {kind!r}", hint=f"known kinds: {known}")
+    opened = [Source(str(name)) for name in names]
+    forms = _forms_of_head(opened[0], lenient)
+    present = {_TABLE_OF[form] for form in forms}
+    table = kind or next(each for each in TABLES if each in present)
+    reading = Reading(table, tuple(TABLES[table]), lenient, native.load() if compiled else None)
+    return Trace(opened, reading, ", ".join(forms))
+
+
+def _forms_of_head(source: Source, lenient: bool) -> list[str]:
+    """Forms of the source's first lines, the most frequent first."""
+    head = source.head()
+    if not head:
+        raise BdpbenchError("the file is empty: expected a trace of ns-2", where=source.name)
+    lines = head.split(b"\n")[:_LOOKED_AT]
+    lines = lines[:-1] if len(lines) > 1 and len(lines) < _LOOKED_AT else lines
+    parsed = parse_text(lines, range(len(lines)), ())
+    if parsed.bad and (not parsed.forms or (parsed.bad[0][0] == 0 and not lenient)):
+        number, text = parsed.bad[0]
+        _refuse(source.name, number + 1, text)
+    return sorted(parsed.forms, key=lambda form: -parsed.forms[form])
+
+
+def _refuse(name: str, number: int, text: str) -> None:
+    if is_nam_line(text):
+        raise BdpbenchError(
+            "this is a nam trace: it tells the animator what to draw, not what happened",
+            where=name,
+            hint="give the trace that `$ns trace-all` writes, not that of `namtrace-all`",
+        )
+    raise Skipped(name, number, text, f"not a trace of ns-2: {fault_of(text)}").error()

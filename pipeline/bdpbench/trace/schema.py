@@ -1,0 +1,177 @@
+"""The frames that ns-2's trace files become: columns, units, and what null means.
+
+A column that a line of the trace does not have is null in its row. Node and port numbers are those
+that ns-2 prints; a hierarchical address such as ``1.0.2`` is the integer that ns-2 makes of it with
+its default bits a level (10, 11 and 11, or 11 for each level of two), which is also what its
+wireless lines print for it.
+"""
+
+from __future__ import annotations
+
+import types
+from collections.abc import Mapping
+
+import polars as pl
+
+EVENTS = ("+", "-", "r", "d", "e", "h", "c", "s", "f", "D", "x")
+"""Codes of packet events, as in the file.
+
+On a link: ``+`` enters the queue, ``-`` leaves it, ``r`` is received at the link's far end, ``d``
+is dropped (by the queue), ``e`` is dropped by an error model, ``h`` begins its hop (tagged traces),
+``c`` collides (LANs and satellites). On a wireless node: ``s`` is sent, ``r`` received, ``f``
+forwarded, ``D`` (old format) or ``d`` (new format) dropped, at the layer that ``layer`` names;
+``x`` ends its transmission.
+"""
+
+LAYERS = ("AGT", "RTR", "TRP", "IFQ", "MAC", "PHY")
+"""Layers of a wireless node that trace packets; TRP is a base station's router."""
+
+EVENT = pl.Enum(EVENTS)
+LAYER = pl.Enum(LAYERS)
+_NAME = pl.Categorical()
+
+PACKETS: Mapping[str, pl.DataType] = types.MappingProxyType(
+    {
+        "time_s": pl.Float64(),
+        "event": EVENT,
+        "from_node": pl.Int32(),
+        "to_node": pl.Int32(),
+        "type": _NAME,
+        "bytes": pl.Int32(),
+        "flags": _NAME,
+        "flow": pl.Int32(),
+        "src_node": pl.Int32(),
+        "src_port": pl.Int32(),
+        "dst_node": pl.Int32(),
+        "dst_port": pl.Int32(),
+        "seq": pl.Int64(),
+        "uid": pl.Int64(),
+        "ack": pl.Int64(),
+        "tcp_flags": pl.Int32(),
+        "header_bytes": pl.Int32(),
+        "sack_bytes": pl.Int32(),
+        "chunks": pl.Int32(),
+        "stream": pl.Int32(),
+        "stream_seq": pl.Int32(),
+        "from_lat": pl.Float64(),
+        "from_lon": pl.Float64(),
+        "to_lat": pl.Float64(),
+        "to_lon": pl.Float64(),
+        "layer": LAYER,
+        "node": pl.Int32(),
+        "next_hop": pl.Int32(),
+        "reason": _NAME,
+        "ttl": pl.Int32(),
+        "hops": pl.Int32(),
+        "x_m": pl.Float64(),
+        "y_m": pl.Float64(),
+        "z_m": pl.Float64(),
+        "energy_j": pl.Float64(),
+        "mac_duration": pl.Int64(),
+        "mac_to": pl.Int64(),
+        "mac_from": pl.Int64(),
+        "mac_type": pl.Int64(),
+        "rest": pl.String(),
+    }
+)
+"""One row a packet event, in the order of the trace.
+
+time_s: time of the event, s. event: see EVENTS.
+from_node, to_node: the link (from_node, to_node); null on wireless lines, which have no link.
+type: packet type as ns-2 names it: tcp, ack, cbr, ...; on wireless MAC lines also RTS, CTS, ACK.
+bytes: size with headers, bytes. flags: the flags word of a wired line, e.g. "-------".
+flow: flow id (fid_); null on lines of the old wireless format, which do not print it.
+src_node, src_port, dst_node, dst_port: end points in the IP header; null on MAC and ARP frames.
+seq: sequence number, packets (bytes for FullTcp); -1 for packets that have none; null on wireless
+lines that do not print it. uid: number that the packet keeps on its way.
+ack, tcp_flags, header_bytes, sack_bytes: acknowledgement number, TCP flags, TCP header length and
+length of the SACK block, bytes: lines with ``show_tcphdr_``; ack also on wireless TCP lines.
+chunks, stream, stream_seq: SCTP: chunks in the packet, stream id and stream sequence number, with
+the TSN in seq.
+from_lat, from_lon, to_lat, to_lon: positions of a satellite link's ends, degrees.
+layer, node, reason: wireless: where (see LAYERS), at which node, and why it was dropped (null for
+none). next_hop: the next node's address (-1 none, -2 unknown). ttl: IP's time to live. hops: times
+forwarded so far. x_m, y_m, z_m: position, m. energy_j: energy left, J.
+mac_duration, mac_to, mac_from, mac_type: MAC header: duration (us), addresses, EtherType.
+rest: header of a routing protocol, of ARP or of S-MAC on a wireless line, verbatim.
+"""
+
+VARIABLES: Mapping[str, pl.DataType] = types.MappingProxyType(
+    {
+        "time_s": pl.Float64(),
+        "src_node": pl.Int32(),
+        "src_port": pl.Int32(),
+        "dst_node": pl.Int32(),
+        "dst_port": pl.Int32(),
+        "owner": _NAME,
+        "name": _NAME,
+        "value": pl.Float64(),
+    }
+)
+"""One row a value of a traced variable (TracedVar); a line of all variables becomes many rows.
+
+time_s: time of the change, s. src_node, src_port, dst_node, dst_port: end points of the TCP agent
+that owns it. owner: the owner's Tcl name where the line gives that instead (null otherwise; both
+are null for a queue's variables). name: as the line has it (cwnd_, ssthresh_, rtt_, ...; the line
+of all variables prints maxseq, hiack, seqno, cwnd, ssthresh, dupacks, rtt, srtt, rttvar, bkoff;
+a queue prints a for its average queue, p for its drop probability, Q for its queue now).
+value: in ns-2's unit: packets, or s for rtt_, srtt_, rttvar_.
+"""
+
+QUEUES: Mapping[str, pl.DataType] = types.MappingProxyType(
+    {
+        "time_s": pl.Float64(),
+        "from_node": pl.Int32(),
+        "to_node": pl.Int32(),
+        "bytes": pl.Float64(),
+        "pkts": pl.Float64(),
+        "arrived_pkts": pl.Int64(),
+        "departed_pkts": pl.Int64(),
+        "dropped_pkts": pl.Int64(),
+        "arrived_bytes": pl.Int64(),
+        "departed_bytes": pl.Int64(),
+        "dropped_bytes": pl.Int64(),
+    }
+)
+"""One row a sample of a link's queue.
+
+time_s: time of the sample, s. bytes, pkts: length of the queue: now on a ``q`` line, the mean since
+the last sample on a line of ``queue-sample-timeout``. The other columns count since the monitor's
+start, and are null where the line has none.
+"""
+
+OCCURRENCES: Mapping[str, pl.DataType] = types.MappingProxyType(
+    {
+        "time_s": pl.Float64(),
+        "node": pl.Int32(),
+        "peer_node": pl.Int32(),
+        "source": _NAME,
+        "what": pl.String(),
+        "flow": pl.Int32(),
+        "seq": pl.Int64(),
+        "cwnd_pkts": pl.Float64(),
+    }
+)
+"""One row a line that tells of something else than a packet: event traces, annotations, movement.
+
+time_s: s. node, peer_node: the owner's node and the other end, where given. source: TCP, PGM, MAC,
+ErrModelTimer; v (annotations, links going up or down), M (scenario, a node moves), N (a node's
+energy), or the word that a line of DSR or TORA begins with. what: e.g. TIMEOUT, FAST_RETX,
+SLOW_START, or the line's text behind time and node. flow, seq, cwnd_pkts: of TCP.
+"""
+
+SERIES: Mapping[str, pl.DataType] = types.MappingProxyType(
+    {"time_s": pl.Float64(), "value": pl.Float64()}
+)
+"""One row a line of a file of two columns that a script printed: a time, s, and a value."""
+
+TABLES: Mapping[str, Mapping[str, pl.DataType]] = types.MappingProxyType(
+    {
+        "packets": PACKETS,
+        "variables": VARIABLES,
+        "queues": QUEUES,
+        "occurrences": OCCURRENCES,
+        "series": SERIES,
+    }
+)
+"""The tables that a trace may hold, and their columns."""

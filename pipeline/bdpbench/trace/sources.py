@@ -1,0 +1,312 @@
+"""Where a trace's bytes come from: files, plain or compressed, pipes, and standard input."""
+
+from __future__ import annotations
+
+import bz2
+import ctypes
+import ctypes.util
+import gzip
+import io
+import zlib
+from collections import deque
+from collections.abc import Iterator
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any, Protocol
+
+from bdpbench.errors import BdpbenchError
+
+STANDARD_INPUT = "-"
+CHUNK_BYTES = 4 << 20
+"""Size of a chunk: large against the cost of a batch, small against memory."""
+
+PADDING = 16
+"""Bytes behind a chunk's text that the parser in C may read."""
+
+_HEAD_BYTES = 1 << 16
+_BUFFER_BYTES = CHUNK_BYTES + 2 * _HEAD_BYTES + PADDING  # what a head may hold fits, too
+_MAGIC_BYTES = 4
+
+
+class _Stream(Protocol):
+    """What reads bytes into a buffer, and gives their number: 0 at the end."""
+
+    def readinto(self, buffer: memoryview, /) -> int | None: ...
+    def close(self) -> None: ...
+
+
+@dataclass(frozen=True)
+class Chunk:
+    """Whole lines of one source.
+
+    Attributes:
+        source: name of the source, for messages.
+        buffer: the text, and at least PADDING bytes more.
+        length: bytes of the text; its last byte is a newline.
+        cut: whether the source ended without a newline: the last line was cut off, and the
+            newline that ends the text is none of its own.
+        used: where the buffer goes when the chunk is done with, to be filled again.
+    """
+
+    source: str
+    buffer: bytearray
+    length: int
+    cut: bool
+    used: deque[bytearray]
+
+    def done(self) -> None:
+        """Give the buffer back; the chunk must not be looked at again."""
+        self.used.append(self.buffer)
+
+
+@dataclass
+class Source:
+    """One file, pipe or standard input; what was read of a pipe to look at it is not lost."""
+
+    name: str
+    _head: bytes = b""
+    _stream: _Stream | None = field(default=None, repr=False)
+    _used: bool = False
+
+    def head(self) -> bytes:
+        """The first lines, decompressed: at least one whole line where the source has one.
+
+        Raises:
+            BdpbenchError: when the source cannot be read.
+        """
+        stream = self._stream or self._open()
+        self._stream = None
+        try:
+            while len(self._head) < _HEAD_BYTES or b"\n" not in self._head[:CHUNK_BYTES]:
+                more = _read(stream, _HEAD_BYTES, self.name)
+                if not more or len(self._head) > CHUNK_BYTES:
+                    break
+                self._head += more
+        except BdpbenchError:
+            stream.close()
+            raise
+        if self._is_regular():
+            stream.close()  # it is opened anew to be read
+        else:
+            self._stream = stream
+        return self._head
+
+    def chunks(self) -> Iterator[Chunk]:
+        """The source from its beginning, in chunks of whole lines.
+
+        Raises:
+            BdpbenchError: when the source cannot be read, is damaged, has a line longer than a
+                chunk, or is a pipe that was read before.
+        """
+        stream, head = self._rewound()
+        try:
+            yield from _cut_into_chunks(stream, head, self.name)
+        finally:
+            stream.close()
+            self._stream = None
+
+    def _rewound(self) -> tuple[_Stream, bytes]:
+        """The stream of the source, and what has been read of it already."""
+        if self._used and not self._is_regular():
+            raise BdpbenchError("a pipe can be read only once", where=self.name)
+        self._used = True
+        head, self._head = self._head, b""
+        if self._stream is None:
+            self._stream, head = self._open(), b""
+        return self._stream, head
+
+    def _is_regular(self) -> bool:
+        return self.name != STANDARD_INPUT and Path(self.name).is_file()
+
+    def _open(self) -> _Stream:
+        file = 0 if self.name == STANDARD_INPUT else self.name
+        try:
+            raw = open(file, "rb", buffering=0, closefd=file != 0)  # noqa: SIM115 - the caller closes
+            magic = _read_exactly(raw, _MAGIC_BYTES)
+        except OSError as error:
+            raise _unreadable(self.name, error) from None
+        return _decompressed(_Prefixed(magic, raw), magic, self.name)
+
+
+class _Prefixed(io.RawIOBase):
+    """A stream with bytes put back before it."""
+
+    def __init__(self, prefix: bytes, stream: _Stream) -> None:
+        self._prefix = prefix
+        self._stream = stream
+
+    def readable(self) -> bool:
+        return True
+
+    def readinto(self, buffer: Any) -> int | None:
+        if not self._prefix:
+            return self._stream.readinto(buffer)
+        taken = self._prefix[: len(buffer)]
+        memoryview(buffer)[: len(taken)] = taken
+        self._prefix = self._prefix[len(taken) :]
+        return len(taken)
+
+    def close(self) -> None:
+        if not self.closed:
+            self._stream.close()
+        super().close()
+
+
+class _Unpacked:
+    """A decoder of Python's library, closed together with what it reads."""
+
+    def __init__(self, decoder: io.BufferedIOBase, packed: _Stream) -> None:
+        self._decoder = decoder
+        self._packed = packed
+
+    def readinto(self, buffer: memoryview, /) -> int:
+        return self._decoder.readinto(buffer)
+
+    def close(self) -> None:
+        self._decoder.close()
+        self._packed.close()
+
+
+def _decompressed(stream: _Prefixed, magic: bytes, name: str) -> _Stream:
+    if magic.startswith(b"\x1f\x8b"):
+        return _Unpacked(gzip.GzipFile(fileobj=io.BufferedReader(stream)), stream)
+    if magic.startswith(b"BZh"):
+        return _Unpacked(bz2.BZ2File(io.BufferedReader(stream)), stream)
+    if magic == b"\x28\xb5\x2f\xfd":
+        return _ZstdStream(stream, name)
+    return stream
+
+
+def _cut_into_chunks(stream: _Stream, rest: bytes, name: str) -> Iterator[Chunk]:
+    """Chunks of a stream that follows ``rest``."""
+    used: deque[bytearray] = deque()
+    ended = False
+    while not ended:
+        buffer = used.popleft() if used else bytearray(_BUFFER_BYTES)
+        buffer[: len(rest)] = rest
+        filled, ended = _fill(stream, buffer, len(rest), name)
+        end = filled if ended else buffer.rfind(b"\n", 0, filled) + 1
+        if not ended and end == 0:
+            raise BdpbenchError(
+                f"no line ends within {filled} bytes: this is not a trace of ns-2", where=name
+            )
+        rest = bytes(memoryview(buffer)[end:filled])
+        if end == 0:
+            return
+        cut = buffer[end - 1] != ord("\n")
+        if cut:
+            buffer[end : end + 1] = b"\n"
+        yield Chunk(name, buffer, end + cut, cut, used)
+
+
+def _fill(stream: _Stream, buffer: bytearray, filled: int, name: str) -> tuple[int, bool]:
+    """Reads until the buffer is full but for its padding, or the stream ends."""
+    room = memoryview(buffer)
+    limit = len(buffer) - PADDING
+    while filled < limit:
+        try:
+            count = stream.readinto(room[filled:limit])
+        except (OSError, EOFError, zlib.error) as error:
+            raise _unreadable(name, error) from None
+        if not count:
+            return filled, True
+        filled += count
+    return filled, False
+
+
+def _read(stream: _Stream, size: int, name: str) -> bytes:
+    try:
+        return _read_some(stream, size)
+    except (OSError, EOFError, zlib.error) as error:
+        raise _unreadable(name, error) from None
+
+
+def _read_some(stream: _Stream, size: int) -> bytes:
+    buffer = bytearray(size)
+    return bytes(buffer[: stream.readinto(memoryview(buffer)) or 0])
+
+
+def _read_exactly(stream: _Stream, size: int) -> bytes:
+    """Up to ``size`` bytes, fewer only at the end."""
+    text = b""
+    while len(text) < size and (more := _read_some(stream, size - len(text))):
+        text += more
+    return text
+
+
+def _unreadable(name: str, error: Exception) -> BdpbenchError:
+    if isinstance(error, OSError) and error.strerror:
+        return BdpbenchError(f"{error.strerror}: expected a trace of ns-2", where=name)
+    return BdpbenchError(
+        f"the compressed file is damaged or was cut off: {error}",
+        where=name,
+        hint="decompress what is left of it with gzip -dc or zstd -dc, and give that",
+    )
+
+
+class _Span(ctypes.Structure):
+    """libzstd's ZSTD_inBuffer and ZSTD_outBuffer: memory, its size, and how far it is used."""
+
+    _fields_ = (("at", ctypes.c_void_p), ("size", ctypes.c_size_t), ("used", ctypes.c_size_t))
+
+
+class _ZstdStream(io.RawIOBase):
+    """A zstd stream, decompressed by the system's libzstd (Python has none before 3.14)."""
+
+    def __init__(self, stream: _Stream, name: str) -> None:
+        self._stream = stream
+        self._library = _libzstd(name)
+        self._state = self._library.ZSTD_createDStream()
+        self._input = ctypes.create_string_buffer(1 << 17)
+        self._span = _Span(ctypes.addressof(self._input), 0, 0)
+        self._in_frame = False
+
+    def readable(self) -> bool:
+        return True
+
+    def readinto(self, buffer: Any) -> int:
+        target = (ctypes.c_char * len(buffer)).from_buffer(buffer)
+        output = _Span(ctypes.addressof(target), len(buffer), 0)
+        while output.used == 0 and len(buffer):
+            if self._span.used == self._span.size and not self._refill():
+                break
+            left = self._library.ZSTD_decompressStream(
+                self._state, ctypes.byref(output), ctypes.byref(self._span)
+            )
+            if self._library.ZSTD_isError(left):
+                raise EOFError(self._library.ZSTD_getErrorName(left).decode())
+            self._in_frame = left != 0
+        return int(output.used)
+
+    def _refill(self) -> bool:
+        count = self._stream.readinto(memoryview(self._input).cast("B"))
+        if not count and self._in_frame:
+            raise EOFError("the last zstd frame does not end")
+        self._span.size, self._span.used = count or 0, 0
+        return bool(count)
+
+    def close(self) -> None:
+        if not self.closed:
+            self._library.ZSTD_freeDStream(self._state)
+            self._stream.close()
+        super().close()
+
+
+def _libzstd(name: str) -> ctypes.CDLL:
+    try:
+        library = ctypes.CDLL(ctypes.util.find_library("zstd") or "libzstd.so.1")
+    except OSError:
+        raise BdpbenchError(
+            "reading zstd files takes libzstd, which this system does not have",
+            where=name,
+            hint=f"apt-get install libzstd1, or: zstd -dc {name} | ./bdpbench analyze -",
+        ) from None
+    size, pointer = ctypes.c_size_t, ctypes.c_void_p
+    library.ZSTD_createDStream.restype = pointer
+    library.ZSTD_freeDStream.argtypes = [pointer]
+    library.ZSTD_decompressStream.argtypes = [pointer, pointer, pointer]
+    library.ZSTD_decompressStream.restype = size
+    library.ZSTD_isError.argtypes = [size]
+    library.ZSTD_getErrorName.argtypes = [size]
+    library.ZSTD_getErrorName.restype = ctypes.c_char_p
+    return library

@@ -1,0 +1,49 @@
+"""What `bdpbench analyze` found out about a packet trace, for those who tell or write it."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any
+
+import polars as pl
+
+from bdpbench.metrics.packets import PacketSums
+from bdpbench.trace import Report
+
+
+@dataclass(frozen=True)
+class Analysis:
+    """A measured packet trace.
+
+    Attributes:
+        name: of its sources.
+        trace_format: forms of its lines.
+        sums: what flows and links did in the window.
+        metrics: one row a metric and subject, as ``measure_packets`` returns them.
+        report: the account of its lines.
+        whole: whether the window is the trace's own.
+    """
+
+    name: str
+    trace_format: str
+    sums: PacketSums
+    metrics: pl.DataFrame
+    report: Report
+    whole: bool
+
+
+def account_of(report: Report) -> dict[str, Any]:
+    """The account of a trace's lines, for files: counts, and the first lines left out."""
+    return {
+        "lines": report.lines,
+        "parsed": report.parsed,
+        "forms": dict(report.forms),
+        "skipped": report.skipped,
+        "first_skipped": [
+            {"source": each.source, "line": each.line, "text": each.text, "reason": each.reason}
+            for each in report.first_skipped
+        ],
+        "cut": list(report.cut),
+        "backwards": report.backwards,
+        "complete": report.complete,
+    }

@@ -1,0 +1,186 @@
+"""Per-second, per-flow throughput of a large trace: this engine against what people use.
+
+`PYTHONPATH=pipeline python tests/benchmarks/trace_speed.py [--mb 740] [--passes 3]` has the real
+ns-2 write a trace of that size, lets all readers compute the bytes that each flow brings over the
+bottleneck in each second, each reader as a process of its own, one after the other in each pass,
+and prints median wall times as ratios to mawk's. All must give the same numbers; a reader whose
+program or package is not installed is left out and named.
+"""
+
+from __future__ import annotations
+
+import argparse
+import shutil
+import statistics
+import subprocess
+import sys
+import tempfile
+import time
+from collections import defaultdict
+from collections.abc import Callable, Mapping
+from pathlib import Path
+
+from bdpbench.ns2.build import build_prefix, current_build_id
+
+MB_PER_SIMULATED_S = 4.7
+FROM, TO = 0, 1
+AWK = (
+    f'$1 == "r" && $3 == {FROM} && $4 == {TO} {{ bytes[int($2) " " $8] += $6 }} '
+    "END { for (key in bytes) print key, bytes[key] }"
+)
+NAMES = ["event", "time_s", "from_node", "to_node", "type", "bytes", "flags", "flow", "src", "dst"]
+
+Sums = dict[tuple[int, int], int]
+
+
+def with_engine(path: str) -> Sums:
+    """open_trace and a lazy query."""
+    import polars as pl
+
+    from bdpbench.trace import open_trace
+
+    return _as_sums(_grouped(open_trace(path).frame, pl.col("event") == "r"))
+
+
+def with_polars(path: str) -> Sums:
+    """polars' reader of CSV files, which accounts for no line."""
+    import polars as pl
+
+    text = {"event", "type", "flags", "src", "dst"}
+    types = {name: pl.String() if name in text else pl.Int64() for name in NAMES}
+    schema = {**types, "time_s": pl.Float64(), "seq": pl.Int64(), "uid": pl.Int64()}
+    lines = pl.scan_csv(path, separator=" ", has_header=False, schema=schema, quote_char=None)
+    return _as_sums(_grouped(lines, pl.col("event") == "r"))
+
+
+def with_pandas(path: str) -> Sums:
+    """pandas, in pieces of a million lines."""
+    import pandas  # type: ignore[import-not-found,import-untyped,unused-ignore]
+
+    sums: Sums = defaultdict(int)
+    columns = [*NAMES, "seq", "uid"]
+    for part in pandas.read_csv(path, sep=" ", names=columns, chunksize=1_000_000):
+        wanted = (part.event == "r") & (part.from_node == FROM) & (part.to_node == TO)
+        rows = part[wanted]
+        grouped = rows.groupby([rows.time_s.astype(int), rows.flow]).bytes.sum()
+        for (second, flow), count in grouped.items():
+            sums[int(second), int(flow)] += int(count)
+    return dict(sums)
+
+
+def with_python(path: str) -> Sums:
+    """A loop over the lines."""
+    sums: Sums = defaultdict(int)
+    link = (str(FROM), str(TO))
+    with open(path) as lines:
+        for line in lines:
+            words = line.split()
+            if words[0] == "r" and (words[2], words[3]) == link:
+                sums[int(float(words[1])), int(words[7])] += int(words[5])
+    return dict(sums)
+
+
+READERS: Mapping[str, Callable[[str], Sums]] = {
+    "engine": with_engine,
+    "polars": with_polars,
+    "pandas": with_pandas,
+    "python": with_python,
+}
+
+
+def _grouped(lines, is_received):  # type: ignore[no-untyped-def]
+    import polars as pl
+
+    on_link = (pl.col("from_node") == FROM) & (pl.col("to_node") == TO)
+    return (
+        lines.filter(is_received & on_link)
+        .group_by(pl.col("time_s").cast(pl.Int32).alias("second"), "flow")
+        .agg(pl.col("bytes").sum())
+        .collect(engine="streaming")
+    )
+
+
+def _as_sums(frame) -> Sums:  # type: ignore[no-untyped-def]
+    return {(second, flow): count for second, flow, count in frame.iter_rows()}
+
+
+def _commands(path: Path) -> tuple[dict[str, list[str]], list[str]]:
+    """Name → command of what can run here, and what cannot."""
+    commands = {
+        name: [name, AWK, str(path)] for name in ("mawk", "gawk") if shutil.which(name) is not None
+    }
+    absent = [name for name in ("mawk", "gawk") if name not in commands]
+    for name in READERS:
+        if name == "pandas" and _lacks_pandas():
+            absent.append(name)
+            continue
+        commands[name] = [sys.executable, __file__, "--reader", name, str(path)]
+    return commands, absent
+
+
+def _lacks_pandas() -> bool:
+    found = subprocess.run(
+        [sys.executable, "-c", "import pandas"], capture_output=True, check=False
+    )
+    return found.returncode != 0
+
+
+def _timed(command: list[str]) -> tuple[float, Sums]:
+    began = time.perf_counter()
+    done = subprocess.run(command, capture_output=True, text=True, check=True)
+    wall_s = time.perf_counter() - began
+    rows = (line.split() for line in done.stdout.splitlines())
+    return wall_s, {(int(second), int(flow)): int(float(count)) for second, flow, count in rows}
+
+
+def _make_trace(path: Path, megabytes: float) -> None:
+    binary = build_prefix() / current_build_id() / "ns"
+    script = Path(__file__).with_suffix(".tcl")
+    duration_s = str(megabytes / MB_PER_SIMULATED_S)
+    subprocess.run([str(binary), str(script), str(path), duration_s], check=True)
+
+
+def compare(path: Path, passes: int) -> None:
+    """Print what each reader takes, and check that all agree."""
+    commands, absent = _commands(path)
+    times: dict[str, list[float]] = {name: [] for name in commands}
+    for _ in range(passes):
+        sums = {}
+        for name, command in commands.items():
+            wall_s, sums[name] = _timed(command)
+            times[name].append(wall_s)
+        if any(each != sums["engine"] for each in sums.values()):
+            raise SystemExit("the readers disagree")
+    size = path.stat().st_size
+    print(f"{size / 1e6:.0f} MB, {len(sums['engine'])} sums, all readers agree")
+    medians = {name: statistics.median(each) for name, each in times.items()}
+    base = medians.get("mawk", medians["python"])
+    for name, median in medians.items():
+        rate = size / median / 1e6
+        print(f"{name:8s} {median:7.2f} s  {rate:6.0f} MB/s  {median / base:5.2f} of mawk")
+    if absent:
+        print(f"not installed: {', '.join(absent)}")
+
+
+def main() -> None:
+    """Make the trace and compare; with --reader, be one of the readers."""
+    parser = argparse.ArgumentParser(description=__doc__)
+    parser.add_argument("trace", nargs="?", type=Path, help="a trace that is there already")
+    parser.add_argument("--mb", type=float, default=740.0)
+    parser.add_argument("--passes", type=int, default=3)
+    parser.add_argument("--reader", choices=READERS)
+    options = parser.parse_args()
+    if options.reader:
+        for (second, flow), count in READERS[options.reader](str(options.trace)).items():
+            print(second, flow, count)
+    elif options.trace:
+        compare(options.trace, options.passes)
+    else:
+        with tempfile.TemporaryDirectory() as folder:
+            path = Path(folder) / "trace.tr"
+            _make_trace(path, options.mb)
+            compare(path, options.passes)
+
+
+if __name__ == "__main__":
+    main()

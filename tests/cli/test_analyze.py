@@ -1,0 +1,199 @@
+"""`analyze`: a trace measured in the terminal and in files; what it refuses, it refuses early."""
+
+from __future__ import annotations
+
+import gzip
+import json
+import os
+import subprocess
+import sys
+from collections.abc import Callable
+from dataclasses import dataclass
+from pathlib import Path
+
+import polars as pl
+import pytest
+
+from bdpbench.cli import main
+from bdpbench.metrics.packets import PACKET_DEFINITIONS
+from bdpbench.model.paths import repository_root
+
+# Flow 1 from node 0 to node 1: three packets, of which the second is dropped and sent again.
+TRACE = """\
++ 1 0 1 tcp 1040 ------- 1 0.0 1.0 0 0
+- 1 0 1 tcp 1040 ------- 1 0.0 1.0 0 0
++ 1.1 0 1 tcp 1040 ------- 1 0.0 1.0 1 1
+d 1.1 0 1 tcp 1040 ------- 1 0.0 1.0 1 1
+r 1.5 0 1 tcp 1040 ------- 1 0.0 1.0 0 0
++ 1.5 1 0 ack 40 ------- 1 1.0 0.0 0 2
+- 1.5 1 0 ack 40 ------- 1 1.0 0.0 0 2
+r 1.75 1 0 ack 40 ------- 1 1.0 0.0 0 2
++ 2 0 1 tcp 1040 ------- 1 0.0 1.0 1 3
+- 2 0 1 tcp 1040 ------- 1 0.0 1.0 1 3
+r 2.5 0 1 tcp 1040 ------- 1 0.0 1.0 1 3
++ 3 0 1 tcp 1040 ------- 1 0.0 1.0 2 4
+- 3 0 1 tcp 1040 ------- 1 0.0 1.0 2 4
+r 3.5 0 1 tcp 1040 ------- 1 0.0 1.0 2 4
+"""
+
+
+@dataclass(frozen=True)
+class Done:
+    """What a call of the command line came to."""
+
+    code: int
+    out: str
+    err: str
+
+    @property
+    def lines(self) -> list[str]:
+        assert self.code == 0, self.err
+        return self.out.splitlines()
+
+
+Analyze = Callable[..., Done]
+
+
+@pytest.fixture
+def analyze(
+    folder: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> Analyze:
+    """`bdpbench analyze` in the folder of the trace."""
+
+    def call(*arguments: str) -> Done:
+        monkeypatch.setattr(sys, "argv", ["bdpbench", "analyze", *arguments])
+        code = 0
+        try:
+            main()
+        except SystemExit as end:
+            code = int(end.code or 0)
+        return Done(code, *capsys.readouterr())
+
+    monkeypatch.chdir(folder)
+    return call
+
+
+@pytest.fixture
+def folder(tmp_path: Path) -> Path:
+    (tmp_path / "my.tr").write_text(TRACE)
+    return tmp_path
+
+
+def test_the_summary(analyze: Analyze) -> None:
+    lines = analyze("my.tr").lines
+    assert lines[0] == "my.tr: wired trace, 14 lines"
+    assert lines[1].startswith("1 s to 3.5 s (whole trace), 2.5 s")
+    flow = next(line for line in lines if line.startswith("1     tcp")).split()
+    # Three packets of 1040 bytes in 2.5 s, 1000 of them payload; one of four dropped; 0.5 s each;
+    # RTT of the first: 1.75 - 1 s.
+    expected = ["1", "tcp", "0>1", "0.009984", "0.0096", "25", "%", "1", "500", "0", "750"]
+    assert flow[:11] == expected
+    assert any(line.split()[:3] == ["link", "queue", "tcp"] for line in lines)
+
+
+def test_a_window_and_metrics(analyze: Analyze) -> None:
+    lines = analyze("my.tr", "--window", "2:3", "--metric", "throughput").lines
+    # One packet arrives in [2, 3): 8 · 1040 bit in 1 s.
+    assert lines[1].split() == ["throughput", "flow:1", "0.00832", "Mbit/s"]
+    assert len([line for line in lines if line.startswith("throughput")]) == 1
+
+
+def test_standard_input_and_compressed_files(folder: Path, analyze: Analyze) -> None:
+    (folder / "my.tr.gz").write_bytes(gzip.compress(TRACE.encode()))
+    plain = analyze("my.tr").lines
+    done = subprocess.run(
+        [sys.executable, "-m", "bdpbench", "analyze", "-"],
+        capture_output=True,
+        input=TRACE,
+        text=True,
+        env={**os.environ, "PYTHONPATH": str(repository_root() / "pipeline")},
+        check=True,
+    )
+    assert done.stdout.splitlines()[1:] == plain[1:]
+    assert analyze("my.tr.gz").lines[1:] == plain[1:]
+
+
+def test_parts_of_a_trace(folder: Path, analyze: Analyze) -> None:
+    lines = TRACE.splitlines(keepends=True)
+    (folder / "a.tr").write_text("".join(lines[:5]))
+    (folder / "b.tr").write_text("".join(lines[5:]))
+    assert analyze("a.tr", "b.tr").lines[1:] == analyze("my.tr").lines[1:]
+
+
+@pytest.mark.parametrize("suffix", [".csv", ".parquet"])
+def test_tables(folder: Path, analyze: Analyze, suffix: str) -> None:
+    assert analyze("my.tr", "-o", f"out{suffix}").code == 0
+    read = pl.read_csv if suffix == ".csv" else pl.read_parquet
+    rows = read(folder / f"out{suffix}")
+    assert rows.columns == ["metric", "subject", "value", "unit", "start_s", "end_s", "definition"]
+    loss = rows.filter(pl.col("metric") == "packet_loss_rate").row(0, named=True)
+    assert loss["subject"] == "flow:1"
+    assert loss["value"] == 0.25
+    assert (loss["start_s"], loss["end_s"]) == (1.0, 3.5)
+    assert loss["definition"] == "packet_loss_rate/1"
+
+
+def test_json(folder: Path, analyze: Analyze) -> None:
+    assert analyze("my.tr", "-o", "out.json").code == 0
+    content = json.loads((folder / "out.json").read_text())
+    assert content["account"]["lines"] == content["account"]["parsed"] == 14
+    assert content["flows"][0]["retransmitted_pkts"] == 1
+    assert {each["metric"] for each in content["definitions"]} <= set(PACKET_DEFINITIONS)
+    assert content["losses"][0]["dropped_pkts"] == 1
+
+
+def test_a_page_escapes_what_the_trace_says(folder: Path, analyze: Analyze) -> None:
+    name = "<script>alert(1)<script>.tr"
+    bad = "<img src=x onerror=alert(2)>"
+    (folder / name).write_text(TRACE.replace("+ 2 0", f"{bad}\n+ 2 0"))
+    lines = analyze(name, "--lenient", "-o", "out.html").lines
+    assert any("1 of 15 lines skipped" in line for line in lines)
+    page = (folder / "out.html").read_text()
+    assert "alert(1)" in page
+    assert "<script>alert" not in page
+    assert bad not in page
+    assert "Account of the lines" in page
+    assert "http://" not in page.split("<script>")[0]
+
+
+def test_metrics_are_listed_with_their_definitions(analyze: Analyze) -> None:
+    text = "\n".join(analyze("--list-metrics").lines)
+    for metric in PACKET_DEFINITIONS:
+        assert f"\n{metric}" in f"\n{text}"
+    assert "RFC 5166" in text
+
+
+def test_other_traces_are_summed_up(folder: Path, analyze: Analyze) -> None:
+    (folder / "cwnd.tr").write_text("0.0 1\n1.0 2\n2.0 6\n")
+    lines = analyze("cwnd.tr").lines
+    assert lines[-1].split() == ["value", "3", "0", "2", "1", "3", "6", "6"]
+
+
+@pytest.mark.parametrize(
+    ("arguments", "said"),
+    [
+        (["nowhere.tr"], "nowhere.tr: No such file or directory"),
+        (["my.tr", "-o", "out.pdf"], "cannot tell the format of 'out.pdf' by its suffix"),
+        (["my.tr", "-o", "no/out.csv"], "no such folder"),
+        (["my.tr", "--window", "5"], "'5' is no window"),
+        (["my.tr", "--window", "9:5"], "'9:5' is no window"),
+        (["my.tr", "--window", "50:60"], "no packet event in the window"),
+        (["my.tr", "--flow", "7"], "it has flow:1"),
+        (["my.tr", "--link", "7"], "'7' is no link"),
+        (["my.tr", "--link", "7-8"], "it has link:0-1, link:1-0"),
+        (["my.tr", "--metric", "goodptu"], "did you mean 'goodput'?"),
+        (["my.tr", "--bin", "0"], "is no width"),
+        (["my.tr", "--capacity", "0-1"], "is no capacity"),
+        (["bad.tr"], "bad.tr:2"),
+        ([], "Missing argument"),
+    ],
+)
+def test_a_mistake_is_one_message(
+    folder: Path, analyze: Analyze, arguments: list[str], said: str
+) -> None:
+    (folder / "bad.tr").write_text(TRACE.splitlines()[0] + "\nsomething else\n")
+    done = analyze(*arguments)
+    assert done.code != 0
+    assert said in done.err
+    assert "Traceback" not in done.err
+    assert not list(folder.glob("out*"))

@@ -1,0 +1,193 @@
+"""The parser of wired lines in C against the patterns, and against what was written."""
+
+from __future__ import annotations
+
+import string
+import tempfile
+from pathlib import Path
+
+import polars as pl
+import pytest
+from hypothesis import HealthCheck, example, given, settings
+from hypothesis import strategies as st
+from polars.testing import assert_frame_equal
+
+from bdpbench.errors import BdpbenchError
+from bdpbench.trace import native, open_trace
+from bdpbench.trace.schema import PACKETS
+
+INT32 = st.integers(-(2**31), 2**31 - 1)
+INT64 = st.integers(-(10**18) + 1, 10**18 - 1)
+# A first look at a form compiles its pattern, which takes longer than a deadline on a busy machine.
+MANY = settings(max_examples=80, deadline=None, suppress_health_check=[HealthCheck.too_slow])
+FEW = settings(max_examples=60, deadline=None, suppress_health_check=[HealthCheck.too_slow])
+
+TIMES = st.floats(0, 1e15, allow_nan=False, allow_infinity=False, allow_subnormal=False)
+WORDS = st.text(string.ascii_letters + string.digits + "-_/", min_size=1, max_size=16)
+
+
+def _time_text(time_s: float) -> str:
+    """As ns-2 prints it: %.15g."""
+    return f"{time_s:.15g}"
+
+
+@st.composite
+def packets(draw: st.DrawFn) -> dict[str, object]:
+    """The fields of a wired line, extended or not."""
+    names = ["from_node", "to_node", "bytes", "flow", "src_node", "src_port", "dst_node"]
+    row: dict[str, object] = {name: draw(INT32) for name in [*names, "dst_port"]}
+    row |= {
+        "time_s": draw(TIMES),
+        "event": draw(st.sampled_from("+-rdehc")),
+        "type": draw(WORDS),
+        "flags": draw(WORDS),
+        "seq": draw(INT64),
+        "uid": draw(INT64),
+    }
+    if draw(st.booleans()):
+        row |= {
+            "ack": draw(INT64),
+            "tcp_flags": draw(st.integers(0, 2**31 - 1)),
+            "header_bytes": draw(INT32),
+            "sack_bytes": draw(INT32),
+        }
+    return row
+
+
+def _line(row: dict[str, object]) -> str:
+    text = (
+        "{event} {time} {from_node} {to_node} {type} {bytes} {flags} {flow} "
+        "{src_node}.{src_port} {dst_node}.{dst_port} {seq} {uid}"
+    ).format(time=_time_text(float(str(row["time_s"]))), **row)
+    if "ack" in row:
+        text += " {ack} 0x{tcp_flags:x} {header_bytes} {sack_bytes}".format(**row)
+    return text
+
+
+def _read(text: bytes, *, compiled: bool) -> tuple[object, ...]:
+    """Rows and account of a text, read leniently, or the error that it ends in."""
+    with tempfile.TemporaryDirectory() as folder:
+        path = Path(folder) / "trace"
+        path.write_bytes(text)
+        try:
+            trace = open_trace(path, lenient=True, kind="packets", compiled=compiled)
+            batches = list(trace.batches())
+        except BdpbenchError as error:
+            return ("error", str(error).replace(folder, ""))
+        report = trace.report
+        skipped = [(each.line, each.text, each.reason) for each in report.first_skipped]
+        frame = pl.concat(batches) if batches else pl.DataFrame(schema=dict(PACKETS))
+        counts = (report.lines, report.parsed, report.skipped, report.backwards)
+        return (frame, counts, dict(report.forms), skipped, report.first_s, report.last_s)
+
+
+def _assert_alike(text: bytes) -> tuple[object, ...]:
+    compiled, by_patterns = _read(text, compiled=True), _read(text, compiled=False)
+    if isinstance(compiled[0], pl.DataFrame):
+        assert isinstance(by_patterns[0], pl.DataFrame)
+        assert_frame_equal(compiled[0], by_patterns[0], categorical_as_str=True)
+    assert compiled[1:] == by_patterns[1:]
+    return compiled
+
+
+def test_there_is_a_parser() -> None:
+    assert native.load() is not None
+
+
+@FEW
+@given(st.lists(packets(), min_size=1, max_size=12))
+def test_what_is_written_is_read(rows: list[dict[str, object]]) -> None:
+    text = "".join(f"{_line(row)}\n" for row in rows).encode()
+    frame = _assert_alike(text)[0]
+    assert isinstance(frame, pl.DataFrame)
+    for read, row in zip(frame.iter_rows(named=True), rows, strict=True):
+        known = {name: value for name, value in read.items() if value is not None}
+        assert known == {**row, "time_s": float(_time_text(float(str(row["time_s"]))))}
+
+
+@FEW
+@given(st.lists(st.integers(0, 10**17), min_size=1, max_size=20), st.integers(0, 18))
+def test_times_are_the_nearest_doubles(mantissas: list[int], digits: int) -> None:
+    """Of any number of digits: as Python's own float(), which rounds correctly."""
+    texts = [f"{each:0{digits + 1}d}" for each in mantissas]
+    texts = [f"{each[:-digits]}.{each[-digits:]}" if digits else each for each in texts]
+    lines = [f"r {each} 0 1 tcp 40 ------- 1 0.0 3.0 7 20\n" for each in texts]
+    frame = _assert_alike("".join(lines).encode())[0]
+    assert isinstance(frame, pl.DataFrame)
+    assert frame["time_s"].to_list() == [float(each) for each in texts]
+
+
+GOOD = "+ 0.1 0 1 tcp 1040 ------- 1 0.0 3.0 7 20"
+
+
+@st.composite
+def damaged(draw: st.DrawFn) -> bytes:
+    """A line with something replaced, taken out or put in."""
+    line = bytearray(_line(draw(packets())).encode())
+    for _ in range(draw(st.integers(0, 3))):
+        place = draw(st.integers(0, max(0, len(line) - 1)))
+        length = draw(st.integers(0, 3))
+        line[place : place + length] = draw(
+            st.sampled_from([b"", b" ", b"\t", b".", b"-", b"e", b"0x", b"9" * 20, b"\xff", b"\0"])
+            | st.binary(max_size=3)
+        )
+    return bytes(line).replace(b"\n", b"")
+
+
+@MANY
+@given(st.lists(damaged(), min_size=1, max_size=8), st.booleans())
+@example([b"+ 1 0 1 tcp 40 ------- 1 1.2.3.0 512.0.0.0 7 20"], True)
+@example([b"+ 1 0 1 tcp 40 ------- 1 1023.2047.2047.0 1024.0.0.0 7 20"], True)
+@example([b"+ 1 0 1 tcp 40 ------- 1 1.2048.0 1.2.3.4.0 7 20"], True)
+@example([b"+ 1 0 1 tcp 40 ------- 1 -1.0 0.0 -0 1000000000000000000"], True)
+@example([b"+ 1 0 1 averyverylongtypeindeed 40 ------- 1 -1.0 0.0 7 20"], True)
+@example([b"+ 1 0 1 tcp 40 ------- 1 0.0 0.0 7 20 1 0xFF 20 0"], True)
+@example([b"+ 1 0 1 tcp 40 ------- 1 0.0 0.0 7 20 1 0xffffffff 20 0"], True)
+@example(
+    [b"+ 1. 0 1 tcp 40 ------- 1 0.0 0.0 7 20", b"+ .5 0 1 tcp 40 ------- 1 0.0 0.0 7 20"], True
+)
+def test_both_ways_agree_on_damaged_lines(lines: list[bytes], ended: bool) -> None:
+    good = GOOD.encode()
+    _assert_alike(b"\n".join([good, *lines, good]) + (b"\n" if ended else b""))
+
+
+@MANY
+@given(st.binary(max_size=400))
+def test_no_bytes_lead_to_anything_but_a_frame_or_an_error_of_ours(text: bytes) -> None:
+    _assert_alike(text)
+
+
+@FEW
+@given(st.binary(max_size=60), st.sampled_from([b"\x1f\x8b", b"BZh9", b"\x28\xb5\x2f\xfd"]))
+def test_no_damaged_archive_leads_to_anything_but_an_error_of_ours(
+    rest: bytes, magic: bytes
+) -> None:
+    with tempfile.TemporaryDirectory() as folder:
+        path = Path(folder) / "trace"
+        path.write_bytes(magic + rest)
+        with pytest.raises(BdpbenchError):
+            list(open_trace(path, lenient=True).batches())
+
+
+def test_many_types_leave_their_lines_to_the_patterns(tmp_path: Path) -> None:
+    """A chunk's table of words is bounded; the words are not."""
+    path = tmp_path / "trace"
+    path.write_text("".join(GOOD.replace("tcp", f"t{i}") + "\n" for i in range(1000)))
+    frames = [pl.concat(list(open_trace(path, compiled=each).batches())) for each in (True, False)]
+    assert_frame_equal(*frames)
+    assert frames[0]["type"].cast(pl.String).to_list() == [f"t{i}" for i in range(1000)]
+
+
+def test_without_a_compiler_the_patterns_read_all(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("BDPBENCH_HOME", str(tmp_path / "home"))
+    monkeypatch.setenv("CC", "false")
+    native.load.cache_clear()
+    try:
+        assert native.load() is None
+        path = tmp_path / "trace"
+        path.write_text(f"{GOOD}\n")
+        assert [batch.height for batch in open_trace(path).batches()] == [1]
+    finally:
+        native.load.cache_clear()

@@ -1,0 +1,282 @@
+"""Sources, refusals and the account of lines, on traces written by hand."""
+
+from __future__ import annotations
+
+import bz2
+import gzip
+import os
+import re
+import shutil
+import subprocess
+import sys
+import threading
+from pathlib import Path
+
+import polars as pl
+import pytest
+from tests.pipeline.trace.conftest import read
+
+from bdpbench.errors import BdpbenchError
+from bdpbench.model.paths import repository_root
+from bdpbench.trace import open_trace, sources
+
+LINES = (
+    "+ 0.1 0 1 tcp 1040 ------- 1 0.0 3.0 7 20",
+    "- 0.1 0 1 tcp 1040 ------- 1 0.0 3.0 7 20",
+    "r 0.25 0 1 tcp 1040 ------- 1 0.0 3.0 7 20",
+)
+TEXT = "".join(f"{line}\n" for line in LINES)
+
+
+@pytest.fixture
+def trace(tmp_path: Path) -> Path:
+    path = tmp_path / "out.tr"
+    path.write_text(TEXT)
+    return path
+
+
+def _error(path: Path | str | list[Path], **options: bool) -> str:
+    with pytest.raises(BdpbenchError) as caught:
+        list(open_trace(path, **options).batches())  # type: ignore[arg-type]
+    return str(caught.value)
+
+
+def test_a_line_becomes_a_row(trace: Path) -> None:
+    frame, report = read(trace)
+    row = frame.row(2, named=True)
+    assert {name: value for name, value in row.items() if value is not None} == {
+        "time_s": 0.25,
+        "event": "r",
+        "from_node": 0,
+        "to_node": 1,
+        "type": "tcp",
+        "bytes": 1040,
+        "flags": "-------",
+        "flow": 1,
+        "src_node": 0,
+        "src_port": 0,
+        "dst_node": 3,
+        "dst_port": 0,
+        "seq": 7,
+        "uid": 20,
+    }
+    assert (report.lines, report.first_s, report.last_s, report.complete) == (3, 0.1, 0.25, True)
+
+
+@pytest.mark.parametrize("compression", ["gz", "bz2", "zst"])
+def test_compressed_files_read_like_plain_ones(trace: Path, compression: str) -> None:
+    packed = trace.with_suffix(f".{compression}")
+    if compression == "zst":
+        if shutil.which("zstd") is None:
+            pytest.skip("no zstd command to compress with")
+        subprocess.run(["zstd", "-q", str(trace), "-o", str(packed)], check=True)
+    else:
+        compress = {"gz": gzip.compress, "bz2": bz2.compress}[compression]
+        packed.write_bytes(compress(TEXT.encode()))
+    odd_name = trace.with_name("no_suffix")
+    packed.rename(odd_name)
+    assert read(odd_name)[0].equals(read(trace)[0])
+    cut = trace.with_name("cut")
+    cut.write_bytes(odd_name.read_bytes()[:-6])
+    assert "compressed file is damaged or was cut off" in _error(cut)
+
+
+def test_a_long_compressed_file_is_read_whole(tmp_path: Path) -> None:
+    path = tmp_path / "long.gz"
+    line = "+ {} 0 1 tcp 1040 ------- 1 0.0 3.0 {} {}\n"
+    count = 200_000  # several chunks
+    path.write_bytes(
+        gzip.compress("".join(line.format(i / 1000, i, i) for i in range(count)).encode(), 1)
+    )
+    frame, report = read(path)
+    assert frame["uid"].to_list() == list(range(count))
+    assert frame["time_s"].to_list() == [i / 1000 for i in range(count)]
+    assert report.lines == count
+
+
+def test_several_files_are_parts_of_one_trace(trace: Path, tmp_path: Path) -> None:
+    second = tmp_path / "second.tr"
+    second.write_text(TEXT.replace(" 0.1 ", " 0.3 ").replace(" 0.25 ", " 0.4 "))
+    whole = open_trace([trace, second])
+    assert pl.concat(list(whole.batches()))["time_s"].to_list() == [0.1, 0.1, 0.25, 0.3, 0.3, 0.4]
+    assert whole.report.lines == 6
+    assert f"{trace}:1: time runs backwards: 0.1 s after 0.4 s" in _error([second, trace])
+
+
+def test_a_named_pipe_is_read_once(tmp_path: Path) -> None:
+    pipe = tmp_path / "pipe"
+    os.mkfifo(pipe)
+    writer = threading.Thread(target=pipe.write_text, args=(TEXT,))
+    writer.start()
+    trace = open_trace(pipe)
+    assert sum(batch.height for batch in trace.batches()) == 3
+    writer.join()
+    with pytest.raises(BdpbenchError, match="can be read only once"):
+        list(trace.batches())
+
+
+@pytest.mark.parametrize("compressed", [False, True])
+def test_standard_input_is_read(compressed: bool) -> None:
+    program = (
+        "from bdpbench.trace import open_trace; t = open_trace('-'); "
+        "print(sum(b.height for b in t.batches()), t.format)"
+    )
+    text = TEXT.encode()
+    done = subprocess.run(
+        [sys.executable, "-c", program],
+        input=gzip.compress(text) if compressed else text,
+        capture_output=True,
+        env={**os.environ, "PYTHONPATH": str(repository_root() / "pipeline")},
+        check=True,
+    )
+    assert done.stdout.decode().split() == ["3", "wired"]
+
+
+def test_a_file_can_be_read_again_and_as_a_lazy_frame(trace: Path) -> None:
+    opened = open_trace(trace)
+    for _ in range(2):
+        assert sum(batch.height for batch in opened.batches(["time_s"])) == 3
+    lazy = opened.frame.filter(pl.col("event") == "r").select("bytes", "time_s")
+    assert lazy.collect().rows() == [(1040, 0.25)]
+    assert lazy.collect(engine="streaming").rows() == [(1040, 0.25)]
+    assert opened.frame.head(2).collect().height == 2
+    assert opened.frame.select(pl.len()).collect().item() == 3
+
+
+BAD = {
+    "+ 0.2 0 1 tcp 1040 ------- 1 0.0 3.0 7": "12 fields of a wired trace .* got 11",
+    "+ 0.2 0 1 tcp 1040 ------- 1 0.0 3.0 7 20 5": "12 fields of a wired trace .* got 13",
+    "+ soon 0 1 tcp 1040 ------- 1 0.0 3.0 7 20": "time: expected a time, got 'soon'",
+    "+ 0.2 0 1 tcp 1.5 ------- 1 0.0 3.0 7 20": r"bytes: expected a whole number, got '1\.5'",
+    "+ 0.2 0 1 tcp 1040 ------- 1 0 3.0 7 20": "src.port: expected an address and a port",
+    "+ 0.2 0 1 tcp 99999999999 ------- 1 0.0 3.0 7 20": "out of range",
+    "+ 1e999 0 1 tcp 1040 ------- 1 0.0 3.0 7 20": "out of range",
+    "+ 0.2 0 1 tcp 1040 ------- 1 0.0 3.0 7 20 1 2 3 4": "those behind uid are none",
+    "": "the line is empty",
+    "what is this": "no line of an ns-2 trace looks like this",
+    "s 1.0 _2_ AGT --- 0 cbr 512 [0 0 0 0] ------- [2:0 3": "no line of an ns-2 trace",
+    "+ -t 1 -s 0 -d 1 -p tcp -e 40": "nam trace",
+}
+
+
+@pytest.mark.parametrize("compiled", [True, False])
+@pytest.mark.parametrize("bad", BAD)
+def test_a_bad_line_is_told_with_file_number_and_reason(
+    trace: Path, bad: str, compiled: bool
+) -> None:
+    trace.write_text(f"{LINES[0]}\n{LINES[1]}\n{bad}\n{LINES[2]}\n")
+    error = _error(trace, compiled=compiled)
+    assert error.startswith(f"{trace}:3: ")
+    assert re.search(BAD[bad], error)
+    assert repr(bad)[1:40] in error
+    frame, report = read(trace, lenient=True, compiled=compiled)
+    assert frame.height == 3
+    assert (report.lines, report.parsed, report.skipped) == (4, 3, 1)
+    assert (report.first_skipped[0].line, report.first_skipped[0].text) == (3, bad)
+
+
+def test_blanks_and_ends_of_lines_may_differ(trace: Path) -> None:
+    trace.write_text(TEXT.replace(" tcp ", "  tcp\t").replace("\n", " \r\n"))
+    frame, report = read(trace)
+    assert frame["bytes"].to_list() == [1040] * 3
+    assert report.skipped == 0
+
+
+@pytest.mark.parametrize("compiled", [True, False])
+def test_a_cut_last_line_is_named_as_such(trace: Path, compiled: bool) -> None:
+    trace.write_text(TEXT + "r 0.3 0 1 tcp 1040 ------- 1 0.0 3.0 7 2")  # of 20
+    error = _error(trace, compiled=compiled)
+    assert error.startswith(f"{trace}:4: the last line was cut off")
+    frame, report = read(trace, lenient=True, compiled=compiled)
+    assert frame.height == 3
+    assert (report.lines, report.skipped, report.cut) == (4, 1, [str(trace)])
+
+
+@pytest.mark.parametrize("compiled", [True, False])
+def test_time_that_runs_backwards_is_told(trace: Path, compiled: bool) -> None:
+    trace.write_text(TEXT + TEXT + TEXT)
+    error = _error(trace, compiled=compiled)
+    assert error.startswith(f"{trace}:4: time runs backwards: 0.1 s after 0.25 s")
+    frame, report = read(trace, lenient=True, compiled=compiled)
+    assert (frame.height, report.backwards, report.skipped) == (9, 2, 0)
+    assert report.first_backwards is not None
+    assert report.first_backwards.line == 4
+
+
+def test_forms_that_round_differently_do_not_make_time_run_backwards(trace: Path) -> None:
+    # Both events are at 1.0000006 s: a wired line rounds that to 1.000001, a wireless one does not.
+    wireless = "s 1.000000600 _2_ AGT  --- 0 cbr 512 [0 0 0 0] ------- [2:0 3:0 32 0] [0] 0 0"
+    trace.write_text(f"+ 1.000001 0 1 tcp 1040 ------- 1 0.0 3.0 7 20\n{wireless}\n")
+    assert read(trace)[1].backwards == 0
+    trace.write_text(f"+ 1.000002 0 1 tcp 1040 ------- 1 0.0 3.0 7 20\n{wireless}\n")
+    assert "time runs backwards" in _error(trace)
+
+
+def test_what_is_no_trace_is_refused(tmp_path: Path) -> None:
+    path = tmp_path / "file"
+    path.write_bytes(b"")
+    assert _error(path) == f"{path}: the file is empty: expected a trace of ns-2"
+    path.write_bytes(bytes(range(256)) * 100)
+    assert f"{path}:1: not a trace of ns-2: the line is not text" in _error(path)
+    path.write_text("id,name\n1,x\n")
+    assert f"{path}:1: not a trace of ns-2" in _error(path)
+    assert "not a trace of ns-2" in _error(path, lenient=True)
+    path.write_bytes(b"x" * (sources.CHUNK_BYTES + 100))
+    assert "not a trace of ns-2" in _error(path) or "no line ends" in _error(path)
+    assert "No such file" in _error(tmp_path / "missing")
+    assert "Is a directory" in _error(tmp_path)
+    with pytest.raises(BdpbenchError, match="no trace was given"):
+        open_trace([])
+
+
+def test_a_line_without_end_is_told_also_behind_good_lines(trace: Path) -> None:
+    trace.write_text(TEXT + "x" * (2 * sources.CHUNK_BYTES))
+    assert "no line ends within" in _error(trace)
+
+
+def test_unknown_kinds_and_columns_are_told(trace: Path) -> None:
+    with pytest.raises(BdpbenchError, match="unknown kind of rows 'packet'"):
+        open_trace(trace, kind="packet")
+    with pytest.raises(BdpbenchError, match="no column 'size'"):
+        list(open_trace(trace).batches(["size"]))
+
+
+def test_an_error_in_the_middle_reaches_who_collects(trace: Path) -> None:
+    trace.write_text(TEXT * 2)
+    with pytest.raises(Exception, match="time runs backwards") as caught:
+        open_trace(trace).frame.collect()
+    assert isinstance(caught.value, BdpbenchError)
+
+
+MEMORY = """
+import resource, sys
+from bdpbench.trace import open_trace
+t = open_trace(sys.argv[1])
+rows = sum(batch.height for batch in t.batches())
+print(rows, resource.getrusage(resource.RUSAGE_SELF).ru_maxrss // 1024)
+"""
+
+
+def test_memory_does_not_grow_with_the_trace(tmp_path: Path) -> None:
+    """Forty times the text, and less than a chunk's rows and text more in memory."""
+    peaks = {}
+    for copies in (1, 40):
+        path = tmp_path / f"{copies}.tr"
+        with path.open("w") as stream:
+            for copy in range(copies):
+                stream.writelines(
+                    f"+ {copy + i * 1e-5:.6f} 0 1 tcp 1040 ------- 1 0.0 3.0 {i} {i}\n"
+                    for i in range(100_000)
+                )
+        done = subprocess.run(
+            [sys.executable, "-c", MEMORY, str(path)],
+            capture_output=True,
+            text=True,
+            env={**os.environ, "PYTHONPATH": str(repository_root() / "pipeline")},
+            check=True,
+        )
+        rows, peaks[copies] = (int(word) for word in done.stdout.split())
+        assert rows == copies * 100_000
+    # 200 MB of text against 5 MB. In flight are at most four chunks of 4 MiB, at about five times
+    # their size with all columns, on two threads, whatever the length of the trace.
+    assert peaks[40] - peaks[1] < 150

@@ -12,6 +12,7 @@ _SUFFIX_UNITS = {
     "_mbps": "Mbit/s",
     "_pkts": "packets",
     "_bytes": "bytes",
+    "_pct": "%",
 }
 
 

@@ -3,13 +3,9 @@
 from __future__ import annotations
 
 from bdpbench.metrics.groups import measure_groups
-from bdpbench.metrics.registry import (
-    DEFINITIONS,
-    Definition,
-    definitions_as_dicts,
-    metric_units,
-)
+from bdpbench.metrics.registry import Definition
 from bdpbench.metrics.run import METRICS_SCHEMA, measure_run
+from bdpbench.metrics.traced import DEFINITIONS, definitions_as_dicts
 
 __all__ = [
     "DEFINITIONS",
@@ -18,5 +14,4 @@ __all__ = [
     "definitions_as_dicts",
     "measure_groups",
     "measure_run",
-    "metric_units",
 ]

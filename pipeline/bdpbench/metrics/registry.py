@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import types
 from collections.abc import Mapping
-from dataclasses import asdict, dataclass
+from dataclasses import dataclass
 from typing import Literal
 
 Level = Literal["run", "group"]
@@ -59,10 +59,15 @@ CONVERGENCE_WINDOW_S = 10.0
 """Time in s over which two flows have to share fairly to count as converged."""
 
 _THESIS = "sharma2006"
+_XU = "xu2004"
 _CUT = (
     "A cut is a fall of cwnd by at least 5 % between two samples; falls less than one nominal RTT "
     "apart answer the same loss event and count as one cut. The peak of a cut is the last sample "
     "before it."
+)
+_SLOW_START = (
+    "the one before ssthresh is first set to what cwnd is then or less, by a loss or by the "
+    "sender's law."
 )
 _HALF = "the second half of the run, (duration/2, duration]"
 _BINS = "A bin belongs to the window when its end does."
@@ -137,6 +142,47 @@ _ALL = (
         f"{_THESIS}, section 4.1.3.1",
     ),
     _define(
+        "first_cut_after",
+        "flow",
+        "packets",
+        f"cwnd after the first cut, in the first sample behind it. {_CUT}",
+        f"{_XU}, section 3.2 (cwnd of Westwood and Vegas as congestion avoidance begins)",
+    ),
+    _define(
+        "slow_start_end",
+        "flow",
+        "s",
+        f"Time of the last sample of slow start: {_SLOW_START}",
+        f"{_XU}, section 3.2 and Figure 3.7 (duration of slow start)",
+    ),
+    _define(
+        "first_ssthresh",
+        "flow",
+        "packets",
+        "Value of ssthresh that the end of slow start leaves: what the first loss leaves of cwnd, "
+        "the window at which congestion avoidance begins. The last sample of slow start is "
+        f"{_SLOW_START}",
+        f"{_XU}, section 3.2 and Figure 3.10",
+    ),
+    _define(
+        "loss_rate_in_slow_start",
+        "flow",
+        "%",
+        "Packets dropped by the bottleneck's queue up to the end of slow start, as a share of "
+        f"those that the flow had sent by then. Of a run with one flow. The end is {_SLOW_START}",
+        f"{_XU}, section 3.2 and Figure 3.8",
+    ),
+    _define(
+        "first_recovery_time",
+        "flow",
+        "s",
+        "Time from the first cut to the next peak at or above 90 % of what path and buffer hold, "
+        "the nominal bandwidth-delay product plus the bottleneck's buffer. For a flow that has no "
+        "such peak and holds its cwnd within 1 % over the last quarter of the run, to the time at "
+        f"which it first comes within 1 % of that level. {_CUT}",
+        f"{_XU}, section 3.2 and Figure 3.9 (the first congestion avoidance phase)",
+    ),
+    _define(
         "second_cut_ratio",
         "flow",
         "1",
@@ -191,6 +237,23 @@ _ALL = (
         f"{_THESIS}, section 4.3.3.1",
     ),
     _define(
+        "full_peak_interval",
+        "flow",
+        "s",
+        "Time from the first to the second peak at or above 90 % of the nominal bandwidth-delay "
+        f"product to which cwnd has grown, by at least 5 % since the cut before it. {_CUT}",
+        f"{_XU}, section 3.4 (the time that Scalable TCP needs to get back to its peak)",
+    ),
+    _define(
+        "congestion_time",
+        "flow",
+        "s",
+        "Time from the first peak at or above 90 % of the nominal bandwidth-delay product to the "
+        "last cut before the second such peak to which cwnd has grown, by at least 5 % since the "
+        f"cut before it: how long the flow goes on cutting before it grows again. {_CUT}",
+        f"{_XU}, section 3.4 (the time to resolve the congestion)",
+    ),
+    _define(
         "growth_per_rtt",
         "flow",
         "%",
@@ -229,6 +292,22 @@ _ALL = (
         "Departures from the bottleneck's queue, headers and retransmissions included, over "
         f"{_HALF}, as a share of the link's nominal capacity. {_BINS}",
         f"{_THESIS}, Table 1, columns 4 and 5, and section 3.2 (averages from 250 s)",
+    ),
+    _define(
+        "overall_utilization",
+        "link",
+        "%",
+        "Departures from the bottleneck's queue, headers and retransmissions included, over the "
+        "whole run, as a share of the link's nominal capacity.",
+        f"{_XU}, section 3.2 and Figure 3.2 (channel utilization, normalized throughput)",
+    ),
+    _define(
+        "acknowledged_rate",
+        "flow",
+        "Mbit/s",
+        "Data that the sender has seen acknowledged in order, without headers and "
+        f"retransmissions, over {_HALF}.",
+        f"{_XU}, section 4.2 and Figures 4.3 to 4.5 (throughput); goodput of RFC 5166, 2.1",
     ),
     _define(
         "mean_throughput",
@@ -369,13 +448,3 @@ _ALL = (
 
 DEFINITIONS: Mapping[str, Definition] = types.MappingProxyType({each.metric: each for each in _ALL})
 """Metric → its definition, in the order in which the report lists them."""
-
-
-def metric_units() -> dict[str, str]:
-    """Metric → unit: what published.csv and claims.yaml may name."""
-    return {metric: each.unit for metric, each in DEFINITIONS.items()}
-
-
-def definitions_as_dicts() -> list[dict[str, str]]:
-    """All definitions as plain dictionaries, for JSON files and templates."""
-    return [asdict(each) for each in DEFINITIONS.values()]

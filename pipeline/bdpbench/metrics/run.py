@@ -11,27 +11,31 @@ import polars as pl
 from bdpbench.errors import BdpbenchError
 from bdpbench.metrics.registry import (
     CONVERGENCE_WINDOW_S,
-    DEFINITIONS,
     FAIR_ASYMMETRY,
     MOST_BELOW_S,
     PEAK_SHARE,
 )
 from bdpbench.metrics.series import (
     asymmetry,
+    congestion_time,
     convergence_time,
     find_cuts,
     first_time_at_least,
+    grown_again,
     growth_per_rtt,
     in_window,
     jain_index,
     plateau_time,
     recovery_times,
     settling_time,
+    slow_start_end,
     time_back_to_first_peak,
     time_reached_and_kept,
     time_to_max_throughput,
     variation,
 )
+from bdpbench.metrics.traced import DEFINITIONS, FLOWS_TABLE, measure_traced
+from bdpbench.units import BITS_PER_BYTE
 
 METRICS_SCHEMA = {
     "run_id": pl.String,
@@ -46,7 +50,15 @@ METRICS_SCHEMA = {
 }
 """Columns of metrics.parquet; ``value`` is null for what was never reached or is not defined."""
 
-_SERIES = {"cwnd": "flow", "throughput": "flow", "queue": "link", "utilization": "link"}
+_SERIES = {
+    "cwnd": "flow",
+    "ssthresh": "flow",
+    "sequence": "flow",
+    "acknowledged": "flow",
+    "throughput": "flow",
+    "queue": "link",
+    "utilization": "link",
+}
 _MAX_MISSING_END_S = 1.0
 
 Window = tuple[float, float]
@@ -79,10 +91,13 @@ def measure_run(
         parameters: of the run: duration_s (s); bottleneck_mbps (Mbit/s) for metrics of a link;
             bdp_pkts (packets) and rtt_ms, or rtt_1_ms and rtt_2_ms (ms), for metrics of cwnd;
             flow2_start_s (s) and drop_packet where the scenario has them.
-        tables: any of cwnd (time_s f64, flow i32, cwnd_pkts f64), throughput (time_s f64, flow
-            i32, mbps f64), queue (time_s f64, link str, pkts i64, drops i64), utilization (time_s
-            f64, link str, mbps f64), each in the order of time within a flow or link. Others are
-            left alone. Metrics of an absent table are absent.
+        tables: any of cwnd (time_s f64, flow i32, cwnd_pkts f64), ssthresh (time_s f64, flow i32,
+            ssthresh_pkts f64, at the times of cwnd), sequence (time_s f64, flow i32, seq i64:
+            highest number sent, from 0), acknowledged (time_s f64, flow i32, ack i64), throughput
+            (time_s f64, flow i32, mbps f64), queue (time_s f64, link str, pkts i64, drops i64),
+            utilization (time_s f64, link str, mbps f64), each in the order of time within a flow
+            or link; packet_flows, as PacketSums.flows. Others are left alone. Metrics of an absent
+            table are absent.
         run_id: goes into the rows.
         scenario: goes into the rows.
 
@@ -104,7 +119,10 @@ def measure_run(
         *_measure_cwnds(run, frames["cwnd"], cuts),
         *_measure_links(run, frames["utilization"]),
         *_measure_queues(run, frames["queue"], cuts),
+        *_measure_slow_starts(run, frames),
+        *_measure_acknowledged(run, frames["acknowledged"]),
         *_measure_throughputs(run, frames["throughput"]),
+        *_measure_trace(run, tables),
     ]
     return _as_frame(found, run_id, scenario)
 
@@ -143,6 +161,11 @@ class _Run:
     def full_pkts(self) -> float:
         """Packets of cwnd that count as having reached the nominal BDP."""
         return PEAK_SHARE * self.positive("bdp_pkts")
+
+    @property
+    def buffer_pkts(self) -> float:
+        """Packets that the bottleneck's queue holds; none where the scenario does not say."""
+        return self.number("buffer_pkts") if self.has("buffer_pkts") else 0.0
 
     def rtt_s(self, flow: int) -> float:
         """Nominal RTT of a flow in s: its own where the scenario gives one."""
@@ -204,7 +227,11 @@ def _cwnd_values(
     yield "first_full_peak", _nth(full["peak_pkts"], 0)
     yield "second_full_peak", _nth(full["peak_pkts"], 1)
     yield "max_cwnd", _number(cwnd["cwnd_pkts"].max())
+    yield "first_recovery_time", _first_recovery(run, cwnd, cuts)
     yield from _cut_values(cwnd, cuts, full, rtt_s)
+    risen = _full_peaks(run, grown_again(cuts))
+    yield "full_peak_interval", _nth(risen["peak_s"].diff(), 1)
+    yield "congestion_time", congestion_time(cuts, risen)
 
 
 def _cut_values(
@@ -216,6 +243,7 @@ def _cut_values(
     ascents = _after_first_full_peak(cuts, full)
     yield "first_cut_time", _nth(cuts["peak_s"], 0)
     yield "first_cut_ratio", _nth(kept, 0)
+    yield "first_cut_after", _nth(cuts["after_pkts"], 0)
     yield "second_cut_ratio", _nth(kept, 1)
     yield "later_cut_ratio", _median(later["after_pkts"] / later["peak_pkts"])
     yield "recovery_time", _median(recovery_times(ascents))
@@ -230,6 +258,19 @@ def _time_to_top(run: _Run, cwnd: pl.DataFrame, full: pl.DataFrame) -> float | N
         return _nth(full["peak_s"], 0)
     reached_s = first_time_at_least(cwnd, "cwnd_pkts", run.full_pkts)
     return None if reached_s is None else settling_time(cwnd, run.last_quarter_s)
+
+
+def _first_recovery(run: _Run, cwnd: pl.DataFrame, cuts: pl.DataFrame) -> float | None:
+    """Time in s from the first cut to the next top: a peak, or a level that is held."""
+    if cuts.is_empty():
+        return None
+    top_pkts = PEAK_SHARE * (run.positive("bdp_pkts") + run.buffer_pkts)
+    cut_s = float(cuts["cut_s"][0])
+    tops = cuts.slice(1).filter(pl.col("peak_pkts") >= top_pkts)
+    top_s = _nth(tops["peak_s"], 0)
+    if top_s is None and first_time_at_least(cwnd, "cwnd_pkts", run.full_pkts) is not None:
+        top_s = settling_time(cwnd, run.last_quarter_s)
+    return None if top_s is None or top_s < cut_s else top_s - cut_s
 
 
 def _full_peaks(run: _Run, cuts: pl.DataFrame) -> pl.DataFrame:
@@ -257,9 +298,13 @@ def _measure_links(run: _Run, links: Frames) -> Iterator[Measurement]:
         kept_s = time_reached_and_kept(bins, level_mbps, MOST_BELOW_S)
         yield Measurement("time_to_90pct_utilization_kept", subject, kept_s, run.whole)
         yield Measurement("max_throughput", subject, _number(bins["mbps"].max()), run.whole)
-        mean_mbps = _mean(bins, "mbps", run.second_half)
-        share = None if mean_mbps is None else 100 * mean_mbps / capacity_mbps
-        yield Measurement("utilization", subject, share, run.second_half)
+        for metric, window in (
+            ("utilization", run.second_half),
+            ("overall_utilization", run.whole),
+        ):
+            mean_mbps = _mean(bins, "mbps", window)
+            share = None if mean_mbps is None else 100 * mean_mbps / capacity_mbps
+            yield Measurement(metric, subject, share, window)
 
 
 def _measure_queues(
@@ -289,6 +334,45 @@ def _queue_min_after_peak(
     return Measurement("queue_min_after_peak", subject, _number(smallest), window)
 
 
+def _measure_slow_starts(run: _Run, frames: Mapping[str, Frames]) -> Iterator[Measurement]:
+    sent, queues = frames["sequence"], frames["queue"]
+    alone = len(frames["ssthresh"]) == len(sent) == len(queues) == 1
+    for flow, ssthresh in frames["ssthresh"].items():
+        if flow not in frames["cwnd"]:
+            continue
+        subject = f"flow:{flow}"
+        end_s, left_pkts = slow_start_end(frames["cwnd"][flow], ssthresh)
+        yield Measurement("slow_start_end", subject, end_s, run.whole)
+        yield Measurement("first_ssthresh", subject, left_pkts, run.whole)
+        if alone:
+            (numbers,), (queue,) = sent.values(), queues.values()
+            lost = None if end_s is None else _loss_rate(numbers, queue, end_s)
+            yield Measurement("loss_rate_in_slow_start", subject, lost, run.whole)
+
+
+def _loss_rate(numbers: pl.DataFrame, queue: pl.DataFrame, end_s: float) -> float | None:
+    """Drops up to end_s in % of the packets sent by then; numbers count from 0."""
+    highest = _last_until(numbers, "seq", end_s)
+    drops = _last_until(queue, "drops", end_s)
+    if highest is None or drops is None or highest < 0:
+        return None
+    return 100 * drops / (highest + 1)
+
+
+def _last_until(frame: pl.DataFrame, column: str, end_s: float) -> float | None:
+    return _number(frame.filter(pl.col("time_s") <= end_s)[column].last())
+
+
+def _measure_acknowledged(run: _Run, flows: Frames) -> Iterator[Measurement]:
+    for flow, acks in flows.items():
+        first, last = (_last_until(acks, "ack", end_s) for end_s in run.second_half)
+        rate = None
+        if first is not None and last is not None:
+            bits = BITS_PER_BYTE * run.positive("packet_bytes") * (last - first)
+            rate = bits / 1e6 / (run.duration_s / 2)
+        yield Measurement("acknowledged_rate", f"flow:{flow}", rate, run.second_half)
+
+
 def _measure_throughputs(run: _Run, flows: Frames) -> Iterator[Measurement]:
     means = dict(zip(flows, _mean_throughputs(flows, run.second_half), strict=True))
     for flow, bins in flows.items():
@@ -314,6 +398,12 @@ def _measure_from_flow2_start(run: _Run, flows: Frames) -> Iterator[Measurement]
     first, second = flows.values()
     fair_s = convergence_time(first, second, start_s, CONVERGENCE_WINDOW_S, FAIR_ASYMMETRY)
     yield Measurement("convergence_time", "run", fair_s, window)
+
+
+def _measure_trace(run: _Run, tables: Mapping[str, pl.LazyFrame]) -> Iterator[Measurement]:
+    if FLOWS_TABLE in tables:
+        for metric, subject, value in measure_traced(tables[FLOWS_TABLE].collect(), run.duration_s):
+            yield Measurement(metric, subject, value, run.whole)
 
 
 def _mean_throughputs(flows: Frames, window: Window) -> list[float | None]:

@@ -153,6 +153,70 @@ def _time_from_first_cut_to(
     return None if reached_s is None else reached_s - float(first["cut_s"])
 
 
+def slow_start_end(cwnd: pl.DataFrame, ssthresh: pl.DataFrame) -> tuple[float | None, float | None]:
+    """When slow start ends, and the ssthresh that its end leaves.
+
+    A loss, or the law of Vegas, sets ssthresh to cwnd or less; within a sampling interval of an
+    RTT slow start at most doubles cwnd. What sets ssthresh to more than twice cwnd of the sample
+    before is the agent's own limit of its start.
+
+    Args:
+        cwnd: of one flow: time_s (f64, s), cwnd_pkts (f64, packets), in the order of time.
+        ssthresh: of the flow, at the same times: time_s (f64, s), ssthresh_pkts (f64, packets).
+
+    Returns:
+        Time in s of the last sample before ssthresh is first set so, and its value in packets
+        after that; None and None where it never is.
+
+    >>> cwnd = pl.DataFrame({"time_s": [0.0, 0.1, 0.2], "cwnd_pkts": [1.0, 60.0, 40.0]})
+    >>> samples = {"time_s": [0.0, 0.1, 0.2], "ssthresh_pkts": [99.0, 99.0, 40.0]}
+    >>> slow_start_end(cwnd, pl.DataFrame(samples))
+    (0.1, 40.0)
+    """
+    now, before = pl.col("ssthresh_pkts"), pl.col("ssthresh_pkts").shift(1)
+    last_cwnd = pl.col("cwnd_pkts").shift(1)
+    ends = (
+        ssthresh.join(cwnd, on="time_s")
+        .sort("time_s")
+        .with_columns(
+            before_s=pl.col("time_s").shift(1), is_end=(now != before) & (now <= 2 * last_cwnd)
+        )
+        .filter("is_end")
+    )
+    if ends.is_empty():
+        return None, None
+    first = ends.row(0, named=True)
+    return float(first["before_s"]), float(first["ssthresh_pkts"])
+
+
+def grown_again(cuts: pl.DataFrame) -> pl.DataFrame:
+    """The cuts before which cwnd has grown, by at least 5 %, since the cut before; and the first.
+
+    Args:
+        cuts: as ``find_cuts`` returns them.
+    """
+    grown = pl.col("after_pkts").shift(1) <= CUT_SHARE * pl.col("peak_pkts")
+    return cuts.filter(grown.fill_null(True))
+
+
+def congestion_time(cuts: pl.DataFrame, full: pl.DataFrame) -> float | None:
+    """Time in s from the first full peak to the last cut before the second; None without both.
+
+    Args:
+        cuts: of a flow, as ``find_cuts`` returns them.
+        full: those of them whose peak counts as full.
+
+    >>> cuts = pl.DataFrame({"peak_s": [1.0, 2.0, 9.0], "cut_s": [1.1, 2.1, 9.1]})
+    >>> round(congestion_time(cuts, cuts.filter(pl.col("peak_s") != 2.0)), 3)
+    1.1
+    """
+    if full.height < 2:
+        return None
+    first_s, second_s = full["peak_s"][:2]
+    last_cut_s = cuts.filter(pl.col("peak_s") < second_s)["cut_s"][-1]
+    return float(last_cut_s - first_s)
+
+
 def settling_time(cwnd: pl.DataFrame, since_s: float) -> float | None:
     """Time in s at which cwnd first comes within 1 % of the level that it holds from since_s on.
 

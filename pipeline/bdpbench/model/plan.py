@@ -40,6 +40,7 @@ def make_plan(study: Study, tier: str, ns2_build_id: str, runs: Sequence[Run]) -
                 "section": each.section,
                 "figures": each.figures,
                 "description": each.description,
+                "summary": each.summary,
                 "script": each.script,
                 "longest_s": max(
                     (entry.duration_s for entries in each.tiers.values() for entry in entries),

@@ -273,6 +273,7 @@ _LABELS = {
     "bottleneck_delay_ms": "bottleneck delay {} ms",
     "flow2_start_s": "second flow at {} s",
     "fast_alpha_pkts": "alpha {} packets",
+    "error_pct": "bad state {} %",
     "run": "repetition {}",
     "queue": "{}",
 }

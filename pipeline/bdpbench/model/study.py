@@ -87,6 +87,15 @@ class Parameters(Strict):
         None, description="Number of the packet that is dropped at the bottleneck"
     )
     fast_alpha_pkts: Count | None = Field(None, description="FAST's alpha and beta, packets")
+    rtt_factor: Positive | None = Field(
+        None, description="RTT of the second flow as a multiple of the first flow's"
+    )
+    error_pct: Annotated[float, Field(ge=0, lt=100, allow_inf_nan=False)] | None = Field(
+        None, description="Share of the time that a lossy channel is in its bad state, %"
+    )
+    bad_state_s: Positive | None = Field(
+        None, description="Mean stay of a lossy channel in its bad state, s"
+    )
     flows: Count | None = Field(None, description="Number of flows")
     sample_s: Positive | None = Field(None, description="Sampling interval of cwnd and queue, s")
     run: Count | None = Field(None, description="Substream of ns-2's random number generator")
@@ -120,7 +129,16 @@ class Output(Strict):
     """A file that a script writes, and the table that it becomes."""
 
     file: Annotated[str, Field(pattern=r"^[A-Za-z0-9_.-]+$")]
-    table: Literal["cwnd", "throughput", "queue", "utilization", "packets"]
+    table: Literal[
+        "cwnd",
+        "ssthresh",
+        "sequence",
+        "acknowledged",
+        "throughput",
+        "queue",
+        "utilization",
+        "packets",
+    ]
     flow: Annotated[int, Field(ge=0)] | None = None
     link: str | None = None
 
@@ -166,6 +184,11 @@ class Scenario(Strict):
     )
     flows: list[Flow] = Field(default_factory=list, description="Flows, for dumbbell.tcl")
     outputs: Key | None = Field(None, description="Name of a set under output_sets")
+    summary: list[str] = Field(
+        default_factory=list,
+        description="Metrics that the report draws over the sweep, beside those with published "
+        "numbers",
+    )
     tiers: dict[TierName, list[TierEntry]] = Field(description="Tier → the runs that it holds")
 
 

@@ -19,6 +19,8 @@ Spec: TypeAlias = dict[str, Any]
 
 TABLE_UNITS = {
     "cwnd": "packets",
+    "ssthresh": "packets",
+    "sequence": "packets",
     "throughput": "Mbit/s",
     "utilization": "Mbit/s",
     "queue": "packets",
@@ -115,7 +117,7 @@ def thresholds(table: str, runs: Sequence[Run], captions: Captions) -> list[dict
     }
     return [
         {"v": value, "label": f"{captions.thresholds[kind]}, {_amount(value, table)}"}
-        for kind, value in wanted[table]
+        for kind, value in wanted.get(table, [])
         if value is not None
     ]
 

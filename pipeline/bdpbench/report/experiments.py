@@ -11,7 +11,7 @@ import polars as pl
 from bdpbench.report.chart import Chart
 from bdpbench.report.charts import thresholds
 from bdpbench.report.names import Names, RunLink
-from bdpbench.report.series import CHARTED_TABLES, RunSeries
+from bdpbench.report.series import CHARTED_TABLES, SELDOM_SAMPLED, RunSeries
 from bdpbench.report.summaries import sweep_summary
 from bdpbench.report.sweeps import Run, Sweep, find_sweep, protocols_of
 from bdpbench.report.views import Trace, View, plan_views, traces
@@ -22,7 +22,7 @@ _USUAL_SWEEP_METRICS = ("utilization", "asymmetry", "time_to_90pct_utilization")
 
 @dataclass(frozen=True)
 class ChartedView:
-    """A view and its charts; ``missing`` names what was not sampled."""
+    """A view and its charts; ``missing`` names what was not sampled, but for the seldom sampled."""
 
     title: str
     charts: tuple[Chart, ...]
@@ -80,7 +80,9 @@ def _experiment(
         description=str(scenario.get("description", "")),
         runs=tuple(names.run(run["run_id"]) for run in runs),
         absent=len(runs) - len(done),
-        summaries=tuple(_summaries(key, done, sweep, metrics, numbers, names)),
+        summaries=tuple(
+            _summaries(key, done, sweep, metrics, numbers, names, scenario.get("summary", ()))
+        ),
         views=tuple(
             charted_view(view, f"{key}-{index}", sweep, series, names)
             for index, view in enumerate(views)
@@ -96,7 +98,8 @@ def charted_view(
     for table in CHARTED_TABLES:
         lines = traces(view, table, series, names.protocols, sweep, names.captions.parameters)
         if not lines:
-            missing.append(names.captions.charts[table]["title"])
+            if table not in SELDOM_SAMPLED:
+                missing.append(names.captions.charts[table]["title"])
             continue
         charts.append(time_chart(f"{prefix}-{table}", table, view.runs, lines, names))
     return ChartedView(view.title, tuple(charts), tuple(missing))
@@ -139,10 +142,12 @@ def _summaries(
     metrics: pl.DataFrame,
     numbers: Sequence[Mapping[str, Any]],
     names: Names,
+    wanted: Sequence[str],
 ) -> list[Chart]:
     if any(len(set(protocols_of(run))) > 1 for run in runs):
         return []  # a line for each pair could not be read: the comparison has their matrix
-    asked = list(dict.fromkeys(each["metric"] for each in numbers)) or _USUAL_SWEEP_METRICS
+    published = [each["metric"] for each in numbers]
+    asked = list(dict.fromkeys([*wanted, *published])) or _USUAL_SWEEP_METRICS
     charts = (
         sweep_summary(f"{key}-sweep-{metric}", metric, runs, sweep, metrics, numbers, names)
         for metric in asked

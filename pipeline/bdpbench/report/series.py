@@ -16,10 +16,15 @@ RunSeries: TypeAlias = dict[str, dict[str, Packed]]
 # Table → (column that names the flow or link, kind of subject, column of the values).
 CHARTED_TABLES = {
     "cwnd": ("flow", "flow", "cwnd_pkts"),
+    "ssthresh": ("flow", "flow", "ssthresh_pkts"),
+    "sequence": ("flow", "flow", "seq"),
     "throughput": ("flow", "flow", "mbps"),
     "utilization": ("link", "link", "mbps"),
     "queue": ("link", "link", "pkts"),
 }
+
+# Asked for by few studies: where a run has none, nothing is said of it.
+SELDOM_SAMPLED = ("ssthresh", "sequence")
 
 # A chart is 400 to 900 pixels wide. Several bins a pixel leave something to zoom into; where a page
 # holds so many runs that it would grow beyond 8 MB, the bins become coarser: 250 runs of 500 s get

@@ -76,6 +76,23 @@ FORMATS: Mapping[str, Format] = types.MappingProxyType(
                 "flow",
                 optional_fields=BIC_DELAY_FIELDS,
             ),
+            Format("ssthresh", 1, {"time_s": _FLOAT, "ssthresh_pkts": _FLOAT}, "flow"),
+            Format(
+                "sequence",
+                1,
+                {"time_s": _FLOAT, "seq": _LONG},
+                "flow",
+                rises=("time_s", "seq"),
+                counts=False,
+            ),
+            Format(
+                "acknowledged",
+                1,
+                {"time_s": _FLOAT, "ack": _LONG},
+                "flow",
+                rises=("time_s", "ack"),
+                counts=False,
+            ),
             Format("throughput", 1, {"time_s": _FLOAT, "mbps": _FLOAT}, "flow"),
             Format(
                 "queue",

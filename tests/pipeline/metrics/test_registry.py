@@ -6,7 +6,7 @@ import json
 
 import pytest
 
-from bdpbench.metrics import DEFINITIONS, Definition, definitions_as_dicts, metric_units
+from bdpbench.metrics import DEFINITIONS, Definition, definitions_as_dicts
 
 
 @pytest.mark.parametrize("definition", DEFINITIONS.values(), ids=lambda each: each.id)
@@ -21,4 +21,4 @@ def test_a_definition_says_what_is_measured_in_what_and_after_whom(definition: D
 def test_definitions_travel_as_json() -> None:
     loaded = json.loads(json.dumps(definitions_as_dicts()))
     assert [each["metric"] for each in loaded] == list(DEFINITIONS)
-    assert metric_units()["utilization"] == "%"
+    assert DEFINITIONS["utilization"].unit == "%"

@@ -45,6 +45,10 @@ def saw_tooth(build: Any) -> dict[str, pl.LazyFrame]:
         ("first_full_peak", 1000.0),
         ("second_full_peak", 900.0),
         ("first_cut_ratio", 0.5),
+        ("first_cut_after", 250.0),
+        ("first_recovery_time", 2.5),  # 1.5 → 4, the first full peak
+        ("full_peak_interval", 2.0),  # 4 → 6
+        ("congestion_time", 0.5),  # 4 → 4.5, the only cut before the full peak at 6
         ("second_cut_ratio", 0.5),  # 1,000 → 500
         ("later_cut_ratio", 0.76),  # median of 0.5, 0.8 and 722/950 = 0.76
         ("recovery_time", 1.5),  # 6.5 → 8; the cut at 4.5 is the first full peak's own

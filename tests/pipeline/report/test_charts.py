@@ -23,6 +23,7 @@ def test_thresholds_are_those_that_all_runs_share() -> None:
         {"v": 6997.5, "label": "90 % of the BDP, 6,997.5 packets"}
     ]
     assert thresholds("queue", runs, captions) == []
+    assert thresholds("sequence", [_run(bottleneck_mbps=622)], captions) == []
     assert thresholds("utilization", [_run(bottleneck_mbps=622)], captions) == [
         {"v": 622.0, "label": "capacity, 622 Mbit/s"},
         # 0.9 · 622 = 559.8
@@ -35,6 +36,8 @@ def test_axes_have_units_and_zoom_leaves_the_wheel_to_the_page() -> None:
     titles = {table: chart["layer"][0]["encoding"]["y"]["title"] for table, chart in charts.items()}
     assert titles == {
         "cwnd": "cwnd (packets)",
+        "ssthresh": "ssthresh (packets)",
+        "sequence": "highest sequence number sent (packets)",
         "throughput": "throughput (Mbit/s)",
         "utilization": "throughput (Mbit/s)",
         "queue": "queue length (packets)",

@@ -10,7 +10,7 @@ from xml.etree import ElementTree
 import pytest
 
 from bdpbench.errors import BdpbenchError
-from bdpbench.model.load import load_study
+from bdpbench.model.load import load_study, study_keys
 from bdpbench.model.paths import repository_root
 from bdpbench.report.assets import assets_dir
 from bdpbench.report.protocol_data import Equation, data_of, read_protocols
@@ -23,24 +23,23 @@ EQUATIONS = [
 
 
 def _laws() -> dict[int | str, dict[str, tuple[float, float, str]]]:
-    """windowOption_ (or a file's name where there is none) → variable → smallest, largest, unit."""
+    """windowOption_ (or the agent's class where it has none) → variable → range, unit."""
     found: dict[int | str, dict[str, tuple[float, float, str]]] = {}
     for path in sorted((NS2 / "agents").glob("*agent.*")):
         text = path.read_text()
         tables = re.findall(r"LawParameter \w*PARAMETERS\[\] = \{(.*?)\n\};", text, re.DOTALL)
         rows = re.findall(r'\{"(\w+)", ([\d.e-]+), ([\d.e-]+), "(.*?)"\}', "".join(tables))
         option = re.search(r"WindowLawEntry \w+ = \{(-?\d+),", text)
+        agent = re.search(r'TclClass\("Agent/([\w/]+)"\)', text)
         if rows:
-            key = int(option[1]) if option else path.stem
+            key = int(option[1]) if option else str(agent and agent[1])
             found[key] = {name: (float(low), float(high), unit) for name, low, high, unit in rows}
     return found
 
 
 def _described(option: int | str) -> dict[str, tuple[float, float, str]]:
     """What our pages say of the variables of a law that have a range."""
-    data = [each for each in KNOWN if each.option == option]
-    if isinstance(option, str):
-        data = [each for each in KNOWN if each.option is None]
+    data = [each for each in KNOWN if option == each.option or option in each.agents]
     return {
         parameter.variable: (*parameter.range, parameter.unit)
         for each in data
@@ -62,7 +61,7 @@ def test_variables_and_ranges_are_those_of_the_agents(option: int | str) -> None
 
 def test_defaults_are_those_of_the_patches() -> None:
     patches = "".join(path.read_text() for path in sorted((NS2 / "patches" / "variants").iterdir()))
-    lines = re.findall(r"^\+Agent/TCP(?:/Fast)? set (\w+_) ([\d.]+)", patches, re.MULTILINE)
+    lines = re.findall(r"^\+Agent/TCP(?:/\w+)* set (\w+_) ([\d.]+)", patches, re.MULTILINE)
     defaults = {name: float(value) for name, value in lines}
     ours = {each.variable: each.default for data in KNOWN for each in data.parameters}
     shared = set(defaults) & set(ours)
@@ -70,16 +69,20 @@ def test_defaults_are_those_of_the_patches() -> None:
     assert {name: ours[name] for name in shared} == {name: defaults[name] for name in shared}
 
 
-def test_every_protocol_of_the_thesis_has_a_page() -> None:
-    study = load_study("sharma2006")
-    found = {
-        key: data_of(protocol.model_dump(), KNOWN) for key, protocol in study.protocols.items()
-    }
+@pytest.mark.parametrize("key", study_keys())
+def test_every_protocol_of_a_study_has_a_page(key: str) -> None:
+    study = load_study(key)
+    found = {name: data_of(each.model_dump(), KNOWN) for name, each in study.protocols.items()}
     assert None not in found.values()
-    assert len({data.name for data in found.values() if data is not None}) == len(found)
     for data in found.values():
         assert data is not None
-        assert data.said[study.key]
+        assert data.said[key]
+
+
+def test_the_protocols_of_sharma2006_have_a_page_each() -> None:
+    study = load_study("sharma2006")
+    found = [data_of(each.model_dump(), KNOWN) for each in study.protocols.values()]
+    assert len({data.name for data in found if data is not None}) == len(found)
 
 
 @pytest.mark.parametrize("data", KNOWN, ids=lambda data: str(data.name))
@@ -114,7 +117,7 @@ def test_mathml_and_text_say_the_same(equation: Equation) -> None:
 def test_another_protocol_under_a_known_option_is_not_taken_for_it() -> None:
     linux = {"agent": "TCP/Linux", "linux": "cubic", "settings": {}}
     assert data_of(linux, KNOWN) is None
-    assert data_of({"agent": "TCP/Reno", "linux": None, "settings": {}}, KNOWN) is None
+    assert data_of({"agent": "TCP/Fack", "linux": None, "settings": {}}, KNOWN) is None
     other = {"agent": "TCP/Sack1", "linux": None, "settings": {"windowOption_": 6}}
     assert data_of(other, KNOWN) is None
 

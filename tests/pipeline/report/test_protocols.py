@@ -86,7 +86,7 @@ def test_a_protocol_without_runs_says_so_and_draws_nothing(inputs: Any, tmp_path
 
 
 def test_a_study_s_other_protocols_have_no_page(inputs: Any, tmp_path: Path) -> None:
-    inputs.study["protocols"] = {"HS": {"agent": "TCP/Reno", "linux": None, "settings": {}}}
+    inputs.study["protocols"] = {"HS": {"agent": "TCP/Fack", "linux": None, "settings": {}}}
     html = inputs.build(tmp_path / "report.html")
     assert 'id="protocols"' not in html
     assert 'href="#protocols"' not in html

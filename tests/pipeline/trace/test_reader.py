@@ -15,6 +15,9 @@ from bdpbench.trace import read_output
 
 KEYS = {
     "cwnd": {"flow": 0},
+    "ssthresh": {"flow": 0},
+    "sequence": {"flow": 0},
+    "acknowledged": {"flow": 0},
     "throughput": {"flow": 0},
     "queue": {"link": "bottleneck"},
     "utilization": {"link": "bottleneck"},
@@ -42,6 +45,17 @@ def test_cwnd(tmp_path: Path) -> None:
         schema_overrides={"flow": pl.Int32},
     )
     assert_frame_equal(read_output(path, "cwnd", flow=3).collect(), expected)
+
+
+@pytest.mark.parametrize(("table", "column"), [("sequence", "seq"), ("acknowledged", "ack")])
+def test_numbers_of_packets_begin_below_the_first(tmp_path: Path, table: str, column: str) -> None:
+    # A sender that has sent nothing, or seen nothing acknowledged, is at -1.
+    path = _file(tmp_path, "0.000 -1\n0.025 0\n0.050 2\n")
+    expected = pl.DataFrame(
+        {"time_s": [0.0, 0.025, 0.05], "flow": [0, 0, 0], column: [-1, 0, 2]},
+        schema_overrides={"flow": pl.Int32},
+    )
+    assert_frame_equal(read_output(path, table, flow=0).collect(), expected)
 
 
 def test_queue(tmp_path: Path) -> None:
@@ -130,6 +144,9 @@ def test_what_is_written_is_read(
         ("cwnd", "0.00 -1\n", 1, "cwnd_pkts: expected a number of at least 0, got '-1'"),
         ("cwnd", "0.02 1\n0.01 2\n", 2, "time_s runs backwards: 0.01 after 0.02"),
         ("throughput", "1.00 622.02\n2.00 -37.4\n", 2, "mbps: expected a number of at least 0"),
+        ("sequence", "0.000 2\n0.025 1\n", 2, "seq runs backwards: 1 after 2"),
+        ("acknowledged", "0.000 0.5\n", 1, "ack: expected a whole number, got '0.5'"),
+        ("ssthresh", "0.000 -2\n", 1, "ssthresh_pkts: expected a number of at least 0"),
         ("queue", "0.00 1.5 0\n", 1, "pkts: expected a whole number, got '1.5'"),
         ("queue", "0.00 1 5\n0.01 1 4\n", 2, "drops runs backwards: 4 after 5"),
         ("packets", PACKET + "x" + PACKET[1:], 2, "event: expected one of + - r d h e, got 'x'"),

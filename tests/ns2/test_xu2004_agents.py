@@ -1,0 +1,174 @@
+"""Westwood, modified Vegas and modified Scalable TCP inside the real ns-2."""
+
+from __future__ import annotations
+
+import itertools
+import subprocess
+from collections.abc import Callable
+
+import pytest
+
+Tcl = Callable[..., "subprocess.CompletedProcess[str]"]
+
+# One flow over 10 Mbit/s, or another rate, with an RTT of 24 ms and a queue of 20 packets: a pipe
+# of 29 packets of 1,040 bytes. The arguments: agent, what to print every RTT, until when, rate in
+# Mbit/s, variables and values.
+FLOW = """
+set settings [lassign $argv class names end mbps]
+set ns [new Simulator]
+foreach node {a r b} {set $node [$ns node]}
+$ns duplex-link $a $r 1000Mb 1ms DropTail
+$ns duplex-link $r $b ${mbps}Mb 11ms DropTail
+$ns queue-limit $a $r 1000
+$ns queue-limit $r $b 20
+Agent/TCP set window_ 1000
+set tcp [$ns create-connection $class $a TCPSink $b 0]
+foreach {name value} $settings {$tcp set $name $value}
+set ftp [$tcp attach-app FTP]
+proc sample {} {
+    global ns tcp names
+    puts [join [lmap name $names {$tcp set $name}]]
+    $ns at [expr {[$ns now] + 0.024}] sample
+}
+$ns at 0 "$ftp start"
+$ns at 0 sample
+$ns at $end {exit 0}
+$ns run
+"""
+
+
+def samples(
+    tcl: Tcl, agent: str, names: str, end_s: float, *settings: object, mbps: int = 10
+) -> list[list[float]]:
+    done = tcl(FLOW, agent, names, end_s, mbps, *settings)
+    assert (done.returncode, done.stderr) == (0, "")
+    return [[float(word) for word in line.split()] for line in done.stdout.splitlines()]
+
+
+# Westwood
+
+
+def test_westwood_sets_ssthresh_to_the_estimated_pipe(tcl: Tcl) -> None:
+    rows = samples(tcl, "TCP/Westwood", "cwnd_ ssthresh_ westwood_bwe_", 20)
+    # 10 Mbit/s are 1,202 packets/s, which the estimate of a busy link comes near to (a tenth for
+    # what a loss leaves out), and which fill 24 ms with 28.8 packets (SYN and queue: at most 30).
+    estimates = [bwe for _, _, bwe in rows[400:]]
+    assert min(estimates) == pytest.approx(1202, rel=0.1)
+    assert max(estimates) == pytest.approx(1202, rel=0.1)
+    assert {ssthresh for _, ssthresh, _ in rows[400:]} <= set(range(26, 32))
+
+
+def test_westwood_is_reno_until_the_first_loss(tcl: Tcl) -> None:
+    ours = samples(tcl, "TCP/Westwood", "cwnd_ ssthresh_ t_seqno_", 0.12)
+    assert ours == samples(tcl, "TCP/Reno", "cwnd_ ssthresh_ t_seqno_", 0.12)
+
+
+def test_westwood_keeps_more_than_half_of_cwnd(tcl: Tcl) -> None:
+    cwnd = [row[0] for row in samples(tcl, "TCP/Westwood", "cwnd_", 20)][400:]
+    cuts = [after / before for before, after in itertools.pairwise(cwnd) if after < before]
+    # The top is pipe and queue, 49 packets; a cut leaves the pipe, 29: 0.59, in whole packets.
+    deep = [cut for cut in cuts if cut < 0.9]
+    assert len(deep) > 3
+    assert deep == pytest.approx([0.59] * len(deep), abs=0.04)
+
+
+@pytest.mark.parametrize(
+    ("settings", "said"),
+    [
+        (("westwood_tau_", 0), "westwood_tau_ is 0, outside its range of 0.001 to 1000 s"),
+        (("westwood_tau_", "NaN"), "westwood_tau_ is nan"),
+        (("westwood_m_", 1), "westwood_m_ is 1, outside its range of 2 to 1000 samples"),
+        (("packetSize_", 0), "packetSize_ is 0"),
+    ],
+)
+def test_westwood_out_of_range_stops_with_a_message(
+    tcl: Tcl, settings: tuple[object, ...], said: str
+) -> None:
+    done = tcl(FLOW, "TCP/Westwood", "cwnd_", 1, 10, *settings)
+    assert done.returncode == 1
+    assert said in done.stderr
+
+
+def test_westwood_has_the_defaults_of_its_paper(tcl: Tcl) -> None:
+    done = tcl("new Simulator; set t [new Agent/TCP/Westwood]; puts [$t set westwood_tau_]")
+    assert (done.stdout, done.stderr) == ("0.5\n", "")
+
+
+# Modified Vegas
+
+
+def test_modified_vegas_with_steps_of_one_is_vegas(tcl: Tcl) -> None:
+    names = "cwnd_ ssthresh_ t_seqno_"
+    ours = samples(tcl, "TCP/Vegas/Modified", names, 5)
+    assert ours == samples(tcl, "TCP/Vegas", names, 5)
+
+
+@pytest.mark.parametrize(
+    ("gamma", "least", "most"),
+    [
+        (1, 0.95, 1.05),
+        (2, 1.9, 2.1),
+        # More than beta, 3 packets, of growth look like packets in the queue to ns-2's Diff: an
+        # RTT of growth and one of rest take turns, and half of gamma is left.
+        (4, 1.9, 4.1),
+        (8, 3.7, 8.1),
+    ],
+)
+def test_modified_vegas_adds_gamma_packets_an_rtt(
+    tcl: Tcl, gamma: int, least: float, most: float
+) -> None:
+    # At 100 Mbit/s the pipe holds 288 packets; slow start ends well below 120. A sample is an empty
+    # path's RTT; 0.1 ms of transmission and the growth of cwnd within an RTT make some per cent.
+    rows = samples(tcl, "TCP/Vegas/Modified", "cwnd_", 8, "vegas_gamma_", gamma, mbps=100)
+    rising = [cwnd for (cwnd,) in rows if 120 < cwnd < 250]
+    assert least <= (rising[-1] - rising[0]) / (len(rising) - 1) <= most
+
+
+def test_modified_vegas_leaves_a_window_of_gamma_packets(tcl: Tcl) -> None:
+    # At cwnd = gamma the increase an ACK is exactly 1, by which ns-2's Vegas knows slow start. A
+    # timeout leaves cwnd and ssthresh at 2 packets: the path is cut from 1 s to 1.5 s.
+    cut = """$ns at 0 sample
+    $ns at 1 {$ns queue-limit $r $b 0}
+    $ns at 1.5 {$ns queue-limit $r $b 20}"""
+    script = FLOW.replace("$ns at 0 sample", cut)
+    done = tcl(script, "TCP/Vegas/Modified", "cwnd_", 6, 10, "vegas_gamma_", 2)
+    assert (done.returncode, done.stderr) == (0, "")
+    cwnd = [float(line) for line in done.stdout.splitlines()]
+    low = cwnd.index(2, int(1 / 0.024))
+    assert max(cwnd[low:]) > 20
+
+
+def test_modified_vegas_takes_theta_packets_away(tcl: Tcl) -> None:
+    settings = ("vegas_gamma_", 4, "vegas_theta_", 3)
+    cwnd = [row[0] for row in samples(tcl, "TCP/Vegas/Modified", "cwnd_", 5, *settings)]
+    falls = [b - a for b, a in itertools.pairwise(cwnd) if a < b]
+    # A sample an RTT: whole steps of 3, less what the same sample's ACKs still added.
+    assert falls
+    assert max(falls) == pytest.approx(3, abs=0.2)
+
+
+@pytest.mark.parametrize(("name", "value"), [("vegas_gamma_", 0), ("vegas_theta_", 1001)])
+def test_modified_vegas_out_of_range_stops_with_a_message(
+    tcl: Tcl, name: str, value: float
+) -> None:
+    done = tcl(FLOW, "TCP/Vegas/Modified", "cwnd_", 1, 10, name, value)
+    assert done.returncode == 1
+    assert f"{name} is {value}, outside its range of 0.001 to 1000 packets per RTT" in done.stderr
+
+
+# Modified Scalable TCP
+
+
+def test_modified_scalable_adds_a_packet_an_rtt_and_keeps_seven_eighths(tcl: Tcl) -> None:
+    cwnd = [row[0] for row in samples(tcl, "TCP/Newreno", "cwnd_", 60, "windowOption_", 14)]
+    cwnd = cwnd[len(cwnd) // 2 :]
+    falls = [(b, a) for b, a in itertools.pairwise(cwnd) if a < b]
+    assert falls
+    for before, after in falls:
+        # 7/8 in whole packets, growth of a packet at most between sample and cut.
+        assert 0.875 * before - 1 <= after <= 0.875 * before + 2
+
+
+def test_modified_scalable_is_named_among_the_options(tcl: Tcl) -> None:
+    done = tcl("Agent/TCP set windowOption_ 77; new Simulator; new Agent/TCP/Sack1")
+    assert "14 (modified Scalable TCP)" in done.stderr

@@ -1,0 +1,143 @@
+"""Metrics of the first slow start and rise, and of what is acknowledged, worked out by hand."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any
+
+import polars as pl
+import pytest
+
+Measure = Callable[..., dict[tuple[str, str], Any]]
+
+FLOW, LINK = "flow:0", "link:bottleneck"
+
+
+def numbers(table: str, samples: list[tuple[float, int]], flow: int = 0) -> pl.LazyFrame:
+    column = {"sequence": "seq", "acknowledged": "ack"}[table]
+    frame = pl.DataFrame(samples, schema={"time_s": pl.Float64, column: pl.Int64}, orient="row")
+    return frame.with_columns(pl.lit(flow, dtype=pl.Int32).alias("flow")).lazy()
+
+
+def drops(samples: list[tuple[float, int]]) -> pl.LazyFrame:
+    frame = pl.DataFrame(
+        samples, schema={"time_s": pl.Float64, "drops": pl.Int64}, orient="row"
+    ).with_columns(pkts=pl.lit(0, dtype=pl.Int64), link=pl.lit("bottleneck"))
+    return frame.lazy()
+
+
+def threshold(samples: list[tuple[float, float]], flow: int = 0) -> pl.LazyFrame:
+    schema = {"time_s": pl.Float64, "ssthresh_pkts": pl.Float64}
+    frame = pl.DataFrame(samples, schema=schema, orient="row")
+    return frame.with_columns(pl.lit(flow, dtype=pl.Int32).alias("flow")).lazy()
+
+
+@pytest.fixture
+def slow_start(build: Any) -> dict[str, pl.LazyFrame]:
+    """A flow that has set its ssthresh to 455 packets between 2 and 3 s.
+
+    That it was set to 300 at 1 s, with 1 packet in flight before, was no loss.
+    """
+    cwnd = [(0.0, 1), (1.0, 256), (2.0, 512), (3.0, 455), (10.0, 460)]
+    return {
+        "cwnd": build.table({0: build.cwnd(cwnd)}),
+        "ssthresh": threshold([(0.0, 40000), (1.0, 300), (2.0, 300), (3.0, 455), (10.0, 227)]),
+        "sequence": numbers("sequence", [(0.0, 0), (1.0, 510), (2.0, 1022), (10.0, 1821)]),
+        "queue": drops([(0.0, 0), (1.0, 0), (2.0, 57), (3.0, 257), (10.0, 257)]),
+    }
+
+
+def test_slow_start_ends_with_the_sample_before_a_loss_sets_ssthresh(
+    slow_start: dict[str, pl.LazyFrame], measure: Measure
+) -> None:
+    values = measure(slow_start)
+    assert values["slow_start_end", FLOW] == 2.0
+    assert values["first_ssthresh", FLOW] == 455.0
+    # Packets 0 to 1,022 are 1,023; 57 of them were dropped by 2 s.
+    assert values["loss_rate_in_slow_start", FLOW] == pytest.approx(100 * 57 / 1023)
+
+
+def test_a_flow_that_stays_in_slow_start_has_no_end_of_it(
+    slow_start: dict[str, pl.LazyFrame], measure: Measure
+) -> None:
+    values = measure({**slow_start, "ssthresh": threshold([(0.0, 40000), (10.0, 40000)])})
+    for metric in ("slow_start_end", "first_ssthresh", "loss_rate_in_slow_start"):
+        assert values[metric, FLOW] is None
+
+
+def test_a_flow_that_has_sent_nothing_has_no_loss_rate(
+    slow_start: dict[str, pl.LazyFrame], measure: Measure
+) -> None:
+    silent = numbers("sequence", [(0.0, -1), (10.0, -1)])
+    assert measure({**slow_start, "sequence": silent})["loss_rate_in_slow_start", FLOW] is None
+
+
+def test_drops_of_several_flows_are_not_told_apart(
+    build: Any, slow_start: dict[str, pl.LazyFrame], measure: Measure
+) -> None:
+    other = threshold([(0.0, 40000), (2.0, 100), (10.0, 100)], flow=1)
+    cwnd = build.cwnd([(0.0, 64), (2.0, 100), (10.0, 108)])
+    two = {
+        **slow_start,
+        "ssthresh": pl.concat([slow_start["ssthresh"], other]),
+        "cwnd": build.table({0: cwnd, 1: cwnd}),
+    }
+    values = measure(two)
+    assert ("loss_rate_in_slow_start", FLOW) not in values
+    assert values["slow_start_end", "flow:1"] == 0.0
+
+
+def test_losses_before_the_first_retransmission_come_from_the_trace(measure: Measure) -> None:
+    flows = pl.DataFrame(
+        {
+            "subject": ["flow:0", "acks:0"],
+            "kind": ["data", "acks"],
+            "started_s": [0.5, 0.6],
+            "slow_start_end_s": [0.75, None],
+            "slow_start_pkts": [1000, 0],
+            "slow_start_drops": [140, 0],
+        }
+    )
+    values = measure({"packet_flows": flows.lazy()})
+    assert values["slow_start_duration", FLOW] == pytest.approx(0.25)
+    assert values["slow_start_loss_rate", FLOW] == pytest.approx(0.14)
+    assert {subject for _, subject in values} == {FLOW}
+
+
+def test_recovery_ends_where_cwnd_comes_to_rest(build: Any, measure: Measure) -> None:
+    # Cut at 2 s; from 7.5 s on cwnd holds 1,000 packets, of which 990 are there at 6 s.
+    rest = [(0.0, 1), (1.0, 100), (2.0, 50), (6.0, 990), (7.0, 1000), (9.0, 1000), (10.0, 1000)]
+    values = measure({"cwnd": build.table({0: build.cwnd(rest)})})
+    assert values["first_recovery_time", FLOW] == 4.0
+    # With 200 packets of buffer the top is 0.9 of 1,200 packets: a peak at 1,079 is none yet.
+    tops = [(0.0, 1), (1.0, 600), (2.0, 300), (4.0, 1079), (5.0, 500), (8.0, 1080), (10.0, 900)]
+    values = measure({"cwnd": build.table({0: build.cwnd(tops)})}, buffer_pkts=200)
+    assert values["first_recovery_time", FLOW] == 6.0
+    # One that has a full peak and none after it has not recovered.
+    once = [(0.0, 1), (1.0, 950), (2.0, 475), (6.0, 700), (8.0, 750), (9.0, 800), (10.0, 850)]
+    values = measure({"cwnd": build.table({0: build.cwnd(once)})})
+    assert values["first_recovery_time", FLOW] is None
+
+
+def test_all_cuts_between_two_full_peaks_are_congestion(build: Any, measure: Measure) -> None:
+    # Full peaks at 1 and 8 s; cuts at 1.5, 3 and 4.5 s between them. The cut at 3 s is from 901
+    # packets, which are full, too, but only what the cut before has left.
+    cwnd = [(1.0, 1030), (1.5, 901), (2.5, 901), (3.0, 1), (4.0, 500), (4.5, 400), (8.0, 990)]
+    cwnd += [(8.5, 866), (10.0, 870)]
+    values = measure({"cwnd": build.table({0: build.cwnd(cwnd)})})
+    assert values["congestion_time", FLOW] == 3.5
+    assert values["full_peak_interval", FLOW] == 7.0
+
+
+def test_overall_utilization_is_of_the_whole_run(build: Any, measure: Measure) -> None:
+    bins = build.bins([0, 0, 0, 0, 0, 100, 100, 100, 100, 50])  # of 100 Mbit/s
+    values = measure({"utilization": build.table({"bottleneck": bins})})
+    assert values["overall_utilization", LINK] == pytest.approx(45)
+    assert values["utilization", LINK] == pytest.approx(90)
+
+
+def test_acknowledged_data_of_the_second_half(measure: Measure) -> None:
+    acks = numbers("acknowledged", [(0.0, -1), (4.9, 900), (5.0, 999), (7.0, 1500), (10.0, 2249)])
+    # 1,250 packets of 1,000 bytes from 5 to 10 s: 10 Mbit in 5 s.
+    values = measure({"acknowledged": acks}, packet_bytes=1000)
+    assert values["acknowledged_rate", FLOW] == pytest.approx(2)

@@ -198,6 +198,14 @@ _ALL = (
         f"{_THESIS}, section 4.2.3.1",
     ),
     _define(
+        "first_full_cut_ratio",
+        "flow",
+        "1",
+        "cwnd after the first cut whose peak is at or above 90 % of the nominal bandwidth-delay "
+        f"product, divided by the peak. {_CUT}",
+        f"{_XU}, section 3.4 (Scalable TCP's first peak)",
+    ),
+    _define(
         "recovery_time",
         "flow",
         "s",

@@ -246,6 +246,7 @@ def _cut_values(
     yield "first_cut_after", _nth(cuts["after_pkts"], 0)
     yield "second_cut_ratio", _nth(kept, 1)
     yield "later_cut_ratio", _median(later["after_pkts"] / later["peak_pkts"])
+    yield "first_full_cut_ratio", _nth(full["after_pkts"] / full["peak_pkts"], 0)
     yield "recovery_time", _median(recovery_times(ascents))
     yield "growth_per_rtt", _median(growth_per_rtt(ascents, rtt_s))
     yield "time_back_to_first_peak", time_back_to_first_peak(cwnd, cuts)

@@ -130,7 +130,7 @@ class _Unindented(jinja2.FileSystemLoader):
 
 
 def page_environment() -> jinja2.Environment:
-    """The templates, with everything escaped that they are given."""
+    """Templates of pages: everything is escaped, and an unknown name is an error."""
     environment = jinja2.Environment(
         loader=_Unindented(assets_dir() / "templates"),
         autoescape=True,

@@ -51,6 +51,7 @@ def saw_tooth(build: Any) -> dict[str, pl.LazyFrame]:
         ("congestion_time", 0.5),  # 4 → 4.5, the only cut before the full peak at 6
         ("second_cut_ratio", 0.5),  # 1,000 → 500
         ("later_cut_ratio", 0.76),  # median of 0.5, 0.8 and 722/950 = 0.76
+        ("first_full_cut_ratio", 0.5),  # 1,000 → 500
         ("recovery_time", 1.5),  # 6.5 → 8; the cut at 4.5 is the first full peak's own
         # 720 → 950 from 6.5 to 8 s, fifteen RTTs
         ("growth_per_rtt", 100 * ((950 / 720) ** (1 / 15) - 1)),

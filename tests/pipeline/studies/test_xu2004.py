@@ -43,7 +43,7 @@ PRINTED: dict[str, list[tuple[str, tuple[str, ...], str, float]]] = {
         ("modified_scalable", ("Scalable",), "first_full_peak", 3172),
         ("modified_scalable", ("Scalable",), "time_to_max_cwnd", 19.25),
         ("modified_scalable", ("Scalable",), "full_peak_interval", 23),
-        ("modified_scalable", ("Scalable", "ModScalable"), "later_cut_ratio", 7 / 8),
+        ("modified_scalable", ("Scalable", "ModScalable"), "first_full_cut_ratio", 7 / 8),
         ("modified_scalable", ("ModScalable",), "time_to_max_cwnd", 80.525),
         ("modified_scalable", ("ModScalable",), "congestion_time", 0.025),
     ],
@@ -159,7 +159,7 @@ HALF_WIDTHS = {
     "first_recovery_time": (80 - 70) / 2,
     "time_to_max_cwnd": 1.0,  # minrto_
     "full_peak_interval": 1.0,
-    "later_cut_ratio": 0.01,
+    "first_full_cut_ratio": 0.01,
     "first_full_peak": 32.0,  # 1 % of 3,172
 }
 

@@ -17,6 +17,8 @@ from bdpbench.model.paths import repository_root, tcl_dir
 from bdpbench.ns2.build import build_prefix, find_build, require_build, run_build_script
 
 ENGINE_TIMEOUT_S = 10
+# A storage driver without layers copies the whole image before a container starts.
+CONTAINER_TIMEOUT_S = 120.0
 IMAGE_NAME = "bdpbench-ns2"
 # Paths inside the image; the Dockerfile's stage `ns2` puts the build there.
 IMAGE_NS = "/opt/bdpbench/.bdpbench/ns2/current/ns"
@@ -115,7 +117,8 @@ class DockerBackend:
 
     def _keep_info(self) -> None:
         """Keep the image's facts in a file: asking a container costs half a second."""
-        text = _docker(["run", "--rm", "--network", "none", self.image, "cat", IMAGE_INFO])
+        command = ["run", "--rm", "--network", "none", self.image, "cat", IMAGE_INFO]
+        text = _docker(command, CONTAINER_TIMEOUT_S)
         if text is None:
             raise BdpbenchError(f"image {self.image} does not answer", where="docker run")
         write_text_atomically(self._info_file, text)
@@ -150,14 +153,14 @@ def docker_answers() -> bool:
     return shutil.which("docker") is not None and _docker(["version"]) is not None
 
 
-def _docker(arguments: Sequence[str]) -> str | None:
+def _docker(arguments: Sequence[str], timeout_s: float = ENGINE_TIMEOUT_S) -> str | None:
     """Standard output of a docker command, or None where it fails or does not answer."""
     try:
         done = subprocess.run(
             ["docker", *arguments],
             capture_output=True,
             text=True,
-            timeout=ENGINE_TIMEOUT_S,
+            timeout=timeout_s,
             check=False,
         )
     except (OSError, subprocess.TimeoutExpired):

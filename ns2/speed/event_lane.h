@@ -15,8 +15,8 @@ class LaneScheduler;
 struct PendingEntry {
 	PendingEntry() : uid(0), event(0), lane(0), position(-1), next_free(0) {}
 	scheduler_uid_t uid;	// of the event; settles which of two at the same time is first
-	Event* event;		// 0 for a lane
-	class EventLane* lane;	// 0 for a single event
+	Event* event;
+	class EventLane* lane;	// whose first event it is; 0 for a single event
 	int position;		// in the heap of far events; -1: not in it
 	PendingEntry* next_free;
 };
@@ -61,15 +61,18 @@ public:
 		first_ = (first_ + 1) & (capacity_ - 1);
 		--count_;
 	}
-	// Fetches what the next dispatches will read.
-	void prefetch() const {
-		if (count_ <= prefetch_distance)
-			return;
-		const char* packet = reinterpret_cast<const char*>(at(prefetch_distance));
+	// Fetches what the dispatch of a packet reads first.
+	static void fetch(const Event* event) {
+		const char* packet = reinterpret_cast<const char*>(event);
 		const char* headers = packet + Packet::header_place;
 		__builtin_prefetch(packet);
 		__builtin_prefetch(headers + hdr_cmn::offset_);
 		__builtin_prefetch(headers + hdr_ip::offset_);
+	}
+	// Fetches a packet that will arrive soon.
+	void prefetch() const {
+		if (count_ > prefetch_distance)
+			fetch(at(prefetch_distance));
 	}
 	void erase(size_t i);
 	void clear() { count_ = 0; }

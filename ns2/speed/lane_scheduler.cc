@@ -104,7 +104,7 @@ inline Event* LaneScheduler::take(PendingEntry* entry)
 // The same for a lane's entry. The next event of the lane takes the place.
 inline Event* LaneScheduler::take_from(EventLane* lane)
 {
-	Event* e = lane->front().event;
+	Event* e = lane->entry.event;
 	lane->prefetch();
 	lane->pop_front();
 	if (!lane->empty()) {
@@ -123,7 +123,7 @@ const Event* LaneScheduler::head()
 	settle_all();
 	if (near_size_ == 0 && !refill())
 		return 0;
-	return event_of(near_[near_size_ - 1].entry);
+	return near_[near_size_ - 1].entry->event;
 }
 
 // Takes the event out of the queue, if it is in it; the caller frees it.
@@ -168,10 +168,10 @@ Event* LaneScheduler::lookup(scheduler_uid_t uid)
 	settle_all();
 	for (int i = 0; i < near_size_; ++i)
 		if (near_[i].entry->uid == uid)
-			return event_of(near_[i].entry);
+			return near_[i].entry->event;
 	for (size_t i = 0; i < far_.size(); ++i)
 		if (far_[i].entry->uid == uid)
-			return event_of(far_[i].entry);
+			return far_[i].entry->event;
 	for (size_t i = 0; i < lanes_.size(); ++i)
 		for (size_t j = 1; j < lanes_[i]->size(); ++j)
 			if (lanes_[i]->at(j)->uid_ == uid)
@@ -227,6 +227,7 @@ bool LaneScheduler::refill()
 	near_size_ = count;
 	for (int i = count - 1; i >= 0; --i) {
 		near_[i] = far_[0];
+		EventLane::fetch(near_[i].entry->event);
 		remove_far(0);
 	}
 	return count > 0;

@@ -67,8 +67,10 @@ proc ::xu2004::host_pair {sender_delay_ms} {
 # Every interval (s): time and one variable of an agent, to a file of its own.
 proc ::xu2004::record {agent name interval channel} {
     global ns
-    puts $channel "[format %.3f [$ns now]] [$agent set $name]"
-    $ns at [::utils::next_sample $interval] [list ::xu2004::record $agent $name $interval $channel]
+    set now [$ns now]
+    puts $channel "[format %.3f $now] [$agent sampled $name]"
+    $ns at [::utils::next_sample $now $interval] \
+        [list ::xu2004::record $agent $name $interval $channel]
 }
 
 # Record cwnd, ssthresh, the highest sequence number sent and the highest acknowledged of a flow, in
@@ -92,17 +94,19 @@ proc ::xu2004::record_bottleneck {datadir} {
 
 proc ::xu2004::record_queue {monitor interval channel} {
     global ns
-    puts $channel "[format %.3f [$ns now]] [$monitor set pkts_] [$monitor set pdrops_]"
-    $ns at [::utils::next_sample $interval] \
+    set now [$ns now]
+    puts $channel "[format %.3f $now] [$monitor sampled pkts_] [$monitor sampled pdrops_]"
+    $ns at [::utils::next_sample $now $interval] \
         [list ::xu2004::record_queue $monitor $interval $channel]
 }
 
 proc ::xu2004::record_load {monitor interval last_bytes channel} {
     global ns
-    set bytes [$monitor set bdepartures_]
+    set now [$ns now]
+    set bytes [$monitor sampled bdepartures_]
     set rate [::utils::mbps [expr {$bytes - $last_bytes}] $interval]
-    puts $channel "[format %.2f [$ns now]] [format %.2f $rate]"
-    $ns at [::utils::next_sample $interval] \
+    puts $channel "[format %.2f $now] [format %.2f $rate]"
+    $ns at [::utils::next_sample $now $interval] \
         [list ::xu2004::record_load $monitor $interval $bytes $channel]
 }
 

@@ -236,3 +236,85 @@ def test_copies_of_packets_are_the_same(tcl: Tcl, stock_binary: Path) -> None:
     received = [int(line.split()[0]) for line in fast.stdout.splitlines()]
     assert min(received) > 0
     assert received[1] < received[0]
+
+
+# ---------------------------------------------------------------- scripts
+
+# Calls of $ns now and $ns at, right and wrong ones, while nothing runs and while it does.
+CALLS = """
+set ns [new Simulator]
+$ns use-scheduler Lanes
+proc tell {script} {
+    puts "[catch [list uplevel #0 $script] message] $message"
+    puts $::errorInfo
+    set ::errorInfo {}
+}
+foreach call {
+    {$ns now} {$ns now 3} {expr {[$ns at 4 {puts cancelled}] > 0}} {$ns at} {$ns at 3}
+    {$ns at 1 2 3 4} {$ns at -1 "puts never"} {$ns at soon "puts {a b}"}
+} {
+    tell $call
+}
+set id [$ns at 3 {puts {not cancelled}}]
+$ns at 2 {puts [$ns now]; tell {$ns at 1 {puts past}}; $ns cancel $id}
+$ns at 2.1 "puts \\[expr {\\[$ns now\\] + 0.1}\\]"
+$ns at 5 {error {a script's own fault}}
+$ns at 6 {exit 0}
+$ns run
+"""
+
+
+def test_calls_of_now_and_at_give_the_same_values_and_faults(tcl: Tcl, stock_binary: Path) -> None:
+    fast = tcl(CALLS)
+    stock = tcl(CALLS.replace("$ns use-scheduler Lanes\n", ""), ns=stock_binary)
+    expected = stock.stdout.replace("Scheduler/Calendar", "Scheduler/Lanes")
+    assert (fast.stdout, fast.stderr, fast.returncode) == (expected, stock.stderr, stock.returncode)
+    assert "can't schedule command in past" in fast.stdout
+    assert "a script's own fault" in fast.stdout
+
+
+# Two ways from every node to every other, of which one fails for a while.
+FAILURE = "$ns rtmodel-at 1 down $node(2) $node(3); $ns rtmodel-at 3 up $node(2) $node(3)"
+RING = """
+set ns [new Simulator]
+$ns rtproto %s
+for {set i 0} {$i < 7} {incr i} {
+    set node($i) [$ns node]
+}
+for {set i 0} {$i < 7} {incr i} {
+    $ns duplex-link $node($i) $node([expr {($i + 1) %% 7}]) 1Mb 10ms DropTail
+}
+for {set i 0} {$i < 7} {incr i} {
+    foreach hops {1 2 3} {
+        set udp [new Agent/UDP]
+        set sink($i,$hops) [new Agent/LossMonitor]
+        $ns attach-agent $node($i) $udp
+        $ns attach-agent $node([expr {($i + $hops) %% 7}]) $sink($i,$hops)
+        $ns connect $udp $sink($i,$hops)
+        set cbr [new Application/Traffic/CBR]
+        $cbr attach-agent $udp
+        $cbr set interval_ 0.05
+        $ns at 0.5 "$cbr start"
+    }
+}
+%s
+$ns at 5 {
+    foreach key [lsort [array names sink]] {
+        puts "$key [$sink($key) set npkts_] [$sink($key) set lastPktTime_]"
+    }
+    exit 0
+}
+$ns run
+"""
+
+
+@pytest.mark.parametrize(
+    ("protocol", "failure"), [("Static", ""), ("Session", FAILURE), ("DV", FAILURE)]
+)
+def test_routes_are_the_same(tcl: Tcl, stock_binary: Path, protocol: str, failure: str) -> None:
+    script = RING % (protocol, failure)
+    fast, stock = tcl(script), tcl(script, ns=stock_binary)
+    assert (fast.stdout, fast.returncode) == (stock.stdout, 0), fast.stderr
+    received = [int(line.split()[1]) for line in fast.stdout.splitlines()]
+    assert len(received) == 21
+    assert min(received) > 0

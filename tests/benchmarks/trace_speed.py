@@ -4,12 +4,14 @@
 ns-2 write a trace of that size, lets all readers compute the bytes that each flow brings over the
 bottleneck in each second, each reader as a process of its own, one after the other in each pass,
 and prints median wall times as ratios to mawk's. All must give the same numbers; a reader whose
-program or package is not installed is left out and named.
+program or package is not installed is left out and named. `analyze` is `bdpbench analyze` with all
+of its metrics and series, which must have parsed every line.
 """
 
 from __future__ import annotations
 
 import argparse
+import json
 import shutil
 import statistics
 import subprocess
@@ -133,6 +135,22 @@ def _timed(command: list[str]) -> tuple[float, Sums]:
     return wall_s, {(int(second), int(flow)): int(float(count)) for second, flow, count in rows}
 
 
+def _time_analyze(path: Path) -> float:
+    """Wall time, s, of all metrics and series of the trace, written as JSON."""
+    with tempfile.TemporaryDirectory() as folder:
+        result = Path(folder) / "result.json"
+        command = [sys.executable, "-m", "bdpbench", "analyze", str(path), "-o", str(result)]
+        began = time.perf_counter()
+        subprocess.run(command, capture_output=True, check=True)
+        wall_s = time.perf_counter() - began
+        account = json.loads(result.read_text())["account"]
+    with path.open("rb") as lines:
+        expected = sum(1 for _ in lines)
+    if account["parsed"] != expected:
+        raise SystemExit(f"analyze parsed {account['parsed']} of {expected} lines")
+    return wall_s
+
+
 def _make_trace(path: Path, megabytes: float) -> None:
     binary = build_prefix() / current_build_id() / "ns"
     script = Path(__file__).with_suffix(".tcl")
@@ -143,12 +161,13 @@ def _make_trace(path: Path, megabytes: float) -> None:
 def compare(path: Path, passes: int) -> None:
     """Print what each reader takes, and check that all agree."""
     commands, absent = _commands(path)
-    times: dict[str, list[float]] = {name: [] for name in commands}
+    times: dict[str, list[float]] = {name: [] for name in [*commands, "analyze"]}
     for _ in range(passes):
         sums = {}
         for name, command in commands.items():
             wall_s, sums[name] = _timed(command)
             times[name].append(wall_s)
+        times["analyze"].append(_time_analyze(path))
         if any(each != sums["engine"] for each in sums.values()):
             raise SystemExit("the readers disagree")
     size = path.stat().st_size

@@ -1,11 +1,12 @@
-// What the page does by itself: draws charts when they come into view, reads values off them,
-// filters and sorts the scorecard, and opens what a link points to. Nothing leaves the page.
+// What a page does by itself: draws charts when they come into view, reads values off them, sorts
+// and filters tables, and opens what a link points to. Nothing leaves the page. The report, the page
+// of a trace and that of a comparison share it; each has a part of what it looks for.
 (() => {
   "use strict";
 
   const all = (selector, root = document) => [...root.querySelectorAll(selector)];
   const json = (id) => JSON.parse(document.getElementById(id).textContent);
-  const store = json("chart-data");
+  const store = document.getElementById("chart-data") ? json("chart-data") : { time: {}, charts: {} };
 
   // ---- Series -----------------------------------------------------------------------------
 
@@ -245,7 +246,7 @@
 
   function rowsOfTable(table) {
     const rows = [...table.rows].filter((row) => !row.classList.contains("more-row"));
-    const kept = rows.filter((row) => !row.closest("tbody[hidden]"));
+    const kept = rows.filter((row) => !row.closest("tbody[hidden]") && !row.matches(".filtered-out"));
     return kept.map((row) => [...row.cells].filter((cell) => !cell.matches(".col-gauge")).map(cellValue));
   }
 
@@ -301,6 +302,96 @@
     });
   }
 
+  // ---- Any table can be sorted and filtered --------------------------------------------------
+
+  // Below these there is nothing to sort or to look for.
+  const ROWS_TO_SORT = 3;
+  const ROWS_TO_FILTER = 12;
+
+  // "9,410 packets" is 9410, "−0.307" is -0.307, a dash and "not reached" are no value.
+  function sortKey(cell) {
+    if (!cell) return null;
+    const text = cellValue(cell);
+    if (["", "–", "not reached"].includes(text)) return null;
+    const found = text.replaceAll(",", "").replace("−", "-").match(/^[+-]?(\d+\.?\d*|\.\d+)(e[+-]?\d+)?/i);
+    return found ? Number(found[0]) : text;
+  }
+
+  function compare(a, b) {
+    if (a === null || b === null) return (a === null) - (b === null);
+    if (typeof a === "number" && typeof b === "number") return a - b;
+    return String(a).localeCompare(String(b), "en", { numeric: true });
+  }
+
+  // Whether the order falls now: a second click on the head turns it around.
+  function turn(header) {
+    const falling = header.getAttribute("aria-sort") === "ascending";
+    all("th[aria-sort]", header.parentElement).forEach((each) => each.removeAttribute("aria-sort"));
+    header.setAttribute("aria-sort", falling ? "descending" : "ascending");
+    return falling;
+  }
+
+  // Rows without a value stay at the end.
+  function inOrder(rows, falling) {
+    return rows.sort((a, b) => {
+      const order = compare(a.key, b.key);
+      return falling && a.key !== null && b.key !== null ? -order : order;
+    }).map(({ row }) => row);
+  }
+
+  function sortRows(header) {
+    const falling = turn(header);
+    const [body] = header.closest("table").tBodies;
+    const rows = [...body.rows].map((row) => ({ row, key: sortKey(row.cells[header.cellIndex]) }));
+    body.append(...inOrder(rows, falling));
+  }
+
+  function sortButton(header) {
+    const button = document.createElement("button");
+    button.type = "button";
+    button.className = "sort";
+    button.setAttribute("aria-label", `Sort by ${header.textContent.trim()}`);
+    button.addEventListener("click", () => sortRows(header));
+    // A head that is a link stays one, with the button beside it.
+    if (!header.querySelector("a")) button.append(...header.childNodes);
+    header.append(button);
+  }
+
+  function filterRows(table, text) {
+    const words = text.toLowerCase().split(/\s+/).filter(Boolean);
+    for (const row of table.tBodies[0].rows) {
+      const content = row.textContent.toLowerCase();
+      row.classList.toggle("filtered-out", !words.every((word) => content.includes(word)));
+    }
+  }
+
+  function filterField(table) {
+    const label = document.createElement("label");
+    const field = document.createElement("input");
+    label.className = "row-filter screen-only";
+    field.type = "search";
+    field.autocomplete = "off";
+    field.addEventListener("input", () => filterRows(table, field.value));
+    label.append("Filter the rows ", field);
+    return label;
+  }
+
+  function offerSorting(root) {
+    all("table:not(.numbers)", root).forEach((table) => {
+      const [body] = table.tBodies;
+      if (!body || body.rows.length < ROWS_TO_SORT) return;
+      all("thead:not(.hidden-text) th", table).forEach(sortButton);
+      if (body.rows.length >= ROWS_TO_FILTER) {
+        (table.closest(".scroll") || table).before(filterField(table));
+      }
+    });
+  }
+
+  function offerTools(root) {
+    offerCsv(root);
+    offerSorting(root);
+  }
+
   // ---- Charts come when they are looked at ---------------------------------------------------
 
   const watcher = new IntersectionObserver((entries) => {
@@ -327,7 +418,7 @@
     const contents = details.querySelector("script.chart-contents");
     Object.assign(store.charts, JSON.parse(contents.textContent));
     packed.remove();
-    offerCsv(details);
+    offerTools(details);
     watch(details);
   }
 
@@ -338,7 +429,7 @@
   }
 
   all("details.run").forEach((each) => each.addEventListener("toggle", () => unfold(each)));
-  offerCsv(document);
+  offerTools(document);
   watch(document);
 
   async function showEverything() {
@@ -348,7 +439,12 @@
     return Promise.all(all(".canvas[data-chart]").map(draw));
   }
 
-  window.addEventListener("beforeprint", showEverything);
+  // A browser that prints waits for no more than promises that are kept at once. What the page
+  // shows is drawn in that time, wherever it was scrolled to; what is folded stays so on paper.
+  const isShown = (canvas) => canvas.offsetParent && !canvas.closest("details:not([open])");
+  window.addEventListener("beforeprint", () => {
+    all(".canvas[data-chart]").filter(isShown).forEach(draw);
+  });
 
   // ---- Views of an experiment ----------------------------------------------------------------
 
@@ -412,23 +508,12 @@
     return Number.isNaN(Number(value)) ? value : Number(value);
   }
 
-  function compare(a, b) {
-    if (a === null || b === null) return (a === null) - (b === null);
-    return typeof a === "number" ? a - b : a.localeCompare(b);
-  }
-
   function sortNumbers(header, column) {
-    const falling = header.getAttribute("aria-sort") === "ascending";
-    all("th[aria-sort]", table.tHead).forEach((each) => each.removeAttribute("aria-sort"));
-    header.setAttribute("aria-sort", falling ? "descending" : "ascending");
-    const rows = [...table.tBodies].map((row) => ({ row, key: keyOf(row, column) }));
-    // Deviations are compared by their size; numbers without a value stay at the end.
+    const falling = turn(header);
+    // Deviations are compared by their size.
     const size = (key) => (column === "deviation" && key !== null ? Math.abs(key) : key);
-    rows.sort((a, b) => {
-      const order = compare(size(a.key), size(b.key));
-      return falling && a.key !== null && b.key !== null ? -order : order;
-    });
-    table.append(...rows.map(({ row }) => row));
+    const rows = [...table.tBodies].map((row) => ({ row, key: size(keyOf(row, column)) }));
+    table.append(...inOrder(rows, falling));
   }
 
   if (table) {
@@ -473,7 +558,7 @@
   // ---- Contents ------------------------------------------------------------------------------
 
   const contents = document.querySelector(".contents details");
-  if (window.matchMedia("(max-width: 67.99rem)").matches) contents.open = false;
+  if (contents && window.matchMedia("(max-width: 67.99rem)").matches) contents.open = false;
   const links = new Map(all(".contents a").map((link) => [link.hash.slice(1), link]));
   const reader = new IntersectionObserver((entries) => {
     for (const entry of entries) {

@@ -28,12 +28,13 @@ def comparison_page(comparison: Mapping[str, Any]) -> str:
             rows=[moved_row(each) for each in comparison["moved"]],
             metric_name=captions.metric,
             style=embed_text(read_asset("static/report.css"), "reports/static/report.css"),
+            script=embed_text(read_asset("static/report.js"), "reports/static/report.js"),
         )
     )
 
 
 def moved_row(moved: Mapping[str, Any]) -> dict[str, Any]:
-    """A metric that moved, in words."""
+    """A metric that moved, in words; ``exact`` has its numbers with all their digits."""
     unit, first, second = moved["unit"], moved["first"], moved["second"]
     change = "–"
     if moved["change"] is not None:
@@ -48,7 +49,8 @@ def moved_row(moved: Mapping[str, Any]) -> dict[str, Any]:
         "first": _value(first, unit),
         "second": _value(second, unit),
         "change": change,
-        "percent": format_percent(moved["change_pct"]),
+        "change_pct": format_percent(moved["change_pct"]),
+        "exact": {key: moved[key] for key in ("first", "second", "change", "change_pct")},
         "bounds": bounds,
     }
 

@@ -66,6 +66,14 @@
     });
   }
 
+  // [time, packets] of what was dropped, of charts that show it.
+  function dropsOf(chart) {
+    return (chart.drops || []).flatMap((each) => {
+      const { t, v } = pointsOf(each, "drops");
+      return t.map((time, i) => [time, v[i]]);
+    });
+  }
+
   // ---- Drawing ----------------------------------------------------------------------------
 
   // A line's name stands above it, the highest one too.
@@ -95,10 +103,11 @@
     const largest = [...samples, ...chart.thresholds].reduce((most, { v }) => Math.max(most, v), 0);
     const labels = chart.traces.map((trace) => trace.label);
     x.scale.domain = [chart.start || 0, chart.end];
-    y.scale.domain = [0, largest * ROOM_ABOVE || 1];
+    y.scale.domain = [0, chart.top || largest * ROOM_ABOVE || 1];
     color.scale = { domain: labels, range: chart.traces.map((trace) => trace.colour) };
     strokeDash.scale = { domain: labels, range: chart.traces.map((trace) => trace.dash) };
-    spec.datasets = { samples, thresholds: chart.thresholds };
+    const drops = dropsOf(chart).map(([time]) => ({ t: time }));
+    spec.datasets = { samples, thresholds: chart.thresholds, drops };
     return spec;
   }
 
@@ -124,7 +133,7 @@
       if (chart.kind === "spec") openRunsOnClick(view);
       else {
         readValues(canvas, chart, view);
-        moveTogether(canvas, view);
+        if (!chart.unit) moveTogether(canvas, view);
       }
       canvas.dataset.drawn = "yes";
     } catch (error) {
@@ -165,7 +174,7 @@
   // A sample of a mean stands for the time that ends with it, any other for its own instant.
   const ENDS_ITS_TIME = new Set(["throughput", "utilization", "mean_queue", "delay", "rtt"]);
 
-  function sampleAt(times, time, kind) {
+  function sampleAt(times, time, { kind, unit }) {
     let low = 0;
     let high = times.length - 1;
     while (high - low > 1) {
@@ -174,6 +183,7 @@
       else high = middle;
     }
     if (time <= times[low]) return low;
+    if (unit) return time < times[high] ? low : high; // a share holds up to the next value
     return ENDS_ITS_TIME.has(kind) || times[high] - time < time - times[low] ? high : low;
   }
 
@@ -197,7 +207,8 @@
       cursor.style.left = `${event.clientX - box.left}px`;
       cursor.style.top = `${view.origin()[1]}px`;
       cursor.style.height = `${view.height()}px`;
-      readout.replaceChildren(...readoutLines(chart, time));
+      const reach = view.scale("x").invert(inside + NEAR_A_MARK) - time;
+      readout.replaceChildren(...readoutLines(chart, time), ...droppedLines(chart, time, reach));
       cursor.hidden = readout.hidden = false;
       const room = box.width - (event.clientX - box.left);
       const width = readout.offsetWidth;
@@ -207,15 +218,27 @@
     });
   }
 
+  // Pixels from a mark within which it is told.
+  const NEAR_A_MARK = 3;
+
+  function droppedLines(chart, time, reach) {
+    const near = dropsOf(chart).filter(([at]) => Math.abs(at - time) <= reach);
+    if (!near.length) return [];
+    const line = document.createElement("div");
+    const count = near.reduce((sum, [, packets]) => sum + packets, 0);
+    line.textContent = `dropped here: ${number.format(count)} packets`;
+    return [line];
+  }
+
   function readoutLines(chart, time) {
     const head = document.createElement("div");
-    head.textContent = `${number.format(time)} s`;
+    head.textContent = `${number.format(time)} ${chart.unit || "s"}`;
     return [head, ...chart.traces.slice(0, 12).map((trace) => {
       const { t, v } = pointsOf(trace, chart.kind);
       const line = document.createElement("div");
       const swatch = document.createElement("i");
       swatch.style.borderColor = trace.colour;
-      line.append(swatch, `${trace.label}: ${number.format(v[sampleAt(t, time, chart.kind)])}`);
+      line.append(swatch, `${trace.label}: ${number.format(v[sampleAt(t, time, chart)])}`);
       return line;
     })];
   }
@@ -267,7 +290,11 @@
         const { t, v } = pointsOf(trace, chart.kind);
         return t.map((time, i) => [trace.run, trace.label, time, v[i]]);
       });
-      return [["run_id", "series", "time_s", chart.kind], ...rows];
+      const columns = ["run_id", "series", ...(chart.columns || ["time_s", chart.kind])];
+      if (!chart.drops) return [columns, ...rows];
+      const { run } = chart.drops[0];
+      const dropped = dropsOf(chart).map(([time, packets]) => [run, "drops", time, "", packets]);
+      return [[...columns, "dropped_pkts"], ...rows, ...dropped];
     }
     const records = rowsOfSpec(chart.spec);
     const columns = [...new Set(records.flatMap((record) => Object.keys(record)))];

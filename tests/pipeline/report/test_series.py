@@ -13,7 +13,8 @@ from bdpbench.report.series import bins_for, run_series
 def _load(run_id: str, table: str) -> pl.LazyFrame | None:
     assert run_id == "a"
     if table == "queue":
-        return pl.LazyFrame({"time_s": [0.0, 0.01], "link": ["bottleneck"] * 2, "pkts": [0, 12]})
+        rows = {"time_s": [0.0, 0.01], "link": ["bottleneck"] * 2, "pkts": [0, 12]}
+        return pl.LazyFrame({**rows, "drops": [0, 0]})
     if table == "cwnd":
         return pl.LazyFrame(
             {"time_s": [0.0, 1.23456, 0.5], "flow": [0, 0, 1], "cwnd_pkts": [1.0, 1234.5678, 2.5]}
@@ -30,11 +31,14 @@ def test_points_by_table_and_subject(unpack: Any) -> None:
     assert {table: list(subjects) for table, subjects in found.items()} == {
         "cwnd": ["flow:0", "flow:1"],
         "queue": ["link:bottleneck"],
+        "queue_share": ["link:bottleneck"],
     }
     times, values = unpack(found["cwnd"]["flow:0"])
     assert times == pytest.approx([0, 1.23456], abs=0.0005)  # half of 1 ms
     assert values == pytest.approx([1, 1234.5678], abs=0.01)  # half of 0.02 = 1234.6 / 65,535
     assert unpack(found["queue"]["link:bottleneck"]) == ([0.0, 0.01], [0.0, 12.0])
+    # From 0 % up: one sample of two is at 0 packets, both are at 12 or below.
+    assert unpack(found["queue_share"]["link:bottleneck"]) == ([0.0, 0.0, 12.0], [0, 50, 100])
 
 
 def test_the_more_runs_the_coarser() -> None:

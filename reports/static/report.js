@@ -201,11 +201,12 @@
     canvas.addEventListener("pointermove", (event) => {
       const box = canvas.getBoundingClientRect();
       const pixel = event.clientX - canvas.querySelector("svg.marks").getBoundingClientRect().left;
-      const inside = pixel - view.origin()[0];
+      const { left: beside, top: above } = view.padding(); // which Vega does not count as origin
+      const inside = pixel - beside - view.origin()[0];
       if (inside < 0 || inside > view.width()) return hide();
       const time = view.scale("x").invert(inside);
       cursor.style.left = `${event.clientX - box.left}px`;
-      cursor.style.top = `${view.origin()[1]}px`;
+      cursor.style.top = `${above + view.origin()[1]}px`;
       cursor.style.height = `${view.height()}px`;
       const reach = view.scale("x").invert(inside + NEAR_A_MARK) - time;
       readout.replaceChildren(...readoutLines(chart, time), ...droppedLines(chart, time, reach));
@@ -226,7 +227,7 @@
     if (!near.length) return [];
     const line = document.createElement("div");
     const count = near.reduce((sum, [, packets]) => sum + packets, 0);
-    line.textContent = `dropped here: ${number.format(count)} packets`;
+    line.textContent = `packets dropped: ${number.format(count)}`;
     return [line];
   }
 

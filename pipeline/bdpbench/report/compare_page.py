@@ -9,7 +9,7 @@ from bdpbench.report.assets import read_asset, read_captions
 from bdpbench.report.embed import embed_text
 from bdpbench.report.page import page_environment
 from bdpbench.report.text import (
-    format_deviation,
+    MINUS,
     format_number,
     format_percent,
     subject_name,
@@ -36,9 +36,6 @@ def comparison_page(comparison: Mapping[str, Any]) -> str:
 def moved_row(moved: Mapping[str, Any]) -> dict[str, Any]:
     """A metric that moved, in words; ``exact`` has its numbers with all their digits."""
     unit, first, second = moved["unit"], moved["first"], moved["second"]
-    change = "–"
-    if moved["change"] is not None:
-        change = with_unit(format_deviation(moved["change"], second, first), unit)
     bounds = ""
     if moved["number"]:
         ends = (format_number(moved[end], like=moved[end]) for end in ("lower", "upper"))
@@ -48,11 +45,18 @@ def moved_row(moved: Mapping[str, Any]) -> dict[str, Any]:
         "subject": subject_name(moved["subject"]),
         "first": _value(first, unit),
         "second": _value(second, unit),
-        "change": change,
+        "change": _change(moved["change"], unit),
         "change_pct": format_percent(moved["change_pct"]),
         "exact": {key: moved[key] for key in ("first", "second", "change", "change_pct")},
         "bounds": bounds,
     }
+
+
+def _change(change: float | None, unit: str) -> str:
+    if change is None:
+        return "–"
+    sign = MINUS if change < 0 else "+"
+    return with_unit(f"{sign}{format_number(abs(change))}", unit)
 
 
 def _value(value: float | None, unit: str) -> str:

@@ -32,22 +32,22 @@ QUEUE_SHARE = "queue_share"
 DROPS = "drops"
 """Packets dropped at a link: the first time in each bin, in s, and how many in it."""
 
-# Points of a distribution; steps of half a percent cannot be told from smaller ones.
-_MOST_SHARES = 200
+# Points of a distribution: steps of a percent are two pixels of a chart.
+_MOST_SHARES = 100
 
 # A chart is 400 to 900 pixels wide. Several bins a pixel leave something to zoom into; where a page
 # holds so many runs that it would grow beyond 8 MB, the bins become coarser: 250 runs of 500 s get
-# bins of 1.6 s.
+# bins of 1.7 s.
 MOST_BINS = 2000
 FEWEST_BINS = 150
-BINS_OF_A_PAGE = 80_000
+BINS_OF_A_PAGE = 72_000
 
 
 def bins_for(runs: int) -> int:
     """Bins a series gets on a page of ``runs`` runs.
 
     >>> bins_for(11), bins_for(250), bins_for(1000)
-    (2000, 320, 150)
+    (2000, 288, 150)
     """
     return max(FEWEST_BINS, min(MOST_BINS, BINS_OF_A_PAGE // max(1, runs)))
 
@@ -99,8 +99,8 @@ def drop_marks(queue: pl.DataFrame, bins: int) -> pl.DataFrame:
 def packed_shares(samples: pl.Series) -> Packed:
     """Cumulative distribution of equally weighted samples: values, and % of the samples up to each.
 
-    It begins at 0 % of the smallest value; of more than 200 points those are kept at which another
-    half a percent is reached.
+    It begins at 0 % of the smallest value; of more than 100 points those are kept at which another
+    percent is reached.
     """
     counts = samples.drop_nulls().rename("x").value_counts(name="n").sort("x")
     points = counts.select(

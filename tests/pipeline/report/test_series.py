@@ -42,6 +42,6 @@ def test_points_by_table_and_subject(unpack: Any) -> None:
 
 
 def test_the_more_runs_the_coarser() -> None:
-    # 80,000 / 50 = 1,600 and 80,000 / 250 = 320, between 150 and 2,000.
+    # 72,000 / 50 = 1,440 and 72,000 / 250 = 288, between 150 and 2,000.
     bins = [bins_for(runs) for runs in (0, 1, 50, 250, 10_000)]
-    assert bins == [2000, 2000, 1600, 320, 150]
+    assert bins == [2000, 2000, 1440, 288, 150]

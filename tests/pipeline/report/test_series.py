@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
+import itertools
 from typing import Any
 
 import polars as pl
 import pytest
 
-from bdpbench.report.series import bins_for, run_series
+from bdpbench.report.series import bins_for, drop_marks, packed_shares, run_series
 
 
 def _load(run_id: str, table: str) -> pl.LazyFrame | None:
@@ -45,3 +46,27 @@ def test_the_more_runs_the_coarser() -> None:
     # 72,000 / 50 = 1,440 and 72,000 / 250 = 288, between 150 and 2,000.
     bins = [bins_for(runs) for runs in (0, 1, 50, 250, 10_000)]
     assert bins == [2000, 2000, 1440, 288, 150]
+
+
+def test_drops_are_marked_when_they_happen_and_counted_by_bin() -> None:
+    queue = pl.DataFrame({"time_s": [0.0, 1.0, 2.0, 3.0, 4.0], "drops": [0, 2, 2, 3, 7]})
+    assert drop_marks(queue, 100).rows() == [(1.0, 2), (3.0, 1), (4.0, 4)]
+    # Two bins of 2 s: 2 packets from 1 s on; then 1 + 4, from 3 s on, the last at the end itself.
+    assert sum(count for _, count in drop_marks(queue, 2).rows()) == 7
+    assert drop_marks(queue, 1).rows()[0] == (1.0, 3)
+    # Those of the first sample are its own.
+    assert drop_marks(queue.with_columns(drops=pl.col("drops") + 5), 100).rows()[0] == (0.0, 5)
+
+
+def test_a_distribution_is_that_of_the_samples(unpack: Any) -> None:
+    values, shares = unpack(packed_shares(pl.Series([3, 0, 0, 1])))
+    assert values == [0, 0, 1, 3]
+    assert shares == [0, 50, 75, 100]
+
+
+def test_a_distribution_of_many_values_keeps_each_percent_and_the_last(unpack: Any) -> None:
+    values, shares = unpack(packed_shares(pl.Series(range(10_000))))
+    assert len(values) <= 102
+    assert (values[-1], shares[-1]) == (9_999, 100)
+    steps = [after - before for before, after in itertools.pairwise(shares)]
+    assert max(steps) == pytest.approx(1, abs=0.02)

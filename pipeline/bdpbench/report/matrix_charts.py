@@ -17,6 +17,8 @@ _ROOM_ABOVE = 34
 # Of the axis against the longest bar, for the text at its end.
 _ROOM_FOR_TEXT = 1.6
 _BAR_HEIGHT = 38
+# px of a name of runs, with which half of a card is left for its bar.
+_LABEL_LIMIT = 230
 
 _BARE: dict[str, Any] = {"grid": False, "domain": False, "ticks": False, "labelPadding": 6}
 _AXIS = alt.Axis(**_BARE)
@@ -135,7 +137,8 @@ def interval_bars(
         colours: of the bars, in their order.
         quantity: title of the horizontal axis, with unit.
     """
-    y = alt.Y("label:N", title=None, scale=alt.Scale(domain=list(order)), axis=_AXIS)
+    axis = alt.Axis(**_BARE, labelLimit=_LABEL_LIMIT)
+    y = alt.Y("label:N", title=None, scale=alt.Scale(domain=list(order)), axis=axis)
     scale = alt.Scale(domain=list(order), range=list(colours))
     base = alt.Chart(inline(bars)).encode(
         y=y,

@@ -66,7 +66,12 @@ def _points(runs: Sequence[Run], metrics: pl.DataFrame, names: Names) -> pl.Data
     rows = metrics.filter(pl.col("metric").is_in([_LOSSES, _WINDOW])).drop_nulls("value")
     for run_id, metric, value in rows.select("run_id", "metric", "value").iter_rows():
         values.setdefault(run_id, {})[metric] = value
-    alone = {run["run_id"]: run for run in runs if "protocol" in run["parameters"]}
+    flows = dict(rows.group_by("run_id").agg(pl.col("subject").n_unique()).iter_rows())
+    alone = {
+        run["run_id"]: run
+        for run in runs
+        if "protocol" in run["parameters"] and flows.get(run["run_id"]) == 1
+    }
     points = [
         {
             "x": found[_LOSSES],

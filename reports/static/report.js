@@ -1,11 +1,12 @@
-// What the page does by itself: draws charts when they come into view, reads values off them,
-// filters and sorts the scorecard, and opens what a link points to. Nothing leaves the page.
+// What a page does by itself: draws charts when they come into view, reads values off them, sorts
+// and filters tables, and opens what a link points to. Nothing leaves the page. The report, the page
+// of a trace and that of a comparison share it; each has a part of what it looks for.
 (() => {
   "use strict";
 
   const all = (selector, root = document) => [...root.querySelectorAll(selector)];
   const json = (id) => JSON.parse(document.getElementById(id).textContent);
-  const store = json("chart-data");
+  const store = document.getElementById("chart-data") ? json("chart-data") : { time: {}, charts: {} };
 
   // ---- Series -----------------------------------------------------------------------------
 
@@ -65,6 +66,14 @@
     });
   }
 
+  // [time, packets] of what was dropped, of charts that show it.
+  function dropsOf(chart) {
+    return (chart.drops || []).flatMap((each) => {
+      const { t, v } = pointsOf(each, "drops");
+      return t.map((time, i) => [time, v[i]]);
+    });
+  }
+
   // ---- Drawing ----------------------------------------------------------------------------
 
   // A line's name stands above it, the highest one too.
@@ -94,10 +103,11 @@
     const largest = [...samples, ...chart.thresholds].reduce((most, { v }) => Math.max(most, v), 0);
     const labels = chart.traces.map((trace) => trace.label);
     x.scale.domain = [chart.start || 0, chart.end];
-    y.scale.domain = [0, largest * ROOM_ABOVE || 1];
+    y.scale.domain = [0, chart.top || largest * ROOM_ABOVE || 1];
     color.scale = { domain: labels, range: chart.traces.map((trace) => trace.colour) };
     strokeDash.scale = { domain: labels, range: chart.traces.map((trace) => trace.dash) };
-    spec.datasets = { samples, thresholds: chart.thresholds };
+    const drops = dropsOf(chart).map(([time]) => ({ t: time }));
+    spec.datasets = { samples, thresholds: chart.thresholds, drops };
     return spec;
   }
 
@@ -123,7 +133,7 @@
       if (chart.kind === "spec") openRunsOnClick(view);
       else {
         readValues(canvas, chart, view);
-        moveTogether(canvas, view);
+        if (!chart.unit) moveTogether(canvas, view);
       }
       canvas.dataset.drawn = "yes";
     } catch (error) {
@@ -164,7 +174,7 @@
   // A sample of a mean stands for the time that ends with it, any other for its own instant.
   const ENDS_ITS_TIME = new Set(["throughput", "utilization", "mean_queue", "delay", "rtt"]);
 
-  function sampleAt(times, time, kind) {
+  function sampleAt(times, time, { kind, unit }) {
     let low = 0;
     let high = times.length - 1;
     while (high - low > 1) {
@@ -173,6 +183,7 @@
       else high = middle;
     }
     if (time <= times[low]) return low;
+    if (unit) return time < times[high] ? low : high; // a share holds up to the next value
     return ENDS_ITS_TIME.has(kind) || times[high] - time < time - times[low] ? high : low;
   }
 
@@ -190,13 +201,15 @@
     canvas.addEventListener("pointermove", (event) => {
       const box = canvas.getBoundingClientRect();
       const pixel = event.clientX - canvas.querySelector("svg.marks").getBoundingClientRect().left;
-      const inside = pixel - view.origin()[0];
+      const { left: beside, top: above } = view.padding(); // which Vega does not count as origin
+      const inside = pixel - beside - view.origin()[0];
       if (inside < 0 || inside > view.width()) return hide();
       const time = view.scale("x").invert(inside);
       cursor.style.left = `${event.clientX - box.left}px`;
-      cursor.style.top = `${view.origin()[1]}px`;
+      cursor.style.top = `${above + view.origin()[1]}px`;
       cursor.style.height = `${view.height()}px`;
-      readout.replaceChildren(...readoutLines(chart, time));
+      const reach = view.scale("x").invert(inside + NEAR_A_MARK) - time;
+      readout.replaceChildren(...readoutLines(chart, time), ...droppedLines(chart, time, reach));
       cursor.hidden = readout.hidden = false;
       const room = box.width - (event.clientX - box.left);
       const width = readout.offsetWidth;
@@ -206,15 +219,27 @@
     });
   }
 
+  // Pixels from a mark within which it is told.
+  const NEAR_A_MARK = 3;
+
+  function droppedLines(chart, time, reach) {
+    const near = dropsOf(chart).filter(([at]) => Math.abs(at - time) <= reach);
+    if (!near.length) return [];
+    const line = document.createElement("div");
+    const count = near.reduce((sum, [, packets]) => sum + packets, 0);
+    line.textContent = `packets dropped: ${number.format(count)}`;
+    return [line];
+  }
+
   function readoutLines(chart, time) {
     const head = document.createElement("div");
-    head.textContent = `${number.format(time)} s`;
+    head.textContent = `${number.format(time)} ${chart.unit || "s"}`;
     return [head, ...chart.traces.slice(0, 12).map((trace) => {
       const { t, v } = pointsOf(trace, chart.kind);
       const line = document.createElement("div");
       const swatch = document.createElement("i");
       swatch.style.borderColor = trace.colour;
-      line.append(swatch, `${trace.label}: ${number.format(v[sampleAt(t, time, chart.kind)])}`);
+      line.append(swatch, `${trace.label}: ${number.format(v[sampleAt(t, time, chart)])}`);
       return line;
     })];
   }
@@ -245,7 +270,7 @@
 
   function rowsOfTable(table) {
     const rows = [...table.rows].filter((row) => !row.classList.contains("more-row"));
-    const kept = rows.filter((row) => !row.closest("tbody[hidden]"));
+    const kept = rows.filter((row) => !row.closest("tbody[hidden]") && !row.matches(".filtered-out"));
     return kept.map((row) => [...row.cells].filter((cell) => !cell.matches(".col-gauge")).map(cellValue));
   }
 
@@ -266,7 +291,11 @@
         const { t, v } = pointsOf(trace, chart.kind);
         return t.map((time, i) => [trace.run, trace.label, time, v[i]]);
       });
-      return [["run_id", "series", "time_s", chart.kind], ...rows];
+      const columns = ["run_id", "series", ...(chart.columns || ["time_s", chart.kind])];
+      if (!chart.drops) return [columns, ...rows];
+      const { run } = chart.drops[0];
+      const dropped = dropsOf(chart).map(([time, packets]) => [run, "drops", time, "", packets]);
+      return [[...columns, "dropped_pkts"], ...rows, ...dropped];
     }
     const records = rowsOfSpec(chart.spec);
     const columns = [...new Set(records.flatMap((record) => Object.keys(record)))];
@@ -301,6 +330,96 @@
     });
   }
 
+  // ---- Any table can be sorted and filtered --------------------------------------------------
+
+  // Below these there is nothing to sort or to look for.
+  const ROWS_TO_SORT = 3;
+  const ROWS_TO_FILTER = 12;
+
+  // "9,410 packets" is 9410, "−0.307" is -0.307, a dash and "not reached" are no value.
+  function sortKey(cell) {
+    if (!cell) return null;
+    const text = cellValue(cell);
+    if (["", "–", "not reached"].includes(text)) return null;
+    const found = text.replaceAll(",", "").replace("−", "-").match(/^[+-]?(\d+\.?\d*|\.\d+)(e[+-]?\d+)?/i);
+    return found ? Number(found[0]) : text;
+  }
+
+  function compare(a, b) {
+    if (a === null || b === null) return (a === null) - (b === null);
+    if (typeof a === "number" && typeof b === "number") return a - b;
+    return String(a).localeCompare(String(b), "en", { numeric: true });
+  }
+
+  // Whether the order falls now: a second click on the head turns it around.
+  function turn(header) {
+    const falling = header.getAttribute("aria-sort") === "ascending";
+    all("th[aria-sort]", header.parentElement).forEach((each) => each.removeAttribute("aria-sort"));
+    header.setAttribute("aria-sort", falling ? "descending" : "ascending");
+    return falling;
+  }
+
+  // Rows without a value stay at the end.
+  function inOrder(rows, falling) {
+    return rows.sort((a, b) => {
+      const order = compare(a.key, b.key);
+      return falling && a.key !== null && b.key !== null ? -order : order;
+    }).map(({ row }) => row);
+  }
+
+  function sortRows(header) {
+    const falling = turn(header);
+    const [body] = header.closest("table").tBodies;
+    const rows = [...body.rows].map((row) => ({ row, key: sortKey(row.cells[header.cellIndex]) }));
+    body.append(...inOrder(rows, falling));
+  }
+
+  function sortButton(header) {
+    const button = document.createElement("button");
+    button.type = "button";
+    button.className = "sort";
+    button.setAttribute("aria-label", `Sort by ${header.textContent.trim()}`);
+    button.addEventListener("click", () => sortRows(header));
+    // A head that is a link stays one, with the button beside it.
+    if (!header.querySelector("a")) button.append(...header.childNodes);
+    header.append(button);
+  }
+
+  function filterRows(table, text) {
+    const words = text.toLowerCase().split(/\s+/).filter(Boolean);
+    for (const row of table.tBodies[0].rows) {
+      const content = row.textContent.toLowerCase();
+      row.classList.toggle("filtered-out", !words.every((word) => content.includes(word)));
+    }
+  }
+
+  function filterField(table) {
+    const label = document.createElement("label");
+    const field = document.createElement("input");
+    label.className = "row-filter screen-only";
+    field.type = "search";
+    field.autocomplete = "off";
+    field.addEventListener("input", () => filterRows(table, field.value));
+    label.append("Filter the rows ", field);
+    return label;
+  }
+
+  function offerSorting(root) {
+    all("table:not(.numbers)", root).forEach((table) => {
+      const [body] = table.tBodies;
+      if (!body || body.rows.length < ROWS_TO_SORT) return;
+      all("thead:not(.hidden-text) th", table).forEach(sortButton);
+      if (body.rows.length >= ROWS_TO_FILTER) {
+        (table.closest(".scroll") || table).before(filterField(table));
+      }
+    });
+  }
+
+  function offerTools(root) {
+    offerCsv(root);
+    offerSorting(root);
+  }
+
   // ---- Charts come when they are looked at ---------------------------------------------------
 
   const watcher = new IntersectionObserver((entries) => {
@@ -327,7 +446,7 @@
     const contents = details.querySelector("script.chart-contents");
     Object.assign(store.charts, JSON.parse(contents.textContent));
     packed.remove();
-    offerCsv(details);
+    offerTools(details);
     watch(details);
   }
 
@@ -338,7 +457,7 @@
   }
 
   all("details.run").forEach((each) => each.addEventListener("toggle", () => unfold(each)));
-  offerCsv(document);
+  offerTools(document);
   watch(document);
 
   async function showEverything() {
@@ -348,7 +467,12 @@
     return Promise.all(all(".canvas[data-chart]").map(draw));
   }
 
-  window.addEventListener("beforeprint", showEverything);
+  // A browser that prints waits for no more than promises that are kept at once. What the page
+  // shows is drawn in that time, wherever it was scrolled to; what is folded stays so on paper.
+  const isShown = (canvas) => canvas.offsetParent && !canvas.closest("details:not([open])");
+  window.addEventListener("beforeprint", () => {
+    all(".canvas[data-chart]").filter(isShown).forEach(draw);
+  });
 
   // ---- Views of an experiment ----------------------------------------------------------------
 
@@ -412,23 +536,12 @@
     return Number.isNaN(Number(value)) ? value : Number(value);
   }
 
-  function compare(a, b) {
-    if (a === null || b === null) return (a === null) - (b === null);
-    return typeof a === "number" ? a - b : a.localeCompare(b);
-  }
-
   function sortNumbers(header, column) {
-    const falling = header.getAttribute("aria-sort") === "ascending";
-    all("th[aria-sort]", table.tHead).forEach((each) => each.removeAttribute("aria-sort"));
-    header.setAttribute("aria-sort", falling ? "descending" : "ascending");
-    const rows = [...table.tBodies].map((row) => ({ row, key: keyOf(row, column) }));
-    // Deviations are compared by their size; numbers without a value stay at the end.
+    const falling = turn(header);
+    // Deviations are compared by their size.
     const size = (key) => (column === "deviation" && key !== null ? Math.abs(key) : key);
-    rows.sort((a, b) => {
-      const order = compare(size(a.key), size(b.key));
-      return falling && a.key !== null && b.key !== null ? -order : order;
-    });
-    table.append(...rows.map(({ row }) => row));
+    const rows = [...table.tBodies].map((row) => ({ row, key: size(keyOf(row, column)) }));
+    table.append(...inOrder(rows, falling));
   }
 
   if (table) {
@@ -473,7 +586,7 @@
   // ---- Contents ------------------------------------------------------------------------------
 
   const contents = document.querySelector(".contents details");
-  if (window.matchMedia("(max-width: 67.99rem)").matches) contents.open = false;
+  if (contents && window.matchMedia("(max-width: 67.99rem)").matches) contents.open = false;
   const links = new Map(all(".contents a").map((link) => [link.hash.slice(1), link]));
   const reader = new IntersectionObserver((entries) => {
     for (const entry of entries) {

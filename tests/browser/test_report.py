@@ -27,6 +27,7 @@ def test_all_charts_draw_lines_at_a_readable_size(visit: Any, report: Path) -> N
     page = visit.open(report, "?all")
     canvases = page.locator(".canvas")
     expect(page.locator('.canvas[data-drawn="yes"]')).to_have_count(canvases.count())
+    expect(page.locator("details.run:not([open])")).to_have_count(0)
     assert canvases.count() > 40
     for canvas in canvases.all():
         box = canvas.locator("svg.marks").bounding_box()
@@ -53,12 +54,23 @@ def test_first_chart_is_there_within_two_seconds(visit: Any, report: Path) -> No
     expect(page.locator(".experiment svg.marks").first).to_be_visible(timeout=2000)
 
 
-def test_printing_draws_everything(visit: Any, report: Path) -> None:
+def test_paper_has_the_charts_that_the_page_shows(visit: Any, report: Path) -> None:
     page = visit.open(report)
-    pdf = page.pdf()
-    assert pdf.startswith(b"%PDF")
-    canvases = page.locator(".canvas")
-    expect(page.locator('.canvas[data-drawn="yes"]')).to_have_count(canvases.count())
+    # When printing ends, before anything that the page put off can be drawn after all.
+    page.evaluate(
+        """() => window.addEventListener("afterprint", () => {
+            const shown = [...document.querySelectorAll(".canvas")].filter((c) => c.offsetParent);
+            window.printed = shown.map((c) => Boolean(c.querySelector("svg.marks path")));
+        })"""
+    )
+    assert page.pdf().startswith(b"%PDF")
+    printed = page.evaluate("window.printed")
+    assert len(printed) > 15
+    assert all(printed)
+    page.emulate_media(media="print")
+    for hidden in (".contents", ".filter", ".views", "button.csv"):
+        expect(page.locator(hidden).first).to_be_hidden()
+    expect(page.locator("table.numbers")).to_be_visible()
 
 
 def test_pointing_at_a_chart_reads_its_values(visit: Any, report: Path) -> None:
@@ -191,7 +203,7 @@ def test_a_link_into_the_page_opens_the_run_at_once(visit: Any, report: Path) ->
     expect(page.locator(f"#run-{run_id}")).to_be_in_viewport()
 
 
-@pytest.mark.parametrize(("width", "scheme"), [(400, "light"), (768, "dark"), (1280, "light")])
+@pytest.mark.parametrize(("width", "scheme"), [(390, "light"), (768, "dark"), (1280, "light")])
 def test_nothing_sticks_out_sideways(visit: Any, report: Path, width: int, scheme: Any) -> None:
     visit.page.set_viewport_size({"width": width, "height": 900})
     visit.page.emulate_media(color_scheme=scheme)
@@ -298,6 +310,49 @@ def test_the_table_of_an_opened_run_can_be_downloaded(visit: Any, report: Path) 
     name, rows = _downloaded(page, button)
     assert re.match(r"synthetic-quick-run-[0-9a-f]{16}-table-1\.csv", name)
     assert rows[0] == ["Metric", "Of", "Value", "Window"]
+
+
+def test_a_run_marks_where_packets_were_dropped(visit: Any, report: Path) -> None:
+    page = visit.open(report)
+    run = page.locator("details.run").first
+    run.locator("summary").first.click()
+    canvas = run.locator(".canvas").first
+    drawn = _draw(canvas)
+    # One packet each 5 s of 30 s.
+    marks = drawn.locator('.mark-rule line[stroke="#a3211b"]')
+    expect(marks).to_have_count(6)
+    box, frame = marks.nth(2).bounding_box(), drawn.bounding_box()
+    assert box is not None
+    assert frame is not None
+    drawn.hover(position={"x": box["x"] - frame["x"], "y": 150})
+    expect(canvas.locator(".readout")).to_have_text(
+        # A pixel is 0.08 s.
+        re.compile(r"^(14\.9\d*|15|15\.0\d*) s.*packets dropped: 1$")
+    )
+    name, rows = _downloaded(page, run.get_by_role("button", name="Download the chart").first)
+    assert name.endswith("-cwnd.csv")
+    dropped = [row for row in rows if row[1] == "drops"]
+    assert [(float(row[2]), row[4]) for row in dropped] == [(t, "1") for t in range(5, 31, 5)]
+
+
+def test_queues_have_their_distribution(visit: Any, report: Path) -> None:
+    page = visit.open(report)
+    wanted = page.locator('[data-chart$="queue_share"]')
+    figure = page.locator("#experiment-single_flow figure.chart", has=wanted)
+    labels = _draw(figure.locator(".canvas")).locator(".role-axis-label text").all_text_contents()
+    assert "100" in labels  # % of the time
+    _, rows = _downloaded(page, figure.get_by_role("button", name="Download"))
+    assert rows[0][2:] == ["queue_pkts", "share_of_time_pct"]
+    assert [float(row[3]) for row in rows[1:] if row[1] == "HS-TCP"][-1] == 100
+
+
+def test_other_tables_sort_by_value(visit: Any, report: Path) -> None:
+    page = visit.open(report)
+    table = page.locator("#summary table.misses")
+    table.get_by_role("button", name="Sort by Published").click()
+    values = table.locator("tbody tr td:nth-child(3)").all_text_contents()
+    # 14 s, 49.8 % and 88.76 s, as numbers and not as words.
+    assert [value.split()[0] for value in values] == ["14", "49.8", "88.76"]
 
 
 def test_the_summary_leads_to_the_number(visit: Any, report: Path) -> None:

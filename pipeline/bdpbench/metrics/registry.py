@@ -279,6 +279,21 @@ _ALL = (
         f"{_THESIS}, sections 4.3.3.3, 4.5.3.1 and 4.5.3.3 (stable, oscillating)",
     ),
     _define(
+        "mean_cwnd",
+        "flow",
+        "packets",
+        f"Mean of the samples of cwnd over {_HALF}.",
+        "RFC 3649, section 2 (the congestion window of a response function)",
+    ),
+    _define(
+        "loss_event_rate",
+        "flow",
+        "1",
+        f"Cuts of cwnd over the packets that departed from the bottleneck, over {_HALF}; packets "
+        f"are departures, headers included, over the payload's size. {_CUT}",
+        "RFC 5348, section 5 (losses within an RTT are one event); RFC 3649, section 2",
+    ),
+    _define(
         "max_cwnd",
         "flow",
         "packets",

@@ -2,14 +2,72 @@
 
 from __future__ import annotations
 
+import json
 import math
 import statistics
-from collections.abc import Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
+from typing import Any
+
+import polars as pl
 
 from bdpbench.errors import BdpbenchError
 
 _LARGEST_QUANTILE = 1e9
+# Parameter that numbers repetitions: the substream of random numbers.
+_REPETITION = "run"
+_ROW_KEY = ["scenario", "metric", "subject", "unit", "definition"]
+
+REPETITIONS_SCHEMA: Mapping[str, pl.DataType] = {
+    **dict.fromkeys(_ROW_KEY, pl.String()),
+    "run_ids": pl.List(pl.String()),
+    "mean": pl.Float64(),
+    "half_width": pl.Float64(),
+    "level": pl.Float64(),
+}
+"""Columns of ``over_repetitions``; ``half_width`` in the unit of the mean."""
+
+
+def over_repetitions(
+    metrics: pl.DataFrame, runs: Iterable[Mapping[str, Any]], level: float = 0.95
+) -> pl.DataFrame:
+    """Means over runs of a scenario that differ in the parameter ``run`` alone, with intervals.
+
+    A metric that one of the repetitions never reached has no mean: it would be that of the lucky.
+
+    Args:
+        metrics: table of ``metrics.parquet``.
+        runs: of the plan: run_id, scenario, parameters.
+        level: of confidence, between 0 and 1.
+
+    Returns:
+        A row a metric and subject of two repetitions or more, columns as ``REPETITIONS_SCHEMA``.
+    """
+    rows = [
+        row
+        for run_ids in _repeated(runs)
+        for row in _means(metrics.filter(pl.col("run_id").is_in(run_ids)), run_ids, level)
+    ]
+    return pl.DataFrame(rows, schema=REPETITIONS_SCHEMA, orient="row")
+
+
+def _repeated(runs: Iterable[Mapping[str, Any]]) -> list[list[str]]:
+    """Ids of runs that are each other's repetitions, two or more."""
+    groups: dict[str, dict[str, None]] = {}
+    for run in runs:
+        rest = {key: value for key, value in run["parameters"].items() if key != _REPETITION}
+        key = json.dumps([run["scenario"], rest], sort_keys=True)
+        groups.setdefault(key, {})[run["run_id"]] = None
+    return [list(ids) for ids in groups.values() if len(ids) > 1]
+
+
+def _means(
+    metrics: pl.DataFrame, run_ids: Sequence[str], level: float
+) -> Iterator[tuple[Any, ...]]:
+    for key, rows in metrics.partition_by(_ROW_KEY, as_dict=True, maintain_order=True).items():
+        if rows.height > 1 and rows["value"].null_count() == 0:
+            found = confidence_interval(rows["value"].to_list(), level)
+            yield (*key, list(run_ids), found.mean, found.half_width, level)
 
 
 @dataclass(frozen=True)

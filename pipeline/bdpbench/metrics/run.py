@@ -122,6 +122,7 @@ def measure_run(
         *_measure_slow_starts(run, frames),
         *_measure_acknowledged(run, frames["acknowledged"]),
         *_measure_throughputs(run, frames["throughput"]),
+        *_measure_responses(run, frames, cuts),
         *_measure_trace(run, tables),
     ]
     return _as_frame(found, run_id, scenario)
@@ -389,6 +390,24 @@ def _measure_throughputs(run: _Run, flows: Frames) -> Iterator[Measurement]:
         yield Measurement("asymmetry", "run", asymmetry(*means.values()), run.second_half)
     if len(flows) == 2 and run.has("flow2_start_s"):
         yield from _measure_from_flow2_start(run, flows)
+
+
+def _measure_responses(
+    run: _Run, frames: Mapping[str, Frames], cuts: Mapping[int, pl.DataFrame]
+) -> Iterator[Measurement]:
+    """What a flow's window is at which rate of losses: a point of its response function."""
+    window = run.second_half
+    for flow, bins in frames["throughput"].items():
+        mean_mbps = _mean(bins, "mbps", window)
+        if flow not in cuts or not run.has("packet_bytes"):
+            continue
+        subject = f"flow:{flow}"
+        bits = (mean_mbps or 0.0) * 1e6 * (window[1] - window[0])
+        packets = bits / BITS_PER_BYTE / run.positive("packet_bytes")
+        events = cuts[flow].filter(pl.col("cut_s").is_between(*window, closed="right")).height
+        yield Measurement("loss_event_rate", subject, events / packets if packets else None, window)
+        mean_pkts = _mean(frames["cwnd"][flow], "cwnd_pkts", window)
+        yield Measurement("mean_cwnd", subject, mean_pkts, window)
 
 
 def _measure_from_flow2_start(run: _Run, flows: Frames) -> Iterator[Measurement]:

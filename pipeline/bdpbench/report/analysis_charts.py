@@ -9,8 +9,9 @@ from typing import Any
 import polars as pl
 
 from bdpbench.report.chart import Chart
-from bdpbench.report.charts import Spec, time_chart
-from bdpbench.report.packing import Packed, pack
+from bdpbench.report.charts import Spec, cdf_chart, time_chart
+from bdpbench.report.packing import Packed, pack, unpack
+from bdpbench.report.series import packed_shares
 from bdpbench.report.text import axis_title, format_number
 
 MOST_LINES = 8
@@ -35,7 +36,8 @@ class Kind:
 
     ``table`` and ``column`` hold its values; ``ranks`` are metrics by the first of which that any
     subject has those are chosen that get a line; ``gaps`` is what a bin
-    without a row holds, None for nothing.
+    without a row holds, None for nothing; ``shares`` draws the distribution of the values over
+    the bins, not their course.
     """
 
     key: str
@@ -47,6 +49,7 @@ class Kind:
     unit: str
     caption: str
     gaps: float | None = None
+    shares: bool = False
 
 
 KINDS = (
@@ -104,6 +107,30 @@ KINDS = (
         "ms",
         "Mean over the samples of each bin; packets sent more than once give none.",
     ),
+    Kind(
+        "throughput_share",
+        "flow_series",
+        "mbps",
+        ("throughput",),
+        "Distribution of throughput",
+        "throughput",
+        "Mbit/s",
+        "Cumulative: the share of the bins from a flow's first to its last in which its throughput "
+        "was at most so much.",
+        0.0,
+        shares=True,
+    ),
+    Kind(
+        "delay_share",
+        "flow_series",
+        "delay_ms",
+        ("one_way_delay",),
+        "Distribution of the one-way delay",
+        "one-way delay",
+        "ms",
+        "Cumulative: the share of the bins whose mean delay was at most so much.",
+        shares=True,
+    ),
 )
 """The charts of a page, in their order."""
 
@@ -120,10 +147,14 @@ class Line:
 
 def chart_specs() -> dict[str, Spec]:
     """Kind → its specification, which the page's script fills with samples."""
-    return {
-        kind.key: time_chart(axis_title(kind.quantity, kind.unit), steps=kind.gaps is not None)
-        for kind in KINDS
-    }
+    return {kind.key: _spec(kind) for kind in KINDS}
+
+
+def _spec(kind: Kind) -> Spec:
+    title = axis_title(kind.quantity, kind.unit)
+    if kind.shares:
+        return cdf_chart(title, "share of the bins (%)")
+    return time_chart(title, steps=kind.gaps is not None)
 
 
 def lines_of(
@@ -154,7 +185,12 @@ def _lines(
     for subject in _chosen(kind, values):
         points = _points(kind, table.filter(pl.col("subject") == subject), times)
         if points.height:
-            packed = pack(points["time_s"].to_list(), points[kind.column].to_list())
+            values_at = points[kind.column]
+            packed = (
+                packed_shares(values_at)
+                if kind.shares
+                else pack(points["time_s"].to_list(), values_at.to_list())
+            )
             capacity_mbps = values[subject].get("link_capacity")
             found.append(Line(subject, label(subject), packed, capacity_mbps))
     return found
@@ -204,19 +240,31 @@ def chart_of(
             for index, line in enumerate(drawn)
         ],
         "thresholds": _thresholds(kind, drawn),
-        "start": start_s,
-        "end": end_s,
+        **(_across(kind, drawn) if kind.shares else {"start": start_s, "end": end_s}),
     }
     names = ", ".join(line.label for line in drawn)
+    over = "" if kind.shares else " over time"
     more = f" Shown are the {MOST_LINES} largest." if len(drawn) == MOST_LINES else ""
     return Chart(
         kind.key,
         kind.title,
         f"{kind.caption}{more}",
-        f"{kind.title} over time, {format_number(start_s)} to {format_number(end_s)} s: {names}",
+        f"{kind.title}{over}, {format_number(start_s)} to {format_number(end_s)} s: {names}",
         content,
         f"Bins of {format_number(bin_s)} s.",
     )
+
+
+def _across(kind: Kind, lines: Sequence[Line]) -> dict[str, Any]:
+    """What the page has to know of an axis that is not time."""
+    ends = [unpack(line.points)[0] for line in lines]
+    return {
+        "start": min(each[0] for each in ends),
+        "end": max(each[-1] for each in ends),
+        "top": 100,
+        "unit": kind.unit,
+        "columns": [kind.column, "share_of_bins_pct"],
+    }
 
 
 def _thresholds(kind: Kind, lines: Sequence[Line]) -> list[dict[str, Any]]:

@@ -5,13 +5,13 @@ from __future__ import annotations
 import json
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from typing import Any, TypeAlias
+from typing import Any, Literal, TypeAlias
 
 import altair as alt
 import polars as pl
 
 from bdpbench.report.assets import Captions
-from bdpbench.report.series import CHARTED_TABLES
+from bdpbench.report.series import CHARTED_TABLES, QUEUE_SHARE
 from bdpbench.report.sweeps import Run
 from bdpbench.report.text import axis_title, format_number, with_unit
 
@@ -37,6 +37,8 @@ _TIME_CHART_HEIGHT = 230
 _SWEEP_CHART_HEIGHT = 260
 INK = "#1c2329"
 _FAINT = "#5b6570"
+_DROP = "#a3211b"
+_DROP_HEIGHT = 9
 _FONT = "system-ui, -apple-system, 'Segoe UI', Roboto, 'Helvetica Neue', Arial, sans-serif"
 
 # The plain wheel scrolls the page, as on any other; with Ctrl, or a pinch, it zooms the chart.
@@ -47,10 +49,10 @@ def time_charts(captions: Captions) -> dict[str, Spec]:
     """One specification per charted table, shared by all its charts.
 
     The page fills in what differs: the data sets ``samples`` (``t`` s, ``v`` in the unit of the
-    table, ``s`` label of the line) and ``thresholds`` (``v``, ``label``), the domain and range of
-    the scales of ``s``, and the domains of time and value.
+    table, ``s`` label of the line), ``thresholds`` (``v``, ``label``) and ``drops`` (``t`` s), the
+    domain and range of the scales of ``s``, and the domains of time and value.
     """
-    return {
+    over_time = {
         table: time_chart(
             axis_title(captions.charts[table]["quantity"], TABLE_UNITS[table]),
             # A throughput stands for the second that ends at its time.
@@ -58,6 +60,8 @@ def time_charts(captions: Captions) -> dict[str, Spec]:
         )
         for table in CHARTED_TABLES
     }
+    queue = axis_title(captions.charts[QUEUE_SHARE]["quantity"], TABLE_UNITS["queue"])
+    return {**over_time, QUEUE_SHARE: cdf_chart(queue, "share of time (%)")}
 
 
 def time_chart(ordinate: str, *, steps: bool) -> Spec:
@@ -67,6 +71,22 @@ def time_chart(ordinate: str, *, steps: bool) -> Spec:
         ordinate: title of the axis of values, with unit.
         steps: whether a value stands for the time that ends with it.
     """
+    return _line_chart("time (s)", ordinate, "step-before" if steps else "linear")
+
+
+def cdf_chart(quantity: str, ordinate: str) -> Spec:
+    """Cumulative distributions, ``t`` being the value and ``v`` the share up to it, in %.
+
+    Args:
+        quantity: title of the horizontal axis, with unit.
+        ordinate: what there is a share of, with unit.
+    """
+    return _line_chart(quantity, ordinate, "step-after")
+
+
+def _line_chart(
+    abscissa: str, ordinate: str, interpolate: Literal["linear", "step-before", "step-after"]
+) -> Spec:
     chosen = alt.selection_point(name="chosen", fields=["s"], bind="legend")
     zoom = alt.selection_interval(name="zoom", bind="scales", encodings=["x"], zoom=_ZOOM_ON)
     lines = (
@@ -75,10 +95,10 @@ def time_chart(ordinate: str, *, steps: bool) -> Spec:
             strokeWidth=1.4,
             strokeJoin="round",
             clip=True,
-            interpolate="step-before" if steps else "linear",
+            interpolate=interpolate,
         )
         .encode(
-            x=alt.X("t:Q", title="time (s)", scale=alt.Scale(domain=[0, 1], nice=False)),
+            x=alt.X("t:Q", title=abscissa, scale=alt.Scale(domain=[0, 1], nice=False)),
             y=alt.Y("v:Q", title=ordinate, scale=alt.Scale(domain=[0, 1], nice=False)),
             color=alt.Color("s:N", title=None, scale=alt.Scale(domain=[], range=[])),
             strokeDash=alt.StrokeDash("s:N", title=None, scale=alt.Scale(domain=[], range=[])),
@@ -86,10 +106,18 @@ def time_chart(ordinate: str, *, steps: bool) -> Spec:
         )
         .add_params(chosen, zoom)
     )
-    chart = alt.layer(lines, *_threshold_layers()).properties(
+    chart = alt.layer(lines, *_threshold_layers(), _drop_layer()).properties(
         width="container", height=_TIME_CHART_HEIGHT
     )
     return finished(chart)
+
+
+def _drop_layer() -> alt.Chart:
+    """Short marks along the upper edge, where packets were dropped."""
+    drops = alt.Chart(alt.NamedData("drops")).encode(x="t:Q", y=alt.value(0))
+    # A short rule: a tick has no extent that a clip could end at the axes.
+    marks: alt.Chart = drops.mark_rule(color=_DROP, strokeWidth=1.2, clip=True)
+    return marks.encode(y2=alt.value(_DROP_HEIGHT))
 
 
 def _threshold_layers() -> tuple[alt.Chart, ...]:
@@ -99,7 +127,7 @@ def _threshold_layers() -> tuple[alt.Chart, ...]:
     # At the left, where the curves of a start are low; white behind the letters for those that
     # are not.
     text = base.encode(x=alt.value(0), text="label:N")
-    halo = text.mark_text(**place, fontSize=10.5, stroke="white", strokeWidth=4, opacity=0.85)
+    halo = text.mark_text(**place, fontSize=10.5, stroke="white", strokeWidth=5, opacity=0.95)
     return rule, halo, text.mark_text(**place, fontSize=10.5, color=_FAINT)
 
 
@@ -185,7 +213,7 @@ def sweep_chart(
     )
     layers = [
         *_published_layers(published, x, y, colour, abscissa.title),
-        *_measured_layers(measured, x, y, colour, dash, abscissa.title),
+        *_measured_layers(measured, x, y, colour, dash, abscissa.title, ordinate),
     ]
     return finished(alt.layer(*layers).properties(width="container", height=_SWEEP_CHART_HEIGHT))
 
@@ -214,6 +242,7 @@ def _measured_layers(
     colour: alt.Color,
     dash: alt.StrokeDash,
     abscissa: str,
+    ordinate: str,
 ) -> tuple[alt.Chart, alt.Chart]:
     base = alt.Chart(inline(measured)).encode(x=x, y=y, color=colour)
     points = base.mark_point(filled=True, size=55, opacity=1, cursor="pointer").encode(
@@ -224,7 +253,10 @@ def _measured_layers(
             alt.Tooltip("run:N", title="run"),
         ]
     )
-    return base.mark_line(strokeWidth=1.7).encode(strokeDash=dash), points
+    # Where runs repeat a point, the line goes through their mean.
+    repeated = measured.select("series", "x").is_duplicated().any()
+    through = alt.Y("mean(value):Q", title=ordinate) if repeated else y
+    return base.mark_line(strokeWidth=1.7).encode(y=through, strokeDash=dash), points
 
 
 def _published_layers(

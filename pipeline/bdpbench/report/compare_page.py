@@ -9,7 +9,7 @@ from bdpbench.report.assets import read_asset, read_captions
 from bdpbench.report.embed import embed_text
 from bdpbench.report.page import page_environment
 from bdpbench.report.text import (
-    format_deviation,
+    MINUS,
     format_number,
     format_percent,
     subject_name,
@@ -28,16 +28,14 @@ def comparison_page(comparison: Mapping[str, Any]) -> str:
             rows=[moved_row(each) for each in comparison["moved"]],
             metric_name=captions.metric,
             style=embed_text(read_asset("static/report.css"), "reports/static/report.css"),
+            script=embed_text(read_asset("static/report.js"), "reports/static/report.js"),
         )
     )
 
 
 def moved_row(moved: Mapping[str, Any]) -> dict[str, Any]:
-    """A metric that moved, in words."""
+    """A metric that moved, in words; ``exact`` has its numbers with all their digits."""
     unit, first, second = moved["unit"], moved["first"], moved["second"]
-    change = "–"
-    if moved["change"] is not None:
-        change = with_unit(format_deviation(moved["change"], second, first), unit)
     bounds = ""
     if moved["number"]:
         ends = (format_number(moved[end], like=moved[end]) for end in ("lower", "upper"))
@@ -47,10 +45,18 @@ def moved_row(moved: Mapping[str, Any]) -> dict[str, Any]:
         "subject": subject_name(moved["subject"]),
         "first": _value(first, unit),
         "second": _value(second, unit),
-        "change": change,
-        "percent": format_percent(moved["change_pct"]),
+        "change": _change(moved["change"], unit),
+        "change_pct": format_percent(moved["change_pct"]),
+        "exact": {key: moved[key] for key in ("first", "second", "change", "change_pct")},
         "bounds": bounds,
     }
+
+
+def _change(change: float | None, unit: str) -> str:
+    if change is None:
+        return "–"
+    sign = MINUS if change < 0 else "+"
+    return with_unit(f"{sign}{format_number(abs(change))}", unit)
 
 
 def _value(value: float | None, unit: str) -> str:

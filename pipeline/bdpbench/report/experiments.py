@@ -3,15 +3,17 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
 import polars as pl
 
 from bdpbench.report.chart import Chart
-from bdpbench.report.charts import thresholds
+from bdpbench.report.charts import TABLE_UNITS, thresholds
+from bdpbench.report.intervals import interval_chart
 from bdpbench.report.names import Names, RunLink
-from bdpbench.report.series import CHARTED_TABLES, SELDOM_SAMPLED, RunSeries
+from bdpbench.report.packing import unpack
+from bdpbench.report.series import CHARTED_TABLES, DROPS, QUEUE_SHARE, SELDOM_SAMPLED, RunSeries
 from bdpbench.report.summaries import sweep_summary
 from bdpbench.report.sweeps import Run, Sweep, find_sweep, protocols_of
 from bdpbench.report.views import Trace, View, plan_views, traces
@@ -50,10 +52,14 @@ def experiments(
     scorecard: Mapping[str, Any],
     series: Mapping[str, RunSeries],
     names: Names,
+    repetitions: pl.DataFrame | None = None,
 ) -> list[Experiment]:
-    """Sections of the scenarios that have a run in the plan, in the order of the plan."""
+    """Sections of the scenarios that have a run in the plan, in the order of the plan.
+
+    ``repetitions`` are means over them, as ``interval_chart`` takes them.
+    """
     return [
-        _experiment(key, runs, metrics, scorecard, series, names)
+        _experiment(key, runs, metrics, scorecard, series, names, repetitions)
         for key in plan["scenarios"]
         if (runs := [run for run in plan["runs"] if run["scenario"] == key])
     ]
@@ -66,11 +72,13 @@ def _experiment(
     scorecard: Mapping[str, Any],
     series: Mapping[str, RunSeries],
     names: Names,
+    repetitions: pl.DataFrame | None,
 ) -> Experiment:
     scenario = names.scenarios[key]
     done = [run for run in runs if run["run_id"] in series]
     sweep = find_sweep(done)
     numbers = [each for each in scorecard["numbers"] if each["scenario"] == key]
+    asked = _asked(numbers, scenario.get("summary", ()))
     views = plan_views(done, sweep, names.protocols, names.captions.parameters)
     return Experiment(
         key=key,
@@ -80,8 +88,9 @@ def _experiment(
         description=str(scenario.get("description", "")),
         runs=tuple(names.run(run["run_id"]) for run in runs),
         absent=len(runs) - len(done),
-        summaries=tuple(
-            _summaries(key, done, sweep, metrics, numbers, names, scenario.get("summary", ()))
+        summaries=(
+            *_summaries(key, done, sweep, metrics, asked, numbers, names),
+            *_intervals(key, done, sweep, asked, repetitions, names),
         ),
         views=tuple(
             charted_view(view, f"{key}-{index}", sweep, series, names)
@@ -102,7 +111,47 @@ def charted_view(
                 missing.append(names.captions.charts[table]["title"])
             continue
         charts.append(time_chart(f"{prefix}-{table}", table, view.runs, lines, names))
-    return ChartedView(view.title, tuple(charts), tuple(missing))
+    if len(view.runs) == 1:
+        charts = [_with_drops(chart, view.runs[0], series, names) for chart in charts]
+    return ChartedView(
+        view.title, (*charts, *_queue_share(view, prefix, sweep, series, names)), tuple(missing)
+    )
+
+
+def _with_drops(chart: Chart, run: Run, series: Mapping[str, RunSeries], names: Names) -> Chart:
+    """The chart of one run with marks where its packets were dropped; of several they would mix."""
+    links = series.get(run["run_id"], {}).get(DROPS, {})
+    if not links:
+        return chart
+    drops = [{"run": run["run_id"], "subject": link} for link in links]
+    note = " ".join(filter(None, (chart.note, names.captions.charts[DROPS]["caption"])))
+    return replace(chart, content={**chart.content, "drops": drops}, note=note)
+
+
+def _queue_share(
+    view: View, prefix: str, sweep: Sweep, series: Mapping[str, RunSeries], names: Names
+) -> tuple[Chart, ...]:
+    """How long the bottleneck's queue was for which share of the time."""
+    lines = traces(view, QUEUE_SHARE, series, names.protocols, sweep, names.captions.parameters)
+    if not lines:
+        return ()
+    longest = max(max(unpack(series[line.run_id][QUEUE_SHARE][line.subject])[0]) for line in lines)
+    chart = time_chart(f"{prefix}-{QUEUE_SHARE}", QUEUE_SHARE, view.runs, lines, names)
+    words = names.captions.charts[QUEUE_SHARE]
+    told = "; ".join(line.label for line in lines)
+    across = {
+        "end": longest or 1.0,
+        "top": 100,
+        "unit": TABLE_UNITS["queue"],
+        "columns": ["queue_pkts", "share_of_time_pct"],
+    }
+    return (
+        replace(
+            chart,
+            alternative=f"Cumulative distribution of the {words['quantity']}. Lines: {told}.",
+            content={**chart.content, **across},
+        ),
+    )
 
 
 def time_chart(
@@ -135,19 +184,40 @@ def time_chart(
     )
 
 
+def _asked(numbers: Sequence[Mapping[str, Any]], wanted: Sequence[str]) -> Sequence[str]:
+    """Metrics that are shown of a scenario as a whole."""
+    published = [each["metric"] for each in numbers]
+    return list(dict.fromkeys([*wanted, *published])) or _USUAL_SWEEP_METRICS
+
+
+def _intervals(
+    key: str,
+    runs: Sequence[Run],
+    sweep: Sweep,
+    asked: Sequence[str],
+    repetitions: pl.DataFrame | None,
+    names: Names,
+) -> list[Chart]:
+    if repetitions is None:
+        return []
+    own = repetitions.filter(pl.col("scenario") == key)
+    charts = (
+        interval_chart(f"{key}-means-{metric}", metric, runs, sweep, own, names) for metric in asked
+    )
+    return [chart for chart in charts if chart is not None]
+
+
 def _summaries(
     key: str,
     runs: Sequence[Run],
     sweep: Sweep,
     metrics: pl.DataFrame,
+    asked: Sequence[str],
     numbers: Sequence[Mapping[str, Any]],
     names: Names,
-    wanted: Sequence[str],
 ) -> list[Chart]:
     if any(len(set(protocols_of(run))) > 1 for run in runs):
         return []  # a line for each pair could not be read: the comparison has their matrix
-    published = [each["metric"] for each in numbers]
-    asked = list(dict.fromkeys([*wanted, *published])) or _USUAL_SWEEP_METRICS
     charts = (
         sweep_summary(f"{key}-sweep-{metric}", metric, runs, sweep, metrics, numbers, names)
         for metric in asked

@@ -16,7 +16,7 @@ from bdpbench.report.chart import Chart
 from bdpbench.report.charts import Spec, time_charts
 from bdpbench.report.packing import unpack
 from bdpbench.report.sections import Sections
-from bdpbench.report.series import RunSeries
+from bdpbench.report.series import DROPS, RunSeries
 from bdpbench.units import slug
 
 FIGURE_FORMATS = ("svg", "pdf", "png")
@@ -84,6 +84,8 @@ def _placed(sections: Sections) -> Iterator[tuple[str, str, Chart]]:
             is_sweep = chart.content["kind"] == "spec"
             words = chart.chart_id if is_sweep else f"protocol {page.key} {chart.title}"
             yield words, f"{page.label}: {chart.title}", chart
+    if sections.response is not None:
+        yield sections.response.chart_id, sections.response.title, sections.response
     for group in sections.pairs:
         for chart in group.charts:
             yield f"pairs {group.scenario} {chart.title}", f"{group.title}: {chart.title}", chart
@@ -180,13 +182,18 @@ class Renderer:
         encoding = lines["encoding"]
         encoding.pop("opacity", None)
         encoding["x"]["scale"]["domain"] = [0, content["end"]]
-        encoding["y"]["scale"]["domain"] = [0, highest * _ROOM_ABOVE or 1]
+        encoding["y"]["scale"]["domain"] = [0, content.get("top") or highest * _ROOM_ABOVE or 1]
         for channel, key in (("color", "colour"), ("strokeDash", "dash")):
             encoding[channel]["scale"] = {
                 "domain": labels,
                 "range": [list(t[key]) if key == "dash" else t[key] for t in traces],
             }
-        spec["datasets"] = {"samples": samples, "thresholds": thresholds}
+        drops = [
+            {"t": time}
+            for each in content.get("drops", ())
+            for time in unpack(self._series[each["run"]][DROPS][each["subject"]])[0]
+        ]
+        spec["datasets"] = {"samples": samples, "thresholds": thresholds, "drops": drops}
         return spec
 
     def _samples(self, trace: Mapping[str, Any], table: str) -> list[dict[str, Any]]:

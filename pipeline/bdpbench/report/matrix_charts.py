@@ -17,6 +17,8 @@ _ROOM_ABOVE = 34
 # Of the axis against the longest bar, for the text at its end.
 _ROOM_FOR_TEXT = 1.6
 _BAR_HEIGHT = 38
+# px of a name of runs, with which half of a card is left for its bar.
+_LABEL_LIMIT = 230
 
 _BARE: dict[str, Any] = {"grid": False, "domain": False, "ticks": False, "labelPadding": 6}
 _AXIS = alt.Axis(**_BARE)
@@ -119,6 +121,46 @@ def protocol_bars(
     text = base.mark_text(align="left", dx=6, fontSize=11.5, color=INK).encode(text="text:N")
     return finished(
         alt.layer(bar, text).properties(
+            width="container", height=_BAR_HEIGHT * len(order), padding={"top": _ROOM_ABOVE}
+        )
+    )
+
+
+def interval_bars(
+    bars: pl.DataFrame, order: Sequence[str], colours: Sequence[str], quantity: str
+) -> Spec:
+    """Means as bars, each with its confidence interval.
+
+    Args:
+        bars: ``label`` str, ``mean``, ``lower``, ``upper`` f64, ``runs`` i64, ``run_id`` str.
+        order: labels from the top to the bottom.
+        colours: of the bars, in their order.
+        quantity: title of the horizontal axis, with unit.
+    """
+    axis = alt.Axis(**_BARE, labelLimit=_LABEL_LIMIT)
+    y = alt.Y("label:N", title=None, scale=alt.Scale(domain=list(order)), axis=axis)
+    scale = alt.Scale(domain=list(order), range=list(colours))
+    base = alt.Chart(inline(bars)).encode(
+        y=y,
+        tooltip=[
+            alt.Tooltip("label:N", title="runs of"),
+            alt.Tooltip("mean:Q", title="mean", format=",.5~g"),
+            alt.Tooltip("lower:Q", title="from", format=",.5~g"),
+            alt.Tooltip("upper:Q", title="to", format=",.5~g"),
+            alt.Tooltip("runs:Q", title="repetitions"),
+        ],
+    )
+    bar = base.mark_bar(height={"band": 0.62}, cursor="pointer", opacity=0.75).encode(
+        x=alt.X("mean:Q", title=quantity),
+        color=alt.Color("label:N", scale=scale, legend=None),
+    )
+    whisker = base.mark_rule(strokeWidth=1.6, color=INK).encode(x="lower:Q", x2="upper:Q")
+    ends = [
+        base.mark_tick(color=INK, thickness=1.6, size=12).encode(x=f"{end}:Q")
+        for end in ("lower", "upper")
+    ]
+    return finished(
+        alt.layer(bar, whisker, *ends).properties(
             width="container", height=_BAR_HEIGHT * len(order), padding={"top": _ROOM_ABOVE}
         )
     )

@@ -7,18 +7,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from bdpbench.report.assets import Captions
-from bdpbench.report.sweeps import Protocols
-
-_DASHES: tuple[tuple[int, ...], ...] = (
-    (1, 0),
-    (9, 3),
-    (2, 2),
-    (9, 3, 2, 3),
-    (5, 3),
-    (9, 3, 2, 3, 2, 3),
-    (14, 3),
-    (5, 3, 2, 3),
-)
+from bdpbench.report.sweeps import Protocols, dash_of
 
 
 @dataclass(frozen=True)
@@ -48,9 +37,8 @@ class Names:
         return self.protocols.get(key, {}).get("label", key)
 
     def dash(self, key: str) -> tuple[int, ...]:
-        """Dashes of a protocol's line, the same in every chart; beyond the eighth they repeat."""
-        position = list(self.protocols).index(key) if key in self.protocols else 0
-        return _DASHES[position % len(_DASHES)]
+        """Dashes of a protocol's line, see ``dash_of``."""
+        return dash_of(key, self.protocols)
 
     def protocols_in(self, selected: Mapping[str, str]) -> tuple[str, ...]:
         """Labels of the protocols that a selector names, each once."""

@@ -8,6 +8,8 @@ from markupsafe import Markup
 # The page has a heading of level 3 above the notes.
 _LEVELS_ABOVE = 3
 _DEEPEST_LEVEL = 6
+# A table wider than a phone scrolls by itself, also by keyboard.
+_TABLE = '<div class="scroll" tabindex="0" role="region" aria-label="Table of the notes"><table>'
 
 
 def notes_html(markdown: str) -> Markup:
@@ -16,6 +18,8 @@ def notes_html(markdown: str) -> Markup:
     Headings go below those of the page: ``#`` becomes level 4.
     """
     parser = MarkdownIt("commonmark", {"html": False}).enable("table").disable("image")
+    parser.add_render_rule("table_open", lambda *_: _TABLE)
+    parser.add_render_rule("table_close", lambda *_: "</table></div>")
     tokens = parser.parse(markdown)
     for token in tokens:
         if token.type in ("heading_open", "heading_close"):

@@ -58,9 +58,9 @@ def build_report(
         load_table: (run id, table) → its frame, None where the run does not have the table.
         run_info: run id → content of ``run.json``, for the runs that are finished.
         study: ``title``; if known ``protocols`` (key → mapping with ``agent``, ``linux`` and
-            ``settings``), ``regions`` (of its pairs), ``description``, ``citation`` (mapping with
-            ``authors``, ``title``, ``venue``, ``year``, ``url``, ``doi``, ``bibtex``) and
-            ``notes`` (Markdown).
+            ``settings``), ``regions`` (of its pairs), ``repetitions`` (means over them),
+            ``description``, ``citation`` (mapping with ``authors``, ``title``, ``venue``,
+            ``year``, ``url``, ``doi``, ``bibtex``) and ``notes`` (Markdown).
         out: file to write, atomically.
         with_files: link the output files of the runs; the links hold for a page at
             ``results/<study>/<tier>/report.html``.
@@ -96,6 +96,7 @@ def _sections(
         "experiments": sections.experiments,
         "swept": [section for section in sections.experiments if section.summaries],
         "pairs": sections.pairs,
+        "response": sections.response,
         "protocols": sections.protocols,
         "runs": sections.runs,
         "most_buttons": MOST_BUTTONS,
@@ -180,7 +181,8 @@ def _charts(sections: Sections) -> list[Chart]:
         *(page.charts for page in sections.protocols),
         *(group.charts for group in sections.pairs),
     ]
-    return [*summaries, *(chart for charts in held for chart in charts)]
+    response = [sections.response] if sections.response else []
+    return [*summaries, *response, *(chart for charts in held for chart in charts)]
 
 
 def _embedded(

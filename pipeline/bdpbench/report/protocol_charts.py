@@ -59,7 +59,7 @@ def _history(
     """Cwnd of runs of which nothing but what the scenario does differs."""
     colours = (names.protocols[key]["colour"], *_OTHER_COLOURS)
     lines = [
-        Trace(run["run_id"], subject, _scenario_label(run, runs, names), colour, (1, 0))
+        Trace(run["run_id"], subject, _scenario_label(run, runs, names), colour, names.dash(key))
         for run, colour in zip(runs, colours, strict=False)
         for subject in series[run["run_id"]].get("cwnd", {})
     ]

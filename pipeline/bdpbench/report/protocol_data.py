@@ -88,6 +88,15 @@ class Parameter(_Strict):
         return self
 
 
+class Response(_Strict):
+    """Mean window w in packets at a loss rate p: w = coefficient / p^exponent, from w_low on."""
+
+    coefficient: float = Field(gt=0)
+    exponent: float = Field(gt=0)
+    source: Text
+    smallest_pkts: float = Field(1.0, gt=0)
+
+
 class Statement(_Strict):
     """What a study says of a protocol, in our words."""
 
@@ -106,6 +115,7 @@ class ProtocolData(_Strict):
         sources: what the page was written from.
         equations: see ``Equation``; ``notation`` explains their symbols that are no parameters.
         parameters: see ``Parameter``.
+        response: its response function, of protocols for which it depends on no RTT.
         differs: what the implementation does differently from the paper, and why.
         said: study → its statements.
     """
@@ -118,6 +128,7 @@ class ProtocolData(_Strict):
     notation: Text
     equations: list[Equation] = Field(min_length=1)
     parameters: list[Parameter]
+    response: Response | None = None
     differs: list[Text] = Field(default_factory=list)
     said: dict[str, list[Statement]] = Field(default_factory=dict)
 

@@ -9,11 +9,13 @@ from typing import Any, TypeAlias
 import polars as pl
 
 from bdpbench.report.assets import read_captions
+from bdpbench.report.chart import Chart
 from bdpbench.report.comparison import PairGroup, pair_groups
 from bdpbench.report.details import RunDetail, run_details
 from bdpbench.report.experiments import Experiment, experiments
 from bdpbench.report.names import Names
 from bdpbench.report.protocols import Outcome, ProtocolPage, protocol_pages
+from bdpbench.report.responses import response_functions
 from bdpbench.report.series import LoadTable, RunSeries, run_series
 from bdpbench.report.verdicts import ClaimRow, NumberRow, claim_rows, number_rows
 
@@ -29,6 +31,7 @@ class Sections:
         series: run id → table → subject → packed points, for the runs that are finished.
         numbers, claims: rows of the scorecard.
         experiments, runs, pairs, protocols: sections with their charts.
+        response: response functions; None where no runs show them.
     """
 
     names: Names
@@ -39,6 +42,7 @@ class Sections:
     runs: list[RunDetail]
     pairs: list[PairGroup]
     protocols: list[ProtocolPage]
+    response: Chart | None
 
 
 def gather(
@@ -58,7 +62,8 @@ def gather(
         scorecard: content of ``scorecard.json``.
         load_table: (run id, table) → its frame, None where the run does not have the table.
         run_info: run id → content of ``run.json``, for the runs that are finished.
-        study: with its ``regions`` and ``protocols``, where it has them.
+        study: with its ``regions``, ``protocols`` and ``repetitions`` (means over them, as
+            ``metrics.repetitions`` has them), where it has them.
         bins: intervals of time of which a series keeps the extremes.
     """
     names = Names(plan, read_captions())
@@ -69,13 +74,16 @@ def gather(
     }
     numbers, claims = number_rows(scorecard, names), claim_rows(scorecard, names)
     outcome = Outcome(plan, metrics, numbers, claims, series)
+    pages = protocol_pages(outcome, study.get("protocols", {}), names)
+    done = [run for run in plan["runs"] if run["run_id"] in series]
     return Sections(
         names=names,
         series=series,
         numbers=numbers,
         claims=claims,
-        experiments=experiments(plan, metrics, scorecard, series, names),
+        experiments=experiments(plan, metrics, scorecard, series, names, study.get("repetitions")),
         runs=run_details(plan, metrics, run_info, series, names),
         pairs=pair_groups(plan, metrics, list(series), study.get("regions"), names),
-        protocols=protocol_pages(outcome, study.get("protocols", {}), names),
+        protocols=pages,
+        response=response_functions(done, metrics, pages, names),
     )

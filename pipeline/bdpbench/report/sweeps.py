@@ -18,6 +18,19 @@ _PROTOCOL_FIELDS = ("protocol", "protocol_1", "protocol_2")
 # What stands for a sweep in which several parameters change together.
 _PREFERRED = ("rtt_ms", "rtt_2_ms", "rtt_1_ms", "buffer_pkts", "bottleneck_mbps")
 
+_DASHES: tuple[tuple[int, ...], ...] = (
+    (1, 0),
+    (9, 3),
+    (2, 2),
+    (9, 3, 2, 3),
+    (5, 3),
+    (9, 3, 2, 3, 2, 3),
+    (14, 3),
+    (5, 3, 2, 3),
+)
+# Of further flows of one protocol in one run, which share its colour.
+_FURTHER_DASHES: tuple[tuple[int, ...], ...] = ((1, 3), (3, 7), (12, 7))
+
 
 @dataclass(frozen=True)
 class Sweep:
@@ -56,6 +69,20 @@ def protocol_label(run: Run, protocols: Protocols) -> str:
     """The run's protocols in words, each once; the run's label where it names none."""
     labels = [protocols.get(key, {}).get("label", key) for key in dict.fromkeys(protocols_of(run))]
     return " and ".join(labels) or str(run["label"])
+
+
+def dash_of(key: str, protocols: Protocols, nth: int = 0) -> tuple[int, ...]:
+    """Dashes of a protocol's line, the same in every chart; beyond the eighth they repeat.
+
+    Args:
+        key: of the protocol; one that is not known has the first's.
+        protocols: of the study, in its order.
+        nth: how many flows of the protocol are drawn before, of the same run.
+    """
+    if nth:
+        return _FURTHER_DASHES[(nth - 1) % len(_FURTHER_DASHES)]
+    position = list(protocols).index(key) if key in protocols else 0
+    return _DASHES[position % len(_DASHES)]
 
 
 def find_sweep(runs: Sequence[Run]) -> Sweep:

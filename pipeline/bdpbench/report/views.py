@@ -6,11 +6,18 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
 from bdpbench.report.series import RunSeries
-from bdpbench.report.sweeps import Protocols, Run, Sweep, grouped, protocol_label, protocols_of
+from bdpbench.report.sweeps import (
+    Protocols,
+    Run,
+    Sweep,
+    dash_of,
+    grouped,
+    protocol_label,
+    protocols_of,
+)
 from bdpbench.report.text import subject_name
 
 NEUTRAL = "#3f4750"
-_DASHES: tuple[tuple[int, ...], ...] = ((1, 0), (6, 3), (2, 2), (8, 3, 2, 3))
 # Dark to light, each readable on white; in the order of a swept value (viridis, cut at its bright
 # end).
 _SEQUENCE = (
@@ -97,9 +104,8 @@ def traces(
                 label = _label(run, subject, protocols)
             if len(subjects) > 1:
                 label = f"{label}, {subject_name(subject)}"
-            found.append(
-                Trace(run["run_id"], subject, label, colour, _DASHES[index % len(_DASHES)])
-            )
+            dash = _dash(run, subjects, index, protocols)
+            found.append(Trace(run["run_id"], subject, label, colour, dash))
     return _distinct(found, view)
 
 
@@ -117,6 +123,12 @@ def _flow_protocol(run: Run, subject: str) -> str | None:
     if kind == "flow" and name.isdigit() and int(name) < len(keys):
         return keys[int(name)]
     return None
+
+
+def _dash(run: Run, subjects: Sequence[str], index: int, protocols: Protocols) -> tuple[int, ...]:
+    """Dashes of a subject's protocol; a link that several share is drawn like the first."""
+    keys = [_flow_protocol(run, subject) for subject in subjects[: index + 1]]
+    return dash_of(keys[-1] or "", protocols, keys[:-1].count(keys[-1]))
 
 
 def _colour(run: Run, subject: str, index: int, protocols: Protocols) -> str:

@@ -87,8 +87,9 @@ def _row(moved: Mapping[str, Any]) -> dict[str, str]:
     row = moved_row(moved)
     metric = f"{moved['metric']} ({row['subject']})"
     run = f"{row['scenario']}: {row['run']}"
-    told = {name: row[name] for name in ("first", "second", "change", "percent", "bounds", "why")}
-    return {"metric": metric, "run": run, **told}
+    told = {name: row[name] for name in ("first", "second", "change")}
+    rest = {"percent": row["change_pct"], "bounds": row["bounds"], "why": row["why"]}
+    return {"metric": metric, "run": run, **told, **rest}
 
 
 def _titled(

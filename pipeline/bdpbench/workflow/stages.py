@@ -150,6 +150,7 @@ def report_inputs(
 ) -> dict[str, Any]:
     """What the report and the exports show of a plan: the arguments that both take."""
     from bdpbench.metrics import definitions_as_dicts
+    from bdpbench.metrics.repetitions import over_repetitions
     from bdpbench.model.load import load_study
     from bdpbench.report import load_regions
     from bdpbench.trace import load_table
@@ -176,6 +177,7 @@ def report_inputs(
         "study": {
             **study.model_dump(include={"key", "title", "description", "citation", "protocols"}),
             "regions": load_regions(folder / "regions.yaml", study),
+            "repetitions": over_repetitions(metrics, plan["runs"]),
             "notes": notes.read_text(encoding="utf-8") if notes.is_file() else "",
         },
     }

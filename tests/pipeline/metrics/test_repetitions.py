@@ -2,12 +2,19 @@
 
 from __future__ import annotations
 
+from typing import Any
+
+import polars as pl
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
 from bdpbench.errors import BdpbenchError
-from bdpbench.metrics.repetitions import confidence_interval, student_t_quantile
+from bdpbench.metrics.repetitions import (
+    confidence_interval,
+    over_repetitions,
+    student_t_quantile,
+)
 
 
 @pytest.mark.parametrize(
@@ -56,3 +63,31 @@ def test_scales(values: list[float], factor: float) -> None:
     scaled = confidence_interval([factor * each for each in values])
     assert scaled.half_width == pytest.approx(factor * interval.half_width, rel=1e-6, abs=1e-9)
     assert confidence_interval(values, 0.99).half_width >= interval.half_width
+
+
+def _row(run_id: str, value: float | None, metric: str = "utilization") -> dict[str, Any]:
+    window = {"start_s": 0.0, "end_s": 1.0, "definition": f"{metric}/1"}
+    subject = {"metric": metric, "subject": "link:b", "unit": "%"}
+    return {"run_id": run_id, "scenario": "s", **subject, "value": value, **window}
+
+
+def _run(run_id: str, run: int, **parameters: Any) -> dict[str, Any]:
+    return {"run_id": run_id, "scenario": "s", "parameters": {"run": run, **parameters}}
+
+
+def test_runs_that_differ_in_random_numbers_alone_have_one_mean() -> None:
+    runs = [_run(f"a{n}", n, buffer_pkts=40) for n in (1, 2, 3)]
+    runs += [_run("alone", 1, buffer_pkts=80)]
+    metrics = pl.DataFrame(
+        [
+            *(_row(f"a{n}", 8.0 + n) for n in (1, 2, 3)),
+            _row("alone", 50.0),
+            # One of three never gets there: their mean would be that of the others.
+            *(_row(f"a{n}", value, "convergence_time") for n, value in ((1, 1.0), (2, None))),
+        ]
+    )
+    (row,) = over_repetitions(metrics, runs).to_dicts()
+    assert (row["metric"], row["run_ids"], row["mean"]) == ("utilization", ["a1", "a2", "a3"], 10.0)
+    # t(0.975, 2) = 4.303 and s = 1: 4.303/sqrt(3)
+    assert row["half_width"] == pytest.approx(2.484, abs=0.001)
+    assert over_repetitions(metrics, runs[-1:]).is_empty()

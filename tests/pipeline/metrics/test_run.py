@@ -229,3 +229,18 @@ def test_a_run_of_fifty_thousand_samples_is_measured(build: Any, measure: Measur
     }
     values = measure(tables, duration_s=500)
     assert values["recovery_time", "flow:0"] == pytest.approx(9.99)  # from 20 s to 29.99 s
+
+
+def test_a_point_of_a_response_function(build: Any, measure: Measure) -> None:
+    # Cuts at 2 s, and at 6 and 8 s, which lie in the second half, (5, 10] s.
+    points = [(0.0, 100), (2.0, 50), (6.0, 40), (8.0, 30), (10.0, 31)]
+    tables = {
+        "cwnd": build.table({0: build.cwnd(points)}),
+        "throughput": build.table({0: build.bins([8.0] * 10)}),
+    }
+    values = measure(tables, packet_bytes=1000)
+    # 8 Mbit/s of 1,000 bytes are 1,000 packets a second: 2 cuts in 5,000.
+    assert values["loss_event_rate", "flow:0"] == pytest.approx(2 / 5000)
+    assert 30 <= (values["mean_cwnd", "flow:0"] or 0) <= 50
+    silent = {**tables, "throughput": build.table({0: build.bins([0.0] * 10)})}
+    assert measure(silent, packet_bytes=1000)["loss_event_rate", "flow:0"] is None

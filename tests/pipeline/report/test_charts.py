@@ -41,6 +41,7 @@ def test_axes_have_units_and_zoom_leaves_the_wheel_to_the_page() -> None:
         "throughput": "throughput (Mbit/s)",
         "utilization": "throughput (Mbit/s)",
         "queue": "queue length (packets)",
+        "queue_share": "share of time (%)",
     }
     for chart in charts.values():
         zoom = next(each for each in chart["params"] if each["name"] == "zoom")

@@ -32,7 +32,7 @@ def test_figures_tables_and_captions_are_there(inputs: Any) -> None:
     figures = {name for name in files if name.startswith("figures/")}
     assert figures == {
         f"figures/single-flow-{table}.{ending}"
-        for table in ("cwnd", "throughput", "utilization", "queue")
+        for table in ("cwnd", "throughput", "utilization", "queue", "queue-share")
         for ending in ("svg", "png")
     }
     tables = {name for name in files if name.startswith("tables/")}

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
-from bdpbench.report.sweeps import find_sweep
+from bdpbench.report.sweeps import dash_of, find_sweep
 from bdpbench.report.views import plan_views, traces
 
 PROTOCOLS = {
@@ -120,3 +120,25 @@ def test_runs_that_name_no_protocol_are_drawn_all_the_same() -> None:
     lines = _traces([_run("a", flows=2)], "cwnd", ["flow:0", "flow:1"])
     assert [line.label for line in lines] == ["run a, flow 1", "run a, flow 2"]
     assert len({line.colour for line in lines}) == 2
+
+
+def test_a_protocol_has_its_dashes_in_charts_over_time_too() -> None:
+    runs = [_run("a", protocol="HS"), _run("b", protocol="Scalable")]
+    series = {run["run_id"]: {"cwnd": {"flow:0": {}}} for run in runs}
+    (view,) = plan_views(runs, find_sweep(runs), PROTOCOLS, NAMES)
+    lines = traces(view, "cwnd", series, PROTOCOLS, find_sweep(runs), NAMES)
+    assert [line.dash for line in lines] == [
+        dash_of("HS", PROTOCOLS),
+        dash_of("Scalable", PROTOCOLS),
+    ]
+    assert len({line.dash for line in lines}) == 2
+
+
+def test_flows_of_one_protocol_in_a_run_differ_in_their_dashes() -> None:
+    run = _run("a", protocol_1="Scalable", protocol_2="Scalable")
+    series = {"a": {"cwnd": {"flow:0": {}, "flow:1": {}}}}
+    (view,) = plan_views([run], find_sweep([run]), PROTOCOLS, NAMES)
+    first, second = traces(view, "cwnd", series, PROTOCOLS, find_sweep([run]), NAMES)
+    assert first.dash == dash_of("Scalable", PROTOCOLS)
+    assert second.dash not in {dash_of(key, PROTOCOLS) for key in PROTOCOLS}
+    assert first.colour == second.colour

@@ -61,5 +61,5 @@ def _is_finite(column: str) -> pl.Expr:
 def _bin_of(x: str, by: Sequence[str], bins: int) -> pl.Expr:
     start = pl.col(x).min().over(list(by))
     span = pl.col(x).max().over(list(by)) - start
-    position = pl.when(span > 0).then((pl.col(x) - start) / span * bins).otherwise(0.0)
+    position = pl.when(span > 0).then((pl.col(x) - start) * bins / span).otherwise(0.0)
     return position.floor().clip(0, bins - 1).cast(pl.Int64).alias(_BIN)

@@ -51,7 +51,7 @@ def test_each_bin_keeps_its_own_extremes(samples: list[tuple[int, float]], bins:
     reduced = reduce_min_max(frame, "t", "v", ["flow"], bins)
 
     def bin_of(time: float) -> int:
-        return min(bins - 1, math.floor(time / last * bins)) if last else 0
+        return min(bins - 1, math.floor(time * bins / last)) if last else 0
 
     expected: dict[int, list[float]] = {}
     for time, value in enumerate(v for _, v in only):

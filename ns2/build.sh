@@ -36,7 +36,6 @@ says what the binary was made of. Does nothing where that is already there.
   --jobs N         compile N files at a time (default: one per processor)
   --install-deps   install missing system packages with apt-get, as root or with sudo
   --print-id       print the build id, which stands for everything the build depends on, and exit
-  --print-source   get and verify the source archive, print its path, and exit
   --help           print this and exit
 
 The archive is taken from --source, from the cache, from apt's source packages, or from
@@ -170,7 +169,6 @@ verify() {
 # fetch: sets ARCHIVE to the verified archive and ORIGIN to where it came from.
 fetch() {
     local name cached
-    ORIGIN="local cache"
     name=$(locked file)
     cached=$CACHE_DIR/$name
     if [[ -n $SOURCE ]]; then
@@ -357,9 +355,7 @@ link_farm() {
     local farm=$1 libraries
     libraries=/usr/lib/$(gcc -print-multiarch)
     mkdir -p "$farm/include/X11" "$farm/lib" "$farm/bin"
-    # Headers of Tcl's own: TclCL's want tclInt.h, speed/trace_channel.cc tclIO.h.
-    ln -s /usr/include/tcl8.6/*.h /usr/include/tcl8.6/tcl-private/generic/tcl{Int*,IO,Port}.h \
-        /usr/include/tcl8.6/tcl-private/unix/tclUnix*.h \
+    ln -s /usr/include/tcl8.6/*.h /usr/include/tcl8.6/tcl-private/generic/tclInt*.h \
         /usr/include/otcl.h /usr/include/tclcl/*.h "$farm/include/" 2>/dev/null || true
     ln -s "$libraries"/libtcl8.6.so "$libraries"/libotcl.a "$libraries"/libtclcl.a "$farm/lib/"
     ln -s /usr/share/tcltk/tcl8.6 "$farm/lib/tcl8.6"
@@ -539,7 +535,6 @@ value_of() {
 parse_options() {
     PREFIX=$HOME_DIR/ns2 SOURCE=${BDPBENCH_NS2_SOURCE:-} JOBS=$(nproc) INSTALL_DEPS=no
     local print_id=no
-    PRINT_SOURCE=no
     while [[ $# -gt 0 ]]; do
         case $1 in
             --variant) VARIANT=$(value_of "$@"); shift ;;
@@ -548,7 +543,6 @@ parse_options() {
             --jobs) JOBS=$(value_of "$@"); shift ;;
             --install-deps) INSTALL_DEPS=yes ;;
             --print-id) print_id=yes ;;
-            --print-source) PRINT_SOURCE=yes ;;
             --help) usage && exit 0 ;;
             *) die $EXIT_USAGE "unknown option $1; see --help" ;;
         esac
@@ -568,22 +562,9 @@ clean_up() {
     exit "$status"
 }
 
-# ns-2's validation suite lies in the archive, of which a build keeps nothing.
-print_source() {
-    mkdir -p "$CACHE_DIR"
-    LOG=$CACHE_DIR/fetch.log
-    : >"$LOG"
-    WORK=$(mktemp -d "${TMPDIR:-/tmp}/bdpbench-ns2.XXXXXX")
-    trap clean_up EXIT
-    trap 'exit 130' INT TERM
-    fetch
-    printf '%s\n' "$ARCHIVE"
-}
-
 main() {
     parse_options "$@"
-    [[ $PRINT_SOURCE == no ]] || { print_source; exit; }
-    ID=$(build_id)
+    ID=$(build_id) ORIGIN="local cache"
     mkdir -p "$PREFIX/$ID"
     PREFIX=$(cd "$PREFIX" && pwd)
     TARGET=$PREFIX/$ID

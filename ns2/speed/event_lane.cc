@@ -11,9 +11,9 @@ void EventLane::erase(size_t i)
 void EventLane::grow()
 {
 	size_t capacity = capacity_ ? 2 * capacity_ : 16;
-	Arrival* ring = new Arrival[capacity];
+	Event** ring = new Event*[capacity];
 	for (size_t i = 0; i < count_; ++i)
-		ring[i] = ring_[slot(i)];
+		ring[i] = at(i);
 	delete[] ring_;
 	ring_ = ring;
 	capacity_ = capacity;

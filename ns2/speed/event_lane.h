@@ -15,45 +15,35 @@ class LaneScheduler;
 struct PendingEntry {
 	PendingEntry() : uid(0), event(0), lane(0), position(-1), next_free(0) {}
 	scheduler_uid_t uid;	// of the event; settles which of two at the same time is first
-	Event* event;
-	class EventLane* lane;	// whose first event it is; 0 for a single event
+	Event* event;		// 0 for a lane
+	class EventLane* lane;	// 0 for a single event
 	int position;		// in the heap of far events; -1: not in it
 	PendingEntry* next_free;
 };
 
 /*
- * First-in first-out queue of packets whose (time, uid) never decrease: a ring that doubles when it
- * is full. It holds copies of times and uids, so that packets are not touched while they are in
- * flight: thousands of them do not stay in the processor's cache.
+ * First-in first-out queue of packets whose (time, uid) never decrease: a ring of pointers that
+ * doubles when it is full. Times and uids are read from the events themselves.
  *
  * A lane belongs to the scheduler that holds its events, and lives as long as the process: links
  * keep pointers to their lanes, and $ns use-scheduler may replace the scheduler under them.
  */
 class EventLane {
 public:
-	struct Arrival {
-		double time;		// s
-		Event* event;		// a packet
-		scheduler_uid_t uid;
-	};
-
 	EventLane() : entry(), owner(0), ring_(0), capacity_(0), first_(0), count_(0), last_time_(0) {
 		entry.lane = this;
 	}
 	bool empty() const { return count_ == 0; }
 	size_t size() const { return count_; }
-	const Arrival& front() const { return ring_[first_]; }
-	Event* at(size_t i) const { return ring_[slot(i)].event; }
+	Event* front() const { return ring_[first_]; }
+	Event* at(size_t i) const { return ring_[slot(i)]; }
 	bool accepts(const Event* e) const {
 		return count_ == 0 || last_time_ <= e->time_;
 	}
 	void push_back(Event* e) {
 		if (count_ == capacity_)
 			grow();
-		Arrival& last = ring_[slot(count_)];
-		last.time = e->time_;
-		last.event = e;
-		last.uid = e->uid_;
+		ring_[slot(count_)] = e;
 		last_time_ = e->time_;
 		++count_;
 	}
@@ -61,18 +51,16 @@ public:
 		first_ = (first_ + 1) & (capacity_ - 1);
 		--count_;
 	}
-	// Fetches what the dispatch of a packet reads first.
-	static void fetch(const Event* event) {
-		const char* packet = reinterpret_cast<const char*>(event);
-		const char* headers = packet + Packet::header_place;
-		__builtin_prefetch(packet);
-		__builtin_prefetch(headers + hdr_cmn::offset_);
-		__builtin_prefetch(headers + hdr_ip::offset_);
-	}
-	// Fetches a packet that will arrive soon.
+	// Fetches what the next dispatches will read: thousands of packets do not stay in the
+	// processor's cache while they are in flight.
 	void prefetch() const {
-		if (count_ > prefetch_distance)
-			fetch(at(prefetch_distance));
+		if (count_ > 3)
+			__builtin_prefetch(at(3));
+		if (count_ > 1) {
+			unsigned char* headers = static_cast<Packet*>(at(1))->bits();
+			__builtin_prefetch(headers + hdr_cmn::offset_);
+			__builtin_prefetch(headers + hdr_ip::offset_);
+		}
 	}
 	void erase(size_t i);
 	void clear() { count_ = 0; }
@@ -85,8 +73,7 @@ private:
 	size_t slot(size_t i) const { return (first_ + i) & (capacity_ - 1); }
 	void grow();
 
-	enum { prefetch_distance = 3 };	// arrivals
-	Arrival* ring_;
+	Event** ring_;
 	size_t capacity_;	// a power of two, or 0
 	size_t first_;
 	size_t count_;

@@ -16,7 +16,6 @@ public:
 
 LaneScheduler::LaneScheduler() : near_size_(0), free_(0)
 {
-	has_lanes_ = true;
 }
 
 // Pending events are lost with any scheduler of ns-2; the lanes can be adopted by the next one.
@@ -56,11 +55,31 @@ void LaneScheduler::reset()
 	Scheduler::reset();
 }
 
+inline Event* LaneScheduler::event_of(const PendingEntry* entry)
+{
+	return entry->lane ? entry->lane->front() : entry->event;
+}
+
 void LaneScheduler::insert(Event* e)
 {
 	PendingEntry* entry = new_entry(e);
 	e->prev_ = reinterpret_cast<Event*>(entry);
 	add(Key(e, entry));
+}
+
+// insert() with a hint: events given with the same lane mostly come in the order of their times.
+void LaneScheduler::append(Event* e, EventLane*& lane)
+{
+	if (lane == 0 || lane->owner == 0)
+		adopt(lane);
+	if (lane->owner != this || !lane->accepts(e)) {
+		insert(e);
+		return;
+	}
+	e->prev_ = 0;
+	lane->push_back(e);
+	if (lane->size() == 1)
+		add(Key(e, &lane->entry));
 }
 
 void LaneScheduler::adopt(EventLane*& lane)
@@ -69,14 +88,6 @@ void LaneScheduler::adopt(EventLane*& lane)
 		lane = new EventLane;
 	lane->owner = this;
 	lanes_.push_back(lane);
-}
-
-inline void LaneScheduler::add_near(const Key& key)
-{
-	int i = near_size_++;
-	for (; i > 0 && near_[i - 1].before(key); --i)
-		near_[i] = near_[i - 1];
-	near_[i] = key;
 }
 
 Event* LaneScheduler::deque()
@@ -88,33 +99,25 @@ Event* LaneScheduler::deque()
 		settle_all();
 		return LaneScheduler::deque();
 	}
-	PendingEntry* entry = near_[--near_size_].entry;
-	return entry->lane ? take_from(entry->lane) : take(entry);
-}
-
-// The event of an entry that was just removed.
-inline Event* LaneScheduler::take(PendingEntry* entry)
-{
-	Event* e = entry->event;
-	free_entry(entry);
+	Event* e = take(near_[--near_size_].entry);
 	e->next_ = e->prev_ = 0;
 	return e;
 }
 
-// The same for a lane's entry. The next event of the lane takes the place.
-inline Event* LaneScheduler::take_from(EventLane* lane)
+// The event of an entry that was just removed. The next one of its lane takes the place.
+inline Event* LaneScheduler::take(PendingEntry* entry)
 {
-	Event* e = lane->entry.event;
+	EventLane* lane = entry->lane;
+	if (lane == 0) {
+		Event* e = entry->event;
+		free_entry(entry);
+		return e;
+	}
+	Event* e = lane->front();
 	lane->prefetch();
 	lane->pop_front();
-	if (!lane->empty()) {
-		Key next(lane);
-		// The entry left room in the list.
-		if (near_size_ > 0 && next.before(near_[0]))
-			add_near(next);
-		else
-			add(next);
-	}
+	if (!lane->empty())
+		add(Key(lane->front(), entry));
 	return e;
 }
 
@@ -123,7 +126,7 @@ const Event* LaneScheduler::head()
 	settle_all();
 	if (near_size_ == 0 && !refill())
 		return 0;
-	return near_[near_size_ - 1].entry->event;
+	return event_of(near_[near_size_ - 1].entry);
 }
 
 // Takes the event out of the queue, if it is in it; the caller frees it.
@@ -158,7 +161,7 @@ bool LaneScheduler::cancel_in_lane(EventLane* lane, Event* e)
 	if (i == 0) {
 		remove(&lane->entry);
 		if (!lane->empty())
-			add(Key(lane));
+			add(Key(lane->front(), &lane->entry));
 	}
 	return true;
 }
@@ -168,10 +171,10 @@ Event* LaneScheduler::lookup(scheduler_uid_t uid)
 	settle_all();
 	for (int i = 0; i < near_size_; ++i)
 		if (near_[i].entry->uid == uid)
-			return near_[i].entry->event;
+			return event_of(near_[i].entry);
 	for (size_t i = 0; i < far_.size(); ++i)
 		if (far_[i].entry->uid == uid)
-			return far_[i].entry->event;
+			return event_of(far_[i].entry);
 	for (size_t i = 0; i < lanes_.size(); ++i)
 		for (size_t j = 1; j < lanes_[i]->size(); ++j)
 			if (lanes_[i]->at(j)->uid_ == uid)
@@ -180,6 +183,15 @@ Event* LaneScheduler::lookup(scheduler_uid_t uid)
 }
 
 // ---------------------------------------------------------------- reserved events
+
+bool LaneScheduler::reserve(Handler* h, Event* e, double delay)
+{
+	stamp(h, e, delay);
+	e->prev_ = e;
+	e->next_ = reinterpret_cast<Event*>(reserved_.size());
+	reserved_.push_back(e);
+	return true;
+}
 
 // Does nothing for an event that is not reserved.
 void LaneScheduler::settle(Event* e)
@@ -202,6 +214,22 @@ void LaneScheduler::settle_all()
 		settle(reserved_.back());
 }
 
+// Would the event have been dispatched by now?
+inline bool LaneScheduler::passed(const Event* e) const
+{
+	return e->time_ < clock_ || (e->time_ == clock_ && e->uid_ < dispatched_);
+}
+
+// Takes it out of the list; the last one takes its place.
+inline void LaneScheduler::unreserve(Event* e)
+{
+	size_t place = reinterpret_cast<size_t>(e->next_);
+	reserved_[place] = reserved_.back();
+	reserved_[place]->next_ = reinterpret_cast<Event*>(place);
+	reserved_.pop_back();
+	e->next_ = e->prev_ = 0;
+}
+
 // ---------------------------------------------------------------- near and far entries
 
 void LaneScheduler::add(const Key& key)
@@ -220,6 +248,14 @@ void LaneScheduler::add(const Key& key)
 	add_near(key);
 }
 
+inline void LaneScheduler::add_near(const Key& key)
+{
+	int i = near_size_++;
+	for (; i > 0 && near_[i - 1].before(key); --i)
+		near_[i] = near_[i - 1];
+	near_[i] = key;
+}
+
 // Moves the earliest far entries to the empty list; false if there are none.
 bool LaneScheduler::refill()
 {
@@ -227,7 +263,6 @@ bool LaneScheduler::refill()
 	near_size_ = count;
 	for (int i = count - 1; i >= 0; --i) {
 		near_[i] = far_[0];
-		EventLane::fetch(near_[i].entry->event);
 		remove_far(0);
 	}
 	return count > 0;

@@ -32,31 +32,12 @@ class LaneScheduler : public Scheduler {
 public:
 	LaneScheduler();
 	~LaneScheduler();
-	// The one that runs the simulation, or 0.
-	static LaneScheduler* running() {
-		return instance_ && instance_->has_lanes() ?
-			static_cast<LaneScheduler*>(instance_) : 0;
-	}
 	void run();
 	void insert(Event*);
-	// Schedules a packet that travels over a link.
-	void deliver(Handler* h, Event* packet, double delay, EventLane*& lane) {
-		stamp(h, packet, delay);
-		LaneScheduler::append(packet, lane);
-	}
 	void append(Event*, EventLane*&);
 	bool reserve(Handler*, Event*, double delay);
 	void settle(Event*);
 	void settle_all();
-	// Of a reserved event: would it have been dispatched by now?
-	bool passed(const Event* e) const {
-		return e->time_ < clock_ || (e->time_ == clock_ && e->uid_ < dispatched_);
-	}
-	// Reserves an event no more that would have been.
-	void withdraw(Event* e) {
-		unreserve(e);
-		e->uid_ = -e->uid_;
-	}
 	void reset();
 	void cancel(Event*);
 	Event* lookup(scheduler_uid_t uid);
@@ -68,17 +49,6 @@ private:
 		Key(const Event* e, PendingEntry* an_entry) : time(e->time_), entry(an_entry) {
 			entry->uid = e->uid_;
 		}
-		explicit Key(EventLane* lane) : time(lane->front().time), entry(&lane->entry) {
-			entry->uid = lane->front().uid;
-			entry->event = lane->front().event;
-		}
-		// Member by member: a copy of 16 bytes at once waits for stores of 8 before it.
-		Key(const Key& other) : time(other.time), entry(other.entry) {}
-		Key& operator=(const Key& other) {
-			time = other.time;
-			entry = other.entry;
-			return *this;
-		}
 		bool before(const Key& other) const {
 			return time < other.time ||
 				(time == other.time && entry->uid < other.entry->uid);
@@ -89,11 +59,12 @@ private:
 
 	LaneScheduler(const LaneScheduler&);
 	LaneScheduler& operator=(const LaneScheduler&);
+	static Event* event_of(const PendingEntry* entry);
 	Event* take(PendingEntry* entry);
-	Event* take_from(EventLane* lane);
 	void adopt(EventLane*&);
 	bool cancel_in_lane(EventLane*, Event*);
 	bool is_reserved(const Event* e) const { return e->prev_ == e; }
+	bool passed(const Event*) const;
 	void unreserve(Event*);
 
 	void add(const Key&);
@@ -119,39 +90,5 @@ private:
 	std::vector<EventLane*> lanes_;
 	std::vector<Event*> reserved_;
 };
-
-// insert() with a hint: events given with the same lane mostly come in the order of their times.
-inline void LaneScheduler::append(Event* e, EventLane*& lane)
-{
-	if (lane == 0 || lane->owner == 0)
-		adopt(lane);
-	if (lane->owner != this || !lane->accepts(e)) {
-		insert(e);
-		return;
-	}
-	e->prev_ = 0;
-	lane->push_back(e);
-	if (lane->size() == 1)
-		add(Key(lane));
-}
-
-inline bool LaneScheduler::reserve(Handler* h, Event* e, double delay)
-{
-	stamp(h, e, delay);
-	e->prev_ = e;
-	e->next_ = reinterpret_cast<Event*>(reserved_.size());
-	reserved_.push_back(e);
-	return true;
-}
-
-// Takes it out of the list; the last one takes its place.
-inline void LaneScheduler::unreserve(Event* e)
-{
-	size_t place = reinterpret_cast<size_t>(e->next_);
-	reserved_[place] = reserved_.back();
-	reserved_[place]->next_ = reinterpret_cast<Event*>(place);
-	reserved_.pop_back();
-	e->next_ = e->prev_ = 0;
-}
 
 #endif

@@ -53,7 +53,7 @@ proc record_standard_tcp {agent datadir} {
 proc write_variables {agent names interval channel} {
     global ns
     set now [$ns now]
-    puts $channel "[format %.2f $now] [join [lmap name $names {$agent sampled $name}] { }] "
+    puts $channel "[format %.2f $now] [join [lmap name $names {$agent set $name}] { }] "
     $ns at [expr {$now + $interval}] [list write_variables $agent $names $interval $channel]
 }
 
@@ -63,7 +63,7 @@ proc write_throughput {fmon interval last_bytes channel} {
     set now [$ns now]
     set flow [::utils::flow_monitor $fmon 0]
     if {$flow ne ""} {
-        set bytes [$flow sampled bdepartures_]
+        set bytes [$flow set bdepartures_]
         set rate [::utils::mbps [expr {$bytes - $last_bytes}] $interval]
         puts $channel "[format %.2f $now] [format %.2f $rate]"
         set last_bytes $bytes

@@ -1,11 +1,11 @@
 # Nodes and links. Every network of the study is a dumbbell: senders, two routers, receivers.
 
-# Make the Simulator (global ns) with the packet headers that TCP needs, or others, and no more,
-# which saves memory and time. run: 1, 2, ... picks a substream of the random numbers of seed.
-proc new_simulator {run {seed 9999} {headers {Flags IP TCP}}} {
+# Make the Simulator (global ns) with the packet headers that TCP needs and no others, which
+# saves memory and time. run: 1, 2, ... picks a substream of the random numbers of seed.
+proc new_simulator {run {seed 9999}} {
     global ns defaultRNG
     remove-all-packet-headers
-    add-packet-header {*}$headers
+    add-packet-header Flags IP TCP
     set ns [new Simulator]
     $defaultRNG seed $seed
     for {set i 1} {$i < $run} {incr i} {

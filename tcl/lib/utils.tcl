@@ -35,16 +35,11 @@ namespace eval ::utils {
     variable legend_written 0
 }
 
-# Value of a variable of an agent or a monitor: as "set" gives it, in half the time.
-SplitObject instproc sampled {name} {
-    $self instvar $name
-    return [set $name]
-}
-
-# The sample time after now, s. Rounding each step keeps 0.1 + 0.1 + ... from drifting off the decimal
+# The next sample time, s. Rounding each step keeps 0.1 + 0.1 + ... from drifting off the decimal
 # times, so that a sample falls on endtime itself.
-proc ::utils::next_sample {now interval} {
-    return [format %.6f [expr {$now + $interval}]]
+proc ::utils::next_sample {interval} {
+    global ns
+    return [format %.6f [expr {[$ns now] + $interval}]]
 }
 
 # The global variable that belongs to a flow: an element where the script has an array.
@@ -63,8 +58,8 @@ proc ::utils::counters {monitor} {
     if {$monitor eq ""} {
         return [list [$ns now] 0 0 0]
     }
-    return [list [$ns now] [$monitor sampled bdepartures_] [$monitor sampled pdepartures_] \
-        [$monitor sampled pdrops_]]
+    return [list [$ns now] [$monitor set bdepartures_] [$monitor set pdepartures_] \
+        [$monitor set pdrops_]]
 }
 
 # Mean rate, Mbit/s, of a number of bytes over some seconds; 0 over an empty interval.
@@ -103,21 +98,19 @@ proc ::utils::write_stats {subject monitor} {
 # Every interval (s), from now on: time and cwnd of an agent.
 proc print-cwnd {flow interval fp} {
     global ns
-    set now [$ns now]
-    puts $fp "[format %.2f $now] [$flow sampled cwnd_] "
-    $ns at [::utils::next_sample $now $interval] [list print-cwnd $flow $interval $fp]
+    puts $fp "[format %.2f [$ns now]] [$flow set cwnd_] "
+    $ns at [::utils::next_sample $interval] [list print-cwnd $flow $interval $fp]
 }
 
 # The same for BIC, with its smallest, mean and largest delay and its low-utilization indication.
 proc print-cwnd-bic {flow interval fp} {
     global ns
-    set now [$ns now]
-    set fields [list [format %.2f $now] [$flow sampled cwnd_]]
+    set fields [list [format %.2f [$ns now]] [$flow set cwnd_]]
     foreach name {delay_min delay_avg delay_max low_utilization_indication} {
-        lappend fields [$flow sampled bic_${name}_]
+        lappend fields [$flow set bic_${name}_]
     }
     puts $fp "[join $fields { }] "
-    $ns at [::utils::next_sample $now $interval] [list print-cwnd-bic $flow $interval $fp]
+    $ns at [::utils::next_sample $interval] [list print-cwnd-bic $flow $interval $fp]
 }
 
 # Every interval (s): throughput of flow fid over the interval that ends now. Zero as long as the
@@ -132,26 +125,24 @@ proc print-th-one {fid fmon interval} {
         puts $out "[format %.2f $now] [format %.2f $rate]"
         set last_kB $kB
     }
-    $ns at [::utils::next_sample $now $interval] [list print-th-one $fid $fmon $interval]
+    $ns at [::utils::next_sample $interval] [list print-th-one $fid $fmon $interval]
 }
 
 # Every interval (s): length of the bottleneck's queue now, drops since the start, in packets.
 proc print-queue {interval fp} {
     global ns qmon
-    set now [$ns now]
-    puts $fp "[format %.2f $now] [$qmon sampled pkts_] [$qmon sampled pdrops_]"
-    $ns at [::utils::next_sample $now $interval] [list print-queue $interval $fp]
+    puts $fp "[format %.2f [$ns now]] [$qmon set pkts_] [$qmon set pdrops_]"
+    $ns at [::utils::next_sample $interval] [list print-queue $interval $fp]
 }
 
 # Every interval (s): throughput of the bottleneck since it had passed last_bytes bytes. To be
 # called first at time = interval with 0.
 proc print-util {interval last_bytes} {
     global ns qmon urep
-    set now [$ns now]
-    set bytes [$qmon sampled bdepartures_]
+    set bytes [$qmon set bdepartures_]
     set rate [::utils::mbps [expr {$bytes - $last_bytes}] $interval]
-    puts $urep "[format %.2f $now] [format %.2f $rate]"
-    $ns at [::utils::next_sample $now $interval] [list print-util $interval $bytes]
+    puts $urep "[format %.2f [$ns now]] [format %.2f $rate]"
+    $ns at [::utils::next_sample $interval] [list print-util $interval $bytes]
 }
 
 # Start the statistics window of one flow.
@@ -199,14 +190,13 @@ proc printlegend {} {
 # whatever the wall clock says, so that it never touches the results.
 proc timeReport {interval} {
     global ns endtime
-    set now [$ns now]
     set wall_ms [clock milliseconds]
     if {$::utils::reported eq "" || $wall_ms - $::utils::reported >= 1000} {
-        puts stderr [format "simtime %g of %g" $now $endtime]
+        puts stderr [format "simtime %g of %g" [$ns now] $endtime]
         flush stderr
         set ::utils::reported $wall_ms
     }
-    $ns at [::utils::next_sample $now $interval] [list timeReport $interval]
+    $ns at [::utils::next_sample $interval] [list timeReport $interval]
 }
 
 # End the run. The closing waits behind the events already due now, so that each file gets its

@@ -188,7 +188,9 @@ def _condition(selected: Mapping[str, str], subject: str, names: Names) -> str:
 
 def _deviation(number: Mapping[str, Any]) -> str:
     text = format_deviation(number["deviation"], number["measured"], number["published"])
-    return text if text == "–" else with_unit(text, number["unit"])
+    # Two percentages differ by percentage points; the deviation in % stands beside it.
+    unit = "points" if number["unit"] == "%" else number["unit"]
+    return text if text == "–" else with_unit(text, unit)
 
 
 def _bounds(number: Mapping[str, Any]) -> str:

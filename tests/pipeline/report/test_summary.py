@@ -63,3 +63,13 @@ def test_what_fails_and_what_is_absent_is_said(inputs: Any) -> None:
 def test_a_perfect_study_has_nothing_to_explain(rows: list[NumberRow]) -> None:
     found = summarize([_row(rows, "reproduced")], [], [])
     assert (found.misses, found.failed, found.absent) == ((), (), ())
+
+
+def test_percentages_differ_by_points(inputs: Any) -> None:
+    (number, *_) = inputs.scorecard["numbers"]
+    told = {**number, "published": 6.0, "measured": 5.5, "deviation": -0.5, "deviation_pct": -8.333}
+    names = Names(inputs.plan, read_captions())
+    for unit, expected in (("%", "−0.5 points"), ("s", "−0.5 s")):
+        (row,) = number_rows({"numbers": [{**told, "unit": unit}]}, names)
+        assert row.deviation == expected
+        assert row.deviation_percent == "−8.3\u202f%"

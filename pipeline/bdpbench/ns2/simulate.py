@@ -107,10 +107,13 @@ def _simulate(
     except BdpbenchError as error:
         write_text_atomically(run_dir / ERROR_NAME, f"{error}\n")
         raise
+    else:
+        _install_outputs(run_dir, scratch)
     finally:
         _keep_log(run_dir, scratch)
         (run_dir / PROGRESS_NAME).unlink(missing_ok=True)
-    _install_outputs(run_dir, scratch)
+        # A reducer may have made a table of what an interrupted ns-2 had written until then.
+        shutil.rmtree(scratch, ignore_errors=True)
     record = _record(spec, backend, run_dir, started, usage)
     write_json_atomically(run_dir / "run.json", record)
     return record
@@ -227,7 +230,6 @@ def _install_outputs(run_dir: Path, scratch: Path) -> None:
     final = run_dir / OUTPUT_FOLDER
     shutil.rmtree(final, ignore_errors=True)
     os.replace(scratch / OUTPUT_FOLDER, final)
-    shutil.rmtree(scratch, ignore_errors=True)
 
 
 def _record(

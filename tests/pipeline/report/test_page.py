@@ -116,7 +116,7 @@ def test_every_number_links_to_its_run_and_shows_both_values(page: Any, inputs: 
         assert f"number-{number['id']}" in page.ids
         for run_id in number["run_ids"]:
             assert f"#run-{run_id}" in links
-    for text in ("88.76 %", "88.75 %", "−0.01 %", "known miss", "never reached", "no value"):
+    for text in ("88.76 %", "88.75 %", "−0.01 points", "known miss", "never reached", "no value"):
         assert text in page.text
 
 

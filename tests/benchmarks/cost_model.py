@@ -28,8 +28,8 @@ from bdpbench.ns2.build import current_build_id
 
 # A shorter run tells the machine's unrest more than the model's.
 SHORTEST_S = 0.3
-# A bottleneck that is used less than this is idle.
-IDLE = 0.1
+# Where fewer packets pass between two samples, the samples take most of the time.
+SLOW = 15
 ROUNDS = 10
 
 
@@ -124,16 +124,16 @@ def finished_runs(results: Path, build: str) -> list[Finished]:
 def fit(runs: Sequence[Finished]) -> Costs:
     """Each constant as the median over the runs in which it matters, the others being given.
 
-    What a sample takes shows in runs that leave the bottleneck idle, a trace line in traced runs,
-    a packet in all others. A few rounds settle it; where no run shows a constant, it stays.
+    What a sample takes shows in runs of few packets, a trace line in traced runs, a packet in all
+    others. A few rounds settle it; where no run shows a constant, it stays.
     """
-    idle = [run for run in runs if run.passed < IDLE * run.work.packets / run.use]
     traced = [run for run in runs if run.work.lines]
-    others = [run for run in runs if run not in idle and run not in traced]
+    slow = [run for run in runs if run not in traced and run.passed < SLOW * run.work.samples]
+    others = [run for run in runs if run not in slow and run not in traced]
     costs = COSTS["fast"]
     for _ in range(ROUNDS):
         costs = replace(costs, packet_s=_median(others, costs, "packet_s", costs.packet_s))
-        costs = replace(costs, sample_s=_median(idle, costs, "sample_s", costs.sample_s))
+        costs = replace(costs, sample_s=_median(slow, costs, "sample_s", costs.sample_s))
         costs = replace(costs, line_s=_median(traced, costs, "line_s", costs.line_s))
     return costs
 

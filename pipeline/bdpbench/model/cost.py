@@ -1,7 +1,7 @@
 """How long a simulation will take, so that ``list`` and the progress can say so beforehand.
 
 The CPU time of ns-2 is that of the packets which the bottleneck carries, of the lines of a packet
-trace, and of the samples that Tcl takes. The constants are fitted on finished runs by
+trace, and of the samples that Tcl takes of the flows. The constants are fitted on finished runs by
 ``tests/benchmarks/cost_model.py``, which prints them anew; a machine that is slower or faster than
 the one they were fitted on has a factor of its own (``bdpbench.workflow.machine``).
 """
@@ -43,7 +43,7 @@ class Costs:
         startup_s: reading its library and the script.
         packet_s: one packet over the three links of a dumbbell, and its ACK back.
         line_s: one line of a packet trace.
-        sample_s: one sampling time, with what the scripts record then.
+        sample_s: what the scripts record of one flow at one sampling time.
     """
 
     startup_s: float
@@ -60,7 +60,7 @@ COSTS = {
 
 @dataclass(frozen=True)
 class Work:
-    """What a run makes ns-2 do: packets over the bottleneck, trace lines, sampling times."""
+    """What a run makes ns-2 do: packets over the bottleneck, trace lines, samples of flows."""
 
     packets: float
     lines: float
@@ -90,8 +90,14 @@ def expected_work(parameters: Mapping[str, Any]) -> Work:
     return Work(
         packets=packets,
         lines=packets * _LINES_PER_PACKET if is_traced(parameters) else 0.0,
-        samples=duration_s / parameters.get("sample_s", _SAMPLE_S),
+        samples=duration_s / parameters.get("sample_s", _SAMPLE_S) * _flow_count(parameters),
     )
+
+
+def _flow_count(parameters: Mapping[str, Any]) -> int:
+    """Flows that the scripts record."""
+    two = not {"protocol_2", "rtt_2_ms"}.isdisjoint(parameters)
+    return int(parameters.get("flows", 2 if two else 1))
 
 
 def utilization(parameters: Mapping[str, Any]) -> float:

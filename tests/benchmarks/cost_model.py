@@ -13,7 +13,7 @@ import json
 import re
 import statistics
 import sys
-from collections import Counter
+from collections import Counter, defaultdict
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
@@ -142,18 +142,21 @@ def _median(runs: Sequence[Finished], costs: Costs, name: str, present: float) -
     """The constant ``name`` that explains what the others leave of the runs' CPU times.
 
     It is the median by weight of work, so that half of all work took less: what is little work
-    tells little.
+    tells little. All studies weigh the same.
     """
     rest = replace(costs, **{name: 0.0})
     alone = replace(Costs(0.0, 0.0, 0.0, 0.0), **{name: 1.0})
-    found = []
-    for run in runs:
-        work = replace(run.work, packets=run.passed)
-        weight = work.cpu_s(alone)
-        found.append(((run.cpu_s - work.cpu_s(rest)) / weight, weight))
-    half = sum(weight for _, weight in found) / 2
-    for value, weight in sorted(found):
-        half -= weight
+    works = [replace(run.work, packets=run.passed) for run in runs]
+    of_study: dict[str, float] = defaultdict(float)
+    for run, work in zip(runs, works, strict=True):
+        of_study[run.study] += work.cpu_s(alone)
+    found = [
+        ((run.cpu_s - work.cpu_s(rest)) / work.cpu_s(alone), work.cpu_s(alone) / of_study[run.study])
+        for run, work in zip(runs, works, strict=True)
+    ]
+    half = sum(share for _, share in found) / 2
+    for value, share in sorted(found):
+        half -= share
         if half <= 0:
             return max(value, 0.0)
     return present

@@ -29,6 +29,9 @@ _FILLING_OTHERS = 50
 # Buffer, as a share of the BDP, at which a flow that is alone uses half of the bottleneck.
 _HALF_USE = {"htcp": 0.0099, "scalable": 0.0055}
 _HALF_USE_OTHERS = 0.0018
+# TCPs that halve cwnd and add a packet a round trip use three quarters of a path without a buffer,
+# and all of it where the buffer holds the BDP.
+_HALVING = {"tahoe", "reno", "newreno", "sack"}
 # FAST wants alpha packets in the queue. In a short buffer that holds fewer it loses packets every
 # round trip and uses next to nothing.
 _STARVED_USE = 0.06
@@ -53,7 +56,7 @@ class Costs:
 
 
 COSTS = {
-    "fast": Costs(startup_s=0.05, packet_s=1.15e-06, line_s=2.09e-06, sample_s=2.25e-05),
+    "fast": Costs(startup_s=0.05, packet_s=8.98e-07, line_s=3.37e-07, sample_s=3.86e-05),
     "stock": Costs(startup_s=0.05, packet_s=2.02e-06, line_s=2.11e-06, sample_s=2.25e-05),
 }
 
@@ -122,6 +125,8 @@ def _use_alone(name: str, parameters: Mapping[str, Any]) -> float:
     if name == "fast":
         holds_alpha = parameters["buffer_pkts"] >= parameters.get("fast_alpha_pkts", 0)
         return 1.0 if holds_alpha or buffer_share >= _STARVED_BUFFER else _STARVED_USE
+    if name in _HALVING:
+        return min(1.0, 0.75 + 0.25 * buffer_share)
     return 1.0 / (1.0 + (_HALF_USE.get(name, _HALF_USE_OTHERS) / buffer_share) ** 2)
 
 

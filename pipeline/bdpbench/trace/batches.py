@@ -19,6 +19,7 @@ from bdpbench.trace.sources import Chunk, Source
 from bdpbench.trace.text_lines import LINE, ParsedText, fault_of, parse_text
 
 _MAX_THREADS = 4
+_READ_AHEAD = 2  # chunks a thread, so that none waits while the reader does
 _CUT = "the last line was cut off: the file ends without a newline"
 _HALF_UNITS = {form.name: form.half_unit_s for form in FORMS}
 _ROUNDING = 1e-12  # of sums of half units, far below the least of them
@@ -62,12 +63,14 @@ class Reading:
         columns: its columns that are wanted, in order.
         lenient: whether bad lines are skipped and times may run backwards.
         parser: the parser in C, or None to read all lines by their patterns.
+        predicate: which rows are wanted, or None for all.
     """
 
     table: str
     columns: Sequence[str]
     lenient: bool
     parser: native.WiredParser | None
+    predicate: pl.Expr | None = None
 
 
 def read_batches(
@@ -97,7 +100,7 @@ def _parsed_in_order(source: Source, reading: Reading, report: Report) -> Iterat
     with ThreadPoolExecutor(threads) as pool:
         for chunk in source.chunks():
             pending.append(pool.submit(_parse_chunk, chunk, reading, tuple(report.forms)))
-            if len(pending) > threads:
+            if len(pending) > _READ_AHEAD * threads:
                 yield pending.popleft().result()
         while pending:
             yield pending.popleft().result()
@@ -173,6 +176,8 @@ def _parse_chunk(chunk: Chunk, reading: Reading, hint: Sequence[str]) -> _Batch:
         cut = chunk.buffer[length : chunk.length - 1].decode("utf-8", "replace")
     batch = _parse_lines(chunk, length, reading, hint)
     chunk.done()
+    if reading.predicate is not None:
+        batch.frame = batch.frame.filter(reading.predicate)
     if cut is not None:
         batch.cut = cut
         batch.lines += 1

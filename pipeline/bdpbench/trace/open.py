@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
+from dataclasses import replace
 from pathlib import Path
 
 import polars as pl
@@ -40,7 +41,9 @@ class Trace:
         self._sources = sources
         self._reading = reading
 
-    def batches(self, columns: Sequence[str] | None = None) -> Iterator[pl.DataFrame]:
+    def batches(
+        self, columns: Sequence[str] | None = None, predicate: pl.Expr | None = None
+    ) -> Iterator[pl.DataFrame]:
         """The rows in the order of the trace, in batches of some ten thousand.
 
         Memory does not grow with the trace. ``report`` is filled on the way and whole at the end.
@@ -48,6 +51,7 @@ class Trace:
         Args:
             columns: the columns that are needed (see ``schema``), all by default; fewer are
                 faster.
+            predicate: which rows are needed, by values of these columns; all by default.
 
         Raises:
             BdpbenchError: as ``open_trace`` says, at the place of the fault.
@@ -57,7 +61,7 @@ class Trace:
         if unknown:
             raise BdpbenchError(f"table {self.table} has no column {unknown[0]!r}")
         self.report = Report()
-        reading = Reading(self.table, names, self._reading.lenient, self._reading.parser)
+        reading = replace(self._reading, columns=names, predicate=predicate)
         return read_batches(self._sources, reading, self.report)
 
     @property
@@ -78,14 +82,16 @@ class Trace:
         batch_size: int | None,
     ) -> Iterator[pl.DataFrame]:
         """What polars asks of a source: batches with these columns, filtered, and no more rows."""
+        if row_limit is None:
+            yield from self.batches(columns, predicate)
+            return
         left = row_limit
         for batch in self.batches(columns):
-            rows = batch if left is None else batch.head(left)
+            rows = batch.head(left)
             yield rows if predicate is None else rows.filter(predicate)
-            if left is not None:
-                left -= rows.height
-                if left == 0:
-                    return
+            left -= rows.height
+            if left == 0:
+                return
 
 
 def open_trace(

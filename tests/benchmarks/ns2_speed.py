@@ -48,8 +48,8 @@ CASES = (
     Case("single", "single flow", 60, (3, 6), 2.5),
     Case("two", "two flows", 60, (3, 6), 2.5),
     # As long as the single flow, with which it is compared, too.
-    Case("queues", "single flow, bottleneck traced", 60, (3, 6), 5.0),
-    Case("all", "single flow, all links traced", 30, (3, 6), 5.0),
+    Case("queues", "single flow, bottleneck traced", 60, (2, 4), 5.0),
+    Case("all", "single flow, all links traced", 15, (2, 4), 5.0),
     Case("red", "100 flows through RED", 30, (1, 2), 1.5),
 )
 # Time of the single flow with the bottleneck traced, in times of that without a trace.

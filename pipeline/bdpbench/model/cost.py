@@ -57,7 +57,7 @@ class Costs:
 
 COSTS = {
     "fast": Costs(startup_s=0.05, packet_s=8.98e-07, line_s=3.37e-07, sample_s=3.86e-05),
-    "stock": Costs(startup_s=0.05, packet_s=2.02e-06, line_s=2.11e-06, sample_s=2.25e-05),
+    "stock": Costs(startup_s=0.05, packet_s=1.86e-06, line_s=3.89e-06, sample_s=3.86e-05),
 }
 
 

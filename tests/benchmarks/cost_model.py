@@ -146,17 +146,16 @@ def _median(runs: Sequence[Finished], costs: Costs, name: str, present: float) -
     """
     rest = replace(costs, **{name: 0.0})
     alone = replace(Costs(0.0, 0.0, 0.0, 0.0), **{name: 1.0})
-    works = [replace(run.work, packets=run.passed) for run in runs]
     of_study: dict[str, float] = defaultdict(float)
-    for run, work in zip(runs, works, strict=True):
-        of_study[run.study] += work.cpu_s(alone)
-    found = [
-        ((run.cpu_s - work.cpu_s(rest)) / work.cpu_s(alone), work.cpu_s(alone) / of_study[run.study])
-        for run, work in zip(runs, works, strict=True)
-    ]
-    half = sum(share for _, share in found) / 2
-    for value, share in sorted(found):
-        half -= share
+    found = []
+    for run in runs:
+        work = replace(run.work, packets=run.passed)
+        weight = work.cpu_s(alone)
+        of_study[run.study] += weight
+        found.append(((run.cpu_s - work.cpu_s(rest)) / weight, run.study, weight))
+    half = len(of_study) / 2
+    for value, study, weight in sorted(found):
+        half -= weight / of_study[study]
         if half <= 0:
             return max(value, 0.0)
     return present

@@ -28,10 +28,20 @@ answers() { docker version >/dev/null 2>&1; }
 start_engine() {
   [ "$(id -u)" -eq 0 ] || return 1
   command -v dockerd >/dev/null || { apt-get update -qq && apt-get install -y -qq --no-install-recommends docker.io >/dev/null; } || return 1
-  dockerd --iptables=false --bridge=none --storage-driver=vfs --data-root "$work/docker" \
-    --exec-root "$work/exec" --pidfile "$work/docker.pid" >"$work/dockerd.log" 2>&1 &
-  engine=$!
-  for _ in $(seq 60); do answers && return; kill -0 "$engine" 2>/dev/null || return 1; sleep 1; done
+  local driver
+  for driver in overlay2 vfs; do # vfs works anywhere, and copies all files for each layer
+    dockerd --iptables=false --bridge=none --storage-driver="$driver" --data-root "$work/docker" \
+      --exec-root "$work/exec" --pidfile "$work/docker.pid" >"$work/dockerd.log" 2>&1 &
+    engine=$!
+    for _ in $(seq 60); do
+      answers && return
+      kill -0 "$engine" 2>/dev/null || break
+      sleep 1
+    done
+    kill "$engine" 2>/dev/null || true
+    wait "$engine" 2>/dev/null || true
+    engine=
+  done
   return 1
 }
 

@@ -194,8 +194,10 @@ def downstream(plan: dict[str, Any], folder: Path, runs_dir: Path) -> dict[str, 
 
 
 def summary_lines(scorecard: dict[str, Any]) -> Sequence[str]:
-    """The scorecard's totals in two lines for a terminal."""
+    """The scorecard's totals in a line or two for a terminal."""
     totals, claims = scorecard["totals"], scorecard["claim_totals"]
+    if not any([*totals.values(), *claims.values()]):
+        return ("numbers: none published to compare with",)
     return (
         f"numbers: {totals['reproduced']} reproduced, {totals['close']} close, "
         f"{totals['not_reproduced']} not reproduced, {totals['not_run']} not run in this tier",

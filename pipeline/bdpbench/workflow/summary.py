@@ -21,6 +21,8 @@ def totals_sentence(scorecard: Mapping[str, Any]) -> str:
 **3 hold, 1 fails**.'
     """
     numbers, claims = scorecard["totals"], scorecard["claim_totals"]
+    if not any([*numbers.values(), *claims.values()]):
+        return "The study lists no published numbers."
     return (
         f"Of {sum(numbers.values())} numbers: **{numbers['reproduced']} reproduced, "
         f"{numbers['close']} close, {numbers['not_reproduced']} not reproduced**"

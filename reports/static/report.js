@@ -594,7 +594,7 @@
       links.forEach((link) => link.removeAttribute("aria-current"));
       links.get(entry.target.id).setAttribute("aria-current", "true");
     }
-  }, { rootMargin: "-15% 0px -75% 0px" });
+  }, { rootMargin: "-20% 0px -79% 0px" }); // a band that holds one section, and those around it
   links.forEach((_, id) => reader.observe(document.getElementById(id)));
 
   if (location.search === "?all") showEverything().then(openTarget);

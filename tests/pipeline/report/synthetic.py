@@ -15,6 +15,7 @@ from typing import Any
 import polars as pl
 
 from bdpbench.report import build_report
+from bdpbench.report.sections import Sections, gather
 
 SPIKE_PACKETS = 9876.0
 BUILD_ID = "0123456789abcdef"
@@ -82,6 +83,18 @@ class Inputs:
             out=out,
         )
         return out.read_text(encoding="utf-8")
+
+    def sections(self) -> Sections:
+        """What its report shows, drawn with 200 bins."""
+        return gather(
+            self.plan,
+            self.metrics,
+            self.scorecard,
+            self.load_table,
+            self.run_info,
+            self.study,
+            200,
+        )
 
 
 def synthetic_inputs() -> Inputs:

@@ -10,29 +10,20 @@ import pytest
 
 from bdpbench.report.assets import read_captions
 from bdpbench.report.figures import FIGURE_FORMATS, Figure, Renderer, figures_of, run_ids_of
-from bdpbench.report.sections import Sections, gather
 
 
 @pytest.fixture
-def sections(inputs: Any) -> Sections:
-    return gather(
-        inputs.plan,
-        inputs.metrics,
-        inputs.scorecard,
-        inputs.load_table,
-        inputs.run_info,
-        inputs.study,
-        200,
-    )
+def sections(inputs: Any) -> Any:
+    return inputs.sections()
 
 
 @pytest.fixture
-def figures(sections: Sections) -> dict[str, Figure]:
+def figures(sections: Any) -> dict[str, Figure]:
     return {figure.name: figure for figure in figures_of(sections)}
 
 
 @pytest.fixture
-def renderer(sections: Sections) -> Renderer:
+def renderer(sections: Any) -> Renderer:
     return Renderer(sections.series, read_captions())
 
 
@@ -50,15 +41,7 @@ def test_names_say_where_a_chart_belongs_and_what_it_shows(figures: dict[str, Fi
 
 def test_a_name_stays_when_other_charts_go(inputs: Any, figures: dict[str, Figure]) -> None:
     inputs.plan["runs"] = [run for run in inputs.plan["runs"] if run["scenario"] != "single_flow"]
-    fewer = gather(
-        inputs.plan,
-        inputs.metrics,
-        inputs.scorecard,
-        inputs.load_table,
-        inputs.run_info,
-        inputs.study,
-        200,
-    )
+    fewer = inputs.sections()
     left = {figure.name for figure in figures_of(fewer)}
     # Histories of a protocol name the path when its other scenarios are gone as well.
     assert left <= set(figures)
@@ -66,7 +49,7 @@ def test_a_name_stays_when_other_charts_go(inputs: Any, figures: dict[str, Figur
 
 
 def test_every_chart_of_the_page_becomes_one_figure(
-    sections: Sections, figures: dict[str, Figure]
+    sections: Any, figures: dict[str, Figure]
 ) -> None:
     charts = [
         *(chart for each in sections.experiments for chart in each.summaries),
@@ -83,15 +66,7 @@ def test_a_long_name_is_cut_to_what_file_systems_take(inputs: Any) -> None:
     for run in inputs.plan["runs"]:
         if run["scenario"] == "pair":
             run["label"] = f"{'a very long label ' * 30}{run['parameters']['protocol_1']}"
-    sections = gather(
-        inputs.plan,
-        inputs.metrics,
-        inputs.scorecard,
-        inputs.load_table,
-        inputs.run_info,
-        inputs.study,
-        200,
-    )
+    sections = inputs.sections()
     names = [figure.name for figure in figures_of(sections)]
     assert len(set(names)) == len(names)
     assert max(map(len, names)) <= 255 - len(".svg")

@@ -11,20 +11,7 @@ import pytest
 from bdpbench.metrics.repetitions import over_repetitions
 from bdpbench.report.intervals import interval_chart
 from bdpbench.report.protocol_data import read_protocols
-from bdpbench.report.sections import Sections, gather
 from bdpbench.report.sweeps import find_sweep
-
-
-def _gathered(inputs: Any) -> Sections:
-    return gather(
-        inputs.plan,
-        inputs.metrics,
-        inputs.scorecard,
-        inputs.load_table,
-        inputs.run_info,
-        inputs.study,
-        200,
-    )
 
 
 def _row(inputs: Any, run: dict[str, Any], metric: str, value: float) -> dict[str, Any]:
@@ -58,7 +45,7 @@ def lossy(inputs: Any) -> Any:
 
 
 def test_runs_of_one_flow_are_points_beside_the_published_functions(lossy: Any) -> None:
-    chart = _gathered(lossy).response
+    chart = lossy.sections().response
     assert chart is not None
     lines, points = (_data(chart.content["spec"], layer) for layer in (0, 1))
     assert len(points) == 6
@@ -75,7 +62,7 @@ def test_flows_that_lose_nothing_show_no_function(inputs: Any) -> None:
     run = inputs.plan["runs"][0]
     rows = [_row(inputs, run, "loss_event_rate", 0.0), _row(inputs, run, "mean_cwnd", 9.0)]
     inputs.metrics = pl.concat([inputs.metrics, pl.DataFrame(rows, schema=inputs.metrics.schema)])
-    assert _gathered(inputs).response is None
+    assert inputs.sections().response is None
 
 
 def test_the_response_functions_meet_where_their_papers_say() -> None:
@@ -93,7 +80,7 @@ def test_the_response_functions_meet_where_their_papers_say() -> None:
 
 
 def test_repeated_runs_become_bars_with_their_intervals(inputs: Any) -> None:
-    sections = _gathered(inputs)
+    sections = inputs.sections()
     template = next(run for run in inputs.plan["runs"] if run["scenario"] == "single_flow")
     runs = [
         {

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from typing import Any
 
 import polars as pl
 
@@ -35,34 +36,8 @@ def interval_chart(
         repetitions: scenario, metric, subject, unit, run_ids, mean, half_width.
         names: words.
     """
-    first = {run["run_id"]: run for run in runs}
     rows = repetitions.filter(pl.col("metric") == metric)
-    several = rows["subject"].n_unique() > 1
-    bars, colours = [], []
-    for row in rows.iter_rows(named=True):
-        run = first.get(row["run_ids"][0])
-        if run is None or run["scenario"] != row["scenario"]:
-            continue
-        parts = [
-            protocol_label(run, names.protocols)
-            if protocols_of(run)
-            else names.scenario(run["scenario"])
-        ]
-        parts += [sweep.describe(run, names.captions.parameters)]
-        parts += [subject_name(row["subject"])] if several else []
-        bars.append(
-            {
-                "label": ", ".join(filter(None, parts)),
-                "mean": row["mean"],
-                "lower": row["mean"] - row["half_width"],
-                "upper": row["mean"] + row["half_width"],
-                "runs": len(row["run_ids"]),
-                "run_id": run["run_id"],
-                "unit": row["unit"],
-            }
-        )
-        key = next(iter(protocols_of(run)), "")
-        colours.append(names.protocols.get(key, {}).get("colour", NEUTRAL))
+    bars, colours = _bars(rows, runs, sweep, names)
     if not 0 < len(bars) <= _MOST_BARS:
         return None
     name, order = names.captions.metric(metric), [bar["label"] for bar in bars]
@@ -76,3 +51,38 @@ def interval_chart(
         content={"kind": "spec", "spec": spec, "labels": []},
         metrics=(metric,),
     )
+
+
+def _bars(
+    rows: pl.DataFrame, runs: Sequence[Run], sweep: Sweep, names: Names
+) -> tuple[list[dict[str, Any]], list[str]]:
+    """Bars of these runs, each of which stands for its repetitions, and their colours."""
+    by_id = {run["run_id"]: run for run in runs}
+    several = rows["subject"].n_unique() > 1
+    bars, colours = [], []
+    for row in rows.iter_rows(named=True):
+        run = by_id.get(row["run_ids"][0])
+        if run is None or run["scenario"] != row["scenario"]:
+            continue
+        subject = subject_name(row["subject"]) if several else ""
+        bars.append(
+            {
+                "label": _label(run, subject, sweep, names),
+                "mean": row["mean"],
+                "lower": row["mean"] - row["half_width"],
+                "upper": row["mean"] + row["half_width"],
+                "runs": len(row["run_ids"]),
+                "run_id": run["run_id"],
+                "unit": row["unit"],
+            }
+        )
+        key = next(iter(protocols_of(run)), "")
+        colours.append(names.protocols.get(key, {}).get("colour", NEUTRAL))
+    return bars, colours
+
+
+def _label(run: Run, subject: str, sweep: Sweep, names: Names) -> str:
+    known = protocols_of(run)
+    who = protocol_label(run, names.protocols) if known else names.scenario(run["scenario"])
+    parts = (who, sweep.describe(run, names.captions.parameters), subject)
+    return ", ".join(filter(None, parts))

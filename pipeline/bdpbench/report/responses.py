@@ -90,7 +90,8 @@ def _points(runs: Sequence[Run], metrics: pl.DataFrame, names: Names) -> pl.Data
 def _laws(known: Mapping[str, Response], points: pl.DataFrame) -> pl.DataFrame:
     """Both ends of each law's line, as far as the points reach: ``x``, ``y``, ``series``."""
     ends: list[dict[str, Any]] = []
-    low, high = sorted(points["x"].to_list())[0], sorted(points["x"].to_list())[-1]
+    rates = points["x"].to_list()
+    low, high = min(rates), max(rates)
     for label, law in known.items():
         last = min(high, (law.coefficient / law.smallest_pkts) ** (1 / law.exponent))
         ends += [

@@ -6,7 +6,8 @@ from bdpbench.errors import BdpbenchError
 from bdpbench.model.config import load_config
 from bdpbench.model.paths import results_dir
 from bdpbench.workflow.planning import Paths
-from bdpbench.workflow.stages import SCORECARD_NAME, read_scorecard, summary_lines
+from bdpbench.workflow.stages import SCORECARD_NAME, read_scorecard
+from bdpbench.workflow.summary import summary_lines
 
 
 def check_scorecard(study: str | None, tier: str | None) -> None:

@@ -30,8 +30,8 @@ from bdpbench.workflow.stages import (
     downstream,
     parse_runs,
     read_scorecard,
-    summary_lines,
 )
+from bdpbench.workflow.summary import summary_lines
 from bdpbench.workflow.verdicts import RunVerdicts
 
 _LOG_TAIL_LINES = 15

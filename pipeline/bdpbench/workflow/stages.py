@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Iterable
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -191,19 +191,6 @@ def downstream(plan: dict[str, Any], folder: Path, runs_dir: Path) -> dict[str, 
     write_json_atomically(folder / SCORECARD_NAME, scorecard)
     report_plan(plan, metrics, scorecard, runs_dir, folder / "report.html")
     return scorecard
-
-
-def summary_lines(scorecard: dict[str, Any]) -> Sequence[str]:
-    """The scorecard's totals in a line or two for a terminal."""
-    totals, claims = scorecard["totals"], scorecard["claim_totals"]
-    if not any([*totals.values(), *claims.values()]):
-        return ("numbers: none published to compare with",)
-    return (
-        f"numbers: {totals['reproduced']} reproduced, {totals['close']} close, "
-        f"{totals['not_reproduced']} not reproduced, {totals['not_run']} not run in this tier",
-        f"claims: {claims['holds']} hold, {claims['fails']} fail, "
-        f"{claims['not_run']} not run in this tier",
-    )
 
 
 def read_metrics(path: Path) -> pl.DataFrame:

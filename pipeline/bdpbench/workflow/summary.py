@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from typing import Any
 
 from bdpbench.workflow.results import Results
@@ -19,9 +19,11 @@ def totals_sentence(scorecard: Mapping[str, Any]) -> str:
     >>> totals_sentence({"totals": counts, "claim_totals": claims})
     'Of 12 numbers: **8 reproduced, 1 close, 1 not reproduced**, 2 not run. Of 4 statements: \
 **3 hold, 1 fails**.'
+    >>> totals_sentence({"totals": {"reproduced": 0}, "claim_totals": {"holds": 0}})
+    'The study lists no published numbers.'
     """
     numbers, claims = scorecard["totals"], scorecard["claim_totals"]
-    if not any([*numbers.values(), *claims.values()]):
+    if not _has_verdicts(scorecard):
         return "The study lists no published numbers."
     return (
         f"Of {sum(numbers.values())} numbers: **{numbers['reproduced']} reproduced, "
@@ -30,6 +32,28 @@ def totals_sentence(scorecard: Mapping[str, Any]) -> str:
         f"hold{'s' if claims['holds'] == 1 else ''}, {claims['fails']} "
         f"fail{'s' if claims['fails'] == 1 else ''}**{_not_run(claims)}."
     )
+
+
+def summary_lines(scorecard: Mapping[str, Any]) -> Sequence[str]:
+    """The scorecard's totals in a line or two for a terminal.
+
+    >>> summary_lines({"totals": {"reproduced": 0}, "claim_totals": {"holds": 0}})
+    ('numbers: none published to compare with',)
+    """
+    totals, claims = scorecard["totals"], scorecard["claim_totals"]
+    if not _has_verdicts(scorecard):
+        return ("numbers: none published to compare with",)
+    return (
+        f"numbers: {totals['reproduced']} reproduced, {totals['close']} close, "
+        f"{totals['not_reproduced']} not reproduced, {totals['not_run']} not run in this tier",
+        f"claims: {claims['holds']} hold, {claims['fails']} fail, "
+        f"{claims['not_run']} not run in this tier",
+    )
+
+
+def _has_verdicts(scorecard: Mapping[str, Any]) -> bool:
+    """Whether the study has anything published to be judged."""
+    return any([*scorecard["totals"].values(), *scorecard["claim_totals"].values()])
 
 
 def _not_run(counts: Mapping[str, int]) -> str:

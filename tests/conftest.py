@@ -8,8 +8,8 @@ from pathlib import Path
 
 import pytest
 
-from bdpbench.ns2.build import build_prefix, current_build_id
 from bdpbench.recover import SCRIPTS
+from bdpbench.simulation.build import build_prefix, current_build_id
 
 
 @pytest.fixture(scope="session")

@@ -2,8 +2,8 @@
 
 `PYTHONPATH=pipeline python tests/benchmarks/cost_model.py [RESULTS...] [--build ID]` prints
 predicted / measured CPU time for each scenario of each study, and the constants to put into
-`pipeline/bdpbench/model/cost.py`. With `--speed FILE`, the JSON of ns2_speed.py, also those of the
-variant stock.
+`pipeline/bdpbench/studies/cost.py`. With `--speed FILE`, the JSON of ns2_speed.py, also those of
+the variant stock.
 """
 
 from __future__ import annotations
@@ -19,12 +19,12 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
 
-from bdpbench.model.config import load_config
-from bdpbench.model.cost import COSTS, Costs, Work, expected_work, utilization
-from bdpbench.model.load import load_study, study_keys
-from bdpbench.model.paths import results_dir
-from bdpbench.model.runs import expand_tier, tiers_of
-from bdpbench.ns2.build import current_build_id
+from bdpbench.contracts.paths import results_dir
+from bdpbench.simulation.build import current_build_id
+from bdpbench.studies.config import load_config
+from bdpbench.studies.cost import COSTS, Costs, Work, expected_work, utilization
+from bdpbench.studies.load import load_study, study_keys
+from bdpbench.studies.runs import expand_tier, tiers_of
 
 # A shorter run tells the machine's unrest more than the model's.
 SHORTEST_S = 0.3

@@ -17,13 +17,13 @@ from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
 from pathlib import Path
 
-from bdpbench.model.config import load_config
-from bdpbench.model.files import sha256_of
-from bdpbench.model.load import load_study
-from bdpbench.model.paths import results_dir, tcl_dir
-from bdpbench.model.runs import OUTPUT_FOLDER, Run, Selection, expand_tier
-from bdpbench.ns2.build import current_build_id, require_build
-from bdpbench.ns2.simulate import read_run
+from bdpbench.contracts.files import sha256_of
+from bdpbench.contracts.paths import results_dir, tcl_dir
+from bdpbench.simulation.build import current_build_id, require_build
+from bdpbench.simulation.simulate import read_run
+from bdpbench.studies.config import load_config
+from bdpbench.studies.load import load_study
+from bdpbench.studies.runs import OUTPUT_FOLDER, Run, Selection, expand_tier
 
 
 @dataclass(frozen=True)

@@ -23,8 +23,8 @@ from collections.abc import Mapping, Sequence
 from dataclasses import asdict, dataclass, field
 from pathlib import Path
 
-from bdpbench.model.files import write_json_atomically, write_text_atomically
-from bdpbench.ns2.build import current_build_id, require_build
+from bdpbench.contracts.files import write_json_atomically, write_text_atomically
+from bdpbench.simulation.build import current_build_id, require_build
 
 ROOT = Path(__file__).resolve().parents[2]
 SCRIPT = Path(__file__).with_suffix(".tcl")

@@ -22,7 +22,7 @@ from collections import defaultdict
 from collections.abc import Callable, Mapping
 from pathlib import Path
 
-from bdpbench.ns2.build import build_prefix, current_build_id
+from bdpbench.simulation.build import build_prefix, current_build_id
 
 MB_PER_SIMULATED_S = 4.7
 FROM, TO = 0, 1

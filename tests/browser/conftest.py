@@ -24,7 +24,7 @@ ARGUMENTS = [
     "--no-first-run",
 ]
 NAMES = ("chromium", "chromium-browser", "google-chrome")
-SYNTHETIC = Path(__file__).parents[1] / "pipeline" / "report" / "synthetic.py"
+SYNTHETIC = Path(__file__).parents[1] / "pipeline" / "pages" / "synthetic.py"
 
 
 def _chromium() -> str:
@@ -68,7 +68,7 @@ def report(tmp_path_factory: pytest.TempPathFactory) -> Path:
 @pytest.fixture
 def report_with_lists(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     """The same, with its views in lists, as a study with very many has them."""
-    monkeypatch.setattr("bdpbench.report.page.MOST_BUTTONS", 1)
+    monkeypatch.setattr("bdpbench.pages.page.MOST_BUTTONS", 1)
     return _synthetic_report(tmp_path)
 
 

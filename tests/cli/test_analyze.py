@@ -15,8 +15,8 @@ import polars as pl
 import pytest
 
 from bdpbench.cli import main
+from bdpbench.contracts.paths import repository_root
 from bdpbench.metrics.packets import PACKET_DEFINITIONS
-from bdpbench.model.paths import repository_root
 
 # Flow 1 from node 0 to node 1: three packets, of which the second is dropped and sent again.
 TRACE = """\

@@ -10,7 +10,7 @@ from pathlib import Path
 
 import pytest
 
-from bdpbench.model.paths import repository_root
+from bdpbench.contracts.paths import repository_root
 
 
 def _bdpbench(*arguments: str, cwd: Path, **environment: str) -> subprocess.CompletedProcess[str]:

@@ -6,7 +6,7 @@ import os
 import subprocess
 import sys
 
-from bdpbench.model.paths import repository_root
+from bdpbench.contracts.paths import repository_root
 
 
 def _list(*arguments: str) -> list[str]:

@@ -11,7 +11,7 @@ from pathlib import Path
 
 import pytest
 
-from bdpbench.model.paths import repository_root, tcl_dir
+from bdpbench.contracts.paths import repository_root, tcl_dir
 
 Text = Callable[..., str]
 DAMAGED = ["# Two nodes", "set ns [new Simulator]", "puts [list 1", "2]", "$ns run"]

@@ -6,7 +6,7 @@ import os
 import subprocess
 from pathlib import Path
 
-from bdpbench.model.paths import repository_root
+from bdpbench.contracts.paths import repository_root
 
 
 def _wrapper(**environment: str) -> subprocess.CompletedProcess[str]:

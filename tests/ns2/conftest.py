@@ -12,7 +12,7 @@ from pathlib import Path
 
 import pytest
 
-from bdpbench.ns2.build import build_prefix, current_build_id
+from bdpbench.simulation.build import build_prefix, current_build_id
 
 ROOT = Path(__file__).resolve().parent.parent.parent
 ARCHIVE = "ns-tiny.tar.xz"

@@ -11,9 +11,9 @@ from pathlib import Path
 
 import pytest
 
-from bdpbench.model.load import load_study
-from bdpbench.model.paths import tcl_dir
-from bdpbench.model.runs import Run, expand_tier
+from bdpbench.contracts.paths import tcl_dir
+from bdpbench.studies.load import load_study
+from bdpbench.studies.runs import Run, expand_tier
 
 Outputs = Callable[[Path, list[str], Path], dict[str, str]]
 

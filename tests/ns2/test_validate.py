@@ -12,9 +12,9 @@ from pathlib import Path
 
 import pytest
 
+from bdpbench.contracts.paths import repository_root
 from bdpbench.errors import BdpbenchError
-from bdpbench.model.paths import repository_root
-from bdpbench.ns2.validation import (
+from bdpbench.simulation.validation import (
     QUICK_SUBSETS,
     Limits,
     Suite,
@@ -23,7 +23,7 @@ from bdpbench.ns2.validation import (
     read_known_differences,
     run_subset,
 )
-from bdpbench.ns2.validation.judge import not_same
+from bdpbench.simulation.validation.judge import not_same
 
 LIMITS = Limits(seconds=120)
 

@@ -14,16 +14,17 @@ PACKAGE = Path(bdpbench.__file__).parent
 FLOORS = {
     "errors": 0,
     "units": 0,
-    "model": 1,
-    "ns2": 2,
-    "trace": 2,
-    "metrics": 2,
-    "score": 2,
-    "recover": 2,
-    "report": 2,
-    "archive": 2,
-    "workflow": 3,
-    "cli": 4,
+    "contracts": 1,
+    "studies": 2,
+    "simulation": 3,
+    "trace": 3,
+    "metrics": 3,
+    "score": 3,
+    "recover": 3,
+    "pages": 3,
+    "archive": 3,
+    "app": 4,
+    "cli": 5,
 }
 
 

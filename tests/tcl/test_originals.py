@@ -17,7 +17,7 @@ from pathlib import Path
 
 import pytest
 
-from bdpbench.workflow.recovering import recover_scripts
+from bdpbench.app.recovering import recover_scripts
 
 # Protocols of Appendices A and B; H-TCP is in the others only, SACK in these only.
 STANDARD = ("SACK", "HS", "Scalable", "BIC", "CUBIC", "FAST")

@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from bdpbench.model.load import load_study
+from bdpbench.studies.load import load_study
 
 RunOk = Callable[..., Path]
 Columns = Callable[[Path], list[list[float]]]

@@ -18,7 +18,7 @@ from bdpbench.archive.container import (
 )
 from bdpbench.archive.crate import METADATA_NAME, crate_problems
 from bdpbench.archive.manifest import MANIFEST_NAME, parse_manifest
-from bdpbench.model.files import sha256_of
+from bdpbench.contracts.files import sha256_of
 
 MOST_BYTES = 8_000_000_000
 """Limit of what an archive may unpack to; with all runs' tables sharma2006 takes 0.5 GB."""

@@ -42,7 +42,7 @@ def command(
     Several files are parts of one trace, in this order; they may be compressed (gzip, zstd,
     bzip2). The format is told from the content. Memory does not grow with the trace.
     """
-    from bdpbench.workflow.analyzing import analyze, definition_lines, request_of
+    from bdpbench.app.analyze.analyzing import analyze, definition_lines, request_of
 
     if list_metrics:
         for line in definition_lines():

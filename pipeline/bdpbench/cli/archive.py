@@ -39,6 +39,6 @@ def command(
     The files that ns-2 wrote are left out; their checksums are in runs.json. --with-runs adds
     the same series as parquet tables: about 2 MB a run.
     """
-    from bdpbench.workflow.archiving import archive_study
+    from bdpbench.app.keep.archiving import archive_study
 
     archive_study(study, tier, output, allow_partial=allow_partial, with_runs=with_runs)

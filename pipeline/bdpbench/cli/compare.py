@@ -32,7 +32,7 @@ def command(
 
     Exit code 1 when any metric moved beyond its bounds.
     """
-    from bdpbench.workflow.comparing import compare_results
+    from bdpbench.app.keep.comparing import compare_results
 
     share = None if percent is None else percent / 100
     if compare_results(first, second, html, json_file, share):

@@ -20,8 +20,8 @@ def command(
     show_runs: bool,
 ) -> None:
     """Show studies, their scenarios and runs, and the CPU time that they are expected to take."""
-    from bdpbench.model.runs import Selection
-    from bdpbench.workflow.listing import list_runs, list_scenarios, list_studies
+    from bdpbench.app.say.listing import list_runs, list_scenarios, list_studies
+    from bdpbench.studies.runs import Selection
 
     selection = Selection(scenarios, protocols)
     if study is None:

@@ -13,7 +13,7 @@ import click
 @click.option("-o", "--output", required=True, type=click.Path(path_type=Path))
 def command(plan_file: Path, runs_dir: Path, output: Path) -> None:
     """Compute the metrics of the finished runs of PLAN_FILE; writes parquet, and CSV beside it."""
-    from bdpbench.model.plan import read_plan
-    from bdpbench.workflow.stages import measure_plan, write_metrics
+    from bdpbench.app.run.stages import measure_plan, write_metrics
+    from bdpbench.studies.plan import read_plan
 
     write_metrics(measure_plan(read_plan(plan_file), runs_dir), output)

@@ -34,10 +34,10 @@ def command() -> None:
 @variant_option
 def build(backend: str | None, source: Path | None, marker: Path | None, variant: str) -> None:
     """Build ns-2 for this checkout, unless it is built; stock always on this machine."""
-    from bdpbench.model.files import write_json_atomically
-    from bdpbench.ns2.backend import Backend, NativeBackend
-    from bdpbench.ns2.build import current_build_id
-    from bdpbench.workflow.run import backend_for
+    from bdpbench.app.run.run_study import backend_for
+    from bdpbench.contracts.files import write_json_atomically
+    from bdpbench.simulation.backend import Backend, NativeBackend
+    from bdpbench.simulation.build import current_build_id
 
     chosen: Backend = (
         backend_for(backend)
@@ -53,7 +53,7 @@ def build(backend: str | None, source: Path | None, marker: Path | None, variant
 @variant_option
 def path(variant: str) -> None:
     """Print the ns-2 binary in use (native backend)."""
-    from bdpbench.ns2.build import current_build_id, require_build
+    from bdpbench.simulation.build import current_build_id, require_build
 
     click.echo(str(require_build(current_build_id(variant)).binary))
 
@@ -64,7 +64,7 @@ def info(backend: str | None) -> None:
     """Print how the ns-2 in use was built, as JSON."""
     import json
 
-    from bdpbench.workflow.run import backend_for
+    from bdpbench.app.run.run_study import backend_for
 
     click.echo(json.dumps(backend_for(backend).info(), indent=2, sort_keys=True))
 
@@ -73,7 +73,7 @@ def info(backend: str | None) -> None:
 @backend_option
 def backend_name(backend: str | None) -> None:
     """Print the backend that is in use: docker or native."""
-    from bdpbench.workflow.run import backend_for
+    from bdpbench.app.run.run_study import backend_for
 
     click.echo(backend_for(backend).name)
 
@@ -82,7 +82,7 @@ def backend_name(backend: str | None) -> None:
 @variant_option
 def build_id(variant: str) -> None:
     """Print the id of the build that this checkout leads to."""
-    from bdpbench.ns2.build import current_build_id
+    from bdpbench.simulation.build import current_build_id
 
     click.echo(current_build_id(variant))
 
@@ -128,7 +128,7 @@ def validate(
     Fails where a test differs from its reference that is not in ns2/known_differences.yaml, where
     one that is there agrees, and, with --compare, where any output is not the same.
     """
-    from bdpbench.workflow.validating import ValidationRequest, validate
+    from bdpbench.app.validate.validating import ValidationRequest, validate
 
     request = ValidationRequest(
         variant=variant,

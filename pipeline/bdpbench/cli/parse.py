@@ -14,8 +14,8 @@ import click
 )
 def command(run_dirs: tuple[Path, ...], output: Path | None) -> None:
     """Turn the output files of finished runs in RUN_DIRS into parquet tables."""
-    from bdpbench.model.files import write_json_atomically
-    from bdpbench.workflow.stages import parse_runs
+    from bdpbench.app.run.stages import parse_runs
+    from bdpbench.contracts.files import write_json_atomically
 
     manifests = parse_runs(run_dirs)
     if output is not None:

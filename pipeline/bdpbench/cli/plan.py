@@ -22,11 +22,11 @@ def command(
     scripts: Path | None,
 ) -> None:
     """Write the plan of a tier of STUDY, and print its path."""
-    from bdpbench.model.config import load_config
-    from bdpbench.model.paths import results_dir
-    from bdpbench.model.runs import Selection
-    from bdpbench.ns2.build import current_build_id
-    from bdpbench.workflow.planning import prepare
+    from bdpbench.app.run.planning import prepare
+    from bdpbench.contracts.paths import results_dir
+    from bdpbench.simulation.build import current_build_id
+    from bdpbench.studies.config import load_config
+    from bdpbench.studies.runs import Selection
 
     config = load_config()
     prepared = prepare(

@@ -23,6 +23,6 @@ from bdpbench.cli.options import study_argument, tier_option
 )
 def command(study: str | None, tier: str | None, allow_partial: bool, output: Path | None) -> None:
     """Put the report of STUDY with its metrics and scorecard into reports/published/STUDY/."""
-    from bdpbench.workflow.publishing import publish_study
+    from bdpbench.app.keep.publishing import publish_study
 
     publish_study(study, tier, allow_partial=allow_partial, output=output)

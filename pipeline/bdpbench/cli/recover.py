@@ -28,7 +28,7 @@ def command(thesis: Path, output: Path) -> None:
 
     `./bdpbench run sharma2006 --scripts DIR` repeats the study with the recovered scripts.
     """
-    from bdpbench.workflow.recovering import recover_scripts, summary_of
+    from bdpbench.app.recovering import recover_scripts, summary_of
 
     for line in summary_of(recover_scripts(thesis, output), output):
         click.echo(line)

@@ -49,7 +49,7 @@ def command(
     if runs_dir is not None:
         _stage(study, runs_dir, metrics_file, scorecard_file, output)
         return
-    from bdpbench.workflow.exporting import export_study, report_study
+    from bdpbench.app.keep.exporting import export_study, report_study
 
     if folder is None:
         report_study(study, tier, output)
@@ -66,8 +66,8 @@ def _stage(
 ) -> None:
     if plan_file is None or metrics_file is None or scorecard_file is None or output is None:
         raise click.UsageError("--runs needs PLAN_FILE, --metrics, --scorecard and --output.")
-    from bdpbench.model.plan import read_plan
-    from bdpbench.workflow.stages import read_metrics, read_scorecard, report_plan
+    from bdpbench.app.run.stages import read_metrics, read_scorecard, report_plan
+    from bdpbench.studies.plan import read_plan
 
     report_plan(
         read_plan(Path(plan_file)),

@@ -47,9 +47,9 @@ def command(
 
     Finished runs are kept and never simulated again; an interrupted run resumes by itself.
     """
+    from bdpbench.app.run.run_study import RunRequest, run_study
     from bdpbench.errors import BdpbenchError
-    from bdpbench.model.runs import Selection
-    from bdpbench.workflow.run import RunRequest, run_study
+    from bdpbench.studies.runs import Selection
 
     if quiet and as_json:
         raise BdpbenchError("--quiet and --json contradict each other", hint="give one of them")

@@ -13,8 +13,8 @@ import click
 @click.option("-o", "--output", required=True, type=click.Path(path_type=Path))
 def command(plan_file: Path, metrics_file: Path, output: Path) -> None:
     """Compare the metrics of PLAN_FILE with the published numbers and claims of its study."""
-    from bdpbench.model.files import write_json_atomically
-    from bdpbench.model.plan import read_plan
-    from bdpbench.workflow.stages import read_metrics, score_plan
+    from bdpbench.app.run.stages import read_metrics, score_plan
+    from bdpbench.contracts.files import write_json_atomically
+    from bdpbench.studies.plan import read_plan
 
     write_json_atomically(output, score_plan(read_plan(plan_file), read_metrics(metrics_file)))

@@ -18,11 +18,11 @@ import click
 )
 def command(run_dir: Path, backend: str) -> None:
     """Run ns-2 for the planned run in RUN_DIR, unless it is finished."""
+    from bdpbench.app.run.streaming import reduce_stream
     from bdpbench.errors import BdpbenchError
-    from bdpbench.ns2.backend import DockerBackend, NativeBackend
-    from bdpbench.ns2.build import current_build_id
-    from bdpbench.ns2.simulate import read_run, read_spec, simulate
-    from bdpbench.workflow.streaming import reduce_stream
+    from bdpbench.simulation.backend import DockerBackend, NativeBackend
+    from bdpbench.simulation.build import current_build_id
+    from bdpbench.simulation.simulate import read_run, read_spec, simulate
 
     run_dir = run_dir.resolve()
     planned = read_spec(run_dir)["ns2_build_id"]

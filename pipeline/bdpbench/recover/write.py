@@ -11,8 +11,8 @@ from itertools import groupby
 from pathlib import Path
 from typing import Any
 
+from bdpbench.contracts.files import sha256_of
 from bdpbench.errors import BdpbenchError
-from bdpbench.model.files import sha256_of
 from bdpbench.recover.listing import Repair
 from bdpbench.recover.repair import Recovered
 from bdpbench.recover.rules import RULES

@@ -8,8 +8,8 @@ from typing import Annotated, Any, Literal
 
 from pydantic import BaseModel, ConfigDict, Field, RootModel
 
-from bdpbench.model.study import known_or_suggest
-from bdpbench.model.yaml_files import YamlFile
+from bdpbench.contracts.yaml_files import YamlFile
+from bdpbench.studies.study import known_or_suggest
 
 Scalar = int | float | str
 

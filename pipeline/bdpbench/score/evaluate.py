@@ -8,8 +8,8 @@ from dataclasses import dataclass
 from itertools import pairwise, product
 from typing import Any
 
+from bdpbench.contracts.yaml_files import suggest
 from bdpbench.errors import BdpbenchError
-from bdpbench.model.yaml_files import suggest
 from bdpbench.score.claims import (
     AllOf,
     Compare,

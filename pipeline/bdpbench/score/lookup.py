@@ -9,7 +9,7 @@ from typing import Any
 import polars as pl
 
 from bdpbench.errors import BdpbenchError
-from bdpbench.model.study import known_or_suggest
+from bdpbench.studies.study import known_or_suggest
 
 
 @dataclass(frozen=True)

@@ -9,7 +9,7 @@ from dataclasses import dataclass
 import polars as pl
 
 from bdpbench.errors import BdpbenchError
-from bdpbench.model.streams import REDUCED_TABLES
+from bdpbench.studies.streams import REDUCED_TABLES
 
 BIC_DELAY_FIELDS = ("delay_min", "delay_avg", "delay_max", "low_utilization_indication")
 """What the monitor of BIC writes behind cwnd on each line; accepted, not kept."""

@@ -13,8 +13,8 @@ from typing import Any
 
 import polars as pl
 
+from bdpbench.contracts.files import read_json, sha256_of, write_json_atomically
 from bdpbench.errors import BdpbenchError
-from bdpbench.model.files import read_json, sha256_of, write_json_atomically
 from bdpbench.trace.formats import FORMATS, Format, format_of
 from bdpbench.trace.reader import read_output
 

@@ -8,7 +8,7 @@ from pathlib import Path
 
 import pytest
 
-from bdpbench.model.paths import tcl_dir
+from bdpbench.contracts.paths import tcl_dir
 from bdpbench.recover import Recovered, Vocabulary, procedures, repair_appendix
 from bdpbench.recover.appendices import Appendix, Line
 

@@ -7,8 +7,8 @@ from collections.abc import Callable
 
 import pytest
 
+from bdpbench.contracts.paths import tcl_dir
 from bdpbench.errors import BdpbenchError
-from bdpbench.model.paths import tcl_dir
 from bdpbench.recover import Recovered, Vocabulary
 from bdpbench.recover.appendices import Appendix, Line
 from bdpbench.recover.name_rules import UTILS_VARIABLES

@@ -7,8 +7,8 @@ from pathlib import Path
 
 import pytest
 
+from bdpbench.contracts.paths import tcl_dir
 from bdpbench.errors import BdpbenchError
-from bdpbench.model.paths import tcl_dir
 from bdpbench.recover import check_scripts
 
 

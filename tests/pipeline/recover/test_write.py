@@ -10,8 +10,8 @@ from typing import Any
 
 import pytest
 
+from bdpbench.contracts.files import sha256_of
 from bdpbench.errors import BdpbenchError
-from bdpbench.model.files import sha256_of
 from bdpbench.recover import (
     RULES,
     Vocabulary,

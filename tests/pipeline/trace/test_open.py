@@ -16,8 +16,8 @@ import polars as pl
 import pytest
 from tests.pipeline.trace.conftest import read
 
+from bdpbench.contracts.paths import repository_root
 from bdpbench.errors import BdpbenchError
-from bdpbench.model.paths import repository_root
 from bdpbench.trace import open_trace, sources
 
 LINES = (

@@ -17,7 +17,7 @@ from typing import Any
 
 import polars as pl
 
-from bdpbench.model.paths import home_dir
+from bdpbench.contracts.paths import home_dir
 from bdpbench.trace.schema import EVENT, EVENTS, PACKETS
 
 COLUMNS = tuple(PACKETS)[:18]

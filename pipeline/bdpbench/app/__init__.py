@@ -1,0 +1,1 @@
+"""What the commands do: the rooms below joined into whole tasks."""

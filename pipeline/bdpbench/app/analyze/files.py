@@ -1,0 +1,136 @@
+"""What `bdpbench analyze` found, as files: a table, everything as JSON, or a page."""
+
+from __future__ import annotations
+
+import types
+from collections.abc import Callable, Mapping
+from dataclasses import asdict
+from pathlib import Path
+from typing import Any
+
+import polars as pl
+
+from bdpbench import __version__
+from bdpbench.app.analyze.analysis import Analysis, account_of
+from bdpbench.app.run.stages import write_atomically
+from bdpbench.contracts.files import write_json_atomically
+from bdpbench.errors import BdpbenchError
+from bdpbench.metrics.packets import PACKET_DEFINITIONS
+
+ANALYSIS_VERSION = 1
+
+
+def write_analysis(analysis: Analysis, path: Path) -> None:
+    """Write a measured packet trace, atomically, in the format that the suffix names.
+
+    ``.csv`` and ``.parquet`` hold the metrics, a row a metric and subject; ``.json`` all tables,
+    definitions and the account of the lines; ``.html`` a page that opens offline.
+
+    Raises:
+        BdpbenchError: when the file cannot be written.
+    """
+    try:
+        _WRITERS[path.suffix.lower()](analysis, path)
+    except OSError as error:
+        raise _unwritable(path, error) from None
+
+
+def write_samples(summary: pl.DataFrame, path: Path) -> None:
+    """Write the summary of a trace of samples: as a table, or as JSON.
+
+    Raises:
+        BdpbenchError: for ``.html``, and when the file cannot be written.
+    """
+    suffix = path.suffix.lower()
+    if suffix == ".html":
+        raise BdpbenchError(
+            "a page is made of packet traces; this trace has samples",
+            where=str(path),
+            hint="give -o a name that ends in .csv, .parquet or .json",
+        )
+    try:
+        if suffix == ".json":
+            rows = summary.to_dicts()
+            write_json_atomically(path, {"schema_version": ANALYSIS_VERSION, "samples": rows})
+        else:
+            _write_table(summary, path)
+    except OSError as error:
+        raise _unwritable(path, error) from None
+
+
+def _unwritable(path: Path, error: OSError) -> BdpbenchError:
+    return BdpbenchError(f"cannot be written: {error.strerror}", where=str(path))
+
+
+def _write_table(frame: pl.DataFrame, path: Path) -> None:
+    csv = path.suffix.lower() == ".csv"
+    write_atomically(path, frame.write_csv if csv else frame.write_parquet)
+
+
+def _write_metrics(analysis: Analysis, path: Path) -> None:
+    _write_table(analysis.metrics, path)
+
+
+def _write_json(analysis: Analysis, path: Path) -> None:
+    sums = analysis.sums
+    content = {
+        "schema_version": ANALYSIS_VERSION,
+        "bdpbench": __version__,
+        "trace": analysis.name,
+        "format": analysis.trace_format,
+        "start_s": sums.start_s,
+        "end_s": sums.end_s,
+        "last_s": sums.last_s,
+        "bin_s": sums.bin_s,
+        "account": account_of(analysis.report),
+        "metrics": _rows(analysis.metrics),
+        **{name: _rows(frame) for name, frame in sums.tables().items()},
+        "definitions": _definitions(analysis.metrics),
+    }
+    write_json_atomically(path, content)
+
+
+def _rows(frame: pl.DataFrame) -> list[dict[str, Any]]:
+    """Rows of a frame; what is no finite number is null, since JSON has no other way to say it."""
+    floats = [name for name, dtype in frame.schema.items() if dtype.is_float()]
+    finite = [pl.when(pl.col(name).is_finite()).then(name).alias(name) for name in floats]
+    return frame.with_columns(finite).to_dicts()
+
+
+def _definitions(metrics: pl.DataFrame) -> list[dict[str, str]]:
+    used = set(metrics["metric"])
+    return [asdict(each) for metric, each in PACKET_DEFINITIONS.items() if metric in used]
+
+
+def _write_page(analysis: Analysis, path: Path) -> None:
+    from bdpbench.pages.analysis import TracePage, build_trace_page  # altair takes half a second
+
+    sums = analysis.sums
+    build_trace_page(
+        TracePage(
+            name=analysis.name,
+            trace_format=analysis.trace_format,
+            start_s=sums.start_s,
+            end_s=sums.end_s,
+            last_s=sums.last_s,
+            bin_s=sums.bin_s,
+            whole=analysis.whole,
+            metrics=analysis.metrics,
+            tables=sums.tables(),
+            definitions=_definitions(analysis.metrics),
+            account=account_of(analysis.report),
+        ),
+        path,
+    )
+
+
+_WRITERS: Mapping[str, Callable[[Analysis, Path], None]] = types.MappingProxyType(
+    {
+        ".html": _write_page,
+        ".csv": _write_metrics,
+        ".parquet": _write_metrics,
+        ".json": _write_json,
+    }
+)
+SUFFIXES = tuple(_WRITERS)
+"""Suffixes of the files that can be written."""

@@ -1,0 +1,189 @@
+"""What `bdpbench analyze` found, as aligned text for a terminal."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterator, Mapping, Sequence
+
+import polars as pl
+
+from bdpbench.app.analyze.analysis import Analysis
+from bdpbench.trace import Report
+
+_MOST_ROWS = 20
+_DIGITS = 4
+# Head of a column, and the metric that stands in it.
+_FLOW_COLUMNS = {
+    "Mbit/s": "throughput",
+    "goodput": "goodput",
+    "loss": "packet_loss_rate",
+    "resent": "retransmissions",
+    "delay ms": "one_way_delay",
+    "jitter ms": "jitter",
+    "RTT ms": "rtt",
+    "fair share": "max_min_share",
+}
+_LINK_COLUMNS = {
+    "capacity": "link_capacity",
+    "Mbit/s": "link_throughput",
+    "used": "link_utilization",
+    "loss": "link_loss_rate",
+    "mean queue": "mean_queue_length",
+    "max": "max_queue_length",
+    "wait ms": "queueing_delay",
+    "max ms": "max_queueing_delay",
+}
+_SHARES = {"packet_loss_rate", "link_utilization", "link_loss_rate"}
+
+
+def summary_lines(analysis: Analysis) -> Iterator[str]:
+    """Flows, links and fairness of a packet trace."""
+    sums = analysis.sums
+    yield f"{analysis.name}: {analysis.trace_format} trace, {analysis.report.lines:,} lines"
+    kind = "whole trace" if analysis.whole else "window, half-open"
+    yield (
+        f"{sums.start_s:.10g} s to {sums.end_s:.10g} s ({kind}), {sums.seconds:.6g} s; "
+        f"last event at {sums.last_s:.10g} s"
+    )
+    values = _values(analysis.metrics)
+    flows = [each for each in values if each.startswith("flow:")]
+    if flows:
+        yield ""
+        yield from _flow_table(analysis, flows, values)
+    links = [each for each in values if each.startswith("link:")]
+    if links:
+        yield ""
+        yield from _table("link", links, _LINK_COLUMNS, values, {})
+    if analysis.sums.losses.height:
+        yield ""
+        yield from _loss_lines(analysis.sums.losses)
+    if "trace" in values:
+        yield ""
+        yield from _fairness_lines(values["trace"])
+    if sums.forgotten:
+        yield f"{sums.forgotten:,} packets were sent of which the trace does not tell the end"
+
+
+def metric_lines(metrics: pl.DataFrame) -> Iterator[str]:
+    """A line a value: metric, subject, value, unit."""
+    rows = [
+        (metric, subject, "-" if value is None else f"{value:.10g}", "" if unit == "1" else unit)
+        for metric, subject, value, unit in metrics.select(
+            "metric", "subject", "value", "unit"
+        ).iter_rows()
+    ]
+    yield from _aligned([("metric", "of", "value", "unit"), *rows], left={0, 1, 3})
+
+
+def samples_lines(summary: pl.DataFrame, name: str, trace_format: str) -> Iterator[str]:
+    """Extremes and means of a trace of samples."""
+    yield f"{name}: {trace_format} trace"
+    yield ""
+    head = tuple(summary.columns)
+    rows = [
+        tuple(each if isinstance(each, str) else _number(each) for each in row)
+        for row in summary.iter_rows()
+    ]
+    yield from _aligned([head, *rows], left={0, 1})
+
+
+def account_lines(report: Report) -> Iterator[str]:
+    """What became of lines that are none, of a cut end, and of times that run backwards."""
+    if report.skipped:
+        yield f"{report.skipped:,} of {report.lines:,} lines skipped, the first:"
+        for each in report.first_skipped[:3]:
+            yield f"  {each.source}:{each.line}: {each.reason}"
+    if report.backwards:
+        yield f"time runs backwards in {report.backwards:,} lines"
+    if not report.complete:
+        yield f"read up to the end of the window: {report.lines:,} lines"
+
+
+def _values(metrics: pl.DataFrame) -> dict[str, dict[str, float | None]]:
+    """Subject → metric → value, subjects in their order."""
+    found: dict[str, dict[str, float | None]] = {}
+    for metric, subject, value in metrics.select("metric", "subject", "value").iter_rows():
+        found.setdefault(subject, {})[metric] = value
+    return found
+
+
+def _flow_table(
+    analysis: Analysis, flows: Sequence[str], values: Mapping[str, Mapping[str, float | None]]
+) -> Iterator[str]:
+    rows = analysis.sums.flows.filter(pl.col("kind") == "data").select(
+        "subject",
+        "type",
+        pl.format("{}>{}", pl.col("src_node").fill_null(-1), pl.col("dst_node").fill_null(-1)),
+    )
+    about = {subject: (kind, ends) for subject, kind, ends in rows.iter_rows()}
+    # The largest are shown; what is not known counts as nothing.
+    largest = sorted(flows, key=lambda each: -(values[each].get("throughput") or 0.0))
+    shown = [each for each in flows if each in set(largest[:_MOST_ROWS])]
+    yield from _table("flow", shown, _FLOW_COLUMNS, values, about)
+    if len(flows) > len(shown):
+        yield f"and {len(flows) - len(shown):,} smaller flows (-o FILE writes all)"
+
+
+def _table(
+    kind: str,
+    subjects: Sequence[str],
+    columns: Mapping[str, str],
+    values: Mapping[str, Mapping[str, float | None]],
+    about: Mapping[str, tuple[str, str]],
+) -> Iterator[str]:
+    more = ("type", "from>to") if about else ()
+    rows = [(kind, *more, *columns)]
+    for subject in subjects[:_MOST_ROWS]:
+        cells = (_cell(metric, values[subject].get(metric)) for metric in columns.values())
+        rows.append((subject.removeprefix(f"{kind}:"), *about.get(subject, ()), *cells))
+    yield from _aligned(rows, left=set(range(1 + len(more))))
+    if len(subjects) > _MOST_ROWS:
+        yield f"and {len(subjects) - _MOST_ROWS:,} more {kind}s (-o FILE writes all)"
+
+
+def _loss_lines(losses: pl.DataFrame) -> Iterator[str]:
+    rows = [
+        (str(layer), str(reason), str(kind), f"{count:,}")
+        for layer, reason, kind, count in losses.head(_MOST_ROWS)
+        .select("layer", "reason", "type", "dropped_pkts")
+        .iter_rows()
+    ]
+    yield from _aligned([("dropped at", "by", "type", "packets"), *rows], left={0, 1, 2})
+
+
+def _fairness_lines(values: Mapping[str, float | None]) -> Iterator[str]:
+    names = {
+        "fairness_index": "Jain's fairness index",
+        "max_min_fairness_index": "Jain's index of throughput over max-min fair share",
+        "throughput_asymmetry": "asymmetry (x1 - x2)/(x1 + x2)",
+        "throughput_ratio": "throughput ratio x1/x2",
+        "throughput_convergence_time": "convergence time, s",
+    }
+    for metric, name in names.items():
+        if metric in values:
+            yield f"{name}: {_number(values[metric])}"
+
+
+def _cell(metric: str, value: float | None) -> str:
+    if value is not None and metric in _SHARES:
+        return f"{_number(100 * value)} %"
+    return _number(value)
+
+
+def _number(value: float | None) -> str:
+    """Four significant digits, and all of those before the point."""
+    if value is None or not math.isfinite(value):
+        return "-"
+    magnitude = math.floor(math.log10(abs(value))) if value else 0
+    text = f"{value:,.{min(9, max(0, _DIGITS - 1 - magnitude))}f}"
+    return text.rstrip("0").rstrip(".") if "." in text else text
+
+
+def _aligned(rows: Sequence[tuple[str, ...]], left: set[int]) -> Iterator[str]:
+    widths = [max(len(row[column]) for row in rows) for column in range(len(rows[0]))]
+    for row in rows:
+        cells = (
+            cell.ljust(width) if column in left else cell.rjust(width)
+            for column, (cell, width) in enumerate(zip(row, widths, strict=True))
+        )
+        yield "  ".join(cells).rstrip()

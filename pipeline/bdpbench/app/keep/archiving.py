@@ -1,0 +1,235 @@
+"""`bdpbench archive`: a finished tier with all that it was made of, in one file."""
+
+from __future__ import annotations
+
+import hashlib
+import re
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+from bdpbench import __version__
+from bdpbench.app.keep.bundle import Bundle, json_bytes
+from bdpbench.app.keep.checkout import origin
+from bdpbench.app.keep.collecting import collect
+from bdpbench.app.say.summary import totals_sentence
+from bdpbench.archive import (
+    MANIFEST_NAME,
+    Crate,
+    Entry,
+    crate_json,
+    format_manifest,
+    write_archive,
+)
+from bdpbench.archive.crate import METADATA_NAME
+from bdpbench.contracts.files import sha256_of
+from bdpbench.contracts.paths import config_dir, repository_root, study_dir
+from bdpbench.contracts.yaml_files import YamlFile
+from bdpbench.errors import BdpbenchError
+from bdpbench.pages import ExportRequest, export_files
+from bdpbench.studies.config import load_config
+
+_SOURCES = (
+    ".dockerignore",
+    "CHANGELOG.md",
+    "CITATION.cff",
+    "CONTRIBUTING.md",
+    "Dockerfile",
+    "LICENSE",
+    "README.md",
+    "Snakefile",
+    "bdpbench",
+    "ns2",
+    "pipeline",
+    "pyproject.toml",
+    "reports",
+    "tcl",
+    "workflow",
+)
+# Results, pictures of them, and what other programs leave behind.
+_LEFT_OUT = re.compile(
+    r"reports/(published/|[^/]+\.png$)|(^|/)(__pycache__|\.[^/]+|[^/]+\.egg-info)/|\.pyc$|~$"
+)
+_SOURCE_FOLDER = "source"
+_WORKFLOW = f"{_SOURCE_FOLDER}/Snakefile"
+
+_DESCRIPTIONS = {
+    "report.html": "The report: one file that opens offline",
+    "metrics.csv": "Every metric of every run, with unit, window and definition",
+    "metrics.parquet": "The same table as parquet",
+    "scorecard.json": "Every published number and statement with its verdict",
+    "plan.json": "The runs of the tier and their parameters",
+    "runs.json": "Parameters, checksums of outputs, times and memory of every run",
+    "provenance.json": "Versions of bdpbench, ns-2 and the configuration",
+    "exports/captions.md": "Captions of figures and tables: runs, definitions, build, commit",
+    "source/ns2/SOURCE.lock": "Name, checksum and origins of the source archive of ns-2.35",
+    "source/pipeline/requirements.lock": "Every Python package with version and checksums",
+}
+
+
+def archive_study(
+    study: str | None,
+    tier: str | None,
+    output: Path | None,
+    *,
+    allow_partial: bool,
+    with_runs: bool,
+) -> None:
+    """Write the archive of a tier, and print its size and SHA-256.
+
+    Results, configuration and sources that are equal give equal bytes, wherever and whenever it
+    is made. ns-2's own output files are left out: they are large, and ``runs.json`` has their
+    checksums.
+
+    Args:
+        study: key; None takes that of ``config.yaml``.
+        tier: None takes that of ``config.yaml``.
+        output: the zip; ``<study>-<tier>.zip`` in the current folder unless given.
+        allow_partial: archive although runs are missing.
+        with_runs: add the tables and the record of every run.
+
+    Raises:
+        BdpbenchError: when runs of the tier are missing, or ``output`` cannot be written.
+    """
+    config = load_config()
+    path = output or Path(f"{study or config.study}-{tier or config.tier}.zip")
+    _check_output(path)
+    bundle = Bundle(collect(study, tier, allow_partial=allow_partial))
+    entries: dict[str, Entry] = {**bundle.kept_files(), "plan.json": json_bytes(bundle.plan)}
+    entries["README.md"] = _readme(bundle, entries["README.md"], with_runs=with_runs)
+    entries |= dict(_exports(bundle))
+    entries |= dict(_sources(bundle.plan["study"]))
+    entries |= {name: entries[f"{_SOURCE_FOLDER}/{name}"] for name in ("LICENSE", "CITATION.cff")}
+    for facts in bundle.builds():
+        short = str(facts.get("binary_sha256", "unknown"))[:12]
+        entries[f"environment/ns-bdpbench-{short}.json"] = json_bytes(facts)
+    if with_runs:
+        entries |= dict(_runs(bundle))
+    _seal(entries, bundle)
+    write_archive(path, entries)
+    print(totals_sentence(bundle.results.scorecard))
+    print(f"{path}: {len(entries)} files, {path.stat().st_size / 1e6:.1f} MB")
+    print(f"SHA-256 {sha256_of(path)}")
+
+
+def _check_output(path: Path) -> None:
+    if path.is_dir():
+        raise BdpbenchError("is a folder; name the file to write", where=str(path))
+    try:
+        path.parent.mkdir(parents=True, exist_ok=True)
+        with path.with_name(f".{path.name}.tmp").open("wb"):
+            pass
+        path.with_name(f".{path.name}.tmp").unlink()
+    except OSError as error:
+        raise BdpbenchError(f"cannot be written ({error.strerror})", where=str(path)) from None
+
+
+def _exports(bundle: Bundle) -> Iterator[tuple[str, bytes]]:
+    """Figures as SVG, of several runs each (the report draws those of one), and all tables."""
+    request = ExportRequest(("svg",), origin(bundle.plan["ns2_build_id"]), several_runs=True)
+    for name, content in export_files(**bundle.inputs, request=request):
+        yield f"exports/{name}", content
+
+
+def _sources(study: str) -> Iterator[tuple[str, bytes]]:
+    """The checkout as far as it decides results, with the configuration of this study alone."""
+    root = repository_root()
+    for name in _SOURCES:
+        top = root / name
+        files = sorted(top.rglob("*")) if top.is_dir() else [top]
+        for path in files:
+            relative = path.relative_to(root).as_posix()
+            if path.is_file() and not path.is_symlink() and not _LEFT_OUT.search(relative):
+                yield f"{_SOURCE_FOLDER}/{relative}", path.read_bytes()
+    config = f"{_SOURCE_FOLDER}/config"
+    yield f"{config}/config.yaml", (config_dir() / "config.yaml").read_bytes()
+    folder = study_dir(study)
+    for path in sorted(folder.rglob("*")):
+        relative = path.relative_to(folder).as_posix()
+        if path.is_file() and not _LEFT_OUT.search(relative):
+            yield f"{config}/studies/{study}/{relative}", path.read_bytes()
+
+
+def _runs(bundle: Bundle) -> Iterator[tuple[str, Entry]]:
+    for run_id, info in bundle.run_info.items():
+        yield f"runs/{run_id}/run.json", json_bytes(info)
+        for path in sorted((bundle.results.runs_dir / run_id / "tables").iterdir()):
+            yield f"runs/{run_id}/tables/{path.name}", path
+
+
+def _readme(bundle: Bundle, summary: Entry, *, with_runs: bool) -> bytes:
+    text = summary.decode() if isinstance(summary, bytes) else summary.read_text(encoding="utf-8")
+    study, tier = bundle.plan["study"], bundle.plan["tier"]
+    runs = "- `runs/`: tables and record of every run\n" if with_runs else ""
+    return f"""{text}
+## This archive
+
+- `exports/`: figures (SVG) and tables (LaTeX, Markdown, CSV) with their captions
+- `plan.json`: the runs of the tier; `environment/`: how ns-2 was built
+- `source/`: bdpbench, the study with its published values and claims, Tcl scripts, ns-2 patches
+{runs}- `ro-crate-metadata.json`: all of it for programs (RO-Crate)
+- `{MANIFEST_NAME}`: SHA-256 of every file
+
+The output files of ns-2 are not in it; `runs.json` has their checksums. To check and to repeat:
+
+```sh
+sha256sum -c {MANIFEST_NAME}              # or: ./bdpbench verify FILE.zip
+source/bdpbench run {study} --tier {tier}     # simulates everything anew
+```
+""".encode()
+
+
+def _seal(entries: dict[str, Entry], bundle: Bundle) -> None:
+    """Add the metadata and the manifest, which cover everything else."""
+    files = {name: _facts(entry) for name, entry in entries.items()}
+    entries[METADATA_NAME] = crate_json(_crate(bundle, files), files).encode()
+    checksums = {name: sha256 for name, (sha256, _) in files.items()}
+    checksums[METADATA_NAME] = _facts(entries[METADATA_NAME])[0]
+    entries[MANIFEST_NAME] = format_manifest(checksums).encode()
+
+
+def _facts(entry: Entry) -> tuple[str, int]:
+    """SHA-256 and size."""
+    if isinstance(entry, bytes):
+        return hashlib.sha256(entry).hexdigest(), len(entry)
+    return sha256_of(entry), entry.stat().st_size
+
+
+def _crate(bundle: Bundle, files: dict[str, tuple[str, int]]) -> Crate:
+    plan, study = bundle.plan, bundle.inputs["study"]
+    started, ended = bundle.times()
+    citation: dict[str, Any] = YamlFile(repository_root() / "CITATION.cff").data
+    commit = bundle.provenance()["bdpbench"]["commit"]
+    study_files = f"{_SOURCE_FOLDER}/config/studies/{plan['study']}/"
+    scripts = {f"{_SOURCE_FOLDER}/tcl/{run['script']}" for run in plan["runs"]}
+    return Crate(
+        name=f"Reproduction of {plan['study']} with ns-2.35, {plan['tier']} tier",
+        description=f"{study['title']}. {totals_sentence(bundle.results.scorecard)}".replace(
+            "**", ""
+        ),
+        date=ended[:10],
+        started=started,
+        ended=ended,
+        authors=[_author(each) for each in citation["authors"]],
+        licence=str(citation["license"]),
+        study=study.get("citation") or {"title": study["title"]},
+        workflow=_WORKFLOW,
+        software=[
+            ("bdpbench", f"{__version__}+{commit}" if commit else __version__, _home(citation)),
+            ("ns-2", f"2.35, build {plan['ns2_build_id']}", "https://www.isi.edu/nsnam/ns/"),
+        ],
+        inputs=sorted(name for name in files if name.startswith(study_files) or name in scripts),
+        outputs=sorted(name for name in files if "/" not in name and name in _DESCRIPTIONS),
+        descriptions={name: text for name, text in _DESCRIPTIONS.items() if name in files},
+    )
+
+
+def _author(author: dict[str, str]) -> tuple[str, bool]:
+    """Name of an author of ``CITATION.cff``, and whether it is one person's."""
+    if "name" in author:
+        return author["name"], False
+    return f"{author['given-names']} {author['family-names']}", True
+
+
+def _home(citation: dict[str, Any]) -> str:
+    return str(citation.get("repository-code") or citation.get("url") or "")

@@ -1,0 +1,113 @@
+"""`bdpbench compare`: two results beside each other, as text, HTML and JSON."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping, Sequence
+from pathlib import Path
+from typing import Any
+
+from bdpbench.app.say.listing import table_lines
+from bdpbench.archive.compare import Comparison, Tolerance, compare
+from bdpbench.archive.side import read_sides
+from bdpbench.contracts.files import write_json_atomically, write_text_atomically
+from bdpbench.errors import BdpbenchError
+from bdpbench.pages.compare_page import comparison_page, moved_row
+from bdpbench.score.scorecard import CLOSE_ASYMMETRY, CLOSE_SHARE
+
+_SHOWN = 40
+_SHOWN_FACTS = 12
+_DIGITS_OF_A_CHECKSUM = 16
+
+
+def compare_results(
+    first: Path, second: Path, html: Path | None, json_file: Path | None, share: float | None
+) -> bool:
+    """Print what moved between two results, and write it to files that are asked for.
+
+    Args:
+        first: an archive, a folder of ``reports/published/``, or ``results/STUDY/TIER``.
+        second: another.
+        html: page to write.
+        json_file: JSON file to write.
+        share: how far a metric without bounds may move; None takes that of a *close* number.
+
+    Returns:
+        Whether any metric moved beyond its bounds.
+
+    Raises:
+        BdpbenchError: when one is no result or damaged, or when they have no metric in common.
+    """
+    tolerance = Tolerance(CLOSE_SHARE if share is None else share, CLOSE_ASYMMETRY)
+    found = compare(*read_sides(first, second), tolerance)
+    if not found.compared and not found.redefined:
+        raise BdpbenchError("have no metric in common", where=f"{first} and {second}")
+    content = found.as_dict()
+    if html is not None:
+        write_text_atomically(html, comparison_page(content))
+    if json_file is not None:
+        write_json_atomically(json_file, content)
+    for line in comparison_lines(found):
+        print(line)
+    return bool(found.beyond)
+
+
+def comparison_lines(found: Comparison) -> Iterator[str]:
+    """The comparison as text for a terminal."""
+    content = found.as_dict()
+    yield f"first:  {found.first}"
+    yield f"second: {found.second}"
+    yield from _titled("versions and configuration that differ", content["facts"], _SHOWN_FACTS)
+    yield from _titled("runs that are configured otherwise", content["parameters"], _SHOWN)
+    yield from _titled("units or definitions that differ: not compared", content["redefined"])
+    for key, title in (("only_first", "only in the first"), ("only_second", "only in the second")):
+        yield from _titled(title, _by_scenario(content[key]), _SHOWN)
+    beyond = [_row(each) for each in content["moved"] if each["beyond"]]
+    yield from _titled("moved beyond their bounds", beyond, _SHOWN)
+    within = len(found.moved) - len(found.beyond)
+    yield ""
+    yield (
+        f"{found.compared} metrics compared: {found.compared - len(found.moved)} equal, "
+        f"{within} moved within their bounds, {len(found.beyond)} beyond"
+    )
+
+
+def _by_scenario(counts: Sequence[Mapping[str, Any]]) -> list[dict[str, Any]]:
+    """Metrics and values of each scenario that one side has alone."""
+    found: dict[str, dict[str, Any]] = {}
+    for each in counts:
+        row = found.setdefault(
+            each["scenario"], {"scenario": each["scenario"], "metrics": 0, "values": 0}
+        )
+        row["metrics"] += 1
+        row["values"] += each["values"]
+    return list(found.values())
+
+
+def _row(moved: Mapping[str, Any]) -> dict[str, str]:
+    row = moved_row(moved)
+    metric = f"{moved['metric']} ({row['subject']})"
+    run = f"{row['scenario']}: {row['run']}"
+    told = {name: row[name] for name in ("first", "second", "change")}
+    rest = {"percent": row["change_pct"], "bounds": row["bounds"], "why": row["why"]}
+    return {"metric": metric, "run": run, **told, **rest}
+
+
+def _titled(
+    title: str, rows: Sequence[Mapping[str, Any]], shown: int | None = None
+) -> Iterator[str]:
+    """A table under its title; nothing without rows."""
+    if not rows:
+        return
+    yield ""
+    yield f"{title}:"
+    cells = [tuple(rows[0]), *(tuple(map(_short, row.values())) for row in rows[:shown])]
+    yield from (f"  {line}" for line in table_lines(cells))
+    if shown is not None and len(rows) > shown:
+        yield f"  … and {len(rows) - shown} more; --html and --json have all of them"
+
+
+def _short(value: Any) -> str:
+    """A cell; of a checksum or a commit the start says enough."""
+    text = str(value)
+    is_hex = len(text) > _DIGITS_OF_A_CHECKSUM and set(text) <= set("0123456789abcdef+")
+    return text[:_DIGITS_OF_A_CHECKSUM] if is_hex else text or "–"

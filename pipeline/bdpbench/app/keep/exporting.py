@@ -1,0 +1,105 @@
+"""`bdpbench report`: the report of a study's finished runs, and its figures and tables as files."""
+
+from __future__ import annotations
+
+import os
+import sys
+from collections.abc import Sequence
+from pathlib import Path
+
+from bdpbench.app.keep.checkout import origin
+from bdpbench.app.keep.collecting import collect
+from bdpbench.app.run.planning import Paths
+from bdpbench.app.run.stages import report_inputs, report_plan
+from bdpbench.contracts.files import write_bytes_atomically
+from bdpbench.contracts.paths import results_dir
+from bdpbench.errors import BdpbenchError
+from bdpbench.studies.config import load_config
+
+_TOLD_EVERY = 50
+
+
+def report_study(study: str | None, tier: str | None, output: Path | None) -> None:
+    """Write the HTML report of the finished runs of a tier, and say where.
+
+    Raises:
+        BdpbenchError: when the tier has no finished run.
+    """
+    results = collect(study, tier, allow_partial=True)
+    config = load_config()
+    paths = Paths(results_dir(config.results), results.plan["study"], results.plan["tier"])
+    out = output or paths.report
+    report_plan(
+        results.plan,
+        results.metrics,
+        results.scorecard,
+        results.runs_dir,
+        out,
+        with_files=output is None,
+    )
+    print(f"report: {out}")
+
+
+def parse_formats(text: str) -> tuple[str, ...]:
+    """Formats of figures as the command line gives them, ``svg,pdf,png``.
+
+    Raises:
+        BdpbenchError: naming what is no format.
+    """
+    from bdpbench.pages import FIGURE_FORMATS
+
+    names = [name.strip().lower() for name in text.split(",")]
+    for name in names:
+        if name not in FIGURE_FORMATS:
+            known = ", ".join(FIGURE_FORMATS)
+            raise BdpbenchError(f"{name!r} is no format of figures: {known}", where="--format")
+    return tuple(dict.fromkeys(names))
+
+
+def export_study(
+    study: str | None, tier: str | None, folder: Path, formats: str, only: Sequence[str]
+) -> None:
+    """Write figures, tables and captions of the finished runs of a tier into ``folder``.
+
+    Args:
+        study: key; None takes that of ``config.yaml``.
+        tier: None takes that of ``config.yaml``.
+        folder: made where it is missing; files of the same names are replaced.
+        formats: of the figures, with commas between.
+        only: patterns of names of figures; none for all.
+
+    Raises:
+        BdpbenchError: before anything is computed, for a format or folder that will not do; when
+            the tier has no finished run; for a pattern that fits no figure.
+    """
+    wanted = parse_formats(formats)
+    _check_folder(folder)
+    results = collect(study, tier, allow_partial=True)
+    from bdpbench.pages import ExportRequest, export_files
+
+    request = ExportRequest(wanted, origin(results.plan["ns2_build_id"]), tuple(only))
+    inputs = report_inputs(results.plan, results.metrics, results.scorecard, results.runs_dir)
+    count = size = 0
+    for name, content in export_files(**inputs, request=request, tell=_tell):
+        write_bytes_atomically(folder / name, content)
+        count, size = count + 1, size + len(content)
+    if results.missing:
+        planned = len(results.finished) + len(results.missing)
+        print(f"{len(results.missing)} of {planned} runs are missing, and not in the figures")
+    print(f"{count} files, {size / 1e6:.1f} MB: {folder}")
+
+
+def _check_folder(folder: Path) -> None:
+    """Make the folder, or say why files cannot be written into it."""
+    try:
+        folder.mkdir(parents=True, exist_ok=True)
+    except OSError as error:
+        reason = "is no folder" if folder.exists() else f"cannot be made ({error.strerror})"
+        raise BdpbenchError(reason, where=str(folder), hint="name a folder of your own") from None
+    if not os.access(folder, os.W_OK | os.X_OK):
+        raise BdpbenchError("is not a folder that you may write into", where=str(folder))
+
+
+def _tell(done: int, of: int) -> None:
+    if done % _TOLD_EVERY == 0 or done == of:
+        print(f"figures: {done} of {of}", file=sys.stderr, flush=True)

@@ -1,0 +1,38 @@
+"""`bdpbench publish`: report, metrics and scorecard of a finished tier, small enough to keep."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+from bdpbench.app.keep.bundle import Bundle
+from bdpbench.app.keep.collecting import collect
+from bdpbench.app.say.summary import totals_sentence
+from bdpbench.contracts.files import write_bytes_atomically
+from bdpbench.contracts.paths import repository_root
+
+
+def publish_study(
+    study: str | None, tier: str | None, *, allow_partial: bool, output: Path | None
+) -> None:
+    """Write report, metrics, scorecard, runs, provenance and ``README.md`` of a tier.
+
+    The files are those that ``archive`` puts at the top of an archive, byte for byte. Everything
+    is computed anew from the tables of the runs, so that what is published is what the present
+    metrics, published numbers and templates make of them. Equal runs give equal bytes.
+
+    Args:
+        study: key; None takes that of ``config.yaml``.
+        tier: None takes that of ``config.yaml``.
+        allow_partial: publish although runs are missing.
+        output: folder of all published studies.
+
+    Raises:
+        BdpbenchError: when runs of the tier are missing, because they were never simulated or
+            because the study, a script or ns-2 has changed since.
+    """
+    results = collect(study, tier, allow_partial=allow_partial)
+    folder = (output or repository_root() / "reports" / "published") / results.plan["study"]
+    for name, content in Bundle(results).kept_files().items():
+        write_bytes_atomically(folder / name, content)
+        print(f"{folder / name}  {len(content) / 1e6:.2f} MB")
+    print(totals_sentence(results.scorecard))

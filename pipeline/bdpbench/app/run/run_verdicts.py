@@ -1,0 +1,52 @@
+"""Verdicts of the numbers that one finished run decides, while other runs go on."""
+
+from __future__ import annotations
+
+from functools import cached_property
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from bdpbench.app.run.stages import measure_plan, parse_runs
+from bdpbench.contracts.paths import study_dir
+from bdpbench.errors import BdpbenchError
+
+if TYPE_CHECKING:
+    from bdpbench.score.published import PublishedNumber
+
+
+class RunVerdicts:
+    """Measures single runs against the published numbers of a plan's study.
+
+    Its tables are those that the workflow would make a little later, so that no work is done twice
+    but the measuring.
+    """
+
+    def __init__(self, plan: dict[str, Any], runs_dir: Path) -> None:
+        self._plan = plan
+        self._runs_dir = runs_dir
+
+    @cached_property
+    def _published(self) -> list[PublishedNumber]:
+        from bdpbench.metrics import DEFINITIONS
+        from bdpbench.score import load_published
+
+        return load_published(study_dir(self._plan["study"]) / "published.csv", set(DEFINITIONS))
+
+    def of(self, run_id: str) -> list[dict[str, Any]]:
+        """The scored numbers that need no other run; none where the run cannot be measured.
+
+        What is wrong with such a run is told by the workflow's own stages.
+        """
+        from bdpbench.score import score
+
+        alone = {
+            **self._plan,
+            "runs": [run for run in self._plan["runs"] if run["run_id"] == run_id],
+        }
+        try:
+            parse_runs([self._runs_dir / run_id])
+            metrics = measure_plan(alone, self._runs_dir)
+            numbers = score(alone, metrics, self._published, [])["numbers"]
+        except BdpbenchError:
+            return []
+        return [each for each in numbers if each["verdict"] != "not_run"]

@@ -1,0 +1,28 @@
+"""How far the simulations are: what is watched, and how it is shown."""
+
+from __future__ import annotations
+
+import sys
+
+from bdpbench.app.say.progress.durations import duration_text
+from bdpbench.app.say.progress.view import View
+from bdpbench.app.say.progress.watch import RunProgress, Snapshot, Watch
+
+__all__ = ["RunProgress", "Snapshot", "View", "Watch", "duration_text", "make_view"]
+
+
+def make_view(*, quiet: bool = False, as_json: bool = False) -> View:
+    """The view that is asked for; else a live one on a terminal, and plain lines elsewhere."""
+    if quiet:
+        return View()
+    if as_json:
+        from bdpbench.app.say.progress.events import EventView
+
+        return EventView()
+    if sys.stderr.isatty() and sys.stdout.isatty():
+        from bdpbench.app.say.progress.live import LiveView
+
+        return LiveView()
+    from bdpbench.app.say.progress.lines import LineView
+
+    return LineView()

@@ -1,0 +1,65 @@
+"""One JSON object a line on standard output, for programs: `--json`."""
+
+from __future__ import annotations
+
+import json
+import time
+from collections.abc import Callable, Mapping, Sequence
+from typing import Any
+
+from bdpbench.app.say.progress.view import View
+from bdpbench.app.say.progress.watch import RunProgress, Snapshot
+
+INTERVAL_S = 1.0
+
+
+class EventView(View):
+    """Each object has the key ``event``; times are in s.
+
+    ``progress``: share, eta_s, and of each run under way run_id, simulated_s, end_s, rate.
+    ``run_ended``: run_id, scenario, label, status, verdicts (id, verdict, published, measured,
+    unit). All other events are what the command says in words, as facts.
+    """
+
+    def __init__(self, clock: Callable[[], float] = time.monotonic) -> None:
+        self._clock = clock
+        self._last_told_s = float("-inf")
+
+    def tell(self, event: str, text: str, **facts: Any) -> None:
+        """Print the facts."""
+        _print(event, facts)
+
+    def show(self, snapshot: Snapshot) -> None:
+        """Print ``progress``, at most once a second."""
+        if not snapshot.runs or self._clock() - self._last_told_s < INTERVAL_S:
+            return
+        self._last_told_s = self._clock()
+        running = [
+            {
+                "run_id": each.run.run_id,
+                "simulated_s": each.simulated_s,
+                "end_s": each.end_s,
+                "rate": each.rate,
+            }
+            for each in snapshot.of("running")
+        ]
+        facts = {"share": snapshot.share, "eta_s": snapshot.eta_s, "running": running}
+        _print("progress", facts)
+
+    def ended(self, run: RunProgress, verdicts: Sequence[Mapping[str, Any]]) -> None:
+        """Print ``run_ended``."""
+        keys = ("id", "verdict", "published", "measured", "unit")
+        _print(
+            "run_ended",
+            {
+                "run_id": run.run.run_id,
+                "scenario": run.run.scenario,
+                "label": run.run.label,
+                "status": run.status,
+                "verdicts": [{key: each[key] for key in keys} for each in verdicts],
+            },
+        )
+
+
+def _print(event: str, facts: Mapping[str, Any]) -> None:
+    print(json.dumps({"event": event, **facts}, ensure_ascii=False), flush=True)

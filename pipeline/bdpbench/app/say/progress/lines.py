@@ -1,0 +1,50 @@
+"""Plain lines, for logs and pipes: a run as it ends, and now and then how far all are."""
+
+from __future__ import annotations
+
+import sys
+import time
+from collections.abc import Callable, Mapping, Sequence
+from typing import Any
+
+from bdpbench.app.say.progress.durations import duration_text
+from bdpbench.app.say.progress.view import View, verdict_words
+from bdpbench.app.say.progress.watch import RunProgress, Snapshot
+
+INTERVAL_S = 10.0
+
+
+class LineView(View):
+    """What is said goes to standard output, the progress to standard error."""
+
+    def __init__(self, clock: Callable[[], float] = time.monotonic) -> None:
+        self._clock = clock
+        self._last_told_s = clock()
+
+    def tell(self, event: str, text: str, **facts: Any) -> None:
+        """Print the text on standard output."""
+        print(text, flush=True)
+
+    def show(self, snapshot: Snapshot) -> None:
+        """Print a line on standard error, at most every ten seconds."""
+        if not snapshot.runs or self._clock() - self._last_told_s < INTERVAL_S:
+            return
+        self._last_told_s = self._clock()
+        done = len(snapshot.of("finished")) + len(snapshot.of("failed"))
+        words = [f"[{snapshot.share:4.0%}] {done}/{len(snapshot.runs)} runs"]
+        running = snapshot.of("running")
+        if running:
+            words.append("; ".join(f"{run_name(each)} {each.share:.0%}" for each in running))
+        if snapshot.share < 1:
+            words.append(f"about {duration_text(snapshot.eta_s)} left")
+        print(" · ".join(words), file=sys.stderr, flush=True)
+
+    def ended(self, run: RunProgress, verdicts: Sequence[Mapping[str, Any]]) -> None:
+        """Print the run and its verdicts on standard error."""
+        words = f": {verdict_words(verdicts)}" if verdicts else ""
+        print(f"{run.status} {run_name(run)}{words}", file=sys.stderr, flush=True)
+
+
+def run_name(progress: RunProgress) -> str:
+    """What a line calls a run."""
+    return f"{progress.run.scenario} {progress.run.label}"

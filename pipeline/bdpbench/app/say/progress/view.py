@@ -1,0 +1,46 @@
+"""What every view of a run can be told."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from types import TracebackType
+from typing import Any, Self
+
+from bdpbench.app.say.progress.watch import RunProgress, Snapshot
+
+
+class View:
+    """A view that shows nothing: `--quiet`, and the base of the others."""
+
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(
+        self,
+        kind: type[BaseException] | None,
+        error: BaseException | None,
+        trace: TracebackType | None,
+    ) -> None:
+        """Leave the terminal as it was."""
+
+    def tell(self, event: str, text: str, **facts: Any) -> None:
+        """Something happened: ``text`` says it to people, ``event`` and ``facts`` to programs."""
+
+    def show(self, snapshot: Snapshot) -> None:
+        """How far all runs are."""
+
+    def ended(self, run: RunProgress, verdicts: Sequence[Mapping[str, Any]]) -> None:
+        """A run has finished or failed; ``verdicts`` are of the numbers that it alone decides."""
+
+
+def verdict_words(verdicts: Sequence[Mapping[str, Any]]) -> str:
+    """How many numbers came out how: ``3 reproduced, 1 close``.
+
+    >>> verdict_words([{"verdict": "close"}, {"verdict": "not_reproduced"}, {"verdict": "close"}])
+    '2 close, 1 not reproduced'
+    """
+    found = [str(each["verdict"]) for each in verdicts]
+    kinds = ("reproduced", "close", "not_reproduced")
+    return ", ".join(
+        f"{found.count(kind)} {kind.replace('_', ' ')}" for kind in kinds if kind in found
+    )

@@ -1,0 +1,43 @@
+"""`bdpbench check`: whether a scorecard holds what the study promises."""
+
+from __future__ import annotations
+
+from bdpbench.app.run.planning import Paths
+from bdpbench.app.run.stages import SCORECARD_NAME, read_scorecard
+from bdpbench.app.say.summary import summary_lines
+from bdpbench.contracts.paths import results_dir
+from bdpbench.errors import BdpbenchError
+from bdpbench.studies.config import load_config
+
+
+def check_scorecard(study: str | None, tier: str | None) -> None:
+    """Print the totals of a tier's scorecard.
+
+    Raises:
+        BdpbenchError: naming each number that is not reproduced and not a known miss, each known
+            miss that came out after all, and each claim that fails; or when nothing was run.
+    """
+    config = load_config()
+    paths = Paths(results_dir(config.results), study or config.study, tier or config.tier)
+    scorecard = read_scorecard(paths.folder / SCORECARD_NAME)
+    for line in summary_lines(scorecard):
+        print(line)
+    problems = [
+        f"{number['id']}: published {number['published']:g}, measured {number['measured']}"
+        for number in scorecard["numbers"]
+        if number["verdict"] == "not_reproduced" and not number["known_miss"]
+    ]
+    problems += [
+        f"{number['id']}: is a known miss, but was reproduced: mend published.csv"
+        for number in scorecard["numbers"]
+        if number["verdict"] == "reproduced" and number["known_miss"]
+    ]
+    problems += [
+        f"{claim['id']}: {claim['explanation']}"
+        for claim in scorecard["claims"]
+        if claim["verdict"] == "fails" and not claim.get("known_miss")
+    ]
+    if not any(number["verdict"] != "not_run" for number in scorecard["numbers"]):
+        problems.append("no number of the study has been run")
+    if problems:
+        raise BdpbenchError("\n  ".join(["unexpected:", *problems]), where=str(paths.folder))

@@ -1,0 +1,193 @@
+"""`bdpbench ns2 validate`: ns-2's own validation suite on a build, resumed where it was cut short.
+
+The result of each subset lies in ``.bdpbench/validation/<build id>/<subset>.json``, so that a
+second call runs only what is missing.
+"""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Sequence
+from concurrent.futures import ThreadPoolExecutor
+from dataclasses import dataclass
+from pathlib import Path
+
+from bdpbench.contracts.files import read_json, write_json_atomically, write_text_atomically
+from bdpbench.contracts.paths import home_dir
+from bdpbench.errors import BdpbenchError
+from bdpbench.simulation.backend import NativeBackend
+from bdpbench.simulation.build import Ns2Build, current_build_id, require_build
+from bdpbench.simulation.validation import (
+    QUICK_SUBSETS,
+    Judgement,
+    Limits,
+    SubsetResult,
+    Suite,
+    judge,
+    open_suite,
+    read_known_differences,
+    run_subset,
+)
+from bdpbench.simulation.validation.tables import (
+    Row,
+    as_csv,
+    as_json,
+    findings,
+    header,
+    line,
+    table_row,
+    totals,
+)
+
+RESULT_VERSION = 1
+
+
+@dataclass(frozen=True)
+class ValidationRequest:
+    """What the user asked for.
+
+    Attributes:
+        variant: build that is validated; compare: another whose every output has to be the same.
+        subsets: names; none stands for all, or with ``quick`` for those of a first check.
+        jobs: subsets at once; None takes a processor each.
+        time_limit_s: time after which a subset is stopped, s.
+        again: run what has been run, too.
+        output: file for the table, .json or .csv.
+        source: the user's own copy of the source archive.
+    """
+
+    variant: str = "fast"
+    compare: str | None = None
+    subsets: tuple[str, ...] = ()
+    quick: bool = False
+    jobs: int | None = None
+    time_limit_s: float = 1800.0
+    again: bool = False
+    output: Path | None = None
+    source: Path | None = None
+
+
+@dataclass(frozen=True)
+class _Runner:
+    """Runs subsets on builds, or takes their kept results."""
+
+    suite: Suite
+    limits: Limits
+    again: bool
+
+    def result(self, subset: str, build: Ns2Build) -> SubsetResult:
+        """The result of a subset on a build; it is kept where the subset ran to its end."""
+        folder = home_dir() / "validation" / build.build_id
+        kept = None if self.again else _read_result(folder / f"{subset}.json")
+        if kept is not None:
+            return kept
+        log = folder / f"{subset}.log"
+        result = run_subset(self.suite, subset, build.binary, self.limits, log)
+        if result.whole:
+            data = {"schema_version": RESULT_VERSION, **result.to_json()}
+            write_json_atomically(folder / f"{subset}.json", data)
+        return result
+
+
+def validate(request: ValidationRequest) -> bool:
+    """Run the suite, print the table; returns whether all is as it is known to be.
+
+    Raises:
+        BdpbenchError: for wrong input, what is missing on the machine, or when interrupted.
+    """
+    _check(request)
+    reasons = read_known_differences()
+    suite = open_suite(request.source)
+    subsets = suite.choose(request.subsets or (QUICK_SUBSETS if request.quick else ()))
+    builds = [
+        _built(variant, request.source)
+        for variant in (request.variant, request.compare)
+        if variant is not None
+    ]
+    runner = _Runner(suite, Limits(request.time_limit_s), request.again)
+    rows, results = _run_all(runner, subsets, builds, request)
+    print(line(totals(rows)))
+    chosen = {key: reason for key, reason in reasons.items() if key[0] in subsets}
+    judgement = judge(results[0], chosen, results[1] if request.compare else None)
+    _conclude(request, judgement)
+    if request.output is not None:
+        _write(request.output, request, builds, rows, results)
+    return judgement.good
+
+
+def _check(request: ValidationRequest) -> None:
+    if request.compare == request.variant:
+        raise BdpbenchError(
+            f"is the variant {request.variant}, which is validated", where="--compare"
+        )
+    if request.output is not None and request.output.suffix not in (".json", ".csv"):
+        raise BdpbenchError(
+            f"{request.output} ends neither in .json nor in .csv", where="-o/--output"
+        )
+
+
+def _built(variant: str, source: Path | None) -> Ns2Build:
+    backend = NativeBackend(current_build_id(variant), variant)
+    backend.build(source)
+    return require_build(backend.build_id)
+
+
+def _run_all(
+    runner: _Runner,
+    subsets: Sequence[str],
+    builds: Sequence[Ns2Build],
+    request: ValidationRequest,
+) -> tuple[list[Row], list[list[SubsetResult]]]:
+    """Run every subset on every build, printing a line each; the results are by build."""
+    rows: list[Row] = []
+    results: list[list[SubsetResult]] = []
+    with ThreadPoolExecutor(request.jobs or len(os.sched_getaffinity(0))) as pool:
+        try:
+            print(header(request.variant, request.compare), flush=True)
+            tasks = [
+                [pool.submit(runner.result, name, each) for each in builds] for name in subsets
+            ]
+            for of_subset in tasks:
+                results.append([task.result() for task in of_subset])
+                rows.append(table_row(*results[-1]))
+                print(line(rows[-1]), flush=True)
+        except BaseException as error:
+            runner.limits.stop.set()
+            pool.shutdown(cancel_futures=True)
+            if isinstance(error, KeyboardInterrupt):
+                raise BdpbenchError(
+                    "interrupted; finished subsets are kept", hint="the same command resumes"
+                ) from None
+            raise
+    return rows, [list(of_build) for of_build in zip(*results, strict=True)]
+
+
+def _read_result(path: Path) -> SubsetResult | None:
+    if not path.is_file():
+        return None
+    what = "a result of `bdpbench ns2 validate`"
+    return SubsetResult.from_json(read_json(path, what=what, schema_version=RESULT_VERSION))
+
+
+def _conclude(request: ValidationRequest, judgement: Judgement) -> None:
+    for text in findings(judgement, request.compare):
+        print(text)
+    if judgement.good and request.compare is not None:
+        print(f"{request.variant} and {request.compare}: every output has the same bytes")
+    print("all as known" if judgement.good else "NOT as known, see above")
+
+
+def _write(
+    output: Path,
+    request: ValidationRequest,
+    builds: Sequence[Ns2Build],
+    rows: Sequence[Row],
+    results: Sequence[Sequence[SubsetResult]],
+) -> None:
+    about = {
+        "variant": request.variant,
+        "compare": request.compare,
+        "builds": [build.build_id for build in builds],
+    }
+    text = as_csv(rows) if output.suffix == ".csv" else as_json(about, rows, results[0])
+    write_text_atomically(output, text)

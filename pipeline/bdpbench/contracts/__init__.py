@@ -1,0 +1,1 @@
+"""What the rooms agree on: the documents that they hand to one another, and where these lie."""

@@ -1,0 +1,260 @@
+"""The page of one packet trace: what was measured before, written into one HTML file."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+import polars as pl
+
+from bdpbench import __version__
+from bdpbench.contracts.files import write_text_atomically
+from bdpbench.pages.analysis_charts import KINDS, Line, chart_of, chart_specs, lines_of
+from bdpbench.pages.assets import read_asset
+from bdpbench.pages.chart import Chart
+from bdpbench.pages.embed import embed_json, embed_text, vega_bundle
+from bdpbench.pages.packing import Packed
+from bdpbench.pages.page import page_environment
+from bdpbench.pages.text import format_number
+from bdpbench.units import slug
+
+MOST_ROWS = 500
+"""Rows of a table of the page; the other formats have all."""
+
+_RUN = "trace"  # the name under which the page's script finds the series
+_SHARES = frozenset(
+    {
+        "packet_loss_rate",
+        "slow_start_loss_rate",
+        "retransmission_rate",
+        "link_loss_rate",
+        "link_utilization",
+    }
+)
+_FLOW_COLUMNS = (
+    "throughput",
+    "goodput",
+    "packet_loss_rate",
+    "retransmissions",
+    "one_way_delay",
+    "max_one_way_delay",
+    "delay_variation",
+    "jitter",
+    "rtt",
+    "max_rtt",
+    "max_min_share",
+)
+_START_COLUMNS = (
+    "response_time",
+    "slow_start_duration",
+    "slow_start_loss_rate",
+    "time_to_90pct_throughput",
+    "throughput_recovery_time",
+    "sending_goodput",
+    "normalised_goodput",
+    "retransmission_rate",
+    "tcp_friendliness",
+)
+_LINK_COLUMNS = (
+    "link_capacity",
+    "link_throughput",
+    "link_utilization",
+    "link_loss_rate",
+    "mean_queue_length",
+    "max_queue_length",
+    "queueing_delay",
+    "max_queueing_delay",
+)
+
+
+@dataclass(frozen=True)
+class TracePage:
+    """What the page shows.
+
+    Attributes:
+        name: of the trace.
+        trace_format: forms of its lines.
+        start_s, end_s: the window, s.
+        last_s: time of the last event, s.
+        bin_s: width of the bins of the series, s.
+        whole: whether the window is the trace's own.
+        metrics: metric, subject, value, unit: a row a metric and subject.
+        tables: flows (subject, kind, type, ends, counts), flow_series, link_series (subject,
+            time_s and values), losses (layer, reason, type, dropped_pkts, dropped_bytes).
+        definitions: ``id``, ``metric``, ``unit``, ``text``, ``source`` of every metric shown.
+        account: of the lines: lines, parsed, forms, skipped, first_skipped, cut, backwards,
+            complete.
+    """
+
+    name: str
+    trace_format: str
+    start_s: float
+    end_s: float
+    last_s: float
+    bin_s: float
+    whole: bool
+    metrics: pl.DataFrame
+    tables: Mapping[str, pl.DataFrame]
+    definitions: Sequence[Mapping[str, str]]
+    account: Mapping[str, Any]
+
+
+@dataclass(frozen=True)
+class Table:
+    """One table: a caption, the metrics in its columns, and its rows.
+
+    ``heads`` are (metric, name, unit); ``rows`` are (name, about, cells), a cell being a number as
+    it is read and with all its digits; ``hidden`` rows are left out.
+    """
+
+    caption: str
+    heads: Sequence[tuple[str, str, str]]
+    rows: Sequence[tuple[str, str, Sequence[tuple[str, str]]]]
+    hidden: int
+
+
+def build_trace_page(page: TracePage, out: Path) -> None:
+    """Write the page of a trace: one HTML file that opens offline.
+
+    It computes no number. Equal inputs give equal bytes.
+
+    Args:
+        page: what to show.
+        out: file to write, atomically.
+
+    Raises:
+        BdpbenchError: when a file under ``reports/`` is missing or cannot be embedded.
+    """
+    values = _values(page.metrics)
+    lines = lines_of(page.tables, values, _label)
+    charts = [
+        chart
+        for kind in KINDS
+        if (chart := chart_of(kind, lines, page.start_s, page.end_s, page.bin_s)) is not None
+    ]
+    content = {
+        "page": page,
+        "version": __version__,
+        "html_name": slug(page.name)[:60] or "trace",
+        "charts": charts,
+        "tables": _tables(page, values),
+        "others": page.tables["flows"].filter(pl.col("kind") != "data").head(MOST_ROWS).to_dicts(),
+        "losses": page.tables["losses"].head(MOST_ROWS).to_dicts(),
+        "together": _together(values),
+        "definitions": page.definitions,
+        "metric_name": metric_name,
+        "number": format_number,
+        **_embedded(charts, lines),
+    }
+    template = page_environment().get_template("analysis.html")
+    write_text_atomically(out, template.render(content))
+
+
+def metric_name(metric: str) -> str:
+    """A metric in words.
+
+    >>> metric_name("max_rtt"), metric_name("one_way_delay"), metric_name("tcp_friendliness")
+    ('max. RTT', 'one-way delay', 'TCP friendliness')
+    """
+    words = (
+        metric.replace("one_way", "one-way").replace("90pct", "90 %").replace("max_min", "max-min")
+    )
+    named = {"rtt": "RTT", "tcp": "TCP", "max": "max."}
+    return " ".join(named.get(word, word) for word in words.split("_"))
+
+
+def _values(metrics: pl.DataFrame) -> dict[str, dict[str, float | None]]:
+    """Subject → metric → value, subjects in their order."""
+    found: dict[str, dict[str, float | None]] = {}
+    for metric, subject, value in metrics.select("metric", "subject", "value").iter_rows():
+        found.setdefault(subject, {})[metric] = value
+    return found
+
+
+def _label(subject: str) -> str:
+    """A subject as a reader sees it: flow 1, link 0–1."""
+    kind, _, name = subject.partition(":")
+    return f"{kind} {name}"
+
+
+def _tables(page: TracePage, values: Mapping[str, Mapping[str, float | None]]) -> list[Table]:
+    about = {
+        row["subject"]: f"{row['type']}, {row['src_node']} to {row['dst_node']}"
+        for row in page.tables["flows"].select("subject", "type", "src_node", "dst_node").to_dicts()
+    }
+    units = dict(page.metrics.select("metric", "unit").unique().iter_rows())
+    wanted = (
+        ("Flows", "flow", _FLOW_COLUMNS),
+        ("Flows: start, recovery, shares", "flow", _START_COLUMNS),
+        ("Links", "link", _LINK_COLUMNS),
+    )
+    return [
+        table
+        for caption, kind, columns in wanted
+        if (table := _table(caption, kind, columns, values, units, about)) is not None
+    ]
+
+
+def _table(
+    caption: str,
+    kind: str,
+    columns: Sequence[str],
+    values: Mapping[str, Mapping[str, float | None]],
+    units: Mapping[str, str],
+    about: Mapping[str, str],
+) -> Table | None:
+    shown = [metric for metric in columns if metric in units]
+    subjects = [each for each in values if each.startswith(f"{kind}:")]
+    if not shown or not subjects:
+        return None
+    heads = [
+        (metric, metric_name(metric), "%" if metric in _SHARES else _unit(units[metric]))
+        for metric in shown
+    ]
+    rows = [
+        (
+            subject.partition(":")[2],
+            about.get(subject, ""),
+            [_cell(metric, values[subject].get(metric)) for metric in shown],
+        )
+        for subject in subjects[:MOST_ROWS]
+    ]
+    return Table(caption, heads, rows, max(0, len(subjects) - MOST_ROWS))
+
+
+def _unit(unit: str) -> str:
+    return "" if unit == "1" else unit
+
+
+def _cell(metric: str, value: float | None) -> tuple[str, str]:
+    if value is None:
+        return format_number(None), ""
+    return format_number(100 * value if metric in _SHARES else value), repr(value)
+
+
+def _together(values: Mapping[str, Mapping[str, float | None]]) -> list[tuple[str, str, str]]:
+    """What all flows together show: metric, its name, its value."""
+    return [
+        (metric, metric_name(metric), format_number(value))
+        for metric, value in values.get("trace", {}).items()
+    ]
+
+
+def _embedded(charts: Sequence[Chart], lines: Mapping[str, Sequence[Line]]) -> dict[str, Any]:
+    """Style sheet, scripts and data, ready to stand inside their elements."""
+    series: dict[str, dict[str, Packed]] = {
+        kind: {line.subject: line.points for line in each} for kind, each in lines.items() if each
+    }
+    store = {
+        "time": chart_specs(),
+        "charts": {chart.chart_id: chart.content for chart in charts},
+    }
+    return {
+        "style": embed_text(read_asset("static/report.css"), "reports/static/report.css"),
+        "script": embed_text(read_asset("static/report.js"), "reports/static/report.js"),
+        "vega": embed_text(vega_bundle(), "the Vega bundle"),
+        "chart_data": embed_json(store),
+        "series": embed_json(series),
+    }

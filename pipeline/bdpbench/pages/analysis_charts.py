@@ -1,0 +1,276 @@
+"""Charts of a packet trace over time: flows and links, a line each."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+import polars as pl
+
+from bdpbench.pages.chart import Chart
+from bdpbench.pages.charts import Spec, cdf_chart, time_chart
+from bdpbench.pages.packing import Packed, pack, unpack
+from bdpbench.pages.series import packed_shares
+from bdpbench.pages.text import axis_title, format_number
+
+MOST_LINES = 8
+"""Lines of a chart: more cannot be told apart."""
+
+# Colours that colour-blind readers can tell apart (after Okabe and Ito), dark enough on white.
+_COLOURS = (
+    "#0072b2",
+    "#d55e00",
+    "#009e73",
+    "#aa3377",
+    "#8c6d00",
+    "#4b4b4b",
+    "#56a5d8",
+    "#b8480f",
+)
+
+
+@dataclass(frozen=True)
+class Kind:
+    """One kind of chart.
+
+    ``table`` and ``column`` hold its values; ``ranks`` are metrics by the first of which that any
+    subject has those are chosen that get a line; ``gaps`` is what a bin
+    without a row holds, None for nothing; ``shares`` draws the distribution of the values over
+    the bins, not their course.
+    """
+
+    key: str
+    table: str
+    column: str
+    ranks: tuple[str, ...]
+    title: str
+    quantity: str
+    unit: str
+    caption: str
+    gaps: float | None = None
+    shares: bool = False
+
+
+KINDS = (
+    Kind(
+        "throughput",
+        "flow_series",
+        "mbps",
+        ("throughput",),
+        "Throughput of each flow",
+        "throughput",
+        "Mbit/s",
+        "Bytes that the flow's receiver got in each bin, headers and retransmissions included.",
+        0.0,
+    ),
+    Kind(
+        "utilization",
+        "link_series",
+        "mbps",
+        ("link_utilization", "link_throughput"),
+        "Throughput of the links",
+        "throughput",
+        "Mbit/s",
+        "Bytes that began their transmission over the link in each bin. Links of known capacity, "
+        "if any; that of the first is dashed.",
+        0.0,
+    ),
+    Kind(
+        "mean_queue",
+        "link_series",
+        "queue_pkts",
+        ("mean_queue_length",),
+        "Queues",
+        "queue length",
+        "packets",
+        "Mean length of the queue over each bin, without the packet being transmitted; only links "
+        "on which packets waited.",
+    ),
+    Kind(
+        "delay",
+        "flow_series",
+        "delay_ms",
+        ("one_way_delay",),
+        "One-way delay of each flow",
+        "one-way delay",
+        "ms",
+        "Mean over the packets that arrived in each bin.",
+    ),
+    Kind(
+        "rtt",
+        "flow_series",
+        "rtt_ms",
+        ("rtt",),
+        "Round-trip time of each flow",
+        "RTT",
+        "ms",
+        "Mean over the samples of each bin; packets sent more than once give none.",
+    ),
+    Kind(
+        "throughput_share",
+        "flow_series",
+        "mbps",
+        ("throughput",),
+        "Distribution of throughput",
+        "throughput",
+        "Mbit/s",
+        "Cumulative: the share of the bins from a flow's first to its last in which its throughput "
+        "was at most so much.",
+        0.0,
+        shares=True,
+    ),
+    Kind(
+        "delay_share",
+        "flow_series",
+        "delay_ms",
+        ("one_way_delay",),
+        "Distribution of the one-way delay",
+        "one-way delay",
+        "ms",
+        "Cumulative: the share of the bins whose mean delay was at most so much.",
+        shares=True,
+    ),
+)
+"""The charts of a page, in their order."""
+
+
+@dataclass(frozen=True)
+class Line:
+    """One line of a chart."""
+
+    subject: str
+    label: str
+    points: Packed
+    capacity_mbps: float | None
+
+
+def chart_specs() -> dict[str, Spec]:
+    """Kind → its specification, which the page's script fills with samples."""
+    return {kind.key: _spec(kind) for kind in KINDS}
+
+
+def _spec(kind: Kind) -> Spec:
+    title = axis_title(kind.quantity, kind.unit)
+    if kind.shares:
+        return cdf_chart(title, "share of the bins (%)")
+    return time_chart(title, steps=kind.gaps is not None)
+
+
+def lines_of(
+    tables: Mapping[str, pl.DataFrame],
+    values: Mapping[str, Mapping[str, float | None]],
+    label: Callable[[str], str],
+) -> dict[str, list[Line]]:
+    """Kind → its lines.
+
+    Args:
+        tables: flow_series and link_series: subject, time_s (f64, s, end of the bin), values.
+        values: subject → metric → value, of what is to be shown.
+        label: a subject in words.
+    """
+    grid = pl.concat([tables[name]["time_s"] for name in ("flow_series", "link_series")])
+    times = grid.unique().sort().to_frame()
+    return {kind.key: _lines(kind, tables[kind.table], times, values, label) for kind in KINDS}
+
+
+def _lines(
+    kind: Kind,
+    table: pl.DataFrame,
+    times: pl.DataFrame,
+    values: Mapping[str, Mapping[str, float | None]],
+    label: Callable[[str], str],
+) -> list[Line]:
+    found = []
+    for subject in _chosen(kind, values):
+        points = _points(kind, table.filter(pl.col("subject") == subject), times)
+        if points.height:
+            values_at = points[kind.column]
+            packed = (
+                packed_shares(values_at)
+                if kind.shares
+                else pack(points["time_s"].to_list(), values_at.to_list())
+            )
+            capacity_mbps = values[subject].get("link_capacity")
+            found.append(Line(subject, label(subject), packed, capacity_mbps))
+    return found
+
+
+def _chosen(kind: Kind, values: Mapping[str, Mapping[str, float | None]]) -> list[str]:
+    """The subjects that get a line, in their order."""
+    for metric in kind.ranks:
+        ranked = {subject: each.get(metric) or 0.0 for subject, each in values.items()}
+        largest = sorted(ranked, key=lambda each: -ranked[each])[:MOST_LINES]
+        chosen = [each for each in values if each in largest and ranked[each] > 0]
+        if chosen:
+            return chosen
+    return []
+
+
+def _points(kind: Kind, own: pl.DataFrame, times: pl.DataFrame) -> pl.DataFrame:
+    own = own.select("time_s", kind.column)
+    if kind.gaps is not None and own.height:
+        between = pl.col("time_s").is_between(own["time_s"][0], own["time_s"][-1])
+        own = times.filter(between).join(own, on="time_s", how="left", maintain_order="left")
+        own = own.fill_null(kind.gaps)
+    return own.filter(pl.col(kind.column).is_finite())
+
+
+def chart_of(
+    kind: Kind,
+    lines: Mapping[str, Sequence[Line]],
+    start_s: float,
+    end_s: float,
+    bin_s: float,
+) -> Chart | None:
+    """The chart of a kind; None where nothing has a line."""
+    drawn = lines[kind.key]
+    if not drawn:
+        return None
+    content: dict[str, Any] = {
+        "kind": kind.key,
+        "traces": [
+            {
+                "run": "trace",
+                "subject": line.subject,
+                "label": line.label,
+                "colour": _COLOURS[index % len(_COLOURS)],
+                "dash": [],
+            }
+            for index, line in enumerate(drawn)
+        ],
+        "thresholds": _thresholds(kind, drawn),
+        **(_across(kind, drawn) if kind.shares else {"start": start_s, "end": end_s}),
+    }
+    names = ", ".join(line.label for line in drawn)
+    over = "" if kind.shares else " over time"
+    more = f" Shown are the {MOST_LINES} largest." if len(drawn) == MOST_LINES else ""
+    return Chart(
+        kind.key,
+        kind.title,
+        f"{kind.caption}{more}",
+        f"{kind.title}{over}, {format_number(start_s)} to {format_number(end_s)} s: {names}",
+        content,
+        f"Bins of {format_number(bin_s)} s.",
+    )
+
+
+def _across(kind: Kind, lines: Sequence[Line]) -> dict[str, Any]:
+    """What the page has to know of an axis that is not time."""
+    ends = [unpack(line.points)[0] for line in lines]
+    return {
+        "start": min(each[0] for each in ends),
+        "end": max(each[-1] for each in ends),
+        "top": 100,
+        "unit": kind.unit,
+        "columns": [kind.column, "share_of_bins_pct"],
+    }
+
+
+def _thresholds(kind: Kind, lines: Sequence[Line]) -> list[dict[str, Any]]:
+    known = [line for line in lines if line.capacity_mbps is not None]
+    if kind.key != "utilization" or not known:
+        return []
+    fullest = known[0]
+    text = f"capacity of {fullest.label}, {format_number(fullest.capacity_mbps)} Mbit/s"
+    return [{"v": fullest.capacity_mbps, "label": text}]

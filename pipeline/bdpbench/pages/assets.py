@@ -1,0 +1,74 @@
+"""What lies ready under ``reports/``: templates, style sheet, script and captions."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+from ruamel.yaml import YAML
+
+from bdpbench.contracts.paths import repository_root
+from bdpbench.errors import BdpbenchError
+
+
+@dataclass(frozen=True)
+class Captions:
+    """The report's own words, see ``reports/captions.yaml``.
+
+    Attributes:
+        charts: kind of chart → ``title``, ``quantity``, ``caption``.
+        thresholds: kind of dashed line → its name.
+        metrics: metric id → what it is called.
+        parameters: run parameter → what it is called.
+        pairs: words of the matrix of pairs, and the ``metric`` in its cells.
+        protocol_sweeps: swept parameter → metrics that the page of a protocol shows over it.
+    """
+
+    charts: Mapping[str, Mapping[str, str]]
+    thresholds: Mapping[str, str]
+    metrics: Mapping[str, str]
+    parameters: Mapping[str, str]
+    pairs: Mapping[str, str]
+    protocol_sweeps: Mapping[str, Sequence[str]]
+
+    def metric(self, metric: str) -> str:
+        """Name of a metric; its id with blanks where the captions have none."""
+        return self.metrics.get(metric, metric.replace("_", " "))
+
+
+def assets_dir() -> Path:
+    """Folder of templates, style sheet, script and captions."""
+    return repository_root() / "reports"
+
+
+def read_captions() -> Captions:
+    """Read ``reports/captions.yaml``.
+
+    Raises:
+        BdpbenchError: when it is missing or lacks a section.
+    """
+    path = assets_dir() / "captions.yaml"
+    content: Any = YAML(typ="safe", pure=True).load(read_asset("captions.yaml")) or {}
+    try:
+        return Captions(**content)
+    except TypeError as error:
+        raise BdpbenchError(f"has the wrong sections ({error})", where=str(path)) from None
+
+
+def read_asset(name: str) -> str:
+    """Text of a file under ``reports/``.
+
+    Raises:
+        BdpbenchError: when the checkout is not whole.
+    """
+    path = assets_dir() / name
+    try:
+        return path.read_text(encoding="utf-8")
+    except OSError as error:
+        raise BdpbenchError(
+            f"a file that every report needs cannot be read ({error.strerror})",
+            where=str(path),
+            hint="restore it from the repository, or point BDPBENCH_ROOT at a checkout",
+        ) from None

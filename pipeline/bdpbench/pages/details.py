@@ -1,0 +1,206 @@
+"""One section a run: what it was, what it measured, what it wrote, and how to repeat it."""
+
+from __future__ import annotations
+
+import shlex
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+import polars as pl
+
+from bdpbench.pages.chart import Chart
+from bdpbench.pages.experiments import charted_view
+from bdpbench.pages.names import Names
+from bdpbench.pages.series import RunSeries
+from bdpbench.pages.sweeps import Run, Sweep, protocols_of
+from bdpbench.pages.text import (
+    format_bytes,
+    format_number,
+    parameter_name,
+    parameter_value,
+    subject_name,
+    with_unit,
+)
+from bdpbench.pages.views import View
+
+# The report lies in results/<study>/<tier>/, the runs in results/runs/.
+RUNS_FROM_REPORT = "../../runs"
+
+
+@dataclass(frozen=True)
+class MetricRow:
+    """One metric of a run, in words."""
+
+    metric: str
+    name: str
+    definition: str
+    subject: str
+    value: str
+    window: str
+
+
+@dataclass(frozen=True)
+class OutputFile:
+    """A file that the run wrote: link from the report, checksum and size."""
+
+    name: str
+    link: str
+    sha256: str
+    size: str
+
+
+@dataclass(frozen=True)
+class RunDetail:
+    """A run of the plan; ``finished`` is false for one without results.
+
+    Attributes:
+        parameters: (key, name, value with unit).
+        facts: (name, value) of the record that the run left.
+        repeat: command of bdpbench that simulates the run and its like.
+        ns2: command that runs ns-2 alone.
+    """
+
+    run_id: str
+    label: str
+    scenario: str
+    scenario_title: str
+    finished: bool
+    parameters: tuple[tuple[str, str, str], ...]
+    facts: tuple[tuple[str, str], ...]
+    metrics: tuple[MetricRow, ...]
+    outputs: tuple[OutputFile, ...]
+    charts: tuple[Chart, ...]
+    missing: tuple[str, ...]
+    repeat: str
+    ns2: str
+    ns2_report: str
+
+
+def run_details(
+    plan: Mapping[str, Any],
+    metrics: pl.DataFrame,
+    run_info: Mapping[str, Mapping[str, Any]],
+    series: Mapping[str, RunSeries],
+    names: Names,
+) -> list[RunDetail]:
+    """Sections of all runs of the plan; a run that two scenarios share comes once."""
+    rows = {key[0]: part for key, part in metrics.partition_by("run_id", as_dict=True).items()}
+    runs = {run["run_id"]: run for run in reversed(plan["runs"])}
+    return [
+        _detail(plan, run, rows.get(run_id), run_info.get(run_id), series, names)
+        for run_id, run in reversed(runs.items())
+    ]
+
+
+def _detail(
+    plan: Mapping[str, Any],
+    run: Run,
+    rows: pl.DataFrame | None,
+    info: Mapping[str, Any] | None,
+    series: Mapping[str, RunSeries],
+    names: Names,
+) -> RunDetail:
+    view = charted_view(
+        View("", (run,), "protocol"), f"run-{run['run_id']}", Sweep("", ()), series, names
+    )
+    words, units = names.captions.parameters, (info or {}).get("units", {})
+    return RunDetail(
+        run_id=run["run_id"],
+        label=str(run["label"]),
+        scenario=run["scenario"],
+        scenario_title=names.scenario(run["scenario"]),
+        finished=info is not None,
+        parameters=tuple(
+            (name, parameter_name(name, words), _value(name, value, units, names))
+            for name, value in run["parameters"].items()
+        ),
+        facts=_facts(info) if info else (),
+        metrics=_metric_rows(rows, names),
+        outputs=_outputs(run["run_id"], info) if info else (),
+        charts=view.charts,
+        missing=view.missing if info else (),
+        repeat=repeat_command(plan, run),
+        ns2=ns2_command(run),
+        ns2_report=str((info or {}).get("ns2_report") or "").strip(),
+    )
+
+
+def _value(name: str, value: Any, units: Mapping[str, str], names: Names) -> str:
+    if name.startswith("protocol"):
+        return names.protocol(str(value))
+    return parameter_value(name, value, units)
+
+
+def _facts(info: Mapping[str, Any]) -> tuple[tuple[str, str], ...]:
+    memory = info.get("max_rss_kib")
+    return (
+        ("script", str(info["script"]["path"])),
+        ("script SHA-256", str(info["script"]["sha256"])),
+        ("ns-2 build", str(info["ns2"]["build_id"])),
+        ("ns-2 binary SHA-256", str(info["ns2"].get("binary_sha256") or "–")),
+        ("backend", str(info["ns2"]["backend"])),
+        ("started", str(info["started"])),
+        ("wall time", _seconds(info.get("wall_s"))),
+        ("CPU time", _seconds(info.get("cpu_s"))),
+        ("peak memory", format_bytes(None if memory is None else memory * 1024)),
+        ("exit status", str(info.get("exit_status", "–"))),
+    )
+
+
+def _seconds(value: float | None) -> str:
+    return "not recorded" if value is None else f"{format_number(value)} s"
+
+
+def _metric_rows(rows: pl.DataFrame | None, names: Names) -> tuple[MetricRow, ...]:
+    if rows is None:
+        return ()
+    distinct = rows.unique(
+        subset=["metric", "subject", "definition"], keep="first", maintain_order=True
+    )
+    return tuple(
+        MetricRow(
+            metric=row["metric"],
+            name=names.captions.metric(row["metric"]),
+            definition=row["definition"],
+            subject=subject_name(row["subject"]),
+            value="not reached"
+            if row["value"] is None
+            else with_unit(format_number(row["value"]), row["unit"]),
+            window=_window(row["start_s"], row["end_s"]),
+        )
+        for row in distinct.iter_rows(named=True)
+    )
+
+
+def _window(start_s: float | None, end_s: float | None) -> str:
+    if start_s is None or end_s is None:
+        return "–"
+    return f"{format_number(start_s)} to {format_number(end_s)} s"
+
+
+def _outputs(run_id: str, info: Mapping[str, Any]) -> tuple[OutputFile, ...]:
+    return tuple(
+        OutputFile(
+            name=name,
+            link=f"{RUNS_FROM_REPORT}/{run_id}/{name}",
+            sha256=str(facts["sha256"]),
+            size=format_bytes(facts["bytes"]),
+        )
+        for name, facts in sorted(info.get("outputs", {}).items())
+    )
+
+
+def repeat_command(plan: Mapping[str, Any], run: Run) -> str:
+    """Command that simulates the run, and those of its scenario and protocols, and reports."""
+    words = ["./bdpbench", "run", plan["study"], "--tier", plan["tier"]]
+    words += ["--scenario", run["scenario"]]
+    for protocol in dict.fromkeys(protocols_of(run)):
+        words += ["--protocol", protocol]
+    return shlex.join(words)
+
+
+def ns2_command(run: Run) -> str:
+    """Command for a shell at the repository's root that runs ns-2 alone into ``out/``."""
+    arguments: Sequence[str] = [f"tcl/{run['script']}", *map(str, run["argv"])]
+    return f'mkdir -p out && "$(./bdpbench ns2 path)" {shlex.join(arguments)}'

@@ -1,0 +1,225 @@
+"""One section an experiment: its views, their charts, and its summary over a sweep."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, replace
+from typing import Any
+
+import polars as pl
+
+from bdpbench.pages.chart import Chart
+from bdpbench.pages.charts import TABLE_UNITS, thresholds
+from bdpbench.pages.intervals import interval_chart
+from bdpbench.pages.names import Names, RunLink
+from bdpbench.pages.packing import unpack
+from bdpbench.pages.series import CHARTED_TABLES, DROPS, QUEUE_SHARE, SELDOM_SAMPLED, RunSeries
+from bdpbench.pages.summaries import sweep_summary
+from bdpbench.pages.sweeps import Run, Sweep, find_sweep, protocols_of
+from bdpbench.pages.views import Trace, View, plan_views, traces
+
+# Shown against a sweep where the study publishes no number for it.
+_USUAL_SWEEP_METRICS = ("utilization", "asymmetry", "time_to_90pct_utilization")
+
+
+@dataclass(frozen=True)
+class ChartedView:
+    """A view and its charts; ``missing`` names what was not sampled, but for the seldom sampled."""
+
+    title: str
+    charts: tuple[Chart, ...]
+    missing: tuple[str, ...]
+
+
+@dataclass(frozen=True)
+class Experiment:
+    """A scenario of the study with everything that the page shows of it."""
+
+    key: str
+    title: str
+    section: str
+    figures: tuple[str, ...]
+    description: str
+    runs: tuple[RunLink, ...]
+    absent: int
+    summaries: tuple[Chart, ...]
+    views: tuple[ChartedView, ...]
+
+
+def experiments(
+    plan: Mapping[str, Any],
+    metrics: pl.DataFrame,
+    scorecard: Mapping[str, Any],
+    series: Mapping[str, RunSeries],
+    names: Names,
+    repetitions: pl.DataFrame | None = None,
+) -> list[Experiment]:
+    """Sections of the scenarios that have a run in the plan, in the order of the plan.
+
+    ``repetitions`` are means over them, as ``interval_chart`` takes them.
+    """
+    return [
+        _experiment(key, runs, metrics, scorecard, series, names, repetitions)
+        for key in plan["scenarios"]
+        if (runs := [run for run in plan["runs"] if run["scenario"] == key])
+    ]
+
+
+def _experiment(
+    key: str,
+    runs: Sequence[Run],
+    metrics: pl.DataFrame,
+    scorecard: Mapping[str, Any],
+    series: Mapping[str, RunSeries],
+    names: Names,
+    repetitions: pl.DataFrame | None,
+) -> Experiment:
+    scenario = names.scenarios[key]
+    done = [run for run in runs if run["run_id"] in series]
+    sweep = find_sweep(done)
+    numbers = [each for each in scorecard["numbers"] if each["scenario"] == key]
+    asked = _asked(numbers, scenario.get("summary", ()))
+    views = plan_views(done, sweep, names.protocols, names.captions.parameters)
+    return Experiment(
+        key=key,
+        title=str(scenario["title"]),
+        section=str(scenario.get("section", "")),
+        figures=tuple(scenario.get("figures", ())),
+        description=str(scenario.get("description", "")),
+        runs=tuple(names.run(run["run_id"]) for run in runs),
+        absent=len(runs) - len(done),
+        summaries=(
+            *_summaries(key, done, sweep, metrics, asked, numbers, names),
+            *_intervals(key, done, sweep, asked, repetitions, names),
+        ),
+        views=tuple(
+            charted_view(view, f"{key}-{index}", sweep, series, names)
+            for index, view in enumerate(views)
+        ),
+    )
+
+
+def charted_view(
+    view: View, prefix: str, sweep: Sweep, series: Mapping[str, RunSeries], names: Names
+) -> ChartedView:
+    """The time charts of a view; tables that none of its runs has become ``missing``."""
+    charts, missing = [], []
+    for table in CHARTED_TABLES:
+        lines = traces(view, table, series, names.protocols, sweep, names.captions.parameters)
+        if not lines:
+            if table not in SELDOM_SAMPLED:
+                missing.append(names.captions.charts[table]["title"])
+            continue
+        charts.append(time_chart(f"{prefix}-{table}", table, view.runs, lines, names))
+    if len(view.runs) == 1:
+        charts = [_with_drops(chart, view.runs[0], series, names) for chart in charts]
+    return ChartedView(
+        view.title, (*charts, *_queue_share(view, prefix, sweep, series, names)), tuple(missing)
+    )
+
+
+def _with_drops(chart: Chart, run: Run, series: Mapping[str, RunSeries], names: Names) -> Chart:
+    """The chart of one run with marks where its packets were dropped; of several they would mix."""
+    links = series.get(run["run_id"], {}).get(DROPS, {})
+    if not links:
+        return chart
+    drops = [{"run": run["run_id"], "subject": link} for link in links]
+    note = " ".join(filter(None, (chart.note, names.captions.charts[DROPS]["caption"])))
+    return replace(chart, content={**chart.content, "drops": drops}, note=note)
+
+
+def _queue_share(
+    view: View, prefix: str, sweep: Sweep, series: Mapping[str, RunSeries], names: Names
+) -> tuple[Chart, ...]:
+    """How long the bottleneck's queue was for which share of the time."""
+    lines = traces(view, QUEUE_SHARE, series, names.protocols, sweep, names.captions.parameters)
+    if not lines:
+        return ()
+    longest = max(max(unpack(series[line.run_id][QUEUE_SHARE][line.subject])[0]) for line in lines)
+    chart = time_chart(f"{prefix}-{QUEUE_SHARE}", QUEUE_SHARE, view.runs, lines, names)
+    words = names.captions.charts[QUEUE_SHARE]
+    told = "; ".join(line.label for line in lines)
+    across = {
+        "end": longest or 1.0,
+        "top": 100,
+        "unit": TABLE_UNITS["queue"],
+        "columns": ["queue_pkts", "share_of_time_pct"],
+    }
+    return (
+        replace(
+            chart,
+            alternative=f"Cumulative distribution of the {words['quantity']}. Lines: {told}.",
+            content={**chart.content, **across},
+        ),
+    )
+
+
+def time_chart(
+    chart_id: str, table: str, runs: Sequence[Run], lines: Sequence[Trace], names: Names
+) -> Chart:
+    """Lines of a table over time; ``runs`` are those that the lines come from."""
+    words = names.captions.charts[table]
+    told = "; ".join(line.label for line in lines)
+    content = {
+        "kind": table,
+        "end": max(run["parameters"].get("duration_s", 0) for run in runs),
+        "traces": [
+            {
+                "run": line.run_id,
+                "subject": line.subject,
+                "label": line.label,
+                "colour": line.colour,
+                "dash": line.dash,
+            }
+            for line in lines
+        ],
+        "thresholds": thresholds(table, runs, names.captions),
+    }
+    return Chart(
+        chart_id=chart_id,
+        title=words["title"],
+        caption=words["caption"],
+        alternative=f"Line chart of {words['quantity']} over time. Lines: {told}.",
+        content=content,
+    )
+
+
+def _asked(numbers: Sequence[Mapping[str, Any]], wanted: Sequence[str]) -> Sequence[str]:
+    """Metrics that are shown of a scenario as a whole."""
+    published = [each["metric"] for each in numbers]
+    return list(dict.fromkeys([*wanted, *published])) or _USUAL_SWEEP_METRICS
+
+
+def _intervals(
+    key: str,
+    runs: Sequence[Run],
+    sweep: Sweep,
+    asked: Sequence[str],
+    repetitions: pl.DataFrame | None,
+    names: Names,
+) -> list[Chart]:
+    if repetitions is None:
+        return []
+    own = repetitions.filter(pl.col("scenario") == key)
+    charts = (
+        interval_chart(f"{key}-means-{metric}", metric, runs, sweep, own, names) for metric in asked
+    )
+    return [chart for chart in charts if chart is not None]
+
+
+def _summaries(
+    key: str,
+    runs: Sequence[Run],
+    sweep: Sweep,
+    metrics: pl.DataFrame,
+    asked: Sequence[str],
+    numbers: Sequence[Mapping[str, Any]],
+    names: Names,
+) -> list[Chart]:
+    if any(len(set(protocols_of(run))) > 1 for run in runs):
+        return []  # a line for each pair could not be read: the comparison has their matrix
+    charts = (
+        sweep_summary(f"{key}-sweep-{metric}", metric, runs, sweep, metrics, numbers, names)
+        for metric in asked
+    )
+    return [chart for chart in charts if chart is not None]

@@ -1,0 +1,229 @@
+"""The report's charts as files for papers: one name, one size, one typeface, no script."""
+
+from __future__ import annotations
+
+import copy
+import hashlib
+import re
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+from markupsafe import escape
+
+from bdpbench.pages.assets import Captions
+from bdpbench.pages.chart import Chart
+from bdpbench.pages.charts import Spec, time_charts
+from bdpbench.pages.packing import unpack
+from bdpbench.pages.sections import Sections
+from bdpbench.pages.series import DROPS, RunSeries
+from bdpbench.units import slug
+
+FIGURE_FORMATS = ("svg", "pdf", "png")
+
+FIGURE_BINS = 800
+"""Intervals of time of which a figure keeps the extremes: more than one a pixel of its width."""
+
+WIDTH = 640
+"""px, axes included; as wide as the text of a page at 96 px an inch."""
+
+PNG_SCALE = 2
+"""Pixels of a PNG for each of the figure: 192 an inch."""
+
+# vl-convert carries Liberation Sans, so that texts are measured and drawn with the same letters
+# on every machine. An SVG names it first; Arial and Helvetica have letters of the same widths.
+FONT = "Liberation Sans, Arial, Helvetica, sans-serif"
+
+# Two or more entries of a dictionary of resources, such as "      /gs0 7 0 R".
+_RESOURCES = re.compile(rb"(?:^ +/[a-z]+[0-9]+ [0-9]+ 0 R\n){2,}", re.MULTILINE)
+
+# px that a letter of a legend and what stands around a name take.
+_LETTER = 6.6
+_AROUND_A_NAME = 44
+# A line's name stands above it, the highest one too.
+_ROOM_ABOVE = 1.12
+_LONGEST_NAME = 140
+_HASH_DIGITS = 8
+
+
+@dataclass(frozen=True)
+class Figure:
+    """A chart of the report and the name of its file, without the ending."""
+
+    name: str
+    title: str
+    chart: Chart
+
+
+def figures_of(sections: Sections) -> list[Figure]:
+    """Every chart of the page but those of the single runs, which show a part of the others.
+
+    A name says where the chart belongs and what it shows; it depends on nothing else, and stays
+    when other charts come or go.
+    """
+    found: dict[str, Figure] = {}
+    for words, title, chart in _placed(sections):
+        name = _shortened(slug(words))
+        if name in found:
+            name = f"{name}-{_digest(chart.chart_id)}"
+        found[name] = Figure(name, title, chart)
+    return list(found.values())
+
+
+def _placed(sections: Sections) -> Iterator[tuple[str, str, Chart]]:
+    """Words for the name of each chart, its full title, and the chart."""
+    for experiment in sections.experiments:
+        for chart in experiment.summaries:
+            yield chart.chart_id, f"{experiment.title}: {chart.title}", chart
+        for view in experiment.views:
+            for chart in view.charts:
+                title = ": ".join(filter(None, (experiment.title, view.title, chart.title)))
+                yield f"{experiment.key} {view.title} {chart.content['kind']}", title, chart
+    for page in sections.protocols:
+        for chart in page.charts:
+            is_sweep = chart.content["kind"] == "spec"
+            words = chart.chart_id if is_sweep else f"protocol {page.key} {chart.title}"
+            yield words, f"{page.label}: {chart.title}", chart
+    if sections.response is not None:
+        yield sections.response.chart_id, sections.response.title, sections.response
+    for group in sections.pairs:
+        for chart in group.charts:
+            yield f"pairs {group.scenario} {chart.title}", f"{group.title}: {chart.title}", chart
+
+
+def _shortened(name: str) -> str:
+    """A name that every file system takes; a long one keeps its start and a hash of the whole."""
+    if len(name) <= _LONGEST_NAME:
+        return name
+    return f"{name[: _LONGEST_NAME - _HASH_DIGITS - 1]}-{_digest(name)}"
+
+
+def _digest(text: str) -> str:
+    return hashlib.sha256(text.encode()).hexdigest()[:_HASH_DIGITS]
+
+
+def run_ids_of(chart: Chart) -> list[str]:
+    """Ids of the runs that a chart shows, each once, in the order in which it shows them."""
+    if chart.content["kind"] != "spec":
+        return list(dict.fromkeys(trace["run"] for trace in chart.content["traces"]))
+    return list(dict.fromkeys(_run_ids_in(chart.content["spec"])))
+
+
+def _run_ids_in(node: Any) -> Iterator[str]:
+    if isinstance(node, Mapping):
+        if isinstance(found := node.get("run_id"), str):
+            yield found
+        node = list(node.values())
+    if isinstance(node, list):
+        for each in node:
+            yield from _run_ids_in(each)
+
+
+class Renderer:
+    """Draws charts into the formats of files."""
+
+    def __init__(self, series: Mapping[str, RunSeries], captions: Captions) -> None:
+        self._series = series
+        self._time_charts = time_charts(captions)
+
+    def render(self, chart: Chart, description: str, formats: Sequence[str]) -> dict[str, bytes]:
+        """A chart as files: format → bytes.
+
+        The same chart has the same bytes wherever this version of vl-convert runs: it brings the
+        font along, and nothing in a figure is bold, because two faces of a font come in any order
+        into a PDF.
+
+        Args:
+            chart: what to draw.
+            description: text to stand in the SVG, for readers and programs that do not see it.
+            formats: of ``FIGURE_FORMATS``.
+        """
+        import vl_convert  # here because it starts a JavaScript engine, which takes a second
+
+        svg = _renumbered(vl_convert.vegalite_to_svg(self.spec(chart), show_warnings=False))
+        described = svg.replace(">", f"><desc>{escape(description)}</desc>", 1)
+        draw: Mapping[str, Callable[[], bytes]] = {
+            "svg": lambda: f"{described}\n".encode(),
+            "pdf": lambda: _in_order(bytes(vl_convert.svg_to_pdf(svg))),
+            "png": lambda: bytes(vl_convert.svg_to_png(svg, scale=PNG_SCALE, ppi=96)),
+        }
+        return {name: draw[name]() for name in formats}
+
+    def spec(self, chart: Chart) -> Spec:
+        """The whole Vega-Lite specification of a chart, with its data."""
+        content = chart.content
+        if content["kind"] == "spec":
+            spec: Spec = copy.deepcopy(content["spec"])
+            labels = content["labels"]
+        else:
+            spec = self._time_spec(content)
+            labels = [trace["label"] for trace in content["traces"]]
+        spec.pop("params", None)
+        spec["width"] = WIDTH
+        # On the page there is room for a button above the chart.
+        spec["padding"] = 5
+        config = spec["config"]
+        config["font"] = FONT
+        config["legend"] |= {
+            "columns": _legend_columns(labels),
+            "labelLimit": WIDTH - _AROUND_A_NAME,
+            "titleFontWeight": "normal",
+        }
+        return spec
+
+    def _time_spec(self, content: Mapping[str, Any]) -> Spec:
+        spec = copy.deepcopy(self._time_charts[content["kind"]])
+        traces, thresholds = content["traces"], content["thresholds"]
+        samples = [each for trace in traces for each in self._samples(trace, content["kind"])]
+        highest = max((each["v"] for each in [*samples, *thresholds]), default=0.0)
+        labels = [trace["label"] for trace in traces]
+        lines = spec["layer"][0]
+        lines.pop("params", None)
+        encoding = lines["encoding"]
+        encoding.pop("opacity", None)
+        encoding["x"]["scale"]["domain"] = [0, content["end"]]
+        encoding["y"]["scale"]["domain"] = [0, content.get("top") or highest * _ROOM_ABOVE or 1]
+        for channel, key in (("color", "colour"), ("strokeDash", "dash")):
+            encoding[channel]["scale"] = {
+                "domain": labels,
+                "range": [list(t[key]) if key == "dash" else t[key] for t in traces],
+            }
+        drops = [
+            {"t": time}
+            for each in content.get("drops", ())
+            for time in unpack(self._series[each["run"]][DROPS][each["subject"]])[0]
+        ]
+        spec["datasets"] = {"samples": samples, "thresholds": thresholds, "drops": drops}
+        return spec
+
+    def _samples(self, trace: Mapping[str, Any], table: str) -> list[dict[str, Any]]:
+        times, values = unpack(self._series[trace["run"]][table][trace["subject"]])
+        points = list(zip(times, values, strict=True))
+        if table == "throughput" and len(points) > 1:
+            # A step needs a beginning: the first mean covers as much time as the second.
+            points.insert(0, (max(0.0, 2 * times[0] - times[1]), values[0]))
+        return [{"t": time, "v": value, "s": trace["label"]} for time, value in points]
+
+
+def _renumbered(svg: str) -> str:
+    """The SVG with its clips and gradients numbered from 0: Vega counts on from chart to chart."""
+    ids = dict.fromkeys(re.findall(r'\bid="((?:clip|gradient_)[0-9]+)"', svg))
+    numbers = {each: f"part{index}" for index, each in enumerate(ids)}
+    return re.sub(
+        r'(\bid="|url\(#)((?:clip|gradient_)[0-9]+)(?=["\)])',
+        lambda found: found[1] + numbers[found[2]],
+        svg,
+    )
+
+
+def _in_order(pdf: bytes) -> bytes:
+    """The PDF with the entries of its resource dictionaries sorted, which come in any order.
+
+    Entries are moved within their dictionary alone, so that every offset of the file still holds.
+    """
+    return _RESOURCES.sub(lambda found: b"".join(sorted(found[0].splitlines(keepends=True))), pdf)
+
+
+def _legend_columns(labels: Sequence[str]) -> int:
+    longest = max((len(label) for label in labels), default=0)
+    return max(1, int(WIDTH // (longest * _LETTER + _AROUND_A_NAME)))

@@ -1,0 +1,155 @@
+"""``reports/protocols/<key>.yaml``: what a protocol is, written from the papers and the thesis."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from pathlib import Path
+from typing import Annotated, Any
+
+from markupsafe import Markup
+from pydantic import BaseModel, ConfigDict, Field, field_validator, model_validator
+
+from bdpbench.contracts.yaml_files import YamlFile
+from bdpbench.pages.assets import assets_dir
+from bdpbench.pages.mathml import checked_mathml
+
+# windowOption_ of an agent whose settings name none.
+STANDARD_TCP = 1
+
+Text = Annotated[str, Field(min_length=1)]
+
+
+class _Strict(BaseModel):
+    model_config = ConfigDict(extra="forbid", frozen=True, strict=True)
+
+
+class Source(_Strict):
+    """A paper or RFC, as the page cites it."""
+
+    text: Text
+    url: str = Field("", pattern=r"^(https://\S+)?$")
+
+
+class Equation(_Strict):
+    """One rule of the congestion window.
+
+    Attributes:
+        when: what it answers to, e.g. "per ACK, above the low window".
+        mathml: the equation for a browser.
+        text: the same for a reader without MathML.
+        source: where it stands.
+        note: anything else.
+    """
+
+    when: Text
+    mathml: Text
+    text: Text
+    source: Text
+    note: str = ""
+
+    @field_validator("mathml")
+    @classmethod
+    def _is_mathml(cls, value: str) -> str:
+        checked_mathml(value)
+        return value
+
+    @property
+    def markup(self) -> Markup:
+        """The equation as it goes into the page."""
+        return checked_mathml(self.mathml)
+
+
+class Parameter(_Strict):
+    """A parameter of the protocol; either a Tcl variable or a constant of its law.
+
+    Attributes:
+        symbol: as in the equations; what follows "_" is set lower.
+        meaning: what it does.
+        variable: Tcl variable of the agent; "" for a constant.
+        unit: "1" for a ratio.
+        default: of the Tcl variable, or the constant.
+        range: smallest and largest value that the agent takes; absent where it takes any.
+        set_by: run parameter that the scripts set the variable from; "" where the study's
+            settings of the protocol do.
+    """
+
+    symbol: Text
+    meaning: Text
+    variable: str = Field("", pattern=r"^([a-z][A-Za-z0-9_]*_)?$")
+    unit: Text
+    default: float
+    range: list[float] | None = Field(None, min_length=2, max_length=2)
+    set_by: str = ""
+
+    @model_validator(mode="after")
+    def _default_lies_in_range(self) -> Parameter:
+        if self.range is not None and not self.range[0] <= self.default <= self.range[1]:
+            raise ValueError(f"the default {self.default:g} lies outside of the range")
+        return self
+
+
+class Response(_Strict):
+    """Mean window w in packets at a loss rate p: w = coefficient / p^exponent, from w_low on."""
+
+    coefficient: float = Field(gt=0)
+    exponent: float = Field(gt=0)
+    source: Text
+    smallest_pkts: float = Field(1.0, gt=0)
+
+
+class Statement(_Strict):
+    """What a study says of a protocol, in our words."""
+
+    where: Text
+    text: Text
+
+
+class ProtocolData(_Strict):
+    """One file of ``reports/protocols/``.
+
+    Attributes:
+        name: full name.
+        agents: ns-2 agent classes, without "Agent/", that are this protocol with ``option``.
+        option: their windowOption_; absent for agents that read none.
+        summary: the idea in a few sentences.
+        sources: what the page was written from.
+        equations: see ``Equation``; ``notation`` explains their symbols that are no parameters.
+        parameters: see ``Parameter``.
+        response: its response function, of protocols for which it depends on no RTT.
+        differs: what the implementation does differently from the paper, and why.
+        said: study → its statements.
+    """
+
+    name: Text
+    agents: list[Text] = Field(min_length=1)
+    option: int | None = None
+    summary: Text
+    sources: list[Source] = Field(min_length=1)
+    notation: Text
+    equations: list[Equation] = Field(min_length=1)
+    parameters: list[Parameter]
+    response: Response | None = None
+    differs: list[Text] = Field(default_factory=list)
+    said: dict[str, list[Statement]] = Field(default_factory=dict)
+
+    def describes(self, protocol: Mapping[str, Any]) -> bool:
+        """Whether a protocol of a study is this one, judged by its agent and windowOption_."""
+        if protocol.get("agent") not in self.agents or protocol.get("linux"):
+            return False
+        option = protocol.get("settings", {}).get("windowOption_", STANDARD_TCP)
+        return self.option is None or option == self.option
+
+
+def read_protocols(folder: Path | None = None) -> list[ProtocolData]:
+    """All files of ``reports/protocols/``, in the order of their names.
+
+    Raises:
+        BdpbenchError: naming file, line and key of what is wrong.
+    """
+    folder = folder or assets_dir() / "protocols"
+    return [YamlFile(path).validate(ProtocolData) for path in sorted(folder.glob("*.yaml"))]
+
+
+def data_of(protocol: Mapping[str, Any], known: Sequence[ProtocolData]) -> ProtocolData | None:
+    """What describes a protocol of a study; None for one that we have not written about."""
+    return next((each for each in known if each.describes(protocol)), None)

@@ -1,0 +1,161 @@
+"""One page a protocol: what it is, what the study says of it, what was measured, and its curves."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+import polars as pl
+
+from bdpbench.pages.chart import Chart
+from bdpbench.pages.names import Names
+from bdpbench.pages.protocol_charts import protocol_charts
+from bdpbench.pages.protocol_data import (
+    Parameter,
+    ProtocolData,
+    Statement,
+    data_of,
+    read_protocols,
+)
+from bdpbench.pages.series import RunSeries
+from bdpbench.pages.sweeps import Run, protocols_of
+from bdpbench.pages.text import MINUS
+from bdpbench.pages.verdicts import (
+    CLAIM_VERDICTS,
+    NUMBER_VERDICTS,
+    ClaimRow,
+    NumberRow,
+    Total,
+    tally,
+)
+
+
+@dataclass(frozen=True)
+class ParameterRow:
+    """A parameter with its values as text; ``value`` is the one in the study."""
+
+    parameter: Parameter
+    default: str
+    range: str
+    value: str
+
+
+@dataclass(frozen=True)
+class ProtocolPage:
+    """All that the page shows of one protocol of the study.
+
+    Attributes:
+        key, label: of the protocol in the study.
+        finished, planned: runs in which it has a flow.
+        numbers, claims: rows of the scorecard that concern it, and their totals.
+    """
+
+    key: str
+    label: str
+    data: ProtocolData
+    parameters: tuple[ParameterRow, ...]
+    said: tuple[Statement, ...]
+    finished: int
+    planned: int
+    numbers: tuple[NumberRow, ...]
+    number_totals: tuple[Total, ...]
+    claims: tuple[ClaimRow, ...]
+    claim_totals: tuple[Total, ...]
+    charts: tuple[Chart, ...]
+
+
+@dataclass(frozen=True)
+class Outcome:
+    """What there is to show of a study: its plan, what was measured, and what came of it."""
+
+    plan: Mapping[str, Any]
+    metrics: pl.DataFrame
+    numbers: Sequence[NumberRow]
+    claims: Sequence[ClaimRow]
+    series: Mapping[str, RunSeries]
+
+
+def protocol_pages(
+    outcome: Outcome, protocols: Mapping[str, Mapping[str, Any]], names: Names
+) -> list[ProtocolPage]:
+    """Pages of the protocols that ``reports/protocols/`` describes, in the order of the study.
+
+    Args:
+        outcome: what there is to show.
+        protocols: key → ``agent``, ``linux`` and ``settings``, as in ``study.yaml``.
+        names: words.
+
+    Raises:
+        BdpbenchError: naming file, line and key of what is wrong under ``reports/protocols/``.
+    """
+    known = read_protocols()
+    found = ((key, each, data_of(each, known)) for key, each in protocols.items())
+    return [_page(key, each, data, outcome, names) for key, each, data in found if data is not None]
+
+
+def _page(
+    key: str, protocol: Mapping[str, Any], data: ProtocolData, outcome: Outcome, names: Names
+) -> ProtocolPage:
+    runs = [run for run in outcome.plan["runs"] if key in protocols_of(run)]
+    done = [run for run in runs if run["run_id"] in outcome.series]
+    numbers = tuple(row for row in outcome.numbers if key in _protocols_of_number(row))
+    claims = tuple(row for row in outcome.claims if key in row.claim["protocols"])
+    charts = protocol_charts(
+        key, _alone(done, outcome.plan), outcome.metrics, numbers, outcome.series, names
+    )
+    return ProtocolPage(
+        key=key,
+        label=names.protocol(key),
+        data=data,
+        parameters=tuple(_parameter_row(each, protocol, runs) for each in data.parameters),
+        said=tuple(data.said.get(outcome.plan["study"], ())),
+        finished=len({run["run_id"] for run in done}),
+        planned=len({run["run_id"] for run in runs}),
+        numbers=numbers,
+        number_totals=tally(numbers, NUMBER_VERDICTS),
+        claims=claims,
+        claim_totals=tally(claims, CLAIM_VERDICTS),
+        charts=tuple(charts),
+    )
+
+
+def _alone(runs: Sequence[Run], plan: Mapping[str, Any]) -> list[Run]:
+    """Runs of the scenarios in which no two protocols meet."""
+    mixed = {run["scenario"] for run in plan["runs"] if len(set(protocols_of(run))) > 1}
+    return [run for run in runs if run["scenario"] not in mixed]
+
+
+def _protocols_of_number(row: NumberRow) -> set[str]:
+    return {value for name, value in row.number["select"].items() if name.startswith("protocol")}
+
+
+def _parameter_row(
+    parameter: Parameter, protocol: Mapping[str, Any], runs: Sequence[Run]
+) -> ParameterRow:
+    return ParameterRow(
+        parameter=parameter,
+        default=_number(parameter.default),
+        range=" to ".join(_number(each) for each in parameter.range) if parameter.range else "",
+        value=", ".join(_number(each) for each in _values(parameter, protocol, runs)),
+    )
+
+
+def _number(value: float) -> str:
+    """All digits of a parameter, small ones too.
+
+    >>> _number(83000), _number(1e-07), _number(0.8)
+    ('83,000', '0.0000001', '0.8')
+    """
+    text = f"{value:,.10f}".rstrip("0").rstrip(".")
+    return text.replace("-", MINUS)
+
+
+def _values(
+    parameter: Parameter, protocol: Mapping[str, Any], runs: Sequence[Run]
+) -> Sequence[float]:
+    """Values of a parameter in the study, ascending."""
+    if parameter.set_by:
+        found = {run["parameters"].get(parameter.set_by) for run in runs}
+        return sorted(value for value in found if value is not None)
+    return [protocol.get("settings", {}).get(parameter.variable, parameter.default)]

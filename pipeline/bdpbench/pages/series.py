@@ -1,0 +1,133 @@
+"""Series of runs, reduced and packed, as the page carries them."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import TypeAlias
+
+import polars as pl
+
+from bdpbench.pages.packing import Packed, pack
+from bdpbench.pages.reduce import reduce_min_max
+
+LoadTable: TypeAlias = Callable[[str, str], "pl.LazyFrame | None"]
+RunSeries: TypeAlias = dict[str, dict[str, Packed]]
+
+# Table → (column that names the flow or link, kind of subject, column of the values).
+CHARTED_TABLES = {
+    "cwnd": ("flow", "flow", "cwnd_pkts"),
+    "ssthresh": ("flow", "flow", "ssthresh_pkts"),
+    "sequence": ("flow", "flow", "seq"),
+    "throughput": ("flow", "flow", "mbps"),
+    "utilization": ("link", "link", "mbps"),
+    "queue": ("link", "link", "pkts"),
+}
+
+# Asked for by few studies: where a run has none, nothing is said of it.
+SELDOM_SAMPLED = ("ssthresh", "sequence")
+
+QUEUE_SHARE = "queue_share"
+"""Cumulative distribution of the queue: its length in packets, the share of time up to it in %."""
+
+DROPS = "drops"
+"""Packets dropped at a link: the first time in each bin, in s, and how many in it."""
+
+# Points of a distribution: steps of a percent are two pixels of a chart.
+_MOST_SHARES = 100
+
+# A chart is 400 to 900 pixels wide. Several bins a pixel leave something to zoom into; where a page
+# holds so many runs that it would grow beyond 8 MB, the bins become coarser: 250 runs of 500 s get
+# bins of 1.7 s.
+MOST_BINS = 2000
+FEWEST_BINS = 150
+BINS_OF_A_PAGE = 72_000
+
+
+def bins_for(runs: int) -> int:
+    """Bins a series gets on a page of ``runs`` runs.
+
+    >>> bins_for(11), bins_for(250), bins_for(1000)
+    (2000, 288, 150)
+    """
+    return max(FEWEST_BINS, min(MOST_BINS, BINS_OF_A_PAGE // max(1, runs)))
+
+
+def run_series(run_id: str, load_table: LoadTable, bins: int) -> RunSeries:
+    """Reduced series of one run: table → subject (``flow:0``, ``link:bottleneck``) → points.
+
+    Points are packed, times in s, values in packets or Mbit/s. A table that the run does not have,
+    or that is empty, is left out. A sampled queue adds ``QUEUE_SHARE``, and ``DROPS`` where it
+    dropped packets.
+    """
+    found: RunSeries = {}
+    for table in CHARTED_TABLES:
+        frame = load_table(run_id, table)
+        subjects = {} if frame is None else _table_series(frame, table, bins)
+        if subjects:
+            found[table] = subjects
+    if "queue" in found and (queue := load_table(run_id, "queue")) is not None:
+        found |= _queue_series(queue.collect(), bins)
+    return found
+
+
+def _queue_series(queue: pl.DataFrame, bins: int) -> RunSeries:
+    parts = queue.partition_by("link", as_dict=True, maintain_order=True)
+    links = {f"link:{link}": part for (link,), part in parts.items()}
+    found = {QUEUE_SHARE: {link: packed_shares(part["pkts"]) for link, part in links.items()}}
+    drops = {link: drop_marks(part, bins) for link, part in links.items()}
+    lossy = {link: _packed(marks) for link, marks in drops.items() if marks.height}
+    return {**found, DROPS: lossy} if lossy else found
+
+
+def drop_marks(queue: pl.DataFrame, bins: int) -> pl.DataFrame:
+    """When packets were dropped, at most ``bins`` times: ``time_s`` f64 and ``count`` i64.
+
+    Args:
+        queue: of one link: ``time_s`` f64 rising, ``drops`` i64, packets since the start.
+        bins: equal intervals of the time from 0 on, of each of which the first time is kept.
+    """
+    width = (queue["time_s"].max() or 1.0) / bins  # type: ignore[operator]
+    return (
+        queue.with_columns(count=pl.col("drops").diff().fill_null(pl.col("drops").first()))
+        .filter(pl.col("count") > 0)
+        .group_by((pl.col("time_s") / width).floor().alias("bin"), maintain_order=True)
+        .agg(pl.col("time_s").first(), pl.col("count").sum())
+        .select("time_s", "count")
+    )
+
+
+def packed_shares(samples: pl.Series) -> Packed:
+    """Cumulative distribution of equally weighted samples: values, and % of the samples up to each.
+
+    It begins at 0 % of the smallest value; of more than 100 points those are kept at which another
+    percent is reached.
+    """
+    counts = samples.drop_nulls().rename("x").value_counts(name="n").sort("x")
+    points = counts.select(
+        pl.col("x").cast(pl.Float64), share=100 * pl.col("n").cum_sum() / pl.col("n").sum()
+    )
+    if points.height > _MOST_SHARES:
+        step = (pl.col("share") * _MOST_SHARES / 100).floor()
+        points = points.filter((step != step.shift(1)).fill_null(value=True))
+    start = points.head(1).with_columns(share=0.0)
+    return _packed(pl.concat([start, points]))
+
+
+def _packed(points: pl.DataFrame) -> Packed:
+    across, values = points.columns
+    return pack(points[across].to_list(), points[values].to_list())
+
+
+def _table_series(frame: pl.LazyFrame, table: str, bins: int) -> dict[str, Packed]:
+    column, kind, value = CHARTED_TABLES[table]
+    reduced = reduce_min_max(frame, "time_s", value, [column], bins).select(
+        subject=pl.concat_str(pl.lit(f"{kind}:"), pl.col(column).cast(pl.String)),
+        t=pl.col("time_s").cast(pl.Float64),
+        v=pl.col(value).cast(pl.Float64),
+    )
+    return {
+        str(subject): pack(part["t"].to_list(), part["v"].to_list())
+        for (subject,), part in reduced.partition_by(
+            ["subject"], as_dict=True, maintain_order=True
+        ).items()
+    }

@@ -1,0 +1,133 @@
+"""What varies between the runs of a scenario, read off their parameters."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Hashable, Iterable, Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any, TypeAlias
+
+from bdpbench.pages.text import parameter_name, parameter_value
+
+Run: TypeAlias = Mapping[str, Any]
+Protocols: TypeAlias = Mapping[str, Mapping[str, str]]
+
+# Not swept to learn something: how long a run takes, and which random numbers it draws.
+_NOT_SWEPT = ("duration_s", "run")
+_PROTOCOL_FIELDS = ("protocol", "protocol_1", "protocol_2")
+
+# What stands for a sweep in which several parameters change together.
+_PREFERRED = ("rtt_ms", "rtt_2_ms", "rtt_1_ms", "buffer_pkts", "bottleneck_mbps")
+
+_DASHES: tuple[tuple[int, ...], ...] = (
+    (1, 0),
+    (9, 3),
+    (2, 2),
+    (9, 3, 2, 3),
+    (5, 3),
+    (9, 3, 2, 3, 2, 3),
+    (14, 3),
+    (5, 3, 2, 3),
+)
+# Of further flows of one protocol in one run, which share its colour.
+_FURTHER_DASHES: tuple[tuple[int, ...], ...] = ((1, 3), (3, 7), (12, 7))
+
+
+@dataclass(frozen=True)
+class Sweep:
+    """What varies between the runs of one protocol.
+
+    Attributes:
+        main: parameter that stands for the sweep; "" where nothing varies or nothing is a number.
+        others: parameters that vary and do not follow from ``main``.
+    """
+
+    main: str
+    others: tuple[str, ...]
+
+    def key(self, run: Run) -> tuple[Any, ...]:
+        """Values that set the run apart from others of its protocol."""
+        names = [self.main, *self.others] if self.main else self.others
+        return tuple(run["parameters"].get(name) for name in names)
+
+    def describe(self, run: Run, names: Mapping[str, str]) -> str:
+        """The run's values in words, e.g. ``buffer 40 packets``; "" without a sweep."""
+        varied = [self.main, *self.others] if self.main else list(self.others)
+        return ", ".join(
+            f"{parameter_name(name, names)} {parameter_value(name, run['parameters'][name])}"
+            for name in varied
+            if name in run["parameters"]
+        )
+
+
+def protocols_of(run: Run) -> tuple[str, ...]:
+    """Protocol keys of a run, flow by flow where it names them so."""
+    parameters = run["parameters"]
+    return tuple(str(parameters[name]) for name in _PROTOCOL_FIELDS if name in parameters)
+
+
+def protocol_label(run: Run, protocols: Protocols) -> str:
+    """The run's protocols in words, each once; the run's label where it names none."""
+    labels = [protocols.get(key, {}).get("label", key) for key in dict.fromkeys(protocols_of(run))]
+    return " and ".join(labels) or str(run["label"])
+
+
+def dash_of(key: str, protocols: Protocols, nth: int = 0) -> tuple[int, ...]:
+    """Dashes of a protocol's line, the same in every chart; beyond the eighth they repeat.
+
+    Args:
+        key: of the protocol; one that is not known has the first's.
+        protocols: of the study, in its order.
+        nth: how many flows of the protocol are drawn before, of the same run.
+    """
+    if nth:
+        return _FURTHER_DASHES[(nth - 1) % len(_FURTHER_DASHES)]
+    position = list(protocols).index(key) if key in protocols else 0
+    return _DASHES[position % len(_DASHES)]
+
+
+def find_sweep(runs: Sequence[Run]) -> Sweep:
+    """What is swept over in a scenario's runs, judged by runs of equal protocols."""
+    names = [name for name in _varying(runs) if name not in _NOT_SWEPT]
+    numeric = [name for name in names if _is_numeric(runs, name)]
+    if not numeric:
+        return Sweep("", tuple(names))
+    main = min(numeric, key=lambda name: _preference(runs, name))
+    others = tuple(name for name in names if name != main and not _follows(runs, name, main))
+    return Sweep(main, others)
+
+
+def _varying(runs: Sequence[Run]) -> list[str]:
+    varying: dict[str, None] = {}
+    for group in grouped(runs, protocols_of).values():
+        for name in sorted({name for run in group for name in run["parameters"]}):
+            if len({repr(run["parameters"].get(name)) for run in group}) > 1:
+                varying[name] = None
+    return list(varying)
+
+
+def _is_numeric(runs: Sequence[Run], name: str) -> bool:
+    values = [run["parameters"].get(name) for run in runs]
+    return all(isinstance(value, int | float) for value in values)
+
+
+def _preference(runs: Sequence[Run], name: str) -> tuple[int, int, str]:
+    """Most values first; among equals the one that readers know best, the derived BDP last."""
+    values = len({run["parameters"][name] for run in runs})
+    known = _PREFERRED.index(name) if name in _PREFERRED else len(_PREFERRED)
+    return -values, known + (name == "bdp_pkts"), name
+
+
+def _follows(runs: Sequence[Run], name: str, main: str) -> bool:
+    """Whether ``name`` has one value for each value of ``main`` within every protocol."""
+    groups = grouped(runs, lambda run: (protocols_of(run), run["parameters"].get(main)))
+    return all(
+        len({repr(run["parameters"].get(name)) for run in group}) == 1 for group in groups.values()
+    )
+
+
+def grouped(runs: Iterable[Run], key: Callable[[Run], Hashable]) -> dict[Hashable, list[Run]]:
+    """Runs by ``key``, in the order in which the keys come up."""
+    groups: dict[Hashable, list[Run]] = {}
+    for run in runs:
+        groups.setdefault(key(run), []).append(run)
+    return groups

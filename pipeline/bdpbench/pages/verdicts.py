@@ -1,0 +1,243 @@
+"""The scorecard as rows of a table: words for what was measured, marks for what came out."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+from bdpbench.pages.names import Names, RunLink
+from bdpbench.pages.text import (
+    format_deviation,
+    format_number,
+    format_percent,
+    parameter_name,
+    parameter_value,
+    subject_name,
+    with_unit,
+)
+
+# How far the axis of a gauge reaches beyond the bounds, in widths of the bounds.
+GAUGE_MARGIN = 0.75
+# Where both bounds are one number the axis is this share of it wide.
+GAUGE_WIDTH_OF_EXACT = 0.05
+
+
+@dataclass(frozen=True)
+class Verdict:
+    """What came out, in words, as a symbol and as a rank for sorting (worst first)."""
+
+    key: str
+    label: str
+    symbol: str
+    rank: int
+
+
+VERDICTS = {
+    each.key: each
+    for each in (
+        Verdict("not_reproduced", "not reproduced", "✗", 0),
+        Verdict("close", "close", "≈", 1),
+        Verdict("reproduced", "reproduced", "✓", 2),
+        Verdict("not_run", "not run", "○", 3),
+        Verdict("fails", "fails", "✗", 0),
+        Verdict("holds", "holds", "✓", 2),
+    )
+}
+NUMBER_VERDICTS = ("reproduced", "close", "not_reproduced", "not_run")
+CLAIM_VERDICTS = ("holds", "fails", "not_run")
+
+
+@dataclass(frozen=True)
+class Total:
+    """Count of one verdict, and its share of all in percent (a width on the page)."""
+
+    verdict: Verdict
+    count: int
+    width: float
+
+
+@dataclass(frozen=True)
+class Gauge:
+    """Positions from 0 (left) to 100 of the bounds, the published and the measured number.
+
+    ``beyond`` is -1 or 1 where the measured number lies off the axis to that side, else 0.
+    """
+
+    lower: float
+    upper: float
+    published: float
+    measured: float | None
+    beyond: int
+
+
+@dataclass(frozen=True)
+class NumberRow:
+    """One published number and what became of it; see ``scorecard.json`` for ``number``."""
+
+    number: Mapping[str, Any]
+    verdict: Verdict
+    metric: str
+    condition: str
+    scenario: str
+    protocols: tuple[str, ...]
+    selector: str
+    published: str
+    measured: str
+    deviation: str
+    deviation_percent: str
+    bounds: str
+    gauge: Gauge
+    runs: tuple[RunLink, ...]
+    expectation: str
+    search: str
+
+
+@dataclass(frozen=True)
+class Evidence:
+    """One value that a claim rests on."""
+
+    label: str
+    value: str
+    run: RunLink | None
+
+
+@dataclass(frozen=True)
+class ClaimRow:
+    """One statement of the study; see ``scorecard.json`` for ``claim``."""
+
+    claim: Mapping[str, Any]
+    verdict: Verdict
+    evidence: tuple[Evidence, ...]
+
+
+def totals(counts: Mapping[str, int], verdicts: Sequence[str]) -> list[Total]:
+    """Totals in the order of ``verdicts``, those without a count included."""
+    everything = sum(counts.get(key, 0) for key in verdicts)
+    return [
+        Total(VERDICTS[key], counts.get(key, 0), 100 * counts.get(key, 0) / max(1, everything))
+        for key in verdicts
+    ]
+
+
+def tally(rows: Sequence[NumberRow | ClaimRow], verdicts: Sequence[str]) -> tuple[Total, ...]:
+    """Totals of some rows of the scorecard, in the order of ``verdicts``."""
+    return tuple(totals(Counter(row.verdict.key for row in rows), verdicts))
+
+
+def number_rows(scorecard: Mapping[str, Any], names: Names) -> list[NumberRow]:
+    """Rows of the table of published numbers, in the order of the scorecard."""
+    return [_number_row(number, names) for number in scorecard["numbers"]]
+
+
+def _number_row(number: Mapping[str, Any], names: Names) -> NumberRow:
+    verdict = VERDICTS[number["verdict"]]
+    selected = number["select"]
+    protocols = names.protocols_in(selected)
+    unit, published = number["unit"], number["published"]
+    metric = names.captions.metric(number["metric"])
+    condition = _condition(selected, number["subject"], names)
+    return NumberRow(
+        number=number,
+        verdict=verdict,
+        metric=metric,
+        condition=condition,
+        scenario=names.scenario(number["scenario"]),
+        protocols=protocols,
+        selector=";".join(f"{name}={value}" for name, value in selected.items()),
+        published=with_unit(format_number(published, like=published), unit),
+        measured=with_unit(format_number(number["measured"], like=published), unit)
+        if number["measured"] is not None
+        else "–",
+        deviation=_deviation(number),
+        deviation_percent=format_percent(number["deviation_pct"]),
+        bounds=_bounds(number),
+        gauge=gauge(number["lower"], number["upper"], published, number["measured"]),
+        runs=tuple(names.run(run_id) for run_id in number["run_ids"]),
+        expectation=_expectation(number),
+        search=" ".join(
+            str(part)
+            for part in (
+                number["id"],
+                number["where"],
+                number["metric"],
+                metric,
+                *protocols,
+                condition,
+                names.scenario(number["scenario"]),
+                verdict.label,
+                number["note"],
+                number["reason"],
+            )
+        ).lower(),
+    )
+
+
+def _condition(selected: Mapping[str, str], subject: str, names: Names) -> str:
+    words = names.captions.parameters
+    parts = [
+        f"{parameter_name(name, words)} {parameter_value(name, value)}"
+        for name, value in selected.items()
+        if not name.startswith("protocol")
+    ]
+    if subject.startswith("flow:") and "protocol_2" in selected:
+        parts.append(subject_name(subject))
+    return ", ".join(parts)
+
+
+def _deviation(number: Mapping[str, Any]) -> str:
+    text = format_deviation(number["deviation"], number["measured"], number["published"])
+    # Two percentages differ by percentage points; the deviation in % stands beside it.
+    unit = "points" if number["unit"] == "%" else number["unit"]
+    return text if text == "–" else with_unit(text, unit)
+
+
+def _bounds(number: Mapping[str, Any]) -> str:
+    ends = [format_number(number[end], like=number[end]) for end in ("lower", "upper")]
+    return with_unit(f"{ends[0]} to {ends[1]}", number["unit"])
+
+
+def _expectation(number: Mapping[str, Any]) -> str:
+    """What the verdict means beside a miss that was known before the run; "" where none was."""
+    if not number["known_miss"]:
+        return ""
+    return "unexpected match" if number["verdict"] == "reproduced" else "known miss"
+
+
+def gauge(lower: float, upper: float, published: float, measured: float | None) -> Gauge:
+    """Place numbers on an axis that reaches beyond the bounds by ``GAUGE_MARGIN`` of their width.
+
+    A number off the axis is drawn at its end, and ``beyond`` tells the side.
+    """
+    width = (upper - lower) or abs(published) * GAUGE_WIDTH_OF_EXACT or 1.0
+    start, end = lower - GAUGE_MARGIN * width, upper + GAUGE_MARGIN * width
+
+    def place(value: float) -> float:
+        share = min(1.0, max(0.0, (value - start) / (end - start)))
+        return round(100 * share, 1)
+
+    off = 0 if measured is None else (measured > end) - (measured < start)
+    position = None if measured is None else place(measured)
+    return Gauge(place(lower), place(upper), place(published), position, off)
+
+
+def claim_rows(scorecard: Mapping[str, Any], names: Names) -> list[ClaimRow]:
+    """Rows of the list of claims, in the order of the scorecard."""
+    return [
+        ClaimRow(
+            claim=claim,
+            verdict=VERDICTS[claim["verdict"]],
+            evidence=tuple(
+                Evidence(
+                    label=names.evidence(str(each["label"])),
+                    value=with_unit(format_number(each["value"]), each["unit"])
+                    if each["value"] is not None
+                    else "not reached",
+                    run=names.run(each["run_id"]) if each["run_id"] else None,
+                )
+                for each in claim["evidence"]
+            ),
+        )
+        for claim in scorecard["claims"]
+    ]

@@ -1,0 +1,164 @@
+"""Which runs of a scenario are looked at together, and how their lines are told apart."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+
+from bdpbench.pages.series import RunSeries
+from bdpbench.pages.sweeps import (
+    Protocols,
+    Run,
+    Sweep,
+    dash_of,
+    grouped,
+    protocol_label,
+    protocols_of,
+)
+from bdpbench.pages.text import subject_name
+
+NEUTRAL = "#3f4750"
+# Dark to light, each readable on white; in the order of a swept value (viridis, cut at its bright
+# end).
+_SEQUENCE = (
+    "#440154",
+    "#46327e",
+    "#365c8d",
+    "#277f8e",
+    "#1fa187",
+    "#4ac16d",
+    "#8cb82c",
+    "#c2a80a",
+)
+_FLOW_COLOURS = ("#0b66c3", "#c2410c", "#0f766e", "#7e22ce", "#a16207", "#be185d", "#3f6212")
+
+
+@dataclass(frozen=True)
+class View:
+    """Runs that are charted together.
+
+    Attributes:
+        title: what they have in common.
+        runs: the runs, in the order of the plan.
+        colour_by: ``protocol``, or ``sweep`` for one protocol over the values of a sweep.
+    """
+
+    title: str
+    runs: tuple[Run, ...]
+    colour_by: str
+
+
+@dataclass(frozen=True)
+class Trace:
+    """One line of a chart: where its points are and how it looks."""
+
+    run_id: str
+    subject: str
+    label: str
+    colour: str
+    dash: tuple[int, ...]
+
+
+def plan_views(
+    runs: Sequence[Run], sweep: Sweep, protocols: Protocols, names: Mapping[str, str]
+) -> list[View]:
+    """Views of a scenario: protocols side by side at each value, and each protocol over values.
+
+    Runs in which different protocols meet are shown one by one: overlaid they could not be read.
+    """
+    if any(len(set(protocols_of(run))) > 1 for run in runs):
+        return [View(str(run["label"]), (run,), "protocol") for run in runs]
+    groups = grouped(runs, sweep.key)
+    views = [
+        View(sweep.describe(group[0], names), tuple(group), "protocol") for group in groups.values()
+    ]
+    if not sweep.main or len(groups) == 1:
+        return views
+    overlays = [
+        View(f"{protocol_label(group[0], protocols)}, all values", tuple(group), "sweep")
+        for group in grouped(runs, protocols_of).values()
+        if len(group) > 1
+    ]
+    # Of a single protocol the values are what there is to compare.
+    alone = len({protocols_of(run) for run in runs}) == 1
+    return [*overlays, *views] if alone else [*views, *overlays]
+
+
+def traces(
+    view: View,
+    table: str,
+    series: Mapping[str, RunSeries],
+    protocols: Protocols,
+    sweep: Sweep,
+    names: Mapping[str, str],
+) -> list[Trace]:
+    """Lines of one chart of a view; empty where none of its runs has the table."""
+    found = []
+    for position, run in enumerate(view.runs):
+        subjects = list(series.get(run["run_id"], {}).get(table, {}))
+        for index, subject in enumerate(subjects):
+            if view.colour_by == "sweep":
+                colour, label = _sequence(position, len(view.runs)), sweep.describe(run, names)
+            else:
+                colour = _colour(run, subject, index, protocols)
+                label = _label(run, subject, protocols)
+            if len(subjects) > 1:
+                label = f"{label}, {subject_name(subject)}"
+            dash = _dash(run, subjects, index, protocols)
+            found.append(Trace(run["run_id"], subject, label, colour, dash))
+    return _distinct(found, view)
+
+
+def _sequence(position: int, count: int) -> str:
+    last = len(_SEQUENCE) - 1
+    return _SEQUENCE[round(position * last / max(1, count - 1))]
+
+
+def _flow_protocol(run: Run, subject: str) -> str | None:
+    """Protocol key of a flow; of a link, the protocol that all of the run's flows share."""
+    keys = protocols_of(run)
+    kind, _, name = subject.partition(":")
+    if len(set(keys)) == 1:
+        return keys[0]
+    if kind == "flow" and name.isdigit() and int(name) < len(keys):
+        return keys[int(name)]
+    return None
+
+
+def _dash(run: Run, subjects: Sequence[str], index: int, protocols: Protocols) -> tuple[int, ...]:
+    """Dashes of a subject's protocol; a link that several share is drawn like the first."""
+    keys = [_flow_protocol(run, subject) for subject in subjects[: index + 1]]
+    return dash_of(keys[-1] or "", protocols, keys[:-1].count(keys[-1]))
+
+
+def _colour(run: Run, subject: str, index: int, protocols: Protocols) -> str:
+    key = _flow_protocol(run, subject)
+    if key is not None and key in protocols:
+        return protocols[key]["colour"]
+    is_flow = subject.startswith("flow:")
+    return _FLOW_COLOURS[index % len(_FLOW_COLOURS)] if is_flow else NEUTRAL
+
+
+def _label(run: Run, subject: str, protocols: Protocols) -> str:
+    key = _flow_protocol(run, subject)
+    if key is not None:
+        return str(protocols.get(key, {}).get("label", key))
+    return protocol_label(run, protocols)
+
+
+def _distinct(found: list[Trace], view: View) -> list[Trace]:
+    """Add the run's own label to lines that would otherwise be called the same."""
+    labels = [trace.label for trace in found]
+    run_labels = {run["run_id"]: str(run["label"]) for run in view.runs}
+    return [
+        trace
+        if labels.count(trace.label) == 1
+        else Trace(
+            trace.run_id,
+            trace.subject,
+            f"{run_labels[trace.run_id]}, {subject_name(trace.subject)}",
+            trace.colour,
+            trace.dash,
+        )
+        for trace in found
+    ]

@@ -1,0 +1,168 @@
+"""Where ns-2 runs: on this machine, or in a container of the image that the Dockerfile builds."""
+
+from __future__ import annotations
+
+import json
+import os
+import shutil
+import subprocess
+from collections.abc import Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any, Protocol
+
+from bdpbench.contracts.files import write_text_atomically
+from bdpbench.contracts.paths import repository_root, tcl_dir
+from bdpbench.errors import BdpbenchError
+from bdpbench.simulation.build import build_prefix, find_build, require_build, run_build_script
+
+ENGINE_TIMEOUT_S = 10
+# A storage driver without layers copies the whole image before a container starts.
+CONTAINER_TIMEOUT_S = 120.0
+IMAGE_NAME = "bdpbench-ns2"
+# Paths inside the image; the Dockerfile's stage `ns2` puts the build there.
+IMAGE_NS = "/opt/bdpbench/.bdpbench/ns2/current/ns"
+IMAGE_INFO = "/opt/bdpbench/.bdpbench/ns2/current/ns-bdpbench.json"
+
+
+class Backend(Protocol):
+    """A place where ns-2 can be built and run."""
+
+    @property
+    def name(self) -> str:
+        """Name of the backend, as ``config.yaml`` writes it."""
+
+    def build(self, source: Path | None = None) -> None:
+        """Make the ns-2 build of this checkout, or find it made."""
+
+    def is_built(self) -> bool:
+        """Whether the build of this checkout is there."""
+
+    def command(self, run_dir: Path, script: str, argv: Sequence[str]) -> list[str]:
+        """Command that runs ``tcl/<script>`` with ``run_dir`` as its working directory."""
+
+    def info(self) -> dict[str, Any]:
+        """The facts that the build recorded."""
+
+
+@dataclass(frozen=True)
+class NativeBackend:
+    """ns-2 built on this machine by ``ns2/build.sh``."""
+
+    build_id: str
+    variant: str = "fast"
+    name: str = "native"
+
+    def build(self, source: Path | None = None) -> None:
+        if not self.is_built():
+            given = ["--source", str(source)] if source is not None else []
+            run_build_script(["--variant", self.variant, "--install-deps", *given])
+
+    def is_built(self) -> bool:
+        return find_build(self.build_id) is not None
+
+    def command(self, run_dir: Path, script: str, argv: Sequence[str]) -> list[str]:
+        return [str(require_build(self.build_id).binary), str(tcl_dir() / script), *argv]
+
+    def info(self) -> dict[str, Any]:
+        return require_build(self.build_id).info
+
+
+@dataclass(frozen=True)
+class DockerBackend:
+    """ns-2 in a container, without network, as the user who started the run."""
+
+    build_id: str
+    build_options: tuple[str, ...] = ()
+    name: str = "docker"
+
+    @property
+    def image(self) -> str:
+        return f"{IMAGE_NAME}:{self.build_id}"
+
+    def build(self, source: Path | None = None) -> None:
+        if source is not None:
+            raise BdpbenchError(
+                "an archive of your own goes into the image by a build option",
+                where="--source",
+                hint="use --backend native, or copy it into ns2/ before docker build",
+            )
+        if self.is_built():
+            return
+        command = ["docker", "build", "--target", "ns2", "-t", self.image, *self.build_options]
+        done = subprocess.run([*command, str(repository_root())], check=False)
+        if done.returncode != 0:
+            raise BdpbenchError(
+                "the image of ns-2 could not be built, see the message above",
+                where="docker build",
+                hint="`--backend native` builds ns-2 on this machine instead",
+            )
+        self._keep_info()
+
+    def is_built(self) -> bool:
+        return self._info_file.is_file() and _docker(["image", "inspect", self.image]) is not None
+
+    def command(self, run_dir: Path, script: str, argv: Sequence[str]) -> list[str]:
+        return [
+            *("docker", "run", "--rm", "--init", "--network", "none"),
+            *("--user", f"{os.getuid()}:{os.getgid()}"),
+            *("--volume", f"{run_dir}:/run/bdpbench", "--workdir", "/run/bdpbench"),
+            *("--volume", f"{tcl_dir()}:/opt/bdpbench/tcl:ro"),
+            *(self.image, IMAGE_NS, f"/opt/bdpbench/tcl/{script}", *argv),
+        ]
+
+    @property
+    def _info_file(self) -> Path:
+        return build_prefix() / self.build_id / "docker.json"
+
+    def _keep_info(self) -> None:
+        """Keep the image's facts in a file: asking a container costs half a second."""
+        command = ["run", "--rm", "--network", "none", self.image, "cat", IMAGE_INFO]
+        text = _docker(command, CONTAINER_TIMEOUT_S)
+        if text is None:
+            raise BdpbenchError(f"image {self.image} does not answer", where="docker run")
+        write_text_atomically(self._info_file, text)
+
+    def info(self) -> dict[str, Any]:
+        return dict(json.loads(self._info_file.read_text(encoding="utf-8")))
+
+
+def choose_backend(
+    wanted: str, build_id: str, build_options: Sequence[str] = ()
+) -> NativeBackend | DockerBackend:
+    """The backend that ``auto``, ``docker`` or ``native`` stands for on this machine.
+
+    Raises:
+        BdpbenchError: when Docker is asked for and no engine answers.
+    """
+    if wanted == "native":
+        return NativeBackend(build_id)
+    if docker_answers():
+        return DockerBackend(build_id, tuple(build_options))
+    if wanted == "docker":
+        raise BdpbenchError(
+            "no Docker engine answers",
+            where="backend: docker",
+            hint="start Docker, or use `--backend native`",
+        )
+    return NativeBackend(build_id)
+
+
+def docker_answers() -> bool:
+    """Whether there is a Docker client here whose engine answers."""
+    return shutil.which("docker") is not None and _docker(["version"]) is not None
+
+
+def _docker(arguments: Sequence[str], timeout_s: float = ENGINE_TIMEOUT_S) -> str | None:
+    """Standard output of a docker command, or None where it fails or does not answer."""
+    try:
+        done = subprocess.run(
+            ["docker", *arguments],
+            capture_output=True,
+            text=True,
+            timeout=timeout_s,
+            check=False,
+        )
+    except (OSError, subprocess.TimeoutExpired):
+        return None
+    return done.stdout if done.returncode == 0 else None

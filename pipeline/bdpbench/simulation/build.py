@@ -1,0 +1,92 @@
+"""The ns-2 build that belongs to this checkout: its id, its binary, and how it was made."""
+
+from __future__ import annotations
+
+import json
+import subprocess
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+from bdpbench.contracts.paths import home_dir, repository_root
+from bdpbench.errors import BdpbenchError
+
+BINARY_NAME = "ns"
+INFO_NAME = "ns-bdpbench.json"
+
+
+@dataclass(frozen=True)
+class Ns2Build:
+    """A finished build: its folder, binary and the facts recorded beside it."""
+
+    build_id: str
+    binary: Path
+    info: dict[str, Any]
+
+
+def build_script() -> Path:
+    """The script that builds ns-2, for this machine and for the Docker image alike."""
+    return repository_root() / "ns2" / "build.sh"
+
+
+def current_build_id(variant: str = "fast") -> str:
+    """Id of the build that the checkout's patches, laws, agents and flags lead to.
+
+    ``variant`` is "fast", or "stock" for ns-2 without the changes that only make it faster.
+
+    It takes no compiler: ns-2's results depend on what is built, and ``-ffp-contract=off`` keeps
+    them the same from one compiler to the next.
+
+    Raises:
+        BdpbenchError: when ``ns2/build.sh`` cannot tell.
+    """
+    done = subprocess.run(
+        ["bash", str(build_script()), "--variant", variant, "--print-id"],
+        capture_output=True,
+        text=True,
+        check=False,
+    )
+    if done.returncode != 0:
+        raise BdpbenchError(done.stderr.strip() or "failed", where="ns2/build.sh --print-id")
+    return done.stdout.strip()
+
+
+def build_prefix() -> Path:
+    """Folder of all builds; each has a folder of its own, named by its id."""
+    return home_dir() / "ns2"
+
+
+def find_build(build_id: str) -> Ns2Build | None:
+    """The finished native build ``build_id``, or None where it has not been made."""
+    folder = build_prefix() / build_id
+    try:
+        info = json.loads((folder / INFO_NAME).read_text(encoding="utf-8"))
+    except (OSError, json.JSONDecodeError):
+        return None
+    binary = folder / BINARY_NAME
+    return Ns2Build(build_id, binary, info) if binary.is_file() else None
+
+
+def require_build(build_id: str) -> Ns2Build:
+    """The finished native build ``build_id``.
+
+    Raises:
+        BdpbenchError: when it has not been made yet.
+    """
+    build = find_build(build_id)
+    if build is None:
+        raise BdpbenchError(
+            f"ns-2 build {build_id} is not there", hint="run `./bdpbench ns2 build` first"
+        )
+    return build
+
+
+def run_build_script(arguments: list[str]) -> None:
+    """Run ``ns2/build.sh`` with its progress on this terminal.
+
+    Raises:
+        BdpbenchError: when the build fails; the script has said why on standard error.
+    """
+    command = ["bash", str(build_script()), "--prefix", str(build_prefix()), *arguments]
+    if subprocess.run(command, check=False).returncode != 0:
+        raise BdpbenchError("ns-2 could not be built, see the message above", where="ns2/build.sh")

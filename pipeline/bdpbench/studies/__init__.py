@@ -1,0 +1,1 @@
+"""Studies as their folders describe them: scenarios, parameters, runs and the ids of runs."""

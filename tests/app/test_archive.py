@@ -1,0 +1,223 @@
+"""`archive`, `verify` and `compare` on a small study that ns-2 has simulated."""
+
+from __future__ import annotations
+
+import hashlib
+import json
+import os
+import re
+import shutil
+import socket
+import subprocess
+import sys
+import zipfile
+from collections.abc import Callable
+from pathlib import Path
+
+import pytest
+
+from bdpbench.contracts.paths import repository_root
+
+Run = Callable[..., "subprocess.CompletedProcess[str]"]
+
+
+@pytest.fixture
+def finished(workspace: Path, bdpbench: Run) -> Path:
+    """The workspace with every run of the study of tests/data/dumbbell simulated."""
+    plan = json.loads(Path(bdpbench("plan").stdout.strip()).read_text())
+    for run in plan["runs"]:
+        run_dir = workspace / "results" / "runs" / run["run_id"]
+        done = bdpbench("simulate", "--backend", "native", str(run_dir))
+        assert done.returncode == 0, done.stderr
+    return workspace
+
+
+def _checkout(target: Path) -> Path:
+    """A copy of the checkout's sources, without git and with other dates."""
+    names = subprocess.run(
+        ["git", "ls-files", "--cached", "--others", "--exclude-standard"],
+        cwd=repository_root(),
+        capture_output=True,
+        text=True,
+        check=True,
+    ).stdout.splitlines()
+    for name in names:
+        if name.startswith(("tests/", "reports/published/")):
+            continue
+        path = target / name
+        path.parent.mkdir(parents=True, exist_ok=True)
+        shutil.copy(repository_root() / name, path)
+    for path in target.rglob("*"):
+        os.utime(path, (1, len(str(path)) * 1000))
+    return target
+
+
+def _archive(checkout: Path, workspace: Path, out: Path, **environment: str) -> str:
+    script = (
+        "import os; os.umask(int(os.environ['UMASK'], 8)); from bdpbench.cli import main; main()"
+    )
+    done = subprocess.run(
+        [sys.executable, "-c", script, "archive", "--with-runs", "-o", str(out)],
+        capture_output=True,
+        text=True,
+        check=False,
+        cwd=out.parent,
+        env={
+            **os.environ,
+            "PYTHONPATH": str(checkout / "pipeline"),
+            "BDPBENCH_CONFIG": str(workspace / "config"),
+            "BDPBENCH_RESULTS": str(workspace / "results"),
+            **environment,
+        },
+    )
+    assert done.returncode == 0, done.stderr
+    return done.stdout
+
+
+def test_the_same_results_archive_to_the_same_bytes_anywhere(
+    finished: Path, tmp_path: Path
+) -> None:
+    one, two = tmp_path / "one", tmp_path / "some" / "other" / "place"
+    first = _checkout(one / "checkout")
+    second = _checkout(two / "sources")
+    other = two / "workspace"
+    shutil.copytree(finished / "config", other / "config")
+    shutil.copytree(finished / "results", other / "results", copy_function=shutil.copyfile)
+    said = _archive(first, finished, one / "a.zip", TZ="UTC", LC_ALL="C.UTF-8", UMASK="022")
+    _archive(second, other, two / "b.zip", TZ="Asia/Kathmandu", LC_ALL="C", UMASK="077")
+    content = (one / "a.zip").read_bytes()
+    assert content == (two / "b.zip").read_bytes()
+    assert hashlib.sha256(content).hexdigest() in said
+    with zipfile.ZipFile(one / "a.zip") as archive:
+        _tells_of_no_machine(archive, tmp_path)
+        _holds_what_it_should(archive)
+
+
+def _tells_of_no_machine(archive: zipfile.ZipFile, tmp_path: Path) -> None:
+    """No path of this machine, and not its name, in anything but bdpbench's own sources."""
+    private = [str(tmp_path), str(repository_root()), str(Path(sys.prefix))]
+    if len(socket.gethostname()) > 4:
+        private.append(socket.gethostname())
+    for name in archive.namelist():
+        content = archive.read(name)
+        for each in private:
+            assert each.encode() not in content, f"{name} holds {each}"
+
+
+def _holds_what_it_should(archive: zipfile.ZipFile) -> None:
+    names = set(archive.namelist())
+    assert {
+        "README.md",
+        "report.html",
+        "metrics.parquet",
+        "exports/captions.json",
+        "exports/tables/numbers.tex",
+        "source/config/studies/dumbbell/study.yaml",
+        "source/config/studies/dumbbell/published.csv",
+        "source/tcl/dumbbell.tcl",
+        "source/ns2/SOURCE.lock",
+        "source/ns2/build.sh",
+        "source/ns2/patches/series",
+        "source/ns2/laws/cubic_tcp.cc",
+        "source/ns2/agents/tcp_window_law.cc",
+        "source/ns2/speed/lane_scheduler.cc",
+        "source/pipeline/requirements.lock",
+        "source/Snakefile",
+        "LICENSE",
+        "CITATION.cff",
+    } <= names
+    assert any(re.fullmatch(r"exports/figures/.*\.svg", name) for name in names)
+    assert any(re.fullmatch(r"environment/ns-bdpbench-[0-9a-f]{12}\.json", name) for name in names)
+    assert any(re.fullmatch(r"runs/[0-9a-f]{16}/tables/cwnd\.parquet", name) for name in names)
+    assert not any(
+        part in name for name in names for part in ("__pycache__", ".out", "sharma2006/study")
+    )
+    runs = json.loads(archive.read("runs.json"))["runs"]
+    assert len(runs) == 3
+    assert all(len(each["sha256"]) == 64 for run in runs for each in run["outputs"].values())
+
+
+def test_an_archive_verifies_and_compares_as_equal_with_its_results(
+    finished: Path, bdpbench: Run, tmp_path: Path
+) -> None:
+    archive = tmp_path / "a.zip"
+    done = bdpbench("archive", "-o", str(archive))
+    assert done.returncode == 0, done.stderr
+    done = bdpbench("verify", str(archive))
+    assert done.returncode == 0, done.stderr
+    assert "whole: every file is there and has its checksum" in done.stdout
+
+    done = bdpbench("publish", "-o", str(tmp_path / "published"))
+    assert done.returncode == 0, done.stderr
+    published = tmp_path / "published" / "dumbbell"
+    with zipfile.ZipFile(archive) as found:
+        for path in published.iterdir():
+            if path.name != "README.md":  # the archive's says more
+                assert found.read(path.name) == path.read_bytes(), path.name
+    done = bdpbench("compare", str(archive), str(published))
+    assert done.returncode == 0, done.stderr
+    assert re.search(r"(\d+) metrics compared: \1 equal, 0 moved", done.stdout)
+    assert "differ" not in done.stdout
+
+    content = bytearray(archive.read_bytes())
+    content[len(content) // 3] ^= 1
+    archive.write_bytes(content)
+    for command in (("verify",), ("compare", str(published))):
+        done = bdpbench(*command, str(archive))
+        assert done.returncode == 1
+        assert "is not whole" in done.stderr
+        assert "Traceback" not in done.stderr
+
+
+def test_another_buffer_moves_metrics_beyond_their_bounds(
+    finished: Path, bdpbench: Run, tmp_path: Path
+) -> None:
+    done = bdpbench("publish", "-o", str(tmp_path / "first"))
+    assert done.returncode == 0, done.stderr
+    study = finished / "config" / "studies" / "dumbbell" / "study.yaml"
+    study.write_text(study.read_text().replace("buffer_pkts: 50", "buffer_pkts: 5"))
+    done = bdpbench("run", "--backend", "native")
+    assert done.returncode == 0, done.stderr
+    second = finished / "results" / "dumbbell" / "quick"
+    page, data = tmp_path / "c.html", tmp_path / "c.json"
+    done = bdpbench(
+        *("compare", str(tmp_path / "first" / "dumbbell"), str(second)),
+        *("--html", str(page), "--json", str(data)),
+    )
+    assert done.returncode == 1, done.stderr
+    assert "moved beyond their bounds:" in done.stdout
+    assert "runs that are configured otherwise:" in done.stdout
+    assert re.search(r"buffer_pkts +50 +5\b", done.stdout)
+    content = json.loads(data.read_text())
+    beyond = [each for each in content["moved"] if each["beyond"]]
+    assert len(beyond) == content["beyond"] > 0
+    html = page.read_text()
+    assert f"{len(beyond)} of {content['compared']} metrics moved beyond their bounds" in html
+    assert not re.search(r'(?:src|href)="(?!data:|#)', html)
+
+
+def test_a_published_folder_of_an_earlier_version_is_still_compared(
+    finished: Path, bdpbench: Run, tmp_path: Path
+) -> None:
+    bdpbench("publish", "-o", str(tmp_path))
+    folder = tmp_path / "dumbbell"
+    old = tmp_path / "old"
+    shutil.copytree(folder, old)
+    for name in ("runs.json", "provenance.json", "metrics.parquet"):
+        (old / name).unlink()
+    done = bdpbench("compare", str(old), str(folder))
+    assert done.returncode == 0, done.stderr
+    assert re.search(r"(\d+) metrics compared: \1 equal", done.stdout)
+
+
+def test_figures_and_tables_are_exported(finished: Path, bdpbench: Run, tmp_path: Path) -> None:
+    out = tmp_path / "figures"
+    done = bdpbench("report", "--export", str(out), "--format", "svg,pdf")
+    assert done.returncode == 0, done.stderr
+    figures = {path.suffix for path in (out / "figures").iterdir()}
+    assert figures == {".svg", ".pdf"}
+    assert {path.suffix for path in (out / "tables").iterdir()} == {".tex", ".md", ".csv"}
+    assert "ns-2.35 build" in (out / "captions.md").read_text()
+    done = bdpbench("report", "-o", str(tmp_path / "report.html"))
+    assert done.returncode == 0, done.stderr
+    assert "<!doctype html>" in (tmp_path / "report.html").read_text()

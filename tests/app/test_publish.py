@@ -1,0 +1,107 @@
+"""`bdpbench publish`: what is published, and when it is refused."""
+
+from __future__ import annotations
+
+import json
+import shutil
+import subprocess
+from collections.abc import Callable
+from pathlib import Path
+
+import polars as pl
+import pytest
+
+from bdpbench.app.say.summary import totals_sentence
+
+Run = Callable[..., "subprocess.CompletedProcess[str]"]
+
+
+@pytest.fixture
+def planned(workspace: Path, bdpbench: Run) -> list[Path]:
+    """The run folders of the study of tests/data/dumbbell: planned, not simulated."""
+    done = bdpbench("plan")
+    assert done.returncode == 0, done.stderr
+    plan = json.loads(Path(done.stdout.strip()).read_text())
+    return [workspace / "results" / "runs" / run["run_id"] for run in plan["runs"]]
+
+
+def _simulate(bdpbench: Run, run_dirs: list[Path]) -> None:
+    for run_dir in run_dirs:
+        done = bdpbench("simulate", "--backend", "native", str(run_dir))
+        assert done.returncode == 0, done.stderr
+
+
+def test_a_finished_tier_is_published_in_equal_bytes(
+    workspace: Path, bdpbench: Run, planned: list[Path]
+) -> None:
+    _simulate(bdpbench, planned)
+    out = workspace / "published"
+    done = bdpbench("publish", "-o", str(out))
+    assert done.returncode == 0, done.stderr
+    files = {path.name: path.read_bytes() for path in (out / "dumbbell").iterdir()}
+    assert set(files) == {
+        "report.html",
+        "metrics.csv",
+        "metrics.parquet",
+        "scorecard.json",
+        "runs.json",
+        "provenance.json",
+        "README.md",
+    }
+
+    card = json.loads(files["scorecard.json"])
+    # published.csv: the rate is measured, the other number has no scenario that could show it.
+    assert card["totals"] == {"reproduced": 1, "close": 0, "not_reproduced": 0, "not_run": 1}
+    assert totals_sentence(card) in files["README.md"].decode()
+    assert "| Vegas | 0 | 0 | 0 | 1 |" in files["README.md"].decode()
+    assert set(pl.read_csv(files["metrics.csv"])["run_id"]) == {path.name for path in planned}
+    assert "no results yet" not in files["report.html"].decode()
+
+    shutil.rmtree(out)
+    assert bdpbench("publish", "-o", str(out)).returncode == 0
+    assert {path.name: path.read_bytes() for path in (out / "dumbbell").iterdir()} == files
+
+
+def test_missing_runs_are_told_and_published_only_when_asked_for(
+    workspace: Path, bdpbench: Run, planned: list[Path]
+) -> None:
+    out = workspace / "published"
+    refused = bdpbench("publish", "--allow-partial", "-o", str(out))
+    assert refused.returncode == 1
+    assert "3 of 3 runs have no results" in refused.stderr
+
+    _simulate(bdpbench, planned[1:])
+    refused = bdpbench("publish", "-o", str(out))
+    assert refused.returncode == 1
+    assert "1 of 3 runs have no results (shared: Reno" in refused.stderr
+    assert "`./bdpbench run dumbbell --tier quick` simulates them" in refused.stderr
+    assert not out.exists()
+
+    done = bdpbench("publish", "--allow-partial", "-o", str(out))
+    assert done.returncode == 0, done.stderr
+    report = (out / "dumbbell" / "report.html").read_text()
+    assert "1 of 3 planned runs has no results yet." in report
+    assert "1 of 3 runs are missing." in (out / "dumbbell" / "README.md").read_text()
+
+
+def test_results_of_another_study_or_build_are_not_published(
+    workspace: Path, bdpbench: Run, planned: list[Path]
+) -> None:
+    _simulate(bdpbench, planned)
+    study = workspace / "config" / "studies" / "dumbbell" / "study.yaml"
+    text = study.read_text()
+    study.write_text(text.replace("buffer_pkts: 50", "buffer_pkts: 51"))
+    refused = bdpbench("publish", "-o", str(workspace / "published"))
+    assert refused.returncode == 1
+    assert "1 of 3 runs have no results" in refused.stderr
+    assert "1 of them are new or have changed since the last run" in refused.stderr
+
+    study.write_text(text)
+    plan = workspace / "results" / "dumbbell" / "quick" / "plan.json"
+    content = json.loads(plan.read_text())
+    plan.write_text(json.dumps({**content, "ns2_build_id": "0" * 16}))
+    (planned[0] / "run.json").unlink()
+    refused = bdpbench("publish", "-o", str(workspace / "published"))
+    assert f"ns-2 build {'0' * 16}" in refused.stderr
+    assert f"now make {content['ns2_build_id']}" in refused.stderr
+    assert not (workspace / "published").exists()

@@ -1,0 +1,42 @@
+"""The scenario that the README shows is made by config alone, and it runs."""
+
+from __future__ import annotations
+
+import json
+import re
+import subprocess
+from collections.abc import Callable
+from pathlib import Path
+
+import pytest
+
+from bdpbench.app.say.summary import totals_sentence
+from bdpbench.contracts.paths import repository_root
+
+Run = Callable[..., "subprocess.CompletedProcess[str]"]
+
+
+def test_the_scenario_of_the_readme_runs(workspace: Path, bdpbench: Run) -> None:
+    readme = (repository_root() / "README.md").read_text()
+    (block,) = re.findall(r"```yaml\n(.*?)```", readme, re.DOTALL)
+    study = workspace / "config" / "studies" / "mine" / "study.yaml"
+    study.parent.mkdir()
+    study.write_text(block)
+    done = bdpbench("run", "mine", "--backend", "native")
+    assert done.returncode == 0, done.stdout + done.stderr
+    folder = workspace / "results" / "mine" / "quick"
+    plan = json.loads((folder / "plan.json").read_text())
+    # 2 protocols × 2 buffers, three flows each.
+    assert len(plan["runs"]) == 4
+    assert {run["parameters"]["flows"] for run in plan["runs"]} == {3}
+    assert "Three flows, one after the other" in (folder / "report.html").read_text()
+
+
+PUBLISHED = sorted((repository_root() / "reports" / "published").glob("*/scorecard.json"))
+
+
+@pytest.mark.parametrize("path", PUBLISHED, ids=lambda path: str(path.parent.name))
+def test_the_readme_links_what_is_published_and_gives_its_totals(path: Path) -> None:
+    readme = " ".join((repository_root() / "README.md").read_text().split())
+    assert totals_sentence(json.loads(path.read_text())) in readme
+    assert f"(reports/published/{path.parent.name}/" in readme

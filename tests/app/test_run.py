@@ -1,0 +1,120 @@
+"""From config to report with the real ns-2: the whole way, again, and after a failure."""
+
+from __future__ import annotations
+
+import json
+import subprocess
+from collections.abc import Callable
+from pathlib import Path
+
+import polars as pl
+import pytest
+
+from bdpbench.app.validate.checking import check_scorecard
+from bdpbench.errors import BdpbenchError
+
+Run = Callable[..., "subprocess.CompletedProcess[str]"]
+
+
+def test_a_study_made_by_config_runs_and_runs_no_second_time(
+    workspace: Path, bdpbench: Run, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    first = bdpbench("run", "--backend", "native")
+    assert first.returncode == 0, first.stdout + first.stderr
+    folder = workspace / "results" / "dumbbell" / "quick"
+    assert f"report: {folder / 'report.html'}" in first.stdout
+    plan = json.loads((folder / "plan.json").read_text())
+    runs = [workspace / "results" / "runs" / run["run_id"] for run in plan["runs"]]
+    assert len(runs) == 3
+
+    card = json.loads((folder / "scorecard.json").read_text())
+    assert {each["id"]: each["verdict"] for each in card["numbers"]} == {
+        "reno-rate": "reproduced",
+        "vegas-absent": "not_run",
+    }
+    metrics = pl.read_parquet(folder / "metrics.parquet")
+    jain = metrics.filter(metric="jain_index")["value"].to_list()
+    # Jain's index of n = 3 flows lies in [1/3, 1].
+    assert len(jain) == 2
+    assert all(1 / 3 <= value <= 1 for value in jain)
+
+    times = {run: (run / "run.json").stat().st_mtime_ns for run in runs}
+    again = bdpbench("run", "--backend", "native")
+    assert again.returncode == 0
+    assert "3 finished, 0 to simulate" in again.stdout
+    assert {run: (run / "run.json").stat().st_mtime_ns for run in runs} == times
+
+    monkeypatch.setenv("BDPBENCH_CONFIG", str(workspace / "config"))
+    monkeypatch.setenv("BDPBENCH_RESULTS", str(workspace / "results"))
+    check_scorecard(None, None)
+
+    published = workspace / "config" / "studies" / "dumbbell" / "published.csv"
+    published.write_text(published.read_text().replace("5,4.9,5.2", "9,8.9,9.2"))
+    edited = bdpbench("run", "--backend", "native")  # no simulation, but another verdict
+    assert "0 to simulate" in edited.stdout
+    assert "1 not reproduced" in edited.stdout
+    with pytest.raises(BdpbenchError, match="reno-rate"):
+        check_scorecard(None, None)
+
+
+def test_a_failing_run_is_named_and_the_others_are_kept(workspace: Path, bdpbench: Run) -> None:
+    study = workspace / "config" / "studies" / "dumbbell" / "study.yaml"
+    good = study.read_text()
+    study.write_text(good.replace("agent: TCP/Vegas", "agent: TCP/Vegan"))
+    failed = bdpbench("run", "--backend", "native", "--keep-going")
+    assert failed.returncode == 1
+    assert "Vegan" in failed.stderr
+    assert "ns.log" in failed.stderr
+    assert "Traceback" not in failed.stdout + failed.stderr
+    assert len(list((workspace / "results" / "runs").glob("*/run.json"))) == 2
+    assert (workspace / "results" / "dumbbell" / "quick" / "report.html").is_file()
+
+    study.write_text(good)
+    mended = bdpbench("run", "--backend", "native")
+    assert mended.returncode == 0, mended.stdout + mended.stderr
+    assert "2 finished, 1 to simulate" in mended.stdout
+
+
+def test_a_dry_run_simulates_nothing(workspace: Path, bdpbench: Run) -> None:
+    done = bdpbench("run", "-n")
+    assert done.returncode == 0
+    assert "3 to simulate" in done.stdout
+    assert done.stdout.count("not simulated yet") == 3
+    assert not (workspace / "results").exists()
+
+
+def test_events_tell_each_run_with_its_verdicts(workspace: Path, bdpbench: Run) -> None:
+    done = bdpbench("run", "--backend", "native", "--json")
+    assert done.returncode == 0, done.stderr
+    events = [json.loads(line) for line in done.stdout.splitlines()]
+    assert events[0]["event"] == "plan"
+    assert events[-1] == {
+        "event": "report",
+        "path": str(workspace / "results" / "dumbbell" / "quick" / "report.html"),
+    }
+    ended = [event for event in events if event["event"] == "run_ended"]
+    assert [event["status"] for event in ended] == ["finished"] * 3
+    verdicts = [verdict for event in ended for verdict in event["verdicts"]]
+    assert [(verdict["id"], verdict["verdict"]) for verdict in verdicts] == [
+        ("reno-rate", "reproduced")
+    ]
+
+
+def test_quiet_says_nothing_but_errors(workspace: Path, bdpbench: Run) -> None:
+    done = bdpbench("run", "--backend", "native", "--quiet")
+    assert (done.returncode, done.stdout, done.stderr) == (0, "", "")
+    assert (workspace / "results" / "dumbbell" / "quick" / "report.html").is_file()
+    study = workspace / "config" / "studies" / "dumbbell" / "study.yaml"
+    study.write_text(study.read_text().replace("agent: TCP/Vegas", "agent: TCP/Vegan"))
+    failed = bdpbench("run", "--backend", "native", "--quiet")
+    assert failed.returncode == 1
+    assert "Vegan" in failed.stderr
+    both = bdpbench("run", "--quiet", "--json")
+    assert both.returncode != 0
+    assert "contradict" in both.stderr
+
+
+def test_a_selection_simulates_only_what_it_names(workspace: Path, bdpbench: Run) -> None:
+    done = bdpbench("run", "--backend", "native", "--scenario", "shared", "--protocol", "Vegas")
+    assert done.returncode == 0, done.stdout + done.stderr
+    assert len(list((workspace / "results" / "runs").glob("*/run.json"))) == 1

@@ -1,0 +1,41 @@
+"""Snakemake without a limit of jobs a second: its scheduler sleeps while nothing ends."""
+
+from __future__ import annotations
+
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+# On one core 12 jobs that end at once, then two of 2 s each.
+JOBS = """
+rule all:
+    input: expand("short.{i}", i=range(12)), expand("long.{i}", i=range(2))
+rule short:
+    output: "short.{i}"
+    priority: 1
+    shell: "touch {output}"
+rule long:
+    output: "long.{i}"
+    shell: "sleep 2; touch {output}"
+"""
+
+
+def snakemake(folder: Path, *arguments: str) -> subprocess.CompletedProcess[str]:
+    command = [sys.executable, "-m", "bdpbench.app.run.snakemake_cli", "--cores", "1", *arguments]
+    return subprocess.run(command, cwd=folder, capture_output=True, text=True, check=False)
+
+
+def test_jobs_are_chosen_when_one_ends_and_at_no_other_time(tmp_path: Path) -> None:
+    (tmp_path / "Snakefile").write_text(JOBS)
+    done = snakemake(tmp_path, "--verbose")
+    assert done.returncode == 0, done.stderr
+    # One choice at the start and one after each of the 15 jobs but the last, when none is left.
+    assert done.stderr.count("Ready jobs: ") == 15
+
+
+@pytest.mark.parametrize("text", ["rule all:\n    shell: 'exit 3'\n", "rule all\n"])
+def test_a_failure_is_an_exit_status(tmp_path: Path, text: str) -> None:
+    (tmp_path / "Snakefile").write_text(text)
+    assert snakemake(tmp_path).returncode == 1

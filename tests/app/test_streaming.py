@@ -1,0 +1,106 @@
+"""`trace: stream` from the study to the tables: the same sums as of a trace on disk."""
+
+from __future__ import annotations
+
+import json
+import os
+import signal
+import subprocess
+import sys
+import time
+from collections.abc import Callable
+from pathlib import Path
+
+import polars as pl
+from polars.testing import assert_frame_equal
+
+from bdpbench.app.run.streaming import SERIES_BIN_S
+from bdpbench.contracts.paths import repository_root
+from bdpbench.metrics.packets import COLUMNS, PacketSums, sum_packets
+from bdpbench.studies.streams import REDUCED_TABLES
+from bdpbench.trace import load_table, open_trace
+
+Run = Callable[..., "subprocess.CompletedProcess[str]"]
+
+SCENARIOS = """
+  {name}:
+    title: One flow, traced
+    topology: small
+    parameters: {{protocol: Reno, trace: {trace}}}
+    flows:
+      - {{}}
+    tiers:
+      quick: [{{duration_s: {duration_s}}}]
+"""
+
+
+def _planned(workspace: Path, bdpbench: Run, *, duration_s: int = 20) -> dict[str, Path]:
+    """Value of `trace` → run folder."""
+    study = workspace / "config" / "studies" / "dumbbell" / "study.yaml"
+    text = study.read_text().rstrip("\n") + "".join(
+        SCENARIOS.format(name=f"traced_{trace}", trace=trace, duration_s=duration_s)
+        for trace in ("packets", "stream")
+    )
+    study.write_text(text)
+    done = bdpbench("plan")
+    assert done.returncode == 0, done.stderr
+    plan = json.loads(Path(done.stdout.strip()).read_text())
+    return {
+        run["parameters"]["trace"]: workspace / "results" / "runs" / run["run_id"]
+        for run in plan["runs"]
+        if "trace" in run["parameters"]
+    }
+
+
+def test_a_streamed_trace_leaves_the_sums_of_the_trace(workspace: Path, bdpbench: Run) -> None:
+    runs = _planned(workspace, bdpbench)
+    for run_dir in runs.values():
+        for stage in (("simulate", "--backend", "native"), ("parse",)):
+            done = bdpbench(*stage, str(run_dir))
+            assert done.returncode == 0, done.stderr
+    trace = open_trace(runs["packets"] / "out" / "pckts.trq")
+    sums = sum_packets(trace.batches(COLUMNS), bin_s=SERIES_BIN_S)
+    assert set(sums.tables()) == set(REDUCED_TABLES)
+    for name, table in sums.tables().items():
+        kept = load_table(runs["stream"], f"packet_{name}").collect()
+        assert_frame_equal(kept, table, categorical_as_str=True)
+    assert _acked_bytes(sums) > 1e6
+    assert not (runs["stream"] / "out" / "pckts.trq").exists()
+    size = sum(path.stat().st_size for path in (runs["stream"] / "out").glob("pckts.trq.*"))
+    assert size < 50_000
+
+
+def _acked_bytes(sums: PacketSums) -> float:
+    return float(sums.links.select(pl.col("departed_bytes").sum()).item())
+
+
+def test_the_whole_workflow_runs_with_a_streamed_trace(workspace: Path, bdpbench: Run) -> None:
+    _planned(workspace, bdpbench, duration_s=5)
+    done = bdpbench("run", "--backend", "native", "--scenario", "traced_stream")
+    assert done.returncode == 0, done.stderr + done.stdout
+
+
+def test_an_interrupted_stream_leaves_no_table_and_can_be_run_again(
+    workspace: Path, bdpbench: Run
+) -> None:
+    run_dir = _planned(workspace, bdpbench, duration_s=100_000)["stream"]
+    process = subprocess.Popen(
+        [sys.executable, "-m", "bdpbench", "simulate", str(run_dir)],
+        env={
+            **os.environ,
+            "PYTHONPATH": str(repository_root() / "pipeline"),
+            "BDPBENCH_CONFIG": str(workspace / "config"),
+            "BDPBENCH_RESULTS": str(workspace / "results"),
+        },
+        stderr=subprocess.PIPE,
+    )
+    deadline = time.monotonic() + 30
+    while not (run_dir / "progress").exists() and time.monotonic() < deadline:
+        time.sleep(0.05)
+    process.send_signal(signal.SIGINT)
+    _, said = process.communicate(timeout=30)
+    assert process.returncode != 0
+    assert b"Traceback" not in said
+    assert not (run_dir / "out").exists()
+    assert not (run_dir / "run.json").exists()
+    assert not list(run_dir.rglob("*.parquet"))

@@ -1,0 +1,445 @@
+"""SYNTHETIC study for the tests of the report: invented curves and numbers, no simulation.
+
+Nothing here is a result. The curves are saw teeth whose shape is known beforehand, the numbers are
+round, and the study is called ``synthetic``, so that neither can be taken for a measurement.
+"""
+
+from __future__ import annotations
+
+import hashlib
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any
+
+import polars as pl
+
+from bdpbench.pages import build_report
+from bdpbench.pages.sections import Sections, gather
+
+SPIKE_PACKETS = 9876.0
+BUILD_ID = "0123456789abcdef"
+PROTOCOLS = {
+    "HS": {"label": "HS-TCP", "colour": "#0b66c3"},
+    "Scalable": {"label": "Scalable TCP", "colour": "#c2410c"},
+}
+DEFINITIONS = [
+    {
+        "id": "utilization/1",
+        "metric": "utilization",
+        "unit": "%",
+        "text": "Departures over the second half of the run, over the nominal capacity.",
+        "source": "synthetic, section 0",
+    },
+    {
+        "id": "time_to_90pct_cwnd/1",
+        "metric": "time_to_90pct_cwnd",
+        "unit": "s",
+        "text": "First sample of cwnd at 90 % of the BDP.",
+        "source": "synthetic, section 0",
+    },
+    {
+        "id": "asymmetry/1",
+        "metric": "asymmetry",
+        "unit": "1",
+        "text": "Difference of the flows' throughputs over their sum.",
+        "source": "synthetic, section 0",
+    },
+]
+
+
+def run_id_of(name: str) -> str:
+    """A run id that stays the same: 16 hex digits made of the run's name."""
+    return hashlib.sha256(name.encode()).hexdigest()[:16]
+
+
+@dataclass
+class Inputs:
+    """All arguments of ``build_report`` but the output file."""
+
+    plan: dict[str, Any]
+    metrics: pl.DataFrame
+    scorecard: dict[str, Any]
+    tables: dict[tuple[str, str], pl.DataFrame]
+    run_info: dict[str, dict[str, Any]]
+    study: dict[str, Any]
+    definitions: list[dict[str, str]] = field(default_factory=lambda: list(DEFINITIONS))
+
+    def load_table(self, run_id: str, table: str) -> pl.LazyFrame | None:
+        """The ``load_table`` of ``build_report``."""
+        frame = self.tables.get((run_id, table))
+        return None if frame is None else frame.lazy()
+
+    def build(self, out: Path) -> str:
+        """Write the report and return its text."""
+        build_report(
+            plan=self.plan,
+            metrics=self.metrics,
+            scorecard=self.scorecard,
+            definitions=self.definitions,
+            load_table=self.load_table,
+            run_info=self.run_info,
+            study=self.study,
+            out=out,
+        )
+        return out.read_text(encoding="utf-8")
+
+    def sections(self) -> Sections:
+        """What its report shows, drawn with 200 bins."""
+        return gather(
+            self.plan,
+            self.metrics,
+            self.scorecard,
+            self.load_table,
+            self.run_info,
+            self.study,
+            200,
+        )
+
+
+def synthetic_inputs() -> Inputs:
+    """A study with one scenario of each kind that the report treats differently."""
+    runs = [
+        *(
+            _run("single_flow", f"{PROTOCOLS[key]['label']}, 30 s", protocol=key)
+            for key in PROTOCOLS
+        ),
+        *(
+            _run(
+                "buffer_size",
+                f"{PROTOCOLS[key]['label']}, buffer {buffer} packets, 30 s",
+                protocol=key,
+                buffer_pkts=buffer,
+            )
+            for key in PROTOCOLS
+            for buffer in (40, 200, 1555)
+        ),
+        _run("pair", "HS-TCP and Scalable TCP, 30 s", protocol_1="HS", protocol_2="Scalable"),
+        _run("pair", "Scalable TCP and HS-TCP, 30 s", protocol_1="Scalable", protocol_2="HS"),
+        _run("unsampled", "HS-TCP, cwnd only, 30 s", protocol="HS", bottleneck_mbps=5),
+        _run("pending", "HS-TCP, still to come, 30 s", protocol="HS", rtt_ms=20),
+    ]
+    finished = [run for run in runs if run["scenario"] != "pending"]
+    plan = {
+        "schema_version": 1,
+        "study": "synthetic",
+        "title": "A synthetic study",
+        "tier": "quick",
+        "ns2_build_id": BUILD_ID,
+        "protocols": PROTOCOLS,
+        "scenarios": {key: _scenario(key) for key in dict.fromkeys(r["scenario"] for r in runs)},
+        "runs": runs,
+    }
+    return Inputs(
+        plan=plan,
+        metrics=_metrics(finished),
+        scorecard=_scorecard(runs),
+        tables={key: frame for run in finished for key, frame in _tables(run)},
+        run_info={run["run_id"]: _info(run) for run in finished},
+        study={
+            "title": "A synthetic study of sawtooth curves",
+            "description": "Invented for tests.",
+            "citation": {
+                "authors": "N. N.",
+                "title": "Sawtooth curves",
+                "venue": "No journal",
+                "year": 2006,
+                "url": "https://example.org/sawtooth",
+                "doi": "",
+                "bibtex": "@misc{synthetic}",
+            },
+            "protocols": {
+                "HS": _agent(windowOption_=8, low_window_=31),
+                "Scalable": _agent(windowOption_=9),
+            },
+            "notes": "# Notes\n\nRead off by *nobody*.\n",
+        },
+    )
+
+
+def _agent(**settings: float) -> dict[str, Any]:
+    return {"agent": "TCP/Sack1", "linux": None, "settings": settings}
+
+
+def _scenario(key: str) -> dict[str, Any]:
+    return {
+        "title": key.replace("_", " ").capitalize(),
+        "section": "0.1",
+        "figures": ["1", "2"],
+        "description": f"Synthetic scenario {key}.",
+    }
+
+
+def _run(scenario: str, label: str, **parameters: Any) -> dict[str, Any]:
+    values = {
+        "bdp_pkts": 7775.0,
+        "bottleneck_mbps": 622,
+        "buffer_pkts": 1555,
+        "duration_s": 30,
+        "packet_bytes": 1000,
+        "rtt_ms": 100,
+        **parameters,
+    }
+    return {
+        "run_id": run_id_of(f"{scenario} {label}"),
+        "study": "synthetic",
+        "scenario": scenario,
+        "label": label,
+        "script": f"synthetic/{scenario}.tcl",
+        "argv": ["30", "out"],
+        "parameters": values,
+        "outputs": [],
+        "estimated_cpu_s": 1.0,
+    }
+
+
+def _flows(run: dict[str, Any]) -> int:
+    return 2 if "protocol_1" in run["parameters"] else 1
+
+
+def _sawtooth(period: int, top: float) -> Callable[[int], float]:
+    """Rises from half of ``top`` to ``top`` over ``period`` samples, then starts anew."""
+    return lambda i: top / 2 * (1 + (i % period) / period)
+
+
+def _tables(run: dict[str, Any]) -> list[tuple[tuple[str, str], pl.DataFrame]]:
+    run_id, flows = run["run_id"], _flows(run)
+    tables = [("cwnd", _cwnd(flows, 700 + 120 * len(run["label"])))]
+    if run["scenario"] != "unsampled":
+        tables += [
+            ("throughput", _throughput(flows)),
+            ("queue", _queue()),
+            ("utilization", _load()),
+        ]
+    return [((run_id, name), frame) for name, frame in tables]
+
+
+def _cwnd(flows: int, period: int) -> pl.DataFrame:
+    parts = []
+    for flow in range(flows):
+        shape = _sawtooth(period + 300 * flow, 9000.0)
+        values = [shape(i) for i in range(3001)]
+        values[1234] = SPIKE_PACKETS
+        parts.append(
+            pl.DataFrame(
+                {"time_s": [i / 100 for i in range(3001)], "flow": flow, "cwnd_pkts": values}
+            ).cast({"flow": pl.Int32})
+        )
+    return pl.concat(parts)
+
+
+def _throughput(flows: int) -> pl.DataFrame:
+    return pl.concat(
+        pl.DataFrame(
+            {
+                "time_s": [float(i) for i in range(1, 31)],
+                "flow": flow,
+                "mbps": [600.0 / flows - (i % 7) for i in range(1, 31)],
+            }
+        ).cast({"flow": pl.Int32})
+        for flow in range(flows)
+    )
+
+
+def _queue() -> pl.DataFrame:
+    return pl.DataFrame(
+        {
+            "time_s": [i / 100 for i in range(3001)],
+            "link": "bottleneck",
+            "pkts": [(i * 3) % 1556 for i in range(3001)],
+            "drops": [i // 500 for i in range(3001)],
+        }
+    )
+
+
+def _load() -> pl.DataFrame:
+    return pl.DataFrame(
+        {
+            "time_s": [i / 10 for i in range(1, 301)],
+            "link": "bottleneck",
+            "mbps": [622.0 if i % 50 else 540.0 for i in range(1, 301)],
+        }
+    )
+
+
+def _metrics(runs: Sequence[dict[str, Any]]) -> pl.DataFrame:
+    rows = []
+    for position, run in enumerate(runs):
+        common = {"run_id": run["run_id"], "scenario": run["scenario"], "end_s": 30.0}
+        rows.append(
+            {
+                **common,
+                "metric": "utilization",
+                "subject": "link:bottleneck",
+                "value": 80.0 + position,
+                "unit": "%",
+                "start_s": 15.0,
+                "definition": "utilization/1",
+            }
+        )
+        rows.append(
+            {
+                **common,
+                "metric": "time_to_90pct_cwnd",
+                "subject": "flow:0",
+                "value": None if run["parameters"]["buffer_pkts"] == 40 else 14.57,
+                "unit": "s",
+                "start_s": 0.0,
+                "definition": "time_to_90pct_cwnd/1",
+            }
+        )
+        if _flows(run) == 2:
+            rows.append(
+                {
+                    **common,
+                    "metric": "asymmetry",
+                    "subject": "run",
+                    "value": 0.5,
+                    "unit": "1",
+                    "start_s": 15.0,
+                    "definition": "asymmetry/1",
+                }
+            )
+    return pl.DataFrame(rows)
+
+
+def _number(name: str, verdict: str, run_ids: Sequence[str], **given: Any) -> dict[str, Any]:
+    return {
+        "id": name,
+        "where": "Table 1",
+        "page": "45",
+        "scenario": "buffer_size",
+        "select": {"protocol": "HS", "buffer_pkts": "40"},
+        "metric": "utilization",
+        "subject": "link:bottleneck",
+        "definition": "utilization/1",
+        "published": 88.76,
+        "lower": 88.0,
+        "upper": 89.5,
+        "unit": "%",
+        "how": "stated",
+        "why": "a synthetic reason",
+        "known_miss": "",
+        "note": "",
+        "measured": None,
+        "deviation": None,
+        "deviation_pct": None,
+        "verdict": verdict,
+        "reason": "",
+        "run_ids": list(run_ids),
+        **given,
+    }
+
+
+def _scorecard(runs: Sequence[dict[str, Any]]) -> dict[str, Any]:
+    ids = {run["label"]: run["run_id"] for run in runs}
+    hs_40 = ids["HS-TCP, buffer 40 packets, 30 s"]
+    numbers = [
+        _number(
+            "hs-40", "reproduced", [hs_40], measured=88.75, deviation=-0.01, deviation_pct=-0.011
+        ),
+        _number(
+            "scalable-40",
+            "not_reproduced",
+            [ids["Scalable TCP, buffer 40 packets, 30 s"]],
+            select={"protocol": "Scalable", "buffer_pkts": "40"},
+            published=49.8,
+            lower=49.0,
+            upper=50.5,
+            measured=85.0,
+            deviation=35.2,
+            deviation_pct=70.7,
+            known_miss="a reason known before the run",
+            reason="35.2 % above the published number",
+        ),
+        _number(
+            "hs-time",
+            "close",
+            [ids["HS-TCP, 30 s"]],
+            scenario="single_flow",
+            select={"protocol": "HS"},
+            metric="time_to_90pct_cwnd",
+            subject="flow:0",
+            definition="time_to_90pct_cwnd/1",
+            published=14.0,
+            lower=13.9,
+            upper=14.1,
+            unit="s",
+            measured=14.57,
+            deviation=0.57,
+            deviation_pct=4.07,
+        ),
+        _number(
+            "hs-null",
+            "not_reproduced",
+            [hs_40],
+            metric="time_to_90pct_cwnd",
+            subject="flow:0",
+            definition="time_to_90pct_cwnd/1",
+            unit="s",
+            reason="never reached",
+        ),
+        _number(
+            "hs-20ms",
+            "not_run",
+            [],
+            definition="",
+            scenario="pending",
+            select={"protocol": "HS", "rtt_ms": "20"},
+        ),
+    ]
+    claims = [
+        {
+            "id": "hs-beats-scalable",
+            "where": "section 0.2",
+            "page": "46",
+            "statement": "With 40 packets HS-TCP uses the link better than Scalable TCP.",
+            "verdict": "holds",
+            "explanation": "88.75 % is above 85 %.",
+            "evidence": [{"label": "HS-TCP", "value": 88.75, "unit": "%", "run_id": hs_40}],
+            "protocols": ["HS", "Scalable"],
+        },
+        {
+            "id": "never",
+            "where": "section 0.3",
+            "page": "47",
+            "statement": "The last run shows something.",
+            "verdict": "not_run",
+            "explanation": "",
+            "evidence": [],
+            "protocols": ["Scalable"],
+        },
+    ]
+    return {
+        "schema_version": 1,
+        "study": "synthetic",
+        "tier": "quick",
+        "totals": {"reproduced": 1, "close": 1, "not_reproduced": 2, "not_run": 1},
+        "claim_totals": {"holds": 1, "fails": 0, "not_run": 1},
+        "numbers": numbers,
+        "claims": claims,
+    }
+
+
+def _info(run: dict[str, Any]) -> dict[str, Any]:
+    return {
+        "schema_version": 1,
+        "run_id": run["run_id"],
+        "parameters": run["parameters"],
+        "units": {"rtt_ms": "ms", "buffer_pkts": "packets"},
+        "script": {"path": f"tcl/{run['script']}", "sha256": "a" * 64},
+        "argv": run["argv"],
+        "ns2": {
+            "build_id": BUILD_ID,
+            "backend": "native",
+            "binary_sha256": "b" * 64,
+            "info": {"compiler": "gcc 12", "patches": ["one"]},
+        },
+        "started": "2006-08-01T12:00:00+00:00",
+        "wall_s": 7.21,
+        "cpu_s": 7.0,
+        "max_rss_kib": 20480,
+        "exit_status": 0,
+        "outputs": {"out/cwnd_hstcp.out": {"sha256": "c" * 64, "bytes": 123456}},
+        "ns2_report": "drops 5",
+    }

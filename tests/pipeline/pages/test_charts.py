@@ -1,0 +1,86 @@
+"""Specifications: thresholds, scales, and that nothing in them needs a network."""
+
+from __future__ import annotations
+
+import json
+from typing import Any
+
+import polars as pl
+
+from bdpbench.pages.assets import read_captions
+from bdpbench.pages.charts import Abscissa, sweep_chart, thresholds, time_charts
+
+
+def _run(**parameters: Any) -> dict[str, Any]:
+    return {"parameters": parameters}
+
+
+def test_thresholds_are_those_that_all_runs_share() -> None:
+    runs = [_run(bdp_pkts=7775.0, buffer_pkts=40), _run(bdp_pkts=7775.0, buffer_pkts=200)]
+    captions = read_captions()
+    # 0.9 · 7,775 = 6,997.5 packets (sharma2006, section 4.7.1).
+    assert thresholds("cwnd", runs, captions) == [
+        {"v": 6997.5, "label": "90 % of the BDP, 6,997.5 packets"}
+    ]
+    assert thresholds("queue", runs, captions) == []
+    assert thresholds("sequence", [_run(bottleneck_mbps=622)], captions) == []
+    assert thresholds("utilization", [_run(bottleneck_mbps=622)], captions) == [
+        {"v": 622.0, "label": "capacity, 622 Mbit/s"},
+        # 0.9 · 622 = 559.8
+        {"v": 559.8, "label": "90 % of capacity, 559.8 Mbit/s"},
+    ]
+
+
+def test_axes_have_units_and_zoom_leaves_the_wheel_to_the_page() -> None:
+    charts = time_charts(read_captions())
+    titles = {table: chart["layer"][0]["encoding"]["y"]["title"] for table, chart in charts.items()}
+    assert titles == {
+        "cwnd": "cwnd (packets)",
+        "ssthresh": "ssthresh (packets)",
+        "sequence": "highest sequence number sent (packets)",
+        "throughput": "throughput (Mbit/s)",
+        "utilization": "throughput (Mbit/s)",
+        "queue": "queue length (packets)",
+        "queue_share": "share of time (%)",
+    }
+    for chart in charts.values():
+        zoom = next(each for each in chart["params"] if each["name"] == "zoom")
+        assert "ctrlKey" in zoom["select"]["zoom"]
+        assert "http" not in json.dumps(chart)
+
+
+def _sweep(values: list[float], label: str = "") -> dict[str, Any]:
+    measured = pl.DataFrame(
+        {"x": values, "value": values, "series": "HS", "run_id": "a", "run": "run a"}
+    )
+    published = pl.DataFrame(
+        schema={
+            **dict.fromkeys(("x", "value", "lower", "upper"), pl.Float64),
+            "series": pl.String,
+            "verdict": pl.String,
+        }
+    )
+    abscissa = Abscissa("buffer (packets)", "buffer", label)
+    return sweep_chart(measured, published, {"HS": ("#0000ff", (1, 0))}, abscissa, "y")
+
+
+def test_wide_sweeps_are_logarithmic_and_narrow_ones_linear() -> None:
+    def scale(values: list[float]) -> Any:
+        return _sweep(values)["layer"][0]["encoding"]["x"]["scale"]["type"]
+
+    # 7776 / 40 = 194 and 220 / 20 = 11, on both sides of 12; a logarithm has no zero.
+    assert scale([40.0, 7776.0]) == "log"
+    assert scale([20.0, 220.0]) == "linear"
+    assert scale([0.0, 7776.0]) == "linear"
+
+
+def test_pairs_are_named_below_the_axis_and_not_to_scale() -> None:
+    x = _sweep([16.0, 168.0], "162:{x}")["layer"][0]["encoding"]["x"]
+    assert x["type"] == "ordinal"
+    assert x["axis"]["labelExpr"] == '"162:" + datum.label + ""'
+
+
+def test_a_protocol_keeps_its_colour_and_dashes() -> None:
+    encoding = _sweep([16.0, 168.0])["layer"][0]["encoding"]
+    assert encoding["color"]["scale"] == {"domain": ["HS"], "range": ["#0000ff"]}
+    assert encoding["strokeDash"]["scale"] == {"domain": ["HS"], "range": [[1, 0]]}

@@ -1,0 +1,35 @@
+"""What stands inside <script> and <style> cannot end them."""
+
+from __future__ import annotations
+
+import json
+import math
+
+import pytest
+
+from bdpbench.errors import BdpbenchError
+from bdpbench.pages.embed import embed_json, embed_text, web_address
+
+
+@pytest.mark.parametrize("text", ["</script>", "<!--", "a & b", "\u2028", "</SCRIPT >", "ü"])
+def test_json_is_inert_and_reads_back(text: str) -> None:
+    embedded = str(embed_json({text: [text]}))
+    assert not set("<>&\u2028\u2029") & set(embedded)
+    assert json.loads(embedded) == {text: [text]}
+
+
+@pytest.mark.parametrize("value", [math.nan, math.inf])
+def test_json_refuses_what_json_does_not_have(value: float) -> None:
+    with pytest.raises(ValueError, match="not JSON compliant"):
+        embed_json([value])
+
+
+@pytest.mark.parametrize("text", ["x</Script>", "a <!-- b", "</style>"])
+def test_text_that_would_end_its_element_is_refused(text: str) -> None:
+    with pytest.raises(BdpbenchError, match="cannot be embedded"):
+        embed_text(text, "a file")
+
+
+def test_only_addresses_of_the_web_are_linked() -> None:
+    assert web_address("https://example.org") == "https://example.org"
+    assert web_address("javascript:alert(1)") == ""

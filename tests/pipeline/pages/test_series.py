@@ -1,0 +1,72 @@
+"""Series of a run as the page carries them."""
+
+from __future__ import annotations
+
+import itertools
+from typing import Any
+
+import polars as pl
+import pytest
+
+from bdpbench.pages.series import bins_for, drop_marks, packed_shares, run_series
+
+
+def _load(run_id: str, table: str) -> pl.LazyFrame | None:
+    assert run_id == "a"
+    if table == "queue":
+        rows = {"time_s": [0.0, 0.01], "link": ["bottleneck"] * 2, "pkts": [0, 12]}
+        return pl.LazyFrame({**rows, "drops": [0, 0]})
+    if table == "cwnd":
+        return pl.LazyFrame(
+            {"time_s": [0.0, 1.23456, 0.5], "flow": [0, 0, 1], "cwnd_pkts": [1.0, 1234.5678, 2.5]}
+        )
+    return (
+        pl.LazyFrame(schema={"time_s": pl.Float64, "link": pl.String, "mbps": pl.Float64})
+        if (table == "utilization")
+        else None
+    )
+
+
+def test_points_by_table_and_subject(unpack: Any) -> None:
+    found = run_series("a", _load, 600)
+    assert {table: list(subjects) for table, subjects in found.items()} == {
+        "cwnd": ["flow:0", "flow:1"],
+        "queue": ["link:bottleneck"],
+        "queue_share": ["link:bottleneck"],
+    }
+    times, values = unpack(found["cwnd"]["flow:0"])
+    assert times == pytest.approx([0, 1.23456], abs=0.0005)  # half of 1 ms
+    assert values == pytest.approx([1, 1234.5678], abs=0.01)  # half of 0.02 = 1234.6 / 65,535
+    assert unpack(found["queue"]["link:bottleneck"]) == ([0.0, 0.01], [0.0, 12.0])
+    # From 0 % up: one sample of two is at 0 packets, both are at 12 or below.
+    assert unpack(found["queue_share"]["link:bottleneck"]) == ([0.0, 0.0, 12.0], [0, 50, 100])
+
+
+def test_the_more_runs_the_coarser() -> None:
+    # 72,000 / 50 = 1,440 and 72,000 / 250 = 288, between 150 and 2,000.
+    bins = [bins_for(runs) for runs in (0, 1, 50, 250, 10_000)]
+    assert bins == [2000, 2000, 1440, 288, 150]
+
+
+def test_drops_are_marked_when_they_happen_and_counted_by_bin() -> None:
+    queue = pl.DataFrame({"time_s": [0.0, 1.0, 2.0, 3.0, 4.0], "drops": [0, 2, 2, 3, 7]})
+    assert drop_marks(queue, 100).rows() == [(1.0, 2), (3.0, 1), (4.0, 4)]
+    # Two bins of 2 s: 2 packets from 1 s on; then 1 + 4, from 3 s on, the last at the end itself.
+    assert sum(count for _, count in drop_marks(queue, 2).rows()) == 7
+    assert drop_marks(queue, 1).rows()[0] == (1.0, 3)
+    # Those of the first sample are its own.
+    assert drop_marks(queue.with_columns(drops=pl.col("drops") + 5), 100).rows()[0] == (0.0, 5)
+
+
+def test_a_distribution_is_that_of_the_samples(unpack: Any) -> None:
+    values, shares = unpack(packed_shares(pl.Series([3, 0, 0, 1])))
+    assert values == [0, 0, 1, 3]
+    assert shares == [0, 50, 75, 100]
+
+
+def test_a_distribution_of_many_values_keeps_each_percent_and_the_last(unpack: Any) -> None:
+    values, shares = unpack(packed_shares(pl.Series(range(10_000))))
+    assert len(values) <= 102
+    assert (values[-1], shares[-1]) == (9_999, 100)
+    steps = [after - before for before, after in itertools.pairwise(shares)]
+    assert max(steps) == pytest.approx(1, abs=0.02)

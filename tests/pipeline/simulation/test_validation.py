@@ -1,0 +1,162 @@
+"""What is read out of a validation, and what is made of it."""
+
+from __future__ import annotations
+
+import csv
+import io
+from pathlib import Path
+
+import pytest
+
+from bdpbench.errors import BdpbenchError
+from bdpbench.simulation.validation.judge import judge, not_same
+from bdpbench.simulation.validation.known import read_known_differences
+from bdpbench.simulation.validation.subset import SubsetResult, TestResult, join, outcomes
+from bdpbench.simulation.validation.suite import Suite
+from bdpbench.simulation.validation.tables import as_csv, findings, header, line, table_row
+
+# As ns-2.35's test-all-template1 prints it; the third test leaves a line of its own unfinished.
+LOG = """\
+Tests: one two three four five
+Running test one:
+../../ns test-suite-x.tcl one QUIET
+Test output agrees with reference output
+Running test two:
+../../ns test-suite-x.tcl two QUIET
+Test output differs from reference output
+Diagnose with: diff test-output-x/two.test test-output-x/two
+Running test three:
+../../ns test-suite-x.tcl three QUIET
+0.5 1.5 Test output agrees with reference output
+Running test four:
+../../ns test-suite-x.tcl four QUIET
+Test not implemented
+Running test five:
+../../ns test-suite-x.tcl five QUIET
+Segmentation fault
+Some test failed.
+"""
+
+
+def result(subset: str, *outcomes_of: tuple[str, str], whole: bool = True) -> SubsetResult:
+    tests = tuple(TestResult(n, o, 1.0, {"temp.rands": "aa"}) for n, o in outcomes_of)
+    return SubsetResult(subset, tests, whole)
+
+
+def test_outcomes_of_a_drivers_output() -> None:
+    assert outcomes(LOG) == [
+        ("one", "agree"),
+        ("two", "differ"),
+        ("three", "agree"),
+        ("four", "not implemented"),
+        ("five", "no output"),
+    ]
+    assert outcomes("no saved test output.  do cvs update -d\n") == []
+
+
+def test_a_test_that_was_stopped_has_no_outputs() -> None:
+    record = {"exit_status": 1, "cpu_s": 0.5, "said": "bb", "files": {"temp.rands": "aa"}}
+    one, two = join([("one", "differ"), ("two", "no output")], [record])
+    assert one.outputs == {"(exit status)": "1", "(screen)": "bb", "temp.rands": "aa"}
+    assert (two.cpu_s, two.outputs) == (0.0, {})
+
+
+def test_results_are_read_back_as_they_were() -> None:
+    one = result("x", ("one", "agree"), ("two", "differ"), whole=False)
+    assert SubsetResult.from_json(one.to_json() | {"schema_version": 1}) == one
+
+
+def test_known_and_unknown_differences() -> None:
+    results = [result("x", ("one", "agree"), ("two", "differ"), ("three", "differ"))]
+    reasons = {("x", "two"): "a reason", ("y", "one"): "another"}
+    found = judge(results, reasons)
+    assert found.known == (("x", "two", "a reason"),)
+    assert found.unknown == (("x", "three"),)
+    assert not found.good
+    assert judge(results, {**reasons, ("x", "three"): "a reason"}).good
+
+
+def test_a_known_difference_that_vanished_is_not_as_known() -> None:
+    found = judge([result("x", ("one", "agree"))], {("x", "one"): "a reason"})
+    assert found.vanished == (("x", "one"),)
+    assert not found.good
+    assert "AGREES, but is listed in ns2/known_differences.yaml: x one" in findings(found, None)
+
+
+@pytest.mark.parametrize(
+    ("one", "said"),
+    [
+        (result("x", ("one", "no output")), "WROTE NOTHING to compare: x one"),
+        (result("x", ("one", "agree"), whole=False), "STOPPED at the time limit: x"),
+        (result("x"), "RAN NO TEST: x"),
+    ],
+)
+def test_what_did_not_run_to_its_end_is_not_good(one: SubsetResult, said: str) -> None:
+    found = judge([one], {})
+    assert not found.good
+    assert findings(found, None) == [said]
+
+
+def test_outputs_that_are_not_the_same_are_named() -> None:
+    one = SubsetResult("x", (TestResult("a", "agree", 1.0, {"temp.rands": "aa", "all.tr": "bb"}),))
+    other = SubsetResult("x", (TestResult("a", "agree", 2.0, {"temp.rands": "aa", "all.q": "bb"}),))
+    assert not_same(one, one) == []
+    assert not_same(one, other) == [("a", ("all.q", "all.tr"))]
+    assert not_same(one, SubsetResult("x", ())) == [("a", ("(not run)",))]
+    found = judge([one], {}, [other])
+    assert findings(found, "stock") == ["NOT THE SAME as stock: x a: all.q, all.tr"]
+    assert not found.good
+
+
+def test_a_failing_test_with_the_same_bytes_is_the_same() -> None:
+    one = result("x", ("a", "differ"))
+    assert judge([one], {("x", "a"): "a reason"}, [one]).good
+
+
+def test_table_and_its_totals() -> None:
+    first = table_row(result("x", ("a", "agree"), ("b", "differ"), ("c", "not implemented")))
+    second = table_row(result("y", ("a", "agree")))
+    rows = list(csv.DictReader(io.StringIO(as_csv([first, second]))))
+    assert list(rows[2].values()) == ["total", "4", "2", "1", "1", "4.0"]
+    assert len(line(first)) == len(header("fast", None))
+
+
+def test_known_differences_of_this_repository_have_their_reasons() -> None:
+    assert all(len(reason) > 20 for reason in read_known_differences().values())
+
+
+@pytest.mark.parametrize(
+    ("text", "said"),
+    [
+        ("- {subset: x, tests: [a]}\n", "1: 0.reason: this key is missing"),
+        ("- subset: x\n  tests: [a]\n  reason: b\n  reasons: c\n", "did you mean 'reason'?"),
+        ("- {subset: x, tests: [], reason: b}\n", "0.tests: "),
+        (
+            "- {subset: x, tests: [a], reason: b}\n- {subset: x, tests: [a], reason: c}\n",
+            "2: 1.tests: a of x is listed twice",
+        ),
+        ("subset: x\n", "expected a list of {subset, tests, reason}"),
+        ("- [\n", "not valid YAML"),
+    ],
+)
+def test_wrong_known_differences_are_told_with_their_line(
+    tmp_path: Path, text: str, said: str
+) -> None:
+    path = tmp_path / "known_differences.yaml"
+    path.write_text(text)
+    with pytest.raises(BdpbenchError, match=r"known_differences\.yaml") as caught:
+        read_known_differences(path)
+    assert said in str(caught.value)
+
+
+def test_subsets_of_a_suite_are_chosen_by_name(tmp_path: Path) -> None:
+    (tmp_path / "tcl" / "test").mkdir(parents=True)
+    for name in ("tcp", "red"):
+        (tmp_path / "tcl" / "test" / f"test-all-{name}").touch()
+    (tmp_path / "validate").write_text("for i in \\\nred \\\ntcp \\\n# old ones\ndo\n")
+    suite = Suite(tmp_path)
+    assert suite.choose(()) == ["red", "tcp"]
+    assert suite.choose(("tcp", "tcp")) == ["tcp"]
+    with pytest.raises(BdpbenchError, match="no subset 'rad'") as caught:
+        suite.choose(("rad",))
+    assert caught.value.hint == "did you mean 'red'?"

@@ -1,0 +1,84 @@
+"""What `publish` and `archive` keep of a tier beside its report."""
+
+from __future__ import annotations
+
+from typing import NotRequired, TypedDict
+
+from bdpbench.contracts.plan import Parameters
+from bdpbench.contracts.runs import (
+    BuildFacts,
+    Identity,
+    Ns2Record,
+    OutputFile,
+    ScriptRecord,
+    TakenOver,
+)
+
+KEPT_RUNS_NAME = "runs.json"
+PROVENANCE_NAME = "provenance.json"
+KEPT_VERSION = 2
+
+
+class Place(TypedDict):
+    """Where a run stands in a study: two scenarios may share a run."""
+
+    scenario: str
+    label: str
+
+
+class KeptRun(TypedDict):
+    """A finished run without the facts of its build."""
+
+    run_id: str
+    places: list[Place]
+    identity: Identity
+    parameters: Parameters
+    units: dict[str, str]
+    script: ScriptRecord
+    argv: list[str]
+    ns2: Ns2Record
+    started: str
+    wall_s: float
+    cpu_s: float | None
+    max_rss_kib: int | None
+    exit_status: int
+    outputs: dict[str, OutputFile]
+    ns2_report: str
+    taken_over: NotRequired[TakenOver]
+
+
+class KeptRuns(TypedDict):
+    """Content of ``runs.json``."""
+
+    schema_version: int
+    runs: list[KeptRun]
+
+
+class Version(TypedDict):
+    """Version and commit of bdpbench; the commit is "" where git does not tell."""
+
+    version: str
+    commit: str
+
+
+class RunCounts(TypedDict):
+    """Runs of a tier, and when the first simulation began and the last one ended, ISO 8601."""
+
+    finished: int
+    missing: int
+    first_started: str
+    last_ended: str
+
+
+class Provenance(TypedDict):
+    """Content of ``provenance.json``; ``configuration``: file → SHA-256."""
+
+    schema_version: int
+    study: str
+    title: str
+    tier: str
+    bdpbench: Version
+    ns2_build_id: str
+    builds: list[BuildFacts]
+    configuration: dict[str, str]
+    runs: RunCounts

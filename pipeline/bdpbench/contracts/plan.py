@@ -1,0 +1,104 @@
+"""``plan.json``: which runs a tier of a study holds, and what the pages say about them."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import NotRequired, TypedDict, cast
+
+from bdpbench.contracts.files import read_json
+
+PLAN_NAME = "plan.json"
+PLAN_VERSION = 2
+
+Scalar = int | float | str
+"""Value of a parameter: a number in the unit of its name, or a word."""
+
+Parameters = dict[str, Scalar]
+"""Parameters of one run: name → value."""
+
+
+class Output(TypedDict):
+    """A file that a script writes under ``out/``, and the table that it becomes.
+
+    ``stream`` names the packet trace that goes through a pipe and is reduced to this file.
+    """
+
+    file: str
+    table: str
+    flow: NotRequired[int]
+    link: NotRequired[str]
+    stream: NotRequired[str]
+
+
+class PlannedRun(TypedDict):
+    """One resolved set of parameters.
+
+    ``run_id`` stands for the bytes that ns-2 writes (``studies.identity``); ``scenario``, ``label``
+    and ``parameters`` say what a reader calls it and what metrics are told. ``script`` lies under
+    ``tcl/`` or, for a study outside the checkout, beside its ``study.yaml``; ``scripts`` is the
+    folder of the script that takes its place, if one does. ``protocols`` has the key of each
+    protocol of the flows once; ``estimated_cpu_s`` is the CPU time of ns-2 on the reference
+    machine, s.
+    """
+
+    run_id: str
+    scenario: str
+    label: str
+    script: str
+    argv: list[str]
+    parameters: Parameters
+    outputs: list[Output]
+    protocols: list[str]
+    estimated_cpu_s: float
+    scripts: str | None
+
+
+class ProtocolText(TypedDict):
+    """How a protocol is named and drawn; ``colour`` is #rrggbb."""
+
+    label: str
+    colour: str
+
+
+class ScenarioText(TypedDict):
+    """What is said of a scenario; ``longest_s`` is its longest duration in any tier, s."""
+
+    title: str
+    section: str
+    figures: list[str]
+    description: str
+    summary: list[str]
+    script: str
+    longest_s: float
+
+
+class Plan(TypedDict):
+    """A tier of a study, resolved: the document that every stage after planning reads.
+
+    ``folder`` is the study's own; ``batches`` are the runs of one scenario that are parsed and
+    measured in one process: name → run ids. ``evaluation_sha256`` covers what turns tables into a
+    report.
+    """
+
+    schema_version: int
+    study: str
+    folder: str
+    title: str
+    tier: str
+    ns2_build_id: str
+    protocols: dict[str, ProtocolText]
+    scenarios: dict[str, ScenarioText]
+    runs: list[PlannedRun]
+    batches: dict[str, list[str]]
+    evaluation_sha256: str
+
+
+def read_plan(path: Path) -> Plan:
+    """Read ``plan.json``.
+
+    Raises:
+        BdpbenchError: when it is missing, broken or of another version.
+    """
+    return cast(
+        "Plan", read_json(path, what="a plan of `bdpbench plan`", schema_version=PLAN_VERSION)
+    )

@@ -1,0 +1,156 @@
+"""A run's folder: ``spec.json`` says what is to be run, ``run.json`` what was run."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import NotRequired, TypedDict, cast
+
+from bdpbench.contracts.files import read_json
+from bdpbench.contracts.plan import Output, Parameters
+
+SPEC_NAME = "spec.json"
+SPEC_VERSION = 2
+RUN_NAME = "run.json"
+RUN_VERSION = 2
+OUTPUT_FOLDER = "out"
+SCRIPTS_FOLDER = "scripts"
+ERROR_NAME = "error.txt"
+LOG_NAME = "ns.log"
+
+
+class Identity(TypedDict):
+    """All that a run id is the hash of (``studies.identity`` says how each is made).
+
+    ``argv``: arguments of the script; ``tcl``: digest of the Tcl files that it sources, without
+    comments and blank lines; ``ns2``: digest of the behaviour of ns-2 towards this run's agents;
+    ``streams``: names of the traces that ns-2 writes into pipes.
+    """
+
+    argv: list[str]
+    tcl: str
+    ns2: str
+    streams: list[str]
+
+
+class Spec(TypedDict):
+    """Content of ``spec.json``: all that `bdpbench simulate` needs."""
+
+    schema_version: int
+    run_id: str
+    identity: Identity
+    label: str
+    script: str
+    parameters: Parameters
+    outputs: list[Output]
+    ns2_build_id: str
+    estimated_cpu_s: float
+    scripts: NotRequired[str]
+
+
+class OutputFile(TypedDict):
+    """What ns-2 wrote into one file."""
+
+    sha256: str
+    bytes: int
+
+
+class BuildFacts(TypedDict, total=False):
+    """``ns-bdpbench.json``: what a binary of ns-2 was made of; written by ``ns2/build.sh``."""
+
+    schema_version: int
+    build_id: str
+    variant: str
+    ns2_version: str
+    binary_sha256: str
+    binary_bytes: int
+    counters: str
+    source: dict[str, str]
+    patches: list[dict[str, str]]
+    laws: list[dict[str, str]]
+    agents: list[dict[str, str]]
+    speed: list[dict[str, str]]
+    compiler: str
+    c_flags: str
+    cxx_flags: str
+    libraries: str
+    tcl: str
+    otcl: str
+    tclcl: str
+    machine: str
+    built: str
+
+
+class Ns2Record(TypedDict):
+    """Which ns-2 made a run."""
+
+    build_id: str
+    backend: str
+    binary_sha256: str | None
+    info: NotRequired[BuildFacts]
+
+
+class ScriptRecord(TypedDict):
+    """The script of a run as a reader finds it; ``files``: every Tcl file sourced → SHA-256."""
+
+    path: str
+    files: dict[str, str]
+
+
+class TakenOver(TypedDict):
+    """Where the outputs of a run come from that was simulated under another id.
+
+    ``run_id`` and ``build_id`` are of the run that wrote them; ``sample`` lists the runs of the
+    same kind that were simulated again and gave equal bytes.
+    """
+
+    run_id: str
+    build_id: str
+    sample: list[str]
+
+
+class RunRecord(TypedDict):
+    """Content of ``run.json``, written last: a run without it did not happen.
+
+    Times are in s; ``cpu_s`` and ``max_rss_kib`` (KiB) are null where a container engine hides
+    them. ``outputs``: name under the run's folder → checksum and size.
+    """
+
+    schema_version: int
+    run_id: str
+    identity: Identity
+    label: str
+    parameters: Parameters
+    units: dict[str, str]
+    script: ScriptRecord
+    argv: list[str]
+    ns2: Ns2Record
+    started: str
+    wall_s: float
+    cpu_s: float | None
+    max_rss_kib: int | None
+    exit_status: int
+    outputs: dict[str, OutputFile]
+    ns2_report: str
+    taken_over: NotRequired[TakenOver]
+
+
+def read_spec(run_dir: Path) -> Spec:
+    """What is to be run in ``run_dir``, as `bdpbench plan` wrote it.
+
+    Raises:
+        BdpbenchError: when the folder has no valid ``spec.json``.
+    """
+    what = "a run of `bdpbench plan`"
+    return cast("Spec", read_json(run_dir / SPEC_NAME, what=what, schema_version=SPEC_VERSION))
+
+
+def read_run(run_dir: Path) -> RunRecord | None:
+    """``run.json`` of a finished run, or None where the run did not happen.
+
+    Raises:
+        BdpbenchError: when the file is damaged or of another version.
+    """
+    if not (run_dir / RUN_NAME).is_file():
+        return None
+    what = "a finished run"
+    return cast("RunRecord", read_json(run_dir / RUN_NAME, what=what, schema_version=RUN_VERSION))

@@ -1,0 +1,87 @@
+"""``scorecard.json``: a verdict for every published number and every statement of a study."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Literal, TypedDict, cast
+
+from bdpbench.contracts.files import read_json
+
+SCORECARD_NAME = "scorecard.json"
+SCORECARD_VERSION = 1
+
+NumberVerdict = Literal["reproduced", "close", "not_reproduced", "not_run"]
+ClaimVerdict = Literal["holds", "fails", "not_run"]
+NUMBER_VERDICTS: tuple[NumberVerdict, ...] = ("reproduced", "close", "not_reproduced", "not_run")
+CLAIM_VERDICTS: tuple[ClaimVerdict, ...] = ("holds", "fails", "not_run")
+
+
+class ScoredNumber(TypedDict):
+    """A row of ``published.csv`` beside what was measured; null where nothing was."""
+
+    id: str
+    where: str
+    page: str
+    scenario: str
+    select: dict[str, str]
+    metric: str
+    subject: str
+    lower: float
+    upper: float
+    unit: str
+    how: str
+    why: str
+    known_miss: str
+    note: str
+    published: float
+    definition: str
+    measured: float | None
+    deviation: float | None
+    deviation_pct: float | None
+    verdict: NumberVerdict
+    reason: str
+    run_ids: list[str]
+
+
+class Evidence(TypedDict):
+    """A value that decides a statement."""
+
+    label: str
+    value: float | None
+    unit: str
+    run_id: str
+
+
+class ScoredClaim(TypedDict):
+    """A statement of ``claims.yaml``, whether it holds, and on what."""
+
+    id: str
+    where: str
+    page: int | str
+    statement: str
+    known_miss: str
+    verdict: ClaimVerdict
+    explanation: str
+    protocols: list[str]
+    evidence: list[Evidence]
+
+
+class Scorecard(TypedDict):
+    """Content of ``scorecard.json``; the totals count verdicts."""
+
+    schema_version: int
+    study: str
+    tier: str
+    totals: dict[NumberVerdict, int]
+    claim_totals: dict[ClaimVerdict, int]
+    numbers: list[ScoredNumber]
+    claims: list[ScoredClaim]
+
+
+def read_scorecard(path: Path) -> Scorecard:
+    """Read ``scorecard.json``.
+
+    Raises:
+        BdpbenchError: when it is missing, broken or of another version.
+    """
+    return cast("Scorecard", read_json(path, what="a scorecard", schema_version=SCORECARD_VERSION))

@@ -140,6 +140,8 @@ def damaged(draw: st.DrawFn) -> bytes:
 @example([b"+ 1 0 1 tcp 40 ------- 1 1023.2047.2047.0 1024.0.0.0 7 20"], True)
 @example([b"+ 1 0 1 tcp 40 ------- 1 1.2048.0 1.2.3.4.0 7 20"], True)
 @example([b"+ 1 0 1 tcp 40 ------- 1 -1.0 0.0 -0 1000000000000000000"], True)
+@example([b"+ 1 0 1 tcp 40 ------- 1 1.1.0.1 0.-0.1 7 20"], True)
+@example([b"+ 1 0 1 tcp 40 ------- 1 0.0 0.0 7 -9223372036854775808"], True)
 @example([b"+ 1 0 1 averyverylongtypeindeed 40 ------- 1 -1.0 0.0 7 20"], True)
 @example([b"+ 1 0 1 tcp 40 ------- 1 0.0 0.0 7 20 1 0xFF 20 0"], True)
 @example([b"+ 1 0 1 tcp 40 ------- 1 0.0 0.0 7 20 1 0xffffffff 20 0"], True)

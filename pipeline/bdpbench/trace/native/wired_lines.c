@@ -106,6 +106,8 @@ read_int64(const char *at, int64_t *value)
 	int negative = *at == '-';
 
 	at = read_digits(at + negative, &digits);
+	if (!at)	/* of more digits the sum has wrapped: it is no number to negate */
+		return 0;
 	*value = negative ? -(int64_t)digits : (int64_t)digits;
 	return at;
 }
@@ -116,8 +118,10 @@ read_int32(const char *at, int32_t *value)
 	int64_t wide;
 
 	at = read_int64(at, &wide);
+	if (!at)
+		return 0;
 	*value = (int32_t)wide;
-	return at && wide == *value ? at : 0;
+	return wide == *value ? at : 0;
 }
 
 /*
@@ -170,15 +174,20 @@ read_hex(const char *at, int32_t *value)
 static inline const char *
 read_address(const char *at, int32_t *node, int32_t *port)
 {
+	const char *last;	/* the level or port read last: only a port may have a sign */
 	int32_t part, level;
 
 	at = read_int32(at, node);
 	if (!at || *at != '.')
 		return 0;
-	at = read_int32(at + 1, port);
+	last = at + 1;
+	at = read_int32(last, port);
 	for (level = 2; at && *at == '.'; level++) {
-		at = read_int32(at + 1, &part);
-		if (!at || level > 3 || *node < 0 || *node >= 1 << 21 || *port < 0 || *port > 2047)
+		if (*last == '-')
+			return 0;
+		last = at + 1;
+		at = read_int32(last, &part);
+		if (!at || level > 3 || *node < 0 || *node >= 1 << 21 || *port > 2047)
 			return 0;
 		*node = (int32_t)((uint32_t)*node << 11 | (uint32_t)*port);
 		*port = part;

@@ -1,0 +1,158 @@
+"""Mutated lines of real traces through both parsers, against each other and against bounds.
+
+`PYTHONPATH=pipeline:. python tests/faults/fuzz_traces.py NS [--lines N] [--seed S]` has the given
+ns-2 write wired, old and new wireless and satellite traces, mutates their lines, and reads them
+with the parser in C and with the patterns alone. Both have to give the same rows and the same
+account of lines, or the same error; neither may end in a traceback, take more memory than
+`MOST_MIB`, or more than `MOST_S` a batch of lines. The parser in C alone then reads as many
+mutated lines in a build with the sanitizers for addresses and undefined behaviour.
+"""
+
+from __future__ import annotations
+
+import argparse
+import random
+import resource
+import subprocess
+import sys
+import tempfile
+import time
+from collections.abc import Iterator
+from pathlib import Path
+
+import polars as pl
+from polars.testing import assert_frame_equal
+
+from bdpbench.errors import BdpbenchError
+from bdpbench.trace import open_trace
+
+ROOT = Path(__file__).resolve().parents[2]
+SCRIPTS = ROOT / "tests" / "pipeline" / "trace" / "scripts"
+HARNESS = Path(__file__).with_name("fuzz_wired_lines.c")
+RUNS = (
+    ("wired", ()),
+    ("wired", ("tcphdr",)),
+    ("wired", ("hierarchical",)),
+    ("wireless", ("AODV", "old")),
+    ("wireless", ("AODV", "new")),
+    ("wireless", ("DSR", "old")),
+    ("mixed", ("new",)),
+    ("satellite", ("tcphdr",)),
+)
+BATCH = 2_000
+"""Lines that are read at a time."""
+
+MOST_MIB = 700
+"""Peak memory of the process: Python, polars and two readers of a batch take some 250."""
+
+MOST_S = 60.0
+"""Time for a batch: the patterns read some 100,000 lines a second, so one takes a fraction."""
+
+PIECES = (
+    *(b"", b" ", b"  ", b"\t", b".", b"-", b"+", b"e9", b"0x", b"0", b"\0", b"\xff", b"\r", b"nan"),
+    *(b"9223372036854775808", b"-9223372036854775808", b"9" * 40, b"2147483648", b"-1", b"1e400"),
+    *(b"1e18", b"[", b"]", b"{", b"_", b"-Hs", b"-------", b"\xef\xbb\xbf", b"a" * 40),
+)
+
+
+def traces(ns: Path, folder: Path) -> list[Path]:
+    """Traces that ns-2 writes for the scripts of the parser's own tests."""
+    paths = []
+    for index, (script, arguments) in enumerate(RUNS):
+        place = folder / str(index)
+        place.mkdir()
+        command = [str(ns), str(SCRIPTS / f"{script}.tcl"), str(place), *arguments]
+        subprocess.run(command, check=True, capture_output=True, cwd=place)
+        paths.append(place / "all.tr")
+    return paths
+
+
+def mutated(line: bytes, chance: random.Random) -> bytes:
+    """A line with up to three places replaced, taken out or put in; some stay as they are."""
+    text = bytearray(line)
+    for _ in range(chance.randrange(4)):
+        at = chance.randrange(len(text) + 1)
+        text[at : at + chance.randrange(5)] = chance.choice(PIECES)
+    return bytes(text).replace(b"\n", b"")
+
+
+def batches(paths: list[Path], lines: int, seed: int) -> Iterator[bytes]:
+    """Texts of BATCH mutated lines each, from one trace each."""
+    chance = random.Random(seed)  # noqa: S311
+    samples = [path.read_bytes().splitlines() for path in paths]
+    for _ in range(0, lines, BATCH):
+        source = chance.choice(samples)
+        text = b"\n".join(mutated(chance.choice(source), chance) for _ in range(BATCH))
+        yield text + (b"\n" if chance.random() < 0.9 else b"")
+
+
+def read(path: Path, *, compiled: bool, lenient: bool) -> tuple[pl.DataFrame | None, object]:
+    """Rows and account of a trace, or None and the message in which it ends."""
+    try:
+        trace = open_trace(path, lenient=lenient, compiled=compiled)
+        frames = list(trace.batches())
+    except BdpbenchError as error:
+        return None, str(error)
+    return (pl.concat(frames) if frames else pl.DataFrame()), trace.report
+
+
+def compare(path: Path, *, lenient: bool) -> None:
+    """Fail unless both ways of reading come to the same."""
+    (ours, told), (theirs, also) = (
+        read(path, compiled=each, lenient=lenient) for each in (True, False)
+    )
+    if told != also:
+        raise AssertionError(f"told by the parser in C: {told}\nby the patterns: {also}")
+    if ours is not None and theirs is not None:
+        assert_frame_equal(ours, theirs, categorical_as_str=True)
+
+
+def fuzz(ns: Path, folder: Path, lines: int, seed: int) -> int:
+    """Read mutated lines both ways; returns how many, and fails at the first fault."""
+    done = 0
+    path = folder / "mutated.tr"
+    for text in batches(traces(ns, folder), lines, seed):
+        path.write_bytes(text)
+        began = time.monotonic()
+        for lenient in (True, False):
+            compare(path, lenient=lenient)
+        took_s = time.monotonic() - began
+        if took_s > MOST_S:
+            raise AssertionError(f"{BATCH} lines took {took_s:.0f} s: {path}")
+        done += BATCH
+    peak_mib = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss / 1024
+    if peak_mib > MOST_MIB:
+        raise AssertionError(f"{done} lines took {peak_mib:.0f} MiB")
+    return done
+
+
+def sanitized(ns: Path, folder: Path, lines: int, seed: int) -> str:
+    """Read mutated lines with the sanitized parser in C; returns what it says."""
+    binary = folder / "fuzz_wired_lines"
+    flags = ["-std=gnu99", "-g", "-O1", "-fsanitize=address,undefined", "-fno-sanitize-recover=all"]
+    subprocess.run(["cc", *flags, "-o", str(binary), str(HARNESS)], check=True)
+    inputs = [str(path) for path in folder.glob("*/all.tr")]
+    command = [str(binary), str(seed), str(lines), *inputs]
+    done = subprocess.run(command, capture_output=True, text=True, check=False)
+    if done.returncode != 0:
+        raise AssertionError(done.stderr)
+    return done.stdout.strip()
+
+
+def main() -> int:
+    """Fuzz as the command line says, and tell what came out."""
+    parser = argparse.ArgumentParser(description=__doc__)
+    parser.add_argument("ns", type=Path, help="binary of ns-2: `./bdpbench ns2 path`")
+    parser.add_argument("--lines", type=int, default=1_000_000)
+    parser.add_argument("--seed", type=int, default=1)
+    options = parser.parse_args()
+    with tempfile.TemporaryDirectory() as scratch:
+        folder = Path(scratch)
+        done = fuzz(options.ns, folder, options.lines, options.seed)
+        print(f"{done} lines both ways, seed {options.seed}: the same rows and the same words")
+        print(sanitized(options.ns, folder, options.lines, options.seed))
+    return 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())

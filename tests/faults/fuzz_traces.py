@@ -78,7 +78,7 @@ def mutated(line: bytes, chance: random.Random) -> bytes:
 
 def batches(paths: list[Path], lines: int, seed: int) -> Iterator[bytes]:
     """Texts of BATCH mutated lines each, from one trace each."""
-    chance = random.Random(seed)  # noqa: S311
+    chance = random.Random(seed)
     samples = [path.read_bytes().splitlines() for path in paths]
     for _ in range(0, lines, BATCH):
         source = chance.choice(samples)

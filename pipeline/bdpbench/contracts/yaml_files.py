@@ -11,12 +11,20 @@ from typing import Any, TypeVar
 
 from pydantic import BaseModel, ValidationError
 from ruamel.yaml import YAML
-from ruamel.yaml.error import MarkedYAMLError
+from ruamel.yaml.error import MarkedYAMLError, YAMLError
+from ruamel.yaml.reader import ReaderError
 
 from bdpbench.errors import BdpbenchError
 
 Model = TypeVar("Model", bound=BaseModel)
 Location = tuple[str | int, ...]
+
+MOST_DEPTH = 40
+"""Levels of a file: a claim of claims, the deepest that studies have, takes fewer than ten."""
+
+MOST_VALUES = 200_000
+"""Values of a file, those behind an alias counted wherever it stands: an alias of aliases can
+stand for more values than a memory holds. The largest claims.yaml has some 15,000."""
 
 
 class YamlFile:
@@ -101,15 +109,89 @@ def suggest(word: str, known: Iterable[str]) -> str:
 def _parse(path: Path) -> Any:
     try:
         with path.open(encoding="utf-8") as stream:
-            return YAML(typ="rt").load(stream)
+            data = YAML(typ="rt").load(stream)
     except FileNotFoundError:
         raise BdpbenchError("no such file", where=str(path)) from None
+    except OSError as error:
+        raise BdpbenchError(f"cannot be read: {error.strerror}", where=str(path)) from None
     except UnicodeDecodeError:
         raise BdpbenchError("is not UTF-8 text", where=str(path)) from None
+    except RecursionError:
+        raise BdpbenchError(f"is nested deeper than {MOST_DEPTH} levels", where=str(path)) from None
     except MarkedYAMLError as error:
         line = error.problem_mark.line + 1 if error.problem_mark else 1
         problem = error.problem or "is not valid YAML"
         raise BdpbenchError(f"not valid YAML: {problem}", where=f"{path}:{line}") from None
+    except ReaderError as error:
+        raise _unreadable(path, error) from None
+    except (YAMLError, ValueError, OverflowError) as error:
+        raise BdpbenchError(f"not valid YAML: {error}", where=str(path)) from None
+    _check_values(path, data)
+    return data
+
+
+def _unreadable(path: Path, error: ReaderError) -> BdpbenchError:
+    """The error for a character that YAML does not allow, such as NUL."""
+    character = error.character
+    code = ord(character) if isinstance(character, str) else int(character)
+    text = path.read_text(encoding="utf-8", errors="replace")
+    line = 1 + text.count("\n", 0, max(0, text.find(chr(code))))
+    return BdpbenchError(
+        f"not valid YAML: the character U+{code:04X} is not allowed", where=f"{path}:{line}"
+    )
+
+
+def _check_values(path: Path, data: Any) -> None:
+    """Refuse a file with more levels or values than a study can need, and text that is none.
+
+    Raises:
+        BdpbenchError: naming the file and, where the parser tells it, the line.
+    """
+    left: list[tuple[Any, int, int]] = [(data, 1, 1)]
+    count = 0
+    while left:
+        node, depth, line = left.pop()
+        count += 1
+        if depth > MOST_DEPTH:
+            raise BdpbenchError(
+                f"is nested deeper than {MOST_DEPTH} levels", where=f"{path}:{line}"
+            )
+        if count > MOST_VALUES:
+            raise BdpbenchError(
+                f"has more than {MOST_VALUES:,} values, those behind aliases counted where they "
+                "stand",
+                where=str(path),
+                hint="write a sweep in place of single values",
+            )
+        if isinstance(node, str):
+            _check_text(path, node, line)
+        left += [(each, depth + 1, at) for each, at in _children(node, line)]
+
+
+def _check_text(path: Path, text: str, line: int) -> None:
+    if any("\ud800" <= character <= "\udfff" for character in text):
+        raise BdpbenchError(
+            "a text has half of a surrogate pair, which is no character",
+            where=f"{path}:{line}",
+            hint="write the character itself, or its code as \\UXXXXXXXX",
+        )
+    if "\0" in text:
+        raise BdpbenchError("a text has a NUL character", where=f"{path}:{line}")
+
+
+def _children(node: Any, line: int) -> list[tuple[Any, int]]:
+    """What a mapping or a sequence holds, keys as well, each with its 1-based line."""
+    if isinstance(node, dict):
+        places = [(key, _line_at(node, key, line)) for key in node]
+        return [pair for key, at in places for pair in ((key, at), (node[key], at))]
+    if isinstance(node, list):
+        return [(each, _line_at(node, index, line)) for index, each in enumerate(node)]
+    return []
+
+
+def _line_at(node: Any, key: Any, line: int) -> int:
+    found = _position(node, key)
+    return line if found is None else found + 1
 
 
 def _position(node: Any, key: str | int) -> int | None:

@@ -232,6 +232,8 @@ def _check_original(study: Study, base: Location, scenario: Scenario) -> None:
         (*base, "original", "fixed"),
         {name: value for name, value in original.fixed.items() if name != DURATION_ARGUMENT},
     )
+    for name in original.implied:
+        _check_name(study, (*base, "original", "implied", name), name)
     known = (*study.vocabulary, DURATION_ARGUMENT, DATADIR_ARGUMENT, *study.protocols)
     for index, argument in enumerate(original.arguments):
         if isinstance(argument, str):

@@ -178,6 +178,10 @@ class Original(Strict):
         default_factory=dict,
         description="Parameter → the value that it always has; other runs are refused",
     )
+    implied: dict[ParameterName, str] = Field(
+        default_factory=dict,
+        description="Parameter → how the script comes to the value that the study gives it",
+    )
 
 
 class Scenario(Strict):

@@ -17,6 +17,8 @@ _LITERAL = re.compile(
     r"(?:::)?source \[file join (?P<from>\[file dirname \[info script\]\]|\$::env\(BDPBENCH_TCL\))"
     r"(?P<parts>(?: [\w./-]+)+)\]"
 )
+# The script that is an argument of tcl/original.tcl; whoever names it counts it himself.
+_GIVEN = "source $argv0"
 # Whatever could be the command elsewhere: in a body, in brackets, as an argument of uplevel.
 _ANYWHERE = re.compile(r"(?<![\w.$/-])(?:::)?source\s+(?:\[|\$|[{\"]?\S*\.tcl)")
 _FORMS = (
@@ -27,6 +29,8 @@ _FORMS = (
 
 def tcl_files(script: Path) -> list[Path]:
     """The script and all files that it sources, each once, in the order of sourcing.
+
+    The script that an argument names (``source $argv0``) is not among them.
 
     Raises:
         BdpbenchError: when a file is missing, or is sourced in a form that cannot be followed.
@@ -81,7 +85,7 @@ def _find_sources(path: Path, text: str, tcl: Path) -> Iterator[tuple[int, Path]
         if literal:
             folder = tcl if "$" in literal["from"] else path.parent
             yield line, folder.joinpath(*literal["parts"].split())
-        elif found := _other_source(command.words[0], written):
+        elif written != _GIVEN and (found := _other_source(command.words[0], written)):
             line += written.count("\n", 0, max(0, written.find(found)))
             raise BdpbenchError(
                 f"cannot tell which file this sources: {found}", where=f"{path}:{line}", hint=_FORMS

@@ -20,7 +20,10 @@ _LITERAL = re.compile(
 # The script that is an argument of tcl/original.tcl; whoever names it counts it himself.
 _GIVEN = "source $argv0"
 # Whatever could be the command elsewhere: in a body, in brackets, as an argument of uplevel.
-_ANYWHERE = re.compile(r"(?<![\w.$/-])(?:::)?source\s+(?:\[|\$|[{\"]?\S*\.tcl)")
+_ANYWHERE = re.compile(
+    r"(?:(?:^|[\n;{\[\"])\s*|\b(?:uplevel|eval|catch)\b[^\n;]*\s)"
+    r"(?P<source>(?:::)?source\s+(?:\[|\$|[{\"]?\S*\.tcl))"
+)
 _FORMS = (
     "a file is sourced at the top of a file, by `source [file join [file dirname [info script]] "
     "...]` or `source [file join $::env(BDPBENCH_TCL) ...]` with the rest in plain words"
@@ -97,4 +100,4 @@ def _other_source(name: str, written: str) -> str:
     if name.removeprefix("::") == "source":
         return written
     found = _ANYWHERE.search(strip_tcl(written))
-    return found.group() if found else ""
+    return found["source"] if found else ""

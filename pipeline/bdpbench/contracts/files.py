@@ -31,9 +31,7 @@ def write_json_atomically(path: Path, data: Any, *, durable: bool = False) -> No
     write_bytes_atomically(path, text.encode(), durable=durable)
 
 
-def write_atomically(
-    path: Path, write: Callable[[Path], object], *, durable: bool = False
-) -> None:
+def write_atomically(path: Path, write: Callable[[Path], object], *, durable: bool = False) -> None:
     """Let ``write`` make a file under a temporary name beside ``path``, and rename it there.
 
     A reader sees the old file or the whole new one, and an interrupted write leaves the old one.
@@ -45,7 +43,8 @@ def write_atomically(
         durable: whether the file is to survive a crash of the machine right after the rename.
 
     Raises:
-        OSError: when the disk takes no more, or ``path`` cannot be written; ``disk_error`` words it.
+        OSError: when the disk takes no more, or the folder cannot be written to; ``disk_error``
+            says it in words.
     """
     path.parent.mkdir(parents=True, exist_ok=True)
     handle, name = tempfile.mkstemp(

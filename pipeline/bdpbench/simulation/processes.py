@@ -70,7 +70,7 @@ def _end_after(descriptor: int) -> None:
 def _machine() -> str:
     """Tells apart machines and containers, whose process ids are their own."""
     boot = Path("/proc/sys/kernel/random/boot_id").read_text(encoding="ascii").strip()
-    return f"{boot}/{os.readlink('/proc/self/ns/pid')}"
+    return f"{boot}/{Path('/proc/self/ns/pid').readlink()}"
 
 
 def _start_of(pid: int) -> str:

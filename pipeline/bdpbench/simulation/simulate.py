@@ -58,7 +58,10 @@ def simulate(run_dir: Path, backend: Backend, reduce: Reducer = refuse) -> RunRe
     """
     with _only_one(run_dir):
         # Another study, or a process that outlived its workflow, may have done it meanwhile.
-        return read_run(run_dir) or _simulate(read_own_spec(run_dir, backend), run_dir, backend, reduce)
+        found = read_run(run_dir)
+        if found is not None:
+            return found
+        return _simulate(read_own_spec(run_dir, backend), run_dir, backend, reduce)
 
 
 @contextmanager

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import hashlib
 import json
+import os
 import re
 from collections.abc import Collection, Iterator
 from dataclasses import dataclass
@@ -109,8 +110,13 @@ def read_components(folder: Path) -> Components:
 
 def _state(folder: Path) -> tuple[tuple[str, int, int], ...]:
     """Names, times and sizes of all files: a digest is kept as long as these stay."""
-    facts = ((str(path), path.stat()) for path in sorted(folder.rglob("*")))
-    return tuple((name, each.st_mtime_ns, each.st_size) for name, each in facts)
+    facts = []
+    for entry in os.scandir(folder):
+        if entry.is_dir():
+            facts += _state(Path(entry.path))
+        else:
+            facts.append((entry.path, entry.stat().st_mtime_ns, entry.stat().st_size))
+    return tuple(sorted(facts))
 
 
 @cache

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import hashlib
+import os
 import re
 from collections.abc import Iterator, Sequence
 from functools import cache
@@ -31,7 +32,7 @@ def tcl_files(script: Path) -> list[Path]:
         BdpbenchError: when a file is missing, or is sourced in a form that cannot be followed.
     """
     files: list[Path] = []
-    _follow(script, files, where="")
+    _follow(script, files, tcl_dir(), where="")
     return files
 
 
@@ -43,14 +44,14 @@ def tcl_digest(files: Sequence[Path]) -> str:
     return digest.hexdigest()
 
 
-def _follow(path: Path, files: list[Path], where: str) -> None:
-    path = path.resolve()
+def _follow(path: Path, files: list[Path], tcl: Path, where: str) -> None:
+    path = Path(os.path.normpath(path))
     if path in files:
         return
     text = _read(path, where)
     files.append(path)
-    for line, sourced in _sources(path, text, tcl_dir()):
-        _follow(sourced, files, where=f"{path}:{line}")
+    for line, sourced in _sources(path, text, tcl):
+        _follow(sourced, files, tcl, where=f"{path}:{line}")
 
 
 def _read(path: Path, where: str = "") -> str:

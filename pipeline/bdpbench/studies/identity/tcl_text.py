@@ -120,7 +120,7 @@ def _elements(text: str) -> list[str] | None:
 
     Such lists are read by rules of their own, and then nothing is stripped.
     """
-    elements = []
+    elements: list[str] = []
     at = 0
     while True:
         while at < len(text) and text[at] in _BLANKS + "\n":

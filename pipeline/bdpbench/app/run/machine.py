@@ -13,7 +13,7 @@ from collections.abc import Iterable
 from pathlib import Path
 
 from bdpbench.contracts.files import write_json_atomically
-from bdpbench.simulation.simulate import read_run
+from bdpbench.contracts.runs import read_run
 from bdpbench.studies.runs import Run
 
 FILE_NAME = "machine.json"

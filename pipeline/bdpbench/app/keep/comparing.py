@@ -10,9 +10,9 @@ from bdpbench.app.say.listing import table_lines
 from bdpbench.archive.compare import Comparison, Tolerance, compare
 from bdpbench.archive.side import read_sides
 from bdpbench.contracts.files import write_json_atomically, write_text_atomically
+from bdpbench.contracts.scorecard import CLOSE_ASYMMETRY, CLOSE_SHARE
 from bdpbench.errors import BdpbenchError
 from bdpbench.pages.compare_page import comparison_page, moved_row
-from bdpbench.score.scorecard import CLOSE_ASYMMETRY, CLOSE_SHARE
 
 _SHOWN = 40
 _SHOWN_FACTS = 12

@@ -95,6 +95,8 @@ def ns2_digest(uses: Collection[AgentUse] | None) -> str:
         BdpbenchError: when a file of ``ns2/`` is missing or cannot be read.
     """
     folder = repository_root() / "ns2"
+    if not folder.is_dir():
+        raise BdpbenchError("no such folder", where=str(folder))
     known = None if uses is None else frozenset(uses)
     return _digest(folder, known, _state(folder))
 
@@ -110,7 +112,7 @@ def read_components(folder: Path) -> Components:
 
 def _state(folder: Path) -> tuple[tuple[str, int, int], ...]:
     """Names, times and sizes of all files: a digest is kept as long as these stay."""
-    facts = []
+    facts: list[tuple[str, int, int]] = []
     for entry in os.scandir(folder):
         if entry.is_dir():
             facts += _state(Path(entry.path))

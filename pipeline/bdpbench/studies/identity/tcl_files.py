@@ -17,8 +17,13 @@ _LITERAL = re.compile(
     r"(?:::)?source \[file join (?P<from>\[file dirname \[info script\]\]|\$::env\(BDPBENCH_TCL\))"
     r"(?P<parts>(?: [\w./-]+)+)\]"
 )
+# The script that is an argument of tcl/original.tcl; whoever names it counts it himself.
+_GIVEN = "source $argv0"
 # Whatever could be the command elsewhere: in a body, in brackets, as an argument of uplevel.
-_ANYWHERE = re.compile(r"(?<![\w.$/-])(?:::)?source\s+(?:\[|\$|[{\"]?\S*\.tcl)")
+_ANYWHERE = re.compile(
+    r"(?:(?:^|[\n;{\[\"])\s*|\b(?:uplevel|eval|catch)\b[^\n;]*\s)"
+    r"(?P<source>(?:::)?source\s+(?:\[|\$|[{\"]?\S*\.tcl))"
+)
 _FORMS = (
     "a file is sourced at the top of a file, by `source [file join [file dirname [info script]] "
     "...]` or `source [file join $::env(BDPBENCH_TCL) ...]` with the rest in plain words"
@@ -27,6 +32,8 @@ _FORMS = (
 
 def tcl_files(script: Path) -> list[Path]:
     """The script and all files that it sources, each once, in the order of sourcing.
+
+    The script that an argument names (``source $argv0``) is not among them.
 
     Raises:
         BdpbenchError: when a file is missing, or is sourced in a form that cannot be followed.
@@ -81,7 +88,7 @@ def _find_sources(path: Path, text: str, tcl: Path) -> Iterator[tuple[int, Path]
         if literal:
             folder = tcl if "$" in literal["from"] else path.parent
             yield line, folder.joinpath(*literal["parts"].split())
-        elif found := _other_source(command.words[0], written):
+        elif written != _GIVEN and (found := _other_source(command.words[0], written)):
             line += written.count("\n", 0, max(0, written.find(found)))
             raise BdpbenchError(
                 f"cannot tell which file this sources: {found}", where=f"{path}:{line}", hint=_FORMS
@@ -93,4 +100,4 @@ def _other_source(name: str, written: str) -> str:
     if name.removeprefix("::") == "source":
         return written
     found = _ANYWHERE.search(strip_tcl(written))
-    return found.group() if found else ""
+    return found["source"] if found else ""

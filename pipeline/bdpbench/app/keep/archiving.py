@@ -23,7 +23,7 @@ from bdpbench.archive import (
 )
 from bdpbench.archive.crate import METADATA_NAME
 from bdpbench.contracts.files import sha256_of
-from bdpbench.contracts.paths import config_dir, repository_root, study_dir
+from bdpbench.contracts.paths import config_dir, repository_root
 from bdpbench.contracts.yaml_files import YamlFile
 from bdpbench.errors import BdpbenchError
 from bdpbench.pages import ExportRequest, export_files
@@ -98,7 +98,7 @@ def archive_study(
     entries: dict[str, Entry] = {**bundle.kept_files(), "plan.json": json_bytes(bundle.plan)}
     entries["README.md"] = _readme(bundle, entries["README.md"], with_runs=with_runs)
     entries |= dict(_exports(bundle))
-    entries |= dict(_sources(bundle.plan["study"]))
+    entries |= dict(_sources(bundle.plan["study"], Path(bundle.plan["folder"])))
     entries |= {name: entries[f"{_SOURCE_FOLDER}/{name}"] for name in ("LICENSE", "CITATION.cff")}
     for facts in bundle.builds():
         short = str(facts.get("binary_sha256", "unknown"))[:12]
@@ -131,7 +131,7 @@ def _exports(bundle: Bundle) -> Iterator[tuple[str, bytes]]:
         yield f"exports/{name}", content
 
 
-def _sources(study: str) -> Iterator[tuple[str, bytes]]:
+def _sources(study: str, folder: Path) -> Iterator[tuple[str, bytes]]:
     """The checkout as far as it decides results, with the configuration of this study alone."""
     root = repository_root()
     for name in _SOURCES:
@@ -143,7 +143,6 @@ def _sources(study: str) -> Iterator[tuple[str, bytes]]:
                 yield f"{_SOURCE_FOLDER}/{relative}", path.read_bytes()
     config = f"{_SOURCE_FOLDER}/config"
     yield f"{config}/config.yaml", (config_dir() / "config.yaml").read_bytes()
-    folder = study_dir(study)
     for path in sorted(folder.rglob("*")):
         relative = path.relative_to(folder).as_posix()
         if path.is_file() and not _LEFT_OUT.search(relative):

@@ -15,7 +15,7 @@ from bdpbench.app.keep.collecting import Results
 from bdpbench.app.run.stages import METRICS_NAME, SCORECARD_NAME, report_inputs, write_metrics
 from bdpbench.app.say.summary import summary
 from bdpbench.contracts.files import sha256_of
-from bdpbench.contracts.paths import repository_root, study_dir
+from bdpbench.contracts.paths import repository_root
 from bdpbench.pages import build_report
 
 REPORT_NAME = "report.html"
@@ -86,7 +86,7 @@ class Bundle:
     def provenance(self) -> dict[str, Any]:
         """Content of ``provenance.json``: versions, builds, configuration and times."""
         started, ended = self.times()
-        folder = study_dir(self.plan["study"])
+        folder = Path(self.plan["folder"])
         lock = repository_root() / "pipeline" / "requirements.lock"
         return {
             "schema_version": KEPT_VERSION,

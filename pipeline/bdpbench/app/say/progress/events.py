@@ -36,7 +36,7 @@ class EventView(View):
         self._last_told_s = self._clock()
         running = [
             {
-                "run_id": each.run.run_id,
+                "run_id": each.run["run_id"],
                 "simulated_s": each.simulated_s,
                 "end_s": each.end_s,
                 "rate": each.rate,
@@ -52,9 +52,9 @@ class EventView(View):
         _print(
             "run_ended",
             {
-                "run_id": run.run.run_id,
-                "scenario": run.run.scenario,
-                "label": run.run.label,
+                "run_id": run.run["run_id"],
+                "scenario": run.run["scenario"],
+                "label": run.run["label"],
                 "status": run.status,
                 "verdicts": [{key: each[key] for key in keys} for each in verdicts],
             },

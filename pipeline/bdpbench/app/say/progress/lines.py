@@ -47,4 +47,4 @@ class LineView(View):
 
 def run_name(progress: RunProgress) -> str:
     """What a line calls a run."""
-    return f"{progress.run.scenario} {progress.run.label}"
+    return f"{progress.run['scenario']} {progress.run['label']}"

@@ -56,7 +56,7 @@ class LiveView(View):
     def ended(self, run: RunProgress, verdicts: Sequence[Mapping[str, Any]]) -> None:
         """Print the run and its verdicts above the bars."""
         mark, style = _MARKS[run.status]
-        line = Text.assemble((f"{mark} ", style), f"{run.run.scenario}  {run.run.label}")
+        line = Text.assemble((f"{mark} ", style), f"{run.run['scenario']}  {run.run['label']}")
         if verdicts:
             line.append(f"  {verdict_words(verdicts)}", style="dim")
         self._console.print(line)
@@ -72,7 +72,7 @@ def _running_table(snapshot: Snapshot) -> Table:
         rate = f"{each.rate:.1f} s/s" if each.rate is not None else ""
         table.add_row(
             ProgressBar(total=1.0, completed=each.share, width=_BAR_WIDTH),
-            Text(f"{each.run.scenario}  {each.run.label}"),
+            Text(f"{each.run['scenario']}  {each.run['label']}"),
             f"{each.simulated_s:.0f} of {each.end_s:.0f} s",
             rate,
         )

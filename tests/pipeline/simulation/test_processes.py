@@ -102,7 +102,11 @@ def test_a_group_ends_whole(tmp_path: Path, deaf: bool) -> None:
 @pytest.mark.parametrize("number", [signal.SIGTERM, signal.SIGHUP])
 def test_signals_that_end_a_process_interrupt_it(number: signal.Signals) -> None:
     before = signal.getsignal(number)
-    with pytest.raises(KeyboardInterrupt), signals_interrupt():
+
+    def wait() -> None:
         os.kill(os.getpid(), number)
         time.sleep(5)
+
+    with pytest.raises(KeyboardInterrupt), signals_interrupt():
+        wait()
     assert signal.getsignal(number) is before

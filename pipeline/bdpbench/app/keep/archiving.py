@@ -12,13 +12,13 @@ from bdpbench import __version__
 from bdpbench.app.keep.bundle import Bundle, json_bytes
 from bdpbench.app.keep.checkout import origin
 from bdpbench.app.keep.collecting import collect
-from bdpbench.app.say.summary import totals_sentence
+from bdpbench.app.say.totals import totals_sentence
 from bdpbench.archive import (
-    MANIFEST_NAME,
+    CHECKSUMS_NAME,
     Crate,
     Entry,
     crate_json,
-    format_manifest,
+    format_checksums,
     write_archive,
 )
 from bdpbench.archive.crate import METADATA_NAME
@@ -168,12 +168,12 @@ def _readme(bundle: Bundle, summary: Entry, *, with_runs: bool) -> bytes:
 - `plan.json`: the runs of the tier; `environment/`: how ns-2 was built
 - `source/`: bdpbench, the study with its published values and claims, Tcl scripts, ns-2 patches
 {runs}- `ro-crate-metadata.json`: all of it for programs (RO-Crate)
-- `{MANIFEST_NAME}`: SHA-256 of every file
+- `{CHECKSUMS_NAME}`: SHA-256 of every file
 
 The output files of ns-2 are not in it; `runs.json` has their checksums. To check and to repeat:
 
 ```sh
-sha256sum -c {MANIFEST_NAME}              # or: ./bdpbench verify FILE.zip
+sha256sum -c {CHECKSUMS_NAME}              # or: ./bdpbench verify FILE.zip
 source/bdpbench run {study} --tier {tier}     # simulates everything anew
 ```
 """.encode()
@@ -185,7 +185,7 @@ def _seal(entries: dict[str, Entry], bundle: Bundle) -> None:
     entries[METADATA_NAME] = crate_json(_crate(bundle, files), files).encode()
     checksums = {name: sha256 for name, (sha256, _) in files.items()}
     checksums[METADATA_NAME] = _facts(entries[METADATA_NAME])[0]
-    entries[MANIFEST_NAME] = format_manifest(checksums).encode()
+    entries[CHECKSUMS_NAME] = format_checksums(checksums).encode()
 
 
 def _facts(entry: Entry) -> tuple[str, int]:

@@ -13,7 +13,7 @@ from bdpbench import __version__
 from bdpbench.app.keep.checkout import commit_of
 from bdpbench.app.keep.collecting import Results
 from bdpbench.app.run.stages import METRICS_NAME, SCORECARD_NAME, report_inputs, write_metrics
-from bdpbench.app.say.summary import summary
+from bdpbench.app.say.totals import summary
 from bdpbench.contracts.files import sha256_of
 from bdpbench.contracts.paths import repository_root, study_dir
 from bdpbench.pages import build_report

@@ -23,7 +23,7 @@ from bdpbench.app.run.stages import (
     read_scorecard,
 )
 from bdpbench.app.say.progress import View, Watch, duration_text, make_view
-from bdpbench.app.say.summary import summary_lines
+from bdpbench.app.say.totals import totals_lines
 from bdpbench.contracts.paths import repository_root, results_dir
 from bdpbench.errors import BdpbenchError
 from bdpbench.simulation.backend import DockerBackend, NativeBackend, choose_backend
@@ -319,6 +319,6 @@ def _report_partly(view: View, prepared: Prepared) -> None:
 def _conclude(view: View, prepared: Prepared) -> None:
     scorecard = read_scorecard(prepared.paths.folder / SCORECARD_NAME)
     totals, claims = scorecard["totals"], scorecard["claim_totals"]
-    view.tell("totals", "\n".join(summary_lines(scorecard)), numbers=totals, claims=claims)
+    view.tell("totals", "\n".join(totals_lines(scorecard)), numbers=totals, claims=claims)
     report = prepared.paths.report
     view.tell("report", f"report: {report}", path=str(report))

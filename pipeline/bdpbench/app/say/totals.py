@@ -34,10 +34,10 @@ def totals_sentence(scorecard: Mapping[str, Any]) -> str:
     )
 
 
-def summary_lines(scorecard: Mapping[str, Any]) -> Sequence[str]:
+def totals_lines(scorecard: Mapping[str, Any]) -> Sequence[str]:
     """The scorecard's totals in a line or two for a terminal.
 
-    >>> summary_lines({"totals": {"reproduced": 0}, "claim_totals": {"holds": 0}})
+    >>> totals_lines({"totals": {"reproduced": 0}, "claim_totals": {"holds": 0}})
     ('numbers: none published to compare with',)
     """
     totals, claims = scorecard["totals"], scorecard["claim_totals"]

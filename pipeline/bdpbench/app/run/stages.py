@@ -8,8 +8,8 @@ from typing import TYPE_CHECKING, Any
 
 from bdpbench.contracts.files import read_json, write_json_atomically
 from bdpbench.contracts.paths import study_dir
+from bdpbench.contracts.runs import read_run, read_spec
 from bdpbench.errors import BdpbenchError
-from bdpbench.simulation.simulate import read_run, read_spec
 
 if TYPE_CHECKING:
     import polars as pl

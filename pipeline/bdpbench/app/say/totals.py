@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+
 from bdpbench.contracts.scorecard import Scorecard
 
 

@@ -8,7 +8,8 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Literal
 
-from bdpbench.simulation.simulate import ERROR_NAME, PROGRESS_NAME
+from bdpbench.contracts.runs import ERROR_NAME
+from bdpbench.simulation.ns2_process import PROGRESS_NAME
 from bdpbench.studies.runs import Run
 
 Status = Literal["waiting", "running", "finished", "failed"]

@@ -10,7 +10,7 @@ from typing import TypedDict
 
 from bdpbench import __version__
 from bdpbench.app.keep.bundle import Bundle, json_bytes
-from bdpbench.app.keep.checkout import RESULT_SOURCES, origin
+from bdpbench.app.keep.checkout import RESULT_SOURCES, commit_of, origin
 from bdpbench.app.keep.collecting import collect
 from bdpbench.app.keep.portable import study_place
 from bdpbench.app.say.totals import totals_sentence
@@ -42,6 +42,7 @@ from bdpbench.contracts.yaml_files import YamlFile
 from bdpbench.errors import BdpbenchError
 from bdpbench.pages import ExportRequest, export_files
 from bdpbench.studies.config import load_config
+from bdpbench.studies.load import find_study
 
 _SOURCES = (
     *RESULT_SOURCES,
@@ -102,7 +103,8 @@ def archive_study(
         BdpbenchError: when runs of the tier are missing, or ``output`` cannot be written.
     """
     config = load_config()
-    path = output or Path(f"{study or config.study}-{tier or config.tier}.zip")
+    key = find_study(study or config.study).name
+    path = output or Path(f"{key}-{tier or config.tier}.zip")
     _check_output(path)
     bundle = Bundle(collect(study, tier, allow_partial=allow_partial))
     entries: dict[str, Entry] = {**bundle.kept_files(), PLAN_NAME: json_bytes(bundle.plan)}
@@ -228,7 +230,8 @@ def _crate(bundle: Bundle, files: Mapping[str, tuple[str, int]]) -> Crate:
     plan, study = bundle.plan, _paper(bundle)
     started, ended = bundle.times()
     citation: _Citation = YamlFile(repository_root() / "CITATION.cff").data
-    commit = bundle.provenance()["bdpbench"]["commit"]
+    commit = commit_of(repository_root())
+    version = f"{__version__}+{commit}" if commit else __version__
     study_files = f"{_SOURCE_FOLDER}/{study_place(plan['study'])}/"
     scripts = {
         f"{_SOURCE_FOLDER}/{place}{run['script']}" for run in plan["runs"] for place in ("tcl/", "")
@@ -245,9 +248,7 @@ def _crate(bundle: Bundle, files: Mapping[str, tuple[str, int]]) -> Crate:
         study=study,
         workflow=_WORKFLOW,
         software=[
-            Software(
-                "bdpbench", f"{__version__}+{commit}" if commit else __version__, _home(citation)
-            ),
+            Software("bdpbench", version, _home(citation)),
             Software(
                 "ns-2", f"2.35, build {plan['ns2_build_id']}", "https://www.isi.edu/nsnam/ns/"
             ),

@@ -55,7 +55,7 @@ def announce_runs(view: View, prepared: Prepared) -> None:
 
 def announce_scripts(view: View, prepared: Prepared, folder: Path) -> None:
     """Say which scenarios the scripts of ``folder`` cannot run, so that bdpbench's own do."""
-    study = load_study(prepared.plan["study"])
+    study = load_study(prepared.plan["folder"])
     planned = {run["scenario"] for run in prepared.runs}
     for name in study.scenarios:
         reason = unfit(folder, study.scenarios[name])

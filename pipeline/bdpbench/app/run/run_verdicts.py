@@ -7,7 +7,6 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from bdpbench.app.run.stages import measure_plan, parse_runs
-from bdpbench.contracts.paths import study_dir
 from bdpbench.errors import BdpbenchError
 
 if TYPE_CHECKING:
@@ -30,7 +29,7 @@ class RunVerdicts:
         from bdpbench.metrics import DEFINITIONS
         from bdpbench.score import load_published
 
-        return load_published(study_dir(self._plan["study"]) / "published.csv", set(DEFINITIONS))
+        return load_published(Path(self._plan["folder"]) / "published.csv", set(DEFINITIONS))
 
     def of(self, run_id: str) -> list[dict[str, Any]]:
         """The scored numbers that need no other run; none where the run cannot be measured.

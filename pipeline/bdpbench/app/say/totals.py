@@ -27,8 +27,8 @@ def totals_sentence(scorecard: Scorecard) -> str:
     return (
         f"Of {sum(numbers.values())} numbers: **{numbers['reproduced']} reproduced, "
         f"{numbers['close']} close, {numbers['not_reproduced']} not reproduced**"
-        f"{_not_run(numbers['not_run'])}. Of {sum(claims.values())} statements: **{claims['holds']} "
-        f"hold{'s' if claims['holds'] == 1 else ''}, {claims['fails']} "
+        f"{_not_run(numbers['not_run'])}. Of {sum(claims.values())} statements: "
+        f"**{claims['holds']} hold{'s' if claims['holds'] == 1 else ''}, {claims['fails']} "
         f"fail{'s' if claims['fails'] == 1 else ''}**{_not_run(claims['not_run'])}."
     )
 

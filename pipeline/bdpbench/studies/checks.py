@@ -167,9 +167,7 @@ def _check_column(study: Study, location: Location, output: Output) -> None:
 def _check_scenario(study: Study, base: Location, scenario: Scenario) -> None:
     _require(study, (*base, "topology"), scenario.topology, study.topologies, "topology")
     if scenario.outputs is not None:
-        _require(
-            study, (*base, "outputs"), scenario.outputs, study.output_sets, "output set"
-        )
+        _require(study, (*base, "outputs"), scenario.outputs, study.output_sets, "output set")
     _check_values(study, (*base, "parameters"), scenario.parameters)
     _check_defaults(study, (*base, "defaults"), scenario.defaults)
     _check_grid(study, (*base, "sweep"), scenario.sweep)
@@ -237,9 +235,7 @@ def _check_original(study: Study, base: Location, scenario: Scenario) -> None:
     known = (*study.vocabulary, DURATION_ARGUMENT, DATADIR_ARGUMENT, *study.protocols)
     for index, argument in enumerate(original.arguments):
         if isinstance(argument, str):
-            _require(
-                study, (*base, "original", "arguments", index), argument, known, "parameter"
-            )
+            _require(study, (*base, "original", "arguments", index), argument, known, "parameter")
 
 
 def _check_tiers(study: Study, base: Location, scenario: Scenario) -> None:

@@ -67,7 +67,7 @@ COSTS = {
 
 @dataclass(frozen=True)
 class Work:
-    """What a run makes ns-2 do: packets over the bottleneck, trace lines, samples of flows and queues."""
+    """What a run makes ns-2 do: packets over the bottleneck, trace lines, samples."""
 
     packets: float
     lines: float

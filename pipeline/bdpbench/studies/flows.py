@@ -118,9 +118,7 @@ def resolve_flows(
     return [
         flow
         for index, group in enumerate(scenario.flows)
-        for flow in _resolve(
-            study, ("scenarios", key, "flows", index), group, parameters, defaults
-        )
+        for flow in _resolve(study, ("scenarios", key, "flows", index), group, parameters, defaults)
     ]
 
 

@@ -15,7 +15,9 @@ _TOLD_BY_RTT = ("buffer_pkts", "bottleneck_delay_ms")
 
 def swept_names(scenario: Scenario) -> list[str]:
     """Parameters in which runs of a scenario differ, in the order of ``study.yaml``."""
-    return list(dict.fromkeys([*scenario.sweep, *(name for case in scenario.cases for name in case)]))
+    return list(
+        dict.fromkeys([*scenario.sweep, *(name for case in scenario.cases for name in case)])
+    )
 
 
 def label_of(study: Study, scenario: Scenario, parameters: Parameters) -> str:

@@ -42,7 +42,9 @@ def find_study(name_or_path: str | Path) -> Path:
         return _outside(folder.resolve(), keys)
     if folder.is_dir() or os.sep in str(name_or_path):
         raise BdpbenchError(
-            f"no {STUDY_NAME} in this folder", where=str(folder), hint="a study is a folder with one"
+            f"no {STUDY_NAME} in this folder",
+            where=str(folder),
+            hint="a study is a folder with one",
         )
     raise BdpbenchError(
         f"unknown study {str(name_or_path)!r}",

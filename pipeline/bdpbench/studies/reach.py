@@ -76,7 +76,9 @@ def _used(
     yield DURATION_ARGUMENT
     yield from argument_names(scenario)
     for group in scenario.flows:
-        yield from filter(None, (referenced(getattr(group, each)) for each in type(group).model_fields))
+        yield from filter(
+            None, (referenced(getattr(group, each)) for each in type(group).model_fields)
+        )
         if group.protocol is None:
             yield "protocol"
         if group.access_delay_ms is None:

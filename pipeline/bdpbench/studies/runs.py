@@ -18,10 +18,10 @@ from bdpbench.studies.checks import script_path
 from bdpbench.studies.cost import estimate_cpu_s
 from bdpbench.studies.dumbbell import check_path, dumbbell_outputs
 from bdpbench.studies.flows import ResolvedFlow, format_value, resolve_defaults, resolve_flows
-from bdpbench.studies.identity import make_identity, run_id
+from bdpbench.studies.identity import AgentUse, ns2_digest, run_id, tcl_digest, tcl_files
 from bdpbench.studies.labels import label_of
 from bdpbench.studies.reach import check_reach, place_of
-from bdpbench.studies.scripts import ORIGINAL_RUNNER, original_arguments, original_files
+from bdpbench.studies.scripts import original_arguments, original_files
 from bdpbench.studies.streams import is_traced, outputs_of_trace, streams_of
 from bdpbench.studies.study import DUMBBELL_SCRIPT, Scenario, Study
 from bdpbench.studies.vocabulary import PROTOCOL_PARAMETERS
@@ -29,6 +29,7 @@ from bdpbench.units import bdp_packets
 
 __all__ = [
     "OUTPUT_FOLDER",
+    "Identities",
     "Selection",
     "expand_tier",
     "format_value",
@@ -83,9 +84,10 @@ def expand_tier(study: Study, tier: str) -> list[PlannedRun]:
             scenario differ in name only.
     """
     runs: dict[tuple[str, str], PlannedRun] = {}
+    identities = Identities()
     for key, scenario in study.scenarios.items():
         for parameters in _grid(study, scenario, tier):
-            run = plan_run(study, key, parameters)
+            run = plan_run(study, key, parameters, identities)
             known = runs.setdefault((key, run["run_id"]), run)
             _check_different(study, known, run)
     if not runs:
@@ -130,13 +132,43 @@ def _check_different(study: Study, known: PlannedRun, run: PlannedRun) -> None:
     )
 
 
-def plan_run(study: Study, key: str, given: Parameters) -> PlannedRun:
+class Identities:
+    """Makes the identities of many runs: each script and each set of agents is looked at once."""
+
+    def __init__(self) -> None:
+        self._scripts: dict[Path, str] = {}
+        self._behaviours: dict[frozenset[AgentUse] | None, str] = {}
+
+    def of(
+        self,
+        script: Path,
+        files: Sequence[Path],
+        argv: Sequence[str],
+        flows: Sequence[ResolvedFlow],
+        outputs: Sequence[Output],
+    ) -> Identity:
+        """Identity of a run; ``files``: what a script sources that sources in forms of its own."""
+        if script not in self._scripts:
+            self._scripts[script] = tcl_digest(files or tcl_files(script))
+        uses = frozenset(flow.use for flow in flows) or None
+        if uses not in self._behaviours:
+            self._behaviours[uses] = ns2_digest(uses)
+        return {
+            "argv": list(argv),
+            "tcl": self._scripts[script],
+            "ns2": self._behaviours[uses],
+            "streams": streams_of(outputs),
+        }
+
+
+def plan_run(study: Study, key: str, given: Parameters, identities: Identities) -> PlannedRun:
     """One run of a scenario.
 
     Args:
         study: that it is of.
         key: of its scenario.
         given: parameters with ``duration_s``, without those that are computed.
+        identities: makes its identity.
 
     Raises:
         BdpbenchError: naming file and line, see ``expand_tier``.
@@ -148,15 +180,18 @@ def plan_run(study: Study, key: str, given: Parameters) -> PlannedRun:
     flows = resolve_flows(study, key, scenario, given, defaults)
     _check_flow_count(study, key, given, flows)
     outputs = _outputs(study, key, given, len(flows))
-    if scenario.scripts is None:
+    if scenario.scripts is None or scenario.original is None:
         check_reach(study, key, given, flows, outputs)
         argv = script_arguments(study, key, given, defaults, flows)
-        script = _script_name(study, scenario)
+        script, path = _script(study, scenario)
+        identity = identities.of(path, (), argv, flows, outputs)
     else:
         argv = original_arguments(study, key, given)
-        script = scenario.original.script if scenario.original else scenario.script
+        script = scenario.original.script
+        files = original_files(Path(scenario.scripts), script)
+        # Its agents are not known: it makes them itself.
+        identity = identities.of(Path(scenario.scripts) / script, files, argv, (), outputs)
     parameters = _with_derived(scenario, given, [flow.key for flow in flows])
-    identity = _identity(study, scenario, argv, flows, outputs)
     return {
         "run_id": run_id(identity),
         "identity": identity,
@@ -172,32 +207,14 @@ def plan_run(study: Study, key: str, given: Parameters) -> PlannedRun:
     }
 
 
-def _script_name(study: Study, scenario: Scenario) -> str:
-    """The script under ``tcl/``; the path of one in the folder of the study itself."""
-    path = _script(study, scenario)
-    return path.relative_to(tcl_dir()).as_posix() if path.is_relative_to(tcl_dir()) else str(path)
-
-
-def _script(study: Study, scenario: Scenario) -> Path:
+def _script(study: Study, scenario: Scenario) -> tuple[str, Path]:
+    """The script of a scenario as a plan names it, under ``tcl/`` or by its path, and its path."""
     path = script_path(study, scenario.script)
     if path is None:
         raise BdpbenchError("the script is gone", where=scenario.script)
-    return path
-
-
-def _identity(
-    study: Study,
-    scenario: Scenario,
-    argv: Sequence[str],
-    flows: Sequence[ResolvedFlow],
-    outputs: Sequence[Output],
-) -> Identity:
-    streams = streams_of(outputs)
-    if scenario.scripts is not None and scenario.original is not None:
-        files = original_files(Path(scenario.scripts), scenario.original.script)
-        return make_identity(tcl_dir() / ORIGINAL_RUNNER, argv, None, streams, files=files)
-    uses = [flow.use for flow in flows] or None
-    return make_identity(_script(study, scenario), argv, uses, streams)
+    if path.is_relative_to(tcl_dir()):
+        return scenario.script, path
+    return str(path), path
 
 
 def _check_flow_count(
@@ -252,9 +269,7 @@ def _protocols(parameters: Parameters, flows: Sequence[ResolvedFlow]) -> list[st
     return list(dict.fromkeys([flow.key for flow in flows] or named))
 
 
-def _with_derived(
-    scenario: Scenario, given: Parameters, flows: Sequence[str]
-) -> Parameters:
+def _with_derived(scenario: Scenario, given: Parameters, flows: Sequence[str]) -> Parameters:
     """Parameters with the nominal RTT and BDP where the scenario leaves them to be computed."""
     parameters = dict(given)
     delays = ("access_delay_ms", "bottleneck_delay_ms", "receiver_delay_ms")

@@ -112,9 +112,7 @@ class Topology(Strict):
     """A dumbbell: senders, a bottleneck between two routers, receivers."""
 
     description: str = ""
-    parameters: ParameterValues = Field(
-        description="Rates, delays and buffer that its runs share"
-    )
+    parameters: ParameterValues = Field(description="Rates, delays and buffer that its runs share")
 
 
 class Flow(Strict):
@@ -252,7 +250,8 @@ class Study(Strict):
     description: str = ""
     citation: Citation | None = None
     parameters: dict[ParameterName, ParameterDeclaration] = Field(
-        default_factory=dict, description="Parameters of its own, beside those that all studies have"
+        default_factory=dict,
+        description="Parameters of its own, beside those that all studies have",
     )
     defaults: ClassDefaults = Field(
         default_factory=dict,
@@ -264,6 +263,7 @@ class Study(Strict):
     scenarios: dict[Key, Scenario]
 
     _source: YamlFile = PrivateAttr()
+    _vocabulary: dict[str, ParameterDeclaration] = PrivateAttr(default_factory=dict)
 
     @model_validator(mode="before")
     @classmethod
@@ -280,11 +280,12 @@ class Study(Strict):
     @property
     def vocabulary(self) -> dict[str, ParameterDeclaration]:
         """All parameters that its blocks of parameters may have."""
-        return {**COMMON, **self.parameters}
+        return self._vocabulary
 
     def read_from(self, source: YamlFile) -> Study:
-        """This study, which knows the file that it was read from."""
+        """The study itself, which now knows the file that it was read from."""
         self._source = source
+        self._vocabulary = {**COMMON, **self.parameters}
         return self
 
     def error(self, location: Location, message: str, *, hint: str = "") -> BdpbenchError:

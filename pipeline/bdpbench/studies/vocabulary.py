@@ -36,9 +36,12 @@ class ParameterDeclaration(Strict):
     """What a parameter is, and how ns-2 gets it: as an argument where nothing else is said."""
 
     description: str = Field(description="What it is, in a sentence of the report")
-    unit: str = Field("", description="Unit, e.g. packets; what the end of the name says, if it says")
+    unit: str = Field(
+        "", description="Unit, e.g. packets; what the end of the name says, if it says"
+    )
     label: str = Field(
-        "", description="What a run is called where it is swept, {} being the value: alpha {} packets"
+        "",
+        description="What a run is called where it is swept, {} being the value: alpha {} packets",
     )
     type: Literal["number", "integer", "word", "protocol"] = Field(
         "number", description="Kind of its values; a protocol is the key of one"
@@ -111,7 +114,9 @@ def wrong_unit(name: str, declaration: ParameterDeclaration) -> str | None:
     return None
 
 
-def _number(description: str, unit: str, label: str = "", **more: float | str) -> ParameterDeclaration:
+def _number(
+    description: str, unit: str, label: str = "", **more: float | str
+) -> ParameterDeclaration:
     return ParameterDeclaration.model_validate(
         {"description": description, "unit": unit, "label": label, **more}
     )

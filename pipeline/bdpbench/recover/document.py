@@ -1,4 +1,4 @@
-"""A copy of the thesis → lines of text, whether it is a text file or a PDF."""
+"""A reader's copy of a study → lines of text, whether it is a text file or a PDF."""
 
 from __future__ import annotations
 
@@ -10,11 +10,10 @@ from bdpbench.errors import BdpbenchError
 
 _PDF_MAGIC = b"%PDF-"
 _PDFTOTEXT = ("pdftotext", "-layout", "-enc", "UTF-8")
-_EXPECTED = "expected the text of the thesis (UTF-8) or its PDF"
 
 
 @dataclass(frozen=True)
-class Thesis:
+class Document:
     """The text of a copy.
 
     Attributes:
@@ -28,22 +27,23 @@ class Thesis:
     lines: tuple[str, ...]
 
 
-def read_thesis(path: Path) -> Thesis:
-    """Read a copy of the thesis.
+def read_document(path: Path, noun: str) -> Document:
+    """Read a copy of a study; ``noun`` is what messages call it, e.g. ``thesis``.
 
     Raises:
         BdpbenchError: when it is missing, neither text nor PDF, or a PDF without text, and when
             pdftotext is missing.
     """
+    expected = f"expected the text of the {noun} (UTF-8) or its PDF"
     try:
         content = path.read_bytes()
     except FileNotFoundError:
-        raise BdpbenchError(f"no such file: {_EXPECTED}", where=str(path)) from None
+        raise BdpbenchError(f"no such file: {expected}", where=str(path)) from None
     except OSError as error:
         raise BdpbenchError(f"cannot be read: {error.strerror}", where=str(path)) from None
     if content.startswith(_PDF_MAGIC):
-        return Thesis(path, "pdf", _lines_of(_text_of_pdf(path)))
-    return Thesis(path, "text", _lines_of(_decoded(path, content)))
+        return Document(path, "pdf", _lines_of(_text_of_pdf(path, noun)))
+    return Document(path, "text", _lines_of(_decoded(path, content, expected)))
 
 
 def _lines_of(text: str) -> tuple[str, ...]:
@@ -51,26 +51,26 @@ def _lines_of(text: str) -> tuple[str, ...]:
     return tuple(line.rstrip("\r") for line in text.split("\n"))
 
 
-def _decoded(path: Path, content: bytes) -> str:
+def _decoded(path: Path, content: bytes, expected: str) -> str:
     try:
         text = content.decode("utf-8-sig")
     except UnicodeDecodeError:
         raise BdpbenchError(
-            f"is neither UTF-8 text nor a PDF: {_EXPECTED}", where=str(path)
+            f"is neither UTF-8 text nor a PDF: {expected}", where=str(path)
         ) from None
     if "\0" in text:
-        raise BdpbenchError(f"is a binary file: {_EXPECTED}", where=str(path))
+        raise BdpbenchError(f"is a binary file: {expected}", where=str(path))
     return text
 
 
-def _text_of_pdf(path: Path) -> str:
+def _text_of_pdf(path: Path, noun: str) -> str:
     try:
         done = subprocess.run([*_PDFTOTEXT, str(path), "-"], capture_output=True, check=False)
     except FileNotFoundError:
         raise BdpbenchError(
             "pdftotext, which reads PDFs, is not installed",
             where=str(path),
-            hint="apt-get install poppler-utils, or give the text of the thesis",
+            hint=f"apt-get install poppler-utils, or give the text of the {noun}",
         ) from None
     if done.returncode != 0:
         said = done.stderr.decode("utf-8", "replace").strip().splitlines() or ["no message"]

@@ -1,4 +1,4 @@
-"""Appendices are found by their headings, and what is no thesis is refused."""
+"""Printed scripts are found by their headings, and what is no thesis is refused."""
 
 from __future__ import annotations
 
@@ -9,7 +9,14 @@ from pathlib import Path
 import pytest
 
 from bdpbench.errors import BdpbenchError
-from bdpbench.recover import Vocabulary, find_appendices, read_thesis, repair_appendix
+from bdpbench.recover import (
+    Originals,
+    PrintedScript,
+    Vocabulary,
+    find_scripts,
+    read_document,
+    repair_script,
+)
 
 Text = Callable[..., str]
 
@@ -24,9 +31,15 @@ def thesis(tmp_path: Path) -> Callable[[str], Path]:
     return write
 
 
-def test_the_eight_listings_are_found(thesis: Callable[[str], Path], thesis_text: Text) -> None:
-    found = find_appendices(read_thesis(thesis(thesis_text())))
-    assert "".join(each.letter for each in found) == "ABCDEFGH"
+def _found(path: Path, originals: Originals) -> list[PrintedScript]:
+    return find_scripts(read_document(path, originals.document), originals)
+
+
+def test_the_eight_listings_are_found(
+    thesis: Callable[[str], Path], thesis_text: Text, originals: Originals
+) -> None:
+    found = _found(thesis(thesis_text()), originals)
+    assert "".join(each.key for each in found) == "ABCDEFGH"
     # Five lines of contents; then heading, title and fence come before the script.
     assert found[0].lines[0].number == 11
     assert found[0].lines[0].text == "# Two nodes"
@@ -37,10 +50,10 @@ def test_the_eight_listings_are_found(thesis: Callable[[str], Path], thesis_text
     "heading", ["APPENDIX A", "  Appendix A.", "## Appendix A", "\fAppendix A"]
 )
 def test_headings_may_be_set_otherwise(
-    thesis: Callable[[str], Path], thesis_text: Text, heading: str
+    thesis: Callable[[str], Path], thesis_text: Text, originals: Originals, heading: str
 ) -> None:
     text = thesis_text().replace("\nAppendix A\n", f"\n{heading}\n")
-    assert len(find_appendices(read_thesis(thesis(text)))) == 8
+    assert len(_found(thesis(text), originals)) == 8
 
 
 @pytest.mark.parametrize(
@@ -54,19 +67,25 @@ def test_headings_may_be_set_otherwise(
     ],
 )
 def test_what_is_no_thesis_is_refused(
-    thesis: Callable[[str], Path], thesis_text: Text, change: Callable[[str], str], said: str
+    thesis: Callable[[str], Path],
+    thesis_text: Text,
+    originals: Originals,
+    change: Callable[[str], str],
+    said: str,
 ) -> None:
     with pytest.raises(BdpbenchError, match=re.escape(said)) as caught:
-        find_appendices(read_thesis(thesis(change(thesis_text()))))
+        _found(thesis(change(thesis_text())), originals)
     assert "thesis.txt" in str(caught.value)
 
 
-def test_a_script_that_is_cut_is_refused(thesis: Callable[[str], Path], thesis_text: Text) -> None:
+def test_a_script_that_is_cut_is_refused(
+    thesis: Callable[[str], Path], thesis_text: Text, originals: Originals
+) -> None:
     text = thesis_text(H=["# Two nodes", "set ns [new Simulator]", "$ns run"])
     cut = text[: text.rindex("$ns run")]
-    appendix = find_appendices(read_thesis(thesis(cut)))[-1]
+    script = _found(thesis(cut), originals)[-1]
     with pytest.raises(
         BdpbenchError, match=r"Appendix H, line \d+: the script ends here"
     ) as caught:
-        repair_appendix(appendix, frozenset(), Vocabulary())
+        repair_script(script, originals, frozenset(), Vocabulary())
     assert "set ns [new Simulator]" in str(caught.value)

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
 from pathlib import Path
 
 from bdpbench.contracts.files import sha256_of
@@ -10,13 +9,14 @@ from bdpbench.contracts.paths import tcl_dir
 from bdpbench.contracts.runs import SCRIPTS_FOLDER, ScriptRecord, Spec
 from bdpbench.studies.identity import tcl_files
 
-ORIGINAL_SCRIPT = "original.tcl"
-"""Under ``tcl/``: runs a script that was recovered from a thesis, as if by ns-2.27."""
-
 
 def script_path(spec: Spec) -> Path:
     """What ns-2 is to run: under ``tcl/``, or in the folder of a study outside the checkout."""
-    return tcl_dir() / (ORIGINAL_SCRIPT if "scripts" in spec else spec["script"])
+    if "scripts" in spec:
+        from bdpbench.studies.scripts import ORIGINAL_RUNNER
+
+        return tcl_dir() / ORIGINAL_RUNNER
+    return tcl_dir() / spec["script"]
 
 
 def script_name(spec: Spec) -> str:
@@ -28,27 +28,26 @@ def script_name(spec: Spec) -> str:
 
 def script_record(spec: Spec, run_dir: Path) -> ScriptRecord:
     """The script of a run, and the checksum of every Tcl file that it takes."""
-    if "scripts" in spec:
-        files = _files_of_original(run_dir)
-    else:
-        files = {_name(path): path for path in tcl_files(script_path(spec))}
+    files = {_name(path, run_dir): path for path in script_files(spec, run_dir)}
     return {
         "path": script_name(spec),
         "files": {name: sha256_of(path) for name, path in sorted(files.items())},
     }
 
 
-def _files_of_original(run_dir: Path) -> Mapping[str, Path]:
-    """The copies in the run's folder, and what runs them."""
-    kept = (run_dir / SCRIPTS_FOLDER).iterdir()
-    library = (tcl_dir() / ORIGINAL_SCRIPT, tcl_dir() / "lib" / "agents.tcl")
-    return {
-        **{f"{SCRIPTS_FOLDER}/{path.name}": path for path in kept},
-        **{_name(path): path for path in library},
-    }
+def script_files(spec: Spec, run_dir: Path) -> list[Path]:
+    """All Tcl files that ns-2 reads, in the order that the run's identity has."""
+    if "scripts" in spec:
+        from bdpbench.studies.scripts import original_files
+
+        return original_files(run_dir / SCRIPTS_FOLDER, spec["script"])
+    return tcl_files(script_path(spec))
 
 
-def _name(path: Path) -> str:
+def _name(path: Path, run_dir: Path | None = None) -> str:
+    """A file as the record calls it: under ``tcl/``, in the run's folder, or where it lies."""
     if path.is_relative_to(tcl_dir()):
         return f"tcl/{path.relative_to(tcl_dir()).as_posix()}"
+    if run_dir is not None and path.is_relative_to(run_dir):
+        return path.relative_to(run_dir).as_posix()
     return str(path)

@@ -7,8 +7,8 @@ from pathlib import Path
 from bdpbench.contracts.runs import SPEC_NAME, Spec, read_spec
 from bdpbench.errors import BdpbenchError
 from bdpbench.simulation.backend import Backend
-from bdpbench.simulation.scripts import script_path
-from bdpbench.studies.identity import run_id, tcl_digest, tcl_files
+from bdpbench.simulation.scripts import script_files
+from bdpbench.studies.identity import run_id, tcl_digest
 
 
 def read_own_spec(run_dir: Path, backend: Backend) -> Spec:
@@ -33,10 +33,6 @@ def _mismatch(spec: Spec, run_dir: Path, backend: Backend) -> str:
     planned = spec["ns2_build_id"]
     if planned != backend.build_id:
         return f"was planned for ns-2 build {planned}, the checkout is now at {backend.build_id}"
-    if "scripts" not in spec and _tcl_digest(spec) != spec["identity"]["tcl"]:
+    if tcl_digest(script_files(spec, run_dir)) != spec["identity"]["tcl"]:
         return f"{spec['script']} or a file that it sources has changed since this was planned"
     return ""
-
-
-def _tcl_digest(spec: Spec) -> str:
-    return tcl_digest(tcl_files(script_path(spec)))

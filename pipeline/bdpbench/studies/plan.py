@@ -7,7 +7,8 @@ from pathlib import Path
 
 from bdpbench.contracts.files import write_json_atomically, write_text_atomically
 from bdpbench.contracts.plan import PLAN_VERSION, Plan, PlannedRun, ScenarioText
-from bdpbench.contracts.runs import SCRIPTS_FOLDER, SPEC_NAME, SPEC_VERSION, Spec
+from bdpbench.contracts.runs import SCRIPTS_FOLDER, SPEC_NAME, SPEC_VERSION, Spec, read_spec
+from bdpbench.errors import BdpbenchError
 from bdpbench.studies.scripts import outside_files
 from bdpbench.studies.study import Scenario, Study
 from bdpbench.units import unit_of
@@ -80,12 +81,11 @@ def _batches(runs: Iterable[PlannedRun]) -> dict[str, list[str]]:
 def write_specs(runs: Iterable[PlannedRun], ns2_build_id: str, runs_dir: Path) -> None:
     """Write ``<run id>/spec.json``, all that `bdpbench simulate` needs, for each run.
 
-    The content follows from the run id, so a file that is there is left alone.
+    A file that says something else, because it was damaged, changed, or planned for another build
+    of ns-2, is written anew.
     """
     for run in runs:
         folder = runs_dir / run["run_id"]
-        if (folder / SPEC_NAME).is_file():
-            continue
         spec: Spec = {
             "schema_version": SPEC_VERSION,
             "run_id": run["run_id"],
@@ -98,9 +98,20 @@ def write_specs(runs: Iterable[PlannedRun], ns2_build_id: str, runs_dir: Path) -
             "estimated_cpu_s": run["estimated_cpu_s"],
         }
         if run["scripts"] is not None:
-            _keep_scripts(folder / SCRIPTS_FOLDER, Path(run["scripts"]), run["script"])
             spec["scripts"] = run["scripts"]
+        if _found(folder) == spec:
+            continue
+        if run["scripts"] is not None:
+            _keep_scripts(folder / SCRIPTS_FOLDER, Path(run["scripts"]), run["script"])
         write_json_atomically(folder / SPEC_NAME, spec)
+
+
+def _found(folder: Path) -> Spec | None:
+    """The spec that a run's folder has; None where it has none that can be read."""
+    try:
+        return read_spec(folder)
+    except BdpbenchError:
+        return None
 
 
 def _keep_scripts(kept: Path, folder: Path, script: str) -> None:

@@ -29,7 +29,7 @@ ARGUMENTS = [
     *("-duration_s", "2", "-bottleneck_mbps", "5", "-bottleneck_delay_ms", "8"),
     *("-access_mbps", "50", "-receiver_delay_ms", "1", "-buffer_pkts", "20"),
     *("-packet_bytes", "1000", "-sample_s", "0.1", "-queue", "DropTail", "-trace", "0"),
-    *("-run", "1", "-datadir", "out", "-flows", "1", "-flow.0.agent", "TCP/Sack1"),
+    *("-substream", "1", "-datadir", "out", "-flows", "1", "-flow.0.agent", "TCP/Sack1"),
     *("-flow.0.sink", "TCPSink/Sack1", "-flow.0.start_s", "0", "-flow.0.access_delay_ms", "1"),
 ]
 

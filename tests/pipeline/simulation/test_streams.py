@@ -26,7 +26,7 @@ def backend(ns_binary: Path) -> NativeBackend:
     return NativeBackend(current_build_id())
 
 
-def _spec(runs: Path, *, duration_s: int = 2, more: tuple[str, ...] = ()) -> Path:
+def _spec(runs: Path, *, duration_s: int = 2, start_s: int = 0) -> Path:
     values = {
         "duration_s": duration_s,
         "bottleneck_mbps": 5,
@@ -40,9 +40,10 @@ def _spec(runs: Path, *, duration_s: int = 2, more: tuple[str, ...] = ()) -> Pat
         "flows": 1,
         "flow.0.agent": "TCP/Sack1",
         "flow.0.sink": "TCPSink/Sack1",
+        "flow.0.start_s": start_s,
         "flow.0.access_delay_ms": 1,
     }
-    argv = [*(word for key, value in values.items() for word in (f"-{key}", str(value))), *more]
+    argv = [word for key, value in values.items() for word in (f"-{key}", str(value))]
     parameters = {"duration_s": duration_s, "bottleneck_mbps": 5, "trace": "stream"}
     return write_spec(
         runs, argv, [{"file": KEPT, "table": "packet_flows", "stream": "pckts.trq"}], parameters
@@ -97,7 +98,7 @@ def test_an_ns2_that_fails_is_told_although_the_reader_fails_then_too(
         if not pipe.read_bytes():
             raise BdpbenchError("the trace is empty")
 
-    run_dir = _spec(tmp_path, more=("-flow.0.start_s", "-3"))
+    run_dir = _spec(tmp_path, start_s=-3)
     with pytest.raises(BdpbenchError, match="ns-2 stopped with exit status 1") as caught:
         simulate(run_dir, backend, insist)
     assert "start_s" in str(caught.value)
@@ -128,7 +129,7 @@ def test_a_reader_that_comes_late_finds_the_end(tmp_path: Path, backend: NativeB
         time.sleep(1)
         pipe.read_bytes()
 
-    run_dir = _spec(tmp_path, more=("-flow.0.start_s", "-3"))
+    run_dir = _spec(tmp_path, start_s=-3)
     told: list[BaseException] = []
 
     def run() -> None:

@@ -8,7 +8,6 @@ from bdpbench.app.run.machine import expected_cpu_s, machine_factor
 from bdpbench.app.run.planning import Prepared
 from bdpbench.app.run.reasons import Reasons
 from bdpbench.app.say.progress import View, duration_text
-from bdpbench.studies.load import load_study
 from bdpbench.studies.scripts import unfit
 
 
@@ -55,7 +54,7 @@ def announce_runs(view: View, prepared: Prepared) -> None:
 
 def announce_scripts(view: View, prepared: Prepared, folder: Path) -> None:
     """Say which scenarios the scripts of ``folder`` cannot run, so that bdpbench's own do."""
-    study = load_study(prepared.plan["folder"])
+    study = prepared.study
     planned = {run["scenario"] for run in prepared.runs}
     for name in study.scenarios:
         reason = unfit(folder, study.scenarios[name])

@@ -50,8 +50,9 @@ class Paths:
 
 @dataclass(frozen=True)
 class Prepared:
-    """A plan on disk: the runs it holds, and those of them that are still to be simulated."""
+    """A plan: its study, the runs it holds, and those of them that are still to be simulated."""
 
+    study: Study
     paths: Paths
     plan: Plan
     runs: list[PlannedRun]
@@ -94,11 +95,19 @@ def prepare(
     wanted = {run["run_id"] for run in selected}
     runs = [run for run in tier_runs if run["run_id"] in wanted or is_finished(paths, run)]
     plan = make_plan(study, tier, build_id, runs, _evaluation_checksum(study.folder))
+    missing = [run for run in selected if not is_finished(paths, run)]
+    prepared = Prepared(study, paths, plan, runs, missing)
     if write:
-        write_specs(runs, build_id, paths.runs)
-        if not _same_plan(paths.plan, plan):
-            write_json_atomically(paths.plan, plan)
-    return Prepared(paths, plan, runs, [run for run in selected if not is_finished(paths, run)])
+        write_plan(prepared)
+    return prepared
+
+
+def write_plan(prepared: Prepared) -> None:
+    """Write ``plan.json`` and the specs of its runs; what is there already stays."""
+    paths, plan = prepared.paths, prepared.plan
+    write_specs(prepared.runs, plan["ns2_build_id"], paths.runs)
+    if not _same_plan(paths.plan, plan):
+        write_json_atomically(paths.plan, plan)
 
 
 def _check_evaluation(study: Study, tier: str, tier_runs: Sequence[PlannedRun]) -> None:

@@ -6,13 +6,15 @@ import fcntl
 import os
 from collections.abc import Iterator
 from contextlib import contextmanager
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from pathlib import Path
+from typing import NoReturn
 
 from bdpbench.app.run.announcing import announce_plan, announce_runs, announce_scripts
-from bdpbench.app.run.failures import failure
+from bdpbench.app.run.failures import failed_runs, failure
 from bdpbench.app.run.machine import learn
-from bdpbench.app.run.planning import Prepared, is_finished, prepare
+from bdpbench.app.run.mending import mend_after_failure, mend_at_a_glance
+from bdpbench.app.run.planning import Prepared, is_finished, prepare, write_plan
 from bdpbench.app.run.stages import downstream, parse_runs
 from bdpbench.app.run.workflow import Workflow
 from bdpbench.app.say.progress import View, make_view
@@ -69,28 +71,32 @@ def _run_study(request: RunRequest, view: View) -> None:
     """The stations of a call, in their order."""
     config = load_config()
     jobs = _jobs(request, config)
-    planned = _prepare(request, config, write=False)
-    announce_plan(view, planned, jobs)
+    prepared = _prepare(request, config)
+    announce_plan(view, prepared, jobs)
     if request.scripts is not None:
-        announce_scripts(view, planned, request.scripts.resolve())
+        announce_scripts(view, prepared, request.scripts.resolve())
     if request.dry_run:
-        announce_runs(view, planned)
+        announce_runs(view, prepared)
         return
-    with _exclusive(view, planned.paths.results):
+    with _exclusive(view, prepared.paths.results) as had_to_wait:
         # Planned anew: whoever held the results may have finished some of these runs.
-        prepared = _prepare(request, config, write=True)
+        if had_to_wait:
+            prepared = _prepare(request, config)
+        if mend_at_a_glance(view, prepared):
+            prepared = _prepare(request, config)
         backend = _built_backend(view, request.backend or config.backend, config, prepared)
         workflow = Workflow(prepared, backend.name, jobs, request.keep_going, request.profile)
-        status = workflow.run(view)
-        learn(prepared.paths.results, prepared.missing)
+        status = _work(workflow, view)
+        if status != 0 and _is_mended(view, prepared):
+            prepared = _prepare(request, config)
+            workflow = replace(workflow, prepared=prepared)
+            status = _work(workflow, view)
         if status != 0:
-            if request.keep_going:
-                _report_partly(view, prepared)
-            raise failure(prepared, workflow.log)
+            _fail(request, workflow, view)
     _conclude(view, prepared)
 
 
-def _prepare(request: RunRequest, config: Config, *, write: bool) -> Prepared:
+def _prepare(request: RunRequest, config: Config) -> Prepared:
     return prepare(
         request.study or config.study,
         request.tier or config.tier,
@@ -98,8 +104,29 @@ def _prepare(request: RunRequest, config: Config, *, write: bool) -> Prepared:
         current_build_id(),
         results_dir(config.results),
         scripts=request.scripts,
-        write=write,
+        write=False,
     )
+
+
+def _work(workflow: Workflow, view: View) -> int:
+    """Let the stages work; returns the exit status of the workflow."""
+    prepared = workflow.prepared
+    write_plan(prepared)
+    status = workflow.run(view)
+    learn(prepared.paths.results, prepared.missing)
+    return status
+
+
+def _is_mended(view: View, prepared: Prepared) -> bool:
+    """Whether what a stage failed on was damaged and is set aside; a run of ns-2 fails by itself."""
+    return not failed_runs(prepared) and mend_after_failure(view, prepared)
+
+
+def _fail(request: RunRequest, workflow: Workflow, view: View) -> NoReturn:
+    """Say why; with --keep-going, report what there is all the same."""
+    if request.keep_going:
+        _report_partly(view, workflow.prepared)
+    raise failure(workflow.prepared, workflow.log)
 
 
 def _jobs(request: RunRequest, config: Config) -> int:
@@ -109,20 +136,22 @@ def _jobs(request: RunRequest, config: Config) -> int:
 
 
 @contextmanager
-def _exclusive(view: View, results: Path) -> Iterator[None]:
-    """Hold the results folder; waits while another run works in it.
+def _exclusive(view: View, results: Path) -> Iterator[bool]:
+    """Hold the results folder; waits while another run works in it, and tells whether it did.
 
     The kernel frees the lock when its holder ends, however it ends.
     """
     results.mkdir(parents=True, exist_ok=True)
     with (results / ".lock").open("w", encoding="utf-8") as stream:
+        had_to_wait = False
         try:
             fcntl.flock(stream, fcntl.LOCK_EX | fcntl.LOCK_NB)
         except BlockingIOError:
+            had_to_wait = True
             text = f"another bdpbench is working in {results}; waiting for it to end"
             view.tell("waiting", text, results=str(results))
             fcntl.flock(stream, fcntl.LOCK_EX)
-        yield
+        yield had_to_wait
 
 
 def _built_backend(

@@ -12,10 +12,13 @@ import hashlib
 import json
 from collections.abc import Collection, Sequence
 from pathlib import Path
+from typing import TYPE_CHECKING, Any
 
 from bdpbench.contracts.runs import Identity
-from bdpbench.studies.identity.behaviour import AgentUse, ns2_digest
 from bdpbench.studies.identity.tcl_files import tcl_digest, tcl_files
+
+if TYPE_CHECKING:
+    from bdpbench.studies.identity.behaviour import AgentUse, ns2_digest
 
 __all__ = [
     "RUN_ID_DIGITS",
@@ -28,6 +31,15 @@ __all__ = [
 ]
 
 RUN_ID_DIGITS = 16
+
+
+def __getattr__(name: str) -> Any:
+    """``AgentUse`` and ``ns2_digest`` when asked for: to run ns-2 takes neither, nor pydantic."""
+    if name not in ("AgentUse", "ns2_digest"):
+        raise AttributeError(name)
+    from bdpbench.studies.identity import behaviour
+
+    return getattr(behaviour, name)
 
 
 def make_identity(
@@ -50,6 +62,8 @@ def make_identity(
     Raises:
         BdpbenchError: when the script sources a file in a way that cannot be followed.
     """
+    from bdpbench.studies.identity.behaviour import ns2_digest
+
     return Identity(
         argv=list(argv),
         tcl=tcl_digest(tcl_files(script) if files is None else files),

@@ -23,7 +23,7 @@ from ruamel.yaml.resolver import implicit_resolvers
 from bdpbench.errors import BdpbenchError
 
 Model = TypeVar("Model", bound=BaseModel)
-Location = tuple[str | int, ...]
+Location = tuple[str | int | float, ...]
 
 
 class YamlFile:
@@ -42,7 +42,7 @@ class YamlFile:
         """The file again, its mappings and sequences knowing where their parts stand."""
         return _read_with_lines(self.path)
 
-    def line_of(self, location: Sequence[str | int]) -> int:
+    def line_of(self, location: Sequence[str | int | float]) -> int:
         """1-based line of the deepest key of ``location`` that the file has."""
         node, line = self._located, 1
         for key in location:
@@ -54,7 +54,7 @@ class YamlFile:
         return line
 
     def error(
-        self, location: Sequence[str | int], message: str, *, hint: str = ""
+        self, location: Sequence[str | int | float], message: str, *, hint: str = ""
     ) -> BdpbenchError:
         """The error to raise about the value at ``location``."""
         dotted = ".".join(str(part) for part in location)
@@ -158,7 +158,7 @@ def _read_with_lines(path: Path) -> Any:
         raise BdpbenchError(f"not valid YAML: {problem}", where=f"{path}:{line}") from None
 
 
-def _position(node: Any, key: str | int) -> int | None:
+def _position(node: Any, key: str | int | float) -> int | None:
     """0-based line of ``key`` in a ruamel mapping or sequence; None where there is no such key."""
     try:
         if isinstance(key, int) and not isinstance(node, dict):
@@ -179,7 +179,7 @@ def _fields_at(model: type[BaseModel], location: Location) -> list[str]:
     return list(current.model_fields) if current else []
 
 
-def _step(annotation: Any, part: str | int) -> Any:
+def _step(annotation: Any, part: str | int | float) -> Any:
     model = _model_in(annotation)
     if model is not None:
         field = model.model_fields.get(str(part))

@@ -127,7 +127,7 @@ def _check_output(path: Path) -> None:
 def _exports(bundle: Bundle) -> Iterator[tuple[str, bytes]]:
     """Figures as SVG, of several runs each (the report draws those of one), and all tables."""
     request = ExportRequest(("svg",), origin(bundle.plan["ns2_build_id"]), several_runs=True)
-    for name, content in export_files(**bundle.inputs, request=request):
+    for name, content in export_files(bundle.inputs, request):
         yield f"exports/{name}", content
 
 
@@ -196,7 +196,7 @@ def _facts(entry: Entry) -> tuple[str, int]:
 
 
 def _crate(bundle: Bundle, files: dict[str, tuple[str, int]]) -> Crate:
-    plan, study = bundle.plan, bundle.inputs["study"]
+    plan, study = bundle.plan, bundle.inputs.study
     started, ended = bundle.times()
     citation: dict[str, Any] = YamlFile(repository_root() / "CITATION.cff").data
     commit = bundle.provenance()["bdpbench"]["commit"]
@@ -204,15 +204,13 @@ def _crate(bundle: Bundle, files: dict[str, tuple[str, int]]) -> Crate:
     scripts = {f"{_SOURCE_FOLDER}/tcl/{run['script']}" for run in plan["runs"]}
     return Crate(
         name=f"Reproduction of {plan['study']} with ns-2.35, {plan['tier']} tier",
-        description=f"{study['title']}. {totals_sentence(bundle.results.scorecard)}".replace(
-            "**", ""
-        ),
+        description=f"{study.title}. {totals_sentence(bundle.results.scorecard)}".replace("**", ""),
         date=ended[:10],
         started=started,
         ended=ended,
         authors=[_author(each) for each in citation["authors"]],
         licence=str(citation["license"]),
-        study=study.get("citation") or {"title": study["title"]},
+        study=study.citation.model_dump() if study.citation else {"title": study.title},
         workflow=_WORKFLOW,
         software=[
             ("bdpbench", f"{__version__}+{commit}" if commit else __version__, _home(citation)),

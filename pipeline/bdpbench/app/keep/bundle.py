@@ -5,9 +5,10 @@ from __future__ import annotations
 import json
 import tempfile
 from collections.abc import Iterable, Mapping
+from dataclasses import replace
 from datetime import datetime, timedelta
 from pathlib import Path, PurePosixPath
-from typing import Any
+from typing import Any, cast
 
 from bdpbench import __version__
 from bdpbench.app.keep.checkout import commit_of
@@ -16,6 +17,7 @@ from bdpbench.app.run.stages import METRICS_NAME, SCORECARD_NAME, report_inputs,
 from bdpbench.app.say.summary import summary
 from bdpbench.contracts.files import sha256_of
 from bdpbench.contracts.paths import repository_root, study_dir
+from bdpbench.contracts.runs import RunRecord
 from bdpbench.pages import build_report
 
 REPORT_NAME = "report.html"
@@ -26,7 +28,7 @@ PROVENANCE_NAME = "provenance.json"
 KEPT_VERSION = 1
 
 # What a study's results depend on beside the scripts and ns-2, which a run's id covers.
-_STUDY_FILES = ("study.yaml", "published.csv", "claims.yaml", "regions.yaml")
+_STUDY_FILES = ("study.yaml", "published.csv", "claims.yaml", "matrices.yaml")
 
 
 class Bundle:
@@ -36,22 +38,22 @@ class Bundle:
         results: what the tier has come to.
         plan: content of ``plan.json`` with paths relative.
         run_info: run id → content of ``run.json``, paths relative, in the order of the plan.
-        inputs: arguments of the report and the exports.
+        inputs: what the report and the exports show.
     """
 
     def __init__(self, results: Results) -> None:
         self.results = results
         self.plan = portable_plan(results.plan)
         self.inputs = report_inputs(self.plan, results.metrics, results.scorecard, results.runs_dir)
-        infos = self.inputs["run_info"]
+        infos: Mapping[str, Any] = self.inputs.run_info
         self.run_info = {each: portable_run(infos[each]) for each in results.finished}
-        self.inputs["run_info"] = self.run_info
+        self.inputs = replace(self.inputs, run_info=cast("dict[str, RunRecord]", self.run_info))
 
     def kept_files(self) -> dict[str, bytes]:
         """Name → bytes of the report, the metrics, the scorecard and where they come from."""
         with tempfile.TemporaryDirectory() as scratch:
             folder = Path(scratch)
-            build_report(**self.inputs, out=folder / REPORT_NAME, with_files=False)
+            build_report(self.inputs, folder / REPORT_NAME, with_files=False)
             write_metrics(self.results.metrics, folder / METRICS_NAME)
             made = {path.name: path.read_bytes() for path in sorted(folder.iterdir())}
         return {

@@ -8,6 +8,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
+from bdpbench.app.run.stages import study_texts
 from bdpbench.contracts.files import read_json, sha256_of, write_json_atomically
 from bdpbench.contracts.paths import repository_root, study_dir
 from bdpbench.errors import BdpbenchError
@@ -76,6 +77,7 @@ def prepare(
     """
     study = load_study(study_key, scripts)
     selection.check(study)
+    study_texts(study.key)  # what is wrong there is told before the simulations, not after
     paths = Paths(results, study.key, tier)
     tier_runs = expand_tier(study, tier, build_id)
     selected = [run for run in tier_runs if selection.wants(run)]

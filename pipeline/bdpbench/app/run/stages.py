@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Collection, Iterable
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, cast
 
 from bdpbench.contracts.files import read_json, write_json_atomically
 from bdpbench.contracts.runs import read_run, read_spec
@@ -12,6 +12,14 @@ from bdpbench.errors import BdpbenchError
 
 if TYPE_CHECKING:
     import polars as pl
+
+    from bdpbench.contracts.plan import Plan
+    from bdpbench.contracts.runs import RunRecord
+    from bdpbench.contracts.scorecard import Scorecard
+    from bdpbench.contracts.tables import Definition
+    from bdpbench.pages import ReportInputs, StudyTexts
+    from bdpbench.pages.inputs import LoadTable
+    from bdpbench.studies.study import Study
 
 METRICS_NAME = "metrics.parquet"
 SCORECARD_NAME = "scorecard.json"
@@ -141,45 +149,74 @@ def report_plan(
     from bdpbench.pages import build_report
 
     inputs = report_inputs(plan, metrics, scorecard, runs_dir)
-    build_report(**inputs, out=out, with_files=with_files)
+    build_report(inputs, out, with_files=with_files)
 
 
 def report_inputs(
     plan: dict[str, Any], metrics: pl.DataFrame, scorecard: dict[str, Any], runs_dir: Path
-) -> dict[str, Any]:
-    """What the report and the exports show of a plan: the arguments that both take."""
+) -> ReportInputs:
+    """What the report and the exports show of a plan."""
     from bdpbench.metrics import definitions_as_dicts
     from bdpbench.metrics.repetitions import over_repetitions
-    from bdpbench.pages import load_regions
+    from bdpbench.pages import ReportInputs
     from bdpbench.studies.load import load_study
+
+    infos = {run["run_id"]: read_run(runs_dir / run["run_id"]) for run in plan["runs"]}
+    finished = {run["run_id"] for run in finished_runs(plan, runs_dir)}
+    return ReportInputs(
+        plan=cast("Plan", plan),
+        metrics=metrics,
+        scorecard=cast("Scorecard", scorecard),
+        definitions=cast("list[Definition]", definitions_as_dicts()),
+        load_table=_loader(plan, runs_dir, finished),
+        run_info=cast(
+            "dict[str, RunRecord]",
+            {run_id: info for run_id, info in sorted(infos.items()) if run_id in finished and info},
+        ),
+        study=study_texts(load_study(plan["folder"])),
+        repetitions=over_repetitions(metrics, plan["runs"]),
+    )
+
+
+def _loader(plan: dict[str, Any], runs_dir: Path, finished: Collection[str]) -> LoadTable:
+    """Tables of finished runs, and those that are derived from a sampled queue."""
+    from bdpbench.metrics.queues import drops_per_sample, queue_shares
     from bdpbench.trace import load_table
 
-    finished = {run["run_id"] for run in finished_runs(plan, runs_dir)}
+    derived = {"queue_share": queue_shares, "drops": drops_per_sample}
     tables = {run["run_id"]: {output["table"] for output in run["outputs"]} for run in plan["runs"]}
 
     def load(run_id: str, table: str) -> pl.LazyFrame | None:
-        if run_id not in finished or table not in tables[run_id]:
+        source = "queue" if table in derived else table
+        if run_id not in finished or source not in tables[run_id]:
             return None
-        return load_table(runs_dir / run_id, table)
+        frame = load_table(runs_dir / run_id, source)
+        return derived[table](frame.collect()).lazy() if table in derived else frame
 
-    infos = {run_id: read_run(runs_dir / run_id) for run_id in sorted(finished)}
-    study = load_study(plan["folder"])
-    folder = Path(plan["folder"])
+    return load
+
+
+def study_texts(study: Study) -> StudyTexts:
+    """What a study says of itself on its pages.
+
+    Raises:
+        BdpbenchError: naming file, line and key of what is wrong in its files.
+    """
+    from bdpbench.metrics import DEFINITIONS
+    from bdpbench.pages import StudyTexts, load_matrices, load_page
+
+    folder = study.folder
+    metrics = {definition.metric for definition in DEFINITIONS.values()}
     notes = folder / "NOTES.md"
-    return {
-        "plan": plan,
-        "metrics": metrics,
-        "scorecard": scorecard,
-        "definitions": definitions_as_dicts(),
-        "load_table": load,
-        "run_info": {run_id: info for run_id, info in infos.items() if info is not None},
-        "study": {
-            **study.model_dump(include={"key", "title", "description", "citation", "protocols"}),
-            "regions": load_regions(folder / "regions.yaml", study),
-            "repetitions": over_repetitions(metrics, plan["runs"]),
-            "notes": notes.read_text(encoding="utf-8") if notes.is_file() else "",
-        },
-    }
+    return StudyTexts(
+        title=study.title,
+        description=study.description,
+        citation=study.citation,
+        protocols=study.protocols,
+        page=load_page(folder / "page.yaml", study, metrics),
+        matrices=load_matrices(folder / "matrices.yaml", study, metrics),
+        notes=notes.read_text(encoding="utf-8") if notes.is_file() else "",
+    )
 
 
 def downstream(plan: dict[str, Any], folder: Path, runs_dir: Path) -> dict[str, Any]:

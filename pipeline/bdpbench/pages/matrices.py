@@ -221,14 +221,14 @@ def _require_value(
 
 def _varied(scenario: Scenario) -> set[str]:
     """Parameters that vary between the runs of a scenario."""
-    cases = {name for case in scenario.cases for name in case.model_dump(exclude_none=True)}
+    cases = {name for case in scenario.cases for name in case}
     return {*scenario.sweep, *cases}
 
 
 def _values(scenario: Scenario, parameter: str) -> Iterator[Scalar]:
     yield from scenario.sweep.get(parameter, ())
     for case in scenario.cases:
-        value = case.model_dump(exclude_none=True).get(parameter)
+        value = case.get(parameter)
         if value is not None:
             yield value
 

@@ -6,24 +6,21 @@ from collections.abc import Callable, Collection, Iterable
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, cast
 
-from bdpbench.contracts.files import read_json, write_json_atomically
+from bdpbench.contracts.files import write_json_atomically
+from bdpbench.contracts.plan import Plan, PlannedRun
 from bdpbench.contracts.runs import read_run, read_spec
+from bdpbench.contracts.scorecard import SCORECARD_NAME, Scorecard
+from bdpbench.contracts.tables import METRICS_NAME
 from bdpbench.errors import BdpbenchError
 
 if TYPE_CHECKING:
     import polars as pl
 
-    from bdpbench.contracts.plan import Plan
     from bdpbench.contracts.runs import RunRecord
-    from bdpbench.contracts.scorecard import Scorecard
     from bdpbench.contracts.tables import Definition
     from bdpbench.pages import ReportInputs, StudyTexts
     from bdpbench.pages.inputs import LoadTable
     from bdpbench.studies.study import Study
-
-METRICS_NAME = "metrics.parquet"
-SCORECARD_NAME = "scorecard.json"
-SCORECARD_VERSION = 1
 
 
 def parse_runs(run_dirs: Iterable[Path]) -> dict[str, Any]:
@@ -46,7 +43,7 @@ def parse_runs(run_dirs: Iterable[Path]) -> dict[str, Any]:
     return manifests
 
 
-def finished_runs(plan: dict[str, Any], runs_dir: Path) -> list[dict[str, Any]]:
+def finished_runs(plan: Plan, runs_dir: Path) -> list[PlannedRun]:
     """The runs of a plan that have been simulated and parsed."""
     return [
         run
@@ -55,7 +52,7 @@ def finished_runs(plan: dict[str, Any], runs_dir: Path) -> list[dict[str, Any]]:
     ]
 
 
-def measure_plan(plan: dict[str, Any], runs_dir: Path) -> pl.DataFrame:
+def measure_plan(plan: Plan, runs_dir: Path) -> pl.DataFrame:
     """Metrics of all finished runs of a plan, and those that take several runs together."""
     import polars as pl
 
@@ -112,34 +109,19 @@ def write_atomically(path: Path, write: Callable[[Path], object]) -> None:
     scratch.replace(path)
 
 
-def score_plan(plan: dict[str, Any], metrics: pl.DataFrame) -> dict[str, Any]:
+def score_plan(plan: Plan, metrics: pl.DataFrame) -> Scorecard:
     """Scorecard of a plan: the metrics beside the published numbers and claims of its study."""
     from bdpbench.metrics import DEFINITIONS
-    from bdpbench.score import load_claims, load_published, score
+    from bdpbench.score import load_expectations, score
 
-    folder = Path(plan["folder"])
-    known = set(DEFINITIONS)
-    return score(
-        plan,
-        metrics,
-        load_published(folder / "published.csv", known),
-        load_claims(folder / "claims.yaml", known),
-    )
-
-
-def read_scorecard(path: Path) -> dict[str, Any]:
-    """Read ``scorecard.json``.
-
-    Raises:
-        BdpbenchError: when it is missing, broken or of another version.
-    """
-    return read_json(path, what="a scorecard", schema_version=SCORECARD_VERSION)
+    expected = load_expectations(Path(plan["folder"]), DEFINITIONS)
+    return score(plan, metrics, expected.numbers, expected.claims)
 
 
 def report_plan(
-    plan: dict[str, Any],
+    plan: Plan,
     metrics: pl.DataFrame,
-    scorecard: dict[str, Any],
+    scorecard: Scorecard,
     runs_dir: Path,
     out: Path,
     *,
@@ -153,7 +135,7 @@ def report_plan(
 
 
 def report_inputs(
-    plan: dict[str, Any], metrics: pl.DataFrame, scorecard: dict[str, Any], runs_dir: Path
+    plan: Plan, metrics: pl.DataFrame, scorecard: Scorecard, runs_dir: Path
 ) -> ReportInputs:
     """What the report and the exports show of a plan."""
     from bdpbench.metrics import definitions_as_dicts
@@ -164,9 +146,9 @@ def report_inputs(
     infos = {run["run_id"]: read_run(runs_dir / run["run_id"]) for run in plan["runs"]}
     finished = {run["run_id"] for run in finished_runs(plan, runs_dir)}
     return ReportInputs(
-        plan=cast("Plan", plan),
+        plan=plan,
         metrics=metrics,
-        scorecard=cast("Scorecard", scorecard),
+        scorecard=scorecard,
         definitions=cast("list[Definition]", definitions_as_dicts()),
         load_table=_loader(plan, runs_dir, finished),
         run_info=cast(
@@ -178,7 +160,7 @@ def report_inputs(
     )
 
 
-def _loader(plan: dict[str, Any], runs_dir: Path, finished: Collection[str]) -> LoadTable:
+def _loader(plan: Plan, runs_dir: Path, finished: Collection[str]) -> LoadTable:
     """Tables of finished runs, and those that are derived from a sampled queue."""
     from bdpbench.metrics.queues import drops_per_sample, queue_shares
     from bdpbench.trace import load_table
@@ -219,7 +201,7 @@ def study_texts(study: Study) -> StudyTexts:
     )
 
 
-def downstream(plan: dict[str, Any], folder: Path, runs_dir: Path) -> dict[str, Any]:
+def downstream(plan: Plan, folder: Path, runs_dir: Path) -> Scorecard:
     """Measure, score and report what a plan has, runs missing or not; returns the scorecard."""
     metrics = measure_plan(plan, runs_dir)
     write_metrics(metrics, folder / METRICS_NAME)

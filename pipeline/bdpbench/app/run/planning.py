@@ -8,6 +8,7 @@ from collections.abc import Collection
 from dataclasses import dataclass
 from pathlib import Path
 
+from bdpbench.app.run.stages import study_texts
 from bdpbench.contracts.files import sha256_of, write_json_atomically
 from bdpbench.contracts.paths import repository_root
 from bdpbench.contracts.plan import Plan, PlannedRun, read_plan
@@ -118,11 +119,10 @@ def _check_evaluation(study: Study) -> None:
     """
     # Metrics and pages take a second to import, which `list` does without.
     from bdpbench.metrics import DEFINITIONS
-    from bdpbench.pages.regions import load_regions
     from bdpbench.score import check_expectations
 
     _check_summaries(study, DEFINITIONS)
-    load_regions(study.folder / "regions.yaml", study)
+    study_texts(study)
     runs = {tier: expand_tier(study, tier) for tier in tiers_of(study)}
     check_expectations(study.folder, study, runs, DEFINITIONS)
 

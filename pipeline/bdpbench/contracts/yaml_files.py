@@ -1,23 +1,32 @@
-"""YAML files with line numbers, and pydantic's findings told as ``file:line: key: message``."""
+"""YAML files with line numbers, and pydantic's findings told as ``file:line: key: message``.
+
+A file is read by libyaml, with the words and numbers of YAML 1.2. ruamel.yaml, which takes ten
+times as long, reads it again where it is wrong, for what is said of it and for its lines.
+"""
 
 from __future__ import annotations
 
 import difflib
+import itertools
 import types
 import typing
 from collections.abc import Iterable, Sequence
+from functools import cached_property
 from pathlib import Path
 from typing import Any, TypeVar
 
+import yaml  # type: ignore[import-untyped]
 from pydantic import BaseModel, ValidationError
 from ruamel.yaml import YAML
-from ruamel.yaml.error import MarkedYAMLError, YAMLError
+from ruamel.yaml.error import MarkedYAMLError
+from ruamel.yaml.error import YAMLError as RuamelError
 from ruamel.yaml.reader import ReaderError
+from ruamel.yaml.resolver import implicit_resolvers
 
 from bdpbench.errors import BdpbenchError
 
 Model = TypeVar("Model", bound=BaseModel)
-Location = tuple[str | int, ...]
+Location = tuple[str | int | float, ...]
 
 MOST_DEPTH = 40
 """Levels of a file: a claim of claims, the deepest that studies have, takes fewer than ten."""
@@ -31,16 +40,50 @@ class YamlFile:
     """One parsed YAML file that remembers on which line each key stands.
 
     Raises:
-        BdpbenchError: when the file is missing or is not YAML (with the line).
+        BdpbenchError: when the file cannot be read, is not YAML, or holds what no study can mean:
+            half characters, a NUL, MOST_DEPTH levels or MOST_VALUES values (with the line).
     """
 
     def __init__(self, path: Path) -> None:
         self.path = path
-        self.data = _parse(path)
+        self.data: Any = _read(path)
+        self._check_values()
 
-    def line_of(self, location: Sequence[str | int]) -> int:
+    def _check_values(self) -> None:
+        left: list[tuple[Any, Location]] = [(self.data, ())]
+        for count in itertools.count(1):
+            if not left:
+                return
+            node, place = left.pop()
+            if len(place) > MOST_DEPTH:
+                raise _too_deep(f"{self.path}:{self.line_of(place)}")
+            if count > MOST_VALUES:
+                raise _too_many(self.path)
+            if isinstance(node, str):
+                self._check_text(node, place)
+            left += _children(node, place)
+
+    def _check_text(self, text: str, place: Location) -> None:
+        where = f"{self.path}:{{}}"
+        if any("\ud800" <= character <= "\udfff" for character in text):
+            raise BdpbenchError(
+                "a text has half of a surrogate pair, which is no character",
+                where=where.format(self.line_of(place)),
+                hint="write the character itself, or its code as \\UXXXXXXXX",
+            )
+        if "\0" in text:
+            raise BdpbenchError(
+                "a text has a NUL character", where=where.format(self.line_of(place))
+            )
+
+    @cached_property
+    def _located(self) -> Any:
+        """The file again, its mappings and sequences knowing where their parts stand."""
+        return _read_with_lines(self.path)
+
+    def line_of(self, location: Sequence[str | int | float]) -> int:
         """1-based line of the deepest key of ``location`` that the file has."""
-        node, line = self.data, 1
+        node, line = self._located, 1
         for key in location:
             found = _position(node, key)
             if found is None:
@@ -50,7 +93,7 @@ class YamlFile:
         return line
 
     def error(
-        self, location: Sequence[str | int], message: str, *, hint: str = ""
+        self, location: Sequence[str | int | float], message: str, *, hint: str = ""
     ) -> BdpbenchError:
         """The error to raise about the value at ``location``."""
         dotted = ".".join(str(part) for part in location)
@@ -106,28 +149,62 @@ def suggest(word: str, known: Iterable[str]) -> str:
     return f"known: {', '.join(names)}" if names else ""
 
 
-def _parse(path: Path) -> Any:
+class _Loader(yaml.CSafeLoader):  # type: ignore[misc]  # no stubs
+    """libyaml with the plain scalars of YAML 1.2, and no key twice in a mapping."""
+
+    yaml_implicit_resolvers: typing.ClassVar[dict[str, list[tuple[str, Any]]]] = {}
+
+    def construct_mapping(self, node: Any, deep: bool = False) -> dict[Any, Any]:
+        keys = [self.construct_object(key, deep=True) for key, _ in node.value]
+        if any(key.tag == "tag:yaml.org,2002:merge" for key, _ in node.value):
+            raise yaml.YAMLError("merge keys are left to the other reader")
+        if len(set(keys)) < len(keys):
+            raise yaml.YAMLError("a key stands twice")
+        return dict(super().construct_mapping(node, deep))
+
+    def construct_integer(self, node: Any) -> int:
+        text = str(self.construct_scalar(node)).replace("_", "")
+        return int(text, 0 if text.lstrip("+-")[1:2] in ("x", "o", "b") else 10)
+
+
+_Loader.add_constructor("tag:yaml.org,2002:int", _Loader.construct_integer)
+for _versions, _tag, _pattern, _first in implicit_resolvers:
+    if (1, 2) in _versions:
+        _Loader.add_implicit_resolver(_tag, _pattern, _first)
+
+
+def _read(path: Path) -> Any:
     try:
-        with path.open(encoding="utf-8") as stream:
-            data = YAML(typ="rt").load(stream)
+        text = path.read_text(encoding="utf-8")
+        if text.startswith("%YAML"):
+            return _read_with_lines(path)
+        return yaml.load(text, _Loader)  # noqa: S506  a safe loader
     except FileNotFoundError:
         raise BdpbenchError("no such file", where=str(path)) from None
-    except OSError as error:
-        raise BdpbenchError(f"cannot be read: {error.strerror}", where=str(path)) from None
     except UnicodeDecodeError:
         raise BdpbenchError("is not UTF-8 text", where=str(path)) from None
+    except OSError as error:
+        raise BdpbenchError(f"cannot be read: {error.strerror}", where=str(path)) from None
     except RecursionError:
-        raise BdpbenchError(f"is nested deeper than {MOST_DEPTH} levels", where=str(path)) from None
+        raise _too_deep(str(path)) from None
+    except (yaml.YAMLError, ValueError, TypeError):
+        return _read_with_lines(path)
+
+
+def _read_with_lines(path: Path) -> Any:
+    try:
+        with path.open(encoding="utf-8") as stream:
+            return YAML(typ="rt").load(stream)
+    except RecursionError:
+        raise _too_deep(str(path)) from None
     except MarkedYAMLError as error:
         line = error.problem_mark.line + 1 if error.problem_mark else 1
         problem = error.problem or "is not valid YAML"
         raise BdpbenchError(f"not valid YAML: {problem}", where=f"{path}:{line}") from None
     except ReaderError as error:
         raise _unreadable(path, error) from None
-    except (YAMLError, ValueError, OverflowError) as error:
+    except (RuamelError, ValueError, TypeError, OverflowError) as error:
         raise BdpbenchError(f"not valid YAML: {error}", where=str(path)) from None
-    _check_values(path, data)
-    return data
 
 
 def _unreadable(path: Path, error: ReaderError) -> BdpbenchError:
@@ -141,60 +218,28 @@ def _unreadable(path: Path, error: ReaderError) -> BdpbenchError:
     )
 
 
-def _check_values(path: Path, data: Any) -> None:
-    """Refuse a file with more levels or values than a study can need, and text that is none.
-
-    Raises:
-        BdpbenchError: naming the file and, where the parser tells it, the line.
-    """
-    left: list[tuple[Any, int, int]] = [(data, 1, 1)]
-    count = 0
-    while left:
-        node, depth, line = left.pop()
-        count += 1
-        if depth > MOST_DEPTH:
-            raise BdpbenchError(
-                f"is nested deeper than {MOST_DEPTH} levels", where=f"{path}:{line}"
-            )
-        if count > MOST_VALUES:
-            raise BdpbenchError(
-                f"has more than {MOST_VALUES:,} values, those behind aliases counted where they "
-                "stand",
-                where=str(path),
-                hint="write a sweep in place of single values",
-            )
-        if isinstance(node, str):
-            _check_text(path, node, line)
-        left += [(each, depth + 1, at) for each, at in _children(node, line)]
+def _too_deep(where: str) -> BdpbenchError:
+    return BdpbenchError(f"is nested deeper than {MOST_DEPTH} levels", where=where)
 
 
-def _check_text(path: Path, text: str, line: int) -> None:
-    if any("\ud800" <= character <= "\udfff" for character in text):
-        raise BdpbenchError(
-            "a text has half of a surrogate pair, which is no character",
-            where=f"{path}:{line}",
-            hint="write the character itself, or its code as \\UXXXXXXXX",
-        )
-    if "\0" in text:
-        raise BdpbenchError("a text has a NUL character", where=f"{path}:{line}")
+def _too_many(path: Path) -> BdpbenchError:
+    return BdpbenchError(
+        f"has more than {MOST_VALUES:,} values, those behind aliases counted where they stand",
+        where=str(path),
+        hint="write a sweep in place of single values",
+    )
 
 
-def _children(node: Any, line: int) -> list[tuple[Any, int]]:
-    """What a mapping or a sequence holds, keys as well, each with its 1-based line."""
+def _children(node: Any, place: Location) -> list[tuple[Any, Location]]:
+    """What a mapping or a sequence holds, keys as well, and where."""
     if isinstance(node, dict):
-        places = [(key, _line_at(node, key, line)) for key in node]
-        return [pair for key, at in places for pair in ((key, at), (node[key], at))]
+        return [pair for key in node for pair in ((key, (*place, key)), (node[key], (*place, key)))]
     if isinstance(node, list):
-        return [(each, _line_at(node, index, line)) for index, each in enumerate(node)]
+        return [(each, (*place, index)) for index, each in enumerate(node)]
     return []
 
 
-def _line_at(node: Any, key: Any, line: int) -> int:
-    found = _position(node, key)
-    return line if found is None else found + 1
-
-
-def _position(node: Any, key: str | int) -> int | None:
+def _position(node: Any, key: str | int | float) -> int | None:
     """0-based line of ``key`` in a ruamel mapping or sequence; None where there is no such key."""
     try:
         if isinstance(key, int) and not isinstance(node, dict):
@@ -215,7 +260,7 @@ def _fields_at(model: type[BaseModel], location: Location) -> list[str]:
     return list(current.model_fields) if current else []
 
 
-def _step(annotation: Any, part: str | int) -> Any:
+def _step(annotation: Any, part: str | int | float) -> Any:
     model = _model_in(annotation)
     if model is not None:
         field = model.model_fields.get(str(part))

@@ -35,6 +35,8 @@ MOST_VALUES = 200_000
 """Values of a file, those behind an alias counted wherever it stands: an alias of aliases can
 stand for more values than a memory holds. The largest claims.yaml has some 15,000."""
 
+_SAFE_LEVELS = 5_000
+
 
 class YamlFile:
     """One parsed YAML file that remembers on which line each key stands.
@@ -178,6 +180,8 @@ def _read(path: Path) -> Any:
         text = path.read_text(encoding="utf-8")
         if text.startswith("%YAML"):
             return _read_with_lines(path)
+        if _may_be_deep(text) and _depth(text) > MOST_DEPTH:
+            raise _too_deep(str(path))
         return yaml.load(text, _Loader)  # noqa: S506  a safe loader
     except FileNotFoundError:
         raise BdpbenchError("no such file", where=str(path)) from None
@@ -189,6 +193,27 @@ def _read(path: Path) -> Any:
         raise _too_deep(str(path)) from None
     except (yaml.YAMLError, ValueError, TypeError):
         return _read_with_lines(path)
+
+
+def _may_be_deep(text: str) -> bool:
+    """Whether a text could have more levels than libyaml's stack, which ends the process."""
+    brackets = text.count("[") + text.count("{")
+    beginnings = max(
+        (len(line) - len(line.lstrip(" -?:")) for line in text.splitlines()), default=0
+    )
+    return brackets + beginnings > _SAFE_LEVELS
+
+
+def _depth(text: str) -> int:
+    """Levels of a text, told from its events, for which libyaml needs no stack."""
+    deepest = depth = 0
+    for event in yaml.parse(text, yaml.CSafeLoader):
+        depth += isinstance(event, yaml.CollectionStartEvent)
+        depth -= isinstance(event, yaml.CollectionEndEvent)
+        deepest = max(deepest, depth)
+        if deepest > MOST_DEPTH:
+            break
+    return deepest
 
 
 def _read_with_lines(path: Path) -> Any:

@@ -14,6 +14,6 @@ import click
 def command(plan_file: Path, runs_dir: Path, output: Path) -> None:
     """Compute the metrics of the finished runs of PLAN_FILE; writes parquet, and CSV beside it."""
     from bdpbench.app.run.stages import measure_plan, write_metrics
-    from bdpbench.studies.plan import read_plan
+    from bdpbench.contracts.plan import read_plan
 
     write_metrics(measure_plan(read_plan(plan_file), runs_dir), output)

@@ -67,7 +67,7 @@ def _stage(
     if plan_file is None or metrics_file is None or scorecard_file is None or output is None:
         raise click.UsageError("--runs needs PLAN_FILE, --metrics, --scorecard and --output.")
     from bdpbench.app.run.stages import read_metrics, read_scorecard, report_plan
-    from bdpbench.studies.plan import read_plan
+    from bdpbench.contracts.plan import read_plan
 
     report_plan(
         read_plan(Path(plan_file)),

@@ -15,6 +15,17 @@ ClaimVerdict = Literal["holds", "fails", "not_run"]
 NUMBER_VERDICTS: tuple[NumberVerdict, ...] = ("reproduced", "close", "not_reproduced", "not_run")
 CLAIM_VERDICTS: tuple[ClaimVerdict, ...] = ("holds", "fails", "not_run")
 
+CLOSE_SHARE = 0.05
+"""A number outside its bounds is close when it is off by at most this share of the published."""
+
+CLOSE_ASYMMETRY = 0.05
+"""Asymmetries lie in [-1, 1] and many near 0, where a share says nothing: absolute instead."""
+
+
+def is_asymmetry(metric: str) -> bool:
+    """Whether distances of a metric are absolute; see ``CLOSE_ASYMMETRY``."""
+    return metric.startswith("asymmetry")
+
 
 class ScoredNumber(TypedDict):
     """A row of ``published.csv`` beside what was measured; null where nothing was."""

@@ -14,12 +14,12 @@ from typing import Any
 import polars as pl
 
 from bdpbench.contracts.files import read_json, sha256_of, write_json_atomically
+from bdpbench.contracts.runs import RUN_VERSION
 from bdpbench.errors import BdpbenchError
 from bdpbench.trace.formats import FORMATS, Format, format_of
 from bdpbench.trace.reader import read_output
 
 MANIFEST_VERSION = 1
-RUN_VERSION = 1
 SCHEMA_KEY = "bdpbench_schema"
 
 _OUTPUTS_DIR = "out"

@@ -4,10 +4,11 @@ from __future__ import annotations
 
 from functools import cached_property
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 from bdpbench.app.run.stages import measure_plan, parse_runs
-from bdpbench.contracts.paths import study_dir
+from bdpbench.contracts.plan import Plan
+from bdpbench.contracts.scorecard import ScoredNumber
 from bdpbench.errors import BdpbenchError
 
 if TYPE_CHECKING:
@@ -21,7 +22,7 @@ class RunVerdicts:
     but the measuring.
     """
 
-    def __init__(self, plan: dict[str, Any], runs_dir: Path) -> None:
+    def __init__(self, plan: Plan, runs_dir: Path) -> None:
         self._plan = plan
         self._runs_dir = runs_dir
 
@@ -30,19 +31,17 @@ class RunVerdicts:
         from bdpbench.metrics import DEFINITIONS
         from bdpbench.score import load_published
 
-        return load_published(study_dir(self._plan["study"]) / "published.csv", set(DEFINITIONS))
+        return load_published(Path(self._plan["folder"]) / "published.csv", set(DEFINITIONS))
 
-    def of(self, run_id: str) -> list[dict[str, Any]]:
+    def of(self, run_id: str) -> list[ScoredNumber]:
         """The scored numbers that need no other run; none where the run cannot be measured.
 
         What is wrong with such a run is told by the workflow's own stages.
         """
         from bdpbench.score import score
 
-        alone = {
-            **self._plan,
-            "runs": [run for run in self._plan["runs"] if run["run_id"] == run_id],
-        }
+        runs = [run for run in self._plan["runs"] if run["run_id"] == run_id]
+        alone: Plan = {**self._plan, "runs": runs}
         try:
             parse_runs([self._runs_dir / run_id])
             metrics = measure_plan(alone, self._runs_dir)

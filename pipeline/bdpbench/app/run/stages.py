@@ -7,9 +7,8 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from bdpbench.contracts.files import read_json, write_json_atomically
-from bdpbench.contracts.paths import study_dir
+from bdpbench.contracts.runs import read_run, read_spec
 from bdpbench.errors import BdpbenchError
-from bdpbench.simulation.simulate import read_run, read_spec
 
 if TYPE_CHECKING:
     import polars as pl
@@ -65,18 +64,18 @@ def measure_plan(plan: dict[str, Any], runs_dir: Path) -> pl.DataFrame:
             measure_run(run["parameters"], tables, run_id=run["run_id"], scenario=run["scenario"])
         )
     metrics = pl.concat(frames)
-    return pl.concat([metrics, measure_groups(metrics, plan["runs"], _sweeps(plan["study"]))])
+    return pl.concat([metrics, measure_groups(metrics, plan["runs"], _sweeps(plan["folder"]))])
 
 
-def _sweeps(study_key: str) -> dict[str, dict[str, list[Any]]]:
+def _sweeps(folder: str) -> dict[str, dict[str, list[Any]]]:
     """Scenario → numeric parameter → every value that the study gives it, in any tier."""
     from bdpbench.studies.load import load_study
 
     sweeps: dict[str, dict[str, list[Any]]] = {}
-    for key, scenario in load_study(study_key).scenarios.items():
+    for key, scenario in load_study(folder).scenarios.items():
         swept = {name: list(values) for name, values in scenario.sweep.items()}
         for case in scenario.cases:
-            for name, value in case.model_dump(exclude_none=True).items():
+            for name, value in case.items():
                 swept.setdefault(name, []).append(value)
         sweeps[key] = {
             name: sorted(set(values))
@@ -110,7 +109,7 @@ def score_plan(plan: dict[str, Any], metrics: pl.DataFrame) -> dict[str, Any]:
     from bdpbench.metrics import DEFINITIONS
     from bdpbench.score import load_claims, load_published, score
 
-    folder = study_dir(plan["study"])
+    folder = Path(plan["folder"])
     known = set(DEFINITIONS)
     return score(
         plan,
@@ -164,8 +163,8 @@ def report_inputs(
         return load_table(runs_dir / run_id, table)
 
     infos = {run_id: read_run(runs_dir / run_id) for run_id in sorted(finished)}
-    study = load_study(plan["study"])
-    folder = study_dir(plan["study"])
+    study = load_study(plan["folder"])
+    folder = Path(plan["folder"])
     notes = folder / "NOTES.md"
     return {
         "plan": plan,

@@ -4,10 +4,11 @@ from __future__ import annotations
 
 import hashlib
 import json
-from collections.abc import Collection, Mapping, Sequence
+from collections.abc import Collection
 from dataclasses import dataclass
 from pathlib import Path
 
+from bdpbench.app.run.stages import study_texts
 from bdpbench.contracts.files import sha256_of, write_json_atomically
 from bdpbench.contracts.paths import repository_root
 from bdpbench.contracts.plan import Plan, PlannedRun, read_plan
@@ -83,7 +84,7 @@ def prepare(
     selection.check(study)
     paths = Paths(results, study.key, tier)
     tier_runs = expand_tier(study, tier)
-    _check_evaluation(study, tier, tier_runs)
+    _check_evaluation(load_study(name_or_path))
     selected = [run for run in tier_runs if selection.wants(run)]
     if not selected:
         names = [*selection.scenarios, *selection.protocols]
@@ -110,21 +111,19 @@ def write_plan(prepared: Prepared) -> None:
         write_json_atomically(paths.plan, plan)
 
 
-def _check_evaluation(study: Study, tier: str, tier_runs: Sequence[PlannedRun]) -> None:
+def _check_evaluation(study: Study) -> None:
     """Refuse now what would be refused after the simulation: metrics, numbers, claims, pages.
 
-    Numbers and claims speak of runs of any tier, so that all tiers are looked at.
+    Numbers and claims speak of runs of any tier, so that all tiers are looked at, as the study
+    itself has them.
     """
     # Metrics and pages take a second to import, which `list` does without.
     from bdpbench.metrics import DEFINITIONS
-    from bdpbench.pages.regions import load_regions
     from bdpbench.score import check_expectations
 
     _check_summaries(study, DEFINITIONS)
-    load_regions(study.folder / "regions.yaml", study)
-    runs: Mapping[str, Sequence[PlannedRun]] = {
-        each: tier_runs if each == tier else expand_tier(study, each) for each in tiers_of(study)
-    }
+    study_texts(study)
+    runs = {tier: expand_tier(study, tier) for tier in tiers_of(study)}
     check_expectations(study.folder, study, runs, DEFINITIONS)
 
 

@@ -18,7 +18,6 @@ from bdpbench.contracts.plan import PlannedRun
 from bdpbench.metrics import DEFINITIONS
 from bdpbench.metrics.registry import Definition
 from bdpbench.score import Claim, PublishedNumber, load_claims, load_published, score
-from bdpbench.score.lookup import same_value
 from bdpbench.studies.load import find_study, load_study
 from bdpbench.studies.runs import expand_tier, tiers_of
 from bdpbench.studies.study import Study
@@ -131,7 +130,7 @@ class StudyFiles:
             run
             for run in self.planned(tier)
             if run["scenario"] == scenario
-            and all(same_value(value, run["parameters"].get(k)) for k, value in select.items())
+            and all(_same(value, run["parameters"].get(name)) for name, value in select.items())
         ]
 
     def printed(self, tier: str) -> dict[MetricOf, float]:
@@ -159,6 +158,14 @@ class StudyFiles:
     def published(self) -> Path:
         """Folder of its published results; it may not be there."""
         return repository_root() / "reports" / "published" / self.key
+
+
+def _same(wanted: Any, given: Any) -> bool:
+    """Whether a value of a selector is that of a run: numbers by value, other things as text."""
+    try:
+        return float(wanted) == float(given)
+    except (TypeError, ValueError):
+        return str(wanted) == str(given)
 
 
 def _selection(text: str) -> dict[str, str]:

@@ -87,6 +87,7 @@ def load_table(run_dir: Path, name: str) -> pl.LazyFrame:
             hint="run `bdpbench parse` again" if name in manifest["tables"] else "",
         )
     _check_schema(path, form)
+    _check_whole(path, manifest["tables"][name]["sha256"])
     return pl.scan_parquet(path, glob=False)
 
 
@@ -185,6 +186,16 @@ def _check_schema(path: Path, form: Format) -> None:
             f"has schema {schema!r}, and this bdpbench reads {form.schema_id!r}",
             where=str(path),
             hint="run `bdpbench parse` again to make the tables in this version's schema",
+        )
+
+
+def _check_whole(path: Path, sha256: str) -> None:
+    """Refuse a table that is not, byte for byte, what was parsed: it would tell wrong numbers."""
+    if sha256_of(path) != sha256:
+        raise BdpbenchError(
+            f"the table has changed since it was parsed: its SHA-256 is not {sha256}",
+            where=str(path),
+            hint=f"remove {_manifest_path(path.parent.parent)} and run again",
         )
 
 

@@ -1,7 +1,8 @@
 """Results that were damaged since they were made: set aside with a word, to be made anew.
 
 All that `run` makes follows from its configuration, so that nothing is lost by removing what cannot
-be trusted: a run without ``run.json`` is simulated, tables without a manifest are parsed, and so on. What another version of bdpbench wrote is not damaged, and stays.
+be trusted: a run without ``run.json`` is simulated, tables without a manifest are parsed, and so
+on. What another version of bdpbench wrote is not damaged, and stays.
 """
 
 from __future__ import annotations
@@ -74,7 +75,7 @@ def _damaged_runs(prepared: Prepared, *, deep: bool) -> Iterator[_Damage]:
         if not (run_dir / RUN_NAME).is_file():
             continue
         damage = _damaged_run(run_dir, deep=deep)
-        if damage is None and batches[each].is_file():
+        if damage is None and (batches[each].is_file() or _manifest(run_dir).is_file()):
             damage = _damaged_tables(run_dir, batches[each], deep=deep)
         if damage is not None:
             yield damage
@@ -122,7 +123,7 @@ def _damaged_outputs(run_dir: Path, record: RunRecord, *, deep: bool) -> Iterato
 
 def _damaged_tables(run_dir: Path, parsed: Path, *, deep: bool) -> _Damage | None:
     """What is wrong with the tables of a run that was parsed."""
-    path = run_dir / TABLES_FOLDER / MANIFEST_NAME
+    path = _manifest(run_dir)
     remedy, remove = "the run is parsed again", (path, parsed)
     try:
         tables = read_json(path, what="a manifest", schema_version=MANIFEST_VERSION)["tables"]
@@ -138,15 +139,20 @@ def _damaged_tables(run_dir: Path, parsed: Path, *, deep: bool) -> _Damage | Non
     return None
 
 
+def _manifest(run_dir: Path) -> Path:
+    return run_dir / TABLES_FOLDER / MANIFEST_NAME
+
+
 def _damaged_documents(paths: Paths, *, deep: bool) -> Iterator[_Damage]:
     """Metrics and scorecard of a tier that cannot be read."""
     metrics = paths.folder / METRICS_NAME
     whole = not metrics.is_file() or _is_parquet(metrics)
-    if not whole or (deep and metrics.is_file() and not _reads(read_metrics, metrics)):
+    if not whole or (deep and metrics.is_file() and _unreadable(read_metrics, metrics)):
         yield _Damage(metrics, "is no table of metrics", "the runs are measured again", (metrics,))
     scorecard = paths.folder / SCORECARD_NAME
-    if scorecard.is_file() and not _reads(read_scorecard, scorecard):
-        yield _Damage(scorecard, "cannot be read", "the metrics are scored again", (scorecard,))
+    said = _unreadable(read_scorecard, scorecard)
+    if scorecard.is_file() and said:
+        yield _Damage(scorecard, said, "the metrics are scored again", (scorecard,))
 
 
 def _is_parquet(path: Path) -> bool:
@@ -154,9 +160,10 @@ def _is_parquet(path: Path) -> bool:
     return content.startswith(_PARQUET_MARK) and content.endswith(_PARQUET_MARK)
 
 
-def _reads(read: Callable[[Path], object], path: Path) -> bool:
+def _unreadable(read: Callable[[Path], object], path: Path) -> str:
+    """What is wrong with a document, or ""."""
     try:
         read(path)
-    except BdpbenchError:
-        return False
-    return True
+    except BdpbenchError as error:
+        return error.message
+    return ""

@@ -118,7 +118,7 @@ def _work(workflow: Workflow, view: View) -> int:
 
 
 def _is_mended(view: View, prepared: Prepared) -> bool:
-    """Whether what a stage failed on was damaged and is set aside; a run of ns-2 fails by itself."""
+    """Whether what a stage failed on was damaged, and is set aside now."""
     return not failed_runs(prepared) and mend_after_failure(view, prepared)
 
 

@@ -11,7 +11,7 @@ from pathlib import Path
 import polars as pl
 import pytest
 
-from bdpbench.app.say.summary import totals_sentence
+from bdpbench.app.say.totals import totals_sentence
 
 Run = Callable[..., "subprocess.CompletedProcess[str]"]
 

@@ -23,6 +23,7 @@ _COMMANDS = {
     "archive": ("archive", "Put a finished study into one file, sources and checksums with it."),
     "verify": ("verify", "Check that an archive is whole."),
     "compare": ("compare", "Show which metrics moved between two results."),
+    "adopt": ("adopt", "Take over results whose run ids an older bdpbench made."),
     "publish": ("publish", "Keep a finished tier's report in reports/published/."),
     "test": ("test", "Run bdpbench's own tests."),
     "recover": ("recover", "Recover the thesis's own ns-2 scripts from your copy of it."),

@@ -56,7 +56,7 @@ def simulate(run_dir: Path, backend: Backend, reduce: Reducer = refuse) -> RunRe
             is killed, naming the run, the reason and the log; when the disk is full; what
             ``reduce`` raises, after ns-2 has been stopped.
     """
-    with _only_one(run_dir):
+    with only_one(run_dir):
         # Another study, or a process that outlived its workflow, may have done it meanwhile.
         found = read_run(run_dir)
         if found is not None:
@@ -65,7 +65,8 @@ def simulate(run_dir: Path, backend: Backend, reduce: Reducer = refuse) -> RunRe
 
 
 @contextmanager
-def _only_one(run_dir: Path) -> Iterator[None]:
+def only_one(run_dir: Path) -> Iterator[None]:
+    """Hold a run's folder, so that nobody else writes the run meanwhile."""
     with (run_dir / ".lock").open("w", encoding="utf-8") as stream:
         fcntl.flock(stream, fcntl.LOCK_EX)
         yield

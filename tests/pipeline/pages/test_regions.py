@@ -6,10 +6,9 @@ from pathlib import Path
 
 import pytest
 
-from bdpbench.contracts.paths import study_dir
 from bdpbench.errors import BdpbenchError
 from bdpbench.pages import load_regions
-from bdpbench.studies.load import load_study
+from bdpbench.studies.load import find_study, load_study
 
 RIGHT = """\
 scenario: inter_protocol
@@ -21,7 +20,7 @@ ranking: [[Scalable], [HS, BIC], [CUBIC]]
 
 
 def test_the_regions_of_the_thesis() -> None:
-    regions = load_regions(study_dir("sharma2006") / "regions.yaml", load_study("sharma2006"))
+    regions = load_regions(find_study("sharma2006") / "regions.yaml", load_study("sharma2006"))
     assert regions is not None
     # 36 pairs but HS-TCP with BIC-TCP in both orders; sections 5.2.1 to 5.2.5.
     assert sum(len(seconds) for seconds in regions.pairs.values()) == 34

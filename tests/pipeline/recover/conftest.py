@@ -8,7 +8,7 @@ from pathlib import Path
 
 import pytest
 
-from bdpbench.contracts.paths import study_dir, tcl_dir
+from bdpbench.contracts.paths import tcl_dir
 from bdpbench.recover import (
     Line,
     Originals,
@@ -19,6 +19,7 @@ from bdpbench.recover import (
     procedures,
     repair_script,
 )
+from bdpbench.studies.load import find_study
 
 # A whole script: what a rule's example stands between.
 BEGIN = ["# Two nodes", "set ns [new Simulator]"]
@@ -31,7 +32,7 @@ Repair = Callable[..., Recovered]
 @pytest.fixture(scope="session")
 def originals() -> Originals:
     """The eight scripts of a thesis that has Appendices A to H."""
-    return load_originals(study_dir("sharma2006") / "originals.yaml")
+    return load_originals(find_study("sharma2006") / "originals.yaml")
 
 
 @pytest.fixture(scope="session")

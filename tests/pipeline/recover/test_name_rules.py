@@ -7,14 +7,15 @@ from collections.abc import Callable
 
 import pytest
 
-from bdpbench.contracts.paths import study_dir, tcl_dir
+from bdpbench.contracts.paths import tcl_dir
 from bdpbench.errors import BdpbenchError
 from bdpbench.recover import Line, PrintedScript, Recovered, Vocabulary, load_originals
+from bdpbench.studies.load import find_study
 
 Repair = Callable[..., Recovered]
 Body = Callable[[Recovered], list[str]]
 
-ORIGINALS = load_originals(study_dir("sharma2006") / "originals.yaml")
+ORIGINALS = load_originals(find_study("sharma2006") / "originals.yaml")
 # What utils.tcl takes from a script that sources it.
 UTILS = [
     "source utils.tcl",

@@ -15,14 +15,13 @@ from typing import Any
 import pytest
 from ruamel.yaml import YAML
 
-from bdpbench.contracts.paths import study_dir
 from bdpbench.metrics import DEFINITIONS
 from bdpbench.metrics.registry import REACHED_METRIC
 from bdpbench.score import load_claims, load_published
-from bdpbench.studies.load import load_study
+from bdpbench.studies.load import find_study, load_study
 from bdpbench.studies.runs import Run, expand_tier, format_value
 
-FOLDER = study_dir("sharma2006")
+FOLDER = find_study("sharma2006")
 HEADER = (
     "id,where,page,scenario,select,metric,subject,value,lower,upper,unit,how,why,known_miss,note"
 )

@@ -5,12 +5,13 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 from bdpbench.app.run.planning import Prepared, is_finished, prepare
 from bdpbench.app.run.stages import measure_plan, parse_runs, score_plan
 from bdpbench.contracts.paths import results_dir
-from bdpbench.contracts.plan import PlannedRun, read_plan
+from bdpbench.contracts.plan import Plan, PlannedRun, read_plan
+from bdpbench.contracts.scorecard import Scorecard
 from bdpbench.errors import BdpbenchError
 from bdpbench.simulation.build import current_build_id
 from bdpbench.studies.config import load_config
@@ -35,9 +36,9 @@ class Results:
         missing: ids of those that have not.
     """
 
-    plan: dict[str, Any]
+    plan: Plan
     metrics: pl.DataFrame
-    scorecard: dict[str, Any]
+    scorecard: Scorecard
     runs_dir: Path
     finished: tuple[str, ...]
     missing: tuple[str, ...]
@@ -50,7 +51,7 @@ def collect(study: str | None, tier: str | None, *, allow_partial: bool) -> Resu
     runs, whatever was reported before.
 
     Args:
-        study: key; None takes that of ``config.yaml``.
+        study: key or folder; None takes that of ``config.yaml``.
         tier: None takes that of ``config.yaml``.
         allow_partial: do without the runs that are missing, as long as there is one.
 

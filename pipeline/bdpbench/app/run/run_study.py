@@ -18,7 +18,7 @@ from bdpbench.app.run.planning import Prepared, is_finished, prepare, write_plan
 from bdpbench.app.run.stages import downstream, parse_runs
 from bdpbench.app.run.workflow import Workflow
 from bdpbench.app.say.progress import View, make_view
-from bdpbench.app.say.summary import summary_lines
+from bdpbench.app.say.totals import totals_lines
 from bdpbench.contracts.paths import results_dir
 from bdpbench.contracts.scorecard import SCORECARD_NAME, read_scorecard
 from bdpbench.errors import BdpbenchError
@@ -184,6 +184,6 @@ def _report_partly(view: View, prepared: Prepared) -> None:
 def _conclude(view: View, prepared: Prepared) -> None:
     scorecard = read_scorecard(prepared.paths.folder / SCORECARD_NAME)
     totals, claims = scorecard["totals"], scorecard["claim_totals"]
-    view.tell("totals", "\n".join(summary_lines(scorecard)), numbers=totals, claims=claims)
+    view.tell("totals", "\n".join(totals_lines(scorecard)), numbers=totals, claims=claims)
     report = prepared.paths.report
     view.tell("report", f"report: {report}", path=str(report))

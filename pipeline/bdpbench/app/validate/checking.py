@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from bdpbench.app.run.planning import Paths
 from bdpbench.app.run.stages import SCORECARD_NAME, read_scorecard
-from bdpbench.app.say.summary import summary_lines
+from bdpbench.app.say.totals import totals_lines
 from bdpbench.contracts.paths import results_dir
 from bdpbench.errors import BdpbenchError
 from bdpbench.studies.config import load_config
@@ -20,7 +20,7 @@ def check_scorecard(study: str | None, tier: str | None) -> None:
     config = load_config()
     paths = Paths(results_dir(config.results), study or config.study, tier or config.tier)
     scorecard = read_scorecard(paths.folder / SCORECARD_NAME)
-    for line in summary_lines(scorecard):
+    for line in totals_lines(scorecard):
         print(line)
     problems = [
         f"{number['id']}: published {number['published']:g}, measured {number['measured']}"

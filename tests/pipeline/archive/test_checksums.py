@@ -10,7 +10,7 @@ from pathlib import Path
 
 import pytest
 
-from bdpbench.archive.manifest import format_manifest, parse_manifest
+from bdpbench.archive.checksums import format_checksums, parse_checksums
 
 
 @pytest.mark.skipif(shutil.which("sha256sum") is None, reason="needs sha256sum")
@@ -28,7 +28,7 @@ def test_sha256sum_checks_an_unpacked_archive(
 
 def test_what_is_written_is_read_back() -> None:
     checksums = {"b c": "1" * 64, "a": "0" * 64}
-    assert parse_manifest(format_manifest(checksums)) == checksums
+    assert parse_checksums(format_checksums(checksums)) == checksums
 
 
 @pytest.mark.parametrize(
@@ -41,4 +41,4 @@ def test_what_is_written_is_read_back() -> None:
 )
 def test_what_is_no_manifest_is_told(text: str, said: str) -> None:
     with pytest.raises(ValueError, match=said):
-        parse_manifest(text)
+        parse_checksums(text)

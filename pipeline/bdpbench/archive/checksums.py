@@ -5,21 +5,21 @@ from __future__ import annotations
 import re
 from collections.abc import Mapping
 
-MANIFEST_NAME = "manifest-sha256.txt"
+CHECKSUMS_NAME = "manifest-sha256.txt"
 
 _LINE = re.compile(r"([0-9a-f]{64})  (\S.*)")
 
 
-def format_manifest(checksums: Mapping[str, str]) -> str:
+def format_checksums(checksums: Mapping[str, str]) -> str:
     """One line a file, ``<SHA-256>  <path>``, sorted by path.
 
-    >>> format_manifest({"b": "1" * 64, "a": "0" * 64}).splitlines()[0][-3:]
+    >>> format_checksums({"b": "1" * 64, "a": "0" * 64}).splitlines()[0][-3:]
     '  a'
     """
     return "".join(f"{checksums[path]}  {path}\n" for path in sorted(checksums))
 
 
-def parse_manifest(text: str) -> dict[str, str]:
+def parse_checksums(text: str) -> dict[str, str]:
     """Path → SHA-256.
 
     Raises:

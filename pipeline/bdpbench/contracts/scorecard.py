@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from pathlib import Path
-from typing import Literal, TypedDict, cast
+from typing import Literal, NotRequired, TypedDict, cast
 
 from bdpbench.contracts.files import read_json
 
@@ -28,7 +28,12 @@ def is_asymmetry(metric: str) -> bool:
 
 
 class ScoredNumber(TypedDict):
-    """A row of ``published.csv`` beside what was measured; null where nothing was."""
+    """A row of ``published.csv`` beside what was measured; null where nothing was.
+
+    ``distance`` is the deviation as a multiple of the way from the published number to its bound
+    on that side, so that 1 is at the bound; null also where there is no such way. Scorecards of
+    older versions lack it.
+    """
 
     id: str
     where: str
@@ -49,6 +54,7 @@ class ScoredNumber(TypedDict):
     measured: float | None
     deviation: float | None
     deviation_pct: float | None
+    distance: NotRequired[float | None]
     verdict: NumberVerdict
     reason: str
     run_ids: list[str]

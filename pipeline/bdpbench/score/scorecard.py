@@ -97,10 +97,22 @@ def _score_number(number: PublishedNumber, lookup: Lookup) -> ScoredNumber:
         "measured": measured,
         "deviation": deviation,
         "deviation_pct": in_percent,
+        "distance": _distance(number, measured),
         "verdict": verdict,
         "reason": reason,
         "run_ids": [found.run_id] if found else [],
     }
+
+
+def _distance(number: PublishedNumber, measured: float | None) -> float | None:
+    """How far outside: 1 at the bound, 2 as far outside of it as the published number is inside.
+
+    In this measure seconds can be compared with asymmetries near 0.
+    """
+    if measured is None:
+        return None
+    room = abs((number.upper if measured > number.value else number.lower) - number.value)
+    return abs(measured - number.value) / room if room > 0 else None
 
 
 def _verdict(number: PublishedNumber, found: Measured | None) -> tuple[NumberVerdict, str]:

@@ -139,7 +139,7 @@ def _check_output(path: Path) -> None:
 def _exports(bundle: Bundle) -> Iterator[tuple[str, bytes]]:
     """Figures as SVG, of several runs each (the report draws those of one), and all tables."""
     request = ExportRequest(("svg",), origin(bundle.plan["ns2_build_id"]), several_runs=True)
-    for name, content in export_files(**bundle.inputs, request=request):
+    for name, content in export_files(bundle.inputs, request):
         yield f"exports/{name}", content
 
 
@@ -261,10 +261,10 @@ def _crate(bundle: Bundle, files: Mapping[str, tuple[str, int]]) -> Crate:
 
 def _paper(bundle: Bundle) -> Paper:
     """What the study cites; its own title where it cites nothing."""
-    cited = bundle.inputs["study"]["citation"]
+    cited = bundle.inputs.study.citation
     if cited is None:
         return Paper(bundle.plan["title"])
-    return Paper(cited["title"], cited["authors"], cited["year"], cited["doi"], cited["url"])
+    return Paper(cited.title, cited.authors, cited.year, cited.doi, cited.url)
 
 
 def _author(author: Mapping[str, str]) -> Author:

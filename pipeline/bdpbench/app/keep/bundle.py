@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import tempfile
 from collections.abc import Mapping
+from dataclasses import replace
 from datetime import datetime, timedelta
 from pathlib import Path
 
@@ -44,26 +45,23 @@ class Bundle:
         folder: of the study, on this machine.
         plan: content of ``plan.json`` with paths relative.
         records: run id → content of ``run.json``, paths relative, in the order of the plan.
-        inputs: arguments of the report and the exports.
+        inputs: what the report and the exports show.
     """
 
     def __init__(self, results: Results) -> None:
         self.results = results
         self.folder = Path(results.plan["folder"])
         portable = Portable(results.plan["study"], self.folder)
-        self.inputs = report_inputs(
-            results.plan, results.metrics, results.scorecard, results.runs_dir
-        )
-        infos = self.inputs["run_info"]
-        self.records = {each: portable.record(infos[each]) for each in results.finished}
         self.plan = portable.plan(results.plan)
-        self.inputs |= {"plan": self.plan, "run_info": self.records}
+        made = report_inputs(results.plan, results.metrics, results.scorecard, results.runs_dir)
+        self.records = {each: portable.record(made.run_info[each]) for each in results.finished}
+        self.inputs = replace(made, plan=self.plan, run_info=self.records)
 
     def kept_files(self) -> dict[str, bytes]:
         """Name → bytes of the report, the metrics, the scorecard and where they come from."""
         with tempfile.TemporaryDirectory() as scratch:
             folder = Path(scratch)
-            build_report(**self.inputs, out=folder / REPORT_NAME, with_files=False)
+            build_report(self.inputs, folder / REPORT_NAME, with_files=False)
             write_metrics(self.results.metrics, folder / METRICS_NAME)
             made = {path.name: path.read_bytes() for path in sorted(folder.iterdir())}
         return {

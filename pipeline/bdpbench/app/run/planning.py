@@ -8,6 +8,7 @@ from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
+from bdpbench.app.run.stages import study_texts
 from bdpbench.contracts.files import sha256_of, write_json_atomically
 from bdpbench.contracts.paths import repository_root
 from bdpbench.contracts.plan import Plan, PlannedRun, read_plan
@@ -117,11 +118,10 @@ def _check_evaluation(study: Study, tier: str, tier_runs: Sequence[PlannedRun]) 
     """
     # Metrics and pages take a second to import, which `list` does without.
     from bdpbench.metrics import DEFINITIONS
-    from bdpbench.pages.regions import load_regions
     from bdpbench.score import check_expectations
 
     _check_summaries(study, DEFINITIONS)
-    load_regions(study.folder / "regions.yaml", study)
+    study_texts(study)
     runs: Mapping[str, Sequence[PlannedRun]] = {
         each: tier_runs if each == tier else expand_tier(study, each) for each in tiers_of(study)
     }

@@ -2,20 +2,25 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Collection, Iterable
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, cast
 
-from bdpbench.contracts.files import read_json, write_json_atomically
+from bdpbench.contracts.files import write_json_atomically
+from bdpbench.contracts.plan import Plan, PlannedRun
 from bdpbench.contracts.runs import read_run, read_spec
+from bdpbench.contracts.scorecard import SCORECARD_NAME, Scorecard
+from bdpbench.contracts.tables import METRICS_NAME
 from bdpbench.errors import BdpbenchError
 
 if TYPE_CHECKING:
     import polars as pl
 
-METRICS_NAME = "metrics.parquet"
-SCORECARD_NAME = "scorecard.json"
-SCORECARD_VERSION = 1
+    from bdpbench.contracts.runs import RunRecord
+    from bdpbench.contracts.tables import Definition
+    from bdpbench.pages import ReportInputs, StudyTexts
+    from bdpbench.pages.inputs import LoadTable
+    from bdpbench.studies.study import Study
 
 
 def parse_runs(run_dirs: Iterable[Path]) -> dict[str, Any]:
@@ -38,7 +43,7 @@ def parse_runs(run_dirs: Iterable[Path]) -> dict[str, Any]:
     return manifests
 
 
-def finished_runs(plan: dict[str, Any], runs_dir: Path) -> list[dict[str, Any]]:
+def finished_runs(plan: Plan, runs_dir: Path) -> list[PlannedRun]:
     """The runs of a plan that have been simulated and parsed."""
     return [
         run
@@ -47,7 +52,7 @@ def finished_runs(plan: dict[str, Any], runs_dir: Path) -> list[dict[str, Any]]:
     ]
 
 
-def measure_plan(plan: dict[str, Any], runs_dir: Path) -> pl.DataFrame:
+def measure_plan(plan: Plan, runs_dir: Path) -> pl.DataFrame:
     """Metrics of all finished runs of a plan, and those that take several runs together."""
     import polars as pl
 
@@ -104,34 +109,19 @@ def write_atomically(path: Path, write: Callable[[Path], object]) -> None:
     scratch.replace(path)
 
 
-def score_plan(plan: dict[str, Any], metrics: pl.DataFrame) -> dict[str, Any]:
+def score_plan(plan: Plan, metrics: pl.DataFrame) -> Scorecard:
     """Scorecard of a plan: the metrics beside the published numbers and claims of its study."""
     from bdpbench.metrics import DEFINITIONS
-    from bdpbench.score import load_claims, load_published, score
+    from bdpbench.score import load_expectations, score
 
-    folder = Path(plan["folder"])
-    known = set(DEFINITIONS)
-    return score(
-        plan,
-        metrics,
-        load_published(folder / "published.csv", known),
-        load_claims(folder / "claims.yaml", known),
-    )
-
-
-def read_scorecard(path: Path) -> dict[str, Any]:
-    """Read ``scorecard.json``.
-
-    Raises:
-        BdpbenchError: when it is missing, broken or of another version.
-    """
-    return read_json(path, what="a scorecard", schema_version=SCORECARD_VERSION)
+    expected = load_expectations(Path(plan["folder"]), DEFINITIONS)
+    return score(plan, metrics, expected.numbers, expected.claims)
 
 
 def report_plan(
-    plan: dict[str, Any],
+    plan: Plan,
     metrics: pl.DataFrame,
-    scorecard: dict[str, Any],
+    scorecard: Scorecard,
     runs_dir: Path,
     out: Path,
     *,
@@ -141,48 +131,77 @@ def report_plan(
     from bdpbench.pages import build_report
 
     inputs = report_inputs(plan, metrics, scorecard, runs_dir)
-    build_report(**inputs, out=out, with_files=with_files)
+    build_report(inputs, out, with_files=with_files)
 
 
 def report_inputs(
-    plan: dict[str, Any], metrics: pl.DataFrame, scorecard: dict[str, Any], runs_dir: Path
-) -> dict[str, Any]:
-    """What the report and the exports show of a plan: the arguments that both take."""
+    plan: Plan, metrics: pl.DataFrame, scorecard: Scorecard, runs_dir: Path
+) -> ReportInputs:
+    """What the report and the exports show of a plan."""
     from bdpbench.metrics import definitions_as_dicts
     from bdpbench.metrics.repetitions import over_repetitions
-    from bdpbench.pages import load_regions
+    from bdpbench.pages import ReportInputs
     from bdpbench.studies.load import load_study
+
+    infos = {run["run_id"]: read_run(runs_dir / run["run_id"]) for run in plan["runs"]}
+    finished = {run["run_id"] for run in finished_runs(plan, runs_dir)}
+    return ReportInputs(
+        plan=plan,
+        metrics=metrics,
+        scorecard=scorecard,
+        definitions=cast("list[Definition]", definitions_as_dicts()),
+        load_table=_loader(plan, runs_dir, finished),
+        run_info=cast(
+            "dict[str, RunRecord]",
+            {run_id: info for run_id, info in sorted(infos.items()) if run_id in finished and info},
+        ),
+        study=study_texts(load_study(plan["folder"])),
+        repetitions=over_repetitions(metrics, plan["runs"]),
+    )
+
+
+def _loader(plan: Plan, runs_dir: Path, finished: Collection[str]) -> LoadTable:
+    """Tables of finished runs, and those that are derived from a sampled queue."""
+    from bdpbench.metrics.queues import drops_per_sample, queue_shares
     from bdpbench.trace import load_table
 
-    finished = {run["run_id"] for run in finished_runs(plan, runs_dir)}
+    derived = {"queue_share": queue_shares, "drops": drops_per_sample}
     tables = {run["run_id"]: {output["table"] for output in run["outputs"]} for run in plan["runs"]}
 
     def load(run_id: str, table: str) -> pl.LazyFrame | None:
-        if run_id not in finished or table not in tables[run_id]:
+        source = "queue" if table in derived else table
+        if run_id not in finished or source not in tables[run_id]:
             return None
-        return load_table(runs_dir / run_id, table)
+        frame = load_table(runs_dir / run_id, source)
+        return derived[table](frame.collect()).lazy() if table in derived else frame
 
-    infos = {run_id: read_run(runs_dir / run_id) for run_id in sorted(finished)}
-    study = load_study(plan["folder"])
-    folder = Path(plan["folder"])
+    return load
+
+
+def study_texts(study: Study) -> StudyTexts:
+    """What a study says of itself on its pages.
+
+    Raises:
+        BdpbenchError: naming file, line and key of what is wrong in its files.
+    """
+    from bdpbench.metrics import DEFINITIONS
+    from bdpbench.pages import StudyTexts, load_matrices, load_page
+
+    folder = study.folder
+    metrics = {definition.metric for definition in DEFINITIONS.values()}
     notes = folder / "NOTES.md"
-    return {
-        "plan": plan,
-        "metrics": metrics,
-        "scorecard": scorecard,
-        "definitions": definitions_as_dicts(),
-        "load_table": load,
-        "run_info": {run_id: info for run_id, info in infos.items() if info is not None},
-        "study": {
-            **study.model_dump(include={"key", "title", "description", "citation", "protocols"}),
-            "regions": load_regions(folder / "regions.yaml", study),
-            "repetitions": over_repetitions(metrics, plan["runs"]),
-            "notes": notes.read_text(encoding="utf-8") if notes.is_file() else "",
-        },
-    }
+    return StudyTexts(
+        title=study.title,
+        description=study.description,
+        citation=study.citation,
+        protocols=study.protocols,
+        page=load_page(folder / "page.yaml", study, metrics),
+        matrices=load_matrices(folder / "matrices.yaml", study, metrics),
+        notes=notes.read_text(encoding="utf-8") if notes.is_file() else "",
+    )
 
 
-def downstream(plan: dict[str, Any], folder: Path, runs_dir: Path) -> dict[str, Any]:
+def downstream(plan: Plan, folder: Path, runs_dir: Path) -> Scorecard:
     """Measure, score and report what a plan has, runs missing or not; returns the scorecard."""
     metrics = measure_plan(plan, runs_dir)
     write_metrics(metrics, folder / METRICS_NAME)

@@ -2,31 +2,31 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
-from typing import Any
+from collections.abc import Sequence
 
 import polars as pl
 
-from bdpbench.pages.chart import Chart
-from bdpbench.pages.charts import Abscissa, sweep_chart
+from bdpbench.contracts.plan import PlannedRun
+from bdpbench.contracts.scorecard import ScoredNumber
+from bdpbench.pages.chart import Chart, spec_content
 from bdpbench.pages.names import Names
-from bdpbench.pages.sweeps import Run, Sweep, protocol_label, protocols_of
+from bdpbench.pages.sweep_charts import Abscissa, sweep_spec
+from bdpbench.pages.sweeps import Sweep, protocol_label, protocols_of
 from bdpbench.pages.text import axis_title, parameter_name, parameter_value, subject_name
 from bdpbench.pages.verdicts import VERDICTS
-from bdpbench.pages.views import NEUTRAL
 from bdpbench.units import unit_of
 
 # Two RTTs of which the sweep varies one: a point of it is the pair.
 _RTT_PAIR = ("rtt_1_ms", "rtt_2_ms")
 
 
-def sweep_summary(
+def metric_over_sweep(
     chart_id: str,
     metric: str,
-    runs: Sequence[Run],
+    runs: Sequence[PlannedRun],
     sweep: Sweep,
     metrics: pl.DataFrame,
-    numbers: Sequence[Mapping[str, Any]],
+    numbers: Sequence[ScoredNumber],
     names: Names,
 ) -> Chart | None:
     """Chart of a metric over a sweep; None where no series of ``runs`` has two points.
@@ -48,10 +48,10 @@ def sweep_summary(
     published = _published(
         runs, sweep, [each for each in numbers if each["metric"] == metric], names
     )
-    return _summary(chart_id, metric, measured, published, _abscissa(runs, sweep, names), names)
+    return _chart(chart_id, metric, measured, published, _abscissa(runs, sweep, names), names)
 
 
-def _abscissa(runs: Sequence[Run], sweep: Sweep, names: Names) -> Abscissa:
+def _abscissa(runs: Sequence[PlannedRun], sweep: Sweep, names: Names) -> Abscissa:
     words = names.captions.parameters
     other = {"rtt_1_ms": "rtt_2_ms", "rtt_2_ms": "rtt_1_ms"}.get(sweep.main, "")
     fixed = {run["parameters"].get(other) for run in runs}
@@ -69,7 +69,9 @@ def _has_sweep(measured: pl.DataFrame) -> bool:
     return bool((reached.group_by("series").agg(pl.col("x").n_unique())["x"] > 1).any())
 
 
-def _measured(runs: Sequence[Run], sweep: Sweep, rows: pl.DataFrame, names: Names) -> pl.DataFrame:
+def _measured(
+    runs: Sequence[PlannedRun], sweep: Sweep, rows: pl.DataFrame, names: Names
+) -> pl.DataFrame:
     """Points of a metric over the sweep; ``value`` is null where it was not reached."""
     by_id = {run["run_id"]: run for run in runs}
     subjects = rows["subject"].n_unique()
@@ -78,7 +80,7 @@ def _measured(runs: Sequence[Run], sweep: Sweep, rows: pl.DataFrame, names: Name
             "x": float(run["parameters"][sweep.main]),
             "value": row["value"],
             "series": _series_name(run, sweep, row["subject"] if subjects > 1 else "", names),
-            "colour": names.protocols.get(_first_protocol(run), {}).get("colour", NEUTRAL),
+            "colour": names.colour(_first_protocol(run)),
             "protocol": _first_protocol(run),
             "run_id": row["run_id"],
             "run": run["label"],
@@ -91,11 +93,11 @@ def _measured(runs: Sequence[Run], sweep: Sweep, rows: pl.DataFrame, names: Name
     return pl.DataFrame(points, schema={"x": pl.Float64, "value": pl.Float64, **schema})
 
 
-def _first_protocol(run: Run) -> str:
+def _first_protocol(run: PlannedRun) -> str:
     return next(iter(protocols_of(run)), "")
 
 
-def _series_name(run: Run, sweep: Sweep, subject: str, names: Names) -> str:
+def _series_name(run: PlannedRun, sweep: Sweep, subject: str, names: Names) -> str:
     parts = [protocol_label(run, names.protocols)] if protocols_of(run) else ["all runs"]
     parts += [
         f"{parameter_name(name, names.captions.parameters)} "
@@ -106,7 +108,7 @@ def _series_name(run: Run, sweep: Sweep, subject: str, names: Names) -> str:
 
 
 def _published(
-    runs: Sequence[Run], sweep: Sweep, numbers: Sequence[Mapping[str, Any]], names: Names
+    runs: Sequence[PlannedRun], sweep: Sweep, numbers: Sequence[ScoredNumber], names: Names
 ) -> pl.DataFrame:
     """Published values over the sweep: x, value, lower, upper, series, verdict (words)."""
     by_id = {run["run_id"]: run for run in runs}
@@ -135,7 +137,7 @@ def _published(
     return pl.DataFrame(points, schema={**schema, "series": pl.String, "verdict": pl.String})
 
 
-def _summary(
+def _chart(
     chart_id: str,
     metric: str,
     measured: pl.DataFrame,
@@ -149,7 +151,7 @@ def _summary(
         series: (colour, names.dash(protocol))
         for series, colour, protocol in reached.select("series", "colour", "protocol").rows()
     }
-    spec = sweep_chart(
+    spec = sweep_spec(
         reached.select("x", "value", "series", "run_id", "run"),
         published.filter(pl.col("series").is_in(list(styles))),
         styles,
@@ -162,7 +164,7 @@ def _summary(
         title=f"{name} against {abscissa.name}",
         caption=names.captions.charts["sweep"]["caption"],
         alternative=f"{name} against {abscissa.title}. Series: {'; '.join(styles)}.",
-        content={"kind": "spec", "spec": spec, "labels": list(styles)},
+        content=spec_content(spec, list(styles)),
         note=f"Not reached: {'; '.join(never)}." if never else "",
         metrics=(metric,),
     )

@@ -7,12 +7,12 @@ import json
 
 import pytest
 from rich.console import Console
+from tests.app.planned import planned_run
 
 from bdpbench.app.say.progress import RunProgress, Snapshot, View, make_view
 from bdpbench.app.say.progress.events import EventView
 from bdpbench.app.say.progress.lines import LineView
 from bdpbench.app.say.progress.live import LiveView
-from bdpbench.studies.runs import Run
 
 VERDICTS = [
     {
@@ -34,12 +34,12 @@ VERDICTS = [
 ]
 
 
-def make_run(run_id: str, label: str) -> Run:
-    return Run(run_id, "s", "single_flow", label, "a.tcl", "0", (), {}, (), ("HS",), 10.0)
-
-
-FINISHED = RunProgress(make_run("a" * 16, "HS-TCP, 500 s"), "finished", 500, 500, 12.0, 41.0)
-RUNNING = RunProgress(make_run("b" * 16, "[bold]CUBIC[/bold], 500 s"), "running", 125, 500, 3, 41.7)
+FINISHED = RunProgress(
+    planned_run("a" * 16, label="HS-TCP, 500 s"), "finished", 500, 500, 12.0, 41.0
+)
+RUNNING = RunProgress(
+    planned_run("b" * 16, label="[bold]CUBIC[/bold], 500 s"), "running", 125, 500, 3, 41.7
+)
 SNAPSHOT = Snapshot((FINISHED, RUNNING), 0.625, 9.0)
 
 

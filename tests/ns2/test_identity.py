@@ -1,68 +1,119 @@
-"""Every scenario of the quick tier writes the same bytes with the variants stock and fast.
+"""Every script of every study writes the same bytes with the variants stock and fast.
 
-Simulated times are cut to seconds here, all else is as it is in the study;
-`tests/benchmarks/identity.py` compares whole tiers.
+Each script of a quick tier is run with each kind of agent and each set of arguments that the tier
+gives it, and each other script once, for a short time. `tests/benchmarks/identity.py` compares
+whole tiers.
 """
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from pathlib import Path
 
 import pytest
+from tests.studies.conftest import StudyFiles
 
-from bdpbench.contracts.paths import tcl_dir
+from bdpbench.contracts.paths import config_dir, tcl_dir
 from bdpbench.contracts.plan import PlannedRun
-from bdpbench.studies.load import load_study
-from bdpbench.studies.runs import expand_tier
 
 Outputs = Callable[[Path, list[str], Path], dict[str, str]]
 
-STUDY = load_study("sharma2006")
-RUNS = expand_tier(STUDY, "quick")
-# Long enough for flows of RTT 20 ms to fill the path, and for losses where the buffer is small or
-# a packet is dropped.
-LONGEST_S = 10
-# A traced second writes tens of megabytes.
-TRACED_S = 2
+KEYS = sorted(path.parent.name for path in (config_dir() / "studies").glob("*/study.yaml"))
+# Simulated time from the start of the first flow on. A hundred round trips fill the paths and have
+# losses where the buffer is small or a packet is dropped; a slow path needs more for that.
+ROUND_TRIPS, PACKETS = 100, 10_000
+# A traced second of a fast path writes tens of megabytes.
+TRACED_ROUND_TRIPS, TRACED_PACKETS = 20, 1_000
 TRACED = Path(__file__).parent / "traced.tcl"
+TRACES = {"all.tr", "all.nam", "queues.tr", "agents.tr"}
 
 
-def command(run: PlannedRun, longest_s: int) -> list[str]:
-    """The script of a run with its arguments, ended after ``longest_s`` simulated seconds."""
-    duration_s = min(int(run["parameters"]["duration_s"]), longest_s)
-    given = dict(zip(run["argv"][::2], run["argv"][1::2], strict=True))
-    changed = {**given, "-duration_s": str(duration_s), "-datadir": "."}
-    argv = [word for pair in changed.items() for word in pair]
-    return [str(tcl_dir() / run["script"]), *argv]
+def arguments_of(run: PlannedRun) -> dict[str, str]:
+    return dict(zip(run["argv"][::2], run["argv"][1::2], strict=True))
 
 
-def first_of_each_scenario() -> list[PlannedRun]:
-    return list({run["scenario"]: run for run in reversed(RUNS)}.values())
+def kind_of(run: PlannedRun) -> tuple[object, ...]:
+    """Script, agents with their laws, and which arguments there are, whatever their values."""
+    arguments = arguments_of(run)
+    agents = tuple(
+        value
+        for name, value in arguments.items()
+        if name.endswith((".agent", ".linux", ".windowOption_"))
+    )
+    return run["script"], agents, frozenset(arguments)
 
 
-def test_each_run_of_the_quick_tier_is_compared() -> None:
-    assert {run["scenario"] for run in RUNS} == {
-        name for name, scenario in STUDY.scenarios.items() if "quick" in scenario.tiers
+def one_of_each_kind(runs: list[PlannedRun]) -> list[PlannedRun]:
+    """Of all runs of a kind, the one whose simulated second costs least."""
+    kinds: dict[tuple[object, ...], PlannedRun] = {}
+    for run in sorted(runs, key=lambda run: run["estimated_cpu_s"] / seconds(run)):
+        kinds.setdefault(kind_of(run), run)
+    return list(kinds.values())
+
+
+def seconds(run: PlannedRun) -> float:
+    return float(run["parameters"]["duration_s"])
+
+
+def command(run: PlannedRun, round_trips: int, packets: int) -> list[str]:
+    """The script of a run with its arguments, ended after so many round trips or packets."""
+    arguments, parameters = arguments_of(run), run["parameters"]
+    starts_s = {name: float(each) for name, each in arguments.items() if name.endswith(".start_s")}
+    first_s = min(starts_s.values(), default=0)
+    rtt_s = float(parameters["rtt_ms"]) / 1000
+    packet_s = 8e-6 * float(parameters["packet_bytes"]) / float(parameters["bottleneck_mbps"])
+    enough_s = max(round_trips * rtt_s, packets * packet_s)
+    # Flows that start later do so in the middle.
+    arguments |= {
+        name: f"{min(start_s, first_s + enough_s / 2):g}" for name, start_s in starts_s.items()
     }
+    end_s = min(seconds(run), first_s + enough_s)
+    arguments |= {"-duration_s": f"{end_s:g}", "-datadir": "."}
+    pairs = (word for pair in arguments.items() for word in pair)
+    return [str(tcl_dir() / run["script"]), *pairs]
 
 
-@pytest.mark.parametrize("run", RUNS, ids=lambda run: f"{run['scenario']}: {run['label']}")
+@pytest.fixture(scope="module", params=KEYS)
+def runs(request: pytest.FixtureRequest) -> list[PlannedRun]:
+    """A run of each kind of a study's quick tier, and one of each script that has none there."""
+    study = StudyFiles(request.param)
+    found = one_of_each_kind(study.planned("quick"))
+    for tier in study.tiers:
+        for run in one_of_each_kind(study.planned(tier)):
+            if run["script"] not in {each["script"] for each in found}:
+                found.append(run)
+    assert {run["script"] for run in found} == {
+        scenario.script for scenario in study.study.scenarios.values()
+    }
+    return found
+
+
+def differing(
+    runs: list[PlannedRun], stock: Path, fast: Path, outputs: Outputs, tmp_path: Path
+) -> Iterator[str]:
+    for number, run in enumerate(runs):
+        arguments = command(run, ROUND_TRIPS, PACKETS)
+        expected = outputs(stock, arguments, tmp_path / f"stock{number}")
+        assert {each.get("stream", each["file"]) for each in run["outputs"]} <= set(expected)
+        if outputs(fast, arguments, tmp_path / f"fast{number}") != expected:
+            yield f"{run['scenario']}: {run['label']}"
+
+
 def test_every_output_of_a_run_is_the_same(
-    run: PlannedRun, ns_binary: Path, stock_binary: Path, outputs: Outputs, tmp_path: Path
+    runs: list[PlannedRun], ns_binary: Path, stock_binary: Path, outputs: Outputs, tmp_path: Path
 ) -> None:
-    arguments = command(run, LONGEST_S)
-    stock = outputs(stock_binary, arguments, tmp_path / "stock")
-    assert {each["file"] for each in run["outputs"]} <= set(stock)
-    assert outputs(ns_binary, arguments, tmp_path / "fast") == stock
+    assert list(differing(runs, stock_binary, ns_binary, outputs, tmp_path)) == []
 
 
-@pytest.mark.parametrize("run", first_of_each_scenario(), ids=lambda run: run["scenario"])
-def test_every_trace_of_a_scenario_is_the_same(
-    run: PlannedRun, ns_binary: Path, stock_binary: Path, outputs: Outputs, tmp_path: Path
+def test_every_trace_of_a_script_is_the_same(
+    runs: list[PlannedRun], ns_binary: Path, stock_binary: Path, outputs: Outputs, tmp_path: Path
 ) -> None:
-    arguments = [str(TRACED), *command(run, TRACED_S)]
-    stock = outputs(stock_binary, arguments, tmp_path / "stock")
-    traces = {"all.tr", "all.nam", "queues.tr", "agents.tr"}
-    assert all((tmp_path / "stock" / name).stat().st_size > 10_000 for name in traces)
-    assert outputs(ns_binary, arguments, tmp_path / "fast") == stock
+    for script, run in {run["script"]: run for run in runs}.items():
+        folder = tmp_path / script.replace("/", "-")
+        folder.mkdir()
+        arguments = [str(TRACED), *command(run, TRACED_ROUND_TRIPS, TRACED_PACKETS)]
+        stock = outputs(stock_binary, arguments, folder / "stock")
+        sizes = {name: (folder / "stock" / name).stat().st_size for name in TRACES}
+        assert sum(sizes.values()) > 100_000, (script, sizes)
+        assert sizes["agents.tr"] > 1_000, (script, sizes)
+        assert outputs(ns_binary, arguments, folder / "fast") == stock, script

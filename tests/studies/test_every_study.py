@@ -14,7 +14,7 @@ import polars as pl
 import pytest
 
 from bdpbench.contracts.paths import config_dir, repository_root
-from bdpbench.score import score
+from bdpbench.score import check_expectations, score
 from bdpbench.score.published import COLUMNS
 
 KEYS = sorted(path.parent.name for path in (config_dir() / "studies").glob("*/study.yaml"))
@@ -109,6 +109,12 @@ def test_a_claim_is_about_what_its_metric_is_measured_on(study: Any) -> None:
 
 
 # Both, on the runs
+
+
+def test_planning_accepts_what_it_expects(study: Any) -> None:
+    runs = {tier: study.planned(tier) for tier in study.tiers}
+    found = check_expectations(study.folder, study.study, runs, study.definitions)
+    assert (len(found.numbers), len(found.claims)) == (len(study.rows), len(study.statements))
 
 
 def asked_of(study: Any) -> Iterator[tuple[str, dict[str, Any]]]:

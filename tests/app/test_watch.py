@@ -73,7 +73,11 @@ def test_an_error_counts_only_when_it_is_of_this_time(tmp_path: Path) -> None:
 
 
 def test_the_time_left_is_the_estimate_until_something_was_seen(tmp_path: Path) -> None:
-    runs = [planned_run("a", estimated_cpu_s=30), planned_run("b", estimated_cpu_s=30), planned_run("c", estimated_cpu_s=40)]
+    runs = [
+        planned_run("a", estimated_cpu_s=30),
+        planned_run("b", estimated_cpu_s=30),
+        planned_run("c", estimated_cpu_s=40),
+    ]
     # 100 s of CPU time on two cores; or one run of 40 s, which cannot be split.
     assert Watch(tmp_path, runs, 2, Clock()).look().eta_s == 50
     assert Watch(tmp_path, runs, 100, Clock()).look().eta_s == 40
@@ -82,7 +86,10 @@ def test_the_time_left_is_the_estimate_until_something_was_seen(tmp_path: Path) 
 def test_the_time_left_learns_from_a_slow_machine(tmp_path: Path) -> None:
     clock = Clock()
     watch = Watch(
-        tmp_path, [planned_run("a", estimated_cpu_s=100), planned_run("b", estimated_cpu_s=100)], 1, clock
+        tmp_path,
+        [planned_run("a", estimated_cpu_s=100), planned_run("b", estimated_cpu_s=100)],
+        1,
+        clock,
     )
     tell(tmp_path, "a", "0 500")
     watch.look()

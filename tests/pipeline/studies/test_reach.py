@@ -58,12 +58,6 @@ def _refusal(path: Path, tier: str = "paper") -> str:
         ),
         (
             "    sweep:",
-            "    parameters: {queue_sample_s: 0.1}\n    sweep:",
-            21,
-            ["queue_sample_s would change nothing"],
-        ),
-        (
-            "    sweep:",
             "    parameters: {flows: 3}\n    sweep:",
             21,
             ["flows is 3, but the scenario makes 2", "count: $flows"],

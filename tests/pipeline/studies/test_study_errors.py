@@ -18,7 +18,12 @@ WriteStudy = Callable[[str, str], Path]
     [
         ("    title: Two", "    titel: Two", 19, ["titel: unknown key", "'title'"]),
         ("bottleneck_mbps: 10", "bottleneck_mbps: -10", 10, ["bottleneck_mbps", "greater than 0"]),
-        ("bottleneck_mbps: 10", "bottleneck_mbps: ten", 10, ["bottleneck_mbps", "expected a number", "'ten'"]),
+        (
+            "bottleneck_mbps: 10",
+            "bottleneck_mbps: ten",
+            10,
+            ["bottleneck_mbps", "expected a number", "'ten'"],
+        ),
         ("buffer_pkts: [25, 50]", "buffer_pkts: []", 23, ["buffer_pkts", "expands to no run"]),
         ("buffer_pkts: [25, 50]", "buffer_pkt: [25, 50]", 23, ["buffer_pkt", "'buffer_pkts'"]),
         ("[Reno, NewReno]", "[Reno, NewRena]", 22, ["unknown protocol 'NewRena'", "'NewReno'"]),

@@ -8,7 +8,7 @@ from bdpbench.app.run.machine import expected_cpu_s, machine_factor
 from bdpbench.app.run.planning import Prepared
 from bdpbench.app.run.reasons import Reasons
 from bdpbench.app.say.progress import View, duration_text
-from bdpbench.studies.scripts import unfit
+from bdpbench.studies.scripts import OWN_SETTINGS, unfit
 
 
 def announce_plan(view: View, prepared: Prepared, jobs: int) -> None:
@@ -53,7 +53,8 @@ def announce_runs(view: View, prepared: Prepared) -> None:
 
 
 def announce_scripts(view: View, prepared: Prepared, folder: Path) -> None:
-    """Say which scenarios the scripts of ``folder`` cannot run, so that bdpbench's own do."""
+    """Say what the scripts of ``folder`` bring, and which scenarios they cannot run."""
+    view.tell("originals", f"  {OWN_SETTINGS}", folder=str(folder))
     study = prepared.study
     planned = {run["scenario"] for run in prepared.runs}
     for name in study.scenarios:

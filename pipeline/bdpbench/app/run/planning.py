@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import hashlib
 import json
-from collections.abc import Collection, Mapping, Sequence
+from collections.abc import Collection
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -84,7 +84,7 @@ def prepare(
     selection.check(study)
     paths = Paths(results, study.key, tier)
     tier_runs = expand_tier(study, tier)
-    _check_evaluation(study, tier, tier_runs)
+    _check_evaluation(load_study(name_or_path))
     selected = [run for run in tier_runs if selection.wants(run)]
     if not selected:
         names = [*selection.scenarios, *selection.protocols]
@@ -111,10 +111,11 @@ def write_plan(prepared: Prepared) -> None:
         write_json_atomically(paths.plan, plan)
 
 
-def _check_evaluation(study: Study, tier: str, tier_runs: Sequence[PlannedRun]) -> None:
+def _check_evaluation(study: Study) -> None:
     """Refuse now what would be refused after the simulation: metrics, numbers, claims, pages.
 
-    Numbers and claims speak of runs of any tier, so that all tiers are looked at.
+    Numbers and claims speak of runs of any tier, so that all tiers are looked at, as the study
+    itself has them.
     """
     # Metrics and pages take a second to import, which `list` does without.
     from bdpbench.metrics import DEFINITIONS
@@ -122,9 +123,7 @@ def _check_evaluation(study: Study, tier: str, tier_runs: Sequence[PlannedRun]) 
 
     _check_summaries(study, DEFINITIONS)
     study_texts(study)
-    runs: Mapping[str, Sequence[PlannedRun]] = {
-        each: tier_runs if each == tier else expand_tier(study, each) for each in tiers_of(study)
-    }
+    runs = {tier: expand_tier(study, tier) for tier in tiers_of(study)}
     check_expectations(study.folder, study, runs, DEFINITIONS)
 
 

@@ -142,8 +142,8 @@ def _elements(text: str) -> list[str] | None:
 
 def _bodies(words: Sequence[str]) -> list[int]:
     """Indices of the words of a command that are scripts."""
-    if len(words) >= 5 and words[1] in ("proc", "instproc"):  # OTcl: of an object or a class
-        return [4]
+    if len(words) >= 5 and words[1] in ("proc", "instproc") and _name(words[0])[0:1].isupper():
+        return [4]  # OTcl: a method of a class, whose name begins with a capital
     find = _BODIES_OF.get(_name(words[0]))
     return [index for index in find(words) if index < len(words)] if find else []
 

@@ -137,6 +137,7 @@ def braced(words: list[str]) -> str:
         ("set x [lindex {\n# kept\n} 0]", "set x [lindex {\n# kept\n} 0]"),
         ("set x $y(# kept); a", "set x $y(# kept)\na"),
         ("a {*}{# kept} b", "a {*}{# kept} b"),
+        ("eval proc f {} {\n# kept\n}", "eval proc f {} {\n# kept\n}"),
         ("half {\n# kept", "half {\n# kept"),
         ('half "\n# kept', 'half "\n# kept'),
     ],

@@ -14,46 +14,29 @@ from bdpbench.app.say.progress.events import EventView
 from bdpbench.app.say.progress.lines import LineView
 from bdpbench.app.say.progress.live import LiveView
 from bdpbench.contracts.plan import PlannedRun
-from bdpbench.contracts.scorecard import NumberVerdict, ScoredNumber
-
-
-def scored(
-    number: str, verdict: NumberVerdict, published: float, measured: float, page: str
-) -> ScoredNumber:
-    return {
-        "id": number,
-        "where": "Table 1",
-        "page": page,
-        "scenario": "single_flow",
-        "select": {},
-        "metric": "time_to_90pct_cwnd",
-        "subject": "flow:0",
-        "lower": published,
-        "upper": published,
-        "unit": "s",
-        "how": "stated",
-        "why": "",
-        "known_miss": "",
-        "note": "",
-        "published": published,
-        "definition": "time_to_90pct_cwnd/1",
-        "measured": measured,
-        "deviation": None,
-        "deviation_pct": None,
-        "verdict": verdict,
-        "reason": "",
-        "run_ids": [],
-    }
-
 
 VERDICTS = [
-    scored("t1", "reproduced", 14.58, 14.57, "98"),
-    scored("t2", "not_reproduced", 13.0, 13.9, "99"),
+    {
+        "id": "t1",
+        "verdict": "reproduced",
+        "published": 14.58,
+        "measured": 14.57,
+        "unit": "s",
+        "page": "98",
+    },
+    {
+        "id": "t2",
+        "verdict": "not_reproduced",
+        "published": 13.0,
+        "measured": 13.9,
+        "unit": "s",
+        "page": "99",
+    },
 ]
 
 
 def make_run(run_id: str, label: str) -> PlannedRun:
-    return {**planned_run(run_id), "label": label}
+    return planned_run(run_id, label=label)
 
 
 FINISHED = RunProgress(make_run("a" * 16, "HS-TCP, 500 s"), "finished", 500, 500, 12.0, 41.0)

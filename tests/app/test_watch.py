@@ -9,6 +9,7 @@ import pytest
 from tests.app.planned import planned_run
 
 from bdpbench.app.say.progress.watch import Watch, simulated_time
+from bdpbench.contracts.plan import PlannedRun
 
 START_S = 1_000_000.0
 
@@ -21,6 +22,10 @@ class Clock:
 
     def __call__(self) -> float:
         return self.now_s
+
+
+def make_run(run_id: str, estimated_cpu_s: float = 10.0) -> PlannedRun:
+    return planned_run(run_id, label=f"run {run_id}", estimated_cpu_s=estimated_cpu_s)
 
 
 def tell(runs: Path, run_id: str, words: str) -> None:
@@ -42,7 +47,7 @@ def test_the_simulated_time_is_what_ns2_last_told(
 
 def test_a_run_waits_runs_and_finishes(tmp_path: Path) -> None:
     clock = Clock()
-    watch = Watch(tmp_path, [planned_run("a")], 1, clock)
+    watch = Watch(tmp_path, [make_run("a")], 1, clock)
     assert watch.look().runs[0].status == "waiting"
 
     tell(tmp_path, "a", "100 500\n")
@@ -66,14 +71,14 @@ def test_an_error_counts_only_when_it_is_of_this_time(tmp_path: Path) -> None:
     error = tmp_path / "a" / "error.txt"
     error.write_text("of last time")
     os.utime(error, (START_S - 60, START_S - 60))
-    watch = Watch(tmp_path, [planned_run("a")], 1, Clock())
+    watch = Watch(tmp_path, [make_run("a")], 1, Clock())
     assert watch.look().runs[0].status == "waiting"
     os.utime(error, (START_S + 1, START_S + 1))
     assert watch.look().runs[0].status == "failed"
 
 
 def test_the_time_left_is_the_estimate_until_something_was_seen(tmp_path: Path) -> None:
-    runs = [planned_run("a", estimated_cpu_s=30), planned_run("b", estimated_cpu_s=30), planned_run("c", estimated_cpu_s=40)]
+    runs = [make_run("a", 30), make_run("b", 30), make_run("c", 40)]
     # 100 s of CPU time on two cores; or one run of 40 s, which cannot be split.
     assert Watch(tmp_path, runs, 2, Clock()).look().eta_s == 50
     assert Watch(tmp_path, runs, 100, Clock()).look().eta_s == 40
@@ -81,9 +86,7 @@ def test_the_time_left_is_the_estimate_until_something_was_seen(tmp_path: Path) 
 
 def test_the_time_left_learns_from_a_slow_machine(tmp_path: Path) -> None:
     clock = Clock()
-    watch = Watch(
-        tmp_path, [planned_run("a", estimated_cpu_s=100), planned_run("b", estimated_cpu_s=100)], 1, clock
-    )
+    watch = Watch(tmp_path, [make_run("a", 100), make_run("b", 100)], 1, clock)
     tell(tmp_path, "a", "0 500")
     watch.look()
     clock.now_s += 200
@@ -96,7 +99,7 @@ def test_the_time_left_learns_from_a_slow_machine(tmp_path: Path) -> None:
 def test_what_an_interrupted_workflow_left_running_is_not_taken_for_speed(tmp_path: Path) -> None:
     clock = Clock()
     tell(tmp_path, "a", "400 500")
-    watch = Watch(tmp_path, [planned_run("a", estimated_cpu_s=100)], 1, clock)
+    watch = Watch(tmp_path, [make_run("a", 100)], 1, clock)
     watch.look()
     clock.now_s += 10
     tell(tmp_path, "a", "450 500")

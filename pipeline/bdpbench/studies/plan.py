@@ -5,9 +5,10 @@ from __future__ import annotations
 from collections.abc import Iterable, Sequence
 from dataclasses import asdict
 from pathlib import Path
-from typing import Any
+from typing import Any, cast
 
 from bdpbench.contracts.files import read_json, write_json_atomically, write_text_atomically
+from bdpbench.contracts.plan import Plan
 from bdpbench.studies.runs import Run
 from bdpbench.studies.scripts import outside_files
 from bdpbench.studies.study import Study
@@ -65,13 +66,14 @@ def _batches(runs: Iterable[Run]) -> dict[str, list[str]]:
     }
 
 
-def read_plan(path: Path) -> dict[str, Any]:
+def read_plan(path: Path) -> Plan:
     """Read ``plan.json``.
 
     Raises:
         BdpbenchError: when it is missing, broken or of another version.
     """
-    return read_json(path, what="a plan of `bdpbench plan`", schema_version=PLAN_VERSION)
+    what = "a plan of `bdpbench plan`"
+    return cast("Plan", read_json(path, what=what, schema_version=PLAN_VERSION))
 
 
 def write_specs(runs: Iterable[Run], ns2_build_id: str, runs_dir: Path) -> None:

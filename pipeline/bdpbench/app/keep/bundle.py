@@ -7,15 +7,18 @@ import tempfile
 from collections.abc import Iterable, Mapping
 from datetime import datetime, timedelta
 from pathlib import Path, PurePosixPath
-from typing import Any
+from typing import Any, cast
 
 from bdpbench import __version__
 from bdpbench.app.keep.checkout import commit_of
 from bdpbench.app.keep.collecting import Results
-from bdpbench.app.run.stages import METRICS_NAME, SCORECARD_NAME, report_inputs, write_metrics
+from bdpbench.app.run.stages import report_inputs, write_metrics
 from bdpbench.app.say.summary import summary
 from bdpbench.contracts.files import sha256_of
 from bdpbench.contracts.paths import repository_root, study_dir
+from bdpbench.contracts.plan import Plan
+from bdpbench.contracts.scorecard import SCORECARD_NAME
+from bdpbench.contracts.tables import METRICS_NAME
 from bdpbench.pages import build_report
 
 REPORT_NAME = "report.html"
@@ -153,9 +156,9 @@ def portable_run(info: Mapping[str, Any]) -> dict[str, Any]:
     return {**info, "script": script}
 
 
-def portable_plan(plan: Mapping[str, Any]) -> dict[str, Any]:
+def portable_plan(plan: Plan) -> Plan:
     """A plan whose runs name folders of scripts from outside the checkout without a path."""
-    return {**plan, "runs": list(_portable_runs(plan["runs"]))}
+    return cast("Plan", {**plan, "runs": list(_portable_runs(plan["runs"]))})
 
 
 def _portable_runs(runs: Iterable[Mapping[str, Any]]) -> Iterable[dict[str, Any]]:

@@ -5,12 +5,14 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 from bdpbench.app.run.planning import Prepared, is_finished, prepare
 from bdpbench.app.run.stages import measure_plan, parse_runs, score_plan
 from bdpbench.contracts.files import read_json
 from bdpbench.contracts.paths import results_dir
+from bdpbench.contracts.plan import Plan
+from bdpbench.contracts.scorecard import Scorecard
 from bdpbench.errors import BdpbenchError
 from bdpbench.simulation.build import current_build_id
 from bdpbench.studies.config import load_config
@@ -36,9 +38,9 @@ class Results:
         missing: ids of those that have not.
     """
 
-    plan: dict[str, Any]
+    plan: Plan
     metrics: pl.DataFrame
-    scorecard: dict[str, Any]
+    scorecard: Scorecard
     runs_dir: Path
     finished: tuple[str, ...]
     missing: tuple[str, ...]

@@ -6,10 +6,11 @@ import hashlib
 import json
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any
+from typing import Any, cast
 
 from bdpbench.contracts.files import read_json, sha256_of, write_json_atomically
 from bdpbench.contracts.paths import repository_root, study_dir
+from bdpbench.contracts.plan import Plan
 from bdpbench.errors import BdpbenchError
 from bdpbench.studies.load import load_study
 from bdpbench.studies.plan import make_plan, write_specs
@@ -50,7 +51,7 @@ class Prepared:
     """A plan on disk: the runs it holds, and those of them that are still to be simulated."""
 
     paths: Paths
-    plan: dict[str, Any]
+    plan: Plan
     runs: list[Run]
     missing: list[Run]
 
@@ -94,7 +95,9 @@ def prepare(
         write_specs(runs, build_id, paths.runs)
         if not _same_plan(paths.plan, plan):
             write_json_atomically(paths.plan, plan)
-    return Prepared(paths, plan, runs, [run for run in selected if not is_finished(paths, run)])
+    return Prepared(
+        paths, cast("Plan", plan), runs, [run for run in selected if not is_finished(paths, run)]
+    )
 
 
 def _evaluation_checksum(study_key: str) -> str:

@@ -17,14 +17,13 @@ from bdpbench.app.run.planning import Prepared, is_finished, prepare
 from bdpbench.app.run.reasons import Reasons
 from bdpbench.app.run.run_verdicts import RunVerdicts
 from bdpbench.app.run.stages import (
-    SCORECARD_NAME,
     downstream,
     parse_runs,
-    read_scorecard,
 )
 from bdpbench.app.say.progress import View, Watch, duration_text, make_view
 from bdpbench.app.say.summary import summary_lines
 from bdpbench.contracts.paths import repository_root, results_dir
+from bdpbench.contracts.scorecard import SCORECARD_NAME, read_scorecard
 from bdpbench.errors import BdpbenchError
 from bdpbench.simulation.backend import DockerBackend, NativeBackend, choose_backend
 from bdpbench.simulation.build import current_build_id

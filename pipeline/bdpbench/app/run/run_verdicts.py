@@ -6,8 +6,8 @@ from functools import cached_property
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from bdpbench.app.run.stages import measure_plan, parse_runs
-from bdpbench.contracts.paths import study_dir
+from bdpbench.app.run.stages import definitions_of, measure_plan, parse_runs, study_folder
+from bdpbench.contracts.plan import Plan
 from bdpbench.errors import BdpbenchError
 
 if TYPE_CHECKING:
@@ -17,20 +17,20 @@ if TYPE_CHECKING:
 class RunVerdicts:
     """Measures single runs against the published numbers of a plan's study.
 
-    Its tables are those that the workflow would make a little later, so that no work is done twice
-    but the measuring.
+    Its tables and values are those that the workflow would make a little later, so that no work is
+    done twice.
     """
 
-    def __init__(self, plan: dict[str, Any], runs_dir: Path) -> None:
+    def __init__(self, plan: Plan, runs_dir: Path) -> None:
         self._plan = plan
         self._runs_dir = runs_dir
 
     @cached_property
     def _published(self) -> list[PublishedNumber]:
-        from bdpbench.metrics import DEFINITIONS
         from bdpbench.score import load_published
 
-        return load_published(study_dir(self._plan["study"]) / "published.csv", set(DEFINITIONS))
+        folder = study_folder(self._plan)
+        return load_published(folder / "published.csv", set(definitions_of(self._plan)))
 
     def of(self, run_id: str) -> list[dict[str, Any]]:
         """The scored numbers that need no other run; none where the run cannot be measured.
@@ -39,12 +39,12 @@ class RunVerdicts:
         """
         from bdpbench.score import score
 
-        alone = {
+        alone: Plan = {
             **self._plan,
             "runs": [run for run in self._plan["runs"] if run["run_id"] == run_id],
         }
         try:
-            parse_runs([self._runs_dir / run_id])
+            parse_runs([self._runs_dir / run_id], alone)
             metrics = measure_plan(alone, self._runs_dir)
             numbers = score(alone, metrics, self._published, [])["numbers"]
         except BdpbenchError:

@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 from bdpbench.app.run.planning import Paths
-from bdpbench.app.run.stages import SCORECARD_NAME, read_scorecard
 from bdpbench.app.say.summary import summary_lines
 from bdpbench.contracts.paths import results_dir
+from bdpbench.contracts.scorecard import SCORECARD_NAME, read_scorecard
 from bdpbench.errors import BdpbenchError
 from bdpbench.studies.config import load_config
 

@@ -33,18 +33,23 @@ def code_digest(functions: Iterable[Callable[..., object]], facts: Sequence[str]
         functions: of modules that have a file.
         facts: texts that the meaning depends on as well.
     """
+    roots = list(functions)
+    # Not the modules: where code stands does not matter.
+    parts = [*facts, *(each.__qualname__ for each in roots)]
+    parts += sorted(f"{name}={text}" for (_, name), text in reached_code(roots).items())
+    return hashlib.sha256("\n".join(parts).encode()).hexdigest()
+
+
+def reached_code(functions: Iterable[Callable[..., object]]) -> dict[Place, str]:
+    """All code of this package that functions reach, themselves included, normalised."""
     reached: dict[Place, str] = {}
     waiting = [(each.__module__, each.__qualname__) for each in functions]
-    roots = list(waiting)
     while waiting:
         place = waiting.pop()
         if place not in reached:
             reached[place], further = _read(place)
             waiting.extend(further)
-    # Not the modules: where code stands does not matter.
-    parts = [*facts, *(name for _, name in roots)]
-    parts += sorted(f"{name}={text}" for (_, name), text in reached.items())
-    return hashlib.sha256("\n".join(parts).encode()).hexdigest()
+    return reached
 
 
 @cache

@@ -138,6 +138,11 @@ class View:
 class RunView(View):
     """A run: its parameters and tables.
 
+    Attributes:
+        where: who it is, in errors.
+        given: all of its parameters; metrics ask ``number`` for those that they have declared.
+        duration_s: how long it was simulated, s.
+
     Args:
         parameters: name → value; duration_s (s) is needed.
         tables: name → rows, in the order of time within a flow or link; read when asked for.
@@ -153,7 +158,7 @@ class RunView(View):
         self, parameters: Mapping[str, Scalar], tables: Mapping[str, pl.LazyFrame], where: str
     ) -> None:
         self.run, self.kept, self.where = self, {}, where
-        self._parameters, self._tables = parameters, tables
+        self.given, self._tables = parameters, tables
         self._frames: dict[str, pl.DataFrame] = {}
         self._series: dict[str, dict[Any, pl.DataFrame]] = {}
         self._flows: dict[int, FlowView] = {}
@@ -161,12 +166,11 @@ class RunView(View):
         self._needs: Needs | None = None
         self.duration_s = self.positive("duration_s")
 
-    def parameter(self, name: str, own_name: str = "") -> Scalar | None:
-        """Value of a parameter, that of ``own_name`` first; None where the run has none."""
+    def parameter(self, name: str, own_name: str) -> Scalar | None:
+        """Value of the parameter that stands for ``name``; None where the run has none."""
         if name != "duration_s":
             self.check_declared(Needs(f"parameter {name}", frozenset(), frozenset({name})))
-        value = self._parameters.get(own_name or name)
-        return value if value is not None else self._parameters.get(name)
+        return self.given.get(own_name)
 
     def has_tables(self, names: tuple[str, ...]) -> bool:
         """Whether the run has all of these tables."""
@@ -273,8 +277,8 @@ class FlowView(View):
     def own_name(self, name: str) -> str:
         """A flow's own parameter, ``rtt_1_ms`` of the first flow, goes before ``rtt_ms``."""
         stem, _, unit = name.rpartition("_")
-        count = self.index + 1
-        return f"{stem}_{count}_{unit}" if stem else f"{name}_{count}"
+        own = f"{stem}_{self.index + 1}_{unit}" if stem else f"{name}_{self.index + 1}"
+        return own if self.run.given.get(own) is not None else name
 
     def rows(self, table: str) -> pl.DataFrame:
         """Its rows of a table."""

@@ -17,7 +17,6 @@ from ruamel.yaml import YAML
 
 from bdpbench.contracts.paths import study_dir
 from bdpbench.metrics import DEFINITIONS
-from bdpbench.metrics.registry import REACHED_METRIC
 from bdpbench.score import load_claims, load_published
 from bdpbench.studies.load import load_study
 from bdpbench.studies.runs import Run, expand_tier, format_value

@@ -22,6 +22,7 @@ from bdpbench.studies.load import load_study
 from bdpbench.studies.runs import Run, expand_tier, format_value
 
 FOLDER = study_dir("sharma2006")
+REACHED_METRIC = "time_to_90pct_utilization_kept"
 HEADER = (
     "id,where,page,scenario,select,metric,subject,value,lower,upper,unit,how,why,known_miss,note"
 )

@@ -16,6 +16,9 @@ from bdpbench.studies.load import load_study
 from bdpbench.studies.plan import make_plan, write_specs
 from bdpbench.studies.runs import Run, Selection, expand_tier
 
+# Rooms whose code has a say in values, verdicts and pages.
+_EVALUATING_ROOMS = ("contracts", "studies", "trace", "metrics", "score", "pages")
+
 
 @dataclass(frozen=True)
 class Paths:
@@ -104,14 +107,16 @@ def _evaluation_checksum(study_key: str) -> str:
     """SHA-256 over what turns runs into a report: code, templates, and the study's own files.
 
     As a part of the plan it makes the stages after the simulation run again when a metric, a
-    published number or a template has changed; simulations do not depend on it. What lies in
+    published number or a template has changed; simulations do not depend on it. Which values are
+    measured again is told by the digests that are kept with them. What lies in
     ``reports/published/`` is a result, and no part of it.
     """
-    root = repository_root()
-    folders = (Path(__file__).parents[2], root / "reports", study_dir(study_key))
+    root, package = repository_root(), Path(__file__).parents[2]
+    rooms = (package / room for room in _EVALUATING_ROOMS)
+    folders = (*rooms, root / "reports", study_dir(study_key))
     published = root / "reports" / "published"
     names = ("*.py", "*.yaml", "*.csv", "*.md", "*.html", "*.css", "*.js")
-    digest = hashlib.sha256()
+    digest = hashlib.sha256(sha256_of(Path(__file__).with_name("stages.py")).encode())
     for folder in folders:
         for path in sorted(each for name in names for each in folder.rglob(name)):
             if published in path.parents:

@@ -173,6 +173,9 @@ class _Tables(Mapping[str, "pl.LazyFrame"]):
             raise KeyError(name)
         return load_table(self._run_dir, name, self._outputs)
 
+    def __contains__(self, name: object) -> bool:
+        return name in self._names  # without opening it
+
     def __iter__(self) -> Iterator[str]:
         return iter(self._names)
 

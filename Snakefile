@@ -32,4 +32,6 @@ localrules:
 rule all:
     default_target: True
     input:
+        f"{FOLDER}/metrics.parquet",
+        f"{FOLDER}/scorecard.json",
         f"{FOLDER}/report.html",

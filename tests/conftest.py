@@ -2,14 +2,41 @@
 
 from __future__ import annotations
 
+import fcntl
 import os
+import shutil
 from collections.abc import Callable
 from pathlib import Path
 
 import pytest
 
-from bdpbench.recover import SCRIPTS
 from bdpbench.simulation.build import build_prefix, current_build_id
+
+MadeOnce = Callable[[str, Callable[[Path], None]], Path]
+
+
+@pytest.fixture(scope="session")
+def made_once(tmp_path_factory: pytest.TempPathFactory) -> MadeOnce:
+    """Make a folder that all workers of a test run share: the first that asks for it makes it.
+
+    What is in it must not be changed; a test that changes it takes a copy.
+    """
+    shared = tmp_path_factory.getbasetemp()
+    if "PYTEST_XDIST_WORKER" in os.environ:  # each worker has a folder of its own in the shared one
+        shared = shared.parent
+
+    def make(name: str, fill: Callable[[Path], None]) -> Path:
+        folder, done = shared / name, shared / f"{name}.done"
+        with (shared / f"{name}.lock").open("w") as lock:
+            fcntl.flock(lock, fcntl.LOCK_EX)
+            if not done.exists():
+                shutil.rmtree(folder, ignore_errors=True)
+                folder.mkdir()
+                fill(folder)
+                done.touch()
+        return folder
+
+    return make
 
 
 @pytest.fixture(scope="session")
@@ -30,7 +57,7 @@ def thesis_text() -> Callable[..., str]:
 
     def text(**listings: list[str]) -> str:
         parts = ["A thesis of our own", "", "Contents", "Appendix A ........ 7", ""]
-        for letter in SCRIPTS:
+        for letter in "ABCDEFGH":
             lines = listings.get(letter, ["# Two nodes", "set ns [new Simulator]", "$ns run"])
             parts += [
                 f"Appendix {letter}",

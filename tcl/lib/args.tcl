@@ -1,5 +1,9 @@
-# Checked arguments. A wrong one ends the run before any file is opened: one line on standard
-# error, "error: <script>: <what is wrong, what is expected>", exit status 1.
+# Checked arguments: pairs -key value, in any order. A wrong one ends the run before any file is
+# opened: one line on standard error, "error: <script>: <what is wrong, what is expected>", exit
+# status 1.
+#
+# A table says which keys a script takes, one row a key: {key type unit ?default?}. Keys are named
+# without their dash; one without a default has to be given.
 
 namespace eval ::args {
     # A plain decimal number. Leading zeros are refused because Tcl reads them as octal.
@@ -17,10 +21,13 @@ proc ::args::is_count {value most} {
     return [expr {[regexp {^[1-9][0-9]*$} $value] && $value <= $most}]
 }
 
-# Whether a word is a multiple of 0.01 above 0, but for rounding.
-proc ::args::is_hundredths {value} {
-    return [expr {[is_number $value] && $value > 0.009
-        && abs(100 * $value - round(100 * $value)) < 1e-9}]
+# Whether a word is a multiple of a step above 0, but for rounding.
+proc ::args::is_multiple {value step} {
+    if {![is_number $value] || $value < 0.9 * $step} {
+        return 0
+    }
+    set steps [expr {$value / double($step)}]
+    return [expr {abs($steps - round($steps)) < 1e-9 * $steps}]
 }
 
 # End the run with a message about a script's arguments.
@@ -32,7 +39,7 @@ proc ::args::fail {message} {
 # What a value of some type should have been; "" when it is of that type. Types:
 #   number      any decimal number                  positive     a number above 0
 #   nonnegative a number of 0 or more               count ?MAX?  an integer, 1 to MAX (10^9)
-#   bit         0 or 1                              hundredths   a multiple of 0.01, above 0
+#   bit         0 or 1                              multiple S   a multiple of S, above 0
 #   directory   an existing, writable directory     one_of A B   one of these words
 #   matching    RE EXPECTED: a word of this form, which EXPECTED describes
 proc ::args::complaint {type value} {
@@ -52,7 +59,7 @@ proc ::args::complaint {type value} {
             set ok [is_count $value $most]
             set expected "an integer from 1 to $most"
         }
-        hundredths {set ok [is_hundredths $value]; set expected "a multiple of 0.01"}
+        multiple {set ok [is_multiple $value $rest]; set expected "a multiple of $rest"}
         bit {set ok [expr {$value in {0 1}}]; set expected "0 or 1"}
         directory {
             set ok [expr {[file isdirectory $value] && [file writable $value]}]
@@ -73,28 +80,76 @@ proc ::args::checked {name type unit value} {
         set in [expr {$unit eq "" ? "" : " ($unit)"}]
         fail "$name is '$value', expected $expected$in"
     }
-    return [expr {$type eq "directory" ? [file normalize $value] : $value}]
+    # Numbers stay the words that they were: expr would make 0.10000000000000001 of 0.1.
+    if {$type eq "directory"} {
+        return [file normalize $value]
+    }
+    return $value
 }
 
-# Read a script's arguments into global variables of their names. spec: a list of
-# {name type unit ?default?}, in their order; those with a default come last and may be left out.
-proc ::args::read {spec} {
+# The arguments as a dict key -> value.
+proc ::args::pairs {} {
     global argv
-    set names [lmap row $spec {lindex $row 0}]
-    if {[llength $argv] > [llength $spec]} {
-        fail "[llength $argv] arguments, expected [llength $spec]: [join $names { }]"
-    }
-    set i 0
-    foreach row $spec {
-        lassign $row name type unit default
-        if {$i < [llength $argv]} {
-            set value [lindex $argv $i]
-        } elseif {[llength $row] == 4} {
-            set value $default
-        } else {
-            fail "argument '$name' is missing, expected: [join $names { }]"
+    set given [dict create]
+    foreach {key value} $argv {
+        if {![string match -* $key]} {
+            fail "'$key' is not a key: arguments are pairs -key value"
         }
-        set ::$name [checked $name $type $unit $value]
-        incr i
+        set key [string range $key 1 end]
+        if {[dict exists $given $key]} {
+            fail "-$key is given twice"
+        }
+        dict set given $key $value
     }
+    if {[llength $argv] % 2} {
+        fail "[lindex $argv end] has no value: arguments are pairs -key value"
+    }
+    return $given
+}
+
+# Take the keys of a table out of a dict (a variable of the caller) and return their values,
+# checked. prefix stands before each key in the dict, such as "flow.0.", and in messages.
+proc ::args::take {given_name table {prefix ""}} {
+    upvar $given_name given
+    set taken [dict create]
+    foreach row $table {
+        lassign $row key type unit default
+        set name $prefix$key
+        if {[dict exists $given $name]} {
+            dict set taken $key [checked -$name $type $unit [dict get $given $name]]
+        } elseif {[llength $row] == 4} {
+            dict set taken $key $default
+        } else {
+            fail "-$name is missing"
+        }
+        dict unset given $name
+    }
+    return $taken
+}
+
+# Take all keys that begin with a prefix out of a dict (a variable of the caller) and return them
+# without it.
+proc ::args::take_prefixed {given_name prefix} {
+    upvar $given_name given
+    set taken [dict create]
+    dict for {key value} [dict filter $given key $prefix*] {
+        dict set taken [string range $key [string length $prefix] end] $value
+        dict unset given $key
+    }
+    return $taken
+}
+
+# End the run if keys are left that no table has; remark tells more of the reason.
+proc ::args::refuse_rest {given {remark ""}} {
+    if {[dict size $given] > 0} {
+        fail "unknown key -[lindex [dict keys $given] 0]$remark"
+    }
+}
+
+# The arguments of a script that takes the keys of a table and no others, as a dict.
+proc ::args::read {table} {
+    set given [pairs]
+    set taken [take given $table]
+    refuse_rest $given
+    return $taken
 }

@@ -1,19 +1,27 @@
 # What is recorded of a run, and when. The procedures that write the files are those of utils.tcl;
-# the globals set here are the ones that it documents.
+# the globals set here are the ones that it documents. Needs utils.tcl, topology.tcl.
+#
+#   cwnd_hstcp<i>.out   every sample_s: time, cwnd, further variables of the agent of flow i
+#   tput_hstcp<i>.out   every second: time, throughput of flow i
+#   queue.out           every queue_sample_s; util.out: every 0.1 s; report.txt: see utils.tcl
+#   pckts.trq           where packets are traced: ns-2's trace of the bottleneck's queues
 
-# Open report.txt and util.out in the directory of the output files.
-proc open_report {datadir} {
-    global frep urep
+# Say how long the run is (s) and what the bottleneck can carry (Mbit/s), and open report.txt and
+# util.out in the directory of the output files.
+proc open_report {duration_s mbps datadir} {
+    global endtime bandwidth frep urep
+    set endtime $duration_s
+    set bandwidth $mbps
     set frep [open $datadir/report.txt w]
     set urep [open $datadir/util.out w]
 }
 
-# Watch the bottleneck n1 -> n2 and its back path: queue.out with a line every sample_s.
-proc monitor_bottleneck {datadir sample_s} {
+# Watch the bottleneck n1 -> n2 and its back path: queue.out with a line every queue_sample_s.
+proc monitor_bottleneck {datadir queue_sample_s} {
     global ns n1 n2 qmon qfp fmon fmon2
     set qmon [$ns monitor-queue $n1 $n2 ""]
     set qfp [open $datadir/queue.out w]
-    print-queue $sample_s $qfp
+    print-queue $queue_sample_s $qfp
     set fmon [$ns makeflowmon Fid]
     $ns attach-fmon [$ns link $n1 $n2] $fmon
     set fmon2 [$ns makeflowmon Fid]
@@ -28,24 +36,23 @@ proc trace_packets {datadir} {
     $ns trace-queue $n2 $n1 $trace_file
 }
 
-# Give a sender endless data from start_s on.
-proc start_transfer {agent start_s} {
-    global ns endtime
-    set ftp [$agent attach-app FTP]
-    $ns at $start_s "$ftp start"
-    $ns at [expr {$endtime + 5}] "$ftp stop"
+# Record a flow's cwnd and some more of its agent's variables every sample_s, and its throughput
+# every second. index is part of the file names: the flow's id where there are several flows, ""
+# where there is one.
+proc record_flow {agent fid index more sample_s datadir} {
+    set element [expr {$index eq "" ? "" : "($index)"}]
+    upvar #0 cfp_hs$element cwnd_file
+    set cwnd_file [open $datadir/cwnd_hstcp$index.out w]
+    print-variables $agent [concat cwnd_ $more] $sample_s $cwnd_file
+    record_throughput $fid $element $datadir/tput_hstcp$index.out
 }
 
-# Record a flow's cwnd every sample_s and its throughput every second. index is part of the file
-# names: the flow's id where there are several flows, "" where there is one.
-proc record_flow {agent fid index protocol datadir sample_s} {
+# Record a flow's throughput every second. element: "" or "(<fid>)", the part of the globals of
+# utils.tcl that is the flow's.
+proc record_throughput {fid element path} {
     global fmon
-    set element [expr {$index eq "" ? "" : "($index)"}]
-    upvar #0 cfp_hs$element cwnd_file tput_hs$element tput_file lastKBytes$element last_kB
-    set cwnd_file [open $datadir/cwnd_hstcp$index.out w]
-    set tput_file [open $datadir/tput_hstcp$index.out w]
-    set writer [expr {$protocol eq "BIC" ? "print-cwnd-bic" : "print-cwnd"}]
-    $writer $agent $sample_s $cwnd_file
+    upvar #0 tput_hs$element tput_file lastKBytes$element last_kB
+    set tput_file [open $path w]
     set last_kB 0
     print-th-one $fid $fmon 1
 }
@@ -54,7 +61,7 @@ proc record_flow {agent fid index protocol datadir sample_s} {
 # progress reports and util.out; then run.
 proc run_to_end {fids} {
     global ns endtime fmon
-    # An odd whole number of seconds has its half rounded down, as in the appendices.
+    # An odd whole number of seconds has its half rounded down.
     set halftime [expr {$endtime / 2}]
     foreach fid $fids {
         $ns at $halftime "print-stat-one-pre $fid $fmon"

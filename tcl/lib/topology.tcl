@@ -1,14 +1,31 @@
-# Nodes and links. Every network of the study is a dumbbell: senders, two routers, receivers.
+# The simulator, nodes and links. The network is a dumbbell: senders, two routers, receivers.
+
+namespace eval ::topology {
+    # Keys of a script (args.tcl) with this network: rates in Mbit/s, delays in ms one way. The
+    # delay of a sender's access link is a key of its flow.
+    variable keys {
+        {bottleneck_mbps positive Mbit/s}
+        {bottleneck_delay_ms nonnegative ms}
+        {access_mbps positive Mbit/s}
+        {receiver_delay_ms nonnegative ms}
+        {buffer_pkts count packets}
+    }
+}
 
 # Make the Simulator (global ns) with the packet headers that TCP needs, or others, and no more,
-# which saves memory and time. run: 1, 2, ... picks a substream of the random numbers of seed.
-proc new_simulator {run {seed 9999} {headers {Flags IP TCP}}} {
-    global ns defaultRNG
+# which saves memory and time.
+proc new_simulator {{headers {Flags IP TCP}}} {
+    global ns
     remove-all-packet-headers
     add-packet-header {*}$headers
     set ns [new Simulator]
+}
+
+# Begin a substream, 1, 2, ..., of the random numbers of a seed.
+proc seed_random {substream {seed 9999}} {
+    global defaultRNG
     $defaultRNG seed $seed
-    for {set i 1} {$i < $run} {incr i} {
+    for {set i 1} {$i < $substream} {incr i} {
         $defaultRNG next-substream
     }
 }
@@ -38,19 +55,4 @@ proc make_hosts {mbps sender_delay_ms receiver_delay_ms buffer_pkts} {
     join_nodes $sender $n1 $mbps $sender_delay_ms $buffer_pkts
     join_nodes $receiver $n2 $mbps $receiver_delay_ms $buffer_pkts
     return [list $sender $receiver]
-}
-
-# Lose one packet of a flow as it enters the bottleneck, counted as a drop there: its
-# drop_packet-th, retransmissions included.
-proc drop_one_packet {fid drop_packet} {
-    global ns n1 n2
-    set model [new ErrorModel/Periodic]
-    $model unit pkt
-    $model set offset_ $drop_packet
-    $model set burstlen_ 1
-    $model set period_ 100000000 ;# packets: no second drop in any run of the study
-    set module [new ErrorModule Fid]
-    [$ns link $n1 $n2] errormodule $module
-    $module insert $model
-    $module bind $model $fid
 }

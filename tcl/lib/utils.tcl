@@ -1,8 +1,7 @@
-# utils.tcl: what the scripts of the study measure and write.
+# utils.tcl: what scripts measure and write.
 #
-# Appendices C to H of P. Sharma's thesis (2006) source a file of this name that the thesis does
-# not print; this one is written anew from how the appendices call it. It is usable alone: it
-# sources nothing and needs only these globals of the script that sources it.
+# It is usable alone, as by scripts that were not written for bdpbench and that source a file of
+# this name: it sources nothing and needs only these globals of the script that sources it.
 #
 #   ns                  the Simulator
 #   endtime             s, simulated time at which the script calls finish
@@ -14,7 +13,7 @@
 #   lastKBytes          kB seen by print-th-one              } arrays by flow id with several
 #
 # Files (blank-separated, times in s with two decimals)
-#   cwnd_*.out   time cwnd                      packets; BIC adds its four delay variables
+#   cwnd_*.out   time cwnd ...                  packets; then the further variables recorded
 #   tput_*.out   time throughput                Mbit/s of the flow over the interval that ends now
 #   queue.out    time length drops              packets in the queue now; drops since the start
 #   util.out     time throughput                Mbit/s of all flows over the interval that ends now
@@ -100,24 +99,23 @@ proc ::utils::write_stats {subject monitor} {
     fact $subject.total_drops $drops packets
 }
 
-# Every interval (s), from now on: time and cwnd of an agent.
-proc print-cwnd {flow interval fp} {
+# Every interval (s), from now on: time and some variables of an agent.
+proc print-variables {flow names interval fp} {
     global ns
     set now [$ns now]
-    puts $fp "[format %.2f $now] [$flow sampled cwnd_] "
-    $ns at [::utils::next_sample $now $interval] [list print-cwnd $flow $interval $fp]
+    puts $fp "[format %.2f $now] [join [lmap name $names {$flow sampled $name}] { }] "
+    $ns at [::utils::next_sample $now $interval] [list print-variables $flow $names $interval $fp]
+}
+
+# The same with cwnd alone.
+proc print-cwnd {flow interval fp} {
+    print-variables $flow cwnd_ $interval $fp
 }
 
 # The same for BIC, with its smallest, mean and largest delay and its low-utilization indication.
 proc print-cwnd-bic {flow interval fp} {
-    global ns
-    set now [$ns now]
-    set fields [list [format %.2f $now] [$flow sampled cwnd_]]
-    foreach name {delay_min delay_avg delay_max low_utilization_indication} {
-        lappend fields [$flow sampled bic_${name}_]
-    }
-    puts $fp "[join $fields { }] "
-    $ns at [::utils::next_sample $now $interval] [list print-cwnd-bic $flow $interval $fp]
+    print-variables $flow {cwnd_ bic_delay_min_ bic_delay_avg_ bic_delay_max_
+        bic_low_utilization_indication_} $interval $fp
 }
 
 # Every interval (s): throughput of flow fid over the interval that ends now. Zero as long as the
@@ -216,7 +214,8 @@ proc finish {} {
     $ns at [$ns now] ::utils::end_run
 }
 
-# Complete the report (Appendices C to F never ask for print-stat-all), close the files, leave ns.
+# Complete the report (a script with one flow need not ask for print-stat-all), close the files,
+# leave ns.
 proc ::utils::end_run {} {
     if {!$::utils::link_stats_written} {
         print-stat-all

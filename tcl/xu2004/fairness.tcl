@@ -1,33 +1,58 @@
-# Two flows of one protocol over a bottleneck of 10 Mbit/s (section 4.3): the first has an RTT of
-# 25 ms, the second one of factor times 25 ms, by the delay of its sender's link.
+# Two flows over one bottleneck (section 4.3), whose RTTs differ by the delays of their senders' links.
 #
-# Arguments: endtime (s) protocol factor (of the RTTs, 1 or more) buffer (packets)
-#            run (substream of the random numbers) DATADIR
-source [file join [file dirname [info script]] .. lib bdpbench.tcl]
-
-::args::read [list {endtime positive s} [list protocol [::xu2004::protocol_type] ""] \
-    {factor positive ""} {buffer count packets} {run {count 1000000} ""} {DATADIR directory ""}]
-if {$factor < 1} {
-    ::args::fail "factor is '$factor', expected 1 or more"
-}
-new_simulator $run
-::xu2004::set_defaults
+# Arguments are pairs -key value, in any order (tcl/lib/args.tcl):
+#   -duration_s s                -bottleneck_mbps Mbit/s       -bottleneck_delay_ms ms (one way)
+#   -access_mbps Mbit/s          -receiver_delay_ms ms         -buffer_pkts packets
+#   -sample_s s, of the senders, a multiple of 0.001           -queue_sample_s s, of queue.out, too
+#   -substream 1, 2, ... of the random numbers                 -datadir directory of the output
+#   -flows 2, and the keys of flows 0 and 1 and class defaults as tcl/lib/flows.tcl has them
+#
 # Without any randomness one flow's packets meet a full queue again and again and the other's never
-# (phase effects, Floyd and Jacobson 1992). So a packet leaves its sender up to the time that a
-# packet takes at the bottleneck later, 1,040 bytes at 10 Mbit/s.
-Agent/TCP set overhead_ 0.000832
-make_bottleneck 10 12.5 $buffer
-set fmon [$ns makeflowmon Fid]
-$ns attach-fmon [$ns link $n1 $n2] $fmon
-set agents {}
-foreach fid {0 1} rtt_ms [list 25 [expr {25.0 * $factor}]] {
-    lassign [::xu2004::host_pair [expr {($rtt_ms - 25) / 2}]] sender receiver
-    set agent [::xu2004::connect $protocol $sender $receiver $fid]
-    ::xu2004::record_sender $agent $fid $DATADIR
-    set tput_hs($fid) [open $DATADIR/throughput$fid.out w]
-    set lastKBytes($fid) 0
-    print-th-one $fid $fmon 1
-    lappend agents $agent
+# (phase effects, Floyd and Jacobson 1992). So packets should leave their senders up to the time that
+# a packet takes at the bottleneck later: overhead_ of Agent/TCP, 1,040 bytes at 10 Mbit/s.
+#
+# Writes the files of common.tcl and throughput0.out, throughput1.out (every second, Mbit/s).
+source [file join [file dirname [info script]] .. lib args.tcl]
+source [file join [file dirname [info script]] .. lib defaults.tcl]
+source [file join [file dirname [info script]] .. lib agents.tcl]
+source [file join [file dirname [info script]] .. lib topology.tcl]
+source [file join [file dirname [info script]] .. lib flows.tcl]
+source [file join [file dirname [info script]] .. lib traffic.tcl]
+source [file join [file dirname [info script]] .. lib utils.tcl]
+source [file join [file dirname [info script]] .. lib monitors.tcl]
+source [file join [file dirname [info script]] common.tcl]
+
+namespace eval ::fairness {
+    variable keys [concat $::topology::keys {
+        {sample_s {multiple 0.001} s}
+        {queue_sample_s {multiple 0.001} s}
+        {substream {count 1000000} ""}
+    }]
 }
-::xu2004::record_bottleneck $DATADIR
-::xu2004::run $agents 0
+
+# Add flow 0 or 1 of a configuration with its hosts and records; returns the sender.
+proc ::fairness::add {config fid} {
+    dict with config {}
+    set agent [::flows::add $config $fid]
+    set more [dict get [lindex $flows $fid] record]
+    ::xu2004::record_sender $agent $fid $more $sample_s $datadir
+    record_throughput $fid ($fid) $datadir/throughput$fid.out
+    return $agent
+}
+
+# Build the network of a configuration and run it.
+proc ::fairness::run {config} {
+    global ns n1 n2 fmon
+    dict with config {}
+    new_simulator
+    ::flows::prepare $config
+    seed_random $substream
+    make_bottleneck $bottleneck_mbps $bottleneck_delay_ms $buffer_pkts
+    set fmon [$ns makeflowmon Fid]
+    $ns attach-fmon [$ns link $n1 $n2] $fmon
+    set agents [lmap fid {0 1} {add $config $fid}]
+    ::xu2004::record_bottleneck $queue_sample_s $datadir
+    ::xu2004::run $agents $flows $duration_s
+}
+
+::fairness::run [::flows::read $::fairness::keys {one_of 2}]

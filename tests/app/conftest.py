@@ -12,36 +12,75 @@ import pytest
 from bdpbench.contracts.paths import repository_root
 
 Workspace = Callable[..., "subprocess.CompletedProcess[str]"]
+MadeOnce = Callable[[str, Callable[[Path], None]], Path]
+
+EVENTS = "events.jsonl"
+
+
+def _write_config(folder: Path) -> None:
+    """A configuration with the study of tests/data/dumbbell."""
+    studies = folder / "config" / "studies"
+    shutil.copytree(repository_root() / "tests" / "data" / "dumbbell", studies / "dumbbell")
+    config = (repository_root() / "config" / "config.yaml").read_text()
+    (folder / "config" / "config.yaml").write_text(
+        config.replace("study: sharma2006", "study: dumbbell")
+    )
+
+
+def _bdpbench(folder: Path, *arguments: str) -> subprocess.CompletedProcess[str]:
+    return subprocess.run(
+        [sys.executable, "-m", "bdpbench", *arguments],
+        capture_output=True,
+        text=True,
+        env={
+            **os.environ,
+            "PYTHONPATH": str(repository_root() / "pipeline"),
+            "BDPBENCH_CONFIG": str(folder / "config"),
+            "BDPBENCH_RESULTS": str(folder / "results"),
+        },
+        check=False,
+    )
 
 
 @pytest.fixture
 def workspace(tmp_path: Path) -> Path:
     """A configuration with the study of tests/data/dumbbell, and an empty results folder."""
-    studies = tmp_path / "config" / "studies"
-    shutil.copytree(repository_root() / "tests" / "data" / "dumbbell", studies / "dumbbell")
-    config = (repository_root() / "config" / "config.yaml").read_text()
-    (tmp_path / "config" / "config.yaml").write_text(
-        config.replace("study: sharma2006", "study: dumbbell")
-    )
+    _write_config(tmp_path)
     return tmp_path
 
 
 @pytest.fixture
 def bdpbench(workspace: Path, ns_binary: Path) -> Workspace:
     """Run bdpbench in the workspace; ns-2 is the real one."""
+    return lambda *arguments: _bdpbench(workspace, *arguments)
 
-    def run(*arguments: str) -> subprocess.CompletedProcess[str]:
-        return subprocess.run(
-            [sys.executable, "-m", "bdpbench", *arguments],
-            capture_output=True,
-            text=True,
-            env={
-                **os.environ,
-                "PYTHONPATH": str(repository_root() / "pipeline"),
-                "BDPBENCH_CONFIG": str(workspace / "config"),
-                "BDPBENCH_RESULTS": str(workspace / "results"),
-            },
-            check=False,
-        )
 
-    return run
+@pytest.fixture(scope="session")
+def finished_once(made_once: MadeOnce, ns_binary: Path) -> Path:
+    """A workspace whose study `bdpbench run --json` has finished; EVENTS is what it said."""
+
+    def run(folder: Path) -> None:
+        _write_config(folder)
+        done = _bdpbench(folder, "run", "--backend", "native", "--json")
+        assert done.returncode == 0, done.stdout + done.stderr
+        (folder / EVENTS).write_text(done.stdout)
+
+    return made_once("finished", run)
+
+
+@pytest.fixture
+def finished(workspace: Path, finished_once: Path) -> Path:
+    """The workspace with every run of its study simulated, and its report written."""
+    shutil.copytree(finished_once / "results", workspace / "results")
+    return workspace
+
+
+@pytest.fixture(scope="session")
+def published_once(made_once: MadeOnce, finished_once: Path) -> Path:
+    """What `bdpbench publish` keeps of the finished study."""
+
+    def publish(folder: Path) -> None:
+        done = _bdpbench(finished_once, "publish", "-o", str(folder))
+        assert done.returncode == 0, done.stderr
+
+    return made_once("published", publish) / "dumbbell"

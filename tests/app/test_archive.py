@@ -21,15 +21,22 @@ from bdpbench.contracts.paths import repository_root
 Run = Callable[..., "subprocess.CompletedProcess[str]"]
 
 
-@pytest.fixture
-def finished(workspace: Path, bdpbench: Run) -> Path:
-    """The workspace with every run of the study of tests/data/dumbbell simulated."""
-    plan = json.loads(Path(bdpbench("plan").stdout.strip()).read_text())
-    for run in plan["runs"]:
-        run_dir = workspace / "results" / "runs" / run["run_id"]
-        done = bdpbench("simulate", "--backend", "native", str(run_dir))
-        assert done.returncode == 0, done.stderr
-    return workspace
+@pytest.fixture(scope="session")
+def archived_once(made_once: Callable[..., Path], finished_once: Path) -> Path:
+    """Archive of the finished study, with its runs, made by a copy of the checkout."""
+
+    def archive(folder: Path) -> None:
+        said = _archive(
+            _checkout(folder / "checkout"),
+            finished_once,
+            folder / "a.zip",
+            TZ="UTC",
+            LC_ALL="C.UTF-8",
+            UMASK="022",
+        )
+        (folder / "said.txt").write_text(said)
+
+    return made_once("archived", archive) / "a.zip"
 
 
 def _checkout(target: Path) -> Path:
@@ -75,27 +82,26 @@ def _archive(checkout: Path, workspace: Path, out: Path, **environment: str) -> 
 
 
 def test_the_same_results_archive_to_the_same_bytes_anywhere(
-    finished: Path, tmp_path: Path
+    finished_once: Path, archived_once: Path, tmp_path: Path
 ) -> None:
-    one, two = tmp_path / "one", tmp_path / "some" / "other" / "place"
-    first = _checkout(one / "checkout")
-    second = _checkout(two / "sources")
-    other = two / "workspace"
-    shutil.copytree(finished / "config", other / "config")
-    shutil.copytree(finished / "results", other / "results", copy_function=shutil.copyfile)
-    said = _archive(first, finished, one / "a.zip", TZ="UTC", LC_ALL="C.UTF-8", UMASK="022")
-    _archive(second, other, two / "b.zip", TZ="Asia/Kathmandu", LC_ALL="C", UMASK="077")
-    content = (one / "a.zip").read_bytes()
-    assert content == (two / "b.zip").read_bytes()
-    assert hashlib.sha256(content).hexdigest() in said
-    with zipfile.ZipFile(one / "a.zip") as archive:
-        _tells_of_no_machine(archive, tmp_path)
+    place = tmp_path / "some" / "other" / "place"
+    workspace = place / "workspace"
+    for part in ("config", "results"):
+        shutil.copytree(finished_once / part, workspace / part, copy_function=shutil.copyfile)
+    sources = _checkout(place / "sources")
+    other = dict(TZ="Asia/Kathmandu", LC_ALL="C", UMASK="077")
+    _archive(sources, workspace, place / "b.zip", **other)
+    content = archived_once.read_bytes()
+    assert content == (place / "b.zip").read_bytes()
+    assert hashlib.sha256(content).hexdigest() in archived_once.with_name("said.txt").read_text()
+    with zipfile.ZipFile(archived_once) as archive:
+        _tells_of_no_machine(archive, tmp_path, finished_once, archived_once.parent)
         _holds_what_it_should(archive)
 
 
-def _tells_of_no_machine(archive: zipfile.ZipFile, tmp_path: Path) -> None:
+def _tells_of_no_machine(archive: zipfile.ZipFile, *folders: Path) -> None:
     """No path of this machine, and not its name, in anything but bdpbench's own sources."""
-    private = [str(tmp_path), str(repository_root()), str(Path(sys.prefix))]
+    private = [str(path) for path in (*folders, repository_root(), Path(sys.prefix))]
     if len(socket.gethostname()) > 4:
         private.append(socket.gethostname())
     for name in archive.namelist():
@@ -138,23 +144,18 @@ def _holds_what_it_should(archive: zipfile.ZipFile) -> None:
 
 
 def test_an_archive_verifies_and_compares_as_equal_with_its_results(
-    finished: Path, bdpbench: Run, tmp_path: Path
+    bdpbench: Run, archived_once: Path, published_once: Path, tmp_path: Path
 ) -> None:
-    archive = tmp_path / "a.zip"
-    done = bdpbench("archive", "-o", str(archive))
-    assert done.returncode == 0, done.stderr
+    archive = shutil.copy(archived_once, tmp_path / "a.zip")
     done = bdpbench("verify", str(archive))
     assert done.returncode == 0, done.stderr
     assert "whole: every file is there and has its checksum" in done.stdout
 
-    done = bdpbench("publish", "-o", str(tmp_path / "published"))
-    assert done.returncode == 0, done.stderr
-    published = tmp_path / "published" / "dumbbell"
     with zipfile.ZipFile(archive) as found:
-        for path in published.iterdir():
+        for path in published_once.iterdir():
             if path.name != "README.md":  # the archive's says more
                 assert found.read(path.name) == path.read_bytes(), path.name
-    done = bdpbench("compare", str(archive), str(published))
+    done = bdpbench("compare", str(archive), str(published_once))
     assert done.returncode == 0, done.stderr
     assert re.search(r"(\d+) metrics compared: \1 equal, 0 moved", done.stdout)
     assert "differ" not in done.stdout
@@ -162,7 +163,7 @@ def test_an_archive_verifies_and_compares_as_equal_with_its_results(
     content = bytearray(archive.read_bytes())
     content[len(content) // 3] ^= 1
     archive.write_bytes(content)
-    for command in (("verify",), ("compare", str(published))):
+    for command in (("verify",), ("compare", str(published_once))):
         done = bdpbench(*command, str(archive))
         assert done.returncode == 1
         assert "is not whole" in done.stderr
@@ -170,10 +171,8 @@ def test_an_archive_verifies_and_compares_as_equal_with_its_results(
 
 
 def test_another_buffer_moves_metrics_beyond_their_bounds(
-    finished: Path, bdpbench: Run, tmp_path: Path
+    finished: Path, bdpbench: Run, published_once: Path, tmp_path: Path
 ) -> None:
-    done = bdpbench("publish", "-o", str(tmp_path / "first"))
-    assert done.returncode == 0, done.stderr
     study = finished / "config" / "studies" / "dumbbell" / "study.yaml"
     study.write_text(study.read_text().replace("buffer_pkts: 50", "buffer_pkts: 5"))
     done = bdpbench("run", "--backend", "native")
@@ -181,7 +180,7 @@ def test_another_buffer_moves_metrics_beyond_their_bounds(
     second = finished / "results" / "dumbbell" / "quick"
     page, data = tmp_path / "c.html", tmp_path / "c.json"
     done = bdpbench(
-        *("compare", str(tmp_path / "first" / "dumbbell"), str(second)),
+        *("compare", str(published_once), str(second)),
         *("--html", str(page), "--json", str(data)),
     )
     assert done.returncode == 1, done.stderr
@@ -197,15 +196,13 @@ def test_another_buffer_moves_metrics_beyond_their_bounds(
 
 
 def test_a_published_folder_of_an_earlier_version_is_still_compared(
-    finished: Path, bdpbench: Run, tmp_path: Path
+    bdpbench: Run, published_once: Path, tmp_path: Path
 ) -> None:
-    bdpbench("publish", "-o", str(tmp_path))
-    folder = tmp_path / "dumbbell"
     old = tmp_path / "old"
-    shutil.copytree(folder, old)
+    shutil.copytree(published_once, old)
     for name in ("runs.json", "provenance.json", "metrics.parquet"):
         (old / name).unlink()
-    done = bdpbench("compare", str(old), str(folder))
+    done = bdpbench("compare", str(old), str(published_once))
     assert done.returncode == 0, done.stderr
     assert re.search(r"(\d+) metrics compared: \1 equal", done.stdout)
 

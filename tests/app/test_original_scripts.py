@@ -21,7 +21,17 @@ protocols:
   HS: {label: HS-TCP, colour: "#336699"}
 topologies:
   small:
-    parameters: {bottleneck_mbps: 8, buffer_pkts: 20, packet_bytes: 1000, rtt_ms: 20}
+    parameters:
+      bottleneck_mbps: 8
+      bottleneck_delay_ms: 9
+      access_mbps: 100
+      access_delay_ms: 0
+      receiver_delay_ms: 1
+      buffer_pkts: 20
+      packet_bytes: 1000
+      sample_s: 0.1
+      queue_sample_s: 0.1
+      substream: 1
 output_sets:
   one: [{file: util.out, table: utilization, link: bottleneck}]
 scenarios:
@@ -29,8 +39,24 @@ scenarios:
     title: One flow
     topology: small
     script: sharma2006/single_flow.tcl
-    arguments: %s
+    arguments:
+      [bottleneck_mbps, bottleneck_delay_ms, access_mbps, receiver_delay_ms, buffer_pkts, sample_s,
+       queue_sample_s, substream]
     parameters: {protocol: HS}
+    defaults: {Agent/TCP: {packetSize_: $packet_bytes}}
+    flows: [{}]
+    original:
+      script: single_flow.tcl
+      arguments: %s
+      fixed: {bottleneck_mbps: 8, buffer_pkts: 20, packet_bytes: 1000%s}
+      implied:
+        bottleneck_delay_ms: its only link has 9 ms
+        access_mbps: it has no access links
+        access_delay_ms: it has no access links
+        receiver_delay_ms: it has no access links
+        sample_s: it records no cwnd
+        queue_sample_s: it records no queue
+        substream: it draws no random numbers
     outputs: one
     tiers:
       quick: [{duration_s: 2}]
@@ -70,10 +96,10 @@ $ns run
 def study(workspace: Path) -> Callable[[str], Path]:
     """A study of one scenario, and a folder with a script for it."""
 
-    def write(arguments: str = "[duration_s, protocol, DATADIR]") -> Path:
+    def write(arguments: str = "[duration_s, protocol, DATADIR]", fixed: str = "") -> Path:
         path = workspace / "config" / "studies" / "mine" / "study.yaml"
         path.parent.mkdir()
-        path.write_text(STUDY % arguments)
+        path.write_text(STUDY % (arguments, fixed))
         folder = workspace / "originals"
         folder.mkdir()
         (folder / "single_flow.tcl").write_text(SCRIPT)
@@ -112,7 +138,7 @@ def test_scripts_of_the_command_line_are_run(
 def test_a_script_that_writes_into_a_folder_named_like_the_protocol(
     workspace: Path, bdpbench: Run, study: Callable[..., Path]
 ) -> None:
-    folder = study("[protocol, duration_s, DATADIR]")
+    folder = study("[protocol]", ", duration_s: 2")
     script = folder / "single_flow.tcl"
     text = SCRIPT.replace("[lindex $argv 0]", "2", 1).replace("$argv 1", "$argv 0")
     script.write_text(text.replace("[lindex $argv 2]", "$flow_type"))
@@ -138,7 +164,7 @@ def test_scenarios_that_keep_their_script_are_told(
     folder = study()
     path = workspace / "config" / "studies" / "mine" / "study.yaml"
     other = path.read_text().split("scenarios:\n")[1].replace("  flow:", "  other:")
-    path.write_text(path.read_text() + other.replace("single_flow", "rtt"))
+    path.write_text(path.read_text() + other.replace("script: single_flow", "script: rtt"))
     done = bdpbench("run", "mine", "-n", "--scripts", str(folder))
     assert done.returncode == 0, done.stdout + done.stderr
     assert f"other keeps its script: no script {folder / 'rtt.tcl'}" in done.stdout

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import json
-import shutil
 import subprocess
 from collections.abc import Callable
 from pathlib import Path
@@ -11,7 +10,7 @@ from pathlib import Path
 import polars as pl
 import pytest
 
-from bdpbench.app.say.summary import totals_sentence
+from bdpbench.app.say.totals import totals_sentence
 
 Run = Callable[..., "subprocess.CompletedProcess[str]"]
 
@@ -32,13 +31,9 @@ def _simulate(bdpbench: Run, run_dirs: list[Path]) -> None:
 
 
 def test_a_finished_tier_is_published_in_equal_bytes(
-    workspace: Path, bdpbench: Run, planned: list[Path]
+    finished: Path, bdpbench: Run, published_once: Path
 ) -> None:
-    _simulate(bdpbench, planned)
-    out = workspace / "published"
-    done = bdpbench("publish", "-o", str(out))
-    assert done.returncode == 0, done.stderr
-    files = {path.name: path.read_bytes() for path in (out / "dumbbell").iterdir()}
+    files = {path.name: path.read_bytes() for path in published_once.iterdir()}
     assert set(files) == {
         "report.html",
         "metrics.csv",
@@ -54,10 +49,12 @@ def test_a_finished_tier_is_published_in_equal_bytes(
     assert card["totals"] == {"reproduced": 1, "close": 0, "not_reproduced": 0, "not_run": 1}
     assert totals_sentence(card) in files["README.md"].decode()
     assert "| Vegas | 0 | 0 | 0 | 1 |" in files["README.md"].decode()
-    assert set(pl.read_csv(files["metrics.csv"])["run_id"]) == {path.name for path in planned}
+    assert set(pl.read_csv(files["metrics.csv"])["run_id"]) == {
+        path.name for path in (finished / "results" / "runs").iterdir()
+    }
     assert "no results yet" not in files["report.html"].decode()
 
-    shutil.rmtree(out)
+    out = finished / "published"
     assert bdpbench("publish", "-o", str(out)).returncode == 0
     assert {path.name: path.read_bytes() for path in (out / "dumbbell").iterdir()} == files
 
@@ -84,24 +81,21 @@ def test_missing_runs_are_told_and_published_only_when_asked_for(
     assert "1 of 3 runs are missing." in (out / "dumbbell" / "README.md").read_text()
 
 
-def test_results_of_another_study_or_build_are_not_published(
-    workspace: Path, bdpbench: Run, planned: list[Path]
-) -> None:
-    _simulate(bdpbench, planned)
-    study = workspace / "config" / "studies" / "dumbbell" / "study.yaml"
+def test_results_of_another_study_or_build_are_not_published(finished: Path, bdpbench: Run) -> None:
+    study = finished / "config" / "studies" / "dumbbell" / "study.yaml"
     text = study.read_text()
     study.write_text(text.replace("buffer_pkts: 50", "buffer_pkts: 51"))
-    refused = bdpbench("publish", "-o", str(workspace / "published"))
+    refused = bdpbench("publish", "-o", str(finished / "published"))
     assert refused.returncode == 1
     assert "1 of 3 runs have no results" in refused.stderr
     assert "1 of them are new or have changed since the last run" in refused.stderr
 
     study.write_text(text)
-    plan = workspace / "results" / "dumbbell" / "quick" / "plan.json"
+    plan = finished / "results" / "dumbbell" / "quick" / "plan.json"
     content = json.loads(plan.read_text())
     plan.write_text(json.dumps({**content, "ns2_build_id": "0" * 16}))
-    (planned[0] / "run.json").unlink()
-    refused = bdpbench("publish", "-o", str(workspace / "published"))
+    next((finished / "results" / "runs").glob("*/run.json")).unlink()
+    refused = bdpbench("publish", "-o", str(finished / "published"))
     assert f"ns-2 build {'0' * 16}" in refused.stderr
     assert f"now make {content['ns2_build_id']}" in refused.stderr
-    assert not (workspace / "published").exists()
+    assert not (finished / "published").exists()

@@ -25,12 +25,11 @@ def _wait_for(found: Callable[[], bool], what: str) -> None:
     pytest.fail(f"no {what} within 30 s")
 
 
-@pytest.mark.parametrize("whole_group", [True, False], ids=["group", "run alone"])
-def test_a_killed_run_resumes(workspace: Path, bdpbench: Run, whole_group: bool) -> None:
-    study = workspace / "config" / "studies" / "dumbbell" / "study.yaml"
-    # Some seconds of wall time each, so that the kill meets simulations under way.
-    study.write_text(study.read_text().replace("duration_s: 20", "duration_s: 2000"))
+def _start_and_kill(workspace: Path, *, whole_group: bool) -> None:
+    """Start the study, and kill it as soon as a simulation is under way."""
     runs = workspace / "results" / "runs"
+    for left in runs.glob("*/progress"):
+        left.unlink()
     process = subprocess.Popen(
         [sys.executable, "-m", "bdpbench", "run", "--backend", "native"],
         env={
@@ -44,24 +43,34 @@ def test_a_killed_run_resumes(workspace: Path, bdpbench: Run, whole_group: bool)
         start_new_session=True,
     )
     _wait_for(lambda: bool(list(runs.glob("*/progress"))), "simulation under way")
+    assert not list(runs.glob("*/run.json"))
     if whole_group:
         os.killpg(process.pid, signal.SIGKILL)
     else:
         process.kill()
     process.wait()
+
+
+def test_a_killed_run_resumes(workspace: Path, bdpbench: Run) -> None:
+    study = workspace / "config" / "studies" / "dumbbell" / "study.yaml"
+    # Some seconds of wall time each, so that the kill meets simulations under way.
+    study.write_text(study.read_text().replace("duration_s: 20", "duration_s: 1000"))
+    _start_and_kill(workspace, whole_group=True)
+    _start_and_kill(workspace, whole_group=False)
     resumed = bdpbench("run", "--backend", "native")
     assert resumed.returncode == 0, resumed.stdout + resumed.stderr
+    runs = workspace / "results" / "runs"
     assert len(list(runs.glob("*/run.json"))) == 3
     assert not list(runs.glob("*/.scratch"))
 
 
-def test_finished_runs_outlive_the_record_of_the_build(workspace: Path, bdpbench: Run) -> None:
-    assert bdpbench("run", "--backend", "native").returncode == 0
-    results = workspace / "results"
-    finished = sorted(results.glob("runs/*/run.json"))
-    ages = [path.stat().st_mtime_ns for path in finished]
+def test_finished_runs_outlive_the_record_of_the_build(finished: Path, bdpbench: Run) -> None:
+    results = finished / "results"
+    runs = sorted(results.glob("runs/*/run.json"))
+    assert len(runs) == 3
+    ages = [path.stat().st_mtime_ns for path in runs]
     # Another backend, or results moved without it: the record is made anew, the runs are not.
     for marker in (results / "ns2").iterdir():
         marker.unlink()
     assert bdpbench("run", "--backend", "native").returncode == 0
-    assert [path.stat().st_mtime_ns for path in finished] == ages
+    assert [path.stat().st_mtime_ns for path in runs] == ages

@@ -17,14 +17,11 @@ Run = Callable[..., "subprocess.CompletedProcess[str]"]
 
 
 def test_a_study_made_by_config_runs_and_runs_no_second_time(
-    workspace: Path, bdpbench: Run, monkeypatch: pytest.MonkeyPatch
+    finished: Path, bdpbench: Run, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    first = bdpbench("run", "--backend", "native")
-    assert first.returncode == 0, first.stdout + first.stderr
-    folder = workspace / "results" / "dumbbell" / "quick"
-    assert f"report: {folder / 'report.html'}" in first.stdout
+    folder = finished / "results" / "dumbbell" / "quick"
     plan = json.loads((folder / "plan.json").read_text())
-    runs = [workspace / "results" / "runs" / run["run_id"] for run in plan["runs"]]
+    runs = [finished / "results" / "runs" / run["run_id"] for run in plan["runs"]]
     assert len(runs) == 3
 
     card = json.loads((folder / "scorecard.json").read_text())
@@ -32,29 +29,39 @@ def test_a_study_made_by_config_runs_and_runs_no_second_time(
         "reno-rate": "reproduced",
         "vegas-absent": "not_run",
     }
-    metrics = pl.read_parquet(folder / "metrics.parquet")
-    jain = metrics.filter(metric="jain_index")["value"].to_list()
-    # Jain's index of n = 3 flows lies in [1/3, 1].
-    assert len(jain) == 2
-    assert all(1 / 3 <= value <= 1 for value in jain)
+    _shares_of_three_flows(pl.read_parquet(folder / "metrics.parquet"))
 
     times = {run: (run / "run.json").stat().st_mtime_ns for run in runs}
     again = bdpbench("run", "--backend", "native")
     assert again.returncode == 0
     assert "3 finished, 0 to simulate" in again.stdout
+    assert f"report: {folder / 'report.html'}" in again.stdout
     assert {run: (run / "run.json").stat().st_mtime_ns for run in runs} == times
 
-    monkeypatch.setenv("BDPBENCH_CONFIG", str(workspace / "config"))
-    monkeypatch.setenv("BDPBENCH_RESULTS", str(workspace / "results"))
+    monkeypatch.setenv("BDPBENCH_CONFIG", str(finished / "config"))
+    monkeypatch.setenv("BDPBENCH_RESULTS", str(finished / "results"))
     check_scorecard(None, None)
 
-    published = workspace / "config" / "studies" / "dumbbell" / "published.csv"
+    published = finished / "config" / "studies" / "dumbbell" / "published.csv"
     published.write_text(published.read_text().replace("5,4.9,5.2", "9,8.9,9.2"))
     edited = bdpbench("run", "--backend", "native")  # no simulation, but another verdict
     assert "0 to simulate" in edited.stdout
     assert "1 not reproduced" in edited.stdout
     with pytest.raises(BdpbenchError, match="reno-rate"):
         check_scorecard(None, None)
+
+
+def _shares_of_three_flows(metrics: pl.DataFrame) -> None:
+    """Three flows, whose queue never empties, have the 5 Mbit/s of the link among them."""
+    runs = metrics.filter(scenario="shared").partition_by("run_id")
+    assert len(runs) == 2
+    for run in runs:
+        shares = run.filter(metric="mean_throughput")["value"].to_list()
+        assert len(shares) == 3
+        # Ten bins of a second a flow, each rounded to 0.01 Mbit/s.
+        assert sum(shares) == pytest.approx(5, abs=3 * 0.005)
+        jain = sum(shares) ** 2 / (3 * sum(share**2 for share in shares))
+        assert run.filter(metric="jain_index")["value"].to_list() == [pytest.approx(jain)]
 
 
 def test_a_failing_run_is_named_and_the_others_are_kept(workspace: Path, bdpbench: Run) -> None:
@@ -83,14 +90,13 @@ def test_a_dry_run_simulates_nothing(workspace: Path, bdpbench: Run) -> None:
     assert not (workspace / "results").exists()
 
 
-def test_events_tell_each_run_with_its_verdicts(workspace: Path, bdpbench: Run) -> None:
-    done = bdpbench("run", "--backend", "native", "--json")
-    assert done.returncode == 0, done.stderr
-    events = [json.loads(line) for line in done.stdout.splitlines()]
+def test_events_tell_each_run_with_its_verdicts(finished_once: Path) -> None:
+    said = (finished_once / "events.jsonl").read_text()
+    events = [json.loads(line) for line in said.splitlines()]
     assert events[0]["event"] == "plan"
     assert events[-1] == {
         "event": "report",
-        "path": str(workspace / "results" / "dumbbell" / "quick" / "report.html"),
+        "path": str(finished_once / "results" / "dumbbell" / "quick" / "report.html"),
     }
     ended = [event for event in events if event["event"] == "run_ended"]
     assert [event["status"] for event in ended] == ["finished"] * 3
@@ -100,21 +106,19 @@ def test_events_tell_each_run_with_its_verdicts(workspace: Path, bdpbench: Run) 
     ]
 
 
-def test_quiet_says_nothing_but_errors(workspace: Path, bdpbench: Run) -> None:
-    done = bdpbench("run", "--backend", "native", "--quiet")
+def test_quiet_says_nothing_but_errors_and_a_selection_simulates_what_it_names(
+    workspace: Path, bdpbench: Run
+) -> None:
+    only = ("--scenario", "shared", "--protocol", "Vegas")
+    done = bdpbench("run", "--backend", "native", "--quiet", *only)
     assert (done.returncode, done.stdout, done.stderr) == (0, "", "")
+    assert len(list((workspace / "results" / "runs").glob("*/run.json"))) == 1
     assert (workspace / "results" / "dumbbell" / "quick" / "report.html").is_file()
     study = workspace / "config" / "studies" / "dumbbell" / "study.yaml"
     study.write_text(study.read_text().replace("agent: TCP/Vegas", "agent: TCP/Vegan"))
-    failed = bdpbench("run", "--backend", "native", "--quiet")
+    failed = bdpbench("run", "--backend", "native", "--quiet", *only)
     assert failed.returncode == 1
     assert "Vegan" in failed.stderr
     both = bdpbench("run", "--quiet", "--json")
     assert both.returncode != 0
     assert "contradict" in both.stderr
-
-
-def test_a_selection_simulates_only_what_it_names(workspace: Path, bdpbench: Run) -> None:
-    done = bdpbench("run", "--backend", "native", "--scenario", "shared", "--protocol", "Vegas")
-    assert done.returncode == 0, done.stdout + done.stderr
-    assert len(list((workspace / "results" / "runs").glob("*/run.json"))) == 1

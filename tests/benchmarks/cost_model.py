@@ -20,11 +20,14 @@ from pathlib import Path
 from typing import Any
 
 from bdpbench.contracts.paths import results_dir
+from bdpbench.contracts.plan import Output, Parameters, PlannedRun
 from bdpbench.simulation.build import current_build_id
 from bdpbench.studies.config import load_config
 from bdpbench.studies.cost import COSTS, Costs, Work, expected_work, utilization
+from bdpbench.studies.flows import ResolvedFlow, resolve_defaults, resolve_flows
 from bdpbench.studies.load import load_study, study_keys
 from bdpbench.studies.runs import expand_tier, tiers_of
+from bdpbench.studies.study import Study
 
 # A shorter run tells the machine's unrest more than the model's.
 SHORTEST_S = 0.3
@@ -39,19 +42,21 @@ class Finished:
 
     study: str
     scenario: str
-    parameters: Mapping[str, Any]
+    parameters: Parameters
+    flows: Sequence[ResolvedFlow]
+    outputs: Sequence[Output]
     cpu_s: float
     report: str
 
     @property
     def work(self) -> Work:
         """What the model expects it to have done."""
-        return expected_work(self.parameters)
+        return expected_work(self.parameters, self.flows, self.outputs)
 
     @property
     def use(self) -> float:
         """The utilization that the model expects."""
-        return utilization(self.parameters)
+        return utilization(self.parameters, self.flows)
 
     @property
     def passed(self) -> float:
@@ -98,24 +103,29 @@ def _builds(folders: Sequence[Path]) -> str:
 
 
 def finished_runs(results: Path, build: str) -> list[Finished]:
-    """Finished runs of one build whose CPU time is known, of all studies that name them."""
-    places = {
-        run.run_id: (key, run.scenario)
-        for key in study_keys()
-        for study in [load_study(key)]
+    """Finished runs of one build whose CPU time is known, of all studies of the checkout."""
+    planned = {
+        run["run_id"]: (study, run)
+        for study in map(load_study, study_keys())
         for tier in tiers_of(study)
-        for run in expand_tier(study, tier, build)
+        for run in expand_tier(study, tier)
     }
     return [
-        Finished(
-            *places.get(each["run_id"], ("other", Path(each["script"]["path"]).stem)),
-            each["parameters"],
-            each["cpu_s"],
-            each["ns2_report"],
-        )
+        _finished(*planned[each["run_id"]], each)
         for each in _records(results)
-        if each["ns2"]["build_id"] == build and (each["cpu_s"] or 0) >= SHORTEST_S
+        if each["run_id"] in planned
+        and each["ns2"]["build_id"] == build
+        and (each["cpu_s"] or 0) >= SHORTEST_S
     ]
+
+
+def _finished(study: Study, run: PlannedRun, record: Mapping[str, Any]) -> Finished:
+    key, parameters = run["scenario"], run["parameters"]
+    scenario = study.scenarios[key]
+    defaults = resolve_defaults(study, key, scenario, parameters)
+    flows = resolve_flows(study, key, scenario, parameters, defaults)
+    cpu_s, report = record["cpu_s"], record["ns2_report"]
+    return Finished(study.key, key, parameters, flows, run["outputs"], cpu_s, report)
 
 
 # ---------------------------------------------------------------- fitting

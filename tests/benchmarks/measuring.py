@@ -18,8 +18,8 @@ from typing import Any, cast
 
 from bdpbench.app.run.stages import measure_runs
 from bdpbench.contracts.plan import Output, Plan, PlannedRun
+from bdpbench.contracts.runs import RUN_VERSION
 from bdpbench.trace import write_tables
-from bdpbench.trace.tables import RUN_VERSION
 
 RUNS = 250
 SAMPLES = 5000

@@ -143,13 +143,17 @@ def _run(ns: Path, case: Case) -> Sample:
     with tempfile.TemporaryDirectory() as name:
         folder = Path(name)
         with (folder / "stdout.txt").open("w") as out, (folder / PROGRESS).open("w") as err:
-            command = [str(ns), str(SCRIPT), case.name, str(case.seconds)]
+            command = [str(ns), *_arguments(case.name, case.seconds)]
             child = subprocess.Popen(command, cwd=folder, stdout=out, stderr=err)
             _, status, used = os.wait4(child.pid, 0)
             child.returncode = os.waitstatus_to_exitcode(status)
         if child.returncode != 0:
             sys.exit(f"{ns} failed on {case.name}:\n{(folder / PROGRESS).read_text()}")
         return Sample(used.ru_utime + used.ru_stime, used.ru_maxrss, _checksums(folder))
+
+
+def _arguments(case: str, seconds: float) -> list[str]:
+    return [str(SCRIPT), "-case", case, "-duration_s", str(seconds)]
 
 
 def _checksums(folder: Path) -> dict[str, str]:
@@ -177,7 +181,7 @@ def _instructions(ns: Path, case: str, seconds: int) -> int:
     with tempfile.TemporaryDirectory() as folder:
         command = ["valgrind", "--tool=callgrind", "--callgrind-out-file=/dev/null", str(ns)]
         done = subprocess.run(
-            [*command, str(SCRIPT), case, str(seconds)],
+            [*command, *_arguments(case, seconds)],
             cwd=folder,
             capture_output=True,
             text=True,

@@ -1,17 +1,23 @@
 # The cases of ns2_speed.py, for any ns-2.35: they use no variant or default of bdpbench's build, so
 # that Debian's ns runs them, too.
 #
-# Arguments: case endtime (s). Writes into the working folder.
+# Arguments: -case C -duration_s s. Writes into the working folder.
 #   single   one HighSpeed TCP flow over 622 Mbit/s and RTT 100 ms, buffer 20 % of the BDP
 #   queues   the same, the packets at the bottleneck's queue traced, both ways
 #   all      the same, all packets on all links traced
 #   two      two HighSpeed TCP flows over the same path
 #   red      100 SACK flows over 622 Mbit/s and RTTs of 44 to 143 ms through RED
-source [file join [file dirname [info script]] .. .. tcl lib bdpbench.tcl]
+source [file join [file dirname [info script]] .. .. tcl lib args.tcl]
+source [file join [file dirname [info script]] .. .. tcl lib topology.tcl]
+source [file join [file dirname [info script]] .. .. tcl lib traffic.tcl]
+source [file join [file dirname [info script]] .. .. tcl lib utils.tcl]
+source [file join [file dirname [info script]] .. .. tcl lib monitors.tcl]
 
-::args::read {{case {one_of single queues all two red} ""} {endtime positive s}}
-set bandwidth 622
-set DATADIR .
+set config [::args::read {
+    {case {one_of single queues all two red} ""}
+    {duration_s positive s}
+}]
+set case [dict get $config case]
 set flow_count [expr {$case eq "two" ? 2 : $case eq "red" ? 100 : 1}]
 
 # Connect a flow and let it send from start_s on; its settings are those of the single flows.
@@ -26,15 +32,21 @@ proc add_speed_flow {fid access_ms start_s} {
         }
     }
     start_transfer $agent $start_s
-    record_flow $agent $fid [expr {$flow_count == 1 ? "" : $fid}] TCP . 0.1
+    record_flow $agent $fid [expr {$flow_count == 1 ? "" : $fid}] {} 0.1 .
 }
 
-open_report .
-new_simulator 1
+open_report [dict get $config duration_s] 622 .
+new_simulator
+seed_random 1
 if {$case eq "all"} {
     $ns trace-all [open all.tr w]
 }
-::agents::set_defaults
+foreach {name value} {
+    numdupacksFrac_ 100 minrto_ 1 precisionReduce_ 0 rtxcur_init_ 6 timestamps_ 1 window_ 67000
+    packetSize_ 1000 overhead_ 0.000008 max_ssthresh_ 100 maxburst_ 2
+} {
+    Agent/TCP set $name $value
+}
 make_bottleneck 622 [expr {$case eq "red" ? 20 : 48}] 1555 \
     [expr {$case eq "red" ? "RED" : "DropTail"}]
 if {$case eq "queues"} {

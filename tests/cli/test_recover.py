@@ -47,7 +47,7 @@ def test_scripts_and_repairs_are_written(tmp_path: Path, thesis_text: Text) -> N
     )
     assert (folder / "utils.tcl").read_bytes() == (tcl_dir() / "lib" / "utils.tcl").read_bytes()
     assert len(list(folder.glob("*.tcl"))) == 8 + 1
-    assert len(json.loads((folder / "repairs.json").read_text())["appendices"]) == 8
+    assert len(json.loads((folder / "repairs.json").read_text())["scripts"]) == 8
 
 
 def test_the_scripts_have_the_names_of_ours(tmp_path: Path, thesis_text: Text) -> None:

@@ -8,11 +8,13 @@ from collections.abc import Callable
 from pathlib import Path
 
 import pytest
+from tests.studies.sharma2006.networks import SINGLE_FLOW, single_flow
+from tests.tcl.conftest import argv
 
 Tcl = Callable[..., "subprocess.CompletedProcess[str]"]
 Samples = list[tuple[float, float]]
 
-SCRIPTS = Path(__file__).resolve().parent.parent.parent / "tcl" / "sharma2006"
+TCL = Path(__file__).resolve().parent.parent.parent / "tcl"
 
 # 0.9 of the thesis's nominal BDP of 7,775 packets.
 NEARLY_FULL = 6997.5
@@ -189,9 +191,10 @@ def test_no_display_library_is_linked(ns_binary: Path) -> None:
 def cwnd(tcl: Tcl, tmp_path: Path) -> Callable[..., Samples]:
     """The cwnd samples (s, packets) of a thesis experiment, 0.01 s apart."""
 
-    def run(script: str, seconds: int, protocol: str) -> Samples:
+    def run(seconds: int, protocol: str, **changes: object) -> Samples:
         (tmp_path / "out").mkdir()
-        done = tcl(f"source {SCRIPTS / script}", seconds, protocol, 312, 1, "out")
+        arguments = argv(single_flow(protocol, seconds, **changes))
+        done = tcl(f"source {TCL / SINGLE_FLOW}", *arguments)
         assert done.returncode == 0, done.stderr
         lines = (tmp_path / "out" / "cwnd_hstcp.out").read_text().splitlines()
         return [(float(time), float(window)) for time, window, *_ in map(str.split, lines)]
@@ -219,7 +222,7 @@ TWO_SAMPLES_S = 0.02 + 1e-9
 
 def test_scalable_first_ascent(cwnd: Callable[..., Samples]) -> None:
     """Thesis: Table 1 (13.96 s), section 4.2.3.1 (maximum at 16.74 s, then a halving; 1.74 s)."""
-    samples = cwnd("single_flow.tcl", 30, "Scalable")
+    samples = cwnd(30, "Scalable")
     assert first_time(samples, NEARLY_FULL) == pytest.approx(13.96, abs=TWO_SAMPLES_S)
     first, second, third, *_ = cuts(samples)
     assert first[0] == pytest.approx(16.74, abs=TWO_SAMPLES_S)
@@ -232,7 +235,7 @@ def test_scalable_first_ascent(cwnd: Callable[..., Samples]) -> None:
 
 def test_scalable_single_drop(cwnd: Callable[..., Samples]) -> None:
     """Thesis: section 4.2.3.2, first drop at 3.41 s; Table 1, 26.50 s to 90 % after it."""
-    samples = cwnd("single_drop.tcl", 28, "Scalable")
+    samples = cwnd(28, "Scalable", drop_packet=20000)
     time, before, after = cuts(samples)[0]
     assert time == pytest.approx(3.41, abs=TWO_SAMPLES_S)
     # Limited slow start adds 1/28 packet for some 140 ACKs within 0.01 s: 5 of 1,437 packets.
@@ -242,7 +245,7 @@ def test_scalable_single_drop(cwnd: Callable[..., Samples]) -> None:
 
 def test_bic_first_ascent(cwnd: Callable[..., Samples]) -> None:
     """Thesis: Table 1 (9.53 s); section 4.3.3.1 (maxima 9,409.98 and then 8,993.95 packets)."""
-    samples = cwnd("single_flow.tcl", 16, "BIC")
+    samples = cwnd(16, "BIC")
     # 1 %, for the law of the first ascent is inferred from this very number; see BicTcp.
     assert first_time(samples, NEARLY_FULL) == pytest.approx(9.53, rel=0.01)
     first, second, *_ = cuts(samples)
@@ -254,7 +257,7 @@ def test_bic_first_ascent(cwnd: Callable[..., Samples]) -> None:
 
 def test_bic_single_drop(cwnd: Callable[..., Samples]) -> None:
     """Thesis: Table 1, 30.74 s; section 4.3.3.2, a plateau of about 7 s."""
-    samples = cwnd("single_drop.tcl", 32, "BIC")
+    samples = cwnd(32, "BIC", drop_packet=20000)
     time, _, after = cuts(samples)[0]
     assert first_time(samples, NEARLY_FULL) == pytest.approx(30.74, rel=0.01)
     # It ends where cwnd leaves the window at the drop, 5 % beyond it; "about" is half a second.
@@ -264,7 +267,7 @@ def test_bic_single_drop(cwnd: Callable[..., Samples]) -> None:
 
 def test_cubic_first_ascent(cwnd: Callable[..., Samples]) -> None:
     """Thesis: Table 1, 26.55 s; section 4.4.1, a cut that keeps 0.8."""
-    samples = cwnd("single_flow.tcl", 30, "CUBIC")
+    samples = cwnd(30, "CUBIC")
     assert first_time(samples, NEARLY_FULL) == pytest.approx(26.55, abs=TWO_SAMPLES_S)
     _, before, after = cuts(samples)[0]
     assert after / before == pytest.approx(0.8, rel=0.002)
@@ -272,12 +275,12 @@ def test_cubic_first_ascent(cwnd: Callable[..., Samples]) -> None:
 
 def test_cubic_single_drop(cwnd: Callable[..., Samples]) -> None:
     """Thesis: Table 1, 104.01 s."""
-    samples = cwnd("single_drop.tcl", 105, "CUBIC")
+    samples = cwnd(105, "CUBIC", drop_packet=20000)
     # 1 %, for the limit of 80 packets a second is inferred from this very number; see CubicTcp.
     assert first_time(samples, NEARLY_FULL) == pytest.approx(104.01, rel=0.01)
 
 
 def test_highspeed_is_left_alone(cwnd: Callable[..., Samples]) -> None:
     """Thesis: Table 1, HS-TCP, 14.58 s: ns-2's own windowOption_ 8."""
-    samples = cwnd("single_flow.tcl", 15, "HS")
+    samples = cwnd(15, "HS")
     assert first_time(samples, NEARLY_FULL) == pytest.approx(14.58, abs=TWO_SAMPLES_S)

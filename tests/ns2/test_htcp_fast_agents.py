@@ -8,12 +8,14 @@ from collections.abc import Callable
 from pathlib import Path
 
 import pytest
+from tests.studies.sharma2006.networks import SINGLE_FLOW, single_flow
+from tests.tcl.conftest import argv
 
 Tcl = Callable[..., "subprocess.CompletedProcess[str]"]
 Samples = list[tuple[float, float]]
 Run = Callable[..., Path]
 
-SCRIPTS = Path(__file__).resolve().parent.parent.parent / "tcl" / "sharma2006"
+TCL = Path(__file__).resolve().parent.parent.parent / "tcl"
 
 # 0.9 of the thesis's nominal BDP of 7,775 packets.
 NEARLY_FULL = 6997.5
@@ -133,14 +135,20 @@ def test_fast_shows_its_round_trip_times(tcl: Tcl) -> None:
 def run(tcl: Tcl, tmp_path: Path) -> Run:
     """Run a thesis experiment; returns the directory of its files."""
 
-    def start(script: str, seconds: int, protocol: str, alpha: int = 312) -> Path:
+    def start(seconds: int, protocol: str, **changes: object) -> Path:
         out = tmp_path / "out"
         out.mkdir()
-        done = tcl(f"source {SCRIPTS / script}", seconds, protocol, alpha, 1, "out")
+        arguments = argv(single_flow(protocol, seconds, **changes))
+        done = tcl(f"source {TCL / SINGLE_FLOW}", *arguments)
         assert done.returncode == 0, done.stderr
         return out
 
     return start
+
+
+def of_alpha(packets: int) -> dict[str, object]:
+    """Settings of FAST."""
+    return {"flow.0.set.alpha_": packets, "flow.0.set.beta_": packets}
 
 
 def cwnd(out: Path) -> Samples:
@@ -170,7 +178,7 @@ HTCP_SHARE = 0.01
 
 def test_htcp_first_ascent(run: Run) -> None:
     """Thesis: Table 1 (12.39 s), section 4.6.3.1 (two halvings), 4.6.3.3 (then 0.8)."""
-    samples = cwnd(run("single_flow.tcl", 36, "HTCP"))
+    samples = cwnd(run(36, "HTCP"))
     assert first_time(samples, NEARLY_FULL) == pytest.approx(12.39, rel=HTCP_SHARE)
     # Within 0.01 s the window grows by at most 20 of 9,000 packets, 0.2 %.
     assert cuts(samples) == pytest.approx([0.5, 0.5, 0.8], rel=0.003)
@@ -178,13 +186,13 @@ def test_htcp_first_ascent(run: Run) -> None:
 
 def test_htcp_single_drop(run: Run) -> None:
     """Thesis: Table 1, 17.78 s."""
-    samples = cwnd(run("single_drop.tcl", 19, "HTCP"))
+    samples = cwnd(run(19, "HTCP", drop_packet=20000))
     assert first_time(samples, NEARLY_FULL) == pytest.approx(17.78, rel=HTCP_SHARE)
 
 
 def test_fast_first_ascent(run: Run) -> None:
     """Thesis: Table 1 (4.64 s), section 4.5.3.1 (maximum at 5.05 s, then steady)."""
-    samples = cwnd(run("single_flow.tcl", 12, "FAST"))
+    samples = cwnd(run(12, "FAST"))
     assert first_time(samples, NEARLY_FULL) == pytest.approx(4.64, abs=TWO_SAMPLES_S)
     # One RTT: the window moves in steps of it.
     assert max(samples, key=lambda sample: sample[1])[0] == pytest.approx(5.05, abs=0.1)
@@ -197,12 +205,12 @@ def test_fast_first_ascent(run: Run) -> None:
 @pytest.mark.parametrize("alpha", [212, 3000])
 def test_fast_is_unstable_with_too_small_and_too_large_alpha(run: Run, alpha: int) -> None:
     """Thesis: section 4.5.3.1, Figures 45 and 47."""
-    assert len(cuts(cwnd(run("single_flow.tcl", 15, "FAST", alpha)))) > 10
+    assert len(cuts(cwnd(run(15, "FAST", **of_alpha(alpha))))) > 10
 
 
 def test_fast_is_stable_with_an_alpha_below_the_buffer(run: Run) -> None:
     """Thesis: section 4.5.3.1, Figure 46; a larger alpha also fills the link sooner."""
-    samples = cwnd(run("single_flow.tcl", 12, "FAST", 500))
+    samples = cwnd(run(12, "FAST", **of_alpha(500)))
     assert first_time(samples, NEARLY_FULL) < 4.64
     assert cuts(samples) == []
     assert samples[-1][1] == pytest.approx(BDP + 500, abs=1 + 0.001 * BDP)
@@ -210,7 +218,7 @@ def test_fast_is_stable_with_an_alpha_below_the_buffer(run: Run) -> None:
 
 def test_fast_recovers_from_a_drop_and_settles(run: Run) -> None:
     """Thesis: section 4.5.3.2; later than without a drop, then steady again."""
-    samples = cwnd(run("single_drop.tcl", 30, "FAST"))
+    samples = cwnd(run(30, "FAST", drop_packet=20000))
     last_low = [time for time, window in samples if window < NEARLY_FULL][-1]
     assert 4.64 < last_low < 25
     assert samples[-1][1] == pytest.approx(BDP + 312, abs=1 + 0.001 * BDP)

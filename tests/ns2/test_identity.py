@@ -29,11 +29,10 @@ TRACED = Path(__file__).parent / "traced.tcl"
 
 def command(run: Run, longest_s: int) -> list[str]:
     """The script of a run with its arguments, ended after ``longest_s`` simulated seconds."""
-    names = STUDY.scenarios[run.scenario].arguments
     duration_s = min(int(run.parameters["duration_s"]), longest_s)
-    position = names.index("duration_s")
-    argv = [*run.argv[:position], str(duration_s), *run.argv[position + 1 :]]
-    argv[names.index("DATADIR")] = "."
+    given = dict(zip(run.argv[::2], run.argv[1::2], strict=True))
+    changed = {**given, "-duration_s": str(duration_s), "-datadir": "."}
+    argv = [word for pair in changed.items() for word in pair]
     return [str(tcl_dir() / run.script), *argv]
 
 

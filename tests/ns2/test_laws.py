@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import subprocess
+from collections.abc import Callable
 from pathlib import Path
 
 import pytest
@@ -16,11 +17,25 @@ PROGRAMS = sorted(HERE.glob("*_test.cc"))
 COMPILE = ["g++", "-std=gnu++98", "-Wall", "-Wextra", "-Werror", "-O2", "-ffp-contract=off"]
 
 
+def _compile(*arguments: object) -> None:
+    subprocess.run([*COMPILE, f"-I{LAWS}", *map(str, arguments)], check=True)
+
+
+@pytest.fixture(scope="session")
+def objects(made_once: Callable[..., Path]) -> list[Path]:
+    """Every law, compiled once."""
+
+    def compile_all(folder: Path) -> None:
+        for law in LAWS.glob("*.cc"):
+            _compile("-c", law, "-o", folder / f"{law.stem}.o")
+
+    return sorted(made_once("laws", compile_all).glob("*.o"))
+
+
 @pytest.mark.parametrize("program", PROGRAMS, ids=lambda path: path.stem)
-def test_law(program: Path, tmp_path: Path) -> None:
+def test_law(program: Path, objects: list[Path], tmp_path: Path) -> None:
     binary = tmp_path / program.stem
-    sources = [str(program), *map(str, sorted(LAWS.glob("*.cc")))]
-    subprocess.run([*COMPILE, f"-I{LAWS}", f"-I{HERE}", *sources, "-o", str(binary)], check=True)
+    _compile(f"-I{HERE}", program, *objects, "-o", binary)
     done = subprocess.run([str(binary)], capture_output=True, text=True, check=False)
     assert done.returncode == 0, done.stdout
 

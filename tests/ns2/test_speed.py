@@ -9,6 +9,15 @@ from collections.abc import Callable
 from pathlib import Path
 
 import pytest
+from tests.studies.sharma2006.networks import (
+    SINGLE_FLOW,
+    STANDARD_TCP,
+    TWO_FLOWS,
+    single_flow,
+    standard_tcp,
+    two_flows,
+)
+from tests.tcl.conftest import Arguments, argv, flows
 
 Tcl = Callable[..., "subprocess.CompletedProcess[str]"]
 Outputs = Callable[..., dict[str, str]]
@@ -19,22 +28,30 @@ LINKS = (HERE / "links.tcl").read_text()
 HOPS = (HERE / "hops.tcl").read_text()
 SCHEDULERS = ["Lanes", "Calendar"]
 
-DUMBBELL = (
-    "-duration_s 6 -bottleneck_mbps 50 -bottleneck_delay_ms 20 -access_mbps 1000 "
-    "-receiver_delay_ms 1 -buffer_pkts 60 -packet_bytes 1000 -flows 2 -datadir . "
-    "-flow.0.agent TCP/Linux -flow.0.linux cubic -flow.0.access_delay_ms 1 "
-    "-flow.1.agent TCP/Newreno -flow.1.sink TCPSink -flow.1.access_delay_ms 10"
-)
-RUNS = {
-    "highspeed": "sharma2006/single_flow.tcl 12 HS 100 1 .",
-    "scalable": "sharma2006/single_flow.tcl 8 Scalable 100 1 .",
-    "sack": "sharma2006/single_flow.tcl 8 SACK 100 1 .",
-    "single-drop": "sharma2006/single_drop.tcl 8 HS 100 1 .",
-    "small-buffer": "sharma2006/buffer_size.tcl 8 HS 100 1 . 40",
-    "two-rtts": "sharma2006/two_flows_rtt.tcl 8 HS Scalable 100 2 1 . 40 0",
-    "packet-trace": "sharma2006/standard_tcp_low_bdp.tcl SACK 10 .",
-    "droptail": f"dumbbell.tcl {DUMBBELL} -trace 1",
-    "red": f"dumbbell.tcl {DUMBBELL} -trace 1 -queue RED",
+DUMBBELL: Arguments = {
+    "duration_s": 6,
+    "bottleneck_mbps": 50,
+    "bottleneck_delay_ms": 20,
+    "access_mbps": 1000,
+    "receiver_delay_ms": 1,
+    "buffer_pkts": 60,
+    "packet_bytes": 1000,
+    "trace": 1,
+    **flows(
+        {"agent": "TCP/Linux", "linux": "cubic"},
+        {"agent": "TCP/Newreno", "sink": "TCPSink", "access_delay_ms": 10},
+    ),
+}
+RUNS: dict[str, tuple[str, Arguments]] = {
+    "highspeed": (SINGLE_FLOW, single_flow("HS", 12)),
+    "scalable": (SINGLE_FLOW, single_flow("Scalable", 8)),
+    "sack": (SINGLE_FLOW, single_flow("SACK", 8)),
+    "single-drop": (SINGLE_FLOW, single_flow("HS", 8, drop_packet=20000)),
+    "small-buffer": (SINGLE_FLOW, single_flow("HS", 8, buffer_pkts=40)),
+    "two-rtts": (TWO_FLOWS, two_flows("HS", "Scalable", 8, 2, **{"flow.0.access_delay_ms": 20})),
+    "packet-trace": (STANDARD_TCP, standard_tcp("SACK", 10)),
+    "droptail": ("dumbbell.tcl", DUMBBELL),
+    "red": ("dumbbell.tcl", {**DUMBBELL, "queue": "RED"}),
 }
 
 
@@ -154,11 +171,16 @@ def test_a_packet_that_finds_the_link_busy_waits_for_it(tcl: Tcl, scheduler: str
 # ---------------------------------------------------------------- bytes
 
 
-@pytest.mark.parametrize("arguments", RUNS.values(), ids=RUNS.keys())
+@pytest.mark.parametrize(("script", "arguments"), RUNS.values(), ids=RUNS.keys())
 def test_every_output_is_the_same(
-    arguments: str, ns_binary: Path, stock_binary: Path, outputs: Outputs, tmp_path: Path
+    script: str,
+    arguments: Arguments,
+    ns_binary: Path,
+    stock_binary: Path,
+    outputs: Outputs,
+    tmp_path: Path,
 ) -> None:
-    command = [str(SCRIPTS / arguments.split()[0]), *arguments.split()[1:]]
+    command = [str(SCRIPTS / script), *argv(arguments, {"datadir": "."})]
     stock = outputs(stock_binary, command, tmp_path / "stock")
     assert len(stock) > 2
     assert outputs(ns_binary, command, tmp_path / "fast") == stock

@@ -2,13 +2,51 @@
 
 from __future__ import annotations
 
+import functools
 import subprocess
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from pathlib import Path
 
 import pytest
 
 Run = Callable[..., "subprocess.CompletedProcess[str]"]
+RunOk = Callable[..., Path]
+Built = Callable[..., list[str]]
+Columns = Callable[[Path], list[list[float]]]
+Facts = Callable[[Path], dict[str, tuple[float, str]]]
+Arguments = Mapping[str, object]
+Keys = Callable[[str, Arguments], set[str]]
+Outputs = Callable[..., dict[str, bytes]]
+Refused = Callable[..., str]
+
+
+# A path of 8 Mbit/s and 40 ms: its BDP is 38 packets of 1,040 bytes.
+PATH: Arguments = {
+    "duration_s": 4,
+    "bottleneck_mbps": 8,
+    "bottleneck_delay_ms": 18,
+    "access_mbps": 100,
+    "receiver_delay_ms": 1,
+    "buffer_pkts": 40,
+    "datadir": "out",
+}
+
+
+def argv(*changes: Arguments) -> list[str]:
+    """Pairs ``-key value``, later ones in the place of earlier; None leaves a key out."""
+    pairs: dict[str, object] = {}
+    for change in changes:
+        pairs.update(change)
+    return [word for k, v in pairs.items() if v is not None for word in (f"-{k}", str(v))]
+
+
+def flows(*each: Arguments) -> dict[str, object]:
+    """Arguments of flows: SACK from 0 s on, 1 ms to the router, but for what is given."""
+    sack = {"agent": "TCP/Sack1", "sink": "TCPSink/Sack1", "start_s": 0, "access_delay_ms": 1}
+    pairs: dict[str, object] = {"flows": len(each)}
+    for fid, own in enumerate(each):
+        pairs |= {f"flow.{fid}.{key}": value for key, value in {**sack, **own}.items()}
+    return pairs
 
 
 @pytest.fixture(scope="session")
@@ -28,8 +66,8 @@ def run_ns(ns_binary: Path, tcl_root: Path, tmp_path: Path) -> Run:
 
 
 @pytest.fixture
-def run_ok(run_ns: Run, tmp_path: Path) -> Callable[..., Path]:
-    """Run a script that must succeed; its DATADIR, tmp_path/<out>, is made here and returned."""
+def run_ok(run_ns: Run, tmp_path: Path) -> RunOk:
+    """Run a script that must succeed; its folder, tmp_path/<out>, is made here and returned."""
 
     def run(script: str | Path, *args: object, out: str = "out") -> Path:
         (tmp_path / out).mkdir(exist_ok=True)
@@ -41,7 +79,7 @@ def run_ok(run_ns: Run, tmp_path: Path) -> Callable[..., Path]:
 
 
 @pytest.fixture
-def built(ns_binary: Path, tcl_root: Path, tmp_path: Path) -> Callable[..., list[str]]:
+def built(ns_binary: Path, tcl_root: Path, tmp_path: Path) -> Built:
     """Let a script build its network, ask it a question in Tcl instead of running it.
 
     Returns the lines that the question printed. Nodes are 0 and 1 (the routers), then each
@@ -69,8 +107,66 @@ def built(ns_binary: Path, tcl_root: Path, tmp_path: Path) -> Callable[..., list
     return ask
 
 
+# The keys in the tables of a script and of the parts that it sources.
+KEYS = """
+foreach space [namespace children ::] {
+    foreach table [info vars ${space}::*keys] {
+        foreach row [set $table] {
+            puts "key [expr {$space eq {::flows} ? {flow.0.} : {}}][lindex $row 0]"
+        }
+    }
+}
+"""
+
+
+@pytest.fixture
+def keys_of(built: Built) -> Keys:
+    """The keys that a script knows, those of flows as flow 0 has them."""
+
+    def ask(script: str, arguments: Arguments) -> set[str]:
+        lines = built(KEYS, script, *argv(arguments))
+        keys = {line.removeprefix("key ") for line in lines if line.startswith("key ")}
+        return {*keys, "duration_s", "datadir", "flows"}
+
+    return ask
+
+
 @pytest.fixture(scope="session")
-def columns() -> Callable[[Path], list[list[float]]]:
+def outputs(ns_binary: Path, tcl_root: Path, tmp_path_factory: pytest.TempPathFactory) -> Outputs:
+    """What a script writes with some arguments: file name -> bytes."""
+
+    @functools.cache
+    def write(script: str, *args: str) -> dict[str, bytes]:
+        folder = tmp_path_factory.mktemp("outputs")
+        (folder / "out").mkdir()
+        command = [str(ns_binary), str(tcl_root / script), *args]
+        done = subprocess.run(command, cwd=folder, capture_output=True, text=True, timeout=60)
+        assert done.returncode == 0, done.stderr
+        return {path.name: path.read_bytes() for path in (folder / "out").iterdir()}
+
+    return write
+
+
+@pytest.fixture
+def refused(run_ns: Run, tmp_path: Path) -> Refused:
+    """Run a script that must refuse its arguments and write nothing; returns what it says."""
+
+    def run(script: str, *args: object) -> str:
+        (tmp_path / "out").mkdir(exist_ok=True)
+        done = run_ns(script, *args)
+        assert done.returncode == 1
+        assert done.stdout == ""
+        (line,) = done.stderr.splitlines()
+        start = f"error: {Path(script).name}: "
+        assert line.startswith(start)
+        assert list((tmp_path / "out").iterdir()) == []
+        return line.removeprefix(start)
+
+    return run
+
+
+@pytest.fixture(scope="session")
+def columns() -> Columns:
     """Read an output file as rows of numbers."""
 
     def read(path: Path) -> list[list[float]]:
@@ -80,7 +176,7 @@ def columns() -> Callable[[Path], list[list[float]]]:
 
 
 @pytest.fixture(scope="session")
-def facts() -> Callable[[Path], dict[str, tuple[float, str]]]:
+def facts() -> Facts:
     """Read the facts of a report.txt: key -> (value, unit); remarks are left out."""
 
     def read(path: Path) -> dict[str, tuple[float, str]]:

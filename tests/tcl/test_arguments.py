@@ -2,82 +2,86 @@
 
 from __future__ import annotations
 
-import subprocess
-from collections.abc import Callable
-from pathlib import Path
-
 import pytest
+from tests.tcl.checks import check_missing_and_unknown
+from tests.tcl.conftest import PATH, Arguments, Refused, argv, flows
 
-SINGLE = ["5", "HS", "312", "1", "out"]
-PAIR = ["5", "HS", "HS", "312", "1", "1", "out"]
+BASE: Arguments = {**PATH, "packet_bytes": 1000, **flows({})}
+TWO: Arguments = {**BASE, **flows({}, {})}
 
 WRONG = [
-    ("single_flow", SINGLE[:4], "DATADIR", "missing"),
-    ("single_flow", [], "endtime", "missing"),
-    ("single_flow", [*SINGLE, "7"], "6 arguments", "expected 5"),
-    ("single_flow", ["soon", *SINGLE[1:]], "endtime", "a number above 0 (s)"),
-    ("single_flow", ["-5", *SINGLE[1:]], "endtime", "a number above 0 (s)"),
-    ("single_flow", ["1e999", *SINGLE[1:]], "endtime", "a number above 0 (s)"),
-    ("single_flow", ["010", *SINGLE[1:]], "endtime", "a number above 0 (s)"),
-    ("single_flow", ["[exit 3]", *SINGLE[1:]], "endtime", "a number above 0 (s)"),
-    ("single_flow", ["5", "Hs", *SINGLE[2:]], "flow_type", "one of SACK, HS, Scalable"),
-    ("single_flow", ["5", "HS", "0", "1", "out"], "alpha", "a number above 0 (packets)"),
-    ("single_flow", ["5", "HS", "312", "0", "out"], "run", "an integer from 1"),
-    ("single_flow", ["5", "HS", "312", "1", "absent"], "DATADIR", "directory"),
-    ("single_drop", ["5", "HS", "312", "1.5", "out"], "run", "an integer from 1"),
-    ("buffer_size", [*SINGLE, "0"], "Qbuff", "an integer from 1"),
-    ("buffer_size", SINGLE, "Qbuff", "missing"),
-    ("rtt", [*SINGLE, "-3"], "delay", "a number above 0 (ms)"),
-    ("rtt", [*SINGLE, "0.01"], "delay", "at least 0.04 (ms)"),
-    ("two_flows_rtt", [*PAIR, "-2", "0"], "RTTdiff", "a number of 0 or more (ms)"),
-    ("two_flows_rtt", [*PAIR, "2", "2"], "which", "0 or 1"),
-    ("inter_protocol", ["5", "HS", "TCP", *PAIR[3:]], "flow2_type", "one of SACK, HS"),
-    ("inter_protocol", [*PAIR[:4], "-1", "1", "out"], "flow2_start", "a number of 0 or more (s)"),
-    ("inter_protocol", [*PAIR, "0"], "Qbuff", "an integer from 1"),
-    ("standard_tcp_low_bdp", [], "hstcp_type", "missing"),
-    ("standard_tcp_low_bdp", ["HTCP"], "hstcp_type", "one of SACK"),
-    ("standard_tcp_low_bdp", ["SACK"], "DATADIR", "directory"),
-    ("standard_tcp_high_bdp", ["SACK", "-1", "out"], "endtime", "a number above 0 (s)"),
+    ([*argv(BASE), "-trace"], "-trace has no value: arguments are pairs -key value"),
+    ([*argv(BASE), "-flows", "1"], "-flows is given twice"),
+    ([*argv(BASE), "trace", "1"], "'trace' is not a key: arguments are pairs -key value"),
+    (argv(BASE, {"duration_s": "soon"}), "-duration_s is 'soon', expected a number above 0 (s)"),
+    (argv(BASE, {"duration_s": -5}), "-duration_s is '-5', expected a number above 0 (s)"),
+    (argv(BASE, {"duration_s": "1e999"}), "-duration_s is '1e999', expected a number above 0 (s)"),
+    (argv(BASE, {"duration_s": "010"}), "-duration_s is '010', expected a number above 0 (s)"),
+    (argv(BASE, {"duration_s": "[exit 3]"}), "expected a number above 0 (s)"),
+    (argv(BASE, {"bottleneck_mbps": 0}), "expected a number above 0 (Mbit/s)"),
+    (argv(BASE, {"bottleneck_delay_ms": "-1"}), "expected a number of 0 or more (ms)"),
+    (argv(BASE, {"buffer_pkts": 1.5}), "expected an integer from 1 to 1000000000 (packets)"),
+    (argv(BASE, {"substream": 0}), "-substream is '0', expected an integer from 1 to 1000000"),
+    (argv(BASE, {"trace": 2}), "-trace is '2', expected 0 or 1"),
+    (argv(BASE, {"sample_s": 0.015}), "-sample_s is '0.015', expected a multiple of 0.01 (s)"),
+    (argv(BASE, {"sample_s": 0}), "-sample_s is '0', expected a multiple of 0.01 (s)"),
+    (argv(BASE, {"datadir": "absent"}), "-datadir is 'absent', expected an existing, writable"),
+    (argv(BASE, {"flows": 0}), "-flows is '0', expected an integer from 1"),
+    (argv(BASE, {"flows": 2}), "-flow.1.agent is missing"),
+    # Flows.
+    (argv(BASE, {"flow.0.agent": "TCP/[exit 3]"}), "expected the name of an ns-2 agent"),
+    (argv(BASE, {"flow.0.agent": "TCP/Cubic2050"}), "this ns-2 has no Agent/TCP/Cubic2050"),
+    (argv(BASE, {"flow.0.agent": "UDP"}), "-flow.0.agent is 'UDP', expected a kind of Agent/TCP"),
+    (argv(BASE, {"flow.0.agent": "TCP/FullTcp"}), "needs a peer or packet headers"),
+    (argv(BASE, {"flow.0.sink": "TCP"}), "-flow.0.sink is 'TCP', expected a kind of Agent/TCPSink"),
+    (argv(BASE, {"flow.0.start_s": -1}), "-flow.0.start_s is '-1', expected a number of 0 or more"),
+    (argv(TWO, {"flow.1.start_s": 4}), "-flow.1.start_s is '4', expected less than -duration_s, 4"),
+    (argv(BASE, {"flow.0.linux": "cubic"}), "-flow.0.linux needs -flow.0.agent TCP/Linux"),
+    # Variables of agents.
+    (
+        argv(BASE, {"flow.0.set.nosuch_": 1}),
+        "-flow.0.set.nosuch_: Agent/TCP/Sack1 of this ns-2 has no variable 'nosuch_'",
+    ),
+    (
+        argv(BASE, {"flow.0.set.alpha_": 1}),  # of Agent/TCP/Fast
+        "-flow.0.set.alpha_: Agent/TCP/Sack1 of this ns-2 has no variable 'alpha_'",
+    ),
+    (argv(BASE, {"flow.0.set.window": 1}), "'window' is not a variable that can be set"),
+    (argv(BASE, {"flow.0.set.fid_": 7}), "'fid_' is not a variable that can be set"),
+    (argv(BASE, {"flow.0.set.window_": "[exit 3]"}), "is '[exit 3]', expected a number"),
+    (argv(BASE, {"flow.0.record": "[exit 3]"}), "expected names of variables between blanks"),
+    (
+        argv(TWO, {"flow.1.record": "ssthresh_ nosuch_"}),
+        "-flow.1.record: Agent/TCP/Sack1 of this ns-2 has no variable 'nosuch_'",
+    ),
+    # Class defaults.
+    (
+        argv(BASE, {"default.Agent/TCP/Cubic2050.window_": 1}),
+        "-default.Agent/TCP/Cubic2050.window_: this ns-2 has no class 'Agent/TCP/Cubic2050'",
+    ),
+    (argv(BASE, {"default.exit.window_": 1}), "this ns-2 has no class 'exit'"),
+    (
+        argv(BASE, {"default.Agent/TCP.windows_": 1}),
+        "-default.Agent/TCP.windows_: Agent/TCP of this ns-2 has no variable 'windows_'",
+    ),
+    (
+        argv(BASE, {"default.Agent/TCP/Vegas.v_alpha_": 1}),
+        "-default.Agent/TCP/Vegas.v_alpha_: nothing in this run is a kind of Agent/TCP/Vegas",
+    ),
+    (argv(BASE, {"default.Agent/TCP.fid_": 1}), "'fid_' is not a variable that can be set"),
+    (argv(BASE, {"default.Agent/TCP.window_": "x"}), "is 'x', expected a number"),
+    (
+        argv(BASE, {"default.window_": 1}),
+        "unknown key -default.window_, expected -default.<class>.<variable_>",
+    ),
 ]
 
 
-@pytest.mark.parametrize(("script", "args", "name", "expected"), WRONG)
-def test_a_wrong_argument_is_named(
-    run_ns: Callable[..., subprocess.CompletedProcess[str]],
-    tmp_path: Path,
-    script: str,
-    args: list[str],
-    name: str,
-    expected: str,
-) -> None:
-    (tmp_path / "out").mkdir()
-    done = run_ns(f"sharma2006/{script}.tcl", *args)
-    assert done.returncode == 1
-    assert done.stdout == ""
-    (line,) = done.stderr.splitlines()
-    assert line.startswith(f"error: {script}.tcl: ")
-    assert name in line
-    assert expected in line
-    assert list((tmp_path / "out").iterdir()) == []
+@pytest.mark.parametrize(("args", "said"), WRONG, ids=[said for _, said in WRONG])
+def test_a_wrong_argument_is_named(refused: Refused, args: list[str], said: str) -> None:
+    assert said in refused("dumbbell.tcl", *args)
 
 
-def test_a_protocol_that_the_build_lacks_is_named(
-    ns_binary: Path,
-    tcl_root: Path,
-    run_ns: Callable[..., subprocess.CompletedProcess[str]],
-    tmp_path: Path,
-) -> None:
-    # No build has an agent of this name: the class that the protocol asks for is absent.
-    driver = tmp_path / "driver.tcl"
-    driver.write_text(
-        f"""
-        source "{tcl_root / "lib" / "bdpbench.tcl"}"
-        new_simulator 1
-        ::agents::connect HS [$ns node] [$ns node] 0 312 TCP/NoSuchAgent
-        """
-    )
-    done = run_ns(driver)
-    assert done.returncode == 1
-    (line,) = done.stderr.splitlines()
-    assert line.startswith("error: driver.tcl: this ns-2 has no Agent/TCP/NoSuchAgent")
-    assert "protocol HS" in line
+@pytest.mark.parametrize("arguments", [BASE, TWO], ids=["one flow", "two flows"])
+def test_each_argument_is_needed_and_no_other_taken(refused: Refused, arguments: Arguments) -> None:
+    check_missing_and_unknown(refused, "dumbbell.tcl", arguments)

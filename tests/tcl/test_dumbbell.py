@@ -2,43 +2,105 @@
 
 from __future__ import annotations
 
-import subprocess
-from collections.abc import Callable, Mapping
 from pathlib import Path
 
 import pytest
+from tests.tcl.checks import check_key_matters, check_keys
+from tests.tcl.conftest import (
+    PATH,
+    Arguments,
+    Built,
+    Columns,
+    Facts,
+    Keys,
+    Outputs,
+    Refused,
+    Run,
+    RunOk,
+    argv,
+    flows,
+)
 
-RunNs = Callable[..., subprocess.CompletedProcess[str]]
-RunOk = Callable[..., Path]
-Columns = Callable[[Path], list[list[float]]]
-Facts = Callable[[Path], dict[str, tuple[float, str]]]
-
-NETWORK = {
-    "duration_s": 4,
-    "bottleneck_mbps": 8,
-    "bottleneck_delay_ms": 18,
-    "access_mbps": 100,
-    "receiver_delay_ms": 1,
-    "buffer_pkts": 40,
-    "packet_bytes": 1000,
-    "datadir": "out",
-    "flows": 1,
-    "flow.0.agent": "TCP/Sack1",
-    "flow.0.access_delay_ms": 1,
+BASE: Arguments = {**PATH, "packet_bytes": 1000, **flows({})}
+TWO: Arguments = {**BASE, **flows({}, {})}
+# Random delays of packets, so that random numbers matter.
+RANDOM: Arguments = {**BASE, "default.Agent/TCP.overhead_": 0.0001}
+OPTIONAL = {
+    "sample_s": (BASE, 0.2),
+    "queue_sample_s": (BASE, 0.2),
+    "queue": (BASE, "RED"),
+    "trace": (BASE, 1),
+    "seed": (RANDOM, 1),
+    "substream": (RANDOM, 2),
 }
-SECOND_FLOW = {"flows": 2, "flow.1.agent": "TCP/Sack1", "flow.1.access_delay_ms": 1}
+CHANGES = {
+    "duration_s": (BASE, 5),
+    "bottleneck_mbps": (BASE, 9),
+    "bottleneck_delay_ms": (BASE, 19),
+    "access_mbps": (BASE, 50),
+    "receiver_delay_ms": (BASE, 2),
+    "buffer_pkts": (BASE, 41),
+    "packet_bytes": (BASE, 500),
+    "flow.0.agent": (BASE, "TCP/Reno"),
+    "flow.0.sink": (BASE, "TCPSink"),
+    "flow.0.start_s": (BASE, 1),
+    "flow.0.access_delay_ms": (BASE, 5),
+    "flow.0.linux": ({**BASE, **flows({"agent": "TCP/Linux", "linux": "cubic"})}, "vegas"),
+    "flow.0.record": (BASE, "ssthresh_ rtt_"),
+    "flow.0.set.window_": (BASE, 20),
+    "default.Agent/TCP.window_": (BASE, 20),
+    "default.Agent/TCP/Sack1.window_": (BASE, 20),
+    "default.Agent/TCPSink.packetSize_": (BASE, 400),
+    "default.Queue/RED.thresh_": ({**BASE, "queue": "RED"}, 15),
+    **OPTIONAL,
+}
 
 
-def argv(*changes: Mapping[str, object], without: str = "") -> list[str]:
-    """The pairs of NETWORK after some changes."""
-    pairs: dict[str, object] = dict(NETWORK)
-    for change in changes:
-        pairs.update(change)
-    return [word for k, v in pairs.items() if k != without for word in (f"-{k}", str(v))]
+@pytest.mark.parametrize("key", CHANGES)
+def test_each_key_reaches_ns_2(outputs: Outputs, key: str) -> None:
+    base, other = CHANGES[key]
+    check_key_matters(outputs, "dumbbell.tcl", base, {key: other})
+
+
+def test_no_key_is_left_out_here(keys_of: Keys) -> None:
+    check_keys(keys_of, "dumbbell.tcl", BASE, OPTIONAL)
+    assert set(BASE) - {"datadir", "flows"} <= set(CHANGES)
+
+
+@pytest.mark.parametrize("key", OPTIONAL)
+def test_what_is_left_out_is_what_the_script_says(outputs: Outputs, key: str) -> None:
+    values = {"sample_s": 0.1, "queue": "DropTail", "trace": 0, "seed": 9999, "substream": 1}
+    stated = {key: values.get(key, 0.1)}
+    assert outputs("dumbbell.tcl", *argv(RANDOM, stated)) == outputs("dumbbell.tcl", *argv(RANDOM))
+
+
+@pytest.mark.parametrize(
+    ("change", "said"),
+    [
+        ({"queue": "FQ"}, "-queue is 'FQ', expected one of DropTail, RED"),
+        ({"packet_bytes": 0}, "-packet_bytes is '0', expected an integer from 1"),
+        ({"default.Queue/RED.thresh_": 15}, "nothing in this run is a kind of Queue/RED"),
+        (
+            {"default.Agent/TCP.packetSize_": 500},
+            "-default.Agent/TCP.packetSize_ is '500', expected 1000, -packet_bytes",
+        ),
+        (
+            {"default.Queue/DropTail.limit_": 41},
+            "-default.Queue/DropTail.limit_ is '41', expected 40, -buffer_pkts",
+        ),
+    ],
+)
+def test_arguments_at_odds_are_refused(refused: Refused, change: Arguments, said: str) -> None:
+    assert said in refused("dumbbell.tcl", *argv(BASE, change))
+
+
+def test_a_default_that_says_what_another_key_says_changes_nothing(outputs: Outputs) -> None:
+    stated = {"default.Agent/TCP.packetSize_": 1000}
+    assert outputs("dumbbell.tcl", *argv(BASE, stated)) == outputs("dumbbell.tcl", *argv(BASE))
 
 
 def test_the_files_are_those_of_the_experiments(run_ok: RunOk, columns: Columns) -> None:
-    out = run_ok("dumbbell.tcl", *argv({"trace": 1}))
+    out = run_ok("dumbbell.tcl", *argv(BASE, {"trace": 1}))
     assert {path.name for path in out.iterdir()} == {
         "cwnd_hstcp0.out", "tput_hstcp0.out", "queue.out", "util.out", "report.txt", "pckts.trq",
     }  # fmt: skip
@@ -51,7 +113,7 @@ def test_the_files_are_those_of_the_experiments(run_ok: RunOk, columns: Columns)
 def test_the_bottleneck_is_full_and_its_queue_bounded(
     run_ok: RunOk, columns: Columns, facts: Facts
 ) -> None:
-    out = run_ok("dumbbell.tcl", *argv({"sample_s": 0.01}))
+    out = run_ok("dumbbell.tcl", *argv(BASE, {"sample_s": 0.01}))
     report = facts(out / "report.txt")
     # BDP + buffer = 8e6 * 0.040 / 8 / 1040 + 40 = 78 packets: a window halved to 39 still fills
     # the 38 of the path, so that the second half has no gap.
@@ -62,7 +124,7 @@ def test_the_bottleneck_is_full_and_its_queue_bounded(
 
 
 def test_the_first_acks_come_after_one_rtt(run_ok: RunOk) -> None:
-    out = run_ok("dumbbell.tcl", *argv({"trace": 1, "duration_s": 0.5}))
+    out = run_ok("dumbbell.tcl", *argv(BASE, {"trace": 1, "duration_s": 0.5}))
     trace = [line.split() for line in (out / "pckts.trq").read_text().splitlines()]
     at = {int(row[10]): float(row[1]) for row in reversed(trace) if row[0] == "+" and row[2] == "0"}
     # Packet 1 answers the ACK of packet 0 (a SYN of 40 bytes): 2 (1 + 18 + 1) ms, plus a hop
@@ -72,37 +134,16 @@ def test_the_first_acks_come_after_one_rtt(run_ok: RunOk) -> None:
     assert at[1] - at[0] == pytest.approx(0.040 + transmit, abs=1e-6)
 
 
-def test_it_repeats_the_experiment_with_one_flow(run_ok: RunOk) -> None:
-    study = run_ok("sharma2006/single_flow.tcl", 4, "HS", 312, 1, "study", out="study")
-    variables = {
-        "windowOption_": 8, "low_window_": 38, "max_ssthresh_": 100, "timestamps_": 1,
-        "overhead_": 0.000008, "maxburst_": 2, "window_": 67000,
-    }  # fmt: skip
-    network = {
-        "bottleneck_mbps": 622,
-        "bottleneck_delay_ms": 48,
-        "access_mbps": 1000,
-        "buffer_pkts": 1555,
-        "sample_s": 0.01,
-    } | {f"flow.0.set.{name}": value for name, value in variables.items()}
-    out = run_ok("dumbbell.tcl", *argv(network))
-    for kind in ("cwnd", "tput"):
-        own, other = out / f"{kind}_hstcp0.out", study / f"{kind}_hstcp.out"
-        assert own.read_bytes() == other.read_bytes()
-    for name in ("queue.out", "util.out"):
-        assert (out / name).read_bytes() == (study / name).read_bytes()
-
-
 def test_two_flows_may_start_together(run_ok: RunOk, facts: Facts) -> None:
-    out = run_ok("dumbbell.tcl", *argv(SECOND_FLOW, {"duration_s": 10}))
+    out = run_ok("dumbbell.tcl", *argv(TWO, {"duration_s": 10}))
     report = facts(out / "report.txt")
-    flows = [report[f"flow.{i}.bytes"][0] for i in (0, 1)]
-    assert sum(flows) == report["link.bottleneck.bytes"][0]
-    assert min(flows) > 0
+    sent = [report[f"flow.{i}.bytes"][0] for i in (0, 1)]
+    assert sum(sent) == report["link.bottleneck.bytes"][0]
+    assert min(sent) > 0
 
 
 def test_a_flow_starts_when_it_is_told_to(run_ok: RunOk, columns: Columns) -> None:
-    out = run_ok("dumbbell.tcl", *argv(SECOND_FLOW, {"flow.1.start_s": 2}))
+    out = run_ok("dumbbell.tcl", *argv(TWO, {"flow.1.start_s": 2}))
     seconds = [row[1] for row in columns(out / "tput_hstcp1.out")]
     assert seconds[:2] == [0, 0]
     assert seconds[2] > 0
@@ -112,7 +153,7 @@ def test_red_keeps_the_queue_shorter_than_drop_tail(run_ok: RunOk, columns: Colu
     means = {}
     for queue in ("DropTail", "RED"):
         changes = {"queue": queue, "datadir": queue, "duration_s": 10, "buffer_pkts": 100}
-        out = run_ok("dumbbell.tcl", *argv(changes), out=queue)
+        out = run_ok("dumbbell.tcl", *argv(BASE, changes), out=queue)
         lengths = [row[1] for row in columns(out / "queue.out")]
         means[queue] = sum(lengths) / len(lengths)
     assert means["RED"] < means["DropTail"]
@@ -122,9 +163,18 @@ def test_linux_algorithms_differ_from_one_another(run_ok: RunOk) -> None:
     written = []
     for name in ("cubic", "vegas"):
         changes = {"flow.0.agent": "TCP/Linux", "flow.0.linux": name, "datadir": name}
-        out = run_ok("dumbbell.tcl", *argv(changes), out=name)
+        out = run_ok("dumbbell.tcl", *argv(BASE, changes), out=name)
         written.append((out / "cwnd_hstcp0.out").read_text())
     assert written[0] != written[1]
+
+
+def test_an_unknown_linux_algorithm_is_named(run_ns: Run, tmp_path: Path) -> None:
+    (tmp_path / "out").mkdir()
+    linux = flows({"agent": "TCP/Linux", "linux": "nosuch"})
+    done = run_ns("dumbbell.tcl", *argv(BASE, linux))
+    assert done.returncode == 1
+    assert "-flow.0.linux: Agent/TCP/Linux of this ns-2 has no congestion control" in done.stderr
+    assert not list((tmp_path / "out").iterdir())
 
 
 def test_the_seed_changes_random_numbers_only(run_ok: RunOk) -> None:
@@ -132,53 +182,33 @@ def test_the_seed_changes_random_numbers_only(run_ok: RunOk) -> None:
     for seed, overhead in ((1, 0), (2, 0), (1, 0.0001), (2, 0.0001)):
         name = f"{seed}-{overhead}"
         changes = {"seed": seed, "datadir": name, "flow.0.set.overhead_": overhead}
-        out = run_ok("dumbbell.tcl", *argv(changes), out=name)
+        out = run_ok("dumbbell.tcl", *argv(BASE, changes), out=name)
         written.append((out / "cwnd_hstcp0.out").read_text())
     assert written[0] == written[1]  # nothing random without overhead_
     assert written[2] != written[3]
 
 
-WRONG = [
-    (argv(without="buffer_pkts"), "-buffer_pkts is missing"),
-    (argv(without="flow.0.agent"), "-flow.0.agent is missing"),
-    (argv({"flows": 2}), "-flow.1.agent is missing"),
-    (argv({"buffer_packets": 40}), "unknown key -buffer_packets"),
-    (argv({"flow.1.agent": "TCP"}), "unknown key -flow.1.agent (-flows is 1)"),
-    (argv({"flow.0.start": 1}), "unknown key -flow.0.start"),
-    ([*argv(), "-run"], "-run has no value"),
-    ([*argv(), "-flows", "1"], "-flows is given twice"),
-    ([*argv(), "run", "1"], "'run' is not a key"),
-    (argv({"bottleneck_mbps": -8}), "-bottleneck_mbps is '-8', expected a number above 0 (Mbit/s)"),
-    (argv({"bottleneck_delay_ms": "fast"}), "expected a number of 0 or more (ms)"),
-    (argv({"flow.0.start_s": -1}), "-flow.0.start_s is '-1'"),
-    (argv({"sample_s": 0.015}), "-sample_s is '0.015', expected a multiple of 0.01"),
-    (argv({"packet_bytes": 0}), "-packet_bytes is '0', expected an integer from 1"),
-    (argv({"queue": "FQ"}), "-queue is 'FQ', expected one of DropTail, RED"),
-    (argv({"datadir": "absent"}), "-datadir is 'absent', expected an existing"),
-    (argv({"flow.0.agent": "TCP/[exit 3]"}), "expected the name of an ns-2 agent"),
-    (argv({"flow.0.agent": "TCP/Cubic2050"}), "this ns-2 has no Agent/TCP/Cubic2050"),
-    (argv({"flow.0.agent": "UDP"}), "-flow.0.agent is 'UDP', expected a kind of Agent/TCP"),
-    (argv({"flow.0.agent": "TCP/FullTcp"}), "needs a peer"),
-    (argv({"flow.0.sink": "TCP"}), "-flow.0.sink is 'TCP', expected a kind of Agent/TCPSink"),
-    (argv({"flow.0.set.nosuch_": 1}), "Agent/TCP/Sack1 of this ns-2 has no variable 'nosuch_'"),
-    (argv({"flow.0.set.window": 1}), "'window' is not a variable that can be set"),
-    (argv({"flow.0.set.fid_": 7}), "'fid_' is not a variable that can be set"),
-    (argv({"flow.0.set.window_": "[exit 3]"}), "is '[exit 3]', expected a number"),
-    (argv({"flow.0.linux": "cubic"}), "-flow.0.linux needs -flow.0.agent TCP/Linux"),
-    (
-        argv({"flow.0.agent": "TCP/Linux", "flow.0.linux": "nosuch"}),
-        "no congestion control 'nosuch'",
-    ),
-]
+def test_variables_are_recorded_after_cwnd(run_ok: RunOk, columns: Columns) -> None:
+    record = {"flow.1.record": "ssthresh_ window_", "flow.1.set.window_": 17}
+    out = run_ok("dumbbell.tcl", *argv(TWO, record))
+    assert {len(row) for row in columns(out / "cwnd_hstcp0.out")} == {2}
+    assert {tuple(row[3:]) for row in columns(out / "cwnd_hstcp1.out")} == {(17,)}
 
 
-@pytest.mark.parametrize(("args", "message"), WRONG)
-def test_a_wrong_argument_is_named(
-    run_ns: RunNs, tmp_path: Path, args: list[str], message: str
-) -> None:
-    (tmp_path / "out").mkdir()
-    done = run_ns("dumbbell.tcl", *args)
-    assert done.returncode == 1
-    (line,) = done.stderr.splitlines()
-    assert line.startswith("error: dumbbell.tcl: ")
-    assert message in line
+def test_a_class_default_holds_where_a_flow_sets_nothing(built: Built) -> None:
+    ask = "foreach a [lsort -dictionary [Agent/TCP/Sack1 info instances]] {puts [$a set window_]}"
+    given = {"default.Agent/TCP.window_": 30, "flow.1.set.window_": 40}
+    assert built(ask, "dumbbell.tcl", *argv(TWO, given)) == ["30", "40"]
+    # A flow alone on the path of a BDP of 38 packets and a buffer of 40 is never limited.
+    (window,) = built(ask, "dumbbell.tcl", *argv(BASE))
+    assert int(window) > 38 + 40
+
+
+def test_trying_agents_out_does_not_move_the_random_numbers(built: Built) -> None:
+    ask = "puts [$::defaultRNG next-random]"
+    linux = flows({"agent": "TCP/Linux", "linux": "cubic"})
+    drawn = [
+        built(ask, "dumbbell.tcl", *argv(BASE, change))[0]
+        for change in ({}, linux, {"flow.0.set.window_": 10}, {"flow.0.record": "rtt_"})
+    ]
+    assert len(set(drawn)) == 1

@@ -153,6 +153,14 @@ def test_bic_has_four_more_columns(
     assert columns(out / "cwnd_hstcp.out")[0] == [0, 1, 1, 2, 3, 4]
 
 
+def test_any_variables_can_be_printed(
+    script: Callable[..., Path], run_ok: Callable[..., Path], columns: Columns
+) -> None:
+    flows = ONE_FLOW.replace("print-cwnd $tcp", "print-variables $tcp {cwnd_ window_ fid_}")
+    out = run_ok(script(flows))
+    assert columns(out / "cwnd_hstcp.out")[0] == [0, 1, 20, 0]
+
+
 def test_progress_is_one_line_a_second_of_wall_time(
     ns_binary: Path, script: Callable[..., Path], tmp_path: Path
 ) -> None:

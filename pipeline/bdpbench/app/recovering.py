@@ -1,4 +1,4 @@
-"""`bdpbench recover`: the thesis's own scripts from a reader's copy of it."""
+"""`bdpbench recover`: the scripts that a study prints, from a reader's copy of it."""
 
 from __future__ import annotations
 
@@ -7,55 +7,108 @@ import tempfile
 from collections.abc import Sequence
 from pathlib import Path
 
-from bdpbench.contracts.paths import tcl_dir
+from bdpbench.contracts.paths import config_dir, tcl_dir
+from bdpbench.contracts.yaml_files import suggest
 from bdpbench.errors import BdpbenchError
 from bdpbench.recover import (
-    Appendix,
+    ORIGINALS_NAME,
+    Originals,
+    PrintedScript,
     Problem,
     Recovered,
     Vocabulary,
     check_replaceable,
     check_scripts,
-    find_appendices,
+    find_scripts,
+    load_originals,
     procedures,
-    read_thesis,
+    read_document,
     record_of,
-    repair_appendix,
+    repair_script,
     write_recovery,
 )
 from bdpbench.simulation.build import current_build_id, find_build
 
-UTILS_NAME = "utils.tcl"
 
+def recover_scripts(copy: Path, folder: Path, study: str | None = None) -> list[Recovered]:
+    """Recover the scripts that a study prints from a copy of it, and write them into ``folder``.
 
-def recover_scripts(thesis_path: Path, folder: Path) -> list[Recovered]:
-    """Recover Appendices A to H from a copy of the thesis and write them into ``folder``.
+    The helper that they source and the study does not print is put beside them: bdpbench's own,
+    unchanged.
 
-    ``utils.tcl``, which the thesis does not print, is put beside them: bdpbench's own, unchanged.
+    Args:
+        copy: text or PDF of the study.
+        folder: new, empty, or an earlier recovery's.
+        study: key, or a study's folder; None takes the only study that prints its scripts.
 
     Raises:
-        BdpbenchError: when the copy cannot be read, lacks an appendix or has damage that no rule
-            repairs, when Tcl's parser refuses a script, or when the folder cannot be written.
-            Nothing is written then.
+        BdpbenchError: when no such study is known, when the copy cannot be read, lacks a script or
+            has damage that no rule repairs, when Tcl's parser refuses a script, or when the folder
+            cannot be written. Nothing is written then.
     """
+    originals = load_originals(originals_path(study))
     check_replaceable(folder)
-    thesis = read_thesis(thesis_path)
-    utils = (tcl_dir() / "lib" / UTILS_NAME).read_text(encoding="utf-8")
-    recovered = _repair_all(find_appendices(thesis), frozenset(procedures(utils)))
+    document = read_document(copy, originals.document)
+    files = _helper_files(originals)
+    commands = frozenset(name for text in files.values() for name in procedures(text))
+    recovered = _repair_all(find_scripts(document, originals), originals, commands)
     interpreter = tcl_interpreter()
     _check(interpreter, recovered)
-    files = {UTILS_NAME: utils, **{each.name: each.text for each in recovered}}
-    write_recovery(folder, files, record_of(thesis, recovered, interpreter.name))
+    files |= {each.name: each.text for each in recovered}
+    write_recovery(folder, files, record_of(document, recovered, interpreter.name))
     return recovered
 
 
-def _repair_all(appendices: Sequence[Appendix], commands: frozenset[str]) -> list[Recovered]:
-    """Repair all appendices; the refusals of all are told together."""
-    vocabulary = Vocabulary.of(appendices)
+def originals_path(study: str | None) -> Path:
+    """``originals.yaml`` of a study: a key, a folder, or None for the only one that has it.
+
+    Raises:
+        BdpbenchError: for a study that has none, and without a study where several have one.
+    """
+    known = {path.parent.name: path for path in _studies_with_originals()}
+    if study is None:
+        if len(known) != 1:
+            words = "no study prints its scripts" if not known else "several studies print theirs"
+            raise BdpbenchError(words, where="--study", hint=f"known: {', '.join(known)}")
+        return next(iter(known.values()))
+    folder = Path(study)
+    if (folder / ORIGINALS_NAME).is_file():
+        return folder / ORIGINALS_NAME
+    if study not in known:
+        raise BdpbenchError(
+            f"{study!r} is no study with {ORIGINALS_NAME}",
+            where="--study",
+            hint=suggest(study, known),
+        )
+    return known[study]
+
+
+def _studies_with_originals() -> list[Path]:
+    return sorted((config_dir() / "studies").glob(f"*/{ORIGINALS_NAME}"))
+
+
+def _helper_files(originals: Originals) -> dict[str, str]:
+    """File name → text of what the scripts source."""
+    if originals.helper is None:
+        return {}
+    path = tcl_dir() / originals.helper.path
+    try:
+        return {originals.helper.file: path.read_text(encoding="utf-8")}
+    except FileNotFoundError:
+        raise BdpbenchError(
+            f"no such file, which {ORIGINALS_NAME} names as helper", where=str(path)
+        ) from None
+
+
+def _repair_all(
+    scripts: Sequence[PrintedScript], originals: Originals, commands: frozenset[str]
+) -> list[Recovered]:
+    """Repair all scripts; the refusals of all are told together."""
+    vocabulary = Vocabulary.of(scripts)
     recovered, refusals = [], []
-    for appendix in appendices:
+    for script in scripts:
         try:
-            recovered.append(repair_appendix(appendix, commands, vocabulary))
+            recovered.append(repair_script(script, originals, commands, vocabulary))
         except BdpbenchError as refusal:
             refusals.append(refusal)
     if len(refusals) == 1:
@@ -96,7 +149,7 @@ def _check(interpreter: Path, recovered: Sequence[Recovered]) -> None:
 def _told(script: Recovered, problem: Problem) -> str:
     line = script.lines[problem.line - 1]
     return (
-        f"Appendix {script.letter}, line {line.number}: Tcl cannot parse this: {problem.message}\n"
+        f"{script.title}, line {line.number}: Tcl cannot parse this: {problem.message}\n"
         f"    {line.text.strip()}"
     )
 
@@ -106,7 +159,7 @@ def summary_of(recovered: Sequence[Recovered], folder: Path) -> list[str]:
     lines = []
     for script in recovered:
         counted = ", ".join(f"{count} {rule}" for rule, count in script.count().items())
-        lines.append(f"Appendix {script.letter} -> {script.name}: {counted or 'no damage'}")
+        lines.append(f"{script.title} -> {script.name}: {counted or 'no damage'}")
         lines += [f"  note, line {note.line}: {note.text}" for note in script.notes]
     total = sum(len(script.repairs) for script in recovered)
     return [*lines, f"{total} repairs, each told in {folder / 'REPAIRS.md'}"]

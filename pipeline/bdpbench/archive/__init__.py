@@ -2,18 +2,22 @@
 
 from __future__ import annotations
 
+from bdpbench.archive.checksums import CHECKSUMS_NAME, format_checksums
 from bdpbench.archive.container import Entry, write_archive
-from bdpbench.archive.crate import Crate, crate_json
-from bdpbench.archive.manifest import MANIFEST_NAME, format_manifest
+from bdpbench.archive.crate import METADATA_NAME, Author, Crate, Paper, Software, crate_json
 from bdpbench.archive.verify import Verification, verify_archive
 
 __all__ = [
-    "MANIFEST_NAME",
+    "CHECKSUMS_NAME",
+    "METADATA_NAME",
+    "Author",
     "Crate",
     "Entry",
+    "Paper",
+    "Software",
     "Verification",
     "crate_json",
-    "format_manifest",
+    "format_checksums",
     "verify_archive",
     "write_archive",
 ]

@@ -4,13 +4,20 @@ from __future__ import annotations
 
 import json
 from collections import Counter
-from collections.abc import Iterator, Mapping
-from dataclasses import asdict, dataclass
-from typing import Any
+from collections.abc import Iterable, Iterator, Mapping
+from dataclasses import dataclass
 
 from bdpbench.archive.side import Bounds, Key, Side, Value
-
-COMPARISON_VERSION = 1
+from bdpbench.contracts.comparison import (
+    COMPARISON_VERSION,
+    Comparison,
+    MovedMetric,
+    OtherFact,
+    OtherParameter,
+    Redefined,
+    Unshared,
+)
+from bdpbench.contracts.scorecard import is_asymmetry
 
 ROUNDING = 1e-9
 """In the unit of any metric less than was measured: what is left of sums that should be 0."""
@@ -30,97 +37,9 @@ class Tolerance:
 
     def of(self, metric: str, value: float) -> float:
         """Largest distance from ``value`` that is not beyond."""
-        if metric.startswith("asymmetry"):
+        if is_asymmetry(metric):
             return self.asymmetry
         return max(self.share * abs(value), ROUNDING)
-
-
-@dataclass(frozen=True)
-class Moved:
-    """A metric whose value differs.
-
-    Attributes:
-        first, second: values; None where it was never reached.
-        change, change_pct: second minus first, and that in percent of the first.
-        number, lower, upper: the published number with its bounds, where it has one.
-        beyond: whether it moved beyond its bounds.
-        why: what it was judged by.
-    """
-
-    key: Key
-    unit: str
-    first: float | None
-    second: float | None
-    change: float | None
-    change_pct: float | None
-    number: str
-    lower: float | None
-    upper: float | None
-    beyond: bool
-    why: str
-
-
-@dataclass(frozen=True)
-class Comparison:
-    """What two results have in common, and what not.
-
-    Attributes:
-        first, second: their names.
-        compared: how many metrics both have with one unit and definition.
-        moved: those whose values differ, beyond their bounds first.
-        redefined: metric, first and second reading, for units or definitions that differ.
-        only_first, only_second: (scenario, metric) → values that the other does not have.
-        facts: name, first, second, for versions, builds and checksums that differ.
-        parameters: run, parameter, first, second, for runs that are configured otherwise.
-    """
-
-    first: str
-    second: str
-    compared: int
-    moved: tuple[Moved, ...]
-    redefined: tuple[tuple[str, str, str], ...]
-    only_first: Mapping[tuple[str, str], int]
-    only_second: Mapping[tuple[str, str], int]
-    facts: tuple[tuple[str, str, str], ...]
-    parameters: tuple[tuple[str, str, str, str], ...]
-
-    @property
-    def beyond(self) -> tuple[Moved, ...]:
-        """What moved beyond its bounds."""
-        return tuple(each for each in self.moved if each.beyond)
-
-    def as_dict(self) -> dict[str, Any]:
-        """Content of the JSON file."""
-        return {
-            "schema_version": COMPARISON_VERSION,
-            "first": self.first,
-            "second": self.second,
-            "compared": self.compared,
-            "beyond": len(self.beyond),
-            "moved": [{**each.key._asdict(), **_without_key(each)} for each in self.moved],
-            "redefined": [_named(each, "metric", "first", "second") for each in self.redefined],
-            "only_first": _counts(self.only_first),
-            "only_second": _counts(self.only_second),
-            "facts": [_named(each, "name", "first", "second") for each in self.facts],
-            "parameters": [
-                _named(each, "run", "parameter", "first", "second") for each in self.parameters
-            ],
-        }
-
-
-def _without_key(moved: Moved) -> dict[str, Any]:
-    return {name: value for name, value in asdict(moved).items() if name != "key"}
-
-
-def _named(values: tuple[str, ...], *names: str) -> dict[str, str]:
-    return dict(zip(names, values, strict=True))
-
-
-def _counts(counts: Mapping[tuple[str, str], int]) -> list[dict[str, Any]]:
-    return [
-        {"scenario": scenario, "metric": metric, "values": count}
-        for (scenario, metric), count in counts.items()
-    ]
 
 
 def compare(first: Side, second: Side, tolerance: Tolerance) -> Comparison:
@@ -139,48 +58,53 @@ def compare(first: Side, second: Side, tolerance: Tolerance) -> Comparison:
         for key in same
         if first.values[key].value != second.values[key].value
     ]
-    return Comparison(
-        first=first.name,
-        second=second.name,
-        compared=len(same),
-        moved=tuple(sorted(moved, key=_rank)),
-        redefined=tuple(dict.fromkeys(_redefined(first, second, both))),
-        only_first=_alone(first, second),
-        only_second=_alone(second, first),
-        facts=tuple(_other_facts(first, second)),
-        parameters=tuple(_reconfigured(first, second)),
-    )
+    return {
+        "schema_version": COMPARISON_VERSION,
+        "first": first.name,
+        "second": second.name,
+        "compared": len(same),
+        "beyond": sum(each["beyond"] for each in moved),
+        "moved": sorted(moved, key=_rank),
+        "redefined": _redefined(first, second, both),
+        "only_first": _alone(first, second),
+        "only_second": _alone(second, first),
+        "facts": list(_other_facts(first, second)),
+        "parameters": list(_reconfigured(first, second)),
+    }
 
 
 def _reading(value: Value) -> tuple[str, str]:
     return value.unit, value.definition
 
 
-def _rank(moved: Moved) -> tuple[bool, bool, float]:
+def _rank(moved: MovedMetric) -> tuple[bool, bool, float]:
     """Beyond bounds first, published numbers first among them, the farthest first among those."""
-    size = float("inf") if moved.change_pct is None else abs(moved.change_pct)
-    return not moved.beyond, not moved.number, -size
+    size = float("inf") if moved["change_pct"] is None else abs(moved["change_pct"])
+    return not moved["beyond"], not moved["number"], -size
 
 
 def _moved(
     key: Key, first: Value, second: Value, bounds: Bounds | None, tolerance: Tolerance
-) -> Moved:
+) -> MovedMetric:
     a, b = first.value, second.value
     change = None if a is None or b is None else b - a
     beyond, why = _judge(key.metric, a, b, bounds, tolerance)
-    return Moved(
-        key=key,
-        unit=first.unit,
-        first=a,
-        second=b,
-        change=change,
-        change_pct=100 * change / abs(a) if change is not None and a else None,
-        number=bounds.number if bounds else "",
-        lower=bounds.lower if bounds else None,
-        upper=bounds.upper if bounds else None,
-        beyond=beyond,
-        why=why,
-    )
+    return {
+        "scenario": key.scenario,
+        "run": key.run,
+        "metric": key.metric,
+        "subject": key.subject,
+        "unit": first.unit,
+        "first": a,
+        "second": b,
+        "change": change,
+        "change_pct": 100 * change / abs(a) if change is not None and a else None,
+        "number": bounds.number if bounds else "",
+        "lower": bounds.lower if bounds else None,
+        "upper": bounds.upper if bounds else None,
+        "beyond": beyond,
+        "why": why,
+    }
 
 
 def _judge(
@@ -206,40 +130,56 @@ def _side_of(value: float, bounds: Bounds) -> str:
     return "above" if value > bounds.upper else "within"
 
 
-def _redefined(first: Side, second: Side, both: list[Key]) -> Iterator[tuple[str, str, str]]:
+def _redefined(first: Side, second: Side, both: Iterable[Key]) -> list[Redefined]:
+    """Each metric whose reading differs, once a pair of readings."""
+    found: dict[tuple[str, str, str], Redefined] = {}
     for key in both:
         a, b = _reading(first.values[key]), _reading(second.values[key])
         if a != b:
-            yield key.metric, f"{a[1]} in {a[0]}", f"{b[1]} in {b[0]}"
+            told = key.metric, f"{a[1]} in {a[0]}", f"{b[1]} in {b[0]}"
+            found[told] = {"metric": told[0], "first": told[1], "second": told[2]}
+    return list(found.values())
 
 
-def _alone(side: Side, other: Side) -> dict[tuple[str, str], int]:
-    return dict(
-        Counter((key.scenario, key.metric) for key in side.values if key not in other.values)
-    )
+def _alone(side: Side, other: Side) -> list[Unshared]:
+    counts = Counter((key.scenario, key.metric) for key in side.values if key not in other.values)
+    return [
+        {"scenario": scenario, "metric": metric, "values": count}
+        for (scenario, metric), count in counts.items()
+    ]
 
 
-def _different(a: Mapping[str, str], b: Mapping[str, str]) -> Iterator[tuple[str, str, str]]:
+def _different(a: Mapping[str, str], b: Mapping[str, str]) -> Iterator[OtherFact]:
     for name in dict.fromkeys([*a, *b]):
-        if a.get(name, "") != b.get(name, ""):
-            yield name, a.get(name, ""), b.get(name, "")
+        first, second = a.get(name, ""), b.get(name, "")
+        if first != second:
+            yield {"name": name, "first": first, "second": second}
 
 
-def _other_facts(first: Side, second: Side) -> Iterator[tuple[str, str, str]]:
+def _other_facts(first: Side, second: Side) -> Iterator[OtherFact]:
     """Facts that differ; where a side does not tell all, only those that both tell."""
-    for name, a, b in _different(first.facts, second.facts):
-        if (a and b) or (first.told and second.told):
-            yield name, a, b
+    for fact in _different(first.facts, second.facts):
+        if (fact["first"] and fact["second"]) or (first.told and second.told):
+            yield fact
     if first.told != second.told:
         words = {True: "told", False: "not told"}
-        yield "versions and checksums", words[first.told], words[second.told]
+        yield {
+            "name": "versions and checksums",
+            "first": words[first.told],
+            "second": words[second.told],
+        }
 
 
-def _reconfigured(first: Side, second: Side) -> Iterator[tuple[str, str, str, str]]:
+def _reconfigured(first: Side, second: Side) -> Iterator[OtherParameter]:
     for (scenario, run), parameters in first.parameters.items():
         others = second.parameters.get((scenario, run))
         if others is None:
             continue
         told = {name: json.dumps(value) for name, value in parameters.items()}
         for each in _different(told, {name: json.dumps(value) for name, value in others.items()}):
-            yield (f"{scenario}: {run}", *each)
+            yield {
+                "run": f"{scenario}: {run}",
+                "parameter": each["name"],
+                "first": each["first"],
+                "second": each["second"],
+            }

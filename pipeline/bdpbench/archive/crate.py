@@ -13,6 +13,10 @@ from pathlib import PurePosixPath
 from typing import Any, TypeAlias
 
 Entity: TypeAlias = dict[str, Any]
+"""A node of the JSON-LD graph, whose terms RO-Crate gives."""
+
+Files: TypeAlias = Mapping[str, tuple[str, int]]
+"""Path → SHA-256 and size in bytes."""
 
 METADATA_NAME = "ro-crate-metadata.json"
 CRATE_VERSION = "https://w3id.org/ro/crate/1.1"
@@ -50,6 +54,39 @@ _CODE = (".cc", ".h", ".js", ".patch", ".py", ".sh", ".smk", ".tcl")
 
 
 @dataclass(frozen=True)
+class Author:
+    """Who made an archive; a name may be one person's, or that of several."""
+
+    name: str
+    is_person: bool
+
+
+@dataclass(frozen=True)
+class Software:
+    """A program that was used."""
+
+    name: str
+    version: str
+    url: str
+
+
+@dataclass(frozen=True)
+class Paper:
+    """The study that is reproduced; "" and None for what is not known."""
+
+    title: str
+    authors: str = ""
+    year: int | None = None
+    doi: str = ""
+    url: str = ""
+
+    @property
+    def identifier(self) -> str:
+        """Its address, or a name inside the metadata."""
+        return f"https://doi.org/{self.doi}" if self.doi else self.url or "#study"
+
+
+@dataclass(frozen=True)
 class Crate:
     """What the metadata says beyond the files themselves.
 
@@ -57,11 +94,11 @@ class Crate:
         name, description: of the archive.
         date: ISO 8601, the day of the last simulation.
         started, ended: ISO 8601, of the first and the last simulation.
-        authors: from ``CITATION.cff``: name, and whether it is one person's.
+        authors: from ``CITATION.cff``.
         licence: SPDX key.
-        study: citation of the study: ``title``, ``authors``, ``venue``, ``year``, ``doi``, ``url``.
+        study: what is reproduced.
         workflow: path of the Snakefile in the archive.
-        software: name, version and address of what was used, ns-2 and bdpbench first.
+        software: what was used, bdpbench and ns-2 first.
         inputs, outputs: paths of what the workflow reads, and what came out.
         descriptions: path → what it is, for files that deserve a word.
     """
@@ -71,17 +108,17 @@ class Crate:
     date: str
     started: str
     ended: str
-    authors: Sequence[tuple[str, bool]]
+    authors: Sequence[Author]
     licence: str
-    study: Mapping[str, Any]
+    study: Paper
     workflow: str
-    software: Sequence[tuple[str, str, str]]
+    software: Sequence[Software]
     inputs: Sequence[str]
     outputs: Sequence[str]
     descriptions: Mapping[str, str]
 
 
-def crate_json(crate: Crate, files: Mapping[str, tuple[str, int]]) -> str:
+def crate_json(crate: Crate, files: Files) -> str:
     """The metadata as text.
 
     Args:
@@ -89,8 +126,8 @@ def crate_json(crate: Crate, files: Mapping[str, tuple[str, int]]) -> str:
         files: path → SHA-256 and size in bytes, of every file but the metadata and the manifest.
     """
     licence, licence_name = _LICENCES.get(crate.licence, (f"#{crate.licence}", crate.licence))
-    authors = [_author(index, *each) for index, each in enumerate(crate.authors, start=1)]
-    software = [_software(*each) for each in crate.software]
+    authors = [_author(index, each) for index, each in enumerate(crate.authors, start=1)]
+    software = [_software(each) for each in crate.software]
     graph: list[Entity] = [
         _descriptor(),
         _root(crate, files, licence, authors),
@@ -126,9 +163,7 @@ def _descriptor() -> Entity:
     }
 
 
-def _root(
-    crate: Crate, files: Mapping[str, Any], licence: str, authors: Sequence[Entity]
-) -> Entity:
+def _root(crate: Crate, files: Files, licence: str, authors: Sequence[Entity]) -> Entity:
     return {
         "@id": "./",
         "@type": "Dataset",
@@ -137,7 +172,7 @@ def _root(
         "datePublished": crate.date,
         "license": _ref(licence),
         "author": _refs(authors),
-        "citation": _ref(_study_id(crate.study)),
+        "citation": _ref(crate.study.identifier),
         "mainEntity": _ref(crate.workflow),
         "hasPart": [_ref(path) for path in sorted(files)],
         "mentions": _ref("#reproduction"),
@@ -161,21 +196,21 @@ def _file(path: str, sha256: str, size: int, descriptions: Mapping[str, str]) ->
     return entity
 
 
-def _author(index: int, name: str, is_person: bool) -> Entity:
+def _author(index: int, author: Author) -> Entity:
     return {
         "@id": f"#author-{index}",
-        "@type": "Person" if is_person else "Organization",
-        "name": name,
+        "@type": "Person" if author.is_person else "Organization",
+        "name": author.name,
     }
 
 
-def _software(name: str, version: str, url: str) -> Entity:
+def _software(software: Software) -> Entity:
     return {
-        "@id": f"#{name}",
+        "@id": f"#{software.name}",
         "@type": "SoftwareApplication",
-        "name": name,
-        "softwareVersion": version,
-        "url": url,
+        "name": software.name,
+        "softwareVersion": software.version,
+        "url": software.url,
     }
 
 
@@ -189,24 +224,16 @@ def _language() -> Entity:
     }
 
 
-def _study_id(study: Mapping[str, Any]) -> str:
-    if study.get("doi"):
-        return f"https://doi.org/{study['doi']}"
-    return str(study.get("url") or "#study")
-
-
-def _study(study: Mapping[str, Any]) -> list[Entity]:
+def _study(paper: Paper) -> list[Entity]:
     """The paper that is reproduced, and who wrote it."""
-    article: Entity = {"@id": _study_id(study), "@type": "ScholarlyArticle"}
-    article["name"] = str(study.get("title") or "the study")
+    article: Entity = {"@id": paper.identifier, "@type": "ScholarlyArticle"}
+    article["name"] = paper.title or "the study"
     found = [article]
-    if study.get("authors"):
+    if paper.authors:
         article["author"] = _ref("#study-authors")
-        found.append(
-            {"@id": "#study-authors", "@type": "Person", "name": str(study["authors"])},
-        )
-    if study.get("year"):
-        article["datePublished"] = str(study["year"])
+        found.append({"@id": "#study-authors", "@type": "Person", "name": paper.authors})
+    if paper.year:
+        article["datePublished"] = str(paper.year)
     return found
 
 
@@ -243,7 +270,7 @@ def _describe_workflow(
 
 
 def crate_problems(
-    crate: Any, actual: Mapping[str, str], sizes: Mapping[str, int]
+    crate: object, actual: Mapping[str, str], sizes: Mapping[str, int]
 ) -> Iterator[str]:
     """Where the metadata and the files of an archive disagree.
 

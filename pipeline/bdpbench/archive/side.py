@@ -6,14 +6,20 @@ import io
 import json
 import zipfile
 from collections import Counter
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterator, Mapping
+from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any, NamedTuple
+from typing import NamedTuple, TypeAlias, TypedDict, cast
 
 import polars as pl
 
 from bdpbench.archive.verify import verify_archive
+from bdpbench.contracts.kept import KEPT_RUNS_NAME, KEPT_VERSION, PROVENANCE_NAME, Place
+from bdpbench.contracts.plan import PLAN_NAME, PLAN_VERSION, Parameters
+from bdpbench.contracts.runs import BuildFacts
+from bdpbench.contracts.scorecard import SCORECARD_NAME, SCORECARD_VERSION
+from bdpbench.contracts.tables import METRICS_CSV_NAME, METRICS_NAME
 from bdpbench.errors import BdpbenchError
 
 _COLUMNS = {
@@ -25,6 +31,79 @@ _COLUMNS = {
     "unit": pl.String,
     "definition": pl.String,
 }
+
+
+# What people have kept stays readable: every version that bdpbench ever wrote has what is compared.
+_READABLE = {
+    SCORECARD_NAME: range(1, SCORECARD_VERSION + 1),
+    PLAN_NAME: range(1, PLAN_VERSION + 1),
+    KEPT_RUNS_NAME: range(1, KEPT_VERSION + 1),
+    PROVENANCE_NAME: range(1, KEPT_VERSION + 1),
+}
+
+
+class _Number(TypedDict):
+    """A number of any scorecard, as far as it is compared."""
+
+    id: str
+    scenario: str
+    metric: str
+    subject: str
+    lower: float
+    upper: float
+    run_ids: list[str]
+
+
+class _Scorecard(TypedDict):
+    """Any scorecard, as far as it is compared."""
+
+    study: str
+    tier: str
+    numbers: list[_Number]
+
+
+class _PlannedRun(TypedDict):
+    """A run of any plan, as far as it is compared."""
+
+    run_id: str
+    scenario: str
+    label: str
+    parameters: Parameters
+
+
+class _Plan(TypedDict):
+    """Any plan, as far as it is compared."""
+
+    ns2_build_id: str
+    runs: list[_PlannedRun]
+
+
+class _KeptRun(TypedDict):
+    """A run of any ``runs.json``, as far as it is compared."""
+
+    run_id: str
+    places: list[Place]
+    parameters: Parameters
+
+
+class _KeptRuns(TypedDict):
+    """Any ``runs.json``, as far as it is compared."""
+
+    runs: list[_KeptRun]
+
+
+class _Version(TypedDict):
+    version: str
+    commit: str
+
+
+class _Provenance(TypedDict):
+    """Any ``provenance.json``, as far as it is compared."""
+
+    bdpbench: _Version
+    ns2_build_id: str
+    builds: list[BuildFacts]
+    configuration: dict[str, str]
 
 
 class Key(NamedTuple):
@@ -71,7 +150,7 @@ class Side:
     name: str
     values: Mapping[Key, Value]
     bounds: Mapping[Key, Bounds]
-    parameters: Mapping[tuple[str, str], Mapping[str, Any]]
+    parameters: Mapping[tuple[str, str], Parameters]
     facts: Mapping[str, str]
     told: bool = True
 
@@ -83,7 +162,7 @@ def read_sides(first: Path, second: Path) -> tuple[Side, Side]:
         BdpbenchError: when one is damaged, is no result, or both are of different studies.
     """
     sources = [_Source(first), _Source(second)]
-    studies = {str(source.scorecard["study"]) for source in sources}
+    studies = {source.scorecard["study"] for source in sources}
     if len(studies) > 1:
         raise BdpbenchError(
             f"are of different studies ({' and '.join(sorted(studies))})",
@@ -95,62 +174,78 @@ def read_sides(first: Path, second: Path) -> tuple[Side, Side]:
 
 
 class _Source:
-    """Files of an archive or of a folder."""
+    """Files of an archive or of a folder, of any version that can be read."""
 
     def __init__(self, path: Path) -> None:
         self._path, self._read = _opened(path)
-        self.scorecard = self._json("scorecard.json")
-        if not isinstance(self.scorecard.get("study"), str):
-            raise BdpbenchError("is no scorecard", where=f"{self._path}: scorecard.json")
-        self._plan = self._optional("plan.json")
-        self._provenance = self._optional("provenance.json")
-        self.runs = self._labels()
+        scorecard = self._json(SCORECARD_NAME)
+        if scorecard is None:
+            raise BdpbenchError(
+                f"is no result: it has no {SCORECARD_NAME}",
+                where=str(self._path),
+                hint="name an archive, a folder of reports/published/, or results/STUDY/TIER",
+            )
+        if not isinstance(scorecard.get("study"), str):
+            raise BdpbenchError("is no scorecard", where=f"{self._path}: {SCORECARD_NAME}")
+        self.scorecard = cast("_Scorecard", scorecard)
+        self._plan = cast("_Plan | None", self._json(PLAN_NAME))
+        self._provenance = cast("_Provenance | None", self._json(PROVENANCE_NAME))
+        self._kept = cast("_KeptRuns | None", self._json(KEPT_RUNS_NAME))
+        with self._whole():
+            self.runs = self._labels()
 
     def side(self, *, labelled: bool) -> Side:
-        """What is compared."""
-        names = self._names() if labelled else {}
-        frame = self._metrics()
+        """What is compared; runs are told by their labels if ``labelled``, else by their ids."""
+        with self._whole():
+            names = self._names() if labelled else {}
+            facts = self._facts()
+            bounds = self._bounds(names)
+        columns = list(_COLUMNS)
         values = {
-            self._key(row, names): Value(
-                row["value"], row["unit"], row["definition"], row["run_id"]
+            _key(names, run_id, scenario, metric, subject): Value(value, unit, definition, run_id)
+            for run_id, scenario, metric, subject, value, unit, definition in (
+                self._metrics().select(columns).iter_rows()
             )
-            for row in frame.iter_rows(named=True)
         }
         return Side(
             name=str(self._path),
             values=values,
-            bounds=self._bounds(names),
+            bounds=bounds,
             parameters={
                 (scenario, names[scenario, run_id]): parameters
                 for (scenario, run_id), (_, parameters) in self.runs.items()
             }
             if names
             else {},
-            facts={name: each for name, each in self._facts().items() if each},
+            facts={name: each for name, each in facts.items() if each},
             told=self._provenance is not None,
         )
 
-    @staticmethod
-    def _key(row: Mapping[str, Any], names: Mapping[tuple[str, str], str]) -> Key:
-        place = (row["scenario"], row["run_id"])
-        return Key(row["scenario"], names.get(place, row["run_id"]), row["metric"], row["subject"])
+    @contextmanager
+    def _whole(self) -> Iterator[None]:
+        """Tell of a file that lacks what its version has, as of any other damage."""
+        try:
+            yield
+        except (KeyError, TypeError, AttributeError) as error:
+            raise BdpbenchError(
+                f"is damaged: one of its JSON files is not as bdpbench writes it ({error!r})",
+                where=str(self._path),
+            ) from None
 
-    def _labels(self) -> dict[tuple[str, str], tuple[str, dict[str, Any]]]:
+    def _labels(self) -> dict[tuple[str, str], tuple[str, Parameters]]:
         """(Scenario, run id) → label and parameters; empty where the results do not tell."""
-        kept = self._optional("runs.json")
-        if kept is not None:
+        if self._kept is not None:
             return {
                 (place["scenario"], run["run_id"]): (place["label"], run["parameters"])
-                for run in kept["runs"]
+                for run in self._kept["runs"]
                 for place in run["places"]
             }
-        planned = (self._plan or {}).get("runs", [])
         return {
-            (run["scenario"], run["run_id"]): (run["label"], run["parameters"]) for run in planned
+            (run["scenario"], run["run_id"]): (run["label"], run["parameters"])
+            for run in (self._plan["runs"] if self._plan else [])
         }
 
-    def _names(self) -> dict[tuple[str, str], str]:
-        """(Scenario, run id) → label, with all parameters where two runs have the same."""
+    def _names(self) -> _Names:
         counts = Counter((scenario, label) for (scenario, _), (label, _) in self.runs.items())
         return {
             (scenario, run_id): label
@@ -159,9 +254,9 @@ class _Source:
             for (scenario, run_id), (label, parameters) in self.runs.items()
         }
 
-    def _bounds(self, names: Mapping[tuple[str, str], str]) -> dict[Key, Bounds]:
+    def _bounds(self, names: _Names) -> dict[Key, Bounds]:
         return {
-            self._key({**number, "run_id": run_id}, names): Bounds(
+            _key(names, run_id, number["scenario"], number["metric"], number["subject"]): Bounds(
                 number["id"], number["lower"], number["upper"]
             )
             for number in self.scorecard["numbers"]
@@ -169,22 +264,22 @@ class _Source:
         }
 
     def _facts(self) -> dict[str, str]:
-        kept, plan = self._provenance or {}, self._plan or {}
-        version = kept.get("bdpbench", {})
-        facts = {
-            "study": self.scorecard["study"],
-            "tier": self.scorecard["tier"],
-            "bdpbench": version.get("version", ""),
-            "commit": version.get("commit", ""),
-            "ns-2 build": kept.get("ns2_build_id") or plan.get("ns2_build_id", ""),
+        facts = {"study": self.scorecard["study"], "tier": self.scorecard["tier"]}
+        kept = self._provenance
+        if kept is None:
+            return facts | {"ns-2 build": self._plan["ns2_build_id"] if self._plan else ""}
+        facts |= {
+            "bdpbench": kept["bdpbench"]["version"],
+            "commit": kept["bdpbench"]["commit"],
+            "ns-2 build": kept["ns2_build_id"],
         }
-        for build in kept.get("builds", []):
+        for build in kept["builds"]:
             facts |= _facts_of_build(build)
-        checksums = kept.get("configuration", {})
+        checksums = kept["configuration"]
         return facts | {f"SHA-256 of {name}": each for name, each in checksums.items()}
 
     def _metrics(self) -> pl.DataFrame:
-        for name, read in (("metrics.parquet", pl.read_parquet), ("metrics.csv", _read_csv)):
+        for name, read in ((METRICS_NAME, pl.read_parquet), (METRICS_CSV_NAME, _read_csv)):
             content = self._read(name)
             if content is None:
                 continue
@@ -196,19 +291,12 @@ class _Source:
                 raise BdpbenchError(
                     f"is not a table of metrics ({error})", where=f"{self._path}: {name}"
                 ) from None
-        raise BdpbenchError("has neither metrics.parquet nor metrics.csv", where=str(self._path))
+        raise BdpbenchError(
+            f"has neither {METRICS_NAME} nor {METRICS_CSV_NAME}", where=str(self._path)
+        )
 
-    def _json(self, name: str) -> dict[str, Any]:
-        found = self._optional(name)
-        if found is None:
-            raise BdpbenchError(
-                f"is no result: it has no {name}",
-                where=str(self._path),
-                hint="name an archive, a folder of reports/published/, or results/STUDY/TIER",
-            )
-        return found
-
-    def _optional(self, name: str) -> dict[str, Any] | None:
+    def _json(self, name: str) -> dict[str, object] | None:
+        """Content of a file of a version that can be read; None where there is no such file."""
         content = self._read(name)
         if content is None:
             return None
@@ -218,27 +306,38 @@ class _Source:
             raise BdpbenchError(
                 f"is not valid JSON ({error})", where=f"{self._path}: {name}"
             ) from None
-        if not isinstance(found, dict) or found.get("schema_version") != 1:
+        if not isinstance(found, dict) or found.get("schema_version") not in _READABLE[name]:
             raise BdpbenchError(
                 "is of a version that this bdpbench does not read", where=f"{self._path}: {name}"
             )
         return found
 
 
+_Names: TypeAlias = "Mapping[tuple[str, str], str]"
+"""(Scenario, run id) → label, with all parameters where two runs have the same."""
+
+
+def _key(names: _Names, run_id: str, scenario: str, metric: str, subject: str) -> Key:
+    return Key(scenario, names.get((scenario, run_id), run_id), metric, subject)
+
+
 def _read_csv(stream: io.BytesIO) -> pl.DataFrame:
     return pl.read_csv(stream, schema_overrides=_COLUMNS)
 
 
-def _facts_of_build(build: Mapping[str, Any]) -> dict[str, str]:
+def _facts_of_build(build: BuildFacts) -> dict[str, str]:
     facts = {
-        "ns-2 compiler": str(build.get("compiler", "")),
-        "ns-2 flags": str(build.get("cxx_flags", "")),
-        "Tcl": str(build.get("tcl", "")),
+        "ns-2 compiler": build.get("compiler", ""),
+        "ns-2 flags": build.get("cxx_flags", ""),
+        "Tcl": build.get("tcl", ""),
     }
-    for kind in ("patches", "laws", "agents", "speed"):
-        for each in build.get(kind, []):
-            facts[f"ns2/{each['name']}"] = each["sha256"]
-    return facts
+    parts = [
+        *build.get("patches", []),
+        *build.get("laws", []),
+        *build.get("agents", []),
+        *build.get("speed", []),
+    ]
+    return facts | {f"ns2/{each['name']}": each["sha256"] for each in parts}
 
 
 def _opened(path: Path) -> tuple[Path, Callable[[str], bytes | None]]:
@@ -266,9 +365,9 @@ def _opened(path: Path) -> tuple[Path, Callable[[str], bytes | None]]:
 
 def _tier_folder(path: Path) -> Path:
     """The folder itself, or the only tier in it."""
-    if (path / "scorecard.json").is_file():
+    if (path / SCORECARD_NAME).is_file():
         return path
-    tiers = sorted(each.parent for each in path.glob("*/scorecard.json"))
+    tiers = sorted(each.parent for each in path.glob(f"*/{SCORECARD_NAME}"))
     if len(tiers) > 1:
         raise BdpbenchError("holds several results", where=str(path), hint=f"name one: {tiers[0]}")
     return tiers[0] if tiers else path

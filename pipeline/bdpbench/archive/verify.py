@@ -8,6 +8,7 @@ from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from pathlib import Path
 
+from bdpbench.archive.checksums import CHECKSUMS_NAME, parse_checksums
 from bdpbench.archive.container import (
     DamagedError,
     checksum_of,
@@ -17,26 +18,30 @@ from bdpbench.archive.container import (
     size_problems,
 )
 from bdpbench.archive.crate import METADATA_NAME, crate_problems
-from bdpbench.archive.manifest import MANIFEST_NAME, parse_manifest
 from bdpbench.contracts.files import sha256_of
+from bdpbench.contracts.kept import KEPT_RUNS_NAME, PROVENANCE_NAME, REPORT_NAME, SUMMARY_NAME
+from bdpbench.contracts.plan import PLAN_NAME
+from bdpbench.contracts.scorecard import SCORECARD_NAME
+from bdpbench.contracts.tables import METRICS_CSV_NAME, METRICS_NAME
 
 MOST_BYTES = 8_000_000_000
-"""Limit of what an archive may unpack to; with all runs' tables sharma2006 takes 0.5 GB."""
+"""Limit of what an archive may unpack to;
+with the tables of 246 runs an archive takes 0.5 GB."""
 
 # Without these a zip is no archive of bdpbench; a missing one is told even if no manifest asks.
 REQUIRED = (
-    MANIFEST_NAME,
+    CHECKSUMS_NAME,
     METADATA_NAME,
     "CITATION.cff",
     "LICENSE",
-    "README.md",
-    "metrics.csv",
-    "metrics.parquet",
-    "plan.json",
-    "provenance.json",
-    "report.html",
-    "runs.json",
-    "scorecard.json",
+    SUMMARY_NAME,
+    METRICS_CSV_NAME,
+    METRICS_NAME,
+    PLAN_NAME,
+    PROVENANCE_NAME,
+    REPORT_NAME,
+    KEPT_RUNS_NAME,
+    SCORECARD_NAME,
 )
 
 
@@ -108,12 +113,12 @@ def _content_problems(
 ) -> Iterator[str]:
     names = set(actual) | damaged
     yield from (f"missing: {name}" for name in REQUIRED if name not in names)
-    if MANIFEST_NAME in actual:
+    if CHECKSUMS_NAME in actual:
         try:
-            text = archive.read(MANIFEST_NAME).decode()
-            yield from _manifest_problems(parse_manifest(text), actual, names)
+            text = archive.read(CHECKSUMS_NAME).decode()
+            yield from _checksum_problems(parse_checksums(text), actual, names)
         except ValueError as error:
-            yield f"altered: {MANIFEST_NAME} ({error})"
+            yield f"altered: {CHECKSUMS_NAME} ({error})"
     if METADATA_NAME in actual:
         try:
             crate = json.loads(archive.read(METADATA_NAME))
@@ -122,7 +127,7 @@ def _content_problems(
             yield f"altered: {METADATA_NAME} is not JSON ({error})"
 
 
-def _manifest_problems(
+def _checksum_problems(
     expected: Mapping[str, str], actual: Mapping[str, str], names: set[str]
 ) -> Iterator[str]:
     for name in sorted(set(expected) - names):
@@ -131,5 +136,5 @@ def _manifest_problems(
     for name in sorted(set(actual) & set(expected)):
         if actual[name] != expected[name]:
             yield f"altered: {name}"
-    for name in sorted(names - set(expected) - {MANIFEST_NAME}):
+    for name in sorted(names - set(expected) - {CHECKSUMS_NAME}):
         yield f"additional: {name}"

@@ -4,11 +4,14 @@ from __future__ import annotations
 
 import importlib
 import sys
+from typing import NoReturn
 
 import click
 
 from bdpbench import __version__
+from bdpbench.contracts.disks import disk_error
 from bdpbench.errors import BdpbenchError
+from bdpbench.simulation.processes import end_with_call
 
 # Command → (module, one line of help). The help stands here so that `--help` imports no command.
 _COMMANDS = {
@@ -20,6 +23,7 @@ _COMMANDS = {
     "archive": ("archive", "Put a finished study into one file, sources and checksums with it."),
     "verify": ("verify", "Check that an archive is whole."),
     "compare": ("compare", "Show which metrics moved between two results."),
+    "adopt": ("adopt", "Take over results whose run ids an older bdpbench made."),
     "publish": ("publish", "Keep a finished tier's report in reports/published/."),
     "test": ("test", "Run bdpbench's own tests."),
     "recover": ("recover", "Recover the thesis's own ns-2 scripts from your copy of it."),
@@ -75,8 +79,18 @@ def cli() -> None:
 
 def main() -> None:
     """Entry point: an expected error becomes one message and exit code 1, never a traceback."""
+    end_with_call()
     try:
         cli.main(prog_name="bdpbench", standalone_mode=True)
     except BdpbenchError as error:
-        click.echo(f"error: {error}", err=True)
-        sys.exit(1)
+        _fail(error)
+    except OSError as error:
+        told = disk_error(error)
+        if told is None:
+            raise
+        _fail(told)
+
+
+def _fail(error: BdpbenchError) -> NoReturn:
+    click.echo(f"error: {error}", err=True)
+    sys.exit(1)

@@ -17,6 +17,6 @@ def command(plan_file: Path, runs_dir: Path, output: Path) -> None:
     Values that `parse --plan` has computed are taken; what is missing is computed.
     """
     from bdpbench.app.run.stages import measure_plan, write_metrics
-    from bdpbench.studies.plan import read_plan
+    from bdpbench.contracts.plan import read_plan
 
     write_metrics(measure_plan(read_plan(plan_file), runs_dir), output)

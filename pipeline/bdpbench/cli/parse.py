@@ -21,7 +21,7 @@ def command(run_dirs: tuple[Path, ...], plan_file: Path | None, output: Path | N
     """
     from bdpbench.app.run.stages import measure_runs, parse_runs
     from bdpbench.contracts.files import write_json_atomically
-    from bdpbench.studies.plan import read_plan
+    from bdpbench.contracts.plan import read_plan
 
     plan = None if plan_file is None else read_plan(plan_file)
     manifests = parse_runs(run_dirs, plan)

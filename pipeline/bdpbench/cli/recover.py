@@ -1,4 +1,4 @@
-"""`bdpbench recover`: the scripts of the thesis, from the reader's own copy."""
+"""`bdpbench recover`: the scripts that a study prints, from the reader's own copy."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ import click
 
 
 @click.command("recover")
-@click.argument("thesis", type=click.Path(path_type=Path))
+@click.argument("copy", metavar="THESIS", type=click.Path(path_type=Path))
 @click.option(
     "-o",
     "--output",
@@ -16,19 +16,19 @@ import click
     type=click.Path(path_type=Path),
     help="Folder for the scripts: new, empty, or an earlier recovery's.",
 )
-def command(thesis: Path, output: Path) -> None:
-    """Recover the ns-2 scripts that THESIS prints as Appendices A to H.
+@click.option("--study", help="Study that prints them; needed where several studies do.")
+def command(copy: Path, output: Path, study: str | None) -> None:
+    """Recover the ns-2 scripts that THESIS prints, e.g. as its Appendices A to H.
 
-    THESIS is your copy of P. Sharma's thesis of 2006: its text (UTF-8), or a PDF with text, which
-    pdftotext reads. The damage of scanning is repaired by rules, and what no rule repairs is
-    refused with appendix, line and text. The folder gets one script an appendix, under the name of
-    bdpbench's script for the same experiment, utils.tcl, which they source, repairs.json and
-    REPAIRS.md: every repair with its line and its reason, and the faults of the originals, which
-    stay as they are.
+    THESIS is your copy of the study: its text (UTF-8), or a PDF with text, which pdftotext reads.
+    The damage of scanning is repaired by rules, and what no rule repairs is refused with appendix,
+    line and text. The folder gets one script an appendix, under the name of bdpbench's script for
+    the same experiment, the helper file that they source, repairs.json and REPAIRS.md: every repair
+    with its line and its reason, and the faults of the originals, which stay as they are.
 
-    `./bdpbench run sharma2006 --scripts DIR` repeats the study with the recovered scripts.
+    `./bdpbench run STUDY --scripts DIR` repeats the study with the recovered scripts.
     """
     from bdpbench.app.recovering import recover_scripts, summary_of
 
-    for line in summary_of(recover_scripts(thesis, output), output):
+    for line in summary_of(recover_scripts(copy, output, study), output):
         click.echo(line)

@@ -67,8 +67,8 @@ def _stage(
     if plan_file is None or metrics_file is None or scorecard_file is None or output is None:
         raise click.UsageError("--runs needs PLAN_FILE, --metrics, --scorecard and --output.")
     from bdpbench.app.run.stages import read_metrics, report_plan
+    from bdpbench.contracts.plan import read_plan
     from bdpbench.contracts.scorecard import read_scorecard
-    from bdpbench.studies.plan import read_plan
 
     report_plan(
         read_plan(Path(plan_file)),

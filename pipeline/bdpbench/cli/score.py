@@ -15,6 +15,6 @@ def command(plan_file: Path, metrics_file: Path, output: Path) -> None:
     """Compare the metrics of PLAN_FILE with the published numbers and claims of its study."""
     from bdpbench.app.run.stages import read_metrics, score_plan
     from bdpbench.contracts.files import write_json_atomically
-    from bdpbench.studies.plan import read_plan
+    from bdpbench.contracts.plan import read_plan
 
     write_json_atomically(output, score_plan(read_plan(plan_file), read_metrics(metrics_file)))

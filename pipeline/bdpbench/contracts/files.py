@@ -6,10 +6,13 @@ import hashlib
 import json
 import os
 import tempfile
+from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
 from bdpbench.errors import BdpbenchError
+
+TEMPORARY_SUFFIX = ".tmp"
 
 
 def write_text_atomically(path: Path, text: str) -> None:
@@ -17,30 +20,67 @@ def write_text_atomically(path: Path, text: str) -> None:
     write_bytes_atomically(path, text.encode())
 
 
-def write_bytes_atomically(path: Path, content: bytes) -> None:
-    """Write ``content`` under a temporary name beside ``path`` and rename it there.
+def write_bytes_atomically(path: Path, content: bytes, *, durable: bool = False) -> None:
+    """Write ``content`` as ``write_atomically`` does."""
+    write_atomically(path, lambda scratch: scratch.write_bytes(content), durable=durable)
+
+
+def write_json_atomically(path: Path, data: Any, *, durable: bool = False) -> None:
+    """Write ``data`` as indented JSON, keys in their order, atomically; NaN and inf are refused."""
+    text = json.dumps(data, indent=1, allow_nan=False) + "\n"
+    write_bytes_atomically(path, text.encode(), durable=durable)
+
+
+def write_atomically(path: Path, write: Callable[[Path], object], *, durable: bool = False) -> None:
+    """Let ``write`` make a file under a temporary name beside ``path``, and rename it there.
 
     A reader sees the old file or the whole new one, and an interrupted write leaves the old one.
+    The temporary name is this writer's alone, so that two writers never meet in one file.
+
+    Args:
+        path: where the file shall stand.
+        write: writes the file that it is given; it exists already, and is empty.
+        durable: whether the file is to survive a crash of the machine right after the rename.
+
+    Raises:
+        OSError: when the disk takes no more, or the folder cannot be written to; ``disk_error``
+            says it in words.
     """
     path.parent.mkdir(parents=True, exist_ok=True)
-    handle, name = tempfile.mkstemp(dir=path.parent, prefix=f".{path.name}.")
+    handle, name = tempfile.mkstemp(
+        dir=path.parent, prefix=f".{path.name}.", suffix=TEMPORARY_SUFFIX
+    )
+    os.close(handle)
+    scratch = Path(name)
     try:
-        with os.fdopen(handle, "wb") as stream:
-            stream.write(content)
+        write(scratch)
         # mkstemp makes files private; results are meant to be read by others.
         umask = os.umask(0)
         os.umask(umask)
-        os.chmod(name, 0o666 & ~umask)
-        os.replace(name, path)
+        scratch.chmod(0o666 & ~umask)
+        if durable:
+            flush_to_disk(scratch)
+        scratch.replace(path)
+        if durable:
+            flush_to_disk(path.parent)
     except BaseException:
-        Path(name).unlink(missing_ok=True)
+        scratch.unlink(missing_ok=True)
         raise
 
 
-def write_json_atomically(path: Path, data: Any) -> None:
-    """Write ``data`` as indented JSON, keys in their order, atomically; NaN and inf are refused."""
-    text = json.dumps(data, indent=1, allow_nan=False)
-    write_text_atomically(path, text + "\n")
+def flush_to_disk(path: Path) -> None:
+    """Wait until the disk has the content of a file, or the names in a folder."""
+    descriptor = os.open(path, os.O_RDONLY)
+    try:
+        os.fsync(descriptor)
+    finally:
+        os.close(descriptor)
+
+
+def remove_temporaries(folder: Path) -> None:
+    """Remove what writers left behind that were killed; only where nobody can be writing."""
+    for path in folder.glob(f".*{TEMPORARY_SUFFIX}"):
+        path.unlink(missing_ok=True)
 
 
 def read_json(path: Path, *, what: str, schema_version: int) -> dict[str, Any]:

@@ -14,6 +14,8 @@ from bdpbench.contracts.runs import (
     TakenOver,
 )
 
+REPORT_NAME = "report.html"
+SUMMARY_NAME = "README.md"
 KEPT_RUNS_NAME = "runs.json"
 PROVENANCE_NAME = "provenance.json"
 KEPT_VERSION = 2

@@ -29,11 +29,6 @@ def tcl_dir() -> Path:
     return repository_root() / "tcl"
 
 
-def study_dir(key: str) -> Path:
-    """Folder of one study: ``study.yaml``, ``published.csv``, ``claims.yaml``, ``NOTES.md``."""
-    return config_dir() / "studies" / key
-
-
 def results_dir(configured: str) -> Path:
     """Folder of runs and reports: ``BDPBENCH_RESULTS``, else ``results`` of the configuration."""
     override = os.environ.get("BDPBENCH_RESULTS")

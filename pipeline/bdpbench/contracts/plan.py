@@ -30,12 +30,26 @@ class Output(TypedDict):
     stream: NotRequired[str]
 
 
+class Identity(TypedDict):
+    """All that a run id is the hash of (``studies.identity`` says how each is made).
+
+    ``argv``: arguments of the script; ``tcl``: digest of the Tcl files that it sources, without
+    comments and blank lines; ``ns2``: digest of the behaviour of ns-2 towards this run's agents;
+    ``streams``: names of the traces that ns-2 writes into pipes.
+    """
+
+    argv: list[str]
+    tcl: str
+    ns2: str
+    streams: list[str]
+
+
 class PlannedRun(TypedDict):
     """One resolved set of parameters.
 
     ``run_id`` stands for the bytes that ns-2 writes (``studies.identity``); ``scenario``, ``label``
     and ``parameters`` say what a reader calls it and what metrics are told. ``script`` lies under
-    ``tcl/`` or, for a study outside the checkout, beside its ``study.yaml``; ``scripts`` is the
+    ``tcl/``, or is the absolute path of one in the folder of its study; ``scripts`` is the
     folder of the script that takes its place, if one does. ``protocols`` has the key of each
     protocol of the flows once; ``estimated_cpu_s`` is the CPU time of ns-2 on the reference
     machine, s.
@@ -51,6 +65,7 @@ class PlannedRun(TypedDict):
     protocols: list[str]
     estimated_cpu_s: float
     scripts: str | None
+    identity: Identity
 
 
 class ProtocolText(TypedDict):
@@ -72,6 +87,14 @@ class ScenarioText(TypedDict):
     longest_s: float
 
 
+class ParameterText(TypedDict):
+    """What a parameter is; ``nominal``: why ns-2 does not get it, "" where it does."""
+
+    unit: str
+    description: str
+    nominal: str
+
+
 class Plan(TypedDict):
     """A tier of a study, resolved: the document that every stage after planning reads.
 
@@ -88,6 +111,7 @@ class Plan(TypedDict):
     ns2_build_id: str
     protocols: dict[str, ProtocolText]
     scenarios: dict[str, ScenarioText]
+    parameters: dict[str, ParameterText]
     runs: list[PlannedRun]
     batches: dict[str, list[str]]
     evaluation_sha256: str

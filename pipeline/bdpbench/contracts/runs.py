@@ -6,6 +6,7 @@ from pathlib import Path
 from typing import NotRequired, TypedDict, cast
 
 from bdpbench.contracts.files import read_json
+from bdpbench.contracts.plan import Identity as Identity
 from bdpbench.contracts.plan import Output, Parameters
 
 SPEC_NAME = "spec.json"
@@ -16,20 +17,6 @@ OUTPUT_FOLDER = "out"
 SCRIPTS_FOLDER = "scripts"
 ERROR_NAME = "error.txt"
 LOG_NAME = "ns.log"
-
-
-class Identity(TypedDict):
-    """All that a run id is the hash of (``studies.identity`` says how each is made).
-
-    ``argv``: arguments of the script; ``tcl``: digest of the Tcl files that it sources, without
-    comments and blank lines; ``ns2``: digest of the behaviour of ns-2 towards this run's agents;
-    ``streams``: names of the traces that ns-2 writes into pipes.
-    """
-
-    argv: list[str]
-    tcl: str
-    ns2: str
-    streams: list[str]
 
 
 class Spec(TypedDict):

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from pathlib import Path
-from typing import Literal, TypedDict, cast
+from typing import Literal, NotRequired, TypedDict, cast
 
 from bdpbench.contracts.files import read_json
 
@@ -15,9 +15,25 @@ ClaimVerdict = Literal["holds", "fails", "not_run"]
 NUMBER_VERDICTS: tuple[NumberVerdict, ...] = ("reproduced", "close", "not_reproduced", "not_run")
 CLAIM_VERDICTS: tuple[ClaimVerdict, ...] = ("holds", "fails", "not_run")
 
+CLOSE_SHARE = 0.05
+"""A number outside its bounds is close when it is off by at most this share of the published."""
+
+CLOSE_ASYMMETRY = 0.05
+"""Asymmetries lie in [-1, 1] and many near 0, where a share says nothing: absolute instead."""
+
+
+def is_asymmetry(metric: str) -> bool:
+    """Whether distances of a metric are absolute; see ``CLOSE_ASYMMETRY``."""
+    return metric.startswith("asymmetry")
+
 
 class ScoredNumber(TypedDict):
-    """A row of ``published.csv`` beside what was measured; null where nothing was."""
+    """A row of ``published.csv`` beside what was measured; null where nothing was.
+
+    ``distance`` is the deviation as a multiple of the way from the published number to its bound
+    on that side, so that 1 is at the bound; null also where there is no such way. Scorecards of
+    older versions lack it.
+    """
 
     id: str
     where: str
@@ -38,6 +54,7 @@ class ScoredNumber(TypedDict):
     measured: float | None
     deviation: float | None
     deviation_pct: float | None
+    distance: NotRequired[float | None]
     verdict: NumberVerdict
     reason: str
     run_ids: list[str]

@@ -1,4 +1,8 @@
-"""YAML files with line numbers, and pydantic's findings told as ``file:line: key: message``."""
+"""YAML files with line numbers, and pydantic's findings told as ``file:line: key: message``.
+
+A file is read by libyaml, with the words and numbers of YAML 1.2. ruamel.yaml, which takes ten
+times as long, reads it again where it is wrong, for what is said of it and for its lines.
+"""
 
 from __future__ import annotations
 
@@ -6,17 +10,20 @@ import difflib
 import types
 import typing
 from collections.abc import Iterable, Sequence
+from functools import cached_property
 from pathlib import Path
 from typing import Any, TypeVar
 
+import yaml  # type: ignore[import-untyped]
 from pydantic import BaseModel, ValidationError
 from ruamel.yaml import YAML
 from ruamel.yaml.error import MarkedYAMLError
+from ruamel.yaml.resolver import implicit_resolvers
 
 from bdpbench.errors import BdpbenchError
 
 Model = TypeVar("Model", bound=BaseModel)
-Location = tuple[str | int, ...]
+Location = tuple[str | int | float, ...]
 
 
 class YamlFile:
@@ -28,11 +35,16 @@ class YamlFile:
 
     def __init__(self, path: Path) -> None:
         self.path = path
-        self.data = _parse(path)
+        self.data: Any = _read(path)
 
-    def line_of(self, location: Sequence[str | int]) -> int:
+    @cached_property
+    def _located(self) -> Any:
+        """The file again, its mappings and sequences knowing where their parts stand."""
+        return _read_with_lines(self.path)
+
+    def line_of(self, location: Sequence[str | int | float]) -> int:
         """1-based line of the deepest key of ``location`` that the file has."""
-        node, line = self.data, 1
+        node, line = self._located, 1
         for key in location:
             found = _position(node, key)
             if found is None:
@@ -42,7 +54,7 @@ class YamlFile:
         return line
 
     def error(
-        self, location: Sequence[str | int], message: str, *, hint: str = ""
+        self, location: Sequence[str | int | float], message: str, *, hint: str = ""
     ) -> BdpbenchError:
         """The error to raise about the value at ``location``."""
         dotted = ".".join(str(part) for part in location)
@@ -98,21 +110,55 @@ def suggest(word: str, known: Iterable[str]) -> str:
     return f"known: {', '.join(names)}" if names else ""
 
 
-def _parse(path: Path) -> Any:
+class _Loader(yaml.CSafeLoader):  # type: ignore[misc]  # no stubs
+    """libyaml with the plain scalars of YAML 1.2, and no key twice in a mapping."""
+
+    yaml_implicit_resolvers: typing.ClassVar[dict[str, list[tuple[str, Any]]]] = {}
+
+    def construct_mapping(self, node: Any, deep: bool = False) -> dict[Any, Any]:
+        keys = [self.construct_object(key, deep=True) for key, _ in node.value]
+        if any(key.tag == "tag:yaml.org,2002:merge" for key, _ in node.value):
+            raise yaml.YAMLError("merge keys are left to the other reader")
+        if len(set(keys)) < len(keys):
+            raise yaml.YAMLError("a key stands twice")
+        return dict(super().construct_mapping(node, deep))
+
+    def construct_integer(self, node: Any) -> int:
+        text = str(self.construct_scalar(node)).replace("_", "")
+        return int(text, 0 if text.lstrip("+-")[1:2] in ("x", "o", "b") else 10)
+
+
+_Loader.add_constructor("tag:yaml.org,2002:int", _Loader.construct_integer)
+for _versions, _tag, _pattern, _first in implicit_resolvers:
+    if (1, 2) in _versions:
+        _Loader.add_implicit_resolver(_tag, _pattern, _first)
+
+
+def _read(path: Path) -> Any:
     try:
-        with path.open(encoding="utf-8") as stream:
-            return YAML(typ="rt").load(stream)
+        text = path.read_text(encoding="utf-8")
+        if text.startswith("%YAML"):
+            return _read_with_lines(path)
+        return yaml.load(text, _Loader)  # noqa: S506  a safe loader
     except FileNotFoundError:
         raise BdpbenchError("no such file", where=str(path)) from None
     except UnicodeDecodeError:
         raise BdpbenchError("is not UTF-8 text", where=str(path)) from None
+    except (yaml.YAMLError, ValueError, TypeError):
+        return _read_with_lines(path)
+
+
+def _read_with_lines(path: Path) -> Any:
+    try:
+        with path.open(encoding="utf-8") as stream:
+            return YAML(typ="rt").load(stream)
     except MarkedYAMLError as error:
         line = error.problem_mark.line + 1 if error.problem_mark else 1
         problem = error.problem or "is not valid YAML"
         raise BdpbenchError(f"not valid YAML: {problem}", where=f"{path}:{line}") from None
 
 
-def _position(node: Any, key: str | int) -> int | None:
+def _position(node: Any, key: str | int | float) -> int | None:
     """0-based line of ``key`` in a ruamel mapping or sequence; None where there is no such key."""
     try:
         if isinstance(key, int) and not isinstance(node, dict):
@@ -133,7 +179,7 @@ def _fields_at(model: type[BaseModel], location: Location) -> list[str]:
     return list(current.model_fields) if current else []
 
 
-def _step(annotation: Any, part: str | int) -> Any:
+def _step(annotation: Any, part: str | int | float) -> Any:
     model = _model_in(annotation)
     if model is not None:
         field = model.model_fields.get(str(part))

@@ -12,12 +12,19 @@ import polars as pl
 from bdpbench import __version__
 from bdpbench.contracts.files import write_text_atomically
 from bdpbench.contracts.tables import Definition
-from bdpbench.pages.analysis_charts import KINDS, Line, chart_of, chart_specs, lines_of
+from bdpbench.pages.analysis_charts import (
+    KINDS,
+    Line,
+    Shares,
+    chart_of,
+    chart_specs,
+    lines_of,
+)
 from bdpbench.pages.assets import read_asset
 from bdpbench.pages.chart import Chart
 from bdpbench.pages.embed import embed_json, embed_text, vega_bundle
 from bdpbench.pages.packing import Packed
-from bdpbench.pages.page import page_environment
+from bdpbench.pages.templates import page_environment
 from bdpbench.pages.text import format_number
 from bdpbench.units import slug
 
@@ -87,6 +94,7 @@ class TracePage:
         definitions: ``id``, ``metric``, ``unit``, ``text``, ``source`` of every metric shown.
         account: of the lines: lines, parsed, forms, skipped, first_skipped, cut, backwards,
             complete.
+        shares: gives the distribution of samples.
     """
 
     name: str
@@ -99,7 +107,8 @@ class TracePage:
     metrics: pl.DataFrame
     tables: Mapping[str, pl.DataFrame]
     definitions: Sequence[Definition]
-    account: Mapping[str, Any]
+    account: Mapping[str, object]
+    shares: Shares
 
 
 @dataclass(frozen=True)
@@ -129,7 +138,7 @@ def build_trace_page(page: TracePage, out: Path) -> None:
         BdpbenchError: when a file under ``reports/`` is missing or cannot be embedded.
     """
     values = _values(page.metrics)
-    lines = lines_of(page.tables, values, _label)
+    lines = lines_of(page.tables, values, _label, page.shares)
     charts = [
         chart
         for kind in KINDS

@@ -2,17 +2,22 @@
 
 from __future__ import annotations
 
+import itertools
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
-from typing import Any
+from typing import TypeAlias
 
 import polars as pl
 
-from bdpbench.pages.chart import Chart
-from bdpbench.pages.charts import Spec, cdf_chart, time_chart
+from bdpbench.pages.chart import Chart, Threshold, TimeContent
 from bdpbench.pages.packing import Packed, pack, unpack
-from bdpbench.pages.series import packed_shares
+from bdpbench.pages.series import thinned_shares
 from bdpbench.pages.text import axis_title, format_number
+from bdpbench.pages.time_charts import cdf_spec, time_spec
+from bdpbench.pages.vega import Spec
+
+Shares: TypeAlias = Callable[[pl.Series], pl.DataFrame]
+"""Samples → their values, rising, and % of the samples up to each."""
 
 MOST_LINES = 8
 """Lines of a chart: more cannot be told apart."""
@@ -153,14 +158,15 @@ def chart_specs() -> dict[str, Spec]:
 def _spec(kind: Kind) -> Spec:
     title = axis_title(kind.quantity, kind.unit)
     if kind.shares:
-        return cdf_chart(title, "share of the bins (%)")
-    return time_chart(title, steps=kind.gaps is not None)
+        return cdf_spec(title, "share of the bins (%)")
+    return time_spec(title, steps=kind.gaps is not None)
 
 
 def lines_of(
     tables: Mapping[str, pl.DataFrame],
     values: Mapping[str, Mapping[str, float | None]],
     label: Callable[[str], str],
+    shares: Shares,
 ) -> dict[str, list[Line]]:
     """Kind → its lines.
 
@@ -168,10 +174,13 @@ def lines_of(
         tables: flow_series and link_series: subject, time_s (f64, s, end of the bin), values.
         values: subject → metric → value, of what is to be shown.
         label: a subject in words.
+        shares: gives the distribution of samples.
     """
     grid = pl.concat([tables[name]["time_s"] for name in ("flow_series", "link_series")])
     times = grid.unique().sort().to_frame()
-    return {kind.key: _lines(kind, tables[kind.table], times, values, label) for kind in KINDS}
+    return {
+        kind.key: _lines(kind, tables[kind.table], times, values, label, shares) for kind in KINDS
+    }
 
 
 def _lines(
@@ -180,17 +189,15 @@ def _lines(
     times: pl.DataFrame,
     values: Mapping[str, Mapping[str, float | None]],
     label: Callable[[str], str],
+    shares: Shares,
 ) -> list[Line]:
     found = []
     for subject in _chosen(kind, values):
         points = _points(kind, table.filter(pl.col("subject") == subject), times)
         if points.height:
-            values_at = points[kind.column]
-            packed = (
-                packed_shares(values_at)
-                if kind.shares
-                else pack(points["time_s"].to_list(), values_at.to_list())
-            )
+            if kind.shares:
+                points = thinned_shares(shares(points[kind.column]))
+            packed = pack(*(points[column].to_list() for column in points.columns))
             capacity_mbps = values[subject].get("link_capacity")
             found.append(Line(subject, label(subject), packed, capacity_mbps))
     return found
@@ -227,7 +234,7 @@ def chart_of(
     drawn = lines[kind.key]
     if not drawn:
         return None
-    content: dict[str, Any] = {
+    content: TimeContent = {
         "kind": kind.key,
         "traces": [
             {
@@ -240,8 +247,16 @@ def chart_of(
             for index, line in enumerate(drawn)
         ],
         "thresholds": _thresholds(kind, drawn),
-        **(_across(kind, drawn) if kind.shares else {"start": start_s, "end": end_s}),
+        "start": start_s,
+        "end": end_s,
     }
+    if kind.shares:
+        ends = [unpack(line.points)[0] for line in drawn]
+        content["start"] = min(each[0] for each in ends)
+        content["end"] = max(each[-1] for each in ends)
+        content["top"] = 100
+        content["unit"] = kind.unit
+        content["columns"] = [kind.column, "share_of_bins_pct"]
     names = ", ".join(line.label for line in drawn)
     over = "" if kind.shares else " over time"
     more = f" Shown are the {MOST_LINES} largest." if len(drawn) == MOST_LINES else ""
@@ -255,22 +270,11 @@ def chart_of(
     )
 
 
-def _across(kind: Kind, lines: Sequence[Line]) -> dict[str, Any]:
-    """What the page has to know of an axis that is not time."""
-    ends = [unpack(line.points)[0] for line in lines]
-    return {
-        "start": min(each[0] for each in ends),
-        "end": max(each[-1] for each in ends),
-        "top": 100,
-        "unit": kind.unit,
-        "columns": [kind.column, "share_of_bins_pct"],
-    }
-
-
-def _thresholds(kind: Kind, lines: Sequence[Line]) -> list[dict[str, Any]]:
-    known = [line for line in lines if line.capacity_mbps is not None]
-    if kind.key != "utilization" or not known:
+def _thresholds(kind: Kind, lines: Sequence[Line]) -> list[Threshold]:
+    if kind.key != "utilization":
         return []
-    fullest = known[0]
-    text = f"capacity of {fullest.label}, {format_number(fullest.capacity_mbps)} Mbit/s"
-    return [{"v": fullest.capacity_mbps, "label": text}]
+    known = ((each.label, each.capacity_mbps) for each in lines if each.capacity_mbps is not None)
+    return [
+        {"v": capacity_mbps, "label": f"capacity of {label}, {format_number(capacity_mbps)} Mbit/s"}
+        for label, capacity_mbps in itertools.islice(known, 1)
+    ]

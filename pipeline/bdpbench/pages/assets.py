@@ -5,11 +5,9 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any
-
-from ruamel.yaml import YAML
 
 from bdpbench.contracts.paths import repository_root
+from bdpbench.contracts.yaml_files import YamlFile
 from bdpbench.errors import BdpbenchError
 
 
@@ -22,7 +20,7 @@ class Captions:
         thresholds: kind of dashed line → its name.
         metrics: metric id → what it is called.
         parameters: run parameter → what it is called.
-        pairs: words of the matrix of pairs, and the ``metric`` in its cells.
+        pairs: the matrix of pairs of protocols, see ``Matrix``, where a study declares none.
         protocol_sweeps: swept parameter → metrics that the page of a protocol shows over it.
     """
 
@@ -30,7 +28,7 @@ class Captions:
     thresholds: Mapping[str, str]
     metrics: Mapping[str, str]
     parameters: Mapping[str, str]
-    pairs: Mapping[str, str]
+    pairs: Mapping[str, object]
     protocol_sweeps: Mapping[str, Sequence[str]]
 
     def metric(self, metric: str) -> str:
@@ -50,7 +48,8 @@ def read_captions() -> Captions:
         BdpbenchError: when it is missing or lacks a section.
     """
     path = assets_dir() / "captions.yaml"
-    content: Any = YAML(typ="safe", pure=True).load(read_asset("captions.yaml")) or {}
+    read_asset("captions.yaml")
+    content = YamlFile(path).data or {}
     try:
         return Captions(**content)
     except TypeError as error:

@@ -2,9 +2,63 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import Any
+from typing import Literal, NotRequired, TypedDict, final
+
+from bdpbench.pages.vega import Spec
+
+
+class Threshold(TypedDict):
+    """A dashed line at ``v``, in the unit of the chart's values."""
+
+    v: float
+    label: str
+
+
+class CurveContent(TypedDict):
+    """One line: where the page's script finds its points, and how it looks."""
+
+    run: str
+    subject: str
+    label: str
+    colour: str
+    dash: Sequence[int]
+
+
+class DropsContent(TypedDict):
+    """Where the script finds the times of drops at a link."""
+
+    run: str
+    subject: str
+
+
+@final
+class SpecContent(TypedDict):
+    """A specification with its rows, and the names of its series; what sweeps and matrices are."""
+
+    kind: Literal["spec"]
+    spec: Spec
+    labels: list[str]
+
+
+@final
+class TimeContent(TypedDict):
+    """Lines that the page's script puts into the specification of their ``kind``.
+
+    ``start`` and ``end`` are the domain across, in s or ``unit``; ``top`` is the upper end of the
+    values where it does not follow from them; ``columns`` names both in CSV.
+    """
+
+    kind: str
+    end: float
+    traces: list[CurveContent]
+    thresholds: list[Threshold]
+    start: NotRequired[float]
+    top: NotRequired[float]
+    unit: NotRequired[str]
+    columns: NotRequired[list[str]]
+    drops: NotRequired[list[DropsContent]]
 
 
 @dataclass(frozen=True)
@@ -18,6 +72,11 @@ class Chart:
     title: str
     caption: str
     alternative: str
-    content: Mapping[str, Any]
+    content: SpecContent | TimeContent
     note: str = ""
     metrics: tuple[str, ...] = ()
+
+
+def spec_content(spec: Spec, labels: Sequence[str] = ()) -> SpecContent:
+    """Content of a chart that brings its rows along; ``labels`` are those of its legend."""
+    return {"kind": "spec", "spec": spec, "labels": list(labels)}

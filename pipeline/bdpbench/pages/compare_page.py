@@ -7,7 +7,7 @@ from typing import Any
 
 from bdpbench.pages.assets import read_asset, read_captions
 from bdpbench.pages.embed import embed_text
-from bdpbench.pages.page import page_environment
+from bdpbench.pages.templates import page_environment
 from bdpbench.pages.text import (
     MINUS,
     format_number,

@@ -5,15 +5,17 @@ from __future__ import annotations
 import shlex
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from typing import Any
 
 import polars as pl
 
+from bdpbench.contracts.plan import Plan, PlannedRun, Scalar
+from bdpbench.contracts.runs import RunRecord
 from bdpbench.pages.chart import Chart
 from bdpbench.pages.experiments import charted_view
+from bdpbench.pages.inputs import RunRecords
 from bdpbench.pages.names import Names
 from bdpbench.pages.series import RunSeries
-from bdpbench.pages.sweeps import Run, Sweep, protocols_of
+from bdpbench.pages.sweeps import Sweep, is_protocol, protocols_of
 from bdpbench.pages.text import (
     format_bytes,
     format_number,
@@ -78,9 +80,9 @@ class RunDetail:
 
 
 def run_details(
-    plan: Mapping[str, Any],
+    plan: Plan,
     metrics: pl.DataFrame,
-    run_info: Mapping[str, Mapping[str, Any]],
+    run_info: RunRecords,
     series: Mapping[str, RunSeries],
     names: Names,
 ) -> list[RunDetail]:
@@ -94,17 +96,17 @@ def run_details(
 
 
 def _detail(
-    plan: Mapping[str, Any],
-    run: Run,
+    plan: Plan,
+    run: PlannedRun,
     rows: pl.DataFrame | None,
-    info: Mapping[str, Any] | None,
+    info: RunRecord | None,
     series: Mapping[str, RunSeries],
     names: Names,
 ) -> RunDetail:
     view = charted_view(
         View("", (run,), "protocol"), f"run-{run['run_id']}", Sweep("", ()), series, names
     )
-    words, units = names.captions.parameters, (info or {}).get("units", {})
+    words, units = names.captions.parameters, info["units"] if info else {}
     return RunDetail(
         run_id=run["run_id"],
         label=str(run["label"]),
@@ -122,29 +124,29 @@ def _detail(
         missing=view.missing if info else (),
         repeat=repeat_command(plan, run),
         ns2=ns2_command(run),
-        ns2_report=str((info or {}).get("ns2_report") or "").strip(),
+        ns2_report=info["ns2_report"].strip() if info else "",
     )
 
 
-def _value(name: str, value: Any, units: Mapping[str, str], names: Names) -> str:
-    if name.startswith("protocol"):
+def _value(name: str, value: Scalar, units: Mapping[str, str], names: Names) -> str:
+    if is_protocol(name):
         return names.protocol(str(value))
     return parameter_value(name, value, units)
 
 
-def _facts(info: Mapping[str, Any]) -> tuple[tuple[str, str], ...]:
-    memory = info.get("max_rss_kib")
+def _facts(info: RunRecord) -> tuple[tuple[str, str], ...]:
+    memory, script = info["max_rss_kib"], info["script"]
     return (
-        ("script", str(info["script"]["path"])),
-        ("script SHA-256", str(info["script"]["sha256"])),
-        ("ns-2 build", str(info["ns2"]["build_id"])),
-        ("ns-2 binary SHA-256", str(info["ns2"].get("binary_sha256") or "–")),
-        ("backend", str(info["ns2"]["backend"])),
-        ("started", str(info["started"])),
-        ("wall time", _seconds(info.get("wall_s"))),
-        ("CPU time", _seconds(info.get("cpu_s"))),
+        ("script", script["path"]),
+        ("script SHA-256", script.get("files", {}).get(script["path"], "–")),
+        ("ns-2 build", info["ns2"]["build_id"]),
+        ("ns-2 binary SHA-256", info["ns2"]["binary_sha256"] or "–"),
+        ("backend", info["ns2"]["backend"]),
+        ("started", info["started"]),
+        ("wall time", _seconds(info["wall_s"])),
+        ("CPU time", _seconds(info["cpu_s"])),
         ("peak memory", format_bytes(None if memory is None else memory * 1024)),
-        ("exit status", str(info.get("exit_status", "–"))),
+        ("exit status", str(info["exit_status"])),
     )
 
 
@@ -179,19 +181,19 @@ def _window(start_s: float | None, end_s: float | None) -> str:
     return f"{format_number(start_s)} to {format_number(end_s)} s"
 
 
-def _outputs(run_id: str, info: Mapping[str, Any]) -> tuple[OutputFile, ...]:
+def _outputs(run_id: str, info: RunRecord) -> tuple[OutputFile, ...]:
     return tuple(
         OutputFile(
             name=name,
             link=f"{RUNS_FROM_REPORT}/{run_id}/{name}",
-            sha256=str(facts["sha256"]),
+            sha256=facts["sha256"],
             size=format_bytes(facts["bytes"]),
         )
-        for name, facts in sorted(info.get("outputs", {}).items())
+        for name, facts in sorted(info["outputs"].items())
     )
 
 
-def repeat_command(plan: Mapping[str, Any], run: Run) -> str:
+def repeat_command(plan: Plan, run: PlannedRun) -> str:
     """Command that simulates the run, and those of its scenario and protocols, and reports."""
     words = ["./bdpbench", "run", plan["study"], "--tier", plan["tier"]]
     words += ["--scenario", run["scenario"]]
@@ -200,7 +202,7 @@ def repeat_command(plan: Mapping[str, Any], run: Run) -> str:
     return shlex.join(words)
 
 
-def ns2_command(run: Run) -> str:
+def ns2_command(run: PlannedRun) -> str:
     """Command for a shell at the repository's root that runs ns-2 alone into ``out/``."""
     arguments: Sequence[str] = [f"tcl/{run['script']}", *map(str, run["argv"])]
     return f'mkdir -p out && "$(./bdpbench ns2 path)" {shlex.join(arguments)}'

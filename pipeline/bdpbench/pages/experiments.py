@@ -4,19 +4,20 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
-from typing import Any
 
 import polars as pl
 
-from bdpbench.pages.chart import Chart
-from bdpbench.pages.charts import TABLE_UNITS, thresholds
+from bdpbench.contracts.plan import Plan, PlannedRun
+from bdpbench.contracts.scorecard import Scorecard, ScoredNumber
+from bdpbench.pages.chart import Chart, TimeContent
 from bdpbench.pages.intervals import interval_chart
+from bdpbench.pages.metric_sweeps import metric_over_sweep
 from bdpbench.pages.names import Names, RunLink
 from bdpbench.pages.packing import unpack
 from bdpbench.pages.series import CHARTED_TABLES, DROPS, QUEUE_SHARE, SELDOM_SAMPLED, RunSeries
-from bdpbench.pages.summaries import sweep_summary
-from bdpbench.pages.sweeps import Run, Sweep, find_sweep, protocols_of
-from bdpbench.pages.views import Trace, View, plan_views, traces
+from bdpbench.pages.sweeps import Sweep, find_sweep, protocols_of
+from bdpbench.pages.time_charts import TABLE_UNITS, thresholds
+from bdpbench.pages.views import Curve, View, curves, plan_views
 
 # Shown against a sweep where the study publishes no number for it.
 _USUAL_SWEEP_METRICS = ("utilization", "asymmetry", "time_to_90pct_utilization")
@@ -47,9 +48,9 @@ class Experiment:
 
 
 def experiments(
-    plan: Mapping[str, Any],
+    plan: Plan,
     metrics: pl.DataFrame,
-    scorecard: Mapping[str, Any],
+    scorecard: Scorecard,
     series: Mapping[str, RunSeries],
     names: Names,
     repetitions: pl.DataFrame | None = None,
@@ -67,9 +68,9 @@ def experiments(
 
 def _experiment(
     key: str,
-    runs: Sequence[Run],
+    runs: Sequence[PlannedRun],
     metrics: pl.DataFrame,
-    scorecard: Mapping[str, Any],
+    scorecard: Scorecard,
     series: Mapping[str, RunSeries],
     names: Names,
     repetitions: pl.DataFrame | None,
@@ -78,14 +79,14 @@ def _experiment(
     done = [run for run in runs if run["run_id"] in series]
     sweep = find_sweep(done)
     numbers = [each for each in scorecard["numbers"] if each["scenario"] == key]
-    asked = _asked(numbers, scenario.get("summary", ()))
+    asked = _asked(numbers, scenario["summary"])
     views = plan_views(done, sweep, names.protocols, names.captions.parameters)
     return Experiment(
         key=key,
-        title=str(scenario["title"]),
-        section=str(scenario.get("section", "")),
-        figures=tuple(scenario.get("figures", ())),
-        description=str(scenario.get("description", "")),
+        title=scenario["title"],
+        section=scenario["section"],
+        figures=tuple(scenario["figures"]),
+        description=scenario["description"],
         runs=tuple(names.run(run["run_id"]) for run in runs),
         absent=len(runs) - len(done),
         summaries=(
@@ -105,7 +106,7 @@ def charted_view(
     """The time charts of a view; tables that none of its runs has become ``missing``."""
     charts, missing = [], []
     for table in CHARTED_TABLES:
-        lines = traces(view, table, series, names.protocols, sweep, names.captions.parameters)
+        lines = curves(view, table, series, names.protocols, sweep, names.captions.parameters)
         if not lines:
             if table not in SELDOM_SAMPLED:
                 missing.append(names.captions.charts[table]["title"])
@@ -118,51 +119,66 @@ def charted_view(
     )
 
 
-def _with_drops(chart: Chart, run: Run, series: Mapping[str, RunSeries], names: Names) -> Chart:
+def _with_drops(
+    chart: Chart, run: PlannedRun, series: Mapping[str, RunSeries], names: Names
+) -> Chart:
     """The chart of one run with marks where its packets were dropped; of several they would mix."""
     links = series.get(run["run_id"], {}).get(DROPS, {})
-    if not links:
+    if not links or "spec" in chart.content:
         return chart
-    drops = [{"run": run["run_id"], "subject": link} for link in links]
+    content = chart.content.copy()
+    content["drops"] = [{"run": run["run_id"], "subject": link} for link in links]
     note = " ".join(filter(None, (chart.note, names.captions.charts[DROPS]["caption"])))
-    return replace(chart, content={**chart.content, "drops": drops}, note=note)
+    return replace(chart, content=content, note=note)
 
 
 def _queue_share(
     view: View, prefix: str, sweep: Sweep, series: Mapping[str, RunSeries], names: Names
 ) -> tuple[Chart, ...]:
     """How long the bottleneck's queue was for which share of the time."""
-    lines = traces(view, QUEUE_SHARE, series, names.protocols, sweep, names.captions.parameters)
+    lines = curves(view, QUEUE_SHARE, series, names.protocols, sweep, names.captions.parameters)
     if not lines:
         return ()
     longest = max(max(unpack(series[line.run_id][QUEUE_SHARE][line.subject])[0]) for line in lines)
-    chart = time_chart(f"{prefix}-{QUEUE_SHARE}", QUEUE_SHARE, view.runs, lines, names)
     words = names.captions.charts[QUEUE_SHARE]
     told = "; ".join(line.label for line in lines)
-    across = {
-        "end": longest or 1.0,
-        "top": 100,
-        "unit": TABLE_UNITS["queue"],
-        "columns": ["queue_pkts", "share_of_time_pct"],
-    }
+    content = _time_content(QUEUE_SHARE, view.runs, lines, names)
+    content["end"] = longest or 1.0
+    content["top"] = 100
+    content["unit"] = TABLE_UNITS["queue"]
+    content["columns"] = ["queue_pkts", "share_of_time_pct"]
     return (
-        replace(
-            chart,
+        Chart(
+            chart_id=f"{prefix}-{QUEUE_SHARE}",
+            title=words["title"],
+            caption=words["caption"],
             alternative=f"Cumulative distribution of the {words['quantity']}. Lines: {told}.",
-            content={**chart.content, **across},
+            content=content,
         ),
     )
 
 
 def time_chart(
-    chart_id: str, table: str, runs: Sequence[Run], lines: Sequence[Trace], names: Names
+    chart_id: str, table: str, runs: Sequence[PlannedRun], lines: Sequence[Curve], names: Names
 ) -> Chart:
     """Lines of a table over time; ``runs`` are those that the lines come from."""
     words = names.captions.charts[table]
     told = "; ".join(line.label for line in lines)
-    content = {
+    return Chart(
+        chart_id=chart_id,
+        title=words["title"],
+        caption=words["caption"],
+        alternative=f"Line chart of {words['quantity']} over time. Lines: {told}.",
+        content=_time_content(table, runs, lines, names),
+    )
+
+
+def _time_content(
+    table: str, runs: Sequence[PlannedRun], lines: Sequence[Curve], names: Names
+) -> TimeContent:
+    return {
         "kind": table,
-        "end": max(run["parameters"].get("duration_s", 0) for run in runs),
+        "end": max(_duration_s(run) for run in runs),
         "traces": [
             {
                 "run": line.run_id,
@@ -173,18 +189,16 @@ def time_chart(
             }
             for line in lines
         ],
-        "thresholds": thresholds(table, runs, names.captions),
+        "thresholds": thresholds(table, runs, names.page.filled_share, names.captions),
     }
-    return Chart(
-        chart_id=chart_id,
-        title=words["title"],
-        caption=words["caption"],
-        alternative=f"Line chart of {words['quantity']} over time. Lines: {told}.",
-        content=content,
-    )
 
 
-def _asked(numbers: Sequence[Mapping[str, Any]], wanted: Sequence[str]) -> Sequence[str]:
+def _duration_s(run: PlannedRun) -> float:
+    duration_s = run["parameters"].get("duration_s", 0)
+    return duration_s if isinstance(duration_s, int | float) else float(duration_s)
+
+
+def _asked(numbers: Sequence[ScoredNumber], wanted: Sequence[str]) -> Sequence[str]:
     """Metrics that are shown of a scenario as a whole."""
     published = [each["metric"] for each in numbers]
     return list(dict.fromkeys([*wanted, *published])) or _USUAL_SWEEP_METRICS
@@ -192,7 +206,7 @@ def _asked(numbers: Sequence[Mapping[str, Any]], wanted: Sequence[str]) -> Seque
 
 def _intervals(
     key: str,
-    runs: Sequence[Run],
+    runs: Sequence[PlannedRun],
     sweep: Sweep,
     asked: Sequence[str],
     repetitions: pl.DataFrame | None,
@@ -209,17 +223,17 @@ def _intervals(
 
 def _summaries(
     key: str,
-    runs: Sequence[Run],
+    runs: Sequence[PlannedRun],
     sweep: Sweep,
     metrics: pl.DataFrame,
     asked: Sequence[str],
-    numbers: Sequence[Mapping[str, Any]],
+    numbers: Sequence[ScoredNumber],
     names: Names,
 ) -> list[Chart]:
     if any(len(set(protocols_of(run))) > 1 for run in runs):
         return []  # a line for each pair could not be read: the comparison has their matrix
     charts = (
-        sweep_summary(f"{key}-sweep-{metric}", metric, runs, sweep, metrics, numbers, names)
+        metric_over_sweep(f"{key}-sweep-{metric}", metric, runs, sweep, metrics, numbers, names)
         for metric in asked
     )
     return [chart for chart in charts if chart is not None]

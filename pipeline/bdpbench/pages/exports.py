@@ -6,16 +6,16 @@ import fnmatch
 import json
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import asdict, dataclass
-from typing import Any
 
 import polars as pl
 
+from bdpbench.contracts.plan import Plan
 from bdpbench.errors import BdpbenchError
 from bdpbench.pages.figures import FIGURE_BINS, Figure, Renderer, figures_of, run_ids_of
+from bdpbench.pages.inputs import ReportInputs
 from bdpbench.pages.paper_tables import PaperTable, markdown_text, render_table
 from bdpbench.pages.score_tables import score_tables
-from bdpbench.pages.sections import RunInfo, Sections, gather
-from bdpbench.pages.series import LoadTable
+from bdpbench.pages.sections import Sections, gather
 
 FIGURES_FOLDER = "figures"
 TABLES_FOLDER = "tables"
@@ -67,39 +67,27 @@ class ExportRequest:
 
 
 def export_files(
-    plan: Mapping[str, Any],
-    metrics: pl.DataFrame,
-    scorecard: Mapping[str, Any],
-    definitions: Sequence[Mapping[str, str]],
-    load_table: LoadTable,
-    run_info: RunInfo,
-    study: Mapping[str, Any],
+    inputs: ReportInputs,
     request: ExportRequest,
     tell: Callable[[int, int], None] = lambda done, of: None,
 ) -> Iterator[tuple[str, bytes]]:
     """Figures, tables and captions of a report, one after the other: relative path and bytes.
 
     Args:
-        plan: content of ``plan.json``.
-        metrics: table of ``metrics.parquet``.
-        scorecard: content of ``scorecard.json``.
-        definitions: ``id``, ``metric``, ``unit``, ``text``, ``source`` of every definition.
-        load_table: (run id, table) → its frame, None where the run does not have the table.
-        run_info: run id → content of ``run.json``, for the runs that are finished.
-        study: as for ``build_report``.
+        inputs: as for ``build_report``.
         request: what is wanted.
         tell: called with the figures that are done, and with their number.
 
     Raises:
         BdpbenchError: when a pattern fits no figure.
     """
-    sections = gather(plan, metrics, scorecard, load_table, run_info, study, FIGURE_BINS)
+    sections = gather(inputs, FIGURE_BINS)
     figures = _wanted(figures_of(sections), request)
-    words = {each["id"]: f"{each['text']} ({each['source']})" for each in definitions}
+    words = {each["id"]: f"{each['text']} ({each['source']})" for each in inputs.definitions}
     captions = []
     renderer = Renderer(sections.series, sections.names.captions)
     for done, figure in enumerate(figures, start=1):
-        caption = _figure_caption(figure, metrics, words, request.origin)
+        caption = _figure_caption(figure, inputs.metrics, words, request.origin)
         captions.append(caption)
         drawn = renderer.render(figure.chart, caption.sentence(), request.formats)
         for ending, content in drawn.items():
@@ -111,7 +99,7 @@ def export_files(
         for ending, text in render_table(table, _short(caption)).items():
             yield f"{caption.file}.{ending}", text.encode()
     yield "captions.json", _json_of(captions)
-    yield "captions.md", _markdown_of(captions, sections, plan).encode()
+    yield "captions.md", _markdown_of(captions, sections, inputs.plan).encode()
 
 
 def _wanted(figures: Sequence[Figure], request: ExportRequest) -> list[Figure]:
@@ -176,7 +164,7 @@ def _json_of(captions: Sequence[Caption]) -> bytes:
     return (json.dumps(content, indent=1, ensure_ascii=False) + "\n").encode()
 
 
-def _markdown_of(captions: Sequence[Caption], sections: Sections, plan: Mapping[str, Any]) -> str:
+def _markdown_of(captions: Sequence[Caption], sections: Sections, plan: Plan) -> str:
     """Captions for readers; each definition is told once, at the end."""
     lines = [f"# Figures and tables of {plan['study']}, {plan['tier']} tier", ""]
     if captions:

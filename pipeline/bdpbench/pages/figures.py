@@ -12,11 +12,12 @@ from typing import Any
 from markupsafe import escape
 
 from bdpbench.pages.assets import Captions
-from bdpbench.pages.chart import Chart
-from bdpbench.pages.charts import Spec, time_charts
+from bdpbench.pages.chart import Chart, CurveContent, TimeContent
 from bdpbench.pages.packing import unpack
 from bdpbench.pages.sections import Sections
 from bdpbench.pages.series import DROPS, RunSeries
+from bdpbench.pages.time_charts import time_specs
+from bdpbench.pages.vega import Spec, series_scale
 from bdpbench.units import slug
 
 FIGURE_FORMATS = ("svg", "pdf", "png")
@@ -81,12 +82,12 @@ def _placed(sections: Sections) -> Iterator[tuple[str, str, Chart]]:
                 yield f"{experiment.key} {view.title} {chart.content['kind']}", title, chart
     for page in sections.protocols:
         for chart in page.charts:
-            is_sweep = chart.content["kind"] == "spec"
+            is_sweep = "spec" in chart.content
             words = chart.chart_id if is_sweep else f"protocol {page.key} {chart.title}"
             yield words, f"{page.label}: {chart.title}", chart
     if sections.response is not None:
         yield sections.response.chart_id, sections.response.title, sections.response
-    for group in sections.pairs:
+    for group in sections.matrices:
         for chart in group.charts:
             yield f"pairs {group.scenario} {chart.title}", f"{group.title}: {chart.title}", chart
 
@@ -104,9 +105,9 @@ def _digest(text: str) -> str:
 
 def run_ids_of(chart: Chart) -> list[str]:
     """Ids of the runs that a chart shows, each once, in the order in which it shows them."""
-    if chart.content["kind"] != "spec":
-        return list(dict.fromkeys(trace["run"] for trace in chart.content["traces"]))
-    return list(dict.fromkeys(_run_ids_in(chart.content["spec"])))
+    if "spec" in chart.content:
+        return list(dict.fromkeys(_run_ids_in(chart.content["spec"])))
+    return list(dict.fromkeys(trace["run"] for trace in chart.content["traces"]))
 
 
 def _run_ids_in(node: Any) -> Iterator[str]:
@@ -124,7 +125,7 @@ class Renderer:
 
     def __init__(self, series: Mapping[str, RunSeries], captions: Captions) -> None:
         self._series = series
-        self._time_charts = time_charts(captions)
+        self._time_specs = time_specs(captions)
 
     def render(self, chart: Chart, description: str, formats: Sequence[str]) -> dict[str, bytes]:
         """A chart as files: format → bytes.
@@ -152,7 +153,7 @@ class Renderer:
     def spec(self, chart: Chart) -> Spec:
         """The whole Vega-Lite specification of a chart, with its data."""
         content = chart.content
-        if content["kind"] == "spec":
+        if "spec" in content:
             spec: Spec = copy.deepcopy(content["spec"])
             labels = content["labels"]
         else:
@@ -171,8 +172,8 @@ class Renderer:
         }
         return spec
 
-    def _time_spec(self, content: Mapping[str, Any]) -> Spec:
-        spec = copy.deepcopy(self._time_charts[content["kind"]])
+    def _time_spec(self, content: TimeContent) -> Spec:
+        spec = copy.deepcopy(self._time_specs[content["kind"]])
         traces, thresholds = content["traces"], content["thresholds"]
         samples = [each for trace in traces for each in self._samples(trace, content["kind"])]
         highest = max((each["v"] for each in [*samples, *thresholds]), default=0.0)
@@ -183,11 +184,9 @@ class Renderer:
         encoding.pop("opacity", None)
         encoding["x"]["scale"]["domain"] = [0, content["end"]]
         encoding["y"]["scale"]["domain"] = [0, content.get("top") or highest * _ROOM_ABOVE or 1]
-        for channel, key in (("color", "colour"), ("strokeDash", "dash")):
-            encoding[channel]["scale"] = {
-                "domain": labels,
-                "range": [list(t[key]) if key == "dash" else t[key] for t in traces],
-            }
+        encoding["color"]["scale"] = series_scale(labels, [each["colour"] for each in traces])
+        dashes = [list(each["dash"]) for each in traces]
+        encoding["strokeDash"]["scale"] = series_scale(labels, dashes)
         drops = [
             {"t": time}
             for each in content.get("drops", ())
@@ -196,7 +195,7 @@ class Renderer:
         spec["datasets"] = {"samples": samples, "thresholds": thresholds, "drops": drops}
         return spec
 
-    def _samples(self, trace: Mapping[str, Any], table: str) -> list[dict[str, Any]]:
+    def _samples(self, trace: CurveContent, table: str) -> list[dict[str, Any]]:
         times, values = unpack(self._series[trace["run"]][table][trace["subject"]])
         points = list(zip(times, values, strict=True))
         if table == "throughput" and len(points) > 1:

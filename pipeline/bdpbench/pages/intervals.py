@@ -7,12 +7,12 @@ from typing import Any
 
 import polars as pl
 
-from bdpbench.pages.chart import Chart
+from bdpbench.contracts.plan import PlannedRun
+from bdpbench.pages.chart import Chart, spec_content
 from bdpbench.pages.matrix_charts import interval_bars
 from bdpbench.pages.names import Names
-from bdpbench.pages.sweeps import Run, Sweep, protocol_label, protocols_of
+from bdpbench.pages.sweeps import Sweep, protocol_label, protocols_of
 from bdpbench.pages.text import axis_title, subject_name
-from bdpbench.pages.views import NEUTRAL
 
 # More could not be read in one chart.
 _MOST_BARS = 40
@@ -21,7 +21,7 @@ _MOST_BARS = 40
 def interval_chart(
     chart_id: str,
     metric: str,
-    runs: Sequence[Run],
+    runs: Sequence[PlannedRun],
     sweep: Sweep,
     repetitions: pl.DataFrame,
     names: Names,
@@ -48,13 +48,13 @@ def interval_chart(
         title=f"{name}, means",
         caption=names.captions.charts["repetitions"]["caption"],
         alternative=f"Bars of the mean {name} with confidence intervals: {'; '.join(order)}.",
-        content={"kind": "spec", "spec": spec, "labels": []},
+        content=spec_content(spec),
         metrics=(metric,),
     )
 
 
 def _bars(
-    rows: pl.DataFrame, runs: Sequence[Run], sweep: Sweep, names: Names
+    rows: pl.DataFrame, runs: Sequence[PlannedRun], sweep: Sweep, names: Names
 ) -> tuple[list[dict[str, Any]], list[str]]:
     """Bars of these runs, each of which stands for its repetitions, and their colours."""
     by_id = {run["run_id"]: run for run in runs}
@@ -76,12 +76,11 @@ def _bars(
                 "unit": row["unit"],
             }
         )
-        key = next(iter(protocols_of(run)), "")
-        colours.append(names.protocols.get(key, {}).get("colour", NEUTRAL))
+        colours.append(names.colour(next(iter(protocols_of(run)), "")))
     return bars, colours
 
 
-def _label(run: Run, subject: str, sweep: Sweep, names: Names) -> str:
+def _label(run: PlannedRun, subject: str, sweep: Sweep, names: Names) -> str:
     known = protocols_of(run)
     who = protocol_label(run, names.protocols) if known else names.scenario(run["scenario"])
     parts = (who, sweep.describe(run, names.captions.parameters), subject)

@@ -1,14 +1,13 @@
-"""Charts of pairs of protocols: who prevails in a pair as a matrix, and what it adds up to."""
+"""Specifications of matrices and bars."""
 
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from typing import Any
 
-import altair as alt
 import polars as pl
 
-from bdpbench.pages.charts import INK, Spec, finished, inline
+from bdpbench.pages.vega import INK, Json, Layer, Spec, field, layered, mark, series_scale
 
 CELL_HEIGHT = 46
 _WHITE = "#ffffff"
@@ -20,74 +19,102 @@ _BAR_HEIGHT = 38
 # px of a name of runs, with which half of a card is left for its bar.
 _LABEL_LIMIT = 230
 
-_BARE: dict[str, Any] = {"grid": False, "domain": False, "ticks": False, "labelPadding": 6}
-_AXIS = alt.Axis(**_BARE)
+_AXIS: Mapping[str, Any] = {"domain": False, "grid": False, "labelPadding": 6, "ticks": False}
+_BAND = {"band": 0.62}
 
 # Blue to orange by way of white, told apart with every kind of colour blindness and by lightness
 # of the ends against the middle (after ColorBrewer's PuOr and RdBu).
 _DIVERGING = ("#08519c", "#6baed6", "#ffffff", "#fdae6b", "#a63603")
-# Beyond this a cell is so dark that its number has to be white.
+_RISING = ("#f3f4f6", "#374151")
+# Beyond this share of the way from the middle a cell is so dark that its number has to be white.
 _DARK_FROM = 0.75
 
 
 def diverging_matrix(
-    cells: pl.DataFrame, order: Sequence[str], rows: str, columns: str, quantity: str
+    cells: pl.DataFrame,
+    order: tuple[Sequence[str], Sequence[str]],
+    titles: tuple[str, str],
+    quantity: str,
+    reach: float = 1.0,
 ) -> Spec:
-    """A number from -1 to 1 for each pair, coloured by which side of 0 it lies on and how far.
+    """A number from -reach to reach for each cell, coloured by its side of 0 and its distance.
 
     Args:
         cells: ``row`` and ``column`` str (labels), ``value`` f64, ``text`` str (what stands in
-            the cell), ``run_id`` str, ``run`` str; pairs that are not there stay blank.
-        order: labels in the order of both axes; those that no cell has are kept.
-        rows: title of the vertical axis.
-        columns: title of the horizontal axis.
+            the cell), ``run_id`` str, ``run`` str; cells that are not there stay blank.
+        order: labels of the rows and of the columns; those that no cell has are kept.
+        titles: of the vertical and of the horizontal axis.
         quantity: what ``value`` is.
+        reach: value of the darkest colour.
     """
-    scale = alt.Scale(domain=[-1, -0.5, 0, 0.5, 1], range=list(_DIVERGING), interpolate="rgb")
-    colour = alt.Color("value:Q", title=quantity, scale=scale, legend=_gradient_legend())
+    domain = [share * reach for share in (-1, -0.5, 0, 0.5, 1)]
+    scale = {
+        "domain": [int(each) if each == int(each) else each for each in domain],
+        "interpolate": "rgb",
+        "range": list(_DIVERGING),
+    }
+    colour = field("value", "quantitative", title=quantity, scale=scale, legend=_GRADIENT)
     tooltip = [
-        alt.Tooltip("row:N", title=rows),
-        alt.Tooltip("column:N", title=columns),
-        alt.Tooltip("value:Q", title=quantity, format="+.4f"),
-        alt.Tooltip("run:N", title="run"),
+        field("value", "quantitative", title=quantity, format="+.4f"),
+        field("run", "nominal", title="run"),
     ]
-    dark = f"abs(datum.value) > {_DARK_FROM}"
-    return _matrix(cells, order, rows, columns, colour, tooltip, dark)
+    dark = f"abs(datum.value) > {_DARK_FROM * reach:g}"
+    return _matrix(cells, order, titles, colour, tooltip, dark)
+
+
+def rising_matrix(
+    cells: pl.DataFrame,
+    order: tuple[Sequence[str], Sequence[str]],
+    titles: tuple[str, str],
+    quantity: str,
+    ends: tuple[float, float],
+) -> Spec:
+    """A number for each cell, the darker the larger; see ``diverging_matrix``.
+
+    ``ends`` are the values of the lightest and of the darkest colour.
+    """
+    low, high = ends
+    scale = {"domain": [low, high], "range": list(_RISING)}
+    colour = field("value", "quantitative", title=quantity, scale=scale, legend=_GRADIENT)
+    tooltip = [
+        field("value", "quantitative", title=quantity, format=",.5~g"),
+        field("run", "nominal", title="run"),
+    ]
+    return _matrix(cells, order, titles, colour, tooltip, f"datum.value > {(low + high) / 2:g}")
 
 
 def level_matrix(
-    cells: pl.DataFrame, order: Sequence[str], rows: str, columns: str, quantity: str, levels: int
+    cells: pl.DataFrame,
+    order: tuple[Sequence[str], Sequence[str]],
+    titles: tuple[str, str],
+    quantity: str,
+    levels: int,
 ) -> Spec:
-    """A level from 1 (fair) to ``levels`` for each pair, the darker the higher.
+    """A level from 1 to ``levels`` for each cell, the darker the higher.
 
     Args:
-        cells: ``row`` and ``column`` str (labels), ``value`` f64 (the level), ``text`` str.
-        order: labels in the order of both axes.
-        rows: title of the vertical axis.
-        columns: title of the horizontal axis.
+        cells: ``row`` and ``column`` str (labels), ``value`` f64 (the level), ``text`` str, and
+            ``words`` str where levels have some.
+        order: labels of the rows and of the columns.
+        titles: of the vertical and of the horizontal axis.
         quantity: what a level is.
         levels: the largest of them.
     """
-    scale = alt.Scale(domain=[1, levels], range=["#f3f4f6", "#374151"])
-    colour = alt.Color("value:Q", title=quantity, scale=scale, legend=None)
-    tooltip = [
-        alt.Tooltip("row:N", title=rows),
-        alt.Tooltip("column:N", title=columns),
-        alt.Tooltip("value:Q", title=quantity),
-    ]
-    return _matrix(
-        cells, order, rows, columns, colour, tooltip, f"datum.value > {levels} / 2 + 0.5"
-    )
+    scale = {"domain": [1, levels], "range": list(_RISING)}
+    colour = field("value", "quantitative", title=quantity, scale=scale, legend=None)
+    tooltip = [field("value", "quantitative", title=quantity)]
+    if "words" in cells.columns:
+        tooltip.append(field("words", "nominal", title="that is"))
+    return _matrix(cells, order, titles, colour, tooltip, f"datum.value > {levels} / 2 + 0.5")
 
 
-def _gradient_legend() -> alt.Legend:
-    return alt.Legend(
-        orient="top",
-        gradientLength=220,
-        gradientThickness=10,
-        tickCount=5,
-        titleFontWeight="normal",
-    )
+_GRADIENT = {
+    "gradientLength": 220,
+    "gradientThickness": 10,
+    "orient": "top",
+    "tickCount": 5,
+    "titleFontWeight": "normal",
+}
 
 
 def protocol_bars(
@@ -102,28 +129,28 @@ def protocol_bars(
         quantity: title of the horizontal axis.
     """
     longest = max(bars["value"].to_list(), default=0.0) or 1.0
-    base = alt.Chart(inline(bars)).encode(
-        x=alt.X(
-            "value:Q",
-            title=quantity,
-            scale=alt.Scale(domain=[0, longest * _ROOM_FOR_TEXT], nice=False),
-        ),
-        y=alt.Y("protocol:N", title=None, scale=alt.Scale(domain=list(order)), axis=_AXIS),
-        tooltip=[
-            alt.Tooltip("protocol:N", title="protocol"),
-            alt.Tooltip("value:Q", title=quantity),
+    across = {"domain": [0, longest * _ROOM_FOR_TEXT], "nice": False}
+    common = {
+        "x": field("value", "quantitative", title=quantity, scale=across),
+        "y": _names_of_bars("protocol", order, _AXIS),
+        "tooltip": [
+            field("protocol", "nominal", title="protocol"),
+            field("value", "quantitative", title=quantity),
         ],
-    )
-    scale = alt.Scale(domain=list(colours), range=list(colours.values()))
-    bar = base.mark_bar(height={"band": 0.62}, cursor="pointer").encode(
-        color=alt.Color("protocol:N", scale=scale, legend=None)
-    )
-    text = base.mark_text(align="left", dx=6, fontSize=11.5, color=INK).encode(text="text:N")
-    return finished(
-        alt.layer(bar, text).properties(
-            width="container", height=_BAR_HEIGHT * len(order), padding={"top": _ROOM_ABOVE}
-        )
-    )
+    }
+    scale = series_scale(list(colours), list(colours.values()))
+    colour = field("protocol", "nominal", scale=scale, legend=None)
+    bar = mark("bar", height=_BAND, cursor="pointer")
+    text = mark("text", align="left", dx=6, fontSize=11.5, color=INK)
+    layers = [
+        Layer(bars, bar, {**common, "color": colour}),
+        Layer(bars, text, {**common, "text": field("text", "nominal")}),
+    ]
+    return layered(layers, _BAR_HEIGHT * len(order), room_above=_ROOM_ABOVE)
+
+
+def _names_of_bars(column: str, order: Sequence[str], axis: Json) -> Json:
+    return field(column, "nominal", title=None, scale={"domain": list(order)}, axis=axis)
 
 
 def interval_bars(
@@ -137,57 +164,55 @@ def interval_bars(
         colours: of the bars, in their order.
         quantity: title of the horizontal axis, with unit.
     """
-    axis = alt.Axis(**_BARE, labelLimit=_LABEL_LIMIT)
-    y = alt.Y("label:N", title=None, scale=alt.Scale(domain=list(order)), axis=axis)
-    scale = alt.Scale(domain=list(order), range=list(colours))
-    base = alt.Chart(inline(bars)).encode(
-        y=y,
-        tooltip=[
-            alt.Tooltip("label:N", title="runs of"),
-            alt.Tooltip("mean:Q", title="mean", format=",.5~g"),
-            alt.Tooltip("lower:Q", title="from", format=",.5~g"),
-            alt.Tooltip("upper:Q", title="to", format=",.5~g"),
-            alt.Tooltip("runs:Q", title="repetitions"),
+    axis = dict(sorted({**_AXIS, "labelLimit": _LABEL_LIMIT}.items()))
+    common = {
+        "y": _names_of_bars("label", order, axis),
+        "tooltip": [
+            field("label", "nominal", title="runs of"),
+            field("mean", "quantitative", title="mean", format=",.5~g"),
+            field("lower", "quantitative", title="from", format=",.5~g"),
+            field("upper", "quantitative", title="to", format=",.5~g"),
+            field("runs", "quantitative", title="repetitions"),
         ],
-    )
-    bar = base.mark_bar(height={"band": 0.62}, cursor="pointer", opacity=0.75).encode(
-        x=alt.X("mean:Q", title=quantity),
-        color=alt.Color("label:N", scale=scale, legend=None),
-    )
-    whisker = base.mark_rule(strokeWidth=1.6, color=INK).encode(x="lower:Q", x2="upper:Q")
-    ends = [
-        base.mark_tick(color=INK, thickness=1.6, size=12).encode(x=f"{end}:Q")
-        for end in ("lower", "upper")
+    }
+    colour = field("label", "nominal", scale=series_scale(order, colours), legend=None)
+    mean = {**common, "x": field("mean", "quantitative", title=quantity), "color": colour}
+    ends = {end: field(end, "quantitative") for end in ("lower", "upper")}
+    bar = mark("bar", height=_BAND, cursor="pointer", opacity=0.75)
+    rule = mark("rule", strokeWidth=1.6, color=INK)
+    tick = mark("tick", color=INK, thickness=1.6, size=12)
+    layers = [
+        Layer(bars, bar, mean),
+        Layer(bars, rule, {**common, "x": ends["lower"], "x2": {"field": "upper"}}),
+        *(Layer(bars, tick, {**common, "x": end}) for end in ends.values()),
     ]
-    return finished(
-        alt.layer(bar, whisker, *ends).properties(
-            width="container", height=_BAR_HEIGHT * len(order), padding={"top": _ROOM_ABOVE}
-        )
-    )
+    return layered(layers, _BAR_HEIGHT * len(order), room_above=_ROOM_ABOVE)
 
 
 def _matrix(
     cells: pl.DataFrame,
-    order: Sequence[str],
-    rows: str,
-    columns: str,
-    colour: alt.Color,
-    tooltip: Sequence[alt.Tooltip],
+    order: tuple[Sequence[str], Sequence[str]],
+    titles: tuple[str, str],
+    colour: Json,
+    tooltip: Sequence[Json],
     dark: str,
 ) -> Spec:
-    domain = alt.Scale(domain=list(order), padding=0.03)
-    base = alt.Chart(inline(cells)).encode(
-        x=alt.X("column:N", title=columns, scale=domain, axis=alt.Axis(**_BARE, labelAngle=-40)),
-        y=alt.Y("row:N", title=rows, scale=domain, axis=_AXIS),
-        tooltip=list(tooltip),
-    )
-    ink = alt.condition(dark, alt.value(_WHITE), alt.value(INK))
-    layers = alt.layer(
-        base.mark_rect(stroke="#c9ced4", strokeWidth=0.6, cursor="pointer").encode(color=colour),
-        base.mark_text(fontSize=11.5, cursor="pointer").encode(text="text:N", color=ink),
-    )
-    return finished(
-        layers.properties(
-            width="container", height=CELL_HEIGHT * len(order), padding={"top": _ROOM_ABOVE}
-        )
-    )
+    slanted = dict(sorted({**_AXIS, "labelAngle": -40}.items()))
+    rows, columns = ({"domain": list(labels), "padding": 0.03} for labels in order)
+    common = {
+        "x": field("column", "nominal", title=titles[1], scale=columns, axis=slanted),
+        "y": field("row", "nominal", title=titles[0], scale=rows, axis=_AXIS),
+        "tooltip": [
+            field("row", "nominal", title=titles[0]),
+            field("column", "nominal", title=titles[1]),
+            *tooltip,
+        ],
+    }
+    cell = mark("rect", stroke="#c9ced4", strokeWidth=0.6, cursor="pointer")
+    text = mark("text", fontSize=11.5, cursor="pointer")
+    ink = {"condition": {"test": dark, "value": _WHITE}, "value": INK}
+    layers = [
+        Layer(cells, cell, {**common, "color": colour}),
+        Layer(cells, text, {**common, "text": field("text", "nominal"), "color": ink}),
+    ]
+    return layered(layers, CELL_HEIGHT * len(order[0]), room_above=_ROOM_ABOVE)

@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass
-from typing import Any
+from dataclasses import dataclass, replace
 
+from bdpbench.contracts.plan import Plan, ScenarioText
 from bdpbench.pages.assets import Captions
-from bdpbench.pages.sweeps import Protocols, dash_of
+from bdpbench.pages.study_page import StudyPage
+from bdpbench.pages.sweeps import Protocols, colour_of, dash_of, is_protocol, label_of
 
 
 @dataclass(frozen=True)
@@ -20,12 +21,23 @@ class RunLink:
 
 
 class Names:
-    """Looks names of runs, scenarios, protocols and parameters up in the plan and the captions."""
+    """Looks names of runs, scenarios, protocols and parameters up.
 
-    def __init__(self, plan: Mapping[str, Any], captions: Captions) -> None:
-        self.captions = captions
+    Args:
+        plan: with the names of its runs, scenarios and protocols.
+        captions: words of all reports.
+        page: words of the study's, which go before.
+    """
+
+    def __init__(self, plan: Plan, captions: Captions, page: StudyPage | None = None) -> None:
+        self.page = page or StudyPage()
+        self.captions = replace(
+            captions,
+            parameters={**captions.parameters, **self.page.parameters},
+            protocol_sweeps={**captions.protocol_sweeps, **self.page.protocol_sweeps},
+        )
         self.protocols: Protocols = plan["protocols"]
-        self.scenarios: Mapping[str, Mapping[str, Any]] = plan["scenarios"]
+        self.scenarios: Mapping[str, ScenarioText] = plan["scenarios"]
         self._runs = {run["run_id"]: str(run["label"]) for run in plan["runs"]}
 
     def run(self, run_id: str) -> RunLink:
@@ -34,7 +46,11 @@ class Names:
 
     def protocol(self, key: str) -> str:
         """Label of a protocol."""
-        return self.protocols.get(key, {}).get("label", key)
+        return label_of(key, self.protocols)
+
+    def colour(self, key: str) -> str:
+        """Colour of a protocol; a neutral one for what is none."""
+        return colour_of(key, self.protocols)
 
     def dash(self, key: str) -> tuple[int, ...]:
         """Dashes of a protocol's line, see ``dash_of``."""
@@ -42,7 +58,7 @@ class Names:
 
     def protocols_in(self, selected: Mapping[str, str]) -> tuple[str, ...]:
         """Labels of the protocols that a selector names, each once."""
-        keys = [value for name, value in selected.items() if name.startswith("protocol")]
+        keys = [value for name, value in selected.items() if is_protocol(name)]
         return tuple(self.protocol(key) for key in dict.fromkeys(keys))
 
     def evidence(self, label: str) -> str:
@@ -52,4 +68,4 @@ class Names:
 
     def scenario(self, key: str) -> str:
         """Title of a scenario."""
-        return str(self.scenarios.get(key, {}).get("title", key))
+        return self.scenarios[key]["title"] if key in self.scenarios else key

@@ -2,65 +2,44 @@
 
 from __future__ import annotations
 
-import re
 from collections.abc import Mapping, Sequence
 from pathlib import Path
-from typing import Any
+from typing import TypedDict
 
 import jinja2
-import polars as pl
+from markupsafe import Markup
 
 from bdpbench import __version__
 from bdpbench.contracts.files import write_text_atomically
-from bdpbench.pages.assets import assets_dir, read_asset
+from bdpbench.contracts.plan import Plan
+from bdpbench.contracts.runs import BuildFacts
+from bdpbench.contracts.scorecard import CLAIM_VERDICTS, NUMBER_VERDICTS, Scorecard
+from bdpbench.pages.assets import read_asset
 from bdpbench.pages.chart import Chart
-from bdpbench.pages.charts import time_charts
 from bdpbench.pages.details import RunDetail
-from bdpbench.pages.embed import embed_json, embed_text, pack_text, vega_bundle, web_address
+from bdpbench.pages.embed import embed_json, embed_text, pack_text, vega_bundle
+from bdpbench.pages.inputs import ReportInputs, RunRecords, StudyTexts
 from bdpbench.pages.names import Names
 from bdpbench.pages.notes import notes_html
-from bdpbench.pages.sections import RunInfo, Sections, gather
-from bdpbench.pages.series import LoadTable, RunSeries, bins_for
+from bdpbench.pages.sections import Sections, gather
+from bdpbench.pages.series import RunSeries, bins_for
 from bdpbench.pages.summary import summarize
-from bdpbench.pages.text import subscripts
-from bdpbench.pages.verdicts import (
-    CLAIM_VERDICTS,
-    NUMBER_VERDICTS,
-    totals,
-)
+from bdpbench.pages.templates import page_environment
+from bdpbench.pages.time_charts import time_specs
+from bdpbench.pages.verdicts import totals
 
 # More views than these are chosen from a list: rows of buttons would hide the chart below them.
 MOST_BUTTONS = 12
 
 
-def build_report(
-    plan: Mapping[str, Any],
-    metrics: pl.DataFrame,
-    scorecard: Mapping[str, Any],
-    definitions: Sequence[Mapping[str, str]],
-    load_table: LoadTable,
-    run_info: RunInfo,
-    study: Mapping[str, Any],
-    out: Path,
-    *,
-    with_files: bool = True,
-) -> None:
+def build_report(inputs: ReportInputs, out: Path, *, with_files: bool = True) -> None:
     """Write the report of one tier of a study: one HTML file that opens offline.
 
-    The report computes no number: it shows what the stages before it have written. Equal inputs
-    give equal bytes. Runs of the plan that are not in ``run_info`` are shown as not run.
+    It measures and judges nothing: what it shows was written by the stages before it. Equal inputs
+    give equal bytes.
 
     Args:
-        plan: content of ``plan.json``.
-        metrics: table of ``metrics.parquet``.
-        scorecard: content of ``scorecard.json``.
-        definitions: ``id``, ``metric``, ``unit``, ``text``, ``source`` of every definition.
-        load_table: (run id, table) → its frame, None where the run does not have the table.
-        run_info: run id → content of ``run.json``, for the runs that are finished.
-        study: ``title``; if known ``protocols`` (key → mapping with ``agent``, ``linux`` and
-            ``settings``), ``regions`` (of its pairs), ``repetitions`` (means over them),
-            ``description``, ``citation`` (mapping with ``authors``, ``title``, ``venue``,
-            ``year``, ``url``, ``doi``, ``bibtex``) and ``notes`` (Markdown).
+        inputs: what there is to show; runs of the plan without a record are shown as not run.
         out: file to write, atomically.
         with_files: link the output files of the runs; the links hold for a page at
             ``results/<study>/<tier>/report.html``.
@@ -68,21 +47,21 @@ def build_report(
     Raises:
         BdpbenchError: when a file under ``reports/`` is missing or cannot be embedded.
     """
-    bins = bins_for(len(run_info))
-    sections = gather(plan, metrics, scorecard, load_table, run_info, study, bins)
+    bins = bins_for(len(inputs.run_info))
+    sections = gather(inputs, bins)
     environment = page_environment()
     content = {
-        "plan": plan,
-        "scorecard": scorecard,
-        "definitions": definitions,
+        "plan": inputs.plan,
+        "scorecard": inputs.scorecard,
+        "definitions": inputs.definitions,
         "metric_name": sections.names.captions.metric,
         "numbers": sections.numbers,
         "claims": sections.claims,
         "summary": summarize(sections.numbers, sections.claims, sections.experiments),
         "bins": bins,
-        "provenance": _provenance(plan, run_info),
-        **_about(study),
-        **_totals(scorecard),
+        "provenance": _provenance(inputs.plan, inputs.run_info),
+        **_about(inputs.study),
+        **_totals(inputs.scorecard),
         **_sections(sections, environment, with_files=with_files),
         **_embedded(_charts(sections), sections.series, sections.names),
     }
@@ -91,11 +70,11 @@ def build_report(
 
 def _sections(
     sections: Sections, environment: jinja2.Environment, *, with_files: bool
-) -> dict[str, Any]:
+) -> dict[str, object]:
     return {
         "experiments": sections.experiments,
         "swept": [section for section in sections.experiments if section.summaries],
-        "pairs": sections.pairs,
+        "matrices": sections.matrices,
         "response": sections.response,
         "protocols": sections.protocols,
         "runs": sections.runs,
@@ -107,56 +86,40 @@ def _sections(
     }
 
 
-def _about(study: Mapping[str, Any]) -> dict[str, Any]:
-    return {
-        "study": study,
-        "citation": study.get("citation") or {},
-        "notes": notes_html(str(study.get("notes") or "")),
-    }
+def _about(study: StudyTexts) -> dict[str, object]:
+    return {"study": study, "citation": study.citation, "notes": notes_html(study.notes)}
 
 
-def _totals(scorecard: Mapping[str, Any]) -> dict[str, Any]:
+def _totals(scorecard: Scorecard) -> dict[str, object]:
     return {
         "number_totals": totals(scorecard["totals"], NUMBER_VERDICTS),
         "claim_totals": totals(scorecard["claim_totals"], CLAIM_VERDICTS),
     }
 
 
-class _Unindented(jinja2.FileSystemLoader):
-    """Templates without their indentation: it is for their readers, and a tenth of a page."""
+class _Provenance(TypedDict):
+    """Facts about all runs together."""
 
-    def get_source(self, environment: jinja2.Environment, template: str) -> Any:
-        source, *rest = super().get_source(environment, template)
-        return re.sub(r"^[ \t]+", "", source, flags=re.MULTILINE), *rest
-
-
-def page_environment() -> jinja2.Environment:
-    """Templates of pages: everything is escaped, and an unknown name is an error."""
-    environment = jinja2.Environment(
-        loader=_Unindented(assets_dir() / "templates"),
-        autoescape=True,
-        undefined=jinja2.StrictUndefined,
-        trim_blocks=True,
-        lstrip_blocks=True,
-    )
-    environment.filters.update(
-        web_address=web_address,
-        subscripts=subscripts,
-        list_of_values=lambda mapping: list(mapping.values()),
-    )
-    return environment
+    version: str
+    backends: list[str]
+    binaries: list[str]
+    ns2_info: BuildFacts
+    first_day: str
+    last_day: str
+    planned: int
+    finished: int
 
 
-def _provenance(plan: Mapping[str, Any], run_info: RunInfo) -> dict[str, Any]:
+def _provenance(plan: Plan, run_info: RunRecords) -> _Provenance:
     """Facts about all runs together; the dates are theirs, so that equal runs give equal pages."""
     planned = list(dict.fromkeys(run["run_id"] for run in plan["runs"]))  # two scenarios may share
     infos = [run_info[run_id] for run_id in planned if run_id in run_info]
-    started = sorted(str(info["started"]) for info in infos)
+    started = sorted(info["started"] for info in infos)
     return {
         "version": __version__,
-        "backends": sorted({str(info["ns2"]["backend"]) for info in infos}),
-        "binaries": sorted({str(info["ns2"].get("binary_sha256") or "") for info in infos} - {""}),
-        "ns2_info": infos[0]["ns2"].get("info") or {} if infos else {},
+        "backends": sorted({info["ns2"]["backend"] for info in infos}),
+        "binaries": sorted({info["ns2"]["binary_sha256"] or "" for info in infos} - {""}),
+        "ns2_info": infos[0]["ns2"].get("info", {}) if infos else {},
         "first_day": started[0][:10] if started else "",
         "last_day": started[-1][:10] if started else "",
         "planned": len(planned),
@@ -179,7 +142,7 @@ def _charts(sections: Sections) -> list[Chart]:
     held: Sequence[tuple[Chart, ...]] = [
         *(view.charts for view in views),
         *(page.charts for page in sections.protocols),
-        *(group.charts for group in sections.pairs),
+        *(group.charts for group in sections.matrices),
     ]
     response = [sections.response] if sections.response else []
     return [*summaries, *response, *(chart for charts in held for chart in charts)]
@@ -187,7 +150,7 @@ def _charts(sections: Sections) -> list[Chart]:
 
 def _embedded(
     charts: Sequence[Chart], series: Mapping[str, RunSeries], names: Names
-) -> dict[str, Any]:
+) -> dict[str, Markup | dict[str, Markup]]:
     """Style sheet, scripts and data, ready to stand inside their elements."""
     return {
         "style": embed_text(read_asset("static/report.css"), "reports/static/report.css"),
@@ -195,7 +158,7 @@ def _embedded(
         "vega": embed_text(vega_bundle(), "the Vega bundle"),
         "charts": embed_json(
             {
-                "time": time_charts(names.captions),
+                "time": time_specs(names.captions),
                 "charts": {chart.chart_id: chart.content for chart in charts},
             }
         ),

@@ -4,30 +4,31 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import replace
-from typing import Any
 
 import polars as pl
 
+from bdpbench.contracts.plan import PlannedRun, Scalar
 from bdpbench.pages.chart import Chart
 from bdpbench.pages.experiments import time_chart
+from bdpbench.pages.metric_sweeps import metric_over_sweep
 from bdpbench.pages.names import Names
 from bdpbench.pages.series import RunSeries
-from bdpbench.pages.summaries import sweep_summary
-from bdpbench.pages.sweeps import Run, find_sweep, grouped, protocols_of
+from bdpbench.pages.sweeps import NEUTRAL, find_sweep, grouped, protocols_of
 from bdpbench.pages.text import format_number, parameter_value
 from bdpbench.pages.verdicts import NumberRow
-from bdpbench.pages.views import NEUTRAL, Trace, View, traces
+from bdpbench.pages.views import Curve, View, curves
 
 # Beside the protocol's own colour, for its other runs in one chart.
 _OTHER_COLOURS = (NEUTRAL, "#0f766e", "#a16207")
 
+_RTTS = ("rtt_1_ms", "rtt_2_ms")
 # Of the pairs of RTTs the one that is shown: the nearest to one flow twice as far as the other.
 _SHOWN_RTT_RATIO = 2.0
 
 
 def protocol_charts(
     key: str,
-    runs: Sequence[Run],
+    runs: Sequence[PlannedRun],
     metrics: pl.DataFrame,
     numbers: Sequence[NumberRow],
     series: Mapping[str, RunSeries],
@@ -44,7 +45,7 @@ def protocol_charts(
     yield from _two_flows(f"protocol-{key}-throughput", runs, series, names)
 
 
-def _path(run: Run) -> tuple[Any, ...]:
+def _path(run: PlannedRun) -> tuple[Scalar | None, ...]:
     parameters = run["parameters"]
     return tuple(parameters.get(name) for name in ("bottleneck_mbps", "rtt_ms", "buffer_pkts"))
 
@@ -52,14 +53,14 @@ def _path(run: Run) -> tuple[Any, ...]:
 def _history(
     chart_id: str,
     key: str,
-    runs: Sequence[Run],
+    runs: Sequence[PlannedRun],
     series: Mapping[str, RunSeries],
     names: Names,
 ) -> Iterator[Chart]:
     """Cwnd of runs of which nothing but what the scenario does differs."""
     colours = (names.protocols[key]["colour"], *_OTHER_COLOURS)
     lines = [
-        Trace(run["run_id"], subject, _scenario_label(run, runs, names), colour, names.dash(key))
+        Curve(run["run_id"], subject, _scenario_label(run, runs, names), colour, names.dash(key))
         for run, colour in zip(runs, colours, strict=False)
         for subject in series[run["run_id"]].get("cwnd", {})
     ]
@@ -70,7 +71,7 @@ def _history(
         yield replace(chart, title=f"{chart.title}, {path}")
 
 
-def _scenario_label(run: Run, runs: Sequence[Run], names: Names) -> str:
+def _scenario_label(run: PlannedRun, runs: Sequence[PlannedRun], names: Names) -> str:
     """The scenario, and the run's own label where the scenario has several runs among ``runs``."""
     title = names.scenario(run["scenario"])
     alike = [each for each in runs if each["scenario"] == run["scenario"]]
@@ -79,7 +80,7 @@ def _scenario_label(run: Run, runs: Sequence[Run], names: Names) -> str:
 
 def _sweeps(
     prefix: str,
-    runs: Sequence[Run],
+    runs: Sequence[PlannedRun],
     metrics: pl.DataFrame,
     numbers: Sequence[NumberRow],
     names: Names,
@@ -88,13 +89,13 @@ def _sweeps(
     sweep = find_sweep(runs)
     own = [row.number for row in numbers if row.number["scenario"] == runs[0]["scenario"]]
     for metric in names.captions.protocol_sweeps.get(sweep.main, ()):
-        chart = sweep_summary(f"{prefix}-{metric}", metric, runs, sweep, metrics, own, names)
+        chart = metric_over_sweep(f"{prefix}-{metric}", metric, runs, sweep, metrics, own, names)
         if chart is not None:
             yield chart
 
 
 def _two_flows(
-    chart_id: str, runs: Sequence[Run], series: Mapping[str, RunSeries], names: Names
+    chart_id: str, runs: Sequence[PlannedRun], series: Mapping[str, RunSeries], names: Names
 ) -> Iterator[Chart]:
     """Throughput of two flows of the protocol, one with about twice the other's RTT."""
     unequal = [run for run in runs if _rtt_ratio(run) is not None]
@@ -102,17 +103,17 @@ def _two_flows(
         return
     run = min(unequal, key=lambda run: abs((_rtt_ratio(run) or 0.0) - _SHOWN_RTT_RATIO))
     view = View("", (run,), "protocol")
-    lines = traces(
+    lines = curves(
         view, "throughput", series, names.protocols, find_sweep([run]), names.captions.parameters
     )
     if lines:
         parameters = run["parameters"]
-        rtts = " : ".join(format_number(parameters[name]) for name in ("rtt_1_ms", "rtt_2_ms"))
+        rtts = " : ".join(format_number(float(parameters[name])) for name in _RTTS)
         chart = time_chart(chart_id, "throughput", [run], lines, names)
         yield replace(chart, title=f"{chart.title}, RTTs {rtts} ms")
 
 
-def _rtt_ratio(run: Run) -> float | None:
+def _rtt_ratio(run: PlannedRun) -> float | None:
     """Ratio of the RTT of the first flow to that of the second; None where there is but one."""
-    first, second = (run["parameters"].get(name) for name in ("rtt_1_ms", "rtt_2_ms"))
+    first, second = (float(run["parameters"].get(name, 0)) for name in _RTTS)
     return first / second if first and second else None

@@ -1,10 +1,11 @@
-"""``reports/protocols/<key>.yaml``: what a protocol is, written from the papers and the thesis."""
+"""``reports/protocols/<key>.yaml``: what a protocol is, written from its papers."""
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
+from functools import cache
 from pathlib import Path
-from typing import Annotated, Any
+from typing import Annotated
 
 from markupsafe import Markup
 from pydantic import BaseModel, ConfigDict, Field, field_validator, model_validator
@@ -12,6 +13,7 @@ from pydantic import BaseModel, ConfigDict, Field, field_validator, model_valida
 from bdpbench.contracts.yaml_files import YamlFile
 from bdpbench.pages.assets import assets_dir
 from bdpbench.pages.mathml import checked_mathml
+from bdpbench.studies.study import Protocol
 
 # windowOption_ of an agent whose settings name none.
 STANDARD_TCP = 1
@@ -69,8 +71,6 @@ class Parameter(_Strict):
         unit: "1" for a ratio.
         default: of the Tcl variable, or the constant.
         range: smallest and largest value that the agent takes; absent where it takes any.
-        set_by: run parameter that the scripts set the variable from; "" where the study's
-            settings of the protocol do.
     """
 
     symbol: Text
@@ -79,7 +79,6 @@ class Parameter(_Strict):
     unit: Text
     default: float
     range: list[float] | None = Field(None, min_length=2, max_length=2)
-    set_by: str = ""
 
     @model_validator(mode="after")
     def _default_lies_in_range(self) -> Parameter:
@@ -97,13 +96,6 @@ class Response(_Strict):
     smallest_pkts: float = Field(1.0, gt=0)
 
 
-class Statement(_Strict):
-    """What a study says of a protocol, in our words."""
-
-    where: Text
-    text: Text
-
-
 class ProtocolData(_Strict):
     """One file of ``reports/protocols/``.
 
@@ -117,7 +109,6 @@ class ProtocolData(_Strict):
         parameters: see ``Parameter``.
         response: its response function, of protocols for which it depends on no RTT.
         differs: what the implementation does differently from the paper, and why.
-        said: study → its statements.
     """
 
     name: Text
@@ -130,13 +121,12 @@ class ProtocolData(_Strict):
     parameters: list[Parameter]
     response: Response | None = None
     differs: list[Text] = Field(default_factory=list)
-    said: dict[str, list[Statement]] = Field(default_factory=dict)
 
-    def describes(self, protocol: Mapping[str, Any]) -> bool:
+    def describes(self, protocol: Protocol) -> bool:
         """Whether a protocol of a study is this one, judged by its agent and windowOption_."""
-        if protocol.get("agent") not in self.agents or protocol.get("linux"):
+        if protocol.agent not in self.agents or protocol.linux:
             return False
-        option = protocol.get("settings", {}).get("windowOption_", STANDARD_TCP)
+        option = protocol.settings.get("windowOption_", STANDARD_TCP)
         return self.option is None or option == self.option
 
 
@@ -147,9 +137,15 @@ def read_protocols(folder: Path | None = None) -> list[ProtocolData]:
         BdpbenchError: naming file, line and key of what is wrong.
     """
     folder = folder or assets_dir() / "protocols"
-    return [YamlFile(path).validate(ProtocolData) for path in sorted(folder.glob("*.yaml"))]
+    return [_read(path, path.stat().st_mtime_ns) for path in sorted(folder.glob("*.yaml"))]
 
 
-def data_of(protocol: Mapping[str, Any], known: Sequence[ProtocolData]) -> ProtocolData | None:
+@cache
+def _read(path: Path, mtime_ns: int) -> ProtocolData:
+    """A file as it is since ``mtime_ns``."""
+    return YamlFile(path).validate(ProtocolData)
+
+
+def data_of(protocol: Protocol, known: Sequence[ProtocolData]) -> ProtocolData | None:
     """What describes a protocol of a study; None for one that we have not written about."""
     return next((each for each in known if each.describes(protocol)), None)

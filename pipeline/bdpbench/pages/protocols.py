@@ -4,31 +4,26 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from typing import Any
 
 import polars as pl
 
+from bdpbench.contracts.plan import Plan, PlannedRun
+from bdpbench.contracts.scorecard import CLAIM_VERDICTS, NUMBER_VERDICTS
 from bdpbench.pages.chart import Chart
 from bdpbench.pages.names import Names
 from bdpbench.pages.protocol_charts import protocol_charts
 from bdpbench.pages.protocol_data import (
     Parameter,
     ProtocolData,
-    Statement,
     data_of,
     read_protocols,
 )
 from bdpbench.pages.series import RunSeries
-from bdpbench.pages.sweeps import Run, protocols_of
+from bdpbench.pages.study_page import Statement
+from bdpbench.pages.sweeps import is_protocol, protocols_of
 from bdpbench.pages.text import MINUS
-from bdpbench.pages.verdicts import (
-    CLAIM_VERDICTS,
-    NUMBER_VERDICTS,
-    ClaimRow,
-    NumberRow,
-    Total,
-    tally,
-)
+from bdpbench.pages.verdicts import ClaimRow, NumberRow, Total, tally
+from bdpbench.studies.study import Protocol
 
 
 @dataclass(frozen=True)
@@ -66,10 +61,10 @@ class ProtocolPage:
 
 
 @dataclass(frozen=True)
-class Outcome:
+class TierResults:
     """What there is to show of a study: its plan, what was measured, and what came of it."""
 
-    plan: Mapping[str, Any]
+    plan: Plan
     metrics: pl.DataFrame
     numbers: Sequence[NumberRow]
     claims: Sequence[ClaimRow]
@@ -77,13 +72,13 @@ class Outcome:
 
 
 def protocol_pages(
-    outcome: Outcome, protocols: Mapping[str, Mapping[str, Any]], names: Names
+    results: TierResults, protocols: Mapping[str, Protocol], names: Names
 ) -> list[ProtocolPage]:
     """Pages of the protocols that ``reports/protocols/`` describes, in the order of the study.
 
     Args:
-        outcome: what there is to show.
-        protocols: key → ``agent``, ``linux`` and ``settings``, as in ``study.yaml``.
+        results: what there is to show.
+        protocols: key → its agent and settings, as in ``study.yaml``.
         names: words.
 
     Raises:
@@ -91,25 +86,29 @@ def protocol_pages(
     """
     known = read_protocols()
     found = ((key, each, data_of(each, known)) for key, each in protocols.items())
-    return [_page(key, each, data, outcome, names) for key, each, data in found if data is not None]
+    return [_page(key, each, data, results, names) for key, each, data in found if data is not None]
 
 
 def _page(
-    key: str, protocol: Mapping[str, Any], data: ProtocolData, outcome: Outcome, names: Names
+    key: str, protocol: Protocol, data: ProtocolData, results: TierResults, names: Names
 ) -> ProtocolPage:
-    runs = [run for run in outcome.plan["runs"] if key in protocols_of(run)]
-    done = [run for run in runs if run["run_id"] in outcome.series]
-    numbers = tuple(row for row in outcome.numbers if key in _protocols_of_number(row))
-    claims = tuple(row for row in outcome.claims if key in row.claim["protocols"])
+    runs = [run for run in results.plan["runs"] if key in protocols_of(run)]
+    done = [run for run in runs if run["run_id"] in results.series]
+    numbers = tuple(row for row in results.numbers if key in _protocols_of_number(row))
+    claims = tuple(row for row in results.claims if key in row.claim["protocols"])
+    text = names.page.of(key)
     charts = protocol_charts(
-        key, _alone(done, outcome.plan), outcome.metrics, numbers, outcome.series, names
+        key, _alone(done, results.plan), results.metrics, numbers, results.series, names
     )
     return ProtocolPage(
         key=key,
         label=names.protocol(key),
         data=data,
-        parameters=tuple(_parameter_row(each, protocol, runs) for each in data.parameters),
-        said=tuple(data.said.get(outcome.plan["study"], ())),
+        parameters=tuple(
+            _parameter_row(each, protocol, text.set_by.get(each.variable, ""), runs)
+            for each in data.parameters
+        ),
+        said=tuple(text.said),
         finished=len({run["run_id"] for run in done}),
         planned=len({run["run_id"] for run in runs}),
         numbers=numbers,
@@ -120,24 +119,24 @@ def _page(
     )
 
 
-def _alone(runs: Sequence[Run], plan: Mapping[str, Any]) -> list[Run]:
+def _alone(runs: Sequence[PlannedRun], plan: Plan) -> list[PlannedRun]:
     """Runs of the scenarios in which no two protocols meet."""
     mixed = {run["scenario"] for run in plan["runs"] if len(set(protocols_of(run))) > 1}
     return [run for run in runs if run["scenario"] not in mixed]
 
 
 def _protocols_of_number(row: NumberRow) -> set[str]:
-    return {value for name, value in row.number["select"].items() if name.startswith("protocol")}
+    return {value for name, value in row.number["select"].items() if is_protocol(name)}
 
 
 def _parameter_row(
-    parameter: Parameter, protocol: Mapping[str, Any], runs: Sequence[Run]
+    parameter: Parameter, protocol: Protocol, set_by: str, runs: Sequence[PlannedRun]
 ) -> ParameterRow:
     return ParameterRow(
         parameter=parameter,
         default=_number(parameter.default),
         range=" to ".join(_number(each) for each in parameter.range) if parameter.range else "",
-        value=", ".join(_number(each) for each in _values(parameter, protocol, runs)),
+        value=", ".join(_number(each) for each in _values(parameter, protocol, set_by, runs)),
     )
 
 
@@ -152,10 +151,10 @@ def _number(value: float) -> str:
 
 
 def _values(
-    parameter: Parameter, protocol: Mapping[str, Any], runs: Sequence[Run]
+    parameter: Parameter, protocol: Protocol, set_by: str, runs: Sequence[PlannedRun]
 ) -> Sequence[float]:
-    """Values of a parameter in the study, ascending."""
-    if parameter.set_by:
-        found = {run["parameters"].get(parameter.set_by) for run in runs}
-        return sorted(value for value in found if value is not None)
-    return [protocol.get("settings", {}).get(parameter.variable, parameter.default)]
+    """Values of a parameter in the study, ascending; ``set_by`` is what sets it in each run."""
+    if set_by:
+        found = {run["parameters"].get(set_by) for run in runs}
+        return sorted(value for value in found if isinstance(value, int | float))
+    return [protocol.settings.get(parameter.variable, parameter.default)]

@@ -3,16 +3,16 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from typing import Any
 
 import polars as pl
 
-from bdpbench.pages.chart import Chart
+from bdpbench.contracts.plan import PlannedRun
+from bdpbench.pages.chart import Chart, spec_content
 from bdpbench.pages.names import Names
 from bdpbench.pages.protocol_data import Response
 from bdpbench.pages.protocols import ProtocolPage
-from bdpbench.pages.scatter_charts import response_chart
-from bdpbench.pages.sweeps import Run, protocols_of
+from bdpbench.pages.scatter_charts import response_spec
+from bdpbench.pages.sweeps import protocols_of
 
 _LOSSES, _WINDOW = "loss_event_rate", "mean_cwnd"
 # Fewer points show no function.
@@ -20,7 +20,10 @@ _FEWEST_POINTS = 3
 
 
 def response_functions(
-    runs: Sequence[Run], metrics: pl.DataFrame, protocols: Sequence[ProtocolPage], names: Names
+    runs: Sequence[PlannedRun],
+    metrics: pl.DataFrame,
+    protocols: Sequence[ProtocolPage],
+    names: Names,
 ) -> Chart | None:
     """Mean cwnd against loss events of runs of one flow; None where too few met any.
 
@@ -37,13 +40,13 @@ def response_functions(
     laws = _laws(known, points)
     shown = {*points["series"].to_list(), *laws["series"].to_list()}
     styles = {
-        names.protocol(key): (str(each["colour"]), names.dash(key))
+        names.protocol(key): (each["colour"], names.dash(key))
         for key, each in names.protocols.items()
         if names.protocol(key) in shown
     }
     words = names.captions.charts["response"]
     told = "; ".join(f"{label} ({law.source})" for label, law in known.items())
-    spec = response_chart(
+    spec = response_spec(
         points,
         laws,
         styles,
@@ -55,12 +58,12 @@ def response_functions(
         title=words["title"],
         caption=f"{words['caption']} {told}." if told else words["caption"].split(" Lines")[0],
         alternative=f"{words['title']} over logarithmic axes. Series: {'; '.join(styles)}.",
-        content={"kind": "spec", "spec": spec, "labels": list(styles)},
+        content=spec_content(spec, list(styles)),
         metrics=(_LOSSES, _WINDOW),
     )
 
 
-def _points(runs: Sequence[Run], metrics: pl.DataFrame, names: Names) -> pl.DataFrame:
+def _points(runs: Sequence[PlannedRun], metrics: pl.DataFrame, names: Names) -> pl.DataFrame:
     """``x`` loss events per packet, ``y`` packets, ``series``, ``run_id``, ``run``."""
     values: dict[str, dict[str, float]] = {}
     rows = metrics.filter(pl.col("metric").is_in([_LOSSES, _WINDOW])).drop_nulls("value")
@@ -89,7 +92,7 @@ def _points(runs: Sequence[Run], metrics: pl.DataFrame, names: Names) -> pl.Data
 
 def _laws(known: Mapping[str, Response], points: pl.DataFrame) -> pl.DataFrame:
     """Both ends of each law's line, as far as the points reach: ``x``, ``y``, ``series``."""
-    ends: list[dict[str, Any]] = []
+    ends: list[dict[str, float | str]] = []
     rates = points["x"].to_list()
     low, high = min(rates), max(rates)
     for label, law in known.items():

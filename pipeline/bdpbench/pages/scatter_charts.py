@@ -4,15 +4,14 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 
-import altair as alt
 import polars as pl
 
-from bdpbench.pages.charts import Spec, finished, inline
+from bdpbench.pages.vega import Layer, Spec, field, layered, mark, series_scale
 
 _HEIGHT = 320
 
 
-def response_chart(
+def response_spec(
     points: pl.DataFrame,
     laws: pl.DataFrame,
     styles: Mapping[str, tuple[str, Sequence[int]]],
@@ -28,26 +27,28 @@ def response_chart(
         abscissa: title of the horizontal axis.
         ordinate: title of the vertical axis.
     """
-    scale = alt.Scale(type="log", nice=False, padding=12)
-    x = alt.X("x:Q", title=abscissa, scale=scale, axis=alt.Axis(format="~e", tickCount=6))
-    y = alt.Y("y:Q", title=ordinate, scale=scale, axis=alt.Axis(format="~s", tickCount=5))
-    labels = list(styles)
-    colours = alt.Scale(domain=labels, range=[colour for colour, _ in styles.values()])
-    dashes = alt.Scale(domain=labels, range=[list(dash) for _, dash in styles.values()])
-    colour = alt.Color("series:N", title=None, scale=colours)
-    dash = alt.StrokeDash("series:N", title=None, scale=dashes)
-    lines = alt.Chart(inline(laws)).mark_line(strokeWidth=1.5, clip=True)
-    marks = alt.Chart(inline(points)).mark_point(
-        filled=True, size=45, opacity=0.85, cursor="pointer"
-    )
+    scale = {"nice": False, "padding": 12, "type": "log"}
+    x_axis, y_axis = {"format": "~e", "tickCount": 6}, {"format": "~s", "tickCount": 5}
+    colours = series_scale(list(styles), [colour for colour, _ in styles.values()])
+    dashes = series_scale(list(styles), [list(dash) for _, dash in styles.values()])
+    axes = {
+        "x": field("x", "quantitative", title=abscissa, scale=scale, axis=x_axis),
+        "y": field("y", "quantitative", title=ordinate, scale=scale, axis=y_axis),
+        "color": field("series", "nominal", title=None, scale=colours),
+    }
+    dash = field("series", "nominal", title=None, scale=dashes)
     tooltip = [
-        alt.Tooltip("series:N", title="series"),
-        alt.Tooltip("x:Q", title=abscissa, format=".3~e"),
-        alt.Tooltip("y:Q", title=ordinate, format=",.5~g"),
-        alt.Tooltip("run:N", title="run"),
+        field("series", "nominal", title="series"),
+        field("x", "quantitative", title=abscissa, format=".3~e"),
+        field("y", "quantitative", title=ordinate, format=",.5~g"),
+        field("run", "nominal", title="run"),
     ]
-    layers = (
-        lines.encode(x=x, y=y, color=colour, strokeDash=dash),
-        marks.encode(x=x, y=y, color=colour, tooltip=tooltip),
+    lines = mark("line", strokeWidth=1.5, clip=True)
+    marks = mark("point", filled=True, size=45, opacity=0.85, cursor="pointer")
+    return layered(
+        [
+            Layer(laws, lines, {**axes, "strokeDash": dash}),
+            Layer(points, marks, {**axes, "tooltip": tooltip}),
+        ],
+        _HEIGHT,
     )
-    return finished(alt.layer(*layers).properties(width="container", height=_HEIGHT))

@@ -3,19 +3,14 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from typing import Any
 
+from bdpbench.contracts.scorecard import CLAIM_VERDICTS, NUMBER_VERDICTS
 from bdpbench.pages.paper_tables import Cell, Column, PaperTable
 from bdpbench.pages.sections import Sections
 from bdpbench.pages.text import axis_title, format_deviation, format_number
-from bdpbench.pages.verdicts import (
-    CLAIM_VERDICTS,
-    NUMBER_VERDICTS,
-    VERDICTS,
-    ClaimRow,
-    NumberRow,
-)
+from bdpbench.pages.verdicts import VERDICTS, ClaimRow, NumberRow
 from bdpbench.units import slug
 
 _NUMBER_COLUMNS = (
@@ -106,7 +101,7 @@ _DATA_FIELDS = (
 
 
 def _number_data(row: NumberRow) -> dict[str, Cell]:
-    number: Any = row.number
+    number: Mapping[str, Any] = row.number  # all of _DATA_FIELDS are cells
     return {
         **{name: number[name] for name in _DATA_FIELDS},
         "select": row.selector,
@@ -162,7 +157,7 @@ def _claims(claims: Sequence[ClaimRow]) -> PaperTable:
                 "statement": row.claim["statement"],
                 "verdict": row.claim["verdict"],
                 "explanation": row.claim["explanation"],
-                "known_miss": row.claim.get("known_miss", ""),
+                "known_miss": row.claim["known_miss"],
                 "run_ids": " ".join(_distinct(e.run.run_id for e in row.evidence if e.run)),
             }
             for row in claims

@@ -7,11 +7,12 @@ from typing import TypeAlias
 
 import polars as pl
 
+from bdpbench.pages.inputs import LoadTable
 from bdpbench.pages.packing import Packed, pack
 from bdpbench.pages.reduce import reduce_min_max
 
-LoadTable: TypeAlias = Callable[[str, str], "pl.LazyFrame | None"]
 RunSeries: TypeAlias = dict[str, dict[str, Packed]]
+"""Table → subject (``flow:0``, ``link:bottleneck``) → points."""
 
 # Table → (column that names the flow or link, kind of subject, column of the values).
 CHARTED_TABLES = {
@@ -56,8 +57,7 @@ def run_series(run_id: str, load_table: LoadTable, bins: int) -> RunSeries:
     """Reduced series of one run: table → subject (``flow:0``, ``link:bottleneck``) → points.
 
     Points are packed, times in s, values in packets or Mbit/s. A table that the run does not have,
-    or that is empty, is left out. A sampled queue adds ``QUEUE_SHARE``, and ``DROPS`` where it
-    dropped packets.
+    or that is empty, is left out; so are ``DROPS`` of a link that dropped nothing.
     """
     found: RunSeries = {}
     for table in CHARTED_TABLES:
@@ -65,52 +65,51 @@ def run_series(run_id: str, load_table: LoadTable, bins: int) -> RunSeries:
         subjects = {} if frame is None else _table_series(frame, table, bins)
         if subjects:
             found[table] = subjects
-    if "queue" in found and (queue := load_table(run_id, "queue")) is not None:
-        found |= _queue_series(queue.collect(), bins)
-    return found
+    found |= _by_link(load_table(run_id, QUEUE_SHARE), QUEUE_SHARE, thinned_shares)
+    return found | _by_link(load_table(run_id, DROPS), DROPS, lambda part: drop_marks(part, bins))
 
 
-def _queue_series(queue: pl.DataFrame, bins: int) -> RunSeries:
-    parts = queue.partition_by("link", as_dict=True, maintain_order=True)
-    links = {f"link:{link}": part for (link,), part in parts.items()}
-    found = {QUEUE_SHARE: {link: packed_shares(part["pkts"]) for link, part in links.items()}}
-    drops = {link: drop_marks(part, bins) for link, part in links.items()}
-    lossy = {link: _packed(marks) for link, marks in drops.items() if marks.height}
-    return {**found, DROPS: lossy} if lossy else found
+def _by_link(
+    frame: pl.LazyFrame | None, table: str, reduce: Callable[[pl.DataFrame], pl.DataFrame]
+) -> RunSeries:
+    """What ``reduce`` leaves of each link's rows, packed; nothing where it leaves no row."""
+    if frame is None:
+        return {}
+    parts = frame.collect().partition_by("link", as_dict=True, maintain_order=True)
+    reduced = {f"link:{link}": reduce(part) for (link,), part in parts.items()}
+    links = {link: _packed(points) for link, points in reduced.items() if points.height}
+    return {table: links} if links else {}
 
 
-def drop_marks(queue: pl.DataFrame, bins: int) -> pl.DataFrame:
-    """When packets were dropped, at most ``bins`` times: ``time_s`` f64 and ``count`` i64.
+def drop_marks(drops: pl.DataFrame, bins: int) -> pl.DataFrame:
+    """When packets were dropped, at most ``bins`` times: ``time_s`` f64 and ``packets`` i64.
 
     Args:
-        queue: of one link: ``time_s`` f64 rising, ``drops`` i64, packets since the start.
+        drops: of one link: ``time_s`` f64 rising, ``packets`` i64, dropped since the row before.
         bins: equal intervals of the time from 0 on, of each of which the first time is kept.
     """
-    width = (queue["time_s"].max() or 1.0) / bins  # type: ignore[operator]
+    width = (drops["time_s"].max() or 1.0) / bins  # type: ignore[operator]
     return (
-        queue.with_columns(count=pl.col("drops").diff().fill_null(pl.col("drops").first()))
-        .filter(pl.col("count") > 0)
+        drops.filter(pl.col("packets") > 0)
         .group_by((pl.col("time_s") / width).floor().alias("bin"), maintain_order=True)
-        .agg(pl.col("time_s").first(), pl.col("count").sum())
-        .select("time_s", "count")
+        .agg(pl.col("time_s").first(), pl.col("packets").sum())
+        .select("time_s", "packets")
     )
 
 
-def packed_shares(samples: pl.Series) -> Packed:
-    """Cumulative distribution of equally weighted samples: values, and % of the samples up to each.
+def thinned_shares(shares: pl.DataFrame) -> pl.DataFrame:
+    """A cumulative distribution from 0 % on, with those points that reach another percent.
 
-    It begins at 0 % of the smallest value; of more than 100 points those are kept at which another
-    percent is reached.
+    Args:
+        shares: last two columns: values, rising, and % of the samples up to each.
     """
-    counts = samples.drop_nulls().rename("x").value_counts(name="n").sort("x")
-    points = counts.select(
-        pl.col("x").cast(pl.Float64), share=100 * pl.col("n").cum_sum() / pl.col("n").sum()
-    )
+    value, share = shares.columns[-2:]
+    points = shares.select(value, share)
     if points.height > _MOST_SHARES:
-        step = (pl.col("share") * _MOST_SHARES / 100).floor()
+        step = (pl.col(share) * _MOST_SHARES / 100).floor()
         points = points.filter((step != step.shift(1)).fill_null(value=True))
-    start = points.head(1).with_columns(share=0.0)
-    return _packed(pl.concat([start, points]))
+    start = points.head(1).with_columns(pl.lit(0.0).alias(share))
+    return pl.concat([start, points])
 
 
 def _packed(points: pl.DataFrame) -> Packed:

@@ -3,9 +3,8 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import Any
 
 from bdpbench.pages.experiments import Experiment
 from bdpbench.pages.verdicts import ClaimRow, NumberRow
@@ -17,8 +16,8 @@ MISSES_SHOWN = 8
 class Miss:
     """A number outside of its bounds.
 
-    ``distance`` is its deviation in half widths of the bounds, which makes seconds comparable with
-    asymmetries near 0; infinite where the metric never came to a value.
+    ``distance`` is that of the scorecard, infinite where it has none: where the metric never came
+    to a value.
     """
 
     row: NumberRow
@@ -52,7 +51,7 @@ def summarize(
         Miss(row, distance, _distance_text(distance))
         for row in numbers
         if row.verdict.key in ("close", "not_reproduced")
-        for distance in (_distance(row.number),)
+        for distance in (_distance(row),)
     ]
     return Summary(
         misses=tuple(sorted(misses, key=lambda miss: -miss.distance)),
@@ -61,14 +60,9 @@ def summarize(
     )
 
 
-def _distance(number: Mapping[str, Any]) -> float:
-    """How far outside: 1 at the nearer bound, 2 as far outside of it as the number is inside."""
-    published, measured = number["published"], number["measured"]
-    if measured is None:
-        return math.inf
-    bound = number["upper"] if measured > published else number["lower"]
-    room = abs(bound - published)
-    return abs(measured - published) / room if room > 0 else math.inf
+def _distance(row: NumberRow) -> float:
+    distance = row.number.get("distance")
+    return math.inf if distance is None else distance
 
 
 def _distance_text(distance: float) -> str:

@@ -4,16 +4,20 @@ from __future__ import annotations
 
 from collections.abc import Callable, Hashable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
-from typing import Any, TypeAlias
+from typing import TypeAlias, TypeVar
 
+from bdpbench.contracts.plan import PlannedRun, ProtocolText, Scalar
 from bdpbench.pages.text import parameter_name, parameter_value
 
-Run: TypeAlias = Mapping[str, Any]
-Protocols: TypeAlias = Mapping[str, Mapping[str, str]]
+Group = TypeVar("Group", bound=Hashable)
+Protocols: TypeAlias = Mapping[str, ProtocolText]
 
 # Not swept to learn something: how long a run takes, and which random numbers it draws.
-_NOT_SWEPT = ("duration_s", "run")
+_NOT_SWEPT = ("duration_s", "substream", "run")
 _PROTOCOL_FIELDS = ("protocol", "protocol_1", "protocol_2")
+
+NEUTRAL = "#3f4750"
+"""Colour of what belongs to no protocol, or to several."""
 
 # What stands for a sweep in which several parameters change together.
 _PREFERRED = ("rtt_ms", "rtt_2_ms", "rtt_1_ms", "buffer_pkts", "bottleneck_mbps")
@@ -44,31 +48,46 @@ class Sweep:
     main: str
     others: tuple[str, ...]
 
-    def key(self, run: Run) -> tuple[Any, ...]:
+    def key(self, run: PlannedRun) -> tuple[Scalar | None, ...]:
         """Values that set the run apart from others of its protocol."""
         names = [self.main, *self.others] if self.main else self.others
         return tuple(run["parameters"].get(name) for name in names)
 
-    def describe(self, run: Run, names: Mapping[str, str]) -> str:
+    def describe(self, run: PlannedRun, words: Mapping[str, str]) -> str:
         """The run's values in words, e.g. ``buffer 40 packets``; "" without a sweep."""
         varied = [self.main, *self.others] if self.main else list(self.others)
         return ", ".join(
-            f"{parameter_name(name, names)} {parameter_value(name, run['parameters'][name])}"
+            f"{parameter_name(name, words)} {parameter_value(name, run['parameters'][name])}"
             for name in varied
             if name in run["parameters"]
         )
 
 
-def protocols_of(run: Run) -> tuple[str, ...]:
+def is_protocol(parameter: str) -> bool:
+    """Whether the values of a parameter are keys of protocols."""
+    return parameter in _PROTOCOL_FIELDS
+
+
+def protocols_of(run: PlannedRun) -> tuple[str, ...]:
     """Protocol keys of a run, flow by flow where it names them so."""
     parameters = run["parameters"]
     return tuple(str(parameters[name]) for name in _PROTOCOL_FIELDS if name in parameters)
 
 
-def protocol_label(run: Run, protocols: Protocols) -> str:
+def protocol_label(run: PlannedRun, protocols: Protocols) -> str:
     """The run's protocols in words, each once; the run's label where it names none."""
-    labels = [protocols.get(key, {}).get("label", key) for key in dict.fromkeys(protocols_of(run))]
+    labels = [label_of(key, protocols) for key in dict.fromkeys(protocols_of(run))]
     return " and ".join(labels) or str(run["label"])
+
+
+def label_of(key: str, protocols: Protocols) -> str:
+    """Label of a protocol; the key of one that is not known."""
+    return protocols[key]["label"] if key in protocols else key
+
+
+def colour_of(key: str, protocols: Protocols) -> str:
+    """Colour of a protocol; a neutral one for what is none."""
+    return protocols[key]["colour"] if key in protocols else NEUTRAL
 
 
 def dash_of(key: str, protocols: Protocols, nth: int = 0) -> tuple[int, ...]:
@@ -85,49 +104,55 @@ def dash_of(key: str, protocols: Protocols, nth: int = 0) -> tuple[int, ...]:
     return _DASHES[position % len(_DASHES)]
 
 
-def find_sweep(runs: Sequence[Run]) -> Sweep:
-    """What is swept over in a scenario's runs, judged by runs of equal protocols."""
-    names = [name for name in _varying(runs) if name not in _NOT_SWEPT]
+def find_sweep(
+    runs: Sequence[PlannedRun], alike: Callable[[PlannedRun], Hashable] = protocols_of
+) -> Sweep:
+    """What is swept over in a scenario's runs, judged by runs for which ``alike`` is equal."""
+    names = [name for name in _varying(runs, alike) if name not in _NOT_SWEPT]
     numeric = [name for name in names if _is_numeric(runs, name)]
     if not numeric:
         return Sweep("", tuple(names))
     main = min(numeric, key=lambda name: _preference(runs, name))
-    others = tuple(name for name in names if name != main and not _follows(runs, name, main))
+    others = tuple(name for name in names if name != main and not _follows(runs, name, main, alike))
     return Sweep(main, others)
 
 
-def _varying(runs: Sequence[Run]) -> list[str]:
+def _varying(runs: Sequence[PlannedRun], alike: Callable[[PlannedRun], Hashable]) -> list[str]:
     varying: dict[str, None] = {}
-    for group in grouped(runs, protocols_of).values():
+    for group in grouped(runs, alike).values():
         for name in sorted({name for run in group for name in run["parameters"]}):
             if len({repr(run["parameters"].get(name)) for run in group}) > 1:
                 varying[name] = None
     return list(varying)
 
 
-def _is_numeric(runs: Sequence[Run], name: str) -> bool:
+def _is_numeric(runs: Sequence[PlannedRun], name: str) -> bool:
     values = [run["parameters"].get(name) for run in runs]
     return all(isinstance(value, int | float) for value in values)
 
 
-def _preference(runs: Sequence[Run], name: str) -> tuple[int, int, str]:
+def _preference(runs: Sequence[PlannedRun], name: str) -> tuple[int, int, str]:
     """Most values first; among equals the one that readers know best, the derived BDP last."""
     values = len({run["parameters"][name] for run in runs})
     known = _PREFERRED.index(name) if name in _PREFERRED else len(_PREFERRED)
     return -values, known + (name == "bdp_pkts"), name
 
 
-def _follows(runs: Sequence[Run], name: str, main: str) -> bool:
-    """Whether ``name`` has one value for each value of ``main`` within every protocol."""
-    groups = grouped(runs, lambda run: (protocols_of(run), run["parameters"].get(main)))
+def _follows(
+    runs: Sequence[PlannedRun], name: str, main: str, alike: Callable[[PlannedRun], Hashable]
+) -> bool:
+    """Whether ``name`` has one value for each value of ``main`` within every group."""
+    groups = grouped(runs, lambda run: (alike(run), run["parameters"].get(main)))
     return all(
         len({repr(run["parameters"].get(name)) for run in group}) == 1 for group in groups.values()
     )
 
 
-def grouped(runs: Iterable[Run], key: Callable[[Run], Hashable]) -> dict[Hashable, list[Run]]:
+def grouped(
+    runs: Iterable[PlannedRun], key: Callable[[PlannedRun], Group]
+) -> dict[Group, list[PlannedRun]]:
     """Runs by ``key``, in the order in which the keys come up."""
-    groups: dict[Hashable, list[Run]] = {}
+    groups: dict[Group, list[PlannedRun]] = {}
     for run in runs:
         groups.setdefault(key(run), []).append(run)
     return groups

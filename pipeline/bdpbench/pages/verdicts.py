@@ -7,6 +7,11 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
+from bdpbench.contracts.scorecard import (
+    Scorecard,
+    ScoredClaim,
+    ScoredNumber,
+)
 from bdpbench.pages.names import Names, RunLink
 from bdpbench.pages.text import (
     format_deviation,
@@ -45,8 +50,6 @@ VERDICTS = {
         Verdict("holds", "holds", "✓", 2),
     )
 }
-NUMBER_VERDICTS = ("reproduced", "close", "not_reproduced", "not_run")
-CLAIM_VERDICTS = ("holds", "fails", "not_run")
 
 
 @dataclass(frozen=True)
@@ -76,7 +79,7 @@ class Gauge:
 class NumberRow:
     """One published number and what became of it; see ``scorecard.json`` for ``number``."""
 
-    number: Mapping[str, Any]
+    number: ScoredNumber
     verdict: Verdict
     metric: str
     condition: str
@@ -107,12 +110,12 @@ class Evidence:
 class ClaimRow:
     """One statement of the study; see ``scorecard.json`` for ``claim``."""
 
-    claim: Mapping[str, Any]
+    claim: ScoredClaim
     verdict: Verdict
     evidence: tuple[Evidence, ...]
 
 
-def totals(counts: Mapping[str, int], verdicts: Sequence[str]) -> list[Total]:
+def totals(counts: Mapping[Any, int], verdicts: Sequence[str]) -> list[Total]:
     """Totals in the order of ``verdicts``, those without a count included."""
     everything = sum(counts.get(key, 0) for key in verdicts)
     return [
@@ -126,12 +129,12 @@ def tally(rows: Sequence[NumberRow | ClaimRow], verdicts: Sequence[str]) -> tupl
     return tuple(totals(Counter(row.verdict.key for row in rows), verdicts))
 
 
-def number_rows(scorecard: Mapping[str, Any], names: Names) -> list[NumberRow]:
+def number_rows(scorecard: Scorecard, names: Names) -> list[NumberRow]:
     """Rows of the table of published numbers, in the order of the scorecard."""
     return [_number_row(number, names) for number in scorecard["numbers"]]
 
 
-def _number_row(number: Mapping[str, Any], names: Names) -> NumberRow:
+def _number_row(number: ScoredNumber, names: Names) -> NumberRow:
     verdict = VERDICTS[number["verdict"]]
     selected = number["select"]
     protocols = names.protocols_in(selected)
@@ -186,19 +189,19 @@ def _condition(selected: Mapping[str, str], subject: str, names: Names) -> str:
     return ", ".join(parts)
 
 
-def _deviation(number: Mapping[str, Any]) -> str:
+def _deviation(number: ScoredNumber) -> str:
     text = format_deviation(number["deviation"], number["measured"], number["published"])
     # Two percentages differ by percentage points; the deviation in % stands beside it.
     unit = "points" if number["unit"] == "%" else number["unit"]
     return text if text == "–" else with_unit(text, unit)
 
 
-def _bounds(number: Mapping[str, Any]) -> str:
+def _bounds(number: ScoredNumber) -> str:
     ends = [format_number(number[end], like=number[end]) for end in ("lower", "upper")]
     return with_unit(f"{ends[0]} to {ends[1]}", number["unit"])
 
 
-def _expectation(number: Mapping[str, Any]) -> str:
+def _expectation(number: ScoredNumber) -> str:
     """What the verdict means beside a miss that was known before the run; "" where none was."""
     if not number["known_miss"]:
         return ""
@@ -222,7 +225,7 @@ def gauge(lower: float, upper: float, published: float, measured: float | None) 
     return Gauge(place(lower), place(upper), place(published), position, off)
 
 
-def claim_rows(scorecard: Mapping[str, Any], names: Names) -> list[ClaimRow]:
+def claim_rows(scorecard: Scorecard, names: Names) -> list[ClaimRow]:
     """Rows of the list of claims, in the order of the scorecard."""
     return [
         ClaimRow(

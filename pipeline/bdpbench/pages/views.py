@@ -3,21 +3,22 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
+from bdpbench.contracts.plan import PlannedRun
 from bdpbench.pages.series import RunSeries
 from bdpbench.pages.sweeps import (
+    NEUTRAL,
     Protocols,
-    Run,
     Sweep,
     dash_of,
     grouped,
+    label_of,
     protocol_label,
     protocols_of,
 )
 from bdpbench.pages.text import subject_name
 
-NEUTRAL = "#3f4750"
 # Dark to light, each readable on white; in the order of a swept value (viridis, cut at its bright
 # end).
 _SEQUENCE = (
@@ -44,12 +45,12 @@ class View:
     """
 
     title: str
-    runs: tuple[Run, ...]
+    runs: tuple[PlannedRun, ...]
     colour_by: str
 
 
 @dataclass(frozen=True)
-class Trace:
+class Curve:
     """One line of a chart: where its points are and how it looks."""
 
     run_id: str
@@ -60,7 +61,7 @@ class Trace:
 
 
 def plan_views(
-    runs: Sequence[Run], sweep: Sweep, protocols: Protocols, names: Mapping[str, str]
+    runs: Sequence[PlannedRun], sweep: Sweep, protocols: Protocols, words: Mapping[str, str]
 ) -> list[View]:
     """Views of a scenario: protocols side by side at each value, and each protocol over values.
 
@@ -70,7 +71,7 @@ def plan_views(
         return [View(str(run["label"]), (run,), "protocol") for run in runs]
     groups = grouped(runs, sweep.key)
     views = [
-        View(sweep.describe(group[0], names), tuple(group), "protocol") for group in groups.values()
+        View(sweep.describe(group[0], words), tuple(group), "protocol") for group in groups.values()
     ]
     if not sweep.main or len(groups) == 1:
         return views
@@ -84,28 +85,28 @@ def plan_views(
     return [*overlays, *views] if alone else [*views, *overlays]
 
 
-def traces(
+def curves(
     view: View,
     table: str,
     series: Mapping[str, RunSeries],
     protocols: Protocols,
     sweep: Sweep,
-    names: Mapping[str, str],
-) -> list[Trace]:
+    words: Mapping[str, str],
+) -> list[Curve]:
     """Lines of one chart of a view; empty where none of its runs has the table."""
     found = []
     for position, run in enumerate(view.runs):
         subjects = list(series.get(run["run_id"], {}).get(table, {}))
         for index, subject in enumerate(subjects):
             if view.colour_by == "sweep":
-                colour, label = _sequence(position, len(view.runs)), sweep.describe(run, names)
+                colour, label = _sequence(position, len(view.runs)), sweep.describe(run, words)
             else:
                 colour = _colour(run, subject, index, protocols)
                 label = _label(run, subject, protocols)
             if len(subjects) > 1:
                 label = f"{label}, {subject_name(subject)}"
             dash = _dash(run, subjects, index, protocols)
-            found.append(Trace(run["run_id"], subject, label, colour, dash))
+            found.append(Curve(run["run_id"], subject, label, colour, dash))
     return _distinct(found, view)
 
 
@@ -114,7 +115,7 @@ def _sequence(position: int, count: int) -> str:
     return _SEQUENCE[round(position * last / max(1, count - 1))]
 
 
-def _flow_protocol(run: Run, subject: str) -> str | None:
+def _flow_protocol(run: PlannedRun, subject: str) -> str | None:
     """Protocol key of a flow; of a link, the protocol that all of the run's flows share."""
     keys = protocols_of(run)
     kind, _, name = subject.partition(":")
@@ -125,13 +126,15 @@ def _flow_protocol(run: Run, subject: str) -> str | None:
     return None
 
 
-def _dash(run: Run, subjects: Sequence[str], index: int, protocols: Protocols) -> tuple[int, ...]:
+def _dash(
+    run: PlannedRun, subjects: Sequence[str], index: int, protocols: Protocols
+) -> tuple[int, ...]:
     """Dashes of a subject's protocol; a link that several share is drawn like the first."""
     keys = [_flow_protocol(run, subject) for subject in subjects[: index + 1]]
     return dash_of(keys[-1] or "", protocols, keys[:-1].count(keys[-1]))
 
 
-def _colour(run: Run, subject: str, index: int, protocols: Protocols) -> str:
+def _colour(run: PlannedRun, subject: str, index: int, protocols: Protocols) -> str:
     key = _flow_protocol(run, subject)
     if key is not None and key in protocols:
         return protocols[key]["colour"]
@@ -139,26 +142,20 @@ def _colour(run: Run, subject: str, index: int, protocols: Protocols) -> str:
     return _FLOW_COLOURS[index % len(_FLOW_COLOURS)] if is_flow else NEUTRAL
 
 
-def _label(run: Run, subject: str, protocols: Protocols) -> str:
+def _label(run: PlannedRun, subject: str, protocols: Protocols) -> str:
     key = _flow_protocol(run, subject)
     if key is not None:
-        return str(protocols.get(key, {}).get("label", key))
+        return label_of(key, protocols)
     return protocol_label(run, protocols)
 
 
-def _distinct(found: list[Trace], view: View) -> list[Trace]:
+def _distinct(found: list[Curve], view: View) -> list[Curve]:
     """Add the run's own label to lines that would otherwise be called the same."""
-    labels = [trace.label for trace in found]
+    labels = [curve.label for curve in found]
     run_labels = {run["run_id"]: str(run["label"]) for run in view.runs}
     return [
-        trace
-        if labels.count(trace.label) == 1
-        else Trace(
-            trace.run_id,
-            trace.subject,
-            f"{run_labels[trace.run_id]}, {subject_name(trace.subject)}",
-            trace.colour,
-            trace.dash,
-        )
-        for trace in found
+        curve
+        if labels.count(curve.label) == 1
+        else replace(curve, label=f"{run_labels[curve.run_id]}, {subject_name(curve.subject)}")
+        for curve in found
     ]

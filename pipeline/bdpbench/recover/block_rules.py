@@ -6,8 +6,8 @@ import re
 from collections.abc import Sequence
 from dataclasses import dataclass
 
-from bdpbench.recover.appendices import Line
 from bdpbench.recover.listing import Listing
+from bdpbench.recover.printed import Line
 from bdpbench.recover.tcl_text import GIVEN_VARIABLES, code_of, is_comment, reads
 
 _HEAD = re.compile(r"^\s*(?:\}\s*)?(\w[\w-]*)")

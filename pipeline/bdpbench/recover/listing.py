@@ -7,10 +7,9 @@ from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 
 from bdpbench.errors import BdpbenchError
-from bdpbench.recover.appendices import Appendix, Line
+from bdpbench.recover.originals import Originals
+from bdpbench.recover.printed import Line, PrintedScript
 from bdpbench.recover.tcl_text import is_command, procedures, words_of, written_in
-
-_SOURCES_UTILS = ["source", "utils.tcl"]
 
 
 @dataclass(frozen=True)
@@ -50,10 +49,10 @@ class Rule:
 
 @dataclass(frozen=True)
 class Vocabulary:
-    """Words of all appendices together, which were written by one hand.
+    """Words of all scripts together, which were written by one hand.
 
     Attributes:
-        common: words that at least half of the appendices have.
+        common: words that at least half of the scripts have.
         single: words that occur once in all of them.
     """
 
@@ -61,10 +60,10 @@ class Vocabulary:
     single: frozenset[str] = frozenset()
 
     @classmethod
-    def of(cls, appendices: Sequence[Appendix]) -> Vocabulary:
+    def of(cls, scripts: Sequence[PrintedScript]) -> Vocabulary:
         """The vocabulary of some listings."""
         texts = [[word for line in each.lines for word in words_of(line.text)]
-                 for each in appendices]  # fmt: skip
+                 for each in scripts]  # fmt: skip
         having = Counter(word for words in texts for word in set(words))
         total = Counter(word for words in texts for word in words)
         return cls(
@@ -74,32 +73,39 @@ class Vocabulary:
 
 
 class Listing:
-    """The lines of an appendix, changed by one rule after the other.
+    """The lines of a script, changed by one rule after the other.
 
     Args:
-        appendix: the listing as it stands in the copy.
-        utils_commands: procedures of ``utils.tcl``, which most appendices source.
-        vocabulary: words of all appendices.
+        script: the listing as it stands in the copy.
+        originals: what the study says of its scripts.
+        helper_commands: procedures of the helper, which a script may source.
+        vocabulary: words of all scripts.
 
     Attributes:
         lines: the lines as they are now.
         repairs: what was changed so far, each under the ``rule_id`` of the rule at work.
         page_breaks: lines of the copy at which a page starts or ends.
-        sources_utils: whether the script sources ``utils.tcl``.
+        sources_helper: whether the script sources the helper.
     """
 
     def __init__(
-        self, appendix: Appendix, utils_commands: frozenset[str], vocabulary: Vocabulary
+        self,
+        script: PrintedScript,
+        originals: Originals,
+        helper_commands: frozenset[str],
+        vocabulary: Vocabulary,
     ) -> None:
-        self.appendix = appendix
+        self.script = script
+        self.originals = originals
         self.vocabulary = vocabulary
-        self.lines = list(appendix.lines)
+        self.lines = list(script.lines)
         self.repairs: list[Repair] = []
         self.rule_id = ""
         self.page_breaks: list[int] = []
-        self.sources_utils = any(line.text.split()[:2] == _SOURCES_UTILS for line in self.lines)
+        sourcing = ["source", originals.helper_file]
+        self.sources_helper = any(line.text.split()[:2] == sourcing for line in self.lines)
         own = procedures(self.text)
-        self._commands = own | utils_commands if self.sources_utils else own
+        self._commands = own | helper_commands if self.sources_helper else own
 
     def change(self, index: int, text: str, why: str) -> None:
         """Give a line another text."""
@@ -129,7 +135,7 @@ class Listing:
 
     def refuse(self, index: int, message: str, hint: str = "") -> BdpbenchError:
         """The error of a line that has no certain repair."""
-        return self.appendix.refuse(self.lines[index], message, hint)
+        return self.script.refuse(self.lines[index], message, hint)
 
     def numbered(self) -> Iterator[tuple[int, str]]:
         """Indices and texts, of a copy: the listing may be changed meanwhile."""

@@ -16,15 +16,6 @@ from bdpbench.recover.tcl_text import (
     words_of,
 )
 
-# Global variables that utils.tcl takes from the script that sources it (tcl/lib/utils.tcl).
-UTILS_VARIABLES = frozenset(
-    {
-        "ns", "endtime", "bandwidth", "qmon", "fmon2",
-        "frep", "urep", "qfp", "cfp_hs", "tput_hs", "lastKBytes",
-    }
-)  # fmt: skip
-# Files that the appendices write, by the names that bdpbench's scripts give them too.
-OUTPUT_FILES = frozenset({"cwnd.out", "tput.out", "pckts.trq", "queue.out", "util.out"})
 # Methods of ns-2's objects that no other class has → their class.
 METHODS = {"errormodels": "ErrorModule"}
 # Names this short are one letter away from too many others.
@@ -35,9 +26,10 @@ _ALIKE = 0.7
 def restore_misread_words(listing: Listing) -> None:
     """Give a command, method or variable of ns-2 the name from which its own differs by a letter.
 
-    It occurs once in all appendices, which were written by one hand, and half of them have the
+    It occurs once in all scripts, which were written by one hand, and half of them have the
     other. Variables of the script, of which the script itself tells more, are not looked at.
     """
+    several = listing.originals.headings.lower()
     variables = listing.written().union(*(reads(line.text) for line in listing.lines))
     for index, text in listing.numbered():
         for word in words_of(text):
@@ -48,7 +40,7 @@ def restore_misread_words(listing: Listing) -> None:
                 listing.change(
                     index,
                     renamed(listing.lines[index].text, word, meant[0]),
-                    f"{word} occurs only here, {meant[0]} in at least half of the appendices",
+                    f"{word} occurs only here, {meant[0]} in at least half of the {several}",
                 )
 
 
@@ -59,9 +51,9 @@ def restore_lost_dollars(listing: Listing) -> None:
             if listing.is_command(word):
                 continue
             if word not in listing.written(before=index):
-                raise listing.refuse(
-                    index, f"{word!r} is no command of Tcl, ns-2, utils.tcl or this script"
-                )
+                helper = listing.originals.helper_file
+                known = f"Tcl, ns-2, {helper} or" if helper else "Tcl, ns-2 or"
+                raise listing.refuse(index, f"{word!r} is no command of {known} this script")
             listing.change(
                 index,
                 re.sub(rf"(^\s*|\[\s*){re.escape(word)}(?=\s)", rf"\1${word}", text, count=1),
@@ -86,10 +78,10 @@ def remove_surplus_dollars(listing: Listing) -> None:
 def restore_misread_names(listing: Listing) -> None:
     """Give a variable that is used and never set the name of one that differs by one letter.
 
-    Which of the two spellings is right: the one that utils.tcl needs; else the one that occurs
+    Which of the two spellings is right: the one that the helper needs; else the one that occurs
     more often in the script.
     """
-    needed = UTILS_VARIABLES if listing.sources_utils else frozenset()
+    needed = listing.originals.helper_variables if listing.sources_helper else frozenset()
     for name in _never_set(listing, needed):
         if name in _never_set(listing, needed):  # an earlier repair may have given it a value
             _unify(listing, name, needed)
@@ -105,7 +97,10 @@ def _unify(listing: Listing, name: str, needed: frozenset[str]) -> None:
     other = _rival(listing, name, needed)
     counts = mentions(listing.lines)
     if name in needed or other in needed:
-        right, reason = (name if name in needed else other), "utils.tcl needs this name"
+        right, reason = (
+            (name if name in needed else other),
+            f"{listing.originals.helper_file} needs this name",
+        )
     else:
         right = max(name, other, key=lambda each: counts[each])
         reason = f"this name occurs {counts[right]} times"
@@ -140,7 +135,7 @@ def _rival(listing: Listing, name: str, needed: frozenset[str]) -> str:
 
 
 def _first_use(listing: Listing, name: str) -> int:
-    """Index of the first line that uses a variable; the first line where only utils.tcl does."""
+    """Index of the first line that uses a variable; the first line where only the helper does."""
     return next((index for index, text in listing.numbered() if name in reads(text)), 0)
 
 
@@ -196,13 +191,14 @@ def _classes(listing: Listing) -> dict[str, str]:
 
 def restore_misread_files(listing: Listing) -> None:
     """Give an output file the name from which its own differs by one letter."""
+    files = listing.originals.output_files
+    several = listing.originals.headings.lower()
     for index, text in listing.numbered():
         for name in re.findall(r"[\w.]+\.(?:out|trq)\b", code_of(text)):
-            meant = [each for each in OUTPUT_FILES if _one_letter_apart(name, each)]
-            if name not in OUTPUT_FILES and len(meant) == 1:
+            meant = [each for each in files if _one_letter_apart(name, each)]
+            if name not in files and len(meant) == 1:
                 listing.change(
                     index,
                     text.replace(name, meant[0]),
-                    f"the appendices write {meant[0]}; the contents stay the same under either"
-                    " name",
+                    f"the {several} write {meant[0]}; the contents stay the same under either name",
                 )

@@ -5,8 +5,8 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass
 
-from bdpbench.recover.appendices import Line
 from bdpbench.recover.block_rules import Block, read_structure
+from bdpbench.recover.printed import Line
 from bdpbench.recover.tcl_text import reads, writes
 
 
@@ -18,8 +18,8 @@ class Note:
     text: str
 
 
-def find_notes(lines: Sequence[Line]) -> list[Note]:
-    """Variables that a pass of a loop inherits from the pass before.
+def find_notes(lines: Sequence[Line], inherited: str) -> list[Note]:
+    """Variables that a pass of a loop inherits from the pass before; ``inherited`` words the note.
 
     Such a variable has a value before the loop; inside it, only some branches of an ``if`` set it,
     and yet the loop uses it: in a pass that takes no such branch it keeps the value of the last
@@ -28,7 +28,7 @@ def find_notes(lines: Sequence[Line]) -> list[Note]:
     structure = read_structure(lines)
     loops = {block for blocks in structure.around for block in blocks if block.command == "for"}
     return [
-        _note(lines, name, used)
+        Note(lines[used].number, inherited.format(name=name))
         for loop in sorted(loops, key=lambda block: block.opened)
         for name, used in _inherited(lines, structure.around, loop)
     ]
@@ -48,11 +48,3 @@ def _inherited(
         if used:
             found.append((name, used[-1]))
     return found
-
-
-def _note(lines: Sequence[Line], name: str, used: int) -> Note:
-    return Note(
-        lines[used].number,
-        f"{name} is set for some protocols only, so that the second flow of another protocol"
-        " inherits the value of the first; left as it is",
-    )

@@ -6,9 +6,10 @@ import re
 from collections import Counter
 from dataclasses import dataclass
 
-from bdpbench.recover.appendices import SCRIPTS, Appendix, Line
 from bdpbench.recover.listing import Listing, Repair, Vocabulary
 from bdpbench.recover.notes import Note, find_notes
+from bdpbench.recover.originals import Originals
+from bdpbench.recover.printed import Line, PrintedScript
 from bdpbench.recover.rules import RULES
 from bdpbench.recover.tcl_text import code_of
 
@@ -25,14 +26,14 @@ class Recovered:
     """A repaired script.
 
     Attributes:
-        letter: its appendix.
+        title: its heading, e.g. ``Appendix A``.
         name: file name of the script.
         lines: its lines, with the lines of the copy on which they start.
         repairs: what was changed, in the order of the copy.
         notes: faults of the original, which are left as they are.
     """
 
-    letter: str
+    title: str
     name: str
     lines: tuple[Line, ...]
     repairs: tuple[Repair, ...]
@@ -49,26 +50,29 @@ class Recovered:
         return {rule.rule_id: counted[rule.rule_id] for rule in RULES if counted[rule.rule_id]}
 
 
-def repair_appendix(
-    appendix: Appendix, utils_commands: frozenset[str], vocabulary: Vocabulary
+def repair_script(
+    script: PrintedScript,
+    originals: Originals,
+    helper_commands: frozenset[str],
+    vocabulary: Vocabulary,
 ) -> Recovered:
-    """Repair a listing, which calls procedures of ``utils.tcl`` and shares words with others.
+    """Repair a listing, which may call procedures of the helper and shares words with others.
 
     Raises:
-        BdpbenchError: naming appendix, line and text of damage that no rule repairs.
+        BdpbenchError: naming heading, line and text of damage that no rule repairs.
     """
-    listing = Listing(appendix, utils_commands, vocabulary)
+    listing = Listing(script, originals, helper_commands, vocabulary)
     for rule in RULES:
         listing.rule_id = rule.rule_id
         rule.apply(listing)
     _check_end(listing)
     _check_settings(listing)
     return Recovered(
-        letter=appendix.letter,
-        name=SCRIPTS[appendix.letter],
+        title=script.title,
+        name=originals.scripts[script.key],
         lines=tuple(listing.lines),
         repairs=tuple(sorted(listing.repairs, key=lambda repair: repair.line)),
-        notes=tuple(find_notes(listing.lines)),
+        notes=tuple(find_notes(listing.lines, originals.inherited)),
     )
 
 
@@ -85,9 +89,10 @@ def _check_settings(listing: Listing) -> None:
 def _check_end(listing: Listing) -> None:
     code = [i for i, text in listing.numbered() if code_of(text).strip()]
     last = code[-1] if code else 0
+    document = listing.originals.document
     if not code or not _LAST_COMMAND.match(code_of(listing.lines[last].text).strip()):
         raise listing.refuse(
             last,
-            "the script ends here, but a script of the thesis ends with '$ns run': it is cut",
-            hint="take a complete copy of the thesis",
+            f"the script ends here, but a script of the {document} ends with '$ns run': it is cut",
+            hint=f"take a complete copy of the {document}",
         )

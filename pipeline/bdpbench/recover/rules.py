@@ -54,7 +54,7 @@ RULES = (
     Rule(
         "misread-word",
         "One letter of a command, a method or a variable of ns-2 was misread, lost or added.",
-        "It occurs once in all eight scripts, and exactly one word that half of them have differs"
+        "It occurs once in all scripts, and exactly one word that half of them have differs"
         " from it by one letter.",
         restore_misread_words,
     ),
@@ -74,7 +74,7 @@ RULES = (
         "misread-name",
         "One letter of a variable was misread, lost or added.",
         "The variable is used and never set, and exactly one that is set differs from it by one"
-        " letter. Right is what utils.tcl needs, else what occurs more often.",
+        " letter. Right is what the sourced helper needs, else what occurs more often.",
         restore_misread_names,
     ),
     Rule(
@@ -87,7 +87,7 @@ RULES = (
     Rule(
         "misread-file",
         "One letter of an output file's name was misread, lost or added.",
-        "Exactly one output file of the appendices differs from it by one letter.",
+        "Exactly one output file of the scripts differs from it by one letter.",
         restore_misread_files,
     ),
     Rule(

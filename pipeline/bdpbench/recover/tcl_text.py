@@ -11,7 +11,7 @@ import re
 from collections import Counter
 from collections.abc import Iterable, Iterator
 
-from bdpbench.recover.appendices import Line
+from bdpbench.recover.printed import Line
 
 # Commands of Tcl that scripts of this kind use.
 TCL_COMMANDS = frozenset(

@@ -9,41 +9,97 @@ import tempfile
 from collections.abc import Mapping, Sequence
 from itertools import groupby
 from pathlib import Path
-from typing import Any
+from typing import TypedDict
 
 from bdpbench.contracts.files import sha256_of
 from bdpbench.errors import BdpbenchError
-from bdpbench.recover.listing import Repair
+from bdpbench.recover.document import Document
 from bdpbench.recover.repair import Recovered
 from bdpbench.recover.rules import RULES
-from bdpbench.recover.thesis import Thesis
 
 RECORD_NAME = "repairs.json"
 READABLE_NAME = "REPAIRS.md"
-RECORD_VERSION = 1
+RECORD_VERSION = 2
 
 
-def record_of(thesis: Thesis, recovered: Sequence[Recovered], checked_by: str) -> dict[str, Any]:
-    """``repairs.json``: rules, and per appendix every repair and note."""
+class RuleText(TypedDict):
+    """What a rule repairs, and why that can be told from what the author wrote."""
+
+    rule: str
+    damage: str
+    reason: str
+
+
+class RepairRecord(TypedDict):
+    """One repair; ``after`` is null where the line was removed."""
+
+    rule: str
+    line: int
+    before: str
+    after: str | None
+    why: str
+
+
+class NoteRecord(TypedDict):
+    """A fault of the original, and the line of the copy where it shows."""
+
+    line: int
+    text: str
+
+
+class ScriptRepairs(TypedDict):
+    """What was done to one script; ``lines`` are its first and last line in the copy."""
+
+    heading: str
+    script: str
+    lines: list[int]
+    count: dict[str, int]
+    repairs: list[RepairRecord]
+    notes: list[NoteRecord]
+
+
+class DocumentRecord(TypedDict):
+    """The copy; ``lines`` says what line numbers count."""
+
+    file: str
+    kind: str
+    sha256: str
+    lines: str
+
+
+class RecoveryRecord(TypedDict):
+    """Content of ``repairs.json``, without the checksums of the files beside it."""
+
+    schema_version: int
+    document: DocumentRecord
+    checked_by: str
+    rules: list[RuleText]
+    scripts: list[ScriptRepairs]
+
+
+def record_of(
+    document: Document, recovered: Sequence[Recovered], checked_by: str
+) -> RecoveryRecord:
+    """``repairs.json``: rules, and per script every repair and note."""
     return {
         "schema_version": RECORD_VERSION,
-        "thesis": {
-            "file": thesis.path.name,
-            "kind": thesis.kind,
-            "sha256": sha256_of(thesis.path),
-            "lines": "of `pdftotext -layout`" if thesis.kind == "pdf" else "of the file",
+        "document": {
+            "file": document.path.name,
+            "kind": document.kind,
+            "sha256": sha256_of(document.path),
+            "lines": "of `pdftotext -layout`" if document.kind == "pdf" else "of the file",
         },
         "checked_by": checked_by,
         "rules": [
             {"rule": rule.rule_id, "damage": rule.damage, "reason": rule.reason} for rule in RULES
         ],
-        "appendices": [_appendix(each) for each in recovered],
+        "scripts": [_repairs_of(each) for each in recovered],
     }
 
 
-def _appendix(recovered: Recovered) -> dict[str, Any]:
+def _repairs_of(recovered: Recovered) -> ScriptRepairs:
     return {
-        "appendix": recovered.letter,
+        "heading": recovered.title,
         "script": recovered.name,
         "lines": [recovered.lines[0].number, recovered.lines[-1].number],
         "count": recovered.count(),
@@ -61,44 +117,39 @@ def _appendix(recovered: Recovered) -> dict[str, Any]:
     }
 
 
-def readable(record: Mapping[str, Any]) -> str:
+def readable(record: RecoveryRecord) -> str:
     """``REPAIRS.md``: the record for people."""
+    document = record["document"]
     parts = [
-        f"# Repairs of {record['thesis']['file']}",
-        f"Line numbers are those {record['thesis']['lines']}. The repaired scripts were parsed by "
+        f"# Repairs of {document['file']}",
+        f"Line numbers are those {document['lines']}. The repaired scripts were parsed by "
         f"{record['checked_by']}.",
         "## Rules",
         "\n".join(
             f"- **{rule['rule']}**: {rule['damage']} {rule['reason']}" for rule in record["rules"]
         ),
-        *(_readable_appendix(each) for each in record["appendices"]),
+        *(_readable_script(each) for each in record["scripts"]),
     ]
     return "\n\n".join(parts) + "\n"
 
 
-def _readable_appendix(appendix: Mapping[str, Any]) -> str:
-    repairs = [
-        Repair(each["rule"], each["line"], each["before"], each["after"], each["why"])
-        for each in appendix["repairs"]
-    ]
-    lines = [f"## Appendix {appendix['appendix']}: `{appendix['script']}`", ""]
+def _readable_script(script: ScriptRepairs) -> str:
+    lines = [f"## {script['heading']}: `{script['script']}`", ""]
     order = {rule.rule_id: place for place, rule in enumerate(RULES)}
-    ordered = sorted(repairs, key=lambda repair: (order[repair.rule], repair.line))
-    for rule_id, group in groupby(ordered, key=lambda repair: repair.rule):
+    ordered = sorted(script["repairs"], key=lambda repair: (order[repair["rule"]], repair["line"]))
+    for rule_id, group in groupby(ordered, key=lambda repair: repair["rule"]):
         lines += _readable_rule(rule_id, list(group))
-    lines += [
-        f"- line {note['line']}, *left as it is*: {note['text']}" for note in appendix["notes"]
-    ]
+    lines += [f"- line {note['line']}, *left as it is*: {note['text']}" for note in script["notes"]]
     return "\n".join(lines)
 
 
-def _readable_rule(rule_id: str, repairs: Sequence[Repair]) -> list[str]:
-    if all(repair.rule == "page-furniture" for repair in repairs):
-        numbers = ", ".join(str(repair.line) for repair in repairs)
+def _readable_rule(rule_id: str, repairs: Sequence[RepairRecord]) -> list[str]:
+    if rule_id == "page-furniture":
+        numbers = ", ".join(str(repair["line"]) for repair in repairs)
         return [f"- {rule_id}, lines {numbers}"]
     return [
-        f"- line {repair.line}, *{rule_id}*: {_quoted(repair.before)} → "
-        f"{'removed' if repair.after is None else _quoted(repair.after)} ({repair.why})"
+        f"- line {repair['line']}, *{rule_id}*: {_quoted(repair['before'])} → "
+        f"{'removed' if repair['after'] is None else _quoted(repair['after'])} ({repair['why']})"
         for repair in repairs
     ]
 
@@ -107,7 +158,7 @@ def _quoted(text: str) -> str:
     return " ⏎ ".join(f"`` {line.strip()} ``" for line in text.split("\n"))
 
 
-def write_recovery(folder: Path, files: Mapping[str, str], record: Mapping[str, Any]) -> None:
+def write_recovery(folder: Path, files: Mapping[str, str], record: RecoveryRecord) -> None:
     """Write scripts, record and its readable form into ``folder``, all of them or none.
 
     A folder that holds an earlier recovery, unchanged, is replaced; nothing else is ever lost.
@@ -140,7 +191,7 @@ def _unwritable(folder: Path, error: OSError) -> BdpbenchError:
     return BdpbenchError(f"cannot be written: {error.strerror}", where=str(folder))
 
 
-def _fill(scratch: Path, files: Mapping[str, str], record: Mapping[str, Any]) -> None:
+def _fill(scratch: Path, files: Mapping[str, str], record: RecoveryRecord) -> None:
     for name, text in {**files, READABLE_NAME: readable(record)}.items():
         (scratch / name).write_text(text, encoding="utf-8")
     sums = {path.name: sha256_of(path) for path in sorted(scratch.iterdir())}

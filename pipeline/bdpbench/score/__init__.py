@@ -2,15 +2,18 @@
 
 from __future__ import annotations
 
+from bdpbench.score.check import Expectations, check_expectations, load_expectations
 from bdpbench.score.claims import Claim, load_claims
 from bdpbench.score.published import PublishedNumber, load_published
-from bdpbench.score.scorecard import SCORECARD_VERSION, score
+from bdpbench.score.scorecard import score
 
 __all__ = [
-    "SCORECARD_VERSION",
     "Claim",
+    "Expectations",
     "PublishedNumber",
+    "check_expectations",
     "load_claims",
+    "load_expectations",
     "load_published",
     "score",
 ]

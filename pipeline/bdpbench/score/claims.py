@@ -3,15 +3,15 @@
 from __future__ import annotations
 
 from collections.abc import Collection, Iterator
+from dataclasses import dataclass
 from pathlib import Path
-from typing import Annotated, Any, Literal
+from typing import Annotated, Any, Literal, Self
 
-from pydantic import BaseModel, ConfigDict, Field, RootModel
+from pydantic import BaseModel, ConfigDict, Field, RootModel, model_validator
 
-from bdpbench.contracts.yaml_files import YamlFile
+from bdpbench.contracts.plan import Scalar
+from bdpbench.contracts.yaml_files import Location, YamlFile
 from bdpbench.studies.study import known_or_suggest
-
-Scalar = int | float | str
 
 
 class _Strict(BaseModel):
@@ -48,6 +48,12 @@ class Within(_Strict):
     lower: float
     upper: float
     absolute: bool = False
+
+    @model_validator(mode="after")
+    def _some_value_fits(self) -> Self:
+        if not self.lower <= self.upper:
+            raise ValueError(f"no value is within [{self.lower:g}, {self.upper:g}]")
+        return self
 
 
 class Monotone(_Strict):
@@ -107,10 +113,8 @@ class AllOf(_Strict):
     claims: list[Statement] = Field(min_length=1)
 
 
-Statement = Annotated[
-    Compare | Within | Monotone | Ranking | OrderedGroups | Spread | NeverReaches | AllOf,
-    Field(discriminator="kind"),
-]
+Condition = Compare | Within | Monotone | Ranking | OrderedGroups | Spread | NeverReaches | AllOf
+Statement = Annotated[Condition, Field(discriminator="kind")]
 
 
 class ClaimText(_Strict):
@@ -123,14 +127,31 @@ class ClaimText(_Strict):
     known_miss: str = ""
 
 
-class Claim(BaseModel):
-    """A statement of the study and the condition that decides whether it holds."""
+@dataclass(frozen=True)
+class Question:
+    """A part of a claim that asks for a metric, and its line in claims.yaml.
+
+    A ``Selector`` asks for one value, a ``Monotone`` for one at each point of a sweep.
+    """
+
+    line: int
+    asked: Selector | Monotone
+
+
+@dataclass(frozen=True)
+class Claim:
+    """A statement of the study, the condition that decides whether it holds, and what that asks."""
 
     text: ClaimText
-    condition: Statement
+    condition: Condition
+    questions: tuple[Question, ...]
 
 
 class _File(RootModel[list[dict[str, Any]]]):
+    pass
+
+
+class _Condition(RootModel[Statement]):
     pass
 
 
@@ -150,41 +171,37 @@ def load_claims(path: Path, metrics: Collection[str]) -> list[Claim]:
     if not path.is_file():
         return []
     source = YamlFile(path)
-    entries = source.validate(_File).root
     claims: dict[str, Claim] = {}
-    for index, entry in enumerate(entries):
-        claim = _claim(source, index, entry)
+    for index, entry in enumerate(source.validate(_File).root):
+        claim = _claim(source, index, entry, metrics)
         if claim.text.id in claims:
             raise source.error((index, "id"), f"{claim.text.id!r} appears twice")
-        for metric in _metrics_of(claim.condition):
-            unknown = known_or_suggest(metric, metrics, "metric")
-            if unknown:
-                raise source.error((index,), f"{claim.text.id}: {unknown[0]}", hint=unknown[1])
         claims[claim.text.id] = claim
     return list(claims.values())
 
 
-def _claim(source: YamlFile, index: int, entry: dict[str, Any]) -> Claim:
-    text = {key: value for key, value in entry.items() if key in _TEXT_KEYS}
-    condition = {key: value for key, value in entry.items() if key not in _TEXT_KEYS}
-    return Claim(
-        text=source.validate_part(ClaimText, text, (index,)),
-        condition=source.validate_part(_Condition, condition, (index,)).root,
+def _claim(source: YamlFile, index: int, entry: dict[str, Any], metrics: Collection[str]) -> Claim:
+    text = source.validate_part(
+        ClaimText, {key: value for key, value in entry.items() if key in _TEXT_KEYS}, (index,)
     )
+    given = {key: value for key, value in entry.items() if key not in _TEXT_KEYS}
+    condition = source.validate_part(_Condition, given, (index,)).root
+    questions = []
+    for location, asked in _questions(condition, (index,)):
+        unknown = known_or_suggest(asked.metric, metrics, "metric")
+        if unknown:
+            raise source.error((*location, "metric"), f"{text.id}: {unknown[0]}", hint=unknown[1])
+        questions.append(Question(source.line_of((*location, "metric")), asked))
+    return Claim(text, condition, tuple(questions))
 
 
-class _Condition(RootModel[Statement]):
-    pass
-
-
-def _metrics_of(node: Any) -> Iterator[str]:
-    if isinstance(node, BaseModel):
+def _questions(node: object, at: Location) -> Iterator[tuple[Location, Selector | Monotone]]:
+    """What a condition asks for, each with its place in the file."""
+    if isinstance(node, (Selector, Monotone)):
+        yield at, node
+    elif isinstance(node, BaseModel):
         for name in type(node).model_fields:
-            value = getattr(node, name)
-            if name == "metric":
-                yield value
-            else:
-                yield from _metrics_of(value)
+            yield from _questions(getattr(node, name), (*at, name))
     elif isinstance(node, list):
-        for each in node:
-            yield from _metrics_of(each)
+        for place, each in enumerate(node):
+            yield from _questions(each, (*at, place))

@@ -1,39 +1,111 @@
-"""Finding the metric of a run that a published number or a claim speaks of."""
+"""Finding the runs, and the metric of a run, that a published number or a claim speaks of."""
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Collection, Iterable, Mapping
 from dataclasses import dataclass
-from typing import Any
+from typing import Protocol
 
 import polars as pl
 
+from bdpbench.contracts.plan import Parameters, Plan, PlannedRun, Scalar
+from bdpbench.contracts.yaml_files import suggest
 from bdpbench.errors import BdpbenchError
 from bdpbench.studies.study import known_or_suggest
+
+
+class Asked(Protocol):
+    """Which metric of which runs is asked for: a published number, or a selector of a claim.
+
+    ``select`` names parameters and their values; ``subject`` is None where any will do.
+    """
+
+    @property
+    def scenario(self) -> str: ...  # noqa: D102
+    @property
+    def select(self) -> Mapping[str, Scalar]: ...  # noqa: D102
+    @property
+    def metric(self) -> str: ...  # noqa: D102
+    @property
+    def subject(self) -> str | None: ...  # noqa: D102
 
 
 @dataclass(frozen=True)
 class Measured:
     """A metric row: value (None: never reached, or not defined), unit, definition, run."""
 
+    subject: str
     value: float | None
     unit: str
     definition: str
     run_id: str
     label: str
-    parameters: Mapping[str, Any]
+    parameters: Parameters
 
 
-def same_value(wanted: Any, given: Any) -> bool:
-    """Whether a selector's value is that of a run: numbers by value, everything else as text.
+def comparable(value: Scalar) -> float | str:
+    """A value as selectors compare it: numbers by value, everything else as text.
 
-    >>> same_value("50", 50.0), same_value("HS", "HS"), same_value("5", "HS")
-    (True, True, False)
+    >>> comparable("50") == comparable(50.0), comparable("HS"), comparable("5") == comparable("HS")
+    (True, 'HS', False)
     """
     try:
-        return float(wanted) == float(given)
-    except (TypeError, ValueError):
-        return str(wanted) == str(given)
+        return float(value)
+    except ValueError:
+        return str(value)
+
+
+class RunIndex:
+    """Runs by scenario and by the values of their parameters.
+
+    Args:
+        scenarios: keys that a study has, with runs here or not.
+        runs: those to find; they are found in this order.
+    """
+
+    def __init__(self, scenarios: Collection[str], runs: Iterable[PlannedRun]) -> None:
+        self._scenarios = scenarios
+        self._runs: dict[str, list[PlannedRun]] = {}
+        # Scenario → parameter → value → places among the runs of the scenario.
+        self._places: dict[str, dict[str, dict[float | str, set[int]]]] = {}
+        for run in runs:
+            same_scenario = self._runs.setdefault(run["scenario"], [])
+            by_parameter = self._places.setdefault(run["scenario"], {})
+            for name, value in run["parameters"].items():
+                by_value = by_parameter.setdefault(name, {})
+                by_value.setdefault(comparable(value), set()).add(len(same_scenario))
+            same_scenario.append(run)
+
+    def find(self, asked: Asked, where: str) -> list[PlannedRun]:
+        """Runs of a scenario whose parameters are as selected; none where there is no such run.
+
+        Raises:
+            BdpbenchError: for an unknown scenario or parameter.
+        """
+        unknown = known_or_suggest(asked.scenario, self._scenarios, "scenario")
+        if unknown:
+            raise BdpbenchError(unknown[0], where=where, hint=unknown[1])
+        runs = self._runs.get(asked.scenario, [])
+        by_parameter = self._places.get(asked.scenario, {})
+        places = set(range(len(runs)))
+        for name, value in asked.select.items() if runs else ():
+            unknown = known_or_suggest(name, by_parameter, "parameter")
+            if unknown:
+                raise BdpbenchError(unknown[0], where=where, hint=unknown[1])
+            places &= by_parameter[name].get(comparable(value), set())
+        return [runs[place] for place in sorted(places)]
+
+    def why_none(self, asked: Asked) -> tuple[str, str]:
+        """Message and hint about a selector that ``find`` finds no run for."""
+        for name, value in asked.select.items():
+            known = self._places.get(asked.scenario, {}).get(name, {})
+            if comparable(value) not in known:
+                values = [f"{each:g}" if isinstance(each, float) else each for each in known]
+                return f"no run of {asked.scenario} has {name}={value}", suggest(str(value), values)
+        wanted = ", ".join(f"{name}={value}" for name, value in asked.select.items())
+        if not wanted:
+            return f"scenario {asked.scenario} has no run in any tier", ""
+        return f"no run of {asked.scenario} has all of {wanted}", ""
 
 
 class Lookup:
@@ -44,88 +116,59 @@ class Lookup:
         metrics: as in ``metrics.parquet``.
     """
 
-    def __init__(self, plan: Mapping[str, Any], metrics: pl.DataFrame) -> None:
+    def __init__(self, plan: Plan, metrics: pl.DataFrame) -> None:
         self._scenarios = plan["scenarios"]
-        self._runs = plan["runs"]
-        self._rows: dict[tuple[str, str, str], list[dict[str, Any]]] = {}
-        for row in metrics.iter_rows(named=True):
-            key = (row["scenario"], row["run_id"], row["metric"])
-            self._rows.setdefault(key, []).append(row)
+        self._index = RunIndex(plan["scenarios"], plan["runs"])
+        told = {(run["scenario"], run["run_id"]): run for run in plan["runs"]}
+        self._rows: dict[tuple[str, str, str], list[Measured]] = {}
+        columns = ("scenario", "run_id", "metric", "subject", "value", "unit", "definition")
+        for scenario, run_id, metric, subject, value, unit, definition in metrics.select(
+            columns
+        ).iter_rows():
+            run = told.get((scenario, run_id))
+            if run is not None:
+                row = Measured(
+                    subject, value, unit, definition, run_id, run["label"], run["parameters"]
+                )
+                self._rows.setdefault((scenario, run_id, metric), []).append(row)
 
-    def runs(self, scenario: str, select: Mapping[str, Any], where: str) -> list[dict[str, Any]]:
+    def runs(self, asked: Asked, where: str) -> list[PlannedRun]:
         """Runs of a scenario whose parameters are as selected; none if the tier has none.
 
         Raises:
             BdpbenchError: for an unknown scenario or parameter.
         """
-        unknown = known_or_suggest(scenario, self._scenarios, "scenario")
-        if unknown:
-            raise BdpbenchError(unknown[0], where=where, hint=unknown[1])
-        runs = [run for run in self._runs if run["scenario"] == scenario]
-        parameters = {name for run in runs for name in run["parameters"]}
-        for name in select if runs else ():
-            unknown = known_or_suggest(name, parameters, "parameter")
-            if unknown:
-                raise BdpbenchError(unknown[0], where=where, hint=unknown[1])
-        return [
-            run
-            for run in runs
-            if all(
-                name in run["parameters"] and same_value(value, run["parameters"][name])
-                for name, value in select.items()
-            )
-        ]
+        return self._index.find(asked, where)
 
-    def all(
-        self,
-        scenario: str,
-        select: Mapping[str, Any],
-        metric: str,
-        subject: str | None,
-        where: str,
-    ) -> list[Measured]:
+    def all(self, asked: Asked, where: str) -> list[Measured]:
         """Every row of a metric among the selected runs that were long enough to have it.
 
         What had not come when a run ended is left out where a tier of the study runs the scenario
         for longer: a short run does not tell that it never comes.
         """
         return [
-            Measured(
-                row["value"],
-                row["unit"],
-                row["definition"],
-                run["run_id"],
-                run["label"],
-                run["parameters"],
-            )
-            for run in self.runs(scenario, select, where)
-            for row in self._rows.get((scenario, run["run_id"], metric), [])
-            if subject is None or row["subject"] == subject
-            if row["value"] is not None or not self._is_shortened(run)
+            row
+            for run in self.runs(asked, where)
+            for row in self._rows.get((asked.scenario, run["run_id"], asked.metric), [])
+            if asked.subject is None or row.subject == asked.subject
+            if row.value is not None or not self._is_shortened(run)
         ]
 
-    def _is_shortened(self, run: Mapping[str, Any]) -> bool:
-        longest_s = self._scenarios[run["scenario"]].get("longest_s", 0)
-        return bool(run["parameters"].get("duration_s", longest_s) < longest_s)
+    def _is_shortened(self, run: PlannedRun) -> bool:
+        longest_s = self._scenarios[run["scenario"]]["longest_s"]
+        return float(run["parameters"].get("duration_s", longest_s)) < longest_s
 
-    def one(
-        self,
-        scenario: str,
-        select: Mapping[str, Any],
-        metric: str,
-        subject: str | None,
-        where: str,
-    ) -> Measured | None:
+    def one(self, asked: Asked, where: str) -> Measured | None:
         """The one row of a metric that is selected; None where it was not run.
 
         Raises:
             BdpbenchError: when the selector fits several rows.
         """
-        found = self.all(scenario, select, metric, subject, where)
+        found = self.all(asked, where)
         if len(found) > 1:
             labels = ", ".join(sorted({each.label for each in found}))
             raise BdpbenchError(
-                f"ambiguous selector: {metric} fits {len(found)} rows ({labels})",
+                f"ambiguous selector: {asked.metric} fits {len(found)} rows ({labels})",
                 where=where,
                 hint="name more parameters in select",
             )

@@ -76,15 +76,22 @@ def load_published(path: Path, metrics: Collection[str]) -> list[PublishedNumber
     Raises:
         BdpbenchError: naming file, line and column of what is wrong.
     """
+    return list(published_by_line(path, metrics).values())
+
+
+def published_by_line(path: Path, metrics: Collection[str]) -> dict[int, PublishedNumber]:
+    """Line of ``published.csv`` → the number that ends on it, as ``load_published`` reads them."""
     if not path.is_file():
-        return []
-    numbers: dict[str, PublishedNumber] = {}
+        return {}
+    numbers: dict[int, PublishedNumber] = {}
+    ids: set[str] = set()
     for line, row in _rows(path, _text_of(path)):
         number = _number(path, line, row, metrics)
-        if number.id in numbers:
+        if number.id in ids:
             raise _error(path, line, "id", f"{number.id!r} appears twice")
-        numbers[number.id] = number
-    return list(numbers.values())
+        ids.add(number.id)
+        numbers[line] = number
+    return numbers
 
 
 def _error(path: Path, line: int, column: str, message: str, hint: str = "") -> BdpbenchError:

@@ -3,36 +3,37 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import asdict
-from typing import Any
+from collections.abc import Iterator, Sequence
 
 import polars as pl
-from pydantic import BaseModel
 
+from bdpbench.contracts.plan import Plan
+from bdpbench.contracts.scorecard import (
+    CLAIM_VERDICTS,
+    CLOSE_ASYMMETRY,
+    CLOSE_SHARE,
+    NUMBER_VERDICTS,
+    SCORECARD_VERSION,
+    ClaimVerdict,
+    NumberVerdict,
+    Scorecard,
+    ScoredClaim,
+    ScoredNumber,
+    is_asymmetry,
+)
 from bdpbench.errors import BdpbenchError
 from bdpbench.score.claims import Claim
 from bdpbench.score.evaluate import evaluate
 from bdpbench.score.lookup import Lookup, Measured
 from bdpbench.score.published import PublishedNumber
 
-SCORECARD_VERSION = 1
-CLOSE_SHARE = 0.05
-"""A number outside its bounds is close when it is off by at most this share of the published."""
-
-CLOSE_ASYMMETRY = 0.05
-"""Asymmetries lie in [-1, 1] and many near 0, where a share says nothing: absolute instead."""
-
-VERDICTS = ("reproduced", "close", "not_reproduced", "not_run")
-CLAIM_VERDICTS = ("holds", "fails", "not_run")
-
 
 def score(
-    plan: Mapping[str, Any],
+    plan: Plan,
     metrics: pl.DataFrame,
     published: Sequence[PublishedNumber],
     claims: Sequence[Claim],
-) -> dict[str, Any]:
+) -> Scorecard:
     """Scorecard of a plan, as ``scorecard.json`` holds it.
 
     Args:
@@ -54,16 +55,16 @@ def score(
         "schema_version": SCORECARD_VERSION,
         "study": plan["study"],
         "tier": plan["tier"],
-        "totals": {verdict: totals[verdict] for verdict in VERDICTS},
+        "totals": {verdict: totals[verdict] for verdict in NUMBER_VERDICTS},
         "claim_totals": {verdict: claim_totals[verdict] for verdict in CLAIM_VERDICTS},
         "numbers": numbers,
         "claims": statements,
     }
 
 
-def _score_number(number: PublishedNumber, lookup: Lookup) -> dict[str, Any]:
+def _score_number(number: PublishedNumber, lookup: Lookup) -> ScoredNumber:
     where = f"published.csv, {number.id}"
-    found = lookup.one(number.scenario, number.select, number.metric, number.subject, where)
+    found = lookup.one(number, where)
     if found is not None and found.unit != number.unit:
         raise BdpbenchError(
             f"unit: the number is in {number.unit!r}, and {number.metric} is measured in "
@@ -76,21 +77,45 @@ def _score_number(number: PublishedNumber, lookup: Lookup) -> dict[str, Any]:
     in_percent = None
     if deviation is not None and number.value != 0:
         in_percent = 100 * deviation / abs(number.value)
-    facts = {**asdict(number), "select": dict(number.select)}
-    facts["published"] = facts.pop("value")
     return {
-        **facts,
+        "id": number.id,
+        "where": number.where,
+        "page": number.page,
+        "scenario": number.scenario,
+        "select": dict(number.select),
+        "metric": number.metric,
+        "subject": number.subject,
+        "lower": number.lower,
+        "upper": number.upper,
+        "unit": number.unit,
+        "how": number.how,
+        "why": number.why,
+        "known_miss": number.known_miss,
+        "note": number.note,
+        "published": number.value,
         "definition": found.definition if found else "",
         "measured": measured,
         "deviation": deviation,
         "deviation_pct": in_percent,
+        "distance": _distance(number, measured),
         "verdict": verdict,
         "reason": reason,
         "run_ids": [found.run_id] if found else [],
     }
 
 
-def _verdict(number: PublishedNumber, found: Measured | None) -> tuple[str, str]:
+def _distance(number: PublishedNumber, measured: float | None) -> float | None:
+    """How far outside: 1 at the bound, 2 as far outside of it as the published number is inside.
+
+    In this measure seconds can be compared with asymmetries near 0.
+    """
+    if measured is None:
+        return None
+    room = abs((number.upper if measured > number.value else number.lower) - number.value)
+    return abs(measured - number.value) / room if room > 0 else None
+
+
+def _verdict(number: PublishedNumber, found: Measured | None) -> tuple[NumberVerdict, str]:
     if found is None:
         return "not_run", "no run of this tier measures it"
     if found.value is None:
@@ -98,39 +123,41 @@ def _verdict(number: PublishedNumber, found: Measured | None) -> tuple[str, str]
     if number.lower <= found.value <= number.upper:
         unexpected = "unexpected match: it is listed as a known miss" if number.known_miss else ""
         return "reproduced", unexpected or "within its bounds"
-    verdict = "close" if _is_close(number, found.value) else "not_reproduced"
+    verdict: NumberVerdict = "close" if _is_close(number, found.value) else "not_reproduced"
     return verdict, number.known_miss or "outside its bounds"
 
 
 def _is_close(number: PublishedNumber, measured: float) -> bool:
     deviation = abs(measured - number.value)
-    if number.metric.startswith("asymmetry"):
+    if is_asymmetry(number.metric):
         return deviation <= CLOSE_ASYMMETRY
     return deviation <= CLOSE_SHARE * abs(number.value)
 
 
-def _score_claim(claim: Claim, lookup: Lookup) -> dict[str, Any]:
-    outcome = evaluate(claim.condition, lookup, f"claims.yaml, {claim.text.id}")
-    verdicts = {True: "holds", False: "fails", None: "not_run"}
+_CLAIM_VERDICTS: dict[bool | None, ClaimVerdict] = {True: "holds", False: "fails", None: "not_run"}
+
+
+def _score_claim(claim: Claim, lookup: Lookup) -> ScoredClaim:
+    finding = evaluate(claim.condition, lookup, f"claims.yaml, {claim.text.id}")
     return {
-        **claim.text.model_dump(),
-        "verdict": verdicts[outcome.holds],
-        "explanation": outcome.explanation,
-        "protocols": sorted(set(_protocols_of(claim.condition))),
+        "id": claim.text.id,
+        "where": claim.text.where,
+        "page": claim.text.page,
+        "statement": claim.text.statement,
+        "known_miss": claim.text.known_miss,
+        "verdict": _CLAIM_VERDICTS[finding.holds],
+        "explanation": finding.explanation,
+        "protocols": sorted(set(_protocols_of(claim))),
         "evidence": [
             {"label": label, "value": each.value, "unit": each.unit, "run_id": each.run_id}
-            for label, each in outcome.evidence
+            for label, each in finding.evidence
         ],
     }
 
 
-def _protocols_of(node: Any) -> Iterator[str]:
-    """Protocols that the selectors of a condition name."""
-    if isinstance(node, BaseModel):
-        selected = getattr(node, "select", {})
-        yield from (str(value) for name, value in selected.items() if name.startswith("protocol"))
-        for name in type(node).model_fields:
-            yield from _protocols_of(getattr(node, name))
-    elif isinstance(node, list):
-        for each in node:
-            yield from _protocols_of(each)
+def _protocols_of(claim: Claim) -> Iterator[str]:
+    """Protocols that the selectors of a claim name."""
+    for question in claim.questions:
+        for name, value in question.asked.select.items():
+            if name.startswith("protocol"):
+                yield str(value)

@@ -7,12 +7,13 @@ import os
 import shutil
 import subprocess
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from pathlib import Path
-from typing import Any, Protocol
+from typing import Protocol, cast
 
 from bdpbench.contracts.files import write_text_atomically
 from bdpbench.contracts.paths import repository_root, tcl_dir
+from bdpbench.contracts.runs import BuildFacts
 from bdpbench.errors import BdpbenchError
 from bdpbench.simulation.build import build_prefix, find_build, require_build, run_build_script
 
@@ -23,6 +24,19 @@ IMAGE_NAME = "bdpbench-ns2"
 # Paths inside the image; the Dockerfile's stage `ns2` puts the build there.
 IMAGE_NS = "/opt/bdpbench/.bdpbench/ns2/current/ns"
 IMAGE_INFO = "/opt/bdpbench/.bdpbench/ns2/current/ns-bdpbench.json"
+IMAGE_TCL = "/opt/bdpbench/tcl"
+IMAGE_STUDY_TCL = "/opt/bdpbench/study/tcl"
+IMAGE_RUN = "/run/bdpbench"
+TCL_VARIABLE = "BDPBENCH_TCL"
+"""Environment variable by which a script finds the checkout's ``tcl/``."""
+
+
+@dataclass(frozen=True)
+class Command:
+    """How to start ns-2: the words of the command, and what the environment has besides."""
+
+    words: tuple[str, ...]
+    environment: dict[str, str] = field(default_factory=dict)
 
 
 class Backend(Protocol):
@@ -32,16 +46,24 @@ class Backend(Protocol):
     def name(self) -> str:
         """Name of the backend, as ``config.yaml`` writes it."""
 
+    @property
+    def build_id(self) -> str:
+        """Id of the build of ns-2 that it runs."""
+
     def build(self, source: Path | None = None) -> None:
         """Make the ns-2 build of this checkout, or find it made."""
 
     def is_built(self) -> bool:
         """Whether the build of this checkout is there."""
 
-    def command(self, run_dir: Path, script: str, argv: Sequence[str]) -> list[str]:
-        """Command that runs ``tcl/<script>`` with ``run_dir`` as its working directory."""
+    def command(self, run_dir: Path, script: Path, argv: Sequence[str]) -> Command:
+        """How to run ``script``, an absolute path, with ``run_dir`` as its working directory.
 
-    def info(self) -> dict[str, Any]:
+        The script may source files of the folder ``tcl`` in which it lies, and of the checkout's,
+        which ``BDPBENCH_TCL`` names.
+        """
+
+    def info(self) -> BuildFacts:
         """The facts that the build recorded."""
 
 
@@ -61,10 +83,11 @@ class NativeBackend:
     def is_built(self) -> bool:
         return find_build(self.build_id) is not None
 
-    def command(self, run_dir: Path, script: str, argv: Sequence[str]) -> list[str]:
-        return [str(require_build(self.build_id).binary), str(tcl_dir() / script), *argv]
+    def command(self, run_dir: Path, script: Path, argv: Sequence[str]) -> Command:
+        binary = require_build(self.build_id).binary
+        return Command((str(binary), str(script), *argv), {TCL_VARIABLE: str(tcl_dir())})
 
-    def info(self) -> dict[str, Any]:
+    def info(self) -> BuildFacts:
         return require_build(self.build_id).info
 
 
@@ -102,14 +125,23 @@ class DockerBackend:
     def is_built(self) -> bool:
         return self._info_file.is_file() and _docker(["image", "inspect", self.image]) is not None
 
-    def command(self, run_dir: Path, script: str, argv: Sequence[str]) -> list[str]:
-        return [
-            *("docker", "run", "--rm", "--init", "--network", "none"),
-            *("--user", f"{os.getuid()}:{os.getgid()}"),
-            *("--volume", f"{run_dir}:/run/bdpbench", "--workdir", "/run/bdpbench"),
-            *("--volume", f"{tcl_dir()}:/opt/bdpbench/tcl:ro"),
-            *(self.image, IMAGE_NS, f"/opt/bdpbench/tcl/{script}", *argv),
-        ]
+    def command(self, run_dir: Path, script: Path, argv: Sequence[str]) -> Command:
+        mounts = [f"{run_dir}:{IMAGE_RUN}", f"{tcl_dir()}:{IMAGE_TCL}:ro"]
+        if script.is_relative_to(tcl_dir()):
+            inside = Path(IMAGE_TCL, script.relative_to(tcl_dir()))
+        else:
+            folder = study_tcl_folder(script)
+            mounts.append(f"{folder}:{IMAGE_STUDY_TCL}:ro")
+            inside = Path(IMAGE_STUDY_TCL, script.relative_to(folder))
+        return Command(
+            (
+                *("docker", "run", "--rm", "--init", "--network", "none"),
+                *("--user", f"{os.getuid()}:{os.getgid()}", "--workdir", IMAGE_RUN),
+                *(word for mount in mounts for word in ("--volume", mount)),
+                *("--env", f"{TCL_VARIABLE}={IMAGE_TCL}"),
+                *(self.image, IMAGE_NS, str(inside), *argv),
+            )
+        )
 
     @property
     def _info_file(self) -> Path:
@@ -123,8 +155,13 @@ class DockerBackend:
             raise BdpbenchError(f"image {self.image} does not answer", where="docker run")
         write_text_atomically(self._info_file, text)
 
-    def info(self) -> dict[str, Any]:
-        return dict(json.loads(self._info_file.read_text(encoding="utf-8")))
+    def info(self) -> BuildFacts:
+        return cast("BuildFacts", json.loads(self._info_file.read_text(encoding="utf-8")))
+
+
+def study_tcl_folder(script: Path) -> Path:
+    """The folder ``tcl`` of the study that a script outside the checkout belongs to."""
+    return next((each for each in script.parents if each.name == "tcl"), script.parent)
 
 
 def choose_backend(

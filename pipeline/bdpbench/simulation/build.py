@@ -6,9 +6,10 @@ import json
 import subprocess
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any
+from typing import cast
 
 from bdpbench.contracts.paths import home_dir, repository_root
+from bdpbench.contracts.runs import BuildFacts
 from bdpbench.errors import BdpbenchError
 
 BINARY_NAME = "ns"
@@ -21,7 +22,7 @@ class Ns2Build:
 
     build_id: str
     binary: Path
-    info: dict[str, Any]
+    info: BuildFacts
 
 
 def build_script() -> Path:
@@ -60,7 +61,7 @@ def find_build(build_id: str) -> Ns2Build | None:
     """The finished native build ``build_id``, or None where it has not been made."""
     folder = build_prefix() / build_id
     try:
-        info = json.loads((folder / INFO_NAME).read_text(encoding="utf-8"))
+        info = cast("BuildFacts", json.loads((folder / INFO_NAME).read_text(encoding="utf-8")))
     except (OSError, json.JSONDecodeError):
         return None
     binary = folder / BINARY_NAME

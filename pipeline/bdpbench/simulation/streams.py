@@ -4,13 +4,16 @@ from __future__ import annotations
 
 import os
 import threading
+import time
 from collections.abc import Callable, Iterator, Sequence
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from pathlib import Path
 from typing import Protocol
 
 from bdpbench.errors import BdpbenchError
 
+_POLL_S = 0.02
+_INTERRUPTED_WAIT_S = 2.0
 Reducer = Callable[[Path], None]
 """Reads a trace to its end from a named pipe, and writes what it makes of it beside the pipe."""
 
@@ -66,14 +69,19 @@ class Streams:
         if self.failure is not None:
             child.terminate()
 
-    def close(self) -> None:
-        """End the pipes, when nobody writes any more, and wait for the readers."""
+    def close(self, timeout_s: float | None = None) -> None:
+        """End the pipes, when nobody writes any more, and wait for the readers.
+
+        ``timeout_s`` limits the wait; a reader that is left behind ends with this process.
+        """
         self._ending = True
         while self._keepers:
             os.close(self._keepers.pop())
-        for reader in self._readers:
-            reader.join()
-        for path in self._paths:
+        deadline = None if timeout_s is None else time.monotonic() + timeout_s
+        for path, reader in zip(self._paths, self._readers, strict=True):
+            while reader.is_alive() and (deadline is None or time.monotonic() < deadline):
+                _end_of(path)
+                reader.join(_POLL_S)
             path.unlink(missing_ok=True)
 
     def _read(self, path: Path) -> None:
@@ -85,6 +93,15 @@ class Streams:
                 self.cause = self.cause or error
             if self._child is not None:
                 self._child.terminate()
+
+
+def _end_of(pipe: Path) -> None:
+    """Let a reader that has just come, when all writers had gone, find the end of the pipe.
+
+    It would wait in open(2) for a writer for ever. Where nobody waits, nothing happens.
+    """
+    with suppress(OSError):
+        os.close(os.open(pipe, os.O_WRONLY | os.O_NONBLOCK | os.O_CLOEXEC))
 
 
 @contextmanager
@@ -105,7 +122,7 @@ def streams(paths: Sequence[Path], reduce: Reducer) -> Iterator[Streams]:
             raise pipes.cause from None
         raise
     except BaseException:
-        pipes.close()
+        pipes.close(_INTERRUPTED_WAIT_S)
         raise
     pipes.close()
     if pipes.failure is not None:

@@ -8,7 +8,8 @@ from pydantic import Field
 
 from bdpbench.contracts.paths import config_dir
 from bdpbench.contracts.yaml_files import YamlFile
-from bdpbench.studies.study import Strict, TierName
+from bdpbench.studies.study import TierName
+from bdpbench.studies.vocabulary import Strict
 
 BackendName = Literal["auto", "docker", "native"]
 

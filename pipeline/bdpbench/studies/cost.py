@@ -9,16 +9,16 @@ the one they were fitted on has a factor of its own (``bdpbench.app.run.machine`
 from __future__ import annotations
 
 import math
-from collections.abc import Mapping
+from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import Any
 
+from bdpbench.contracts.plan import Output, Parameters
+from bdpbench.studies.dumbbell import DUMBBELL_DEFAULTS
+from bdpbench.studies.flows import ResolvedFlow
 from bdpbench.studies.streams import is_traced
 
 _HEADER_BYTES = 50
-_PROTOCOLS = ("protocol", "protocol_1", "protocol_2")
-# Sampling interval of the scripts with one flow, s.
-_SAMPLE_S = 0.01
+_FLOW_TABLES = ("cwnd", "ssthresh", "sequence", "acknowledged")
 # A queue tells of a packet three times (+, -, r), and of its ACK on the way back.
 _LINES_PER_PACKET = 6
 # Packets by which cwnd grows a round trip while a flow fills the path: the BDP over the time to
@@ -31,7 +31,11 @@ _HALF_USE = {"htcp": 0.0099, "scalable": 0.0055}
 _HALF_USE_OTHERS = 0.0018
 # TCPs that halve cwnd and add a packet a round trip use three quarters of a path without a buffer,
 # and all of it where the buffer holds the BDP.
-_HALVING = {"tahoe", "reno", "newreno", "sack"}
+_HALVING = "halving"
+_HALVING_AGENTS = {"TCP", "TCP/Reno", "TCP/Newreno", "TCP/Sack1", "TCP/SackTS"}
+_LAW_OF_AGENT = {"TCP/Fast": "fast"}
+# windowOption_ of Agent/TCP.
+_LAW_OF_WINDOW_OPTION = {9: "scalable", 12: "bic", 13: "cubic", -10: "htcp"}
 # FAST wants alpha packets in the queue. In a short buffer that holds fewer it loses packets every
 # round trip and uses next to nothing.
 _STARVED_USE = 0.06
@@ -46,7 +50,7 @@ class Costs:
         startup_s: reading its library and the script.
         packet_s: one packet over the three links of a dumbbell, and its ACK back.
         line_s: one line of a packet trace.
-        sample_s: what the scripts record of one flow at one sampling time.
+        sample_s: what the scripts record of a flow or a queue at one sampling time.
     """
 
     startup_s: float
@@ -56,14 +60,14 @@ class Costs:
 
 
 COSTS = {
-    "fast": Costs(startup_s=0.05, packet_s=8.98e-07, line_s=3.37e-07, sample_s=3.86e-05),
-    "stock": Costs(startup_s=0.05, packet_s=1.86e-06, line_s=3.89e-06, sample_s=3.86e-05),
+    "fast": Costs(startup_s=0.05, packet_s=8.98e-07, line_s=3.37e-07, sample_s=1.93e-05),
+    "stock": Costs(startup_s=0.05, packet_s=1.86e-06, line_s=3.89e-06, sample_s=1.93e-05),
 }
 
 
 @dataclass(frozen=True)
 class Work:
-    """What a run makes ns-2 do: packets over the bottleneck, trace lines, samples of flows."""
+    """What a run makes ns-2 do: packets over the bottleneck, trace lines, samples."""
 
     packets: float
     lines: float
@@ -79,64 +83,89 @@ class Work:
         )
 
 
-def estimate_cpu_s(parameters: Mapping[str, Any], variant: str = "fast") -> float:
+def estimate_cpu_s(
+    parameters: Parameters,
+    flows: Sequence[ResolvedFlow],
+    outputs: Sequence[Output],
+    variant: str = "fast",
+) -> float:
     """Predicted CPU time of a run on the reference machine, s; ``variant`` is "fast" or "stock"."""
-    return expected_work(parameters).cpu_s(COSTS[variant])
+    return expected_work(parameters, flows, outputs).cpu_s(COSTS[variant])
 
 
-def expected_work(parameters: Mapping[str, Any]) -> Work:
-    """What a run of these parameters makes ns-2 do."""
+def expected_work(
+    parameters: Parameters, flows: Sequence[ResolvedFlow], outputs: Sequence[Output]
+) -> Work:
+    """What a run of these parameters, flows and files makes ns-2 do.
+
+    A run that does not tell the rate of its bottleneck has no packets to count.
+    """
     duration_s = float(parameters["duration_s"])
-    packet_bits = 8 * (parameters.get("packet_bytes", 1000) + _HEADER_BYTES)
-    capacity = parameters["bottleneck_mbps"] * 1e6 / packet_bits * duration_s
-    packets = capacity * utilization(parameters) * _filled_share(parameters, duration_s)
+    packet_bits = 8 * (float(parameters.get("packet_bytes", 1000)) + _HEADER_BYTES)
+    capacity = float(parameters.get("bottleneck_mbps", 0)) * 1e6 / packet_bits * duration_s
+    use = utilization(parameters, flows) * _filled_share(parameters, flows, duration_s)
+    packets = capacity * use
     return Work(
         packets=packets,
         lines=packets * _LINES_PER_PACKET if is_traced(parameters) else 0.0,
-        samples=duration_s / parameters.get("sample_s", _SAMPLE_S) * _flow_count(parameters),
+        samples=sum(_samples(parameters, output["table"], duration_s) for output in outputs),
     )
 
 
-def _flow_count(parameters: Mapping[str, Any]) -> int:
-    """Flows that the scripts record."""
-    two = not {"protocol_2", "rtt_2_ms"}.isdisjoint(parameters)
-    return int(parameters.get("flows", 2 if two else 1))
+def _samples(parameters: Parameters, table: str, duration_s: float) -> float:
+    """Samples that the script takes for a table of a flow or a queue."""
+    if table not in (*_FLOW_TABLES, "queue"):
+        return 0.0
+    interval_s = parameters.get("sample_s", DUMBBELL_DEFAULTS["sample_s"])
+    if table == "queue":
+        interval_s = parameters.get("queue_sample_s", interval_s)
+    return duration_s / float(interval_s)
 
 
-def utilization(parameters: Mapping[str, Any]) -> float:
+def utilization(parameters: Parameters, flows: Sequence[ResolvedFlow]) -> float:
     """Share of the bottleneck, 0 … 1, that its flows use once they have filled it.
 
-    Several protocols use the geometric mean of what each would use alone.
+    Several flows use the geometric mean of what each would use alone.
     """
-    names = _protocols(parameters)
-    if not names or "bdp_pkts" not in parameters or "buffer_pkts" not in parameters:
+    if not flows or "bdp_pkts" not in parameters or "buffer_pkts" not in parameters:
         return 1.0
-    return float(math.prod(_use_alone(name, parameters) for name in names) ** (1 / len(names)))
+    alone = [_use_alone(flow, parameters) for flow in flows]
+    return float(math.prod(alone) ** (1 / len(alone)))
 
 
-def _protocols(parameters: Mapping[str, Any]) -> list[str]:
-    """Protocols of the flows, as the tables above write them."""
-    names = [parameters[each] for each in _PROTOCOLS if each in parameters]
-    return [name.replace("-", "").lower() for name in names]
+def _law(flow: ResolvedFlow) -> str:
+    """The law of a flow's cwnd, as the tables above write it; "" for one that they do not have."""
+    use = flow.use
+    if use.linux is not None:
+        return use.linux
+    if use.agent in _LAW_OF_AGENT:
+        return _LAW_OF_AGENT[use.agent]
+    if use.window_option in (None, 1) and use.agent in _HALVING_AGENTS:
+        return _HALVING
+    return _LAW_OF_WINDOW_OPTION.get(use.window_option or 1, "")
 
 
-def _use_alone(name: str, parameters: Mapping[str, Any]) -> float:
-    buffer_share = float(parameters["buffer_pkts"] / parameters["bdp_pkts"])
-    if name == "fast":
-        holds_alpha = parameters["buffer_pkts"] >= parameters.get("fast_alpha_pkts", 0)
+def _use_alone(flow: ResolvedFlow, parameters: Parameters) -> float:
+    law = _law(flow)
+    buffer_pkts = float(parameters["buffer_pkts"])
+    buffer_share = buffer_pkts / float(parameters["bdp_pkts"])
+    if law == "fast":
+        holds_alpha = buffer_pkts >= (flow.variable("alpha_") or 0)
         return 1.0 if holds_alpha or buffer_share >= _STARVED_BUFFER else _STARVED_USE
-    if name in _HALVING:
+    if law == _HALVING:
         return min(1.0, 0.75 + 0.25 * buffer_share)
-    return 1.0 / (1.0 + (_HALF_USE.get(name, _HALF_USE_OTHERS) / buffer_share) ** 2)
+    return 1.0 / (1.0 + (_HALF_USE.get(law, _HALF_USE_OTHERS) / buffer_share) ** 2)
 
 
-def _filled_share(parameters: Mapping[str, Any], duration_s: float) -> float:
+def _filled_share(
+    parameters: Parameters, flows: Sequence[ResolvedFlow], duration_s: float
+) -> float:
     """Share of the capacity that is left by the time in which the flows fill the path."""
     if "rtt_ms" not in parameters or "bdp_pkts" not in parameters:
         return 1.0
-    speeds = [_FILLING.get(name, _FILLING_OTHERS) for name in _protocols(parameters)]
-    round_trips = parameters["bdp_pkts"] / max(speeds, default=_FILLING_OTHERS)
-    filling_s = round_trips * parameters["rtt_ms"] / 1000
+    speeds = [_FILLING.get(_law(flow), _FILLING_OTHERS) for flow in flows]
+    round_trips = float(parameters["bdp_pkts"]) / max(speeds, default=_FILLING_OTHERS)
+    filling_s = round_trips * float(parameters["rtt_ms"]) / 1000
     if duration_s < filling_s:
         return float(duration_s / (2 * filling_s))
     return float(1 - filling_s / (2 * duration_s))

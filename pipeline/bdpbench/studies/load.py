@@ -1,74 +1,113 @@
-"""Reading ``study.yaml``: the models first, then what only the file as a whole can tell."""
+"""Finding a study and reading it: the models first, then what only the file as a whole can tell."""
 
 from __future__ import annotations
 
+import os
+from functools import lru_cache
 from pathlib import Path
-from typing import Any
 
-from pydantic import ValidationError
-
-from bdpbench.contracts.paths import config_dir, study_dir, tcl_dir
+from bdpbench.contracts.paths import config_dir
 from bdpbench.contracts.yaml_files import YamlFile, suggest
 from bdpbench.errors import BdpbenchError
+from bdpbench.studies.checks import check_study
 from bdpbench.studies.scripts import unfit
-from bdpbench.studies.study import (
-    DATADIR_ARGUMENT,
-    DUMBBELL_SCRIPT,
-    Parameters,
-    Scenario,
-    Study,
-    known_or_suggest,
-)
+from bdpbench.studies.study import Study
 
+STUDY_NAME = "study.yaml"
 _RECOVER_HINT = "`./bdpbench recover THESIS -o DIR` writes a folder with all scripts"
-PARAMETER_NAMES = tuple(Parameters.model_fields)
+
+
+def studies_dir() -> Path:
+    """Folder of the studies that the configuration holds."""
+    return config_dir() / "studies"
 
 
 def study_keys() -> list[str]:
     """Keys of the studies that the configuration holds, sorted."""
-    return sorted(path.parent.name for path in (config_dir() / "studies").glob("*/study.yaml"))
+    return sorted(path.parent.name for path in studies_dir().glob(f"*/{STUDY_NAME}"))
 
 
-def load_study(key: str, scripts: Path | None = None) -> Study:
-    """Read and check the study ``key``.
+def find_study(name_or_path: str | Path) -> Path:
+    """Folder of a study: that of a key of the configuration, or the one that a path names.
+
+    Raises:
+        BdpbenchError: when there is no such study, with a suggestion.
+    """
+    keys = study_keys()
+    if str(name_or_path) in keys:
+        return studies_dir() / name_or_path
+    folder = Path(name_or_path).expanduser()
+    folder = folder.parent if folder.name == STUDY_NAME else folder
+    if (folder / STUDY_NAME).is_file():
+        return _outside(folder.resolve(), keys)
+    if folder.is_dir() or os.sep in str(name_or_path):
+        raise BdpbenchError(
+            f"no {STUDY_NAME} in this folder",
+            where=str(folder),
+            hint="a study is a folder with one",
+        )
+    raise BdpbenchError(
+        f"unknown study {str(name_or_path)!r}",
+        where=str(studies_dir()),
+        hint=f"{suggest(str(name_or_path), keys)}; a study of your own is named by its folder",
+    )
+
+
+def _outside(folder: Path, keys: list[str]) -> Path:
+    """A folder that a path names, unless its results would be those of another study."""
+    if folder.name in keys and folder != (studies_dir() / folder.name).resolve():
+        raise BdpbenchError(
+            f"{folder.name} is the key of a study of the configuration, whose results these "
+            "would replace",
+            where=str(folder),
+            hint="give the folder, and key: in its study.yaml, another name",
+        )
+    return folder
+
+
+def load_study(name_or_path: str | Path, scripts: Path | None = None) -> Study:
+    """Read and check a study.
 
     Args:
-        key: name of its folder.
-        scripts: folder of scripts that take the place of those of every scenario that they fit.
+        name_or_path: its key, or its folder.
+        scripts: folder of original scripts that take the place of those of every scenario that
+            says how (``original:``).
 
     Raises:
         BdpbenchError: for an unknown study, or naming file, line and key of what is wrong.
     """
-    unknown = known_or_suggest(key, study_keys(), "study")
-    if unknown:
-        raise BdpbenchError(unknown[0], where=str(config_dir() / "studies"), hint=unknown[1])
-    study = read_study(study_dir(key) / "study.yaml")
-    return study if scripts is None else _with_scripts_of(study, scripts.resolve())
+    study = read_study(find_study(name_or_path) / STUDY_NAME)
+    return study if scripts is None else _with_scripts_of(study, scripts.expanduser().resolve())
 
 
 def read_study(path: Path) -> Study:
-    """Read and check one ``study.yaml``."""
+    """Read and check one ``study.yaml``; a file that has not changed is read once."""
+    try:
+        status = path.stat()
+    except OSError:
+        raise BdpbenchError("no such file", where=str(path)) from None
+    return _read(path, (status.st_mtime_ns, status.st_size, status.st_ino))
+
+
+@lru_cache(maxsize=16)
+def _read(path: Path, _state: tuple[int, int, int]) -> Study:
     source = YamlFile(path)
-    study = source.validate(Study)
+    study = source.validate(Study).read_from(source)
     if study.key != path.parent.name:
         raise source.error(("key",), f"expected {path.parent.name!r}, the name of the folder")
-    for name, scenario in study.scenarios.items():
-        _check_references(source, study, name, scenario)
-        _check_sweep(source, study, name, scenario)
-        _check_script(source, name, scenario)
-        _check_tiers(source, name, scenario)
-    return _with_own_scripts(source, study)
+    check_study(study)
+    return _with_own_scripts(study)
 
 
-def _with_own_scripts(source: YamlFile, study: Study) -> Study:
+def _with_own_scripts(study: Study) -> Study:
     """The study with the ``scripts`` of its scenarios as absolute paths, checked."""
     folders = {}
     for name, scenario in study.scenarios.items():
         if scenario.scripts is not None:
-            folder = (source.path.parent / Path(scenario.scripts).expanduser()).resolve()
+            folder = (study.folder / Path(scenario.scripts).expanduser()).resolve()
             reason = unfit(folder, scenario)
             if reason:
-                raise source.error(("scenarios", name, "scripts"), reason, hint=_RECOVER_HINT)
+                raise study.error(("scenarios", name, "scripts"), reason, hint=_RECOVER_HINT)
             folders[name] = folder
     return _with_scripts(study, folders)
 
@@ -91,129 +130,3 @@ def _with_scripts(study: Study, folders: dict[str, Path]) -> Study:
         for name, scenario in study.scenarios.items()
     }
     return study.model_copy(update={"scenarios": scenarios})
-
-
-def _check_references(source: YamlFile, study: Study, name: str, scenario: Scenario) -> None:
-    base = ("scenarios", name)
-    unknown = known_or_suggest(scenario.topology, study.topologies, "topology")
-    if unknown:
-        raise source.error((*base, "topology"), unknown[0], hint=unknown[1])
-    if scenario.outputs is not None:
-        unknown = known_or_suggest(scenario.outputs, study.output_sets, "output set")
-        if unknown:
-            raise source.error((*base, "outputs"), unknown[0], hint=unknown[1])
-    for index, flow in enumerate(scenario.flows):
-        if flow.protocol is not None:
-            location = (*base, "flows", index, "protocol")
-            _check_protocol(source, study, location, flow.protocol)
-    _check_protocols_of(source, study, (*base, "parameters"), scenario.parameters)
-    for index, case in enumerate(scenario.cases):
-        _check_protocols_of(source, study, (*base, "cases", index), case)
-
-
-def _check_protocols_of(
-    source: YamlFile, study: Study, location: tuple[str | int, ...], parameters: Parameters
-) -> None:
-    for field in ("protocol", "protocol_1", "protocol_2"):
-        value = getattr(parameters, field)
-        if value is not None:
-            _check_protocol(source, study, (*location, field), value)
-
-
-def _check_protocol(
-    source: YamlFile, study: Study, location: tuple[str | int, ...], value: Any
-) -> None:
-    unknown = known_or_suggest(value, study.protocols, "protocol")
-    if unknown:
-        raise source.error(location, unknown[0], hint=unknown[1])
-
-
-def _check_sweep(source: YamlFile, study: Study, name: str, scenario: Scenario) -> None:
-    for parameter, values in scenario.sweep.items():
-        location = ("scenarios", name, "sweep", parameter)
-        unknown = known_or_suggest(parameter, PARAMETER_NAMES, "parameter")
-        if unknown:
-            raise source.error(location, unknown[0], hint=unknown[1])
-        if not values:
-            raise source.error(location, "the sweep expands to no run: expected at least one value")
-        for index, value in enumerate(values):
-            check_value(source, (*location, index), parameter, value)
-            if parameter in ("protocol", "protocol_1", "protocol_2"):
-                _check_protocol(source, study, (*location, index), value)
-
-
-def check_value(
-    source: YamlFile, location: tuple[str | int, ...], parameter: str, value: Any
-) -> None:
-    """Check one value of a parameter against the type and range that ``Parameters`` gives it."""
-    try:
-        Parameters.model_validate({parameter: value})
-    except ValidationError as failure:
-        message = failure.errors()[0]["msg"]
-        raise source.error(location, f"{parameter}: {message} (got {value!r})") from None
-
-
-def _check_script(source: YamlFile, name: str, scenario: Scenario) -> None:
-    base = ("scenarios", name)
-    if not (tcl_dir() / scenario.script).is_file():
-        scripts = [str(path.relative_to(tcl_dir())) for path in tcl_dir().glob("*/*.tcl")]
-        hint = suggest(scenario.script, [*scripts, DUMBBELL_SCRIPT])
-        raise source.error((*base, "script"), f"no such script under {tcl_dir()}", hint=hint)
-    if scenario.script == DUMBBELL_SCRIPT:
-        _check_dumbbell(source, base, scenario)
-    else:
-        _check_fixed_script(source, base, scenario)
-
-
-def _check_dumbbell(source: YamlFile, base: tuple[str, ...], scenario: Scenario) -> None:
-    if not scenario.flows:
-        raise source.error(base, "dumbbell.tcl needs 'flows': a list with at least one flow")
-    for key in ("arguments", "outputs"):
-        if getattr(scenario, key):
-            raise source.error((*base, key), "dumbbell.tcl takes its parameters by name: remove it")
-
-
-def _check_fixed_script(source: YamlFile, base: tuple[str, ...], scenario: Scenario) -> None:
-    """A script with positional arguments can vary only what it takes as an argument."""
-    if scenario.flows:
-        raise source.error((*base, "flows"), f"only {DUMBBELL_SCRIPT} takes flows from here")
-    if scenario.outputs is None:
-        raise source.error(base, "'outputs' is missing: the set of files that the script writes")
-    for index, argument in enumerate(scenario.arguments):
-        unknown = known_or_suggest(argument, (*PARAMETER_NAMES, DATADIR_ARGUMENT), "parameter")
-        if unknown:
-            raise source.error((*base, "arguments", index), unknown[0], hint=unknown[1])
-    for parameter in scenario.sweep:
-        if parameter not in scenario.arguments:
-            raise source.error(
-                (*base, "sweep", parameter),
-                f"{scenario.script} does not take {parameter} as an argument, so a sweep of it "
-                "would change nothing",
-                hint=f"sweep one of {', '.join(scenario.arguments)}, or use {DUMBBELL_SCRIPT}",
-            )
-
-
-def _check_tiers(source: YamlFile, name: str, scenario: Scenario) -> None:
-    swept = set(scenario.sweep) | {
-        field for case in scenario.cases for field in case.model_fields_set
-    }
-    for tier, entries in scenario.tiers.items():
-        for index, entry in enumerate(entries):
-            for parameter, values in entry.only.items():
-                location = ("scenarios", name, "tiers", tier, index, "only", parameter)
-                unknown = known_or_suggest(parameter, swept, "swept parameter")
-                if unknown:
-                    raise source.error(location, unknown[0], hint=unknown[1])
-                missing = [each for each in values if each not in _swept(scenario, parameter)]
-                if missing or not values:
-                    raise source.error(
-                        location,
-                        f"no run has one of {list(values)!r}",
-                        hint=f"swept values: {_swept(scenario, parameter)}",
-                    )
-
-
-def _swept(scenario: Scenario, parameter: str) -> list[Any]:
-    if parameter in scenario.sweep:
-        return list(scenario.sweep[parameter])
-    return [getattr(case, parameter) for case in scenario.cases]

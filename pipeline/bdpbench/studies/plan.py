@@ -3,23 +3,26 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
-from dataclasses import asdict
 from pathlib import Path
-from typing import Any, cast
 
-from bdpbench.contracts.files import read_json, write_json_atomically, write_text_atomically
-from bdpbench.contracts.plan import Plan
-from bdpbench.studies.runs import Run
+from bdpbench.contracts.files import write_json_atomically, write_text_atomically
+from bdpbench.contracts.plan import PLAN_VERSION, Plan, PlannedRun, ScenarioText
+from bdpbench.contracts.runs import SCRIPTS_FOLDER, SPEC_NAME, SPEC_VERSION, Spec, read_spec
+from bdpbench.errors import BdpbenchError
 from bdpbench.studies.scripts import outside_files
-from bdpbench.studies.study import Study
+from bdpbench.studies.study import Scenario, Study
+from bdpbench.units import unit_of
 
-PLAN_VERSION = 1
-SPEC_VERSION = 1
-SCRIPTS_FOLDER = "scripts"
 BATCH_SIZE = 32
 
 
-def make_plan(study: Study, tier: str, ns2_build_id: str, runs: Sequence[Run]) -> dict[str, Any]:
+def make_plan(
+    study: Study,
+    tier: str,
+    ns2_build_id: str,
+    runs: Sequence[PlannedRun],
+    evaluation_sha256: str,
+) -> Plan:
     """Plan of the runs of a tier: what to simulate, and what the report says about it.
 
     Runs are parsed in batches of one scenario, so that the start of Python and polars is paid
@@ -28,6 +31,7 @@ def make_plan(study: Study, tier: str, ns2_build_id: str, runs: Sequence[Run]) -
     return {
         "schema_version": PLAN_VERSION,
         "study": study.key,
+        "folder": str(study.folder),
         "title": study.title,
         "tier": tier,
         "ns2_build_id": ns2_build_id,
@@ -35,30 +39,38 @@ def make_plan(study: Study, tier: str, ns2_build_id: str, runs: Sequence[Run]) -
             key: {"label": each.label, "colour": each.colour}
             for key, each in study.protocols.items()
         },
-        "scenarios": {
-            key: {
-                "title": each.title,
-                "section": each.section,
-                "figures": each.figures,
-                "description": each.description,
-                "summary": each.summary,
-                "script": each.script,
-                "longest_s": max(
-                    (entry.duration_s for entries in each.tiers.values() for entry in entries),
-                    default=0,
-                ),
+        "scenarios": {key: _text_of(each) for key, each in study.scenarios.items()},
+        "parameters": {
+            name: {
+                "unit": declaration.unit or unit_of(name),
+                "description": declaration.description,
+                "nominal": declaration.nominal,
             }
-            for key, each in study.scenarios.items()
+            for name, declaration in study.vocabulary.items()
         },
-        "runs": [asdict(run) for run in runs],
+        "runs": list(runs),
         "batches": _batches(runs),
+        "evaluation_sha256": evaluation_sha256,
     }
 
 
-def _batches(runs: Iterable[Run]) -> dict[str, list[str]]:
+def _text_of(scenario: Scenario) -> ScenarioText:
+    durations = [entry.duration_s for entries in scenario.tiers.values() for entry in entries]
+    return {
+        "title": scenario.title,
+        "section": scenario.section,
+        "figures": scenario.figures,
+        "description": scenario.description,
+        "summary": scenario.summary,
+        "script": scenario.script,
+        "longest_s": max(durations, default=0),
+    }
+
+
+def _batches(runs: Iterable[PlannedRun]) -> dict[str, list[str]]:
     by_scenario: dict[str, list[str]] = {}
     for run in runs:
-        by_scenario.setdefault(run.scenario, []).append(run.run_id)
+        by_scenario.setdefault(run["scenario"], []).append(run["run_id"])
     return {
         f"{scenario}-{start // BATCH_SIZE}": ids[start : start + BATCH_SIZE]
         for scenario, ids in by_scenario.items()
@@ -66,41 +78,40 @@ def _batches(runs: Iterable[Run]) -> dict[str, list[str]]:
     }
 
 
-def read_plan(path: Path) -> Plan:
-    """Read ``plan.json``.
-
-    Raises:
-        BdpbenchError: when it is missing, broken or of another version.
-    """
-    what = "a plan of `bdpbench plan`"
-    return cast("Plan", read_json(path, what=what, schema_version=PLAN_VERSION))
-
-
-def write_specs(runs: Iterable[Run], ns2_build_id: str, runs_dir: Path) -> None:
+def write_specs(runs: Iterable[PlannedRun], ns2_build_id: str, runs_dir: Path) -> None:
     """Write ``<run id>/spec.json``, all that `bdpbench simulate` needs, for each run.
 
-    The content follows from the run id, so a file that is there is left alone.
+    A file that says something else, because it was damaged, changed, or planned for another build
+    of ns-2, is written anew.
     """
     for run in runs:
-        path = runs_dir / run.run_id / "spec.json"
-        if path.is_file():
-            continue
-        spec = {
+        folder = runs_dir / run["run_id"]
+        spec: Spec = {
             "schema_version": SPEC_VERSION,
-            "run_id": run.run_id,
-            "label": run.label,
-            "script": run.script,
-            "script_sha256": run.script_sha256,
-            "argv": list(run.argv),
-            "parameters": run.parameters,
-            "outputs": list(run.outputs),
+            "run_id": run["run_id"],
+            "identity": run["identity"],
+            "label": run["label"],
+            "script": run["script"],
+            "parameters": run["parameters"],
+            "outputs": run["outputs"],
             "ns2_build_id": ns2_build_id,
-            "estimated_cpu_s": run.estimated_cpu_s,
+            "estimated_cpu_s": run["estimated_cpu_s"],
         }
-        if run.scripts is not None:
-            _keep_scripts(path.parent / SCRIPTS_FOLDER, Path(run.scripts), run.script)
-            spec["scripts"] = run.scripts
-        write_json_atomically(path, spec)
+        if run["scripts"] is not None:
+            spec["scripts"] = run["scripts"]
+        if _found(folder) == spec:
+            continue
+        if run["scripts"] is not None:
+            _keep_scripts(folder / SCRIPTS_FOLDER, Path(run["scripts"]), run["script"])
+        write_json_atomically(folder / SPEC_NAME, spec)
+
+
+def _found(folder: Path) -> Spec | None:
+    """The spec that a run's folder has; None where it has none that can be read."""
+    try:
+        return read_spec(folder)
+    except BdpbenchError:
+        return None
 
 
 def _keep_scripts(kept: Path, folder: Path, script: str) -> None:

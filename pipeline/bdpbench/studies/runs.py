@@ -1,69 +1,41 @@
-"""Scenarios → runs: expanded sweeps, script arguments, and ids that stand for the bytes.
-
-A run's id is a hash of everything that decides what ns-2 writes: the parameters, the script and
-its library, the arguments, and the ns-2 build. The same id always means the same bytes, an edited
-scenario changes only the ids that it touches, and two studies share equal runs.
-"""
+"""Scenarios → runs: expanded sweeps, script arguments, and ids that stand for the bytes."""
 
 from __future__ import annotations
 
-import hashlib
 import itertools
-import json
-from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass, field
-from functools import cache
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
 from pathlib import Path
-from typing import Any
+from typing import cast
 
-from bdpbench.contracts.files import sha256_of
 from bdpbench.contracts.paths import tcl_dir
+from bdpbench.contracts.plan import Identity, Output, Parameters, PlannedRun
+from bdpbench.contracts.runs import OUTPUT_FOLDER
 from bdpbench.contracts.yaml_files import suggest
 from bdpbench.errors import BdpbenchError
+from bdpbench.studies.arguments import script_arguments
+from bdpbench.studies.checks import script_path
 from bdpbench.studies.cost import estimate_cpu_s
-from bdpbench.studies.dumbbell import dumbbell_arguments, dumbbell_outputs, expand_flows
-from bdpbench.studies.scripts import outside_checksum
-from bdpbench.studies.streams import is_streamed, streamed_outputs
-from bdpbench.studies.study import DATADIR_ARGUMENT, DUMBBELL_SCRIPT, Parameters, Scenario, Study
+from bdpbench.studies.dumbbell import check_path, dumbbell_outputs
+from bdpbench.studies.flows import ResolvedFlow, format_value, resolve_defaults, resolve_flows
+from bdpbench.studies.identity import AgentUse, ns2_digest, run_id, tcl_digest, tcl_files
+from bdpbench.studies.labels import label_of
+from bdpbench.studies.reach import check_reach, place_of
+from bdpbench.studies.scripts import original_arguments, original_files
+from bdpbench.studies.streams import is_traced, outputs_of_trace, streams_of
+from bdpbench.studies.study import DUMBBELL_SCRIPT, Scenario, Study
+from bdpbench.studies.vocabulary import PROTOCOL_PARAMETERS
 from bdpbench.units import bdp_packets
 
-OUTPUT_FOLDER = "out"
-RUN_ID_DIGITS = 16
-_PROTOCOL_FIELDS = ("protocol", "protocol_1", "protocol_2")
-
-RunParameters = dict[str, Any]
-
-
-@dataclass(frozen=True)
-class Run:
-    """One resolved set of parameters.
-
-    Attributes:
-        run_id: 16 hex digits, see the module.
-        study, scenario: keys of where it comes from; not part of the id.
-        label: what a reader calls it, e.g. ``HS-TCP, buffer 40 packets``.
-        script: path under ``tcl/``; script_sha256 covers it and ``tcl/lib``.
-        argv: arguments of the script; the output folder is ``out``.
-        parameters: name → value; units are in the names (``rtt_ms``).
-        outputs: files that the script writes: ``file``, ``table``, ``flow`` or ``link``.
-        protocols: keys of the protocols of its flows, each once.
-        estimated_cpu_s: predicted CPU time of ns-2, s.
-        scripts: folder of the script that takes the place of ``tcl/<script>``; not part of the id,
-            which covers that script instead.
-    """
-
-    run_id: str
-    study: str
-    scenario: str
-    label: str
-    script: str
-    script_sha256: str
-    argv: tuple[str, ...]
-    parameters: RunParameters
-    outputs: tuple[Mapping[str, Any], ...]
-    protocols: tuple[str, ...]
-    estimated_cpu_s: float
-    scripts: str | None = None
+__all__ = [
+    "OUTPUT_FOLDER",
+    "Identities",
+    "Selection",
+    "expand_tier",
+    "format_value",
+    "plan_run",
+    "tiers_of",
+]
 
 
 @dataclass(frozen=True)
@@ -91,34 +63,33 @@ class Selection:
                         hint=suggest(name, known),
                     )
 
-    def wants(self, run: Run) -> bool:
+    def wants(self, run: PlannedRun) -> bool:
         """Whether the run is selected."""
-        scenario_wanted = not self.scenarios or run.scenario in self.scenarios
-        protocol_wanted = not self.protocols or bool(set(self.protocols) & set(run.protocols))
+        scenario_wanted = not self.scenarios or run["scenario"] in self.scenarios
+        protocol_wanted = not self.protocols or bool(set(self.protocols) & set(run["protocols"]))
         return scenario_wanted and protocol_wanted
 
 
-@dataclass
-class _Draft:
-    """A run in the making: parameters without the derived ones."""
-
-    scenario_key: str
-    scenario: Scenario
-    parameters: RunParameters
-    swept: list[str] = field(default_factory=list)
+def tiers_of(study: Study) -> list[str]:
+    """Tiers in which a study has runs, sorted."""
+    return sorted({tier for scenario in study.scenarios.values() for tier in scenario.tiers})
 
 
-def expand_tier(study: Study, tier: str, ns2_build_id: str) -> list[Run]:
+def expand_tier(study: Study, tier: str) -> list[PlannedRun]:
     """All runs of a tier, in the order of ``study.yaml``; equal runs of a scenario appear once.
 
     Raises:
-        BdpbenchError: when the tier holds no run, or a script's argument has no value.
+        BdpbenchError: when the tier holds no run; naming file and line, when a run lacks a value,
+            when something that the study says of it would not reach ns-2, or when two runs of a
+            scenario differ in name only.
     """
-    runs: dict[tuple[str, str], Run] = {}
+    runs: dict[tuple[str, str], PlannedRun] = {}
+    identities = Identities()
     for key, scenario in study.scenarios.items():
-        for draft in _drafts(study, key, scenario, tier):
-            run = _finish(study, draft, ns2_build_id)
-            runs.setdefault((key, run.run_id), run)
+        for parameters in _grid(study, scenario, tier):
+            run = plan_run(study, key, parameters, identities)
+            known = runs.setdefault((key, run["run_id"]), run)
+            _check_different(study, known, run)
     if not runs:
         raise BdpbenchError(
             f"study {study.key} has no runs in tier {tier!r}",
@@ -127,173 +98,201 @@ def expand_tier(study: Study, tier: str, ns2_build_id: str) -> list[Run]:
     return list(runs.values())
 
 
-def tiers_of(study: Study) -> list[str]:
-    """Tiers in which a study has runs, sorted."""
-    return sorted({tier for scenario in study.scenarios.values() for tier in scenario.tiers})
-
-
-def _drafts(study: Study, key: str, scenario: Scenario, tier: str) -> Iterator[_Draft]:
-    topology = study.topologies[scenario.topology].parameters
-    base = {**_given(topology), **_given(scenario.parameters)}
-    cases = [_given(case) for case in scenario.cases] or [{}]
-    swept = list(dict.fromkeys([*scenario.sweep, *(name for case in cases for name in case)]))
+def _grid(study: Study, scenario: Scenario, tier: str) -> Iterator[Parameters]:
+    """Parameters of the runs of a tier, as the study gives them."""
+    base = {**study.topologies[scenario.topology].parameters, **scenario.parameters}
     for entry in scenario.tiers.get(tier, []):  # type: ignore[call-overload]
         for values in itertools.product(*scenario.sweep.values()):
             grid = dict(zip(scenario.sweep, values, strict=True))
-            for case in cases:
-                parameters = {**base, **grid, **case, "duration_s": entry.duration_s}
+            for case in scenario.cases or [{}]:
+                parameters = {**base, **grid, **case}
                 if all(parameters.get(name) in kept for name, kept in entry.only.items()):
-                    yield _Draft(key, scenario, parameters, swept)
+                    plain = {
+                        name: study.vocabulary[name].plain(value)
+                        for name, value in parameters.items()
+                    }
+                    yield {**plain, "duration_s": float(entry.duration_s)}
 
 
-def _given(parameters: Parameters) -> RunParameters:
-    return parameters.model_dump(exclude_none=True)
-
-
-def _finish(study: Study, draft: _Draft, ns2_build_id: str) -> Run:
-    parameters = _with_derived(draft)
-    scenario = draft.scenario
-    if scenario.script == DUMBBELL_SCRIPT:
-        flows = expand_flows(study, draft.scenario_key, scenario, parameters)
-        argv = dumbbell_arguments(flows, parameters)
-        outputs = dumbbell_outputs(len(flows), parameters)
-        protocols = tuple(dict.fromkeys(flow.key for flow in flows))
-        parameters = _with_flows(parameters, [flow.key for flow in flows])
-    else:
-        argv = tuple(_argument(draft, name, parameters) for name in scenario.arguments)
-        outputs = [
-            each.model_dump(exclude_none=True) for each in study.output_sets[str(scenario.outputs)]
-        ]
-        protocols = tuple(parameters[each] for each in _PROTOCOL_FIELDS if each in parameters)
-    if is_streamed(parameters):
-        outputs = streamed_outputs(outputs, f"scenario {draft.scenario_key}")
-    script_sha256 = _script_sha256(scenario)
-    return Run(
-        run_id=_run_id(parameters, argv, outputs, script_sha256, ns2_build_id),
-        study=study.key,
-        scenario=draft.scenario_key,
-        label=_label(study, draft, parameters),
-        script=scenario.script,
-        script_sha256=script_sha256,
-        argv=tuple(argv),
-        parameters=parameters,
-        outputs=tuple(outputs),
-        protocols=protocols,
-        estimated_cpu_s=round(estimate_cpu_s(parameters), 1),
-        scripts=scenario.scripts,
+def _check_different(study: Study, known: PlannedRun, run: PlannedRun) -> None:
+    """Refuse two runs of a scenario that are one to ns-2."""
+    if known is run or known["parameters"] == run["parameters"]:
+        return
+    both = {**known["parameters"], **run["parameters"]}
+    names = [
+        name
+        for name in both
+        if known["parameters"].get(name) != run["parameters"].get(name) and name != "bdp_pkts"
+    ]
+    raise study.error(
+        place_of(study, run["scenario"], names[0]),
+        f"two runs get the same arguments: {known['label']!r} and {run['label']!r} differ in "
+        f"{', '.join(names)} alone, which ns-2 does not get",
+        hint="vary what the script takes along with it, or leave one of the values out",
     )
 
 
-def _script_sha256(scenario: Scenario) -> str:
-    if scenario.scripts is None:
-        return script_checksum(scenario.script)
-    return outside_checksum(Path(scenario.scripts), scenario.script)
+class Identities:
+    """Makes the identities of many runs: each script and each set of agents is looked at once."""
+
+    def __init__(self) -> None:
+        self._scripts: dict[Path, str] = {}
+        self._behaviours: dict[frozenset[AgentUse] | None, str] = {}
+
+    def of(
+        self,
+        script: Path,
+        files: Sequence[Path],
+        argv: Sequence[str],
+        flows: Sequence[ResolvedFlow],
+        outputs: Sequence[Output],
+    ) -> Identity:
+        """Identity of a run; ``files``: what a script sources that sources in forms of its own."""
+        if script not in self._scripts:
+            self._scripts[script] = tcl_digest(files or tcl_files(script))
+        uses = frozenset(flow.use for flow in flows) or None
+        if uses not in self._behaviours:
+            self._behaviours[uses] = ns2_digest(uses)
+        return {
+            "argv": list(argv),
+            "tcl": self._scripts[script],
+            "ns2": self._behaviours[uses],
+            "streams": streams_of(outputs),
+        }
 
 
-def _with_derived(draft: _Draft) -> RunParameters:
+def plan_run(study: Study, key: str, given: Parameters, identities: Identities) -> PlannedRun:
+    """One run of a scenario.
+
+    Args:
+        study: that it is of.
+        key: of its scenario.
+        given: parameters with ``duration_s``, without those that are computed.
+        identities: makes its identity.
+
+    Raises:
+        BdpbenchError: naming file and line, see ``expand_tier``.
+    """
+    scenario = study.scenarios[key]
+    if scenario.script == DUMBBELL_SCRIPT:
+        check_path(study, key, given)
+    defaults = resolve_defaults(study, key, scenario, given)
+    flows = resolve_flows(study, key, scenario, given, defaults)
+    _check_flow_count(study, key, given, flows)
+    outputs = _outputs(study, key, given, len(flows))
+    if scenario.scripts is None or scenario.original is None:
+        check_reach(study, key, given, flows, outputs)
+        argv = script_arguments(study, key, given, defaults, flows)
+        script, path = _script(study, scenario)
+        identity = identities.of(path, (), argv, flows, outputs)
+    else:
+        argv = original_arguments(study, key, given)
+        script = scenario.original.script
+        files = original_files(Path(scenario.scripts), script)
+        # Its agents are not known: it makes them itself.
+        identity = identities.of(Path(scenario.scripts) / script, files, argv, (), outputs)
+    parameters = _with_derived(scenario, given, [flow.key for flow in flows])
+    return {
+        "run_id": run_id(identity),
+        "identity": identity,
+        "scenario": key,
+        "label": label_of(study, scenario, parameters),
+        "script": script,
+        "argv": argv,
+        "parameters": parameters,
+        "outputs": outputs,
+        "protocols": _protocols(parameters, flows),
+        "estimated_cpu_s": round(estimate_cpu_s(parameters, flows, outputs), 1),
+        "scripts": scenario.scripts,
+    }
+
+
+def _script(study: Study, scenario: Scenario) -> tuple[str, Path]:
+    """The script of a scenario as a plan names it, under ``tcl/`` or by its path, and its path."""
+    path = script_path(study, scenario.script)
+    if path is None:
+        raise BdpbenchError("the script is gone", where=scenario.script)
+    if path.is_relative_to(tcl_dir()):
+        return scenario.script, path
+    return str(path), path
+
+
+def _check_flow_count(
+    study: Study, key: str, given: Parameters, flows: Sequence[ResolvedFlow]
+) -> None:
+    if "flows" in given and given["flows"] != len(flows):
+        raise study.error(
+            place_of(study, key, "flows"),
+            f"flows is {given['flows']}, but the scenario makes {len(flows)}",
+            hint="write count: $flows at a flow, or leave flows out: it is counted",
+        )
+
+
+def _outputs(study: Study, key: str, parameters: Parameters, flows: int) -> list[Output]:
+    scenario = study.scenarios[key]
+    if scenario.script == DUMBBELL_SCRIPT:
+        return outputs_of_trace(dumbbell_outputs(flows, parameters), parameters)
+    outputs: list[Output] = []
+    for index, each in enumerate(study.output_sets[str(scenario.outputs)]):
+        if each.flow is not None and scenario.flows and each.flow >= flows:
+            raise study.error(
+                ("output_sets", str(scenario.outputs), index, "flow"),
+                f"{each.file} is of flow {each.flow}, and a run of {key} has {flows}",
+                hint="flows are counted from 0",
+            )
+        if each.table != "packets" or _writes_trace(study, key, parameters):
+            outputs.append(cast("Output", each.model_dump(exclude_none=True)))
+    if is_traced(parameters) and not any(each["table"] == "packets" for each in outputs):
+        raise study.error(
+            place_of(study, key, "trace"),
+            f"trace: {parameters['trace']}, but the script writes no packet trace",
+            hint=f"give output_sets.{scenario.outputs} a file with table: packets",
+        )
+    return outputs_of_trace(outputs, parameters)
+
+
+def _writes_trace(study: Study, key: str, parameters: Parameters) -> bool:
+    """Whether a script with a packet trace among its outputs writes it in this run."""
+    if "trace" in study.scenarios[key].arguments:
+        return is_traced(parameters)
+    if parameters.get("trace") == "none":
+        raise study.error(
+            place_of(study, key, "trace"),
+            "trace: none would change nothing: the script always writes its packet trace",
+            hint="name trace under arguments: if the script takes it",
+        )
+    return True
+
+
+def _protocols(parameters: Parameters, flows: Sequence[ResolvedFlow]) -> list[str]:
+    named = [str(parameters[each]) for each in PROTOCOL_PARAMETERS if each in parameters]
+    return list(dict.fromkeys([flow.key for flow in flows] or named))
+
+
+def _with_derived(scenario: Scenario, given: Parameters, flows: Sequence[str]) -> Parameters:
     """Parameters with the nominal RTT and BDP where the scenario leaves them to be computed."""
-    parameters = dict(draft.parameters)
+    parameters = dict(given)
     delays = ("access_delay_ms", "bottleneck_delay_ms", "receiver_delay_ms")
     if "rtt_ms" not in parameters and all(each in parameters for each in delays):
-        parameters["rtt_ms"] = 2 * sum(parameters[each] for each in delays)
-    needed = ("bottleneck_mbps", "rtt_ms", "packet_bytes")
-    if all(each in parameters for each in needed):
-        parameters["bdp_pkts"] = round(bdp_packets(*(parameters[each] for each in needed)), 3)
+        parameters["rtt_ms"] = 2 * sum(float(parameters[each]) for each in delays)
+    if all(each in parameters for each in ("bottleneck_mbps", "rtt_ms", "packet_bytes")):
+        parameters["bdp_pkts"] = round(
+            bdp_packets(
+                float(parameters["bottleneck_mbps"]),
+                float(parameters["rtt_ms"]),
+                int(parameters["packet_bytes"]),
+            ),
+            3,
+        )
+    if scenario.script == DUMBBELL_SCRIPT:
+        parameters |= {"flows": len(flows), **_protocols_of(flows)}
     return dict(sorted(parameters.items()))
 
 
-def _with_flows(parameters: RunParameters, keys: Sequence[str]) -> RunParameters:
-    """Parameters that name the flows of a dumbbell as the scripts of studies do."""
-    named = {**parameters, "flows": len(keys)}
-    if len(set(keys)) == 1:
-        named["protocol"] = keys[0]
-    elif len(keys) == 2:
-        named["protocol_1"], named["protocol_2"] = keys
-    return dict(sorted(named.items()))
-
-
-def _argument(draft: _Draft, name: str, parameters: RunParameters) -> str:
-    if name == DATADIR_ARGUMENT:
-        return OUTPUT_FOLDER
-    if name not in parameters:
-        raise BdpbenchError(
-            f"scenario {draft.scenario_key}: argument {name} of {draft.scenario.script} has no "
-            "value: set it under parameters, sweep or cases"
-        )
-    return format_value(parameters[name])
-
-
-def format_value(value: Any) -> str:
-    """A parameter as ns-2 gets it: integers without a point, floats as Python prints them.
-
-    >>> format_value(30.0), format_value(0.01), format_value("HS")
-    ('30', '0.01', 'HS')
-    """
-    if isinstance(value, float) and value.is_integer():
-        return str(int(value))
-    return str(value)
-
-
-@cache
-def script_checksum(script: str) -> str:
-    """SHA-256 over a script and all of ``tcl/lib``, names and contents, in sorted order."""
-    root = tcl_dir()
-    return _checksum_of(root, tuple([root / script, *sorted((root / "lib").glob("*.tcl"))]))
-
-
-def _checksum_of(root: Path, files: Sequence[Path]) -> str:
-    digest = hashlib.sha256()
-    for path in files:
-        digest.update(f"{path.relative_to(root)}\0{sha256_of(path)}\n".encode())
-    return digest.hexdigest()
-
-
-def _run_id(
-    parameters: RunParameters,
-    argv: Sequence[str],
-    outputs: Sequence[Mapping[str, Any]],
-    script_sha256: str,
-    ns2_build_id: str,
-) -> str:
-    identity = {
-        "parameters": {name: format_value(value) for name, value in parameters.items()},
-        "argv": list(argv),
-        "outputs": list(outputs),
-        "script_sha256": script_sha256,
-        "ns2_build_id": ns2_build_id,
-    }
-    canonical = json.dumps(identity, sort_keys=True, separators=(",", ":"))
-    return hashlib.sha256(canonical.encode()).hexdigest()[:RUN_ID_DIGITS]
-
-
-_LABELS = {
-    "rtt_ms": "RTT {} ms",
-    "buffer_pkts": "buffer {} packets",
-    "bottleneck_mbps": "{} Mbit/s",
-    "bottleneck_delay_ms": "bottleneck delay {} ms",
-    "flow2_start_s": "second flow at {} s",
-    "fast_alpha_pkts": "alpha {} packets",
-    "error_pct": "bad state {} %",
-    "run": "repetition {}",
-    "queue": "{}",
-}
-
-
-def _label(study: Study, draft: _Draft, parameters: RunParameters) -> str:
-    protocols = [
-        study.protocols[parameters[each]].label for each in _PROTOCOL_FIELDS if each in parameters
-    ]
-    parts = [" and ".join(protocols)] if protocols else [draft.scenario.title]
-    if "rtt_1_ms" in parameters and "rtt_2_ms" in parameters:
-        parts.append(f"RTT {_number(parameters, 'rtt_1_ms')}:{_number(parameters, 'rtt_2_ms')} ms")
-    shown = [name for name in draft.swept if name in _LABELS]
-    if "rtt_ms" in shown and "buffer_pkts" in shown:  # the buffer follows the BDP
-        shown.remove("buffer_pkts")
-    if "rtt_ms" in shown and "bottleneck_delay_ms" in shown:
-        shown.remove("bottleneck_delay_ms")
-    parts += [_LABELS[name].format(_number(parameters, name)) for name in shown]
-    return ", ".join([*parts, f"{_number(parameters, 'duration_s')} s"])
-
-
-def _number(parameters: RunParameters, name: str) -> str:
-    return format_value(parameters[name])
+def _protocols_of(flows: Sequence[str]) -> Parameters:
+    """Parameters that name the protocols of a dumbbell's flows as other scenarios do."""
+    if len(set(flows)) == 1:
+        return {"protocol": flows[0]}
+    if len(flows) == 2:
+        return {"protocol_1": flows[0], "protocol_2": flows[1]}
+    return {}

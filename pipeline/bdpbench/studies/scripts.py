@@ -1,24 +1,29 @@
-"""Scripts from outside ``tcl/`` that take the place of bdpbench's own of the same file name.
+"""Scripts of a study's authors that take the place of bdpbench's own.
 
-They are scripts like the appendices of sharma2006 as `bdpbench recover` writes them: made for
-ns-2.27, run by ``tcl/original.tcl`` in a folder that has ``utils.tcl``, with the arguments of the
-scripts whose place they take.
+They are scripts like the appendices of a thesis as `bdpbench recover` writes them: made for
+ns-2.27, run by ``tcl/original.tcl`` in a folder that has ``utils.tcl``. What a scenario says under
+``original:`` tells their arguments, and which parameters they fix. They bring their own settings of
+agents, so that those of ``study.yaml`` do not reach ns-2.
 """
 
 from __future__ import annotations
 
-import hashlib
 import re
 from pathlib import Path
 
-from bdpbench.contracts.files import sha256_of
 from bdpbench.contracts.paths import tcl_dir
-from bdpbench.studies.study import DATADIR_ARGUMENT, DUMBBELL_SCRIPT, Scenario
+from bdpbench.contracts.plan import Parameters, Scalar
+from bdpbench.contracts.runs import OUTPUT_FOLDER
+from bdpbench.contracts.yaml_files import Location
+from bdpbench.studies.flows import format_value
+from bdpbench.studies.identity import tcl_files
+from bdpbench.studies.study import DATADIR_ARGUMENT, DURATION_ARGUMENT, Original, Scenario, Study
 
 UTILS_NAME = "utils.tcl"
+ORIGINAL_RUNNER = "original.tcl"
+OWN_SETTINGS = "an original script brings its own settings of agents; study.yaml's do not reach it"
 
 _ARGUMENT = re.compile(r"\[lindex \$argv (\d+)\]")
-_END_TIME = re.compile(r"^set endtime (\d+(?:\.\d+)?)\s*(?:;.*)?$", re.MULTILINE)
 
 
 def outside_files(folder: Path, script: str) -> dict[str, Path]:
@@ -27,48 +32,75 @@ def outside_files(folder: Path, script: str) -> dict[str, Path]:
     return {name: folder / name, UTILS_NAME: tcl_dir() / "lib" / UTILS_NAME}
 
 
-def outside_checksum(folder: Path, script: str) -> str:
-    """SHA-256 over the script and what bdpbench runs it with, names and contents."""
-    digest = hashlib.sha256()
-    files = outside_files(folder, script)
-    for path in (tcl_dir() / "original.tcl", tcl_dir() / "lib" / "agents.tcl"):
-        files[path.name] = path
-    for name, path in sorted(files.items()):
-        digest.update(f"outside/{name}\0{sha256_of(path)}\n".encode())
-    return digest.hexdigest()
+def original_files(folder: Path, script: str) -> list[Path]:
+    """All Tcl files that a run of an outside script reads."""
+    return [*tcl_files(tcl_dir() / ORIGINAL_RUNNER), *outside_files(folder, script).values()]
 
 
 def unfit(folder: Path, scenario: Scenario) -> str | None:
-    """Why no script of ``folder`` can run a scenario; None where one can.
-
-    Its namesake has to take the scenario's arguments, but for two: Appendices A and B simulate
-    for a time of their own, which has to be the scenario's, and write into a folder that is named
-    like the protocol, which the run makes of its output folder.
-    """
-    if scenario.script == DUMBBELL_SCRIPT:
-        return f"{DUMBBELL_SCRIPT} takes its arguments by name, so that no other can replace it"
+    """Why no script of ``folder`` can take the place of a scenario's; None where one can."""
+    original = scenario.original
+    if original is None:
+        return "no original: of the scenario says how one could take the place of its script"
     if not folder.is_dir():
         return f"no such folder: {folder}"
-    path = folder / Path(scenario.script).name
+    path = folder / original.script
     if not path.is_file():
         return f"no script {path}"
     text = path.read_text(encoding="utf-8", errors="replace")
     taken = 1 + max((int(index) for index in _ARGUMENT.findall(text)), default=-1)
-    for name in scenario.arguments[taken:]:
-        if name == "duration_s":
-            return _wrong_duration(path, text, scenario)
-        if name != DATADIR_ARGUMENT:
-            return f"{path} takes no argument {name}"
+    for argument in original.arguments[taken:]:
+        return f"{path} takes no argument {argument}"
     return None
 
 
-def _wrong_duration(path: Path, text: str, scenario: Scenario) -> str | None:
-    fixed = _END_TIME.search(text)
-    if fixed is None:
-        return f"{path} takes no duration"
-    for tier, entries in scenario.tiers.items():
-        for entry in entries:
-            if entry.duration_s != float(fixed.group(1)):
-                always = f"{path} always simulates {fixed.group(1)} s"
-                return f"{always}, tier {tier} asks for {entry.duration_s:g} s"
-    return None
+def original_arguments(study: Study, key: str, parameters: Parameters) -> list[str]:
+    """Arguments of the original script for a run, in its own order.
+
+    Raises:
+        BdpbenchError: naming file and line, when the run is none that the script can simulate.
+    """
+    original = study.scenarios[key].original
+    assert original is not None  # noqa: S101 - load_study refuses scripts: without original:
+    base: Location = ("scenarios", key, "original")
+    _check_fixed(study, base, original, parameters)
+    _check_taken(study, base, original, parameters)
+    return [
+        _argument(study, (*base, "arguments", index), argument, parameters)
+        for index, argument in enumerate(original.arguments)
+    ]
+
+
+def _argument(study: Study, location: Location, argument: Scalar, parameters: Parameters) -> str:
+    if argument == DATADIR_ARGUMENT:
+        return OUTPUT_FOLDER
+    if isinstance(argument, str) and argument in parameters:
+        return format_value(parameters[argument])
+    if argument in study.vocabulary:
+        raise study.error(location, f"{argument} has no value in a run of this scenario")
+    return format_value(argument)
+
+
+def _check_fixed(study: Study, base: Location, original: Original, parameters: Parameters) -> None:
+    for name, value in original.fixed.items():
+        if parameters.get(name) != value:
+            given = format_value(parameters[name]) if name in parameters else "not given"
+            raise study.error(
+                (*base, "fixed", name),
+                f"{original.script} has {name} {format_value(value)}, and here it is {given}",
+                hint="leave out --scripts for these runs, or scripts: of the scenario",
+            )
+
+
+def _check_taken(study: Study, base: Location, original: Original, parameters: Parameters) -> None:
+    """Each parameter is an argument of the script, or said to be what the script has."""
+    told = {*original.arguments, *original.fixed, *original.implied}
+    for name in parameters:
+        nominal = name != DURATION_ARGUMENT and study.vocabulary[name].nominal
+        if not nominal and name not in told:
+            raise study.error(
+                base,
+                f"{name} would change nothing: {original.script} does not take it",
+                hint=f"if the script has the value of the study, say so: fixed: {{{name}: "
+                f"{format_value(parameters[name])}}}",
+            )

@@ -6,37 +6,90 @@ The classes below are the only definition of that file: they validate it, they g
 
 from __future__ import annotations
 
+from pathlib import Path
 from typing import Annotated, Any, Literal
 
-from pydantic import BaseModel, ConfigDict, Field, model_validator
+from pydantic import Field, PrivateAttr, WithJsonSchema, model_validator
 
-from bdpbench.contracts.yaml_files import suggest
+from bdpbench.contracts.yaml_files import Location, YamlFile, suggest
+from bdpbench.errors import BdpbenchError
+from bdpbench.studies.vocabulary import (
+    COMMON,
+    Key,
+    ParameterDeclaration,
+    ParameterName,
+    Strict,
+    VariableName,
+)
 
 TierName = Literal["quick", "paper", "full"]
 TIERS: tuple[TierName, ...] = ("quick", "paper", "full")
 DUMBBELL_SCRIPT = "dumbbell.tcl"
 DATADIR_ARGUMENT = "DATADIR"
+DURATION_ARGUMENT = "duration_s"
 
 Scalar = int | float | str
 Positive = Annotated[float, Field(gt=0, allow_inf_nan=False)]
 NonNegative = Annotated[float, Field(ge=0, allow_inf_nan=False)]
+Finite = Annotated[float, Field(allow_inf_nan=False)]
 Count = Annotated[int, Field(ge=1)]
-Key = Annotated[str, Field(pattern=r"^[A-Za-z][A-Za-z0-9_-]*$")]
 ClassName = Annotated[str, Field(pattern=r"^[A-Z][A-Za-z0-9/]*$")]
-VariableName = Annotated[str, Field(pattern=r"^[a-z][A-Za-z0-9_]*_$")]
+OtclClass = Annotated[str, Field(pattern=r"^[A-Z][A-Za-z0-9_/]*$")]
+Reference = Annotated[str, Field(pattern=r"^\$[a-z][a-z0-9_]*$")]
+"""``$name``: the value of a parameter of the run."""
+
+ClassDefaults = dict[OtclClass, dict[VariableName, Finite | Reference]]
+"""ns-2 class → variable → number, or the parameter whose value it gets."""
 
 
-class Strict(BaseModel):
-    """A model that takes no key it does not know and no text for a number."""
+def _schema_of_value(declaration: ParameterDeclaration) -> dict[str, Any]:
+    types = {"number": "number", "integer": "integer"}
+    bounds = {
+        "minimum": declaration.minimum,
+        "exclusiveMinimum": declaration.above,
+        "maximum": declaration.maximum,
+        "exclusiveMaximum": declaration.below,
+        "enum": declaration.choices or None,
+    }
+    return {
+        "type": types.get(declaration.type, "string"),
+        "description": declaration.description,
+        **{key: bound for key, bound in bounds.items() if bound is not None},
+    }
 
-    model_config = ConfigDict(extra="forbid", frozen=True, strict=True)
+
+_SCALAR = {"type": ["integer", "number", "string"]}
+_VALUES = {"type": "array", "items": _SCALAR}
+
+ParameterValues = Annotated[
+    dict[ParameterName, Scalar],
+    WithJsonSchema(
+        {
+            "type": "object",
+            "properties": {name: _schema_of_value(each) for name, each in COMMON.items()},
+            "additionalProperties": _SCALAR,
+        }
+    ),
+]
+"""Parameter → value, each of them declared."""
+
+ParameterGrid = Annotated[
+    dict[ParameterName, list[Scalar]],
+    WithJsonSchema(
+        {
+            "type": "object",
+            "properties": {
+                name: {**_VALUES, "description": each.description} for name, each in COMMON.items()
+            },
+            "additionalProperties": _VALUES,
+        }
+    ),
+]
+"""Parameter → values, each of them declared."""
 
 
 class Protocol(Strict):
-    """One congestion control variant, and how ``dumbbell.tcl`` makes an agent of it.
-
-    The scripts of a study know their protocols by key and set them up themselves.
-    """
+    """One congestion control variant, and how a script makes an agent of it."""
 
     label: str = Field(description="Name in tables and plots, e.g. HS-TCP")
     colour: str = Field(pattern=r"^#[0-9a-fA-F]{6}$", description="Colour in every plot, #rrggbb")
@@ -45,64 +98,13 @@ class Protocol(Strict):
     linux: str | None = Field(
         None, pattern=r"^[a-z0-9]+$", description="Congestion control of Agent/TCP/Linux"
     )
-    settings: dict[VariableName, float] = Field(
-        default_factory=dict, description="Variables of the agent, e.g. windowOption_: 8"
+    settings: dict[VariableName, Finite] = Field(
+        default_factory=dict,
+        description="Variables of its agents beside the defaults, e.g. windowOption_: 8",
     )
-
-
-class Parameters(Strict):
-    """Parameters of one run. A parameter that a scenario does not use is left out."""
-
-    protocol: Key | None = Field(None, description="Protocol of every flow that names none")
-    protocol_1: Key | None = Field(None, description="Protocol of the flow that starts first")
-    protocol_2: Key | None = Field(None, description="Protocol of the second flow")
-    duration_s: Positive | None = Field(None, description="Simulated time, s")
-    flow2_start_s: NonNegative | None = Field(None, description="Start of the second flow, s")
-    bottleneck_mbps: Positive | None = Field(None, description="Bottleneck rate, Mbit/s")
-    bottleneck_delay_ms: NonNegative | None = Field(
-        None, description="One-way propagation delay of the bottleneck, ms"
-    )
-    access_mbps: Positive | None = Field(None, description="Rate of the access links, Mbit/s")
-    access_delay_ms: NonNegative | None = Field(
-        None, description="One-way propagation delay from a sender to the first router, ms"
-    )
-    receiver_delay_ms: NonNegative | None = Field(
-        None, description="One-way propagation delay from the second router to a receiver, ms"
-    )
-    rtt_ms: Positive | None = Field(
-        None, description="Nominal RTT, ms; computed from the delays where it is not given"
-    )
-    rtt_1_ms: Positive | None = Field(None, description="Nominal RTT of the first flow, ms")
-    rtt_2_ms: Positive | None = Field(None, description="Nominal RTT of the second flow, ms")
-    rtt_diff_ms: NonNegative | None = Field(
-        None, description="Two-way delay of the varied access link, ms (sharma2006, Appendix G)"
-    )
-    varied_flow: Annotated[int, Field(ge=0, le=1)] | None = Field(
-        None, description="Flow whose access delay is varied: 0 or 1"
-    )
-    buffer_pkts: Count | None = Field(None, description="Bottleneck queue limit, packets")
-    packet_bytes: Count | None = Field(None, description="TCP payload of a segment, bytes")
-    queue: Literal["DropTail", "RED"] | None = Field(None, description="Bottleneck queue")
-    drop_packet: Count | None = Field(
-        None, description="Number of the packet that is dropped at the bottleneck"
-    )
-    fast_alpha_pkts: Count | None = Field(None, description="FAST's alpha and beta, packets")
-    rtt_factor: Positive | None = Field(
-        None, description="RTT of the second flow as a multiple of the first flow's"
-    )
-    error_pct: Annotated[float, Field(ge=0, lt=100, allow_inf_nan=False)] | None = Field(
-        None, description="Share of the time that a lossy channel is in its bad state, %"
-    )
-    bad_state_s: Positive | None = Field(
-        None, description="Mean stay of a lossy channel in its bad state, s"
-    )
-    flows: Count | None = Field(None, description="Number of flows")
-    sample_s: Positive | None = Field(None, description="Sampling interval of cwnd and queue, s")
-    run: Count | None = Field(None, description="Substream of ns-2's random number generator")
-    trace: Literal["none", "packets", "stream"] | None = Field(
-        None,
-        description="'packets' writes the packet trace of the bottleneck; 'stream' reduces it "
-        "while ns-2 runs and keeps only the sums of flows and links, and their series",
+    record: list[VariableName] = Field(
+        default_factory=list,
+        description="Further variables of the agent, written after cwnd into its cwnd file",
     )
 
 
@@ -110,25 +112,29 @@ class Topology(Strict):
     """A dumbbell: senders, a bottleneck between two routers, receivers."""
 
     description: str = ""
-    parameters: Parameters = Field(description="Rates, delays and buffer that its runs share")
+    parameters: ParameterValues = Field(description="Rates, delays and buffer that its runs share")
 
 
 class Flow(Strict):
-    """One kind of flow of a scenario that runs ``dumbbell.tcl``."""
+    """One kind of flow of a scenario; ``$name`` stands for a parameter of the run."""
 
-    protocol: Key | None = Field(None, description="Protocol; that of the run where it is absent")
-    count: Count = Field(1, description="How many such flows")
-    start_s: NonNegative = Field(0.0, description="Start of the first of them, s")
-    stagger_s: NonNegative = Field(0.0, description="Later start of each further one, s")
-    access_delay_ms: NonNegative | None = Field(
-        None, description="One-way delay to the first router, ms; that of the topology if absent"
+    protocol: Key | Reference | None = Field(
+        None, description="Protocol; that of the run where it is absent"
+    )
+    count: Count | Reference = Field(1, description="How many such flows")
+    start_s: NonNegative | Reference = Field(0.0, description="Start of the first of them, s")
+    stagger_s: NonNegative | Reference = Field(
+        0.0, description="Later start of each further one, s"
+    )
+    access_delay_ms: NonNegative | Reference | None = Field(
+        None, description="One-way delay to the first router, ms; that of the run where absent"
     )
 
 
 class Output(Strict):
     """A file that a script writes, and the table that it becomes."""
 
-    file: Annotated[str, Field(pattern=r"^[A-Za-z0-9_.-]+$")]
+    file: Annotated[str, Field(pattern=r"^[A-Za-z0-9_][A-Za-z0-9_.-]*$")]
     table: Literal[
         "cwnd",
         "ssthresh",
@@ -147,9 +153,32 @@ class TierEntry(Strict):
     """Which runs of a scenario a tier holds, and for how long they are simulated."""
 
     duration_s: Positive = Field(description="Simulated time, s")
-    only: dict[str, list[Scalar]] = Field(
+    only: ParameterGrid = Field(
         default_factory=dict,
         description="Keeps the runs whose parameter has one of these values; absent keeps all",
+    )
+
+
+class Original(Strict):
+    """A script of the study's authors that can take the place of the scenario's own.
+
+    It brings its own settings of agents: those of ``study.yaml`` do not reach it.
+    """
+
+    script: Annotated[str, Field(pattern=r"^[A-Za-z0-9_-]+\.tcl$")] = Field(
+        description="Its file name"
+    )
+    arguments: list[Scalar] = Field(
+        description="What it takes, in its order: names of parameters, duration_s, DATADIR for the "
+        "output folder, or literals",
+    )
+    fixed: ParameterValues = Field(
+        default_factory=dict,
+        description="Parameter → the value that it always has; other runs are refused",
+    )
+    implied: dict[ParameterName, str] = Field(
+        default_factory=dict,
+        description="Parameter → how the script comes to the value that the study gives it",
     )
 
 
@@ -160,29 +189,37 @@ class Scenario(Strict):
     description: str = ""
     section: str = Field("", description="Section of the paper, e.g. 4.1.3.1")
     figures: list[str] = Field(default_factory=list, description="Figures of the paper")
-    script: Annotated[str, Field(pattern=r"^[A-Za-z0-9_/-]+\.tcl$")] = Field(
-        DUMBBELL_SCRIPT, description="Script under tcl/"
+    script: Annotated[str, Field(pattern=r"^[A-Za-z0-9_-]+(/[A-Za-z0-9_-]+)*\.tcl$")] = Field(
+        DUMBBELL_SCRIPT, description="Script under tcl/ of the study's folder or of bdpbench"
     )
     scripts: str | None = Field(
         None,
         min_length=1,
-        description="Folder with a script of the same file name that takes its place, such as "
-        "`bdpbench recover` writes; relative to the folder of study.yaml",
+        description="Folder of the original script that takes its place, such as `bdpbench "
+        "recover` writes; relative to the folder of study.yaml",
+    )
+    original: Original | None = Field(
+        None, description="How a script of the authors takes the place of the scenario's"
     )
     topology: Key
-    arguments: list[str] = Field(
+    arguments: list[ParameterName] = Field(
         default_factory=list,
-        description="Parameters in the order of the script's arguments; DATADIR stands for the "
-        "output folder. dumbbell.tcl takes its arguments by name and needs no list",
+        description="Parameters that the script takes, each as -name value; duration_s, the "
+        "defaults, the flows and the output folder need no mention, nor any of dumbbell.tcl",
     )
-    parameters: Parameters = Parameters()
-    sweep: dict[str, list[Scalar]] = Field(
+    parameters: ParameterValues = Field(
+        default_factory=dict, description="Parameter → value, beside those of the topology"
+    )
+    defaults: ClassDefaults = Field(
+        default_factory=dict, description="Defaults of ns-2's classes, beside those of the study"
+    )
+    sweep: ParameterGrid = Field(
         default_factory=dict, description="Parameter → values; several make a grid"
     )
-    cases: list[Parameters] = Field(
+    cases: list[ParameterValues] = Field(
         default_factory=list, description="Parameters that change together, crossed with the sweep"
     )
-    flows: list[Flow] = Field(default_factory=list, description="Flows, for dumbbell.tcl")
+    flows: list[Flow] = Field(default_factory=list, description="Flows that the script makes")
     outputs: Key | None = Field(None, description="Name of a set under output_sets")
     summary: list[str] = Field(
         default_factory=list,
@@ -212,10 +249,21 @@ class Study(Strict):
     title: str
     description: str = ""
     citation: Citation | None = None
+    parameters: dict[ParameterName, ParameterDeclaration] = Field(
+        default_factory=dict,
+        description="Parameters of its own, beside those that all studies have",
+    )
+    defaults: ClassDefaults = Field(
+        default_factory=dict,
+        description="Variables of ns-2's classes that every run gets, e.g. Agent/TCP → window_",
+    )
     protocols: dict[Key, Protocol]
     topologies: dict[Key, Topology]
     output_sets: dict[Key, list[Output]] = Field(default_factory=dict)
     scenarios: dict[Key, Scenario]
+
+    _source: YamlFile = PrivateAttr()
+    _vocabulary: dict[str, ParameterDeclaration] = PrivateAttr(default_factory=dict)
 
     @model_validator(mode="before")
     @classmethod
@@ -223,6 +271,33 @@ class Study(Strict):
         if not isinstance(data, dict):
             raise ValueError("expected a mapping with the keys of a study")
         return data
+
+    @property
+    def folder(self) -> Path:
+        """The study's own folder: study.yaml, published.csv, claims.yaml, NOTES.md, tcl/."""
+        return self._source.path.parent
+
+    @property
+    def vocabulary(self) -> dict[str, ParameterDeclaration]:
+        """All parameters that its blocks of parameters may have."""
+        return self._vocabulary
+
+    def read_from(self, source: YamlFile) -> Study:
+        """The study itself, which now knows the file that it was read from."""
+        self._source = source
+        self._vocabulary = {**COMMON, **self.parameters}
+        return self
+
+    def error(self, location: Location, message: str, *, hint: str = "") -> BdpbenchError:
+        """The error to raise about what stands at ``location`` of study.yaml."""
+        return self._source.error(location, message, hint=hint)
+
+    def defaults_of(self, scenario: Scenario) -> ClassDefaults:
+        """Defaults of the study under those of a scenario."""
+        merged = {name: dict(variables) for name, variables in self.defaults.items()}
+        for name, variables in scenario.defaults.items():
+            merged[name] = {**merged.get(name, {}), **variables}
+        return merged
 
 
 def known_or_suggest(name: str, known: Any, what: str) -> tuple[str, str] | None:

@@ -17,7 +17,7 @@ import polars as pl
 
 from bdpbench.contracts.files import read_json, sha256_of, write_json_atomically
 from bdpbench.contracts.plan import Output
-from bdpbench.contracts.runs import OUTPUT_FOLDER, RUN_NAME
+from bdpbench.contracts.runs import OUTPUT_FOLDER, RUN_NAME, RUN_VERSION
 from bdpbench.contracts.tables import (
     MANIFEST_NAME,
     MANIFEST_VERSION,
@@ -29,7 +29,6 @@ from bdpbench.errors import BdpbenchError
 from bdpbench.trace.formats import FORMATS, Format, format_of
 from bdpbench.trace.reader import read_output
 
-RUN_VERSION = 1
 SCHEMA_KEY = "bdpbench_schema"
 
 
@@ -120,6 +119,7 @@ def load_table(run_dir: Path, name: str, outputs: Sequence[Output] | None = None
             hint="run `bdpbench parse` again" if name in manifest["tables"] else "",
         )
     _check_schema(path, form)
+    _check_whole(path, manifest["tables"][name]["sha256"])
     frame = pl.scan_parquet(path, glob=False)
     others = _keys(manifest["outputs"], form) - _keys(outputs or manifest["outputs"], form)
     return frame.filter(~pl.col(form.key).is_in(sorted(others))) if form.key and others else frame
@@ -286,6 +286,16 @@ def _check_schema(path: Path, form: Format) -> None:
             f"has schema {schema!r}, and this bdpbench reads {form.schema_id!r}",
             where=str(path),
             hint="run `bdpbench parse` again to make the tables in this version's schema",
+        )
+
+
+def _check_whole(path: Path, sha256: str) -> None:
+    """Refuse a table that is not, byte for byte, what was parsed: it would tell wrong numbers."""
+    if sha256_of(path) != sha256:
+        raise BdpbenchError(
+            f"the table has changed since it was parsed: its SHA-256 is not {sha256}",
+            where=str(path),
+            hint=f"remove {_manifest_path(path.parent.parent)} and run again",
         )
 
 

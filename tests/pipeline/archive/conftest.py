@@ -10,13 +10,16 @@ from typing import Any
 import pytest
 
 from bdpbench.archive import (
-    MANIFEST_NAME,
+    CHECKSUMS_NAME,
+    METADATA_NAME,
+    Author,
     Crate,
+    Paper,
+    Software,
     crate_json,
-    format_manifest,
+    format_checksums,
     write_archive,
 )
-from bdpbench.archive.crate import METADATA_NAME
 from bdpbench.archive.verify import REQUIRED
 
 Make = Callable[..., Path]
@@ -30,11 +33,11 @@ def small_crate(**given: Any) -> Crate:
         "date": "2006-08-01",
         "started": "2006-08-01T12:00:00+00:00",
         "ended": "2006-08-01T12:00:07+00:00",
-        "authors": [("The authors", False)],
+        "authors": [Author("The authors", is_person=False)],
         "licence": "MIT",
-        "study": {"title": "Sawtooth curves", "authors": "N. N.", "year": 2006},
+        "study": Paper("Sawtooth curves", authors="N. N.", year=2006),
         "workflow": "source/Snakefile",
-        "software": [("ns-2", "2.35", "https://www.isi.edu/nsnam/ns/")],
+        "software": [Software("ns-2", "2.35", "https://www.isi.edu/nsnam/ns/")],
         "inputs": ["plan.json"],
         "outputs": ["report.html"],
         "descriptions": {"report.html": "The report"},
@@ -44,7 +47,7 @@ def small_crate(**given: Any) -> Crate:
 
 def small_contents() -> dict[str, bytes]:
     """Path → bytes of everything but metadata and manifest."""
-    own = {MANIFEST_NAME, METADATA_NAME}
+    own = {CHECKSUMS_NAME, METADATA_NAME}
     contents = {name: f"content of {name}\n".encode() * 3 for name in REQUIRED if name not in own}
     return {
         **contents,
@@ -60,8 +63,8 @@ def sealed(contents: Mapping[str, bytes]) -> dict[str, bytes]:
     metadata = crate_json(small_crate(), files).encode()
     checksums = {name: sha256 for name, (sha256, _) in files.items()}
     checksums[METADATA_NAME] = hashlib.sha256(metadata).hexdigest()
-    manifest = format_manifest(checksums).encode()
-    return {**contents, METADATA_NAME: metadata, MANIFEST_NAME: manifest}
+    manifest = format_checksums(checksums).encode()
+    return {**contents, METADATA_NAME: metadata, CHECKSUMS_NAME: manifest}
 
 
 @pytest.fixture

@@ -6,8 +6,9 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from bdpbench.archive.compare import Comparison, Tolerance, compare
+from bdpbench.archive.compare import Tolerance, compare
 from bdpbench.archive.side import Bounds, Key, Side, Value
+from bdpbench.contracts.comparison import Comparison
 
 TOLERANCE = Tolerance(share=0.05, asymmetry=0.05)
 KEY = Key("single_flow", "HS-TCP", "time_to_90pct_cwnd", "flow:0")
@@ -56,7 +57,7 @@ def test_what_is_beyond(
     a: float | None, b: float | None, bounds: tuple[float, ...], beyond: bool
 ) -> None:
     found = _compare(a, b, *bounds)
-    assert [each.beyond for each in found.moved] == [beyond]
+    assert [each["beyond"] for each in found["moved"]] == [beyond]
 
 
 def test_asymmetries_are_held_to_a_distance() -> None:
@@ -66,7 +67,7 @@ def test_asymmetries_are_held_to_a_distance() -> None:
             _side(None, values={key: Value(value, "1", "asymmetry/1", "0" * 16)})
             for value in (0.0, b)
         ]
-        assert [each.beyond for each in compare(*sides, TOLERANCE).moved] == [beyond]
+        assert [each["beyond"] for each in compare(*sides, TOLERANCE)["moved"]] == [beyond]
 
 
 @given(
@@ -75,16 +76,20 @@ def test_asymmetries_are_held_to_a_distance() -> None:
 )
 def test_equal_values_never_move(value: float | None, bounds: tuple[float, float] | None) -> None:
     found = _compare(value, value, *(sorted(bounds) if bounds else ()))
-    assert (found.compared, found.moved) == (1, ())
+    assert (found["compared"], found["moved"]) == (1, [])
 
 
 def test_units_and_definitions_that_differ_are_told_and_not_compared() -> None:
     other = {KEY: Value(9000.0, "ms", "time_to_90pct_cwnd/2", "1" * 16)}
     found = compare(_side(9.0), _side(None, values=other), TOLERANCE)
-    assert found.compared == 0
-    assert found.redefined == (
-        ("time_to_90pct_cwnd", "time_to_90pct_cwnd/1 in s", "time_to_90pct_cwnd/2 in ms"),
-    )
+    assert found["compared"] == 0
+    assert found["redefined"] == [
+        {
+            "metric": "time_to_90pct_cwnd",
+            "first": "time_to_90pct_cwnd/1 in s",
+            "second": "time_to_90pct_cwnd/2 in ms",
+        }
+    ]
 
 
 def test_what_one_side_has_alone_is_counted() -> None:
@@ -93,19 +98,23 @@ def test_what_one_side_has_alone_is_counted() -> None:
         KEY._replace(run="H-TCP"): Value(1.0, "s", "time_to_90pct_cwnd/1", "1"),
     }
     found = compare(_side(1.0), _side(None, values=more), TOLERANCE)
-    assert dict(found.only_second) == {("single_flow", "time_to_90pct_cwnd"): 1}
-    assert dict(found.only_first) == {}
+    alone = {"scenario": "single_flow", "metric": "time_to_90pct_cwnd", "values": 1}
+    assert (found["only_first"], found["only_second"]) == ([], [alone])
 
 
 def test_builds_and_parameters_that_differ_are_told() -> None:
     a = _side(1.0, facts={"ns-2 build": "1"}, parameters={("s", "HS"): {"buffer_pkts": 40}})
     b = _side(1.0, facts={"ns-2 build": "2"}, parameters={("s", "HS"): {"buffer_pkts": 50}})
     found = compare(a, b, TOLERANCE)
-    assert found.facts == (("ns-2 build", "1", "2"),)
-    assert found.parameters == (("s: HS", "buffer_pkts", "40", "50"),)
+    assert found["facts"] == [{"name": "ns-2 build", "first": "1", "second": "2"}]
+    assert found["parameters"] == [
+        {"run": "s: HS", "parameter": "buffer_pkts", "first": "40", "second": "50"}
+    ]
 
 
 def test_what_an_older_result_does_not_tell_is_no_difference() -> None:
     told = {"ns-2 build": "1", "commit": "abc"}
     found = compare(_side(1.0, facts=told), _side(1.0, told=False, facts={}), TOLERANCE)
-    assert found.facts == (("versions and checksums", "told", "not told"),)
+    assert found["facts"] == [
+        {"name": "versions and checksums", "first": "told", "second": "not told"}
+    ]

@@ -7,6 +7,8 @@ from pathlib import Path
 
 import polars as pl
 import pytest
+from tests.studies.sharma2006.networks import SINGLE_FLOW, single_flow
+from tests.tcl.conftest import argv
 
 from bdpbench.metrics import measure_run
 from bdpbench.trace import read_output
@@ -20,8 +22,11 @@ def out(ns_binary: Path, tmp_path_factory: pytest.TempPathFactory) -> Path:
     """HS-TCP alone on 622 Mbit/s for 6 s: slow start and the beginning of its first ascent."""
     folder = tmp_path_factory.mktemp("run")
     (folder / "out").mkdir()
-    script = ROOT / "tcl" / "sharma2006" / "single_flow.tcl"
-    command = [str(ns_binary), str(script), str(DURATION_S), "HS", "312", "1", "out"]
+    command = [
+        str(ns_binary),
+        str(ROOT / "tcl" / SINGLE_FLOW),
+        *argv(single_flow("HS", DURATION_S)),
+    ]
     subprocess.run(command, cwd=folder, check=True, capture_output=True, timeout=60)
     return folder / "out"
 

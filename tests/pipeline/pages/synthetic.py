@@ -10,20 +10,28 @@ import hashlib
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import Any
+from typing import Any, cast
 
 import polars as pl
 
-from bdpbench.pages import build_report
+from bdpbench.contracts.plan import Parameters, Plan, PlannedRun, Scalar, ScenarioText
+from bdpbench.contracts.plan import ProtocolText as PlannedProtocol
+from bdpbench.contracts.runs import RunRecord
+from bdpbench.contracts.scorecard import NumberVerdict, Scorecard, ScoredClaim, ScoredNumber
+from bdpbench.contracts.tables import Definition
+from bdpbench.metrics.queues import drops_per_sample, queue_shares
+from bdpbench.pages import ReportInputs, StudyTexts, build_report
 from bdpbench.pages.sections import Sections, gather
+from bdpbench.pages.study_page import ProtocolText, Statement, StudyPage
+from bdpbench.studies.study import Citation, Protocol
 
 SPIKE_PACKETS = 9876.0
 BUILD_ID = "0123456789abcdef"
-PROTOCOLS = {
+PROTOCOLS: dict[str, PlannedProtocol] = {
     "HS": {"label": "HS-TCP", "colour": "#0b66c3"},
     "Scalable": {"label": "Scalable TCP", "colour": "#c2410c"},
 }
-DEFINITIONS = [
+DEFINITIONS: list[Definition] = [
     {
         "id": "utilization/1",
         "metric": "utilization",
@@ -55,24 +63,24 @@ def run_id_of(name: str) -> str:
 
 @dataclass
 class Inputs:
-    """All arguments of ``build_report`` but the output file."""
+    """The inputs of a report, to be changed by tests; ``tables`` are those of the runs."""
 
-    plan: dict[str, Any]
+    plan: Plan
     metrics: pl.DataFrame
-    scorecard: dict[str, Any]
+    scorecard: Scorecard
     tables: dict[tuple[str, str], pl.DataFrame]
-    run_info: dict[str, dict[str, Any]]
-    study: dict[str, Any]
-    definitions: list[dict[str, str]] = field(default_factory=lambda: list(DEFINITIONS))
+    run_info: dict[str, RunRecord]
+    study: StudyTexts
+    definitions: list[Definition] = field(default_factory=lambda: list(DEFINITIONS))
 
     def load_table(self, run_id: str, table: str) -> pl.LazyFrame | None:
-        """The ``load_table`` of ``build_report``."""
+        """The ``load_table`` of ``ReportInputs``."""
         frame = self.tables.get((run_id, table))
         return None if frame is None else frame.lazy()
 
-    def build(self, out: Path) -> str:
-        """Write the report and return its text."""
-        build_report(
+    def frozen(self) -> ReportInputs:
+        """What the report is given."""
+        return ReportInputs(
             plan=self.plan,
             metrics=self.metrics,
             scorecard=self.scorecard,
@@ -80,21 +88,16 @@ class Inputs:
             load_table=self.load_table,
             run_info=self.run_info,
             study=self.study,
-            out=out,
         )
+
+    def build(self, out: Path) -> str:
+        """Write the report and return its text."""
+        build_report(self.frozen(), out)
         return out.read_text(encoding="utf-8")
 
     def sections(self) -> Sections:
         """What its report shows, drawn with 200 bins."""
-        return gather(
-            self.plan,
-            self.metrics,
-            self.scorecard,
-            self.load_table,
-            self.run_info,
-            self.study,
-            200,
-        )
+        return gather(self.frozen(), 200)
 
 
 def synthetic_inputs() -> Inputs:
@@ -120,8 +123,11 @@ def synthetic_inputs() -> Inputs:
         _run("pending", "HS-TCP, still to come, 30 s", protocol="HS", rtt_ms=20),
     ]
     finished = [run for run in runs if run["scenario"] != "pending"]
-    plan = {
-        "schema_version": 1,
+    plan: Plan = {
+        "schema_version": 2,
+        "folder": "config/studies/synthetic",
+        "batches": {},
+        "evaluation_sha256": "",
         "study": "synthetic",
         "title": "A synthetic study",
         "tier": "quick",
@@ -136,42 +142,50 @@ def synthetic_inputs() -> Inputs:
         scorecard=_scorecard(runs),
         tables={key: frame for run in finished for key, frame in _tables(run)},
         run_info={run["run_id"]: _info(run) for run in finished},
-        study={
-            "title": "A synthetic study of sawtooth curves",
-            "description": "Invented for tests.",
-            "citation": {
-                "authors": "N. N.",
-                "title": "Sawtooth curves",
-                "venue": "No journal",
-                "year": 2006,
-                "url": "https://example.org/sawtooth",
-                "doi": "",
-                "bibtex": "@misc{synthetic}",
+        study=StudyTexts(
+            title="A synthetic study of sawtooth curves",
+            description="Invented for tests.",
+            citation=Citation(
+                authors="N. N.",
+                title="Sawtooth curves",
+                venue="No journal",
+                year=2006,
+                url="https://example.org/sawtooth",
+                bibtex="@misc{synthetic}",
+            ),
+            protocols={
+                "HS": _agent("HS", windowOption_=8, low_window_=31),
+                "Scalable": _agent("Scalable", windowOption_=9),
             },
-            "protocols": {
-                "HS": _agent(windowOption_=8, low_window_=31),
-                "Scalable": _agent(windowOption_=9),
-            },
-            "notes": "# Notes\n\nRead off by *nobody*.\n",
-        },
+            page=StudyPage(
+                filled_share=0.9,
+                protocols={
+                    "HS": ProtocolText(said=[Statement(where="section 0.4", text="It is quick.")])
+                },
+            ),
+            notes="# Notes\n\nRead off by *nobody*.\n",
+        ),
     )
 
 
-def _agent(**settings: float) -> dict[str, Any]:
-    return {"agent": "TCP/Sack1", "linux": None, "settings": settings}
+def _agent(key: str, **settings: float) -> Protocol:
+    return Protocol(**PROTOCOLS[key], agent="TCP/Sack1", settings=settings)
 
 
-def _scenario(key: str) -> dict[str, Any]:
+def _scenario(key: str) -> ScenarioText:
     return {
         "title": key.replace("_", " ").capitalize(),
         "section": "0.1",
         "figures": ["1", "2"],
         "description": f"Synthetic scenario {key}.",
+        "summary": [],
+        "script": f"synthetic/{key}.tcl",
+        "longest_s": 30.0,
     }
 
 
-def _run(scenario: str, label: str, **parameters: Any) -> dict[str, Any]:
-    values = {
+def _run(scenario: str, label: str, **parameters: Scalar) -> PlannedRun:
+    values: Parameters = {
         "bdp_pkts": 7775.0,
         "bottleneck_mbps": 622,
         "buffer_pkts": 1555,
@@ -182,18 +196,19 @@ def _run(scenario: str, label: str, **parameters: Any) -> dict[str, Any]:
     }
     return {
         "run_id": run_id_of(f"{scenario} {label}"),
-        "study": "synthetic",
         "scenario": scenario,
         "label": label,
         "script": f"synthetic/{scenario}.tcl",
         "argv": ["30", "out"],
         "parameters": values,
         "outputs": [],
+        "protocols": [],
         "estimated_cpu_s": 1.0,
+        "scripts": None,
     }
 
 
-def _flows(run: dict[str, Any]) -> int:
+def _flows(run: PlannedRun) -> int:
     return 2 if "protocol_1" in run["parameters"] else 1
 
 
@@ -202,13 +217,15 @@ def _sawtooth(period: int, top: float) -> Callable[[int], float]:
     return lambda i: top / 2 * (1 + (i % period) / period)
 
 
-def _tables(run: dict[str, Any]) -> list[tuple[tuple[str, str], pl.DataFrame]]:
+def _tables(run: PlannedRun) -> list[tuple[tuple[str, str], pl.DataFrame]]:
     run_id, flows = run["run_id"], _flows(run)
     tables = [("cwnd", _cwnd(flows, 700 + 120 * len(run["label"])))]
     if run["scenario"] != "unsampled":
         tables += [
             ("throughput", _throughput(flows)),
             ("queue", _queue()),
+            ("queue_share", queue_shares(_queue())),
+            ("drops", drops_per_sample(_queue())),
             ("utilization", _load()),
         ]
     return [((run_id, name), frame) for name, frame in tables]
@@ -262,7 +279,7 @@ def _load() -> pl.DataFrame:
     )
 
 
-def _metrics(runs: Sequence[dict[str, Any]]) -> pl.DataFrame:
+def _metrics(runs: Sequence[PlannedRun]) -> pl.DataFrame:
     rows = []
     for position, run in enumerate(runs):
         common = {"run_id": run["run_id"], "scenario": run["scenario"], "end_s": 30.0}
@@ -303,8 +320,10 @@ def _metrics(runs: Sequence[dict[str, Any]]) -> pl.DataFrame:
     return pl.DataFrame(rows)
 
 
-def _number(name: str, verdict: str, run_ids: Sequence[str], **given: Any) -> dict[str, Any]:
-    return {
+def _number(
+    name: str, verdict: NumberVerdict, run_ids: Sequence[str], **given: Any
+) -> ScoredNumber:
+    number: ScoredNumber = {
         "id": name,
         "where": "Table 1",
         "page": "45",
@@ -327,11 +346,11 @@ def _number(name: str, verdict: str, run_ids: Sequence[str], **given: Any) -> di
         "verdict": verdict,
         "reason": "",
         "run_ids": list(run_ids),
-        **given,
     }
+    return cast("ScoredNumber", {**number, **given})
 
 
-def _scorecard(runs: Sequence[dict[str, Any]]) -> dict[str, Any]:
+def _scorecard(runs: Sequence[PlannedRun]) -> Scorecard:
     ids = {run["label"]: run["run_id"] for run in runs}
     hs_40 = ids["HS-TCP, buffer 40 packets, 30 s"]
     numbers = [
@@ -347,6 +366,7 @@ def _scorecard(runs: Sequence[dict[str, Any]]) -> dict[str, Any]:
             lower=49.0,
             upper=50.5,
             measured=85.0,
+            distance=50.3,  # 35.2 over the 0.7 between 49.8 and 50.5
             deviation=35.2,
             deviation_pct=70.7,
             known_miss="a reason known before the run",
@@ -366,6 +386,7 @@ def _scorecard(runs: Sequence[dict[str, Any]]) -> dict[str, Any]:
             upper=14.1,
             unit="s",
             measured=14.57,
+            distance=5.7,  # 0.57 over 0.1
             deviation=0.57,
             deviation_pct=4.07,
         ),
@@ -388,11 +409,12 @@ def _scorecard(runs: Sequence[dict[str, Any]]) -> dict[str, Any]:
             select={"protocol": "HS", "rtt_ms": "20"},
         ),
     ]
-    claims = [
+    claims: list[ScoredClaim] = [
         {
             "id": "hs-beats-scalable",
             "where": "section 0.2",
             "page": "46",
+            "known_miss": "",
             "statement": "With 40 packets HS-TCP uses the link better than Scalable TCP.",
             "verdict": "holds",
             "explanation": "88.75 % is above 85 %.",
@@ -403,6 +425,7 @@ def _scorecard(runs: Sequence[dict[str, Any]]) -> dict[str, Any]:
             "id": "never",
             "where": "section 0.3",
             "page": "47",
+            "known_miss": "",
             "statement": "The last run shows something.",
             "verdict": "not_run",
             "explanation": "",
@@ -421,19 +444,21 @@ def _scorecard(runs: Sequence[dict[str, Any]]) -> dict[str, Any]:
     }
 
 
-def _info(run: dict[str, Any]) -> dict[str, Any]:
+def _info(run: PlannedRun) -> RunRecord:
     return {
-        "schema_version": 1,
+        "schema_version": 2,
         "run_id": run["run_id"],
+        "identity": {"argv": run["argv"], "tcl": "", "ns2": "", "streams": []},
+        "label": run["label"],
         "parameters": run["parameters"],
         "units": {"rtt_ms": "ms", "buffer_pkts": "packets"},
-        "script": {"path": f"tcl/{run['script']}", "sha256": "a" * 64},
+        "script": {"path": f"tcl/{run['script']}", "files": {f"tcl/{run['script']}": "a" * 64}},
         "argv": run["argv"],
         "ns2": {
             "build_id": BUILD_ID,
             "backend": "native",
             "binary_sha256": "b" * 64,
-            "info": {"compiler": "gcc 12", "patches": ["one"]},
+            "info": {"compiler": "gcc 12", "patches": [{"name": "one"}]},
         },
         "started": "2006-08-01T12:00:00+00:00",
         "wall_s": 7.21,

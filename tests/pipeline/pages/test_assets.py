@@ -2,9 +2,13 @@
 
 from __future__ import annotations
 
+from bdpbench.contracts.paths import study_dir
 from bdpbench.metrics import DEFINITIONS
 from bdpbench.pages.assets import read_captions
+from bdpbench.pages.matrices import Matrix
 from bdpbench.pages.series import CHARTED_TABLES
+from bdpbench.pages.study_page import StudyPage, load_page
+from bdpbench.studies.load import load_study, study_keys
 from bdpbench.studies.study import Parameters
 
 
@@ -14,8 +18,16 @@ def test_every_metric_has_a_name() -> None:
 
 
 def test_every_parameter_has_a_name() -> None:
-    # bdp_pkts is derived, the others come from study.yaml.
-    assert set(read_captions().parameters) == {*Parameters.model_fields, "bdp_pkts"}
+    # bdp_pkts is derived, the others come from study.yaml; those of single studies from page.yaml.
+    common = set(read_captions().parameters)
+    own = {name for key in study_keys() for name in _page(key).parameters}
+    assert not common & own
+    assert common | own >= {*Parameters.model_fields, "bdp_pkts"}
+
+
+def _page(key: str) -> StudyPage:
+    metrics = {definition.metric for definition in DEFINITIONS.values()}
+    return load_page(study_dir(key) / "page.yaml", load_study(key), metrics)
 
 
 def test_every_chart_has_its_words() -> None:
@@ -33,5 +45,7 @@ def test_the_metrics_that_charts_ask_for_are_known() -> None:
     captions = read_captions()
     metrics = {definition.metric for definition in DEFINITIONS.values()}
     swept = {metric for each in captions.protocol_sweeps.values() for metric in each}
-    assert swept | {captions.pairs["metric"], captions.pairs["points"]} <= metrics
+    pairs = Matrix.model_validate({"scenario": "any", **captions.pairs})
+    assert pairs.points is not None
+    assert swept | {pairs.metric, pairs.points.metric} <= metrics
     assert set(captions.protocol_sweeps) <= set(captions.parameters)

@@ -5,13 +5,25 @@ from __future__ import annotations
 import json
 from typing import Any
 
+import altair as alt
+import jsonschema
 import polars as pl
+import pytest
 
 from bdpbench.pages.assets import read_captions
-from bdpbench.pages.charts import Abscissa, sweep_chart, thresholds, time_charts
+from bdpbench.pages.matrix_charts import (
+    diverging_matrix,
+    interval_bars,
+    level_matrix,
+    protocol_bars,
+    rising_matrix,
+)
+from bdpbench.pages.scatter_charts import response_spec
+from bdpbench.pages.sweep_charts import Abscissa, sweep_spec
+from bdpbench.pages.time_charts import cdf_spec, thresholds, time_spec, time_specs
 
 
-def _run(**parameters: Any) -> dict[str, Any]:
+def _run(**parameters: Any) -> Any:
     return {"parameters": parameters}
 
 
@@ -19,20 +31,30 @@ def test_thresholds_are_those_that_all_runs_share() -> None:
     runs = [_run(bdp_pkts=7775.0, buffer_pkts=40), _run(bdp_pkts=7775.0, buffer_pkts=200)]
     captions = read_captions()
     # 0.9 · 7,775 = 6,997.5 packets (sharma2006, section 4.7.1).
-    assert thresholds("cwnd", runs, captions) == [
+    assert thresholds("cwnd", runs, 0.9, captions) == [
         {"v": 6997.5, "label": "90 % of the BDP, 6,997.5 packets"}
     ]
-    assert thresholds("queue", runs, captions) == []
-    assert thresholds("sequence", [_run(bottleneck_mbps=622)], captions) == []
-    assert thresholds("utilization", [_run(bottleneck_mbps=622)], captions) == [
+    assert thresholds("queue", runs, 0.9, captions) == []
+    assert thresholds("sequence", [_run(bottleneck_mbps=622)], 0.9, captions) == []
+    assert thresholds("utilization", [_run(bottleneck_mbps=622)], 0.9, captions) == [
         {"v": 622.0, "label": "capacity, 622 Mbit/s"},
         # 0.9 · 622 = 559.8
         {"v": 559.8, "label": "90 % of capacity, 559.8 Mbit/s"},
     ]
 
 
+def test_a_study_that_fills_no_path_has_no_line_for_it() -> None:
+    captions, runs = read_captions(), [_run(bottleneck_mbps=622, bdp_pkts=7775.0)]
+    assert thresholds("cwnd", runs, None, captions) == []
+    assert [each["v"] for each in thresholds("utilization", runs, None, captions)] == [622]
+    # 0.95 · 622 = 590.9
+    assert thresholds("utilization", runs, 0.95, captions)[1:] == [
+        {"v": 590.9, "label": "95 % of capacity, 590.9 Mbit/s"}
+    ]
+
+
 def test_axes_have_units_and_zoom_leaves_the_wheel_to_the_page() -> None:
-    charts = time_charts(read_captions())
+    charts = time_specs(read_captions())
     titles = {table: chart["layer"][0]["encoding"]["y"]["title"] for table, chart in charts.items()}
     assert titles == {
         "cwnd": "cwnd (packets)",
@@ -61,7 +83,7 @@ def _sweep(values: list[float], label: str = "") -> dict[str, Any]:
         }
     )
     abscissa = Abscissa("buffer (packets)", "buffer", label)
-    return sweep_chart(measured, published, {"HS": ("#0000ff", (1, 0))}, abscissa, "y")
+    return sweep_spec(measured, published, {"HS": ("#0000ff", (1, 0))}, abscissa, "y")
 
 
 def test_wide_sweeps_are_logarithmic_and_narrow_ones_linear() -> None:
@@ -84,3 +106,43 @@ def test_a_protocol_keeps_its_colour_and_dashes() -> None:
     encoding = _sweep([16.0, 168.0])["layer"][0]["encoding"]
     assert encoding["color"]["scale"] == {"domain": ["HS"], "range": ["#0000ff"]}
     assert encoding["strokeDash"]["scale"] == {"domain": ["HS"], "range": [[1, 0]]}
+
+
+_ROW = {"run_id": "a", "run": "run a"}
+_POINTS = pl.DataFrame({"x": [0.1], "y": [2.0], "series": "HS", **_ROW})
+_CELLS = pl.DataFrame({"row": ["A"], "column": ["B"], "value": [0.5], "text": "0.5", **_ROW})
+_BARS = pl.DataFrame({"protocol": ["A"], "value": [2.0], "text": "2", **_ROW})
+_MEANS = pl.DataFrame(
+    {"label": ["A"], "mean": [2.0], "lower": [1.0], "upper": [3.0], "runs": [3], "run_id": "a"}
+)
+_AXES = ((["A"], ["B"]), ("first", "second"))
+_STYLE = {"HS": ("#0000ff", (1, 0))}
+
+
+@pytest.mark.parametrize(
+    "spec",
+    [
+        time_spec("cwnd (packets)", steps=False),
+        time_spec("throughput (Mbit/s)", steps=True),
+        cdf_spec("queue (packets)", "share of time (%)"),
+        _sweep([16.0, 168.0]),
+        _sweep([40.0, 7776.0]),
+        _sweep([16.0, 168.0], "162:{x}"),
+        response_spec(_POINTS, _POINTS.drop("run_id", "run"), _STYLE, "losses", "cwnd"),
+        diverging_matrix(_CELLS, *_AXES, "asymmetry"),
+        rising_matrix(_CELLS, *_AXES, "utilization (%)", (0, 100)),
+        level_matrix(_CELLS.with_columns(words=pl.lit("fair")), *_AXES, "region", 5),
+        protocol_bars(_BARS, ["A"], {"A": "#0000ff"}, "points"),
+        interval_bars(_MEANS, ["A"], ["#0000ff"], "goodput (Mbit/s)"),
+    ],
+)
+def test_a_specification_is_vega_lite(spec: dict[str, Any]) -> None:
+    """As the schema says that comes with altair, which refuses what it does not know."""
+    alt.Chart.from_dict(spec, validate=True)
+
+
+def test_a_slip_in_a_specification_is_seen() -> None:
+    spec = _sweep([16.0, 168.0])
+    spec["layer"][0]["encoding"]["x"]["sclae"] = {}
+    with pytest.raises(jsonschema.ValidationError, match="sclae"):
+        alt.Chart.from_dict(spec, validate=True)

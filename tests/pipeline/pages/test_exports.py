@@ -15,13 +15,7 @@ ORIGIN = "ns-2.35 build 0123456789abcdef; bdpbench 9.9, commit abc."
 
 def _export(inputs: Any, *formats: str, **wanted: Any) -> dict[str, bytes]:
     files = export_files(
-        inputs.plan,
-        inputs.metrics,
-        inputs.scorecard,
-        inputs.definitions,
-        inputs.load_table,
-        inputs.run_info,
-        inputs.study,
+        inputs.frozen(),
         ExportRequest(formats, ORIGIN, **wanted),
     )
     return dict(files)

@@ -55,7 +55,7 @@ def test_every_chart_of_the_page_becomes_one_figure(
         *(chart for each in sections.experiments for chart in each.summaries),
         *(chart for each in sections.experiments for view in each.views for chart in view.charts),
         *(chart for page in sections.protocols for chart in page.charts),
-        *(chart for group in sections.pairs for chart in group.charts),
+        *(chart for group in sections.matrices for chart in group.charts),
     ]
     assert sorted(each.chart.chart_id for each in figures.values()) == sorted(
         chart.chart_id for chart in charts

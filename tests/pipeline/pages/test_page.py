@@ -5,6 +5,7 @@ from __future__ import annotations
 import itertools
 import json
 import re
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -12,6 +13,8 @@ import polars as pl
 import pytest
 
 from bdpbench.errors import BdpbenchError
+from bdpbench.metrics.queues import drops_per_sample, queue_shares
+from bdpbench.pages.study_page import ProtocolText, Statement, StudyPage
 
 HOSTILE = "<script>alert(1)</script><img src=x onerror=alert(2)>\"'&"
 
@@ -153,9 +156,16 @@ def test_sweep_shows_published_beside_measured(html: str) -> None:
 
 def test_hostile_text_stays_text(inputs: Any, tmp_path: Path, parse_page: Any) -> None:
     harmless = parse_page(inputs.build(tmp_path / "harmless.html"))
-    inputs.study["title"] = inputs.study["description"] = HOSTILE
-    inputs.study["notes"] = HOSTILE
-    inputs.study["citation"] = {**inputs.study["citation"], "url": "javascript:alert(3)"}
+    citation = inputs.study.citation.model_copy(update={"url": "javascript:alert(3)"})
+    said = {"HS": ProtocolText(said=[Statement(where=HOSTILE, text=HOSTILE)])}
+    inputs.study = replace(
+        inputs.study,
+        title=HOSTILE,
+        description=HOSTILE,
+        notes=HOSTILE,
+        citation=citation,
+        page=StudyPage(protocols=said),
+    )
     for key in ("title", "description", "section"):
         inputs.plan["scenarios"]["buffer_size"][key] = HOSTILE
     inputs.plan["protocols"] = {
@@ -184,7 +194,7 @@ def test_partial_results_make_a_page(inputs: Any, tmp_path: Path, parse_page: An
     inputs.scorecard["numbers"] = inputs.scorecard["claims"] = []
     for key in ("totals", "claim_totals"):
         inputs.scorecard[key] = dict.fromkeys(inputs.scorecard[key], 0)
-    inputs.study.update(citation=None, notes="", description="")
+    inputs.study = replace(inputs.study, citation=None, notes="", description="")
     page = parse_page(inputs.build(tmp_path / "report.html"))
     assert "The study lists no published numbers." in page.text
     assert "0 of 12 planned" in page.text
@@ -240,12 +250,15 @@ def test_large_studies_stay_small(inputs: Any, tmp_path: Path) -> None:
     time = [i / 10 for i in range(5_001)]
     flows = pl.DataFrame({"flow": [0, 1]})
     noise = pl.DataFrame({"time_s": time, "value": [i * 7919 % 9000 for i in range(5_001)]})
+    queue = noise.rename({"value": "pkts"}).with_columns(
+        link=pl.lit("bottleneck"), drops=3 * pl.col("time_s").rank("ordinal").cast(pl.Int64)
+    )
     tables = {
         "cwnd": flows.join(noise.rename({"value": "cwnd_pkts"}), how="cross"),
         "throughput": flows.join(noise.rename({"value": "mbps"}), how="cross").gather_every(10),
-        "queue": noise.rename({"value": "pkts"}).with_columns(
-            link=pl.lit("bottleneck"), drops=3 * pl.col("time_s").rank("ordinal").cast(pl.Int64)
-        ),
+        "queue": queue,
+        "queue_share": queue_shares(queue),
+        "drops": drops_per_sample(queue),
         "utilization": noise.rename({"value": "mbps"}).with_columns(link=pl.lit("bottleneck")),
     }
     template = inputs.plan["runs"][8]

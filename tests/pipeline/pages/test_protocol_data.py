@@ -9,14 +9,18 @@ from xml.etree import ElementTree
 
 import pytest
 
-from bdpbench.contracts.paths import repository_root
+from bdpbench.contracts.paths import repository_root, study_dir
 from bdpbench.errors import BdpbenchError
+from bdpbench.metrics import DEFINITIONS
 from bdpbench.pages.assets import assets_dir
 from bdpbench.pages.protocol_data import Equation, data_of, read_protocols
+from bdpbench.pages.study_page import load_page
 from bdpbench.studies.load import load_study, study_keys
+from bdpbench.studies.study import Protocol
 
 NS2 = repository_root() / "ns2"
 KNOWN = read_protocols()
+METRICS = {definition.metric for definition in DEFINITIONS.values()}
 EQUATIONS = [
     pytest.param(each, id=f"{data.name}: {each.when}") for data in KNOWN for each in data.equations
 ]
@@ -72,24 +76,26 @@ def test_defaults_are_those_of_the_patches() -> None:
 @pytest.mark.parametrize("key", study_keys())
 def test_every_protocol_of_a_study_has_a_page(key: str) -> None:
     study = load_study(key)
-    found = {name: data_of(each.model_dump(), KNOWN) for name, each in study.protocols.items()}
+    found = {name: data_of(each, KNOWN) for name, each in study.protocols.items()}
     assert None not in found.values()
-    for data in found.values():
-        assert data is not None
-        assert data.said[key]
+    page = load_page(study_dir(key) / "page.yaml", study, METRICS)
+    assert all(page.of(name).said for name in study.protocols)
 
 
 def test_the_protocols_of_sharma2006_have_a_page_each() -> None:
     study = load_study("sharma2006")
-    found = [data_of(each.model_dump(), KNOWN) for each in study.protocols.values()]
+    found = [data_of(each, KNOWN) for each in study.protocols.values()]
     assert len({data.name for data in found if data is not None}) == len(found)
 
 
-@pytest.mark.parametrize("data", KNOWN, ids=lambda data: str(data.name))
-def test_run_parameters_that_set_a_variable_exist(data: object) -> None:
-    from bdpbench.studies.study import Parameters
-
-    assert {each.set_by for each in data.parameters} <= {"", *Parameters.model_fields}  # type: ignore[attr-defined]
+@pytest.mark.parametrize("key", study_keys())
+def test_what_parameters_of_runs_set_are_variables_of_the_protocol(key: str) -> None:
+    study = load_study(key)
+    page = load_page(study_dir(key) / "page.yaml", study, METRICS)
+    for name, text in page.protocols.items():
+        data = data_of(study.protocols[name], KNOWN)
+        assert data is not None
+        assert set(text.set_by) <= {parameter.variable for parameter in data.parameters}
 
 
 # Words that the text needs and MathML draws, and the other way round.
@@ -115,11 +121,13 @@ def test_mathml_and_text_say_the_same(equation: Equation) -> None:
 
 
 def test_another_protocol_under_a_known_option_is_not_taken_for_it() -> None:
-    linux = {"agent": "TCP/Linux", "linux": "cubic", "settings": {}}
-    assert data_of(linux, KNOWN) is None
-    assert data_of({"agent": "TCP/Fack", "linux": None, "settings": {}}, KNOWN) is None
-    other = {"agent": "TCP/Sack1", "linux": None, "settings": {"windowOption_": 6}}
-    assert data_of(other, KNOWN) is None
+    for other in (
+        {"agent": "TCP/Linux", "linux": "cubic"},
+        {"agent": "TCP/Fack"},
+        {"agent": "TCP/Sack1", "settings": {"windowOption_": 6}},
+    ):
+        protocol = Protocol.model_validate({"label": "X", "colour": "#123456", **other})
+        assert data_of(protocol, KNOWN) is None
 
 
 def _broken(tmp_path: Path, old: str, new: str) -> Path:

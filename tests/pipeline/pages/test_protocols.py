@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import re
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -86,7 +87,13 @@ def test_a_protocol_without_runs_says_so_and_draws_nothing(inputs: Any, tmp_path
 
 
 def test_a_study_s_other_protocols_have_no_page(inputs: Any, tmp_path: Path) -> None:
-    inputs.study["protocols"] = {"HS": {"agent": "TCP/Fack", "linux": None, "settings": {}}}
+    other = inputs.study.protocols["HS"].model_copy(update={"agent": "TCP/Fack"})
+    inputs.study = replace(inputs.study, protocols={"HS": other})
     html = inputs.build(tmp_path / "report.html")
     assert 'id="protocols"' not in html
     assert 'href="#protocols"' not in html
+
+
+def test_what_the_study_says_stands_on_the_page_of_its_protocol(html: str) -> None:
+    assert "It is quick." in _section(html, "HS")
+    assert "What the study says" not in _section(html, "Scalable")

@@ -21,7 +21,7 @@ def _row(inputs: Any, run: dict[str, Any], metric: str, value: float) -> dict[st
 
 
 def _data(spec: dict[str, Any], layer: int) -> list[dict[str, Any]]:
-    """Rows of a layer; altair keeps equal data once, under a name."""
+    """Rows of a layer; equal data are there once, under a name."""
     data = spec["layer"][layer].get("data") or spec["data"]
     rows: list[dict[str, Any]] = spec["datasets"][data["name"]]
     return rows

@@ -2,20 +2,23 @@
 
 from __future__ import annotations
 
-import itertools
 from typing import Any
 
 import polars as pl
 import pytest
 
-from bdpbench.pages.series import bins_for, drop_marks, packed_shares, run_series
+from bdpbench.pages.series import bins_for, drop_marks, run_series, thinned_shares
 
 
 def _load(run_id: str, table: str) -> pl.LazyFrame | None:
     assert run_id == "a"
+    link = {"link": ["bottleneck"] * 2}
     if table == "queue":
-        rows = {"time_s": [0.0, 0.01], "link": ["bottleneck"] * 2, "pkts": [0, 12]}
-        return pl.LazyFrame({**rows, "drops": [0, 0]})
+        return pl.LazyFrame({**link, "time_s": [0.0, 0.01], "pkts": [0, 12]})
+    if table == "queue_share":
+        return pl.LazyFrame({**link, "pkts": [0.0, 12.0], "share_pct": [50.0, 100.0]})
+    if table == "drops":
+        return pl.LazyFrame({**link, "time_s": [0.0, 0.01], "packets": [0, 0]})
     if table == "cwnd":
         return pl.LazyFrame(
             {"time_s": [0.0, 1.23456, 0.5], "flow": [0, 0, 1], "cwnd_pkts": [1.0, 1234.5678, 2.5]}
@@ -49,24 +52,22 @@ def test_the_more_runs_the_coarser() -> None:
 
 
 def test_drops_are_marked_when_they_happen_and_counted_by_bin() -> None:
-    queue = pl.DataFrame({"time_s": [0.0, 1.0, 2.0, 3.0, 4.0], "drops": [0, 2, 2, 3, 7]})
-    assert drop_marks(queue, 100).rows() == [(1.0, 2), (3.0, 1), (4.0, 4)]
+    drops = pl.DataFrame({"time_s": [0.0, 1.0, 2.0, 3.0, 4.0], "packets": [0, 2, 0, 1, 4]})
+    assert drop_marks(drops, 100).rows() == [(1.0, 2), (3.0, 1), (4.0, 4)]
     # Two bins of 2 s: 2 packets from 1 s on; then 1 + 4, from 3 s on, the last at the end itself.
-    assert sum(count for _, count in drop_marks(queue, 2).rows()) == 7
-    assert drop_marks(queue, 1).rows()[0] == (1.0, 3)
-    # Those of the first sample are its own.
-    assert drop_marks(queue.with_columns(drops=pl.col("drops") + 5), 100).rows()[0] == (0.0, 5)
+    assert sum(count for _, count in drop_marks(drops, 2).rows()) == 7
+    assert drop_marks(drops, 1).rows()[0] == (1.0, 3)
 
 
-def test_a_distribution_is_that_of_the_samples(unpack: Any) -> None:
-    values, shares = unpack(packed_shares(pl.Series([3, 0, 0, 1])))
-    assert values == [0, 0, 1, 3]
-    assert shares == [0, 50, 75, 100]
+def test_a_distribution_begins_at_nothing() -> None:
+    shares = pl.DataFrame({"pkts": [0.0, 1.0, 3.0], "share_pct": [50.0, 75.0, 100.0]})
+    assert thinned_shares(shares).rows() == [(0, 0), (0, 50), (1, 75), (3, 100)]
 
 
-def test_a_distribution_of_many_values_keeps_each_percent_and_the_last(unpack: Any) -> None:
-    values, shares = unpack(packed_shares(pl.Series(range(10_000))))
-    assert len(values) <= 102
-    assert (values[-1], shares[-1]) == (9_999, 100)
-    steps = [after - before for before, after in itertools.pairwise(shares)]
-    assert max(steps) == pytest.approx(1, abs=0.02)
+def test_a_distribution_of_many_values_keeps_each_percent_and_the_last() -> None:
+    values = [float(each) for each in range(10_000)]
+    shares = pl.DataFrame({"pkts": values, "share_pct": [(each + 1) / 100 for each in values]})
+    kept = thinned_shares(shares)
+    assert kept.height <= 102
+    assert kept.rows()[-1] == (9_999, 100)
+    assert kept["share_pct"].diff().max() == pytest.approx(1, abs=0.02)

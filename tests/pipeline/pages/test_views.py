@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 from bdpbench.pages.sweeps import dash_of, find_sweep
-from bdpbench.pages.views import plan_views, traces
+from bdpbench.pages.views import curves, plan_views
 
 PROTOCOLS = {
     "HS": {"label": "HS-TCP", "colour": "#0000ff"},
@@ -81,17 +81,17 @@ def test_pairs_of_protocols_are_shown_one_by_one() -> None:
     assert [ids for _, ids in _views(runs)] == [[run["run_id"]] for run in runs]
 
 
-def _traces(runs: list[dict[str, Any]], table: str, subjects: list[str]) -> list[Any]:
+def _curves(runs: list[dict[str, Any]], table: str, subjects: list[str]) -> list[Any]:
     sweep = find_sweep(runs)
     view = plan_views(runs, sweep, PROTOCOLS, NAMES)[0]
     points = {subject: {"t": [0.0], "v": [0.0]} for subject in subjects}
     series = {run["run_id"]: {table: points} for run in runs}
-    return traces(view, table, series, PROTOCOLS, sweep, NAMES)
+    return curves(view, table, series, PROTOCOLS, sweep, NAMES)
 
 
 def test_flows_of_a_pair_have_the_colour_of_their_protocol() -> None:
     runs = [_run("a", protocol_1="HS", protocol_2="Scalable")]
-    lines = _traces(runs, "cwnd", ["flow:0", "flow:1"])
+    lines = _curves(runs, "cwnd", ["flow:0", "flow:1"])
     assert [(line.label, line.colour) for line in lines] == [
         ("HS-TCP, flow 1", "#0000ff"),
         ("Scalable TCP, flow 2", "#ff0000"),
@@ -99,25 +99,25 @@ def test_flows_of_a_pair_have_the_colour_of_their_protocol() -> None:
 
 
 def test_flows_of_one_protocol_differ_by_their_dash() -> None:
-    lines = _traces([_run("a", protocol_1="HS", protocol_2="HS")], "cwnd", ["flow:0", "flow:1"])
+    lines = _curves([_run("a", protocol_1="HS", protocol_2="HS")], "cwnd", ["flow:0", "flow:1"])
     assert {line.colour for line in lines} == {"#0000ff"}
     assert len({line.dash for line in lines}) == 2
 
 
 def test_the_link_of_a_pair_belongs_to_neither_protocol() -> None:
-    lines = _traces([_run("a", protocol_1="HS", protocol_2="Scalable")], "queue", ["link:x"])
+    lines = _curves([_run("a", protocol_1="HS", protocol_2="Scalable")], "queue", ["link:x"])
     assert lines[0].label == "HS-TCP and Scalable TCP"
     assert lines[0].colour not in ("#0000ff", "#ff0000")
 
 
 def test_repetitions_are_told_apart_by_their_run() -> None:
-    runs = [_run("a", protocol="HS", run=1), _run("b", protocol="HS", run=2)]
-    labels = [line.label for line in _traces(runs, "cwnd", ["flow:0"])]
+    runs = [_run("a", protocol="HS", substream=1), _run("b", protocol="HS", substream=2)]
+    labels = [line.label for line in _curves(runs, "cwnd", ["flow:0"])]
     assert labels == ["run a, flow 1", "run b, flow 1"]
 
 
 def test_runs_that_name_no_protocol_are_drawn_all_the_same() -> None:
-    lines = _traces([_run("a", flows=2)], "cwnd", ["flow:0", "flow:1"])
+    lines = _curves([_run("a", flows=2)], "cwnd", ["flow:0", "flow:1"])
     assert [line.label for line in lines] == ["run a, flow 1", "run a, flow 2"]
     assert len({line.colour for line in lines}) == 2
 
@@ -126,7 +126,7 @@ def test_a_protocol_has_its_dashes_in_charts_over_time_too() -> None:
     runs = [_run("a", protocol="HS"), _run("b", protocol="Scalable")]
     series = {run["run_id"]: {"cwnd": {"flow:0": {}}} for run in runs}
     (view,) = plan_views(runs, find_sweep(runs), PROTOCOLS, NAMES)
-    lines = traces(view, "cwnd", series, PROTOCOLS, find_sweep(runs), NAMES)
+    lines = curves(view, "cwnd", series, PROTOCOLS, find_sweep(runs), NAMES)
     assert [line.dash for line in lines] == [
         dash_of("HS", PROTOCOLS),
         dash_of("Scalable", PROTOCOLS),
@@ -138,7 +138,7 @@ def test_flows_of_one_protocol_in_a_run_differ_in_their_dashes() -> None:
     run = _run("a", protocol_1="Scalable", protocol_2="Scalable")
     series = {"a": {"cwnd": {"flow:0": {}, "flow:1": {}}}}
     (view,) = plan_views([run], find_sweep([run]), PROTOCOLS, NAMES)
-    first, second = traces(view, "cwnd", series, PROTOCOLS, find_sweep([run]), NAMES)
+    first, second = curves(view, "cwnd", series, PROTOCOLS, find_sweep([run]), NAMES)
     assert first.dash == dash_of("Scalable", PROTOCOLS)
     assert second.dash not in {dash_of(key, PROTOCOLS) for key in PROTOCOLS}
     assert first.colour == second.colour

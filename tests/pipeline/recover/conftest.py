@@ -9,8 +9,17 @@ from pathlib import Path
 import pytest
 
 from bdpbench.contracts.paths import tcl_dir
-from bdpbench.recover import Recovered, Vocabulary, procedures, repair_appendix
-from bdpbench.recover.appendices import Appendix, Line
+from bdpbench.recover import (
+    Line,
+    Originals,
+    PrintedScript,
+    Recovered,
+    Vocabulary,
+    load_originals,
+    procedures,
+    repair_script,
+)
+from bdpbench.studies.load import find_study
 
 # A whole script: what a rule's example stands between.
 BEGIN = ["# Two nodes", "set ns [new Simulator]"]
@@ -21,19 +30,25 @@ Repair = Callable[..., Recovered]
 
 
 @pytest.fixture(scope="session")
+def originals() -> Originals:
+    """The eight scripts of a thesis that has Appendices A to H."""
+    return load_originals(find_study("sharma2006") / "originals.yaml")
+
+
+@pytest.fixture(scope="session")
 def utils_commands() -> frozenset[str]:
     return frozenset(procedures((tcl_dir() / "lib" / "utils.tcl").read_text()))
 
 
 @pytest.fixture
-def repair(utils_commands: frozenset[str]) -> Repair:
+def repair(originals: Originals, utils_commands: frozenset[str]) -> Repair:
     """Repair a script whose lines stand between BEGIN and END; line 3 is the first of them."""
 
     def run(*lines: str, vocabulary: Vocabulary | None = None) -> Recovered:
         texts = [*BEGIN, *lines, *END]
         numbered = tuple(Line(number, text) for number, text in enumerate(texts, start=1))
-        appendix = Appendix("C", numbered)
-        return repair_appendix(appendix, utils_commands, vocabulary or Vocabulary())
+        script = PrintedScript("C", "Appendix C", numbered, "thesis")
+        return repair_script(script, originals, utils_commands, vocabulary or Vocabulary())
 
     return run
 

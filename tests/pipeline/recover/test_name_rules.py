@@ -9,17 +9,17 @@ import pytest
 
 from bdpbench.contracts.paths import tcl_dir
 from bdpbench.errors import BdpbenchError
-from bdpbench.recover import Recovered, Vocabulary
-from bdpbench.recover.appendices import Appendix, Line
-from bdpbench.recover.name_rules import UTILS_VARIABLES
+from bdpbench.recover import Line, PrintedScript, Recovered, Vocabulary, load_originals
+from bdpbench.studies.load import find_study
 
 Repair = Callable[..., Recovered]
 Body = Callable[[Recovered], list[str]]
 
+ORIGINALS = load_originals(find_study("sharma2006") / "originals.yaml")
 # What utils.tcl takes from a script that sources it.
 UTILS = [
     "source utils.tcl",
-    *(f"set {name} 0" for name in sorted(UTILS_VARIABLES - {"ns", "frep"})),
+    *(f"set {name} 0" for name in sorted(ORIGINALS.helper_variables - {"ns", "frep"})),
 ]
 
 
@@ -158,12 +158,14 @@ def test_utils_needs_what_the_rule_says() -> None:
     declared = set(re.findall(r"\w+", " ".join(re.findall(r"^\s*global (.*)$", text, re.M))))
     by_flow = set(re.findall(r"of_flow (\w+) \$fid", text))
     closed = set(re.findall(r"foreach name \{([\w ]+)\} \{\n\s+if \{\[array", text)[0].split())
-    assert declared | by_flow | closed == UTILS_VARIABLES
+    assert declared | by_flow | closed == ORIGINALS.helper_variables
 
 
 # Four scripts of one hand, of which three set window_ and call queue-limit.
 HAND = [
-    Appendix(letter, tuple(Line(1 + i, text) for i, text in enumerate(lines)))
+    PrintedScript(
+        letter, letter, tuple(Line(1 + i, text) for i, text in enumerate(lines)), "thesis"
+    )
     for letter, lines in {
         "A": ["Agent/TCP set window_ 3", "$ns queue-limit 1 2 3"],
         "B": ["Agent/TCP set window_ 3", "$ns queue-limit 1 2 3"],

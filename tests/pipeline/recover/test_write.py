@@ -6,7 +6,6 @@ import json
 import os
 from collections.abc import Callable
 from pathlib import Path
-from typing import Any
 
 import pytest
 
@@ -14,25 +13,28 @@ from bdpbench.contracts.files import sha256_of
 from bdpbench.errors import BdpbenchError
 from bdpbench.recover import (
     RULES,
+    Originals,
     Vocabulary,
-    find_appendices,
-    read_thesis,
+    find_scripts,
+    read_document,
     record_of,
-    repair_appendix,
+    repair_script,
     write_recovery,
 )
+from bdpbench.recover.write import RecoveryRecord
 
 Text = Callable[..., str]
 DAMAGED = ["# Two nodes", "set ns [new Simulator]", "puts [list 1", "2]", "$ns run"]
 
 
 @pytest.fixture
-def record(tmp_path: Path, thesis_text: Text) -> dict[str, Any]:
+def record(tmp_path: Path, thesis_text: Text, originals: Originals) -> RecoveryRecord:
     path = tmp_path / "thesis.txt"
     path.write_text(thesis_text(B=DAMAGED))
-    thesis = read_thesis(path)
+    thesis = read_document(path, "thesis")
     recovered = [
-        repair_appendix(each, frozenset(), Vocabulary()) for each in find_appendices(thesis)
+        repair_script(each, originals, frozenset(), Vocabulary())
+        for each in find_scripts(thesis, originals)
     ]
     return record_of(thesis, recovered, "tclsh")
 
@@ -41,31 +43,31 @@ def _state(folder: Path) -> dict[str, bytes]:
     return {path.name: path.read_bytes() for path in folder.iterdir()}
 
 
-def test_the_record_has_every_rule_and_repair(tmp_path: Path, record: dict[str, Any]) -> None:
+def test_the_record_has_every_rule_and_repair(tmp_path: Path, record: RecoveryRecord) -> None:
     write_recovery(tmp_path / "out", {"a.tcl": "puts 1\n"}, record)
     written = json.loads((tmp_path / "out" / "repairs.json").read_text())
     assert [rule["rule"] for rule in written["rules"]] == [rule.rule_id for rule in RULES]
     assert written["files"]["a.tcl"] == sha256_of(tmp_path / "out" / "a.tcl")
-    assert written["thesis"]["sha256"] == sha256_of(tmp_path / "thesis.txt")
-    appendix = written["appendices"][1]
-    assert (appendix["appendix"], appendix["script"]) == ("B", "standard_tcp_high_bdp.tcl")
-    assert appendix["count"] == {"page-furniture": 1, "wrapped-command": 1}
-    repair = appendix["repairs"][0]
+    assert written["document"]["sha256"] == sha256_of(tmp_path / "thesis.txt")
+    script = written["scripts"][1]
+    assert (script["heading"], script["script"]) == ("Appendix B", "standard_tcp_high_bdp.tcl")
+    assert script["count"] == {"page-furniture": 1, "wrapped-command": 1}
+    repair = script["repairs"][0]
     assert repair["before"] == "puts [list 1\n2]"
     assert repair["after"] == "puts [list 1 2]"
     thesis_lines = (tmp_path / "thesis.txt").read_text().splitlines()
     assert thesis_lines[repair["line"] - 1] == "puts [list 1"
 
 
-def test_the_readable_form_has_them_too(tmp_path: Path, record: dict[str, Any]) -> None:
+def test_the_readable_form_has_them_too(tmp_path: Path, record: RecoveryRecord) -> None:
     write_recovery(tmp_path / "out", {}, record)
     text = (tmp_path / "out" / "REPAIRS.md").read_text()
-    line = record["appendices"][1]["repairs"][0]["line"]
+    line = record["scripts"][1]["repairs"][0]["line"]
     assert "## Appendix B: `standard_tcp_high_bdp.tcl`" in text
     assert f"- line {line}, *wrapped-command*: `` puts [list 1 `` ⏎ `` 2] `` → " in text
 
 
-def test_an_earlier_recovery_is_replaced(tmp_path: Path, record: dict[str, Any]) -> None:
+def test_an_earlier_recovery_is_replaced(tmp_path: Path, record: RecoveryRecord) -> None:
     write_recovery(tmp_path / "out", {"a.tcl": "puts 1\n", "b.tcl": "puts 2\n"}, record)
     write_recovery(tmp_path / "out", {"a.tcl": "puts 3\n"}, record)
     assert set(_state(tmp_path / "out")) == {"a.tcl", "repairs.json", "REPAIRS.md"}
@@ -73,7 +75,7 @@ def test_an_earlier_recovery_is_replaced(tmp_path: Path, record: dict[str, Any])
     assert sorted(path.name for path in tmp_path.iterdir()) == ["out", "thesis.txt"]
 
 
-def test_an_empty_folder_is_filled(tmp_path: Path, record: dict[str, Any]) -> None:
+def test_an_empty_folder_is_filled(tmp_path: Path, record: RecoveryRecord) -> None:
     (tmp_path / "out").mkdir()
     write_recovery(tmp_path / "out", {}, record)
     assert set(_state(tmp_path / "out")) == {"repairs.json", "REPAIRS.md"}
@@ -81,7 +83,7 @@ def test_an_empty_folder_is_filled(tmp_path: Path, record: dict[str, Any]) -> No
 
 @pytest.mark.parametrize("change", ["a further file", "an edited script", "an edited record"])
 def test_what_somebody_else_wrote_is_not_lost(
-    tmp_path: Path, record: dict[str, Any], change: str
+    tmp_path: Path, record: RecoveryRecord, change: str
 ) -> None:
     folder = tmp_path / "out"
     write_recovery(folder, {"a.tcl": "puts 1\n"}, record)
@@ -97,13 +99,13 @@ def test_what_somebody_else_wrote_is_not_lost(
     assert _state(folder) == before
 
 
-def test_a_folder_that_holds_a_folder_is_left_alone(tmp_path: Path, record: dict[str, Any]) -> None:
+def test_a_folder_that_holds_a_folder_is_left_alone(tmp_path: Path, record: RecoveryRecord) -> None:
     (tmp_path / "out" / "inner").mkdir(parents=True)
     with pytest.raises(BdpbenchError, match="holds inner, which would be lost"):
         write_recovery(tmp_path / "out", {}, record)
 
 
-def test_a_file_in_the_place_of_the_folder_is_told(tmp_path: Path, record: dict[str, Any]) -> None:
+def test_a_file_in_the_place_of_the_folder_is_told(tmp_path: Path, record: RecoveryRecord) -> None:
     (tmp_path / "out").write_text("precious")
     with pytest.raises(BdpbenchError, match="is a file, expected a folder"):
         write_recovery(tmp_path / "out", {}, record)
@@ -113,13 +115,13 @@ def test_a_file_in_the_place_of_the_folder_is_told(tmp_path: Path, record: dict[
 
 
 @pytest.mark.skipif(os.geteuid() == 0, reason="root writes everywhere")
-def test_a_folder_without_write_permission_is_told(tmp_path: Path, record: dict[str, Any]) -> None:
+def test_a_folder_without_write_permission_is_told(tmp_path: Path, record: RecoveryRecord) -> None:
     (tmp_path / "shut").mkdir(mode=0o500)
     with pytest.raises(BdpbenchError, match="cannot be written: Permission denied"):
         write_recovery(tmp_path / "shut" / "out", {}, record)
 
 
-def test_a_failed_writing_leaves_nothing(tmp_path: Path, record: dict[str, Any]) -> None:
+def test_a_failed_writing_leaves_nothing(tmp_path: Path, record: RecoveryRecord) -> None:
     # A name that no file system takes.
     with pytest.raises(BdpbenchError, match="cannot be written: File name too long"):
         write_recovery(tmp_path / "out", {"x" * 300: ""}, record)

@@ -1,30 +1,61 @@
 from __future__ import annotations
 
-from typing import Any
-
 import polars as pl
 import pytest
+
+from bdpbench.contracts.plan import Output, Plan, PlannedRun, Scalar, ScenarioText
 
 UNITS = {"time_to_90pct_cwnd": "s", "utilization": "%", "asymmetry": "1"}
 
 
-def _run(run_id: str, **parameters: Any) -> dict[str, Any]:
-    return {"run_id": run_id, "scenario": "one", "label": run_id, "parameters": parameters}
+def make_run(run_id: str, *outputs: Output, **parameters: Scalar) -> PlannedRun:
+    """A run of scenario ``one``; its label is its id."""
+    return {
+        "run_id": run_id,
+        "scenario": "one",
+        "label": run_id,
+        "script": "dumbbell.tcl",
+        "argv": [],
+        "parameters": parameters,
+        "outputs": list(outputs),
+        "protocols": [str(parameters["protocol"])],
+        "estimated_cpu_s": 1.0,
+        "scripts": None,
+    }
+
+
+def _scenario() -> ScenarioText:
+    return {
+        "title": "",
+        "section": "",
+        "figures": [],
+        "description": "",
+        "summary": [],
+        "script": "dumbbell.tcl",
+        "longest_s": 0,
+    }
 
 
 @pytest.fixture
-def plan() -> dict[str, Any]:
+def plan() -> Plan:
     """Three runs of one scenario that differ in buffer, and one of another protocol."""
     return {
+        "schema_version": 2,
         "study": "mine",
+        "folder": "",
+        "title": "",
         "tier": "quick",
-        "scenarios": {"one": {}, "empty": {}},
+        "ns2_build_id": "",
+        "protocols": {},
+        "scenarios": {"one": _scenario(), "empty": _scenario()},
         "runs": [
-            _run("a", protocol="HS", buffer_pkts=40),
-            _run("b", protocol="HS", buffer_pkts=200.0),
-            _run("c", protocol="HS", buffer_pkts=500),
-            _run("d", protocol="Reno", buffer_pkts=40),
+            make_run("a", protocol="HS", buffer_pkts=40),
+            make_run("b", protocol="HS", buffer_pkts=200.0),
+            make_run("c", protocol="HS", buffer_pkts=500),
+            make_run("d", protocol="Reno", buffer_pkts=40),
         ],
+        "batches": {},
+        "evaluation_sha256": "",
     }
 
 

@@ -3,13 +3,13 @@
 from __future__ import annotations
 
 from pathlib import Path
-from typing import Any
 
 import polars as pl
 import pytest
 
+from bdpbench.contracts.plan import Plan
 from bdpbench.errors import BdpbenchError
-from bdpbench.score import load_claims, score
+from bdpbench.score import Claim, load_claims, score
 
 METRICS = {"time_to_90pct_cwnd", "utilization", "asymmetry"}
 HEAD = "- id: c\n  where: Section 1\n  statement: It is so.\n"
@@ -24,7 +24,7 @@ HS_TIME = "{scenario: one, select: {buffer_pkts: 40, protocol: HS}, metric: time
 GONE = "{scenario: empty, metric: utilization}"
 
 
-def _load(tmp_path: Path, body: str) -> list[Any]:
+def _load(tmp_path: Path, body: str) -> list[Claim]:
     path = tmp_path / "claims.yaml"
     path.write_text(HEAD + body)
     return load_claims(path, METRICS)
@@ -101,7 +101,7 @@ def _load(tmp_path: Path, body: str) -> list[Any]:
     ],
 )
 def test_a_claim_is_decided_by_the_runs(
-    tmp_path: Path, plan: dict[str, Any], metrics: pl.DataFrame, body: str, verdict: str
+    tmp_path: Path, plan: Plan, metrics: pl.DataFrame, body: str, verdict: str
 ) -> None:
     card = score(plan, metrics, [], _load(tmp_path, body))
     (claim,) = card["claims"]
@@ -117,6 +117,7 @@ def test_a_claim_is_decided_by_the_runs(
         (f"{ORDERED}[[{HS40}], []]\n  order: ascending\n", "groups"),
         (f"  kind: spread\n  items: [{HS40}]\n  op: <\n  limit: 45\n", "items"),
         (f"  kind: within\n  value: {HS40}\n  lower: 1\n  uper: 2\n", "uper: unknown key"),
+        (f"  kind: within\n  value: {HS40}\n  lower: 2\n  upper: 1\n", "no value is within"),
         ("  kind: never_reaches\n  value: {scenario: one, metric: utilisation}\n", "'utilization'"),
     ],
 )
@@ -131,7 +132,7 @@ def test_a_slip_names_the_file(tmp_path: Path, body: str, said: str) -> None:
     [("buffer_pkt", "did you mean 'buffer_pkts'"), ("protocol", "'protocol' is no number")],
 )
 def test_a_sweep_along_no_number_is_refused(
-    tmp_path: Path, plan: dict[str, Any], metrics: pl.DataFrame, along: str, said: str
+    tmp_path: Path, plan: Plan, metrics: pl.DataFrame, along: str, said: str
 ) -> None:
     body = (
         "  kind: monotone\n  scenario: one\n  select: {protocol: HS}\n  metric: utilization\n"

@@ -1,34 +1,69 @@
-"""Which rows a number or a claim finds."""
+"""Which runs and rows a number or a claim finds."""
 
 from __future__ import annotations
-
-from typing import Any
 
 import polars as pl
 import pytest
 
+from bdpbench.contracts.plan import Plan, Scalar
+from bdpbench.errors import BdpbenchError
+from bdpbench.score.claims import Selector
 from bdpbench.score.lookup import Lookup
 
-LATE = ("one", {"protocol": "Reno"}, "time_to_90pct_cwnd", None, "here")
+LATE = Selector(scenario="one", select={"protocol": "Reno"}, metric="time_to_90pct_cwnd")
 
 
 @pytest.mark.parametrize(("longest_s", "found"), [(500, 0), (50, 1)])
 def test_never_is_no_finding_of_a_run_cut_short(
-    plan: dict[str, Any], metrics: pl.DataFrame, longest_s: int, found: int
+    plan: Plan, metrics: pl.DataFrame, longest_s: int, found: int
 ) -> None:
     # The run ended at 50 s without having got there.
     plan["scenarios"]["one"]["longest_s"] = longest_s
     for run in plan["runs"]:
         run["parameters"]["duration_s"] = 50
-    assert len(Lookup(plan, metrics).all(*LATE)) == found
+    assert len(Lookup(plan, metrics).all(LATE, "here")) == found
 
 
-def test_a_value_counts_however_long_the_run_was(
-    plan: dict[str, Any], metrics: pl.DataFrame
-) -> None:
+def test_a_value_counts_however_long_the_run_was(plan: Plan, metrics: pl.DataFrame) -> None:
     plan["scenarios"]["one"]["longest_s"] = 500
     for run in plan["runs"]:
         run["parameters"]["duration_s"] = 50
-    row = Lookup(plan, metrics).one("one", {"protocol": "Reno"}, "utilization", None, "here")
+    asked = Selector(scenario="one", select={"protocol": "Reno"}, metric="utilization")
+    row = Lookup(plan, metrics).one(asked, "here")
     assert row is not None
     assert row.value == 50.0
+
+
+@pytest.mark.parametrize(
+    ("select", "found"),
+    [
+        ({}, ["a", "b", "c", "d"]),
+        ({"protocol": "HS"}, ["a", "b", "c"]),
+        ({"buffer_pkts": 40}, ["a", "d"]),
+        ({"buffer_pkts": "40.0"}, ["a", "d"]),
+        ({"buffer_pkts": "200"}, ["b"]),  # 200.0 in the run
+        ({"protocol": "Reno", "buffer_pkts": 40}, ["d"]),
+        ({"protocol": "Reno", "buffer_pkts": 500}, []),
+        ({"protocol": "40"}, []),
+    ],
+)
+def test_runs_are_found_by_the_values_of_their_parameters(
+    plan: Plan, metrics: pl.DataFrame, select: dict[str, Scalar], found: list[str]
+) -> None:
+    asked = Selector(scenario="one", select=select, metric="utilization")
+    assert [run["run_id"] for run in Lookup(plan, metrics).runs(asked, "here")] == found
+
+
+@pytest.mark.parametrize(
+    ("scenario", "name", "said"),
+    [
+        ("on", "protocol", "unknown scenario 'on'\n.*did you mean 'one'"),
+        ("one", "buffer", "unknown parameter 'buffer'\n.*did you mean 'buffer_pkts'"),
+    ],
+)
+def test_unknown_names_are_refused(
+    plan: Plan, metrics: pl.DataFrame, scenario: str, name: str, said: str
+) -> None:
+    asked = Selector(scenario=scenario, select={name: 1}, metric="utilization")
+    with pytest.raises(BdpbenchError, match=said):
+        Lookup(plan, metrics).runs(asked, "here")

@@ -7,6 +7,7 @@ from typing import Any
 import polars as pl
 import pytest
 
+from bdpbench.contracts.plan import Plan
 from bdpbench.errors import BdpbenchError
 from bdpbench.score import PublishedNumber, score
 
@@ -32,7 +33,7 @@ def _number(**changes: Any) -> PublishedNumber:
     return PublishedNumber(**{**facts, **changes})
 
 
-def _verdict(plan: dict[str, Any], metrics: pl.DataFrame, **changes: Any) -> dict[str, Any]:
+def _verdict(plan: Plan, metrics: pl.DataFrame, **changes: Any) -> dict[str, Any]:
     card = score(plan, metrics, [_number(**changes)], [])
     (number,) = card["numbers"]
     assert card["totals"][number["verdict"]] == 1
@@ -49,7 +50,7 @@ def _verdict(plan: dict[str, Any], metrics: pl.DataFrame, **changes: Any) -> dic
     ],
 )
 def test_the_distance_decides(
-    plan: dict[str, Any],
+    plan: Plan,
     metrics: pl.DataFrame,
     value: float,
     lower: float,
@@ -63,23 +64,19 @@ def test_the_distance_decides(
     assert number["run_ids"] == ["a"]
 
 
-def test_an_asymmetry_is_close_by_its_absolute_distance(
-    plan: dict[str, Any], metrics: pl.DataFrame
-) -> None:
+def test_an_asymmetry_is_close_by_its_absolute_distance(plan: Plan, metrics: pl.DataFrame) -> None:
     # Measured -0.02; 0.02 is 200 % off, yet only 0.04 away.
     changes = {"metric": "asymmetry", "subject": "run", "unit": "1", "lower": 0.01, "upper": 0.03}
     assert _verdict(plan, metrics, value=0.02, **changes)["verdict"] == "close"
 
 
-def test_numbers_compare_by_value(plan: dict[str, Any], metrics: pl.DataFrame) -> None:
+def test_numbers_compare_by_value(plan: Plan, metrics: pl.DataFrame) -> None:
     select = {"protocol": "HS", "buffer_pkts": "200"}  # the run says 200.0
     number = _verdict(plan, metrics, select=select, value=95.0, lower=95.0, upper=95.0)
     assert number["verdict"] == "reproduced"
 
 
-def test_a_time_that_is_never_reached_is_not_reproduced(
-    plan: dict[str, Any], metrics: pl.DataFrame
-) -> None:
+def test_a_time_that_is_never_reached_is_not_reproduced(plan: Plan, metrics: pl.DataFrame) -> None:
     changes: dict[str, Any] = {"metric": "time_to_90pct_cwnd", "subject": "flow:0", "unit": "s"}
     number = _verdict(plan, metrics, select={"protocol": "Reno"}, **changes)
     assert (number["verdict"], number["reason"]) == (
@@ -88,13 +85,13 @@ def test_a_time_that_is_never_reached_is_not_reproduced(
     )
 
 
-def test_a_scenario_without_runs_is_not_run(plan: dict[str, Any], metrics: pl.DataFrame) -> None:
+def test_a_scenario_without_runs_is_not_run(plan: Plan, metrics: pl.DataFrame) -> None:
     number = _verdict(plan, metrics, scenario="empty")
     assert (number["verdict"], number["measured"]) == ("not_run", None)
 
 
 def test_a_known_miss_carries_its_reason_and_an_unexpected_match_is_told(
-    plan: dict[str, Any], metrics: pl.DataFrame
+    plan: Plan, metrics: pl.DataFrame
 ) -> None:
     missed = _verdict(
         plan, metrics, value=50.0, lower=49.0, upper=51.0, known_miss="the print is odd"
@@ -115,7 +112,7 @@ def test_a_known_miss_carries_its_reason_and_an_unexpected_match_is_told(
     ],
 )
 def test_a_selector_that_cannot_be_meant_is_refused(
-    plan: dict[str, Any], metrics: pl.DataFrame, changes: dict[str, Any], said: str
+    plan: Plan, metrics: pl.DataFrame, changes: dict[str, Any], said: str
 ) -> None:
     with pytest.raises(BdpbenchError, match=said):
         _verdict(plan, metrics, **changes)

@@ -8,44 +8,36 @@ import signal
 import subprocess
 import sys
 import time
+from collections.abc import Sequence
 from pathlib import Path
 
 import pytest
+from tests.pipeline.simulation.specs import write_spec
 
-from bdpbench.contracts.files import sha256_of, write_json_atomically
+from bdpbench.contracts.disks import free_bytes
+from bdpbench.contracts.files import sha256_of
 from bdpbench.contracts.paths import repository_root
+from bdpbench.contracts.plan import Output
+from bdpbench.contracts.runs import read_run
 from bdpbench.errors import BdpbenchError
+from bdpbench.simulation import ns2_process
 from bdpbench.simulation.backend import NativeBackend
 from bdpbench.simulation.build import current_build_id
-from bdpbench.simulation.simulate import read_run, simulate
+from bdpbench.simulation.simulate import simulate
 
 ARGUMENTS = [
     *("-duration_s", "2", "-bottleneck_mbps", "5", "-bottleneck_delay_ms", "8"),
     *("-access_mbps", "50", "-receiver_delay_ms", "1", "-buffer_pkts", "20"),
     *("-packet_bytes", "1000", "-sample_s", "0.1", "-queue", "DropTail", "-trace", "0"),
-    *("-run", "1", "-datadir", "out", "-flows", "1", "-flow.0.agent", "TCP/Sack1"),
+    *("-substream", "1", "-datadir", "out", "-flows", "1", "-flow.0.agent", "TCP/Sack1"),
     *("-flow.0.sink", "TCPSink/Sack1", "-flow.0.start_s", "0", "-flow.0.access_delay_ms", "1"),
 ]
 
 
 def _spec(
-    run_dir: Path, *, argv: list[str] = ARGUMENTS, outputs: tuple[str, ...] = ("util.out",)
-) -> None:
-    write_json_atomically(
-        run_dir / "spec.json",
-        {
-            "schema_version": 1,
-            "run_id": run_dir.name,
-            "label": "a test",
-            "script": "dumbbell.tcl",
-            "script_sha256": "0" * 64,
-            "argv": argv,
-            "parameters": {"duration_s": 2, "bottleneck_mbps": 5},
-            "outputs": [{"file": name, "table": "utilization"} for name in outputs],
-            "ns2_build_id": current_build_id(),
-            "estimated_cpu_s": 1,
-        },
-    )
+    runs: Path, *, argv: Sequence[str] = ARGUMENTS, outputs: tuple[str, ...] = ("util.out",)
+) -> Path:
+    return write_spec(runs, argv, [{"file": name, "table": "utilization"} for name in outputs])
 
 
 @pytest.fixture
@@ -54,8 +46,7 @@ def backend(ns_binary: Path) -> NativeBackend:
 
 
 def test_a_run_is_recorded_with_checksums_that_hold(tmp_path: Path, backend: NativeBackend) -> None:
-    run_dir = tmp_path / "0123456789abcdef"
-    _spec(run_dir)
+    run_dir = _spec(tmp_path)
     record = simulate(run_dir, backend)
     assert record == read_run(run_dir)
     for name, facts in record["outputs"].items():
@@ -67,15 +58,13 @@ def test_a_run_is_recorded_with_checksums_that_hold(tmp_path: Path, backend: Nat
 
 
 def test_a_finished_run_is_not_simulated_again(tmp_path: Path, backend: NativeBackend) -> None:
-    run_dir = tmp_path / "0123456789abcdef"
-    _spec(run_dir)
+    run_dir = _spec(tmp_path)
     first = simulate(run_dir, backend)
     assert simulate(run_dir, backend)["started"] == first["started"]
 
 
 def test_an_error_in_tcl_is_told_with_run_and_log(tmp_path: Path, backend: NativeBackend) -> None:
-    run_dir = tmp_path / "0123456789abcdef"
-    _spec(run_dir, argv=[*ARGUMENTS[:-2], "-flow.0.access_delay_ms", "-3"])
+    run_dir = _spec(tmp_path, argv=[*ARGUMENTS[:-2], "-flow.0.access_delay_ms", "-3"])
     with pytest.raises(BdpbenchError, match="access_delay_ms") as caught:
         simulate(run_dir, backend)
     assert "exit status 1" in str(caught.value)
@@ -85,8 +74,7 @@ def test_an_error_in_tcl_is_told_with_run_and_log(tmp_path: Path, backend: Nativ
 
 
 def test_an_output_that_is_not_written_is_told(tmp_path: Path, backend: NativeBackend) -> None:
-    run_dir = tmp_path / "0123456789abcdef"
-    _spec(run_dir, outputs=("nothing.out",))
+    run_dir = _spec(tmp_path, outputs=("nothing.out",))
     with pytest.raises(BdpbenchError, match=r"did not write nothing\.out"):
         simulate(run_dir, backend)
 
@@ -116,8 +104,7 @@ LONG = ["-duration_s", "100000", *ARGUMENTS[2:]]
 def test_an_ns2_that_is_killed_leaves_one_message_and_no_result(
     tmp_path: Path, backend: NativeBackend
 ) -> None:
-    run_dir = tmp_path / "0123456789abcdef"
-    _spec(run_dir, argv=LONG)
+    run_dir = _spec(tmp_path, argv=LONG)
     process = _start(run_dir)
     os.kill(_child_of(process.pid), signal.SIGKILL)
     said, _ = process.communicate(timeout=20)
@@ -128,8 +115,7 @@ def test_an_ns2_that_is_killed_leaves_one_message_and_no_result(
 
 
 def test_ns2_ends_with_the_process_that_started_it(tmp_path: Path, backend: NativeBackend) -> None:
-    run_dir = tmp_path / "0123456789abcdef"
-    _spec(run_dir, argv=LONG)
+    run_dir = _spec(tmp_path, argv=LONG)
     process = _start(run_dir)
     child = _child_of(process.pid)
     process.kill()
@@ -141,7 +127,83 @@ def test_ns2_ends_with_the_process_that_started_it(tmp_path: Path, backend: Nati
         time.sleep(0.05)
     else:
         pytest.fail("ns-2 outlived bdpbench")
-    _spec(run_dir)
+
+
+@pytest.mark.parametrize(
+    ("key", "value"),
+    [
+        ("identity", {"argv": ["-x", "1"], "tcl": "", "ns2": "", "streams": []}),
+        ("run_id", "0" * 16),
+    ],
+)
+def test_a_spec_that_was_changed_is_not_run(
+    tmp_path: Path, backend: NativeBackend, key: str, value: object
+) -> None:
+    run_dir = _spec(tmp_path)
     spec = json.loads((run_dir / "spec.json").read_text())
-    assert spec["argv"] == ARGUMENTS
-    assert simulate(run_dir, backend)["exit_status"] == 0
+    (run_dir / "spec.json").write_text(json.dumps(spec | {key: value}))
+    with pytest.raises(BdpbenchError, match="what its run id stands for") as caught:
+        simulate(run_dir, backend)
+    assert "plans anew" in caught.value.hint
+    assert not (run_dir / "run.json").exists()
+
+
+def test_the_arguments_of_a_spec_belong_to_its_id(tmp_path: Path, backend: NativeBackend) -> None:
+    run_dir = _spec(tmp_path)
+    text = (run_dir / "spec.json").read_text()
+    assert text.count('"2"') == 1
+    (run_dir / "spec.json").write_text(text.replace('"2"', '"1"'))
+    with pytest.raises(BdpbenchError, match="what its run id stands for"):
+        simulate(run_dir, backend)
+
+
+def test_the_record_names_the_tcl_files_without_paths_of_this_machine(
+    tmp_path: Path, backend: NativeBackend
+) -> None:
+    record = simulate(_spec(tmp_path), backend)
+    assert record["script"]["path"] == "tcl/dumbbell.tcl"
+    files = record["script"]["files"]
+    assert "tcl/dumbbell.tcl" in files
+    assert len(files) > 1  # it sources parts of tcl/lib
+    for name, checksum in files.items():
+        assert sha256_of(repository_root() / name) == checksum
+
+
+def test_a_script_outside_the_checkout_finds_its_own_files_and_the_library(
+    tmp_path: Path, backend: NativeBackend
+) -> None:
+    folder = tmp_path / "a study" / "tcl"
+    folder.mkdir(parents=True)
+    (folder / "own.tcl").write_text("proc own {} { return mine }\n")
+    (folder / "x.tcl").write_text(
+        "source [file join [file dirname [info script]] own.tcl]\n"
+        "source [file join $::env(BDPBENCH_TCL) lib args.tcl]\n"
+        "set out [open [file join out x.out] w]\n"
+        'puts $out "[own] $argv [info exists ::env(BDPBENCH_TCL)]"\n'
+        "close $out\n"
+    )
+    outputs: list[Output] = [{"file": "x.out", "table": "utilization"}]
+    run_dir = write_spec(tmp_path / "runs", ["-a", "1"], outputs, script=str(folder / "x.tcl"))
+    record = simulate(run_dir, backend)
+    assert (run_dir / "out" / "x.out").read_text() == "mine -a 1 1\n"
+    assert set(record["script"]["files"]) == {
+        str(folder / "x.tcl"),
+        str(folder / "own.tcl"),
+        "tcl/lib/args.tcl",
+    }
+
+
+def test_a_run_is_stopped_before_the_disk_is_full(
+    tmp_path: Path, backend: NativeBackend, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    # As if the disk lacked a byte of what has to be left; tests/faults fills a real one.
+    monkeypatch.setattr(ns2_process, "LEAST_FREE_BYTES", free_bytes(tmp_path) * 2)
+    run_dir = _spec(tmp_path, argv=LONG)
+    began = time.monotonic()
+    with pytest.raises(BdpbenchError, match="the disk is full") as caught:
+        simulate(run_dir, backend)
+    assert time.monotonic() - began < 20
+    assert "resumes" in caught.value.hint
+    assert str(run_dir.parent) in str(caught.value)
+    assert not (run_dir / "run.json").exists()
+    assert not (run_dir / ".scratch").exists()

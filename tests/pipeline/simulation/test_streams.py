@@ -3,16 +3,19 @@
 from __future__ import annotations
 
 import stat
+import threading
 import time
 from pathlib import Path
 
 import pytest
+from tests.pipeline.simulation.specs import write_spec
 
-from bdpbench.contracts.files import write_json_atomically
+from bdpbench.contracts.runs import read_run
 from bdpbench.errors import BdpbenchError
 from bdpbench.simulation.backend import NativeBackend
 from bdpbench.simulation.build import current_build_id
-from bdpbench.simulation.simulate import read_run, simulate
+from bdpbench.simulation.simulate import simulate
+from bdpbench.simulation.streams import streams
 
 KEPT = "pckts.trq.flows.parquet"
 NEVER_S = 100_000  # far beyond what ns-2 simulates while a test runs
@@ -23,12 +26,7 @@ def backend(ns_binary: Path) -> NativeBackend:
     return NativeBackend(current_build_id())
 
 
-@pytest.fixture
-def run_dir(tmp_path: Path) -> Path:
-    return tmp_path / "0123456789abcdef"
-
-
-def _spec(run_dir: Path, *, duration_s: int = 2, more: tuple[str, ...] = ()) -> None:
+def _spec(runs: Path, *, duration_s: int = 2, start_s: int = 0) -> Path:
     values = {
         "duration_s": duration_s,
         "bottleneck_mbps": 5,
@@ -42,25 +40,13 @@ def _spec(run_dir: Path, *, duration_s: int = 2, more: tuple[str, ...] = ()) -> 
         "flows": 1,
         "flow.0.agent": "TCP/Sack1",
         "flow.0.sink": "TCPSink/Sack1",
+        "flow.0.start_s": start_s,
         "flow.0.access_delay_ms": 1,
     }
-    write_json_atomically(
-        run_dir / "spec.json",
-        {
-            "schema_version": 1,
-            "run_id": run_dir.name,
-            "label": "a test",
-            "script": "dumbbell.tcl",
-            "script_sha256": "0" * 64,
-            "argv": [
-                *(word for key, value in values.items() for word in (f"-{key}", str(value))),
-                *more,
-            ],
-            "parameters": {"duration_s": duration_s, "bottleneck_mbps": 5, "trace": "stream"},
-            "outputs": [{"file": KEPT, "table": "packet_flows", "stream": "pckts.trq"}],
-            "ns2_build_id": current_build_id(),
-            "estimated_cpu_s": 1,
-        },
+    argv = [word for key, value in values.items() for word in (f"-{key}", str(value))]
+    parameters = {"duration_s": duration_s, "bottleneck_mbps": 5, "trace": "stream"}
+    return write_spec(
+        runs, argv, [{"file": KEPT, "table": "packet_flows", "stream": "pckts.trq"}], parameters
     )
 
 
@@ -72,9 +58,9 @@ def _count_lines(pipe: Path) -> None:
 
 
 def test_the_reader_gets_all_of_the_trace_and_the_pipe_is_gone(
-    run_dir: Path, backend: NativeBackend
+    tmp_path: Path, backend: NativeBackend
 ) -> None:
-    _spec(run_dir)
+    run_dir = _spec(tmp_path)
     simulate(run_dir, backend, _count_lines)
     out = run_dir / "out"
     assert not (out / "pckts.trq").exists()
@@ -87,13 +73,15 @@ def test_the_reader_gets_all_of_the_trace_and_the_pipe_is_gone(
     assert f"out/{KEPT}" in record["outputs"]
 
 
-def test_a_reader_that_fails_ends_ns2_with_its_error(run_dir: Path, backend: NativeBackend) -> None:
+def test_a_reader_that_fails_ends_ns2_with_its_error(
+    tmp_path: Path, backend: NativeBackend
+) -> None:
     def fail(pipe: Path) -> None:
         with pipe.open("rb") as stream:
             stream.read(10_000)
         raise BdpbenchError("line 3 is no line of a trace", where="pckts.trq:3")
 
-    _spec(run_dir, duration_s=NEVER_S)
+    run_dir = _spec(tmp_path, duration_s=NEVER_S)
     began = time.monotonic()
     with pytest.raises(BdpbenchError, match="line 3 is no line of a trace"):
         simulate(run_dir, backend, fail)
@@ -104,31 +92,64 @@ def test_a_reader_that_fails_ends_ns2_with_its_error(run_dir: Path, backend: Nat
 
 
 def test_an_ns2_that_fails_is_told_although_the_reader_fails_then_too(
-    run_dir: Path, backend: NativeBackend
+    tmp_path: Path, backend: NativeBackend
 ) -> None:
     def insist(pipe: Path) -> None:
         if not pipe.read_bytes():
             raise BdpbenchError("the trace is empty")
 
-    _spec(run_dir, more=("-flow.0.start_s", "-3"))
+    run_dir = _spec(tmp_path, start_s=-3)
     with pytest.raises(BdpbenchError, match="ns-2 stopped with exit status 1") as caught:
         simulate(run_dir, backend, insist)
     assert "start_s" in str(caught.value)
     assert read_run(run_dir) is None
 
 
-def test_a_failure_at_the_end_of_the_trace_is_told(run_dir: Path, backend: NativeBackend) -> None:
+def test_a_failure_at_the_end_of_the_trace_is_told(tmp_path: Path, backend: NativeBackend) -> None:
     def fail_at_the_end(pipe: Path) -> None:
         pipe.read_bytes()
         raise BdpbenchError("the last line is odd")
 
-    _spec(run_dir)
+    run_dir = _spec(tmp_path)
     with pytest.raises(BdpbenchError, match="the last line is odd"):
         simulate(run_dir, backend, fail_at_the_end)
     assert read_run(run_dir) is None
 
 
-def test_a_run_that_streams_needs_a_reader(run_dir: Path, backend: NativeBackend) -> None:
-    _spec(run_dir)
+def test_a_run_that_streams_needs_a_reader(tmp_path: Path, backend: NativeBackend) -> None:
+    run_dir = _spec(tmp_path)
     with pytest.raises(BdpbenchError, match="nobody reads it"):
         simulate(run_dir, backend)
+
+
+def test_a_reader_that_comes_late_finds_the_end(tmp_path: Path, backend: NativeBackend) -> None:
+    """ns-2 refuses at once while the reader still imports what it needs: it must not hang."""
+
+    def come_late(pipe: Path) -> None:
+        time.sleep(1)
+        pipe.read_bytes()
+
+    run_dir = _spec(tmp_path, start_s=-3)
+    told: list[BaseException] = []
+
+    def run() -> None:
+        try:
+            simulate(run_dir, backend, come_late)
+        except BdpbenchError as error:
+            told.append(error)
+
+    thread = threading.Thread(target=run, daemon=True)
+    thread.start()
+    thread.join(20)
+    assert not thread.is_alive(), "it hangs"
+    assert "ns-2 stopped with exit status 1" in str(told[0])
+
+
+def test_an_interrupt_waits_for_no_reader(tmp_path: Path) -> None:
+    def never_open(pipe: Path) -> None:
+        time.sleep(60)
+
+    began = time.monotonic()
+    with pytest.raises(KeyboardInterrupt), streams([tmp_path / "pipe"], never_open):
+        raise KeyboardInterrupt
+    assert time.monotonic() - began < 5

@@ -5,6 +5,10 @@ from pathlib import Path
 
 import pytest
 
+PATH_ARGUMENTS = (
+    "[bottleneck_mbps, bottleneck_delay_ms, access_mbps, receiver_delay_ms, buffer_pkts]"
+)
+
 STUDY = """\
 schema_version: 1
 key: mine
@@ -49,6 +53,43 @@ def study_file(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Callable[[str
         path = tmp_path / "studies" / "mine" / "study.yaml"
         path.parent.mkdir(parents=True, exist_ok=True)
         path.write_text(STUDY.replace(old, new, 1) if old else STUDY)
+        return path
+
+    return write
+
+
+@pytest.fixture
+def own_script(study_file: Callable[[str, str], Path]) -> Callable[..., Path]:
+    """Write the study with a script of its own, ``tcl/own.tcl``, and keys of its scenario."""
+
+    def write(*lines: str, declared: str = "", **keys: str) -> Path:
+        path = study_file("", "")
+        head = path.read_text().split("    sweep:")[0]
+        head = head.replace(
+            "scenarios:",
+            "output_sets:\n"
+            "  one: [{file: a.out, table: cwnd, flow: 0}]\n"
+            "  traced:\n"
+            "    - {file: a.out, table: cwnd, flow: 0}\n"
+            "    - {file: t.out, table: packets}\n"
+            "scenarios:",
+        )
+        if declared:
+            head = head.replace("protocols:", f"{declared}\nprotocols:", 1)
+        given = {
+            "script": "own.tcl",
+            "arguments": PATH_ARGUMENTS,
+            "parameters": "{protocol: Reno}",
+            "defaults": "{Agent/TCP: {packetSize_: $packet_bytes}}",
+            "flows": "[{}]",
+            "outputs": "one",
+            "tiers": "{quick: [{duration_s: 5}]}",
+            **keys,
+        }
+        body = [f"    {key}: {value}" for key, value in given.items() if value]
+        path.write_text("\n".join([head.rstrip(), *body, *lines]) + "\n")
+        (path.parent / "tcl").mkdir(exist_ok=True)
+        (path.parent / "tcl" / "own.tcl").write_text("puts hello\n")
         return path
 
     return write

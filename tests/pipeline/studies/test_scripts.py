@@ -1,4 +1,4 @@
-"""Scripts from outside: found beside the study, fit for their scenario, covered by the run id."""
+"""Original scripts: found beside the study, fit for their scenario and run, covered by the id."""
 
 from __future__ import annotations
 
@@ -9,34 +9,30 @@ from pathlib import Path
 import pytest
 
 from bdpbench.contracts.paths import tcl_dir
+from bdpbench.contracts.plan import PlannedRun
 from bdpbench.errors import BdpbenchError
 from bdpbench.studies.load import load_study
 from bdpbench.studies.plan import write_specs
-from bdpbench.studies.runs import Run, expand_tier
+from bdpbench.studies.runs import expand_tier
 
 BUILD = "0123456789abcdef"
-SCENARIO = """\
-    script: sharma2006/single_flow.tcl
-    arguments: [duration_s, protocol, DATADIR]
-    outputs: one
-    parameters: {protocol: Reno}
-    tiers:
-      quick: [{duration_s: 5}]
-"""
-SCRIPT = "set endtime [lindex $argv 0]\nset type [lindex $argv 1]\nset DATADIR [lindex $argv 2]\n"
+FIXED = (
+    "{bottleneck_mbps: 10, bottleneck_delay_ms: 18, access_mbps: 100, access_delay_ms: 1, "
+    "receiver_delay_ms: 1, packet_bytes: 1000}"
+)
+ORIGINAL = (
+    "{script: theirs.tcl, arguments: [duration_s, protocol, 312, DATADIR, buffer_pkts], "
+    f"fixed: {FIXED}}}"
+)
+SCRIPT = "set endtime [lindex $argv 0]\nset type [lindex $argv 1]\nset q [lindex $argv 4]\n"
 
 
 @pytest.fixture
-def study(study_file: Callable[[str, str], Path]) -> Callable[..., Path]:
-    """A study whose scenario runs a fixed script, with further keys for the scenario."""
+def study(own_script: Callable[..., Path]) -> Callable[..., Path]:
+    """A study whose scenario has an original, with further lines for the scenario."""
 
-    def write(*keys: str, scenario: str = SCENARIO) -> Path:
-        path = study_file("", "")
-        head = path.read_text().split("    sweep:")[0]
-        sets = "output_sets:\n  one: [{file: a.out, table: cwnd, flow: 0}]\nscenarios:"
-        extra = "".join(f"    {key}\n" for key in keys)
-        path.write_text(head.replace("scenarios:", sets) + extra + scenario)
-        return path
+    def write(*lines: str, original: str = ORIGINAL) -> Path:
+        return own_script(*(f"    {line}" for line in lines), original=original)
 
     return write
 
@@ -45,36 +41,42 @@ def study(study_file: Callable[[str, str], Path]) -> Callable[..., Path]:
 def originals(study: Callable[..., Path]) -> Path:
     folder = study().parent / "originals"
     folder.mkdir()
-    (folder / "single_flow.tcl").write_text(SCRIPT)
+    (folder / "theirs.tcl").write_text(SCRIPT)
     return folder
 
 
-def _run(scripts: Path | None = None) -> Run:
-    (run,) = expand_tier(load_study("mine", scripts), "quick", BUILD)
+def _run(scripts: Path | None = None) -> PlannedRun:
+    (run,) = expand_tier(load_study("mine", scripts), "quick")
     return run
 
 
 def test_a_relative_folder_starts_at_the_study(study: Callable[..., Path], originals: Path) -> None:
     study("scripts: originals")
     run = _run()
-    assert run.scripts == str(originals)
-    # Beside it, the run is that of bdpbench's own script.
+    assert (run["scripts"], run["script"]) == (str(originals), "theirs.tcl")
     study()
-    assert (run.argv, run.parameters) == (_run().argv, _run().parameters)
-    assert _run().scripts is None
-    assert run.run_id != _run().run_id
+    assert _run()["scripts"] is None
+    assert run["run_id"] != _run()["run_id"]
+    assert run["label"] == _run()["label"]
+
+
+def test_it_gets_literals_and_parameters_in_its_own_order(
+    study: Callable[..., Path], originals: Path
+) -> None:
+    study("scripts: originals")
+    assert _run()["argv"] == ["5", "Reno", "312", "out", "50"]
 
 
 def test_the_id_covers_what_the_script_says_and_not_where_it_lies(
     study: Callable[..., Path], originals: Path, tmp_path: Path
 ) -> None:
     study("scripts: originals")
-    first = _run().run_id
+    first = _run()["run_id"]
     originals.rename(tmp_path / "moved")
     study(f"scripts: {tmp_path / 'moved'}")
-    assert _run().run_id == first
-    (tmp_path / "moved" / "single_flow.tcl").write_text(SCRIPT + "# edited\n")
-    assert _run().run_id != first
+    assert _run()["run_id"] == first
+    (tmp_path / "moved" / "theirs.tcl").write_text(SCRIPT + "set edited 1\n")
+    assert _run()["run_id"] != first
 
 
 def test_the_command_line_s_folder_is_that_of_every_scenario(
@@ -92,71 +94,74 @@ def test_a_run_keeps_its_script(
     study("scripts: originals")
     run = _run()
     write_specs([run], BUILD, tmp_path / "runs")
-    folder = tmp_path / "runs" / run.run_id
-    assert (folder / "scripts" / "single_flow.tcl").read_text() == SCRIPT
+    folder = tmp_path / "runs" / run["run_id"]
+    assert (folder / "scripts" / "theirs.tcl").read_text() == SCRIPT
     utils = (tcl_dir() / "lib" / "utils.tcl").read_text()
     assert (folder / "scripts" / "utils.tcl").read_text() == utils
     spec = json.loads((folder / "spec.json").read_text())
     assert spec["scripts"] == str(originals)
-    assert spec["script_sha256"] == run.script_sha256
+    assert spec["identity"] == run["identity"]
 
 
 @pytest.mark.parametrize(
-    ("keys", "scenario", "script", "said"),
+    ("original", "script", "said"),
     [
-        (["scripts: nowhere"], SCENARIO, SCRIPT, "no such folder"),
-        (["scripts: originals"], SCENARIO.replace("single_flow", "rtt"), SCRIPT, "no script"),
-        (
-            ["scripts: originals"],
-            SCENARIO.replace("DATADIR]", "DATADIR, buffer_pkts]"),
-            SCRIPT,
-            "takes no argument buffer_pkts",
-        ),
-        (
-            ["scripts: originals"],
-            SCENARIO.replace("[duration_s, protocol,", "[protocol, duration_s,"),
-            "set type [lindex $argv 0]\nset endtime 50\n",
-            "always simulates 50 s, tier quick asks for 5 s",
-        ),
-        (
-            ["scripts: originals"],
-            SCENARIO.replace("[duration_s, protocol,", "[protocol, duration_s,"),
-            "set type [lindex $argv 0]\n",
-            "takes no duration",
-        ),
-        (['scripts: ""'], SCENARIO, SCRIPT, "at least 1 character"),
+        ("", SCRIPT, "no original: of the scenario says"),
+        (ORIGINAL.replace("theirs", "other"), SCRIPT, "no script"),
+        (ORIGINAL, SCRIPT.replace("argv 4", "argv 3"), "takes no argument buffer_pkts"),
     ],
 )
 def test_scripts_that_do_not_fit_are_told_with_key_and_line(
-    study: Callable[..., Path],
-    originals: Path,
-    keys: list[str],
-    scenario: str,
-    script: str,
-    said: str,
+    study: Callable[..., Path], originals: Path, original: str, script: str, said: str
 ) -> None:
-    (originals / "single_flow.tcl").write_text(script)
-    path = study(*keys, scenario=scenario)
-    line = 1 + path.read_text().splitlines().index(f"    {keys[0]}")
+    (originals / "theirs.tcl").write_text(script)
+    path = study("scripts: originals", original=original)
+    line = 1 + path.read_text().splitlines().index("    scripts: originals")
     with pytest.raises(BdpbenchError) as caught:
         load_study("mine")
     assert f"{path}:{line}: scenarios.buffers.scripts: " in str(caught.value)
     assert said in str(caught.value)
 
 
-def test_a_script_with_a_time_of_its_own_fits_a_run_of_that_time(
-    study: Callable[..., Path], originals: Path
+@pytest.mark.parametrize(
+    ("old", "new", "said"),
+    [
+        (
+            "bottleneck_mbps: 10",
+            "bottleneck_mbps: 622",
+            "theirs.tcl has bottleneck_mbps 622, and here it is 10",
+        ),
+        (
+            "packet_bytes: 1000",
+            "packet_bytes: 1000, duration_s: 50",
+            "theirs.tcl has duration_s 50, and here it is 5",
+        ),
+        (
+            "packet_bytes: 1000",
+            "packet_bytes: 1000, drop_packet: 3",
+            "theirs.tcl has drop_packet 3, and here it is not given",
+        ),
+        (
+            ", packet_bytes: 1000",
+            "",
+            "packet_bytes would change nothing: theirs.tcl does not take it",
+        ),
+    ],
+)
+def test_a_run_that_the_original_cannot_simulate_is_refused(
+    study: Callable[..., Path], originals: Path, old: str, new: str, said: str
 ) -> None:
-    (originals / "single_flow.tcl").write_text("set type [lindex $argv 0]\nset endtime 5 ;# s\n")
-    arguments = SCENARIO.replace("[duration_s, protocol,", "[protocol, duration_s,")
-    study("scripts: originals", scenario=arguments)
-    assert _run().scripts == str(originals)
+    path = study("scripts: originals", original=ORIGINAL.replace(old, new))
+    with pytest.raises(BdpbenchError) as caught:
+        _run()
+    assert f"{path}:" in str(caught.value)
+    assert said in str(caught.value)
 
 
-def test_dumbbell_has_no_namesake(study_file: Callable[[str, str], Path]) -> None:
-    study_file("    topology: small", "    scripts: originals\n    topology: small")
-    with pytest.raises(BdpbenchError, match=r"dumbbell\.tcl takes its arguments by name"):
-        load_study("mine")
+def test_what_an_original_computes_is_said(study: Callable[..., Path], originals: Path) -> None:
+    implied = ORIGINAL.replace(", packet_bytes: 1000}", "}, implied: {packet_bytes: its default}")
+    study("scripts: originals", original=implied)
+    assert _run()["scripts"] == str(originals)
 
 
 def test_a_folder_that_fits_no_scenario_is_refused_on_the_command_line(

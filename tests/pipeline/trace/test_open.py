@@ -259,15 +259,13 @@ print(rows, resource.getrusage(resource.RUSAGE_SELF).ru_maxrss // 1024)
 
 def test_memory_does_not_grow_with_the_trace(tmp_path: Path) -> None:
     """Forty times the text, and less than a chunk's rows and text more in memory."""
+    lines = "".join(f"+ 1.5 0 1 tcp 1040 ------- 1 0.0 3.0 {i} {i}\n" for i in range(100_000))
     peaks = {}
     for copies in (1, 40):
         path = tmp_path / f"{copies}.tr"
         with path.open("w") as stream:
-            for copy in range(copies):
-                stream.writelines(
-                    f"+ {copy + i * 1e-5:.6f} 0 1 tcp 1040 ------- 1 0.0 3.0 {i} {i}\n"
-                    for i in range(100_000)
-                )
+            for _ in range(copies):
+                stream.write(lines)
         done = subprocess.run(
             [sys.executable, "-c", MEMORY, str(path)],
             capture_output=True,

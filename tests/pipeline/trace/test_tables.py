@@ -11,6 +11,7 @@ from typing import Any
 import polars as pl
 import pytest
 
+from bdpbench.contracts.runs import RUN_VERSION
 from bdpbench.errors import BdpbenchError
 from bdpbench.trace import holds_outputs, load_table, write_tables
 
@@ -35,7 +36,7 @@ def _finish(run_dir: Path, **changes: Any) -> Path:
         }
         for path in sorted((run_dir / "out").iterdir())
     }
-    record = {"schema_version": 1, "run_id": "r", "outputs": outputs, **changes}
+    record = {"schema_version": RUN_VERSION, "run_id": "r", "outputs": outputs, **changes}
     (run_dir / "run.json").write_text(json.dumps(record))
     return run_dir
 

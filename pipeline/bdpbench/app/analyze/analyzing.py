@@ -20,7 +20,7 @@ from bdpbench.app.analyze.text import (
     account_lines,
     metric_lines,
     samples_lines,
-    summary_lines,
+    totals_lines,
 )
 from bdpbench.errors import BdpbenchError
 from bdpbench.metrics.packets import (
@@ -196,7 +196,7 @@ def analyze(request: AnalysisRequest) -> Iterator[str]:
     if request.metrics:
         yield from metric_lines(analysis.metrics)
     else:
-        yield from summary_lines(analysis)
+        yield from totals_lines(analysis)
     yield from account_lines(analysis.report)
     if request.output is not None:
         yield f"{request.output}  {request.output.stat().st_size / 1e6:.2f} MB"

@@ -16,6 +16,7 @@ from bdpbench.contracts.files import write_json_atomically
 from bdpbench.contracts.tables import Definition
 from bdpbench.errors import BdpbenchError
 from bdpbench.metrics.packets import PACKET_DEFINITIONS
+from bdpbench.metrics.queues import cumulative_shares
 
 ANALYSIS_VERSION = 1
 
@@ -103,7 +104,7 @@ def _definitions(metrics: pl.DataFrame) -> list[Definition]:
 
 
 def _write_page(analysis: Analysis, path: Path) -> None:
-    from bdpbench.pages.analysis import TracePage, build_trace_page  # altair takes half a second
+    from bdpbench.pages.analysis import TracePage, build_trace_page
 
     sums = analysis.sums
     build_trace_page(
@@ -119,6 +120,7 @@ def _write_page(analysis: Analysis, path: Path) -> None:
             tables=sums.tables(),
             definitions=_definitions(analysis.metrics),
             account=account_of(analysis.report),
+            shares=cumulative_shares,
         ),
         path,
     )

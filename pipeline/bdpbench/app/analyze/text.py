@@ -36,7 +36,7 @@ _LINK_COLUMNS = {
 _SHARES = {"packet_loss_rate", "link_utilization", "link_loss_rate"}
 
 
-def summary_lines(analysis: Analysis) -> Iterator[str]:
+def totals_lines(analysis: Analysis) -> Iterator[str]:
     """Flows, links and fairness of a packet trace."""
     sums = analysis.sums
     yield f"{analysis.name}: {analysis.trace_format} trace, {analysis.report.lines:,} lines"

@@ -4,32 +4,48 @@ from __future__ import annotations
 
 import hashlib
 import re
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from pathlib import Path
-from typing import Any
+from typing import TypedDict
 
 from bdpbench import __version__
 from bdpbench.app.keep.bundle import Bundle, json_bytes
-from bdpbench.app.keep.checkout import origin
+from bdpbench.app.keep.checkout import RESULT_SOURCES, commit_of, origin
 from bdpbench.app.keep.collecting import collect
-from bdpbench.app.say.summary import totals_sentence
+from bdpbench.app.keep.portable import study_place
+from bdpbench.app.say.totals import totals_sentence
 from bdpbench.archive import (
-    MANIFEST_NAME,
+    CHECKSUMS_NAME,
+    METADATA_NAME,
+    Author,
     Crate,
     Entry,
+    Paper,
+    Software,
     crate_json,
-    format_manifest,
+    format_checksums,
     write_archive,
 )
-from bdpbench.archive.crate import METADATA_NAME
 from bdpbench.contracts.files import sha256_of
-from bdpbench.contracts.paths import config_dir, repository_root, study_dir
+from bdpbench.contracts.kept import (
+    KEPT_RUNS_NAME,
+    PROVENANCE_NAME,
+    REPORT_NAME,
+    SUMMARY_NAME,
+)
+from bdpbench.contracts.paths import config_dir, repository_root, results_dir
+from bdpbench.contracts.plan import PLAN_NAME
+from bdpbench.contracts.runs import RUN_NAME
+from bdpbench.contracts.scorecard import SCORECARD_NAME
+from bdpbench.contracts.tables import METRICS_CSV_NAME, METRICS_NAME, TABLES_FOLDER
 from bdpbench.contracts.yaml_files import YamlFile
 from bdpbench.errors import BdpbenchError
 from bdpbench.pages import ExportRequest, export_files
 from bdpbench.studies.config import load_config
+from bdpbench.studies.load import find_study
 
 _SOURCES = (
+    *RESULT_SOURCES,
     ".dockerignore",
     "CHANGELOG.md",
     "CITATION.cff",
@@ -37,30 +53,25 @@ _SOURCES = (
     "Dockerfile",
     "LICENSE",
     "README.md",
-    "Snakefile",
     "bdpbench",
-    "ns2",
-    "pipeline",
     "pyproject.toml",
-    "reports",
-    "tcl",
-    "workflow",
 )
 # Results, pictures of them, and what other programs leave behind.
 _LEFT_OUT = re.compile(
     r"reports/(published/|[^/]+\.png$)|(^|/)(__pycache__|\.[^/]+|[^/]+\.egg-info)/|\.pyc$|~$"
 )
 _SOURCE_FOLDER = "source"
+_ARCHIVE = ".zip"
 _WORKFLOW = f"{_SOURCE_FOLDER}/Snakefile"
 
 _DESCRIPTIONS = {
-    "report.html": "The report: one file that opens offline",
-    "metrics.csv": "Every metric of every run, with unit, window and definition",
-    "metrics.parquet": "The same table as parquet",
-    "scorecard.json": "Every published number and statement with its verdict",
-    "plan.json": "The runs of the tier and their parameters",
-    "runs.json": "Parameters, checksums of outputs, times and memory of every run",
-    "provenance.json": "Versions of bdpbench, ns-2 and the configuration",
+    REPORT_NAME: "The report: one file that opens offline",
+    METRICS_CSV_NAME: "Every metric of every run, with unit, window and definition",
+    METRICS_NAME: "The same table as parquet",
+    SCORECARD_NAME: "Every published number and statement with its verdict",
+    PLAN_NAME: "The runs of the tier and their parameters",
+    KEPT_RUNS_NAME: "Parameters, checksums of outputs, times and memory of every run",
+    PROVENANCE_NAME: "Versions of bdpbench, ns-2 and the configuration",
     "exports/captions.md": "Captions of figures and tables: runs, definitions, build, commit",
     "source/ns2/SOURCE.lock": "Name, checksum and origins of the source archive of ns-2.35",
     "source/pipeline/requirements.lock": "Every Python package with version and checksums",
@@ -82,7 +93,7 @@ def archive_study(
     checksums.
 
     Args:
-        study: key; None takes that of ``config.yaml``.
+        study: key or folder; None takes that of ``config.yaml``.
         tier: None takes that of ``config.yaml``.
         output: the zip; ``<study>-<tier>.zip`` in the current folder unless given.
         allow_partial: archive although runs are missing.
@@ -92,16 +103,17 @@ def archive_study(
         BdpbenchError: when runs of the tier are missing, or ``output`` cannot be written.
     """
     config = load_config()
-    path = output or Path(f"{study or config.study}-{tier or config.tier}.zip")
+    key = find_study(study or config.study).name
+    path = output or Path(f"{key}-{tier or config.tier}.zip")
     _check_output(path)
     bundle = Bundle(collect(study, tier, allow_partial=allow_partial))
-    entries: dict[str, Entry] = {**bundle.kept_files(), "plan.json": json_bytes(bundle.plan)}
-    entries["README.md"] = _readme(bundle, entries["README.md"], with_runs=with_runs)
+    entries: dict[str, Entry] = {**bundle.kept_files(), PLAN_NAME: json_bytes(bundle.plan)}
+    entries[SUMMARY_NAME] = _readme(bundle, entries[SUMMARY_NAME], with_runs=with_runs)
     entries |= dict(_exports(bundle))
-    entries |= dict(_sources(bundle.plan["study"]))
+    entries |= dict(_sources(bundle))
     entries |= {name: entries[f"{_SOURCE_FOLDER}/{name}"] for name in ("LICENSE", "CITATION.cff")}
     for facts in bundle.builds():
-        short = str(facts.get("binary_sha256", "unknown"))[:12]
+        short = facts.get("binary_sha256", "unknown")[:12]
         entries[f"environment/ns-bdpbench-{short}.json"] = json_bytes(facts)
     if with_runs:
         entries |= dict(_runs(bundle))
@@ -127,34 +139,45 @@ def _check_output(path: Path) -> None:
 def _exports(bundle: Bundle) -> Iterator[tuple[str, bytes]]:
     """Figures as SVG, of several runs each (the report draws those of one), and all tables."""
     request = ExportRequest(("svg",), origin(bundle.plan["ns2_build_id"]), several_runs=True)
-    for name, content in export_files(**bundle.inputs, request=request):
+    for name, content in export_files(bundle.inputs, request):
         yield f"exports/{name}", content
 
 
-def _sources(study: str) -> Iterator[tuple[str, bytes]]:
+def _sources(bundle: Bundle) -> Iterator[tuple[str, bytes]]:
     """The checkout as far as it decides results, with the configuration of this study alone."""
     root = repository_root()
     for name in _SOURCES:
         top = root / name
-        files = sorted(top.rglob("*")) if top.is_dir() else [top]
-        for path in files:
+        for path in _files_below(top) if top.is_dir() else [top]:
             relative = path.relative_to(root).as_posix()
-            if path.is_file() and not path.is_symlink() and not _LEFT_OUT.search(relative):
+            if path.is_file() and not _LEFT_OUT.search(relative):
                 yield f"{_SOURCE_FOLDER}/{relative}", path.read_bytes()
-    config = f"{_SOURCE_FOLDER}/config"
-    yield f"{config}/config.yaml", (config_dir() / "config.yaml").read_bytes()
-    folder = study_dir(study)
-    for path in sorted(folder.rglob("*")):
+    yield f"{_SOURCE_FOLDER}/config/config.yaml", (config_dir() / "config.yaml").read_bytes()
+    place = study_place(bundle.plan["study"])
+    for path in _study_files(bundle.folder):
+        relative = path.relative_to(bundle.folder).as_posix()
+        yield f"{_SOURCE_FOLDER}/{place}/{relative}", path.read_bytes()
+
+
+def _study_files(folder: Path) -> Iterator[Path]:
+    """Files of a study, its Tcl with it where it lies outside the checkout; no results of it."""
+    results = results_dir(load_config().results)
+    for path in _files_below(folder):
         relative = path.relative_to(folder).as_posix()
-        if path.is_file() and not _LEFT_OUT.search(relative):
-            yield f"{config}/studies/{study}/{relative}", path.read_bytes()
+        is_result = path.is_relative_to(results) or path.suffix == _ARCHIVE
+        if not is_result and not _LEFT_OUT.search(relative):
+            yield path
+
+
+def _files_below(folder: Path) -> list[Path]:
+    return [path for path in sorted(folder.rglob("*")) if path.is_file() and not path.is_symlink()]
 
 
 def _runs(bundle: Bundle) -> Iterator[tuple[str, Entry]]:
-    for run_id, info in bundle.run_info.items():
-        yield f"runs/{run_id}/run.json", json_bytes(info)
-        for path in sorted((bundle.results.runs_dir / run_id / "tables").iterdir()):
-            yield f"runs/{run_id}/tables/{path.name}", path
+    for run_id, record in bundle.records.items():
+        yield f"runs/{run_id}/{RUN_NAME}", json_bytes(record)
+        for path in sorted((bundle.results.runs_dir / run_id / TABLES_FOLDER).iterdir()):
+            yield f"runs/{run_id}/{TABLES_FOLDER}/{path.name}", path
 
 
 def _readme(bundle: Bundle, summary: Entry, *, with_runs: bool) -> bytes:
@@ -168,12 +191,12 @@ def _readme(bundle: Bundle, summary: Entry, *, with_runs: bool) -> bytes:
 - `plan.json`: the runs of the tier; `environment/`: how ns-2 was built
 - `source/`: bdpbench, the study with its published values and claims, Tcl scripts, ns-2 patches
 {runs}- `ro-crate-metadata.json`: all of it for programs (RO-Crate)
-- `{MANIFEST_NAME}`: SHA-256 of every file
+- `{CHECKSUMS_NAME}`: SHA-256 of every file
 
 The output files of ns-2 are not in it; `runs.json` has their checksums. To check and to repeat:
 
 ```sh
-sha256sum -c {MANIFEST_NAME}              # or: ./bdpbench verify FILE.zip
+sha256sum -c {CHECKSUMS_NAME}              # or: ./bdpbench verify FILE.zip
 source/bdpbench run {study} --tier {tier}     # simulates everything anew
 ```
 """.encode()
@@ -185,7 +208,7 @@ def _seal(entries: dict[str, Entry], bundle: Bundle) -> None:
     entries[METADATA_NAME] = crate_json(_crate(bundle, files), files).encode()
     checksums = {name: sha256 for name, (sha256, _) in files.items()}
     checksums[METADATA_NAME] = _facts(entries[METADATA_NAME])[0]
-    entries[MANIFEST_NAME] = format_manifest(checksums).encode()
+    entries[CHECKSUMS_NAME] = format_checksums(checksums).encode()
 
 
 def _facts(entry: Entry) -> tuple[str, int]:
@@ -195,28 +218,40 @@ def _facts(entry: Entry) -> tuple[str, int]:
     return sha256_of(entry), entry.stat().st_size
 
 
-def _crate(bundle: Bundle, files: dict[str, tuple[str, int]]) -> Crate:
-    plan, study = bundle.plan, bundle.inputs["study"]
+class _Citation(TypedDict, total=False):
+    """``CITATION.cff``, as far as an archive repeats it."""
+
+    authors: list[dict[str, str]]
+    license: str
+    url: str
+
+
+def _crate(bundle: Bundle, files: Mapping[str, tuple[str, int]]) -> Crate:
+    plan, study = bundle.plan, _paper(bundle)
     started, ended = bundle.times()
-    citation: dict[str, Any] = YamlFile(repository_root() / "CITATION.cff").data
-    commit = bundle.provenance()["bdpbench"]["commit"]
-    study_files = f"{_SOURCE_FOLDER}/config/studies/{plan['study']}/"
-    scripts = {f"{_SOURCE_FOLDER}/tcl/{run['script']}" for run in plan["runs"]}
+    citation: _Citation = YamlFile(repository_root() / "CITATION.cff").data
+    commit = commit_of(repository_root())
+    version = f"{__version__}+{commit}" if commit else __version__
+    study_files = f"{_SOURCE_FOLDER}/{study_place(plan['study'])}/"
+    scripts = {
+        f"{_SOURCE_FOLDER}/{place}{run['script']}" for run in plan["runs"] for place in ("tcl/", "")
+    }
+    totals = totals_sentence(bundle.results.scorecard).replace("**", "")
     return Crate(
         name=f"Reproduction of {plan['study']} with ns-2.35, {plan['tier']} tier",
-        description=f"{study['title']}. {totals_sentence(bundle.results.scorecard)}".replace(
-            "**", ""
-        ),
+        description=f"{plan['title']}. {totals}",
         date=ended[:10],
         started=started,
         ended=ended,
         authors=[_author(each) for each in citation["authors"]],
-        licence=str(citation["license"]),
-        study=study.get("citation") or {"title": study["title"]},
+        licence=citation["license"],
+        study=study,
         workflow=_WORKFLOW,
         software=[
-            ("bdpbench", f"{__version__}+{commit}" if commit else __version__, _home(citation)),
-            ("ns-2", f"2.35, build {plan['ns2_build_id']}", "https://www.isi.edu/nsnam/ns/"),
+            Software("bdpbench", version, _home(citation)),
+            Software(
+                "ns-2", f"2.35, build {plan['ns2_build_id']}", "https://www.isi.edu/nsnam/ns/"
+            ),
         ],
         inputs=sorted(name for name in files if name.startswith(study_files) or name in scripts),
         outputs=sorted(name for name in files if "/" not in name and name in _DESCRIPTIONS),
@@ -224,12 +259,20 @@ def _crate(bundle: Bundle, files: dict[str, tuple[str, int]]) -> Crate:
     )
 
 
-def _author(author: dict[str, str]) -> tuple[str, bool]:
-    """Name of an author of ``CITATION.cff``, and whether it is one person's."""
+def _paper(bundle: Bundle) -> Paper:
+    """What the study cites; its own title where it cites nothing."""
+    cited = bundle.inputs.study.citation
+    if cited is None:
+        return Paper(bundle.plan["title"])
+    return Paper(cited.title, cited.authors, cited.year, cited.doi, cited.url)
+
+
+def _author(author: Mapping[str, str]) -> Author:
+    """An author of ``CITATION.cff``."""
     if "name" in author:
-        return author["name"], False
-    return f"{author['given-names']} {author['family-names']}", True
+        return Author(author["name"], is_person=False)
+    return Author(f"{author['given-names']} {author['family-names']}", is_person=True)
 
 
-def _home(citation: dict[str, Any]) -> str:
+def _home(citation: Mapping[str, object]) -> str:
     return str(citation.get("repository-code") or citation.get("url") or "")

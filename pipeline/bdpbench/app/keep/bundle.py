@@ -4,32 +4,37 @@ from __future__ import annotations
 
 import json
 import tempfile
-from collections.abc import Iterable, Mapping
+from collections.abc import Mapping
+from dataclasses import replace
 from datetime import datetime, timedelta
-from pathlib import Path, PurePosixPath
-from typing import Any, cast
+from pathlib import Path
 
 from bdpbench import __version__
 from bdpbench.app.keep.checkout import commit_of
 from bdpbench.app.keep.collecting import Results
+from bdpbench.app.keep.portable import Portable
+from bdpbench.app.keep.readme import readme_of
 from bdpbench.app.run.stages import report_inputs, write_metrics
-from bdpbench.app.say.summary import summary
 from bdpbench.contracts.files import sha256_of
-from bdpbench.contracts.paths import repository_root, study_dir
-from bdpbench.contracts.plan import Plan
+from bdpbench.contracts.kept import (
+    KEPT_RUNS_NAME,
+    KEPT_VERSION,
+    PROVENANCE_NAME,
+    REPORT_NAME,
+    SUMMARY_NAME,
+    KeptRun,
+    KeptRuns,
+    Place,
+    Provenance,
+)
+from bdpbench.contracts.paths import repository_root
+from bdpbench.contracts.runs import BuildFacts, RunRecord
 from bdpbench.contracts.scorecard import SCORECARD_NAME
-from bdpbench.contracts.tables import METRICS_NAME
+from bdpbench.contracts.tables import METRICS_CSV_NAME, METRICS_NAME
 from bdpbench.pages import build_report
 
-REPORT_NAME = "report.html"
-METRICS_CSV_NAME = "metrics.csv"
-SUMMARY_NAME = "README.md"
-RUNS_NAME = "runs.json"
-PROVENANCE_NAME = "provenance.json"
-KEPT_VERSION = 1
-
 # What a study's results depend on beside the scripts and ns-2, which a run's id covers.
-_STUDY_FILES = ("study.yaml", "published.csv", "claims.yaml", "regions.yaml")
+_CONFIGURATION = ("*.yaml", "*.csv", "*.py")
 
 
 class Bundle:
@@ -37,24 +42,26 @@ class Bundle:
 
     Attributes:
         results: what the tier has come to.
+        folder: of the study, on this machine.
         plan: content of ``plan.json`` with paths relative.
-        run_info: run id → content of ``run.json``, paths relative, in the order of the plan.
-        inputs: arguments of the report and the exports.
+        records: run id → content of ``run.json``, paths relative, in the order of the plan.
+        inputs: what the report and the exports show.
     """
 
     def __init__(self, results: Results) -> None:
         self.results = results
-        self.plan = portable_plan(results.plan)
-        self.inputs = report_inputs(self.plan, results.metrics, results.scorecard, results.runs_dir)
-        infos = self.inputs["run_info"]
-        self.run_info = {each: portable_run(infos[each]) for each in results.finished}
-        self.inputs["run_info"] = self.run_info
+        self.folder = Path(results.plan["folder"])
+        portable = Portable(results.plan["study"], self.folder)
+        self.plan = portable.plan(results.plan)
+        made = report_inputs(results.plan, results.metrics, results.scorecard, results.runs_dir)
+        self.records = {each: portable.record(made.run_info[each]) for each in results.finished}
+        self.inputs = replace(made, plan=self.plan, run_info=self.records)
 
     def kept_files(self) -> dict[str, bytes]:
         """Name → bytes of the report, the metrics, the scorecard and where they come from."""
         with tempfile.TemporaryDirectory() as scratch:
             folder = Path(scratch)
-            build_report(**self.inputs, out=folder / REPORT_NAME, with_files=False)
+            build_report(self.inputs, folder / REPORT_NAME, with_files=False)
             write_metrics(self.results.metrics, folder / METRICS_NAME)
             made = {path.name: path.read_bytes() for path in sorted(folder.iterdir())}
         return {
@@ -62,35 +69,27 @@ class Bundle:
             METRICS_CSV_NAME: made[METRICS_CSV_NAME],
             METRICS_NAME: made[METRICS_NAME],
             SCORECARD_NAME: json_bytes(self.results.scorecard),
-            RUNS_NAME: json_bytes(self.runs()),
+            KEPT_RUNS_NAME: json_bytes(self.runs()),
             PROVENANCE_NAME: json_bytes(self.provenance()),
-            SUMMARY_NAME: summary(self.results).encode(),
+            SUMMARY_NAME: readme_of(self.results).encode(),
         }
 
-    def runs(self) -> dict[str, Any]:
+    def runs(self) -> KeptRuns:
         """Content of ``runs.json``: what each finished run was, without the facts of its build."""
-        places: dict[str, list[dict[str, str]]] = {}
+        places: dict[str, list[Place]] = {}
         for run in self.plan["runs"]:
-            place = {"scenario": run["scenario"], "label": run["label"]}
+            place: Place = {"scenario": run["scenario"], "label": run["label"]}
             places.setdefault(run["run_id"], []).append(place)
         return {
             "schema_version": KEPT_VERSION,
-            "runs": [
-                {
-                    "run_id": run_id,
-                    "places": places[run_id],
-                    **{key: value for key, value in info.items() if key not in _NOT_OF_A_RUN},
-                    "ns2": {key: value for key, value in info["ns2"].items() if key != "info"},
-                }
-                for run_id, info in self.run_info.items()
-            ],
+            "runs": [_kept(each, places[run_id]) for run_id, each in self.records.items()],
         }
 
-    def provenance(self) -> dict[str, Any]:
+    def provenance(self) -> Provenance:
         """Content of ``provenance.json``: versions, builds, configuration and times."""
         started, ended = self.times()
-        folder = study_dir(self.plan["study"])
         lock = repository_root() / "pipeline" / "requirements.lock"
+        found = [path for pattern in _CONFIGURATION for path in self.folder.glob(pattern)]
         return {
             "schema_version": KEPT_VERSION,
             "study": self.plan["study"],
@@ -99,14 +98,7 @@ class Bundle:
             "bdpbench": {"version": __version__, "commit": commit_of(repository_root())},
             "ns2_build_id": self.plan["ns2_build_id"],
             "builds": self.builds(),
-            "configuration": {
-                **{
-                    name: sha256_of(folder / name)
-                    for name in _STUDY_FILES
-                    if (folder / name).is_file()
-                },
-                lock.name: sha256_of(lock),
-            },
+            "configuration": {path.name: sha256_of(path) for path in [*sorted(found), lock]},
             "runs": {
                 "finished": len(self.results.finished),
                 "missing": len(self.results.missing),
@@ -115,63 +107,53 @@ class Bundle:
             },
         }
 
-    def builds(self) -> list[dict[str, Any]]:
+    def builds(self) -> list[BuildFacts]:
         """Facts of every binary of ns-2 that made one of the runs, each once."""
-        found: dict[str, dict[str, Any]] = {}
-        for info in self.run_info.values():
-            facts = info["ns2"].get("info") or {}
-            found.setdefault(str(facts.get("binary_sha256") or info["ns2"]["build_id"]), facts)
+        found: dict[str, BuildFacts] = {}
+        for record in self.records.values():
+            facts = record["ns2"].get("info") or BuildFacts()
+            key = facts.get("binary_sha256") or record["ns2"]["build_id"]
+            found.setdefault(key, facts)
         return [found[key] for key in sorted(found)]
 
     def times(self) -> tuple[str, str]:
         """When the first simulation began and the last one ended, ISO 8601."""
-        spans = [
-            (
-                datetime.fromisoformat(info["started"]),
-                datetime.fromisoformat(info["started"])
-                + timedelta(seconds=round(info.get("wall_s") or 0)),
-            )
-            for info in self.run_info.values()
-        ]
-        return min(each[0] for each in spans).isoformat(), max(
-            each[1] for each in spans
-        ).isoformat()
+        spans = []
+        for record in self.records.values():
+            started = datetime.fromisoformat(record["started"])
+            spans.append((started, started + timedelta(seconds=round(record["wall_s"]))))
+        first, last = min(each[0] for each in spans), max(each[1] for each in spans)
+        return first.isoformat(), last.isoformat()
 
 
-_NOT_OF_A_RUN = ("schema_version", "run_id", "label", "ns2")
+def _kept(record: RunRecord, places: list[Place]) -> KeptRun:
+    """A run without its own label, which is one of its places, and the facts of its build."""
+    kept: KeptRun = {
+        "run_id": record["run_id"],
+        "places": places,
+        "identity": record["identity"],
+        "parameters": record["parameters"],
+        "units": record["units"],
+        "script": record["script"],
+        "argv": record["argv"],
+        "ns2": {
+            "build_id": record["ns2"]["build_id"],
+            "backend": record["ns2"]["backend"],
+            "binary_sha256": record["ns2"]["binary_sha256"],
+        },
+        "started": record["started"],
+        "wall_s": record["wall_s"],
+        "cpu_s": record["cpu_s"],
+        "max_rss_kib": record["max_rss_kib"],
+        "exit_status": record["exit_status"],
+        "outputs": record["outputs"],
+        "ns2_report": record["ns2_report"],
+    }
+    if "taken_over" in record:
+        kept["taken_over"] = record["taken_over"]
+    return kept
 
 
-def json_bytes(content: Mapping[str, Any]) -> bytes:
+def json_bytes(content: Mapping[str, object]) -> bytes:
     """JSON as bdpbench writes its files."""
     return (json.dumps(content, indent=1, allow_nan=False) + "\n").encode()
-
-
-def portable_run(info: Mapping[str, Any]) -> dict[str, Any]:
-    """A run's record in which a script from outside the checkout has lost its folder.
-
-    Its checksum stays. Nothing else of a record tells of the machine but its kind (``Linux
-    x86_64``), the compiler, and what the run cost.
-    """
-    script = {**info["script"], "path": _portable_path(str(info["script"]["path"]))}
-    return {**info, "script": script}
-
-
-def portable_plan(plan: Plan) -> Plan:
-    """A plan whose runs name folders of scripts from outside the checkout without a path."""
-    return cast("Plan", {**plan, "runs": list(_portable_runs(plan["runs"]))})
-
-
-def _portable_runs(runs: Iterable[Mapping[str, Any]]) -> Iterable[dict[str, Any]]:
-    for run in runs:
-        scripts = run.get("scripts")
-        yield {**run, **({"scripts": _portable_path(scripts)} if scripts else {})}
-
-
-def _portable_path(path: str) -> str:
-    """A path relative to the checkout; one from outside keeps its last part only."""
-    if not path.startswith("/"):
-        return path
-    root = str(repository_root())
-    if path.startswith(f"{root}/"):
-        return path.removeprefix(f"{root}/")
-    return f"scripts/{PurePosixPath(path).name}"

@@ -8,8 +8,10 @@ from pathlib import Path
 from bdpbench import __version__
 from bdpbench.contracts.paths import repository_root
 
-# What decides results and reports. Published reports are results themselves.
-_SOURCES = ("pipeline", "ns2", "tcl", "config", "workflow", "reports", "Snakefile")
+RESULT_SOURCES = ("pipeline", "ns2", "tcl", "workflow", "reports", "Snakefile")
+"""What of the checkout decides results and reports, configuration apart."""
+
+# Published reports are results themselves.
 _NOT_SOURCES = ":(exclude)reports/published"
 
 
@@ -22,7 +24,7 @@ def commit_of(root: Path) -> str:
     top = _git(root, "rev-parse", "--show-toplevel")
     if not commit or not top or Path(top).resolve() != root.resolve():
         return ""
-    changed = _git(root, "status", "--porcelain", "--", *_SOURCES, _NOT_SOURCES)
+    changed = _git(root, "status", "--porcelain", "--", *RESULT_SOURCES, "config", _NOT_SOURCES)
     return commit + ("+" if changed else "")
 
 

@@ -9,15 +9,13 @@ from typing import TYPE_CHECKING
 
 from bdpbench.app.run.planning import Prepared, is_finished, prepare
 from bdpbench.app.run.stages import measure_plan, parse_runs, score_plan
-from bdpbench.contracts.files import read_json
 from bdpbench.contracts.paths import results_dir
-from bdpbench.contracts.plan import Plan
+from bdpbench.contracts.plan import Plan, PlannedRun, read_plan
 from bdpbench.contracts.scorecard import Scorecard
 from bdpbench.errors import BdpbenchError
 from bdpbench.simulation.build import current_build_id
 from bdpbench.studies.config import load_config
-from bdpbench.studies.plan import PLAN_VERSION
-from bdpbench.studies.runs import Run, Selection
+from bdpbench.studies.runs import Selection
 
 if TYPE_CHECKING:
     import polars as pl
@@ -53,7 +51,7 @@ def collect(study: str | None, tier: str | None, *, allow_partial: bool) -> Resu
     runs, whatever was reported before.
 
     Args:
-        study: key; None takes that of ``config.yaml``.
+        study: key or folder; None takes that of ``config.yaml``.
         tier: None takes that of ``config.yaml``.
         allow_partial: do without the runs that are missing, as long as there is one.
 
@@ -73,10 +71,10 @@ def collect(study: str | None, tier: str | None, *, allow_partial: bool) -> Resu
     _check_complete(prepared, allow_partial=allow_partial)
     runs_dir, plan = prepared.paths.runs, prepared.plan
     runs = _distinct(prepared.runs)
-    finished = tuple(run.run_id for run in runs if is_finished(prepared.paths, run))
+    finished = tuple(run["run_id"] for run in runs if is_finished(prepared.paths, run))
     parse_runs(runs_dir / run_id for run_id in finished)
     metrics = measure_plan(plan, runs_dir)
-    missing = tuple(run.run_id for run in runs if run.run_id not in finished)
+    missing = tuple(run["run_id"] for run in runs if run["run_id"] not in finished)
     return Results(plan, metrics, score_plan(plan, metrics), runs_dir, finished, missing)
 
 
@@ -84,7 +82,7 @@ def _check_complete(prepared: Prepared, *, allow_partial: bool) -> None:
     missing, planned = _distinct(prepared.missing), _distinct(prepared.runs)
     if not missing or (allow_partial and len(missing) < len(planned)):
         return
-    labels = [f"{run.scenario}: {run.label}" for run in missing[:_SHOWN_MISSING]]
+    labels = [f"{run['scenario']}: {run['label']}" for run in missing[:_SHOWN_MISSING]]
     shown = "; ".join(labels) + ("; …" if len(missing) > _SHOWN_MISSING else "")
     name = f"{prepared.plan['study']} --tier {prepared.plan['tier']}"
     hint = f"`./bdpbench run {name}` simulates them"
@@ -97,15 +95,15 @@ def _check_complete(prepared: Prepared, *, allow_partial: bool) -> None:
     )
 
 
-def _distinct(runs: Sequence[Run]) -> list[Run]:
+def _distinct(runs: Sequence[PlannedRun]) -> list[PlannedRun]:
     """Runs that two scenarios share, once."""
-    return list({run.run_id: run for run in runs}.values())
+    return list({run["run_id"]: run for run in runs}.values())
 
 
 def _staleness(prepared: Prepared) -> str:
     """Why runs may be missing that were there once; "" where nothing tells."""
     try:
-        old = read_json(prepared.paths.plan, what="a plan", schema_version=PLAN_VERSION)
+        old = read_plan(prepared.paths.plan)
     except BdpbenchError:
         return ""
     if old["ns2_build_id"] != prepared.plan["ns2_build_id"]:
@@ -114,5 +112,5 @@ def _staleness(prepared: Prepared) -> str:
             f"{prepared.plan['ns2_build_id']}"
         )
     known = {run["run_id"] for run in old["runs"]}
-    changed = sum(run.run_id not in known for run in _distinct(prepared.missing))
+    changed = sum(run["run_id"] not in known for run in _distinct(prepared.missing))
     return f"; {changed} of them are new or have changed since the last run" if changed else ""

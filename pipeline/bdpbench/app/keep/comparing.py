@@ -2,17 +2,18 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
-from typing import Any
 
 from bdpbench.app.say.listing import table_lines
-from bdpbench.archive.compare import Comparison, Tolerance, compare
+from bdpbench.archive.compare import Tolerance, compare
 from bdpbench.archive.side import read_sides
+from bdpbench.contracts.comparison import Comparison, MovedMetric, Unshared
 from bdpbench.contracts.files import write_json_atomically, write_text_atomically
+from bdpbench.contracts.scorecard import CLOSE_ASYMMETRY, CLOSE_SHARE
 from bdpbench.errors import BdpbenchError
 from bdpbench.pages.compare_page import comparison_page, moved_row
-from bdpbench.score.scorecard import CLOSE_ASYMMETRY, CLOSE_SHARE
 
 _SHOWN = 40
 _SHOWN_FACTS = 12
@@ -39,51 +40,49 @@ def compare_results(
     """
     tolerance = Tolerance(CLOSE_SHARE if share is None else share, CLOSE_ASYMMETRY)
     found = compare(*read_sides(first, second), tolerance)
-    if not found.compared and not found.redefined:
+    if not found["compared"] and not found["redefined"]:
         raise BdpbenchError("have no metric in common", where=f"{first} and {second}")
-    content = found.as_dict()
     if html is not None:
-        write_text_atomically(html, comparison_page(content))
+        write_text_atomically(html, comparison_page(found))
     if json_file is not None:
-        write_json_atomically(json_file, content)
+        write_json_atomically(json_file, found)
     for line in comparison_lines(found):
         print(line)
-    return bool(found.beyond)
+    return found["beyond"] > 0
 
 
 def comparison_lines(found: Comparison) -> Iterator[str]:
     """The comparison as text for a terminal."""
-    content = found.as_dict()
-    yield f"first:  {found.first}"
-    yield f"second: {found.second}"
-    yield from _titled("versions and configuration that differ", content["facts"], _SHOWN_FACTS)
-    yield from _titled("runs that are configured otherwise", content["parameters"], _SHOWN)
-    yield from _titled("units or definitions that differ: not compared", content["redefined"])
-    for key, title in (("only_first", "only in the first"), ("only_second", "only in the second")):
-        yield from _titled(title, _by_scenario(content[key]), _SHOWN)
-    beyond = [_row(each) for each in content["moved"] if each["beyond"]]
+    yield f"first:  {found['first']}"
+    yield f"second: {found['second']}"
+    yield from _titled("versions and configuration that differ", found["facts"], _SHOWN_FACTS)
+    yield from _titled("runs that are configured otherwise", found["parameters"], _SHOWN)
+    yield from _titled("units or definitions that differ: not compared", found["redefined"])
+    yield from _titled("only in the first", _by_scenario(found["only_first"]), _SHOWN)
+    yield from _titled("only in the second", _by_scenario(found["only_second"]), _SHOWN)
+    beyond = [_row(each) for each in found["moved"] if each["beyond"]]
     yield from _titled("moved beyond their bounds", beyond, _SHOWN)
-    within = len(found.moved) - len(found.beyond)
+    moved = len(found["moved"])
     yield ""
     yield (
-        f"{found.compared} metrics compared: {found.compared - len(found.moved)} equal, "
-        f"{within} moved within their bounds, {len(found.beyond)} beyond"
+        f"{found['compared']} metrics compared: {found['compared'] - moved} equal, "
+        f"{moved - found['beyond']} moved within their bounds, {found['beyond']} beyond"
     )
 
 
-def _by_scenario(counts: Sequence[Mapping[str, Any]]) -> list[dict[str, Any]]:
+def _by_scenario(unshared: Sequence[Unshared]) -> list[dict[str, str]]:
     """Metrics and values of each scenario that one side has alone."""
-    found: dict[str, dict[str, Any]] = {}
-    for each in counts:
-        row = found.setdefault(
-            each["scenario"], {"scenario": each["scenario"], "metrics": 0, "values": 0}
-        )
-        row["metrics"] += 1
-        row["values"] += each["values"]
-    return list(found.values())
+    metrics = Counter(each["scenario"] for each in unshared)
+    values: Counter[str] = Counter()
+    for each in unshared:
+        values[each["scenario"]] += each["values"]
+    return [
+        {"scenario": key, "metrics": str(metrics[key]), "values": str(values[key])}
+        for key in metrics
+    ]
 
 
-def _row(moved: Mapping[str, Any]) -> dict[str, str]:
+def _row(moved: MovedMetric) -> dict[str, str]:
     row = moved_row(moved)
     metric = f"{moved['metric']} ({row['subject']})"
     run = f"{row['scenario']}: {row['run']}"
@@ -93,7 +92,7 @@ def _row(moved: Mapping[str, Any]) -> dict[str, str]:
 
 
 def _titled(
-    title: str, rows: Sequence[Mapping[str, Any]], shown: int | None = None
+    title: str, rows: Sequence[Mapping[str, object]], shown: int | None = None
 ) -> Iterator[str]:
     """A table under its title; nothing without rows."""
     if not rows:
@@ -106,7 +105,7 @@ def _titled(
         yield f"  … and {len(rows) - shown} more; --html and --json have all of them"
 
 
-def _short(value: Any) -> str:
+def _short(value: object) -> str:
     """A cell; of a checksum or a commit the start says enough."""
     text = str(value)
     is_hex = len(text) > _DIGITS_OF_A_CHECKSUM and set(text) <= set("0123456789abcdef+")

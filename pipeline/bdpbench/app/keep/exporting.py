@@ -80,7 +80,7 @@ def export_study(
     request = ExportRequest(wanted, origin(results.plan["ns2_build_id"]), tuple(only))
     inputs = report_inputs(results.plan, results.metrics, results.scorecard, results.runs_dir)
     count = size = 0
-    for name, content in export_files(**inputs, request=request, tell=_tell):
+    for name, content in export_files(inputs, request, _tell):
         write_bytes_atomically(folder / name, content)
         count, size = count + 1, size + len(content)
     if results.missing:

@@ -6,7 +6,7 @@ from pathlib import Path
 
 from bdpbench.app.keep.bundle import Bundle
 from bdpbench.app.keep.collecting import collect
-from bdpbench.app.say.summary import totals_sentence
+from bdpbench.app.say.totals import totals_sentence
 from bdpbench.contracts.files import write_bytes_atomically
 from bdpbench.contracts.paths import repository_root
 

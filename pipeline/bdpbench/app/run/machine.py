@@ -10,11 +10,13 @@ from __future__ import annotations
 import json
 import statistics
 from collections.abc import Iterable
+from contextlib import suppress
 from pathlib import Path
 
 from bdpbench.contracts.files import write_json_atomically
-from bdpbench.simulation.simulate import read_run
-from bdpbench.studies.runs import Run
+from bdpbench.contracts.plan import PlannedRun
+from bdpbench.contracts.runs import read_run
+from bdpbench.errors import BdpbenchError
 
 FILE_NAME = "machine.json"
 # Enough to even out what else the machine did, few enough to follow another build of ns-2.
@@ -31,22 +33,36 @@ def machine_factor(results: Path) -> float:
     return statistics.median(ratios) if len(ratios) >= _FEWEST else 1.0
 
 
-def expected_cpu_s(runs: Iterable[Run], factor: float) -> float:
+def expected_cpu_s(runs: Iterable[PlannedRun], factor: float) -> float:
     """CPU time that ns-2 will take for these runs on this machine, s."""
-    return factor * sum(run.estimated_cpu_s for run in runs)
+    return factor * sum(run["estimated_cpu_s"] for run in runs)
 
 
-def learn(results: Path, runs: Iterable[Run]) -> None:
-    """Take what runs took that have just been simulated; the clock of a container counts not."""
-    found = []
-    for run in runs:
-        record = read_run(results / "runs" / run.run_id)
-        if record and record["cpu_s"] and run.estimated_cpu_s >= _SHORTEST_S:
-            found.append(round(record["cpu_s"] / run.estimated_cpu_s, 3))
+def learn(results: Path, runs: Iterable[PlannedRun]) -> None:
+    """Take what runs took that have just been simulated; the clock of a container counts not.
+
+    It is a memory only: where it cannot be kept, as on a full disk, nothing is said, so that
+    nothing hides what matters.
+    """
+    found = [ratio for run in runs if (ratio := _ratio(results, run)) is not None]
     if found:
         ratios = [*_known(results), *found][-_KEPT:]
         data = {"schema_version": _VERSION, "measured_by_predicted": ratios}
-        write_json_atomically(results / FILE_NAME, data)
+        with suppress(OSError):
+            write_json_atomically(results / FILE_NAME, data)
+
+
+def _ratio(results: Path, run: PlannedRun) -> float | None:
+    """Measured by predicted CPU time; None where that tells nothing."""
+    if run["estimated_cpu_s"] < _SHORTEST_S:
+        return None
+    try:
+        record = read_run(results / "runs" / run["run_id"])
+    except (OSError, BdpbenchError):
+        return None
+    if record is None or not record["cpu_s"]:
+        return None
+    return round(record["cpu_s"] / run["estimated_cpu_s"], 3)
 
 
 def _known(results: Path) -> list[float]:

@@ -4,17 +4,20 @@ from __future__ import annotations
 
 import hashlib
 import json
+from collections.abc import Collection
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any, cast
 
-from bdpbench.contracts.files import read_json, sha256_of, write_json_atomically
-from bdpbench.contracts.paths import repository_root, study_dir
-from bdpbench.contracts.plan import Plan
+from bdpbench.app.run.stages import study_texts
+from bdpbench.contracts.files import sha256_of, write_json_atomically
+from bdpbench.contracts.paths import repository_root
+from bdpbench.contracts.plan import Plan, PlannedRun, read_plan
+from bdpbench.contracts.runs import RUN_NAME
 from bdpbench.errors import BdpbenchError
 from bdpbench.studies.load import load_study
 from bdpbench.studies.plan import make_plan, write_specs
-from bdpbench.studies.runs import Run, Selection, expand_tier
+from bdpbench.studies.runs import Selection, expand_tier, tiers_of
+from bdpbench.studies.study import Study, known_or_suggest
 
 # Rooms whose code has a say in values, verdicts and pages.
 _EVALUATING_ROOMS = ("contracts", "studies", "trace", "metrics", "score", "pages")
@@ -51,16 +54,17 @@ class Paths:
 
 @dataclass(frozen=True)
 class Prepared:
-    """A plan on disk: the runs it holds, and those of them that are still to be simulated."""
+    """A plan: its study, the runs it holds, and those of them that are still to be simulated."""
 
+    study: Study
     paths: Paths
     plan: Plan
-    runs: list[Run]
-    missing: list[Run]
+    runs: list[PlannedRun]
+    missing: list[PlannedRun]
 
 
 def prepare(
-    study_key: str,
+    name_or_path: str,
     tier: str,
     selection: Selection,
     build_id: str,
@@ -72,38 +76,71 @@ def prepare(
     """Make the plan of a tier, and write ``plan.json`` and the specs of its runs if asked to.
 
     The plan holds the selected runs, and the finished runs of the tier that were not selected:
-    a report made after a selection still shows all that is known. ``scripts`` is a folder of
-    scripts that take the place of the study's own.
+    a report made after a selection still shows all that is known. ``name_or_path`` is the key of a
+    study or its folder; ``scripts`` is a folder of scripts that take the place of the study's own.
 
     Raises:
-        BdpbenchError: for a study that is wrong, an unknown name, or a selection without runs.
+        BdpbenchError: for a study that is wrong, in what it simulates or in what it expects; for
+            an unknown name, or a selection without runs.
     """
-    study = load_study(study_key, scripts)
+    study = load_study(name_or_path, scripts)
     selection.check(study)
     paths = Paths(results, study.key, tier)
-    tier_runs = expand_tier(study, tier, build_id)
+    tier_runs = expand_tier(study, tier)
+    _check_evaluation(load_study(name_or_path))
     selected = [run for run in tier_runs if selection.wants(run)]
     if not selected:
         names = [*selection.scenarios, *selection.protocols]
         raise BdpbenchError(
             f"no run of tier {tier} of {study.key} has all of: {', '.join(names)}",
             where="selection",
-            hint=f"`./bdpbench list {study.key} --tier {tier} --runs` shows what there is",
+            hint=f"`./bdpbench list {name_or_path} --tier {tier} --runs` shows what there is",
         )
-    wanted = {run.run_id for run in selected}
-    runs = [run for run in tier_runs if run.run_id in wanted or is_finished(paths, run)]
-    plan = make_plan(study, tier, build_id, runs)
-    plan["evaluation_sha256"] = _evaluation_checksum(study.key)
+    wanted = {run["run_id"] for run in selected}
+    runs = [run for run in tier_runs if run["run_id"] in wanted or is_finished(paths, run)]
+    plan = make_plan(study, tier, build_id, runs, _evaluation_checksum(study.folder))
+    missing = [run for run in selected if not is_finished(paths, run)]
+    prepared = Prepared(study, paths, plan, runs, missing)
     if write:
-        write_specs(runs, build_id, paths.runs)
-        if not _same_plan(paths.plan, plan):
-            write_json_atomically(paths.plan, plan)
-    return Prepared(
-        paths, cast("Plan", plan), runs, [run for run in selected if not is_finished(paths, run)]
-    )
+        write_plan(prepared)
+    return prepared
 
 
-def _evaluation_checksum(study_key: str) -> str:
+def write_plan(prepared: Prepared) -> None:
+    """Write ``plan.json`` and the specs of its runs; what is there already stays."""
+    paths, plan = prepared.paths, prepared.plan
+    write_specs(prepared.runs, plan["ns2_build_id"], paths.runs)
+    if not _same_plan(paths.plan, plan):
+        write_json_atomically(paths.plan, plan)
+
+
+def _check_evaluation(study: Study) -> None:
+    """Refuse now what would be refused after the simulation: metrics, numbers, claims, pages.
+
+    Numbers and claims speak of runs of any tier, so that all tiers are looked at, as the study
+    itself has them.
+    """
+    # Metrics and pages take a second to import, which `list` does without.
+    from bdpbench.metrics import definitions_for
+    from bdpbench.score import check_expectations
+
+    definitions = definitions_for(study.folder)
+    _check_summaries(study, definitions)
+    study_texts(study)
+    runs = {tier: expand_tier(study, tier) for tier in tiers_of(study)}
+    check_expectations(study.folder, study, runs, definitions)
+
+
+def _check_summaries(study: Study, metrics: Collection[str]) -> None:
+    for key, scenario in study.scenarios.items():
+        for index, metric in enumerate(scenario.summary):
+            unknown = known_or_suggest(metric, metrics, "metric")
+            if unknown:
+                location = ("scenarios", key, "summary", index)
+                raise study.error(location, unknown[0], hint=unknown[1])
+
+
+def _evaluation_checksum(folder: Path) -> str:
     """SHA-256 over what turns runs into a report: code, templates, and the study's own files.
 
     As a part of the plan it makes the stages after the simulation run again when a metric, a
@@ -113,27 +150,26 @@ def _evaluation_checksum(study_key: str) -> str:
     """
     root, package = repository_root(), Path(__file__).parents[2]
     rooms = (package / room for room in _EVALUATING_ROOMS)
-    folders = (*rooms, root / "reports", study_dir(study_key))
     published = root / "reports" / "published"
     names = ("*.py", "*.yaml", "*.csv", "*.md", "*.html", "*.css", "*.js")
     digest = hashlib.sha256(sha256_of(Path(__file__).with_name("stages.py")).encode())
-    for folder in folders:
-        for path in sorted(each for name in names for each in folder.rglob(name)):
+    for each in (*rooms, root / "reports", folder):
+        for path in sorted(found for name in names for found in each.rglob(name)):
             if published in path.parents:
                 continue
-            digest.update(f"{path.relative_to(folder)}\0{sha256_of(path)}\n".encode())
+            digest.update(f"{path.relative_to(each)}\0{sha256_of(path)}\n".encode())
     return digest.hexdigest()
 
 
-def is_finished(paths: Paths, run: Run) -> bool:
+def is_finished(paths: Paths, run: PlannedRun) -> bool:
     """Whether the run has its ``run.json``; without it the run did not happen."""
-    return (paths.runs / run.run_id / "run.json").is_file()
+    return (paths.runs / run["run_id"] / RUN_NAME).is_file()
 
 
-def _same_plan(path: Path, plan: dict[str, Any]) -> bool:
+def _same_plan(path: Path, plan: Plan) -> bool:
     """An equal plan is left alone, so that its time stamp does not make later stages run again."""
     try:
-        old = read_json(path, what="a plan", schema_version=plan["schema_version"])
+        old = read_plan(path)
     except BdpbenchError:
         return False
     return json.dumps(old) == json.dumps(plan)  # the order of scenarios counts as well

@@ -5,73 +5,65 @@ from __future__ import annotations
 import json
 from collections import defaultdict
 from collections.abc import Mapping
-from dataclasses import dataclass
 from functools import cached_property
 from pathlib import Path
-from typing import Any
 
+from bdpbench.contracts.plan import Parameters, PlannedRun
+from bdpbench.contracts.runs import ERROR_NAME, RUN_NAME, Identity, read_run
 from bdpbench.errors import BdpbenchError
-from bdpbench.simulation.simulate import ERROR_NAME, read_run
-from bdpbench.studies.runs import Run
+from bdpbench.simulation.simulate import SCRATCH_FOLDER
 
-
-@dataclass(frozen=True)
-class _Finished:
-    """What a finished run with the same parameters was made of."""
-
-    build_id: str
-    script_sha256: str
-    argv: tuple[str, ...]
+_Changes = tuple[str, ...]
 
 
 class Reasons:
     """Compares runs that are to be simulated with the finished ones of a results folder."""
 
-    def __init__(self, runs_dir: Path, build_id: str) -> None:
+    def __init__(self, runs_dir: Path) -> None:
         self._runs_dir = runs_dir
-        self._build_id = build_id
 
-    def of(self, run: Run) -> str:
+    def of(self, run: PlannedRun) -> str:
         """Why the run has to be simulated, in a few words."""
-        folder = self._runs_dir / run.run_id
+        folder = self._runs_dir / run["run_id"]
         if (folder / ERROR_NAME).is_file():
             return "failed last time"
-        if (folder / ".scratch").is_dir():
+        if (folder / SCRATCH_FOLDER).is_dir():
             return "was interrupted"
-        alike = self._finished.get(_key(run.parameters), [])
+        alike = self._finished.get(_key(run["parameters"]), [])
         if not alike:
             return "not simulated yet"
-        return min((self._changes(run, each) for each in alike), key=len)
-
-    def _changes(self, run: Run, before: _Finished) -> str:
-        """What is not as it was; a run that finished under other conditions is a result still."""
-        changed = [
-            word
-            for word, differs in (
-                ("another build of ns-2", before.build_id != self._build_id),
-                ("the script", before.script_sha256 != run.script_sha256),
-                ("the script's arguments", before.argv != run.argv),
-            )
-            if differs
-        ]
-        return "changed since it was simulated: " + ", ".join(changed or ["its outputs"])
+        nearest = min((changes(each, run["identity"]) for each in alike), key=len)
+        return "changed since it was simulated: " + ", ".join(nearest)
 
     @cached_property
-    def _finished(self) -> Mapping[str, list[_Finished]]:
+    def _finished(self) -> Mapping[str, list[Identity]]:
+        """Identities of all finished runs, by their parameters."""
         found = defaultdict(list)
-        for path in sorted(self._runs_dir.glob("*/run.json")):
+        for path in sorted(self._runs_dir.glob(f"*/{RUN_NAME}")):
             try:
-                info = read_run(path.parent)
+                record = read_run(path.parent)
             except BdpbenchError:
                 continue  # of another version, and of no use here
-            if info is not None:
-                found[_key(info["parameters"])].append(
-                    _Finished(
-                        info["ns2"]["build_id"], info["script"]["sha256"], tuple(info["argv"])
-                    )
-                )
+            if record is not None:
+                found[_key(record["parameters"])].append(record["identity"])
         return found
 
 
-def _key(parameters: Mapping[str, Any]) -> str:
+def changes(before: Identity, now: Identity) -> _Changes:
+    """What of a run's identity is not as it was, in words; another build of ns-2 is no part of it.
+
+    >>> old = Identity(argv=["10"], tcl="aa", ns2="bb", streams=[])
+    >>> changes(old, {**old, "argv": ["20"], "ns2": "cc"})
+    ("the script's arguments", "ns-2's behaviour towards its agents")
+    """
+    compared = (
+        ("the script's arguments", before["argv"] == now["argv"]),
+        ("the script or what it sources", before["tcl"] == now["tcl"]),
+        ("ns-2's behaviour towards its agents", before["ns2"] == now["ns2"]),
+        ("the traces that are streamed", before["streams"] == now["streams"]),
+    )
+    return tuple(words for words, same in compared if not same)
+
+
+def _key(parameters: Parameters) -> str:
     return json.dumps(parameters, sort_keys=True)

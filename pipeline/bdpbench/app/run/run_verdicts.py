@@ -4,10 +4,11 @@ from __future__ import annotations
 
 from functools import cached_property
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
-from bdpbench.app.run.stages import definitions_of, measure_plan, parse_runs, study_folder
+from bdpbench.app.run.stages import definitions_of, measure_plan, parse_runs
 from bdpbench.contracts.plan import Plan
+from bdpbench.contracts.scorecard import ScoredNumber
 from bdpbench.errors import BdpbenchError
 
 if TYPE_CHECKING:
@@ -29,20 +30,19 @@ class RunVerdicts:
     def _published(self) -> list[PublishedNumber]:
         from bdpbench.score import load_published
 
-        folder = study_folder(self._plan)
-        return load_published(folder / "published.csv", set(definitions_of(self._plan)))
+        return load_published(
+            Path(self._plan["folder"]) / "published.csv", definitions_of(self._plan)
+        )
 
-    def of(self, run_id: str) -> list[dict[str, Any]]:
+    def of(self, run_id: str) -> list[ScoredNumber]:
         """The scored numbers that need no other run; none where the run cannot be measured.
 
         What is wrong with such a run is told by the workflow's own stages.
         """
         from bdpbench.score import score
 
-        alone: Plan = {
-            **self._plan,
-            "runs": [run for run in self._plan["runs"] if run["run_id"] == run_id],
-        }
+        runs = [run for run in self._plan["runs"] if run["run_id"] == run_id]
+        alone: Plan = {**self._plan, "runs": runs}
         try:
             parse_runs([self._runs_dir / run_id], alone)
             metrics = measure_plan(alone, self._runs_dir)

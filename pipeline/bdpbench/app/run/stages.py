@@ -6,36 +6,33 @@ import json
 import os
 from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, cast
+from typing import TYPE_CHECKING, cast
 
 from bdpbench.contracts.files import write_json_atomically
-from bdpbench.contracts.paths import study_dir
 from bdpbench.contracts.plan import Output, Plan, PlannedRun, Scalar
+from bdpbench.contracts.runs import read_run, read_spec
 from bdpbench.contracts.scorecard import SCORECARD_NAME, Scorecard
 from bdpbench.contracts.tables import METRICS_NAME, TableManifest
 from bdpbench.errors import BdpbenchError
-from bdpbench.simulation.simulate import read_run, read_spec
 
 if TYPE_CHECKING:
     import polars as pl
 
+    from bdpbench.contracts.runs import RunRecord
     from bdpbench.metrics import Definition
+    from bdpbench.pages import ReportInputs, StudyTexts
+    from bdpbench.pages.inputs import LoadTable
+    from bdpbench.studies.study import Study
 
 VALUES_FOLDER = "values"
 """Folder of a run with the values that were measured, a file a place in a study."""
-
-
-def study_folder(plan: Plan) -> Path:
-    """Folder of the study that a plan is of."""
-    folder = plan.get("folder")
-    return Path(folder) if folder else study_dir(plan["study"])
 
 
 def definitions_of(plan: Plan) -> Mapping[str, Definition]:
     """Metric → its definition: the common ones, and those of the plan's study."""
     from bdpbench.metrics import definitions_for
 
-    return definitions_for(study_folder(plan))
+    return definitions_for(Path(plan["folder"]))
 
 
 def parse_runs(run_dirs: Iterable[Path], plan: Plan | None = None) -> dict[str, TableManifest]:
@@ -119,7 +116,7 @@ def measure_plan(plan: Plan, runs_dir: Path) -> pl.DataFrame:
         values = _values_of(plan["study"], run, runs_dir / run_id, definitions)
         frames.append(as_metrics(values, definitions, run_id=run_id, scenario=scenario))
     metrics = pl.concat(frames)
-    groups = measure_groups(metrics, plan["runs"], _sweeps(plan["study"]), definitions)
+    groups = measure_groups(metrics, plan["runs"], _sweeps(plan["folder"]), definitions)
     return pl.concat([metrics, groups])
 
 
@@ -198,15 +195,15 @@ class _Tables(Mapping[str, "pl.LazyFrame"]):
         ]
 
 
-def _sweeps(study_key: str) -> dict[str, dict[str, list[Scalar]]]:
+def _sweeps(folder: str) -> dict[str, dict[str, list[Scalar]]]:
     """Scenario → numeric parameter → every value that the study gives it, in any tier."""
     from bdpbench.studies.load import load_study
 
     sweeps: dict[str, dict[str, list[Scalar]]] = {}
-    for key, scenario in load_study(study_key).scenarios.items():
+    for key, scenario in load_study(folder).scenarios.items():
         swept = {name: list(values) for name, values in scenario.sweep.items()}
         for case in scenario.cases:
-            for name, value in case.model_dump(exclude_none=True).items():
+            for name, value in case.items():
                 swept.setdefault(name, []).append(value)
         sweeps[key] = {
             name: sorted(set(values))
@@ -240,13 +237,10 @@ def write_atomically(path: Path, write: Callable[[Path], object]) -> None:
 
 def score_plan(plan: Plan, metrics: pl.DataFrame) -> Scorecard:
     """Scorecard of a plan: the metrics beside the published numbers and claims of its study."""
-    from bdpbench.score import load_claims, load_published, score
+    from bdpbench.score import load_expectations, score
 
-    folder = study_folder(plan)
-    known = set(definitions_of(plan))
-    published = load_published(folder / "published.csv", known)
-    claims = load_claims(folder / "claims.yaml", known)
-    return cast("Scorecard", score(plan, metrics, published, claims))
+    expected = load_expectations(Path(plan["folder"]), definitions_of(plan))
+    return score(plan, metrics, expected.numbers, expected.claims)
 
 
 def report_plan(
@@ -262,45 +256,74 @@ def report_plan(
     from bdpbench.pages import build_report
 
     inputs = report_inputs(plan, metrics, scorecard, runs_dir)
-    build_report(**inputs, out=out, with_files=with_files)
+    build_report(inputs, out, with_files=with_files)
 
 
 def report_inputs(
     plan: Plan, metrics: pl.DataFrame, scorecard: Scorecard, runs_dir: Path
-) -> dict[str, Any]:
-    """What the report and the exports show of a plan: the arguments that both take."""
+) -> ReportInputs:
+    """What the report and the exports show of a plan."""
     from bdpbench.metrics.repetitions import over_repetitions
-    from bdpbench.pages import load_regions
+    from bdpbench.pages import ReportInputs
     from bdpbench.studies.load import load_study
+
+    infos = {run["run_id"]: read_run(runs_dir / run["run_id"]) for run in plan["runs"]}
+    finished = {run["run_id"] for run in finished_runs(plan, runs_dir)}
+    return ReportInputs(
+        plan=plan,
+        metrics=metrics,
+        scorecard=scorecard,
+        definitions=[each.as_document() for each in definitions_of(plan).values()],
+        load_table=_loader(plan, runs_dir, finished),
+        run_info=cast(
+            "dict[str, RunRecord]",
+            {run_id: info for run_id, info in sorted(infos.items()) if run_id in finished and info},
+        ),
+        study=study_texts(load_study(plan["folder"])),
+        repetitions=over_repetitions(metrics, plan["runs"]),
+    )
+
+
+def _loader(plan: Plan, runs_dir: Path, finished: Collection[str]) -> LoadTable:
+    """Tables of finished runs, and those that are derived from a sampled queue."""
+    from bdpbench.metrics.queues import drops_per_sample, queue_shares
     from bdpbench.trace import load_table
 
-    finished = {run["run_id"] for run in finished_runs(plan, runs_dir)}
+    derived = {"queue_share": queue_shares, "drops": drops_per_sample}
     wanted = _wanted_tables(definitions_of(plan))
     outputs = {run["run_id"]: parsed_outputs(run["outputs"], wanted) for run in plan["runs"]}
 
     def load(run_id: str, table: str) -> pl.LazyFrame | None:
-        if run_id not in finished or table not in {each["table"] for each in outputs[run_id]}:
+        source = "queue" if table in derived else table
+        if run_id not in finished or all(each["table"] != source for each in outputs[run_id]):
             return None
-        return load_table(runs_dir / run_id, table, outputs[run_id])
+        frame = load_table(runs_dir / run_id, source, outputs[run_id])
+        return derived[table](frame.collect()).lazy() if table in derived else frame
 
-    infos = {run_id: read_run(runs_dir / run_id) for run_id in sorted(finished)}
-    study = load_study(plan["study"])
-    folder = study_folder(plan)
+    return load
+
+
+def study_texts(study: Study) -> StudyTexts:
+    """What a study says of itself on its pages.
+
+    Raises:
+        BdpbenchError: naming file, line and key of what is wrong in its files.
+    """
+    from bdpbench.metrics import definitions_for
+    from bdpbench.pages import StudyTexts, load_matrices, load_page
+
+    folder = study.folder
+    metrics = set(definitions_for(folder))
     notes = folder / "NOTES.md"
-    return {
-        "plan": plan,
-        "metrics": metrics,
-        "scorecard": scorecard,
-        "definitions": [each.as_document() for each in definitions_of(plan).values()],
-        "load_table": load,
-        "run_info": {run_id: info for run_id, info in infos.items() if info is not None},
-        "study": {
-            **study.model_dump(include={"key", "title", "description", "citation", "protocols"}),
-            "regions": load_regions(folder / "regions.yaml", study),
-            "repetitions": over_repetitions(metrics, plan["runs"]),
-            "notes": notes.read_text(encoding="utf-8") if notes.is_file() else "",
-        },
-    }
+    return StudyTexts(
+        title=study.title,
+        description=study.description,
+        citation=study.citation,
+        protocols=study.protocols,
+        page=load_page(folder / "page.yaml", study, metrics),
+        matrices=load_matrices(folder / "matrices.yaml", study, metrics),
+        notes=notes.read_text(encoding="utf-8") if notes.is_file() else "",
+    )
 
 
 def downstream(plan: Plan, folder: Path, runs_dir: Path) -> Scorecard:

@@ -8,23 +8,22 @@ from bdpbench.app.run.machine import expected_cpu_s, machine_factor
 from bdpbench.app.run.planning import Paths, is_finished
 from bdpbench.app.say.progress import duration_text
 from bdpbench.contracts.paths import results_dir
+from bdpbench.contracts.plan import PlannedRun
 from bdpbench.errors import BdpbenchError
-from bdpbench.simulation.build import current_build_id
 from bdpbench.studies.config import load_config
 from bdpbench.studies.load import load_study, study_keys
-from bdpbench.studies.runs import Run, Selection, expand_tier, tiers_of
+from bdpbench.studies.runs import Selection, expand_tier, tiers_of
 from bdpbench.studies.study import TIERS
 
 
 def list_studies() -> None:
     """Print every study with the runs and the CPU time of its tiers."""
-    build_id = current_build_id()
     factor = machine_factor(results_dir(load_config().results))
     rows = [("study", "tier", "runs", "CPU time", "title")]
     for key in study_keys():
         study = load_study(key)
         for tier in _ordered(tiers_of(study)):
-            runs = expand_tier(study, tier, build_id)
+            runs = expand_tier(study, tier)
             rows.append((key, tier, str(len(runs)), _cost(runs, factor), study.title))
     _print_table(rows)
 
@@ -33,17 +32,16 @@ def list_scenarios(study_key: str, selection: Selection) -> None:
     """Print the scenarios of a study: runs and CPU time in each tier."""
     study = load_study(study_key)
     selection.check(study)
-    build_id = current_build_id()
     factor = machine_factor(results_dir(load_config().results))
     tiers = _ordered(tiers_of(study))
-    by_tier = {tier: expand_tier(study, tier, build_id) for tier in tiers}
+    by_tier = {tier: expand_tier(study, tier) for tier in tiers}
     rows = [("scenario", *tiers, "title")]
     for key, scenario in study.scenarios.items():
         if selection.scenarios and key not in selection.scenarios:
             continue
         cells = []
         for tier in tiers:
-            runs = [run for run in by_tier[tier] if run.scenario == key and selection.wants(run)]
+            runs = [run for run in by_tier[tier] if run["scenario"] == key and selection.wants(run)]
             cells.append(_count(runs, factor) if runs else "-")
         rows.append((key, *cells, scenario.title))
     print(f"{study.key}: {study.title}")
@@ -62,14 +60,14 @@ def list_runs(study_key: str, tier: str | None, selection: Selection) -> None:
     selection.check(study)
     chosen = tier or config.tier
     paths = Paths(results_dir(config.results), study.key, chosen)
-    runs = [run for run in expand_tier(study, chosen, current_build_id()) if selection.wants(run)]
+    runs = [run for run in expand_tier(study, chosen) if selection.wants(run)]
     if not runs:
         raise BdpbenchError(f"no run of tier {chosen} is selected", where="selection")
     factor = machine_factor(paths.results)
     rows = [("run", "state", "CPU time", "scenario", "what")]
     for run in runs:
         state = "finished" if is_finished(paths, run) else "-"
-        rows.append((run.run_id, state, _cost([run], factor), run.scenario, run.label))
+        rows.append((run["run_id"], state, _cost([run], factor), run["scenario"], run["label"]))
     _print_table(rows)
 
 
@@ -77,12 +75,12 @@ def _ordered(tiers: Sequence[str]) -> list[str]:
     return [tier for tier in TIERS if tier in tiers]
 
 
-def _count(runs: Sequence[Run], factor: float) -> str:
+def _count(runs: Sequence[PlannedRun], factor: float) -> str:
     noun = "run" if len(runs) == 1 else "runs"
     return f"{len(runs)} {noun}, {_cost(runs, factor)}"
 
 
-def _cost(runs: Sequence[Run], factor: float) -> str:
+def _cost(runs: Sequence[PlannedRun], factor: float) -> str:
     return "~" + duration_text(expected_cpu_s(runs, factor))
 
 

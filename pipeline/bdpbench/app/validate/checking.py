@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 from bdpbench.app.run.planning import Paths
-from bdpbench.app.say.summary import summary_lines
+from bdpbench.app.say.totals import totals_lines
 from bdpbench.contracts.paths import results_dir
 from bdpbench.contracts.scorecard import SCORECARD_NAME, read_scorecard
 from bdpbench.errors import BdpbenchError
 from bdpbench.studies.config import load_config
+from bdpbench.studies.load import find_study
 
 
 def check_scorecard(study: str | None, tier: str | None) -> None:
@@ -18,9 +19,10 @@ def check_scorecard(study: str | None, tier: str | None) -> None:
             miss that came out after all, and each claim that fails; or when nothing was run.
     """
     config = load_config()
-    paths = Paths(results_dir(config.results), study or config.study, tier or config.tier)
+    key = find_study(study or config.study).name
+    paths = Paths(results_dir(config.results), key, tier or config.tier)
     scorecard = read_scorecard(paths.folder / SCORECARD_NAME)
-    for line in summary_lines(scorecard):
+    for line in totals_lines(scorecard):
         print(line)
     problems = [
         f"{number['id']}: published {number['published']:g}, measured {number['measured']}"
@@ -35,7 +37,7 @@ def check_scorecard(study: str | None, tier: str | None) -> None:
     problems += [
         f"{claim['id']}: {claim['explanation']}"
         for claim in scorecard["claims"]
-        if claim["verdict"] == "fails" and not claim.get("known_miss")
+        if claim["verdict"] == "fails" and not claim["known_miss"]
     ]
     if not any(number["verdict"] != "not_run" for number in scorecard["numbers"]):
         problems.append("no number of the study has been run")

@@ -15,7 +15,7 @@ from dataclasses import asdict, dataclass, field
 from pathlib import Path
 from typing import Any
 
-from bdpbench.simulation.simulate import die_with_parent
+from bdpbench.simulation.processes import dying_with_parent
 from bdpbench.simulation.validation.suite import Suite
 
 _POLL_S = 0.2
@@ -117,7 +117,7 @@ def _drive(subset: str, folder: Path, tests: Path, limits: Limits) -> bool:
             stdout=stream,
             stderr=stream,
             start_new_session=True,
-            preexec_fn=die_with_parent,
+            preexec_fn=dying_with_parent(),
         )
         deadline = time.monotonic() + limits.seconds
         while True:

@@ -15,7 +15,7 @@ from bdpbench.metrics.packets import PacketSums, measure, measure_packets, sum_p
 from .conftest import frame_of
 
 
-def _random_trace(seed: int) -> pl.DataFrame:
+def _random_trace(seed: int, ticks: int = 120) -> pl.DataFrame:
     """Two senders over one queue of four packets, losses sent again, and ACKs that come at once.
 
     Times are multiples of 1/64 s, which binary numbers hold exactly.
@@ -23,7 +23,7 @@ def _random_trace(seed: int) -> pl.DataFrame:
     dice = random.Random(seed)
     lines, queue, uid = [], [], 0
     highest, again = [0, 0], [[], []]
-    for tick in range(120):
+    for tick in range(ticks):
         time_s = tick / 64
         if queue:
             flow, seq, number, size = queue.pop(0)
@@ -53,10 +53,10 @@ def _equal(one: PacketSums, other: PacketSums) -> None:
         assert_frame_equal(left.sort(keys), right.sort(keys), rel_tol=1e-9, abs_tol=1e-9), name
 
 
-@settings(max_examples=8, deadline=None)
-@given(seed=st.integers(0, 10**6), rows=st.integers(1, 300))
+@settings(max_examples=6, deadline=None)
+@given(seed=st.integers(0, 10**6), rows=st.integers(1, 100))
 def test_a_trace_may_be_cut_anywhere(seed: int, rows: int) -> None:
-    trace = _random_trace(seed)
+    trace = _random_trace(seed, ticks=40)  # some 120 rows; each part takes as long as the whole
     whole = sum_packets([trace])
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr(measure, "_ROWS_AT_ONCE", rows)

@@ -5,10 +5,10 @@ from __future__ import annotations
 import json
 import time
 from collections.abc import Callable, Mapping, Sequence
-from typing import Any
 
 from bdpbench.app.say.progress.view import View
 from bdpbench.app.say.progress.watch import RunProgress, Snapshot
+from bdpbench.contracts.scorecard import ScoredNumber
 
 INTERVAL_S = 1.0
 
@@ -25,7 +25,7 @@ class EventView(View):
         self._clock = clock
         self._last_told_s = float("-inf")
 
-    def tell(self, event: str, text: str, **facts: Any) -> None:
+    def tell(self, event: str, text: str, **facts: object) -> None:
         """Print the facts."""
         _print(event, facts)
 
@@ -36,7 +36,7 @@ class EventView(View):
         self._last_told_s = self._clock()
         running = [
             {
-                "run_id": each.run.run_id,
+                "run_id": each.run["run_id"],
                 "simulated_s": each.simulated_s,
                 "end_s": each.end_s,
                 "rate": each.rate,
@@ -46,20 +46,28 @@ class EventView(View):
         facts = {"share": snapshot.share, "eta_s": snapshot.eta_s, "running": running}
         _print("progress", facts)
 
-    def ended(self, run: RunProgress, verdicts: Sequence[Mapping[str, Any]]) -> None:
+    def ended(self, run: RunProgress, verdicts: Sequence[ScoredNumber]) -> None:
         """Print ``run_ended``."""
-        keys = ("id", "verdict", "published", "measured", "unit")
         _print(
             "run_ended",
             {
-                "run_id": run.run.run_id,
-                "scenario": run.run.scenario,
-                "label": run.run.label,
+                "run_id": run.run["run_id"],
+                "scenario": run.run["scenario"],
+                "label": run.run["label"],
                 "status": run.status,
-                "verdicts": [{key: each[key] for key in keys} for each in verdicts],
+                "verdicts": [
+                    {
+                        "id": each["id"],
+                        "verdict": each["verdict"],
+                        "published": each["published"],
+                        "measured": each["measured"],
+                        "unit": each["unit"],
+                    }
+                    for each in verdicts
+                ],
             },
         )
 
 
-def _print(event: str, facts: Mapping[str, Any]) -> None:
+def _print(event: str, facts: Mapping[str, object]) -> None:
     print(json.dumps({"event": event, **facts}, ensure_ascii=False), flush=True)

@@ -4,12 +4,12 @@ from __future__ import annotations
 
 import sys
 import time
-from collections.abc import Callable, Mapping, Sequence
-from typing import Any
+from collections.abc import Callable, Sequence
 
 from bdpbench.app.say.progress.durations import duration_text
 from bdpbench.app.say.progress.view import View, verdict_words
 from bdpbench.app.say.progress.watch import RunProgress, Snapshot
+from bdpbench.contracts.scorecard import ScoredNumber
 
 INTERVAL_S = 10.0
 
@@ -21,7 +21,7 @@ class LineView(View):
         self._clock = clock
         self._last_told_s = clock()
 
-    def tell(self, event: str, text: str, **facts: Any) -> None:
+    def tell(self, event: str, text: str, **facts: object) -> None:
         """Print the text on standard output."""
         print(text, flush=True)
 
@@ -39,12 +39,13 @@ class LineView(View):
             words.append(f"about {duration_text(snapshot.eta_s)} left")
         print(" · ".join(words), file=sys.stderr, flush=True)
 
-    def ended(self, run: RunProgress, verdicts: Sequence[Mapping[str, Any]]) -> None:
+    def ended(self, run: RunProgress, verdicts: Sequence[ScoredNumber]) -> None:
         """Print the run and its verdicts on standard error."""
-        words = f": {verdict_words(verdicts)}" if verdicts else ""
-        print(f"{run.status} {run_name(run)}{words}", file=sys.stderr, flush=True)
+        words = verdict_words([each["verdict"] for each in verdicts])
+        told = f": {words}" if words else ""
+        print(f"{run.status} {run_name(run)}{told}", file=sys.stderr, flush=True)
 
 
 def run_name(progress: RunProgress) -> str:
     """What a line calls a run."""
-    return f"{progress.run.scenario} {progress.run.label}"
+    return f"{progress.run['scenario']} {progress.run['label']}"

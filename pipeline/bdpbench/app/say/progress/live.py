@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from types import TracebackType
-from typing import Any, Self
+from typing import Self
 
 from rich.console import Console, Group
 from rich.live import Live
@@ -15,6 +15,7 @@ from rich.text import Text
 from bdpbench.app.say.progress.durations import duration_text
 from bdpbench.app.say.progress.view import View, verdict_words
 from bdpbench.app.say.progress.watch import RunProgress, Snapshot
+from bdpbench.contracts.scorecard import ScoredNumber
 
 _MARKS = {"finished": ("✓", "green"), "failed": ("✗", "red")}
 _BAR_WIDTH = 16
@@ -40,7 +41,7 @@ class LiveView(View):
             self._live.stop()
             self._live = None
 
-    def tell(self, event: str, text: str, **facts: Any) -> None:
+    def tell(self, event: str, text: str, **facts: object) -> None:
         """Print the text above the bars."""
         self._console.print(Text(text))
 
@@ -53,12 +54,13 @@ class LiveView(View):
             self._live.start()
         self._live.update(Group(_running_table(snapshot), _overall(snapshot)))
 
-    def ended(self, run: RunProgress, verdicts: Sequence[Mapping[str, Any]]) -> None:
+    def ended(self, run: RunProgress, verdicts: Sequence[ScoredNumber]) -> None:
         """Print the run and its verdicts above the bars."""
         mark, style = _MARKS[run.status]
-        line = Text.assemble((f"{mark} ", style), f"{run.run.scenario}  {run.run.label}")
+        line = Text.assemble((f"{mark} ", style), f"{run.run['scenario']}  {run.run['label']}")
         if verdicts:
-            line.append(f"  {verdict_words(verdicts)}", style="dim")
+            words = verdict_words([each["verdict"] for each in verdicts])
+            line.append(f"  {words}", style="dim")
         self._console.print(line)
 
 
@@ -72,7 +74,7 @@ def _running_table(snapshot: Snapshot) -> Table:
         rate = f"{each.rate:.1f} s/s" if each.rate is not None else ""
         table.add_row(
             ProgressBar(total=1.0, completed=each.share, width=_BAR_WIDTH),
-            Text(f"{each.run.scenario}  {each.run.label}"),
+            Text(f"{each.run['scenario']}  {each.run['label']}"),
             f"{each.simulated_s:.0f} of {each.end_s:.0f} s",
             rate,
         )

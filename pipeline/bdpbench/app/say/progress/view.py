@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from types import TracebackType
-from typing import Any, Self
+from typing import Self
 
 from bdpbench.app.say.progress.watch import RunProgress, Snapshot
+from bdpbench.contracts.scorecard import NUMBER_VERDICTS, NumberVerdict, ScoredNumber
 
 
 class View:
@@ -23,24 +24,24 @@ class View:
     ) -> None:
         """Leave the terminal as it was."""
 
-    def tell(self, event: str, text: str, **facts: Any) -> None:
+    def tell(self, event: str, text: str, **facts: object) -> None:
         """Something happened: ``text`` says it to people, ``event`` and ``facts`` to programs."""
 
     def show(self, snapshot: Snapshot) -> None:
         """How far all runs are."""
 
-    def ended(self, run: RunProgress, verdicts: Sequence[Mapping[str, Any]]) -> None:
+    def ended(self, run: RunProgress, verdicts: Sequence[ScoredNumber]) -> None:
         """A run has finished or failed; ``verdicts`` are of the numbers that it alone decides."""
 
 
-def verdict_words(verdicts: Sequence[Mapping[str, Any]]) -> str:
+def verdict_words(verdicts: Sequence[NumberVerdict]) -> str:
     """How many numbers came out how: ``3 reproduced, 1 close``.
 
-    >>> verdict_words([{"verdict": "close"}, {"verdict": "not_reproduced"}, {"verdict": "close"}])
+    >>> verdict_words(["close", "not_reproduced", "close"])
     '2 close, 1 not reproduced'
     """
-    found = [str(each["verdict"]) for each in verdicts]
-    kinds = ("reproduced", "close", "not_reproduced")
     return ", ".join(
-        f"{found.count(kind)} {kind.replace('_', ' ')}" for kind in kinds if kind in found
+        f"{verdicts.count(kind)} {kind.replace('_', ' ')}"
+        for kind in NUMBER_VERDICTS
+        if kind in verdicts and kind != "not_run"
     )

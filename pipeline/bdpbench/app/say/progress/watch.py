@@ -8,8 +8,9 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Literal
 
-from bdpbench.simulation.simulate import ERROR_NAME, PROGRESS_NAME
-from bdpbench.studies.runs import Run
+from bdpbench.contracts.plan import PlannedRun
+from bdpbench.contracts.runs import ERROR_NAME
+from bdpbench.simulation.ns2_process import PROGRESS_NAME
 
 Status = Literal["waiting", "running", "finished", "failed"]
 
@@ -27,7 +28,7 @@ class RunProgress:
         rate: simulated seconds per second of wall time while it was watched; None: not known yet.
     """
 
-    run: Run
+    run: PlannedRun
     status: Status = "waiting"
     simulated_s: float = 0.0
     end_s: float = 0.0
@@ -81,7 +82,7 @@ class Watch:
     def __init__(
         self,
         runs_dir: Path,
-        runs: Sequence[Run],
+        runs: Sequence[PlannedRun],
         jobs: int,
         clock: Callable[[], float] = time.time,
     ) -> None:
@@ -89,7 +90,7 @@ class Watch:
         self._jobs = jobs
         self._clock = clock
         self._began = clock()
-        self._last = {run.run_id: RunProgress(run) for run in runs}
+        self._last = {run["run_id"]: RunProgress(run) for run in runs}
         self._first: dict[str, _Sight] = {}
 
     def look(self) -> Snapshot:
@@ -98,13 +99,13 @@ class Watch:
             if last.status in ("waiting", "running"):
                 self._last[run_id] = self._look_at(last)
         runs = tuple(self._last.values())
-        total_s = sum(each.run.estimated_cpu_s for each in runs) or 1.0
-        done_s = sum(each.run.estimated_cpu_s * each.share for each in runs)
+        total_s = sum(each.run["estimated_cpu_s"] for each in runs) or 1.0
+        done_s = sum(each.run["estimated_cpu_s"] * each.share for each in runs)
         return Snapshot(runs, done_s / total_s if runs else 1.0, self._eta_s(runs))
 
     def _look_at(self, last: RunProgress) -> RunProgress:
-        run, folder = last.run, self._runs_dir / last.run.run_id
-        watched_s = self._watched_s(run.run_id)
+        run, folder = last.run, self._runs_dir / last.run["run_id"]
+        watched_s = self._watched_s(run["run_id"])
         if (folder / "run.json").is_file():
             return RunProgress(run, "finished", last.end_s, last.end_s, watched_s, last.rate)
         if self._has_failed(folder / ERROR_NAME):
@@ -113,8 +114,8 @@ class Watch:
         if told is None:
             return last
         now_s, end_s = told
-        first = self._first.setdefault(run.run_id, _Sight(self._clock(), now_s))
-        watched_s = self._watched_s(run.run_id)
+        first = self._first.setdefault(run["run_id"], _Sight(self._clock(), now_s))
+        watched_s = self._watched_s(run["run_id"])
         rate = (now_s - first.simulated_s) / watched_s if watched_s > 0 else 0.0
         return RunProgress(run, "running", now_s, end_s, watched_s, rate if rate > 0 else None)
 
@@ -132,14 +133,14 @@ class Watch:
     def _eta_s(self, runs: Sequence[RunProgress]) -> float:
         """Remaining expected CPU time, corrected by what the runs seen so far took."""
         seen = [each for each in runs if each.watched_s > 0]
-        expected_s = sum(each.run.estimated_cpu_s * self._watched_share(each) for each in seen)
+        expected_s = sum(each.run["estimated_cpu_s"] * self._watched_share(each) for each in seen)
         taken_s = sum(each.watched_s for each in seen)
         slowness = (taken_s + _TRUST_IN_ESTIMATE_S) / (expected_s + _TRUST_IN_ESTIMATE_S)
-        left_s = [each.run.estimated_cpu_s * (1 - each.share) for each in runs]
+        left_s = [each.run["estimated_cpu_s"] * (1 - each.share) for each in runs]
         return slowness * max(sum(left_s) / self._jobs, max(left_s, default=0.0))
 
     def _watched_share(self, each: RunProgress) -> float:
-        before_s = self._first[each.run.run_id].simulated_s
+        before_s = self._first[each.run["run_id"]].simulated_s
         return each.share - (before_s / each.end_s if each.end_s > 0 else 0.0)
 
 

@@ -1,0 +1,81 @@
+"""README of what is kept of a tier: totals, verdicts by protocol, and what did not come out."""
+
+from __future__ import annotations
+
+from collections import Counter
+
+from bdpbench.app.keep.collecting import Results
+from bdpbench.app.say.totals import totals_sentence
+from bdpbench.contracts.kept import KEPT_RUNS_NAME, PROVENANCE_NAME, REPORT_NAME
+from bdpbench.contracts.plan import Plan
+from bdpbench.contracts.scorecard import (
+    NUMBER_VERDICTS,
+    SCORECARD_NAME,
+    NumberVerdict,
+    Scorecard,
+    ScoredNumber,
+)
+from bdpbench.contracts.tables import METRICS_CSV_NAME, METRICS_NAME
+
+
+def readme_of(results: Results) -> str:
+    """README of a tier, in Markdown."""
+    plan, scorecard = results.plan, results.scorecard
+    lines = [
+        f"# {plan['study']}, {plan['tier']} tier",
+        "",
+        f"{plan['title']}. {totals_sentence(scorecard)}",
+        "",
+        f"- `{REPORT_NAME}`: the report, one file that opens offline (save it, then open it)",
+        f"- `{METRICS_CSV_NAME}`, `{METRICS_NAME}`: every metric of every run",
+        f"- `{SCORECARD_NAME}`: every number and statement with its verdict",
+        f"- `{KEPT_RUNS_NAME}`: parameters, checksums and times of every run",
+        f"- `{PROVENANCE_NAME}`: versions of bdpbench, ns-2 and the configuration",
+        "",
+    ]
+    if results.missing:
+        planned = len(results.finished) + len(results.missing)
+        lines += [f"{len(results.missing)} of {planned} runs are missing.", ""]
+    lines += [*_by_protocol(plan, scorecard), "", *_misses(scorecard)]
+    return "\n".join(lines).rstrip() + "\n"
+
+
+def _by_protocol(plan: Plan, scorecard: Scorecard) -> list[str]:
+    counts: dict[str, Counter[NumberVerdict]] = {}
+    for number in scorecard["numbers"]:
+        selected = number["select"]
+        for key in {value for name, value in selected.items() if name.startswith("protocol")}:
+            counts.setdefault(key, Counter())[number["verdict"]] += 1
+    rows = [
+        f"| {protocol['label']} | " + " | ".join(str(counts[key][each]) for each in NUMBER_VERDICTS)
+        for key, protocol in plan["protocols"].items()
+        if key in counts
+    ]
+    if not rows:
+        return []
+    titles = " | ".join(each.replace("_", " ") for each in NUMBER_VERDICTS)
+    ruler = "|---|" + "---:|" * len(NUMBER_VERDICTS)
+    return [f"| numbers of | {titles} |", ruler, *(f"{row} |" for row in rows)]
+
+
+def _misses(scorecard: Scorecard) -> list[str]:
+    """Numbers that were not reproduced and statements that fail, each with its distance."""
+    numbers = [
+        f"- `{number['id']}`, {number['where']}: published {number['published']:g}, measured "
+        f"{_measured(number)}. {number['known_miss'] or number['reason']}"
+        for number in scorecard["numbers"]
+        if number["verdict"] == "not_reproduced"
+    ]
+    claims = [
+        f"- `{claim['id']}`, {claim['where']}: {claim['statement']} {claim['known_miss']}".rstrip()
+        for claim in scorecard["claims"]
+        if claim["verdict"] == "fails"
+    ]
+    return [
+        *(["Not reproduced:", "", *numbers, ""] if numbers else []),
+        *(["Fail:", "", *claims] if claims else []),
+    ]
+
+
+def _measured(number: ScoredNumber) -> str:
+    return "no value" if number["measured"] is None else f"{number['measured']:.4g}"

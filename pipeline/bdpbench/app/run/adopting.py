@@ -1,0 +1,338 @@
+"""`bdpbench adopt`: results of old run ids become results of today's, where a sample shows it.
+
+An id of today stands for other things than an old one did, so nothing in an old folder says that
+today's scripts and ns-2 would write the same bytes. So of each kind of runs a few are simulated
+anew; where all their outputs are equal, byte by byte, the others are taken over.
+"""
+
+from __future__ import annotations
+
+import os
+import random
+import shutil
+import subprocess
+import sys
+from collections.abc import Callable, Sequence
+from concurrent.futures import Future, ThreadPoolExecutor
+from dataclasses import dataclass, field
+from datetime import datetime
+from pathlib import Path
+
+from bdpbench.app.run.old_results import (
+    Pair,
+    differences,
+    match,
+    old_plans,
+    published_outputs,
+    read_old_plan,
+)
+from bdpbench.app.run.planning import prepare
+from bdpbench.app.run.run_study import backend_for
+from bdpbench.contracts.files import sha256_of, write_json_atomically
+from bdpbench.contracts.kept import KEPT_RUNS_NAME
+from bdpbench.contracts.paths import repository_root, results_dir
+from bdpbench.contracts.runs import (
+    LOG_NAME,
+    OUTPUT_FOLDER,
+    RUN_NAME,
+    RunRecord,
+    read_run,
+    read_spec,
+)
+from bdpbench.errors import BdpbenchError
+from bdpbench.simulation.backend import Backend
+from bdpbench.simulation.ns2_process import Usage
+from bdpbench.simulation.record import make_record
+from bdpbench.simulation.simulate import SCRATCH_FOLDER, only_one
+from bdpbench.studies.config import load_config
+from bdpbench.studies.runs import Selection
+
+Say = Callable[[str], None]
+
+
+@dataclass(frozen=True)
+class AdoptRequest:
+    """What the user asked for.
+
+    Attributes:
+        results: folder of the old results, which is only read.
+        study, tier: which plans of it; None takes all.
+        sample: runs of each group that are simulated anew; None takes all.
+        seed: of the choice of those behind the first, which is the one that costs least.
+        jobs: simulations at once; None takes one a processor.
+        backend: where ns-2 runs; None takes that of ``config.yaml``.
+    """
+
+    results: Path
+    study: str | None = None
+    tier: str | None = None
+    sample: int | None = 1
+    seed: int = 1
+    jobs: int | None = None
+    backend: str | None = None
+
+
+@dataclass
+class Group:
+    """Runs of one kind: one scenario, one script, equal senders, the same parts of ns-2."""
+
+    name: str
+    pairs: list[Pair] = field(default_factory=list)
+
+
+def adopt(request: AdoptRequest, say: Say) -> bool:
+    """Take over what a sample shows to be equal, and say what was not.
+
+    Returns:
+        Whether every finished old run of today's plans is a result of today now.
+
+    Raises:
+        BdpbenchError: when the old folder has no plan, or is the folder of today's results.
+    """
+    config = load_config()
+    today = results_dir(config.results)
+    if request.results.resolve() == today.resolve():
+        raise BdpbenchError(
+            "is the folder of today's results, whose plans would take the place of the old ones",
+            where=str(request.results),
+            hint="move it away first, e.g. `mv results results-old`, and name it there",
+        )
+    plans = old_plans(request.results, request.study, request.tier)
+    backend = backend_for(request.backend)
+    backend.build()
+    jobs = request.jobs or os.cpu_count() or 1
+    with ThreadPoolExecutor(jobs) as pool:
+        try:
+            done = [_adopt_tier(request, today, plan, backend, pool, say) for plan in plans]
+        except BaseException:
+            pool.shutdown(wait=False, cancel_futures=True)
+            raise
+    return all(done)
+
+
+def _adopt_tier(
+    request: AdoptRequest,
+    today: Path,
+    plan: tuple[str, str],
+    backend: Backend,
+    pool: ThreadPoolExecutor,
+    say: Say,
+) -> bool:
+    study, tier = plan
+    old = read_old_plan(request.results, study, tier)
+    prepared = prepare(study, tier, Selection(), backend.build_id, today)
+    found = match(old, prepared.runs, request.results / "runs")
+    say(f"{study}, tier {tier}: {len(prepared.runs)} runs, {len(found.pairs)} of them finished")
+    for name, why in found.unlike.items():
+        say(f"  not the same run: {name}: {why}")
+    for name in found.unknown:
+        say(f"  not in the old plan: {name}")
+    _tell_published(study, found.pairs, say)
+    taking = Taking(prepared.paths.runs, backend, say)
+    groups = make_groups(found.pairs)
+    samples = [choose_sample(group, taking.runs, request.sample, request.seed) for group in groups]
+    simulations = [[pool.submit(_simulate, taking, pair) for pair in each] for each in samples]
+    done = [
+        _judge(group, sample, waiting, taking)
+        for group, sample, waiting in zip(groups, samples, simulations, strict=True)
+    ]
+    return all(done) and not found.unlike
+
+
+def _tell_published(study: str, pairs: Sequence[Pair], say: Say) -> None:
+    """Say where old results are not those that were published."""
+    path = repository_root() / "reports" / "published" / study / KEPT_RUNS_NAME
+    published = published_outputs(path)
+    for pair in pairs:
+        place = (pair.new["scenario"], pair.new["label"])
+        if place in published:
+            outputs = pair.old.record["outputs"]
+            for line in differences(published[place], outputs, whose="in the old results"):
+                say(f"  not as published: {': '.join(place)}: {line}")
+
+
+# ---------------------------------------------------------------- groups and samples
+
+
+def make_groups(pairs: Sequence[Pair]) -> list[Group]:
+    """Pairs by scenario, both scripts, protocols, and the parts of ns-2 that they use."""
+    groups: dict[tuple[str, ...], Group] = {}
+    for pair in pairs:
+        new, script = pair.new, pair.old.planned["script"]
+        identity = new["identity"]
+        protocols = sorted(new["protocols"])
+        key = (new["scenario"], script, identity["tcl"], identity["ns2"], *protocols)
+        name = f"{new['scenario']} ({new['script']}), {' and '.join(protocols)}"
+        groups.setdefault(key, Group(name)).pairs.append(pair)
+    return list(groups.values())
+
+
+def choose_sample(group: Group, runs: Path, size: int | None, seed: int) -> list[Pair]:
+    """The runs of a group that have to show its outputs: simulated already, cheapest, by lot.
+
+    A run that was taken over shows nothing and is never chosen.
+    """
+    records = {pair.new["run_id"]: read_run(runs / pair.new["run_id"]) for pair in group.pairs}
+    able = [pair for pair in group.pairs if not _is_taken_over(records[pair.new["run_id"]])]
+    finished = [pair for pair in able if records[pair.new["run_id"]] is not None]
+    fresh = sorted(
+        (pair for pair in able if records[pair.new["run_id"]] is None),
+        key=lambda pair: pair.new["estimated_cpu_s"],
+    )
+    others = fresh[1:]
+    random.Random(f"{seed} {group.name}").shuffle(others)  # noqa: S311 - a choice, no secret
+    wanted = len(able) if size is None else max(0, size - len(finished))
+    return [*finished, *[*fresh[:1], *others][:wanted]]
+
+
+def _is_taken_over(record: RunRecord | None) -> bool:
+    return record is not None and "taken_over" in record
+
+
+# ---------------------------------------------------------------- taking over
+
+
+@dataclass(frozen=True)
+class Taking:
+    """Where runs are taken over to."""
+
+    runs: Path
+    backend: Backend
+    say: Say
+
+    def folder(self, pair: Pair) -> Path:
+        """Folder of the new run."""
+        return self.runs / pair.new["run_id"]
+
+
+def _simulate(taking: Taking, pair: Pair) -> str:
+    """Simulate a run as `bdpbench run` does; "" or why that failed."""
+    folder = taking.folder(pair)
+    if read_run(folder) is not None:
+        return ""
+    command = [sys.executable, "-m", "bdpbench", "simulate", str(folder)]
+    done = subprocess.run(
+        [*command, "--backend", taking.backend.name],
+        stdin=subprocess.DEVNULL,
+        capture_output=True,
+        text=True,
+        check=False,
+    )
+    if done.returncode == 0:
+        return ""
+    return done.stderr.strip() or f"`bdpbench simulate` ended with status {done.returncode}"
+
+
+def _judge(
+    group: Group, sample: Sequence[Pair], simulations: Sequence[Future[str]], taking: Taking
+) -> bool:
+    """Take the other runs of a group over if all of its sample is equal; whether all went well."""
+    wrong = [
+        line
+        for pair, simulation in zip(sample, simulations, strict=True)
+        for line in _shown(pair, simulation.result(), taking)
+    ]
+    open_runs = [pair for pair in group.pairs if read_run(taking.folder(pair)) is None]
+    if wrong:
+        taking.say(f"  {group.name}: DIFFERENT, {len(open_runs)} runs are left to be simulated")
+        for line in wrong:
+            taking.say(f"    {line}")
+        return False
+    if open_runs and not sample:
+        taking.say(f"  {group.name}: no run shows that these are equal; --sample 1 simulates one")
+        return False
+    evidence = [pair.new["run_id"] for pair in sample]
+    failed = [line for pair in open_runs for line in take_over(pair, evidence, taking)]
+    taken = sum(read_run(taking.folder(pair)) is not None for pair in open_runs)
+    compared = f"{len(sample)} simulated and equal" if sample else "nothing to do"
+    taking.say(f"  {group.name}: {compared}, {taken} taken over of {len(group.pairs)}")
+    for line in failed:
+        taking.say(f"    {line}")
+    return not failed
+
+
+def _shown(pair: Pair, failure: str, taking: Taking) -> list[str]:
+    """What speaks against an old run, a line a finding: its new outputs, its files."""
+    label = pair.new["label"]
+    if failure:
+        return [f"{label}: could not be simulated: {failure}"]
+    record = read_run(taking.folder(pair))
+    assert record is not None  # noqa: S101 - simulated without failure
+    lines = differences(pair.old.record["outputs"], record["outputs"])
+    return [f"{label}: {line}" for line in [*lines, *_damage(pair)]]
+
+
+def _damage(pair: Pair) -> list[str]:
+    """Where the files of an old run are not those of its record."""
+    lines = []
+    for name, output in pair.old.record["outputs"].items():
+        path = pair.old.folder / name
+        if not path.is_file():
+            lines.append(f"{path} is missing")
+        elif sha256_of(path) != output["sha256"]:
+            lines.append(f"{path} is not what its run.json says")
+    return lines
+
+
+def take_over(pair: Pair, evidence: list[str], taking: Taking) -> list[str]:
+    """Make an old run's files the new run's; a finished run is left alone.
+
+    Returns:
+        Why that could not be, a line a finding; nothing has changed then.
+    """
+    folder = taking.folder(pair)
+    missing = [
+        f"{pair.new['label']}: the old run has no {output['file']}"
+        for output in pair.new["outputs"]
+        if f"{OUTPUT_FOLDER}/{output['file']}" not in pair.old.record["outputs"]
+    ]
+    if missing:
+        return missing
+    with only_one(folder):
+        if read_run(folder) is not None:
+            return []
+        _link_files(pair, folder)
+        record = _record(pair, evidence, folder, taking.backend)
+        wrong = differences(pair.old.record["outputs"], record["outputs"], whose="in its folder")
+        if wrong:
+            shutil.rmtree(folder / OUTPUT_FOLDER)
+            return [f"{pair.new['label']}: {pair.old.folder}: {line}" for line in wrong]
+        write_json_atomically(folder / RUN_NAME, record, durable=True)
+    return []
+
+
+def _link_files(pair: Pair, folder: Path) -> None:
+    """The old outputs under the new run, in one step; linked where both lie on one disk."""
+    scratch = folder / SCRATCH_FOLDER
+    for path in (scratch, folder / OUTPUT_FOLDER):
+        shutil.rmtree(path, ignore_errors=True)
+    (scratch / OUTPUT_FOLDER).mkdir(parents=True)
+    for name in pair.old.record["outputs"]:
+        if (pair.old.folder / name).is_file():
+            _link(pair.old.folder / name, scratch / name)
+    (scratch / OUTPUT_FOLDER).replace(folder / OUTPUT_FOLDER)
+    if (pair.old.folder / LOG_NAME).is_file():
+        shutil.copyfile(pair.old.folder / LOG_NAME, folder / LOG_NAME)
+    shutil.rmtree(scratch)
+
+
+def _link(source: Path, target: Path) -> None:
+    try:
+        target.hardlink_to(source)
+    except OSError:  # another disk, or one without links
+        shutil.copyfile(source, target)
+
+
+def _record(pair: Pair, evidence: list[str], folder: Path, backend: Backend) -> RunRecord:
+    """``run.json`` of a run that is taken over: what it is today, and who simulated it when."""
+    old = pair.old.record
+    usage = Usage(old["wall_s"], old["cpu_s"], old["max_rss_kib"])
+    started = datetime.fromisoformat(old["started"])
+    record = make_record(read_spec(folder), folder, backend, started, usage)
+    record["ns2"] = old["ns2"]
+    record["taken_over"] = {
+        "run_id": old["run_id"],
+        "build_id": old["ns2"]["build_id"],
+        "sample": evidence,
+    }
+    return record

@@ -1,0 +1,64 @@
+"""What a call of `run` says before it simulates: how much, what, why, and with whose scripts."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+from bdpbench.app.run.machine import expected_cpu_s, machine_factor
+from bdpbench.app.run.planning import Prepared
+from bdpbench.app.run.reasons import Reasons
+from bdpbench.app.say.progress import View, duration_text
+from bdpbench.studies.scripts import OWN_SETTINGS, unfit
+
+
+def announce_plan(view: View, prepared: Prepared, jobs: int) -> None:
+    """Say how many runs the tier has, how many are to be simulated, and how long that takes."""
+    done = len(prepared.runs) - len(prepared.missing)
+    factor = machine_factor(prepared.paths.results)
+    cost_s = expected_cpu_s(prepared.missing, factor)
+    longest_s = max((expected_cpu_s([run], factor) for run in prepared.missing), default=0.0)
+    expected_s = max(cost_s / jobs, longest_s)
+    study, tier = prepared.plan["study"], prepared.plan["tier"]
+    view.tell(
+        "plan",
+        f"{study}, tier {tier}: {len(prepared.runs)} runs, {done} finished, "
+        f"{len(prepared.missing)} to simulate "
+        f"(about {duration_text(expected_s)} on {jobs} cores)",
+        study=study,
+        tier=tier,
+        runs=len(prepared.runs),
+        finished=done,
+        to_simulate=len(prepared.missing),
+        expected_s=expected_s,
+        jobs=jobs,
+    )
+
+
+def announce_runs(view: View, prepared: Prepared) -> None:
+    """Say of each missing run what it is, why it would be simulated, and how long it would take."""
+    reasons = Reasons(prepared.paths.runs)
+    factor = machine_factor(prepared.paths.results)
+    for run in prepared.missing:
+        why = reasons.of(run)
+        cost_s = expected_cpu_s([run], factor)
+        view.tell(
+            "to_simulate",
+            f"  {run['run_id']}  {run['scenario']}: {run['label']}, ~{cost_s:.0f} s; {why}",
+            run_id=run["run_id"],
+            scenario=run["scenario"],
+            label=run["label"],
+            expected_cpu_s=cost_s,
+            why=why,
+        )
+
+
+def announce_scripts(view: View, prepared: Prepared, folder: Path) -> None:
+    """Say what the scripts of ``folder`` bring, and which scenarios they cannot run."""
+    view.tell("originals", f"  {OWN_SETTINGS}", folder=str(folder))
+    study = prepared.study
+    planned = {run["scenario"] for run in prepared.runs}
+    for name in study.scenarios:
+        reason = unfit(folder, study.scenarios[name])
+        if name in planned and reason is not None:
+            text = f"  {name} keeps its script: {reason}"
+            view.tell("keeps_script", text, scenario=name, reason=reason)

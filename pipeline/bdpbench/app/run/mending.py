@@ -1,0 +1,169 @@
+"""Results that were damaged since they were made: set aside with a word, to be made anew.
+
+All that `run` makes follows from its configuration, so that nothing is lost by removing what cannot
+be trusted: a run without ``run.json`` is simulated, tables without a manifest are parsed, and so
+on. What another version of bdpbench wrote is not damaged, and stays.
+"""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass
+from pathlib import Path
+
+from bdpbench.app.run.planning import Paths, Prepared
+from bdpbench.app.run.stages import read_metrics
+from bdpbench.app.say.progress import View
+from bdpbench.contracts.files import read_json, remove_temporaries, sha256_of
+from bdpbench.contracts.runs import RUN_NAME, RunRecord, read_run
+from bdpbench.contracts.scorecard import SCORECARD_NAME, read_scorecard
+from bdpbench.contracts.tables import (
+    MANIFEST_NAME,
+    MANIFEST_VERSION,
+    METRICS_NAME,
+    TABLES_FOLDER,
+)
+from bdpbench.errors import BdpbenchError
+from bdpbench.studies.identity import run_id
+
+_PARQUET_MARK = b"PAR1"
+PARSED_FOLDER = "parsed"
+
+
+@dataclass(frozen=True)
+class _Damage:
+    """What is wrong with which file, and the files without which it is made anew."""
+
+    path: Path
+    said: str
+    remedy: str
+    remove: tuple[Path, ...]
+
+
+def mend_at_a_glance(view: View, prepared: Prepared) -> bool:
+    """Set aside what is seen to be damaged without reading it all; whether there was anything."""
+    paths = prepared.paths
+    for folder in (paths.folder, paths.folder / PARSED_FOLDER):
+        remove_temporaries(folder)
+    return _set_aside(view, prepared, deep=False)
+
+
+def mend_after_failure(view: View, prepared: Prepared) -> bool:
+    """Set aside what checksums find to be damaged, when a stage has failed."""
+    return _set_aside(view, prepared, deep=True)
+
+
+def _set_aside(view: View, prepared: Prepared, *, deep: bool) -> bool:
+    found = [*_damaged_runs(prepared, deep=deep), *_damaged_documents(prepared.paths, deep=deep)]
+    for each in found:
+        text = f"{each.path} {each.said}; {each.remedy}"
+        view.tell("mended", text, path=str(each.path), reason=each.said, remedy=each.remedy)
+        for path in each.remove:
+            path.unlink(missing_ok=True)
+    return bool(found)
+
+
+def _damaged_runs(prepared: Prepared, *, deep: bool) -> Iterator[_Damage]:
+    batches = {
+        each: prepared.paths.folder / PARSED_FOLDER / f"{batch}.json"
+        for batch, run_ids in prepared.plan["batches"].items()
+        for each in run_ids
+    }
+    for each in dict.fromkeys(run["run_id"] for run in prepared.runs):
+        run_dir = prepared.paths.runs / each
+        if not (run_dir / RUN_NAME).is_file():
+            continue
+        damage = _damaged_run(run_dir, deep=deep)
+        if damage is None and (batches[each].is_file() or _manifest(run_dir).is_file()):
+            damage = _damaged_tables(run_dir, batches[each], deep=deep)
+        if damage is not None:
+            yield damage
+
+
+def _damaged_run(run_dir: Path, *, deep: bool) -> _Damage | None:
+    """What is wrong with ``run.json`` or the outputs that it names."""
+    path = run_dir / RUN_NAME
+    remedy, remove = "the run is simulated again", (path,)
+    try:
+        record = read_run(run_dir)
+    except BdpbenchError as error:
+        if _is_of_another_version(path):
+            raise
+        return _Damage(path, error.message, remedy, remove)
+    if record is None:
+        return None
+    if run_id(record["identity"]) != run_dir.name:
+        said = "has been changed: its identity is not that of its run id"
+        return _Damage(path, said, remedy, remove)
+    for output, said in _damaged_outputs(run_dir, record, deep=deep):
+        return _Damage(output, said, remedy, remove)
+    return None
+
+
+def _is_of_another_version(path: Path) -> bool:
+    """Whether a document is whole, and only written by another version of bdpbench."""
+    try:
+        data = json.loads(path.read_text(encoding="utf-8"))
+    except ValueError:
+        return False
+    return isinstance(data, dict) and isinstance(data.get("schema_version"), int)
+
+
+def _damaged_outputs(run_dir: Path, record: RunRecord, *, deep: bool) -> Iterator[tuple[Path, str]]:
+    for name, facts in record["outputs"].items():
+        path = run_dir / name
+        if not path.is_file():
+            yield path, "is gone"
+        elif path.stat().st_size != facts["bytes"]:
+            yield path, f"has {path.stat().st_size} bytes, and ns-2 wrote {facts['bytes']}"
+        elif deep and sha256_of(path) != facts["sha256"]:
+            yield path, "is not what ns-2 wrote: its SHA-256 is another"
+
+
+def _damaged_tables(run_dir: Path, parsed: Path, *, deep: bool) -> _Damage | None:
+    """What is wrong with the tables of a run that was parsed."""
+    path = _manifest(run_dir)
+    remedy, remove = "the run is parsed again", (path, parsed)
+    try:
+        tables = read_json(path, what="a manifest", schema_version=MANIFEST_VERSION)["tables"]
+    except BdpbenchError as error:
+        return _Damage(path, error.message, remedy, remove)
+    for name, facts in tables.items():
+        table = path.with_name(f"{name}.parquet")
+        if not table.is_file():
+            return _Damage(table, "is gone", remedy, remove)
+        if deep and sha256_of(table) != facts["sha256"]:
+            said = "is not what was parsed: its SHA-256 is another"
+            return _Damage(table, said, remedy, remove)
+    return None
+
+
+def _manifest(run_dir: Path) -> Path:
+    return run_dir / TABLES_FOLDER / MANIFEST_NAME
+
+
+def _damaged_documents(paths: Paths, *, deep: bool) -> Iterator[_Damage]:
+    """Metrics and scorecard of a tier that cannot be read."""
+    metrics = paths.folder / METRICS_NAME
+    whole = not metrics.is_file() or _is_parquet(metrics)
+    if not whole or (deep and metrics.is_file() and _unreadable(read_metrics, metrics)):
+        yield _Damage(metrics, "is no table of metrics", "the runs are measured again", (metrics,))
+    scorecard = paths.folder / SCORECARD_NAME
+    said = _unreadable(read_scorecard, scorecard)
+    if scorecard.is_file() and said:
+        yield _Damage(scorecard, said, "the metrics are scored again", (scorecard,))
+
+
+def _is_parquet(path: Path) -> bool:
+    content = path.read_bytes()
+    return content.startswith(_PARQUET_MARK) and content.endswith(_PARQUET_MARK)
+
+
+def _unreadable(read: Callable[[Path], object], path: Path) -> str:
+    """What is wrong with a document, or ""."""
+    try:
+        read(path)
+    except BdpbenchError as error:
+        return error.message
+    return ""

@@ -1,0 +1,84 @@
+"""Disks that take no more: how much is free, and an ``OSError`` in words that help."""
+
+from __future__ import annotations
+
+import errno
+import os
+import re
+from pathlib import Path
+
+from bdpbench.errors import BdpbenchError
+
+RESUME_HINT = "finished runs are kept; the same command resumes"
+_OS_ERROR = re.compile(r"\(os error (\d+)\)")
+
+
+def free_bytes(folder: Path) -> int:
+    """What an ordinary user can still write into ``folder``, bytes."""
+    facts = os.statvfs(folder)
+    return facts.f_bavail * facts.f_frsize
+
+
+def size_text(size_bytes: float) -> str:
+    """A size for people: ``0.4 MiB``, ``812 MiB``, ``2.5 GiB``.
+
+    >>> size_text(400_000), size_text(851_000_000), size_text(2.7e9)
+    ('0.4 MiB', '812 MiB', '2.5 GiB')
+    """
+    mib = size_bytes / 2**20
+    if mib >= 1024:
+        return f"{mib / 1024:.1f} GiB"
+    return f"{mib:.0f} MiB" if mib >= 10 else f"{mib:.1f} MiB"
+
+
+def disk_error(error: OSError, where: Path | None = None) -> BdpbenchError | None:
+    """What a disk that refuses a write means for the user; None for any other ``OSError``.
+
+    ``where`` takes the place of the error's own file, which libraries do not always name.
+    """
+    named = error.filename if isinstance(error.filename, (str, os.PathLike)) else None
+    place = where or (Path(named) if named is not None else None)
+    number = _number(error)
+    if number in (errno.ENOSPC, errno.EDQUOT):
+        return _full(number, place)
+    if number == errno.EROFS:
+        said, hint = "the disk is read-only", "set BDPBENCH_RESULTS to a folder that can be written"
+        return BdpbenchError(f"cannot be written: {said}", where=str(place or "."), hint=hint)
+    if number in (errno.EACCES, errno.EPERM):
+        said = f"no permission for user {os.geteuid()}{_owner(place)}"
+        hint = "give this user the right, or set BDPBENCH_RESULTS to a folder of its own"
+        return BdpbenchError(f"cannot be used: {said}", where=str(place or "."), hint=hint)
+    return None
+
+
+def _number(error: OSError) -> int | None:
+    """``errno``; polars tells it in words only."""
+    told = _OS_ERROR.search(str(error))
+    return error.errno if error.errno is not None else int(told.group(1)) if told else None
+
+
+def _full(number: int | None, place: Path | None) -> BdpbenchError:
+    folder = _existing(place or Path.cwd())
+    what = "the quota is used up" if number == errno.EDQUOT else "the disk is full"
+    return BdpbenchError(
+        f"cannot be written: {what}, {size_text(free_bytes(folder))} are free in {folder}",
+        where=str(place or folder),
+        hint=f"make room; {RESUME_HINT}",
+    )
+
+
+def _existing(path: Path) -> Path:
+    """The nearest folder above ``path`` that is there."""
+    path = path.absolute()
+    return next((each for each in (path, *path.parents) if each.is_dir()), Path("/"))
+
+
+def _owner(place: Path | None) -> str:
+    """Whose the place is, where it is another user's."""
+    if place is None:
+        return ""
+    try:
+        owner = _existing(place).stat().st_uid
+    except OSError:
+        return ""
+    return f", it belongs to user {owner}" if owner != os.geteuid() else ""

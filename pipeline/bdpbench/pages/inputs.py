@@ -1,0 +1,72 @@
+"""What a report, or its figures and tables as files, is made of."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, field
+from typing import TypeAlias
+
+import polars as pl
+
+from bdpbench.contracts.plan import Plan
+from bdpbench.contracts.runs import RunRecord
+from bdpbench.contracts.scorecard import Scorecard
+from bdpbench.contracts.tables import Definition
+from bdpbench.pages.matrices import Matrix
+from bdpbench.pages.study_page import StudyPage
+from bdpbench.studies.study import Citation, Protocol
+
+LoadTable: TypeAlias = Callable[[str, str], "pl.LazyFrame | None"]
+"""(run id, table) → its frame, None where the run does not have the table."""
+
+RunRecords: TypeAlias = Mapping[str, RunRecord]
+"""Run id → content of ``run.json``, for the runs that are finished."""
+
+
+@dataclass(frozen=True)
+class StudyTexts:
+    """What a study says of itself.
+
+    Attributes:
+        title, description, citation: of ``study.yaml``.
+        protocols: key → its agent and settings; those that are described get a page.
+        page: content of ``page.yaml``.
+        matrices: content of ``matrices.yaml``.
+        notes: Markdown of ``NOTES.md``.
+    """
+
+    title: str
+    description: str = ""
+    citation: Citation | None = None
+    protocols: Mapping[str, Protocol] = field(default_factory=dict)
+    page: StudyPage = field(default_factory=StudyPage)
+    matrices: Sequence[Matrix] = ()
+    notes: str = ""
+
+
+@dataclass(frozen=True)
+class ReportInputs:
+    """A tier of a study, as far as it was planned, run, measured and scored.
+
+    Attributes:
+        plan: content of ``plan.json``.
+        metrics: table of ``metrics.parquet``.
+        scorecard: content of ``scorecard.json``.
+        definitions: of all metrics.
+        load_table: gives the tables of runs, and of a queue those that are derived from it:
+            ``queue_share`` (link str, pkts f64 rising, share_pct f64: % of the samples up to it)
+            and ``drops`` (link str, time_s f64 rising, packets i64: dropped at that sample).
+        run_info: the finished runs; others of the plan are shown as not run.
+        study: its own words.
+        repetitions: means over runs that differ in their random numbers alone: scenario, metric,
+            subject, unit, run_ids, mean, half_width; None where nobody asked for them.
+    """
+
+    plan: Plan
+    metrics: pl.DataFrame
+    scorecard: Scorecard
+    definitions: Sequence[Definition]
+    load_table: LoadTable
+    run_info: RunRecords
+    study: StudyTexts
+    repetitions: pl.DataFrame | None = None

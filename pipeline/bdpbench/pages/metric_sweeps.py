@@ -1,0 +1,170 @@
+"""A metric over a swept parameter, one line a protocol, published values beside the measured."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+import polars as pl
+
+from bdpbench.contracts.plan import PlannedRun
+from bdpbench.contracts.scorecard import ScoredNumber
+from bdpbench.pages.chart import Chart, spec_content
+from bdpbench.pages.names import Names
+from bdpbench.pages.sweep_charts import Abscissa, sweep_spec
+from bdpbench.pages.sweeps import Sweep, protocol_label, protocols_of
+from bdpbench.pages.text import axis_title, parameter_name, parameter_value, subject_name
+from bdpbench.pages.verdicts import VERDICTS
+from bdpbench.units import unit_of
+
+# Two RTTs of which the sweep varies one: a point of it is the pair.
+_RTT_PAIR = ("rtt_1_ms", "rtt_2_ms")
+
+
+def metric_over_sweep(
+    chart_id: str,
+    metric: str,
+    runs: Sequence[PlannedRun],
+    sweep: Sweep,
+    metrics: pl.DataFrame,
+    numbers: Sequence[ScoredNumber],
+    names: Names,
+) -> Chart | None:
+    """Chart of a metric over a sweep; None where no series of ``runs`` has two points.
+
+    Args:
+        chart_id: of the chart on the page.
+        metric: id of the metric.
+        runs: finished runs of one scenario.
+        sweep: what varies between them, see ``find_sweep``.
+        metrics: as in ``metrics.parquet``.
+        numbers: published numbers of the scenario, as in ``scorecard.json``.
+        names: words.
+    """
+    if not sweep.main:
+        return None
+    measured = _measured(runs, sweep, metrics.filter(pl.col("metric") == metric), names)
+    if not _has_sweep(measured):
+        return None
+    published = _published(
+        runs, sweep, [each for each in numbers if each["metric"] == metric], names
+    )
+    return _chart(chart_id, metric, measured, published, _abscissa(runs, sweep, names), names)
+
+
+def _abscissa(runs: Sequence[PlannedRun], sweep: Sweep, names: Names) -> Abscissa:
+    words = names.captions.parameters
+    other = {"rtt_1_ms": "rtt_2_ms", "rtt_2_ms": "rtt_1_ms"}.get(sweep.main, "")
+    fixed = {run["parameters"].get(other) for run in runs}
+    if len(fixed) == 1 and (value := fixed.pop()) is not None:
+        title = " : ".join(parameter_name(name, words) for name in _RTT_PAIR)
+        pair = ("{x}", f"{value:g}") if sweep.main == "rtt_1_ms" else (f"{value:g}", "{x}")
+        return Abscissa(axis_title(title, "ms"), "RTTs", ":".join(pair))
+    name = parameter_name(sweep.main, words)
+    return Abscissa(axis_title(name, unit_of(sweep.main)), name, "")
+
+
+def _has_sweep(measured: pl.DataFrame) -> bool:
+    """Whether a series has two points or more; metrics of several runs have but one a protocol."""
+    reached = measured.drop_nulls("value")
+    return bool((reached.group_by("series").agg(pl.col("x").n_unique())["x"] > 1).any())
+
+
+def _measured(
+    runs: Sequence[PlannedRun], sweep: Sweep, rows: pl.DataFrame, names: Names
+) -> pl.DataFrame:
+    """Points of a metric over the sweep; ``value`` is null where it was not reached."""
+    by_id = {run["run_id"]: run for run in runs}
+    subjects = rows["subject"].n_unique()
+    points = [
+        {
+            "x": float(run["parameters"][sweep.main]),
+            "value": row["value"],
+            "series": _series_name(run, sweep, row["subject"] if subjects > 1 else "", names),
+            "colour": names.colour(_first_protocol(run)),
+            "protocol": _first_protocol(run),
+            "run_id": row["run_id"],
+            "run": run["label"],
+            "unit": row["unit"],
+        }
+        for row in rows.iter_rows(named=True)
+        if (run := by_id.get(row["run_id"])) is not None
+    ]
+    schema = dict.fromkeys(("series", "colour", "protocol", "run_id", "run", "unit"), pl.String)
+    return pl.DataFrame(points, schema={"x": pl.Float64, "value": pl.Float64, **schema})
+
+
+def _first_protocol(run: PlannedRun) -> str:
+    return next(iter(protocols_of(run)), "")
+
+
+def _series_name(run: PlannedRun, sweep: Sweep, subject: str, names: Names) -> str:
+    parts = [protocol_label(run, names.protocols)] if protocols_of(run) else ["all runs"]
+    parts += [
+        f"{parameter_name(name, names.captions.parameters)} "
+        f"{parameter_value(name, run['parameters'].get(name))}"
+        for name in sweep.others
+    ]
+    return ", ".join([*parts, subject_name(subject)] if subject else parts)
+
+
+def _published(
+    runs: Sequence[PlannedRun], sweep: Sweep, numbers: Sequence[ScoredNumber], names: Names
+) -> pl.DataFrame:
+    """Published values over the sweep: x, value, lower, upper, series, verdict (words)."""
+    by_id = {run["run_id"]: run for run in runs}
+    several = len({number["subject"] for number in numbers}) > 1
+    points = []
+    for number in numbers:
+        subject = number["subject"] if several else ""
+        selected = number["select"]
+        run = next((by_id[each] for each in number["run_ids"] if each in by_id), None)
+        x = run["parameters"][sweep.main] if run else selected.get(sweep.main)
+        if x is None:
+            continue
+        points.append(
+            {
+                "x": float(x),
+                "value": number["published"],
+                "lower": number["lower"],
+                "upper": number["upper"],
+                "series": _series_name(run, sweep, subject, names)
+                if run
+                else " and ".join(names.protocols_in(selected)),
+                "verdict": VERDICTS[number["verdict"]].label,
+            }
+        )
+    schema = dict.fromkeys(("x", "value", "lower", "upper"), pl.Float64)
+    return pl.DataFrame(points, schema={**schema, "series": pl.String, "verdict": pl.String})
+
+
+def _chart(
+    chart_id: str,
+    metric: str,
+    measured: pl.DataFrame,
+    published: pl.DataFrame,
+    abscissa: Abscissa,
+    names: Names,
+) -> Chart:
+    name = names.captions.metric(metric)
+    reached = measured.drop_nulls("value")
+    styles = {
+        series: (colour, names.dash(protocol))
+        for series, colour, protocol in reached.select("series", "colour", "protocol").rows()
+    }
+    spec = sweep_spec(
+        reached.select("x", "value", "series", "run_id", "run"),
+        published.filter(pl.col("series").is_in(list(styles))),
+        styles,
+        abscissa,
+        axis_title(name, reached["unit"][0]),
+    )
+    never = measured.filter(pl.col("value").is_null())["run"].to_list()
+    return Chart(
+        chart_id=chart_id,
+        title=f"{name} against {abscissa.name}",
+        caption=names.captions.charts["sweep"]["caption"],
+        alternative=f"{name} against {abscissa.title}. Series: {'; '.join(styles)}.",
+        content=spec_content(spec, list(styles)),
+        note=f"Not reached: {'; '.join(never)}." if never else "",
+        metrics=(metric,),
+    )

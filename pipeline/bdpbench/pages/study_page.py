@@ -1,0 +1,89 @@
+"""``page.yaml`` of a study: what its report says beside what all reports say."""
+
+from __future__ import annotations
+
+from collections.abc import Collection
+from pathlib import Path
+from typing import Annotated
+
+from pydantic import BaseModel, ConfigDict, Field
+
+from bdpbench.contracts.yaml_files import YamlFile
+from bdpbench.studies.study import Study, known_or_suggest
+
+Text = Annotated[str, Field(min_length=1)]
+
+
+class _Strict(BaseModel):
+    model_config = ConfigDict(extra="forbid", frozen=True, strict=True)
+
+
+class Statement(_Strict):
+    """What the study says of a protocol, in our words."""
+
+    where: Text
+    text: Text
+
+
+class ProtocolText(_Strict):
+    """What the page of a protocol says for this study.
+
+    Attributes:
+        said: statements of the study.
+        set_by: variable of the agent → parameter of the runs that sets it.
+    """
+
+    said: list[Statement] = Field(default_factory=list)
+    set_by: dict[str, str] = Field(default_factory=dict)
+
+
+class StudyPage(_Strict):
+    """The file.
+
+    Attributes:
+        filled_share: share of the BDP or of the capacity from which the study counts a path as
+            filled; a dashed line is drawn there.
+        parameters: the study's own parameters in words.
+        protocol_sweeps: swept parameter → metrics that the page of a protocol shows over it, beside
+            those of ``reports/captions.yaml``.
+        protocols: key → what its page says.
+    """
+
+    filled_share: float | None = Field(None, gt=0, le=1)
+    parameters: dict[str, Text] = Field(default_factory=dict)
+    protocol_sweeps: dict[str, list[Text]] = Field(default_factory=dict)
+    protocols: dict[str, ProtocolText] = Field(default_factory=dict)
+
+    def of(self, protocol: str) -> ProtocolText:
+        """What is said of a protocol."""
+        return self.protocols.get(protocol, ProtocolText())
+
+
+def load_page(path: Path, study: Study, metrics: Collection[str]) -> StudyPage:
+    """Read and check ``page.yaml``; a study without it says nothing of its own.
+
+    Args:
+        path: of the file.
+        study: whose file it is.
+        metrics: names of all metrics, as in ``published.csv``.
+
+    Raises:
+        BdpbenchError: naming file, line and key of what is wrong.
+    """
+    if not path.is_file():
+        return StudyPage()
+    source = YamlFile(path)
+    page = source.validate(StudyPage)
+    wanted = [
+        *((("protocols", key), key, study.protocols, "protocol") for key in page.protocols),
+        *(
+            (("protocol_sweeps", parameter, index), metric, metrics, "metric")
+            for parameter, shown in page.protocol_sweeps.items()
+            for index, metric in enumerate(shown)
+        ),
+    ]
+    for place, name, known, what in wanted:
+        unknown = known_or_suggest(name, known, what)
+        if unknown:
+            raise source.error(place, unknown[0], hint=unknown[1])
+    return page

@@ -1,0 +1,168 @@
+"""Specifications of curves over time and of cumulative distributions, and their dashed rules."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Literal
+
+from bdpbench.contracts.plan import PlannedRun
+from bdpbench.pages.assets import Captions
+from bdpbench.pages.chart import Threshold
+from bdpbench.pages.series import CHARTED_TABLES, QUEUE_SHARE
+from bdpbench.pages.text import axis_title, format_number, with_unit
+from bdpbench.pages.vega import FAINT, Layer, Spec, field, layered, mark, series_scale, value
+
+TABLE_UNITS = {
+    "cwnd": "packets",
+    "ssthresh": "packets",
+    "sequence": "packets",
+    "throughput": "Mbit/s",
+    "utilization": "Mbit/s",
+    "queue": "packets",
+}
+
+_HEIGHT = 230
+_DROP = "#a3211b"
+_DROP_HEIGHT = 9
+
+# The plain wheel scrolls the page, as on any other; with Ctrl, or a pinch, it zooms the chart.
+_ZOOM_ON = "wheel![event.ctrlKey || event.metaKey]"
+
+_LINES = "lines"
+_PARAMS = (
+    {
+        "name": "chosen",
+        "select": {"type": "point", "fields": ["s"]},
+        "bind": "legend",
+        "views": [_LINES],
+    },
+    {
+        "name": "zoom",
+        "select": {"type": "interval", "encodings": ["x"], "zoom": _ZOOM_ON},
+        "bind": "scales",
+        "views": [_LINES],
+    },
+)
+
+
+def time_specs(captions: Captions) -> dict[str, Spec]:
+    """One specification per charted table, shared by all its charts.
+
+    The page fills in what differs: the data sets ``samples`` (``t`` s, ``v`` in the unit of the
+    table, ``s`` label of the line), ``thresholds`` (``v``, ``label``) and ``drops`` (``t`` s), the
+    domain and range of the scales of ``s``, and the domains of time and value.
+    """
+    over_time = {
+        table: time_spec(
+            axis_title(captions.charts[table]["quantity"], TABLE_UNITS[table]),
+            # A throughput stands for the second that ends at its time.
+            steps=table == "throughput",
+        )
+        for table in CHARTED_TABLES
+    }
+    queue = axis_title(captions.charts[QUEUE_SHARE]["quantity"], TABLE_UNITS["queue"])
+    return {**over_time, QUEUE_SHARE: cdf_spec(queue, "share of time (%)")}
+
+
+def time_spec(ordinate: str, *, steps: bool) -> Spec:
+    """Lines over time, as ``time_specs`` has them for tables of runs.
+
+    Args:
+        ordinate: title of the axis of values, with unit.
+        steps: whether a value stands for the time that ends with it.
+    """
+    return _line_spec("time (s)", ordinate, "step-before" if steps else "linear")
+
+
+def cdf_spec(quantity: str, ordinate: str) -> Spec:
+    """Cumulative distributions, ``t`` being the value and ``v`` the share up to it, in %.
+
+    Args:
+        quantity: title of the horizontal axis, with unit.
+        ordinate: what there is a share of, with unit.
+    """
+    return _line_spec(quantity, ordinate, "step-after")
+
+
+def _line_spec(
+    abscissa: str, ordinate: str, interpolate: Literal["linear", "step-before", "step-after"]
+) -> Spec:
+    scale = {"domain": [0, 1], "nice": False}
+    series = field("s", "nominal", title=None, scale=series_scale([], []))
+    lines = Layer(
+        "samples",
+        mark("line", strokeWidth=1.4, strokeJoin="round", clip=True, interpolate=interpolate),
+        {
+            "x": field("t", "quantitative", title=abscissa, scale=scale),
+            "y": field("v", "quantitative", title=ordinate, scale=scale),
+            "color": series,
+            "strokeDash": series,
+            "opacity": {"condition": {"param": "chosen", "value": 1}, "value": 0.1},
+        },
+        _LINES,
+    )
+    return layered([lines, *_threshold_layers(), _drop_layer()], _HEIGHT, params=_PARAMS)
+
+
+def _drop_layer() -> Layer:
+    """Short marks along the upper edge, where packets were dropped."""
+    # A short rule: a tick has no extent that a clip could end at the axes.
+    encoding = {"x": field("t", "quantitative"), "y": value(0), "y2": value(_DROP_HEIGHT)}
+    return Layer("drops", mark("rule", color=_DROP, strokeWidth=1.2, clip=True), encoding)
+
+
+def _threshold_layers() -> tuple[Layer, ...]:
+    height = {"y": field("v", "quantitative")}
+    # At the left, where the curves of a start are low; white behind the letters for those that
+    # are not.
+    words = {**height, "x": value(0), "text": field("label", "nominal")}
+    place = {"align": "left", "baseline": "bottom", "dx": 4, "dy": -2, "fontSize": 10.5}
+    rule = mark("rule", strokeDash=[5, 4], strokeWidth=1, color=FAINT)
+    halo = mark("text", **place, stroke="white", strokeWidth=5, opacity=0.95)
+    text = mark("text", **place, color=FAINT)
+    drawn = ((rule, height), (halo, words), (text, words))
+    return tuple(Layer("thresholds", look, encoding) for look, encoding in drawn)
+
+
+def thresholds(
+    table: str, runs: Sequence[PlannedRun], filled_share: float | None, captions: Captions
+) -> list[Threshold]:
+    """Dashed lines of a chart: ``v`` in the unit of the table and ``label``.
+
+    A line is drawn only where all ``runs`` share it.
+
+    Args:
+        table: what the chart shows.
+        runs: whose curves it has.
+        filled_share: share of the BDP or of the capacity from which the study counts a path as
+            filled; None draws no such line.
+        captions: words.
+    """
+    capacity, bdp = _shared(runs, "bottleneck_mbps"), _shared(runs, "bdp_pkts")
+    wanted: dict[str, list[tuple[str, float | None]]] = {
+        "cwnd": [("bdp_share", _times(filled_share, bdp))],
+        "throughput": [("capacity", capacity)],
+        "utilization": [("capacity", capacity), ("capacity_share", _times(filled_share, capacity))],
+        "queue": [("buffer", _shared(runs, "buffer_pkts"))],
+    }
+    percent = format_number(100 * (filled_share or 0))
+    return [
+        {
+            "v": height,
+            "label": f"{captions.thresholds[kind].format(percent=percent)}, "
+            f"{with_unit(format_number(height, like=height), TABLE_UNITS[table])}",
+        }
+        for kind, height in wanted.get(table, [])
+        if height is not None
+    ]
+
+
+def _shared(runs: Sequence[PlannedRun], parameter: str) -> float | None:
+    values = {run["parameters"].get(parameter) for run in runs}
+    found = values.pop() if len(values) == 1 else None
+    return float(found) if isinstance(found, int | float) else None
+
+
+def _times(share: float | None, amount: float | None) -> float | None:
+    # Rounded because 0.9 · 622 is 559.8000000000001 in binary.
+    return None if share is None or amount is None else round(share * amount, 6)

@@ -1,0 +1,246 @@
+"""What a study expects, checked at planning: before anything is simulated for it.
+
+A number or statement whose metric, scenario, parameters or subject no run can have would come out
+as *not run* after hours of simulation; here it is told with file and line.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from itertools import chain
+from pathlib import Path
+from typing import Protocol, runtime_checkable
+
+from bdpbench.contracts.plan import PlannedRun
+from bdpbench.contracts.yaml_files import suggest
+from bdpbench.errors import BdpbenchError
+from bdpbench.score.claims import Claim, Monotone, load_claims
+from bdpbench.score.lookup import Asked, RunIndex
+from bdpbench.score.published import PublishedNumber, load_published, published_by_line
+from bdpbench.studies.study import Study
+
+PUBLISHED_NAME = "published.csv"
+CLAIMS_NAME = "claims.yaml"
+
+_FEWEST_POINTS = 3
+_SHOWN_LABELS = 3
+
+
+class Definition(Protocol):
+    """What is known of a metric: its unit, what it is measured on, and on how many runs.
+
+    ``subject`` is "flow", "link" or "run"; ``level`` is "run", or "group" for a metric of several
+    runs, which stands under one of them.
+    """
+
+    @property
+    def unit(self) -> str: ...  # noqa: D102
+    @property
+    def subject(self) -> str: ...  # noqa: D102
+    @property
+    def level(self) -> str: ...  # noqa: D102
+
+
+@runtime_checkable
+class OfRun(Protocol):
+    """A metric that runs have only with certain tables and parameters."""
+
+    @property
+    def tables(self) -> tuple[str, ...]:
+        """What it is measured on; of a flow or link, the first tells whose series it is."""
+
+    def lacking(self, tables: Sequence[str], parameters: Sequence[str]) -> list[str]:
+        """What a run with these tables and parameters lacks, e.g. ``["table cwnd"]``."""
+
+
+@dataclass(frozen=True)
+class Expectations:
+    """What a study printed and stated."""
+
+    numbers: Sequence[PublishedNumber]
+    claims: Sequence[Claim]
+
+
+def load_expectations(folder: Path, definitions: Mapping[str, object]) -> Expectations:
+    """Read ``published.csv`` and ``claims.yaml`` of a study; either may be absent.
+
+    Raises:
+        BdpbenchError: naming file, line and column or key of what is wrong in itself.
+    """
+    return Expectations(
+        load_published(folder / PUBLISHED_NAME, definitions),
+        load_claims(folder / CLAIMS_NAME, definitions),
+    )
+
+
+def check_expectations(
+    folder: Path,
+    study: Study,
+    runs: Mapping[str, Sequence[PlannedRun]],
+    definitions: Mapping[str, Definition],
+) -> Expectations:
+    """Read what a study expects, and check that its runs can show it.
+
+    Args:
+        folder: of the study.
+        study: its scenarios.
+        runs: tier → all runs of the tier, for every tier of the study.
+        definitions: metric → what is known of it.
+
+    Raises:
+        BdpbenchError: naming file and line of a number in another unit than its metric; of a
+            selector with an unknown scenario or parameter, one that fits no run, or several runs
+            of a tier where one is needed; of a subject that the metric or its run does not have;
+            and of a sweep along a parameter that is no number or has too few points.
+    """
+    published = published_by_line(folder / PUBLISHED_NAME, definitions)
+    claims = load_claims(folder / CLAIMS_NAME, definitions)
+    check = _Check(study, runs, definitions)
+    for line, number in published.items():
+        where = f"{folder / PUBLISHED_NAME}:{line}"
+        check.unit(number, where)
+        check.one(number, where)
+    for claim in claims:
+        for question in claim.questions:
+            where = f"{folder / CLAIMS_NAME}:{question.line}"
+            if isinstance(question.asked, Monotone):
+                check.sweep(question.asked, where)
+            else:
+                check.one(question.asked, where)
+    return Expectations(list(published.values()), claims)
+
+
+class _Check:
+    """The runs of a study by tier, and what each question needs of them."""
+
+    def __init__(
+        self,
+        study: Study,
+        runs: Mapping[str, Sequence[PlannedRun]],
+        definitions: Mapping[str, Definition],
+    ) -> None:
+        self._definitions = definitions
+        self._of_run = {key: each for key, each in definitions.items() if isinstance(each, OfRun)}
+        self._all = RunIndex(study.scenarios, chain.from_iterable(runs.values()))
+        self._tiers = {tier: RunIndex(study.scenarios, each) for tier, each in runs.items()}
+
+    def unit(self, number: PublishedNumber, where: str) -> None:
+        """The unit of a number is that of its metric."""
+        unit = self._definitions[number.metric].unit
+        if number.unit != unit:
+            raise BdpbenchError(
+                f"unit: the number is in {number.unit!r}, and {number.metric} is measured in "
+                f"{unit!r}",
+                where=where,
+            )
+
+    def one(self, asked: Asked, where: str) -> None:
+        """Some tier has a run with the metric and its subject, and no tier has two of them."""
+        self._fits(asked, where)
+        if self._definitions[asked.metric].level != "run":
+            return  # it stands under one of the runs that were compared
+        for tier, index in self._tiers.items():
+            found = [
+                (run["label"], subject)
+                for run in index.find(asked, where)
+                for subject in self._subjects(asked, run)
+            ]
+            if len(found) > 1:
+                shown = "; ".join(f"{label}, {subject}" for label, subject in found[:_SHOWN_LABELS])
+                more = "; …" if len(found) > _SHOWN_LABELS else ""
+                raise BdpbenchError(
+                    f"ambiguous selector: {asked.metric} fits {len(found)} results of tier {tier}"
+                    f" ({shown}{more})",
+                    where=where,
+                    hint="name more parameters in select, or the subject",
+                )
+
+    def sweep(self, asked: Monotone, where: str) -> None:
+        """Some tier has enough runs with the metric, at points that can be put in order."""
+        for run in self._fits(asked, where):
+            value = run["parameters"].get(asked.along)
+            if not isinstance(value, (int, float)):
+                numbers = [
+                    name
+                    for name, each in run["parameters"].items()
+                    if isinstance(each, (int, float))
+                ]
+                raise BdpbenchError(
+                    f"along: {asked.along!r} is no number among the parameters of {run['label']}",
+                    where=where,
+                    hint=suggest(asked.along, numbers),
+                )
+        most = max(len(index.find(asked, where)) for index in self._tiers.values())
+        if most < _FEWEST_POINTS:
+            raise BdpbenchError(
+                f"along {asked.along} no tier has more than {most} runs, and a sweep needs"
+                f" {_FEWEST_POINTS}",
+                where=where,
+                hint="select fewer parameters",
+            )
+
+    def _fits(self, asked: Asked, where: str) -> list[PlannedRun]:
+        """The selected runs of all tiers that have the metric and its subject; at least one."""
+        found = self._all.find(asked, where)
+        if not found:
+            message, hint = self._all.why_none(asked)
+            raise BdpbenchError(message, where=where, hint=hint)
+        able = [run for run in found if not self._lacking(asked.metric, run)]
+        if not able:
+            lacks = ", ".join(self._lacking(asked.metric, found[0]))
+            raise BdpbenchError(
+                f"{asked.metric} is not measured in {found[0]['label']}: it has no {lacks}",
+                where=where,
+                hint="its script writes: "
+                + ", ".join(dict.fromkeys(output["table"] for output in found[0]["outputs"])),
+            )
+        fitting = [run for run in able if self._subjects(asked, run)]
+        if not fitting:
+            known = self._known_subjects(asked.metric, able[0])
+            raise BdpbenchError(
+                f"subject: {asked.metric} of {able[0]['label']} has no {asked.subject!r}",
+                where=where,
+                hint=suggest(asked.subject or "", known),
+            )
+        return fitting
+
+    def _lacking(self, metric: str, run: PlannedRun) -> list[str]:
+        """Tables and parameters without which a run does not have a metric."""
+        definition = self._of_run.get(metric)
+        if definition is None:
+            return []
+        return definition.lacking(
+            [output["table"] for output in run["outputs"]], list(run["parameters"])
+        )
+
+    def _subjects(self, asked: Asked, run: PlannedRun) -> list[str]:
+        """What a question asks the metric of, among what the run has."""
+        if self._lacking(asked.metric, run):
+            return []
+        known = self._known_subjects(asked.metric, run)
+        if asked.subject is None:
+            return known
+        kind = self._definitions[asked.metric].subject
+        return [asked.subject] if asked.subject in known or _traced(kind, asked, run) else []
+
+    def _known_subjects(self, metric: str, run: PlannedRun) -> list[str]:
+        """Flows and links of whose series the metric is, or the run itself."""
+        kind = self._definitions[metric].subject
+        if kind == "run":
+            return ["run"]
+        of_run = self._of_run.get(metric)
+        tables = None if of_run is None else of_run.tables[:1]
+        named = [
+            output["flow"] if kind == "flow" else output["link"]
+            for output in run["outputs"]
+            if kind in output and (tables is None or output["table"] in tables)
+        ]
+        return [f"{kind}:{each}" for each in dict.fromkeys(named)]
+
+
+def _traced(kind: str, asked: Asked, run: PlannedRun) -> bool:
+    """Whether a packet trace may know a subject: no file tells whose packets are in it."""
+    found, _, name = (asked.subject or "").partition(":")
+    traced = any(output["table"].startswith("packet") for output in run["outputs"])
+    return traced and bool(name) and found == kind

@@ -1,0 +1,204 @@
+"""The process of ns-2: started, followed, stopped where the disk is full, and its end explained."""
+
+from __future__ import annotations
+
+import os
+import re
+import resource
+import signal
+import subprocess
+import threading
+import time
+from collections.abc import Iterator
+from contextlib import contextmanager
+from dataclasses import dataclass
+from pathlib import Path
+from typing import IO, Protocol
+
+from bdpbench.contracts.disks import RESUME_HINT, free_bytes, size_text
+from bdpbench.contracts.runs import LOG_NAME, OUTPUT_FOLDER
+from bdpbench.errors import BdpbenchError
+from bdpbench.simulation.backend import Command
+from bdpbench.simulation.processes import dying_with_parent
+
+PROGRESS_NAME = "progress"
+
+# ns-2 does not look at what a disk answers to its packet traces: where it takes no more, lines are
+# lost without a word. So a run ends before, with room for what its writers put out between looks.
+LEAST_FREE_BYTES = 4 * 2**20
+_LOOK_S = 0.1
+_LOG_TAIL_LINES = 6
+_SIMTIME = re.compile(rb"^simtime (\S+) of (\S+)")
+
+
+@dataclass(frozen=True)
+class Usage:
+    """What a run took: wall and CPU time, s, and peak memory, KiB; None where nobody tells."""
+
+    wall_s: float
+    cpu_s: float | None
+    max_rss_kib: int | None
+
+
+@dataclass(frozen=True)
+class RunNames:
+    """What messages call a run: itself, its script, and the folder that has its log."""
+
+    run: str
+    script: str
+    folder: Path
+
+
+class Writer(Protocol):
+    """Who has to know the process, to stop it: the pipes of its traces."""
+
+    def watch(self, child: subprocess.Popen[bytes]) -> None:
+        """Take notice of the process."""
+
+
+def run_ns2(
+    command: Command, scratch: Path, names: RunNames, pipes: Writer, *, native: bool
+) -> Usage:
+    """Run ns-2 to its end in ``scratch``, passing simulated time on.
+
+    Raises:
+        BdpbenchError: when ns-2 fails, is killed, or the disk is full.
+    """
+    began = time.monotonic()
+    with (scratch / LOG_NAME).open("wb") as log:
+        child, told = _start(command, scratch)
+        pipes.watch(child)
+        try:
+            with _disk_watched(child, scratch) as disk, told:
+                _follow(told, log, names.folder / PROGRESS_NAME)
+                status = child.wait()
+        except BaseException:
+            child.kill()
+            child.wait()
+            raise
+    wall_s = time.monotonic() - began
+    if disk.is_full:
+        raise _disk_full(names, scratch)
+    if status != 0:
+        raise _failure(names, scratch, status)
+    # The client of a container engine tells nothing of the time that ns-2 takes in it.
+    used = resource.getrusage(resource.RUSAGE_CHILDREN) if native else None
+    return Usage(
+        wall_s=round(wall_s, 3),
+        cpu_s=round(used.ru_utime + used.ru_stime, 3) if used else None,
+        max_rss_kib=used.ru_maxrss if used else None,
+    )
+
+
+def _start(command: Command, scratch: Path) -> tuple[subprocess.Popen[bytes], IO[bytes]]:
+    """The process, and what it says on standard output and standard error."""
+    reader, writer = os.pipe()
+    try:
+        child = subprocess.Popen(
+            command.words,
+            cwd=scratch,
+            env={**os.environ, **command.environment},
+            stdin=subprocess.DEVNULL,
+            stdout=writer,
+            stderr=writer,
+            preexec_fn=dying_with_parent(),
+        )
+    except BaseException:
+        os.close(reader)
+        raise
+    finally:
+        os.close(writer)
+    return child, os.fdopen(reader, "rb")
+
+
+def _follow(told: IO[bytes], log: IO[bytes], progress: Path) -> None:
+    """Copy ns-2's output to the log, except for the lines that tell the simulated time."""
+    for line in told:
+        time_told = _SIMTIME.match(line)
+        if time_told:
+            progress.write_bytes(b"%s %s\n" % time_told.groups())
+        else:
+            log.write(line)
+
+
+class _Disk:
+    """Looks at the disk again and again, and stops ns-2 before it is full."""
+
+    def __init__(self, child: subprocess.Popen[bytes], folder: Path) -> None:
+        self._child = child
+        self._folder = folder
+        self._ended = threading.Event()
+        self._thread = threading.Thread(target=self._look_on, daemon=True)
+        self.is_full = False
+
+    def start(self) -> None:
+        """Begin to look."""
+        self._thread.start()
+
+    def stop(self) -> None:
+        """Look a last time."""
+        self._ended.set()
+        self._thread.join()
+        self._look()
+
+    def _look_on(self) -> None:
+        while not self._ended.wait(_LOOK_S):
+            self._look()
+
+    def _look(self) -> None:
+        # Some file systems cannot tell how large they are.
+        if not self.is_full and os.statvfs(self._folder).f_blocks > 0:
+            self.is_full = free_bytes(self._folder) < LEAST_FREE_BYTES
+            if self.is_full:
+                self._child.terminate()
+
+
+@contextmanager
+def _disk_watched(child: subprocess.Popen[bytes], folder: Path) -> Iterator[_Disk]:
+    disk = _Disk(child, folder)
+    disk.start()
+    try:
+        yield disk
+    finally:
+        disk.stop()
+
+
+def _disk_full(names: RunNames, scratch: Path) -> BdpbenchError:
+    written = sum(path.stat().st_size for path in (scratch / OUTPUT_FOLDER).iterdir())
+    share = _simulated_share(names.folder / PROGRESS_NAME)
+    said = f"it had written {size_text(written)}"
+    if share > 0:
+        needed = written / share + LEAST_FREE_BYTES
+        said += f" at {share:.0%} of its simulation and needs about {size_text(needed)}"
+    return BdpbenchError(
+        f"the disk is full: {size_text(free_bytes(scratch))} are left in {names.folder.parent}, "
+        f"and ns-2 was stopped; {said}",
+        where=names.run,
+        hint=f"make room; {RESUME_HINT}",
+    )
+
+
+def _simulated_share(progress: Path) -> float:
+    """Share of the simulated time that had passed, 0 … 1; 0 where ns-2 told nothing."""
+    try:
+        now_s, end_s = (float(word) for word in progress.read_text(encoding="ascii").split())
+    except (OSError, ValueError):
+        return 0.0
+    return now_s / end_s if end_s > 0 else 0.0
+
+
+def _failure(names: RunNames, scratch: Path, status: int) -> BdpbenchError:
+    log = f"log: {names.folder / LOG_NAME}"
+    # A container engine reports a signal as 128 + its number.
+    killed = -status if status < 0 else status - 128
+    if killed in set(signal.Signals):
+        name = signal.Signals(killed).name
+        hint = "run the same command again to resume; finished runs are kept"
+        return BdpbenchError(f"ns-2 was killed by {name}; {log}", where=names.run, hint=hint)
+    lines = (scratch / LOG_NAME).read_text(encoding="utf-8", errors="replace").splitlines()
+    said = "\n    ".join(lines[:_LOG_TAIL_LINES]) or "(no output)"
+    return BdpbenchError(
+        f"ns-2 stopped with exit status {status}; {log}\n    {said}",
+        where=names.run,
+        hint=f"the script is {names.script}",
+    )

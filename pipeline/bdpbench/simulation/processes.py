@@ -1,0 +1,132 @@
+"""Processes that end with the call of bdpbench that started them, however that ends (Linux)."""
+
+from __future__ import annotations
+
+import ctypes
+import os
+import select
+import signal
+import threading
+import time
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager, suppress
+from pathlib import Path
+from types import FrameType
+
+CALL_VARIABLE = "BDPBENCH_CALL"
+"""Environment variable that names the call to the stages that it starts."""
+
+_PR_SET_PDEATHSIG = 1
+_POLL_S = 0.05
+
+
+def dying_with_parent() -> Callable[[], None]:
+    """A ``preexec_fn``: the kernel kills the child when the thread that starts it ends.
+
+    It reaches the child alone and not the child's children (prctl(2), PR_SET_PDEATHSIG).
+    """
+    parent, library = os.getpid(), ctypes.CDLL(None)
+
+    def prepare() -> None:
+        library.prctl(_PR_SET_PDEATHSIG, signal.SIGKILL)
+        if os.getppid() != parent:  # it had ended before the kernel was asked
+            os._exit(1)
+
+    return prepare
+
+
+def name_of_this_call() -> str:
+    """What ``CALL_VARIABLE`` holds: machine, process id, and when that process was started."""
+    pid = os.getpid()
+    return f"{_machine()} {pid} {_start_of(pid)}"
+
+
+def end_with_call() -> None:
+    """End this process as soon as the call ends that it works for, if it works for one.
+
+    A stage is the grandchild of a call, with Snakemake and a shell in between, so that the kernel
+    does not end it by itself. A call on another machine, as of a cluster, is not watched.
+    """
+    machine, _, process = os.environ.get(CALL_VARIABLE, "").partition(" ")
+    if not process or machine != _machine():
+        return
+    pid, _, started = process.partition(" ")
+    try:
+        descriptor = os.pidfd_open(int(pid))
+    except ProcessLookupError:
+        os._exit(1)
+    if _start_of(int(pid)) != started:  # its number stands for another process by now
+        os._exit(1)
+    threading.Thread(target=_end_after, args=(descriptor,), daemon=True).start()
+
+
+def _end_after(descriptor: int) -> None:
+    poll = select.poll()
+    poll.register(descriptor, select.POLLIN)
+    poll.poll()
+    os._exit(1)
+
+
+def _machine() -> str:
+    """Tells apart machines and containers, whose process ids are their own."""
+    boot = Path("/proc/sys/kernel/random/boot_id").read_text(encoding="ascii").strip()
+    return f"{boot}/{Path('/proc/self/ns/pid').readlink()}"
+
+
+def _start_of(pid: int) -> str:
+    """When a process was started, in ticks since the machine was; "" where there is none."""
+    with suppress(OSError):
+        stat = Path(f"/proc/{pid}/stat").read_text(encoding="utf-8", errors="replace")
+        return stat.rpartition(")")[2].split()[19]
+    return ""
+
+
+@contextmanager
+def signals_interrupt() -> Iterator[None]:
+    """Let SIGTERM and SIGHUP interrupt as Ctrl-C does, unless they are ignored, as by nohup."""
+
+    def interrupt(number: int, frame: FrameType | None) -> None:
+        raise KeyboardInterrupt
+
+    before = {each: signal.getsignal(each) for each in (signal.SIGTERM, signal.SIGHUP)}
+    for each, handler in before.items():
+        if handler is not signal.SIG_IGN:
+            signal.signal(each, interrupt)
+    try:
+        yield
+    finally:
+        for each, handler in before.items():
+            signal.signal(each, handler)
+
+
+def end_group(group: int, grace_s: float) -> None:
+    """End all processes of a group: asked to at first, killed after ``grace_s``."""
+    try:
+        _signal_group(group, signal.SIGTERM)
+        _wait_for_group(group, grace_s)
+    finally:
+        _signal_group(group, signal.SIGKILL)
+        _wait_for_group(group, grace_s)
+
+
+def _signal_group(group: int, number: signal.Signals) -> None:
+    with suppress(ProcessLookupError):
+        os.killpg(group, number)
+
+
+def _wait_for_group(group: int, timeout_s: float) -> None:
+    """Wait until no process of a group is alive, for a while."""
+    deadline = time.monotonic() + timeout_s
+    while _members(group) and time.monotonic() < deadline:
+        time.sleep(_POLL_S)
+
+
+def _members(group: int) -> list[int]:
+    """Processes of a group that are alive; who has ended and was not waited for is not."""
+    found = []
+    for path in Path("/proc").glob("[0-9]*/stat"):
+        with suppress(OSError):
+            fields = path.read_text(encoding="utf-8", errors="replace").rpartition(")")[2].split()
+            if int(fields[2]) == group and fields[0] not in ("Z", "X"):
+                found.append(int(path.parent.name))
+    return found

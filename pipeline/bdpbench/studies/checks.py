@@ -1,0 +1,260 @@
+"""What only ``study.yaml`` as a whole can tell: names that refer to others, values in range."""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Iterator, Mapping, Sequence
+from pathlib import Path
+from typing import Any
+
+from bdpbench.contracts.paths import tcl_dir
+from bdpbench.contracts.yaml_files import Location, suggest
+from bdpbench.studies.study import (
+    DATADIR_ARGUMENT,
+    DUMBBELL_SCRIPT,
+    DURATION_ARGUMENT,
+    ClassDefaults,
+    Flow,
+    Output,
+    Scenario,
+    Study,
+    known_or_suggest,
+)
+from bdpbench.studies.vocabulary import COMMON, wrong_unit
+
+_COMPUTED = {
+    DURATION_ARGUMENT: "each tier says for how long its runs are simulated",
+    "bdp_pkts": "it is computed from the rate of the bottleneck, rtt_ms and packet_bytes",
+}
+_COLUMN_OF_TABLE = {
+    **dict.fromkeys(("cwnd", "ssthresh", "sequence", "acknowledged", "throughput"), "flow"),
+    **dict.fromkeys(("queue", "utilization"), "link"),
+}
+
+
+def check_study(study: Study) -> None:
+    """Refuse what contradicts itself.
+
+    Raises:
+        BdpbenchError: naming file, line and key of what is wrong.
+    """
+    _check_declarations(study)
+    _check_defaults(study, ("defaults",), study.defaults)
+    for name, topology in study.topologies.items():
+        _check_values(study, ("topologies", name, "parameters"), topology.parameters)
+    for name, outputs in study.output_sets.items():
+        _check_outputs(study, ("output_sets", name), outputs)
+    for name, scenario in study.scenarios.items():
+        _check_scenario(study, ("scenarios", name), scenario)
+
+
+def script_path(study: Study, script: str) -> Path | None:
+    """Where a script lies: under ``tcl/`` of the study's folder or of bdpbench; None: nowhere."""
+    for folder in (study.folder / "tcl", tcl_dir()):
+        if (folder / script).is_file():
+            return folder / script
+    return None
+
+
+def _require(
+    study: Study, location: Location, name: str, known: Collection[str], what: str
+) -> None:
+    unknown = known_or_suggest(name, known, what)
+    if unknown:
+        raise study.error(location, unknown[0], hint=unknown[1])
+
+
+# ---------------------------------------------------------------- parameters
+
+
+def _check_declarations(study: Study) -> None:
+    for name, declaration in study.parameters.items():
+        location = ("parameters", name)
+        if name in COMMON or name in _COMPUTED:
+            raise study.error(
+                location,
+                "all studies have this parameter: it needs no declaration",
+                hint=_COMPUTED.get(name, f"it is: {COMMON[name].description}")
+                if name in COMMON
+                else _COMPUTED[name],
+            )
+        contradiction = wrong_unit(name, declaration)
+        if contradiction:
+            raise study.error((*location, "unit"), contradiction)
+        for protocol in declaration.sets:
+            _require(study, (*location, "sets", protocol), protocol, study.protocols, "protocol")
+
+
+def _check_values(study: Study, base: Location, values: Mapping[str, Any]) -> None:
+    for name, value in values.items():
+        _check_name(study, (*base, name), name)
+        _check_value(study, (*base, name), name, value)
+
+
+def _check_grid(study: Study, base: Location, grid: Mapping[str, Sequence[Any]]) -> None:
+    for name, values in grid.items():
+        location = (*base, name)
+        _check_name(study, location, name)
+        if not values:
+            raise study.error(location, "the sweep expands to no run: expected at least one value")
+        for index, value in enumerate(values):
+            _check_value(study, (*location, index), name, value)
+        if len(set(values)) < len(values):
+            raise study.error(location, "a value stands here twice")
+
+
+def _check_name(study: Study, location: Location, name: str) -> None:
+    if name in _COMPUTED:
+        raise study.error(location, "is not given here", hint=_COMPUTED[name])
+    unknown = known_or_suggest(name, study.vocabulary, "parameter")
+    if unknown:
+        hint = f"{unknown[1]}; a parameter of your own is declared under parameters:"
+        raise study.error(location, unknown[0], hint=hint)
+
+
+def _check_value(study: Study, location: Location, name: str, value: Any) -> None:
+    declaration = study.vocabulary[name]
+    problem = declaration.problem(value)
+    if problem:
+        raise study.error(location, f"{name}: {problem} (got {value!r})")
+    if declaration.type == "protocol":
+        _require(study, location, value, study.protocols, "protocol")
+
+
+def _check_reference(study: Study, location: Location, value: object) -> None:
+    if isinstance(value, str) and value.startswith("$"):
+        known = [*study.vocabulary, DURATION_ARGUMENT]
+        _require(study, location, value[1:], known, "parameter")
+
+
+def _check_defaults(study: Study, base: Location, defaults: ClassDefaults) -> None:
+    for name, variables in defaults.items():
+        for variable, value in variables.items():
+            _check_reference(study, (*base, name, variable), value)
+
+
+# ---------------------------------------------------------------- outputs
+
+
+def _check_outputs(study: Study, base: Location, outputs: Sequence[Output]) -> None:
+    files: set[str] = set()
+    columns: set[tuple[str, int | str | None]] = set()
+    for index, output in enumerate(outputs):
+        location = (*base, index)
+        _check_column(study, location, output)
+        column = (output.table, output.link if output.flow is None else output.flow)
+        if output.file in files:
+            raise study.error((*location, "file"), f"{output.file} stands in this set twice")
+        if column in columns:
+            of = "" if column[1] is None else f" of {_COLUMN_OF_TABLE[output.table]} {column[1]}"
+            raise study.error(location, f"a second file for table {output.table}{of}")
+        files.add(output.file)
+        columns.add(column)
+
+
+def _check_column(study: Study, location: Location, output: Output) -> None:
+    wanted = _COLUMN_OF_TABLE.get(output.table)
+    for column in ("flow", "link"):
+        given = getattr(output, column) is not None
+        if column == wanted and not given:
+            raise study.error(location, f"{column} is missing: whose {output.table} it is")
+        if column != wanted and given:
+            raise study.error((*location, column), f"table {output.table} has no {column}")
+
+
+# ---------------------------------------------------------------- scenarios
+
+
+def _check_scenario(study: Study, base: Location, scenario: Scenario) -> None:
+    _require(study, (*base, "topology"), scenario.topology, study.topologies, "topology")
+    if scenario.outputs is not None:
+        _require(study, (*base, "outputs"), scenario.outputs, study.output_sets, "output set")
+    _check_values(study, (*base, "parameters"), scenario.parameters)
+    _check_defaults(study, (*base, "defaults"), scenario.defaults)
+    _check_grid(study, (*base, "sweep"), scenario.sweep)
+    for index, case in enumerate(scenario.cases):
+        _check_values(study, (*base, "cases", index), case)
+    for index, flow in enumerate(scenario.flows):
+        _check_flow(study, (*base, "flows", index), flow)
+    _check_script(study, base, scenario)
+    _check_original(study, base, scenario)
+    _check_tiers(study, base, scenario)
+
+
+def _check_flow(study: Study, base: Location, flow: Flow) -> None:
+    for field in type(flow).model_fields:
+        _check_reference(study, (*base, field), getattr(flow, field))
+    if flow.protocol is not None and not flow.protocol.startswith("$"):
+        _require(study, (*base, "protocol"), flow.protocol, study.protocols, "protocol")
+
+
+def _check_script(study: Study, base: Location, scenario: Scenario) -> None:
+    if script_path(study, scenario.script) is None:
+        places = f"{study.folder / 'tcl'} or {tcl_dir()}"
+        hint = suggest(scenario.script, _scripts_of(study))
+        raise study.error((*base, "script"), f"no such script under {places}", hint=hint)
+    if scenario.script == DUMBBELL_SCRIPT:
+        if not scenario.flows:
+            raise study.error(base, "dumbbell.tcl needs 'flows': a list with at least one flow")
+        for key in ("arguments", "outputs"):
+            if getattr(scenario, key):
+                message = "dumbbell.tcl has a list of its own: remove it"
+                raise study.error((*base, key), message)
+    elif scenario.outputs is None:
+        raise study.error(base, "'outputs' is missing: the set of files that the script writes")
+    _check_arguments(study, base, scenario)
+
+
+def _scripts_of(study: Study) -> Iterator[str]:
+    for folder in (study.folder / "tcl", tcl_dir()):
+        for path in folder.rglob("*.tcl"):
+            if path.parent != folder / "lib":
+                yield str(path.relative_to(folder))
+
+
+def _check_arguments(study: Study, base: Location, scenario: Scenario) -> None:
+    for index, name in enumerate(scenario.arguments):
+        location = (*base, "arguments", index)
+        if name == DURATION_ARGUMENT:
+            raise study.error(location, "every script gets duration_s: remove it")
+        _check_name(study, location, name)
+        if name in scenario.arguments[:index]:
+            raise study.error(location, f"{name} stands here twice")
+
+
+def _check_original(study: Study, base: Location, scenario: Scenario) -> None:
+    original = scenario.original
+    if original is None:
+        return
+    _check_values(
+        study,
+        (*base, "original", "fixed"),
+        {name: value for name, value in original.fixed.items() if name != DURATION_ARGUMENT},
+    )
+    for name in original.implied:
+        _check_name(study, (*base, "original", "implied", name), name)
+    known = (*study.vocabulary, DURATION_ARGUMENT, DATADIR_ARGUMENT, *study.protocols)
+    for index, argument in enumerate(original.arguments):
+        if isinstance(argument, str):
+            _require(study, (*base, "original", "arguments", index), argument, known, "parameter")
+
+
+def _check_tiers(study: Study, base: Location, scenario: Scenario) -> None:
+    swept = set(scenario.sweep) | {name for case in scenario.cases for name in case}
+    for tier, entries in scenario.tiers.items():
+        for index, entry in enumerate(entries):
+            for parameter, values in entry.only.items():
+                location = (*base, "tiers", tier, index, "only", parameter)
+                _require(study, location, parameter, swept, "swept parameter")
+                known = _swept(scenario, parameter)
+                if not values or any(each not in known for each in values):
+                    raise study.error(
+                        location,
+                        f"no run has one of {list(values)!r}",
+                        hint=f"swept values: {known}",
+                    )
+
+
+def _swept(scenario: Scenario, parameter: str) -> list[Any]:
+    found = [*scenario.sweep.get(parameter, [])]
+    found += [case[parameter] for case in scenario.cases if parameter in case]
+    return list(dict.fromkeys(found))

@@ -1,0 +1,78 @@
+"""What a run is: the hash of all that decides which bytes ns-2 writes, and of nothing else.
+
+ns-2 gets arguments, reads Tcl files, and behaves towards this run's agents as its source, its
+patches and its laws say. So these three, and the names of the traces that it writes into pipes,
+make the id. Parameters, labels, tables, paths, comments and the id of the build are no part of it:
+a run keeps its id, and so its results, whatever is said about it or added beside it.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import json
+from collections.abc import Collection, Sequence
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from bdpbench.contracts.runs import Identity
+from bdpbench.studies.identity.tcl_files import tcl_digest, tcl_files
+
+if TYPE_CHECKING:
+    from bdpbench.studies.identity.behaviour import AgentUse, ns2_digest
+
+__all__ = [
+    "RUN_ID_DIGITS",
+    "AgentUse",
+    "make_identity",
+    "ns2_digest",
+    "run_id",
+    "tcl_digest",
+    "tcl_files",
+]
+
+RUN_ID_DIGITS = 16
+
+
+def __getattr__(name: str) -> Any:
+    """``AgentUse`` and ``ns2_digest`` when asked for: to run ns-2 takes neither, nor pydantic."""
+    if name not in ("AgentUse", "ns2_digest"):
+        raise AttributeError(name)
+    from bdpbench.studies.identity import behaviour
+
+    return getattr(behaviour, name)
+
+
+def make_identity(
+    script: Path,
+    argv: Sequence[str],
+    uses: Collection[AgentUse] | None,
+    streams: Sequence[str],
+    *,
+    files: Sequence[Path] | None = None,
+) -> Identity:
+    """Identity of one run.
+
+    Args:
+        script: the script that ns-2 runs.
+        argv: its arguments.
+        uses: the senders that it makes; None where they are not known, so that everything counts.
+        streams: names of the traces that ns-2 writes into pipes.
+        files: all Tcl files that ns-2 reads, for a script that sources in forms of its own.
+
+    Raises:
+        BdpbenchError: when the script sources a file in a way that cannot be followed.
+    """
+    from bdpbench.studies.identity.behaviour import ns2_digest
+
+    return Identity(
+        argv=list(argv),
+        tcl=tcl_digest(tcl_files(script) if files is None else files),
+        ns2=ns2_digest(uses),
+        streams=list(streams),
+    )
+
+
+def run_id(identity: Identity) -> str:
+    """The id of a run: 16 hex digits that stand for its identity."""
+    canonical = json.dumps(identity, sort_keys=True, separators=(",", ":"))
+    return hashlib.sha256(canonical.encode()).hexdigest()[:RUN_ID_DIGITS]

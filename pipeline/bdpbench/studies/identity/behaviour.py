@@ -1,0 +1,191 @@
+"""How ns-2 behaves towards a run: its source, flags, patches, and the laws of the run's senders.
+
+``ns2/components.yaml`` says which senders a file of ``ns2/`` acts on. A file that it does not name
+counts for every run, so that nothing can be forgotten.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import json
+import os
+import re
+from collections.abc import Collection, Iterator
+from dataclasses import dataclass
+from functools import cache
+from pathlib import Path
+
+from pydantic import BaseModel, ConfigDict
+
+from bdpbench.contracts.paths import repository_root
+from bdpbench.contracts.yaml_files import YamlFile
+from bdpbench.errors import BdpbenchError
+from bdpbench.studies.identity.cpp_text import changes_of, strip_cpp
+
+MANIFEST_NAME = "components.yaml"
+_FLAGS = re.compile(r'^(C_FLAGS|CXX_FLAGS|COMMON_FLAGS|LIBRARIES)="([^"$`\\]*)"$', re.MULTILINE)
+_FLAG_NAMES = {"C_FLAGS", "CXX_FLAGS", "COMMON_FLAGS", "LIBRARIES"}
+_SHA256 = re.compile(r"^sha256=([0-9a-f]{64})$", re.MULTILINE)
+
+
+@dataclass(frozen=True)
+class AgentUse:
+    """A sender of a run, as far as it decides which code of ns-2 runs.
+
+    Attributes:
+        agent: ns-2's class without ``Agent/``, e.g. ``TCP/Sack1``.
+        window_option: its ``windowOption_``; None for ns-2's default.
+        linux: congestion control of ``TCP/Linux``; None for every other agent.
+    """
+
+    agent: str
+    window_option: int | None = None
+    linux: str | None = None
+
+
+class Components(BaseModel):
+    """Content of ``ns2/components.yaml``: which files of ``ns2/`` act on which senders."""
+
+    model_config = ConfigDict(extra="forbid", frozen=True)
+
+    every_run: list[str]
+    tcp: list[str]
+    own_window_options: list[int]
+    window_options: dict[int, list[str]]
+    agents: dict[str, list[str]]
+    no_run: list[str]
+
+    def unused(self, uses: Collection[AgentUse]) -> set[str]:
+        """Files, or folders of files, that act on none of these senders."""
+        named = {*self.tcp, *(name for _, names in self._parts() for name in names)}
+        return {*self.no_run, *(named - {name for use in uses for name in self._used(use)})}
+
+    def _parts(self) -> list[tuple[str | int, list[str]]]:
+        return [*self.window_options.items(), *self.agents.items()]
+
+    def _used(self, use: AgentUse) -> Iterator[str]:
+        if _is_a(use.agent, "TCP"):
+            yield from self.tcp
+            yield from self._of_option(use.window_option)
+        for agent, names in self.agents.items():
+            if _is_a(use.agent, agent):
+                yield from names
+
+    def _of_option(self, option: int | None) -> Iterator[str]:
+        """Files of a law; those of all laws for an option that nobody has declared."""
+        if option is None or option in self.own_window_options:
+            return
+        for each, names in self.window_options.items():
+            if each == option or option not in self.window_options:
+                yield from names
+
+
+def _is_a(agent: str, parent: str) -> bool:
+    """Whether a class of agents is another or inherits from it, by TclCL's rule of names."""
+    return agent == parent or agent.startswith(f"{parent}/")
+
+
+def ns2_digest(uses: Collection[AgentUse] | None) -> str:
+    """SHA-256 over what decides how ns-2 behaves towards these senders.
+
+    The pristine source, the flags of the compiler, the patches in their order, and the laws and
+    adapters, all without comments and blank lines. ``uses`` None: everything that may matter.
+
+    Raises:
+        BdpbenchError: when a file of ``ns2/`` is missing or cannot be read.
+    """
+    folder = repository_root() / "ns2"
+    if not folder.is_dir():
+        raise BdpbenchError("no such folder", where=str(folder))
+    known = None if uses is None else frozenset(uses)
+    return _digest(folder, known, _state(folder))
+
+
+def read_components(folder: Path) -> Components:
+    """``components.yaml`` of a folder like ``ns2/``.
+
+    Raises:
+        BdpbenchError: when it is missing or wrong, with the line.
+    """
+    return YamlFile(folder / MANIFEST_NAME).validate(Components)
+
+
+def _state(folder: Path) -> tuple[tuple[str, int, int], ...]:
+    """Names, times and sizes of all files: a digest is kept as long as these stay."""
+    facts: list[tuple[str, int, int]] = []
+    for entry in os.scandir(folder):
+        if entry.is_dir():
+            facts += _state(Path(entry.path))
+        else:
+            facts.append((entry.path, entry.stat().st_mtime_ns, entry.stat().st_size))
+    return tuple(sorted(facts))
+
+
+@cache
+def _digest(
+    folder: Path, uses: frozenset[AgentUse] | None, state: tuple[tuple[str, int, int], ...]
+) -> str:
+    components = _components(folder, state)
+    unused = set(components.no_run) if uses is None else components.unused(uses)
+    content = {
+        "source": _source(folder / "SOURCE.lock"),
+        "flags": _flags(folder / "build.sh"),
+        "patches": [
+            [[each.path, each.before, each.after] for each in changes_of(text, name)]
+            for name, text in _patches(folder)
+            if not _is_under(name, unused)
+        ],
+        # Sorted by content: names and places of files are nothing that ns-2 could see.
+        "code": sorted(
+            strip_cpp(text) for name, text in _code(folder) if not _is_under(name, unused)
+        ),
+    }
+    return hashlib.sha256(json.dumps(content, sort_keys=True).encode()).hexdigest()
+
+
+@cache
+def _components(folder: Path, state: tuple[tuple[str, int, int], ...]) -> Components:
+    return read_components(folder)
+
+
+def _is_under(name: str, places: Collection[str]) -> bool:
+    return any(name == place or name.startswith(f"{place}/") for place in places)
+
+
+def _source(lock: Path) -> str:
+    found = _SHA256.search(_read(lock))
+    if found is None:
+        raise BdpbenchError("has no sha256 of the source archive", where=str(lock))
+    return found[1]
+
+
+def _flags(script: Path) -> dict[str, str]:
+    """The flags of the compiler, which stand in ``build.sh`` as plain text."""
+    flags: dict[str, str] = dict(_FLAGS.findall(_read(script)))
+    if set(flags) != _FLAG_NAMES:
+        missing = ", ".join(sorted(_FLAG_NAMES - set(flags)))
+        raise BdpbenchError(f"has no plain text for {missing}", where=str(script))
+    return flags
+
+
+def _patches(folder: Path) -> Iterator[tuple[str, str]]:
+    """Name and text of each patch, in the order of ``patches/series``."""
+    series = folder / "patches" / "series"
+    for line in _read(series).splitlines():
+        name = line.partition("#")[0].strip()
+        if name:
+            yield f"patches/{name}", _read(folder / "patches" / name)
+
+
+def _code(folder: Path) -> Iterator[tuple[str, str]]:
+    for part in ("laws", "agents", "speed"):
+        for path in sorted((folder / part).rglob("*")):
+            if path.suffix in (".cc", ".h"):
+                yield path.relative_to(folder).as_posix(), _read(path)
+
+
+def _read(path: Path) -> str:
+    try:
+        return path.read_text(encoding="utf-8", errors="surrogateescape")
+    except FileNotFoundError:
+        raise BdpbenchError("no such file", where=str(path)) from None

@@ -1,0 +1,134 @@
+"""C++ without comments and blank lines, and what a patch changes in it."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator
+from dataclasses import dataclass
+
+from bdpbench.errors import BdpbenchError
+from bdpbench.studies.identity.tcl_text import strip_tcl
+
+_TOKEN = re.compile(
+    r"""(?P<comment> //(?:\\\n|[^\n])* | /\*.*?\*/ )
+      | (?P<literal> (?<![^\n])[ \t]*\#[ \t]*include[ \t]*<[^>\n]*>
+                   | "(?:\\.|[^"\\\n])*"? | '(?:\\.|[^'\\\n])*'? )
+      | (?P<blank> [ \t\f\v\r]+ | \\\n )
+      | (?P<newline> \n )
+      | (?P<stray> /\* | \*/ )
+      | (?P<code> [A-Za-z0-9_]+ | . )""",
+    re.VERBOSE | re.DOTALL,
+)
+# What would need another reader: raw strings of C++11, a comment's end on two lines.
+_UNUSUAL = re.compile(r"""\b(?:u8|[uUL])?R"|\*\\[ \t]*\n[ \t]*/|/\\[ \t]*\n|\\[ \t]+\n""")
+_NEEDS_NO_BLANK = frozenset("()[]{};,")
+_CPP_SUFFIXES = (".cc", ".h", ".c", ".cpp")
+# In this file of ns-2 nothing but commands stands at the top, so that every hunk is a script.
+_TCL_SETTINGS = "tcl/lib/ns-default.tcl"
+
+_HUNK = re.compile(r"@@ -\d+(?:,(\d+))? \+\d+(?:,(\d+))? @@")
+
+
+def strip_cpp(text: str) -> str:
+    r"""C++ without comments, blank lines, and blanks between tokens that no token needs.
+
+    Text with a comment that is not closed, or not opened, stays as it is, since it may be a part of
+    a file only.
+
+    >>> strip_cpp('int a; /* one */\n\nchar* b = "// two"; // three\n')
+    'int a;\nchar* b = "// two";'
+    """
+    if _UNUSUAL.search(text):
+        return text
+    tokens = list(_TOKEN.finditer(text))
+    if any(token.lastgroup == "stray" for token in tokens):
+        return text
+    return "\n".join(_lines(tokens))
+
+
+def _lines(tokens: list[re.Match[str]]) -> Iterator[str]:
+    line: list[str] = []
+    blank = False
+    for token in tokens:
+        if token.lastgroup == "newline":
+            if line:
+                yield "".join(line)
+            line, blank = [], False
+        elif token.lastgroup in ("blank", "comment"):
+            blank = True
+        else:
+            if blank and line and _needs_blank(line, token.group()):
+                line.append(" ")
+            line.append(token.group())
+            blank = False
+    if line:
+        yield "".join(line)
+
+
+def _needs_blank(line: list[str], following: str) -> bool:
+    """Whether a blank between tokens may matter: always in a preprocessor's line."""
+    if line[0].lstrip().startswith("#"):
+        return True
+    return line[-1] not in _NEEDS_NO_BLANK and following not in _NEEDS_NO_BLANK
+
+
+@dataclass(frozen=True)
+class Change:
+    """What one hunk of a patch makes of a file: its lines before and after, context with both."""
+
+    path: str
+    before: str
+    after: str
+
+
+def changes_of(patch: str, where: str) -> list[Change]:
+    """The changes of a unified diff, without comments and blank lines; one without effect is none.
+
+    Prose, the numbers of lines and the names in hunks' heads are no part of it.
+
+    Raises:
+        BdpbenchError: when the text is not a whole unified diff.
+    """
+    changes = []
+    lines = iter(patch.splitlines())
+    old = path = ""
+    for line in lines:
+        if line.startswith("--- "):
+            old = _path(line)
+        elif line.startswith("+++ "):
+            path = _path(line) if _path(line) != "/dev/null" else old
+        elif head := _HUNK.match(line):
+            before, after = _sides(lines, int(head[1] or 1), int(head[2] or 1), where)
+            change = Change(path, _strip_part(path, before), _strip_part(path, after))
+            if change.before != change.after:
+                changes.append(change)
+    return changes
+
+
+def _path(line: str) -> str:
+    """The file that a head of a diff names, without its first folder."""
+    name = line[4:].split("\t")[0].strip()
+    return name if name == "/dev/null" else name.partition("/")[2]
+
+
+def _sides(lines: Iterator[str], before: int, after: int, where: str) -> tuple[str, str]:
+    """The lines of a hunk before and after it; ``before`` and ``after`` say how many there are."""
+    old: list[str] = []
+    new: list[str] = []
+    while len(old) < before or len(new) < after:
+        line = next(lines, None)
+        if line is None or (line and line[0] not in " +-\\"):
+            raise BdpbenchError("a hunk has other lines than its head says", where=where)
+        if line.startswith("\\"):  # "\ No newline at end of file"
+            continue
+        if not line.startswith("+"):
+            old.append(line[1:])
+        if not line.startswith("-"):
+            new.append(line[1:])
+    return "\n".join(old), "\n".join(new)
+
+
+def _strip_part(path: str, text: str) -> str:
+    if path.endswith(_CPP_SUFFIXES):
+        return strip_cpp(text)
+    return strip_tcl(text) if path == _TCL_SETTINGS else text

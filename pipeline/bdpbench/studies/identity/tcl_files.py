@@ -1,0 +1,103 @@
+"""Which Tcl files a script sources, found without running it, and what they say."""
+
+from __future__ import annotations
+
+import hashlib
+import os
+import re
+from collections.abc import Iterator, Sequence
+from functools import cache
+from pathlib import Path
+
+from bdpbench.contracts.paths import tcl_dir
+from bdpbench.errors import BdpbenchError
+from bdpbench.studies.identity.tcl_text import TclSyntaxError, commands_of, strip_tcl
+
+_LITERAL = re.compile(
+    r"(?:::)?source \[file join (?P<from>\[file dirname \[info script\]\]|\$::env\(BDPBENCH_TCL\))"
+    r"(?P<parts>(?: [\w./-]+)+)\]"
+)
+# The script that is an argument of tcl/original.tcl; whoever names it counts it himself.
+_GIVEN = "source $argv0"
+# Whatever could be the command elsewhere: in a body, in brackets, as an argument of uplevel.
+_ANYWHERE = re.compile(
+    r"(?:(?:^|[\n;{\[\"])\s*|\b(?:uplevel|eval|catch)\b[^\n;]*\s)"
+    r"(?P<source>(?:::)?source\s+(?:\[|\$|[{\"]?\S*\.tcl))"
+)
+_FORMS = (
+    "a file is sourced at the top of a file, by `source [file join [file dirname [info script]] "
+    "...]` or `source [file join $::env(BDPBENCH_TCL) ...]` with the rest in plain words"
+)
+
+
+def tcl_files(script: Path) -> list[Path]:
+    """The script and all files that it sources, each once, in the order of sourcing.
+
+    The script that an argument names (``source $argv0``) is not among them.
+
+    Raises:
+        BdpbenchError: when a file is missing, or is sourced in a form that cannot be followed.
+    """
+    files: list[Path] = []
+    _follow(script, files, tcl_dir(), where="")
+    return files
+
+
+def tcl_digest(files: Sequence[Path]) -> str:
+    """SHA-256 over what the files say, in their order, without comments and blank lines."""
+    digest = hashlib.sha256()
+    for path in files:
+        digest.update(strip_tcl(_read(path)).encode(errors="surrogateescape") + b"\0")
+    return digest.hexdigest()
+
+
+def _follow(path: Path, files: list[Path], tcl: Path, where: str) -> None:
+    path = Path(os.path.normpath(path))
+    if path in files:
+        return
+    text = _read(path, where)
+    files.append(path)
+    for line, sourced in _sources(path, text, tcl):
+        _follow(sourced, files, tcl, where=f"{path}:{line}")
+
+
+def _read(path: Path, where: str = "") -> str:
+    """A file as Tcl reads it: any ending of lines is a newline."""
+    try:
+        text = path.read_bytes().decode(errors="surrogateescape")
+    except (FileNotFoundError, IsADirectoryError):
+        raise BdpbenchError(f"no such Tcl file: {path}", where=where) from None
+    return text.replace("\r\n", "\n").replace("\r", "\n")
+
+
+@cache
+def _sources(path: Path, text: str, tcl: Path) -> tuple[tuple[int, Path], ...]:
+    """Line and file of each command ``source``."""
+    return tuple(_find_sources(path, text, tcl))
+
+
+def _find_sources(path: Path, text: str, tcl: Path) -> Iterator[tuple[int, Path]]:
+    try:
+        commands = list(commands_of(text))
+    except TclSyntaxError as error:
+        raise BdpbenchError(f"is not a Tcl script: {error}", where=str(path)) from None
+    for command in commands:
+        written = "".join(word + gap for word, gap in zip(command.words, command.gaps, strict=True))
+        line = 1 + text.count("\n", 0, command.start)
+        literal = _LITERAL.fullmatch(written)
+        if literal:
+            folder = tcl if "$" in literal["from"] else path.parent
+            yield line, folder.joinpath(*literal["parts"].split())
+        elif written != _GIVEN and (found := _other_source(command.words[0], written)):
+            line += written.count("\n", 0, max(0, written.find(found)))
+            raise BdpbenchError(
+                f"cannot tell which file this sources: {found}", where=f"{path}:{line}", hint=_FORMS
+            )
+
+
+def _other_source(name: str, written: str) -> str:
+    """The part of a command that sources a file in another form than the literal ones, or ""."""
+    if name.removeprefix("::") == "source":
+        return written
+    found = _ANYWHERE.search(strip_tcl(written))
+    return found["source"] if found else ""

@@ -1,0 +1,343 @@
+"""Tcl without comments and blank lines: commands and words as Tcl's own parser finds them.
+
+A ``#`` begins a comment only where a command could begin: in a file, in the body of a procedure or
+of a control structure, after ``;``. Everywhere else it is data, as in the rows of a table. Where
+this reading is in doubt the text stays as it is: a comment too many changes an id for nothing, one
+too few would hide a change.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Sequence
+from dataclasses import dataclass
+from functools import cache
+
+_BLANKS = " \t\v\f\r"
+_NAME = frozenset("abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789_:")
+
+
+class TclSyntaxError(ValueError):
+    """The text is not a whole Tcl script."""
+
+
+@dataclass(frozen=True)
+class Command:
+    """One command: its words as written, and where it starts in the text that was read."""
+
+    words: tuple[str, ...]
+    gaps: tuple[str, ...]
+    start: int
+
+
+@cache
+def strip_tcl(text: str) -> str:
+    r"""The commands of a script, one a line, without comments and blank lines.
+
+    >>> strip_tcl("set x 1 ;# one\n\nproc f {} {\n    # two\n    puts {# three}\n}\n")
+    'set x 1\nproc f {} {\nputs {# three}\n}'
+    """
+    if "\x1a" in text:  # there Tcl stops reading a file
+        return text
+    try:
+        return _script(text)
+    except TclSyntaxError:
+        return text
+
+
+def commands_of(text: str) -> Iterator[Command]:
+    """The commands of a script, not those inside their words.
+
+    Raises:
+        TclSyntaxError: when the text is not a script, such as one with a brace left open.
+    """
+    at = 0
+    while True:
+        at = _next_command(text, at, nested=False)
+        if at >= len(text):
+            return
+        command, at = _command(text, at, nested=False)
+        yield command
+
+
+# ---------------------------------------------------------------- stripping
+
+
+def _script(text: str) -> str:
+    return "\n".join(map(_stripped, commands_of(text)))
+
+
+def _stripped(command: Command) -> str:
+    words = list(command.words)
+    if _name(words[0]) == "switch":
+        _strip_switch(words)
+    for index in _bodies(words):
+        words[index] = _body(words[index])
+    return "".join(part for pair in zip(words, command.gaps, strict=True) for part in pair)
+
+
+def _body(word: str) -> str:
+    """A braced script without its comments; any other word as it is."""
+    if not word.startswith("{") or word.startswith("{*}"):
+        return word
+    try:
+        inner = _script(word[1:-1])
+    except TclSyntaxError:
+        return word
+    return f"{{\n{inner}\n}}" if inner else "{}"
+
+
+def _name(word: str) -> str:
+    return word.removeprefix("::")
+
+
+def _strip_switch(words: list[str]) -> None:
+    """Strip the bodies of ``switch``, whose last word is a list of patterns and bodies."""
+    first = _switch_cases(words)
+    cases = words[first:]
+    if len(cases) == 1 and cases[0].startswith("{"):
+        elements = _elements(cases[0][1:-1])
+        if elements is not None and len(elements) % 2 == 0:
+            pairs = zip(elements[::2], elements[1::2], strict=True)
+            inner = "\n".join(f"{pattern} {_body(body)}" for pattern, body in pairs)
+            words[first] = f"{{\n{inner}\n}}"
+    elif len(cases) % 2 == 0:
+        words[first + 1 :: 2] = [_body(body) for body in cases[1::2]]
+
+
+def _switch_cases(words: Sequence[str]) -> int:
+    """Index of the word behind the string that ``switch`` looks at."""
+    at = 1
+    while at < len(words) and words[at].startswith("-"):
+        if words[at] == "--":
+            at += 1
+            break
+        at += 2 if words[at] in ("-matchvar", "-indexvar") else 1
+    return at + 1
+
+
+def _elements(text: str) -> list[str] | None:
+    """Elements of a list as written; None for a list that has quotes or backslashes outside braces.
+
+    Such lists are read by rules of their own, and then nothing is stripped.
+    """
+    elements: list[str] = []
+    at = 0
+    while True:
+        while at < len(text) and text[at] in _BLANKS + "\n":
+            at += 1
+        if at >= len(text):
+            return elements
+        start = at
+        if text[at] == "{":
+            at = _braced(text, at)
+        while at < len(text) and text[at] not in _BLANKS + "\n":
+            if text[at] in '"\\' or text[start] == "{":
+                return None
+            at += 1
+        elements.append(text[start:at])
+
+
+# ---------------------------------------------------------------- which words are scripts
+
+
+def _bodies(words: Sequence[str]) -> list[int]:
+    """Indices of the words of a command that are scripts."""
+    if len(words) >= 5 and words[1] in ("proc", "instproc") and _name(words[0])[0:1].isupper():
+        return [4]  # OTcl: a method of a class, whose name begins with a capital
+    find = _BODIES_OF.get(_name(words[0]))
+    return [index for index in find(words) if index < len(words)] if find else []
+
+
+def _at(*indices: int, words: int) -> Callable[[Sequence[str]], list[int]]:
+    """These words, where the command has so many."""
+    return lambda given: list(indices) if len(given) == words else []
+
+
+def _last(least: int) -> Callable[[Sequence[str]], list[int]]:
+    return lambda given: [len(given) - 1] if len(given) >= least else []
+
+
+def _bodies_of_namespace(words: Sequence[str]) -> list[int]:
+    return [3] if len(words) == 4 and words[1] == "eval" else []
+
+
+def _bodies_of_dict(words: Sequence[str]) -> list[int]:
+    if len(words) < 4 or words[1] not in ("for", "map", "with", "update"):
+        return []
+    return [len(words) - 1]
+
+
+def _bodies_of_if(words: Sequence[str]) -> list[int]:
+    """``if test ?then? body ?elseif test ?then? body ...? ?else? ?body?``."""
+    bodies = []
+    at = 2
+    while at < len(words):
+        if words[at] == "then":
+            at += 1
+        bodies.append(at)
+        following = words[at + 1] if at + 1 < len(words) else ""
+        if following != "elseif":
+            bodies.append(at + 2 if following == "else" else at + 1)
+            break
+        at += 3
+    return bodies
+
+
+def _bodies_of_try(words: Sequence[str]) -> list[int]:
+    """``try body ?on code vars body? ?trap pattern vars body? ?finally body?``."""
+    bodies = [1]
+    at = 2
+    while at < len(words):
+        at += 1 if words[at] == "finally" else 3
+        bodies.append(at)
+        at += 1
+    return bodies
+
+
+_BODIES_OF: dict[str, Callable[[Sequence[str]], list[int]]] = {
+    "proc": _at(3, words=4),
+    "namespace": _bodies_of_namespace,
+    "if": _bodies_of_if,
+    "while": _at(2, words=3),
+    "for": _at(1, 3, 4, words=5),
+    "foreach": _last(4),
+    "lmap": _last(4),
+    "dict": _bodies_of_dict,
+    "catch": lambda _: [1],
+    "try": _bodies_of_try,
+    "eval": _at(1, words=2),
+    "uplevel": _last(2),
+    "time": lambda _: [1],
+}
+
+
+# ---------------------------------------------------------------- reading
+
+
+def _next_command(text: str, at: int, *, nested: bool) -> int:
+    """Place of the next command, behind blanks, separators and comments."""
+    while at < len(text):
+        if text[at] in _BLANKS or text[at] in "\n;":
+            at += 1
+        elif text.startswith("\\\n", at):
+            at += 2
+        elif text[at] == "#":
+            at = _comment(text, at)
+        else:
+            return at
+    if nested:
+        raise TclSyntaxError("missing close-bracket")
+    return at
+
+
+def _comment(text: str, at: int) -> int:
+    """Place behind a comment; a backslash takes the next character, a newline too, into it."""
+    while at < len(text) and text[at] != "\n":
+        at += 2 if text[at] == "\\" else 1
+    return min(at, len(text))
+
+
+def _command(text: str, at: int, *, nested: bool) -> tuple[Command, int]:
+    """The command at a place, and the place of what ends it."""
+    start = at
+    words, gaps = [], []
+    while True:
+        end = _word(text, at, nested=nested)
+        words.append(text[at:end])
+        at = _blanks(text, end)
+        if at >= len(text) or text[at] in "\n;" or (nested and text[at] == "]"):
+            gaps.append("")
+            return Command(tuple(words), tuple(gaps), start), at
+        gaps.append(text[end:at])
+
+
+def _blanks(text: str, at: int) -> int:
+    while at < len(text):
+        if text[at] in _BLANKS:
+            at += 1
+        elif text.startswith("\\\n", at):
+            at += 2
+        else:
+            break
+    return at
+
+
+def _word(text: str, at: int, *, nested: bool) -> int:
+    """Place behind the word at a place."""
+    if text.startswith("{*}", at) and not _ends_word(text, at + 3, nested=nested):
+        at += 3
+    if text[at] in '{"':
+        end = _braced(text, at) if text[at] == "{" else _quoted(text, at)
+        if not _ends_word(text, end, nested=nested):
+            raise TclSyntaxError("extra characters behind a closing brace or quote")
+        return end
+    while not _ends_word(text, at, nested=nested):
+        at = _piece(text, at)
+    return at
+
+
+def _ends_word(text: str, at: int, *, nested: bool) -> bool:
+    if at >= len(text) or text[at] in _BLANKS or text[at] in "\n;":
+        return True
+    return (nested and text[at] == "]") or text.startswith("\\\n", at)
+
+
+def _piece(text: str, at: int) -> int:
+    """Place behind one character of a word, or behind what is substituted there."""
+    if text[at] == "\\":
+        return min(at + 2, len(text))
+    if text[at] == "[":
+        return _bracket(text, at)
+    return _variable(text, at) if text[at] == "$" else at + 1
+
+
+def _braced(text: str, at: int) -> int:
+    depth = 0
+    while at < len(text):
+        if text[at] == "\\":
+            at += 1
+        elif text[at] == "{":
+            depth += 1
+        elif text[at] == "}":
+            depth -= 1
+            if depth == 0:
+                return at + 1
+        at += 1
+    raise TclSyntaxError("missing close-brace")
+
+
+def _quoted(text: str, at: int) -> int:
+    at += 1
+    while at < len(text):
+        if text[at] == '"':
+            return at + 1
+        at = _piece(text, at)
+    raise TclSyntaxError("missing closing quote")
+
+
+def _bracket(text: str, at: int) -> int:
+    at += 1
+    while True:
+        at = _next_command(text, at, nested=True)
+        if text[at] == "]":
+            return at + 1
+        _, at = _command(text, at, nested=True)
+
+
+def _variable(text: str, at: int) -> int:
+    at += 1
+    if text.startswith("{", at):
+        end = text.find("}", at)
+        if end < 0:
+            raise TclSyntaxError("missing close-brace of a variable's name")
+        return end + 1
+    while at < len(text) and text[at] in _NAME:
+        at += 1
+    if not text.startswith("(", at):
+        return at
+    at += 1
+    while at < len(text):
+        if text[at] == ")":
+            return at + 1
+        at = _piece(text, at)
+    raise TclSyntaxError("missing )")

@@ -1,0 +1,44 @@
+"""What a run is called, e.g. ``HS-TCP, buffer 40 packets, 500 s``."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from bdpbench.contracts.plan import Parameters
+from bdpbench.studies.flows import format_value
+from bdpbench.studies.study import Scenario, Study
+from bdpbench.studies.vocabulary import PROTOCOL_PARAMETERS
+
+# A sweep of the RTT is one of the delays that make it, and the buffer follows the BDP.
+_TOLD_BY_RTT = ("buffer_pkts", "bottleneck_delay_ms")
+
+
+def swept_names(scenario: Scenario) -> list[str]:
+    """Parameters in which runs of a scenario differ, in the order of ``study.yaml``."""
+    return list(
+        dict.fromkeys([*scenario.sweep, *(name for case in scenario.cases for name in case)])
+    )
+
+
+def label_of(study: Study, scenario: Scenario, parameters: Parameters) -> str:
+    """Protocols, RTTs and the swept parameters that have a label, duration."""
+    protocols = [
+        study.protocols[str(parameters[each])].label
+        for each in PROTOCOL_PARAMETERS
+        if each in parameters
+    ]
+    parts = [" and ".join(protocols)] if protocols else [scenario.title]
+    if "rtt_1_ms" in parameters and "rtt_2_ms" in parameters:
+        first, second = (format_value(parameters[name]) for name in ("rtt_1_ms", "rtt_2_ms"))
+        parts.append(f"RTT {first}:{second} ms")
+    parts += [
+        study.vocabulary[name].label.replace("{}", format_value(parameters[name]))
+        for name in _shown(study, swept_names(scenario))
+        if name in parameters
+    ]
+    return ", ".join([*parts, f"{format_value(parameters['duration_s'])} s"])
+
+
+def _shown(study: Study, swept: Sequence[str]) -> list[str]:
+    told = _TOLD_BY_RTT if "rtt_ms" in swept else ()
+    return [name for name in swept if study.vocabulary[name].label and name not in told]

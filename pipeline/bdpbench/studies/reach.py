@@ -1,0 +1,133 @@
+"""Nothing that a study says of a run may be without effect: each parameter has a way to ns-2.
+
+A parameter is an argument of the script, stands for something in a flow or in the defaults of a
+class, sets variables of an agent, or is declared nominal, so that metrics and labels alone read it.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+
+from bdpbench.contracts.plan import Output, Parameters
+from bdpbench.contracts.yaml_files import Location
+from bdpbench.errors import BdpbenchError
+from bdpbench.studies.arguments import argument_names
+from bdpbench.studies.flows import ResolvedFlow, referenced
+from bdpbench.studies.study import DUMBBELL_SCRIPT, DURATION_ARGUMENT, Scenario, Study
+
+_PATH_OF_DUMBBELL = "access_delay_ms, bottleneck_delay_ms and receiver_delay_ms"
+_RTTS = ("rtt_ms", "rtt_1_ms", "rtt_2_ms")
+_SEGMENT_VARIABLE = "packetSize_"
+
+
+def check_reach(
+    study: Study,
+    key: str,
+    parameters: Parameters,
+    flows: Sequence[ResolvedFlow],
+    outputs: Sequence[Output],
+) -> None:
+    """Refuse a run of which a parameter would be ignored or contradicted.
+
+    Args:
+        study: that the run is of.
+        key: of its scenario.
+        parameters: as the study gives them, without those that are computed.
+        flows: of the run.
+        outputs: files that its script writes.
+
+    Raises:
+        BdpbenchError: naming file, line, parameter, and what would give it an effect.
+    """
+    scenario = study.scenarios[key]
+    used = set(_used(study, scenario, flows, outputs))
+    for name in parameters:
+        nominal = bool(study.vocabulary[name].nominal) if name in study.vocabulary else True
+        if scenario.script == DUMBBELL_SCRIPT and name in _RTTS:
+            raise study.error(
+                place_of(study, key, name),
+                f"{DUMBBELL_SCRIPT} computes the RTT from the delays, so that this would change "
+                "nothing",
+                hint=f"set {_PATH_OF_DUMBBELL}: the RTT is twice their sum",
+            )
+        if name not in used and not nominal:
+            raise _without_effect(study, key, name)
+    _check_segment(study, key, parameters, flows)
+
+
+def place_of(study: Study, key: str, name: str) -> Location:
+    """Where a study gives a run of a scenario the value of a parameter."""
+    scenario = study.scenarios[key]
+    base = ("scenarios", key)
+    for index, case in enumerate(scenario.cases):
+        if name in case:
+            return (*base, "cases", index, name)
+    if name in scenario.sweep:
+        return (*base, "sweep", name)
+    if name in scenario.parameters:
+        return (*base, "parameters", name)
+    return ("topologies", scenario.topology, "parameters", name)
+
+
+def _used(
+    study: Study, scenario: Scenario, flows: Sequence[ResolvedFlow], outputs: Sequence[Output]
+) -> Iterator[str]:
+    """Parameters that reach ns-2."""
+    yield DURATION_ARGUMENT
+    yield from argument_names(scenario)
+    for group in scenario.flows:
+        yield from filter(
+            None, (referenced(getattr(group, each)) for each in type(group).model_fields)
+        )
+        if group.protocol is None:
+            yield "protocol"
+        if group.access_delay_ms is None:
+            yield "access_delay_ms"
+    for variables in study.defaults_of(scenario).values():
+        yield from filter(None, map(referenced, variables.values()))
+    protocols = {flow.key for flow in flows}
+    for name, declaration in study.vocabulary.items():
+        if protocols & set(declaration.sets):
+            yield name
+    if any(output["table"] == "packets" or "stream" in output for output in outputs):
+        yield "trace"
+
+
+def _without_effect(study: Study, key: str, name: str) -> BdpbenchError:
+    scenario = study.scenarios[key]
+    sets = study.vocabulary[name].sets
+    if sets:
+        reason = f"no flow of this run is of {' or '.join(sets)}, whose agents it is for"
+        hint = "give it to the runs of that protocol alone, by cases or another scenario"
+    elif name in ("protocol", "protocol_1", "protocol_2", "access_delay_ms", "flow2_start_s"):
+        reason = f"no flow of {key} takes it"
+        hint = f"write ${name} where a flow of the scenario is to have it"
+    elif name == "flows":
+        reason, hint = f"no flow of {key} takes it", "write count: $flows at a flow"
+    elif name == "packet_bytes":
+        reason = f"{scenario.script} does not take it"
+        hint = f"set it by defaults: {{Agent/TCP: {{{_SEGMENT_VARIABLE}: $packet_bytes}}}}"
+    elif scenario.script == DUMBBELL_SCRIPT:
+        reason = f"{DUMBBELL_SCRIPT} does not take it"
+        hint = "remove it, or let a script of your own take it"
+    else:
+        reason = f"{scenario.script} does not take it"
+        hint = "name it under arguments: if the script does; remove it if not"
+    return study.error(
+        place_of(study, key, name), f"{name} would change nothing: {reason}", hint=hint
+    )
+
+
+def _check_segment(
+    study: Study, key: str, parameters: Parameters, flows: Sequence[ResolvedFlow]
+) -> None:
+    """One size of segments: what metrics count with is what the agents send."""
+    given = parameters.get("packet_bytes")
+    for flow in flows if given is not None else ():
+        size = flow.variable(_SEGMENT_VARIABLE)
+        if size is not None and size != given:
+            raise study.error(
+                place_of(study, key, "packet_bytes"),
+                f"packet_bytes is {given}, but {_SEGMENT_VARIABLE} of {flow.key} is {size:g}",
+                hint=f"write {_SEGMENT_VARIABLE}: $packet_bytes",
+            )

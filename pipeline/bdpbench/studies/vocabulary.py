@@ -1,0 +1,194 @@
+"""The words of a study: what a parameter is, and the parameters that all studies share.
+
+A parameter is declared with its unit, its range and the way in which ns-2 gets it, in the table
+below or under ``parameters:`` of a ``study.yaml``. Nothing else may stand in a block of parameters,
+and what has no way to ns-2 is refused where the runs are planned (``bdpbench.studies.reach``).
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Mapping
+from typing import Annotated, Literal
+
+from pydantic import BaseModel, ConfigDict, Field, model_validator
+
+from bdpbench.contracts.plan import Scalar
+from bdpbench.units import unit_of
+
+PROTOCOL_PARAMETERS = ("protocol", "protocol_1", "protocol_2")
+"""Parameters whose value is the key of a protocol."""
+
+VARIABLE_PATTERN = r"^[a-z][A-Za-z0-9_]*_$"
+Key = Annotated[str, Field(pattern=r"^[A-Za-z][A-Za-z0-9_-]*$")]
+VariableName = Annotated[str, Field(pattern=VARIABLE_PATTERN)]
+ParameterName = Annotated[str, Field(pattern=r"^[a-z][a-z0-9_]*$")]
+Bound = Annotated[float, Field(allow_inf_nan=False)]
+
+
+class Strict(BaseModel):
+    """A model that takes no key it does not know and no text for a number."""
+
+    model_config = ConfigDict(extra="forbid", frozen=True, strict=True)
+
+
+class ParameterDeclaration(Strict):
+    """What a parameter is, and how ns-2 gets it: as an argument where nothing else is said."""
+
+    description: str = Field(description="What it is, in a sentence of the report")
+    unit: str = Field(
+        "", description="Unit, e.g. packets; what the end of the name says, if it says"
+    )
+    label: str = Field(
+        "",
+        description="What a run is called where it is swept, {} being the value: alpha {} packets",
+    )
+    type: Literal["number", "integer", "word", "protocol"] = Field(
+        "number", description="Kind of its values; a protocol is the key of one"
+    )
+    minimum: Bound | None = Field(None, description="Smallest value")
+    above: Bound | None = Field(None, description="Values are larger than this")
+    maximum: Bound | None = Field(None, description="Largest value")
+    below: Bound | None = Field(None, description="Values are smaller than this")
+    choices: list[str] = Field(default_factory=list, description="The words that it may be")
+    sets: dict[Key, list[VariableName]] = Field(
+        default_factory=dict,
+        description="Protocol → variables of its agents that get the value",
+    )
+    nominal: str = Field(
+        "", description="Why ns-2 does not get it: only metrics and labels read it, because …"
+    )
+
+    @model_validator(mode="after")
+    def _consistent(self) -> ParameterDeclaration:
+        if self.sets and self.nominal:
+            raise ValueError("a parameter that sets variables is not nominal: remove one of them")
+        if self.choices and self.type != "word":
+            raise ValueError("choices are those of a parameter of type word")
+        if self.label and self.label.count("{}") != 1:
+            raise ValueError("label: expected {} once, where the value stands")
+        return self
+
+    def problem(self, value: object) -> str | None:
+        """What is wrong with a value; None where nothing is."""
+        if self.type in ("word", "protocol"):
+            return self._problem_of_word(value)
+        if not isinstance(value, (int, float)) or isinstance(value, bool):
+            return "expected a number"
+        if not math.isfinite(value):
+            return "expected a finite number"
+        if self.type == "integer" and not float(value).is_integer():
+            return "expected a whole number"
+        return self._problem_of_size(float(value))
+
+    def _problem_of_word(self, value: object) -> str | None:
+        if not isinstance(value, str):
+            return "expected a word"
+        if self.choices and value not in self.choices:
+            return f"expected one of {', '.join(self.choices)}"
+        return None
+
+    def _problem_of_size(self, value: float) -> str | None:
+        if self.minimum is not None and value < self.minimum:
+            return f"expected at least {self.minimum:g}"
+        if self.above is not None and value <= self.above:
+            return f"expected a number greater than {self.above:g}"
+        if self.maximum is not None and value > self.maximum:
+            return f"expected at most {self.maximum:g}"
+        if self.below is not None and value >= self.below:
+            return f"expected a number less than {self.below:g}"
+        return None
+
+    def plain(self, value: Scalar) -> Scalar:
+        """A value that has no problem, as int, float or str whatever the YAML made of it."""
+        if isinstance(value, str):
+            return str(value)
+        return int(value) if self.type == "integer" else float(value)
+
+
+def wrong_unit(name: str, declaration: ParameterDeclaration) -> str | None:
+    """What contradicts in the unit of a parameter and in the end of its name; None if nothing."""
+    told = unit_of(name)
+    if told and declaration.unit and declaration.unit != told:
+        return f"the name says {told!r}, the unit {declaration.unit!r}"
+    return None
+
+
+def _number(
+    description: str, unit: str, label: str = "", **more: float | str
+) -> ParameterDeclaration:
+    return ParameterDeclaration.model_validate(
+        {"description": description, "unit": unit, "label": label, **more}
+    )
+
+
+def _positive(description: str, unit: str, label: str = "", **more: str) -> ParameterDeclaration:
+    return _number(description, unit, label, above=0.0, **more)
+
+
+def _delay(description: str, label: str = "") -> ParameterDeclaration:
+    return _number(description, "ms", label, minimum=0.0)
+
+
+def _count(description: str, unit: str, label: str = "", **more: str) -> ParameterDeclaration:
+    return _number(description, unit, label, type="integer", minimum=1.0, **more)
+
+
+def _protocol(description: str) -> ParameterDeclaration:
+    return ParameterDeclaration(description=description, type="protocol")
+
+
+_RTT = "it is the sum of the delays of the path, rounded as the study names it"
+
+COMMON: Mapping[str, ParameterDeclaration] = {
+    "protocol": _protocol("Protocol of every flow that names none"),
+    "protocol_1": _protocol("Protocol of the flow that starts first"),
+    "protocol_2": _protocol("Protocol of the second flow"),
+    "flow2_start_s": _number(
+        "Start of the second flow, s", "s", "second flow at {} s", minimum=0.0
+    ),
+    "bottleneck_mbps": _positive("Bottleneck rate, Mbit/s", "Mbit/s", "{} Mbit/s"),
+    "bottleneck_delay_ms": _delay(
+        "One-way propagation delay of the bottleneck, ms", "bottleneck delay {} ms"
+    ),
+    "access_mbps": _positive("Rate of the access links, Mbit/s", "Mbit/s", "access {} Mbit/s"),
+    "access_delay_ms": _delay(
+        "One-way propagation delay from a sender to the first router, ms", "access delay {} ms"
+    ),
+    "access_delay_1_ms": _delay("access_delay_ms of the first flow, ms"),
+    "access_delay_2_ms": _delay("access_delay_ms of the second flow, ms"),
+    "receiver_delay_ms": _delay(
+        "One-way propagation delay from the second router to a receiver, ms",
+        "receiver delay {} ms",
+    ),
+    "rtt_ms": _positive(
+        "Nominal RTT, ms; computed from the delays where it is not given",
+        "ms",
+        "RTT {} ms",
+        nominal=_RTT,
+    ),
+    "rtt_1_ms": _positive("Nominal RTT of the first flow, ms", "ms", nominal=_RTT),
+    "rtt_2_ms": _positive("Nominal RTT of the second flow, ms", "ms", nominal=_RTT),
+    "buffer_pkts": _count("Bottleneck queue limit, packets", "packets", "buffer {} packets"),
+    "packet_bytes": _count("TCP payload of a segment, bytes", "bytes", "segments of {} bytes"),
+    "queue": ParameterDeclaration(
+        description="Bottleneck queue", label="{}", type="word", choices=["DropTail", "RED"]
+    ),
+    "drop_packet": _count(
+        "Number of the packet that is dropped at the bottleneck", "", "packet {} dropped"
+    ),
+    "flows": _count("Number of flows", "", "{} flows"),
+    "sample_s": _positive("Sampling interval of cwnd, s", "s", "a sample every {} s"),
+    "queue_sample_s": _positive("Sampling interval of the queue, s", "s"),
+    "substream": _count("Substream of ns-2's random number generator", "", "repetition {}"),
+    "trace": ParameterDeclaration(
+        description="'packets' writes the packet trace of the bottleneck; 'stream' reduces it "
+        "while ns-2 runs and keeps only the sums of flows and links, and their series",
+        type="word",
+        choices=["none", "packets", "stream"],
+    ),
+}
+"""The parameters that every study may use; units of their values as their names say."""
+
+DURATION = _positive("Simulated time, s; each tier says its own", "s")
+BDP = _positive("Nominal bandwidth-delay product, packets", "packets", nominal="computed")

@@ -1,0 +1,114 @@
+"""A study in a folder outside the checkout: its Tcl, its metric, its numbers and its claims."""
+
+from __future__ import annotations
+
+import json
+import os
+import shutil
+import subprocess
+import sys
+from pathlib import Path
+
+import polars as pl
+import pytest
+
+from bdpbench.contracts.paths import repository_root
+
+KEY = "transfer"
+
+
+@pytest.fixture
+def folder(tmp_path: Path, ns_binary: Path) -> Path:
+    """The study of tests/data/transfer, elsewhere."""
+    return Path(shutil.copytree(repository_root() / "tests" / "data" / KEY, tmp_path / "my" / KEY))
+
+
+def _bdpbench(
+    *arguments: str, cwd: Path, results: Path, **more: str
+) -> subprocess.CompletedProcess[str]:
+    return subprocess.run(
+        [sys.executable, "-m", "bdpbench", *arguments],
+        cwd=cwd,
+        env={
+            **os.environ,
+            "PYTHONPATH": str(repository_root() / "pipeline"),
+            "BDPBENCH_RESULTS": str(results),
+            **more,
+        },
+        capture_output=True,
+        text=True,
+        check=False,
+    )
+
+
+def _files(folder: Path) -> dict[str, bytes]:
+    files = (path for path in folder.rglob("*") if path.is_file())
+    return {str(path.relative_to(folder)): path.read_bytes() for path in files}
+
+
+def _status() -> str:
+    """What git says of the checkout."""
+    return subprocess.run(
+        ["git", "status", "--porcelain", "--untracked-files=all"],
+        cwd=repository_root(),
+        capture_output=True,
+        text=True,
+        check=True,
+    ).stdout
+
+
+def test_a_study_outside_the_checkout_runs_and_leaves_it_clean(
+    folder: Path, tmp_path: Path
+) -> None:
+    status, files = _status(), _files(folder)
+    results = tmp_path / "results"
+    # A path as a user gives it, relative to where they are.
+    done = _bdpbench("run", f"my/{KEY}", "--backend", "native", cwd=tmp_path, results=results)
+    assert done.returncode == 0, done.stdout + done.stderr
+    assert f"report: {results / KEY / 'quick' / 'report.html'}" in done.stdout
+
+    tier = results / KEY / "quick"
+    plan = json.loads((tier / "plan.json").read_text())
+    assert [run["parameters"]["transfer_pkts"] for run in plan["runs"]] == [500, 1000, 2000]
+    assert "500 packets" in plan["runs"][0]["label"]
+    # Six bins of 0.1 s, twelve and twenty-two: 520 ms on the wire for 500 packets of 1,040 bytes,
+    # and the 0.1 s of slow start.
+    metrics = pl.read_parquet(tier / "metrics.parquet").filter(metric="transfer_time")
+    times_s = dict(metrics.select("run_id", "value").iter_rows())
+    assert [times_s[run["run_id"]] for run in plan["runs"]] == pytest.approx([0.6, 1.2, 2.2])
+    card = json.loads((tier / "scorecard.json").read_text())
+    assert {each["id"]: each["verdict"] for each in (*card["numbers"], *card["claims"])} == {
+        "time-1000": "reproduced",
+        "more-takes-longer": "holds",
+        "twice-as-many-take-twice-as-long": "fails",
+    }
+    assert "Time of the transfer" in (tier / "report.html").read_text()
+
+    assert _files(folder) == files
+    assert _status() == status
+    _what_it_brings_is_part_of_its_runs(folder, tmp_path, results, plan)
+
+
+def _what_it_brings_is_part_of_its_runs(
+    folder: Path, tmp_path: Path, results: Path, plan: dict[str, object]
+) -> None:
+    """A part of its Tcl changes the runs, its metric only what is measured on them."""
+    arguments = ("run", str(folder / "study.yaml"), "--backend", "native", "--dry-run")
+    metric = folder / "metrics.py"
+    metric.write_text(metric.read_text().replace('mbps") > 0', 'mbps") > 0.01'))
+    done = _bdpbench(*arguments, cwd=tmp_path, results=results)
+    assert "3 finished, 0 to simulate" in done.stdout, done.stdout + done.stderr
+    limited = folder / "tcl" / "lib" / "limited.tcl"
+    limited.write_text(
+        limited.read_text().replace("advanceby $packets", "advanceby [expr {$packets}]")
+    )
+    done = _bdpbench(*arguments, cwd=tmp_path, results=results)
+    assert "0 finished, 3 to simulate" in done.stdout, done.stdout + done.stderr
+
+
+def test_the_name_of_a_folder_that_is_here_will_do(folder: Path, tmp_path: Path) -> None:
+    results = tmp_path / "results"
+    done = _bdpbench("run", KEY, "--dry-run", cwd=folder.parent, results=results)
+    assert done.returncode == 0, done.stdout + done.stderr
+    assert "3 to simulate" in done.stdout
+    assert not results.exists()

@@ -1,0 +1,128 @@
+"""What would be refused after the simulation is refused before it, with file and line."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from pathlib import Path
+
+import pytest
+
+from bdpbench.app.run.planning import prepare
+from bdpbench.errors import BdpbenchError
+from bdpbench.studies.runs import Selection
+
+BUILD = "0123456789abcdef"
+STUDY = """\
+schema_version: 1
+key: mine
+title: Two buffers
+protocols:
+  Reno: {label: Reno, colour: "#336699", agent: TCP/Reno, sink: TCPSink}
+topologies:
+  path:
+    parameters:
+      bottleneck_mbps: 10
+      bottleneck_delay_ms: 18
+      access_mbps: 100
+      access_delay_ms: 1
+      receiver_delay_ms: 1
+      packet_bytes: 1000
+scenarios:
+  buffers:
+    title: Two buffers
+    topology: path
+    summary: [utilization]
+    parameters: {protocol: Reno}
+    sweep: {buffer_pkts: [25, 50]}
+    flows: [{}]
+    tiers: {quick: [{duration_s: 5}]}
+"""
+HEADER = (
+    "id,where,page,scenario,select,metric,subject,value,lower,upper,unit,how,why,known_miss,note\n"
+)
+ROW = "a,Table 1,1,buffers,{select},{metric},link:bottleneck,90,89,91,%,stated,a digit,,\n"
+CLAIM = """\
+- id: full
+  where: Section 1
+  statement: The link is full.
+  kind: compare
+  left: {scenario: buffers, select: {buffer_pkts: 25}, metric: utilization}
+  op: ">"
+  right: 90
+"""
+
+
+@pytest.fixture
+def plan(tmp_path: Path) -> Callable[[], None]:
+    """Plan the study in ``tmp_path/mine``, which lies outside every checkout."""
+    (tmp_path / "mine").mkdir()
+    (tmp_path / "mine" / "study.yaml").write_text(STUDY)
+
+    def call() -> None:
+        folder = str(tmp_path / "mine")
+        prepared = prepare(folder, "quick", Selection(), BUILD, tmp_path / "results", write=False)
+        assert len(prepared.missing) == 2
+        assert prepared.plan["folder"] == folder
+
+    return call
+
+
+def _write(folder: Path, name: str, text: str) -> None:
+    (folder / "mine" / name).write_text(text)
+
+
+def test_a_study_that_expects_what_it_runs_is_planned(
+    plan: Callable[[], None], tmp_path: Path
+) -> None:
+    row = ROW.format(select="buffer_pkts=25", metric="utilization")
+    _write(tmp_path, "published.csv", HEADER + row)
+    _write(tmp_path, "claims.yaml", CLAIM)
+    plan()
+
+
+@pytest.mark.parametrize(
+    ("name", "text", "line", "said"),
+    [
+        (
+            "study.yaml",
+            STUDY.replace("[utilization]", "[utilisation]"),
+            19,
+            "did you mean 'utilization'",
+        ),
+        (
+            "published.csv",
+            HEADER + ROW.format(select="buffer_pkts=25", metric="utilisation"),
+            2,
+            "unknown metric 'utilisation'",
+        ),
+        (
+            "published.csv",
+            HEADER + ROW.format(select="buffer_pkts=26", metric="utilization"),
+            2,
+            "26",
+        ),
+        (
+            "published.csv",
+            HEADER + ROW.format(select="buffer_pkts=25", metric="utilization").replace("%", "s"),
+            2,
+            "unit",
+        ),
+        ("claims.yaml", CLAIM.replace("scenario: buffers", "scenario: bufers"), 5, "'buffers'"),
+        ("claims.yaml", CLAIM.replace("buffer_pkts", "buffer_pkt"), 5, "'buffer_pkts'"),
+        (
+            "regions.yaml",
+            "scenario: bufers\nwhere: Figure 1\nlevels: 2\npairs: {}\n",
+            1,
+            "'buffers'",
+        ),
+    ],
+)
+def test_what_no_run_can_show_is_told_with_its_line(
+    plan: Callable[[], None], tmp_path: Path, name: str, text: str, line: int, said: str
+) -> None:
+    _write(tmp_path, name, text)
+    with pytest.raises(BdpbenchError) as caught:
+        plan()
+    assert f"{tmp_path / 'mine' / name}:{line}: " in str(caught.value)
+    assert said in str(caught.value)
+    assert not (tmp_path / "results").exists()

@@ -1,0 +1,123 @@
+"""A small study, calls of `run` on it, and what they leave: shared by the tests of this folder."""
+
+from __future__ import annotations
+
+import fcntl
+import hashlib
+import os
+import shutil
+import subprocess
+import sys
+import time
+from contextlib import suppress
+from dataclasses import dataclass
+from pathlib import Path
+
+from bdpbench.contracts.paths import repository_root
+
+# A streamed run beside the plain ones of tests/data/dumbbell.
+STREAMED = """
+  streamed:
+    title: One flow, its trace streamed
+    topology: small
+    parameters: {protocol: Reno, trace: stream}
+    flows:
+      - {}
+    tiers:
+      quick: [{duration_s: 200}]
+"""
+
+
+@dataclass(frozen=True)
+class Workspace:
+    """A configuration with the small study, and a results folder."""
+
+    config: Path
+    results: Path
+
+    def environment(self) -> dict[str, str]:
+        """What a call gets; it tells the processes of this workspace from all others."""
+        return {
+            **os.environ,
+            "PYTHONPATH": str(repository_root() / "pipeline"),
+            "BDPBENCH_CONFIG": str(self.config),
+            "BDPBENCH_RESULTS": str(self.results),
+        }
+
+    def start(self) -> subprocess.Popen[str]:
+        """A call of `run`, in a session of its own."""
+        return subprocess.Popen(
+            [sys.executable, "-m", "bdpbench", "run", "--backend", "native"],
+            env=self.environment(),
+            stdout=subprocess.PIPE,
+            stderr=subprocess.STDOUT,
+            text=True,
+            start_new_session=True,
+        )
+
+    def run(self) -> tuple[int, str]:
+        """Exit status of a whole call, and what it said."""
+        with self.start() as call:
+            said, _ = call.communicate(timeout=600)
+        return call.returncode, said
+
+    def processes(self) -> dict[int, str]:
+        """Processes alive that work for this workspace: id → command."""
+        wanted = f"BDPBENCH_RESULTS={self.results}\0".encode()
+        found = {}
+        for folder in Path("/proc").glob("[0-9]*"):
+            with suppress(OSError):
+                if wanted in (folder / "environ").read_bytes():
+                    command = (folder / "cmdline").read_bytes().replace(b"\0", b" ").decode()
+                    if command:  # a zombie has none
+                        found[int(folder.name)] = command
+        return found
+
+    def wait_until_alone(self, timeout_s: float) -> dict[int, str]:
+        """The processes that are still alive after a while."""
+        deadline = time.monotonic() + timeout_s
+        while (left := self.processes()) and time.monotonic() < deadline:
+            time.sleep(0.05)
+        return left
+
+    def is_locked(self) -> bool:
+        """Whether anybody holds the results folder or one of its runs."""
+        for path in [self.results / ".lock", *self.results.glob("runs/*/.lock")]:
+            if path.exists():
+                with path.open("r+", encoding="utf-8") as stream:
+                    try:
+                        fcntl.flock(stream, fcntl.LOCK_EX | fcntl.LOCK_NB)
+                    except BlockingIOError:
+                        return True
+        return False
+
+    def finished(self) -> dict[str, int]:
+        """Records of the runs that have finished, and when they were written."""
+        return {str(path): path.stat().st_mtime_ns for path in self.results.glob("runs/*/run.json")}
+
+    def checksums(self) -> dict[str, str]:
+        """What the tier ends with; the report tells when runs were made, and is left out."""
+        tier = self.results / "dumbbell" / "quick"
+        files = [tier / "metrics.parquet", tier / "metrics.csv", tier / "scorecard.json"]
+        return {
+            str(path.relative_to(self.results)): hashlib.sha256(path.read_bytes()).hexdigest()
+            for path in [*files, *sorted(self.results.glob("runs/*/out/*"))]
+        }
+
+    def leftovers(self) -> list[str]:
+        """What only an interrupted call may leave: scratch folders and temporary files."""
+        found = [*self.results.rglob(".*.tmp"), *self.results.glob("runs/*/.scratch")]
+        return [str(path) for path in found if ".snakemake" not in path.parts]
+
+
+def make_workspace(folder: Path, results: Path) -> Workspace:
+    """The small study in a configuration of its own."""
+    config = folder / "config"
+    study = config / "studies" / "dumbbell"
+    shutil.copytree(repository_root() / "tests" / "data" / "dumbbell", study, dirs_exist_ok=True)
+    text = (study / "study.yaml").read_text().replace("duration_s: 20", "duration_s: 600")
+    (study / "study.yaml").write_text(text.rstrip("\n") + STREAMED)
+    (study / "published.csv").unlink(missing_ok=True)
+    given = (repository_root() / "config" / "config.yaml").read_text()
+    (config / "config.yaml").write_text(given.replace("study: sharma2006", "study: dumbbell"))
+    return Workspace(config, results)

@@ -1,0 +1,176 @@
+"""Kill a call at random instants, resume it, and see that nothing is lost, left or changed.
+
+    BDPBENCH_HOME=.bdpbench PYTHONPATH=pipeline:. python tests/faults/kills.py --instants 200
+
+Prints a line an instant, and the table of README.md.
+"""
+
+from __future__ import annotations
+
+import argparse
+import os
+import random
+import shutil
+import signal
+import subprocess
+import sys
+import tempfile
+import time
+from collections import Counter
+from contextlib import suppress
+from dataclasses import dataclass
+from pathlib import Path
+
+from tests.faults.calls import Workspace, make_workspace
+
+SIGNALS = (signal.SIGKILL, signal.SIGTERM, signal.SIGINT, signal.SIGHUP)
+TARGETS = ("call", "group", "Snakemake", "stage", "ns-2")
+SURVIVE_S = 5.0
+
+
+@dataclass(frozen=True)
+class Reference:
+    """What a call that nobody disturbs ends with, and how long it takes, s."""
+
+    checksums: dict[str, str]
+    took_s: float
+
+
+@dataclass(frozen=True)
+class Kill:
+    """What was done to a call, and what was found wrong after it."""
+
+    seed: int
+    number: signal.Signals
+    target: str
+    after_s: float
+    faults: tuple[str, ...]
+
+
+def reference(folder: Path) -> Reference:
+    """Run the study to its end once."""
+    workspace = make_workspace(folder, folder / "reference")
+    began = time.monotonic()
+    status, said = workspace.run()
+    if status != 0:
+        raise RuntimeError(said)
+    return Reference(workspace.checksums(), time.monotonic() - began)
+
+
+def kill_once(folder: Path, seed: int, expected: Reference) -> Kill:
+    """One instant, target and signal, as ``seed`` says."""
+    chance = random.Random(seed)
+    number, target = chance.choice(SIGNALS), chance.choice(TARGETS)
+    after_s = chance.uniform(0, expected.took_s)
+    workspace = make_workspace(folder, folder / f"results-{seed}")
+    with workspace.start() as call:
+        time.sleep(after_s)
+        hit = _hit(workspace, call, target, number)
+        faults = list(_after_kill(workspace, call))
+    finished = workspace.finished()
+    status, said = workspace.run()
+    faults += _after_resume(workspace, expected, finished, status, said)
+    shutil.rmtree(workspace.results, ignore_errors=True)
+    return Kill(seed, number, hit, after_s, tuple(faults))
+
+
+def _hit(
+    workspace: Workspace, call: subprocess.Popen[str], target: str, number: signal.Signals
+) -> str:
+    """Send the signal; returns who got it: the call, where there is no such target just now."""
+    with suppress(ProcessLookupError):
+        if target == "group":
+            os.killpg(call.pid, number)
+            return target
+        for pid, command in workspace.processes().items():
+            if target == _role(command):
+                os.kill(pid, number)
+                return target
+        os.kill(call.pid, number)
+    return "call"
+
+
+def _role(command: str) -> str:
+    if "snakemake_cli" in command:
+        return "Snakemake"
+    if command.split(" ")[0].endswith("/ns"):
+        return "ns-2"
+    stages = ("simulate", "parse", "measure", "score", "report")
+    return "stage" if any(f"-m bdpbench {stage} " in command for stage in stages) else ""
+
+
+def _after_kill(workspace: Workspace, call: subprocess.Popen[str]) -> list[str]:
+    """What a call must not do: hang, leave processes or locks, or end in a traceback."""
+    faults = []
+    try:
+        said, _ = call.communicate(timeout=120)
+    except subprocess.TimeoutExpired:
+        os.killpg(call.pid, signal.SIGKILL)
+        said, _ = call.communicate()
+        faults.append("the call hung")
+    left = workspace.wait_until_alone(SURVIVE_S)
+    if left:
+        faults.append(f"outlived by {sorted(left.values())}")
+    if workspace.is_locked():
+        faults.append("a lock is held")
+    if "Traceback" in said:
+        faults.append(f"traceback: {said.splitlines()[-1]}")
+    return faults
+
+
+def _after_resume(
+    workspace: Workspace, expected: Reference, finished: dict[str, int], status: int, said: str
+) -> list[str]:
+    if status != 0:
+        return [f"does not resume: {said.strip().splitlines()[-1:]}"]
+    faults = []
+    if workspace.checksums() != expected.checksums:
+        faults.append("other bytes")
+    if {path: workspace.finished().get(path) for path in finished} != finished:
+        faults.append("a finished run was simulated again")
+    if workspace.leftovers():
+        faults.append(f"left: {workspace.leftovers()}")
+    return faults
+
+
+def table(kills: list[Kill]) -> str:
+    """How many kills there were of whom by what, and how many had a fault, as Markdown."""
+    counted = Counter((each.target, each.number.name, bool(each.faults)) for each in kills)
+    lines = ["| who | " + " | ".join(each.name for each in SIGNALS) + " |"]
+    lines.append("|---|" + "---:|" * len(SIGNALS))
+    for target in TARGETS:
+        cells = []
+        for number in SIGNALS:
+            good = counted[target, number.name, False]
+            bad = counted[target, number.name, True]
+            cells.append(f"{good + bad}" + (f", {bad} with faults" if bad else ""))
+        lines.append(f"| {target} | " + " | ".join(cells) + " |")
+    return "\n".join(lines)
+
+
+def main() -> int:
+    """Kill as often as asked; returns how many kills had a fault."""
+    parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
+    parser.add_argument("--instants", type=int, default=10)
+    parser.add_argument("--first-seed", type=int, default=1)
+    given = parser.parse_args()
+    kills = []
+    with tempfile.TemporaryDirectory() as name:
+        folder = Path(name)
+        expected = reference(folder)
+        print(f"undisturbed: {expected.took_s:.1f} s", flush=True)
+        for seed in range(given.first_seed, given.first_seed + given.instants):
+            kills.append(kill_once(folder, seed, expected))
+            last = kills[-1]
+            found = "; ".join(last.faults) or "as it should be"
+            print(
+                f"seed {seed}: {last.number.name} to {last.target}"
+                f" after {last.after_s:.2f} s: {found}",
+                flush=True,
+            )
+    print(table(kills))
+    return sum(bool(each.faults) for each in kills)
+
+
+if __name__ == "__main__":
+    sys.exit(min(main(), 1))

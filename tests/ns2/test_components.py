@@ -1,0 +1,182 @@
+"""ns2/components.yaml names every file of ns2/, and what it acts on is what the code says."""
+
+from __future__ import annotations
+
+import re
+import subprocess
+from pathlib import Path
+
+import pytest
+
+from bdpbench.studies.identity.behaviour import Components, read_components
+
+ROOT = Path(__file__).resolve().parent.parent.parent
+NS2 = ROOT / "ns2"
+ENTRY = re.compile(r"WindowLawEntry ENTRY = \{(-?\d+),")
+AGENT_CLASS = re.compile(r'TclClass\("Agent/([\w/]+)"\)')
+TCL_CLASS = re.compile(r"^\+Class Agent/([\w/]+) ", re.MULTILINE)
+INCLUDE = re.compile(r'^\s*#\s*include\s*"([^"]+)"', re.MULTILINE)
+
+
+@pytest.fixture(scope="module")
+def components() -> Components:
+    return read_components(NS2)
+
+
+def parts(components: Components) -> dict[str, list[str]]:
+    return {
+        **{f"windowOption_ {key}": files for key, files in components.window_options.items()},
+        **components.agents,
+    }
+
+
+def own_files() -> set[str]:
+    """All that the build takes of ns2/, without what makes it faster."""
+    code = [path for name in ("laws", "agents") for path in (NS2 / name).iterdir()]
+    patches = [
+        path for name in ("toolchain", "variants") for path in (NS2 / "patches" / name).iterdir()
+    ]
+    return {path.relative_to(NS2).as_posix() for path in [*code, *patches]}
+
+
+def includes(name: str) -> set[str]:
+    """A file of laws/ or agents/, and the files there that it includes, and those include."""
+    found: set[str] = set()
+    todo = [name]
+    while todo:
+        each = todo.pop()
+        if each in found:
+            continue
+        found.add(each)
+        for included in INCLUDE.findall((NS2 / each).read_text()):
+            todo += [
+                f"{part}/{included}"
+                for part in ("laws", "agents")
+                if (NS2 / part / included).is_file()
+            ]
+    return found
+
+
+def with_sources(names: set[str]) -> set[str]:
+    """Headers with the file that defines what they declare."""
+    sources = {re.sub(r"\.h$", ".cc", name) for name in names}
+    return names | {name for name in sources if (NS2 / name).is_file()}
+
+
+def closure(name: str) -> set[str]:
+    found = {name}
+    while True:
+        more = with_sources({each for known in found for each in includes(known)})
+        if more <= found:
+            return found
+        found |= more
+
+
+def adapters() -> dict[str, list[Path]]:
+    """Part → adapters, from the registrations in their code."""
+    found: dict[str, list[Path]] = {}
+    for path in sorted((NS2 / "agents").iterdir()):
+        text = path.read_text()
+        keys = [f"windowOption_ {option}" for option in ENTRY.findall(text)]
+        for key in [*keys, *AGENT_CLASS.findall(text)]:
+            found.setdefault(key, []).append(path)
+    return found
+
+
+def test_every_file_is_named_and_every_name_is_a_file(components: Components) -> None:
+    named = {*components.every_run, *components.tcp}
+    named |= {name for files in parts(components).values() for name in files}
+    assert named == own_files()
+
+
+def test_all_of_speed_acts_on_no_run(components: Components) -> None:
+    assert set(components.no_run) == {"speed", "patches/speed"}
+
+
+def test_every_registered_law_and_agent_is_a_part(components: Components) -> None:
+    patches = (NS2 / "patches" / "variants").glob("*.patch")
+    by_patch = {each for path in patches for each in TCL_CLASS.findall(path.read_text())}
+    of_stock = {"TCP/Linux", "TCP/Vegas"}  # classes of ns-2's own that patches change
+    assert set(parts(components)) == {*adapters(), *by_patch, *of_stock}
+    assert not set(components.window_options) & set(components.own_window_options)
+
+
+@pytest.mark.parametrize("part", sorted(adapters()))
+def test_a_part_holds_all_that_its_adapter_includes(part: str, components: Components) -> None:
+    needed = {each for path in adapters()[part] for each in closure(f"agents/{path.name}")}
+    files = parts(components)[part]
+    code = {name for name in files if not name.startswith("patches/")}
+    assert code == needed - set(components.tcp)
+
+
+def test_what_every_tcp_sender_runs_through_includes_nothing_else(components: Components) -> None:
+    code = {name for name in components.tcp if not name.startswith("patches/")}
+    assert {each for name in code for each in closure(name)} == code
+
+
+def test_every_patch_of_the_series_is_named_in_a_part(components: Components) -> None:
+    lines = (
+        line.partition("#")[0].strip() for line in (NS2 / "patches/series").read_text().splitlines()
+    )
+    series = {f"patches/{line}" for line in lines if line}
+    speed = {name for name in series if name.startswith("patches/speed/")}
+    assert series - speed == {name for name in own_files() if name.startswith("patches/")}
+
+
+def changed_files(patch: str) -> set[str]:
+    heads = re.findall(r"^[-+]{3} [ab]/(\S+)", (NS2 / patch).read_text(), re.MULTILINE)
+    return set(heads)
+
+
+def test_patches_of_tcp_linux_change_nothing_that_others_run_through(
+    components: Components,
+) -> None:
+    for patch in components.agents["TCP/Linux"]:
+        own = {name for name in changed_files(patch) if name.startswith("tcp/linux/")}
+        assert changed_files(patch) - own <= {"tcp/tcp-linux.cc", "tcp/tcp-linux.h"}
+
+
+def test_patches_of_one_law_or_agent_change_no_code_of_other_senders(
+    components: Components,
+) -> None:
+    """Defaults stand in ns-default.tcl; what else a patch may change is said here, with why."""
+    allowed = {
+        "patches/variants/fast-tcp.patch": {"tcp/tcp-sack1.cc"},  # includes the agent, at the end
+        "patches/variants/modified-vegas.patch": {"tcp/tcp-vegas.cc", "tcp/tcp.h"},  # of Vegas
+    }
+    for part, files in parts(components).items():
+        if part == "TCP/Linux":
+            continue
+        for name in files:
+            if name.startswith("patches/"):
+                code = changed_files(name) - {"tcl/lib/ns-default.tcl"}
+                assert code == allowed.get(name, set()), name
+
+
+def test_defaults_in_the_patch_of_a_part_are_of_its_own_variables(components: Components) -> None:
+    """A patch for one law that set a variable of all TCP agents would act on all of them."""
+    for part, files in parts(components).items():
+        for name in files:
+            if not name.startswith("patches/variants/"):
+                continue
+            settings = re.findall(
+                r"^\+Agent/([\w/]+) set (\w+) ", (NS2 / name).read_text(), re.MULTILINE
+            )
+            code = "".join((NS2 / each).read_text() for each in files if not each.startswith("pat"))
+            for agent, variable in settings:
+                own = agent == part or agent.startswith(f"{part}/")
+                assert own or f'"{variable}"' in code, f"{name}: {agent} {variable}"
+
+
+def test_the_flags_are_those_of_the_build() -> None:
+    """What is read of build.sh is what bash makes of it, and make_ns uses no other."""
+    from bdpbench.studies.identity.behaviour import _flags
+
+    names = ("C_FLAGS", "CXX_FLAGS", "COMMON_FLAGS", "LIBRARIES")
+    script = f"source {NS2}/build.sh; printf '%s\\n' " + " ".join(f'"${name}"' for name in names)
+    done = subprocess.run(["bash", "-c", script], capture_output=True, text=True, check=True)
+    assert dict(zip(names, done.stdout.splitlines(), strict=True)) == _flags(NS2 / "build.sh")
+    make = re.search(r"^make_ns\(\) \{(.*?)^\}", (NS2 / "build.sh").read_text(), re.S | re.M)
+    assert make is not None
+    assert set(re.findall(r"\$\{?([A-Z_]+)", make[1])) - {"TREE", "WORK"} == set(names)
+    assert not re.findall(r"(?<!\w)-[DOfm]\w+", make[1])

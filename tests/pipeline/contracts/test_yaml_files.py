@@ -1,0 +1,68 @@
+"""YAML is read with libyaml as ruamel.yaml reads it; what is wrong is told as that tells it."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from bdpbench.contracts.paths import repository_root
+from bdpbench.contracts.yaml_files import YamlFile, _read_with_lines
+from bdpbench.errors import BdpbenchError
+
+ROOT = repository_root()
+FILES = [
+    path
+    for folder in ("config", "reports", "ns2", "tests")
+    for path in sorted((ROOT / folder).rglob("*.yaml"))
+]
+# YAML 1.2: "no" and "12:30" are words, a leading 0 is decimal, 1e-7 is a number.
+SCALARS = """
+no on yes ~ null true TRUE 010 0o17 0x1F 1_000 +7 -0x1F 1e-7 1.5e3 .inf -.5 1. 12:30 08 0.1_5
+2006-08-01
+"""
+
+
+def _plain(node: Any) -> Any:
+    """Values without the types by which ruamel.yaml remembers how they were written."""
+    if isinstance(node, dict):
+        return {_plain(key): _plain(value) for key, value in node.items()}
+    if isinstance(node, list):
+        return [_plain(each) for each in node]
+    if isinstance(node, bool) or node is None:
+        return node
+    return next((kind(node) for kind in (int, float, str) if isinstance(node, kind)), node)
+
+
+@pytest.mark.parametrize("path", FILES, ids=lambda path: str(path.relative_to(ROOT)))
+def test_both_readers_find_the_same(path: Path) -> None:
+    assert repr(_plain(YamlFile(path).data)) == repr(_plain(_read_with_lines(path)))
+
+
+@pytest.mark.parametrize("scalar", SCALARS.split())
+def test_words_and_numbers_are_those_of_yaml_1_2(tmp_path: Path, scalar: str) -> None:
+    path = tmp_path / "a.yaml"
+    path.write_text(f"a: {scalar}\n")
+    assert repr(YamlFile(path).data) == repr(_plain(_read_with_lines(path)))
+
+
+@pytest.mark.parametrize(
+    ("text", "said"),
+    [
+        ("a: 1\nb: 2\na: 3\n", r"a\.yaml:3: not valid YAML: found duplicate key"),
+        ("a: [1\nb: 2\n", r"a\.yaml:2: not valid YAML"),
+        ("a: !x {}\nb: @\n", r"a\.yaml:2: not valid YAML: found character '@'"),
+    ],
+)
+def test_what_is_wrong_is_told_with_its_line(tmp_path: Path, text: str, said: str) -> None:
+    path = tmp_path / "a.yaml"
+    path.write_text(text)
+    with pytest.raises(BdpbenchError, match=said):
+        YamlFile(path)
+
+
+def test_a_key_is_found_where_it_stands(tmp_path: Path) -> None:
+    path = tmp_path / "a.yaml"
+    path.write_text("# a comment\na:\n  - b: 1\n  - b: 2\n    c: 3\n")
+    assert YamlFile(path).line_of(("a", 1, "c")) == 5

@@ -1,0 +1,110 @@
+"""matrices.yaml and page.yaml: what studies declare of their pages, checked before a run."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+
+from bdpbench.contracts.paths import study_dir
+from bdpbench.errors import BdpbenchError
+from bdpbench.metrics import DEFINITIONS
+from bdpbench.pages import load_matrices, load_page
+from bdpbench.studies.load import load_study
+
+METRICS = {definition.metric for definition in DEFINITIONS.values()}
+MATRICES = """\
+matrices:
+  - scenario: inter_protocol
+    metric: asymmetry
+    rows: {parameter: protocol_1, title: first}
+    columns: {parameter: protocol_2, title: second}
+    ends: [-1, 1]
+    about_zero: true
+    stated:
+      title: Region
+      where: Figure 1
+      levels: 5
+      cells: {HS: {Scalable: 5}}
+    points: {metric: fairness_points, ranking: [[Scalable], [HS, BIC], [CUBIC]]}
+"""
+PAGE = """\
+filled_share: 0.9
+protocol_sweeps: {buffer_pkts: [utilization]}
+protocols:
+  HS:
+    said:
+      - {where: Table 1, text: It is quick.}
+"""
+
+
+def test_the_regions_of_figure_71() -> None:
+    study = load_study("sharma2006")
+    (matrix,) = load_matrices(study_dir("sharma2006") / "matrices.yaml", study, METRICS)
+    stated, points = matrix.stated, matrix.points
+    assert stated is not None
+    assert points is not None
+    cells = {(a, b): level for a, row in stated.cells.items() for b, level in row.items()}
+    # 36 pairs but HS-TCP with BIC-TCP in both orders; sections 5.2.1 to 5.2.5.
+    assert len(cells) == 34
+    fair = {pair for pair, level in cells.items() if level == 1}
+    assert fair == {("HS", "HS"), ("CUBIC", "CUBIC"), ("HTCP", "HTCP"), ("HTCP", "BIC")}
+    starved = {pair for pair, level in cells.items() if level == 5}
+    # Every pair with Scalable TCP but the two with FAST: 11 - 2.
+    assert len(starved) == 9
+    assert all("Scalable" in pair and "FAST" not in pair for pair in starved)
+    # Section 6.2: 1, 2, 3, 3, 5, 6.
+    ranks = [points.rank(key) for key in ("HTCP", "FAST", "HS", "BIC", "CUBIC", "Scalable")]
+    assert ranks == [1, 2, 3, 3, 5, 6]
+    assert points.rank("SACK") is None
+
+
+def test_a_study_may_do_without(tmp_path: Path) -> None:
+    study = load_study("sharma2006")
+    assert load_matrices(tmp_path / "matrices.yaml", study, METRICS) == []
+    assert load_page(tmp_path / "page.yaml", study, METRICS).protocols == {}
+
+
+@pytest.mark.parametrize(
+    ("old", "new", "said"),
+    [
+        ("Scalable: 5}", "Scaleable: 5}", r"yaml:12: .*cells\.HS\.Scaleable: unknown protocol"),
+        ("{HS: {", "{XS: {", r"yaml:12: .*cells\.XS: unknown protocol"),
+        ("Scalable: 5}", "Scalable: 6}", r"yaml:12: .*6 is more than the levels, 5"),
+        ("Scalable: 5}", "Scalable: 0}", r"cells\.HS\.Scalable: input should be greater"),
+        ("inter_protocol", "interprotocol", r"yaml:2: matrices\.0\.scenario: unknown scenario"),
+        ("metric: asymmetry", "metric: asymetry", r"yaml:3: .*unknown metric .*\n.*asymmetry"),
+        ("fairness_points", "points", r"points\.metric: unknown metric"),
+        ("protocol_2", "buffer_pkts", r"yaml:5: .*unknown varied parameter 'buffer_pkts'"),
+        ("CUBIC]]", "QUBIC]]", r"yaml:13: .*ranking\.2: unknown protocol"),
+        ("CUBIC]]", "HS]]", r"yaml:13: .*HS has two ranks"),
+        ("levels: 5", "level: 5", r"level: unknown key"),
+        ("levels: 5", "levels: [{up_to: 2}, {up_to: 1}]", r"each up_to has to be above"),
+        ("levels: 5", "levels: [{up_to: 2}, {words: x}]", r"every level has an up_to, or none"),
+        ("[-1, 1]", "[1, -1]", r"the first, 1, has to be below the second"),
+        ("[-1, 1]", "[0, 1]", r"about zero the first has to be the second with a minus"),
+    ],
+)
+def test_a_mistake_in_a_matrix_is_named(tmp_path: Path, old: str, new: str, said: str) -> None:
+    path = tmp_path / "matrices.yaml"
+    assert old in MATRICES
+    path.write_text(MATRICES.replace(old, new))
+    with pytest.raises(BdpbenchError, match=said):
+        load_matrices(path, load_study("sharma2006"), METRICS)
+
+
+@pytest.mark.parametrize(
+    ("old", "new", "said"),
+    [
+        ("HS:", "XS:", r"yaml:4: protocols\.XS: unknown protocol"),
+        ("[utilization]", "[utilisation]", r"yaml:2: protocol_sweeps.*unknown metric"),
+        ("0.9", "1.9", r"yaml:1: filled_share: input should be less than or equal to 1"),
+        ("said:", "says:", r"yaml:5: protocols\.HS\.says: unknown key"),
+    ],
+)
+def test_a_mistake_in_the_page_is_named(tmp_path: Path, old: str, new: str, said: str) -> None:
+    path = tmp_path / "page.yaml"
+    assert old in PAGE
+    path.write_text(PAGE.replace(old, new))
+    with pytest.raises(BdpbenchError, match=said):
+        load_page(path, load_study("sharma2006"), METRICS)

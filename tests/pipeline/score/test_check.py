@@ -1,0 +1,237 @@
+"""What no run can show is told at planning, with file and line."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+
+import pytest
+
+from bdpbench.contracts.plan import Output, PlannedRun, Scalar
+from bdpbench.errors import BdpbenchError
+from bdpbench.score import Expectations, check_expectations
+from bdpbench.score.published import COLUMNS
+from bdpbench.studies.study import Study
+
+CWND: Output = {"file": "cwnd.out", "table": "cwnd", "flow": 0}
+QUEUE: Output = {"file": "queue.out", "table": "queue", "link": "bottleneck"}
+ROW = {
+    "id": "n",
+    "where": "Table 1",
+    "scenario": "one",
+    "select": "protocol=HS;buffer_pkts=40",
+    "metric": "max_cwnd",
+    "subject": "flow:0",
+    "value": "1",
+    "lower": "1",
+    "upper": "1",
+    "unit": "packets",
+    "how": "stated",
+    "why": "a reason",
+}
+CLAIM = "- id: c\n  where: Section 1\n  statement: It is so.\n"
+SWEEP = "  kind: monotone\n  direction: increasing\n  scenario: one\n  metric: max_cwnd\n"
+
+Check = Callable[..., Expectations]
+
+
+@dataclass(frozen=True)
+class Known:
+    unit: str
+    subject: str
+    level: str = "run"
+
+
+@dataclass(frozen=True)
+class Needing(Known):
+    tables: tuple[str, ...] = ("cwnd",)
+
+    def lacking(self, tables: Sequence[str], parameters: Sequence[str]) -> list[str]:
+        return [f"table {each}" for each in self.tables if each not in tables]
+
+
+METRICS = {
+    "max_cwnd": Needing("packets", "flow"),
+    "mean_queue": Needing("packets", "link", tables=("queue",)),
+    "acked": Needing("packets", "flow", tables=("acknowledged",)),
+    "asymmetry": Known("1", "run"),
+    "min_buffer": Known("packets", "run", level="group"),
+}
+
+
+def _run(protocol: str, buffer_pkts: Scalar, duration_s: Scalar) -> PlannedRun:
+    parameters: dict[str, Scalar] = {
+        "protocol": protocol,
+        "buffer_pkts": buffer_pkts,
+        "duration_s": duration_s,
+    }
+    return {
+        "run_id": f"{protocol}{buffer_pkts}{duration_s}",
+        "scenario": "one",
+        "label": f"{protocol}, {buffer_pkts}",
+        "script": "dumbbell.tcl",
+        "argv": [],
+        "parameters": parameters,
+        "outputs": [CWND, QUEUE],
+        "protocols": [protocol],
+        "estimated_cpu_s": 1.0,
+        "scripts": None,
+    }
+
+
+# The paper tier has the quick one's runs, longer, and a buffer more.
+RUNS: Mapping[str, Sequence[PlannedRun]] = {
+    "quick": [_run(key, size, 50) for key in ("HS", "Reno") for size in (40, 200)],
+    "paper": [_run(key, size, 500) for key in ("HS", "Reno") for size in (40, 200, 500.0)],
+}
+
+
+@pytest.fixture
+def study() -> Study:
+    """A study with scenario ``one``, of which the runs are, and ``other``, which has none."""
+    scenario = {"title": "", "topology": "t", "flows": [{}], "tiers": {}}
+    return Study.model_validate(
+        {
+            "schema_version": 1,
+            "key": "mine",
+            "title": "",
+            "protocols": {},
+            "topologies": {"t": {"parameters": {}}},
+            "scenarios": {"one": scenario, "other": scenario},
+        }
+    )
+
+
+@pytest.fixture
+def check(tmp_path: Path, study: Study) -> Check:
+    """Check a study with a number in published.csv that differs by ``change``, or with a claim."""
+
+    def run(claim: str = "", **change: str) -> Expectations:
+        if change:
+            row = {**ROW, **change}
+            cells = [row.get(column, "") for column in COLUMNS]
+            lines = [",".join(COLUMNS), ",".join(cells)]
+            (tmp_path / "published.csv").write_text("\n".join(lines) + "\n")
+        if claim:
+            (tmp_path / "claims.yaml").write_text(CLAIM + claim)
+        return check_expectations(tmp_path, study, RUNS, METRICS)
+
+    return run
+
+
+def test_a_study_without_expectations_has_none(check: Check) -> None:
+    assert check() == Expectations([], [])
+
+
+@pytest.mark.parametrize(
+    "change",
+    [
+        {"page": "1"},
+        {"select": "protocol=HS;buffer_pkts=500"},  # in one tier only
+        {"metric": "mean_queue", "subject": "link:bottleneck"},
+        {"metric": "asymmetry", "subject": "run", "unit": "1"},
+        {"metric": "min_buffer", "subject": "run", "select": "protocol=HS"},  # of several runs
+    ],
+)
+def test_numbers_that_runs_can_show_are_taken(check: Check, change: dict[str, str]) -> None:
+    assert len(check(**change).numbers) == 1
+
+
+@pytest.mark.parametrize(
+    ("change", "said"),
+    [
+        ({"unit": "s"}, "unit: the number is in 's', and max_cwnd is measured in 'packets'"),
+        ({"scenario": "tow"}, "unknown scenario 'tow'"),
+        ({"scenario": "other", "select": ""}, "scenario other has no run in any tier"),
+        ({"select": "protocl=HS"}, "unknown parameter 'protocl'\n  hint: did you mean 'protocol'?"),
+        ({"select": "protocol=HSS"}, "no run of one has protocol=HSS\n  hint: did you mean 'HS'?"),
+        (
+            {"select": "protocol=HS;buffer_pkts=41"},
+            "no run of one has buffer_pkts=41\n  hint: known: 200, 40, 500",
+        ),
+        (
+            {"select": "duration_s=50;buffer_pkts=500"},
+            "no run of one has all of duration_s=50, buf",
+        ),
+        ({"select": "protocol=HS"}, "max_cwnd fits 2 results of tier quick (HS, 40, flow:0; HS, 2"),
+        (
+            {"subject": "flow:1"},
+            "max_cwnd of HS, 40 has no 'flow:1'\n  hint: did you mean 'flow:0'",
+        ),
+        ({"subject": "run"}, "max_cwnd of HS, 40 has no 'run'"),
+        ({"subject": "link:bottleneck"}, "has no 'link:bottleneck'"),
+        ({"metric": "mean_queue", "subject": "link:botleneck"}, "did you mean 'link:bottleneck'?"),
+        ({"metric": "asymmetry", "unit": "1"}, "asymmetry of HS, 40 has no 'flow:0'"),
+        ({"metric": "acked"}, "acked is not measured in HS, 40: it has no table acknowledged"),
+    ],
+)
+def test_a_number_that_no_run_can_show_is_told(
+    check: Check, tmp_path: Path, change: dict[str, str], said: str
+) -> None:
+    with pytest.raises(BdpbenchError) as caught:
+        check(**change)
+    assert str(caught.value).startswith(f"{tmp_path / 'published.csv'}:2: ")
+    assert said in str(caught.value)
+
+
+@pytest.mark.parametrize(
+    "claim",
+    [
+        "  kind: never_reaches\n  value: {scenario: one, metric: max_cwnd, "
+        "select: {protocol: HS, buffer_pkts: 40}}\n",
+        f"{SWEEP}  select: {{protocol: HS}}\n  along: buffer_pkts\n",
+    ],
+)
+def test_claims_that_runs_can_decide_are_taken(check: Check, claim: str) -> None:
+    assert len(check(claim).claims) == 1
+
+
+@pytest.mark.parametrize(
+    ("claim", "line", "said"),
+    [
+        (
+            "  kind: all_of\n  claims:\n  - kind: compare\n    left:\n      scenario: one\n"
+            "      select: {protocol: HS}\n      metric: max_cwnd\n    op: <\n    right: 3\n",
+            10,
+            "max_cwnd fits 2 results of tier quick",
+        ),
+        (
+            "  kind: ranking\n  order: ascending\n  items:\n"
+            "  - {scenario: one, select: {protocol: HS, buffer_pkts: 40}, metric: max_cwnd}\n"
+            "  - {scenario: one, select: {protocol: HS, buffer_pkts: 50}, metric: max_cwnd}\n",
+            8,
+            "no run of one has buffer_pkts=50",
+        ),
+        (f"{SWEEP}  select: {{protocol: HS}}\n  along: buffer\n", 7, "did you mean 'buffer_pkts'"),
+        (f"{SWEEP}  select: {{protocol: HS}}\n  along: protocol\n", 7, "'protocol' is no number"),
+        (
+            f"{SWEEP}  select: {{protocol: HS, buffer_pkts: 40}}\n  along: duration_s\n",
+            7,
+            "along duration_s no tier has more than 1 runs, and a sweep needs 3",
+        ),
+        (
+            f"{SWEEP}  subject: flow:3\n  select: {{protocol: HS}}\n  along: buffer_pkts\n",
+            7,
+            "max_cwnd of HS, 40 has no 'flow:3'",
+        ),
+    ],
+)
+def test_a_claim_that_no_run_can_decide_is_told(
+    check: Check, tmp_path: Path, claim: str, line: int, said: str
+) -> None:
+    with pytest.raises(BdpbenchError) as caught:
+        check(claim)
+    assert str(caught.value).startswith(f"{tmp_path / 'claims.yaml'}:{line}: ")
+    assert said in str(caught.value)
+
+
+def test_a_packet_trace_may_have_flows_that_no_file_tells(tmp_path: Path, study: Study) -> None:
+    traced = _run("HS", 40, 50)
+    traced["outputs"] = [*traced["outputs"], {"file": "pckts.trq", "table": "packets"}]
+    row = {**ROW, "metric": "lost", "subject": "flow:7", "unit": "%"}
+    lines = [",".join(COLUMNS), ",".join(row.get(column, "") for column in COLUMNS)]
+    (tmp_path / "published.csv").write_text("\n".join(lines) + "\n")
+    lost = {"lost": Needing("%", "flow", tables=("packets",))}
+    found = check_expectations(tmp_path, study, {"quick": [traced]}, lost)
+    assert [number.subject for number in found.numbers] == ["flow:7"]

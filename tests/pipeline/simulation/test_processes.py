@@ -1,0 +1,112 @@
+"""Processes end with the call that started them, and groups of them end whole."""
+
+from __future__ import annotations
+
+import os
+import signal
+import subprocess
+import sys
+import time
+from pathlib import Path
+
+import pytest
+
+from bdpbench.contracts.paths import repository_root
+from bdpbench.simulation.processes import (
+    CALL_VARIABLE,
+    end_group,
+    name_of_this_call,
+    signals_interrupt,
+)
+
+ENVIRONMENT = {**os.environ, "PYTHONPATH": str(repository_root() / "pipeline")}
+# A call, which prints its name as a stage gets it, and waits.
+CALL = """
+import time
+from bdpbench.simulation.processes import name_of_this_call
+print(name_of_this_call(), flush=True)
+time.sleep(60)
+"""
+# A stage, behind a shell as those of Snakemake are.
+STAGE = """
+import time
+from bdpbench.simulation.processes import end_with_call
+end_with_call()
+print("works", flush=True)
+time.sleep(60)
+"""
+
+
+def _python(code: str, **more: str) -> subprocess.Popen[str]:
+    return subprocess.Popen(
+        [sys.executable, "-c", code],
+        stdout=subprocess.PIPE,
+        text=True,
+        env={**ENVIRONMENT, **more},
+    )
+
+
+def _line(process: subprocess.Popen[str]) -> str:
+    assert process.stdout is not None
+    return process.stdout.readline().strip()
+
+
+def test_a_stage_ends_with_its_call_although_it_is_no_child_of_it() -> None:
+    with _python(CALL) as call:
+        name = _line(call)
+        with _python(STAGE, **{CALL_VARIABLE: name}) as stage:
+            assert _line(stage) == "works"
+            call.kill()
+            assert stage.wait(5) == 1
+
+
+def test_a_stage_of_a_call_that_has_ended_does_not_begin() -> None:
+    with _python(CALL) as call:
+        name = _line(call)
+        call.kill()
+    with _python(STAGE, **{CALL_VARIABLE: name}) as stage:
+        assert stage.wait(20) == 1
+        assert _line(stage) == ""
+
+
+@pytest.mark.parametrize("name", ["", "another-machine/pid:[1] 1 5"])
+def test_a_stage_without_a_call_on_this_machine_works_alone(name: str) -> None:
+    with _python(STAGE, **{CALL_VARIABLE: name}) as stage:
+        assert _line(stage) == "works"
+        stage.kill()
+
+
+def test_the_number_of_another_process_is_not_the_call() -> None:
+    machine, pid, start = name_of_this_call().split(" ")
+    with _python(STAGE, **{CALL_VARIABLE: f"{machine} {pid} {int(start) + 1}"}) as stage:
+        assert stage.wait(20) == 1
+
+
+@pytest.mark.parametrize("deaf", [False, True], ids=["asked", "killed"])
+def test_a_group_ends_whole(tmp_path: Path, deaf: bool) -> None:
+    """A shell with two children; the deaf ones do not listen to SIGTERM."""
+    ignore = "trap '' TERM; " if deaf else ""
+    script = f"{ignore}sleep 61 & sleep 62 & echo $! > {tmp_path}/pid; wait"
+    child = subprocess.Popen(["bash", "-c", script], process_group=0)
+    while not (tmp_path / "pid").exists() or not (tmp_path / "pid").read_text().strip():
+        time.sleep(0.01)
+    grandchild = int((tmp_path / "pid").read_text())
+    began = time.monotonic()
+    end_group(child.pid, 1.0)
+    child.wait(1)
+    assert time.monotonic() - began < 5
+    stat = Path(f"/proc/{grandchild}/stat")
+    assert not stat.exists() or stat.read_text().split(") ")[1][0] == "Z"
+
+
+@pytest.mark.parametrize("number", [signal.SIGTERM, signal.SIGHUP])
+def test_signals_that_end_a_process_interrupt_it(number: signal.Signals) -> None:
+    before = signal.getsignal(number)
+
+    def wait() -> None:
+        os.kill(os.getpid(), number)
+        time.sleep(5)
+
+    with pytest.raises(KeyboardInterrupt), signals_interrupt():
+        wait()
+    assert signal.getsignal(number) is before

@@ -1,0 +1,362 @@
+"""An id changes with what ns-2 gets, and with nothing else: each sentence of that is proved."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable
+from pathlib import Path
+
+import pytest
+
+from bdpbench.errors import BdpbenchError
+from bdpbench.studies.identity import (
+    AgentUse,
+    make_identity,
+    ns2_digest,
+    run_id,
+    tcl_digest,
+    tcl_files,
+)
+
+Ids = Callable[[], dict[tuple[str, str, str], str]]
+
+HTCP_RUNS = {("sharma2006", "HTCP")}
+
+
+def add(path: Path, text: str, *, after: str = "") -> None:
+    """Put text behind the first line that contains `after`, or at the end of a file."""
+    path.parent.mkdir(parents=True, exist_ok=True)
+    old = path.read_text() if path.is_file() else ""
+    at = old.index("\n", old.index(after)) + 1 if after else len(old)
+    path.write_text(old[:at] + text + old[at:])
+
+
+def replace(path: Path, old: str, new: str) -> None:
+    text = path.read_text()
+    assert text.count(old) == 1, f"{path} has {old!r} {text.count(old)} times"
+    path.write_text(text.replace(old, new))
+
+
+def changed(before: dict[tuple[str, str, str], str], ids: Ids) -> set[tuple[str, str, str]]:
+    after = ids()
+    assert set(after) >= set(before)
+    return {run for run, old in before.items() if after[run] != old}
+
+
+def protocols(runs: set[tuple[str, str, str]]) -> set[tuple[str, str]]:
+    return {run[1:] for run in runs}
+
+
+# ---------------------------------------------------------------- what changes no id
+
+
+def new_study(tree: Path) -> None:
+    add(tree / "config" / "studies" / "new2026" / "study.yaml", "schema_version: 1\nkey: new2026\n")
+    add(tree / "tcl" / "new2026" / "one.tcl", "puts 1\n")
+
+
+def new_law(tree: Path) -> None:
+    """What CONTRIBUTING.md asks for: law, adapter, patch with defaults, a place among the parts."""
+    ns2 = tree / "ns2"
+    add(ns2 / "laws" / "new_tcp.cc", '#include "new_tcp.h"\nint new_tcp() { return 1; }\n')
+    add(ns2 / "laws" / "new_tcp.h", "int new_tcp();\n")
+    add(ns2 / "agents" / "new_tcp_agent.cc", '#include "new_tcp.h"\nint registered = new_tcp();\n')
+    patch = (
+        "Why: a new law.\n\n--- a/tcl/lib/ns-default.tcl\n+++ b/tcl/lib/ns-default.tcl\n"
+        "@@ -997,1 +997,2 @@\n Agent/TCP set high_decrease_ 0.1\n+Agent/TCP set new_beta_ 0.5\n"
+    )
+    add(ns2 / "patches" / "variants" / "new-tcp.patch", patch)
+    add(ns2 / "patches" / "series", "variants/new-tcp.patch\n", after="variants/h-tcp.patch")
+    part = (
+        "  15:\n    - patches/variants/new-tcp.patch\n    - agents/new_tcp_agent.cc\n"
+        "    - laws/new_tcp.cc\n    - laws/new_tcp.h\n"
+    )
+    add(ns2 / "components.yaml", part, after="window_options:")
+    # `after` finds own_window_options first, which is a list on one line.
+    text = (ns2 / "components.yaml").read_text()
+    assert part in text
+    text = text.replace(part, "").replace("\nwindow_options:\n", f"\nwindow_options:\n{part}")
+    (ns2 / "components.yaml").write_text(text)
+
+
+def new_speed_patch(tree: Path) -> None:
+    ns2 = tree / "ns2"
+    patch = "--- a/common/scheduler.cc\n+++ b/common/scheduler.cc\n@@ -1 +1 @@\n-int a;\n+int b;\n"
+    add(ns2 / "patches" / "speed" / "new.patch", patch)
+    add(ns2 / "patches" / "series", "speed/new.patch\n")
+    add(ns2 / "speed" / "new.cc", "int faster;\n")
+    add(ns2 / "speed" / "lane_scheduler.cc", "int faster_still;\n")
+
+
+NEUTRAL: dict[str, Callable[[Path], None]] = {
+    "a new study": new_study,
+    "a new law": new_law,
+    "a new speed patch": new_speed_patch,
+    "a comment in a law": lambda tree: add(
+        tree / "ns2/laws/htcp.cc",
+        "// a remark\n/* and\n\n another */\n",
+        after="#include <float.h>",
+    ),
+    "a comment behind code": lambda tree: add(tree / "ns2/agents/window_law_slot.cc", "// end\n"),
+    "a comment in a patch": lambda tree: add(
+        tree / "ns2/patches/variants/h-tcp.patch", "More prose.\n", after="Give H-TCP"
+    ),
+    "other numbers of lines in a patch": lambda tree: replace(
+        tree / "ns2/patches/variants/h-tcp.patch", "@@ -1035,6 +1035,10 @@", "@@ -1,6 +7,10 @@ x"
+    ),
+    "a remark on the patches": lambda tree: add(tree / "ns2/patches/series", "# a remark\n"),
+    "a comment in build.sh": lambda tree: add(tree / "ns2/build.sh", "# a remark\n"),
+    "documentation of ns-2": lambda tree: add(tree / "ns2/VALIDATION.md", "A remark.\n"),
+    "an empty file in tcl/lib": lambda tree: add(tree / "tcl/lib/empty.tcl", ""),
+    "a file of Tcl that nothing sources": lambda tree: add(tree / "tcl/lib/new.tcl", "puts 1\n"),
+    "a comment at the top of a Tcl file": lambda tree: add(
+        tree / "tcl/lib/utils.tcl", "\n# a remark \\\n  of two lines\n\n"
+    ),
+    "a comment in a procedure": lambda tree: add(
+        tree / "tcl/lib/utils.tcl", "    # a remark\n", after="proc ::utils::fact"
+    ),
+}
+
+
+@pytest.mark.parametrize("change", NEUTRAL)
+def test_no_id_of_any_run_changes_with(change: str, tree: Path, ids: Ids) -> None:
+    before = ids()
+    NEUTRAL[change](tree)
+    assert changed(before, ids) == set()
+
+
+def test_a_comment_in_any_file_that_counts_changes_no_id(tree: Path, ids: Ids) -> None:
+    before = ids()
+    for path in [*tree.glob("ns2/laws/*"), *tree.glob("ns2/agents/*")]:
+        add(path, "// a remark\n/* another */\n")
+    for path in tree.glob("tcl/**/*.tcl"):
+        path.write_text("# a remark\n\n" + path.read_text() + "\n;# another\n")
+    assert changed(before, ids) == set()
+
+
+# ---------------------------------------------------------------- what changes some ids
+
+
+@pytest.mark.parametrize(
+    ("name", "old", "new"),
+    [
+        ("laws/htcp.cc", "BETA_MIN = 0.5", "BETA_MIN = 0.4"),
+        ("laws/htcp.h", "#endif", "struct More;\n#endif"),
+        ("agents/htcp_agent.cc", "{-10,", "{ - 10 + 0,"),
+        ("patches/variants/h-tcp.patch", "htcp_delta_l_ 1 ;", "htcp_delta_l_ 2 ;"),
+    ],
+)
+def test_a_change_of_htcp_changes_exactly_the_runs_of_htcp(
+    name: str, old: str, new: str, tree: Path, ids: Ids
+) -> None:
+    before = ids()
+    replace(tree / "ns2" / name, old, new)
+    assert changed(before, ids) == {run for run in before if run[1:] in HTCP_RUNS}
+    assert protocols(changed(before, ids)) == HTCP_RUNS
+
+
+@pytest.mark.parametrize(
+    ("name", "old", "new", "expected"),
+    [
+        (
+            "laws/limited_slow_start.cc",
+            "#include <math.h>",
+            "#include <math.h>\nint more;",
+            {"HTCP", "Scalable", "ScalableGentle"},
+        ),
+        (
+            "laws/delay_monitor.h",
+            "#endif",
+            "struct More;\n#endif",
+            {"BIC", "CUBIC"},
+        ),
+        (
+            "patches/variants/sack-timestamps.patch",
+            "+Agent/TCP/SackTS set timestamps_ true",
+            "+Agent/TCP/SackTS set timestamps_ 1",
+            {"SackTS"},
+        ),
+    ],
+)
+def test_a_shared_part_changes_the_runs_of_all_who_share_it(
+    name: str, old: str, new: str, expected: set[str], tree: Path
+) -> None:
+    """The senders are written down here: which of them a study has is the study's own matter."""
+    known = {
+        "HTCP": AgentUse("TCP/Sack1", -10),
+        "Scalable": AgentUse("TCP/Reno", 9),
+        "ScalableGentle": AgentUse("TCP/Sack1", 9),
+        "BIC": AgentUse("TCP/Sack1", 12),
+        "CUBIC": AgentUse("TCP/Sack1", 13),
+        "ModifiedScalable": AgentUse("TCP/Sack1", 14),
+        "HS": AgentUse("TCP/Sack1", 8),
+        "SackTS": AgentUse("TCP/SackTS", 1),
+        "Fast": AgentUse("TCP/Fast"),
+        "Westwood": AgentUse("TCP/Westwood"),
+        "Vegas": AgentUse("TCP/Vegas"),
+        "Linux": AgentUse("TCP/Linux", None, "cubic"),
+        "UDP": AgentUse("UDP"),
+    }
+    before = {key: ns2_digest([use]) for key, use in known.items()}
+    replace(tree / "ns2" / name, old, new)
+    assert {key for key, use in known.items() if ns2_digest([use]) != before[key]} == expected
+
+
+SENDERS = {
+    "Sack1": AgentUse("TCP/Sack1"),
+    "Vegas": AgentUse("TCP/Vegas"),
+    "Modified": AgentUse("TCP/Vegas/Modified"),
+    "RBP": AgentUse("TCP/Vegas/RBP"),
+    "Linux": AgentUse("TCP/Linux", None, "cubic"),
+    "UDP": AgentUse("UDP"),
+}
+ALL = set(SENDERS)
+TCP = ALL - {"UDP"}
+
+
+@pytest.mark.parametrize(
+    ("name", "old", "new", "expected"),
+    [
+        ("agents/tcp_window_law.cc", '#include "tcp.h"', '#include "tcp.h"\nint more;', TCP),
+        ("patches/variants/window-laws.patch", "+\t\t\tbreak;", "+\t\t\treturn;", TCP),
+        (
+            "patches/variants/modified-vegas.patch",
+            "+\tv_avoiding_ = 0;",
+            "+\tv_avoiding_ = 1;",
+            {"Vegas", "Modified", "RBP"},
+        ),
+        (
+            "agents/modified_vegas_tcp_agent.cc",
+            '#include "tcp.h"',
+            '#include "tcp.h"\nint more;',
+            {"Modified"},
+        ),
+        ("patches/toolchain/quiet-start.patch", "\n+", "\n+more ", ALL),
+        ("patches/toolchain/linux-types.patch", "\n+", "\n+more ", {"Linux"}),
+        ("SOURCE.lock", "sha256=a3a0", "sha256=a3a1", ALL),
+        ("build.sh", "-fsigned-char", "-funsigned-char", ALL),
+        ("build.sh", 'CXX_FLAGS="-std=gnu++98', 'CXX_FLAGS="-std=gnu++11', ALL),
+    ],
+)
+def test_what_more_senders_run_through_changes_all_of_them(
+    name: str, old: str, new: str, expected: set[str], tree: Path
+) -> None:
+    path = tree / "ns2" / name
+    before = {key: ns2_digest([use]) for key, use in SENDERS.items()}
+    text = path.read_text()
+    assert old in text
+    path.write_text(text.replace(old, new, 1))
+    assert {key for key, use in SENDERS.items() if ns2_digest([use]) != before[key]} == expected
+
+
+def test_the_order_of_the_patches_counts(tree: Path) -> None:
+    before = ns2_digest([AgentUse("TCP/Sack1")])
+    series = tree / "ns2" / "patches" / "series"
+    series.write_text("\n".join(reversed(series.read_text().splitlines())))
+    assert ns2_digest([AgentUse("TCP/Sack1")]) != before
+
+
+def test_a_file_that_no_part_names_counts_for_every_run(tree: Path, ids: Ids) -> None:
+    before = ids()
+    add(tree / "ns2/laws/forgotten.cc", "int forgotten;\n")
+    assert changed(before, ids) == set(before)
+
+
+def test_an_option_that_no_part_names_counts_all_laws(tree: Path) -> None:
+    before = ns2_digest([AgentUse("TCP/Sack1", 77)])
+    replace(tree / "ns2/laws/htcp.cc", "BETA_MIN = 0.5", "BETA_MIN = 0.4")
+    assert ns2_digest([AgentUse("TCP/Sack1", 77)]) != before
+
+
+def test_unknown_senders_count_everything_that_may_matter(tree: Path) -> None:
+    before = ns2_digest(None)
+    replace(tree / "ns2/laws/htcp.cc", "BETA_MIN = 0.5", "BETA_MIN = 0.4")
+    changed_law = ns2_digest(None)
+    assert changed_law != before
+    new_speed_patch(tree)
+    assert ns2_digest(None) == changed_law
+
+
+@pytest.mark.parametrize("name", ["utils.tcl", "agents.tcl", "args.tcl", "topology.tcl"])
+def test_a_sourced_file_changes_exactly_the_runs_that_source_it(
+    name: str, tree: Path, ids: Ids
+) -> None:
+    library = tree / "tcl" / "lib" / name
+    users = {
+        path.relative_to(tree / "tcl").as_posix()
+        for path in tree.glob("tcl/**/*.tcl")
+        if path.name != "original.tcl" and library in tcl_files(path)
+    }
+    before = ids()
+    add(library, "set a_new_variable 1\n")
+    after = changed(before, ids)
+    assert after == {run for run in before if run[0] in users}
+    assert after
+
+
+def test_a_change_of_a_script_changes_its_runs_alone(tree: Path, ids: Ids) -> None:
+    before = ids()
+    add(tree / "tcl/dumbbell.tcl", "set a_new_variable 1\n")
+    assert {run[0] for run in changed(before, ids)} == {"dumbbell.tcl"}
+
+
+def test_rows_of_a_table_that_look_like_comments_count(tree: Path, ids: Ids) -> None:
+    before = ids()
+    replace(tree / "tcl/lib/utils.tcl", "# drops     ", "# dropped   ")
+    assert changed(before, ids)
+
+
+# ---------------------------------------------------------------- the id itself
+
+
+def test_each_part_of_an_identity_changes_the_id(tree: Path) -> None:
+    script, other = tree / "tcl" / "dumbbell.tcl", tree / "tcl" / "lib" / "args.tcl"
+    uses = [AgentUse("TCP/Sack1")]
+    ids = {
+        run_id(make_identity(script, ["1"], uses, [])),
+        run_id(make_identity(script, ["2"], uses, [])),
+        run_id(make_identity(script, ["1", ""], uses, [])),
+        run_id(make_identity(other, ["1"], uses, [])),
+        run_id(make_identity(script, ["1"], [AgentUse("TCP/Fast")], [])),
+        run_id(make_identity(script, ["1"], uses, ["pckts.trq"])),
+    }
+    assert len(ids) == 6
+    assert all(re.fullmatch(r"[0-9a-f]{16}", each) for each in ids)
+
+
+def test_equal_senders_count_once_in_any_order(tree: Path) -> None:
+    one, two = AgentUse("TCP/Sack1", -10), AgentUse("TCP/Fast")
+    assert ns2_digest([one, two, one]) == ns2_digest([two, one])
+
+
+def test_paths_are_no_part_of_it(tree: Path, tmp_path: Path) -> None:
+    (tmp_path / "elsewhere").mkdir()
+    moved = tmp_path / "elsewhere" / "renamed.tcl"
+    moved.write_text((tree / "tcl/lib/args.tcl").read_text())
+    assert tcl_digest([moved]) == tcl_digest([tree / "tcl/lib/args.tcl"])
+
+
+def test_given_files_take_the_place_of_those_that_are_found(tree: Path) -> None:
+    script = tree / "tcl" / "original.tcl"
+    files = [script, tree / "tcl" / "lib" / "utils.tcl"]
+    identity = make_identity(script, [], None, [], files=files)
+    assert identity["tcl"] == tcl_digest(files)
+
+
+def test_a_wrong_manifest_is_told_with_its_line(tree: Path) -> None:
+    add(tree / "ns2/components.yaml", "more: [laws]\n")
+    with pytest.raises(BdpbenchError, match=r"components.yaml:\d+: more: unknown key"):
+        ns2_digest(None)
+
+
+def test_flags_that_are_not_plain_text_are_refused(tree: Path) -> None:
+    replace(tree / "ns2/build.sh", 'C_FLAGS="-std=gnu89', 'C_FLAGS="$MORE -std=gnu89')
+    with pytest.raises(BdpbenchError, match="has no plain text for C_FLAGS"):
+        ns2_digest(None)
+
+
+def test_a_damaged_patch_is_refused(tree: Path) -> None:
+    patch = tree / "ns2/patches/variants/h-tcp.patch"
+    patch.write_text(patch.read_text().rstrip("\n").rpartition("\n")[0])
+    with pytest.raises(BdpbenchError, match="a hunk has other lines than its head says"):
+        ns2_digest(None)

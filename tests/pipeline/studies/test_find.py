@@ -1,0 +1,71 @@
+"""A study is named by its key or by its folder, wherever that lies."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Callable
+from pathlib import Path
+
+import pytest
+
+from bdpbench.errors import BdpbenchError
+from bdpbench.studies.load import find_study, load_study
+from bdpbench.studies.plan import make_plan
+from bdpbench.studies.runs import expand_tier
+
+
+@pytest.fixture
+def outside(own_script: Callable[..., Path], tmp_path: Path) -> Path:
+    """A study with its Tcl in a folder of its own, which the configuration does not know."""
+    folder = own_script().parent
+    moved = tmp_path / "elsewhere" / "mine"
+    moved.parent.mkdir()
+    return folder.rename(moved)
+
+
+def test_a_folder_is_a_study_wherever_it_lies(
+    outside: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.chdir(outside.parent)
+    for name in (str(outside), "./mine", "mine/", "mine/study.yaml", "mine"):
+        assert find_study(name) == outside
+
+
+def test_its_script_lies_in_its_own_folder(outside: Path) -> None:
+    study = load_study(outside)
+    runs = expand_tier(study, "quick")
+    assert [run["script"] for run in runs] == [str(outside / "tcl" / "own.tcl")]
+    plan = make_plan(study, "quick", "0" * 16, runs, "")
+    assert plan["folder"] == str(outside)
+
+
+def test_an_id_does_not_depend_on_where_a_study_lies(outside: Path, tmp_path: Path) -> None:
+    before = [run["run_id"] for run in expand_tier(load_study(outside), "quick")]
+    moved = outside.rename(tmp_path / "mine")
+    assert [run["run_id"] for run in expand_tier(load_study(moved), "quick")] == before
+    (moved / "tcl" / "own.tcl").write_text("puts goodbye\n")
+    assert [run["run_id"] for run in expand_tier(load_study(moved), "quick")] != before
+
+
+def test_a_folder_without_a_study_is_told(tmp_path: Path) -> None:
+    with pytest.raises(BdpbenchError, match=r"no study\.yaml in this folder"):
+        find_study(tmp_path)
+    with pytest.raises(BdpbenchError, match=r"no study\.yaml in this folder"):
+        find_study(tmp_path / "nowhere")
+
+
+def test_a_folder_whose_results_would_be_another_s_is_refused(
+    outside: Path, study_file: Callable[[str, str], Path]
+) -> None:
+    study_file("", "")
+    with pytest.raises(BdpbenchError, match=r"whose results these would replace[\s\S]*name"):
+        find_study(outside)
+
+
+def test_a_study_is_read_again_only_when_it_has_changed(outside: Path) -> None:
+    first = load_study(outside)
+    assert load_study(outside) is first
+    path = outside / "study.yaml"
+    path.write_text(path.read_text().replace("A study of my own", "Another"))
+    os.utime(path, ns=(0, 0))
+    assert load_study(outside).title == "Another"

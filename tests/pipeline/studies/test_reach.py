@@ -1,0 +1,316 @@
+"""What the config says is what is simulated: what would not reach ns-2 is refused, with line."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from pathlib import Path
+
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from bdpbench.contracts.plan import Parameters, PlannedRun
+from bdpbench.errors import BdpbenchError
+from bdpbench.studies.load import load_study, study_keys
+from bdpbench.studies.runs import Identities, expand_tier, plan_run, tiers_of
+from bdpbench.studies.study import Study
+
+WriteStudy = Callable[[str, str], Path]
+PATH_ARGUMENTS = (
+    "[bottleneck_mbps, bottleneck_delay_ms, access_mbps, receiver_delay_ms, buffer_pkts]"
+)
+SWEEP = "      buffer_pkts: [25, 50]"
+
+
+def _refusal(path: Path, tier: str = "paper") -> str:
+    with pytest.raises(BdpbenchError) as caught:
+        expand_tier(load_study(path.parent.name), tier)
+    return str(caught.value)
+
+
+@pytest.mark.parametrize(
+    ("old", "new", "line", "said"),
+    [
+        (
+            SWEEP,
+            f"{SWEEP}\n      rtt_ms: [10, 200]",
+            24,
+            ["computes the RTT from the delays", "access_delay_ms, bottleneck_delay_ms and"],
+        ),
+        ("packet_bytes: 1000", "packet_bytes: 1000\n      rtt_ms: 40", 17, ["computes the RTT"]),
+        (
+            SWEEP,
+            f"{SWEEP}\n      drop_packet: [100]",
+            24,
+            ["drop_packet would change nothing: dumbbell.tcl does not take it"],
+        ),
+        (
+            SWEEP,
+            f"{SWEEP}\n      protocol_1: [Reno]",
+            24,
+            ["protocol_1 would change nothing: no flow of buffers takes it", "write $protocol_1"],
+        ),
+        (
+            "    sweep:",
+            "    parameters: {flow2_start_s: 2}\n    sweep:",
+            21,
+            ["flow2_start_s would change nothing", "$flow2_start_s"],
+        ),
+        (
+            "    sweep:",
+            "    parameters: {queue_sample_s: 0.1}\n    sweep:",
+            21,
+            ["queue_sample_s would change nothing"],
+        ),
+        (
+            "    sweep:",
+            "    parameters: {flows: 3}\n    sweep:",
+            21,
+            ["flows is 3, but the scenario makes 2", "count: $flows"],
+        ),
+        (
+            "{count: 2, stagger_s: 1}",
+            "{protocol: Reno}",
+            22,
+            ["protocol would change nothing: no flow of buffers takes it"],
+        ),
+        (
+            "{count: 2, stagger_s: 1}",
+            "{access_delay_ms: 5}",
+            13,
+            ["access_delay_ms would change nothing", "write $access_delay_ms"],
+        ),
+        (
+            "    sweep:",
+            "    defaults: {Agent/TCP: {packetSize_: 500}}\n    sweep:",
+            16,
+            ["packet_bytes is 1000, but packetSize_ of Reno is 500", "$packet_bytes"],
+        ),
+        (
+            "{count: 2, stagger_s: 1}",
+            "{start_s: 10}",
+            25,
+            ["a flow starts at 10 s, and a run ends after 10 s"],
+        ),
+        (
+            "{count: 2, stagger_s: 1}",
+            "{start_s: $flow2_start_s}",
+            25,
+            ["flow2_start_s has no value"],
+        ),
+        ("buffer_pkts: 50\n", "access_delay_1_ms: 1\n", 15, ["access_delay_1_ms would change"]),
+    ],
+)
+def test_a_dumbbell_refuses_what_it_would_ignore(
+    study_file: WriteStudy, old: str, new: str, line: int, said: list[str]
+) -> None:
+    path = study_file(old, new)
+    text = _refusal(path)
+    assert f"{path}:{line}: " in text
+    for part in said:
+        assert part in text
+
+
+@pytest.mark.parametrize("name", ["error_pct", "ecn", "fast_alpha_pkts"])
+def test_a_parameter_that_nobody_declared_is_refused(study_file: WriteStudy, name: str) -> None:
+    path = study_file(SWEEP, f"      {name}: [1, 2]")
+    text = _refusal(path)
+    assert f"{path}:23: scenarios.buffers.sweep.{name}: unknown parameter '{name}'" in text
+    assert "declared under parameters:" in text
+
+
+def test_a_duration_is_the_tier_s(study_file: WriteStudy) -> None:
+    path = study_file("    sweep:", "    parameters: {duration_s: 9}\n    sweep:")
+    assert "each tier says for how long" in _refusal(path)
+
+
+def test_a_script_of_its_own_refuses_what_it_does_not_take(
+    own_script: Callable[..., Path],
+) -> None:
+    path = own_script(parameters="{protocol: Reno, drop_packet: 7}")
+    text = _refusal(path, "quick")
+    assert "drop_packet would change nothing: own.tcl does not take it" in text
+    assert "name it under arguments:" in text
+
+
+def test_the_segment_size_has_to_reach_the_agents(own_script: Callable[..., Path]) -> None:
+    text = _refusal(own_script(defaults=""), "quick")
+    assert "packet_bytes would change nothing" in text
+    assert "defaults: {Agent/TCP: {packetSize_: $packet_bytes}}" in text
+
+
+def test_an_argument_without_a_value_is_refused(own_script: Callable[..., Path]) -> None:
+    path = own_script(arguments=f"{PATH_ARGUMENTS[:-1]}, substream]")
+    assert "substream, which own.tcl takes, has no value" in _refusal(path, "quick")
+
+
+DECLARED = """\
+parameters:
+  alpha_pkts: {description: What FAST keeps in the queue, label: 'alpha {} packets',
+    type: integer, minimum: 1, sets: {NewReno: [alpha_, beta_]}}
+  ratio: {description: A name of the study for a delay, label: 'ratio {}', nominal: it is told}"""
+
+
+def test_a_declared_parameter_sets_variables_of_its_protocol(
+    own_script: Callable[..., Path],
+) -> None:
+    own_script(parameters="{protocol: NewReno, alpha_pkts: 9}", declared=DECLARED)
+    (run,) = expand_tier(load_study("mine"), "quick")
+    pairs = dict(zip(run["argv"][::2], run["argv"][1::2], strict=True))
+    assert (pairs["-flow.0.set.alpha_"], pairs["-flow.0.set.beta_"]) == ("9", "9")
+    assert pairs["-default.Agent/TCP.packetSize_"] == "1000"
+
+
+def test_it_is_refused_where_no_flow_has_that_protocol(own_script: Callable[..., Path]) -> None:
+    path = own_script(parameters="{protocol: Reno, alpha_pkts: 9}", declared=DECLARED)
+    text = _refusal(path, "quick")
+    assert "alpha_pkts would change nothing: no flow of this run is of NewReno" in text
+
+
+def test_runs_that_differ_in_a_nominal_parameter_alone_are_refused(
+    own_script: Callable[..., Path],
+) -> None:
+    path = own_script(sweep="{ratio: [1, 2]}", declared=DECLARED)
+    text = _refusal(path, "quick")
+    assert "'Reno, ratio 1, 5 s' and 'Reno, ratio 2, 5 s' differ in ratio alone" in text
+    assert f"{path}:" in text
+
+
+def test_equal_runs_of_two_scenarios_are_shared(study_file: WriteStudy) -> None:
+    path = study_file("", "")
+    text = path.read_text()
+    body = text.split("scenarios:\n")[1]
+    path.write_text(text + body.replace("buffers:", "again:", 1).replace("Two", "The two", 1))
+    runs = expand_tier(load_study("mine"), "paper")
+    assert len(runs) == 8
+    assert len({run["run_id"] for run in runs}) == 4
+
+
+@pytest.mark.parametrize(
+    ("declaration", "said"),
+    [
+        ("buffer_pkts: {description: x}", "all studies have this parameter"),
+        ("wait_ms: {description: x, unit: s}", "the name says 'ms', the unit 's'"),
+        ("a: {description: x, sets: {NewRena: [a_]}}", "did you mean 'NewReno'"),
+        ("a: {description: x, sets: {Reno: [a_]}, nominal: y}", "is not nominal"),
+        ("a: {description: x, label: alpha}", "expected {} once"),
+        ("a: {description: x, choices: [b]}", "type word"),
+        ("a: {label: 'x {}'}", "description: this key is missing"),
+    ],
+)
+def test_a_wrong_declaration_is_told(study_file: WriteStudy, declaration: str, said: str) -> None:
+    path = study_file("protocols:", f"parameters:\n  {declaration}\nprotocols:")
+    text = _refusal(path)
+    assert said in text
+    assert f"{path}:5" in text
+
+
+@pytest.mark.parametrize(
+    ("outputs", "said"),
+    [
+        ("{file: .., table: cwnd, flow: 0}", "file"),
+        ("{file: .hidden, table: cwnd, flow: 0}", "file"),
+        ("{file: a, table: cwnd}", "flow is missing"),
+        ("{file: a, table: queue, flow: 0}", "table queue has no flow"),
+        ("{file: a, table: queue}", "link is missing"),
+        ("{file: a, table: packets, link: b}", "table packets has no link"),
+        (
+            "{file: a, table: cwnd, flow: 0}, {file: b, table: cwnd, flow: 0}",
+            "a second file for table cwnd of flow 0",
+        ),
+        (
+            "{file: a, table: cwnd, flow: 0}, {file: a, table: cwnd, flow: 1}",
+            "a stands in this set twice",
+        ),
+    ],
+)
+def test_outputs_are_files_and_tables_of_their_own(
+    study_file: WriteStudy, outputs: str, said: str
+) -> None:
+    path = study_file("scenarios:", f"output_sets:\n  one: [{outputs}]\nscenarios:")
+    text = _refusal(path)
+    assert said in text
+    assert f"{path}:18" in text
+
+
+def test_an_output_of_a_flow_that_is_not_there_is_refused(own_script: Callable[..., Path]) -> None:
+    path = own_script(outputs="two")
+    path.write_text(
+        path.read_text().replace("  one:", "  two: [{file: b, table: cwnd, flow: 1}]\n  one:")
+    )
+    assert "b is of flow 1, and a run of buffers has 1" in _refusal(path, "quick")
+
+
+# ---------------------------------------------------------------- the studies of the checkout
+
+
+def _all_runs() -> list[tuple[Study, PlannedRun]]:
+    """Every run of every study, those of several tiers once."""
+    found = {}
+    for key in study_keys():
+        study = load_study(key)
+        for tier in tiers_of(study):
+            for run in expand_tier(study, tier):
+                found[key, run["scenario"], run["run_id"]] = study, run
+    return list(found.values())
+
+
+RUNS = _all_runs()
+IDENTITIES = Identities()
+
+
+def _given(study: Study, run: PlannedRun) -> Parameters:
+    """The parameters of a run without those that are computed."""
+    scenario = study.scenarios[run["scenario"]]
+    named = {*study.topologies[scenario.topology].parameters, *scenario.parameters}
+    named |= {*scenario.sweep, *(name for case in scenario.cases for name in case), "duration_s"}
+    return {name: value for name, value in run["parameters"].items() if name in named}
+
+
+def _another(study: Study, name: str, value: int | float | str) -> int | float | str:
+    """Another value of a parameter, as the study could give it."""
+    if name == "duration_s":
+        return float(value) + 1
+    declaration = study.vocabulary[name]
+    if declaration.type == "protocol":
+        return next(key for key in study.protocols if key != value)
+    if declaration.choices:
+        return next(word for word in declaration.choices if word not in (value, "none"))
+    for changed in (float(value) + 1, float(value) - 0.5):
+        if declaration.problem(changed) is None:
+            return declaration.plain(changed)
+    raise AssertionError(f"no other value of {name}")
+
+
+def _sets_variables(study: Study) -> list[str]:
+    return [name for name, declaration in study.vocabulary.items() if declaration.sets]
+
+
+@settings(max_examples=300, deadline=None)
+@given(st.data())
+def test_changing_any_parameter_of_any_run_changes_its_identity(data: st.DataObject) -> None:
+    study, run = data.draw(st.sampled_from(RUNS))
+    given_parameters = _given(study, run)
+    # Another protocol would have no use for a parameter of this one, and is refused with it.
+    of_protocol = any(name in given_parameters for name in _sets_variables(study))
+    names = [
+        name
+        for name in given_parameters
+        if name == "duration_s"
+        or (
+            not study.vocabulary[name].nominal
+            and not (of_protocol and study.vocabulary[name].type == "protocol")
+        )
+    ]
+    name = data.draw(st.sampled_from(names))
+    changed = {**given_parameters, name: _another(study, name, given_parameters[name])}
+    other = plan_run(study, run["scenario"], changed, IDENTITIES)
+    before, after = run["identity"], other["identity"]
+    assert (before["argv"], before["streams"]) != (after["argv"], after["streams"])
+
+
+def test_every_run_has_an_id_and_a_label_of_its_own_in_its_scenario() -> None:
+    for study in {id(study): study for study, _ in RUNS}.values():
+        own = [run for each, run in RUNS if each is study]
+        labels = {(run["scenario"], run["label"]) for run in own}
+        assert len(labels) == len(own) == len({(run["scenario"], run["run_id"]) for run in own})

@@ -1,0 +1,102 @@
+"""The pipeline and the library of Tcl know no study: neither its key nor anything of its own.
+
+What a study's own is follows from the files under config/studies, so that this holds for those to
+come. Literature is cited as such: "Sharma (2006), Table 1".
+"""
+
+from __future__ import annotations
+
+import ast
+import re
+from collections.abc import Iterator
+from functools import cache
+from pathlib import Path
+from typing import Any
+
+import pytest
+from ruamel.yaml import YAML
+
+from bdpbench.contracts.paths import config_dir, repository_root
+
+ROOT = repository_root()
+STUDIES = sorted((config_dir() / "studies").glob("*/study.yaml"))
+# Suffixes of text that is shipped, beside what ns-2 runs.
+TEXT = {".py", ".tcl", ".smk", ".c", ".h", ".sh", ".toml", ".yaml", ".json", ".html", ".css", ".js"}
+PLACES = ("pipeline/bdpbench", "tcl/lib", "workflow/rules")
+# Part of bdpbench itself: any study may use it.
+SHARED_SCRIPTS = {"dumbbell.tcl"}
+
+
+@cache
+def _read(path: Path) -> dict[str, Any]:
+    study = YAML(typ="safe").load(path.read_text(encoding="utf-8"))
+    assert isinstance(study, dict)
+    return study
+
+
+def _texts() -> dict[str, str]:
+    files = (path for place in PLACES for path in sorted((ROOT / place).rglob("*")))
+    return {
+        str(path.relative_to(ROOT)): path.read_text(encoding="utf-8")
+        for path in [*files, ROOT / "Snakefile"]
+        if path.is_file() and (path.suffix in TEXT or path.name == "Snakefile")
+    }
+
+
+TEXTS = _texts()
+
+
+def _places_of(words: set[str]) -> list[str]:
+    """Where one of the words stands, as a whole word: ``file:line: word``."""
+    if not words:
+        return []
+    pattern = re.compile(rf"(?<![\w])({'|'.join(map(re.escape, sorted(words)))})(?![\w])")
+    return [
+        f"{name}:{text.count(chr(10), 0, found.start()) + 1}: {found[1]}"
+        for name, text in TEXTS.items()
+        for found in pattern.finditer(text)
+    ]
+
+
+def test_there_is_something_to_look_through() -> None:
+    assert len(STUDIES) >= 2
+    assert len(TEXTS) > 100
+    # The search finds what is there: a word of the library of Tcl, at the start of a line or in it.
+    assert any(each.startswith("tcl/lib/utils.tcl:") for each in _places_of({"fmon"}))
+
+
+@pytest.mark.parametrize("path", STUDIES, ids=lambda path: str(path.parent.name))
+def test_a_study_s_key_stands_nowhere(path: Path) -> None:
+    assert _places_of({path.parent.name}) == []
+
+
+@pytest.mark.parametrize("path", STUDIES, ids=lambda path: str(path.parent.name))
+def test_no_script_of_a_study_is_named(path: Path) -> None:
+    scripts = {each.get("script", "dumbbell.tcl") for each in _read(path)["scenarios"].values()}
+    own = {script for script in scripts if script not in SHARED_SCRIPTS}
+    assert _places_of(own | {Path(script).name for script in own}) == []
+
+
+@pytest.mark.parametrize("path", STUDIES, ids=lambda path: str(path.parent.name))
+def test_no_parameter_of_a_study_s_own_is_named(path: Path) -> None:
+    assert _places_of(set(_read(path).get("parameters", {}))) == []
+
+
+def _constants(text: str) -> Iterator[tuple[int, str]]:
+    for node in ast.walk(ast.parse(text)):
+        if isinstance(node, ast.Constant) and isinstance(node.value, str):
+            yield node.lineno, node.value
+
+
+@pytest.mark.parametrize("path", STUDIES, ids=lambda path: str(path.parent.name))
+def test_no_protocol_of_a_study_is_a_special_case(path: Path) -> None:
+    """A key of a protocol is no word of the code, for another study calls it otherwise."""
+    protocols = set(_read(path)["protocols"])
+    found = [
+        f"{name}:{line}: {value!r}"
+        for name, text in TEXTS.items()
+        if name.endswith(".py")
+        for line, value in _constants(text)
+        if value in protocols
+    ]
+    assert found == []

@@ -1,0 +1,190 @@
+"""A study as its files and its plans show it, to tests of all studies and to those of one."""
+
+from __future__ import annotations
+
+import csv
+import itertools
+from collections.abc import Callable, Iterator, Mapping
+from dataclasses import asdict
+from functools import cache, cached_property
+from pathlib import Path
+from typing import Any
+
+import polars as pl
+import pytest
+from ruamel.yaml import YAML
+
+from bdpbench.contracts.paths import repository_root, study_dir
+from bdpbench.contracts.plan import PlannedRun
+from bdpbench.metrics import Definition, definitions_for
+from bdpbench.score import Claim, PublishedNumber, load_claims, load_published, score
+from bdpbench.score.lookup import same_value
+from bdpbench.studies.load import load_study
+from bdpbench.studies.runs import expand_tier, tiers_of
+from bdpbench.studies.study import Study
+
+Row = dict[str, str]
+"""A line of ``published.csv`` by column, as text."""
+
+
+MetricOf = tuple[str, str, str, str]
+"""Scenario, run id, metric and subject."""
+
+_METRICS = {
+    "scenario": pl.String,
+    "run_id": pl.String,
+    "metric": pl.String,
+    "subject": pl.String,
+    "value": pl.Float64,
+    "unit": pl.String,
+    "definition": pl.String,
+}
+
+
+class StudyFiles:
+    """The files of a study, and what its tiers hold."""
+
+    def __init__(self, key: str) -> None:
+        self.key = key
+        self.folder = study_dir(key)
+
+    @cached_property
+    def study(self) -> Study:
+        """``study.yaml``."""
+        return load_study(self.key)
+
+    @property
+    def definitions(self) -> Mapping[str, Definition]:
+        """Metrics that its numbers and claims may name."""
+        return definitions_for(self.folder)
+
+    @cached_property
+    def rows(self) -> list[Row]:
+        """``published.csv``, read by nothing of the pipeline's."""
+        path = self.folder / "published.csv"
+        if not path.is_file():
+            return []
+        with path.open(encoding="utf-8", newline="") as stream:
+            return list(csv.DictReader(stream))
+
+    @cached_property
+    def statements(self) -> list[dict[str, Any]]:
+        """``claims.yaml``, read by nothing of the pipeline's."""
+        path = self.folder / "claims.yaml"
+        found = YAML(typ="safe").load(path.read_text(encoding="utf-8")) if path.is_file() else []
+        assert isinstance(found, list)
+        return found
+
+    @cached_property
+    def numbers(self) -> list[PublishedNumber]:
+        """``published.csv`` as it is scored."""
+        return load_published(self.folder / "published.csv", set(self.definitions))
+
+    @cached_property
+    def claims(self) -> list[Claim]:
+        """``claims.yaml`` as it is scored."""
+        return load_claims(self.folder / "claims.yaml", set(self.definitions))
+
+    @property
+    def tiers(self) -> list[str]:
+        """Tiers that it has runs in."""
+        return tiers_of(self.study)
+
+    @cached_property
+    def _planned(self) -> dict[str, list[PlannedRun]]:
+        return {tier: _plan(self.study, tier) for tier in self.tiers}
+
+    def planned(self, tier: str) -> list[PlannedRun]:
+        """The runs of a tier."""
+        return self._planned[tier]
+
+    def plan(self, tier: str) -> dict[str, Any]:
+        """What a scorecard is made of: the runs of a tier, and how long a scenario's may last."""
+        longest_s = {
+            name: max(entry.duration_s for entries in scenario.tiers.values() for entry in entries)
+            for name, scenario in self.study.scenarios.items()
+        }
+        return {
+            "study": self.key,
+            "tier": tier,
+            "scenarios": {name: {"longest_s": each} for name, each in longest_s.items()},
+            "runs": self.planned(tier),
+        }
+
+    @staticmethod
+    def selection(row: Row) -> dict[str, str]:
+        """The parameters that a number selects."""
+        return _selection(row["select"])
+
+    @staticmethod
+    def selectors(claim: dict[str, Any]) -> list[dict[str, Any]]:
+        """Every selector of a claim, at any depth."""
+        return list(_selectors(claim))
+
+    def matching(
+        self, tier: str, scenario: str, select: Mapping[str, Any] | str
+    ) -> list[PlannedRun]:
+        """Runs of a scenario with the parameters of a selector, as text of a row or as a map."""
+        if isinstance(select, str):
+            select = _selection(select)
+        return [
+            run
+            for run in self.planned(tier)
+            if run["scenario"] == scenario
+            and all(same_value(value, run["parameters"].get(k)) for k, value in select.items())
+        ]
+
+    def printed(self, tier: str) -> dict[MetricOf, float]:
+        """The published numbers as values of the runs that they speak of.
+
+        A number that is printed twice counts as it is printed first.
+        """
+        values: dict[MetricOf, float] = {}
+        for each in self.numbers:
+            for run in self.matching(tier, each.scenario, each.select)[:1]:
+                key = (each.scenario, run["run_id"], each.metric, each.subject)
+                values.setdefault(key, each.value)
+        return values
+
+    def score(self, tier: str, values: Mapping[MetricOf, float]) -> dict[str, Any]:
+        """The scorecard of a tier whose runs had measured these values, and nothing else."""
+        rows = [
+            (*key, value, self.definitions[key[2]].unit, self.definitions[key[2]].id)
+            for key, value in values.items()
+        ]
+        metrics = pl.DataFrame(rows, schema=_METRICS, orient="row")
+        return score(self.plan(tier), metrics, self.numbers, self.claims)
+
+    @property
+    def published(self) -> Path:
+        """Folder of its published results; it may not be there."""
+        return repository_root() / "reports" / "published" / self.key
+
+
+def _plan(study: Study, tier: str) -> list[PlannedRun]:
+    return [asdict(run) for run in expand_tier(study, tier, "0" * 16)]  # type: ignore[misc]
+
+
+def _selection(text: str) -> dict[str, str]:
+    return dict(part.split("=") for part in text.split(";") if part)
+
+
+def _selectors(node: Any) -> Iterator[dict[str, Any]]:
+    if isinstance(node, dict):
+        if {"scenario", "metric"} <= node.keys():
+            yield node
+        yield from itertools.chain.from_iterable(map(_selectors, node.values()))
+    elif isinstance(node, list):
+        yield from itertools.chain.from_iterable(map(_selectors, node))
+
+
+@pytest.fixture(scope="session")
+def study_of() -> Callable[[str], StudyFiles]:
+    """The study of a key; each is read and planned once."""
+    return cache(StudyFiles)
+
+
+@pytest.fixture(scope="module")
+def study(request: pytest.FixtureRequest, study_of: Callable[[str], StudyFiles]) -> StudyFiles:
+    """The study whose tests lie in a folder of its name."""
+    return study_of(request.path.parent.name)

@@ -1,0 +1,331 @@
+"""The thesis's experiments: topology, settings and output files against arithmetic by hand."""
+
+from __future__ import annotations
+
+import itertools
+
+import pytest
+from tests.studies.sharma2006.networks import (
+    BIC_DELAYS,
+    SETTINGS,
+    SINGLE_FLOW,
+    STANDARD_TCP,
+    TWO_FLOWS,
+    single_flow,
+    standard_tcp,
+    two_flows,
+    two_rtts,
+)
+from tests.tcl.checks import check_key_matters, check_keys, check_missing_and_unknown, named_keys
+from tests.tcl.conftest import (
+    PATH,
+    Arguments,
+    Built,
+    Columns,
+    Facts,
+    Keys,
+    Outputs,
+    Refused,
+    RunOk,
+    argv,
+    flows,
+)
+
+# On the wire: 1,000 bytes of data, 40 of headers, 10 of the timestamp option.
+PACKET_BYTES = 1050
+FILES = {"report.txt", "queue.out", "util.out"}
+
+# A small path, on which each key can be tried out quickly; random delays, so that random numbers
+# matter, and a window that fills the buffer.
+_RANDOM = {"default.Agent/TCP.overhead_": 0.0001, "default.Agent/TCP.window_": 1000}
+_SMALL = {**PATH, **_RANDOM, "sample_s": 0.1}
+_SAMPLED = {**_SMALL, "queue_sample_s": 0.1, "substream": 1}
+ONE: Arguments = {**_SAMPLED, **flows({})}
+TWO: Arguments = {**_SAMPLED, **flows({"start_s": 0.1}, {"start_s": 1})}
+STANDARD: Arguments = {**_SMALL, **flows({"start_s": 0.1})}
+BASES = {SINGLE_FLOW: ONE, TWO_FLOWS: TWO, STANDARD_TCP: STANDARD}
+OPTIONAL = {
+    SINGLE_FLOW: {"drop_packet": 50},
+    TWO_FLOWS: {},
+    STANDARD_TCP: {"trace": 1, "substream": 2},
+}
+NETWORK_CHANGES = {
+    "duration_s": 5,
+    "bottleneck_mbps": 9,
+    "bottleneck_delay_ms": 19,
+    "access_mbps": 50,
+    "receiver_delay_ms": 2,
+    "buffer_pkts": 39,
+    "sample_s": 0.2,
+    "flow.0.agent": "TCP/Reno",
+    "flow.0.sink": "TCPSink",
+    "flow.0.start_s": 0.5,
+    "flow.0.access_delay_ms": 5,
+    "flow.0.record": "ssthresh_ rtt_",
+    "flow.0.set.window_": 20,
+    "default.Agent/TCP.window_": 20,
+}
+SAMPLED_CHANGES = {**NETWORK_CHANGES, "queue_sample_s": 0.2, "substream": 2}
+SECOND = {
+    key.replace("flow.0.", "flow.1."): value
+    for key, value in NETWORK_CHANGES.items()
+    if key.startswith("flow.0.")
+}
+CHANGES: dict[str, dict[str, object]] = {
+    SINGLE_FLOW: {**SAMPLED_CHANGES, **OPTIONAL[SINGLE_FLOW]},
+    TWO_FLOWS: {**SAMPLED_CHANGES, **SECOND},
+    STANDARD_TCP: {**NETWORK_CHANGES, **OPTIONAL[STANDARD_TCP]},
+}
+
+
+@pytest.mark.parametrize(
+    ("script", "key"), [(script, key) for script, keys in CHANGES.items() for key in keys]
+)
+def test_each_key_reaches_ns_2(outputs: Outputs, script: str, key: str) -> None:
+    check_key_matters(outputs, script, BASES[script], {key: CHANGES[script][key]})
+
+
+@pytest.mark.parametrize("script", BASES)
+def test_no_key_is_left_out_here(keys_of: Keys, script: str) -> None:
+    check_keys(keys_of, script, BASES[script], OPTIONAL[script])
+    assert set(named_keys(BASES[script])) - {"datadir", "flows"} <= set(CHANGES[script])
+
+
+@pytest.mark.parametrize("script", BASES)
+def test_each_argument_is_needed_and_no_other_taken(refused: Refused, script: str) -> None:
+    check_missing_and_unknown(refused, script, BASES[script])
+
+
+@pytest.mark.parametrize(
+    ("script", "change", "said"),
+    [
+        (SINGLE_FLOW, flows({}, {}), "-flows is '2', expected one of 1"),
+        (TWO_FLOWS, {"flows": 1}, "-flows is '1', expected one of 2"),
+        (SINGLE_FLOW, {"drop_packet": 0}, "-drop_packet is '0', expected an integer from 1"),
+        (SINGLE_FLOW, {"sample_s": 0.001}, "expected a multiple of 0.01 (s)"),
+        (TWO_FLOWS, {"drop_packet": 50}, "unknown key -drop_packet"),
+        (TWO_FLOWS, {"trace": 1}, "unknown key -trace"),
+        (STANDARD_TCP, {"queue_sample_s": 0.1}, "unknown key -queue_sample_s"),
+    ],
+)
+def test_what_cannot_be_is_refused(
+    refused: Refused, script: str, change: Arguments, said: str
+) -> None:
+    assert said in refused(script, *argv(BASES[script], change))
+
+
+QUEUE_LIMIT = "puts [[[$ns link [$ns get-node-by-id 0] [$ns get-node-by-id 1]] queue] set limit_]"
+# The RTT of flows 0 and 1, s: both directions of access link, bottleneck, receiver's link.
+RTTS = """
+proc delay {ns a b} {
+    return [[[$ns link [$ns get-node-by-id $a] [$ns get-node-by-id $b]] link] set delay_]
+}
+foreach {sender receiver} {2 3 4 5} {
+    puts [expr {[delay $ns $sender 0] + [delay $ns 0 1] + [delay $ns 1 $receiver]
+        + [delay $ns $receiver 1] + [delay $ns 1 0] + [delay $ns 0 $sender]}]
+}
+"""
+# Limits of the four queues of the access links of one flow.
+ACCESS_LIMITS = """
+foreach {a b} {2 0 0 2 1 3 3 1} {
+    puts [[[$ns link [$ns get-node-by-id $a] [$ns get-node-by-id $b]] queue] set limit_]
+}
+"""
+
+
+def variables(agent: str, names: list[str]) -> str:
+    """Question for variables of the agents of a class, in the order of their flows."""
+    return f"""
+    foreach agent [lsort -dictionary [Agent/{agent} info instances]] {{
+        puts [lmap name {{{" ".join(names)}}} {{$agent set $name}}]
+    }}
+    """
+
+
+def test_one_flow_writes_the_files_of_the_appendices(run_ok: RunOk, columns: Columns) -> None:
+    out = run_ok(SINGLE_FLOW, *argv(single_flow("HS", 3)))
+    assert {path.name for path in out.iterdir()} == FILES | {"cwnd_hstcp.out", "tput_hstcp.out"}
+    # From 0 to 3 s inclusive at the appendix's steps: 0.01 s, 0.01 s, 1 s, 0.1 s.
+    cwnd, queue = columns(out / "cwnd_hstcp.out"), columns(out / "queue.out")
+    assert [row[0] for row in cwnd] == [i / 100 for i in range(301)]
+    assert [row[0] for row in queue] == [i / 100 for i in range(301)]
+    assert [row[0] for row in columns(out / "tput_hstcp.out")] == [1, 2, 3]
+    assert [row[0] for row in columns(out / "util.out")] == [i / 10 for i in range(1, 31)]
+    assert {len(row) for row in cwnd} == {2}
+    assert {len(row) for row in queue} == {3}
+    assert (out / "cwnd_hstcp.out").read_text().startswith("0.00 1 \n0.01 1 \n")
+
+
+def test_two_flows_write_a_cwnd_and_a_throughput_file_each(run_ok: RunOk, columns: Columns) -> None:
+    out = run_ok(TWO_FLOWS, *argv(two_flows("HS", "SACK", 3)))
+    own = {f"{kind}_hstcp{i}.out" for kind in ("cwnd", "tput") for i in (0, 1)}
+    assert {path.name for path in out.iterdir()} == FILES | own
+    for i in (0, 1):
+        times = [row[0] for row in columns(out / f"cwnd_hstcp{i}.out")]
+        assert times == [i / 10 for i in range(31)]
+    # Flow 2 starts at 1 s: nothing of it had left the bottleneck in the first second.
+    assert columns(out / "tput_hstcp1.out")[0] == [1, 0]
+    assert columns(out / "tput_hstcp1.out")[2][1] > 0
+
+
+def test_remarks_of_the_reports_are_those_of_the_appendices(run_ok: RunOk) -> None:
+    one = run_ok(SINGLE_FLOW, *argv(single_flow("HS", 0.1, datadir="one")), out="one")
+    assert (one / "report.txt").read_text().startswith("hstcp starttime: 0\n")
+    two = run_ok(TWO_FLOWS, *argv(two_flows("HS", "HS", 0.5, 0.2, datadir="two")), out="two")
+    remarks = [
+        line for line in (two / "report.txt").read_text().splitlines() if not line.startswith("#")
+    ]
+    assert remarks[:7] == [
+        "BufferSize(Packets) 1555",
+        "hstcp0, forwardlink delay=1 ms",
+        "hstcp0, RTT = 100.00 ms",
+        "hstcp0 starttime: 0.1",
+        "hstcp1, forwardlink delay=1 ms",
+        "hstcp1, RTT = 100.00 ms",
+        "hstcp1 starttime: 0.2",
+    ]
+
+
+def test_bic_has_its_delays_beside_its_cwnd(run_ok: RunOk, columns: Columns) -> None:
+    out = run_ok(SINGLE_FLOW, *argv(single_flow("BIC", 1)))
+    assert {len(row) for row in columns(out / "cwnd_hstcp.out")} == {2 + len(BIC_DELAYS.split())}
+
+
+def test_the_first_round_trips_take_100_ms(run_ok: RunOk, columns: Columns) -> None:
+    out = run_ok(SINGLE_FLOW, *argv(single_flow("HS", 0.5)))
+    cwnd = {row[0]: row[1] for row in columns(out / "cwnd_hstcp.out")}
+    # RTT = 2 (1 + 48 + 1) ms, and some 0.04 ms to transmit: slow start doubles cwnd just
+    # after 100 ms and again just after 200 ms.
+    assert [cwnd[t] for t in (0.10, 0.11, 0.20, 0.21)] == [1, 2, 2, 4]
+
+
+def test_counters_files_and_report_agree(run_ok: RunOk, columns: Columns, facts: Facts) -> None:
+    out = run_ok(SINGLE_FLOW, *argv(single_flow("HS", 4)))
+    report = facts(out / "report.txt")
+    total, unit = report["flow.0.total_bytes"]
+    assert unit == "B"
+    # Four lines of 1 s, each rounded to 0.01 Mbit/s: at most 0.005e6/8 bytes off.
+    tput = sum(row[1] for row in columns(out / "tput_hstcp.out")) * 1e6 / 8
+    assert tput == pytest.approx(total, abs=4 * 0.005e6 / 8)
+    # Forty bins of 0.1 s, each rounded likewise.
+    util = sum(row[1] for row in columns(out / "util.out")) * 0.1 * 1e6 / 8
+    assert util == pytest.approx(report["link.bottleneck.total_bytes"][0], abs=40 * 0.0005e6 / 8)
+
+
+def test_the_report_covers_the_second_half(run_ok: RunOk, columns: Columns, facts: Facts) -> None:
+    out = run_ok(SINGLE_FLOW, *argv(single_flow("HS", 4)))
+    report = facts(out / "report.txt")
+    assert report["flow.0.window_start"] == (2, "s")
+    assert report["flow.0.window_end"] == (4, "s")
+    packets, _ = report["flow.0.packets"]
+    # Slow start began with a SYN of 40 bytes; all later packets are full.
+    assert report["flow.0.bytes"] == (packets * PACKET_BYTES, "B")
+    mbps, unit = report["flow.0.throughput"]
+    assert unit == "Mbit/s"
+    # Six decimals are printed.
+    assert mbps == pytest.approx(packets * PACKET_BYTES * 8 / 2 / 1e6, abs=1e-6)
+    percent, unit = report["link.bottleneck.utilization"]
+    assert unit == "%"
+    assert percent == pytest.approx(100 * mbps / 622, abs=1e-6)
+    # The two lines of the second half, each rounded to 0.01 Mbit/s.
+    tput = [row[1] for row in columns(out / "tput_hstcp.out")]
+    assert (tput[2] + tput[3]) / 2 == pytest.approx(mbps, abs=0.005)
+
+
+def test_the_same_arguments_write_the_same_bytes(run_ok: RunOk) -> None:
+    written = []
+    for name in ("first", "second"):
+        arguments = two_rtts("HS", 2, (1, 74))
+        out = run_ok(TWO_FLOWS, *argv(arguments, {"datadir": name}), out=name)
+        written.append({path.name: path.read_bytes() for path in out.iterdir()})
+    assert written[0] == written[1]
+
+
+def test_single_drop_loses_packet_20000(run_ok: RunOk, columns: Columns, facts: Facts) -> None:
+    out = run_ok(SINGLE_FLOW, *argv(single_flow("HS", 4, drop_packet=20000)))
+    report = facts(out / "report.txt")
+    assert report["link.bottleneck.total_drops"] == (1, "packets")
+    assert report["flow.0.total_drops"] == (1, "packets")
+    dropped_at = next(row[0] for row in columns(out / "queue.out") if row[2] == 1)
+    bins = columns(out / "util.out")
+    before = sum(mbps for time, mbps in bins if time <= dropped_at) * 0.1e6 / 8 / PACKET_BYTES
+    in_bin = next(mbps for time, mbps in bins if time > dropped_at) * 0.1e6 / 8 / PACKET_BYTES
+    # 19,999 packets had come before it, all but the few in the queue had left; one bin is the
+    # resolution of util.out.
+    assert before - 1 <= 19999 <= before + in_bin + 1
+    # The sender halves cwnd once: the first cut of the run.
+    cwnd = [row[1] for row in columns(out / "cwnd_hstcp.out")]
+    falls = [after / before for before, after in itertools.pairwise(cwnd) if after < before]
+    assert len(falls) == 1
+    # Half, but for what the growth between two samples adds (0.01 s of an RTT of 0.1 s).
+    assert falls[0] == pytest.approx(0.5, abs=0.02)
+
+
+@pytest.mark.parametrize("packets", [40, 1555, 7776])
+def test_the_bottleneck_alone_can_lose_packets(built: Built, packets: int) -> None:
+    arguments = argv(single_flow("HS", 1, buffer_pkts=packets))
+    assert built(QUEUE_LIMIT, SINGLE_FLOW, *arguments) == [str(packets)]
+    # As many as a window can hold.
+    assert built(ACCESS_LIMITS, SINGLE_FLOW, *arguments) == ["67000"] * 4
+
+
+@pytest.mark.parametrize(
+    ("delays_ms", "rtts_ms"),
+    [  # RTTs of the thesis's Table 2: 2 (access delay + 6 + 1) ms
+        ((1, 74), (16, 162)),
+        ((74, 34), (162, 82)),
+        ((74, 77), (162, 168)),
+        ((7.5, 74), (29, 162)),  # not in the thesis: odd ones are exact too
+    ],
+)
+def test_rtts_of_two_flows(
+    built: Built, delays_ms: tuple[float, float], rtts_ms: tuple[int, int]
+) -> None:
+    seconds = [float(line) for line in built(RTTS, TWO_FLOWS, *argv(two_rtts("HS", 2, delays_ms)))]
+    # Six delays of whole or half ms add up to within double precision.
+    assert seconds == pytest.approx([rtt / 1000 for rtt in rtts_ms], abs=1e-9)
+
+
+@pytest.mark.parametrize("protocol", [name for name in SETTINGS if name != "FAST"])
+def test_each_flow_has_its_own_settings(built: Built, protocol: str) -> None:
+    # The second flow must not inherit what the first sets, as in the appendices.
+    names = ["windowOption_", "low_window_", "max_ssthresh_", "window_", "packetSize_"]
+    arguments = argv(two_flows("HS", protocol, 2))
+    lines = built(variables("TCP/Sack1", names), TWO_FLOWS, *arguments)
+    defaults = {"windowOption_": 1, "low_window_": 38, "max_ssthresh_": 100}
+    own = {**defaults, "window_": 67000, "packetSize_": 1000, **SETTINGS[protocol]}
+    assert [[float(word) for word in line.split()] for line in lines] == [
+        [8, 38, 100, 67000, 1000],
+        [own[name] for name in names],
+    ]
+
+
+def test_fast_has_its_alpha(built: Built) -> None:
+    arguments = argv(single_flow("FAST", 1))
+    question = variables("TCP/Fast", ["alpha_", "beta_"])
+    assert built(question, SINGLE_FLOW, *arguments) == ["312 312"]
+
+
+def test_standard_tcp_traces_every_packet(run_ok: RunOk, columns: Columns) -> None:
+    out = run_ok(STANDARD_TCP, *argv(standard_tcp("SACK", 10)))
+    assert {path.name for path in out.iterdir()} == {"cwnd.out", "tput.out", "pckts.trq"}
+    trace = [line.split() for line in (out / "pckts.trq").read_text().splitlines()]
+    assert {len(row) for row in trace} == {12}
+    # Departures ("-") from router 0 to router 1 in (1, 9] s, in Mbit/s, are tput.out's lines of
+    # 2 to 9 s, each rounded to 0.01.
+    sent = sum(int(r[5]) for r in trace if r[0] == "-" and r[2] == "0" and 1 < float(r[1]) <= 9)
+    tput = [mbps for time, mbps in columns(out / "tput.out") if 2 <= time <= 9]
+    assert sum(tput) == pytest.approx(sent * 8 / 1e6, abs=8 * 0.005)
+    # The capacity of 5 Mbit/s is used up after slow start and before the next loss (here near
+    # 8 s); a second has room for a whole packet of 0.0084 Mbit more or less.
+    assert tput[2:6] == pytest.approx([5] * 4, abs=0.0084 + 0.005)
+
+
+def test_dumbbell_repeats_the_experiment_with_one_flow(outputs: Outputs) -> None:
+    arguments = single_flow("HS", 4)
+    study = outputs(SINGLE_FLOW, *argv(arguments))
+    other = outputs("dumbbell.tcl", *argv(arguments, {"packet_bytes": 1000}))
+    for kind in ("cwnd", "tput"):
+        assert other[f"{kind}_hstcp0.out"] == study[f"{kind}_hstcp.out"]
+    for name in ("queue.out", "util.out"):
+        assert other[name] == study[name]

@@ -1,0 +1,222 @@
+"""What holds for each study under config/studies, whatever it is about.
+
+Rows of a study are data: one test names all that are wrong, rather than a test a row.
+"""
+
+from __future__ import annotations
+
+import json
+import math
+from collections.abc import Iterator
+from typing import Any
+
+import polars as pl
+import pytest
+
+from bdpbench.contracts.paths import config_dir, repository_root
+from bdpbench.score import score
+from bdpbench.score.published import COLUMNS
+
+KEYS = sorted(path.parent.name for path in (config_dir() / "studies").glob("*/study.yaml"))
+# What a metric of this kind is measured on, where a claim leaves it open.
+SUBJECTS = {"run": "run", "flow": "flow:0", "link": "link:bottleneck"}
+
+
+@pytest.fixture(scope="module", params=KEYS)
+def study(request: pytest.FixtureRequest, study_of: Any) -> Any:
+    """Each study."""
+    return study_of(request.param)
+
+
+def test_all_studies_of_the_checkout_are_tested() -> None:
+    assert len(KEYS) >= 2
+    assert {path.name for path in (config_dir() / "studies").iterdir()} == set(KEYS)
+
+
+# study.yaml
+
+
+def test_it_is_called_like_its_folder_and_says_how_it_is_read(study: Any) -> None:
+    assert study.study.key == study.folder.name
+    assert (study.folder / "NOTES.md").read_text(encoding="utf-8").startswith("# ")
+
+
+def test_every_tier_expands(study: Any) -> None:
+    for tier in study.tiers:
+        runs = study.planned(tier)
+        named = {name for name, each in study.study.scenarios.items() if tier in each.tiers}
+        assert {run["scenario"] for run in runs} == named
+        # A reader tells two runs of a scenario by their labels, and results are found by them.
+        labels = [(run["scenario"], run["label"]) for run in runs]
+        assert sorted(labels) == sorted(set(labels))
+
+
+def test_every_scenario_has_its_script(study: Any) -> None:
+    scripts = {scenario.script for scenario in study.study.scenarios.values()}
+    folders = (study.folder / "tcl", repository_root() / "tcl")
+    missing = [each for each in scripts if not any((root / each).is_file() for root in folders)]
+    assert missing == []
+
+
+# published.csv
+
+
+def test_the_loaders_read_every_line(study: Any) -> None:
+    assert [each.id for each in study.numbers] == [row["id"] for row in study.rows]
+    assert [each.text.id for each in study.claims] == [each["id"] for each in study.statements]
+
+
+def test_ids_are_unique(study: Any) -> None:
+    ids = [row["id"] for row in study.rows] + [each["id"] for each in study.statements]
+    assert sorted(ids) == sorted(set(ids))
+
+
+def test_the_columns_are_those_of_the_contract(study: Any) -> None:
+    assert all(tuple(row) == COLUMNS for row in study.rows)
+
+
+def test_a_number_says_what_it_measures_and_why_so_closely(study: Any) -> None:
+    for row in study.rows:
+        metric = study.definitions[row["metric"]]
+        assert (row["unit"], row["subject"].split(":")[0]) == (metric.unit, metric.subject), row
+        assert row["how"] in {"stated", "derived", "digitised"}, row
+        assert row["where"], row
+        assert row["why"], row
+        assert int(row["page"]) > 0, row
+
+
+def test_bounds_contain_the_number(study: Any) -> None:
+    for row in study.rows:
+        value, lower, upper = (float(row[name]) for name in ("value", "lower", "upper"))
+        assert -math.inf < lower <= value <= upper < math.inf, row
+
+
+# claims.yaml
+
+
+def test_a_claim_says_where_it_stands(study: Any) -> None:
+    for claim in study.statements:
+        assert claim["where"], claim["id"]
+        assert claim["statement"].endswith("."), claim["id"]
+        assert int(claim["page"]) > 0, claim["id"]
+
+
+def test_a_claim_is_about_what_its_metric_is_measured_on(study: Any) -> None:
+    for claim in study.statements:
+        for each in study.selectors(claim):
+            subject = study.definitions[each["metric"]].subject
+            assert each.get("subject", subject).split(":")[0] == subject, claim["id"]
+
+
+# Both, on the runs
+
+
+def asked_of(study: Any) -> Iterator[tuple[str, dict[str, Any]]]:
+    """Id and selector of every number and of every part of a claim."""
+    for row in study.rows:
+        yield row["id"], {**row, "select": study.selection(row)}
+    for claim in study.statements:
+        for each in study.selectors(claim):
+            yield claim["id"], each
+
+
+def subject_of(study: Any, asked: dict[str, Any]) -> str:
+    return str(asked.get("subject") or SUBJECTS[study.definitions[asked["metric"]].subject])
+
+
+def measured(study: Any, tier: str) -> dict[tuple[str, str, str, str], float]:
+    """A value of every metric of every run that is asked for; what it is says nothing.
+
+    What several runs are compared for stands with one of them.
+    """
+    values = {}
+    for _, asked in asked_of(study):
+        runs = study.matching(tier, asked["scenario"], asked.get("select", {}))
+        metric, subject = asked["metric"], subject_of(study, asked)
+        for run in runs[:1] if study.definitions[metric].level == "group" else runs:
+            values[run["scenario"], run["run_id"], metric, subject] = 0.5
+    return values
+
+
+def test_score_finds_a_run_for_every_number_and_claim(study: Any) -> None:
+    """In some tier each gets a verdict, and no selector of any tier fits two runs."""
+    waiting = {row["id"] for row in study.rows} | {each["id"] for each in study.statements}
+    for tier in study.tiers:
+        card = study.score(tier, measured(study, tier))
+        waiting -= {
+            each["id"]
+            for each in (*card["numbers"], *card["claims"])
+            if each["verdict"] != "not_run"
+        }
+    assert waiting == set()
+
+
+def test_a_selected_run_writes_what_is_measured_on_it(study: Any) -> None:
+    wrong = []
+    for name, asked in asked_of(study):
+        kind, _, which = subject_of(study, asked).partition(":")
+        for tier in study.tiers if kind != "run" else ():
+            wrong += [
+                (name, run["label"], kind, which)
+                for run in study.matching(tier, asked["scenario"], asked.get("select", {}))
+                if which not in {str(each.get(kind)) for each in run["outputs"]}
+            ]
+    assert wrong == []
+
+
+def test_no_number_in_print_contradicts_another_or_a_claim(study: Any) -> None:
+    """A threshold that a published number of the same statement misses would be misread."""
+    tier = "paper" if "paper" in study.tiers else study.tiers[0]
+    card = study.score(tier, study.printed(tier))
+    assert [each["id"] for each in card["numbers"] if each["verdict"] != "reproduced"] == []
+    failing = [claim for claim in card["claims"] if claim["verdict"] == "fails"]
+    assert [claim["id"] for claim in failing if not rounded_alike(claim)] == []
+
+
+def rounded_alike(claim: dict[str, Any]) -> bool:
+    """Whether all that it compares is the same number in print, and says nothing of an order."""
+    values = [each["value"] for each in claim["evidence"]]
+    return len(values) > 1 and len(set(values)) == 1
+
+
+# What is published
+
+
+@pytest.fixture
+def kept(study: Any) -> Any:
+    """Reads a file of its published results."""
+    if not study.published.is_dir():
+        pytest.skip("it has no published results")
+    return lambda name: json.loads((study.published / name).read_text(encoding="utf-8"))
+
+
+def ids_of_published_runs(kept: Any) -> dict[tuple[str, str], str]:
+    """Scenario and label → id that the run was published under."""
+    return {
+        (place["scenario"], place["label"]): run["run_id"]
+        for run in kept("runs.json")["runs"]
+        for place in run["places"]
+    }
+
+
+def test_every_run_of_the_tier_is_published(study: Any, kept: Any) -> None:
+    planned = {
+        (run["scenario"], run["label"]) for run in study.planned(kept("scorecard.json")["tier"])
+    }
+    assert planned == set(ids_of_published_runs(kept))
+
+
+def test_published_verdicts_follow_from_published_metrics(study: Any, kept: Any) -> None:
+    card = kept("scorecard.json")
+    ids = ids_of_published_runs(kept)
+    plan = study.plan(card["tier"])
+    runs = [{**run, "run_id": ids[run["scenario"], run["label"]]} for run in plan["runs"]]
+    metrics = pl.read_parquet(study.published / "metrics.parquet")
+    anew = score({**plan, "runs": runs}, metrics, study.numbers, study.claims)
+    for kind in ("numbers", "claims"):
+        assert verdicts(anew[kind]) == verdicts(card[kind])
+    assert (anew["totals"], anew["claim_totals"]) == (card["totals"], card["claim_totals"])
+
+
+def verdicts(entries: list[dict[str, Any]]) -> dict[str, tuple[str, Any]]:
+    return {each["id"]: (each["verdict"], each.get("measured")) for each in entries}

@@ -1,0 +1,354 @@
+"""The experiments of xu2004: topology, settings and output files against arithmetic by hand."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+from tests.tcl.checks import check_key_matters, check_keys, check_missing_and_unknown, named_keys
+from tests.tcl.conftest import (
+    PATH,
+    Arguments,
+    Built,
+    Columns,
+    Keys,
+    Outputs,
+    Refused,
+    RunOk,
+    argv,
+    flows,
+)
+
+SINGLE_FLOW = "xu2004/single_flow.tcl"
+FAIRNESS = "xu2004/fairness.tcl"
+WIRELESS = "xu2004/wireless.tcl"
+
+# ns-2.27's defaults, then the study's own.
+DEFAULTS = {
+    f"default.Agent/TCP.{name}": value
+    for name, value in {
+        "numdupacksFrac_": 100,
+        "minrto_": 1,
+        "precisionReduce_": 0,
+        "rtxcur_init_": 6,
+        "window_": 40000,
+        "packetSize_": 1000,
+    }.items()
+}
+# Senders as section 2 of NOTES.md of the study tells of them.
+RENO = {"agent": "TCP/Reno", "sink": "TCPSink"}
+NEWRENO = {"agent": "TCP/Newreno", "sink": "TCPSink"}
+VEGAS = {"agent": "TCP/Vegas", "sink": "TCPSink"}
+WESTWOOD = {"agent": "TCP/Westwood", "sink": "TCPSink"}
+SACK: Arguments = {}
+HS = {"set.windowOption_": 8, "set.max_ssthresh_": 100}
+MODIFIED_VEGAS = {
+    "agent": "TCP/Vegas/Modified",
+    "sink": "TCPSink",
+    "set.vegas_gamma_": 16,
+    "set.vegas_theta_": 1,
+}
+
+
+def single_flow(sender: Arguments, duration_s: float, **changes: object) -> Arguments:
+    """Chapter 3: a two-way delay of 25 ms."""
+    path = {
+        "duration_s": duration_s,
+        "bottleneck_mbps": 1000,
+        "bottleneck_delay_ms": 12.5,
+        "access_mbps": 10000,
+        "receiver_delay_ms": 0,
+        "buffer_pkts": 200,
+        "sample_s": 0.025,
+        "queue_sample_s": 0.025,
+        "datadir": "out",
+    }
+    return {**path, **DEFAULTS, **flows({"access_delay_ms": 0, **sender}), **changes}
+
+
+def fairness(sender: Arguments, duration_s: float, factor: float, **changes: object) -> Arguments:
+    """Section 4.3: 10 Mbit/s; the second flow has `factor` times the RTT of 25 ms."""
+    both = flows(
+        {"access_delay_ms": 0, **sender},
+        {"access_delay_ms": (factor - 1) * 25 / 2, **sender},
+    )
+    more = {"bottleneck_mbps": 10, "substream": 1, "default.Agent/TCP.overhead_": 0.000832}
+    return {**single_flow(sender, duration_s), **more, **both, **changes}
+
+
+def wireless(
+    sender: Arguments, duration_s: float, error_pct: float, **changes: object
+) -> Arguments:
+    """Section 4.2: 40 ms to the base station and back, then IEEE 802.11."""
+    path = {
+        "duration_s": duration_s,
+        "bottleneck_mbps": 2,
+        "access_mbps": 10,
+        "buffer_pkts": 50,
+        "error_pct": error_pct,
+        "bad_state_s": 0.02 if error_pct else None,
+        "sample_s": 0.025,
+        "substream": 1,
+        "datadir": "out",
+    }
+    flow = flows({"start_s": 20, "access_delay_ms": 20, **sender})
+    return {**path, **DEFAULTS, **flow, **changes}
+
+
+# A small path, on which each key can be tried out quickly; random delays, so that random numbers
+# matter, and a window that fills the buffer.
+_RANDOM = {"default.Agent/TCP.overhead_": 0.0001, "default.Agent/TCP.window_": 1000}
+_SMALL = {**PATH, **_RANDOM, "sample_s": 0.1, "queue_sample_s": 0.1}
+ONE: Arguments = {**_SMALL, **flows({})}
+TWO: Arguments = {**_SMALL, "substream": 1, **flows({}, {"access_delay_ms": 10})}
+RADIO: Arguments = {
+    key: value for key, value in wireless(SACK, 24, 20, sample_s=0.1).items() if key not in DEFAULTS
+}
+BASES = {SINGLE_FLOW: ONE, FAIRNESS: TWO, WIRELESS: RADIO}
+OPTIONAL = {SINGLE_FLOW: {"trace": 1, "substream": 2}, FAIRNESS: {}, WIRELESS: {}}
+FLOW_CHANGES = {
+    "flow.0.agent": "TCP/Reno",
+    "flow.0.sink": "TCPSink",
+    "flow.0.access_delay_ms": 5,
+    "flow.0.record": "ssthresh_ rtt_",
+    "flow.0.set.window_": 7,
+    "default.Agent/TCP.window_": 7,
+}
+NETWORK_CHANGES = {
+    "duration_s": 5,
+    "bottleneck_mbps": 9,
+    "bottleneck_delay_ms": 19,
+    "access_mbps": 50,
+    "receiver_delay_ms": 2,
+    "buffer_pkts": 39,
+    "sample_s": 0.2,
+    "queue_sample_s": 0.2,
+    "flow.0.start_s": 0.5,
+    **FLOW_CHANGES,
+}
+SECOND = {
+    key.replace("flow.0.", "flow.1."): value
+    for key, value in NETWORK_CHANGES.items()
+    if key.startswith("flow.0.")
+}
+CHANGES: dict[str, dict[str, object]] = {
+    SINGLE_FLOW: {**NETWORK_CHANGES, **OPTIONAL[SINGLE_FLOW]},
+    FAIRNESS: {**NETWORK_CHANGES, **SECOND, "substream": 2},
+    WIRELESS: {
+        **FLOW_CHANGES,
+        "duration_s": 25,
+        "bottleneck_mbps": 1,
+        "access_mbps": 5,
+        "buffer_pkts": 5,
+        "error_pct": 30,
+        "bad_state_s": 0.05,
+        "sample_s": 0.2,
+        "substream": 2,
+        "flow.0.start_s": 21,
+    },
+}
+
+
+@pytest.mark.parametrize(
+    ("script", "key"), [(script, key) for script, keys in CHANGES.items() for key in keys]
+)
+def test_each_key_reaches_ns_2(outputs: Outputs, script: str, key: str) -> None:
+    check_key_matters(outputs, script, BASES[script], {key: CHANGES[script][key]})
+
+
+@pytest.mark.parametrize("script", BASES)
+def test_no_key_is_left_out_here(keys_of: Keys, script: str) -> None:
+    base = BASES[script]
+    # Of topology.tcl, which the radio's script takes in part.
+    unused = {"bottleneck_delay_ms", "receiver_delay_ms"} - set(base)
+    check_keys(keys_of, script, base, {*OPTIONAL[script], *unused})
+    assert set(named_keys(base)) - {"datadir", "flows"} <= set(CHANGES[script])
+
+
+@pytest.mark.parametrize("script", BASES)
+def test_each_argument_is_needed_and_no_other_taken(refused: Refused, script: str) -> None:
+    check_missing_and_unknown(refused, script, BASES[script])
+
+
+# On the wire: 1,000 bytes of data and 40 of headers.
+PACKET_BYTES = 1040
+SENDER = ("cwnd", "ssthresh", "sequence", "acknowledged")
+
+# Delay (s), rate (bit/s) and queue limit (packets) of the links between nodes a and b, both ways.
+LINKS = """
+foreach {a b} {0 1 2 0 1 3} {
+    foreach {from to} [list $a $b $b $a] {
+        set link [$ns link [$ns get-node-by-id $from] [$ns get-node-by-id $to]]
+        puts "[[$link link] set delay_] [[$link link] set bandwidth_] [[$link queue] set limit_]"
+    }
+}
+"""
+RTTS = """
+proc delay {ns a b} {
+    return [[[$ns link [$ns get-node-by-id $a] [$ns get-node-by-id $b]] link] set delay_]
+}
+foreach {sender receiver} {2 3 4 5} {
+    puts [expr {2 * ([delay $ns $sender 0] + [delay $ns 0 1] + [delay $ns 1 $receiver])}]
+}
+"""
+
+
+def agent_question(agent: str, names: list[str]) -> str:
+    return f"""
+    foreach agent [Agent/{agent} info instances] {{
+        puts [lmap name {{{" ".join(names)}}} {{$agent set $name}}]
+    }}
+    """
+
+
+def test_one_flow_writes_its_files_every_rtt(run_ok: RunOk, columns: Columns) -> None:
+    out = run_ok(SINGLE_FLOW, *argv(single_flow(RENO, 2)))
+    assert {path.name for path in out.iterdir()} == {
+        *(f"{name}.out" for name in SENDER),
+        "queue.out",
+        "util.out",
+    }
+    # From 0 to 2 s inclusive at 0.025 s, the two-way delay; 0.1 s for the load.
+    for name in (*SENDER, "queue"):
+        assert [row[0] for row in columns(out / f"{name}.out")] == [i / 40 for i in range(81)]
+    assert [row[0] for row in columns(out / "util.out")] == [i / 10 for i in range(1, 21)]
+    assert (out / "cwnd.out").read_text().startswith("0.000 1\n0.025 1\n0.050 2\n")
+
+
+def test_slow_start_doubles_every_25_ms(run_ok: RunOk, columns: Columns) -> None:
+    out = run_ok(SINGLE_FLOW, *argv(single_flow(SACK, 0.25)))
+    # The SYN takes an RTT of 25 ms and some us. A sample every 25 ms sees each doubling.
+    cwnd = [row[1] for row in columns(out / "cwnd.out")]
+    assert cwnd == [1, 1, 2, 4, 8, 16, 32, 64, 128, 256, 512]
+    # What slow start has sent: all ACKed, and a window more.
+    acks = [row[1] for row in columns(out / "acknowledged.out")]
+    sent = [row[1] for row in columns(out / "sequence.out")]
+    assert [s - a for s, a in zip(sent, acks, strict=True)][2:] == cwnd[2:]
+
+
+def test_the_network_has_the_thesis_s_delay_and_buffer(built: Built) -> None:
+    lines = built(LINKS, SINGLE_FLOW, *argv(single_flow(RENO, 1, bottleneck_mbps=622)))
+    bottleneck, access = lines[:2], lines[2:]
+    assert bottleneck == ["0.012500000000000001 622000000 200"] * 2  # 12.5 ms one way
+    # Nothing is lost and nothing waits before the bottleneck.
+    assert access == ["0 10000000000 40000"] * 4
+
+
+def test_the_defaults_are_those_of_ns_2_27(built: Built) -> None:
+    names = ["numdupacksFrac_", "minrto_", "precisionReduce_", "rtxcur_init_"]
+    lines = built(agent_question("TCP/Reno", names), SINGLE_FLOW, *argv(single_flow(RENO, 1)))
+    assert lines == ["100 1 0 6"]
+
+
+def test_drops_and_arrivals_agree_with_what_was_sent(run_ok: RunOk, columns: Columns) -> None:
+    out = run_ok(SINGLE_FLOW, *argv(single_flow(RENO, 1.2)))
+    # Reno's first losses wait for a timeout at 1.3 s, so by 1.2 s every packet was sent once: what
+    # passed the bottleneck is what was sent less what was dropped, but for the one retransmission.
+    sent = columns(out / "sequence.out")[-1][1]  # packets, and the SYN of 40 bytes is packet 0
+    dropped = columns(out / "queue.out")[-1][2]
+    passed_mbit = sum(row[1] for row in columns(out / "util.out")) * 0.1
+    # Twelve bins of 0.1 s, each rounded to 0.005 Mbit/s at most.
+    expected = (sent - dropped + 1) * PACKET_BYTES * 8e-6
+    assert passed_mbit == pytest.approx(expected, abs=12 * 0.0005 + PACKET_BYTES * 8e-6)
+    assert dropped > 0
+
+
+def test_slow_start_traces_every_packet_and_changes_none(run_ok: RunOk) -> None:
+    arguments = single_flow(RENO, 0.4)
+    plain = run_ok(SINGLE_FLOW, *argv(arguments, {"datadir": "plain"}), out="plain")
+    change = {"datadir": "traced", "trace": 1}
+    traced = run_ok(SINGLE_FLOW, *argv(arguments, change), out="traced")
+    for path in plain.iterdir():
+        assert (traced / path.name).read_bytes() == path.read_bytes()
+    lines = [line.split() for line in (traced / "pckts.trq").read_text().splitlines()]
+    assert {len(line) for line in lines} == {12}
+    # Nodes 0 and 1 are the routers, 2 the sender: each packet sent enters the link 2 -> 0 once, and
+    # sequence.out has the highest number, from 0, of those of the first transmission.
+    sent = {int(line[10]) for line in lines if line[0] == "+" and line[2:4] == ["2", "0"]}
+    highest = int((traced / "sequence.out").read_text().splitlines()[-1].split()[1])
+    assert sent == set(range(highest + 1))
+    # All drops are the bottleneck's, as many as its monitor counts.
+    drops = [line for line in lines if line[0] == "d"]
+    assert {tuple(line[2:4]) for line in drops} == {("0", "1")}
+    assert len(drops) == int((traced / "queue.out").read_text().splitlines()[-1].split()[2])
+
+
+@pytest.mark.parametrize("factor", [1, 2.5, 6])
+def test_rtts_of_two_flows(built: Built, factor: float) -> None:
+    args = argv(fairness(HS, 1, factor))
+    seconds = [float(line) for line in built(RTTS, FAIRNESS, *args)]
+    assert seconds == pytest.approx([0.025, 0.025 * factor], abs=1e-9)
+    (bottleneck, _, *_) = built(LINKS, FAIRNESS, *args)
+    assert bottleneck.split()[1:] == ["10000000", "200"]
+
+
+def test_two_flows_write_files_each_and_share_the_bottleneck(
+    run_ok: RunOk, columns: Columns
+) -> None:
+    out = run_ok(FAIRNESS, *argv(fairness(NEWRENO, 10, 2)))
+    own = {f"{name}{flow}.out" for name in (*SENDER, "throughput") for flow in (0, 1)}
+    assert {path.name for path in out.iterdir()} == own | {"queue.out", "util.out"}
+    # Full from the second second on, a packet of 0.0083 Mbit more or less and rounding apart.
+    both = [columns(out / f"throughput{flow}.out") for flow in (0, 1)]
+    for first, second in list(zip(*both, strict=True))[2:]:
+        assert first[1] + second[1] == pytest.approx(10, abs=0.0083 + 0.01)
+
+
+@pytest.mark.parametrize(
+    ("script", "args"),
+    [
+        (SINGLE_FLOW, single_flow(MODIFIED_VEGAS, 1, bottleneck_mbps=100)),
+        (FAIRNESS, fairness(VEGAS, 2, 3)),
+        (WIRELESS, wireless(WESTWOOD, 40, 20)),
+    ],
+)
+def test_the_same_arguments_write_the_same_bytes(
+    run_ok: RunOk, script: str, args: Arguments
+) -> None:
+    written = []
+    for name in ("first", "second"):
+        out = run_ok(script, *argv(args, {"datadir": name}), out=name)
+        written.append({path.name: path.read_bytes() for path in out.iterdir()})
+    assert written[0] == written[1]
+
+
+def rate_mbps(columns: Columns, out: Path) -> float:
+    """Data acknowledged from 20 s, where the flow starts, to 60 s."""
+    return columns(out / "acknowledged.out")[-1][1] * 8e-3 / 40
+
+
+def test_a_clear_radio_carries_what_802_11_leaves_of_2_mbps(
+    run_ok: RunOk, columns: Columns
+) -> None:
+    out = run_ok(WIRELESS, *argv(wireless(RENO, 60, 0)))
+    assert {path.name for path in out.iterdir()} == {f"{name}.out" for name in SENDER}
+    # RTS, CTS, preambles and ACKs at 1 Mbit/s, waits, and TCP's own ACKs take about half.
+    assert 0.8 < rate_mbps(columns, out) < 1.4
+    assert columns(out / "acknowledged.out")[800][1] == -1  # 800 samples of 0.025 s: 20 s
+
+
+def test_errors_take_their_share_of_the_radio(run_ok: RunOk, columns: Columns) -> None:
+    rates = [
+        rate_mbps(columns, run_ok(WIRELESS, *argv(wireless(SACK, 60, pct)))) for pct in (0, 10, 40)
+    ]
+    assert rates[0] > rates[1] > rates[2] > 0
+
+
+@pytest.mark.parametrize(
+    ("script", "change", "said"),
+    [
+        (SINGLE_FLOW, {"flows": 2}, "-flows is '2', expected one of 1"),
+        (SINGLE_FLOW, {"sample_s": 0.0001}, "expected a multiple of 0.001 (s)"),
+        (FAIRNESS, {"trace": 1}, "unknown key -trace"),
+        (WIRELESS, {"error_pct": 100}, "-error_pct is '100', expected less than 100 (%)"),
+        (WIRELESS, {"error_pct": 0}, "with -error_pct 0 there is none"),
+        (WIRELESS, {"bad_state_s": 0}, "-bad_state_s is '0', expected a number above 0 (s)"),
+        (WIRELESS, {"duration_s": 20}, "-flow.0.start_s is '20', expected less than -duration_s"),
+        (WIRELESS, {"queue_sample_s": 0.1}, "unknown key -queue_sample_s"),
+        (WIRELESS, {"bottleneck_delay_ms": 1}, "unknown key -bottleneck_delay_ms"),
+    ],
+)
+def test_what_cannot_be_is_refused(
+    refused: Refused, script: str, change: Arguments, said: str
+) -> None:
+    assert said in refused(script, *argv(BASES[script], change))

@@ -14,12 +14,12 @@ import polars as pl
 import pytest
 from ruamel.yaml import YAML
 
-from bdpbench.contracts.paths import repository_root, study_dir
+from bdpbench.contracts.paths import repository_root
 from bdpbench.contracts.plan import PlannedRun
 from bdpbench.metrics import Definition, definitions_for
 from bdpbench.score import Claim, PublishedNumber, load_claims, load_published, score
 from bdpbench.score.lookup import same_value
-from bdpbench.studies.load import load_study
+from bdpbench.studies.load import find_study, load_study
 from bdpbench.studies.runs import expand_tier, tiers_of
 from bdpbench.studies.study import Study
 
@@ -46,7 +46,7 @@ class StudyFiles:
 
     def __init__(self, key: str) -> None:
         self.key = key
-        self.folder = study_dir(key)
+        self.folder = find_study(key)
 
     @cached_property
     def study(self) -> Study:

@@ -15,8 +15,7 @@ from ruamel.yaml import YAML
 
 from bdpbench.contracts.paths import repository_root
 from bdpbench.contracts.plan import PlannedRun
-from bdpbench.metrics import DEFINITIONS
-from bdpbench.metrics.registry import Definition
+from bdpbench.metrics import Definition, definitions_for
 from bdpbench.score import Claim, PublishedNumber, load_claims, load_published, score
 from bdpbench.studies.load import find_study, load_study
 from bdpbench.studies.runs import expand_tier, tiers_of
@@ -55,7 +54,7 @@ class StudyFiles:
     @property
     def definitions(self) -> Mapping[str, Definition]:
         """Metrics that its numbers and claims may name."""
-        return DEFINITIONS
+        return definitions_for(self.folder)
 
     @cached_property
     def rows(self) -> list[Row]:

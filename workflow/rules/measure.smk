@@ -1,5 +1,6 @@
-# Tables → metrics of every run, and of several runs together.
-# Inputs: plan.json, <study>/<tier>/parsed/<batch>.json. Outputs: <study>/<tier>/metrics.parquet.
+# Values of every run → one table; metrics that take several runs are added.
+# Inputs: plan.json, <study>/<tier>/parsed/<batch>.json (and runs/<run id>/values/).
+# Outputs: <study>/<tier>/metrics.parquet, and metrics.csv beside it.
 
 
 rule measure:

@@ -1,10 +1,13 @@
-# Output files → parquet tables, a batch of runs at a time; tables that are current stay.
-# Inputs: runs/<run id>/run.json. Outputs: <study>/<tier>/parsed/<batch>.json.
+# Output files → parquet tables → values of each run, a batch of runs in one process; tables and
+# values that are current stay.
+# Inputs: plan.json, runs/<run id>/run.json.
+# Outputs: <study>/<tier>/parsed/<batch>.json (and runs/<run id>/{tables,values}/).
 
 
 rule parse:
     input:
-        lambda wildcards: expand(
+        plan=PLAN_FILE,
+        runs=lambda wildcards: expand(
             "runs/{run_id}/run.json", run_id=PLAN["batches"][wildcards.batch]
         ),
     output:
@@ -17,4 +20,5 @@ rule parse:
             f"runs/{each}" for each in PLAN["batches"][wildcards.batch]
         ],
     shell:
-        "{params.cli:q} parse -o {output:q} {params.run_dirs:q} > {log:q} 2>&1"
+        "{params.cli:q} parse --plan {input.plan:q} -o {output:q} {params.run_dirs:q}"
+        " > {log:q} 2>&1"

@@ -6,17 +6,26 @@ from pathlib import Path
 
 import click
 
+_PATH = click.Path(path_type=Path)
+
 
 @click.command("parse")
-@click.argument("run_dirs", nargs=-1, required=True, type=click.Path(path_type=Path))
-@click.option(
-    "-o", "--output", type=click.Path(path_type=Path), help="File for the manifests, as JSON."
-)
-def command(run_dirs: tuple[Path, ...], output: Path | None) -> None:
-    """Turn the output files of finished runs in RUN_DIRS into parquet tables."""
-    from bdpbench.app.run.stages import parse_runs
-    from bdpbench.contracts.files import write_json_atomically
+@click.argument("run_dirs", nargs=-1, required=True, type=_PATH)
+@click.option("--plan", "plan_file", type=_PATH, help="Measure the runs, too, as this plan says.")
+@click.option("-o", "--output", type=_PATH, help="File for the manifests, as JSON.")
+def command(run_dirs: tuple[Path, ...], plan_file: Path | None, output: Path | None) -> None:
+    """Turn the output files of finished runs in RUN_DIRS into parquet tables.
 
-    manifests = parse_runs(run_dirs)
+    With --plan, the values of their metrics are computed and kept beside the tables; those that
+    depend on nothing that has changed stay.
+    """
+    from bdpbench.app.run.stages import measure_runs, parse_runs
+    from bdpbench.contracts.files import write_json_atomically
+    from bdpbench.contracts.plan import read_plan
+
+    plan = None if plan_file is None else read_plan(plan_file)
+    manifests = parse_runs(run_dirs, plan)
+    if plan is not None:
+        measure_runs(plan, run_dirs[0].parent, manifests)
     if output is not None:
         write_json_atomically(output, manifests)

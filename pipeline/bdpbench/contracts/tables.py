@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
-from typing import TypedDict
+import types
+from collections.abc import Mapping
+from typing import Literal, TypedDict
 
 from bdpbench.contracts.plan import Output
 
@@ -11,6 +13,27 @@ METRICS_CSV_NAME = "metrics.csv"
 TABLES_FOLDER = "tables"
 MANIFEST_NAME = "manifest.json"
 MANIFEST_VERSION = 1
+
+
+TABLE_KEYS: Mapping[str, Literal["flow", "link"] | None] = types.MappingProxyType(
+    {
+        "cwnd": "flow",
+        "ssthresh": "flow",
+        "sequence": "flow",
+        "acknowledged": "flow",
+        "throughput": "flow",
+        "queue": "link",
+        "utilization": "link",
+        "packets": None,
+        "packet_flows": None,
+        "packet_links": None,
+        "packet_link_flows": None,
+        "packet_flow_series": None,
+        "packet_link_series": None,
+        "packet_losses": None,
+    }
+)
+"""Every table that a run can have → the column that tells whose rows are whose; None: no series."""
 
 
 class TableFacts(TypedDict):
@@ -31,10 +54,18 @@ class TableManifest(TypedDict):
 
 
 class Definition(TypedDict):
-    """One reading of a metric, in words; ``id`` is metric and version, e.g. ``utilization/1``."""
+    """One reading of a metric, in words.
+
+    ``id`` is metric and version, e.g. ``utilization/1``; ``title`` a short name for charts and
+    tables, "" where there is none; ``subject`` is "flow", "link" or "run"; ``level`` "run", or
+    "group" for a metric of several runs; ``unit`` "1" for a ratio, "%" for per cent.
+    """
 
     id: str
     metric: str
+    title: str
+    subject: str
+    level: str
     unit: str
     text: str
     source: str

@@ -1,17 +1,53 @@
-"""Tables → numbers: frames in, frames out, no file access."""
+"""Tables → numbers: frames in, frames out, no file access but that of a study's ``metrics.py``.
+
+A metric is one decorated function (``definition.py``); what a study's own needs is exported here.
+"""
 
 from __future__ import annotations
 
-from bdpbench.metrics.groups import measure_groups
-from bdpbench.metrics.registry import Definition
-from bdpbench.metrics.run import METRICS_SCHEMA, measure_run
-from bdpbench.metrics.traced import DEFINITIONS, definitions_as_dicts
+from bdpbench.metrics.catalogue import DEFINITIONS, definitions_for
+from bdpbench.metrics.definition import (
+    Definition,
+    GroupMetric,
+    Metric,
+    flow_metric,
+    group_metric,
+    link_metric,
+    run_metric,
+)
+from bdpbench.metrics.groups import Group, Row
+from bdpbench.metrics.measure import (
+    METRICS_SCHEMA,
+    VALUES_SCHEMA,
+    as_metrics,
+    measure_groups,
+    measure_run,
+    measure_values,
+)
+from bdpbench.metrics.views import FlowView, LinkView, RunView, Window, second_half, whole
 
 __all__ = [
     "DEFINITIONS",
     "METRICS_SCHEMA",
+    "VALUES_SCHEMA",
     "Definition",
-    "definitions_as_dicts",
+    "FlowView",
+    "Group",
+    "GroupMetric",
+    "LinkView",
+    "Metric",
+    "Row",
+    "RunView",
+    "Window",
+    "as_metrics",
+    "definitions_for",
+    "flow_metric",
+    "group_metric",
+    "link_metric",
     "measure_groups",
     "measure_run",
+    "measure_values",
+    "run_metric",
+    "second_half",
+    "whole",
 ]

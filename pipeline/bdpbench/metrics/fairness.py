@@ -1,4 +1,4 @@
-"""How flows share a network: max-min fair shares, and measures of what they got against them."""
+"""How flows share a network: pure measures of throughputs, alone and against max-min shares."""
 
 from __future__ import annotations
 
@@ -6,7 +6,73 @@ import math
 from collections import Counter
 from collections.abc import Mapping, Sequence
 
-from bdpbench.metrics.series import jain_index
+import polars as pl
+
+from bdpbench.metrics.thresholds import FAIRNESS_REGIONS
+
+
+def asymmetry(first: float | None, second: float | None) -> float | None:
+    """(x1 - x2)/(x1 + x2) of two throughputs in Mbit/s (Sharma 2006, section 3.2).
+
+    None where a flow was not measured or neither sent anything.
+
+    >>> asymmetry(300.0, 100.0)
+    0.5
+    """
+    if first is None or second is None or first + second == 0:
+        return None
+    return (first - second) / (first + second)
+
+
+def fairness_region(of_asymmetry: float) -> int:
+    """Region of an asymmetry: |A| in five equal parts, from 1 (fair) to 5 (Sharma 2006, 5.2).
+
+    >>> [fairness_region(each) for each in (0.0, -0.19, 0.2, 0.5, -1.0)]
+    [1, 1, 2, 3, 5]
+    """
+    return min(FAIRNESS_REGIONS, int(abs(of_asymmetry) * FAIRNESS_REGIONS) + 1)
+
+
+def convergence_time(
+    first: pl.DataFrame, second: pl.DataFrame, start_s: float, window_s: float, most: float
+) -> float | None:
+    """Time in s from start_s to the end of the first window in which two flows share fairly.
+
+    Args:
+        first: bins of one flow: time_s (f64, s, end of the bin), mbps (f64, Mbit/s), in order of
+            time.
+        second: bins of the other, with equal times.
+        start_s: start of the second flow, s.
+        window_s: length of the windows, s; one begins with every bin.
+        most: largest |asymmetry| that counts as fair.
+    """
+    both = first.select("time_s", one="mbps").join(second.select("time_s", two="mbps"), on="time_s")
+    both = both.filter(pl.col("time_s") > start_s).sort("time_s")
+    step_s = both["time_s"].diff().median()
+    if not isinstance(step_s, float):
+        return None
+    rows = max(1, round(window_s / step_s))
+    sums = both.select("time_s", pl.col("one", "two").rolling_sum(rows)).drop_nulls()
+    difference, total = (pl.col("one") - pl.col("two")).abs(), pl.col("one") + pl.col("two")
+    fair = sums.filter((total > 0) & (difference <= most * total))["time_s"]
+    return None if fair.is_empty() else float(fair[0]) - start_s
+
+
+def jain_index(throughputs: Sequence[float | None]) -> float | None:
+    """(sum x)^2/(n sum x^2) of throughputs in Mbit/s (Jain, Chiu and Hawe 1984).
+
+    None where a flow was not measured or none sent anything.
+
+    >>> jain_index([3.0, 0.0])
+    0.5
+    """
+    known = [each for each in throughputs if each is not None]
+    # Scaled by the largest, since the square of a tiny rate underflows.
+    largest = max(known, default=0.0)
+    if len(known) < len(throughputs) or largest == 0:
+        return None
+    scaled = [each / largest for each in known]
+    return float(sum(scaled) ** 2 / (len(scaled) * sum(each * each for each in scaled)))
 
 
 def max_min_shares(

@@ -11,6 +11,7 @@ import polars as pl
 
 from bdpbench import __version__
 from bdpbench.contracts.files import write_text_atomically
+from bdpbench.contracts.tables import Definition
 from bdpbench.pages.analysis_charts import (
     KINDS,
     Line,
@@ -105,7 +106,7 @@ class TracePage:
     whole: bool
     metrics: pl.DataFrame
     tables: Mapping[str, pl.DataFrame]
-    definitions: Sequence[Mapping[str, str]]
+    definitions: Sequence[Definition]
     account: Mapping[str, object]
     shares: Shares
 

@@ -6,15 +6,17 @@ from bdpbench.trace.formats import FORMATS, Format
 from bdpbench.trace.open import Trace, open_trace
 from bdpbench.trace.reader import read_output
 from bdpbench.trace.report import Report
-from bdpbench.trace.tables import load_table, write_tables
+from bdpbench.trace.tables import holds_outputs, load_table, read_manifest, write_tables
 
 __all__ = [
     "FORMATS",
     "Format",
     "Report",
     "Trace",
+    "holds_outputs",
     "load_table",
     "open_trace",
+    "read_manifest",
     "read_output",
     "write_tables",
 ]

@@ -5,9 +5,11 @@ from __future__ import annotations
 import types
 from collections.abc import Mapping
 from dataclasses import dataclass
+from typing import Literal
 
 import polars as pl
 
+from bdpbench.contracts.tables import TABLE_KEYS
 from bdpbench.errors import BdpbenchError
 from bdpbench.studies.streams import REDUCED_TABLES
 
@@ -27,8 +29,6 @@ class Format:
         version: of the table's schema; changes whenever a column changes its name, type or meaning.
         fields: the blank-separated fields of a line, in order, with the column's type.
         optional_fields: further fields that a file may have on all of its lines; not kept.
-        key: the column that tells the table's files apart ("flow", "link"), or None where the
-            lines themselves do.
         counts: whether the numeric fields are counts and rates, which are never negative.
         rises: fields that never fall from one line to the next.
         streamed: whether files are too large to be held in memory.
@@ -38,12 +38,16 @@ class Format:
     table: str
     version: int
     fields: Mapping[str, pl.DataType]
-    key: str | None
     optional_fields: tuple[str, ...] = ()
     counts: bool = True
     rises: tuple[str, ...] = ("time_s",)
     streamed: bool = False
     reduced: bool = False
+
+    @property
+    def key(self) -> Literal["flow", "link"] | None:
+        """The column that tells the table's files apart; None where the lines themselves do."""
+        return TABLE_KEYS[self.table]
 
     @property
     def schema_id(self) -> str:
@@ -73,15 +77,13 @@ FORMATS: Mapping[str, Format] = types.MappingProxyType(
                 "cwnd",
                 1,
                 {"time_s": _FLOAT, "cwnd_pkts": _FLOAT},
-                "flow",
                 optional_fields=BIC_DELAY_FIELDS,
             ),
-            Format("ssthresh", 1, {"time_s": _FLOAT, "ssthresh_pkts": _FLOAT}, "flow"),
+            Format("ssthresh", 1, {"time_s": _FLOAT, "ssthresh_pkts": _FLOAT}),
             Format(
                 "sequence",
                 1,
                 {"time_s": _FLOAT, "seq": _LONG},
-                "flow",
                 rises=("time_s", "seq"),
                 counts=False,
             ),
@@ -89,19 +91,17 @@ FORMATS: Mapping[str, Format] = types.MappingProxyType(
                 "acknowledged",
                 1,
                 {"time_s": _FLOAT, "ack": _LONG},
-                "flow",
                 rises=("time_s", "ack"),
                 counts=False,
             ),
-            Format("throughput", 1, {"time_s": _FLOAT, "mbps": _FLOAT}, "flow"),
+            Format("throughput", 1, {"time_s": _FLOAT, "mbps": _FLOAT}),
             Format(
                 "queue",
                 1,
                 {"time_s": _FLOAT, "pkts": _LONG, "drops": _LONG},
-                "link",
                 rises=("time_s", "drops"),
             ),
-            Format("utilization", 1, {"time_s": _FLOAT, "mbps": _FLOAT}, "link"),
+            Format("utilization", 1, {"time_s": _FLOAT, "mbps": _FLOAT}),
             Format(
                 "packets",
                 1,
@@ -119,11 +119,10 @@ FORMATS: Mapping[str, Format] = types.MappingProxyType(
                     "seq": _LONG,
                     "uid": _LONG,
                 },
-                None,
                 counts=False,  # an agent that numbers nothing traces -1
                 streamed=True,
             ),
-            *(Format(f"packet_{name}", 1, {}, None, reduced=True) for name in REDUCED_TABLES),
+            *(Format(f"packet_{name}", 1, {}, reduced=True) for name in REDUCED_TABLES),
         )
     }
 )

@@ -6,72 +6,104 @@ that the tables were made from, which in turn names the checksum of every output
 
 from __future__ import annotations
 
+import fcntl
 import os
-from collections.abc import Mapping, Sequence
+from collections.abc import Collection, Iterator, Mapping, Sequence
+from contextlib import contextmanager
 from pathlib import Path
-from typing import Any
+from typing import Any, cast
 
 import polars as pl
 
 from bdpbench.contracts.files import read_json, sha256_of, write_json_atomically
-from bdpbench.contracts.runs import RUN_VERSION
+from bdpbench.contracts.plan import Output
+from bdpbench.contracts.runs import OUTPUT_FOLDER, RUN_NAME, RUN_VERSION
+from bdpbench.contracts.tables import (
+    MANIFEST_NAME,
+    MANIFEST_VERSION,
+    TABLES_FOLDER,
+    TableFacts,
+    TableManifest,
+)
 from bdpbench.errors import BdpbenchError
 from bdpbench.trace.formats import FORMATS, Format, format_of
 from bdpbench.trace.reader import read_output
 
-MANIFEST_VERSION = 1
 SCHEMA_KEY = "bdpbench_schema"
 
-_OUTPUTS_DIR = "out"
-_TABLES_DIR = "tables"
 
-
-def write_tables(run_dir: Path, outputs: Sequence[Mapping[str, Any]]) -> dict[str, Any]:
+def write_tables(run_dir: Path, outputs: Sequence[Output]) -> TableManifest:
     """Make the tables of one run: all files of a table in one ``tables/<table>.parquet``.
 
-    Rows are sorted by flow (or link), then time; packets stay in the order of the trace. Nothing
-    is done when the manifest shows that these outputs of this run.json, in these schemas, are
-    there already. An output file that differs from what run.json recorded is refused.
+    Rows are sorted by flow (or link), then time; packets stay in the order of the trace. A table
+    that holds these outputs of this run.json, in this schema, stays as it is. Tables and files that
+    somebody else has asked for stay, too: studies may share a run and read different parts of it.
+    An output file that differs from what run.json recorded is refused.
 
     Args:
         run_dir: folder of the run, with ``run.json`` and ``out/``.
-        outputs: of the run in the plan: ``file`` (under ``out/``), ``table``, and ``flow`` or
-            ``link`` where the table has such a column.
+        outputs: of the run in the plan.
 
     Returns:
-        The manifest: ``schema_version``, ``run_json_sha256``, ``outputs``, and ``tables``: name →
-        ``rows``, ``sha256``, ``schema`` (e.g. "cwnd/1").
+        The manifest of all tables that there are.
 
     Raises:
         BdpbenchError: when the run did not finish, when an output is missing, changed or damaged,
             or when the outputs are not a set of files that tables can be made of.
     """
     run = read_json(
-        run_dir / "run.json", what="the record of a finished run", schema_version=RUN_VERSION
+        run_dir / RUN_NAME, what="the record of a finished run", schema_version=RUN_VERSION
     )
-    run_json_sha256 = sha256_of(run_dir / "run.json")
-    outputs = [dict(output) for output in outputs]
-    by_table = _by_table(run_dir, outputs)
-    found = _manifest_if_current(run_dir, run_json_sha256, outputs)
-    if found is not None:
-        return found
-    for output in outputs:
-        _check_unchanged(run_dir, output["file"], run.get("outputs", {}))
-    (run_dir / _TABLES_DIR).mkdir(exist_ok=True)
-    manifest = {
-        "schema_version": MANIFEST_VERSION,
-        "run_json_sha256": run_json_sha256,
-        "outputs": outputs,
-        "tables": {
-            table: _write_table(run_dir, FORMATS[table], files) for table, files in by_table.items()
-        },
-    }
-    write_json_atomically(_manifest_path(run_dir), manifest)
+    wanted = _by_table(run_dir, outputs)
+    with _only_writer(run_dir):
+        manifest = _kept_manifest(run_dir)
+        missing = [table for table, files in wanted.items() if not _holds(manifest, table, files)]
+        if not missing and _manifest_path(run_dir).is_file():
+            return manifest
+        files = {table: _joined(manifest, wanted[table], table) for table in missing}
+        for output in [each for table in missing for each in files[table]]:
+            _check_unchanged(run_dir, output["file"], run.get("outputs", {}))
+        _drop_tables(run_dir, manifest, missing)
+        for table in missing:
+            manifest["tables"][table] = _write_table(run_dir, FORMATS[table], files[table])
+            manifest["outputs"] += files[table]
+        manifest["outputs"] = _in_order_of(outputs, manifest["outputs"])
+        write_json_atomically(_manifest_path(run_dir), manifest)
     return manifest
 
 
-def load_table(run_dir: Path, name: str) -> pl.LazyFrame:
+def read_manifest(run_dir: Path) -> TableManifest:
+    """What tables a run has.
+
+    Raises:
+        BdpbenchError: when it was not parsed, or by another version.
+    """
+    manifest = read_json(
+        _manifest_path(run_dir),
+        what="the manifest that `bdpbench parse` writes",
+        schema_version=MANIFEST_VERSION,
+    )
+    return cast("TableManifest", manifest)
+
+
+def holds_outputs(run_dir: Path, outputs: Sequence[Output]) -> bool:
+    """Whether a run was parsed, and these of its outputs are in its tables."""
+    if not _manifest_path(run_dir).is_file():
+        return False
+    manifest = read_manifest(run_dir)
+    return all(
+        _holds(manifest, table, files) for table, files in _by_table(run_dir, outputs).items()
+    )
+
+
+def load_table(run_dir: Path, name: str, outputs: Sequence[Output] | None = None) -> pl.LazyFrame:
     """A table of a run, with the columns that ``read_output`` describes.
+
+    Args:
+        run_dir: folder of the run.
+        name: of the table.
+        outputs: of the run in a plan: flows and links that it does not name are left out. None
+            takes all that there are.
 
     Raises:
         BdpbenchError: when the run has no such table, or its schema is not the one that this
@@ -79,7 +111,7 @@ def load_table(run_dir: Path, name: str) -> pl.LazyFrame:
     """
     path = _table_path(run_dir, name)
     form = format_of(name, where=str(path))
-    manifest = _read_manifest(run_dir)
+    manifest = read_manifest(run_dir)
     if name not in manifest["tables"] or not path.is_file():
         raise BdpbenchError(
             f"the run has no table {name!r}; it has {', '.join(manifest['tables']) or 'none'}",
@@ -88,20 +120,29 @@ def load_table(run_dir: Path, name: str) -> pl.LazyFrame:
         )
     _check_schema(path, form)
     _check_whole(path, manifest["tables"][name]["sha256"])
-    return pl.scan_parquet(path, glob=False)
+    frame = pl.scan_parquet(path, glob=False)
+    others = _keys(manifest["outputs"], form) - _keys(outputs or manifest["outputs"], form)
+    return frame.filter(~pl.col(form.key).is_in(sorted(others))) if form.key and others else frame
 
 
-def _by_table(
-    run_dir: Path, outputs: Sequence[Mapping[str, Any]]
-) -> dict[str, list[Mapping[str, Any]]]:
+def _keys(outputs: Sequence[Output], form: Format) -> set[Any]:
+    """Flows or links of a table."""
+    return {_key_of(each, form) for each in outputs if each["table"] == form.table and form.key}
+
+
+def _key_of(output: Output, form: Format) -> Any:
+    return output.get("flow") if form.key == "flow" else output.get("link")
+
+
+def _by_table(run_dir: Path, outputs: Sequence[Output]) -> dict[str, list[Output]]:
     """The outputs of each table, ordered by flow or link; each may be claimed once."""
-    by_table: dict[str, dict[Any, Mapping[str, Any]]] = {}
+    by_table: dict[str, dict[Any, Output]] = {}
     for output in outputs:
         where = f"{run_dir}: output {output.get('file', '?')}"
         if not isinstance(output.get("file"), str):
             raise BdpbenchError("the output names no file", where=where)
         form = format_of(str(output.get("table")), where=where)
-        key = output.get(form.key) if form.key else None
+        key = _key_of(output, form) if form.key else None
         files = by_table.setdefault(form.table, {})
         if key in files:
             owner = f"{form.key} {key} of table {form.table}" if form.key else f"table {form.table}"
@@ -113,31 +154,88 @@ def _by_table(
     }
 
 
-def _manifest_if_current(
-    run_dir: Path, run_json_sha256: str, outputs: Sequence[Mapping[str, Any]]
-) -> dict[str, Any] | None:
-    if not _manifest_path(run_dir).is_file():
-        return None
+@contextmanager
+def _only_writer(run_dir: Path) -> Iterator[None]:
+    """Wait until no other process makes tables of the run; its end frees the lock, however."""
+    folder = run_dir / TABLES_FOLDER
+    folder.mkdir(exist_ok=True)
+    handle = os.open(folder, os.O_RDONLY)
     try:
-        manifest = _read_manifest(run_dir)
+        fcntl.flock(handle, fcntl.LOCK_EX)
+        yield
+    finally:
+        os.close(handle)
+
+
+def _kept_manifest(run_dir: Path) -> TableManifest:
+    """The manifest with the tables that are current, of this run.json and in our schemas."""
+    empty: TableManifest = {
+        "schema_version": MANIFEST_VERSION,
+        "run_json_sha256": sha256_of(run_dir / RUN_NAME),
+        "outputs": [],
+        "tables": {},
+    }
+    if not _manifest_path(run_dir).is_file():
+        return empty
+    try:
+        manifest = read_manifest(run_dir)
     except BdpbenchError:  # of another version or cut off: the tables are made anew
-        return None
-    same_input = (manifest.get("run_json_sha256"), manifest.get("outputs")) == (
-        run_json_sha256,
-        outputs,
-    )
-    current = all(
-        table in FORMATS
-        and entry.get("schema") == FORMATS[table].schema_id
+        return empty
+    if manifest.get("run_json_sha256") != empty["run_json_sha256"]:
+        return empty
+    current = {
+        table: facts
+        for table, facts in manifest["tables"].items()
+        if table in FORMATS
+        and facts.get("schema") == FORMATS[table].schema_id
         and _table_path(run_dir, table).is_file()
-        for table, entry in manifest.get("tables", {}).items()
-    )
-    return manifest if same_input and current else None
+    }
+    return {
+        **empty,
+        "outputs": [each for each in manifest["outputs"] if each["table"] in current],
+        "tables": current,
+    }
+
+
+def _holds(manifest: TableManifest, table: str, files: Sequence[Output]) -> bool:
+    return table in manifest["tables"] and all(each in manifest["outputs"] for each in files)
+
+
+def _joined(manifest: TableManifest, files: Sequence[Output], table: str) -> list[Output]:
+    """Files that are asked for, and those that the table holds of other flows or links."""
+    form = FORMATS[table]
+    asked = _keys(files, form)
+    others = [
+        each
+        for each in manifest["outputs"]
+        if each["table"] == table and form.key and _key_of(each, form) not in asked
+    ]
+    if not others:
+        return list(files)
+    by_key = {_key_of(each, form): each for each in (*files, *others)}
+    return [by_key[key] for key in sorted(by_key)]
+
+
+def _drop_tables(run_dir: Path, manifest: TableManifest, tables: Collection[str]) -> None:
+    """Take tables that are to be made anew out of the manifest, and those that are not current."""
+    for table in tables:
+        manifest["tables"].pop(table, None)
+    manifest["outputs"] = [each for each in manifest["outputs"] if each["table"] not in tables]
+    if manifest["tables"]:
+        write_json_atomically(_manifest_path(run_dir), manifest)
+    else:
+        _manifest_path(run_dir).unlink(missing_ok=True)
+
+
+def _in_order_of(outputs: Sequence[Output], held: Sequence[Output]) -> list[Output]:
+    """Outputs that are held, those that a plan names first and in its order."""
+    named = [dict(each) for each in outputs if each in held]
+    return cast("list[Output]", [*named, *(each for each in held if each not in named)])
 
 
 def _check_unchanged(run_dir: Path, file: str, recorded: Mapping[str, Any]) -> None:
     """Refuse an output that is not, byte for byte, what the run wrote."""
-    name = f"{_OUTPUTS_DIR}/{file}"
+    name = f"{OUTPUT_FOLDER}/{file}"
     path = run_dir / name
     hint = f"remove {run_dir} and run again"
     if name not in recorded:
@@ -152,8 +250,10 @@ def _check_unchanged(run_dir: Path, file: str, recorded: Mapping[str, Any]) -> N
         )
 
 
-def _write_table(run_dir: Path, form: Format, files: Sequence[Mapping[str, Any]]) -> dict[str, Any]:
-    frames = [_read_file(run_dir / _OUTPUTS_DIR / output["file"], form, output) for output in files]
+def _write_table(run_dir: Path, form: Format, files: Sequence[Output]) -> TableFacts:
+    frames = [
+        _read_file(run_dir / OUTPUT_FOLDER / output["file"], form, output) for output in files
+    ]
     path = _table_path(run_dir, form.table)
     temporary = path.with_name(f".{path.name}.{os.getpid()}")
     try:
@@ -168,7 +268,7 @@ def _write_table(run_dir: Path, form: Format, files: Sequence[Mapping[str, Any]]
     return {"rows": rows, "sha256": sha256_of(path), "schema": form.schema_id}
 
 
-def _read_file(path: Path, form: Format, output: Mapping[str, Any]) -> pl.LazyFrame:
+def _read_file(path: Path, form: Format, output: Output) -> pl.LazyFrame:
     if form.reduced:
         return pl.scan_parquet(path, glob=False)
     return read_output(path, form.table, flow=output.get("flow"), link=output.get("link"))
@@ -199,17 +299,9 @@ def _check_whole(path: Path, sha256: str) -> None:
         )
 
 
-def _read_manifest(run_dir: Path) -> dict[str, Any]:
-    return read_json(
-        _manifest_path(run_dir),
-        what="the manifest that `bdpbench parse` writes",
-        schema_version=MANIFEST_VERSION,
-    )
-
-
 def _manifest_path(run_dir: Path) -> Path:
-    return run_dir / _TABLES_DIR / "manifest.json"
+    return run_dir / TABLES_FOLDER / MANIFEST_NAME
 
 
 def _table_path(run_dir: Path, table: str) -> Path:
-    return run_dir / _TABLES_DIR / f"{table}.parquet"
+    return run_dir / TABLES_FOLDER / f"{table}.parquet"

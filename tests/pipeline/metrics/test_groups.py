@@ -9,9 +9,9 @@ import pytest
 
 from bdpbench.errors import BdpbenchError
 from bdpbench.metrics import DEFINITIONS, METRICS_SCHEMA, measure_groups
-from bdpbench.metrics.registry import REACHED_METRIC
 
 SWEEP = [40, 200, 500]
+REACHED_METRIC = "time_to_90pct_utilization_kept"
 
 
 def _run(run_id: str, scenario: str, **parameters: Any) -> dict[str, Any]:

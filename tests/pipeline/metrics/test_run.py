@@ -199,7 +199,8 @@ def test_tables_without_metrics_are_left_alone(measure: Measure) -> None:
 @pytest.mark.parametrize(
     ("changes", "said"),
     [
-        ({"bdp_pkts": None}, "run r: parameter bdp_pkts is None: its metrics need a number"),
+        ({"bdp_pkts": "large"}, "run r: parameter bdp_pkts is 'large': its metrics need a number"),
+        ({"rtt_1_ms": -1}, "parameter rtt_1_ms is -1: expected more than 0"),
         ({"rtt_ms": "fast"}, "parameter rtt_ms is 'fast'"),
         ({"duration_s": 0}, "parameter duration_s is 0: expected more than 0"),
         ({"duration_s": 12}, "table cwnd of flow 0 ends at 10 s, the run lasts 12 s"),
@@ -244,3 +245,30 @@ def test_a_point_of_a_response_function(build: Any, measure: Measure) -> None:
     assert 30 <= (values["mean_cwnd", "flow:0"] or 0) <= 50
     silent = {**tables, "throughput": build.table({0: build.bins([0.0] * 10)})}
     assert measure(silent, packet_bytes=1000)["loss_event_rate", "flow:0"] is None
+
+
+def test_a_metric_without_its_parameter_or_table_is_absent(
+    saw_tooth: dict[str, pl.LazyFrame], measure: Measure
+) -> None:
+    without = measure(saw_tooth, bdp_pkts=None)
+    assert ("time_to_90pct_cwnd", "flow:0") not in without
+    assert without["first_cut_ratio", "flow:0"] == 0.5  # needs no BDP
+    assert measure(saw_tooth, rtt_ms=None).keys() == {
+        ("time_to_90pct_cwnd", "flow:0"),  # needs no RTT, which says what one cut is
+        ("max_cwnd", "flow:0"),
+        ("cwnd_variation", "flow:0"),
+    }
+    assert {metric for metric, _ in measure({})} == set()
+
+
+def test_rows_stand_by_series_then_flow_then_metric(build: Any, measure: Measure) -> None:
+    cwnd = build.cwnd(SAW_TOOTH)
+    bins = build.bins([10] * 10)
+    flows = dict.fromkeys([10, 2], cwnd)
+    tables = {"throughput": build.table({0: bins}), "cwnd": build.table(flows)}
+    keys = list(measure(tables))
+    of_cwnd = [each for each in keys if each[1] in ("flow:2", "flow:10")]
+    assert of_cwnd == keys[: len(of_cwnd)]
+    assert [subject for _, subject in of_cwnd] == sorted(
+        (subject for _, subject in of_cwnd), key=["flow:2", "flow:10"].index
+    )

@@ -10,23 +10,12 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from bdpbench.metrics.series import (
-    asymmetry,
-    convergence_time,
-    fairness_region,
-    find_cuts,
-    first_time_at_least,
-    growth_per_rtt,
-    in_window,
-    jain_index,
-    plateau_time,
-    recovery_times,
-    settling_time,
-    time_back_to_first_peak,
-    time_reached_and_kept,
-    time_to_max_throughput,
-    variation,
-)
+from bdpbench.metrics.cuts import growths_per_rtt, recovery_times
+from bdpbench.metrics.cwnd import settling_time
+from bdpbench.metrics.fairness import asymmetry, convergence_time, fairness_region, jain_index
+from bdpbench.metrics.series import find_cuts, first_time_at_least, in_window, variation
+from bdpbench.metrics.throughput import time_to_largest
+from bdpbench.metrics.utilization import time_reached_and_kept
 
 RTT_S = 0.1
 rates = st.floats(0, 1e4, allow_nan=False)
@@ -84,7 +73,6 @@ def test_a_flow_without_losses_or_samples_has_no_cuts(build: Any) -> None:
         cuts = find_cuts(cwnd, RTT_S)
         assert cuts.is_empty()
         assert recovery_times(cuts).is_empty()
-        assert time_back_to_first_peak(cwnd, cuts) is None
 
 
 def test_recovery_lasts_from_a_cut_to_the_next_peak(build: Any) -> None:
@@ -93,12 +81,19 @@ def test_recovery_lasts_from_a_cut_to_the_next_peak(build: Any) -> None:
     assert recovery_times(find_cuts(cwnd, RTT_S)).to_list() == [3.0, 2.0]
 
 
-def test_back_at_the_first_peak_means_within_five_per_cent(build: Any) -> None:
+def of_flow(metric: str, cwnd: pl.DataFrame, build: Any, measure: Any) -> float | None:
+    """A metric of a run that lasts as long as its only flow's cwnd, with an RTT of 0.1 s."""
+    values = measure({"cwnd": build.table({0: cwnd})}, duration_s=cwnd["time_s"][-1])
+    found: float | None = values[metric, "flow:0"]
+    return found
+
+
+def test_back_at_the_first_peak_means_within_five_per_cent(build: Any, measure: Any) -> None:
     samples = [(1.0, 100.0), (2.0, 50.0), (3.0, 94.9), (4.0, 95.0)]
     cwnd = build.cwnd(samples)
-    assert time_back_to_first_peak(cwnd, find_cuts(cwnd, RTT_S)) == 4.0 - 2.0
+    assert of_flow("time_back_to_first_peak", cwnd, build, measure) == 4.0 - 2.0
     cwnd = build.cwnd(samples[:-1])
-    assert time_back_to_first_peak(cwnd, find_cuts(cwnd, RTT_S)) is None
+    assert of_flow("time_back_to_first_peak", cwnd, build, measure) is None
 
 
 @pytest.mark.parametrize(
@@ -119,15 +114,15 @@ def test_a_level_is_kept_if_the_next_time_below_it_is_short(
     assert time_reached_and_kept(build.bins(mbps), 90, most_below_s) == expected
 
 
-def test_a_plateau_lasts_until_cwnd_is_clear_of_its_peak(build: Any) -> None:
+def test_a_plateau_lasts_until_cwnd_is_clear_of_its_peak(build: Any, measure: Any) -> None:
     # 5 % above a peak of 100 is 105.
     samples = [(0.0, 50.0), (1.0, 100.0), (2.0, 80.0), (5.0, 104.9), (6.0, 105.0), (7.0, 60.0)]
     cwnd = build.cwnd(samples)
-    assert plateau_time(cwnd, find_cuts(cwnd, RTT_S)) == 6.0 - 2.0
+    assert of_flow("plateau_time", cwnd, build, measure) == 6.0 - 2.0
     cwnd = build.cwnd(samples[:-2])
-    assert plateau_time(cwnd, find_cuts(cwnd, RTT_S)) is None
+    assert of_flow("plateau_time", cwnd, build, measure) is None
     cwnd = build.cwnd(samples[:2])
-    assert plateau_time(cwnd, find_cuts(cwnd, RTT_S)) is None  # no cut
+    assert of_flow("plateau_time", cwnd, build, measure) is None  # no cut
 
 
 def test_a_flow_settles_when_it_comes_within_one_per_cent_of_what_it_holds(build: Any) -> None:
@@ -141,14 +136,14 @@ def test_a_flow_settles_when_it_comes_within_one_per_cent_of_what_it_holds(build
 def test_growth_is_per_round_trip_and_compound(build: Any) -> None:
     # 100 → 121 in 2 s, two RTTs of 1 s: 10 % each; then 121 → 100 is a cut.
     cwnd = build.cwnd([(0.0, 200), (1.0, 100), (3.0, 121), (4.0, 100), (5.0, 100)])
-    assert growth_per_rtt(find_cuts(cwnd, 1.0), rtt_s=1.0).to_list() == pytest.approx([10.0])
+    assert growths_per_rtt(find_cuts(cwnd, 1.0), rtt_s=1.0).to_list() == pytest.approx([10.0])
 
 
 def test_a_cut_right_after_a_cut_has_no_ascent(build: Any) -> None:
     cwnd = build.cwnd([(0.0, 100), (1.0, 80), (2.0, 60)])
     cuts = find_cuts(cwnd, merge_s=0.5)
     assert cuts.height == 2
-    assert growth_per_rtt(cuts, rtt_s=0.5).is_empty()
+    assert growths_per_rtt(cuts, rtt_s=0.5).is_empty()
 
 
 def test_a_straight_saw_tooth_from_half_to_full_varies_by_a_fifth() -> None:
@@ -193,8 +188,8 @@ def test_regions_are_fifths(of_asymmetry: float, region: int) -> None:
 
 def test_max_throughput_is_reached_within_one_per_cent(build: Any) -> None:
     # 99 % of 200 is 198
-    assert time_to_max_throughput(build.bins([197.9, 198, 200])) == 2.0
-    assert time_to_max_throughput(build.bins([0, 0])) is None
+    assert time_to_largest(build.bins([197.9, 198, 200])) == 2.0
+    assert time_to_largest(build.bins([0, 0])) is None
 
 
 @pytest.mark.parametrize(

@@ -11,8 +11,9 @@ from typing import Any
 import polars as pl
 import pytest
 
+from bdpbench.contracts.runs import RUN_VERSION
 from bdpbench.errors import BdpbenchError
-from bdpbench.trace import load_table, write_tables
+from bdpbench.trace import holds_outputs, load_table, write_tables
 
 OUTPUTS = [
     {"file": "cwnd_hstcp1.out", "table": "cwnd", "flow": 1},
@@ -35,7 +36,7 @@ def _finish(run_dir: Path, **changes: Any) -> Path:
         }
         for path in sorted((run_dir / "out").iterdir())
     }
-    record = {"schema_version": 1, "run_id": "r", "outputs": outputs, **changes}
+    record = {"schema_version": RUN_VERSION, "run_id": "r", "outputs": outputs, **changes}
     (run_dir / "run.json").write_text(json.dumps(record))
     return run_dir
 
@@ -105,12 +106,8 @@ def _new_run(run_dir: Path) -> list[dict[str, Any]]:
     return OUTPUTS
 
 
-def _other_outputs(run_dir: Path) -> list[dict[str, Any]]:
-    return OUTPUTS[:2]
-
-
 def _lost_table(run_dir: Path) -> list[dict[str, Any]]:
-    (run_dir / "tables" / "queue.parquet").unlink()
+    (run_dir / "tables" / "cwnd.parquet").unlink()
     return OUTPUTS
 
 
@@ -125,9 +122,7 @@ def _other_schema(run_dir: Path) -> list[dict[str, Any]]:
     return OUTPUTS
 
 
-@pytest.mark.parametrize(
-    "change", [_new_run, _other_outputs, _lost_table, _broken_manifest, _other_schema]
-)
+@pytest.mark.parametrize("change", [_new_run, _lost_table, _broken_manifest, _other_schema])
 def test_tables_that_are_not_current_are_made_anew(run_dir: Path, change: Any) -> None:
     write_tables(run_dir, OUTPUTS)
     cwnd = run_dir / "tables" / "cwnd.parquet"
@@ -137,6 +132,53 @@ def test_tables_that_are_not_current_are_made_anew(run_dir: Path, change: Any) -
     assert cwnd.stat().st_ino != before
     assert manifest["outputs"] == outputs
     assert manifest["tables"]["cwnd"]["schema"] == "cwnd/1"
+
+
+def test_a_lost_table_is_made_and_the_others_stay(run_dir: Path) -> None:
+    first = write_tables(run_dir, OUTPUTS)
+    queue = run_dir / "tables" / "queue.parquet"
+    before = queue.stat().st_ino
+    (run_dir / "tables" / "cwnd.parquet").unlink()
+    assert write_tables(run_dir, OUTPUTS) == first
+    assert queue.stat().st_ino == before
+
+
+def test_studies_that_read_different_outputs_of_a_run_are_both_served(run_dir: Path) -> None:
+    flow_1, flow_0, queue = OUTPUTS
+    write_tables(run_dir, [flow_0])
+    both = write_tables(run_dir, [flow_1, queue])
+    assert set(both["tables"]) == {"cwnd", "queue"}
+    assert both["tables"]["cwnd"]["rows"] == 3
+    # Each has what it asked for, and no more; neither makes the other's tables anew.
+    assert load_table(run_dir, "cwnd", [flow_0]).collect()["cwnd_pkts"].to_list() == [1, 2]
+    assert load_table(run_dir, "cwnd", [flow_1]).collect()["cwnd_pkts"].to_list() == [5]
+    before = (run_dir / "tables" / "cwnd.parquet").stat().st_ino
+    for outputs in ([flow_0], [flow_1, queue], OUTPUTS):
+        assert write_tables(run_dir, outputs)["tables"] == both["tables"]
+        assert holds_outputs(run_dir, outputs)
+    assert (run_dir / "tables" / "cwnd.parquet").stat().st_ino == before
+
+
+def test_a_table_of_another_file_is_made_anew(run_dir: Path) -> None:
+    # What one study takes for flow 0, another takes for it from another file.
+    other = {**OUTPUTS[1], "file": "cwnd_hstcp1.out"}
+    write_tables(run_dir, [OUTPUTS[1]])
+    assert not holds_outputs(run_dir, [other])
+    write_tables(run_dir, [other])
+    assert load_table(run_dir, "cwnd").collect()["cwnd_pkts"].to_list() == [5]
+    assert not holds_outputs(run_dir, [OUTPUTS[1]])
+
+
+def test_a_table_that_cannot_be_extended_is_not_there(run_dir: Path) -> None:
+    write_tables(run_dir, OUTPUTS[1:])
+    (run_dir / "out" / "cwnd_hstcp1.out").write_text("0.00 5 \n0.0")
+    with pytest.raises(BdpbenchError, match="has changed since the run"):
+        write_tables(run_dir, OUTPUTS)
+    assert holds_outputs(run_dir, OUTPUTS[1:])  # nothing was begun
+    _finish(run_dir)
+    with pytest.raises(BdpbenchError, match="the last line was cut off"):
+        write_tables(run_dir, OUTPUTS)
+    assert not holds_outputs(run_dir, [OUTPUTS[1]])
 
 
 def test_a_damaged_output_leaves_no_manifest_and_no_scratch_file(run_dir: Path) -> None:

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import types
 from collections.abc import Callable, Mapping
-from dataclasses import asdict
 from pathlib import Path
 from typing import Any
 
@@ -14,6 +13,7 @@ from bdpbench import __version__
 from bdpbench.app.analyze.analysis import Analysis, account_of
 from bdpbench.app.run.stages import write_atomically
 from bdpbench.contracts.files import write_json_atomically
+from bdpbench.contracts.tables import Definition
 from bdpbench.errors import BdpbenchError
 from bdpbench.metrics.packets import PACKET_DEFINITIONS
 from bdpbench.metrics.queues import cumulative_shares
@@ -98,9 +98,9 @@ def _rows(frame: pl.DataFrame) -> list[dict[str, Any]]:
     return frame.with_columns(finite).to_dicts()
 
 
-def _definitions(metrics: pl.DataFrame) -> list[dict[str, str]]:
+def _definitions(metrics: pl.DataFrame) -> list[Definition]:
     used = set(metrics["metric"])
-    return [asdict(each) for metric, each in PACKET_DEFINITIONS.items() if metric in used]
+    return [each.as_document() for metric, each in PACKET_DEFINITIONS.items() if metric in used]
 
 
 def _write_page(analysis: Analysis, path: Path) -> None:

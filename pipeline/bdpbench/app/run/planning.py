@@ -19,6 +19,9 @@ from bdpbench.studies.plan import make_plan, write_specs
 from bdpbench.studies.runs import Selection, expand_tier, tiers_of
 from bdpbench.studies.study import Study, known_or_suggest
 
+# Rooms whose code has a say in values, verdicts and pages.
+_EVALUATING_ROOMS = ("contracts", "studies", "trace", "metrics", "score", "pages")
+
 
 @dataclass(frozen=True)
 class Paths:
@@ -118,13 +121,14 @@ def _check_evaluation(study: Study) -> None:
     itself has them.
     """
     # Metrics and pages take a second to import, which `list` does without.
-    from bdpbench.metrics import DEFINITIONS
+    from bdpbench.metrics import definitions_for
     from bdpbench.score import check_expectations
 
-    _check_summaries(study, DEFINITIONS)
+    definitions = definitions_for(study.folder)
+    _check_summaries(study, definitions)
     study_texts(study)
     runs = {tier: expand_tier(study, tier) for tier in tiers_of(study)}
-    check_expectations(study.folder, study, runs, DEFINITIONS)
+    check_expectations(study.folder, study, runs, definitions)
 
 
 def _check_summaries(study: Study, metrics: Collection[str]) -> None:
@@ -140,14 +144,16 @@ def _evaluation_checksum(folder: Path) -> str:
     """SHA-256 over what turns runs into a report: code, templates, and the study's own files.
 
     As a part of the plan it makes the stages after the simulation run again when a metric, a
-    published number or a template has changed; simulations do not depend on it. What lies in
+    published number or a template has changed; simulations do not depend on it. Which values are
+    measured again is told by the digests that are kept with them. What lies in
     ``reports/published/`` is a result, and no part of it.
     """
-    root = repository_root()
+    root, package = repository_root(), Path(__file__).parents[2]
+    rooms = (package / room for room in _EVALUATING_ROOMS)
     published = root / "reports" / "published"
     names = ("*.py", "*.yaml", "*.csv", "*.md", "*.html", "*.css", "*.js")
-    digest = hashlib.sha256()
-    for each in (Path(__file__).parents[2], root / "reports", folder):
+    digest = hashlib.sha256(sha256_of(Path(__file__).with_name("stages.py")).encode())
+    for each in (*rooms, root / "reports", folder):
         for path in sorted(found for name in names for found in each.rglob(name)):
             if published in path.parents:
                 continue

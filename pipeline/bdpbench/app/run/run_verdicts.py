@@ -6,7 +6,7 @@ from functools import cached_property
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from bdpbench.app.run.stages import measure_plan, parse_runs
+from bdpbench.app.run.stages import definitions_of, measure_plan, parse_runs
 from bdpbench.contracts.plan import Plan
 from bdpbench.contracts.scorecard import ScoredNumber
 from bdpbench.errors import BdpbenchError
@@ -18,8 +18,8 @@ if TYPE_CHECKING:
 class RunVerdicts:
     """Measures single runs against the published numbers of a plan's study.
 
-    Its tables are those that the workflow would make a little later, so that no work is done twice
-    but the measuring.
+    Its tables and values are those that the workflow would make a little later, so that no work is
+    done twice.
     """
 
     def __init__(self, plan: Plan, runs_dir: Path) -> None:
@@ -28,10 +28,11 @@ class RunVerdicts:
 
     @cached_property
     def _published(self) -> list[PublishedNumber]:
-        from bdpbench.metrics import DEFINITIONS
         from bdpbench.score import load_published
 
-        return load_published(Path(self._plan["folder"]) / "published.csv", set(DEFINITIONS))
+        return load_published(
+            Path(self._plan["folder"]) / "published.csv", definitions_of(self._plan)
+        )
 
     def of(self, run_id: str) -> list[ScoredNumber]:
         """The scored numbers that need no other run; none where the run cannot be measured.
@@ -43,7 +44,7 @@ class RunVerdicts:
         runs = [run for run in self._plan["runs"] if run["run_id"] == run_id]
         alone: Plan = {**self._plan, "runs": runs}
         try:
-            parse_runs([self._runs_dir / run_id])
+            parse_runs([self._runs_dir / run_id], alone)
             metrics = measure_plan(alone, self._runs_dir)
             numbers = score(alone, metrics, self._published, [])["numbers"]
         except BdpbenchError:

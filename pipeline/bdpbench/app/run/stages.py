@@ -2,29 +2,47 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Collection, Iterable
+import json
+import os
+from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, cast
+from typing import TYPE_CHECKING, cast
 
 from bdpbench.contracts.files import write_json_atomically
-from bdpbench.contracts.plan import Plan, PlannedRun
+from bdpbench.contracts.plan import Output, Plan, PlannedRun, Scalar
 from bdpbench.contracts.runs import read_run, read_spec
 from bdpbench.contracts.scorecard import SCORECARD_NAME, Scorecard
-from bdpbench.contracts.tables import METRICS_NAME
+from bdpbench.contracts.tables import METRICS_NAME, TableManifest
 from bdpbench.errors import BdpbenchError
 
 if TYPE_CHECKING:
     import polars as pl
 
     from bdpbench.contracts.runs import RunRecord
-    from bdpbench.contracts.tables import Definition
+    from bdpbench.metrics import Definition
     from bdpbench.pages import ReportInputs, StudyTexts
     from bdpbench.pages.inputs import LoadTable
     from bdpbench.studies.study import Study
 
+VALUES_FOLDER = "values"
+"""Folder of a run with the values that were measured, a file a place in a study."""
 
-def parse_runs(run_dirs: Iterable[Path]) -> dict[str, Any]:
+
+def definitions_of(plan: Plan) -> Mapping[str, Definition]:
+    """Metric → its definition: the common ones, and those of the plan's study."""
+    from bdpbench.metrics import definitions_for
+
+    return definitions_for(Path(plan["folder"]))
+
+
+def parse_runs(run_dirs: Iterable[Path], plan: Plan | None = None) -> dict[str, TableManifest]:
     """Turn the output files of finished runs into tables; tables that are current stay.
+
+    A packet trace on disk becomes a table only where a metric of the plan's study needs it.
+
+    Args:
+        run_dirs: folders of runs.
+        plan: what its runs write; without it, what ``spec.json`` says.
 
     Returns:
         Run id → manifest of its tables.
@@ -34,49 +52,154 @@ def parse_runs(run_dirs: Iterable[Path]) -> dict[str, Any]:
     """
     from bdpbench.trace import write_tables
 
+    wanted = _wanted_tables(definitions_of(plan)) if plan else frozenset()
     manifests = {}
     for run_dir in run_dirs:
         spec = read_spec(run_dir)
         if read_run(run_dir) is None:
             raise BdpbenchError("is not a finished run: it has no run.json", where=str(run_dir))
-        manifests[spec["run_id"]] = write_tables(run_dir, spec["outputs"])
+        places = [run for run in plan["runs"] if run["run_id"] == spec["run_id"]] if plan else []
+        for outputs in [run["outputs"] for run in places] or [spec["outputs"]]:
+            parsed = parsed_outputs(outputs, wanted)
+            manifests[spec["run_id"]] = write_tables(run_dir, parsed)
     return manifests
+
+
+def _wanted_tables(definitions: Mapping[str, Definition]) -> frozenset[str]:
+    from bdpbench.metrics import Metric
+
+    metrics = [each for each in definitions.values() if isinstance(each, Metric)]
+    return frozenset(table for each in metrics for table in each.tables)
+
+
+def parsed_outputs(outputs: Sequence[Output], wanted: Collection[str]) -> list[Output]:
+    """The outputs that become tables: large traces only where their table is wanted."""
+    from bdpbench.trace import FORMATS
+
+    large = {table for table, form in FORMATS.items() if form.streamed}
+    return [each for each in outputs if each["table"] not in large or each["table"] in wanted]
 
 
 def finished_runs(plan: Plan, runs_dir: Path) -> list[PlannedRun]:
     """The runs of a plan that have been simulated and parsed."""
+    from bdpbench.trace import holds_outputs
+
+    wanted = _wanted_tables(definitions_of(plan))
     return [
         run
         for run in plan["runs"]
-        if (runs_dir / run["run_id"] / "tables" / "manifest.json").is_file()
+        if holds_outputs(runs_dir / run["run_id"], parsed_outputs(run["outputs"], wanted))
     ]
 
 
+def measure_runs(plan: Plan, runs_dir: Path, run_ids: Collection[str]) -> None:
+    """Measure parsed runs wherever they stand in a plan, and keep the values beside them."""
+    definitions = definitions_of(plan)
+    for run in plan["runs"]:
+        if run["run_id"] in run_ids:
+            _values_of(plan["study"], run, runs_dir / run["run_id"], definitions)
+
+
 def measure_plan(plan: Plan, runs_dir: Path) -> pl.DataFrame:
-    """Metrics of all finished runs of a plan, and those that take several runs together."""
+    """Metrics of all finished runs of a plan, and those that take several runs together.
+
+    Values that are kept of a run and depend on nothing that has changed are taken as they are.
+    """
     import polars as pl
 
-    from bdpbench.metrics import METRICS_SCHEMA, measure_groups, measure_run
-    from bdpbench.trace import load_table
+    from bdpbench.metrics import METRICS_SCHEMA, as_metrics, measure_groups
 
+    definitions = definitions_of(plan)
     frames = [pl.DataFrame(schema=METRICS_SCHEMA)]
-    finished = finished_runs(plan, runs_dir)
-    for run in finished:
-        run_dir = runs_dir / run["run_id"]
-        names = sorted({output["table"] for output in run["outputs"]})
-        tables = {name: load_table(run_dir, name) for name in names}
-        frames.append(
-            measure_run(run["parameters"], tables, run_id=run["run_id"], scenario=run["scenario"])
-        )
+    for run in finished_runs(plan, runs_dir):
+        run_id, scenario = run["run_id"], run["scenario"]
+        values = _values_of(plan["study"], run, runs_dir / run_id, definitions)
+        frames.append(as_metrics(values, definitions, run_id=run_id, scenario=scenario))
     metrics = pl.concat(frames)
-    return pl.concat([metrics, measure_groups(metrics, plan["runs"], _sweeps(plan["folder"]))])
+    groups = measure_groups(metrics, plan["runs"], _sweeps(plan["folder"]), definitions)
+    return pl.concat([metrics, groups])
 
 
-def _sweeps(folder: str) -> dict[str, dict[str, list[Any]]]:
+def _values_of(
+    study: str, run: PlannedRun, run_dir: Path, definitions: Mapping[str, Definition]
+) -> pl.DataFrame:
+    """Values of the metrics of one run; what is not known is measured, and kept."""
+    from bdpbench.metrics import measure_values
+
+    # A run that studies share may have other parameters, labels and metrics in each.
+    path = run_dir / VALUES_FOLDER / f"{study}.{run['scenario']}.parquet"
+    kept = _read_values(path)
+    tables = _Tables(run_dir, parsed_outputs(run["outputs"], _wanted_tables(definitions)))
+    values = measure_values(
+        run["parameters"],
+        tables,
+        tables.checksums(),
+        definitions,
+        kept=kept,
+        where=f"run {run['run_id']}",
+    )
+    if kept is None or not values.equals(kept):
+        write_atomically(path, values.write_parquet)
+    return values
+
+
+def _read_values(path: Path) -> pl.DataFrame | None:
+    """Values that were kept; None where there are none that can be read."""
+    import polars as pl
+
+    from bdpbench.metrics import VALUES_SCHEMA
+
+    try:
+        kept = pl.read_parquet(path)
+    except (OSError, pl.exceptions.PolarsError):  # missing or damaged: measured again
+        return None
+    return kept if kept.schema == VALUES_SCHEMA else None
+
+
+class _Tables(Mapping[str, "pl.LazyFrame"]):
+    """The tables of a run in a plan, each opened when it is asked for."""
+
+    def __init__(self, run_dir: Path, outputs: Sequence[Output]) -> None:
+        self._run_dir, self._outputs = run_dir, outputs
+        self._names = sorted({each["table"] for each in outputs})
+
+    def __getitem__(self, name: str) -> pl.LazyFrame:
+        from bdpbench.trace import load_table
+
+        if name not in self._names:
+            raise KeyError(name)
+        return load_table(self._run_dir, name, self._outputs)
+
+    def __contains__(self, name: object) -> bool:
+        return name in self._names  # without opening it
+
+    def __iter__(self) -> Iterator[str]:
+        return iter(self._names)
+
+    def __len__(self) -> int:
+        return len(self._names)
+
+    def checksums(self) -> dict[str, str]:
+        """Table → what changes with its rows: the file's checksum, and the flows that are read."""
+        from bdpbench.trace import read_manifest
+
+        facts = read_manifest(self._run_dir)["tables"]
+        return {
+            name: facts[name]["sha256"] + json.dumps(sorted(self._subjects(name), key=str))
+            for name in self._names
+        }
+
+    def _subjects(self, name: str) -> list[int | str | None]:
+        return [
+            each.get("flow", each.get("link")) for each in self._outputs if each["table"] == name
+        ]
+
+
+def _sweeps(folder: str) -> dict[str, dict[str, list[Scalar]]]:
     """Scenario → numeric parameter → every value that the study gives it, in any tier."""
     from bdpbench.studies.load import load_study
 
-    sweeps: dict[str, dict[str, list[Any]]] = {}
+    sweeps: dict[str, dict[str, list[Scalar]]] = {}
     for key, scenario in load_study(folder).scenarios.items():
         swept = {name: list(values) for name, values in scenario.sweep.items()}
         for case in scenario.cases:
@@ -104,17 +227,19 @@ def write_metrics_csv(metrics: pl.DataFrame, path: Path) -> None:
 def write_atomically(path: Path, write: Callable[[Path], object]) -> None:
     """Let ``write`` make a file under a temporary name, and rename it to ``path``."""
     path.parent.mkdir(parents=True, exist_ok=True)
-    scratch = path.with_name(f".{path.name}.tmp")
-    write(scratch)
-    scratch.replace(path)
+    scratch = path.with_name(f".{path.name}.{os.getpid()}")
+    try:
+        write(scratch)
+        scratch.replace(path)
+    finally:
+        scratch.unlink(missing_ok=True)
 
 
 def score_plan(plan: Plan, metrics: pl.DataFrame) -> Scorecard:
     """Scorecard of a plan: the metrics beside the published numbers and claims of its study."""
-    from bdpbench.metrics import DEFINITIONS
     from bdpbench.score import load_expectations, score
 
-    expected = load_expectations(Path(plan["folder"]), DEFINITIONS)
+    expected = load_expectations(Path(plan["folder"]), definitions_of(plan))
     return score(plan, metrics, expected.numbers, expected.claims)
 
 
@@ -138,7 +263,6 @@ def report_inputs(
     plan: Plan, metrics: pl.DataFrame, scorecard: Scorecard, runs_dir: Path
 ) -> ReportInputs:
     """What the report and the exports show of a plan."""
-    from bdpbench.metrics import definitions_as_dicts
     from bdpbench.metrics.repetitions import over_repetitions
     from bdpbench.pages import ReportInputs
     from bdpbench.studies.load import load_study
@@ -149,7 +273,7 @@ def report_inputs(
         plan=plan,
         metrics=metrics,
         scorecard=scorecard,
-        definitions=cast("list[Definition]", definitions_as_dicts()),
+        definitions=[each.as_document() for each in definitions_of(plan).values()],
         load_table=_loader(plan, runs_dir, finished),
         run_info=cast(
             "dict[str, RunRecord]",
@@ -166,13 +290,14 @@ def _loader(plan: Plan, runs_dir: Path, finished: Collection[str]) -> LoadTable:
     from bdpbench.trace import load_table
 
     derived = {"queue_share": queue_shares, "drops": drops_per_sample}
-    tables = {run["run_id"]: {output["table"] for output in run["outputs"]} for run in plan["runs"]}
+    wanted = _wanted_tables(definitions_of(plan))
+    outputs = {run["run_id"]: parsed_outputs(run["outputs"], wanted) for run in plan["runs"]}
 
     def load(run_id: str, table: str) -> pl.LazyFrame | None:
         source = "queue" if table in derived else table
-        if run_id not in finished or source not in tables[run_id]:
+        if run_id not in finished or all(each["table"] != source for each in outputs[run_id]):
             return None
-        frame = load_table(runs_dir / run_id, source)
+        frame = load_table(runs_dir / run_id, source, outputs[run_id])
         return derived[table](frame.collect()).lazy() if table in derived else frame
 
     return load
@@ -184,11 +309,11 @@ def study_texts(study: Study) -> StudyTexts:
     Raises:
         BdpbenchError: naming file, line and key of what is wrong in its files.
     """
-    from bdpbench.metrics import DEFINITIONS
+    from bdpbench.metrics import definitions_for
     from bdpbench.pages import StudyTexts, load_matrices, load_page
 
     folder = study.folder
-    metrics = {definition.metric for definition in DEFINITIONS.values()}
+    metrics = set(definitions_for(folder))
     notes = folder / "NOTES.md"
     return StudyTexts(
         title=study.title,

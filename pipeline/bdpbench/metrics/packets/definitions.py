@@ -6,7 +6,8 @@ import types
 from collections.abc import Mapping
 from typing import Literal
 
-from bdpbench.metrics.registry import FAIR_ASYMMETRY, PEAK_SHARE, Definition
+from bdpbench.metrics.definition import Definition
+from bdpbench.metrics.thresholds import FAIR_ASYMMETRY, PEAK_SHARE
 
 _SENT = (
     "A packet is sent with its + line at the link that begins at its source (wireless: s at AGT)"
@@ -26,7 +27,7 @@ _BINS = "bins of the series, each stamped with its end"
 def _define(
     metric: str, subject: Literal["flow", "link", "run"], unit: str, text: str, source: str
 ) -> Definition:
-    return Definition(f"{metric}/1", metric, subject, "run", unit, text, source)
+    return Definition(metric, subject, "run", unit, text, source, title="", version=1)
 
 
 _ALL = (
@@ -164,7 +165,7 @@ _ALL = (
         "s",
         "Time from the flow's first packet sent to the end of the first bin in which its "
         f"throughput is at or above {PEAK_SHARE:.0%} of the capacity of {_TIGHT}; {_BINS}.",
-        "sharma2006, Table 1, of throughput",
+        "Sharma (2006), Table 1, of throughput",
     ),
     _define(
         "throughput_recovery_time",

@@ -7,22 +7,23 @@ from dataclasses import dataclass
 
 import polars as pl
 
-from bdpbench.metrics.fairness import normalised_jain_index, throughput_ratio
+from bdpbench.metrics.fairness import (
+    asymmetry,
+    convergence_time,
+    jain_index,
+    normalised_jain_index,
+    throughput_ratio,
+)
 from bdpbench.metrics.packets.definitions import PACKET_DEFINITIONS
 from bdpbench.metrics.packets.measure import PacketSums
 from bdpbench.metrics.packets.rates import FLOW_MEASURES, LINK_MEASURES, Measure, throughput
 from bdpbench.metrics.packets.routes import with_shares
-from bdpbench.metrics.registry import (
+from bdpbench.metrics.series import first_time_at_least
+from bdpbench.metrics.thresholds import (
     CONVERGENCE_WINDOW_S,
     CUT_SHARE,
     FAIR_ASYMMETRY,
     PEAK_SHARE,
-)
-from bdpbench.metrics.series import (
-    asymmetry,
-    convergence_time,
-    first_time_at_least,
-    jain_index,
 )
 
 ROWS_SCHEMA = {

@@ -1,0 +1,141 @@
+"""All metrics: those of bdpbench, and those that a study brings in its ``metrics.py``."""
+
+from __future__ import annotations
+
+import hashlib
+import importlib.util
+import sys
+import traceback
+import types
+from collections.abc import Iterable, Mapping, Sequence
+from functools import cache
+from pathlib import Path
+
+from bdpbench.errors import BdpbenchError
+from bdpbench.metrics import (
+    cuts,
+    cwnd,
+    pairs,
+    queueing,
+    response,
+    sharing,
+    slow_start,
+    sweeps,
+    throughput,
+    traced,
+    utilization,
+)
+from bdpbench.metrics.definition import Definition, GroupMetric, Metric
+
+STUDY_METRICS_NAME = "metrics.py"
+
+_MODULES = (
+    cwnd,
+    cuts,
+    utilization,
+    queueing,
+    slow_start,
+    throughput,
+    sharing,
+    response,
+    traced,
+    sweeps,
+    pairs,
+)
+
+
+def metrics_in(module: types.ModuleType) -> list[Definition]:
+    """The metrics that a module defines, in their order."""
+    return [
+        each
+        for each in vars(module).values()
+        if isinstance(each, (Metric, GroupMetric)) and each.compute.__module__ == module.__name__
+    ]
+
+
+def _catalogue(definitions: Iterable[Definition], where: str = "") -> Mapping[str, Definition]:
+    """Metric → definition.
+
+    Raises:
+        BdpbenchError: for a name that two metrics have, and for a metric of several runs that is
+            made of one that does not exist.
+    """
+    found: dict[str, Definition] = {}
+    for each in definitions:
+        if each.metric in found:
+            raise BdpbenchError(f"metric {each.metric} is defined twice", where=where)
+        found[each.metric] = each
+    for each in found.values():
+        for name in each.metrics if isinstance(each, GroupMetric) else ():
+            if not isinstance(found.get(name), Metric):
+                raise BdpbenchError(
+                    f"metric {each.metric} is made of {name!r}, which is no metric of a run",
+                    where=where,
+                )
+    return types.MappingProxyType(found)
+
+
+DEFINITIONS: Mapping[str, Definition] = _catalogue(
+    each for module in _MODULES for each in metrics_in(module)
+)
+"""Metric → its definition: those that every study has, in the order of metrics.parquet."""
+
+
+def definitions_for(folder: Path) -> Mapping[str, Definition]:
+    """The common metrics, and behind them those of the study in ``folder``.
+
+    Raises:
+        BdpbenchError: when its ``metrics.py`` cannot be loaded, or takes a name that is taken.
+    """
+    path = folder.resolve() / STUDY_METRICS_NAME
+    if not path.is_file():
+        return DEFINITIONS
+    return _with_study(path, hashlib.sha256(path.read_bytes()).hexdigest())
+
+
+@cache
+def _with_study(path: Path, sha256: str) -> Mapping[str, Definition]:
+    own = metrics_in(_load(path, sha256))
+    return _catalogue([*DEFINITIONS.values(), *own], str(path))
+
+
+def _load(path: Path, sha256: str) -> types.ModuleType:
+    """The module at a path; its name tells its content, so that an edited one is another."""
+    place = hashlib.sha256(f"{path}\0{sha256}".encode()).hexdigest()
+    name = f"_bdpbench_study_{place[:16]}"
+    spec = importlib.util.spec_from_file_location(name, path)
+    if spec is None or spec.loader is None:
+        raise BdpbenchError("is no module of Python", where=str(path))
+    module = importlib.util.module_from_spec(spec)
+    sys.modules[name] = module
+    try:
+        # The checkout, or a folder of a user, gets no __pycache__.
+        exec(compile(path.read_bytes(), str(path), "exec"), module.__dict__)  # noqa: S102
+    except BdpbenchError:
+        del sys.modules[name]
+        raise
+    except Exception as error:
+        del sys.modules[name]
+        line = _line_of(error, path)
+        raise BdpbenchError(
+            f"the study's metrics cannot be loaded: {type(error).__name__}: {error}",
+            where=f"{path}:{line}",
+        ) from error
+    return module
+
+
+def _line_of(error: Exception, path: Path) -> int:
+    if isinstance(error, SyntaxError):
+        return error.lineno or 1
+    frames = traceback.extract_tb(error.__traceback__)
+    return next((each.lineno or 1 for each in reversed(frames) if each.filename == str(path)), 1)
+
+
+def metrics_of(definitions: Mapping[str, Definition]) -> Sequence[Metric]:
+    """Those of them that one run suffices for."""
+    return [each for each in definitions.values() if isinstance(each, Metric)]
+
+
+def group_metrics_of(definitions: Mapping[str, Definition]) -> Sequence[GroupMetric]:
+    """Those of them that take several runs."""
+    return [each for each in definitions.values() if isinstance(each, GroupMetric)]

@@ -1,0 +1,177 @@
+"""Digests of code: equal as long as a function, and what it reaches, mean the same to Python.
+
+Comments, docstrings, blank lines, annotations and the order of definitions do not count. A function
+reaches the functions and constants that it names, in its own module and in those of this package
+that the module imports from, and the members of views that it asks for.
+"""
+
+from __future__ import annotations
+
+import ast
+import hashlib
+import importlib.util
+import sys
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from functools import cache
+from pathlib import Path
+from typing import Any
+
+_PACKAGES = ("bdpbench.metrics", "bdpbench.units")
+# A metric asks the views for members, which only their names tell.
+_VIEWS = ("bdpbench.metrics.views", "bdpbench.metrics.groups")
+# What differs between versions of Python, or says where code stands.
+_NOT_MEANING = {"annotation", "returns", "decorator_list", "type_comment", "type_params", "kind"}
+
+Place = tuple[str, str]
+"""Module, and name in it."""
+
+
+def code_digest(functions: Iterable[Callable[..., object]], facts: Sequence[str] = ()) -> str:
+    """SHA-256 over functions, all of this package that they reach, and further facts.
+
+    Args:
+        functions: of modules that have a file.
+        facts: texts that the meaning depends on as well.
+    """
+    roots = list(functions)
+    # Not the modules: where code stands does not matter.
+    parts = [*facts, *(each.__qualname__ for each in roots)]
+    parts += sorted(f"{name}={text}" for (_, name), text in reached_code(roots).items())
+    return hashlib.sha256("\n".join(parts).encode()).hexdigest()
+
+
+def reached_code(functions: Iterable[Callable[..., object]]) -> dict[Place, str]:
+    """All code of this package that functions reach, themselves included, normalised."""
+    reached: dict[Place, str] = {}
+    waiting = [(each.__module__, each.__qualname__) for each in functions]
+    while waiting:
+        place = waiting.pop()
+        if place not in reached:
+            reached[place], further = _read(place)
+            waiting.extend(further)
+    return reached
+
+
+@cache
+def _read(place: Place) -> tuple[str, tuple[Place, ...]]:
+    """What stands at a place, normalised, and the places that it names."""
+    module, name = place
+    known = _module(module)
+    while name not in known.nodes and name in known.imports:  # exported by a package
+        module, name = known.imports[name]
+        known = _module(module)
+    nodes = known.nodes.get(name, ())
+    text = ";".join(_dump(node) for node in nodes)
+    return text, tuple(dict.fromkeys(each for node in nodes for each in known.places(node)))
+
+
+class _Module:
+    """A parsed module: its definitions by name, and what its imported names stand for."""
+
+    def __init__(self, name: str, tree: ast.Module) -> None:
+        self.name = name
+        self.nodes: dict[str, list[ast.AST]] = {}
+        self.imports: dict[str, Place] = {}
+        for node in tree.body:
+            self._define(node)
+        for each in ast.walk(tree):
+            if isinstance(each, ast.ImportFrom) and each.module:
+                for alias in each.names:
+                    self.imports[alias.asname or alias.name] = (each.module, alias.name)
+
+    def _define(self, node: ast.stmt) -> None:
+        if isinstance(node, ast.ClassDef):
+            for member in node.body:
+                if isinstance(member, ast.FunctionDef):
+                    self.nodes.setdefault(f"{node.name}.{member.name}", []).append(member)
+        for name in _defined_names(node):
+            self.nodes.setdefault(name, []).append(node)
+
+    def places(self, node: ast.AST) -> Iterator[Place]:
+        """Places of this package that a definition names."""
+        for each in _meaning(node):
+            if isinstance(each, ast.Name):
+                yield from self._named(each.id)
+            elif isinstance(each, ast.Attribute):
+                yield from self._attribute(each)
+
+    def _named(self, name: str) -> Iterator[Place]:
+        if name in self.nodes:
+            yield from () if self._is_view(self.name, name) else [(self.name, name)]
+        elif name in self.imports:
+            module, original = self.imports[name]
+            if module.startswith(_PACKAGES) and not self._is_view(module, original):
+                yield module, original
+
+    def _attribute(self, node: ast.Attribute) -> Iterator[Place]:
+        if isinstance(node.value, ast.Name) and node.value.id in self.imports:
+            module = ".".join(self.imports[node.value.id])
+            if module.startswith(_PACKAGES) and importlib.util.find_spec(module) is not None:
+                yield module, node.attr
+                return
+        for view in _VIEWS:
+            names = _module(view).nodes
+            yield from ((view, each) for each in names if each.endswith(f".{node.attr}"))
+
+    @staticmethod
+    def _is_view(module: str, name: str) -> bool:
+        nodes = _module(module).nodes.get(name, ()) if module in _VIEWS else ()
+        return any(isinstance(node, ast.ClassDef) for node in nodes)
+
+
+@cache
+def _module(name: str) -> _Module:
+    module = sys.modules.get(name) or importlib.import_module(name)
+    file = module.__file__
+    if file is None:
+        return _Module(name, ast.Module([], []))
+    return _Module(name, ast.parse(Path(file).read_text(encoding="utf-8")))
+
+
+def _defined_names(node: ast.stmt) -> list[str]:
+    if isinstance(node, (ast.FunctionDef, ast.ClassDef)):
+        return [node.name]
+    targets = node.targets if isinstance(node, ast.Assign) else []
+    if isinstance(node, ast.AnnAssign) and node.value is not None:
+        targets = [node.target]
+    return [
+        each.id for target in targets for each in ast.walk(target) if isinstance(each, ast.Name)
+    ]
+
+
+def _fields(node: ast.AST) -> Iterator[tuple[str, Any]]:
+    """Fields of a node that decide what it means, docstrings left out."""
+    for name, value in ast.iter_fields(node):
+        if name in _NOT_MEANING or value is None or value == []:
+            continue
+        if name == "body" and isinstance(value, list) and _is_text(value[0]):
+            yield name, value[1:]
+        else:
+            yield name, value
+
+
+def _is_text(node: ast.AST) -> bool:
+    return (
+        isinstance(node, ast.Expr)
+        and isinstance(node.value, ast.Constant)
+        and isinstance(node.value.value, str)
+    )
+
+
+def _meaning(node: ast.AST) -> Iterator[ast.AST]:
+    """A node and all below it that decide what it means."""
+    yield node
+    for _, value in _fields(node):
+        for each in value if isinstance(value, list) else [value]:
+            if isinstance(each, ast.AST):
+                yield from _meaning(each)
+
+
+def _dump(node: object) -> str:
+    """A node as text that does not depend on where it stands, nor on the version of Python."""
+    if isinstance(node, ast.AST):
+        inner = ",".join(f"{name}={_dump(value)}" for name, value in _fields(node))
+        return f"{type(node).__name__}({inner})"
+    if isinstance(node, list):
+        return f"[{','.join(_dump(each) for each in node)}]"
+    return repr(node)

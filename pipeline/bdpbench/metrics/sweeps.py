@@ -1,0 +1,129 @@
+"""What runs tell together: sweeps of the buffer and of the RTT, and the effect of a drop."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+
+from bdpbench.metrics.definition import group_metric
+from bdpbench.metrics.groups import Group, Row, rest_of
+from bdpbench.metrics.words import THESIS
+
+_UTILIZATION_LEVEL = 90.0
+_REACHED = "time_to_90pct_utilization_kept"
+# Parameters that follow the swept one, or that say only how long one looked.
+_BESIDE_BUFFER = frozenset({"buffer_pkts", "duration_s"})
+_BESIDE_RTT = frozenset({"rtt_ms", "bottleneck_delay_ms", "buffer_pkts", "bdp_pkts", "duration_s"})
+_BESIDE_DROP = frozenset({"drop_packet", "duration_s"})
+
+Found = Iterator[tuple[Row, float | None]]
+
+
+@group_metric(
+    unit="packets",
+    title="Smallest buffer with more than 90 % utilization",
+    text="Smallest buffer of the sweep with which utilization over the second half of the run is "
+    "above 90 %. Measured where all smaller buffers of the sweep have been simulated too.",
+    source=f"{THESIS}, Table 1, column 5",
+    metrics=("utilization",),
+    version=1,
+)
+def min_buffer_90pct(group: Group) -> Found:
+    for found, points in group.sweeps_of("utilization", "buffer_pkts", _BESIDE_BUFFER):
+        yield from _smallest_buffer(found, points)
+
+
+def _smallest_buffer(rows: Sequence[Row], points: Sequence[float]) -> Found:
+    by_buffer = {row.at("buffer_pkts"): row for row in rows}
+    for buffer_pkts in points:
+        row = by_buffer.get(buffer_pkts)
+        if row is None:  # not simulated: it might suffice
+            return
+        if row.value is not None and row.value > _UTILIZATION_LEVEL:
+            yield row, buffer_pkts
+            return
+    yield rows[-1], None
+
+
+@group_metric(
+    unit="s",
+    title="Largest minus smallest RTT, time to 90 %",
+    text=f"{_REACHED} at the largest RTT of the sweep minus that at the smallest RTT at "
+    "which it has a value.",
+    source=f"{THESIS}, Table 1, column 8, and its footnote",
+    metrics=(_REACHED,),
+    version=1,
+)
+def rtt_border_difference(group: Group) -> Found:
+    for largest, smallest in _borders(group):
+        yield largest, largest.minus(smallest)
+
+
+@group_metric(
+    unit="s",
+    title="Largest minus smallest RTT, time to the largest throughput",
+    text="time_to_max_throughput at the largest RTT of the sweep minus that at the smallest RTT "
+    f"at which {_REACHED} has a value.",
+    source=f"{THESIS}, section 4.5.3.4",
+    metrics=(_REACHED, "time_to_max_throughput"),
+    version=1,
+)
+def rtt_max_throughput_difference(group: Group) -> Found:
+    times = {(row.run_id, row.scenario): row for row in group.rows_of("time_to_max_throughput")}
+    for borders in _borders(group):
+        late, early = (times.get((row.run_id, row.scenario)) for row in borders)
+        if late is not None and early is not None:
+            yield borders[0], late.minus(early)
+
+
+def _borders(group: Group) -> Iterator[tuple[Row, Row]]:
+    """Of each sweep the rows of the largest RTT and of the smallest that reached, if known.
+
+    The smallest is known when all smaller RTTs were measured as well. Where none was reached it
+    is the smallest of all.
+    """
+    for rows, points in group.sweeps_of(_REACHED, "rtt_ms", _BESIDE_RTT):
+        measured = [row.at("rtt_ms") for row in rows]
+        index = next((i for i, row in enumerate(rows) if row.value is not None), 0)
+        known = measured[-1] == points[-1] and measured[: index + 1] == list(points[: index + 1])
+        if known and index < len(rows) - 1:
+            yield rows[-1], rows[index]
+
+
+@group_metric(
+    unit="s",
+    title="Delay of the top of the ascent by one early loss",
+    text="time_to_max_cwnd of the run with an enforced drop minus that of the run that is equal "
+    "but for the drop.",
+    source=f"{THESIS}, sections 4.1.3.2 and 4.2.3.2",
+    metrics=("time_to_max_cwnd",),
+    version=1,
+)
+def drop_delay(group: Group) -> Found:
+    return _delays(group, "time_to_max_cwnd", "time_to_max_cwnd")
+
+
+@group_metric(
+    unit="s",
+    title="Delay of 90 % of the BDP by one early loss",
+    text="time_to_90pct_cwnd_after_drop of the run with an enforced drop minus time_to_90pct_cwnd "
+    "of the run that is equal but for the drop.",
+    source=f"{THESIS}, sections 4.3.3.2 and 4.4.3.2",
+    metrics=("time_to_90pct_cwnd_after_drop", "time_to_90pct_cwnd"),
+    version=1,
+)
+def drop_delay_90pct(group: Group) -> Found:
+    return _delays(group, "time_to_90pct_cwnd_after_drop", "time_to_90pct_cwnd")
+
+
+def _delays(group: Group, after: str, before: str) -> Found:
+    without_drop: dict[str, Row] = {}
+    for row in group.rows_of(before):
+        if row.parameters.get("drop_packet") is None:
+            key = rest_of(row.parameters, _BESIDE_DROP)
+            # Of equal runs the one that was long enough to see it.
+            if key not in without_drop or without_drop[key].value is None:
+                without_drop[key] = row
+    for row in group.rows_of(after):
+        other = without_drop.get(rest_of(row.parameters, _BESIDE_DROP))
+        if row.parameters.get("drop_packet") is not None and other is not None:
+            yield row, row.minus(other)

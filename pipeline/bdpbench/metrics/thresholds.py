@@ -1,0 +1,24 @@
+"""Levels and windows that several metrics share, each with its reason."""
+
+from __future__ import annotations
+
+PEAK_SHARE = 0.9
+"""Share of the nominal BDP or capacity that counts as reaching it (Sharma 2006, section 4.7.1)."""
+
+MAX_SHARE = 0.99
+"""Share of the largest throughput that counts as reaching it: a saw-tooth rarely fills a second."""
+
+CUT_SHARE = 0.95
+"""A loss response leaves at most this share of cwnd: all variants studied remove 10 % or more."""
+
+MOST_BELOW_S = 1.25
+"""Time in s that a link may spend below a level at a time and still count as staying there."""
+
+FAIR_ASYMMETRY = 0.3
+"""Largest |asymmetry| of two flows that counts as fair: the faster has at most 65 %."""
+
+FAIRNESS_REGIONS = 5
+"""Equal parts of the range of |asymmetry|, 0 to 1, from fair to starved."""
+
+CONVERGENCE_WINDOW_S = 10.0
+"""Time in s over which two flows have to share fairly to count as converged."""

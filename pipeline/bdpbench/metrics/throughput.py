@@ -1,0 +1,75 @@
+"""What flows get through: departures from the bottleneck, and data acknowledged."""
+
+from __future__ import annotations
+
+import polars as pl
+
+from bdpbench.metrics.definition import flow_metric
+from bdpbench.metrics.series import first_time_at_least, last_until, mean
+from bdpbench.metrics.thresholds import MAX_SHARE
+from bdpbench.metrics.views import FlowView, second_half
+from bdpbench.metrics.words import BINS, HALF, THESIS, XU
+from bdpbench.units import BITS_PER_BYTE
+
+
+@flow_metric(
+    unit="Mbit/s",
+    title="Goodput seen by the sender",
+    text="Data that the sender has seen acknowledged in order, without headers and "
+    f"retransmissions, over {HALF}.",
+    source=f"{XU}, section 4.2 and Figures 4.3 to 4.5 (throughput); goodput of RFC 5166, 2.1",
+    tables=("acknowledged",),
+    parameters=("packet_bytes",),
+    window=second_half,
+    version=1,
+)
+def acknowledged_rate(flow: FlowView) -> float | None:
+    acks = flow.rows("acknowledged")
+    first, last = (last_until(acks, "ack", end_s) for end_s in second_half(flow))
+    if first is None or last is None:
+        return None
+    bits = BITS_PER_BYTE * flow.positive("packet_bytes") * (last - first)
+    return bits / 1e6 / (flow.run.duration_s / 2)
+
+
+@flow_metric(
+    unit="s",
+    title="Time to the largest throughput",
+    text="End of the first second in which the flow's departures from the bottleneck's queue, "
+    "headers and retransmissions included, are within 1 % of those in its busiest second.",
+    source=f"{THESIS}, section 3.2, second metric, and sections 4.1.3.4 and 4.2.3.4",
+    tables=("throughput",),
+    version=1,
+)
+def time_to_max_throughput(flow: FlowView) -> float | None:
+    return time_to_largest(flow.throughput)
+
+
+@flow_metric(
+    unit="Mbit/s",
+    title="Mean throughput",
+    text="Departures of the flow from the bottleneck's queue, headers and retransmissions "
+    f"included, over {HALF}. {BINS}",
+    source=f"{THESIS}, section 3.2",
+    tables=("throughput",),
+    window=second_half,
+    version=1,
+)
+def mean_throughput(flow: FlowView) -> float | None:
+    return mean(flow.throughput, "mbps", second_half(flow))
+
+
+def time_to_largest(bins: pl.DataFrame) -> float | None:
+    """End in s of the first bin within 1 % of the largest; None for a flow that sent nothing.
+
+    Args:
+        bins: of one flow: time_s (f64, s, end of the bin), mbps (f64, Mbit/s), in order of time.
+
+    >>> bins = pl.DataFrame({"time_s": [1.0, 2.0, 3.0], "mbps": [50.0, 99.5, 100.0]})
+    >>> time_to_largest(bins)
+    2.0
+    """
+    largest_mbps = bins["mbps"].max()
+    if not isinstance(largest_mbps, float) or largest_mbps <= 0:
+        return None
+    return first_time_at_least(bins, "mbps", MAX_SHARE * largest_mbps)

@@ -1,0 +1,361 @@
+"""What metrics are measured on: a run, its flows and its links.
+
+A view gives the tables and parameters of its run to a metric that has declared them, and keeps what
+several metrics need (the cuts of a flow's cwnd), so that it is computed once a run.
+
+Windows are half-open on the left, ``(start_s, end_s]``: see ``series.in_window``.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Mapping
+from contextlib import contextmanager
+from dataclasses import dataclass
+from typing import Any, Generic, TypeVar, overload
+
+import polars as pl
+
+from bdpbench.contracts.plan import Scalar
+from bdpbench.contracts.tables import TABLE_KEYS
+from bdpbench.errors import BdpbenchError
+from bdpbench.metrics.series import find_cuts, grown_again
+from bdpbench.metrics.series import mean as mean_of
+from bdpbench.metrics.thresholds import PEAK_SHARE
+
+PACKET_FLOWS = "packet_flows"
+"""Table of a run with ``trace: stream`` that holds what its flows sent, received and lost."""
+
+Window = tuple[float, float]
+"""Start and end, in s."""
+
+_MAX_MISSING_END_S = 1.0
+
+T = TypeVar("T")
+V = TypeVar("V", bound="View")
+
+
+@dataclass(frozen=True)
+class Needs:
+    """What somebody has declared to read: tables, and parameters beside duration_s."""
+
+    who: str
+    tables: frozenset[str]
+    parameters: frozenset[str]
+
+
+class Shared(Generic[V, T]):
+    """A value of a view that is computed once a run; made by ``shared``."""
+
+    def __init__(self, compute: Callable[[V], T], needs: Needs) -> None:
+        self._compute, self._needs = compute, needs
+        self.__doc__ = compute.__doc__
+
+    @overload
+    def __get__(self, view: None, owner: type[V]) -> Shared[V, T]: ...
+
+    @overload
+    def __get__(self, view: V, owner: type[V]) -> T: ...
+
+    def __get__(self, view: V | None, owner: type[V]) -> Shared[V, T] | T:
+        if view is None:
+            return self
+        name = self._needs.who
+        view.run.check_declared(self._needs)
+        if name not in view.kept:
+            with view.run.reading(self._needs):
+                view.kept[name] = self._compute(view)
+        value: T = view.kept[name]
+        return value
+
+
+def shared(
+    tables: tuple[str, ...], parameters: tuple[str, ...] = ()
+) -> Callable[[Callable[[V], T]], Shared[V, T]]:
+    """Make a method of a view a value that is computed once a run.
+
+    Args:
+        tables: that it reads; a metric that asks for the value has to declare them, too.
+        parameters: the same, of parameters.
+    """
+
+    def decorate(compute: Callable[[V], T]) -> Shared[V, T]:
+        needs = Needs(compute.__name__, frozenset(tables), frozenset(parameters))
+        return Shared(compute, needs)
+
+    return decorate
+
+
+class View:
+    """A run, or a part of one.
+
+    Attributes:
+        run: the whole.
+        subject: as in metrics.parquet: "flow:0", "link:bottleneck", "run".
+        kept: values that were computed once; for ``shared`` alone.
+    """
+
+    run: RunView
+    subject: str
+    kept: dict[str, Any]
+
+    def own_name(self, name: str) -> str:
+        """Under which name the run has a parameter of this view."""
+        return name
+
+    def has(self, name: str) -> bool:
+        """Whether the run has a parameter."""
+        return self.run.parameter(name, self.own_name(name)) is not None
+
+    def number(self, name: str) -> float:
+        """A parameter that is a number, in the unit of its name.
+
+        Raises:
+            BdpbenchError: when it is none.
+        """
+        own = self.own_name(name)
+        value = self.run.parameter(name, own)
+        if isinstance(value, bool) or not isinstance(value, (int, float)):
+            raise BdpbenchError(
+                f"parameter {own} is {value!r}: its metrics need a number", where=self.run.where
+            )
+        return float(value)
+
+    def positive(self, name: str) -> float:
+        """A parameter above 0, in the unit of its name.
+
+        Raises:
+            BdpbenchError: when it is none.
+        """
+        value = self.number(name)
+        if not value > 0:
+            raise BdpbenchError(
+                f"parameter {self.own_name(name)} is {value:g}: expected more than 0",
+                where=self.run.where,
+            )
+        return value
+
+
+class RunView(View):
+    """A run: its parameters and tables.
+
+    Attributes:
+        where: who it is, in errors.
+        given: all of its parameters; metrics ask ``number`` for those that they have declared.
+        duration_s: how long it was simulated, s.
+
+    Args:
+        parameters: name → value; duration_s (s) is needed.
+        tables: name → rows, in the order of time within a flow or link; read when asked for.
+        where: who it is, in errors.
+
+    Raises:
+        BdpbenchError: when duration_s is missing or no number above 0.
+    """
+
+    subject = "run"
+
+    def __init__(
+        self, parameters: Mapping[str, Scalar], tables: Mapping[str, pl.LazyFrame], where: str
+    ) -> None:
+        self.run, self.kept, self.where = self, {}, where
+        self.given, self._tables = parameters, tables
+        self._frames: dict[str, pl.DataFrame] = {}
+        self._series: dict[str, dict[Any, pl.DataFrame]] = {}
+        self._flows: dict[int, FlowView] = {}
+        self._links: dict[str, LinkView] = {}
+        self._needs: Needs | None = None
+        self.duration_s = self.positive("duration_s")
+
+    def parameter(self, name: str, own_name: str) -> Scalar | None:
+        """Value of the parameter that stands for ``name``; None where the run has none."""
+        if name != "duration_s":
+            self.check_declared(Needs(f"parameter {name}", frozenset(), frozenset({name})))
+        return self.given.get(own_name)
+
+    def has_tables(self, names: tuple[str, ...]) -> bool:
+        """Whether the run has all of these tables."""
+        return all(name in self._tables for name in names)
+
+    def table(self, name: str) -> pl.DataFrame:
+        """A table of the run."""
+        self.check_declared(Needs(f"table {name}", frozenset({name}), frozenset()))
+        if name not in self._frames:
+            self._frames[name] = self._tables[name].collect()
+        return self._frames[name]
+
+    def series(self, name: str) -> Mapping[Any, pl.DataFrame]:
+        """Flow or link → its rows of a table, sorted by flow or link."""
+        frame, key = self.table(name), TABLE_KEYS[name]
+        if name not in self._series and key is not None:
+            parts = frame.partition_by(key, as_dict=True, maintain_order=True)
+            self._series[name] = {each: parts[(each,)] for (each,) in sorted(parts)}
+        return self._series[name]
+
+    def flow(self, index: int) -> FlowView:
+        """One of its flows, counted from 0."""
+        return self._flows.setdefault(index, FlowView(self, index))
+
+    def link(self, name: str) -> LinkView:
+        """One of its links."""
+        return self._links.setdefault(name, LinkView(self, name))
+
+    def flows(self, table: str) -> list[FlowView]:
+        """The flows that a table has rows of, by number."""
+        if table == PACKET_FLOWS:
+            data = self.table(table).filter(pl.col("kind") == "data")
+            return [self.flow(int(each.removeprefix("flow:"))) for each in data["subject"]]
+        return [self.flow(index) for index in self.series(table)]
+
+    def links(self, table: str) -> list[LinkView]:
+        """The links that a table has rows of, by name."""
+        return [self.link(name) for name in self.series(table)]
+
+    @shared(tables=("throughput",))
+    def mean_throughputs(self) -> list[float | None]:
+        """Mean throughput of each flow over the second half of the run, Mbit/s."""
+        flows = self.series("throughput").values()
+        return [mean_of(bins, "mbps", second_half(self)) for bins in flows]
+
+    @contextmanager
+    def reading(self, needs: Needs) -> Iterator[None]:
+        """Give out only what is declared, as long as the context lasts."""
+        before, self._needs = self._needs, needs
+        try:
+            yield
+        finally:
+            self._needs = before
+
+    def check_declared(self, wanted: Needs) -> None:
+        """Refuse what the metric that is being measured has not declared.
+
+        Raises:
+            BdpbenchError: naming the metric and what it has to declare.
+        """
+        if self._needs is None:
+            return
+        lacking = [
+            *(f"table {each}" for each in sorted(wanted.tables - self._needs.tables)),
+            *(f"parameter {each}" for each in sorted(wanted.parameters - self._needs.parameters)),
+        ]
+        if lacking:
+            raise BdpbenchError(
+                f"{self._needs.who} reads {', '.join(lacking)} and does not declare it",
+                where=self.where,
+                hint="name it in the decorator: a value is computed again when it changes",
+            )
+
+    def check_coverage(self) -> None:
+        """Refuse a series that ends early: its means would be of another window.
+
+        Raises:
+            BdpbenchError: when one ends more than a second (or a sampling interval) before
+                duration_s.
+        """
+        for table, key in TABLE_KEYS.items():
+            if key is None or table not in self._tables:
+                continue
+            for subject, frame in self.series(table).items():
+                times_s = frame["time_s"]
+                step_s = times_s.diff().max()
+                missing_s = self.duration_s - float(times_s[-1])
+                if missing_s > max(_MAX_MISSING_END_S, step_s if isinstance(step_s, float) else 0):
+                    raise BdpbenchError(
+                        f"table {table} of {key} {subject} ends at {times_s[-1]:g} s, the run "
+                        f"lasts {self.duration_s:g} s",
+                        where=self.where,
+                        hint="remove the run's folder and run again",
+                    )
+
+
+class FlowView(View):
+    """A flow of a run; ``index`` counts from 0."""
+
+    def __init__(self, run: RunView, index: int) -> None:
+        self.run, self.kept, self.subject = run, {}, f"flow:{index}"
+        self.index = index
+
+    def own_name(self, name: str) -> str:
+        """A flow's own parameter, ``rtt_1_ms`` of the first flow, goes before ``rtt_ms``."""
+        stem, _, unit = name.rpartition("_")
+        own = f"{stem}_{self.index + 1}_{unit}" if stem else f"{name}_{self.index + 1}"
+        return own if self.run.given.get(own) is not None else name
+
+    def rows(self, table: str) -> pl.DataFrame:
+        """Its rows of a table."""
+        if table == PACKET_FLOWS:
+            return self.run.table(table).filter(
+                (pl.col("subject") == self.subject) & (pl.col("kind") == "data")
+            )
+        return self.run.series(table)[self.index]
+
+    @property
+    def cwnd(self) -> pl.DataFrame:
+        """time_s (f64, s), cwnd_pkts (f64, packets)."""
+        return self.rows("cwnd")
+
+    @property
+    def ssthresh(self) -> pl.DataFrame:
+        """time_s (f64, s), ssthresh_pkts (f64, packets), at the times of cwnd."""
+        return self.rows("ssthresh")
+
+    @property
+    def throughput(self) -> pl.DataFrame:
+        """time_s (f64, s, end of the bin), mbps (f64, Mbit/s)."""
+        return self.rows("throughput")
+
+    @property
+    def rtt_s(self) -> float:
+        """Its nominal RTT, s; needs rtt_ms."""
+        return self.positive("rtt_ms") / 1e3
+
+    @property
+    def full_pkts(self) -> float:
+        """Packets of cwnd that count as having reached the nominal BDP; needs bdp_pkts."""
+        return PEAK_SHARE * self.positive("bdp_pkts")
+
+    @shared(tables=("cwnd",), parameters=("rtt_ms",))
+    def cuts(self) -> pl.DataFrame:
+        """Its cuts, as ``find_cuts`` returns them, with their number in ``cut``."""
+        return find_cuts(self.cwnd, self.rtt_s).with_row_index("cut")
+
+    @shared(tables=("cwnd",), parameters=("rtt_ms", "bdp_pkts"))
+    def full_cuts(self) -> pl.DataFrame:
+        """The cuts from a full peak, at or above 90 % of the nominal BDP."""
+        return self.cuts.filter(pl.col("peak_pkts") >= self.full_pkts)
+
+    @shared(tables=("cwnd",), parameters=("rtt_ms", "bdp_pkts"))
+    def risen_full_cuts(self) -> pl.DataFrame:
+        """The cuts from a full peak to which cwnd has grown, by 5 %, since the cut before."""
+        return grown_again(self.cuts).filter(pl.col("peak_pkts") >= self.full_pkts)
+
+
+class LinkView(View):
+    """A link of a run, by its name in the tables."""
+
+    def __init__(self, run: RunView, name: str) -> None:
+        self.run, self.kept, self.subject = run, {}, f"link:{name}"
+        self.name = name
+
+    def rows(self, table: str) -> pl.DataFrame:
+        """Its rows of a table."""
+        return self.run.series(table)[self.name]
+
+    @property
+    def departures(self) -> pl.DataFrame:
+        """time_s (f64, s, end of the bin), mbps (f64, Mbit/s); of table utilization."""
+        return self.rows("utilization")
+
+    @property
+    def queue(self) -> pl.DataFrame:
+        """time_s (f64, s), pkts (i64, packets), drops (i64, packets since the start)."""
+        return self.rows("queue")
+
+
+def whole(view: View) -> Window:
+    """The whole run."""
+    return (0.0, view.run.duration_s)
+
+
+def second_half(view: View) -> Window:
+    """The second half of the run, ``(duration/2, duration]``."""
+    return (view.run.duration_s / 2, view.run.duration_s)

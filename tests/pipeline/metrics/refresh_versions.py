@@ -1,0 +1,27 @@
+"""Record by which code each version of a metric measures, once a change was judged.
+
+`PYTHONPATH=pipeline python tests/pipeline/metrics/refresh_versions.py` writes versions.json, which
+``test_versions.py`` holds the code to. Refresh it where the values mean what they meant; where they
+do not, raise the version in the metric's decorator first.
+"""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+
+from bdpbench.metrics import DEFINITIONS
+from bdpbench.metrics.code import code_digest
+from bdpbench.metrics.packets import measure_packets, sum_packets
+
+PATH = Path(__file__).with_name("versions.json")
+
+
+def recorded() -> dict[str, str]:
+    """Id of each version that is set by hand → digest of its code; of packet traces in one."""
+    ids = {each.id: each.digest for each in DEFINITIONS.values() if each.version is not None}
+    return {**ids, "metrics of packet traces": code_digest([sum_packets, measure_packets])}
+
+
+if __name__ == "__main__":
+    PATH.write_text(json.dumps(recorded(), indent=1) + "\n")

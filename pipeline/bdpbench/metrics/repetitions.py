@@ -31,7 +31,7 @@ REPETITIONS_SCHEMA: Mapping[str, pl.DataType] = {
 def over_repetitions(
     metrics: pl.DataFrame, runs: Iterable[Mapping[str, Any]], level: float = 0.95
 ) -> pl.DataFrame:
-    """Means over runs of a scenario that differ in their ``substream`` alone, with intervals.
+    """Means over runs of a scenario that differ in ``substream`` alone, with intervals.
 
     A metric that one of the repetitions never reached has no mean: it would be that of the lucky.
 

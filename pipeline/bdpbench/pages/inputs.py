@@ -14,7 +14,8 @@ from bdpbench.contracts.scorecard import Scorecard
 from bdpbench.contracts.tables import Definition
 from bdpbench.pages.matrices import Matrix
 from bdpbench.pages.study_page import StudyPage
-from bdpbench.studies.study import Citation, Protocol
+from bdpbench.studies.study import Citation, ClassDefaults, Protocol
+from bdpbench.studies.vocabulary import ParameterDeclaration
 
 LoadTable: TypeAlias = Callable[[str, str], "pl.LazyFrame | None"]
 """(run id, table) → its frame, None where the run does not have the table."""
@@ -30,6 +31,8 @@ class StudyTexts:
     Attributes:
         title, description, citation: of ``study.yaml``.
         protocols: key → its agent and settings; those that are described get a page.
+        parameters: its own, and which variables of agents they set.
+        defaults: class of ns-2 → variable → value that all runs get.
         page: content of ``page.yaml``.
         matrices: content of ``matrices.yaml``.
         notes: Markdown of ``NOTES.md``.
@@ -39,6 +42,8 @@ class StudyTexts:
     description: str = ""
     citation: Citation | None = None
     protocols: Mapping[str, Protocol] = field(default_factory=dict)
+    parameters: Mapping[str, ParameterDeclaration] = field(default_factory=dict)
+    defaults: ClassDefaults = field(default_factory=dict)
     page: StudyPage = field(default_factory=StudyPage)
     matrices: Sequence[Matrix] = ()
     notes: str = ""

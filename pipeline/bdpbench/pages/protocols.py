@@ -10,6 +10,7 @@ import polars as pl
 from bdpbench.contracts.plan import Plan, PlannedRun
 from bdpbench.contracts.scorecard import CLAIM_VERDICTS, NUMBER_VERDICTS
 from bdpbench.pages.chart import Chart
+from bdpbench.pages.inputs import StudyTexts
 from bdpbench.pages.names import Names
 from bdpbench.pages.protocol_charts import protocol_charts
 from bdpbench.pages.protocol_data import (
@@ -23,7 +24,7 @@ from bdpbench.pages.study_page import Statement
 from bdpbench.pages.sweeps import is_protocol, protocols_of
 from bdpbench.pages.text import MINUS
 from bdpbench.pages.verdicts import ClaimRow, NumberRow, Total, tally
-from bdpbench.studies.study import Protocol
+from bdpbench.studies.study import ClassDefaults
 
 
 @dataclass(frozen=True)
@@ -71,26 +72,24 @@ class TierResults:
     series: Mapping[str, RunSeries]
 
 
-def protocol_pages(
-    results: TierResults, protocols: Mapping[str, Protocol], names: Names
-) -> list[ProtocolPage]:
+def protocol_pages(results: TierResults, study: StudyTexts, names: Names) -> list[ProtocolPage]:
     """Pages of the protocols that ``reports/protocols/`` describes, in the order of the study.
 
     Args:
         results: what there is to show.
-        protocols: key → its agent and settings, as in ``study.yaml``.
+        study: its protocols, and what sets the variables of their agents.
         names: words.
 
     Raises:
         BdpbenchError: naming file, line and key of what is wrong under ``reports/protocols/``.
     """
     known = read_protocols()
-    found = ((key, each, data_of(each, known)) for key, each in protocols.items())
-    return [_page(key, each, data, results, names) for key, each, data in found if data is not None]
+    found = ((key, data_of(each, known)) for key, each in study.protocols.items())
+    return [_page(key, data, study, results, names) for key, data in found if data is not None]
 
 
 def _page(
-    key: str, protocol: Protocol, data: ProtocolData, results: TierResults, names: Names
+    key: str, data: ProtocolData, study: StudyTexts, results: TierResults, names: Names
 ) -> ProtocolPage:
     runs = [run for run in results.plan["runs"] if key in protocols_of(run)]
     done = [run for run in runs if run["run_id"] in results.series]
@@ -105,8 +104,7 @@ def _page(
         label=names.protocol(key),
         data=data,
         parameters=tuple(
-            _parameter_row(each, protocol, text.set_by.get(each.variable, ""), runs)
-            for each in data.parameters
+            _parameter_row(each, _values(each, key, study, runs)) for each in data.parameters
         ),
         said=tuple(text.said),
         finished=len({run["run_id"] for run in done}),
@@ -129,14 +127,12 @@ def _protocols_of_number(row: NumberRow) -> set[str]:
     return {value for name, value in row.number["select"].items() if is_protocol(name)}
 
 
-def _parameter_row(
-    parameter: Parameter, protocol: Protocol, set_by: str, runs: Sequence[PlannedRun]
-) -> ParameterRow:
+def _parameter_row(parameter: Parameter, values: Sequence[float]) -> ParameterRow:
     return ParameterRow(
         parameter=parameter,
         default=_number(parameter.default),
         range=" to ".join(_number(each) for each in parameter.range) if parameter.range else "",
-        value=", ".join(_number(each) for each in _values(parameter, protocol, set_by, runs)),
+        value=", ".join(_number(each) for each in values),
     )
 
 
@@ -151,10 +147,23 @@ def _number(value: float) -> str:
 
 
 def _values(
-    parameter: Parameter, protocol: Protocol, set_by: str, runs: Sequence[PlannedRun]
+    parameter: Parameter, key: str, study: StudyTexts, runs: Sequence[PlannedRun]
 ) -> Sequence[float]:
-    """Values of a parameter in the study, ascending; ``set_by`` is what sets it in each run."""
-    if set_by:
-        found = {run["parameters"].get(set_by) for run in runs}
-        return sorted(value for value in found if isinstance(value, int | float))
-    return [protocol.settings.get(parameter.variable, parameter.default)]
+    """Values of a parameter in the study, ascending: of its runs, its settings or its defaults."""
+    for name, declared in study.parameters.items():
+        if parameter.variable in declared.sets.get(key, ()):
+            found = {run["parameters"].get(name) for run in runs}
+            return sorted(value for value in found if isinstance(value, int | float))
+    protocol = study.protocols[key]
+    default = _default(parameter, protocol.agent, study.defaults)
+    return [protocol.settings.get(parameter.variable, default)]
+
+
+def _default(parameter: Parameter, agent: str, defaults: ClassDefaults) -> float:
+    """Default of the study: that of the agent's own class goes before those of its parents."""
+    value, name = parameter.default, "Agent"
+    for part in agent.split("/"):
+        name = f"{name}/{part}"
+        found = defaults.get(name, {}).get(parameter.variable)
+        value = found if isinstance(found, int | float) else value
+    return value

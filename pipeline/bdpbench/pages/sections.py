@@ -60,7 +60,7 @@ def gather(inputs: ReportInputs, bins: int) -> Sections:
     }
     numbers, claims = number_rows(scorecard, names), claim_rows(scorecard, names)
     results = TierResults(plan, metrics, numbers, claims, series)
-    pages = protocol_pages(results, inputs.study.protocols, names)
+    pages = protocol_pages(results, inputs.study, names)
     done = [run for run in plan["runs"] if run["run_id"] in series]
     return Sections(
         names=names,

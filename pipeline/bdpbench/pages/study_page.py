@@ -11,6 +11,9 @@ from pydantic import BaseModel, ConfigDict, Field
 from bdpbench.contracts.yaml_files import YamlFile
 from bdpbench.studies.study import Study, known_or_suggest
 
+_DERIVED = ("bdp_pkts",)
+"""Parameters of runs that no study gives."""
+
 Text = Annotated[str, Field(min_length=1)]
 
 
@@ -30,11 +33,9 @@ class ProtocolText(_Strict):
 
     Attributes:
         said: statements of the study.
-        set_by: variable of the agent → parameter of the runs that sets it.
     """
 
     said: list[Statement] = Field(default_factory=list)
-    set_by: dict[str, str] = Field(default_factory=dict)
 
 
 class StudyPage(_Strict):
@@ -74,7 +75,13 @@ def load_page(path: Path, study: Study, metrics: Collection[str]) -> StudyPage:
         return StudyPage()
     source = YamlFile(path)
     page = source.validate(StudyPage)
+    parameters = {*study.vocabulary, *_DERIVED}
     wanted = [
+        *((("parameters", name), name, parameters, "parameter") for name in page.parameters),
+        *(
+            (("protocol_sweeps", name), name, parameters, "parameter")
+            for name in page.protocol_sweeps
+        ),
         *((("protocols", key), key, study.protocols, "protocol") for key in page.protocols),
         *(
             (("protocol_sweeps", parameter, index), metric, metrics, "metric")

@@ -8,13 +8,13 @@ from typing import TypeAlias, TypeVar
 
 from bdpbench.contracts.plan import PlannedRun, ProtocolText, Scalar
 from bdpbench.pages.text import parameter_name, parameter_value
+from bdpbench.studies.vocabulary import PROTOCOL_PARAMETERS
 
 Group = TypeVar("Group", bound=Hashable)
 Protocols: TypeAlias = Mapping[str, ProtocolText]
 
 # Not swept to learn something: how long a run takes, and which random numbers it draws.
-_NOT_SWEPT = ("duration_s", "substream", "run")
-_PROTOCOL_FIELDS = ("protocol", "protocol_1", "protocol_2")
+_NOT_SWEPT = ("duration_s", "substream")
 
 NEUTRAL = "#3f4750"
 """Colour of what belongs to no protocol, or to several."""
@@ -65,13 +65,13 @@ class Sweep:
 
 def is_protocol(parameter: str) -> bool:
     """Whether the values of a parameter are keys of protocols."""
-    return parameter in _PROTOCOL_FIELDS
+    return parameter in PROTOCOL_PARAMETERS
 
 
 def protocols_of(run: PlannedRun) -> tuple[str, ...]:
     """Protocol keys of a run, flow by flow where it names them so."""
     parameters = run["parameters"]
-    return tuple(str(parameters[name]) for name in _PROTOCOL_FIELDS if name in parameters)
+    return tuple(str(parameters[name]) for name in PROTOCOL_PARAMETERS if name in parameters)
 
 
 def protocol_label(run: PlannedRun, protocols: Protocols) -> str:

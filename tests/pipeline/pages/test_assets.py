@@ -2,13 +2,15 @@
 
 from __future__ import annotations
 
+import pytest
+
 from bdpbench.metrics import DEFINITIONS
 from bdpbench.pages.assets import read_captions
 from bdpbench.pages.matrices import Matrix
 from bdpbench.pages.series import CHARTED_TABLES
 from bdpbench.pages.study_page import StudyPage, load_page
 from bdpbench.studies.load import find_study, load_study, study_keys
-from bdpbench.studies.study import Parameters
+from bdpbench.studies.vocabulary import COMMON
 
 
 def test_every_metric_has_a_name() -> None:
@@ -17,11 +19,13 @@ def test_every_metric_has_a_name() -> None:
 
 
 def test_every_parameter_has_a_name() -> None:
-    # bdp_pkts is derived, the others come from study.yaml; those of single studies from page.yaml.
-    common = set(read_captions().parameters)
-    own = {name for key in study_keys() for name in _page(key).parameters}
-    assert not common & own
-    assert common | own >= {*Parameters.model_fields, "bdp_pkts"}
+    # bdp_pkts is derived, and the duration is the tier's; the others are those of all studies.
+    assert set(read_captions().parameters) == {*COMMON, "bdp_pkts", "duration_s"}
+
+
+@pytest.mark.parametrize("key", study_keys())
+def test_a_study_names_its_own_parameters(key: str) -> None:
+    assert set(_page(key).parameters) == set(load_study(key).parameters)
 
 
 def _page(key: str) -> StudyPage:

@@ -89,13 +89,13 @@ def test_the_protocols_of_sharma2006_have_a_page_each() -> None:
 
 
 @pytest.mark.parametrize("key", study_keys())
-def test_what_parameters_of_runs_set_are_variables_of_the_protocol(key: str) -> None:
+def test_what_parameters_of_runs_set_is_told_on_the_pages(key: str) -> None:
     study = load_study(key)
-    page = load_page(find_study(key) / "page.yaml", study, METRICS)
-    for name, text in page.protocols.items():
-        data = data_of(study.protocols[name], KNOWN)
-        assert data is not None
-        assert set(text.set_by) <= {parameter.variable for parameter in data.parameters}
+    for parameter in study.parameters.values():
+        for name, variables in parameter.sets.items():
+            data = data_of(study.protocols[name], KNOWN)
+            assert data is not None
+            assert set(variables) <= {each.variable for each in data.parameters}
 
 
 # Words that the text needs and MathML draws, and the other way round.

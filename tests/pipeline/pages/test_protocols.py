@@ -8,6 +8,8 @@ from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
+from bdpbench.studies.vocabulary import ParameterDeclaration
+
 
 def _section(html: str, key: str) -> str:
     found = re.search(
@@ -43,6 +45,27 @@ def test_values_are_the_study_s_where_it_sets_them_and_the_defaults_elsewhere(ht
     row = r'<code>{}</code></td><td>packets</td><td class="number">{}</td>.*?>{}</td></tr>'
     assert re.search(row.format("low_window_", "38", "31"), section)
     assert re.search(row.format("high_window_", "83,000", "83,000"), section)
+
+
+def test_defaults_of_the_study_and_parameters_of_its_runs_are_its_values_too(
+    inputs: Any, tmp_path: Path
+) -> None:
+    sets = {"HS": ["low_window_"]}
+    inputs.study = replace(
+        inputs.study,
+        parameters={"low_pkts": ParameterDeclaration(description="Low window", sets=sets)},
+        defaults={
+            "Agent/TCP": {"max_ssthresh_": 100.0, "high_window_": 1.0},
+            "Agent/TCP/Sack1": {"high_window_": 83001.0},
+        },
+    )
+    for number, run in enumerate(inputs.plan["runs"]):
+        run["parameters"]["low_pkts"] = 38 - number % 2
+    section = _section(inputs.build(tmp_path / "report.html"), "HS")
+    row = r"<code>{}</code></td><td>packets</td>.*?>{}</td></tr>"
+    assert re.search(row.format("low_window_", "37, 38"), section)
+    assert re.search(row.format("max_ssthresh_", "100"), section)
+    assert re.search(row.format("high_window_", "83,001"), section)
 
 
 def test_numbers_and_claims_are_those_that_concern_it(html: str) -> None:

@@ -86,7 +86,7 @@ def test_repeated_runs_become_bars_with_their_intervals(inputs: Any) -> None:
         {
             **template,
             "run_id": f"{n:016x}",
-            "parameters": {**template["parameters"], "run": n},
+            "parameters": {**template["parameters"], "substream": n},
         }
         for n in (1, 2, 3)
     ]

@@ -320,6 +320,8 @@ def study_texts(study: Study) -> StudyTexts:
         description=study.description,
         citation=study.citation,
         protocols=study.protocols,
+        parameters=study.parameters,
+        defaults=study.defaults,
         page=load_page(folder / "page.yaml", study, metrics),
         matrices=load_matrices(folder / "matrices.yaml", study, metrics),
         notes=notes.read_text(encoding="utf-8") if notes.is_file() else "",

@@ -34,7 +34,10 @@ proc new {class args} {
 rename exit real_exit
 proc exit {{status 0}} {
     foreach sender $::senders {
-        puts "SENDER [$sender info class] [$sender set windowOption_]"
+        # A script may have made one to ask for its variables, and deleted it.
+        if {[info commands $sender] ne ""} {
+            puts "SENDER [$sender info class] [$sender set windowOption_]"
+        }
     }
     flush stdout
     real_exit $status

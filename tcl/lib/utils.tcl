@@ -40,8 +40,8 @@ SplitObject instproc sampled {name} {
     return [set $name]
 }
 
-# The sample time after now, s. Rounding each step keeps 0.1 + 0.1 + ... from drifting off the decimal
-# times, so that a sample falls on endtime itself.
+# The sample time after now, s. Rounding each step keeps 0.1 + 0.1 + ... from drifting off the
+# decimal times, so that a sample falls on endtime itself.
 proc ::utils::next_sample {now interval} {
     return [format %.6f [expr {$now + $interval}]]
 }

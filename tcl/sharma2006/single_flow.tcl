@@ -7,7 +7,8 @@
 #   -substream 1, 2, ... of the random numbers                 -datadir directory of the output
 #   -flows 1, and the keys of flow 0 and class defaults as tcl/lib/flows.tcl has them
 # Optional:
-#   -drop_packet n               the bottleneck loses the flow's n-th packet, retransmissions counted
+#   -drop_packet n               the bottleneck loses the flow's n-th packet, retransmissions
+#                                counted
 #
 # Writes the files of tcl/lib/monitors.tcl, of one flow, without pckts.trq.
 source [file join [file dirname [info script]] .. lib args.tcl]

@@ -1,5 +1,5 @@
-# The experiments of the introduction (Appendices A and B): one flow over one bottleneck, its packets
-# traced.
+# The experiments of the introduction (Appendices A and B): one flow over one bottleneck, its
+# packets traced.
 #
 # Arguments are pairs -key value, in any order (tcl/lib/args.tcl):
 #   -duration_s s                -bottleneck_mbps Mbit/s       -bottleneck_delay_ms ms (one way)
@@ -12,8 +12,9 @@
 #   -substream 1                 1, 2, ... of the random numbers
 #
 # These two appendices bring their own measuring procedures, and so they differ from the others:
-# files are cwnd.out, tput.out (every second) and pckts.trq; sample times add up (0.1 + 0.1 + ...); a
-# sample due at the very end is not taken; the throughput has no line before the flow's first packet.
+# files are cwnd.out, tput.out (every second) and pckts.trq; sample times add up (0.1 + 0.1 + ...);
+# a sample due at the very end is not taken; the throughput has no line before the flow's first
+# packet.
 source [file join [file dirname [info script]] .. lib args.tcl]
 source [file join [file dirname [info script]] .. lib defaults.tcl]
 source [file join [file dirname [info script]] .. lib agents.tcl]

@@ -9,8 +9,8 @@
 #   -flows 2, and the keys of flows 0 and 1 and class defaults as tcl/lib/flows.tcl has them
 #
 # In both appendices the second flow inherits from the first what its own branch doesn't set
-# (low_window_ for CUBIC and H-TCP, the form of the cwnd file for FAST after BIC). Here each flow has
-# its own settings; the two agree wherever both flows run one protocol.
+# (low_window_ for CUBIC and H-TCP, the form of the cwnd file for FAST after BIC). Here each flow
+# has its own settings; the two agree wherever both flows run one protocol.
 #
 # Writes the files of tcl/lib/monitors.tcl, of two flows, without pckts.trq.
 source [file join [file dirname [info script]] .. lib args.tcl]

@@ -8,7 +8,8 @@
 #   -flows 1, and the keys of flow 0 and class defaults as tcl/lib/flows.tcl has them
 # Optional, with what they are when left out:
 #   -trace 0                     1: every packet on all links to pckts.trq
-#   -substream 1                 1, 2, ... of the random numbers; for agents that draw some (overhead_)
+#   -substream 1                 1, 2, ... of the random numbers, for agents that draw some
+#                                (overhead_)
 #
 # Writes the files of common.tcl.
 source [file join [file dirname [info script]] .. lib args.tcl]

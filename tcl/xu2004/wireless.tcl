@@ -1,5 +1,5 @@
-# One flow over a wired link to a base station and on over IEEE 802.11, whose frames are lost while a
-# two-state Markov chain is in its bad state (sections 4.1 and 4.2).
+# One flow over a wired link to a base station and on over IEEE 802.11, whose frames are lost while
+# a two-state Markov chain is in its bad state (sections 4.1 and 4.2).
 #
 # Arguments are pairs -key value, in any order (tcl/lib/args.tcl):
 #   -duration_s s                -bottleneck_mbps Mbit/s, the radio's data rate
@@ -9,8 +9,8 @@
 #   -bad_state_s s, mean stay in the bad state; only where there is one, error_pct above 0
 #   -sample_s s, of the sender, a multiple of 0.001
 #   -substream 1, 2, ... of the random numbers                 -datadir directory of the output
-#   -flows 1, and the keys of flow 0 and class defaults as tcl/lib/flows.tcl has them; the flow should
-#    start when the routes stand, 20 s after the nodes begin to tell each other of them
+#   -flows 1, and the keys of flow 0 and class defaults as tcl/lib/flows.tcl has them; the flow
+#    should start when the routes stand, as they do 20 s after the beginning
 #
 # Writes the files of common.tcl, but for queue.out and util.out.
 source [file join [file dirname [info script]] .. lib args.tcl]
@@ -46,7 +46,7 @@ proc ::wireless::read {} {
         ::args::fail "-bad_state_s is missing"
     }
     if {$error_pct == 0 && $bad_state_s ne ""} {
-        ::args::fail "-bad_state_s says how long the bad state lasts: with -error_pct 0 there is none"
+        ::args::fail "-bad_state_s is the length of the bad state: with -error_pct 0 there is none"
     }
     return $config
 }

@@ -25,6 +25,9 @@ DEFAULTS = {
     }.items()
 }
 BIC_DELAYS = "bic_delay_min_ bic_delay_avg_ bic_delay_max_ bic_low_utilization_indication_"
+# What the appendices set on every agent but FAST's; the laws other than HighSpeed TCP's leave it
+# alone.
+_RESPONSE = {"high_window_": 83000, "high_p_": 0.0000001, "high_decrease_": 0.1, "hstcp_fix_": 1}
 _BIC = {
     "windowOption_": 12,
     "low_window_": 14,
@@ -47,21 +50,13 @@ _CUBIC = {
     "cubic_low_utilization_threshold_": 0,
     "cubic_low_utilization_checking_period_": 2,
 }
-_HS = {
-    "windowOption_": 8,
-    "low_window_": 38,
-    "high_window_": 83000,
-    "high_p_": 0.0000001,
-    "high_decrease_": 0.1,
-    "hstcp_fix_": 1,
-}
 SETTINGS: dict[str, dict[str, float]] = {
-    "SACK": {},
-    "HS": _HS,
-    "Scalable": {"windowOption_": 9, "scalable_lwnd_": 16, "low_window_": 16},
-    "BIC": _BIC,
-    "CUBIC": _CUBIC,
-    "HTCP": {"windowOption_": -10, "low_window_": 0, "max_ssthresh_": 1},
+    "SACK": {"windowOption_": 1, "low_window_": 0, **_RESPONSE},
+    "HS": {"windowOption_": 8, "low_window_": 38, **_RESPONSE},
+    "Scalable": {"windowOption_": 9, "low_window_": 16, "scalable_lwnd_": 16, **_RESPONSE},
+    "BIC": {**_BIC, **_RESPONSE},
+    "CUBIC": {**_CUBIC, **_RESPONSE},
+    "HTCP": {"windowOption_": -10, "low_window_": 0, "max_ssthresh_": 1, **_RESPONSE},
     "FAST": {"alpha_": 312, "beta_": 312},
 }
 

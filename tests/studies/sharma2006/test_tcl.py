@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import itertools
+from collections.abc import Callable
+from functools import cache
 
 import pytest
 from tests.studies.sharma2006.networks import (
@@ -30,6 +32,10 @@ from tests.tcl.conftest import (
     argv,
     flows,
 )
+
+from bdpbench.contracts.plan import Parameters, PlannedRun
+from bdpbench.studies.load import load_study
+from bdpbench.studies.runs import expand_tier
 
 # On the wire: 1,000 bytes of data, 40 of headers, 10 of the timestamp option.
 PACKET_BYTES = 1050
@@ -292,8 +298,8 @@ def test_each_flow_has_its_own_settings(built: Built, protocol: str) -> None:
     names = ["windowOption_", "low_window_", "max_ssthresh_", "window_", "packetSize_"]
     arguments = argv(two_flows("HS", protocol, 2))
     lines = built(variables("TCP/Sack1", names), TWO_FLOWS, *arguments)
-    defaults = {"windowOption_": 1, "low_window_": 38, "max_ssthresh_": 100}
-    own = {**defaults, "window_": 67000, "packetSize_": 1000, **SETTINGS[protocol]}
+    defaults = {"max_ssthresh_": 100, "window_": 67000, "packetSize_": 1000}
+    own = {**defaults, **SETTINGS[protocol]}
     assert [[float(word) for word in line.split()] for line in lines] == [
         [8, 38, 100, 67000, 1000],
         [own[name] for name in names],
@@ -329,3 +335,64 @@ def test_dumbbell_repeats_the_experiment_with_one_flow(outputs: Outputs) -> None
         assert other[f"{kind}_hstcp0.out"] == study[f"{kind}_hstcp.out"]
     for name in ("queue.out", "util.out"):
         assert other[name] == study[name]
+
+
+# Scenario -> what the thesis's appendices make of each run, by the run's parameters.
+PLANNED: dict[str, Callable[[Parameters], Arguments]] = {
+    "standard_tcp_low_bdp": lambda run: standard_tcp("SACK", 50),
+    "standard_tcp_high_bdp": lambda run: standard_tcp(
+        "SACK", 150, bottleneck_mbps=622, buffer_pkts=7775
+    ),
+    "single_flow": lambda run: single_flow(str(run["protocol"]), 500),
+    "single_drop": lambda run: single_flow(str(run["protocol"]), 500, drop_packet=20000),
+    "buffer_size": lambda run: single_flow(
+        str(run["protocol"]), 500, buffer_pkts=run["buffer_pkts"], queue_sample_s=0.1
+    ),
+    # A fifth of 622e6 * 2 delay / 8 / 1000, in whole packets.
+    "rtt": lambda run: single_flow(
+        str(run["protocol"]),
+        500,
+        bottleneck_delay_ms=run["bottleneck_delay_ms"],
+        buffer_pkts=int(622 * 2 * float(run["bottleneck_delay_ms"]) / 8 / 5),
+    ),
+    "two_flows_rtt": lambda run: {
+        **two_rtts(str(run["protocol_1"]), 500, (74, float(run["rtt_2_ms"]) / 2 - 7)),
+        "flow.1.start_s": 50,
+    },
+    "two_flows_short_rtt_first": lambda run: {
+        **two_rtts(str(run["protocol_1"]), 500, (float(run["rtt_1_ms"]) / 2 - 7, 74)),
+        "flow.1.start_s": 50,
+    },
+    "inter_protocol": lambda run: two_flows(
+        str(run["protocol_1"]), str(run["protocol_2"]), 500, 50
+    ),
+}
+
+
+@cache
+def planned_runs() -> list[PlannedRun]:
+    return expand_tier(load_study("sharma2006"), "full")
+
+
+@pytest.mark.parametrize("scenario", PLANNED)
+def test_the_study_says_what_the_appendices_say(scenario: str) -> None:
+    runs = [run for run in planned_runs() if run["scenario"] == scenario]
+    assert runs
+    for run in runs:
+        planned = dict(zip(run["argv"][::2], run["argv"][1::2], strict=True))
+        expected = argv(PLANNED[scenario](run["parameters"]))
+        assert comparable(planned) == comparable(
+            dict(zip(expected[::2], expected[1::2], strict=True))
+        ), run["label"]
+
+
+def comparable(pairs: dict[str, str]) -> dict[str, float | str]:
+    """Arguments with numbers for numbers: 8e-06 is 0.000008."""
+
+    def value(word: str) -> float | str:
+        try:
+            return float(word)
+        except ValueError:
+            return word
+
+    return {key: value(word) for key, word in pairs.items() if key != "-datadir"}

@@ -1,0 +1,39 @@
+"""The scripts take what studies plan for them."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator
+
+import pytest
+from tests.tcl.conftest import Built
+
+from bdpbench.contracts.paths import config_dir
+from bdpbench.contracts.plan import PlannedRun
+from bdpbench.studies.load import load_study
+from bdpbench.studies.runs import expand_tier, tiers_of
+
+STUDIES = sorted(path.parent.name for path in (config_dir() / "studies").glob("*/study.yaml"))
+
+
+def different_runs(key: str) -> Iterator[PlannedRun]:
+    """Runs that bring a script a key or a kind of agent that it has not had in those before."""
+    study = load_study(key)
+    seen: set[tuple[str, str]] = set()
+    for run in (run for tier in tiers_of(study) for run in expand_tier(study, tier)):
+        pairs = zip(run["argv"][::2], run["argv"][1::2], strict=True)
+        brings = {
+            (run["script"], value if name.endswith(".agent") else re.sub(r"\.\d+\.", ".", name))
+            for name, value in pairs
+        }
+        if brings - seen:
+            seen |= brings
+            yield run
+
+
+@pytest.mark.parametrize("key", STUDIES)
+def test_a_script_builds_what_a_study_plans(built: Built, key: str) -> None:
+    runs = list(different_runs(key))
+    assert runs
+    for run in runs:
+        assert "built" in built("puts built", run["script"], *run["argv"]), run["label"]

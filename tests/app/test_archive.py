@@ -144,9 +144,12 @@ def _holds_what_it_should(archive: zipfile.ZipFile) -> None:
 
 
 def test_an_archive_verifies_and_compares_as_equal_with_its_results(
-    bdpbench: Run, archived_once: Path, published_once: Path, tmp_path: Path
+    finished: Path, bdpbench: Run, published_once: Path, tmp_path: Path
 ) -> None:
-    archive = shutil.copy(archived_once, tmp_path / "a.zip")
+    # By the checkout itself, as what is published is: the commit is a part of both.
+    archive = tmp_path / "a.zip"
+    done = bdpbench("archive", "-o", str(archive))
+    assert done.returncode == 0, done.stderr
     done = bdpbench("verify", str(archive))
     assert done.returncode == 0, done.stderr
     assert "whole: every file is there and has its checksum" in done.stdout
@@ -218,3 +221,26 @@ def test_figures_and_tables_are_exported(finished: Path, bdpbench: Run, tmp_path
     done = bdpbench("report", "-o", str(tmp_path / "report.html"))
     assert done.returncode == 0, done.stderr
     assert "<!doctype html>" in (tmp_path / "report.html").read_text()
+
+
+def test_a_study_from_outside_the_checkout_is_archived_with_its_tcl(
+    finished: Path, bdpbench: Run, tmp_path: Path
+) -> None:
+    folder = tmp_path / "my" / "dumbbell"
+    folder.parent.mkdir()
+    shutil.move(finished / "config" / "studies" / "dumbbell", folder)
+    (folder / "tcl").mkdir()
+    (folder / "tcl" / "own.tcl").write_text("# Tcl of the study\n")
+    (folder / "earlier.zip").write_bytes(b"an archive that somebody made there")
+    archive = tmp_path / "a.zip"
+    done = bdpbench("archive", str(folder), "-o", str(archive))
+    assert done.returncode == 0, done.stderr
+    with zipfile.ZipFile(archive) as found:
+        place = "source/config/studies/dumbbell"
+        assert found.read(f"{place}/tcl/own.tcl") == b"# Tcl of the study\n"
+        assert found.read(f"{place}/study.yaml") == (folder / "study.yaml").read_bytes()
+        assert f"{place}/earlier.zip" not in found.namelist()
+        assert json.loads(found.read("plan.json"))["folder"] == "config/studies/dumbbell"
+        _tells_of_no_machine(found, tmp_path)
+    done = bdpbench("verify", str(archive))
+    assert done.returncode == 0, done.stderr

@@ -7,7 +7,7 @@ import tempfile
 from collections.abc import Sequence
 from pathlib import Path
 
-from bdpbench.contracts.paths import config_dir, tcl_dir
+from bdpbench.contracts.paths import tcl_dir
 from bdpbench.contracts.yaml_files import suggest
 from bdpbench.errors import BdpbenchError
 from bdpbench.recover import (
@@ -28,6 +28,7 @@ from bdpbench.recover import (
     write_recovery,
 )
 from bdpbench.simulation.build import current_build_id, find_build
+from bdpbench.studies.load import studies_dir
 
 
 def recover_scripts(copy: Path, folder: Path, study: str | None = None) -> list[Recovered]:
@@ -65,7 +66,7 @@ def originals_path(study: str | None) -> Path:
     Raises:
         BdpbenchError: for a study that has none, and without a study where several have one.
     """
-    known = {path.parent.name: path for path in _studies_with_originals()}
+    known = {path.parent.name: path for path in sorted(studies_dir().glob(f"*/{ORIGINALS_NAME}"))}
     if study is None:
         if len(known) != 1:
             words = "no study prints its scripts" if not known else "several studies print theirs"
@@ -81,10 +82,6 @@ def originals_path(study: str | None) -> Path:
             hint=suggest(study, known),
         )
     return known[study]
-
-
-def _studies_with_originals() -> list[Path]:
-    return sorted((config_dir() / "studies").glob(f"*/{ORIGINALS_NAME}"))
 
 
 def _helper_files(originals: Originals) -> dict[str, str]:

@@ -122,7 +122,9 @@ def _adopt_tier(
     old = read_old_plan(request.results, study, tier)
     prepared = prepare(study, tier, Selection(), backend.build_id, today)
     found = match(old, prepared.runs, request.results / "runs")
-    say(f"{study}, tier {tier}: {len(prepared.runs)} runs, {len(found.pairs)} of them finished")
+    say(
+        f"{study}, tier {tier}: {len(prepared.runs)} runs planned, {len(found.pairs)} finished in the old ones"
+    )
     for name, why in found.unlike.items():
         say(f"  not the same run: {name}: {why}")
     for name in found.unknown:

@@ -124,6 +124,8 @@ def _adopt_tier(
     found = match(old, prepared.runs, request.results / "runs")
     counts = f"{len(prepared.runs)} runs planned, {len(found.pairs)} finished in the old results"
     say(f"{study}, tier {tier}: {counts}")
+    if found.unfinished:
+        say(f"  {len(found.unfinished)} of them did not happen there, e.g. {found.unfinished[0]}")
     for name, why in found.unlike.items():
         say(f"  not the same run: {name}: {why}")
     for name in found.unknown:

@@ -5,7 +5,6 @@ from __future__ import annotations
 import csv
 import itertools
 from collections.abc import Callable, Iterator, Mapping
-from dataclasses import asdict
 from functools import cache, cached_property
 from pathlib import Path
 from typing import Any
@@ -19,7 +18,6 @@ from bdpbench.contracts.plan import PlannedRun
 from bdpbench.metrics import DEFINITIONS
 from bdpbench.metrics.registry import Definition
 from bdpbench.score import Claim, PublishedNumber, load_claims, load_published, score
-from bdpbench.score.lookup import same_value
 from bdpbench.studies.load import find_study, load_study
 from bdpbench.studies.runs import expand_tier, tiers_of
 from bdpbench.studies.study import Study
@@ -93,7 +91,7 @@ class StudyFiles:
 
     @cached_property
     def _planned(self) -> dict[str, list[PlannedRun]]:
-        return {tier: _plan(self.study, tier) for tier in self.tiers}
+        return {tier: expand_tier(self.study, tier) for tier in self.tiers}
 
     def planned(self, tier: str) -> list[PlannedRun]:
         """The runs of a tier."""
@@ -132,7 +130,7 @@ class StudyFiles:
             run
             for run in self.planned(tier)
             if run["scenario"] == scenario
-            and all(same_value(value, run["parameters"].get(k)) for k, value in select.items())
+            and all(_same(value, run["parameters"].get(name)) for name, value in select.items())
         ]
 
     def printed(self, tier: str) -> dict[MetricOf, float]:
@@ -162,8 +160,12 @@ class StudyFiles:
         return repository_root() / "reports" / "published" / self.key
 
 
-def _plan(study: Study, tier: str) -> list[PlannedRun]:
-    return [asdict(run) for run in expand_tier(study, tier, "0" * 16)]  # type: ignore[misc]
+def _same(wanted: Any, given: Any) -> bool:
+    """Whether a value of a selector is that of a run: numbers by value, other things as text."""
+    try:
+        return float(wanted) == float(given)
+    except (TypeError, ValueError):
+        return str(wanted) == str(given)
 
 
 def _selection(text: str) -> dict[str, str]:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import itertools
 from pathlib import Path
 
 from bdpbench.contracts.paths import tcl_dir
@@ -9,7 +10,7 @@ from bdpbench.simulation.backend import DockerBackend
 
 
 def _volumes(words: tuple[str, ...]) -> list[str]:
-    return [after for word, after in zip(words, words[1:], strict=False) if word == "--volume"]
+    return [after for word, after in itertools.pairwise(words) if word == "--volume"]
 
 
 def test_a_script_of_the_checkout_needs_its_tcl_folder_alone(tmp_path: Path) -> None:

@@ -1,6 +1,6 @@
 """Let a call meet a full and a read-only disk: a tmpfs that grows (as root).
 
-    BDPBENCH_HOME=.bdpbench PYTHONPATH=pipeline:. python tests/faults/disks.py 5 6 8 12
+    BDPBENCH_HOME=.bdpbench PYTHONPATH=pipeline:. python tests/faults/disks.py 4 5
 
 The numbers are sizes of the disk, MiB, one after the other, before it is large enough.
 """
@@ -79,7 +79,7 @@ def _told_badly(status: int, said: str, word: str) -> list[str]:
 
 def main() -> int:
     """Compare what a growing disk ends with to what an ample one does; returns the faults."""
-    sizes_mib = [int(each) for each in sys.argv[1:]] or [5, 6, 8, 12]
+    sizes_mib = [int(each) for each in sys.argv[1:]] or [4, 5]
     with tempfile.TemporaryDirectory() as name:
         folder = Path(name)
         ample = make_workspace(folder, folder / "ample")

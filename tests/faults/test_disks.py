@@ -13,6 +13,6 @@ from tests.faults.disks import disk, faults_of_full_disk, faults_of_read_only_di
 @pytest.mark.skipif(os.geteuid() != 0, reason="only root mounts disks")
 def test_a_disk_that_takes_no_more_is_told_in_one_message(tmp_path: Path, ns_binary: Path) -> None:
     workspace = make_workspace(tmp_path, tmp_path / "results")
-    with disk(workspace.results, 6):
-        assert faults_of_full_disk(workspace, [6]) == []
+    with disk(workspace.results, 5):
+        assert faults_of_full_disk(workspace, [5]) == []
         assert faults_of_read_only_disk(workspace) == []

@@ -1,0 +1,27 @@
+"""How ns-2 is started in a container: what it sees of the checkout, the study and the run."""
+
+from __future__ import annotations
+
+import itertools
+from pathlib import Path
+
+from bdpbench.contracts.paths import tcl_dir
+from bdpbench.simulation.backend import DockerBackend
+
+
+def _volumes(words: tuple[str, ...]) -> list[str]:
+    return [after for word, after in itertools.pairwise(words) if word == "--volume"]
+
+
+def test_a_script_of_the_checkout_needs_its_tcl_folder_alone(tmp_path: Path) -> None:
+    words = DockerBackend("b").command(tmp_path, tcl_dir() / "dumbbell.tcl", ["-x", "1"]).words
+    assert _volumes(words) == [f"{tmp_path}:/run/bdpbench", f"{tcl_dir()}:/opt/bdpbench/tcl:ro"]
+    assert words[-3:] == ("/opt/bdpbench/tcl/dumbbell.tcl", "-x", "1")
+    assert words[words.index("--env") + 1] == "BDPBENCH_TCL=/opt/bdpbench/tcl"
+
+
+def test_a_study_outside_the_checkout_brings_its_tcl_folder(tmp_path: Path) -> None:
+    script = tmp_path / "study" / "tcl" / "parts" / "x.tcl"
+    words = DockerBackend("b").command(tmp_path / "run", script, []).words
+    assert _volumes(words)[2] == f"{tmp_path}/study/tcl:/opt/bdpbench/study/tcl:ro"
+    assert words[-1] == "/opt/bdpbench/study/tcl/parts/x.tcl"

@@ -11,6 +11,7 @@ IDENTITY = Identity(argv=["x"], tcl="5c1", ns2="b1", streams=[])
 def planned_run(
     run_id: str = "0" * 16,
     *,
+    label: str = "HS",
     parameters: Parameters | None = None,
     estimated_cpu_s: float = 10.0,
 ) -> PlannedRun:
@@ -18,7 +19,7 @@ def planned_run(
     return PlannedRun(
         run_id=run_id,
         scenario="single_flow",
-        label="HS",
+        label=label,
         script="a.tcl",
         argv=IDENTITY["argv"],
         parameters=parameters or {"rtt_ms": 100},

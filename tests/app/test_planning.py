@@ -50,6 +50,15 @@ CLAIM = """\
   op: ">"
   right: 90
 """
+MATRIX = """\
+matrices:
+  - scenario: bufers
+    metric: utilization
+    rows: {parameter: protocol, title: of}
+    columns: {parameter: buffer_pkts, title: over}
+    ends: [0, 100]
+    caption: Utilization.
+"""
 
 
 @pytest.fixture
@@ -110,9 +119,9 @@ def test_a_study_that_expects_what_it_runs_is_planned(
         ("claims.yaml", CLAIM.replace("scenario: buffers", "scenario: bufers"), 5, "'buffers'"),
         ("claims.yaml", CLAIM.replace("buffer_pkts", "buffer_pkt"), 5, "'buffer_pkts'"),
         (
-            "regions.yaml",
-            "scenario: bufers\nwhere: Figure 1\nlevels: 2\npairs: {}\n",
-            1,
+            "matrices.yaml",
+            MATRIX,
+            2,
             "'buffers'",
         ),
     ],

@@ -7,12 +7,13 @@ import json
 
 import pytest
 from rich.console import Console
+from tests.app.planned import planned_run
 
 from bdpbench.app.say.progress import RunProgress, Snapshot, View, make_view
 from bdpbench.app.say.progress.events import EventView
 from bdpbench.app.say.progress.lines import LineView
 from bdpbench.app.say.progress.live import LiveView
-from bdpbench.studies.runs import Run
+from bdpbench.contracts.plan import PlannedRun
 
 VERDICTS = [
     {
@@ -34,8 +35,8 @@ VERDICTS = [
 ]
 
 
-def make_run(run_id: str, label: str) -> Run:
-    return Run(run_id, "s", "single_flow", label, "a.tcl", "0", (), {}, (), ("HS",), 10.0)
+def make_run(run_id: str, label: str) -> PlannedRun:
+    return planned_run(run_id, label=label)
 
 
 FINISHED = RunProgress(make_run("a" * 16, "HS-TCP, 500 s"), "finished", 500, 500, 12.0, 41.0)

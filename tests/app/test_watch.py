@@ -6,9 +6,10 @@ import os
 from pathlib import Path
 
 import pytest
+from tests.app.planned import planned_run
 
 from bdpbench.app.say.progress.watch import Watch, simulated_time
-from bdpbench.studies.runs import Run
+from bdpbench.contracts.plan import PlannedRun
 
 START_S = 1_000_000.0
 
@@ -23,20 +24,8 @@ class Clock:
         return self.now_s
 
 
-def make_run(run_id: str, estimated_cpu_s: float = 10.0) -> Run:
-    return Run(
-        run_id=run_id,
-        study="study",
-        scenario="single_flow",
-        label=f"run {run_id}",
-        script="a.tcl",
-        script_sha256="0",
-        argv=(),
-        parameters={"rtt_ms": 100},
-        outputs=(),
-        protocols=("HS",),
-        estimated_cpu_s=estimated_cpu_s,
-    )
+def make_run(run_id: str, estimated_cpu_s: float = 10.0) -> PlannedRun:
+    return planned_run(run_id, label=f"run {run_id}", estimated_cpu_s=estimated_cpu_s)
 
 
 def tell(runs: Path, run_id: str, words: str) -> None:

@@ -19,18 +19,20 @@ from pathlib import Path
 
 from bdpbench.contracts.files import sha256_of
 from bdpbench.contracts.paths import results_dir, tcl_dir
+from bdpbench.contracts.plan import PlannedRun
+from bdpbench.contracts.runs import OUTPUT_FOLDER
 from bdpbench.simulation.build import current_build_id, require_build
 from bdpbench.simulation.simulate import read_run
 from bdpbench.studies.config import load_config
 from bdpbench.studies.load import load_study
-from bdpbench.studies.runs import OUTPUT_FOLDER, Run, Selection, expand_tier
+from bdpbench.studies.runs import Selection, expand_tier
 
 
 @dataclass(frozen=True)
 class Compared:
     """One run: how many outputs, those that differ, and both CPU times, s."""
 
-    run: Run
+    run: PlannedRun
     outputs: int
     different: tuple[str, ...]
     stock_cpu_s: float
@@ -58,16 +60,16 @@ def _options() -> argparse.Namespace:
     return parser.parse_args()
 
 
-def _runs(options: argparse.Namespace) -> list[Run]:
+def _runs(options: argparse.Namespace) -> list[PlannedRun]:
     study = load_study(options.study)
     selection = Selection(scenarios=tuple(options.scenarios))
     selection.check(study)
-    runs = expand_tier(study, options.tier, current_build_id())
+    runs = expand_tier(study, options.tier)
     return [run for run in runs if selection.wants(run)]
 
 
-def _run_folder(run: Run) -> Path:
-    return results_dir(load_config().results) / "runs" / run.run_id
+def _run_folder(run: PlannedRun) -> Path:
+    return results_dir(load_config().results) / "runs" / run["run_id"]
 
 
 def _simulate_missing(options: argparse.Namespace) -> None:
@@ -77,39 +79,39 @@ def _simulate_missing(options: argparse.Namespace) -> None:
     subprocess.run(command, check=True, stdout=sys.stderr)
 
 
-def _compare(run: Run, stock: Path) -> Compared:
+def _compare(run: PlannedRun, stock: Path) -> Compared:
     """Repeat a finished run with the stock build."""
     record = read_run(_run_folder(run))
-    assert record is not None, run.run_id
+    assert record is not None, run["run_id"]
     fast = {Path(name).name: about["sha256"] for name, about in record["outputs"].items()}
     with tempfile.TemporaryDirectory() as name:
         folder = Path(name)
         (folder / OUTPUT_FOLDER).mkdir()
-        command = [str(stock), str(tcl_dir() / run.script), *run.argv]
+        command = [str(stock), str(tcl_dir() / run["script"]), *run["argv"]]
         with (folder / "ns.log").open("w") as log:
             child = subprocess.Popen(command, cwd=folder, stdout=log, stderr=log)
             _, status, used = os.wait4(child.pid, 0)
         child.returncode = os.waitstatus_to_exitcode(status)
         if child.returncode != 0:
-            sys.exit(f"stock failed on {run.label}:\n{(folder / 'ns.log').read_text()}")
+            sys.exit(f"stock failed on {run['label']}:\n{(folder / 'ns.log').read_text()}")
         found = {path.name: sha256_of(path) for path in (folder / OUTPUT_FOLDER).iterdir()}
     different = sorted(name for name in {*fast, *found} if fast.get(name) != found.get(name))
-    print(f"{run.scenario}: {run.label}: {different or 'same'}", file=sys.stderr, flush=True)
+    print(f"{run['scenario']}: {run['label']}: {different or 'same'}", file=sys.stderr, flush=True)
     cpu_s = used.ru_utime + used.ru_stime
     return Compared(run, len(found), tuple(different), cpu_s, record["cpu_s"] or float("nan"))
 
 
 def markdown(compared: Sequence[Compared]) -> list[str]:
     """A row for each scenario, the totals, and each run that differs."""
-    scenarios = dict.fromkeys(each.run.scenario for each in compared)
+    scenarios = dict.fromkeys(each.run["scenario"] for each in compared)
     lines = [
         "| scenario | runs | outputs | same | stock | fast |",
         "|---|---:|---:|---:|---:|---:|",
     ]
-    lines += [_row(name, [e for e in compared if e.run.scenario == name]) for name in scenarios]
+    lines += [_row(name, [e for e in compared if e.run["scenario"] == name]) for name in scenarios]
     lines.append(_row("**all**", compared))
     lines += [
-        f"NOT THE SAME: {each.run.scenario}: {each.run.label}: {', '.join(each.different)}"
+        f"NOT THE SAME: {each.run['scenario']}: {each.run['label']}: {', '.join(each.different)}"
         for each in compared
         if each.different
     ]

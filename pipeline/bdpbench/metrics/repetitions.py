@@ -15,7 +15,7 @@ from bdpbench.errors import BdpbenchError
 
 _LARGEST_QUANTILE = 1e9
 # Parameter that numbers repetitions: the substream of random numbers.
-_REPETITION = "run"
+_REPETITION = "substream"
 _ROW_KEY = ["scenario", "metric", "subject", "unit", "definition"]
 
 REPETITIONS_SCHEMA: Mapping[str, pl.DataType] = {
@@ -31,7 +31,7 @@ REPETITIONS_SCHEMA: Mapping[str, pl.DataType] = {
 def over_repetitions(
     metrics: pl.DataFrame, runs: Iterable[Mapping[str, Any]], level: float = 0.95
 ) -> pl.DataFrame:
-    """Means over runs of a scenario that differ in the parameter ``run`` alone, with intervals.
+    """Means over runs of a scenario that differ in ``substream`` alone, with intervals.
 
     A metric that one of the repetitions never reached has no mean: it would be that of the lucky.
 

@@ -3,13 +3,17 @@
 from __future__ import annotations
 
 import base64
+import contextlib
 import json
 import zlib
 from functools import cache
+from importlib.metadata import version
 from typing import Any
 
 from markupsafe import Markup
 
+from bdpbench.contracts.files import write_text_atomically
+from bdpbench.contracts.paths import home_dir
 from bdpbench.errors import BdpbenchError
 
 _ENDS_AN_ELEMENT = ("</script", "</style", "<!--")
@@ -51,10 +55,18 @@ def pack_text(text: str) -> str:
 
 @cache
 def vega_bundle() -> str:
-    """JavaScript of Vega, Vega-Lite and vega-embed, as it ships with vl-convert."""
-    import vl_convert  # here because it starts a JavaScript engine, which takes a second
+    """JavaScript of Vega, Vega-Lite and vega-embed, as it ships with vl-convert.
+
+    It is kept under ``home_dir()``: making it starts a JavaScript engine, which takes two seconds.
+    """
+    kept = home_dir() / "cache" / f"vega-{version('vl-convert-python')}.js"
+    with contextlib.suppress(OSError, UnicodeDecodeError):
+        return kept.read_text(encoding="utf-8")
+    import vl_convert
 
     bundle: str = vl_convert.javascript_bundle("window.vegaEmbed = vegaEmbed;")
+    with contextlib.suppress(OSError):  # a home that cannot be written to costs time alone
+        write_text_atomically(kept, bundle)
     return bundle
 
 

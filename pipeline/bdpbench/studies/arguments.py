@@ -44,6 +44,7 @@ def _named(study: Study, key: str, parameters: Parameters) -> Iterator[tuple[str
     given = parameters
     if scenario.script == DUMBBELL_SCRIPT:
         given = {**DUMBBELL_DEFAULTS, **parameters}
+        given.setdefault("queue_sample_s", given["sample_s"])
     for index, name in enumerate(argument_names(scenario)):
         if name == "trace":
             yield name, int(is_traced(parameters))

@@ -14,6 +14,7 @@ DUMBBELL_ARGUMENTS = (
     "buffer_pkts",
     "packet_bytes",
     "sample_s",
+    "queue_sample_s",
     "queue",
     "trace",
     "substream",

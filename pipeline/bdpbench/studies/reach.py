@@ -18,6 +18,8 @@ from bdpbench.studies.study import DUMBBELL_SCRIPT, DURATION_ARGUMENT, Scenario,
 _PATH_OF_DUMBBELL = "access_delay_ms, bottleneck_delay_ms and receiver_delay_ms"
 _RTTS = ("rtt_ms", "rtt_1_ms", "rtt_2_ms")
 _SEGMENT_VARIABLE = "packetSize_"
+_ECN_VARIABLE = "ecn_"
+_MARKING_QUEUE = "Queue/RED"
 
 
 def check_reach(
@@ -53,6 +55,8 @@ def check_reach(
         if name not in used and not nominal:
             raise _without_effect(study, key, name)
     _check_segment(study, key, parameters, flows)
+    if scenario.script == DUMBBELL_SCRIPT:
+        _check_marks(study, key, parameters, flows)
 
 
 def place_of(study: Study, key: str, name: str) -> Location:
@@ -130,4 +134,19 @@ def _check_segment(
                 place_of(study, key, "packet_bytes"),
                 f"packet_bytes is {given}, but {_SEGMENT_VARIABLE} of {flow.key} is {size:g}",
                 hint=f"write {_SEGMENT_VARIABLE}: $packet_bytes",
+            )
+
+
+def _check_marks(
+    study: Study, key: str, parameters: Parameters, flows: Sequence[ResolvedFlow]
+) -> None:
+    """A flow that answers marks needs a queue that marks."""
+    for flow in flows:
+        marks = flow.defaults.get(_MARKING_QUEUE, {}).get("setbit_", 0)
+        if flow.variable(_ECN_VARIABLE) and not (parameters.get("queue") == "RED" and marks):
+            own = _ECN_VARIABLE in flow.protocol.settings
+            raise study.error(
+                ("protocols", flow.key, "settings", _ECN_VARIABLE) if own else ("scenarios", key),
+                f"{_ECN_VARIABLE} would change nothing: the queue of {key} marks no packets",
+                hint="set queue: RED, and defaults: {Queue/RED: {setbit_: 1}}",
             )

@@ -72,7 +72,7 @@ def _row(run_id: str, value: float | None, metric: str = "utilization") -> dict[
 
 
 def _run(run_id: str, run: int, **parameters: Any) -> dict[str, Any]:
-    return {"run_id": run_id, "scenario": "s", "parameters": {"run": run, **parameters}}
+    return {"run_id": run_id, "scenario": "s", "parameters": {"substream": run, **parameters}}
 
 
 def test_runs_that_differ_in_random_numbers_alone_have_one_mean() -> None:

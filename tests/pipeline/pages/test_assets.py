@@ -2,13 +2,12 @@
 
 from __future__ import annotations
 
-from bdpbench.contracts.paths import study_dir
 from bdpbench.metrics import DEFINITIONS
 from bdpbench.pages.assets import read_captions
 from bdpbench.pages.matrices import Matrix
 from bdpbench.pages.series import CHARTED_TABLES
 from bdpbench.pages.study_page import StudyPage, load_page
-from bdpbench.studies.load import load_study, study_keys
+from bdpbench.studies.load import find_study, load_study, study_keys
 from bdpbench.studies.study import Parameters
 
 
@@ -27,7 +26,7 @@ def test_every_parameter_has_a_name() -> None:
 
 def _page(key: str) -> StudyPage:
     metrics = {definition.metric for definition in DEFINITIONS.values()}
-    return load_page(study_dir(key) / "page.yaml", load_study(key), metrics)
+    return load_page(find_study(key) / "page.yaml", load_study(key), metrics)
 
 
 def test_every_chart_has_its_words() -> None:

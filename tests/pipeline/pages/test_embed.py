@@ -4,11 +4,12 @@ from __future__ import annotations
 
 import json
 import math
+from pathlib import Path
 
 import pytest
 
 from bdpbench.errors import BdpbenchError
-from bdpbench.pages.embed import embed_json, embed_text, web_address
+from bdpbench.pages.embed import embed_json, embed_text, vega_bundle, web_address
 
 
 @pytest.mark.parametrize("text", ["</script>", "<!--", "a & b", "\u2028", "</SCRIPT >", "ü"])
@@ -33,3 +34,12 @@ def test_text_that_would_end_its_element_is_refused(text: str) -> None:
 def test_only_addresses_of_the_web_are_linked() -> None:
     assert web_address("https://example.org") == "https://example.org"
     assert web_address("javascript:alert(1)") == ""
+
+
+def test_vega_is_kept_as_it_is_made(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("BDPBENCH_HOME", str(tmp_path))
+    made = vega_bundle.__wrapped__()
+    (kept,) = (tmp_path / "cache").iterdir()
+    assert kept.read_text(encoding="utf-8") == made
+    assert vega_bundle.__wrapped__() == made
+    assert "window.vegaEmbed=" in made

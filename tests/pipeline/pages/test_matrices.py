@@ -6,11 +6,10 @@ from pathlib import Path
 
 import pytest
 
-from bdpbench.contracts.paths import study_dir
 from bdpbench.errors import BdpbenchError
 from bdpbench.metrics import DEFINITIONS
 from bdpbench.pages import load_matrices, load_page
-from bdpbench.studies.load import load_study
+from bdpbench.studies.load import find_study, load_study
 
 METRICS = {definition.metric for definition in DEFINITIONS.values()}
 MATRICES = """\
@@ -40,7 +39,7 @@ protocols:
 
 def test_the_regions_of_figure_71() -> None:
     study = load_study("sharma2006")
-    (matrix,) = load_matrices(study_dir("sharma2006") / "matrices.yaml", study, METRICS)
+    (matrix,) = load_matrices(find_study("sharma2006") / "matrices.yaml", study, METRICS)
     stated, points = matrix.stated, matrix.points
     assert stated is not None
     assert points is not None

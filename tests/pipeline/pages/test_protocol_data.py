@@ -9,13 +9,13 @@ from xml.etree import ElementTree
 
 import pytest
 
-from bdpbench.contracts.paths import repository_root, study_dir
+from bdpbench.contracts.paths import repository_root
 from bdpbench.errors import BdpbenchError
 from bdpbench.metrics import DEFINITIONS
 from bdpbench.pages.assets import assets_dir
 from bdpbench.pages.protocol_data import Equation, data_of, read_protocols
 from bdpbench.pages.study_page import load_page
-from bdpbench.studies.load import load_study, study_keys
+from bdpbench.studies.load import find_study, load_study, study_keys
 from bdpbench.studies.study import Protocol
 
 NS2 = repository_root() / "ns2"
@@ -78,7 +78,7 @@ def test_every_protocol_of_a_study_has_a_page(key: str) -> None:
     study = load_study(key)
     found = {name: data_of(each, KNOWN) for name, each in study.protocols.items()}
     assert None not in found.values()
-    page = load_page(study_dir(key) / "page.yaml", study, METRICS)
+    page = load_page(find_study(key) / "page.yaml", study, METRICS)
     assert all(page.of(name).said for name in study.protocols)
 
 
@@ -91,7 +91,7 @@ def test_the_protocols_of_sharma2006_have_a_page_each() -> None:
 @pytest.mark.parametrize("key", study_keys())
 def test_what_parameters_of_runs_set_are_variables_of_the_protocol(key: str) -> None:
     study = load_study(key)
-    page = load_page(study_dir(key) / "page.yaml", study, METRICS)
+    page = load_page(find_study(key) / "page.yaml", study, METRICS)
     for name, text in page.protocols.items():
         data = data_of(study.protocols[name], KNOWN)
         assert data is not None

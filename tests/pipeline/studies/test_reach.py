@@ -58,12 +58,6 @@ def _refusal(path: Path, tier: str = "paper") -> str:
         ),
         (
             "    sweep:",
-            "    parameters: {queue_sample_s: 0.1}\n    sweep:",
-            21,
-            ["queue_sample_s would change nothing"],
-        ),
-        (
-            "    sweep:",
             "    parameters: {flows: 3}\n    sweep:",
             21,
             ["flows is 3, but the scenario makes 2", "count: $flows"],
@@ -109,6 +103,17 @@ def test_a_dumbbell_refuses_what_it_would_ignore(
     assert f"{path}:{line}: " in text
     for part in said:
         assert part in text
+
+
+def test_a_flow_that_answers_marks_needs_a_queue_that_marks(study_file: WriteStudy) -> None:
+    path = study_file("sink: TCPSink}", "sink: TCPSink, settings: {ecn_: 1}}")
+    text = _refusal(path)
+    assert f"{path}:5: protocols.Reno.settings.ecn_: ecn_ would change nothing" in text
+    assert "queue: RED, and defaults: {Queue/RED: {setbit_: 1}}" in text
+    marking = "    parameters: {queue: RED}\n    defaults: {Queue/RED: {setbit_: 1}}\n    sweep:"
+    path.write_text(path.read_text().replace("    sweep:", marking))
+    run = expand_tier(load_study("mine"), "paper")[0]
+    assert "-default.Queue/RED.setbit_" in run["argv"]
 
 
 @pytest.mark.parametrize("name", ["error_pct", "ecn", "fast_alpha_pkts"])

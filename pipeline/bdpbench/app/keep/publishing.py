@@ -9,6 +9,8 @@ from bdpbench.app.keep.collecting import collect
 from bdpbench.app.say.totals import totals_sentence
 from bdpbench.contracts.files import write_bytes_atomically
 from bdpbench.contracts.paths import repository_root
+from bdpbench.errors import BdpbenchError
+from bdpbench.studies.load import find_study, studies_dir
 
 
 def publish_study(
@@ -21,15 +23,22 @@ def publish_study(
     metrics, published numbers and templates make of them. Equal runs give equal bytes.
 
     Args:
-        study: key; None takes that of ``config.yaml``.
+        study: key or folder; None takes that of ``config.yaml``.
         tier: None takes that of ``config.yaml``.
         allow_partial: publish although runs are missing.
-        output: folder of all published studies.
+        output: folder of all published studies; None takes that of the checkout.
 
     Raises:
         BdpbenchError: when runs of the tier are missing, because they were never simulated or
-            because the study, a script or ns-2 has changed since.
+            because the study, a script or ns-2 has changed since; for a study outside the
+            configuration without ``output``, for the checkout keeps its own studies alone.
     """
+    if study is not None and output is None and not find_study(study).is_relative_to(studies_dir()):
+        raise BdpbenchError(
+            "a study that lies outside is not published into the checkout",
+            where=study,
+            hint="-o FOLDER says where",
+        )
     results = collect(study, tier, allow_partial=allow_partial)
     folder = (output or repository_root() / "reports" / "published") / results.plan["study"]
     for name, content in Bundle(results).kept_files().items():

@@ -12,6 +12,9 @@ import pytest
 
 from bdpbench.simulation.build import build_prefix, current_build_id
 
+# What tests work on, a study's metrics.py among it, is no test.
+collect_ignore = ["data"]
+
 MadeOnce = Callable[[str, Callable[[Path], None]], Path]
 
 

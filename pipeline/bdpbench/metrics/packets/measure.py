@@ -11,7 +11,14 @@ import polars as pl
 
 from bdpbench.errors import BdpbenchError
 from bdpbench.metrics.packets.bins import Window, number_of_bin
-from bdpbench.metrics.packets.events import ENDS, FlowIds, Hosts, link_ends, link_number, split_events
+from bdpbench.metrics.packets.events import (
+    ENDS,
+    FlowIds,
+    Hosts,
+    link_ends,
+    link_number,
+    split_events,
+)
 from bdpbench.metrics.packets.flows import FlowSums
 from bdpbench.metrics.packets.links import LinkSums
 from bdpbench.metrics.packets.losses import Losses

@@ -58,7 +58,9 @@ class Workflow:
             *("--nolock", "--rerun-incomplete", "--rerun-triggers", "mtime"),
             *(("--keep-going",) if self.keep_going else ()),
             *(("--profile", str(self.profile.resolve())) if self.profile else ()),
-            *("--config", f"plan={paths.plan}", f"backend={self.backend}"),
+            # Relative, because the path of the results may have braces: wildcards to Snakemake.
+            *("--config", f"plan={paths.plan.relative_to(paths.results)}"),
+            f"backend={self.backend}",
             *self._prioritized(),
         ]
 

@@ -10,7 +10,7 @@ MOST_COUNT = 2**31 - 1
 """Packets, repetitions and the like: ns-2 keeps them in 32 bits."""
 
 MOST_VARIABLE = 2**31 - 1
-"""A variable of ns-2's classes, of either sign: many are kept in 32 bits, and cut without a word."""
+"""A variable of ns-2's classes, of either sign: many have 32 bits, and are cut without a word."""
 
 MOST_NUMBER = 1e15
 """Any other number, of either sign: from 9e15 on, neighbouring whole numbers are one to ns-2."""

@@ -131,9 +131,7 @@ class Flow(Strict):
     )
     count: Count | Reference = Field(1, description="How many such flows")
     start_s: Time | Reference = Field(0.0, description="Start of the first of them, s")
-    stagger_s: Time | Reference = Field(
-        0.0, description="Later start of each further one, s"
-    )
+    stagger_s: Time | Reference = Field(0.0, description="Later start of each further one, s")
     access_delay_ms: Delay | Reference | None = Field(
         None, description="One-way delay to the first router, ms; that of the run where absent"
     )

@@ -190,9 +190,7 @@ COMMON: Mapping[str, ParameterDeclaration] = {
         "One-way propagation delay from the second router to a receiver, ms",
         "receiver delay {} ms",
     ),
-    "rtt_ms": _rtt(
-        "Nominal RTT, ms; computed from the delays where it is not given", "RTT {} ms"
-    ),
+    "rtt_ms": _rtt("Nominal RTT, ms; computed from the delays where it is not given", "RTT {} ms"),
     "rtt_1_ms": _rtt("Nominal RTT of the first flow, ms"),
     "rtt_2_ms": _rtt("Nominal RTT of the second flow, ms"),
     "buffer_pkts": _count("Bottleneck queue limit, packets", "packets", "buffer {} packets"),

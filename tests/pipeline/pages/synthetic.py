@@ -20,7 +20,8 @@ from bdpbench.contracts.runs import RunRecord
 from bdpbench.contracts.scorecard import NumberVerdict, Scorecard, ScoredClaim, ScoredNumber
 from bdpbench.contracts.tables import Definition
 from bdpbench.metrics.queues import drops_per_sample, queue_shares
-from bdpbench.pages import ReportInputs, StudyTexts, build_report
+from bdpbench.pages import ReportInputs, StudyTexts
+from bdpbench.pages.page import build_report
 from bdpbench.pages.sections import Sections, gather
 from bdpbench.pages.study_page import ProtocolText, Statement, StudyPage
 from bdpbench.studies.study import Citation, Protocol

@@ -15,7 +15,7 @@ import functools
 import hashlib
 import json
 from collections.abc import Callable, Mapping
-from typing import Any, Literal, NewType, ParamSpec, cast
+from typing import Any, Literal, NewType, ParamSpec, TypeAlias, cast
 
 import altair as alt
 import polars as pl
@@ -25,6 +25,12 @@ from bdpbench.pages.chart import Spec
 
 Template = NewType("Template", dict[str, Any])
 """The specification of a pattern, holes and all; it is shared, and never changed."""
+
+Channel: TypeAlias = dict[str, Any]
+"""Arguments of a channel of altair, such as ``alt.X``, each of which takes others."""
+
+Words: TypeAlias = Mapping[str, Any]
+"""Name of a hole → what stands there, of any type of JSON."""
 
 INK = "#1c2329"
 FAINT = "#5b6570"
@@ -77,9 +83,7 @@ def layered(*layers: alt.Chart, height: Any, room_above: float | None = None) ->
     )
 
 
-def field(
-    name: str, kind: Literal["quantitative", "nominal", "ordinal"], **more: Any
-) -> dict[str, Any]:
+def field(name: str, kind: Literal["quantitative", "nominal", "ordinal"], **more: Any) -> Channel:
     """A column of the rows, as altair's channels take it: ``alt.X(**field("t", …))``.
 
     Unlike with the shorthand ``t:Q``, altair has nothing to parse.
@@ -136,9 +140,7 @@ def _page_config() -> alt.Config:
     )
 
 
-def fill(
-    template: Template, words: Mapping[str, Any], rows: Mapping[str, pl.DataFrame] | None = None
-) -> Spec:
+def fill(template: Template, words: Words, rows: Mapping[str, pl.DataFrame] | None = None) -> Spec:
     """The specification of a chart.
 
     Args:
@@ -156,7 +158,7 @@ def fill(
     return spec
 
 
-def _filled(node: Any, words: Mapping[str, Any]) -> Any:
+def _filled(node: Any, words: Words) -> Any:
     if isinstance(node, dict):
         return {key: _filled(value, words) for key, value in node.items()}
     if isinstance(node, list | tuple):

@@ -59,6 +59,7 @@ def test_the_summary_comes_first_and_headings_do_not_skip_a_level(page: Any) -> 
         "Experiments",
         "Runs",
         "Definitions",
+        "Parameters",
         "Provenance",
     ]
     levels = _headings(page)

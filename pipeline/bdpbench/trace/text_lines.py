@@ -34,7 +34,8 @@ _WIRED_CHECKS: Mapping[str, tuple[str, str]] = {
     "time": ("a time", r"[0-9]+(\.[0-9]+)?(e[-+]?[0-9]+)?"),
     "src.port": ("an address and a port", r"-?[0-9]+(\.[0-9]+){0,2}\.-?[0-9]+"),
     "dst.port": ("an address and a port", r"-?[0-9]+(\.[0-9]+){0,2}\.-?[0-9]+"),
-} | {name: ("a whole number", "-?[0-9]+") for name in ("from", "to", "bytes", "flow", "seq", "uid")}
+    "bytes": ("a whole number that is not negative", "[0-9]+"),
+} | {name: ("a whole number", "-?[0-9]+") for name in ("from", "to", "flow", "seq", "uid")}
 
 
 @dataclass
@@ -159,6 +160,8 @@ def _in_range(texts: pl.DataFrame, typed: pl.DataFrame) -> pl.Series:
         fault = value.is_null()
         if typed.schema[column].is_float():
             fault = fault | ~value.is_finite()
+        if column == "bytes":
+            fault = fault | (value < 0)
         faults.append(fault.fill_null(True) & texts.get_column(name).is_not_null())
     return ~typed.select(_fault=pl.any_horizontal(faults)).to_series()
 

@@ -84,10 +84,10 @@ _ALL = (
         "flow",
         "1",
         "Packets of the flow that were sent in the window and never received, over all that were "
-        "sent in it. A packet that a queue or error model of a link dropped is lost; one that a "
-        "wireless node dropped only if it has not been received at the end of the trace, since a "
-        "frame may be dropped after it was delivered; one that nobody dropped if it was sent "
-        "longer before the end than the flow's largest one-way delay. Later ones are under way. "
+        "sent in it. A packet that was dropped somewhere is lost if it has not been received by "
+        "the end of the trace, since a frame may be dropped beside its delivery; one that nobody "
+        "dropped if it was sent longer before the end than the flow's largest one-way delay. "
+        "Later ones are under way. "
         f"{_SENT}.",
         "RFC 7680; RFC 5166, section 2.3",
     ),

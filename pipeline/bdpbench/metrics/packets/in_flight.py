@@ -26,7 +26,7 @@ _OPEN = types.MappingProxyType(
     }
 )
 _LOST = types.MappingProxyType({"stream": pl.Int64, "time_s": pl.Float64})
-_MOST_ENDED = 1_000_000
+_MOST_ARRIVED = 1_000_000
 
 
 @dataclass(frozen=True)
@@ -37,7 +37,8 @@ class Ends:
         arrivals: those of the batch without repeated ones, with sent_s (f64, s), null where the
             trace does not hold the packet's sending, and payload_bytes at most what was sent.
         drops: all of the batch, with sent_s.
-        lost: stream (i64), time_s (f64, s, of the sending) of packets that can no longer arrive.
+        lost: stream (i64), time_s (f64, s, of the sending) of dropped packets whose arrival is no
+            longer waited for.
     """
 
     arrivals: pl.DataFrame
@@ -48,15 +49,15 @@ class Ends:
 class InFlight:
     """Matches the ends of packets with their sendings, each sending with one end.
 
-    A drop on a link is the end of a packet. One on a wireless node is not: the frame may have been
-    delivered before (DUP, or RET without the acknowledgement of the MAC), and routing may send the
-    packet another way; such a packet is lost if it has not arrived at the end of the trace. An
-    arrival of a packet that has ended before is a duplicate of the network, and left out.
+    A drop is not the end of a packet: a wireless frame may have been delivered before (DUP, or RET
+    without the acknowledgement of the MAC), routing may send it another way, and a LAN drops copies
+    of it. A packet that was dropped is lost if it has not arrived by the end of the trace. An
+    arrival of a packet that has arrived before is a duplicate of the network, and left out.
     """
 
     def __init__(self) -> None:
         self._open = pl.DataFrame(schema=_OPEN)
-        self._ended: deque[pl.Series] = deque()
+        self._arrived: deque[pl.Series] = deque()
         self.forgotten = 0
 
     def sendings(self, sends: pl.DataFrame) -> pl.DataFrame:
@@ -75,7 +76,7 @@ class InFlight:
         Args:
             sends: packet, stream (i64), time_s (f64, s), payload_bytes (i64).
             arrivals: packet, time_s, payload_bytes.
-            drops: packet, time_s, link (i64, null on wireless nodes).
+            drops: packet, time_s.
         """
         started = pl.concat(
             [
@@ -89,8 +90,7 @@ class InFlight:
                 ),
             ]
         )
-        gone = drops.filter(pl.col("link").is_not_null())["packet"]
-        repeated = _repeated(started["packet"], pl.concat([arrivals["packet"], gone]))
+        repeated = _repeated(started["packet"], arrivals["packet"])
         if repeated.is_empty():
             return self._match_once(started, arrivals, drops)
         once = [_without(each, repeated) for each in (started, arrivals, drops)]
@@ -98,11 +98,11 @@ class InFlight:
         plain = self._match_once(*once)
         ordered = _InOrder(*again).ends()
         arrivals = _together(plain.arrivals, self._first_time(ordered.ends.arrivals))
-        self._remember(ordered.ended, ordered.open)
+        self._remember(ordered.arrived, ordered.open)
         return Ends(
             arrivals,
             _together(plain.drops, ordered.ends.drops),
-            pl.concat([plain.lost, ordered.ends.lost]),
+            plain.lost,
         )
 
     def _match_once(
@@ -123,36 +123,34 @@ class InFlight:
         found = arrived.filter(pl.col("sent_s").is_not_null())["packet"]
         left = started.filter(~pl.col("packet").is_in(found.implode()))
         dropped = _with_sending(drops, started)
-        gone = dropped.filter(pl.col("sent_s").is_not_null() & pl.col("link").is_not_null())
-        waits = dropped.filter(pl.col("sent_s").is_not_null() & pl.col("link").is_null())
-        lost = _only(left, gone["packet"])
-        if not gone.is_empty():
-            left = _without(left, gone["packet"])
-        if not waits.is_empty():
-            is_dropped = pl.col("dropped") | pl.col("packet").is_in(waits["packet"].implode())
+        if not dropped.is_empty():
+            known = dropped.filter(pl.col("sent_s").is_not_null())["packet"]
+            is_dropped = pl.col("dropped") | pl.col("packet").is_in(known.implode())
             left = left.with_columns(is_dropped)
         arrived = self._first_time(_with_payload(arrived))
-        self.forgotten += max(0, left.height - MOST_OPEN)
-        self._open = left.tail(MOST_OPEN)
-        self._remember(pl.concat([found, lost["packet"]]))
+        excess = max(0, left.height - MOST_OPEN)
+        self.forgotten += excess
+        self._open = left.slice(excess)
+        self._remember(found)
+        lost = left.head(excess).filter("dropped")
         return Ends(arrived, dropped, lost.select("stream", time_s="sent_s"))
 
     def _first_time(self, arrived: pl.DataFrame) -> pl.DataFrame:
-        """Arrivals without those of packets that have ended before."""
+        """Arrivals without those of packets that have arrived before."""
         unknown = arrived.filter(pl.col("sent_s").is_null())["packet"]
-        if unknown.is_empty() or not self._ended:
+        if unknown.is_empty() or not self._arrived:
             return arrived
-        again = [unknown.filter(unknown.is_in(each.implode())) for each in self._ended]
+        again = [unknown.filter(unknown.is_in(each.implode())) for each in self._arrived]
         is_again = pl.col("sent_s").is_null() & pl.col("packet").is_in(pl.concat(again).implode())
         return arrived.filter(~is_again)
 
-    def _remember(self, ended: pl.Series, still_open: pl.DataFrame | None = None) -> None:
+    def _remember(self, arrived: pl.Series, still_open: pl.DataFrame | None = None) -> None:
         if still_open is not None:
             self._open = pl.concat([self._open, still_open]).tail(MOST_OPEN)
-        if not ended.is_empty():
-            self._ended.append(ended)
-        while sum(each.len() for each in self._ended) > _MOST_ENDED:
-            self._ended.popleft()
+        if not arrived.is_empty():
+            self._arrived.append(arrived)
+        while sum(each.len() for each in self._arrived) > _MOST_ARRIVED:
+            self._arrived.popleft()
 
     def rest(self, longest: pl.DataFrame, last_s: float) -> tuple[pl.DataFrame, pl.DataFrame]:
         """Packets that have not arrived at the trace's end: those dropped, and those that vanished.
@@ -193,11 +191,11 @@ def _with_payload(arrived: pl.DataFrame) -> pl.DataFrame:
     return arrived.with_columns(payload_bytes=payload).drop("sent_payload")
 
 
-def _repeated(started: pl.Series, ended: pl.Series) -> pl.Series:
-    """Packets that were sent more than once, or have more than one end."""
+def _repeated(started: pl.Series, arrived: pl.Series) -> pl.Series:
+    """Packets that were sent more than once, or have arrived so."""
     found = [
         each.filter(each.is_duplicated()).unique()
-        for each in (started, ended)
+        for each in (started, arrived)
         if each.n_unique() < each.len()
     ]
     return pl.concat(found).unique() if found else pl.Series("packet", [], pl.Int64)
@@ -220,7 +218,7 @@ def _together(one: pl.DataFrame, other: pl.DataFrame) -> pl.DataFrame:
 class _Matched:
     ends: Ends
     open: pl.DataFrame
-    ended: pl.Series
+    arrived: pl.Series
 
 
 class _InOrder:
@@ -235,7 +233,6 @@ class _InOrder:
         self._drop_of: list[int | None] = [None] * drops.height
         self._again: set[int] = set()
         self._seen: set[int] = set()
-        self._lost: list[int] = []
 
     def ends(self) -> _Matched:
         """Go through the events in the order of time, a sending before an end of that moment."""
@@ -245,19 +242,18 @@ class _InOrder:
             elif kind == 1:
                 self._arrive(index, packet)
             else:
-                self._drop(index, packet, is_final=self._drops["link"][index] is not None)
+                self._drop(index, packet)
         waiting = sorted(index for each in self._waiting.values() for index in each)
         still_open = pl.DataFrame(
             [(*self._sent[index][:-1], self._dropped[index]) for index in waiting],
             schema=_OPEN,
             orient="row",
         )
-        lost = [(self._sent[index][1], self._sent[index][2]) for index in self._lost]
         return _Matched(
             Ends(
                 self._matched_arrivals(),
                 self._drops.with_columns(self._times(self._drop_of)),
-                pl.DataFrame(lost, schema=_LOST, orient="row"),
+                pl.DataFrame(schema=_LOST),
             ),
             still_open,
             pl.Series("packet", sorted(self._seen), pl.Int64),
@@ -273,7 +269,7 @@ class _InOrder:
     def _arrive(self, index: int, packet: int) -> None:
         waiting = self._waiting.get(packet)
         if waiting:
-            # What no wireless node has dropped is more likely to have arrived.
+            # What nobody has dropped is more likely to have arrived.
             found = next((each for each in waiting if not self._dropped[each]), waiting[0])
             waiting.remove(found)
             self._arrival_of[index] = found
@@ -281,17 +277,11 @@ class _InOrder:
         elif packet in self._seen:
             self._again.add(index)
 
-    def _drop(self, index: int, packet: int, *, is_final: bool) -> None:
+    def _drop(self, index: int, packet: int) -> None:
         waiting = self._waiting.get(packet, ())
         found = next((each for each in waiting if not self._dropped[each]), None)
-        if found is None:
-            return
-        self._drop_of[index] = found
-        if is_final:
-            self._waiting[packet].remove(found)
-            self._seen.add(packet)
-            self._lost.append(found)
-        else:
+        if found is not None:
+            self._drop_of[index] = found
             self._dropped[found] = True
 
     def _times(self, sent: list[int | None]) -> pl.Series:

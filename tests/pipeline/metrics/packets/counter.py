@@ -7,7 +7,7 @@ source of a multicast has a line at each of its links, at one moment.
 from __future__ import annotations
 
 import re
-from collections import defaultdict, deque
+from collections import defaultdict
 from collections.abc import Iterable
 from dataclasses import dataclass, field
 
@@ -40,8 +40,9 @@ class Count:
 def count(lines: Iterable[str]) -> dict[Ends, Count]:
     """Ends → what was sent and received, of a wired or wireless trace with flat addresses."""
     found: dict[Ends, Count] = defaultdict(Count)
-    waiting: dict[tuple[Ends, int], deque[float]] = defaultdict(deque)
-    sent: set[tuple[Ends, int]] = set()
+    waiting: dict[tuple[Ends, int], list[float]] = defaultdict(list)
+    dropped: dict[tuple[Ends, int], list[float]] = defaultdict(list)
+    arrived: set[tuple[Ends, int]] = set()
     for line in lines:
         event = _wired(line) or _wireless(line)
         if event is None:
@@ -52,15 +53,16 @@ def count(lines: Iterable[str]) -> dict[Ends, Count]:
         if what == "sent" and time_s not in waiting[packet]:
             flow.sent += 1
             waiting[packet].append(time_s)
-            sent.add(packet)
         elif what == "dropped":
             flow.dropped += 1
-            if line[0] in "de" and waiting[packet] and _OLD.match(line) is None:
-                waiting[packet].popleft()
-        elif what == "received":
             if waiting[packet]:
-                flow.delay_s += time_s - waiting[packet].popleft()
-            elif packet in sent:
+                dropped[packet].append(waiting[packet].pop(0))
+        elif what == "received":
+            # What nobody has dropped is more likely to have arrived.
+            if left := waiting[packet] or dropped[packet]:
+                flow.delay_s += time_s - left.pop(0)
+                arrived.add(packet)
+            elif packet in arrived:
                 continue  # the network has doubled it
             flow.received += 1
             flow.received_bytes += size

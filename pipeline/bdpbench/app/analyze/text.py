@@ -54,6 +54,7 @@ def totals_lines(analysis: Analysis) -> Iterator[str]:
     if links:
         yield ""
         yield from _table("link", links, _LINK_COLUMNS, values, {})
+        yield from _shared_lines(sums.links, links)
     if analysis.sums.losses.height:
         yield ""
         yield from _loss_lines(analysis.sums.losses)
@@ -122,6 +123,13 @@ def _flow_table(
     yield from _table("flow", shown, _FLOW_COLUMNS, values, about)
     if len(flows) > len(shown):
         yield f"and {len(flows) - len(shown):,} smaller flows (-o FILE writes all)"
+
+
+def _shared_lines(links: pl.DataFrame, shown: Sequence[str]) -> Iterator[str]:
+    shared = links.filter(pl.col("shared") & pl.col("subject").is_in(list(shown)))
+    for (node,), rows in shared.partition_by("to_node", as_dict=True).items():
+        names = ", ".join(subject.removeprefix("link:") for subject in rows["subject"])
+        yield f"{names}: stations of one shared medium ({node}), whose capacity is not measured"
 
 
 def _table(

@@ -84,6 +84,7 @@ class Events:
     passed: packets that found a link idle and its queue empty, so that they left at once: time_s,
     link, bytes. waiting: lines of all others, on links: row (u32), event, time_s, link, uid, bytes.
     entries: all that entered a queue: time_s, link, stream, bytes; lazy, since they are many.
+    reached: links (i64) at whose far end packets were received.
     has_agents: whether agents of wireless nodes are traced (AGT).
     """
 
@@ -94,6 +95,7 @@ class Events:
     passed: pl.DataFrame
     waiting: pl.DataFrame
     entries: pl.LazyFrame
+    reached: pl.Series
     has_agents: bool = False
 
 
@@ -237,6 +239,7 @@ def split_events(batch: pl.DataFrame) -> Events:
         wired.lazy().filter(at_once).select("time_s", link_key(), _wide_bytes()).collect(),
         _waiting(wired, at_once),
         wired.lazy().filter(event == "+").select("time_s", link_key(), stream_key(), _wide_bytes()),
+        wired.lazy().filter(event == "r").select(link_key()).unique().collect().to_series(),
         wireless is not None and bool((wireless["layer"] == _AGENT_LAYER).any()),
     )
 

@@ -8,7 +8,7 @@ from collections import Counter, deque
 import polars as pl
 
 from bdpbench.metrics.packets.bins import BinnedSums, Window
-from bdpbench.metrics.packets.events import Events
+from bdpbench.metrics.packets.events import Events, link_ends
 from bdpbench.metrics.packets.tracking import MOST_OPEN
 
 _ODD_UID = 0x2545F4914F6CDD1D
@@ -33,6 +33,7 @@ class LinkSums:
         self._queue = Queue()
         self._capacity = Capacity()
         self._entered = _EnteredByFlow()
+        self._reached: set[int] = set()
         self._before: list[pl.DataFrame] = []
         self._left = BinnedSums(
             "link", {"departed_pkts": count, "departed_bytes": size}, width_s=width_s
@@ -77,6 +78,7 @@ class LinkSums:
         for sums, rows in zip(self.binned, found, strict=True):
             sums.add(rows, events.last_s)
         self._entered.update(entries)
+        self._reached.update(events.reached.to_list())
 
     def series(self, width_s: float, end_s: float) -> pl.DataFrame:
         """Sums by link (i64) and bin (i64), null where nothing was counted."""
@@ -94,6 +96,20 @@ class LinkSums:
     def capacities(self) -> pl.DataFrame:
         """link, capacity_mbps (f64, Mbit/s), of links that were busy for long enough to tell."""
         return self._capacity.result()
+
+    def is_shared(self) -> pl.Expr:
+        """Whether a link is a station's way onto a medium that it shares with others.
+
+        A LAN is a node of its own that has no queues: stations send to it, and receive from it what
+        never entered a queue there. A satellite's channel is a node below 0.
+        """
+        entered = set(self._entered.links().to_list())
+        unqueued = pl.DataFrame(
+            {"link": sorted(self._reached - entered)}, schema={"link": pl.Int64}
+        )
+        media = unqueued.select(link_ends()[0]).to_series().unique()
+        to_node = link_ends()[1]
+        return to_node.is_in(media.implode()) | (to_node < 0)
 
     def streams(self) -> pl.Series:
         """Streams that entered a link."""
@@ -306,6 +322,9 @@ class _EnteredByFlow:
         )
         if len(self._parts) > 64:
             self._parts = [self.result()]
+
+    def links(self) -> pl.Series:
+        return pl.concat([each["link"] for each in self._parts]).unique()
 
     def streams(self) -> pl.Series:
         return pl.concat([each["stream"] for each in self._parts]).unique()

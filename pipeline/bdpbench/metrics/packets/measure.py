@@ -101,7 +101,7 @@ KEPT_LINKS = (
 )
 """Columns of ``PacketSums.links`` that are kept of a trace that never reaches the disk."""
 
-LINKS = KEPT_LINKS
+LINKS = (*KEPT_LINKS, "shared")
 """Columns of ``PacketSums.links``."""
 
 
@@ -128,7 +128,8 @@ class PacketSums:
             entered_bytes (+ lines), came_pkts (also those dropped before the queue),
             departed_pkts, departed_bytes, waited_pkts (for any time), dropped_pkts, dropped_bytes
             (i64), wait_sum_s, wait_max_s (f64, s), length_area (f64, packets · s), longest_pkts
-            (i64), capacity_mbps (f64, Mbit/s, null where it is not known).
+            (i64), capacity_mbps (f64, Mbit/s, null where it is not known), shared (bool: whether it
+            is a station's way onto a LAN or a satellite's channel).
         link_flows: link, flow (subjects), entered_pkts, entered_bytes (i64), first_s (f64, s).
         flow_series: subject, time_s (f64, s, end of the bin), mbps, goodput_mbps (f64, Mbit/s),
             delay_ms, rtt_ms (f64, means, ms), sent_pkts, dropped_pkts, retransmitted_pkts (i64).
@@ -339,6 +340,7 @@ class PacketMeter:
             joined.with_columns(counts)
             .with_columns(
                 *link_ends(),
+                shared=self._links.is_shared(),
                 length_area=area,
                 came_pkts=pl.max_horizontal("entered_pkts", gone),
                 longest_pkts=pl.max_horizontal("longest_pkts", "pkts"),
@@ -358,7 +360,11 @@ class PacketMeter:
         known = pl.DataFrame(
             given, schema={"link": pl.Int64, "capacity_mbps": pl.Float64}, orient="row"
         )
-        measured = self._links.capacities().join(known, on="link", how="anti")
+        measured = (
+            self._links.capacities()
+            .join(known, on="link", how="anti")
+            .filter(~self._links.is_shared())
+        )
         return pl.concat([known, measured])
 
     def _link_series(

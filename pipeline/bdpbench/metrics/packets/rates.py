@@ -159,8 +159,11 @@ def link_capacity(links: pl.DataFrame, seconds: float) -> pl.Series:
 
 
 def link_loss_rate(links: pl.DataFrame, seconds: float) -> pl.Series:
-    """Share of the packets that came to a link and were dropped, from dropped_pkts, came_pkts."""
-    return _ratio(links, pl.col("dropped_pkts"), pl.col("came_pkts"))
+    """Share of the packets that came to a link and were dropped, from dropped_pkts, came_pkts.
+
+    None where ``shared``: a LAN drops a copy at each station that a packet is not for.
+    """
+    return _ratio(links, pl.when(~pl.col("shared")).then("dropped_pkts"), pl.col("came_pkts"))
 
 
 def mean_queue_length(links: pl.DataFrame, seconds: float) -> pl.Series:

@@ -188,3 +188,55 @@ def test_counts_are_those_of_plain_python(
         assert got == (one.sent, one.received, one.dropped)
         assert row["delay_min_s"] is None or row["delay_min_s"] >= 0
         assert (row["delay_sum_s"] or 0.0) == pytest.approx(one.delay_s)
+
+
+def _lan(stations: int) -> str:
+    """Stations 0, 1, ... of LAN 9, each of which sends 20 packets to the next, by turns.
+
+    Each takes 4 ms of the medium, and waits for its turn.
+    """
+    lines = []
+    for round_ in range(20):
+        for station in range(stations):
+            peer, uid = (station + 1) % stations, round_ * stations + station
+            packet = f"cbr 500 ------- {station} {station}.0 {peer}.1 {round_} {uid}"
+            time_s = 1 + 0.004 * uid
+            lines += [(1 + 1e-6 * uid, f"+ {1 + 1e-6 * uid:.6f} {station} 9 {packet}")]
+            lines += [(time_s + 0.001, f"- {time_s + 0.001:.6f} {station} 9 {packet}")]
+            lines += [(time_s + 0.005, f"r {time_s + 0.005:.6f} 9 {peer} {packet}")]
+    return "".join(f"{line}\n" for _, line in sorted(lines))
+
+
+def test_stations_of_a_lan_have_no_capacity_of_their_own(tmp_path: Path) -> None:
+    sums = _sums(tmp_path, _lan(4))
+    assert sums.links.select("subject", "shared", "capacity_mbps").rows() == [
+        (f"link:{station}-9", True, None) for station in range(4)
+    ]
+    shares = measure_packets(sums).filter(pl.col("metric") == "max_min_share")["value"]
+    # What each sends is all that is known of what it could have.
+    assert shares.to_list() == [pytest.approx(8 * 20 * 500e-6 / sums.seconds)] * 4
+    path = tmp_path / "odd.tr"
+    given = sum_packets(open_trace(path).batches(COLUMNS), capacities={(0, 9): 1.0})
+    assert given.links["capacity_mbps"].to_list() == [1.0, None, None, None]
+
+
+def test_a_queue_of_its_own_has_a_capacity(tmp_path: Path) -> None:
+    # The same lines, received over the link that they were sent on.
+    lines = [line.split() for line in _lan(1).splitlines()]
+    text = "".join(" ".join([*w[:2], "0", "9", *w[4:9], "9.1", *w[10:]]) + "\n" for w in lines)
+    sums = _sums(tmp_path, text)
+    assert sums.links["shared"].to_list() == [False]
+    assert sums.links["capacity_mbps"].to_list() == [pytest.approx(8 * 500e-6 / 0.004)]
+
+
+def test_a_copy_that_a_lan_drops_is_no_loss(tmp_path: Path) -> None:
+    packet = "cbr 210 ------- 0 0.0 1.0 0 {}"
+    text = "".join(
+        f"+ {uid} 0 3 {packet}\n- {uid} 0 3 {packet}\nd {uid}.1 2 3 {packet}\n"
+        f"r {uid}.2 3 1 {packet}\n".replace("{}", str(uid))
+        for uid in (1, 2)
+    )
+    sums = _sums(tmp_path, text)
+    assert _value(sums, "packet_loss_rate") == 0
+    rates = measure_packets(sums).filter(pl.col("metric") == "link_loss_rate")["value"]
+    assert rates.to_list() == [None, None]

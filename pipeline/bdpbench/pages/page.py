@@ -24,6 +24,7 @@ from bdpbench.pages.notes import notes_html
 from bdpbench.pages.sections import Sections, gather
 from bdpbench.pages.series import RunSeries, bins_for
 from bdpbench.pages.summary import summarize
+from bdpbench.pages.taken_over import taken_over_sentence
 from bdpbench.pages.templates import page_environment
 from bdpbench.pages.time_charts import time_specs
 from bdpbench.pages.verdicts import totals
@@ -108,6 +109,7 @@ class _Provenance(TypedDict):
     last_day: str
     planned: int
     finished: int
+    taken_over: str
 
 
 def _provenance(plan: Plan, run_info: RunRecords) -> _Provenance:
@@ -124,6 +126,7 @@ def _provenance(plan: Plan, run_info: RunRecords) -> _Provenance:
         "last_day": started[-1][:10] if started else "",
         "planned": len(planned),
         "finished": len(infos),
+        "taken_over": taken_over_sentence(infos),
     }
 
 

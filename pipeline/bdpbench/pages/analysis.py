@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -26,7 +26,7 @@ from bdpbench.pages.embed import embed_json, embed_text, vega_bundle
 from bdpbench.pages.packing import Packed
 from bdpbench.pages.templates import page_environment
 from bdpbench.pages.text import format_number
-from bdpbench.units import slug
+from bdpbench.units import addresses_of, slug
 
 MOST_ROWS = 500
 """Rows of a table of the page; the other formats have all."""
@@ -155,6 +155,7 @@ def build_trace_page(page: TracePage, out: Path) -> None:
         "together": _together(values),
         "definitions": page.definitions,
         "metric_name": metric_name,
+        "address": _addresses(page),
         "number": format_number,
         **_embedded(charts, lines),
     }
@@ -189,10 +190,17 @@ def _label(subject: str) -> str:
     return f"{kind} {name}"
 
 
+def _addresses(page: TracePage) -> Callable[[int | None], str]:
+    flows = page.tables["flows"]
+    return addresses_of([*flows["src_node"], *flows["dst_node"]])
+
+
 def _tables(page: TracePage, values: Mapping[str, Mapping[str, float | None]]) -> list[Table]:
+    address = _addresses(page)
+    rows = page.tables["flows"].select("subject", "type", "src_node", "dst_node").iter_rows()
     about = {
-        row["subject"]: f"{row['type']}, {row['src_node']} to {row['dst_node']}"
-        for row in page.tables["flows"].select("subject", "type", "src_node", "dst_node").to_dicts()
+        subject: f"{kind or '–'}, {address(start)} to {address(end)}"
+        for subject, kind, start, end in rows
     }
     units = dict(page.metrics.select("metric", "unit").unique().iter_rows())
     wanted = (

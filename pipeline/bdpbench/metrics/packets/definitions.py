@@ -83,9 +83,13 @@ _ALL = (
         "packet_loss_rate",
         "flow",
         "1",
-        "Packets of the flow dropped anywhere in the window, by queues, error models or wireless "
-        f"layers, over the packets that it sent in the window. {_SENT}.",
-        "RFC 5166, section 2.3",
+        "Packets of the flow that were sent in the window and never received, over all that were "
+        "sent in it. A packet that was dropped somewhere is lost if it has not been received by "
+        "the end of the trace, since a frame may be dropped beside its delivery; one that nobody "
+        "dropped if it was sent longer before the end than the flow's largest one-way delay. "
+        "Later ones are under way. "
+        f"{_SENT}.",
+        "RFC 7680; RFC 5166, section 2.3",
     ),
     _define(
         "slow_start_duration",
@@ -215,7 +219,9 @@ _ALL = (
         "Mbit/s",
         "Capacity as given, or else measured: bytes of packets that waited and were followed by "
         "one that had waited for them, over the time between the two departures. ns-2's times are "
-        "rounded to 1 us; known where the busy periods are long enough for an error below 0.5 %.",
+        "rounded to 1 us; known where the busy periods are long enough for an error below 0.5 %. "
+        "A station's way onto a shared medium, a LAN or a satellite's channel, has none of its own "
+        "unless it is given.",
         "definition of bdpbench",
     ),
     _define(
@@ -223,7 +229,8 @@ _ALL = (
         "link",
         "1",
         "Packets dropped at the link in the window over those that came to it (+ lines, and drops "
-        "of packets that never entered the queue).",
+        "of packets that never entered the queue). None for a shared medium, which drops a copy at "
+        "each station that a packet is not for.",
         "RFC 5166, section 2.3",
     ),
     _define(

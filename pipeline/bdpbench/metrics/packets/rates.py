@@ -19,6 +19,7 @@ Measure: TypeAlias = Callable[[pl.DataFrame, float], pl.Series]
 
 _BITS_TO_MEGABITS = 8e-6
 _MS = 1e3
+_LOST = pl.col("lost_pkts") + pl.col("vanished_pkts").fill_null(0)
 
 
 def throughput(flows: pl.DataFrame, seconds: float) -> pl.Series:
@@ -62,13 +63,14 @@ def retransmission_rate(flows: pl.DataFrame, seconds: float) -> pl.Series:
 
 
 def packet_loss_rate(flows: pl.DataFrame, seconds: float) -> pl.Series:
-    """Share of the packets sent that were dropped, from dropped_pkts, sent_pkts.
+    """Share of the packets sent that never arrived, from lost_pkts, vanished_pkts, sent_pkts.
 
-    >>> lost = pl.DataFrame({"dropped_pkts": [3, 0, 0], "sent_pkts": [200, 0, None]})
+    >>> counts = {"lost_pkts": [2, 0], "vanished_pkts": [1, None], "sent_pkts": [200, 0]}
+    >>> lost = pl.DataFrame(counts)
     >>> packet_loss_rate(lost, 1.0).to_list()
-    [0.015, None, None]
+    [0.015, None]
     """
-    return _ratio(flows, pl.col("dropped_pkts"), pl.col("sent_pkts"))
+    return _ratio(flows, _LOST, pl.col("sent_pkts"))
 
 
 def slow_start_duration(flows: pl.DataFrame, seconds: float) -> pl.Series:
@@ -157,8 +159,11 @@ def link_capacity(links: pl.DataFrame, seconds: float) -> pl.Series:
 
 
 def link_loss_rate(links: pl.DataFrame, seconds: float) -> pl.Series:
-    """Share of the packets that came to a link and were dropped, from dropped_pkts, came_pkts."""
-    return _ratio(links, pl.col("dropped_pkts"), pl.col("came_pkts"))
+    """Share of the packets that came to a link and were dropped, from dropped_pkts, came_pkts.
+
+    None where ``shared``: a LAN drops a copy at each station that a packet is not for.
+    """
+    return _ratio(links, pl.when(~pl.col("shared")).then("dropped_pkts"), pl.col("came_pkts"))
 
 
 def mean_queue_length(links: pl.DataFrame, seconds: float) -> pl.Series:

@@ -19,6 +19,9 @@ LINE = "_line"
 
 _TEXT = "_text"
 _ADDRESSES = ("src_node", "dst_node", "node")
+LATEST_S = 1e12
+"""Times of packets lie below this many seconds, some 30,000 years: what is later is no time."""
+
 _LEVEL_BITS = 11
 _MAX_ABOVE = (1 << 21) - 1
 _NAM_LINE = re.compile(r"[A-Za-z+-] -t (\*|-?[0-9][0-9.e+-]*)( |$)")
@@ -91,6 +94,8 @@ def _split_by_form(lines: pl.DataFrame, form: Form) -> tuple[pl.DataFrame, pl.Da
     texts = lines.hstack(groups).filter(matched)
     typed = texts.select(LINE, _TEXT, *_typed(texts, form))
     good = _in_range(texts, typed)
+    if form.table == "packets":
+        good &= typed.get_column("time_s") < LATEST_S
     left = pl.concat([lines.filter(~matched), typed.filter(~good).select(LINE, _TEXT)]).sort(LINE)
     return typed.filter(good).drop(_TEXT), left
 
@@ -211,4 +216,6 @@ def _wired_fault(words: Sequence[str]) -> str:
             expected, pattern = _WIRED_CHECKS[name]
             if not re.fullmatch(pattern, word):
                 return f"{name}: expected {expected}, got {word!r}"
+            if name == "time" and float(word) >= LATEST_S:
+                return f"time: expected less than {LATEST_S:g} s, got {word!r}"
     return "a field is out of range, or those behind uid are none that ns-2 prints"

@@ -11,8 +11,7 @@ import polars as pl
 
 from bdpbench import __version__
 from bdpbench.app.analyze.analysis import Analysis, account_of
-from bdpbench.app.run.stages import write_atomically
-from bdpbench.contracts.files import write_json_atomically
+from bdpbench.contracts.files import write_atomically, write_json_atomically
 from bdpbench.contracts.tables import Definition
 from bdpbench.errors import BdpbenchError
 from bdpbench.metrics.packets import PACKET_DEFINITIONS

@@ -84,11 +84,16 @@ def _by_scenario(unshared: Sequence[Unshared]) -> list[dict[str, str]]:
 
 def _row(moved: MovedMetric) -> dict[str, str]:
     row = moved_row(moved)
-    metric = f"{moved['metric']} ({row['subject']})"
-    run = f"{row['scenario']}: {row['run']}"
-    told = {name: row[name] for name in ("first", "second", "change")}
-    rest = {"percent": row["change_pct"], "bounds": row["bounds"], "why": row["why"]}
-    return {"metric": metric, "run": run, **told, **rest}
+    return {
+        "metric": f"{moved['metric']} ({row.subject})",
+        "run": f"{moved['scenario']}: {moved['run']}",
+        "first": row.first,
+        "second": row.second,
+        "change": row.change,
+        "percent": row.change_pct,
+        "bounds": row.bounds,
+        "why": moved["why"],
+    }
 
 
 def _titled(

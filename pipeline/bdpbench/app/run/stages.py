@@ -3,12 +3,11 @@
 from __future__ import annotations
 
 import json
-import os
-from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, cast
 
-from bdpbench.contracts.files import write_json_atomically
+from bdpbench.contracts.files import write_atomically, write_json_atomically
 from bdpbench.contracts.plan import Output, Plan, PlannedRun, Scalar
 from bdpbench.contracts.runs import read_run, read_spec
 from bdpbench.contracts.scorecard import SCORECARD_NAME, Scorecard
@@ -222,17 +221,6 @@ def write_metrics(metrics: pl.DataFrame, path: Path) -> None:
 def write_metrics_csv(metrics: pl.DataFrame, path: Path) -> None:
     """Write the metrics table as CSV, atomically."""
     write_atomically(path, metrics.write_csv)
-
-
-def write_atomically(path: Path, write: Callable[[Path], object]) -> None:
-    """Let ``write`` make a file under a temporary name, and rename it to ``path``."""
-    path.parent.mkdir(parents=True, exist_ok=True)
-    scratch = path.with_name(f".{path.name}.{os.getpid()}")
-    try:
-        write(scratch)
-        scratch.replace(path)
-    finally:
-        scratch.unlink(missing_ok=True)
 
 
 def score_plan(plan: Plan, metrics: pl.DataFrame) -> Scorecard:

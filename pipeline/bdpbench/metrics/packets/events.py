@@ -54,6 +54,7 @@ TCP_HEADER_BYTES = 40
 # that an address is the node's number, which is what the first lines then tell as well.
 _FIRST_HIERARCHICAL = 1 << 11
 _TO_BITS = 32
+_TO_OFFSET = 1 << (_TO_BITS - 1)
 _ODDS = (
     -0x61C8864680B583EB,
     -0x40A7B892E31B1A47,
@@ -137,20 +138,32 @@ class Hosts:
 
 
 def link_key() -> pl.Expr:
-    """A link as one number (i64): from_node · 2^32 + to_node."""
+    """A link as one number (i64): from_node · 2^32 + 2^31 + to_node.
+
+    Nodes may be negative: a satellite's channel is -1, and a link's end that is not known -2.
+    """
     start = pl.col("from_node").cast(pl.Int64) * (1 << _TO_BITS)
-    return (start + pl.col("to_node").cast(pl.Int64)).alias("link")
+    return (start + (pl.col("to_node").cast(pl.Int64) + _TO_OFFSET)).alias("link")
+
+
+def link_number(from_node: int, to_node: int) -> int:
+    """``link_key`` of one link.
+
+    >>> link_number(0, 1) == pl.select(from_node=0, to_node=1).select(link_key()).item()
+    True
+    """
+    return from_node * (1 << _TO_BITS) + to_node + _TO_OFFSET
 
 
 def link_ends() -> tuple[pl.Expr, pl.Expr]:
     """from_node and to_node (i32) of a ``link_key``.
 
-    >>> link = pl.DataFrame({"from_node": [7], "to_node": [3]}).select(link_key())
-    >>> link.select(link_ends()).row(0)
-    (7, 3)
+    >>> link = pl.DataFrame({"from_node": [7, -1], "to_node": [3, -2]}).select(link_key())
+    >>> link.select(link_ends()).rows()
+    [(7, 3), (-1, -2)]
     """
     start = (pl.col("link") // (1 << _TO_BITS)).cast(pl.Int32)
-    end = (pl.col("link") % (1 << _TO_BITS)).cast(pl.Int32)
+    end = (pl.col("link") % (1 << _TO_BITS) - _TO_OFFSET).cast(pl.Int32)
     return start.alias("from_node"), end.alias("to_node")
 
 

@@ -110,7 +110,7 @@ class FlowSums:
         self._streams.learn(batch, streams)
 
     def series(self, width_s: float, end_s: float) -> pl.DataFrame:
-        """Sums by stream (i64) and bin (i32), null where nothing was counted."""
+        """Sums by stream (i64) and bin (i64), null where nothing was counted."""
         parts = [each.result(width_s, end_s) for each in self.binned]
         joined = parts[0]
         for part in parts[1:]:

@@ -11,13 +11,23 @@ import polars as pl
 
 from bdpbench.errors import BdpbenchError
 from bdpbench.metrics.packets.bins import Window, number_of_bin
-from bdpbench.metrics.packets.events import ENDS, FlowIds, Hosts, link_ends, split_events
+from bdpbench.metrics.packets.events import (
+    ENDS,
+    FlowIds,
+    Hosts,
+    link_ends,
+    link_number,
+    split_events,
+)
 from bdpbench.metrics.packets.flows import FlowSums
 from bdpbench.metrics.packets.links import LinkSums
 from bdpbench.metrics.packets.losses import Losses
 
 _ROWS_AT_ONCE = 1_000_000
 """Rows that are reduced at once: many against the cost of a call, few against memory."""
+
+MOST_GIVEN_BINS = 1_000_000
+"""Bins of a series whose width is given."""
 
 _FLOW_COUNTS = (
     "sent_pkts",
@@ -168,7 +178,8 @@ def sum_packets(
         capacities: (from_node, to_node) → Mbit/s, of links whose capacity is known.
 
     Raises:
-        BdpbenchError: for a trace without a packet event in the window.
+        BdpbenchError: for a trace without a packet event in the window, and for one with more than
+            ``MOST_GIVEN_BINS`` bins of a width that was given.
     """
     meter = PacketMeter(window, bin_s=bin_s, capacities=capacities)
     for batch in batches:
@@ -227,6 +238,7 @@ class PacketMeter:
         if math.isnan(self._first_s):
             self._first_s = float(batch["time_s"][0])
         self._last_s = float(batch["time_s"][-1])
+        self._check_bins()
         batch = self._hosts.add(self._flow_ids.fill(batch))
         events = split_events(batch)
         # Much of either is work that keeps one processor busy only.
@@ -236,6 +248,16 @@ class PacketMeter:
             for update in updates:
                 update.result()
         self._flows.learn(batch, self._links.streams())
+
+    def _check_bins(self) -> None:
+        """Refuse bins of a given width that are more than a series has room for."""
+        start_s = max(self._first_s, self._window.start_s)
+        if self.bin_s is not None and self._last_s - start_s > MOST_GIVEN_BINS * self.bin_s:
+            raise BdpbenchError(
+                f"bins of {self.bin_s:g} s are too narrow for a trace from {start_s:g} s to "
+                f"{self._last_s:g} s: a series has at most {MOST_GIVEN_BINS:,}",
+                hint="give wider bins, or a window",
+            )
 
     def result(self) -> PacketSums:
         """The sums of all batches, after which no more can be added."""
@@ -312,7 +334,7 @@ class PacketMeter:
 
     def _capacities(self) -> pl.DataFrame:
         given = [
-            (start * (1 << 32) + end, mbps)
+            (link_number(start, end), mbps)
             for (start, end), mbps in (self.capacities or {}).items()
         ]
         known = pl.DataFrame(
@@ -367,7 +389,7 @@ def _filled(
     start_s, end_s = window
     first, last = number_of_bin(start_s, bin_s), int(bins.select(pl.col("bin").max()).item())
     last = max(last, min(number_of_bin(last_s, bin_s), number_of_bin(end_s, bin_s, before=True)))
-    numbers = pl.DataFrame({"bin": range(first, last + 1)}, schema={"bin": pl.Int32})
+    numbers = pl.DataFrame({"bin": range(first, last + 1)}, schema={"bin": pl.Int64})
     return (
         queues.join(numbers, how="cross")
         .join(bins, on=["link", "bin"], how="left")

@@ -34,7 +34,14 @@ _LINK_COLUMNS = {
     "wait ms": "queueing_delay",
     "max ms": "max_queueing_delay",
 }
-_SHARES = {"packet_loss_rate", "link_utilization", "link_loss_rate"}
+_SHARES = {
+    "packet_loss_rate",
+    "packet_delivery_ratio",
+    "total_packet_loss_rate",
+    "total_packet_delivery_ratio",
+    "link_utilization",
+    "link_loss_rate",
+}
 
 
 def totals_lines(analysis: Analysis) -> Iterator[str]:
@@ -166,6 +173,7 @@ def _loss_lines(losses: pl.DataFrame) -> Iterator[str]:
 
 
 def _fairness_lines(values: Mapping[str, float | None]) -> Iterator[str]:
+    yield _totals_line(values)
     names = {
         "fairness_index": "Jain's fairness index",
         "max_min_fairness_index": "Jain's index of throughput over max-min fair share",
@@ -176,6 +184,20 @@ def _fairness_lines(values: Mapping[str, float | None]) -> Iterator[str]:
     for metric, name in names.items():
         if metric in values:
             yield f"{name}: {_number(values[metric])}"
+
+
+def _totals_line(values: Mapping[str, float | None]) -> str:
+    cells = (
+        f"{_cell(metric, values.get(metric))} {words}"
+        for metric, words in (
+            ("total_throughput", "Mbit/s"),
+            ("total_goodput", "Mbit/s goodput"),
+            ("total_packet_delivery_ratio", "delivered"),
+            ("total_packet_loss_rate", "lost"),
+            ("total_one_way_delay", "ms mean delay"),
+        )
+    )
+    return f"all flows: {', '.join(cells)}"
 
 
 def _cell(metric: str, value: float | None) -> str:

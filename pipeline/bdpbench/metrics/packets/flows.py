@@ -21,6 +21,11 @@ _ACK = "ack"
 _SMOOTHING = 1 / 16  # RFC 3550, section 6.4.1
 
 
+_STEPS = types.MappingProxyType(
+    {"stream": pl.Int64, "delay_steps": pl.Int64, "delay_step_sum_s": pl.Float64}
+)
+
+
 class FlowSums:
     """Counts, bytes and delays of streams by bin of time.
 
@@ -240,6 +245,7 @@ class Jitter:
     def __init__(self) -> None:
         self._last = pl.DataFrame(schema={"stream": pl.Int64, "delay_s": pl.Float64})
         self._jitter = pl.DataFrame(schema={"stream": pl.Int64, "jitter_s": pl.Float64})
+        self._steps = pl.DataFrame(schema=_STEPS)
 
     def update(self, arrivals: pl.DataFrame) -> None:
         """Add arrivals: stream, delay_s (f64, s, null where it is not known)."""
@@ -255,10 +261,23 @@ class Jitter:
         averaged = pl.col("jitter_s").ewm_mean(alpha=_SMOOTHING, adjust=False).last()
         moved = pl.concat([started, steps.filter(pl.col("jitter_s").is_not_null())])
         self._jitter = moved.group_by("stream").agg(averaged)
+        size = pl.col("jitter_s")
+        added = steps.group_by("stream").agg(
+            delay_steps=size.count().cast(pl.Int64), delay_step_sum_s=size.sum()
+        )
+        self._steps = (
+            pl.concat([self._steps, added])
+            .group_by("stream")
+            .agg(pl.col("delay_steps", "delay_step_sum_s").sum())
+        )
 
     def result(self) -> pl.DataFrame:
-        """stream, jitter_s (f64, s; 0 for a stream of one arrival)."""
-        return self._jitter
+        """stream, jitter_s (f64, s; 0 for a stream of one arrival).
+
+        Also delay_steps (i64), delay_step_sum_s (f64, s): how many differences there were, and the
+        sum of their sizes.
+        """
+        return self._jitter.join(self._steps, on="stream", how="left")
 
 
 class RoundTrips:

@@ -78,7 +78,7 @@ KEPT_FLOWS = (
 )
 """Columns of ``PacketSums.flows`` that are kept of a trace that never reaches the disk."""
 
-FLOWS = (*KEPT_FLOWS, *_LOSSES)
+FLOWS = (*KEPT_FLOWS, *_LOSSES, "delay_steps", "delay_step_sum_s")
 """Columns of ``PacketSums.flows``."""
 
 KEPT_LINKS = (
@@ -123,7 +123,9 @@ class PacketSums:
             last_received_s; and of the whole trace up to end_s slow_start_end_s, slow_start_pkts,
             slow_start_drops, started_s. What the trace cannot tell, since it lacks the link of a
             stream's source or destination, is null. lost_pkts, vanished_pkts (i64): packets sent in
-            the window that never arrived, dropped somewhere or without a drop event.
+            the window that never arrived, dropped somewhere or without a drop event. delay_steps
+            (i64), delay_step_sum_s (f64, s): differences of the delays of packets that arrive after
+            one another, and the sum of their sizes.
         links: one row a link: subject (link:0-1), from_node, to_node (i32), entered_pkts,
             entered_bytes (+ lines), came_pkts (also those dropped before the queue),
             departed_pkts, departed_bytes, waited_pkts (for any time), dropped_pkts, dropped_bytes

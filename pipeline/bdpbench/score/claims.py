@@ -136,13 +136,19 @@ class ClaimText(_Strict):
 
 @dataclass(frozen=True)
 class Question:
-    """A part of a claim that asks for a metric, and its line in claims.yaml.
+    """A part of a claim that asks for a metric, and its place in claims.yaml.
 
     A ``Selector`` asks for one value, a ``Monotone`` for one at each point of a sweep.
     """
 
-    line: int
+    source: YamlFile
+    location: Location
     asked: Selector | Monotone
+
+    @property
+    def line(self) -> int:
+        """Its line: the file is read again for it, which takes longer than all other checks."""
+        return self.source.line_of(self.location)
 
 
 @dataclass(frozen=True)
@@ -198,7 +204,7 @@ def _claim(source: YamlFile, index: int, entry: dict[str, Any], metrics: Collect
         unknown = known_or_suggest(asked.metric, metrics, "metric")
         if unknown:
             raise source.error((*location, "metric"), f"{text.id}: {unknown[0]}", hint=unknown[1])
-        questions.append(Question(source.line_of((*location, "metric")), asked))
+        questions.append(Question(source, (*location, "metric"), asked))
     return Claim(text, condition, tuple(questions))
 
 

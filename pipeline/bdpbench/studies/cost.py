@@ -22,8 +22,8 @@ _FLOW_TABLES = ("cwnd", "ssthresh", "sequence", "acknowledged")
 # A queue tells of a packet three times (+, -, r), and of its ACK on the way back.
 _LINES_PER_PACKET = 6
 # Packets by which cwnd grows a round trip while a flow fills the path: the BDP over the time to
-# 90 % of it, in round trips, of sharma2006's single flows. Limited slow start (RFC 3742) with the
-# max_ssthresh of 100 packets that the studies set adds half of that; other laws add to it.
+# 90 % of it, in round trips, of the single flows of Sharma (2006). Limited slow start (RFC 3742)
+# with the max_ssthresh of 100 packets that the studies set adds half of that; other laws add to it.
 _FILLING = {"fast": 167, "bic": 82, "htcp": 63, "cubic": 29}
 _FILLING_OTHERS = 50
 # Buffer, as a share of the BDP, at which a flow that is alone uses half of the bottleneck.

@@ -91,7 +91,7 @@ def _write_json(analysis: Analysis, path: Path) -> None:
         "bin_s": sums.bin_s,
         "account": account_of(analysis.report),
         "metrics": _rows(analysis.metrics),
-        **{name: _rows(frame) for name, frame in sums.tables().items()},
+        **{name: _rows(frame) for name, frame in sums.all_tables().items()},
         "definitions": _definitions(analysis.metrics),
     }
     write_json_atomically(path, content)
@@ -123,7 +123,7 @@ def _write_page(analysis: Analysis, path: Path) -> None:
             bin_s=sums.bin_s,
             whole=analysis.whole,
             metrics=analysis.metrics,
-            tables=sums.tables(),
+            tables=sums.all_tables(),
             definitions=_definitions(analysis.metrics),
             account=account_of(analysis.report),
             shares=cumulative_shares,

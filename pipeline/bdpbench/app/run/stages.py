@@ -247,7 +247,7 @@ def report_plan(
     with_files: bool = True,
 ) -> None:
     """Write the HTML report of a plan; ``with_files`` links the output files of its runs."""
-    from bdpbench.pages import build_report
+    from bdpbench.pages.page import build_report
 
     inputs = report_inputs(plan, metrics, scorecard, runs_dir)
     build_report(inputs, out, with_files=with_files)

@@ -13,6 +13,7 @@ from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
+from bdpbench.contracts.disks import disk_error
 from bdpbench.errors import BdpbenchError
 
 TEMPORARY_SUFFIX = ".tmp"
@@ -154,7 +155,13 @@ def _json_of(path: Path, what: str) -> Any:
         return json.loads(path.read_text(encoding="utf-8"))
     except FileNotFoundError:
         raise BdpbenchError(f"no such file: expected {what}", where=str(path)) from None
-    except (json.JSONDecodeError, UnicodeDecodeError) as error:
+    except OSError as error:
+        raise disk_error(error, path) or BdpbenchError(
+            f"cannot be read: {error.strerror}", where=str(path)
+        ) from None
+    except RecursionError:
+        raise BdpbenchError(f"is nested too deeply: expected {what}", where=str(path)) from None
+    except ValueError as error:
         raise BdpbenchError(
             f"is not valid JSON ({error}): expected {what}", where=str(path)
         ) from None

@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 from pathlib import Path
-from typing import NotRequired, TypedDict, cast
+from typing import NotRequired, TypedDict
 
 from bdpbench.contracts.files import read_json
+from bdpbench.contracts.shapes import shaped
 
 PLAN_NAME = "plan.json"
 PLAN_VERSION = 2
@@ -123,6 +124,5 @@ def read_plan(path: Path) -> Plan:
     Raises:
         BdpbenchError: when it is missing, broken or of another version.
     """
-    return cast(
-        "Plan", read_json(path, what="a plan of `bdpbench plan`", schema_version=PLAN_VERSION)
-    )
+    what = "a plan of `bdpbench plan`"
+    return shaped(read_json(path, what=what, schema_version=PLAN_VERSION), Plan, path, what)

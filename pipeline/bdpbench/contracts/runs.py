@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 from pathlib import Path
-from typing import NotRequired, TypedDict, cast
+from typing import NotRequired, TypedDict
 
 from bdpbench.contracts.files import read_json
 from bdpbench.contracts.plan import Identity as Identity
 from bdpbench.contracts.plan import Output, Parameters
+from bdpbench.contracts.shapes import shaped
 
 SPEC_NAME = "spec.json"
 SPEC_VERSION = 2
@@ -128,7 +129,8 @@ def read_spec(run_dir: Path) -> Spec:
         BdpbenchError: when the folder has no valid ``spec.json``.
     """
     what = "a run of `bdpbench plan`"
-    return cast("Spec", read_json(run_dir / SPEC_NAME, what=what, schema_version=SPEC_VERSION))
+    path = run_dir / SPEC_NAME
+    return shaped(read_json(path, what=what, schema_version=SPEC_VERSION), Spec, path, what)
 
 
 def read_run(run_dir: Path) -> RunRecord | None:
@@ -137,7 +139,8 @@ def read_run(run_dir: Path) -> RunRecord | None:
     Raises:
         BdpbenchError: when the file is damaged or of another version.
     """
-    if not (run_dir / RUN_NAME).is_file():
+    path = run_dir / RUN_NAME
+    if not path.is_file():
         return None
     what = "a finished run"
-    return cast("RunRecord", read_json(run_dir / RUN_NAME, what=what, schema_version=RUN_VERSION))
+    return shaped(read_json(path, what=what, schema_version=RUN_VERSION), RunRecord, path, what)

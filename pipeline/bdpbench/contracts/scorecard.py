@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 from pathlib import Path
-from typing import Literal, NotRequired, TypedDict, cast
+from typing import Literal, NotRequired, TypedDict
 
 from bdpbench.contracts.files import read_json
+from bdpbench.contracts.shapes import shaped
 
 SCORECARD_NAME = "scorecard.json"
 SCORECARD_VERSION = 1
@@ -101,4 +102,7 @@ def read_scorecard(path: Path) -> Scorecard:
     Raises:
         BdpbenchError: when it is missing, broken or of another version.
     """
-    return cast("Scorecard", read_json(path, what="a scorecard", schema_version=SCORECARD_VERSION))
+    what = "a scorecard"
+    return shaped(
+        read_json(path, what=what, schema_version=SCORECARD_VERSION), Scorecard, path, what
+    )

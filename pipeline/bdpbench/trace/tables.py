@@ -18,6 +18,7 @@ import polars as pl
 from bdpbench.contracts.files import read_json, sha256_of, write_json_atomically
 from bdpbench.contracts.plan import Output
 from bdpbench.contracts.runs import OUTPUT_FOLDER, RUN_NAME, RUN_VERSION
+from bdpbench.contracts.shapes import shaped
 from bdpbench.contracts.tables import (
     MANIFEST_NAME,
     MANIFEST_VERSION,
@@ -78,12 +79,9 @@ def read_manifest(run_dir: Path) -> TableManifest:
     Raises:
         BdpbenchError: when it was not parsed, or by another version.
     """
-    manifest = read_json(
-        _manifest_path(run_dir),
-        what="the manifest that `bdpbench parse` writes",
-        schema_version=MANIFEST_VERSION,
-    )
-    return cast("TableManifest", manifest)
+    path, what = _manifest_path(run_dir), "the manifest that `bdpbench parse` writes"
+    data = read_json(path, what=what, schema_version=MANIFEST_VERSION)
+    return shaped(data, TableManifest, path, what)
 
 
 def holds_outputs(run_dir: Path, outputs: Sequence[Output]) -> bool:

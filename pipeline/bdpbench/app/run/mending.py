@@ -18,11 +18,13 @@ from bdpbench.app.say.progress import View
 from bdpbench.contracts.files import read_json, remove_temporaries, sha256_of
 from bdpbench.contracts.runs import RUN_NAME, RunRecord, read_run
 from bdpbench.contracts.scorecard import SCORECARD_NAME, read_scorecard
+from bdpbench.contracts.shapes import shaped
 from bdpbench.contracts.tables import (
     MANIFEST_NAME,
     MANIFEST_VERSION,
     METRICS_NAME,
     TABLES_FOLDER,
+    TableManifest,
 )
 from bdpbench.errors import BdpbenchError
 from bdpbench.studies.identity import run_id
@@ -126,7 +128,9 @@ def _damaged_tables(run_dir: Path, parsed: Path, *, deep: bool) -> _Damage | Non
     path = _manifest(run_dir)
     remedy, remove = "the run is parsed again", (path, parsed)
     try:
-        tables = read_json(path, what="a manifest", schema_version=MANIFEST_VERSION)["tables"]
+        what = "a manifest"
+        data = read_json(path, what=what, schema_version=MANIFEST_VERSION)
+        tables = shaped(data, TableManifest, path, what)["tables"]
     except BdpbenchError as error:
         return _Damage(path, error.message, remedy, remove)
     for name, facts in tables.items():

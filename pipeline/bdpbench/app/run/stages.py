@@ -340,9 +340,17 @@ def read_metrics(path: Path) -> pl.DataFrame:
     """
     import polars as pl
 
+    from bdpbench.metrics import METRICS_SCHEMA
+
     try:
-        return pl.read_parquet(path)
+        metrics = pl.read_parquet(path)
     except FileNotFoundError:
         raise BdpbenchError("no such file: expected a table of metrics", where=str(path)) from None
-    except pl.exceptions.PolarsError as error:
+    except (pl.exceptions.PolarsError, pl.exceptions.PanicException, OSError) as error:
         raise BdpbenchError(f"is not a table of metrics ({error})", where=str(path)) from None
+    if metrics.schema != METRICS_SCHEMA:
+        raise BdpbenchError(
+            f"is not a table of metrics: it has the columns {', '.join(metrics.columns)}",
+            where=str(path),
+        )
+    return metrics

@@ -27,7 +27,7 @@ def unit_of(parameter: str) -> str:
 
 
 def bdp_packets(bottleneck_mbps: float, rtt_ms: float, packet_bytes: int) -> float:
-    """Bandwidth-delay product in packets: rate · RTT / packet size (sharma2006, section 4).
+    """Bandwidth-delay product in packets: rate · RTT / packet size (Sharma 2006, section 4).
 
     >>> bdp_packets(622, 100, 1000)
     7775.0

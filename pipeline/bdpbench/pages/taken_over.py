@@ -28,9 +28,17 @@ def taken_over_sentence(records: Collection[RunRecord] | Collection[KeptRun]) ->
     taken, sample = counts["runs"], counts["sample"]
     if not sample:
         return ""
+    source = (
+        "taken over from results with older run ids, which ns-2 build "
+        f"{' and '.join(counts['ns2_build_ids'])} simulated"
+    )
+    if not taken:
+        return (
+            f"The {len(records)} runs are {source}: simulated again under the ids given here, all "
+            "gave the same bytes."
+        )
     return (
-        f"{taken} of the {len(records)} runs are taken over from results with older run ids, "
-        f"which ns-2 build {' and '.join(counts['ns2_build_ids'])} simulated: {len(sample)} runs "
-        "of the same kinds, simulated again under the ids given here, gave the same bytes, and "
-        f"the {taken} were not simulated again."
+        f"{taken} of the {len(records)} runs are {source}: {len(sample)} runs of the same kinds, "
+        f"simulated again under the ids given here, gave the same bytes, and the {taken} were not "
+        "simulated again."
     )

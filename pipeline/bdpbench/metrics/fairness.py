@@ -97,7 +97,8 @@ def max_min_shares(
     >>> max_min_shares(routes, {"a": 10, "b": 4})
     {'long': 2.0, 'first': 8.0, 'second': 2.0}
     """
-    wanted = demands or {}
+    # Sizes of packets, and so demands, may be below 0 in a trace that somebody has damaged.
+    wanted = {flow: max(0.0, each) for flow, each in (demands or {}).items()}
     left = {link: float(capacity) for link, capacity in capacities.items()}
     rising = {flow: {link for link in links if link in left} for flow, links in routes.items()}
     shares: dict[str, float | None] = dict.fromkeys(routes)
@@ -111,7 +112,10 @@ def max_min_shares(
             break
         level += step
         left = {link: room - step * crowd[link] for link, room in left.items()}
-        for flow in _stopped(rising, left, capacities, level, wanted):
+        stopped = _stopped(rising, left, capacities, level, wanted)
+        if not stopped:  # a capacity or demand that is no number
+            break
+        for flow in stopped:
             shares[flow] = level
             del rising[flow]
     return shares

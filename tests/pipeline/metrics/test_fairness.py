@@ -78,3 +78,13 @@ def test_tcp_equation() -> None:
     # s = 1460 bytes, R = 0.1 s, p = 0.01: R sqrt(2p/3) = 0.0081650;
     # 0.4 · 3 · sqrt(0.00375) · 0.01 · 1.0032 = 0.00073720; 11680 bit/0.0089022 s = 1.31204 Mbit/s.
     assert tcp_friendly_rate(1460, 0.1, 0.01) == pytest.approx(1.31204, rel=1e-4)
+
+
+def test_a_demand_below_zero_gets_nothing_and_does_not_keep_the_others_waiting() -> None:
+    routes = {"negative": ["a"], "first": ["a"], "second": ["a"]}
+    shares = max_min_shares(routes, {"a": 10}, {"negative": -8e-6, "first": 3})
+    assert shares == {"negative": 0, "first": 3, "second": 7}
+
+
+def test_a_capacity_that_is_no_number_ends() -> None:
+    assert max_min_shares({"one": ["a"]}, {"a": float("nan")}) == {"one": None}

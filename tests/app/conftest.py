@@ -17,7 +17,7 @@ MadeOnce = Callable[[str, Callable[[Path], None]], Path]
 EVENTS = "events.jsonl"
 
 
-def _write_config(folder: Path) -> None:
+def write_config(folder: Path) -> None:
     """A configuration with the study of tests/data/dumbbell."""
     studies = folder / "config" / "studies"
     shutil.copytree(repository_root() / "tests" / "data" / "dumbbell", studies / "dumbbell")
@@ -27,7 +27,8 @@ def _write_config(folder: Path) -> None:
     )
 
 
-def _bdpbench(folder: Path, *arguments: str) -> subprocess.CompletedProcess[str]:
+def call_bdpbench(folder: Path, *arguments: str) -> subprocess.CompletedProcess[str]:
+    """A call in the workspace at ``folder``."""
     return subprocess.run(
         [sys.executable, "-m", "bdpbench", *arguments],
         capture_output=True,
@@ -45,14 +46,14 @@ def _bdpbench(folder: Path, *arguments: str) -> subprocess.CompletedProcess[str]
 @pytest.fixture
 def workspace(tmp_path: Path) -> Path:
     """A configuration with the study of tests/data/dumbbell, and an empty results folder."""
-    _write_config(tmp_path)
+    write_config(tmp_path)
     return tmp_path
 
 
 @pytest.fixture
 def bdpbench(workspace: Path, ns_binary: Path) -> Workspace:
     """Run bdpbench in the workspace; ns-2 is the real one."""
-    return lambda *arguments: _bdpbench(workspace, *arguments)
+    return lambda *arguments: call_bdpbench(workspace, *arguments)
 
 
 @pytest.fixture(scope="session")
@@ -60,8 +61,8 @@ def finished_once(made_once: MadeOnce, ns_binary: Path) -> Path:
     """A workspace whose study `bdpbench run --json` has finished; EVENTS is what it said."""
 
     def run(folder: Path) -> None:
-        _write_config(folder)
-        done = _bdpbench(folder, "run", "--backend", "native", "--json")
+        write_config(folder)
+        done = call_bdpbench(folder, "run", "--backend", "native", "--json")
         assert done.returncode == 0, done.stdout + done.stderr
         (folder / EVENTS).write_text(done.stdout)
 
@@ -80,7 +81,7 @@ def published_once(made_once: MadeOnce, finished_once: Path) -> Path:
     """What `bdpbench publish` keeps of the finished study."""
 
     def publish(folder: Path) -> None:
-        done = _bdpbench(finished_once, "publish", "-o", str(folder))
+        done = call_bdpbench(finished_once, "publish", "-o", str(folder))
         assert done.returncode == 0, done.stderr
 
     return made_once("published", publish) / "dumbbell"

@@ -10,30 +10,47 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from tests.app.conftest import MadeOnce, call_bdpbench, write_config
 
 from bdpbench.contracts.files import sha256_of
 from bdpbench.contracts.runs import RunRecord, read_run
 
 Run = Callable[..., "subprocess.CompletedProcess[str]"]
 
+STUDY = Path("config", "studies", "dumbbell", "study.yaml")
 SWEEP = "sweep:\n      protocol: [Reno, Vegas]"
 
 
+@pytest.fixture(scope="session")
+def old_once(made_once: MadeOnce, ns_binary: Path) -> Path:
+    """A configuration, and results of it as an older bdpbench left them.
+
+    They are seven runs in three groups, with ids of their own.
+    """
+
+    def make(folder: Path) -> None:
+        write_config(folder)
+        study = folder / STUDY
+        text = study.read_text()
+        assert SWEEP in text
+        text = text.replace(SWEEP, f"{SWEEP}\n      buffer_pkts: [25, 30, 40]")
+        study.write_text(text.replace("duration_s: 20", "duration_s: 6"))
+        results = folder / "results"
+        assert call_bdpbench(folder, "plan", "dumbbell", "--tier", "quick").returncode == 0
+        for run in sorted((results / "runs").iterdir()):
+            done = call_bdpbench(folder, "simulate", str(run))
+            assert done.returncode == 0, done.stderr
+        age(results)
+        results.rename(folder / "old")
+
+    return made_once("old", make)
+
+
 @pytest.fixture
-def old(workspace: Path, bdpbench: Run) -> Path:
-    """Results as an older bdpbench left them: seven runs in three groups, with ids of their own."""
-    study = workspace / "config" / "studies" / "dumbbell" / "study.yaml"
-    text = study.read_text()
-    assert SWEEP in text
-    text = text.replace(SWEEP, f"{SWEEP}\n      buffer_pkts: [25, 30, 40]")
-    study.write_text(text.replace("duration_s: 20", "duration_s: 6"))
-    folder = workspace / "results"
-    assert bdpbench("plan", "dumbbell", "--tier", "quick").returncode == 0
-    for run in sorted((folder / "runs").iterdir()):
-        done = bdpbench("simulate", str(run))
-        assert done.returncode == 0, done.stderr
-    age(folder)
-    return folder.rename(workspace / "old")
+def old(workspace: Path, old_once: Path) -> Path:
+    """The same results in the workspace, which has their study."""
+    shutil.copy(old_once / STUDY, workspace / STUDY)
+    return Path(shutil.copytree(old_once / "old", workspace / "old"))
 
 
 def age(folder: Path) -> None:

@@ -11,6 +11,7 @@ from pathlib import Path
 
 import polars as pl
 import pytest
+from tests.pipeline.pages.conftest import unfolded
 
 from bdpbench.contracts.paths import repository_root
 
@@ -69,10 +70,12 @@ def test_a_study_outside_the_checkout_runs_and_leaves_it_clean(
 
     tier = results / KEY / "quick"
     plan = json.loads((tier / "plan.json").read_text())
-    assert [run["parameters"]["transfer_pkts"] for run in plan["runs"]] == [500, 1000, 2000]
-    assert "500 packets" in plan["runs"][0]["label"]
-    # Six bins of 0.1 s, twelve and twenty-two: 520 ms on the wire for 500 packets of 1,040 bytes,
-    # and the 0.1 s of slow start.
+    assert [run["parameters"]["transfer_pkts"] for run in plan["runs"]] == [450, 1000, 2000]
+    assert "450 packets" in plan["runs"][0]["label"]
+    # Ends of bins of 0.1 s. Five round trips of 21.1 ms (20 ms of links, 1.04 ms for a packet, its
+    # ACK 0.04 ms) are slow start and take 31 packets; then 20 go a round trip, which the window
+    # allows and the path does not fill, 1.04 ms apart: the last one leaves the queue after 0.547 s,
+    # 1.127 s and 2.182 s.
     metrics = pl.read_parquet(tier / "metrics.parquet").filter(metric="transfer_time")
     times_s = dict(metrics.select("run_id", "value").iter_rows())
     assert [times_s[run["run_id"]] for run in plan["runs"]] == pytest.approx([0.6, 1.2, 2.2])
@@ -82,7 +85,15 @@ def test_a_study_outside_the_checkout_runs_and_leaves_it_clean(
         "more-takes-longer": "holds",
         "twice-as-many-take-twice-as-long": "fails",
     }
-    assert "Time of the transfer" in (tier / "report.html").read_text()
+    assert "End of the last bin of 0.1 s" in unfolded((tier / "report.html").read_text())
+
+    listed = _bdpbench(
+        "list", str(folder), "--tier", "quick", "--runs", cwd=tmp_path, results=results
+    )
+    assert listed.stdout.count("finished") == 3, listed.stdout + listed.stderr
+    archive = str(tmp_path / "transfer.zip")
+    archived = _bdpbench("archive", str(folder), "-o", archive, cwd=tmp_path, results=results)
+    assert archived.returncode == 0, archived.stdout + archived.stderr
 
     assert _files(folder) == files
     assert _status() == status
@@ -112,3 +123,10 @@ def test_the_name_of_a_folder_that_is_here_will_do(folder: Path, tmp_path: Path)
     assert done.returncode == 0, done.stdout + done.stderr
     assert "3 to simulate" in done.stdout
     assert not results.exists()
+
+
+def test_it_is_published_where_it_is_told(folder: Path, tmp_path: Path) -> None:
+    done = _bdpbench("publish", str(folder), cwd=tmp_path, results=tmp_path / "results")
+    assert done.returncode == 1
+    assert "-o" in done.stderr
+    assert not (repository_root() / "reports" / "published" / KEY).exists()

@@ -82,3 +82,59 @@ def test_a_number_beyond_its_bits(odd: Analyze, find: str, put: str) -> None:
     assert "odd.tr:4: " in done.err
     assert "out of range" in done.err
     assert "1 of 4 lines skipped, the first:" in odd(text, "--lenient").lines
+
+
+HEADERS = """\
+M 0.0 nn 3 x 670 y 670 rp DSDV
+M 0.0 prop Propagation/TwoRayGround ant Antenna/OmniAntenna
+v testName DM1
+v 0.5 sim_annotation: link down
+"""
+
+
+def test_headers_of_the_examples_of_ns2(odd: Analyze) -> None:
+    lines = odd(HEADERS + LATE).lines
+    assert lines[0].startswith("odd.tr: ")
+    assert lines[0].endswith("trace, 7 lines")
+    assert _row(lines, "1")[1] == "cbr"
+
+
+def test_no_reason_and_hierarchical_addresses(odd: Analyze) -> None:
+    ends = "[4194305:0 8388608:1 32 0] [0] 0 0"
+    text = (
+        f"s 1.0 _0_ AGT  --- 0 cbr 210 [0 0 0 0] ------- {ends}\n"
+        f"D 1.5 _0_ RTR  --- 0 cbr 230 [13a 2 1 800] ------- {ends}\n"
+    )
+    lines = odd(text, "-o", "odd.html").lines
+    assert "None" not in "\n".join(lines)
+    assert any(line.split()[:4] == ["RTR", "-", "cbr", "1"] for line in lines)
+    assert any("1.0.1>2.0.0" in line for line in lines)
+    page = Path("odd.html").read_text()
+    assert "1.0.1 to 2.0.0" in page
+
+
+@pytest.mark.parametrize(
+    ("line", "what"),
+    [
+        (
+            "+ 2 /NodeList/0/DeviceList/0/$ns3::PointToPointNetDevice/TxQueue/Enqueue ns3::Ppp",
+            "ASCII trace of ns-3",
+        ),
+        ("TitleText: cwnd", "file for xgraph"),
+        ('"flow 1', "file for xgraph"),
+    ],
+)
+def test_files_of_other_programs_are_named(odd: Analyze, line: str, what: str) -> None:
+    done = odd(f"{line}\n")
+    assert (done.code, what in done.err) == (1, True)
+    assert "--lenient" in done.err
+    done = odd(f"{line}\n", "--lenient")
+    assert (done.code, what in done.err) == (1, True)
+    assert "--lenient" not in done.err
+
+
+def test_a_capacity_of_a_link_that_is_not_there(odd: Analyze) -> None:
+    done = odd(LATE, "--capacity", "5-6=1")
+    assert done.code == 1
+    assert "--capacity: the trace has no link '5-6'" in done.err
+    assert odd(LATE, "--capacity", "0-1=1").code == 0

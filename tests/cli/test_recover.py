@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import os
+import re
 import subprocess
 import sys
 from collections.abc import Callable
@@ -11,7 +12,7 @@ from pathlib import Path
 
 import pytest
 
-from bdpbench.contracts.paths import repository_root, tcl_dir
+from bdpbench.contracts.paths import config_dir, repository_root, tcl_dir
 
 Text = Callable[..., str]
 DAMAGED = ["# Two nodes", "set ns [new Simulator]", "puts [list 1", "2]", "$ns run"]
@@ -50,11 +51,15 @@ def test_scripts_and_repairs_are_written(tmp_path: Path, thesis_text: Text) -> N
     assert len(json.loads((folder / "repairs.json").read_text())["scripts"]) == 8
 
 
-def test_the_scripts_have_the_names_of_ours(tmp_path: Path, thesis_text: Text) -> None:
+def test_the_study_calls_the_scripts_by_the_names_that_they_get(
+    tmp_path: Path, thesis_text: Text
+) -> None:
     _write(tmp_path, thesis_text())
     _recover(tmp_path, "thesis.txt", "-o", "out")
-    ours = {path.name for path in (tcl_dir() / "sharma2006").glob("*.tcl")}
-    assert {path.name for path in (tmp_path / "out").glob("*.tcl")} - {"utils.tcl"} <= ours
+    study = (config_dir() / "studies" / "sharma2006" / "study.yaml").read_text()
+    called = set(re.findall(r"original:\n +script: (\S+)", study))
+    assert len(called) == 8
+    assert {path.name for path in (tmp_path / "out").glob("*.tcl")} == called | {"utils.tcl"}
 
 
 def _missing_d(text: str) -> str:

@@ -24,7 +24,7 @@ STREAMED = """
     flows:
       - {}
     tiers:
-      quick: [{duration_s: 200}]
+      quick: [{duration_s: 60}]
 """
 
 
@@ -47,7 +47,7 @@ class Workspace:
     def start(self) -> subprocess.Popen[str]:
         """A call of `run`, in a session of its own."""
         return subprocess.Popen(
-            [sys.executable, "-m", "bdpbench", "run", "--backend", "native"],
+            [sys.executable, "-m", "bdpbench", "run", "--backend", "native", "--jobs", "2"],
             env=self.environment(),
             stdout=subprocess.PIPE,
             stderr=subprocess.STDOUT,
@@ -115,7 +115,7 @@ def make_workspace(folder: Path, results: Path) -> Workspace:
     config = folder / "config"
     study = config / "studies" / "dumbbell"
     shutil.copytree(repository_root() / "tests" / "data" / "dumbbell", study, dirs_exist_ok=True)
-    text = (study / "study.yaml").read_text().replace("duration_s: 20", "duration_s: 600")
+    text = (study / "study.yaml").read_text().replace("duration_s: 20", "duration_s: 200")
     (study / "study.yaml").write_text(text.rstrip("\n") + STREAMED)
     (study / "published.csv").unlink(missing_ok=True)
     given = (repository_root() / "config" / "config.yaml").read_text()

@@ -1,6 +1,6 @@
 """Let a call meet a full and a read-only disk: a tmpfs that grows (as root).
 
-    BDPBENCH_HOME=.bdpbench PYTHONPATH=pipeline:. python tests/faults/disks.py 4 5
+    BDPBENCH_HOME=.bdpbench PYTHONPATH=pipeline:. python tests/faults/disks.py 4 4.25
 
 The numbers are sizes of the disk, MiB, one after the other, before it is large enough.
 """
@@ -20,10 +20,10 @@ AMPLE_MIB = 256
 
 
 @contextmanager
-def disk(folder: Path, size_mib: int) -> Iterator[None]:
+def disk(folder: Path, size_mib: float) -> Iterator[None]:
     """A disk of that size at ``folder``."""
     folder.mkdir(parents=True, exist_ok=True)
-    _mount("-t", "tmpfs", "-o", f"size={size_mib}m", "tmpfs", str(folder))
+    _mount("-t", "tmpfs", "-o", f"size={size_mib * 1024:.0f}k", "tmpfs", str(folder))
     try:
         yield
     finally:
@@ -39,11 +39,11 @@ def _mount(*arguments: str) -> None:
     subprocess.run(["mount", *arguments], check=True)
 
 
-def faults_of_full_disk(workspace: Workspace, sizes_mib: Sequence[int]) -> list[str]:
+def faults_of_full_disk(workspace: Workspace, sizes_mib: Sequence[float]) -> list[str]:
     """What is wrong with the calls on a disk that is too small, and then is not."""
     faults = []
     for size_mib in sizes_mib:
-        change(workspace.results, f"size={size_mib}m")
+        change(workspace.results, f"size={size_mib * 1024:.0f}k")
         status, said = workspace.run()
         print(f"{size_mib} MiB: exit status {status}\n{said}", flush=True)
         faults += [f"{size_mib} MiB: {each}" for each in _told_badly(status, said, "full")]
@@ -79,7 +79,7 @@ def _told_badly(status: int, said: str, word: str) -> list[str]:
 
 def main() -> int:
     """Compare what a growing disk ends with to what an ample one does; returns the faults."""
-    sizes_mib = [int(each) for each in sys.argv[1:]] or [4, 5]
+    sizes_mib = [float(each) for each in sys.argv[1:]] or [4, 4.25]
     with tempfile.TemporaryDirectory() as name:
         folder = Path(name)
         ample = make_workspace(folder, folder / "ample")

@@ -6,6 +6,7 @@ import ctypes
 import hashlib
 import json
 import os
+import re
 import shutil
 import tempfile
 from collections.abc import Callable
@@ -16,6 +17,8 @@ from bdpbench.errors import BdpbenchError
 
 TEMPORARY_SUFFIX = ".tmp"
 
+# All but tab and line ends: they move the cursor of a terminal, or end a text in C.
+CONTROL_CHARACTER = re.compile(r"[\x00-\x08\x0b\x0c\x0e-\x1f\x7f-\x9f]")
 # Of renameat2(2).
 _AT_FDCWD = -100
 _RENAME_EXCHANGE = 2
@@ -87,6 +90,28 @@ def remove_temporaries(folder: Path) -> None:
     """Remove what writers left behind that were killed; only where nobody can be writing."""
     for path in folder.glob(f".*{TEMPORARY_SUFFIX}"):
         path.unlink(missing_ok=True)
+
+
+def read_text(path: Path) -> str:
+    """Read a text that a person wrote.
+
+    Raises:
+        BdpbenchError: where it is not UTF-8, or has characters that control a terminal, with its
+            line.
+    """
+    content = path.read_bytes()
+    try:
+        text = content.decode()
+    except UnicodeDecodeError as error:
+        line = content.count(b"\n", 0, error.start) + 1
+        raise BdpbenchError("is not UTF-8 text", where=f"{path}:{line}") from None
+    found = CONTROL_CHARACTER.search(text)
+    if found:
+        raise BdpbenchError(
+            f"the character U+{ord(found.group()):04X} is no text",
+            where=f"{path}:{text.count(chr(10), 0, found.start()) + 1}",
+        )
+    return text
 
 
 def read_json(path: Path, *, what: str, schema_version: int) -> dict[str, Any]:

@@ -23,6 +23,7 @@ from ruamel.yaml.error import YAMLError as RuamelError
 from ruamel.yaml.reader import ReaderError
 from ruamel.yaml.resolver import implicit_resolvers
 
+from bdpbench.contracts.files import CONTROL_CHARACTER
 from bdpbench.errors import BdpbenchError
 
 Model = TypeVar("Model", bound=BaseModel)
@@ -73,9 +74,12 @@ class YamlFile:
                 where=where.format(self.line_of(place)),
                 hint="write the character itself, or its code as \\UXXXXXXXX",
             )
-        if "\0" in text:
+        found = CONTROL_CHARACTER.search(text)
+        if found:
+            name = "NUL" if found.group() == "\0" else f"U+{ord(found.group()):04X}"
             raise BdpbenchError(
-                "a text has a NUL character", where=where.format(self.line_of(place))
+                f"a text has the character {name}, which controls a terminal",
+                where=where.format(self.line_of(place)),
             )
 
     @cached_property

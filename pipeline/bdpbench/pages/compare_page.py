@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from dataclasses import dataclass
 
 from bdpbench.contracts.comparison import Comparison, MovedMetric
-from bdpbench.pages.assets import read_asset, read_captions
+from bdpbench.pages.assets import read_asset
 from bdpbench.pages.embed import embed_text
 from bdpbench.pages.templates import page_environment
 from bdpbench.pages.text import (
@@ -17,16 +18,24 @@ from bdpbench.pages.text import (
 )
 
 
-def comparison_page(comparison: Comparison) -> str:
-    """HTML of a comparison, as its JSON file holds it; nothing is loaded by it."""
-    captions = read_captions()
+def comparison_page(comparison: Comparison, titles: Mapping[str, str]) -> str:
+    """HTML of a comparison; nothing is loaded by it.
+
+    Args:
+        comparison: as its JSON file holds it.
+        titles: metric → its name; others are shown by their ids.
+    """
+
+    def metric_name(metric: str) -> str:
+        return titles.get(metric) or metric.replace("_", " ")
+
     return (
         page_environment()
         .get_template("compare.html")
         .render(
             comparison=comparison,
             rows=[moved_row(each) for each in comparison["moved"]],
-            metric_name=captions.metric,
+            metric_name=metric_name,
             style=embed_text(read_asset("static/report.css"), "reports/static/report.css"),
             script=embed_text(read_asset("static/report.js"), "reports/static/report.js"),
         )

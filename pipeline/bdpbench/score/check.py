@@ -15,7 +15,7 @@ from typing import Protocol, runtime_checkable
 from bdpbench.contracts.plan import PlannedRun
 from bdpbench.contracts.yaml_files import suggest
 from bdpbench.errors import BdpbenchError
-from bdpbench.score.claims import Claim, Monotone, load_claims
+from bdpbench.score.claims import Claim, Monotone, Question, load_claims
 from bdpbench.score.lookup import Asked, RunIndex
 from bdpbench.score.published import PublishedNumber, load_published, published_by_line
 from bdpbench.studies.study import Study
@@ -103,12 +103,20 @@ def check_expectations(
         check.one(number, where)
     for claim in claims:
         for question in claim.questions:
-            where = f"{folder / CLAIMS_NAME}:{question.line}"
-            if isinstance(question.asked, Monotone):
-                check.sweep(question.asked, where)
-            else:
-                check.one(question.asked, where)
+            _check_question(check, question, str(folder / CLAIMS_NAME))
     return Expectations(list(published.values()), claims)
+
+
+def _check_question(check: _Check, question: Question, path: str) -> None:
+    """Check what a claim asks for; its line is looked up only for what is wrong."""
+    try:
+        if isinstance(question.asked, Monotone):
+            check.sweep(question.asked, path)
+        else:
+            check.one(question.asked, path)
+    except BdpbenchError as error:
+        where = f"{path}:{question.line}"
+        raise BdpbenchError(error.message, where=where, hint=error.hint) from None
 
 
 class _Check:

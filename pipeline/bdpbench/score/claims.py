@@ -27,7 +27,8 @@ class Selector(_Strict):
     subject: str | None = None
 
 
-Operand = Selector | float
+Finite = Annotated[float, Field(allow_inf_nan=False)]
+Operand = Selector | Finite
 
 
 class Compare(_Strict):
@@ -37,7 +38,13 @@ class Compare(_Strict):
     left: Operand
     op: Literal["<", "<=", ">", ">="]
     right: Operand
-    factor: float = 1.0
+    factor: Finite = 1.0
+
+    @model_validator(mode="after")
+    def _asks_something(self) -> Self:
+        if not isinstance(self.left, Selector) and not isinstance(self.right, Selector):
+            raise ValueError("left and right are numbers: no run can prove them wrong")
+        return self
 
 
 class Within(_Strict):
@@ -95,7 +102,7 @@ class Spread(_Strict):
     kind: Literal["spread"]
     items: list[Selector] = Field(min_length=2)
     op: Literal["<", "<=", ">", ">="]
-    limit: float
+    limit: Finite
     absolute: bool = False
 
 
@@ -129,13 +136,19 @@ class ClaimText(_Strict):
 
 @dataclass(frozen=True)
 class Question:
-    """A part of a claim that asks for a metric, and its line in claims.yaml.
+    """A part of a claim that asks for a metric, and its place in claims.yaml.
 
     A ``Selector`` asks for one value, a ``Monotone`` for one at each point of a sweep.
     """
 
-    line: int
+    source: YamlFile
+    location: Location
     asked: Selector | Monotone
+
+    @property
+    def line(self) -> int:
+        """Its line: the file is read again for it, which takes longer than all other checks."""
+        return self.source.line_of(self.location)
 
 
 @dataclass(frozen=True)
@@ -191,7 +204,7 @@ def _claim(source: YamlFile, index: int, entry: dict[str, Any], metrics: Collect
         unknown = known_or_suggest(asked.metric, metrics, "metric")
         if unknown:
             raise source.error((*location, "metric"), f"{text.id}: {unknown[0]}", hint=unknown[1])
-        questions.append(Question(source.line_of((*location, "metric")), asked))
+        questions.append(Question(source, (*location, "metric"), asked))
     return Claim(text, condition, tuple(questions))
 
 

@@ -26,6 +26,7 @@ from bdpbench.contracts.runs import (
     OUTPUT_FOLDER,
     RUN_NAME,
     SCRIPTS_FOLDER,
+    SPEC_NAME,
     RunRecord,
     Spec,
     read_run,
@@ -66,8 +67,18 @@ def simulate(run_dir: Path, backend: Backend, reduce: Reducer = refuse) -> RunRe
 
 @contextmanager
 def only_one(run_dir: Path) -> Iterator[None]:
-    """Hold a run's folder, so that nobody else writes the run meanwhile."""
-    with (run_dir / ".lock").open("w", encoding="utf-8") as stream:
+    """Hold a run's folder, so that nobody else writes the run meanwhile.
+
+    Raises:
+        BdpbenchError: when there is no such folder.
+    """
+    try:
+        stream = (run_dir / ".lock").open("w", encoding="utf-8")
+    except (FileNotFoundError, NotADirectoryError):
+        raise BdpbenchError(
+            "no such file: expected a run of `bdpbench plan`", where=str(run_dir / SPEC_NAME)
+        ) from None
+    with stream:
         fcntl.flock(stream, fcntl.LOCK_EX)
         yield
 
@@ -132,7 +143,7 @@ def _command(spec: Spec, run_dir: Path, scratch: Path, backend: Backend) -> Comm
         return backend.command(scratch, script_path(spec), argv)
     for path in (run_dir / SCRIPTS_FOLDER).iterdir():
         shutil.copy(path, scratch)
-    # Appendices A and B of sharma2006 write into a folder that is named like the protocol.
+    # Appendices A and B of Sharma (2006) write into a folder that is named like the protocol.
     if "protocol" in spec["parameters"]:
         (scratch / str(spec["parameters"]["protocol"])).symlink_to(OUTPUT_FOLDER)
     return backend.command(scratch, script_path(spec), [Path(spec["script"]).name, *argv])

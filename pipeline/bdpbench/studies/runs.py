@@ -75,8 +75,13 @@ def tiers_of(study: Study) -> list[str]:
     return sorted({tier for scenario in study.scenarios.values() for tier in scenario.tiers})
 
 
-def expand_tier(study: Study, tier: str) -> list[PlannedRun]:
+def expand_tier(study: Study, tier: str, identities: Identities | None = None) -> list[PlannedRun]:
     """All runs of a tier, in the order of ``study.yaml``; equal runs of a scenario appear once.
+
+    Args:
+        study: that it is of.
+        tier: its name.
+        identities: makes those of the runs; the same for several tiers looks at each script once.
 
     Raises:
         BdpbenchError: when the tier holds no run; naming file and line, when a run lacks a value,
@@ -84,7 +89,7 @@ def expand_tier(study: Study, tier: str) -> list[PlannedRun]:
             scenario differ in name only.
     """
     runs: dict[tuple[str, str], PlannedRun] = {}
-    identities = Identities()
+    identities = identities or Identities()
     for key, scenario in study.scenarios.items():
         for parameters in _grid(study, scenario, tier):
             run = plan_run(study, key, parameters, identities)
@@ -102,7 +107,7 @@ def _grid(study: Study, scenario: Scenario, tier: str) -> Iterator[Parameters]:
     """Parameters of the runs of a tier, as the study gives them."""
     base = {**study.topologies[scenario.topology].parameters, **scenario.parameters}
     for entry in scenario.tiers.get(tier, []):  # type: ignore[call-overload]
-        for values in itertools.product(*scenario.sweep.values()):
+        for values in itertools.product(*scenario.swept_values(entry)):
             grid = dict(zip(scenario.sweep, values, strict=True))
             for case in scenario.cases or [{}]:
                 parameters = {**base, **grid, **case}

@@ -205,6 +205,7 @@ def analyze(request: AnalysisRequest) -> Iterator[str]:
 def _analyze_packets(trace: Trace, request: AnalysisRequest, name: str) -> Analysis:
     sums = _sums_of(trace, request, name)
     flows = _chosen_flows(sums, request.flows)
+    _check_capacities(sums, request.capacities)
     links = _chosen(sums.links["subject"].to_list(), request.links, "--link")
     if request.flows and not request.links:
         links = []
@@ -221,6 +222,12 @@ def _analyze_packets(trace: Trace, request: AnalysisRequest, name: str) -> Analy
         trace.report,
         whole=not request.window.is_bounded,
     )
+
+
+def _check_capacities(sums: PacketSums, capacities: Collection[tuple[int, int]]) -> None:
+    known = sums.links["subject"].to_list()
+    wanted = [f"link:{start}-{end}" for start, end in capacities]
+    _check_known(wanted, known, "--capacity", "link")
 
 
 def _sums_of(trace: Trace, request: AnalysisRequest, name: str) -> PacketSums:

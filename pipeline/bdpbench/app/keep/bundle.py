@@ -32,7 +32,7 @@ from bdpbench.contracts.paths import repository_root
 from bdpbench.contracts.runs import BuildFacts, RunRecord
 from bdpbench.contracts.scorecard import SCORECARD_NAME
 from bdpbench.contracts.tables import METRICS_CSV_NAME, METRICS_NAME
-from bdpbench.pages import build_report
+from bdpbench.pages.page import build_report
 from bdpbench.pages.taken_over import count_taken_over, taken_over_sentence
 
 # What a study's results depend on beside the scripts and ns-2, which a run's id covers.

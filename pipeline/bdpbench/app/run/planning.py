@@ -19,7 +19,7 @@ from bdpbench.simulation.declared import unknown_to_ns2
 from bdpbench.studies.declared import declared_by
 from bdpbench.studies.load import load_study
 from bdpbench.studies.plan import make_plan, write_specs
-from bdpbench.studies.runs import Selection, expand_tier, tiers_of
+from bdpbench.studies.runs import Identities, Selection, expand_tier, tiers_of
 from bdpbench.studies.study import Study, known_or_suggest
 
 # Rooms whose code has a say in values, verdicts and pages.
@@ -89,8 +89,9 @@ def prepare(
     study = load_study(name_or_path, scripts)
     selection.check(study)
     paths = Paths(results, study.key, tier)
-    tier_runs = expand_tier(study, tier)
-    _check_evaluation(load_study(name_or_path))
+    identities = Identities()
+    tier_runs = expand_tier(study, tier, identities)
+    _check_evaluation(load_study(name_or_path), identities)
     _check_declared(study, build_id)
     selected = [run for run in tier_runs if selection.wants(run)]
     if not selected:
@@ -118,7 +119,7 @@ def write_plan(prepared: Prepared) -> None:
         write_json_atomically(paths.plan, plan)
 
 
-def _check_evaluation(study: Study) -> None:
+def _check_evaluation(study: Study, identities: Identities) -> None:
     """Refuse now what would be refused after the simulation: metrics, numbers, claims, pages.
 
     Numbers and claims speak of runs of any tier, so that all tiers are looked at, as the study
@@ -131,7 +132,7 @@ def _check_evaluation(study: Study) -> None:
     definitions = definitions_for(study.folder)
     _check_summaries(study, definitions)
     study_texts(study)
-    runs = {tier: expand_tier(study, tier) for tier in tiers_of(study)}
+    runs = {tier: expand_tier(study, tier, identities) for tier in tiers_of(study)}
     check_expectations(study.folder, study, runs, definitions)
 
 

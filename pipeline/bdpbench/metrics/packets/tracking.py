@@ -70,41 +70,6 @@ class SentBefore:
         return marked.drop("before")
 
 
-class InFlight:
-    """Packets between their source and their end, by the number (uid) that they keep on the way."""
-
-    def __init__(self) -> None:
-        self._open = pl.DataFrame(
-            schema={"uid": pl.Int64, "sent_s": pl.Float64, "sent_payload": pl.Int64}
-        )
-        self.forgotten = 0
-
-    def match(
-        self, sends: pl.DataFrame, arrivals: pl.DataFrame, drops: pl.DataFrame
-    ) -> tuple[pl.DataFrame, pl.DataFrame]:
-        """``arrivals`` and ``drops``, each with the column sent_s (f64, s).
-
-        sent_s is null where the trace does not hold the packet's ``+`` at its source. Where it
-        does, the payload of an arrival is at most what was sent: wireless nodes add 20 bytes of IP
-        header to packets that are not TCP's.
-        """
-        sent = sends.select("uid", sent_s="time_s", sent_payload="payload_bytes")
-        started = pl.concat([self._open, sent])
-        payload = pl.min_horizontal("payload_bytes", "sent_payload")
-        arrived = (
-            arrivals.join(started, on="uid", how="left", maintain_order="left")
-            .with_columns(payload_bytes=payload)
-            .drop("sent_payload")
-        )
-        lost = started.filter(pl.col("uid").is_in(drops["uid"].implode())).drop("sent_payload")
-        dropped = drops.join(lost, on="uid", how="left")
-        ended = pl.concat([arrivals.select("uid"), drops.select("uid")])
-        still_open = started.join(ended, on="uid", how="anti", maintain_order="left")
-        self.forgotten += max(0, still_open.height - MOST_OPEN)
-        self._open = still_open.tail(MOST_OPEN)
-        return arrived, dropped
-
-
 class ArrivedBefore:
     """Which arrivals bring data that their receiver has not had yet.
 

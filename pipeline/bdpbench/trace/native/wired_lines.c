@@ -288,7 +288,7 @@ static inline const char *
 read_packet(const char *at, struct wired_chunk *chunk, struct fields *line)
 {
 	if (!(at = read_word(at, &chunk->types, &line->type)) || *at++ != ' ') return 0;
-	if (!(at = read_int32(at, &line->bytes)) || *at++ != ' ') return 0;
+	if (!(at = read_int32(at, &line->bytes)) || *at++ != ' ' || line->bytes < 0) return 0;
 	if (!(at = read_word(at, &chunk->flags, &line->flags)) || *at++ != ' ') return 0;
 	if (!(at = read_int32(at, &line->flow)) || *at++ != ' ') return 0;
 	if (!(at = read_address(at, &line->src_node, &line->src_port)) || *at++ != ' ') return 0;

@@ -3,8 +3,10 @@
 from __future__ import annotations
 
 import re
+from collections.abc import Callable, Iterable
 
 BITS_PER_BYTE = 8
+_LEVEL_BITS = 11  # ns-2's default for the levels of a hierarchical address below the first
 
 _SUFFIX_UNITS = {
     "_s": "s",
@@ -40,3 +42,27 @@ def slug(text: str) -> str:
     'hs-tcp-rtt-100-ms'
     """
     return re.sub(r"[^a-z0-9]+", "-", text.lower()).strip("-")
+
+
+def addresses_of(numbers: Iterable[int | None]) -> Callable[[int | None], str]:
+    """How the addresses of a trace are shown: as numbers, or by their levels, as in its script.
+
+    Where one of them is as large as 1.0.0 is with ns-2's default bits a level, all are taken to be
+    hierarchical: no flat topology has so many nodes.
+
+    >>> shown = addresses_of([2048, 4194305])
+    >>> shown(4194305), shown(2048), addresses_of([2048])(2048), shown(-1), shown(None)
+    ('1.0.1', '0.1.0', '2048', '-1', '-')
+    """
+    has_levels = any(each is not None and each >= 1 << 2 * _LEVEL_BITS for each in numbers)
+    below = (1 << _LEVEL_BITS) - 1
+
+    def shown(number: int | None) -> str:
+        if number is None:
+            return "-"
+        if not has_levels or number < 0:
+            return str(number)
+        levels = number >> 2 * _LEVEL_BITS, number >> _LEVEL_BITS & below, number & below
+        return ".".join(map(str, levels))
+
+    return shown

@@ -84,7 +84,7 @@ def comparison(tmp_path_factory: pytest.TempPathFactory) -> Path:
         "parameters": [],
     }
     out = tmp_path_factory.mktemp("comparison") / "compare.html"
-    out.write_text(comparison_page(content), encoding="utf-8")
+    out.write_text(comparison_page(content, {}), encoding="utf-8")
     return out
 
 

@@ -77,18 +77,39 @@ def test_a_misspelt_key_is_told_before_anything_runs(tmp_path: Path) -> None:
     assert not (tmp_path / "results").exists()
 
 
-def test_help_imports_nothing_heavy() -> None:
+def _imported(arguments: list[str], names: tuple[str, ...], folder: Path) -> str:
+    """Which of the packages a command has imported when it is done."""
     code = (
         "import sys; from bdpbench.cli import cli; "
-        "cli.main(['--help'], standalone_mode=False); "
-        "heavy = ('polars', 'pydantic', 'altair', 'rich', 'snakemake'); "
-        "print([name for name in heavy if name in sys.modules])"
+        f"cli.main({arguments!r}, standalone_mode=False); "
+        f"print([name for name in {names!r} if name in sys.modules])"
     )
     done = subprocess.run(
         [sys.executable, "-c", code],
         capture_output=True,
         text=True,
-        env={**os.environ, "PYTHONPATH": str(repository_root() / "pipeline")},
+        env={
+            **os.environ,
+            "PYTHONPATH": str(repository_root() / "pipeline"),
+            "BDPBENCH_RESULTS": str(folder),
+        },
         check=True,
     )
-    assert done.stdout.strip().endswith("[]")
+    return done.stdout.strip().splitlines()[-1]
+
+
+def test_help_imports_nothing_heavy(tmp_path: Path) -> None:
+    heavy = ("polars", "pydantic", "altair", "rich", "snakemake")
+    assert _imported(["--help"], heavy, tmp_path) == "[]"
+
+
+@pytest.mark.parametrize(
+    "arguments",
+    [
+        ["list", "sharma2006", "--runs"],
+        ["run", "sharma2006", "--dry-run", "--scenario", "single_flow", "--protocol", "HS"],
+    ],
+    ids=["list", "dry run"],
+)
+def test_what_makes_no_chart_imports_no_altair(arguments: list[str], tmp_path: Path) -> None:
+    assert _imported(arguments, ("altair",), tmp_path) == "[]"

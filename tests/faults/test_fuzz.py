@@ -2,9 +2,14 @@
 
 from __future__ import annotations
 
+import os
+import subprocess
+import sys
 from pathlib import Path
 
 from tests.faults.fuzz_traces import fuzz, sanitized
+
+from bdpbench.contracts.paths import repository_root
 
 LINES = 8_000
 SEED = 20_061
@@ -15,3 +20,18 @@ def test_mutated_lines_read_alike_within_bounds_and_without_undefined_behaviour(
 ) -> None:
     assert fuzz(ns_binary, tmp_path, LINES, SEED) == LINES
     assert "no fault" in sanitized(ns_binary, tmp_path, 10 * LINES, SEED)
+
+
+def test_analyze_measures_or_refuses_hostile_traces_within_bounds() -> None:
+    # In a process of its own: its peak memory is measured.
+    root = repository_root()
+    done = subprocess.run(
+        [sys.executable, "tests/faults/fuzz_analyze.py", "--traces", "60", "--seed", str(SEED)],
+        cwd=root,
+        env={**os.environ, "PYTHONPATH": f"{root / 'pipeline'}:{root}"},
+        capture_output=True,
+        text=True,
+        check=False,
+    )
+    assert done.returncode == 0, done.stderr
+    assert "no fault" in done.stdout

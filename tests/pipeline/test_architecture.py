@@ -53,3 +53,26 @@ def test_imports_run_down(path: Path) -> None:
         room = _room(module)
         if room is not None and room != own and room != "__version__":
             assert FLOORS[room] < FLOORS[own], f"{relative} imports {module}"
+
+
+# Documents of others, whose parts no type of ours can tell: JSON and YAML as they were read, the
+# specification of a chart, the JSON-LD of RO-Crate.
+_FREE = {
+    "contracts/files.py",
+    "contracts/yaml_files.py",
+    "archive/crate.py",
+}
+
+
+@pytest.mark.parametrize("path", sorted(PACKAGE.rglob("*.py")), ids=lambda p: str(p.name))
+def test_no_public_function_takes_or_gives_untyped_documents(path: Path) -> None:
+    relative = path.relative_to(PACKAGE).as_posix()
+    if relative in _FREE:
+        return
+    for node in ast.walk(ast.parse(path.read_text())):
+        if isinstance(node, ast.FunctionDef) and not node.name.startswith("_"):
+            given = [*node.args.posonlyargs, *node.args.args, *node.args.kwonlyargs]
+            annotations = [each.annotation for each in given] + [node.returns]
+            said = [ast.unparse(each) for each in annotations if each is not None]
+            untyped = [each for each in said if "[str, Any]" in each]
+            assert not untyped, f"{relative}:{node.lineno}: {node.name} has {untyped}"

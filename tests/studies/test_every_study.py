@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import json
 import math
+import re
 from collections.abc import Iterator
 from typing import Any
 
@@ -205,11 +206,26 @@ def ids_of_published_runs(kept: Any) -> dict[tuple[str, str], str]:
     }
 
 
-def test_every_run_of_the_tier_is_published(study: Any, kept: Any) -> None:
-    planned = {
-        (run["scenario"], run["label"]) for run in study.planned(kept("scorecard.json")["tier"])
-    }
-    assert planned == set(ids_of_published_runs(kept))
+def test_all_runs_of_the_tier_are_published_under_the_ids_that_are_planned(
+    study: Any, kept: Any
+) -> None:
+    runs = study.planned(kept("scorecard.json")["tier"])
+    planned = {(run["scenario"], run["label"]): run["run_id"] for run in runs}
+    assert ids_of_published_runs(kept) == planned
+    assert {run["run_id"] for run in kept("runs.json")["runs"]} == set(planned.values())
+
+
+def test_published_files_name_these_runs_alone(study: Any, kept: Any) -> None:
+    ids = {run["run_id"] for run in kept("runs.json")["runs"]}
+    card = kept("scorecard.json")
+    judged = {run_id for number in card["numbers"] for run_id in number["run_ids"]}
+    judged |= {each["run_id"] for claim in card["claims"] for each in claim["evidence"]}
+    assert judged - {""} <= ids
+    assert set(pl.read_parquet(study.published / "metrics.parquet")["run_id"]) == ids
+    assert set(pl.read_csv(study.published / "metrics.csv")["run_id"]) == ids
+    page = (study.published / "report.html").read_text(encoding="utf-8")
+    assert set(re.findall(r'<details class="run" id="run-([0-9a-f]+)">', page)) == ids
+    assert set(re.findall(r'href="#run-([0-9a-f]+)"', page)) <= ids
 
 
 def test_published_verdicts_follow_from_published_metrics(study: Any, kept: Any) -> None:

@@ -15,6 +15,7 @@ from typing import NamedTuple, TypeAlias, TypedDict, cast
 import polars as pl
 
 from bdpbench.archive.verify import verify_archive
+from bdpbench.contracts.csv_files import frame_of_csv
 from bdpbench.contracts.kept import KEPT_RUNS_NAME, KEPT_VERSION, PROVENANCE_NAME, Place
 from bdpbench.contracts.plan import PLAN_NAME, PLAN_VERSION, Parameters
 from bdpbench.contracts.runs import BuildFacts
@@ -322,7 +323,7 @@ def _key(names: _Names, run_id: str, scenario: str, metric: str, subject: str) -
 
 
 def _read_csv(stream: io.BytesIO) -> pl.DataFrame:
-    return pl.read_csv(stream, schema_overrides=_COLUMNS)
+    return frame_of_csv(stream.read(), _COLUMNS)
 
 
 def _facts_of_build(build: BuildFacts) -> dict[str, str]:

@@ -58,8 +58,15 @@ def command(
     Runs of one scenario with the same protocols are a group. Of each, a sample is simulated anew;
     where all outputs are equal, byte by byte, the group's other runs are taken over. RESULTS is
     only read. What differs is told, and left for `bdpbench run` to simulate.
+
+    RESULTS may be a published folder, such as reports/published/STUDY, too. Of each script with
+    each set of protocols, and of each scenario, a sample is simulated; where all outputs have the
+    published checksums, the folder gets the ids of today, and else it is left as it is.
     """
     from bdpbench.app.run.adopting import AdoptRequest, adopt
+    from bdpbench.app.run.adopting_published import adopt_published
+    from bdpbench.contracts.kept import KEPT_RUNS_NAME
 
     request = AdoptRequest(results, study, tier, sample, seed, jobs, backend)
-    raise SystemExit(0 if adopt(request, click.echo) else 1)
+    take = adopt_published if (results / KEPT_RUNS_NAME).is_file() else adopt
+    raise SystemExit(0 if take(request, click.echo) else 1)

@@ -2,9 +2,12 @@
 
 from __future__ import annotations
 
+import ctypes
 import hashlib
 import json
 import os
+import re
+import shutil
 import tempfile
 from collections.abc import Callable
 from pathlib import Path
@@ -13,6 +16,12 @@ from typing import Any
 from bdpbench.errors import BdpbenchError
 
 TEMPORARY_SUFFIX = ".tmp"
+
+# All but tab and line ends: they move the cursor of a terminal, or end a text in C.
+CONTROL_CHARACTER = re.compile(r"[\x00-\x08\x0b\x0c\x0e-\x1f\x7f-\x9f]")
+# Of renameat2(2).
+_AT_FDCWD = -100
+_RENAME_EXCHANGE = 2
 
 
 def write_text_atomically(path: Path, text: str) -> None:
@@ -83,20 +92,35 @@ def remove_temporaries(folder: Path) -> None:
         path.unlink(missing_ok=True)
 
 
+def read_text(path: Path) -> str:
+    """Read a text that a person wrote.
+
+    Raises:
+        BdpbenchError: where it is not UTF-8, or has characters that control a terminal, with its
+            line.
+    """
+    content = path.read_bytes()
+    try:
+        text = content.decode()
+    except UnicodeDecodeError as error:
+        line = content.count(b"\n", 0, error.start) + 1
+        raise BdpbenchError("is not UTF-8 text", where=f"{path}:{line}") from None
+    found = CONTROL_CHARACTER.search(text)
+    if found:
+        raise BdpbenchError(
+            f"the character U+{ord(found.group()):04X} is no text",
+            where=f"{path}:{text.count(chr(10), 0, found.start()) + 1}",
+        )
+    return text
+
+
 def read_json(path: Path, *, what: str, schema_version: int) -> dict[str, Any]:
     """Read a JSON file of bdpbench, refusing one that is missing, broken or of another version.
 
     Raises:
         BdpbenchError: naming the file, what it should be, and how to make it anew.
     """
-    try:
-        data = json.loads(path.read_text(encoding="utf-8"))
-    except FileNotFoundError:
-        raise BdpbenchError(f"no such file: expected {what}", where=str(path)) from None
-    except (json.JSONDecodeError, UnicodeDecodeError) as error:
-        raise BdpbenchError(
-            f"is not valid JSON ({error}): expected {what}", where=str(path)
-        ) from None
+    data = _json_of(path, what)
     version = data.get("schema_version") if isinstance(data, dict) else None
     if version != schema_version:
         raise BdpbenchError(
@@ -106,6 +130,66 @@ def read_json(path: Path, *, what: str, schema_version: int) -> dict[str, Any]:
             hint="remove the file and run again",
         )
     return dict(data)
+
+
+def read_any_json(path: Path, *, what: str, versions: range) -> dict[str, Any]:
+    """Read a JSON file that people keep, of any version that is still read.
+
+    Raises:
+        BdpbenchError: naming the file, and what it should be.
+    """
+    data = _json_of(path, what)
+    version = data.get("schema_version") if isinstance(data, dict) else None
+    if version not in versions:
+        read = f"{versions.start} to {versions.stop - 1}"
+        raise BdpbenchError(
+            f"has schema version {version!r}; this bdpbench reads versions {read} of {what}",
+            where=str(path),
+        )
+    return dict(data)
+
+
+def _json_of(path: Path, what: str) -> Any:
+    try:
+        return json.loads(path.read_text(encoding="utf-8"))
+    except FileNotFoundError:
+        raise BdpbenchError(f"no such file: expected {what}", where=str(path)) from None
+    except (json.JSONDecodeError, UnicodeDecodeError) as error:
+        raise BdpbenchError(
+            f"is not valid JSON ({error}): expected {what}", where=str(path)
+        ) from None
+
+
+def replace_folder(new: Path, old: Path) -> None:
+    """Put a whole folder into the place of another on the same disk, and remove that one.
+
+    A reader sees one or the other. Where the file system cannot exchange two names at once there
+    is a moment with neither, and what goes wrong then is undone.
+
+    Raises:
+        OSError: when the disk refuses; the old folder is where it was.
+    """
+    if not _exchanged(new, old):
+        aside = new.with_name(f"{new.name}.old")
+        old.rename(aside)
+        try:
+            new.rename(old)
+        except OSError:
+            aside.rename(old)
+            raise
+        aside.rename(new)
+    flush_to_disk(old.parent)
+    shutil.rmtree(new)
+
+
+def _exchanged(first: Path, second: Path) -> bool:
+    """Let two folders exchange their names in one step (renameat2(2), RENAME_EXCHANGE)."""
+    library = ctypes.CDLL(None)
+    if not hasattr(library, "renameat2"):
+        return False
+    names = os.fsencode(first.absolute()), os.fsencode(second.absolute())
+    status: int = library.renameat2(_AT_FDCWD, names[0], _AT_FDCWD, names[1], _RENAME_EXCHANGE)
+    return status == 0
 
 
 def sha256_of(path: Path) -> str:

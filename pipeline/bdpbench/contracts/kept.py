@@ -63,6 +63,18 @@ class Version(TypedDict):
     commit: str
 
 
+class TakenOverCounts(TypedDict):
+    """Runs that another run id was simulated under, who did that, and what was simulated again.
+
+    ``runs`` counts those that were not simulated again; ``sample`` has the ids of those that were
+    and gave equal bytes; ``ns2_build_ids`` simulated the runs under their older ids.
+    """
+
+    runs: int
+    sample: list[str]
+    ns2_build_ids: list[str]
+
+
 class RunCounts(TypedDict):
     """Runs of a tier, and when the first simulation began and the last one ended, ISO 8601."""
 
@@ -70,6 +82,7 @@ class RunCounts(TypedDict):
     missing: int
     first_started: str
     last_ended: str
+    taken_over: NotRequired[TakenOverCounts]
 
 
 class Provenance(TypedDict):

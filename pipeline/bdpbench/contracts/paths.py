@@ -12,6 +12,14 @@ def repository_root() -> Path:
     return Path(override).resolve() if override else Path(__file__).resolve().parents[3]
 
 
+def expanded(path: Path) -> Path:
+    """A path with ``~`` made a home folder; as it is, where there is no such user."""
+    try:
+        return path.expanduser()
+    except RuntimeError:
+        return path
+
+
 def home_dir() -> Path:
     """Folder of what bdpbench builds for itself: ns-2, caches (``BDPBENCH_HOME`` overrides it)."""
     override = os.environ.get("BDPBENCH_HOME")

@@ -1,7 +1,7 @@
 """YAML files with line numbers, and pydantic's findings told as ``file:line: key: message``.
 
 A file is read by libyaml, with the words and numbers of YAML 1.2. ruamel.yaml, which takes ten
-times as long, reads it again where it is wrong, for what is said of it and for its lines.
+times as long, reads it again where it is wrong, for what is said of it.
 """
 
 from __future__ import annotations
@@ -23,6 +23,7 @@ from ruamel.yaml.error import YAMLError as RuamelError
 from ruamel.yaml.reader import ReaderError
 from ruamel.yaml.resolver import implicit_resolvers
 
+from bdpbench.contracts.files import CONTROL_CHARACTER
 from bdpbench.errors import BdpbenchError
 
 Model = TypeVar("Model", bound=BaseModel)
@@ -73,25 +74,34 @@ class YamlFile:
                 where=where.format(self.line_of(place)),
                 hint="write the character itself, or its code as \\UXXXXXXXX",
             )
-        if "\0" in text:
+        found = CONTROL_CHARACTER.search(text)
+        if found:
+            name = "NUL" if found.group() == "\0" else f"U+{ord(found.group()):04X}"
             raise BdpbenchError(
-                "a text has a NUL character", where=where.format(self.line_of(place))
+                f"a text has the character {name}, which controls a terminal",
+                where=where.format(self.line_of(place)),
             )
 
     @cached_property
-    def _located(self) -> Any:
-        """The file again, its mappings and sequences knowing where their parts stand."""
-        return _read_with_lines(self.path)
+    def _root(self) -> Any:
+        """The file's nodes, which know their lines; None where nothing reads it."""
+        try:
+            text = self.path.read_text(encoding="utf-8")
+            try:
+                return yaml.compose(text, _Loader)
+            except yaml.YAMLError:
+                return YAML(typ="rt").compose(text)
+        except (OSError, RuamelError, ValueError, RecursionError):
+            return None
 
     def line_of(self, location: Sequence[str | int | float]) -> int:
         """1-based line of the deepest key of ``location`` that the file has."""
-        node, line = self._located, 1
+        node, line = self._root, 1
         for key in location:
-            found = _position(node, key)
-            if found is None:
+            node, found = _child(node, key)
+            if node is None:
                 break
             line = found + 1
-            node = node[key]
         return line
 
     def error(
@@ -179,7 +189,7 @@ def _read(path: Path) -> Any:
     try:
         text = path.read_text(encoding="utf-8")
         if text.startswith("%YAML"):
-            return _read_with_lines(path)
+            return _read_slowly(path)
         if _may_be_deep(text) and _depth(text) > MOST_DEPTH:
             raise _too_deep(str(path))
         return yaml.load(text, _Loader)  # noqa: S506  a safe loader
@@ -192,7 +202,7 @@ def _read(path: Path) -> Any:
     except RecursionError:
         raise _too_deep(str(path)) from None
     except (yaml.YAMLError, ValueError, TypeError):
-        return _read_with_lines(path)
+        return _read_slowly(path)
 
 
 def _may_be_deep(text: str) -> bool:
@@ -216,7 +226,7 @@ def _depth(text: str) -> int:
     return deepest
 
 
-def _read_with_lines(path: Path) -> Any:
+def _read_slowly(path: Path) -> Any:
     try:
         with path.open(encoding="utf-8") as stream:
             return YAML(typ="rt").load(stream)
@@ -264,14 +274,17 @@ def _children(node: Any, place: Location) -> list[tuple[Any, Location]]:
     return []
 
 
-def _position(node: Any, key: str | int | float) -> int | None:
-    """0-based line of ``key`` in a ruamel mapping or sequence; None where there is no such key."""
-    try:
-        if isinstance(key, int) and not isinstance(node, dict):
-            return int(node.lc.item(key)[0])
-        return int(node.lc.key(key)[0])
-    except (AttributeError, KeyError, IndexError, TypeError):
-        return None
+def _child(node: Any, key: str | int | float) -> tuple[Any, int]:
+    """The node behind a key or an index, and its 0-based line; (None, 0) where there is none."""
+    # libyaml and ruamel.yaml have classes of their own for the same nodes.
+    kind = type(node).__name__
+    if kind == "MappingNode":
+        for name, value in node.value:
+            if name.value == str(key):
+                return value, name.start_mark.line
+    if kind == "SequenceNode" and isinstance(key, int) and key < len(node.value):
+        return node.value[key], node.value[key].start_mark.line
+    return None, 0
 
 
 def _fields_at(model: type[BaseModel], location: Location) -> list[str]:

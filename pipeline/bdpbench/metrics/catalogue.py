@@ -114,7 +114,7 @@ def _load(path: Path, sha256: str) -> types.ModuleType:
     except BdpbenchError:
         del sys.modules[name]
         raise
-    except Exception as error:
+    except (Exception, SystemExit) as error:
         del sys.modules[name]
         line = _line_of(error, path)
         raise BdpbenchError(
@@ -124,7 +124,7 @@ def _load(path: Path, sha256: str) -> types.ModuleType:
     return module
 
 
-def _line_of(error: Exception, path: Path) -> int:
+def _line_of(error: BaseException, path: Path) -> int:
     if isinstance(error, SyntaxError):
         return error.lineno or 1
     frames = traceback.extract_tb(error.__traceback__)

@@ -11,6 +11,7 @@ from typing import Any
 
 import polars as pl
 
+from bdpbench.contracts.plan import PlannedRun
 from bdpbench.errors import BdpbenchError
 
 _LARGEST_QUANTILE = 1e9
@@ -29,7 +30,7 @@ REPETITIONS_SCHEMA: Mapping[str, pl.DataType] = {
 
 
 def over_repetitions(
-    metrics: pl.DataFrame, runs: Iterable[Mapping[str, Any]], level: float = 0.95
+    metrics: pl.DataFrame, runs: Iterable[PlannedRun], level: float = 0.95
 ) -> pl.DataFrame:
     """Means over runs of a scenario that differ in ``substream`` alone, with intervals.
 
@@ -51,7 +52,7 @@ def over_repetitions(
     return pl.DataFrame(rows, schema=REPETITIONS_SCHEMA, orient="row")
 
 
-def _repeated(runs: Iterable[Mapping[str, Any]]) -> list[list[str]]:
+def _repeated(runs: Iterable[PlannedRun]) -> list[list[str]]:
     """Ids of runs that are each other's repetitions, two or more."""
     groups: dict[str, dict[str, None]] = {}
     for run in runs:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -26,7 +26,7 @@ from bdpbench.pages.embed import embed_json, embed_text, vega_bundle
 from bdpbench.pages.packing import Packed
 from bdpbench.pages.templates import page_environment
 from bdpbench.pages.text import format_number
-from bdpbench.units import slug
+from bdpbench.units import addresses_of, slug
 
 MOST_ROWS = 500
 """Rows of a table of the page; the other formats have all."""
@@ -35,6 +35,9 @@ _RUN = "trace"  # the name under which the page's script finds the series
 _SHARES = frozenset(
     {
         "packet_loss_rate",
+        "packet_delivery_ratio",
+        "total_packet_loss_rate",
+        "total_packet_delivery_ratio",
         "slow_start_loss_rate",
         "retransmission_rate",
         "link_loss_rate",
@@ -45,16 +48,19 @@ _FLOW_COLUMNS = (
     "throughput",
     "goodput",
     "packet_loss_rate",
+    "packet_delivery_ratio",
     "retransmissions",
     "one_way_delay",
     "max_one_way_delay",
     "delay_variation",
     "jitter",
+    "mean_jitter",
     "rtt",
     "max_rtt",
     "max_min_share",
 )
 _START_COLUMNS = (
+    "lifetime_throughput",
     "response_time",
     "slow_start_duration",
     "slow_start_loss_rate",
@@ -152,9 +158,10 @@ def build_trace_page(page: TracePage, out: Path) -> None:
         "tables": _tables(page, values),
         "others": page.tables["flows"].filter(pl.col("kind") != "data").head(MOST_ROWS).to_dicts(),
         "losses": page.tables["losses"].head(MOST_ROWS).to_dicts(),
-        "together": _together(values),
+        "together": _together(values, _units(page)),
         "definitions": page.definitions,
         "metric_name": metric_name,
+        "address": _addresses(page),
         "number": format_number,
         **_embedded(charts, lines),
     }
@@ -189,12 +196,23 @@ def _label(subject: str) -> str:
     return f"{kind} {name}"
 
 
+def _units(page: TracePage) -> dict[str, str]:
+    return dict(page.metrics.select("metric", "unit").unique().iter_rows())
+
+
+def _addresses(page: TracePage) -> Callable[[int | None], str]:
+    flows = page.tables["flows"]
+    return addresses_of([*flows["src_node"], *flows["dst_node"]])
+
+
 def _tables(page: TracePage, values: Mapping[str, Mapping[str, float | None]]) -> list[Table]:
+    address = _addresses(page)
+    rows = page.tables["flows"].select("subject", "type", "src_node", "dst_node").iter_rows()
     about = {
-        row["subject"]: f"{row['type']}, {row['src_node']} to {row['dst_node']}"
-        for row in page.tables["flows"].select("subject", "type", "src_node", "dst_node").to_dicts()
+        subject: f"{kind or '–'}, {address(start)} to {address(end)}"
+        for subject, kind, start, end in rows
     }
-    units = dict(page.metrics.select("metric", "unit").unique().iter_rows())
+    units = _units(page)
     wanted = (
         ("Flows", "flow", _FLOW_COLUMNS),
         ("Flows: start, recovery, shares", "flow", _START_COLUMNS),
@@ -244,10 +262,16 @@ def _cell(metric: str, value: float | None) -> tuple[str, str]:
     return format_number(100 * value if metric in _SHARES else value), repr(value)
 
 
-def _together(values: Mapping[str, Mapping[str, float | None]]) -> list[tuple[str, str, str]]:
-    """What all flows together show: metric, its name, its value."""
+def _together(
+    values: Mapping[str, Mapping[str, float | None]], units: Mapping[str, str]
+) -> list[tuple[str, str, str]]:
+    """What all flows together show: metric, its name, its value with its unit."""
     return [
-        (metric, metric_name(metric), format_number(value))
+        (
+            metric,
+            metric_name(metric),
+            f"{_cell(metric, value)[0]} {'%' if metric in _SHARES else _unit(units[metric])}",
+        )
         for metric, value in values.get("trace", {}).items()
     ]
 

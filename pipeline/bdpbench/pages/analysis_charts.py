@@ -9,12 +9,11 @@ from typing import TypeAlias
 
 import polars as pl
 
-from bdpbench.pages.chart import Chart, Threshold, TimeContent
+from bdpbench.pages.chart import Chart, Spec, Threshold, TimeContent
 from bdpbench.pages.packing import Packed, pack, unpack
 from bdpbench.pages.series import thinned_shares
 from bdpbench.pages.text import axis_title, format_number
 from bdpbench.pages.time_charts import cdf_spec, time_spec
-from bdpbench.pages.vega import Spec
 
 Shares: TypeAlias = Callable[[pl.Series], pl.DataFrame]
 """Samples → their values, rising, and % of the samples up to each."""

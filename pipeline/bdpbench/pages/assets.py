@@ -18,7 +18,6 @@ class Captions:
     Attributes:
         charts: kind of chart → ``title``, ``quantity``, ``caption``.
         thresholds: kind of dashed line → its name.
-        metrics: metric id → what it is called.
         parameters: run parameter → what it is called.
         pairs: the matrix of pairs of protocols, see ``Matrix``, where a study declares none.
         protocol_sweeps: swept parameter → metrics that the page of a protocol shows over it.
@@ -26,14 +25,9 @@ class Captions:
 
     charts: Mapping[str, Mapping[str, str]]
     thresholds: Mapping[str, str]
-    metrics: Mapping[str, str]
     parameters: Mapping[str, str]
     pairs: Mapping[str, object]
     protocol_sweeps: Mapping[str, Sequence[str]]
-
-    def metric(self, metric: str) -> str:
-        """Name of a metric; its id with blanks where the captions have none."""
-        return self.metrics.get(metric, metric.replace("_", " "))
 
 
 def assets_dir() -> Path:

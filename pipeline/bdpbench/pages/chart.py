@@ -4,9 +4,10 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import Literal, NotRequired, TypedDict, final
+from typing import Any, Literal, NotRequired, TypeAlias, TypedDict, final
 
-from bdpbench.pages.vega import Spec
+Spec: TypeAlias = dict[str, Any]
+"""A whole Vega-Lite specification."""
 
 
 class Threshold(TypedDict):

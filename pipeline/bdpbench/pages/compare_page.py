@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from typing import Any
+from dataclasses import dataclass
 
-from bdpbench.pages.assets import read_asset, read_captions
+from bdpbench.contracts.comparison import Comparison, MovedMetric
+from bdpbench.pages.assets import read_asset
 from bdpbench.pages.embed import embed_text
 from bdpbench.pages.templates import page_environment
 from bdpbench.pages.text import (
@@ -17,39 +18,59 @@ from bdpbench.pages.text import (
 )
 
 
-def comparison_page(comparison: Mapping[str, Any]) -> str:
-    """HTML of a comparison, as its JSON file holds it; nothing is loaded by it."""
-    captions = read_captions()
+def comparison_page(comparison: Comparison, titles: Mapping[str, str]) -> str:
+    """HTML of a comparison; nothing is loaded by it.
+
+    Args:
+        comparison: as its JSON file holds it.
+        titles: metric → its name; others are shown by their ids.
+    """
+
+    def metric_name(metric: str) -> str:
+        return titles.get(metric) or metric.replace("_", " ")
+
     return (
         page_environment()
         .get_template("compare.html")
         .render(
             comparison=comparison,
             rows=[moved_row(each) for each in comparison["moved"]],
-            metric_name=captions.metric,
+            metric_name=metric_name,
             style=embed_text(read_asset("static/report.css"), "reports/static/report.css"),
             script=embed_text(read_asset("static/report.js"), "reports/static/report.js"),
         )
     )
 
 
-def moved_row(moved: Mapping[str, Any]) -> dict[str, Any]:
-    """A metric that moved, in words; ``exact`` has its numbers with all their digits."""
-    unit, first, second = moved["unit"], moved["first"], moved["second"]
+@dataclass(frozen=True)
+class MovedRow:
+    """A metric that moved, in words; ``moved`` has its numbers with all their digits."""
+
+    moved: MovedMetric
+    subject: str
+    first: str
+    second: str
+    change: str
+    change_pct: str
+    bounds: str
+
+
+def moved_row(moved: MovedMetric) -> MovedRow:
+    """A metric that moved, in words."""
+    unit = moved["unit"]
     bounds = ""
     if moved["number"]:
-        ends = (format_number(moved[end], like=moved[end]) for end in ("lower", "upper"))
+        ends = (format_number(each, like=each) for each in (moved["lower"], moved["upper"]))
         bounds = with_unit(" to ".join(ends), unit)
-    return {
-        **moved,
-        "subject": subject_name(moved["subject"]),
-        "first": _value(first, unit),
-        "second": _value(second, unit),
-        "change": _change(moved["change"], unit),
-        "change_pct": format_percent(moved["change_pct"]),
-        "exact": {key: moved[key] for key in ("first", "second", "change", "change_pct")},
-        "bounds": bounds,
-    }
+    return MovedRow(
+        moved=moved,
+        subject=subject_name(moved["subject"]),
+        first=_value(moved["first"], unit),
+        second=_value(moved["second"], unit),
+        change=_change(moved["change"], unit),
+        change_pct=format_percent(moved["change_pct"]),
+        bounds=bounds,
+    )
 
 
 def _change(change: float | None, unit: str) -> str:

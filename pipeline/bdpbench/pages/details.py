@@ -5,11 +5,12 @@ from __future__ import annotations
 import shlex
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
+from pathlib import PurePath
 
 import polars as pl
 
 from bdpbench.contracts.plan import Plan, PlannedRun, Scalar
-from bdpbench.contracts.runs import RunRecord
+from bdpbench.contracts.runs import SCRIPTS_FOLDER, RunRecord, ScriptRecord
 from bdpbench.pages.chart import Chart
 from bdpbench.pages.experiments import charted_view
 from bdpbench.pages.inputs import RunRecords
@@ -19,8 +20,6 @@ from bdpbench.pages.sweeps import Sweep, is_protocol, protocols_of
 from bdpbench.pages.text import (
     format_bytes,
     format_number,
-    parameter_name,
-    parameter_value,
     subject_name,
     with_unit,
 )
@@ -106,7 +105,6 @@ def _detail(
     view = charted_view(
         View("", (run,), "protocol"), f"run-{run['run_id']}", Sweep("", ()), series, names
     )
-    words, units = names.captions.parameters, info["units"] if info else {}
     return RunDetail(
         run_id=run["run_id"],
         label=str(run["label"]),
@@ -114,7 +112,7 @@ def _detail(
         scenario_title=names.scenario(run["scenario"]),
         finished=info is not None,
         parameters=tuple(
-            (name, parameter_name(name, words), _value(name, value, units, names))
+            (name, names.parameters.name(name), _value(name, value, names))
             for name, value in run["parameters"].items()
         ),
         facts=_facts(info) if info else (),
@@ -128,17 +126,17 @@ def _detail(
     )
 
 
-def _value(name: str, value: Scalar, units: Mapping[str, str], names: Names) -> str:
+def _value(name: str, value: Scalar, names: Names) -> str:
     if is_protocol(name):
         return names.protocol(str(value))
-    return parameter_value(name, value, units)
+    return names.parameters.value(name, value)
 
 
 def _facts(info: RunRecord) -> tuple[tuple[str, str], ...]:
     memory, script = info["max_rss_kib"], info["script"]
     return (
         ("script", script["path"]),
-        ("script SHA-256", script.get("files", {}).get(script["path"], "–")),
+        ("script SHA-256", _script_sha256(script)),
         ("ns-2 build", info["ns2"]["build_id"]),
         ("ns-2 binary SHA-256", info["ns2"]["binary_sha256"] or "–"),
         ("backend", info["ns2"]["backend"]),
@@ -148,6 +146,12 @@ def _facts(info: RunRecord) -> tuple[tuple[str, str], ...]:
         ("peak memory", format_bytes(None if memory is None else memory * 1024)),
         ("exit status", str(info["exit_status"])),
     )
+
+
+def _script_sha256(script: ScriptRecord) -> str:
+    """Of the script alone; one that took its place lies in the run's folder."""
+    path, files = script["path"], script["files"]
+    return files.get(path) or files.get(f"{SCRIPTS_FOLDER}/{PurePath(path).name}", "–")
 
 
 def _seconds(value: float | None) -> str:
@@ -163,7 +167,7 @@ def _metric_rows(rows: pl.DataFrame | None, names: Names) -> tuple[MetricRow, ..
     return tuple(
         MetricRow(
             metric=row["metric"],
-            name=names.captions.metric(row["metric"]),
+            name=names.metric(row["metric"]),
             definition=row["definition"],
             subject=subject_name(row["subject"]),
             value="not reached"

@@ -53,6 +53,22 @@ def pack_text(text: str) -> str:
     return base64.b64encode(packed).decode("ascii")
 
 
+def unpack_text(packed: str) -> str:
+    """The text that was packed.
+
+    >>> unpack_text(pack_text("cwnd"))
+    'cwnd'
+
+    Raises:
+        ValueError: when it is no such text.
+    """
+    try:
+        content = zlib.decompress(base64.b64decode(packed, validate=True), -zlib.MAX_WBITS)
+    except zlib.error as error:
+        raise ValueError(str(error)) from None
+    return content.decode()
+
+
 @cache
 def vega_bundle() -> str:
     """JavaScript of Vega, Vega-Lite and vega-embed, as it ships with vl-convert.

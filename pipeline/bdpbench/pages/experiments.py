@@ -80,7 +80,7 @@ def _experiment(
     sweep = find_sweep(done)
     numbers = [each for each in scorecard["numbers"] if each["scenario"] == key]
     asked = _asked(numbers, scenario["summary"])
-    views = plan_views(done, sweep, names.protocols, names.captions.parameters)
+    views = plan_views(done, sweep, names.protocols, names.parameters)
     return Experiment(
         key=key,
         title=scenario["title"],
@@ -106,7 +106,7 @@ def charted_view(
     """The time charts of a view; tables that none of its runs has become ``missing``."""
     charts, missing = [], []
     for table in CHARTED_TABLES:
-        lines = curves(view, table, series, names.protocols, sweep, names.captions.parameters)
+        lines = curves(view, table, series, names.protocols, sweep, names.parameters)
         if not lines:
             if table not in SELDOM_SAMPLED:
                 missing.append(names.captions.charts[table]["title"])
@@ -136,7 +136,7 @@ def _queue_share(
     view: View, prefix: str, sweep: Sweep, series: Mapping[str, RunSeries], names: Names
 ) -> tuple[Chart, ...]:
     """How long the bottleneck's queue was for which share of the time."""
-    lines = curves(view, QUEUE_SHARE, series, names.protocols, sweep, names.captions.parameters)
+    lines = curves(view, QUEUE_SHARE, series, names.protocols, sweep, names.parameters)
     if not lines:
         return ()
     longest = max(max(unpack(series[line.run_id][QUEUE_SHARE][line.subject])[0]) for line in lines)

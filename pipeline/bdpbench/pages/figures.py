@@ -12,12 +12,11 @@ from typing import Any
 from markupsafe import escape
 
 from bdpbench.pages.assets import Captions
-from bdpbench.pages.chart import Chart, CurveContent, TimeContent
+from bdpbench.pages.chart import Chart, CurveContent, Spec, TimeContent
 from bdpbench.pages.packing import unpack
 from bdpbench.pages.sections import Sections
 from bdpbench.pages.series import DROPS, RunSeries
 from bdpbench.pages.time_charts import time_specs
-from bdpbench.pages.vega import Spec, series_scale
 from bdpbench.units import slug
 
 FIGURE_FORMATS = ("svg", "pdf", "png")
@@ -184,9 +183,14 @@ class Renderer:
         encoding.pop("opacity", None)
         encoding["x"]["scale"]["domain"] = [0, content["end"]]
         encoding["y"]["scale"]["domain"] = [0, content.get("top") or highest * _ROOM_ABOVE or 1]
-        encoding["color"]["scale"] = series_scale(labels, [each["colour"] for each in traces])
-        dashes = [list(each["dash"]) for each in traces]
-        encoding["strokeDash"]["scale"] = series_scale(labels, dashes)
+        encoding["color"]["scale"] = {
+            "domain": labels,
+            "range": [each["colour"] for each in traces],
+        }
+        encoding["strokeDash"]["scale"] = {
+            "domain": labels,
+            "range": [list(each["dash"]) for each in traces],
+        }
         drops = [
             {"t": time}
             for each in content.get("drops", ())

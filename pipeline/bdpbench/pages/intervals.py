@@ -40,7 +40,7 @@ def interval_chart(
     bars, colours = _bars(rows, runs, sweep, names)
     if not 0 < len(bars) <= _MOST_BARS:
         return None
-    name, order = names.captions.metric(metric), [bar["label"] for bar in bars]
+    name, order = names.metric(metric), [bar["label"] for bar in bars]
     quantity = axis_title(name, bars[0]["unit"])
     spec = interval_bars(pl.DataFrame(bars).drop("unit"), order, colours, quantity)
     return Chart(
@@ -83,5 +83,5 @@ def _bars(
 def _label(run: PlannedRun, subject: str, sweep: Sweep, names: Names) -> str:
     known = protocols_of(run)
     who = protocol_label(run, names.protocols) if known else names.scenario(run["scenario"])
-    parts = (who, sweep.describe(run, names.captions.parameters), subject)
+    parts = (who, sweep.describe(run, names.parameters), subject)
     return ", ".join(filter(None, parts))

@@ -21,7 +21,8 @@ from bdpbench.pages.sweeps import is_protocol
 from bdpbench.studies.study import Scenario, Study, known_or_suggest
 
 Text = Annotated[str, Field(min_length=1)]
-Rank = Annotated[int, Field(ge=1)]
+Rank = Annotated[int, Field(ge=1, le=100)]  # more levels have no colours of their own
+Finite = Annotated[float, Field(allow_inf_nan=False)]
 
 
 class _Strict(BaseModel):
@@ -39,7 +40,7 @@ class Level(_Strict):
     """A level of a scale: what it is called, and up to which value of the metric it reaches."""
 
     words: str = ""
-    up_to: float | None = None
+    up_to: Finite | None = None
 
 
 class Stated(_Strict):
@@ -120,7 +121,7 @@ class Matrix(_Strict):
     metric: str
     rows: Axis
     columns: Axis
-    ends: tuple[float, float] = Field(strict=False)
+    ends: tuple[Finite, Finite] = Field(strict=False)
     about_zero: bool = False
     between: str = "and"
     caption: str = ""

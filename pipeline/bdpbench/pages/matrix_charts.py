@@ -3,11 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from typing import Any
+from typing import Any, Literal, TypeAlias
 
+import altair as alt
 import polars as pl
 
-from bdpbench.pages.vega import INK, Json, Layer, Spec, field, layered, mark, series_scale
+from bdpbench.pages.chart import Spec
+from bdpbench.pages.patterns import INK, field, fill, hole, layered, pattern, rows_named
 
 CELL_HEIGHT = 46
 _WHITE = "#ffffff"
@@ -19,7 +21,7 @@ _BAR_HEIGHT = 38
 # px of a name of runs, with which half of a card is left for its bar.
 _LABEL_LIMIT = 230
 
-_AXIS: Mapping[str, Any] = {"domain": False, "grid": False, "labelPadding": 6, "ticks": False}
+_BARE: Mapping[str, Any] = {"domain": False, "grid": False, "labelPadding": 6, "ticks": False}
 _BAND = {"band": 0.62}
 
 # Blue to orange by way of white, told apart with every kind of colour blindness and by lightness
@@ -28,6 +30,8 @@ _DIVERGING = ("#08519c", "#6baed6", "#ffffff", "#fdae6b", "#a63603")
 _RISING = ("#f3f4f6", "#374151")
 # Beyond this share of the way from the middle a cell is so dark that its number has to be white.
 _DARK_FROM = 0.75
+
+_Colouring: TypeAlias = Literal["diverging", "rising", "level", "level in words"]
 
 
 def diverging_matrix(
@@ -48,18 +52,11 @@ def diverging_matrix(
         reach: value of the darkest colour.
     """
     domain = [share * reach for share in (-1, -0.5, 0, 0.5, 1)]
-    scale = {
+    words = {
         "domain": [int(each) if each == int(each) else each for each in domain],
-        "interpolate": "rgb",
-        "range": list(_DIVERGING),
+        "dark": f"abs(datum.value) > {_DARK_FROM * reach:g}",
     }
-    colour = field("value", "quantitative", title=quantity, scale=scale, legend=_GRADIENT)
-    tooltip = [
-        field("value", "quantitative", title=quantity, format="+.4f"),
-        field("run", "nominal", title="run"),
-    ]
-    dark = f"abs(datum.value) > {_DARK_FROM * reach:g}"
-    return _matrix(cells, order, titles, colour, tooltip, dark)
+    return _matrix_spec("diverging", cells, order, titles, quantity, words)
 
 
 def rising_matrix(
@@ -74,13 +71,8 @@ def rising_matrix(
     ``ends`` are the values of the lightest and of the darkest colour.
     """
     low, high = ends
-    scale = {"domain": [low, high], "range": list(_RISING)}
-    colour = field("value", "quantitative", title=quantity, scale=scale, legend=_GRADIENT)
-    tooltip = [
-        field("value", "quantitative", title=quantity, format=",.5~g"),
-        field("run", "nominal", title="run"),
-    ]
-    return _matrix(cells, order, titles, colour, tooltip, f"datum.value > {(low + high) / 2:g}")
+    words = {"domain": [low, high], "dark": f"datum.value > {(low + high) / 2:g}"}
+    return _matrix_spec("rising", cells, order, titles, quantity, words)
 
 
 def level_matrix(
@@ -100,21 +92,75 @@ def level_matrix(
         quantity: what a level is.
         levels: the largest of them.
     """
-    scale = {"domain": [1, levels], "range": list(_RISING)}
-    colour = field("value", "quantitative", title=quantity, scale=scale, legend=None)
-    tooltip = [field("value", "quantitative", title=quantity)]
-    if "words" in cells.columns:
-        tooltip.append(field("words", "nominal", title="that is"))
-    return _matrix(cells, order, titles, colour, tooltip, f"datum.value > {levels} / 2 + 0.5")
+    words = {"domain": [1, levels], "dark": f"datum.value > {levels} / 2 + 0.5"}
+    kind: _Colouring = "level in words" if "words" in cells.columns else "level"
+    return _matrix_spec(kind, cells, order, titles, quantity, words)
 
 
-_GRADIENT = {
-    "gradientLength": 220,
-    "gradientThickness": 10,
-    "orient": "top",
-    "tickCount": 5,
-    "titleFontWeight": "normal",
-}
+def _matrix_spec(
+    kind: _Colouring,
+    cells: pl.DataFrame,
+    order: tuple[Sequence[str], Sequence[str]],
+    titles: tuple[str, str],
+    quantity: str,
+    words: Mapping[str, Any],
+) -> Spec:
+    labels = {"rows": list(order[0]), "columns": list(order[1]), "quantity": quantity}
+    labels |= {"row_title": titles[0], "column_title": titles[1]}
+    height = CELL_HEIGHT * len(order[0])
+    return fill(_matrix(kind), {**labels, **words, "height": height}, {"cells": cells})
+
+
+@pattern
+def _matrix(kind: _Colouring) -> alt.LayerChart:
+    rows = alt.Scale(domain=hole("rows"), padding=0.03)
+    columns = alt.Scale(domain=hole("columns"), padding=0.03)
+    slanted = alt.Axis(**_BARE, labelAngle=-40)
+    row = field("row", "nominal", title=hole("row_title"))
+    column = field("column", "nominal", title=hole("column_title"))
+    base = alt.Chart(rows_named("cells")).encode(
+        x=alt.X(**column, scale=columns, axis=slanted),
+        y=alt.Y(**row, scale=rows, axis=alt.Axis(**_BARE)),
+        tooltip=[alt.Tooltip(**row), alt.Tooltip(**column), *_tooltip(kind)],
+    )
+    cell = base.mark_rect(stroke="#c9ced4", strokeWidth=0.6, cursor="pointer")
+    text = base.mark_text(fontSize=11.5, cursor="pointer")
+    ink = alt.condition(hole("dark"), alt.value(_WHITE), alt.value(INK))
+    return layered(
+        cell.encode(color=_colour(kind)),
+        text.encode(text=alt.Text(**field("text", "nominal")), color=ink),
+        height=hole("height"),
+        room_above=_ROOM_ABOVE,
+    )
+
+
+def _tooltip(kind: _Colouring) -> list[alt.Tooltip]:
+    """What is told of a cell beside its row and column."""
+    value = field("value", "quantitative", title=hole("quantity"))
+    if kind == "level":
+        return [alt.Tooltip(**value)]
+    if kind == "level in words":
+        return [alt.Tooltip(**value), alt.Tooltip(**field("words", "nominal", title="that is"))]
+    run = alt.Tooltip(**field("run", "nominal", title="run"))
+    return [alt.Tooltip(**value, format="+.4f" if kind == "diverging" else ",.5~g"), run]
+
+
+def _colour(kind: _Colouring) -> alt.Color:
+    legend = alt.Legend(
+        gradientLength=220,
+        gradientThickness=10,
+        orient="top",
+        tickCount=5,
+        titleFontWeight="normal",
+    )
+    domain = hole("domain")
+    if kind == "diverging":
+        scale = alt.Scale(domain=domain, interpolate="rgb", range=list(_DIVERGING))
+    else:
+        scale = alt.Scale(domain=domain, range=list(_RISING))
+    shown = legend if kind in ("diverging", "rising") else None
+    value = field("value", "quantitative", title=hole("quantity"))
+    return alt.Color(**value, scale=scale, legend=shown)
 
 
 def protocol_bars(
@@ -129,28 +175,46 @@ def protocol_bars(
         quantity: title of the horizontal axis.
     """
     longest = max(bars["value"].to_list(), default=0.0) or 1.0
-    across = {"domain": [0, longest * _ROOM_FOR_TEXT], "nice": False}
-    common = {
-        "x": field("value", "quantitative", title=quantity, scale=across),
-        "y": _names_of_bars("protocol", order, _AXIS),
-        "tooltip": [
-            field("protocol", "nominal", title="protocol"),
-            field("value", "quantitative", title=quantity),
-        ],
+    words = {
+        "quantity": quantity,
+        "across": [0, longest * _ROOM_FOR_TEXT],
+        "order": list(order),
+        "labels": list(colours),
+        "colours": list(colours.values()),
+        "height": _BAR_HEIGHT * len(order),
     }
-    scale = series_scale(list(colours), list(colours.values()))
-    colour = field("protocol", "nominal", scale=scale, legend=None)
-    bar = mark("bar", height=_BAND, cursor="pointer")
-    text = mark("text", align="left", dx=6, fontSize=11.5, color=INK)
-    layers = [
-        Layer(bars, bar, {**common, "color": colour}),
-        Layer(bars, text, {**common, "text": field("text", "nominal")}),
-    ]
-    return layered(layers, _BAR_HEIGHT * len(order), room_above=_ROOM_ABOVE)
+    return fill(_bars(), words, {"bars": bars})
 
 
-def _names_of_bars(column: str, order: Sequence[str], axis: Json) -> Json:
-    return field(column, "nominal", title=None, scale={"domain": list(order)}, axis=axis)
+@pattern
+def _bars() -> alt.LayerChart:
+    across = alt.Scale(domain=hole("across"), nice=False)
+    amount = field("value", "quantitative", title=hole("quantity"))
+    base = alt.Chart(rows_named("bars")).encode(
+        x=alt.X(**amount, scale=across),
+        y=_names_of_bars("protocol", alt.Axis(**_BARE)),
+        tooltip=[
+            alt.Tooltip(**field("protocol", "nominal", title="protocol")),
+            alt.Tooltip(**amount),
+        ],
+    )
+    text = base.mark_text(align="left", dx=6, fontSize=11.5, color=INK)
+    return layered(
+        base.mark_bar(height=_BAND, cursor="pointer").encode(color=_colour_of_bars("protocol")),
+        text.encode(text=alt.Text(**field("text", "nominal"))),
+        height=hole("height"),
+        room_above=_ROOM_ABOVE,
+    )
+
+
+def _names_of_bars(column: str, axis: alt.Axis) -> alt.Y:
+    order = alt.Scale(domain=hole("order"))
+    return alt.Y(**field(column, "nominal", title=None, scale=order, axis=axis))
+
+
+def _colour_of_bars(column: str) -> alt.Color:
+    scale = alt.Scale(domain=hole("labels"), range=hole("colours"))
+    return alt.Color(**field(column, "nominal", scale=scale, legend=None))
 
 
 def interval_bars(
@@ -164,55 +228,38 @@ def interval_bars(
         colours: of the bars, in their order.
         quantity: title of the horizontal axis, with unit.
     """
-    axis = dict(sorted({**_AXIS, "labelLimit": _LABEL_LIMIT}.items()))
-    common = {
-        "y": _names_of_bars("label", order, axis),
-        "tooltip": [
-            field("label", "nominal", title="runs of"),
-            field("mean", "quantitative", title="mean", format=",.5~g"),
-            field("lower", "quantitative", title="from", format=",.5~g"),
-            field("upper", "quantitative", title="to", format=",.5~g"),
-            field("runs", "quantitative", title="repetitions"),
-        ],
+    words = {
+        "quantity": quantity,
+        "order": list(order),
+        "labels": list(order),
+        "colours": list(colours),
+        "height": _BAR_HEIGHT * len(order),
     }
-    colour = field("label", "nominal", scale=series_scale(order, colours), legend=None)
-    mean = {**common, "x": field("mean", "quantitative", title=quantity), "color": colour}
-    ends = {end: field(end, "quantitative") for end in ("lower", "upper")}
-    bar = mark("bar", height=_BAND, cursor="pointer", opacity=0.75)
-    rule = mark("rule", strokeWidth=1.6, color=INK)
-    tick = mark("tick", color=INK, thickness=1.6, size=12)
-    layers = [
-        Layer(bars, bar, mean),
-        Layer(bars, rule, {**common, "x": ends["lower"], "x2": {"field": "upper"}}),
-        *(Layer(bars, tick, {**common, "x": end}) for end in ends.values()),
-    ]
-    return layered(layers, _BAR_HEIGHT * len(order), room_above=_ROOM_ABOVE)
+    return fill(_intervals(), words, {"bars": bars})
 
 
-def _matrix(
-    cells: pl.DataFrame,
-    order: tuple[Sequence[str], Sequence[str]],
-    titles: tuple[str, str],
-    colour: Json,
-    tooltip: Sequence[Json],
-    dark: str,
-) -> Spec:
-    slanted = dict(sorted({**_AXIS, "labelAngle": -40}.items()))
-    rows, columns = ({"domain": list(labels), "padding": 0.03} for labels in order)
-    common = {
-        "x": field("column", "nominal", title=titles[1], scale=columns, axis=slanted),
-        "y": field("row", "nominal", title=titles[0], scale=rows, axis=_AXIS),
-        "tooltip": [
-            field("row", "nominal", title=titles[0]),
-            field("column", "nominal", title=titles[1]),
-            *tooltip,
+@pattern
+def _intervals() -> alt.LayerChart:
+    base = alt.Chart(rows_named("bars")).encode(
+        y=_names_of_bars("label", alt.Axis(**_BARE, labelLimit=_LABEL_LIMIT)),
+        tooltip=[
+            alt.Tooltip(**field("label", "nominal", title="runs of")),
+            alt.Tooltip(**field("mean", "quantitative", title="mean", format=",.5~g")),
+            alt.Tooltip(**field("lower", "quantitative", title="from", format=",.5~g")),
+            alt.Tooltip(**field("upper", "quantitative", title="to", format=",.5~g")),
+            alt.Tooltip(**field("runs", "quantitative", title="repetitions")),
         ],
-    }
-    cell = mark("rect", stroke="#c9ced4", strokeWidth=0.6, cursor="pointer")
-    text = mark("text", fontSize=11.5, cursor="pointer")
-    ink = {"condition": {"test": dark, "value": _WHITE}, "value": INK}
-    layers = [
-        Layer(cells, cell, {**common, "color": colour}),
-        Layer(cells, text, {**common, "text": field("text", "nominal"), "color": ink}),
-    ]
-    return layered(layers, CELL_HEIGHT * len(order[0]), room_above=_ROOM_ABOVE)
+    )
+    lower, upper = (alt.X(**field(end, "quantitative")) for end in ("lower", "upper"))
+    bar = base.mark_bar(height=_BAND, cursor="pointer", opacity=0.75)
+    mean = alt.X(**field("mean", "quantitative", title=hole("quantity")))
+    rule = base.mark_rule(strokeWidth=1.6, color=INK)
+    tick = base.mark_tick(color=INK, thickness=1.6, size=12)
+    return layered(
+        bar.encode(x=mean, color=_colour_of_bars("label")),
+        rule.encode(x=lower, x2=alt.X2(field="upper")),
+        tick.encode(x=lower),
+        tick.encode(x=upper),
+        height=hole("height"),
+        room_above=_ROOM_ABOVE,
+    )

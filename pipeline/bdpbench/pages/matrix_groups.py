@@ -15,7 +15,7 @@ from bdpbench.pages.matrix_charts import diverging_matrix, level_matrix, rising_
 from bdpbench.pages.names import Names
 from bdpbench.pages.points import points_chart
 from bdpbench.pages.sweeps import find_sweep, grouped, is_protocol, protocols_of
-from bdpbench.pages.text import MINUS, format_number, parameter_value
+from bdpbench.pages.text import MINUS, format_number
 
 
 @dataclass(frozen=True)
@@ -120,7 +120,7 @@ def _charts(
     done = [run for run in runs if run["run_id"] in finished]
     sweep = find_sweep(runs, lambda run: tuple(run["parameters"][name] for name in axes))
     conditions = {
-        sweep.describe(alike[0], names.captions.parameters): alike
+        sweep.describe(alike[0], names.parameters): alike
         for alike in grouped(done, sweep.key).values()
     }
     charts = [
@@ -164,7 +164,7 @@ def _place(value: Scalar) -> tuple[bool, float, str]:
 def _label(axis: Axis, value: Scalar, names: Names) -> str:
     if is_protocol(axis.parameter):
         return names.protocol(str(value))
-    return parameter_value(axis.parameter, value)
+    return names.parameters.value(axis.parameter, value)
 
 
 def _cells(runs: Sequence[PlannedRun], grid: _Grid) -> pl.DataFrame:
@@ -200,7 +200,7 @@ def _measured(
     cells, matrix = _cells(runs, grid), grid.matrix
     if cells.is_empty():
         return None
-    quantity = grid.names.captions.metric(matrix.metric)
+    quantity = grid.names.metric(matrix.metric)
     if matrix.about_zero:
         spec = diverging_matrix(cells, grid.order, grid.titles, quantity, matrix.ends[1])
     else:

@@ -12,12 +12,8 @@ from bdpbench.pages.chart import Chart, spec_content
 from bdpbench.pages.names import Names
 from bdpbench.pages.sweep_charts import Abscissa, sweep_spec
 from bdpbench.pages.sweeps import Sweep, protocol_label, protocols_of
-from bdpbench.pages.text import axis_title, parameter_name, parameter_value, subject_name
+from bdpbench.pages.text import axis_title, flow_pair, subject_name
 from bdpbench.pages.verdicts import VERDICTS
-from bdpbench.units import unit_of
-
-# Two RTTs of which the sweep varies one: a point of it is the pair.
-_RTT_PAIR = ("rtt_1_ms", "rtt_2_ms")
 
 
 def metric_over_sweep(
@@ -52,15 +48,16 @@ def metric_over_sweep(
 
 
 def _abscissa(runs: Sequence[PlannedRun], sweep: Sweep, names: Names) -> Abscissa:
-    words = names.captions.parameters
-    other = {"rtt_1_ms": "rtt_2_ms", "rtt_2_ms": "rtt_1_ms"}.get(sweep.main, "")
-    fixed = {run["parameters"].get(other) for run in runs}
-    if len(fixed) == 1 and (value := fixed.pop()) is not None:
-        title = " : ".join(parameter_name(name, words) for name in _RTT_PAIR)
-        pair = ("{x}", f"{value:g}") if sweep.main == "rtt_1_ms" else (f"{value:g}", "{x}")
-        return Abscissa(axis_title(title, "ms"), "RTTs", ":".join(pair))
-    name = parameter_name(sweep.main, words)
-    return Abscissa(axis_title(name, unit_of(sweep.main)), name, "")
+    words, main = names.parameters, sweep.main
+    if (pair := flow_pair(main)) is not None:
+        first, second, common = pair
+        fixed = {run["parameters"].get(second if main == first else first) for run in runs}
+        # Of two flows the sweep varies one's: a point of it is the pair.
+        if len(fixed) == 1 and isinstance(value := fixed.pop(), int | float):
+            title = axis_title(f"{words.name(first)} : {words.name(second)}", words.unit(main))
+            label = f"{{x}}:{value:g}" if main == first else f"{value:g}:{{x}}"
+            return Abscissa(title, f"{words.name(common)}s", label)
+    return Abscissa(axis_title(words.name(main), words.unit(main)), words.name(main), "")
 
 
 def _has_sweep(measured: pl.DataFrame) -> bool:
@@ -100,9 +97,7 @@ def _first_protocol(run: PlannedRun) -> str:
 def _series_name(run: PlannedRun, sweep: Sweep, subject: str, names: Names) -> str:
     parts = [protocol_label(run, names.protocols)] if protocols_of(run) else ["all runs"]
     parts += [
-        f"{parameter_name(name, names.captions.parameters)} "
-        f"{parameter_value(name, run['parameters'].get(name))}"
-        for name in sweep.others
+        names.parameters.with_value(name, run["parameters"].get(name)) for name in sweep.others
     ]
     return ", ".join([*parts, subject_name(subject)] if subject else parts)
 
@@ -145,7 +140,7 @@ def _chart(
     abscissa: Abscissa,
     names: Names,
 ) -> Chart:
-    name = names.captions.metric(metric)
+    name = names.metric(metric)
     reached = measured.drop_nulls("value")
     styles = {
         series: (colour, names.dash(protocol))

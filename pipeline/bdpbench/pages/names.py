@@ -2,13 +2,15 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 
 from bdpbench.contracts.plan import Plan, ScenarioText
+from bdpbench.contracts.tables import Definition
 from bdpbench.pages.assets import Captions
 from bdpbench.pages.study_page import StudyPage
 from bdpbench.pages.sweeps import Protocols, colour_of, dash_of, is_protocol, label_of
+from bdpbench.pages.text import ParameterWords
 
 
 @dataclass(frozen=True)
@@ -21,28 +23,41 @@ class RunLink:
 
 
 class Names:
-    """Looks names of runs, scenarios, protocols and parameters up.
+    """Looks names of runs, scenarios, protocols, metrics and parameters up.
 
     Args:
         plan: with the names of its runs, scenarios and protocols.
         captions: words of all reports.
+        definitions: of all metrics, which give their names.
         page: words of the study's, which go before.
     """
 
-    def __init__(self, plan: Plan, captions: Captions, page: StudyPage | None = None) -> None:
+    def __init__(
+        self,
+        plan: Plan,
+        captions: Captions,
+        definitions: Sequence[Definition],
+        page: StudyPage | None = None,
+    ) -> None:
         self.page = page or StudyPage()
-        self.captions = replace(
-            captions,
-            parameters={**captions.parameters, **self.page.parameters},
-            protocol_sweeps={**captions.protocol_sweeps, **self.page.protocol_sweeps},
+        sweeps = {**captions.protocol_sweeps, **self.page.protocol_sweeps}
+        self.captions = replace(captions, protocol_sweeps=sweeps)
+        self.parameters = ParameterWords(
+            {**captions.parameters, **self.page.parameters},
+            {name: each["unit"] for name, each in plan["parameters"].items()},
         )
         self.protocols: Protocols = plan["protocols"]
         self.scenarios: Mapping[str, ScenarioText] = plan["scenarios"]
+        self._metrics = {each["metric"]: each["title"] for each in definitions}
         self._runs = {run["run_id"]: str(run["label"]) for run in plan["runs"]}
 
     def run(self, run_id: str) -> RunLink:
         """Link to a run; one that the plan does not hold is named by its id."""
         return RunLink(run_id, self._runs.get(run_id, run_id), run_id in self._runs)
+
+    def metric(self, metric: str) -> str:
+        """Name of a metric; its id with blanks where no definition gives one."""
+        return self._metrics.get(metric) or metric.replace("_", " ")
 
     def protocol(self, key: str) -> str:
         """Label of a protocol."""
@@ -64,7 +79,7 @@ class Names:
     def evidence(self, label: str) -> str:
         """A label of evidence, ``<metric id>, <run>``, with the metric in words."""
         metric, comma, run = label.partition(", ")
-        return f"{self.captions.metrics.get(metric, metric)}{comma}{run}"
+        return f"{self._metrics.get(metric) or metric}{comma}{run}"
 
     def scenario(self, key: str) -> str:
         """Title of a scenario."""

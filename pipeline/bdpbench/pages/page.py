@@ -24,6 +24,7 @@ from bdpbench.pages.notes import notes_html
 from bdpbench.pages.sections import Sections, gather
 from bdpbench.pages.series import RunSeries, bins_for
 from bdpbench.pages.summary import summarize
+from bdpbench.pages.taken_over import taken_over_sentence
 from bdpbench.pages.templates import page_environment
 from bdpbench.pages.time_charts import time_specs
 from bdpbench.pages.verdicts import totals
@@ -54,7 +55,8 @@ def build_report(inputs: ReportInputs, out: Path, *, with_files: bool = True) ->
         "plan": inputs.plan,
         "scorecard": inputs.scorecard,
         "definitions": inputs.definitions,
-        "metric_name": sections.names.captions.metric,
+        "parameters": _parameters(inputs.plan, sections.names),
+        "metric_name": sections.names.metric,
         "numbers": sections.numbers,
         "claims": sections.claims,
         "summary": summarize(sections.numbers, sections.claims, sections.experiments),
@@ -66,6 +68,30 @@ def build_report(inputs: ReportInputs, out: Path, *, with_files: bool = True) ->
         **_embedded(_charts(sections), sections.series, sections.names),
     }
     write_text_atomically(out, environment.get_template("report.html").render(content))
+
+
+class _Parameter(TypedDict):
+    """What a parameter is; ``nominal``: why ns-2 does not get it, "" where it does."""
+
+    key: str
+    name: str
+    description: str
+    nominal: str
+
+
+def _parameters(plan: Plan, names: Names) -> list[_Parameter]:
+    """The parameters that the runs have, as they are declared."""
+    given = {name for run in plan["runs"] for name in run["parameters"]}
+    return [
+        {
+            "key": key,
+            "name": names.parameters.name(key),
+            "description": each["description"],
+            "nominal": each["nominal"],
+        }
+        for key, each in plan["parameters"].items()
+        if key in given
+    ]
 
 
 def _sections(
@@ -108,6 +134,7 @@ class _Provenance(TypedDict):
     last_day: str
     planned: int
     finished: int
+    taken_over: str
 
 
 def _provenance(plan: Plan, run_info: RunRecords) -> _Provenance:
@@ -124,6 +151,7 @@ def _provenance(plan: Plan, run_info: RunRecords) -> _Provenance:
         "last_day": started[-1][:10] if started else "",
         "planned": len(planned),
         "finished": len(infos),
+        "taken_over": taken_over_sentence(infos),
     }
 
 

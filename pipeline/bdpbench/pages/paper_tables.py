@@ -2,13 +2,12 @@
 
 from __future__ import annotations
 
-import csv
-import io
 import re
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, TypeAlias
 
+from bdpbench.contracts.csv_files import csv_of
 from bdpbench.pages.text import MINUS, NARROW_SPACE
 
 TABLE_FORMATS = ("tex", "md", "csv")
@@ -192,8 +191,4 @@ def _csv(table: PaperTable) -> str:
     data: Sequence[Mapping[str, Any]] = table.data or [
         dict(zip(keys, row, strict=True)) for row in table.rows
     ]
-    stream = io.StringIO(newline="")
-    writer = csv.DictWriter(stream, list(data[0]) if data else keys, lineterminator="\n")
-    writer.writeheader()
-    writer.writerows(data)
-    return stream.getvalue()
+    return csv_of(list(data[0]) if data else keys, data)

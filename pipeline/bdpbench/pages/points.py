@@ -12,7 +12,7 @@ from bdpbench.pages.matrices import Matrix, Points
 from bdpbench.pages.matrix_charts import protocol_bars
 from bdpbench.pages.names import Names
 from bdpbench.pages.sweeps import is_protocol
-from bdpbench.pages.text import format_number, parameter_value
+from bdpbench.pages.text import format_number
 
 
 def points_chart(
@@ -39,7 +39,7 @@ def points_chart(
     bars = _bars(runs, metrics, matrix, points, names)
     if bars.is_empty():
         return None
-    quantity = names.captions.metric(points.metric)
+    quantity = names.metric(points.metric)
     order = bars["protocol"].to_list()
     colours = dict(zip(order, bars["colour"].to_list(), strict=True))
     told = "; ".join(f"{name}: {text}" for name, text in bars.select("protocol", "text").rows())
@@ -73,7 +73,7 @@ def _bars(
             {
                 "protocol": names.protocol(str(key))
                 if is_protocol(axis)
-                else parameter_value(axis, key),
+                else names.parameters.value(axis, key),
                 "value": values[run["run_id"]],
                 "text": text if rank is None else f"{text}; printed rank {rank}",
                 "rank": rank or 0,

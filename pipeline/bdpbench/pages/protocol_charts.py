@@ -14,7 +14,7 @@ from bdpbench.pages.metric_sweeps import metric_over_sweep
 from bdpbench.pages.names import Names
 from bdpbench.pages.series import RunSeries
 from bdpbench.pages.sweeps import NEUTRAL, find_sweep, grouped, protocols_of
-from bdpbench.pages.text import format_number, parameter_value
+from bdpbench.pages.text import format_number
 from bdpbench.pages.verdicts import NumberRow
 from bdpbench.pages.views import Curve, View, curves
 
@@ -66,7 +66,9 @@ def _history(
     ]
     if lines:
         shown = [run for run in runs if run["run_id"] in {line.run_id for line in lines}]
-        path = parameter_value("bottleneck_mbps", runs[0]["parameters"].get("bottleneck_mbps", ""))
+        path = names.parameters.value(
+            "bottleneck_mbps", runs[0]["parameters"].get("bottleneck_mbps", "")
+        )
         chart = time_chart(chart_id, "cwnd", shown, lines, names)
         yield replace(chart, title=f"{chart.title}, {path}")
 
@@ -103,9 +105,7 @@ def _two_flows(
         return
     run = min(unequal, key=lambda run: abs((_rtt_ratio(run) or 0.0) - _SHOWN_RTT_RATIO))
     view = View("", (run,), "protocol")
-    lines = curves(
-        view, "throughput", series, names.protocols, find_sweep([run]), names.captions.parameters
-    )
+    lines = curves(view, "throughput", series, names.protocols, find_sweep([run]), names.parameters)
     if lines:
         parameters = run["parameters"]
         rtts = " : ".join(format_number(float(parameters[name])) for name in _RTTS)

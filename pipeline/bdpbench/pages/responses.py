@@ -50,8 +50,8 @@ def response_functions(
         points,
         laws,
         styles,
-        names.captions.metric(_LOSSES),
-        f"{names.captions.metric(_WINDOW)} (packets)",
+        names.metric(_LOSSES),
+        f"{names.metric(_WINDOW)} (packets)",
     )
     return Chart(
         chart_id="response-functions",

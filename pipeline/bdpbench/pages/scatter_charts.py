@@ -4,9 +4,11 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 
+import altair as alt
 import polars as pl
 
-from bdpbench.pages.vega import Layer, Spec, field, layered, mark, series_scale
+from bdpbench.pages.chart import Spec
+from bdpbench.pages.patterns import field, fill, hole, layered, pattern, rows_named
 
 _HEIGHT = 320
 
@@ -27,28 +29,37 @@ def response_spec(
         abscissa: title of the horizontal axis.
         ordinate: title of the vertical axis.
     """
-    scale = {"nice": False, "padding": 12, "type": "log"}
-    x_axis, y_axis = {"format": "~e", "tickCount": 6}, {"format": "~s", "tickCount": 5}
-    colours = series_scale(list(styles), [colour for colour, _ in styles.values()])
-    dashes = series_scale(list(styles), [list(dash) for _, dash in styles.values()])
-    axes = {
-        "x": field("x", "quantitative", title=abscissa, scale=scale, axis=x_axis),
-        "y": field("y", "quantitative", title=ordinate, scale=scale, axis=y_axis),
-        "color": field("series", "nominal", title=None, scale=colours),
+    words = {
+        "abscissa": abscissa,
+        "ordinate": ordinate,
+        "series": list(styles),
+        "colours": [colour for colour, _ in styles.values()],
+        "dashes": [list(dash) for _, dash in styles.values()],
     }
-    dash = field("series", "nominal", title=None, scale=dashes)
-    tooltip = [
-        field("series", "nominal", title="series"),
-        field("x", "quantitative", title=abscissa, format=".3~e"),
-        field("y", "quantitative", title=ordinate, format=",.5~g"),
-        field("run", "nominal", title="run"),
-    ]
-    lines = mark("line", strokeWidth=1.5, clip=True)
-    marks = mark("point", filled=True, size=45, opacity=0.85, cursor="pointer")
-    return layered(
-        [
-            Layer(laws, lines, {**axes, "strokeDash": dash}),
-            Layer(points, marks, {**axes, "tooltip": tooltip}),
-        ],
-        _HEIGHT,
+    return fill(_response(), words, {"laws": laws, "points": points})
+
+
+@pattern
+def _response() -> alt.LayerChart:
+    scale = alt.Scale(type="log", nice=False, padding=12)
+    x_axis, y_axis = alt.Axis(format="~e", tickCount=6), alt.Axis(format="~s", tickCount=5)
+    abscissa = field("x", "quantitative", title=hole("abscissa"))
+    ordinate = field("y", "quantitative", title=hole("ordinate"))
+    colours = alt.Scale(domain=hole("series"), range=hole("colours"))
+    dashes = alt.Scale(domain=hole("series"), range=hole("dashes"))
+    base = alt.Chart().encode(
+        x=alt.X(**abscissa, scale=scale, axis=x_axis),
+        y=alt.Y(**ordinate, scale=scale, axis=y_axis),
+        color=alt.Color(**field("series", "nominal", title=None, scale=colours)),
     )
+    tooltip = [
+        alt.Tooltip(**field("series", "nominal", title="series")),
+        alt.Tooltip(**abscissa, format=".3~e"),
+        alt.Tooltip(**ordinate, format=",.5~g"),
+        alt.Tooltip(**field("run", "nominal", title="run")),
+    ]
+    lines = base.properties(data=rows_named("laws")).mark_line(strokeWidth=1.5, clip=True)
+    points = base.properties(data=rows_named("points"))
+    marks = points.mark_point(filled=True, size=45, opacity=0.85, cursor="pointer")
+    dash = alt.StrokeDash(**field("series", "nominal", title=None, scale=dashes))
+    return layered(lines.encode(strokeDash=dash), marks.encode(tooltip=tooltip), height=_HEIGHT)

@@ -52,7 +52,7 @@ def gather(inputs: ReportInputs, bins: int) -> Sections:
         BdpbenchError: naming file, line and key of what is wrong under ``reports/``.
     """
     plan, metrics, scorecard = inputs.plan, inputs.metrics, inputs.scorecard
-    names = Names(plan, read_captions(), inputs.study.page)
+    names = Names(plan, read_captions(), inputs.definitions, inputs.study.page)
     series = {
         run["run_id"]: run_series(run["run_id"], inputs.load_table, bins)
         for run in plan["runs"]

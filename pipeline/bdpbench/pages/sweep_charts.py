@@ -5,17 +5,22 @@ from __future__ import annotations
 import json
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from typing import Any
+from typing import Literal, TypeAlias
 
+import altair as alt
 import polars as pl
 
-from bdpbench.pages.vega import Json, Layer, Spec, field, layered, mark, series_scale
+from bdpbench.pages.chart import Spec
+from bdpbench.pages.patterns import field, fill, hole, layered, pattern, rows_named
 
 # A sweep whose values span more than this factor, clearly more than a decade, is drawn over a
 # logarithmic axis.
 LOG_SPAN = 12
 
 _HEIGHT = 260
+
+_Scale: TypeAlias = Literal["linear", "log", "named"]
+"""How the swept values lie: ``named`` is one beside the other, not to scale."""
 
 
 @dataclass(frozen=True)
@@ -50,73 +55,88 @@ def sweep_spec(
         abscissa: the x axis.
         ordinate: title of the y axis, with unit.
     """
-    labels = list(styles)
-    colours = series_scale(labels, [colour for colour, _ in styles.values()])
-    dashes = series_scale(labels, [list(dash) for _, dash in styles.values()])
-    common: dict[str, Any] = {
-        "x": _x_of(abscissa, sorted({*measured["x"].to_list(), *published["x"].to_list()})),
-        "y": field("value", "quantitative", title=ordinate),
-        "color": field("series", "nominal", title=None, scale=colours),
-    }
-    dash = field("series", "nominal", title=None, scale=dashes)
-    layers = [
-        *_published_layers(published, common, abscissa.title),
-        *_measured_layers(measured, common, dash, abscissa.title, ordinate),
-    ]
-    return layered(layers, _HEIGHT)
-
-
-def _x_of(abscissa: Abscissa, values: Sequence[float]) -> Json:
-    if not abscissa.label:
-        axis = {"grid": False, "values": list(values)}
-        scale = _abscissa_scale(values)
-        return field("x", "quantitative", title=abscissa.title, scale=scale, axis=axis)
-    before, after = abscissa.label.split("{x}")
-    label = f"{json.dumps(before)} + datum.label + {json.dumps(after)}"
-    axis = {"labelAngle": 0, "labelExpr": label, "labelFlush": False}
-    return field("x", "ordinal", title=abscissa.title, axis=axis)
-
-
-def _abscissa_scale(values: Sequence[float]) -> Json:
-    if values[0] > 0 and values[-1] / values[0] > LOG_SPAN:
-        return {"nice": False, "padding": 14, "type": "log"}
-    return {"nice": False, "padding": 14, "type": "linear", "zero": False}
-
-
-def _measured_layers(
-    measured: pl.DataFrame, common: Json, dash: Json, abscissa: str, ordinate: str
-) -> tuple[Layer, Layer]:
-    tooltip = [
-        field("series", "nominal", title="series"),
-        field("x", "quantitative", title=abscissa),
-        field("value", "quantitative", title="measured", format=",.5~g"),
-        field("run", "nominal", title="run"),
-    ]
-    points = mark("point", filled=True, size=55, opacity=1, cursor="pointer")
+    values = sorted({*measured["x"].to_list(), *published["x"].to_list()})
     # Where runs repeat a point, the line goes through their mean.
-    repeated = measured.select("series", "x").is_duplicated().any()
-    mean = field("value", "quantitative", title=ordinate, aggregate="mean")
-    line = {**common, "strokeDash": dash, "y": mean if repeated else common["y"]}
-    return (
-        Layer(measured, mark("line", strokeWidth=1.7), line),
-        Layer(measured, points, {**common, "tooltip": tooltip}),
+    repeated = bool(measured.select("series", "x").is_duplicated().any())
+    before, _, after = abscissa.label.partition("{x}")
+    rows = (
+        {"measured": measured}
+        if published.is_empty()
+        else {"published": published, "measured": measured}
     )
+    words = {
+        "abscissa": abscissa.title,
+        "ordinate": ordinate,
+        "values": values,
+        "label": f"{json.dumps(before)} + datum.label + {json.dumps(after)}",
+        "series": list(styles),
+        "colours": [colour for colour, _ in styles.values()],
+        "dashes": [list(dash) for _, dash in styles.values()],
+    }
+    return fill(_sweep(_scale_of(abscissa, values), "published" in rows, repeated), words, rows)
 
 
-def _published_layers(published: pl.DataFrame, common: Json, abscissa: str) -> tuple[Layer, ...]:
-    if published.is_empty():
-        return ()
+def _scale_of(abscissa: Abscissa, values: Sequence[float]) -> _Scale:
+    if abscissa.label:
+        return "named"
+    return "log" if values[0] > 0 and values[-1] / values[0] > LOG_SPAN else "linear"
+
+
+@pattern
+def _sweep(scale: _Scale, published: bool, repeated: bool) -> alt.LayerChart:
+    colours = alt.Scale(domain=hole("series"), range=hole("colours"))
+    x, y = _x_of(scale), alt.Y(**field("value", "quantitative", title=hole("ordinate")))
+    base = alt.Chart().encode(
+        x=x, y=y, color=alt.Color(**field("series", "nominal", title=None, scale=colours))
+    )
+    layers = _measured_layers(base, repeated)
+    return layered(*(_published_layers(base) if published else ()), *layers, height=_HEIGHT)
+
+
+def _x_of(scale: _Scale) -> alt.X:
+    title = hole("abscissa")
+    if scale == "named":
+        names = alt.Axis(labelExpr=hole("label"), labelAngle=0, labelFlush=False)
+        return alt.X(**field("x", "ordinal", title=title, axis=names))
+    drawn = (
+        alt.Scale(type="log", nice=False, padding=14)
+        if scale == "log"
+        else alt.Scale(type="linear", nice=False, padding=14, zero=False)
+    )
+    axis = alt.Axis(values=hole("values"), grid=False)
+    return alt.X(**field("x", "quantitative", title=title, scale=drawn, axis=axis))
+
+
+def _measured_layers(base: alt.Chart, repeated: bool) -> tuple[alt.Chart, alt.Chart]:
+    base = base.properties(data=rows_named("measured"))
+    dashes = alt.Scale(domain=hole("series"), range=hole("dashes"))
+    mean = field("value", "quantitative", title=hole("ordinate"), aggregate="mean")
+    line = base.mark_line(strokeWidth=1.7).encode(
+        strokeDash=alt.StrokeDash(**field("series", "nominal", title=None, scale=dashes)),
+        **({"y": alt.Y(**mean)} if repeated else {}),
+    )
     tooltip = [
-        field("series", "nominal", title="series"),
-        field("x", "quantitative", title=abscissa),
-        field("value", "quantitative", title="published", format=",.6~g"),
-        field("lower", "quantitative", title="lower bound", format=",.6~g"),
-        field("upper", "quantitative", title="upper bound", format=",.6~g"),
-        field("verdict", "nominal", title="verdict"),
+        alt.Tooltip(**field("series", "nominal", title="series")),
+        alt.Tooltip(**field("x", "quantitative", title=hole("abscissa"))),
+        alt.Tooltip(**field("value", "quantitative", title="measured", format=",.5~g")),
+        alt.Tooltip(**field("run", "nominal", title="run")),
     ]
-    ends = {"y": field("lower", "quantitative"), "y2": {"field": "upper"}}
-    points = mark("point", shape="diamond", size=130, strokeWidth=1.6, opacity=1, fill="white")
-    return (
-        Layer(published, mark("rule", strokeWidth=6, opacity=0.28), {**common, **ends}),
-        Layer(published, points, {**common, "tooltip": tooltip}),
+    points = base.mark_point(filled=True, size=55, opacity=1, cursor="pointer")
+    return line, points.encode(tooltip=tooltip)
+
+
+def _published_layers(base: alt.Chart) -> tuple[alt.Chart, alt.Chart]:
+    base = base.properties(data=rows_named("published"))
+    bounds = base.mark_rule(strokeWidth=6, opacity=0.28).encode(
+        y=alt.Y(**field("lower", "quantitative")), y2=alt.Y2(field="upper")
     )
+    tooltip = [
+        alt.Tooltip(**field("series", "nominal", title="series")),
+        alt.Tooltip(**field("x", "quantitative", title=hole("abscissa"))),
+        alt.Tooltip(**field("value", "quantitative", title="published", format=",.6~g")),
+        alt.Tooltip(**field("lower", "quantitative", title="lower bound", format=",.6~g")),
+        alt.Tooltip(**field("upper", "quantitative", title="upper bound", format=",.6~g")),
+        alt.Tooltip(**field("verdict", "nominal", title="verdict")),
+    ]
+    points = base.mark_point(shape="diamond", size=130, strokeWidth=1.6, opacity=1, fill="white")
+    return bounds, points.encode(tooltip=tooltip)

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from typing import TypeAlias, TypeVar
 
 from bdpbench.contracts.plan import PlannedRun, ProtocolText, Scalar
-from bdpbench.pages.text import parameter_name, parameter_value
+from bdpbench.pages.text import ParameterWords
 from bdpbench.studies.vocabulary import PROTOCOL_PARAMETERS
 
 Group = TypeVar("Group", bound=Hashable)
@@ -53,11 +53,11 @@ class Sweep:
         names = [self.main, *self.others] if self.main else self.others
         return tuple(run["parameters"].get(name) for name in names)
 
-    def describe(self, run: PlannedRun, words: Mapping[str, str]) -> str:
+    def describe(self, run: PlannedRun, words: ParameterWords) -> str:
         """The run's values in words, e.g. ``buffer 40 packets``; "" without a sweep."""
         varied = [self.main, *self.others] if self.main else list(self.others)
         return ", ".join(
-            f"{parameter_name(name, words)} {parameter_value(name, run['parameters'][name])}"
+            words.with_value(name, run["parameters"][name])
             for name in varied
             if name in run["parameters"]
         )

@@ -5,6 +5,7 @@ from __future__ import annotations
 import math
 import re
 from collections.abc import Mapping
+from dataclasses import dataclass
 from decimal import Decimal
 from typing import Any
 
@@ -101,28 +102,61 @@ def axis_title(quantity: str, unit: str) -> str:
     return quantity if unit in ("", "1") else f"{quantity} ({unit})"
 
 
-def parameter_name(name: str, names: Mapping[str, str]) -> str:
-    """A run parameter in words: from ``names``, else its key without the unit.
+@dataclass(frozen=True)
+class ParameterWords:
+    """What run parameters are called, and the units of their values.
 
-    >>> parameter_name("sample_s", {"rtt_ms": "RTT"})
-    'sample'
+    >>> words = ParameterWords({"rtt_ms": "RTT"}, {"rtt_ms": "ms", "alpha": "packets"})
+    >>> words.with_value("rtt_ms", 100), words.with_value("alpha", 1555)
+    ('RTT 100 ms', 'alpha 1,555 packets')
+
+    Attributes:
+        names: parameter → its name.
+        units: parameter → its unit; for others the name tells it.
     """
-    if name in names:
-        return names[name]
-    return name.removesuffix(_unit_suffix(name)).replace("_", " ")
+
+    names: Mapping[str, str]
+    units: Mapping[str, str]
+
+    def name(self, parameter: str) -> str:
+        """In words; without any its key, less the unit at its end."""
+        if parameter in self.names:
+            return self.names[parameter]
+        unit = "_" + parameter.rsplit("_", 1)[-1] if unit_of(parameter) else ""
+        return parameter.removesuffix(unit).replace("_", " ")
+
+    def unit(self, parameter: str) -> str:
+        """Its unit, "" where it has none."""
+        return self.units.get(parameter) or unit_of(parameter)
+
+    def value(self, parameter: str, value: Any) -> str:
+        """A value with its unit."""
+        unit = self.unit(parameter)
+        if isinstance(value, bool) or not isinstance(value, int | float):
+            return with_unit(str(value), unit)
+        number = f"{value:,}" if isinstance(value, int) else f"{value:,.10g}"
+        return with_unit(number.replace("-", MINUS), unit)
+
+    def with_value(self, parameter: str, value: Any) -> str:
+        """Name and value, as in ``buffer 40 packets``."""
+        return f"{self.name(parameter)} {self.value(parameter, value)}"
 
 
-def _unit_suffix(name: str) -> str:
-    return "_" + name.rsplit("_", 1)[-1] if unit_of(name) else ""
+_OF_A_FLOW = re.compile(r"^(?P<what>.+)_(?P<flow>[12])(?P<unit>_[a-z]+)?$")
 
 
-def parameter_value(name: str, value: Any, units: Mapping[str, str] | None = None) -> str:
-    """A parameter's value with its unit."""
-    unit = (units or {}).get(name) or unit_of(name)
-    if isinstance(value, bool) or not isinstance(value, int | float):
-        return with_unit(str(value), unit)
-    number = f"{value:,}" if isinstance(value, int) else f"{value:,.10g}"
-    return with_unit(number.replace("-", MINUS), unit)
+def flow_pair(parameter: str) -> tuple[str, str, str] | None:
+    """For a parameter of one of two flows: those of the first and second, and that of all flows.
+
+    >>> flow_pair("rtt_2_ms")
+    ('rtt_1_ms', 'rtt_2_ms', 'rtt_ms')
+    >>> flow_pair("rtt_ms")
+    """
+    found = _OF_A_FLOW.match(parameter)
+    if found is None:
+        return None
+    what, unit = found["what"], found["unit"] or ""
+    return f"{what}_1{unit}", f"{what}_2{unit}", f"{what}{unit}"
 
 
 def subscripts(text: str) -> Markup:

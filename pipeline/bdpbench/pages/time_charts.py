@@ -3,14 +3,16 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import Literal
+from typing import Any, Literal, cast
+
+import altair as alt
 
 from bdpbench.contracts.plan import PlannedRun
 from bdpbench.pages.assets import Captions
-from bdpbench.pages.chart import Threshold
+from bdpbench.pages.chart import Spec, Threshold
+from bdpbench.pages.patterns import FAINT, field, fill, hole, layered, pattern
 from bdpbench.pages.series import CHARTED_TABLES, QUEUE_SHARE
 from bdpbench.pages.text import axis_title, format_number, with_unit
-from bdpbench.pages.vega import FAINT, Layer, Spec, field, layered, mark, series_scale, value
 
 TABLE_UNITS = {
     "cwnd": "packets",
@@ -27,22 +29,6 @@ _DROP_HEIGHT = 9
 
 # The plain wheel scrolls the page, as on any other; with Ctrl, or a pinch, it zooms the chart.
 _ZOOM_ON = "wheel![event.ctrlKey || event.metaKey]"
-
-_LINES = "lines"
-_PARAMS = (
-    {
-        "name": "chosen",
-        "select": {"type": "point", "fields": ["s"]},
-        "bind": "legend",
-        "views": [_LINES],
-    },
-    {
-        "name": "zoom",
-        "select": {"type": "interval", "encodings": ["x"], "zoom": _ZOOM_ON},
-        "bind": "scales",
-        "views": [_LINES],
-    },
-)
 
 
 def time_specs(captions: Captions) -> dict[str, Spec]:
@@ -87,41 +73,47 @@ def cdf_spec(quantity: str, ordinate: str) -> Spec:
 def _line_spec(
     abscissa: str, ordinate: str, interpolate: Literal["linear", "step-before", "step-after"]
 ) -> Spec:
-    scale = {"domain": [0, 1], "nice": False}
-    series = field("s", "nominal", title=None, scale=series_scale([], []))
-    lines = Layer(
-        "samples",
-        mark("line", strokeWidth=1.4, strokeJoin="round", clip=True, interpolate=interpolate),
-        {
-            "x": field("t", "quantitative", title=abscissa, scale=scale),
-            "y": field("v", "quantitative", title=ordinate, scale=scale),
-            "color": series,
-            "strokeDash": series,
-            "opacity": {"condition": {"param": "chosen", "value": 1}, "value": 0.1},
-        },
-        _LINES,
+    return fill(_lines(interpolate), {"abscissa": abscissa, "ordinate": ordinate})
+
+
+@pattern
+def _lines(interpolate: Literal["linear", "step-before", "step-after"]) -> alt.LayerChart:
+    chosen = alt.selection_point(name="chosen", fields=["s"], bind="legend")
+    zoom = alt.selection_interval(name="zoom", bind="scales", encodings=["x"], zoom=_ZOOM_ON)
+    scale = alt.Scale(domain=[0, 1], nice=False)
+    series = field("s", "nominal", title=None, scale=alt.Scale(domain=[], range=[]))
+    lines = (
+        alt.Chart(alt.NamedData("samples"), name="lines")
+        .mark_line(strokeWidth=1.4, strokeJoin="round", clip=True, interpolate=interpolate)
+        .encode(
+            x=alt.X(**field("t", "quantitative", title=hole("abscissa"), scale=scale)),
+            y=alt.Y(**field("v", "quantitative", title=hole("ordinate"), scale=scale)),
+            color=alt.Color(**series),
+            strokeDash=alt.StrokeDash(**series),
+            opacity=alt.condition(chosen, alt.value(1), alt.value(0.1)),
+        )
+        .add_params(chosen, zoom)
     )
-    return layered([lines, *_threshold_layers(), _drop_layer()], _HEIGHT, params=_PARAMS)
+    return layered(lines, *_threshold_layers(), _drop_layer(), height=_HEIGHT)
 
 
-def _drop_layer() -> Layer:
+def _drop_layer() -> alt.Chart:
     """Short marks along the upper edge, where packets were dropped."""
     # A short rule: a tick has no extent that a clip could end at the axes.
-    encoding = {"x": field("t", "quantitative"), "y": value(0), "y2": value(_DROP_HEIGHT)}
-    return Layer("drops", mark("rule", color=_DROP, strokeWidth=1.2, clip=True), encoding)
+    drops = alt.Chart(alt.NamedData("drops")).mark_rule(color=_DROP, strokeWidth=1.2, clip=True)
+    ends = {"y": alt.value(0), "y2": alt.value(_DROP_HEIGHT)}
+    return cast("alt.Chart", drops.encode(x=alt.X(**field("t", "quantitative")), **ends))
 
 
-def _threshold_layers() -> tuple[Layer, ...]:
-    height = {"y": field("v", "quantitative")}
+def _threshold_layers() -> tuple[alt.Chart, ...]:
+    base = alt.Chart(alt.NamedData("thresholds")).encode(y=alt.Y(**field("v", "quantitative")))
+    rule = base.mark_rule(strokeDash=[5, 4], strokeWidth=1, color=FAINT)
     # At the left, where the curves of a start are low; white behind the letters for those that
     # are not.
-    words = {**height, "x": value(0), "text": field("label", "nominal")}
-    place = {"align": "left", "baseline": "bottom", "dx": 4, "dy": -2, "fontSize": 10.5}
-    rule = mark("rule", strokeDash=[5, 4], strokeWidth=1, color=FAINT)
-    halo = mark("text", **place, stroke="white", strokeWidth=5, opacity=0.95)
-    text = mark("text", **place, color=FAINT)
-    drawn = ((rule, height), (halo, words), (text, words))
-    return tuple(Layer("thresholds", look, encoding) for look, encoding in drawn)
+    words = base.encode(x=alt.value(0), text=alt.Text(**field("label", "nominal")))
+    place: dict[str, Any] = {"align": "left", "baseline": "bottom", "dx": 4, "dy": -2}
+    halo = words.mark_text(**place, fontSize=10.5, stroke="white", strokeWidth=5, opacity=0.95)
+    return rule, halo, words.mark_text(**place, fontSize=10.5, color=FAINT)
 
 
 def thresholds(

@@ -17,8 +17,6 @@ from bdpbench.pages.text import (
     format_deviation,
     format_number,
     format_percent,
-    parameter_name,
-    parameter_value,
     subject_name,
     with_unit,
 )
@@ -139,7 +137,7 @@ def _number_row(number: ScoredNumber, names: Names) -> NumberRow:
     selected = number["select"]
     protocols = names.protocols_in(selected)
     unit, published = number["unit"], number["published"]
-    metric = names.captions.metric(number["metric"])
+    metric = names.metric(number["metric"])
     condition = _condition(selected, number["subject"], names)
     return NumberRow(
         number=number,
@@ -178,9 +176,8 @@ def _number_row(number: ScoredNumber, names: Names) -> NumberRow:
 
 
 def _condition(selected: Mapping[str, str], subject: str, names: Names) -> str:
-    words = names.captions.parameters
     parts = [
-        f"{parameter_name(name, words)} {parameter_value(name, value)}"
+        names.parameters.with_value(name, value)
         for name, value in selected.items()
         if not name.startswith("protocol")
     ]

@@ -17,7 +17,7 @@ from bdpbench.pages.sweeps import (
     protocol_label,
     protocols_of,
 )
-from bdpbench.pages.text import subject_name
+from bdpbench.pages.text import ParameterWords, subject_name
 
 # Dark to light, each readable on white; in the order of a swept value (viridis, cut at its bright
 # end).
@@ -61,7 +61,7 @@ class Curve:
 
 
 def plan_views(
-    runs: Sequence[PlannedRun], sweep: Sweep, protocols: Protocols, words: Mapping[str, str]
+    runs: Sequence[PlannedRun], sweep: Sweep, protocols: Protocols, words: ParameterWords
 ) -> list[View]:
     """Views of a scenario: protocols side by side at each value, and each protocol over values.
 
@@ -91,7 +91,7 @@ def curves(
     series: Mapping[str, RunSeries],
     protocols: Protocols,
     sweep: Sweep,
-    words: Mapping[str, str],
+    words: ParameterWords,
 ) -> list[Curve]:
     """Lines of one chart of a view; empty where none of its runs has the table."""
     found = []

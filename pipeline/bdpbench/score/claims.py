@@ -27,7 +27,8 @@ class Selector(_Strict):
     subject: str | None = None
 
 
-Operand = Selector | float
+Finite = Annotated[float, Field(allow_inf_nan=False)]
+Operand = Selector | Finite
 
 
 class Compare(_Strict):
@@ -37,7 +38,13 @@ class Compare(_Strict):
     left: Operand
     op: Literal["<", "<=", ">", ">="]
     right: Operand
-    factor: float = 1.0
+    factor: Finite = 1.0
+
+    @model_validator(mode="after")
+    def _asks_something(self) -> Self:
+        if not isinstance(self.left, Selector) and not isinstance(self.right, Selector):
+            raise ValueError("left and right are numbers: no run can prove them wrong")
+        return self
 
 
 class Within(_Strict):
@@ -95,7 +102,7 @@ class Spread(_Strict):
     kind: Literal["spread"]
     items: list[Selector] = Field(min_length=2)
     op: Literal["<", "<=", ">", ">="]
-    limit: float
+    limit: Finite
     absolute: bool = False
 
 

@@ -51,7 +51,7 @@ def comparable(value: Scalar) -> float | str:
     """
     try:
         return float(value)
-    except ValueError:
+    except (ValueError, OverflowError):
         return str(value)
 
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import _csv
 import csv
 import difflib
 import io
@@ -10,6 +11,7 @@ from collections.abc import Collection, Iterator, Mapping
 from dataclasses import dataclass
 from pathlib import Path
 
+from bdpbench.contracts.files import read_text
 from bdpbench.errors import BdpbenchError
 
 COLUMNS = (
@@ -85,7 +87,7 @@ def published_by_line(path: Path, metrics: Collection[str]) -> dict[int, Publish
         return {}
     numbers: dict[int, PublishedNumber] = {}
     ids: set[str] = set()
-    for line, row in _rows(path, _text_of(path)):
+    for line, row in _rows(path, read_text(path).removeprefix("\ufeff")):
         number = _number(path, line, row, metrics)
         if number.id in ids:
             raise _error(path, line, "id", f"{number.id!r} appears twice")
@@ -98,25 +100,25 @@ def _error(path: Path, line: int, column: str, message: str, hint: str = "") -> 
     return BdpbenchError(f"{column}: {message}", where=f"{path}:{line}", hint=hint)
 
 
-def _text_of(path: Path) -> str:
-    content = path.read_bytes()
-    try:
-        return content.decode()
-    except UnicodeDecodeError as error:
-        line = content.count(b"\n", 0, error.start) + 1
-        raise BdpbenchError("is not UTF-8 text", where=f"{path}:{line}") from None
-
-
 def _rows(path: Path, text: str) -> Iterator[tuple[int, dict[str, str]]]:
     reader = csv.reader(io.StringIO(text, newline=""))
-    header = next(reader, [])
+    rows = _told(path, reader)
+    header = next(rows, [])
     _check_header(path, header)
-    for cells in reader:
+    for cells in rows:
         if len(cells) != len(header):
             raise _error(
                 path, reader.line_num, "line", f"has {len(cells)} cells, not {len(header)}"
             )
         yield reader.line_num, dict(zip(header, cells, strict=True))
+
+
+def _told(path: Path, reader: _csv.Reader) -> Iterator[list[str]]:
+    """The rows of a reader; what csv cannot read is told with its line."""
+    try:
+        yield from reader
+    except csv.Error as error:
+        raise BdpbenchError(f"is not CSV: {error}", where=f"{path}:{reader.line_num}") from None
 
 
 def _check_header(path: Path, header: list[str]) -> None:

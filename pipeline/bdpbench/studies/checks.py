@@ -2,12 +2,15 @@
 
 from __future__ import annotations
 
+import math
+from collections import Counter
 from collections.abc import Collection, Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
 from bdpbench.contracts.paths import tcl_dir
 from bdpbench.contracts.yaml_files import Location, suggest
+from bdpbench.studies.limits import MOST_RUNS
 from bdpbench.studies.study import (
     DATADIR_ARGUMENT,
     DUMBBELL_SCRIPT,
@@ -45,6 +48,7 @@ def check_study(study: Study) -> None:
         _check_outputs(study, ("output_sets", name), outputs)
     for name, scenario in study.scenarios.items():
         _check_scenario(study, ("scenarios", name), scenario)
+    _check_size(study)
 
 
 def script_path(study: Study, script: str) -> Path | None:
@@ -252,6 +256,24 @@ def _check_tiers(study: Study, base: Location, scenario: Scenario) -> None:
                         f"no run has one of {list(values)!r}",
                         hint=f"swept values: {known}",
                     )
+
+
+def _check_size(study: Study) -> None:
+    """Refuse a tier with more runs than can be planned, before any is."""
+    totals: Counter[str] = Counter()
+    for name, scenario in study.scenarios.items():
+        for tier, entries in scenario.tiers.items():
+            totals[tier] += sum(
+                math.prod(map(len, scenario.swept_values(entry))) * max(1, len(scenario.cases))
+                for entry in entries
+            )
+            if totals[tier] > MOST_RUNS:
+                raise study.error(
+                    ("scenarios", name, "sweep" if scenario.sweep else "cases"),
+                    f"tier {tier} would have {totals[tier]:,} runs or more, and at most "
+                    f"{MOST_RUNS:,} can be planned",
+                    hint="sweep fewer values, keep some with only:, or make several studies",
+                )
 
 
 def _swept(scenario: Scenario, parameter: str) -> list[Any]:

@@ -127,8 +127,8 @@ def utilization(parameters: Parameters, flows: Sequence[ResolvedFlow]) -> float:
 
     Several flows use the geometric mean of what each would use alone.
     """
-    if not flows or "bdp_pkts" not in parameters or "buffer_pkts" not in parameters:
-        return 1.0
+    if not flows or not parameters.get("bdp_pkts") or "buffer_pkts" not in parameters:
+        return 1.0  # a path without delay holds nothing
     alone = [_use_alone(flow, parameters) for flow in flows]
     return float(math.prod(alone) ** (1 / len(alone)))
 
@@ -161,7 +161,7 @@ def _filled_share(
     parameters: Parameters, flows: Sequence[ResolvedFlow], duration_s: float
 ) -> float:
     """Share of the capacity that is left by the time in which the flows fill the path."""
-    if "rtt_ms" not in parameters or "bdp_pkts" not in parameters:
+    if not parameters.get("rtt_ms") or not parameters.get("bdp_pkts"):
         return 1.0
     speeds = [_FILLING.get(_law(flow), _FILLING_OTHERS) for flow in flows]
     round_trips = float(parameters["bdp_pkts"]) / max(speeds, default=_FILLING_OTHERS)

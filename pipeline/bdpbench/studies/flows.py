@@ -8,6 +8,7 @@ from dataclasses import dataclass
 from bdpbench.contracts.plan import Parameters, Scalar
 from bdpbench.contracts.yaml_files import Location
 from bdpbench.studies.identity import AgentUse
+from bdpbench.studies.limits import MOST_FLOWS, MOST_VARIABLE
 from bdpbench.studies.study import Flow, Protocol, Scenario, Study, known_or_suggest
 from bdpbench.studies.vocabulary import ParameterDeclaration
 
@@ -97,7 +98,7 @@ def resolve_defaults(
         for variable, value in variables.items():
             own = variable in scenario.defaults.get(name, {})
             base = ("scenarios", key, "defaults") if own else ("defaults",)
-            number = _signed(study, (*base, name, variable), value, parameters)
+            number = _setting(study, (*base, name, variable), value, parameters)
             resolved.setdefault(name, {})[variable] = number
     return resolved
 
@@ -115,11 +116,13 @@ def resolve_flows(
         BdpbenchError: naming file and line, when a flow lacks a protocol or a parameter, or starts
             when the run has ended.
     """
-    return [
-        flow
-        for index, group in enumerate(scenario.flows)
-        for flow in _resolve(study, ("scenarios", key, "flows", index), group, parameters, defaults)
-    ]
+    flows: list[ResolvedFlow] = []
+    for index, group in enumerate(scenario.flows):
+        base = ("scenarios", key, "flows", index)
+        flows += _resolve(study, base, group, parameters, defaults)
+        if len(flows) > MOST_FLOWS:
+            raise study.error(base, f"a run would have more than {MOST_FLOWS} flows")
+    return flows
 
 
 def _resolve(
@@ -171,6 +174,13 @@ def _signed(study: Study, location: Location, value: Scalar, parameters: Paramet
     return float(found)
 
 
+def _setting(study: Study, location: Location, value: Scalar, parameters: Parameters) -> float:
+    number = _signed(study, location, value, parameters)
+    if abs(number) > MOST_VARIABLE:
+        raise study.error(location, f"expected {MOST_VARIABLE} at most, got {number:g}")
+    return number
+
+
 def _number(study: Study, location: Location, value: Scalar, parameters: Parameters) -> float:
     found = _signed(study, location, value, parameters)
     if found < 0:
@@ -180,8 +190,8 @@ def _number(study: Study, location: Location, value: Scalar, parameters: Paramet
 
 def _count(study: Study, location: Location, value: Scalar, parameters: Parameters) -> int:
     found = _number(study, location, value, parameters)
-    if found < 1 or not found.is_integer():
-        raise study.error(location, f"expected a number of flows, got {found:g}")
+    if not 1 <= found <= MOST_FLOWS or not found.is_integer():
+        raise study.error(location, f"expected 1 to {MOST_FLOWS} flows, got {found:g}")
     return int(found)
 
 
@@ -202,7 +212,7 @@ def setting_parameters(
 
 def _set_by_parameters(study: Study, protocol: str, parameters: Parameters) -> dict[str, float]:
     return {
-        variable: float(parameters[name])
+        variable: _setting(study, ("parameters", name), parameters[name], parameters)
         for name, variables in setting_parameters(study.vocabulary, protocol, parameters).items()
         for variable in variables
     }

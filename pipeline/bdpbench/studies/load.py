@@ -6,7 +6,7 @@ import os
 from functools import lru_cache
 from pathlib import Path
 
-from bdpbench.contracts.paths import config_dir
+from bdpbench.contracts.paths import config_dir, expanded
 from bdpbench.contracts.yaml_files import YamlFile, suggest
 from bdpbench.errors import BdpbenchError
 from bdpbench.studies.checks import check_study
@@ -36,7 +36,7 @@ def find_study(name_or_path: str | Path) -> Path:
     keys = study_keys()
     if str(name_or_path) in keys:
         return studies_dir() / name_or_path
-    folder = Path(name_or_path).expanduser()
+    folder = expanded(Path(name_or_path))
     folder = folder.parent if folder.name == STUDY_NAME else folder
     if (folder / STUDY_NAME).is_file():
         return _outside(folder.resolve(), keys)
@@ -77,7 +77,7 @@ def load_study(name_or_path: str | Path, scripts: Path | None = None) -> Study:
         BdpbenchError: for an unknown study, or naming file, line and key of what is wrong.
     """
     study = read_study(find_study(name_or_path) / STUDY_NAME)
-    return study if scripts is None else _with_scripts_of(study, scripts.expanduser().resolve())
+    return study if scripts is None else _with_scripts_of(study, expanded(scripts).resolve())
 
 
 def read_study(path: Path) -> Study:
@@ -104,7 +104,7 @@ def _with_own_scripts(study: Study) -> Study:
     folders = {}
     for name, scenario in study.scenarios.items():
         if scenario.scripts is not None:
-            folder = (study.folder / Path(scenario.scripts).expanduser()).resolve()
+            folder = (study.folder / expanded(Path(scenario.scripts))).resolve()
             reason = unfit(folder, scenario)
             if reason:
                 raise study.error(("scenarios", name, "scripts"), reason, hint=_RECOVER_HINT)

@@ -107,7 +107,7 @@ def _grid(study: Study, scenario: Scenario, tier: str) -> Iterator[Parameters]:
     """Parameters of the runs of a tier, as the study gives them."""
     base = {**study.topologies[scenario.topology].parameters, **scenario.parameters}
     for entry in scenario.tiers.get(tier, []):  # type: ignore[call-overload]
-        for values in itertools.product(*scenario.sweep.values()):
+        for values in itertools.product(*scenario.swept_values(entry)):
             grid = dict(zip(scenario.sweep, values, strict=True))
             for case in scenario.cases or [{}]:
                 parameters = {**base, **grid, **case}

@@ -13,6 +13,13 @@ from pydantic import Field, PrivateAttr, WithJsonSchema, model_validator
 
 from bdpbench.contracts.yaml_files import Location, YamlFile, suggest
 from bdpbench.errors import BdpbenchError
+from bdpbench.studies.limits import (
+    MOST_DELAY_MS,
+    MOST_FLOWS,
+    MOST_NAME,
+    MOST_TIME_S,
+    MOST_VARIABLE,
+)
 from bdpbench.studies.vocabulary import (
     COMMON,
     Key,
@@ -29,16 +36,17 @@ DATADIR_ARGUMENT = "DATADIR"
 DURATION_ARGUMENT = "duration_s"
 
 Scalar = int | float | str
-Positive = Annotated[float, Field(gt=0, allow_inf_nan=False)]
-NonNegative = Annotated[float, Field(ge=0, allow_inf_nan=False)]
-Finite = Annotated[float, Field(allow_inf_nan=False)]
-Count = Annotated[int, Field(ge=1)]
-ClassName = Annotated[str, Field(pattern=r"^[A-Z][A-Za-z0-9/]*$")]
-OtclClass = Annotated[str, Field(pattern=r"^[A-Z][A-Za-z0-9_/]*$")]
+Duration = Annotated[float, Field(gt=0, le=MOST_TIME_S, allow_inf_nan=False)]
+Time = Annotated[float, Field(ge=0, le=MOST_TIME_S, allow_inf_nan=False)]
+Delay = Annotated[float, Field(ge=0, le=MOST_DELAY_MS, allow_inf_nan=False)]
+Setting = Annotated[float, Field(ge=-MOST_VARIABLE, le=MOST_VARIABLE, allow_inf_nan=False)]
+Count = Annotated[int, Field(ge=1, le=MOST_FLOWS)]
+ClassName = Annotated[str, Field(pattern=r"^[A-Z][A-Za-z0-9/]*$", max_length=MOST_NAME)]
+OtclClass = Annotated[str, Field(pattern=r"^[A-Z][A-Za-z0-9_/]*$", max_length=MOST_NAME)]
 Reference = Annotated[str, Field(pattern=r"^\$[a-z][a-z0-9_]*$")]
 """``$name``: the value of a parameter of the run."""
 
-ClassDefaults = dict[OtclClass, dict[VariableName, Finite | Reference]]
+ClassDefaults = dict[OtclClass, dict[VariableName, Setting | Reference]]
 """ns-2 class → variable → number, or the parameter whose value it gets."""
 
 
@@ -98,7 +106,7 @@ class Protocol(Strict):
     linux: str | None = Field(
         None, pattern=r"^[a-z0-9]+$", description="Congestion control of Agent/TCP/Linux"
     )
-    settings: dict[VariableName, Finite] = Field(
+    settings: dict[VariableName, Setting] = Field(
         default_factory=dict,
         description="Variables of its agents beside the defaults, e.g. windowOption_: 8",
     )
@@ -122,11 +130,9 @@ class Flow(Strict):
         None, description="Protocol; that of the run where it is absent"
     )
     count: Count | Reference = Field(1, description="How many such flows")
-    start_s: NonNegative | Reference = Field(0.0, description="Start of the first of them, s")
-    stagger_s: NonNegative | Reference = Field(
-        0.0, description="Later start of each further one, s"
-    )
-    access_delay_ms: NonNegative | Reference | None = Field(
+    start_s: Time | Reference = Field(0.0, description="Start of the first of them, s")
+    stagger_s: Time | Reference = Field(0.0, description="Later start of each further one, s")
+    access_delay_ms: Delay | Reference | None = Field(
         None, description="One-way delay to the first router, ms; that of the run where absent"
     )
 
@@ -134,7 +140,7 @@ class Flow(Strict):
 class Output(Strict):
     """A file that a script writes, and the table that it becomes."""
 
-    file: Annotated[str, Field(pattern=r"^[A-Za-z0-9_][A-Za-z0-9_.-]*$")]
+    file: Annotated[str, Field(pattern=r"^[A-Za-z0-9_][A-Za-z0-9_.-]*$", max_length=MOST_NAME)]
     table: Literal[
         "cwnd",
         "ssthresh",
@@ -146,13 +152,13 @@ class Output(Strict):
         "packets",
     ]
     flow: Annotated[int, Field(ge=0)] | None = None
-    link: str | None = None
+    link: Annotated[str, Field(max_length=MOST_NAME)] | None = None
 
 
 class TierEntry(Strict):
     """Which runs of a scenario a tier holds, and for how long they are simulated."""
 
-    duration_s: Positive = Field(description="Simulated time, s")
+    duration_s: Duration = Field(description="Simulated time, s")
     only: ParameterGrid = Field(
         default_factory=dict,
         description="Keeps the runs whose parameter has one of these values; absent keeps all",
@@ -228,6 +234,16 @@ class Scenario(Strict):
     )
     tiers: dict[TierName, list[TierEntry]] = Field(description="Tier → the runs that it holds")
 
+    def swept_values(self, entry: TierEntry) -> list[list[Scalar]]:
+        """Values of each swept parameter in a tier, without those that no run of it has."""
+        in_cases = {name for case in self.cases for name in case}
+        return [
+            [each for each in values if each in entry.only[name]]
+            if name in entry.only and name not in in_cases
+            else values
+            for name, values in self.sweep.items()
+        ]
+
 
 class Citation(Strict):
     """The paper that the study reproduces."""
@@ -245,7 +261,7 @@ class Study(Strict):
     """``config/studies/<key>/study.yaml``."""
 
     schema_version: Literal[1]
-    key: Annotated[str, Field(pattern=r"^[a-z][a-z0-9_]*$")]
+    key: Annotated[str, Field(pattern=r"^[a-z][a-z0-9_]*$", max_length=MOST_NAME)]
     title: str
     description: str = ""
     citation: Citation | None = None

@@ -14,15 +14,27 @@ from typing import Annotated, Literal
 from pydantic import BaseModel, ConfigDict, Field, model_validator
 
 from bdpbench.contracts.plan import Scalar
+from bdpbench.studies.limits import (
+    LEAST_MBPS,
+    LEAST_SAMPLE_S,
+    MOST_COUNT,
+    MOST_DELAY_MS,
+    MOST_FLOWS,
+    MOST_MBPS,
+    MOST_NAME,
+    MOST_NUMBER,
+    MOST_PACKET_BYTES,
+    MOST_TIME_S,
+)
 from bdpbench.units import unit_of
 
 PROTOCOL_PARAMETERS = ("protocol", "protocol_1", "protocol_2")
 """Parameters whose value is the key of a protocol."""
 
 VARIABLE_PATTERN = r"^[a-z][A-Za-z0-9_]*_$"
-Key = Annotated[str, Field(pattern=r"^[A-Za-z][A-Za-z0-9_-]*$")]
-VariableName = Annotated[str, Field(pattern=VARIABLE_PATTERN)]
-ParameterName = Annotated[str, Field(pattern=r"^[a-z][a-z0-9_]*$")]
+Key = Annotated[str, Field(pattern=r"^[A-Za-z][A-Za-z0-9_-]*$", max_length=MOST_NAME)]
+VariableName = Annotated[str, Field(pattern=VARIABLE_PATTERN, max_length=MOST_NAME)]
+ParameterName = Annotated[str, Field(pattern=r"^[a-z][a-z0-9_]*$", max_length=MOST_NAME)]
 Bound = Annotated[float, Field(allow_inf_nan=False)]
 
 
@@ -75,8 +87,11 @@ class ParameterDeclaration(Strict):
             return self._problem_of_word(value)
         if not isinstance(value, (int, float)) or isinstance(value, bool):
             return "expected a number"
-        if not math.isfinite(value):
+        if isinstance(value, float) and not math.isfinite(value):
             return "expected a finite number"
+        largest = MOST_COUNT if self.type == "integer" else MOST_NUMBER
+        if abs(value) > largest:
+            return f"expected a number of at most {largest:g}, with either sign"
         if self.type == "integer" and not float(value).is_integer():
             return "expected a whole number"
         return self._problem_of_size(float(value))
@@ -122,16 +137,26 @@ def _number(
     )
 
 
-def _positive(description: str, unit: str, label: str = "", **more: str) -> ParameterDeclaration:
-    return _number(description, unit, label, above=0.0, **more)
+def _rate(description: str, label: str) -> ParameterDeclaration:
+    return _number(description, "Mbit/s", label, minimum=LEAST_MBPS, maximum=MOST_MBPS)
 
 
 def _delay(description: str, label: str = "") -> ParameterDeclaration:
-    return _number(description, "ms", label, minimum=0.0)
+    return _number(description, "ms", label, minimum=0.0, maximum=MOST_DELAY_MS)
 
 
-def _count(description: str, unit: str, label: str = "", **more: str) -> ParameterDeclaration:
-    return _number(description, unit, label, type="integer", minimum=1.0, **more)
+def _rtt(description: str, label: str = "") -> ParameterDeclaration:
+    return _number(description, "ms", label, above=0.0, maximum=6 * MOST_DELAY_MS, nominal=_RTT)
+
+
+def _interval(description: str, label: str = "") -> ParameterDeclaration:
+    return _number(description, "s", label, minimum=LEAST_SAMPLE_S, maximum=MOST_TIME_S)
+
+
+def _count(
+    description: str, unit: str, label: str = "", most: int = MOST_COUNT
+) -> ParameterDeclaration:
+    return _number(description, unit, label, type="integer", minimum=1.0, maximum=float(most))
 
 
 def _protocol(description: str) -> ParameterDeclaration:
@@ -145,13 +170,17 @@ COMMON: Mapping[str, ParameterDeclaration] = {
     "protocol_1": _protocol("Protocol of the flow that starts first"),
     "protocol_2": _protocol("Protocol of the second flow"),
     "flow2_start_s": _number(
-        "Start of the second flow, s", "s", "second flow at {} s", minimum=0.0
+        "Start of the second flow, s",
+        "s",
+        "second flow at {} s",
+        minimum=0.0,
+        maximum=MOST_TIME_S,
     ),
-    "bottleneck_mbps": _positive("Bottleneck rate, Mbit/s", "Mbit/s", "{} Mbit/s"),
+    "bottleneck_mbps": _rate("Bottleneck rate, Mbit/s", "{} Mbit/s"),
     "bottleneck_delay_ms": _delay(
         "One-way propagation delay of the bottleneck, ms", "bottleneck delay {} ms"
     ),
-    "access_mbps": _positive("Rate of the access links, Mbit/s", "Mbit/s", "access {} Mbit/s"),
+    "access_mbps": _rate("Rate of the access links, Mbit/s", "access {} Mbit/s"),
     "access_delay_ms": _delay(
         "One-way propagation delay from a sender to the first router, ms", "access delay {} ms"
     ),
@@ -161,25 +190,22 @@ COMMON: Mapping[str, ParameterDeclaration] = {
         "One-way propagation delay from the second router to a receiver, ms",
         "receiver delay {} ms",
     ),
-    "rtt_ms": _positive(
-        "Nominal RTT, ms; computed from the delays where it is not given",
-        "ms",
-        "RTT {} ms",
-        nominal=_RTT,
-    ),
-    "rtt_1_ms": _positive("Nominal RTT of the first flow, ms", "ms", nominal=_RTT),
-    "rtt_2_ms": _positive("Nominal RTT of the second flow, ms", "ms", nominal=_RTT),
+    "rtt_ms": _rtt("Nominal RTT, ms; computed from the delays where it is not given", "RTT {} ms"),
+    "rtt_1_ms": _rtt("Nominal RTT of the first flow, ms"),
+    "rtt_2_ms": _rtt("Nominal RTT of the second flow, ms"),
     "buffer_pkts": _count("Bottleneck queue limit, packets", "packets", "buffer {} packets"),
-    "packet_bytes": _count("TCP payload of a segment, bytes", "bytes", "segments of {} bytes"),
+    "packet_bytes": _count(
+        "TCP payload of a segment, bytes", "bytes", "segments of {} bytes", MOST_PACKET_BYTES
+    ),
     "queue": ParameterDeclaration(
         description="Bottleneck queue", label="{}", type="word", choices=["DropTail", "RED"]
     ),
     "drop_packet": _count(
         "Number of the packet that is dropped at the bottleneck", "", "packet {} dropped"
     ),
-    "flows": _count("Number of flows", "", "{} flows"),
-    "sample_s": _positive("Sampling interval of cwnd, s", "s", "a sample every {} s"),
-    "queue_sample_s": _positive("Sampling interval of the queue, s", "s"),
+    "flows": _count("Number of flows", "", "{} flows", MOST_FLOWS),
+    "sample_s": _interval("Sampling interval of cwnd, s", "a sample every {} s"),
+    "queue_sample_s": _interval("Sampling interval of the queue, s"),
     "substream": _count("Substream of ns-2's random number generator", "", "repetition {}"),
     "trace": ParameterDeclaration(
         description="'packets' writes the packet trace of the bottleneck; 'stream' reduces it "
@@ -190,5 +216,5 @@ COMMON: Mapping[str, ParameterDeclaration] = {
 }
 """The parameters that every study may use; units of their values as their names say."""
 
-DURATION = _positive("Simulated time, s; each tier says its own", "s")
-BDP = _positive("Nominal bandwidth-delay product, packets", "packets", nominal="computed")
+DURATION = _number("Simulated time, s; each tier says its own", "s", above=0.0)
+BDP = _number("Nominal bandwidth-delay product, packets", "packets", nominal="computed")

@@ -172,8 +172,10 @@ class _Accountant:
 def _parse_chunk(chunk: Chunk, reading: Reading, hint: Sequence[str]) -> _Batch:
     length, cut = chunk.length, None
     if chunk.cut:
-        length = chunk.buffer.rfind(b"\n", 0, chunk.length - 1) + 1
-        cut = chunk.buffer[length : chunk.length - 1].decode("utf-8", "replace")
+        whole = chunk.buffer.rfind(b"\n", 0, chunk.length - 1) + 1
+        last = bytes(chunk.buffer[whole : chunk.length - 1])
+        if not parse_text([last], [0], hint).forms:
+            length, cut = whole, last.decode("utf-8", "replace")
     batch = _parse_lines(chunk, length, reading, hint)
     chunk.done()
     if reading.predicate is not None:

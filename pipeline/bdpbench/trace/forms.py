@@ -33,6 +33,7 @@ class Form:
         half_unit_s: half a unit of the last digit of its times, s: how far a time may lie below
             one printed by another form at the same moment.
         source: value of the column ``source``, where the lines themselves have none.
+        has_time: whether its lines have a time; those without are known by ``what``.
     """
 
     name: str
@@ -40,6 +41,7 @@ class Form:
     pattern: str
     half_unit_s: float
     source: str | None = None
+    has_time: bool = True
 
 
 def _group(name: str, pattern: str) -> str:
@@ -362,7 +364,7 @@ FORMS = (
     Form(
         "annotation",
         "occurrences",
-        _line(_fields("v", _TIME_S, _group("what", f"(?:eval|-e|link|node){_TEXT}"))),
+        _line(_fields("v", _TIME_S, _group("what", f"(?:[A-Za-z]|-e){_TEXT}"))),
         _MICROSECOND,
         source="v",
     ),
@@ -385,9 +387,17 @@ FORMS = (
     Form(
         "scenario",
         "occurrences",
-        _line(_fields("M", _TIME_S, _group("what", f"[a-z]+:{_TEXT}"))),
+        _line(_fields("M", _TIME_S, _group("what", f"[a-z]+[: ]{_TEXT}"))),
         5e-6,
         source="M",
+    ),
+    Form(
+        "name of a test",
+        "occurrences",
+        _line(_fields("v", _group("what", f"testName{_TEXT}"))),
+        _EXACT,
+        source="v",
+        has_time=False,
     ),
     _routing_events("routing events", digits=9),
     _routing_events("routing events, 5 digits", digits=5),

@@ -144,15 +144,17 @@ def _forms_of_head(source: Source, lenient: bool) -> list[str]:
     parsed = parse_text(lines, range(len(lines)), ())
     if parsed.bad and (not parsed.forms or (parsed.bad[0][0] == 0 and not lenient)):
         number, text = parsed.bad[0]
-        _refuse(source.name, number + 1, text)
+        _refuse(source.name, number + 1, text, lenient=lenient)
     return sorted(parsed.forms, key=lambda form: -parsed.forms[form])
 
 
-def _refuse(name: str, number: int, text: str) -> None:
+def _refuse(name: str, number: int, text: str, *, lenient: bool) -> None:
     if is_nam_line(text):
         raise BdpbenchError(
             "this is a nam trace: it tells the animator what to draw, not what happened",
             where=name,
             hint="give the trace that `$ns trace-all` writes, not that of `namtrace-all`",
         )
-    raise Skipped(name, number, text, f"not a trace of ns-2: {fault_of(text)}").error()
+    raise Skipped(name, number, text, f"not a trace of ns-2: {fault_of(text)}").error(
+        lenient=lenient
+    )

@@ -20,13 +20,13 @@ class Skipped:
     text: str
     reason: str
 
-    def error(self) -> BdpbenchError:
-        """The same as an error, for those who do not skip lines."""
+    def error(self, *, lenient: bool = False) -> BdpbenchError:
+        """The same as an error, for those who do not skip lines, or where it is of no use."""
         shown = self.text if len(self.text) <= _SHOWN else self.text[:_SHOWN] + "..."
         return BdpbenchError(
             f"{self.reason}; the line reads {shown!r}",
             where=f"{self.source}:{self.line}",
-            hint="--lenient skips such lines and counts them",
+            hint="" if lenient else "--lenient skips such lines and counts them",
         )
 
 

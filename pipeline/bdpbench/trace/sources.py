@@ -25,6 +25,7 @@ PADDING = 16
 
 _HEAD_BYTES = 1 << 16
 _BUFFER_BYTES = CHUNK_BYTES + 2 * _HEAD_BYTES + PADDING  # what a head may hold fits, too
+_BYTE_ORDER_MARK = b"\xef\xbb\xbf"
 _MAGIC_BYTES = 4
 
 
@@ -43,8 +44,8 @@ class Chunk:
         source: name of the source, for messages.
         buffer: the text, and at least PADDING bytes more.
         length: bytes of the text; its last byte is a newline.
-        cut: whether the source ended without a newline: the last line was cut off, and the
-            newline that ends the text is none of its own.
+        cut: whether the source ended without a newline: the last line may have been cut off, and
+            the newline that ends the text is none of its own.
         used: where the buffer goes when the chunk is done with, to be filled again.
     """
 
@@ -85,6 +86,7 @@ class Source:
         except BdpbenchError:
             stream.close()
             raise
+        self._head = self._head.removeprefix(_BYTE_ORDER_MARK)
         if self._is_regular():
             stream.close()  # it is opened anew to be read
         else:
@@ -180,11 +182,16 @@ def _decompressed(stream: _Prefixed, magic: bytes, name: str) -> _Stream:
 def _cut_into_chunks(stream: _Stream, rest: bytes, name: str) -> Iterator[Chunk]:
     """Chunks of a stream that follows ``rest``."""
     used: deque[bytearray] = deque()
-    ended = False
+    ended, first = False, True
     while not ended:
         buffer = used.popleft() if used else bytearray(_BUFFER_BYTES)
         buffer[: len(rest)] = rest
         filled, ended = _fill(stream, buffer, len(rest), name)
+        if first and buffer.startswith(_BYTE_ORDER_MARK):
+            filled -= len(_BYTE_ORDER_MARK)
+            buffer[:filled] = buffer[len(_BYTE_ORDER_MARK) : filled + len(_BYTE_ORDER_MARK)]
+        first = False
+        filled = _without_blank_end(buffer, filled) if ended else filled
         end = filled if ended else buffer.rfind(b"\n", 0, filled) + 1
         if not ended and end == 0:
             raise BdpbenchError(
@@ -197,6 +204,13 @@ def _cut_into_chunks(stream: _Stream, rest: bytes, name: str) -> Iterator[Chunk]
         if cut:
             buffer[end : end + 1] = b"\n"
         yield Chunk(name, buffer, end + cut, cut, used)
+
+
+def _without_blank_end(buffer: bytearray, filled: int) -> int:
+    """Length of the text without blank lines at its end; they say nothing."""
+    written = len(bytes(memoryview(buffer)[:filled]).rstrip(b" \t\r\n"))
+    newline = buffer.find(b"\n", written, filled)
+    return newline + 1 if written and newline >= 0 else filled
 
 
 def _fill(stream: _Stream, buffer: bytearray, filled: int, name: str) -> tuple[int, bool]:

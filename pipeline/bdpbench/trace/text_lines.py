@@ -19,9 +19,13 @@ LINE = "_line"
 
 _TEXT = "_text"
 _ADDRESSES = ("src_node", "dst_node", "node")
+LATEST_S = 1e12
+"""Times of packets lie below this many seconds, some 30,000 years: what is later is no time."""
+
 _LEVEL_BITS = 11
 _MAX_ABOVE = (1 << 21) - 1
 _NAM_LINE = re.compile(r"[A-Za-z+-] -t (\*|-?[0-9][0-9.e+-]*)( |$)")
+_XGRAPH_LINE = re.compile(r'"|(TitleText|[XY]UnitText|Device|Markers|BoundBox|NoLines|Ticks) *:')
 _WIRED_FIELDS = (
     *("event", "time", "from", "to", "type", "bytes", "flags", "flow"),
     *("src.port", "dst.port", "seq", "uid"),
@@ -31,7 +35,8 @@ _WIRED_CHECKS: Mapping[str, tuple[str, str]] = {
     "time": ("a time", r"[0-9]+(\.[0-9]+)?(e[-+]?[0-9]+)?"),
     "src.port": ("an address and a port", r"-?[0-9]+(\.[0-9]+){0,2}\.-?[0-9]+"),
     "dst.port": ("an address and a port", r"-?[0-9]+(\.[0-9]+){0,2}\.-?[0-9]+"),
-} | {name: ("a whole number", "-?[0-9]+") for name in ("from", "to", "bytes", "flow", "seq", "uid")}
+    "bytes": ("a whole number that is not negative", "[0-9]+"),
+} | {name: ("a whole number", "-?[0-9]+") for name in ("from", "to", "flow", "seq", "uid")}
 
 
 @dataclass
@@ -72,7 +77,8 @@ def parse_text(lines: Sequence[bytes], numbers: Sequence[int], hint: Sequence[st
         rows, left = _split_by_form(left, form)
         if not rows.is_empty():
             result.forms[form.name] = rows.height
-            times.append(rows.select(LINE, "time_s", half_unit_s=pl.lit(form.half_unit_s)))
+            if form.has_time:
+                times.append(rows.select(LINE, "time_s", half_unit_s=pl.lit(form.half_unit_s)))
             frames.setdefault(form.table, []).append(_table_rows(rows, form))
     result.frames = {
         table: pl.concat(parts).sort(LINE, maintain_order=True) for table, parts in frames.items()
@@ -85,12 +91,14 @@ def parse_text(lines: Sequence[bytes], numbers: Sequence[int], hint: Sequence[st
 def _split_by_form(lines: pl.DataFrame, form: Form) -> tuple[pl.DataFrame, pl.DataFrame]:
     """The fields of the lines that have the form, and the lines that do not."""
     groups = lines.get_column(_TEXT).str.extract_groups(form.pattern).struct.unnest()
-    matched = groups.get_column("time_s").is_not_null()
+    matched = groups.get_column("time_s" if form.has_time else "what").is_not_null()
     if not matched.any():
         return pl.DataFrame(), lines
     texts = lines.hstack(groups).filter(matched)
     typed = texts.select(LINE, _TEXT, *_typed(texts, form))
     good = _in_range(texts, typed)
+    if form.table == "packets":
+        good &= typed.get_column("time_s") < LATEST_S
     left = pl.concat([lines.filter(~matched), typed.filter(~good).select(LINE, _TEXT)]).sort(LINE)
     return typed.filter(good).drop(_TEXT), left
 
@@ -154,6 +162,8 @@ def _in_range(texts: pl.DataFrame, typed: pl.DataFrame) -> pl.Series:
         fault = value.is_null()
         if typed.schema[column].is_float():
             fault = fault | ~value.is_finite()
+        if column == "bytes":
+            fault = fault | (value < 0)
         faults.append(fault.fill_null(True) & texts.get_column(name).is_not_null())
     return ~typed.select(_fault=pl.any_horizontal(faults)).to_series()
 
@@ -185,6 +195,8 @@ def fault_of(text: str) -> str:
     """Why a line that has no form has none, and what was expected."""
     if not text.strip():
         return "the line is empty"
+    if foreign := _foreign(text):
+        return foreign
     if "\N{REPLACEMENT CHARACTER}" in text or not text.replace("\t", " ").strip("\r").isprintable():
         return "the line is not text"
     if is_nam_line(text):
@@ -195,6 +207,15 @@ def fault_of(text: str) -> str:
     ):
         return _wired_fault(words)
     return "no line of an ns-2 trace looks like this, or a field is out of range"
+
+
+def _foreign(text: str) -> str | None:
+    """What a line is that another program writes; None for any other line."""
+    if re.match(r"[+\-rdst] +[0-9.e+-]+ +/NodeList/", text):
+        return "this is an ASCII trace of ns-3, which is another simulator than ns-2"
+    if _XGRAPH_LINE.match(text):
+        return "this is a file for xgraph, which draws it: titles and curves, not packets"
+    return None
 
 
 def is_nam_line(text: str) -> bool:
@@ -211,4 +232,6 @@ def _wired_fault(words: Sequence[str]) -> str:
             expected, pattern = _WIRED_CHECKS[name]
             if not re.fullmatch(pattern, word):
                 return f"{name}: expected {expected}, got {word!r}"
+            if name == "time" and float(word) >= LATEST_S:
+                return f"time: expected less than {LATEST_S:g} s, got {word!r}"
     return "a field is out of range, or those behind uid are none that ns-2 prints"

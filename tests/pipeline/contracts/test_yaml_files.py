@@ -8,7 +8,7 @@ from typing import Any
 import pytest
 
 from bdpbench.contracts.paths import repository_root
-from bdpbench.contracts.yaml_files import YamlFile, _read_with_lines
+from bdpbench.contracts.yaml_files import YamlFile, _read_slowly
 from bdpbench.errors import BdpbenchError
 
 ROOT = repository_root()
@@ -37,14 +37,14 @@ def _plain(node: Any) -> Any:
 
 @pytest.mark.parametrize("path", FILES, ids=lambda path: str(path.relative_to(ROOT)))
 def test_both_readers_find_the_same(path: Path) -> None:
-    assert repr(_plain(YamlFile(path).data)) == repr(_plain(_read_with_lines(path)))
+    assert repr(_plain(YamlFile(path).data)) == repr(_plain(_read_slowly(path)))
 
 
 @pytest.mark.parametrize("scalar", SCALARS.split())
 def test_words_and_numbers_are_those_of_yaml_1_2(tmp_path: Path, scalar: str) -> None:
     path = tmp_path / "a.yaml"
     path.write_text(f"a: {scalar}\n")
-    assert repr(YamlFile(path).data) == repr(_plain(_read_with_lines(path)))
+    assert repr(YamlFile(path).data) == repr(_plain(_read_slowly(path)))
 
 
 @pytest.mark.parametrize(

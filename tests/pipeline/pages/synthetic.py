@@ -20,7 +20,8 @@ from bdpbench.contracts.runs import RunRecord
 from bdpbench.contracts.scorecard import NumberVerdict, Scorecard, ScoredClaim, ScoredNumber
 from bdpbench.contracts.tables import Definition
 from bdpbench.metrics.queues import drops_per_sample, queue_shares
-from bdpbench.pages import ReportInputs, StudyTexts, build_report
+from bdpbench.pages import ReportInputs, StudyTexts
+from bdpbench.pages.page import build_report
 from bdpbench.pages.sections import Sections, gather
 from bdpbench.pages.study_page import ProtocolText, Statement, StudyPage
 from bdpbench.studies.study import Citation, Protocol
@@ -35,6 +36,9 @@ DEFINITIONS: list[Definition] = [
     {
         "id": "utilization/1",
         "metric": "utilization",
+        "title": "Link utilization",
+        "subject": "run",
+        "level": "run",
         "unit": "%",
         "text": "Departures over the second half of the run, over the nominal capacity.",
         "source": "synthetic, section 0",
@@ -42,6 +46,9 @@ DEFINITIONS: list[Definition] = [
     {
         "id": "time_to_90pct_cwnd/1",
         "metric": "time_to_90pct_cwnd",
+        "title": "Time to 90 % of the BDP",
+        "subject": "run",
+        "level": "run",
         "unit": "s",
         "text": "First sample of cwnd at 90 % of the BDP.",
         "source": "synthetic, section 0",
@@ -49,6 +56,9 @@ DEFINITIONS: list[Definition] = [
     {
         "id": "asymmetry/1",
         "metric": "asymmetry",
+        "title": "Asymmetry of the two flows",
+        "subject": "run",
+        "level": "run",
         "unit": "1",
         "text": "Difference of the flows' throughputs over their sum.",
         "source": "synthetic, section 0",
@@ -133,6 +143,15 @@ def synthetic_inputs() -> Inputs:
         "tier": "quick",
         "ns2_build_id": BUILD_ID,
         "protocols": PROTOCOLS,
+        "parameters": {
+            "buffer_pkts": {"unit": "packets", "description": "Queue limit", "nominal": ""},
+            "rtt_ms": {
+                "unit": "ms",
+                "description": "Nominal RTT",
+                "nominal": "the links have delays <of their own>",
+            },
+            "unused_s": {"unit": "s", "description": "What no run has", "nominal": ""},
+        },
         "scenarios": {key: _scenario(key) for key in dict.fromkeys(r["scenario"] for r in runs)},
         "runs": runs,
     }

@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import json
+import subprocess
+import sys
 from typing import Any
 
 import altair as alt
@@ -11,6 +13,7 @@ import polars as pl
 import pytest
 
 from bdpbench.pages.assets import read_captions
+from bdpbench.pages.charts import altair_charts
 from bdpbench.pages.matrix_charts import (
     diverging_matrix,
     interval_bars,
@@ -18,6 +21,7 @@ from bdpbench.pages.matrix_charts import (
     protocol_bars,
     rising_matrix,
 )
+from bdpbench.pages.patterns import fill, hole, layered, pattern, rows_named
 from bdpbench.pages.scatter_charts import response_spec
 from bdpbench.pages.sweep_charts import Abscissa, sweep_spec
 from bdpbench.pages.time_charts import cdf_spec, thresholds, time_spec, time_specs
@@ -141,8 +145,48 @@ def test_a_specification_is_vega_lite(spec: dict[str, Any]) -> None:
     alt.Chart.from_dict(spec, validate=True)
 
 
+def test_charts_of_one_shape_share_a_pattern_and_nothing_that_can_be_changed() -> None:
+    first, second = _sweep([16.0, 168.0]), _sweep([20.0, 168.0])
+    first["layer"][0]["encoding"]["x"]["title"] = "changed"
+    first["config"]["legend"]["columns"] = 1
+    first["layer"][0]["encoding"]["color"]["scale"]["range"].append("#ffffff")
+    assert second == _sweep([20.0, 168.0])
+    # Only what fills the holes differs: the values on the axis and the rows.
+    axis = second["layer"][0]["encoding"]["x"]["axis"]
+    assert axis["values"] == [20.0, 168.0]
+    assert [row["x"] for row in next(iter(second["datasets"].values()))] == [20.0, 168.0]
+
+
+def test_a_hole_that_nothing_fills_is_no_chart() -> None:
+    @pattern
+    def empty() -> alt.LayerChart:
+        return layered(alt.Chart(rows_named("rows")).mark_line(), height=hole("height"))
+
+    with pytest.raises(KeyError, match="height"):
+        fill(empty(), {}, {"rows": _POINTS})
+    assert fill(empty(), {"height": 20}, {"rows": _POINTS})["height"] == 20
+
+
+def test_a_notebook_gets_the_charts_of_a_report_as_altair(inputs: Any) -> None:
+    charts = altair_charts(inputs.frozen(), "buffer-size-*utilization")
+    chart = charts["buffer-size-sweep-utilization"]
+    assert isinstance(chart, alt.LayerChart)
+    # Two protocols at three buffers.
+    rows = max(chart.to_dict()["datasets"].values(), key=len)
+    assert sorted({(row["series"], row["x"]) for row in rows}) == [
+        (series, x) for series in ("HS-TCP", "Scalable TCP") for x in (40, 200, 1555)
+    ]
+    assert chart.properties(width=400).to_dict()["width"] == 400
+
+
 def test_a_slip_in_a_specification_is_seen() -> None:
     spec = _sweep([16.0, 168.0])
     spec["layer"][0]["encoding"]["x"]["sclae"] = {}
     with pytest.raises(jsonschema.ValidationError, match="sclae"):
         alt.Chart.from_dict(spec, validate=True)
+
+
+def test_what_is_read_before_a_report_loads_no_altair() -> None:
+    code = "import sys, bdpbench.pages, bdpbench.score; print('altair' in sys.modules)"
+    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
+    assert done.stdout.strip() == "False"

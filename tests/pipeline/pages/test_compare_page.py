@@ -45,7 +45,8 @@ def html() -> str:
             "only_second": [],
             "facts": [{"name": "ns-2 build", "first": "1", "second": HOSTILE}],
             "parameters": [{"run": HOSTILE, "parameter": "x", "first": "1", "second": "2"}],
-        }
+        },
+        {"utilization": "Link utilization"},
     )
 
 

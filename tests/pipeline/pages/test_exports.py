@@ -8,7 +8,7 @@ from typing import Any
 import pytest
 
 from bdpbench.errors import BdpbenchError
-from bdpbench.pages import ExportRequest, export_files
+from bdpbench.pages.exports import ExportRequest, export_files
 
 ORIGIN = "ns-2.35 build 0123456789abcdef; bdpbench 9.9, commit abc."
 

@@ -8,12 +8,14 @@ from typing import Any
 import polars as pl
 import pytest
 
+from bdpbench.metrics import DEFINITIONS
 from bdpbench.pages.assets import read_captions
 from bdpbench.pages.matrices import Matrix
 from bdpbench.pages.matrix_groups import matrix_groups
 from bdpbench.pages.names import Names
 
 KEYS = ("A", "B")
+TITLES: Any = [each.as_document() for each in DEFINITIONS.values()]
 PAIRS = {
     "scenario": "pairs",
     "metric": "asymmetry",
@@ -46,7 +48,12 @@ def _run(first: str, second: str, **parameters: Any) -> dict[str, Any]:
 
 def _plan(runs: list[dict[str, Any]]) -> dict[str, Any]:
     protocols = {key: {"label": f"{key}-TCP", "colour": "#123456"} for key in KEYS}
-    return {"protocols": protocols, "scenarios": {"pairs": {"title": "Pairs"}}, "runs": runs}
+    return {
+        "protocols": protocols,
+        "scenarios": {"pairs": {"title": "Pairs"}},
+        "runs": runs,
+        "parameters": {},
+    }
 
 
 def _metrics(values: dict[tuple[str, str], float | None]) -> pl.DataFrame:
@@ -72,7 +79,7 @@ def _groups(
         metrics=_metrics(values),
         study=replace(inputs.study, matrices=matrices),
     )
-    return matrix_groups(given, finished, Names(plan, read_captions()))
+    return matrix_groups(given, finished, Names(plan, read_captions(), TITLES))
 
 
 def _cells(chart: Any) -> list[tuple[Any, ...]]:

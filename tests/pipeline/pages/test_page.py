@@ -59,6 +59,7 @@ def test_the_summary_comes_first_and_headings_do_not_skip_a_level(page: Any) -> 
         "Experiments",
         "Runs",
         "Definitions",
+        "Parameters",
         "Provenance",
     ]
     levels = _headings(page)
@@ -134,6 +135,32 @@ def test_runs_say_how_to_repeat_them_and_link_their_files(page: Any, inputs: Any
     assert 'ns2 path)" tcl/synthetic/single_flow.tcl 30 out' in page.text
     links = [each["href"] for each in page.all("a")]
     assert f"../../runs/{run_id}/out/cwnd_hstcp.out" in links
+
+
+@pytest.mark.parametrize(
+    ("path", "name"),
+    [
+        ("tcl/synthetic/single_flow.tcl", "tcl/synthetic/single_flow.tcl"),
+        # A script that takes the place of the scenario's: the run keeps a copy.
+        ("originals/single_flow.tcl", "scripts/single_flow.tcl"),
+    ],
+)
+def test_a_run_tells_the_checksum_of_its_script(
+    path: str, name: str, inputs: Any, tmp_path: Path, parse_page: Any
+) -> None:
+    for info in inputs.run_info.values():
+        info["script"] = {"path": path, "files": {"tcl/lib/args.tcl": "ab" * 32, name: "cd" * 32}}
+    page = parse_page(inputs.build(tmp_path / "report.html"))
+    assert page.text.count("cd" * 32) == len(inputs.run_info)
+    assert "ab" * 32 not in page.text
+
+
+def test_parameters_are_told_as_they_are_declared(page: Any) -> None:
+    """With the reason why ns-2 does not get one; what no run has is left out."""
+    why = "ns-2 does not get it, because the links have delays <of their own>."
+    assert f"RTT rtt_ms Nominal RTT. {why}" in page.text
+    assert "buffer buffer_pkts Queue limit." in page.text
+    assert "unused_s" not in page.text
 
 
 def test_runs_without_results_and_tables_without_samples_are_named(page: Any) -> None:

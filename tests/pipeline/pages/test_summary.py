@@ -16,7 +16,7 @@ from bdpbench.pages.verdicts import VERDICTS, NumberRow, claim_rows, number_rows
 
 @pytest.fixture
 def rows(inputs: Any) -> list[NumberRow]:
-    return number_rows(inputs.scorecard, Names(inputs.plan, read_captions()))
+    return number_rows(inputs.scorecard, Names(inputs.plan, read_captions(), inputs.definitions))
 
 
 def _row(rows: list[NumberRow], verdict: str, **number: Any) -> NumberRow:
@@ -39,7 +39,7 @@ def test_misses_come_in_the_order_of_their_distance(rows: list[NumberRow]) -> No
 
 
 def test_what_fails_and_what_is_absent_is_said(inputs: Any) -> None:
-    names = Names(inputs.plan, read_captions())
+    names = Names(inputs.plan, read_captions(), inputs.definitions)
     sections = experiments(inputs.plan, inputs.metrics, inputs.scorecard, {}, names)
     claims = claim_rows(inputs.scorecard, names)
     found = summarize(number_rows(inputs.scorecard, names), claims, sections)
@@ -58,7 +58,7 @@ def test_a_perfect_study_has_nothing_to_explain(rows: list[NumberRow]) -> None:
 def test_percentages_differ_by_points(inputs: Any) -> None:
     (number, *_) = inputs.scorecard["numbers"]
     told = {**number, "published": 6.0, "measured": 5.5, "deviation": -0.5, "deviation_pct": -8.333}
-    names = Names(inputs.plan, read_captions())
+    names = Names(inputs.plan, read_captions(), inputs.definitions)
     for unit, expected in (("%", "−0.5 points"), ("s", "−0.5 s")):
         (row,) = number_rows({"numbers": [{**told, "unit": unit}]}, names)
         assert row.deviation == expected

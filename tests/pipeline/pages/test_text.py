@@ -7,12 +7,12 @@ import math
 import pytest
 
 from bdpbench.pages.text import (
+    ParameterWords,
+    flow_pair,
     format_bytes,
     format_deviation,
     format_number,
     format_percent,
-    parameter_name,
-    parameter_value,
     subject_name,
 )
 
@@ -68,12 +68,31 @@ def test_sizes_are_decimal() -> None:
     assert format_bytes(2_500_000_000) == "2.5 GB"
 
 
-def test_parameters_take_their_unit_from_the_run_or_from_their_name() -> None:
-    assert parameter_value("rtt_ms", 100) == "100 ms"
-    assert parameter_value("bdp_pkts", 12595.5, {"bdp_pkts": "packets"}) == "12,595.5 packets"
-    assert parameter_value("protocol", "HS") == "HS"
-    assert parameter_name("rtt_ms", {"rtt_ms": "RTT"}) == "RTT"
-    assert parameter_name("new_thing_ms", {}) == "new thing"
+def test_parameters_take_their_unit_from_their_declaration_or_from_their_name() -> None:
+    words = ParameterWords({"rtt_ms": "RTT"}, {"alpha": "packets", "protocol": ""})
+    assert words.value("rtt_ms", 100) == "100 ms"
+    assert words.value("alpha", 12595.5) == "12,595.5 packets"
+    assert words.value("protocol", "HS") == "HS"
+    assert words.name("rtt_ms") == "RTT"
+    assert words.name("new_thing_ms") == "new thing"
+    assert words.with_value("alpha", -8) == "alpha −8 packets"
+
+
+@pytest.mark.parametrize(
+    ("parameter", "pair"),
+    [
+        ("rtt_1_ms", ("rtt_1_ms", "rtt_2_ms", "rtt_ms")),
+        ("access_delay_2_ms", ("access_delay_1_ms", "access_delay_2_ms", "access_delay_ms")),
+        ("weight_2", ("weight_1", "weight_2", "weight")),
+        ("rtt_ms", None),
+        ("flow2_start_s", None),
+        ("rtt_3_ms", None),
+    ],
+)
+def test_parameters_of_two_flows_are_known_by_their_number(
+    parameter: str, pair: tuple[str, str, str] | None
+) -> None:
+    assert flow_pair(parameter) == pair
 
 
 def test_flows_are_numbered_from_one() -> None:

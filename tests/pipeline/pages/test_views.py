@@ -5,13 +5,14 @@ from __future__ import annotations
 from typing import Any
 
 from bdpbench.pages.sweeps import dash_of, find_sweep
+from bdpbench.pages.text import ParameterWords
 from bdpbench.pages.views import curves, plan_views
 
 PROTOCOLS = {
     "HS": {"label": "HS-TCP", "colour": "#0000ff"},
     "Scalable": {"label": "Scalable TCP", "colour": "#ff0000"},
 }
-NAMES = {"rtt_ms": "RTT", "buffer_pkts": "buffer"}
+NAMES = ParameterWords({"rtt_ms": "RTT", "buffer_pkts": "buffer"}, {})
 
 
 def _run(run_id: str, **parameters: Any) -> dict[str, Any]:

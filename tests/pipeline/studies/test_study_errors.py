@@ -17,7 +17,7 @@ WriteStudy = Callable[[str, str], Path]
     ("old", "new", "line", "said"),
     [
         ("    title: Two", "    titel: Two", 19, ["titel: unknown key", "'title'"]),
-        ("bottleneck_mbps: 10", "bottleneck_mbps: -10", 10, ["bottleneck_mbps", "greater than 0"]),
+        ("bottleneck_mbps: 10", "bottleneck_mbps: -10", 10, ["bottleneck_mbps", "at least 1e-06"]),
         (
             "bottleneck_mbps: 10",
             "bottleneck_mbps: ten",

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import Any
+from typing import TypedDict
 
 import polars as pl
 
@@ -32,7 +32,29 @@ class Analysis:
     whole: bool
 
 
-def account_of(report: Report) -> dict[str, Any]:
+class LeftOut(TypedDict):
+    """A line that was left out, and why."""
+
+    source: str
+    line: int
+    text: str
+    reason: str
+
+
+class Account(TypedDict):
+    """The account of a trace's lines in files: counts, and the first lines left out."""
+
+    lines: int
+    parsed: int
+    forms: dict[str, int]
+    skipped: int
+    first_skipped: list[LeftOut]
+    cut: list[str]
+    backwards: int
+    complete: bool
+
+
+def account_of(report: Report) -> Account:
     """The account of a trace's lines, for files: counts, and the first lines left out."""
     return {
         "lines": report.lines,

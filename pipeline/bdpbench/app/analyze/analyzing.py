@@ -32,7 +32,7 @@ from bdpbench.metrics.packets import (
     measure_packets,
 )
 from bdpbench.metrics.samples import sum_samples
-from bdpbench.trace import Trace, open_trace
+from bdpbench.trace import Report, Trace, open_trace
 
 _READ_AHEAD = 16  # batches, of 4 MB of text each: as much as the meter takes at a time
 
@@ -147,7 +147,7 @@ def _window_of(text: str | None) -> Window:
 
 
 def _link_of(text: str, where: str) -> tuple[int, int]:
-    found = re.fullmatch(r"(?:link:)?(\d+)-(\d+)", text)
+    found = re.fullmatch(r"(?:link:)?(-?\d{1,9})-(-?\d{1,9})", text)
     if found is None:
         raise BdpbenchError(f"{text!r} is no link: expected two nodes, as in 0-1", where=where)
     return int(found[1]), int(found[2])
@@ -205,6 +205,7 @@ def analyze(request: AnalysisRequest) -> Iterator[str]:
 def _analyze_packets(trace: Trace, request: AnalysisRequest, name: str) -> Analysis:
     sums = _sums_of(trace, request, name)
     flows = _chosen_flows(sums, request.flows)
+    _check_capacities(sums, request.capacities)
     links = _chosen(sums.links["subject"].to_list(), request.links, "--link")
     if request.flows and not request.links:
         links = []
@@ -223,20 +224,29 @@ def _analyze_packets(trace: Trace, request: AnalysisRequest, name: str) -> Analy
     )
 
 
+def _check_capacities(sums: PacketSums, capacities: Collection[tuple[int, int]]) -> None:
+    known = sums.links["subject"].to_list()
+    wanted = [f"link:{start}-{end}" for start, end in capacities]
+    _check_known(wanted, known, "--capacity", "link")
+
+
 def _sums_of(trace: Trace, request: AnalysisRequest, name: str) -> PacketSums:
     meter = PacketMeter(request.window, bin_s=request.bin_s, capacities=request.capacities)
     _feed(meter, trace.batches(COLUMNS))
     try:
         return meter.result()
     except BdpbenchError as error:
-        report = trace.report
-        raise BdpbenchError(
-            error.message,
-            where=name,
-            hint=f"it lasts from {report.first_s:g} s to {report.last_s:g} s"
-            if report.first_s is not None and report.last_s is not None
-            else "",
-        ) from None
+        raise _located(error, trace.report, name) from None
+
+
+def _located(error: BdpbenchError, report: Report, name: str) -> BdpbenchError:
+    """An error of the measurement, with the trace that it is about, and how long that lasts."""
+    lasts = (
+        f"it lasts from {report.first_s:g} s to {report.last_s:g} s"
+        if report.first_s is not None and report.last_s is not None
+        else ""
+    )
+    return BdpbenchError(error.message, where=name, hint=error.hint or lasts)
 
 
 def _feed(meter: PacketMeter, batches: Iterator[pl.DataFrame]) -> None:

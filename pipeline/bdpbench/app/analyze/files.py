@@ -11,7 +11,12 @@ import polars as pl
 
 from bdpbench import __version__
 from bdpbench.app.analyze.analysis import Analysis, account_of
-from bdpbench.contracts.files import write_atomically, write_json_atomically
+from bdpbench.contracts.csv_files import csv_of_frame
+from bdpbench.contracts.files import (
+    write_atomically,
+    write_bytes_atomically,
+    write_json_atomically,
+)
 from bdpbench.contracts.tables import Definition
 from bdpbench.errors import BdpbenchError
 from bdpbench.metrics.packets import PACKET_DEFINITIONS
@@ -63,8 +68,10 @@ def _unwritable(path: Path, error: OSError) -> BdpbenchError:
 
 
 def _write_table(frame: pl.DataFrame, path: Path) -> None:
-    csv = path.suffix.lower() == ".csv"
-    write_atomically(path, frame.write_csv if csv else frame.write_parquet)
+    if path.suffix.lower() == ".csv":
+        write_bytes_atomically(path, csv_of_frame(frame))
+    else:
+        write_atomically(path, frame.write_parquet)
 
 
 def _write_metrics(analysis: Analysis, path: Path) -> None:
@@ -84,7 +91,7 @@ def _write_json(analysis: Analysis, path: Path) -> None:
         "bin_s": sums.bin_s,
         "account": account_of(analysis.report),
         "metrics": _rows(analysis.metrics),
-        **{name: _rows(frame) for name, frame in sums.tables().items()},
+        **{name: _rows(frame) for name, frame in sums.all_tables().items()},
         "definitions": _definitions(analysis.metrics),
     }
     write_json_atomically(path, content)
@@ -116,7 +123,7 @@ def _write_page(analysis: Analysis, path: Path) -> None:
             bin_s=sums.bin_s,
             whole=analysis.whole,
             metrics=analysis.metrics,
-            tables=sums.tables(),
+            tables=sums.all_tables(),
             definitions=_definitions(analysis.metrics),
             account=account_of(analysis.report),
             shares=cumulative_shares,

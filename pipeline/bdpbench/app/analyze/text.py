@@ -9,6 +9,7 @@ import polars as pl
 
 from bdpbench.app.analyze.analysis import Analysis
 from bdpbench.trace import Report
+from bdpbench.units import addresses_of
 
 _MOST_ROWS = 20
 _DIGITS = 4
@@ -21,7 +22,7 @@ _FLOW_COLUMNS = {
     "delay ms": "one_way_delay",
     "jitter ms": "jitter",
     "RTT ms": "rtt",
-    "fair share": "max_min_share",
+    "fair Mbit/s": "max_min_share",
 }
 _LINK_COLUMNS = {
     "capacity": "link_capacity",
@@ -33,7 +34,14 @@ _LINK_COLUMNS = {
     "wait ms": "queueing_delay",
     "max ms": "max_queueing_delay",
 }
-_SHARES = {"packet_loss_rate", "link_utilization", "link_loss_rate"}
+_SHARES = {
+    "packet_loss_rate",
+    "packet_delivery_ratio",
+    "total_packet_loss_rate",
+    "total_packet_delivery_ratio",
+    "link_utilization",
+    "link_loss_rate",
+}
 
 
 def totals_lines(analysis: Analysis) -> Iterator[str]:
@@ -54,6 +62,7 @@ def totals_lines(analysis: Analysis) -> Iterator[str]:
     if links:
         yield ""
         yield from _table("link", links, _LINK_COLUMNS, values, {})
+        yield from _shared_lines(sums.links, links)
     if analysis.sums.losses.height:
         yield ""
         yield from _loss_lines(analysis.sums.losses)
@@ -113,15 +122,27 @@ def _flow_table(
     rows = analysis.sums.flows.filter(pl.col("kind") == "data").select(
         "subject",
         "type",
-        pl.format("{}>{}", pl.col("src_node").fill_null(-1), pl.col("dst_node").fill_null(-1)),
+        "src_node",
+        "dst_node",
     )
-    about = {subject: (kind, ends) for subject, kind, ends in rows.iter_rows()}
+    address = addresses_of(rows["src_node"].to_list() + rows["dst_node"].to_list())
+    about = {
+        subject: (kind or "-", f"{address(start)}>{address(end)}")
+        for subject, kind, start, end in rows.iter_rows()
+    }
     # The largest are shown; what is not known counts as nothing.
     largest = sorted(flows, key=lambda each: -(values[each].get("throughput") or 0.0))
     shown = [each for each in flows if each in set(largest[:_MOST_ROWS])]
     yield from _table("flow", shown, _FLOW_COLUMNS, values, about)
     if len(flows) > len(shown):
         yield f"and {len(flows) - len(shown):,} smaller flows (-o FILE writes all)"
+
+
+def _shared_lines(links: pl.DataFrame, shown: Sequence[str]) -> Iterator[str]:
+    shared = links.filter(pl.col("shared") & pl.col("subject").is_in(list(shown)))
+    for (node,), rows in shared.partition_by("to_node", as_dict=True).items():
+        names = ", ".join(subject.removeprefix("link:") for subject in rows["subject"])
+        yield f"{names}: stations of one shared medium ({node}), whose capacity is not measured"
 
 
 def _table(
@@ -143,7 +164,7 @@ def _table(
 
 def _loss_lines(losses: pl.DataFrame) -> Iterator[str]:
     rows = [
-        (str(layer), str(reason), str(kind), f"{count:,}")
+        (layer or "-", reason or "-", kind or "-", f"{count:,}")
         for layer, reason, kind, count in losses.head(_MOST_ROWS)
         .select("layer", "reason", "type", "dropped_pkts")
         .iter_rows()
@@ -152,6 +173,7 @@ def _loss_lines(losses: pl.DataFrame) -> Iterator[str]:
 
 
 def _fairness_lines(values: Mapping[str, float | None]) -> Iterator[str]:
+    yield _totals_line(values)
     names = {
         "fairness_index": "Jain's fairness index",
         "max_min_fairness_index": "Jain's index of throughput over max-min fair share",
@@ -162,6 +184,20 @@ def _fairness_lines(values: Mapping[str, float | None]) -> Iterator[str]:
     for metric, name in names.items():
         if metric in values:
             yield f"{name}: {_number(values[metric])}"
+
+
+def _totals_line(values: Mapping[str, float | None]) -> str:
+    cells = (
+        f"{_cell(metric, values.get(metric))} {words}"
+        for metric, words in (
+            ("total_throughput", "Mbit/s"),
+            ("total_goodput", "Mbit/s goodput"),
+            ("total_packet_delivery_ratio", "delivered"),
+            ("total_packet_loss_rate", "lost"),
+            ("total_one_way_delay", "ms mean delay"),
+        )
+    )
+    return f"all flows: {', '.join(cells)}"
 
 
 def _cell(metric: str, value: float | None) -> str:

@@ -40,7 +40,7 @@ from bdpbench.contracts.scorecard import SCORECARD_NAME
 from bdpbench.contracts.tables import METRICS_CSV_NAME, METRICS_NAME, TABLES_FOLDER
 from bdpbench.contracts.yaml_files import YamlFile
 from bdpbench.errors import BdpbenchError
-from bdpbench.pages import ExportRequest, export_files
+from bdpbench.pages.exports import ExportRequest, export_files
 from bdpbench.studies.config import load_config
 from bdpbench.studies.load import find_study
 

@@ -26,12 +26,14 @@ from bdpbench.contracts.kept import (
     KeptRuns,
     Place,
     Provenance,
+    RunCounts,
 )
 from bdpbench.contracts.paths import repository_root
 from bdpbench.contracts.runs import BuildFacts, RunRecord
 from bdpbench.contracts.scorecard import SCORECARD_NAME
 from bdpbench.contracts.tables import METRICS_CSV_NAME, METRICS_NAME
-from bdpbench.pages import build_report
+from bdpbench.pages.page import build_report
+from bdpbench.pages.taken_over import count_taken_over, taken_over_sentence
 
 # What a study's results depend on beside the scripts and ns-2, which a run's id covers.
 _CONFIGURATION = ("*.yaml", "*.csv", "*.py")
@@ -71,7 +73,7 @@ class Bundle:
             SCORECARD_NAME: json_bytes(self.results.scorecard),
             KEPT_RUNS_NAME: json_bytes(self.runs()),
             PROVENANCE_NAME: json_bytes(self.provenance()),
-            SUMMARY_NAME: readme_of(self.results).encode(),
+            SUMMARY_NAME: readme_of(self.results, taken_over_sentence(self._records())).encode(),
         }
 
     def runs(self) -> KeptRuns:
@@ -87,7 +89,6 @@ class Bundle:
 
     def provenance(self) -> Provenance:
         """Content of ``provenance.json``: versions, builds, configuration and times."""
-        started, ended = self.times()
         lock = repository_root() / "pipeline" / "requirements.lock"
         found = [path for pattern in _CONFIGURATION for path in self.folder.glob(pattern)]
         return {
@@ -99,13 +100,24 @@ class Bundle:
             "ns2_build_id": self.plan["ns2_build_id"],
             "builds": self.builds(),
             "configuration": {path.name: sha256_of(path) for path in [*sorted(found), lock]},
-            "runs": {
-                "finished": len(self.results.finished),
-                "missing": len(self.results.missing),
-                "first_started": started,
-                "last_ended": ended,
-            },
+            "runs": self._counts(),
         }
+
+    def _records(self) -> list[RunRecord]:
+        return list(self.records.values())
+
+    def _counts(self) -> RunCounts:
+        started, ended = self.times()
+        counts: RunCounts = {
+            "finished": len(self.results.finished),
+            "missing": len(self.results.missing),
+            "first_started": started,
+            "last_ended": ended,
+        }
+        taken_over = count_taken_over(self._records())
+        if taken_over["sample"]:
+            counts["taken_over"] = taken_over
+        return counts
 
     def builds(self) -> list[BuildFacts]:
         """Facts of every binary of ns-2 that made one of the runs, each once."""

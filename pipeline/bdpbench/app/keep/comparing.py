@@ -13,6 +13,7 @@ from bdpbench.contracts.comparison import Comparison, MovedMetric, Unshared
 from bdpbench.contracts.files import write_json_atomically, write_text_atomically
 from bdpbench.contracts.scorecard import CLOSE_ASYMMETRY, CLOSE_SHARE
 from bdpbench.errors import BdpbenchError
+from bdpbench.metrics import DEFINITIONS
 from bdpbench.pages.compare_page import comparison_page, moved_row
 
 _SHOWN = 40
@@ -43,7 +44,8 @@ def compare_results(
     if not found["compared"] and not found["redefined"]:
         raise BdpbenchError("have no metric in common", where=f"{first} and {second}")
     if html is not None:
-        write_text_atomically(html, comparison_page(found))
+        titles = {each.metric: each.title for each in DEFINITIONS.values()}
+        write_text_atomically(html, comparison_page(found, titles))
     if json_file is not None:
         write_json_atomically(json_file, found)
     for line in comparison_lines(found):
@@ -84,11 +86,16 @@ def _by_scenario(unshared: Sequence[Unshared]) -> list[dict[str, str]]:
 
 def _row(moved: MovedMetric) -> dict[str, str]:
     row = moved_row(moved)
-    metric = f"{moved['metric']} ({row['subject']})"
-    run = f"{row['scenario']}: {row['run']}"
-    told = {name: row[name] for name in ("first", "second", "change")}
-    rest = {"percent": row["change_pct"], "bounds": row["bounds"], "why": row["why"]}
-    return {"metric": metric, "run": run, **told, **rest}
+    return {
+        "metric": f"{moved['metric']} ({row.subject})",
+        "run": f"{moved['scenario']}: {moved['run']}",
+        "first": row.first,
+        "second": row.second,
+        "change": row.change,
+        "percent": row.change_pct,
+        "bounds": row.bounds,
+        "why": moved["why"],
+    }
 
 
 def _titled(

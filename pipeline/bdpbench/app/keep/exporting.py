@@ -46,7 +46,7 @@ def parse_formats(text: str) -> tuple[str, ...]:
     Raises:
         BdpbenchError: naming what is no format.
     """
-    from bdpbench.pages import FIGURE_FORMATS
+    from bdpbench.pages.figures import FIGURE_FORMATS
 
     names = [name.strip().lower() for name in text.split(",")]
     for name in names:
@@ -75,7 +75,7 @@ def export_study(
     wanted = parse_formats(formats)
     _check_folder(folder)
     results = collect(study, tier, allow_partial=True)
-    from bdpbench.pages import ExportRequest, export_files
+    from bdpbench.pages.exports import ExportRequest, export_files
 
     request = ExportRequest(wanted, origin(results.plan["ns2_build_id"]), tuple(only))
     inputs = report_inputs(results.plan, results.metrics, results.scorecard, results.runs_dir)

@@ -18,8 +18,8 @@ from bdpbench.contracts.scorecard import (
 from bdpbench.contracts.tables import METRICS_CSV_NAME, METRICS_NAME
 
 
-def readme_of(results: Results) -> str:
-    """README of a tier, in Markdown."""
+def readme_of(results: Results, taken_over: str = "") -> str:
+    """README of a tier, in Markdown; ``taken_over`` is a sentence on runs with older ids."""
     plan, scorecard = results.plan, results.scorecard
     lines = [
         f"# {plan['study']}, {plan['tier']} tier",
@@ -36,6 +36,7 @@ def readme_of(results: Results) -> str:
     if results.missing:
         planned = len(results.finished) + len(results.missing)
         lines += [f"{len(results.missing)} of {planned} runs are missing.", ""]
+    lines += [taken_over, ""] if taken_over else []
     lines += [*_by_protocol(plan, scorecard), "", *_misses(scorecard)]
     return "\n".join(lines).rstrip() + "\n"
 

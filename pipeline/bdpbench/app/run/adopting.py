@@ -7,20 +7,21 @@ anew; where all their outputs are equal, byte by byte, the others are taken over
 
 from __future__ import annotations
 
-import os
 import random
 import shutil
-import subprocess
-import sys
-from collections.abc import Callable, Sequence
-from concurrent.futures import Future, ThreadPoolExecutor
+from collections.abc import Callable, Iterator, Sequence
+from concurrent.futures import Future
+from contextlib import contextmanager
 from dataclasses import dataclass, field
 from datetime import datetime
 from pathlib import Path
 
+from bdpbench.app.run.exclusive import exclusive
 from bdpbench.app.run.old_results import (
+    Matching,
     Pair,
     differences,
+    finished_in,
     match,
     old_plans,
     published_outputs,
@@ -28,6 +29,7 @@ from bdpbench.app.run.old_results import (
 )
 from bdpbench.app.run.planning import prepare
 from bdpbench.app.run.run_study import backend_for
+from bdpbench.app.run.simulations import Simulations
 from bdpbench.contracts.files import sha256_of, write_json_atomically
 from bdpbench.contracts.kept import KEPT_RUNS_NAME
 from bdpbench.contracts.paths import repository_root, results_dir
@@ -42,6 +44,7 @@ from bdpbench.contracts.runs import (
 from bdpbench.errors import BdpbenchError
 from bdpbench.simulation.backend import Backend
 from bdpbench.simulation.ns2_process import Usage
+from bdpbench.simulation.processes import signals_interrupt
 from bdpbench.simulation.record import make_record
 from bdpbench.simulation.simulate import SCRATCH_FOLDER, only_one
 from bdpbench.studies.config import load_config
@@ -89,8 +92,7 @@ def adopt(request: AdoptRequest, say: Say) -> bool:
     Raises:
         BdpbenchError: when the old folder has no plan, or is the folder of today's results.
     """
-    config = load_config()
-    today = results_dir(config.results)
+    today = results_dir(load_config().results)
     if request.results.resolve() == today.resolve():
         raise BdpbenchError(
             "is the folder of today's results, whose plans would take the place of the old ones",
@@ -98,48 +100,60 @@ def adopt(request: AdoptRequest, say: Say) -> bool:
             hint="move it away first, e.g. `mv results results-old`, and name it there",
         )
     plans = old_plans(request.results, request.study, request.tier)
-    backend = backend_for(request.backend)
-    backend.build()
-    jobs = request.jobs or os.cpu_count() or 1
-    with ThreadPoolExecutor(jobs) as pool:
-        try:
-            done = [_adopt_tier(request, today, plan, backend, pool, say) for plan in plans]
-        except BaseException:
-            pool.shutdown(wait=False, cancel_futures=True)
-            raise
+    with adopting(request, today, say) as simulations:
+        done = [_adopt_tier(request, plan, simulations, say) for plan in plans]
     return all(done)
 
 
+@contextmanager
+def adopting(request: AdoptRequest, today: Path, say: Say) -> Iterator[Simulations]:
+    """Hold today's results, with what simulates runs into them; a signal ends all of it.
+
+    Raises:
+        BdpbenchError: when ns-2 cannot be built, and when the call is interrupted.
+    """
+    backend = backend_for(request.backend)
+    with signals_interrupt():
+        try:
+            backend.build()
+            with exclusive(today, say), Simulations(today / "runs", backend, request.jobs) as each:
+                yield each
+        except KeyboardInterrupt:
+            said = "interrupted; what was simulated or taken over until then is kept"
+            raise BdpbenchError(said, hint="the same command goes on") from None
+
+
 def _adopt_tier(
-    request: AdoptRequest,
-    today: Path,
-    plan: tuple[str, str],
-    backend: Backend,
-    pool: ThreadPoolExecutor,
-    say: Say,
+    request: AdoptRequest, plan: tuple[str, str], simulations: Simulations, say: Say
 ) -> bool:
     study, tier = plan
     old = read_old_plan(request.results, study, tier)
-    prepared = prepare(study, tier, Selection(), backend.build_id, today)
-    found = match(old, prepared.runs, request.results / "runs")
+    backend = simulations.backend
+    prepared = prepare(study, tier, Selection(), backend.build_id, simulations.runs.parent)
+    found = match(old, prepared.runs, finished_in(request.results / "runs"))
     counts = f"{len(prepared.runs)} runs planned, {len(found.pairs)} finished in the old results"
     say(f"{study}, tier {tier}: {counts}")
     if found.unfinished:
         say(f"  {len(found.unfinished)} of them did not happen there, e.g. {found.unfinished[0]}")
-    for name, why in found.unlike.items():
-        say(f"  not the same run: {name}: {why}")
-    for name in found.unknown:
-        say(f"  not in the old plan: {name}")
+    tell_unmatched(found, say)
     _tell_published(study, found.pairs, say)
     taking = Taking(prepared.paths.runs, backend, say)
     groups = make_groups(found.pairs)
     samples = [choose_sample(group, taking.runs, request.sample, request.seed) for group in groups]
-    simulations = [[pool.submit(_simulate, taking, pair) for pair in each] for each in samples]
+    waiting = [[simulations.start(pair.new["run_id"]) for pair in each] for each in samples]
     done = [
-        _judge(group, sample, waiting, taking)
-        for group, sample, waiting in zip(groups, samples, simulations, strict=True)
+        _judge(group, sample, each, taking)
+        for group, sample, each in zip(groups, samples, waiting, strict=True)
     ]
     return all(done) and not found.unlike
+
+
+def tell_unmatched(found: Matching, say: Say) -> None:
+    """Say which runs of today have no old run, a line each."""
+    for name, why in found.unlike.items():
+        say(f"  not the same run: {name}: {why}")
+    for name in found.unknown:
+        say(f"  not in the old plan: {name}")
 
 
 def _tell_published(study: str, pairs: Sequence[Pair], say: Say) -> None:
@@ -176,7 +190,7 @@ def choose_sample(group: Group, runs: Path, size: int | None, seed: int) -> list
     A run that was taken over shows nothing and is never chosen.
     """
     records = {pair.new["run_id"]: read_run(runs / pair.new["run_id"]) for pair in group.pairs}
-    able = [pair for pair in group.pairs if not _is_taken_over(records[pair.new["run_id"]])]
+    able = [pair for pair in group.pairs if not is_taken_over(records[pair.new["run_id"]])]
     finished = [pair for pair in able if records[pair.new["run_id"]] is not None]
     fresh = sorted(
         (pair for pair in able if records[pair.new["run_id"]] is None),
@@ -188,7 +202,8 @@ def choose_sample(group: Group, runs: Path, size: int | None, seed: int) -> list
     return [*finished, *[*fresh[:1], *others][:wanted]]
 
 
-def _is_taken_over(record: RunRecord | None) -> bool:
+def is_taken_over(record: RunRecord | None) -> bool:
+    """Whether a run was simulated under another id, and so shows nothing of its own."""
     return record is not None and "taken_over" in record
 
 
@@ -206,24 +221,6 @@ class Taking:
     def folder(self, pair: Pair) -> Path:
         """Folder of the new run."""
         return self.runs / pair.new["run_id"]
-
-
-def _simulate(taking: Taking, pair: Pair) -> str:
-    """Simulate a run as `bdpbench run` does; "" or why that failed."""
-    folder = taking.folder(pair)
-    if read_run(folder) is not None:
-        return ""
-    command = [sys.executable, "-m", "bdpbench", "simulate", str(folder)]
-    done = subprocess.run(
-        [*command, "--backend", taking.backend.name],
-        stdin=subprocess.DEVNULL,
-        capture_output=True,
-        text=True,
-        check=False,
-    )
-    if done.returncode == 0:
-        return ""
-    return done.stderr.strip() or f"`bdpbench simulate` ended with status {done.returncode}"
 
 
 def _judge(

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import TypedDict, cast
@@ -48,6 +48,10 @@ class OldRun:
     planned: OldPlannedRun
     record: OldRecord
     folder: Path
+
+
+FinishedRun = Callable[[OldPlannedRun], OldRun | None]
+"""What an old run left; None where it did not happen."""
 
 
 @dataclass(frozen=True)
@@ -103,11 +107,20 @@ def read_old_plan(results: Path, study: str, tier: str) -> list[OldPlannedRun]:
     return cast("list[OldPlannedRun]", plan["runs"])
 
 
-def match(old: Sequence[OldPlannedRun], new: Sequence[PlannedRun], runs: Path) -> Matching:
-    """Find each new run among the old ones, by scenario and label.
+def finished_in(runs: Path) -> FinishedRun:
+    """How ``match`` finds the runs that are finished in a folder of old runs."""
 
-    ``runs`` is the folder of the old runs.
-    """
+    def find(run: OldPlannedRun) -> OldRun | None:
+        record = _read_record(runs / run["run_id"])
+        return OldRun(run, record, runs / run["run_id"]) if record else None
+
+    return find
+
+
+def match(
+    old: Sequence[OldPlannedRun], new: Sequence[PlannedRun], finished: FinishedRun
+) -> Matching:
+    """Find each new run among the old ones, by scenario and label."""
     named = {(each["scenario"], each["label"]): each for each in old}
     found = Matching()
     for run in new:
@@ -117,11 +130,10 @@ def match(old: Sequence[OldPlannedRun], new: Sequence[PlannedRun], runs: Path) -
             found.unknown.append(name)
         elif unlike := _unlike(namesake["parameters"], run["parameters"]):
             found.unlike[name] = unlike
-        elif (record := _read_record(runs / namesake["run_id"])) is None:
+        elif (same := finished(namesake)) is None:
             found.unfinished.append(name)
         else:
-            finished = OldRun(namesake, record, runs / namesake["run_id"])
-            found.pairs.append(Pair(run, finished))
+            found.pairs.append(Pair(run, same))
     return found
 
 

@@ -14,6 +14,9 @@ from bdpbench.contracts.paths import repository_root
 from bdpbench.contracts.plan import Plan, PlannedRun, read_plan
 from bdpbench.contracts.runs import RUN_NAME
 from bdpbench.errors import BdpbenchError
+from bdpbench.simulation.build import find_build
+from bdpbench.simulation.declared import unknown_to_ns2
+from bdpbench.studies.declared import declared_by
 from bdpbench.studies.load import load_study
 from bdpbench.studies.plan import make_plan, write_specs
 from bdpbench.studies.runs import Identities, Selection, expand_tier, tiers_of
@@ -89,6 +92,7 @@ def prepare(
     identities = Identities()
     tier_runs = expand_tier(study, tier, identities)
     _check_evaluation(load_study(name_or_path), identities)
+    _check_declared(study, build_id)
     selected = [run for run in tier_runs if selection.wants(run)]
     if not selected:
         names = [*selection.scenarios, *selection.protocols]
@@ -130,6 +134,17 @@ def _check_evaluation(study: Study, identities: Identities) -> None:
     study_texts(study)
     runs = {tier: expand_tier(study, tier, identities) for tier in tiers_of(study)}
     check_expectations(study.folder, study, runs, definitions)
+
+
+def _check_declared(study: Study, build_id: str) -> None:
+    """Refuse a class or variable that ns-2 does not have, where it is built already.
+
+    Where it is not, as before the first run, the scripts refuse it before they simulate anything.
+    """
+    build = find_build(build_id)
+    for declared, why in unknown_to_ns2(build, declared_by(study)) if build else ():
+        hint = "ns-default.tcl of ns-2 lists the variables of its classes"
+        raise study.error(declared.location, why, hint=hint)
 
 
 def _check_summaries(study: Study, metrics: Collection[str]) -> None:

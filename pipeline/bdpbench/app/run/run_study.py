@@ -2,15 +2,13 @@
 
 from __future__ import annotations
 
-import fcntl
 import os
-from collections.abc import Iterator
-from contextlib import contextmanager
 from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import NoReturn
 
 from bdpbench.app.run.announcing import announce_plan, announce_runs, announce_scripts
+from bdpbench.app.run.exclusive import exclusive
 from bdpbench.app.run.failures import failed_runs, failure
 from bdpbench.app.run.machine import learn
 from bdpbench.app.run.mending import mend_after_failure, mend_at_a_glance
@@ -78,7 +76,12 @@ def _run_study(request: RunRequest, view: View) -> None:
     if request.dry_run:
         announce_runs(view, prepared)
         return
-    with _exclusive(view, prepared.paths.results) as had_to_wait:
+    results = prepared.paths.results
+
+    def waiting(text: str) -> None:
+        view.tell("waiting", text, results=str(results))
+
+    with exclusive(results, waiting) as had_to_wait:
         # Planned anew: whoever held the results may have finished some of these runs.
         if had_to_wait:
             prepared = _prepare(request, config)
@@ -133,25 +136,6 @@ def _jobs(request: RunRequest, config: Config) -> int:
     if request.jobs is not None:
         return request.jobs
     return len(os.sched_getaffinity(0)) if config.jobs == "auto" else config.jobs
-
-
-@contextmanager
-def _exclusive(view: View, results: Path) -> Iterator[bool]:
-    """Hold the results folder; waits while another run works in it, and tells whether it did.
-
-    The kernel frees the lock when its holder ends, however it ends.
-    """
-    results.mkdir(parents=True, exist_ok=True)
-    with (results / ".lock").open("w", encoding="utf-8") as stream:
-        had_to_wait = False
-        try:
-            fcntl.flock(stream, fcntl.LOCK_EX | fcntl.LOCK_NB)
-        except BlockingIOError:
-            had_to_wait = True
-            text = f"another bdpbench is working in {results}; waiting for it to end"
-            view.tell("waiting", text, results=str(results))
-            fcntl.flock(stream, fcntl.LOCK_EX)
-        yield had_to_wait
 
 
 def _built_backend(

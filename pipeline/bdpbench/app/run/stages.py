@@ -7,7 +7,13 @@ from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, cast
 
-from bdpbench.contracts.files import write_atomically, write_json_atomically
+from bdpbench.contracts.csv_files import csv_of_frame
+from bdpbench.contracts.files import (
+    read_text,
+    write_atomically,
+    write_bytes_atomically,
+    write_json_atomically,
+)
 from bdpbench.contracts.plan import Output, Plan, PlannedRun, Scalar
 from bdpbench.contracts.runs import read_run, read_spec
 from bdpbench.contracts.scorecard import SCORECARD_NAME, Scorecard
@@ -220,7 +226,7 @@ def write_metrics(metrics: pl.DataFrame, path: Path) -> None:
 
 def write_metrics_csv(metrics: pl.DataFrame, path: Path) -> None:
     """Write the metrics table as CSV, atomically."""
-    write_atomically(path, metrics.write_csv)
+    write_bytes_atomically(path, csv_of_frame(metrics))
 
 
 def score_plan(plan: Plan, metrics: pl.DataFrame) -> Scorecard:
@@ -241,7 +247,7 @@ def report_plan(
     with_files: bool = True,
 ) -> None:
     """Write the HTML report of a plan; ``with_files`` links the output files of its runs."""
-    from bdpbench.pages import build_report
+    from bdpbench.pages.page import build_report
 
     inputs = report_inputs(plan, metrics, scorecard, runs_dir)
     build_report(inputs, out, with_files=with_files)
@@ -312,7 +318,7 @@ def study_texts(study: Study) -> StudyTexts:
         defaults=study.defaults,
         page=load_page(folder / "page.yaml", study, metrics),
         matrices=load_matrices(folder / "matrices.yaml", study, metrics),
-        notes=notes.read_text(encoding="utf-8") if notes.is_file() else "",
+        notes=read_text(notes) if notes.is_file() else "",
     )
 
 

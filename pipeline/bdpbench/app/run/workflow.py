@@ -5,7 +5,7 @@ from __future__ import annotations
 import os
 import subprocess
 import sys
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
@@ -45,7 +45,16 @@ class Workflow:
 
     def run(self, view: View) -> int:
         """Run what is missing, showing the simulations' progress; returns the exit status."""
-        with self.log.open("w", encoding="utf-8") as log, _started(self._command(), log) as child:
+        environment = {
+            "PYTHONUNBUFFERED": "1",
+            CALL_VARIABLE: name_of_this_call(),
+            # Snakemake's own: the user may have no home folder that can be written.
+            "XDG_CACHE_HOME": str(self.prepared.paths.results / ".snakemake" / "cache"),
+        }
+        with (
+            self.log.open("w", encoding="utf-8") as log,
+            _started(self._command(), log, environment) as child,
+        ):
             return self._follow(child, view)
 
     def _command(self) -> list[str]:
@@ -58,7 +67,9 @@ class Workflow:
             *("--nolock", "--rerun-incomplete", "--rerun-triggers", "mtime"),
             *(("--keep-going",) if self.keep_going else ()),
             *(("--profile", str(self.profile.resolve())) if self.profile else ()),
-            *("--config", f"plan={paths.plan}", f"backend={self.backend}"),
+            # Relative, because the path of the results may have braces: wildcards to Snakemake.
+            *("--config", f"plan={paths.plan.relative_to(paths.results)}"),
+            f"backend={self.backend}",
             *self._prioritized(),
         ]
 
@@ -92,7 +103,9 @@ def _snakemake_module(profile: Path | None) -> str:
 
 
 @contextmanager
-def _started(command: Sequence[str], log: IO[str]) -> Iterator[subprocess.Popen[bytes]]:
+def _started(
+    command: Sequence[str], log: IO[str], environment: Mapping[str, str]
+) -> Iterator[subprocess.Popen[bytes]]:
     """Snakemake in a process group of its own, of which nothing is left in the end.
 
     Snakemake dies with this process, and its stages watch this process themselves, since a signal
@@ -105,7 +118,7 @@ def _started(command: Sequence[str], log: IO[str]) -> Iterator[subprocess.Popen[
         stderr=subprocess.STDOUT,
         preexec_fn=dying_with_parent(),
         process_group=0,
-        env={**os.environ, "PYTHONUNBUFFERED": "1", CALL_VARIABLE: name_of_this_call()},
+        env={**os.environ, **environment},
     )
     try:
         yield child

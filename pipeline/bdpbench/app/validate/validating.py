@@ -11,6 +11,7 @@ from collections.abc import Sequence
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
 from pathlib import Path
+from typing import cast
 
 from bdpbench.contracts.files import read_json, write_json_atomically, write_text_atomically
 from bdpbench.contracts.paths import home_dir
@@ -20,6 +21,7 @@ from bdpbench.simulation.build import Ns2Build, current_build_id, require_build
 from bdpbench.simulation.validation import (
     QUICK_SUBSETS,
     Judgement,
+    KeptSubset,
     Limits,
     SubsetResult,
     Suite,
@@ -166,7 +168,8 @@ def _read_result(path: Path) -> SubsetResult | None:
     if not path.is_file():
         return None
     what = "a result of `bdpbench ns2 validate`"
-    return SubsetResult.from_json(read_json(path, what=what, schema_version=RESULT_VERSION))
+    kept = read_json(path, what=what, schema_version=RESULT_VERSION)
+    return SubsetResult.from_json(cast("KeptSubset", kept))
 
 
 def _conclude(request: ValidationRequest, judgement: Judgement) -> None:

@@ -117,7 +117,7 @@ class BinnedSums:
         if rows.is_empty() and self._parts:
             return
         # One key of 64 bits groups twice as fast as two do.
-        group = pl.col(self._subject) * _ODD_SUBJECT + pl.col("bin").cast(pl.Int64) * _ODD_BIN
+        group = pl.col(self._subject) * _ODD_SUBJECT + pl.col("bin") * _ODD_BIN
         aggregates = [each.alias(name) for name, each in self._aggregates.items()]
         self._parts.append(
             rows.with_columns(self._bin())
@@ -129,7 +129,7 @@ class BinnedSums:
             self._merge()
 
     def result(self, width_s: float, end_s: float = math.inf) -> pl.DataFrame:
-        """Subject, bin (i32, number of the bin), and the sums and maxima, in order of time.
+        """Subject, bin (i64, number of the bin), and the sums and maxima, in order of time.
 
         Args:
             width_s: a multiple of the width to merge the bins to.
@@ -144,7 +144,7 @@ class BinnedSums:
         return merged.sort("bin", self._subject)
 
     def _bin(self) -> pl.Expr:
-        return (pl.col("time_s") * (1 / self.width_s) + _ROUNDING).cast(pl.Int32).alias("bin")
+        return (pl.col("time_s") * (1 / self.width_s) + _ROUNDING).cast(pl.Int64).alias("bin")
 
     def _index_for(self, last_s: float) -> int:
         index = self._index

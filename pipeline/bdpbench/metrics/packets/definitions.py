@@ -13,6 +13,10 @@ _SENT = (
     "A packet is sent with its + line at the link that begins at its source (wireless: s at AGT)"
 )
 _RECEIVED = "received with its r line at its destination (wireless: r at AGT)"
+_ONCE = (
+    "A packet that arrives again, as a duplicate that the network made or at a further receiver of "
+    "a broadcast, is received once."
+)
 _WIRE = (
     "Bytes are those of the trace: with TCP and IP headers (40 bytes) for ns-2's TCP agents, "
     "without headers for its UDP agents, which trace the size that they were given."
@@ -36,7 +40,7 @@ _ALL = (
         "flow",
         "Mbit/s",
         "Bytes of the flow received in the window, headers and retransmissions included, over the "
-        f"window's length. A packet is {_RECEIVED}. {_WIRE}",
+        f"window's length. A packet is {_RECEIVED}. {_ONCE} {_WIRE}",
         "RFC 5166, section 2.1",
     ),
     _define(
@@ -83,9 +87,31 @@ _ALL = (
         "packet_loss_rate",
         "flow",
         "1",
-        "Packets of the flow dropped anywhere in the window, by queues, error models or wireless "
-        f"layers, over the packets that it sent in the window. {_SENT}.",
-        "RFC 5166, section 2.3",
+        "Packets of the flow that were sent in the window and never received, over all that were "
+        "sent in it. A packet that was dropped somewhere is lost if it has not been received by "
+        "the end of the trace, since a frame may be dropped beside its delivery; one that nobody "
+        "dropped if it was sent longer before the end than the flow's largest one-way delay. "
+        "Later ones are under way. "
+        f"{_SENT}.",
+        "RFC 7680; RFC 5166, section 2.3",
+    ),
+    _define(
+        "packet_delivery_ratio",
+        "flow",
+        "1",
+        "Packets of the flow received in the window, whose sending the trace holds, over those "
+        "that it sent in it; packets that are under way at the window's ends count on one side "
+        f"only. {_SENT}; it is {_RECEIVED}. {_ONCE}",
+        "Broch, Maltz, Johnson, Hu and Jetcheva (1998), MobiCom, section 5",
+    ),
+    _define(
+        "lifetime_throughput",
+        "flow",
+        "Mbit/s",
+        "Bytes of the flow received in the window over the time from its first packet sent to its "
+        "last packet received, both in the window: what awk scripts over traces compute. "
+        "throughput divides the same bytes by the window's length.",
+        "RFC 5166, section 2.1, over the flow's own time",
     ),
     _define(
         "slow_start_duration",
@@ -133,6 +159,14 @@ _ALL = (
         "Interarrival jitter at the window's end: J := J + (|D| - J)/16 at each arrival, where D "
         "is the difference of the one-way delays of two packets that arrive after one another.",
         "RFC 3550, section 6.4.1",
+    ),
+    _define(
+        "mean_jitter",
+        "flow",
+        "ms",
+        "Mean of |D| over the arrivals in the window, where D is the difference of the one-way "
+        "delays of two packets that arrive after one another; jitter smooths the same |D|.",
+        "RFC 5481, section 4.1 (IPDV), its mean size",
     ),
     _define(
         "rtt",
@@ -215,7 +249,9 @@ _ALL = (
         "Mbit/s",
         "Capacity as given, or else measured: bytes of packets that waited and were followed by "
         "one that had waited for them, over the time between the two departures. ns-2's times are "
-        "rounded to 1 us; known where the busy periods are long enough for an error below 0.5 %.",
+        "rounded to 1 us; known where the busy periods are long enough for an error below 0.5 %. "
+        "A station's way onto a shared medium, a LAN or a satellite's channel, has none of its own "
+        "unless it is given.",
         "definition of bdpbench",
     ),
     _define(
@@ -223,7 +259,8 @@ _ALL = (
         "link",
         "1",
         "Packets dropped at the link in the window over those that came to it (+ lines, and drops "
-        "of packets that never entered the queue).",
+        "of packets that never entered the queue). None for a shared medium, which drops a copy at "
+        "each station that a packet is not for.",
         "RFC 5166, section 2.3",
     ),
     _define(
@@ -254,6 +291,41 @@ _ALL = (
         "ms",
         "Largest time from a packet's + to its - line, of packets that left in the window.",
         "RFC 5166, section 2.2 (queueing)",
+    ),
+    _define(
+        "total_throughput",
+        "run",
+        "Mbit/s",
+        "Sum of throughput over all data flows.",
+        "RFC 5166, section 2.1, of the network",
+    ),
+    _define(
+        "total_goodput",
+        "run",
+        "Mbit/s",
+        "Sum of goodput over all data flows.",
+        "RFC 5166, section 2.1, of the network",
+    ),
+    _define(
+        "total_packet_loss_rate",
+        "run",
+        "1",
+        "packet_loss_rate of all data flows together: packets lost over packets sent.",
+        "RFC 7680; RFC 5166, section 2.3",
+    ),
+    _define(
+        "total_packet_delivery_ratio",
+        "run",
+        "1",
+        "packet_delivery_ratio of all data flows together: packets received over packets sent.",
+        "Broch, Maltz, Johnson, Hu and Jetcheva (1998), MobiCom, section 5",
+    ),
+    _define(
+        "total_one_way_delay",
+        "run",
+        "ms",
+        "Mean one-way delay of the packets of all data flows, each packet counted alike.",
+        "RFC 7679; RFC 5166, section 2.2",
     ),
     _define(
         "fairness_index",

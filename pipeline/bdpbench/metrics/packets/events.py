@@ -47,6 +47,15 @@ COLUMNS = (
 ENDS = ("flow", "src_node", "src_port", "dst_node", "dst_port")
 """Columns that tell one stream from another."""
 
+CONTROL_TYPES = (
+    *("start", "stop", "prune", "graft", "graftAck", "join", "assert", "message", "rtcp"),
+    *("rtProtoDV", "rtProtoLS", "CtrMcast_Encap", "CtrMcast_Decap"),
+    *("sa_req", "sa_accept", "sa_conf", "sa_teardown", "sa_reject", "httpInval"),
+    *("ARP", "MAC", "TORA", "DSR", "AODV", "AOMDV", "MDART", "IMEP", "PUMA", "OLSR"),
+    *("rap_ack", "tcpFriendCtl", "diffusion", "LDP", "gaf", "pushback", "LMS_SETUP", "smac"),
+)
+"""Types of packets, as ns-2 prints them (common/packet.h), that carry nobody's data."""
+
 TCP_HEADER_BYTES = 40
 """TCP and IP headers that ns-2's TCP agents add to their packetSize_ (``tcpip_base_hdr_size_``)."""
 
@@ -54,6 +63,7 @@ TCP_HEADER_BYTES = 40
 # that an address is the node's number, which is what the first lines then tell as well.
 _FIRST_HIERARCHICAL = 1 << 11
 _TO_BITS = 32
+_TO_OFFSET = 1 << (_TO_BITS - 1)
 _ODDS = (
     -0x61C8864680B583EB,
     -0x40A7B892E31B1A47,
@@ -68,12 +78,14 @@ _AGENT_LAYER = "AGT"
 class Events:
     """What happened in a batch, each frame in the order of the trace.
 
-    sends, arrivals, drops: time_s (f64, s), stream (i64), type, bytes (i64, with headers),
-    payload_bytes (i64), seq, uid (i64), and ENDS; arrivals also have reverse (i64), the stream in
-    the other direction, and drops link (i64, null on wireless nodes).
+    sends, arrivals, drops: time_s (f64, s), stream (i64), packet (i64, see ``packet_key``), type,
+    bytes (i64, with headers), payload_bytes (i64), seq, uid (i64), and ENDS; arrivals also have
+    reverse (i64), the stream in the other direction, and drops link (i64, null on wireless nodes).
     passed: packets that found a link idle and its queue empty, so that they left at once: time_s,
     link, bytes. waiting: lines of all others, on links: row (u32), event, time_s, link, uid, bytes.
     entries: all that entered a queue: time_s, link, stream, bytes; lazy, since they are many.
+    reached: links (i64) at whose far end packets were received.
+    has_agents: whether agents of wireless nodes are traced (AGT).
     """
 
     last_s: float
@@ -83,6 +95,8 @@ class Events:
     passed: pl.DataFrame
     waiting: pl.DataFrame
     entries: pl.LazyFrame
+    reached: pl.Series
+    has_agents: bool = False
 
 
 class FlowIds:
@@ -137,20 +151,32 @@ class Hosts:
 
 
 def link_key() -> pl.Expr:
-    """A link as one number (i64): from_node · 2^32 + to_node."""
+    """A link as one number (i64): from_node · 2^32 + 2^31 + to_node.
+
+    Nodes may be negative: a satellite's channel is -1, and a link's end that is not known -2.
+    """
     start = pl.col("from_node").cast(pl.Int64) * (1 << _TO_BITS)
-    return (start + pl.col("to_node").cast(pl.Int64)).alias("link")
+    return (start + (pl.col("to_node").cast(pl.Int64) + _TO_OFFSET)).alias("link")
+
+
+def link_number(from_node: int, to_node: int) -> int:
+    """``link_key`` of one link.
+
+    >>> link_number(0, 1) == pl.select(from_node=0, to_node=1).select(link_key()).item()
+    True
+    """
+    return from_node * (1 << _TO_BITS) + to_node + _TO_OFFSET
 
 
 def link_ends() -> tuple[pl.Expr, pl.Expr]:
     """from_node and to_node (i32) of a ``link_key``.
 
-    >>> link = pl.DataFrame({"from_node": [7], "to_node": [3]}).select(link_key())
-    >>> link.select(link_ends()).row(0)
-    (7, 3)
+    >>> link = pl.DataFrame({"from_node": [7, -1], "to_node": [3, -2]}).select(link_key())
+    >>> link.select(link_ends()).rows()
+    [(7, 3), (-1, -2)]
     """
     start = (pl.col("link") // (1 << _TO_BITS)).cast(pl.Int32)
-    end = (pl.col("link") % (1 << _TO_BITS)).cast(pl.Int32)
+    end = (pl.col("link") % (1 << _TO_BITS) - _TO_OFFSET).cast(pl.Int32)
     return start.alias("from_node"), end.alias("to_node")
 
 
@@ -166,6 +192,18 @@ def stream_key(*, reverse: bool = False) -> pl.Expr:
     ]
     key = functools.reduce(operator.add, parts)
     return key.alias("reverse" if reverse else "stream")
+
+
+def packet_key() -> pl.Expr:
+    """A packet as one number (i64), a hash of its ends and its uid.
+
+    The flow id is left out, which the old wireless format does not print.
+    """
+    parts = [
+        pl.col(name).cast(pl.Int64).fill_null(-1) * odd
+        for name, odd in zip(("uid", *ENDS[1:]), _ODDS, strict=True)
+    ]
+    return functools.reduce(operator.add, parts).alias("packet")
 
 
 def split_events(batch: pl.DataFrame) -> Events:
@@ -201,6 +239,8 @@ def split_events(batch: pl.DataFrame) -> Events:
         wired.lazy().filter(at_once).select("time_s", link_key(), _wide_bytes()).collect(),
         _waiting(wired, at_once),
         wired.lazy().filter(event == "+").select("time_s", link_key(), stream_key(), _wide_bytes()),
+        wired.lazy().filter(event == "r").select(link_key()).unique().collect().to_series(),
+        wireless is not None and bool((wireless["layer"] == _AGENT_LAYER).any()),
     )
 
 
@@ -222,6 +262,7 @@ def _packets(lines: pl.DataFrame, which: pl.Expr, *more: pl.Expr) -> pl.DataFram
         .select(
             "time_s",
             stream_key(),
+            packet_key(),
             "type",
             _wide_bytes(),
             _payload(lines).alias("payload_bytes"),

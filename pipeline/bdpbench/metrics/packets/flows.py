@@ -7,18 +7,23 @@ import types
 import polars as pl
 
 from bdpbench.metrics.packets.bins import BinnedSums, Window
-from bdpbench.metrics.packets.events import ENDS, Events, stream_key
+from bdpbench.metrics.packets.events import CONTROL_TYPES, ENDS, Events, stream_key
+from bdpbench.metrics.packets.in_flight import InFlight
 from bdpbench.metrics.packets.tracking import (
     MOST_OPEN,
     ArrivedBefore,
     Highest,
-    InFlight,
     SentBefore,
 )
 
 _TCP = "tcp"
 _ACK = "ack"
 _SMOOTHING = 1 / 16  # RFC 3550, section 6.4.1
+
+
+_STEPS = types.MappingProxyType(
+    {"stream": pl.Int64, "delay_steps": pl.Int64, "delay_step_sum_s": pl.Float64}
+)
 
 
 class FlowSums:
@@ -70,6 +75,7 @@ class FlowSums:
             {"rtt_max_s": pl.col("rtt_s").max()},
             width_s=width_s,
         )
+        self._lost = BinnedSums("stream", {"lost_pkts": count}, width_s=width_s)
         self._jitter = Jitter()
         self._streams = Streams()
         self._times = Times()
@@ -88,19 +94,19 @@ class FlowSums:
     def update(self, events: Events) -> None:
         """Add a batch."""
         self._streams.update(events)
-        sends = self._sent_before.mark(events.sends.drop(ENDS))
-        arrivals, drops = self._in_flight.match(
-            sends, events.arrivals.drop(ENDS), events.drops.drop(ENDS)
-        )
-        arrivals = self._arrived_before.mark(arrivals, self._sent_before.byte_streams).with_columns(
-            delay_s=pl.col("time_s") - pl.col("sent_s")
-        )
+        sends = self._in_flight.sendings(events.sends.drop(ENDS))
+        sends = self._sent_before.mark(sends)
+        ends = self._in_flight.match(sends, events.arrivals.drop(ENDS), events.drops.drop(ENDS))
+        drops = ends.drops
+        arrivals = self._arrived_before.mark(
+            ends.arrivals, self._sent_before.byte_streams
+        ).with_columns(delay_s=pl.col("time_s") - pl.col("sent_s"))
         samples = self._round_trips.match(sends, arrivals, self._sent_before.byte_streams)
         self._slow_starts.update(sends, drops)
-        found = [sends, arrivals, drops, samples]
+        found = [sends, arrivals, drops, samples, ends.lost]
         if self._window.is_bounded:
             found = [each.filter(self._window.holds()) for each in found]
-        for sums, rows in zip(self.binned, found, strict=True):
+        for sums, rows in zip((*self.binned, self._lost), found, strict=True):
             sums.add(rows, events.last_s)
         self._times.update(*found[:3])
         self._jitter.update(found[1])
@@ -109,8 +115,29 @@ class FlowSums:
         """Add those of ``streams`` that are not known: seen in the batch, but not at their ends."""
         self._streams.learn(batch, streams)
 
+    def losses(self, last_s: float) -> pl.DataFrame:
+        """Packets sent in the window that never arrived, by stream, at the end of the trace (s).
+
+        Returns:
+            stream, lost_pkts (i64: dropped somewhere), vanished_pkts (i64: without a drop).
+        """
+        width_s = max(each.width_s for each in (*self.binned, self._lost))
+        longest = self._received.result(width_s).group_by("stream").agg(pl.col("delay_max_s").max())
+        dropped, vanished = (
+            rows.filter(self._window.holds()).group_by("stream").agg(pl.len().cast(pl.Int64))
+            for rows in self._in_flight.rest(longest, last_s)
+        )
+        lost = self._lost.result(width_s).select("stream", len="lost_pkts")
+        return (
+            pl.concat([lost, dropped])
+            .group_by("stream")
+            .agg(lost_pkts=pl.col("len").sum())
+            .join(vanished.rename({"len": "vanished_pkts"}), on="stream", how="full", coalesce=True)
+            .with_columns(pl.col("lost_pkts", "vanished_pkts").fill_null(0))
+        )
+
     def series(self, width_s: float, end_s: float) -> pl.DataFrame:
-        """Sums by stream (i64) and bin (i32), null where nothing was counted."""
+        """Sums by stream (i64) and bin (i64), null where nothing was counted."""
         parts = [each.result(width_s, end_s) for each in self.binned]
         joined = parts[0]
         for part in parts[1:]:
@@ -134,7 +161,7 @@ class Streams:
             **dict.fromkeys(ENDS, pl.Int32),
             "type": pl.String,
             "is_ack": pl.Boolean,
-            "is_numbered": pl.Boolean,
+            "is_data": pl.Boolean,
         }
     )
 
@@ -160,7 +187,7 @@ class Streams:
             pl.col(*ENDS).first(),
             pl.col("type").first().cast(pl.String),
             (pl.col("type") == _ACK).all().alias("is_ack"),
-            (pl.col("seq") >= 0).any().alias("is_numbered"),
+            ((pl.col("seq") >= 0) | ~pl.col("type").is_in(CONTROL_TYPES)).any().alias("is_data"),
         )
         self._known = (
             pl.concat([self._known, found])
@@ -168,12 +195,12 @@ class Streams:
             .agg(
                 pl.col(*ENDS, "type").first(),
                 pl.col("is_ack").all(),
-                pl.col("is_numbered").any(),
+                pl.col("is_data").any(),
             )
         )
 
     def result(self) -> pl.DataFrame:
-        """One row a stream, as they appear: ENDS, type, is_ack, is_numbered (bool)."""
+        """One row a stream, as they appear: ENDS, type, is_ack, is_data (bool)."""
         return self._known
 
 
@@ -218,6 +245,7 @@ class Jitter:
     def __init__(self) -> None:
         self._last = pl.DataFrame(schema={"stream": pl.Int64, "delay_s": pl.Float64})
         self._jitter = pl.DataFrame(schema={"stream": pl.Int64, "jitter_s": pl.Float64})
+        self._steps = pl.DataFrame(schema=_STEPS)
 
     def update(self, arrivals: pl.DataFrame) -> None:
         """Add arrivals: stream, delay_s (f64, s, null where it is not known)."""
@@ -233,10 +261,23 @@ class Jitter:
         averaged = pl.col("jitter_s").ewm_mean(alpha=_SMOOTHING, adjust=False).last()
         moved = pl.concat([started, steps.filter(pl.col("jitter_s").is_not_null())])
         self._jitter = moved.group_by("stream").agg(averaged)
+        size = pl.col("jitter_s")
+        added = steps.group_by("stream").agg(
+            delay_steps=size.count().cast(pl.Int64), delay_step_sum_s=size.sum()
+        )
+        self._steps = (
+            pl.concat([self._steps, added])
+            .group_by("stream")
+            .agg(pl.col("delay_steps", "delay_step_sum_s").sum())
+        )
 
     def result(self) -> pl.DataFrame:
-        """stream, jitter_s (f64, s; 0 for a stream of one arrival)."""
-        return self._jitter
+        """stream, jitter_s (f64, s; 0 for a stream of one arrival).
+
+        Also delay_steps (i64), delay_step_sum_s (f64, s): how many differences there were, and the
+        sum of their sizes.
+        """
+        return self._jitter.join(self._steps, on="stream", how="left")
 
 
 class RoundTrips:

@@ -3,14 +3,16 @@
 from __future__ import annotations
 
 import types
+from collections import Counter, deque
 
 import polars as pl
 
 from bdpbench.metrics.packets.bins import BinnedSums, Window
-from bdpbench.metrics.packets.events import Events
+from bdpbench.metrics.packets.events import Events, link_ends
 from bdpbench.metrics.packets.tracking import MOST_OPEN
 
 _ODD_UID = 0x2545F4914F6CDD1D
+_ODD_TURN = -0x2917014799A6026D
 _RESOLUTION_S = 1e-6
 _LARGEST_ERROR = 0.005
 _DEPARTURE = {"time_s": pl.Float64, "link": pl.Int64, "bytes": pl.Int64, "wait_s": pl.Float64}
@@ -31,6 +33,7 @@ class LinkSums:
         self._queue = Queue()
         self._capacity = Capacity()
         self._entered = _EnteredByFlow()
+        self._reached: set[int] = set()
         self._before: list[pl.DataFrame] = []
         self._left = BinnedSums(
             "link", {"departed_pkts": count, "departed_bytes": size}, width_s=width_s
@@ -75,9 +78,10 @@ class LinkSums:
         for sums, rows in zip(self.binned, found, strict=True):
             sums.add(rows, events.last_s)
         self._entered.update(entries)
+        self._reached.update(events.reached.to_list())
 
     def series(self, width_s: float, end_s: float) -> pl.DataFrame:
-        """Sums by link (i64) and bin (i32), null where nothing was counted."""
+        """Sums by link (i64) and bin (i64), null where nothing was counted."""
         parts = [each.result(width_s, end_s) for each in self.binned]
         joined = parts[0]
         for part in parts[1:]:
@@ -92,6 +96,20 @@ class LinkSums:
     def capacities(self) -> pl.DataFrame:
         """link, capacity_mbps (f64, Mbit/s), of links that were busy for long enough to tell."""
         return self._capacity.result()
+
+    def is_shared(self) -> pl.Expr:
+        """Whether a link is a station's way onto a medium that it shares with others.
+
+        A LAN is a node of its own that has no queues: stations send to it, and receive from it what
+        never entered a queue there. A satellite's channel is a node below 0.
+        """
+        entered = set(self._entered.links().to_list())
+        unqueued = pl.DataFrame(
+            {"link": sorted(self._reached - entered)}, schema={"link": pl.Int64}
+        )
+        media = unqueued.select(link_ends()[0]).to_series().unique()
+        to_node = link_ends()[1]
+        return to_node.is_in(media.implode()) | (to_node < 0)
 
     def streams(self) -> pl.Series:
         """Streams that entered a link."""
@@ -108,6 +126,7 @@ class Queue:
     A queue holds what has entered it (``+``) and neither left it (``-``) nor been dropped. The
     packet being transmitted is no longer in it. A packet that leaves or is dropped at the moment at
     which it comes was never in it, and one that an error model drops before the queue has no ``+``.
+    Of packets that have the same number the first to enter is the first to leave.
     """
 
     def __init__(self) -> None:
@@ -140,9 +159,10 @@ class Queue:
         exits = lines.filter(~is_entry).select(
             key, "time_s", "link", "bytes", left_row="row", departs=pl.col("event") == "-"
         )
-        stays = pl.concat([self._open, entries], how="diagonal").join(
-            exits.select("key", "left_row", "departs", left_s="time_s"),
-            on="key",
+        entries, exits = _paired(pl.concat([self._open, entries], how="diagonal"), exits)
+        stays = entries.join(
+            exits.select("pair", "left_row", "departs", left_s="time_s"),
+            on="pair",
             how="left",
             maintain_order="left",
         )
@@ -155,7 +175,7 @@ class Queue:
             "link", "bytes", time_s="left_s", wait_s=pl.col("left_s") - pl.col("entered_s")
         )
         if departed.height < exits["departs"].sum():
-            unknown = exits.filter("departs").join(stays, on="key", how="anti")
+            unknown = exits.filter("departs").join(stays, on="pair", how="anti")
             columns = unknown.select("link", "bytes", "time_s", wait_s=pl.lit(None, pl.Float64))
             departed = pl.concat([departed, columns])
         return departed.sort("time_s", maintain_order=True)
@@ -180,6 +200,57 @@ class Queue:
         others = self._lengths.join(now, on="link", how="anti")
         self._lengths = pl.concat([others, now])
         return changes.drop("row")
+
+
+def _paired(entries: pl.DataFrame, exits: pl.DataFrame) -> tuple[pl.DataFrame, pl.DataFrame]:
+    """Both with the column pair (i64), equal for what enters a queue and how it leaves.
+
+    Args:
+        entries: key (i64), entered_row (u32, null for those of earlier batches), in their order.
+        exits: key, left_row (u32).
+    """
+    repeated = [
+        each.filter(each.is_duplicated())
+        for each in (entries["key"], exits["key"])
+        if each.n_unique() < each.len()
+    ]
+    if not repeated:
+        return entries.with_columns(pair="key"), exits.with_columns(pair="key")
+    events = [
+        (-1 if row is None else row, True, index, key)
+        for index, (key, row) in enumerate(entries.select("key", "entered_row").iter_rows())
+    ]
+    events += [
+        (row, False, index, key)
+        for index, (key, row) in enumerate(exits.select("key", "left_row").iter_rows())
+    ]
+    again = set(pl.concat(repeated).to_list())
+    turns = _turns([each for each in events if each[3] in again])
+    found = []
+    for which, rows in ((True, entries), (False, exits)):
+        turn = pl.Series([turns.get((which, index), 0) for index in range(rows.height)])
+        found.append(rows.with_columns(pair=pl.col("key") + turn.cast(pl.Int64) * _ODD_TURN))
+    return found[0], found[1]
+
+
+def _turns(events: list[tuple[int, bool, int, int]]) -> dict[tuple[bool, int], int]:
+    """(is entry, index) → number of the stay among those of its key; of an exit alone it is -1.
+
+    >>> _turns([(0, True, 0, 7), (1, False, 0, 7), (2, True, 1, 7)])
+    {(True, 0): 1, (False, 0): 1, (True, 1): 2}
+    """
+    waiting: dict[int, deque[int]] = {}
+    count: Counter[int] = Counter()
+    turns = {}
+    for _, is_entry, index, key in sorted(events):
+        inside = waiting.setdefault(key, deque())
+        if is_entry:
+            count[key] += 1
+            inside.append(count[key])
+            turns[True, index] = count[key]
+        else:
+            turns[False, index] = inside.popleft() if inside else -1
+    return turns
 
 
 class Capacity:
@@ -251,6 +322,9 @@ class _EnteredByFlow:
         )
         if len(self._parts) > 64:
             self._parts = [self.result()]
+
+    def links(self) -> pl.Series:
+        return pl.concat([each["link"] for each in self._parts]).unique()
 
     def streams(self) -> pl.Series:
         return pl.concat([each["stream"] for each in self._parts]).unique()

@@ -11,13 +11,23 @@ import polars as pl
 
 from bdpbench.errors import BdpbenchError
 from bdpbench.metrics.packets.bins import Window, number_of_bin
-from bdpbench.metrics.packets.events import ENDS, FlowIds, Hosts, link_ends, split_events
+from bdpbench.metrics.packets.events import (
+    ENDS,
+    FlowIds,
+    Hosts,
+    link_ends,
+    link_number,
+    split_events,
+)
 from bdpbench.metrics.packets.flows import FlowSums
 from bdpbench.metrics.packets.links import LinkSums
 from bdpbench.metrics.packets.losses import Losses
 
 _ROWS_AT_ONCE = 1_000_000
 """Rows that are reduced at once: many against the cost of a call, few against memory."""
+
+MOST_GIVEN_BINS = 1_000_000
+"""Bins of a series whose width is given."""
 
 _FLOW_COUNTS = (
     "sent_pkts",
@@ -44,7 +54,8 @@ _LINK_COUNTS = (
 )
 
 
-FLOWS = (
+_LOSSES = ("lost_pkts", "vanished_pkts")
+KEPT_FLOWS = (
     "subject",
     "kind",
     *ENDS,
@@ -65,9 +76,12 @@ FLOWS = (
     "slow_start_pkts",
     "slow_start_drops",
 )
+"""Columns of ``PacketSums.flows`` that are kept of a trace that never reaches the disk."""
+
+FLOWS = (*KEPT_FLOWS, *_LOSSES, "delay_steps", "delay_step_sum_s")
 """Columns of ``PacketSums.flows``."""
 
-LINKS = (
+KEPT_LINKS = (
     "subject",
     "from_node",
     "to_node",
@@ -85,6 +99,9 @@ LINKS = (
     "longest_pkts",
     "capacity_mbps",
 )
+"""Columns of ``PacketSums.links`` that are kept of a trace that never reaches the disk."""
+
+LINKS = (*KEPT_LINKS, "shared")
 """Columns of ``PacketSums.links``."""
 
 
@@ -100,16 +117,21 @@ class PacketSums:
             packets without numbers), kind (data, acks, control), flow, src_node, src_port,
             dst_node, dst_port (i32), type (str); counts in the window (i64): sent_pkts, sent_bytes,
             retransmitted_pkts, retransmitted_bytes, received_pkts, received_bytes, good_bytes,
-            dropped_pkts, dropped_bytes, delays, rtts; sums and extremes in s (f64): delay_sum_s,
-            delay_min_s, delay_max_s, jitter_s, rtt_sum_s, rtt_max_s; times in s: first_sent_s,
-            first_drop_s, first_retransmission_s, last_received_s; and of the whole trace up to
-            end_s slow_start_end_s, slow_start_pkts, slow_start_drops, started_s. What the trace
-            cannot tell, since it lacks the link of a stream's source or destination, is null.
+            dropped_pkts, dropped_bytes (of drop events: a packet can have several), delays, rtts;
+            sums and extremes in s (f64): delay_sum_s, delay_min_s, delay_max_s, jitter_s,
+            rtt_sum_s, rtt_max_s; times in s: first_sent_s, first_drop_s, first_retransmission_s,
+            last_received_s; and of the whole trace up to end_s slow_start_end_s, slow_start_pkts,
+            slow_start_drops, started_s. What the trace cannot tell, since it lacks the link of a
+            stream's source or destination, is null. lost_pkts, vanished_pkts (i64): packets sent in
+            the window that never arrived, dropped somewhere or without a drop event. delay_steps
+            (i64), delay_step_sum_s (f64, s): differences of the delays of packets that arrive after
+            one another, and the sum of their sizes.
         links: one row a link: subject (link:0-1), from_node, to_node (i32), entered_pkts,
             entered_bytes (+ lines), came_pkts (also those dropped before the queue),
             departed_pkts, departed_bytes, waited_pkts (for any time), dropped_pkts, dropped_bytes
             (i64), wait_sum_s, wait_max_s (f64, s), length_area (f64, packets · s), longest_pkts
-            (i64), capacity_mbps (f64, Mbit/s, null where it is not known).
+            (i64), capacity_mbps (f64, Mbit/s, null where it is not known), shared (bool: whether it
+            is a station's way onto a LAN or a satellite's channel).
         link_flows: link, flow (subjects), entered_pkts, entered_bytes (i64), first_s (f64, s).
         flow_series: subject, time_s (f64, s, end of the bin), mbps, goodput_mbps (f64, Mbit/s),
             delay_ms, rtt_ms (f64, means, ms), sent_pkts, dropped_pkts, retransmitted_pkts (i64).
@@ -139,15 +161,19 @@ class PacketSums:
         return self.end_s - self.start_s
 
     def tables(self) -> dict[str, pl.DataFrame]:
-        """Name → frame, of all that is worth keeping of a trace."""
+        """Name → frame, of what is kept of a trace that never reaches the disk."""
         return {
-            "flows": self.flows,
-            "links": self.links,
+            "flows": self.flows.select(KEPT_FLOWS),
+            "links": self.links.select(KEPT_LINKS),
             "link_flows": self.link_flows,
             "flow_series": self.flow_series,
             "link_series": self.link_series,
             "losses": self.losses,
         }
+
+    def all_tables(self) -> dict[str, pl.DataFrame]:
+        """Name → frame, of all that is known of a trace."""
+        return {**self.tables(), "flows": self.flows, "links": self.links}
 
 
 def sum_packets(
@@ -168,7 +194,8 @@ def sum_packets(
         capacities: (from_node, to_node) → Mbit/s, of links whose capacity is known.
 
     Raises:
-        BdpbenchError: for a trace without a packet event in the window.
+        BdpbenchError: for a trace without a packet event in the window, and for one with more than
+            ``MOST_GIVEN_BINS`` bins of a width that was given.
     """
     meter = PacketMeter(window, bin_s=bin_s, capacities=capacities)
     for batch in batches:
@@ -195,6 +222,7 @@ class PacketMeter:
         self._losses = Losses(self._window)
         self._flow_ids = FlowIds()
         self._hosts = Hosts()
+        self._has_agents = False
         self._first_s = math.nan
         self._last_s = math.nan
         self._waiting: list[pl.DataFrame] = []
@@ -227,8 +255,10 @@ class PacketMeter:
         if math.isnan(self._first_s):
             self._first_s = float(batch["time_s"][0])
         self._last_s = float(batch["time_s"][-1])
+        self._check_bins()
         batch = self._hosts.add(self._flow_ids.fill(batch))
         events = split_events(batch)
+        self._has_agents = self._has_agents or events.has_agents
         # Much of either is work that keeps one processor busy only.
         with ThreadPoolExecutor(2) as pool:
             updates = [pool.submit(each.update, events) for each in (self._flows, self._links)]
@@ -236,6 +266,16 @@ class PacketMeter:
             for update in updates:
                 update.result()
         self._flows.learn(batch, self._links.streams())
+
+    def _check_bins(self) -> None:
+        """Refuse bins of a given width that are more than a series has room for."""
+        start_s = max(self._first_s, self._window.start_s)
+        if self.bin_s is not None and self._last_s - start_s > MOST_GIVEN_BINS * self.bin_s:
+            raise BdpbenchError(
+                f"bins of {self.bin_s:g} s are too narrow for a trace from {start_s:g} s to "
+                f"{self._last_s:g} s: a series has at most {MOST_GIVEN_BINS:,}",
+                hint="give wider bins, or a window",
+            )
 
     def result(self) -> PacketSums:
         """The sums of all batches, after which no more can be added."""
@@ -246,7 +286,10 @@ class PacketMeter:
         bin_s = max(each.width_s for each in series)
         flow_bins, link_bins = (each.series(bin_s, end_s) for each in (self._flows, self._links))
         entered = self._links.by_flow()
-        flows = _flow_totals(self._flows.totals(), flow_bins, entered)
+        who = self._flows.totals().join(
+            self._flows.losses(self._last_s), on="stream", how="left", maintain_order="left"
+        )
+        flows = _flow_totals(who, flow_bins, entered, has_agents=self._has_agents)
         links = self._link_totals(link_bins, entered, start_s, end_s)
         names = flows.select("stream", flow="subject")
         return PacketSums(
@@ -299,6 +342,7 @@ class PacketMeter:
             joined.with_columns(counts)
             .with_columns(
                 *link_ends(),
+                shared=self._links.is_shared(),
                 length_area=area,
                 came_pkts=pl.max_horizontal("entered_pkts", gone),
                 longest_pkts=pl.max_horizontal("longest_pkts", "pkts"),
@@ -312,13 +356,17 @@ class PacketMeter:
 
     def _capacities(self) -> pl.DataFrame:
         given = [
-            (start * (1 << 32) + end, mbps)
+            (link_number(start, end), mbps)
             for (start, end), mbps in (self.capacities or {}).items()
         ]
         known = pl.DataFrame(
             given, schema={"link": pl.Int64, "capacity_mbps": pl.Float64}, orient="row"
         )
-        measured = self._links.capacities().join(known, on="link", how="anti")
+        measured = (
+            self._links.capacities()
+            .join(known, on="link", how="anti")
+            .filter(~self._links.is_shared())
+        )
         return pl.concat([known, measured])
 
     def _link_series(
@@ -367,7 +415,7 @@ def _filled(
     start_s, end_s = window
     first, last = number_of_bin(start_s, bin_s), int(bins.select(pl.col("bin").max()).item())
     last = max(last, min(number_of_bin(last_s, bin_s), number_of_bin(end_s, bin_s, before=True)))
-    numbers = pl.DataFrame({"bin": range(first, last + 1)}, schema={"bin": pl.Int32})
+    numbers = pl.DataFrame({"bin": range(first, last + 1)}, schema={"bin": pl.Int64})
     return (
         queues.join(numbers, how="cross")
         .join(bins, on=["link", "bin"], how="left")
@@ -376,33 +424,42 @@ def _filled(
     )
 
 
-def _flow_totals(who: pl.DataFrame, bins: pl.DataFrame, entered: pl.DataFrame) -> pl.DataFrame:
+def _flow_totals(
+    who: pl.DataFrame, bins: pl.DataFrame, entered: pl.DataFrame, *, has_agents: bool
+) -> pl.DataFrame:
     sums = bins.group_by("stream").agg(
         pl.col(*_FLOW_COUNTS, "delay_sum_s", "rtt_sum_s").sum(),
         pl.col("delay_max_s", "rtt_max_s").max(),
     )
     starts, ends = (entered.select(link_ends()[side]).to_series().unique() for side in (0, 1))
-    sees_source = (pl.col("sent_pkts") > 0) | pl.col("src_node").is_in(starts.implode())
-    sees_receiver = (pl.col("received_pkts") > 0) | pl.col("dst_node").is_in(ends.implode())
+    # Where agents are traced, all of them are: a flow without a line of its receiver has starved.
+    sees_source = (
+        (pl.col("sent_pkts") > 0) | pl.col("src_node").is_in(starts.implode()) | has_agents
+    )
+    sees_receiver = (
+        (pl.col("received_pkts") > 0) | pl.col("dst_node").is_in(ends.implode()) | has_agents
+    )
     counted = who.join(sums, on="stream", how="left", maintain_order="left").with_columns(
-        pl.col(*_FLOW_COUNTS).fill_null(0), _kind().alias("kind")
+        pl.col(*_FLOW_COUNTS, *_LOSSES).fill_null(0), _kind().alias("kind")
     )
     slow_start = pl.when((pl.col("kind") == "data") & (pl.col("type") == "tcp"))
     return counted.with_columns(
-        *(pl.when(sees_source).then(name).alias(name) for name in _AT_SOURCE),
+        *(pl.when(sees_source).then(name).alias(name) for name in (*_AT_SOURCE, "lost_pkts")),
         *(pl.when(sees_receiver).then(name).alias(name) for name in _AT_RECEIVER),
         *(
             slow_start.then(name).alias(name)
             for name in ("slow_start_end_s", "slow_start_pkts", "slow_start_drops")
         ),
+        # Of a receiver that is not traced nobody knows what arrived.
+        vanished_pkts=pl.when(sees_source & sees_receiver).then("vanished_pkts"),
         subject=_flow_subject(),
     ).sort(pl.col("kind") == "control", pl.col("kind") == "acks", "flow", "started_s")
 
 
 def _kind() -> pl.Expr:
-    return (
-        pl.when("is_ack").then(pl.lit("acks")).when("is_numbered").then(pl.lit("data"))
-    ).otherwise(pl.lit("control"))
+    return (pl.when("is_ack").then(pl.lit("acks")).when("is_data").then(pl.lit("data"))).otherwise(
+        pl.lit("control")
+    )
 
 
 def _flow_subject() -> pl.Expr:

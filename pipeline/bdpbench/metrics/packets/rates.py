@@ -19,6 +19,7 @@ Measure: TypeAlias = Callable[[pl.DataFrame, float], pl.Series]
 
 _BITS_TO_MEGABITS = 8e-6
 _MS = 1e3
+_LOST = pl.col("lost_pkts") + pl.col("vanished_pkts").fill_null(0)
 
 
 def throughput(flows: pl.DataFrame, seconds: float) -> pl.Series:
@@ -62,13 +63,38 @@ def retransmission_rate(flows: pl.DataFrame, seconds: float) -> pl.Series:
 
 
 def packet_loss_rate(flows: pl.DataFrame, seconds: float) -> pl.Series:
-    """Share of the packets sent that were dropped, from dropped_pkts, sent_pkts.
+    """Share of the packets sent that never arrived, from lost_pkts, vanished_pkts, sent_pkts.
 
-    >>> lost = pl.DataFrame({"dropped_pkts": [3, 0, 0], "sent_pkts": [200, 0, None]})
+    >>> counts = {"lost_pkts": [2, 0], "vanished_pkts": [1, None], "sent_pkts": [200, 0]}
+    >>> lost = pl.DataFrame(counts)
     >>> packet_loss_rate(lost, 1.0).to_list()
-    [0.015, None, None]
+    [0.015, None]
     """
-    return _ratio(flows, pl.col("dropped_pkts"), pl.col("sent_pkts"))
+    return _ratio(flows, _LOST, pl.col("sent_pkts"))
+
+
+def packet_delivery_ratio(flows: pl.DataFrame, seconds: float) -> pl.Series:
+    """Packets received whose sending is known over packets sent, from delays, sent_pkts.
+
+    None where received_pkts is.
+
+    >>> counts = {"received_pkts": [3, 0, None], "delays": [3, 0, 0], "sent_pkts": [4, 5, 4]}
+    >>> packet_delivery_ratio(pl.DataFrame(counts), 1.0).to_list()
+    [0.75, 0.0, None]
+    """
+    delivered = pl.when(pl.col("received_pkts").is_not_null()).then("delays")
+    return _ratio(flows, delivered, pl.col("sent_pkts"))
+
+
+def lifetime_throughput(flows: pl.DataFrame, seconds: float) -> pl.Series:
+    """Throughput from first_sent_s to last_received_s (s), Mbit/s, from received_bytes.
+
+    >>> times = {"first_sent_s": [1.0], "last_received_s": [3.0], "received_bytes": [1_250_000]}
+    >>> lifetime_throughput(pl.DataFrame(times), 100.0).to_list()
+    [5.0]
+    """
+    life_s = pl.col("last_received_s") - pl.col("first_sent_s")
+    return _ratio(flows, _BITS_TO_MEGABITS * pl.col("received_bytes"), life_s)
 
 
 def slow_start_duration(flows: pl.DataFrame, seconds: float) -> pl.Series:
@@ -104,6 +130,11 @@ def delay_variation(flows: pl.DataFrame, seconds: float) -> pl.Series:
 def jitter(flows: pl.DataFrame, seconds: float) -> pl.Series:
     """RFC 3550's interarrival jitter, ms, from jitter_s (s)."""
     return _MS * flows["jitter_s"]
+
+
+def mean_jitter(flows: pl.DataFrame, seconds: float) -> pl.Series:
+    """Mean size of the delay's changes, ms, from delay_step_sum_s (s), delay_steps."""
+    return _ratio(flows, _MS * pl.col("delay_step_sum_s"), pl.col("delay_steps"))
 
 
 def rtt(flows: pl.DataFrame, seconds: float) -> pl.Series:
@@ -157,8 +188,11 @@ def link_capacity(links: pl.DataFrame, seconds: float) -> pl.Series:
 
 
 def link_loss_rate(links: pl.DataFrame, seconds: float) -> pl.Series:
-    """Share of the packets that came to a link and were dropped, from dropped_pkts, came_pkts."""
-    return _ratio(links, pl.col("dropped_pkts"), pl.col("came_pkts"))
+    """Share of the packets that came to a link and were dropped, from dropped_pkts, came_pkts.
+
+    None where ``shared``: a LAN drops a copy at each station that a packet is not for.
+    """
+    return _ratio(links, pl.when(~pl.col("shared")).then("dropped_pkts"), pl.col("came_pkts"))
 
 
 def mean_queue_length(links: pl.DataFrame, seconds: float) -> pl.Series:
@@ -193,12 +227,15 @@ FLOW_MEASURES = _by_name(
     retransmissions,
     retransmission_rate,
     packet_loss_rate,
+    packet_delivery_ratio,
+    lifetime_throughput,
     slow_start_duration,
     slow_start_loss_rate,
     one_way_delay,
     max_one_way_delay,
     delay_variation,
     jitter,
+    mean_jitter,
     rtt,
     max_rtt,
     response_time,
@@ -206,6 +243,33 @@ FLOW_MEASURES = _by_name(
     tcp_friendliness,
 )
 """Metric of a flow → the function that measures it."""
+
+
+def total_measures(flows: pl.DataFrame, seconds: float) -> dict[str, float | None]:
+    """Metric of all flows together → its value: that of one flow with their sums.
+
+    >>> one = {name: [1, 1] for name in SUMMED}
+    >>> total_measures(pl.DataFrame(one), 1.0)["total_packet_delivery_ratio"]
+    1.0
+    """
+    # A sum of which a part is not known is not known.
+    sums = flows.select(
+        pl.when(pl.col(name).is_not_null().all() | pl.lit(name in _PARTIAL))
+        .then(pl.col(name).sum())
+        .alias(name)
+        for name in SUMMED
+    )
+    measures = (throughput, goodput, packet_loss_rate, packet_delivery_ratio, one_way_delay)
+    return {f"total_{each.__name__}": each(sums, seconds)[0] for each in measures}
+
+
+SUMMED = (
+    *("sent_pkts", "received_pkts", "received_bytes", "good_bytes"),
+    *("lost_pkts", "vanished_pkts", "delays", "delay_sum_s"),
+)
+"""Columns of flows whose sums are the network's."""
+
+_PARTIAL = ("vanished_pkts", "delay_sum_s")
 
 LINK_MEASURES = _by_name(
     link_throughput,

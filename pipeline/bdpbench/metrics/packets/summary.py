@@ -16,7 +16,13 @@ from bdpbench.metrics.fairness import (
 )
 from bdpbench.metrics.packets.definitions import PACKET_DEFINITIONS
 from bdpbench.metrics.packets.measure import PacketSums
-from bdpbench.metrics.packets.rates import FLOW_MEASURES, LINK_MEASURES, Measure, throughput
+from bdpbench.metrics.packets.rates import (
+    FLOW_MEASURES,
+    LINK_MEASURES,
+    Measure,
+    throughput,
+    total_measures,
+)
 from bdpbench.metrics.packets.routes import with_shares
 from bdpbench.metrics.series import first_time_at_least
 from bdpbench.metrics.thresholds import (
@@ -174,6 +180,8 @@ def recovery_after(bins: pl.DataFrame, loss_s: float | None) -> float | None:
 
 def _of_all(sums: PacketSums, flows: pl.DataFrame) -> Iterator[_Value]:
     rates = throughput(flows, sums.seconds).to_list()
+    for metric, value in total_measures(flows, sums.seconds).items() if rates else ():
+        yield _Value(metric, "trace", value)
     if len(rates) > 1:
         shares = flows["max_min_mbps"].to_list()
         yield _Value("fairness_index", "trace", jain_index(rates))

@@ -5,6 +5,8 @@ Each tracker remembers what later lines will be asked about, and no more.
 
 from __future__ import annotations
 
+import types
+
 import polars as pl
 
 MOST_OPEN = 2_000_000
@@ -68,52 +70,18 @@ class SentBefore:
         return marked.drop("before")
 
 
-class InFlight:
-    """Packets between their source and their end, by the number (uid) that they keep on the way."""
-
-    def __init__(self) -> None:
-        self._open = pl.DataFrame(
-            schema={"uid": pl.Int64, "sent_s": pl.Float64, "sent_payload": pl.Int64}
-        )
-        self.forgotten = 0
-
-    def match(
-        self, sends: pl.DataFrame, arrivals: pl.DataFrame, drops: pl.DataFrame
-    ) -> tuple[pl.DataFrame, pl.DataFrame]:
-        """``arrivals`` and ``drops``, each with the column sent_s (f64, s).
-
-        sent_s is null where the trace does not hold the packet's ``+`` at its source. Where it
-        does, the payload of an arrival is at most what was sent: wireless nodes add 20 bytes of IP
-        header to packets that are not TCP's.
-        """
-        sent = sends.select("uid", sent_s="time_s", sent_payload="payload_bytes")
-        started = pl.concat([self._open, sent])
-        payload = pl.min_horizontal("payload_bytes", "sent_payload")
-        arrived = (
-            arrivals.join(started, on="uid", how="left", maintain_order="left")
-            .with_columns(payload_bytes=payload)
-            .drop("sent_payload")
-        )
-        lost = started.filter(pl.col("uid").is_in(drops["uid"].implode())).drop("sent_payload")
-        dropped = drops.join(lost, on="uid", how="left")
-        ended = pl.concat([arrivals.select("uid"), drops.select("uid")])
-        still_open = started.join(ended, on="uid", how="anti", maintain_order="left")
-        self.forgotten += max(0, still_open.height - MOST_OPEN)
-        self._open = still_open.tail(MOST_OPEN)
-        return arrived, dropped
-
-
 class ArrivedBefore:
     """Which arrivals bring data that their receiver has not had yet.
 
     A number above the highest so far is new; what it skips is a hole. A number below the highest is
-    new if it fills a hole, and a duplicate if not. Holes are few, so that little is remembered. Of
-    streams that number bytes nothing is: any number that is not above the highest is a duplicate.
+    new if it fills a hole, and a duplicate if not. A hole is remembered by its ends, so that its
+    width costs nothing. Of streams that number bytes nothing is remembered: any number that is not
+    above the highest is a duplicate.
     """
 
     def __init__(self) -> None:
         self._highest = Highest()
-        self._holes = pl.DataFrame(schema={"stream": pl.Int64, "seq": pl.Int64})
+        self._holes = pl.DataFrame(schema=_HOLE)
 
     def mark(self, arrivals: pl.DataFrame, byte_streams: pl.DataFrame) -> pl.DataFrame:
         """``arrivals`` with the column new (bool); packets without a number (-1) are all new.
@@ -141,16 +109,68 @@ class ArrivedBefore:
         skips = marked.filter(pl.col("seq") > pl.col("before") + 1)
         if not byte_streams.is_empty():
             skips = skips.join(byte_streams, on="stream", how="anti")
-        skipped = pl.int_ranges(pl.col("before") + 1, pl.col("seq"))
-        opened = skips.select("stream", seq=skipped).explode("seq")
+        opened = skips.select("stream", first=pl.col("before") + 1, last=pl.col("seq") - 1)
         holes = pl.concat([self._holes, opened])
-        if holes.is_empty():
-            return pl.DataFrame(schema={"row": pl.UInt32})
         late = (
-            marked.with_row_index("row")
+            marked.lazy()
+            .with_row_index("row")
             .filter(pl.col("seq") <= pl.col("before"))
-            .unique(["stream", "seq"], keep="first")
-            .join(holes, on=["stream", "seq"], how="semi")
+            .select("row", "stream", "seq")
+            .collect()
         )
-        self._holes = holes.join(late, on=["stream", "seq"], how="anti").tail(MOST_OPEN)
-        return late.select("row")
+        if holes.is_empty() or late.is_empty():
+            self._holes = holes.tail(MOST_OPEN)
+            return pl.DataFrame(schema={"row": pl.UInt32})
+        fills = _in_holes(late.unique(["stream", "seq"], keep="first"), holes)
+        self._holes = _without(holes, fills).tail(MOST_OPEN)
+        return fills.select("row")
+
+
+_HOLE = types.MappingProxyType({"stream": pl.Int64, "first": pl.Int64, "last": pl.Int64})
+
+
+def _in_holes(late: pl.DataFrame, holes: pl.DataFrame) -> pl.DataFrame:
+    """The rows of ``late`` (stream, seq) that lie in a hole, with its ``first``.
+
+    >>> late = pl.DataFrame({"row": [0, 1], "stream": [7, 7], "seq": [3, 5]})
+    >>> holes = pl.DataFrame({"stream": [7], "first": [2], "last": [4]})
+    >>> _in_holes(late, holes).rows()
+    [(0, 7, 3, 2)]
+    """
+    return (
+        late.sort("seq")
+        .join_asof(
+            holes.select("stream", "last", seq="first", first="first").sort("seq"),
+            on="seq",
+            by="stream",
+            strategy="backward",
+            check_sortedness=False,
+        )
+        .filter(pl.col("seq") <= pl.col("last"))
+        .drop("last")
+    )
+
+
+def _without(holes: pl.DataFrame, fills: pl.DataFrame) -> pl.DataFrame:
+    """What is left of holes when some of their numbers (stream, seq, first) have come.
+
+    >>> holes = pl.DataFrame({"stream": [7, 7], "first": [2, 9], "last": [6, 9]})
+    >>> fills = pl.DataFrame({"stream": [7, 7], "seq": [4, 9], "first": [2, 9]})
+    >>> _without(holes, fills).rows()
+    [(7, 2, 3), (7, 5, 6)]
+    """
+    if fills.is_empty():
+        return holes
+    hole = ["stream", "first"]
+    untouched = holes.join(fills, on=hole, how="anti", maintain_order="left")
+    touched = holes.join(fills, on=hole, how="semi", maintain_order="left")
+    bounds = pl.concat(
+        [
+            touched.select(*hole, at=pl.col("first") - 1),
+            fills.select(*hole, at="seq"),
+            touched.select(*hole, at=pl.col("last") + 1),
+        ]
+    ).sort(*hole, "at")
+    following = pl.col("at").shift(-1).over(hole)
+    left = bounds.select("stream", first=pl.col("at") + 1, last=following - 1)
+    return pl.concat([untouched, left.filter(pl.col("first") <= pl.col("last"))])

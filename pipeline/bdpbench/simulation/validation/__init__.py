@@ -9,12 +9,19 @@ from __future__ import annotations
 
 from bdpbench.simulation.validation.judge import Judgement, judge
 from bdpbench.simulation.validation.known import KnownDifference, read_known_differences
-from bdpbench.simulation.validation.subset import Limits, SubsetResult, TestResult, run_subset
+from bdpbench.simulation.validation.subset import (
+    KeptSubset,
+    Limits,
+    SubsetResult,
+    TestResult,
+    run_subset,
+)
 from bdpbench.simulation.validation.suite import QUICK_SUBSETS, Suite, open_suite
 
 __all__ = [
     "QUICK_SUBSETS",
     "Judgement",
+    "KeptSubset",
     "KnownDifference",
     "Limits",
     "SubsetResult",

@@ -13,7 +13,7 @@ import threading
 import time
 from dataclasses import asdict, dataclass, field
 from pathlib import Path
-from typing import Any
+from typing import TypedDict, cast
 
 from bdpbench.simulation.processes import dying_with_parent
 from bdpbench.simulation.validation.suite import Suite
@@ -58,6 +58,23 @@ class TestResult:
     outputs: dict[str, str]
 
 
+class KeptTest(TypedDict):
+    """A test of a finished subset as JSON."""
+
+    name: str
+    outcome: str
+    cpu_s: float
+    outputs: dict[str, str]
+
+
+class KeptSubset(TypedDict):
+    """A finished subset as JSON."""
+
+    subset: str
+    tests: list[KeptTest]
+    whole: bool
+
+
 @dataclass(frozen=True)
 class SubsetResult:
     """All tests of one subset that were run, in their order; ``whole`` unless it was stopped."""
@@ -75,12 +92,12 @@ class SubsetResult:
         """Names of the tests with an outcome."""
         return [test.name for test in self.tests if test.outcome == outcome]
 
-    def to_json(self) -> dict[str, Any]:
+    def to_json(self) -> KeptSubset:
         """The result as ``from_json`` takes it."""
-        return asdict(self)
+        return cast("KeptSubset", asdict(self))
 
     @classmethod
-    def from_json(cls, data: dict[str, Any]) -> SubsetResult:
+    def from_json(cls, data: KeptSubset) -> SubsetResult:
         """The result that ``to_json`` wrote."""
         tests = tuple(TestResult(**each) for each in data["tests"])
         return cls(data["subset"], tests, data["whole"])
@@ -147,7 +164,17 @@ def _outcome(text: str) -> str:
     return found[0] if found else NO_OUTPUT
 
 
-def join(told: list[tuple[str, str]], records: list[dict[str, Any]]) -> tuple[TestResult, ...]:
+class Record(TypedDict):
+    """A line of the recorder (``recorder.py``): what one call of ns-2 wrote; checksums in hex."""
+
+    arguments: list[str]
+    exit_status: int
+    cpu_s: float
+    said: str
+    files: dict[str, str]
+
+
+def join(told: list[tuple[str, str]], records: list[Record]) -> tuple[TestResult, ...]:
     """The outcome of each test with what the recorder noted of it.
 
     The drivers call ns-2 once a test; a test that was stopped has an outcome only.
@@ -160,6 +187,6 @@ def join(told: list[tuple[str, str]], records: list[dict[str, Any]]) -> tuple[Te
     return tuple(results)
 
 
-def _outputs(record: dict[str, Any]) -> dict[str, str]:
+def _outputs(record: Record) -> dict[str, str]:
     own = {"(exit status)": str(record["exit_status"]), "(screen)": record["said"]}
     return {**own, **record["files"]}

@@ -2,12 +2,11 @@
 
 from __future__ import annotations
 
-import csv
-import io
 import json
 from collections.abc import Sequence
 from typing import Any
 
+from bdpbench.contracts.csv_files import csv_of
 from bdpbench.simulation.validation.judge import Judgement, not_same
 from bdpbench.simulation.validation.subset import SubsetResult
 
@@ -97,8 +96,4 @@ def as_json(about: Row, rows: Sequence[Row], results: Sequence[SubsetResult]) ->
 
 def as_csv(rows: Sequence[Row]) -> str:
     """The table, with its totals."""
-    text = io.StringIO()
-    writer = csv.DictWriter(text, list(rows[0]), lineterminator="\n")
-    writer.writeheader()
-    writer.writerows([*rows, totals(rows)])
-    return text.getvalue()
+    return csv_of(list(rows[0]), [*rows, totals(rows)])

@@ -17,6 +17,7 @@
 #define MAX_WORDS 256		/* distinct words a chunk may have in one column */
 #define MAX_WORD 16		/* bytes of a word */
 #define PADDING 16		/* bytes that may be read behind a chunk: two loads of 8 bytes */
+#define LATEST_TIME 1e12	/* s; as in text_lines.py */
 #define SHORTEST_LINE 28	/* bytes of "+ 0 0 1 a 0 - 0 0.0 0.0 0 0\n" */
 
 /* The Arrow C data interface, as its specification lays it out. */
@@ -127,7 +128,7 @@ read_int32(const char *at, int32_t *value)
 /*
  * Reads digits with or without a fraction. The quotient of two numbers that a double holds exactly
  * is rounded correctly, so a mantissa below 2^53 over a power of ten up to 10^22 is the nearest
- * double; anything longer, or with an exponent, is left to the caller.
+ * double; anything longer, later than any simulation, or with an exponent, is left to the caller.
  */
 static inline const char *
 read_time(const char *at, double *value)
@@ -150,7 +151,7 @@ read_time(const char *at, double *value)
 		return 0;
 	*value = at == point ? (double)mantissa
 			     : (double)mantissa / POWER_OF_TEN[at - point - 1];
-	return at;
+	return *value < LATEST_TIME ? at : 0;
 }
 
 static const char *
@@ -287,7 +288,7 @@ static inline const char *
 read_packet(const char *at, struct wired_chunk *chunk, struct fields *line)
 {
 	if (!(at = read_word(at, &chunk->types, &line->type)) || *at++ != ' ') return 0;
-	if (!(at = read_int32(at, &line->bytes)) || *at++ != ' ') return 0;
+	if (!(at = read_int32(at, &line->bytes)) || *at++ != ' ' || line->bytes < 0) return 0;
 	if (!(at = read_word(at, &chunk->flags, &line->flags)) || *at++ != ' ') return 0;
 	if (!(at = read_int32(at, &line->flow)) || *at++ != ' ') return 0;
 	if (!(at = read_address(at, &line->src_node, &line->src_port)) || *at++ != ' ') return 0;

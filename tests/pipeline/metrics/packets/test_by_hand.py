@@ -35,6 +35,9 @@ def _values(
         ("retransmissions", 1),
         ("retransmission_rate", 1 / 4),
         ("packet_loss_rate", 1 / 4),
+        ("packet_delivery_ratio", 3 / 4),
+        # From the first packet sent to the last received.
+        ("lifetime_throughput", 8 * 3 * 1040e-6 / (3.1 - 1.0)),
         # First packet at 1.0 s, first retransmission at 2.0 s; of the two sent by then one is lost.
         ("slow_start_duration", 1.0),
         ("slow_start_loss_rate", 1 / 2),
@@ -45,6 +48,7 @@ def _values(
         ("delay_variation", 200 / 3),
         # |D| is 0 and 100 ms: J = 0, then 0 + (100 - 0)/16.
         ("jitter", 100 / 16),
+        ("mean_jitter", (0 + 100) / 2),
         # Packet 0: 1.7 - 1.0; packet 2: 3.4 - 2.7; packet 1 was sent twice (Karn).
         ("rtt", 700),
         ("max_rtt", 700),
@@ -214,6 +218,26 @@ def test_two_flows_are_compared(lines_to_frame: Lines) -> None:
     assert values["throughput_ratio", "trace"] == pytest.approx(3)
     assert values["throughput_asymmetry", "trace"] == pytest.approx(0.5)
     assert values["fairness_index", "trace"] == pytest.approx(16 / (2 * 10))  # (3+1)²/(2(9+1))
+
+
+def test_totals_of_all_flows(lines_to_frame: Lines) -> None:
+    # Flow 1: two sent, one arrives after 0.5 s; flow 2: one sent, arrives after 0.1 s.
+    trace = lines_to_frame(
+        [
+            "+ 1 0 1 cbr 500 1 0.0 1.0 0 0",
+            "+ 1 0 1 cbr 500 1 0.0 1.0 1 1",
+            "d 1 0 1 cbr 500 1 0.0 1.0 1 1",
+            "r 1.5 0 1 cbr 500 1 0.0 1.0 0 0",
+            "+ 1.9 0 1 cbr 700 2 0.2 1.2 0 2",
+            "r 2 0 1 cbr 700 2 0.2 1.2 0 2",
+        ]
+    )
+    values = {metric: value for (metric, of), value in _values(trace).items() if of == "trace"}
+    assert values["total_throughput"] == pytest.approx(8 * 1200e-6 / 1.0)
+    assert values["total_goodput"] == pytest.approx(8 * 1200e-6 / 1.0)
+    assert values["total_packet_delivery_ratio"] == pytest.approx(2 / 3)
+    assert values["total_packet_loss_rate"] == pytest.approx(1 / 3)
+    assert values["total_one_way_delay"] == pytest.approx((500 + 100) / 2)
 
 
 def test_shares_of_a_given_capacity(tiny: pl.DataFrame) -> None:

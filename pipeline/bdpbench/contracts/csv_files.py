@@ -1,0 +1,80 @@
+"""CSV that a spreadsheet takes for what it is: no text becomes a formula.
+
+A spreadsheet that opens a CSV file computes a cell that begins with ``=``, ``+``, ``-``, ``@``, a
+tab or a carriage return, and what a text says there is then run. Such a text gets an apostrophe,
+which spreadsheets do not show; a text that begins with apostrophes and one of these gets one more,
+so that ``plain_text`` gives every text back. Numbers, and texts that are numbers, stay as they are.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterable, Mapping, Sequence
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    import polars as pl
+
+_FORMULA = r"^'*[=+\-@\t\r]"
+_NUMBER = r"[+-]?([0-9]+(\.[0-9]*)?|\.[0-9]+)([eE][+-]?[0-9]+)?"
+_MARKED = r"^'+[=+\-@\t\r]"
+
+
+def cell(value: object) -> object:
+    """A cell as it is written: a text that a spreadsheet would compute gets an apostrophe.
+
+    >>> cell("=1+1"), cell("-1.5"), cell(-1.5), cell("'=x"), cell("'s")
+    ("'=1+1", '-1.5', -1.5, "''=x", "'s")
+    """
+    if not isinstance(value, str) or re.fullmatch(_NUMBER, value):
+        return value
+    return f"'{value}" if re.search(_FORMULA, value) else value
+
+
+def plain_text(text: str) -> str:
+    """A cell as it was before ``cell``.
+
+    >>> plain_text("'=1+1"), plain_text("''=x"), plain_text("'s")
+    ('=1+1', "'=x", "'s")
+    """
+    return text[1:] if re.search(_MARKED, text) else text
+
+
+def csv_of(columns: Sequence[str], rows: Iterable[Mapping[str, object]]) -> str:
+    """Rows as CSV under a header of ``columns``; numbers as Python prints them, with all digits."""
+    lines = [columns, *([row.get(name) for name in columns] for row in rows)]
+    return "".join(",".join(map(_field, line)) + "\n" for line in lines)
+
+
+def _field(value: object) -> str:
+    """A cell between its separators (RFC 4180); the csv module leaves a lone CR without quotes."""
+    text = "" if value is None else str(cell(value))
+    return f'"{text.replace(chr(34), chr(34) * 2)}"' if re.search(r'[",\r\n]', text) else text
+
+
+def csv_of_frame(frame: pl.DataFrame) -> bytes:
+    """A frame as CSV; its numbers as polars prints them."""
+    import polars as pl
+
+    columns = []
+    for name, dtype in frame.schema.items():
+        if dtype in (pl.String, pl.Categorical, pl.Enum):
+            text = pl.col(name).cast(pl.String)
+            computed = text.str.contains(_FORMULA) & ~text.str.contains(f"^(?:{_NUMBER})$")
+            columns.append(pl.when(computed).then("'" + text).otherwise(text).alias(name))
+    return frame.with_columns(columns).write_csv().encode()
+
+
+def frame_of_csv(content: bytes, columns: Mapping[str, type[pl.DataType]]) -> pl.DataFrame:
+    """A frame that ``csv_of_frame`` wrote, its texts as they were; ``columns``: name → type."""
+    import polars as pl
+
+    frame = pl.read_csv(content, schema_overrides=columns)
+    return frame.with_columns(
+        pl.when(pl.col(name).str.contains(_MARKED))
+        .then(pl.col(name).str.slice(1))
+        .otherwise(pl.col(name))
+        .alias(name)
+        for name, dtype in frame.schema.items()
+        if dtype == pl.String
+    )

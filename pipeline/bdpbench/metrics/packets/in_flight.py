@@ -1,0 +1,297 @@
+"""Packets between their source and their end: what arrived, what was lost, and what is under way.
+
+A packet is known by its ends and the number (uid) that ns-2 gives it. The ends are needed, since a
+tunnel wraps the packet into one of other ends that keeps the number; so is the order, since some
+agents send the same number again. Then the first sending belongs to the first end.
+"""
+
+from __future__ import annotations
+
+import types
+from collections import deque
+from collections.abc import Iterator
+from dataclasses import dataclass
+
+import polars as pl
+
+from bdpbench.metrics.packets.tracking import MOST_OPEN
+
+_OPEN = types.MappingProxyType(
+    {
+        "packet": pl.Int64,
+        "stream": pl.Int64,
+        "sent_s": pl.Float64,
+        "sent_payload": pl.Int64,
+        "dropped": pl.Boolean,
+    }
+)
+_LOST = types.MappingProxyType({"stream": pl.Int64, "time_s": pl.Float64})
+_MOST_ARRIVED = 1_000_000
+
+
+@dataclass(frozen=True)
+class Ends:
+    """How the packets of a batch ended.
+
+    Attributes:
+        arrivals: those of the batch without repeated ones, with sent_s (f64, s), null where the
+            trace does not hold the packet's sending, and payload_bytes at most what was sent.
+        drops: all of the batch, with sent_s.
+        lost: stream (i64), time_s (f64, s, of the sending) of dropped packets whose arrival is no
+            longer waited for.
+    """
+
+    arrivals: pl.DataFrame
+    drops: pl.DataFrame
+    lost: pl.DataFrame
+
+
+class InFlight:
+    """Matches the ends of packets with their sendings, each sending with one end.
+
+    A drop is not the end of a packet: a wireless frame may have been delivered before (DUP, or RET
+    without the acknowledgement of the MAC), routing may send it another way, and a LAN drops copies
+    of it. A packet that was dropped is lost if it has not arrived by the end of the trace. An
+    arrival of a packet that has arrived before is a duplicate of the network, and left out.
+    """
+
+    def __init__(self) -> None:
+        self._open = pl.DataFrame(schema=_OPEN)
+        self._arrived: deque[pl.Series] = deque()
+        self.forgotten = 0
+
+    def sendings(self, sends: pl.DataFrame) -> pl.DataFrame:
+        """``sends`` (packet, time_s), each packet once a moment.
+
+        The source of a multicast has a line at each of its links.
+        """
+        if sends["packet"].n_unique() < sends.height:
+            sends = sends.unique(["packet", "time_s"], keep="first", maintain_order=True)
+        now = self._open.select("packet", time_s="sent_s")
+        return sends.join(now, on=["packet", "time_s"], how="anti", maintain_order="left")
+
+    def match(self, sends: pl.DataFrame, arrivals: pl.DataFrame, drops: pl.DataFrame) -> Ends:
+        """The ends of a batch; ``sends`` as ``sendings`` returns them.
+
+        Args:
+            sends: packet, stream (i64), time_s (f64, s), payload_bytes (i64).
+            arrivals: packet, time_s, payload_bytes.
+            drops: packet, time_s.
+        """
+        started = pl.concat(
+            [
+                self._open,
+                sends.select(
+                    "packet",
+                    "stream",
+                    sent_s="time_s",
+                    sent_payload="payload_bytes",
+                    dropped=pl.lit(value=False),
+                ),
+            ]
+        )
+        repeated = _repeated(started["packet"], arrivals["packet"])
+        if repeated.is_empty():
+            return self._match_once(started, arrivals, drops)
+        once = [_without(each, repeated) for each in (started, arrivals, drops)]
+        again = [_only(each, repeated) for each in (started, arrivals, drops)]
+        plain = self._match_once(*once)
+        ordered = _InOrder(*again).ends()
+        arrivals = _together(plain.arrivals, self._first_time(ordered.ends.arrivals))
+        self._remember(ordered.arrived, ordered.open)
+        return Ends(
+            arrivals,
+            _together(plain.drops, ordered.ends.drops),
+            plain.lost,
+        )
+
+    def _match_once(
+        self, started: pl.DataFrame, arrivals: pl.DataFrame, drops: pl.DataFrame
+    ) -> Ends:
+        """The ends of packets of which each was sent once, and has one end at most."""
+        arrived = arrivals.join(
+            started.select("packet", "sent_s", "sent_payload"),
+            on="packet",
+            how="left",
+            maintain_order="left",
+        )
+        early = pl.col("sent_s") > pl.col("time_s")
+        if arrived.select(early.any()).item():
+            arrived = arrived.with_columns(
+                pl.when(~early).then(name).alias(name) for name in ("sent_s", "sent_payload")
+            )
+        found = arrived.filter(pl.col("sent_s").is_not_null())["packet"]
+        left = started.filter(~pl.col("packet").is_in(found.implode()))
+        dropped = _with_sending(drops, started)
+        if not dropped.is_empty():
+            known = dropped.filter(pl.col("sent_s").is_not_null())["packet"]
+            is_dropped = pl.col("dropped") | pl.col("packet").is_in(known.implode())
+            left = left.with_columns(is_dropped)
+        arrived = self._first_time(_with_payload(arrived))
+        excess = max(0, left.height - MOST_OPEN)
+        self.forgotten += excess
+        self._open = left.slice(excess)
+        self._remember(found)
+        lost = left.head(excess).filter("dropped")
+        return Ends(arrived, dropped, lost.select("stream", time_s="sent_s"))
+
+    def _first_time(self, arrived: pl.DataFrame) -> pl.DataFrame:
+        """Arrivals without those of packets that have arrived before."""
+        unknown = arrived.filter(pl.col("sent_s").is_null())["packet"]
+        if unknown.is_empty() or not self._arrived:
+            return arrived
+        again = [unknown.filter(unknown.is_in(each.implode())) for each in self._arrived]
+        is_again = pl.col("sent_s").is_null() & pl.col("packet").is_in(pl.concat(again).implode())
+        return arrived.filter(~is_again)
+
+    def _remember(self, arrived: pl.Series, still_open: pl.DataFrame | None = None) -> None:
+        if still_open is not None:
+            self._open = pl.concat([self._open, still_open]).tail(MOST_OPEN)
+        if not arrived.is_empty():
+            self._arrived.append(arrived)
+        while sum(each.len() for each in self._arrived) > _MOST_ARRIVED:
+            self._arrived.popleft()
+
+    def rest(self, longest: pl.DataFrame, last_s: float) -> tuple[pl.DataFrame, pl.DataFrame]:
+        """Packets that have not arrived at the trace's end: those dropped, and those that vanished.
+
+        A packet that nobody has dropped is under way if it was sent no longer ago than the longest
+        delay of its stream, and has vanished if it was sent before that.
+
+        Args:
+            longest: stream, delay_max_s (f64, s).
+            last_s: end of the trace, s.
+
+        Returns:
+            Two frames of stream (i64), time_s (f64, s, of the sending).
+        """
+        rows = self._open.select("stream", "dropped", time_s="sent_s")
+        known = rows.filter(~pl.col("dropped")).join(longest, on="stream", how="left")
+        # A stream of which nothing ever arrived has no delay that could excuse it.
+        since_s = last_s - pl.col("delay_max_s").fill_null(0.0)
+        columns = list(_LOST)
+        return (
+            rows.filter("dropped").select(columns),
+            known.filter(pl.col("time_s") < since_s).select(columns),
+        )
+
+
+def _with_sending(drops: pl.DataFrame, started: pl.DataFrame) -> pl.DataFrame:
+    """``drops`` with sent_s, null for a packet that was not sent before."""
+    sent = started.filter(pl.col("packet").is_in(drops["packet"].implode()))
+    joined = drops.join(
+        sent.select("packet", "sent_s"), on="packet", how="left", maintain_order="left"
+    )
+    return joined.with_columns(pl.when(pl.col("sent_s") <= pl.col("time_s")).then("sent_s"))
+
+
+def _with_payload(arrived: pl.DataFrame) -> pl.DataFrame:
+    """At most the payload that was sent: wireless nodes add 20 bytes of IP header to UDP's."""
+    payload = pl.min_horizontal("payload_bytes", "sent_payload")
+    return arrived.with_columns(payload_bytes=payload).drop("sent_payload")
+
+
+def _repeated(started: pl.Series, arrived: pl.Series) -> pl.Series:
+    """Packets that were sent more than once, or have arrived so."""
+    found = [
+        each.filter(each.is_duplicated()).unique()
+        for each in (started, arrived)
+        if each.n_unique() < each.len()
+    ]
+    return pl.concat(found).unique() if found else pl.Series("packet", [], pl.Int64)
+
+
+def _without(rows: pl.DataFrame, packets: pl.Series) -> pl.DataFrame:
+    return rows.filter(~pl.col("packet").is_in(packets.implode()))
+
+
+def _only(rows: pl.DataFrame, packets: pl.Series) -> pl.DataFrame:
+    return rows.filter(pl.col("packet").is_in(packets.implode()))
+
+
+def _together(one: pl.DataFrame, other: pl.DataFrame) -> pl.DataFrame:
+    """Rows of both, in the order of time."""
+    return pl.concat([one, other.select(one.columns)]).sort("time_s", maintain_order=True)
+
+
+@dataclass(frozen=True)
+class _Matched:
+    ends: Ends
+    open: pl.DataFrame
+    arrived: pl.Series
+
+
+class _InOrder:
+    """Ends of packets whose number was sent, or has arrived, more than once: one after another."""
+
+    def __init__(self, started: pl.DataFrame, arrivals: pl.DataFrame, drops: pl.DataFrame) -> None:
+        self._arrivals, self._drops = arrivals, drops
+        self._sent = started.rows()
+        self._waiting: dict[int, deque[int]] = {}
+        self._dropped = started["dropped"].to_list()
+        self._arrival_of: list[int | None] = [None] * arrivals.height
+        self._drop_of: list[int | None] = [None] * drops.height
+        self._again: set[int] = set()
+        self._seen: set[int] = set()
+
+    def ends(self) -> _Matched:
+        """Go through the events in the order of time, a sending before an end of that moment."""
+        for _, kind, index, packet in sorted(self._events()):
+            if kind == 0:
+                self._waiting.setdefault(packet, deque()).append(index)
+            elif kind == 1:
+                self._arrive(index, packet)
+            else:
+                self._drop(index, packet)
+        waiting = sorted(index for each in self._waiting.values() for index in each)
+        still_open = pl.DataFrame(
+            [(*self._sent[index][:-1], self._dropped[index]) for index in waiting],
+            schema=_OPEN,
+            orient="row",
+        )
+        return _Matched(
+            Ends(
+                self._matched_arrivals(),
+                self._drops.with_columns(self._times(self._drop_of)),
+                pl.DataFrame(schema=_LOST),
+            ),
+            still_open,
+            pl.Series("packet", sorted(self._seen), pl.Int64),
+        )
+
+    def _events(self) -> Iterator[tuple[float, int, int, int]]:
+        for index, (packet, _, sent_s, _, _) in enumerate(self._sent):
+            yield sent_s, 0, index, packet
+        for kind, rows in ((1, self._arrivals), (2, self._drops)):
+            for index, (time_s, packet) in enumerate(rows.select("time_s", "packet").iter_rows()):
+                yield time_s, kind, index, packet
+
+    def _arrive(self, index: int, packet: int) -> None:
+        waiting = self._waiting.get(packet)
+        if waiting:
+            # What nobody has dropped is more likely to have arrived.
+            found = next((each for each in waiting if not self._dropped[each]), waiting[0])
+            waiting.remove(found)
+            self._arrival_of[index] = found
+            self._seen.add(packet)
+        elif packet in self._seen:
+            self._again.add(index)
+
+    def _drop(self, index: int, packet: int) -> None:
+        waiting = self._waiting.get(packet, ())
+        found = next((each for each in waiting if not self._dropped[each]), None)
+        if found is not None:
+            self._drop_of[index] = found
+            self._dropped[found] = True
+
+    def _times(self, sent: list[int | None]) -> pl.Series:
+        times = [None if index is None else self._sent[index][2] for index in sent]
+        return pl.Series("sent_s", times, pl.Float64)
+
+    def _matched_arrivals(self) -> pl.DataFrame:
+        payloads = [None if i is None else self._sent[i][3] for i in self._arrival_of]
+        rows = self._arrivals.with_columns(
+            self._times(self._arrival_of), pl.Series("sent_payload", payloads, pl.Int64)
+        )
+        keep = [index not in self._again for index in range(rows.height)]
+        return _with_payload(rows.filter(pl.Series(keep, dtype=pl.Boolean)))

@@ -1,0 +1,185 @@
+"""Charts in altair, and their specifications: patterns with holes, and what fills them.
+
+altair takes some 20 ms to make a chart and its JSON, and a report has hundreds of charts of a dozen
+shapes. So a pattern is made once a process for each shape, and a chart fills its holes with titles,
+domains, colours, and the names of its rows, which stand apart from it. Equal rows have equal names,
+so that equal charts have equal bytes.
+
+Importing altair takes 0.2 s and more: this module and those of charts do it, ``bdpbench.pages``
+itself does not.
+"""
+
+from __future__ import annotations
+
+import functools
+import hashlib
+import json
+from collections.abc import Callable, Mapping
+from typing import Any, Literal, NewType, ParamSpec, TypeAlias, cast
+
+import altair as alt
+import polars as pl
+from altair.utils.schemapi import debug_mode
+
+from bdpbench.pages.chart import Spec
+
+Template = NewType("Template", dict[str, Any])
+"""The specification of a pattern, holes and all; it is shared, and never changed."""
+
+Channel: TypeAlias = dict[str, Any]
+"""Arguments of a channel of altair, such as ``alt.X``, each of which takes others."""
+
+Words: TypeAlias = Mapping[str, Any]
+"""Name of a hole → what stands there, of any type of JSON."""
+
+INK = "#1c2329"
+FAINT = "#5b6570"
+_LINE = "#8b949e"
+_FONT = "system-ui, -apple-system, 'Segoe UI', Roboto, 'Helvetica Neue', Arial, sans-serif"
+
+_Shape = ParamSpec("_Shape")
+
+
+class _Hole(str):
+    """The name of something that a chart puts in the place of this text."""
+
+    __slots__ = ()
+
+
+def hole(name: str) -> Any:
+    """A place in a pattern that each chart fills, of any type that altair wants there."""
+    return _Hole(name)
+
+
+def pattern(build: Callable[_Shape, alt.LayerChart]) -> Callable[_Shape, Template]:
+    """Make the specification of a chart with holes once for each shape, which the arguments tell.
+
+    altair checks nothing here, where holes stand for much of what it would check: a test holds a
+    filled specification of each shape to its schema.
+    """
+
+    @functools.cache
+    def template(*args: Any, **kwargs: Any) -> Template:
+        with debug_mode(False):
+            spec = build(*args, **kwargs).to_dict(validate=False, format="vega-lite")
+        # The schema's address is only a name, but a reader of the page could take it for a load.
+        del spec["$schema"]
+        return Template(spec)
+
+    return cast("Callable[_Shape, Template]", functools.wraps(build)(template))
+
+
+def layered(*layers: alt.Chart, height: Any, room_above: float | None = None) -> alt.LayerChart:
+    """Layers from the back to the front, as wide as their place on the page.
+
+    Args:
+        layers: the marks.
+        height: of the plot, px, or a hole for it.
+        room_above: px that are kept free above it.
+    """
+    padding = alt.Undefined if room_above is None else {"top": room_above}
+    return alt.LayerChart(
+        layer=layers, config=_page_config(), height=height, padding=padding, width="container"
+    )
+
+
+def field(name: str, kind: Literal["quantitative", "nominal", "ordinal"], **more: Any) -> Channel:
+    """A column of the rows, as altair's channels take it: ``alt.X(**field("t", …))``.
+
+    Unlike with the shorthand ``t:Q``, altair has nothing to parse.
+    """
+    return {"field": name, "type": kind, **more}
+
+
+def rows_named(name: str) -> alt.NamedData:
+    """Data that each chart of the pattern gives by ``fill(rows={name: …})``."""
+    return alt.NamedData(hole(name))
+
+
+@functools.cache
+def _page_config() -> alt.Config:
+    """Colours and type of a light card in either colour scheme.
+
+    The chart as a whole has a text alternative; its thousands of points are not read out.
+    """
+    axis = alt.AxisConfig(
+        domainColor=_LINE,
+        gridColor="#e8ebee",
+        labelColor=FAINT,
+        labelFontSize=11,
+        tickColor=_LINE,
+        titleColor=INK,
+        titleFontSize=12,
+        titleFontWeight="normal",
+        titlePadding=6,
+    )
+    legend = alt.LegendConfig(
+        columns=3,
+        direction="horizontal",
+        labelColor=INK,
+        labelFontSize=12,
+        labelLimit=320,
+        offset=6,
+        orient="top",
+        symbolOpacity=1,
+        symbolSize=220,
+        symbolStrokeWidth=2.5,
+        symbolType="stroke",
+    )
+    return alt.Config(
+        aria=False,
+        autosize=alt.AutoSizeParams(type="fit-x"),
+        axis=axis,
+        axisX=alt.AxisConfig(labelFlush=True),
+        # Equal room for the labels, so that the charts of a group stand exactly above each other.
+        axisY=alt.AxisConfig(minExtent=44),
+        background="white",
+        font=_FONT,
+        legend=legend,
+        view=alt.ViewConfig(stroke=None),
+    )
+
+
+def fill(template: Template, words: Words, rows: Mapping[str, pl.DataFrame] | None = None) -> Spec:
+    """The specification of a chart.
+
+    Args:
+        template: its pattern.
+        words: name of a hole → what stands there; a pattern may leave some of them unused.
+        rows: name of data → its rows.
+
+    Raises:
+        KeyError: for a hole that nothing fills.
+    """
+    names = {name: _name_of(frame) for name, frame in (rows or {}).items()}
+    spec: Spec = _filled(template, {**words, **names})
+    if rows:
+        spec["datasets"] = {names[name]: frame.to_dicts() for name, frame in rows.items()}
+    return spec
+
+
+def _filled(node: Any, words: Words) -> Any:
+    if isinstance(node, dict):
+        return {key: _filled(value, words) for key, value in node.items()}
+    if isinstance(node, list | tuple):
+        return [_filled(each, words) for each in node]
+    # What fills a hole is copied, too: no two parts are one object to who changes one of them.
+    return _filled(words[node], {}) if isinstance(node, _Hole) else node
+
+
+def _name_of(rows: pl.DataFrame) -> str:
+    """Name of rows: a hash of them."""
+    text = json.dumps(rows.to_dicts(), sort_keys=True, default=str)
+    return f"data-{hashlib.sha256(text.encode()).hexdigest()[:32]}"
+
+
+def as_altair(spec: Spec) -> alt.LayerChart:
+    """A specification with its rows as a chart of altair, for notebooks.
+
+    Raises:
+        jsonschema.ValidationError: when it is no Vega-Lite.
+    """
+    chart = alt.Chart.from_dict(spec, validate=True)
+    if not isinstance(chart, alt.LayerChart):
+        raise TypeError(f"{type(chart).__name__} is not made of layers")
+    return chart

@@ -1,0 +1,38 @@
+"""Whether ns-2 has the classes and variables that a study declares, asked before it simulates."""
+
+from __future__ import annotations
+
+import subprocess
+from collections.abc import Sequence
+
+from bdpbench.contracts.paths import tcl_dir
+from bdpbench.errors import BdpbenchError
+from bdpbench.simulation.build import Ns2Build
+from bdpbench.studies.declared import Declared
+
+_TIMEOUT_S = 60.0
+"""A question takes a tenth of a second; a machine that is very busy some more."""
+
+
+def unknown_to_ns2(build: Ns2Build, declared: Sequence[Declared]) -> list[tuple[Declared, str]]:
+    """What of a study's declarations a build of ns-2 does not have, each with the reason.
+
+    Raises:
+        BdpbenchError: when ns-2 does not answer.
+    """
+    triples = [word for each in declared for word in (each.kind, each.ns2_class, each.name or "-")]
+    command = [str(build.binary), str(tcl_dir() / "declared.tcl"), *triples]
+    try:
+        done = subprocess.run(
+            command, capture_output=True, text=True, timeout=_TIMEOUT_S, check=False
+        )
+    except (OSError, subprocess.TimeoutExpired) as error:
+        raise BdpbenchError(f"ns-2 does not answer: {error}", where=str(build.binary)) from None
+    if done.returncode != 0:
+        raise BdpbenchError(
+            f"ns-2 does not answer: {done.stderr.strip()}",
+            where=str(build.binary),
+            hint="`./bdpbench ns2 build` builds it anew where it is damaged",
+        )
+    answers = (line.split(" ", 2) for line in done.stdout.splitlines())
+    return [(declared[int(each[1])], each[2]) for each in answers if each[0] == "unknown"]

@@ -1,0 +1,57 @@
+# Check what a study declares against the classes and variables of this ns-2; nothing is simulated.
+#
+# Arguments: triples kind class name, of which name is "-" where the kind needs none.
+#   agent TCP/Reno -            a sender that flows can have
+#   sink TCPSink/Sack1 -        a receiver that flows can have
+#   variable TCP/Reno window_   a variable of a sender
+#   linux TCP/Linux cubic       a congestion control of TCP/Linux
+#   default Agent/TCP window_   a variable with a class default
+# For each triple that this ns-2 does not have, a line "unknown <index from 0> <why>" on standard
+# output; TCP/Linux prints lines of its own.
+source [file join [file dirname [info script]] lib args.tcl]
+source [file join [file dirname [info script]] lib defaults.tcl]
+source [file join [file dirname [info script]] lib agents.tcl]
+
+# The checks of the library end a run at their first complaint; here each is caught.
+proc ::args::fail {message} {
+    error $message
+}
+
+namespace eval ::declared {}
+
+# Fail unless this ns-2 has what a triple names.
+proc ::declared::check {kind class name} {
+    set flow [dict create agent TCP sink TCPSink linux ""]
+    if {$kind in {agent sink}} {
+        ::agents::check_classes flow [dict replace $flow $kind $class]
+    } elseif {$kind eq "variable"} {
+        check_variable $class $name
+    } elseif {$kind eq "linux"} {
+        ::agents::check_algorithm flow $name
+    } elseif {$kind eq "default"} {
+        ::defaults::check -default $class $name [list $class]
+    } else {
+        error "unknown kind '$kind'"
+    }
+}
+
+proc ::declared::check_variable {class name} {
+    set probe [new Agent/$class]
+    set known [::agents::has $probe $name]
+    delete $probe
+    if {!$known} {
+        error "Agent/$class of this ns-2 has no variable '$name'"
+    }
+}
+
+set ns [new Simulator]
+set index 0
+foreach {kind class name} $argv {
+    if {[catch {::declared::check $kind $class $name} message]} {
+        # Without the key of an argument, with which the library's complaints begin.
+        regsub {^-\S+(:| is) } [lindex [split $message \n] 0] {} message
+        puts "unknown $index $message"
+    }
+    incr index
+}
+exit 0

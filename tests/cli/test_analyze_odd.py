@@ -1,0 +1,140 @@
+"""`analyze` on lines that are odd: none ends in a traceback, and none is told wrongly."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+
+from .test_analyze import Analyze, analyze, folder  # noqa: F401 - the fixtures
+
+SATELLITE = """\
++ 1.0000 66 -2 cbr 210 ------- 0 66.0 67.0 0 0 0.00 -10.00 -999.00 -999.00
+- 1.0000 66 -2 cbr 210 ------- 0 66.0 67.0 0 0 0.00 -10.00 -999.00 -999.00
+r 1.2700 66 67 cbr 210 ------- 0 66.0 67.0 0 0 0.00 -10.00 0.00 10.00
++ 2.0000 -1 -2 cbr 210 ------- 0 66.0 67.0 1 1 0.00 -10.00 -999.00 -999.00
+d 2.0100 -1 -2 cbr 210 ------- 0 66.0 67.0 1 1 0.00 -10.00 -999.00 -999.00
+"""
+LATE = """\
++ 900000000.0 0 1 cbr 1000 ------- 1 0.0 1.0 0 1
+- 900000000.0 0 1 cbr 1000 ------- 1 0.0 1.0 0 1
+r 900000001.5 0 1 cbr 1000 ------- 1 0.0 1.0 0 1
+"""
+
+
+@pytest.fixture
+def odd(folder: Path, analyze: Analyze) -> Analyze:  # noqa: F811
+    """`bdpbench analyze odd.tr` of a text."""
+
+    def call(*arguments: str) -> object:
+        text, *options = arguments
+        (folder / "odd.tr").write_text(text)
+        return analyze("odd.tr", *options)
+
+    return call  # type: ignore[return-value]
+
+
+def _row(lines: list[str], name: str) -> list[str]:
+    return next(line.split() for line in lines if line.split()[:1] == [name])
+
+
+def test_negative_nodes_of_satellites(odd: Analyze) -> None:
+    lines = odd(SATELLITE).lines
+    assert _row(lines, "-1--2")[1:4] == ["-", "0", "-"]
+    # One of 210 bytes from 1 s to 2.01 s.
+    assert _row(lines, "66--2")[2] == "0.001663"
+    assert odd(SATELLITE, "--link", "-1--2").code == 0
+
+
+def test_late_times_and_narrow_bins(odd: Analyze) -> None:
+    # 1000 bytes in 1.5 s.
+    assert _row(odd(LATE, "--bin", "0.1").lines, "1")[3] == "0.005333"
+    done = odd(LATE.replace("r 9", "r 19"), "--bin", "0.1")
+    assert done.code == 1
+    assert "bins of 0.1 s are too narrow" in done.err
+    assert "a series has at most 1,000,000" in done.err
+
+
+@pytest.mark.parametrize("time", ["1000000000000000000", "1e18", "1000000000000.5"])
+def test_a_time_that_is_none(odd: Analyze, time: str) -> None:
+    text = f"{LATE}r {time} 0 1 cbr 1000 ------- 1 0.0 1.0 0 1\n"
+    done = odd(text)
+    assert done.code == 1
+    assert f"odd.tr:4: time: expected less than 1e+12 s, got '{time}'" in done.err
+    done = odd(text, "--lenient", "--bin", "0.1")
+    assert "1 of 4 lines skipped, the first:" in done.lines
+
+
+@pytest.mark.parametrize(
+    ("find", "put"),
+    [
+        (" 1 0.0 ", " 4294967297 0.0 "),
+        (" 1000 ", " 5000000000 "),
+        (" 0 1 cbr", " 0 5000000000 cbr"),
+        (" 0.0 1.0", " 5000000000.0 1.0"),
+        ("1.0 0 1\n", "1.0 0 99999999999999999999\n"),
+    ],
+)
+def test_a_number_beyond_its_bits(odd: Analyze, find: str, put: str) -> None:
+    text = LATE + LATE.splitlines(keepends=True)[-1].replace(find, put)
+    done = odd(text)
+    assert done.code == 1
+    assert "odd.tr:4: " in done.err
+    assert "out of range" in done.err
+    assert "1 of 4 lines skipped, the first:" in odd(text, "--lenient").lines
+
+
+HEADERS = """\
+M 0.0 nn 3 x 670 y 670 rp DSDV
+M 0.0 prop Propagation/TwoRayGround ant Antenna/OmniAntenna
+v testName DM1
+v 0.5 sim_annotation: link down
+"""
+
+
+def test_headers_of_the_examples_of_ns2(odd: Analyze) -> None:
+    lines = odd(HEADERS + LATE).lines
+    assert lines[0].startswith("odd.tr: ")
+    assert lines[0].endswith("trace, 7 lines")
+    assert _row(lines, "1")[1] == "cbr"
+
+
+def test_no_reason_and_hierarchical_addresses(odd: Analyze) -> None:
+    ends = "[4194305:0 8388608:1 32 0] [0] 0 0"
+    text = (
+        f"s 1.0 _0_ AGT  --- 0 cbr 210 [0 0 0 0] ------- {ends}\n"
+        f"D 1.5 _0_ RTR  --- 0 cbr 230 [13a 2 1 800] ------- {ends}\n"
+    )
+    lines = odd(text, "-o", "odd.html").lines
+    assert "None" not in "\n".join(lines)
+    assert any(line.split()[:4] == ["RTR", "-", "cbr", "1"] for line in lines)
+    assert any("1.0.1>2.0.0" in line for line in lines)
+    page = Path("odd.html").read_text()
+    assert "1.0.1 to 2.0.0" in page
+
+
+@pytest.mark.parametrize(
+    ("line", "what"),
+    [
+        (
+            "+ 2 /NodeList/0/DeviceList/0/$ns3::PointToPointNetDevice/TxQueue/Enqueue ns3::Ppp",
+            "ASCII trace of ns-3",
+        ),
+        ("TitleText: cwnd", "file for xgraph"),
+        ('"flow 1', "file for xgraph"),
+    ],
+)
+def test_files_of_other_programs_are_named(odd: Analyze, line: str, what: str) -> None:
+    done = odd(f"{line}\n")
+    assert (done.code, what in done.err) == (1, True)
+    assert "--lenient" in done.err
+    done = odd(f"{line}\n", "--lenient")
+    assert (done.code, what in done.err) == (1, True)
+    assert "--lenient" not in done.err
+
+
+def test_a_capacity_of_a_link_that_is_not_there(odd: Analyze) -> None:
+    done = odd(LATE, "--capacity", "5-6=1")
+    assert done.code == 1
+    assert "--capacity: the trace has no link '5-6'" in done.err
+    assert odd(LATE, "--capacity", "0-1=1").code == 0

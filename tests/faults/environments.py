@@ -1,0 +1,190 @@
+"""A call of `run` where much is missing that a developer's machine has (as root).
+
+    BDPBENCH_HOME=.bdpbench PYTHONPATH=pipeline:. python tests/faults/environments.py
+
+tries each of CONDITIONS alone; those that are named on the command line together.
+"""
+
+from __future__ import annotations
+
+import os
+import re
+import shutil
+import subprocess
+import sys
+import tempfile
+from collections.abc import Sequence
+from dataclasses import dataclass
+from pathlib import Path
+
+from tests.faults.calls import STREAMED
+
+from bdpbench.contracts.paths import home_dir, repository_root
+
+NOBODY = 65534
+_SYSTEM = "/usr/bin:/bin:/usr/sbin:/sbin"
+ODD_NAME = "a 'b' \"c\" $HOME {y} ü #%s=1"
+CONDITIONS = {
+    "user": "an ordinary user without sudo",
+    "read-only": "a checkout that cannot be written",
+    "no network": "no network after set-up",
+    "no compiler": "no compiler after the build",
+    "LANG=C": "LANG=C, LC_ALL=C",
+    "odd paths": f"checkout, study and results in folders with the name {ODD_NAME}",
+}
+_CHECKOUT = ("bdpbench", "Snakefile", "config", "ns2", "pipeline", "reports", "tcl", "workflow")
+# By what a compiler, assembler or linker is called, with a version or a machine's name around it.
+_BUILDING = re.compile(
+    r"(^|-)(cc|c\+\+|gcc|g\+\+|cpp|clang|clang\+\+|tcc|as|ld|make|c89|c99)(\b|-)"
+)
+
+
+@dataclass(frozen=True)
+class Environment:
+    """A copy of the checkout and an empty place for results, under some of CONDITIONS."""
+
+    folder: Path
+    conditions: frozenset[str]
+
+    @property
+    def place(self) -> Path:
+        """Where checkout, study and results lie."""
+        return self.folder / (ODD_NAME if "odd paths" in self.conditions else "plain")
+
+    @property
+    def results(self) -> Path:
+        """Its results, which the user owns."""
+        return self.place / "results"
+
+    @property
+    def checkout(self) -> Path:
+        """The copy of the checkout."""
+        return self.place / "checkout"
+
+    def make(self) -> None:
+        """Copy what git has of the checkout, as far as a run needs it."""
+        self.results.mkdir(parents=True)
+        self.checkout.mkdir()
+        ignored = shutil.ignore_patterns("__pycache__", "published")
+        for name in _CHECKOUT:
+            source = repository_root() / name
+            if source.is_dir():
+                shutil.copytree(source, self.checkout / name, ignore=ignored)
+            else:
+                shutil.copy2(source, self.checkout / name)
+        if "user" in self.conditions:
+            os.chown(self.results, NOBODY, NOBODY)
+
+    def add_study(self, name: str, duration_s: float) -> None:
+        """A small study with a streamed run, beside the checkout."""
+        text = (repository_root() / "tests" / "data" / "dumbbell" / "study.yaml").read_text()
+        text = text.replace("key: dumbbell", f"key: {name}").rstrip("\n") + STREAMED
+        (self.place / name).mkdir()
+        text = re.sub(r"duration_s: \d+", f"duration_s: {duration_s}", text)
+        (self.place / name / "study.yaml").write_text(text)
+
+    def start(self, *arguments: str) -> subprocess.Popen[str]:
+        """A call of bdpbench."""
+        environment = {**os.environ, "BDPBENCH_RESULTS": str(self.results)}
+        environment |= {"BDPBENCH_HOME": str(home_dir()), "HOME": "/nonexistent"}
+        for name in ("PYTHONPATH", "BDPBENCH_CONFIG", "BDPBENCH_ROOT", "BDPBENCH_NS", "LC_CTYPE"):
+            environment.pop(name, None)
+        if "LANG=C" in self.conditions:
+            environment |= {"LANG": "C", "LC_ALL": "C"}
+        if "no compiler" in self.conditions:
+            environment["PATH"] = str(self._tools())
+        return subprocess.Popen(
+            [*self._wrapped(), str(self.checkout / "bdpbench"), *arguments],
+            cwd=self.results if "user" in self.conditions else self.folder,
+            env=environment,
+            stdout=subprocess.PIPE,
+            stderr=subprocess.STDOUT,
+            text=True,
+        )
+
+    def _tools(self) -> Path:
+        """A folder with all programs of the system but those that build others."""
+        tools = self.folder / "tools"
+        tools.mkdir(exist_ok=True)
+        for path in (each for folder in _SYSTEM.split(":") for each in Path(folder).iterdir()):
+            link = tools / path.name
+            if not _BUILDING.search(path.name) and not link.is_symlink():
+                link.symlink_to(path)
+        return tools
+
+    def _wrapped(self) -> list[str]:
+        words: list[str] = []
+        if "no network" in self.conditions:
+            words += [_program("unshare"), "--net"]
+        if "read-only" in self.conditions:
+            # Root may write everywhere but on a disk that is mounted read-only.
+            mount = 'mount --bind "$1" "$1" && mount -o remount,ro,bind "$1" && shift && exec "$@"'
+            words += [_program("unshare"), "--mount", _program("bash"), "-c"]
+            words += [f'PATH={_SYSTEM}; {mount}', "bash"]  # fmt: skip
+            words += [str(self.checkout)]
+            words += [_program("env"), f"PATH={self._path()}"]
+        if "user" in self.conditions:
+            words += [_program("setpriv"), f"--reuid={NOBODY}", f"--regid={NOBODY}"]
+            words += ["--clear-groups", "--no-new-privs", *_readable()]
+        return words
+
+    def _path(self) -> str:
+        return str(self._tools()) if "no compiler" in self.conditions else os.environ["PATH"]
+
+
+def _program(name: str) -> str:
+    found = shutil.which(name, path=_SYSTEM)
+    if found is None:
+        raise FileNotFoundError(name)
+    return found
+
+
+def _readable() -> list[str]:
+    """Where Python lies in a folder of root alone, the right to read it, and no other right."""
+    closed = [
+        folder
+        for path in (Path(sys.executable).resolve(), home_dir())
+        for folder in path.parents
+        if not folder.stat().st_mode & 0o001
+    ]
+    given = "-all,+dac_read_search" if closed else "-all"
+    return [f"--inh-caps={given}", f"--ambient-caps={given}", f"--bounding-set={given}"]
+
+
+def faults_of(environment: Environment, studies: Sequence[str] = ("mine",)) -> list[str]:
+    """What is wrong with whole calls under the conditions, one a study, all at the same time."""
+    environment.make()
+    for number, study in enumerate(studies):
+        environment.add_study(study, 20 + number)
+    calls = {
+        study: environment.start("run", str(environment.place / study), "--backend", "native")
+        for study in studies
+    }
+    faults: list[str] = []
+    for study, call in calls.items():
+        said, _ = call.communicate(timeout=600)
+        report = environment.results / study / "quick" / "report.html"
+        if call.returncode != 0 or "Traceback" in said:
+            faults.append(f"{study}: exit status {call.returncode}: {said}")
+        elif not report.is_file() or f"report: {report}" not in said:
+            faults.append(f"{study}: no report, or not told where: {said}")
+    if "read-only" in environment.conditions and list(environment.checkout.rglob("__pycache__")):
+        faults.append("something was written into the checkout")
+    return faults
+
+
+def main() -> int:
+    """Each condition alone, or those of the command line together; returns the faults."""
+    wanted = [sys.argv[1:]] if sys.argv[1:] else [[each] for each in CONDITIONS]
+    wrong = 0
+    for names in wanted:
+        with tempfile.TemporaryDirectory() as name:
+            Path(name).chmod(0o755)
+            faults = faults_of(Environment(Path(name), frozenset(names)))
+        wrong += bool(faults)
+        print(f"{', '.join(names)}: {'; '.join(faults) or 'as it should be'}", flush=True)
+    return wrong
+
+
+if __name__ == "__main__":
+    sys.exit(min(main(), 1))

@@ -1,0 +1,73 @@
+"""CSV: no text becomes a formula, numbers stay numbers, and every text comes back."""
+
+from __future__ import annotations
+
+import csv
+import io
+import json
+import re
+import shutil
+import subprocess
+
+import polars as pl
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+from polars.testing import assert_frame_equal
+
+from bdpbench.contracts.csv_files import cell, csv_of, csv_of_frame, frame_of_csv, plain_text
+from bdpbench.contracts.paths import repository_root
+
+# OWASP, "CSV Injection": what a spreadsheet takes for the beginning of a formula.
+BEGINNINGS = "=+-@\t\r"
+FORMULAS = ["=1+1", "+11 s", "-", "-2+3", "@SUM(A1)", "\t=1", "\r=1", "=cmd|'/C calc'!A0"]
+OTHERS = ["", "Reno", "'s", "1=2", "–", "5", "-5", "+1.5e-3", " =1", "link:0-1"]
+TEXTS = st.one_of(
+    st.text(st.characters(blacklist_categories=("Cs",), blacklist_characters="\0")),
+    st.builds(lambda *parts: "".join(parts), st.sampled_from(["", "'", "''"]),
+              st.sampled_from(list(BEGINNINGS)), st.text("=+-@'1.e x", max_size=5)),
+)  # fmt: skip
+
+
+@pytest.mark.parametrize("text", FORMULAS)
+def test_a_text_that_would_be_computed_gets_an_apostrophe(text: str) -> None:
+    assert cell(text) == f"'{text}"
+
+
+@pytest.mark.parametrize("text", OTHERS)
+def test_other_texts_and_numbers_stay(text: str) -> None:
+    assert cell(text) == text
+    assert cell(-1.5) == -1.5
+
+
+@settings(max_examples=200, deadline=None)
+@given(st.lists(TEXTS, min_size=1, max_size=20))
+def test_texts_come_back_from_both_writers(texts: list[str]) -> None:
+    rows = [{"text": text, "number": -0.5} for text in texts]
+    written = csv_of(["text", "number"], rows)
+    read = list(csv.DictReader(io.StringIO(written, newline="")))
+    assert [plain_text(row["text"]) for row in read] == texts
+    for row in read:
+        # The apostrophe is what keeps a spreadsheet from computing: nothing else may come first.
+        assert row["text"][:1] not in BEGINNINGS or _is_number(row["text"]) or row["text"] == ""
+        assert row["number"] == "-0.5"
+    frame = pl.DataFrame(rows)
+    columns = {"text": pl.String, "number": pl.Float64}
+    filled = frame.with_columns(pl.col("text").replace("", None))  # CSV has one empty cell
+    found = frame_of_csv(csv_of_frame(frame), columns)
+    assert_frame_equal(found.with_columns(pl.col("text").replace("", None)), filled)
+
+
+def _is_number(text: str) -> bool:
+    return bool(re.fullmatch(r"[+-]?[0-9]*\.?[0-9]*([eE][+-]?[0-9]+)?", text))
+
+
+@pytest.mark.skipif(shutil.which("node") is None, reason="no node")
+def test_the_buttons_of_a_report_write_the_same_cells() -> None:
+    script = (repository_root() / "reports" / "static" / "report.js").read_text(encoding="utf-8")
+    lines = [line for line in script.splitlines() if re.match(r" +const (NUMBER|csvCell) =", line)]
+    assert len(lines) == 2
+    texts = [*FORMULAS, *OTHERS, "'=x", "''+1"]
+    code = "\n".join([*lines, f"console.log(JSON.stringify({json.dumps(texts)}.map(csvCell)))"])
+    done = subprocess.run(["node", "-e", code], capture_output=True, text=True, check=True)
+    assert json.loads(done.stdout) == [cell(text) for text in texts]

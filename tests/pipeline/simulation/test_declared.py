@@ -1,0 +1,105 @@
+"""What a study names of ns-2 is asked of the real ns-2, and told with file, line and key."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+
+from bdpbench.app.run.planning import prepare
+from bdpbench.errors import BdpbenchError
+from bdpbench.simulation.build import Ns2Build, current_build_id, find_build
+from bdpbench.simulation.declared import unknown_to_ns2
+from bdpbench.studies.declared import declared_by
+from bdpbench.studies.load import load_study, study_keys
+from bdpbench.studies.runs import Selection
+
+STUDY = """\
+schema_version: 1
+key: mine
+title: A study of my own
+defaults: {Agent/TCP: {window_: 1000}}
+protocols:
+  Reno:
+    label: Reno
+    colour: "#336699"
+    agent: TCP/Reno
+    sink: TCPSink
+    settings: {maxburst_: 2}
+    record: [ssthresh_]
+  Cubic:
+    label: CUBIC of Linux
+    colour: "#993366"
+    agent: TCP/Linux
+    sink: TCPSink/Sack1
+    linux: cubic
+topologies:
+  path:
+    parameters:
+      bottleneck_mbps: 20
+      bottleneck_delay_ms: 28
+      access_mbps: 100
+      access_delay_ms: 1
+      receiver_delay_ms: 1
+      buffer_pkts: 60
+      packet_bytes: 1000
+scenarios:
+  shared:
+    title: One flow
+    topology: path
+    sweep: {protocol: [Reno, Cubic]}
+    flows: [{}]
+    tiers: {quick: [{duration_s: 3}]}
+"""
+
+
+@pytest.fixture
+def build(ns_binary: Path) -> Ns2Build:
+    found = find_build(current_build_id())
+    return found or Ns2Build("given", ns_binary, {})
+
+
+def _study(folder: Path, old: str, new: str) -> Path:
+    assert old in STUDY
+    path = folder / "mine" / "study.yaml"
+    path.parent.mkdir()
+    path.write_text(STUDY.replace(old, new, 1))
+    return path
+
+
+@pytest.mark.parametrize("key", study_keys())
+def test_ns2_has_all_that_a_study_names(key: str, build: Ns2Build) -> None:
+    declared = declared_by(load_study(key))
+    assert {"agent", "sink", "variable", "default"} <= {each.kind for each in declared}
+    assert unknown_to_ns2(build, declared) == []
+
+
+@pytest.mark.parametrize(
+    ("old", "new", "line", "told"),
+    [
+        ("maxburst_: 2", "maxbust_: 2", 11, "Agent/TCP/Reno of this ns-2 has no variable"),
+        ("[ssthresh_]", "[ssthres_]", 12, "Agent/TCP/Reno of this ns-2 has no variable"),
+        ("agent: TCP/Reno", "agent: TCP/Rino", 9, "this ns-2 has no Agent/TCP/Rino"),
+        ("agent: TCP/Reno", "agent: TCPSink", 9, "expected a kind of Agent/TCP"),
+        ("sink: TCPSink\n", "sink: TCP/Reno\n", 10, "expected a kind of Agent/TCPSink"),
+        ("linux: cubic", "linux: qbic", 18, "no congestion control 'qbic'"),
+        ("window_: 1000", "windows_: 1000", 4, "Agent/TCP of this ns-2 has no variable"),
+    ],
+)
+def test_what_ns2_lacks_is_refused_at_planning(
+    tmp_path: Path, build: Ns2Build, old: str, new: str, line: int, told: str
+) -> None:
+    if build.build_id == "given":
+        pytest.skip("planning asks the build of this checkout, and another was given")
+    path = _study(tmp_path, old, new)
+    with pytest.raises(BdpbenchError, match=told) as caught:
+        prepare(str(path.parent), "quick", Selection(), build.build_id, tmp_path, write=False)
+    assert caught.value.where == f"{path}:{line}"
+
+
+def test_an_ns2_that_does_not_answer_is_told(tmp_path: Path) -> None:
+    binary = tmp_path / "ns"
+    binary.write_text("#!/bin/sh\nexit 3\n")
+    binary.chmod(0o755)
+    with pytest.raises(BdpbenchError, match="does not answer"):
+        unknown_to_ns2(Ns2Build("broken", binary, {}), declared_by(load_study(study_keys()[0])))

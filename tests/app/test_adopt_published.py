@@ -177,12 +177,14 @@ def test_what_has_the_ids_of_today_is_left_alone(old: Path, bdpbench: Run) -> No
 
 
 def test_a_run_of_the_sample_is_simulated(old: Path, finished: Path, bdpbench: Run) -> None:
-    gone = sorted((finished / "results" / "runs").iterdir())[0]
-    shutil.rmtree(gone)
-    assert bdpbench("adopt", str(old), "--backend", "native", "--sample", "0").returncode == 1
+    shutil.rmtree(finished / "results")
+    refused = bdpbench("adopt", str(old), "--backend", "native", "--sample", "0")
+    assert refused.returncode == 1
+    assert "no run shows that these are equal" in refused.stdout
     done = bdpbench("adopt", str(old), "--backend", "native")
     assert done.returncode == 0, done.stdout + done.stderr
-    assert (gone / "run.json").is_file()
+    assert len(list((finished / "results" / "runs").glob("*/run.json"))) >= 2
+    assert json.loads((old / "runs.json").read_text())["schema_version"] == 2
 
 
 def edit(path: Path, change: Callable[[Any], None]) -> None:
@@ -334,6 +336,8 @@ def test_a_signal_leaves_no_process_and_no_change(old: Path, finished: Path) -> 
     def lengthen(kept: Any) -> None:
         for run in kept["runs"]:
             run["parameters"]["duration_s"] = 900000.0
+            for place in run["places"]:
+                place["label"] = place["label"].replace("20 s", "900000 s")
 
     edit(old / "runs.json", lengthen)
     before = contents(old)

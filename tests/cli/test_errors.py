@@ -7,42 +7,12 @@ import shutil
 import subprocess
 import sys
 from collections.abc import Callable
-from dataclasses import dataclass
 from pathlib import Path
 
 import pytest
+from tests.cli.conftest import Done
 
-from bdpbench.cli import main
 from bdpbench.contracts.paths import repository_root
-
-
-@dataclass(frozen=True)
-class Done:
-    """What a call of the command line came to."""
-
-    code: int
-    out: str
-    err: str
-
-
-@pytest.fixture
-def bdpbench(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
-) -> Callable[..., Done]:
-    """The command line in an empty folder, within this process: starting one takes a second."""
-
-    def call(*arguments: str) -> Done:
-        monkeypatch.setattr(sys, "argv", ["bdpbench", *arguments])
-        code = 0
-        try:
-            main()
-        except SystemExit as end:
-            code = int(end.code or 0)
-        return Done(code, *capsys.readouterr())
-
-    monkeypatch.chdir(tmp_path)
-    monkeypatch.setenv("BDPBENCH_RESULTS", str(tmp_path / "results"))
-    return call
 
 
 @pytest.mark.parametrize(

@@ -3,41 +3,39 @@
 from __future__ import annotations
 
 import json
-import os
 import re
-import subprocess
-import sys
 from collections.abc import Callable
 from pathlib import Path
 
 import pytest
+from tests.cli.conftest import Done
 
-from bdpbench.contracts.paths import config_dir, repository_root, tcl_dir
+from bdpbench.contracts.paths import config_dir, tcl_dir
 
 Text = Callable[..., str]
 DAMAGED = ["# Two nodes", "set ns [new Simulator]", "puts [list 1", "2]", "$ns run"]
 
 
-def _recover(cwd: Path, *arguments: str, **environment: str) -> subprocess.CompletedProcess[str]:
-    return subprocess.run(
-        [sys.executable, "-m", "bdpbench", "recover", *arguments],
-        capture_output=True,
-        text=True,
-        cwd=cwd,
-        env={**os.environ, "PYTHONPATH": str(repository_root() / "pipeline"), **environment},
-        check=False,
-    )
+Recover = Callable[..., Done]
+
+
+@pytest.fixture
+def recover(bdpbench: Recover) -> Recover:
+    """`bdpbench recover` in the folder of the test."""
+    return lambda *arguments: bdpbench("recover", *arguments)
 
 
 def _write(folder: Path, text: str) -> None:
     (folder / "thesis.txt").write_text(text)
 
 
-def test_scripts_and_repairs_are_written(tmp_path: Path, thesis_text: Text) -> None:
+def test_scripts_and_repairs_are_written(
+    tmp_path: Path, recover: Recover, thesis_text: Text
+) -> None:
     _write(tmp_path, thesis_text(B=DAMAGED))
-    done = _recover(tmp_path, "thesis.txt", "-o", "deep/originals")
-    assert done.returncode == 0, done.stderr
-    lines = done.stdout.splitlines()
+    done = recover("thesis.txt", "-o", "deep/originals")
+    assert done.code == 0, done.err
+    lines = done.out.splitlines()
     assert lines[0] == "Appendix A -> standard_tcp_low_bdp.tcl: 1 page-furniture"
     assert "B -> standard_tcp_high_bdp.tcl: 1 page-furniture, 1 wrapped-command" in lines[1]
     # A fence at the end of each of the eight listings, and the wrapped line.
@@ -52,10 +50,10 @@ def test_scripts_and_repairs_are_written(tmp_path: Path, thesis_text: Text) -> N
 
 
 def test_the_study_calls_the_scripts_by_the_names_that_they_get(
-    tmp_path: Path, thesis_text: Text
+    tmp_path: Path, recover: Recover, thesis_text: Text
 ) -> None:
     _write(tmp_path, thesis_text())
-    _recover(tmp_path, "thesis.txt", "-o", "out")
+    recover("thesis.txt", "-o", "out")
     study = (config_dir() / "studies" / "sharma2006" / "study.yaml").read_text()
     called = set(re.findall(r"original:\n +script: (\S+)", study))
     assert len(called) == 8
@@ -83,22 +81,24 @@ def _missing_d(text: str) -> str:
     ],
 )
 def test_what_cannot_be_recovered_is_told(
-    tmp_path: Path, thesis_text: Text, change: Callable[[str], str], said: str
+    tmp_path: Path, recover: Recover, thesis_text: Text, change: Callable[[str], str], said: str
 ) -> None:
     _write(tmp_path, change(thesis_text()))
-    done = _recover(tmp_path, "thesis.txt", "-o", "out")
-    assert done.returncode == 1
-    assert said in done.stderr
-    assert "Traceback" not in done.stderr
-    assert done.stdout == ""
+    done = recover("thesis.txt", "-o", "out")
+    assert done.code == 1
+    assert said in done.err
+    assert "Traceback" not in done.err
+    assert done.out == ""
     assert [path.name for path in tmp_path.iterdir()] == ["thesis.txt"]
 
 
-def test_all_refusals_are_told_together(tmp_path: Path, thesis_text: Text) -> None:
+def test_all_refusals_are_told_together(
+    tmp_path: Path, recover: Recover, thesis_text: Text
+) -> None:
     _write(tmp_path, thesis_text().replace("set ns", "sot ns", 2))
-    done = _recover(tmp_path, "thesis.txt", "-o", "out")
-    assert "Appendix A, line 12" in done.stderr
-    assert "Appendix B, line 22" in done.stderr
+    done = recover("thesis.txt", "-o", "out")
+    assert "Appendix A, line 12" in done.err
+    assert "Appendix B, line 22" in done.err
 
 
 @pytest.mark.parametrize(
@@ -111,17 +111,19 @@ def test_all_refusals_are_told_together(tmp_path: Path, thesis_text: Text) -> No
     ],
 )
 def test_wrong_paths_are_told(
-    tmp_path: Path, thesis_text: Text, thesis: str, output: str, said: str
+    tmp_path: Path, recover: Recover, thesis_text: Text, thesis: str, output: str, said: str
 ) -> None:
     _write(tmp_path, thesis_text())
-    done = _recover(tmp_path, thesis, "-o", output)
-    assert done.returncode == 1
-    assert said in done.stderr
-    assert "Traceback" not in done.stderr
+    done = recover(thesis, "-o", output)
+    assert done.code == 1
+    assert said in done.err
+    assert "Traceback" not in done.err
     assert (tmp_path / "thesis.txt").read_text() == thesis_text()
 
 
-def test_without_any_tcl_interpreter_the_way_out_is_told(tmp_path: Path, thesis_text: Text) -> None:
+def test_without_any_tcl_interpreter_the_way_out_is_told(
+    tmp_path: Path, recover: Recover, thesis_text: Text, monkeypatch: pytest.MonkeyPatch
+) -> None:
     _write(tmp_path, thesis_text())
     tools = tmp_path / "tools"
     tools.mkdir()
@@ -129,10 +131,10 @@ def test_without_any_tcl_interpreter_the_way_out_is_told(tmp_path: Path, thesis_
         for path in folder.iterdir():
             if not path.name.startswith("tclsh") and not (tools / path.name).exists():
                 (tools / path.name).symlink_to(path)
-    done = _recover(
-        tmp_path, "thesis.txt", "-o", "out", PATH=str(tools), BDPBENCH_HOME=str(tmp_path / "home")
-    )
-    assert done.returncode == 1
-    assert "neither tclsh nor ns-2" in done.stderr
-    assert "./bdpbench ns2 build" in done.stderr
+    monkeypatch.setenv("PATH", str(tools))
+    monkeypatch.setenv("BDPBENCH_HOME", str(tmp_path / "home"))
+    done = recover("thesis.txt", "-o", "out")
+    assert done.code == 1
+    assert "neither tclsh nor ns-2" in done.err
+    assert "./bdpbench ns2 build" in done.err
     assert not (tmp_path / "out").exists()

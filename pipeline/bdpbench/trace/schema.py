@@ -156,8 +156,9 @@ OCCURRENCES: Mapping[str, pl.DataType] = types.MappingProxyType(
 
 time_s: s, null for a line without a time. node, peer_node: the owner's node and the other end,
 where given. source: TCP, PGM, MAC, ErrModelTimer; v (annotations, links going up or down), M
-(scenario, a node moves), N (a node's energy), or the word that a line of DSR or TORA begins with. what: e.g. TIMEOUT, FAST_RETX,
-SLOW_START, or the line's text behind time and node. flow, seq, cwnd_pkts: of TCP.
+(scenario, a node moves), N (a node's energy), or the word that a line of DSR or TORA begins with.
+what: e.g. TIMEOUT, FAST_RETX, SLOW_START, or the line's text behind time and node. flow, seq,
+cwnd_pkts: of TCP.
 """
 
 SERIES: Mapping[str, pl.DataType] = types.MappingProxyType(

@@ -6,7 +6,7 @@ import json
 from pathlib import Path
 
 import pytest
-from tests.app.planned import planned_run
+from tests.app.planned import finished_run, planned_run
 
 from bdpbench.app.run.machine import FILE_NAME, expected_cpu_s, learn, machine_factor
 from bdpbench.contracts.plan import PlannedRun
@@ -20,7 +20,7 @@ def runs() -> list[PlannedRun]:
 def finish(results: Path, run: PlannedRun, cpu_s: float | None) -> None:
     path = results / "runs" / run["run_id"] / "run.json"
     path.parent.mkdir(parents=True)
-    path.write_text(json.dumps({"schema_version": 2, "cpu_s": cpu_s}))
+    path.write_text(json.dumps(finished_run(run["run_id"], cpu_s=cpu_s)))
 
 
 def test_the_factor_is_the_median_of_what_was_measured(

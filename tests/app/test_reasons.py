@@ -5,10 +5,10 @@ from __future__ import annotations
 import json
 from pathlib import Path
 
-from tests.app.planned import IDENTITY, planned_run
+from tests.app.planned import IDENTITY, finished_run, planned_run
 
 from bdpbench.app.run.reasons import Reasons
-from bdpbench.contracts.runs import RUN_VERSION, Identity
+from bdpbench.contracts.runs import Identity
 
 RUN = planned_run()
 
@@ -21,13 +21,12 @@ def _finished(
     build_id: str = "any",
     rtt_ms: int = 100,
 ) -> None:
-    record = {
-        "schema_version": RUN_VERSION,
-        "run_id": run_id,
-        "identity": identity,
-        "parameters": {"rtt_ms": rtt_ms},
-        "ns2": {"build_id": build_id},
-    }
+    record = finished_run(
+        run_id,
+        identity=identity,
+        parameters={"rtt_ms": rtt_ms},
+        ns2={"build_id": build_id, "backend": "native", "binary_sha256": None},
+    )
     (runs / run_id).mkdir()
     (runs / run_id / "run.json").write_text(json.dumps(record))
 

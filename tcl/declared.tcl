@@ -13,8 +13,10 @@ source [file join [file dirname [info script]] lib defaults.tcl]
 source [file join [file dirname [info script]] lib agents.tcl]
 
 # The checks of the library end a run at their first complaint; here each is caught.
-proc ::args::fail {message} {
-    error $message
+namespace eval ::args {
+    proc fail {message} {
+        error $message
+    }
 }
 
 namespace eval ::declared {}

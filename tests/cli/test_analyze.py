@@ -130,7 +130,7 @@ def test_tables(folder: Path, analyze: Analyze, suffix: str) -> None:
     assert loss["subject"] == "flow:1"
     assert loss["value"] == 0.25
     assert (loss["start_s"], loss["end_s"]) == (1.0, 3.5)
-    assert loss["definition"] == "packet_loss_rate/1"
+    assert loss["definition"] == "packet_loss_rate/2"
 
 
 def test_json(folder: Path, analyze: Analyze) -> None:

@@ -29,9 +29,14 @@ _BINS = "bins of the series, each stamped with its end"
 
 
 def _define(
-    metric: str, subject: Literal["flow", "link", "run"], unit: str, text: str, source: str
+    metric: str,
+    subject: Literal["flow", "link", "run"],
+    unit: str,
+    text: str,
+    source: str,
+    version: int = 1,
 ) -> Definition:
-    return Definition(metric, subject, "run", unit, text, source, title="", version=1)
+    return Definition(metric, subject, "run", unit, text, source, title="", version=version)
 
 
 _ALL = (
@@ -94,6 +99,7 @@ _ALL = (
         "Later ones are under way. "
         f"{_SENT}.",
         "RFC 7680; RFC 5166, section 2.3",
+        version=2,  # the first counted drops, of which a packet may have several, or one too many
     ),
     _define(
         "packet_delivery_ratio",

@@ -34,7 +34,7 @@ scenarios:
     title: Tiny
     topology: small
     parameters: {{protocol: Reno}}
-    sweep: {{run: {runs}}}
+    sweep: {{substream: {runs}}}
     flows: [{{}}]
     tiers: {{quick: [{{duration_s: 2}}]}}
 """

@@ -20,7 +20,7 @@ Outputs = Callable[[Path, list[str], Path], dict[str, str]]
 
 KEYS = sorted(path.parent.name for path in (config_dir() / "studies").glob("*/study.yaml"))
 # Simulated time from the start of the first flow on. Sixty round trips have losses where the buffer
-# is small or a packet is dropped, the 20,000th in the thirty-fifth; a slow path needs more for that.
+# is small or a packet is dropped (the 20,000th in the 35th); a slow path needs more for that.
 ROUND_TRIPS, PACKETS = 60, 10_000
 # A traced second of a fast path writes tens of megabytes.
 TRACED_ROUND_TRIPS, TRACED_PACKETS = 20, 1_000

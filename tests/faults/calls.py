@@ -15,6 +15,8 @@ from pathlib import Path
 
 from bdpbench.contracts.paths import repository_root
 
+# With a profile, Snakemake takes care of a single batch as well.
+BY_SNAKEMAKE = ("--profile", str(repository_root() / "workflow" / "profiles" / "default"))
 # A streamed run beside the plain ones of tests/data/dumbbell.
 STREAMED = """
   streamed:
@@ -44,10 +46,11 @@ class Workspace:
             "BDPBENCH_RESULTS": str(self.results),
         }
 
-    def start(self) -> subprocess.Popen[str]:
+    def start(self, *options: str) -> subprocess.Popen[str]:
         """A call of `run`, in a session of its own."""
+        command = [sys.executable, "-m", "bdpbench", "run", "--backend", "native", "--jobs", "2"]
         return subprocess.Popen(
-            [sys.executable, "-m", "bdpbench", "run", "--backend", "native", "--jobs", "2"],
+            [*command, *options],
             env=self.environment(),
             stdout=subprocess.PIPE,
             stderr=subprocess.STDOUT,

@@ -22,6 +22,8 @@ from bdpbench.contracts.scorecard import read_scorecard
 TIMES = ("started", "wall_s", "cpu_s", "max_rss_kib")
 """What `run.json` says of a run that another simulation of it need not repeat."""
 
+# With a profile, Snakemake takes care of a single batch as well.
+BY_SNAKEMAKE = ("--profile", str(repository_root() / "workflow" / "profiles" / "default"))
 # A streamed run beside the plain ones of tests/data/dumbbell.
 STREAMED = """
   streamed:
@@ -51,10 +53,11 @@ class Workspace:
             "BDPBENCH_RESULTS": str(self.results),
         }
 
-    def start(self) -> subprocess.Popen[str]:
+    def start(self, *options: str) -> subprocess.Popen[str]:
         """A call of `run`, in a session of its own."""
+        command = [sys.executable, "-m", "bdpbench", "run", "--backend", "native", "--jobs", "2"]
         return subprocess.Popen(
-            [sys.executable, "-m", "bdpbench", "run", "--backend", "native", "--jobs", "2"],
+            [*command, *options],
             env=self.environment(),
             stdout=subprocess.PIPE,
             stderr=subprocess.STDOUT,

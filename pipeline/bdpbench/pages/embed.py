@@ -43,6 +43,15 @@ def embed_json(value: Any) -> Markup:
     return Markup(text)  # noqa: S704  holds no character that HTML gives a meaning
 
 
+def parse_json(text: str) -> object:
+    """What ``embed_json`` wrote.
+
+    >>> parse_json(embed_json({"label": "<RED>"}))
+    {'label': '<RED>'}
+    """
+    return json.loads(text)
+
+
 def pack_text(text: str) -> str:
     """Text deflated and in base64, for what thousands of readers of a page never open.
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from pathlib import Path
 from typing import TypedDict
 
@@ -22,7 +22,7 @@ from bdpbench.pages.inputs import ReportInputs, RunRecords, StudyTexts
 from bdpbench.pages.names import Names
 from bdpbench.pages.notes import notes_html
 from bdpbench.pages.sections import Sections, gather
-from bdpbench.pages.series import RunSeries, bins_for
+from bdpbench.pages.series import PageSeries, bins_for
 from bdpbench.pages.summary import summarize
 from bdpbench.pages.taken_over import taken_over_sentence
 from bdpbench.pages.templates import page_environment
@@ -177,7 +177,7 @@ def _charts(sections: Sections) -> list[Chart]:
 
 
 def _embedded(
-    charts: Sequence[Chart], series: Mapping[str, RunSeries], names: Names
+    charts: Sequence[Chart], series: PageSeries, names: Names
 ) -> dict[str, Markup | dict[str, Markup]]:
     """Style sheet, scripts and data, ready to stand inside their elements."""
     return {
@@ -190,5 +190,5 @@ def _embedded(
                 "charts": {chart.chart_id: chart.content for chart in charts},
             }
         ),
-        "series": {run_id: embed_json(each) for run_id, each in series.items()},
+        "series": {run_id: series.text(run_id) for run_id in series},
     }

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
 from dataclasses import dataclass
 
 from bdpbench.pages.assets import read_captions
@@ -14,7 +13,7 @@ from bdpbench.pages.matrix_groups import MatrixGroup, matrix_groups
 from bdpbench.pages.names import Names
 from bdpbench.pages.protocols import ProtocolPage, TierResults, protocol_pages
 from bdpbench.pages.responses import response_functions
-from bdpbench.pages.series import RunSeries, run_series
+from bdpbench.pages.series import PageSeries, page_series
 from bdpbench.pages.verdicts import ClaimRow, NumberRow, claim_rows, number_rows
 
 
@@ -24,14 +23,14 @@ class Sections:
 
     Attributes:
         names: words.
-        series: run id → table → subject → packed points, for the runs that are finished.
+        series: run id → table → subject → packed points, of the runs that are finished.
         numbers, claims: rows of the scorecard.
         experiments, runs, matrices, protocols: sections with their charts.
         response: response functions; None where no runs show them.
     """
 
     names: Names
-    series: Mapping[str, RunSeries]
+    series: PageSeries
     numbers: list[NumberRow]
     claims: list[ClaimRow]
     experiments: list[Experiment]
@@ -53,11 +52,7 @@ def gather(inputs: ReportInputs, bins: int) -> Sections:
     """
     plan, metrics, scorecard = inputs.plan, inputs.metrics, inputs.scorecard
     names = Names(plan, read_captions(), inputs.definitions, inputs.study.page)
-    series = {
-        run["run_id"]: run_series(run["run_id"], inputs.load_table, bins)
-        for run in plan["runs"]
-        if run["run_id"] in inputs.run_info
-    }
+    series = page_series(inputs, bins)
     numbers, claims = number_rows(scorecard, names), claim_rows(scorecard, names)
     results = TierResults(plan, metrics, numbers, claims, series)
     pages = protocol_pages(results, inputs.study, names)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from typing import cast
 
 import polars as pl
 
@@ -68,8 +69,8 @@ def _is_finite(column: str) -> pl.Expr:
 
 
 def _bin_of(x: pl.Series, bins: int) -> pl.Series:
-    start = x.min()
-    span = x.max() - start  # type: ignore[operator]  numbers, and at least one
+    start = cast("float", x.min())
+    span = cast("float", x.max()) - start
     if not span > 0:
         return pl.zeros(len(x), pl.Int64, eager=True)
     return ((x - start) * bins / span).floor().clip(0, bins - 1).cast(pl.Int64)

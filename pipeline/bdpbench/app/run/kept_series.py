@@ -36,6 +36,7 @@ class KeptSeries:
         self._runs_dir, self._load_table, self._outputs = runs_dir, load_table, outputs
 
     def __call__(self, run_id: str, bins: int) -> str:
+        """JSON of the series of a run, of which each has at most ``bins`` intervals of time."""
         path = self._runs_dir / run_id / SERIES_FOLDER / f"{bins}.txt"
         stamp = self._stamp(run_id)
         with contextlib.suppress(OSError, UnicodeDecodeError):

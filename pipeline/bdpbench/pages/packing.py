@@ -62,6 +62,15 @@ def unpack(packed: Packed) -> tuple[list[float], list[float]]:
     )
 
 
+def end_of(packed: Packed) -> float:
+    """The last time (s) of packed points, which is the largest.
+
+    >>> end_of(pack([0.0, 0.5, 2.5], [10.0, 12.0, 3.0]))
+    2.5
+    """
+    return _running([sum(_counts(str(packed["t"])))], float(packed["dt"]))[0]
+
+
 def _counts(text: str) -> Iterator[int]:
     count = shift = 0
     for byte in base64.b64decode(text):

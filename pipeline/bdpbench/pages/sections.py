@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 
+from bdpbench.contracts.plan import PlannedRun
 from bdpbench.pages.assets import read_captions
 from bdpbench.pages.chart import Chart
-from bdpbench.pages.details import RunDetail, run_details
+from bdpbench.pages.details import RunDetail, distinct_runs, run_details
 from bdpbench.pages.experiments import Experiment, experiments
 from bdpbench.pages.inputs import ReportInputs
 from bdpbench.pages.matrix_groups import MatrixGroup, matrix_groups
@@ -25,7 +27,9 @@ class Sections:
         names: words.
         series: run id → table → subject → packed points, of the runs that are finished.
         numbers, claims: rows of the scorecard.
-        experiments, runs, matrices, protocols: sections with their charts.
+        experiments, matrices, protocols: sections with their charts.
+        runs: the runs of the plan, each once.
+        details: makes the sections of the runs, one after the other.
         response: response functions; None where no runs show them.
     """
 
@@ -34,7 +38,8 @@ class Sections:
     numbers: list[NumberRow]
     claims: list[ClaimRow]
     experiments: list[Experiment]
-    runs: list[RunDetail]
+    runs: list[PlannedRun]
+    details: Callable[[], Iterator[RunDetail]]
     matrices: list[MatrixGroup]
     protocols: list[ProtocolPage]
     response: Chart | None
@@ -63,7 +68,8 @@ def gather(inputs: ReportInputs, bins: int) -> Sections:
         numbers=numbers,
         claims=claims,
         experiments=experiments(plan, metrics, scorecard, series, names, inputs.repetitions),
-        runs=run_details(plan, metrics, inputs.run_info, series, names),
+        runs=distinct_runs(plan),
+        details=lambda: run_details(plan, metrics, inputs.run_info, series, names),
         matrices=matrix_groups(inputs, series, names),
         protocols=pages,
         response=response_functions(done, metrics, pages, names),

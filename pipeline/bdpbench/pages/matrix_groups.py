@@ -31,12 +31,12 @@ class MatrixGroup:
 
 @dataclass(frozen=True)
 class _Grid:
-    """What matrices of one scenario share: their axes, the labels on them, and the words."""
+    """What matrices of one scenario share: axes, labels, values of the metric by run, words."""
 
     matrix: Matrix
     rows: Sequence[str]
     columns: Sequence[str]
-    metrics: pl.DataFrame
+    values: Mapping[str, float]
     names: Names
 
     @property
@@ -116,7 +116,9 @@ def _charts(
 ) -> list[Chart]:
     axes = (matrix.rows.parameter, matrix.columns.parameter)
     rows, columns = _labels(matrix, runs, names)
-    grid = _Grid(matrix, rows, columns, metrics, names)
+    measured = metrics.filter(pl.col("metric") == matrix.metric).drop_nulls("value")
+    values = dict(zip(measured["run_id"], measured["value"], strict=True))
+    grid = _Grid(matrix, rows, columns, values, names)
     done = [run for run in runs if run["run_id"] in finished]
     sweep = find_sweep(runs, lambda run: tuple(run["parameters"][name] for name in axes))
     conditions = {
@@ -170,8 +172,7 @@ def _label(axis: Axis, value: Scalar, names: Names) -> str:
 def _cells(runs: Sequence[PlannedRun], grid: _Grid) -> pl.DataFrame:
     """``row``, ``column``, ``value``, ``text``, ``run_id``, ``run`` of what was measured."""
     matrix = grid.matrix
-    rows = grid.metrics.filter(pl.col("metric") == matrix.metric).drop_nulls("value")
-    values: Mapping[str, float] = dict(zip(rows["run_id"], rows["value"], strict=True))
+    values = grid.values
     cells = [
         {
             "row": grid.label(matrix.rows, run["parameters"][matrix.rows.parameter]),

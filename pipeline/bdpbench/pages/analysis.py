@@ -5,7 +5,6 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any
 
 import polars as pl
 
@@ -303,7 +302,7 @@ def _together(
     ]
 
 
-def embedded(charts: Sequence[Chart], lines: Mapping[str, Sequence[Line]]) -> dict[str, Any]:
+def embedded(charts: Sequence[Chart], lines: Mapping[str, Sequence[Line]]) -> dict[str, object]:
     """Style sheet, scripts and data, ready to stand inside their elements."""
     series: dict[str, dict[str, Packed]] = {
         kind: {line.subject: line.points for line in each} for kind, each in lines.items() if each

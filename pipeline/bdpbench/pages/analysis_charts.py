@@ -9,11 +9,11 @@ from typing import TypeAlias
 
 import polars as pl
 
+from bdpbench.pages.analysis_specs import kept_specs
 from bdpbench.pages.chart import Chart, Spec, Threshold, TimeContent
 from bdpbench.pages.packing import Packed, pack, unpack
 from bdpbench.pages.series import thinned_shares
 from bdpbench.pages.text import axis_title, format_number
-from bdpbench.pages.time_charts import cdf_spec, time_spec
 
 Shares: TypeAlias = Callable[[pl.Series], pl.DataFrame]
 """Samples → their values, rising, and % of the samples up to each."""
@@ -186,14 +186,16 @@ class Line:
 
 def chart_specs() -> dict[str, Spec]:
     """Kind → its specification, which the page's script fills with samples."""
-    return {kind.key: _spec(kind) for kind in KINDS}
-
-
-def _spec(kind: Kind) -> Spec:
-    title = axis_title(kind.quantity, kind.unit)
-    if kind.shares:
-        return cdf_spec(title, "share of the bins (%)")
-    return time_spec(title, steps=kind.gaps is not None)
+    return kept_specs(
+        {
+            kind.key: (
+                axis_title(kind.quantity, kind.unit),
+                "share of the bins (%)" if kind.shares else "",
+                kind.gaps is not None,
+            )
+            for kind in KINDS
+        }
+    )
 
 
 def lines_of(

@@ -5,7 +5,6 @@ from __future__ import annotations
 import types
 from collections.abc import Callable, Mapping
 from pathlib import Path
-from typing import Any
 
 import polars as pl
 
@@ -103,7 +102,7 @@ def content_of(analysis: Analysis) -> dict[str, object]:
     }
 
 
-def rows_of(frame: pl.DataFrame) -> list[dict[str, Any]]:
+def rows_of(frame: pl.DataFrame) -> list[dict[str, object]]:
     """Rows of a frame; what is no finite number is null, since JSON has no other way to say it."""
     floats = [name for name, dtype in frame.schema.items() if dtype.is_float()]
     finite = [pl.when(pl.col(name).is_finite()).then(name).alias(name) for name in floats]

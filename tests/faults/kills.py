@@ -138,7 +138,7 @@ def _after_resume(
 
 
 def _of_report(workspace: Workspace, expected: Reference) -> list[str]:
-    """The report has to show what is there, and but for times all that the undisturbed one shows."""
+    """The report has to show what is there, and, times apart, what the undisturbed one shows."""
     faults = []
     if (workspace.tier / "report.html").read_bytes() != workspace.report():
         faults.append("the report is not that of the results")

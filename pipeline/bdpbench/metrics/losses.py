@@ -7,7 +7,11 @@ from bdpbench.metrics.views import FlowView, LinkView, View, counted
 from bdpbench.metrics.words import COUNTED
 
 _RED = "Floyd and Jacobson (1993), Random Early Detection Gateways; ns-2, red.cc"
+_RANDOM = "ns-2, errmodel.cc; RFC 5166, section 2.1.3"
 _ECN = "RFC 3168, section 5; ns-2, red.cc"
+
+# A link that is sampled is one on the way of the data; the other directions are counted, too.
+_OF_LINKS = ("queue", "facts")
 
 
 def _is_counted(view: View) -> bool:
@@ -27,11 +31,15 @@ def _has_marks(link: LinkView) -> bool:
     return _is_counted(link) and link.fact("marks") is not None
 
 
+def _has_random_losses(link: LinkView) -> bool:
+    return _is_counted(link) and link.fact("random_losses") is not None
+
+
 @flow_metric(
     unit="%",
     title="Loss rate",
-    text="Packets of the flow that the bottleneck's queue dropped, as a share of those that it "
-    f"dropped or let go, {COUNTED}.",
+    text="Packets of the flow that were lost at the first bottleneck of its path, as a share of "
+    f"those that were lost there or departed, {COUNTED}.",
     source="RFC 5166, section 2.1.3",
     tables=("facts",),
     window=counted,
@@ -44,16 +52,16 @@ def loss_rate(flow: FlowView) -> float | None:
 
 @link_metric(
     unit="%",
-    title="Loss rate of the queue",
-    text="Packets that the queue dropped, for whatever reason, as a share of those that it dropped "
-    f"or let go, {COUNTED}.",
+    title="Loss rate of the link",
+    text="Packets that were lost at the link, dropped by its queue or at random before it, as a "
+    f"share of those that were lost or departed, {COUNTED}.",
     source="RFC 5166, section 2.1.3",
-    tables=("facts",),
+    tables=_OF_LINKS,
     window=counted,
     when=_is_counted,
     version=1,
 )
-def queue_loss_rate(link: LinkView) -> float | None:
+def link_loss_rate(link: LinkView) -> float | None:
     return _share(link, "drops")
 
 
@@ -62,7 +70,7 @@ def queue_loss_rate(link: LinkView) -> float | None:
     title="Early drops",
     text=f"Packets that the queue dropped before it was full, by its law, {COUNTED}.",
     source=_RED,
-    tables=("facts",),
+    tables=_OF_LINKS,
     window=counted,
     when=_has_early_drops,
     version=1,
@@ -75,9 +83,9 @@ def early_drops(link: LinkView) -> float | None:
     unit="%",
     title="Early drop rate",
     text="Packets that the queue dropped before it was full, by its law, as a share of those that "
-    f"it dropped or let go, {COUNTED}.",
+    f"were lost or departed, {COUNTED}.",
     source=_RED,
-    tables=("facts",),
+    tables=_OF_LINKS,
     window=counted,
     when=_has_early_drops,
     version=1,
@@ -92,7 +100,7 @@ def early_drop_rate(link: LinkView) -> float | None:
     text="Packets that the queue had to drop, because it was full or its average beyond the range "
     f"in which it drops by chance, {COUNTED}.",
     source=_RED,
-    tables=("facts",),
+    tables=_OF_LINKS,
     window=counted,
     when=_has_forced_drops,
     version=1,
@@ -108,7 +116,7 @@ def forced_drops(link: LinkView) -> float | None:
     "in which it drops by chance, as a share of those that it dropped or let go, "
     f"{COUNTED}.",
     source=_RED,
-    tables=("facts",),
+    tables=_OF_LINKS,
     window=counted,
     when=_has_forced_drops,
     version=1,
@@ -122,7 +130,7 @@ def forced_drop_rate(link: LinkView) -> float | None:
     title="Marks",
     text=f"Packets that the queue marked with ECN in the place of a drop, {COUNTED}.",
     source=_ECN,
-    tables=("facts",),
+    tables=_OF_LINKS,
     window=counted,
     when=_has_marks,
     version=1,
@@ -135,15 +143,45 @@ def marks(link: LinkView) -> float | None:
     unit="%",
     title="Mark rate",
     text="Packets that the queue marked with ECN in the place of a drop, as a share of those that "
-    f"it dropped or let go, {COUNTED}.",
+    f"were lost or departed, {COUNTED}.",
     source=_ECN,
-    tables=("facts",),
+    tables=_OF_LINKS,
     window=counted,
     when=_has_marks,
     version=1,
 )
 def mark_rate(link: LinkView) -> float | None:
     return _share(link, "marks")
+
+
+@link_metric(
+    unit="packets",
+    title="Random losses",
+    text="Packets that were lost at random before the link's queue, as the scenario says, and not "
+    f"by the queue, {COUNTED}.",
+    source=_RANDOM,
+    tables=_OF_LINKS,
+    window=counted,
+    when=_has_random_losses,
+    version=1,
+)
+def random_losses(link: LinkView) -> float | None:
+    return link.fact("random_losses")
+
+
+@link_metric(
+    unit="%",
+    title="Rate of random losses",
+    text="Packets that were lost at random before the link's queue, as the scenario says, and not "
+    f"by the queue, as a share of those that were lost or departed, {COUNTED}.",
+    source=_RANDOM,
+    tables=_OF_LINKS,
+    window=counted,
+    when=_has_random_losses,
+    version=1,
+)
+def random_loss_rate(link: LinkView) -> float | None:
+    return _share(link, "random_losses")
 
 
 def _arrivals(view: View) -> float | None:

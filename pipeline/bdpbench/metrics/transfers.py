@@ -16,12 +16,12 @@ _FLOW = (
     "Flows that have not ended by the end of the run are left out."
 )
 _OBJECT = (
-    "response time of the web's objects, from the request of an object to the arrival of its last "
+    "response time of the web's objects, from the request of an object to the ACK of its last "
     "byte. Objects that have not arrived by the end of the run are left out."
 )
 _PAGE = (
-    "response time of the web's pages, from the request of a page to the arrival of the last byte "
-    "of its last object. Pages that have not arrived by the end of the run are left out."
+    "response time of the web's pages, from the request of a page to the ACK of the last byte of "
+    "its last object. Pages that have not arrived by the end of the run are left out."
 )
 _P95 = "The 95th percentile (the smallest value that at least 95 in 100 do not exceed) of the"
 _P99 = "The 99th percentile (the smallest value that at least 99 in 100 do not exceed) of the"

@@ -25,36 +25,49 @@ def test_red_is_what_its_samples_are_in_the_second_half(build: Any, measure: Mea
     assert values["last_max_p", LINK] == 0.06
 
 
-def test_losses_and_marks_are_shares_of_what_came(build: Any, measure: Measure) -> None:
-    counts = {"packets": 960, "drops": 40, "early_drops": 30, "forced_drops": 10, "marks": 80}
-    told = {LINK: {**WINDOW, **counts}, "flow:0": {**WINDOW, "packets": 99, "drops": 1}}
-    values = measure({"facts": build.facts(told)})
-    assert values["queue_loss_rate", LINK] == 4.0  # 40 of 960 + 40
+@pytest.fixture
+def sampled(build: Any) -> pl.LazyFrame:
+    """The queue of the bottleneck, empty."""
+    table: pl.LazyFrame = build.table({"bottleneck": build.queue([0] * 10)})
+    return table
+
+
+def test_losses_and_marks_are_shares_of_what_came(
+    build: Any, measure: Measure, sampled: pl.LazyFrame
+) -> None:
+    counts = {"packets": 950, "drops": 50, "early_drops": 30, "forced_drops": 10, "marks": 80}
+    sent = {"packets": 99, "drops": 1, "goodput": 8.5, "retransmissions": 3}
+    told = {LINK: {**WINDOW, **counts, "random_losses": 10}, "flow:0": {**WINDOW, **sent}}
+    values = measure({"facts": build.facts(told), "queue": sampled})
+    assert values["link_loss_rate", LINK] == 5.0  # 50 of 950 + 50
     assert (values["early_drops", LINK], values["early_drop_rate", LINK]) == (30, 3.0)
     assert (values["forced_drops", LINK], values["forced_drop_rate", LINK]) == (10, 1.0)
+    assert (values["random_losses", LINK], values["random_loss_rate", LINK]) == (10, 1.0)
     assert (values["marks", LINK], values["mark_rate", LINK]) == (80, 8.0)
     assert values["loss_rate", "flow:0"] == 1.0
+    assert (values["goodput", "flow:0"], values["retransmissions", "flow:0"]) == (8.5, 3)
 
 
-def test_what_a_queue_does_not_do_is_no_metric_of_it(build: Any, measure: Measure) -> None:
-    idle = {**WINDOW, "packets": 0, "drops": 0}
-    told = {LINK: {**WINDOW, "packets": 9, "drops": 1}, "link:idle": idle, "run": {"seed": 1}}
-    assert measure({"facts": build.facts(told)}) == {("queue_loss_rate", LINK): 10.0}
+def test_what_a_queue_does_not_do_is_no_metric_of_it(
+    build: Any, measure: Measure, sampled: pl.LazyFrame
+) -> None:
+    told = {LINK: {**WINDOW, "packets": 9, "drops": 1}, "link:back": {**WINDOW, "packets": 9}}
+    found = measure({"facts": build.facts({**told, "run": {"seed": 1}}), "queue": sampled})
+    assert {name for name, _ in found if "rate" in name or "drops" in name} == {"link_loss_rate"}
+    told = {LINK: {**WINDOW, "packets": 0, "drops": 0}}
+    idle = measure({"facts": build.facts(told), "queue": sampled})
+    assert ("link_loss_rate", LINK) not in idle
 
 
 def test_counts_have_the_window_that_the_report_says(build: Any) -> None:
-    counts = {"packets": 9, "drops": 1}
-    frame = measure_run(
-        {"duration_s": 10},
-        {"facts": build.facts({LINK: {**counts, "window_start": 4.0, "window_end": 9.0}})},
-        run_id="r",
-        scenario="s",
-    )
-    assert frame.select("start_s", "end_s").rows() == [(4.0, 9.0)]
-    with pytest.raises(BdpbenchError, match=r"link:bottleneck and does not say over which window"):
-        measure_run(
-            {"duration_s": 10}, {"facts": build.facts({LINK: counts})}, run_id="r", scenario="s"
-        )
+    def measured(**counts: float) -> pl.DataFrame:
+        facts = build.facts({"flow:0": {"goodput": 9, **counts}})
+        return measure_run({"duration_s": 10}, {"facts": facts}, run_id="r", scenario="s")
+
+    told = measured(window_start=4.0, window_end=9.0)
+    assert told.select("metric", "start_s", "end_s").rows() == [("goodput", 4.0, 9.0)]
+    with pytest.raises(BdpbenchError, match=r"flow:0 and does not say over which window"):
+        measured()
 
 
 def test_queueing_delay_is_what_the_link_takes_to_send_the_queue(

@@ -35,7 +35,7 @@ def _has_mode(flow: FlowView) -> bool:
     source="Hassayoun and Ros (2008), Loss Synchronization and Router Buffer Sizing with "
     "High-Speed Versions of TCP; the event of RFC 5348, section 5.2",
     tables=("cwnd",),
-    parameters=("rtt_ms",),
+    optional=("rtt_ms",),
     window=second_half,
     when=_has_flows,
     version=1,

@@ -130,6 +130,11 @@ class View:
             )
         return float(value)
 
+    def word(self, name: str) -> str:
+        """A parameter that is a word; "" where the run does not have it."""
+        value = self.run.parameter(name, self.own_name(name))
+        return "" if value is None else str(value)
+
     def positive(self, name: str) -> float:
         """A parameter above 0, in the unit of its name.
 

@@ -188,6 +188,57 @@ def test_losses_that_flows_have_together(build: Any, measure: Measure) -> None:
     alone = {"cwnd": build.table({0: build.cwnd(first)})}
     assert ("loss_synchronization", "run") not in measure(alone)
 
+    # Each flow has an RTT of its own: the larger, 100 ms, counts.
+    own = {"rtt_ms": None, "rtt_1_ms": 100, "rtt_2_ms": 20}
+    assert measure(tables, **own)["loss_synchronization", "run"] == 0.75
+
+
+def _told(throughputs: list[float], goodputs: list[float]) -> dict[str, dict[str, float]]:
+    return {
+        f"flow:{index}": {**WINDOW, "throughput": sent, "goodput": got}
+        for index, (sent, got) in enumerate(zip(throughputs, goodputs, strict=True))
+    }
+
+
+def test_two_groups_against_each_other(build: Any, measure: Measure) -> None:
+    told = _told([11, 31, 22, 12], [10, 30, 20, 10])
+    groups = {"group_1": "old", "group_2": "new", "group_3": "old", "group_4": "new"}
+    values = measure({"facts": build.facts(told)}, **groups)
+    assert values["first_group_throughput", "run"] == 33
+    assert values["second_group_throughput", "run"] == 43
+    assert values["group_goodput_ratio", "run"] == 0.75  # (10 + 20)/2 over (30 + 10)/2
+    assert values["group_jain_index", "run"] == pytest.approx(0.98)  # 35²/(2 · (15² + 20²))
+    # A flow without a group is of none, and with one group there is nothing to compare.
+    one = measure({"facts": build.facts(told)}, group_1="old", group_2="old")
+    assert not [name for name, _ in one if "group" in name]
+
+
+def test_fairness_over_max_min_shares(build: Any, measure: Measure) -> None:
+    # Two flows of 10 Mbit/s access and two of 100 over 100 Mbit/s: fair are 10, 10, 40, 40.
+    facts = build.facts(_told([10, 10, 40, 20], [10, 10, 40, 20]))
+    tables = {"facts": facts, "utilization": build.table({"bottleneck": build.bins([80] * 10)})}
+    access = {f"access_{flow}_mbps": mbps for flow, mbps in enumerate((10, 10, 100, 100), 1)}
+    values = measure(tables, **access)
+    assert values["max_min_jain_index", "run"] == pytest.approx(3.5**2 / (4 * 3.25))
+    groups = {"group_1": "S1", "group_2": "S1", "group_3": "S2", "group_4": "S2"}
+    values = measure(tables, **access, **groups)
+    assert values["group_max_min_jain_index", "run"] == pytest.approx(1.75**2 / (2 * 1.5625))
+    assert ("max_min_jain_index", "run") not in measure(tables)  # access rates are not known
+
+
+def test_fairness_in_a_parking_lot(build: Any, measure: Measure) -> None:
+    # Links of 10 and 20 Mbit/s; one flow crosses both, one the first, one the second, and one the
+    # other way. Fair are 5, 5, 15 and, alone on its way, the 20 of the second link's back path.
+    links = {name: build.bins([10] * 10) for name in ("bottleneck_1", "bottleneck_2")}
+    tables = {
+        "facts": build.facts(_told([2.5, 5, 15, 20], [2, 5, 15, 20])),
+        "utilization": build.table(links),
+    }
+    path = {"enters_3": 2, "enters_4": 2, "leaves_2": 1, "direction_4": "reverse"}
+    rates = {"bottleneck_1_mbps": 10, "bottleneck_2_mbps": 20, "access_mbps": 1000}
+    values = measure(tables, **path, **rates)
+    assert values["max_min_jain_index", "run"] == pytest.approx(3.5**2 / (4 * 3.25))
+
 
 def test_modes_that_a_sender_changes(measure: Measure) -> None:
     times = [float(each) for each in range(1, 11)]

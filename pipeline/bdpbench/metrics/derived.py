@@ -39,12 +39,12 @@ class DerivedTable:
 
 
 def _queue_share(_: Parameters, tables: Tables) -> pl.DataFrame:
-    """link (str), pkts (f64), share_pct (f64)."""
+    """Link (str), pkts (f64), share_pct (f64)."""
     return queue_shares(tables["queue"])
 
 
 def _drops(_: Parameters, tables: Tables) -> pl.DataFrame:
-    """link (str), time_s (f64, s), packets (i64)."""
+    """Link (str), time_s (f64, s), packets (i64)."""
     return drops_per_sample(tables["queue"])
 
 
@@ -73,7 +73,7 @@ def _red_max_p(_: Parameters, tables: Tables) -> pl.DataFrame:
 
 
 def _completion(_: Parameters, tables: Tables) -> pl.DataFrame:
-    """kind (str), s (f64, rising within a kind), share_pct (f64): % that took no longer."""
+    """Kind (str), s (f64, rising within a kind), share_pct (f64): % that took no longer."""
     parts = tables["transfers"].partition_by("kind", as_dict=True, maintain_order=True)
     shares = [
         cumulative_shares(part["end_s"] - part["start_s"]).select(

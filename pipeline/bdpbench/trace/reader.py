@@ -15,7 +15,7 @@ import polars as pl
 
 from bdpbench.errors import BdpbenchError
 from bdpbench.trace.facts import read_facts
-from bdpbench.trace.formats import FORMATS, Format, format_of
+from bdpbench.trace.output_formats import OUTPUT_FORMATS, OutputFormat, output_format_of
 
 _LINE = "_line"
 _TEXT = "_text"
@@ -39,7 +39,7 @@ def read_output(
 
     Args:
         path: the file.
-        table: one of ``FORMATS``.
+        table: one of ``OUTPUT_FORMATS``.
         flow: flow id of a file of a flow's table, such as cwnd.
         link: name of the link of a file of a link's table, such as queue.
         names: variables that a file of cwnd has behind cwnd, in its order.
@@ -67,7 +67,7 @@ def read_output(
             unknown trace event; for a missing file; and for a table, flow or link that do not go
             together, or a table whose files are no text.
     """
-    form = format_of(table, where=str(path))
+    form = output_format_of(table, where=str(path))
     if form.reduced:
         raise BdpbenchError(f"files of table {table} are parquet, no text", where=str(path))
     key = _key_columns(path, form, flow=flow, link=link)
@@ -81,12 +81,12 @@ def read_output(
     return _read_lines(path, form).with_columns(key).select(form.columns)
 
 
-def _with_variables(path: Path, names: Sequence[str]) -> Format:
+def _with_variables(path: Path, names: Sequence[str]) -> OutputFormat:
     """The format of a file of cwnd that has these variables behind it."""
     if not names:
         raise BdpbenchError("table recorded has no names of variables", where=str(path))
-    fields = {**FORMATS["cwnd"].fields, **dict.fromkeys(names, pl.Float64())}
-    return Format("cwnd", 0, fields, signed=tuple(names))
+    fields = {**OUTPUT_FORMATS["cwnd"].fields, **dict.fromkeys(names, pl.Float64())}
+    return OutputFormat("cwnd", 0, fields, signed=tuple(names))
 
 
 def _of_variables(wide: pl.LazyFrame, names: Sequence[str], table: str) -> pl.LazyFrame:
@@ -96,7 +96,7 @@ def _of_variables(wide: pl.LazyFrame, names: Sequence[str], table: str) -> pl.La
     return long.sort("time_s", maintain_order=True)
 
 
-def _read_lines(path: Path, form: Format) -> pl.LazyFrame:
+def _read_lines(path: Path, form: OutputFormat) -> pl.LazyFrame:
     """The fields of a file, each of its lines checked."""
     field_count = _checked_field_count(path, form)
     parsed = _parse(path, form, field_count)
@@ -106,7 +106,9 @@ def _read_lines(path: Path, form: Format) -> pl.LazyFrame:
     return parsed.select(list(form.fields))
 
 
-def _key_columns(path: Path, form: Format, *, flow: int | None, link: str | None) -> list[pl.Expr]:
+def _key_columns(
+    path: Path, form: OutputFormat, *, flow: int | None, link: str | None
+) -> list[pl.Expr]:
     given = {name: value for name, value in (("flow", flow), ("link", link)) if value is not None}
     if list(given) != ([form.key] if form.key else []):
         expected = f"a {form.key}" if form.key else "neither flow nor link"
@@ -118,7 +120,7 @@ def _key_columns(path: Path, form: Format, *, flow: int | None, link: str | None
     return [pl.lit(value, dtype=dtypes[name]).alias(name) for name, value in given.items()]
 
 
-def _checked_field_count(path: Path, form: Format) -> int:
+def _checked_field_count(path: Path, form: OutputFormat) -> int:
     """Number of fields of the first line, which all lines must have; the file's ends are checked.
 
     A first line with a number of fields that no file has is left for the check of the lines.
@@ -146,7 +148,7 @@ def _checked_field_count(path: Path, form: Format) -> int:
     return count if count in form.field_counts else len(form.fields)
 
 
-def _cut_line_error(path: Path, form: Format) -> BdpbenchError:
+def _cut_line_error(path: Path, form: OutputFormat) -> BdpbenchError:
     number, text = 0, b""
     with path.open("rb") as stream:
         for line in stream:
@@ -160,7 +162,7 @@ def _cut_line_error(path: Path, form: Format) -> BdpbenchError:
     )
 
 
-def _parse(path: Path, form: Format, field_count: int) -> pl.LazyFrame:
+def _parse(path: Path, form: OutputFormat, field_count: int) -> pl.LazyFrame:
     """Columns of the format, null where a field does not parse, beside the line's number and text.
 
     ``_surplus`` is what a line has beyond field_count fields, ``_optional`` counts the optional
@@ -216,7 +218,7 @@ def _first_undecodable(path: Path) -> BdpbenchError | None:
     return None
 
 
-def _check_lines(path: Path, form: Format, field_count: int, parsed: pl.LazyFrame) -> None:
+def _check_lines(path: Path, form: OutputFormat, field_count: int, parsed: pl.LazyFrame) -> None:
     """Raise for the first line that does not hold what the format asks for."""
     before = {name: pl.col(name).shift(1) for name in form.rises}
     suspect = parsed.with_columns(before[name].alias(f"_before_{name}") for name in before).filter(
@@ -229,7 +231,7 @@ def _check_lines(path: Path, form: Format, field_count: int, parsed: pl.LazyFram
         raise _line_error(path, row[_LINE], row[_TEXT], finding)
 
 
-def _is_bad(form: Format) -> pl.Expr:
+def _is_bad(form: OutputFormat) -> pl.Expr:
     numeric = [name for name, dtype in form.fields.items() if dtype.is_numeric()]
     floats = [name for name in numeric if form.fields[name].is_float()]
     faults = [pl.col("_surplus"), ~pl.col("_optional")]
@@ -245,7 +247,7 @@ def _is_bad(form: Format) -> pl.Expr:
     return pl.any_horizontal(faults)
 
 
-def _diagnose(form: Format, field_count: int, row: Mapping[str, object]) -> str:
+def _diagnose(form: OutputFormat, field_count: int, row: Mapping[str, object]) -> str:
     """What is wrong with a line that ``_is_bad`` found, and what was expected."""
     words = str(row[_TEXT]).split()
     if len(words) != field_count:
@@ -274,7 +276,7 @@ def _is_negative(value: object) -> bool:
     return isinstance(value, (int, float)) and value < 0
 
 
-def _fields_text(form: Format, field_count: int) -> str:
+def _fields_text(form: OutputFormat, field_count: int) -> str:
     names = [*form.fields, *form.optional_fields][:field_count]
     return f"{len(names)} fields ({', '.join(names)})"
 

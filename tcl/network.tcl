@@ -143,6 +143,11 @@ proc ::network::run {config} {
     dict with config {}
     new_simulator [headers $config]
     ::flows::prepare $config
+    foreach source [dict get $config backgrounds] {
+        if {[dict get $source kind] eq "web"} {
+            ::agents::check_variables background $source
+        }
+    }
     ::random::begin $substream $seed
     foreach purpose {starts losses background web} {
         ::random::stream $purpose

@@ -61,6 +61,12 @@ proc ::background::take {given_name count links duration_s} {
         set source [::args::take given [concat $common_keys [dict get $kind_keys $kind]] $prefix]
         set source [::ends::checked background.$i $source $links]
         ::senders::check_times background.$i [dict replace $source packets ""] $duration_s
+        if {$kind eq "web"} {
+            set source [::web::checked given background.$i $source]
+        }
+        if {$kind eq "pareto" && [dict get $source shape] <= 1} {
+            ::args::fail "-background.$i.shape is '[dict get $source shape]', expected more than 1"
+        }
         lappend sources [dict replace $source kind $kind]
     }
     return $sources

@@ -73,9 +73,6 @@ proc ::chain::check_loss {key link} {
     if {$burst eq ""} {
         return
     }
-    if {$rate == 0} {
-        ::args::fail "-$key.loss_burst_pkts needs -$key.loss_rate above 0"
-    }
     set least [expr {1 / (1.0 - $rate)}]
     if {$burst <= $least} {
         ::args::fail "-$key.loss_burst_pkts is '$burst', expected more than [format %g $least],\

@@ -15,6 +15,7 @@
 # Optional:
 #   pages 1000000                         pages of a session; then it ends
 #   agent TCP/Reno  sink TCPSink          ns-2's classes of the connections
+#   set.<variable_> n                     a variable of their senders
 # and four quantities, each a distribution, a mean and, for Pareto's, a shape:
 #   page_pause, page_pause_mean_s, page_pause_shape     s, from the end of a page to the next
 #   page_objects, page_objects_mean, ..._shape          objects of a page, rounded up
@@ -44,9 +45,9 @@ namespace eval ::web {
         {client_most_mbps positive Mbit/s}
         {client_delay_ms nonnegative ms}
         {client_most_delay_ms nonnegative ms}
-        {agent {one_of TCP/Reno TCP/Newreno TCP/Sack1} "" TCP/Reno}
-        {sink {one_of TCPSink TCPSink/DelAck TCPSink/Sack1 TCPSink/Sack1/DelAck} "" TCPSink}
     }
+    lappend keys [list agent $::flows::agent_name "" TCP/Reno] \
+        [list sink $::flows::agent_name "" TCPSink]
     foreach {name mean unit} $quantities {
         lappend keys [list $name $distribution ""] [list $name$mean positive $unit] \
             [list ${name}_shape positive "" ""]
@@ -54,8 +55,25 @@ namespace eval ::web {
 }
 dict set ::background::kind_keys web $::web::keys
 
+# Take the variables of the senders out of the given keys (a variable of the caller), make sure that
+# agents are what they have to be, and return the source with its settings.
+proc ::web::checked {given_name key source} {
+    upvar $given_name given
+    variable quantities
+    ::agents::check_classes $key [dict replace $source linux ""]
+    set settings [dict create]
+    dict for {name value} [::args::take_prefixed given $key.set.] {
+        if {![::defaults::may_set $name]} {
+            ::args::fail "-$key.set.$name: '$name' is not a variable that can be set"
+        }
+        dict set settings $name [::args::checked -$key.set.$name number "" $value]
+    }
+    check_shapes $key $source
+    return [dict replace $source settings $settings record {} linux ""]
+}
+
 # Refuse shapes where none is needed, and too small ones: Pareto's mean is infinite up to 1.
-proc ::web::check {key source} {
+proc ::web::check_shapes {key source} {
     variable quantities
     foreach {name - -} $quantities {
         set shape [dict get $source ${name}_shape]
@@ -128,15 +146,16 @@ proc ::web::draws {source name suffix unit} {
 proc ::web::use_agents {pool fid source} {
     PagePool/WebTraf set FID_ASSIGNING_MODE_ 2
     dict with source {}
-    $pool proc alloc-tcp {} [list ::web::new_agent $agent $fid $segment_bytes]
-    $pool proc alloc-tcp-sink {} [list ::web::new_agent $sink $fid ""]
+    $pool proc alloc-tcp {} [list ::web::new_agent $agent $fid \
+        [dict replace $settings packetSize_ $segment_bytes]]
+    $pool proc alloc-tcp-sink {} [list ::web::new_agent $sink $fid {}]
 }
 
-proc ::web::new_agent {class fid segment_bytes} {
+proc ::web::new_agent {class fid settings} {
     set made [new Agent/$class]
     $made set fid_ $fid
-    if {$segment_bytes ne ""} {
-        $made set packetSize_ $segment_bytes
+    dict for {name value} $settings {
+        $made set $name $value
     }
     return $made
 }

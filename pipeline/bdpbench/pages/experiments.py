@@ -84,7 +84,7 @@ def _experiment(
 ) -> Experiment:
     scenario = names.scenarios[key]
     done = [run for run in runs if run["run_id"] in series]
-    sweep = find_sweep(done)
+    sweep = find_sweep(done, swept=names.swept(key))
     numbers = [each for each in scorecard["numbers"] if each["scenario"] == key]
     asked = _asked(numbers, scenario["summary"])
     views = plan_views(done, sweep, names.protocols, names.parameters)

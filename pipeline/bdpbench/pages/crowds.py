@@ -35,13 +35,16 @@ def sweep_chart(
     metrics: pl.DataFrame,
     numbers: Sequence[ScoredNumber],
     names: Names,
+    repetitions: pl.DataFrame | None = None,
 ) -> Chart | None:
     """A metric over a sweep, run by run, or as their middle and spread where runs are too many.
 
     Takes what ``metric_over_sweep`` takes.
     """
     if not sweep.main or not is_crowded(runs, sweep):
-        return metric_over_sweep(chart_id, metric, runs, sweep, metrics, numbers, names)
+        return metric_over_sweep(
+            chart_id, metric, runs, sweep, metrics, numbers, names, repetitions
+        )
     rows = _spread(runs, sweep, metrics.filter(pl.col("metric") == metric), names)
     if rows["x"].n_unique() < 2:
         return None

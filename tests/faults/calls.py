@@ -53,21 +53,21 @@ class Workspace:
             "BDPBENCH_RESULTS": str(self.results),
         }
 
-    def start(self, *options: str) -> subprocess.Popen[str]:
-        """A call of `run`, in a session of its own."""
+    def start(self, *options: str, **variables: str) -> subprocess.Popen[str]:
+        """A call of `run`, in a session of its own, with more variables in its environment."""
         command = [sys.executable, "-m", "bdpbench", "run", "--backend", "native", "--jobs", "2"]
         return subprocess.Popen(
             [*command, *options],
-            env=self.environment(),
+            env={**self.environment(), **variables},
             stdout=subprocess.PIPE,
             stderr=subprocess.STDOUT,
             text=True,
             start_new_session=True,
         )
 
-    def run(self) -> tuple[int, str]:
+    def run(self, **variables: str) -> tuple[int, str]:
         """Exit status of a whole call, and what it said."""
-        with self.start() as call:
+        with self.start(**variables) as call:
             said, _ = call.communicate(timeout=600)
         return call.returncode, said
 

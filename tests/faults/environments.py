@@ -2,7 +2,9 @@
 
     BDPBENCH_HOME=.bdpbench PYTHONPATH=pipeline:. python tests/faults/environments.py
 
-tries each of CONDITIONS alone; those that are named on the command line together.
+tries each of CONDITIONS alone. Those that are named on the command line are tried together, with
+two studies at the same time on the same results. Then somebody runs a study in results of another
+user, and has to be told.
 """
 
 from __future__ import annotations
@@ -173,6 +175,17 @@ def faults_of(environment: Environment, studies: Sequence[str] = ("mine",)) -> l
     return faults
 
 
+def faults_of_anothers_results(environment: Environment) -> list[str]:
+    """What is wrong with the call of a user to whom the results do not belong."""
+    environment.make()
+    os.chown(environment.results, 0, 0)
+    environment.add_study("mine", 20)
+    call = environment.start("run", str(environment.place / "mine"), "--backend", "native")
+    said, _ = call.communicate(timeout=600)
+    told = said.count("error: ") == 1 and "no permission" in said and "user 0" in said
+    return [] if told and call.returncode == 1 and "Traceback" not in said else [said]
+
+
 def main() -> int:
     """Each condition alone, or those of the command line together; returns the faults."""
     wanted = [sys.argv[1:]] if sys.argv[1:] else [[each] for each in CONDITIONS]
@@ -180,10 +193,15 @@ def main() -> int:
     for names in wanted:
         with tempfile.TemporaryDirectory() as name:
             Path(name).chmod(0o755)
-            faults = faults_of(Environment(Path(name), frozenset(names)))
+            studies = ("mine", "yours") if len(names) > 1 else ("mine",)
+            faults = faults_of(Environment(Path(name), frozenset(names)), studies)
         wrong += bool(faults)
         print(f"{', '.join(names)}: {'; '.join(faults) or 'as it should be'}", flush=True)
-    return wrong
+    with tempfile.TemporaryDirectory() as name:
+        Path(name).chmod(0o755)
+        faults = faults_of_anothers_results(Environment(Path(name), frozenset(["user"])))
+    print(f"results of another user: {'; '.join(faults) or 'as it should be'}", flush=True)
+    return wrong + bool(faults)
 
 
 if __name__ == "__main__":

@@ -74,7 +74,7 @@ def kill_once(folder: Path, seed: int, expected: Reference) -> Kill:
         faults = list(_after_kill(workspace, call))
     finished = workspace.finished()
     status, said = workspace.run()
-    faults += _after_resume(workspace, expected, finished, status, said)
+    faults += faults_after_resume(workspace, expected, finished, status, said)
     shutil.rmtree(workspace.results, ignore_errors=True)
     return Kill(seed, number, hit, after_s, tuple(faults))
 
@@ -122,9 +122,10 @@ def _after_kill(workspace: Workspace, call: subprocess.Popen[str]) -> list[str]:
     return faults
 
 
-def _after_resume(
+def faults_after_resume(
     workspace: Workspace, expected: Reference, finished: dict[str, int], status: int, said: str
 ) -> list[str]:
+    """What is wrong with what the same command ends with after a call that was disturbed."""
     if status != 0:
         return [f"does not resume: {said.strip().splitlines()[-1:]}"]
     faults = []

@@ -7,13 +7,15 @@ from contextlib import suppress
 from pathlib import Path
 
 from bdpbench.app.run.planning import Prepared, is_finished
-from bdpbench.contracts.disks import RESUME_HINT, free_bytes, size_text
+from bdpbench.contracts.disks import RESUME_HINT, disk_error, free_bytes, size_text
+from bdpbench.contracts.files import write_bytes_atomically
 from bdpbench.contracts.plan import PlannedRun
 from bdpbench.contracts.runs import ERROR_NAME
 from bdpbench.errors import BdpbenchError
 from bdpbench.simulation.ns2_process import LEAST_FREE_BYTES
 
 _LOG_TAIL_LINES = 15
+_PROBE_BYTES = 65_536
 _ERROR = "error: "
 
 
@@ -30,7 +32,7 @@ def failure(prepared: Prepared, log: Path) -> BdpbenchError:
     said = "\n".join(dict.fromkeys(_said(prepared, log)))
     if said:
         return BdpbenchError(said)
-    return _full_disk(prepared) or _unexplained(prepared, log)
+    return _full_disk(prepared) or _refusing_disk(prepared) or _unexplained(prepared, log)
 
 
 def failed_runs(prepared: Prepared) -> list[PlannedRun]:
@@ -80,6 +82,17 @@ def _full_disk(prepared: Prepared) -> BdpbenchError | None:
         where=str(results),
         hint=f"make room; {RESUME_HINT}",
     )
+
+
+def _refusing_disk(prepared: Prepared) -> BdpbenchError | None:
+    """Where nothing can be written, nor could any process of a batch write what was wrong."""
+    probe = prepared.paths.folder / "probe"
+    try:
+        write_bytes_atomically(probe, bytes(_PROBE_BYTES))
+        probe.unlink()
+    except OSError as error:
+        return disk_error(error, probe.parent)
+    return None
 
 
 def _unexplained(prepared: Prepared, log: Path) -> BdpbenchError:

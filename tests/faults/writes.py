@@ -1,0 +1,121 @@
+"""Let all writes of a call fail from some number on, resume it, and see that nothing is lost.
+
+    BDPBENCH_HOME=.bdpbench PYTHONPATH=pipeline:. python tests/faults/writes.py --instants 40
+
+The disk is full, read-only or closed to the user from a random write on, as a seed says, for all
+processes of the call together (failing_writes.c). Prints a line an instant.
+"""
+
+from __future__ import annotations
+
+import argparse
+import errno
+import random
+import shutil
+import struct
+import subprocess
+import sys
+import tempfile
+from collections.abc import Mapping
+from dataclasses import dataclass
+from pathlib import Path
+
+from tests.faults.calls import Workspace, make_workspace
+from tests.faults.kills import Reference, faults_after_resume, reference
+
+# What a write fails with, and the word by which the message tells of it.
+FAILURES = {errno.ENOSPC: "full", errno.EROFS: "read-only", errno.EACCES: "permission"}
+
+
+@dataclass(frozen=True)
+class Failing:
+    """The library that fails writes below a folder, and the file that it counts them in."""
+
+    library: Path
+    counter: Path
+
+    def variables(self, under: Path, first: int, number: int) -> Mapping[str, str]:
+        """What a call gets to have writes fail from the ``first`` on; 0 only counts them."""
+        self.counter.write_bytes(struct.pack("Q", 0))
+        return {
+            "LD_PRELOAD": str(self.library),
+            "FAILING_WRITES_UNDER": str(under),
+            "FAILING_WRITES_COUNTER": str(self.counter),
+            "FAILING_WRITES_FROM": str(first),
+            "FAILING_WRITES_ERRNO": str(number),
+        }
+
+    def counted(self) -> int:
+        """How many writes there were."""
+        (count,) = struct.unpack("Q", self.counter.read_bytes())
+        return int(count)
+
+
+def make_failing(folder: Path) -> Failing:
+    """Compile the library into a folder."""
+    library = folder / "failing_writes.so"
+    source = Path(__file__).with_name("failing_writes.c")
+    command = ["gcc", "-shared", "-fPIC", "-O1", "-o", str(library), str(source), "-ldl"]
+    subprocess.run(command, check=True)
+    return Failing(library, folder / "writes")
+
+
+def writes_of_a_call(folder: Path, failing: Failing) -> int:
+    """How often a whole call writes into its results."""
+    workspace = make_workspace(folder, folder / "counted")
+    status, said = workspace.run(**failing.variables(workspace.results, 0, 0))
+    if status != 0:
+        raise RuntimeError(said)
+    return failing.counted()
+
+
+def faults_of_failing_writes(
+    workspace: Workspace, failing: Failing, first: int, number: int, expected: Reference
+) -> list[str]:
+    """What is wrong with a call whose writes fail, and with the one that resumes it."""
+    status, said = workspace.run(**failing.variables(workspace.results, first, number))
+    faults = [] if failing.counted() < first else _told_badly(status, said, FAILURES[number])
+    if left := workspace.wait_until_alone(5):
+        faults.append(f"outlived by {sorted(left.values())}")
+    finished = workspace.finished()
+    status, resumed = workspace.run()
+    return faults + faults_after_resume(workspace, expected, finished, status, resumed)
+
+
+def _told_badly(status: int, said: str, word: str) -> list[str]:
+    faults = []
+    if status != 1:
+        faults.append(f"exit status {status}")
+    if "Traceback" in said:
+        faults.append("a traceback")
+    if said.count("error: ") != 1 or word not in said:
+        faults.append(f"no word that it is {word}, or more than one message")
+    return [f"{each}: {said}" for each in faults]
+
+
+def main() -> int:
+    """As many instants as asked; returns how many had a fault."""
+    parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
+    parser.add_argument("--instants", type=int, default=10)
+    parser.add_argument("--first-seed", type=int, default=1)
+    given = parser.parse_args()
+    wrong = 0
+    with tempfile.TemporaryDirectory() as name:
+        folder = Path(name)
+        failing, expected = make_failing(folder), reference(folder)
+        writes = writes_of_a_call(folder, failing)
+        print(f"undisturbed: {writes} writes", flush=True)
+        for seed in range(given.first_seed, given.first_seed + given.instants):
+            chance = random.Random(seed)
+            first, number = chance.randint(1, writes), chance.choice(list(FAILURES))
+            workspace = make_workspace(folder, folder / f"results-{seed}")
+            faults = faults_of_failing_writes(workspace, failing, first, number, expected)
+            shutil.rmtree(workspace.results, ignore_errors=True)
+            wrong += bool(faults)
+            found = "; ".join(faults) or "as it should be"
+            print(f"seed {seed}: write {first}, {errno.errorcode[number]}: {found}", flush=True)
+    return wrong
+
+
+if __name__ == "__main__":
+    sys.exit(min(main(), 1))

@@ -226,7 +226,7 @@ def plan_run(study: Study, key: str, given: Parameters, identities: Identities) 
         "parameters": parameters,
         "outputs": outputs,
         "protocols": _protocols(parameters, flows),
-        "estimated_cpu_s": round(estimate_cpu_s(parameters, flows, outputs), 1),
+        "estimated_cpu_s": round(estimate_cpu_s(parameters, flows, outputs), 2),
         "scripts": scenario.scripts,
     }
 

@@ -1,14 +1,18 @@
 from __future__ import annotations
 
+import io
 import os
 import shutil
 import subprocess
 import sys
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
+from contextlib import redirect_stderr, redirect_stdout
 from pathlib import Path
+from unittest.mock import patch
 
 import pytest
 
+from bdpbench.cli import main
 from bdpbench.contracts.paths import repository_root
 
 Workspace = Callable[..., "subprocess.CompletedProcess[str]"]
@@ -28,19 +32,31 @@ def write_config(folder: Path) -> None:
 
 
 def call_bdpbench(folder: Path, *arguments: str) -> subprocess.CompletedProcess[str]:
-    """A call in the workspace at ``folder``."""
-    return subprocess.run(
-        [sys.executable, "-m", "bdpbench", *arguments],
-        capture_output=True,
-        text=True,
-        env={
-            **os.environ,
-            "PYTHONPATH": str(repository_root() / "pipeline"),
-            "BDPBENCH_CONFIG": str(folder / "config"),
-            "BDPBENCH_RESULTS": str(folder / "results"),
-        },
-        check=False,
-    )
+    """A call in the workspace at ``folder``, in the process of the tests: another takes a second.
+
+    What the call starts itself, such as ns-2 and batches of runs, are processes as ever.
+    """
+    environment = {
+        "BDPBENCH_CONFIG": str(folder / "config"),
+        "BDPBENCH_RESULTS": str(folder / "results"),
+    }
+    return call_here(environment, *arguments)
+
+
+def call_here(environment: Mapping[str, str], *arguments: str) -> subprocess.CompletedProcess[str]:
+    """A call of the command line in this process, with something added to the environment."""
+    out, err, status = io.StringIO(), io.StringIO(), 0
+    with (
+        patch.dict(os.environ, environment),
+        patch.object(sys, "argv", ["bdpbench", *arguments]),
+        redirect_stdout(out),
+        redirect_stderr(err),
+    ):
+        try:
+            main()
+        except SystemExit as end:
+            status = end.code if isinstance(end.code, int) else int(end.code is not None)
+    return subprocess.CompletedProcess(list(arguments), status, out.getvalue(), err.getvalue())
 
 
 @pytest.fixture

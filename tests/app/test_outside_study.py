@@ -2,15 +2,15 @@
 
 from __future__ import annotations
 
+import contextlib
 import json
-import os
 import shutil
 import subprocess
-import sys
 from pathlib import Path
 
 import polars as pl
 import pytest
+from tests.app.conftest import call_here
 from tests.pipeline.pages.conftest import unfolded
 
 from bdpbench.contracts.paths import repository_root
@@ -27,19 +27,8 @@ def folder(tmp_path: Path, ns_binary: Path) -> Path:
 def _bdpbench(
     *arguments: str, cwd: Path, results: Path, **more: str
 ) -> subprocess.CompletedProcess[str]:
-    return subprocess.run(
-        [sys.executable, "-m", "bdpbench", *arguments],
-        cwd=cwd,
-        env={
-            **os.environ,
-            "PYTHONPATH": str(repository_root() / "pipeline"),
-            "BDPBENCH_RESULTS": str(results),
-            **more,
-        },
-        capture_output=True,
-        text=True,
-        check=False,
-    )
+    with contextlib.chdir(cwd):
+        return call_here({"BDPBENCH_RESULTS": str(results), **more}, *arguments)
 
 
 def _files(folder: Path) -> dict[str, bytes]:

@@ -3,12 +3,18 @@
 from __future__ import annotations
 
 import os
+from functools import cache
 from pathlib import Path
 
 
 def repository_root() -> Path:
     """Root of the checkout that this package belongs to (``BDPBENCH_ROOT`` overrides it)."""
-    override = os.environ.get("BDPBENCH_ROOT")
+    return _root(os.environ.get("BDPBENCH_ROOT"))
+
+
+@cache
+def _root(override: str | None) -> Path:
+    """Asked for several times a run, of thousands."""
     return Path(override).resolve() if override else Path(__file__).resolve().parents[3]
 
 

@@ -9,7 +9,7 @@ from __future__ import annotations
 import functools
 import types
 import typing
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
 from typing import Any, TypeVar, cast
 
@@ -37,44 +37,67 @@ def shaped(data: object, kind: type[Document], path: Path, what: str) -> Documen
     Raises:
         BdpbenchError: naming the file, the first place in it that is otherwise, and what is there.
     """
-    wrong = _wrong(data, kind, ())
+    wrong = _check(cast("Any", kind))(data)
     if wrong is not None:
         raise BdpbenchError(
-            f"is damaged: {wrong}; expected {what}", where=str(path), hint="remove it and run again"
+            f"is damaged: {_told(wrong)}; expected {what}",
+            where=str(path),
+            hint="remove it and run again",
         )
     return cast("Document", data)
 
 
-def _wrong(value: object, kind: Any, place: tuple[str, ...]) -> str | None:
-    """What is not as it should be, the first of it; None where nothing is."""
+class _Wrong:
+    """The first value that is not as it should be, and its place, from the inside outwards."""
+
+    def __init__(self, value: object, *place: str, missing: bool = False) -> None:
+        self.value, self.place, self.missing = value, list(place), missing
+
+    def inside(self, name: str) -> _Wrong:
+        """The same, seen from one level further out."""
+        self.place.append(name)
+        return self
+
+
+_Check = Callable[[object], _Wrong | None]
+
+
+@functools.cache
+def _check(kind: Any) -> _Check:
+    """What tells whether a value is of a kind; made once, as there are thousands of documents."""
     if kind in _PLAIN:
-        return None if _PLAIN[kind](value) else _told(place, value)
+        is_plain = _PLAIN[kind]
+        return lambda value: None if is_plain(value) else _Wrong(value)
     if typing.is_typeddict(kind):
-        return _wrong_dictionary(value, kind, place)
+        return _dictionary_check(kind)
     origin, arguments = typing.get_origin(kind), typing.get_args(kind)
     if origin in (typing.Union, types.UnionType):
-        found = [_wrong(value, each, place) for each in arguments]
-        return None if None in found else found[0]
+        return _union_check([_check(each) for each in arguments])
     if origin is typing.Literal:
-        return None if value in arguments else _told(place, value)
+        return lambda value: None if value in arguments else _Wrong(value)
     if origin is list:
-        return _wrong_parts(value, list, arguments[0], place)
+        return _list_check(_check(arguments[0]))
     if origin is dict:
-        return _wrong_parts(value, dict, arguments[1], place)
+        return _mapping_check(_check(arguments[1]))
     raise TypeError(f"a document has no {kind}")
 
 
-def _wrong_dictionary(value: object, kind: Any, place: tuple[str, ...]) -> str | None:
-    if not isinstance(value, dict):
-        return _told(place, value)
-    for name, (part, needed) in _keys(kind).items():
-        if name in value:
-            wrong = _wrong(value[name], part, (*place, name))
-            if wrong is not None:
-                return wrong
-        elif needed:
-            return f"{'.'.join((*place, name))} is missing"
-    return None
+def _dictionary_check(kind: Any) -> _Check:
+    parts = [(name, _check(part), needed) for name, (part, needed) in _keys(kind).items()]
+
+    def check(value: object) -> _Wrong | None:
+        if not isinstance(value, dict):
+            return _Wrong(value)
+        for name, of_part, needed in parts:
+            if name in value:
+                wrong = of_part(value[name])
+                if wrong is not None:
+                    return wrong.inside(name)
+            elif needed:
+                return _Wrong(None, name, missing=True)
+        return None
+
+    return check
 
 
 @functools.cache
@@ -89,17 +112,49 @@ def _keys(kind: Any) -> dict[str, tuple[Any, bool]]:
     return found
 
 
-def _wrong_parts(
-    value: object, container: type[list[object]] | type[dict[str, object]], kind: Any, place: Any
-) -> str | None:
-    if not isinstance(value, container):
-        return _told(place, value)
-    parts = value.items() if isinstance(value, dict) else enumerate(value)
-    found = (_wrong(part, kind, (*place, str(name))) for name, part in parts)
-    return next((wrong for wrong in found if wrong is not None), None)
+def _union_check(checks: Sequence[_Check]) -> _Check:
+    def check(value: object) -> _Wrong | None:
+        first = None
+        for each in checks:
+            wrong = each(value)
+            if wrong is None:
+                return None
+            first = first or wrong
+        return first
+
+    return check
 
 
-def _told(place: tuple[str, ...], value: object) -> str:
-    shown = repr(value)
+def _list_check(of_part: _Check) -> _Check:
+    def check(value: object) -> _Wrong | None:
+        if not isinstance(value, list):
+            return _Wrong(value)
+        for index, part in enumerate(value):
+            wrong = of_part(part)
+            if wrong is not None:
+                return wrong.inside(str(index))
+        return None
+
+    return check
+
+
+def _mapping_check(of_part: _Check) -> _Check:
+    def check(value: object) -> _Wrong | None:
+        if not isinstance(value, dict):
+            return _Wrong(value)
+        for name, part in value.items():
+            wrong = of_part(part)
+            if wrong is not None:
+                return wrong.inside(str(name))
+        return None
+
+    return check
+
+
+def _told(wrong: _Wrong) -> str:
+    place = ".".join(reversed(wrong.place))
+    if wrong.missing:
+        return f"{place} is missing"
+    shown = repr(wrong.value)
     shown = shown if len(shown) <= 40 else f"{shown[:40]}…"
-    return f"{'.'.join(place) or 'the document'} is {shown}"
+    return f"{place or 'the document'} is {shown}"

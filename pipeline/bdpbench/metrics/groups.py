@@ -14,6 +14,9 @@ from bdpbench.errors import BdpbenchError
 Sweeps = Mapping[str, Mapping[str, Sequence[Scalar]]]
 """Scenario → parameter → all values that a study gives it."""
 
+Points = dict[str, list[Scalar]]
+"""Parameters apart from a swept one and those beside it → values of the swept one."""
+
 
 @dataclass(frozen=True)
 class Row:
@@ -56,6 +59,8 @@ class Group:
         self._metrics = run_metrics
         self._runs = {(run["run_id"], run["scenario"]): run["parameters"] for run in runs}
         self._sweeps = sweeps
+        # Looked for once, and not once a run.
+        self._points_of: dict[tuple[str, str, frozenset[str]], Points] = {}
 
     def rows_of(self, metric: str) -> list[Row]:
         """The rows of a metric, of the runs of the plan."""
@@ -108,15 +113,19 @@ class Group:
         """All values of a parameter in the sweep that a run belongs to, ascending."""
         values: Sequence[Scalar] | None = self._sweeps.get(row.scenario, {}).get(parameter)
         if values is None:
-            rest = rest_of(row.parameters, beside)
-            values = [
-                parameters[parameter]
-                for (_, scenario), parameters in self._runs.items()
-                if scenario == row.scenario
-                and parameter in parameters
-                and rest_of(parameters, beside) == rest
-            ]
+            planned = self._planned(row.scenario, parameter, beside)
+            values = planned.get(rest_of(row.parameters, beside), [])
         return sorted({_point(each, parameter, f"scenario {row.scenario}") for each in values})
+
+    def _planned(self, scenario: str, parameter: str, beside: frozenset[str]) -> Points:
+        """Values of a parameter in the runs of a scenario, by what else these have."""
+        key = (scenario, parameter, beside)
+        if key not in self._points_of:
+            found = self._points_of.setdefault(key, {})
+            for (_, each), parameters in self._runs.items():
+                if each == scenario and parameter in parameters:
+                    found.setdefault(rest_of(parameters, beside), []).append(parameters[parameter])
+        return self._points_of[key]
 
 
 def rest_of(parameters: Mapping[str, Scalar | None], beside: frozenset[str]) -> str:

@@ -66,11 +66,13 @@ COSTS = {
 
 # What bdpbench takes beside ns-2 on the reference machine, s of CPU time, as
 # tests/benchmarks/orchestration.py fits it.
-CALL_S = 2.0
+CALL_S = 1.9
 """A call of `run`: planning, and the report of a small study."""
-BATCH_S = 0.8
+SCHEDULER_S = 1.6
+"""Snakemake, which takes care of several batches."""
+BATCH_S = 0.6
 """A batch of runs, until its process is ready."""
-RUN_S = 0.1
+RUN_S = 0.08
 """A run: its files, tables and values, and what the report says of it."""
 MEASURE_S = 0.03
 """A finished run that is measured anew."""

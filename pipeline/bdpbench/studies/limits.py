@@ -36,9 +36,9 @@ MOST_DELAY_MS = 1e7
 MOST_FLOWS = 500
 """Flows of a run: each has two files open, and most systems let a process have 1,024."""
 
-MOST_RUNS = 10_000
-"""Runs of a tier: each is planned, a job, a folder, and a row of the report; so many take half a
-minute to plan."""
+MOST_RUNS = 60_000
+"""Runs of a tier: each is planned, a folder, and a row of the report. So many take half a minute
+and some 350 MB to plan; a grid of 17,600 points with three repetitions each is among them."""
 
 MOST_NAME = 60
 """Letters of a key or file name: some become parts of a file's name, which may have 255 bytes."""

@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import itertools
+import json
+import sys
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from pathlib import Path
@@ -106,6 +108,7 @@ def expand_tier(study: Study, tier: str, identities: Identities | None = None) -
 def _grid(study: Study, scenario: Scenario, tier: str) -> Iterator[Parameters]:
     """Parameters of the runs of a tier, as the study gives them."""
     base = {**study.topologies[scenario.topology].parameters, **scenario.parameters}
+    vocabulary = study.vocabulary
     for entry in scenario.tiers.get(tier, []):  # type: ignore[call-overload]
         for values in itertools.product(*scenario.swept_values(entry)):
             grid = dict(zip(scenario.sweep, values, strict=True))
@@ -113,8 +116,7 @@ def _grid(study: Study, scenario: Scenario, tier: str) -> Iterator[Parameters]:
                 parameters = {**base, **grid, **case}
                 if all(parameters.get(name) in kept for name, kept in entry.only.items()):
                     plain = {
-                        name: study.vocabulary[name].plain(value)
-                        for name, value in parameters.items()
+                        name: vocabulary[name].plain(value) for name, value in parameters.items()
                     }
                     yield {**plain, "duration_s": float(entry.duration_s)}
 
@@ -142,7 +144,24 @@ class Identities:
 
     def __init__(self) -> None:
         self._scripts: dict[Path, str] = {}
+        self._places: dict[tuple[Path, str], tuple[str, Path]] = {}
         self._behaviours: dict[frozenset[AgentUse] | None, str] = {}
+        self._outputs: dict[str, list[Output]] = {}
+
+    def shared(self, outputs: list[Output]) -> list[Output]:
+        """The same list for equal outputs: tens of thousands of runs have few that differ."""
+        return self._outputs.setdefault(json.dumps(outputs), outputs)
+
+    def script(self, study: Study, scenario: Scenario) -> tuple[str, Path]:
+        """The script of a scenario as a plan names it, and its path; each is looked for once.
+
+        Raises:
+            BdpbenchError: when it is gone.
+        """
+        place = (study.folder, scenario.script)
+        if place not in self._places:
+            self._places[place] = _script(study, scenario)
+        return self._places[place]
 
     def of(
         self,
@@ -159,7 +178,7 @@ class Identities:
         if uses not in self._behaviours:
             self._behaviours[uses] = ns2_digest(uses)
         return {
-            "argv": list(argv),
+            "argv": [sys.intern(word) for word in argv],  # of many runs, most of them equal
             "tcl": self._scripts[script],
             "ns2": self._behaviours[uses],
             "streams": streams_of(outputs),
@@ -184,11 +203,11 @@ def plan_run(study: Study, key: str, given: Parameters, identities: Identities) 
     defaults = resolve_defaults(study, key, scenario, given)
     flows = resolve_flows(study, key, scenario, given, defaults)
     _check_flow_count(study, key, given, flows)
-    outputs = _outputs(study, key, given, len(flows))
+    outputs = identities.shared(_outputs(study, key, given, len(flows)))
     if scenario.scripts is None or scenario.original is None:
         check_reach(study, key, given, flows, outputs)
         argv = script_arguments(study, key, given, defaults, flows)
-        script, path = _script(study, scenario)
+        script, path = identities.script(study, scenario)
         identity = identities.of(path, (), argv, flows, outputs)
     else:
         argv = original_arguments(study, key, given)
@@ -234,7 +253,7 @@ def _planned(
         "parameters": parameters,
         "outputs": outputs,
         "protocols": _protocols(parameters, flows),
-        "estimated_cpu_s": round(estimate_cpu_s(parameters, flows, outputs), 1),
+        "estimated_cpu_s": round(estimate_cpu_s(parameters, flows, outputs), 2),
         "scripts": scenario.scripts,
     }
 

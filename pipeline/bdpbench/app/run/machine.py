@@ -18,7 +18,7 @@ from bdpbench.contracts.files import write_json_atomically
 from bdpbench.contracts.plan import PlannedRun
 from bdpbench.contracts.runs import read_run
 from bdpbench.errors import BdpbenchError
-from bdpbench.studies.cost import BATCH_S, CALL_S, RUN_S
+from bdpbench.studies.cost import BATCH_S, CALL_S, RUN_S, SCHEDULER_S
 
 FILE_NAME = "machine.json"
 # Enough to even out what else the machine did, few enough to follow another build of ns-2.
@@ -49,7 +49,7 @@ class Machine:
 
     def call_cpu_s(self, runs: Iterable[PlannedRun], batches: int) -> float:
         """CPU time of a call of `run` that simulates these runs in so many batches, s."""
-        own_s = self.own_factor * (CALL_S + batches * BATCH_S)
+        own_s = self.own_factor * (_call_s(batches) + batches * BATCH_S)
         return own_s + sum(map(self.run_cpu_s, runs))
 
     def call_wall_s(self, runs: Sequence[PlannedRun], batches: int, cores: int) -> float:
@@ -57,8 +57,13 @@ class Machine:
         costs_s = [self.run_cpu_s(run) for run in runs]
         batch_s = self.own_factor * BATCH_S
         alongside_s = (sum(costs_s) + batches * batch_s) / max(1, min(cores, batches))
-        longest_s = max(costs_s, default=0.0) + batch_s if costs_s else 0.0
-        return self.own_factor * CALL_S + max(alongside_s, longest_s)
+        longest_s = max(costs_s) + batch_s if costs_s else 0.0
+        return self.own_factor * _call_s(batches) + max(alongside_s, longest_s)
+
+
+def _call_s(batches: int) -> float:
+    """What a call takes on the reference machine beside its batches, s."""
+    return CALL_S + (SCHEDULER_S if batches > 1 else 0.0)
 
 
 def learn(results: Path, runs: Sequence[PlannedRun], batches: Path) -> None:

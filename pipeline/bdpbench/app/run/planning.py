@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import hashlib
-from collections.abc import Collection
+from collections.abc import Collection, Mapping
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -103,7 +103,9 @@ def prepare(
     paths = Paths(results, study.key, tier)
     identities = Identities()
     tier_runs = expand_tier(study, tier, identities)
-    _check_evaluation(load_study(name_or_path), identities)
+    # Scripts that take the place of the study's own change its runs, and not what it expects.
+    known = {tier: tier_runs} if scripts is None else {}
+    _check_evaluation(load_study(name_or_path), identities, known)
     _check_declared(study, build_id)
     selected = [run for run in tier_runs if selection.wants(run)]
     if not selected:
@@ -130,11 +132,13 @@ def write_plan(prepared: Prepared) -> None:
     write_plan_document(paths.plan, plan)
 
 
-def _check_evaluation(study: Study, identities: Identities) -> None:
+def _check_evaluation(
+    study: Study, identities: Identities, known: Mapping[str, list[PlannedRun]]
+) -> None:
     """Refuse now what would be refused after the simulation: metrics, numbers, claims, pages.
 
     Numbers and claims speak of runs of any tier, so that all tiers are looked at, as the study
-    itself has them.
+    itself has them; ``known`` has those that are expanded already.
     """
     # Metrics and pages take a second to import, which `list` does without.
     from bdpbench.metrics import definitions_for
@@ -143,7 +147,10 @@ def _check_evaluation(study: Study, identities: Identities) -> None:
     definitions = definitions_for(study.folder)
     _check_summaries(study, definitions)
     study_texts(study)
-    runs = {tier: expand_tier(study, tier, identities) for tier in tiers_of(study)}
+    runs = {
+        tier: known[tier] if tier in known else expand_tier(study, tier, identities)
+        for tier in tiers_of(study)
+    }
     check_expectations(study.folder, study, runs, definitions)
 
 

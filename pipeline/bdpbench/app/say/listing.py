@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 from collections.abc import Sequence
 
 from bdpbench.app.run.machine import Machine
@@ -10,6 +11,7 @@ from bdpbench.app.say.progress import duration_text
 from bdpbench.contracts.paths import results_dir
 from bdpbench.contracts.plan import PlannedRun
 from bdpbench.errors import BdpbenchError
+from bdpbench.studies.batches import make_batches
 from bdpbench.studies.config import load_config
 from bdpbench.studies.load import load_study, study_keys
 from bdpbench.studies.runs import Selection, expand_tier, tiers_of
@@ -24,7 +26,7 @@ def list_studies() -> None:
         study = load_study(key)
         for tier in _ordered(tiers_of(study)):
             runs = expand_tier(study, tier)
-            rows.append((key, tier, str(len(runs)), _cost(runs, machine), study.title))
+            rows.append((key, tier, str(len(runs)), _call_cost(runs, machine), study.title))
     _print_table(rows)
 
 
@@ -82,6 +84,13 @@ def _count(runs: Sequence[PlannedRun], machine: Machine) -> str:
 
 def _cost(runs: Sequence[PlannedRun], machine: Machine) -> str:
     return "~" + duration_text(sum(map(machine.run_cpu_s, runs)))
+
+
+def _call_cost(runs: Sequence[PlannedRun], machine: Machine) -> str:
+    """CPU time of a call that simulates all of them, planning and report included."""
+    costs_s = {run["run_id"]: machine.run_cpu_s(run) for run in runs}
+    batches = make_batches(costs_s, len(os.sched_getaffinity(0)))
+    return "~" + duration_text(machine.call_cpu_s(runs, len(batches)))
 
 
 def _print_table(rows: Sequence[tuple[str, ...]]) -> None:

@@ -35,7 +35,7 @@ from bdpbench.metrics.packets.sums import (
     PacketSums,
 )
 
-_ROWS_AT_ONCE = 750_000
+_ROWS_AT_ONCE = 500_000
 """Rows that are reduced at once: many against the cost of a call, few against memory."""
 
 MOST_GIVEN_BINS = 1_000_000

@@ -7,6 +7,7 @@ from collections.abc import Callable, Iterable
 
 BITS_PER_BYTE = 8
 _LEVEL_BITS = 11  # ns-2's default for the levels of a hierarchical address below the first
+_FIRST_GROUP = 1 << 30  # the bit of a multicast address in ns-2's default format
 
 _SUFFIX_UNITS = {
     "_s": "s",
@@ -48,19 +49,22 @@ def addresses_of(numbers: Iterable[int | None]) -> Callable[[int | None], str]:
     """How the addresses of a trace are shown: as numbers, or by their levels, as in its script.
 
     Where one of them is as large as 1.0.0 is with ns-2's default bits a level, all are taken to be
-    hierarchical: no flat topology has so many nodes.
+    hierarchical: no flat topology has so many nodes. A group's address (2^30 and more) is a number.
 
     >>> shown = addresses_of([2048, 4194305])
     >>> shown(4194305), shown(2048), addresses_of([2048])(2048), shown(-1), shown(None)
     ('1.0.1', '0.1.0', '2048', '-1', '-')
+    >>> addresses_of([3, 1073741824])(1073741824)
+    '1073741824'
     """
-    has_levels = any(each is not None and each >= 1 << 2 * _LEVEL_BITS for each in numbers)
+    with_levels = range(1 << 2 * _LEVEL_BITS, _FIRST_GROUP)
+    has_levels = any(each in with_levels for each in numbers)
     below = (1 << _LEVEL_BITS) - 1
 
     def shown(number: int | None) -> str:
         if number is None:
             return "-"
-        if not has_levels or number < 0:
+        if not has_levels or number < 0 or number >= _FIRST_GROUP:
             return str(number)
         levels = number >> 2 * _LEVEL_BITS, number >> _LEVEL_BITS & below, number & below
         return ".".join(map(str, levels))

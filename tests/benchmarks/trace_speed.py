@@ -5,13 +5,15 @@ ns-2 write a trace of that size, lets all readers compute the bytes that each fl
 bottleneck in each second, each reader as a process of its own, one after the other in each pass,
 and prints median wall times as ratios to mawk's. All must give the same numbers; a reader whose
 program or package is not installed is left out and named. `analyze` is `bdpbench analyze` with all
-of its metrics and series, which must have parsed every line.
+of its metrics and series, which must have parsed every line. CPU time and peak memory stand beside
+the wall time: on a busy machine only the ratio of CPU times says something.
 """
 
 from __future__ import annotations
 
 import argparse
 import json
+import os
 import shutil
 import statistics
 import subprocess
@@ -19,7 +21,8 @@ import sys
 import tempfile
 import time
 from collections import defaultdict
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass
 from pathlib import Path
 
 from bdpbench.simulation.build import build_prefix, current_build_id
@@ -127,28 +130,57 @@ def _lacks_pandas() -> bool:
     return found.returncode != 0
 
 
-def _timed(command: list[str]) -> tuple[float, Sums]:
+@dataclass(frozen=True)
+class Cost:
+    """What a call took: wall time and CPU time, s, and peak memory, MB."""
+
+    wall_s: float
+    cpu_s: float
+    memory_mb: float
+
+
+def _cost_of(command: list[str]) -> tuple[Cost, str]:
+    """What a command takes, and what it says."""
     began = time.perf_counter()
-    done = subprocess.run(command, capture_output=True, text=True, check=True)
-    wall_s = time.perf_counter() - began
-    rows = (line.split() for line in done.stdout.splitlines())
-    return wall_s, {(int(second), int(flow)): int(float(count)) for second, flow, count in rows}
+    with tempfile.TemporaryFile("w+") as said:
+        child = subprocess.Popen(command, stdout=said, stderr=subprocess.DEVNULL)
+        _, status, used = os.wait4(child.pid, 0)
+        child.returncode = os.waitstatus_to_exitcode(status)
+        wall_s = time.perf_counter() - began
+        said.seek(0)
+        text = said.read()
+    if child.returncode != 0:
+        raise SystemExit(f"{' '.join(command)} ended with {child.returncode}")
+    return Cost(wall_s, used.ru_utime + used.ru_stime, used.ru_maxrss / 1e3), text
 
 
-def _time_analyze(path: Path) -> float:
-    """Wall time, s, of all metrics and series of the trace, written as JSON."""
+def _timed(command: list[str]) -> tuple[Cost, Sums]:
+    cost, text = _cost_of(command)
+    rows = (line.split() for line in text.splitlines())
+    return cost, {(int(second), int(flow)): int(float(count)) for second, flow, count in rows}
+
+
+def _time_analyze(path: Path) -> Cost:
+    """What all metrics and series of the trace take, written as JSON."""
     with tempfile.TemporaryDirectory() as folder:
         result = Path(folder) / "result.json"
         command = [sys.executable, "-m", "bdpbench", "analyze", str(path), "-o", str(result)]
-        began = time.perf_counter()
-        subprocess.run(command, capture_output=True, check=True)
-        wall_s = time.perf_counter() - began
+        cost, _ = _cost_of(command)
         account = json.loads(result.read_text())["account"]
     with path.open("rb") as lines:
         expected = sum(1 for _ in lines)
     if account["parsed"] != expected:
         raise SystemExit(f"analyze parsed {account['parsed']} of {expected} lines")
-    return wall_s
+    return cost
+
+
+def _median(costs: Sequence[Cost]) -> Cost:
+    """The median of each."""
+    return Cost(
+        statistics.median(each.wall_s for each in costs),
+        statistics.median(each.cpu_s for each in costs),
+        statistics.median(each.memory_mb for each in costs),
+    )
 
 
 def _make_trace(path: Path, megabytes: float) -> None:
@@ -161,22 +193,26 @@ def _make_trace(path: Path, megabytes: float) -> None:
 def compare(path: Path, passes: int) -> None:
     """Print what each reader takes, and check that all agree."""
     commands, absent = _commands(path)
-    times: dict[str, list[float]] = {name: [] for name in [*commands, "analyze"]}
+    costs: dict[str, list[Cost]] = {name: [] for name in [*commands, "analyze"]}
     for _ in range(passes):
         sums = {}
         for name, command in commands.items():
-            wall_s, sums[name] = _timed(command)
-            times[name].append(wall_s)
-        times["analyze"].append(_time_analyze(path))
+            cost, sums[name] = _timed(command)
+            costs[name].append(cost)
+        costs["analyze"].append(_time_analyze(path))
         if any(each != sums["engine"] for each in sums.values()):
             raise SystemExit("the readers disagree")
     size = path.stat().st_size
     print(f"{size / 1e6:.0f} MB, {len(sums['engine'])} sums, all readers agree")
-    medians = {name: statistics.median(each) for name, each in times.items()}
-    base = medians.get("mawk", medians["python"])
-    for name, median in medians.items():
-        rate = size / median / 1e6
-        print(f"{name:8s} {median:7.2f} s  {rate:6.0f} MB/s  {median / base:5.2f} of mawk")
+    base = _median(costs.get("mawk", costs["python"]))
+    for name, each in costs.items():
+        median = _median(each)
+        print(
+            f"{name:8s} {median.wall_s:7.2f} s  {size / median.wall_s / 1e6:6.0f} MB/s"
+            f"  {median.wall_s / base.wall_s:5.2f} of mawk"
+            f"  CPU {median.cpu_s:7.2f} s  {median.cpu_s / base.cpu_s:5.2f} of mawk"
+            f"  {median.memory_mb:6.0f} MB of memory"
+        )
     if absent:
         print(f"not installed: {', '.join(absent)}")
 

@@ -19,7 +19,7 @@ from bdpbench.trace.sources import Chunk, Source
 from bdpbench.trace.text_lines import LINE, ParsedText, fault_of, parse_text
 
 _MAX_THREADS = 4
-_READ_AHEAD = 2  # chunks a thread, so that none waits while the reader does
+_READ_AHEAD = 1  # chunks a thread, so that none waits while the reader does
 _CUT = "the last line was cut off: the file ends without a newline"
 _HALF_UNITS = {form.name: form.half_unit_s for form in LINE_FORMS}
 _ROUNDING = 1e-12  # of sums of half units, far below the least of them

@@ -17,7 +17,7 @@ from typing import Any, Protocol
 from bdpbench.errors import BdpbenchError
 
 STANDARD_INPUT = "-"
-CHUNK_BYTES = 4 << 20
+CHUNK_BYTES = 2 << 20
 """Size of a chunk: large against the cost of a batch, small against memory."""
 
 PADDING = 16

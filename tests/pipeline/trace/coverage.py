@@ -199,7 +199,7 @@ def check(stores: Sequence[Path], kept: Path) -> dict[str, Verdict]:
     if kept.is_file():
         known = {name: Verdict(**each) for name, each in json.loads(kept.read_text()).items()}
     with tempfile.TemporaryDirectory() as scratch:
-        for each in written(stores):
+        for each in sorted(written(stores), key=lambda each: each.size):
             if each.sha256 in known:
                 continue
             store = next(store for store in stores if (store / f"{each.sha256}.gz").is_file())

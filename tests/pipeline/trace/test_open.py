@@ -296,3 +296,54 @@ def test_memory_does_not_grow_with_the_trace(tmp_path: Path) -> None:
     # 200 MB of text against 5 MB. In flight are at most four chunks of 4 MiB, at about five times
     # their size with all columns, on two threads, whatever the length of the trace.
     assert peaks[40] - peaks[1] < 150
+
+
+@pytest.mark.parametrize(
+    ("line", "words"),
+    [
+        (" 3.5685 n 2 m <1:1> r 0 Q DETECT", "a log of SRM agents"),
+        ("8.249329 i 0 C GET p _o47:0 s 1 z 43 ", "a log of a web cache"),
+        ("0.00710233021858257 2(2->1): U -1 L3 -1 -1 -1 0", "a log of MPLS"),
+        ("0   3   1       13.469 ms", "a list of delays of a delaybox"),
+        ("0.00000  3  0  1  1  throughput_ ", "a traced variable without a value"),
+        ("0 2 1 2 0 0 0", "7 columns of numbers"),
+        ("0.Color: red", "a file for xgraph"),
+        ("# nodes: 16.0, max time: 2060.0", "a comment or heading of a script"),
+        ("Session 0 starting page 1, curpage 0", "text that a script printed"),
+        ("# nam4wpan #", "this is a nam trace"),
+    ],
+)
+def test_what_ns2_writes_beside_traces_is_told_as_what_it_is(
+    trace: Path, line: str, words: str
+) -> None:
+    # Lines of ns-2's own suite and examples.
+    trace.write_text(f"{line}\n")
+    assert words in _error(trace)
+
+
+def test_variables_of_queues_and_of_xcp(trace: Path) -> None:
+    trace.write_text("Tq_ 0.25 0.025\nQsize 0.25 0\n0.5 x x x x throughput 3\n")
+    frame, account = read(trace)
+    assert frame.select("time_s", "name", "value").rows() == [
+        (0.25, "Tq_", 0.025),
+        (0.25, "Qsize", 0.0),
+        (0.5, "throughput", 3.0),
+    ]
+    assert account.parsed == 3
+
+
+def test_annotations_have_all_digits_of_their_time(trace: Path) -> None:
+    annotation = "v 0.12175733333333334 eval {set sim_annotation {1 received {ping(42)}}}"
+    trace.write_text(
+        f"r 0.121757 2 1 udp 724 ------- 0 0.0 1.0 0 0\n{annotation}\n"
+        "+ 0.121757 1 2 udp 100 ------- 1 1.0 0.0 0 1\n"
+    )
+    _, account = read(trace)
+    assert (account.parsed, account.backwards) == (3, 0)
+
+
+def test_a_title_of_diffusion_is_no_packet(trace: Path) -> None:
+    trace.write_text("Directed Diffusion:OnePhasePullFilter\nM 0.0 nn 5 x 670 y 670\n")
+    frame, account = read(trace)
+    assert account.parsed == 2
+    assert frame["source"].to_list() == ["title", "M"]

@@ -30,7 +30,7 @@ from bdpbench.metrics.packets import (
 from bdpbench.metrics.samples import sum_samples
 from bdpbench.trace import LineAccount, Trace, open_trace
 
-_READ_AHEAD = 16  # batches, of 4 MB of text each: as much as the meter takes at a time
+_READ_AHEAD = 2  # batches: the meter collects those that it takes at a time itself
 
 # Table of a trace → what tells whose values they are, what names them, and the values.
 _SAMPLED: dict[str, tuple[Sequence[str], str | None, Sequence[str]]] = {

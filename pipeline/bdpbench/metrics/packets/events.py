@@ -74,6 +74,7 @@ TCP_HEADER_BYTES = 40
 # 0.1.0 with ns-2's default of 11 bits for the last level. In a flat topology of more nodes than
 # that an address is the node's number, which is what the first lines then tell as well.
 _FIRST_HIERARCHICAL = 1 << 11
+_FIRST_GROUP = 1 << 30
 _TO_BITS = 32
 _TO_OFFSET = 1 << (_TO_BITS - 1)
 _ODDS = (
@@ -218,6 +219,15 @@ def link_ends() -> tuple[pl.Expr, pl.Expr]:
     return start.alias("from_node"), end.alias("to_node")
 
 
+def goes_to_group() -> pl.Expr:
+    """Whether a packet goes to a group or to all, by dst_node.
+
+    To all is -1. A group's address has the bit of 2^30 in ns-2's default format of addresses, and
+    the sign where that is wider.
+    """
+    return (pl.col("dst_node") < 0) | (pl.col("dst_node") >= _FIRST_GROUP)
+
+
 def stream_key(*, reverse: bool = False) -> pl.Expr:
     """A stream as one number (i64), a hash of ENDS; of the opposite stream if ``reverse``.
 
@@ -284,8 +294,8 @@ def split_events(batch: pl.DataFrame) -> Events:
 
 
 def _copies(wired: pl.DataFrame, wireless: pl.DataFrame | None) -> pl.DataFrame:
-    """Packets to an address below 0, where they came to: a group has its sign, all are -1."""
-    came = (pl.col("event") == "r") & (pl.col("dst_node") < 0)
+    """Packets to a group or to all, where they came to."""
+    came = (pl.col("event") == "r") & goes_to_group()
     columns = ("time_s", stream_key(), packet_key(), _wide_bytes())
     found = wired.lazy().filter(came).select(*columns, node="to_node")
     if wireless is None:

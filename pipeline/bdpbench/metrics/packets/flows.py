@@ -193,6 +193,7 @@ class Streams:
             self._add(lines.filter(pl.col("stream").is_in(missing.implode())))
 
     def _add(self, rows: pl.DataFrame) -> None:
+        rows = rows.filter(~self._is_settled())
         if rows.is_empty():
             return
         found = rows.group_by("stream", maintain_order=True).agg(
@@ -210,6 +211,16 @@ class Streams:
                 pl.col("is_data").any(),
             )
         )
+
+    def _is_settled(self) -> pl.Expr:
+        """Rows of which nothing new can be learned: most of all."""
+        known = self._known.filter("is_data")
+        data, acks = (
+            known.filter(each)["stream"] for each in (~pl.col("is_ack"), pl.col("is_ack"))
+        )
+        stream = pl.col("stream")
+        is_ack = stream.is_in(acks.implode()) & (pl.col("type") == _ACK)
+        return stream.is_in(data.implode()) | is_ack
 
     def result(self) -> pl.DataFrame:
         """One row a stream, as they appear: ENDS, type, is_ack, is_data (bool)."""
@@ -336,7 +347,8 @@ class RoundTrips:
             arrivals: time_s, reverse, type, seq.
             byte_streams: streams whose numbers are bytes, which ACKs of one-way agents never name.
         """
-        data = sends.filter(pl.col("type") == _TCP).join(byte_streams, on="stream", how="anti")
+        by_bytes = pl.col("stream").is_in(byte_streams["stream"].implode())
+        data = sends.filter((pl.col("type") == _TCP) & ~by_bytes)
         self._again = pl.concat([self._again, data.filter("retransmitted").select("stream", "seq")])
         started = pl.concat([self._open, data.select("stream", "seq", sent_s="time_s")])
         acks = self._new_acks(arrivals)
@@ -391,6 +403,8 @@ class SlowStarts:
 
     def update(self, sends: pl.DataFrame, drops: pl.DataFrame) -> None:
         """Add sends (time_s, stream, retransmitted) and drops (stream, sent_s)."""
+        over = self._ended_before(sends)
+        sends = sends.filter(~pl.col("stream").is_in(over.implode()))
         ends = self._counts.select("stream", "end_s")
         again = sends.filter("retransmitted").select("stream", end_s="time_s")
         ends = pl.concat([ends, again]).group_by("stream").agg(pl.col("end_s").min())
@@ -414,6 +428,13 @@ class SlowStarts:
                 pl.col("slow_start_pkts", "slow_start_drops").sum(),
             )
         )
+
+    def _ended_before(self, sends: pl.DataFrame) -> pl.Series:
+        """Streams whose first retransmission lies before the batch: none of it is early."""
+        known = self._counts
+        if not sends.is_empty():
+            known = known.filter(pl.col("end_s") < sends["time_s"].min())
+        return known["stream"]
 
     def result(self) -> pl.DataFrame:
         """One row a stream.

@@ -58,6 +58,7 @@ class InFlight:
     def __init__(self) -> None:
         self._open = pl.DataFrame(schema=_OPEN)
         self._arrived: deque[pl.Series] = deque()
+        self._sent_once = False
         self.forgotten = 0
 
     def sendings(self, sends: pl.DataFrame) -> pl.DataFrame:
@@ -65,8 +66,11 @@ class InFlight:
 
         The source of a multicast has a line at each of its links.
         """
-        if sends["packet"].n_unique() < sends.height:
-            sends = sends.unique(["packet", "time_s"], keep="first", maintain_order=True)
+        packets = pl.concat([self._open["packet"], sends["packet"]])
+        self._sent_once = packets.n_unique() == packets.len()
+        if self._sent_once:
+            return sends
+        sends = sends.unique(["packet", "time_s"], keep="first", maintain_order=True)
         now = self._open.select("packet", time_s="sent_s")
         return sends.join(now, on=["packet", "time_s"], how="anti", maintain_order="left")
 
@@ -90,7 +94,8 @@ class InFlight:
                 ),
             ]
         )
-        repeated = _repeated(started["packet"], arrivals["packet"])
+        sent = None if self._sent_once else started["packet"]
+        repeated = _repeated(sent, arrivals["packet"])
         if repeated.is_empty():
             return self._match_once(started, arrivals, drops)
         once = [_without(each, repeated) for each in (started, arrivals, drops)]
@@ -110,7 +115,7 @@ class InFlight:
     ) -> Ends:
         """The ends of packets of which each was sent once, and has one end at most."""
         arrived = arrivals.join(
-            started.select("packet", "sent_s", "sent_payload"),
+            started.select("packet", "sent_s", "sent_payload").with_row_index("row"),
             on="packet",
             how="left",
             maintain_order="left",
@@ -118,10 +123,13 @@ class InFlight:
         early = pl.col("sent_s") > pl.col("time_s")
         if arrived.select(early.any()).item():
             arrived = arrived.with_columns(
-                pl.when(~early).then(name).alias(name) for name in ("sent_s", "sent_payload")
+                pl.when(~early).then(name).alias(name) for name in ("row", "sent_s", "sent_payload")
             )
-        found = arrived.filter(pl.col("sent_s").is_not_null())["packet"]
-        left = started.filter(~pl.col("packet").is_in(found.implode()))
+        ended = arrived.filter(pl.col("row").is_not_null()).select("row", "packet")
+        arrived = arrived.drop("row")
+        found = ended["packet"]
+        is_open = pl.repeat(value=True, n=started.height, dtype=pl.Boolean, eager=True)
+        left = started.filter(is_open.scatter(ended["row"], values=False))
         dropped = _with_sending(drops, started)
         if not dropped.is_empty():
             known = dropped.filter(pl.col("sent_s").is_not_null())["packet"]
@@ -191,12 +199,12 @@ def _with_payload(arrived: pl.DataFrame) -> pl.DataFrame:
     return arrived.with_columns(payload_bytes=payload).drop("sent_payload")
 
 
-def _repeated(started: pl.Series, arrived: pl.Series) -> pl.Series:
-    """Packets that were sent more than once, or have arrived so."""
+def _repeated(*packets: pl.Series | None) -> pl.Series:
+    """Packets that are more than once among those sent, or among those that arrived."""
     found = [
         each.filter(each.is_duplicated()).unique()
-        for each in (started, arrived)
-        if each.n_unique() < each.len()
+        for each in packets
+        if each is not None and each.n_unique() < each.len()
     ]
     return pl.concat(found).unique() if found else pl.Series("packet", [], pl.Int64)
 

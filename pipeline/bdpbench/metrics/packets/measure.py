@@ -16,6 +16,7 @@ from bdpbench.metrics.packets.events import (
     WIRELESS_COLUMNS,
     FlowIds,
     Hosts,
+    goes_to_group,
     link_ends,
     link_number,
     split_events,
@@ -34,7 +35,7 @@ from bdpbench.metrics.packets.sums import (
     PacketSums,
 )
 
-_ROWS_AT_ONCE = 1_000_000
+_ROWS_AT_ONCE = 500_000
 """Rows that are reduced at once: many against the cost of a call, few against memory."""
 
 MOST_GIVEN_BINS = 1_000_000
@@ -431,7 +432,7 @@ def _flow_totals(
         # Of a receiver that is not traced nobody knows what arrived.
         vanished_pkts=pl.when(sees_source & sees_receiver).then("vanished_pkts"),
         # Packets to a group or to all take several ways at once.
-        route_changes=pl.when(pl.col("dst_node") >= 0).then(pl.col("route_changes").fill_null(0)),
+        route_changes=pl.when(~goes_to_group()).then(pl.col("route_changes").fill_null(0)),
         subject=_flow_subject(),
     ).sort(pl.col("kind") == "control", pl.col("kind") == "acks", "flow", "started_s")
 

@@ -7,7 +7,7 @@ import types
 import polars as pl
 
 from bdpbench.metrics.packets.bins import Window
-from bdpbench.metrics.packets.events import AGENT_LAYER, ROUTER_LAYER, Events
+from bdpbench.metrics.packets.events import AGENT_LAYER, ROUTER_LAYER, Events, goes_to_group
 
 _HOPS = types.MappingProxyType(
     {
@@ -134,7 +134,7 @@ def _sent_on(lines: pl.DataFrame) -> pl.DataFrame:
         pl.col("event").is_in(("s", "f"))
         & (pl.col("layer") == ROUTER_LAYER)
         & (pl.col("next_hop") >= 0)
-        & (pl.col("dst_node") >= 0)
+        & ~goes_to_group()
     )
     return lines.filter(sent).select(
         "time_s",

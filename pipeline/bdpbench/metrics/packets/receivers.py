@@ -7,6 +7,7 @@ import types
 import polars as pl
 
 from bdpbench.metrics.packets.bins import Window
+from bdpbench.metrics.packets.events import goes_to_group
 
 _MOST_SENT = 200_000
 _MOST_SEEN = 200_000
@@ -49,7 +50,7 @@ class Receivers:
             sends: all packets sent: packet (i64), time_s (f64, s), dst_node (i32).
             copies: packet, stream (i64), time_s, bytes (i64), node (i32), in the order of time.
         """
-        begun = sends.filter(pl.col("dst_node") < 0).select("packet", sent_s="time_s")
+        begun = sends.filter(goes_to_group()).select("packet", sent_s="time_s")
         sent = pl.concat([self._sent, begun]).unique("packet", keep="first", maintain_order=True)
         if not copies.is_empty():
             first = copies.unique(_PAIR, keep="first", maintain_order=True)

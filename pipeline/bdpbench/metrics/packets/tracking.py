@@ -96,13 +96,8 @@ class ArrivedBefore:
         fills = self._filled_holes(marked, byte_streams)
         if fills.is_empty():
             return marked.with_columns(new=new).drop("before")
-        fills = fills.with_columns(fills=pl.lit(value=True))
-        joined = marked.with_row_index("row").join(
-            fills, on="row", how="left", maintain_order="left"
-        )
-        return joined.with_columns(new=new | pl.col("fills").fill_null(value=False)).drop(
-            "before", "row", "fills"
-        )
+        is_new = marked.select(new=new)["new"].scatter(fills["row"], values=True)
+        return marked.drop("before").with_columns(is_new)
 
     def _filled_holes(self, marked: pl.DataFrame, byte_streams: pl.DataFrame) -> pl.DataFrame:
         """Rows (``row``, u32) whose arrival fills a hole."""

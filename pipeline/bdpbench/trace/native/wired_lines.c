@@ -18,6 +18,7 @@
 #define MAX_WORD 16		/* bytes of a word */
 #define PADDING 16		/* bytes that may be read behind a chunk: two loads of 8 bytes */
 #define LATEST_TIME 1e12	/* s; as in text_lines.py */
+#define PACKET_BITS 10		/* of the number of packets that are remembered */
 #define SHORTEST_LINE 28	/* bytes of "+ 0 0 1 a 0 - 0 0.0 0.0 0 0\n" */
 
 /* The Arrow C data interface, as its specification lays it out. */
@@ -69,15 +70,22 @@ struct wired_chunk {
 	struct ArrowArray columns[COLUMNS];	/* released ones were not asked for */
 };
 
-/* One line's fields, and the text of those that follow the link, with its newline. */
-struct fields {
-	const char *packet;
-	int64_t packet_length;	/* 0 where the fields are not whole */
-	double time;
+/* What a line says of its packet, and the text that says it, with its newline. */
+struct packet {
+	const char *text;
+	int64_t length;		/* 0 where nothing is known */
 	int64_t seq, uid, ack;
-	int32_t from, to, bytes, flow, src_node, src_port, dst_node, dst_port;
+	int32_t bytes, flow, src_node, src_port, dst_node, dst_port;
 	int32_t tcp_flags, header_bytes, sack_bytes;
-	int event, type, flags, extended;
+	int type, flags, extended;
+};
+
+/* One line's fields. */
+struct fields {
+	struct packet *packet;	/* of the last line that was parsed */
+	double time;
+	int32_t from, to;
+	int event;
 };
 
 struct columns {
@@ -130,8 +138,8 @@ read_int32(const char *at, int32_t *value)
  * is rounded correctly, so a mantissa below 2^53 over a power of ten up to 10^22 is the nearest
  * double; anything longer, later than any simulation, or with an exponent, is left to the caller.
  */
-static inline const char *
-read_time(const char *at, double *value)
+static const char *
+read_long_time(const char *at, double *value)
 {
 	uint64_t mantissa = 0;
 	const char *start = at, *point;
@@ -152,6 +160,55 @@ read_time(const char *at, double *value)
 	*value = at == point ? (double)mantissa
 			     : (double)mantissa / POWER_OF_TEN[at - point - 1];
 	return *value < LATEST_TIME ? at : 0;
+}
+
+#if defined(__BYTE_ORDER__) && __BYTE_ORDER__ == __ORDER_LITTLE_ENDIAN__
+#define EIGHT_AT_ONCE 1
+#else
+#define EIGHT_AT_ONCE 0
+#endif
+
+#define EACH_BYTE(byte) (0x0101010101010101u * (uint64_t)(byte))
+
+/* Reads up to eight digits at once: returns their number, and what they say in *value. */
+static inline int
+read_eight(const char *at, uint64_t *value)
+{
+	uint64_t text, others, digits;
+	int count;
+
+	memcpy(&text, at, 8);
+	text ^= EACH_BYTE('0');
+	/* the highest bit of each byte above 9: adding 0x76 sets it, or the byte has it already */
+	others = (((text & EACH_BYTE(0x7f)) + EACH_BYTE(0x76)) | text) & EACH_BYTE(0x80);
+	count = others ? __builtin_ctzll(others) >> 3 : 8;
+	if (count == 0)
+		return 0;
+	digits = text << (8 * (8 - count));	/* zeros in front */
+	digits = (digits * 10 + (digits >> 8)) & 0x00ff00ff00ff00ffu;
+	digits = (digits * 100 + (digits >> 16)) & 0x0000ffff0000ffffu;
+	*value = (digits * 10000 + (digits >> 32)) & 0xffffffffu;
+	return count;
+}
+
+/* Up to seven digits before the point and after it are a mantissa below 2^53. */
+static inline const char *
+read_time(const char *at, double *value)
+{
+	static const uint64_t whole_power[] = { 1, 10, 100, 1000, 10000, 100000, 1000000, 10000000 };
+	const char *start = at;
+	uint64_t whole = 0, part;
+	int after;
+
+	for (; IS_DIGIT(*at); at++)
+		whole = whole * 10 + (uint64_t)(*at - '0');
+	if (!EIGHT_AT_ONCE || at == start || at - start > 7 || *at != '.')
+		return read_long_time(start, value);
+	after = read_eight(at + 1, &part);
+	if (after == 0 || after == 8)
+		return read_long_time(start, value);
+	*value = (double)(whole * whole_power[after] + part) / POWER_OF_TEN[after];
+	return at + 1 + after;
 }
 
 static const char *
@@ -275,7 +332,7 @@ read_event(char code)
 }
 
 static const char *
-read_extended(const char *at, struct fields *line)
+read_extended(const char *at, struct packet *line)
 {
 	if (!(at = read_int64(at, &line->ack)) || *at++ != ' ') return 0;
 	if (!(at = read_hex(at, &line->tcp_flags)) || *at++ != ' ') return 0;
@@ -285,7 +342,7 @@ read_extended(const char *at, struct fields *line)
 
 /* Reads what follows the link; returns the place behind the newline, or 0. */
 static inline const char *
-read_packet(const char *at, struct wired_chunk *chunk, struct fields *line)
+read_packet(const char *at, struct wired_chunk *chunk, struct packet *line)
 {
 	if (!(at = read_word(at, &chunk->types, &line->type)) || *at++ != ' ') return 0;
 	if (!(at = read_int32(at, &line->bytes)) || *at++ != ' ' || line->bytes < 0) return 0;
@@ -301,29 +358,50 @@ read_packet(const char *at, struct wired_chunk *chunk, struct fields *line)
 }
 
 /*
- * Reads a line; returns the place behind its newline, or 0 where the line has another form.
- *
- * Two of three lines tell of the packet of the line before: it is received, enters the next queue
- * and often leaves it at once. Where the text is the same, so are the fields, which line holds.
+ * The packet that the rest of a line tells of. Its text is the same on each of its lines, three at
+ * each link, and so is what it says: most are found among those that were parsed not long ago, by
+ * the last digits of their numbers. Two of three lines follow one of the same packet.
  */
-static inline const char *
-read_line(const char *at, const char *end, struct wired_chunk *chunk, struct fields *line)
+static inline struct packet *
+find_packet(const char *at, const char *end, struct wired_chunk *chunk, struct packet *known,
+	    struct packet *last)
 {
-	const char *packet;
+	const char *newline;
+	struct packet *packet;
+	uint64_t digits;
+	int64_t length;
 
+	if (last && end - at >= last->length &&
+	    memcmp(at, last->text, (size_t)last->length) == 0)
+		return last;
+	newline = memchr(at, '\n', (size_t)(end - at));
+	length = newline + 1 - at;
+	if (length < 8)
+		return 0;
+	memcpy(&digits, newline - 7, 8);
+	packet = &known[(digits ^ (uint64_t)length) * 0x9e3779b97f4a7c15u >> (64 - PACKET_BITS)];
+	if (packet->length == length && memcmp(at, packet->text, (size_t)length) == 0)
+		return packet;
+	packet->length = 0;
+	if (read_packet(at, chunk, packet) != newline + 1)
+		return 0;
+	packet->text = at;
+	packet->length = length;
+	return packet;
+}
+
+/* Reads a line; returns the place behind its newline, or 0 where the line has another form. */
+static inline const char *
+read_line(const char *at, const char *end, struct wired_chunk *chunk, struct packet *known,
+	  struct fields *line)
+{
 	line->event = read_event(at[0]);
 	if (line->event < 0 || at[1] != ' ') return 0;
 	if (!(at = read_time(at + 2, &line->time)) || *at++ != ' ') return 0;
 	if (!(at = read_int32(at, &line->from)) || *at++ != ' ') return 0;
 	if (!(at = read_int32(at, &line->to)) || *at++ != ' ') return 0;
-	if (line->packet_length && end - at >= line->packet_length &&
-	    memcmp(at, line->packet, (size_t)line->packet_length) == 0)
-		return at + line->packet_length;
-	packet = at;
-	at = read_packet(at, chunk, line);
-	line->packet = packet;
-	line->packet_length = at ? at - packet : 0;
-	return at;
+	line->packet = find_packet(at, end, chunk, known, line->packet);
+	return line->packet ? at + line->packet->length : 0;
 }
 
 #define STORE(column, type, value) \
@@ -333,7 +411,7 @@ read_line(const char *at, const char *end, struct wired_chunk *chunk, struct fie
 	} while (0)
 
 static inline void
-store_extended(struct columns *columns, int64_t row, const struct fields *line)
+store_extended(struct columns *columns, int64_t row, const struct packet *line)
 {
 	STORE(ACK, int64_t, line->extended ? line->ack : 0);
 	STORE(TCP_FLAGS, int32_t, line->extended ? line->tcp_flags : 0);
@@ -347,22 +425,24 @@ store_extended(struct columns *columns, int64_t row, const struct fields *line)
 static inline void
 store_line(struct columns *columns, int64_t row, const struct fields *line)
 {
+	const struct packet *packet = line->packet;
+
 	STORE(TIME, double, line->time);
 	STORE(EVENT, uint8_t, line->event);
 	STORE(FROM, int32_t, line->from);
 	STORE(TO, int32_t, line->to);
-	STORE(TYPE, uint16_t, line->type);
-	STORE(BYTES, int32_t, line->bytes);
-	STORE(FLAGS, uint16_t, line->flags);
-	STORE(FLOW, int32_t, line->flow);
-	STORE(SRC_NODE, int32_t, line->src_node);
-	STORE(SRC_PORT, int32_t, line->src_port);
-	STORE(DST_NODE, int32_t, line->dst_node);
-	STORE(DST_PORT, int32_t, line->dst_port);
-	STORE(SEQ, int64_t, line->seq);
-	STORE(UID, int64_t, line->uid);
+	STORE(TYPE, uint16_t, packet->type);
+	STORE(BYTES, int32_t, packet->bytes);
+	STORE(FLAGS, uint16_t, packet->flags);
+	STORE(FLOW, int32_t, packet->flow);
+	STORE(SRC_NODE, int32_t, packet->src_node);
+	STORE(SRC_PORT, int32_t, packet->src_port);
+	STORE(DST_NODE, int32_t, packet->dst_node);
+	STORE(DST_PORT, int32_t, packet->dst_port);
+	STORE(SEQ, int64_t, packet->seq);
+	STORE(UID, int64_t, packet->uid);
 	if (columns->validity)
-		store_extended(columns, row, line);
+		store_extended(columns, row, packet);
 }
 
 static inline void
@@ -477,18 +557,19 @@ allocate(struct columns *columns, uint32_t wanted, int64_t capacity)
 }
 
 static int
-read_lines(const char *text, int64_t length, struct wired_chunk *chunk, struct columns *columns)
+read_lines(const char *text, int64_t length, struct wired_chunk *chunk, struct columns *columns,
+	   struct packet *known)
 {
 	const char *at = text, *end = text + length, *next;
 	struct fields line = { 0 };
 
 	while (at < end) {
-		next = read_line(at, end, chunk, &line);
+		next = read_line(at, end, chunk, known, &line);
 		if (next) {
 			store_line(columns, chunk->rows, &line);
 			note_time(chunk, line.time);
 			chunk->rows++;
-			chunk->extended += line.extended;
+			chunk->extended += line.packet->extended;
 		} else if (!(next = leave_line(chunk, text, at, end))) {
 			return 0;
 		}
@@ -516,13 +597,15 @@ bdpbench_release(struct wired_chunk *chunk)
 int
 bdpbench_parse_wired(const char *text, int64_t length, uint32_t wanted, struct wired_chunk *chunk)
 {
+	struct packet *known = calloc((size_t)1 << PACKET_BITS, sizeof(*known));
 	struct columns columns;
 	int done;
 
 	memset(chunk, 0, sizeof(*chunk));
 	chunk->backwards_line = -1;
-	done = allocate(&columns, wanted, length / SHORTEST_LINE + 1) &&
-	       read_lines(text, length, chunk, &columns) && own_columns(chunk, &columns);
+	done = allocate(&columns, wanted, length / SHORTEST_LINE + 1) && known &&
+	       read_lines(text, length, chunk, &columns, known) && own_columns(chunk, &columns);
+	free(known);
 	for (int i = 0; i < COLUMNS; i++)
 		free(columns.data[i]);
 	free(columns.validity);

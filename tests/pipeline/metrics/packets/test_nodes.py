@@ -61,7 +61,7 @@ WIRELESS = "".join(
 )
 # Node 0 sends two packets to a group: both come to node 1, which sends them on, and to node 2 over
 # it; of node 3's copies the queue of the link 1-3 drops one.
-_GROUP = "cbr 210 ------- 5 0.0 -2147483648.0"
+_GROUP = "cbr 210 ------- 5 0.0 1073741824.0"
 MULTICAST = f"""\
 + 1.0 0 1 {_GROUP} 0 0
 - 1.0 0 1 {_GROUP} 0 0
@@ -225,6 +225,11 @@ def test_each_receiver_of_a_group_counts_by_itself(tmp_path: Path) -> None:
         "node:2/link": 2,
         "node:3/link": 1,
     }
+
+
+def test_a_group_of_a_wider_format_has_the_sign(tmp_path: Path) -> None:
+    wide = MULTICAST.replace("1073741824", "-2147483648")
+    assert _sums(tmp_path, wide).receivers["received_pkts"].to_list() == [2, 2, 1]
 
 
 def test_a_copy_that_comes_twice_counts_once(tmp_path: Path) -> None:

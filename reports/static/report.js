@@ -538,6 +538,7 @@
   // shows is drawn in that time, wherever it was scrolled to; what is folded stays so on paper.
   const isShown = (canvas) => canvas.offsetParent && !canvas.closest("details:not([open])");
   window.addEventListener("beforeprint", () => {
+    all("details.fold").forEach((each) => { each.open = true; });
     all(".canvas[data-chart]").filter(isShown).forEach(draw);
   });
 
@@ -734,6 +735,7 @@
     }));
     all(".tile").forEach((tile) => tile.addEventListener("click", () => {
       const { verdict } = form.elements;
+      form.closest("details").open = true;
       verdict.value = verdict.value === tile.dataset.verdict ? "" : tile.dataset.verdict;
       filterNumbers();
     }));

@@ -14,7 +14,7 @@ from pathlib import Path
 import polars as pl
 
 from bdpbench.errors import BdpbenchError
-from bdpbench.trace.formats import TRACE_EVENTS, Format, format_of
+from bdpbench.trace.output_formats import TRACE_EVENTS, OutputFormat, output_format_of
 
 _LINE = "_line"
 _TEXT = "_text"
@@ -53,7 +53,7 @@ def read_output(
             unknown trace event; for a missing file; and for a table, flow or link that do not go
             together, or a table whose files are no text.
     """
-    form = format_of(table, where=str(path))
+    form = output_format_of(table, where=str(path))
     if form.reduced:
         raise BdpbenchError(f"files of table {table} are parquet, no text", where=str(path))
     key = _key_columns(path, form, flow=flow, link=link)
@@ -65,7 +65,9 @@ def read_output(
     return parsed.with_columns(key).select(form.columns)
 
 
-def _key_columns(path: Path, form: Format, *, flow: int | None, link: str | None) -> list[pl.Expr]:
+def _key_columns(
+    path: Path, form: OutputFormat, *, flow: int | None, link: str | None
+) -> list[pl.Expr]:
     given = {name: value for name, value in (("flow", flow), ("link", link)) if value is not None}
     if list(given) != ([form.key] if form.key else []):
         expected = f"a {form.key}" if form.key else "neither flow nor link"
@@ -77,7 +79,7 @@ def _key_columns(path: Path, form: Format, *, flow: int | None, link: str | None
     return [pl.lit(value, dtype=dtypes[name]).alias(name) for name, value in given.items()]
 
 
-def _checked_field_count(path: Path, form: Format) -> int:
+def _checked_field_count(path: Path, form: OutputFormat) -> int:
     """Number of fields of the first line, which all lines must have; the file's ends are checked.
 
     A first line with a number of fields that no file has is left for the check of the lines.
@@ -105,7 +107,7 @@ def _checked_field_count(path: Path, form: Format) -> int:
     return count if count in form.field_counts else len(form.fields)
 
 
-def _cut_line_error(path: Path, form: Format) -> BdpbenchError:
+def _cut_line_error(path: Path, form: OutputFormat) -> BdpbenchError:
     number, text = 0, b""
     with path.open("rb") as stream:
         for line in stream:
@@ -119,7 +121,7 @@ def _cut_line_error(path: Path, form: Format) -> BdpbenchError:
     )
 
 
-def _parse(path: Path, form: Format, field_count: int) -> pl.LazyFrame:
+def _parse(path: Path, form: OutputFormat, field_count: int) -> pl.LazyFrame:
     """Columns of the format, null where a field does not parse, beside the line's number and text.
 
     ``_surplus`` is what a line has beyond field_count fields, ``_optional`` counts the optional
@@ -175,7 +177,7 @@ def _first_undecodable(path: Path) -> BdpbenchError | None:
     return None
 
 
-def _check_lines(path: Path, form: Format, field_count: int, parsed: pl.LazyFrame) -> None:
+def _check_lines(path: Path, form: OutputFormat, field_count: int, parsed: pl.LazyFrame) -> None:
     """Raise for the first line that does not hold what the format asks for."""
     before = {name: pl.col(name).shift(1) for name in form.rises}
     suspect = parsed.with_columns(before[name].alias(f"_before_{name}") for name in before).filter(
@@ -188,7 +190,7 @@ def _check_lines(path: Path, form: Format, field_count: int, parsed: pl.LazyFram
         raise _line_error(path, row[_LINE], row[_TEXT], finding)
 
 
-def _is_bad(form: Format) -> pl.Expr:
+def _is_bad(form: OutputFormat) -> pl.Expr:
     numeric = [name for name, dtype in form.fields.items() if dtype.is_numeric()]
     floats = [name for name in numeric if form.fields[name].is_float()]
     faults = [pl.col("_surplus"), ~pl.col("_optional")]
@@ -202,7 +204,7 @@ def _is_bad(form: Format) -> pl.Expr:
     return pl.any_horizontal(faults)
 
 
-def _diagnose(form: Format, field_count: int, row: Mapping[str, object]) -> str:
+def _diagnose(form: OutputFormat, field_count: int, row: Mapping[str, object]) -> str:
     """What is wrong with a line that ``_is_bad`` found, and what was expected."""
     words = str(row[_TEXT]).split()
     if len(words) != field_count:
@@ -224,7 +226,7 @@ def _diagnose(form: Format, field_count: int, row: Mapping[str, object]) -> str:
     return "expected numbers in the fields behind " + list(form.fields)[-1]
 
 
-def _fields_text(form: Format, field_count: int) -> str:
+def _fields_text(form: OutputFormat, field_count: int) -> str:
     names = [*form.fields, *form.optional_fields][:field_count]
     return f"{len(names)} fields ({', '.join(names)})"
 

@@ -137,7 +137,6 @@ def synthetic_inputs() -> Inputs:
     plan: Plan = {
         "schema_version": 2,
         "folder": "config/studies/synthetic",
-        "batches": {},
         "evaluation_sha256": "",
         "study": "synthetic",
         "title": "A synthetic study",

@@ -21,7 +21,7 @@ TRACE_EVENTS = ("+", "-", "r", "d", "h", "e")
 
 
 @dataclass(frozen=True)
-class Format:
+class OutputFormat:
     """One kind of output file and the table that it becomes.
 
     Attributes:
@@ -69,40 +69,40 @@ class Format:
 
 _FLOAT, _INT, _LONG, _TEXT = pl.Float64(), pl.Int32(), pl.Int64(), pl.String()
 
-FORMATS: Mapping[str, Format] = types.MappingProxyType(
+OUTPUT_FORMATS: Mapping[str, OutputFormat] = types.MappingProxyType(
     {
         each.table: each
         for each in (
-            Format(
+            OutputFormat(
                 "cwnd",
                 1,
                 {"time_s": _FLOAT, "cwnd_pkts": _FLOAT},
                 optional_fields=BIC_DELAY_FIELDS,
             ),
-            Format("ssthresh", 1, {"time_s": _FLOAT, "ssthresh_pkts": _FLOAT}),
-            Format(
+            OutputFormat("ssthresh", 1, {"time_s": _FLOAT, "ssthresh_pkts": _FLOAT}),
+            OutputFormat(
                 "sequence",
                 1,
                 {"time_s": _FLOAT, "seq": _LONG},
                 rises=("time_s", "seq"),
                 counts=False,
             ),
-            Format(
+            OutputFormat(
                 "acknowledged",
                 1,
                 {"time_s": _FLOAT, "ack": _LONG},
                 rises=("time_s", "ack"),
                 counts=False,
             ),
-            Format("throughput", 1, {"time_s": _FLOAT, "mbps": _FLOAT}),
-            Format(
+            OutputFormat("throughput", 1, {"time_s": _FLOAT, "mbps": _FLOAT}),
+            OutputFormat(
                 "queue",
                 1,
                 {"time_s": _FLOAT, "pkts": _LONG, "drops": _LONG},
                 rises=("time_s", "drops"),
             ),
-            Format("utilization", 1, {"time_s": _FLOAT, "mbps": _FLOAT}),
-            Format(
+            OutputFormat("utilization", 1, {"time_s": _FLOAT, "mbps": _FLOAT}),
+            OutputFormat(
                 "packets",
                 1,
                 {
@@ -122,19 +122,19 @@ FORMATS: Mapping[str, Format] = types.MappingProxyType(
                 counts=False,  # an agent that numbers nothing traces -1
                 streamed=True,
             ),
-            *(Format(f"packet_{name}", 1, {}, reduced=True) for name in REDUCED_TABLES),
+            *(OutputFormat(f"packet_{name}", 1, {}, reduced=True) for name in REDUCED_TABLES),
         )
     }
 )
 
 
-def format_of(table: str, *, where: str) -> Format:
+def output_format_of(table: str, *, where: str) -> OutputFormat:
     """The format of a table's files.
 
     Raises:
         BdpbenchError: for a table that bdpbench does not know.
     """
-    if table not in FORMATS:
-        known = ", ".join(FORMATS)
+    if table not in OUTPUT_FORMATS:
+        known = ", ".join(OUTPUT_FORMATS)
         raise BdpbenchError(f"unknown table {table!r}", where=where, hint=f"known tables: {known}")
-    return FORMATS[table]
+    return OUTPUT_FORMATS[table]

@@ -31,7 +31,7 @@ def test_it_draws_everything_without_a_complaint(built: Path, visit: Any) -> Non
         canvases.count(), timeout=60_000
     )
     assert canvases.count() > 0
-    expect(page.locator(".canvas svg.marks")).to_have_count(canvases.count())
+    expect(page.locator(".canvas:has(svg.marks)")).to_have_count(canvases.count())
 
 
 def test_every_number_that_was_run_leads_to_its_run(built: Path, visit: Any) -> None:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
+from dataclasses import replace
 
 import polars as pl
 
@@ -41,7 +42,10 @@ def sweep_chart(
     Takes what ``metric_over_sweep`` takes.
     """
     if not sweep.main or not is_crowded(runs, sweep):
-        return metric_over_sweep(chart_id, metric, runs, sweep, metrics, numbers, names)
+        chart = metric_over_sweep(chart_id, metric, runs, sweep, metrics, numbers, names)
+        if chart is None or any(each["metric"] == metric for each in numbers):
+            return chart
+        return replace(chart, caption=names.captions.charts["sweep"]["measured"])
     rows = _spread(runs, sweep, metrics.filter(pl.col("metric") == metric), names)
     if rows["x"].n_unique() < 2:
         return None

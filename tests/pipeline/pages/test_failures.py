@@ -71,8 +71,8 @@ def _claim(explanation: str, **values: float | None) -> Any:
         (
             _claim("spread of 4, 9: 5 < 2", h1=4.0, h5=9.0),
             [
-                "Goodput: HS, 1 % errors with 4 Mbit/s and HS, 5 % errors with 9 Mbit/s are 5 Mbit/s "
-                "apart, not less than 2 Mbit/s."
+                "Goodput: HS, 1 % errors with 4 Mbit/s and HS, 5 % errors with 9 Mbit/s are 5 "
+                "Mbit/s apart, not less than 2 Mbit/s."
             ],
         ),
         (

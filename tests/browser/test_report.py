@@ -279,7 +279,7 @@ def test_equations_are_drawn_and_their_text_is_for_others(visit: Any, report: Pa
 
 def test_a_browser_without_mathml_shows_the_text(visit: Any, report: Path) -> None:
     page = visit.open(report)
-    style = page.evaluate("document.querySelector('style').textContent")
+    style = page.evaluate("document.querySelector('style:not([id])').textContent")
     (rule,) = re.findall(r"@supports not \(display: math\) \{(.*?\})\s*\}", style)
     page.add_style_tag(content=rule)
     expect(page.locator("#protocol-HS .plain").first).to_be_visible()

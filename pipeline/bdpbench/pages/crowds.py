@@ -36,16 +36,20 @@ def sweep_chart(
     metrics: pl.DataFrame,
     numbers: Sequence[ScoredNumber],
     names: Names,
+    repetitions: pl.DataFrame | None = None,
 ) -> Chart | None:
     """A metric over a sweep, run by run, or as their middle and spread where runs are too many.
 
     Takes what ``metric_over_sweep`` takes.
     """
     if not sweep.main or not is_crowded(runs, sweep):
-        chart = metric_over_sweep(chart_id, metric, runs, sweep, metrics, numbers, names)
+        chart = metric_over_sweep(
+            chart_id, metric, runs, sweep, metrics, numbers, names, repetitions
+        )
         if chart is None or any(each["metric"] == metric for each in numbers):
             return chart
-        return replace(chart, caption=names.captions.charts["sweep"]["measured"])
+        text = names.captions.charts["sweep"]
+        return replace(chart, caption=chart.caption.replace(text["caption"], text["measured"]))
     rows = _spread(runs, sweep, metrics.filter(pl.col("metric") == metric), names)
     if rows["x"].n_unique() < 2:
         return None

@@ -14,10 +14,17 @@ from bdpbench.pages.chart import Chart, TimeContent
 from bdpbench.pages.crowds import sweep_chart
 from bdpbench.pages.intervals import interval_chart
 from bdpbench.pages.names import Names, RunLink
-from bdpbench.pages.packing import end_of
-from bdpbench.pages.series import CHARTED_TABLES, DROPS, QUEUE_SHARE, SELDOM_SAMPLED, RunSeries
+from bdpbench.pages.packing import end_of, start_of
+from bdpbench.pages.series import (
+    CHARTED_TABLES,
+    COMPLETION,
+    DROPS,
+    QUEUE_SHARE,
+    SELDOM_SAMPLED,
+    RunSeries,
+)
 from bdpbench.pages.sweeps import Sweep, find_sweep, grouped, protocols_of
-from bdpbench.pages.time_charts import TABLE_UNITS, thresholds
+from bdpbench.pages.time_charts import CDF_COLUMNS, CDF_UNITS, LOGARITHMIC, thresholds
 from bdpbench.pages.views import Curve, View, curves, plan_views
 
 # Shown against a sweep where the study publishes no number for it.
@@ -120,7 +127,7 @@ def _experiment(
 ) -> Experiment:
     scenario = names.scenarios[key]
     done = [run for run in runs if run["run_id"] in series]
-    sweep = find_sweep(done)
+    sweep = find_sweep(done, swept=names.swept(key))
     numbers = [each for each in scorecard["numbers"] if each["scenario"] == key]
     asked = _asked(numbers, scenario["summary"])
     views = plan_views(done, sweep, names.protocols, names.parameters)
@@ -134,7 +141,7 @@ def _experiment(
         absent=len(runs) - len(done),
         shared=0,
         summaries=(
-            *_summaries(key, done, sweep, metrics, asked, numbers, names),
+            *_summaries(key, done, sweep, metrics, asked, numbers, names, repetitions),
             *_intervals(key, done, sweep, asked, repetitions, names),
         ),
         views=LazyViews(
@@ -158,7 +165,10 @@ def charted_view(
         charts.append(time_chart(f"{prefix}-{table}", table, view.runs, lines, names))
     if len(view.runs) == 1:
         charts = [_with_drops(chart, view.runs[0], series, names) for chart in charts]
-    charts += _queue_share(view, prefix, sweep, series, names)
+    shares = (
+        _cdf(view, prefix, table, sweep, series, names) for table in (QUEUE_SHARE, COMPLETION)
+    )
+    charts += [chart for chart in shares if chart is not None]
     return ChartedView(view.title, tuple(charts), tuple(missing), len(view.runs), view.of)
 
 
@@ -175,29 +185,34 @@ def _with_drops(
     return replace(chart, content=content, note=note)
 
 
-def _queue_share(
-    view: View, prefix: str, sweep: Sweep, series: Mapping[str, RunSeries], names: Names
-) -> tuple[Chart, ...]:
-    """How long the bottleneck's queue was for which share of the time."""
-    lines = curves(view, QUEUE_SHARE, series, names.protocols, sweep, names.parameters)
+def _cdf(
+    view: View,
+    prefix: str,
+    table: str,
+    sweep: Sweep,
+    series: Mapping[str, RunSeries],
+    names: Names,
+) -> Chart | None:
+    """A cumulative distribution, such as that of the queue's length; None where no run has it."""
+    lines = curves(view, table, series, names.protocols, sweep, names.parameters)
     if not lines:
-        return ()
-    longest = max(end_of(series[line.run_id][QUEUE_SHARE][line.subject]) for line in lines)
-    words = names.captions.charts[QUEUE_SHARE]
+        return None
+    packed = [series[line.run_id][table][line.subject] for line in lines]
+    words = names.captions.charts[table]
     told = "; ".join(line.label for line in lines)
-    content = _time_content(QUEUE_SHARE, view.runs, lines, names)
-    content["end"] = longest or 1.0
+    content = _time_content(table, view.runs, lines, names)
+    content["end"] = max(map(end_of, packed)) or 1.0
+    if table in LOGARITHMIC:
+        content["start"] = min(map(start_of, packed))
     content["top"] = 100
-    content["unit"] = TABLE_UNITS["queue"]
-    content["columns"] = ["queue_pkts", "share_of_time_pct"]
-    return (
-        Chart(
-            chart_id=f"{prefix}-{QUEUE_SHARE}",
-            title=words["title"],
-            caption=words["caption"],
-            alternative=f"Cumulative distribution of the {words['quantity']}. Lines: {told}.",
-            content=content,
-        ),
+    content["unit"] = CDF_UNITS[table]
+    content["columns"] = list(CDF_COLUMNS[table])
+    return Chart(
+        chart_id=f"{prefix}-{table}",
+        title=words["title"],
+        caption=words["caption"],
+        alternative=f"Cumulative distribution of the {words['quantity']}. Lines: {told}.",
+        content=content,
     )
 
 
@@ -272,11 +287,14 @@ def _summaries(
     asked: Sequence[str],
     numbers: Sequence[ScoredNumber],
     names: Names,
+    repetitions: pl.DataFrame | None,
 ) -> list[Chart]:
     if any(len(set(protocols_of(run))) > 1 for run in runs):
         return []  # a line for each pair could not be read: the comparison has their matrix
     charts = (
-        sweep_chart(f"{key}-sweep-{metric}", metric, runs, sweep, metrics, numbers, names)
+        sweep_chart(
+            f"{key}-sweep-{metric}", metric, runs, sweep, metrics, numbers, names, repetitions
+        )
         for metric in asked
     )
     return [chart for chart in charts if chart is not None]

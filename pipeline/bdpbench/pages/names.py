@@ -91,6 +91,10 @@ class Names:
             if name in given and name not in differ
         ]
 
+    def swept(self, scenario: str) -> Sequence[str] | None:
+        """Parameters that a study sweeps in a scenario; None where the plan does not say."""
+        return self.scenarios[scenario].get("swept")
+
     def metric(self, metric: str) -> str:
         """Name of a metric; its id with blanks where no definition gives one."""
         return self._metrics.get(metric) or metric.replace("_", " ")

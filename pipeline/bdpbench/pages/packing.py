@@ -71,6 +71,15 @@ def end_of(packed: Packed) -> float:
     return _running([sum(_counts(str(packed["t"])))], float(packed["dt"]))[0]
 
 
+def start_of(packed: Packed) -> float:
+    """The first time (s) of packed points, which is the smallest.
+
+    >>> start_of(pack([0.5, 2.5], [12.0, 3.0]))
+    0.5
+    """
+    return _running(itertools.islice(_counts(str(packed["t"])), 1), float(packed["dt"]))[0]
+
+
 def _counts(text: str) -> Iterator[int]:
     count = shift = 0
     for byte in base64.b64decode(text):

@@ -8,13 +8,14 @@ a line that was cut off into nulls.
 from __future__ import annotations
 
 import math
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from pathlib import Path
 
 import polars as pl
 
 from bdpbench.errors import BdpbenchError
-from bdpbench.trace.output_formats import TRACE_EVENTS, OutputFormat, output_format_of
+from bdpbench.trace.facts import read_facts
+from bdpbench.trace.output_formats import OUTPUT_FORMATS, OutputFormat, output_format_of
 
 _LINE = "_line"
 _TEXT = "_text"
@@ -23,7 +24,12 @@ _DAMAGED = "the file is damaged, or another program wrote it: simulate the run a
 
 
 def read_output(
-    path: Path, table: str, *, flow: int | None = None, link: str | None = None
+    path: Path,
+    table: str,
+    *,
+    flow: int | None = None,
+    link: str | None = None,
+    names: Sequence[str] = (),
 ) -> pl.LazyFrame:
     """One output file of ns-2 as rows of ``table``, in the order of the file.
 
@@ -33,15 +39,23 @@ def read_output(
 
     Args:
         path: the file.
-        table: cwnd, throughput, queue, utilization or packets.
-        flow: flow id of a file of cwnd or throughput.
-        link: name of the link of a file of queue or utilization.
+        table: one of ``OUTPUT_FORMATS``.
+        flow: flow id of a file of a flow's table, such as cwnd.
+        link: name of the link of a file of a link's table, such as queue.
+        names: variables that a file of cwnd has behind cwnd, in its order.
 
     Returns:
         cwnd: time_s (f64, s), flow (i32), cwnd_pkts (f64, packets of the flow's size).
+        recorded: of the same file, time_s (f64, s), flow (i32), name (str), value (f64), a row a
+        sample and variable of ``names``.
         throughput: time_s (f64, s, end of the interval), flow (i32), mbps (f64, Mbit/s).
         queue: time_s (f64, s), link (str), pkts (i64, packets now), drops (i64, packets so far).
         utilization: time_s (f64, s, end of the interval), link (str), mbps (f64, Mbit/s).
+        red: time_s (f64, s), link (str), average_pkts (f64, packets, the average that RED has),
+        max_p (f64).
+        transfers: kind (str, of ``TRANSFER_KINDS``), subject (str, who), start_s, end_s (f64, s),
+        bytes (i64); a row a transfer that ended, none where none did.
+        facts: subject, name (str), value (f64), unit (str), as ``read_facts`` has them.
         packets: event (str), time_s (f64, s), from_node, to_node (i32), type (str),
         size_bytes (i32), flags (str), flow (i32), src, dst (str), seq, uid (i64): the twelve
         columns of ns-2's wired trace; lazy, for files larger than memory.
@@ -57,12 +71,39 @@ def read_output(
     if form.reduced:
         raise BdpbenchError(f"files of table {table} are parquet, no text", where=str(path))
     key = _key_columns(path, form, flow=flow, link=link)
+    if table == "facts":
+        return read_facts(path).lazy()
+    if form.may_be_empty and path.is_file() and path.stat().st_size == 0:
+        return pl.LazyFrame(schema=dict(form.fields)).with_columns(key).select(form.columns)
+    if names or table == "recorded":
+        wide = _read_lines(path, _with_variables(path, names))
+        return _of_variables(wide, names, table).with_columns(key).select(form.columns)
+    return _read_lines(path, form).with_columns(key).select(form.columns)
+
+
+def _with_variables(path: Path, names: Sequence[str]) -> OutputFormat:
+    """The format of a file of cwnd that has these variables behind it."""
+    if not names:
+        raise BdpbenchError("table recorded has no names of variables", where=str(path))
+    fields = {**OUTPUT_FORMATS["cwnd"].fields, **dict.fromkeys(names, pl.Float64())}
+    return OutputFormat("cwnd", 0, fields, signed=tuple(names))
+
+
+def _of_variables(wide: pl.LazyFrame, names: Sequence[str], table: str) -> pl.LazyFrame:
+    if table != "recorded":
+        return wide
+    long = wide.unpivot(names, index="time_s", variable_name="name", value_name="value")
+    return long.sort("time_s", maintain_order=True)
+
+
+def _read_lines(path: Path, form: OutputFormat) -> pl.LazyFrame:
+    """The fields of a file, each of its lines checked."""
     field_count = _checked_field_count(path, form)
     parsed = _parse(path, form, field_count)
     if not form.streamed:
         parsed = _utf8_checked(path, parsed).lazy()
     _check_lines(path, form, field_count, parsed)
-    return parsed.with_columns(key).select(form.columns)
+    return parsed.select(list(form.fields))
 
 
 def _key_columns(
@@ -198,9 +239,11 @@ def _is_bad(form: OutputFormat) -> pl.Expr:
     faults += [~pl.col(name).is_finite() for name in floats]
     faults += [pl.col(name) < pl.col(f"_before_{name}") for name in form.rises]
     if form.counts:
-        faults += [pl.col(name) < 0 for name in numeric]
-    if "event" in form.fields:
-        faults.append(~pl.col("event").is_in(TRACE_EVENTS))
+        faults += [pl.col(name) < 0 for name in numeric if name not in form.signed]
+    faults += [~pl.col(name).is_in(words) for name, words in form.words.items()]
+    if form.span is not None:
+        start, end = form.span
+        faults.append(pl.col(end) < pl.col(start))
     return pl.any_horizontal(faults)
 
 
@@ -216,14 +259,21 @@ def _diagnose(form: OutputFormat, field_count: int, row: Mapping[str, object]) -
             return f"{name}: expected {kind}, got {word!r}"
         if isinstance(value, float) and not math.isfinite(value):
             return f"{name}: expected a finite number, got {word!r}"
-        if form.counts and isinstance(value, (int, float)) and value < 0:
+        if _is_negative(value) and form.counts and name not in form.signed:
             return f"{name}: expected a number of at least 0, got {word!r}"
-        if name == "event" and value not in TRACE_EVENTS:
-            return f"event: expected one of {' '.join(TRACE_EVENTS)}, got {word!r}"
+        if value not in form.words.get(name, (value,)):
+            return f"{name}: expected one of {' '.join(form.words[name])}, got {word!r}"
         before = row.get(f"_before_{name}")
         if isinstance(value, (int, float)) and isinstance(before, (int, float)) and value < before:
             return f"{name} runs backwards: {value:g} after {before:g}"
-    return "expected numbers in the fields behind " + list(form.fields)[-1]
+    if form.span is None:
+        return "expected numbers in the fields behind " + list(form.fields)[-1]
+    start, end = form.span
+    return f"{end} is before {start}: {row[end]:g} and {row[start]:g}"
+
+
+def _is_negative(value: object) -> bool:
+    return isinstance(value, (int, float)) and value < 0
 
 
 def _fields_text(form: OutputFormat, field_count: int) -> str:

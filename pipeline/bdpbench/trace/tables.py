@@ -269,7 +269,13 @@ def _write_table(run_dir: Path, form: OutputFormat, files: Sequence[Output]) -> 
 def _read_file(path: Path, form: OutputFormat, output: Output) -> pl.LazyFrame:
     if form.reduced:
         return pl.scan_parquet(path, glob=False)
-    return read_output(path, form.table, flow=output.get("flow"), link=output.get("link"))
+    return read_output(
+        path,
+        form.table,
+        flow=output.get("flow"),
+        link=output.get("link"),
+        names=output.get("names", ()),
+    )
 
 
 def _check_schema(path: Path, form: OutputFormat) -> None:

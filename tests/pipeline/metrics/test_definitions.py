@@ -18,7 +18,7 @@ Load = Callable[..., dict[str, Definition]]
 
 @pytest.mark.parametrize("definition", DEFINITIONS.values(), ids=lambda each: each.metric)
 def test_a_definition_says_what_is_measured_in_what_and_after_whom(definition: Definition) -> None:
-    assert definition.unit in {"s", "1", "%", "packets", "Mbit/s"}
+    assert definition.unit in {"s", "ms", "1", "%", "packets", "Mbit/s"}
     assert definition.text.endswith(".")
     assert definition.text[0].isupper() or definition.text.startswith(("cwnd", "(x1", "time_to"))
     assert definition.source

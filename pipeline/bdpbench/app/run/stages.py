@@ -272,7 +272,7 @@ def report_inputs(
     finished = {run["run_id"] for run in finished_runs(plan, runs_dir)}
     wanted = _wanted_tables(definitions_of(plan))
     outputs = {run["run_id"]: parsed_outputs(run["outputs"], wanted) for run in plan["runs"]}
-    load_table = _loader(outputs, runs_dir, finished)
+    load_table = _loader(plan, outputs, runs_dir, finished)
     return ReportInputs(
         plan=plan,
         metrics=metrics,
@@ -290,26 +290,28 @@ def report_inputs(
 
 
 def _loader(
-    outputs: Mapping[str, Sequence[Output]], runs_dir: Path, finished: Collection[str]
+    plan: Plan, outputs: Mapping[str, Sequence[Output]], runs_dir: Path, finished: Collection[str]
 ) -> LoadTable:
-    """Tables of finished runs, and those that are derived from a sampled queue."""
-    from bdpbench.metrics.queues import drops_per_sample, queue_shares
+    """Tables of finished runs, and those that are derived from them."""
+    from bdpbench.metrics.derived import DERIVED
     from bdpbench.trace import load_table
 
-    derived = {"queue_share": queue_shares, "drops": drops_per_sample}
+    parameters = {run["run_id"]: run["parameters"] for run in plan["runs"]}
 
     def load(run_id: str, table: str) -> pl.LazyFrame | None:
-        source = "queue" if table in derived else table
-        if run_id not in finished or all(each["table"] != source for each in outputs[run_id]):
+        sources = DERIVED[table].sources if table in DERIVED else (table,)
+        have = {each["table"] for each in outputs[run_id]}
+        if run_id not in finished or not have.issuperset(sources):
             return None
-        if source != "queue":
-            return load_table(runs_dir / run_id, source, outputs[run_id])
-        queue = load_queue(run_id)
-        return derived[table](queue).lazy() if table in derived else queue.lazy()
+        if table not in DERIVED:
+            return load_table(runs_dir / run_id, table, outputs[run_id])
+        tables = {each: read(run_id, each) for each in sources}
+        return DERIVED[table].make(parameters[run_id], tables).lazy()
 
-    @functools.lru_cache(maxsize=1)  # the tables of a run are asked for one after the other
-    def load_queue(run_id: str) -> pl.DataFrame:
-        return load_table(runs_dir / run_id, "queue", outputs[run_id]).collect()
+    # Several tables are made of a queue, one after the other.
+    @functools.lru_cache(maxsize=4)
+    def read(run_id: str, table: str) -> pl.DataFrame:
+        return load_table(runs_dir / run_id, table, outputs[run_id]).collect()
 
     return load
 

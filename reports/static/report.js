@@ -153,16 +153,47 @@
     const spec = structuredClone(store.time[chart.kind]);
     const { x, y, color, strokeDash } = spec.layer[0].encoding;
     const samples = samplesOf(chart);
-    const largest = [...samples, ...chart.thresholds].reduce((most, { v }) => Math.max(most, v), 0);
+    const largest = topOf(chart);
     const labels = chart.traces.map((trace) => trace.label);
     x.scale.domain = [chart.start || 0, chart.end];
     y.scale.domain = [0, chart.top || largest * ROOM_ABOVE || 1];
     color.scale = { domain: labels, range: chart.traces.map((trace) => trace.colour) };
-    strokeDash.scale = { domain: labels, range: chart.traces.map((trace) => trace.dash) };
+    // Dashes tell curves of one chart apart; a single one needs none.
+    const dashes = chart.traces.map((trace) => (labels.length > 1 ? trace.dash : [1, 0]));
+    strokeDash.scale = { domain: labels, range: dashes };
     const drops = dropsOf(chart).map(([time]) => ({ t: time }));
-    spec.datasets = { samples, thresholds: chart.thresholds, drops };
+    const top = y.scale.domain[1];
+    spec.datasets = { samples, thresholds: labelledApart(chart.thresholds, top), drops };
     return spec;
   }
+
+  // Rules that lie closer than their words are high share the words of the upper one.
+  const WORDS_HEIGHT = 0.07;
+
+  function labelledApart(thresholds, top) {
+    const rising = [...thresholds].sort((a, b) => a.v - b.v).map((each) => ({ ...each }));
+    for (let i = rising.length - 1; i > 0; i -= 1) {
+      if (rising[i].v - rising[i - 1].v >= WORDS_HEIGHT * top) continue;
+      rising[i].label = `${rising[i].label}; ${rising[i - 1].label}`;
+      rising[i - 1].label = "";
+      i -= 1;
+    }
+    return rising;
+  }
+
+  // A threshold of slow start that begins far above all that follows would press the rest flat.
+  const FAR_ABOVE = 4;
+
+  function topOf(chart) {
+    const series = chart.traces.map((trace) => pointsOf(trace, chart.kind).v);
+    const highest = chart.thresholds.map(({ v }) => v).concat(series.map((v) => largestOf(v)));
+    const all = Math.max(0, ...highest);
+    if (chart.kind !== "ssthresh") return all;
+    const later = Math.max(0, ...series.map((v) => largestOf(v.filter((each) => each !== v[0]))));
+    return later && all > FAR_ABOVE * later ? later : all;
+  }
+
+  const largestOf = (values) => values.reduce((most, each) => Math.max(most, each), 0);
 
   const options = {
     renderer: "svg",
@@ -179,15 +210,11 @@
   async function drawAnew(canvas) {
     try {
       const chart = await contentOf(canvas.dataset.chart);
-      const { view } = await window.vegaEmbed(canvas, specOf(chart, canvas), {
-        ...options,
-        downloadFileName: canvas.dataset.chart,
-      });
-      if (chart.kind === "spec") openRunsOnClick(view);
-      else {
-        readValues(canvas, chart, view);
-        if (!chart.unit) moveTogether(canvas, view);
+      if (canvas.dataset.apart === undefined && swings(chart)) {
+        canvas.dataset.apart = "yes";
+        offerBoth(canvas);
       }
+      await (canvas.dataset.apart === "yes" ? drawApart(chart, canvas) : drawWhole(chart, canvas));
       canvas.dataset.drawn = "yes";
     } catch (error) {
       canvas.insertAdjacentHTML("afterbegin", '<p class="failed"></p>');
@@ -195,6 +222,94 @@
       canvas.dataset.drawn = "failed";
       console.error(error);
     }
+  }
+
+  const embedded = async (place, spec, canvas) => {
+    const named = { ...options, downloadFileName: canvas.dataset.chart };
+    return (await window.vegaEmbed(place, spec, named)).view;
+  };
+
+  async function drawWhole(chart, canvas) {
+    const view = await embedded(canvas, specOf(chart, canvas), canvas);
+    if (chart.kind === "spec") openRunsOnClick(view);
+    else {
+      readValues(canvas, chart, view);
+      if (!chart.unit) moveTogether(canvas, view);
+    }
+  }
+
+  // ---- Curves that swing too often to lie on one another ------------------------------------------
+
+  const MOST_TURNS = 60;
+  const FEWEST_APART = 3;
+
+  // How often a curve turns by more than a twentieth of what the chart shows.
+  function turnsOf(values, height) {
+    let [low, high, turns, rising] = [values[0], values[0], 0, null];
+    for (const value of values) {
+      low = Math.min(low, value);
+      high = Math.max(high, value);
+      if (rising !== true && value - low > height) { turns += 1; rising = true; high = value; }
+      else if (rising !== false && high - value > height) { turns += 1; rising = false; low = value; }
+      if (rising === true) low = value < high ? Math.min(low, value) : value;
+      if (rising === false) high = value > low ? Math.max(high, value) : value;
+    }
+    return turns;
+  }
+
+  function swings(chart) {
+    if (chart.kind === "spec" || chart.unit || chart.traces.length < FEWEST_APART) return false;
+    const height = topOf(chart) / 20;
+    const turns = chart.traces.map((trace) => turnsOf(pointsOf(trace, chart.kind).v, height));
+    return turns.reduce((sum, each) => sum + each, 0) > MOST_TURNS;
+  }
+
+  const PART_HEIGHT = 62;
+
+  async function drawApart(chart, canvas) {
+    const top = chart.top || topOf(chart) * ROOM_ABOVE || 1;
+    const last = chart.traces.length - 1;
+    const told = document.createElement("p");
+    const rules = chart.thresholds.map(({ label }) => label).join("; ");
+    told.className = "quantity";
+    told.textContent = `${store.time[chart.kind].layer[0].encoding.y.title}${rules ? `; dashed: ${rules}` : ""}`;
+    canvas.append(told);
+    for (const [i, trace] of chart.traces.entries()) {
+      const place = document.createElement("div");
+      place.className = "part";
+      canvas.append(place);
+      const thresholds = chart.thresholds.map((each) => ({ ...each, label: "" }));
+      const own = { ...chart, traces: [trace], thresholds, top };
+      const spec = specOf(own, canvas);
+      const { x, y } = spec.layer[0].encoding;
+      spec.height = PART_HEIGHT;
+      spec.config.legend.offset = 2;
+      y.axis = { tickCount: 3, title: null };
+      if (i < last) x.axis = { labels: false, title: null };
+      // eslint-disable-next-line no-await-in-loop -- one below the other, in their order
+      const view = await embedded(place, spec, canvas);
+      readValues(place, own, view);
+      moveTogether(canvas, view);
+    }
+  }
+
+  // A reader may lay the curves on one another after all.
+  function offerBoth(canvas) {
+    const button = document.createElement("button");
+    button.type = "button";
+    button.className = "csv";
+    const tell = () => { button.textContent = canvas.dataset.apart === "yes" ? "in one chart" : "one by one"; };
+    button.addEventListener("click", () => {
+      canvas.dataset.apart = canvas.dataset.apart === "yes" ? "no" : "yes";
+      canvas.replaceChildren();
+      canvas.classList.remove("vega-embed", "has-actions");
+      delete canvas.dataset.drawn;
+      drawings.delete(canvas);
+      draw(canvas);
+      tell();
+    });
+    tell();
+    canvas.closest("figure").querySelector("figcaption").append(" ", button);
   }
 
   function openRunsOnClick(view) {
@@ -538,6 +653,7 @@
   // shows is drawn in that time, wherever it was scrolled to; what is folded stays so on paper.
   const isShown = (canvas) => canvas.offsetParent && !canvas.closest("details:not([open])");
   window.addEventListener("beforeprint", () => {
+    all("details.fold").forEach((each) => { each.open = true; });
     all(".canvas[data-chart]").filter(isShown).forEach(draw);
   });
 
@@ -734,6 +850,7 @@
     }));
     all(".tile").forEach((tile) => tile.addEventListener("click", () => {
       const { verdict } = form.elements;
+      form.closest("details").open = true;
       verdict.value = verdict.value === tile.dataset.verdict ? "" : tile.dataset.verdict;
       filterNumbers();
     }));

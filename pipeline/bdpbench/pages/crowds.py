@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
+from dataclasses import replace
 
 import polars as pl
 
@@ -42,9 +43,13 @@ def sweep_chart(
     Takes what ``metric_over_sweep`` takes.
     """
     if not sweep.main or not is_crowded(runs, sweep):
-        return metric_over_sweep(
+        chart = metric_over_sweep(
             chart_id, metric, runs, sweep, metrics, numbers, names, repetitions
         )
+        if chart is None or any(each["metric"] == metric for each in numbers):
+            return chart
+        text = names.captions.charts["sweep"]
+        return replace(chart, caption=chart.caption.replace(text["caption"], text["measured"]))
     rows = _spread(runs, sweep, metrics.filter(pl.col("metric") == metric), names)
     if rows["x"].n_unique() < 2:
         return None

@@ -32,13 +32,14 @@ RUNS_FROM_REPORT = "../../runs"
 
 @dataclass(frozen=True)
 class MetricRow:
-    """One metric of a run, in words."""
+    """One metric of a run, in words; ``exact`` is its value with all digits, "" without one."""
 
     metric: str
     name: str
     definition: str
     subject: str
     value: str
+    exact: str
     window: str
 
 
@@ -50,6 +51,7 @@ class OutputFile:
     link: str
     sha256: str
     size: str
+    bytes: int
 
 
 @dataclass(frozen=True)
@@ -57,7 +59,7 @@ class RunDetail:
     """A run of the plan; ``finished`` is false for one without results.
 
     Attributes:
-        parameters: (key, name, value with unit).
+        parameters: (key, name, value with unit, value).
         facts: (name, value) of the record that the run left.
         repeat: command of bdpbench that simulates the run and its like.
         ns2: command that runs ns-2 alone.
@@ -68,7 +70,7 @@ class RunDetail:
     scenario: str
     scenario_title: str
     finished: bool
-    parameters: tuple[tuple[str, str, str], ...]
+    parameters: tuple[tuple[str, str, str, Scalar], ...]
     facts: tuple[tuple[str, str], ...]
     metrics: tuple[MetricRow, ...]
     outputs: tuple[OutputFile, ...]
@@ -126,7 +128,7 @@ def _detail(
         scenario_title=names.scenario(run["scenario"]),
         finished=info is not None,
         parameters=tuple(
-            (name, names.parameters.name(name), _value(name, value, names))
+            (name, names.parameters.name(name), _value(name, value, names), value)
             for name, value in run["parameters"].items()
         ),
         facts=_facts(info) if info else (),
@@ -184,6 +186,7 @@ def _metric_rows(rows: pl.DataFrame | None, names: Names) -> tuple[MetricRow, ..
             value="not reached"
             if row["value"] is None
             else with_unit(format_number(row["value"]), row["unit"]),
+            exact="" if row["value"] is None else repr(row["value"]),
             window=_window(row["start_s"], row["end_s"]),
         )
         for row in rows.iter_rows(named=True)
@@ -203,6 +206,7 @@ def _outputs(run_id: str, info: RunRecord) -> tuple[OutputFile, ...]:
             link=f"{RUNS_FROM_REPORT}/{run_id}/{name}",
             sha256=facts["sha256"],
             size=format_bytes(facts["bytes"]),
+            bytes=facts["bytes"],
         )
         for name, facts in sorted(info["outputs"].items())
     )

@@ -76,7 +76,10 @@ class LazyViews(Sequence[ChartedView]):
 
 @dataclass(frozen=True)
 class Experiment:
-    """A scenario of the study with everything that the page shows of it."""
+    """A scenario of the study with everything that the page shows of it.
+
+    ``absent`` of its ``runs`` have no results, and ``shared`` are those of a scenario before, too.
+    """
 
     key: str
     title: str
@@ -85,6 +88,7 @@ class Experiment:
     description: str
     runs: tuple[RunLink, ...]
     absent: int
+    shared: int
     summaries: tuple[Chart, ...]
     views: LazyViews
 
@@ -102,11 +106,14 @@ def experiments(
     ``repetitions`` are means over them, as ``interval_chart`` takes them.
     """
     by_scenario = grouped(plan["runs"], lambda run: run["scenario"])
-    return [
-        _experiment(key, runs, metrics, scorecard, series, names, repetitions)
-        for key in plan["scenarios"]
-        if (runs := by_scenario.get(key))
-    ]
+    found, counted = [], set[str]()
+    for key in plan["scenarios"]:
+        if runs := by_scenario.get(key):
+            section = _experiment(key, runs, metrics, scorecard, series, names, repetitions)
+            own = {run["run_id"] for run in runs}
+            found.append(replace(section, shared=len(own & counted)))
+            counted |= own
+    return found
 
 
 def _experiment(
@@ -132,6 +139,7 @@ def _experiment(
         description=scenario["description"],
         runs=tuple(names.run(run["run_id"]) for run in runs),
         absent=len(runs) - len(done),
+        shared=0,
         summaries=(
             *_summaries(key, done, sweep, metrics, asked, numbers, names, repetitions),
             *_intervals(key, done, sweep, asked, repetitions, names),

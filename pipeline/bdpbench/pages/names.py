@@ -13,10 +13,13 @@ from bdpbench.pages.sweeps import (
     Protocols,
     colour_of,
     dash_of,
+    find_sweep,
     grouped,
     is_protocol,
     label_of,
     labels_apart,
+    protocol_label,
+    varying_parameters,
 )
 from bdpbench.pages.text import ParameterWords
 
@@ -57,6 +60,7 @@ class Names:
         self.protocols: Protocols = plan["protocols"]
         self.scenarios: Mapping[str, ScenarioText] = plan["scenarios"]
         self._metrics = {each["metric"]: each["title"] for each in definitions}
+        self._planned = {run["run_id"]: run for run in plan["runs"]}
         # Of two scenarios that share a run the last names it.
         self._runs: dict[str, str] = {}
         for runs in grouped(plan["runs"], lambda run: run["scenario"]).values():
@@ -65,6 +69,27 @@ class Names:
     def run(self, run_id: str) -> RunLink:
         """Link to a run; one that the plan does not hold is named by its id."""
         return RunLink(run_id, self._runs.get(run_id, run_id), run_id in self._runs)
+
+    def who(self, run_id: str) -> str:
+        """Protocols of a run, or its label where it names none."""
+        run = self._planned.get(run_id)
+        return run_id if run is None else protocol_label(run, self.protocols)
+
+    def varying(self, run_ids: Sequence[str]) -> list[str]:
+        """Parameters in which some of the runs differ and that do not follow from others."""
+        sweep = find_sweep([self._planned[each] for each in run_ids if each in self._planned])
+        return [sweep.main, *sweep.others] if sweep.main else list(sweep.others)
+
+    def common(self, run_ids: Sequence[str], parameters: Sequence[str]) -> list[str]:
+        """Those of some parameters that are the same in all of the runs, with their values."""
+        runs = [self._planned[each] for each in run_ids if each in self._planned]
+        differ = set(varying_parameters(runs))
+        given = runs[0]["parameters"] if runs else {}
+        return [
+            self.parameters.with_value(name, given[name])
+            for name in parameters
+            if name in given and name not in differ
+        ]
 
     def swept(self, scenario: str) -> Sequence[str] | None:
         """Parameters that a study sweeps in a scenario; None where the plan does not say."""

@@ -12,16 +12,18 @@ from bdpbench.contracts.files import write_text_atomically
 from bdpbench.contracts.plan import Plan
 from bdpbench.contracts.runs import BuildFacts
 from bdpbench.contracts.scorecard import CLAIM_VERDICTS, NUMBER_VERDICTS, Scorecard
+from bdpbench.contracts.tables import Definition
 from bdpbench.pages.assets import read_asset
 from bdpbench.pages.embed import embed_text, vega_bundle
 from bdpbench.pages.inputs import ReportInputs, RunRecords, StudyTexts
 from bdpbench.pages.names import Names
 from bdpbench.pages.notes import notes_html
+from bdpbench.pages.overview import overview
 from bdpbench.pages.parts import MOST_RUNS_OF_ONE_FILE, parts_beside, parts_of_one_file
 from bdpbench.pages.sections import Sections, gather
 from bdpbench.pages.series import bins_for
 from bdpbench.pages.shards import Shards, drop_others, shards_folder
-from bdpbench.pages.summary import summarize
+from bdpbench.pages.summary import claims_in_doubt, in_doubt, summarize
 from bdpbench.pages.taken_over import taken_over_sentence
 from bdpbench.pages.templates import page_environment
 from bdpbench.pages.verdicts import totals
@@ -59,11 +61,17 @@ def build_report(inputs: ReportInputs, out: Path, *, with_files: bool = True) ->
     content = {
         "plan": inputs.plan,
         "scorecard": inputs.scorecard,
-        "definitions": inputs.definitions,
+        "definitions": shown_definitions(inputs),
         "parameters": _parameters(inputs.plan, sections.names),
         "metric_name": sections.names.metric,
-        "numbers": sections.numbers,
-        "claims": sections.claims,
+        "numbers": in_doubt(sections.numbers),
+        "places": {row.number["id"]: place for place, row in enumerate(sections.numbers)},
+        "claims": claims_in_doubt(sections.claims),
+        "reproduces": bool(sections.numbers or sections.claims or inputs.study.citation),
+        "overview": overview(sections.numbers),
+        "protocol_labels": list(
+            dict.fromkeys(each for row in sections.numbers for each in row.protocols)
+        ),
         "summary": summarize(sections.numbers, sections.claims, sections.experiments),
         "bins": bins,
         "with_files": with_files,
@@ -76,6 +84,15 @@ def build_report(inputs: ReportInputs, out: Path, *, with_files: bool = True) ->
     }
     write_text_atomically(out, environment.get_template("report.html").render(content))
     drop_others(shards.folder, shards.names)
+
+
+def shown_definitions(inputs: ReportInputs) -> list[Definition]:
+    """Definitions of what the page shows: what was measured, and what the study prints."""
+    shown = {
+        *inputs.metrics["metric"].unique(),
+        *(number["metric"] for number in inputs.scorecard["numbers"]),
+    }
+    return [each for each in inputs.definitions if each["metric"] in shown]
 
 
 class _Parameter(TypedDict):

@@ -34,10 +34,33 @@ class Absent:
 
 
 @dataclass(frozen=True)
+class Reason:
+    """Numbers that are outside of their bounds for one reason; "" where none is known.
+
+    Attributes:
+        text: the reason.
+        count: of the numbers.
+        where: places of the study that print them, each once.
+        protocols: that they are of, each once.
+        first: id of the farthest.
+    """
+
+    text: str
+    count: int
+    where: tuple[str, ...]
+    protocols: tuple[str, ...]
+    first: str
+
+
+@dataclass(frozen=True)
 class Summary:
-    """The first section of the page; ``shown`` of the misses are visible at first."""
+    """The first section of the page; ``shown`` of the misses are visible at first.
+
+    ``reasons`` are those of the misses, the most frequent first, an unknown one last.
+    """
 
     misses: tuple[Miss, ...]
+    reasons: tuple[Reason, ...]
     failed: tuple[ClaimRow, ...]
     absent: tuple[Absent, ...]
     shown: int = MISSES_SHOWN
@@ -53,11 +76,50 @@ def summarize(
         if row.verdict.key in ("close", "not_reproduced")
         for distance in (_distance(row),)
     ]
+    misses.sort(key=lambda miss: -miss.distance)
     return Summary(
-        misses=tuple(sorted(misses, key=lambda miss: -miss.distance)),
+        misses=tuple(misses),
+        reasons=tuple(_reasons(misses)),
         failed=tuple(row for row in claims if row.verdict.key == "fails"),
         absent=tuple(_absent(numbers, claims, experiments)),
     )
+
+
+def _reasons(misses: Sequence[Miss]) -> list[Reason]:
+    by_reason: dict[str, list[NumberRow]] = {}
+    for miss in misses:
+        by_reason.setdefault(miss.row.number["known_miss"], []).append(miss.row)
+    found = [
+        Reason(
+            text=text,
+            count=len(rows),
+            where=tuple(dict.fromkeys(row.number["where"] for row in rows)),
+            protocols=tuple(dict.fromkeys(each for row in rows for each in row.protocols)),
+            first=rows[0].number["id"],
+        )
+        for text, rows in by_reason.items()
+    ]
+    return sorted(found, key=lambda reason: (not reason.text, -reason.count))
+
+
+def in_doubt(rows: Sequence[NumberRow]) -> list[NumberRow]:
+    """Numbers in the order in which a reader doubts them.
+
+    Misses by their distance, matches that nobody expected, what is nearest to its bounds, and last
+    what was not run.
+    """
+
+    def doubt(row: NumberRow) -> tuple[int, float]:
+        order = {"not_reproduced": 0, "close": 1, "not_run": 4}
+        rank = order.get(row.verdict.key, 2 if row.number["known_miss"] else 3)
+        return rank, -_distance(row)
+
+    return sorted(rows, key=doubt)
+
+
+def claims_in_doubt(rows: Sequence[ClaimRow]) -> list[ClaimRow]:
+    """Statements that fail, then those that hold, and last those that were not evaluated."""
+    return sorted(rows, key=lambda row: {"fails": 0, "holds": 1}.get(row.verdict.key, 2))
 
 
 def _distance(row: NumberRow) -> float:

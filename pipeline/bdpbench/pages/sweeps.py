@@ -217,8 +217,7 @@ def labels_apart(runs: Iterable[PlannedRun], words: ParameterWords) -> dict[str,
 
 def told_apart(runs: Sequence[PlannedRun], words: ParameterWords) -> dict[str, str]:
     """Run id → the parameters in which some of the runs differ, in words, but for protocols."""
-    varying = [name for name in _varying(runs, lambda _: None) if not is_protocol(name)]
-    told = [name for name in varying if name not in _DERIVED] or varying
+    told = varying_parameters(runs)
     return {
         run["run_id"]: ", ".join(
             words.with_value(name, run["parameters"][name])
@@ -227,6 +226,12 @@ def told_apart(runs: Sequence[PlannedRun], words: ParameterWords) -> dict[str, s
         )
         for run in runs
     }
+
+
+def varying_parameters(runs: Sequence[PlannedRun]) -> list[str]:
+    """Parameters in which some of the runs differ; neither protocols nor derived ones."""
+    varying = [name for name in _varying(runs, lambda _: None) if not is_protocol(name)]
+    return [name for name in varying if name not in _DERIVED] or varying
 
 
 def grouped(

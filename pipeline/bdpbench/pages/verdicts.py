@@ -12,6 +12,7 @@ from bdpbench.contracts.scorecard import (
     ScoredClaim,
     ScoredNumber,
 )
+from bdpbench.pages.failures import failure_in_words
 from bdpbench.pages.names import Names, RunLink
 from bdpbench.pages.text import (
     format_deviation,
@@ -106,11 +107,15 @@ class Evidence:
 
 @dataclass(frozen=True)
 class ClaimRow:
-    """One statement of the study; see ``scorecard.json`` for ``claim``."""
+    """One statement of the study; see ``scorecard.json`` for ``claim``.
+
+    ``told`` says in sentences what makes it fail.
+    """
 
     claim: ScoredClaim
     verdict: Verdict
     evidence: tuple[Evidence, ...]
+    told: tuple[str, ...] = ()
 
 
 def totals(counts: Mapping[Any, int], verdicts: Sequence[str]) -> list[Total]:
@@ -228,6 +233,7 @@ def claim_rows(scorecard: Scorecard, names: Names) -> list[ClaimRow]:
         ClaimRow(
             claim=claim,
             verdict=VERDICTS[claim["verdict"]],
+            told=tuple(failure_in_words(claim, names)) if claim["verdict"] == "fails" else (),
             evidence=tuple(
                 Evidence(
                     label=names.evidence(str(each["label"])),

@@ -109,9 +109,9 @@ def synthetic() -> ModuleType:
 
 
 @pytest.fixture
-def inputs() -> Any:
+def inputs(synthetic: Any) -> Any:
     """The synthetic study, fresh for each test that changes it."""
-    return _load("synthetic").synthetic_inputs()
+    return synthetic.synthetic_inputs()
 
 
 @pytest.fixture(scope="session")
@@ -120,15 +120,15 @@ def parse_page() -> type[Page]:
     return Page
 
 
-@pytest.fixture(scope="module")
-def html(tmp_path_factory: pytest.TempPathFactory) -> str:
+@pytest.fixture(scope="session")
+def html(synthetic: Any, tmp_path_factory: pytest.TempPathFactory) -> str:
     """The report of the synthetic study."""
     out = tmp_path_factory.mktemp("report") / "report.html"
-    text: str = _load("synthetic").synthetic_inputs().build(out)
+    text: str = synthetic.synthetic_inputs().build(out)
     return text
 
 
-@pytest.fixture(scope="module")
+@pytest.fixture(scope="session")
 def page(html: str) -> Page:
     """The same report, parsed."""
     return Page(html)

@@ -6,6 +6,7 @@ round, and the study is called ``synthetic``, so that neither can be taken for a
 
 from __future__ import annotations
 
+import copy
 import hashlib
 import itertools
 from collections.abc import Callable, Sequence
@@ -82,7 +83,7 @@ class Inputs:
     tables: dict[tuple[str, str], pl.DataFrame]
     run_info: dict[str, RunRecord]
     study: StudyTexts
-    definitions: list[Definition] = field(default_factory=lambda: list(DEFINITIONS))
+    definitions: list[Definition] = field(default_factory=lambda: copy.deepcopy(DEFINITIONS))
 
     def load_table(self, run_id: str, table: str) -> pl.LazyFrame | None:
         """The ``load_table`` of ``ReportInputs``."""
@@ -142,7 +143,7 @@ def synthetic_inputs() -> Inputs:
         "title": "A synthetic study",
         "tier": "quick",
         "ns2_build_id": BUILD_ID,
-        "protocols": PROTOCOLS,
+        "protocols": copy.deepcopy(PROTOCOLS),
         "parameters": {
             "buffer_pkts": {"unit": "packets", "description": "Queue limit", "nominal": ""},
             "rtt_ms": {

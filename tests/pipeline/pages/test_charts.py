@@ -180,7 +180,7 @@ def test_a_hole_that_nothing_fills_is_no_chart() -> None:
 
 
 def test_a_notebook_gets_the_charts_of_a_report_as_altair(inputs: Any) -> None:
-    charts = altair_charts(inputs.frozen(), "buffer-size-*utilization")
+    charts = altair_charts(inputs.frozen(), "buffer-size-sweep-utilization")
     chart = charts["buffer-size-sweep-utilization"]
     assert isinstance(chart, alt.LayerChart)
     # Two protocols at three buffers.

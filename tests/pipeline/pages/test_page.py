@@ -54,11 +54,11 @@ def test_the_summary_comes_first_and_headings_do_not_skip_a_level(page: Any) -> 
     titles = [text for tag, text in page.texts if tag == "h2"]
     assert titles == [
         "Summary",
+        "Comparison",
+        "Experiments",
         "Scorecard",
         "Claims",
-        "Comparison",
         "Protocols",
-        "Experiments",
         "Runs",
         "Definitions",
         "Parameters",
@@ -95,7 +95,8 @@ def test_tables_have_headers_with_scope(page: Any) -> None:
 def test_every_chart_has_a_text_alternative_a_caption_and_content(html: str, page: Any) -> None:
     drawn = [each for each in page.all("div") if "data-chart" in each]
     assert all(each["role"] == "group" and len(each["aria-label"]) > 20 for each in drawn)
-    assert len(page.all("figcaption")) == len(drawn)
+    # The picture of all numbers has one, too.
+    assert len(page.all("figcaption")) == len(drawn) + 1
     assert {each["data-chart"] for each in drawn} == set(_charts(html, page))
 
 
@@ -225,8 +226,31 @@ def test_partial_results_make_a_page(inputs: Any, tmp_path: Path, parse_page: An
         inputs.scorecard[key] = dict.fromkeys(inputs.scorecard[key], 0)
     inputs.study = replace(inputs.study, citation=None, notes="", description="")
     page = parse_page(inputs.build(tmp_path / "report.html"))
-    assert "The study lists no published numbers." in page.text
     assert "0 of 12 planned" in page.text
+
+
+def test_a_study_of_ones_own_is_no_reproduction(
+    inputs: Any, tmp_path: Path, parse_page: Any
+) -> None:
+    inputs.scorecard["numbers"] = inputs.scorecard["claims"] = []
+    inputs.study = replace(inputs.study, citation=None)
+    inputs.metrics = inputs.metrics.filter(pl.col("metric") == "utilization")
+    page = parse_page(inputs.build(tmp_path / "report.html"))
+    assert "Simulations with ns-2.35" in page.text
+    assert "11 runs of 5 experiments: Single flow ; Buffer size ;" in page.text
+    for word in ("Reproduction", "published study", "Scorecard", "Claims", "study prints"):
+        assert word not in page.text
+    # What was not measured is not defined.
+    assert "Definition utilization/1." in page.text
+    assert "Definition asymmetry/1." not in page.text
+
+
+def test_misses_are_explained_and_the_doubtful_come_first(page: Any) -> None:
+    rows = [each["id"] for each in page.all("tbody") if each.get("id", "").startswith("number-")]
+    # Two are not reproduced, one of them without any value; then close, reproduced, not run.
+    assert set(rows[:2]) == {"number-scalable-40", "number-hs-null"}
+    assert rows[2:] == ["number-hs-time", "number-hs-40", "number-hs-20ms"]
+    assert "a reason known before the run" in page.text.partition("numbers outside")[0]
 
 
 def test_a_run_of_two_scenarios_counts_once(inputs: Any, tmp_path: Path, parse_page: Any) -> None:

@@ -10,7 +10,7 @@ from collections.abc import Mapping, Sequence
 from pathlib import Path
 
 from bdpbench.contracts.files import write_text_atomically
-from bdpbench.contracts.plan import Output
+from bdpbench.contracts.plan import Output, Parameters
 from bdpbench.contracts.tables import MANIFEST_NAME, TABLES_FOLDER
 from bdpbench.pages.inputs import LoadTable
 
@@ -21,19 +21,25 @@ SERIES_FOLDER = "series"
 class KeptSeries:
     """The ``load_series`` of a report: from the file beside the run, or made anew and kept there.
 
-    A file counts as long as the tables, the outputs that the plan reads of them and the code that
-    reduces them are what they were.
+    A file counts as long as the tables, what the plan says of the run and the code that makes
+    points of tables are what they were.
 
     Args:
         runs_dir: folder of all runs.
         load_table: gives the tables of runs.
         outputs: run id → outputs of the run that the plan reads.
+        parameters: run id → its parameters in the plan, which derived tables are made with.
     """
 
     def __init__(
-        self, runs_dir: Path, load_table: LoadTable, outputs: Mapping[str, Sequence[Output]]
+        self,
+        runs_dir: Path,
+        load_table: LoadTable,
+        outputs: Mapping[str, Sequence[Output]],
+        parameters: Mapping[str, Parameters],
     ) -> None:
-        self._runs_dir, self._load_table, self._outputs = runs_dir, load_table, outputs
+        self._runs_dir, self._load_table = runs_dir, load_table
+        self._outputs, self._parameters = outputs, parameters
 
     def __call__(self, run_id: str, bins: int) -> str:
         """JSON of the series of a run, of which each has at most ``bins`` intervals of time."""
@@ -56,7 +62,8 @@ class KeptSeries:
     def _stamp(self, run_id: str) -> str:
         digest = hashlib.sha256(_code().encode())
         digest.update((self._runs_dir / run_id / TABLES_FOLDER / MANIFEST_NAME).read_bytes())
-        digest.update(json.dumps(self._outputs[run_id]).encode())
+        said = [self._outputs[run_id], self._parameters[run_id]]
+        digest.update(json.dumps(said, sort_keys=True).encode())
         return digest.hexdigest()
 
 
@@ -66,10 +73,10 @@ def _checksum(text: str) -> str:
 
 @functools.cache
 def _code() -> str:
-    """What decides how a table becomes points: the modules that do it."""
-    from bdpbench.metrics import queues
+    """What decides how tables become points: the modules that derive, reduce and pack them."""
+    from bdpbench import metrics
     from bdpbench.pages import packing, reduce, series
 
-    modules = (queues, packing, reduce, series)
-    files = [str(each.__file__) for each in modules]
-    return _checksum("".join(Path(each).read_text(encoding="utf-8") for each in files))
+    derive = sorted(Path(str(metrics.__file__)).parent.glob("*.py"))
+    pack = [Path(str(each.__file__)) for each in (packing, reduce, series)]
+    return _checksum("".join(path.read_text(encoding="utf-8") for path in (*derive, *pack)))

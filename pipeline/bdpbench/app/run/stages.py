@@ -279,7 +279,12 @@ def report_inputs(
         scorecard=scorecard,
         definitions=[each.as_document() for each in definitions_of(plan).values()],
         load_table=load_table,
-        load_series=KeptSeries(runs_dir, load_table, outputs),
+        load_series=KeptSeries(
+            runs_dir,
+            load_table,
+            outputs,
+            {run["run_id"]: run["parameters"] for run in plan["runs"]},
+        ),
         run_info=cast(
             "dict[str, RunRecord]",
             {run_id: info for run_id, info in sorted(infos.items()) if run_id in finished and info},

@@ -1,0 +1,261 @@
+"""Why a statement fails, in sentences: protocols by their names, values with their units.
+
+``scorecard.json`` has it as a formula, such as ``{59.3, 74.7} < {90.7}``, and the values that stand
+in it as evidence, in their order.
+"""
+
+from __future__ import annotations
+
+import math
+import operator
+import re
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from typing import TypeAlias
+
+from bdpbench.contracts.scorecard import Evidence, ScoredClaim
+from bdpbench.pages.names import Names
+from bdpbench.pages.text import format_number, with_unit
+
+_MOST_SENTENCES = 3
+_MOST_CLAUSES = 2
+
+_Holds: TypeAlias = Callable[[float, float], bool]
+
+_COMPARED: Mapping[str, tuple[str, _Holds]] = {
+    "<": ("less than", operator.lt),
+    "<=": ("at most", operator.le),
+    ">": ("more than", operator.gt),
+    ">=": ("at least", operator.ge),
+}
+_SIGN = re.compile(r" ([<>]=?) ")
+_SPREAD = re.compile(r"spread of (?P<values>.+): \S+ (?P<sign>[<>]=?) (?P<limit>\S+)")
+_MONOTONE = re.compile(r"(?P<values>.+) along (?P<along>\S+)")
+_WITHIN = re.compile(r"(?P<value>\S+) in \[(?P<lower>\S+), (?P<upper>\S+)\]")
+_REACHED = re.compile(r"reached at (?P<value>\S+)")
+
+
+@dataclass(frozen=True)
+class _Value:
+    """A value of a formula; ``who`` has it, "" for a constant; None was never reached."""
+
+    value: float | None
+    unit: str = ""
+    who: str = ""
+    metric: str = ""
+    run_id: str = ""
+
+    @property
+    def told(self) -> str:
+        if self.value is None:
+            return f"{self.who}, which never reaches it"
+        number = with_unit(format_number(self.value), self.unit)
+        return f"{self.who} with {number}" if self.who else number
+
+
+class _UnreadableError(Exception):
+    """The formula is of a form that is not known here."""
+
+
+def failure_in_words(claim: ScoredClaim, names: Names) -> list[str]:
+    """Sentences on the parts of a failing statement that fail; none where its formula is unknown.
+
+    Args:
+        claim: a statement that fails.
+        names: of protocols, metrics, parameters and runs.
+    """
+    values = _Values(claim["evidence"], names)
+    told = []
+    try:
+        for part in claim["explanation"].split("; "):
+            sentence = _sentence(part, values)
+            if sentence:
+                told.append(_capital(f"{values.condition()}{sentence}."))
+            values.begin()
+    except _UnreadableError:
+        return []
+    if values.left:
+        return []
+    if len(told) > _MOST_SENTENCES:
+        rest = len(told) - _MOST_SENTENCES
+        return [
+            *told[:_MOST_SENTENCES],
+            f"So it is in {rest} more {'case' if rest == 1 else 'cases'}.",
+        ]
+    return told
+
+
+class _Values:
+    """Gives the values of a formula out in their order, with who has them."""
+
+    def __init__(self, evidence: Sequence[Evidence], names: Names) -> None:
+        self._evidence, self._names = list(evidence), names
+        self._next = 0
+        # A spread may be one over runs of one protocol.
+        self._apart = False
+        self._part: list[Evidence] = []
+        self._varying = names.varying([each["run_id"] for each in evidence if each["run_id"]])
+
+    @property
+    def left(self) -> bool:
+        """Whether evidence is left over."""
+        return self._next < len(self._evidence)
+
+    def begin(self, *, apart: bool = False) -> None:
+        """Begin another part of the formula, in which one protocol may have several values."""
+        self._part = []
+        self._apart = apart
+
+    def take(self, text: str, *, constant: bool = False) -> _Value:
+        """The next value, which the formula has as ``text``; it may be a constant instead."""
+        if self.left and _is(text, self._evidence[self._next]["value"]):
+            found = self._evidence[self._next]
+            self._next += 1
+            self._part.append(found)
+            metric = str(found["label"]).partition(", ")[0]
+            value = found["value"]
+            sized = abs(value) if value is not None and not text.startswith("-") else value
+            who = self._who(found["run_id"])
+            return _Value(sized, found["unit"], who, metric, found["run_id"])
+        if not constant:
+            raise _UnreadableError(text)
+        try:
+            return _Value(float(text))
+        except ValueError:
+            raise _UnreadableError(text) from None
+
+    def _who(self, run_id: str) -> str:
+        """Protocols of a run; its label where another run of the statement has the same ones."""
+        alike = {each["run_id"] for each in self._evidence if each["run_id"]}
+        who = self._names.who(run_id)
+        if self._apart and sum(self._names.who(each) == who for each in alike) > 1:
+            return self._names.run(run_id).label
+        return who
+
+    def metric(self) -> str:
+        """What the present part compares, at the beginning of a sentence."""
+        metrics = dict.fromkeys(str(each["label"]).partition(", ")[0] for each in self._part)
+        return " and ".join(self._names.metric(each) for each in metrics)
+
+    def parameter(self, name: str) -> str:
+        """Name of a parameter."""
+        return self._names.parameters.name(name)
+
+    def condition(self) -> str:
+        """What the runs of this part have in common and those of other parts have not."""
+        run_ids = [each["run_id"] for each in self._part]
+        common = self._names.common(run_ids, self._varying)
+        return f"{', '.join(common)}: " if common else ""
+
+
+def _capital(sentence: str) -> str:
+    """The sentence with a capital at its beginning."""
+    return sentence[:1].upper() + sentence[1:]
+
+
+def _is(text: str, value: float | None) -> bool:
+    if value is None:
+        return text == "never"
+    return text in (f"{value:.6g}", f"{abs(value):.6g}")
+
+
+def _sentence(part: str, values: _Values) -> str:
+    """A sentence without its end on a part that fails; "" for one that holds."""
+    forms: tuple[tuple[re.Pattern[str], Callable[[re.Match[str], _Values], str]], ...] = (
+        (_SPREAD, _spread),
+        (_MONOTONE, _monotone),
+        (_WITHIN, _within),
+        (_REACHED, _reached),
+    )
+    if part == "never reached":
+        values.take("never")
+        return ""
+    for form, tell in forms:
+        if found := form.fullmatch(part):
+            return tell(found, values)
+    return _ordered(part, values)
+
+
+def _ordered(part: str, values: _Values) -> str:
+    """``{a, b} < {c}``, ``a < b < c``, or ``a < 2 · b``."""
+    pieces = _SIGN.split(part)
+    groups = [list(_group(piece, values)) for piece in pieces[::2]]
+    if len(groups) < 2:
+        raise _UnreadableError(part)
+    wrong: dict[str, list[str]] = {}
+    for left, sign, right in zip(groups, pieces[1::2], groups[1:], strict=False):
+        words, holds = _COMPARED[sign]
+        for factor, each in left:
+            others = [(f, o) for f, o in right if not _holds(holds, factor, each, f, o)]
+            if others:
+                told = ", ".join(_times(f) + other.told for f, other in others)
+                wrong.setdefault(f"not {words} {told}", []).append(each.told)
+    if not wrong:
+        return ""
+    clauses = [f"{', '.join(who)}: {what}" for what, who in wrong.items()]
+    more = len(clauses) - _MOST_CLAUSES
+    if more > 0:
+        clauses[_MOST_CLAUSES:] = [f"and {more} more like these"]
+    return f"{values.metric()} of {'; '.join(clauses)}"
+
+
+def _times(factor: float) -> str:
+    return "" if factor == 1 else f"{format_number(factor)} times that of "
+
+
+def _holds(holds: _Holds, factor: float, a: _Value, other: float, b: _Value) -> bool:
+    if a.value is None or b.value is None:
+        return False
+    return holds(factor * a.value, other * b.value)
+
+
+def _group(piece: str, values: _Values) -> Iterator[tuple[float, _Value]]:
+    """Values of ``{a, b}``, ``a`` or ``2 · a``, each with its factor."""
+    if piece.startswith("{") and piece.endswith("}"):
+        for text in piece[1:-1].split(", "):
+            yield 1.0, values.take(text)
+        return
+    factor, dot, text = piece.rpartition(" · ")
+    yield float(factor) if dot else 1.0, values.take(text, constant=True)
+
+
+def _spread(found: re.Match[str], values: _Values) -> str:
+    values.begin(apart=True)
+    known = [values.take(text) for text in found["values"].split(", ")]
+    numbers = sorted(known, key=lambda each: each.value or 0.0)
+    low, high = numbers[0], numbers[-1]
+    words, holds = _COMPARED[found["sign"]]
+    apart, limit = (high.value or 0.0) - (low.value or 0.0), float(found["limit"])
+    if holds(apart, limit):
+        return ""
+    told = with_unit(format_number(apart), low.unit)
+    bound = with_unit(format_number(limit), low.unit)
+    return f"{values.metric()}: {low.told} and {high.told} are {told} apart, not {words} {bound}"
+
+
+def _monotone(found: re.Match[str], values: _Values) -> str:
+    known = [values.take(text) for text in found["values"].split(" → ")]
+    along, told = values.parameter(found["along"]), []
+    for each in known:
+        number = with_unit(format_number(each.value), each.unit) if each.value is not None else ""
+        told.append(number or "never reached")
+    whose = " and ".join(dict.fromkeys(each.who for each in known))
+    return f"{values.metric()} of {whose} along the {along}: {', '.join(told)}"
+
+
+def _within(found: re.Match[str], values: _Values) -> str:
+    each = values.take(found["value"])
+    lower, upper = float(found["lower"]), float(found["upper"])
+    if each.value is not None and lower <= each.value <= upper:
+        return ""
+    bounds = " to ".join(_bound(end) for end in (lower, upper))
+    return f"{values.metric()} of {each.told} is not within {with_unit(bounds, each.unit)}"
+
+
+def _bound(value: float) -> str:
+    return format_number(value) if math.isfinite(value) else "any number"
+
+
+def _reached(found: re.Match[str], values: _Values) -> str:
+    each = values.take(found["value"])
+    return f"{values.metric()} of {each.told} is reached"

@@ -104,10 +104,17 @@ def curves(
                 colour = _colour(run, subject, index, protocols)
                 label = _label(run, subject, protocols)
             if len(subjects) > 1:
-                label = f"{label}, {subject_name(subject)}"
+                label = f"{label}, {_name_in(run, subject)}"
             dash = _dash(run, subjects, index, protocols)
             found.append(Curve(run["run_id"], subject, label, colour, dash))
     return _distinct(found, view)
+
+
+def _name_in(run: PlannedRun, subject: str) -> str:
+    """A subject in words; of a flow with its group, where it has one."""
+    name = subject_name(subject)
+    group = run["parameters"].get(f"group_{name.removeprefix('flow ')}")
+    return f"{name}, {group}" if group is not None and subject.startswith("flow:") else name
 
 
 def _sequence(position: int, count: int) -> str:

@@ -336,7 +336,7 @@ def test_the_map_of_winners_tells_who_is_ahead_by_how_much(inputs: Any) -> None:
         return table[own["protocol"], own["rtt_ms"]] + (1 if own["substream"] == 1 else -1)
 
     (chart,) = _charts(inputs, runs, value, winner={"among": "protocol", "least_lead": 1})
-    assert chart.title == "Protocol with the largest total throughput"
+    assert chart.title == "Total throughput: protocol with the largest"
     told = [
         (row["row"], row["winner"], row["best"], row["second"], row["lead"], row["text"])
         for row in _rows(chart)

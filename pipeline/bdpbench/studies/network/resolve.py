@@ -10,6 +10,7 @@ from bdpbench.contracts.runs import OUTPUT_FOLDER
 from bdpbench.studies.flows import ResolvedFlow, resolve_defaults
 from bdpbench.studies.network.checks import check_defaults, check_ecn
 from bdpbench.studies.network.defaults import NETWORK_DEFAULTS
+from bdpbench.studies.network.derived import told_of_flows, told_of_links
 from bdpbench.studies.network.links import Link, Wire, links_of, wires_of
 from bdpbench.studies.network.senders import NetworkFlow, flows_of
 from bdpbench.studies.network.traffic import Source, change_arguments, changes_of, sources_of
@@ -174,6 +175,7 @@ def network(study: Study, scenario: str, parameters: Parameters) -> Network:
     if flows or any(source.sender for source in sources):
         _add_defaults(defaults, values, wires, links, flows, packet_bytes)
     derived = _derived(flows, wires, links, nominal_ms, packet_bytes)
+    derived |= {**told_of_flows(flows, len(links)), **told_of_links(links, changes)}
     used = frozenset(values.used | _referenced_by_defaults(values))
     return Network(links, flows, sources, changes, defaults, used, derived, parameters)
 
@@ -249,5 +251,4 @@ def _derived(
         found["rtt_ms"] = nominal_ms
     if any(abs(flow.rtt_ms - (nominal_ms or 0)) > _EPSILON_MS for flow in flows):
         found |= {f"rtt_{i}_ms": flow.rtt_ms for i, flow in enumerate(flows, start=1)}
-    found |= {f"group_{i}": flow.group for i, flow in enumerate(flows, start=1) if flow.group}
     return found

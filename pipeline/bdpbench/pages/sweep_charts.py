@@ -157,7 +157,7 @@ def _interval_layers(base: alt.Chart) -> tuple[alt.Chart, ...]:
         alt.Tooltip(**field("runs", "quantitative", title="repetitions")),
     ]
     rule = base.mark_rule(strokeWidth=1.4, opacity=0.8)
-    end = base.mark_tick(thickness=1.4, size=9, opacity=0.8)
+    end = base.mark_tick(orient="horizontal", thickness=1.4, size=9, opacity=0.8)
     return (
         rule.encode(y=lower, y2=alt.Y2(field="upper"), tooltip=tooltip),
         end.encode(y=lower, tooltip=tooltip),

@@ -116,6 +116,15 @@ def dash_of(key: str, protocols: Protocols, nth: int = 0) -> tuple[int, ...]:
     return _DASHES[position % len(_DASHES)]
 
 
+def rounds(nth: int) -> int:
+    """How often all dashes of a protocol's further lines have been used before its nth.
+
+    >>> [rounds(nth) for nth in range(6)]
+    [0, 0, 0, 0, 1, 1]
+    """
+    return max(0, nth - 1) // len(_FURTHER_DASHES)
+
+
 def find_sweep(
     runs: Sequence[PlannedRun],
     alike: Callable[[PlannedRun], Hashable] = protocols_of,

@@ -14,8 +14,10 @@ from bdpbench.pages.sweeps import (
     dash_of,
     grouped,
     label_of,
+    lighter,
     protocol_label,
     protocols_of,
+    rounds,
 )
 from bdpbench.pages.text import ParameterWords, subject_name
 
@@ -101,7 +103,7 @@ def curves(
             if view.colour_by == "sweep":
                 colour, label = _sequence(position, len(view.runs)), sweep.describe(run, words)
             else:
-                colour = _colour(run, subject, index, protocols)
+                colour = _colour(run, subjects, index, protocols)
                 label = _label(run, subject, protocols)
             if len(subjects) > 1:
                 label = f"{label}, {_name_in(run, subject)}"
@@ -133,18 +135,26 @@ def _flow_protocol(run: PlannedRun, subject: str) -> str | None:
     return None
 
 
+def _nth(run: PlannedRun, subjects: Sequence[str], index: int) -> int:
+    """How many subjects before this one have its protocol."""
+    keys = [_flow_protocol(run, subject) for subject in subjects[: index + 1]]
+    return keys[:-1].count(keys[-1])
+
+
 def _dash(
     run: PlannedRun, subjects: Sequence[str], index: int, protocols: Protocols
 ) -> tuple[int, ...]:
     """Dashes of a subject's protocol; a link that several share is drawn like the first."""
-    keys = [_flow_protocol(run, subject) for subject in subjects[: index + 1]]
-    return dash_of(keys[-1] or "", protocols, keys[:-1].count(keys[-1]))
+    key = _flow_protocol(run, subjects[index]) or ""
+    return dash_of(key, protocols, _nth(run, subjects, index))
 
 
-def _colour(run: PlannedRun, subject: str, index: int, protocols: Protocols) -> str:
+def _colour(run: PlannedRun, subjects: Sequence[str], index: int, protocols: Protocols) -> str:
+    """Colour of a subject's protocol, the lighter where dashes repeat."""
+    subject = subjects[index]
     key = _flow_protocol(run, subject)
     if key is not None and key in protocols:
-        return protocols[key]["colour"]
+        return lighter(protocols[key]["colour"], rounds(_nth(run, subjects, index)))
     is_flow = subject.startswith("flow:")
     return _FLOW_COLOURS[index % len(_FLOW_COLOURS)] if is_flow else NEUTRAL
 

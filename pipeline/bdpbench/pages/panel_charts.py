@@ -11,10 +11,10 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, Literal, TypeAlias
 
-import altair as alt
 import polars as pl
 
 from bdpbench.pages.chart import Spec
+from bdpbench.pages.lazy_altair import alt
 from bdpbench.pages.matrix_charts import BARE, DARK_FROM, DIVERGING, RISING, WHITE
 from bdpbench.pages.patterns import INK, field, fill, hole, layered, pattern, rows_named
 

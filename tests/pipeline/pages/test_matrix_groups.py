@@ -316,7 +316,7 @@ def test_many_panels_go_on_below_and_narrow_cells_have_no_numbers(inputs: Any) -
     runs = _grid(rtt_ms=rtts, buffer_pkts=buffers, flows=[1, 2, 3, 4])
     (chart,) = _charts(inputs, runs, lambda own: 1.0 * own["flows"], panels="flows")
     spec = chart.content["spec"]
-    # Two panels of ten columns and a gap stand in a line of at most 30.
+    # Two panels of ten columns and a gap stand in a line of at most 22.
     assert len(spec["layer"][0]["encoding"]["x"]["scale"]["domain"]) == 21
     assert len(spec["layer"][0]["encoding"]["y"]["scale"]["domain"]) == 2 * (1 + 3)
     assert [layer["mark"]["type"] for layer in spec["layer"]] == ["rect", "text"]

@@ -99,11 +99,16 @@ class ScenarioText(TypedDict):
 
 
 class ParameterText(TypedDict):
-    """What a parameter is; ``nominal``: why ns-2 does not get it, "" where it does."""
+    """What a parameter is.
+
+    ``nominal``: why ns-2 does not get it, "" where it does; ``labels``: of values that have names
+    of their own, such as queues.
+    """
 
     unit: str
     description: str
     nominal: str
+    labels: NotRequired[dict[str, str]]
 
 
 class Plan(TypedDict):

@@ -2,11 +2,8 @@
 
 from __future__ import annotations
 
-import polars as pl
-
 from bdpbench.metrics.definition import link_metric
-from bdpbench.metrics.queues import queueing_delays
-from bdpbench.metrics.series import in_window, median, nearest_rank, number
+from bdpbench.metrics.series import median, nearest_rank, number
 from bdpbench.metrics.views import LinkView, View, second_half
 from bdpbench.metrics.words import HALF
 
@@ -38,7 +35,7 @@ def _has_size(link: View) -> bool:
     version=1,
 )
 def mean_queueing_delay(link: LinkView) -> float | None:
-    return number(_delays_ms(link).mean())
+    return number(link.queueing_delays_ms.mean())
 
 
 @link_metric(
@@ -54,7 +51,7 @@ def mean_queueing_delay(link: LinkView) -> float | None:
     version=1,
 )
 def median_queueing_delay(link: LinkView) -> float | None:
-    return median(_delays_ms(link))
+    return median(link.queueing_delays_ms)
 
 
 @link_metric(
@@ -70,7 +67,7 @@ def median_queueing_delay(link: LinkView) -> float | None:
     version=1,
 )
 def p95_queueing_delay(link: LinkView) -> float | None:
-    return nearest_rank(_delays_ms(link), 95)
+    return nearest_rank(link.queueing_delays_ms, 95)
 
 
 @link_metric(
@@ -86,7 +83,7 @@ def p95_queueing_delay(link: LinkView) -> float | None:
     version=1,
 )
 def p99_queueing_delay(link: LinkView) -> float | None:
-    return nearest_rank(_delays_ms(link), 99)
+    return nearest_rank(link.queueing_delays_ms, 99)
 
 
 @link_metric(
@@ -102,10 +99,4 @@ def p99_queueing_delay(link: LinkView) -> float | None:
     version=1,
 )
 def max_queueing_delay(link: LinkView) -> float | None:
-    return number(_delays_ms(link).max())
-
-
-def _delays_ms(link: LinkView) -> pl.Series:
-    samples = link.queue.filter(in_window(*second_half(link)))
-    size = (link.fact("bytes") or 0.0) / (link.fact("packets") or 1.0)
-    return queueing_delays(samples, size, link.rates)["ms"]
+    return number(link.queueing_delays_ms.max())

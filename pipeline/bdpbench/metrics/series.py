@@ -8,11 +8,14 @@ stamped start_s lies before the window and the one stamped end_s inside it. Samp
 from __future__ import annotations
 
 import math
-from itertools import pairwise
+import statistics
 
 import polars as pl
 
 from bdpbench.metrics.thresholds import CUT_SHARE
+
+# Of times as shares of a window, which are differences of binary numbers.
+_ROUNDING = 1e-9
 
 CUT_SCHEMA = {
     "peak_s": pl.Float64,
@@ -116,9 +119,13 @@ def batch_means(
     [2.0, 6.0]
     """
     start_s, end_s = window
-    edges = [start_s + (end_s - start_s) * part / batches for part in range(batches + 1)]
-    parts = [mean(frame, column, part) for part in pairwise(edges)]
-    return [each for each in parts if each is not None]
+    parts: list[list[float]] = [[] for _ in range(batches)]
+    rows = frame.filter(in_window(start_s, end_s)).select("time_s", column)
+    for time_s, value in rows.iter_rows():
+        # A row at the end of a part is in it, as in windows.
+        part = math.ceil((time_s - start_s) / (end_s - start_s) * batches - _ROUNDING) - 1
+        parts[max(0, part)].append(value)
+    return [statistics.fmean(part) for part in parts if part]
 
 
 def last_until(frame: pl.DataFrame, column: str, end_s: float) -> float | None:

@@ -19,6 +19,7 @@ import polars as pl
 from bdpbench.contracts.plan import Scalar
 from bdpbench.contracts.tables import TABLE_KEYS
 from bdpbench.errors import BdpbenchError
+from bdpbench.metrics.queues import queueing_delays
 from bdpbench.metrics.series import find_cuts, grown_again
 from bdpbench.metrics.series import mean as mean_of
 from bdpbench.metrics.thresholds import PEAK_SHARE
@@ -403,6 +404,14 @@ class LinkView(View):
             for (since_s, mbps), until_s in zip(rows, ends_s, strict=True)
         )
         return float(carried / (end_s - start_s))
+
+    @shared(tables=("queue", "facts"), parameters=("bottleneck_mbps", "bottleneck_mbps_changes"))
+    def queueing_delays_ms(self) -> pl.Series:
+        """What the samples of the second half find in the queue, as the time to send it, ms."""
+        start_s, end_s = second_half(self)
+        inside = pl.col("time_s").is_between(start_s, end_s, closed="right")
+        size_bytes = (self.fact("bytes") or 0.0) / (self.fact("packets") or 1.0)
+        return queueing_delays(self.queue.filter(inside), size_bytes, self.rates)["ms"]
 
     @property
     def departures(self) -> pl.DataFrame:

@@ -179,13 +179,13 @@ def _winners(
     spec = winner_panels(frame, panels, _colours(frame, cells, grid, winner))
     labels = frame["winner"].unique(maintain_order=True).to_list()
     competitors = [part for runs in cells.values() for part in _competitors(runs, winner).values()]
-    what = grid.names.parameters.name(winner.among).capitalize()
-    words = f"{what} with the {winner.best} {grid.quantity[:1].lower()}{grid.quantity[1:]}"
+    what = grid.names.parameters.name(winner.among)
+    words = f"{grid.quantity}: {what} with the {winner.best}"
     return Chart(
         chart_id=chart_id,
         title=", ".join(filter(None, (words, condition))),
         caption=grid.matrix.caption or grid.names.captions.charts["winners"]["caption"],
-        alternative=f"Matrix. {words}: {told(frame, grid.matrix.between, 'winner')}",
+        alternative=f"Matrix. {words}. {told(frame, grid.matrix.between, 'winner')}",
         content=spec_content(spec, labels),
         note=" ".join(filter(None, (_lead_note(grid, winner), _means_note(competitors)))),
         metrics=(grid.matrix.metric,),

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Sequence
 
 import polars as pl
@@ -11,7 +12,7 @@ from bdpbench.contracts.scorecard import ScoredNumber
 from bdpbench.pages.chart import Chart, spec_content
 from bdpbench.pages.names import Names
 from bdpbench.pages.sweep_charts import Abscissa, sweep_spec
-from bdpbench.pages.sweeps import Sweep, protocol_label, protocols_of
+from bdpbench.pages.sweeps import Sweep, lighter, protocol_label, protocols_of
 from bdpbench.pages.text import axis_title, flow_pair, subject_name
 from bdpbench.pages.verdicts import VERDICTS
 
@@ -147,10 +148,7 @@ def _chart(
     name = names.metric(metric)
     measured, published, means = points
     reached = measured.drop_nulls("value")
-    styles = {
-        series: (colour, names.dash(protocol))
-        for series, colour, protocol in reached.select("series", "colour", "protocol").rows()
-    }
+    styles = _styles(reached, names)
     spec = sweep_spec(
         reached.select("x", "value", "series", "run_id", "run"),
         published.filter(pl.col("series").is_in(list(styles))),
@@ -170,6 +168,18 @@ def _chart(
         note=" ".join(filter(None, notes)),
         metrics=(metric,),
     )
+
+
+def _styles(reached: pl.DataFrame, names: Names) -> dict[str, tuple[str, Sequence[int]]]:
+    """Series → colour and dashes: the first of a protocol has its own, further ones lighter."""
+    styles: dict[str, tuple[str, Sequence[int]]] = {}
+    seen: Counter[str] = Counter()
+    for series, colour, protocol in reached.select("series", "colour", "protocol").rows():
+        if series not in styles:
+            nth = seen[protocol]
+            styles[series] = (lighter(colour, nth), names.dash(protocol, nth))
+            seen[protocol] += 1
+    return styles
 
 
 def _means(

@@ -56,6 +56,7 @@ class Names:
         self.parameters = ParameterWords(
             {**captions.parameters, **self.page.parameters},
             {name: each["unit"] for name, each in plan["parameters"].items()},
+            {name: each.get("labels", {}) for name, each in plan["parameters"].items()},
         )
         self.protocols: Protocols = plan["protocols"]
         self.scenarios: Mapping[str, ScenarioText] = plan["scenarios"]
@@ -107,9 +108,9 @@ class Names:
         """Colour of a protocol; a neutral one for what is none."""
         return colour_of(key, self.protocols)
 
-    def dash(self, key: str) -> tuple[int, ...]:
+    def dash(self, key: str, nth: int = 0) -> tuple[int, ...]:
         """Dashes of a protocol's line, see ``dash_of``."""
-        return dash_of(key, self.protocols)
+        return dash_of(key, self.protocols, nth)
 
     def protocols_in(self, selected: Mapping[str, str]) -> tuple[str, ...]:
         """Labels of the protocols that a selector names, each once."""

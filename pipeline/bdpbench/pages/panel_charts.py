@@ -11,18 +11,19 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, Literal, TypeAlias
 
-import altair as alt
 import polars as pl
 
 from bdpbench.pages.chart import Spec
+from bdpbench.pages.lazy_altair import alt
 from bdpbench.pages.matrix_charts import BARE, DARK_FROM, DIVERGING, RISING, WHITE
 from bdpbench.pages.patterns import INK, field, fill, hole, layered, pattern, rows_named
 
 Colouring: TypeAlias = Literal["diverging", "rising", "winner"]
 
-# More columns beside each other than this are narrower than a word, or than a finger.
-_MOST_COLUMNS = 30
-_MOST_WITH_TEXT = 14
+# A chart may stand in half of a page: more columns beside each other are narrower than a finger,
+# and more than a few are narrower than their numbers.
+_MOST_COLUMNS = 22
+_MOST_WITH_TEXT = 9
 _HIGH, _LOW = 36, 22
 _MANY_ROWS = 10
 _ROOM_ABOVE = 34

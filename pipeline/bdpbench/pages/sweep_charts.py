@@ -5,7 +5,7 @@ from __future__ import annotations
 import json
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from typing import Literal, TypeAlias
+from typing import Any, Literal, TypeAlias
 
 import polars as pl
 
@@ -67,7 +67,7 @@ def sweep_spec(
         if published.is_empty()
         else {"published": published, "measured": measured}
     )
-    words = {
+    words: dict[str, Any] = {
         "abscissa": abscissa.title,
         "ordinate": ordinate,
         "values": values,
@@ -79,8 +79,13 @@ def sweep_spec(
     with_intervals = intervals is not None and not intervals.is_empty()
     if intervals is not None and with_intervals:
         rows["intervals"] = intervals
+    words["zero"] = not with_intervals or _begins_near_zero(measured["value"].to_list())
     scale = _scale_of(abscissa, values)
     return fill(_sweep(scale, "published" in rows, repeated, with_intervals), words, rows)
+
+
+def _begins_near_zero(values: Sequence[float]) -> bool:
+    return min(values) <= max(values) / 2
 
 
 def _scale_of(abscissa: Abscissa, values: Sequence[float]) -> _Scale:
@@ -92,7 +97,10 @@ def _scale_of(abscissa: Abscissa, values: Sequence[float]) -> _Scale:
 @pattern
 def _sweep(scale: _Scale, published: bool, repeated: bool, intervals: bool) -> alt.LayerChart:
     colours = alt.Scale(domain=hole("series"), range=hole("colours"))
-    x, y = _x_of(scale), alt.Y(**field("value", "quantitative", title=hole("ordinate")))
+    # Far above 0 an interval could not be seen.
+    above = alt.Scale(zero=hole("zero"))
+    y = alt.Y(**field("value", "quantitative", title=hole("ordinate")), scale=above)
+    x = _x_of(scale)
     base = alt.Chart().encode(
         x=x, y=y, color=alt.Color(**field("series", "nominal", title=None, scale=colours))
     )
@@ -149,7 +157,7 @@ def _interval_layers(base: alt.Chart) -> tuple[alt.Chart, ...]:
         alt.Tooltip(**field("runs", "quantitative", title="repetitions")),
     ]
     rule = base.mark_rule(strokeWidth=1.4, opacity=0.8)
-    end = base.mark_tick(thickness=1.4, size=9, opacity=0.8)
+    end = base.mark_tick(orient="horizontal", thickness=1.4, size=9, opacity=0.8)
     return (
         rule.encode(y=lower, y2=alt.Y2(field="upper"), tooltip=tooltip),
         end.encode(y=lower, tooltip=tooltip),

@@ -94,6 +94,17 @@ def colour_of(key: str, protocols: Protocols) -> str:
     return protocols[key]["colour"] if key in protocols else NEUTRAL
 
 
+def lighter(colour: str, nth: int) -> str:
+    """A colour, #rrggbb, for the nth series of what it stands for: lighter by a quarter each.
+
+    >>> lighter("#336699", 0), lighter("#336699", 1)
+    ('#336699', '#668cb2')
+    """
+    share = max(0.4, 0.75**nth)
+    parts = (int(colour[at : at + 2], 16) for at in (1, 3, 5))
+    return "#" + "".join(f"{round(255 - share * (255 - part)):02x}" for part in parts)
+
+
 def dash_of(key: str, protocols: Protocols, nth: int = 0) -> tuple[int, ...]:
     """Dashes of a protocol's line, the same in every chart; beyond the eighth they repeat.
 
@@ -106,6 +117,15 @@ def dash_of(key: str, protocols: Protocols, nth: int = 0) -> tuple[int, ...]:
         return _FURTHER_DASHES[(nth - 1) % len(_FURTHER_DASHES)]
     position = list(protocols).index(key) if key in protocols else 0
     return _DASHES[position % len(_DASHES)]
+
+
+def rounds(nth: int) -> int:
+    """How often all dashes of a protocol's further lines have been used before its nth.
+
+    >>> [rounds(nth) for nth in range(6)]
+    [0, 0, 0, 0, 1, 1]
+    """
+    return max(0, nth - 1) // len(_FURTHER_DASHES)
 
 
 def find_sweep(

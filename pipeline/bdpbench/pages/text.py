@@ -5,7 +5,7 @@ from __future__ import annotations
 import math
 import re
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from decimal import Decimal
 from typing import Any
 
@@ -113,10 +113,12 @@ class ParameterWords:
     Attributes:
         names: parameter → its name.
         units: parameter → its unit; for others the name tells it.
+        labels: parameter → value → what that is called, where it is a name.
     """
 
     names: Mapping[str, str]
     units: Mapping[str, str]
+    labels: Mapping[str, Mapping[str, str]] = field(default_factory=dict)
 
     def name(self, parameter: str) -> str:
         """In words; without any its key, less the unit at its end."""
@@ -133,7 +135,8 @@ class ParameterWords:
         """A value with its unit."""
         unit = self.unit(parameter)
         if isinstance(value, bool) or not isinstance(value, int | float):
-            return with_unit(str(value), unit)
+            word = str(value)
+            return with_unit(self.labels.get(parameter, {}).get(word, word), unit)
         number = f"{value:,}" if isinstance(value, int) else f"{value:,.10g}"
         return with_unit(number.replace("-", MINUS), unit)
 
@@ -175,10 +178,10 @@ def subscripts(text: str) -> Markup:
 def subject_name(subject: str) -> str:
     """A metric's subject in words; flows are numbered from 1, as ``protocol_1`` is.
 
-    >>> subject_name("flow:0"), subject_name("link:bottleneck"), subject_name("run")
-    ('flow 1', 'bottleneck', 'run')
+    >>> subject_name("flow:0"), subject_name("link:bottleneck_2"), subject_name("run")
+    ('flow 1', 'bottleneck 2', 'run')
     """
     kind, _, name = subject.partition(":")
     if kind == "flow" and name.isdigit():
         return f"flow {int(name) + 1}"
-    return name or kind
+    return name.replace("_", " ") or kind

@@ -16,8 +16,10 @@ from bdpbench.pages.sweeps import (
     grouped,
     label_of,
     labels_apart,
+    lighter,
     protocol_label,
     protocols_of,
+    rounds,
     told_apart,
 )
 from bdpbench.pages.text import ParameterWords, subject_name
@@ -120,13 +122,20 @@ def curves(
                 colour = _sequence(position, len(view.runs))
                 label = _label(run, subject, protocols)
             else:
-                colour = _colour(run, subject, index, protocols)
+                colour = _colour(run, subjects, index, protocols)
                 label = _label(run, subject, protocols)
             if len(subjects) > 1:
-                label = f"{label}, {subject_name(subject)}"
+                label = f"{label}, {_name_in(run, subject)}"
             dash = _dash(run, subjects, index, protocols)
             found.append(Curve(run["run_id"], subject, label, colour, dash))
     return _distinct(found, view, words)
+
+
+def _name_in(run: PlannedRun, subject: str) -> str:
+    """A subject in words; of a flow with its group, where it has one."""
+    name = subject_name(subject)
+    group = run["parameters"].get(f"group_{name.removeprefix('flow ')}")
+    return f"{name}, {group}" if group is not None and subject.startswith("flow:") else name
 
 
 def _sequence(position: int, count: int) -> str:
@@ -145,18 +154,26 @@ def _flow_protocol(run: PlannedRun, subject: str) -> str | None:
     return None
 
 
+def _nth(run: PlannedRun, subjects: Sequence[str], index: int) -> int:
+    """How many subjects before this one have its protocol."""
+    keys = [_flow_protocol(run, subject) for subject in subjects[: index + 1]]
+    return keys[:-1].count(keys[-1])
+
+
 def _dash(
     run: PlannedRun, subjects: Sequence[str], index: int, protocols: Protocols
 ) -> tuple[int, ...]:
     """Dashes of a subject's protocol; a link that several share is drawn like the first."""
-    keys = [_flow_protocol(run, subject) for subject in subjects[: index + 1]]
-    return dash_of(keys[-1] or "", protocols, keys[:-1].count(keys[-1]))
+    key = _flow_protocol(run, subjects[index]) or ""
+    return dash_of(key, protocols, _nth(run, subjects, index))
 
 
-def _colour(run: PlannedRun, subject: str, index: int, protocols: Protocols) -> str:
+def _colour(run: PlannedRun, subjects: Sequence[str], index: int, protocols: Protocols) -> str:
+    """Colour of a subject's protocol, the lighter where dashes repeat."""
+    subject = subjects[index]
     key = _flow_protocol(run, subject)
     if key is not None and key in protocols:
-        return protocols[key]["colour"]
+        return lighter(protocols[key]["colour"], rounds(_nth(run, subjects, index)))
     is_flow = subject.startswith("flow:")
     return _FLOW_COLOURS[index % len(_FLOW_COLOURS)] if is_flow else NEUTRAL
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from bdpbench.contracts.plan import Parameters, Scalar
+from bdpbench.contracts.plan import Parameters, PlannedRun, Scalar
 from bdpbench.studies.flows import format_value
 from bdpbench.studies.study import Scenario, Study
 from bdpbench.studies.vocabulary import PROTOCOL_PARAMETERS
@@ -37,6 +37,23 @@ def label_of(study: Study, scenario: Scenario, parameters: Parameters) -> str:
         if name in parameters
     ]
     return ", ".join([*parts, f"{format_value(parameters['duration_s'])} s"])
+
+
+def tell_apart(study: Study, runs: Sequence[PlannedRun]) -> None:
+    """Add to equal labels of a scenario's runs, in place, what differs between these runs."""
+    alike: dict[tuple[str, str], list[PlannedRun]] = {}
+    for run in runs:
+        alike.setdefault((run["scenario"], run["label"]), []).append(run)
+    for (key, _), group in alike.items():
+        names = [
+            name
+            for name in swept_names(study.scenarios[key])
+            if len({run["parameters"].get(name) for run in group}) > 1
+        ]
+        for run in group if len(group) > 1 else ():
+            own = [name for name in names if name in run["parameters"]]
+            told = [_told(study, name, run["parameters"][name]) for name in own]
+            run["label"] = ", ".join([run["label"], *told])
 
 
 def _told(study: Study, name: str, value: Scalar) -> str:

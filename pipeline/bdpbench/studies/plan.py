@@ -6,12 +6,13 @@ from collections.abc import Iterable, Sequence
 from pathlib import Path
 
 from bdpbench.contracts.files import write_json_atomically, write_text_atomically
-from bdpbench.contracts.plan import PLAN_VERSION, Plan, PlannedRun, ScenarioText
+from bdpbench.contracts.plan import PLAN_VERSION, ParameterText, Plan, PlannedRun, ScenarioText
 from bdpbench.contracts.runs import SCRIPTS_FOLDER, SPEC_NAME, SPEC_VERSION, Spec, read_spec
 from bdpbench.errors import BdpbenchError
 from bdpbench.studies.labels import swept_names
 from bdpbench.studies.scripts import outside_files
 from bdpbench.studies.study import Scenario, Study
+from bdpbench.studies.vocabulary import ParameterDeclaration
 from bdpbench.units import unit_of
 
 
@@ -36,16 +37,23 @@ def make_plan(
         },
         "scenarios": {key: _text_of(each) for key, each in study.scenarios.items()},
         "parameters": {
-            name: {
-                "unit": declaration.unit or unit_of(name),
-                "description": declaration.description,
-                "nominal": declaration.nominal,
-            }
+            name: _parameter_text(study, name, declaration)
             for name, declaration in study.vocabulary.items()
         },
         "runs": list(runs),
         "evaluation_sha256": evaluation_sha256,
     }
+
+
+def _parameter_text(study: Study, name: str, declaration: ParameterDeclaration) -> ParameterText:
+    text: ParameterText = {
+        "unit": declaration.unit or unit_of(name),
+        "description": declaration.description,
+        "nominal": declaration.nominal,
+    }
+    if declaration.type == "queue" and study.queues:
+        text["labels"] = {key: each.label or key for key, each in study.queues.items()}
+    return text
 
 
 def _text_of(scenario: Scenario) -> ScenarioText:

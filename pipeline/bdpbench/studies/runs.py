@@ -20,7 +20,7 @@ from bdpbench.studies.checks import script_path
 from bdpbench.studies.cost import estimate_cpu_s
 from bdpbench.studies.flows import ResolvedFlow, format_value, resolve_defaults, resolve_flows
 from bdpbench.studies.identity import AgentUse, ns2_digest, run_id, tcl_digest, tcl_files
-from bdpbench.studies.labels import label_of
+from bdpbench.studies.labels import label_of, tell_apart
 from bdpbench.studies.network import network
 from bdpbench.studies.reach import check_reach, check_segment, check_used, place_of
 from bdpbench.studies.scripts import original_arguments, original_files
@@ -102,7 +102,9 @@ def expand_tier(study: Study, tier: str, identities: Identities | None = None) -
             f"study {study.key} has no runs in tier {tier!r}",
             hint="its tiers: " + ", ".join(tiers_of(study)),
         )
-    return list(runs.values())
+    planned = list(runs.values())
+    tell_apart(study, planned)
+    return planned
 
 
 def _grid(study: Study, scenario: Scenario, tier: str) -> Iterator[Parameters]:

@@ -219,7 +219,7 @@ COMMON: Mapping[str, ParameterDeclaration] = {
         maximum=MOST_DELAY_MS,
     ),
     "buffer_bdp": _number(
-        "Queue of the bottleneck as a share of the BDP", "", "buffer {} BDP", above=0.0
+        "Queue of the bottleneck as a share of the BDP", "BDP", "buffer {} BDP", above=0.0
     ),
     "access_buffer_pkts": _count(
         "Packets that the queue of a sender's access link holds",

@@ -22,8 +22,9 @@ def test_every_metric_has_a_name() -> None:
 
 
 def test_every_parameter_has_a_name() -> None:
-    # bdp_pkts is derived, and the duration is the tier's; the others are those of all studies.
-    assert set(read_captions().parameters) == {*COMMON, "bdp_pkts", "duration_s"}
+    # The duration is the tier's, some follow from others; the rest are those of all studies.
+    derived = {"bdp_pkts", "bottleneck_mbps_changes", "min_th_pkts", "max_th_pkts"}
+    assert set(read_captions().parameters) == {*COMMON, *derived, "duration_s"}
 
 
 @pytest.mark.parametrize("key", study_keys())

@@ -80,7 +80,14 @@ def test_axes_have_units_and_zoom_leaves_the_wheel_to_the_page() -> None:
         assert "http" not in json.dumps(chart)
 
 
-def _sweep(values: list[float], label: str = "") -> dict[str, Any]:
+_INTERVALS = pl.DataFrame(
+    {"x": [16.0], "lower": [14.0], "value": [16.0], "upper": [18.0], "runs": [3], "series": "HS"}
+)
+
+
+def _sweep(
+    values: list[float], label: str = "", intervals: pl.DataFrame | None = None
+) -> dict[str, Any]:
     measured = pl.DataFrame(
         {"x": values, "value": values, "series": "HS", "run_id": "a", "run": "run a"}
     )
@@ -92,7 +99,8 @@ def _sweep(values: list[float], label: str = "") -> dict[str, Any]:
         }
     )
     abscissa = Abscissa("buffer (packets)", "buffer", label)
-    return sweep_spec(measured, published, {"HS": ("#0000ff", (1, 0))}, abscissa, "y")
+    styles = {"HS": ("#0000ff", (1, 0))}
+    return sweep_spec(measured, published, styles, abscissa, "y", intervals)
 
 
 def test_wide_sweeps_are_logarithmic_and_narrow_ones_linear() -> None:
@@ -103,6 +111,15 @@ def test_wide_sweeps_are_logarithmic_and_narrow_ones_linear() -> None:
     assert scale([40.0, 7776.0]) == "log"
     assert scale([20.0, 220.0]) == "linear"
     assert scale([0.0, 7776.0]) == "linear"
+
+
+def test_values_with_intervals_far_above_zero_do_not_begin_there() -> None:
+    def begins_at_zero(values: list[float], intervals: pl.DataFrame | None) -> Any:
+        return _sweep(values, "", intervals)["layer"][-1]["encoding"]["y"]["scale"]["zero"]
+
+    assert begins_at_zero([16.0, 20.0], None)
+    assert not begins_at_zero([16.0, 20.0], _INTERVALS)
+    assert begins_at_zero([16.0, 40.0], _INTERVALS)  # 16 is less than half of 40
 
 
 def test_pairs_are_named_below_the_axis_and_not_to_scale() -> None:
@@ -141,6 +158,7 @@ _STYLE = {"HS": ("#0000ff", (1, 0))}
         _sweep([16.0, 168.0]),
         _sweep([40.0, 7776.0]),
         _sweep([16.0, 168.0], "162:{x}"),
+        _sweep([16.0, 168.0], intervals=_INTERVALS),
         response_spec(_POINTS, _POINTS.drop("run_id", "run"), _STYLE, "losses", "cwnd"),
         diverging_matrix(_CELLS, *_AXES, "asymmetry"),
         rising_matrix(_CELLS, *_AXES, "utilization (%)", (0, 100)),

@@ -316,7 +316,7 @@ def test_many_panels_go_on_below_and_narrow_cells_have_no_numbers(inputs: Any) -
     runs = _grid(rtt_ms=rtts, buffer_pkts=buffers, flows=[1, 2, 3, 4])
     (chart,) = _charts(inputs, runs, lambda own: 1.0 * own["flows"], panels="flows")
     spec = chart.content["spec"]
-    # Two panels of ten columns and a gap stand in a line of at most 30.
+    # Two panels of ten columns and a gap stand in a line of at most 22.
     assert len(spec["layer"][0]["encoding"]["x"]["scale"]["domain"]) == 21
     assert len(spec["layer"][0]["encoding"]["y"]["scale"]["domain"]) == 2 * (1 + 3)
     assert [layer["mark"]["type"] for layer in spec["layer"]] == ["rect", "text"]
@@ -336,7 +336,7 @@ def test_the_map_of_winners_tells_who_is_ahead_by_how_much(inputs: Any) -> None:
         return table[own["protocol"], own["rtt_ms"]] + (1 if own["substream"] == 1 else -1)
 
     (chart,) = _charts(inputs, runs, value, winner={"among": "protocol", "least_lead": 1})
-    assert chart.title == "Protocol with the largest total throughput"
+    assert chart.title == "Total throughput: protocol with the largest"
     told = [
         (row["row"], row["winner"], row["best"], row["second"], row["lead"], row["text"])
         for row in _rows(chart)

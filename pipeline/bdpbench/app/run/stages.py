@@ -15,7 +15,7 @@ from bdpbench.contracts.files import (
     write_bytes_atomically,
     write_json_atomically,
 )
-from bdpbench.contracts.plan import Output, Plan, PlannedRun, Scalar
+from bdpbench.contracts.plan import Output, Parameters, Plan, PlannedRun, Scalar
 from bdpbench.contracts.runs import RUN_NAME, read_run, read_spec
 from bdpbench.contracts.scorecard import SCORECARD_NAME, Scorecard
 from bdpbench.contracts.tables import METRICS_NAME, TableManifest
@@ -272,19 +272,15 @@ def report_inputs(
     finished = {run["run_id"] for run in finished_runs(plan, runs_dir)}
     wanted = _wanted_tables(definitions_of(plan))
     outputs = {run["run_id"]: parsed_outputs(run["outputs"], wanted) for run in plan["runs"]}
-    load_table = _loader(plan, outputs, runs_dir, finished)
+    parameters = {run["run_id"]: run["parameters"] for run in plan["runs"]}
+    load_table = _loader(outputs, parameters, runs_dir, finished)
     return ReportInputs(
         plan=plan,
         metrics=metrics,
         scorecard=scorecard,
         definitions=[each.as_document() for each in definitions_of(plan).values()],
         load_table=load_table,
-        load_series=KeptSeries(
-            runs_dir,
-            load_table,
-            outputs,
-            {run["run_id"]: run["parameters"] for run in plan["runs"]},
-        ),
+        load_series=KeptSeries(runs_dir, load_table, outputs, parameters),
         run_info=cast(
             "dict[str, RunRecord]",
             {run_id: info for run_id, info in sorted(infos.items()) if run_id in finished and info},
@@ -295,13 +291,14 @@ def report_inputs(
 
 
 def _loader(
-    plan: Plan, outputs: Mapping[str, Sequence[Output]], runs_dir: Path, finished: Collection[str]
+    outputs: Mapping[str, Sequence[Output]],
+    parameters: Mapping[str, Parameters],
+    runs_dir: Path,
+    finished: Collection[str],
 ) -> LoadTable:
     """Tables of finished runs, and those that are derived from them."""
     from bdpbench.metrics.derived import DERIVED
     from bdpbench.trace import load_table
-
-    parameters = {run["run_id"]: run["parameters"] for run in plan["runs"]}
 
     def load(run_id: str, table: str) -> pl.LazyFrame | None:
         sources = DERIVED[table].sources if table in DERIVED else (table,)

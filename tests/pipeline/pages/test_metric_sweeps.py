@@ -1,0 +1,125 @@
+"""A metric over a sweep that is repeated: means, intervals, and a word where nothing differs."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import polars as pl
+import pytest
+
+from bdpbench.metrics.repetitions import over_repetitions
+from bdpbench.pages.intervals import interval_chart
+from bdpbench.pages.metric_sweeps import metric_over_sweep
+from bdpbench.pages.sweeps import find_sweep
+
+RTTS = (20, 100)
+
+
+def _runs(inputs: Any, repetitions: int = 3) -> list[Any]:
+    template = next(run for run in inputs.plan["runs"] if run["scenario"] == "single_flow")
+    return [
+        {
+            **template,
+            "run_id": f"{rtt_ms}-{substream}",
+            "parameters": {**template["parameters"], "rtt_ms": rtt_ms, "substream": substream},
+        }
+        for rtt_ms in RTTS
+        for substream in range(1, repetitions + 1)
+    ]
+
+
+def _metrics(runs: list[Any], values: list[float]) -> pl.DataFrame:
+    rows = [
+        {
+            "run_id": run["run_id"],
+            "scenario": run["scenario"],
+            "metric": "utilization",
+            "subject": "run",
+            "value": value,
+            "unit": "%",
+            "start_s": 0.0,
+            "end_s": 30.0,
+            "definition": "utilization/1",
+        }
+        for run, value in zip(runs, values, strict=True)
+    ]
+    return pl.DataFrame(rows)
+
+
+def _charts(inputs: Any, values: list[float]) -> tuple[Any, Any]:
+    """The curve and the bars of a sweep of two RTTs, three times each."""
+    runs, names = _runs(inputs), inputs.sections().names
+    metrics, sweep = _metrics(runs, values), find_sweep(runs)
+    means = over_repetitions(metrics, runs)
+    curve = metric_over_sweep("x", "utilization", runs, sweep, metrics, [], names, means)
+    return curve, interval_chart("y", "utilization", runs, sweep, means, names)
+
+
+def _rows(chart: Any, column: str) -> list[dict[str, Any]]:
+    data = chart.content["spec"]["datasets"].values()
+    return [row for rows in data for row in rows if column in row]
+
+
+def test_means_have_intervals_where_repetitions_differ(inputs: Any) -> None:
+    curve, bars = _charts(inputs, [80, 81, 82, 90, 90, 90])
+    # Student's t(0.975, 2) = 4.3027 and s = 1: 4.3027/sqrt(3) = 2.4841.
+    (interval,) = _rows(curve, "upper")
+    assert (interval["x"], interval["value"], interval["runs"]) == (20, 81, 3)
+    assert interval["upper"] == pytest.approx(83.4841, abs=1e-4)
+    assert interval["lower"] == pytest.approx(78.5159, abs=1e-4)
+    note = (
+        "Bars are confidence intervals at 95 % of means over 3 repetitions. Where repetitions are "
+        "equal in every digit there is none."
+    )
+    assert (curve.note, bars.note) == (note, note)
+    # The runs themselves are shown, too.
+    assert len(_rows(curve, "run_id")) == 6
+
+
+def test_equal_repetitions_have_a_word_and_no_interval(inputs: Any) -> None:
+    # Of 0.1 three times the mean is 0.10000000000000002 in binary.
+    curve, bars = _charts(inputs, [0.1, 0.1, 0.1, 90, 90, 90])
+    assert _rows(curve, "upper") == []
+    assert {(bar["lower"], bar["upper"]) for bar in _rows(bars, "upper")} == {(0.1, 0.1), (90, 90)}
+    for chart in (curve, bars):
+        assert chart.note == (
+            "The 3 repetitions are equal in every digit: nothing random touches this metric, and "
+            "there is no interval."
+        )
+
+
+def test_runs_that_nobody_repeats_say_nothing_of_it(inputs: Any) -> None:
+    runs = _runs(inputs, repetitions=1)
+    metrics, sweep = _metrics(runs, [80, 90]), find_sweep(runs)
+    names, means = inputs.sections().names, over_repetitions(metrics, runs)
+    curve = metric_over_sweep("x", "utilization", runs, sweep, metrics, [], names, means)
+    assert curve is not None
+    assert curve.note == ""
+
+
+def test_several_series_of_a_protocol_differ_in_dashes_and_lightness(inputs: Any) -> None:
+    runs = [
+        {
+            **run,
+            "run_id": f"{run['run_id']}-{queue}",
+            "parameters": {**run["parameters"], "queue": queue},
+        }
+        for queue in ("DropTail", "RED")
+        for run in _runs(inputs, repetitions=1)
+    ]
+    metrics, names = _metrics(runs, [80, 90, 85, 95]), inputs.sections().names
+    curve = metric_over_sweep("x", "utilization", runs, find_sweep(runs), metrics, [], names)
+    assert curve is not None
+    line = curve.content["spec"]["layer"][0]["encoding"]  # type: ignore[typeddict-item]
+    assert len(set(line["color"]["scale"]["range"])) == 2
+    assert len({tuple(each) for each in line["strokeDash"]["scale"]["range"]}) == 2
+
+
+def test_what_follows_from_a_sweep_is_no_sweep(inputs: Any) -> None:
+    runs = [
+        {**run, "parameters": {**run["parameters"], "queue": queue, "min_th_pkts": least}}
+        for queue, least in (("DropTail", None), ("RED", 5.0))
+        for run in _runs(inputs, repetitions=1)
+    ]
+    assert find_sweep(runs, swept=["rtt_ms", "queue"]).others == ("queue",)
+    assert "min_th_pkts" in find_sweep(runs).others

@@ -20,7 +20,7 @@ static const LawParameter GHSTCP_OPTION = {"windowOption_", 8, 8, "(HighSpeed TC
  *   Tcl variable       unit    range      default
  *   ghstcp_z_          1       0..1000    3.09   Z above which the trend rises
  *   ghstcp_return_     0 or 1  0..1       1      a later test ends Reno mode
- *   ghstcp_mode_       0 or 1  read only  0      1: Reno mode
+ *   mode_              0 or 1  read only  0      1: Reno mode
  *   ghstcp_statistic_  1       read only  0      Z of the last test
  *
  * a(w) and b(w) are those of windowOption_ 8, with its low_window_,
@@ -125,7 +125,7 @@ void GentleHighSpeedAgent<Base>::delay_bind_init_all()
 {
 	for (int i = 0; i < GHSTCP_PARAMETER_COUNT; i++)
 		this->delay_bind_init_one(GHSTCP_PARAMETERS[i].tcl_name);
-	this->delay_bind_init_one("ghstcp_mode_");
+	this->delay_bind_init_one("mode_");
 	this->delay_bind_init_one("ghstcp_statistic_");
 	Base::delay_bind_init_all();
 }
@@ -137,7 +137,7 @@ int GentleHighSpeedAgent<Base>::delay_bind_dispatch(const char* name, const char
 	for (int i = 0; i < GHSTCP_PARAMETER_COUNT; i++)
 		if (this->delay_bind(name, local, GHSTCP_PARAMETERS[i].tcl_name, &values_[i], tracer))
 			return TCL_OK;
-	if (this->delay_bind(name, local, "ghstcp_mode_", &mode_, tracer))
+	if (this->delay_bind(name, local, "mode_", &mode_, tracer))
 		return TCL_OK;
 	if (this->delay_bind(name, local, "ghstcp_statistic_", &statistic_, tracer))
 		return TCL_OK;

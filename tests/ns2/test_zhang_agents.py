@@ -63,7 +63,7 @@ def test_without_a_trend_it_is_ns_2s_highspeed_tcp(tcl: Tcl, base: str) -> None:
 @pytest.mark.parametrize("base", AGENTS)
 def test_it_opens_as_highspeed_tcp_while_round_trips_are_equal(tcl: Tcl, base: str) -> None:
     """The receiver's window keeps 200 packets on the path; cwnd grows on, from ssthresh 200."""
-    rows = samples(tcl, f"{base}/Gentle", "cwnd_ ghstcp_mode_ ack_", 4, "window_", 200)
+    rows = samples(tcl, f"{base}/Gentle", "cwnd_ mode_ ack_", 4, "window_", 200)
     steps = [
         (before[0], after[0] - before[0], after[2] - before[2])
         for before, after in itertools.pairwise(rows[20:])
@@ -78,7 +78,7 @@ def test_it_opens_as_highspeed_tcp_while_round_trips_are_equal(tcl: Tcl, base: s
 
 @pytest.mark.parametrize("base", AGENTS)
 def test_it_opens_by_a_packet_a_round_trip_while_the_queue_grows(tcl: Tcl, base: str) -> None:
-    rows = samples(tcl, f"{base}/Gentle", "cwnd_ ncwndcuts_ ghstcp_mode_", 16)
+    rows = samples(tcl, f"{base}/Gentle", "cwnd_ ncwndcuts_ mode_", 16)
     steps = [
         (after[0] - before[0], after[2])
         for before, after in itertools.pairwise(rows)
@@ -92,7 +92,7 @@ def test_it_opens_by_a_packet_a_round_trip_while_the_queue_grows(tcl: Tcl, base:
 
 
 def test_a_cut_leaves_highspeed_tcps_share_and_its_mode(tcl: Tcl) -> None:
-    rows = samples(tcl, "TCP/Sack1/Gentle", "cwnd_ ncwndcuts_ ghstcp_mode_", 60)
+    rows = samples(tcl, "TCP/Sack1/Gentle", "cwnd_ ncwndcuts_ mode_", 60)
     at = [i for i, (one, two) in enumerate(itertools.pairwise(rows), 1) if one[1] < two[1]]
     assert len(at) > 2
     for i in at[1:]:  # the first loss halves, as with every agent of ns-2

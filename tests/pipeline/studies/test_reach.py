@@ -35,14 +35,19 @@ def _refusal(path: Path, tier: str = "paper") -> str:
             SWEEP,
             f"{SWEEP}\n      rtt_ms: [10, 200]",
             24,
-            ["computes the RTT from the delays", "access_delay_ms, bottleneck_delay_ms and"],
+            ["rtt_ms would change nothing", "leave out access_delay_ms, or write rtt_ms: $rtt_ms"],
         ),
-        ("packet_bytes: 1000", "packet_bytes: 1000\n      rtt_ms: 40", 17, ["computes the RTT"]),
+        (
+            "packet_bytes: 1000",
+            "packet_bytes: 1000\n      rtt_ms: 40",
+            17,
+            ["rtt_ms would change nothing"],
+        ),
         (
             SWEEP,
             f"{SWEEP}\n      drop_packet: [100]",
             24,
-            ["drop_packet would change nothing: dumbbell.tcl does not take it"],
+            ["drop_packet would change nothing: nothing in buffers takes it", "$drop_packet"],
         ),
         (
             SWEEP,
@@ -95,7 +100,7 @@ def _refusal(path: Path, tier: str = "paper") -> str:
         ("buffer_pkts: 50\n", "access_delay_1_ms: 1\n", 15, ["access_delay_1_ms would change"]),
     ],
 )
-def test_a_dumbbell_refuses_what_it_would_ignore(
+def test_a_network_refuses_what_it_would_ignore(
     study_file: WriteStudy, old: str, new: str, line: int, said: list[str]
 ) -> None:
     path = study_file(old, new)
@@ -105,18 +110,21 @@ def test_a_dumbbell_refuses_what_it_would_ignore(
         assert part in text
 
 
-def test_a_flow_that_answers_marks_needs_a_queue_that_marks(study_file: WriteStudy) -> None:
+def test_ecn_is_on_everywhere_or_nowhere(study_file: WriteStudy) -> None:
     path = study_file("sink: TCPSink}", "sink: TCPSink, settings: {ecn_: 1}}")
     text = _refusal(path)
-    assert f"{path}:5: protocols.Reno.settings.ecn_: ecn_ would change nothing" in text
-    assert "queue: RED, and defaults: {Queue/RED: {setbit_: 1}}" in text
-    marking = "    parameters: {queue: RED}\n    defaults: {Queue/RED: {setbit_: 1}}\n    sweep:"
-    path.write_text(path.read_text().replace("    sweep:", marking))
+    assert f"{path}:5: protocols.Reno.settings.ecn_: ecn_ alone is half of ECN" in text
+    assert "write ecn: on among the parameters" in text
+    text = _refusal(study_file("    sweep:", "    parameters: {ecn: on}\n    sweep:"))
+    assert "ecn is on, and no queue of this run marks packets" in text
+    assert "RED, ARED, PI or REM" in text
+    study_file("    sweep:", "    parameters: {ecn: on, queue: PI}\n    sweep:")
     run = expand_tier(load_study("mine"), "paper")[0]
-    assert "-default.Queue/RED.setbit_" in run["argv"]
+    pairs = dict(zip(run["argv"][::2], run["argv"][1::2], strict=True))
+    assert (pairs["-default.Agent/TCP.ecn_"], pairs["-link.0.queue.setbit_"]) == ("1", "1")
 
 
-@pytest.mark.parametrize("name", ["error_pct", "ecn", "fast_alpha_pkts"])
+@pytest.mark.parametrize("name", ["error_pct", "red_max_p", "fast_alpha_pkts"])
 def test_a_parameter_that_nobody_declared_is_refused(study_file: WriteStudy, name: str) -> None:
     path = study_file(SWEEP, f"      {name}: [1, 2]")
     text = _refusal(path)

@@ -21,7 +21,8 @@ Parameters = dict[str, Scalar]
 class Output(TypedDict):
     """A file that a script writes under ``out/``, and the table that it becomes.
 
-    ``stream`` names the packet trace that goes through a pipe and is reduced to this file.
+    ``stream`` names the packet trace that goes through a pipe and is reduced to this file;
+    ``names`` are the variables that a file of cwnd has behind cwnd, in its order.
     """
 
     file: str
@@ -29,6 +30,7 @@ class Output(TypedDict):
     flow: NotRequired[int]
     link: NotRequired[str]
     stream: NotRequired[str]
+    names: NotRequired[list[str]]
 
 
 class Identity(TypedDict):

@@ -25,6 +25,12 @@ from bdpbench.metrics.thresholds import PEAK_SHARE
 PACKET_FLOWS = "packet_flows"
 """Table of a run with ``trace: stream`` that holds what its flows sent, received and lost."""
 
+COMMON_LINK = "bottleneck"
+"""Name of the only bottleneck, with which parameters of all bottlenecks begin."""
+
+FACTS = "facts"
+"""Table of what a script has counted itself, of flows and links."""
+
 Window = tuple[float, float]
 """Start and end, in s."""
 
@@ -102,6 +108,10 @@ class View:
         """Under which name the run has a parameter of this view."""
         return name
 
+    def fact(self, name: str) -> float | None:
+        """A number of the script's report, in its unit; None where it does not have it."""
+        return self.run.facts.get((self.subject, name))
+
     def has(self, name: str) -> bool:
         """Whether the run has a parameter."""
         return self.run.parameter(name, self.own_name(name)) is not None
@@ -119,6 +129,11 @@ class View:
                 f"parameter {own} is {value!r}: its metrics need a number", where=self.run.where
             )
         return float(value)
+
+    def word(self, name: str) -> str:
+        """A parameter that is a word; "" where the run does not have it."""
+        value = self.run.parameter(name, self.own_name(name))
+        return "" if value is None else str(value)
 
     def positive(self, name: str) -> float:
         """A parameter above 0, in the unit of its name.
@@ -204,11 +219,26 @@ class RunView(View):
         if table == PACKET_FLOWS:
             data = self.table(table).filter(pl.col("kind") == "data")
             return [self.flow(int(each.removeprefix("flow:"))) for each in data["subject"]]
+        if table == FACTS:
+            return [self.flow(int(each)) for each in self._told_of("flow")]
         return [self.flow(index) for index in self.series(table)]
 
     def links(self, table: str) -> list[LinkView]:
         """The links that a table has rows of, by name."""
+        if table == FACTS:
+            return [self.link(name) for name in self._told_of("link")]
         return [self.link(name) for name in self.series(table)]
+
+    def _told_of(self, kind: str) -> list[str]:
+        """Whom of a kind the script's report counts, each once."""
+        subjects = dict.fromkeys(subject for subject, _ in self.facts)
+        return [each.partition(":")[2] for each in subjects if each.startswith(f"{kind}:")]
+
+    @shared(tables=("facts",))
+    def facts(self) -> Mapping[tuple[str, str], float]:
+        """Subject and name of each number in the script's report → the number, in its unit."""
+        rows = self.table(FACTS).select("subject", "name", "value").iter_rows()
+        return {(subject, name): value for subject, name, value in rows}
 
     @shared(tables=("throughput",))
     def mean_throughputs(self) -> list[float | None]:
@@ -336,9 +366,20 @@ class LinkView(View):
         self.run, self.kept, self.subject = run, {}, f"link:{name}"
         self.name = name
 
+    def own_name(self, name: str) -> str:
+        """A link's own parameter, ``bottleneck_2_mbps``, goes before ``bottleneck_mbps``."""
+        own = f"{self.name}_{name.removeprefix(COMMON_LINK + '_')}"
+        is_own = name.startswith(f"{COMMON_LINK}_") and self.run.given.get(own) is not None
+        return own if is_own else name
+
     def rows(self, table: str) -> pl.DataFrame:
         """Its rows of a table."""
         return self.run.series(table)[self.name]
+
+    @property
+    def rates(self) -> pl.DataFrame:
+        """since_s (f64, s), mbps (f64, Mbit/s); needs bottleneck_mbps."""
+        return pl.DataFrame({"since_s": [0.0], "mbps": [self.positive("bottleneck_mbps")]})
 
     @property
     def departures(self) -> pl.DataFrame:
@@ -354,6 +395,21 @@ class LinkView(View):
 def whole(view: View) -> Window:
     """The whole run."""
     return (0.0, view.run.duration_s)
+
+
+def counted(view: View) -> Window:
+    """The window over which the script's report counts.
+
+    Raises:
+        BdpbenchError: when the report does not say.
+    """
+    start_s, end_s = view.fact("window_start"), view.fact("window_end")
+    if start_s is None or end_s is None:
+        raise BdpbenchError(
+            f"the report counts {view.subject} and does not say over which window",
+            where=view.run.where,
+        )
+    return start_s, end_s
 
 
 def second_half(view: View) -> Window:

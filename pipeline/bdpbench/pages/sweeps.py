@@ -14,7 +14,8 @@ Group = TypeVar("Group", bound=Hashable)
 Protocols: TypeAlias = Mapping[str, ProtocolText]
 
 # Not swept to learn something: how long a run takes, and which random numbers it draws.
-_NOT_SWEPT = ("duration_s", "substream")
+_REPETITION = "substream"
+_NOT_SWEPT = ("duration_s", _REPETITION)
 
 NEUTRAL = "#3f4750"
 """Colour of what belongs to no protocol, or to several."""
@@ -115,6 +116,37 @@ def find_sweep(
     main = min(numeric, key=lambda name: _preference(runs, name))
     others = tuple(name for name in names if name != main and not _follows(runs, name, main, alike))
     return Sweep(main, others)
+
+
+def undetermined(runs: Sequence[PlannedRun], known: Sequence[str]) -> tuple[str, ...]:
+    """Parameters in which runs differ that agree in ``known``, but for those that follow.
+
+    Args:
+        runs: of a scenario.
+        known: names of parameters.
+
+    Returns:
+        Names, those of the fewest values first; with them and ``known`` a run is told from all
+        others but its repetitions.
+    """
+    names = {name for run in runs for name in run["parameters"]} - {*known, _REPETITION}
+    counts = {name: len({run["parameters"].get(name) for run in runs}) for name in names}
+    chosen = list(known)
+    for name in sorted(names, key=lambda each: (counts[each], each not in _PREFERRED, each)):
+        if counts[name] > 1 and not _is_told_by(runs, name, chosen):
+            chosen.append(name)
+    return tuple(chosen[len(known) :])
+
+
+def _is_told_by(runs: Sequence[PlannedRun], name: str, known: Sequence[str]) -> bool:
+    """Whether a parameter has one value for each set of values of others."""
+    found: dict[tuple[Scalar | None, ...], Scalar | None] = {}
+    for run in runs:
+        parameters = run["parameters"]
+        key, value = tuple(parameters.get(each) for each in known), parameters.get(name)
+        if found.setdefault(key, value) != value:
+            return False
+    return True
 
 
 def _varying(runs: Sequence[PlannedRun], alike: Callable[[PlannedRun], Hashable]) -> list[str]:

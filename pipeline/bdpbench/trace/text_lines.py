@@ -11,7 +11,7 @@ from dataclasses import dataclass, field
 
 import polars as pl
 
-from bdpbench.trace.forms import ALL_VARIABLES, FORMS, Form
+from bdpbench.trace.line_forms import ALL_VARIABLES, LINE_FORMS, LineForm
 from bdpbench.trace.schema import TABLES
 
 LINE = "_line"
@@ -71,7 +71,7 @@ def parse_text(lines: Sequence[bytes], numbers: Sequence[int], hint: Sequence[st
     result = ParsedText()
     frames: dict[str, list[pl.DataFrame]] = {}
     times = []
-    for form in sorted(FORMS, key=lambda form: form.name not in hint):
+    for form in sorted(LINE_FORMS, key=lambda form: form.name not in hint):
         if left.is_empty():
             break
         rows, left = _split_by_form(left, form)
@@ -88,7 +88,7 @@ def parse_text(lines: Sequence[bytes], numbers: Sequence[int], hint: Sequence[st
     return result
 
 
-def _split_by_form(lines: pl.DataFrame, form: Form) -> tuple[pl.DataFrame, pl.DataFrame]:
+def _split_by_form(lines: pl.DataFrame, form: LineForm) -> tuple[pl.DataFrame, pl.DataFrame]:
     """The fields of the lines that have the form, and the lines that do not."""
     groups = lines.get_column(_TEXT).str.extract_groups(form.pattern).struct.unnest()
     matched = groups.get_column("time_s" if form.has_time else "what").is_not_null()
@@ -103,7 +103,7 @@ def _split_by_form(lines: pl.DataFrame, form: Form) -> tuple[pl.DataFrame, pl.Da
     return typed.filter(good).drop(_TEXT), left
 
 
-def _typed(texts: pl.DataFrame, form: Form) -> list[pl.Expr]:
+def _typed(texts: pl.DataFrame, form: LineForm) -> list[pl.Expr]:
     """The groups as columns of the form's table; null where a field does not fit its column."""
     types = {**TABLES[form.table], **dict.fromkeys(_of_all_variables(form), pl.Float64())}
     exprs = [
@@ -117,7 +117,7 @@ def _typed(texts: pl.DataFrame, form: Form) -> list[pl.Expr]:
     return exprs
 
 
-def _of_all_variables(form: Form) -> tuple[str, ...]:
+def _of_all_variables(form: LineForm) -> tuple[str, ...]:
     return ALL_VARIABLES if form.name == "all variables" else ()
 
 
@@ -168,7 +168,7 @@ def _in_range(texts: pl.DataFrame, typed: pl.DataFrame) -> pl.Series:
     return ~typed.select(_fault=pl.any_horizontal(faults)).to_series()
 
 
-def _table_rows(rows: pl.DataFrame, form: Form) -> pl.DataFrame:
+def _table_rows(rows: pl.DataFrame, form: LineForm) -> pl.DataFrame:
     """Rows with LINE and all columns of the form's table, in order."""
     if form.name == "all variables":
         rows = _one_variable_a_row(rows)

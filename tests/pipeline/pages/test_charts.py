@@ -21,6 +21,7 @@ from bdpbench.pages.matrix_charts import (
     protocol_bars,
     rising_matrix,
 )
+from bdpbench.pages.panel_charts import Panels, valued_panels, winner_panels
 from bdpbench.pages.patterns import fill, hole, layered, pattern, rows_named
 from bdpbench.pages.scatter_charts import response_spec
 from bdpbench.pages.sweep_charts import Abscissa, sweep_spec
@@ -119,6 +120,9 @@ _BARS = pl.DataFrame({"protocol": ["A"], "value": [2.0], "text": "2", **_ROW})
 _MEANS = pl.DataFrame(
     {"label": ["A"], "mean": [2.0], "lower": [1.0], "upper": [3.0], "runs": [3], "run_id": "a"}
 )
+_PANEL = _CELLS.with_columns(panel=pl.lit("P"))
+_WON = _PANEL.with_columns(winner=pl.lit("A"), second=pl.lit("B"), best=1.0, lead=0.5)
+_PLACES = Panels(["P"], ["A"], ["B"], ("first", "second"), "utilization (%)")
 _AXES = ((["A"], ["B"]), ("first", "second"))
 _STYLE = {"HS": ("#0000ff", (1, 0))}
 
@@ -136,6 +140,9 @@ _STYLE = {"HS": ("#0000ff", (1, 0))}
         diverging_matrix(_CELLS, *_AXES, "asymmetry"),
         rising_matrix(_CELLS, *_AXES, "utilization (%)", (0, 100)),
         level_matrix(_CELLS.with_columns(words=pl.lit("fair")), *_AXES, "region", 5),
+        valued_panels(_PANEL, _PLACES, (0, 1)),
+        valued_panels(_PANEL, _PLACES, (-1, 1), about_zero=True),
+        winner_panels(_WON, _PLACES, {"A": "#0000ff"}),
         protocol_bars(_BARS, ["A"], {"A": "#0000ff"}, "points"),
         interval_bars(_MEANS, ["A"], ["#0000ff"], "goodput (Mbit/s)"),
     ],

@@ -32,7 +32,7 @@ from bdpbench.metrics.packets import (
     measure_packets,
 )
 from bdpbench.metrics.samples import sum_samples
-from bdpbench.trace import Report, Trace, open_trace
+from bdpbench.trace import LineAccount, Trace, open_trace
 
 _READ_AHEAD = 16  # batches, of 4 MB of text each: as much as the meter takes at a time
 
@@ -197,7 +197,7 @@ def analyze(request: AnalysisRequest) -> Iterator[str]:
         yield from metric_lines(analysis.metrics)
     else:
         yield from totals_lines(analysis)
-    yield from account_lines(analysis.report)
+    yield from account_lines(analysis.account)
     if request.output is not None:
         yield f"{request.output}  {request.output.stat().st_size / 1e6:.2f} MB"
 
@@ -219,7 +219,7 @@ def _analyze_packets(trace: Trace, request: AnalysisRequest, name: str) -> Analy
         trace.format,
         sums,
         metrics,
-        trace.report,
+        trace.account,
         whole=not request.window.is_bounded,
     )
 
@@ -236,14 +236,14 @@ def _sums_of(trace: Trace, request: AnalysisRequest, name: str) -> PacketSums:
     try:
         return meter.result()
     except BdpbenchError as error:
-        raise _located(error, trace.report, name) from None
+        raise _located(error, trace.account, name) from None
 
 
-def _located(error: BdpbenchError, report: Report, name: str) -> BdpbenchError:
+def _located(error: BdpbenchError, account: LineAccount, name: str) -> BdpbenchError:
     """An error of the measurement, with the trace that it is about, and how long that lasts."""
     lasts = (
-        f"it lasts from {report.first_s:g} s to {report.last_s:g} s"
-        if report.first_s is not None and report.last_s is not None
+        f"it lasts from {account.first_s:g} s to {account.last_s:g} s"
+        if account.first_s is not None and account.last_s is not None
         else ""
     )
     return BdpbenchError(error.message, where=name, hint=error.hint or lasts)
@@ -299,4 +299,4 @@ def _analyze_samples(trace: Trace, request: AnalysisRequest, name: str) -> Itera
     if request.output is not None:
         write_samples(summary, request.output)
     yield from samples_lines(summary, name, trace.format)
-    yield from account_lines(trace.report)
+    yield from account_lines(trace.account)

@@ -8,7 +8,7 @@ from collections.abc import Iterator, Mapping, Sequence
 import polars as pl
 
 from bdpbench.app.analyze.analysis import Analysis
-from bdpbench.trace import Report
+from bdpbench.trace import LineAccount
 from bdpbench.units import addresses_of
 
 _MOST_ROWS = 20
@@ -47,7 +47,7 @@ _SHARES = {
 def totals_lines(analysis: Analysis) -> Iterator[str]:
     """Flows, links and fairness of a packet trace."""
     sums = analysis.sums
-    yield f"{analysis.name}: {analysis.trace_format} trace, {analysis.report.lines:,} lines"
+    yield f"{analysis.name}: {analysis.trace_format} trace, {analysis.account.lines:,} lines"
     kind = "whole trace" if analysis.whole else "window, half-open"
     yield (
         f"{sums.start_s:.10g} s to {sums.end_s:.10g} s ({kind}), {sums.seconds:.6g} s; "
@@ -96,16 +96,16 @@ def samples_lines(summary: pl.DataFrame, name: str, trace_format: str) -> Iterat
     yield from _aligned([head, *rows], left={0, 1})
 
 
-def account_lines(report: Report) -> Iterator[str]:
+def account_lines(account: LineAccount) -> Iterator[str]:
     """What became of lines that are none, of a cut end, and of times that run backwards."""
-    if report.skipped:
-        yield f"{report.skipped:,} of {report.lines:,} lines skipped, the first:"
-        for each in report.first_skipped[:3]:
+    if account.skipped:
+        yield f"{account.skipped:,} of {account.lines:,} lines skipped, the first:"
+        for each in account.first_skipped[:3]:
             yield f"  {each.source}:{each.line}: {each.reason}"
-    if report.backwards:
-        yield f"time runs backwards in {report.backwards:,} lines"
-    if not report.complete:
-        yield f"read up to the end of the window: {report.lines:,} lines"
+    if account.backwards:
+        yield f"time runs backwards in {account.backwards:,} lines"
+    if not account.complete:
+        yield f"read up to the end of the window: {account.lines:,} lines"
 
 
 def _values(metrics: pl.DataFrame) -> dict[str, dict[str, float | None]]:

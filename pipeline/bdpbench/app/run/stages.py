@@ -79,9 +79,9 @@ def _wanted_tables(definitions: Mapping[str, Definition]) -> frozenset[str]:
 
 def parsed_outputs(outputs: Sequence[Output], wanted: Collection[str]) -> list[Output]:
     """The outputs that become tables: large traces only where their table is wanted."""
-    from bdpbench.trace import FORMATS
+    from bdpbench.trace import OUTPUT_FORMATS
 
-    large = {table for table, form in FORMATS.items() if form.streamed}
+    large = {table for table, form in OUTPUT_FORMATS.items() if form.streamed}
     return [each for each in outputs if each["table"] not in large or each["table"] in wanted]
 
 

@@ -77,7 +77,7 @@ def _completion(_: Parameters, tables: Tables) -> pl.DataFrame:
     parts = tables["transfers"].partition_by("kind", as_dict=True, maintain_order=True)
     shares = [
         cumulative_shares(part["end_s"] - part["start_s"]).select(
-            pl.lit(kind, pl.String).alias("kind"), s="value", share_pct="share_pct"
+            pl.lit(f"{kind}s", pl.String).alias("kind"), s="value", share_pct="share_pct"
         )
         for (kind,), part in parts.items()
     ]

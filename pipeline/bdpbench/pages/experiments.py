@@ -14,9 +14,16 @@ from bdpbench.pages.intervals import interval_chart
 from bdpbench.pages.metric_sweeps import metric_over_sweep
 from bdpbench.pages.names import Names, RunLink
 from bdpbench.pages.packing import unpack
-from bdpbench.pages.series import CHARTED_TABLES, DROPS, QUEUE_SHARE, SELDOM_SAMPLED, RunSeries
+from bdpbench.pages.series import (
+    CHARTED_TABLES,
+    COMPLETION,
+    DROPS,
+    QUEUE_SHARE,
+    SELDOM_SAMPLED,
+    RunSeries,
+)
 from bdpbench.pages.sweeps import Sweep, find_sweep, protocols_of
-from bdpbench.pages.time_charts import TABLE_UNITS, thresholds
+from bdpbench.pages.time_charts import CDF_COLUMNS, CDF_UNITS, LOGARITHMIC, thresholds
 from bdpbench.pages.views import Curve, View, curves, plan_views
 
 # Shown against a sweep where the study publishes no number for it.
@@ -114,9 +121,11 @@ def charted_view(
         charts.append(time_chart(f"{prefix}-{table}", table, view.runs, lines, names))
     if len(view.runs) == 1:
         charts = [_with_drops(chart, view.runs[0], series, names) for chart in charts]
-    return ChartedView(
-        view.title, (*charts, *_queue_share(view, prefix, sweep, series, names)), tuple(missing)
+    shares = (
+        _cdf(view, prefix, table, sweep, series, names) for table in (QUEUE_SHARE, COMPLETION)
     )
+    charts += [chart for chart in shares if chart is not None]
+    return ChartedView(view.title, tuple(charts), tuple(missing))
 
 
 def _with_drops(
@@ -132,29 +141,34 @@ def _with_drops(
     return replace(chart, content=content, note=note)
 
 
-def _queue_share(
-    view: View, prefix: str, sweep: Sweep, series: Mapping[str, RunSeries], names: Names
-) -> tuple[Chart, ...]:
-    """How long the bottleneck's queue was for which share of the time."""
-    lines = curves(view, QUEUE_SHARE, series, names.protocols, sweep, names.parameters)
+def _cdf(
+    view: View,
+    prefix: str,
+    table: str,
+    sweep: Sweep,
+    series: Mapping[str, RunSeries],
+    names: Names,
+) -> Chart | None:
+    """A cumulative distribution, such as that of the queue's length; None where no run has it."""
+    lines = curves(view, table, series, names.protocols, sweep, names.parameters)
     if not lines:
-        return ()
-    longest = max(max(unpack(series[line.run_id][QUEUE_SHARE][line.subject])[0]) for line in lines)
-    words = names.captions.charts[QUEUE_SHARE]
+        return None
+    values = [unpack(series[line.run_id][table][line.subject])[0] for line in lines]
+    words = names.captions.charts[table]
     told = "; ".join(line.label for line in lines)
-    content = _time_content(QUEUE_SHARE, view.runs, lines, names)
-    content["end"] = longest or 1.0
+    content = _time_content(table, view.runs, lines, names)
+    content["end"] = max(max(each) for each in values) or 1.0
+    if table in LOGARITHMIC:
+        content["start"] = min(min(each) for each in values)
     content["top"] = 100
-    content["unit"] = TABLE_UNITS["queue"]
-    content["columns"] = ["queue_pkts", "share_of_time_pct"]
-    return (
-        Chart(
-            chart_id=f"{prefix}-{QUEUE_SHARE}",
-            title=words["title"],
-            caption=words["caption"],
-            alternative=f"Cumulative distribution of the {words['quantity']}. Lines: {told}.",
-            content=content,
-        ),
+    content["unit"] = CDF_UNITS[table]
+    content["columns"] = list(CDF_COLUMNS[table])
+    return Chart(
+        chart_id=f"{prefix}-{table}",
+        title=words["title"],
+        caption=words["caption"],
+        alternative=f"Cumulative distribution of the {words['quantity']}. Lines: {told}.",
+        content=content,
     )
 
 

@@ -8,7 +8,7 @@ from typing import TypeAlias
 import polars as pl
 
 from bdpbench.pages.inputs import LoadTable
-from bdpbench.pages.packing import Packed, pack
+from bdpbench.pages.packing import SMALLEST_TIME_STEP_S, Packed, pack
 from bdpbench.pages.reduce import reduce_min_max
 
 RunSeries: TypeAlias = dict[str, dict[str, Packed]]
@@ -22,13 +22,19 @@ CHARTED_TABLES = {
     "throughput": ("flow", "flow", "mbps"),
     "utilization": ("link", "link", "mbps"),
     "queue": ("link", "link", "pkts"),
+    "red_average": ("link", "link", "average_pkts"),
+    "red_max_p": ("link", "link", "max_p"),
+    "queueing_delay": ("link", "link", "ms"),
 }
 
 # Asked for by few studies: where a run has none, nothing is said of it.
-SELDOM_SAMPLED = ("ssthresh", "sequence")
+SELDOM_SAMPLED = ("ssthresh", "sequence", "red_average", "red_max_p", "queueing_delay")
 
 QUEUE_SHARE = "queue_share"
 """Cumulative distribution of the queue: its length in packets, the share of time up to it in %."""
+
+COMPLETION = "completion"
+"""Cumulative distribution of transfers by their kind: their times in s, the share up to it in %."""
 
 DROPS = "drops"
 """Packets dropped at a link: the first time in each bin, in s, and how many in it."""
@@ -65,20 +71,26 @@ def run_series(run_id: str, load_table: LoadTable, bins: int) -> RunSeries:
         subjects = {} if frame is None else _table_series(frame, table, bins)
         if subjects:
             found[table] = subjects
-    found |= _by_link(load_table(run_id, QUEUE_SHARE), QUEUE_SHARE, thinned_shares)
-    return found | _by_link(load_table(run_id, DROPS), DROPS, lambda part: drop_marks(part, bins))
+    for table, reduce in (
+        (QUEUE_SHARE, thinned_shares),
+        (COMPLETION, _above_zero),
+        (DROPS, lambda part: drop_marks(part, bins)),
+    ):
+        found |= _by_subject(load_table(run_id, table), table, reduce)
+    return found
 
 
-def _by_link(
+def _by_subject(
     frame: pl.LazyFrame | None, table: str, reduce: Callable[[pl.DataFrame], pl.DataFrame]
 ) -> RunSeries:
-    """What ``reduce`` leaves of each link's rows, packed; nothing where it leaves no row."""
+    """What ``reduce`` leaves of the rows of each link or kind of transfer, packed."""
     if frame is None:
         return {}
-    parts = frame.collect().partition_by("link", as_dict=True, maintain_order=True)
-    reduced = {f"link:{link}": reduce(part) for (link,), part in parts.items()}
-    links = {link: _packed(points) for link, points in reduced.items() if points.height}
-    return {table: links} if links else {}
+    column = "kind" if table == COMPLETION else "link"
+    parts = frame.collect().partition_by(column, as_dict=True, maintain_order=True)
+    reduced = {f"{column}:{name}": reduce(part) for (name,), part in parts.items()}
+    subjects = {name: _packed(points) for name, points in reduced.items() if points.height}
+    return {table: subjects} if subjects else {}
 
 
 def drop_marks(drops: pl.DataFrame, bins: int) -> pl.DataFrame:
@@ -110,6 +122,11 @@ def thinned_shares(shares: pl.DataFrame) -> pl.DataFrame:
         points = points.filter((step != step.shift(1)).fill_null(value=True))
     start = points.head(1).with_columns(pl.lit(0.0).alias(share))
     return pl.concat([start, points])
+
+
+def _above_zero(shares: pl.DataFrame) -> pl.DataFrame:
+    """A distribution of times, s, over a logarithmic axis, none below what a packed one can be."""
+    return thinned_shares(shares).with_columns(pl.col("s").clip(SMALLEST_TIME_STEP_S))
 
 
 def _packed(points: pl.DataFrame) -> Packed:

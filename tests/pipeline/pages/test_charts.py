@@ -68,7 +68,11 @@ def test_axes_have_units_and_zoom_leaves_the_wheel_to_the_page() -> None:
         "throughput": "throughput (Mbit/s)",
         "utilization": "throughput (Mbit/s)",
         "queue": "queue length (packets)",
+        "red_average": "average queue length (packets)",
+        "red_max_p": "max_p",
+        "queueing_delay": "queueing delay (ms)",
         "queue_share": "share of time (%)",
+        "completion": "share of transfers (%)",
     }
     for chart in charts.values():
         zoom = next(each for each in chart["params"] if each["name"] == "zoom")
@@ -133,6 +137,7 @@ _STYLE = {"HS": ("#0000ff", (1, 0))}
         time_spec("cwnd (packets)", steps=False),
         time_spec("throughput (Mbit/s)", steps=True),
         cdf_spec("queue (packets)", "share of time (%)"),
+        cdf_spec("time (s)", "share of transfers (%)", logarithmic=True),
         _sweep([16.0, 168.0]),
         _sweep([40.0, 7776.0]),
         _sweep([16.0, 168.0], "162:{x}"),

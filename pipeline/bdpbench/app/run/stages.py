@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import functools
 import json
 from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from pathlib import Path
@@ -279,20 +280,28 @@ def report_inputs(
 
 
 def _loader(plan: Plan, runs_dir: Path, finished: Collection[str]) -> LoadTable:
-    """Tables of finished runs, and those that are derived from a sampled queue."""
-    from bdpbench.metrics.queues import drops_per_sample, queue_shares
+    """Tables of finished runs, and those that are derived from them."""
+    from bdpbench.metrics.derived import DERIVED
     from bdpbench.trace import load_table
 
-    derived = {"queue_share": queue_shares, "drops": drops_per_sample}
     wanted = _wanted_tables(definitions_of(plan))
     outputs = {run["run_id"]: parsed_outputs(run["outputs"], wanted) for run in plan["runs"]}
+    parameters = {run["run_id"]: run["parameters"] for run in plan["runs"]}
 
     def load(run_id: str, table: str) -> pl.LazyFrame | None:
-        source = "queue" if table in derived else table
-        if run_id not in finished or all(each["table"] != source for each in outputs[run_id]):
+        sources = DERIVED[table].sources if table in DERIVED else (table,)
+        have = {each["table"] for each in outputs[run_id]}
+        if run_id not in finished or not have.issuperset(sources):
             return None
-        frame = load_table(runs_dir / run_id, source, outputs[run_id])
-        return derived[table](frame.collect()).lazy() if table in derived else frame
+        if table not in DERIVED:
+            return load_table(runs_dir / run_id, table, outputs[run_id])
+        tables = {each: read(run_id, each) for each in sources}
+        return DERIVED[table].make(parameters[run_id], tables).lazy()
+
+    # Several tables are made of a queue, one after the other.
+    @functools.lru_cache(maxsize=4)
+    def read(run_id: str, table: str) -> pl.DataFrame:
+        return load_table(runs_dir / run_id, table, outputs[run_id]).collect()
 
     return load
 

@@ -54,5 +54,10 @@ def _shown(study: Study, swept: Sequence[str]) -> list[str]:
     return [
         name
         for name in swept
-        if name not in told and (study.vocabulary[name].label or name in study.parameters)
+        if name not in told and (study.vocabulary[name].label or _own(study, name))
     ]
+
+
+def _own(study: Study, name: str) -> bool:
+    """Whether a parameter is one of the study's that ns-2 gets."""
+    return name in study.parameters and not study.parameters[name].nominal

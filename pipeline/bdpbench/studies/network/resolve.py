@@ -7,7 +7,6 @@ from dataclasses import dataclass
 
 from bdpbench.contracts.plan import Output, Parameters, Scalar
 from bdpbench.contracts.runs import OUTPUT_FOLDER
-from bdpbench.contracts.tables import TABLE_KEYS
 from bdpbench.studies.flows import ResolvedFlow, resolve_defaults
 from bdpbench.studies.network.checks import check_defaults, check_ecn
 from bdpbench.studies.network.defaults import NETWORK_DEFAULTS
@@ -102,11 +101,7 @@ class Network:
         """Files that the script writes, and the tables that they become."""
         outputs: list[Output] = []
         for index, flow in enumerate(self.flows):
-            if flow.recorded:
-                cwnd: Output = {"file": f"cwnd_hstcp{index}.out", "table": "cwnd", "flow": index}
-                outputs.append(cwnd)
-                file = f"tput_hstcp{index}.out"
-                outputs.append({"file": file, "table": "throughput", "flow": index})
+            outputs += _outputs_of(index, flow) if flow.recorded else []
         for index, link in enumerate(self.links):
             end = "" if index == 0 else f"_{link.name}"
             outputs.append({"file": f"queue{end}.out", "table": "queue", "link": link.name})
@@ -118,11 +113,22 @@ class Network:
         outputs.append({"file": "report.txt", "table": "facts"})
         if is_traced(self.parameters):
             outputs.append({"file": "pckts.trq", "table": "packets"})
-        return [output for output in outputs if output["table"] in TABLE_KEYS]
+        return outputs
 
     def _has_transfers(self) -> bool:
         sized = any(flow.size_pkts is not None for flow in self.flows)
         return sized or any(source.kind == "web" for source in self.sources)
+
+
+def _outputs_of(index: int, each: NetworkFlow) -> Iterator[Output]:
+    """Files of a flow over time; that of cwnd has the variables that its protocol records."""
+    file, names = f"cwnd_hstcp{index}.out", list(each.flow.protocol.record)
+    if names:
+        yield {"file": file, "table": "cwnd", "flow": index, "names": names}
+        yield {"file": file, "table": "recorded", "flow": index, "names": names}
+    else:
+        yield {"file": file, "table": "cwnd", "flow": index}
+    yield {"file": f"tput_hstcp{index}.out", "table": "throughput", "flow": index}
 
 
 def _flow_arguments(index: int, each: NetworkFlow) -> Iterator[tuple[str, Scalar]]:

@@ -152,13 +152,14 @@ proc ::network::run {config} {
     foreach purpose {starts losses background web} {
         ::random::stream $purpose
     }
+    set ::endtime $duration_s
     set ::frep [::recorder::opened $datadir/report.txt]
     if {[has_transfers $config]} {
         ::recorder::expect_transfers $datadir
     }
     make_links $config
     make_traffic $config
-    ::recorder::run_to_end $duration_s
+    ::recorder::run_to_end
 }
 
 ::network::run [::network::read]

@@ -2,7 +2,7 @@
 # procedures write most of it, and chain.tcl.
 #
 #   cwnd_hstcp<i>.out   every sample_s: time, cwnd, further variables of the agent of flow i
-#   tput_hstcp<i>.out   every second: time, throughput of flow i
+#   tput_hstcp<i>.out   every second, or once in a shorter run: time, throughput of flow i
 #   queue.out           every queue_sample_s, of the first link: time, length, drops since the start
 #   util.out            every 0.1 s, of the first link: time, throughput
 #   red.out             every queue_sample_s, of a first link with a queue of kind RED: time, its
@@ -35,6 +35,12 @@ proc ::recorder::opened {path} {
     set channel [open $path w]
     lappend channels $channel
     return $channel
+}
+
+# An interval (s), or the length of a shorter run, so that each file has a sample.
+proc ::recorder::at_most_the_run {interval} {
+    global endtime
+    return [expr {min($interval, $endtime)}]
 }
 
 # Name of a link's direction in the report.
@@ -100,7 +106,8 @@ proc ::recorder::sample_links {links queue_sample_s datadir} {
     foreach i [indices $links] {
         set monitor $monitors($i,there)
         sample_queue $monitor $queue_sample_s [opened [link_file $datadir queue $i]]
-        $ns at 0.1 [list ::recorder::sample_departures $monitor 0.1 0 \
+        set interval [at_most_the_run 0.1]
+        $ns at $interval [list ::recorder::sample_departures $monitor $interval 0 \
             [opened [link_file $datadir util $i]]]
         set queue [[::chain::link_of $i there] queue]
         if {[is_red $queue]} {
@@ -164,7 +171,7 @@ proc ::recorder::watch_flow {fid flow agent start_s sample_s datadir} {
         [opened $datadir/cwnd_hstcp$fid.out]
     set ::tput_hs($fid) [opened $datadir/tput_hstcp$fid.out]
     set ::lastKBytes($fid) 0
-    print-th-one $fid $monitors($i,$direction) 1
+    print-th-one $fid $monitors($i,$direction) [at_most_the_run 1]
 }
 
 # Open the file of transfers; only then can any be written.
@@ -279,12 +286,11 @@ proc ::recorder::write_link {key} {
 }
 
 # Schedule the statistics of the second half and the end, and run.
-proc ::recorder::run_to_end {duration_s} {
+proc ::recorder::run_to_end {} {
     global ns endtime
-    set endtime $duration_s
-    $ns at [expr {$duration_s / 2.0}] ::recorder::begin_window
-    $ns at $duration_s ::recorder::write_window
-    $ns at $duration_s ::recorder::finish
+    $ns at [expr {$endtime / 2.0}] ::recorder::begin_window
+    $ns at $endtime ::recorder::write_window
+    $ns at $endtime ::recorder::finish
     $ns at 0 "timeReport 1"
     $ns run
 }

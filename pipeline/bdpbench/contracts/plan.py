@@ -79,7 +79,11 @@ class ProtocolText(TypedDict):
 
 
 class ScenarioText(TypedDict):
-    """What is said of a scenario; ``longest_s`` is its longest duration in any tier, s."""
+    """What is said of a scenario.
+
+    ``longest_s`` is its longest duration in any tier, s; ``swept`` are the parameters in which the
+    study lets its runs differ, from which others may follow.
+    """
 
     title: str
     section: str
@@ -88,6 +92,7 @@ class ScenarioText(TypedDict):
     summary: list[str]
     script: str
     longest_s: float
+    swept: NotRequired[list[str]]
 
 
 class ParameterText(TypedDict):

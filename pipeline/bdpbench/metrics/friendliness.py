@@ -11,13 +11,25 @@ from bdpbench.metrics.views import FlowView, RunView, counted
 from bdpbench.metrics.words import COUNTED, ZHANG
 
 _TABLES = ("facts", "utilization")
-_PATH = ("access_mbps", "bottleneck_mbps", "enters", "leaves", "direction")
+_FLOW = ("group", "size_pkts")
+_PATH = (
+    "access_mbps",
+    "bottleneck_mbps",
+    "bottleneck_mbps_changes",
+    "enters",
+    "leaves",
+    "direction",
+    "size_pkts",
+)
 _BACK = "back "
-_GROUPS = "Groups are those that the scenario names, in the order of their first flows."
+_GROUPS = (
+    "Groups are those that the scenario names, in the order of their first flows; transfers of "
+    "finite size are left out."
+)
 _SHARE = (
     "x_i is the flow's throughput, headers and retransmissions included, over its max-min fair "
     "share of the nominal rates of its access link and of the bottlenecks of its path, of which "
-    "nothing is taken off for what sends beside the flows"
+    "nothing is taken off for what sends beside the flows; transfers of finite size are left out"
 )
 
 
@@ -26,16 +38,20 @@ def _window_of_first(run: RunView) -> tuple[float, float]:
 
 
 def _flows(run: RunView) -> list[FlowView]:
-    """The flows that have been counted, by number."""
-    flows = [each for each in run.flows("facts") if each.fact("window_end") is not None]
-    return sorted(flows, key=lambda flow: flow.index)
+    """The flows without an end that have been counted, by number."""
+    counted_flows = [
+        each
+        for each in run.flows("facts")
+        if each.fact("window_end") is not None and not each.has_own("size_pkts")
+    ]
+    return sorted(counted_flows, key=lambda flow: flow.index)
 
 
 def _groups(run: RunView) -> dict[str, list[FlowView]]:
     """Name of a group → its flows."""
     groups: dict[str, list[FlowView]] = {}
     for flow in _flows(run):
-        if flow.has("group"):
+        if flow.has_own("group"):
             groups.setdefault(flow.word("group"), []).append(flow)
     return groups
 
@@ -64,7 +80,7 @@ def _has_groups_and_paths(run: RunView) -> bool:
     f"retransmissions included, {COUNTED}. {_GROUPS}",
     source=f"{ZHANG}, Tables 1 to 6 (throughput of S1)",
     tables=("facts",),
-    optional=("group",),
+    optional=_FLOW,
     window=_window_of_first,
     when=_has_two_groups,
     version=1,
@@ -81,7 +97,7 @@ def first_group_throughput(run: RunView) -> float | None:
     f"retransmissions included, {COUNTED}. {_GROUPS}",
     source=f"{ZHANG}, Tables 1 to 6 (throughput of S2)",
     tables=("facts",),
-    optional=("group",),
+    optional=_FLOW,
     window=_window_of_first,
     when=_has_two_groups,
     version=1,
@@ -99,7 +115,7 @@ def second_group_throughput(run: RunView) -> float | None:
     source="RFC 5166, section 2.3 (fairness between flows); Floyd and Fall (1999), on "
     "TCP-friendly flows",
     tables=("facts",),
-    optional=("group",),
+    optional=_FLOW,
     window=_window_of_first,
     when=_has_two_groups,
     version=1,
@@ -116,7 +132,7 @@ def group_goodput_ratio(run: RunView) -> float | None:
     f"{COUNTED}: flows of one group may differ. {_GROUPS}",
     source="Jain, Chiu and Hawe (1984), DEC-TR-301, of means over groups",
     tables=("facts",),
-    optional=("group",),
+    optional=_FLOW,
     window=_window_of_first,
     when=_has_groups,
     version=1,
@@ -173,11 +189,11 @@ def _mean_of(values: Sequence[float | None]) -> float | None:
 
 def _normalised(run: RunView) -> Mapping[int, float | None]:
     """Flow → its throughput over its max-min fair share."""
-    flows = _flows(run)
+    flows, window = _flows(run), _window_of_first(run)
     routes = {str(flow.index): _route(flow) for flow in flows}
     capacities = {f"access {flow.index}": flow.positive("access_mbps") for flow in flows}
     capacities |= {
-        name: run.link(name.removeprefix(_BACK)).positive("bottleneck_mbps")
+        name: run.link(name.removeprefix(_BACK)).capacity_mbps(window)
         for _, *bottlenecks in routes.values()
         for name in bottlenecks
     }
@@ -191,8 +207,8 @@ def _normalised(run: RunView) -> Mapping[int, float | None]:
 def _route(flow: FlowView) -> list[str]:
     """Links that a flow crosses: its own, and the bottlenecks of its path in its direction."""
     links = [link.name for link in flow.run.links("utilization")]
-    first = int(flow.number("enters")) if flow.has("enters") else 1
-    last = int(flow.number("leaves")) if flow.has("leaves") else len(links)
+    first = int(flow.number("enters")) if flow.has_own("enters") else 1
+    last = int(flow.number("leaves")) if flow.has_own("leaves") else len(links)
     names = links if len(links) == 1 else [f"bottleneck_{i}" for i in range(first, last + 1)]
-    is_back = flow.has("direction") and flow.word("direction") == "reverse"
+    is_back = flow.has_own("direction") and flow.word("direction") == "reverse"
     return [f"access {flow.index}", *(_BACK * is_back + name for name in names)]

@@ -122,19 +122,21 @@ def total_throughput_half_width(run: RunView) -> float | None:
 @run_metric(
     unit="%",
     title="Utilization by the flows",
-    text="Total throughput of the flows over the bottleneck's nominal rate, over "
+    text="Total throughput of the flows over the bottleneck's nominal rate in that time, over "
     f"{HALF}; unlike the link's utilization without what passes beside them, such as UDP or the "
     "web. Of runs with one bottleneck.",
     source=f"{ZHANG}, Tables 1 to 6",
     tables=("throughput", "utilization"),
     parameters=("bottleneck_mbps",),
+    optional=("bottleneck_mbps_changes",),
     window=second_half,
     when=_has_one_link,
     version=1,
 )
 def flows_utilization(run: RunView) -> float | None:
     known = [each for each in run.mean_throughputs if each is not None]
-    return 100 * sum(known) / run.positive("bottleneck_mbps") if known else None
+    (link,) = run.links("utilization")
+    return 100 * sum(known) / link.capacity_mbps(second_half(run)) if known else None
 
 
 @run_metric(

@@ -33,18 +33,18 @@ def acknowledged_rate(flow: FlowView) -> float | None:
 
 
 def _has_goodput(flow: FlowView) -> bool:
-    return flow.fact("goodput") is not None
+    return flow.fact("goodput") is not None and bool(flow.fact("packets"))
 
 
 def _has_retransmissions(flow: FlowView) -> bool:
-    return flow.fact("retransmissions") is not None
+    return flow.fact("retransmissions") is not None and bool(flow.fact("packets"))
 
 
 @flow_metric(
     unit="Mbit/s",
     title="Goodput",
     text="Data of the flow that was acknowledged for the first time, without headers and "
-    f"retransmissions, {COUNTED}.",
+    f"retransmissions, {COUNTED}. Of flows of which something departed in it.",
     source="RFC 5166, section 2.1.1 (goodput)",
     tables=("facts",),
     window=counted,
@@ -58,7 +58,8 @@ def goodput(flow: FlowView) -> float | None:
 @flow_metric(
     unit="packets",
     title="Retransmissions",
-    text=f"Packets that the flow's sender sent again, {COUNTED}.",
+    text=f"Packets that the flow's sender sent again, {COUNTED}. "
+    "Of flows of which something departed in it.",
     source="ns-2, tcp.cc (nrexmitpack_)",
     tables=("facts",),
     window=counted,

@@ -8,6 +8,7 @@ Windows are half-open on the left, ``(start_s, end_s]``: see ``series.in_window`
 
 from __future__ import annotations
 
+import re
 from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager
 from dataclasses import dataclass
@@ -35,6 +36,8 @@ Window = tuple[float, float]
 """Start and end, in s."""
 
 _MAX_MISSING_END_S = 1.0
+# A change of a link's rate, as plans tell it: 5 from 20 s.
+_RATE_SINCE = re.compile(r"([0-9.eE+-]+) from ([0-9.eE+-]+) s")
 
 T = TypeVar("T")
 V = TypeVar("V", bound="View")
@@ -310,6 +313,10 @@ class FlowView(View):
         own = f"{stem}_{self.index + 1}_{unit}" if stem else f"{name}_{self.index + 1}"
         return own if self.run.given.get(own) is not None else name
 
+    def has_own(self, name: str) -> bool:
+        """Whether the run has a parameter of this flow, beside that of all flows."""
+        return self.has(name) and self.own_name(name) != name
+
     def rows(self, table: str) -> pl.DataFrame:
         """Its rows of a table."""
         if table == PACKET_FLOWS:
@@ -378,8 +385,24 @@ class LinkView(View):
 
     @property
     def rates(self) -> pl.DataFrame:
-        """since_s (f64, s), mbps (f64, Mbit/s); needs bottleneck_mbps."""
-        return pl.DataFrame({"since_s": [0.0], "mbps": [self.positive("bottleneck_mbps")]})
+        """since_s (f64, s), mbps (f64, Mbit/s); needs bottleneck_mbps, bottleneck_mbps_changes."""
+        changes = _RATE_SINCE.findall(self.word("bottleneck_mbps_changes"))
+        rows = [(0.0, self.positive("bottleneck_mbps"))]
+        rows += [(float(since_s), float(mbps)) for mbps, since_s in changes]
+        return pl.DataFrame(rows, schema={"since_s": pl.Float64, "mbps": pl.Float64}, orient="row")
+
+    def capacity_mbps(self, window: Window) -> float:
+        """Mean of its nominal rate over a window, Mbit/s; needs what ``rates`` needs."""
+        start_s, end_s = window
+        rows = self.rates.rows()
+        if len(rows) == 1 or end_s <= start_s:
+            return float(rows[0][1])
+        ends_s = [since_s for since_s, _ in rows[1:]] + [end_s]
+        carried = sum(
+            mbps * max(0.0, min(until_s, end_s) - max(since_s, start_s))
+            for (since_s, mbps), until_s in zip(rows, ends_s, strict=True)
+        )
+        return float(carried / (end_s - start_s))
 
     @property
     def departures(self) -> pl.DataFrame:

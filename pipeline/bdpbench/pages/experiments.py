@@ -84,7 +84,7 @@ def _experiment(
 ) -> Experiment:
     scenario = names.scenarios[key]
     done = [run for run in runs if run["run_id"] in series]
-    sweep = find_sweep(done)
+    sweep = find_sweep(done, swept=names.swept(key))
     numbers = [each for each in scorecard["numbers"] if each["scenario"] == key]
     asked = _asked(numbers, scenario["summary"])
     views = plan_views(done, sweep, names.protocols, names.parameters)
@@ -97,7 +97,7 @@ def _experiment(
         runs=tuple(names.run(run["run_id"]) for run in runs),
         absent=len(runs) - len(done),
         summaries=(
-            *_summaries(key, done, sweep, metrics, asked, numbers, names),
+            *_summaries(key, done, sweep, metrics, asked, numbers, names, repetitions),
             *_intervals(key, done, sweep, asked, repetitions, names),
         ),
         views=tuple(
@@ -243,11 +243,14 @@ def _summaries(
     asked: Sequence[str],
     numbers: Sequence[ScoredNumber],
     names: Names,
+    repetitions: pl.DataFrame | None,
 ) -> list[Chart]:
     if any(len(set(protocols_of(run))) > 1 for run in runs):
         return []  # a line for each pair could not be read: the comparison has their matrix
     charts = (
-        metric_over_sweep(f"{key}-sweep-{metric}", metric, runs, sweep, metrics, numbers, names)
+        metric_over_sweep(
+            f"{key}-sweep-{metric}", metric, runs, sweep, metrics, numbers, names, repetitions
+        )
         for metric in asked
     )
     return [chart for chart in charts if chart is not None]

@@ -253,8 +253,10 @@ def _intervals() -> alt.LayerChart:
     lower, upper = (alt.X(**field(end, "quantitative")) for end in ("lower", "upper"))
     bar = base.mark_bar(height=_BAND, cursor="pointer", opacity=0.75)
     mean = alt.X(**field("mean", "quantitative", title=hole("quantity")))
-    rule = base.mark_rule(strokeWidth=1.6, color=INK)
-    tick = base.mark_tick(color=INK, thickness=1.6, size=12)
+    # An interval of no width would look like one that is known to be narrow.
+    wide = base.transform_filter("datum.upper > datum.lower")
+    rule = wide.mark_rule(strokeWidth=1.6, color=INK)
+    tick = wide.mark_tick(color=INK, thickness=1.6, size=12)
     return layered(
         bar.encode(x=mean, color=_colour_of_bars("label")),
         rule.encode(x=lower, x2=alt.X2(field="upper")),

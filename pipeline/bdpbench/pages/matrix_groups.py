@@ -123,7 +123,8 @@ def _conditions(
     matrix: Matrix, runs: Sequence[PlannedRun], finished: Collection[str], names: Names
 ) -> dict[str, list[PlannedRun]]:
     """What the places of a matrix leave open, in words → finished runs."""
-    left_open = undetermined(runs, [parameter for _, parameter in matrix.parameters])
+    placed = [parameter for _, parameter in matrix.parameters]
+    left_open = undetermined(runs, placed, names.swept(matrix.scenario))
     done = [run for run in runs if run["run_id"] in finished]
     alike = grouped(done, lambda run: tuple(run["parameters"].get(name) for name in left_open))
     return {_condition(group[0], left_open, names): group for group in alike.values()}

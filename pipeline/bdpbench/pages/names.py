@@ -55,6 +55,10 @@ class Names:
         """Link to a run; one that the plan does not hold is named by its id."""
         return RunLink(run_id, self._runs.get(run_id, run_id), run_id in self._runs)
 
+    def swept(self, scenario: str) -> Sequence[str] | None:
+        """Parameters that a study sweeps in a scenario; None where the plan does not say."""
+        return self.scenarios[scenario].get("swept")
+
     def metric(self, metric: str) -> str:
         """Name of a metric; its id with blanks where no definition gives one."""
         return self._metrics.get(metric) or metric.replace("_", " ")

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Hashable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Collection, Hashable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import TypeAlias, TypeVar
 
@@ -106,10 +106,19 @@ def dash_of(key: str, protocols: Protocols, nth: int = 0) -> tuple[int, ...]:
 
 
 def find_sweep(
-    runs: Sequence[PlannedRun], alike: Callable[[PlannedRun], Hashable] = protocols_of
+    runs: Sequence[PlannedRun],
+    alike: Callable[[PlannedRun], Hashable] = protocols_of,
+    swept: Collection[str] | None = None,
 ) -> Sweep:
-    """What is swept over in a scenario's runs, judged by runs for which ``alike`` is equal."""
-    names = [name for name in _varying(runs, alike) if name not in _NOT_SWEPT]
+    """What is swept over in a scenario's runs.
+
+    Args:
+        runs: of a scenario.
+        alike: equal for runs of which no other is told apart by a sweep.
+        swept: parameters that the study sweeps; others follow from them. None: not known.
+    """
+    varying = [name for name in _varying(runs, alike) if name not in _NOT_SWEPT]
+    names = [name for name in varying if swept is None or name in swept]
     numeric = [name for name in names if _is_numeric(runs, name)]
     if not numeric:
         return Sweep("", tuple(names))
@@ -118,18 +127,23 @@ def find_sweep(
     return Sweep(main, others)
 
 
-def undetermined(runs: Sequence[PlannedRun], known: Sequence[str]) -> tuple[str, ...]:
+def undetermined(
+    runs: Sequence[PlannedRun], known: Sequence[str], swept: Collection[str] | None = None
+) -> tuple[str, ...]:
     """Parameters in which runs differ that agree in ``known``, but for those that follow.
 
     Args:
         runs: of a scenario.
         known: names of parameters.
+        swept: parameters that the study sweeps; others follow from them. None: not known.
 
     Returns:
         Names, those of the fewest values first; with them and ``known`` a run is told from all
         others but its repetitions.
     """
     names = {name for run in runs for name in run["parameters"]} - {*known, _REPETITION}
+    if swept is not None:
+        names &= {*swept, "duration_s"}
     counts = {name: len({run["parameters"].get(name) for run in runs}) for name in names}
     chosen = list(known)
     for name in sorted(names, key=lambda each: (counts[each], each not in _PREFERRED, each)):

@@ -61,7 +61,7 @@ def test_what_a_queue_does_not_do_is_no_metric_of_it(
 
 def test_counts_have_the_window_that_the_report_says(build: Any) -> None:
     def measured(**counts: float) -> pl.DataFrame:
-        facts = build.facts({"flow:0": {"goodput": 9, **counts}})
+        facts = build.facts({"flow:0": {"goodput": 9, "packets": 1, **counts}})
         return measure_run({"duration_s": 10}, {"facts": facts}, run_id="r", scenario="s")
 
     told = measured(window_start=4.0, window_end=9.0)
@@ -109,6 +109,27 @@ def test_a_link_that_changes_its_rate_has_the_rate_of_the_time() -> None:
     rates = pl.DataFrame({"since_s": [0.0, 2.0], "mbps": [10.0, 5.0]})
     # 100 packets of 1,250 bytes are 1 Mbit.
     assert queueing_delays(queue, 1250, rates)["ms"].to_list() == [100, 200, 200]
+
+
+def test_capacity_is_that_of_the_window(build: Any, measure: Measure) -> None:
+    # 10 Mbit/s, from 4 s on 5, from 8 s on 20: (3 · 5 + 2 · 20)/5 = 11 from 5 to 10 s, and
+    # (4 · 10 + 4 · 5 + 2 · 20)/10 = 10 over the whole run.
+    tables = {
+        "utilization": build.table({"bottleneck": build.bins([5.5] * 10)}),
+        "throughput": build.table({0: build.bins([1.1] * 10), 1: build.bins([2.2] * 10)}),
+    }
+    values = measure(tables, bottleneck_mbps=10, bottleneck_mbps_changes="5 from 4 s, 20 from 8 s")
+    assert values["utilization", LINK] == pytest.approx(50)
+    assert values["overall_utilization", LINK] == pytest.approx(55)
+    assert values["flows_utilization", "run"] == pytest.approx(30)
+
+
+def test_queueing_delay_has_the_rate_of_its_time(build: Any, measure: Measure) -> None:
+    facts = build.facts({LINK: {**WINDOW, "packets": 10, "bytes": 12_500}})
+    tables = {"queue": build.table({"bottleneck": build.queue([100] * 10)}), "facts": facts}
+    values = measure(tables, bottleneck_mbps=10, bottleneck_mbps_changes="5 from 8 s")
+    assert values["median_queueing_delay", LINK] == pytest.approx(200)  # at 8, 9 and 10 s
+    assert values["mean_queueing_delay", LINK] == pytest.approx(160)  # of 100, 100 and 3 · 200
 
 
 def test_transfers_by_kind(build: Any, measure: Measure) -> None:
@@ -211,6 +232,13 @@ def test_two_groups_against_each_other(build: Any, measure: Measure) -> None:
     # A flow without a group is of none, and with one group there is nothing to compare.
     one = measure({"facts": build.facts(told)}, group_1="old", group_2="old")
     assert not [name for name, _ in one if "group" in name]
+
+
+def test_transfers_of_finite_size_share_with_nobody(build: Any, measure: Measure) -> None:
+    told = _told([10, 30, 0.1], [10, 30, 0.1])
+    groups = {"group_1": "old", "group_2": "new", "group_3": "new"}
+    values = measure({"facts": build.facts(told)}, **groups, size_3_pkts=100)
+    assert values["group_goodput_ratio", "run"] == pytest.approx(1 / 3)
 
 
 def test_fairness_over_max_min_shares(build: Any, measure: Measure) -> None:

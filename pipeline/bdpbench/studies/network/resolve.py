@@ -10,6 +10,7 @@ from bdpbench.contracts.runs import OUTPUT_FOLDER
 from bdpbench.studies.flows import ResolvedFlow, resolve_defaults
 from bdpbench.studies.network.checks import check_defaults, check_ecn
 from bdpbench.studies.network.defaults import NETWORK_DEFAULTS
+from bdpbench.studies.network.derived import told_of_flows, told_of_links
 from bdpbench.studies.network.links import Link, Wire, links_of, wires_of
 from bdpbench.studies.network.senders import NetworkFlow, flows_of
 from bdpbench.studies.network.traffic import Source, change_arguments, changes_of, sources_of
@@ -20,7 +21,6 @@ from bdpbench.studies.study import DURATION_ARGUMENT, Study
 from bdpbench.units import bdp_packets
 
 _LEAST_WINDOW_PKTS = 10_000
-_OVERHEAD = "overhead_"
 _EPSILON_MS = 1e-6
 _ECN_ON = {"ecn_": 1.0}
 
@@ -55,20 +55,11 @@ class Network:
         web = [source.sender for source in self.sources if source.sender is not None]
         return [*(each.flow for each in self.flows), *web]
 
-    def draws(self) -> list[str]:
-        """What in the run is drawn at random, in words; empty where nothing is."""
-        found = [f"the queue {link.kind.ns2_class}" for link in self.links if link.kind.random]
-        if any(link.loss_rate for link in self.links) or any(
-            change.loss_rate for change in self.changes
-        ):
-            found.append("losses")
-        if any(flow.within_s for flow in self.flows):
-            found.append("starts of flows")
-        if any(source.draws for source in self.sources):
-            found.append("background")
-        if any(flow.flow.variable(_OVERHEAD) for flow in self.flows):
-            found.append("delays of senders")
-        return list(dict.fromkeys(found))
+    @property
+    def nodes(self) -> int:
+        """Nodes of its network."""
+        hosts = sum(source.hosts for source in self.sources)
+        return 1 + len(self.links) + 2 * len(self.flows) + hosts
 
     def arguments(self) -> list[tuple[str, Scalar]]:
         """Keys of the script's arguments, and their values."""
@@ -174,6 +165,7 @@ def network(study: Study, scenario: str, parameters: Parameters) -> Network:
     if flows or any(source.sender for source in sources):
         _add_defaults(defaults, values, wires, links, flows, packet_bytes)
     derived = _derived(flows, wires, links, nominal_ms, packet_bytes)
+    derived |= {**told_of_flows(flows, len(links)), **told_of_links(links, changes)}
     used = frozenset(values.used | _referenced_by_defaults(values))
     return Network(links, flows, sources, changes, defaults, used, derived, parameters)
 
@@ -249,5 +241,4 @@ def _derived(
         found["rtt_ms"] = nominal_ms
     if any(abs(flow.rtt_ms - (nominal_ms or 0)) > _EPSILON_MS for flow in flows):
         found |= {f"rtt_{i}_ms": flow.rtt_ms for i, flow in enumerate(flows, start=1)}
-    found |= {f"group_{i}": flow.group for i, flow in enumerate(flows, start=1) if flow.group}
     return found

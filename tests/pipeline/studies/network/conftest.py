@@ -1,0 +1,204 @@
+"""Scenarios as a user writes them, planned and simulated by the real ns-2."""
+
+from __future__ import annotations
+
+import functools
+import json
+import subprocess
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from bdpbench.contracts.paths import tcl_dir
+from bdpbench.contracts.plan import PlannedRun
+from bdpbench.studies.load import read_study
+from bdpbench.studies.runs import expand_tier
+from bdpbench.trace import read_output
+from bdpbench.trace.facts import read_facts
+
+PROTOCOLS = {
+    "Reno": {"label": "Reno", "colour": "#336699", "agent": "TCP/Reno", "sink": "TCPSink"},
+    "Sack": {
+        "label": "SACK",
+        "colour": "#993366",
+        "agent": "TCP/Sack1",
+        "sink": "TCPSink/Sack1",
+        "record": ["ssthresh_"],
+    },
+    "Cubic": {
+        "label": "CUBIC",
+        "colour": "#339966",
+        "agent": "TCP/Linux",
+        "sink": "TCPSink/Sack1",
+        "linux": "cubic",
+    },
+}
+PARAMETERS: dict[str, object] = {
+    "bottleneck_mbps": 8,
+    "bottleneck_delay_ms": 8,
+    "access_mbps": 100,
+    "access_delay_ms": 1,
+    "receiver_delay_ms": 1,
+    "buffer_pkts": 20,
+    "packet_bytes": 1000,
+    "protocol": "Sack",
+    "trace": "packets",
+}
+"""A path of 20 ms; a packet of 1,040 bytes takes 1.04 ms of its bottleneck."""
+
+Scenario = Mapping[str, Any]
+Planned = Callable[..., list[PlannedRun]]
+
+
+@dataclass(frozen=True)
+class Event:
+    """A line of ns-2's trace of a bottleneck's queue."""
+
+    event: str
+    time_s: float
+    link: tuple[int, int]
+    kind: str
+    size: int
+    flags: str
+    flow: int
+    seq: int
+    uid: int
+
+
+@dataclass(frozen=True)
+class Simulated:
+    """A run and what it wrote."""
+
+    run: PlannedRun
+    folder: Path
+
+    @functools.cached_property
+    def events(self) -> list[Event]:
+        """The packet trace."""
+        rows = (line.split() for line in (self.folder / "pckts.trq").read_text().splitlines())
+        return [
+            Event(
+                row[0], float(row[1]), (int(row[2]), int(row[3])), row[4], int(row[5]), row[6],
+                int(row[7]), int(row[10]), int(row[11]),
+            )
+            for row in rows
+        ]  # fmt: skip
+
+    def data(self, event: str = "+", flow: int = 0, link: tuple[int, int] = (0, 1)) -> list[Event]:
+        """Events of the segments of a flow, without that of its first, empty one."""
+        return [
+            each
+            for each in self.events
+            if (each.event, each.flow, each.link) == (event, flow, link)
+            and each.kind not in ("ack",)
+            and each.size > 40
+        ]
+
+    @functools.cached_property
+    def facts(self) -> dict[tuple[str, str], float]:
+        """Subject and name → value, of the report."""
+        return {(row[0], row[1]): row[2] for row in read_facts(self.folder / "report.txt").rows()}
+
+    def rows(self, file: str) -> list[list[str]]:
+        """The words of a file."""
+        return [line.split() for line in (self.folder / file).read_text().splitlines()]
+
+    def longest_queue(self, file: str = "queue.out") -> int:
+        """The largest length that was sampled."""
+        return max(int(row[1]) for row in self.rows(file))
+
+
+def study_of(scenario: Scenario) -> dict[str, Any]:
+    """A study of one scenario; keys of the study and of its topology stand among the scenario's."""
+    given = {**scenario}
+    parameters = {**PARAMETERS, **given.pop("parameters", {})}
+    topology = {"parameters": {k: v for k, v in parameters.items() if v is not None}}
+    if "bottlenecks" in given:
+        topology["bottlenecks"] = given.pop("bottlenecks")
+    top = {key: given.pop(key) for key in ("queues", "defaults") if key in given}
+    cubic = given.pop("cubic", {})
+    protocols = {
+        key: {**each, **cubic} if key == "Cubic" else each for key, each in PROTOCOLS.items()
+    }
+    declared = {name: {"description": "x", "type": "number"} for name in given.pop("declared", [])}
+    duration_s = given.pop("duration_s", 3)
+    one = {
+        "title": "One",
+        "topology": "path",
+        "flows": [{}],
+        "tiers": {"quick": [{"duration_s": duration_s}]},
+        **given,
+    }
+    return {
+        "schema_version": 1,
+        "key": "mine",
+        "title": "Mine",
+        "protocols": protocols,
+        "topologies": {"path": topology},
+        "scenarios": {"one": one},
+        **({"parameters": declared} if declared else {}),
+        **top,
+    }
+
+
+@pytest.fixture(scope="session")
+def planned(tmp_path_factory: pytest.TempPathFactory) -> Planned:
+    """Plan the runs of a scenario that is written into a study.yaml."""
+
+    def plan(**scenario: Any) -> list[PlannedRun]:
+        folder = tmp_path_factory.mktemp("study") / "mine"
+        folder.mkdir()
+        (folder / "study.yaml").write_text(json.dumps(study_of(scenario), indent=1))
+        return expand_tier(read_study(folder / "study.yaml"), "quick")
+
+    return plan
+
+
+@pytest.fixture(scope="session")
+def simulated(
+    ns_binary: Path, planned: Planned, tmp_path_factory: pytest.TempPathFactory
+) -> Callable[..., Simulated]:
+    """Plan the only run of a scenario and simulate it, each once."""
+
+    @functools.cache
+    def simulate(text: str) -> Simulated:
+        (run,) = planned(**json.loads(text))
+        folder = tmp_path_factory.mktemp("run")
+        (folder / "out").mkdir()
+        command = [str(ns_binary), str(tcl_dir() / run["script"]), *run["argv"]]
+        done = subprocess.run(command, cwd=folder, capture_output=True, text=True, timeout=60)
+        assert done.returncode == 0, done.stderr
+        for output in run["outputs"]:
+            read_output(
+                folder / "out" / output["file"],
+                output["table"],
+                flow=output.get("flow"),
+                link=output.get("link"),
+                names=output.get("names", ()),
+            ).collect()
+        return Simulated(run, folder / "out")
+
+    return lambda **scenario: simulate(json.dumps(scenario, sort_keys=True))
+
+
+@pytest.fixture
+def asked(ns_binary: Path, planned: Planned, tmp_path: Path) -> Callable[..., list[str]]:
+    """Build the only run of a scenario and ask it a question in Tcl instead of running it."""
+
+    def ask(question: str, **scenario: Any) -> list[str]:
+        (run,) = planned(**scenario)
+        driver = tmp_path / "driver.tcl"
+        driver.write_text(
+            f"Simulator instproc run {{}} {{\nset ns $self\n{question}\nexit 0\n}}\n"
+            f'source "{tcl_dir() / run["script"]}"\n'
+        )
+        (tmp_path / "out").mkdir(exist_ok=True)
+        command = [str(ns_binary), str(driver), *run["argv"]]
+        done = subprocess.run(command, cwd=tmp_path, capture_output=True, text=True, timeout=60)
+        assert done.returncode == 0, done.stderr
+        return done.stdout.splitlines()
+
+    return ask

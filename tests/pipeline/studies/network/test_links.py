@@ -1,0 +1,300 @@
+"""What study.yaml says of bottlenecks is seen in traces and variables of the real ns-2."""
+
+from __future__ import annotations
+
+import itertools
+import math
+from collections.abc import Callable
+from typing import Any
+
+import pytest
+from tests.pipeline.studies.network.conftest import Planned, Simulated
+
+from bdpbench.studies.queues import QUEUE_KINDS
+
+Run = Callable[..., Simulated]
+Ask = Callable[..., list[str]]
+
+# Two sources that together send more than the bottleneck of 8 Mbit/s takes, in packets of the size
+# of the flows'.
+FLOOD = [{"kind": "cbr", "rate_mbps": 5, "packet_bytes": 1040, "count": 2}]
+# What a kind needs, and settings by which it drops nothing before it is full.
+OPEN: dict[str, dict[str, float]] = {
+    "RED": {"min_th_pkts": 5000},
+    "ARED": {"min_th_pkts": 5000},
+    "PI": {"a": 0, "b": 0},
+    "REM": {"gamma": 1e-12},
+}
+
+
+def queue(kind: str, **settings: float | str) -> dict[str, Any]:
+    """Keys of a scenario whose bottleneck has a queue of a kind."""
+    return {"queues": {"Mine": {"kind": kind, "settings": settings}}}
+
+
+def test_a_packet_takes_its_time_on_the_bottleneck(simulated: Run) -> None:
+    for mbps in (8, 5):
+        run = simulated(parameters={"bottleneck_mbps": mbps})
+        sent = sorted(each.time_s for each in run.data("-"))
+        gaps = [after - before for before, after in itertools.pairwise(sent)]
+        assert min(gaps) == pytest.approx(1040 * 8 / mbps / 1e6, abs=2e-6)
+        received = {each.uid: each.time_s for each in run.data("r")}
+        way = {each.uid: received[each.uid] - each.time_s for each in run.data("-")
+               if each.uid in received}  # fmt: skip
+        assert set(map(lambda s: round(s, 5), way.values())) == {
+            round(0.008 + 1040 * 8 / mbps / 1e6, 5)
+        }
+
+
+def test_segments_have_their_size(simulated: Run) -> None:
+    run = simulated(parameters={"packet_bytes": 536}, duration_s=1)
+    assert {each.size for each in run.data()} == {576}
+
+
+@pytest.mark.parametrize("kind", QUEUE_KINDS)
+def test_a_queue_holds_the_packets_that_are_asked_for(simulated: Run, kind: str) -> None:
+    given = queue(kind, **OPEN.get(kind, {}))
+    parameters = {
+        "queue": "Mine", "buffer_pkts": 30, "protocol": None, "access_delay_ms": None,
+        "queue_sample_s": 0.01, "trace": None, "receiver_delay_ms": None,
+    }  # fmt: skip
+    run = simulated(parameters=parameters, flows=[], background=FLOOD, **given)
+    longest = run.longest_queue()
+    # SFQ drops of a flow that has half as much as is free, so that two flows have a quarter each.
+    if kind == "SFQ":
+        assert longest == pytest.approx(15, abs=1)
+    else:
+        assert longest == 30
+
+
+@pytest.mark.parametrize(
+    ("buffer", "packets"),
+    [
+        ({"buffer_pkts": 1}, 1),
+        ({"buffer_pkts": 7}, 7),
+        # 8 Mbit/s · 26 ms / (8 · 1,040) = 25 packets.
+        ({"buffer_ms": 26}, 25),
+        # 8 Mbit/s · 20 ms / 8,000 = 20 packets.
+        ({"buffer_bdp": 0.5}, 10),
+        ({"buffer_bdp": 0.001}, 1),
+    ],
+)
+def test_a_buffer_in_packets_time_or_share_of_the_bdp(
+    simulated: Run, buffer: dict[str, float], packets: int
+) -> None:
+    parameters = {"buffer_pkts": None, "queue_sample_s": 0.01, **buffer}
+    run = simulated(parameters=parameters, duration_s=5)
+    assert run.run["parameters"]["buffer_pkts"] == packets
+    assert run.longest_queue() == packets
+    assert run.facts["link:bottleneck", "throughput"] > 0.5
+
+
+def other_value(kind: str, name: str) -> float:
+    """A value of a setting that is not its default."""
+    parameter = QUEUE_KINDS[kind].parameters[name]
+    for value in (0.25, 3.0, 1.0, 0.0, 2.0, 700.0, 20.0):
+        default = parameter.default
+        if parameter.problem(value) is None and value != default:
+            return value
+    raise AssertionError(name)
+
+
+@pytest.mark.parametrize("kind", QUEUE_KINDS)
+def test_each_setting_of_a_queue_reaches_its_variable(asked: Ask, kind: str) -> None:
+    names = list(QUEUE_KINDS[kind].parameters)
+    settings = {name: other_value(kind, name) for name in names}
+    for smaller, larger in QUEUE_KINDS[kind].rising:
+        settings[smaller], settings[larger] = 0.125, 0.75
+    variables = [QUEUE_KINDS[kind].parameters[name].variable for name in names]
+    question = f"""
+        foreach direction {{there back}} {{
+            set queue [[::chain::link_of 0 $direction] queue]
+            puts "is [$queue info class] [lmap v {{{" ".join(variables)}}} {{$queue set $v}}]"
+        }}
+    """
+    lines = asked(question, parameters={"queue": "Mine"}, **queue(kind, **settings))
+    found = [line.split()[1:] for line in lines if line.startswith("is ")]
+    assert len(found) == 2
+    for ns2_class, *values in found:
+        assert ns2_class == f"Queue/{QUEUE_KINDS[kind].ns2_class}"
+        told = dict(zip(names, map(float, values), strict=True))
+        # ns-2 takes 1 / max_p in place of max_p.
+        expected = {n: 1 / v if n == "max_p" else v for n, v in settings.items()}
+        assert told == pytest.approx(expected)
+
+
+def test_red_has_no_variable_that_is_not_set(asked: Ask) -> None:
+    """Whatever ns-2's defaults are, they reach no RED, but for what it counts itself."""
+    lines = asked(
+        'puts "is [lmap name [Queue/RED info vars] {set name}]"',
+        parameters={"queue": "Mine"},
+        **queue("RED", min_th_pkts=5),
+    )
+    (names,) = (line.split()[1:] for line in lines if line.startswith("is "))
+    kind = QUEUE_KINDS["RED"]
+    given = set(kind.variables({"min_th_pkts": 5}, 1040, 20, False))
+    counted = {"ave_", "prob1_", "curq_", "cur_max_p_", "summarystats_", "debug_"}
+    # Of adaptive RED alone, of a target without thresholds, and names that ns-2 never reads.
+    other = {"alpha_", "beta_", "interval_", "top_", "bottom_", "targetdelay_", "idle_pktsize_",
+             "thresh_queue_", "maxthresh_queue_", "doubleq_", "dqthresh_"}  # fmt: skip
+    assert set(names) - given - counted - other == set()
+
+
+def test_red_drops_early_and_tells_its_average(simulated: Run) -> None:
+    red = queue("RED", min_th_pkts=3, max_th_pkts=9, weight=0.02)
+    run = simulated(parameters={"queue": "Mine"}, flows=[{"count": 3}], duration_s=6, **red)
+    link = "link:bottleneck"
+    assert run.facts[link, "early_drops"] > 0
+    assert (
+        run.facts[link, "early_drops"] + run.facts[link, "forced_drops"] == run.facts[link, "drops"]
+    )
+    dropped = [e for e in run.events if e.event == "d" and e.time_s > 3]
+    assert len(dropped) == run.facts[link, "drops"]
+    rows = [[float(word) for word in row] for row in run.rows("red.out")]
+    assert {row[2] for row in rows} == {0.1}
+    assert 3 < max(row[1] for row in rows) < 18
+    lengths = [int(row[1]) for row in run.rows("queue.out")]
+    assert sum(row[1] for row in rows) / len(rows) == pytest.approx(
+        sum(lengths) / len(lengths), rel=0.2
+    )
+
+
+def test_adaptive_red_moves_max_p(simulated: Run) -> None:
+    ared = queue("ARED", min_th_pkts=3, max_th_pkts=9, interval_s=0.2, weight=0.02)
+    run = simulated(parameters={"queue": "Mine"}, flows=[{"count": 5}], duration_s=6, **ared)
+    shares = {float(row[2]) for row in run.rows("red.out")}
+    assert len(shares) > 5
+    assert min(shares) >= 0.01 * 0.9
+
+
+@pytest.mark.parametrize("kind", [name for name, kind in QUEUE_KINDS.items() if kind.ecn])
+def test_ecn_marks_in_place_of_dropping(simulated: Run, kind: str) -> None:
+    settings = {
+        "RED": {"min_th_pkts": 3, "max_th_pkts": 30},
+        "ARED": {"min_th_pkts": 3, "max_th_pkts": 30},
+        "PI": {"target_pkts": 5, "a": 0.01, "b": 0.0099},
+        "REM": {"target_pkts": 5, "gamma": 0.05, "phi": 1.01},
+    }
+    given = queue(kind, **settings.get(kind, {"min_th_pkts": 3, "max_th_pkts": 30}))
+    for ecn in ("off", "on"):
+        parameters = {"queue": "Mine", "ecn": ecn, "buffer_pkts": 100}
+        run = simulated(parameters=parameters, flows=[{"count": 2}], duration_s=4, **given)
+        # ns-2's flags: C is the receiver's echo, E experienced congestion,
+        # N an ECN-capable sender.
+        for flag in "CEN":
+            assert any(flag in e.flags for e in run.events) == (ecn == "on"), flag
+        marks = run.facts.get(("link:bottleneck", "marks"), 0)
+        assert (marks > 0) == (ecn == "on")
+
+
+def test_losses_at_random_have_their_rate(simulated: Run) -> None:
+    losses = {"loss_rate": 0.05}
+    parameters = {**losses, "protocol": None, "access_delay_ms": None, "receiver_delay_ms": None}
+    source = {"kind": "cbr", "rate_mbps": 7, "packet_bytes": 100}
+    seen = []
+    for substream in (1, 2):
+        given = {**parameters, "substream": substream}
+        run = simulated(parameters=given, flows=[], background=[source])
+        sent = [e for e in run.events if e.event == "+" and e.link == (0, 1)]
+        lost = [e.uid for e in run.events if e.event == "d"]
+        # Binomial: 26,250 packets, 5 %; four standard deviations are 0.0054.
+        assert len(sent) > 26_000
+        assert len(lost) / len(sent) == pytest.approx(0.05, abs=0.0054)
+        half = [e for e in run.events if e.event == "d" and e.time_s > 1.5]
+        assert run.facts["link:bottleneck", "random_losses"] == len(half)
+        seen.append(lost)
+    assert seen[0] != seen[1]
+
+
+def test_losses_in_rows_have_their_rate_and_length(simulated: Run) -> None:
+    parameters = {
+        "loss_rate": 0.05, "loss_burst_pkts": 4, "protocol": None, "access_delay_ms": None,
+        "receiver_delay_ms": None,
+    }  # fmt: skip
+    source = {"kind": "cbr", "rate_mbps": 7, "packet_bytes": 100}
+    run = simulated(parameters=parameters, flows=[], background=[source])
+    sent = [e.uid for e in run.events if e.event == "+" and e.link == (0, 1)]
+    lost = {e.uid for e in run.events if e.event == "d"}
+    rows = "".join("x" if uid in lost else " " for uid in sent).split()
+    # Some 330 rows of mean 4, whose lengths spread by 4: four standard errors of 0.22.
+    assert sum(map(len, rows)) / len(rows) == pytest.approx(4, abs=0.9)
+    # A share of as many independent rows, with a standard deviation of 2.7 times the binomial one.
+    assert len(lost) / len(sent) == pytest.approx(
+        0.05, abs=4 * 2.7 * math.sqrt(0.05 * 0.95 / 26250)
+    )
+
+
+def test_rate_delay_and_losses_change_over_time(simulated: Run) -> None:
+    changes = [
+        {"at_s": 1, "bottleneck_mbps": 4},
+        {"at_s": 2, "bottleneck_delay_ms": 28},
+        {"at_s": 2.5, "loss_rate": 0.3},
+    ]
+    run = simulated(changes=changes, duration_s=4)
+    received = {e.uid: e.time_s for e in run.data("r")}
+
+    def ways(start_s: float, end_s: float) -> set[float]:
+        return {
+            round(received[e.uid] - e.time_s, 5)
+            for e in run.data("-")
+            if start_s < e.time_s < end_s and e.uid in received
+        }
+
+    assert ways(0, 0.99) == {round(0.008 + 0.00104, 5)}
+    assert ways(1.01, 1.99) == {round(0.008 + 0.00208, 5)}
+    assert ways(2.01, 4) == {round(0.028 + 0.00208, 5)}
+    random = [e for e in run.events if e.event == "d" and e.time_s > 2.5]
+    assert run.facts["link:bottleneck", "random_losses"] > 0
+    assert len(random) >= run.facts["link:bottleneck", "random_losses"]
+    # 4 Mbit/s in all of the second half: utilization is a share of that.
+    throughput = run.facts["link:bottleneck", "throughput"]
+    assert run.facts["link:bottleneck", "utilization"] == pytest.approx(100 * throughput / 4)
+
+
+def test_bottlenecks_of_a_chain_have_their_own(simulated: Run) -> None:
+    chain = [
+        {"bottleneck_mbps": 10},
+        {"bottleneck_delay_ms": 3, "buffer_pkts": 5, "loss_rate": 0.02, "loss_burst_pkts": 2},
+        {"queue": "SFQ", "buffer_ms": 52},
+    ]
+    run = simulated(bottlenecks=chain, duration_s=4)
+    assert run.facts["link:bottleneck_2", "random_losses"] > 0
+    assert ("link:bottleneck_1", "random_losses") not in run.facts
+    assert run.longest_queue("queue_bottleneck_2.out") <= 5
+    pairs = dict(zip(run.run["argv"][::2], run.run["argv"][1::2], strict=True))
+    assert [pairs[f"-link.{i}.mbps"] for i in range(3)] == ["10", "8", "8"]
+    assert [pairs[f"-link.{i}.delay_ms"] for i in range(3)] == ["8", "3", "8"]
+    # 8 Mbit/s · 52 ms / (8 · 1,040) = 50 packets.
+    assert pairs["-link.2.queue.maxqueue_"] == "50"
+    first = [e for e in run.data("-", link=(0, 1))]
+    assert len({e.uid for e in first}) > 100
+    assert {each["link"] for each in run.run["outputs"] if "link" in each} == {
+        f"bottleneck_{i}" for i in (1, 2, 3)
+    }
+    assert {"queue_bottleneck_2.out", "util_bottleneck_3.out"} <= {
+        path.name for path in run.folder.iterdir()
+    }
+
+
+def test_numbers_of_bottlenecks_queues_and_changes_can_be_swept(planned: Planned) -> None:
+    own = ["mbps", "delay", "loss", "burst", "buffer", "threshold", "at", "slow"]
+    values = {"mbps": 9, "delay": 7, "loss": 0.01, "burst": 3, "buffer": 33, "threshold": 11,
+              "at": 1.5, "slow": 4}  # fmt: skip
+
+    def scenario(v: Callable[[str], object]) -> dict[str, Any]:
+        return {
+            "bottlenecks": [
+                {"bottleneck_mbps": v("mbps"), "bottleneck_delay_ms": v("delay"),
+                 "loss_rate": v("loss"), "loss_burst_pkts": v("burst"), "buffer_pkts": v("buffer"),
+                 "queue": "Mine"}
+            ],
+            "queues": {"Mine": {"kind": "RED", "settings": {"min_th_pkts": v("threshold")}}},
+            "changes": [{"at_s": v("at"), "bottleneck_mbps": v("slow")}],
+        }  # fmt: skip
+
+    bare = {"bottleneck_mbps": None, "bottleneck_delay_ms": None, "buffer_pkts": None}
+    (swept,) = planned(
+        declared=own, parameters={**bare, **values}, **scenario(lambda name: f"${name}")
+    )
+    (plain,) = planned(parameters=bare, **scenario(lambda name: values[name]))
+    assert swept["argv"] == plain["argv"]

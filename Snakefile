@@ -1,12 +1,14 @@
-"""bdpbench: build ns-2, simulate, parse, measure, score, report.
+"""bdpbench: build ns-2, simulate batches of runs, report.
 
-`./bdpbench run` plans first and calls this workflow with the plan; called by itself, Snakemake
-plans what config/config.yaml names. The rules know only the command line of bdpbench.
+`./bdpbench run` plans first, calls this workflow for the batches, and reports; called by itself,
+Snakemake plans what config/config.yaml names, and its last rule reports. The rules know only the
+command line of bdpbench.
 """
 
 import json
 import subprocess
 import sys
+from pathlib import Path
 
 from snakemake.utils import min_version
 
@@ -19,19 +21,21 @@ configfile: f"{workflow.basedir}/config/config.yaml"
 include: "workflow/rules/common.smk"
 include: "workflow/rules/build_ns2.smk"
 include: "workflow/rules/simulate.smk"
-include: "workflow/rules/parse.smk"
-include: "workflow/rules/measure.smk"
-include: "workflow/rules/score.smk"
 include: "workflow/rules/report.smk"
 
 
 localrules:
     all,
+    batches,
 
 
 rule all:
     default_target: True
     input:
-        f"{FOLDER}/metrics.parquet",
-        f"{FOLDER}/scorecard.json",
-        f"{FOLDER}/report.html",
+        rules.report.output,
+
+
+# What `bdpbench run` asks for: it reports itself.
+rule batches:
+    input:
+        rules.report.input.batches,

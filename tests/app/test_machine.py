@@ -8,8 +8,9 @@ from pathlib import Path
 import pytest
 from tests.app.planned import finished_run, planned_run
 
-from bdpbench.app.run.machine import FILE_NAME, expected_cpu_s, learn, machine_factor
+from bdpbench.app.run.machine import FILE_NAME, Machine, learn
 from bdpbench.contracts.plan import PlannedRun
+from bdpbench.studies.cost import BATCH_S, CALL_S, RUN_S
 
 
 @pytest.fixture
@@ -26,26 +27,25 @@ def finish(results: Path, run: PlannedRun, cpu_s: float | None) -> None:
 def test_the_factor_is_the_median_of_what_was_measured(
     tmp_path: Path, runs: list[PlannedRun]
 ) -> None:
-    assert machine_factor(tmp_path) == 1.0
+    assert Machine(tmp_path).ns2_factor == 1.0
     for run, cpu_s in zip(runs, (20.0, 30.0, 25.0, None), strict=False):
         finish(tmp_path, run, cpu_s)
-    learn(tmp_path, runs)  # one ran in a container, one did not finish
-    assert machine_factor(tmp_path) == 2.5
-    assert expected_cpu_s(runs, 2.5) == 125.0
+    learn(tmp_path, runs, tmp_path)  # one ran in a container, one did not finish
+    assert Machine(tmp_path).ns2_factor == 2.5
 
 
 def test_two_runs_are_too_few(tmp_path: Path, runs: list[PlannedRun]) -> None:
     for run in runs[:2]:
         finish(tmp_path, run, 100.0)
-    learn(tmp_path, runs)
-    assert machine_factor(tmp_path) == 1.0
+    learn(tmp_path, runs, tmp_path)
+    assert Machine(tmp_path).ns2_factor == 1.0
 
 
 def test_short_runs_tell_nothing(tmp_path: Path, runs: list[PlannedRun]) -> None:
     short = [planned_run(run["run_id"], estimated_cpu_s=0.1) for run in runs]
     for run in short:
         finish(tmp_path, run, 1.0)
-    learn(tmp_path, short)
+    learn(tmp_path, short, tmp_path)
     assert not (tmp_path / FILE_NAME).exists()
 
 
@@ -55,14 +55,40 @@ def test_the_latest_runs_count(tmp_path: Path, runs: list[PlannedRun]) -> None:
     old = {"schema_version": 1, "measured_by_predicted": [1.0] * 100}
     (tmp_path / FILE_NAME).write_text(json.dumps(old))
     for _ in range(11):  # 55 of the 100 that are kept
-        learn(tmp_path, runs)
-    assert machine_factor(tmp_path) == 4.0
+        learn(tmp_path, runs, tmp_path)
+    assert Machine(tmp_path).ns2_factor == 4.0
+
+
+def test_what_batches_take_beside_ns2_is_learned_as_well(
+    tmp_path: Path, runs: list[PlannedRun]
+) -> None:
+    before = Machine(tmp_path)
+    for number in range(3):
+        own_cpu_s = 3 * (BATCH_S + 40 * RUN_S)
+        done = {"schema_version": 1, "simulated": 40, "own_cpu_s": own_cpu_s}
+        (tmp_path / f"{number}.done").write_text(json.dumps(done))
+    (tmp_path / "3.done").write_text("{")
+    learn(tmp_path, [], tmp_path)
+    machine = Machine(tmp_path)
+    assert machine.own_factor == pytest.approx(3)
+    assert machine.run_cpu_s(runs[0]) == pytest.approx(10 + 3 * RUN_S)
+    assert before.run_cpu_s(runs[0]) == pytest.approx(10 + RUN_S)
+
+
+def test_a_call_takes_what_all_its_parts_take(tmp_path: Path, runs: list[PlannedRun]) -> None:
+    machine = Machine(tmp_path)
+    work_s = 5 * (10 + RUN_S)
+    assert machine.call_cpu_s(runs, 3) == pytest.approx(CALL_S + 3 * BATCH_S + work_s)
+    assert machine.call_wall_s(runs, 3, 2) == pytest.approx(CALL_S + (3 * BATCH_S + work_s) / 2)
+    # One run cannot be divided among the cores.
+    assert machine.call_wall_s(runs[:1], 1, 8) == pytest.approx(CALL_S + BATCH_S + 10 + RUN_S)
+    assert machine.call_wall_s([], 0, 2) == pytest.approx(CALL_S)
 
 
 @pytest.mark.parametrize("text", ["", "[]", "{}", '{"schema_version": 0}', '{"schema_version": 1}'])
 def test_a_file_that_is_none_of_ours_is_no_memory(tmp_path: Path, text: str) -> None:
     (tmp_path / FILE_NAME).write_text(text)
-    assert machine_factor(tmp_path) == 1.0
+    assert Machine(tmp_path).ns2_factor == 1.0
 
 
 def test_what_cannot_be_kept_or_read_hides_nothing(tmp_path: Path, runs: list[PlannedRun]) -> None:
@@ -70,8 +96,8 @@ def test_what_cannot_be_kept_or_read_hides_nothing(tmp_path: Path, runs: list[Pl
         finish(tmp_path, run, 20.0)
     (tmp_path / "runs" / runs[0]["run_id"] / "run.json").write_text("{")
     (tmp_path / FILE_NAME).mkdir()  # a folder in its place: nothing can be renamed there
-    learn(tmp_path, runs)
-    assert machine_factor(tmp_path) == 1.0
+    learn(tmp_path, runs, tmp_path)
+    assert Machine(tmp_path).ns2_factor == 1.0
     (tmp_path / FILE_NAME).rmdir()
-    learn(tmp_path, runs)
-    assert machine_factor(tmp_path) == 2.0
+    learn(tmp_path, runs, tmp_path)
+    assert Machine(tmp_path).ns2_factor == 2.0

@@ -62,15 +62,3 @@ def test_a_killed_run_resumes(workspace: Path, bdpbench: Run) -> None:
     runs = workspace / "results" / "runs"
     assert len(list(runs.glob("*/run.json"))) == 3
     assert not list(runs.glob("*/.scratch"))
-
-
-def test_finished_runs_outlive_the_record_of_the_build(finished: Path, bdpbench: Run) -> None:
-    results = finished / "results"
-    runs = sorted(results.glob("runs/*/run.json"))
-    assert len(runs) == 3
-    ages = [path.stat().st_mtime_ns for path in runs]
-    # Another backend, or results moved without it: the record is made anew, the runs are not.
-    for marker in (results / "ns2").iterdir():
-        marker.unlink()
-    assert bdpbench("run", "--backend", "native").returncode == 0
-    assert [path.stat().st_mtime_ns for path in runs] == ages

@@ -2,16 +2,14 @@
 
 from __future__ import annotations
 
+import os
 import subprocess
 import sys
-from collections.abc import Callable
 from pathlib import Path
 
 import pytest
 
 from bdpbench.contracts.paths import repository_root
-
-Run = Callable[..., "subprocess.CompletedProcess[str]"]
 
 RULES = sorted((repository_root() / "workflow" / "rules").glob("*.smk"))
 
@@ -30,25 +28,54 @@ def test_the_snakefile_includes_every_rule_file() -> None:
         assert f'include: "workflow/rules/{path.name}"' in text
 
 
+def _snakemake(workspace: Path, *arguments: str) -> subprocess.CompletedProcess[str]:
+    """Snakemake itself, which plans what config.yaml names."""
+    return subprocess.run(
+        [
+            *(sys.executable, "-m", "snakemake"),
+            *("--snakefile", str(repository_root() / "Snakefile")),
+            *("--directory", str(workspace / "results")),
+            *arguments,
+        ],
+        env={
+            **os.environ,
+            "PYTHONPATH": str(repository_root() / "pipeline"),
+            "BDPBENCH_CONFIG": str(workspace / "config"),
+            "BDPBENCH_RESULTS": str(workspace / "results"),
+        },
+        capture_output=True,
+        text=True,
+        check=False,
+    )
+
+
 # Advice of `snakemake --lint` that is not taken: the rules call bdpbench alone, whose environment
 # is pinned by pipeline/requirements.lock and whose ns-2 is built by a rule or lies in the image.
 DECLINED = "Specify a conda environment or container for each rule."
 
 
-def test_snakemake_lint_finds_nothing_else(workspace: Path, bdpbench: Run) -> None:
-    plan = bdpbench("plan").stdout.strip()
-    done = subprocess.run(
-        [
-            *(sys.executable, "-m", "snakemake", "--lint"),
-            *("--snakefile", str(repository_root() / "Snakefile")),
-            *("--directory", str(workspace / "results")),
-            *("--config", f"plan={plan}", "backend=native"),
-        ],
-        capture_output=True,
-        text=True,
-        check=False,
-    )
+def test_snakemake_lint_finds_nothing_else(finished_once: Path) -> None:
+    plan = "plan=dumbbell/quick/plan.json"
+    done = _snakemake(finished_once, "--lint", "--config", plan, "backend=native")
     said = done.stderr + done.stdout
     assert "Lints for rule simulate" in said  # it did look at the rules
     findings = {line.strip() for line in said.splitlines() if line.startswith("    * ")}
     assert findings == {f"* {DECLINED}:"}
+
+
+def test_snakemake_by_itself_makes_what_is_missing(finished: Path) -> None:
+    results = finished / "results"
+    tier = results / "dumbbell" / "quick"
+    metrics = (tier / "metrics.parquet").read_bytes()
+    first, *others = sorted(results.glob("runs/*/run.json"))
+    ages = [path.stat().st_mtime_ns for path in others]
+    first.unlink()
+    (tier / "scorecard.json").unlink()
+    profile = str(repository_root() / "workflow" / "profiles" / "default")
+    done = _snakemake(finished, "--profile", profile, "--config", "backend=native")
+    assert done.returncode == 0, done.stderr
+    assert first.is_file()
+    assert [path.stat().st_mtime_ns for path in others] == ages
+    assert (tier / "metrics.parquet").read_bytes() == metrics
+    assert (tier / "scorecard.json").is_file()
+    assert len(list((results / "ns2").glob("*-native.json"))) == 1

@@ -39,9 +39,9 @@ def make_run(run_id: str, label: str) -> PlannedRun:
     return planned_run(run_id, label=label)
 
 
-FINISHED = RunProgress(make_run("a" * 16, "HS-TCP, 500 s"), "finished", 500, 500, 12.0, 41.0)
-RUNNING = RunProgress(make_run("b" * 16, "[bold]CUBIC[/bold], 500 s"), "running", 125, 500, 3, 41.7)
-SNAPSHOT = Snapshot((FINISHED, RUNNING), 0.625, 9.0)
+FINISHED = RunProgress(make_run("a" * 16, "HS-TCP, 500 s"), "finished", 500, 500, 41.0)
+RUNNING = RunProgress(make_run("b" * 16, "[bold]CUBIC[/bold], 500 s"), "running", 125, 500, 41.7)
+SNAPSHOT = Snapshot((RUNNING,), (FINISHED,), total=2, done=1, share=0.625, eta_s=9.0)
 
 
 class Clock:

@@ -1,14 +1,14 @@
-"""How far the runs are follows from the files that simulations leave."""
+"""How far the runs are follows from what batches tell and simulations leave."""
 
 from __future__ import annotations
 
-import os
 from pathlib import Path
 
 import pytest
 from tests.app.planned import planned_run
 
 from bdpbench.app.say.progress.watch import Watch, simulated_time
+from bdpbench.contracts.batches import tell
 from bdpbench.contracts.plan import PlannedRun
 
 START_S = 1_000_000.0
@@ -28,9 +28,15 @@ def make_run(run_id: str, estimated_cpu_s: float = 10.0) -> PlannedRun:
     return planned_run(run_id, label=f"run {run_id}", estimated_cpu_s=estimated_cpu_s)
 
 
-def tell(runs: Path, run_id: str, words: str) -> None:
+def progress(runs: Path, run_id: str, words: str) -> None:
     (runs / run_id).mkdir(exist_ok=True)
     (runs / run_id / "progress").write_text(words)
+
+
+def watched(folder: Path, runs: list[PlannedRun], jobs: int, clock: Clock) -> Watch:
+    """A watch of one batch, which begins with all runs in ``folder``."""
+    (folder / "0000.json").touch()
+    return Watch(folder, folder, runs, jobs, clock)
 
 
 @pytest.mark.parametrize(
@@ -47,66 +53,87 @@ def test_the_simulated_time_is_what_ns2_last_told(
 
 def test_a_run_waits_runs_and_finishes(tmp_path: Path) -> None:
     clock = Clock()
-    watch = Watch(tmp_path, [make_run("a")], 1, clock)
-    assert watch.look().runs[0].status == "waiting"
+    watch = watched(tmp_path, [make_run("a"), make_run("b")], 1, clock)
+    assert watch.look().running == ()
 
-    tell(tmp_path, "a", "100 500\n")
-    first = watch.look().runs[0]
+    tell(tmp_path / "0000.told", "begun", "a")
+    progress(tmp_path, "a", "100 500\n")
+    (first,) = watch.look().running
     assert (first.status, first.share, first.rate) == ("running", 0.2, None)
 
     clock.now_s += 4
-    tell(tmp_path, "a", "300 500\n")
+    progress(tmp_path, "a", "300 500\n")
     second = watch.look()
-    assert second.runs[0].rate == 50.0  # 200 s simulated in 4 s
-    assert second.share == 0.6
+    assert second.running[0].rate == 50.0  # 200 s simulated in 4 s
+    assert second.share == 0.3  # of two runs that cost the same
 
-    (tmp_path / "a" / "progress").unlink()
-    (tmp_path / "a" / "run.json").write_text("{}")
+    tell(tmp_path / "0000.told", "finished", "a")
+    tell(tmp_path / "0000.told", "begun", "b")
+    tell(tmp_path / "0000.told", "failed", "b")
     last = watch.look()
-    assert (last.runs[0].status, last.share, last.eta_s) == ("finished", 1.0, 0.0)
+    assert [(each.run["run_id"], each.status) for each in last.ended] == [
+        ("a", "finished"),
+        ("b", "failed"),
+    ]
+    assert (last.total, last.done, last.share, last.eta_s) == (2, 2, 1.0, 0.0)
+    assert watch.look().ended == ()
 
 
-def test_an_error_counts_only_when_it_is_of_this_time(tmp_path: Path) -> None:
-    (tmp_path / "a").mkdir()
-    error = tmp_path / "a" / "error.txt"
-    error.write_text("of last time")
-    os.utime(error, (START_S - 60, START_S - 60))
-    watch = Watch(tmp_path, [make_run("a")], 1, Clock())
-    assert watch.look().runs[0].status == "waiting"
-    os.utime(error, (START_S + 1, START_S + 1))
-    assert watch.look().runs[0].status == "failed"
+def test_a_line_counts_when_it_is_whole_and_of_a_run_that_is_waited_for(tmp_path: Path) -> None:
+    watch = watched(tmp_path, [make_run("a")], 1, Clock())
+    told = tmp_path / "0000.told"
+    told.write_text("begun c\nfinished c\nbegun a\nfinis")
+    assert [each.run["run_id"] for each in watch.look().running] == ["a"]
+    told.write_text(told.read_text() + "hed a\n")
+    assert [each.status for each in watch.look().ended] == ["finished"]
 
 
 def test_the_time_left_is_the_estimate_until_something_was_seen(tmp_path: Path) -> None:
     runs = [make_run("a", 30), make_run("b", 30), make_run("c", 40)]
     # 100 s of CPU time on two cores; or one run of 40 s, which cannot be split.
-    assert Watch(tmp_path, runs, 2, Clock()).look().eta_s == 50
-    assert Watch(tmp_path, runs, 100, Clock()).look().eta_s == 40
+    assert watched(tmp_path, runs, 2, Clock()).look().eta_s == 50
+    assert watched(tmp_path, runs, 100, Clock()).look().eta_s == 40
 
 
 def test_the_time_left_learns_from_a_slow_machine(tmp_path: Path) -> None:
     clock = Clock()
-    watch = Watch(tmp_path, [make_run("a", 100), make_run("b", 100)], 1, clock)
-    tell(tmp_path, "a", "0 500")
+    watch = watched(tmp_path, [make_run("a", 100), make_run("b", 100)], 1, clock)
+    tell(tmp_path / "0000.told", "begun", "a")
+    progress(tmp_path, "a", "0 500")
     watch.look()
     clock.now_s += 200
-    tell(tmp_path, "a", "250 500")
+    progress(tmp_path, "a", "250 500")
     # 50 s of the estimate took 200 s; the estimate itself counts like 10 s that were seen:
     # (200 + 10) / (50 + 10) = 3.5 times 150 s that are left.
     assert watch.look().eta_s == pytest.approx(3.5 * 150)
 
 
-def test_what_an_interrupted_workflow_left_running_is_not_taken_for_speed(tmp_path: Path) -> None:
+def test_the_time_left_learns_from_runs_too_short_to_be_seen_under_way(tmp_path: Path) -> None:
     clock = Clock()
-    tell(tmp_path, "a", "400 500")
-    watch = Watch(tmp_path, [make_run("a", 100)], 1, clock)
+    runs = [make_run(str(number), 1) for number in range(100)]
+    watch = watched(tmp_path, runs, 1, clock)
+    tell(tmp_path / "0000.told", "begun", "0")
+    watch.look()
+    clock.now_s += 40
+    for number in range(20):
+        tell(tmp_path / "0000.told", "finished", str(number))
+        tell(tmp_path / "0000.told", "begun", str(number + 1))
+    # 20 s of the estimate took 40 s: (40 + 10) / (20 + 10) times 80 s that are left.
+    assert watch.look().eta_s == pytest.approx(50 / 30 * 80)
+
+
+def test_what_was_done_before_it_was_watched_is_not_taken_for_speed(tmp_path: Path) -> None:
+    clock = Clock()
+    watch = watched(tmp_path, [make_run("a", 100)], 1, clock)
+    tell(tmp_path / "0000.told", "begun", "a")
+    progress(tmp_path, "a", "400 500")
     watch.look()
     clock.now_s += 10
-    tell(tmp_path, "a", "450 500")
+    progress(tmp_path, "a", "450 500")
     # Only a tenth of the run, 10 s of the estimate, was seen: (10 + 10) / (10 + 10) = 1.
     assert watch.look().eta_s == pytest.approx(10)
 
 
 def test_no_runs_are_all_done(tmp_path: Path) -> None:
-    snapshot = Watch(tmp_path, [], 2, Clock()).look()
-    assert (snapshot.share, snapshot.eta_s, snapshot.runs) == (1.0, 0.0, ())
+    snapshot = watched(tmp_path, [], 2, Clock()).look()
+    assert (snapshot.share, snapshot.eta_s, snapshot.total) == (1.0, 0.0, 0)

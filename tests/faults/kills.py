@@ -17,11 +17,12 @@ import sys
 import tempfile
 import time
 from collections import Counter
+from concurrent.futures import ThreadPoolExecutor
 from contextlib import suppress
 from dataclasses import dataclass
 from pathlib import Path
 
-from tests.faults.calls import Workspace, make_workspace
+from tests.faults.calls import BY_SNAKEMAKE, Workspace, make_workspace
 
 SIGNALS = (signal.SIGKILL, signal.SIGTERM, signal.SIGINT, signal.SIGHUP)
 TARGETS = ("call", "group", "Snakemake", "stage", "ns-2")
@@ -33,6 +34,8 @@ class Reference:
     """What a call that nobody disturbs ends with, and how long it takes, s."""
 
     checksums: dict[str, str]
+    times: dict[str, dict[str, object]]
+    report: bytes
     took_s: float
 
 
@@ -54,16 +57,18 @@ def reference(folder: Path) -> Reference:
     status, said = workspace.run()
     if status != 0:
         raise RuntimeError(said)
-    return Reference(workspace.checksums(), time.monotonic() - began)
+    took_s = time.monotonic() - began
+    report = (workspace.tier / "report.html").read_bytes()
+    return Reference(workspace.checksums(), workspace.times(), report, took_s)
 
 
 def kill_once(folder: Path, seed: int, expected: Reference) -> Kill:
-    """One instant, target and signal, as ``seed`` says."""
+    """One instant, target and signal, as ``seed`` says; odd ones let Snakemake take part."""
     chance = random.Random(seed)
     number, target = chance.choice(SIGNALS), chance.choice(TARGETS)
     after_s = chance.uniform(0, expected.took_s)
     workspace = make_workspace(folder, folder / f"results-{seed}")
-    with workspace.start() as call:
+    with workspace.start(*(BY_SNAKEMAKE if seed % 2 else ())) as call:
         time.sleep(after_s)
         hit = _hit(workspace, call, target, number)
         faults = list(_after_kill(workspace, call))
@@ -91,12 +96,11 @@ def _hit(
 
 
 def _role(command: str) -> str:
-    if "snakemake_cli" in command:
+    if "snakemake" in command:
         return "Snakemake"
     if command.split(" ")[0].endswith("/ns"):
         return "ns-2"
-    stages = ("simulate", "parse", "measure", "score", "report")
-    return "stage" if any(f"-m bdpbench {stage} " in command for stage in stages) else ""
+    return "stage" if "-m bdpbench simulate " in command else ""
 
 
 def _after_kill(workspace: Workspace, call: subprocess.Popen[str]) -> list[str]:
@@ -130,6 +134,17 @@ def _after_resume(
         faults.append("a finished run was simulated again")
     if workspace.leftovers():
         faults.append(f"left: {workspace.leftovers()}")
+    return [*faults, *_of_report(workspace, expected)]
+
+
+def _of_report(workspace: Workspace, expected: Reference) -> list[str]:
+    """The report has to show what is there, and, times apart, what the undisturbed one shows."""
+    faults = []
+    if (workspace.tier / "report.html").read_bytes() != workspace.report():
+        faults.append("the report is not that of the results")
+    workspace.set_times(expected.times)
+    if workspace.report() != expected.report:
+        faults.append("another report")
     return faults
 
 
@@ -153,21 +168,23 @@ def main() -> int:
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
     parser.add_argument("--instants", type=int, default=10)
     parser.add_argument("--first-seed", type=int, default=1)
+    parser.add_argument("--jobs", type=int, default=1, help="kills at the same time")
     given = parser.parse_args()
     kills = []
     with tempfile.TemporaryDirectory() as name:
         folder = Path(name)
         expected = reference(folder)
         print(f"undisturbed: {expected.took_s:.1f} s", flush=True)
-        for seed in range(given.first_seed, given.first_seed + given.instants):
-            kills.append(kill_once(folder, seed, expected))
-            last = kills[-1]
-            found = "; ".join(last.faults) or "as it should be"
-            print(
-                f"seed {seed}: {last.number.name} to {last.target}"
-                f" after {last.after_s:.2f} s: {found}",
-                flush=True,
-            )
+        seeds = range(given.first_seed, given.first_seed + given.instants)
+        with ThreadPoolExecutor(given.jobs) as pool:
+            for last in pool.map(lambda seed: kill_once(folder, seed, expected), seeds):
+                kills.append(last)
+                found = "; ".join(last.faults) or "as it should be"
+                print(
+                    f"seed {last.seed}: {last.number.name} to {last.target}"
+                    f" after {last.after_s:.2f} s: {found}",
+                    flush=True,
+                )
     print(table(kills))
     return sum(bool(each.faults) for each in kills)
 

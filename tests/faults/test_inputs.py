@@ -306,7 +306,7 @@ def test_a_damaged_document_is_whole_or_one_error(
     [
         ("plan.json", ("runs", 0, "parameters"), None),
         ("plan.json", ("runs", 0, "outputs", 0, "file"), 5),
-        ("plan.json", ("batches",), []),
+        ("plan.json", ("protocols",), []),
         ("spec.json", ("identity", "argv"), "-duration_s 20"),
         ("spec.json", ("estimated_cpu_s",), True),
         ("run.json", ("outputs", "out/util.out", "bytes"), "10"),

@@ -7,8 +7,8 @@ from pathlib import Path
 import pytest
 from tests.faults.kills import kill_once, reference
 
-# SIGKILL to a stage, SIGTERM to the call, SIGKILL to its whole group.
-SEEDS = (10, 15, 28)
+# SIGKILL to a batch, SIGTERM to a call (by Snakemake), SIGKILL to a whole group, to Snakemake.
+SEEDS = (10, 15, 28, 29)
 
 
 def test_a_killed_call_resumes_and_leaves_nothing(tmp_path: Path, ns_binary: Path) -> None:

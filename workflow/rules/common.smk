@@ -1,5 +1,5 @@
-# The plan, and the names that every rule shares. Paths are relative to the results folder.
-# Inputs: plan.json (written by `bdpbench plan`). Outputs: none.
+# The jobs of a call, and the names that every rule shares. Paths are relative to the results folder.
+# Inputs: <study>/<tier>/plan.json and batches/jobs.json (written by `bdpbench plan`). Outputs: none.
 
 CLI = [sys.executable, "-m", "bdpbench"]
 
@@ -12,15 +12,26 @@ def ask(*arguments):
     return done.stdout.strip()
 
 
-# Both are given by `bdpbench run`; without it they follow from config.yaml.
-PLAN_FILE = config["plan"] if "plan" in config else ask("plan")
-with open(PLAN_FILE, encoding="utf-8") as stream:
-    PLAN = json.load(stream)
-FOLDER = f"{PLAN['study']}/{PLAN['tier']}"
-BACKEND = ask("ns2", "backend", "--backend", config["backend"])
-NS2_MARKER = f"ns2/{PLAN['ns2_build_id']}-{BACKEND}.json"
+# `bdpbench run` gives all of them; called by itself, Snakemake plans, but not again for each job.
+PLAN_FILE = (
+    config["plan"]
+    if "plan" in config
+    else ask("plan", *([] if workflow.is_main_process else ["--where"]))
+)
+BACKEND = (
+    config["backend"]
+    if "plan" in config
+    else ask("ns2", "backend", "--backend", config["backend"])
+)
+NS2_IS_BUILT = config.get("ns2") == "built"
+KEEP_GOING = ["--keep-going"] if config.get("keep_going") else []
+
+with open(Path(PLAN_FILE).parent / "batches" / "jobs.json", encoding="utf-8") as stream:
+    TIER = json.load(stream)
+JOBS = TIER["jobs"]
+FOLDER = f"{TIER['study']}/{TIER['tier']}"
+NS2_MARKER = f"ns2/{TIER['ns2_build_id']}-{BACKEND}.json"
 
 
 wildcard_constraints:
-    run_id="[0-9a-f]{16}",
-    batch="[A-Za-z0-9_-]+",
+    batch="[0-9]+",

@@ -1,19 +1,20 @@
-# Everything → one HTML file that opens offline.
-# Inputs: plan.json, metrics.parquet, scorecard.json (and the tables of the runs).
-# Outputs: <study>/<tier>/report.html.
+# Finished runs → metrics, verdicts and one HTML file that opens offline, in one process.
+# Inputs: <study>/<tier>/plan.json, batches/<batch>.done (and runs/<run id>/).
+# Outputs: <study>/<tier>/metrics.parquet, metrics.csv, scorecard.json, report.html.
 
 
 rule report:
     input:
-        plan=PLAN_FILE,
-        metrics=f"{FOLDER}/metrics.parquet",
-        scorecard=f"{FOLDER}/scorecard.json",
+        plan=f"{FOLDER}/plan.json",
+        batches=expand(f"{FOLDER}/batches/{{batch}}.done", batch=JOBS),
     output:
-        f"{FOLDER}/report.html",
+        metrics=f"{FOLDER}/metrics.parquet",
+        csv=f"{FOLDER}/metrics.csv",
+        scorecard=f"{FOLDER}/scorecard.json",
+        report=f"{FOLDER}/report.html",
     log:
         f"{FOLDER}/report.log",
     params:
         cli=CLI,
     shell:
-        "{params.cli:q} report {input.plan:q} --runs runs --metrics {input.metrics:q}"
-        " --scorecard {input.scorecard:q} -o {output:q} > {log:q} 2>&1"
+        "{params.cli:q} report {input.plan:q} --runs runs -o {output.report:q} > {log:q} 2>&1"

@@ -1,29 +1,25 @@
-# One run of ns-2. Both inputs are fixed by the run id, so their age says nothing.
-# Inputs: runs/<run id>/spec.json, ns2/<build id>-<backend>.json. Outputs: runs/<run id>/run.json.
-
-from pathlib import Path
-
-COST_S = {run["run_id"]: run["estimated_cpu_s"] for run in PLAN["runs"]}
+# A batch of runs in one process: each simulated, parsed and measured, unless that is done. Batches
+# are made by `bdpbench plan`, of runs that are not finished, and those that take longest go first.
+# Inputs: <study>/<tier>/batches/<batch>.json, ns2/<build id>-<backend>.json.
+# Outputs: <study>/<tier>/batches/<batch>.done (and runs/<run id>/).
 
 
-# A finished run needs no ns-2: another backend's marker would have it simulated again.
 rule simulate:
     input:
-        spec=ancient("runs/{run_id}/spec.json"),
-        ns2=lambda wildcards: (
-            []
-            if Path("runs", wildcards.run_id, "run.json").exists()
-            else ancient(NS2_MARKER)
-        ),
+        batch=f"{FOLDER}/batches/{{batch}}.json",
+        ns2=[] if NS2_IS_BUILT else ancient(NS2_MARKER),
     output:
-        "runs/{run_id}/run.json",
+        f"{FOLDER}/batches/{{batch}}.done",
     log:
-        "runs/{run_id}/simulate.log",
+        f"{FOLDER}/batches/{{batch}}.log",
+    priority: lambda wildcards: round(JOBS[wildcards.batch]["cpu_s"])
     resources:
-        runtime=lambda wildcards: 10 + int(COST_S[wildcards.run_id] / 20),
+        runtime=lambda wildcards: JOBS[wildcards.batch]["runtime_min"],
+        mem_mb=lambda wildcards: JOBS[wildcards.batch]["mem_mb"],
     params:
         cli=CLI,
         backend=BACKEND,
-        run_dir=subpath(output[0], parent=True),
+        keep_going=KEEP_GOING,
     shell:
-        "{params.cli:q} simulate --backend {params.backend:q} {params.run_dir:q} > {log:q} 2>&1"
+        "{params.cli:q} simulate --backend {params.backend:q} {params.keep_going}"
+        " --batch {input.batch:q} > {log:q} 2>&1"

@@ -14,27 +14,31 @@ from bdpbench.cli.options import scripts_option, selection_options, study_argume
 @tier_option
 @selection_options
 @scripts_option
+@click.option("-j", "--jobs", type=click.IntRange(1), help="Batches that will run at once.")
+@click.option("--where", is_flag=True, help="Plan nothing; print where the plan lies.")
 def command(
     study: str | None,
     tier: str | None,
     scenarios: tuple[str, ...],
     protocols: tuple[str, ...],
     scripts: Path | None,
+    jobs: int | None,
+    where: bool,
 ) -> None:
-    """Write the plan of a tier of STUDY, and print its path."""
-    from bdpbench.app.run.planning import prepare
+    """Write the plan of a tier of STUDY and the batches of what is missing; print its path."""
+    from bdpbench.app.run.planning import Paths
     from bdpbench.contracts.paths import results_dir
-    from bdpbench.simulation.build import current_build_id
     from bdpbench.studies.config import load_config
-    from bdpbench.studies.runs import Selection
+    from bdpbench.studies.load import find_study
 
     config = load_config()
-    prepared = prepare(
-        study or config.study,
-        tier or config.tier,
-        Selection(scenarios, protocols),
-        current_build_id(),
-        results_dir(config.results),
-        scripts=scripts,
-    )
-    click.echo(str(prepared.paths.plan))
+    chosen, results = study or config.study, results_dir(config.results)
+    if where:
+        paths = Paths(results, find_study(chosen).name, tier or config.tier)
+    else:
+        from bdpbench.app.run.batching import plan_batches
+        from bdpbench.studies.runs import Selection
+
+        selection = Selection(scenarios, protocols)
+        paths = plan_batches(chosen, tier or config.tier, selection, results, scripts, jobs)
+    click.echo(str(paths.plan))

@@ -1,4 +1,4 @@
-"""`bdpbench report`: a study's report, figures and tables; and stage 6."""
+"""`bdpbench report`: a study's report, figures and tables; and the last stages of a plan."""
 
 from __future__ import annotations
 
@@ -22,9 +22,9 @@ _PATH = click.Path(path_type=Path)
     "--only", multiple=True, metavar="PATTERN", help="Only figures of such names: 'rtt-*'."
 )
 @click.option("-o", "--output", type=_PATH, help="Where the HTML report goes.")
-@click.option("--runs", "runs_dir", type=_PATH, help="Stage 6: folder of the runs of PLAN_FILE.")
-@click.option("--metrics", "metrics_file", type=_PATH, help="Stage 6: its metrics.parquet.")
-@click.option("--scorecard", "scorecard_file", type=_PATH, help="Stage 6: its scorecard.json.")
+@click.option("--runs", "runs_dir", type=_PATH, help="Folder of the runs of PLAN_FILE.")
+@click.option("--metrics", "metrics_file", type=_PATH, help="Take this metrics.parquet.")
+@click.option("--scorecard", "scorecard_file", type=_PATH, help="Take this scorecard.json.")
 def command(
     study: str | None,
     tier: str | None,
@@ -44,7 +44,8 @@ def command(
     the scorecard as LaTeX (booktabs), Markdown and CSV; captions that name runs, definitions,
     ns-2 build and commit.
 
-    With --runs, --metrics, --scorecard and -o: stage 6 of the workflow, for one PLAN_FILE.
+    With --runs and -o: the last stages of the workflow for one PLAN_FILE, metrics and verdicts
+    beside the report; those of --metrics and --scorecard are taken where both are given.
     """
     if runs_dir is not None:
         _stage(study, runs_dir, metrics_file, scorecard_file, output)
@@ -64,16 +65,16 @@ def _stage(
     scorecard_file: Path | None,
     output: Path | None,
 ) -> None:
-    if plan_file is None or metrics_file is None or scorecard_file is None or output is None:
-        raise click.UsageError("--runs needs PLAN_FILE, --metrics, --scorecard and --output.")
-    from bdpbench.app.run.stages import read_metrics, report_plan
+    if plan_file is None or output is None or (metrics_file is None) != (scorecard_file is None):
+        raise click.UsageError(
+            "--runs needs PLAN_FILE and --output, and both or none of --metrics and --scorecard."
+        )
+    from bdpbench.app.run.stages import downstream, read_metrics, report_plan
     from bdpbench.contracts.plan import read_plan
     from bdpbench.contracts.scorecard import read_scorecard
 
-    report_plan(
-        read_plan(Path(plan_file)),
-        read_metrics(metrics_file),
-        read_scorecard(scorecard_file),
-        runs_dir,
-        output,
-    )
+    plan = read_plan(Path(plan_file))
+    if metrics_file is None or scorecard_file is None:
+        downstream(plan, runs_dir, output)
+        return
+    report_plan(plan, read_metrics(metrics_file), read_scorecard(scorecard_file), runs_dir, output)

@@ -1,4 +1,4 @@
-"""`bdpbench simulate`: stage 2."""
+"""`bdpbench simulate`: stage 2, and of a batch stages 2 and 3."""
 
 from __future__ import annotations
 
@@ -6,9 +6,13 @@ from pathlib import Path
 
 import click
 
+_FILE = click.Path(path_type=Path, dir_okay=False)
+
 
 @click.command("simulate")
-@click.argument("run_dir", type=click.Path(path_type=Path, file_okay=False))
+@click.argument("run_dir", required=False, type=click.Path(path_type=Path, file_okay=False))
+@click.option("--batch", type=_FILE, help="Take on the runs of this batch of `bdpbench plan`.")
+@click.option("-k", "--keep-going", is_flag=True, help="Go on with other runs when one fails.")
 @click.option(
     "--backend",
     type=click.Choice(["docker", "native"]),
@@ -16,17 +20,27 @@ import click
     show_default=True,
     help="Where ns-2 runs.",
 )
-def command(run_dir: Path, backend: str) -> None:
-    """Run ns-2 for the planned run in RUN_DIR, unless it is finished."""
-    from bdpbench.app.run.streaming import reduce_stream
-    from bdpbench.contracts.runs import read_run
-    from bdpbench.simulation.backend import DockerBackend, NativeBackend
-    from bdpbench.simulation.build import current_build_id
-    from bdpbench.simulation.simulate import simulate
+def command(run_dir: Path | None, batch: Path | None, keep_going: bool, backend: str) -> None:
+    """Run ns-2 for the planned run in RUN_DIR, unless it is finished.
 
-    run_dir = run_dir.resolve()
-    if read_run(run_dir) is not None:
-        return
-    build_id = current_build_id()
-    chosen = DockerBackend(build_id) if backend == "docker" else NativeBackend(build_id)
-    simulate(run_dir, chosen, reduce_stream)
+    With --batch: for all runs of a batch, one after the other, each of which is parsed and measured
+    as well.
+    """
+    if (run_dir is None) == (batch is None):
+        raise click.UsageError("Give either RUN_DIR or --batch.")
+    if run_dir is not None and keep_going:
+        raise click.UsageError("--keep-going needs --batch.")
+    if batch is not None:
+        from bdpbench.app.run.batch import one_thread_for_tables, run_batch
+
+        one_thread_for_tables()
+        run_batch(batch.resolve(), backend, keep_going=keep_going)
+    elif run_dir is not None:
+        from bdpbench.app.run.streaming import reduce_stream
+        from bdpbench.contracts.runs import read_run
+        from bdpbench.simulation.backend import named_backend
+        from bdpbench.simulation.simulate import simulate
+
+        run_dir = run_dir.resolve()
+        if read_run(run_dir) is None:
+            simulate(run_dir, named_backend(backend), reduce_stream)

@@ -2,10 +2,13 @@
 
 from __future__ import annotations
 
+import hashlib
+import json
+from collections.abc import Iterator
 from pathlib import Path
 from typing import NotRequired, TypedDict
 
-from bdpbench.contracts.files import read_json
+from bdpbench.contracts.files import read_json, sha256_of, write_atomically
 from bdpbench.contracts.shapes import shaped
 
 PLAN_NAME = "plan.json"
@@ -106,9 +109,8 @@ class ParameterText(TypedDict):
 class Plan(TypedDict):
     """A tier of a study, resolved: the document that every stage after planning reads.
 
-    ``folder`` is the study's own; ``batches`` are the runs of one scenario that are parsed and
-    measured in one process: name → run ids. ``evaluation_sha256`` covers what turns tables into a
-    report.
+    ``folder`` is the study's own. ``evaluation_sha256`` covers what turns tables into a report.
+    A batch is a plan as well, of the runs that one process takes on (``contracts.batches``).
     """
 
     schema_version: int
@@ -121,7 +123,6 @@ class Plan(TypedDict):
     scenarios: dict[str, ScenarioText]
     parameters: dict[str, ParameterText]
     runs: list[PlannedRun]
-    batches: dict[str, list[str]]
     evaluation_sha256: str
 
 
@@ -133,3 +134,35 @@ def read_plan(path: Path) -> Plan:
     """
     what = "a plan of `bdpbench plan`"
     return shaped(read_json(path, what=what, schema_version=PLAN_VERSION), Plan, path, what)
+
+
+def write_plan_document(path: Path, plan: Plan) -> None:
+    """Write a plan, a line a run; a file that has it stays, as what was made of it is as old."""
+    if path.is_file() and sha256_of(path) == _sha256(plan):
+        return
+
+    def write(scratch: Path) -> None:
+        with scratch.open("w", encoding="utf-8") as stream:
+            stream.writelines(_lines(plan))
+
+    write_atomically(path, write)
+
+
+def _sha256(plan: Plan) -> str:
+    digest = hashlib.sha256()
+    for line in _lines(plan):
+        digest.update(line.encode())
+    return digest.hexdigest()
+
+
+def _lines(plan: Plan) -> Iterator[str]:
+    """The document bit by bit: that of a large tier is long."""
+    encode = json.JSONEncoder(allow_nan=False).encode
+    yield "{\n"
+    for key, value in plan.items():
+        if key != "runs":
+            yield f" {encode(key)}: {encode(value)},\n"
+    yield ' "runs": ['
+    for index, run in enumerate(plan["runs"]):
+        yield ("," if index else "") + f"\n  {encode(run)}"
+    yield "\n ]\n}\n"

@@ -9,7 +9,15 @@ from bdpbench.contracts.plan import Plan, ScenarioText
 from bdpbench.contracts.tables import Definition
 from bdpbench.pages.assets import Captions
 from bdpbench.pages.study_page import StudyPage
-from bdpbench.pages.sweeps import Protocols, colour_of, dash_of, is_protocol, label_of
+from bdpbench.pages.sweeps import (
+    Protocols,
+    colour_of,
+    dash_of,
+    grouped,
+    is_protocol,
+    label_of,
+    labels_apart,
+)
 from bdpbench.pages.text import ParameterWords
 
 
@@ -49,7 +57,10 @@ class Names:
         self.protocols: Protocols = plan["protocols"]
         self.scenarios: Mapping[str, ScenarioText] = plan["scenarios"]
         self._metrics = {each["metric"]: each["title"] for each in definitions}
-        self._runs = {run["run_id"]: str(run["label"]) for run in plan["runs"]}
+        # Of two scenarios that share a run the last names it.
+        self._runs: dict[str, str] = {}
+        for runs in grouped(plan["runs"], lambda run: run["scenario"]).values():
+            self._runs |= labels_apart(runs, self.parameters)
 
     def run(self, run_id: str) -> RunLink:
         """Link to a run; one that the plan does not hold is named by its id."""

@@ -9,8 +9,8 @@ import polars as pl
 
 from bdpbench.contracts.plan import PlannedRun, Scalar
 from bdpbench.pages.chart import Chart
+from bdpbench.pages.crowds import sweep_chart
 from bdpbench.pages.experiments import time_chart
-from bdpbench.pages.metric_sweeps import metric_over_sweep
 from bdpbench.pages.names import Names
 from bdpbench.pages.series import RunSeries
 from bdpbench.pages.sweeps import NEUTRAL, find_sweep, grouped, protocols_of
@@ -96,7 +96,7 @@ def _sweeps(
     sweep = find_sweep(runs, swept=names.swept(runs[0]["scenario"]))
     own = [row.number for row in numbers if row.number["scenario"] == runs[0]["scenario"]]
     for metric in names.captions.protocol_sweeps.get(sweep.main, ()):
-        chart = metric_over_sweep(f"{prefix}-{metric}", metric, runs, sweep, metrics, own, names)
+        chart = sweep_chart(f"{prefix}-{metric}", metric, runs, sweep, metrics, own, names)
         if chart is not None:
             yield chart
 

@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
-from typing import TypeAlias
+from collections.abc import Callable, Iterable, Iterator, Mapping
+from typing import TypeAlias, cast
 
 import polars as pl
+from markupsafe import Markup
 
-from bdpbench.pages.inputs import LoadTable
+from bdpbench.pages.embed import embed_json, parse_json
+from bdpbench.pages.inputs import LoadTable, ReportInputs
 from bdpbench.pages.packing import SMALLEST_TIME_STEP_S, Packed, pack
 from bdpbench.pages.reduce import reduce_min_max
 
@@ -42,6 +44,9 @@ DROPS = "drops"
 # Points of a distribution: steps of a percent are two pixels of a chart.
 _MOST_SHARES = 100
 
+# Of runs whose numbers are at hand at once.
+_MOST_PARSED = 1000
+
 # A chart is 400 to 900 pixels wide. Several bins a pixel leave something to zoom into; where a page
 # holds so many runs that it would grow beyond 8 MB, the bins become coarser: 250 runs of 500 s get
 # bins of 1.7 s.
@@ -57,6 +62,60 @@ def bins_for(runs: int) -> int:
     (2000, 288, 150)
     """
     return max(FEWEST_BINS, min(MOST_BINS, BINS_OF_A_PAGE // max(1, runs)))
+
+
+class PageSeries(Mapping[str, RunSeries]):
+    """Series of the runs of a page, by run id; each as the text that the page carries.
+
+    Text takes a tenth of the memory of what it says, and a page of thousands of runs needs the
+    numbers of but a few at a time.
+    """
+
+    def __init__(self, run_ids: Iterable[str], load: Callable[[str], str]) -> None:
+        self._texts: dict[str, str | None] = dict.fromkeys(run_ids)
+        self._load = load
+        self._parsed: dict[str, RunSeries] = {}
+
+    def text(self, run_id: str) -> Markup:
+        """JSON that can stand in the page."""
+        found = self._texts[run_id]
+        if found is None:
+            found = self._texts[run_id] = self._load(run_id)
+        return Markup(found)  # noqa: S704  embed_json made it
+
+    def __getitem__(self, run_id: str) -> RunSeries:
+        if run_id not in self._parsed:
+            text = self.text(run_id)
+            while len(self._parsed) >= _MOST_PARSED:
+                del self._parsed[next(iter(self._parsed))]  # the first to come is the first to go
+            self._parsed[run_id] = cast("RunSeries", parse_json(text))
+        return self._parsed[run_id]
+
+    def __contains__(self, run_id: object) -> bool:
+        return run_id in self._texts  # without loading it
+
+    def __iter__(self) -> Iterator[str]:
+        return iter(self._texts)
+
+    def __len__(self) -> int:
+        return len(self._texts)
+
+
+def page_series(inputs: ReportInputs, bins: int) -> PageSeries:
+    """Series of the finished runs of a plan, in its order, with ``bins`` intervals of time."""
+    planned = dict.fromkeys(run["run_id"] for run in inputs.plan["runs"])
+    finished = [run_id for run_id in planned if run_id in inputs.run_info]
+    kept = inputs.load_series
+
+    def load(run_id: str) -> str:
+        return kept(run_id, bins) if kept else series_text(run_id, inputs.load_table, bins)
+
+    return PageSeries(finished, load)
+
+
+def series_text(run_id: str, load_table: LoadTable, bins: int) -> str:
+    """Series of a run as JSON that can stand in a page, see ``run_series``."""
+    return embed_json(run_series(run_id, load_table, bins))
 
 
 def run_series(run_id: str, load_table: LoadTable, bins: int) -> RunSeries:

@@ -7,10 +7,10 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Literal, TypeAlias
 
-import altair as alt
 import polars as pl
 
 from bdpbench.pages.chart import Spec
+from bdpbench.pages.lazy_altair import alt
 from bdpbench.pages.patterns import field, fill, hole, layered, pattern, rows_named
 
 # A sweep whose values span more than this factor, clearly more than a decade, is drawn over a

@@ -17,6 +17,9 @@ Protocols: TypeAlias = Mapping[str, ProtocolText]
 _REPETITION = "substream"
 _NOT_SWEPT = ("duration_s", _REPETITION)
 
+# Follow from other parameters.
+_DERIVED = ("bdp_pkts",)
+
 NEUTRAL = "#3f4750"
 """Colour of what belongs to no protocol, or to several."""
 
@@ -192,6 +195,38 @@ def _follows(
     return all(
         len({repr(run["parameters"].get(name)) for run in group}) == 1 for group in groups.values()
     )
+
+
+def labels_apart(runs: Iterable[PlannedRun], words: ParameterWords) -> dict[str, str]:
+    """Run id → label of the run; runs with one label get the parameters that tell them apart.
+
+    >>> runs = [{"run_id": name, "label": "Reno", "parameters": {"substream": number}}
+    ...         for name, number in (("a", 1), ("b", 2))]
+    >>> labels_apart(runs, ParameterWords({}, {}))
+    {'a': 'Reno, substream 1', 'b': 'Reno, substream 2'}
+    """
+    distinct = {run["run_id"]: run for run in runs}
+    found = {}
+    for label, alike in grouped(distinct.values(), lambda run: str(run["label"])).items():
+        own = told_apart(alike, words) if len(alike) > 1 else {}
+        for run in alike:
+            run_id = run["run_id"]
+            found[run_id] = f"{label}, {own[run_id] or run_id}" if own else label
+    return found
+
+
+def told_apart(runs: Sequence[PlannedRun], words: ParameterWords) -> dict[str, str]:
+    """Run id → the parameters in which some of the runs differ, in words, but for protocols."""
+    varying = [name for name in _varying(runs, lambda _: None) if not is_protocol(name)]
+    told = [name for name in varying if name not in _DERIVED] or varying
+    return {
+        run["run_id"]: ", ".join(
+            words.with_value(name, run["parameters"][name])
+            for name in told
+            if name in run["parameters"]
+        )
+        for run in runs
+    }
 
 
 def grouped(

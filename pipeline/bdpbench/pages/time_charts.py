@@ -5,11 +5,10 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Any, Literal, TypeAlias, cast
 
-import altair as alt
-
 from bdpbench.contracts.plan import PlannedRun
 from bdpbench.pages.assets import Captions
 from bdpbench.pages.chart import Spec, Threshold
+from bdpbench.pages.lazy_altair import alt
 from bdpbench.pages.patterns import FAINT, field, fill, hole, layered, pattern
 from bdpbench.pages.series import CHARTED_TABLES, COMPLETION, QUEUE_SHARE
 from bdpbench.pages.text import axis_title, format_number, with_unit

@@ -15,7 +15,13 @@ from bdpbench.contracts.files import write_text_atomically
 from bdpbench.contracts.paths import repository_root, tcl_dir
 from bdpbench.contracts.runs import BuildFacts
 from bdpbench.errors import BdpbenchError
-from bdpbench.simulation.build import build_prefix, find_build, require_build, run_build_script
+from bdpbench.simulation.build import (
+    build_prefix,
+    current_build_id,
+    find_build,
+    require_build,
+    run_build_script,
+)
 
 ENGINE_TIMEOUT_S = 10
 # A storage driver without layers copies the whole image before a container starts.
@@ -162,6 +168,12 @@ class DockerBackend:
 def study_tcl_folder(script: Path) -> Path:
     """The folder ``tcl`` of the study that a script outside the checkout belongs to."""
     return next((each for each in script.parents if each.name == "tcl"), script.parent)
+
+
+def named_backend(name: str) -> NativeBackend | DockerBackend:
+    """The backend ``docker`` or ``native`` with the build of this checkout."""
+    build_id = current_build_id()
+    return DockerBackend(build_id) if name == "docker" else NativeBackend(build_id)
 
 
 def choose_backend(

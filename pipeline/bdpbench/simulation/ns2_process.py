@@ -4,13 +4,12 @@ from __future__ import annotations
 
 import os
 import re
-import resource
 import signal
 import subprocess
 import threading
 import time
 from collections.abc import Iterator
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from dataclasses import dataclass
 from pathlib import Path
 from typing import IO, Protocol
@@ -20,6 +19,7 @@ from bdpbench.contracts.runs import LOG_NAME, OUTPUT_FOLDER
 from bdpbench.errors import BdpbenchError
 from bdpbench.simulation.backend import Command
 from bdpbench.simulation.processes import dying_with_parent
+from bdpbench.simulation.streams import Child
 
 PROGRESS_NAME = "progress"
 
@@ -52,8 +52,46 @@ class RunNames:
 class Writer(Protocol):
     """Who has to know the process, to stop it: the pipes of its traces."""
 
-    def watch(self, child: subprocess.Popen[bytes]) -> None:
+    def watch(self, child: Child) -> None:
         """Take notice of the process."""
+
+
+class _Ns2:
+    """The process of ns-2, which several threads may end, and one waits for.
+
+    Its times and memory are those of this process alone, whatever its parent has run before: the
+    kernel tells them when a process is waited for, once, so that nobody else may do that.
+    """
+
+    def __init__(self, child: subprocess.Popen[bytes]) -> None:
+        self._child = child
+        self._lock = threading.Lock()
+
+    def terminate(self) -> None:
+        """Ask it to end, if it has not."""
+        self._send(signal.SIGTERM)
+
+    def end(self) -> None:
+        """End it at once, if it has not ended, and wait for that."""
+        with suppress(ProcessLookupError, ChildProcessError):
+            self._send(signal.SIGKILL)
+            if self._child.returncode is None:
+                self.wait()
+
+    def wait(self) -> tuple[int, float, int]:
+        """Wait for its end: exit status, CPU time (s), peak memory (KiB)."""
+        pid = self._child.pid
+        os.waitid(os.P_PID, pid, os.WEXITED | os.WNOWAIT)
+        with self._lock:
+            _, status, used = os.wait4(pid, 0)
+            self._child.returncode = os.waitstatus_to_exitcode(status)
+        return self._child.returncode, used.ru_utime + used.ru_stime, used.ru_maxrss
+
+    def _send(self, number: signal.Signals) -> None:
+        # Under the lock it has not been waited for, so that its number is of no other process.
+        with self._lock:
+            if self._child.returncode is None:
+                os.kill(self._child.pid, number)
 
 
 def run_ns2(
@@ -71,10 +109,9 @@ def run_ns2(
         try:
             with _disk_watched(child, scratch) as disk, told:
                 _follow(told, log, names.folder / PROGRESS_NAME)
-                status = child.wait()
+                status, cpu_s, max_rss_kib = child.wait()
         except BaseException:
-            child.kill()
-            child.wait()
+            child.end()
             raise
     wall_s = time.monotonic() - began
     if disk.is_full:
@@ -82,15 +119,14 @@ def run_ns2(
     if status != 0:
         raise _failure(names, scratch, status)
     # The client of a container engine tells nothing of the time that ns-2 takes in it.
-    used = resource.getrusage(resource.RUSAGE_CHILDREN) if native else None
     return Usage(
         wall_s=round(wall_s, 3),
-        cpu_s=round(used.ru_utime + used.ru_stime, 3) if used else None,
-        max_rss_kib=used.ru_maxrss if used else None,
+        cpu_s=round(cpu_s, 3) if native else None,
+        max_rss_kib=max_rss_kib if native else None,
     )
 
 
-def _start(command: Command, scratch: Path) -> tuple[subprocess.Popen[bytes], IO[bytes]]:
+def _start(command: Command, scratch: Path) -> tuple[_Ns2, IO[bytes]]:
     """The process, and what it says on standard output and standard error."""
     reader, writer = os.pipe()
     try:
@@ -108,7 +144,7 @@ def _start(command: Command, scratch: Path) -> tuple[subprocess.Popen[bytes], IO
         raise
     finally:
         os.close(writer)
-    return child, os.fdopen(reader, "rb")
+    return _Ns2(child), os.fdopen(reader, "rb")
 
 
 def _follow(told: IO[bytes], log: IO[bytes], progress: Path) -> None:
@@ -124,7 +160,7 @@ def _follow(told: IO[bytes], log: IO[bytes], progress: Path) -> None:
 class _Disk:
     """Looks at the disk again and again, and stops ns-2 before it is full."""
 
-    def __init__(self, child: subprocess.Popen[bytes], folder: Path) -> None:
+    def __init__(self, child: Child, folder: Path) -> None:
         self._child = child
         self._folder = folder
         self._ended = threading.Event()
@@ -154,7 +190,7 @@ class _Disk:
 
 
 @contextmanager
-def _disk_watched(child: subprocess.Popen[bytes], folder: Path) -> Iterator[_Disk]:
+def _disk_watched(child: Child, folder: Path) -> Iterator[_Disk]:
     disk = _Disk(child, folder)
     disk.start()
     try:

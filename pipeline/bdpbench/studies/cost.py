@@ -12,7 +12,7 @@ import math
 from collections.abc import Sequence
 from dataclasses import dataclass
 
-from bdpbench.contracts.plan import Output, Parameters
+from bdpbench.contracts.plan import Output, Parameters, PlannedRun
 from bdpbench.studies.flows import ResolvedFlow
 from bdpbench.studies.network import NETWORK_DEFAULTS
 from bdpbench.studies.streams import is_traced
@@ -63,6 +63,25 @@ COSTS = {
     "fast": Costs(startup_s=0.05, packet_s=8.98e-07, line_s=3.37e-07, sample_s=1.93e-05),
     "stock": Costs(startup_s=0.05, packet_s=1.86e-06, line_s=3.89e-06, sample_s=1.93e-05),
 }
+
+# What bdpbench takes beside ns-2 on the reference machine, s of CPU time, as
+# tests/benchmarks/orchestration.py fits it.
+CALL_S = 2.0
+"""A call of `run`: planning, and the report of a small study."""
+BATCH_S = 0.8
+"""A batch of runs, until its process is ready."""
+RUN_S = 0.1
+"""A run: its files, tables and values, and what the report says of it."""
+MEASURE_S = 0.03
+"""A finished run that is measured anew."""
+
+_BATCH_MB = 500
+_TRACED_MB = 1500
+
+
+def batch_memory_mb(run: PlannedRun) -> int:
+    """Memory that a batch with this run may take, ns-2 included, MB, with room to spare."""
+    return _TRACED_MB if is_traced(run["parameters"]) else _BATCH_MB
 
 
 @dataclass(frozen=True)

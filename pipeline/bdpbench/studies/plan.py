@@ -14,8 +14,6 @@ from bdpbench.studies.scripts import outside_files
 from bdpbench.studies.study import Scenario, Study
 from bdpbench.units import unit_of
 
-BATCH_SIZE = 32
-
 
 def make_plan(
     study: Study,
@@ -24,11 +22,7 @@ def make_plan(
     runs: Sequence[PlannedRun],
     evaluation_sha256: str,
 ) -> Plan:
-    """Plan of the runs of a tier: what to simulate, and what the report says about it.
-
-    Runs are parsed in batches of one scenario, so that the start of Python and polars is paid
-    once a batch rather than once a run.
-    """
+    """Plan of the runs of a tier: what to simulate, and what the report says about it."""
     return {
         "schema_version": PLAN_VERSION,
         "study": study.key,
@@ -50,7 +44,6 @@ def make_plan(
             for name, declaration in study.vocabulary.items()
         },
         "runs": list(runs),
-        "batches": _batches(runs),
         "evaluation_sha256": evaluation_sha256,
     }
 
@@ -66,17 +59,6 @@ def _text_of(scenario: Scenario) -> ScenarioText:
         "script": scenario.script,
         "longest_s": max(durations, default=0),
         "swept": swept_names(scenario),
-    }
-
-
-def _batches(runs: Iterable[PlannedRun]) -> dict[str, list[str]]:
-    by_scenario: dict[str, list[str]] = {}
-    for run in runs:
-        by_scenario.setdefault(run["scenario"], []).append(run["run_id"])
-    return {
-        f"{scenario}-{start // BATCH_SIZE}": ids[start : start + BATCH_SIZE]
-        for scenario, ids in by_scenario.items()
-        for start in range(0, len(ids), BATCH_SIZE)
     }
 
 

@@ -293,7 +293,17 @@ LINE_FORMS = (
     LineForm(
         "queue variable",
         "variables",
-        _line(_fields(_group("name", "[A-Za-z]"), _TIME_S, _VALUE)),
+        _line(
+            _fields(
+                _group("name", "[A-Za-z]|Qsize|[A-Za-z][A-Za-z0-9]*_[A-Za-z0-9_]*"), _TIME_S, _VALUE
+            )
+        ),
+        5e-3,
+    ),
+    LineForm(
+        "XCP variable",
+        "variables",
+        _line(_fields(_TIME_S, "x", "x", "x", "x", _NAME, _VALUE)),
         5e-3,
     ),
     LineForm(
@@ -365,7 +375,7 @@ LINE_FORMS = (
         "annotation",
         "occurrences",
         _line(_fields("v", _TIME_S, _group("what", f"(?:[A-Za-z]|-e){_TEXT}"))),
-        _MICROSECOND,
+        _EXACT,  # Tcl prints the time with all digits
         source="v",
     ),
     LineForm(
@@ -397,6 +407,14 @@ LINE_FORMS = (
         _line(_fields("v", _group("what", f"testName{_TEXT}"))),
         _EXACT,
         source="v",
+        has_time=False,
+    ),
+    LineForm(
+        "title",
+        "occurrences",
+        _line(_group("what", f"Directed Diffusion:{_TEXT}")),
+        _EXACT,
+        source="title",
         has_time=False,
     ),
     _routing_events("routing events", digits=9),

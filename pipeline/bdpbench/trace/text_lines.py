@@ -24,8 +24,10 @@ LATEST_S = 1e12
 
 _LEVEL_BITS = 11
 _MAX_ABOVE = (1 << 21) - 1
-_NAM_LINE = re.compile(r"[A-Za-z+-] -t (\*|-?[0-9][0-9.e+-]*)( |$)")
-_XGRAPH_LINE = re.compile(r'"|(TitleText|[XY]UnitText|Device|Markers|BoundBox|NoLines|Ticks) *:')
+_NAM_LINE = re.compile(r"[A-Za-z+-] -t (\*|-?[0-9][0-9.e+-]*)( |$)|# nam4wpan #")
+_XGRAPH = r'"|(TitleText|[XY]UnitText|Device|Markers|BoundBox|NoLines|Ticks|[0-9]+\.Color) *:'
+_SPACE = r"[ \t]"
+_NUMBER = r"-?[0-9]+(?:\.[0-9]*)?(?:e[-+]?[0-9]+)?"
 _WIRED_FIELDS = (
     *("event", "time", "from", "to", "type", "bytes", "flags", "flow"),
     *("src.port", "dst.port", "seq", "uid"),
@@ -195,12 +197,12 @@ def fault_of(text: str) -> str:
     """Why a line that has no form has none, and what was expected."""
     if not text.strip():
         return "the line is empty"
-    if foreign := _foreign(text):
-        return foreign
     if "\N{REPLACEMENT CHARACTER}" in text or not text.replace("\t", " ").strip("\r").isprintable():
         return "the line is not text"
     if is_nam_line(text):
         return "this is a line of a nam trace, which is made for the animator"
+    if foreign := _foreign(text):
+        return foreign
     words = text.split()
     if words[0] in ("+", "-", "r", "d", "e", "h", "c") and not any(
         w.startswith("-s") for w in words
@@ -209,13 +211,36 @@ def fault_of(text: str) -> str:
     return "no line of an ns-2 trace looks like this, or a field is out of range"
 
 
+_FOREIGN = (
+    (
+        r"[+\-rdst] +[0-9.e+-]+ +/NodeList/",
+        "an ASCII trace of ns-3, which is another simulator than ns-2",
+    ),
+    (_XGRAPH, "a file for xgraph, which draws it: titles and curves, not packets"),
+    (r" *[0-9.]+ n \d+ m <\S+> r \d+ ", "a log of SRM agents: requests and repairs, not packets"),
+    (r"[0-9.]+ i \d+ [A-Z] [A-Z]+ ", "a log of a web cache: requests for pages, not packets"),
+    (r"[0-9.]+(?: +\d+){4} +[A-Za-z_]+ *$", "a traced variable without a value"),
+    (r"[0-9]+(?: +[0-9]+){2} +[0-9.]+ ms", "a list of delays of a delaybox, not packets"),
+    (r"[0-9.]+ \d+\(\d+->\d+\):", "a log of MPLS: labels of packets on links"),
+    (rf"#.*|.*:{_SPACE}*$", "a comment or heading of a script"),
+    (rf"{_SPACE}*{_NUMBER}(?:{_SPACE}+{_NUMBER})*{_SPACE}*$", ""),
+    (rf"{_SPACE}*[A-Za-z][a-z]{{2,}}[^\s]*(?:\s|$)", "text that a script printed"),
+)
+"""What lines are that ns-2's traces do not have; columns of numbers are told by their count."""
+
+
 def _foreign(text: str) -> str | None:
-    """What a line is that another program writes; None for any other line."""
-    if re.match(r"[+\-rdst] +[0-9.e+-]+ +/NodeList/", text):
-        return "this is an ASCII trace of ns-3, which is another simulator than ns-2"
-    if _XGRAPH_LINE.match(text):
-        return "this is a file for xgraph, which draws it: titles and curves, not packets"
+    """What a line is that is none of a trace of ns-2; None where nothing tells."""
+    for pattern, words in _FOREIGN:
+        if re.match(pattern, text):
+            return f"this is {words or _columns(text)}"
     return None
+
+
+def _columns(text: str) -> str:
+    count = len(text.split())
+    columns = "a number" if count == 1 else f"{count} columns of numbers"
+    return f"{columns} that a script printed; of columns, a time and a value can be read"
 
 
 def is_nam_line(text: str) -> bool:

@@ -54,7 +54,6 @@ def plan() -> Plan:
             make_run("c", protocol="HS", buffer_pkts=500),
             make_run("d", protocol="Reno", buffer_pkts=40),
         ],
-        "batches": {},
         "evaluation_sha256": "",
     }
 

@@ -8,11 +8,12 @@ from pathlib import Path
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
+from tests.planned_runs import all_runs
 
 from bdpbench.contracts.plan import Parameters, PlannedRun
 from bdpbench.errors import BdpbenchError
-from bdpbench.studies.load import load_study, study_keys
-from bdpbench.studies.runs import Identities, expand_tier, plan_run, tiers_of
+from bdpbench.studies.load import load_study
+from bdpbench.studies.runs import Identities, expand_tier, plan_run
 from bdpbench.studies.study import Study
 
 WriteStudy = Callable[[str, str], Path]
@@ -257,18 +258,6 @@ def test_an_output_of_a_flow_that_is_not_there_is_refused(own_script: Callable[.
 # ---------------------------------------------------------------- the studies of the checkout
 
 
-def _all_runs() -> list[tuple[Study, PlannedRun]]:
-    """Every run of every study, those of several tiers once."""
-    found = {}
-    for key in study_keys():
-        study = load_study(key)
-        for tier in tiers_of(study):
-            for run in expand_tier(study, tier):
-                found[key, run["scenario"], run["run_id"]] = study, run
-    return list(found.values())
-
-
-RUNS = _all_runs()
 IDENTITIES = Identities()
 
 
@@ -302,7 +291,7 @@ def _sets_variables(study: Study) -> list[str]:
 @settings(max_examples=300, deadline=None)
 @given(st.data())
 def test_changing_any_parameter_of_any_run_changes_its_identity(data: st.DataObject) -> None:
-    study, run = data.draw(st.sampled_from(RUNS))
+    study, run = data.draw(st.sampled_from(all_runs()))
     given_parameters = _given(study, run)
     # Another protocol would have no use for a parameter of this one, and is refused with it.
     of_protocol = any(name in given_parameters for name in _sets_variables(study))
@@ -323,7 +312,7 @@ def test_changing_any_parameter_of_any_run_changes_its_identity(data: st.DataObj
 
 
 def test_every_run_has_an_id_and_a_label_of_its_own_in_its_scenario() -> None:
-    for study in {id(study): study for study, _ in RUNS}.values():
-        own = [run for each, run in RUNS if each is study]
+    for study in {id(study): study for study, _ in all_runs()}.values():
+        own = [run for each, run in all_runs() if each is study]
         labels = {(run["scenario"], run["label"]) for run in own}
         assert len(labels) == len(own) == len({(run["scenario"], run["run_id"]) for run in own})

@@ -4,10 +4,11 @@ from __future__ import annotations
 
 from pathlib import Path
 
-from bdpbench.app.run.machine import expected_cpu_s, machine_factor
+from bdpbench.app.run.machine import Machine
 from bdpbench.app.run.planning import Prepared
 from bdpbench.app.run.reasons import Reasons
 from bdpbench.app.say.progress import View, duration_text
+from bdpbench.studies.batches import make_batches
 from bdpbench.studies.network import remarks
 from bdpbench.studies.scripts import OWN_SETTINGS, unfit
 
@@ -15,10 +16,10 @@ from bdpbench.studies.scripts import OWN_SETTINGS, unfit
 def announce_plan(view: View, prepared: Prepared, jobs: int) -> None:
     """Say how many runs the tier has, how many are to be simulated, and how long that takes."""
     done = len(prepared.runs) - len(prepared.missing)
-    factor = machine_factor(prepared.paths.results)
-    cost_s = expected_cpu_s(prepared.missing, factor)
-    longest_s = max((expected_cpu_s([run], factor) for run in prepared.missing), default=0.0)
-    expected_s = max(cost_s / jobs, longest_s)
+    machine = Machine(prepared.paths.results)
+    costs_s = {run["run_id"]: machine.run_cpu_s(run) for run in prepared.missing}
+    batches = len(make_batches(costs_s, jobs))
+    expected_s = machine.call_wall_s(prepared.missing, batches, jobs)
     study, tier = prepared.plan["study"], prepared.plan["tier"]
     view.tell(
         "plan",
@@ -40,10 +41,10 @@ def announce_plan(view: View, prepared: Prepared, jobs: int) -> None:
 def announce_runs(view: View, prepared: Prepared) -> None:
     """Say of each missing run what it is, why it would be simulated, and how long it would take."""
     reasons = Reasons(prepared.paths.runs)
-    factor = machine_factor(prepared.paths.results)
+    machine = Machine(prepared.paths.results)
     for run in prepared.missing:
         why = reasons.of(run)
-        cost_s = expected_cpu_s([run], factor)
+        cost_s = machine.run_cpu_s(run)
         view.tell(
             "to_simulate",
             f"  {run['run_id']}  {run['scenario']}: {run['label']}, ~{cost_s:.0f} s; {why}",

@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-import re
 from collections.abc import Iterator, Sequence
+from contextlib import suppress
 from pathlib import Path
 
 from bdpbench.app.run.planning import Prepared, is_finished
@@ -15,13 +15,10 @@ from bdpbench.simulation.ns2_process import LEAST_FREE_BYTES
 
 _LOG_TAIL_LINES = 15
 _ERROR = "error: "
-# What Snakemake says of a stage that failed: "    log: <file> (check log file(s) for …)".
-_STAGE_LOG = re.compile(r"^\s+log: (.+?) \(check log file", re.MULTILINE)
-_STAGE = re.compile(r"^Error in rule (\w+)", re.MULTILINE)
 
 
 def failure(prepared: Prepared, log: Path) -> BdpbenchError:
-    """What to raise when a workflow has failed whose log is ``log``."""
+    """What to raise when batches have failed; ``log`` is Snakemake's, or that of a single one."""
     failed = failed_runs(prepared)
     if failed:
         finished = sum(is_finished(prepared.paths, run) for run in prepared.runs)
@@ -30,11 +27,10 @@ def failure(prepared: Prepared, log: Path) -> BdpbenchError:
             hint=f"{finished} of {len(prepared.runs)} runs are finished and kept; "
             "the same command resumes",
         )
-    text = log.read_text(encoding="utf-8", errors="replace")
-    said = "\n".join(dict.fromkeys(_said_by_stages(prepared.paths.results, text)))
+    said = "\n".join(dict.fromkeys(_said(prepared, log)))
     if said:
         return BdpbenchError(said)
-    return _full_disk(prepared) or _unexplained(text, log)
+    return _full_disk(prepared) or _unexplained(prepared, log)
 
 
 def failed_runs(prepared: Prepared) -> list[PlannedRun]:
@@ -48,13 +44,17 @@ def _error_of(prepared: Prepared, run: PlannedRun) -> str:
     return path.read_text(encoding="utf-8").strip()
 
 
-def _said_by_stages(results: Path, log: str) -> Iterator[str]:
-    """The errors that stages told in their logs, or in Snakemake's."""
-    for name in dict.fromkeys(_STAGE_LOG.findall(log)):
-        path = results / name
-        if path.is_file():
+def _said(prepared: Prepared, log: Path) -> Iterator[str]:
+    """The errors that batches told in their logs, or Snakemake in its own."""
+    for path in dict.fromkeys([*_logs(prepared), log]):
+        with suppress(OSError):
             yield from _errors_in(path.read_text(encoding="utf-8", errors="replace").splitlines())
-    yield from _errors_in(log.splitlines())
+
+
+def _logs(prepared: Prepared) -> list[Path]:
+    """Logs of the batches that have begun and are not done."""
+    logs = sorted(prepared.paths.batches.glob("*.log"))
+    return [path for path in logs if not path.with_suffix(".done").is_file()]
 
 
 def _errors_in(lines: Sequence[str]) -> Iterator[str]:
@@ -82,13 +82,12 @@ def _full_disk(prepared: Prepared) -> BdpbenchError | None:
     )
 
 
-def _unexplained(text: str, log: Path) -> BdpbenchError:
-    """A stage that said nothing: it was killed, or it has a fault, which its log tells."""
-    stages = ", ".join(dict.fromkeys(_STAGE.findall(text)))
-    logs = ", ".join(dict.fromkeys(_STAGE_LOG.findall(text)))
-    if stages:
-        said = f"the stage {stages} ended without saying why; its log: {logs or 'none'}"
+def _unexplained(prepared: Prepared, log: Path) -> BdpbenchError:
+    """Batches that said nothing: they were killed, or have a fault, which their logs tell."""
+    logs = _logs(prepared)
+    if logs:
+        said = f"a batch of runs ended without saying why; its log: {', '.join(map(str, logs))}"
     else:
-        tail = text.splitlines()[-_LOG_TAIL_LINES:]
-        said = "the workflow failed:\n    " + "\n    ".join(tail)
+        lines = log.read_text(encoding="utf-8", errors="replace").splitlines()
+        said = "the workflow failed:\n    " + "\n    ".join(lines[-_LOG_TAIL_LINES:])
     return BdpbenchError(said, where=str(log), hint=RESUME_HINT)

@@ -1,22 +1,24 @@
-"""How fast this machine is, learned from the runs that it has finished.
+"""How fast this machine is, learned from the runs and calls that it has finished.
 
-``results/machine.json`` keeps measured / predicted CPU time of the latest runs; their median is the
-factor by which every prediction is multiplied. The factor is 1, the reference machine's, until
-three runs are known.
+``results/machine.json`` keeps measured / predicted CPU time of the latest runs of ns-2, and of what
+bdpbench took beside them; the medians are the factors by which predictions are multiplied. A factor
+is 1, the reference machine's, until enough is known.
 """
 
 from __future__ import annotations
 
 import json
 import statistics
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 from contextlib import suppress
 from pathlib import Path
 
+from bdpbench.contracts.batches import read_done
 from bdpbench.contracts.files import write_json_atomically
 from bdpbench.contracts.plan import PlannedRun
 from bdpbench.contracts.runs import read_run
 from bdpbench.errors import BdpbenchError
+from bdpbench.studies.cost import BATCH_S, CALL_S, RUN_S
 
 FILE_NAME = "machine.json"
 # Enough to even out what else the machine did, few enough to follow another build of ns-2.
@@ -25,35 +27,64 @@ _FEWEST = 3
 # Shorter runs tell the start of ns-2 and the machine's unrest.
 _SHORTEST_S = 0.5
 _VERSION = 1
+_NS2, _OWN = "measured_by_predicted", "own_by_predicted"
 
 
-def machine_factor(results: Path) -> float:
-    """CPU time of a run on this machine in times of the prediction for the reference machine."""
-    ratios = _known(results)
-    return statistics.median(ratios) if len(ratios) >= _FEWEST else 1.0
+class Machine:
+    """What this machine takes for runs and calls, as far as a results folder tells.
+
+    Attributes:
+        ns2_factor: CPU time of ns-2 in times of the prediction for the reference machine.
+        own_factor: the same of what bdpbench takes itself.
+    """
+
+    def __init__(self, results: Path) -> None:
+        known = _known(results)
+        self.ns2_factor = _median(known[_NS2])
+        self.own_factor = _median(known[_OWN])
+
+    def run_cpu_s(self, run: PlannedRun) -> float:
+        """CPU time of a run with all that is done for it, s."""
+        return self.ns2_factor * run["estimated_cpu_s"] + self.own_factor * RUN_S
+
+    def call_cpu_s(self, runs: Iterable[PlannedRun], batches: int) -> float:
+        """CPU time of a call of `run` that simulates these runs in so many batches, s."""
+        own_s = self.own_factor * (CALL_S + batches * BATCH_S)
+        return own_s + sum(map(self.run_cpu_s, runs))
+
+    def call_wall_s(self, runs: Sequence[PlannedRun], batches: int, cores: int) -> float:
+        """Time that such a call takes on so many cores that do nothing else, s."""
+        costs_s = [self.run_cpu_s(run) for run in runs]
+        batch_s = self.own_factor * BATCH_S
+        alongside_s = (sum(costs_s) + batches * batch_s) / max(1, min(cores, batches))
+        longest_s = max(costs_s, default=0.0) + batch_s if costs_s else 0.0
+        return self.own_factor * CALL_S + max(alongside_s, longest_s)
 
 
-def expected_cpu_s(runs: Iterable[PlannedRun], factor: float) -> float:
-    """CPU time that ns-2 will take for these runs on this machine, s."""
-    return factor * sum(run["estimated_cpu_s"] for run in runs)
-
-
-def learn(results: Path, runs: Iterable[PlannedRun]) -> None:
-    """Take what runs took that have just been simulated; the clock of a container counts not.
+def learn(results: Path, runs: Sequence[PlannedRun], batches: Path) -> None:
+    """Take what runs and batches took that have just ended; a container's clock counts not.
 
     It is a memory only: where it cannot be kept, as on a full disk, nothing is said, so that
     nothing hides what matters.
     """
-    found = [ratio for run in runs if (ratio := _ratio(results, run)) is not None]
-    if found:
-        ratios = [*_known(results), *found][-_KEPT:]
-        data = {"schema_version": _VERSION, "measured_by_predicted": ratios}
+    # What is kept is of the latest: no more of them have to be read.
+    found = {
+        _NS2: [ratio for run in runs[-_KEPT:] if (ratio := _ratio(results, run)) is not None],
+        _OWN: [ratio for path in batches.glob("*.done") if (ratio := _own_ratio(path)) is not None],
+    }
+    if any(found.values()):
+        known = _known(results)
+        kept = {name: [*known[name], *found[name]][-_KEPT:] for name in (_NS2, _OWN)}
         with suppress(OSError):
-            write_json_atomically(results / FILE_NAME, data)
+            write_json_atomically(results / FILE_NAME, {"schema_version": _VERSION, **kept})
+
+
+def _median(ratios: Sequence[float]) -> float:
+    return statistics.median(ratios) if len(ratios) >= _FEWEST else 1.0
 
 
 def _ratio(results: Path, run: PlannedRun) -> float | None:
-    """Measured by predicted CPU time; None where that tells nothing."""
+    """Measured by predicted CPU time of ns-2; None where that tells nothing."""
     if run["estimated_cpu_s"] < _SHORTEST_S:
         return None
     try:
@@ -65,11 +96,23 @@ def _ratio(results: Path, run: PlannedRun) -> float | None:
     return round(record["cpu_s"] / run["estimated_cpu_s"], 3)
 
 
-def _known(results: Path) -> list[float]:
+def _own_ratio(path: Path) -> float | None:
+    """The same of what a batch took beside ns-2."""
+    try:
+        done = read_done(path)
+    except BdpbenchError:
+        return None
+    if not done["simulated"]:
+        return None
+    return round(done["own_cpu_s"] / (BATCH_S + done["simulated"] * RUN_S), 3)
+
+
+def _known(results: Path) -> dict[str, list[float]]:
     """What is kept; nothing where the file is not of this version, for it is only a memory."""
     try:
         data = json.loads((results / FILE_NAME).read_text(encoding="utf-8"))
-        current = data["schema_version"] == _VERSION
-        return [float(ratio) for ratio in data["measured_by_predicted"]] if current else []
+        if data["schema_version"] == _VERSION:
+            return {name: [float(ratio) for ratio in data.get(name, [])] for name in (_NS2, _OWN)}
     except (OSError, ValueError, TypeError, KeyError):
-        return []
+        pass
+    return {_NS2: [], _OWN: []}

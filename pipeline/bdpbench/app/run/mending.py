@@ -13,7 +13,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from bdpbench.app.run.planning import Paths, Prepared
-from bdpbench.app.run.stages import read_metrics
+from bdpbench.app.run.stages import VALUES_FOLDER, read_metrics
 from bdpbench.app.say.progress import View
 from bdpbench.contracts.files import read_json, remove_temporaries, sha256_of
 from bdpbench.contracts.runs import RUN_NAME, RunRecord, read_run
@@ -30,7 +30,6 @@ from bdpbench.errors import BdpbenchError
 from bdpbench.studies.identity import run_id
 
 _PARQUET_MARK = b"PAR1"
-PARSED_FOLDER = "parsed"
 
 
 @dataclass(frozen=True)
@@ -46,8 +45,7 @@ class _Damage:
 def mend_at_a_glance(view: View, prepared: Prepared) -> bool:
     """Set aside what is seen to be damaged without reading it all; whether there was anything."""
     paths = prepared.paths
-    for folder in (paths.folder, paths.folder / PARSED_FOLDER):
-        remove_temporaries(folder)
+    remove_temporaries(paths.folder)
     return _set_aside(view, prepared, deep=False)
 
 
@@ -67,18 +65,13 @@ def _set_aside(view: View, prepared: Prepared, *, deep: bool) -> bool:
 
 
 def _damaged_runs(prepared: Prepared, *, deep: bool) -> Iterator[_Damage]:
-    batches = {
-        each: prepared.paths.folder / PARSED_FOLDER / f"{batch}.json"
-        for batch, run_ids in prepared.plan["batches"].items()
-        for each in run_ids
-    }
     for each in dict.fromkeys(run["run_id"] for run in prepared.runs):
         run_dir = prepared.paths.runs / each
         if not (run_dir / RUN_NAME).is_file():
             continue
         damage = _damaged_run(run_dir, deep=deep)
-        if damage is None and (batches[each].is_file() or _manifest(run_dir).is_file()):
-            damage = _damaged_tables(run_dir, batches[each], deep=deep)
+        if damage is None and (run_dir / VALUES_FOLDER).is_dir():  # it was parsed
+            damage = _damaged_tables(run_dir, deep=deep)
         if damage is not None:
             yield damage
 
@@ -123,10 +116,10 @@ def _damaged_outputs(run_dir: Path, record: RunRecord, *, deep: bool) -> Iterato
             yield path, "is not what ns-2 wrote: its SHA-256 is another"
 
 
-def _damaged_tables(run_dir: Path, parsed: Path, *, deep: bool) -> _Damage | None:
+def _damaged_tables(run_dir: Path, *, deep: bool) -> _Damage | None:
     """What is wrong with the tables of a run that was parsed."""
     path = _manifest(run_dir)
-    remedy, remove = "the run is parsed again", (path, parsed)
+    remedy, remove = "the run is parsed again", (path,)
     try:
         what = "a manifest"
         data = read_json(path, what=what, schema_version=MANIFEST_VERSION)

@@ -3,16 +3,18 @@
 from __future__ import annotations
 
 import hashlib
-import json
 from collections.abc import Collection
 from dataclasses import dataclass
 from pathlib import Path
 
 from bdpbench.app.run.stages import study_texts
-from bdpbench.contracts.files import sha256_of, write_json_atomically
+from bdpbench.contracts.batches import BATCHES_FOLDER
+from bdpbench.contracts.files import sha256_of
 from bdpbench.contracts.paths import repository_root
-from bdpbench.contracts.plan import Plan, PlannedRun, read_plan
+from bdpbench.contracts.plan import Plan, PlannedRun, write_plan_document
 from bdpbench.contracts.runs import RUN_NAME
+from bdpbench.contracts.scorecard import SCORECARD_NAME
+from bdpbench.contracts.tables import METRICS_NAME
 from bdpbench.errors import BdpbenchError
 from bdpbench.simulation.build import find_build
 from bdpbench.simulation.declared import unknown_to_ns2
@@ -50,9 +52,19 @@ class Paths:
         return self.folder / "plan.json"
 
     @property
+    def batches(self) -> Path:
+        """Folder of the batches of a call."""
+        return self.folder / BATCHES_FOLDER
+
+    @property
     def report(self) -> Path:
         """``report.html``."""
         return self.folder / "report.html"
+
+    @property
+    def reported(self) -> tuple[Path, ...]:
+        """What the last stage writes."""
+        return (self.folder / METRICS_NAME, self.folder / SCORECARD_NAME, self.report)
 
 
 @dataclass(frozen=True)
@@ -115,8 +127,7 @@ def write_plan(prepared: Prepared) -> None:
     """Write ``plan.json`` and the specs of its runs; what is there already stays."""
     paths, plan = prepared.paths, prepared.plan
     write_specs(prepared.runs, plan["ns2_build_id"], paths.runs)
-    if not _same_plan(paths.plan, plan):
-        write_json_atomically(paths.plan, plan)
+    write_plan_document(paths.plan, plan)
 
 
 def _check_evaluation(study: Study, identities: Identities) -> None:
@@ -180,12 +191,3 @@ def _evaluation_checksum(folder: Path) -> str:
 def is_finished(paths: Paths, run: PlannedRun) -> bool:
     """Whether the run has its ``run.json``; without it the run did not happen."""
     return (paths.runs / run["run_id"] / RUN_NAME).is_file()
-
-
-def _same_plan(path: Path, plan: Plan) -> bool:
-    """An equal plan is left alone, so that its time stamp does not make later stages run again."""
-    try:
-        old = read_plan(path)
-    except BdpbenchError:
-        return False
-    return json.dumps(old) == json.dumps(plan)  # the order of scenarios counts as well

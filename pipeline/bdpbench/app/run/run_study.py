@@ -1,23 +1,25 @@
-"""`bdpbench run`: plan, build, let Snakemake work, and say what came out."""
+"""`bdpbench run`: plan, build, let batches of runs work, report, and say what came out."""
 
 from __future__ import annotations
 
 import os
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, field
 from pathlib import Path
-from typing import NoReturn
 
 from bdpbench.app.run.announcing import announce_plan, announce_runs, announce_scripts
+from bdpbench.app.run.batching import is_reported, write_batches
 from bdpbench.app.run.exclusive import exclusive
 from bdpbench.app.run.failures import failed_runs, failure
 from bdpbench.app.run.machine import learn
 from bdpbench.app.run.mending import mend_after_failure, mend_at_a_glance
-from bdpbench.app.run.planning import Prepared, is_finished, prepare, write_plan
-from bdpbench.app.run.stages import downstream, parse_runs
+from bdpbench.app.run.planning import Prepared, prepare
+from bdpbench.app.run.stages import downstream
 from bdpbench.app.run.workflow import Workflow
 from bdpbench.app.say.progress import View, make_view
 from bdpbench.app.say.totals import totals_lines
+from bdpbench.contracts.batches import Jobs
 from bdpbench.contracts.paths import results_dir
+from bdpbench.contracts.plan import write_plan_document
 from bdpbench.contracts.scorecard import SCORECARD_NAME, read_scorecard
 from bdpbench.errors import BdpbenchError
 from bdpbench.simulation.backend import DockerBackend, NativeBackend, choose_backend
@@ -85,18 +87,57 @@ def _run_study(request: RunRequest, view: View) -> None:
         # Planned anew: whoever held the results may have finished some of these runs.
         if had_to_wait:
             prepared = _prepare(request, config)
-        if mend_at_a_glance(view, prepared):
+        outdated = mend_at_a_glance(view, prepared)
+        if outdated:
             prepared = _prepare(request, config)
         backend = _built_backend(view, request.backend or config.backend, config, prepared)
-        workflow = Workflow(prepared, backend.name, jobs, request.keep_going, request.profile)
-        status = _work(workflow, view)
-        if status != 0 and _is_mended(view, prepared):
+        call = _Call(request, backend.name, jobs, view)
+        try:
+            call.work(prepared, outdated=outdated)
+        except BdpbenchError:
+            # What a stage failed on may have been damaged; then it is set aside now.
+            if failed_runs(prepared) or not mend_after_failure(view, prepared):
+                raise
             prepared = _prepare(request, config)
-            workflow = replace(workflow, prepared=prepared)
-            status = _work(workflow, view)
-        if status != 0:
-            _fail(request, workflow, view)
+            call.work(prepared, outdated=True)
     _conclude(view, prepared)
+
+
+@dataclass(frozen=True)
+class _Call:
+    """How a call works."""
+
+    request: RunRequest
+    backend: str
+    cores: int
+    view: View
+
+    def work(self, prepared: Prepared, *, outdated: bool) -> None:
+        """Simulate what is missing, and report what has changed; ``outdated``: in any case.
+
+        Raises:
+            BdpbenchError: saying why something has failed; with --keep-going, what there is is
+                reported all the same.
+        """
+        paths = prepared.paths
+        write_plan_document(paths.plan, prepared.plan)
+        jobs = write_batches(prepared, self.cores)
+        if jobs["jobs"]:
+            self._simulate(prepared, jobs)
+        if outdated or not is_reported(paths):
+            downstream(prepared.plan, paths.runs, paths.report)
+
+    def _simulate(self, prepared: Prepared, jobs: Jobs) -> None:
+        request = self.request
+        workflow = Workflow(
+            prepared, jobs, self.backend, self.cores, request.keep_going, request.profile
+        )
+        status = workflow.run(self.view)
+        learn(prepared.paths.results, prepared.missing, prepared.paths.batches)
+        if status != 0:
+            if request.keep_going and failed_runs(prepared):
+                _report_partly(self.view, prepared)
+            raise failure(prepared, workflow.log)
 
 
 def _prepare(request: RunRequest, config: Config) -> Prepared:
@@ -109,27 +150,6 @@ def _prepare(request: RunRequest, config: Config) -> Prepared:
         scripts=request.scripts,
         write=False,
     )
-
-
-def _work(workflow: Workflow, view: View) -> int:
-    """Let the stages work; returns the exit status of the workflow."""
-    prepared = workflow.prepared
-    write_plan(prepared)
-    status = workflow.run(view)
-    learn(prepared.paths.results, prepared.missing)
-    return status
-
-
-def _is_mended(view: View, prepared: Prepared) -> bool:
-    """Whether what a stage failed on was damaged, and is set aside now."""
-    return not failed_runs(prepared) and mend_after_failure(view, prepared)
-
-
-def _fail(request: RunRequest, workflow: Workflow, view: View) -> NoReturn:
-    """Say why; with --keep-going, report what there is all the same."""
-    if request.keep_going:
-        _report_partly(view, workflow.prepared)
-    raise failure(workflow.prepared, workflow.log)
 
 
 def _jobs(request: RunRequest, config: Config) -> int:
@@ -159,8 +179,7 @@ def _built_backend(
 def _report_partly(view: View, prepared: Prepared) -> None:
     """With --keep-going, report what there is although runs have failed."""
     paths = prepared.paths
-    parse_runs(paths.runs / run["run_id"] for run in prepared.runs if is_finished(paths, run))
-    downstream(prepared.plan, paths.folder, paths.runs)
+    downstream(prepared.plan, paths.runs, paths.report)
     text = f"report of the finished runs: {paths.report}"
     view.tell("partial_report", text, path=str(paths.report))
 

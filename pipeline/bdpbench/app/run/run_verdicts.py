@@ -6,8 +6,8 @@ from functools import cached_property
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from bdpbench.app.run.stages import definitions_of, measure_plan, parse_runs
-from bdpbench.contracts.plan import Plan
+from bdpbench.app.run.stages import definitions_of, measure_plan
+from bdpbench.contracts.plan import Plan, PlannedRun
 from bdpbench.contracts.scorecard import ScoredNumber
 from bdpbench.errors import BdpbenchError
 
@@ -16,37 +16,47 @@ if TYPE_CHECKING:
 
 
 class RunVerdicts:
-    """Measures single runs against the published numbers of a plan's study.
-
-    Its tables and values are those that the workflow would make a little later, so that no work is
-    done twice.
-    """
+    """Judges single runs, which their batch has measured, by the numbers of a plan's study."""
 
     def __init__(self, plan: Plan, runs_dir: Path) -> None:
         self._plan = plan
         self._runs_dir = runs_dir
 
     @cached_property
-    def _published(self) -> list[PublishedNumber]:
+    def _published(self) -> dict[str, list[PublishedNumber]]:
+        """Scenario → its numbers."""
         from bdpbench.score import load_published
 
-        return load_published(
-            Path(self._plan["folder"]) / "published.csv", definitions_of(self._plan)
-        )
+        path = Path(self._plan["folder"]) / "published.csv"
+        found: dict[str, list[PublishedNumber]] = {}
+        for each in load_published(path, definitions_of(self._plan)):
+            found.setdefault(each.scenario, []).append(each)
+        return found
+
+    @cached_property
+    def _places(self) -> dict[str, list[PlannedRun]]:
+        """Run id → where the run stands in scenarios with numbers."""
+        found: dict[str, list[PlannedRun]] = {}
+        for run in self._plan["runs"]:
+            if run["scenario"] in self._published:
+                found.setdefault(run["run_id"], []).append(run)
+        return found
 
     def of(self, run_id: str) -> list[ScoredNumber]:
         """The scored numbers that need no other run; none where the run cannot be measured.
 
-        What is wrong with such a run is told by the workflow's own stages.
+        What is wrong with such a run is told by its batch, and by the report.
         """
         from bdpbench.score import score
 
-        runs = [run for run in self._plan["runs"] if run["run_id"] == run_id]
+        runs = self._places.get(run_id, [])
+        published = [each for run in runs for each in self._published[run["scenario"]]]
+        if not published:
+            return []
         alone: Plan = {**self._plan, "runs": runs}
         try:
-            parse_runs([self._runs_dir / run_id], alone)
             metrics = measure_plan(alone, self._runs_dir)
-            numbers = score(alone, metrics, self._published, [])["numbers"]
+            numbers = score(alone, metrics, published, [])["numbers"]
         except BdpbenchError:
             return []
         return [each for each in numbers if each["verdict"] != "not_run"]

@@ -16,7 +16,7 @@ from bdpbench.contracts.files import (
     write_json_atomically,
 )
 from bdpbench.contracts.plan import Output, Plan, PlannedRun, Scalar
-from bdpbench.contracts.runs import read_run, read_spec
+from bdpbench.contracts.runs import RUN_NAME, read_run, read_spec
 from bdpbench.contracts.scorecard import SCORECARD_NAME, Scorecard
 from bdpbench.contracts.tables import METRICS_NAME, TableManifest
 from bdpbench.errors import BdpbenchError
@@ -32,6 +32,11 @@ if TYPE_CHECKING:
 
 VALUES_FOLDER = "values"
 """Folder of a run with the values that were measured, a file a place in a study."""
+
+
+def values_path(run_dir: Path, study: str, scenario: str) -> Path:
+    """Where the values of a run lie: two studies may give it other parameters, labels, metrics."""
+    return run_dir / VALUES_FOLDER / f"{study}.{scenario}.parquet"
 
 
 def definitions_of(plan: Plan) -> Mapping[str, Definition]:
@@ -59,15 +64,16 @@ def parse_runs(run_dirs: Iterable[Path], plan: Plan | None = None) -> dict[str, 
     from bdpbench.trace import write_tables
 
     wanted = _wanted_tables(definitions_of(plan)) if plan else frozenset()
+    places: dict[str, list[Sequence[Output]]] = {}
+    for run in plan["runs"] if plan else ():
+        places.setdefault(run["run_id"], []).append(run["outputs"])
     manifests = {}
     for run_dir in run_dirs:
-        spec = read_spec(run_dir)
-        if read_run(run_dir) is None:
+        of_run = places.get(run_dir.name) or [read_spec(run_dir)["outputs"]]
+        if not (run_dir / RUN_NAME).is_file():
             raise BdpbenchError("is not a finished run: it has no run.json", where=str(run_dir))
-        places = [run for run in plan["runs"] if run["run_id"] == spec["run_id"]] if plan else []
-        for outputs in [run["outputs"] for run in places] or [spec["outputs"]]:
-            parsed = parsed_outputs(outputs, wanted)
-            manifests[spec["run_id"]] = write_tables(run_dir, parsed)
+        for outputs in of_run:
+            manifests[run_dir.name] = write_tables(run_dir, parsed_outputs(outputs, wanted))
     return manifests
 
 
@@ -132,8 +138,7 @@ def _values_of(
     """Values of the metrics of one run; what is not known is measured, and kept."""
     from bdpbench.metrics import measure_values
 
-    # A run that studies share may have other parameters, labels and metrics in each.
-    path = run_dir / VALUES_FOLDER / f"{study}.{run['scenario']}.parquet"
+    path = values_path(run_dir, study, run["scenario"])
     kept = _read_values(path)
     tables = _Tables(run_dir, parsed_outputs(run["outputs"], _wanted_tables(definitions)))
     values = measure_values(
@@ -258,18 +263,23 @@ def report_inputs(
     plan: Plan, metrics: pl.DataFrame, scorecard: Scorecard, runs_dir: Path
 ) -> ReportInputs:
     """What the report and the exports show of a plan."""
+    from bdpbench.app.run.kept_series import KeptSeries
     from bdpbench.metrics.repetitions import over_repetitions
     from bdpbench.pages import ReportInputs
     from bdpbench.studies.load import load_study
 
     infos = {run["run_id"]: read_run(runs_dir / run["run_id"]) for run in plan["runs"]}
     finished = {run["run_id"] for run in finished_runs(plan, runs_dir)}
+    wanted = _wanted_tables(definitions_of(plan))
+    outputs = {run["run_id"]: parsed_outputs(run["outputs"], wanted) for run in plan["runs"]}
+    load_table = _loader(plan, outputs, runs_dir, finished)
     return ReportInputs(
         plan=plan,
         metrics=metrics,
         scorecard=scorecard,
         definitions=[each.as_document() for each in definitions_of(plan).values()],
-        load_table=_loader(plan, runs_dir, finished),
+        load_table=load_table,
+        load_series=KeptSeries(runs_dir, load_table, outputs),
         run_info=cast(
             "dict[str, RunRecord]",
             {run_id: info for run_id, info in sorted(infos.items()) if run_id in finished and info},
@@ -279,13 +289,13 @@ def report_inputs(
     )
 
 
-def _loader(plan: Plan, runs_dir: Path, finished: Collection[str]) -> LoadTable:
+def _loader(
+    plan: Plan, outputs: Mapping[str, Sequence[Output]], runs_dir: Path, finished: Collection[str]
+) -> LoadTable:
     """Tables of finished runs, and those that are derived from them."""
     from bdpbench.metrics.derived import DERIVED
     from bdpbench.trace import load_table
 
-    wanted = _wanted_tables(definitions_of(plan))
-    outputs = {run["run_id"]: parsed_outputs(run["outputs"], wanted) for run in plan["runs"]}
     parameters = {run["run_id"]: run["parameters"] for run in plan["runs"]}
 
     def load(run_id: str, table: str) -> pl.LazyFrame | None:
@@ -331,13 +341,22 @@ def study_texts(study: Study) -> StudyTexts:
     )
 
 
-def downstream(plan: Plan, folder: Path, runs_dir: Path) -> Scorecard:
-    """Measure, score and report what a plan has, runs missing or not; returns the scorecard."""
+def downstream(plan: Plan, runs_dir: Path, report: Path) -> Scorecard:
+    """Parse, measure, score and report what a plan has, runs missing or not.
+
+    Metrics and scorecard are written beside the report.
+
+    Returns:
+        The scorecard.
+    """
+    finished = {run["run_id"] for run in plan["runs"]}
+    run_dirs = (runs_dir / each for each in sorted(finished))
+    parse_runs((each for each in run_dirs if (each / RUN_NAME).is_file()), plan)
     metrics = measure_plan(plan, runs_dir)
-    write_metrics(metrics, folder / METRICS_NAME)
+    write_metrics(metrics, report.with_name(METRICS_NAME))
     scorecard = score_plan(plan, metrics)
-    write_json_atomically(folder / SCORECARD_NAME, scorecard)
-    report_plan(plan, metrics, scorecard, runs_dir, folder / "report.html")
+    write_json_atomically(report.with_name(SCORECARD_NAME), scorecard)
+    report_plan(plan, metrics, scorecard, runs_dir, report)
     return scorecard
 
 

@@ -1,4 +1,8 @@
-"""Snakemake as a child: started, followed, and ended with all that it has started."""
+"""The batches of a call as children: started, followed, and ended with all that they have started.
+
+Snakemake takes care of them, beside one another or on a cluster. A single one on this machine needs
+nobody to choose what comes next, and is started by its rule's command as it is.
+"""
 
 from __future__ import annotations
 
@@ -14,6 +18,7 @@ from typing import IO
 from bdpbench.app.run.planning import Prepared
 from bdpbench.app.run.run_verdicts import RunVerdicts
 from bdpbench.app.say.progress import View, Watch
+from bdpbench.contracts.batches import Jobs
 from bdpbench.contracts.paths import repository_root
 from bdpbench.simulation.processes import (
     CALL_VARIABLE,
@@ -30,69 +35,78 @@ _POLL_S = 0.5
 
 @dataclass(frozen=True)
 class Workflow:
-    """How the stages of a plan are to run; ``profile`` is Snakemake's own."""
+    """How the batches of a plan are to run; ``profile`` is Snakemake's own."""
 
     prepared: Prepared
+    jobs: Jobs
     backend: str
-    jobs: int
+    cores: int
     keep_going: bool = False
     profile: Path | None = None
 
     @property
     def log(self) -> Path:
-        """What Snakemake says."""
-        return self.prepared.paths.folder / LOG_NAME
+        """What Snakemake says, or a batch that is alone."""
+        paths = self.prepared.paths
+        return paths.batches / f"{self._alone}.log" if self._alone else paths.folder / LOG_NAME
+
+    @property
+    def _alone(self) -> str:
+        """The one batch that needs no Snakemake, or ""."""
+        names = list(self.jobs["jobs"])
+        return names[0] if len(names) == 1 and self.profile is None else ""
 
     def run(self, view: View) -> int:
-        """Run what is missing, showing the simulations' progress; returns the exit status."""
+        """Run the batches, showing the simulations' progress; returns the exit status."""
         environment = {
             "PYTHONUNBUFFERED": "1",
             CALL_VARIABLE: name_of_this_call(),
             # Snakemake's own: the user may have no home folder that can be written.
             "XDG_CACHE_HOME": str(self.prepared.paths.results / ".snakemake" / "cache"),
         }
+        command = self._batch() if self._alone else self._snakemake()
         with (
             self.log.open("w", encoding="utf-8") as log,
-            _started(self._command(), log, environment) as child,
+            _started(command, log, environment) as child,
         ):
             return self._follow(child, view)
 
-    def _command(self) -> list[str]:
+    def _batch(self) -> list[str]:
+        """What the rule of a batch calls."""
+        return [
+            *(sys.executable, "-m", "bdpbench", "simulate", "--backend", self.backend),
+            *(("--keep-going",) if self.keep_going else ()),
+            *("--batch", str(self.prepared.paths.batches / f"{self._alone}.json")),
+        ]
+
+    def _snakemake(self) -> list[str]:
         paths = self.prepared.paths
         return [
-            *(sys.executable, "-m", _snakemake_module(self.profile)),
+            *(sys.executable, "-m", _snakemake_module(self.profile), "batches"),
             *("--snakefile", str(repository_root() / "Snakefile")),
             *("--directory", str(paths.results)),
-            *("--cores", str(self.jobs)),
-            *("--nolock", "--rerun-incomplete", "--rerun-triggers", "mtime"),
+            *("--cores", str(self.cores), "--scheduler", "greedy"),
+            *("--nolock", "--drop-metadata", "--rerun-triggers", "mtime"),
             *(("--keep-going",) if self.keep_going else ()),
             *(("--profile", str(self.profile.resolve())) if self.profile else ()),
             # Relative, because the path of the results may have braces: wildcards to Snakemake.
             *("--config", f"plan={paths.plan.relative_to(paths.results)}"),
-            f"backend={self.backend}",
-            *self._prioritized(),
+            *(f"backend={self.backend}", "ns2=built"),
+            *(("keep_going=1",) if self.keep_going else ()),
         ]
 
-    def _prioritized(self) -> list[str]:
-        """Start the longest runs first: one that starts last would keep a single core busy."""
-        longest = sorted(self.prepared.missing, key=lambda run: -run["estimated_cpu_s"])
-        targets = [f"runs/{run['run_id']}/run.json" for run in longest[: self.jobs]]
-        return ["--prioritize", *targets] if targets else []
-
     def _follow(self, child: subprocess.Popen[bytes], view: View) -> int:
-        """Show how far the simulations are until the workflow ends; returns its exit status."""
-        watch = Watch(self.prepared.paths.runs, self.prepared.missing, self.jobs)
-        verdicts = RunVerdicts(self.prepared.plan, self.prepared.paths.runs)
-        told: set[str] = set()
+        """Show how far the simulations are until all batches have ended; returns the status."""
+        paths = self.prepared.paths
+        watch = Watch(paths.runs, paths.batches, self.prepared.missing, self.cores)
+        verdicts = RunVerdicts(self.prepared.plan, paths.runs)
         status = None
         while status is None:
             status = _wait(child, _POLL_S)
             snapshot = watch.look()
-            for each in snapshot.runs:
-                run_id = each.run["run_id"]
-                if each.status in ("finished", "failed") and run_id not in told:
-                    told.add(run_id)
-                    view.ended(each, verdicts.of(run_id) if each.status == "finished" else [])
+            for each in snapshot.ended:
+                finished = each.status == "finished"
+                view.ended(each, verdicts.of(each.run["run_id"]) if finished else [])
             view.show(snapshot)
         return status
 
@@ -106,10 +120,10 @@ def _snakemake_module(profile: Path | None) -> str:
 def _started(
     command: Sequence[str], log: IO[str], environment: Mapping[str, str]
 ) -> Iterator[subprocess.Popen[bytes]]:
-    """Snakemake in a process group of its own, of which nothing is left in the end.
+    """A child in a process group of its own, of which nothing is left in the end.
 
-    Snakemake dies with this process, and its stages watch this process themselves, since a signal
-    that cannot be caught leaves nobody who could end them.
+    The child dies with this process, and batches watch this process themselves, since a signal that
+    cannot be caught leaves nobody who could end them.
     """
     child = subprocess.Popen(
         command,

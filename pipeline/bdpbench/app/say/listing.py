@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from bdpbench.app.run.machine import expected_cpu_s, machine_factor
+from bdpbench.app.run.machine import Machine
 from bdpbench.app.run.planning import Paths, is_finished
 from bdpbench.app.say.progress import duration_text
 from bdpbench.contracts.paths import results_dir
@@ -18,13 +18,13 @@ from bdpbench.studies.study import TIERS
 
 def list_studies() -> None:
     """Print every study with the runs and the CPU time of its tiers."""
-    factor = machine_factor(results_dir(load_config().results))
+    machine = Machine(results_dir(load_config().results))
     rows = [("study", "tier", "runs", "CPU time", "title")]
     for key in study_keys():
         study = load_study(key)
         for tier in _ordered(tiers_of(study)):
             runs = expand_tier(study, tier)
-            rows.append((key, tier, str(len(runs)), _cost(runs, factor), study.title))
+            rows.append((key, tier, str(len(runs)), _cost(runs, machine), study.title))
     _print_table(rows)
 
 
@@ -32,7 +32,7 @@ def list_scenarios(study_key: str, selection: Selection) -> None:
     """Print the scenarios of a study: runs and CPU time in each tier."""
     study = load_study(study_key)
     selection.check(study)
-    factor = machine_factor(results_dir(load_config().results))
+    machine = Machine(results_dir(load_config().results))
     tiers = _ordered(tiers_of(study))
     by_tier = {tier: expand_tier(study, tier) for tier in tiers}
     rows = [("scenario", *tiers, "title")]
@@ -42,7 +42,7 @@ def list_scenarios(study_key: str, selection: Selection) -> None:
         cells = []
         for tier in tiers:
             runs = [run for run in by_tier[tier] if run["scenario"] == key and selection.wants(run)]
-            cells.append(_count(runs, factor) if runs else "-")
+            cells.append(_count(runs, machine) if runs else "-")
         rows.append((key, *cells, scenario.title))
     print(f"{study.key}: {study.title}")
     print(f"protocols: {', '.join(study.protocols)}\n")
@@ -63,11 +63,11 @@ def list_runs(study_key: str, tier: str | None, selection: Selection) -> None:
     runs = [run for run in expand_tier(study, chosen) if selection.wants(run)]
     if not runs:
         raise BdpbenchError(f"no run of tier {chosen} is selected", where="selection")
-    factor = machine_factor(paths.results)
+    machine = Machine(paths.results)
     rows = [("run", "state", "CPU time", "scenario", "what")]
     for run in runs:
         state = "finished" if is_finished(paths, run) else "-"
-        rows.append((run["run_id"], state, _cost([run], factor), run["scenario"], run["label"]))
+        rows.append((run["run_id"], state, _cost([run], machine), run["scenario"], run["label"]))
     _print_table(rows)
 
 
@@ -75,13 +75,13 @@ def _ordered(tiers: Sequence[str]) -> list[str]:
     return [tier for tier in TIERS if tier in tiers]
 
 
-def _count(runs: Sequence[PlannedRun], factor: float) -> str:
+def _count(runs: Sequence[PlannedRun], machine: Machine) -> str:
     noun = "run" if len(runs) == 1 else "runs"
-    return f"{len(runs)} {noun}, {_cost(runs, factor)}"
+    return f"{len(runs)} {noun}, {_cost(runs, machine)}"
 
 
-def _cost(runs: Sequence[PlannedRun], factor: float) -> str:
-    return "~" + duration_text(expected_cpu_s(runs, factor))
+def _cost(runs: Sequence[PlannedRun], machine: Machine) -> str:
+    return "~" + duration_text(sum(map(machine.run_cpu_s, runs)))
 
 
 def _print_table(rows: Sequence[tuple[str, ...]]) -> None:

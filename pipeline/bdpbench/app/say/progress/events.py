@@ -31,7 +31,7 @@ class EventView(View):
 
     def show(self, snapshot: Snapshot) -> None:
         """Print ``progress``, at most once a second."""
-        if not snapshot.runs or self._clock() - self._last_told_s < INTERVAL_S:
+        if not snapshot.total or self._clock() - self._last_told_s < INTERVAL_S:
             return
         self._last_told_s = self._clock()
         running = [
@@ -41,7 +41,7 @@ class EventView(View):
                 "end_s": each.end_s,
                 "rate": each.rate,
             }
-            for each in snapshot.of("running")
+            for each in snapshot.running
         ]
         facts = {"share": snapshot.share, "eta_s": snapshot.eta_s, "running": running}
         _print("progress", facts)

@@ -27,14 +27,13 @@ class LineView(View):
 
     def show(self, snapshot: Snapshot) -> None:
         """Print a line on standard error, at most every ten seconds."""
-        if not snapshot.runs or self._clock() - self._last_told_s < INTERVAL_S:
+        if not snapshot.total or self._clock() - self._last_told_s < INTERVAL_S:
             return
         self._last_told_s = self._clock()
-        done = len(snapshot.of("finished")) + len(snapshot.of("failed"))
-        words = [f"[{snapshot.share:4.0%}] {done}/{len(snapshot.runs)} runs"]
-        running = snapshot.of("running")
+        words = [f"[{snapshot.share:4.0%}] {snapshot.done}/{snapshot.total} runs"]
+        running = [f"{run_name(each)} {each.share:.0%}" for each in snapshot.running]
         if running:
-            words.append("; ".join(f"{run_name(each)} {each.share:.0%}" for each in running))
+            words.append("; ".join(running))
         if snapshot.share < 1:
             words.append(f"about {duration_text(snapshot.eta_s)} left")
         print(" · ".join(words), file=sys.stderr, flush=True)

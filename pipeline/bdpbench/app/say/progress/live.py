@@ -47,7 +47,7 @@ class LiveView(View):
 
     def show(self, snapshot: Snapshot) -> None:
         """Draw the bars anew."""
-        if not snapshot.runs:
+        if not snapshot.total:
             return
         if self._live is None:
             self._live = Live(console=self._console, refresh_per_second=4, transient=True)
@@ -70,7 +70,7 @@ def _running_table(snapshot: Snapshot) -> Table:
     table.add_column(no_wrap=True, overflow="ellipsis", ratio=1)
     table.add_column(justify="right", no_wrap=True, min_width=12)
     table.add_column(justify="right", no_wrap=True, min_width=8, style="dim")
-    for each in snapshot.of("running"):
+    for each in snapshot.running:
         rate = f"{each.rate:.1f} s/s" if each.rate is not None else ""
         table.add_row(
             ProgressBar(total=1.0, completed=each.share, width=_BAR_WIDTH),
@@ -82,9 +82,8 @@ def _running_table(snapshot: Snapshot) -> Table:
 
 
 def _overall(snapshot: Snapshot) -> Table:
-    ended = len(snapshot.of("finished")) + len(snapshot.of("failed"))
-    words = f"{ended} of {len(snapshot.runs)} runs"
-    if ended < len(snapshot.runs):
+    words = f"{snapshot.done} of {snapshot.total} runs"
+    if snapshot.done < snapshot.total:
         words += f", about {duration_text(snapshot.eta_s)} left"
     else:
         words += "; measuring, and writing the report"

@@ -1,18 +1,19 @@
-"""What the run folders tell of simulations under way, and when they will be done."""
+"""What batches and run folders tell of simulations under way, and when they will be done."""
 
 from __future__ import annotations
 
 import time
-from collections.abc import Callable, Sequence
+from bisect import bisect_left
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Literal
 
+from bdpbench.contracts.batches import events_in
 from bdpbench.contracts.plan import PlannedRun
-from bdpbench.contracts.runs import ERROR_NAME
 from bdpbench.simulation.ns2_process import PROGRESS_NAME
 
-Status = Literal["waiting", "running", "finished", "failed"]
+Status = Literal["running", "finished", "failed"]
 
 # The cost model counts as much as this many seconds of simulations that were seen.
 _TRUST_IN_ESTIMATE_S = 10.0
@@ -24,15 +25,13 @@ class RunProgress:
 
     Attributes:
         simulated_s, end_s: time inside the simulation, and when that ends, s; 0: not told yet.
-        watched_s: wall time since it was first seen under way, s.
         rate: simulated seconds per second of wall time while it was watched; None: not known yet.
     """
 
     run: PlannedRun
-    status: Status = "waiting"
+    status: Status = "running"
     simulated_s: float = 0.0
     end_s: float = 0.0
-    watched_s: float = 0.0
     rate: float | None = None
 
     @property
@@ -48,17 +47,20 @@ class Snapshot:
     """All runs that are to be simulated, seen at one moment.
 
     Attributes:
+        running: those that are under way, in the order in which they began.
+        ended: those that have finished or failed since the last look.
+        total: how many there are.
+        done: how many have finished or failed so far.
         share: share of the expected CPU time that is done, 0 … 1.
         eta_s: wall time that the simulations still need, s.
     """
 
-    runs: tuple[RunProgress, ...]
+    running: tuple[RunProgress, ...]
+    ended: tuple[RunProgress, ...]
+    total: int
+    done: int
     share: float
     eta_s: float
-
-    def of(self, status: Status) -> list[RunProgress]:
-        """The runs of one status."""
-        return [each for each in self.runs if each.status == status]
 
 
 @dataclass(frozen=True)
@@ -70,10 +72,13 @@ class _Sight:
 
 
 class Watch:
-    """Looks at the folders of runs that are simulated by other processes.
+    """Follows what batches tell of their runs, and the simulated time of those under way.
+
+    A look takes time for the batches and for the runs under way, and not for all that there are.
 
     Args:
         runs_dir: the folder of all runs.
+        batches_dir: the folder of the batches, which was emptied before they began.
         runs: those that are to be simulated.
         jobs: how many are simulated at a time.
         clock: wall time in s.
@@ -82,6 +87,7 @@ class Watch:
     def __init__(
         self,
         runs_dir: Path,
+        batches_dir: Path,
         runs: Sequence[PlannedRun],
         jobs: int,
         clock: Callable[[], float] = time.time,
@@ -89,59 +95,76 @@ class Watch:
         self._runs_dir = runs_dir
         self._jobs = jobs
         self._clock = clock
-        self._began = clock()
-        self._last = {run["run_id"]: RunProgress(run) for run in runs}
+        self._told = {path: 0 for path in batches_dir.glob("*.json") if path.stem.isdecimal()}
+        self._waiting = {run["run_id"]: run for run in runs}
+        self._waiting_s = sorted(run["estimated_cpu_s"] for run in self._waiting.values())
+        self._running: dict[str, RunProgress] = {}
         self._first: dict[str, _Sight] = {}
+        self._total, self._total_s = len(self._waiting), sum(self._waiting_s)
+        self._done, self._done_s = 0, 0.0
+        # Wall time of simulations under way while they were watched, and what had been done before.
+        self._watched_s, self._before_s = 0.0, 0.0
+        self._looked_s = clock()
 
     def look(self) -> Snapshot:
-        """Read the folders of all runs that have not ended."""
-        for run_id, last in self._last.items():
-            if last.status in ("waiting", "running"):
-                self._last[run_id] = self._look_at(last)
-        runs = tuple(self._last.values())
-        total_s = sum(each.run["estimated_cpu_s"] for each in runs) or 1.0
-        done_s = sum(each.run["estimated_cpu_s"] * each.share for each in runs)
-        return Snapshot(runs, done_s / total_s if runs else 1.0, self._eta_s(runs))
+        """Read what was told since the last look."""
+        now_s = self._clock()
+        self._watched_s += (now_s - self._looked_s) * len(self._running)
+        self._looked_s = now_s
+        ended = [each for path in self._told for each in self._events_of(path)]
+        for run_id, last in self._running.items():
+            self._running[run_id] = self._look_at(last)
+        running = tuple(self._running.values())
+        done_s = self._done_s + sum(each.run["estimated_cpu_s"] * each.share for each in running)
+        share = done_s / self._total_s if self._total_s else 1.0
+        eta_s = self._eta_s(running, done_s)
+        return Snapshot(running, tuple(ended), self._total, self._done, share, eta_s)
+
+    def _events_of(self, batch: Path) -> Iterator[RunProgress]:
+        """Take what a batch has told; gives the runs that have ended."""
+        try:
+            with batch.with_suffix(".told").open("rb") as stream:
+                stream.seek(self._told[batch])
+                text = stream.read()
+        except OSError:
+            return
+        whole = text[: text.rfind(b"\n") + 1]
+        self._told[batch] += len(whole)
+        for event, run_id in events_in(whole.decode("ascii", errors="replace")):
+            if event == "begun" and run_id in self._waiting:
+                run = self._waiting.pop(run_id)
+                self._waiting_s.pop(bisect_left(self._waiting_s, run["estimated_cpu_s"]))
+                self._running[run_id] = RunProgress(run, "running")
+            elif event != "begun" and run_id in self._running:
+                yield self._end(self._running.pop(run_id), event)
+
+    def _end(self, last: RunProgress, status: Literal["finished", "failed"]) -> RunProgress:
+        self._done += 1
+        self._done_s += last.run["estimated_cpu_s"]
+        simulated_s = last.end_s if status == "finished" else last.simulated_s
+        return RunProgress(last.run, status, simulated_s, last.end_s, last.rate)
 
     def _look_at(self, last: RunProgress) -> RunProgress:
-        run, folder = last.run, self._runs_dir / last.run["run_id"]
-        watched_s = self._watched_s(run["run_id"])
-        if (folder / "run.json").is_file():
-            return RunProgress(run, "finished", last.end_s, last.end_s, watched_s, last.rate)
-        if self._has_failed(folder / ERROR_NAME):
-            return RunProgress(run, "failed", last.simulated_s, last.end_s, watched_s)
-        told = simulated_time(folder / PROGRESS_NAME)
+        run = last.run
+        told = simulated_time(self._runs_dir / run["run_id"] / PROGRESS_NAME)
         if told is None:
             return last
         now_s, end_s = told
-        first = self._first.setdefault(run["run_id"], _Sight(self._clock(), now_s))
-        watched_s = self._watched_s(run["run_id"])
+        if run["run_id"] not in self._first:
+            self._first[run["run_id"]] = _Sight(self._clock(), now_s)
+            self._before_s += run["estimated_cpu_s"] * min(now_s / end_s, 1.0)
+        first = self._first[run["run_id"]]
+        watched_s = self._clock() - first.at_s
         rate = (now_s - first.simulated_s) / watched_s if watched_s > 0 else 0.0
-        return RunProgress(run, "running", now_s, end_s, watched_s, rate if rate > 0 else None)
+        return RunProgress(run, "running", now_s, end_s, rate if rate > 0 else None)
 
-    def _watched_s(self, run_id: str) -> float:
-        first = self._first.get(run_id)
-        return self._clock() - first.at_s if first is not None else 0.0
-
-    def _has_failed(self, error: Path) -> bool:
-        # A simulation that begins removes what an earlier one left: this one says nothing yet.
-        try:
-            return error.stat().st_mtime >= self._began
-        except OSError:
-            return False
-
-    def _eta_s(self, runs: Sequence[RunProgress]) -> float:
-        """Remaining expected CPU time, corrected by what the runs seen so far took."""
-        seen = [each for each in runs if each.watched_s > 0]
-        expected_s = sum(each.run["estimated_cpu_s"] * self._watched_share(each) for each in seen)
-        taken_s = sum(each.watched_s for each in seen)
-        slowness = (taken_s + _TRUST_IN_ESTIMATE_S) / (expected_s + _TRUST_IN_ESTIMATE_S)
-        left_s = [each.run["estimated_cpu_s"] * (1 - each.share) for each in runs]
-        return slowness * max(sum(left_s) / self._jobs, max(left_s, default=0.0))
-
-    def _watched_share(self, each: RunProgress) -> float:
-        before_s = self._first[each.run["run_id"]].simulated_s
-        return each.share - (before_s / each.end_s if each.end_s > 0 else 0.0)
+    def _eta_s(self, running: Sequence[RunProgress], done_s: float) -> float:
+        """Remaining expected CPU time, corrected by what was done while it was watched."""
+        seen_s = done_s - self._before_s
+        slowness = (self._watched_s + _TRUST_IN_ESTIMATE_S) / (seen_s + _TRUST_IN_ESTIMATE_S)
+        left_s = [each.run["estimated_cpu_s"] * (1 - each.share) for each in running]
+        longest_s = max([*left_s, *self._waiting_s[-1:]], default=0.0)
+        return slowness * max((self._total_s - done_s) / self._jobs, longest_s)
 
 
 def simulated_time(progress: Path) -> tuple[float, float] | None:

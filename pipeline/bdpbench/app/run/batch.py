@@ -1,0 +1,129 @@
+"""One batch of runs in one process: each simulated, parsed and measured, unless that is done."""
+
+from __future__ import annotations
+
+import os
+import time
+from collections.abc import Callable
+from contextlib import suppress
+from pathlib import Path
+
+from bdpbench.app.run.stages import measure_runs, parse_runs
+from bdpbench.app.run.streaming import reduce_stream
+from bdpbench.contracts.batches import DONE_VERSION, STOP_NAME, Done, RunEvent, tell
+from bdpbench.contracts.files import write_json_atomically
+from bdpbench.contracts.plan import Plan, read_plan
+from bdpbench.contracts.runs import read_run
+from bdpbench.errors import BdpbenchError
+from bdpbench.simulation.backend import Backend, named_backend
+from bdpbench.simulation.simulate import simulate
+from bdpbench.studies.plan import write_specs
+
+
+class Batch:
+    """The runs of a plan that one process takes on, one after the other.
+
+    Args:
+        path: of the batch's plan, ``<study>/<tier>/batches/<name>.json``.
+        runs_dir: folder of all runs.
+        backend: where ns-2 runs; it is built.
+        keep_going: whether to go on with other runs when one fails.
+    """
+
+    def __init__(self, path: Path, runs_dir: Path, backend: Backend, *, keep_going: bool) -> None:
+        self._path, self._runs_dir, self._backend = path, runs_dir, backend
+        self._keep_going = keep_going
+        self._stop = path.with_name(STOP_NAME)
+        self._simulated = 0
+        self._errors: list[BdpbenchError] = []
+
+    def run(self) -> None:
+        """Take on all runs; what is finished stays as it is.
+
+        Each run that begins or ends is told, and in the end that all are done.
+
+        Raises:
+            BdpbenchError: what the first run that failed raised. The others are done with
+                ``keep_going``; else no other begins, in this batch and in those beside it.
+        """
+        for places in self._plans():
+            if not self._keep_going and (self._errors or self._stop.exists()):
+                break
+            self._take_on(places)
+        if self._errors:
+            raise self._errors[0]
+        if self._stop.exists() and not self._keep_going:
+            raise BdpbenchError("a run of another batch has failed", where=str(self._path))
+        done: Done = {
+            "schema_version": DONE_VERSION,
+            "simulated": self._simulated,
+            "own_cpu_s": round(time.process_time(), 3),
+        }
+        write_json_atomically(self._path.with_suffix(".done"), done)
+
+    def _plans(self) -> list[Plan]:
+        """A plan a run, with all places that it has in the study."""
+        plan = read_plan(self._path)
+        places: dict[str, Plan] = {}
+        for run in plan["runs"]:
+            places.setdefault(run["run_id"], {**plan, "runs": []})["runs"].append(run)
+        return list(places.values())
+
+    def _take_on(self, places: Plan) -> None:
+        run_id = places["runs"][0]["run_id"]
+        is_new = self._succeeds(lambda: self._simulate(places, run_id))
+        if is_new is None:
+            return
+        self._succeeds(lambda: self._measure(places, run_id))
+        if is_new:
+            self._tell("finished", run_id)
+            self._simulated += 1
+
+    def _succeeds(self, work: Callable[[], bool]) -> bool | None:
+        """What some work returns; None where it fails, which all batches are told."""
+        try:
+            return work()
+        except BdpbenchError as error:
+            self._errors.append(error)
+            if not self._keep_going:
+                with suppress(OSError):
+                    self._stop.touch()
+            return None
+
+    def _simulate(self, places: Plan, run_id: str) -> bool:
+        """Simulate a run; whether that had to be done."""
+        run_dir = self._runs_dir / run_id
+        if read_run(run_dir) is not None:
+            return False
+        write_specs(places["runs"][:1], places["ns2_build_id"], self._runs_dir)
+        self._tell("begun", run_id)
+        try:
+            simulate(run_dir, self._backend, reduce_stream)
+        except BdpbenchError:
+            self._tell("failed", run_id)
+            raise
+        return True
+
+    def _measure(self, places: Plan, run_id: str) -> bool:
+        parse_runs([self._runs_dir / run_id], places)
+        measure_runs(places, self._runs_dir, [run_id])
+        return True
+
+    def _tell(self, event: RunEvent, run_id: str) -> None:
+        with suppress(OSError):  # a disk that is full says so where it matters
+            tell(self._path.with_suffix(".told"), event, run_id)
+
+
+def run_batch(path: Path, backend: str, *, keep_going: bool) -> None:
+    """Take on the batch whose plan ``path`` is, in the results folder that it lies in.
+
+    Raises:
+        BdpbenchError: as ``Batch.run``.
+    """
+    runs_dir = path.parents[3] / "runs"
+    Batch(path, runs_dir, named_backend(backend), keep_going=keep_going).run()
+
+
+def one_thread_for_tables() -> None:
+    """Let polars use one thread, before it is imported: each core has a batch of its own."""
+    os.environ.setdefault("POLARS_MAX_THREADS", "1")

@@ -1,0 +1,117 @@
+"""What a call has to do, as batches on disk: `contracts.batches` says which files there are."""
+
+from __future__ import annotations
+
+import math
+import os
+import shutil
+import sys
+from collections.abc import Iterable, Iterator
+from pathlib import Path
+
+from bdpbench.app.run.exclusive import exclusive
+from bdpbench.app.run.machine import Machine
+from bdpbench.app.run.planning import Paths, Prepared, is_finished, prepare
+from bdpbench.app.run.stages import values_path
+from bdpbench.contracts.batches import JOBS_NAME, JOBS_VERSION, Job, Jobs
+from bdpbench.contracts.files import write_json_atomically
+from bdpbench.contracts.plan import Plan, PlannedRun, write_plan_document
+from bdpbench.simulation.build import current_build_id
+from bdpbench.studies.batches import LEAST_S, make_batches
+from bdpbench.studies.cost import MEASURE_S, batch_memory_mb
+from bdpbench.studies.runs import Selection
+
+# What a cluster is asked for beyond the expected time: that of starting, and three times as much.
+_RUNTIME_MIN = 10
+_RUNTIME_FACTOR = 3
+
+
+def write_batches(prepared: Prepared, cores: int, *, least_s: float = LEAST_S) -> Jobs:
+    """Make the batches of what is missing, and write them in the place of those of the last call.
+
+    Finished runs without values are among them where they are many, to be measured beside one
+    another; a few are left to the report.
+    """
+    paths, machine = prepared.paths, Machine(prepared.paths.results)
+    costs_s = {run["run_id"]: machine.run_cpu_s(run) for run in prepared.missing}
+    unmeasured = {each: MEASURE_S * machine.own_factor for each in _unmeasured(prepared)}
+    if costs_s or sum(unmeasured.values()) > LEAST_S:
+        costs_s |= unmeasured
+    _empty(paths)
+    places: dict[str, list[PlannedRun]] = {}
+    for run in prepared.runs:
+        if run["run_id"] in costs_s:
+            places.setdefault(run["run_id"], []).append(run)
+    jobs = {}
+    for number, run_ids in enumerate(make_batches(costs_s, cores, least_s=least_s)):
+        name = f"{number:04d}"
+        batch: Plan = {**prepared.plan, "runs": [run for each in run_ids for run in places[each]]}
+        write_plan_document(paths.batches / f"{name}.json", batch)
+        jobs[name] = _job(batch, sum(costs_s[each] for each in run_ids))
+    found: Jobs = {
+        "schema_version": JOBS_VERSION,
+        "study": prepared.plan["study"],
+        "tier": prepared.plan["tier"],
+        "ns2_build_id": prepared.plan["ns2_build_id"],
+        "jobs": jobs,
+    }
+    write_json_atomically(paths.batches / JOBS_NAME, found)
+    return found
+
+
+def plan_batches(
+    study: str,
+    tier: str,
+    selection: Selection,
+    results: Path,
+    scripts: Path | None,
+    cores: int | None,
+) -> Paths:
+    """Write the plan of a tier with the specs and batches of its runs, for who runs them himself.
+
+    Raises:
+        BdpbenchError: as ``prepare``.
+    """
+    with exclusive(results, lambda text: print(text, file=sys.stderr)):
+        prepared = prepare(study, tier, selection, current_build_id(), results, scripts=scripts)
+        write_batches(prepared, cores or len(os.sched_getaffinity(0)))
+    return prepared.paths
+
+
+def is_reported(paths: Paths) -> bool:
+    """Whether the report is of the plan and of all runs that have been measured since."""
+    try:
+        made = min(path.stat().st_mtime_ns for path in paths.reported)
+        changed = max(path.stat().st_mtime_ns for path in (paths.plan, *_done(paths)))
+    except FileNotFoundError:
+        return False
+    return made >= changed
+
+
+def _done(paths: Paths) -> Iterable[Path]:
+    return paths.batches.glob("*.done")
+
+
+def _empty(paths: Paths) -> None:
+    """Remove the batches of the last call; the plan tells instead that they are not reported."""
+    if paths.plan.is_file() and not is_reported(paths):
+        os.utime(paths.plan)
+    shutil.rmtree(paths.batches, ignore_errors=True)
+
+
+def _unmeasured(prepared: Prepared) -> Iterator[str]:
+    """Finished runs that have no values in a place of theirs in the plan."""
+    paths, study = prepared.paths, prepared.plan["study"]
+    for run in prepared.runs:
+        values = values_path(paths.runs / run["run_id"], study, run["scenario"])
+        if not values.is_file() and is_finished(paths, run):
+            yield run["run_id"]
+
+
+def _job(batch: Plan, cpu_s: float) -> Job:
+    return {
+        "runs": len({run["run_id"] for run in batch["runs"]}),
+        "cpu_s": round(cpu_s, 1),
+        "runtime_min": _RUNTIME_MIN + math.ceil(_RUNTIME_FACTOR * cpu_s / 60),
+        "mem_mb": max(map(batch_memory_mb, batch["runs"])),
+    }

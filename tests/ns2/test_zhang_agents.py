@@ -6,6 +6,7 @@ import itertools
 import math
 import subprocess
 from collections.abc import Callable
+from pathlib import Path
 
 import pytest
 
@@ -221,3 +222,20 @@ def test_a_queue_out_of_range_stops_with_a_message(
     done = tcl(QUEUE, "RED/Gared", name, value)
     assert done.returncode == 1
     assert message in done.stderr
+
+
+@pytest.mark.parametrize(
+    ("script", "arguments"),
+    [
+        (FLOW, ("TCP/Reno/Gentle", "cwnd_ ncwndcuts_ ghstcp_statistic_", 20)),
+        (FLOW, ("TCP/Sack1/Gentle", "cwnd_ ncwndcuts_ ghstcp_statistic_", 20)),
+        (QUEUE, ("RED/Gared",)),
+        (QUEUE, ("RED/Gared", "gared_clock_", 0)),
+    ],
+)
+def test_stock_and_fast_print_the_same(
+    tcl: Tcl, stock_binary: Path, script: str, arguments: tuple[object, ...]
+) -> None:
+    fast, stock = tcl(script, *arguments), tcl(script, *arguments, ns=stock_binary)
+    assert (fast.returncode, fast.stdout) == (0, stock.stdout)
+    assert len(fast.stdout.splitlines()) > 20

@@ -2,9 +2,8 @@
 
 from __future__ import annotations
 
-from bdpbench.metrics.definition import link_metric
+from bdpbench.metrics import LinkView, link_metric, second_half
 from bdpbench.metrics.series import in_window
-from bdpbench.metrics.views import LinkView, second_half
 
 
 @link_metric(
@@ -17,6 +16,7 @@ from bdpbench.metrics.views import LinkView, second_half
     parameters=("buffer_pkts",),
 )
 def half_full_share(link: LinkView) -> float:
+    """How long the queue is more than half full."""
     samples = link.queue.filter(in_window(*second_half(link)))
     longer = (samples["pkts"] > link.positive("buffer_pkts") / 2).sum()
     return float(100 * longer / samples.height)

@@ -14,6 +14,7 @@ ROOT = Path(__file__).resolve().parent.parent.parent
 NS2 = ROOT / "ns2"
 ENTRY = re.compile(r"WindowLawEntry ENTRY = \{(-?\d+),")
 AGENT_CLASS = re.compile(r'TclClass\("Agent/([\w/]+)"\)')
+QUEUE_CLASS = re.compile(r'TclClass\("Queue/([\w/]+)"\)')
 TCL_CLASS = re.compile(r"^\+Class Agent/([\w/]+) ", re.MULTILINE)
 INCLUDE = re.compile(r'^\s*#\s*include\s*"([^"]+)"', re.MULTILINE)
 
@@ -27,6 +28,7 @@ def parts(components: Components) -> dict[str, list[str]]:
     return {
         **{f"windowOption_ {key}": files for key, files in components.window_options.items()},
         **components.agents,
+        **{f"Queue/{key}": files for key, files in components.queues.items()},
     }
 
 
@@ -78,6 +80,7 @@ def adapters() -> dict[str, list[Path]]:
     for path in sorted((NS2 / "agents").iterdir()):
         text = path.read_text()
         keys = [f"windowOption_ {option}" for option in ENTRY.findall(text)]
+        keys += [f"Queue/{queue}" for queue in QUEUE_CLASS.findall(text)]
         for key in [*keys, *AGENT_CLASS.findall(text)]:
             found.setdefault(key, []).append(path)
     return found
@@ -143,6 +146,8 @@ def test_patches_of_one_law_or_agent_change_no_code_of_other_senders(
     allowed = {
         "patches/variants/fast-tcp.patch": {"tcp/tcp-sack1.cc"},  # includes the agent, at the end
         "patches/variants/modified-vegas.patch": {"tcp/tcp-vegas.cc", "tcp/tcp.h"},  # of Vegas
+        "patches/variants/ghstcp.patch": {"tcp/tcp-sack1.cc"},  # includes an agent, at the end
+        "patches/variants/gared.patch": {"queue/red.h"},  # a function that is virtual from then on
     }
     for part, files in parts(components).items():
         if part == "TCP/Linux":
@@ -160,7 +165,7 @@ def test_defaults_in_the_patch_of_a_part_are_of_its_own_variables(components: Co
             if not name.startswith("patches/variants/"):
                 continue
             settings = re.findall(
-                r"^\+Agent/([\w/]+) set (\w+) ", (NS2 / name).read_text(), re.MULTILINE
+                r"^\+(?:Agent/)?([\w/]+) set (\w+) ", (NS2 / name).read_text(), re.MULTILINE
             )
             code = "".join((NS2 / each).read_text() for each in files if not each.startswith("pat"))
             for agent, variable in settings:

@@ -233,6 +233,27 @@ QUEUE_KINDS: Mapping[str, QueueKind] = types.MappingProxyType(
             has_average=True,
             rising=(("min_th_pkts", "max_th_pkts"), ("bottom_p", "top_p")),
         ),
+        "gARED": QueueKind(
+            "RED/Gared",
+            "RED that adapts max_p only while the average moves away from its target",
+            {
+                **_RED,
+                "weight": replace(_RED["weight"], default=0.0),
+                **{name: each for name, each in _ADAPTIVE.items() if name != "bottom_p"},
+                "clock": _switch(
+                    "gared_clock_",
+                    "whether max_p is looked at every interval_s, or at the first arrival later "
+                    "than interval_s after its last change that finds a reason",
+                    1,
+                ),
+            },
+            Limit(),
+            {**_RED_FIXED, "adaptive_": 0.0},
+            ecn="setbit_",
+            random=True,
+            has_average=True,
+            rising=(("min_th_pkts", "max_th_pkts"),),
+        ),
         "PI": QueueKind(
             "PI",
             "drops or marks with a probability that a PI controller holds the length by",

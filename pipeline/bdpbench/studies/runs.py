@@ -19,7 +19,14 @@ from bdpbench.studies.arguments import argument_words, script_arguments
 from bdpbench.studies.checks import script_path
 from bdpbench.studies.cost import estimate_cpu_s
 from bdpbench.studies.flows import ResolvedFlow, format_value, resolve_defaults, resolve_flows
-from bdpbench.studies.identity import AgentUse, ns2_digest, run_id, tcl_digest, tcl_files
+from bdpbench.studies.identity import (
+    AgentUse,
+    ns2_digest,
+    queues_named,
+    run_id,
+    tcl_digest,
+    tcl_files,
+)
 from bdpbench.studies.labels import label_of, tell_apart
 from bdpbench.studies.network import network
 from bdpbench.studies.network.cost import network_cpu_s
@@ -146,9 +153,9 @@ class Identities:
     """Makes the identities of many runs: each script and each set of agents is looked at once."""
 
     def __init__(self) -> None:
-        self._scripts: dict[Path, str] = {}
+        self._scripts: dict[Path, tuple[str, frozenset[str]]] = {}
         self._places: dict[tuple[Path, str], tuple[str, Path]] = {}
-        self._behaviours: dict[frozenset[AgentUse] | None, str] = {}
+        self._behaviours: dict[tuple[frozenset[AgentUse] | None, frozenset[str]], str] = {}
         self._outputs: dict[str, list[Output]] = {}
 
     def shared(self, outputs: list[Output]) -> list[Output]:
@@ -176,13 +183,15 @@ class Identities:
     ) -> Identity:
         """Identity of a run; ``files``: what a script sources that sources in forms of its own."""
         if script not in self._scripts:
-            self._scripts[script] = tcl_digest(files or tcl_files(script))
-        uses = frozenset(flow.use for flow in flows) or None
+            read = files or tcl_files(script)
+            self._scripts[script] = (tcl_digest(read), queues_named((), read))
+        tcl, queues = self._scripts[script]
+        uses = (frozenset(flow.use for flow in flows) or None, queues | queues_named(argv, ()))
         if uses not in self._behaviours:
-            self._behaviours[uses] = ns2_digest(uses)
+            self._behaviours[uses] = ns2_digest(*uses)
         return {
             "argv": [sys.intern(word) for word in argv],  # of many runs, most of them equal
-            "tcl": self._scripts[script],
+            "tcl": tcl,
             "ns2": self._behaviours[uses],
             "streams": streams_of(outputs),
         }

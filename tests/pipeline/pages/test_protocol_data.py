@@ -31,11 +31,13 @@ def _laws() -> dict[int | str, dict[str, tuple[float, float, str]]]:
     found: dict[int | str, dict[str, tuple[float, float, str]]] = {}
     for path in sorted((NS2 / "agents").glob("*agent.*")):
         text = path.read_text()
+        shared = re.findall(r'#include "(\w+_agent\.h)"', text)
+        text += "".join((NS2 / "agents" / name).read_text() for name in shared)
         tables = re.findall(r"LawParameter \w*PARAMETERS\[\] = \{(.*?)\n\};", text, re.DOTALL)
         rows = re.findall(r'\{"(\w+)", ([\d.e-]+), ([\d.e-]+), "(.*?)"\}', "".join(tables))
         option = re.search(r"WindowLawEntry \w+ = \{(-?\d+),", text)
         agent = re.search(r'TclClass\("Agent/([\w/]+)"\)', text)
-        if rows:
+        if rows and (option or agent):  # a file without is what others include
             key = int(option[1]) if option else str(agent and agent[1])
             found[key] = {name: (float(low), float(high), unit) for name, low, high, unit in rows}
     return found

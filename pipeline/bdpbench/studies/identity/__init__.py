@@ -18,13 +18,14 @@ from bdpbench.contracts.runs import Identity
 from bdpbench.studies.identity.tcl_files import tcl_digest, tcl_files
 
 if TYPE_CHECKING:
-    from bdpbench.studies.identity.behaviour import AgentUse, ns2_digest
+    from bdpbench.studies.identity.behaviour import AgentUse, ns2_digest, queues_named
 
 __all__ = [
     "RUN_ID_DIGITS",
     "AgentUse",
     "make_identity",
     "ns2_digest",
+    "queues_named",
     "run_id",
     "tcl_digest",
     "tcl_files",
@@ -34,8 +35,8 @@ RUN_ID_DIGITS = 16
 
 
 def __getattr__(name: str) -> Any:
-    """``AgentUse`` and ``ns2_digest`` when asked for: to run ns-2 takes neither, nor pydantic."""
-    if name not in ("AgentUse", "ns2_digest"):
+    """What is of ``behaviour``, when asked for: to run ns-2 takes none of it, nor pydantic."""
+    if name not in ("AgentUse", "ns2_digest", "queues_named"):
         raise AttributeError(name)
     from bdpbench.studies.identity import behaviour
 
@@ -62,12 +63,13 @@ def make_identity(
     Raises:
         BdpbenchError: when the script sources a file in a way that cannot be followed.
     """
-    from bdpbench.studies.identity.behaviour import ns2_digest
+    from bdpbench.studies.identity.behaviour import ns2_digest, queues_named
 
+    read = tcl_files(script) if files is None else files
     return Identity(
         argv=list(argv),
-        tcl=tcl_digest(tcl_files(script) if files is None else files),
-        ns2=ns2_digest(uses),
+        tcl=tcl_digest(read),
+        ns2=ns2_digest(uses, queues_named(argv, read)),
         streams=list(streams),
     )
 

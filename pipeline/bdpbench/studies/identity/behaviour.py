@@ -1,7 +1,7 @@
-"""How ns-2 behaves towards a run: its source, flags, patches, and the laws of the run's senders.
+"""How ns-2 behaves towards a run: source, flags, patches, and the laws of its senders and queues.
 
-``ns2/components.yaml`` says which senders a file of ``ns2/`` acts on. A file that it does not name
-counts for every run, so that nothing can be forgotten.
+``ns2/components.yaml`` says which senders or queues a file of ``ns2/`` acts on. A file that it does
+not name counts for every run, so that nothing can be forgotten.
 """
 
 from __future__ import annotations
@@ -10,7 +10,7 @@ import hashlib
 import json
 import os
 import re
-from collections.abc import Collection, Iterator
+from collections.abc import Collection, Iterable, Iterator
 from dataclasses import dataclass
 from functools import cache
 from pathlib import Path
@@ -21,6 +21,7 @@ from bdpbench.contracts.paths import repository_root
 from bdpbench.contracts.yaml_files import YamlFile
 from bdpbench.errors import BdpbenchError
 from bdpbench.studies.identity.cpp_text import changes_of, strip_cpp
+from bdpbench.studies.identity.tcl_files import tcl_statements
 
 MANIFEST_NAME = "components.yaml"
 _FLAGS = re.compile(r'^(C_FLAGS|CXX_FLAGS|COMMON_FLAGS|LIBRARIES)="([^"$`\\]*)"$', re.MULTILINE)
@@ -44,7 +45,7 @@ class AgentUse:
 
 
 class Components(BaseModel):
-    """Content of ``ns2/components.yaml``: which files of ``ns2/`` act on which senders."""
+    """Content of ``ns2/components.yaml``: which files act on which senders and queues."""
 
     model_config = ConfigDict(extra="forbid", frozen=True)
 
@@ -53,15 +54,18 @@ class Components(BaseModel):
     own_window_options: list[int]
     window_options: dict[int, list[str]]
     agents: dict[str, list[str]]
+    queues: dict[str, list[str]]
     no_run: list[str]
 
-    def unused(self, uses: Collection[AgentUse]) -> set[str]:
-        """Files, or folders of files, that act on none of these senders."""
+    def unused(self, uses: Collection[AgentUse], queues: Collection[str]) -> set[str]:
+        """Files, or folders of files, that act on none of these senders and queues."""
         named = {*self.tcp, *(name for _, names in self._parts() for name in names)}
-        return {*self.no_run, *(named - {name for use in uses for name in self._used(use)})}
+        used = {name for use in uses for name in self._used(use)}
+        used |= {name for each, names in self.queues.items() if each in queues for name in names}
+        return {*self.no_run, *(named - used)}
 
     def _parts(self) -> list[tuple[str | int, list[str]]]:
-        return [*self.window_options.items(), *self.agents.items()]
+        return [*self.window_options.items(), *self.agents.items(), *self.queues.items()]
 
     def _used(self, use: AgentUse) -> Iterator[str]:
         if _is_a(use.agent, "TCP"):
@@ -85,20 +89,40 @@ def _is_a(agent: str, parent: str) -> bool:
     return agent == parent or agent.startswith(f"{parent}/")
 
 
-def ns2_digest(uses: Collection[AgentUse] | None) -> str:
-    """SHA-256 over what decides how ns-2 behaves towards these senders.
+def ns2_digest(uses: Collection[AgentUse] | None, queues: Collection[str] = ()) -> str:
+    """SHA-256 over what decides how ns-2 behaves towards these senders and queues.
 
     The pristine source, the flags of the compiler, the patches in their order, and the laws and
     adapters, all without comments and blank lines. ``uses`` None: everything that may matter.
+    ``queues``: those of ``queues_named`` that the run may make.
 
     Raises:
         BdpbenchError: when a file of ``ns2/`` is missing or cannot be read.
     """
+    folder = _folder()
+    known = None if uses is None else frozenset(uses)
+    return _digest(folder, known, frozenset(queues), _state(folder))
+
+
+def queues_named(argv: Iterable[str], files: Iterable[Path]) -> frozenset[str]:
+    """Classes of queues with files of their own that a run's arguments or Tcl files name.
+
+    A queue is made by its name, so that a run which names none of them has none.
+
+    Raises:
+        BdpbenchError: when a Tcl file or a file of ``ns2/`` is missing or cannot be read.
+    """
+    folder = _folder()
+    text = "\0".join([*argv, *(tcl_statements(path) for path in files)])
+    known = _components(folder, _state(folder)).queues
+    return frozenset(each for each in known if each in text)
+
+
+def _folder() -> Path:
     folder = repository_root() / "ns2"
     if not folder.is_dir():
         raise BdpbenchError("no such folder", where=str(folder))
-    known = None if uses is None else frozenset(uses)
-    return _digest(folder, known, _state(folder))
+    return folder
 
 
 def read_components(folder: Path) -> Components:
@@ -123,10 +147,13 @@ def _state(folder: Path) -> tuple[tuple[str, int, int], ...]:
 
 @cache
 def _digest(
-    folder: Path, uses: frozenset[AgentUse] | None, state: tuple[tuple[str, int, int], ...]
+    folder: Path,
+    uses: frozenset[AgentUse] | None,
+    queues: frozenset[str],
+    state: tuple[tuple[str, int, int], ...],
 ) -> str:
     components = _components(folder, state)
-    unused = set(components.no_run) if uses is None else components.unused(uses)
+    unused = set(components.no_run) if uses is None else components.unused(uses, queues)
     content = {
         "source": _source(folder / "SOURCE.lock"),
         "flags": _flags(folder / "build.sh"),

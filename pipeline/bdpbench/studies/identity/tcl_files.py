@@ -47,8 +47,17 @@ def tcl_digest(files: Sequence[Path]) -> str:
     """SHA-256 over what the files say, in their order, without comments and blank lines."""
     digest = hashlib.sha256()
     for path in files:
-        digest.update(strip_tcl(_read(path)).encode(errors="surrogateescape") + b"\0")
+        digest.update(tcl_statements(path).encode(errors="surrogateescape") + b"\0")
     return digest.hexdigest()
+
+
+def tcl_statements(path: Path) -> str:
+    """What a file says, without comments and blank lines.
+
+    Raises:
+        BdpbenchError: when it is missing.
+    """
+    return strip_tcl(_read(path))
 
 
 def _follow(path: Path, files: list[Path], tcl: Path, where: str) -> None:

@@ -249,6 +249,26 @@ def test_what_more_senders_run_through_changes_all_of_them(
     assert {key for key, use in SENDERS.items() if ns2_digest([use]) != before[key]} == expected
 
 
+def test_a_queue_counts_for_the_runs_that_name_it(tree: Path) -> None:
+    """By an argument or in a Tcl file; not by a comment."""
+    script, other = tree / "tcl" / "named.tcl", tree / "tcl" / "other.tcl"
+    script.write_text("$ns duplex-link $a $b 1Mb 1ms RED/Gared\n")
+    other.write_text("# not RED/Gared\nset queue RED\n")
+    runs = {
+        "argument": (other, ["-queue", "RED/Gared"]),
+        "script": (script, []),
+        "RED": (other, ["-queue", "RED"]),
+    }
+
+    def ids() -> dict[str, str]:
+        uses = [AgentUse("TCP/Sack1")]
+        return {key: run_id(make_identity(*run, uses, [])) for key, run in runs.items()}
+
+    before = ids()
+    replace(tree / "ns2/laws/gared.cc", "TARGET_MARGIN = 0.4", "TARGET_MARGIN = 0.3")
+    assert {key for key, value in ids().items() if value != before[key]} == {"argument", "script"}
+
+
 def test_the_order_of_the_patches_counts(tree: Path) -> None:
     before = ns2_digest([AgentUse("TCP/Sack1")])
     series = tree / "ns2" / "patches" / "series"

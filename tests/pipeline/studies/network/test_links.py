@@ -22,6 +22,7 @@ FLOOD = [{"kind": "cbr", "rate_mbps": 5, "packet_bytes": 1040, "count": 2}]
 OPEN: dict[str, dict[str, float]] = {
     "RED": {"min_th_pkts": 5000},
     "ARED": {"min_th_pkts": 5000},
+    "gARED": {"min_th_pkts": 5000},
     "PI": {"a": 0, "b": 0},
     "REM": {"gamma": 1e-12},
 }

@@ -8,6 +8,59 @@
   const json = (id) => JSON.parse(document.getElementById(id).textContent);
   const store = document.getElementById("chart-data") ? json("chart-data") : { time: {}, charts: {} };
 
+  // ---- Files beside a large report -------------------------------------------------------------
+
+  function inflated(text) {
+    const bytes = Uint8Array.from(atob(text), (character) => character.charCodeAt(0));
+    const stream = new Blob([bytes]).stream().pipeThrough(new DecompressionStream("deflate-raw"));
+    return new Response(stream).text();
+  }
+
+  // What the page does not carry itself, and in which file it lies; null where it carries all.
+  const packedIndex = document.getElementById("shard-index");
+  const indexed = packedIndex ? inflated(packedIndex.textContent).then(JSON.parse) : null;
+  const fileOfRun = new Map();
+  if (indexed) indexed.then(({ runs }) => runs.forEach((run) => fileOfRun.set(run[0], run[4])));
+
+  const loaded = new Map();
+
+  function shard(file) {
+    if (!loaded.has(file)) loaded.set(file, loadShard(file));
+    return loaded.get(file);
+  }
+
+  // A file of a page that was opened from a disk can be had as a script alone: it calls this.
+  window.bdpbenchShard = (text) => document.currentScript.handOver(text);
+
+  async function loadShard(file) {
+    const { folder, files } = await indexed;
+    const text = await new Promise((resolve, reject) => {
+      const script = document.createElement("script");
+      script.handOver = resolve;
+      script.onerror = () => {
+        loaded.delete(file);
+        reject(new Error(`${folder}/${files[file]}, which belongs beside this page, cannot be read`));
+      };
+      script.src = `${folder}/${files[file]}`;
+      document.head.append(script);
+    });
+    const content = JSON.parse(await inflated(text));
+    Object.assign(store.charts, content.charts);
+    Object.entries(content.series).forEach(([run, series]) => parsed.set(run, series));
+    return content;
+  }
+
+  // The content of a chart, when it and the series of its runs are there.
+  async function contentOf(name) {
+    if (!indexed) return store.charts[name];
+    if (!store.charts[name]) await shard((await indexed).charts[name]);
+    const chart = store.charts[name];
+    await indexed;
+    const missing = (chart.traces || []).filter(({ run }) => !parsed.has(run));
+    await Promise.all(missing.map(({ run }) => shard(fileOfRun.get(run))));
+    return chart;
+  }
+
   // ---- Series -----------------------------------------------------------------------------
 
   const parsed = new Map();
@@ -124,8 +177,8 @@
   }
 
   async function drawAnew(canvas) {
-    const chart = store.charts[canvas.dataset.chart];
     try {
+      const chart = await contentOf(canvas.dataset.chart);
       const { view } = await window.vegaEmbed(canvas, specOf(chart, canvas), {
         ...options,
         downloadFileName: canvas.dataset.chart,
@@ -320,7 +373,7 @@
   function offerCsv(root) {
     all("figure.chart", root).forEach((figure) => {
       const name = figure.querySelector(".canvas").dataset.chart;
-      const make = () => download(name, rowsOfChart(store.charts[name]));
+      const make = async () => download(name, rowsOfChart(await contentOf(name)));
       figure.querySelector("figcaption").append(" ", csvButton("the chart's data", make));
     });
     all("table", root).forEach((table, i) => {
@@ -446,21 +499,31 @@
 
   async function unfoldAnew(details) {
     const packed = details.querySelector("script.packed");
-    details.insertAdjacentHTML("beforeend", await inflated(packed.textContent));
+    try {
+      details.insertAdjacentHTML("beforeend", await bodyOf(details, packed));
+    } catch (error) {
+      unfolded.delete(details);
+      details.insertAdjacentHTML("beforeend", '<p class="failed"></p>');
+      details.lastChild.textContent = `This run could not be shown: ${error.message}`;
+      console.error(error);
+      return;
+    }
     const contents = details.querySelector("script.chart-contents");
     Object.assign(store.charts, JSON.parse(contents.textContent));
-    packed.remove();
+    if (packed) packed.remove();
     offerTools(details);
     watch(details);
   }
 
-  function inflated(text) {
-    const bytes = Uint8Array.from(atob(text), (character) => character.charCodeAt(0));
-    const stream = new Blob([bytes]).stream().pipeThrough(new DecompressionStream("deflate-raw"));
-    return new Response(stream).text();
+  async function bodyOf(details, packed) {
+    if (packed) return inflated(packed.textContent);
+    await indexed;
+    const { html } = await shard(fileOfRun.get(details.id.replace("run-", "")));
+    return html[details.id];
   }
 
-  all("details.run").forEach((each) => each.addEventListener("toggle", () => unfold(each)));
+  const unfoldsWhenOpened = (details) => details.addEventListener("toggle", () => unfold(details));
+  all("details.run").forEach(unfoldsWhenOpened);
   offerTools(document);
   watch(document);
 
@@ -501,6 +564,115 @@
     chooseListedView(list); // a browser may keep what was chosen before the page was loaded anew
     list.addEventListener("change", () => chooseListedView(list));
   });
+
+  // ---- Runs and views of a large report --------------------------------------------------------
+
+  const MOST_LISTED = 100;
+  const wordsOf = (text) => text.toLowerCase().split(/\s+/).filter(Boolean);
+
+  // A number is looked for as a whole: 20 is not found in 1,200, nor in 20.5.
+  function holds(text, words) {
+    const parts = text.toLowerCase().split(/\s+/).map((part) => part.replace(/[,;:]$/, ""));
+    const fits = (word) => (part) => (NUMBER.test(word) ? part.replaceAll(",", "") === word : part.includes(word));
+    return words.every((word) => parts.some(fits(word.replaceAll(",", ""))));
+  }
+
+  function runDetails([id, label, , finished]) {
+    const details = document.createElement("details");
+    details.className = "run";
+    details.id = `run-${id}`;
+    details.innerHTML = "<summary><h3></h3> <code></code></summary>";
+    details.querySelector("h3").textContent = label;
+    details.querySelector("code").textContent = id;
+    if (!finished) details.firstChild.insertAdjacentHTML("beforeend", ' <span class="tag">no results yet</span>');
+    unfoldsWhenOpened(details);
+    return details;
+  }
+
+  // Elements of runs that were listed before are listed again, opened or not.
+  const listed = new Map();
+
+  function listRuns(runs, list) {
+    list.replaceChildren(...runs.map((run) => {
+      if (!listed.has(run[0])) listed.set(run[0], runDetails(run));
+      return listed.get(run[0]);
+    }));
+  }
+
+  async function offerRuns(form) {
+    const { runs, scenarios } = await indexed;
+    const { scenario, text, shown: output } = form.elements;
+    const list = document.getElementById("found-runs");
+    const more = document.getElementById("more-runs");
+    let most = MOST_LISTED;
+    let first = null; // the run that a link asked for stands at the top
+    scenario.append(...scenarios.map(([key, title]) => new Option(title, key)));
+
+    const find = () => {
+      const words = wordsOf(text.value);
+      const place = scenarios.findIndex(([key]) => key === scenario.value);
+      const found = runs.filter((run) => (place < 0 || run[2] === place) && holds(`${run[1]} ${run[0]}`, words));
+      const shown = found.slice(0, most).filter((run) => run !== first);
+      listRuns(first ? [first, ...shown] : shown, list);
+      more.hidden = found.length <= most;
+      output.value = `${found.length.toLocaleString("en")} of ${runs.length.toLocaleString("en")} runs`;
+    };
+    const anew = () => { most = MOST_LISTED; first = null; find(); };
+    form.addEventListener("input", anew);
+    form.addEventListener("submit", (event) => event.preventDefault());
+    form.addEventListener("reset", () => setTimeout(anew));
+    more.addEventListener("click", () => { most += MOST_LISTED; find(); });
+    all("a[data-scenario]").forEach((link) => link.addEventListener("click", () => {
+      scenario.value = link.dataset.scenario;
+      anew();
+    }));
+    find();
+    return (id) => {
+      const run = runs.find((each) => each[0] === id);
+      if (run && !document.getElementById(`run-${id}`)) { first = run; find(); }
+    };
+  }
+
+  const runForm = document.getElementById("find-runs");
+  const showRun = runForm ? offerRuns(runForm) : null;
+
+  async function offerViews(block) {
+    const { experiment } = block.dataset;
+    const views = (await indexed).views[experiment];
+    const place = block.nextElementSibling;
+    const [text, list] = block.querySelectorAll("input, select");
+    text.closest("label").hidden = views.length <= MOST_LISTED;
+    block.hidden = views.length < 2;
+
+    const show = async () => {
+      const number = Number(list.value);
+      const id = `view-${experiment}-${number + 1}`;
+      const { html } = await shard(views[number][1]);
+      place.innerHTML = html[id];
+      offerTools(place);
+      watch(place);
+    };
+    const find = () => {
+      const words = wordsOf(text.value);
+      const found = views.map(([title], number) => ({ title, number })).filter(({ title }) => holds(title, words));
+      list.replaceChildren(...found.slice(0, MOST_LISTED).map(({ title, number }) => new Option(title, number)));
+      if (found.length > MOST_LISTED) list.append(new Option(`… ${found.length - MOST_LISTED} more`, ""));
+      if (list.lastChild && list.lastChild.value === "") list.lastChild.disabled = true;
+      if (found.length) show();
+    };
+    text.addEventListener("input", find);
+    list.addEventListener("change", show);
+    find();
+  }
+
+  // The charts of a view are loaded when a reader comes near.
+  const viewWatcher = new IntersectionObserver((entries) => {
+    for (const entry of entries.filter((each) => each.isIntersecting)) {
+      viewWatcher.unobserve(entry.target);
+      offerViews(all(".views-list[data-experiment]").find((each) => each.nextElementSibling === entry.target));
+    }
+  }, { rootMargin: "600px" });
+  all(".view[data-views]").forEach((each) => viewWatcher.observe(each));
 
   // ---- Summary -------------------------------------------------------------------------------
 
@@ -570,6 +742,7 @@
   // ---- Links open what they point to ---------------------------------------------------------
 
   async function openTarget() {
+    if (showRun && location.hash.startsWith("#run-")) (await showRun)(location.hash.slice(5));
     const target = document.getElementById(decodeURIComponent(location.hash.slice(1)));
     if (!target) return;
     for (let each = target; each; each = each.parentElement) {

@@ -159,7 +159,7 @@ def test_a_group_that_differs_is_told_file_by_file_and_left(
         rewrite(folder, "queue.out", "0.10 0 0\n")
     done = bdpbench("adopt", str(old), "--sample", "1", "--backend", "native")
     assert done.returncode == 1
-    assert "shared (dumbbell.tcl), Vegas: DIFFERENT, 2 runs are left" in done.stdout
+    assert "shared (network.tcl), Vegas: DIFFERENT, 2 runs are left" in done.stdout
     assert "out/queue.out differs" in done.stdout
     found = records(workspace)
     taken = [

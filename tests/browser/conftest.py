@@ -47,15 +47,25 @@ def browser() -> Iterator[Browser]:
         running.close()
 
 
-def _synthetic_report(folder: Path) -> Path:
+@pytest.fixture(scope="session")
+def synthetic() -> Any:
+    """The module that invents studies."""
+    return _synthetic()
+
+
+def _synthetic() -> Any:
     spec = importlib.util.spec_from_file_location("bdpbench_tests_synthetic", SYNTHETIC)
     assert spec is not None
     assert spec.loader is not None
     module: Any = importlib.util.module_from_spec(spec)
     sys.modules[spec.name] = module
     spec.loader.exec_module(module)
+    return module
+
+
+def _synthetic_report(folder: Path) -> Path:
     out = folder / "synthetic" / "quick" / "report.html"
-    module.synthetic_inputs().build(out)
+    _synthetic().synthetic_inputs().build(out)
     return out
 
 
@@ -74,11 +84,12 @@ def report_with_lists(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
 
 @dataclass
 class Visit:
-    """A page and what went wrong on it."""
+    """A page and what went wrong on it; ``beside`` is the folder of files that it may load."""
 
     page: Page
     complaints: list[str] = field(default_factory=list)
     requests: list[str] = field(default_factory=list)
+    beside: Path | None = None
 
     def open(self, file: Path, suffix: str = "") -> Page:
         """Open a file by its ``file:`` address, ``suffix`` being a query or a fragment."""
@@ -96,11 +107,14 @@ class Visit:
 @pytest.fixture
 def visit(browser: Browser) -> Iterator[Visit]:
     """A visit with a window of its own; it fails at the end if the page complained or asked for
-    anything but itself."""
+    anything but itself and the files beside it."""
     context = browser.new_context(viewport={"width": 1280, "height": 900}, offline=False)
     visit = Visit(context.new_page())
     yield visit
     context.close()
     assert visit.complaints == []
     assert [url for url in visit.requests if not url.startswith(("file:", "data:", "blob:"))] == []
-    assert len([url for url in visit.requests if url.startswith("file:")]) == 1
+    files = [url for url in visit.requests if url.startswith("file:")]
+    if visit.beside is not None:
+        files = [url for url in files if not url.startswith(visit.beside.as_uri())]
+    assert len(files) == 1

@@ -9,7 +9,8 @@ from typing import Any
 import pytest
 from playwright.sync_api import Locator, expect
 
-from bdpbench.app.analyze.analyzing import analyze, request_of
+from bdpbench.app.analyze.analyzing import analyze
+from bdpbench.app.analyze.request import request_of
 from bdpbench.pages.compare_page import comparison_page
 
 HOSTILE = "<script>alert(1)</script>"

@@ -117,7 +117,56 @@ def test_parts_of_a_trace(folder: Path, analyze: Analyze) -> None:
     lines = TRACE.splitlines(keepends=True)
     (folder / "a.tr").write_text("".join(lines[:5]))
     (folder / "b.tr").write_text("".join(lines[5:]))
-    assert analyze("a.tr", "b.tr").lines[1:] == analyze("my.tr").lines[1:]
+    assert analyze("a.tr", "b.tr", "--parts").lines[1:] == analyze("my.tr").lines[1:]
+
+
+def test_traces_side_by_side(folder: Path, analyze: Analyze) -> None:
+    # The second flow delivers its packets with half the size.
+    (folder / "new.tr").write_text(TRACE.replace(" 1040 ", " 520 "))
+    labels = ("--label", "old", "--label", "new")
+    lines = analyze("my.tr", "new.tr", *labels, "--metric", "throughput").lines
+    assert lines[0] == "old: my.tr, wired trace, 14 lines"
+    head = next(index for index, line in enumerate(lines) if line.startswith("metric"))
+    assert lines[head].split() == [
+        "metric",
+        "of",
+        "unit",
+        *["old", "new"],
+        *["new", "-", "old", "%"],
+    ]
+    row = ["throughput", "flow:1", "Mbit/s", "0.009984", "0.004992", "-0.004992", "-50"]
+    assert lines[head + 1].split() == row
+    for suffix in (".csv", ".parquet", ".json", ".html"):
+        assert analyze("my.tr", "new.tr", *labels, "-o", f"out{suffix}").code == 0
+    rows = pl.read_csv(folder / "out.csv").filter(
+        (pl.col("metric") == "total_throughput") & (pl.col("label") == "new")
+    )
+    assert rows.select("value", "difference", "difference_pct").row(0) == pytest.approx(
+        (0.004992, -0.004992, -50)
+    )
+    assert rows.equals(
+        pl.read_parquet(folder / "out.parquet").filter(
+            (pl.col("metric") == "total_throughput") & (pl.col("label") == "new")
+        )
+    )
+    content = json.loads((folder / "out.json").read_text())
+    assert [each["flows"][0]["received_bytes"] for each in content["traces"]] == [3120, 1560]
+    page = (folder / "out.html").read_text()
+    assert "new − old" in page
+    assert "old: flow 1" in page
+
+
+def test_a_subject_that_one_trace_lacks(folder: Path, analyze: Analyze) -> None:
+    (folder / "new.tr").write_text(TRACE.replace(" 1 0.0 1.0", " 2 0.0 1.0"))
+    labels = ("--label", "old", "--label", "new")
+    assert analyze("my.tr", "new.tr", *labels, "-o", "out.csv").code == 0
+    rows = pl.read_csv(folder / "out.csv").filter(pl.col("metric") == "throughput")
+    assert rows.select("subject", "label", "value", "difference").rows() == [
+        ("flow:1", "old", 0.009984, None),
+        ("flow:1", "new", None, None),
+        ("flow:2", "old", None, None),
+        ("flow:2", "new", 0.009984, None),
+    ]
 
 
 @pytest.mark.parametrize("suffix", [".csv", ".parquet"])
@@ -186,6 +235,12 @@ def test_other_traces_are_summed_up(folder: Path, analyze: Analyze) -> None:
         (["my.tr", "--capacity", "0-1"], "is no capacity"),
         (["bad.tr"], "bad.tr:2"),
         ([], "Missing argument"),
+        (["my.tr", "my.tr"], "give --parts to join them in this order, or --label NAME for each"),
+        (["my.tr", "my.tr", "--label", "a"], "1 labels for 2 traces"),
+        (["my.tr", "my.tr", "--label", "a", "--label", "a"], "two traces have the label 'a'"),
+        (["my.tr", "--label", "a"], "nothing to be compared with"),
+        (["my.tr", "my.tr", "--parts", "--label", "a"], "parts of one trace have no labels"),
+        (["my.tr", "--node", "7"], "it has node:0, node:1"),
     ],
 )
 def test_a_mistake_is_one_message(

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import fcntl
 import hashlib
+import json
 import os
 import shutil
 import subprocess
@@ -13,7 +14,13 @@ from contextlib import suppress
 from dataclasses import dataclass
 from pathlib import Path
 
+from bdpbench.app.run.stages import read_metrics, report_plan
 from bdpbench.contracts.paths import repository_root
+from bdpbench.contracts.plan import read_plan
+from bdpbench.contracts.scorecard import read_scorecard
+
+TIMES = ("started", "wall_s", "cpu_s", "max_rss_kib")
+"""What `run.json` says of a run that another simulation of it need not repeat."""
 
 # With a profile, Snakemake takes care of a single batch as well.
 BY_SNAKEMAKE = ("--profile", str(repository_root() / "workflow" / "profiles" / "default"))
@@ -98,9 +105,35 @@ class Workspace:
         """Records of the runs that have finished, and when they were written."""
         return {str(path): path.stat().st_mtime_ns for path in self.results.glob("runs/*/run.json")}
 
+    @property
+    def tier(self) -> Path:
+        """What the tier ends with."""
+        return self.results / "dumbbell" / "quick"
+
+    def times(self) -> dict[str, dict[str, object]]:
+        """Run id → the times and the memory that its record tells."""
+        records = map(json.loads, map(Path.read_text, self.results.glob("runs/*/run.json")))
+        return {each["run_id"]: {name: each[name] for name in TIMES} for each in records}
+
+    def set_times(self, times: dict[str, dict[str, object]]) -> None:
+        """Have the records tell the times and the memory of other simulations."""
+        for path in self.results.glob("runs/*/run.json"):
+            record = json.loads(path.read_text())
+            path.write_text(json.dumps({**record, **times[record["run_id"]]}))
+
+    def report(self) -> bytes:
+        """The report of the tier, made anew."""
+        out = self.results / "again.html"
+        plan, metrics = read_plan(self.tier / "plan.json"), self.tier / "metrics.parquet"
+        scorecard = read_scorecard(self.tier / "scorecard.json")
+        report_plan(plan, read_metrics(metrics), scorecard, self.results / "runs", out)
+        made = out.read_bytes()
+        out.unlink()
+        return made
+
     def checksums(self) -> dict[str, str]:
-        """What the tier ends with; the report tells when runs were made, and is left out."""
-        tier = self.results / "dumbbell" / "quick"
+        """What the tier ends with but for the report, which tells when its runs were made."""
+        tier = self.tier
         files = [tier / "metrics.parquet", tier / "metrics.csv", tier / "scorecard.json"]
         return {
             str(path.relative_to(self.results)): hashlib.sha256(path.read_bytes()).hexdigest()

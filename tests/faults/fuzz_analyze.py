@@ -21,7 +21,8 @@ from types import FrameType
 
 from tests.faults.fuzz_traces import mutated
 
-from bdpbench.app.analyze.analyzing import analyze, request_of
+from bdpbench.app.analyze.analyzing import analyze
+from bdpbench.app.analyze.request import request_of
 from bdpbench.errors import BdpbenchError
 
 MOST_MIB = 400

@@ -93,7 +93,7 @@ def read(path: Path, *, compiled: bool, lenient: bool) -> tuple[pl.DataFrame | N
         frames = list(trace.batches())
     except BdpbenchError as error:
         return None, str(error)
-    return (pl.concat(frames) if frames else pl.DataFrame()), trace.report
+    return (pl.concat(frames) if frames else pl.DataFrame()), trace.account
 
 
 def compare(path: Path, *, lenient: bool) -> None:

@@ -17,6 +17,7 @@ import sys
 import tempfile
 import time
 from collections import Counter
+from concurrent.futures import ThreadPoolExecutor
 from contextlib import suppress
 from dataclasses import dataclass
 from pathlib import Path
@@ -33,6 +34,8 @@ class Reference:
     """What a call that nobody disturbs ends with, and how long it takes, s."""
 
     checksums: dict[str, str]
+    times: dict[str, dict[str, object]]
+    report: bytes
     took_s: float
 
 
@@ -54,7 +57,9 @@ def reference(folder: Path) -> Reference:
     status, said = workspace.run()
     if status != 0:
         raise RuntimeError(said)
-    return Reference(workspace.checksums(), time.monotonic() - began)
+    took_s = time.monotonic() - began
+    report = (workspace.tier / "report.html").read_bytes()
+    return Reference(workspace.checksums(), workspace.times(), report, took_s)
 
 
 def kill_once(folder: Path, seed: int, expected: Reference) -> Kill:
@@ -129,6 +134,17 @@ def _after_resume(
         faults.append("a finished run was simulated again")
     if workspace.leftovers():
         faults.append(f"left: {workspace.leftovers()}")
+    return [*faults, *_of_report(workspace, expected)]
+
+
+def _of_report(workspace: Workspace, expected: Reference) -> list[str]:
+    """The report has to show what is there, and, times apart, what the undisturbed one shows."""
+    faults = []
+    if (workspace.tier / "report.html").read_bytes() != workspace.report():
+        faults.append("the report is not that of the results")
+    workspace.set_times(expected.times)
+    if workspace.report() != expected.report:
+        faults.append("another report")
     return faults
 
 
@@ -152,21 +168,23 @@ def main() -> int:
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
     parser.add_argument("--instants", type=int, default=10)
     parser.add_argument("--first-seed", type=int, default=1)
+    parser.add_argument("--jobs", type=int, default=1, help="kills at the same time")
     given = parser.parse_args()
     kills = []
     with tempfile.TemporaryDirectory() as name:
         folder = Path(name)
         expected = reference(folder)
         print(f"undisturbed: {expected.took_s:.1f} s", flush=True)
-        for seed in range(given.first_seed, given.first_seed + given.instants):
-            kills.append(kill_once(folder, seed, expected))
-            last = kills[-1]
-            found = "; ".join(last.faults) or "as it should be"
-            print(
-                f"seed {seed}: {last.number.name} to {last.target}"
-                f" after {last.after_s:.2f} s: {found}",
-                flush=True,
-            )
+        seeds = range(given.first_seed, given.first_seed + given.instants)
+        with ThreadPoolExecutor(given.jobs) as pool:
+            for last in pool.map(lambda seed: kill_once(folder, seed, expected), seeds):
+                kills.append(last)
+                found = "; ".join(last.faults) or "as it should be"
+                print(
+                    f"seed {last.seed}: {last.number.name} to {last.target}"
+                    f" after {last.after_s:.2f} s: {found}",
+                    flush=True,
+                )
     print(table(kills))
     return sum(bool(each.faults) for each in kills)
 

@@ -205,7 +205,7 @@ def test_fast_first_ascent(run: Run) -> None:
 @pytest.mark.parametrize("alpha", [212, 3000])
 def test_fast_is_unstable_with_too_small_and_too_large_alpha(run: Run, alpha: int) -> None:
     """Thesis: section 4.5.3.1, Figures 45 and 47."""
-    assert len(cuts(cwnd(run(15, "FAST", **of_alpha(alpha))))) > 10
+    assert len(cuts(cwnd(run(11, "FAST", **of_alpha(alpha))))) > 10
 
 
 def test_fast_is_stable_with_an_alpha_below_the_buffer(run: Run) -> None:

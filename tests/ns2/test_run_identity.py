@@ -8,12 +8,13 @@ from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
+from tests.planned_runs import loaded_study, runs_of
 
-from bdpbench.contracts.paths import repository_root, tcl_dir
+from bdpbench.contracts.paths import tcl_dir
 from bdpbench.contracts.plan import PlannedRun
 from bdpbench.studies.identity import AgentUse, ns2_digest, tcl_files
-from bdpbench.studies.load import load_study
-from bdpbench.studies.runs import expand_tier, tiers_of
+from bdpbench.studies.load import study_keys
+from bdpbench.studies.runs import tiers_of
 
 # Runs a script with `source`, `new` and `exit` recorded on standard output.
 RECORDER = r"""
@@ -47,17 +48,15 @@ source $script
 """
 
 
-def runs_to_record() -> Iterator[tuple[str, PlannedRun]]:
-    """For each script, one run for each kind of senders, of all studies."""
+def runs_to_record(key: str) -> Iterator[PlannedRun]:
+    """For each script of a study, one run for each kind of senders."""
     seen = set()
-    for folder in sorted((repository_root() / "config" / "studies").iterdir()):
-        study = load_study(folder.name)
-        for tier in tiers_of(study):
-            for run in expand_tier(study, tier):
-                key = (run["script"], run["identity"]["ns2"])
-                if key not in seen and len(run["protocols"]) == 1:
-                    seen.add(key)
-                    yield f"{run['script']}-{run['protocols'][0]}", run
+    for tier in tiers_of(loaded_study(key)):
+        for run in runs_of(key, tier):
+            kind = (run["script"], run["identity"]["ns2"])
+            if kind not in seen and len(run["protocols"]) == 1:
+                seen.add(kind)
+                yield run
 
 
 def shortened(argv: list[str]) -> list[str]:
@@ -71,31 +70,36 @@ def shortened(argv: list[str]) -> list[str]:
     return [word for pair in given.items() for word in pair]
 
 
-RUNS = dict(runs_to_record())
-
-
-@pytest.mark.parametrize("name", RUNS)
+@pytest.mark.parametrize("key", study_keys())
 def test_what_is_sourced_and_created_is_what_the_id_covers(
-    name: str, ns_binary: Path, tmp_path: Path
+    key: str, ns_binary: Path, tmp_path: Path
 ) -> None:
-    run = RUNS[name]
-    script = tcl_dir() / run["script"]
     recorder = tmp_path / "recorder.tcl"
     recorder.write_text(RECORDER)
     (tmp_path / "out").mkdir()
+    runs = list(runs_to_record(key))
+    assert runs
+    for run in runs:
+        sourced, uses = recorded(run, ns_binary, recorder)
+        assert sourced == tcl_files(tcl_dir() / run["script"]), run["label"]
+        assert uses, run["label"]
+        assert ns2_digest(uses) == run["identity"]["ns2"], run["label"]
+
+
+def recorded(run: PlannedRun, ns_binary: Path, recorder: Path) -> tuple[list[Path], list[AgentUse]]:
+    """The files that a run sources, in order, and the senders that it creates."""
     done = subprocess.run(
-        [str(ns_binary), str(recorder), str(script), *shortened(run["argv"])],
-        cwd=tmp_path,
+        [str(ns_binary), str(recorder), str(tcl_dir() / run["script"]), *shortened(run["argv"])],
+        cwd=recorder.parent,
         capture_output=True,
         text=True,
         timeout=120,
         check=False,
     )
-    assert done.returncode == 0, done.stderr
+    assert done.returncode == 0, f"{run['label']}: {done.stderr}"
     told = [line.split(" ", 1) for line in done.stdout.splitlines() if " " in line]
-    sourced = [Path(rest) for word, rest in told if word == "SOURCED"]
-    assert sourced == tcl_files(script)
     senders = [rest.split() for word, rest in told if word == "SENDER"]
-    assert senders
-    uses = [AgentUse(each.removeprefix("Agent/"), int(option)) for each, option in senders]
-    assert ns2_digest(uses) == run["identity"]["ns2"]
+    return (
+        [Path(rest) for word, rest in told if word == "SOURCED"],
+        [AgentUse(each.removeprefix("Agent/"), int(option)) for each, option in senders],
+    )

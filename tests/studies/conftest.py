@@ -12,13 +12,14 @@ from typing import Any
 import polars as pl
 import pytest
 from ruamel.yaml import YAML
+from tests.planned_runs import loaded_study, runs_of
 
 from bdpbench.contracts.paths import repository_root
 from bdpbench.contracts.plan import PlannedRun
 from bdpbench.metrics import Definition, definitions_for
 from bdpbench.score import Claim, PublishedNumber, load_claims, load_published, score
-from bdpbench.studies.load import find_study, load_study
-from bdpbench.studies.runs import expand_tier, tiers_of
+from bdpbench.studies.load import find_study
+from bdpbench.studies.runs import tiers_of
 from bdpbench.studies.study import Study
 
 Row = dict[str, str]
@@ -46,10 +47,10 @@ class StudyFiles:
         self.key = key
         self.folder = find_study(key)
 
-    @cached_property
+    @property
     def study(self) -> Study:
         """``study.yaml``."""
-        return load_study(self.key)
+        return loaded_study(self.key)
 
     @property
     def definitions(self) -> Mapping[str, Definition]:
@@ -88,13 +89,9 @@ class StudyFiles:
         """Tiers that it has runs in."""
         return tiers_of(self.study)
 
-    @cached_property
-    def _planned(self) -> dict[str, list[PlannedRun]]:
-        return {tier: expand_tier(self.study, tier) for tier in self.tiers}
-
     def planned(self, tier: str) -> list[PlannedRun]:
         """The runs of a tier."""
-        return self._planned[tier]
+        return list(runs_of(self.key, tier))
 
     def plan(self, tier: str) -> dict[str, Any]:
         """What a scorecard is made of: the runs of a tier, and how long a scenario's may last."""

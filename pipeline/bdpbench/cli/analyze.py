@@ -18,10 +18,15 @@ import click
 @click.option("--window", metavar="START:END", help="Seconds to measure, [START, END): 50:500.")
 @click.option("--flow", "flows", multiple=True, help="Only this flow: 1, or flow:1/0.0-3.0.")
 @click.option("--link", "links", multiple=True, help="Only this link: 0-1.")
+@click.option("--node", "nodes", type=int, multiple=True, help="Only this node: 3.")
 @click.option("--metric", "metrics", multiple=True, help="Only this metric, a line a value.")
 @click.option("--bin", "bin_s", type=float, metavar="SECONDS", help="Width of the series' bins.")
 @click.option(
     "--capacity", "capacities", multiple=True, metavar="LINK=MBPS", help="A capacity: 0-1=10."
+)
+@click.option("--parts", is_flag=True, help="The files are parts of one trace, in this order.")
+@click.option(
+    "--label", "labels", multiple=True, help="Compare the files; one label for each, in order."
 )
 @click.option("--lenient", is_flag=True, help="Skip lines that are no trace lines; count them.")
 @click.option("--list-metrics", is_flag=True, help="Show every metric and its definition.")
@@ -31,18 +36,23 @@ def command(
     window: str | None,
     flows: tuple[str, ...],
     links: tuple[str, ...],
+    nodes: tuple[int, ...],
     metrics: tuple[str, ...],
     bin_s: float | None,
     capacities: tuple[str, ...],
+    parts: bool,
+    labels: tuple[str, ...],
     lenient: bool,
     list_metrics: bool,
 ) -> None:
     """Measure the ns-2 trace in TRACE..., files or - for standard input.
 
-    Several files are parts of one trace, in this order; they may be compressed (gzip, zstd,
-    bzip2). The format is told from the content. Memory does not grow with the trace.
+    Several files are compared, with a --label for each, or are the --parts of one trace. They may
+    be compressed (gzip, zstd, bzip2). The format is told from the content. Memory does not grow
+    with the trace.
     """
-    from bdpbench.app.analyze.analyzing import analyze, definition_lines, request_of
+    from bdpbench.app.analyze.analyzing import analyze, definition_lines
+    from bdpbench.app.analyze.request import request_of
 
     if list_metrics:
         for line in definition_lines():
@@ -52,10 +62,13 @@ def command(
         raise click.UsageError("Missing argument 'TRACE...'.")
     request = request_of(
         traces,
+        labels=labels,
+        parts=parts,
         output=output,
         window=window,
         flows=flows,
         links=links,
+        nodes=nodes,
         metrics=metrics,
         bin_s=bin_s,
         capacities=capacities,

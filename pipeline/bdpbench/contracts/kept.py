@@ -15,6 +15,9 @@ from bdpbench.contracts.runs import (
 )
 
 REPORT_NAME = "report.html"
+REPORT_FOLDER = "report-data"
+"""What lies beside the report of very many runs."""
+
 SUMMARY_NAME = "README.md"
 KEPT_RUNS_NAME = "runs.json"
 PROVENANCE_NAME = "provenance.json"

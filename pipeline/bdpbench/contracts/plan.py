@@ -24,7 +24,8 @@ Parameters = dict[str, Scalar]
 class Output(TypedDict):
     """A file that a script writes under ``out/``, and the table that it becomes.
 
-    ``stream`` names the packet trace that goes through a pipe and is reduced to this file.
+    ``stream`` names the packet trace that goes through a pipe and is reduced to this file;
+    ``names`` are the variables that a file of cwnd has behind cwnd, in its order.
     """
 
     file: str
@@ -32,6 +33,7 @@ class Output(TypedDict):
     flow: NotRequired[int]
     link: NotRequired[str]
     stream: NotRequired[str]
+    names: NotRequired[list[str]]
 
 
 class Identity(TypedDict):
@@ -80,7 +82,11 @@ class ProtocolText(TypedDict):
 
 
 class ScenarioText(TypedDict):
-    """What is said of a scenario; ``longest_s`` is its longest duration in any tier, s."""
+    """What is said of a scenario.
+
+    ``longest_s`` is its longest duration in any tier, s; ``swept`` are the parameters in which the
+    study lets its runs differ, from which others may follow.
+    """
 
     title: str
     section: str
@@ -89,6 +95,7 @@ class ScenarioText(TypedDict):
     summary: list[str]
     script: str
     longest_s: float
+    swept: NotRequired[list[str]]
 
 
 class ParameterText(TypedDict):

@@ -106,7 +106,7 @@ class _Module:
     def _attribute(self, node: ast.Attribute) -> Iterator[Place]:
         if isinstance(node.value, ast.Name) and node.value.id in self.imports:
             module = ".".join(self.imports[node.value.id])
-            if module.startswith(_PACKAGES) and importlib.util.find_spec(module) is not None:
+            if module.startswith(_PACKAGES) and _is_module(module):
                 yield module, node.attr
                 return
         for view in _VIEWS:
@@ -117,6 +117,14 @@ class _Module:
     def _is_view(module: str, name: str) -> bool:
         nodes = _module(module).nodes.get(name, ()) if module in _VIEWS else ()
         return any(isinstance(node, ast.ClassDef) for node in nodes)
+
+
+@cache
+def _is_module(name: str) -> bool:
+    try:
+        return importlib.util.find_spec(name) is not None
+    except ModuleNotFoundError:  # what it would lie in is no package: a constant of a module
+        return False
 
 
 @cache

@@ -24,7 +24,7 @@ from bdpbench.metrics.views import FlowView, LinkView, Needs, RunView, Window, w
 if TYPE_CHECKING:
     from bdpbench.metrics.groups import Group, Row
 
-Subject = Literal["flow", "link", "run"]
+Subject = Literal["flow", "link", "run", "receiver", "node", "drops"]
 Level = Literal["run", "group"]
 
 OfView: TypeAlias = Callable[[Any], float | None]
@@ -39,7 +39,8 @@ class Definition:
 
     Attributes:
         metric: name in metrics.parquet, published.csv and claims.yaml.
-        subject: what it is measured on: "flow", "link" or "run".
+        subject: what it is measured on: "flow", "link" or "run"; of packet traces also
+            "receiver", "node" or "drops".
         level: "run" when one run suffices, "group" when several runs are compared.
         unit: of the value; "1" for a ratio, "%" for per cent.
         text: the definition, for readers of the report.

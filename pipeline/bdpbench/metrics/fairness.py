@@ -58,6 +58,48 @@ def convergence_time(
     return None if fair.is_empty() else float(fair[0]) - start_s
 
 
+def time_to_ratio(bins: pl.DataFrame, window_s: float, least: float) -> float | None:
+    """Time in s until the slowest flow gets at least a share of what the fastest gets.
+
+    It begins with the first bin in which the flow that comes last gets something through, and ends
+    with the first window over which the ratio is at least ``least``.
+
+    Args:
+        bins: of all flows: time_s (f64, s, end of the bin), flow, mbps (f64, Mbit/s), at equal
+            times for each.
+        window_s: length of the windows, s; one begins with every bin.
+        least: ratio of the smallest to the largest throughput.
+    """
+    first = bins.filter(pl.col("mbps") > 0).group_by("flow").agg(pl.col("time_s").min())
+    step_s = bins["time_s"].unique().sort().diff().median()
+    last_s = first["time_s"].max()
+    if not isinstance(step_s, float) or not isinstance(last_s, float):
+        return None
+    if first.height < bins["flow"].n_unique():
+        return None
+    rows = max(1, round(window_s / step_s))
+    sums = bins.filter(pl.col("time_s") >= last_s).sort("flow", "time_s")
+    sums = sums.select("time_s", pl.col("mbps").rolling_sum(rows).over("flow")).drop_nulls()
+    extremes = sums.group_by("time_s").agg(low=pl.col("mbps").min(), high=pl.col("mbps").max())
+    # Sums of equal rates may differ by rounding.
+    reached = extremes.filter(pl.col("low") >= (least - 1e-12) * pl.col("high"))
+    end_s = reached["time_s"].min()
+    return end_s - (last_s - step_s) if isinstance(end_s, float) else None
+
+
+def smallest_to_largest(throughputs: Sequence[float | None]) -> float | None:
+    """Smallest over largest of throughputs in Mbit/s, from 0 to 1 (fair).
+
+    None where a flow was not measured or none sent anything.
+
+    >>> smallest_to_largest([3.0, 4.0, 2.0])
+    0.5
+    """
+    known = [each for each in throughputs if each is not None]
+    largest = max(known, default=0.0)
+    return min(known) / largest if len(known) == len(throughputs) and largest > 0 else None
+
+
 def jain_index(throughputs: Sequence[float | None]) -> float | None:
     """(sum x)^2/(n sum x^2) of throughputs in Mbit/s (Jain, Chiu and Hawe 1984).
 

@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import polars as pl
 
+from bdpbench.units import BITS_PER_BYTE
+
 
 def cumulative_shares(samples: pl.Series) -> pl.DataFrame:
     """Cumulative distribution of equally weighted samples.
@@ -56,3 +58,25 @@ def drops_per_sample(queue: pl.DataFrame) -> pl.DataFrame:
     """
     since = pl.col("drops").diff().over("link")
     return queue.select("link", "time_s", packets=since.fill_null(pl.col("drops")).cast(pl.Int64))
+
+
+def queueing_delays(queue: pl.DataFrame, packet_bytes: float, rates: pl.DataFrame) -> pl.DataFrame:
+    """How long a link takes, at its rate of that time, to send what samples find in its queue.
+
+    Args:
+        queue: of one link: time_s (f64, s, rising), pkts (packets).
+        packet_bytes: size of a packet on the link, bytes.
+        rates: since_s (f64, s, rising, the first no later than the first sample), mbps (f64,
+            Mbit/s, above 0).
+
+    Returns:
+        A row a sample: ``time_s`` f64, ``ms`` f64.
+
+    >>> queue = pl.DataFrame({"time_s": [1.0, 2.0, 3.0], "pkts": [0, 10, 10]})
+    >>> rates = pl.DataFrame({"since_s": [0.0, 3.0], "mbps": [8.0, 4.0]})
+    >>> queueing_delays(queue, 1000, rates)["ms"].to_list()
+    [0.0, 10.0, 20.0]
+    """
+    rated = queue.join_asof(rates, left_on="time_s", right_on="since_s", strategy="backward")
+    bits = BITS_PER_BYTE * packet_bytes * pl.col("pkts")
+    return rated.select("time_s", ms=bits / (1e3 * pl.col("mbps")))

@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
+import functools
 import json
 import math
 import statistics
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
-from typing import Any
 
 import polars as pl
 
@@ -17,6 +17,7 @@ from bdpbench.errors import BdpbenchError
 _LARGEST_QUANTILE = 1e9
 # Parameter that numbers repetitions: the substream of random numbers.
 _REPETITION = "substream"
+_NUMBER = "number of the repeated run"
 _ROW_KEY = ["scenario", "metric", "subject", "unit", "definition"]
 
 REPETITIONS_SCHEMA: Mapping[str, pl.DataType] = {
@@ -42,12 +43,25 @@ def over_repetitions(
         level: of confidence, between 0 and 1.
 
     Returns:
-        A row a metric and subject of two repetitions or more, columns as ``REPETITIONS_SCHEMA``.
+        A row a metric and subject of two repetitions or more, columns as ``REPETITIONS_SCHEMA``;
+        half_width is 0 where all repetitions have the same value.
     """
+    repeated = _repeated(runs)
+    numbers = [(run_id, number) for number, ids in enumerate(repeated) for run_id in ids]
+    columns = {"run_id": pl.String, _NUMBER: pl.Int64}
+    of_run = pl.DataFrame(numbers, schema=columns, orient="row")
+    means = (
+        metrics.join(of_run, on="run_id", maintain_order="left")
+        .group_by(_NUMBER, *_ROW_KEY, maintain_order=True)
+        .agg(pl.col("value"))
+        .filter(pl.col("value").list.len() > 1)
+        .filter(pl.col("value").list.eval(pl.element().is_null()).list.any().not_())
+        .sort(_NUMBER, maintain_order=True)
+    )
     rows = [
-        row
-        for run_ids in _repeated(runs)
-        for row in _means(metrics.filter(pl.col("run_id").is_in(run_ids)), run_ids, level)
+        (*key, repeated[number], found.mean, found.half_width, level)
+        for number, *key, values in means.iter_rows()
+        for found in [confidence_interval(values, level)]
     ]
     return pl.DataFrame(rows, schema=REPETITIONS_SCHEMA, orient="row")
 
@@ -60,15 +74,6 @@ def _repeated(runs: Iterable[PlannedRun]) -> list[list[str]]:
         key = json.dumps([run["scenario"], rest], sort_keys=True)
         groups.setdefault(key, {})[run["run_id"]] = None
     return [list(ids) for ids in groups.values() if len(ids) > 1]
-
-
-def _means(
-    metrics: pl.DataFrame, run_ids: Sequence[str], level: float
-) -> Iterator[tuple[Any, ...]]:
-    for key, rows in metrics.partition_by(_ROW_KEY, as_dict=True, maintain_order=True).items():
-        if rows.height > 1 and rows["value"].null_count() == 0:
-            found = confidence_interval(rows["value"].to_list(), level)
-            yield (*key, list(run_ids), found.mean, found.half_width, level)
 
 
 @dataclass(frozen=True)
@@ -108,10 +113,13 @@ def confidence_interval(values: Sequence[float], level: float = 0.95) -> Interva
     count, mean = len(values), statistics.fmean(values)
     if count == 1:
         return Interval(mean, None, count, level)
+    if min(values) == max(values):  # whose mean and deviation may be off by rounding
+        return Interval(values[0], 0.0, count, level)
     quantile = student_t_quantile((1 + level) / 2, count - 1)
     return Interval(mean, quantile * statistics.stdev(values) / math.sqrt(count), count, level)
 
 
+@functools.cache
 def student_t_quantile(probability: float, degrees: int) -> float:
     """The t that a variable of Student's distribution is below with ``probability``.
 

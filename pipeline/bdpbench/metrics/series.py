@@ -7,6 +7,9 @@ stamped start_s lies before the window and the one stamped end_s inside it. Samp
 
 from __future__ import annotations
 
+import math
+from itertools import pairwise
+
 import polars as pl
 
 from bdpbench.metrics.thresholds import CUT_SHARE
@@ -103,6 +106,21 @@ def mean(frame: pl.DataFrame, column: str, window: tuple[float, float]) -> float
     return number(frame.filter(in_window(*window))[column].mean())
 
 
+def batch_means(
+    frame: pl.DataFrame, column: str, window: tuple[float, float], batches: int
+) -> list[float]:
+    """Means over equal parts of a window, in s; a part without rows has none.
+
+    >>> frame = pl.DataFrame({"time_s": [1.0, 2.0, 3.0, 4.0], "mbps": [1.0, 3.0, 5.0, 7.0]})
+    >>> batch_means(frame, "mbps", (0, 4), 2)
+    [2.0, 6.0]
+    """
+    start_s, end_s = window
+    edges = [start_s + (end_s - start_s) * part / batches for part in range(batches + 1)]
+    parts = [mean(frame, column, part) for part in pairwise(edges)]
+    return [each for each in parts if each is not None]
+
+
 def last_until(frame: pl.DataFrame, column: str, end_s: float) -> float | None:
     """The value of the last row up to end_s; None without one."""
     return number(frame.filter(pl.col("time_s") <= end_s)[column].last())
@@ -111,6 +129,16 @@ def last_until(frame: pl.DataFrame, column: str, end_s: float) -> float | None:
 def nth(values: pl.Series, index: int) -> float | None:
     """A value by its index from 0; None where there are fewer."""
     return None if len(values) <= index else float(values[index])
+
+
+def nearest_rank(values: pl.Series, share_pct: float) -> float | None:
+    """The smallest value that at least so many per cent of the values are at most; None without.
+
+    >>> nearest_rank(pl.Series([4.0, 1.0, 3.0, 2.0]), 50), nearest_rank(pl.Series([7, 8]), 99)
+    (2.0, 8.0)
+    """
+    rank = math.ceil(len(values) * share_pct / 100)
+    return nth(values.sort(), max(rank, 1) - 1)
 
 
 def median(values: pl.Series) -> float | None:

@@ -2,12 +2,21 @@
 
 from __future__ import annotations
 
+import polars as pl
+
 from bdpbench.metrics import fairness
 from bdpbench.metrics.definition import run_metric
-from bdpbench.metrics.series import mean
-from bdpbench.metrics.thresholds import CONVERGENCE_WINDOW_S, FAIR_ASYMMETRY
+from bdpbench.metrics.repetitions import confidence_interval
+from bdpbench.metrics.series import batch_means, mean
+from bdpbench.metrics.thresholds import (
+    BATCHES,
+    CONVERGED_RATIO,
+    CONVERGED_WINDOW_S,
+    CONVERGENCE_WINDOW_S,
+    FAIR_ASYMMETRY,
+)
 from bdpbench.metrics.views import RunView, Window, second_half
-from bdpbench.metrics.words import HALF, THESIS
+from bdpbench.metrics.words import BINS, EVEN, HALF, THESIS, ZHANG
 
 
 def _has_flows(run: RunView) -> bool:
@@ -16,6 +25,14 @@ def _has_flows(run: RunView) -> bool:
 
 def _has_two_flows(run: RunView) -> bool:
     return len(run.flows("throughput")) == 2
+
+
+def _has_batches(run: RunView) -> bool:
+    return run.duration_s >= 2 * BATCHES and bool(run.flows("throughput"))
+
+
+def _has_one_link(run: RunView) -> bool:
+    return len(run.links("utilization")) == 1
 
 
 def _from_flow2_start(run: RunView) -> Window:
@@ -35,6 +52,91 @@ def _from_flow2_start(run: RunView) -> Window:
 )
 def jain_index(run: RunView) -> float | None:
     return fairness.jain_index(run.mean_throughputs)
+
+
+@run_metric(
+    unit="1",
+    title="Smallest over largest throughput",
+    text="Mean throughput of the slowest flow over that of the fastest, over "
+    f"{HALF}: 0 where a flow is starved, 1 is fair.",
+    source=f"{EVEN}, section V and Figure 5",
+    tables=("throughput",),
+    window=second_half,
+    when=_has_flows,
+    version=1,
+)
+def min_max_throughput_ratio(run: RunView) -> float | None:
+    return fairness.smallest_to_largest(run.mean_throughputs)
+
+
+@run_metric(
+    unit="s",
+    title="Time until the slowest flow gets 80 % of the fastest",
+    text="Time from the beginning of the first second in which the flow that comes last gets "
+    f"packets through the bottleneck to the end of the first {CONVERGED_WINDOW_S:g} s over which "
+    f"the slowest flow's throughput is at least {CONVERGED_RATIO:g} of the fastest's.",
+    source="RFC 5166, section 2.3 (convergence times); ratio and window of bdpbench",
+    tables=("throughput",),
+    when=_has_flows,
+    version=1,
+)
+def time_to_converge(run: RunView) -> float | None:
+    return fairness.time_to_ratio(run.table("throughput"), CONVERGED_WINDOW_S, CONVERGED_RATIO)
+
+
+@run_metric(
+    unit="Mbit/s",
+    title="Total throughput",
+    text="Sum over the flows of what departed of them from the bottleneck's queue, headers and "
+    f"retransmissions included, over {HALF}. {BINS}",
+    source="RFC 5166, section 2.1.1 (throughput), summed up",
+    tables=("throughput",),
+    window=second_half,
+    when=_has_flows,
+    version=1,
+)
+def total_throughput(run: RunView) -> float | None:
+    known = [each for each in run.mean_throughputs if each is not None]
+    return sum(known) if known and len(known) == len(run.mean_throughputs) else None
+
+
+@run_metric(
+    unit="Mbit/s",
+    title="Half-width of the total throughput's confidence interval",
+    text="Half of the width of the confidence interval at 95 % of the total throughput, by batch "
+    f"means: {HALF} is cut into {BATCHES} parts of equal length, whose means are taken to be "
+    "independent of one another. Measured where a part holds a second at least.",
+    source="Schmeiser (1982), Batch size effects in the analysis of simulation output; Law and "
+    "Kelton, Simulation Modeling and Analysis, on batch means",
+    tables=("throughput",),
+    window=second_half,
+    when=_has_batches,
+    version=1,
+)
+def total_throughput_half_width(run: RunView) -> float | None:
+    totals = run.table("throughput").group_by("time_s").agg(pl.col("mbps").sum()).sort("time_s")
+    means = batch_means(totals, "mbps", second_half(run), BATCHES)
+    return confidence_interval(means).half_width if len(means) == BATCHES else None
+
+
+@run_metric(
+    unit="%",
+    title="Utilization by the flows",
+    text="Total throughput of the flows over the bottleneck's nominal rate in that time, over "
+    f"{HALF}; unlike the link's utilization without what passes beside them, such as UDP or the "
+    "web. Of runs with one bottleneck.",
+    source=f"{ZHANG}, Tables 1 to 6",
+    tables=("throughput", "utilization"),
+    parameters=("bottleneck_mbps",),
+    optional=("bottleneck_mbps_changes",),
+    window=second_half,
+    when=_has_one_link,
+    version=1,
+)
+def flows_utilization(run: RunView) -> float | None:
+    known = [each for each in run.mean_throughputs if each is not None]
+    (link,) = run.links("utilization")
+    return 100 * sum(known) / link.capacity_mbps(second_half(run)) if known else None
 
 
 @run_metric(

@@ -22,3 +22,12 @@ FAIRNESS_REGIONS = 5
 
 CONVERGENCE_WINDOW_S = 10.0
 """Time in s over which two flows have to share fairly to count as converged."""
+
+CONVERGED_RATIO = 0.8
+"""Least ratio of the slowest to the fastest flow that counts as having converged."""
+
+CONVERGED_WINDOW_S = 20.0
+"""Time in s over which flows have to have that ratio to count as having converged."""
+
+BATCHES = 10
+"""Batches of the second half of a run: ten to thirty are enough (Schmeiser 1982)."""

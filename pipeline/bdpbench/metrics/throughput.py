@@ -7,8 +7,8 @@ import polars as pl
 from bdpbench.metrics.definition import flow_metric
 from bdpbench.metrics.series import first_time_at_least, last_until, mean
 from bdpbench.metrics.thresholds import MAX_SHARE
-from bdpbench.metrics.views import FlowView, second_half
-from bdpbench.metrics.words import BINS, HALF, THESIS, XU
+from bdpbench.metrics.views import FlowView, counted, second_half
+from bdpbench.metrics.words import BINS, COUNTED, HALF, THESIS, XU
 from bdpbench.units import BITS_PER_BYTE
 
 
@@ -30,6 +30,44 @@ def acknowledged_rate(flow: FlowView) -> float | None:
         return None
     bits = BITS_PER_BYTE * flow.positive("packet_bytes") * (last - first)
     return bits / 1e6 / (flow.run.duration_s / 2)
+
+
+def _has_goodput(flow: FlowView) -> bool:
+    return flow.fact("goodput") is not None and bool(flow.fact("packets"))
+
+
+def _has_retransmissions(flow: FlowView) -> bool:
+    return flow.fact("retransmissions") is not None and bool(flow.fact("packets"))
+
+
+@flow_metric(
+    unit="Mbit/s",
+    title="Goodput",
+    text="Data of the flow that was acknowledged for the first time, without headers and "
+    f"retransmissions, {COUNTED}. Of flows of which something departed in it.",
+    source="RFC 5166, section 2.1.1 (goodput)",
+    tables=("facts",),
+    window=counted,
+    when=_has_goodput,
+    version=1,
+)
+def goodput(flow: FlowView) -> float | None:
+    return flow.fact("goodput")
+
+
+@flow_metric(
+    unit="packets",
+    title="Retransmissions",
+    text=f"Packets that the flow's sender sent again, {COUNTED}. "
+    "Of flows of which something departed in it.",
+    source="ns-2, tcp.cc (nrexmitpack_)",
+    tables=("facts",),
+    window=counted,
+    when=_has_retransmissions,
+    version=1,
+)
+def retransmissions(flow: FlowView) -> float | None:
+    return flow.fact("retransmissions")
 
 
 @flow_metric(

@@ -58,10 +58,11 @@ def max_throughput(link: LinkView) -> float | None:
     unit="%",
     title="Link utilization",
     text="Departures from the bottleneck's queue, headers and retransmissions included, over "
-    f"{HALF}, as a share of the link's nominal capacity. {BINS}",
+    f"{HALF}, as a share of the link's nominal capacity in that time. {BINS}",
     source=f"{THESIS}, Table 1, columns 4 and 5, and section 3.2 (averages from 250 s)",
     tables=("utilization",),
     parameters=("bottleneck_mbps",),
+    optional=("bottleneck_mbps_changes",),
     window=second_half,
     version=1,
 )
@@ -73,10 +74,11 @@ def utilization(link: LinkView) -> float | None:
     unit="%",
     title="Link utilization over the whole run",
     text="Departures from the bottleneck's queue, headers and retransmissions included, over the "
-    "whole run, as a share of the link's nominal capacity.",
+    "whole run, as a share of the link's nominal capacity in that time.",
     source=f"{XU}, section 3.2 and Figure 3.2 (channel utilization, normalized throughput)",
     tables=("utilization",),
     parameters=("bottleneck_mbps",),
+    optional=("bottleneck_mbps_changes",),
     version=1,
 )
 def overall_utilization(link: LinkView) -> float | None:
@@ -85,7 +87,7 @@ def overall_utilization(link: LinkView) -> float | None:
 
 def _share_of_capacity(link: LinkView, window: Window) -> float | None:
     mean_mbps = mean(link.departures, "mbps", window)
-    return None if mean_mbps is None else 100 * mean_mbps / link.positive("bottleneck_mbps")
+    return None if mean_mbps is None else 100 * mean_mbps / link.capacity_mbps(window)
 
 
 def time_reached_and_kept(

@@ -8,6 +8,7 @@ Windows are half-open on the left, ``(start_s, end_s]``: see ``series.in_window`
 
 from __future__ import annotations
 
+import re
 from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager
 from dataclasses import dataclass
@@ -25,10 +26,18 @@ from bdpbench.metrics.thresholds import PEAK_SHARE
 PACKET_FLOWS = "packet_flows"
 """Table of a run with ``trace: stream`` that holds what its flows sent, received and lost."""
 
+COMMON_LINK = "bottleneck"
+"""Name of the only bottleneck, with which parameters of all bottlenecks begin."""
+
+FACTS = "facts"
+"""Table of what a script has counted itself, of flows and links."""
+
 Window = tuple[float, float]
 """Start and end, in s."""
 
 _MAX_MISSING_END_S = 1.0
+# A change of a link's rate, as plans tell it: 5 from 20 s.
+_RATE_SINCE = re.compile(r"([0-9.eE+-]+) from ([0-9.eE+-]+) s")
 
 T = TypeVar("T")
 V = TypeVar("V", bound="View")
@@ -102,6 +111,10 @@ class View:
         """Under which name the run has a parameter of this view."""
         return name
 
+    def fact(self, name: str) -> float | None:
+        """A number of the script's report, in its unit; None where it does not have it."""
+        return self.run.facts.get((self.subject, name))
+
     def has(self, name: str) -> bool:
         """Whether the run has a parameter."""
         return self.run.parameter(name, self.own_name(name)) is not None
@@ -119,6 +132,11 @@ class View:
                 f"parameter {own} is {value!r}: its metrics need a number", where=self.run.where
             )
         return float(value)
+
+    def word(self, name: str) -> str:
+        """A parameter that is a word; "" where the run does not have it."""
+        value = self.run.parameter(name, self.own_name(name))
+        return "" if value is None else str(value)
 
     def positive(self, name: str) -> float:
         """A parameter above 0, in the unit of its name.
@@ -204,11 +222,26 @@ class RunView(View):
         if table == PACKET_FLOWS:
             data = self.table(table).filter(pl.col("kind") == "data")
             return [self.flow(int(each.removeprefix("flow:"))) for each in data["subject"]]
+        if table == FACTS:
+            return [self.flow(int(each)) for each in self._told_of("flow")]
         return [self.flow(index) for index in self.series(table)]
 
     def links(self, table: str) -> list[LinkView]:
         """The links that a table has rows of, by name."""
+        if table == FACTS:
+            return [self.link(name) for name in self._told_of("link")]
         return [self.link(name) for name in self.series(table)]
+
+    def _told_of(self, kind: str) -> list[str]:
+        """Whom of a kind the script's report counts, each once."""
+        subjects = dict.fromkeys(subject for subject, _ in self.facts)
+        return [each.partition(":")[2] for each in subjects if each.startswith(f"{kind}:")]
+
+    @shared(tables=("facts",))
+    def facts(self) -> Mapping[tuple[str, str], float]:
+        """Subject and name of each number in the script's report → the number, in its unit."""
+        rows = self.table(FACTS).select("subject", "name", "value").iter_rows()
+        return {(subject, name): value for subject, name, value in rows}
 
     @shared(tables=("throughput",))
     def mean_throughputs(self) -> list[float | None]:
@@ -280,6 +313,10 @@ class FlowView(View):
         own = f"{stem}_{self.index + 1}_{unit}" if stem else f"{name}_{self.index + 1}"
         return own if self.run.given.get(own) is not None else name
 
+    def has_own(self, name: str) -> bool:
+        """Whether the run has a parameter of this flow, beside that of all flows."""
+        return self.has(name) and self.own_name(name) != name
+
     def rows(self, table: str) -> pl.DataFrame:
         """Its rows of a table."""
         if table == PACKET_FLOWS:
@@ -336,9 +373,36 @@ class LinkView(View):
         self.run, self.kept, self.subject = run, {}, f"link:{name}"
         self.name = name
 
+    def own_name(self, name: str) -> str:
+        """A link's own parameter, ``bottleneck_2_mbps``, goes before ``bottleneck_mbps``."""
+        own = f"{self.name}_{name.removeprefix(COMMON_LINK + '_')}"
+        is_own = name.startswith(f"{COMMON_LINK}_") and self.run.given.get(own) is not None
+        return own if is_own else name
+
     def rows(self, table: str) -> pl.DataFrame:
         """Its rows of a table."""
         return self.run.series(table)[self.name]
+
+    @property
+    def rates(self) -> pl.DataFrame:
+        """since_s (f64, s), mbps (f64, Mbit/s); needs bottleneck_mbps, bottleneck_mbps_changes."""
+        changes = _RATE_SINCE.findall(self.word("bottleneck_mbps_changes"))
+        rows = [(0.0, self.positive("bottleneck_mbps"))]
+        rows += [(float(since_s), float(mbps)) for mbps, since_s in changes]
+        return pl.DataFrame(rows, schema={"since_s": pl.Float64, "mbps": pl.Float64}, orient="row")
+
+    def capacity_mbps(self, window: Window) -> float:
+        """Mean of its nominal rate over a window, Mbit/s; needs what ``rates`` needs."""
+        start_s, end_s = window
+        rows = self.rates.rows()
+        if len(rows) == 1 or end_s <= start_s:
+            return float(rows[0][1])
+        ends_s = [since_s for since_s, _ in rows[1:]] + [end_s]
+        carried = sum(
+            mbps * max(0.0, min(until_s, end_s) - max(since_s, start_s))
+            for (since_s, mbps), until_s in zip(rows, ends_s, strict=True)
+        )
+        return float(carried / (end_s - start_s))
 
     @property
     def departures(self) -> pl.DataFrame:
@@ -354,6 +418,21 @@ class LinkView(View):
 def whole(view: View) -> Window:
     """The whole run."""
     return (0.0, view.run.duration_s)
+
+
+def counted(view: View) -> Window:
+    """The window over which the script's report counts.
+
+    Raises:
+        BdpbenchError: when the report does not say.
+    """
+    start_s, end_s = view.fact("window_start"), view.fact("window_end")
+    if start_s is None or end_s is None:
+        raise BdpbenchError(
+            f"the report counts {view.subject} and does not say over which window",
+            where=view.run.where,
+        )
+    return start_s, end_s
 
 
 def second_half(view: View) -> Window:

@@ -4,6 +4,11 @@ from __future__ import annotations
 
 THESIS = "Sharma (2006)"
 XU = "Xu (2004)"
+ZHANG = (
+    "Zhang, Hasegawa and Murata, Performance Analysis and Improvement of HighSpeed TCP with "
+    "TailDrop/RED Routers"
+)
+EVEN = "Even, Li and Leith, Evaluating the Performance of TCP Stacks for High-Speed Networks"
 
 CUT = (
     "A cut is a fall of cwnd by at least 5 % between two samples; falls less than one nominal RTT "
@@ -16,3 +21,4 @@ SLOW_START = (
 )
 HALF = "the second half of the run, (duration/2, duration]"
 BINS = "A bin belongs to the window when its end does."
+COUNTED = "over the window that the script's report counts, the second half of the run"

@@ -5,7 +5,6 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any
 
 import polars as pl
 
@@ -18,6 +17,7 @@ from bdpbench.pages.analysis_charts import (
     Shares,
     chart_of,
     chart_specs,
+    grid_of,
     lines_of,
 )
 from bdpbench.pages.assets import read_asset
@@ -32,10 +32,11 @@ MOST_ROWS = 500
 """Rows of a table of the page; the other formats have all."""
 
 _RUN = "trace"  # the name under which the page's script finds the series
-_SHARES = frozenset(
+SHARES = frozenset(
     {
         "packet_loss_rate",
         "packet_delivery_ratio",
+        "receiver_delivery_ratio",
         "total_packet_loss_rate",
         "total_packet_delivery_ratio",
         "slow_start_loss_rate",
@@ -44,6 +45,8 @@ _SHARES = frozenset(
         "link_utilization",
     }
 )
+"""Metrics that are shown in %."""
+
 _FLOW_COLUMNS = (
     "throughput",
     "goodput",
@@ -71,6 +74,15 @@ _START_COLUMNS = (
     "retransmission_rate",
     "tcp_friendliness",
 )
+_PATH_COLUMNS = ("hop_count", "path_length", "route_changes", "longest_gap")
+_RECEIVER_COLUMNS = (
+    "receiver_throughput",
+    "receiver_delivery_ratio",
+    "receiver_delay",
+    "receiver_max_delay",
+)
+_NODE_COLUMNS = ("node_sent", "node_received", "node_forwarded", "node_dropped")
+_ENERGY_COLUMNS = ("remaining_energy", "spent_energy")
 _LINK_COLUMNS = (
     "link_capacity",
     "link_throughput",
@@ -95,8 +107,9 @@ class TracePage:
         bin_s: width of the bins of the series, s.
         whole: whether the window is the trace's own.
         metrics: metric, subject, value, unit: a row a metric and subject.
-        tables: flows (subject, kind, type, ends, counts), flow_series, link_series (subject,
-            time_s and values), losses (layer, reason, type, dropped_pkts, dropped_bytes).
+        tables: flows (subject, kind, type, ends, counts), flow_series, link_series, loss_series,
+            node_series (subject, time_s and values), losses (layer, reason, type, dropped_pkts,
+            dropped_bytes).
         definitions: ``id``, ``metric``, ``unit``, ``text``, ``source`` of every metric shown.
         account: of the lines: lines, parsed, forms, skipped, first_skipped, cut, backwards,
             complete.
@@ -121,11 +134,13 @@ class TracePage:
 class Table:
     """One table: a caption, the metrics in its columns, and its rows.
 
-    ``heads`` are (metric, name, unit); ``rows`` are (name, about, cells), a cell being a number as
-    it is read and with all its digits; ``hidden`` rows are left out.
+    ``kind`` heads the first column; ``heads`` are (metric, name, unit); ``rows`` are (name, about,
+    cells), a cell being a number as it is read and with all its digits; ``hidden`` rows are left
+    out.
     """
 
     caption: str
+    kind: str
     heads: Sequence[tuple[str, str, str]]
     rows: Sequence[tuple[str, str, Sequence[tuple[str, str]]]]
     hidden: int
@@ -143,12 +158,13 @@ def build_trace_page(page: TracePage, out: Path) -> None:
     Raises:
         BdpbenchError: when a file under ``reports/`` is missing or cannot be embedded.
     """
-    values = _values(page.metrics)
-    lines = lines_of(page.tables, values, _label, page.shares)
+    values = values_by_subject(page.metrics)
+    lines = lines_of(page.tables, values, label_of, page.shares)
+    bins = grid_of(page.tables).height
     charts = [
         chart
         for kind in KINDS
-        if (chart := chart_of(kind, lines, page.start_s, page.end_s, page.bin_s)) is not None
+        if (chart := chart_of(kind, lines, page.start_s, page.end_s, page.bin_s, bins)) is not None
     ]
     content = {
         "page": page,
@@ -160,17 +176,18 @@ def build_trace_page(page: TracePage, out: Path) -> None:
         "losses": page.tables["losses"].head(MOST_ROWS).to_dicts(),
         "together": _together(values, _units(page)),
         "definitions": page.definitions,
+        "definition_ids": {each["metric"]: each["id"] for each in page.definitions},
         "metric_name": metric_name,
         "address": _addresses(page),
         "number": format_number,
-        **_embedded(charts, lines),
+        **embedded(charts, lines),
     }
     template = page_environment().get_template("analysis.html")
     write_text_atomically(out, template.render(content))
 
 
 def metric_name(metric: str) -> str:
-    """A metric in words.
+    """A metric in words; at a node or a receiver it stands under that heading.
 
     >>> metric_name("max_rtt"), metric_name("one_way_delay"), metric_name("tcp_friendliness")
     ('max. RTT', 'one-way delay', 'TCP friendliness')
@@ -182,7 +199,7 @@ def metric_name(metric: str) -> str:
     return " ".join(named.get(word, word) for word in words.split("_"))
 
 
-def _values(metrics: pl.DataFrame) -> dict[str, dict[str, float | None]]:
+def values_by_subject(metrics: pl.DataFrame) -> dict[str, dict[str, float | None]]:
     """Subject → metric → value, subjects in their order."""
     found: dict[str, dict[str, float | None]] = {}
     for metric, subject, value in metrics.select("metric", "subject", "value").iter_rows():
@@ -190,7 +207,7 @@ def _values(metrics: pl.DataFrame) -> dict[str, dict[str, float | None]]:
     return found
 
 
-def _label(subject: str) -> str:
+def label_of(subject: str) -> str:
     """A subject as a reader sees it: flow 1, link 0–1."""
     kind, _, name = subject.partition(":")
     return f"{kind} {name}"
@@ -216,7 +233,11 @@ def _tables(page: TracePage, values: Mapping[str, Mapping[str, float | None]]) -
     wanted = (
         ("Flows", "flow", _FLOW_COLUMNS),
         ("Flows: start, recovery, shares", "flow", _START_COLUMNS),
+        ("Flows: paths", "flow", _PATH_COLUMNS),
+        ("Receivers of a group or of all", "receiver", _RECEIVER_COLUMNS),
         ("Links", "link", _LINK_COLUMNS),
+        ("Nodes: packets at each layer", "node", _NODE_COLUMNS),
+        ("Nodes: energy", "node", _ENERGY_COLUMNS),
     )
     return [
         table
@@ -234,11 +255,15 @@ def _table(
     about: Mapping[str, str],
 ) -> Table | None:
     shown = [metric for metric in columns if metric in units]
-    subjects = [each for each in values if each.startswith(f"{kind}:")]
+    subjects = [
+        each
+        for each, own in values.items()
+        if each.startswith(f"{kind}:") and not own.keys().isdisjoint(shown)
+    ]
     if not shown or not subjects:
         return None
     heads = [
-        (metric, metric_name(metric), "%" if metric in _SHARES else _unit(units[metric]))
+        (metric, metric_name(metric), "%" if metric in SHARES else unit_shown(units[metric]))
         for metric in shown
     ]
     rows = [
@@ -249,17 +274,18 @@ def _table(
         )
         for subject in subjects[:MOST_ROWS]
     ]
-    return Table(caption, heads, rows, max(0, len(subjects) - MOST_ROWS))
+    return Table(caption, kind.capitalize(), heads, rows, max(0, len(subjects) - MOST_ROWS))
 
 
-def _unit(unit: str) -> str:
+def unit_shown(unit: str) -> str:
+    """A unit behind a number: nothing of a ratio."""
     return "" if unit == "1" else unit
 
 
 def _cell(metric: str, value: float | None) -> tuple[str, str]:
     if value is None:
         return format_number(None), ""
-    return format_number(100 * value if metric in _SHARES else value), repr(value)
+    return format_number(100 * value if metric in SHARES else value), repr(value)
 
 
 def _together(
@@ -270,13 +296,13 @@ def _together(
         (
             metric,
             metric_name(metric),
-            f"{_cell(metric, value)[0]} {'%' if metric in _SHARES else _unit(units[metric])}",
+            f"{_cell(metric, value)[0]} {'%' if metric in SHARES else unit_shown(units[metric])}",
         )
         for metric, value in values.get("trace", {}).items()
     ]
 
 
-def _embedded(charts: Sequence[Chart], lines: Mapping[str, Sequence[Line]]) -> dict[str, Any]:
+def embedded(charts: Sequence[Chart], lines: Mapping[str, Sequence[Line]]) -> dict[str, object]:
     """Style sheet, scripts and data, ready to stand inside their elements."""
     series: dict[str, dict[str, Packed]] = {
         kind: {line.subject: line.points for line in each} for kind, each in lines.items() if each

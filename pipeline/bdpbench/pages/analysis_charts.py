@@ -9,17 +9,20 @@ from typing import TypeAlias
 
 import polars as pl
 
+from bdpbench.pages.analysis_specs import kept_specs
 from bdpbench.pages.chart import Chart, Spec, Threshold, TimeContent
 from bdpbench.pages.packing import Packed, pack, unpack
 from bdpbench.pages.series import thinned_shares
 from bdpbench.pages.text import axis_title, format_number
-from bdpbench.pages.time_charts import cdf_spec, time_spec
 
 Shares: TypeAlias = Callable[[pl.Series], pl.DataFrame]
 """Samples → their values, rising, and % of the samples up to each."""
 
 MOST_LINES = 8
 """Lines of a chart: more cannot be told apart."""
+
+MOST_POINTS = 500
+"""Points of a line: as many bins as a chart has room for. More of them are drawn as means."""
 
 # Colours that colour-blind readers can tell apart (after Okabe and Ito), dark enough on white.
 _COLOURS = (
@@ -112,6 +115,38 @@ KINDS = (
         "Mean over the samples of each bin; packets sent more than once give none.",
     ),
     Kind(
+        "delivered",
+        "flow_series",
+        "delivered_pct",
+        ("throughput",),
+        "Delivery ratio of each flow",
+        "delivered",
+        "%",
+        "Of the packets sent in each bin, the share that arrived, then or later.",
+    ),
+    Kind(
+        "drops",
+        "loss_series",
+        "drops_per_s",
+        ("drops",),
+        "Drops by reason",
+        "drops",
+        "packets/s",
+        "Packets dropped in each bin over its length, by the layer and the reason that the trace "
+        "names.",
+        0.0,
+    ),
+    Kind(
+        "energy",
+        "node_series",
+        "energy_j",
+        ("spent_energy",),
+        "Energy of each node",
+        "energy left",
+        "J",
+        "Energy that the node's last line in each bin tells.",
+    ),
+    Kind(
         "throughput_share",
         "flow_series",
         "mbps",
@@ -151,14 +186,16 @@ class Line:
 
 def chart_specs() -> dict[str, Spec]:
     """Kind → its specification, which the page's script fills with samples."""
-    return {kind.key: _spec(kind) for kind in KINDS}
-
-
-def _spec(kind: Kind) -> Spec:
-    title = axis_title(kind.quantity, kind.unit)
-    if kind.shares:
-        return cdf_spec(title, "share of the bins (%)")
-    return time_spec(title, steps=kind.gaps is not None)
+    return kept_specs(
+        {
+            kind.key: (
+                axis_title(kind.quantity, kind.unit),
+                "share of the bins (%)" if kind.shares else "",
+                kind.gaps is not None,
+            )
+            for kind in KINDS
+        }
+    )
 
 
 def lines_of(
@@ -170,16 +207,39 @@ def lines_of(
     """Kind → its lines.
 
     Args:
-        tables: flow_series and link_series: subject, time_s (f64, s, end of the bin), values.
+        tables: flow_series, link_series, loss_series and node_series: subject, time_s (f64, s,
+            end of the bin), values.
         values: subject → metric → value, of what is to be shown.
         label: a subject in words.
         shares: gives the distribution of samples.
     """
-    grid = pl.concat([tables[name]["time_s"] for name in ("flow_series", "link_series")])
-    times = grid.unique().sort().to_frame()
+    times = grid_of(tables)
     return {
         kind.key: _lines(kind, tables[kind.table], times, values, label, shares) for kind in KINDS
     }
+
+
+def grid_of(tables: Mapping[str, pl.DataFrame]) -> pl.DataFrame:
+    """The bins of all series: time_s (f64, s, end of the bin), and the point that draws each.
+
+    >>> frames = dict.fromkeys({kind.table for kind in KINDS}, pl.DataFrame({"time_s": [0.5, 1.0]}))
+    >>> grid_of(frames).rows()
+    [(0.5, 0), (1.0, 1)]
+    """
+    names = sorted({kind.table for kind in KINDS})
+    times = pl.concat([tables[name]["time_s"] for name in names]).unique().sort()
+    width = bins_a_point(times.len())
+    return times.to_frame().with_columns(point=pl.int_range(pl.len()) // width)
+
+
+def bins_a_point(bins: int) -> int:
+    """How many of so many bins a point of a line stands for.
+
+    >>> bins_a_point(500), bins_a_point(1000), bins_a_point(1001)
+    (1, 1, 3)
+    """
+    # Twice as many are still told apart; means of two would hide more than they clear up.
+    return 1 if bins <= 2 * MOST_POINTS else -(-bins // MOST_POINTS)
 
 
 def _lines(
@@ -218,8 +278,17 @@ def _points(kind: Kind, own: pl.DataFrame, times: pl.DataFrame) -> pl.DataFrame:
     if kind.gaps is not None and own.height:
         between = pl.col("time_s").is_between(own["time_s"][0], own["time_s"][-1])
         own = times.filter(between).join(own, on="time_s", how="left", maintain_order="left")
-        own = own.fill_null(kind.gaps)
-    return own.filter(pl.col(kind.column).is_finite())
+        own = own.with_columns(pl.col(kind.column).fill_null(kind.gaps))
+    own = own.filter(pl.col(kind.column).is_finite())
+    if kind.shares or times.is_empty() or times["point"][-1] == times.height - 1:
+        return own.select("time_s", kind.column)
+    return (
+        own.select("time_s", kind.column)
+        .join(times, on="time_s", how="left", maintain_order="left")
+        .group_by("point", maintain_order=True)
+        .agg(pl.col("time_s").last(), pl.col(kind.column).mean())
+        .drop("point")
+    )
 
 
 def chart_of(
@@ -228,8 +297,9 @@ def chart_of(
     start_s: float,
     end_s: float,
     bin_s: float,
+    bins: int = 0,
 ) -> Chart | None:
-    """The chart of a kind; None where nothing has a line."""
+    """The chart of a kind, whose series have so many bins; None where nothing has a line."""
     drawn = lines[kind.key]
     if not drawn:
         return None
@@ -265,8 +335,13 @@ def chart_of(
         f"{kind.caption}{more}",
         f"{kind.title}{over}, {format_number(start_s)} to {format_number(end_s)} s: {names}",
         content,
-        f"Bins of {format_number(bin_s)} s.",
+        _bins_in_words(kind, bin_s, bins_a_point(bins)),
     )
+
+
+def _bins_in_words(kind: Kind, bin_s: float, width: int) -> str:
+    drawn = f", drawn as means of {width}" if width > 1 and not kind.shares else ""
+    return f"Bins of {format_number(bin_s)} s{drawn}."
 
 
 def _thresholds(kind: Kind, lines: Sequence[Line]) -> list[Threshold]:

@@ -11,10 +11,9 @@ from __future__ import annotations
 
 import fnmatch
 
-import altair as alt
-
 from bdpbench.pages.figures import FIGURE_BINS, Renderer, figures_of
 from bdpbench.pages.inputs import ReportInputs
+from bdpbench.pages.lazy_altair import alt
 from bdpbench.pages.patterns import as_altair
 from bdpbench.pages.sections import gather
 

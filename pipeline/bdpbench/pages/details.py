@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
+import itertools
 import shlex
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import PurePath
 
@@ -84,14 +85,27 @@ def run_details(
     run_info: RunRecords,
     series: Mapping[str, RunSeries],
     names: Names,
-) -> list[RunDetail]:
-    """Sections of all runs of the plan; a run that two scenarios share comes once."""
-    rows = {key[0]: part for key, part in metrics.partition_by("run_id", as_dict=True).items()}
-    runs = {run["run_id"]: run for run in reversed(plan["runs"])}
-    return [
-        _detail(plan, run, rows.get(run_id), run_info.get(run_id), series, names)
-        for run_id, run in reversed(runs.items())
-    ]
+) -> Iterator[RunDetail]:
+    """Sections of all runs of the plan, one after the other; a run of two scenarios comes once."""
+    # A run of two scenarios has its metrics in both.
+    rows = metrics.unique(
+        subset=["run_id", "metric", "subject", "definition"], keep="first", maintain_order=True
+    ).sort("run_id", maintain_order=True)
+    # Slices of what is sorted cost nothing, where a frame for each run would.
+    lengths = dict(rows.group_by("run_id", maintain_order=True).len().iter_rows())
+    starts = dict(zip(lengths, itertools.accumulate(lengths.values(), initial=0), strict=False))
+    for run in distinct_runs(plan):
+        run_id = run["run_id"]
+        own = rows.slice(starts[run_id], lengths[run_id]) if run_id in starts else None
+        yield _detail(plan, run, own, run_info.get(run_id), series, names)
+
+
+def distinct_runs(plan: Plan) -> list[PlannedRun]:
+    """The runs of a plan, each where it comes first."""
+    runs: dict[str, PlannedRun] = {}
+    for run in plan["runs"]:
+        runs.setdefault(run["run_id"], run)
+    return list(runs.values())
 
 
 def _detail(
@@ -107,7 +121,7 @@ def _detail(
     )
     return RunDetail(
         run_id=run["run_id"],
-        label=str(run["label"]),
+        label=names.run(run["run_id"]).label,
         scenario=run["scenario"],
         scenario_title=names.scenario(run["scenario"]),
         finished=info is not None,
@@ -161,9 +175,6 @@ def _seconds(value: float | None) -> str:
 def _metric_rows(rows: pl.DataFrame | None, names: Names) -> tuple[MetricRow, ...]:
     if rows is None:
         return ()
-    distinct = rows.unique(
-        subset=["metric", "subject", "definition"], keep="first", maintain_order=True
-    )
     return tuple(
         MetricRow(
             metric=row["metric"],
@@ -175,7 +186,7 @@ def _metric_rows(rows: pl.DataFrame | None, names: Names) -> tuple[MetricRow, ..
             else with_unit(format_number(row["value"]), row["unit"]),
             window=_window(row["start_s"], row["end_s"]),
         )
-        for row in distinct.iter_rows(named=True)
+        for row in rows.iter_rows(named=True)
     )
 
 

@@ -43,12 +43,21 @@ def embed_json(value: Any) -> Markup:
     return Markup(text)  # noqa: S704  holds no character that HTML gives a meaning
 
 
-def pack_text(text: str) -> str:
+def parse_json(text: str) -> object:
+    """What ``embed_json`` wrote.
+
+    >>> parse_json(embed_json({"label": "<RED>"}))
+    {'label': '<RED>'}
+    """
+    return json.loads(text)
+
+
+def pack_text(text: str, *, level: int = 9) -> str:
     """Text deflated and in base64, for what thousands of readers of a page never open.
 
     The page's script turns it back. Equal texts give equal bytes with one version of zlib.
     """
-    compressor = zlib.compressobj(level=9, wbits=-zlib.MAX_WBITS)  # without header: deflate-raw
+    compressor = zlib.compressobj(level=level, wbits=-zlib.MAX_WBITS)  # without header: deflate-raw
     packed = compressor.compress(text.encode()) + compressor.flush()
     return base64.b64encode(packed).decode("ascii")
 

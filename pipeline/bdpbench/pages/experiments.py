@@ -2,21 +2,29 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
+from typing import overload
 
 import polars as pl
 
 from bdpbench.contracts.plan import Plan, PlannedRun
 from bdpbench.contracts.scorecard import Scorecard, ScoredNumber
 from bdpbench.pages.chart import Chart, TimeContent
+from bdpbench.pages.crowds import sweep_chart
 from bdpbench.pages.intervals import interval_chart
-from bdpbench.pages.metric_sweeps import metric_over_sweep
 from bdpbench.pages.names import Names, RunLink
-from bdpbench.pages.packing import unpack
-from bdpbench.pages.series import CHARTED_TABLES, DROPS, QUEUE_SHARE, SELDOM_SAMPLED, RunSeries
-from bdpbench.pages.sweeps import Sweep, find_sweep, protocols_of
-from bdpbench.pages.time_charts import TABLE_UNITS, thresholds
+from bdpbench.pages.packing import end_of, start_of
+from bdpbench.pages.series import (
+    CHARTED_TABLES,
+    COMPLETION,
+    DROPS,
+    QUEUE_SHARE,
+    SELDOM_SAMPLED,
+    RunSeries,
+)
+from bdpbench.pages.sweeps import Sweep, find_sweep, grouped, protocols_of
+from bdpbench.pages.time_charts import CDF_COLUMNS, CDF_UNITS, LOGARITHMIC, thresholds
 from bdpbench.pages.views import Curve, View, curves, plan_views
 
 # Shown against a sweep where the study publishes no number for it.
@@ -25,11 +33,45 @@ _USUAL_SWEEP_METRICS = ("utilization", "asymmetry", "time_to_90pct_utilization")
 
 @dataclass(frozen=True)
 class ChartedView:
-    """A view and its charts; ``missing`` names what was not sampled, but for the seldom sampled."""
+    """A view and its charts; ``missing`` names what was not sampled, but for the seldom sampled.
+
+    ``drawn`` of the ``of`` runs have curves.
+    """
 
     title: str
     charts: tuple[Chart, ...]
     missing: tuple[str, ...]
+    drawn: int = 1
+    of: int = 1
+
+
+class LazyViews(Sequence[ChartedView]):
+    """Views whose charts are made each time that they are asked for: of thousands none is kept.
+
+    Attributes:
+        titles: of all views, which are there without their charts.
+    """
+
+    def __init__(self, views: Sequence[View], charted: Callable[[int, View], ChartedView]) -> None:
+        self._views, self._charted = views, charted
+        self.titles = [view.title for view in views]
+
+    def __len__(self) -> int:
+        return len(self._views)
+
+    @overload
+    def __getitem__(self, index: int) -> ChartedView: ...
+
+    @overload
+    def __getitem__(self, index: slice) -> Sequence[ChartedView]: ...
+
+    def __getitem__(self, index: int | slice) -> ChartedView | Sequence[ChartedView]:
+        if isinstance(index, slice):
+            return [self[each] for each in range(*index.indices(len(self)))]
+        return self._charted(index, self._views[index])
+
+    def __iter__(self) -> Iterator[ChartedView]:
+        return (self._charted(index, view) for index, view in enumerate(self._views))
 
 
 @dataclass(frozen=True)
@@ -44,7 +86,7 @@ class Experiment:
     runs: tuple[RunLink, ...]
     absent: int
     summaries: tuple[Chart, ...]
-    views: tuple[ChartedView, ...]
+    views: LazyViews
 
 
 def experiments(
@@ -59,10 +101,11 @@ def experiments(
 
     ``repetitions`` are means over them, as ``interval_chart`` takes them.
     """
+    by_scenario = grouped(plan["runs"], lambda run: run["scenario"])
     return [
         _experiment(key, runs, metrics, scorecard, series, names, repetitions)
         for key in plan["scenarios"]
-        if (runs := [run for run in plan["runs"] if run["scenario"] == key])
+        if (runs := by_scenario.get(key))
     ]
 
 
@@ -77,7 +120,7 @@ def _experiment(
 ) -> Experiment:
     scenario = names.scenarios[key]
     done = [run for run in runs if run["run_id"] in series]
-    sweep = find_sweep(done)
+    sweep = find_sweep(done, swept=names.swept(key))
     numbers = [each for each in scorecard["numbers"] if each["scenario"] == key]
     asked = _asked(numbers, scenario["summary"])
     views = plan_views(done, sweep, names.protocols, names.parameters)
@@ -90,12 +133,12 @@ def _experiment(
         runs=tuple(names.run(run["run_id"]) for run in runs),
         absent=len(runs) - len(done),
         summaries=(
-            *_summaries(key, done, sweep, metrics, asked, numbers, names),
+            *_summaries(key, done, sweep, metrics, asked, numbers, names, repetitions),
             *_intervals(key, done, sweep, asked, repetitions, names),
         ),
-        views=tuple(
-            charted_view(view, f"{key}-{index}", sweep, series, names)
-            for index, view in enumerate(views)
+        views=LazyViews(
+            views,
+            lambda index, view: charted_view(view, f"{key}-{index}", sweep, series, names),
         ),
     )
 
@@ -114,9 +157,11 @@ def charted_view(
         charts.append(time_chart(f"{prefix}-{table}", table, view.runs, lines, names))
     if len(view.runs) == 1:
         charts = [_with_drops(chart, view.runs[0], series, names) for chart in charts]
-    return ChartedView(
-        view.title, (*charts, *_queue_share(view, prefix, sweep, series, names)), tuple(missing)
+    shares = (
+        _cdf(view, prefix, table, sweep, series, names) for table in (QUEUE_SHARE, COMPLETION)
     )
+    charts += [chart for chart in shares if chart is not None]
+    return ChartedView(view.title, tuple(charts), tuple(missing), len(view.runs), view.of)
 
 
 def _with_drops(
@@ -132,29 +177,34 @@ def _with_drops(
     return replace(chart, content=content, note=note)
 
 
-def _queue_share(
-    view: View, prefix: str, sweep: Sweep, series: Mapping[str, RunSeries], names: Names
-) -> tuple[Chart, ...]:
-    """How long the bottleneck's queue was for which share of the time."""
-    lines = curves(view, QUEUE_SHARE, series, names.protocols, sweep, names.parameters)
+def _cdf(
+    view: View,
+    prefix: str,
+    table: str,
+    sweep: Sweep,
+    series: Mapping[str, RunSeries],
+    names: Names,
+) -> Chart | None:
+    """A cumulative distribution, such as that of the queue's length; None where no run has it."""
+    lines = curves(view, table, series, names.protocols, sweep, names.parameters)
     if not lines:
-        return ()
-    longest = max(max(unpack(series[line.run_id][QUEUE_SHARE][line.subject])[0]) for line in lines)
-    words = names.captions.charts[QUEUE_SHARE]
+        return None
+    packed = [series[line.run_id][table][line.subject] for line in lines]
+    words = names.captions.charts[table]
     told = "; ".join(line.label for line in lines)
-    content = _time_content(QUEUE_SHARE, view.runs, lines, names)
-    content["end"] = longest or 1.0
+    content = _time_content(table, view.runs, lines, names)
+    content["end"] = max(map(end_of, packed)) or 1.0
+    if table in LOGARITHMIC:
+        content["start"] = min(map(start_of, packed))
     content["top"] = 100
-    content["unit"] = TABLE_UNITS["queue"]
-    content["columns"] = ["queue_pkts", "share_of_time_pct"]
-    return (
-        Chart(
-            chart_id=f"{prefix}-{QUEUE_SHARE}",
-            title=words["title"],
-            caption=words["caption"],
-            alternative=f"Cumulative distribution of the {words['quantity']}. Lines: {told}.",
-            content=content,
-        ),
+    content["unit"] = CDF_UNITS[table]
+    content["columns"] = list(CDF_COLUMNS[table])
+    return Chart(
+        chart_id=f"{prefix}-{table}",
+        title=words["title"],
+        caption=words["caption"],
+        alternative=f"Cumulative distribution of the {words['quantity']}. Lines: {told}.",
+        content=content,
     )
 
 
@@ -229,11 +279,14 @@ def _summaries(
     asked: Sequence[str],
     numbers: Sequence[ScoredNumber],
     names: Names,
+    repetitions: pl.DataFrame | None,
 ) -> list[Chart]:
     if any(len(set(protocols_of(run))) > 1 for run in runs):
         return []  # a line for each pair could not be read: the comparison has their matrix
     charts = (
-        metric_over_sweep(f"{key}-sweep-{metric}", metric, runs, sweep, metrics, numbers, names)
+        sweep_chart(
+            f"{key}-sweep-{metric}", metric, runs, sweep, metrics, numbers, names, repetitions
+        )
         for metric in asked
     )
     return [chart for chart in charts if chart is not None]

@@ -181,7 +181,7 @@ class Renderer:
         lines.pop("params", None)
         encoding = lines["encoding"]
         encoding.pop("opacity", None)
-        encoding["x"]["scale"]["domain"] = [0, content["end"]]
+        encoding["x"]["scale"]["domain"] = [content.get("start", 0), content["end"]]
         encoding["y"]["scale"]["domain"] = [0, content.get("top") or highest * _ROOM_ABOVE or 1]
         encoding["color"]["scale"] = {
             "domain": labels,

@@ -20,6 +20,9 @@ from bdpbench.studies.vocabulary import ParameterDeclaration
 LoadTable: TypeAlias = Callable[[str, str], "pl.LazyFrame | None"]
 """(run id, table) → its frame, None where the run does not have the table."""
 
+LoadSeries: TypeAlias = Callable[[str, int], str]
+"""(run id, bins) → what ``pages.series.series_text`` makes of the run, kept from a call before."""
+
 RunRecords: TypeAlias = Mapping[str, RunRecord]
 """Run id → content of ``run.json``, for the runs that are finished."""
 
@@ -63,6 +66,7 @@ class ReportInputs:
             and ``drops`` (link str, time_s f64 rising, packets i64: dropped at that sample).
         run_info: the finished runs; others of the plan are shown as not run.
         study: its own words.
+        load_series: gives what charts show of a run; None has it made of ``load_table`` each time.
         repetitions: means over runs that differ in their random numbers alone: scenario, metric,
             subject, unit, run_ids, mean, half_width; None where nobody asked for them.
     """
@@ -75,3 +79,4 @@ class ReportInputs:
     run_info: RunRecords
     study: StudyTexts
     repetitions: pl.DataFrame | None = None
+    load_series: LoadSeries | None = None

@@ -10,6 +10,7 @@ import polars as pl
 from bdpbench.contracts.plan import PlannedRun
 from bdpbench.pages.chart import Chart, spec_content
 from bdpbench.pages.matrix_charts import interval_bars
+from bdpbench.pages.metric_sweeps import repetitions_note
 from bdpbench.pages.names import Names
 from bdpbench.pages.sweeps import Sweep, protocol_label, protocols_of
 from bdpbench.pages.text import axis_title, subject_name
@@ -42,13 +43,15 @@ def interval_chart(
         return None
     name, order = names.metric(metric), [bar["label"] for bar in bars]
     quantity = axis_title(name, bars[0]["unit"])
-    spec = interval_bars(pl.DataFrame(bars).drop("unit"), order, colours, quantity)
+    means = pl.DataFrame(bars).drop("unit")
+    spec = interval_bars(means, order, colours, quantity)
     return Chart(
         chart_id=chart_id,
         title=f"{name}, means",
         caption=names.captions.charts["repetitions"]["caption"],
         alternative=f"Bars of the mean {name} with confidence intervals: {'; '.join(order)}.",
         content=spec_content(spec),
+        note=repetitions_note(means),
         metrics=(metric,),
     )
 

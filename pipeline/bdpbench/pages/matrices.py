@@ -1,9 +1,10 @@
 """``matrices.yaml`` of a study: numbers over two parameters, and what the study says of them.
 
 A matrix shows a metric of the runs of one scenario, a row and a column for each value of two of its
-parameters, such as the protocols of two flows. Beside it stands what the study itself states of the
-cells, as levels, and bars of a metric that sums the cells up, in the order in which the study ranks
-them.
+parameters, such as the protocols of two flows. ``panels`` draws one for each value of a third, side
+by side and in the same colours; ``winner`` shows instead which value of another parameter is best
+in each cell, and by how much. Beside a matrix stands what the study itself states of the cells, as
+levels, and bars of a metric that sums the cells up, in the order in which the study ranks them.
 """
 
 from __future__ import annotations
@@ -11,7 +12,7 @@ from __future__ import annotations
 from collections.abc import Collection, Iterator
 from itertools import pairwise
 from pathlib import Path
-from typing import Annotated
+from typing import Annotated, Literal
 
 from pydantic import BaseModel, ConfigDict, Field, model_validator
 
@@ -102,15 +103,36 @@ class Points(_Strict):
         return None
 
 
+class Winner(_Strict):
+    """What is said of a cell in the place of a value: who is best in it.
+
+    Attributes:
+        among: parameter whose values compete, such as protocol.
+        best: whether the largest or the smallest value of the metric wins.
+        least_lead: by how much the best has to be ahead of the second, in the metric's unit, to
+            win.
+    """
+
+    among: Text
+    best: Literal["largest", "smallest"] = "largest"
+    least_lead: Annotated[float, Field(ge=0, allow_inf_nan=False)] = 0.0
+
+
 class Matrix(_Strict):
     """A matrix of the runs of a scenario.
 
     Attributes:
         scenario: whose runs they are.
-        metric: what stands in a cell.
+        metric: what stands in a cell; the mean where a cell has several runs.
+        subject: the flow, link or run that the metric is of, as metrics.parquet names it, such as
+            "flow:0"; without it there is a matrix for each.
         rows, columns: the parameters; one matrix is drawn for each condition that they leave open.
-        ends: values of the lightest and of the darkest colour.
+        panels: a third parameter, each value of which has a panel of one chart.
+        only: parameter → values; runs with others are left out.
+        mean_over: parameters over which a cell is the mean, beside repetitions.
+        ends: values of the lightest and of the darkest colour; those of the cells where absent.
         about_zero: whether the colours tell the sides of 0, ``ends`` being -x and x.
+        winner: who is shown in the place of a value.
         between: word between a row and a column, for who does not see the chart.
         caption: of the chart.
         stated: what the study says of the cells.
@@ -119,17 +141,62 @@ class Matrix(_Strict):
 
     scenario: str
     metric: str
+    subject: str = Field("", pattern=r"^(|run|flow:\d+|link:.+)$")
     rows: Axis
     columns: Axis
-    ends: tuple[Finite, Finite] = Field(strict=False)
+    panels: Text | None = None
+    only: dict[Text, list[Scalar]] = Field(default_factory=dict)
+    mean_over: list[Text] = Field(default_factory=list)
+    ends: tuple[Finite, Finite] | None = Field(None, strict=False)
     about_zero: bool = False
+    winner: Winner | None = None
     between: str = "and"
     caption: str = ""
     stated: Stated | None = None
     points: Points | None = None
 
+    @property
+    def places(self) -> list[str]:
+        """Parameters that decide where a run stands."""
+        panels = [] if self.panels is None else [self.panels]
+        return [self.rows.parameter, self.columns.parameter, *panels]
+
+    @property
+    def parameters(self) -> list[tuple[Location, str]]:
+        """Each place that names a parameter, and the parameter."""
+        named: list[tuple[Location, str | None]] = [
+            (("rows", "parameter"), self.rows.parameter),
+            (("columns", "parameter"), self.columns.parameter),
+            (("panels",), self.panels),
+            (("winner", "among"), None if self.winner is None else self.winner.among),
+            *((("mean_over", index), each) for index, each in enumerate(self.mean_over)),
+        ]
+        return [(place, name) for place, name in named if name is not None]
+
+    @model_validator(mode="after")
+    def _parameters_differ(self) -> Matrix:
+        seen: set[str] = set()
+        for place, name in self.parameters:
+            if name in seen:
+                raise ValueError(f"{place[0]}: {name} has a place in the matrix already")
+            seen.add(name)
+        return self
+
+    @model_validator(mode="after")
+    def _keys_go_together(self) -> Matrix:
+        if self.winner is not None and (self.ends is not None or self.about_zero):
+            raise ValueError("winner: its colours are those of who wins: remove ends, about_zero")
+        several = self.panels is not None or self.winner is not None
+        if several and (self.stated is not None or self.points is not None):
+            raise ValueError("stated and points are of a matrix without panels and winner")
+        if self.about_zero and self.ends is None:
+            raise ValueError("about_zero needs ends: -x and x")
+        return self
+
     @model_validator(mode="after")
     def _ends_are_apart(self) -> Matrix:
+        if self.ends is None:
+            return self
         low, high = self.ends
         if low >= high:
             raise ValueError(f"ends: the first, {low:g}, has to be below the second, {high:g}")
@@ -162,9 +229,13 @@ def load_matrices(path: Path, study: Study, metrics: Collection[str]) -> list[Ma
         _require(source, (*place, "scenario"), matrix.scenario, study.scenarios, "scenario")
         _require(source, (*place, "metric"), matrix.metric, metrics, "metric")
         scenario = study.scenarios[matrix.scenario]
-        for name, axis in (("rows", matrix.rows), ("columns", matrix.columns)):
-            key = (*place, name, "parameter")
-            _require(source, key, axis.parameter, _varied(scenario), "varied parameter")
+        for inner, parameter in matrix.parameters:
+            _require(source, (*place, *inner), parameter, _varied(scenario), "varied parameter")
+        for parameter, kept in matrix.only.items():
+            where = (*place, "only", parameter)
+            _require(source, where, parameter, _varied(scenario), "varied parameter")
+            for value in kept:
+                _require_value(source, where, value, matrix, parameter, study)
         if matrix.stated is not None:
             _check_stated(source, place, matrix, matrix.stated, study)
         if matrix.points is not None:
@@ -177,10 +248,12 @@ def _check_stated(
 ) -> None:
     levels = len(stated.scale)
     for row, cells in stated.cells.items():
-        _require_value(source, (*place, "stated", "cells", row), row, matrix, matrix.rows, study)
+        _require_value(
+            source, (*place, "stated", "cells", row), row, matrix, matrix.rows.parameter, study
+        )
         for column, level in cells.items():
             key = (*place, "stated", "cells", row, column)
-            _require_value(source, key, column, matrix, matrix.columns, study)
+            _require_value(source, key, column, matrix, matrix.columns.parameter, study)
             if level > levels:
                 raise source.error(key, f"{level} is more than the levels, {levels}")
 
@@ -198,7 +271,7 @@ def _check_points(
     for index, alike in enumerate(points.ranking):
         for value in alike:
             key = (*place, "points", "ranking", index)
-            _require_value(source, key, value, matrix, matrix.rows, study)
+            _require_value(source, key, value, matrix, matrix.rows.parameter, study)
             if value in seen:
                 raise source.error(key, f"{value} has two ranks")
             seen.add(value)
@@ -209,15 +282,15 @@ def _require_value(
     place: tuple[Scalar, ...],
     value: Scalar,
     matrix: Matrix,
-    axis: Axis,
+    parameter: str,
     study: Study,
 ) -> None:
     """Refuse what is no protocol of the study, or no value of the parameter."""
-    if is_protocol(axis.parameter):
+    if is_protocol(parameter):
         _require(source, place, value, study.protocols, "protocol")
     else:
-        values = set(_values(study.scenarios[matrix.scenario], axis.parameter))
-        _require(source, place, value, values, f"value of {axis.parameter}")
+        values = set(_values(study.scenarios[matrix.scenario], parameter))
+        _require(source, place, value, values, f"value of {parameter}")
 
 
 def _varied(scenario: Scenario) -> set[str]:

@@ -5,14 +5,14 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from typing import Any, Literal, TypeAlias
 
-import altair as alt
 import polars as pl
 
 from bdpbench.pages.chart import Spec
+from bdpbench.pages.lazy_altair import alt
 from bdpbench.pages.patterns import INK, field, fill, hole, layered, pattern, rows_named
 
 CELL_HEIGHT = 46
-_WHITE = "#ffffff"
+WHITE = "#ffffff"
 # px for the button that saves the chart, beside which no legend stands.
 _ROOM_ABOVE = 34
 # Of the axis against the longest bar, for the text at its end.
@@ -21,15 +21,15 @@ _BAR_HEIGHT = 38
 # px of a name of runs, with which half of a card is left for its bar.
 _LABEL_LIMIT = 230
 
-_BARE: Mapping[str, Any] = {"domain": False, "grid": False, "labelPadding": 6, "ticks": False}
+BARE: Mapping[str, Any] = {"domain": False, "grid": False, "labelPadding": 6, "ticks": False}
 _BAND = {"band": 0.62}
 
 # Blue to orange by way of white, told apart with every kind of colour blindness and by lightness
 # of the ends against the middle (after ColorBrewer's PuOr and RdBu).
-_DIVERGING = ("#08519c", "#6baed6", "#ffffff", "#fdae6b", "#a63603")
-_RISING = ("#f3f4f6", "#374151")
+DIVERGING = ("#08519c", "#6baed6", "#ffffff", "#fdae6b", "#a63603")
+RISING = ("#f3f4f6", "#374151")
 # Beyond this share of the way from the middle a cell is so dark that its number has to be white.
-_DARK_FROM = 0.75
+DARK_FROM = 0.75
 
 _Colouring: TypeAlias = Literal["diverging", "rising", "level", "level in words"]
 
@@ -54,7 +54,7 @@ def diverging_matrix(
     domain = [share * reach for share in (-1, -0.5, 0, 0.5, 1)]
     words = {
         "domain": [int(each) if each == int(each) else each for each in domain],
-        "dark": f"abs(datum.value) > {_DARK_FROM * reach:g}",
+        "dark": f"abs(datum.value) > {DARK_FROM * reach:g}",
     }
     return _matrix_spec("diverging", cells, order, titles, quantity, words)
 
@@ -115,17 +115,17 @@ def _matrix_spec(
 def _matrix(kind: _Colouring) -> alt.LayerChart:
     rows = alt.Scale(domain=hole("rows"), padding=0.03)
     columns = alt.Scale(domain=hole("columns"), padding=0.03)
-    slanted = alt.Axis(**_BARE, labelAngle=-40)
+    slanted = alt.Axis(**BARE, labelAngle=-40)
     row = field("row", "nominal", title=hole("row_title"))
     column = field("column", "nominal", title=hole("column_title"))
     base = alt.Chart(rows_named("cells")).encode(
         x=alt.X(**column, scale=columns, axis=slanted),
-        y=alt.Y(**row, scale=rows, axis=alt.Axis(**_BARE)),
+        y=alt.Y(**row, scale=rows, axis=alt.Axis(**BARE)),
         tooltip=[alt.Tooltip(**row), alt.Tooltip(**column), *_tooltip(kind)],
     )
     cell = base.mark_rect(stroke="#c9ced4", strokeWidth=0.6, cursor="pointer")
     text = base.mark_text(fontSize=11.5, cursor="pointer")
-    ink = alt.condition(hole("dark"), alt.value(_WHITE), alt.value(INK))
+    ink = alt.condition(hole("dark"), alt.value(WHITE), alt.value(INK))
     return layered(
         cell.encode(color=_colour(kind)),
         text.encode(text=alt.Text(**field("text", "nominal")), color=ink),
@@ -155,9 +155,9 @@ def _colour(kind: _Colouring) -> alt.Color:
     )
     domain = hole("domain")
     if kind == "diverging":
-        scale = alt.Scale(domain=domain, interpolate="rgb", range=list(_DIVERGING))
+        scale = alt.Scale(domain=domain, interpolate="rgb", range=list(DIVERGING))
     else:
-        scale = alt.Scale(domain=domain, range=list(_RISING))
+        scale = alt.Scale(domain=domain, range=list(RISING))
     shown = legend if kind in ("diverging", "rising") else None
     value = field("value", "quantitative", title=hole("quantity"))
     return alt.Color(**value, scale=scale, legend=shown)
@@ -192,7 +192,7 @@ def _bars() -> alt.LayerChart:
     amount = field("value", "quantitative", title=hole("quantity"))
     base = alt.Chart(rows_named("bars")).encode(
         x=alt.X(**amount, scale=across),
-        y=_names_of_bars("protocol", alt.Axis(**_BARE)),
+        y=_names_of_bars("protocol", alt.Axis(**BARE)),
         tooltip=[
             alt.Tooltip(**field("protocol", "nominal", title="protocol")),
             alt.Tooltip(**amount),
@@ -241,7 +241,7 @@ def interval_bars(
 @pattern
 def _intervals() -> alt.LayerChart:
     base = alt.Chart(rows_named("bars")).encode(
-        y=_names_of_bars("label", alt.Axis(**_BARE, labelLimit=_LABEL_LIMIT)),
+        y=_names_of_bars("label", alt.Axis(**BARE, labelLimit=_LABEL_LIMIT)),
         tooltip=[
             alt.Tooltip(**field("label", "nominal", title="runs of")),
             alt.Tooltip(**field("mean", "quantitative", title="mean", format=",.5~g")),
@@ -253,8 +253,10 @@ def _intervals() -> alt.LayerChart:
     lower, upper = (alt.X(**field(end, "quantitative")) for end in ("lower", "upper"))
     bar = base.mark_bar(height=_BAND, cursor="pointer", opacity=0.75)
     mean = alt.X(**field("mean", "quantitative", title=hole("quantity")))
-    rule = base.mark_rule(strokeWidth=1.6, color=INK)
-    tick = base.mark_tick(color=INK, thickness=1.6, size=12)
+    # An interval of no width would look like one that is known to be narrow.
+    wide = base.transform_filter("datum.upper > datum.lower")
+    rule = wide.mark_rule(strokeWidth=1.6, color=INK)
+    tick = wide.mark_tick(color=INK, thickness=1.6, size=12)
     return layered(
         bar.encode(x=mean, color=_colour_of_bars("label")),
         rule.encode(x=lower, x2=alt.X2(field="upper")),

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterator, Sequence
 from dataclasses import dataclass
 
 import polars as pl
@@ -10,12 +10,13 @@ import polars as pl
 from bdpbench.contracts.plan import PlannedRun, Scalar
 from bdpbench.pages.chart import Chart, spec_content
 from bdpbench.pages.inputs import ReportInputs
-from bdpbench.pages.matrices import Axis, Level, Matrix, Stated
-from bdpbench.pages.matrix_charts import diverging_matrix, level_matrix, rising_matrix
+from bdpbench.pages.matrices import Level, Matrix, Stated
+from bdpbench.pages.matrix_cells import Grid, drawn, in_order, panel_label, told, value_label
+from bdpbench.pages.matrix_charts import level_matrix
 from bdpbench.pages.names import Names
 from bdpbench.pages.points import points_chart
-from bdpbench.pages.sweeps import find_sweep, grouped, is_protocol, protocols_of
-from bdpbench.pages.text import MINUS, format_number
+from bdpbench.pages.sweeps import grouped, is_protocol, protocols_of, undetermined
+from bdpbench.pages.text import format_number, subject_name
 
 
 @dataclass(frozen=True)
@@ -27,29 +28,6 @@ class MatrixGroup:
     finished: int
     planned: int
     charts: tuple[Chart, ...]
-
-
-@dataclass(frozen=True)
-class _Grid:
-    """What matrices of one scenario share: their axes, the labels on them, and the words."""
-
-    matrix: Matrix
-    rows: Sequence[str]
-    columns: Sequence[str]
-    metrics: pl.DataFrame
-    names: Names
-
-    @property
-    def order(self) -> tuple[Sequence[str], Sequence[str]]:
-        return self.rows, self.columns
-
-    @property
-    def titles(self) -> tuple[str, str]:
-        return self.matrix.rows.title, self.matrix.columns.title
-
-    def label(self, axis: Axis, value: Scalar) -> str:
-        """A value of an axis in words."""
-        return _label(axis, value, self.names)
 
 
 def matrix_groups(
@@ -97,13 +75,20 @@ def _group(
     shown: dict[str, PlannedRun] = {}
     charts = []
     for index, matrix in enumerate(matrices):
-        axes = (matrix.rows.parameter, matrix.columns.parameter)
-        runs = [run for run in planned if all(name in run["parameters"] for name in axes)]
+        runs = [run for run in planned if _is_shown(run, matrix)]
         shown |= {run["run_id"]: run for run in runs}
         prefix = f"pairs-{scenario}" + (f"-{index + 1}" if index else "")
         charts += _charts(prefix, matrix, runs, metrics, finished, names)
     done = sum(run_id in finished for run_id in shown)
     return MatrixGroup(scenario, names.scenario(scenario), done, len(shown), tuple(charts))
+
+
+def _is_shown(run: PlannedRun, matrix: Matrix) -> bool:
+    """Whether a run has a place in a matrix."""
+    parameters = run["parameters"]
+    return all(name in parameters for name in matrix.places) and all(
+        parameters.get(name) in values for name, values in matrix.only.items()
+    )
 
 
 def _charts(
@@ -114,21 +99,18 @@ def _charts(
     finished: Collection[str],
     names: Names,
 ) -> list[Chart]:
-    axes = (matrix.rows.parameter, matrix.columns.parameter)
     rows, columns = _labels(matrix, runs, names)
-    grid = _Grid(matrix, rows, columns, metrics, names)
-    done = [run for run in runs if run["run_id"] in finished]
-    sweep = find_sweep(runs, lambda run: tuple(run["parameters"][name] for name in axes))
-    conditions = {
-        sweep.describe(alike[0], names.parameters): alike
-        for alike in grouped(done, sweep.key).values()
-    }
-    charts = [
-        _measured(f"{prefix}-{index}", condition, alike, grid)
-        for index, (condition, alike) in enumerate(conditions.items())
-    ]
+    panels = _panels(matrix.panels, runs, names)
+    conditions = _conditions(matrix, runs, finished, names)
+    charts: list[Chart | None] = []
+    for condition, alike in conditions.items():
+        for subject, values, unit in _by_subject(matrix, alike, metrics):
+            grid = Grid(matrix, rows, columns, panels, values, unit, names)
+            what = ", ".join(filter(None, (condition, subject)))
+            charts.append(drawn(f"{prefix}-{len(charts)}", what, alike, grid))
     if matrix.stated is not None:
-        charts.append(_stated(f"{prefix}-regions", matrix.stated, grid))
+        labels = (rows, columns)
+        charts.append(_stated(f"{prefix}-regions", matrix.stated, matrix, labels, names))
     if matrix.points is not None:
         charts += [
             points_chart(f"{prefix}-points-{index}", condition, alike, metrics, matrix, names)
@@ -137,91 +119,89 @@ def _charts(
     return [chart for chart in charts if chart is not None]
 
 
+def _conditions(
+    matrix: Matrix, runs: Sequence[PlannedRun], finished: Collection[str], names: Names
+) -> dict[str, list[PlannedRun]]:
+    """What the places of a matrix leave open, in words → finished runs."""
+    placed = [parameter for _, parameter in matrix.parameters]
+    left_open = undetermined(runs, placed, names.swept(matrix.scenario))
+    done = [run for run in runs if run["run_id"] in finished]
+    alike = grouped(done, lambda run: tuple(run["parameters"].get(name) for name in left_open))
+    return {_condition(group[0], left_open, names): group for group in alike.values()}
+
+
+def _condition(run: PlannedRun, left_open: Sequence[str], names: Names) -> str:
+    parameters = run["parameters"]
+    return ", ".join(
+        panel_label(name, parameters[name], names) for name in left_open if name in parameters
+    )
+
+
+def _by_subject(
+    matrix: Matrix, runs: Sequence[PlannedRun], metrics: pl.DataFrame
+) -> Iterator[tuple[str, dict[str, float], str]]:
+    """Each flow or link that the metric is of, "" for the only one, its values and their unit."""
+    ids = [run["run_id"] for run in runs]
+    wanted = (pl.col("metric") == matrix.metric) & (pl.col("scenario") == matrix.scenario)
+    rows = metrics.filter(wanted & pl.col("run_id").is_in(ids)).drop_nulls("value")
+    if matrix.subject:
+        rows = rows.filter(pl.col("subject") == matrix.subject)
+    subjects = rows["subject"].unique(maintain_order=True).to_list()
+    for subject in subjects:
+        own = rows.filter(pl.col("subject") == subject)
+        values = dict(own.select("run_id", "value").iter_rows())
+        name = subject_name(subject) if len(subjects) > 1 else ""
+        yield name, values, str(own["unit"][0])
+
+
 def _labels(
     matrix: Matrix, runs: Sequence[PlannedRun], names: Names
 ) -> tuple[Sequence[str], Sequence[str]]:
     """Labels of both axes: protocols in the order of the study, each that either of them has."""
-    given = {
-        axis.parameter: {run["parameters"][axis.parameter] for run in runs}
-        for axis in (matrix.rows, matrix.columns)
-    }
-    both = set().union(*(given[name] for name in given if is_protocol(name)))
-    labels = []
-    for axis in (matrix.rows, matrix.columns):
-        if is_protocol(axis.parameter):
-            ordered: list[Scalar] = [key for key in names.protocols if key in both]
-        else:
-            ordered = sorted(given[axis.parameter], key=_place)
-        labels.append([_label(axis, value, names) for value in ordered])
-    return labels[0], labels[1]
-
-
-def _place(value: Scalar) -> tuple[bool, float, str]:
-    """Numbers in their order, then words in theirs."""
-    return (True, 0.0, value) if isinstance(value, str) else (False, float(value), "")
-
-
-def _label(axis: Axis, value: Scalar, names: Names) -> str:
-    if is_protocol(axis.parameter):
-        return names.protocol(str(value))
-    return names.parameters.value(axis.parameter, value)
-
-
-def _cells(runs: Sequence[PlannedRun], grid: _Grid) -> pl.DataFrame:
-    """``row``, ``column``, ``value``, ``text``, ``run_id``, ``run`` of what was measured."""
-    matrix = grid.matrix
-    rows = grid.metrics.filter(pl.col("metric") == matrix.metric).drop_nulls("value")
-    values: Mapping[str, float] = dict(zip(rows["run_id"], rows["value"], strict=True))
-    cells = [
-        {
-            "row": grid.label(matrix.rows, run["parameters"][matrix.rows.parameter]),
-            "column": grid.label(matrix.columns, run["parameters"][matrix.columns.parameter]),
-            "value": values[run["run_id"]],
-            "text": _cell_text(matrix, values[run["run_id"]]),
-            "run_id": run["run_id"],
-            "run": run["label"],
-        }
+    axes = (matrix.rows, matrix.columns)
+    both = {
+        str(run["parameters"][axis.parameter])
+        for axis in axes
+        if is_protocol(axis.parameter)
         for run in runs
-        if run["run_id"] in values
-    ]
-    texts = dict.fromkeys(("text", "run_id", "run"), pl.String)
-    return pl.DataFrame(
-        cells, schema={"row": pl.String, "column": pl.String, "value": pl.Float64, **texts}
+    }
+    pairs = [names.protocol(key) for key in names.protocols if key in both]
+    first, second = (
+        pairs if is_protocol(axis.parameter) else _ordered(axis.parameter, runs, names, value_label)
+        for axis in axes
     )
+    return first, second
 
 
-def _cell_text(matrix: Matrix, value: float) -> str:
-    return f"{value:.2f}".replace("-", MINUS) if matrix.about_zero else format_number(value)
+def _panels(parameter: str | None, runs: Sequence[PlannedRun], names: Names) -> Sequence[str]:
+    """Titles of the panels; without a parameter a single "" for a matrix alone."""
+    return [""] if parameter is None else _ordered(parameter, runs, names, panel_label)
 
 
-def _measured(
-    chart_id: str, condition: str, runs: Sequence[PlannedRun], grid: _Grid
-) -> Chart | None:
-    cells, matrix = _cells(runs, grid), grid.matrix
-    if cells.is_empty():
-        return None
-    quantity = grid.names.metric(matrix.metric)
-    if matrix.about_zero:
-        spec = diverging_matrix(cells, grid.order, grid.titles, quantity, matrix.ends[1])
-    else:
-        spec = rising_matrix(cells, grid.order, grid.titles, quantity, matrix.ends)
-    return Chart(
-        chart_id=chart_id,
-        title=", ".join(filter(None, (quantity, condition))),
-        caption=matrix.caption,
-        alternative=f"Matrix of {quantity}. {_told(cells, matrix.between)}",
-        content=spec_content(spec),
-        metrics=(matrix.metric,),
-    )
+def _ordered(
+    parameter: str,
+    runs: Sequence[PlannedRun],
+    names: Names,
+    label: Callable[[str, Scalar, Names], str],
+) -> Sequence[str]:
+    """Labels of the values of a parameter in their order."""
+    given = {run["parameters"][parameter] for run in runs}
+    return [label(parameter, value, names) for value in in_order(parameter, given, names)]
 
 
-def _stated(chart_id: str, stated: Stated, grid: _Grid) -> Chart:
-    matrix, scale = grid.matrix, stated.scale
+def _stated(
+    chart_id: str,
+    stated: Stated,
+    matrix: Matrix,
+    labels: tuple[Sequence[str], Sequence[str]],
+    names: Names,
+) -> Chart:
+    scale = stated.scale
     cells = pl.DataFrame(
         [
             {
-                "row": grid.label(matrix.rows, row),
-                "column": grid.label(matrix.columns, column),
+                "row": value_label(matrix.rows.parameter, row, names),
+                "column": value_label(matrix.columns.parameter, column, names),
                 "value": float(level),
                 "text": str(level),
                 "words": scale[level - 1].words,
@@ -232,27 +212,22 @@ def _stated(chart_id: str, stated: Stated, grid: _Grid) -> Chart:
     )
     if not any(each.words for each in scale):
         cells = cells.drop("words")
-    spec = level_matrix(cells, grid.order, grid.titles, stated.title, len(scale))
+    titles = (matrix.rows.title, matrix.columns.title)
+    spec = level_matrix(cells, labels, titles, stated.title, len(scale))
     return Chart(
         chart_id=chart_id,
         title=f"{stated.title}, {stated.where}",
         caption=" ".join(filter(None, (_legend(scale), stated.note))),
-        alternative=f"Matrix of {stated.title}. {_told(cells, matrix.between)}",
+        alternative=f"Matrix of {stated.title}. {told(cells, matrix.between)}",
         content=spec_content(spec),
     )
 
 
 def _legend(scale: Sequence[Level]) -> str:
     """The levels that have words or bounds, in a sentence; "" where none has."""
-    told = []
+    lines = []
     for number, level in enumerate(scale, start=1):
         bound = "" if level.up_to is None else f"up to {format_number(level.up_to)}"
         if level.words or bound:
-            told.append(f"{number}: {', '.join(filter(None, (level.words, bound)))}")
-    return f"{'; '.join(told)}." if told else ""
-
-
-def _told(cells: pl.DataFrame, between: str) -> str:
-    """Every cell in words, for who does not see the chart."""
-    rows = cells.select("row", "column", "text").rows()
-    return "; ".join(f"{row} {between} {column}: {text}" for row, column, text in rows)
+            lines.append(f"{number}: {', '.join(filter(None, (level.words, bound)))}")
+    return f"{'; '.join(lines)}." if lines else ""

@@ -24,6 +24,7 @@ def metric_over_sweep(
     metrics: pl.DataFrame,
     numbers: Sequence[ScoredNumber],
     names: Names,
+    repetitions: pl.DataFrame | None = None,
 ) -> Chart | None:
     """Chart of a metric over a sweep; None where no series of ``runs`` has two points.
 
@@ -35,16 +36,20 @@ def metric_over_sweep(
         metrics: as in ``metrics.parquet``.
         numbers: published numbers of the scenario, as in ``scorecard.json``.
         names: words.
+        repetitions: means over them, as ``ReportInputs`` has them.
     """
     if not sweep.main:
         return None
-    measured = _measured(runs, sweep, metrics.filter(pl.col("metric") == metric), names)
+    rows = metrics.filter(pl.col("metric") == metric)
+    measured = _measured(runs, sweep, rows, names)
     if not _has_sweep(measured):
         return None
+    means = _means(metric, runs, sweep, rows["subject"].n_unique() > 1, repetitions, names)
     published = _published(
         runs, sweep, [each for each in numbers if each["metric"] == metric], names
     )
-    return _chart(chart_id, metric, measured, published, _abscissa(runs, sweep, names), names)
+    abscissa = _abscissa(runs, sweep, names)
+    return _chart(chart_id, metric, (measured, published, means), abscissa, names)
 
 
 def _abscissa(runs: Sequence[PlannedRun], sweep: Sweep, names: Names) -> Abscissa:
@@ -135,12 +140,12 @@ def _published(
 def _chart(
     chart_id: str,
     metric: str,
-    measured: pl.DataFrame,
-    published: pl.DataFrame,
+    points: tuple[pl.DataFrame, pl.DataFrame, pl.DataFrame],
     abscissa: Abscissa,
     names: Names,
 ) -> Chart:
     name = names.metric(metric)
+    measured, published, means = points
     reached = measured.drop_nulls("value")
     styles = {
         series: (colour, names.dash(protocol))
@@ -152,14 +157,65 @@ def _chart(
         styles,
         abscissa,
         axis_title(name, reached["unit"][0]),
+        means.filter(pl.col("upper") > pl.col("lower")),
     )
     never = measured.filter(pl.col("value").is_null())["run"].to_list()
+    notes = [repetitions_note(means), f"Not reached: {'; '.join(never)}." if never else ""]
     return Chart(
         chart_id=chart_id,
         title=f"{name} against {abscissa.name}",
         caption=names.captions.charts["sweep"]["caption"],
         alternative=f"{name} against {abscissa.title}. Series: {'; '.join(styles)}.",
         content=spec_content(spec, list(styles)),
-        note=f"Not reached: {'; '.join(never)}." if never else "",
+        note=" ".join(filter(None, notes)),
         metrics=(metric,),
     )
+
+
+def _means(
+    metric: str,
+    runs: Sequence[PlannedRun],
+    sweep: Sweep,
+    several: bool,
+    repetitions: pl.DataFrame | None,
+    names: Names,
+) -> pl.DataFrame:
+    """Means over repetitions on the sweep, with the ends of their intervals."""
+    by_id = {run["run_id"]: run for run in runs}
+    numbers = dict.fromkeys(("x", "lower", "value", "upper"), pl.Float64)
+    schema = {**numbers, "runs": pl.Int64, "series": pl.String}
+    if repetitions is None:
+        return pl.DataFrame(schema=schema)
+    rows = [
+        {
+            "x": float(run["parameters"][sweep.main]),
+            "lower": row["mean"] - row["half_width"],
+            "value": row["mean"],
+            "upper": row["mean"] + row["half_width"],
+            "runs": len(row["run_ids"]),
+            "series": _series_name(run, sweep, row["subject"] if several else "", names),
+        }
+        for row in repetitions.filter(pl.col("metric") == metric).iter_rows(named=True)
+        if (run := by_id.get(row["run_ids"][0])) is not None and run["scenario"] == row["scenario"]
+    ]
+    return pl.DataFrame(rows, schema=schema)
+
+
+def repetitions_note(means: pl.DataFrame) -> str:
+    """What is said of means and their intervals, "" without repetitions.
+
+    Args:
+        means: ``lower``, ``upper``: equal where all repetitions have the same value; ``runs``.
+    """
+    if means.is_empty():
+        return ""
+    counts = sorted(set(means["runs"]))
+    runs = f"{counts[0]}" if len(counts) == 1 else f"{counts[0]} to {counts[-1]}"
+    equal = means.filter(pl.col("lower") == pl.col("upper")).height
+    if equal == means.height:
+        return (
+            f"The {runs} repetitions are equal in every digit: nothing random touches this metric, "
+            "and there is no interval."
+        )
+    told = f"Bars are confidence intervals at 95 % of means over {runs} repetitions."
+    return f"{told} Where repetitions are equal in every digit there is none." if equal else told

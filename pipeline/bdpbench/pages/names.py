@@ -9,7 +9,15 @@ from bdpbench.contracts.plan import Plan, ScenarioText
 from bdpbench.contracts.tables import Definition
 from bdpbench.pages.assets import Captions
 from bdpbench.pages.study_page import StudyPage
-from bdpbench.pages.sweeps import Protocols, colour_of, dash_of, is_protocol, label_of
+from bdpbench.pages.sweeps import (
+    Protocols,
+    colour_of,
+    dash_of,
+    grouped,
+    is_protocol,
+    label_of,
+    labels_apart,
+)
 from bdpbench.pages.text import ParameterWords
 
 
@@ -49,11 +57,18 @@ class Names:
         self.protocols: Protocols = plan["protocols"]
         self.scenarios: Mapping[str, ScenarioText] = plan["scenarios"]
         self._metrics = {each["metric"]: each["title"] for each in definitions}
-        self._runs = {run["run_id"]: str(run["label"]) for run in plan["runs"]}
+        # Of two scenarios that share a run the last names it.
+        self._runs: dict[str, str] = {}
+        for runs in grouped(plan["runs"], lambda run: run["scenario"]).values():
+            self._runs |= labels_apart(runs, self.parameters)
 
     def run(self, run_id: str) -> RunLink:
         """Link to a run; one that the plan does not hold is named by its id."""
         return RunLink(run_id, self._runs.get(run_id, run_id), run_id in self._runs)
+
+    def swept(self, scenario: str) -> Sequence[str] | None:
+        """Parameters that a study sweeps in a scenario; None where the plan does not say."""
+        return self.scenarios[scenario].get("swept")
 
     def metric(self, metric: str) -> str:
         """Name of a metric; its id with blanks where no definition gives one."""

@@ -5,6 +5,7 @@ from __future__ import annotations
 import base64
 import itertools
 import math
+import operator
 from collections.abc import Iterable, Iterator, Sequence
 from typing import TypeAlias
 
@@ -43,7 +44,7 @@ def pack(times_s: Sequence[float], values: Sequence[float]) -> Packed:
         "dt": dt,
         "dv": dv,
         "t": _base64(_differences(times_s, dt)),
-        "v": _base64(2 * d if d >= 0 else -2 * d - 1 for d in _differences(values, dv)),
+        "v": _base64([2 * d if d >= 0 else -2 * d - 1 for d in _differences(values, dv)]),
     }
 
 
@@ -59,6 +60,24 @@ def unpack(packed: Packed) -> tuple[list[float], list[float]]:
         _running(_counts(str(packed["t"])), float(packed["dt"])),
         _running(values, float(packed["dv"])),
     )
+
+
+def end_of(packed: Packed) -> float:
+    """The last time (s) of packed points, which is the largest.
+
+    >>> end_of(pack([0.0, 0.5, 2.5], [10.0, 12.0, 3.0]))
+    2.5
+    """
+    return _running([sum(_counts(str(packed["t"])))], float(packed["dt"]))[0]
+
+
+def start_of(packed: Packed) -> float:
+    """The first time (s) of packed points, which is the smallest.
+
+    >>> start_of(pack([0.5, 2.5], [12.0, 3.0]))
+    0.5
+    """
+    return _running(itertools.islice(_counts(str(packed["t"])), 1), float(packed["dt"]))[0]
 
 
 def _counts(text: str) -> Iterator[int]:
@@ -92,18 +111,25 @@ def _decimal_step(largest: float, leading: Sequence[int]) -> float:
 
 
 def _differences(numbers: Sequence[float], step: float) -> Iterable[int]:
-    before = 0
-    for number in numbers:
-        count = round(number / step)
-        yield count - before
-        before = count
+    counts = [round(number / step) for number in numbers]
+    return map(operator.sub, counts, itertools.chain((0,), counts))
+
+
+class _Codes(dict[int, bytes]):
+    """Count → its bytes, each worked out once: series have the same differences over and over."""
+
+    def __missing__(self, count: int) -> bytes:
+        packed, rest = bytearray(), count
+        while rest > _SEVEN_BITS:
+            packed.append(rest & _SEVEN_BITS | _MORE_FOLLOWS)
+            rest >>= 7
+        packed.append(rest)
+        self[count] = bytes(packed)
+        return self[count]
+
+
+_CODES = _Codes()
 
 
 def _base64(counts: Iterable[int]) -> str:
-    packed = bytearray()
-    for count in counts:
-        while count > _SEVEN_BITS:
-            packed.append(count & _SEVEN_BITS | _MORE_FOLLOWS)
-            count >>= 7
-        packed.append(count)
-    return base64.b64encode(packed).decode("ascii")
+    return base64.b64encode(b"".join(map(_CODES.__getitem__, counts))).decode("ascii")

@@ -1,12 +1,10 @@
-"""The page: all that was computed before, written into one HTML file that needs no other."""
+"""The page: all that was computed before, as HTML that opens offline."""
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import TypedDict
 
-import jinja2
 from markupsafe import Markup
 
 from bdpbench import __version__
@@ -15,18 +13,17 @@ from bdpbench.contracts.plan import Plan
 from bdpbench.contracts.runs import BuildFacts
 from bdpbench.contracts.scorecard import CLAIM_VERDICTS, NUMBER_VERDICTS, Scorecard
 from bdpbench.pages.assets import read_asset
-from bdpbench.pages.chart import Chart
-from bdpbench.pages.details import RunDetail
-from bdpbench.pages.embed import embed_json, embed_text, pack_text, vega_bundle
+from bdpbench.pages.embed import embed_text, vega_bundle
 from bdpbench.pages.inputs import ReportInputs, RunRecords, StudyTexts
 from bdpbench.pages.names import Names
 from bdpbench.pages.notes import notes_html
+from bdpbench.pages.parts import MOST_RUNS_OF_ONE_FILE, parts_beside, parts_of_one_file
 from bdpbench.pages.sections import Sections, gather
-from bdpbench.pages.series import RunSeries, bins_for
+from bdpbench.pages.series import bins_for
+from bdpbench.pages.shards import Shards, drop_others, shards_folder
 from bdpbench.pages.summary import summarize
 from bdpbench.pages.taken_over import taken_over_sentence
 from bdpbench.pages.templates import page_environment
-from bdpbench.pages.time_charts import time_specs
 from bdpbench.pages.verdicts import totals
 
 # More views than these are chosen from a list: rows of buttons would hide the chart below them.
@@ -34,14 +31,17 @@ MOST_BUTTONS = 12
 
 
 def build_report(inputs: ReportInputs, out: Path, *, with_files: bool = True) -> None:
-    """Write the report of one tier of a study: one HTML file that opens offline.
+    """Write the report of one tier of a study, which opens offline.
+
+    It is one HTML file; beside one of more than ``MOST_RUNS_OF_ONE_FILE`` runs lies a folder,
+    ``report-data/`` of ``report.html``, with what the page loads when a reader asks for it.
 
     It measures and judges nothing: what it shows was written by the stages before it. Equal inputs
     give equal bytes.
 
     Args:
         inputs: what there is to show; runs of the plan without a record are shown as not run.
-        out: file to write, atomically.
+        out: file to write, atomically, after the files beside it.
         with_files: link the output files of the runs; the links hold for a page at
             ``results/<study>/<tier>/report.html``.
 
@@ -51,6 +51,11 @@ def build_report(inputs: ReportInputs, out: Path, *, with_files: bool = True) ->
     bins = bins_for(len(inputs.run_info))
     sections = gather(inputs, bins)
     environment = page_environment()
+    shards = Shards(shards_folder(out))
+    if len(sections.runs) > MOST_RUNS_OF_ONE_FILE:
+        parts = parts_beside(sections, environment, shards, with_files=with_files)
+    else:
+        parts = parts_of_one_file(sections, environment, with_files=with_files)
     content = {
         "plan": inputs.plan,
         "scorecard": inputs.scorecard,
@@ -61,13 +66,16 @@ def build_report(inputs: ReportInputs, out: Path, *, with_files: bool = True) ->
         "claims": sections.claims,
         "summary": summarize(sections.numbers, sections.claims, sections.experiments),
         "bins": bins,
+        "with_files": with_files,
         "provenance": _provenance(inputs.plan, inputs.run_info),
         **_about(inputs.study),
         **_totals(inputs.scorecard),
-        **_sections(sections, environment, with_files=with_files),
-        **_embedded(_charts(sections), sections.series, sections.names),
+        **_sections(sections),
+        **_embedded(),
+        **parts,
     }
     write_text_atomically(out, environment.get_template("report.html").render(content))
+    drop_others(shards.folder, shards.names)
 
 
 class _Parameter(TypedDict):
@@ -94,21 +102,24 @@ def _parameters(plan: Plan, names: Names) -> list[_Parameter]:
     ]
 
 
-def _sections(
-    sections: Sections, environment: jinja2.Environment, *, with_files: bool
-) -> dict[str, object]:
+def _sections(sections: Sections) -> dict[str, object]:
     return {
         "experiments": sections.experiments,
         "swept": [section for section in sections.experiments if section.summaries],
         "matrices": sections.matrices,
         "response": sections.response,
         "protocols": sections.protocols,
-        "runs": sections.runs,
+        "runs": [
+            {
+                "run_id": run["run_id"],
+                "label": sections.names.run(run["run_id"]).label,
+                "scenario": run["scenario"],
+                "scenario_title": sections.names.scenario(run["scenario"]),
+                "finished": run["run_id"] in sections.series,
+            }
+            for run in sections.runs
+        ],
         "most_buttons": MOST_BUTTONS,
-        "bodies": {
-            run.run_id: _run_body(run, environment, with_files=with_files) for run in sections.runs
-        },
-        "with_files": with_files,
     }
 
 
@@ -155,40 +166,10 @@ def _provenance(plan: Plan, run_info: RunRecords) -> _Provenance:
     }
 
 
-def _run_body(detail: RunDetail, environment: jinja2.Environment, *, with_files: bool) -> str:
-    """What a run has to say, with the contents of its charts, packed."""
-    contents = {chart.chart_id: chart.content for chart in detail.charts}
-    template = environment.get_template("run.html")
-    text = template.render(run=detail, chart_contents=embed_json(contents), with_files=with_files)
-    return pack_text(text)
-
-
-def _charts(sections: Sections) -> list[Chart]:
-    """All charts of the page but those of the single runs."""
-    views = [view for experiment in sections.experiments for view in experiment.views]
-    summaries = [chart for experiment in sections.experiments for chart in experiment.summaries]
-    held: Sequence[tuple[Chart, ...]] = [
-        *(view.charts for view in views),
-        *(page.charts for page in sections.protocols),
-        *(group.charts for group in sections.matrices),
-    ]
-    response = [sections.response] if sections.response else []
-    return [*summaries, *response, *(chart for charts in held for chart in charts)]
-
-
-def _embedded(
-    charts: Sequence[Chart], series: Mapping[str, RunSeries], names: Names
-) -> dict[str, Markup | dict[str, Markup]]:
-    """Style sheet, scripts and data, ready to stand inside their elements."""
+def _embedded() -> dict[str, Markup]:
+    """Style sheet and scripts, ready to stand inside their elements."""
     return {
         "style": embed_text(read_asset("static/report.css"), "reports/static/report.css"),
         "script": embed_text(read_asset("static/report.js"), "reports/static/report.js"),
         "vega": embed_text(vega_bundle(), "the Vega bundle"),
-        "charts": embed_json(
-            {
-                "time": time_specs(names.captions),
-                "charts": {chart.chart_id: chart.content for chart in charts},
-            }
-        ),
-        "series": {run_id: embed_json(each) for run_id, each in series.items()},
     }

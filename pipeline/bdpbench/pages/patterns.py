@@ -5,8 +5,8 @@ shapes. So a pattern is made once a process for each shape, and a chart fills it
 domains, colours, and the names of its rows, which stand apart from it. Equal rows have equal names,
 so that equal charts have equal bytes.
 
-Importing altair takes 0.2 s and more: this module and those of charts do it, ``bdpbench.pages``
-itself does not.
+Importing altair takes half a second and more, and making a dozen patterns as much again: patterns
+are kept under ``home_dir()``, and a report whose patterns are all there imports no altair.
 """
 
 from __future__ import annotations
@@ -17,11 +17,11 @@ import json
 from collections.abc import Callable, Mapping
 from typing import Any, Literal, NewType, ParamSpec, TypeAlias, cast
 
-import altair as alt
 import polars as pl
-from altair.utils.schemapi import debug_mode
 
 from bdpbench.pages.chart import Spec
+from bdpbench.pages.kept_patterns import Hole, keep_pattern, kept_pattern
+from bdpbench.pages.lazy_altair import alt
 
 Template = NewType("Template", dict[str, Any])
 """The specification of a pattern, holes and all; it is shared, and never changed."""
@@ -40,15 +40,9 @@ _FONT = "system-ui, -apple-system, 'Segoe UI', Roboto, 'Helvetica Neue', Arial, 
 _Shape = ParamSpec("_Shape")
 
 
-class _Hole(str):
-    """The name of something that a chart puts in the place of this text."""
-
-    __slots__ = ()
-
-
 def hole(name: str) -> Any:
     """A place in a pattern that each chart fills, of any type that altair wants there."""
-    return _Hole(name)
+    return Hole(name)
 
 
 def pattern(build: Callable[_Shape, alt.LayerChart]) -> Callable[_Shape, Template]:
@@ -60,13 +54,24 @@ def pattern(build: Callable[_Shape, alt.LayerChart]) -> Callable[_Shape, Templat
 
     @functools.cache
     def template(*args: Any, **kwargs: Any) -> Template:
-        with debug_mode(False):
-            spec = build(*args, **kwargs).to_dict(validate=False, format="vega-lite")
-        # The schema's address is only a name, but a reader of the page could take it for a load.
-        del spec["$schema"]
+        shape = f"{build.__module__}.{build.__qualname__}{args!r}{kwargs!r}"
+        spec = kept_pattern(shape)
+        if spec is None:
+            spec = _specification(functools.partial(build, *args, **kwargs))
+            keep_pattern(shape, spec)
         return Template(spec)
 
     return cast("Callable[_Shape, Template]", functools.wraps(build)(template))
+
+
+def _specification(build: Callable[[], alt.LayerChart]) -> Spec:
+    from altair.utils.schemapi import debug_mode
+
+    with debug_mode(False):
+        spec: Spec = build().to_dict(validate=False, format="vega-lite")
+    # The schema's address is only a name, but a reader of the page could take it for a load.
+    del spec["$schema"]
+    return spec
 
 
 def layered(*layers: alt.Chart, height: Any, room_above: float | None = None) -> alt.LayerChart:
@@ -164,7 +169,7 @@ def _filled(node: Any, words: Words) -> Any:
     if isinstance(node, list | tuple):
         return [_filled(each, words) for each in node]
     # What fills a hole is copied, too: no two parts are one object to who changes one of them.
-    return _filled(words[node], {}) if isinstance(node, _Hole) else node
+    return _filled(words[node], {}) if isinstance(node, Hole) else node
 
 
 def _name_of(rows: pl.DataFrame) -> str:

@@ -9,8 +9,8 @@ import polars as pl
 
 from bdpbench.contracts.plan import PlannedRun, Scalar
 from bdpbench.pages.chart import Chart
+from bdpbench.pages.crowds import sweep_chart
 from bdpbench.pages.experiments import time_chart
-from bdpbench.pages.metric_sweeps import metric_over_sweep
 from bdpbench.pages.names import Names
 from bdpbench.pages.series import RunSeries
 from bdpbench.pages.sweeps import NEUTRAL, find_sweep, grouped, protocols_of
@@ -37,7 +37,12 @@ def protocol_charts(
     """Histories of cwnd, metrics over sweeps, and two flows, where the protocol is alone."""
     alone = [run for run in runs if protocols_of(run) == (key,)]
     scenarios = grouped(alone, lambda run: run["scenario"])
-    histories = [run for group in scenarios.values() if not find_sweep(group).main for run in group]
+    histories = [
+        run
+        for scenario, group in scenarios.items()
+        if not find_sweep(group, swept=names.swept(scenario)).main
+        for run in group
+    ]
     for index, group in enumerate(grouped(histories, _path).values()):
         yield from _history(f"protocol-{key}-cwnd-{index}", key, group, series, names)
     for scenario, group in grouped(runs, lambda run: run["scenario"]).items():
@@ -88,10 +93,10 @@ def _sweeps(
     names: Names,
 ) -> Iterator[Chart]:
     """The metrics that ``captions.yaml`` names for the parameter that the runs sweep."""
-    sweep = find_sweep(runs)
+    sweep = find_sweep(runs, swept=names.swept(runs[0]["scenario"]))
     own = [row.number for row in numbers if row.number["scenario"] == runs[0]["scenario"]]
     for metric in names.captions.protocol_sweeps.get(sweep.main, ()):
-        chart = metric_over_sweep(f"{prefix}-{metric}", metric, runs, sweep, metrics, own, names)
+        chart = sweep_chart(f"{prefix}-{metric}", metric, runs, sweep, metrics, own, names)
         if chart is not None:
             yield chart
 

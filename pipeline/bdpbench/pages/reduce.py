@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from typing import cast
 
 import polars as pl
 
@@ -41,25 +42,35 @@ def reduce_min_max(
         .select(*by, x, y)
         .filter(_is_finite(x) & _is_finite(y))
         .with_row_index(_ROW)
-        .with_columns(_bin_of(x, by, bins))
         .collect()
     )
-    keys = list(by)
-    ends = samples.group_by(keys).agg(pl.col(_ROW).first(), pl.col(_ROW).last().alias("last"))
-    extremes = samples.group_by([*keys, _BIN]).agg(
-        pl.col(_ROW).gather(pl.col(y).arg_min()).first(),
-        pl.col(_ROW).gather(pl.col(y).arg_max()).first().alias("last"),
+    parts = samples.partition_by(list(by), maintain_order=True) if samples.height else []
+    if not parts:
+        return samples.drop(_ROW)
+    kept = pl.concat([_kept_rows(part[_ROW], part[x], part[y], bins) for part in parts])
+    return samples[kept.unique().sort()].drop(_ROW)
+
+
+def _kept_rows(rows: pl.Series, x: pl.Series, y: pl.Series, bins: int) -> pl.Series:
+    """Numbers of the rows of one series that stay."""
+    extremes = (
+        pl.DataFrame({_BIN: _bin_of(x, bins), _ROW: rows, "y": y})
+        .group_by(_BIN)
+        .agg(
+            pl.col(_ROW).gather(pl.col("y").arg_min()).first(),
+            pl.col(_ROW).gather(pl.col("y").arg_max()).first().alias("last"),
+        )
     )
-    kept = pl.concat([each[column] for each in (ends, extremes) for column in (_ROW, "last")])
-    return samples[kept.unique().sort()].drop(_ROW, _BIN)
+    return pl.concat([rows.head(1), rows.tail(1), extremes[_ROW], extremes["last"]])
 
 
 def _is_finite(column: str) -> pl.Expr:
     return pl.col(column).cast(pl.Float64).is_finite().fill_null(value=False)
 
 
-def _bin_of(x: str, by: Sequence[str], bins: int) -> pl.Expr:
-    start = pl.col(x).min().over(list(by))
-    span = pl.col(x).max().over(list(by)) - start
-    position = pl.when(span > 0).then((pl.col(x) - start) * bins / span).otherwise(0.0)
-    return position.floor().clip(0, bins - 1).cast(pl.Int64).alias(_BIN)
+def _bin_of(x: pl.Series, bins: int) -> pl.Series:
+    start = cast("float", x.min())
+    span = cast("float", x.max()) - start
+    if not span > 0:
+        return pl.zeros(len(x), pl.Int64, eager=True)
+    return ((x - start) * bins / span).floor().clip(0, bins - 1).cast(pl.Int64)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import re
 from collections.abc import Mapping
 from dataclasses import dataclass
@@ -10,6 +11,7 @@ from markupsafe import escape
 
 from bdpbench.errors import BdpbenchError
 from bdpbench.pages.embed import pack_text, unpack_text
+from bdpbench.pages.shards import ShardContent, shard_name, shard_script, shard_text
 
 RUN_ID = re.compile(r"(?<![0-9a-f])[0-9a-f]{16}(?![0-9a-f])")
 
@@ -18,6 +20,9 @@ _BODY = re.compile(
     r'<script type="text/plain" class="packed">)([A-Za-z0-9+/=]*)(</script>)',
     re.DOTALL,
 )
+_INDEX = re.compile(r'(<script type="text/plain" id="shard-index">)([A-Za-z0-9+/=]*)(</script>)')
+_FILE_NAME = re.compile(r"(?<![0-9a-f])[0-9a-f]{16}\.js")
+_RUN = "run-"
 _RUNS_ROW = re.compile(r'<tr><th scope="row">Runs</th><td>\d+ finished of \d+ planned</td></tr>\n')
 _ID_IS = "Its id is a hash of parameters, script and ns-2 build: the same id\nalways means"
 ID_IS_TODAY = (
@@ -47,31 +52,76 @@ def relabelled_text(text: str, ids: Mapping[str, str]) -> str:
     return RUN_ID.sub(lambda found: ids.get(found[0], found[0]), text)
 
 
-def relabelled_page(page: str, change: Relabelling) -> str:
-    """The page with new ids, the commands that go with them, and the note; no other change.
+def relabelled_report(
+    page: str, beside: Mapping[str, str], change: Relabelling
+) -> tuple[str, dict[str, str]]:
+    """The page and the files beside it, name → text, with new ids, commands and note.
+
+    Nothing else changes, but for the names of the files, which are hashes of their content.
 
     Raises:
         BdpbenchError: when the page is no report of these runs.
     """
-    found = {body[2] for body in _BODY.finditer(page)}
-    if found != set(change.ids):
-        raise BdpbenchError(f"is no report of these runs: it has {len(found)} of its own")
+    bodies = {body[2] for body in _BODY.finditer(page)}
     page = _BODY.sub(lambda body: _relabelled_body(body, change), page)
+    names, files = {}, {}
+    for name, script in beside.items():
+        content: ShardContent = json.loads(shard_text(script))
+        bodies |= {each[len(_RUN) :] for each in content["html"] if each.startswith(_RUN)}
+        renewed = shard_script(_relabelled_shard(content, change))
+        names[name] = shard_name(renewed)
+        files[names[name]] = renewed
+    if bodies != set(change.ids):
+        raise BdpbenchError(f"is no report of these runs: it has {len(bodies)} of its own")
+    page = _INDEX.sub(lambda found: _relabelled_index(found, names, change.ids), page)
     page = page.replace(_ID_IS, ID_IS_TODAY)
-    return _noted(relabelled_text(page, change.ids), change.note)
+    return _noted(relabelled_text(page, change.ids), change.note), files
+
+
+def _relabelled_shard(content: ShardContent, change: Relabelling) -> str:
+    """What a file of the report holds, as JSON."""
+    for element, html in content["html"].items():
+        if element.startswith(_RUN):
+            run_id = element[len(_RUN) :]
+            content["html"][element] = _with_command(html, run_id, change)
+    text = json.dumps(content, separators=(",", ":"))
+    return relabelled_text(text, change.ids)
+
+
+def _relabelled_index(
+    found: re.Match[str], names: Mapping[str, str], ids: Mapping[str, str]
+) -> str:
+    """The index of the files with their new names, and the new ids of the runs."""
+    text = _unpacked(found[2], "what it holds of the files beside it")
+    text = _FILE_NAME.sub(lambda name: names.get(name[0], name[0]), text)
+    return f"{found[1]}{pack_text(relabelled_text(text, ids))}{found[3]}"
 
 
 def _relabelled_body(found: re.Match[str], change: Relabelling) -> str:
     run_id = found[2]
-    try:
-        text = unpack_text(found[3])
-    except ValueError:
-        raise BdpbenchError(f"is damaged: what it holds of run {run_id} is unreadable") from None
-    old, new = (f"<pre><code>{escape(each)}</code></pre>" for each in change.commands[run_id])
-    if text.count(old) != 1:
-        raise BdpbenchError(f"does not show the command that runs ns-2 for run {run_id}")
-    text = relabelled_text(text.replace(old, new), change.ids)
+    if run_id not in change.commands:
+        return found[0]  # of another study, which is told where all runs are counted
+    text = _unpacked(found[3], f"what it holds of run {run_id}")
+    text = relabelled_text(_with_command(text, run_id, change), change.ids)
     return f"{found[1]}{pack_text(text)}{found[4]}"
+
+
+def _unpacked(packed: str, what: str) -> str:
+    try:
+        return unpack_text(packed)
+    except ValueError:
+        raise BdpbenchError(f"is damaged: {what} is unreadable") from None
+
+
+def _with_command(html: str, run_id: str, change: Relabelling) -> str:
+    """The section of a run with the command of today."""
+    commands = change.commands.get(run_id)
+    if commands is None:
+        return html
+    old, new = (f"<pre><code>{escape(each)}</code></pre>" for each in commands)
+    if html.count(old) != 1:
+        raise BdpbenchError(f"does not show the command that runs ns-2 for run {run_id}")
+    return html.replace(old, new)
 
 
 def _noted(page: str, note: tuple[str, str]) -> str:

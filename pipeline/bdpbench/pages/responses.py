@@ -8,6 +8,7 @@ import polars as pl
 
 from bdpbench.contracts.plan import PlannedRun
 from bdpbench.pages.chart import Chart, spec_content
+from bdpbench.pages.crowds import MOST_POINTS
 from bdpbench.pages.names import Names
 from bdpbench.pages.protocol_data import Response
 from bdpbench.pages.protocols import ProtocolPage
@@ -34,6 +35,10 @@ def response_functions(
         names: words.
     """
     points = _points(runs, metrics, names)
+    # Of more points than a browser draws at once every second, third, … stays.
+    points = (
+        points.gather_every(1 + (points.height - 1) // MOST_POINTS) if points.height else points
+    )
     if points.height < _FEWEST_POINTS:
         return None
     known = {page.label: page.data.response for page in protocols if page.data.response}

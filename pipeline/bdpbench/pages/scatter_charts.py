@@ -4,10 +4,10 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 
-import altair as alt
 import polars as pl
 
 from bdpbench.pages.chart import Spec
+from bdpbench.pages.lazy_altair import alt
 from bdpbench.pages.patterns import field, fill, hole, layered, pattern, rows_named
 
 _HEIGHT = 320

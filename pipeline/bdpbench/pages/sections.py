@@ -2,19 +2,20 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 
+from bdpbench.contracts.plan import PlannedRun
 from bdpbench.pages.assets import read_captions
 from bdpbench.pages.chart import Chart
-from bdpbench.pages.details import RunDetail, run_details
+from bdpbench.pages.details import RunDetail, distinct_runs, run_details
 from bdpbench.pages.experiments import Experiment, experiments
 from bdpbench.pages.inputs import ReportInputs
 from bdpbench.pages.matrix_groups import MatrixGroup, matrix_groups
 from bdpbench.pages.names import Names
 from bdpbench.pages.protocols import ProtocolPage, TierResults, protocol_pages
 from bdpbench.pages.responses import response_functions
-from bdpbench.pages.series import RunSeries, run_series
+from bdpbench.pages.series import PageSeries, page_series
 from bdpbench.pages.verdicts import ClaimRow, NumberRow, claim_rows, number_rows
 
 
@@ -24,18 +25,21 @@ class Sections:
 
     Attributes:
         names: words.
-        series: run id → table → subject → packed points, for the runs that are finished.
+        series: run id → table → subject → packed points, of the runs that are finished.
         numbers, claims: rows of the scorecard.
-        experiments, runs, matrices, protocols: sections with their charts.
+        experiments, matrices, protocols: sections with their charts.
+        runs: the runs of the plan, each once.
+        details: makes the sections of the runs, one after the other.
         response: response functions; None where no runs show them.
     """
 
     names: Names
-    series: Mapping[str, RunSeries]
+    series: PageSeries
     numbers: list[NumberRow]
     claims: list[ClaimRow]
     experiments: list[Experiment]
-    runs: list[RunDetail]
+    runs: list[PlannedRun]
+    details: Callable[[], Iterator[RunDetail]]
     matrices: list[MatrixGroup]
     protocols: list[ProtocolPage]
     response: Chart | None
@@ -53,11 +57,7 @@ def gather(inputs: ReportInputs, bins: int) -> Sections:
     """
     plan, metrics, scorecard = inputs.plan, inputs.metrics, inputs.scorecard
     names = Names(plan, read_captions(), inputs.definitions, inputs.study.page)
-    series = {
-        run["run_id"]: run_series(run["run_id"], inputs.load_table, bins)
-        for run in plan["runs"]
-        if run["run_id"] in inputs.run_info
-    }
+    series = page_series(inputs, bins)
     numbers, claims = number_rows(scorecard, names), claim_rows(scorecard, names)
     results = TierResults(plan, metrics, numbers, claims, series)
     pages = protocol_pages(results, inputs.study, names)
@@ -68,7 +68,8 @@ def gather(inputs: ReportInputs, bins: int) -> Sections:
         numbers=numbers,
         claims=claims,
         experiments=experiments(plan, metrics, scorecard, series, names, inputs.repetitions),
-        runs=run_details(plan, metrics, inputs.run_info, series, names),
+        runs=distinct_runs(plan),
+        details=lambda: run_details(plan, metrics, inputs.run_info, series, names),
         matrices=matrix_groups(inputs, series, names),
         protocols=pages,
         response=response_functions(done, metrics, pages, names),

@@ -2,13 +2,15 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
-from typing import TypeAlias
+from collections.abc import Callable, Iterable, Iterator, Mapping
+from typing import TypeAlias, cast
 
 import polars as pl
+from markupsafe import Markup
 
-from bdpbench.pages.inputs import LoadTable
-from bdpbench.pages.packing import Packed, pack
+from bdpbench.pages.embed import embed_json, parse_json
+from bdpbench.pages.inputs import LoadTable, ReportInputs
+from bdpbench.pages.packing import SMALLEST_TIME_STEP_S, Packed, pack
 from bdpbench.pages.reduce import reduce_min_max
 
 RunSeries: TypeAlias = dict[str, dict[str, Packed]]
@@ -22,19 +24,28 @@ CHARTED_TABLES = {
     "throughput": ("flow", "flow", "mbps"),
     "utilization": ("link", "link", "mbps"),
     "queue": ("link", "link", "pkts"),
+    "red_average": ("link", "link", "average_pkts"),
+    "red_max_p": ("link", "link", "max_p"),
+    "queueing_delay": ("link", "link", "ms"),
 }
 
 # Asked for by few studies: where a run has none, nothing is said of it.
-SELDOM_SAMPLED = ("ssthresh", "sequence")
+SELDOM_SAMPLED = ("ssthresh", "sequence", "red_average", "red_max_p", "queueing_delay")
 
 QUEUE_SHARE = "queue_share"
 """Cumulative distribution of the queue: its length in packets, the share of time up to it in %."""
+
+COMPLETION = "completion"
+"""Cumulative distribution of transfers by their kind: their times in s, the share up to it in %."""
 
 DROPS = "drops"
 """Packets dropped at a link: the first time in each bin, in s, and how many in it."""
 
 # Points of a distribution: steps of a percent are two pixels of a chart.
 _MOST_SHARES = 100
+
+# Of runs whose numbers are at hand at once.
+_MOST_PARSED = 1000
 
 # A chart is 400 to 900 pixels wide. Several bins a pixel leave something to zoom into; where a page
 # holds so many runs that it would grow beyond 8 MB, the bins become coarser: 250 runs of 500 s get
@@ -53,6 +64,60 @@ def bins_for(runs: int) -> int:
     return max(FEWEST_BINS, min(MOST_BINS, BINS_OF_A_PAGE // max(1, runs)))
 
 
+class PageSeries(Mapping[str, RunSeries]):
+    """Series of the runs of a page, by run id; each as the text that the page carries.
+
+    Text takes a tenth of the memory of what it says, and a page of thousands of runs needs the
+    numbers of but a few at a time.
+    """
+
+    def __init__(self, run_ids: Iterable[str], load: Callable[[str], str]) -> None:
+        self._texts: dict[str, str | None] = dict.fromkeys(run_ids)
+        self._load = load
+        self._parsed: dict[str, RunSeries] = {}
+
+    def text(self, run_id: str) -> Markup:
+        """JSON that can stand in the page."""
+        found = self._texts[run_id]
+        if found is None:
+            found = self._texts[run_id] = self._load(run_id)
+        return Markup(found)  # noqa: S704  embed_json made it
+
+    def __getitem__(self, run_id: str) -> RunSeries:
+        if run_id not in self._parsed:
+            text = self.text(run_id)
+            while len(self._parsed) >= _MOST_PARSED:
+                del self._parsed[next(iter(self._parsed))]  # the first to come is the first to go
+            self._parsed[run_id] = cast("RunSeries", parse_json(text))
+        return self._parsed[run_id]
+
+    def __contains__(self, run_id: object) -> bool:
+        return run_id in self._texts  # without loading it
+
+    def __iter__(self) -> Iterator[str]:
+        return iter(self._texts)
+
+    def __len__(self) -> int:
+        return len(self._texts)
+
+
+def page_series(inputs: ReportInputs, bins: int) -> PageSeries:
+    """Series of the finished runs of a plan, in its order, with ``bins`` intervals of time."""
+    planned = dict.fromkeys(run["run_id"] for run in inputs.plan["runs"])
+    finished = [run_id for run_id in planned if run_id in inputs.run_info]
+    kept = inputs.load_series
+
+    def load(run_id: str) -> str:
+        return kept(run_id, bins) if kept else series_text(run_id, inputs.load_table, bins)
+
+    return PageSeries(finished, load)
+
+
+def series_text(run_id: str, load_table: LoadTable, bins: int) -> str:
+    """Series of a run as JSON that can stand in a page, see ``run_series``."""
+    return embed_json(run_series(run_id, load_table, bins))
+
+
 def run_series(run_id: str, load_table: LoadTable, bins: int) -> RunSeries:
     """Reduced series of one run: table → subject (``flow:0``, ``link:bottleneck``) → points.
 
@@ -65,20 +130,26 @@ def run_series(run_id: str, load_table: LoadTable, bins: int) -> RunSeries:
         subjects = {} if frame is None else _table_series(frame, table, bins)
         if subjects:
             found[table] = subjects
-    found |= _by_link(load_table(run_id, QUEUE_SHARE), QUEUE_SHARE, thinned_shares)
-    return found | _by_link(load_table(run_id, DROPS), DROPS, lambda part: drop_marks(part, bins))
+    for table, reduce in (
+        (QUEUE_SHARE, thinned_shares),
+        (COMPLETION, _above_zero),
+        (DROPS, lambda part: drop_marks(part, bins)),
+    ):
+        found |= _by_subject(load_table(run_id, table), table, reduce)
+    return found
 
 
-def _by_link(
+def _by_subject(
     frame: pl.LazyFrame | None, table: str, reduce: Callable[[pl.DataFrame], pl.DataFrame]
 ) -> RunSeries:
-    """What ``reduce`` leaves of each link's rows, packed; nothing where it leaves no row."""
+    """What ``reduce`` leaves of the rows of each link or kind of transfer, packed."""
     if frame is None:
         return {}
-    parts = frame.collect().partition_by("link", as_dict=True, maintain_order=True)
-    reduced = {f"link:{link}": reduce(part) for (link,), part in parts.items()}
-    links = {link: _packed(points) for link, points in reduced.items() if points.height}
-    return {table: links} if links else {}
+    column = "kind" if table == COMPLETION else "link"
+    parts = frame.collect().partition_by(column, as_dict=True, maintain_order=True)
+    reduced = {f"{column}:{name}": reduce(part) for (name,), part in parts.items()}
+    subjects = {name: _packed(points) for name, points in reduced.items() if points.height}
+    return {table: subjects} if subjects else {}
 
 
 def drop_marks(drops: pl.DataFrame, bins: int) -> pl.DataFrame:
@@ -110,6 +181,11 @@ def thinned_shares(shares: pl.DataFrame) -> pl.DataFrame:
         points = points.filter((step != step.shift(1)).fill_null(value=True))
     start = points.head(1).with_columns(pl.lit(0.0).alias(share))
     return pl.concat([start, points])
+
+
+def _above_zero(shares: pl.DataFrame) -> pl.DataFrame:
+    """A distribution of times, s, over a logarithmic axis, none below what a packed one can be."""
+    return thinned_shares(shares).with_columns(pl.col("s").clip(SMALLEST_TIME_STEP_S))
 
 
 def _packed(points: pl.DataFrame) -> Packed:

@@ -7,10 +7,10 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Literal, TypeAlias
 
-import altair as alt
 import polars as pl
 
 from bdpbench.pages.chart import Spec
+from bdpbench.pages.lazy_altair import alt
 from bdpbench.pages.patterns import field, fill, hole, layered, pattern, rows_named
 
 # A sweep whose values span more than this factor, clearly more than a decade, is drawn over a
@@ -45,6 +45,7 @@ def sweep_spec(
     styles: Mapping[str, tuple[str, Sequence[int]]],
     abscissa: Abscissa,
     ordinate: str,
+    intervals: pl.DataFrame | None = None,
 ) -> Spec:
     """A metric against a swept parameter, published values beside the measured ones.
 
@@ -54,6 +55,8 @@ def sweep_spec(
         styles: label of a series → colour and dashes; the order of the legend.
         abscissa: the x axis.
         ordinate: title of the y axis, with unit.
+        intervals: of means over repetitions that differ: ``x``, ``lower``, ``value`` (the mean),
+            ``upper`` f64, ``runs`` i64, ``series`` str.
     """
     values = sorted({*measured["x"].to_list(), *published["x"].to_list()})
     # Where runs repeat a point, the line goes through their mean.
@@ -73,7 +76,11 @@ def sweep_spec(
         "colours": [colour for colour, _ in styles.values()],
         "dashes": [list(dash) for _, dash in styles.values()],
     }
-    return fill(_sweep(_scale_of(abscissa, values), "published" in rows, repeated), words, rows)
+    with_intervals = intervals is not None and not intervals.is_empty()
+    if intervals is not None and with_intervals:
+        rows["intervals"] = intervals
+    scale = _scale_of(abscissa, values)
+    return fill(_sweep(scale, "published" in rows, repeated, with_intervals), words, rows)
 
 
 def _scale_of(abscissa: Abscissa, values: Sequence[float]) -> _Scale:
@@ -83,14 +90,18 @@ def _scale_of(abscissa: Abscissa, values: Sequence[float]) -> _Scale:
 
 
 @pattern
-def _sweep(scale: _Scale, published: bool, repeated: bool) -> alt.LayerChart:
+def _sweep(scale: _Scale, published: bool, repeated: bool, intervals: bool) -> alt.LayerChart:
     colours = alt.Scale(domain=hole("series"), range=hole("colours"))
     x, y = _x_of(scale), alt.Y(**field("value", "quantitative", title=hole("ordinate")))
     base = alt.Chart().encode(
         x=x, y=y, color=alt.Color(**field("series", "nominal", title=None, scale=colours))
     )
-    layers = _measured_layers(base, repeated)
-    return layered(*(_published_layers(base) if published else ()), *layers, height=_HEIGHT)
+    layers = (
+        *(_published_layers(base) if published else ()),
+        *(_interval_layers(base) if intervals else ()),
+        *_measured_layers(base, repeated),
+    )
+    return layered(*layers, height=_HEIGHT)
 
 
 def _x_of(scale: _Scale) -> alt.X:
@@ -123,6 +134,27 @@ def _measured_layers(base: alt.Chart, repeated: bool) -> tuple[alt.Chart, alt.Ch
     ]
     points = base.mark_point(filled=True, size=55, opacity=1, cursor="pointer")
     return line, points.encode(tooltip=tooltip)
+
+
+def _interval_layers(base: alt.Chart) -> tuple[alt.Chart, ...]:
+    """Confidence intervals of the means, as bars with ends."""
+    base = base.properties(data=rows_named("intervals"))
+    lower, upper = (alt.Y(**field(end, "quantitative")) for end in ("lower", "upper"))
+    tooltip = [
+        alt.Tooltip(**field("series", "nominal", title="series")),
+        alt.Tooltip(**field("x", "quantitative", title=hole("abscissa"))),
+        alt.Tooltip(**field("value", "quantitative", title="mean", format=",.5~g")),
+        alt.Tooltip(**field("lower", "quantitative", title="from", format=",.5~g")),
+        alt.Tooltip(**field("upper", "quantitative", title="to", format=",.5~g")),
+        alt.Tooltip(**field("runs", "quantitative", title="repetitions")),
+    ]
+    rule = base.mark_rule(strokeWidth=1.4, opacity=0.8)
+    end = base.mark_tick(thickness=1.4, size=9, opacity=0.8)
+    return (
+        rule.encode(y=lower, y2=alt.Y2(field="upper"), tooltip=tooltip),
+        end.encode(y=lower, tooltip=tooltip),
+        end.encode(y=upper, tooltip=tooltip),
+    )
 
 
 def _published_layers(base: alt.Chart) -> tuple[alt.Chart, alt.Chart]:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Hashable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Collection, Hashable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import TypeAlias, TypeVar
 
@@ -14,7 +14,11 @@ Group = TypeVar("Group", bound=Hashable)
 Protocols: TypeAlias = Mapping[str, ProtocolText]
 
 # Not swept to learn something: how long a run takes, and which random numbers it draws.
-_NOT_SWEPT = ("duration_s", "substream")
+_REPETITION = "substream"
+_NOT_SWEPT = ("duration_s", _REPETITION)
+
+# Follow from other parameters.
+_DERIVED = ("bdp_pkts",)
 
 NEUTRAL = "#3f4750"
 """Colour of what belongs to no protocol, or to several."""
@@ -105,16 +109,61 @@ def dash_of(key: str, protocols: Protocols, nth: int = 0) -> tuple[int, ...]:
 
 
 def find_sweep(
-    runs: Sequence[PlannedRun], alike: Callable[[PlannedRun], Hashable] = protocols_of
+    runs: Sequence[PlannedRun],
+    alike: Callable[[PlannedRun], Hashable] = protocols_of,
+    swept: Collection[str] | None = None,
 ) -> Sweep:
-    """What is swept over in a scenario's runs, judged by runs for which ``alike`` is equal."""
-    names = [name for name in _varying(runs, alike) if name not in _NOT_SWEPT]
+    """What is swept over in a scenario's runs.
+
+    Args:
+        runs: of a scenario.
+        alike: equal for runs of which no other is told apart by a sweep.
+        swept: parameters that the study sweeps; others follow from them. None: not known.
+    """
+    varying = [name for name in _varying(runs, alike) if name not in _NOT_SWEPT]
+    names = [name for name in varying if swept is None or name in swept]
     numeric = [name for name in names if _is_numeric(runs, name)]
     if not numeric:
         return Sweep("", tuple(names))
     main = min(numeric, key=lambda name: _preference(runs, name))
     others = tuple(name for name in names if name != main and not _follows(runs, name, main, alike))
     return Sweep(main, others)
+
+
+def undetermined(
+    runs: Sequence[PlannedRun], known: Sequence[str], swept: Collection[str] | None = None
+) -> tuple[str, ...]:
+    """Parameters in which runs differ that agree in ``known``, but for those that follow.
+
+    Args:
+        runs: of a scenario.
+        known: names of parameters.
+        swept: parameters that the study sweeps; others follow from them. None: not known.
+
+    Returns:
+        Names, those of the fewest values first; with them and ``known`` a run is told from all
+        others but its repetitions.
+    """
+    names = {name for run in runs for name in run["parameters"]} - {*known, _REPETITION}
+    if swept is not None:
+        names &= {*swept, "duration_s"}
+    counts = {name: len({run["parameters"].get(name) for run in runs}) for name in names}
+    chosen = list(known)
+    for name in sorted(names, key=lambda each: (counts[each], each not in _PREFERRED, each)):
+        if counts[name] > 1 and not _is_told_by(runs, name, chosen):
+            chosen.append(name)
+    return tuple(chosen[len(known) :])
+
+
+def _is_told_by(runs: Sequence[PlannedRun], name: str, known: Sequence[str]) -> bool:
+    """Whether a parameter has one value for each set of values of others."""
+    found: dict[tuple[Scalar | None, ...], Scalar | None] = {}
+    for run in runs:
+        parameters = run["parameters"]
+        key, value = tuple(parameters.get(each) for each in known), parameters.get(name)
+        if found.setdefault(key, value) != value:
+            return False
+    return True
 
 
 def _varying(runs: Sequence[PlannedRun], alike: Callable[[PlannedRun], Hashable]) -> list[str]:
@@ -146,6 +195,38 @@ def _follows(
     return all(
         len({repr(run["parameters"].get(name)) for run in group}) == 1 for group in groups.values()
     )
+
+
+def labels_apart(runs: Iterable[PlannedRun], words: ParameterWords) -> dict[str, str]:
+    """Run id → label of the run; runs with one label get the parameters that tell them apart.
+
+    >>> runs = [{"run_id": name, "label": "Reno", "parameters": {"substream": number}}
+    ...         for name, number in (("a", 1), ("b", 2))]
+    >>> labels_apart(runs, ParameterWords({}, {}))
+    {'a': 'Reno, substream 1', 'b': 'Reno, substream 2'}
+    """
+    distinct = {run["run_id"]: run for run in runs}
+    found = {}
+    for label, alike in grouped(distinct.values(), lambda run: str(run["label"])).items():
+        own = told_apart(alike, words) if len(alike) > 1 else {}
+        for run in alike:
+            run_id = run["run_id"]
+            found[run_id] = f"{label}, {own[run_id] or run_id}" if own else label
+    return found
+
+
+def told_apart(runs: Sequence[PlannedRun], words: ParameterWords) -> dict[str, str]:
+    """Run id → the parameters in which some of the runs differ, in words, but for protocols."""
+    varying = [name for name in _varying(runs, lambda _: None) if not is_protocol(name)]
+    told = [name for name in varying if name not in _DERIVED] or varying
+    return {
+        run["run_id"]: ", ".join(
+            words.with_value(name, run["parameters"][name])
+            for name in told
+            if name in run["parameters"]
+        )
+        for run in runs
+    }
 
 
 def grouped(

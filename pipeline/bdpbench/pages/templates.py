@@ -2,13 +2,17 @@
 
 from __future__ import annotations
 
+import contextlib
 import re
 from collections.abc import Callable
 from functools import cache
 from pathlib import Path
 
 import jinja2
+from jinja2.bccache import Bucket
 
+from bdpbench.contracts.files import write_atomically
+from bdpbench.contracts.paths import home_dir
 from bdpbench.pages.assets import assets_dir
 from bdpbench.pages.embed import web_address
 from bdpbench.pages.text import subscripts
@@ -24,15 +28,38 @@ class _Unindented(jinja2.FileSystemLoader):
         return re.sub(r"^[ \t]+", "", source, flags=re.MULTILINE), name, is_current
 
 
+class _Compiled(jinja2.BytecodeCache):
+    """Templates as Python made of them, which takes longer than to fill them; by their content."""
+
+    def __init__(self, folder: Path) -> None:
+        self._folder = folder
+
+    def _path(self, bucket: Bucket) -> Path:
+        return self._folder / f"{bucket.key[:16]}-{bucket.checksum[:16]}.jinja"
+
+    def load_bytecode(self, bucket: Bucket) -> None:
+        with contextlib.suppress(OSError), self._path(bucket).open("rb") as kept:
+            bucket.load_bytecode(kept)
+
+    def dump_bytecode(self, bucket: Bucket) -> None:
+        def write(path: Path) -> None:
+            with path.open("wb") as file:
+                bucket.write_bytecode(file)
+
+        with contextlib.suppress(OSError):  # without room for it, the next call takes longer
+            write_atomically(self._path(bucket), write)
+
+
 def page_environment() -> jinja2.Environment:
     """Templates under ``reports/``; compiled once, and again when a file has changed."""
-    return _environment(assets_dir() / "templates")
+    return _environment(assets_dir() / "templates", home_dir() / "cache" / "templates")
 
 
 @cache
-def _environment(folder: Path) -> jinja2.Environment:
+def _environment(folder: Path, compiled: Path) -> jinja2.Environment:
     environment = jinja2.Environment(
         loader=_Unindented(folder),
+        bytecode_cache=_Compiled(compiled),
         autoescape=True,
         undefined=jinja2.StrictUndefined,
         trim_blocks=True,

@@ -3,15 +3,14 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import Any, Literal, cast
-
-import altair as alt
+from typing import Any, Literal, TypeAlias, cast
 
 from bdpbench.contracts.plan import PlannedRun
 from bdpbench.pages.assets import Captions
 from bdpbench.pages.chart import Spec, Threshold
+from bdpbench.pages.lazy_altair import alt
 from bdpbench.pages.patterns import FAINT, field, fill, hole, layered, pattern
-from bdpbench.pages.series import CHARTED_TABLES, QUEUE_SHARE
+from bdpbench.pages.series import CHARTED_TABLES, COMPLETION, QUEUE_SHARE
 from bdpbench.pages.text import axis_title, format_number, with_unit
 
 TABLE_UNITS = {
@@ -21,7 +20,24 @@ TABLE_UNITS = {
     "throughput": "Mbit/s",
     "utilization": "Mbit/s",
     "queue": "packets",
+    "red_average": "packets",
+    "red_max_p": "1",
+    "queueing_delay": "ms",
 }
+
+CDF_UNITS = {QUEUE_SHARE: "packets", COMPLETION: "s"}
+"""Cumulative distribution → unit of its values."""
+
+CDF_COLUMNS = {
+    QUEUE_SHARE: ("queue_pkts", "share_of_time_pct"),
+    COMPLETION: ("completion_s", "share_of_transfers_pct"),
+}
+"""The same → its columns in CSV."""
+
+LOGARITHMIC = frozenset({COMPLETION})
+"""Distributions whose values, all above 0, span decades."""
+
+_Interpolate: TypeAlias = Literal["linear", "step-before", "step-after"]
 
 _HEIGHT = 230
 _DROP = "#a3211b"
@@ -46,8 +62,17 @@ def time_specs(captions: Captions) -> dict[str, Spec]:
         )
         for table in CHARTED_TABLES
     }
-    queue = axis_title(captions.charts[QUEUE_SHARE]["quantity"], TABLE_UNITS["queue"])
-    return {**over_time, QUEUE_SHARE: cdf_spec(queue, "share of time (%)")}
+    words = {
+        table: axis_title(captions.charts[table]["quantity"], unit)
+        for table, unit in CDF_UNITS.items()
+    }
+    return {
+        **over_time,
+        QUEUE_SHARE: cdf_spec(words[QUEUE_SHARE], "share of time (%)"),
+        COMPLETION: cdf_spec(
+            words[COMPLETION], "share of transfers (%)", logarithmic=COMPLETION in LOGARITHMIC
+        ),
+    }
 
 
 def time_spec(ordinate: str, *, steps: bool) -> Spec:
@@ -60,33 +85,35 @@ def time_spec(ordinate: str, *, steps: bool) -> Spec:
     return _line_spec("time (s)", ordinate, "step-before" if steps else "linear")
 
 
-def cdf_spec(quantity: str, ordinate: str) -> Spec:
+def cdf_spec(quantity: str, ordinate: str, *, logarithmic: bool = False) -> Spec:
     """Cumulative distributions, ``t`` being the value and ``v`` the share up to it, in %.
 
     Args:
         quantity: title of the horizontal axis, with unit.
         ordinate: what there is a share of, with unit.
+        logarithmic: whether the values, all above 0, span decades.
     """
-    return _line_spec(quantity, ordinate, "step-after")
+    return _line_spec(quantity, ordinate, "step-after", logarithmic=logarithmic)
 
 
 def _line_spec(
-    abscissa: str, ordinate: str, interpolate: Literal["linear", "step-before", "step-after"]
+    abscissa: str, ordinate: str, interpolate: _Interpolate, *, logarithmic: bool = False
 ) -> Spec:
-    return fill(_lines(interpolate), {"abscissa": abscissa, "ordinate": ordinate})
+    return fill(_lines(interpolate, logarithmic), {"abscissa": abscissa, "ordinate": ordinate})
 
 
 @pattern
-def _lines(interpolate: Literal["linear", "step-before", "step-after"]) -> alt.LayerChart:
+def _lines(interpolate: _Interpolate, logarithmic: bool) -> alt.LayerChart:
     chosen = alt.selection_point(name="chosen", fields=["s"], bind="legend")
     zoom = alt.selection_interval(name="zoom", bind="scales", encodings=["x"], zoom=_ZOOM_ON)
     scale = alt.Scale(domain=[0, 1], nice=False)
+    across = alt.Scale(type="log", domain=[0.1, 1], nice=False) if logarithmic else scale
     series = field("s", "nominal", title=None, scale=alt.Scale(domain=[], range=[]))
     lines = (
         alt.Chart(alt.NamedData("samples"), name="lines")
         .mark_line(strokeWidth=1.4, strokeJoin="round", clip=True, interpolate=interpolate)
         .encode(
-            x=alt.X(**field("t", "quantitative", title=hole("abscissa"), scale=scale)),
+            x=alt.X(**field("t", "quantitative", title=hole("abscissa"), scale=across)),
             y=alt.Y(**field("v", "quantitative", title=hole("ordinate"), scale=scale)),
             color=alt.Color(**series),
             strokeDash=alt.StrokeDash(**series),
@@ -136,6 +163,10 @@ def thresholds(
         "throughput": [("capacity", capacity)],
         "utilization": [("capacity", capacity), ("capacity_share", _times(filled_share, capacity))],
         "queue": [("buffer", _shared(runs, "buffer_pkts"))],
+        "red_average": [
+            ("red_min", _shared(runs, "min_th_pkts")),
+            ("red_max", _shared(runs, "max_th_pkts")),
+        ],
     }
     percent = format_number(100 * (filled_share or 0))
     return [

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 
@@ -14,8 +15,10 @@ from bdpbench.pages.sweeps import (
     dash_of,
     grouped,
     label_of,
+    labels_apart,
     protocol_label,
     protocols_of,
+    told_apart,
 )
 from bdpbench.pages.text import ParameterWords, subject_name
 
@@ -34,19 +37,25 @@ _SEQUENCE = (
 _FLOW_COLOURS = ("#0b66c3", "#c2410c", "#0f766e", "#7e22ce", "#a16207", "#be185d", "#3f6212")
 
 
+MOST_RUNS_OF_A_VIEW = 24
+"""Curves of more runs could not be told apart in one chart."""
+
+
 @dataclass(frozen=True)
 class View:
     """Runs that are charted together.
 
     Attributes:
         title: what they have in common.
-        runs: the runs, in the order of the plan.
+        runs: the runs, in the order of the plan; of more than ``MOST_RUNS_OF_A_VIEW`` these many.
+        of: how many runs there are.
         colour_by: ``protocol``, or ``sweep`` for one protocol over the values of a sweep.
     """
 
     title: str
     runs: tuple[PlannedRun, ...]
     colour_by: str
+    of: int = 1
 
 
 @dataclass(frozen=True)
@@ -70,19 +79,24 @@ def plan_views(
     if any(len(set(protocols_of(run))) > 1 for run in runs):
         return [View(str(run["label"]), (run,), "protocol") for run in runs]
     groups = grouped(runs, sweep.key)
-    views = [
-        View(sweep.describe(group[0], words), tuple(group), "protocol") for group in groups.values()
-    ]
+    views = [_view(sweep.describe(group[0], words), group, "protocol") for group in groups.values()]
     if not sweep.main or len(groups) == 1:
         return views
     overlays = [
-        View(f"{protocol_label(group[0], protocols)}, all values", tuple(group), "sweep")
+        _view(f"{protocol_label(group[0], protocols)}, all values", group, "sweep")
         for group in grouped(runs, protocols_of).values()
         if len(group) > 1
     ]
     # Of a single protocol the values are what there is to compare.
     alone = len({protocols_of(run) for run in runs}) == 1
     return [*overlays, *views] if alone else [*views, *overlays]
+
+
+def _view(title: str, runs: Sequence[PlannedRun], colour_by: str) -> View:
+    """A view of runs, evenly spread over their order where they are too many."""
+    shown = min(len(runs), MOST_RUNS_OF_A_VIEW)
+    picked = [runs[number * len(runs) // shown] for number in range(shown)]
+    return View(title, tuple(picked), colour_by, len(runs))
 
 
 def curves(
@@ -95,11 +109,16 @@ def curves(
 ) -> list[Curve]:
     """Lines of one chart of a view; empty where none of its runs has the table."""
     found = []
+    # Repetitions, and whatever else no sweep tells apart.
+    alike = len(view.runs) > 1 and len({protocols_of(run) for run in view.runs}) == 1
     for position, run in enumerate(view.runs):
         subjects = list(series.get(run["run_id"], {}).get(table, {}))
         for index, subject in enumerate(subjects):
             if view.colour_by == "sweep":
                 colour, label = _sequence(position, len(view.runs)), sweep.describe(run, words)
+            elif alike:
+                colour = _sequence(position, len(view.runs))
+                label = _label(run, subject, protocols)
             else:
                 colour = _colour(run, subject, index, protocols)
                 label = _label(run, subject, protocols)
@@ -107,7 +126,7 @@ def curves(
                 label = f"{label}, {subject_name(subject)}"
             dash = _dash(run, subjects, index, protocols)
             found.append(Curve(run["run_id"], subject, label, colour, dash))
-    return _distinct(found, view)
+    return _distinct(found, view, words)
 
 
 def _sequence(position: int, count: int) -> str:
@@ -149,13 +168,17 @@ def _label(run: PlannedRun, subject: str, protocols: Protocols) -> str:
     return protocol_label(run, protocols)
 
 
-def _distinct(found: list[Curve], view: View) -> list[Curve]:
-    """Add the run's own label to lines that would otherwise be called the same."""
-    labels = [curve.label for curve in found]
-    run_labels = {run["run_id"]: str(run["label"]) for run in view.runs}
-    return [
-        curve
-        if labels.count(curve.label) == 1
-        else replace(curve, label=f"{run_labels[curve.run_id]}, {subject_name(curve.subject)}")
+def _distinct(found: list[Curve], view: View, words: ParameterWords) -> list[Curve]:
+    """Add what tells runs apart to lines that would otherwise be called the same."""
+    counts = Counter(curve.label for curve in found)
+    if len(counts) == len(found):
+        return found
+    own = told_apart(view.runs, words)
+    labels = labels_apart(view.runs, words)
+    told = [
+        curve.label
+        if counts[curve.label] == 1
+        else f"{curve.label}, {own[curve.run_id] or labels[curve.run_id]}"
         for curve in found
     ]
+    return [replace(curve, label=label) for curve, label in zip(found, told, strict=True)]

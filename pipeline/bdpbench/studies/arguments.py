@@ -2,19 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 
 from bdpbench.contracts.plan import Parameters, Scalar
 from bdpbench.contracts.runs import OUTPUT_FOLDER
-from bdpbench.studies.dumbbell import DUMBBELL_ARGUMENTS, DUMBBELL_DEFAULTS
 from bdpbench.studies.flows import ResolvedFlow, flow_arguments, format_value
 from bdpbench.studies.streams import is_traced
-from bdpbench.studies.study import DUMBBELL_SCRIPT, DURATION_ARGUMENT, Scenario, Study
-
-
-def argument_names(scenario: Scenario) -> Sequence[str]:
-    """Parameters that the script of a scenario takes by name."""
-    return DUMBBELL_ARGUMENTS if scenario.script == DUMBBELL_SCRIPT else scenario.arguments
+from bdpbench.studies.study import DURATION_ARGUMENT, Study
 
 
 def script_arguments(
@@ -36,20 +30,21 @@ def script_arguments(
         *flow_arguments(flows),
         ("datadir", OUTPUT_FOLDER),
     ]
+    return argument_words(pairs)
+
+
+def argument_words(pairs: Iterable[tuple[str, Scalar]]) -> list[str]:
+    """Keys and values as a script gets them: ``-key value``."""
     return [text for name, value in pairs for text in (f"-{name}", format_value(value))]
 
 
 def _named(study: Study, key: str, parameters: Parameters) -> Iterator[tuple[str, Scalar]]:
     scenario = study.scenarios[key]
-    given = parameters
-    if scenario.script == DUMBBELL_SCRIPT:
-        given = {**DUMBBELL_DEFAULTS, **parameters}
-        given.setdefault("queue_sample_s", given["sample_s"])
-    for index, name in enumerate(argument_names(scenario)):
+    for index, name in enumerate(scenario.arguments):
         if name == "trace":
             yield name, int(is_traced(parameters))
-        elif name in given:
-            yield name, given[name]
+        elif name in parameters:
+            yield name, parameters[name]
         else:
             raise study.error(
                 ("scenarios", key, "arguments", index),

@@ -11,10 +11,12 @@ from typing import Any
 from bdpbench.contracts.paths import tcl_dir
 from bdpbench.contracts.yaml_files import Location, suggest
 from bdpbench.studies.limits import MOST_RUNS
+from bdpbench.studies.parts import QueueDeclaration
+from bdpbench.studies.queues import QUEUE_KINDS
 from bdpbench.studies.study import (
     DATADIR_ARGUMENT,
-    DUMBBELL_SCRIPT,
     DURATION_ARGUMENT,
+    NETWORK_SCRIPT,
     ClassDefaults,
     Flow,
     Output,
@@ -22,7 +24,7 @@ from bdpbench.studies.study import (
     Study,
     known_or_suggest,
 )
-from bdpbench.studies.vocabulary import COMMON, wrong_unit
+from bdpbench.studies.vocabulary import COMMON, Strict, wrong_unit
 
 _COMPUTED = {
     DURATION_ARGUMENT: "each tier says for how long its runs are simulated",
@@ -30,8 +32,9 @@ _COMPUTED = {
 }
 _COLUMN_OF_TABLE = {
     **dict.fromkeys(("cwnd", "ssthresh", "sequence", "acknowledged", "throughput"), "flow"),
-    **dict.fromkeys(("queue", "utilization"), "link"),
+    **dict.fromkeys(("queue", "utilization", "red"), "link"),
 }
+_FLOW_OF_EVERY_SCRIPT = {"protocol", "count", "start_s", "stagger_s", "access_delay_ms"}
 
 
 def check_study(study: Study) -> None:
@@ -44,6 +47,15 @@ def check_study(study: Study) -> None:
     _check_defaults(study, ("defaults",), study.defaults)
     for name, topology in study.topologies.items():
         _check_values(study, ("topologies", name, "parameters"), topology.parameters)
+        _check_part(study, ("topologies", name, "bottlenecks"), topology.bottlenecks)
+    for name, protocol in study.protocols.items():
+        if protocol.linux_parameters and protocol.linux is None:
+            location = ("protocols", name, "linux_parameters")
+            raise study.error(location, "these are of a congestion control: name it by linux:")
+        for parameter, value in protocol.linux_parameters.items():
+            _check_reference(study, ("protocols", name, "linux_parameters", parameter), value)
+    for name, queue in study.queues.items():
+        _check_queue(study, ("queues", name), queue)
     for name, outputs in study.output_sets.items():
         _check_outputs(study, ("output_sets", name), outputs)
     for name, scenario in study.scenarios.items():
@@ -122,6 +134,28 @@ def _check_value(study: Study, location: Location, name: str, value: Any) -> Non
         raise study.error(location, f"{name}: {problem} (got {value!r})")
     if declaration.type == "protocol":
         _require(study, location, value, study.protocols, "protocol")
+    if declaration.type == "queue":
+        _require(study, location, value, {**study.queues, **QUEUE_KINDS}, "queue")
+
+
+def _check_queue(study: Study, base: Location, queue: QueueDeclaration) -> None:
+    _require(study, (*base, "kind"), queue.kind, QUEUE_KINDS, "kind of queue")
+    known = QUEUE_KINDS[queue.kind].parameters
+    for name, value in queue.settings.items():
+        _require(study, (*base, "settings", name), name, known, f"setting of {queue.kind}")
+        _check_reference(study, (*base, "settings", name), value)
+
+
+def _check_part(study: Study, location: Location, part: object) -> None:
+    """Look for references to parameters in all of a part of the study."""
+    if isinstance(part, Strict):
+        for field in part.model_fields_set:
+            _check_part(study, (*location, field), getattr(part, field))
+    elif isinstance(part, list):
+        for index, each in enumerate(part):
+            _check_part(study, (*location, index), each)
+    else:
+        _check_reference(study, location, part)
 
 
 def _check_reference(study: Study, location: Location, value: object) -> None:
@@ -179,6 +213,8 @@ def _check_scenario(study: Study, base: Location, scenario: Scenario) -> None:
         _check_values(study, (*base, "cases", index), case)
     for index, flow in enumerate(scenario.flows):
         _check_flow(study, (*base, "flows", index), flow)
+    _check_part(study, (*base, "background"), scenario.background)
+    _check_part(study, (*base, "changes"), scenario.changes)
     _check_script(study, base, scenario)
     _check_original(study, base, scenario)
     _check_tiers(study, base, scenario)
@@ -196,16 +232,32 @@ def _check_script(study: Study, base: Location, scenario: Scenario) -> None:
         places = f"{study.folder / 'tcl'} or {tcl_dir()}"
         hint = suggest(scenario.script, _scripts_of(study))
         raise study.error((*base, "script"), f"no such script under {places}", hint=hint)
-    if scenario.script == DUMBBELL_SCRIPT:
-        if not scenario.flows:
-            raise study.error(base, "dumbbell.tcl needs 'flows': a list with at least one flow")
+    if scenario.script == NETWORK_SCRIPT:
+        if not scenario.flows and not scenario.background:
+            message = f"{NETWORK_SCRIPT} needs 'flows' or 'background': nothing would be sent"
+            raise study.error(base, message)
         for key in ("arguments", "outputs"):
             if getattr(scenario, key):
-                message = "dumbbell.tcl has a list of its own: remove it"
+                message = f"{NETWORK_SCRIPT} has a list of its own: remove it"
                 raise study.error((*base, key), message)
     elif scenario.outputs is None:
         raise study.error(base, "'outputs' is missing: the set of files that the script writes")
+    else:
+        _check_own_script(study, base, scenario)
     _check_arguments(study, base, scenario)
+
+
+def _check_own_script(study: Study, base: Location, scenario: Scenario) -> None:
+    """Refuse what a script of a study's own does not get."""
+    message = f"only {NETWORK_SCRIPT} takes it, and this scenario has a script of its own"
+    for key in ("background", "changes"):
+        if getattr(scenario, key):
+            raise study.error((*base, key), message)
+    if study.topologies[scenario.topology].bottlenecks:
+        raise study.error(("topologies", scenario.topology, "bottlenecks"), message)
+    for index, flow in enumerate(scenario.flows):
+        for key in sorted(flow.model_fields_set - _FLOW_OF_EVERY_SCRIPT):
+            raise study.error((*base, "flows", index, key), message)
 
 
 def _scripts_of(study: Study) -> Iterator[str]:

@@ -13,8 +13,8 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 
 from bdpbench.contracts.plan import Output, Parameters, PlannedRun
-from bdpbench.studies.dumbbell import DUMBBELL_DEFAULTS
 from bdpbench.studies.flows import ResolvedFlow
+from bdpbench.studies.network import NETWORK_DEFAULTS
 from bdpbench.studies.streams import is_traced
 
 _HEADER_BYTES = 50
@@ -137,7 +137,7 @@ def _samples(parameters: Parameters, table: str, duration_s: float) -> float:
     """Samples that the script takes for a table of a flow or a queue."""
     if table not in (*_FLOW_TABLES, "queue"):
         return 0.0
-    interval_s = parameters.get("sample_s", DUMBBELL_DEFAULTS["sample_s"])
+    interval_s = parameters.get("sample_s", NETWORK_DEFAULTS["sample_s"])
     if table == "queue":
         interval_s = parameters.get("queue_sample_s", interval_s)
     return duration_s / float(interval_s)

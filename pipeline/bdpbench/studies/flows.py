@@ -140,7 +140,7 @@ def _resolve(
         delay_ms = _number(study, (*base, "access_delay_ms"), delay, parameters)
     start_s = _number(study, (*base, "start_s"), group.start_s, parameters)
     stagger_s = _number(study, (*base, "stagger_s"), group.stagger_s, parameters)
-    settings = {**study.protocols[name].settings, **_set_by_parameters(study, name, parameters)}
+    settings = {**study.protocols[name].settings, **set_by_parameters(study, name, parameters)}
     for number in range(_count(study, (*base, "count"), group.count, parameters)):
         starts_s = start_s + number * stagger_s
         if starts_s >= float(parameters["duration_s"]):
@@ -161,10 +161,19 @@ def _protocol_of(study: Study, base: Location, group: Flow, parameters: Paramete
         )
     location = (*base, "protocol")
     name = str(value_of(study, group.protocol or "$protocol", parameters, location))
+    check_protocol(study, location, name)
+    return name
+
+
+def check_protocol(study: Study, location: Location, name: str) -> None:
+    """Refuse a protocol that the study does not have.
+
+    Raises:
+        BdpbenchError: with a suggestion.
+    """
     unknown = known_or_suggest(name, study.protocols, "protocol")
     if unknown:
         raise study.error(location, unknown[0], hint=unknown[1])
-    return name
 
 
 def _signed(study: Study, location: Location, value: Scalar, parameters: Parameters) -> float:
@@ -210,7 +219,8 @@ def setting_parameters(
     }
 
 
-def _set_by_parameters(study: Study, protocol: str, parameters: Parameters) -> dict[str, float]:
+def set_by_parameters(study: Study, protocol: str, parameters: Parameters) -> dict[str, float]:
+    """Variables of the agents of a protocol that parameters set, and their values."""
     return {
         variable: _setting(study, ("parameters", name), parameters[name], parameters)
         for name, variables in setting_parameters(study.vocabulary, protocol, parameters).items()

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from bdpbench.contracts.plan import Parameters
+from bdpbench.contracts.plan import Parameters, Scalar
 from bdpbench.studies.flows import format_value
 from bdpbench.studies.study import Scenario, Study
 from bdpbench.studies.vocabulary import PROTOCOL_PARAMETERS
@@ -28,17 +28,36 @@ def label_of(study: Study, scenario: Scenario, parameters: Parameters) -> str:
         if each in parameters
     ]
     parts = [" and ".join(protocols)] if protocols else [scenario.title]
-    if "rtt_1_ms" in parameters and "rtt_2_ms" in parameters:
+    if "rtt_2_ms" in parameters and "rtt_3_ms" not in parameters:
         first, second = (format_value(parameters[name]) for name in ("rtt_1_ms", "rtt_2_ms"))
         parts.append(f"RTT {first}:{second} ms")
     parts += [
-        study.vocabulary[name].label.replace("{}", format_value(parameters[name]))
+        _told(study, name, parameters[name])
         for name in _shown(study, swept_names(scenario))
         if name in parameters
     ]
     return ", ".join([*parts, f"{format_value(parameters['duration_s'])} s"])
 
 
+def _told(study: Study, name: str, value: Scalar) -> str:
+    """What a label says of the value of a parameter."""
+    declaration = study.vocabulary[name]
+    if declaration.type == "queue" and value in study.queues:
+        return study.queues[str(value)].label or str(value)
+    if declaration.label:
+        return declaration.label.replace("{}", format_value(value))
+    return f"{name} {format_value(value)}"
+
+
 def _shown(study: Study, swept: Sequence[str]) -> list[str]:
     told = _TOLD_BY_RTT if "rtt_ms" in swept else ()
-    return [name for name in swept if study.vocabulary[name].label and name not in told]
+    return [
+        name
+        for name in swept
+        if name not in told and (study.vocabulary[name].label or _own(study, name))
+    ]
+
+
+def _own(study: Study, name: str) -> bool:
+    """Whether a parameter is one of the study's that ns-2 gets."""
+    return name in study.parameters and not study.parameters[name].nominal

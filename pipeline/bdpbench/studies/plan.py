@@ -9,6 +9,7 @@ from bdpbench.contracts.files import write_json_atomically, write_text_atomicall
 from bdpbench.contracts.plan import PLAN_VERSION, Plan, PlannedRun, ScenarioText
 from bdpbench.contracts.runs import SCRIPTS_FOLDER, SPEC_NAME, SPEC_VERSION, Spec, read_spec
 from bdpbench.errors import BdpbenchError
+from bdpbench.studies.labels import swept_names
 from bdpbench.studies.scripts import outside_files
 from bdpbench.studies.study import Scenario, Study
 from bdpbench.units import unit_of
@@ -57,6 +58,7 @@ def _text_of(scenario: Scenario) -> ScenarioText:
         "summary": scenario.summary,
         "script": scenario.script,
         "longest_s": max(durations, default=0),
+        "swept": swept_names(scenario),
     }
 
 

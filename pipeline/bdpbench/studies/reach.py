@@ -6,20 +6,16 @@ class, sets variables of an agent, or is declared nominal, so that metrics and l
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Collection, Iterator, Sequence
 
 from bdpbench.contracts.plan import Output, Parameters
 from bdpbench.contracts.yaml_files import Location
 from bdpbench.errors import BdpbenchError
-from bdpbench.studies.arguments import argument_names
 from bdpbench.studies.flows import ResolvedFlow, referenced
-from bdpbench.studies.study import DUMBBELL_SCRIPT, DURATION_ARGUMENT, Scenario, Study
+from bdpbench.studies.study import DURATION_ARGUMENT, NETWORK_SCRIPT, Scenario, Study
 
-_PATH_OF_DUMBBELL = "access_delay_ms, bottleneck_delay_ms and receiver_delay_ms"
 _RTTS = ("rtt_ms", "rtt_1_ms", "rtt_2_ms")
 _SEGMENT_VARIABLE = "packetSize_"
-_ECN_VARIABLE = "ecn_"
-_MARKING_QUEUE = "Queue/RED"
 
 
 def check_reach(
@@ -45,18 +41,27 @@ def check_reach(
     used = set(_used(study, scenario, flows, outputs))
     for name in parameters:
         nominal = bool(study.vocabulary[name].nominal) if name in study.vocabulary else True
-        if scenario.script == DUMBBELL_SCRIPT and name in _RTTS:
-            raise study.error(
-                place_of(study, key, name),
-                f"{DUMBBELL_SCRIPT} computes the RTT from the delays, so that this would change "
-                "nothing",
-                hint=f"set {_PATH_OF_DUMBBELL}: the RTT is twice their sum",
-            )
         if name not in used and not nominal:
             raise _without_effect(study, key, name)
-    _check_segment(study, key, parameters, flows)
-    if scenario.script == DUMBBELL_SCRIPT:
-        _check_marks(study, key, parameters, flows)
+    check_segment(study, key, parameters, flows)
+
+
+def check_used(study: Study, key: str, parameters: Parameters, used: Collection[str]) -> None:
+    """Refuse a run of ``tcl/network.tcl`` of which a parameter had no effect.
+
+    Args:
+        study: that the run is of.
+        key: of its scenario.
+        parameters: as the study gives them.
+        used: those that had one.
+
+    Raises:
+        BdpbenchError: naming file, line, parameter, and what would give it an effect.
+    """
+    for name in parameters:
+        nominal = name in study.parameters and bool(study.parameters[name].nominal)
+        if name not in used and not nominal:
+            raise _without_effect(study, key, name)
 
 
 def place_of(study: Study, key: str, name: str) -> Location:
@@ -78,7 +83,7 @@ def _used(
 ) -> Iterator[str]:
     """Parameters that reach ns-2."""
     yield DURATION_ARGUMENT
-    yield from argument_names(scenario)
+    yield from scenario.arguments
     for group in scenario.flows:
         yield from filter(
             None, (referenced(getattr(group, each)) for each in type(group).model_fields)
@@ -111,9 +116,12 @@ def _without_effect(study: Study, key: str, name: str) -> BdpbenchError:
     elif name == "packet_bytes":
         reason = f"{scenario.script} does not take it"
         hint = f"set it by defaults: {{Agent/TCP: {{{_SEGMENT_VARIABLE}: $packet_bytes}}}}"
-    elif scenario.script == DUMBBELL_SCRIPT:
-        reason = f"{DUMBBELL_SCRIPT} does not take it"
-        hint = "remove it, or let a script of your own take it"
+    elif name in _RTTS and scenario.script == NETWORK_SCRIPT:
+        reason = "the RTT of each flow follows from access_delay_ms or rtt_ms of its own"
+        hint = f"leave out access_delay_ms, or write rtt_ms: ${name} at a flow"
+    elif scenario.script == NETWORK_SCRIPT:
+        reason = f"nothing in {key} takes it"
+        hint = f"write ${name} where it is to stand, or remove it"
     else:
         reason = f"{scenario.script} does not take it"
         hint = "name it under arguments: if the script does; remove it if not"
@@ -122,10 +130,14 @@ def _without_effect(study: Study, key: str, name: str) -> BdpbenchError:
     )
 
 
-def _check_segment(
+def check_segment(
     study: Study, key: str, parameters: Parameters, flows: Sequence[ResolvedFlow]
 ) -> None:
-    """One size of segments: what metrics count with is what the agents send."""
+    """One size of segments: what metrics count with is what the agents send.
+
+    Raises:
+        BdpbenchError: naming both sizes.
+    """
     given = parameters.get("packet_bytes")
     for flow in flows if given is not None else ():
         size = flow.variable(_SEGMENT_VARIABLE)
@@ -134,19 +146,4 @@ def _check_segment(
                 place_of(study, key, "packet_bytes"),
                 f"packet_bytes is {given}, but {_SEGMENT_VARIABLE} of {flow.key} is {size:g}",
                 hint=f"write {_SEGMENT_VARIABLE}: $packet_bytes",
-            )
-
-
-def _check_marks(
-    study: Study, key: str, parameters: Parameters, flows: Sequence[ResolvedFlow]
-) -> None:
-    """A flow that answers marks needs a queue that marks."""
-    for flow in flows:
-        marks = flow.defaults.get(_MARKING_QUEUE, {}).get("setbit_", 0)
-        if flow.variable(_ECN_VARIABLE) and not (parameters.get("queue") == "RED" and marks):
-            own = _ECN_VARIABLE in flow.protocol.settings
-            raise study.error(
-                ("protocols", flow.key, "settings", _ECN_VARIABLE) if own else ("scenarios", key),
-                f"{_ECN_VARIABLE} would change nothing: the queue of {key} marks no packets",
-                hint="set queue: RED, and defaults: {Queue/RED: {setbit_: 1}}",
             )

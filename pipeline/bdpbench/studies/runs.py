@@ -15,17 +15,17 @@ from bdpbench.contracts.plan import Identity, Output, Parameters, PlannedRun
 from bdpbench.contracts.runs import OUTPUT_FOLDER
 from bdpbench.contracts.yaml_files import suggest
 from bdpbench.errors import BdpbenchError
-from bdpbench.studies.arguments import script_arguments
+from bdpbench.studies.arguments import argument_words, script_arguments
 from bdpbench.studies.checks import script_path
 from bdpbench.studies.cost import estimate_cpu_s
-from bdpbench.studies.dumbbell import check_path, dumbbell_outputs
 from bdpbench.studies.flows import ResolvedFlow, format_value, resolve_defaults, resolve_flows
 from bdpbench.studies.identity import AgentUse, ns2_digest, run_id, tcl_digest, tcl_files
 from bdpbench.studies.labels import label_of
-from bdpbench.studies.reach import check_reach, place_of
+from bdpbench.studies.network import network
+from bdpbench.studies.reach import check_reach, check_segment, check_used, place_of
 from bdpbench.studies.scripts import original_arguments, original_files
 from bdpbench.studies.streams import is_traced, outputs_of_trace, streams_of
-from bdpbench.studies.study import DUMBBELL_SCRIPT, Scenario, Study
+from bdpbench.studies.study import NETWORK_SCRIPT, Scenario, Study
 from bdpbench.studies.vocabulary import PROTOCOL_PARAMETERS
 from bdpbench.units import bdp_packets
 
@@ -198,8 +198,8 @@ def plan_run(study: Study, key: str, given: Parameters, identities: Identities) 
         BdpbenchError: naming file and line, see ``expand_tier``.
     """
     scenario = study.scenarios[key]
-    if scenario.script == DUMBBELL_SCRIPT:
-        check_path(study, key, given)
+    if scenario.script == NETWORK_SCRIPT:
+        return _network_run(study, key, given, identities)
     defaults = resolve_defaults(study, key, scenario, given)
     flows = resolve_flows(study, key, scenario, given, defaults)
     _check_flow_count(study, key, given, flows)
@@ -215,7 +215,34 @@ def plan_run(study: Study, key: str, given: Parameters, identities: Identities) 
         files = original_files(Path(scenario.scripts), script)
         # Its agents are not known: it makes them itself.
         identity = identities.of(Path(scenario.scripts) / script, files, argv, (), outputs)
-    parameters = _with_derived(scenario, given, [flow.key for flow in flows])
+    return _planned(study, key, script, identity, _with_derived(given), flows, outputs)
+
+
+def _network_run(study: Study, key: str, given: Parameters, identities: Identities) -> PlannedRun:
+    """A run of the script that takes a scenario as config says it."""
+    resolved = network(study, key, given)
+    _check_flow_count(study, key, given, [flow.flow for flow in resolved.flows])
+    check_used(study, key, given, resolved.used)
+    check_segment(study, key, {**resolved.derived, **given}, resolved.senders)
+    outputs = outputs_of_trace(resolved.outputs(), given)
+    argv = argument_words(resolved.arguments())
+    script, path = _script(study, study.scenarios[key])
+    identity = identities.of(path, (), argv, resolved.senders, outputs)
+    flows = [flow.flow for flow in resolved.flows]
+    parameters = _with_derived({**resolved.derived, **_protocols_of(flows), **given})
+    return _planned(study, key, script, identity, parameters, flows, outputs)
+
+
+def _planned(
+    study: Study,
+    key: str,
+    script: str,
+    identity: Identity,
+    parameters: Parameters,
+    flows: Sequence[ResolvedFlow],
+    outputs: list[Output],
+) -> PlannedRun:
+    scenario = study.scenarios[key]
     return {
         "run_id": run_id(identity),
         "identity": identity,
@@ -254,8 +281,6 @@ def _check_flow_count(
 
 def _outputs(study: Study, key: str, parameters: Parameters, flows: int) -> list[Output]:
     scenario = study.scenarios[key]
-    if scenario.script == DUMBBELL_SCRIPT:
-        return outputs_of_trace(dumbbell_outputs(flows, parameters), parameters)
     outputs: list[Output] = []
     for index, each in enumerate(study.output_sets[str(scenario.outputs)]):
         if each.flow is not None and scenario.flows and each.flow >= flows:
@@ -293,7 +318,7 @@ def _protocols(parameters: Parameters, flows: Sequence[ResolvedFlow]) -> list[st
     return list(dict.fromkeys([flow.key for flow in flows] or named))
 
 
-def _with_derived(scenario: Scenario, given: Parameters, flows: Sequence[str]) -> Parameters:
+def _with_derived(given: Parameters) -> Parameters:
     """Parameters with the nominal RTT and BDP where the scenario leaves them to be computed."""
     parameters = dict(given)
     delays = ("access_delay_ms", "bottleneck_delay_ms", "receiver_delay_ms")
@@ -308,15 +333,14 @@ def _with_derived(scenario: Scenario, given: Parameters, flows: Sequence[str]) -
             ),
             3,
         )
-    if scenario.script == DUMBBELL_SCRIPT:
-        parameters |= {"flows": len(flows), **_protocols_of(flows)}
     return dict(sorted(parameters.items()))
 
 
-def _protocols_of(flows: Sequence[str]) -> Parameters:
-    """Parameters that name the protocols of a dumbbell's flows as other scenarios do."""
-    if len(set(flows)) == 1:
-        return {"protocol": flows[0]}
-    if len(flows) == 2:
-        return {"protocol_1": flows[0], "protocol_2": flows[1]}
+def _protocols_of(flows: Sequence[ResolvedFlow]) -> Parameters:
+    """Parameters that name the protocols of flows as scenarios with a script of their own do."""
+    keys = [flow.key for flow in flows]
+    if len(set(keys)) == 1:
+        return {"protocol": keys[0]}
+    if len(keys) == 2:
+        return {"protocol_1": keys[0], "protocol_2": keys[1]}
     return {}

@@ -6,20 +6,36 @@ The classes below are the only definition of that file: they validate it, they g
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from pathlib import Path
-from typing import Annotated, Any, Literal
+from typing import Annotated, Any, Literal, TypeVar
 
 from pydantic import Field, PrivateAttr, WithJsonSchema, model_validator
 
 from bdpbench.contracts.yaml_files import Location, YamlFile, suggest
 from bdpbench.errors import BdpbenchError
 from bdpbench.studies.limits import (
+    MOST_COUNT,
     MOST_DELAY_MS,
     MOST_FLOWS,
     MOST_NAME,
     MOST_TIME_S,
     MOST_VARIABLE,
 )
+from bdpbench.studies.parts import (
+    Background,
+    Bottleneck,
+    Change,
+    Direction,
+    OnOff,
+    QueueDeclaration,
+    QueueName,
+    Rate,
+    Reference,
+    Rtt,
+)
+from bdpbench.studies.parts import Count as Place
+from bdpbench.studies.parts import Interval as End
 from bdpbench.studies.vocabulary import (
     COMMON,
     Key,
@@ -29,9 +45,10 @@ from bdpbench.studies.vocabulary import (
     VariableName,
 )
 
+Part = TypeVar("Part", bound=Strict)
 TierName = Literal["quick", "paper", "full"]
 TIERS: tuple[TierName, ...] = ("quick", "paper", "full")
-DUMBBELL_SCRIPT = "dumbbell.tcl"
+NETWORK_SCRIPT = "network.tcl"
 DATADIR_ARGUMENT = "DATADIR"
 DURATION_ARGUMENT = "duration_s"
 
@@ -43,8 +60,7 @@ Setting = Annotated[float, Field(ge=-MOST_VARIABLE, le=MOST_VARIABLE, allow_inf_
 Count = Annotated[int, Field(ge=1, le=MOST_FLOWS)]
 ClassName = Annotated[str, Field(pattern=r"^[A-Z][A-Za-z0-9/]*$", max_length=MOST_NAME)]
 OtclClass = Annotated[str, Field(pattern=r"^[A-Z][A-Za-z0-9_/]*$", max_length=MOST_NAME)]
-Reference = Annotated[str, Field(pattern=r"^\$[a-z][a-z0-9_]*$")]
-"""``$name``: the value of a parameter of the run."""
+LinuxName = Annotated[str, Field(pattern=r"^[a-z][a-z0-9_]*$", max_length=MOST_NAME)]
 
 ClassDefaults = dict[OtclClass, dict[VariableName, Setting | Reference]]
 """ns-2 class → variable → number, or the parameter whose value it gets."""
@@ -106,6 +122,11 @@ class Protocol(Strict):
     linux: str | None = Field(
         None, pattern=r"^[a-z0-9]+$", description="Congestion control of Agent/TCP/Linux"
     )
+    linux_parameters: dict[LinuxName, Annotated[int, Field(ge=-MOST_COUNT)] | Reference] = Field(
+        default_factory=dict,
+        description="Parameters of that congestion control, whole numbers, e.g. beta: 717; of "
+        "scenarios without a script of their own",
+    )
     settings: dict[VariableName, Setting] = Field(
         default_factory=dict,
         description="Variables of its agents beside the defaults, e.g. windowOption_: 8",
@@ -117,10 +138,15 @@ class Protocol(Strict):
 
 
 class Topology(Strict):
-    """A dumbbell: senders, a bottleneck between two routers, receivers."""
+    """Senders, a bottleneck between two routers or a chain of them, receivers."""
 
     description: str = ""
     parameters: ParameterValues = Field(description="Rates, delays and buffer that its runs share")
+    bottlenecks: list[Bottleneck] = Field(
+        default_factory=list,
+        max_length=100,
+        description="The bottlenecks of a chain, in order; one, as the parameters say, if absent",
+    )
 
 
 class Flow(Strict):
@@ -134,6 +160,36 @@ class Flow(Strict):
     stagger_s: Time | Reference = Field(0.0, description="Later start of each further one, s")
     access_delay_ms: Delay | Reference | None = Field(
         None, description="One-way delay to the first router, ms; that of the run where absent"
+    )
+    rtt_ms: Rtt | None = Field(
+        None, description="RTT without queues, ms, from which the delay to the first router follows"
+    )
+    receiver_delay_ms: Delay | Reference | None = Field(
+        None, description="One-way delay of the receiver's link, ms; that of the run where absent"
+    )
+    access_mbps: Rate | None = Field(
+        None, description="Rate of its access links, Mbit/s; that of the run where absent"
+    )
+    access_buffer_pkts: Place | None = Field(
+        None, description="Packets that its sender's queue holds; all of a window where absent"
+    )
+    start_within_s: Time | Reference = Field(
+        0.0, description="It starts at random within so many s from its start"
+    )
+    stop_s: End | None = Field(None, description="When it stops sending new data, s")
+    size_pkts: Place | None = Field(None, description="Packets that it transfers; no end if absent")
+    size_bytes: Place | None = Field(
+        None, description="Bytes that it transfers, rounded up to whole packets"
+    )
+    direction: Direction = Field("forward", description="forward, or reverse: the other way")
+    enters: Place = Field(1, description="First bottleneck of its path, counted from 1")
+    leaves: Place | None = Field(None, description="Last bottleneck of its path; that of the chain")
+    delayed_acks: OnOff | None = Field(
+        None, description="Whether its receiver delays ACKs; that of the run where absent"
+    )
+    group: Key | None = Field(None, description="Name of a group of flows, for shares of groups")
+    recorded: bool = Field(
+        True, description="Whether its cwnd and throughput are written over time"
     )
 
 
@@ -150,6 +206,9 @@ class Output(Strict):
         "queue",
         "utilization",
         "packets",
+        "red",
+        "transfers",
+        "facts",
     ]
     flow: Annotated[int, Field(ge=0)] | None = None
     link: Annotated[str, Field(max_length=MOST_NAME)] | None = None
@@ -196,7 +255,7 @@ class Scenario(Strict):
     section: str = Field("", description="Section of the paper, e.g. 4.1.3.1")
     figures: list[str] = Field(default_factory=list, description="Figures of the paper")
     script: Annotated[str, Field(pattern=r"^[A-Za-z0-9_-]+(/[A-Za-z0-9_-]+)*\.tcl$")] = Field(
-        DUMBBELL_SCRIPT, description="Script under tcl/ of the study's folder or of bdpbench"
+        NETWORK_SCRIPT, description="Script under tcl/ of the study's folder or of bdpbench"
     )
     scripts: str | None = Field(
         None,
@@ -211,7 +270,7 @@ class Scenario(Strict):
     arguments: list[ParameterName] = Field(
         default_factory=list,
         description="Parameters that the script takes, each as -name value; duration_s, the "
-        "defaults, the flows and the output folder need no mention, nor any of dumbbell.tcl",
+        "defaults, the flows and the output folder need no mention, nor any of network.tcl",
     )
     parameters: ParameterValues = Field(
         default_factory=dict, description="Parameter → value, beside those of the topology"
@@ -226,6 +285,12 @@ class Scenario(Strict):
         default_factory=list, description="Parameters that change together, crossed with the sweep"
     )
     flows: list[Flow] = Field(default_factory=list, description="Flows that the script makes")
+    background: list[Background] = Field(
+        default_factory=list, description="Traffic beside the flows"
+    )
+    changes: list[Change] = Field(
+        default_factory=list, description="Changes of the bottlenecks while a run lasts"
+    )
     outputs: Key | None = Field(None, description="Name of a set under output_sets")
     summary: list[str] = Field(
         default_factory=list,
@@ -274,6 +339,9 @@ class Study(Strict):
         description="Variables of ns-2's classes that every run gets, e.g. Agent/TCP → window_",
     )
     protocols: dict[Key, Protocol]
+    queues: dict[QueueName, QueueDeclaration] = Field(
+        default_factory=dict, description="Queues that the parameter queue can name"
+    )
     topologies: dict[Key, Topology]
     output_sets: dict[Key, list[Output]] = Field(default_factory=dict)
     scenarios: dict[Key, Scenario]
@@ -303,6 +371,14 @@ class Study(Strict):
         self._source = source
         self._vocabulary = {**COMMON, **self.parameters}
         return self
+
+    def settled(self, part: Part, values: Mapping[str, object], location: Location) -> Part:
+        """A part of study.yaml with values in place of its references, checked as if written there.
+
+        Raises:
+            BdpbenchError: naming file, line and what is allowed.
+        """
+        return self._source.validate_part(type(part), values, location)
 
     def error(self, location: Location, message: str, *, hint: str = "") -> BdpbenchError:
         """The error to raise about what stands at ``location`` of study.yaml."""

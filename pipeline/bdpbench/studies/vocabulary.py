@@ -55,8 +55,8 @@ class ParameterDeclaration(Strict):
         "",
         description="What a run is called where it is swept, {} being the value: alpha {} packets",
     )
-    type: Literal["number", "integer", "word", "protocol"] = Field(
-        "number", description="Kind of its values; a protocol is the key of one"
+    type: Literal["number", "integer", "word", "protocol", "queue"] = Field(
+        "number", description="Kind of its values; a protocol or a queue is the key of one"
     )
     minimum: Bound | None = Field(None, description="Smallest value")
     above: Bound | None = Field(None, description="Values are larger than this")
@@ -83,7 +83,7 @@ class ParameterDeclaration(Strict):
 
     def problem(self, value: object) -> str | None:
         """What is wrong with a value; None where nothing is."""
-        if self.type in ("word", "protocol"):
+        if self.type in ("word", "protocol", "queue"):
             return self._problem_of_word(value)
         if not isinstance(value, (int, float)) or isinstance(value, bool):
             return "expected a number"
@@ -159,6 +159,12 @@ def _count(
     return _number(description, unit, label, type="integer", minimum=1.0, maximum=float(most))
 
 
+def _switch(description: str, label: str) -> ParameterDeclaration:
+    return ParameterDeclaration(
+        description=description, label=label, type="word", choices=["off", "on"]
+    )
+
+
 def _protocol(description: str) -> ParameterDeclaration:
     return ParameterDeclaration(description=description, type="protocol")
 
@@ -190,15 +196,51 @@ COMMON: Mapping[str, ParameterDeclaration] = {
         "One-way propagation delay from the second router to a receiver, ms",
         "receiver delay {} ms",
     ),
-    "rtt_ms": _rtt("Nominal RTT, ms; computed from the delays where it is not given", "RTT {} ms"),
+    "rtt_ms": _rtt(
+        "Nominal RTT, ms: the sum of the delays; from it follow delays that are not given",
+        "RTT {} ms",
+    ),
     "rtt_1_ms": _rtt("Nominal RTT of the first flow, ms"),
     "rtt_2_ms": _rtt("Nominal RTT of the second flow, ms"),
-    "buffer_pkts": _count("Bottleneck queue limit, packets", "packets", "buffer {} packets"),
+    "buffer_pkts": _count(
+        "Buffer of the bottleneck, packets: what its queue holds, or, with a script of its own, "
+        "what that makes of it",
+        "packets",
+        "buffer {} packets",
+    ),
     "packet_bytes": _count(
         "TCP payload of a segment, bytes", "bytes", "segments of {} bytes", MOST_PACKET_BYTES
     ),
-    "queue": ParameterDeclaration(
-        description="Bottleneck queue", label="{}", type="word", choices=["DropTail", "RED"]
+    "buffer_ms": _number(
+        "Time in which the full queue of the bottleneck drains, ms",
+        "ms",
+        "buffer {} ms",
+        above=0.0,
+        maximum=MOST_DELAY_MS,
+    ),
+    "buffer_bdp": _number(
+        "Queue of the bottleneck as a share of the BDP", "", "buffer {} BDP", above=0.0
+    ),
+    "access_buffer_pkts": _count(
+        "Packets that the queue of a sender's access link holds",
+        "packets",
+        "access buffer {} packets",
+    ),
+    "queue": ParameterDeclaration(description="Queue of the bottleneck", label="{}", type="queue"),
+    "ecn": _switch("Whether senders, receivers and queues use ECN", "ECN {}"),
+    "delayed_acks": _switch("Whether receivers delay ACKs", "delayed ACKs {}"),
+    "loss_rate": _number(
+        "Share of packets that the bottleneck loses at random",
+        "",
+        "loss {}",
+        minimum=0.0,
+        below=1.0,
+    ),
+    "loss_burst_pkts": _number(
+        "Mean number of packets that the bottleneck loses in a row",
+        "packets",
+        "lost in rows of {} packets",
+        above=1.0,
     ),
     "drop_packet": _count(
         "Number of the packet that is dropped at the bottleneck", "", "packet {} dropped"

@@ -2,16 +2,16 @@
 
 from __future__ import annotations
 
-from bdpbench.trace.formats import FORMATS, Format
+from bdpbench.trace.line_account import LineAccount
 from bdpbench.trace.open import Trace, open_trace
+from bdpbench.trace.output_formats import OUTPUT_FORMATS, OutputFormat
 from bdpbench.trace.reader import read_output
-from bdpbench.trace.report import Report
 from bdpbench.trace.tables import holds_outputs, load_table, read_manifest, write_tables
 
 __all__ = [
-    "FORMATS",
-    "Format",
-    "Report",
+    "OUTPUT_FORMATS",
+    "LineAccount",
+    "OutputFormat",
     "Trace",
     "holds_outputs",
     "load_table",

@@ -12,8 +12,8 @@ import polars as pl
 
 from bdpbench.errors import BdpbenchError
 from bdpbench.trace import native
-from bdpbench.trace.forms import FORMS
-from bdpbench.trace.report import Report, RunsBackwards, Skipped
+from bdpbench.trace.line_account import LineAccount, RunsBackwards, Skipped
+from bdpbench.trace.line_forms import LINE_FORMS
 from bdpbench.trace.schema import TABLES
 from bdpbench.trace.sources import Chunk, Source
 from bdpbench.trace.text_lines import LINE, ParsedText, fault_of, parse_text
@@ -21,7 +21,7 @@ from bdpbench.trace.text_lines import LINE, ParsedText, fault_of, parse_text
 _MAX_THREADS = 4
 _READ_AHEAD = 2  # chunks a thread, so that none waits while the reader does
 _CUT = "the last line was cut off: the file ends without a newline"
-_HALF_UNITS = {form.name: form.half_unit_s for form in FORMS}
+_HALF_UNITS = {form.name: form.half_unit_s for form in LINE_FORMS}
 _ROUNDING = 1e-12  # of sums of half units, far below the least of them
 
 
@@ -74,32 +74,32 @@ class Reading:
 
 
 def read_batches(
-    sources: Sequence[Source], reading: Reading, report: Report
+    sources: Sequence[Source], reading: Reading, account: LineAccount
 ) -> Iterator[pl.DataFrame]:
-    """The rows of the sources, one after the other, in batches; fills the report as it goes.
+    """The rows of the sources, one after the other, in batches; fills the account as it goes.
 
     Raises:
         BdpbenchError: for a source that cannot be read or is empty and, unless the reading is
             lenient, for the first line that is none, that was cut off, or whose time runs
             backwards: with source and line number.
     """
-    accountant = _Accountant(report, reading.lenient)
+    accountant = _Accountant(account, reading.lenient)
     for source in sources:
         accountant.begin()
-        for batch in _parsed_in_order(source, reading, report):
+        for batch in _parsed_in_order(source, reading, account):
             accountant.add(batch)
             if not batch.frame.is_empty():
                 yield batch.frame
         accountant.end(source.name)
-    report.complete = True
+    account.complete = True
 
 
-def _parsed_in_order(source: Source, reading: Reading, report: Report) -> Iterator[_Batch]:
+def _parsed_in_order(source: Source, reading: Reading, account: LineAccount) -> Iterator[_Batch]:
     threads = min(_MAX_THREADS, len(os.sched_getaffinity(0)))
     pending: deque[Future[_Batch]] = deque()
     with ThreadPoolExecutor(threads) as pool:
         for chunk in source.chunks():
-            pending.append(pool.submit(_parse_chunk, chunk, reading, tuple(report.forms)))
+            pending.append(pool.submit(_parse_chunk, chunk, reading, tuple(account.forms)))
             if len(pending) > _READ_AHEAD * threads:
                 yield pending.popleft().result()
         while pending:
@@ -107,10 +107,10 @@ def _parsed_in_order(source: Source, reading: Reading, report: Report) -> Iterat
 
 
 class _Accountant:
-    """Adds batches to a report, in order, and raises where the reading is strict."""
+    """Adds batches to an account, in order, and raises where the reading is strict."""
 
-    def __init__(self, report: Report, lenient: bool) -> None:
-        self._report = report
+    def __init__(self, account: LineAccount, lenient: bool) -> None:
+        self._account = account
         self._lenient = lenient
         self._line = 1
         self._last: _Moment | None = None
@@ -132,9 +132,9 @@ class _Accountant:
         if faults and not self._lenient:
             raise min(faults, key=lambda fault: fault[0])[1]
         parsed = sum(batch.forms.values())
-        self._report.lines += batch.lines
-        self._report.parsed += parsed
-        self._report.forms.update(batch.forms)
+        self._account.lines += batch.lines
+        self._account.parsed += parsed
+        self._account.forms.update(batch.forms)
         self._line += batch.lines
 
     def _add_skipped(self, batch: _Batch, faults: list[tuple[int, BdpbenchError]]) -> None:
@@ -145,9 +145,9 @@ class _Accountant:
         if batch.cut is not None:
             last = self._line + batch.lines - 1
             skipped.append(Skipped(batch.source, last, batch.cut, _CUT))
-            self._report.cut.append(batch.source)
+            self._account.cut.append(batch.source)
         for each in skipped:
-            self._report.skip(each)
+            self._account.skip(each)
             faults.append((each.line, each.error()))
 
     def _add_times(self, batch: _Batch, faults: list[tuple[int, BdpbenchError]]) -> None:
@@ -160,12 +160,12 @@ class _Accountant:
         for each in found:
             line = self._line + each.line
             place = RunsBackwards(batch.source, line, each.time_s, each.after_s)
-            self._report.backwards += each.count
-            self._report.first_backwards = self._report.first_backwards or place
+            self._account.backwards += each.count
+            self._account.first_backwards = self._account.first_backwards or place
             faults.append((line, place.error()))
-        if self._report.first_s is None:
-            self._report.first_s = batch.first.time_s
-        self._report.last_s = batch.last.time_s
+        if self._account.first_s is None:
+            self._account.first_s = batch.first.time_s
+        self._account.last_s = batch.last.time_s
         self._last = batch.last
 
 

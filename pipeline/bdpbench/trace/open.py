@@ -11,14 +11,14 @@ import polars as pl
 from bdpbench.errors import BdpbenchError
 from bdpbench.trace import native
 from bdpbench.trace.batches import Reading, read_batches
-from bdpbench.trace.forms import FORMS
-from bdpbench.trace.report import Report, Skipped
+from bdpbench.trace.line_account import LineAccount, Skipped
+from bdpbench.trace.line_forms import LINE_FORMS
 from bdpbench.trace.schema import TABLES
 from bdpbench.trace.sources import Source
 from bdpbench.trace.text_lines import fault_of, is_nam_line, parse_text
 
 _LOOKED_AT = 200
-_TABLE_OF = {form.name: form.table for form in FORMS}
+_TABLE_OF = {form.name: form.table for form in LINE_FORMS}
 
 
 class Trace:
@@ -31,13 +31,13 @@ class Trace:
         format: forms of its first lines, the most frequent first: e.g. "wired", or
             "wired, old wireless" for a wired-cum-wireless trace.
         table: the table that its rows belong to: packets, variables, queues, occurrences, series.
-        report: the account of the last reading; empty before the first.
+        account: the account of the last reading; empty before the first.
     """
 
     def __init__(self, sources: Sequence[Source], reading: Reading, trace_format: str) -> None:
         self.format = trace_format
         self.table = reading.table
-        self.report = Report()
+        self.account = LineAccount()
         self._sources = sources
         self._reading = reading
 
@@ -46,7 +46,7 @@ class Trace:
     ) -> Iterator[pl.DataFrame]:
         """The rows in the order of the trace, in batches of some ten thousand.
 
-        Memory does not grow with the trace. ``report`` is filled on the way and whole at the end.
+        Memory does not grow with the trace. ``account`` is filled on the way and whole at the end.
 
         Args:
             columns: the columns that are needed (see ``schema``), all by default; fewer are
@@ -60,9 +60,9 @@ class Trace:
         unknown = [name for name in names if name not in TABLES[self.table]]
         if unknown:
             raise BdpbenchError(f"table {self.table} has no column {unknown[0]!r}")
-        self.report = Report()
+        self.account = LineAccount()
         reading = replace(self._reading, columns=names, predicate=predicate)
-        return read_batches(self._sources, reading, self.report)
+        return read_batches(self._sources, reading, self.account)
 
     @property
     def frame(self) -> pl.LazyFrame:
@@ -110,7 +110,7 @@ def open_trace(
     Args:
         sources: a file, a named pipe, or "-" for standard input; or several.
         lenient: skip lines that are none, and a last line that was cut off, and keep lines whose
-            time runs backwards; the report counts both. Without it they are errors.
+            time runs backwards; the account counts both. Without it they are errors.
         kind: the table whose rows are wanted, where a trace has lines of several.
         compiled: False reads wired lines, too, by their patterns: slower, for comparison.
 

@@ -8,13 +8,14 @@ a line that was cut off into nulls.
 from __future__ import annotations
 
 import math
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from pathlib import Path
 
 import polars as pl
 
 from bdpbench.errors import BdpbenchError
-from bdpbench.trace.formats import TRACE_EVENTS, Format, format_of
+from bdpbench.trace.facts import read_facts
+from bdpbench.trace.output_formats import OUTPUT_FORMATS, OutputFormat, output_format_of
 
 _LINE = "_line"
 _TEXT = "_text"
@@ -23,7 +24,12 @@ _DAMAGED = "the file is damaged, or another program wrote it: simulate the run a
 
 
 def read_output(
-    path: Path, table: str, *, flow: int | None = None, link: str | None = None
+    path: Path,
+    table: str,
+    *,
+    flow: int | None = None,
+    link: str | None = None,
+    names: Sequence[str] = (),
 ) -> pl.LazyFrame:
     """One output file of ns-2 as rows of ``table``, in the order of the file.
 
@@ -33,15 +39,23 @@ def read_output(
 
     Args:
         path: the file.
-        table: cwnd, throughput, queue, utilization or packets.
-        flow: flow id of a file of cwnd or throughput.
-        link: name of the link of a file of queue or utilization.
+        table: one of ``OUTPUT_FORMATS``.
+        flow: flow id of a file of a flow's table, such as cwnd.
+        link: name of the link of a file of a link's table, such as queue.
+        names: variables that a file of cwnd has behind cwnd, in its order.
 
     Returns:
         cwnd: time_s (f64, s), flow (i32), cwnd_pkts (f64, packets of the flow's size).
+        recorded: of the same file, time_s (f64, s), flow (i32), name (str), value (f64), a row a
+        sample and variable of ``names``.
         throughput: time_s (f64, s, end of the interval), flow (i32), mbps (f64, Mbit/s).
         queue: time_s (f64, s), link (str), pkts (i64, packets now), drops (i64, packets so far).
         utilization: time_s (f64, s, end of the interval), link (str), mbps (f64, Mbit/s).
+        red: time_s (f64, s), link (str), average_pkts (f64, packets, the average that RED has),
+        max_p (f64).
+        transfers: kind (str, of ``TRANSFER_KINDS``), subject (str, who), start_s, end_s (f64, s),
+        bytes (i64); a row a transfer that ended, none where none did.
+        facts: subject, name (str), value (f64), unit (str), as ``read_facts`` has them.
         packets: event (str), time_s (f64, s), from_node, to_node (i32), type (str),
         size_bytes (i32), flags (str), flow (i32), src, dst (str), seq, uid (i64): the twelve
         columns of ns-2's wired trace; lazy, for files larger than memory.
@@ -53,19 +67,48 @@ def read_output(
             unknown trace event; for a missing file; and for a table, flow or link that do not go
             together, or a table whose files are no text.
     """
-    form = format_of(table, where=str(path))
+    form = output_format_of(table, where=str(path))
     if form.reduced:
         raise BdpbenchError(f"files of table {table} are parquet, no text", where=str(path))
     key = _key_columns(path, form, flow=flow, link=link)
+    if table == "facts":
+        return read_facts(path).lazy()
+    if form.may_be_empty and path.is_file() and path.stat().st_size == 0:
+        return pl.LazyFrame(schema=dict(form.fields)).with_columns(key).select(form.columns)
+    if names or table == "recorded":
+        wide = _read_lines(path, _with_variables(path, names))
+        return _of_variables(wide, names, table).with_columns(key).select(form.columns)
+    return _read_lines(path, form).with_columns(key).select(form.columns)
+
+
+def _with_variables(path: Path, names: Sequence[str]) -> OutputFormat:
+    """The format of a file of cwnd that has these variables behind it."""
+    if not names:
+        raise BdpbenchError("table recorded has no names of variables", where=str(path))
+    fields = {**OUTPUT_FORMATS["cwnd"].fields, **dict.fromkeys(names, pl.Float64())}
+    return OutputFormat("cwnd", 0, fields, signed=tuple(names))
+
+
+def _of_variables(wide: pl.LazyFrame, names: Sequence[str], table: str) -> pl.LazyFrame:
+    if table != "recorded":
+        return wide
+    long = wide.unpivot(names, index="time_s", variable_name="name", value_name="value")
+    return long.sort("time_s", maintain_order=True)
+
+
+def _read_lines(path: Path, form: OutputFormat) -> pl.LazyFrame:
+    """The fields of a file, each of its lines checked."""
     field_count = _checked_field_count(path, form)
     parsed = _parse(path, form, field_count)
     if not form.streamed:
         parsed = _utf8_checked(path, parsed).lazy()
     _check_lines(path, form, field_count, parsed)
-    return parsed.with_columns(key).select(form.columns)
+    return parsed.select(list(form.fields))
 
 
-def _key_columns(path: Path, form: Format, *, flow: int | None, link: str | None) -> list[pl.Expr]:
+def _key_columns(
+    path: Path, form: OutputFormat, *, flow: int | None, link: str | None
+) -> list[pl.Expr]:
     given = {name: value for name, value in (("flow", flow), ("link", link)) if value is not None}
     if list(given) != ([form.key] if form.key else []):
         expected = f"a {form.key}" if form.key else "neither flow nor link"
@@ -77,7 +120,7 @@ def _key_columns(path: Path, form: Format, *, flow: int | None, link: str | None
     return [pl.lit(value, dtype=dtypes[name]).alias(name) for name, value in given.items()]
 
 
-def _checked_field_count(path: Path, form: Format) -> int:
+def _checked_field_count(path: Path, form: OutputFormat) -> int:
     """Number of fields of the first line, which all lines must have; the file's ends are checked.
 
     A first line with a number of fields that no file has is left for the check of the lines.
@@ -105,7 +148,7 @@ def _checked_field_count(path: Path, form: Format) -> int:
     return count if count in form.field_counts else len(form.fields)
 
 
-def _cut_line_error(path: Path, form: Format) -> BdpbenchError:
+def _cut_line_error(path: Path, form: OutputFormat) -> BdpbenchError:
     number, text = 0, b""
     with path.open("rb") as stream:
         for line in stream:
@@ -119,7 +162,7 @@ def _cut_line_error(path: Path, form: Format) -> BdpbenchError:
     )
 
 
-def _parse(path: Path, form: Format, field_count: int) -> pl.LazyFrame:
+def _parse(path: Path, form: OutputFormat, field_count: int) -> pl.LazyFrame:
     """Columns of the format, null where a field does not parse, beside the line's number and text.
 
     ``_surplus`` is what a line has beyond field_count fields, ``_optional`` counts the optional
@@ -175,7 +218,7 @@ def _first_undecodable(path: Path) -> BdpbenchError | None:
     return None
 
 
-def _check_lines(path: Path, form: Format, field_count: int, parsed: pl.LazyFrame) -> None:
+def _check_lines(path: Path, form: OutputFormat, field_count: int, parsed: pl.LazyFrame) -> None:
     """Raise for the first line that does not hold what the format asks for."""
     before = {name: pl.col(name).shift(1) for name in form.rises}
     suspect = parsed.with_columns(before[name].alias(f"_before_{name}") for name in before).filter(
@@ -188,7 +231,7 @@ def _check_lines(path: Path, form: Format, field_count: int, parsed: pl.LazyFram
         raise _line_error(path, row[_LINE], row[_TEXT], finding)
 
 
-def _is_bad(form: Format) -> pl.Expr:
+def _is_bad(form: OutputFormat) -> pl.Expr:
     numeric = [name for name, dtype in form.fields.items() if dtype.is_numeric()]
     floats = [name for name in numeric if form.fields[name].is_float()]
     faults = [pl.col("_surplus"), ~pl.col("_optional")]
@@ -196,13 +239,15 @@ def _is_bad(form: Format) -> pl.Expr:
     faults += [~pl.col(name).is_finite() for name in floats]
     faults += [pl.col(name) < pl.col(f"_before_{name}") for name in form.rises]
     if form.counts:
-        faults += [pl.col(name) < 0 for name in numeric]
-    if "event" in form.fields:
-        faults.append(~pl.col("event").is_in(TRACE_EVENTS))
+        faults += [pl.col(name) < 0 for name in numeric if name not in form.signed]
+    faults += [~pl.col(name).is_in(words) for name, words in form.words.items()]
+    if form.span is not None:
+        start, end = form.span
+        faults.append(pl.col(end) < pl.col(start))
     return pl.any_horizontal(faults)
 
 
-def _diagnose(form: Format, field_count: int, row: Mapping[str, object]) -> str:
+def _diagnose(form: OutputFormat, field_count: int, row: Mapping[str, object]) -> str:
     """What is wrong with a line that ``_is_bad`` found, and what was expected."""
     words = str(row[_TEXT]).split()
     if len(words) != field_count:
@@ -214,17 +259,24 @@ def _diagnose(form: Format, field_count: int, row: Mapping[str, object]) -> str:
             return f"{name}: expected {kind}, got {word!r}"
         if isinstance(value, float) and not math.isfinite(value):
             return f"{name}: expected a finite number, got {word!r}"
-        if form.counts and isinstance(value, (int, float)) and value < 0:
+        if _is_negative(value) and form.counts and name not in form.signed:
             return f"{name}: expected a number of at least 0, got {word!r}"
-        if name == "event" and value not in TRACE_EVENTS:
-            return f"event: expected one of {' '.join(TRACE_EVENTS)}, got {word!r}"
+        if value not in form.words.get(name, (value,)):
+            return f"{name}: expected one of {' '.join(form.words[name])}, got {word!r}"
         before = row.get(f"_before_{name}")
         if isinstance(value, (int, float)) and isinstance(before, (int, float)) and value < before:
             return f"{name} runs backwards: {value:g} after {before:g}"
-    return "expected numbers in the fields behind " + list(form.fields)[-1]
+    if form.span is None:
+        return "expected numbers in the fields behind " + list(form.fields)[-1]
+    start, end = form.span
+    return f"{end} is before {start}: {row[end]:g} and {row[start]:g}"
 
 
-def _fields_text(form: Format, field_count: int) -> str:
+def _is_negative(value: object) -> bool:
+    return isinstance(value, (int, float)) and value < 0
+
+
+def _fields_text(form: OutputFormat, field_count: int) -> str:
     names = [*form.fields, *form.optional_fields][:field_count]
     return f"{len(names)} fields ({', '.join(names)})"
 

@@ -156,7 +156,8 @@ OCCURRENCES: Mapping[str, pl.DataType] = types.MappingProxyType(
 
 time_s: s, null for a line without a time. node, peer_node: the owner's node and the other end,
 where given. source: TCP, PGM, MAC, ErrModelTimer; v (annotations, links going up or down), M
-(scenario, a node moves), N (a node's energy), or the word that a line of DSR or TORA begins with.
+(scenario, a node moves), N (a node's energy), title (of a script of diffusion), or the word that a
+line of DSR or TORA begins with.
 what: e.g. TIMEOUT, FAST_RETX, SLOW_START, or the line's text behind time and node. flow, seq,
 cwnd_pkts: of TCP.
 """

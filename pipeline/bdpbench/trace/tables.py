@@ -27,7 +27,7 @@ from bdpbench.contracts.tables import (
     TableManifest,
 )
 from bdpbench.errors import BdpbenchError
-from bdpbench.trace.formats import FORMATS, Format, format_of
+from bdpbench.trace.output_formats import OUTPUT_FORMATS, OutputFormat, output_format_of
 from bdpbench.trace.reader import read_output
 
 SCHEMA_KEY = "bdpbench_schema"
@@ -66,7 +66,7 @@ def write_tables(run_dir: Path, outputs: Sequence[Output]) -> TableManifest:
             _check_unchanged(run_dir, output["file"], run.get("outputs", {}))
         _drop_tables(run_dir, manifest, missing)
         for table in missing:
-            manifest["tables"][table] = _write_table(run_dir, FORMATS[table], files[table])
+            manifest["tables"][table] = _write_table(run_dir, OUTPUT_FORMATS[table], files[table])
             manifest["outputs"] += files[table]
         manifest["outputs"] = _in_order_of(outputs, manifest["outputs"])
         write_json_atomically(_manifest_path(run_dir), manifest)
@@ -108,7 +108,7 @@ def load_table(run_dir: Path, name: str, outputs: Sequence[Output] | None = None
             version of bdpbench reads.
     """
     path = _table_path(run_dir, name)
-    form = format_of(name, where=str(path))
+    form = output_format_of(name, where=str(path))
     manifest = read_manifest(run_dir)
     if name not in manifest["tables"] or not path.is_file():
         raise BdpbenchError(
@@ -123,12 +123,12 @@ def load_table(run_dir: Path, name: str, outputs: Sequence[Output] | None = None
     return frame.filter(~pl.col(form.key).is_in(sorted(others))) if form.key and others else frame
 
 
-def _keys(outputs: Sequence[Output], form: Format) -> set[Any]:
+def _keys(outputs: Sequence[Output], form: OutputFormat) -> set[Any]:
     """Flows or links of a table."""
     return {_key_of(each, form) for each in outputs if each["table"] == form.table and form.key}
 
 
-def _key_of(output: Output, form: Format) -> Any:
+def _key_of(output: Output, form: OutputFormat) -> Any:
     return output.get("flow") if form.key == "flow" else output.get("link")
 
 
@@ -139,7 +139,7 @@ def _by_table(run_dir: Path, outputs: Sequence[Output]) -> dict[str, list[Output
         where = f"{run_dir}: output {output.get('file', '?')}"
         if not isinstance(output.get("file"), str):
             raise BdpbenchError("the output names no file", where=where)
-        form = format_of(str(output.get("table")), where=where)
+        form = output_format_of(str(output.get("table")), where=where)
         key = _key_of(output, form) if form.key else None
         files = by_table.setdefault(form.table, {})
         if key in files:
@@ -184,8 +184,8 @@ def _kept_manifest(run_dir: Path) -> TableManifest:
     current = {
         table: facts
         for table, facts in manifest["tables"].items()
-        if table in FORMATS
-        and facts.get("schema") == FORMATS[table].schema_id
+        if table in OUTPUT_FORMATS
+        and facts.get("schema") == OUTPUT_FORMATS[table].schema_id
         and _table_path(run_dir, table).is_file()
     }
     return {
@@ -201,7 +201,7 @@ def _holds(manifest: TableManifest, table: str, files: Sequence[Output]) -> bool
 
 def _joined(manifest: TableManifest, files: Sequence[Output], table: str) -> list[Output]:
     """Files that are asked for, and those that the table holds of other flows or links."""
-    form = FORMATS[table]
+    form = OUTPUT_FORMATS[table]
     asked = _keys(files, form)
     others = [
         each
@@ -248,7 +248,7 @@ def _check_unchanged(run_dir: Path, file: str, recorded: Mapping[str, Any]) -> N
         )
 
 
-def _write_table(run_dir: Path, form: Format, files: Sequence[Output]) -> TableFacts:
+def _write_table(run_dir: Path, form: OutputFormat, files: Sequence[Output]) -> TableFacts:
     frames = [
         _read_file(run_dir / OUTPUT_FOLDER / output["file"], form, output) for output in files
     ]
@@ -266,13 +266,19 @@ def _write_table(run_dir: Path, form: Format, files: Sequence[Output]) -> TableF
     return {"rows": rows, "sha256": sha256_of(path), "schema": form.schema_id}
 
 
-def _read_file(path: Path, form: Format, output: Output) -> pl.LazyFrame:
+def _read_file(path: Path, form: OutputFormat, output: Output) -> pl.LazyFrame:
     if form.reduced:
         return pl.scan_parquet(path, glob=False)
-    return read_output(path, form.table, flow=output.get("flow"), link=output.get("link"))
+    return read_output(
+        path,
+        form.table,
+        flow=output.get("flow"),
+        link=output.get("link"),
+        names=output.get("names", ()),
+    )
 
 
-def _check_schema(path: Path, form: Format) -> None:
+def _check_schema(path: Path, form: OutputFormat) -> None:
     try:
         schema = pl.read_parquet_metadata(path).get(SCHEMA_KEY)
     except pl.exceptions.PolarsError:

@@ -11,7 +11,7 @@ from dataclasses import dataclass, field
 
 import polars as pl
 
-from bdpbench.trace.forms import ALL_VARIABLES, FORMS, Form
+from bdpbench.trace.line_forms import ALL_VARIABLES, LINE_FORMS, LineForm
 from bdpbench.trace.schema import TABLES
 
 LINE = "_line"
@@ -24,8 +24,10 @@ LATEST_S = 1e12
 
 _LEVEL_BITS = 11
 _MAX_ABOVE = (1 << 21) - 1
-_NAM_LINE = re.compile(r"[A-Za-z+-] -t (\*|-?[0-9][0-9.e+-]*)( |$)")
-_XGRAPH_LINE = re.compile(r'"|(TitleText|[XY]UnitText|Device|Markers|BoundBox|NoLines|Ticks) *:')
+_NAM_LINE = re.compile(r"[A-Za-z+-] -t (\*|-?[0-9][0-9.e+-]*)( |$)|# nam4wpan #")
+_XGRAPH = r'"|(TitleText|[XY]UnitText|Device|Markers|BoundBox|NoLines|Ticks|[0-9]+\.Color) *:'
+_SPACE = r"[ \t]"
+_NUMBER = r"-?[0-9]+(?:\.[0-9]*)?(?:e[-+]?[0-9]+)?"
 _WIRED_FIELDS = (
     *("event", "time", "from", "to", "type", "bytes", "flags", "flow"),
     *("src.port", "dst.port", "seq", "uid"),
@@ -71,7 +73,7 @@ def parse_text(lines: Sequence[bytes], numbers: Sequence[int], hint: Sequence[st
     result = ParsedText()
     frames: dict[str, list[pl.DataFrame]] = {}
     times = []
-    for form in sorted(FORMS, key=lambda form: form.name not in hint):
+    for form in sorted(LINE_FORMS, key=lambda form: form.name not in hint):
         if left.is_empty():
             break
         rows, left = _split_by_form(left, form)
@@ -88,7 +90,7 @@ def parse_text(lines: Sequence[bytes], numbers: Sequence[int], hint: Sequence[st
     return result
 
 
-def _split_by_form(lines: pl.DataFrame, form: Form) -> tuple[pl.DataFrame, pl.DataFrame]:
+def _split_by_form(lines: pl.DataFrame, form: LineForm) -> tuple[pl.DataFrame, pl.DataFrame]:
     """The fields of the lines that have the form, and the lines that do not."""
     groups = lines.get_column(_TEXT).str.extract_groups(form.pattern).struct.unnest()
     matched = groups.get_column("time_s" if form.has_time else "what").is_not_null()
@@ -103,7 +105,7 @@ def _split_by_form(lines: pl.DataFrame, form: Form) -> tuple[pl.DataFrame, pl.Da
     return typed.filter(good).drop(_TEXT), left
 
 
-def _typed(texts: pl.DataFrame, form: Form) -> list[pl.Expr]:
+def _typed(texts: pl.DataFrame, form: LineForm) -> list[pl.Expr]:
     """The groups as columns of the form's table; null where a field does not fit its column."""
     types = {**TABLES[form.table], **dict.fromkeys(_of_all_variables(form), pl.Float64())}
     exprs = [
@@ -117,7 +119,7 @@ def _typed(texts: pl.DataFrame, form: Form) -> list[pl.Expr]:
     return exprs
 
 
-def _of_all_variables(form: Form) -> tuple[str, ...]:
+def _of_all_variables(form: LineForm) -> tuple[str, ...]:
     return ALL_VARIABLES if form.name == "all variables" else ()
 
 
@@ -168,7 +170,7 @@ def _in_range(texts: pl.DataFrame, typed: pl.DataFrame) -> pl.Series:
     return ~typed.select(_fault=pl.any_horizontal(faults)).to_series()
 
 
-def _table_rows(rows: pl.DataFrame, form: Form) -> pl.DataFrame:
+def _table_rows(rows: pl.DataFrame, form: LineForm) -> pl.DataFrame:
     """Rows with LINE and all columns of the form's table, in order."""
     if form.name == "all variables":
         rows = _one_variable_a_row(rows)
@@ -195,12 +197,12 @@ def fault_of(text: str) -> str:
     """Why a line that has no form has none, and what was expected."""
     if not text.strip():
         return "the line is empty"
-    if foreign := _foreign(text):
-        return foreign
     if "\N{REPLACEMENT CHARACTER}" in text or not text.replace("\t", " ").strip("\r").isprintable():
         return "the line is not text"
     if is_nam_line(text):
         return "this is a line of a nam trace, which is made for the animator"
+    if foreign := _foreign(text):
+        return foreign
     words = text.split()
     if words[0] in ("+", "-", "r", "d", "e", "h", "c") and not any(
         w.startswith("-s") for w in words
@@ -209,13 +211,36 @@ def fault_of(text: str) -> str:
     return "no line of an ns-2 trace looks like this, or a field is out of range"
 
 
+_FOREIGN = (
+    (
+        r"[+\-rdst] +[0-9.e+-]+ +/NodeList/",
+        "an ASCII trace of ns-3, which is another simulator than ns-2",
+    ),
+    (_XGRAPH, "a file for xgraph, which draws it: titles and curves, not packets"),
+    (r" *[0-9.]+ n \d+ m <\S+> r \d+ ", "a log of SRM agents: requests and repairs, not packets"),
+    (r"[0-9.]+ i \d+ [A-Z] [A-Z]+ ", "a log of a web cache: requests for pages, not packets"),
+    (r"[0-9.]+(?: +\d+){4} +[A-Za-z_]+ *$", "a traced variable without a value"),
+    (r"[0-9]+(?: +[0-9]+){2} +[0-9.]+ ms", "a list of delays of a delaybox, not packets"),
+    (r"[0-9.]+ \d+\(\d+->\d+\):", "a log of MPLS: labels of packets on links"),
+    (rf"#.*|.*:{_SPACE}*$", "a comment or heading of a script"),
+    (rf"{_SPACE}*{_NUMBER}(?:{_SPACE}+{_NUMBER})*{_SPACE}*$", ""),
+    (rf"{_SPACE}*[A-Za-z][a-z]{{2,}}[^\s]*(?:\s|$)", "text that a script printed"),
+)
+"""What lines are that ns-2's traces do not have; columns of numbers are told by their count."""
+
+
 def _foreign(text: str) -> str | None:
-    """What a line is that another program writes; None for any other line."""
-    if re.match(r"[+\-rdst] +[0-9.e+-]+ +/NodeList/", text):
-        return "this is an ASCII trace of ns-3, which is another simulator than ns-2"
-    if _XGRAPH_LINE.match(text):
-        return "this is a file for xgraph, which draws it: titles and curves, not packets"
+    """What a line is that is none of a trace of ns-2; None where nothing tells."""
+    for pattern, words in _FOREIGN:
+        if re.match(pattern, text):
+            return f"this is {words or _columns(text)}"
     return None
+
+
+def _columns(text: str) -> str:
+    count = len(text.split())
+    columns = "a number" if count == 1 else f"{count} columns of numbers"
+    return f"{columns} that a script printed; of columns, a time and a value can be read"
 
 
 def is_nam_line(text: str) -> bool:

@@ -10,6 +10,7 @@ import pytest
 
 from bdpbench.metrics import measure_run
 
+FACTS_SCHEMA = {"subject": pl.String, "name": pl.String, "value": pl.Float64, "unit": pl.String}
 PARAMETERS = {"duration_s": 10, "bottleneck_mbps": 100, "rtt_ms": 100, "bdp_pkts": 1000}
 
 
@@ -31,6 +32,27 @@ class Build:
     def queue(pkts: Sequence[int]) -> pl.DataFrame:
         times = [float(index + 1) for index in range(len(pkts))]
         return pl.DataFrame({"time_s": times, "pkts": list(pkts), "drops": [0] * len(pkts)})
+
+    @staticmethod
+    def red(samples: Sequence[tuple[float, float]]) -> pl.DataFrame:
+        """Average queue and max_p from pairs of both."""
+        times = [float(index + 1) for index in range(len(samples))]
+        average, max_p = zip(*samples, strict=True)
+        columns = {"average_pkts": average, "max_p": max_p}
+        return pl.DataFrame({"time_s": times, **columns}).cast(pl.Float64)
+
+    @staticmethod
+    def facts(told: Mapping[str, Mapping[str, float]]) -> pl.LazyFrame:
+        """Subject → name → number of the report."""
+        rows = [(who, name, float(v), "") for who, each in told.items() for name, v in each.items()]
+        return pl.LazyFrame(rows, schema=FACTS_SCHEMA, orient="row")
+
+    @staticmethod
+    def transfers(rows: Sequence[tuple[str, float, float]]) -> pl.LazyFrame:
+        """Finished transfers from kind, start and end."""
+        full = [(kind, "x", start, end, 1000) for kind, start, end in rows]
+        columns = ["kind", "subject", "start_s", "end_s", "bytes"]
+        return pl.LazyFrame(full, schema=columns, orient="row")
 
     @staticmethod
     def table(subjects: Mapping[Any, pl.DataFrame]) -> pl.LazyFrame:

@@ -11,14 +11,14 @@ import pytest
 from bdpbench.contracts.tables import TABLE_KEYS
 from bdpbench.errors import BdpbenchError
 from bdpbench.metrics import DEFINITIONS, Definition, Metric, definitions_for
-from bdpbench.trace import FORMATS
+from bdpbench.trace import OUTPUT_FORMATS
 
 Load = Callable[..., dict[str, Definition]]
 
 
 @pytest.mark.parametrize("definition", DEFINITIONS.values(), ids=lambda each: each.metric)
 def test_a_definition_says_what_is_measured_in_what_and_after_whom(definition: Definition) -> None:
-    assert definition.unit in {"s", "1", "%", "packets", "Mbit/s"}
+    assert definition.unit in {"s", "ms", "1", "%", "packets", "Mbit/s"}
     assert definition.text.endswith(".")
     assert definition.text[0].isupper() or definition.text.startswith(("cwnd", "(x1", "time_to"))
     assert definition.source
@@ -46,7 +46,7 @@ def test_definitions_travel_as_json() -> None:
 
 
 def test_the_tables_that_metrics_may_need_are_those_that_runs_can_have() -> None:
-    assert set(TABLE_KEYS) == set(FORMATS)
+    assert set(TABLE_KEYS) == set(OUTPUT_FORMATS)
 
 
 def test_a_run_says_what_it_lacks_for_a_metric() -> None:

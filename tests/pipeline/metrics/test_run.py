@@ -165,7 +165,12 @@ def test_one_flow_shares_with_nobody_and_three_have_no_asymmetry(
     one = measure({"throughput": build.table({0: bins})})
     three = measure({"throughput": build.table({0: bins, 1: bins, 2: bins})}, flow2_start_s=1)
     assert {metric for metric, subject in one if subject == "run"} == set()
-    assert {metric for metric, subject in three if subject == "run"} == {"jain_index"}
+    assert {metric for metric, subject in three if subject == "run"} == {
+        "jain_index",
+        "min_max_throughput_ratio",
+        "time_to_converge",
+        "total_throughput",
+    }
 
 
 def test_flows_without_packets_are_null_not_a_crash(build: Any, measure: Measure) -> None:

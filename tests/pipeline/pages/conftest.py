@@ -102,13 +102,19 @@ def unpacked(packed: dict[str, Any]) -> tuple[list[float], list[float]]:
     return [t * packed["dt"] for t in times], [v * packed["dv"] for v in values]
 
 
+@pytest.fixture(scope="session")
+def synthetic() -> ModuleType:
+    """The module that invents studies."""
+    return _load("synthetic")
+
+
 @pytest.fixture
 def inputs() -> Any:
     """The synthetic study, fresh for each test that changes it."""
     return _load("synthetic").synthetic_inputs()
 
 
-@pytest.fixture
+@pytest.fixture(scope="session")
 def parse_page() -> type[Page]:
     """Reader of a page."""
     return Page

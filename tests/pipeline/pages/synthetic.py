@@ -7,6 +7,7 @@ round, and the study is called ``synthetic``, so that neither can be taken for a
 from __future__ import annotations
 
 import hashlib
+import itertools
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -486,3 +487,54 @@ def _info(run: PlannedRun) -> RunRecord:
         "outputs": {"out/cwnd_hstcp.out": {"sha256": "c" * 64, "bytes": 123456}},
         "ns2_report": "drops 5",
     }
+
+
+def large_inputs(count: int) -> Inputs:
+    """``count`` runs of one scenario that sweeps RTT and buffer and repeats each point five times.
+
+    Their curves are the same few, as a study's are of which many runs look alike.
+    """
+    few = synthetic_inputs()
+    sweep = itertools.product(range(1, 6), range(10, 150, 10), range(20, 150, 10), PROTOCOLS)
+    endless = itertools.cycle(sweep)
+    extra = itertools.count()
+    runs = []
+    for substream, rtt_ms, buffer_pkts, key in itertools.islice(endless, count):
+        runs.append(
+            _run(
+                "grid",
+                f"{PROTOCOLS[key]['label']}, RTT {rtt_ms} ms, buffer {buffer_pkts} packets",
+                protocol=key,
+                rtt_ms=rtt_ms,
+                buffer_pkts=buffer_pkts,
+                bottleneck_mbps=10 + next(extra) // (5 * 14 * 13 * len(PROTOCOLS)),
+                substream=substream,
+            )
+        )
+    for position, run in enumerate(runs):
+        run["run_id"] = run_id_of(f"large {position}")
+    examples = [run for run in few.plan["runs"] if (run["run_id"], "queue") in few.tables]
+    drawn = [example["run_id"] for example in examples if _flows(example) == 1]
+    place = {run["run_id"]: drawn[index % len(drawn)] for index, run in enumerate(runs)}
+    tables = few.tables
+    few.plan = {**few.plan, "runs": runs, "scenarios": {"grid": _scenario("grid")}}
+    few.metrics = _metrics(runs)
+    few.scorecard = {**few.scorecard, "numbers": [], "claims": []}
+    few.run_info = {run["run_id"]: _info(run) for run in runs}
+    few.tables = _Alike(tables, place)
+    return few
+
+
+class _Alike(dict[tuple[str, str], pl.DataFrame]):
+    """Tables of many runs that have those of a few."""
+
+    def __init__(self, tables: dict[tuple[str, str], pl.DataFrame], place: dict[str, str]) -> None:
+        super().__init__(tables)
+        self._place = place
+
+    def alike(self, run_id: str) -> str:
+        """The run whose tables a run has."""
+        return self._place[run_id]
+
+    def get(self, key: Any, default: Any = None) -> Any:
+        return super().get((self._place[key[0]], key[1]), default)

@@ -21,6 +21,7 @@ from bdpbench.pages.matrix_charts import (
     protocol_bars,
     rising_matrix,
 )
+from bdpbench.pages.panel_charts import Panels, valued_panels, winner_panels
 from bdpbench.pages.patterns import fill, hole, layered, pattern, rows_named
 from bdpbench.pages.scatter_charts import response_spec
 from bdpbench.pages.sweep_charts import Abscissa, sweep_spec
@@ -67,7 +68,11 @@ def test_axes_have_units_and_zoom_leaves_the_wheel_to_the_page() -> None:
         "throughput": "throughput (Mbit/s)",
         "utilization": "throughput (Mbit/s)",
         "queue": "queue length (packets)",
+        "red_average": "average queue length (packets)",
+        "red_max_p": "max_p",
+        "queueing_delay": "queueing delay (ms)",
         "queue_share": "share of time (%)",
+        "completion": "share of transfers (%)",
     }
     for chart in charts.values():
         zoom = next(each for each in chart["params"] if each["name"] == "zoom")
@@ -119,6 +124,9 @@ _BARS = pl.DataFrame({"protocol": ["A"], "value": [2.0], "text": "2", **_ROW})
 _MEANS = pl.DataFrame(
     {"label": ["A"], "mean": [2.0], "lower": [1.0], "upper": [3.0], "runs": [3], "run_id": "a"}
 )
+_PANEL = _CELLS.with_columns(panel=pl.lit("P"))
+_WON = _PANEL.with_columns(winner=pl.lit("A"), second=pl.lit("B"), best=1.0, lead=0.5)
+_PLACES = Panels(["P"], ["A"], ["B"], ("first", "second"), "utilization (%)")
 _AXES = ((["A"], ["B"]), ("first", "second"))
 _STYLE = {"HS": ("#0000ff", (1, 0))}
 
@@ -129,6 +137,7 @@ _STYLE = {"HS": ("#0000ff", (1, 0))}
         time_spec("cwnd (packets)", steps=False),
         time_spec("throughput (Mbit/s)", steps=True),
         cdf_spec("queue (packets)", "share of time (%)"),
+        cdf_spec("time (s)", "share of transfers (%)", logarithmic=True),
         _sweep([16.0, 168.0]),
         _sweep([40.0, 7776.0]),
         _sweep([16.0, 168.0], "162:{x}"),
@@ -136,6 +145,9 @@ _STYLE = {"HS": ("#0000ff", (1, 0))}
         diverging_matrix(_CELLS, *_AXES, "asymmetry"),
         rising_matrix(_CELLS, *_AXES, "utilization (%)", (0, 100)),
         level_matrix(_CELLS.with_columns(words=pl.lit("fair")), *_AXES, "region", 5),
+        valued_panels(_PANEL, _PLACES, (0, 1)),
+        valued_panels(_PANEL, _PLACES, (-1, 1), about_zero=True),
+        winner_panels(_WON, _PLACES, {"A": "#0000ff"}),
         protocol_bars(_BARS, ["A"], {"A": "#0000ff"}, "points"),
         interval_bars(_MEANS, ["A"], ["#0000ff"], "goodput (Mbit/s)"),
     ],

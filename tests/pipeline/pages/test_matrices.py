@@ -73,6 +73,8 @@ def test_a_study_may_do_without(tmp_path: Path) -> None:
         ("Scalable: 5}", "Scalable: 0}", r"cells\.HS\.Scalable: input should be greater"),
         ("inter_protocol", "interprotocol", r"yaml:2: matrices\.0\.scenario: unknown scenario"),
         ("metric: asymmetry", "metric: asymetry", r"yaml:3: .*unknown metric .*\n.*asymmetry"),
+        ("[-1, 1]", "[-1, 1]\n    mean_over: [rtt_ms]", r"yaml:7: .*mean_over\.0: unknown varied"),
+        ("[-1, 1]", "[-1, 1]\n    only: {protocol_1: [XS]}", r"yaml:7: .*only\..*unknown protocol"),
         ("fairness_points", "points", r"points\.metric: unknown metric"),
         ("protocol_2", "buffer_pkts", r"yaml:5: .*unknown varied parameter 'buffer_pkts'"),
         ("CUBIC]]", "QUBIC]]", r"yaml:13: .*ranking\.2: unknown protocol"),

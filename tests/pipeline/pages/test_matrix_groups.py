@@ -2,19 +2,22 @@
 
 from __future__ import annotations
 
+import itertools
 from dataclasses import replace
 from typing import Any
 
 import polars as pl
 import pytest
+from pydantic import ValidationError
 
-from bdpbench.metrics import DEFINITIONS
+from bdpbench.metrics import DEFINITIONS, METRICS_SCHEMA
 from bdpbench.pages.assets import read_captions
 from bdpbench.pages.matrices import Matrix
 from bdpbench.pages.matrix_groups import matrix_groups
 from bdpbench.pages.names import Names
 
 KEYS = ("A", "B")
+EMPTY = pl.DataFrame(schema=METRICS_SCHEMA)
 TITLES: Any = [each.as_document() for each in DEFINITIONS.values()]
 PAIRS = {
     "scenario": "pairs",
@@ -58,11 +61,17 @@ def _plan(runs: list[dict[str, Any]]) -> dict[str, Any]:
 
 def _metrics(values: dict[tuple[str, str], float | None]) -> pl.DataFrame:
     rows = [
-        {"run_id": run_id, "metric": metric, "value": value}
+        {
+            "run_id": run_id,
+            "scenario": "pairs",
+            "metric": metric,
+            "subject": "run",
+            "value": value,
+            "unit": "1",
+        }
         for (run_id, metric), value in values.items()
     ]
-    schema = {"run_id": pl.String, "metric": pl.String, "value": pl.Float64}
-    return pl.DataFrame(rows, schema=schema)
+    return pl.DataFrame(rows, schema_overrides={"value": pl.Float64}) if rows else EMPTY
 
 
 def _groups(
@@ -195,8 +204,8 @@ def test_any_two_parameters_make_a_matrix(inputs: Any) -> None:
     values = {(str(run["run_id"]), "utilization"): 50.0 + i for i, run in enumerate(runs)}
     (group,) = _groups(inputs, runs, values, matrix)
     assert [chart.title for chart in group.charts] == [
-        "Link utilization, protocol A",
-        "Link utilization, protocol B",
+        "Link utilization, A-TCP",
+        "Link utilization, B-TCP",
         "Use, Table 9",
     ]
     assert _cells(group.charts[0])[0] == ("220 ms", "1,555 packets", "50")
@@ -209,3 +218,191 @@ def test_any_two_parameters_make_a_matrix(inputs: Any) -> None:
         ("220 ms", "1,555 packets", "2"),
     ]
     assert group.charts[2].caption == "1: poor, up to 50; 2: good, up to 100."
+
+
+def _grid(**parameters: list[Any]) -> list[dict[str, Any]]:
+    """Runs of all combinations; the BDP and the time follow from the RTT."""
+    names = list(parameters)
+    runs = []
+    for values in itertools.product(*parameters.values()):
+        own = dict(zip(names, values, strict=True))
+        rtt_ms = own.get("rtt_ms", 10)
+        label = ", ".join(f"{name} {value}" for name, value in own.items())
+        more = {"bdp_pkts": 5.0 * rtt_ms, "duration_s": 100 + rtt_ms}
+        runs.append(
+            {"run_id": label, "scenario": "pairs", "label": label, "parameters": {**own, **more}}
+        )
+    return runs
+
+
+GRID: dict[str, Any] = {
+    "scenario": "pairs",
+    "metric": "total_throughput",
+    "rows": {"parameter": "rtt_ms", "title": "RTT"},
+    "columns": {"parameter": "buffer_pkts", "title": "buffer"},
+}
+
+
+def _charts(inputs: Any, runs: list[dict[str, Any]], given: Any, **matrix: Any) -> Any:
+    """Charts of a matrix; ``given``: parameters of a run → its value."""
+    values = {(run["run_id"], "total_throughput"): given(run["parameters"]) for run in runs}
+    declared = Matrix.model_validate({**GRID, **matrix})
+    (group,) = _groups(inputs, runs, values, declared)
+    return group.charts
+
+
+def _rows(chart: Any) -> list[dict[str, Any]]:
+    """Of the data of a chart the cells."""
+    found: list[dict[str, Any]] = next(
+        rows for rows in chart.content["spec"]["datasets"].values() if "run_id" in rows[0]
+    )
+    return found
+
+
+def test_repetitions_are_one_cell_and_told(inputs: Any) -> None:
+    runs = _grid(rtt_ms=[10, 20], buffer_pkts=[5], substream=[1, 2])
+    (chart,) = _charts(inputs, runs, lambda own: own["rtt_ms"] + own["substream"])
+    assert _cells(chart) == [("10 ms", "5 packets", "11.5"), ("20 ms", "5 packets", "21.5")]
+    assert chart.note == "A value is the mean of 2 runs."
+    (first, _) = _rows(chart)
+    assert first["run_id"] == runs[0]["run_id"]
+    assert first["run"] == f"mean of 2 runs, the first: {runs[0]['label']}"
+    # The ends of the colours are those of the cells where the study gives none.
+    scale = chart.content["spec"]["layer"][0]["encoding"]["color"]["scale"]
+    assert scale["domain"] == [11.5, 21.5]
+
+
+def test_what_a_matrix_leaves_open_has_charts_of_its_own_or_a_mean(inputs: Any) -> None:
+    runs = _grid(rtt_ms=[10, 20], buffer_pkts=[5, 50], queue=["DropTail", "RED"])
+    by_queue = _charts(inputs, runs, lambda own: 1.0)
+    # Neither the BDP nor the time, which follow from the RTT, are conditions.
+    assert [chart.title for chart in by_queue] == [
+        "Total throughput, queue DropTail",
+        "Total throughput, queue RED",
+    ]
+    only = _charts(inputs, runs, lambda own: 1.0, only={"queue": ["RED"]})
+    assert [chart.title for chart in only] == ["Total throughput"]
+    (mean,) = _charts(inputs, runs, lambda own: 2.0 * (own["queue"] == "RED"), mean_over=["queue"])
+    assert {text for *_, text in _cells(mean)} == {"1"}
+
+
+def test_panels_stand_side_by_side_on_one_scale(inputs: Any) -> None:
+    runs = _grid(rtt_ms=[10, 20], buffer_pkts=[5, 50], protocol=["B", "A"])
+    (chart,) = _charts(
+        inputs,
+        runs,
+        lambda own: own["rtt_ms"] + (own["protocol"] == "A"),
+        panels="protocol",
+    )
+    spec = chart.content["spec"]
+    x, y = (spec["layer"][0]["encoding"][axis]["scale"]["domain"] for axis in "xy")
+    # Panels in the order of the study, a gap between them, a line of titles above.
+    assert x == ["0|5 packets", "0|50 packets", "1|", "1|5 packets", "1|50 packets"]
+    assert y == ["0|", "0|10 ms", "0|20 ms"]
+    cells = {(row["x"], row["y"]): (row["panel"], row["value"]) for row in _rows(chart)}
+    assert cells["0|5 packets", "0|10 ms"] == ("A-TCP", 11)
+    assert cells["1|50 packets", "0|20 ms"] == ("B-TCP", 20)
+    heads = [rows for rows in spec["datasets"].values() if "title" in rows[0]]
+    assert [(row["x"], row["title"]) for row in heads[0]] == [
+        ("0|5 packets", "A-TCP"),
+        ("1|5 packets", "B-TCP"),
+    ]
+    assert spec["layer"][0]["encoding"]["color"]["scale"]["domain"] == [10, 21]
+    assert "A-TCP: 10 ms and 5 packets: 11" in chart.alternative
+
+
+def test_many_panels_go_on_below_and_narrow_cells_have_no_numbers(inputs: Any) -> None:
+    buffers, rtts = list(range(1, 11)), [10, 20, 30]
+    runs = _grid(rtt_ms=rtts, buffer_pkts=buffers, flows=[1, 2, 3, 4])
+    (chart,) = _charts(inputs, runs, lambda own: 1.0 * own["flows"], panels="flows")
+    spec = chart.content["spec"]
+    # Two panels of ten columns and a gap stand in a line of at most 30.
+    assert len(spec["layer"][0]["encoding"]["x"]["scale"]["domain"]) == 21
+    assert len(spec["layer"][0]["encoding"]["y"]["scale"]["domain"]) == 2 * (1 + 3)
+    assert [layer["mark"]["type"] for layer in spec["layer"]] == ["rect", "text"]
+    assert {row["y"] for row in _rows(chart) if row["panel"] == "flows 3"} == {
+        "1|10 ms",
+        "1|20 ms",
+        "1|30 ms",
+    }
+
+
+def test_the_map_of_winners_tells_who_is_ahead_by_how_much(inputs: Any) -> None:
+    runs = _grid(rtt_ms=[10, 20, 30], buffer_pkts=[5], protocol=["A", "B"], substream=[1, 2])
+    table = {("A", 10): 50.0, ("B", 10): 30.0, ("A", 20): 20.0, ("B", 20): 25.0}
+    table |= {("A", 30): 10.0, ("B", 30): 10.5}
+
+    def value(own: dict[str, Any]) -> float:
+        return table[own["protocol"], own["rtt_ms"]] + (1 if own["substream"] == 1 else -1)
+
+    (chart,) = _charts(inputs, runs, value, winner={"among": "protocol", "least_lead": 1})
+    assert chart.title == "Protocol with the largest total throughput"
+    told = [
+        (row["row"], row["winner"], row["best"], row["second"], row["lead"], row["text"])
+        for row in _rows(chart)
+    ]
+    assert told == [
+        ("10 ms", "A-TCP", 50, "B-TCP", 20, "+20"),
+        ("20 ms", "B-TCP", 25, "A-TCP", 5, "+5"),
+        ("30 ms", "nobody is ahead", 10.5, "B-TCP and A-TCP", 0.5, "="),
+    ]
+    # A click opens a run of the winner.
+    assert "protocol B" in _rows(chart)[1]["run_id"]
+    assert chart.note == (
+        "Who is ahead by less than 1 does not win. A value is the mean of 2 runs."
+    )
+    assert chart.content["labels"] == ["A-TCP", "B-TCP", "nobody is ahead"]
+    (least,) = _charts(inputs, runs, value, winner={"among": "protocol", "best": "smallest"})
+    assert [row["winner"] for row in _rows(least)] == ["B-TCP", "A-TCP", "A-TCP"]
+
+
+def test_who_is_alone_in_a_cell_wins_nothing(inputs: Any) -> None:
+    runs = _grid(rtt_ms=[10], buffer_pkts=[5], protocol=["A"])
+    assert _charts(inputs, runs, lambda own: 1.0, winner={"among": "protocol"}) == ()
+
+
+def test_a_metric_of_several_flows_has_a_matrix_each_or_that_of_one(inputs: Any) -> None:
+    runs = _grid(rtt_ms=[10], buffer_pkts=[5, 50])
+    rows = [
+        {
+            "run_id": run["run_id"],
+            "scenario": "pairs",
+            "metric": "total_throughput",
+            "subject": f"flow:{flow}",
+            "value": 10.0 * flow + run["parameters"]["buffer_pkts"],
+            "unit": "Mbit/s",
+        }
+        for run in runs
+        for flow in (0, 1)
+    ]
+    plan: Any = _plan(runs)
+
+    def charts(**more: Any) -> Any:
+        matrix = Matrix.model_validate({**GRID, **more})
+        study = replace(inputs.study, matrices=[matrix])
+        given = replace(inputs.frozen(), plan=plan, metrics=pl.DataFrame(rows), study=study)
+        ids = {str(run["run_id"]) for run in runs}
+        return matrix_groups(given, ids, Names(plan, read_captions(), TITLES))[0].charts
+
+    assert [chart.title for chart in charts()] == [
+        "Total throughput, flow 1",
+        "Total throughput, flow 2",
+    ]
+    (second,) = charts(subject="flow:1")
+    assert [text for *_, text in _cells(second)] == ["15", "60"]
+
+
+@pytest.mark.parametrize(
+    ("changes", "said"),
+    [
+        ({"panels": "rtt_ms"}, "panels: rtt_ms has a place"),
+        ({"mean_over": ["buffer_pkts"]}, "mean_over: buffer_pkts has a place"),
+        ({"winner": {"among": "protocol"}, "ends": [0, 1]}, "winner: its colours"),
+        ({"about_zero": True}, "about_zero needs ends"),
+        ({"winner": {"among": "protocol"}, "points": {"metric": "x"}}, "stated and points are of"),
+        ({"subject": "flow"}, "subject"),
+    ],
+)
+def test_what_does_not_go_together_is_refused(changes: dict[str, Any], said: str) -> None:
+    with pytest.raises(ValidationError, match=said):
+        Matrix.model_validate({**GRID, **changes})

@@ -45,6 +45,21 @@ def test_points_by_table_and_subject(unpack: Any) -> None:
     assert unpack(found["queue_share"]["link:bottleneck"]) == ([0.0, 0.0, 12.0], [0, 50, 100])
 
 
+def test_transfers_are_distributions_by_kind(unpack: Any) -> None:
+    transfers = pl.LazyFrame(
+        {
+            "kind": ["flows", "flows", "objects"],
+            "s": [0.5, 2.0, 0.0002],
+            "share_pct": [50.0, 100.0, 100.0],
+        }
+    )
+    found = run_series("a", lambda _, table: transfers if table == "completion" else None, 600)
+    assert list(found) == ["completion"]
+    assert unpack(found["completion"]["kind:flows"]) == ([0.5, 0.5, 2.0], [0, 50, 100])
+    # On a logarithmic axis no time is 0.
+    assert unpack(found["completion"]["kind:objects"]) == ([0.001, 0.001], [0, 100])
+
+
 def test_the_more_runs_the_coarser() -> None:
     # 72,000 / 50 = 1,440 and 72,000 / 250 = 288, between 150 and 2,000.
     bins = [bins_for(runs) for runs in (0, 1, 50, 250, 10_000)]

@@ -114,7 +114,7 @@ def test_the_link_of_a_pair_belongs_to_neither_protocol() -> None:
 def test_repetitions_are_told_apart_by_their_run() -> None:
     runs = [_run("a", protocol="HS", substream=1), _run("b", protocol="HS", substream=2)]
     labels = [line.label for line in _curves(runs, "cwnd", ["flow:0"])]
-    assert labels == ["run a, flow 1", "run b, flow 1"]
+    assert labels == ["HS-TCP, substream 1", "HS-TCP, substream 2"]
 
 
 def test_runs_that_name_no_protocol_are_drawn_all_the_same() -> None:

@@ -8,11 +8,12 @@ from pathlib import Path
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
+from tests.planned_runs import all_runs
 
 from bdpbench.contracts.plan import Parameters, PlannedRun
 from bdpbench.errors import BdpbenchError
-from bdpbench.studies.load import load_study, study_keys
-from bdpbench.studies.runs import Identities, expand_tier, plan_run, tiers_of
+from bdpbench.studies.load import load_study
+from bdpbench.studies.runs import Identities, expand_tier, plan_run
 from bdpbench.studies.study import Study
 
 WriteStudy = Callable[[str, str], Path]
@@ -35,14 +36,19 @@ def _refusal(path: Path, tier: str = "paper") -> str:
             SWEEP,
             f"{SWEEP}\n      rtt_ms: [10, 200]",
             24,
-            ["computes the RTT from the delays", "access_delay_ms, bottleneck_delay_ms and"],
+            ["rtt_ms would change nothing", "leave out access_delay_ms, or write rtt_ms: $rtt_ms"],
         ),
-        ("packet_bytes: 1000", "packet_bytes: 1000\n      rtt_ms: 40", 17, ["computes the RTT"]),
+        (
+            "packet_bytes: 1000",
+            "packet_bytes: 1000\n      rtt_ms: 40",
+            17,
+            ["rtt_ms would change nothing"],
+        ),
         (
             SWEEP,
             f"{SWEEP}\n      drop_packet: [100]",
             24,
-            ["drop_packet would change nothing: dumbbell.tcl does not take it"],
+            ["drop_packet would change nothing: nothing in buffers takes it", "$drop_packet"],
         ),
         (
             SWEEP,
@@ -95,7 +101,7 @@ def _refusal(path: Path, tier: str = "paper") -> str:
         ("buffer_pkts: 50\n", "access_delay_1_ms: 1\n", 15, ["access_delay_1_ms would change"]),
     ],
 )
-def test_a_dumbbell_refuses_what_it_would_ignore(
+def test_a_network_refuses_what_it_would_ignore(
     study_file: WriteStudy, old: str, new: str, line: int, said: list[str]
 ) -> None:
     path = study_file(old, new)
@@ -105,18 +111,21 @@ def test_a_dumbbell_refuses_what_it_would_ignore(
         assert part in text
 
 
-def test_a_flow_that_answers_marks_needs_a_queue_that_marks(study_file: WriteStudy) -> None:
+def test_ecn_is_on_everywhere_or_nowhere(study_file: WriteStudy) -> None:
     path = study_file("sink: TCPSink}", "sink: TCPSink, settings: {ecn_: 1}}")
     text = _refusal(path)
-    assert f"{path}:5: protocols.Reno.settings.ecn_: ecn_ would change nothing" in text
-    assert "queue: RED, and defaults: {Queue/RED: {setbit_: 1}}" in text
-    marking = "    parameters: {queue: RED}\n    defaults: {Queue/RED: {setbit_: 1}}\n    sweep:"
-    path.write_text(path.read_text().replace("    sweep:", marking))
+    assert f"{path}:5: protocols.Reno.settings.ecn_: ecn_ alone is half of ECN" in text
+    assert "write ecn: on among the parameters" in text
+    text = _refusal(study_file("    sweep:", "    parameters: {ecn: on}\n    sweep:"))
+    assert "ecn is on, and no queue of this run marks packets" in text
+    assert "RED, ARED, PI or REM" in text
+    study_file("    sweep:", "    parameters: {ecn: on, queue: PI}\n    sweep:")
     run = expand_tier(load_study("mine"), "paper")[0]
-    assert "-default.Queue/RED.setbit_" in run["argv"]
+    pairs = dict(zip(run["argv"][::2], run["argv"][1::2], strict=True))
+    assert (pairs["-default.Agent/TCP.ecn_"], pairs["-link.0.queue.setbit_"]) == ("1", "1")
 
 
-@pytest.mark.parametrize("name", ["error_pct", "ecn", "fast_alpha_pkts"])
+@pytest.mark.parametrize("name", ["error_pct", "red_max_p", "fast_alpha_pkts"])
 def test_a_parameter_that_nobody_declared_is_refused(study_file: WriteStudy, name: str) -> None:
     path = study_file(SWEEP, f"      {name}: [1, 2]")
     text = _refusal(path)
@@ -249,18 +258,6 @@ def test_an_output_of_a_flow_that_is_not_there_is_refused(own_script: Callable[.
 # ---------------------------------------------------------------- the studies of the checkout
 
 
-def _all_runs() -> list[tuple[Study, PlannedRun]]:
-    """Every run of every study, those of several tiers once."""
-    found = {}
-    for key in study_keys():
-        study = load_study(key)
-        for tier in tiers_of(study):
-            for run in expand_tier(study, tier):
-                found[key, run["scenario"], run["run_id"]] = study, run
-    return list(found.values())
-
-
-RUNS = _all_runs()
 IDENTITIES = Identities()
 
 
@@ -294,7 +291,7 @@ def _sets_variables(study: Study) -> list[str]:
 @settings(max_examples=300, deadline=None)
 @given(st.data())
 def test_changing_any_parameter_of_any_run_changes_its_identity(data: st.DataObject) -> None:
-    study, run = data.draw(st.sampled_from(RUNS))
+    study, run = data.draw(st.sampled_from(all_runs()))
     given_parameters = _given(study, run)
     # Another protocol would have no use for a parameter of this one, and is refused with it.
     of_protocol = any(name in given_parameters for name in _sets_variables(study))
@@ -315,7 +312,7 @@ def test_changing_any_parameter_of_any_run_changes_its_identity(data: st.DataObj
 
 
 def test_every_run_has_an_id_and_a_label_of_its_own_in_its_scenario() -> None:
-    for study in {id(study): study for study, _ in RUNS}.values():
-        own = [run for each, run in RUNS if each is study]
+    for study in {id(study): study for study, _ in all_runs()}.values():
+        own = [run for each, run in all_runs() if each is study]
         labels = {(run["scenario"], run["label"]) for run in own}
         assert len(labels) == len(own) == len({(run["scenario"], run["run_id"]) for run in own})

@@ -7,7 +7,7 @@ from pathlib import Path
 import polars as pl
 import pytest
 
-from bdpbench.trace import Report, open_trace
+from bdpbench.trace import LineAccount, open_trace
 
 SCRIPTS = Path(__file__).parent / "scripts"
 
@@ -35,8 +35,8 @@ def traces(ns_binary: Path, tmp_path_factory: pytest.TempPathFactory) -> Traces:
     return run
 
 
-def read(path: Path | str, **options: object) -> tuple[pl.DataFrame, Report]:
+def read(path: Path | str, **options: object) -> tuple[pl.DataFrame, LineAccount]:
     """All rows of a trace, and the account of its lines."""
     trace = open_trace(path, **options)  # type: ignore[arg-type]
     frames = list(trace.batches())
-    return pl.concat(frames), trace.report
+    return pl.concat(frames), trace.account

@@ -76,11 +76,11 @@ def _read(text: bytes, *, compiled: bool) -> tuple[object, ...]:
             batches = list(trace.batches())
         except BdpbenchError as error:
             return ("error", str(error).replace(folder, ""))
-        report = trace.report
-        skipped = [(each.line, each.text, each.reason) for each in report.first_skipped]
+        account = trace.account
+        skipped = [(each.line, each.text, each.reason) for each in account.first_skipped]
         frame = pl.concat(batches) if batches else pl.DataFrame(schema=dict(PACKETS))
-        counts = (report.lines, report.parsed, report.skipped, report.backwards)
-        return (frame, counts, dict(report.forms), skipped, report.first_s, report.last_s)
+        counts = (account.lines, account.parsed, account.skipped, account.backwards)
+        return (frame, counts, dict(account.forms), skipped, account.first_s, account.last_s)
 
 
 def _assert_alike(text: bytes) -> tuple[object, ...]:

@@ -42,7 +42,7 @@ def _error(path: Path | str | list[Path], **options: bool) -> str:
 
 
 def test_a_line_becomes_a_row(trace: Path) -> None:
-    frame, report = read(trace)
+    frame, account = read(trace)
     row = frame.row(2, named=True)
     assert {name: value for name, value in row.items() if value is not None} == {
         "time_s": 0.25,
@@ -60,7 +60,12 @@ def test_a_line_becomes_a_row(trace: Path) -> None:
         "seq": 7,
         "uid": 20,
     }
-    assert (report.lines, report.first_s, report.last_s, report.complete) == (3, 0.1, 0.25, True)
+    assert (account.lines, account.first_s, account.last_s, account.complete) == (
+        3,
+        0.1,
+        0.25,
+        True,
+    )
 
 
 @pytest.mark.parametrize("compression", ["gz", "bz2", "zst"])
@@ -88,10 +93,10 @@ def test_a_long_compressed_file_is_read_whole(tmp_path: Path) -> None:
     path.write_bytes(
         gzip.compress("".join(line.format(i / 1000, i, i) for i in range(count)).encode(), 1)
     )
-    frame, report = read(path)
+    frame, account = read(path)
     assert frame["uid"].to_list() == list(range(count))
     assert frame["time_s"].to_list() == [i / 1000 for i in range(count)]
-    assert report.lines == count
+    assert account.lines == count
 
 
 def test_several_files_are_parts_of_one_trace(trace: Path, tmp_path: Path) -> None:
@@ -99,7 +104,7 @@ def test_several_files_are_parts_of_one_trace(trace: Path, tmp_path: Path) -> No
     second.write_text(TEXT.replace(" 0.1 ", " 0.3 ").replace(" 0.25 ", " 0.4 "))
     whole = open_trace([trace, second])
     assert pl.concat(list(whole.batches()))["time_s"].to_list() == [0.1, 0.1, 0.25, 0.3, 0.3, 0.4]
-    assert whole.report.lines == 6
+    assert whole.account.lines == 6
     assert f"{trace}:1: time runs backwards: 0.1 s after 0.4 s" in _error([second, trace])
 
 
@@ -155,7 +160,7 @@ BAD = {
     "+ 1e999 0 1 tcp 1040 ------- 1 0.0 3.0 7 20": r"time: expected less than 1e\+12 s",
     "+ 0.2 0 1 tcp 1040 ------- 1 0.0 3.0 7 20 1 2 3 4": "those behind uid are none",
     "": "the line is empty",
-    "what is this": "no line of an ns-2 trace looks like this",
+    "what is this": "this is text that a script printed",
     "s 1.0 _2_ AGT --- 0 cbr 512 [0 0 0 0] ------- [2:0 3": "no line of an ns-2 trace",
     "+ -t 1 -s 0 -d 1 -p tcp -e 40": "nam trace",
 }
@@ -171,17 +176,17 @@ def test_a_bad_line_is_told_with_file_number_and_reason(
     assert error.startswith(f"{trace}:3: ")
     assert re.search(BAD[bad], error)
     assert repr(bad)[1:40] in error
-    frame, report = read(trace, lenient=True, compiled=compiled)
+    frame, account = read(trace, lenient=True, compiled=compiled)
     assert frame.height == 3
-    assert (report.lines, report.parsed, report.skipped) == (4, 3, 1)
-    assert (report.first_skipped[0].line, report.first_skipped[0].text) == (3, bad)
+    assert (account.lines, account.parsed, account.skipped) == (4, 3, 1)
+    assert (account.first_skipped[0].line, account.first_skipped[0].text) == (3, bad)
 
 
 def test_blanks_and_ends_of_lines_may_differ(trace: Path) -> None:
     trace.write_text(TEXT.replace(" tcp ", "  tcp\t").replace("\n", " \r\n"))
-    frame, report = read(trace)
+    frame, account = read(trace)
     assert frame["bytes"].to_list() == [1040] * 3
-    assert report.skipped == 0
+    assert account.skipped == 0
 
 
 @pytest.mark.parametrize("compiled", [True, False])
@@ -189,9 +194,9 @@ def test_a_cut_last_line_is_named_as_such(trace: Path, compiled: bool) -> None:
     trace.write_text(TEXT + "r 0.3 0 1 tcp 1040 ------- 1 0.0 3.0 7")
     error = _error(trace, compiled=compiled)
     assert error.startswith(f"{trace}:4: the last line was cut off")
-    frame, report = read(trace, lenient=True, compiled=compiled)
+    frame, account = read(trace, lenient=True, compiled=compiled)
     assert frame.height == 3
-    assert (report.lines, report.skipped, report.cut) == (4, 1, [str(trace)])
+    assert (account.lines, account.skipped, account.cut) == (4, 1, [str(trace)])
 
 
 @pytest.mark.parametrize("compiled", [True, False])
@@ -200,9 +205,9 @@ def test_a_cut_last_line_is_named_as_such(trace: Path, compiled: bool) -> None:
 )
 def test_what_is_harmless_is_taken(trace: Path, text: str, compiled: bool) -> None:
     trace.write_bytes(text.encode())
-    frame, report = read(trace, compiled=compiled)
+    frame, account = read(trace, compiled=compiled)
     assert frame["time_s"].to_list() == [0.1, 0.1, 0.25]
-    assert (report.lines, report.parsed, report.cut) == (3, 3, [])
+    assert (account.lines, account.parsed, account.cut) == (3, 3, [])
 
 
 @pytest.mark.parametrize("compiled", [True, False])
@@ -210,10 +215,10 @@ def test_time_that_runs_backwards_is_told(trace: Path, compiled: bool) -> None:
     trace.write_text(TEXT + TEXT + TEXT)
     error = _error(trace, compiled=compiled)
     assert error.startswith(f"{trace}:4: time runs backwards: 0.1 s after 0.25 s")
-    frame, report = read(trace, lenient=True, compiled=compiled)
-    assert (frame.height, report.backwards, report.skipped) == (9, 2, 0)
-    assert report.first_backwards is not None
-    assert report.first_backwards.line == 4
+    frame, account = read(trace, lenient=True, compiled=compiled)
+    assert (frame.height, account.backwards, account.skipped) == (9, 2, 0)
+    assert account.first_backwards is not None
+    assert account.first_backwards.line == 4
 
 
 def test_forms_that_round_differently_do_not_make_time_run_backwards(trace: Path) -> None:

@@ -21,6 +21,7 @@ KEYS = {
     "throughput": {"flow": 0},
     "queue": {"link": "bottleneck"},
     "utilization": {"link": "bottleneck"},
+    "red": {"link": "bottleneck"},
     "packets": {},
 }
 PACKET = "r 0.151072 0 1 tcp 40 ------- 0 2.0 3.0 0 0\n"
@@ -97,6 +98,99 @@ def test_blanks_separate_however_many_there_are(tmp_path: Path, line: str) -> No
 def test_the_four_further_columns_of_bic_are_left_out(tmp_path: Path) -> None:
     path = _file(tmp_path, "0.00 1 0 0 0 0\n0.01 2.5 0.1 0.1 0.2 0\n")
     assert read_output(path, "cwnd", flow=0).collect().columns == ["time_s", "flow", "cwnd_pkts"]
+
+
+def test_red(tmp_path: Path) -> None:
+    path = _file(tmp_path, "0.10 0 0.1\n0.20 12.25 0.0998\n")
+    expected = pl.DataFrame(
+        {
+            "time_s": [0.1, 0.2],
+            "link": ["b", "b"],
+            "average_pkts": [0.0, 12.25],
+            "max_p": [0.1, 0.0998],
+        }
+    )
+    assert_frame_equal(read_output(path, "red", link="b").collect(), expected)
+
+
+def test_transfers(tmp_path: Path) -> None:
+    path = _file(tmp_path, "flow 3 0.50 1.25 100000\nobject web.7 0.25 1.25 12000\n")
+    assert read_output(path, "transfers").collect().rows() == [
+        ("flow", "3", 0.5, 1.25, 100000),
+        ("object", "web.7", 0.25, 1.25, 12000),
+    ]
+    # No transfer has ended.
+    nothing = read_output(_file(tmp_path, ""), "transfers").collect()
+    assert nothing.columns == ["kind", "subject", "start_s", "end_s", "bytes"]
+    assert nothing.is_empty()
+
+
+@pytest.mark.parametrize(
+    ("line", "said"),
+    [
+        ("file 3 0.5 1.0 9", "kind: expected one of flow object page, got 'file'"),
+        ("flow 3 0.5 0.4 9", "end_s is before start_s: 0.4 and 0.5"),
+        ("flow 3 0.5 1.0", "expected 5 fields (kind, subject, start_s, end_s, bytes), got 4"),
+        ("flow 3 0.5 1.0 -9", "bytes: expected a number of at least 0, got '-9'"),
+    ],
+)
+def test_a_transfer_that_cannot_be_is_named(tmp_path: Path, line: str, said: str) -> None:
+    path = _file(tmp_path, f"flow 0 0.1 0.3 9\n{line}\n")
+    with pytest.raises(BdpbenchError, match=":2: ") as caught:
+        read_output(path, "transfers")
+    assert said in str(caught.value)
+
+
+def test_variables_behind_cwnd_are_rows_of_their_own(tmp_path: Path) -> None:
+    path = _file(tmp_path, "0.00 1 0 -4\n0.01 2.5 1 7\n")
+    names = ["mode_", "offset_"]
+    assert read_output(path, "recorded", flow=2, names=names).collect().rows() == [
+        (0.0, 2, "mode_", 0.0),
+        (0.0, 2, "offset_", -4.0),
+        (0.01, 2, "mode_", 1.0),
+        (0.01, 2, "offset_", 7.0),
+    ]
+    assert read_output(path, "cwnd", flow=2, names=names).collect().rows() == [
+        (0.0, 2, 1.0),
+        (0.01, 2, 2.5),
+    ]
+    with pytest.raises(BdpbenchError, match=r"3 fields \(time_s, cwnd_pkts, mode_\), got 4"):
+        read_output(path, "cwnd", flow=2, names=["mode_"])
+    with pytest.raises(BdpbenchError, match="recorded has no names"):
+        read_output(path, "recorded", flow=2)
+
+
+REPORT = """\
+# flow.<id>.* counts one flow
+flow.0.bytes 3000 B
+flow.0.marks 7
+link.bottleneck_1.throughput 24.5 Mbit/s
+run.seed 9999
+took 3 s
+flow.0.remark of three words
+link.bottleneck.queue is RED
+"""
+
+
+def test_facts_of_a_report_and_its_remarks(tmp_path: Path) -> None:
+    assert read_output(_file(tmp_path, REPORT), "facts").collect().rows() == [
+        ("flow:0", "bytes", 3000.0, "B"),
+        ("flow:0", "marks", 7.0, ""),
+        ("link:bottleneck_1", "throughput", 24.5, "Mbit/s"),
+        ("run", "seed", 9999.0, ""),
+    ]
+
+
+@pytest.mark.parametrize(
+    ("line", "said"),
+    [
+        ("flow.0.bytes 4 B", ":9: the fact bytes of flow:0 stands here again"),
+        ("flow.1.bytes nan B", ":9: bytes of flow:1: expected a finite number"),
+    ],
+)
+def test_a_fact_that_cannot_be_is_named(tmp_path: Path, line: str, said: str) -> None:
+    with pytest.raises(BdpbenchError, match=said):
+        read_output(_file(tmp_path, f"{REPORT}{line}\n"), "facts")
 
 
 def test_equal_times_are_no_fault(tmp_path: Path) -> None:

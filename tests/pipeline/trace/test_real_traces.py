@@ -11,7 +11,7 @@ from tests.pipeline.trace.conftest import Traces, read
 
 from bdpbench.errors import BdpbenchError
 from bdpbench.trace import open_trace
-from bdpbench.trace.forms import ALL_VARIABLES
+from bdpbench.trace.line_forms import ALL_VARIABLES
 from bdpbench.trace.schema import TABLES
 
 SAMPLES = [
@@ -54,14 +54,14 @@ def test_every_line_is_parsed_alike_by_the_parser_in_c_and_by_patterns(
     traces: Traces, script: tuple[str, ...], file: str, forms: set[str]
 ) -> None:
     path = traces(*script) / file
-    frame, report = read(path)
+    frame, account = read(path)
     lines = path.read_bytes().count(b"\n")
-    assert set(report.forms) == forms
-    assert (report.lines, report.parsed, report.skipped) == (lines, lines, 0)
-    assert report.backwards == 0
+    assert set(account.forms) == forms
+    assert (account.lines, account.parsed, account.skipped) == (lines, lines, 0)
+    assert account.backwards == 0
     by_patterns, also = read(path, compiled=False)
     assert_frame_equal(frame, by_patterns)
-    assert also == report
+    assert also == account
     table = open_trace(path).table
     assert frame.schema == dict(TABLES[table])
 
@@ -192,8 +192,8 @@ def test_a_nam_trace_is_refused_with_what_to_give_instead(traces: Traces) -> Non
 
 def test_other_kinds_of_rows_can_be_asked_for(traces: Traces) -> None:
     path: Path = traces("wired") / "all.tr"
-    frame, report = read(path, kind="occurrences")
+    frame, account = read(path, kind="occurrences")
     told = [line for line in path.read_text().splitlines() if line.startswith("E ")]
     assert frame.height == len(told) + 1  # and the annotation
     assert frame["what"].to_list()[0] == told[0].split()[5]
-    assert report.forms["wired"] == report.lines - frame.height
+    assert account.forms["wired"] == account.lines - frame.height

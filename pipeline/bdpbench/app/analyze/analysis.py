@@ -8,7 +8,7 @@ from typing import TypedDict
 import polars as pl
 
 from bdpbench.metrics.packets import PacketSums
-from bdpbench.trace import Report
+from bdpbench.trace import LineAccount
 
 
 @dataclass(frozen=True)
@@ -20,7 +20,7 @@ class Analysis:
         trace_format: forms of its lines.
         sums: what flows and links did in the window.
         metrics: one row a metric and subject, as ``measure_packets`` returns them.
-        report: the account of its lines.
+        account: the account of its lines.
         whole: whether the window is the trace's own.
     """
 
@@ -28,7 +28,7 @@ class Analysis:
     trace_format: str
     sums: PacketSums
     metrics: pl.DataFrame
-    report: Report
+    account: LineAccount
     whole: bool
 
 
@@ -41,7 +41,7 @@ class LeftOut(TypedDict):
     reason: str
 
 
-class Account(TypedDict):
+class AccountDocument(TypedDict):
     """The account of a trace's lines in files: counts, and the first lines left out."""
 
     lines: int
@@ -54,18 +54,18 @@ class Account(TypedDict):
     complete: bool
 
 
-def account_of(report: Report) -> Account:
+def account_of(account: LineAccount) -> AccountDocument:
     """The account of a trace's lines, for files: counts, and the first lines left out."""
     return {
-        "lines": report.lines,
-        "parsed": report.parsed,
-        "forms": dict(report.forms),
-        "skipped": report.skipped,
+        "lines": account.lines,
+        "parsed": account.parsed,
+        "forms": dict(account.forms),
+        "skipped": account.skipped,
         "first_skipped": [
             {"source": each.source, "line": each.line, "text": each.text, "reason": each.reason}
-            for each in report.first_skipped
+            for each in account.first_skipped
         ],
-        "cut": list(report.cut),
-        "backwards": report.backwards,
-        "complete": report.complete,
+        "cut": list(account.cut),
+        "backwards": account.backwards,
+        "complete": account.complete,
     }

@@ -2,20 +2,17 @@
 
 from __future__ import annotations
 
-import math
-import re
 import textwrap
 from collections import deque
 from collections.abc import Collection, Iterator, Sequence
 from concurrent.futures import Future, ThreadPoolExecutor
-from dataclasses import dataclass, field
-from difflib import get_close_matches
-from pathlib import Path
 
 import polars as pl
 
 from bdpbench.app.analyze.analysis import Analysis
-from bdpbench.app.analyze.files import SUFFIXES, write_analysis, write_samples
+from bdpbench.app.analyze.comparison import Comparison, comparison_lines, write_comparison
+from bdpbench.app.analyze.files import write_analysis, write_samples
+from bdpbench.app.analyze.request import AnalysisRequest
 from bdpbench.app.analyze.text import (
     account_lines,
     metric_lines,
@@ -28,11 +25,10 @@ from bdpbench.metrics.packets import (
     PACKET_DEFINITIONS,
     PacketMeter,
     PacketSums,
-    Window,
     measure_packets,
 )
 from bdpbench.metrics.samples import sum_samples
-from bdpbench.trace import Report, Trace, open_trace
+from bdpbench.trace import LineAccount, Trace, open_trace
 
 _READ_AHEAD = 16  # batches, of 4 MB of text each: as much as the meter takes at a time
 
@@ -42,129 +38,6 @@ _SAMPLED: dict[str, tuple[Sequence[str], str | None, Sequence[str]]] = {
     "queues": (("from_node", "to_node"), None, ("pkts", "bytes")),
     "series": ((), None, ("value",)),
 }
-
-
-@dataclass(frozen=True)
-class AnalysisRequest:
-    """What is to be measured of which trace, checked.
-
-    Attributes:
-        traces: files, or "-" for standard input: parts of one trace.
-        output: file to write, or None.
-        window: time to measure.
-        flows, links, metrics: what is wanted of each; empty for all.
-        bin_s: width of the bins of the series, s; None to choose it.
-        capacities: (from_node, to_node) → Mbit/s.
-        lenient: skip lines that are none.
-    """
-
-    traces: Sequence[str]
-    output: Path | None = None
-    window: Window = field(default_factory=Window)
-    flows: Sequence[str] = ()
-    links: Sequence[str] = ()
-    metrics: Sequence[str] = ()
-    bin_s: float | None = None
-    capacities: dict[tuple[int, int], float] = field(default_factory=dict)
-    lenient: bool = False
-
-
-def request_of(
-    traces: Sequence[str],
-    *,
-    output: Path | None = None,
-    window: str | None = None,
-    flows: Sequence[str] = (),
-    links: Sequence[str] = (),
-    metrics: Sequence[str] = (),
-    bin_s: float | None = None,
-    capacities: Sequence[str] = (),
-    lenient: bool = False,
-) -> AnalysisRequest:
-    """Check the words of a command line, before any trace is read.
-
-    Raises:
-        BdpbenchError: naming the option, for a suffix, window, metric, bin, link or capacity that
-            is none.
-    """
-    _check_output(output)
-    for metric in metrics:
-        _check_metric(metric)
-    if bin_s is not None and not (bin_s >= 1e-3 and math.isfinite(bin_s)):
-        raise BdpbenchError(f"{bin_s:g} is no width: expected 0.001 s or more", where="--bin")
-    return AnalysisRequest(
-        traces,
-        output,
-        _window_of(window),
-        flows,
-        [f"link:{'-'.join(map(str, _link_of(each, '--link')))}" for each in links],
-        metrics,
-        bin_s,
-        dict(_capacity_of(each) for each in capacities),
-        lenient,
-    )
-
-
-def _check_output(output: Path | None) -> None:
-    if output is None:
-        return
-    if output.suffix.lower() not in SUFFIXES:
-        raise BdpbenchError(
-            f"cannot tell the format of {output.name!r} by its suffix",
-            where="--output",
-            hint=f"expected one of {', '.join(SUFFIXES)}",
-        )
-    if not output.absolute().parent.is_dir():
-        raise BdpbenchError("no such folder", where=f"--output: {output.absolute().parent}")
-
-
-def _check_metric(metric: str) -> None:
-    if metric not in PACKET_DEFINITIONS:
-        close = get_close_matches(metric, PACKET_DEFINITIONS, n=1)
-        hint = f"did you mean {close[0]!r}? " if close else ""
-        raise BdpbenchError(
-            f"unknown metric {metric!r}",
-            where="--metric",
-            hint=f"{hint}`./bdpbench analyze --list-metrics` shows all",
-        )
-
-
-def _window_of(text: str | None) -> Window:
-    if text is None:
-        return Window()
-    start, colon, end = text.partition(":")
-    try:
-        if not colon:
-            raise ValueError
-        window = Window(float(start) if start else -math.inf, float(end) if end else math.inf)
-    except (ValueError, BdpbenchError):
-        raise BdpbenchError(
-            f"{text!r} is no window: expected START:END in seconds, START below END",
-            where="--window",
-            hint="50:500 measures from 50 s on, until before 500 s; 50: until the end",
-        ) from None
-    return window
-
-
-def _link_of(text: str, where: str) -> tuple[int, int]:
-    found = re.fullmatch(r"(?:link:)?(-?\d{1,9})-(-?\d{1,9})", text)
-    if found is None:
-        raise BdpbenchError(f"{text!r} is no link: expected two nodes, as in 0-1", where=where)
-    return int(found[1]), int(found[2])
-
-
-def _capacity_of(text: str) -> tuple[tuple[int, int], float]:
-    link, _, number = text.partition("=")
-    try:
-        mbps = float(number)
-    except ValueError:
-        mbps = math.nan
-    if not (mbps > 0 and math.isfinite(mbps)):
-        raise BdpbenchError(
-            f"{text!r} is no capacity: expected a link and Mbit/s, as in 0-1=10",
-            where="--capacity",
-        )
-    return _link_of(link, "--capacity"), mbps
 
 
 def definition_lines() -> Iterator[str]:
@@ -177,12 +50,19 @@ def definition_lines() -> Iterator[str]:
 
 
 def analyze(request: AnalysisRequest) -> Iterator[str]:
-    """Measure a trace, write the output if one is asked for, and tell what came out.
+    """Measure a trace, or several, write the output if one is asked for, and tell what came out.
 
     Raises:
         BdpbenchError: for a trace that cannot be read, is none, or holds nothing in the window;
-            for a flow or link that it does not have.
+            for a flow, link or node that it does not have.
     """
+    if request.labels:
+        yield from _compare(request)
+    else:
+        yield from _analyze_one(request)
+
+
+def _analyze_one(request: AnalysisRequest) -> Iterator[str]:
     trace = open_trace(list(request.traces), lenient=request.lenient)
     name = ", ".join("standard input" if each == "-" else each for each in request.traces)
     if trace.table in _SAMPLED:
@@ -197,21 +77,79 @@ def analyze(request: AnalysisRequest) -> Iterator[str]:
         yield from metric_lines(analysis.metrics)
     else:
         yield from totals_lines(analysis)
-    yield from account_lines(analysis.report)
+    yield from account_lines(analysis.account)
+    yield from _written_lines(request)
+
+
+def _written_lines(request: AnalysisRequest) -> Iterator[str]:
     if request.output is not None:
         yield f"{request.output}  {request.output.stat().st_size / 1e6:.2f} MB"
 
 
+def _compare(request: AnalysisRequest) -> Iterator[str]:
+    analyses = _analyze_several(request)
+    comparison = Comparison(request.labels, analyses)
+    if request.output is not None:
+        write_comparison(comparison, request.output)
+    yield from comparison_lines(comparison, all_rows=bool(request.metrics))
+    for label, analysis in zip(request.labels, analyses, strict=True):
+        for line in account_lines(analysis.account):
+            yield f"{label}: {line}"
+    yield from _written_lines(request)
+
+
+def _analyze_several(request: AnalysisRequest) -> list[Analysis]:
+    """Analyses of the traces, with equal bins."""
+    opened = [open_trace(each, lenient=request.lenient) for each in request.traces]
+    for trace, path in zip(opened, request.traces, strict=True):
+        if trace.table != "packets":
+            raise BdpbenchError(
+                f"a trace of {trace.table} has nothing to compare: expected a packet trace",
+                where=path,
+            )
+    meters = [_fed_meter(trace, request) for trace in opened]
+    bin_s = max(each.width_s for each in meters)
+    sums = [
+        _result(meter, trace, path, bin_s)
+        for meter, trace, path in zip(meters, opened, request.traces, strict=True)
+    ]
+    _check_of_any(sums, request)
+    return [
+        _analysis(trace, each, request, path)
+        for trace, each, path in zip(opened, sums, request.traces, strict=True)
+    ]
+
+
 def _analyze_packets(trace: Trace, request: AnalysisRequest, name: str) -> Analysis:
-    sums = _sums_of(trace, request, name)
-    flows = _chosen_flows(sums, request.flows)
-    _check_capacities(sums, request.capacities)
-    links = _chosen(sums.links["subject"].to_list(), request.links, "--link")
-    if request.flows and not request.links:
-        links = []
-    if request.links and not request.flows:
-        flows = []
-    metrics = measure_packets(sums, flows, links)
+    sums = _result(_fed_meter(trace, request), trace, name)
+    _check_of_any([sums], request)
+    return _analysis(trace, sums, request, name)
+
+
+def _check_of_any(sums: Sequence[PacketSums], request: AnalysisRequest) -> None:
+    """Refuse a flow, link, node or capacity of what none of the traces has."""
+    links = list(dict.fromkeys(name for each in sums for name in each.links["subject"]))
+    nodes = sorted({node for each in sums for node in each.nodes["node"].drop_nulls()})
+    flows = [name for each in sums for name in _flow_names(each)]
+    _check_known(request.flows, flows, "--flow", "flow")
+    _check_known(request.links, links, "--link", "link")
+    wanted_nodes = [f"node:{each}" for each in request.nodes]
+    _check_known(wanted_nodes, [f"node:{each}" for each in nodes], "--node", "node")
+    wanted = [f"link:{start}-{end}" for start, end in request.capacities]
+    _check_known(wanted, links, "--capacity", "link")
+
+
+def _analysis(trace: Trace, sums: PacketSums, request: AnalysisRequest, name: str) -> Analysis:
+    """The measurement of what the request chooses; choosing some of one kind leaves out others."""
+    chosen = request.flows or request.links or request.nodes
+    names = _flow_names(sums)
+    flows = {subject for each in request.flows for subject in names.get(each, ())}
+    metrics = measure_packets(
+        sums,
+        flows if chosen else None,
+        set(request.links) if chosen else None,
+        set(request.nodes) if chosen else None,
+    )
     if request.metrics:
         metrics = metrics.filter(pl.col("metric").is_in(list(request.metrics)))
     return Analysis(
@@ -219,31 +157,30 @@ def _analyze_packets(trace: Trace, request: AnalysisRequest, name: str) -> Analy
         trace.format,
         sums,
         metrics,
-        trace.report,
+        trace.account,
         whole=not request.window.is_bounded,
     )
 
 
-def _check_capacities(sums: PacketSums, capacities: Collection[tuple[int, int]]) -> None:
-    known = sums.links["subject"].to_list()
-    wanted = [f"link:{start}-{end}" for start, end in capacities]
-    _check_known(wanted, known, "--capacity", "link")
-
-
-def _sums_of(trace: Trace, request: AnalysisRequest, name: str) -> PacketSums:
+def _fed_meter(trace: Trace, request: AnalysisRequest) -> PacketMeter:
     meter = PacketMeter(request.window, bin_s=request.bin_s, capacities=request.capacities)
     _feed(meter, trace.batches(COLUMNS))
+    meter.finish()
+    return meter
+
+
+def _result(meter: PacketMeter, trace: Trace, name: str, bin_s: float = 0.0) -> PacketSums:
     try:
-        return meter.result()
+        return meter.result(bin_s)
     except BdpbenchError as error:
-        raise _located(error, trace.report, name) from None
+        raise _located(error, trace.account, name) from None
 
 
-def _located(error: BdpbenchError, report: Report, name: str) -> BdpbenchError:
+def _located(error: BdpbenchError, account: LineAccount, name: str) -> BdpbenchError:
     """An error of the measurement, with the trace that it is about, and how long that lasts."""
     lasts = (
-        f"it lasts from {report.first_s:g} s to {report.last_s:g} s"
-        if report.first_s is not None and report.last_s is not None
+        f"it lasts from {account.first_s:g} s to {account.last_s:g} s"
+        if account.first_s is not None and account.last_s is not None
         else ""
     )
     return BdpbenchError(error.message, where=name, hint=error.hint or lasts)
@@ -263,28 +200,23 @@ def _feed(meter: PacketMeter, batches: Iterator[pl.DataFrame]) -> None:
             update.result()
 
 
-def _chosen_flows(sums: PacketSums, wanted: Sequence[str]) -> Collection[str] | None:
+def _flow_names(sums: PacketSums) -> dict[str, list[str]]:
+    """Name that a user may give a flow → the subjects that it means."""
     rows = sums.flows.filter(pl.col("kind") == "data").select("subject", "flow").iter_rows()
     by_name: dict[str, list[str]] = {}
     for subject, flow in rows:
         for name in (subject, subject.removeprefix("flow:"), str(flow)):
             by_name.setdefault(name, []).append(subject)
-    _check_known(wanted, by_name, "--flow", "flow")
-    return {subject for name in wanted for subject in by_name[name]} if wanted else None
-
-
-def _chosen(known: Sequence[str], wanted: Sequence[str], where: str) -> Collection[str] | None:
-    _check_known(wanted, known, where, "link")
-    return set(wanted) if wanted else None
+    return by_name
 
 
 def _check_known(wanted: Sequence[str], known: Collection[str], where: str, what: str) -> None:
     for name in wanted:
         if name not in known:
-            shown = [each for each in known if each.startswith(f"{what}:")]
+            shown = list(dict.fromkeys(each for each in known if each.startswith(f"{what}:")))
             more = " ..." if len(shown) > 10 else ""
             raise BdpbenchError(
-                f"the trace has no {what} {name.removeprefix('link:')!r}",
+                f"the trace has no {what} {name.removeprefix(f'{what}:')!r}",
                 where=where,
                 hint=f"it has {', '.join(shown[:10]) or 'none'}{more}",
             )
@@ -299,4 +231,4 @@ def _analyze_samples(trace: Trace, request: AnalysisRequest, name: str) -> Itera
     if request.output is not None:
         write_samples(summary, request.output)
     yield from samples_lines(summary, name, trace.format)
-    yield from account_lines(trace.report)
+    yield from account_lines(trace.account)

@@ -5,7 +5,6 @@ from __future__ import annotations
 import types
 from collections.abc import Callable, Mapping
 from pathlib import Path
-from typing import Any
 
 import polars as pl
 
@@ -37,7 +36,7 @@ def write_analysis(analysis: Analysis, path: Path) -> None:
     try:
         _WRITERS[path.suffix.lower()](analysis, path)
     except OSError as error:
-        raise _unwritable(path, error) from None
+        raise unwritable(path, error) from None
 
 
 def write_samples(summary: pl.DataFrame, path: Path) -> None:
@@ -58,16 +57,18 @@ def write_samples(summary: pl.DataFrame, path: Path) -> None:
             rows = summary.to_dicts()
             write_json_atomically(path, {"schema_version": ANALYSIS_VERSION, "samples": rows})
         else:
-            _write_table(summary, path)
+            write_table(summary, path)
     except OSError as error:
-        raise _unwritable(path, error) from None
+        raise unwritable(path, error) from None
 
 
-def _unwritable(path: Path, error: OSError) -> BdpbenchError:
+def unwritable(path: Path, error: OSError) -> BdpbenchError:
+    """What is told of a file that cannot be written."""
     return BdpbenchError(f"cannot be written: {error.strerror}", where=str(path))
 
 
-def _write_table(frame: pl.DataFrame, path: Path) -> None:
+def write_table(frame: pl.DataFrame, path: Path) -> None:
+    """Write a frame as CSV or parquet, atomically, as the suffix says."""
     if path.suffix.lower() == ".csv":
         write_bytes_atomically(path, csv_of_frame(frame))
     else:
@@ -75,12 +76,17 @@ def _write_table(frame: pl.DataFrame, path: Path) -> None:
 
 
 def _write_metrics(analysis: Analysis, path: Path) -> None:
-    _write_table(analysis.metrics, path)
+    write_table(analysis.metrics, path)
 
 
 def _write_json(analysis: Analysis, path: Path) -> None:
+    write_json_atomically(path, content_of(analysis))
+
+
+def content_of(analysis: Analysis) -> dict[str, object]:
+    """All that is known of a trace, for JSON."""
     sums = analysis.sums
-    content = {
+    return {
         "schema_version": ANALYSIS_VERSION,
         "bdpbench": __version__,
         "trace": analysis.name,
@@ -89,22 +95,22 @@ def _write_json(analysis: Analysis, path: Path) -> None:
         "end_s": sums.end_s,
         "last_s": sums.last_s,
         "bin_s": sums.bin_s,
-        "account": account_of(analysis.report),
-        "metrics": _rows(analysis.metrics),
-        **{name: _rows(frame) for name, frame in sums.all_tables().items()},
-        "definitions": _definitions(analysis.metrics),
+        "account": account_of(analysis.account),
+        "metrics": rows_of(analysis.metrics),
+        **{name: rows_of(frame) for name, frame in sums.all_tables().items()},
+        "definitions": definitions_of(analysis.metrics),
     }
-    write_json_atomically(path, content)
 
 
-def _rows(frame: pl.DataFrame) -> list[dict[str, Any]]:
+def rows_of(frame: pl.DataFrame) -> list[dict[str, object]]:
     """Rows of a frame; what is no finite number is null, since JSON has no other way to say it."""
     floats = [name for name, dtype in frame.schema.items() if dtype.is_float()]
     finite = [pl.when(pl.col(name).is_finite()).then(name).alias(name) for name in floats]
     return frame.with_columns(finite).to_dicts()
 
 
-def _definitions(metrics: pl.DataFrame) -> list[Definition]:
+def definitions_of(metrics: pl.DataFrame) -> list[Definition]:
+    """The definitions of the metrics that have rows."""
     used = set(metrics["metric"])
     return [each.as_document() for metric, each in PACKET_DEFINITIONS.items() if metric in used]
 
@@ -124,8 +130,8 @@ def _write_page(analysis: Analysis, path: Path) -> None:
             whole=analysis.whole,
             metrics=analysis.metrics,
             tables=sums.all_tables(),
-            definitions=_definitions(analysis.metrics),
-            account=account_of(analysis.report),
+            definitions=definitions_of(analysis.metrics),
+            account=account_of(analysis.account),
             shares=cumulative_shares,
         ),
         path,

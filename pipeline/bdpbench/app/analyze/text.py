@@ -8,7 +8,7 @@ from collections.abc import Iterator, Mapping, Sequence
 import polars as pl
 
 from bdpbench.app.analyze.analysis import Analysis
-from bdpbench.trace import Report
+from bdpbench.trace import LineAccount
 from bdpbench.units import addresses_of
 
 _MOST_ROWS = 20
@@ -23,7 +23,22 @@ _FLOW_COLUMNS = {
     "jitter ms": "jitter",
     "RTT ms": "rtt",
     "fair Mbit/s": "max_min_share",
+    "hops": "hop_count",
+    "gap s": "longest_gap",
 }
+_RECEIVER_COLUMNS = {
+    "Mbit/s": "receiver_throughput",
+    "delivered": "receiver_delivery_ratio",
+    "delay ms": "receiver_delay",
+    "max ms": "receiver_max_delay",
+}
+_NODE_COLUMNS = {
+    "sent": "node_sent",
+    "received": "node_received",
+    "forwarded": "node_forwarded",
+    "dropped": "node_dropped",
+}
+_ENERGY_COLUMNS = {"left J": "remaining_energy", "spent J": "spent_energy"}
 _LINK_COLUMNS = {
     "capacity": "link_capacity",
     "Mbit/s": "link_throughput",
@@ -34,7 +49,11 @@ _LINK_COLUMNS = {
     "wait ms": "queueing_delay",
     "max ms": "max_queueing_delay",
 }
+COMPARED = (*_FLOW_COLUMNS.values(), *_RECEIVER_COLUMNS.values(), *_LINK_COLUMNS.values())
+"""Metrics of flows and links that a comparison in the terminal shows."""
+
 _SHARES = {
+    "receiver_delivery_ratio",
     "packet_loss_rate",
     "packet_delivery_ratio",
     "total_packet_loss_rate",
@@ -47,22 +66,21 @@ _SHARES = {
 def totals_lines(analysis: Analysis) -> Iterator[str]:
     """Flows, links and fairness of a packet trace."""
     sums = analysis.sums
-    yield f"{analysis.name}: {analysis.trace_format} trace, {analysis.report.lines:,} lines"
-    kind = "whole trace" if analysis.whole else "window, half-open"
-    yield (
-        f"{sums.start_s:.10g} s to {sums.end_s:.10g} s ({kind}), {sums.seconds:.6g} s; "
-        f"last event at {sums.last_s:.10g} s"
-    )
+    yield f"{analysis.name}: {analysis.trace_format} trace, {analysis.account.lines:,} lines"
+    yield span_of(analysis)
     values = _values(analysis.metrics)
     flows = [each for each in values if each.startswith("flow:")]
     if flows:
         yield ""
         yield from _flow_table(analysis, flows, values)
+    yield from _own_table("receiver", _RECEIVER_COLUMNS, values)
     links = [each for each in values if each.startswith("link:")]
     if links:
         yield ""
         yield from _table("link", links, _LINK_COLUMNS, values, {})
         yield from _shared_lines(sums.links, links)
+    yield from _own_table("node", _NODE_COLUMNS, values)
+    yield from _own_table("node", _ENERGY_COLUMNS, values)
     if analysis.sums.losses.height:
         yield ""
         yield from _loss_lines(analysis.sums.losses)
@@ -73,6 +91,27 @@ def totals_lines(analysis: Analysis) -> Iterator[str]:
         yield f"{sums.forgotten:,} packets were sent of which the trace does not tell the end"
 
 
+def span_of(analysis: Analysis) -> str:
+    """The time that was measured, in words."""
+    sums = analysis.sums
+    kind = "whole trace" if analysis.whole else "window, half-open"
+    return (
+        f"{sums.start_s:.10g} s to {sums.end_s:.10g} s ({kind}), {sums.seconds:.6g} s; "
+        f"last event at {sums.last_s:.10g} s"
+    )
+
+
+def _own_table(
+    kind: str, columns: Mapping[str, str], values: Mapping[str, Mapping[str, float | None]]
+) -> Iterator[str]:
+    """The table of the subjects that have these metrics, after a blank line; nothing of none."""
+    wanted = set(columns.values())
+    subjects = [each for each, own in values.items() if not wanted.isdisjoint(own)]
+    if subjects:
+        yield ""
+        yield from _table(kind, subjects, columns, values, {})
+
+
 def metric_lines(metrics: pl.DataFrame) -> Iterator[str]:
     """A line a value: metric, subject, value, unit."""
     rows = [
@@ -81,7 +120,7 @@ def metric_lines(metrics: pl.DataFrame) -> Iterator[str]:
             "metric", "subject", "value", "unit"
         ).iter_rows()
     ]
-    yield from _aligned([("metric", "of", "value", "unit"), *rows], left={0, 1, 3})
+    yield from aligned([("metric", "of", "value", "unit"), *rows], left={0, 1, 3})
 
 
 def samples_lines(summary: pl.DataFrame, name: str, trace_format: str) -> Iterator[str]:
@@ -90,22 +129,22 @@ def samples_lines(summary: pl.DataFrame, name: str, trace_format: str) -> Iterat
     yield ""
     head = tuple(summary.columns)
     rows = [
-        tuple(each if isinstance(each, str) else _number(each) for each in row)
+        tuple(each if isinstance(each, str) else number(each) for each in row)
         for row in summary.iter_rows()
     ]
-    yield from _aligned([head, *rows], left={0, 1})
+    yield from aligned([head, *rows], left={0, 1})
 
 
-def account_lines(report: Report) -> Iterator[str]:
+def account_lines(account: LineAccount) -> Iterator[str]:
     """What became of lines that are none, of a cut end, and of times that run backwards."""
-    if report.skipped:
-        yield f"{report.skipped:,} of {report.lines:,} lines skipped, the first:"
-        for each in report.first_skipped[:3]:
+    if account.skipped:
+        yield f"{account.skipped:,} of {account.lines:,} lines skipped, the first:"
+        for each in account.first_skipped[:3]:
             yield f"  {each.source}:{each.line}: {each.reason}"
-    if report.backwards:
-        yield f"time runs backwards in {report.backwards:,} lines"
-    if not report.complete:
-        yield f"read up to the end of the window: {report.lines:,} lines"
+    if account.backwards:
+        yield f"time runs backwards in {account.backwards:,} lines"
+    if not account.complete:
+        yield f"read up to the end of the window: {account.lines:,} lines"
 
 
 def _values(metrics: pl.DataFrame) -> dict[str, dict[str, float | None]]:
@@ -157,7 +196,7 @@ def _table(
     for subject in subjects[:_MOST_ROWS]:
         cells = (_cell(metric, values[subject].get(metric)) for metric in columns.values())
         rows.append((subject.removeprefix(f"{kind}:"), *about.get(subject, ()), *cells))
-    yield from _aligned(rows, left=set(range(1 + len(more))))
+    yield from aligned(rows, left=set(range(1 + len(more))))
     if len(subjects) > _MOST_ROWS:
         yield f"and {len(subjects) - _MOST_ROWS:,} more {kind}s (-o FILE writes all)"
 
@@ -169,12 +208,18 @@ def _loss_lines(losses: pl.DataFrame) -> Iterator[str]:
         .select("layer", "reason", "type", "dropped_pkts")
         .iter_rows()
     ]
-    yield from _aligned([("dropped at", "by", "type", "packets"), *rows], left={0, 1, 2})
+    yield from aligned([("dropped at", "by", "type", "packets"), *rows], left={0, 1, 2})
 
 
 def _fairness_lines(values: Mapping[str, float | None]) -> Iterator[str]:
-    yield _totals_line(values)
+    if "total_throughput" in values:
+        yield _totals_line(values)
     names = {
+        "routing_overhead": "routing overhead, packets",
+        "routing_overhead_bytes": "routing overhead, bytes",
+        "normalised_routing_load": "normalised routing load, routing packets a packet received",
+        "total_remaining_energy": "energy left in all nodes, J",
+        "total_spent_energy": "energy spent by all nodes, J",
         "fairness_index": "Jain's fairness index",
         "max_min_fairness_index": "Jain's index of throughput over max-min fair share",
         "throughput_asymmetry": "asymmetry (x1 - x2)/(x1 + x2)",
@@ -183,7 +228,7 @@ def _fairness_lines(values: Mapping[str, float | None]) -> Iterator[str]:
     }
     for metric, name in names.items():
         if metric in values:
-            yield f"{name}: {_number(values[metric])}"
+            yield f"{name}: {number(values[metric])}"
 
 
 def _totals_line(values: Mapping[str, float | None]) -> str:
@@ -202,11 +247,11 @@ def _totals_line(values: Mapping[str, float | None]) -> str:
 
 def _cell(metric: str, value: float | None) -> str:
     if value is not None and metric in _SHARES:
-        return f"{_number(100 * value)} %"
-    return _number(value)
+        return f"{number(100 * value)} %"
+    return number(value)
 
 
-def _number(value: float | None) -> str:
+def number(value: float | None) -> str:
     """Four significant digits, and all of those before the point."""
     if value is None or not math.isfinite(value):
         return "-"
@@ -215,7 +260,8 @@ def _number(value: float | None) -> str:
     return text.rstrip("0").rstrip(".") if "." in text else text
 
 
-def _aligned(rows: Sequence[tuple[str, ...]], left: set[int]) -> Iterator[str]:
+def aligned(rows: Sequence[tuple[str, ...]], left: set[int]) -> Iterator[str]:
+    """Rows as lines of columns of one width; those in ``left`` begin at the left."""
     widths = [max(len(row[column]) for row in rows) for column in range(len(rows[0]))]
     for row in rows:
         cells = (

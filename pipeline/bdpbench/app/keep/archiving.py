@@ -65,7 +65,7 @@ _ARCHIVE = ".zip"
 _WORKFLOW = f"{_SOURCE_FOLDER}/Snakefile"
 
 _DESCRIPTIONS = {
-    REPORT_NAME: "The report: one file that opens offline",
+    REPORT_NAME: "The report, which opens offline",
     METRICS_CSV_NAME: "Every metric of every run, with unit, window and definition",
     METRICS_NAME: "The same table as parquet",
     SCORECARD_NAME: "Every published number and statement with its verdict",

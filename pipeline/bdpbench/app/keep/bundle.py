@@ -20,6 +20,7 @@ from bdpbench.contracts.kept import (
     KEPT_RUNS_NAME,
     KEPT_VERSION,
     PROVENANCE_NAME,
+    REPORT_FOLDER,
     REPORT_NAME,
     SUMMARY_NAME,
     KeptRun,
@@ -60,20 +61,30 @@ class Bundle:
         self.inputs = replace(made, plan=self.plan, run_info=self.records)
 
     def kept_files(self) -> dict[str, bytes]:
-        """Name → bytes of the report, the metrics, the scorecard and where they come from."""
+        """Name → bytes of the report, the metrics, the scorecard and where they come from.
+
+        Of a report with files beside it these come first: it is whole as soon as it is there.
+        """
         with tempfile.TemporaryDirectory() as scratch:
             folder = Path(scratch)
             build_report(self.inputs, folder / REPORT_NAME, with_files=False)
             write_metrics(self.results.metrics, folder / METRICS_NAME)
-            made = {path.name: path.read_bytes() for path in sorted(folder.iterdir())}
+            files = sorted(path for path in folder.rglob("*") if path.is_file())
+            made = {path.relative_to(folder).as_posix(): path.read_bytes() for path in files}
+        beside = f"{REPORT_FOLDER}/"
         return {
+            **{name: content for name, content in made.items() if name.startswith(beside)},
             REPORT_NAME: made[REPORT_NAME],
             METRICS_CSV_NAME: made[METRICS_CSV_NAME],
             METRICS_NAME: made[METRICS_NAME],
             SCORECARD_NAME: json_bytes(self.results.scorecard),
             KEPT_RUNS_NAME: json_bytes(self.runs()),
             PROVENANCE_NAME: json_bytes(self.provenance()),
-            SUMMARY_NAME: readme_of(self.results, taken_over_sentence(self._records())).encode(),
+            SUMMARY_NAME: readme_of(
+                self.results,
+                taken_over_sentence(self._records()),
+                has_folder=any(name.startswith(beside) for name in made),
+            ).encode(),
         }
 
     def runs(self) -> KeptRuns:

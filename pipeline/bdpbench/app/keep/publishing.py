@@ -8,8 +8,10 @@ from bdpbench.app.keep.bundle import Bundle
 from bdpbench.app.keep.collecting import collect
 from bdpbench.app.say.totals import totals_sentence
 from bdpbench.contracts.files import write_bytes_atomically
+from bdpbench.contracts.kept import REPORT_FOLDER
 from bdpbench.contracts.paths import repository_root
 from bdpbench.errors import BdpbenchError
+from bdpbench.pages.shards import drop_others
 from bdpbench.studies.load import find_study, studies_dir
 
 
@@ -41,7 +43,14 @@ def publish_study(
         )
     results = collect(study, tier, allow_partial=allow_partial)
     folder = (output or repository_root() / "reports" / "published") / results.plan["study"]
-    for name, content in Bundle(results).kept_files().items():
+    files = Bundle(results).kept_files()
+    for name, content in files.items():
         write_bytes_atomically(folder / name, content)
-        print(f"{folder / name}  {len(content) / 1e6:.2f} MB")
+        if not name.startswith(f"{REPORT_FOLDER}/"):
+            print(f"{folder / name}  {len(content) / 1e6:.2f} MB")
+    beside = [name.removeprefix(f"{REPORT_FOLDER}/") for name in files if "/" in name]
+    drop_others(folder / REPORT_FOLDER, beside)
+    if beside:
+        size = sum(len(files[f"{REPORT_FOLDER}/{name}"]) for name in beside)
+        print(f"{folder / REPORT_FOLDER}: {len(beside)} files, {size / 1e6:.2f} MB")
     print(totals_sentence(results.scorecard))

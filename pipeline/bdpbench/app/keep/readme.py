@@ -6,7 +6,7 @@ from collections import Counter
 
 from bdpbench.app.keep.collecting import Results
 from bdpbench.app.say.totals import totals_sentence
-from bdpbench.contracts.kept import KEPT_RUNS_NAME, PROVENANCE_NAME, REPORT_NAME
+from bdpbench.contracts.kept import KEPT_RUNS_NAME, PROVENANCE_NAME, REPORT_FOLDER, REPORT_NAME
 from bdpbench.contracts.plan import Plan
 from bdpbench.contracts.scorecard import (
     NUMBER_VERDICTS,
@@ -17,16 +17,25 @@ from bdpbench.contracts.scorecard import (
 )
 from bdpbench.contracts.tables import METRICS_CSV_NAME, METRICS_NAME
 
+_ONE_FILE = "the report, one file that opens offline (save it, then open it)"
+_WITH_FOLDER = f"the report, which opens offline with `{REPORT_FOLDER}/` beside it (save both)"
 
-def readme_of(results: Results, taken_over: str = "") -> str:
-    """README of a tier, in Markdown; ``taken_over`` is a sentence on runs with older ids."""
+
+def readme_of(results: Results, taken_over: str = "", *, has_folder: bool = False) -> str:
+    """README of a tier, in Markdown.
+
+    Args:
+        results: of the tier.
+        taken_over: sentence on runs with older ids; "" without any.
+        has_folder: whether the report has files beside it.
+    """
     plan, scorecard = results.plan, results.scorecard
     lines = [
         f"# {plan['study']}, {plan['tier']} tier",
         "",
         f"{plan['title']}. {totals_sentence(scorecard)}",
         "",
-        f"- `{REPORT_NAME}`: the report, one file that opens offline (save it, then open it)",
+        f"- `{REPORT_NAME}`: {_WITH_FOLDER if has_folder else _ONE_FILE}",
         f"- `{METRICS_CSV_NAME}`, `{METRICS_NAME}`: every metric of every run",
         f"- `{SCORECARD_NAME}`: every number and statement with its verdict",
         f"- `{KEPT_RUNS_NAME}`: parameters, checksums and times of every run",

@@ -21,6 +21,7 @@ from bdpbench.contracts.kept import (
     KEPT_RUNS_NAME,
     KEPT_VERSION,
     PROVENANCE_NAME,
+    REPORT_FOLDER,
     REPORT_NAME,
     SUMMARY_NAME,
     KeptRun,
@@ -32,7 +33,8 @@ from bdpbench.contracts.scorecard import SCORECARD_NAME, read_scorecard
 from bdpbench.contracts.tables import METRICS_CSV_NAME, METRICS_NAME
 from bdpbench.errors import BdpbenchError
 from bdpbench.pages.details import ns2_command
-from bdpbench.pages.relabelling import Relabelling, relabelled_page, relabelled_text
+from bdpbench.pages.relabelling import Relabelling, relabelled_report, relabelled_text
+from bdpbench.pages.shards import drop_others
 from bdpbench.pages.taken_over import count_taken_over, taken_over_sentence
 from bdpbench.simulation.scripts import script_record
 
@@ -74,6 +76,8 @@ def relabel(published: OldPublished, new: NewIds) -> None:
         shutil.copytree(folder, scratch, dirs_exist_ok=True)  # with what people have added
         for name, content in files.items():
             (scratch / name).write_bytes(content)
+        beside = [Path(name).name for name in files if name.startswith(f"{REPORT_FOLDER}/")]
+        drop_others(scratch / REPORT_FOLDER, beside)
         replace_folder(scratch, folder)
     finally:
         shutil.rmtree(scratch, ignore_errors=True)
@@ -88,7 +92,7 @@ def relabelled_files(published: OldPublished, new: NewIds) -> dict[str, bytes]:
     read_scorecard(folder / SCORECARD_NAME)
     page = Relabelling(ids, _commands(published, new), note)
     return {
-        REPORT_NAME: _page(folder / REPORT_NAME, page),
+        **_report(folder, page),
         METRICS_CSV_NAME: relabelled_text(_text(folder / METRICS_CSV_NAME), ids).encode(),
         METRICS_NAME: _metrics(folder, ids),
         SCORECARD_NAME: relabelled_text(_text(folder / SCORECARD_NAME), ids).encode(),
@@ -165,12 +169,19 @@ def _text(path: Path) -> str:
         raise BdpbenchError(f"is no text ({error})", where=str(path)) from None
 
 
-def _page(path: Path, change: Relabelling) -> bytes:
+def _report(folder: Path, change: Relabelling) -> dict[str, bytes]:
+    """The page, and the files beside it, under the names of their new content."""
+    path = folder / REPORT_NAME
+    beside = sorted((folder / REPORT_FOLDER).glob("*.js"))
     try:
-        return relabelled_page(_text(path), change).encode()
+        page, files = relabelled_report(
+            _text(path), {each.name: _text(each) for each in beside}, change
+        )
     except BdpbenchError as error:
         hint = "`./bdpbench run` simulates the runs anew, and `publish` writes another report"
         raise BdpbenchError(error.message, where=error.where or str(path), hint=hint) from None
+    renewed = {f"{REPORT_FOLDER}/{name}": text.encode() for name, text in files.items()}
+    return {**renewed, REPORT_NAME: page.encode()}
 
 
 def _metrics(folder: Path, ids: Mapping[str, str]) -> bytes:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import functools
 import json
 from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from pathlib import Path
@@ -85,9 +86,9 @@ def _wanted_tables(definitions: Mapping[str, Definition]) -> frozenset[str]:
 
 def parsed_outputs(outputs: Sequence[Output], wanted: Collection[str]) -> list[Output]:
     """The outputs that become tables: large traces only where their table is wanted."""
-    from bdpbench.trace import FORMATS
+    from bdpbench.trace import OUTPUT_FORMATS
 
-    large = {table for table, form in FORMATS.items() if form.streamed}
+    large = {table for table, form in OUTPUT_FORMATS.items() if form.streamed}
     return [each for each in outputs if each["table"] not in large or each["table"] in wanted]
 
 
@@ -262,18 +263,23 @@ def report_inputs(
     plan: Plan, metrics: pl.DataFrame, scorecard: Scorecard, runs_dir: Path
 ) -> ReportInputs:
     """What the report and the exports show of a plan."""
+    from bdpbench.app.run.kept_series import KeptSeries
     from bdpbench.metrics.repetitions import over_repetitions
     from bdpbench.pages import ReportInputs
     from bdpbench.studies.load import load_study
 
     infos = {run["run_id"]: read_run(runs_dir / run["run_id"]) for run in plan["runs"]}
     finished = {run["run_id"] for run in finished_runs(plan, runs_dir)}
+    wanted = _wanted_tables(definitions_of(plan))
+    outputs = {run["run_id"]: parsed_outputs(run["outputs"], wanted) for run in plan["runs"]}
+    load_table = _loader(plan, outputs, runs_dir, finished)
     return ReportInputs(
         plan=plan,
         metrics=metrics,
         scorecard=scorecard,
         definitions=[each.as_document() for each in definitions_of(plan).values()],
-        load_table=_loader(plan, runs_dir, finished),
+        load_table=load_table,
+        load_series=KeptSeries(runs_dir, load_table, outputs),
         run_info=cast(
             "dict[str, RunRecord]",
             {run_id: info for run_id, info in sorted(infos.items()) if run_id in finished and info},
@@ -283,21 +289,29 @@ def report_inputs(
     )
 
 
-def _loader(plan: Plan, runs_dir: Path, finished: Collection[str]) -> LoadTable:
-    """Tables of finished runs, and those that are derived from a sampled queue."""
-    from bdpbench.metrics.queues import drops_per_sample, queue_shares
+def _loader(
+    plan: Plan, outputs: Mapping[str, Sequence[Output]], runs_dir: Path, finished: Collection[str]
+) -> LoadTable:
+    """Tables of finished runs, and those that are derived from them."""
+    from bdpbench.metrics.derived import DERIVED
     from bdpbench.trace import load_table
 
-    derived = {"queue_share": queue_shares, "drops": drops_per_sample}
-    wanted = _wanted_tables(definitions_of(plan))
-    outputs = {run["run_id"]: parsed_outputs(run["outputs"], wanted) for run in plan["runs"]}
+    parameters = {run["run_id"]: run["parameters"] for run in plan["runs"]}
 
     def load(run_id: str, table: str) -> pl.LazyFrame | None:
-        source = "queue" if table in derived else table
-        if run_id not in finished or all(each["table"] != source for each in outputs[run_id]):
+        sources = DERIVED[table].sources if table in DERIVED else (table,)
+        have = {each["table"] for each in outputs[run_id]}
+        if run_id not in finished or not have.issuperset(sources):
             return None
-        frame = load_table(runs_dir / run_id, source, outputs[run_id])
-        return derived[table](frame.collect()).lazy() if table in derived else frame
+        if table not in DERIVED:
+            return load_table(runs_dir / run_id, table, outputs[run_id])
+        tables = {each: read(run_id, each) for each in sources}
+        return DERIVED[table].make(parameters[run_id], tables).lazy()
+
+    # Several tables are made of a queue, one after the other.
+    @functools.lru_cache(maxsize=4)
+    def read(run_id: str, table: str) -> pl.DataFrame:
+        return load_table(runs_dir / run_id, table, outputs[run_id]).collect()
 
     return load
 

@@ -4,9 +4,9 @@ from __future__ import annotations
 
 import types
 from collections.abc import Mapping
-from typing import Literal
 
-from bdpbench.metrics.definition import Definition
+from bdpbench.metrics.definition import Definition, Subject
+from bdpbench.metrics.packets.events import ROUTING_TYPES
 from bdpbench.metrics.thresholds import FAIR_ASYMMETRY, PEAK_SHARE
 
 _SENT = (
@@ -30,7 +30,7 @@ _BINS = "bins of the series, each stamped with its end"
 
 def _define(
     metric: str,
-    subject: Literal["flow", "link", "run"],
+    subject: Subject,
     unit: str,
     text: str,
     source: str,
@@ -235,6 +235,76 @@ _ALL = (
         "RFC 5348, section 3.1",
     ),
     _define(
+        "hop_count",
+        "flow",
+        "hops",
+        "Mean number of hops of a packet. Where lines of wireless nodes tell the hops of a packet "
+        "(tcp and cbr), of the packets received in the window. On wires the times that packets of "
+        "the flow entered a traced link over the packets sent, so that a lost packet counts with "
+        "the links that it came to. No value where a flow has both kinds of hops.",
+        "Broch, Maltz, Johnson, Hu and Jetcheva (1998), MobiCom, section 5 (path optimality)",
+    ),
+    _define(
+        "path_length",
+        "flow",
+        "hops",
+        "Most hops of a packet received in the window, as lines of wireless nodes tell them. On "
+        "wires the number of traced links that packets of the flow entered, which is the length of "
+        "its path as long as its route does not change.",
+        "Broch, Maltz, Johnson, Hu and Jetcheva (1998), MobiCom, section 5 (path optimality)",
+    ),
+    _define(
+        "route_changes",
+        "flow",
+        "changes",
+        "How often in the window a node sent a packet of the flow to another next node than the "
+        "packet of the flow before it: the far end of the link that the packet entered or, on a "
+        "wireless node, the next hop of what its router sent or forwarded (s and f at RTR). A flow "
+        "that takes several ways in turn changes all the time; one to a group or to all has none.",
+        "definition of bdpbench",
+    ),
+    _define(
+        "longest_gap",
+        "flow",
+        "s",
+        "Largest time between two packets of the flow that arrive after one another in the window. "
+        "Of a flow that sends all the time it is how long its longest handover or route break "
+        "kept packets away.",
+        "Koodli, RFC 5568, section 1 (handover latency), at the receiver",
+    ),
+    _define(
+        "receiver_throughput",
+        "receiver",
+        "Mbit/s",
+        "Bytes of a flow to a group or to all that came to the node in the window, over the "
+        "window's length. A packet has come to a node with an r line there (wireless: r at AGT), "
+        "and counts once at each node. A wired node that sends the packet on is a receiver too, "
+        "since links do not show who has joined the group.",
+        "RFC 5166, section 2.1, at each receiver",
+    ),
+    _define(
+        "receiver_delivery_ratio",
+        "receiver",
+        "1",
+        "Packets of a flow to a group or to all that came to the node in the window over those "
+        "that the flow's source sent in it.",
+        "packet_delivery_ratio, at each receiver",
+    ),
+    _define(
+        "receiver_delay",
+        "receiver",
+        "ms",
+        "Mean time from the sending of a packet to a group or to all to its coming to the node.",
+        "RFC 7679, at each receiver",
+    ),
+    _define(
+        "receiver_max_delay",
+        "receiver",
+        "ms",
+        "Largest time from the sending of a packet to a group or to all to its coming to the node.",
+        "RFC 7679, at each receiver",
+    ),
+    _define(
         "link_throughput",
         "link",
         "Mbit/s",
@@ -299,6 +369,68 @@ _ALL = (
         "RFC 5166, section 2.2 (queueing)",
     ),
     _define(
+        "node_sent",
+        "node",
+        "packets",
+        "Packets that the layer of the node sent in the window: s lines of a wireless node; on "
+        "wires + lines at links of the node that is the packet's source.",
+        "ns-2, trace/cmu-trace.cc and trace/trace.cc",
+    ),
+    _define(
+        "node_received",
+        "node",
+        "packets",
+        "Packets that the layer of the node received in the window: r lines of a wireless node; on "
+        "wires packets received at their destination, and copies of packets to a group.",
+        "ns-2, trace/cmu-trace.cc and trace/trace.cc",
+    ),
+    _define(
+        "node_forwarded",
+        "node",
+        "packets",
+        "Packets that the layer of the node sent on in the window: f lines of a wireless node; on "
+        "wires + lines at links of a node that is not the packet's source.",
+        "ns-2, trace/cmu-trace.cc and trace/trace.cc",
+    ),
+    _define(
+        "node_dropped",
+        "node",
+        "packets",
+        "Packets that the layer of the node dropped in the window: D or d lines of a wireless "
+        "node; on wires d and e lines at links that begin at it. A packet can be dropped more than "
+        "once, and be delivered all the same.",
+        "ns-2, trace/cmu-trace.cc and trace/trace.cc",
+    ),
+    _define(
+        "node_drops",
+        "drops",
+        "packets",
+        "node_dropped of one layer for one reason, as the trace names both.",
+        "ns-2, trace/cmu-trace.h",
+    ),
+    _define(
+        "drops",
+        "drops",
+        "packets",
+        "Packets dropped in the window by all nodes, of one layer for one reason, as the trace "
+        "names both; on links the queue or an error model.",
+        "ns-2, trace/cmu-trace.h",
+    ),
+    _define(
+        "remaining_energy",
+        "node",
+        "J",
+        "Energy of the node at its last line in the window that tells it.",
+        "ns-2, mobile/energy-model.h",
+    ),
+    _define(
+        "spent_energy",
+        "node",
+        "J",
+        "Energy of the node at its first line in the window that tells it less that at its last.",
+        "ns-2, mobile/energy-model.h",
+    ),
+    _define(
         "total_throughput",
         "run",
         "Mbit/s",
@@ -332,6 +464,44 @@ _ALL = (
         "ms",
         "Mean one-way delay of the packets of all data flows, each packet counted alike.",
         "RFC 7679; RFC 5166, section 2.2",
+    ),
+    _define(
+        "routing_overhead",
+        "run",
+        "packets",
+        "Packets of routing protocols sent in the window, each hop counted: s and f lines of "
+        "routers (RTR) of wireless nodes, + lines of links. Packets of routing are those of the "
+        f"types {', '.join(ROUTING_TYPES)} (message is DSDV's). No value where no line of a router "
+        "or of such a packet is traced.",
+        "Broch, Maltz, Johnson, Hu and Jetcheva (1998), MobiCom, section 5",
+    ),
+    _define(
+        "routing_overhead_bytes",
+        "run",
+        "bytes",
+        "Bytes of the packets that routing_overhead counts.",
+        "Broch, Maltz, Johnson, Hu and Jetcheva (1998), MobiCom, section 5",
+    ),
+    _define(
+        "normalised_routing_load",
+        "run",
+        "1",
+        "routing_overhead over the packets of data flows received in the window.",
+        "Das, Perkins and Royer (2000), INFOCOM, section 4 (normalized routing load)",
+    ),
+    _define(
+        "total_remaining_energy",
+        "run",
+        "J",
+        "Sum of remaining_energy over all nodes.",
+        "ns-2, mobile/energy-model.h",
+    ),
+    _define(
+        "total_spent_energy",
+        "run",
+        "J",
+        "Sum of spent_energy over all nodes.",
+        "ns-2, mobile/energy-model.h",
     ),
     _define(
         "fairness_index",

@@ -41,8 +41,14 @@ COLUMNS = (
     "layer",
     "node",
     "reason",
+    "next_hop",
+    "hops",
+    "energy_j",
 )
 """Columns of a packet trace that metrics read."""
+
+WIRELESS_COLUMNS = ("layer", "node", "reason", "next_hop", "hops", "energy_j")
+"""Those of them that only lines of wireless nodes have."""
 
 ENDS = ("flow", "src_node", "src_port", "dst_node", "dst_port")
 """Columns that tell one stream from another."""
@@ -55,6 +61,12 @@ CONTROL_TYPES = (
     *("rap_ack", "tcpFriendCtl", "diffusion", "LDP", "gaf", "pushback", "LMS_SETUP", "smac"),
 )
 """Types of packets, as ns-2 prints them (common/packet.h), that carry nobody's data."""
+
+ROUTING_TYPES = (
+    *("rtProtoDV", "rtProtoLS", "LDP", "DSR", "AODV", "AOMDV", "MDART", "TORA", "IMEP", "PUMA"),
+    *("OLSR", "message"),
+)
+"""Types of packets of routing protocols; DSDV's are called message."""
 
 TCP_HEADER_BYTES = 40
 """TCP and IP headers that ns-2's TCP agents add to their packetSize_ (``tcpip_base_hdr_size_``)."""
@@ -71,7 +83,11 @@ _ODDS = (
     -0x2917014799A6026D,
     0x2545F4914F6CDD1D,
 )
-_AGENT_LAYER = "AGT"
+AGENT_LAYER = "AGT"
+"""The layer of a wireless node at which packets are sent and received."""
+
+ROUTER_LAYER = "RTR"
+"""The layer of a wireless node that sends packets on their way, and forwards them."""
 
 
 @dataclass(frozen=True)
@@ -85,7 +101,9 @@ class Events:
     link, bytes. waiting: lines of all others, on links: row (u32), event, time_s, link, uid, bytes.
     entries: all that entered a queue: time_s, link, stream, bytes; lazy, since they are many.
     reached: links (i64) at whose far end packets were received.
-    has_agents: whether agents of wireless nodes are traced (AGT).
+    copies: packets to a group or to all that came to a node, or to an agent of a wireless one:
+    time_s, stream, packet, bytes, node (i32).
+    wireless: the lines of wireless nodes with stream (i64); None for a batch without any.
     """
 
     last_s: float
@@ -96,7 +114,13 @@ class Events:
     waiting: pl.DataFrame
     entries: pl.LazyFrame
     reached: pl.Series
-    has_agents: bool = False
+    copies: pl.DataFrame
+    wireless: pl.DataFrame | None = None
+
+    @property
+    def has_agents(self) -> bool:
+        """Whether agents of wireless nodes are traced (AGT)."""
+        return self.wireless is not None and bool((self.wireless["layer"] == AGENT_LAYER).any())
 
 
 class FlowIds:
@@ -148,6 +172,20 @@ class Hosts:
             known = self._known.rename({"address": f"{end}_node", "host": f"{end}_host"})
             batch = batch.join(known, on=f"{end}_node", how="left", maintain_order="left")
         return batch
+
+    def nodes_of(self, rows: pl.DataFrame) -> pl.DataFrame:
+        """``rows`` (src_node, dst_node) with src_host and dst_host (i32); flat addresses are both.
+
+        A hierarchical address whose node is not known has none.
+        """
+        for end in ("src", "dst"):
+            address, host = f"{end}_node", f"{end}_host"
+            if self._known.is_empty():
+                rows = rows.with_columns(pl.col(address).alias(host))
+            else:
+                known = self._known.rename({"address": address, "host": host})
+                rows = rows.join(known, on=address, how="left", maintain_order="left")
+        return rows
 
 
 def link_key() -> pl.Expr:
@@ -240,8 +278,21 @@ def split_events(batch: pl.DataFrame) -> Events:
         _waiting(wired, at_once),
         wired.lazy().filter(event == "+").select("time_s", link_key(), stream_key(), _wide_bytes()),
         wired.lazy().filter(event == "r").select(link_key()).unique().collect().to_series(),
-        wireless is not None and bool((wireless["layer"] == _AGENT_LAYER).any()),
+        _copies(wired, wireless),
+        None if wireless is None else wireless.with_columns(stream_key()),
     )
+
+
+def _copies(wired: pl.DataFrame, wireless: pl.DataFrame | None) -> pl.DataFrame:
+    """Packets to an address below 0, where they came to: a group has its sign, all are -1."""
+    came = (pl.col("event") == "r") & (pl.col("dst_node") < 0)
+    columns = ("time_s", stream_key(), packet_key(), _wide_bytes())
+    found = wired.lazy().filter(came).select(*columns, node="to_node")
+    if wireless is None:
+        return found.collect()
+    at_agent = wireless.lazy().filter(came & (pl.col("layer") == AGENT_LAYER))
+    both = pl.concat([found, at_agent.select(*columns, "node")])
+    return both.sort("time_s", maintain_order=True).collect()
 
 
 def _wireless_lines(batch: pl.DataFrame) -> pl.DataFrame | None:
@@ -317,7 +368,7 @@ def _with_wireless(
     lines: pl.DataFrame, sends: pl.DataFrame, arrivals: pl.DataFrame, drops: pl.DataFrame
 ) -> tuple[pl.DataFrame, pl.DataFrame, pl.DataFrame]:
     """Events of links and of wireless nodes together, in the order of time."""
-    event, at_agent = pl.col("event"), pl.col("layer") == _AGENT_LAYER
+    event, at_agent = pl.col("event"), pl.col("layer") == AGENT_LAYER
     is_packet = pl.col("src_node").is_not_null()
     more = (
         (sends, (event == "s") & at_agent, ()),

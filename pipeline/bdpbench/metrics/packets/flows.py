@@ -76,6 +76,7 @@ class FlowSums:
             width_s=width_s,
         )
         self._lost = BinnedSums("stream", {"lost_pkts": count}, width_s=width_s)
+        self._delivered = BinnedSums("stream", {"delivered_pkts": count}, width_s=width_s)
         self._jitter = Jitter()
         self._streams = Streams()
         self._times = Times()
@@ -85,6 +86,11 @@ class FlowSums:
     def binned(self) -> tuple[BinnedSums, ...]:
         """The sums by bin."""
         return self._sent, self._received, self._dropped, self._rtts
+
+    @property
+    def widths_s(self) -> tuple[float, ...]:
+        """Widths of all bins, s, those that belong to no series included."""
+        return tuple(each.width_s for each in (*self.binned, self._lost, self._delivered))
 
     @property
     def forgotten(self) -> int:
@@ -108,6 +114,8 @@ class FlowSums:
             found = [each.filter(self._window.holds()) for each in found]
         for sums, rows in zip((*self.binned, self._lost), found, strict=True):
             sums.add(rows, events.last_s)
+        arrived = arrivals.select("stream", time_s="sent_s").filter(self._window.holds())
+        self._delivered.add(arrived, events.last_s)
         self._times.update(*found[:3])
         self._jitter.update(found[1])
 
@@ -121,7 +129,7 @@ class FlowSums:
         Returns:
             stream, lost_pkts (i64: dropped somewhere), vanished_pkts (i64: without a drop).
         """
-        width_s = max(each.width_s for each in (*self.binned, self._lost))
+        width_s = max(self.widths_s)
         longest = self._received.result(width_s).group_by("stream").agg(pl.col("delay_max_s").max())
         dropped, vanished = (
             rows.filter(self._window.holds()).group_by("stream").agg(pl.len().cast(pl.Int64))
@@ -143,6 +151,10 @@ class FlowSums:
         for part in parts[1:]:
             joined = joined.join(part, on=["stream", "bin"], how="full", coalesce=True)
         return joined.sort("stream", "bin")
+
+    def delivered(self, width_s: float, end_s: float) -> pl.DataFrame:
+        """stream, bin, delivered_pkts (i64): packets sent in a bin that arrived, then or later."""
+        return self._delivered.result(width_s, end_s)
 
     def totals(self) -> pl.DataFrame:
         """One row a stream: who it is, and what is not a sum over bins."""
@@ -205,12 +217,12 @@ class Streams:
 
 
 class Times:
-    """When streams sent, retransmitted, lost and received, first or last."""
+    """When streams sent, retransmitted, lost and received, first or last, and the longest gaps."""
 
     _EARLIEST = ("first_sent_s", "first_retransmission_s", "first_drop_s", "delay_min_s")
 
     def __init__(self) -> None:
-        names = (*self._EARLIEST, "last_received_s")
+        names = (*self._EARLIEST, "last_received_s", "longest_gap_s")
         schema = {"stream": pl.Int64, **dict.fromkeys(names, pl.Float64)}
         self._known = pl.DataFrame(schema=schema)
 
@@ -220,15 +232,34 @@ class Times:
         sent = sends.group_by("stream").agg(
             first_sent_s=time_s.min(), first_retransmission_s=time_s.filter(again).min()
         )
-        received = arrivals.group_by("stream").agg(
-            last_received_s=time_s.max(), delay_min_s=pl.col("delay_s").min()
+        received = self._with_gaps(
+            arrivals.group_by("stream").agg(
+                last_received_s=time_s.max(),
+                delay_min_s=pl.col("delay_s").min(),
+                arrived_s=time_s.first(),
+                longest_gap_s=time_s.diff().max(),
+            )
         )
         dropped = drops.group_by("stream").agg(first_drop_s=time_s.min())
         self._known = (
             pl.concat([self._known, sent, received, dropped], how="diagonal")
             .group_by("stream")
-            .agg(pl.col(*self._EARLIEST).min(), pl.col("last_received_s").max())
+            .agg(
+                pl.col(*self._EARLIEST).min(),
+                pl.col("last_received_s", "longest_gap_s").max(),
+            )
         )
+
+    def _with_gaps(self, received: pl.DataFrame) -> pl.DataFrame:
+        """The longest gaps with those between the last arrivals of earlier batches and the first.
+
+        A stream's first arrival follows nothing.
+        """
+        before = self._known.select("stream", before_s="last_received_s")
+        joined = received.join(before, on="stream", how="left")
+        across = pl.col("arrived_s") - pl.col("before_s")
+        longest = pl.max_horizontal("longest_gap_s", across).alias("longest_gap_s")
+        return joined.with_columns(longest).drop("arrived_s", "before_s")
 
     def result(self) -> pl.DataFrame:
         """One row a stream: times in s, null for what never was."""

@@ -9,6 +9,7 @@ import polars as pl
 
 from bdpbench.metrics.packets.bins import BinnedSums, Window
 from bdpbench.metrics.packets.events import Events, link_ends
+from bdpbench.metrics.packets.paths import RouteChanges
 from bdpbench.metrics.packets.tracking import MOST_OPEN
 
 _ODD_UID = 0x2545F4914F6CDD1D
@@ -33,6 +34,7 @@ class LinkSums:
         self._queue = Queue()
         self._capacity = Capacity()
         self._entered = _EnteredByFlow()
+        self._routes = RouteChanges(window)
         self._reached: set[int] = set()
         self._before: list[pl.DataFrame] = []
         self._left = BinnedSums(
@@ -77,7 +79,7 @@ class LinkSums:
             entries = entries.filter(self._window.holds())
         for sums, rows in zip(self.binned, found, strict=True):
             sums.add(rows, events.last_s)
-        self._entered.update(entries)
+        self._routes.update(events, self._entered.update(entries))
         self._reached.update(events.reached.to_list())
 
     def series(self, width_s: float, end_s: float) -> pl.DataFrame:
@@ -114,6 +116,10 @@ class LinkSums:
     def streams(self) -> pl.Series:
         """Streams that entered a link."""
         return self._entered.streams()
+
+    def route_changes(self) -> pl.DataFrame:
+        """stream, route_changes (i64); a stream without a row has none."""
+        return self._routes.result()
 
     def by_flow(self) -> pl.DataFrame:
         """link, stream, entered_pkts, entered_bytes, first_s: what each stream put on each link."""
@@ -306,10 +312,11 @@ class _EnteredByFlow:
     def __init__(self) -> None:
         self._parts: list[pl.DataFrame] = []
 
-    def update(self, entries: pl.LazyFrame) -> None:
+    def update(self, entries: pl.LazyFrame) -> pl.DataFrame:
+        """Add what entered links; returns the sums of these alone."""
         # One key of 64 bits groups twice as fast as two do.
         group = (pl.col("link") * _ODD_UID + pl.col("stream")).alias("_group")
-        self._parts.append(
+        part = (
             entries.group_by(group)
             .agg(
                 pl.first("link", "stream"),
@@ -320,8 +327,10 @@ class _EnteredByFlow:
             .drop("_group")
             .collect()
         )
+        self._parts.append(part)
         if len(self._parts) > 64:
             self._parts = [self.result()]
+        return part
 
     def links(self) -> pl.Series:
         return pl.concat([each["link"] for each in self._parts]).unique()

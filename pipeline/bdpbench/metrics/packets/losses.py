@@ -4,55 +4,95 @@ from __future__ import annotations
 
 import polars as pl
 
-from bdpbench.metrics.packets.bins import Window
+from bdpbench.metrics.packets.bins import BinnedSums, Window
 
 _KEYS = ("layer", "reason", "type")
+_PLACE = ("node", *_KEYS)
+_COUNTS = ("dropped_pkts", "dropped_bytes")
 _ON_A_LINK = "link"
 _WIRED_REASONS = {"d": "queue", "e": "error model"}
 
 
 class Losses:
-    """Drops by layer, reason and type of packet.
+    """Drops by node, layer, reason and type of packet, and by bin of time.
 
     On links the layer is ``link``, and the reason ``queue`` (d lines, among which error models
-    without a trace of their own put theirs) or ``error model`` (e lines). On wireless nodes both
-    are those of the trace: IFQ, RTR, MAC, ... and NRTE, TTL, COL, ...
+    without a trace of their own put theirs) or ``error model`` (e lines); the node is the one that
+    the link begins at. On wireless nodes all are those of the trace: IFQ, RTR, MAC, ... and NRTE,
+    TTL, COL, ...
 
     Args:
         window: the time that is counted.
+        width_s: width of the bins, s; None to choose it.
     """
 
-    def __init__(self, window: Window) -> None:
+    def __init__(self, window: Window, width_s: float | None = None) -> None:
         self._window = window
-        counts = dict.fromkeys(("dropped_pkts", "dropped_bytes"), pl.Int64)
-        schema = {**dict.fromkeys(_KEYS, pl.String), **counts}
-        self._known = pl.DataFrame(schema=schema)
+        texts = dict.fromkeys(_KEYS, pl.String)
+        counts = dict.fromkeys(_COUNTS, pl.Int64)
+        self._known = pl.DataFrame(schema={"node": pl.Int32, **texts, **counts})
+        self._numbers: dict[tuple[str | None, str | None], int] = {}
+        count = pl.len().cast(pl.Int64)
+        self._bins = BinnedSums("cause", {"dropped_pkts": count}, width_s=width_s)
+
+    @property
+    def binned(self) -> tuple[BinnedSums, ...]:
+        """The sums by bin."""
+        return (self._bins,)
 
     def update(self, batch: pl.DataFrame) -> None:
-        """Add a batch: time_s, event, type, bytes, and layer and reason where there are."""
+        """Add a batch: time_s, event, type, bytes, and layer, node and reason where there are."""
+        drops = self._drops(batch)
+        counted = drops.group_by(_PLACE).agg(
+            pl.len().cast(pl.Int64).alias("dropped_pkts"),
+            pl.col("bytes").sum().alias("dropped_bytes"),
+        )
+        parts = pl.concat([self._known, counted])
+        self._known = parts.group_by(_PLACE).agg(pl.col(_COUNTS).sum())
+        numbers = self._numbered(counted)
+        rows = drops.join(numbers, on=["layer", "reason"], nulls_equal=True)
+        self._bins.add(rows.select("time_s", "cause"), float(batch["time_s"][-1]))
+
+    def _drops(self, batch: pl.DataFrame) -> pl.DataFrame:
+        """The drops of a batch in the window: time_s, node, layer, reason, type, bytes."""
         event = pl.col("event")
         drops = batch.lazy().filter(event.is_in(("d", "e", "D")) & self._window.holds())
         wireless = "layer" in batch.columns and "reason" in batch.columns
         layer = pl.col("layer").cast(pl.String) if wireless else pl.lit(None, pl.String)
         reason = pl.col("reason").cast(pl.String) if wireless else pl.lit(None, pl.String)
+        node = pl.coalesce("node", "from_node") if wireless else pl.col("from_node")
         wired_reason = event.cast(pl.String).replace(_WIRED_REASONS)
-        counted = (
-            drops.select(
-                layer.fill_null(_ON_A_LINK).alias("layer"),
-                pl.when(layer.is_null()).then(wired_reason).otherwise(reason).alias("reason"),
-                pl.col("type").cast(pl.String),
-                pl.col("bytes").cast(pl.Int64),
-            )
-            .group_by(_KEYS)
-            .agg(
-                pl.len().cast(pl.Int64).alias("dropped_pkts"),
-                pl.col("bytes").sum().alias("dropped_bytes"),
-            )
-            .collect()
-        )
-        parts = pl.concat([self._known, counted])
-        self._known = parts.group_by(_KEYS).agg(pl.col("dropped_pkts", "dropped_bytes").sum())
+        return drops.select(
+            "time_s",
+            node.alias("node"),
+            layer.fill_null(_ON_A_LINK).alias("layer"),
+            pl.when(layer.is_null()).then(wired_reason).otherwise(reason).alias("reason"),
+            pl.col("type").cast(pl.String),
+            pl.col("bytes").cast(pl.Int64),
+        ).collect()
+
+    def _numbered(self, counted: pl.DataFrame) -> pl.DataFrame:
+        """layer, reason, cause (i64): the number of a cause of drops."""
+        for layer, reason in counted.select("layer", "reason").unique().sort(pl.all()).iter_rows():
+            self._numbers.setdefault((layer, reason), len(self._numbers))
+        rows = [(layer, reason, number) for (layer, reason), number in self._numbers.items()]
+        schema = {"layer": pl.String, "reason": pl.String, "cause": pl.Int64}
+        return pl.DataFrame(rows, schema=schema, orient="row")
 
     def result(self) -> pl.DataFrame:
         """layer, reason, type (str), dropped_pkts, dropped_bytes (i64), largest first."""
-        return self._known.sort("dropped_pkts", *_KEYS, descending=[True, False, False, False])
+        return (
+            self._known.group_by(_KEYS)
+            .agg(pl.col(_COUNTS).sum())
+            .sort("dropped_pkts", *_KEYS, descending=[True, False, False, False])
+        )
+
+    def by_node(self) -> pl.DataFrame:
+        """Node (i32), layer, reason, type (str), dropped_pkts, dropped_bytes (i64)."""
+        return self._known.sort(_PLACE)
+
+    def series(self, width_s: float, end_s: float) -> pl.DataFrame:
+        """layer, reason (str), bin, dropped_pkts (i64), in the order of causes and of time."""
+        names = self._numbered(self._known.head(0))
+        bins = self._bins.result(width_s, end_s)
+        return bins.join(names, on="cause").sort("layer", "reason", "bin").drop("cause")

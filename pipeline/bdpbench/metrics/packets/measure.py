@@ -12,7 +12,8 @@ import polars as pl
 from bdpbench.errors import BdpbenchError
 from bdpbench.metrics.packets.bins import Window, number_of_bin
 from bdpbench.metrics.packets.events import (
-    ENDS,
+    ROUTING_TYPES,
+    WIRELESS_COLUMNS,
     FlowIds,
     Hosts,
     link_ends,
@@ -22,6 +23,16 @@ from bdpbench.metrics.packets.events import (
 from bdpbench.metrics.packets.flows import FlowSums
 from bdpbench.metrics.packets.links import LinkSums
 from bdpbench.metrics.packets.losses import Losses
+from bdpbench.metrics.packets.nodes import Energy, WirelessNodes, wired_nodes
+from bdpbench.metrics.packets.paths import Hops
+from bdpbench.metrics.packets.receivers import Receivers
+from bdpbench.metrics.packets.sums import (
+    FLOW_COUNTS,
+    FLOWS,
+    LINKS,
+    LOSSES,
+    PacketSums,
+)
 
 _ROWS_AT_ONCE = 1_000_000
 """Rows that are reduced at once: many against the cost of a call, few against memory."""
@@ -29,19 +40,6 @@ _ROWS_AT_ONCE = 1_000_000
 MOST_GIVEN_BINS = 1_000_000
 """Bins of a series whose width is given."""
 
-_FLOW_COUNTS = (
-    "sent_pkts",
-    "sent_bytes",
-    "retransmitted_pkts",
-    "retransmitted_bytes",
-    "received_pkts",
-    "received_bytes",
-    "good_bytes",
-    "dropped_pkts",
-    "dropped_bytes",
-    "delays",
-    "rtts",
-)
 _AT_SOURCE = ("sent_pkts", "sent_bytes", "retransmitted_pkts", "retransmitted_bytes")
 _AT_RECEIVER = ("received_pkts", "received_bytes", "good_bytes")
 _LINK_COUNTS = (
@@ -52,128 +50,6 @@ _LINK_COUNTS = (
     "dropped_bytes",
     "change_pkts",
 )
-
-
-_LOSSES = ("lost_pkts", "vanished_pkts")
-KEPT_FLOWS = (
-    "subject",
-    "kind",
-    *ENDS,
-    "type",
-    *_FLOW_COUNTS,
-    "delay_sum_s",
-    "delay_min_s",
-    "delay_max_s",
-    "jitter_s",
-    "rtt_sum_s",
-    "rtt_max_s",
-    "first_sent_s",
-    "first_drop_s",
-    "first_retransmission_s",
-    "last_received_s",
-    "started_s",
-    "slow_start_end_s",
-    "slow_start_pkts",
-    "slow_start_drops",
-)
-"""Columns of ``PacketSums.flows`` that are kept of a trace that never reaches the disk."""
-
-FLOWS = (*KEPT_FLOWS, *_LOSSES, "delay_steps", "delay_step_sum_s")
-"""Columns of ``PacketSums.flows``."""
-
-KEPT_LINKS = (
-    "subject",
-    "from_node",
-    "to_node",
-    "entered_pkts",
-    "entered_bytes",
-    "came_pkts",
-    "departed_pkts",
-    "departed_bytes",
-    "waited_pkts",
-    "dropped_pkts",
-    "dropped_bytes",
-    "wait_sum_s",
-    "wait_max_s",
-    "length_area",
-    "longest_pkts",
-    "capacity_mbps",
-)
-"""Columns of ``PacketSums.links`` that are kept of a trace that never reaches the disk."""
-
-LINKS = (*KEPT_LINKS, "shared")
-"""Columns of ``PacketSums.links``."""
-
-
-@dataclass(frozen=True)
-class PacketSums:
-    """What flows and links did: the frames that the metrics of packets are functions of.
-
-    Attributes:
-        start_s, end_s: the window, s, half-open; of a whole trace its first and last event.
-        bin_s: width of the bins of the series, s.
-        flows: one row a stream, data first, by flow id and start: subject (str: flow:1, or with
-            its ends where several data streams share a flow id; acks:1 for ACKs, control:1 for
-            packets without numbers), kind (data, acks, control), flow, src_node, src_port,
-            dst_node, dst_port (i32), type (str); counts in the window (i64): sent_pkts, sent_bytes,
-            retransmitted_pkts, retransmitted_bytes, received_pkts, received_bytes, good_bytes,
-            dropped_pkts, dropped_bytes (of drop events: a packet can have several), delays, rtts;
-            sums and extremes in s (f64): delay_sum_s, delay_min_s, delay_max_s, jitter_s,
-            rtt_sum_s, rtt_max_s; times in s: first_sent_s, first_drop_s, first_retransmission_s,
-            last_received_s; and of the whole trace up to end_s slow_start_end_s, slow_start_pkts,
-            slow_start_drops, started_s. What the trace cannot tell, since it lacks the link of a
-            stream's source or destination, is null. lost_pkts, vanished_pkts (i64): packets sent in
-            the window that never arrived, dropped somewhere or without a drop event. delay_steps
-            (i64), delay_step_sum_s (f64, s): differences of the delays of packets that arrive after
-            one another, and the sum of their sizes.
-        links: one row a link: subject (link:0-1), from_node, to_node (i32), entered_pkts,
-            entered_bytes (+ lines), came_pkts (also those dropped before the queue),
-            departed_pkts, departed_bytes, waited_pkts (for any time), dropped_pkts, dropped_bytes
-            (i64), wait_sum_s, wait_max_s (f64, s), length_area (f64, packets · s), longest_pkts
-            (i64), capacity_mbps (f64, Mbit/s, null where it is not known), shared (bool: whether it
-            is a station's way onto a LAN or a satellite's channel).
-        link_flows: link, flow (subjects), entered_pkts, entered_bytes (i64), first_s (f64, s).
-        flow_series: subject, time_s (f64, s, end of the bin), mbps, goodput_mbps (f64, Mbit/s),
-            delay_ms, rtt_ms (f64, means, ms), sent_pkts, dropped_pkts, retransmitted_pkts (i64).
-            Bins in which nothing happened have no row.
-        link_series: subject, time_s, mbps, queue_pkts (f64, mean), max_queue_pkts (i64),
-            queueing_ms (f64, mean), dropped_pkts (i64).
-        losses: layer, reason, type (str), dropped_pkts, dropped_bytes (i64), largest first.
-        last_s: time of the last event, s.
-        forgotten: packets whose end the trace did not hold.
-    """
-
-    start_s: float
-    end_s: float
-    bin_s: float
-    flows: pl.DataFrame
-    links: pl.DataFrame
-    link_flows: pl.DataFrame
-    flow_series: pl.DataFrame
-    link_series: pl.DataFrame
-    losses: pl.DataFrame
-    last_s: float
-    forgotten: int = 0
-
-    @property
-    def seconds(self) -> float:
-        """Length of the window, s."""
-        return self.end_s - self.start_s
-
-    def tables(self) -> dict[str, pl.DataFrame]:
-        """Name → frame, of what is kept of a trace that never reaches the disk."""
-        return {
-            "flows": self.flows.select(KEPT_FLOWS),
-            "links": self.links.select(KEPT_LINKS),
-            "link_flows": self.link_flows,
-            "flow_series": self.flow_series,
-            "link_series": self.link_series,
-            "losses": self.losses,
-        }
-
-    def all_tables(self) -> dict[str, pl.DataFrame]:
-        """Name → frame, of all that is known of a trace."""
-        return {**self.tables(), "flows": self.flows, "links": self.links}
 
 
 def sum_packets(
@@ -219,7 +95,11 @@ class PacketMeter:
         self._window = self.window or Window()
         self._flows = FlowSums(self._window, self.bin_s)
         self._links = LinkSums(self._window, self.bin_s)
-        self._losses = Losses(self._window)
+        self._losses = Losses(self._window, self.bin_s)
+        self._nodes = WirelessNodes(self._window)
+        self._energy = Energy(self._window, self.bin_s)
+        self._hops = Hops(self._window)
+        self._receivers = Receivers(self._window)
         self._flow_ids = FlowIds()
         self._hosts = Hosts()
         self._has_agents = False
@@ -233,6 +113,8 @@ class PacketMeter:
         if math.isfinite(self._window.end_s):
             self.is_done = bool((batch["time_s"] >= self._window.end_s).any())
             batch = batch.filter(pl.col("time_s") < self._window.end_s)
+        if "layer" in batch.columns and batch["layer"].null_count() == batch.height:
+            batch = batch.drop(WIRELESS_COLUMNS, strict=False)
         self._waiting.append(batch)
         self._rows += batch.height
         if self._rows >= _ROWS_AT_ONCE:
@@ -263,6 +145,10 @@ class PacketMeter:
         with ThreadPoolExecutor(2) as pool:
             updates = [pool.submit(each.update, events) for each in (self._flows, self._links)]
             self._losses.update(batch)
+            self._receivers.update(events.sends, events.copies)
+            self._nodes.update(events.wireless)
+            self._energy.update(events.wireless, events.last_s)
+            self._hops.update(events.wireless)
             for update in updates:
                 update.result()
         self._flows.learn(batch, self._links.streams())
@@ -277,36 +163,127 @@ class PacketMeter:
                 hint="give wider bins, or a window",
             )
 
-    def result(self) -> PacketSums:
-        """The sums of all batches, after which no more can be added."""
+    def finish(self) -> None:
+        """Add what still waits: no batch follows."""
         if self._waiting:
             self._add_waiting(whole=True)
-        start_s, end_s = self._ends()
-        series = (*self._flows.binned, *self._links.binned)
-        bin_s = max(each.width_s for each in series)
-        flow_bins, link_bins = (each.series(bin_s, end_s) for each in (self._flows, self._links))
+            self._waiting = []
+
+    def result(self, bin_s: float = 0.0) -> PacketSums:
+        """The sums of all batches, after which no more can be added.
+
+        Args:
+            bin_s: least width of the bins of the series, s: that of another trace, so that both
+                have the same bins.
+        """
+        self.finish()
+        window = self._ends()
+        width_s = max(bin_s, self.width_s)
         entered = self._links.by_flow()
-        who = self._flows.totals().join(
-            self._flows.losses(self._last_s), on="stream", how="left", maintain_order="left"
+        flow_bins, link_bins = (
+            each.series(width_s, window[1]) for each in (self._flows, self._links)
         )
-        flows = _flow_totals(who, flow_bins, entered, has_agents=self._has_agents)
-        links = self._link_totals(link_bins, entered, start_s, end_s)
+        flows = self._flow_totals(flow_bins, entered)
+        links = self._link_totals(link_bins, entered, *window)
         names = flows.select("stream", flow="subject")
+        delivered = self._flows.delivered(width_s, window[1])
+        flow_bins = flow_bins.join(
+            delivered, on=["stream", "bin"], how="left", maintain_order="left"
+        )
+        receivers = self._receiver_totals(flows, entered)
+        routing_pkts, routing_bytes = self._routing(flows, entered)
         return PacketSums(
-            start_s,
-            end_s,
-            bin_s,
+            window[0],
+            window[1],
+            width_s,
             flows.select(FLOWS),
             links.select(LINKS),
-            entered.join(names, on="stream")
-            .join(links.select("link", subject="subject"), on="link")
-            .select("flow", "entered_pkts", "entered_bytes", "first_s", link="subject")
-            .sort("first_s", "link", "flow"),
-            _flow_series(flow_bins, names, bin_s, (start_s, end_s)),
-            self._link_series(link_bins, links, bin_s, (start_s, end_s)),
+            _link_flows(entered, names, links),
+            _flow_series(flow_bins, names, width_s, window),
+            self._link_series(link_bins, links, width_s, window),
             self._losses.result(),
+            _loss_series(self._losses.series(width_s, window[1]), width_s, window),
+            receivers,
+            self._node_totals(flows, entered, receivers),
+            _named(self._losses.by_node(), "node", "layer", "reason"),
+            _named(self._energy.levels(), "node"),
+            _energy_series(self._energy.series(width_s, window[1]), width_s, window),
+            routing_pkts,
+            routing_bytes,
             self._last_s,
             self._flows.forgotten,
+        )
+
+    @property
+    def width_s(self) -> float:
+        """Width of the bins so far, s."""
+        others = (*self._links.binned, *self._losses.binned, *self._energy.binned)
+        return max(*self._flows.widths_s, *(each.width_s for each in others))
+
+    def _flow_totals(self, bins: pl.DataFrame, entered: pl.DataFrame) -> pl.DataFrame:
+        put = entered.group_by("stream").agg(
+            route_links=pl.len().cast(pl.Int64), route_pkts=pl.col("entered_pkts").sum()
+        )
+        who = self._flows.totals()
+        for part in (
+            self._flows.losses(self._last_s),
+            put,
+            self._hops.result(),
+            self._links.route_changes(),
+        ):
+            who = who.join(part, on="stream", how="left", maintain_order="left")
+        return _flow_totals(who, bins, entered, has_agents=self._has_agents)
+
+    def _receiver_totals(self, flows: pl.DataFrame, entered: pl.DataFrame) -> pl.DataFrame:
+        sent_on = entered.select("stream", link_ends()[0].alias("node"), forwards=pl.lit(True))
+        names = flows.select("stream", "sent_pkts", flow="subject")
+        name = pl.col("flow").str.replace("^[a-z]+:", "")
+        return (
+            self._receivers.result()
+            .join(names, on="stream")
+            .join(sent_on.unique(), on=["stream", "node"], how="left")
+            .select(
+                pl.format("receiver:{}>{}", name, "node").alias("subject"),
+                *("flow", "node"),
+                pl.col("forwards").fill_null(value=False),
+                *("received_pkts", "received_bytes", "delays", "sent_pkts"),
+                *("delay_sum_s", "delay_max_s"),
+            )
+            .sort("flow", "node")
+        )
+
+    def _node_totals(
+        self, flows: pl.DataFrame, entered: pl.DataFrame, receivers: pl.DataFrame
+    ) -> pl.DataFrame:
+        wireless = self._nodes.result()
+        radio = wireless["node"].unique().implode()
+        ends = self._hosts.nodes_of(flows)
+        # What came to the agent of a wireless node is counted there.
+        over_links = ends.with_columns(
+            pl.when(~pl.col("dst_host").is_in(radio)).then("dst_host").alias("dst_host")
+        )
+        dropped = self._losses.by_node().filter(pl.col("layer") == "link")
+        wired = wired_nodes(
+            entered.with_columns(link_ends()[0]),
+            over_links,
+            dropped.select("node", "dropped_pkts", "dropped_bytes"),
+            receivers.filter(~pl.col("node").is_in(radio)).select(
+                "node", "received_pkts", "received_bytes"
+            ),
+        )
+        return _named(pl.concat([wireless, wired]), "node", "layer")
+
+    def _routing(
+        self, flows: pl.DataFrame, entered: pl.DataFrame
+    ) -> tuple[int, int] | tuple[None, None]:
+        """Packets and bytes of routing; None where no line would tell of any."""
+        types = flows.filter(pl.col("type").is_in(ROUTING_TYPES)).select("stream")
+        put = entered.join(types, on="stream", how="semi")
+        if put.is_empty() and not self._nodes.has_routers:
+            return None, None
+        return (
+            self._nodes.routing_pkts + int(put["entered_pkts"].sum()),
+            self._nodes.routing_bytes + int(put["entered_bytes"].sum()),
         )
 
     def _ends(self) -> tuple[float, float]:
@@ -428,7 +405,7 @@ def _flow_totals(
     who: pl.DataFrame, bins: pl.DataFrame, entered: pl.DataFrame, *, has_agents: bool
 ) -> pl.DataFrame:
     sums = bins.group_by("stream").agg(
-        pl.col(*_FLOW_COUNTS, "delay_sum_s", "rtt_sum_s").sum(),
+        pl.col(*FLOW_COUNTS, "delay_sum_s", "rtt_sum_s").sum(),
         pl.col("delay_max_s", "rtt_max_s").max(),
     )
     starts, ends = (entered.select(link_ends()[side]).to_series().unique() for side in (0, 1))
@@ -440,7 +417,8 @@ def _flow_totals(
         (pl.col("received_pkts") > 0) | pl.col("dst_node").is_in(ends.implode()) | has_agents
     )
     counted = who.join(sums, on="stream", how="left", maintain_order="left").with_columns(
-        pl.col(*_FLOW_COUNTS, *_LOSSES).fill_null(0), _kind().alias("kind")
+        pl.col(*FLOW_COUNTS, *LOSSES, "route_links", "route_pkts").fill_null(0),
+        _kind().alias("kind"),
     )
     slow_start = pl.when((pl.col("kind") == "data") & (pl.col("type") == "tcp"))
     return counted.with_columns(
@@ -452,6 +430,8 @@ def _flow_totals(
         ),
         # Of a receiver that is not traced nobody knows what arrived.
         vanished_pkts=pl.when(sees_source & sees_receiver).then("vanished_pkts"),
+        # Packets to a group or to all take several ways at once.
+        route_changes=pl.when(pl.col("dst_node") >= 0).then(pl.col("route_changes").fill_null(0)),
         subject=_flow_subject(),
     ).sort(pl.col("kind") == "control", pl.col("kind") == "acks", "flow", "started_s")
 
@@ -494,7 +474,45 @@ def _flow_series(
             sent_pkts=pl.col("sent_pkts").fill_null(0),
             dropped_pkts=pl.col("dropped_pkts").fill_null(0),
             retransmitted_pkts=pl.col("retransmitted_pkts").fill_null(0),
+            delivered_pkts=pl.col("delivered_pkts").fill_null(0),
+            delivered_pct=pl.when(pl.col("sent_pkts") > 0).then(
+                100 * pl.col("delivered_pkts").fill_null(0) / pl.col("sent_pkts")
+            ),
         )
         .sort("subject", "time_s")
         .drop("stream")
+    )
+
+
+def _link_flows(entered: pl.DataFrame, names: pl.DataFrame, links: pl.DataFrame) -> pl.DataFrame:
+    return (
+        entered.join(names, on="stream")
+        .join(links.select("link", subject="subject"), on="link")
+        .select("flow", "entered_pkts", "entered_bytes", "first_s", link="subject")
+        .sort("first_s", "link", "flow")
+    )
+
+
+def _named(rows: pl.DataFrame, *parts: str) -> pl.DataFrame:
+    """Rows of nodes with the column subject: node:3, node:3/MAC, node:3/MAC/COL."""
+    names = [pl.col(part).cast(pl.String).fill_null("-") for part in parts]
+    subject = pl.lit("node:") + pl.concat_str(names, separator="/")
+    return rows.select(subject.alias("subject"), *rows.columns)
+
+
+def _loss_series(bins: pl.DataFrame, bin_s: float, window: tuple[float, float]) -> pl.DataFrame:
+    start, end = _bin_ends(bin_s, window)
+    return bins.select(
+        pl.format("drops:{}/{}", "layer", pl.col("reason").fill_null("-")).alias("subject"),
+        end.alias("time_s"),
+        "dropped_pkts",
+        drops_per_s=pl.col("dropped_pkts") / (end - start),
+    )
+
+
+def _energy_series(bins: pl.DataFrame, bin_s: float, window: tuple[float, float]) -> pl.DataFrame:
+    return bins.select(
+        pl.format("node:{}", "node").alias("subject"),
+        _bin_ends(bin_s, window)[1].alias("time_s"),
+        "energy_j",
     )

@@ -1,8 +1,8 @@
 """Metrics of flows and of links: each a function of the sums over a window, a value a row.
 
-What each means stands in ``definitions.py``. The frames are ``PacketSums.flows`` (after
-``routes.with_shares``) and ``PacketSums.links``; seconds is the length of the window. A value is
-null where the trace cannot tell it, or nothing was there to be measured.
+What each means stands in ``definitions.py``. The frames are those of ``PacketSums``: flows (after
+``routes.with_shares``), links, receivers, nodes and energy; seconds is the length of the window. A
+value is null where the trace cannot tell it, or nothing was there to be measured.
 """
 
 from __future__ import annotations
@@ -152,6 +152,96 @@ def response_time(flows: pl.DataFrame, seconds: float) -> pl.Series:
     return flows["last_received_s"] - flows["first_sent_s"]
 
 
+def hop_count(flows: pl.DataFrame, seconds: float) -> pl.Series:
+    """Mean number of hops, from hop_sum, hop_pkts (wireless) or route_pkts, sent_pkts (wired).
+
+    >>> hops = {"hop_sum": [6, None, 1], "hop_pkts": [2, None, 1]}
+    >>> hops |= {"route_pkts": [0, 9, 1], "sent_pkts": [2, 3, 1]}
+    >>> hop_count(pl.DataFrame(hops), 1.0).to_list()
+    [3.0, 3.0, None]
+    """
+    by_radio, on_wires = pl.col("hop_pkts") > 0, pl.col("route_pkts") > 0
+    mean = (
+        pl.when(by_radio & ~on_wires)
+        .then(pl.col("hop_sum") / pl.col("hop_pkts"))
+        .when(on_wires & by_radio.is_null() & (pl.col("sent_pkts") > 0))
+        .then(pl.col("route_pkts") / pl.col("sent_pkts"))
+    )
+    return flows.select(mean.alias("hop_count")).to_series()
+
+
+def path_length(flows: pl.DataFrame, seconds: float) -> pl.Series:
+    """Most hops (hop_max), or links of the route (route_links); None for a flow with both."""
+    by_radio, on_wires = pl.col("hop_pkts") > 0, pl.col("route_links") > 0
+    length = (
+        pl.when(by_radio & ~on_wires)
+        .then("hop_max")
+        .when(on_wires & by_radio.is_null())
+        .then("route_links")
+    )
+    return flows.select(length.cast(pl.Float64).alias("path_length")).to_series()
+
+
+def route_changes(flows: pl.DataFrame, seconds: float) -> pl.Series:
+    """How often a node sent to another next node, from route_changes."""
+    return flows["route_changes"].cast(pl.Float64)
+
+
+def longest_gap(flows: pl.DataFrame, seconds: float) -> pl.Series:
+    """Largest time between two arrivals, s, from longest_gap_s."""
+    return flows["longest_gap_s"]
+
+
+def receiver_throughput(receivers: pl.DataFrame, seconds: float) -> pl.Series:
+    """Throughput at one receiver of a group, Mbit/s, from received_bytes."""
+    return _rate(receivers, "received_bytes", seconds)
+
+
+def receiver_delivery_ratio(receivers: pl.DataFrame, seconds: float) -> pl.Series:
+    """Packets that came over those that the source sent, from received_pkts, sent_pkts."""
+    return _ratio(receivers, pl.col("received_pkts"), pl.col("sent_pkts"))
+
+
+def receiver_delay(receivers: pl.DataFrame, seconds: float) -> pl.Series:
+    """Mean one-way delay to one receiver of a group, ms, from delay_sum_s (s), delays."""
+    return one_way_delay(receivers, seconds)
+
+
+def receiver_max_delay(receivers: pl.DataFrame, seconds: float) -> pl.Series:
+    """Largest one-way delay to one receiver of a group, ms, from delay_max_s (s)."""
+    return max_one_way_delay(receivers, seconds)
+
+
+def node_sent(nodes: pl.DataFrame, seconds: float) -> pl.Series:
+    """Packets that a layer of a node sent, from sent_pkts."""
+    return nodes["sent_pkts"].cast(pl.Float64)
+
+
+def node_received(nodes: pl.DataFrame, seconds: float) -> pl.Series:
+    """Packets that a layer of a node received, from received_pkts."""
+    return nodes["received_pkts"].cast(pl.Float64)
+
+
+def node_forwarded(nodes: pl.DataFrame, seconds: float) -> pl.Series:
+    """Packets that a layer of a node sent on, from forwarded_pkts."""
+    return nodes["forwarded_pkts"].cast(pl.Float64)
+
+
+def node_dropped(nodes: pl.DataFrame, seconds: float) -> pl.Series:
+    """Packets that a layer of a node dropped, from dropped_pkts."""
+    return nodes["dropped_pkts"].cast(pl.Float64)
+
+
+def remaining_energy(energy: pl.DataFrame, seconds: float) -> pl.Series:
+    """Energy left, J, from last_j."""
+    return energy["last_j"]
+
+
+def spent_energy(energy: pl.DataFrame, seconds: float) -> pl.Series:
+    """Energy spent, J, from first_j, last_j."""
+    return energy["first_j"] - energy["last_j"]
+
+
 def max_min_share(flows: pl.DataFrame, seconds: float) -> pl.Series:
     """Max-min fair share, Mbit/s, from max_min_mbps."""
     return flows["max_min_mbps"]
@@ -239,6 +329,10 @@ FLOW_MEASURES = _by_name(
     rtt,
     max_rtt,
     response_time,
+    hop_count,
+    path_length,
+    route_changes,
+    longest_gap,
     max_min_share,
     tcp_friendliness,
 )
@@ -282,6 +376,17 @@ LINK_MEASURES = _by_name(
     max_queueing_delay,
 )
 """Metric of a link → the function that measures it."""
+
+RECEIVER_MEASURES = _by_name(
+    receiver_throughput, receiver_delivery_ratio, receiver_delay, receiver_max_delay
+)
+"""Metric of a receiver of a group → the function that measures it."""
+
+NODE_MEASURES = _by_name(node_sent, node_received, node_forwarded, node_dropped)
+"""Metric of a layer of a node → the function that measures it."""
+
+ENERGY_MEASURES = _by_name(remaining_energy, spent_energy)
+"""Metric of the energy of a node → the function that measures it."""
 
 
 def _rate(frame: pl.DataFrame, column: str, seconds: float) -> pl.Series:

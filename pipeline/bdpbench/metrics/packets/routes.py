@@ -7,7 +7,7 @@ from collections.abc import Mapping, Sequence
 import polars as pl
 
 from bdpbench.metrics.fairness import max_min_shares
-from bdpbench.metrics.packets.measure import PacketSums
+from bdpbench.metrics.packets.sums import PacketSums
 
 _TCP = "tcp"
 

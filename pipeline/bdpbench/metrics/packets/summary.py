@@ -15,15 +15,18 @@ from bdpbench.metrics.fairness import (
     throughput_ratio,
 )
 from bdpbench.metrics.packets.definitions import PACKET_DEFINITIONS
-from bdpbench.metrics.packets.measure import PacketSums
 from bdpbench.metrics.packets.rates import (
+    ENERGY_MEASURES,
     FLOW_MEASURES,
     LINK_MEASURES,
+    NODE_MEASURES,
+    RECEIVER_MEASURES,
     Measure,
     throughput,
     total_measures,
 )
-from bdpbench.metrics.packets.routes import with_shares
+from bdpbench.metrics.packets.routes import data_flows, with_shares
+from bdpbench.metrics.packets.sums import PacketSums
 from bdpbench.metrics.series import first_time_at_least
 from bdpbench.metrics.thresholds import (
     CONVERGENCE_WINDOW_S,
@@ -52,7 +55,10 @@ class _Value:
 
 
 def measure_packets(
-    sums: PacketSums, flows: Collection[str] | None = None, links: Collection[str] | None = None
+    sums: PacketSums,
+    flows: Collection[str] | None = None,
+    links: Collection[str] | None = None,
+    nodes: Collection[int] | None = None,
 ) -> pl.DataFrame:
     """All metrics of a trace; what each means stands in ``PACKET_DEFINITIONS``.
 
@@ -61,10 +67,12 @@ def measure_packets(
         flows: subjects of the flows to measure, and to compare with one another; all by default.
             Fair shares are those among all flows.
         links: subjects of the links to measure; all by default.
+        nodes: the nodes to measure; all by default.
 
     Returns:
         One row a metric and subject, in the order of the definitions: metric, subject ("flow:1",
-        "link:0-1", "trace"), value (f64, null: cannot be told or is not defined), unit, start_s,
+        "link:0-1", "receiver:1>5", "node:3", "node:3/MAC", "node:3/MAC/COL", "drops:MAC/COL",
+        "trace"), value (f64, null: cannot be told or is not defined), unit, start_s,
         end_s (f64, s, the window, half-open), definition (its id).
     """
     data, used = with_shares(sums), sums.links
@@ -72,9 +80,12 @@ def measure_packets(
         data = data.filter(pl.col("subject").is_in(list(flows)))
     if links is not None:
         used = used.filter(pl.col("subject").is_in(list(links)))
+    receivers = sums.receivers.filter(pl.col("flow").is_in(data["subject"].implode()))
     values = [
         *_by_row(data, FLOW_MEASURES, sums.seconds),
+        *_by_row(receivers, RECEIVER_MEASURES, sums.seconds),
         *_by_row(used, LINK_MEASURES, sums.seconds),
+        *_of_nodes(sums, nodes),
         *_of_series(sums, data),
         *_of_all(sums, data),
     ]
@@ -102,6 +113,27 @@ def _by_row(
     for metric, measure in measures.items():
         for name, value in zip(names, measure(frame, seconds).to_list(), strict=True):
             yield _Value(metric, name, value)
+
+
+def _of_nodes(sums: PacketSums, chosen: Collection[int] | None) -> Iterator[_Value]:
+    """What nodes did, their energy and drops; unless some are chosen, the drops of all."""
+    nodes, energy, drops = (
+        rows if chosen is None else rows.filter(pl.col("node").is_in(list(chosen)))
+        for rows in (sums.nodes, sums.energy, sums.node_drops)
+    )
+    yield from _by_row(nodes, NODE_MEASURES, sums.seconds)
+    yield from _by_row(energy, ENERGY_MEASURES, sums.seconds)
+    yield from _drops("node_drops", drops)
+    if chosen is None:
+        cause = pl.format("drops:{}/{}", "layer", pl.col("reason").fill_null("-"))
+        yield from _drops("drops", sums.losses.with_columns(subject=cause))
+
+
+def _drops(metric: str, rows: pl.DataFrame) -> Iterator[_Value]:
+    """Drops of a layer for a reason, all types of packets together."""
+    sums = rows.group_by("subject", maintain_order=True).agg(pl.col("dropped_pkts").sum())
+    for subject, count in sums.iter_rows():
+        yield _Value(metric, subject, float(count))
 
 
 def flow_bins(sums: PacketSums, subject: str) -> pl.DataFrame:
@@ -182,12 +214,27 @@ def _of_all(sums: PacketSums, flows: pl.DataFrame) -> Iterator[_Value]:
     rates = throughput(flows, sums.seconds).to_list()
     for metric, value in total_measures(flows, sums.seconds).items() if rates else ():
         yield _Value(metric, "trace", value)
+    yield from _of_network(sums)
     if len(rates) > 1:
         shares = flows["max_min_mbps"].to_list()
         yield _Value("fairness_index", "trace", jain_index(rates))
         yield _Value("max_min_fairness_index", "trace", normalised_jain_index(rates, shares))
     if len(rates) == 2:
         yield from _of_two(sums, flows.sort("started_s", maintain_order=True))
+
+
+def _of_network(sums: PacketSums) -> Iterator[_Value]:
+    """Routing and energy of all nodes; none where the trace has no lines of them."""
+    if sums.routing_pkts is not None and sums.routing_bytes is not None:
+        received = int(data_flows(sums)["received_pkts"].sum())
+        load = sums.routing_pkts / received if received else None
+        yield _Value("routing_overhead", "trace", float(sums.routing_pkts))
+        yield _Value("routing_overhead_bytes", "trace", float(sums.routing_bytes))
+        yield _Value("normalised_routing_load", "trace", load)
+    if sums.energy.height:
+        for metric, measure in ENERGY_MEASURES.items():
+            total = float(measure(sums.energy, sums.seconds).sum())
+            yield _Value(f"total_{metric}", "trace", total)
 
 
 def _of_two(sums: PacketSums, flows: pl.DataFrame) -> Iterator[_Value]:

@@ -8,10 +8,12 @@ from __future__ import annotations
 
 import re
 from collections import defaultdict
-from collections.abc import Iterable
+from collections.abc import Callable, Iterable
 from dataclasses import dataclass, field
 
 Ends = tuple[int, int, int, int]
+Event = tuple[str, float, Ends, str, int, int]
+"""What happened (sent, received, dropped, or nothing that counts), when, ends, type, bytes, uid."""
 
 _OLD = re.compile(
     r"(?P<event>[srDf]) +(?P<time>[0-9.]+) +_(?P<node>-?\d+)_ +(?P<layer>\w+) +(?P<reason>\S+) +"
@@ -23,6 +25,12 @@ _NEW = re.compile(
     r"-Nw (?P<reason>\S+) .*-Is (?P<a>-?\d+)\.(?P<b>-?\d+) -Id (?P<c>-?\d+)\.(?P<d>-?\d+) "
     r"-It (?P<type>\S+) -Il (?P<bytes>\d+) -If -?\d+ -Ii (?P<uid>-?\d+) "
 )
+_TAGGED = re.compile(
+    r"(?P<event>[-+rdhe]) (?P<time>\S+) -s (?P<start>-?\d+) -d (?P<end>-?\d+) -p (?P<type>\S+)"
+    r" -e (?P<bytes>\d+) -c -?\d+ -i (?P<uid>-?\d+) -a -?\d+ -x \{(?P<src>\S+) (?P<dst>\S+) "
+)
+_LEVELS = 3
+_SCTP_FIELDS = (15, 19)
 
 
 @dataclass
@@ -37,14 +45,33 @@ class Count:
     delay_s: float = 0.0
 
 
+@dataclass
+class Hosts:
+    """Nodes of hierarchical addresses: a packet's first + is at its source."""
+
+    known: dict[int, int | None] = field(default_factory=dict)
+    has_levels: bool = False
+
+    def learn(self, event: str, address: int, node: int) -> None:
+        """A line of a packet from the address at the node."""
+        if event == "+":
+            self.known.setdefault(address, node)
+
+    def is_at(self, address: int, node: int) -> bool:
+        """Whether the node has the address."""
+        return node == (self.known.get(address) if self.has_levels else address)
+
+
 def count(lines: Iterable[str]) -> dict[Ends, Count]:
-    """Ends → what was sent and received, of a wired or wireless trace with flat addresses."""
+    """Ends → what was sent and received, of a wired or wireless trace."""
     found: dict[Ends, Count] = defaultdict(Count)
     waiting: dict[tuple[Ends, int], list[float]] = defaultdict(list)
     dropped: dict[tuple[Ends, int], list[float]] = defaultdict(list)
     arrived: set[tuple[Ends, int]] = set()
+    hosts = Hosts()
+    readers: tuple[Callable[[str, Hosts], Event | None], ...] = (_wired, _wireless, _tagged)
     for line in lines:
-        event = _wired(line) or _wireless(line)
+        event = next((each for read in readers if (each := read(line, hosts)) is not None), None)
         if event is None:
             continue
         what, time_s, ends, kind, size, uid = event
@@ -69,24 +96,58 @@ def count(lines: Iterable[str]) -> dict[Ends, Count]:
     return found
 
 
-def _wired(line: str) -> tuple[str, float, Ends, str, int, int] | None:
+def _end(text: str, hosts: Hosts) -> tuple[int, int] | None:
+    """Address and port of 3.0, or of 1.0.2.0 with ns-2's 10, 11 and 11 bits a level."""
+    *levels, port = text.split(".")
+    if not 1 <= len(levels) <= _LEVELS:
+        return None
+    address = int(levels[0])
+    for level in levels[1:]:
+        address = (address << 11) + int(level)
+        hosts.has_levels = True
+    if address >= 1 << 31:
+        address -= 1 << 32
+    return address, int(port)
+
+
+def _on_link(
+    event: str, start: int, end: int, source: tuple[int, int], target: tuple[int, int], hosts: Hosts
+) -> str:
+    hosts.learn(event, source[0], start)
+    if event in "de":
+        return "dropped"
+    if event == "+" and hosts.is_at(source[0], start):
+        return "sent"
+    return "received" if event == "r" and hosts.is_at(target[0], end) else ""
+
+
+def _wired(line: str, hosts: Hosts) -> Event | None:
     words = line.split()
-    if len(words) < 12 or words[0] not in "+-rde" or not words[2].lstrip("-").isdigit():
+    if len(words) < 12 or words[0] not in "+-rdeh" or not words[2].lstrip("-").isdigit():
         return None
-    event, time_s, start, end, kind, size, _, _, source, target, _, uid = words[:12]
-    if source.count(".") != 1 or target.count(".") != 1:
+    event, time_s, start, end, kind, size, _, _, *ends = words[:10]
+    source, target = (_end(each, hosts) for each in ends)
+    if source is None or target is None:
         return None
-    (a, b), (c, d) = (map(int, each.split(".")) for each in (source, target))
-    what = {
-        "+": "sent" if int(start) == a else "",
-        "r": "received" if int(end) == c else "",
-        "d": "dropped",
-        "e": "dropped",
-    }.get(event, "")
-    return what, float(time_s), (a, b, c, d), kind, int(size), int(uid)
+    # SCTP prints the number of chunks before the TSN; its lines have 15 fields, satellites' 4 more.
+    uid = words[12] if kind == "sctp" and len(words) in _SCTP_FIELDS else words[11]
+    what = _on_link(event, int(start), int(end), source, target, hosts)
+    return what, float(time_s), (*source, *target), kind, int(size), int(uid)
 
 
-def _wireless(line: str) -> tuple[str, float, Ends, str, int, int] | None:
+def _tagged(line: str, hosts: Hosts) -> Event | None:
+    match = _TAGGED.match(line)
+    if match is None:
+        return None
+    source, target = _end(match["src"], hosts), _end(match["dst"], hosts)
+    if source is None or target is None:
+        return None
+    what = _on_link(match["event"], int(match["start"]), int(match["end"]), source, target, hosts)
+    numbers = int(match["bytes"]), int(match["uid"])
+    return what, float(match["time"]), (*source, *target), match["type"], *numbers
+
+
+def _wireless(line: str, hosts: Hosts) -> Event | None:
     match = _OLD.match(line) or _NEW.match(line)
     if match is None:
         return None
@@ -95,6 +156,10 @@ def _wireless(line: str) -> tuple[str, float, Ends, str, int, int] | None:
     if event in ("D", "d"):
         what = "dropped"
     a, b, c, d = (int(match[each]) for each in "abcd")
+    if event == "s":
+        hosts.known.setdefault(
+            a, None
+        )  # what it sends comes to a link later, and is not from there
     return (
         what,
         float(match["time"]),

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import types
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import Literal
 
 import polars as pl
@@ -19,9 +19,12 @@ BIC_DELAY_FIELDS = ("delay_min", "delay_avg", "delay_max", "low_utilization_indi
 TRACE_EVENTS = ("+", "-", "r", "d", "h", "e")
 """Events of a wired trace: enqueue, dequeue, receive, drop, hop, error-model drop."""
 
+TRANSFER_KINDS = ("flow", "object", "page")
+"""What was transferred: the bytes of a finite flow, a web object, or all objects of a page."""
+
 
 @dataclass(frozen=True)
-class Format:
+class OutputFormat:
     """One kind of output file and the table that it becomes.
 
     Attributes:
@@ -30,7 +33,11 @@ class Format:
         fields: the blank-separated fields of a line, in order, with the column's type.
         optional_fields: further fields that a file may have on all of its lines; not kept.
         counts: whether the numeric fields are counts and rates, which are never negative.
+        signed: those that may be negative all the same.
         rises: fields that never fall from one line to the next.
+        span: a field of a beginning and one of an end, which is not before it.
+        words: text fields → the words that they may be.
+        may_be_empty: whether a file without a line tells that nothing happened.
         streamed: whether files are too large to be held in memory.
         reduced: whether files are tables already, made of a streamed packet trace.
     """
@@ -40,7 +47,11 @@ class Format:
     fields: Mapping[str, pl.DataType]
     optional_fields: tuple[str, ...] = ()
     counts: bool = True
+    signed: tuple[str, ...] = ()
     rises: tuple[str, ...] = ("time_s",)
+    span: tuple[str, str] | None = None
+    words: Mapping[str, tuple[str, ...]] = field(default_factory=dict)
+    may_be_empty: bool = False
     streamed: bool = False
     reduced: bool = False
 
@@ -69,40 +80,63 @@ class Format:
 
 _FLOAT, _INT, _LONG, _TEXT = pl.Float64(), pl.Int32(), pl.Int64(), pl.String()
 
-FORMATS: Mapping[str, Format] = types.MappingProxyType(
+OUTPUT_FORMATS: Mapping[str, OutputFormat] = types.MappingProxyType(
     {
         each.table: each
         for each in (
-            Format(
+            OutputFormat(
                 "cwnd",
                 1,
                 {"time_s": _FLOAT, "cwnd_pkts": _FLOAT},
                 optional_fields=BIC_DELAY_FIELDS,
             ),
-            Format("ssthresh", 1, {"time_s": _FLOAT, "ssthresh_pkts": _FLOAT}),
-            Format(
+            OutputFormat("ssthresh", 1, {"time_s": _FLOAT, "ssthresh_pkts": _FLOAT}),
+            OutputFormat(
                 "sequence",
                 1,
                 {"time_s": _FLOAT, "seq": _LONG},
                 rises=("time_s", "seq"),
                 counts=False,
             ),
-            Format(
+            OutputFormat(
                 "acknowledged",
                 1,
                 {"time_s": _FLOAT, "ack": _LONG},
                 rises=("time_s", "ack"),
                 counts=False,
             ),
-            Format("throughput", 1, {"time_s": _FLOAT, "mbps": _FLOAT}),
-            Format(
+            OutputFormat("throughput", 1, {"time_s": _FLOAT, "mbps": _FLOAT}),
+            OutputFormat(
                 "queue",
                 1,
                 {"time_s": _FLOAT, "pkts": _LONG, "drops": _LONG},
                 rises=("time_s", "drops"),
             ),
-            Format("utilization", 1, {"time_s": _FLOAT, "mbps": _FLOAT}),
-            Format(
+            OutputFormat("utilization", 1, {"time_s": _FLOAT, "mbps": _FLOAT}),
+            OutputFormat("red", 1, {"time_s": _FLOAT, "average_pkts": _FLOAT, "max_p": _FLOAT}),
+            OutputFormat("recorded", 1, {"time_s": _FLOAT, "name": _TEXT, "value": _FLOAT}),
+            OutputFormat(
+                "transfers",
+                1,
+                {
+                    "kind": _TEXT,
+                    "subject": _TEXT,
+                    "start_s": _FLOAT,
+                    "end_s": _FLOAT,
+                    "bytes": _LONG,
+                },
+                rises=("end_s",),
+                span=("start_s", "end_s"),
+                words={"kind": TRANSFER_KINDS},
+                may_be_empty=True,
+            ),
+            OutputFormat(
+                "facts",
+                1,
+                {"subject": _TEXT, "name": _TEXT, "value": _FLOAT, "unit": _TEXT},
+                rises=(),
+            ),
+            OutputFormat(
                 "packets",
                 1,
                 {
@@ -120,21 +154,22 @@ FORMATS: Mapping[str, Format] = types.MappingProxyType(
                     "uid": _LONG,
                 },
                 counts=False,  # an agent that numbers nothing traces -1
+                words={"event": TRACE_EVENTS},
                 streamed=True,
             ),
-            *(Format(f"packet_{name}", 1, {}, reduced=True) for name in REDUCED_TABLES),
+            *(OutputFormat(f"packet_{name}", 1, {}, reduced=True) for name in REDUCED_TABLES),
         )
     }
 )
 
 
-def format_of(table: str, *, where: str) -> Format:
+def output_format_of(table: str, *, where: str) -> OutputFormat:
     """The format of a table's files.
 
     Raises:
         BdpbenchError: for a table that bdpbench does not know.
     """
-    if table not in FORMATS:
-        known = ", ".join(FORMATS)
+    if table not in OUTPUT_FORMATS:
+        known = ", ".join(OUTPUT_FORMATS)
         raise BdpbenchError(f"unknown table {table!r}", where=where, hint=f"known tables: {known}")
-    return FORMATS[table]
+    return OUTPUT_FORMATS[table]

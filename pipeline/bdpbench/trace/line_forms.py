@@ -23,7 +23,7 @@ _BALANCED = r"(?:[^\[\]]|\[(?:[^\[\]]|\[[^\[\]]*\])*\])*"
 
 
 @dataclass(frozen=True)
-class Form:
+class LineForm:
     """One form of a line.
 
     Attributes:
@@ -242,61 +242,71 @@ _VALUE = _group("value", _FLOAT)
 _MICROSECOND, _EXACT = 5e-7, 0.0
 
 
-def _routing_events(name: str, *, digits: int) -> Form:
+def _routing_events(name: str, *, digits: int) -> LineForm:
     """What DSR (S...) and TORA (T) note, with this many digits behind the point of a second."""
     time_s = _group("time_s", rf"[0-9]+\.[0-9]{{{digits}}}")
     word = _group("source", "[ST][A-Za-z0-9$-]*")
     node = rf"(?: _{_group('node', _ADDRESS)}_)?"
     pattern = _line(_fields(word, f"{time_s}{node}", _group("what", f"{_WORD}{_TEXT}")))
-    return Form(name, "occurrences", pattern, 0.5 * 10**-digits)
+    return LineForm(name, "occurrences", pattern, 0.5 * 10**-digits)
 
 
-FORMS = (
-    Form(
+LINE_FORMS = (
+    LineForm(
         "wired",
         "packets",
         _line(_fields(_UNTIL_ADDRESSES, _SEQ_UID) + f"(?:[ \t]+{_TCP_HEADER})?"),
         _MICROSECOND,
     ),
-    Form(
+    LineForm(
         "satellite",
         "packets",
         _line(_fields(_UNTIL_ADDRESSES, _SEQ_UID) + f"(?:[ \t]+{_TCP_HEADER})?[ \t]+{_POSITIONS}"),
         5e-5,
     ),
-    Form("SCTP", "packets", _line(_fields(_UNTIL_ADDRESSES, _SCTP)), _MICROSECOND),
-    Form(
+    LineForm("SCTP", "packets", _line(_fields(_UNTIL_ADDRESSES, _SCTP)), _MICROSECOND),
+    LineForm(
         "satellite SCTP",
         "packets",
         _line(_fields(_UNTIL_ADDRESSES, _SCTP, _POSITIONS)),
         5e-5,
     ),
-    Form("tagged", "packets", _line(_TAGGED), _EXACT),
-    Form("old wireless", "packets", _line(_OLD_WIRELESS), 5e-10),
-    Form("new wireless", "packets", _line(_NEW_WIRELESS), 5e-10),
-    Form("tagged wireless", "packets", _line(_TAGGED_WIRELESS), _EXACT),
-    Form("variable", "variables", _line(_fields(_TIME_S, _ENDS, _NAME, _VALUE)), 5e-6),
-    Form("all variables", "variables", _line(_ALL_VARIABLES), 5e-6),
-    Form(
+    LineForm("tagged", "packets", _line(_TAGGED), _EXACT),
+    LineForm("old wireless", "packets", _line(_OLD_WIRELESS), 5e-10),
+    LineForm("new wireless", "packets", _line(_NEW_WIRELESS), 5e-10),
+    LineForm("tagged wireless", "packets", _line(_TAGGED_WIRELESS), _EXACT),
+    LineForm("variable", "variables", _line(_fields(_TIME_S, _ENDS, _NAME, _VALUE)), 5e-6),
+    LineForm("all variables", "variables", _line(_ALL_VARIABLES), 5e-6),
+    LineForm(
         "feature variable",
         "variables",
         _line(f"[a-z] t{_TIME_S} a{_OWNER} n{_NAME} v{_VALUE}"),
         _MICROSECOND,
     ),
-    Form(
+    LineForm(
         "tagged variable",
         "variables",
         _line(f"[a-z] {_TIME_S} -a {_OWNER} -n {_NAME} -v {_VALUE}"),
         _MICROSECOND,
     ),
     # %g prints six digits: near 1000 s, 0.01 s of them.
-    Form(
+    LineForm(
         "queue variable",
         "variables",
-        _line(_fields(_group("name", "[A-Za-z]"), _TIME_S, _VALUE)),
+        _line(
+            _fields(
+                _group("name", "[A-Za-z]|Qsize|[A-Za-z][A-Za-z0-9]*_[A-Za-z0-9_]*"), _TIME_S, _VALUE
+            )
+        ),
         5e-3,
     ),
-    Form(
+    LineForm(
+        "XCP variable",
+        "variables",
+        _line(_fields(_TIME_S, "x", "x", "x", "x", _NAME, _VALUE)),
+        5e-3,
+    ),
+    LineForm(
         "queue now",
         "queues",
         _line(
@@ -305,7 +315,7 @@ FORMS = (
         ),
         _EXACT,
     ),
-    Form(
+    LineForm(
         "queue samples",
         "queues",
         _line(
@@ -330,7 +340,7 @@ FORMS = (
         ),
         _EXACT,
     ),
-    Form(
+    LineForm(
         "TCP events",
         "occurrences",
         _line(
@@ -346,7 +356,7 @@ FORMS = (
         ),
         _MICROSECOND,
     ),
-    Form(
+    LineForm(
         "error model events",
         "occurrences",
         _line(
@@ -354,28 +364,28 @@ FORMS = (
         ),
         _MICROSECOND,
     ),
-    Form(
+    LineForm(
         "MAC events",
         "occurrences",
         _line(_fields("E", "-t", _TIME_S, _group("what", f"{_WORD}{_TEXT}"))),
         _MICROSECOND,
         source="MAC",
     ),
-    Form(
+    LineForm(
         "annotation",
         "occurrences",
         _line(_fields("v", _TIME_S, _group("what", f"(?:[A-Za-z]|-e){_TEXT}"))),
-        _MICROSECOND,
+        _EXACT,  # Tcl prints the time with all digits
         source="v",
     ),
-    Form(
+    LineForm(
         "movement",
         "occurrences",
         _line(_fields("M", _TIME_S, _group("node", _INT), _group("what", rf"\({_TEXT}"))),
         5e-6,
         source="M",
     ),
-    Form(
+    LineForm(
         "node energy",
         "occurrences",
         _line(
@@ -384,14 +394,14 @@ FORMS = (
         _MICROSECOND,
         source="N",
     ),
-    Form(
+    LineForm(
         "scenario",
         "occurrences",
         _line(_fields("M", _TIME_S, _group("what", f"[a-z]+[: ]{_TEXT}"))),
         5e-6,
         source="M",
     ),
-    Form(
+    LineForm(
         "name of a test",
         "occurrences",
         _line(_fields("v", _group("what", f"testName{_TEXT}"))),
@@ -399,8 +409,16 @@ FORMS = (
         source="v",
         has_time=False,
     ),
+    LineForm(
+        "title",
+        "occurrences",
+        _line(_group("what", f"Directed Diffusion:{_TEXT}")),
+        _EXACT,
+        source="title",
+        has_time=False,
+    ),
     _routing_events("routing events", digits=9),
     _routing_events("routing events, 5 digits", digits=5),
-    Form("two columns", "series", _line(_fields(_TIME_S, _VALUE)), _EXACT),
+    LineForm("two columns", "series", _line(_fields(_TIME_S, _VALUE)), _EXACT),
 )
 """All forms; no line has more than one of them."""

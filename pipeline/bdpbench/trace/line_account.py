@@ -50,7 +50,7 @@ class RunsBackwards:
 
 
 @dataclass
-class Report:
+class LineAccount:
     """The account of one reading of a trace; whole once ``complete``.
 
     Attributes:

@@ -1,0 +1,75 @@
+"""What charts show of a run, kept beside it: a report makes it once, not at each of its builds."""
+
+from __future__ import annotations
+
+import contextlib
+import functools
+import hashlib
+import json
+from collections.abc import Mapping, Sequence
+from pathlib import Path
+
+from bdpbench.contracts.files import write_text_atomically
+from bdpbench.contracts.plan import Output
+from bdpbench.contracts.tables import MANIFEST_NAME, TABLES_FOLDER
+from bdpbench.pages.inputs import LoadTable
+
+SERIES_FOLDER = "series"
+"""Folder of a run with its series, a file a number of bins."""
+
+
+class KeptSeries:
+    """The ``load_series`` of a report: from the file beside the run, or made anew and kept there.
+
+    A file counts as long as the tables, the outputs that the plan reads of them and the code that
+    reduces them are what they were.
+
+    Args:
+        runs_dir: folder of all runs.
+        load_table: gives the tables of runs.
+        outputs: run id → outputs of the run that the plan reads.
+    """
+
+    def __init__(
+        self, runs_dir: Path, load_table: LoadTable, outputs: Mapping[str, Sequence[Output]]
+    ) -> None:
+        self._runs_dir, self._load_table, self._outputs = runs_dir, load_table, outputs
+
+    def __call__(self, run_id: str, bins: int) -> str:
+        """JSON of the series of a run, of which each has at most ``bins`` intervals of time."""
+        path = self._runs_dir / run_id / SERIES_FOLDER / f"{bins}.txt"
+        stamp = self._stamp(run_id)
+        with contextlib.suppress(OSError, UnicodeDecodeError):
+            kept, _, text = path.read_text(encoding="utf-8").partition("\n")
+            if kept == f"{stamp} {_checksum(text)}":
+                return text
+        return self._make(path, stamp, run_id, bins)
+
+    def _make(self, path: Path, stamp: str, run_id: str, bins: int) -> str:
+        from bdpbench.pages.series import series_text
+
+        text = series_text(run_id, self._load_table, bins)
+        with contextlib.suppress(OSError):  # results that cannot be written to cost time alone
+            write_text_atomically(path, f"{stamp} {_checksum(text)}\n{text}")
+        return text
+
+    def _stamp(self, run_id: str) -> str:
+        digest = hashlib.sha256(_code().encode())
+        digest.update((self._runs_dir / run_id / TABLES_FOLDER / MANIFEST_NAME).read_bytes())
+        digest.update(json.dumps(self._outputs[run_id]).encode())
+        return digest.hexdigest()
+
+
+def _checksum(text: str) -> str:
+    return hashlib.sha256(text.encode()).hexdigest()
+
+
+@functools.cache
+def _code() -> str:
+    """What decides how a table becomes points: the modules that do it."""
+    from bdpbench.metrics import queues
+    from bdpbench.pages import packing, reduce, series
+
+    modules = (queues, packing, reduce, series)
+    files = [str(each.__file__) for each in modules]
+    return _checksum("".join(Path(each).read_text(encoding="utf-8") for each in files))

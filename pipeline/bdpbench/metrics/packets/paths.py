@@ -1,0 +1,144 @@
+"""The ways that packets take: hops, changes of the route, and gaps in what arrives."""
+
+from __future__ import annotations
+
+import types
+
+import polars as pl
+
+from bdpbench.metrics.packets.bins import Window
+from bdpbench.metrics.packets.events import AGENT_LAYER, ROUTER_LAYER, Events
+
+_HOPS = types.MappingProxyType(
+    {
+        "stream": pl.Int64,
+        "hop_pkts": pl.Int64,
+        "hop_sum": pl.Int64,
+        "hop_max": pl.Int64,
+    }
+)
+_NEXT = types.MappingProxyType({"stream": pl.Int64, "node": pl.Int64, "next": pl.Int64})
+_TO_BITS = 32
+
+
+class Hops:
+    """Hops of packets that came to an agent of a wireless node, as their lines tell them.
+
+    Args:
+        window: the time that is counted.
+    """
+
+    def __init__(self, window: Window) -> None:
+        self._window = window
+        self._known = pl.DataFrame(schema=_HOPS)
+
+    def update(self, lines: pl.DataFrame | None) -> None:
+        """Add lines of wireless nodes: time_s, event, layer, stream, hops."""
+        if lines is None or "hops" not in lines.columns:
+            return
+        came = (pl.col("event") == "r") & (pl.col("layer") == AGENT_LAYER)
+        hops = pl.col("hops").cast(pl.Int64)
+        found = (
+            lines.filter(came & pl.col("hops").is_not_null() & self._window.holds())
+            .group_by("stream")
+            .agg(hop_pkts=pl.len().cast(pl.Int64), hop_sum=hops.sum(), hop_max=hops.max())
+        )
+        self._known = (
+            pl.concat([self._known, found])
+            .group_by("stream")
+            .agg(pl.col("hop_pkts", "hop_sum").sum(), pl.col("hop_max").max())
+        )
+
+    def result(self) -> pl.DataFrame:
+        """stream, hop_pkts, hop_sum, hop_max (i64)."""
+        return self._known
+
+
+class RouteChanges:
+    """How often a node sends a stream's packet to another next node than the one before.
+
+    On links the next node is that of the + line, on wireless nodes the next hop of what the router
+    sends or forwards. Packets to a group or to all have no one next node.
+
+    Args:
+        window: the time that is counted.
+    """
+
+    def __init__(self, window: Window) -> None:
+        self._window = window
+        self._last = pl.DataFrame(schema=_NEXT)
+        self._changes = pl.DataFrame(schema={"stream": pl.Int64, "route_changes": pl.Int64})
+
+    def update(self, events: Events, put: pl.DataFrame) -> None:
+        """Add a batch; ``put`` has link and stream (i64) of what entered links in the window."""
+        moved = self._moved(put)
+        steps = (
+            [
+                events.entries.filter(pl.col("stream").is_in(moved.implode()))
+                .select(
+                    "time_s",
+                    "stream",
+                    node=pl.col("link") // (1 << _TO_BITS),
+                    next=pl.col("link") % (1 << _TO_BITS),
+                )
+                .collect()
+            ]
+            if not moved.is_empty()
+            else []
+        )
+        if events.wireless is not None and "next_hop" in events.wireless.columns:
+            steps.append(_sent_on(events.wireless))
+        for each in steps:
+            self._add(each)
+
+    def _moved(self, put: pl.DataFrame) -> pl.Series:
+        """Streams of which a node has more than one next node, in the batch or since before."""
+        pairs = put.select(
+            "stream",
+            node=pl.col("link") // (1 << _TO_BITS),
+            next=pl.col("link") % (1 << _TO_BITS),
+        )
+        both = pl.concat([self._last, pairs]).unique()
+        several = both.group_by("stream", "node").agg(pl.len()).filter(pl.col("len") > 1)
+        alone = pairs.join(several, on=["stream", "node"], how="anti")
+        self._last = pl.concat([self._last, alone]).unique(maintain_order=True)
+        return several["stream"].unique()
+
+    def _add(self, steps: pl.DataFrame) -> None:
+        pair = ["stream", "node"]
+        rows = pl.concat(
+            [
+                self._last.select("stream", "node", "next", time_s=pl.lit(None, pl.Float64)),
+                steps.select("stream", "node", "next", "time_s"),
+            ]
+        )
+        changed = (pl.col("next") != pl.col("next").shift(1).over(pair)).fill_null(value=False)
+        found = (
+            rows.filter(changed)
+            .filter(self._window.holds())
+            .group_by("stream")
+            .agg(route_changes=pl.len().cast(pl.Int64))
+        )
+        parts = pl.concat([self._changes, found])
+        self._changes = parts.group_by("stream").agg(pl.col("route_changes").sum())
+        self._last = rows.group_by(pair, maintain_order=True).agg(pl.col("next").last())
+
+    def result(self) -> pl.DataFrame:
+        """stream, route_changes (i64); a stream without a row has none."""
+        return self._changes
+
+
+def _sent_on(lines: pl.DataFrame) -> pl.DataFrame:
+    """What routers of wireless nodes sent to a next node: time_s, stream, node, next."""
+    sent = (
+        pl.col("event").is_in(("s", "f"))
+        & (pl.col("layer") == ROUTER_LAYER)
+        & (pl.col("next_hop") >= 0)
+        & (pl.col("dst_node") >= 0)
+    )
+    return lines.filter(sent).select(
+        "time_s",
+        "stream",
+        node=pl.col("node").cast(pl.Int64),
+        next=pl.col("next_hop").cast(pl.Int64),
+    )

@@ -1,0 +1,53 @@
+"""Specifications of the charts of a trace, kept on disk: altair takes longer than most traces."""
+
+from __future__ import annotations
+
+import contextlib
+import hashlib
+import json
+from collections.abc import Mapping
+from importlib.metadata import version
+from pathlib import Path
+
+from bdpbench.contracts.files import write_text_atomically
+from bdpbench.contracts.paths import home_dir
+from bdpbench.errors import BdpbenchError
+from bdpbench.pages.chart import Spec
+
+_MADE_OF = ("analysis_specs.py", "analysis_charts.py", "patterns.py", "text.py", "time_charts.py")
+SpecWords = tuple[str, str, bool]
+"""Title of the axis across (of distributions) or up, what there is a share of, and steps."""
+
+
+def kept_specs(words: Mapping[str, SpecWords]) -> dict[str, Spec]:
+    """Kind → its specification, from the disk where the code that makes it is the same.
+
+    Args:
+        words: kind → title of the axis of its quantity, title of the axis of shares ("" for a
+            curve over time), and whether a value stands for the time that ends with it.
+    """
+    path = home_dir() / "cache" / f"trace-charts-{_digest(words)}.json"
+    with contextlib.suppress(OSError, ValueError):
+        kept: dict[str, Spec] = json.loads(path.read_text(encoding="utf-8"))
+        return kept
+    made = _made(words)
+    with contextlib.suppress(OSError, BdpbenchError):  # a cache: a page does without it
+        path.parent.mkdir(parents=True, exist_ok=True)
+        write_text_atomically(path, json.dumps(made))
+    return made
+
+
+def _digest(words: Mapping[str, SpecWords]) -> str:
+    folder = Path(__file__).parent
+    code = b"".join((folder / name).read_bytes() for name in _MADE_OF)
+    facts = json.dumps([version("altair"), words], sort_keys=True).encode()
+    return hashlib.sha256(code + facts).hexdigest()[:16]
+
+
+def _made(words: Mapping[str, SpecWords]) -> dict[str, Spec]:
+    from bdpbench.pages.time_charts import cdf_spec, time_spec
+
+    return {
+        kind: cdf_spec(quantity, share) if share else time_spec(quantity, steps=steps)
+        for kind, (quantity, share, steps) in words.items()
+    }

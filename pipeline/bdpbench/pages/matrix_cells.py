@@ -1,0 +1,298 @@
+"""Cells of matrices: the runs that each stands for, their mean, or who is best of them."""
+
+from __future__ import annotations
+
+import statistics
+from collections.abc import Collection, Iterable, Mapping, Sequence
+from dataclasses import dataclass
+from typing import TypeAlias
+
+import polars as pl
+
+from bdpbench.contracts.plan import PlannedRun, Scalar
+from bdpbench.pages.chart import Chart, Spec, spec_content
+from bdpbench.pages.matrices import Matrix, Winner
+from bdpbench.pages.matrix_charts import diverging_matrix, rising_matrix
+from bdpbench.pages.names import Names
+from bdpbench.pages.panel_charts import Panels, valued_panels, winner_panels
+from bdpbench.pages.sweeps import NEUTRAL, grouped, is_protocol
+from bdpbench.pages.text import MINUS, axis_title, format_number
+
+_NOBODY = "nobody is ahead"
+_TIE_COLOUR = "#c9ced4"
+
+_WORDS = ("panel", "row", "column", "winner", "second", "text", "run_id", "run")
+_VALUED = ("panel", "row", "column", "value", "text", "run_id", "run")
+_WON = ("panel", "row", "column", "winner", "best", "second", "lead", "text", "run_id", "run")
+
+Place: TypeAlias = tuple[str, str, str]
+"""Labels of a panel, a row and a column."""
+
+Cells: TypeAlias = Mapping[Place, Sequence[PlannedRun]]
+"""Place of a cell → the measured runs that it stands for."""
+
+
+@dataclass(frozen=True)
+class Grid:
+    """What matrices of one scenario share.
+
+    Attributes:
+        matrix: what the study declares.
+        rows, columns, panels: labels in their order; without panels a single "".
+        values: run id → value of the metric.
+        unit: of the values.
+        names: words.
+    """
+
+    matrix: Matrix
+    rows: Sequence[str]
+    columns: Sequence[str]
+    panels: Sequence[str]
+    values: Mapping[str, float]
+    unit: str
+    names: Names
+
+    @property
+    def order(self) -> tuple[Sequence[str], Sequence[str]]:
+        """Labels of the rows and of the columns."""
+        return self.rows, self.columns
+
+    @property
+    def titles(self) -> tuple[str, str]:
+        """Titles of the vertical and of the horizontal axis."""
+        return self.matrix.rows.title, self.matrix.columns.title
+
+    @property
+    def quantity(self) -> str:
+        """What stands in a cell."""
+        return self.names.metric(self.matrix.metric)
+
+    def place(self, run: PlannedRun) -> Place:
+        """Labels of the panel, row and column of a run."""
+        matrix, parameters = self.matrix, run["parameters"]
+        row, column = (
+            value_label(axis.parameter, parameters[axis.parameter], self.names)
+            for axis in (matrix.rows, matrix.columns)
+        )
+        if matrix.panels is None:
+            return "", row, column
+        return panel_label(matrix.panels, parameters[matrix.panels], self.names), row, column
+
+    def mean(self, runs: Sequence[PlannedRun]) -> float:
+        """Mean over runs of a cell."""
+        return statistics.fmean(self.values[run["run_id"]] for run in runs)
+
+    def cells(self, runs: Sequence[PlannedRun]) -> Cells:
+        """Panel, row and column → the measured runs of the cell."""
+        measured = [run for run in runs if run["run_id"] in self.values]
+        return grouped(measured, self.place)
+
+
+def value_label(parameter: str, value: Scalar, names: Names) -> str:
+    """The value of a parameter in words: of a protocol its label."""
+    if is_protocol(parameter):
+        return names.protocol(str(value))
+    return names.parameters.value(parameter, value)
+
+
+def panel_label(parameter: str, value: Scalar, names: Names) -> str:
+    """The value of a parameter that no axis names: of a protocol its label alone."""
+    if is_protocol(parameter):
+        return names.protocol(str(value))
+    return names.parameters.with_value(parameter, value)
+
+
+def drawn(chart_id: str, condition: str, runs: Sequence[PlannedRun], grid: Grid) -> Chart | None:
+    """The chart of the runs of one condition; None where none was measured."""
+    cells = grid.cells(runs)
+    if not cells:
+        return None
+    if grid.matrix.winner is not None:
+        return _winners(chart_id, condition, cells, grid, grid.matrix.winner)
+    return _valued(chart_id, condition, cells, grid)
+
+
+def _valued(
+    chart_id: str,
+    condition: str,
+    cells: Cells,
+    grid: Grid,
+) -> Chart:
+    matrix = grid.matrix
+    rows = []
+    for place, runs in cells.items():
+        value = grid.mean(runs)
+        rows.append((*place, value, _text(matrix, value), *_first(runs)))
+    frame = _frame(rows, _VALUED)
+    return Chart(
+        chart_id=chart_id,
+        title=", ".join(filter(None, (grid.quantity, condition))),
+        caption=matrix.caption,
+        alternative=f"Matrix of {grid.quantity}. {told(frame, matrix.between)}",
+        content=spec_content(_valued_spec(frame, grid)),
+        note=_means_note(cells.values()),
+        metrics=(matrix.metric,),
+    )
+
+
+def _frame(rows: Sequence[tuple[object, ...]], columns: Sequence[str]) -> pl.DataFrame:
+    schema = {name: pl.String if name in _WORDS else pl.Float64 for name in columns}
+    return pl.DataFrame(rows, schema=schema, orient="row")
+
+
+def _valued_spec(cells: pl.DataFrame, grid: Grid) -> Spec:
+    matrix = grid.matrix
+    ends = matrix.ends or _ends_of(cells["value"].to_list())
+    if matrix.panels is not None:
+        quantity = axis_title(grid.quantity, grid.unit)
+        panels = Panels(grid.panels, grid.rows, grid.columns, grid.titles, quantity)
+        return valued_panels(cells, panels, ends, about_zero=matrix.about_zero)
+    plain = cells.drop("panel")
+    if matrix.about_zero:
+        return diverging_matrix(plain, grid.order, grid.titles, grid.quantity, ends[1])
+    return rising_matrix(plain, grid.order, grid.titles, grid.quantity, ends)
+
+
+def _ends_of(values: Sequence[float]) -> tuple[float, float]:
+    """Ends of the colours where the study gives none: those of the cells, apart."""
+    low, high = min(values), max(values)
+    return (low, high) if low < high else (low - 1, high + 1)
+
+
+def _winners(
+    chart_id: str,
+    condition: str,
+    cells: Cells,
+    grid: Grid,
+    winner: Winner,
+) -> Chart | None:
+    rows = [
+        (*place, *won)
+        for place, runs in cells.items()
+        if (won := _won(runs, grid, winner)) is not None
+    ]
+    if not rows:
+        return None
+    frame = _frame(rows, _WON)
+    quantity = axis_title(grid.quantity, grid.unit)
+    panels = Panels(grid.panels, grid.rows, grid.columns, grid.titles, quantity)
+    spec = winner_panels(frame, panels, _colours(frame, cells, grid, winner))
+    labels = frame["winner"].unique(maintain_order=True).to_list()
+    competitors = [part for runs in cells.values() for part in _competitors(runs, winner).values()]
+    what = grid.names.parameters.name(winner.among).capitalize()
+    words = f"{what} with the {winner.best} {grid.quantity[:1].lower()}{grid.quantity[1:]}"
+    return Chart(
+        chart_id=chart_id,
+        title=", ".join(filter(None, (words, condition))),
+        caption=grid.matrix.caption or grid.names.captions.charts["winners"]["caption"],
+        alternative=f"Matrix. {words}: {told(frame, grid.matrix.between, 'winner')}",
+        content=spec_content(spec, labels),
+        note=" ".join(filter(None, (_lead_note(grid, winner), _means_note(competitors)))),
+        metrics=(grid.matrix.metric,),
+    )
+
+
+def _won(
+    runs: Sequence[PlannedRun], grid: Grid, winner: Winner
+) -> tuple[str, float, str, float, str, str, str] | None:
+    """Winner, its value, the second, the lead, its text, and the winner's run; None for one alone.
+
+    Of equal values the one that the scenario has first is ahead, by nothing.
+    """
+    parts = _competitors(runs, winner)
+    if len(parts) < 2:
+        return None
+    sign = 1 if winner.best == "largest" else -1
+    ranked = sorted(parts.values(), key=lambda part: -sign * grid.mean(part))
+    first, second = ranked[:2]
+    best, lead = grid.mean(first), abs(grid.mean(first) - grid.mean(second))
+    names = [
+        value_label(winner.among, each[0]["parameters"][winner.among], grid.names)
+        for each in (first, second)
+    ]
+    if lead == 0 or lead < winner.least_lead:
+        return _NOBODY, best, " and ".join(names), lead, "=", *_first(first)
+    return names[0], best, names[1], lead, f"+{format_number(lead)}", *_first(first)
+
+
+def _competitors(runs: Sequence[PlannedRun], winner: Winner) -> dict[Scalar, list[PlannedRun]]:
+    """Value that competes → its runs."""
+    known = [run for run in runs if winner.among in run["parameters"]]
+    return grouped(known, lambda run: run["parameters"][winner.among])
+
+
+def _colours(
+    frame: pl.DataFrame,
+    cells: Cells,
+    grid: Grid,
+    winner: Winner,
+) -> dict[str, str]:
+    """Winner → colour: a protocol's own, else one of a row of colours."""
+    won = set(frame["winner"])
+    values = {value for runs in cells.values() for value in _competitors(runs, winner)}
+    found = {}
+    for position, value in enumerate(in_order(winner.among, values, grid.names)):
+        label = value_label(winner.among, value, grid.names)
+        own = grid.names.colour(str(value)) if is_protocol(winner.among) else NEUTRAL
+        found[label] = own if own != NEUTRAL else _SERIES[position % len(_SERIES)]
+    found[_NOBODY] = _TIE_COLOUR
+    return {label: colour for label, colour in found.items() if label in won}
+
+
+# For what has no colour of its own; told apart with every kind of colour blindness (after Okabe
+# and Ito).
+_SERIES = ("#0072b2", "#e69f00", "#009e73", "#cc79a7", "#56b4e9", "#d55e00", "#f0e442")
+
+
+def in_order(parameter: str, values: Collection[Scalar], names: Names) -> Sequence[Scalar]:
+    """Values of a parameter: protocols in the order of the study, others by what they are."""
+    if is_protocol(parameter):
+        return [key for key in names.protocols if key in values]
+    return sorted(values, key=_place_of)
+
+
+def _place_of(value: Scalar) -> tuple[bool, float, str]:
+    """Numbers in their order, then words in theirs."""
+    return (True, 0.0, value) if isinstance(value, str) else (False, float(value), "")
+
+
+def _lead_note(grid: Grid, winner: Winner) -> str:
+    if winner.least_lead == 0:
+        return ""
+    amount = format_number(winner.least_lead)
+    unit = "" if grid.unit in ("", "1") else f" {grid.unit}"
+    return f"Who is ahead by less than {amount}{unit} does not win."
+
+
+def _first(runs: Sequence[PlannedRun]) -> tuple[str, str]:
+    """Id of the run that a click opens, and what is said of it."""
+    first = runs[0]
+    if len(runs) == 1:
+        return first["run_id"], first["label"]
+    return first["run_id"], f"mean of {len(runs)} runs, the first: {first['label']}"
+
+
+def _means_note(means: Iterable[Sequence[PlannedRun]]) -> str:
+    """Of how many runs a value is the mean, where it is more than one."""
+    counts = sorted({len(runs) for runs in means})
+    if counts == [1]:
+        return ""
+    if len(counts) == 1:
+        return f"A value is the mean of {counts[0]} runs."
+    return f"A value is the mean of {counts[0]} to {counts[-1]} runs, as far as they have results."
+
+
+def _text(matrix: Matrix, value: float) -> str:
+    return f"{value:.2f}".replace("-", MINUS) if matrix.about_zero else format_number(value)
+
+
+def told(cells: pl.DataFrame, between: str, what: str = "text") -> str:
+    """Every cell in words, for who does not see the chart."""
+    with_panel = "panel" in cells.columns
+    rows = cells.select(
+        pl.col("panel") if with_panel else pl.lit("").alias("panel"), "row", "column", what
+    ).rows()
+    return "; ".join(
+        f"{f'{panel}: ' if panel else ''}{row} {between} {column}: {text}"
+        for panel, row, column, text in rows
+    )

@@ -1,0 +1,164 @@
+"""The parts of a report that few readers open: packed into the page, or into files beside it."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Mapping, Sequence
+from typing import TypedDict
+
+import jinja2
+from markupsafe import Markup
+
+from bdpbench.pages.chart import Chart
+from bdpbench.pages.details import RunDetail
+from bdpbench.pages.embed import embed_json, pack_text
+from bdpbench.pages.experiments import ChartedView
+from bdpbench.pages.sections import Sections
+from bdpbench.pages.shards import Shards
+from bdpbench.pages.time_charts import time_specs
+
+MOST_RUNS_OF_ONE_FILE = 400
+"""A page of more runs has files beside it: in one file it would be beyond 8 MB."""
+
+
+class Parts(TypedDict):
+    """What the templates are given of runs, views and charts.
+
+    Attributes:
+        bodies: run id → its section, packed; empty where it lies in a file.
+        views: experiment → its views with their charts; empty where they lie in files.
+        series: run id → its series; empty where they lie in files.
+        charts: contents of the charts that the page itself carries, and what they share.
+        index: where everything lies that the page does not carry, packed; "" where it carries all.
+    """
+
+    bodies: dict[str, str]
+    views: dict[str, list[ChartedView]]
+    series: dict[str, Markup]
+    charts: Markup
+    index: str
+
+
+def parts_of_one_file(
+    sections: Sections, environment: jinja2.Environment, *, with_files: bool
+) -> Parts:
+    """Everything for a page that needs no file beside it."""
+    views = {each.key: list(each.views) for each in sections.experiments}
+    shown = [
+        *summary_charts(sections),
+        *(chart for held in views.values() for view in held for chart in view.charts),
+        *section_charts(sections),
+    ]
+    return {
+        "bodies": {
+            run.run_id: pack_text(_run_body(run, environment, with_files=with_files))
+            for run in sections.details()
+        },
+        "views": views,
+        "series": {run_id: sections.series.text(run_id) for run_id in sections.series},
+        "charts": _charts(sections, shown),
+        "index": "",
+    }
+
+
+def parts_beside(
+    sections: Sections, environment: jinja2.Environment, shards: Shards, *, with_files: bool
+) -> Parts:
+    """The page's own part of what is written into the files of ``shards``."""
+    files = _write_runs(sections, environment, shards, with_files=with_files)
+    views = _write_views(sections, environment, shards)
+    for chart in (*summary_charts(sections), *section_charts(sections)):
+        shards.add_charts([chart])
+        shards.turn()
+    shards.close()
+    scenarios = list(sections.names.scenarios)
+    index = {
+        "folder": shards.folder.name,
+        "files": shards.names,
+        "charts": {
+            chart.chart_id: shards.charts[chart.chart_id]
+            for chart in (*summary_charts(sections), *section_charts(sections))
+        },
+        "views": views,
+        "scenarios": [[key, sections.names.scenario(key)] for key in scenarios],
+        "runs": [
+            [
+                run["run_id"],
+                sections.names.run(run["run_id"]).label,
+                scenarios.index(run["scenario"]),
+                int(run["run_id"] in sections.series),
+                files[run["run_id"]],
+            ]
+            for run in sections.runs
+        ],
+    }
+    text = json.dumps(index, separators=(",", ":"), ensure_ascii=False)
+    return {
+        "bodies": {},
+        "views": {},
+        "series": {},
+        "charts": _charts(sections, ()),
+        "index": pack_text(text),
+    }
+
+
+def summary_charts(sections: Sections) -> list[Chart]:
+    """The charts of the experiments as a whole, and of all of them together."""
+    response = [sections.response] if sections.response else []
+    own = [chart for experiment in sections.experiments for chart in experiment.summaries]
+    return [*own, *response]
+
+
+def section_charts(sections: Sections) -> list[Chart]:
+    """The charts of protocols and of matrices."""
+    pages = [chart for page in sections.protocols for chart in page.charts]
+    return [*pages, *(chart for group in sections.matrices for chart in group.charts)]
+
+
+def _charts(sections: Sections, shown: Sequence[Chart]) -> Markup:
+    return embed_json(
+        {
+            "time": time_specs(sections.names.captions),
+            "charts": {chart.chart_id: chart.content for chart in shown},
+        }
+    )
+
+
+def _run_body(detail: RunDetail, environment: jinja2.Environment, *, with_files: bool) -> str:
+    """What a run has to say, with the contents of its charts."""
+    contents = {chart.chart_id: chart.content for chart in detail.charts}
+    template = environment.get_template("run.html")
+    return template.render(run=detail, chart_contents=embed_json(contents), with_files=with_files)
+
+
+def _write_runs(
+    sections: Sections, environment: jinja2.Environment, shards: Shards, *, with_files: bool
+) -> Mapping[str, int]:
+    """Write what runs have to say; returns run id → position of its file."""
+    files = {}
+    for run in sections.details():
+        files[run.run_id] = len(shards.names)
+        body = _run_body(run, environment, with_files=with_files)
+        shards.add_html(f"run-{run.run_id}", body)
+        if run.finished:
+            shards.add_series(run.run_id, sections.series.text(run.run_id))
+        shards.turn()
+    shards.close()
+    return files
+
+
+def _write_views(
+    sections: Sections, environment: jinja2.Environment, shards: Shards
+) -> dict[str, list[tuple[str, int]]]:
+    """Write the views of all experiments; returns experiment → title and file of each view."""
+    template = environment.get_template("view.html")
+    found: dict[str, list[tuple[str, int]]] = {}
+    for experiment in sections.experiments:
+        found[experiment.key] = []
+        for number, view in enumerate(experiment.views, start=1):
+            found[experiment.key].append((view.title, len(shards.names)))
+            shards.add_html(f"view-{experiment.key}-{number}", template.render(view=view))
+            shards.add_charts(view.charts)
+            shards.turn()
+    shards.close()
+    return found

@@ -1,0 +1,177 @@
+"""Parts of a scenario that ``tcl/network.tcl`` simulates, as ``study.yaml`` says them.
+
+Queues, the bottlenecks of a chain, background traffic and changes over time. Wherever a number may
+stand, ``$name`` may stand in its place: the value of a parameter of the run, which can be swept.
+"""
+
+from __future__ import annotations
+
+from typing import Annotated, Literal
+
+from pydantic import Field, WithJsonSchema, model_validator
+
+from bdpbench.studies.limits import (
+    LEAST_MBPS,
+    MOST_COUNT,
+    MOST_DELAY_MS,
+    MOST_MBPS,
+    MOST_NAME,
+    MOST_NUMBER,
+    MOST_PACKET_BYTES,
+    MOST_TIME_S,
+)
+from bdpbench.studies.queues import QUEUE_KINDS
+from bdpbench.studies.vocabulary import Key, Strict
+
+Reference = Annotated[str, Field(pattern=r"^\$[a-z][a-z0-9_]*$")]
+"""``$name``: the value of a parameter of the run."""
+
+
+Number = Annotated[float, Field(ge=-MOST_NUMBER, le=MOST_NUMBER, allow_inf_nan=False)] | Reference
+Rate = Annotated[float, Field(ge=LEAST_MBPS, le=MOST_MBPS, allow_inf_nan=False)] | Reference
+Delay = Annotated[float, Field(ge=0, le=MOST_DELAY_MS, allow_inf_nan=False)] | Reference
+Rtt = Annotated[float, Field(gt=0, le=6 * MOST_DELAY_MS, allow_inf_nan=False)] | Reference
+Time = Annotated[float, Field(ge=0, le=MOST_TIME_S, allow_inf_nan=False)] | Reference
+Interval = Annotated[float, Field(gt=0, le=MOST_TIME_S, allow_inf_nan=False)] | Reference
+Share = Annotated[float, Field(ge=0, lt=1, allow_inf_nan=False)] | Reference
+Positive = Annotated[float, Field(gt=0, le=MOST_NUMBER, allow_inf_nan=False)] | Reference
+Count = Annotated[int, Field(ge=1, le=MOST_COUNT)] | Reference
+PacketBytes = Annotated[int, Field(ge=1, le=MOST_PACKET_BYTES)] | Reference
+OnOff = Literal["on", "off"] | Reference
+Direction = Literal["forward", "reverse"] | Reference
+
+QueueName = Annotated[str, Field(pattern=r"^[A-Za-z][A-Za-z0-9_-]*$", max_length=MOST_NAME)]
+ParameterOfQueue = Annotated[str, Field(pattern=r"^[a-z][a-z0-9_]*$", max_length=MOST_NAME)]
+
+_SETTINGS = {
+    name: {"type": ["number", "string"], "description": parameter.text}
+    for kind in QUEUE_KINDS.values()
+    for name, parameter in kind.parameters.items()
+}
+
+
+class QueueDeclaration(Strict):
+    """A queue of a bottleneck: its kind, and what it has other than the defaults of its kind."""
+
+    kind: Annotated[str, WithJsonSchema({"type": "string", "enum": list(QUEUE_KINDS)})] = Field(
+        description="Kind of queue"
+    )
+    label: str = Field("", description="Name in tables and plots; its key where it has none")
+    settings: Annotated[
+        dict[ParameterOfQueue, Number],
+        WithJsonSchema({"type": "object", "properties": _SETTINGS, "additionalProperties": False}),
+    ] = Field(default_factory=dict, description="Parameter of its kind → value")
+
+
+class Bottleneck(Strict):
+    """One bottleneck of a chain; what it does not say is what the run's parameters say."""
+
+    bottleneck_mbps: Rate | None = Field(None, description="Rate, Mbit/s")
+    bottleneck_delay_ms: Delay | None = Field(None, description="One-way delay, ms")
+    buffer_pkts: Count | None = Field(None, description="Packets that its queue holds")
+    buffer_ms: Positive | None = Field(None, description="Time in which a full queue drains, ms")
+    buffer_bdp: Positive | None = Field(None, description="Its queue as a share of the BDP")
+    queue: QueueName | Reference | None = Field(None, description="Its queue")
+    loss_rate: Share | None = Field(None, description="Share of packets lost at random")
+    loss_burst_pkts: Positive | None = Field(None, description="Mean packets lost in a row")
+
+
+class Change(Strict):
+    """A change of a bottleneck while a run lasts."""
+
+    at_s: Time = Field(description="When, s")
+    bottleneck: Count = Field(1, description="Which of a chain, counted from 1")
+    bottleneck_mbps: Rate | None = Field(None, description="Its rate from then on, Mbit/s")
+    bottleneck_delay_ms: Delay | None = Field(
+        None, description="Its one-way delay for packets from then on, ms"
+    )
+    loss_rate: Share | None = Field(
+        None, description="Share of packets lost at random from then on"
+    )
+
+    @model_validator(mode="after")
+    def _changes_something(self) -> Change:
+        if (self.bottleneck_mbps, self.bottleneck_delay_ms, self.loss_rate) == (None, None, None):
+            raise ValueError(
+                "this changes nothing: expected bottleneck_mbps, bottleneck_delay_ms or loss_rate"
+            )
+        return self
+
+
+class Quantity(Strict):
+    """A random quantity: its distribution, its mean and, for Pareto's, its shape."""
+
+    distribution: Literal["constant", "exponential", "pareto", "paretoii"] = "constant"
+    mean: Positive = Field(description="Mean, in the unit of the quantity")
+    shape: Positive | None = Field(None, description="Shape of Pareto's, above 1")
+
+
+BackgroundKind = Literal["cbr", "exponential", "pareto", "web"]
+
+
+class Background(Strict):
+    """Traffic beside the flows; which keys it may have is a matter of its kind."""
+
+    kind: BackgroundKind = Field(description="What sends")
+    count: Count = Field(1, description="How many of them")
+    direction: Direction = Field("forward", description="forward: as most flows; reverse")
+    enters: Count = Field(1, description="First bottleneck of its path, counted from 1")
+    leaves: Count | None = Field(None, description="Last bottleneck of its path")
+    start_s: Time = Field(0.0, description="Start, s")
+    start_within_s: Time = Field(0.0, description="It starts at random in so many s from there")
+    stop_s: Interval | None = Field(None, description="When it stops, s")
+    access_mbps: Rate | None = Field(None, description="Rate of its access links, Mbit/s")
+    access_delay_ms: Delay = Field(0.0, description="One-way delay of its access links, ms")
+    rate_mbps: Rate | None = Field(None, description="Rate while it sends, Mbit/s")
+    packet_bytes: PacketBytes | None = Field(
+        None, description="Bytes of a packet, headers included; for web, data of a segment"
+    )
+    jitter: OnOff | None = Field(
+        None, description="cbr: whether times between packets vary by half of their mean"
+    )
+    burst_s: Interval | None = Field(None, description="Mean time of a burst, s")
+    idle_s: Time | None = Field(None, description="Mean time between bursts, s")
+    shape: Positive | None = Field(None, description="pareto: shape of the times, above 1")
+    protocol: Key | Reference | None = Field(None, description="web: protocol of the connections")
+    servers: Count | None = Field(None, description="web: servers")
+    clients: Count | None = Field(None, description="web: clients")
+    sessions: Count | None = Field(None, description="web: sessions of users")
+    pages: Count | None = Field(None, description="web: pages of a session; no end where absent")
+    server_mbps: Rate | list[Rate] | None = Field(
+        None, description="web: rate of the servers' links, or [least, most], Mbit/s"
+    )
+    server_delay_ms: Delay | list[Delay] | None = Field(
+        None, description="web: one-way delay of the servers' links, or [least, most], ms"
+    )
+    client_mbps: Rate | list[Rate] | None = Field(
+        None, description="web: rate of the clients' links, or [least, most], Mbit/s"
+    )
+    client_delay_ms: Delay | list[Delay] | None = Field(
+        None, description="web: one-way delay of the clients' links, or [least, most], ms"
+    )
+    page_pause_s: Quantity | None = Field(None, description="web: from a page to the next, s")
+    page_objects: Quantity | None = Field(None, description="web: objects of a page")
+    object_pause_s: Quantity | None = Field(None, description="web: between two objects, s")
+    object_bytes: Quantity | None = Field(None, description="web: bytes of an object")
+
+
+COMMON_OF_BACKGROUND = (
+    "kind", "count", "direction", "enters", "leaves", "start_s", "start_within_s",
+    "access_mbps", "access_delay_ms",
+)  # fmt: skip
+"""Keys that every kind of background has; access_mbps is that of the run where it is absent."""
+
+KEYS_OF_BACKGROUND: dict[str, tuple[tuple[str, ...], tuple[str, ...]]] = {
+    "cbr": (("rate_mbps", "packet_bytes"), ("stop_s", "jitter")),
+    "exponential": (("rate_mbps", "packet_bytes", "burst_s", "idle_s"), ("stop_s",)),
+    "pareto": (("rate_mbps", "packet_bytes", "burst_s", "idle_s", "shape"), ("stop_s",)),
+    "web": (
+        (
+            "servers", "clients", "sessions", "server_mbps", "server_delay_ms", "client_mbps",
+            "client_delay_ms", "page_pause_s", "page_objects", "object_pause_s", "object_bytes",
+            "protocol",
+        ),
+        ("pages", "packet_bytes"),
+    ),
+}  # fmt: skip
+"""Kind of background → the keys that it needs, and those that it may have."""

@@ -1,0 +1,314 @@
+"""The queues that a bottleneck can have: their parameters, and what ns-2 is told of them.
+
+To add a kind, add a row to ``QUEUE_KINDS``: ns-2's class, the parameters with the variables that
+get them, and how its limit is set. Nothing else knows kinds by name, and ``tcl/lib/chain.tcl`` sets
+whatever variables it is given. Every variable on which the drops of a kind depend is set, so that
+changes of ns-2's defaults, which were many with RED, reach no scenario.
+"""
+
+from __future__ import annotations
+
+import types
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, replace
+
+from bdpbench.studies.limits import MOST_COUNT, MOST_NUMBER, MOST_PACKET_BYTES, MOST_TIME_S
+
+HEADER_BYTES = 40
+"""What ns-2 adds to the data of a TCP segment."""
+
+Settings = Mapping[str, float]
+
+
+@dataclass(frozen=True)
+class QueueParameter:
+    """A parameter of a kind of queue.
+
+    Attributes:
+        variable: of ns-2's class.
+        text: what it is, with its unit.
+        default: its value where none is given, or how it follows from the parameters before it
+            (``packet_bytes``, of a whole packet, among them); None where it has to be given.
+        least, most: smallest and largest value.
+        also: values outside that range that have a meaning of their own.
+        above: whether values are larger than ``least``.
+        integer: whether values are whole numbers.
+        reciprocal: whether the variable is 1 over the value.
+    """
+
+    variable: str
+    text: str
+    default: float | Callable[[Settings], float] | None = None
+    least: float = 0.0
+    most: float = MOST_NUMBER
+    also: tuple[float, ...] = ()
+    above: bool = False
+    integer: bool = False
+    reciprocal: bool = False
+
+    def problem(self, value: float) -> str | None:
+        """What is wrong with a value; None where nothing is."""
+        if value in self.also:
+            return None
+        if self.integer and not float(value).is_integer():
+            return "expected a whole number"
+        too_small = value <= self.least if self.above else value < self.least
+        if too_small or value > self.most:
+            besides = "".join(f", or {each:g}" for each in self.also)
+            sign = "more than" if self.above else "at least"
+            top = f" and at most {self.most:g}" if self.most < MOST_COUNT else ""
+            return f"expected {sign} {self.least:g}{top}{besides}"
+        return None
+
+
+@dataclass(frozen=True)
+class Limit:
+    """How a queue's room is told: packets or bytes, and how many it holds fewer than its limit."""
+
+    variable: str = "limit_"
+    unit: str = "packets"
+    spare: int = 0
+
+
+@dataclass(frozen=True)
+class QueueKind:
+    """A kind of queue.
+
+    Attributes:
+        ns2_class: without ``Queue/``.
+        text: what it does.
+        parameters: name → parameter, those that others follow from first.
+        limit: how its room is told.
+        fixed: variables that always have the same value.
+        ecn: the variable that makes it mark packets in place of dropping them; "" if it cannot.
+        random: whether it draws random numbers.
+        has_average: whether ns-2 tells its average and max_p, as of RED.
+        rising: pairs of parameters of which the second has to be larger.
+    """
+
+    ns2_class: str
+    text: str
+    parameters: Mapping[str, QueueParameter]
+    limit: Limit
+    fixed: Mapping[str, float]
+    ecn: str = ""
+    random: bool = False
+    has_average: bool = False
+    rising: tuple[tuple[str, str], ...] = ()
+
+    def variables(self, settings: Settings, packet_bytes: int, holds: int, marks: bool) -> Settings:
+        """ns-2's variables for settings that have no problem.
+
+        Args:
+            settings: parameter → value; the rest have their defaults.
+            packet_bytes: of a whole packet of the flows, headers included.
+            holds: packets for which it has room.
+            marks: whether it marks packets.
+        """
+        values = {"packet_bytes": float(packet_bytes)}
+        found: dict[str, float] = {}
+        for name, parameter in self.parameters.items():
+            default = parameter.default
+            given = default(values) if callable(default) else default
+            values[name] = settings.get(name, given or 0.0)
+            value = values[name]
+            found[parameter.variable] = 1 / value if parameter.reciprocal else value
+        unit = packet_bytes if self.limit.unit == "bytes" else 1
+        found |= {**self.fixed, self.limit.variable: float((holds + self.limit.spare) * unit)}
+        return found | ({self.ecn: float(marks)} if self.ecn else {})
+
+
+def _switch(variable: str, text: str, default: float) -> QueueParameter:
+    return QueueParameter(variable, f"{text}: 1 yes, 0 no", default, most=1, integer=True)
+
+
+def _mean_packet() -> QueueParameter:
+    return QueueParameter(
+        "mean_pktsize_",
+        "bytes of a mean packet, by which bytes and packets are converted; a whole packet",
+        lambda values: values["packet_bytes"],
+        least=1,
+        most=MOST_PACKET_BYTES,
+        integer=True,
+    )
+
+
+_COUNTS_BYTES = _switch(
+    "queue_in_bytes_", "whether the queue is measured in bytes, thresholds times mean packet", 0
+)
+_DROPS_BY_SIZE = _switch(
+    "bytes_", "whether larger packets are dropped more often, in proportion to their size", 0
+)
+
+_RED = {
+    "min_th_pkts": QueueParameter("thresh_", "average from which packets are dropped", above=True),
+    "max_th_pkts": QueueParameter(
+        "maxthresh_",
+        "average at which their share is max_p; 3 min_th_pkts",
+        lambda values: 3 * values["min_th_pkts"],
+        above=True,
+    ),
+    "max_p": QueueParameter(
+        "linterm_",
+        "share of packets dropped at max_th_pkts",
+        0.1,
+        0,
+        1,
+        above=True,
+        reciprocal=True,
+    ),
+    "weight": QueueParameter(
+        "q_weight_",
+        "weight of a new length in the average; 0: 1 - exp(-1/C), -1: 1 - exp(-1/(10 T C)), "
+        "-2: 1 - exp(-10/C) with C the link's mean packets a second and T the larger of 0.1 s and "
+        "3 times delay and sending time",
+        0.002,
+        most=1,
+        also=(-1.0, -2.0),
+    ),
+    "gentle": _switch(
+        "gentle_", "whether the share rises to 1 between max_th_pkts and twice that, or at once", 1
+    ),
+    "wait": _switch("wait_", "whether drops keep a distance from one another", 1),
+    "mark_below_p": QueueParameter(
+        "mark_p_", "packets are marked up to this share, and dropped above it", 0.1, 0, 1
+    ),
+    "mean_packet_bytes": _mean_packet(),
+    "counts_bytes": _COUNTS_BYTES,
+    "drops_by_size": _DROPS_BY_SIZE,
+}
+_RED_FIXED = {
+    "use_mark_p_": 1.0,
+    "drop_tail_": 1.0,
+    "drop_front_": 0.0,
+    "drop_rand_": 0.0,
+    "ns1_compat_": 0.0,
+    "cautious_": 0.0,
+    "feng_adaptive_": 0.0,
+}
+_ADAPTIVE = {
+    "alpha": QueueParameter("alpha_", "largest step by which max_p rises", 0.01, above=True),
+    "beta": QueueParameter("beta_", "factor by which max_p falls", 0.9, most=1, above=True),
+    "interval_s": QueueParameter(
+        "interval_", "shortest time between changes of max_p, s", 0.5, most=MOST_TIME_S, above=True
+    ),
+    "top_p": QueueParameter("top_", "largest max_p", 0.5, most=1, above=True),
+    "bottom_p": QueueParameter(
+        "bottom_", "smallest max_p; 0: the smaller of 0.01 and 80,000 over the rate in bit/s", 0.01
+    ),
+}
+
+QUEUE_KINDS: Mapping[str, QueueKind] = types.MappingProxyType(
+    {
+        "DropTail": QueueKind(
+            "DropTail",
+            "drops what comes when it is full",
+            {
+                "drop_front": _switch(
+                    "drop_front_", "whether the first packet is dropped instead", 0
+                )
+            },
+            Limit(spare=1),  # ns-2 drops where length + 1 >= limit_
+            {"queue_in_bytes_": 0.0},
+        ),
+        "RED": QueueKind(
+            "RED",
+            "drops or marks at random, the more the longer its average length",
+            _RED,
+            Limit(),
+            {**_RED_FIXED, "adaptive_": 0.0},
+            ecn="setbit_",
+            random=True,
+            has_average=True,
+            rising=(("min_th_pkts", "max_th_pkts"),),
+        ),
+        "ARED": QueueKind(
+            "RED",
+            "RED that adapts max_p, so that the average stays halfway between the thresholds",
+            {**_RED, "weight": replace(_RED["weight"], default=0.0), **_ADAPTIVE},
+            Limit(),
+            {**_RED_FIXED, "adaptive_": 1.0},
+            ecn="setbit_",
+            random=True,
+            has_average=True,
+            rising=(("min_th_pkts", "max_th_pkts"), ("bottom_p", "top_p")),
+        ),
+        "PI": QueueKind(
+            "PI",
+            "drops or marks with a probability that a PI controller holds the length by",
+            {
+                "target_pkts": QueueParameter("qref_", "length that it aims at", 50.0),
+                "a": QueueParameter("a_", "weight of the length's distance now", 0.00001822),
+                "b": QueueParameter("b_", "weight of its distance before", 0.00001816),
+                "updates_per_s": QueueParameter(
+                    "w_", "updates of the probability a second", 170.0, above=True
+                ),
+                "mean_packet_bytes": _mean_packet(),
+                "counts_bytes": _COUNTS_BYTES,
+                "drops_by_size": _DROPS_BY_SIZE,
+            },
+            Limit(),
+            {},
+            ecn="setbit_",
+            random=True,
+        ),
+        "REM": QueueKind(
+            "REM",
+            "drops or marks by a price that rises with the length and the arriving rate",
+            {
+                "target_pkts": QueueParameter("pbo_", "length that it aims at", 20.0),
+                "gamma": QueueParameter("gamma_", "step of the price", 0.001, above=True),
+                "phi": QueueParameter(
+                    "phi_", "base: the share is 1 - phi^-price", 1.001, 1.0, above=True
+                ),
+                "rate_weight": QueueParameter(
+                    "inw_", "weight of a new rate in the mean rate", 1.0, most=1, above=True
+                ),
+                "update_s": QueueParameter(
+                    "pupdtime_", "time between updates of the price, s", 0.002, above=True
+                ),
+                "mean_packet_bytes": _mean_packet(),
+            },
+            Limit(spare=1),  # it enqueues before it compares
+            {"qib_": 0.0},
+            ecn="markpkts_",
+            random=True,
+        ),
+        "SFQ": QueueKind(
+            "SFQ",
+            "serves flows in turn, told apart by a hash; one flow gets a third of the room at most",
+            {
+                "buckets": QueueParameter(
+                    "buckets_", "queues that flows are spread over", 16.0, 1, 65536, integer=True
+                )
+            },
+            Limit("maxqueue_"),
+            {},
+        ),
+        "DRR": QueueKind(
+            "DRR",
+            "serves senders in turn by bytes, and drops of the longest queue",
+            {
+                "quantum_bytes": QueueParameter(
+                    "quantum_",
+                    "bytes that a sender gets a turn; a whole packet",
+                    lambda values: values["packet_bytes"],
+                    1,
+                    MOST_COUNT,
+                    integer=True,
+                ),
+                "buckets": QueueParameter(
+                    "buckets_",
+                    "queues, of which each sender needs one",
+                    4096.0,
+                    1,
+                    65536,
+                    integer=True,
+                ),
+            },
+            Limit("blimit_", unit="bytes"),
+            {"mask_": 0.0},
+        ),
+    }
+)
+"""Kind of queue → what it is. A further kind is one more row."""

@@ -1,0 +1,217 @@
+"""A report of many runs: a page of its own size, and everything else in files beside it."""
+
+from __future__ import annotations
+
+import base64
+import json
+import re
+import shlex
+import zlib
+from dataclasses import replace
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from bdpbench.errors import BdpbenchError
+from bdpbench.pages.page import build_report
+from bdpbench.pages.relabelling import Relabelling, relabelled_report
+from bdpbench.pages.series import PageSeries, series_text
+
+RUNS = 420
+
+
+def _inflated(packed: str) -> Any:
+    return json.loads(zlib.decompress(base64.b64decode(packed), -zlib.MAX_WBITS))
+
+
+def _index(html: str) -> Any:
+    found = re.search('<script type="text/plain" id="shard-index">(.*?)</script>', html)
+    assert found
+    return _inflated(found[1])
+
+
+def _content(script: str) -> Any:
+    found = re.fullmatch(r'bdpbenchShard\("(.*)"\);\n', script)
+    assert found
+    return _inflated(found[1])
+
+
+def _lean(inputs: Any) -> Any:
+    """The inputs with series that are made once for all runs that have the same curves."""
+    made: dict[tuple[str, int], str] = {}
+
+    def load(run_id: str, bins: int) -> str:
+        key = inputs.tables.alike(run_id), bins
+        if key not in made:
+            made[key] = series_text(run_id, inputs.load_table, bins)
+        return made[key]
+
+    return replace(inputs.frozen(), load_series=load)
+
+
+@pytest.fixture(scope="module")
+def large(synthetic: Any, tmp_path_factory: pytest.TempPathFactory) -> tuple[Any, Path]:
+    """Inputs of a report of many runs, and the report."""
+    inputs = synthetic.large_inputs(RUNS)
+    out = tmp_path_factory.mktemp("large") / "report.html"
+    build_report(_lean(inputs), out)
+    return inputs, out
+
+
+@pytest.fixture(scope="module")
+def files(large: tuple[Any, Path]) -> dict[str, str]:
+    """Name → text of the files beside the report."""
+    folder = large[1].with_name("report-data")
+    return {path.name: path.read_text() for path in folder.iterdir()}
+
+
+def test_every_run_lies_in_the_file_that_the_page_names(
+    large: tuple[Any, Path], files: dict[str, str]
+) -> None:
+    inputs, out = large
+    index = _index(out.read_text())
+    assert sorted(index["files"]) == sorted(files)
+    content = [_content(files[name]) for name in index["files"]]
+    planned = [run["run_id"] for run in inputs.plan["runs"]]
+    assert [run[0] for run in index["runs"]] == planned
+    for run_id, label, scenario, finished, file in index["runs"]:
+        body = content[file]["html"][f"run-{run_id}"]
+        assert f"Metrics of {label}" in body
+        assert run_id in content[file]["series"]
+        assert (index["scenarios"][scenario][0], finished) == ("grid", 1)
+        contents = re.search('class="chart-contents">(.*?)</script>', body)
+        assert contents
+        for chart in json.loads(contents[1]).values():
+            for trace in chart["traces"]:
+                assert trace["subject"] in content[file]["series"][run_id][chart["kind"]]
+
+
+def test_every_view_and_chart_lies_in_its_file(
+    large: tuple[Any, Path], files: dict[str, str], parse_page: Any
+) -> None:
+    html = large[1].read_text()
+    index = _index(html)
+    content = [_content(files[name]) for name in index["files"]]
+    for number, (title, file) in enumerate(index["views"]["grid"], start=1):
+        view = parse_page(content[file]["html"][f"view-grid-{number}"])
+        shown = [each["data-chart"] for each in view.all("div") if "data-chart" in each]
+        assert shown
+        assert set(shown) <= set(content[file]["charts"]), title
+    page = parse_page(html)
+    drawn = {each["data-chart"] for each in page.all("div") if "data-chart" in each}
+    assert drawn == set(index["charts"])
+    assert all(chart in content[file]["charts"] for chart, file in index["charts"].items())
+    assert page.open == []
+
+
+def test_runs_that_differ_in_their_random_numbers_alone_have_labels_of_their_own(
+    large: tuple[Any, Path],
+) -> None:
+    labels = [run[1] for run in _index(large[1].read_text())["runs"]]
+    assert len(set(labels)) == RUNS
+    assert labels[0] == "HS-TCP, RTT 10 ms, buffer 20 packets, random substream 1"
+
+
+def test_a_sweep_of_more_lines_than_can_be_read_shows_their_middle_and_spread(
+    large: tuple[Any, Path], files: dict[str, str]
+) -> None:
+    """RTT 10 ms: 13 buffers, with two substreams; values rise by one a run."""
+    index = _index(large[1].read_text())
+    name = "grid-sweep-utilization"
+    spec = _content(files[index["files"][index["charts"][name]]])["charts"][name]["spec"]
+    (rows,) = spec["datasets"].values()
+    first = next(row for row in rows if row["series"] == "HS-TCP" and row["x"] == 10)
+    # Runs 0, 2, …, 24 and 364, 366, …, 388 are HS-TCP at 10 ms, with values of 80 and more. Of 26
+    # values the median lies between the 13th and 14th, and a tenth of the way is 2.5 steps.
+    assert (first["value"], first["runs"]) == ((104 + 444) / 2, 26)
+    assert (first["low"], first["high"]) == (85, 463)
+
+
+def test_the_page_grows_by_little_more_than_the_names_of_its_runs(
+    large: tuple[Any, Path], files: dict[str, str]
+) -> None:
+    """Half as many runs: what a run takes of the page, and of the files beside it."""
+    html = large[1].read_text()
+    vega = len(max(re.findall(r"<script>(.*?)</script>", html, re.DOTALL), key=len))
+    # 24,000 runs may take 15 MB: 600 bytes each, Vega and the style included.
+    assert len(html) - vega < 200_000
+    index = re.search('id="shard-index">(.*?)</script>', html)
+    assert index
+    assert len(index[1]) / RUNS < 60
+    assert sum(map(len, files.values())) / RUNS < 5_000
+
+
+def test_equal_inputs_give_equal_files_and_others_leave_none_behind(
+    large: tuple[Any, Path], files: dict[str, str], tmp_path: Path, synthetic: Any
+) -> None:
+    out = tmp_path / "report.html"
+    folder = tmp_path / "report-data"
+    build_report(_lean(synthetic.large_inputs(RUNS)), out)
+    assert out.read_text() == large[1].read_text()
+    assert {path.name: path.read_text() for path in folder.iterdir()} == files
+    (folder / "notes.txt").write_text("a reader's own")
+    build_report(_lean(synthetic.large_inputs(RUNS - 1)), out)
+    left = {path.name for path in folder.iterdir()} - {"notes.txt"}
+    assert left == set(_index(out.read_text())["files"])
+    synthetic.synthetic_inputs().build(out)
+    assert [path.name for path in folder.iterdir()] == ["notes.txt"]
+
+
+def test_a_build_that_fails_leaves_the_old_report_whole(
+    tmp_path: Path, synthetic: Any, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("bdpbench.pages.page.MOST_RUNS_OF_ONE_FILE", 0)
+    out = tmp_path / "report.html"
+    inputs = synthetic.synthetic_inputs()
+    inputs.build(out)
+    names = set(_index(out.read_text())["files"])
+    inputs.plan["title"] = "Another"
+    inputs.run_info.popitem()
+    monkeypatch.setattr(
+        "bdpbench.pages.page.write_text_atomically", lambda *_: (_ for _ in ()).throw(OSError(28))
+    )
+    with pytest.raises(OSError, match="28"):
+        inputs.build(out)
+    assert set(_index(out.read_text())["files"]) == names
+    assert names <= {path.name for path in (tmp_path / "report-data").iterdir()}
+
+
+def test_other_ids_change_the_files_and_their_names_alone(
+    large: tuple[Any, Path], files: dict[str, str]
+) -> None:
+    inputs, out = large
+    ids = {run["run_id"]: f"{number:016x}" for number, run in enumerate(inputs.plan["runs"])}
+    commands = {}
+    for run in inputs.plan["runs"]:
+        words = [f"tcl/{run['script']}", *run["argv"]]
+        old = f'mkdir -p out && "$(./bdpbench ns2 path)" {shlex.join(words)}'
+        commands[run["run_id"]] = (old, f"{old} -today")
+    change = Relabelling(ids, commands, ("", "All are taken over."))
+    page, renewed = relabelled_report(out.read_text(), files, change)
+    index = _index(page)
+    assert set(index["files"]) == set(renewed)
+    assert [run[0] for run in index["runs"]] == list(ids.values())
+    assert page.count("All are taken over.") == 1
+    texts = "".join(json.dumps(_content(script)) for script in renewed.values())
+    assert texts.count(" -today") == RUNS
+    assert not set(ids) & set(re.findall("[0-9a-f]{16}", texts + page))
+    damaged = {name: script.replace("bdpbench", "") for name, script in files.items()}
+    with pytest.raises(BdpbenchError, match="is no file of a report"):
+        relabelled_report(out.read_text(), damaged, change)
+    with pytest.raises(BdpbenchError, match="is no report of these runs"):
+        relabelled_report(out.read_text(), {}, change)
+
+
+def test_series_that_were_read_make_room_for_others(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("bdpbench.pages.series._MOST_PARSED", 2)
+    asked: list[str] = []
+
+    def load(run_id: str) -> str:
+        asked.append(run_id)
+        return json.dumps({"cwnd": {run_id: {}}})
+
+    series = PageSeries("abc", load)
+    assert [list(series[each]["cwnd"]) for each in "abcabc"] == [[each] for each in "abcabc"]
+    assert asked == ["a", "b", "c"]  # their texts stay
+    assert "d" not in series

@@ -1,0 +1,39 @@
+"""The runs that the studies of the checkout plan, expanded once a test process."""
+
+from __future__ import annotations
+
+from functools import cache
+
+from bdpbench.contracts.plan import PlannedRun
+from bdpbench.studies.load import load_study, study_keys
+from bdpbench.studies.runs import Identities, expand_tier, tiers_of
+from bdpbench.studies.study import Study
+
+
+@cache
+def loaded_study(key: str) -> Study:
+    """A study of the checkout."""
+    return load_study(key)
+
+
+@cache
+def _identities() -> Identities:
+    return Identities()
+
+
+@cache
+def runs_of(key: str, tier: str) -> tuple[PlannedRun, ...]:
+    """The runs of a tier of a study; none where it has no such tier."""
+    study = loaded_study(key)
+    return tuple(expand_tier(study, tier, _identities())) if tier in tiers_of(study) else ()
+
+
+@cache
+def all_runs() -> tuple[tuple[Study, PlannedRun], ...]:
+    """Every run of every study with its study, those of several tiers once."""
+    found = {}
+    for key in study_keys():
+        for tier in tiers_of(loaded_study(key)):
+            for run in runs_of(key, tier):
+                found[key, run["scenario"], run["run_id"]] = loaded_study(key), run
+    return tuple(found.values())

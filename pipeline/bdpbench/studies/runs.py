@@ -240,7 +240,7 @@ def _network_run(study: Study, key: str, given: Parameters, identities: Identiti
     check_segment(study, key, {**resolved.derived, **given}, resolved.senders)
     outputs = outputs_of_trace(resolved.outputs(), given)
     argv = argument_words(resolved.arguments())
-    script, path = _script(study, study.scenarios[key])
+    script, path = identities.script(study, study.scenarios[key])
     identity = identities.of(path, (), argv, resolved.senders, outputs)
     flows = [flow.flow for flow in resolved.flows]
     parameters = _with_derived({**resolved.derived, **_protocols_of(flows), **given})

@@ -20,9 +20,7 @@ Ask = Callable[..., list[str]]
 FLOOD = [{"kind": "cbr", "rate_mbps": 5, "packet_bytes": 1040, "count": 2}]
 # What a kind needs, and settings by which it drops nothing before it is full.
 OPEN: dict[str, dict[str, float]] = {
-    "RED": {"min_th_pkts": 5000},
-    "ARED": {"min_th_pkts": 5000},
-    "gARED": {"min_th_pkts": 5000},
+    **{name: {"min_th_pkts": 5000} for name, kind in QUEUE_KINDS.items() if kind.has_average},
     "PI": {"a": 0, "b": 0},
     "REM": {"gamma": 1e-12},
 }

@@ -6,8 +6,10 @@
 #   variable TCP/Reno window_   a variable of a sender
 #   linux TCP/Linux cubic       a congestion control of TCP/Linux
 #   default Agent/TCP window_   a variable with a class default
+#   parameter cubic beta        a parameter of a congestion control of TCP/Linux
 # For each triple that this ns-2 does not have, a line "unknown <index from 0> <why>" on standard
-# output; TCP/Linux prints lines of its own.
+# output. TCP/Linux prints lines of its own; of a parameter, whether it has it is told by them alone:
+# "Error: do not find <parameter> as a parameter for congestion control algorithm <name>".
 source [file join [file dirname [info script]] lib args.tcl]
 source [file join [file dirname [info script]] lib defaults.tcl]
 source [file join [file dirname [info script]] lib agents.tcl]
@@ -32,6 +34,10 @@ proc ::declared::check {kind class name} {
         ::agents::check_algorithm flow $name
     } elseif {$kind eq "default"} {
         ::defaults::check -default $class $name [list $class]
+    } elseif {$kind eq "parameter"} {
+        set probe [new Agent/TCP/Linux]
+        $probe get_ca_default_param $class $name
+        delete $probe
     } else {
         error "unknown kind '$kind'"
     }

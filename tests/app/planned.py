@@ -40,7 +40,7 @@ def finished_run(run_id: str, **given: object) -> dict[str, object]:
         "label": "a run",
         "parameters": {"rtt_ms": 100},
         "units": {"rtt_ms": "ms"},
-        "script": {"path": "tcl/dumbbell.tcl", "files": {}},
+        "script": {"path": "tcl/network.tcl", "files": {}},
         "argv": [],
         "ns2": {"build_id": "any", "backend": "native", "binary_sha256": None},
         "started": "2026-01-01T00:00:00+00:00",

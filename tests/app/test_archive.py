@@ -120,7 +120,7 @@ def _holds_what_it_should(archive: zipfile.ZipFile) -> None:
         "exports/tables/numbers.tex",
         "source/config/studies/dumbbell/study.yaml",
         "source/config/studies/dumbbell/published.csv",
-        "source/tcl/dumbbell.tcl",
+        "source/tcl/network.tcl",
         "source/ns2/SOURCE.lock",
         "source/ns2/build.sh",
         "source/ns2/patches/series",

@@ -20,7 +20,7 @@ def _run(script: str, scripts: str | None) -> PlannedRun:
 def test_paths_of_study_and_checkout_are_relative_and_others_keep_their_name() -> None:
     portable = Portable("mine", STUDY)
     for path, kept in {
-        "tcl/dumbbell.tcl": "tcl/dumbbell.tcl",
+        "tcl/network.tcl": "tcl/network.tcl",
         f"{STUDY}": "config/studies/mine",
         f"{STUDY}/tcl/own.tcl": "config/studies/mine/tcl/own.tcl",
         f"{repository_root()}/tcl/lib/args.tcl": "tcl/lib/args.tcl",
@@ -37,14 +37,14 @@ def test_a_plan_loses_its_folders() -> None:
         "scenarios": {"one": {"title": "One", "script": f"{STUDY}/tcl/own.tcl"}},
         "runs": [
             _run(f"{STUDY}/tcl/own.tcl", None),
-            _run("dumbbell.tcl", "/home/someone/originals"),
+            _run("network.tcl", "/home/someone/originals"),
         ],
     }
     kept = Portable("mine", STUDY).plan(plan)
     assert "/home" not in json.dumps(kept)
     assert [run["script"] for run in kept["runs"]] == [
         "config/studies/mine/tcl/own.tcl",
-        "dumbbell.tcl",
+        "network.tcl",
     ]
     assert [run["scripts"] for run in kept["runs"]] == [None, "scripts/originals"]
 

@@ -234,7 +234,7 @@ def _record(run_id: str, identity: object) -> dict[str, Any]:
         "label": "Reno",
         "parameters": {"duration_s": 20.0, "protocol": "Reno"},
         "units": {"duration_s": "s"},
-        "script": {"path": "dumbbell.tcl", "files": {"dumbbell.tcl": "0" * 64}},
+        "script": {"path": "network.tcl", "files": {"network.tcl": "0" * 64}},
         "argv": ["-duration_s", "20"],
         "ns2": {"build_id": "b" * 16, "backend": "native", "binary_sha256": None},
         "started": "2024-01-01T00:00:00+00:00",

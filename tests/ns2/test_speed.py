@@ -17,7 +17,7 @@ from tests.studies.sharma2006.networks import (
     standard_tcp,
     two_flows,
 )
-from tests.tcl.conftest import Arguments, argv, flows
+from tests.tcl.conftest import NETWORK, Arguments, argv, network_flows
 
 Tcl = Callable[..., "subprocess.CompletedProcess[str]"]
 Outputs = Callable[..., dict[str, str]]
@@ -28,19 +28,34 @@ LINKS = (HERE / "links.tcl").read_text()
 HOPS = (HERE / "hops.tcl").read_text()
 SCHEDULERS = ["Lanes", "Calendar"]
 
-DUMBBELL: Arguments = {
+DROPTAIL: Arguments = {
+    **NETWORK,
     "duration_s": 6,
-    "bottleneck_mbps": 50,
-    "bottleneck_delay_ms": 20,
-    "access_mbps": 1000,
-    "receiver_delay_ms": 1,
-    "buffer_pkts": 60,
-    "packet_bytes": 1000,
+    "link.0.mbps": 50,
+    "link.0.delay_ms": 20,
+    "link.0.queue.limit_": 60,
     "trace": 1,
-    **flows(
-        {"agent": "TCP/Linux", "linux": "cubic"},
-        {"agent": "TCP/Newreno", "sink": "TCPSink", "access_delay_ms": 10},
+    **network_flows(
+        {"access_mbps": 1000, "agent": "TCP/Linux", "linux": "cubic"},
+        {"access_mbps": 1000, "agent": "TCP/Newreno", "sink": "TCPSink", "access_delay_ms": 10},
     ),
+}
+RED: Arguments = {
+    "link.0.queue": "RED",
+    "link.0.queue.thresh_": 10,
+    "link.0.queue.maxthresh_": 30,
+    "link.0.queue.setbit_": 1,
+    "default.Agent/TCP.ecn_": 1,
+    "link.0.loss_rate": 0.001,
+}
+CHANGES: Arguments = {
+    "changes": 2,
+    "change.0.at_s": 2,
+    "change.0.link": 0,
+    "change.0.mbps": 20,
+    "change.1.at_s": 4,
+    "change.1.link": 0,
+    "change.1.delay_ms": 5,
 }
 RUNS: dict[str, tuple[str, Arguments]] = {
     "highspeed": (SINGLE_FLOW, single_flow("HS", 12)),
@@ -50,8 +65,9 @@ RUNS: dict[str, tuple[str, Arguments]] = {
     "small-buffer": (SINGLE_FLOW, single_flow("HS", 8, buffer_pkts=40)),
     "two-rtts": (TWO_FLOWS, two_flows("HS", "Scalable", 8, 2, **{"flow.0.access_delay_ms": 20})),
     "packet-trace": (STANDARD_TCP, standard_tcp("SACK", 10)),
-    "droptail": ("dumbbell.tcl", DUMBBELL),
-    "red": ("dumbbell.tcl", {**DUMBBELL, "queue": "RED"}),
+    "droptail": ("network.tcl", DROPTAIL),
+    "red": ("network.tcl", {**DROPTAIL, **RED}),
+    "changes": ("network.tcl", {**DROPTAIL, **CHANGES}),
 }
 
 

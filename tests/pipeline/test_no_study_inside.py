@@ -24,7 +24,7 @@ STUDIES = sorted((config_dir() / "studies").glob("*/study.yaml"))
 TEXT = {".py", ".tcl", ".smk", ".c", ".h", ".sh", ".toml", ".yaml", ".json", ".html", ".css", ".js"}
 PLACES = ("pipeline/bdpbench", "tcl/lib", "workflow/rules")
 # Part of bdpbench itself: any study may use it.
-SHARED_SCRIPTS = {"dumbbell.tcl"}
+SHARED_SCRIPTS = {"network.tcl"}
 
 
 @cache
@@ -72,7 +72,7 @@ def test_a_study_s_key_stands_nowhere(path: Path) -> None:
 
 @pytest.mark.parametrize("path", STUDIES, ids=lambda path: str(path.parent.name))
 def test_no_script_of_a_study_is_named(path: Path) -> None:
-    scripts = {each.get("script", "dumbbell.tcl") for each in _read(path)["scenarios"].values()}
+    scripts = {each.get("script", "network.tcl") for each in _read(path)["scenarios"].values()}
     own = {script for script in scripts if script not in SHARED_SCRIPTS}
     assert _places_of(own | {Path(script).name for script in own}) == []
 

@@ -49,6 +49,25 @@ def flows(*each: Arguments) -> dict[str, object]:
     return pairs
 
 
+# The same path for network.tcl; a DropTail limit of 41 holds 40 packets.
+NETWORK: Arguments = {
+    "duration_s": 4,
+    "links": 1,
+    "link.0.mbps": 8,
+    "link.0.delay_ms": 18,
+    "link.0.queue": "DropTail",
+    "link.0.queue.limit_": 41,
+    "default.Agent/TCP.window_": 10000,
+    "datadir": "out",
+}
+
+
+def network_flows(*each: Arguments) -> dict[str, object]:
+    """The same of flows of network.tcl: access links of 100 Mbit/s, 1 ms to the receiver."""
+    own = {"access_mbps": 100, "receiver_delay_ms": 1}
+    return flows(*({**own, **flow} for flow in each))
+
+
 @pytest.fixture(scope="session")
 def tcl_root() -> Path:
     return Path(__file__).resolve().parent.parent.parent / "tcl"

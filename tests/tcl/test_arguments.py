@@ -3,11 +3,10 @@
 from __future__ import annotations
 
 import pytest
-from tests.tcl.checks import check_missing_and_unknown
-from tests.tcl.conftest import PATH, Arguments, Refused, argv, flows
+from tests.tcl.conftest import NETWORK, Arguments, Refused, argv, network_flows
 
-BASE: Arguments = {**PATH, "packet_bytes": 1000, **flows({})}
-TWO: Arguments = {**BASE, **flows({}, {})}
+BASE: Arguments = {**NETWORK, **network_flows({})}
+TWO: Arguments = {**BASE, **network_flows({}, {})}
 
 WRONG = [
     ([*argv(BASE), "-trace"], "-trace has no value: arguments are pairs -key value"),
@@ -18,15 +17,16 @@ WRONG = [
     (argv(BASE, {"duration_s": "1e999"}), "-duration_s is '1e999', expected a number above 0 (s)"),
     (argv(BASE, {"duration_s": "010"}), "-duration_s is '010', expected a number above 0 (s)"),
     (argv(BASE, {"duration_s": "[exit 3]"}), "expected a number above 0 (s)"),
-    (argv(BASE, {"bottleneck_mbps": 0}), "expected a number above 0 (Mbit/s)"),
-    (argv(BASE, {"bottleneck_delay_ms": "-1"}), "expected a number of 0 or more (ms)"),
-    (argv(BASE, {"buffer_pkts": 1.5}), "expected an integer from 1 to 1000000000 (packets)"),
+    (argv(BASE, {"link.0.mbps": 0}), "expected a number above 0 (Mbit/s)"),
+    (argv(BASE, {"link.0.delay_ms": "-1"}), "expected a number of 0 or more (ms)"),
+    (argv(BASE, {"links": 1.5}), "expected an integer from 1 to 1000000000"),
     (argv(BASE, {"substream": 0}), "-substream is '0', expected an integer from 1 to 1000000"),
     (argv(BASE, {"trace": 2}), "-trace is '2', expected 0 or 1"),
     (argv(BASE, {"sample_s": 0.015}), "-sample_s is '0.015', expected a multiple of 0.01 (s)"),
     (argv(BASE, {"sample_s": 0}), "-sample_s is '0', expected a multiple of 0.01 (s)"),
     (argv(BASE, {"datadir": "absent"}), "-datadir is 'absent', expected an existing, writable"),
-    (argv(BASE, {"flows": 0}), "-flows is '0', expected an integer from 1"),
+    (argv(BASE, {"flows": -1}), "-flows is '-1', expected an integer of 0 or more"),
+    (argv(NETWORK, {"flows": 0}), "-flows and -backgrounds are 0: nothing would be sent"),
     (argv(BASE, {"flows": 2}), "-flow.1.agent is missing"),
     # Flows.
     (argv(BASE, {"flow.0.agent": "TCP/[exit 3]"}), "expected the name of an ns-2 agent"),
@@ -79,9 +79,46 @@ WRONG = [
 
 @pytest.mark.parametrize(("args", "said"), WRONG, ids=[said for _, said in WRONG])
 def test_a_wrong_argument_is_named(refused: Refused, args: list[str], said: str) -> None:
-    assert said in refused("dumbbell.tcl", *args)
+    assert said in refused("network.tcl", *args)
 
 
-@pytest.mark.parametrize("arguments", [BASE, TWO], ids=["one flow", "two flows"])
-def test_each_argument_is_needed_and_no_other_taken(refused: Refused, arguments: Arguments) -> None:
-    check_missing_and_unknown(refused, "dumbbell.tcl", arguments)
+CBR = {
+    "backgrounds": 1,
+    "background.0.kind": "cbr",
+    "background.0.start_s": 0,
+    "background.0.access_mbps": 10,
+    "background.0.rate_mbps": 1,
+    "background.0.packet_bytes": 500,
+}
+PARETO = {**CBR, "background.0.kind": "pareto", "background.0.burst_s": 1, "background.0.idle_s": 1}
+CHANGE = {"changes": 1, "change.0.at_s": 1, "change.0.link": 0, "change.0.mbps": 4}
+OF_NETWORKS: list[tuple[Arguments, str]] = [
+    ({"links": 2}, "-link.1.mbps is missing"),
+    ({"link.0.queue": "RUD"}, "-link.0.queue is 'RUD': this ns-2 has no Queue/RUD"),
+    ({"link.0.queue.thresh_": 5}, "Queue/DropTail of this ns-2 has no variable 'thresh_'"),
+    ({"link.0.loss_rate": 1}, "-link.0.loss_rate is '1', expected a share"),
+    (
+        {"link.0.loss_rate": 0.5, "link.0.loss_burst_pkts": 2},
+        "-link.0.loss_burst_pkts is '2', expected more than 2, the mean of independent losses",
+    ),
+    ({"flow.0.within_s": 4}, "-flow.0.within_s is '4', expected less than the time"),
+    ({"flow.0.start_s": 1, "flow.0.stop_s": 1}, "expected more than 1, its latest start"),
+    ({"flow.0.stop_s": 2, "flow.0.packets": 9}, "a transfer ends when it is done"),
+    ({"flow.0.leaves": 1}, "-flow.0.leaves is '1', and there are 1 links"),
+    ({"flow.0.linux.beta": 7}, "-flow.0.linux.beta needs -flow.0.linux"),
+    ({**CBR, "background.0.kind": "udp"}, "expected one of cbr, exponential, pareto, web"),
+    ({**CBR, "background.0.burst_s": 1}, "unknown key -background.0.burst_s"),
+    ({**CBR, "background.0.rate_mbps": None}, "-background.0.rate_mbps is missing"),
+    ({**PARETO, "background.0.shape": 1}, "-background.0.shape is '1', expected more than 1"),
+    ({**CHANGE, "change.0.at_s": 4}, "-change.0.at_s is '4', expected less than -duration_s"),
+    ({**CHANGE, "change.0.link": 1}, "-change.0.link is '1', and there are 1 links"),
+    ({**CHANGE, "change.0.mbps": None}, "-change.0 changes nothing"),
+    ({**CHANGE, "change.1.at_s": 1}, "unknown key -change.1.at_s"),
+]
+
+
+@pytest.mark.parametrize(("change", "said"), OF_NETWORKS, ids=[said for _, said in OF_NETWORKS])
+def test_a_network_that_cannot_be_is_refused(
+    refused: Refused, change: Arguments, said: str
+) -> None:
+    assert said in refused("network.tcl", *argv(BASE, change))

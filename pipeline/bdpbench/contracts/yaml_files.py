@@ -136,7 +136,8 @@ class YamlFile:
     def _finding(
         self, model: type[BaseModel], error: dict[str, Any], base: Location
     ) -> BdpbenchError:
-        relative = tuple(part for part in error["loc"] if part != "[key]")
+        # Pydantic's "[key]", and tags of unions, which are written like it.
+        relative = tuple(part for part in error["loc"] if not str(part).startswith("["))
         location = (*base, *relative)
         if error["type"] == "extra_forbidden":
             known = _fields_at(model, relative[:-1])

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 import subprocess
 from collections.abc import Sequence
 
@@ -10,6 +11,9 @@ from bdpbench.errors import BdpbenchError
 from bdpbench.simulation.build import Ns2Build
 from bdpbench.studies.declared import Declared
 
+_NO_PARAMETER = re.compile(
+    r"do not find (\S+) as a parameter for congestion control algorithm (\S+)"
+)
 _TIMEOUT_S = 60.0
 """A question takes a tenth of a second; a machine that is very busy some more."""
 
@@ -35,4 +39,15 @@ def unknown_to_ns2(build: Ns2Build, declared: Sequence[Declared]) -> list[tuple[
             hint="`./bdpbench ns2 build` builds it anew where it is damaged",
         )
     answers = (line.split(" ", 2) for line in done.stdout.splitlines())
-    return [(declared[int(each[1])], each[2]) for each in answers if each[0] == "unknown"]
+    unknown = [(declared[int(each[1])], each[2]) for each in answers if each[0] == "unknown"]
+    return unknown + _without_parameter(done.stdout, declared)
+
+
+def _without_parameter(text: str, declared: Sequence[Declared]) -> list[tuple[Declared, str]]:
+    """Parameters that congestion controls of TCP/Linux do not have, as the agent tells."""
+    missing = set(_NO_PARAMETER.findall(text))
+    return [
+        (each, f"congestion control {each.ns2_class} of this ns-2 has no parameter {each.name!r}")
+        for each in declared
+        if each.kind == "parameter" and (each.name, each.ns2_class) in missing
+    ]

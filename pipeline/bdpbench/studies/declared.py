@@ -7,6 +7,7 @@ from dataclasses import dataclass
 from typing import Literal
 
 from bdpbench.contracts.yaml_files import Location
+from bdpbench.studies.queues import QUEUE_KINDS
 from bdpbench.studies.study import ClassDefaults, Protocol, Study
 
 
@@ -16,13 +17,13 @@ class Declared:
 
     Attributes:
         kind: a sender's or receiver's class, a variable of a sender, a congestion control of
-            TCP/Linux, or a variable with a class default.
-        ns2_class: without "Agent/", but for class defaults.
-        name: of the variable or the congestion control; "" for a class.
+            TCP/Linux, a parameter of one, or a variable with a class default.
+        ns2_class: without "Agent/", but for class defaults; the congestion control of a parameter.
+        name: of the variable, the congestion control or its parameter; "" for a class.
         location: where study.yaml says so.
     """
 
-    kind: Literal["agent", "sink", "variable", "linux", "default"]
+    kind: Literal["agent", "sink", "variable", "linux", "parameter", "default"]
     ns2_class: str
     name: str
     location: Location
@@ -38,6 +39,7 @@ def declared_by(study: Study) -> list[Declared]:
             for each in _of_protocol(("protocols", key), protocol)
         ),
         *_set_by_parameters(study),
+        *_of_queues(study),
         *(
             each
             for key, scenario in study.scenarios.items()
@@ -57,10 +59,21 @@ def _of_protocol(base: Location, protocol: Protocol) -> Iterator[Declared]:
     yield Declared("sink", protocol.sink, "", (*base, "sink"))
     if protocol.linux is not None:
         yield Declared("linux", protocol.agent, protocol.linux, (*base, "linux"))
+        for name in protocol.linux_parameters:
+            place = (*base, "linux_parameters", name)
+            yield Declared("parameter", protocol.linux, name, place)
     for name in protocol.settings:
         yield Declared("variable", protocol.agent, name, (*base, "settings", name))
     for index, name in enumerate(protocol.record):
         yield Declared("variable", protocol.agent, name, (*base, "record", index))
+
+
+def _of_queues(study: Study) -> Iterator[Declared]:
+    for key, queue in study.queues.items():
+        kind = QUEUE_KINDS[queue.kind]
+        for parameter in kind.parameters.values():
+            ns2_class = f"Queue/{kind.ns2_class}"
+            yield Declared("default", ns2_class, parameter.variable, ("queues", key, "kind"))
 
 
 def _set_by_parameters(study: Study) -> Iterator[Declared]:

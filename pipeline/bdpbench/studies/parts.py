@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from typing import Annotated, Literal
 
-from pydantic import Field, WithJsonSchema, model_validator
+from pydantic import Discriminator, Field, Tag, WithJsonSchema, model_validator
 
 from bdpbench.studies.limits import (
     LEAST_MBPS,
@@ -27,18 +27,73 @@ Reference = Annotated[str, Field(pattern=r"^\$[a-z][a-z0-9_]*$")]
 """``$name``: the value of a parameter of the run."""
 
 
-Number = Annotated[float, Field(ge=-MOST_NUMBER, le=MOST_NUMBER, allow_inf_nan=False)] | Reference
-Rate = Annotated[float, Field(ge=LEAST_MBPS, le=MOST_MBPS, allow_inf_nan=False)] | Reference
-Delay = Annotated[float, Field(ge=0, le=MOST_DELAY_MS, allow_inf_nan=False)] | Reference
-Rtt = Annotated[float, Field(gt=0, le=6 * MOST_DELAY_MS, allow_inf_nan=False)] | Reference
-Time = Annotated[float, Field(ge=0, le=MOST_TIME_S, allow_inf_nan=False)] | Reference
-Interval = Annotated[float, Field(gt=0, le=MOST_TIME_S, allow_inf_nan=False)] | Reference
-Share = Annotated[float, Field(ge=0, lt=1, allow_inf_nan=False)] | Reference
-Positive = Annotated[float, Field(gt=0, le=MOST_NUMBER, allow_inf_nan=False)] | Reference
-Count = Annotated[int, Field(ge=1, le=MOST_COUNT)] | Reference
-PacketBytes = Annotated[int, Field(ge=1, le=MOST_PACKET_BYTES)] | Reference
-OnOff = Literal["on", "off"] | Reference
-Direction = Literal["forward", "reverse"] | Reference
+_VALUE, _REFERENCE = Tag("[value]"), Tag("[reference]")
+
+
+def _tag_of(value: object) -> str:
+    """Which of the two it is meant to be, so that errors speak of that alone."""
+    return "[reference]" if isinstance(value, str) and value.startswith("$") else "[value]"
+
+
+_EITHER = Discriminator(_tag_of)
+
+Number = Annotated[
+    Annotated[float, Field(ge=-MOST_NUMBER, le=MOST_NUMBER, allow_inf_nan=False), _VALUE]
+    | Annotated[Reference, _REFERENCE],
+    _EITHER,
+]
+Rate = Annotated[
+    Annotated[float, Field(ge=LEAST_MBPS, le=MOST_MBPS, allow_inf_nan=False), _VALUE]
+    | Annotated[Reference, _REFERENCE],
+    _EITHER,
+]
+Delay = Annotated[
+    Annotated[float, Field(ge=0, le=MOST_DELAY_MS, allow_inf_nan=False), _VALUE]
+    | Annotated[Reference, _REFERENCE],
+    _EITHER,
+]
+Rtt = Annotated[
+    Annotated[float, Field(gt=0, le=6 * MOST_DELAY_MS, allow_inf_nan=False), _VALUE]
+    | Annotated[Reference, _REFERENCE],
+    _EITHER,
+]
+Time = Annotated[
+    Annotated[float, Field(ge=0, le=MOST_TIME_S, allow_inf_nan=False), _VALUE]
+    | Annotated[Reference, _REFERENCE],
+    _EITHER,
+]
+Interval = Annotated[
+    Annotated[float, Field(gt=0, le=MOST_TIME_S, allow_inf_nan=False), _VALUE]
+    | Annotated[Reference, _REFERENCE],
+    _EITHER,
+]
+Share = Annotated[
+    Annotated[float, Field(ge=0, lt=1, allow_inf_nan=False), _VALUE]
+    | Annotated[Reference, _REFERENCE],
+    _EITHER,
+]
+Positive = Annotated[
+    Annotated[float, Field(gt=0, le=MOST_NUMBER, allow_inf_nan=False), _VALUE]
+    | Annotated[Reference, _REFERENCE],
+    _EITHER,
+]
+Count = Annotated[
+    Annotated[int, Field(ge=1, le=MOST_COUNT), _VALUE] | Annotated[Reference, _REFERENCE], _EITHER
+]
+PacketBytes = Annotated[
+    Annotated[int, Field(ge=1, le=MOST_PACKET_BYTES), _VALUE] | Annotated[Reference, _REFERENCE],
+    _EITHER,
+]
+LinuxValue = Annotated[
+    Annotated[int, Field(ge=-MOST_COUNT, le=MOST_COUNT), _VALUE] | Annotated[Reference, _REFERENCE],
+    _EITHER,
+]
+OnOff = Annotated[
+    Annotated[Literal["on", "off"], _VALUE] | Annotated[Reference, _REFERENCE], _EITHER
+]
+Direction = Annotated[
+    Annotated[Literal["forward", "reverse"], _VALUE] | Annotated[Reference, _REFERENCE], _EITHER
+]
 
 QueueName = Annotated[str, Field(pattern=r"^[A-Za-z][A-Za-z0-9_-]*$", max_length=MOST_NAME)]
 ParameterOfQueue = Annotated[str, Field(pattern=r"^[a-z][a-z0-9_]*$", max_length=MOST_NAME)]

@@ -20,6 +20,7 @@ from bdpbench.studies.flows import ResolvedFlow, format_value, resolve_defaults,
 from bdpbench.studies.identity import AgentUse, ns2_digest, run_id, tcl_digest, tcl_files
 from bdpbench.studies.labels import label_of, tell_apart
 from bdpbench.studies.network import network
+from bdpbench.studies.network.cost import network_cpu_s
 from bdpbench.studies.reach import check_reach, check_segment, check_used, place_of
 from bdpbench.studies.scripts import original_arguments, original_files
 from bdpbench.studies.streams import is_traced, outputs_of_trace, streams_of
@@ -198,7 +199,9 @@ def plan_run(study: Study, key: str, given: Parameters, identities: Identities) 
         files = original_files(Path(scenario.scripts), script)
         # Its agents are not known: it makes them itself.
         identity = identities.of(Path(scenario.scripts) / script, files, argv, (), outputs)
-    return _planned(study, key, script, identity, _with_derived(given), flows, outputs)
+    parameters = _with_derived(given)
+    cpu_s = estimate_cpu_s(parameters, flows, outputs)
+    return _planned(study, key, script, identity, parameters, flows, outputs, cpu_s)
 
 
 def _network_run(study: Study, key: str, given: Parameters, identities: Identities) -> PlannedRun:
@@ -213,7 +216,8 @@ def _network_run(study: Study, key: str, given: Parameters, identities: Identiti
     identity = identities.of(path, (), argv, resolved.senders, outputs)
     flows = [flow.flow for flow in resolved.flows]
     parameters = _with_derived({**resolved.derived, **_protocols_of(flows), **given})
-    return _planned(study, key, script, identity, parameters, flows, outputs)
+    cpu_s = network_cpu_s(resolved, parameters, outputs)
+    return _planned(study, key, script, identity, parameters, flows, outputs, cpu_s)
 
 
 def _planned(
@@ -224,6 +228,7 @@ def _planned(
     parameters: Parameters,
     flows: Sequence[ResolvedFlow],
     outputs: list[Output],
+    cpu_s: float,
 ) -> PlannedRun:
     scenario = study.scenarios[key]
     return {
@@ -236,7 +241,7 @@ def _planned(
         "parameters": parameters,
         "outputs": outputs,
         "protocols": _protocols(parameters, flows),
-        "estimated_cpu_s": round(estimate_cpu_s(parameters, flows, outputs), 1),
+        "estimated_cpu_s": round(cpu_s, 1),
         "scripts": scenario.scripts,
     }
 

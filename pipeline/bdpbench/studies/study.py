@@ -15,7 +15,6 @@ from pydantic import Field, PrivateAttr, WithJsonSchema, model_validator
 from bdpbench.contracts.yaml_files import Location, YamlFile, suggest
 from bdpbench.errors import BdpbenchError
 from bdpbench.studies.limits import (
-    MOST_COUNT,
     MOST_DELAY_MS,
     MOST_FLOWS,
     MOST_NAME,
@@ -27,6 +26,7 @@ from bdpbench.studies.parts import (
     Bottleneck,
     Change,
     Direction,
+    LinuxValue,
     OnOff,
     QueueDeclaration,
     QueueName,
@@ -122,7 +122,7 @@ class Protocol(Strict):
     linux: str | None = Field(
         None, pattern=r"^[a-z0-9]+$", description="Congestion control of Agent/TCP/Linux"
     )
-    linux_parameters: dict[LinuxName, Annotated[int, Field(ge=-MOST_COUNT)] | Reference] = Field(
+    linux_parameters: dict[LinuxName, LinuxValue] = Field(
         default_factory=dict,
         description="Parameters of that congestion control, whole numbers, e.g. beta: 717; of "
         "scenarios without a script of their own",

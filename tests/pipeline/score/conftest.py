@@ -14,7 +14,7 @@ def make_run(run_id: str, *outputs: Output, **parameters: Scalar) -> PlannedRun:
         "run_id": run_id,
         "scenario": "one",
         "label": run_id,
-        "script": "dumbbell.tcl",
+        "script": "network.tcl",
         "argv": [],
         "parameters": parameters,
         "outputs": list(outputs),
@@ -31,7 +31,7 @@ def _scenario() -> ScenarioText:
         "figures": [],
         "description": "",
         "summary": [],
-        "script": "dumbbell.tcl",
+        "script": "network.tcl",
         "longest_s": 0,
     }
 

@@ -70,7 +70,7 @@ def _run(protocol: str, buffer_pkts: Scalar, duration_s: Scalar) -> PlannedRun:
         "run_id": f"{protocol}{buffer_pkts}{duration_s}",
         "scenario": "one",
         "label": f"{protocol}, {buffer_pkts}",
-        "script": "dumbbell.tcl",
+        "script": "network.tcl",
         "argv": [],
         "parameters": parameters,
         "outputs": [CWND, QUEUE],

@@ -19,7 +19,7 @@ def write_spec(
     outputs: Sequence[Output],
     parameters: Parameters | None = None,
     *,
-    script: str = "dumbbell.tcl",
+    script: str = "network.tcl",
 ) -> Path:
     """Write a spec as the planning does; returns the folder of the run."""
     streams = list(dict.fromkeys(each["stream"] for each in outputs if "stream" in each))

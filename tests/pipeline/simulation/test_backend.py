@@ -14,9 +14,9 @@ def _volumes(words: tuple[str, ...]) -> list[str]:
 
 
 def test_a_script_of_the_checkout_needs_its_tcl_folder_alone(tmp_path: Path) -> None:
-    words = DockerBackend("b").command(tmp_path, tcl_dir() / "dumbbell.tcl", ["-x", "1"]).words
+    words = DockerBackend("b").command(tmp_path, tcl_dir() / "network.tcl", ["-x", "1"]).words
     assert _volumes(words) == [f"{tmp_path}:/run/bdpbench", f"{tcl_dir()}:/opt/bdpbench/tcl:ro"]
-    assert words[-3:] == ("/opt/bdpbench/tcl/dumbbell.tcl", "-x", "1")
+    assert words[-3:] == ("/opt/bdpbench/tcl/network.tcl", "-x", "1")
     assert words[words.index("--env") + 1] == "BDPBENCH_TCL=/opt/bdpbench/tcl"
 
 

@@ -33,6 +33,9 @@ protocols:
     agent: TCP/Linux
     sink: TCPSink/Sack1
     linux: cubic
+    linux_parameters: {beta: 717}
+queues:
+  Mine: {kind: RED, settings: {min_th_pkts: 5}}
 topologies:
   path:
     parameters:
@@ -83,6 +86,7 @@ def test_ns2_has_all_that_a_study_names(key: str, build: Ns2Build) -> None:
         ("agent: TCP/Reno", "agent: TCPSink", 9, "expected a kind of Agent/TCP"),
         ("sink: TCPSink\n", "sink: TCP/Reno\n", 10, "expected a kind of Agent/TCPSink"),
         ("linux: cubic", "linux: qbic", 18, "no congestion control 'qbic'"),
+        ("{beta: 717}", "{bta: 717}", 19, "cubic of this ns-2 has no parameter 'bta'"),
         ("window_: 1000", "windows_: 1000", 4, "Agent/TCP of this ns-2 has no variable"),
     ],
 )

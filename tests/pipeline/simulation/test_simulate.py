@@ -161,9 +161,9 @@ def test_the_record_names_the_tcl_files_without_paths_of_this_machine(
     tmp_path: Path, backend: NativeBackend
 ) -> None:
     record = simulate(_spec(tmp_path), backend)
-    assert record["script"]["path"] == "tcl/dumbbell.tcl"
+    assert record["script"]["path"] == "tcl/network.tcl"
     files = record["script"]["files"]
-    assert "tcl/dumbbell.tcl" in files
+    assert "tcl/network.tcl" in files
     assert len(files) > 1  # it sources parts of tcl/lib
     for name, checksum in files.items():
         assert sha256_of(repository_root() / name) == checksum

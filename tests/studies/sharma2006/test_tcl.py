@@ -327,10 +327,14 @@ def test_standard_tcp_traces_every_packet(run_ok: RunOk, columns: Columns) -> No
     assert tput[2:6] == pytest.approx([5] * 4, abs=0.0084 + 0.005)
 
 
-def test_dumbbell_repeats_the_experiment_with_one_flow(outputs: Outputs) -> None:
+def test_network_repeats_the_experiment_with_one_flow(outputs: Outputs) -> None:
     arguments = single_flow("HS", 4)
     study = outputs(SINGLE_FLOW, *argv(arguments))
-    other = outputs("dumbbell.tcl", *argv(arguments, {"packet_bytes": 1000}))
+    names = {"bottleneck_mbps": "link.0.mbps", "bottleneck_delay_ms": "link.0.delay_ms",
+             "buffer_pkts": "link.0.queue.limit_", "access_mbps": "flow.0.access_mbps",
+             "receiver_delay_ms": "flow.0.receiver_delay_ms"}  # fmt: skip
+    given = {names.get(name, name): value for name, value in arguments.items()}
+    other = outputs("network.tcl", *argv(given, {"links": 1, "link.0.queue": "DropTail"}))
     for kind in ("cwnd", "tput"):
         assert other[f"{kind}_hstcp0.out"] == study[f"{kind}_hstcp.out"]
     for name in ("queue.out", "util.out"):

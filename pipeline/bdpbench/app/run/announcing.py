@@ -9,6 +9,7 @@ from bdpbench.app.run.planning import Prepared
 from bdpbench.app.run.reasons import Reasons
 from bdpbench.app.say.progress import View, duration_text
 from bdpbench.studies.batches import make_batches
+from bdpbench.studies.network import remarks
 from bdpbench.studies.scripts import OWN_SETTINGS, unfit
 
 
@@ -33,6 +34,8 @@ def announce_plan(view: View, prepared: Prepared, jobs: int) -> None:
         expected_s=expected_s,
         jobs=jobs,
     )
+    for remark in remarks(prepared.runs):
+        view.tell("remark", f"  {remark}", remark=remark)
 
 
 def announce_runs(view: View, prepared: Prepared) -> None:

@@ -5,6 +5,7 @@ parameters, the arguments and output files that follow, and which parameters wer
 """
 
 from bdpbench.studies.network.defaults import NETWORK_DEFAULTS
+from bdpbench.studies.network.randomness import remarks
 from bdpbench.studies.network.resolve import Network, network
 
-__all__ = ["NETWORK_DEFAULTS", "Network", "network"]
+__all__ = ["NETWORK_DEFAULTS", "Network", "network", "remarks"]

@@ -21,7 +21,6 @@ from bdpbench.studies.study import DURATION_ARGUMENT, Study
 from bdpbench.units import bdp_packets
 
 _LEAST_WINDOW_PKTS = 10_000
-_OVERHEAD = "overhead_"
 _EPSILON_MS = 1e-6
 _ECN_ON = {"ecn_": 1.0}
 
@@ -56,20 +55,11 @@ class Network:
         web = [source.sender for source in self.sources if source.sender is not None]
         return [*(each.flow for each in self.flows), *web]
 
-    def draws(self) -> list[str]:
-        """What in the run is drawn at random, in words; empty where nothing is."""
-        found = [f"the queue {link.kind.ns2_class}" for link in self.links if link.kind.random]
-        if any(link.loss_rate for link in self.links) or any(
-            change.loss_rate for change in self.changes
-        ):
-            found.append("losses")
-        if any(flow.within_s for flow in self.flows):
-            found.append("starts of flows")
-        if any(source.draws for source in self.sources):
-            found.append("background")
-        if any(flow.flow.variable(_OVERHEAD) for flow in self.flows):
-            found.append("delays of senders")
-        return list(dict.fromkeys(found))
+    @property
+    def nodes(self) -> int:
+        """Nodes of its network."""
+        hosts = sum(source.hosts for source in self.sources)
+        return 1 + len(self.links) + 2 * len(self.flows) + hosts
 
     def arguments(self) -> list[tuple[str, Scalar]]:
         """Keys of the script's arguments, and their values."""

@@ -50,7 +50,6 @@ class NetworkFlow:
         route: over the bottlenecks.
         rtt_ms: without queues, ms.
         group: of flows; "" for none.
-        within_s: it starts at random within so many s from its start.
         size_pkts: packets that it transfers; None where there is no end.
         recorded: whether its files over time are written.
         more: further keys of the script's arguments, and their values.
@@ -60,7 +59,6 @@ class NetworkFlow:
     route: Route
     rtt_ms: float
     group: str
-    within_s: float
     size_pkts: int | None
     recorded: bool
     more: Sequence[tuple[str, Scalar]]
@@ -141,9 +139,7 @@ def _kind_of_flow(
         start_s = float(said.start_s) + number * float(said.stagger_s)
         _check_times(values, said, location, start_s, duration_s)
         flow = ResolvedFlow(key, protocol, settings, defaults, start_s, access_ms)
-        yield NetworkFlow(
-            flow, route, rtt_ms, said.group or "", within_s, size, said.recorded, more
-        )
+        yield NetworkFlow(flow, route, rtt_ms, said.group or "", size, said.recorded, more)
 
 
 def _protocol_of(values: Values, location: Location) -> str:

@@ -39,18 +39,18 @@ class Source:
     Attributes:
         kind: of it.
         route: over the bottlenecks.
-        draws: whether it draws random numbers.
         mbps: mean rate that it offers, Mbit/s.
         sender: as which its connections act on ns-2; None for UDP.
         more: keys of the script's arguments, and their values.
+        hosts: nodes that it adds to the network.
     """
 
     kind: str
     route: Route
-    draws: bool
     mbps: float
     sender: ResolvedFlow | None
     more: Sequence[tuple[str, Scalar]]
+    hosts: int = 2
 
     def arguments(self, index: int) -> Iterator[tuple[str, Scalar]]:
         """Keys of the script's arguments, and their values."""
@@ -126,12 +126,10 @@ def _source(
     ]
     if said.kind == "web":
         return _web(values, said, location, route, more, defaults)
-    jitters = said.jitter == "on"
     names = ("rate_mbps", "packet_bytes", "burst_s", "idle_s", "shape")
     more += [(name, getattr(said, name)) for name in names if getattr(said, name) is not None]
-    more += [("jitter", 1)] if jitters else []
-    draws = said.kind != "cbr" or jitters or bool(said.start_within_s)
-    return Source(said.kind, route, draws, _offered_mbps(said), None, more)
+    more += [("jitter", 1)] if said.jitter == "on" else []
+    return Source(said.kind, route, _offered_mbps(said), None, more)
 
 
 def _offered_mbps(said: Background) -> float:
@@ -166,7 +164,7 @@ def _web(
     more += [pair for name in _QUANTITIES for pair in _quantity(values, said, location, name)]
     more += [("agent", sender.protocol.agent), ("sink", sender.protocol.sink)]
     more += [(f"set.{name}", value) for name, value in sender.settings.items()]
-    return Source(said.kind, route, True, _web_mbps(said), sender, more)
+    return Source(said.kind, route, _web_mbps(said), sender, more, hosts + 2)
 
 
 def _sender(

@@ -296,8 +296,8 @@ def test_a_sourced_file_changes_exactly_the_runs_that_source_it(
 
 def test_a_change_of_a_script_changes_its_runs_alone(tree: Path, ids: Ids) -> None:
     before = ids()
-    add(tree / "tcl/dumbbell.tcl", "set a_new_variable 1\n")
-    assert {run[0] for run in changed(before, ids)} == {"dumbbell.tcl"}
+    add(tree / "tcl/network.tcl", "set a_new_variable 1\n")
+    assert {run[0] for run in changed(before, ids)} == {"network.tcl"}
 
 
 def test_rows_of_a_table_that_look_like_comments_count(tree: Path, ids: Ids) -> None:
@@ -310,7 +310,7 @@ def test_rows_of_a_table_that_look_like_comments_count(tree: Path, ids: Ids) -> 
 
 
 def test_each_part_of_an_identity_changes_the_id(tree: Path) -> None:
-    script, other = tree / "tcl" / "dumbbell.tcl", tree / "tcl" / "lib" / "args.tcl"
+    script, other = tree / "tcl" / "network.tcl", tree / "tcl" / "lib" / "args.tcl"
     uses = [AgentUse("TCP/Sack1")]
     ids = {
         run_id(make_identity(script, ["1"], uses, [])),

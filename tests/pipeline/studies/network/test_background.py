@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import itertools
 from collections.abc import Callable
 from typing import Any
 
@@ -35,7 +36,7 @@ def sent(run: Simulated, kind: str, link: tuple[int, int] = (0, 1)) -> list[Even
 
 def gaps(events: list[Event]) -> list[float]:
     times = [e.time_s for e in events]
-    return [round(after - before, 6) for before, after in zip(times, times[1:], strict=False)]
+    return [round(after - before, 6) for before, after in itertools.pairwise(times)]
 
 
 def test_cbr_has_its_rate_size_start_and_stop(simulated: Run) -> None:
@@ -202,8 +203,15 @@ def test_servers_and_clients_are_as_many_and_as_far_as_asked_for(asked: Ask) -> 
             puts "is $from $to [$link set delay_] [$link set bandwidth_]"
         }
     """
-    source = {**WEB, "servers": 3, "clients": 4, "server_delay_ms": [10, 20],
-              "server_mbps": [10, 20], "client_delay_ms": [30, 40], "client_mbps": [50, 60]}  # fmt: skip
+    source = {
+        **WEB,
+        "servers": 3,
+        "clients": 4,
+        "server_delay_ms": [10, 20],
+        "server_mbps": [10, 20],
+        "client_delay_ms": [30, 40],
+        "client_mbps": [50, 60],
+    }
     lines = asked(question, parameters={**ALONE, "trace": None}, flows=[],
                   background=[source])  # fmt: skip
     links = [[float(w) for w in line.split()[1:]] for line in lines if line.startswith("is ")]

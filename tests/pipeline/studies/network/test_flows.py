@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import itertools
 from collections.abc import Callable
 
 import pytest
@@ -61,7 +62,7 @@ def test_the_access_rate_is_the_flows_own(simulated: Run) -> None:
     # apart.
     run = simulated(parameters=NO_ACCESS, flows=[{"access_mbps": 16}], duration_s=0.5)
     times = [each.time_s for each in run.data()]
-    gaps = [after - before for before, after in zip(times, times[1:], strict=False)]
+    gaps = [after - before for before, after in itertools.pairwise(times)]
     assert min(gaps) == pytest.approx(1040 * 8 / 16e6, abs=1e-6)
 
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import itertools
 import math
 from collections.abc import Callable
 from typing import Any
@@ -35,7 +36,7 @@ def test_a_packet_takes_its_time_on_the_bottleneck(simulated: Run) -> None:
     for mbps in (8, 5):
         run = simulated(parameters={"bottleneck_mbps": mbps})
         sent = sorted(each.time_s for each in run.data("-"))
-        gaps = [after - before for before, after in zip(sent, sent[1:], strict=False)]
+        gaps = [after - before for before, after in itertools.pairwise(sent)]
         assert min(gaps) == pytest.approx(1040 * 8 / mbps / 1e6, abs=2e-6)
         received = {each.uid: each.time_s for each in run.data("r")}
         way = {each.uid: received[each.uid] - each.time_s for each in run.data("-")
@@ -123,7 +124,7 @@ def test_each_setting_of_a_queue_reaches_its_variable(asked: Ask, kind: str) -> 
 
 
 def test_red_has_no_variable_that_is_not_set(asked: Ask) -> None:
-    """Whatever ns-2's defaults are, they reach no RED: each is set, but for those that it counts."""
+    """Whatever ns-2's defaults are, they reach no RED, but for what it counts itself."""
     lines = asked(
         'puts "is [lmap name [Queue/RED info vars] {set name}]"',
         parameters={"queue": "Mine"},
@@ -133,7 +134,7 @@ def test_red_has_no_variable_that_is_not_set(asked: Ask) -> None:
     kind = QUEUE_KINDS["RED"]
     given = set(kind.variables({"min_th_pkts": 5}, 1040, 20, False))
     counted = {"ave_", "prob1_", "curq_", "cur_max_p_", "summarystats_", "debug_"}
-    # Of adaptive RED alone, of a target without thresholds, and names that ns-2 has and never reads.
+    # Of adaptive RED alone, of a target without thresholds, and names that ns-2 never reads.
     other = {"alpha_", "beta_", "interval_", "top_", "bottom_", "targetdelay_", "idle_pktsize_",
              "thresh_queue_", "maxthresh_queue_", "doubleq_", "dqthresh_"}  # fmt: skip
     assert set(names) - given - counted - other == set()

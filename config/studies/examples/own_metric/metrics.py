@@ -1,0 +1,22 @@
+"""A metric of this study alone."""
+
+from __future__ import annotations
+
+from bdpbench.metrics import LinkView, link_metric, second_half
+from bdpbench.metrics.series import in_window
+
+
+@link_metric(
+    unit="%",
+    title="Time with the queue more than half full",
+    text="Share of the samples of the queue over the second half of the run that are longer than "
+    "half of the buffer.",
+    source="an example of a metric of one's own",
+    tables=("queue",),
+    parameters=("buffer_pkts",),
+)
+def half_full_share(link: LinkView) -> float:
+    """How long the queue is more than half full."""
+    samples = link.queue.filter(in_window(*second_half(link)))
+    longer = (samples["pkts"] > link.positive("buffer_pkts") / 2).sum()
+    return float(100 * longer / samples.height)

@@ -1,0 +1,173 @@
+"""Each example of the gallery is simulated and measured, and shows what its README says."""
+
+from __future__ import annotations
+
+import os
+import subprocess
+from collections import defaultdict
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import polars as pl
+import pytest
+
+from bdpbench.contracts.paths import config_dir, repository_root, tcl_dir
+from bdpbench.contracts.plan import PlannedRun
+from bdpbench.metrics import definitions_for, measure_run
+from bdpbench.studies.load import load_study
+from bdpbench.studies.runs import expand_tier
+from bdpbench.trace import read_output
+
+EXAMPLES = config_dir() / "studies" / "examples"
+NAMES = sorted(path.parent.name for path in EXAMPLES.glob("*/study.yaml"))
+
+Values = dict[tuple[str, str], float]
+Measured = Callable[[str], dict[str, Values]]
+
+
+def tables_of(run: PlannedRun, folder: Path) -> dict[str, pl.LazyFrame]:
+    """What a run wrote, as tables."""
+    frames: dict[str, list[pl.LazyFrame]] = defaultdict(list)
+    for output in run["outputs"]:
+        frames[output["table"]].append(
+            read_output(
+                folder / output["file"],
+                output["table"],
+                flow=output.get("flow"),
+                link=output.get("link"),
+                names=output.get("names", ()),
+            )
+        )
+    return {table: pl.concat(each) for table, each in frames.items()}
+
+
+@pytest.fixture(scope="module")
+def measured(ns_binary: Path, tmp_path_factory: pytest.TempPathFactory) -> Measured:
+    """Simulate all runs of an example and measure them.
+
+    What it returns: scenario and label → metric and subject → value.
+    """
+
+    def simulate(name: str) -> dict[str, Values]:
+        study = load_study(EXAMPLES / name)
+        definitions = definitions_for(study.folder)
+        environment = {**os.environ, "BDPBENCH_TCL": str(tcl_dir())}
+        found = {}
+        for run in expand_tier(study, "quick"):
+            folder = tmp_path_factory.mktemp(name)
+            (folder / "out").mkdir()
+            command = [str(ns_binary), str(tcl_dir() / run["script"]), *run["argv"]]
+            subprocess.run(
+                command, cwd=folder, env=environment, capture_output=True, timeout=60, check=True
+            )
+            values = measure_run(
+                run["parameters"],
+                tables_of(run, folder / "out"),
+                run_id=run["run_id"],
+                scenario=run["scenario"],
+                definitions=definitions,
+            )
+            rows = values.select("metric", "subject", "value").rows()
+            label = f"{run['scenario']} {run['label']}"
+            found[label] = {(metric, subject): value for metric, subject, value in rows}
+        return found
+
+    return simulate
+
+
+def of(runs: dict[str, Values], metric: str, subject: str = "run") -> list[float]:
+    """A metric of each run, in the order of the study."""
+    return [values[metric, subject] for values in runs.values()]
+
+
+def check_parking_lot(runs: dict[str, Values]) -> None:
+    for values in runs.values():
+        goodputs = [values["goodput", f"flow:{flow}"] for flow in range(4)]
+        assert goodputs[0] == min(goodputs)
+
+
+def check_red_droptail(runs: dict[str, Values]) -> None:
+    delays = of(runs, "mean_queueing_delay", "link:bottleneck")
+    assert delays[0] > 1.5 * max(delays[1:])
+
+
+def check_ecn(runs: dict[str, Values]) -> None:
+    off, on = of(runs, "link_loss_rate", "link:bottleneck")
+    assert on < off / 2
+    off, on = of(runs, "p95_flow_completion_time")
+    assert on < off
+
+
+def check_cubic_rtt(runs: dict[str, Values]) -> None:
+    first, *_, last = (
+        values["goodput", "flow:0"] / values["goodput", "flow:2"] for values in runs.values()
+    )
+    assert last > first
+
+
+def check_lossy_path(runs: dict[str, Values]) -> None:
+    goodputs = {label: values["goodput", "flow:0"] for label, values in runs.items()}
+    for protocol in ("Reno", "SACK"):
+        shares = [
+            goodputs[f"single {protocol}, loss {p}, 30 s"]
+            for p in ("0.001", "0.003", "0.01", "0.03")
+        ]
+        assert shares == sorted(shares, reverse=True)
+        assert goodputs[f"rows {protocol}, loss 0.001, 30 s"] > shares[-1]
+
+
+def check_web_background(runs: dict[str, Values]) -> None:
+    few, many = of(runs, "finished_objects")
+    assert many > 2 * few > 20
+    few, many = of(runs, "goodput", "flow:0")
+    assert many < few
+
+
+def check_rate_change(runs: dict[str, Values]) -> None:
+    for values in runs.values():
+        # The second half has 7.5 s at 10 and 15 s at 20 Mbit/s: 16.7 Mbit/s of wire bytes.
+        assert 11 < values["goodput", "flow:0"] < 16.7
+
+
+def check_many_rtts(runs: dict[str, Values]) -> None:
+    assert len(set(of(runs, "jain_index"))) == 6
+    for values in runs.values():
+        assert values["goodput", "flow:0"] > values["goodput", "flow:9"]
+
+
+def check_own_script(runs: dict[str, Values]) -> None:
+    wide, narrow, narrowest = of(runs, "mean_throughput", "flow:0")
+    # 100 kbit/s carry 312 ACKs of 40 bytes a second; each answers more than one packet, for others
+    # were lost on the way back.
+    assert narrowest < narrow < wide
+    assert 100e3 / 320 * 8320 / 1e6 < narrowest < 0.8 * wide
+
+
+def check_own_metric(runs: dict[str, Values]) -> None:
+    shares = of(runs, "half_full_share", "link:bottleneck")
+    assert len(shares) == 8
+    assert all(0 < share < 100 for share in shares)
+
+
+@pytest.mark.parametrize("name", NAMES)
+def test_an_example_shows_what_it_says(measured: Measured, name: str) -> None:
+    runs = measured(name)
+    study = load_study(EXAMPLES / name)
+    metrics = {metric for values in runs.values() for metric, _ in values}
+    for scenario in study.scenarios.values():
+        assert set(scenario.summary) <= metrics
+    check: Any = globals()[f"check_{name}"]
+    check(runs)
+
+
+@pytest.mark.parametrize("name", NAMES)
+def test_an_example_is_told_with_a_picture(name: str) -> None:
+    text = (EXAMPLES / name / "README.md").read_text()
+    assert f"./bdpbench run config/studies/examples/{name}" in text
+    assert (repository_root() / "docs" / "examples" / f"{name}.png").is_file()
+    assert f"examples/{name}/" in (repository_root() / "docs" / "scenarios.md").read_text()
+
+
+def test_there_are_ten() -> None:
+    assert len(NAMES) == 10

@@ -146,6 +146,14 @@ class Identities:
     def __init__(self) -> None:
         self._scripts: dict[Path, str] = {}
         self._behaviours: dict[frozenset[AgentUse] | None, str] = {}
+        self._places: dict[tuple[Path, str], tuple[str, Path]] = {}
+
+    def script_of(self, study: Study, scenario: Scenario) -> tuple[str, Path]:
+        """The script of a scenario as a plan names it, under ``tcl/`` or by its path; its path."""
+        key = (study.folder, scenario.script)
+        if key not in self._places:
+            self._places[key] = _script(study, scenario)
+        return self._places[key]
 
     def of(
         self,
@@ -191,7 +199,7 @@ def plan_run(study: Study, key: str, given: Parameters, identities: Identities) 
     if scenario.scripts is None or scenario.original is None:
         check_reach(study, key, given, flows, outputs)
         argv = script_arguments(study, key, given, defaults, flows)
-        script, path = _script(study, scenario)
+        script, path = identities.script_of(study, scenario)
         identity = identities.of(path, (), argv, flows, outputs)
     else:
         argv = original_arguments(study, key, given)
@@ -212,7 +220,7 @@ def _network_run(study: Study, key: str, given: Parameters, identities: Identiti
     check_segment(study, key, {**resolved.derived, **given}, resolved.senders)
     outputs = outputs_of_trace(resolved.outputs(), given)
     argv = argument_words(resolved.arguments())
-    script, path = _script(study, study.scenarios[key])
+    script, path = identities.script_of(study, study.scenarios[key])
     identity = identities.of(path, (), argv, resolved.senders, outputs)
     flows = [flow.flow for flow in resolved.flows]
     parameters = _with_derived({**resolved.derived, **_protocols_of(flows), **given})

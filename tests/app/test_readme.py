@@ -26,8 +26,8 @@ def test_the_scenario_of_the_readme_runs(workspace: Path, bdpbench: Run) -> None
     assert done.returncode == 0, done.stdout + done.stderr
     folder = workspace / "results" / "mine" / "quick"
     plan = json.loads((folder / "plan.json").read_text())
-    # 2 protocols × 2 buffers, three flows each.
-    assert len(plan["runs"]) == 4
+    # 2 protocols × 2 queues × 2 buffers, three flows each.
+    assert len(plan["runs"]) == 8
     assert {run["parameters"]["flows"] for run in plan["runs"]} == {3}
     assert "Three flows, one after the other" in (folder / "report.html").read_text()
 

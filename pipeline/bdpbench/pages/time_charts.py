@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Sequence
 from typing import Any, Literal, TypeAlias, cast
 
@@ -40,6 +41,8 @@ LOGARITHMIC = frozenset({COMPLETION})
 _Interpolate: TypeAlias = Literal["linear", "step-before", "step-after"]
 
 _HEIGHT = 230
+# Rates of the bottlenecks of a chain, and changes of a rate.
+_OTHER_RATE = re.compile(r"bottleneck(_\d+_mbps|(_\d+)?_mbps_changes)")
 _DROP = "#a3211b"
 _DROP_HEIGHT = 9
 
@@ -157,7 +160,7 @@ def thresholds(
             filled; None draws no such line.
         captions: words.
     """
-    capacity, bdp = _shared(runs, "bottleneck_mbps"), _shared(runs, "bdp_pkts")
+    capacity, bdp = _capacity(runs), _shared(runs, "bdp_pkts")
     wanted: dict[str, list[tuple[str, float | None]]] = {
         "cwnd": [("bdp_share", _times(filled_share, bdp))],
         "throughput": [("capacity", capacity)],
@@ -178,6 +181,12 @@ def thresholds(
         for kind, height in wanted.get(table, [])
         if height is not None
     ]
+
+
+def _capacity(runs: Sequence[PlannedRun]) -> float | None:
+    """The rate of the only bottleneck, Mbit/s; None where there are several, or it changes."""
+    others = [name for run in runs for name in run["parameters"] if _OTHER_RATE.fullmatch(name)]
+    return None if others else _shared(runs, "bottleneck_mbps")
 
 
 def _shared(runs: Sequence[PlannedRun], parameter: str) -> float | None:

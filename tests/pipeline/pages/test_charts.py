@@ -48,6 +48,18 @@ def test_thresholds_are_those_that_all_runs_share() -> None:
     ]
 
 
+def test_red_has_both_of_its_thresholds_and_what_changes_has_no_line() -> None:
+    captions = read_captions()
+    red = [_run(min_th_pkts=15.0, max_th_pkts=45.0)]
+    assert [each["label"] for each in thresholds("red_average", red, None, captions)] == [
+        "lower threshold, 15 packets",
+        "upper threshold, 45 packets",
+    ]
+    assert thresholds("red_average", [*red, _run()], None, captions) == []
+    for more in ({"bottleneck_mbps_changes": "5 from 20 s"}, {"bottleneck_2_mbps": 5}):
+        assert thresholds("throughput", [_run(bottleneck_mbps=10, **more)], None, captions) == []
+
+
 def test_a_study_that_fills_no_path_has_no_line_for_it() -> None:
     captions, runs = read_captions(), [_run(bottleneck_mbps=622, bdp_pkts=7775.0)]
     assert thresholds("cwnd", runs, None, captions) == []

@@ -26,10 +26,11 @@ from bdpbench.simulation.build import current_build_id
 from bdpbench.simulation.simulate import simulate
 
 ARGUMENTS = [
-    *("-duration_s", "2", "-bottleneck_mbps", "5", "-bottleneck_delay_ms", "8"),
-    *("-access_mbps", "50", "-receiver_delay_ms", "1", "-buffer_pkts", "20"),
-    *("-packet_bytes", "1000", "-sample_s", "0.1", "-queue", "DropTail", "-trace", "0"),
-    *("-substream", "1", "-datadir", "out", "-flows", "1", "-flow.0.agent", "TCP/Sack1"),
+    *("-duration_s", "2", "-links", "1", "-link.0.mbps", "5", "-link.0.delay_ms", "8"),
+    *("-link.0.queue", "DropTail", "-link.0.queue.limit_", "21", "-sample_s", "0.1"),
+    *("-datadir", "out", "-flows", "1", "-flow.0.agent", "TCP/Sack1"),
+    *("-flow.0.access_mbps", "50", "-flow.0.receiver_delay_ms", "1"),
+    *("-default.Agent/TCP.window_", "1000"),
     *("-flow.0.sink", "TCPSink/Sack1", "-flow.0.start_s", "0", "-flow.0.access_delay_ms", "1"),
 ]
 

@@ -29,12 +29,12 @@ def backend(ns_binary: Path) -> NativeBackend:
 def _spec(runs: Path, *, duration_s: int = 2, start_s: int = 0) -> Path:
     values = {
         "duration_s": duration_s,
-        "bottleneck_mbps": 5,
-        "bottleneck_delay_ms": 8,
-        "access_mbps": 50,
-        "receiver_delay_ms": 1,
-        "buffer_pkts": 20,
-        "packet_bytes": 1000,
+        "links": 1,
+        "link.0.mbps": 5,
+        "link.0.delay_ms": 8,
+        "link.0.queue": "DropTail",
+        "link.0.queue.limit_": 21,
+        "default.Agent/TCP.window_": 1000,
         "trace": 1,
         "datadir": "out",
         "flows": 1,
@@ -42,6 +42,8 @@ def _spec(runs: Path, *, duration_s: int = 2, start_s: int = 0) -> Path:
         "flow.0.sink": "TCPSink/Sack1",
         "flow.0.start_s": start_s,
         "flow.0.access_delay_ms": 1,
+        "flow.0.access_mbps": 50,
+        "flow.0.receiver_delay_ms": 1,
     }
     argv = [word for key, value in values.items() for word in (f"-{key}", str(value))]
     parameters = {"duration_s": duration_s, "bottleneck_mbps": 5, "trace": "stream"}

@@ -234,7 +234,10 @@
     if (chart.kind === "spec") openRunsOnClick(view);
     else {
       readValues(canvas, chart, view);
-      if (!chart.unit) moveTogether(canvas, view);
+      if (!chart.unit) {
+        moveTogether(canvas, view);
+        pickTogether(canvas, view, chart.traces.map(({ label }) => label));
+      }
     }
   }
 
@@ -290,6 +293,7 @@
       const view = await embedded(place, spec, canvas);
       readValues(place, own, view);
       moveTogether(canvas, view);
+      view.bdpbenchLabels = [];
     }
   }
 
@@ -333,6 +337,21 @@
       state.interval = interval;
       for (const other of state.views) {
         if (other !== view) other.signal("zoom_t", interval).runAsync();
+      }
+    });
+  }
+
+  // A name that is picked in a legend is picked in all charts of its group that have it.
+  function pickTogether(canvas, view, labels) {
+    const state = shown.get(canvas.closest(".charts"));
+    view.bdpbenchLabels = labels;
+    view.addDataListener("chosen_store", (_, rows) => {
+      const picked = rows.map(({ values }) => values[0]);
+      if (String(picked) === String(state.picked || [])) return;
+      state.picked = picked;
+      for (const other of state.views) {
+        if (other === view || !picked.every((label) => other.bdpbenchLabels.includes(label))) continue;
+        other.data("chosen_store", rows.map(({ unit, fields, values }) => ({ unit, fields, values }))).runAsync();
       }
     });
   }

@@ -92,6 +92,22 @@ def test_pointing_at_a_chart_reads_its_values(visit: Any, report: Path) -> None:
     expect(readout).to_be_hidden()
 
 
+def test_a_name_picked_in_a_legend_is_picked_in_the_charts_of_its_group(
+    visit: Any, report: Path
+) -> None:
+    page = visit.open(report)
+    canvases = [page.locator("#experiment-single_flow .canvas").nth(i) for i in (0, 1)]
+    drawn = [_draw(canvas) for canvas in canvases]
+    lines = [each.locator(".mark-line.role-mark path") for each in drawn]
+    for each in lines:
+        opacities = each.evaluate_all("all => all.map(path => path.getAttribute('opacity') || '1')")
+        assert opacities == ["1", "1"]
+    drawn[0].locator(".role-legend-label text", has_text="Scalable TCP").click()
+    faint = "all => all.filter(path => Number(path.getAttribute('opacity')) < 0.5).length"
+    for each in lines:
+        page.wait_for_function(f"lines => ({faint})(lines) === 1", arg=each.element_handles())
+
+
 def test_zoom_moves_the_charts_of_a_group_together(visit: Any, report: Path) -> None:
     page = visit.open(report)
     first, second = (page.locator("#experiment-single_flow .canvas").nth(i) for i in (0, 1))

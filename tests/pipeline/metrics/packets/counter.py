@@ -29,6 +29,11 @@ _TAGGED = re.compile(
     r"(?P<event>[-+rdhe]) (?P<time>\S+) -s (?P<start>-?\d+) -d (?P<end>-?\d+) -p (?P<type>\S+)"
     r" -e (?P<bytes>\d+) -c -?\d+ -i (?P<uid>-?\d+) -a -?\d+ -x \{(?P<src>\S+) (?P<dst>\S+) "
 )
+_TAGGED_WIRELESS = re.compile(
+    r"(?P<event>[-+rdhsf]) (?P<time>\S+) -s -?\d+ -d -?\d+ -p \S+ -k +(?P<layer>\w+) .*"
+    r"-IP:s (?P<a>-?\d+) -IP:sp (?P<b>-?\d+) -IP:d (?P<c>-?\d+) -IP:dp (?P<d>-?\d+)"
+    r" -p (?P<type>\S+) -e (?P<bytes>\d+) -c -?\d+ -i (?P<uid>-?\d+) "
+)
 _LEVELS = 3
 _SCTP_FIELDS = (15, 19)
 
@@ -148,15 +153,15 @@ def _tagged(line: str, hosts: Hosts) -> Event | None:
 
 
 def _wireless(line: str, hosts: Hosts) -> Event | None:
-    match = _OLD.match(line) or _NEW.match(line)
+    match = _OLD.match(line) or _NEW.match(line) or _TAGGED_WIRELESS.match(line)
     if match is None:
         return None
     event, at_agent = match["event"], match["layer"] == "AGT"
-    what = {"s": "sent", "r": "received"}.get(event, "") if at_agent else ""
+    what = {"s": "sent", "+": "sent", "r": "received"}.get(event, "") if at_agent else ""
     if event in ("D", "d"):
         what = "dropped"
     a, b, c, d = (int(match[each]) for each in "abcd")
-    if event == "s":
+    if what == "sent":
         hosts.known.setdefault(
             a, None
         )  # what it sends comes to a link later, and is not from there

@@ -74,9 +74,11 @@ def count(lines: Iterable[str]) -> dict[Ends, Count]:
     dropped: dict[tuple[Ends, int], list[float]] = defaultdict(list)
     arrived: set[tuple[Ends, int]] = set()
     hosts = Hosts()
-    readers: tuple[Callable[[str, Hosts], Event | None], ...] = (_wired, _wireless, _tagged)
-    for line in lines:
-        event = next((each for read in readers if (each := read(line, hosts)) is not None), None)
+    lines = list(lines)
+    events = [_event(line, hosts) for line in lines]
+    if hosts.has_levels:  # a receiver's node is known once it has sent something
+        events = [_event(line, hosts) for line in lines]
+    for event in events:
         if event is None:
             continue
         what, time_s, ends, kind, size, uid = event
@@ -99,6 +101,11 @@ def count(lines: Iterable[str]) -> dict[Ends, Count]:
             flow.received += 1
             flow.received_bytes += size
     return found
+
+
+def _event(line: str, hosts: Hosts) -> Event | None:
+    readers: tuple[Callable[[str, Hosts], Event | None], ...] = (_wired, _wireless, _tagged)
+    return next((each for read in readers if (each := read(line, hosts)) is not None), None)
 
 
 def _end(text: str, hosts: Hosts) -> tuple[int, int] | None:

@@ -16,6 +16,7 @@ import argparse
 import contextlib
 import gzip
 import json
+import math
 import os
 import shutil
 import signal
@@ -56,7 +57,7 @@ class Verdict:
     """What became of a file.
 
     Attributes:
-        kind: "confirmed", "samples", "refused" or "differs".
+        kind: "confirmed", "samples", "refused", "differs", or "not checked".
         form: forms of its lines, "" where it was refused.
         words: what confirms it, why it was refused, or what differs.
     """
@@ -193,8 +194,8 @@ def _differences(sums: PacketSums, counted: dict[Ends, Count]) -> Iterator[str]:
             yield f"{key}: {dict(zip(names, got, strict=True))}, counted {expected}"
 
 
-def check(stores: Sequence[Path], kept: Path) -> dict[str, Verdict]:
-    """SHA-256 → verdict of each file; those in ``kept`` are not made again."""
+def check(stores: Sequence[Path], kept: Path, most_bytes: float) -> dict[str, Verdict]:
+    """SHA-256 → verdict of each file: what is ``kept`` is not judged again, what is larger not."""
     known: dict[str, Verdict] = {}
     if kept.is_file():
         known = {name: Verdict(**each) for name, each in json.loads(kept.read_text()).items()}
@@ -202,6 +203,8 @@ def check(stores: Sequence[Path], kept: Path) -> dict[str, Verdict]:
         for each in sorted(written(stores), key=lambda each: each.size):
             if each.sha256 in known:
                 continue
+            if each.size > most_bytes:
+                break
             store = next(store for store in stores if (store / f"{each.sha256}.gz").is_file())
             path = Path(scratch) / Path(each.file).name
             with gzip.open(store / f"{each.sha256}.gz") as packed, path.open("wb") as plain:
@@ -209,7 +212,8 @@ def check(stores: Sequence[Path], kept: Path) -> dict[str, Verdict]:
             known[each.sha256] = judge(path)
             path.unlink()
             kept.write_text(json.dumps({name: vars(every) for name, every in known.items()}))
-    return known
+    left = Verdict("not checked", "", f"larger than {most_bytes / 1e6:g} MB")
+    return {each.sha256: known.get(each.sha256, left) for each in written(stores)}
 
 
 HEAD = """\
@@ -223,6 +227,7 @@ plain Python: for all pairs of agents what was sent, received, in bytes, and dro
 - **samples**: no packets, but values over time; every line became rows.
 - **refused**: the file is no trace of packets or samples, or not one of ns-2's, and is told to be
   what stands there.
+- **not checked**: left out when this table was made, for its size (above 1 MB).
 
 """
 
@@ -251,6 +256,8 @@ def _tests(files: Sequence[Written]) -> str:
 
 
 def _cell(text: str) -> str:
+    """Words without what differs from file to file."""
+    text = text.split("; the line reads")[0].removeprefix("not a trace of ns-2: ")
     return text.replace("|", r"\|").replace("`", "'")
 
 
@@ -266,13 +273,15 @@ def main() -> int:
     checking = commands.add_parser("check")
     checking.add_argument("stores", type=Path, nargs="+")
     checking.add_argument("-o", "--output", type=Path)
+    checking.add_argument("--most-mb", type=float, default=math.inf, help="leave out larger files")
     options = parser.parse_args()
     if options.command == "collect":
         both = not options.suite and not options.examples
         suite, examples = options.suite or both, options.examples or both
         collect(options.ns, options.store.absolute(), suite=suite, examples=examples)
         return 0
-    verdicts = check(options.stores, options.stores[0] / "verdicts.json")
+    kept = options.stores[0] / "verdicts.json"
+    verdicts = check(options.stores, kept, 1e6 * options.most_mb)
     rows = written(options.stores)
     if options.output:
         options.output.write_text(document(rows, verdicts), encoding="utf-8")

@@ -26,6 +26,7 @@ TRACES = (
     ("test/test-suite-sctp.tcl", ("sctp-AMR-Exceeded", "QUIET"), "temp.rands", "SCTP"),
     ("test/test-suite-smac.tcl", ("unicast6", "QUIET"), "temp.rands", "old wireless"),
     ("test/test-suite-testReno.tcl", ("Tahoe_TCP", "QUIET"), "all.tr", "wired, TCP events"),
+    ("test/test-suite-tagged-trace.tcl", ("wireless", "QUIET"), "temp.rands", "tagged wireless"),
     ("ex/udpdata.tcl", (), "out.tr", "wired, annotation"),
     ("ex/srm.tcl", (), "out.tr", "wired, annotation"),
     (

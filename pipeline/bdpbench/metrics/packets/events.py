@@ -84,6 +84,12 @@ _ODDS = (
     -0x2917014799A6026D,
     0x2545F4914F6CDD1D,
 )
+WIRELESS_SENT = ("s", "+")
+"""Events of a wireless node that sends; tagged traces have +."""
+
+WIRELESS_FORWARDED = ("f", "h")
+"""Events of a wireless node that sends on; tagged traces have h."""
+
 AGENT_LAYER = "AGT"
 """The layer of a wireless node at which packets are sent and received."""
 
@@ -381,7 +387,7 @@ def _with_wireless(
     event, at_agent = pl.col("event"), pl.col("layer") == AGENT_LAYER
     is_packet = pl.col("src_node").is_not_null()
     more = (
-        (sends, (event == "s") & at_agent, ()),
+        (sends, event.is_in(WIRELESS_SENT) & at_agent, ()),
         (arrivals, (event == "r") & at_agent, (stream_key(reverse=True),)),
         (drops, event.is_in(("D", "d")) & is_packet, (pl.lit(None, pl.Int64).alias("link"),)),
     )

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import types
+
 import polars as pl
 
 from bdpbench.metrics.packets.bins import BinnedSums, Window
@@ -9,6 +11,7 @@ from bdpbench.metrics.packets.bins import BinnedSums, Window
 _KEYS = ("layer", "reason", "type")
 _PLACE = ("node", *_KEYS)
 _COUNTS = ("dropped_pkts", "dropped_bytes")
+_CAUSED = types.MappingProxyType({"time_s": pl.Float64, "cause": pl.Int64})
 _ON_A_LINK = "link"
 _WIRED_REASONS = {"d": "queue", "e": "error model"}
 
@@ -43,6 +46,10 @@ class Losses:
     def update(self, batch: pl.DataFrame) -> None:
         """Add a batch: time_s, event, type, bytes, and layer, node and reason where there are."""
         drops = self._drops(batch)
+        last_s = float(batch["time_s"][-1])
+        if drops.is_empty():
+            self._bins.add(pl.DataFrame(schema=_CAUSED), last_s)
+            return
         counted = drops.group_by(_PLACE).agg(
             pl.len().cast(pl.Int64).alias("dropped_pkts"),
             pl.col("bytes").sum().alias("dropped_bytes"),
@@ -51,7 +58,7 @@ class Losses:
         self._known = parts.group_by(_PLACE).agg(pl.col(_COUNTS).sum())
         numbers = self._numbered(counted)
         rows = drops.join(numbers, on=["layer", "reason"], nulls_equal=True)
-        self._bins.add(rows.select("time_s", "cause"), float(batch["time_s"][-1]))
+        self._bins.add(rows.select(_CAUSED.keys()), last_s)
 
     def _drops(self, batch: pl.DataFrame) -> pl.DataFrame:
         """The drops of a batch in the window: time_s, node, layer, reason, type, bytes."""

@@ -7,7 +7,12 @@ import types
 import polars as pl
 
 from bdpbench.metrics.packets.bins import BinnedSums, Window
-from bdpbench.metrics.packets.events import ROUTER_LAYER, ROUTING_TYPES
+from bdpbench.metrics.packets.events import (
+    ROUTER_LAYER,
+    ROUTING_TYPES,
+    WIRELESS_FORWARDED,
+    WIRELESS_SENT,
+)
 
 COUNTED = ("sent", "received", "forwarded", "dropped")
 """What becomes of packets at a layer of a node."""
@@ -24,7 +29,12 @@ NODES = types.MappingProxyType(
 """Columns of what nodes did."""
 
 _EVENTS = types.MappingProxyType(
-    {"sent": ("s",), "received": ("r",), "forwarded": ("f",), "dropped": ("D", "d")}
+    {
+        "sent": WIRELESS_SENT,
+        "received": ("r",),
+        "forwarded": WIRELESS_FORWARDED,
+        "dropped": ("D", "d"),
+    }
 )
 _LEVELS = types.MappingProxyType(
     {
@@ -71,7 +81,8 @@ class WirelessNodes:
         of_router = lines.filter(pl.col("layer") == ROUTER_LAYER)
         self.has_routers = self.has_routers or not of_router.is_empty()
         sent = of_router.filter(
-            pl.col("event").is_in(("s", "f")) & pl.col("type").cast(pl.String).is_in(ROUTING_TYPES)
+            pl.col("event").is_in((*WIRELESS_SENT, *WIRELESS_FORWARDED))
+            & pl.col("type").cast(pl.String).is_in(ROUTING_TYPES)
         )
         self.routing_pkts += sent.height
         self.routing_bytes += int(sent["bytes"].sum())

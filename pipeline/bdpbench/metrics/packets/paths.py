@@ -7,7 +7,14 @@ import types
 import polars as pl
 
 from bdpbench.metrics.packets.bins import Window
-from bdpbench.metrics.packets.events import AGENT_LAYER, ROUTER_LAYER, Events, goes_to_group
+from bdpbench.metrics.packets.events import (
+    AGENT_LAYER,
+    ROUTER_LAYER,
+    WIRELESS_FORWARDED,
+    WIRELESS_SENT,
+    Events,
+    goes_to_group,
+)
 
 _HOPS = types.MappingProxyType(
     {
@@ -67,6 +74,7 @@ class RouteChanges:
     def __init__(self, window: Window) -> None:
         self._window = window
         self._last = pl.DataFrame(schema=_NEXT)
+        self._alone: set[tuple[int, int]] = set()
         self._changes = pl.DataFrame(schema={"stream": pl.Int64, "route_changes": pl.Int64})
 
     def update(self, events: Events, put: pl.DataFrame) -> None:
@@ -93,6 +101,9 @@ class RouteChanges:
 
     def _moved(self, put: pl.DataFrame) -> pl.Series:
         """Streams of which a node has more than one next node, in the batch or since before."""
+        used = set(put.select("stream", "link").iter_rows())
+        if used <= self._alone:
+            return pl.Series("stream", [], pl.Int64)
         pairs = put.select(
             "stream",
             node=pl.col("link") // (1 << _TO_BITS),
@@ -102,6 +113,7 @@ class RouteChanges:
         several = both.group_by("stream", "node").agg(pl.len()).filter(pl.col("len") > 1)
         alone = pairs.join(several, on=["stream", "node"], how="anti")
         self._last = pl.concat([self._last, alone]).unique(maintain_order=True)
+        self._alone = self._alone | used if several.is_empty() else set()
         return several["stream"].unique()
 
     def _add(self, steps: pl.DataFrame) -> None:
@@ -131,7 +143,7 @@ class RouteChanges:
 def _sent_on(lines: pl.DataFrame) -> pl.DataFrame:
     """What routers of wireless nodes sent to a next node: time_s, stream, node, next."""
     sent = (
-        pl.col("event").is_in(("s", "f"))
+        pl.col("event").is_in((*WIRELESS_SENT, *WIRELESS_FORWARDED))
         & (pl.col("layer") == ROUTER_LAYER)
         & (pl.col("next_hop") >= 0)
         & ~goes_to_group()

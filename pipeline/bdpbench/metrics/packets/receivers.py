@@ -51,6 +51,8 @@ class Receivers:
             copies: packet, stream (i64), time_s, bytes (i64), node (i32), in the order of time.
         """
         begun = sends.filter(goes_to_group()).select("packet", sent_s="time_s")
+        if begun.is_empty() and copies.is_empty():
+            return
         sent = pl.concat([self._sent, begun]).unique("packet", keep="first", maintain_order=True)
         if not copies.is_empty():
             first = copies.unique(_PAIR, keep="first", maintain_order=True)

@@ -29,6 +29,11 @@ _TAGGED = re.compile(
     r"(?P<event>[-+rdhe]) (?P<time>\S+) -s (?P<start>-?\d+) -d (?P<end>-?\d+) -p (?P<type>\S+)"
     r" -e (?P<bytes>\d+) -c -?\d+ -i (?P<uid>-?\d+) -a -?\d+ -x \{(?P<src>\S+) (?P<dst>\S+) "
 )
+_TAGGED_WIRELESS = re.compile(
+    r"(?P<event>[-+rdhsf]) (?P<time>\S+) -s -?\d+ -d -?\d+ -p \S+ -k +(?P<layer>\w+) .*"
+    r"-IP:s (?P<a>-?\d+) -IP:sp (?P<b>-?\d+) -IP:d (?P<c>-?\d+) -IP:dp (?P<d>-?\d+)"
+    r" -p (?P<type>\S+) -e (?P<bytes>\d+) -c -?\d+ -i (?P<uid>-?\d+) "
+)
 _LEVELS = 3
 _SCTP_FIELDS = (15, 19)
 
@@ -69,9 +74,11 @@ def count(lines: Iterable[str]) -> dict[Ends, Count]:
     dropped: dict[tuple[Ends, int], list[float]] = defaultdict(list)
     arrived: set[tuple[Ends, int]] = set()
     hosts = Hosts()
-    readers: tuple[Callable[[str, Hosts], Event | None], ...] = (_wired, _wireless, _tagged)
-    for line in lines:
-        event = next((each for read in readers if (each := read(line, hosts)) is not None), None)
+    lines = list(lines)
+    events = [_event(line, hosts) for line in lines]
+    if hosts.has_levels:  # a receiver's node is known once it has sent something
+        events = [_event(line, hosts) for line in lines]
+    for event in events:
         if event is None:
             continue
         what, time_s, ends, kind, size, uid = event
@@ -94,6 +101,11 @@ def count(lines: Iterable[str]) -> dict[Ends, Count]:
             flow.received += 1
             flow.received_bytes += size
     return found
+
+
+def _event(line: str, hosts: Hosts) -> Event | None:
+    readers: tuple[Callable[[str, Hosts], Event | None], ...] = (_wired, _wireless, _tagged)
+    return next((each for read in readers if (each := read(line, hosts)) is not None), None)
 
 
 def _end(text: str, hosts: Hosts) -> tuple[int, int] | None:
@@ -148,15 +160,15 @@ def _tagged(line: str, hosts: Hosts) -> Event | None:
 
 
 def _wireless(line: str, hosts: Hosts) -> Event | None:
-    match = _OLD.match(line) or _NEW.match(line)
+    match = _OLD.match(line) or _NEW.match(line) or _TAGGED_WIRELESS.match(line)
     if match is None:
         return None
     event, at_agent = match["event"], match["layer"] == "AGT"
-    what = {"s": "sent", "r": "received"}.get(event, "") if at_agent else ""
+    what = {"s": "sent", "+": "sent", "r": "received"}.get(event, "") if at_agent else ""
     if event in ("D", "d"):
         what = "dropped"
     a, b, c, d = (int(match[each]) for each in "abcd")
-    if event == "s":
+    if what == "sent":
         hosts.known.setdefault(
             a, None
         )  # what it sends comes to a link later, and is not from there

@@ -128,6 +128,11 @@ proc ::recorder::unit_of_average {queue} {
     return [expr {[$queue set queue_in_bytes_] ? double([$queue set mean_pktsize_]) : 1.0}]
 }
 
+# Whether a queue can mark packets: its variable for it has one of two names.
+proc ::recorder::can_mark {queue} {
+    return [expr {![catch {$queue set setbit_}] || ![catch {$queue set markpkts_}]}]
+}
+
 proc ::recorder::sample_queue {monitor interval channel} {
     global ns
     set now [$ns now]
@@ -278,8 +283,10 @@ proc ::recorder::write_link {key} {
     if {[drops_early [[::chain::link_of $i $direction] queue]]} {
         ::utils::fact $subject.early_drops $early packets
         ::utils::fact $subject.forced_drops [expr {$drops - $early - $random}] packets
+    }
+    if {[can_mark [[::chain::link_of $i $direction] queue]]} {
         ::utils::fact $subject.marks $marks packets
-    } 
+    }
     if {$direction eq "there" && [info exists ::chain::lost($i)]} {
         ::utils::fact $subject.random_losses $random packets
     }

@@ -50,7 +50,7 @@ def test_a_finished_tier_is_published_in_equal_bytes(
     assert card["totals"] == {"reproduced": 1, "close": 0, "not_reproduced": 0, "not_run": 1}
     assert totals_sentence(card) in files["README.md"].decode()
     assert "| Vegas | 0 | 0 | 0 | 1 |" in files["README.md"].decode()
-    assert set(pl.read_csv(files["metrics.csv"])["run_id"]) == {
+    assert set(pl.read_csv(files["metrics.csv"], infer_schema=False)["run_id"]) == {
         path.name for path in (finished / "results" / "runs").iterdir()
     }
     scripts = re.compile(r"<script\b.*?</script>", re.DOTALL)  # which know the words for others

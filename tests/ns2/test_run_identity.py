@@ -67,6 +67,8 @@ def shortened(argv: list[str]) -> list[str]:
     for key in given:
         if re.fullmatch(r"-flow\.[1-9]\.start_s", key):
             given[key] = "1"
+        elif key.endswith(".within_s"):
+            given[key] = "0.5"
     return [word for pair in given.items() for word in pair]
 
 

@@ -91,11 +91,10 @@ def test_background_goes_where_it_is_told_to(simulated: Run) -> None:
         {**cbr, "count": 2, "packet_bytes": 200},
     ]
     run = simulated(bottlenecks=[{}, {}], background=sources, duration_s=1)
-    links = {
-        (e.size, e.flow): {o.link for o in run.events if (o.size, o.flow) == (e.size, e.flow)}
-        for e in run.events
-        if e.kind == "cbr"
-    }
+    links: dict[tuple[int, int], set[tuple[int, int]]] = {}
+    for event in run.events:
+        if event.kind == "cbr":
+            links.setdefault((event.size, event.flow), set()).add(event.link)
     # Flow ids follow those of the flows, of which there is one.
     assert links == {
         (500, 1): {(1, 2)},

@@ -72,6 +72,12 @@ def command(run: PlannedRun, round_trips: int, packets: int, most_packets: int) 
     arguments |= {
         name: f"{min(start_s, first_s + enough_s / 2):g}" for name, start_s in starts_s.items()
     }
+    # Random starts lie in the first quarter.
+    arguments |= {
+        name: f"{min(float(within_s), enough_s / 4):g}"
+        for name, within_s in arguments.items()
+        if name.endswith(".within_s")
+    }
     end_s = min(seconds(run), first_s + enough_s)
     arguments |= {"-duration_s": f"{end_s:g}", "-datadir": "."}
     pairs = (word for pair in arguments.items() for word in pair)

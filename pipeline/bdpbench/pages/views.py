@@ -147,9 +147,12 @@ def _flow_protocol(run: PlannedRun, subject: str) -> str | None:
     """Protocol key of a flow; of a link, the protocol that all of the run's flows share."""
     keys = protocols_of(run)
     kind, _, name = subject.partition(":")
+    is_flow = kind == "flow" and name.isdigit()
+    if is_flow and (own := run["parameters"].get(f"flow_protocol_{int(name) + 1}")):
+        return str(own)
     if len(set(keys)) == 1:
         return keys[0]
-    if kind == "flow" and name.isdigit() and int(name) < len(keys):
+    if is_flow and int(name) < len(keys):
         return keys[int(name)]
     return None
 

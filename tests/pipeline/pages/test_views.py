@@ -99,6 +99,18 @@ def test_flows_of_a_pair_have_the_colour_of_their_protocol() -> None:
     ]
 
 
+def test_of_many_flows_each_has_the_name_of_its_own_protocol() -> None:
+    """Whatever the second of two protocols of the run is called: here it is that of flow 3."""
+    own = {"flow_protocol_1": "HS", "flow_protocol_2": "HS", "flow_protocol_3": "Scalable"}
+    runs = [_run("a", protocol_1="HS", protocol_2="Scalable", **own)]
+    lines = _curves(runs, "cwnd", ["flow:0", "flow:1", "flow:2"])
+    assert [line.label for line in lines] == [
+        "HS-TCP, flow 1",
+        "HS-TCP, flow 2",
+        "Scalable TCP, flow 3",
+    ]
+
+
 def test_flows_of_one_protocol_differ_by_their_dash() -> None:
     lines = _curves([_run("a", protocol_1="HS", protocol_2="HS")], "cwnd", ["flow:0", "flow:1"])
     assert {line.colour for line in lines} == {"#0000ff"}

@@ -13,12 +13,19 @@ from bdpbench.studies.network.links import Link
 from bdpbench.studies.network.senders import NetworkFlow
 from bdpbench.studies.parts import Change
 
+_PAIR = 2
 _THRESHOLDS = {"min_th_pkts": "thresh_", "max_th_pkts": "maxthresh_"}
 
 
 def told_of_flows(flows: Sequence[NetworkFlow], links: int) -> Parameters:
-    """Groups, sizes and paths of flows, as far as they have some, and their access rates."""
+    """Groups, sizes and paths of flows, as far as they have some, and their access rates.
+
+    Of more than two flows with different protocols each has its own: ``flow_protocol_3``.
+    """
     found: Parameters = {}
+    keys = [flow.flow.key for flow in flows]
+    if len(keys) > _PAIR and len(set(keys)) > 1:
+        found |= {f"flow_protocol_{i}": key for i, key in enumerate(keys, start=1)}
     rates = [float(dict(flow.more)["access_mbps"]) for flow in flows]
     if len(set(rates)) == 1:
         found["access_mbps"] = rates[0]

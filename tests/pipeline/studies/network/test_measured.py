@@ -138,10 +138,10 @@ def test_what_follows_from_flows_and_links_is_told(planned: Any) -> None:
 
 
 def test_of_many_flows_with_different_protocols_each_tells_its_own(planned: Any) -> None:
-    flows: list[Any] = [{"protocol": "SACK", "count": 2}, {"protocol": "Reno"}]
+    flows: list[Any] = [{"protocol": "Sack", "count": 2}, {"protocol": "Reno"}]
     (run,) = planned(flows=flows, parameters={"protocol": None})
     told = {name: run["parameters"].get(f"flow_protocol_{name}") for name in (1, 2, 3)}
-    assert told == {1: "SACK", 2: "SACK", 3: "Reno"}
+    assert told == {1: "Sack", 2: "Sack", 3: "Reno"}
 
 
 def test_no_two_runs_share_a_label(planned: Any) -> None:

@@ -90,6 +90,13 @@ class Workspace:
             time.sleep(0.05)
         return left
 
+    def stays_locked(self, timeout_s: float) -> bool:
+        """Whether somebody holds a lock after a while: a process that dies lets go of it last."""
+        deadline = time.monotonic() + timeout_s
+        while (locked := self.is_locked()) and time.monotonic() < deadline:
+            time.sleep(0.05)
+        return locked
+
     def is_locked(self) -> bool:
         """Whether anybody holds the results folder or one of its runs."""
         for path in [self.results / ".lock", *self.results.glob("runs/*/.lock")]:

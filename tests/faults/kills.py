@@ -67,7 +67,7 @@ def kill_once(folder: Path, seed: int, expected: Reference) -> Kill:
     chance = random.Random(seed)
     number, target = chance.choice(SIGNALS), chance.choice(TARGETS)
     after_s = chance.uniform(0, expected.took_s)
-    workspace = make_workspace(folder, folder / f"results-{seed}")
+    workspace = Workspace(folder / "config", folder / f"results-{seed}")  # that of the reference
     with workspace.start(*(BY_SNAKEMAKE if seed % 2 else ())) as call:
         time.sleep(after_s)
         hit = _hit(workspace, call, target, number)
@@ -115,7 +115,7 @@ def _after_kill(workspace: Workspace, call: subprocess.Popen[str]) -> list[str]:
     left = workspace.wait_until_alone(SURVIVE_S)
     if left:
         faults.append(f"outlived by {sorted(left.values())}")
-    if workspace.is_locked():
+    if workspace.stays_locked(SURVIVE_S):
         faults.append("a lock is held")
     if "Traceback" in said:
         faults.append(f"traceback: {said.splitlines()[-1]}")

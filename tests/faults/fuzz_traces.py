@@ -3,9 +3,10 @@
 `PYTHONPATH=pipeline:. python tests/faults/fuzz_traces.py NS [--lines N] [--seed S]` has the given
 ns-2 write wired, old and new wireless and satellite traces, mutates their lines, and reads them
 with the parser in C and with the patterns alone. Both have to give the same rows and the same
-account of lines, or the same error; neither may end in a traceback, take more than `MOST_MORE_MIB`
-beyond what the process has before, or more than `MOST_S` a batch of lines. The parser in C alone then reads as many
-mutated lines in a build with the sanitizers for addresses and undefined behaviour.
+account of lines, or the same error; neither may end in a traceback, take more than
+`MOST_MORE_MIB` beyond what the process has before, or more than `MOST_S` a batch of lines. The
+parser in C alone then reads as many mutated lines in a build with the sanitizers for addresses
+and undefined behaviour.
 """
 
 from __future__ import annotations

@@ -1,0 +1,102 @@
+"""FAST with alpha by rate (Agent/TCP/FastModes) and BIC with a smooth part in ns-2."""
+
+from __future__ import annotations
+
+import itertools
+import subprocess
+from collections.abc import Callable
+
+import pytest
+
+Tcl = Callable[..., "subprocess.CompletedProcess[str]"]
+
+# One flow over a bottleneck of an RTT of 40 ms. The arguments: agent, Mbit/s, queue in packets,
+# what to print every RTT, until when, variables and values.
+FLOW = """
+set settings [lassign $argv class mbps limit names end]
+set ns [new Simulator]
+foreach node {a r b} {set $node [$ns node]}
+$ns duplex-link $a $r 1000Mb 1ms DropTail
+$ns duplex-link $r $b ${mbps}Mb 19ms DropTail
+$ns queue-limit $a $r 10000
+$ns queue-limit $r $b $limit
+Agent/TCP set window_ 10000
+Agent/TCP set packetSize_ 1460
+set tcp [$ns create-connection $class $a TCPSink/Sack1 $b 0]
+foreach {name value} $settings {$tcp set $name $value}
+set ftp [$tcp attach-app FTP]
+proc sample {} {
+    global ns tcp names
+    puts [join [lmap name $names {$tcp set $name}]]
+    $ns at [expr {[$ns now] + 0.04}] sample
+}
+$ns at 0 "$ftp start"
+$ns at 0 sample
+$ns at $end {exit 0}
+$ns run
+"""
+
+
+def samples(tcl: Tcl, *arguments: object) -> list[list[float]]:
+    done = tcl(FLOW, *arguments)
+    assert (done.returncode, done.stderr) == (0, "")
+    return [[float(word) for word in line.split()] for line in done.stdout.splitlines()]
+
+
+@pytest.mark.parametrize(
+    ("mbps", "mode", "alpha"),
+    [(9, 0, 8), (50, 1, 20), (200, 2, 200)],  # 1,125, 6,250 and 25,000 kB/s
+)
+def test_fast_queues_the_alpha_of_its_rate(tcl: Tcl, mbps: int, mode: int, alpha: int) -> None:
+    rows = samples(tcl, "TCP/FastModes", mbps, 2000, "mode_ cwnd_ baseRTT_ avgRTT_", 20)
+    assert {row[0] for row in rows[-100:]} == {mode}
+    queued = [cwnd * (1 - base / average) for _, cwnd, base, average in rows[-100:]]
+    # The smallest RTT is of an empty queue; cwnd moves in steps of a packet at least.
+    assert sum(queued) / len(queued) == pytest.approx(alpha, rel=0.1, abs=2)
+
+
+def test_fast_with_one_alpha_is_agent_tcp_fast(tcl: Tcl) -> None:
+    """No rate raises the mode: to the last digit what the agent with the constant does."""
+    names = "cwnd_ ncwndcuts_ ack_"
+    one = samples(tcl, "TCP/Fast", 100, 60, names, 10, "alpha_", 100, "beta_", 100)
+    modes = ("m0a_", 100, "m0u_", 1e9)
+    assert samples(tcl, "TCP/FastModes", 100, 60, names, 10, *modes) == one
+    assert one[-1][1] > 1  # it has met losses, too
+
+
+@pytest.mark.parametrize(
+    ("name", "value", "allowed"),
+    [
+        ("m0a_", 0, "1 to 1000000 packets"),
+        ("m2l_", -1, "0 to 1000000000 kB/s"),
+        ("gamma_", 0, "0.001 to 1"),
+    ],
+)
+def test_fast_refuses_what_is_out_of_range(tcl: Tcl, name: str, value: float, allowed: str) -> None:
+    done = tcl(FLOW, "TCP/FastModes", 10, 60, "cwnd_", 1, name, value)
+    assert done.returncode == 1
+    assert f"{name} is {value}, outside its range of {allowed}" in done.stderr
+
+
+def test_bic_adds_a_fifth_of_a_packet_a_round_trip_next_to_its_last_maximum(tcl: Tcl) -> None:
+    """Table II: B 4, smooth_part 20. The window settles within 8 packets of what the path holds."""
+    names = "cwnd_ ncwndcuts_ ack_"
+    # 100 Mbit/s of 1,500 bytes in 40 ms: 333 packets, and a queue of 100.
+    rows = samples(tcl, "TCP/Sack1", 100, 100, names, 60, "windowOption_", 15, "low_window_", 14)
+    late = rows[len(rows) // 3 :]
+    steps = [
+        (after[0] - before[0]) * before[0] / (after[2] - before[2])
+        for before, after in itertools.pairwise(late)
+        if after[1] == before[1] and after[2] > before[2]
+    ]
+    smooth = [step for step in steps if step == pytest.approx(0.2, rel=0.02)]
+    assert len(smooth) > len(steps) / 4
+    assert max(steps) < 32.5
+    assert late[-1][1] > late[0][1]  # it has met losses
+
+
+def test_bic_refuses_what_is_out_of_range(tcl: Tcl) -> None:
+    settings = ("windowOption_", 15, "smooth_bic_smooth_part_", 0)
+    done = tcl(FLOW, "TCP/Sack1", 10, 60, "cwnd_", 1, *settings)
+    assert done.returncode == 1
+    assert "smooth_bic_smooth_part_ is 0, outside its range of 0.001 to 1000000" in done.stderr

@@ -1,9 +1,10 @@
-"""TCP/Linux: its parameters and integer types are the kernel's, on every machine."""
+"""TCP/Linux: its parameters, types and arithmetic are the kernel's, on every machine."""
 
 from __future__ import annotations
 
 import subprocess
 from collections.abc import Callable
+from itertools import pairwise
 
 import pytest
 
@@ -69,3 +70,86 @@ def test_products_overflow_at_32_bits(tcl: Tcl) -> None:
     assert before == 20000
     # Recovery ends at ssthresh, 10,000; the ACK that ends it may add a packet.
     assert 10000 <= least <= 10001
+
+
+# Compound at 250 Mbit/s and 310 ms: the path holds 9,226 packets of 1,050 bytes, and the queue
+# 2,000. A line a round trip.
+COMPOUND = """
+set ns [new Simulator]
+set s [$ns node]
+set a [$ns node]
+set b [$ns node]
+$ns duplex-link $s $a 1000Mb 0ms DropTail
+$ns queue-limit $s $a 100000
+$ns duplex-link $a $b 250Mb 155ms DropTail
+$ns queue-limit $a $b 2000
+$ns queue-limit $b $a 100000
+set tcp [$ns create-connection TCP/Linux $s TCPSink/Sack1 $b 0]
+$tcp set window_ 100000
+$tcp set timestamps_ 1
+$ns at 0 {$tcp select_ca compound}
+set ftp [$tcp attach-app FTP]
+$ns at 0.1 {$ftp start}
+proc watch {} {
+    global ns tcp
+    puts "cwnd = [$tcp set cwnd_]"
+    $ns at [expr {[$ns now] + 0.31}] watch
+}
+$ns at 16 watch
+$ns at 22 {exit 0}
+$ns run
+"""
+
+
+def test_compound_knows_an_empty_queue_with_a_long_path(tcl: Tcl) -> None:
+    # (cwnd * base RTT in us) << 1 leaves 32 bits above 2^31 / 310,000 = 6,927 packets. With an
+    # empty queue the delay window grows by cwnd^0.75 / 8 - 1 a round trip (alpha 1/8, k 0.75), with
+    # the window of the round trip before, and Reno's by 1: 99 packets at 7,400.
+    cwnds = values(tcl(COMPOUND).stdout)
+    steps = [(before, after - before) for before, after in pairwise(cwnds) if before > 7000]
+    assert len(steps) >= 10
+    assert max(before for before, _ in steps) > 8500
+    for before, step in steps:
+        assert step == pytest.approx(before**0.75 / 8, abs=3)
+
+
+# Packets of 60,000 bytes: the numbers of bytes turn at packet 71,582. One loss long before it.
+TURN = """
+set ns [new Simulator]
+set a [$ns node]
+set b [$ns node]
+$ns duplex-link $a $b 10Gb 50ms DropTail
+$ns queue-limit $a $b 100000
+$ns queue-limit $b $a 100000
+set loss [new ErrorModel/List]
+$loss droplist 64000
+$ns lossmodel $loss $a $b
+set tcp [$ns create-connection TCP/Linux $a TCPSink/Sack1 $b 0]
+$tcp set packetSize_ 60000
+$tcp set window_ 400
+$tcp set timestamps_ 1
+$ns at 0 {$tcp select_ca compound}
+set ftp [$tcp attach-app FTP]
+$ns at 0.1 {$ftp start}
+proc watch {} {
+    global ns tcp
+    if {[$tcp set ack_] > 68000} {
+        puts "packet [$tcp set ack_] = [$tcp set cwnd_]"
+    }
+    $ns at [expr {[$ns now] + 0.1}] watch
+}
+$ns at 0.1 watch
+$ns at 9 {exit 0}
+$ns run
+"""
+
+
+def test_numbers_of_bytes_turn_without_notice(tcl: Tcl) -> None:
+    # As numbers, an acknowledged byte before the turn is more than the end of a window behind it:
+    # round trips then end with every ACK, and the window of that round trip does not grow.
+    output = tcl(TURN).stdout
+    acks = [int(line.split()[1]) for line in output.splitlines() if line.startswith("packet")]
+    cwnds = values(output)
+    assert acks[0] < 2**32 / 60_000 < acks[-1]
+    for before, after in pairwise(cwnds):
+        assert after - before == pytest.approx(before**0.75 / 8, abs=3)

@@ -58,7 +58,8 @@ class PlannedRun(TypedDict):
     ``tcl/``, or is the absolute path of one in the folder of its study; ``scripts`` is the
     folder of the script that takes its place, if one does. ``protocols`` has the key of each
     protocol of the flows once; ``estimated_cpu_s`` is the CPU time of ns-2 on the reference
-    machine, s.
+    machine, s. ``alike`` has further values of a parameter that make the same run, such as shares
+    of the BDP that come to as many packets.
     """
 
     run_id: str
@@ -72,6 +73,14 @@ class PlannedRun(TypedDict):
     estimated_cpu_s: float
     scripts: str | None
     identity: Identity
+    alike: NotRequired[dict[str, list[Scalar]]]
+
+
+def values_of(run: PlannedRun, name: str) -> list[Scalar]:
+    """All values of a parameter that a run stands for; none where it does not have it."""
+    if name not in run["parameters"]:
+        return []
+    return [run["parameters"][name], *run.get("alike", {}).get(name, [])]
 
 
 class ProtocolText(TypedDict):

@@ -16,7 +16,7 @@ from bdpbench.contracts.plan import PlannedRun
 from bdpbench.contracts.yaml_files import suggest
 from bdpbench.errors import BdpbenchError
 from bdpbench.score.claims import Claim, Monotone, Question, load_claims
-from bdpbench.score.lookup import Asked, RunIndex
+from bdpbench.score.lookup import Asked, RunIndex, check_means
 from bdpbench.score.published import PublishedNumber, load_published, published_by_line
 from bdpbench.studies.study import Study
 
@@ -112,6 +112,8 @@ def _check_question(check: _Check, question: Question, path: str) -> None:
     try:
         if isinstance(question.asked, Monotone):
             check.sweep(question.asked, path)
+        elif question.asked.mean_over:
+            check.mean(question.asked, question.asked.mean_over, path)
         else:
             check.one(question.asked, path)
     except BdpbenchError as error:
@@ -164,6 +166,20 @@ class _Check:
                     hint="name more parameters in select, or the subject",
                 )
 
+    def mean(self, asked: Asked, over: Sequence[str], where: str) -> None:
+        """Some tier has runs with the metric, and what they differ in is named."""
+        for run in self._fits(asked, where):
+            subjects = self._subjects(asked, run)
+            if len(subjects) > 1:
+                raise BdpbenchError(
+                    f"ambiguous selector: {asked.metric} has several subjects,"
+                    f" {' and '.join(subjects[:2])}",
+                    where=where,
+                    hint="name the subject",
+                )
+        for index in self._tiers.values():
+            check_means(asked, over, index.find(asked, where), where)
+
     def sweep(self, asked: Monotone, where: str) -> None:
         """Some tier has enough runs with the metric, at points that can be put in order."""
         for run in self._fits(asked, where):
@@ -179,7 +195,12 @@ class _Check:
                     where=where,
                     hint=suggest(asked.along, numbers),
                 )
-        most = max(len(index.find(asked, where)) for index in self._tiers.values())
+        if asked.mean_over:
+            self.mean(asked, [*asked.mean_over, asked.along], where)
+        most = max(
+            len({run["parameters"][asked.along] for run in index.find(asked, where)})
+            for index in self._tiers.values()
+        )
         if most < _FEWEST_POINTS:
             raise BdpbenchError(
                 f"along {asked.along} no tier has more than {most} runs, and a sweep needs"

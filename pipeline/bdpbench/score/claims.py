@@ -1,11 +1,17 @@
-"""``claims.yaml``: qualitative statements of a study as data that a run can prove wrong."""
+"""``claims.yaml``: qualitative statements of a study as data that a run can prove wrong.
+
+A statement of a grid speaks of means: ``mean_over`` names the parameters that a selector leaves
+open, and its value is the mean over the runs. ``for_each`` makes a statement for each combination
+of values of some parameters, which its selectors get beside their own.
+"""
 
 from __future__ import annotations
 
-from collections.abc import Collection, Iterator
+from collections.abc import Collection, Iterator, Mapping
 from dataclasses import dataclass
+from itertools import product
 from pathlib import Path
-from typing import Annotated, Any, Literal, Self
+from typing import Annotated, Any, Literal, Self, TypeVar
 
 from pydantic import BaseModel, ConfigDict, Field, RootModel, model_validator
 
@@ -19,26 +25,29 @@ class _Strict(BaseModel):
 
 
 class Selector(_Strict):
-    """One metric of one run."""
+    """One metric of one run, or its mean over the runs that differ in ``mean_over`` alone."""
 
-    scenario: str
+    scenario: str = ""  # that of a for_each around it
     select: dict[str, Scalar] = Field(default_factory=dict)
     metric: str
     subject: str | None = None
+    mean_over: list[str] = Field(default_factory=list)
 
 
 Finite = Annotated[float, Field(allow_inf_nan=False)]
+Margin = Annotated[float, Field(ge=0, allow_inf_nan=False)]
 Operand = Selector | Finite
 
 
 class Compare(_Strict):
-    """``left op factor · right``."""
+    """``left op factor · right``, which may be missed by less than ``margin``."""
 
     kind: Literal["compare"]
     left: Operand
     op: Literal["<", "<=", ">", ">="]
     right: Operand
     factor: Finite = 1.0
+    margin: Margin = 0.0
 
     @model_validator(mode="after")
     def _asks_something(self) -> Self:
@@ -64,15 +73,21 @@ class Within(_Strict):
 
 
 class Monotone(_Strict):
-    """A metric never falls (or never rises) as a parameter grows."""
+    """A metric never falls (or never rises) as a parameter grows.
+
+    Steps the other way of up to ``margin`` are overlooked; with one, the last value has to be above
+    (below) the first.
+    """
 
     kind: Literal["monotone"]
-    scenario: str
+    scenario: str = ""
     select: dict[str, Scalar] = Field(default_factory=dict)
     metric: str
     subject: str | None = None
+    mean_over: list[str] = Field(default_factory=list)
     along: str
     direction: Literal["increasing", "decreasing"]
+    margin: Margin = 0.0
 
 
 class Ranking(_Strict):
@@ -120,8 +135,68 @@ class AllOf(_Strict):
     claims: list[Statement] = Field(min_length=1)
 
 
-Condition = Compare | Within | Monotone | Ranking | OrderedGroups | Spread | NeverReaches | AllOf
+class ForEach(_Strict):
+    """A statement for each combination of values; ``scenario`` may be one of the parameters.
+
+    A combination of which a tier plans no run is left out there.
+    """
+
+    kind: Literal["for_each"]
+    values: dict[str, Annotated[list[Scalar], Field(min_length=1)]] = Field(min_length=1)
+    claim: Statement
+
+    @property
+    def cases(self) -> list[tuple[dict[str, Scalar], Condition]]:
+        """Each combination, and the statement about it."""
+        combinations = (
+            dict(zip(self.values, each, strict=True)) for each in product(*self.values.values())
+        )
+        return [(values, _about(self.claim, values)) for values in combinations]
+
+    @model_validator(mode="after")
+    def _each_name_is_taken(self) -> Self:
+        asked = [each for _, each in asked_of(self.claim)]
+        for name in self.values:
+            if all(_has_own(each, name) for each in asked):
+                raise ValueError(f"values: every selector has a {name} of its own")
+        return self
+
+
+def _has_own(asked: Selector | Monotone, name: str) -> bool:
+    return bool(asked.scenario) if name == _SCENARIO else name in asked.select
+
+
+_SCENARIO = "scenario"
+
+Condition = (
+    Compare | Within | Monotone | Ranking | OrderedGroups | Spread | NeverReaches | AllOf | ForEach
+)
 Statement = Annotated[Condition, Field(discriminator="kind")]
+
+
+Node = TypeVar("Node", bound=BaseModel)
+
+
+def _about(node: Node, values: Mapping[str, Scalar]) -> Node:
+    """A condition whose selectors select some values, beside those that they name themselves."""
+    changed = {name: _inside(getattr(node, name), values) for name in type(node).model_fields}
+    return node.model_copy(update={**changed, **_selected(node, values)})
+
+
+def _selected(node: BaseModel, values: Mapping[str, Scalar]) -> dict[str, object]:
+    if not isinstance(node, (Selector, Monotone)):
+        return {}
+    rest = {name: value for name, value in values.items() if name != _SCENARIO}
+    scenario = node.scenario or str(values.get(_SCENARIO, ""))
+    return {"scenario": scenario, "select": {**rest, **node.select}}
+
+
+def _inside(value: object, values: Mapping[str, Scalar]) -> object:
+    if isinstance(value, BaseModel):
+        return _about(value, values)
+    if isinstance(value, list):
+        return [_inside(each, values) for each in value]
+    return value
 
 
 class ClaimText(_Strict):
@@ -200,7 +275,7 @@ def _claim(source: YamlFile, index: int, entry: dict[str, Any], metrics: Collect
     given = {key: value for key, value in entry.items() if key not in _TEXT_KEYS}
     condition = source.validate_part(_Condition, given, (index,)).root
     questions = []
-    for location, asked in _questions(condition, (index,)):
+    for location, asked in asked_of(condition, (index,)):
         unknown = known_or_suggest(asked.metric, metrics, "metric")
         if unknown:
             raise source.error((*location, "metric"), f"{text.id}: {unknown[0]}", hint=unknown[1])
@@ -208,13 +283,16 @@ def _claim(source: YamlFile, index: int, entry: dict[str, Any], metrics: Collect
     return Claim(text, condition, tuple(questions))
 
 
-def _questions(node: object, at: Location) -> Iterator[tuple[Location, Selector | Monotone]]:
-    """What a condition asks for, each with its place in the file."""
+def asked_of(node: object, at: Location = ()) -> Iterator[tuple[Location, Selector | Monotone]]:
+    """What a condition asks for, each with its place below that of the condition."""
     if isinstance(node, (Selector, Monotone)):
         yield at, node
+    elif isinstance(node, ForEach):
+        for _, claim in node.cases:
+            yield from asked_of(claim, (*at, "claim"))
     elif isinstance(node, BaseModel):
         for name in type(node).model_fields:
-            yield from _questions(getattr(node, name), (*at, name))
+            yield from asked_of(getattr(node, name), (*at, name))
     elif isinstance(node, list):
         for place, each in enumerate(node):
-            yield from _questions(each, (*at, place))
+            yield from asked_of(each, (*at, place))

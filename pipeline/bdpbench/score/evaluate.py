@@ -3,17 +3,19 @@
 from __future__ import annotations
 
 import operator
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from functools import singledispatch
 from itertools import pairwise, product
 
+from bdpbench.contracts.plan import Scalar
 from bdpbench.contracts.yaml_files import suggest
 from bdpbench.errors import BdpbenchError
 from bdpbench.score.claims import (
     AllOf,
     Compare,
     Condition,
+    ForEach,
     Monotone,
     NeverReaches,
     OrderedGroups,
@@ -21,6 +23,7 @@ from bdpbench.score.claims import (
     Selector,
     Spread,
     Within,
+    asked_of,
 )
 from bdpbench.score.lookup import Lookup, Measured
 
@@ -54,6 +57,13 @@ def evaluate(condition: Condition, lookup: Lookup, where: str) -> Finding:
     raise TypeError(f"{type(condition).__name__} is no kind of condition")
 
 
+def _value(selector: Selector, lookup: Lookup, where: str) -> Measured | None:
+    """The value that a selector asks for; None where a run that it needs is not there."""
+    if selector.mean_over:
+        return lookup.mean(selector, selector.mean_over, where)
+    return lookup.one(selector, where)
+
+
 def _named(metric: str, found: Measured) -> tuple[str, Measured]:
     return f"{metric}, {found.label}", found
 
@@ -68,7 +78,7 @@ def _compare(condition: Compare, lookup: Lookup, where: str) -> Finding:
     evidence = []
     for side in (condition.left, condition.right):
         if isinstance(side, Selector):
-            found = lookup.one(side, where)
+            found = _value(side, lookup, where)
             if found is None:
                 return Finding(None, _NOT_RUN)
             evidence.append(_named(side.metric, found))
@@ -78,15 +88,18 @@ def _compare(condition: Compare, lookup: Lookup, where: str) -> Finding:
     left, right = values
     factor = f"{condition.factor:g} · " if condition.factor != 1 else ""
     explanation = f"{_text(left)} {condition.op} {factor}{_text(right)}"
+    if condition.margin:
+        explanation += f" within {condition.margin:g}"
     if left is None or right is None:
         return Finding(False, explanation, tuple(evidence))
-    holds = _OPERATORS[condition.op](left, condition.factor * right)
+    margin = condition.margin if condition.op in ("<", "<=") else -condition.margin
+    holds = _OPERATORS[condition.op](left, condition.factor * right + margin)
     return Finding(holds, explanation, tuple(evidence))
 
 
 @evaluate.register
 def _within(condition: Within, lookup: Lookup, where: str) -> Finding:
-    found = lookup.one(condition.value, where)
+    found = _value(condition.value, lookup, where)
     if found is None:
         return Finding(None, _NOT_RUN)
     value = _sized(found.value, condition.absolute)
@@ -97,15 +110,48 @@ def _within(condition: Within, lookup: Lookup, where: str) -> Finding:
 
 @evaluate.register
 def _monotone(condition: Monotone, lookup: Lookup, where: str) -> Finding:
-    planned = lookup.runs(condition, where)
-    found = lookup.all(condition, where)
+    found = _means_along(condition, lookup, where) if condition.mean_over else None
+    if found is None:
+        found = lookup.all(condition, where)
+        planned = len(lookup.runs(condition, where))
+    else:
+        planned = len(_points_along(condition, lookup, where))
     found.sort(key=lambda each: _point(each, condition.along, where))
-    if len(found) < 3 or len(found) < len(planned):
+    if len(found) < 3 or len(found) < planned:
         return Finding(None, "it needs at least three runs of the sweep, all finished")
     values = [each.value for each in found]
     explanation = " → ".join(_text(value) for value in values) + f" along {condition.along}"
-    holds = _in_order(values, operator.le if condition.direction == "increasing" else operator.ge)
+    holds = _goes_one_way(values, condition)
     return Finding(holds, explanation, tuple(_named(condition.metric, each) for each in found))
+
+
+def _goes_one_way(values: Sequence[float | None], condition: Monotone) -> bool:
+    sign = 1 if condition.direction == "increasing" else -1
+    margin = condition.margin
+    if not _in_order(values, lambda a, b: sign * a <= sign * b + margin):
+        return False
+    first, last = values[0], values[-1]
+    return not margin or (first is not None and last is not None and sign * first < sign * last)
+
+
+def _points_along(condition: Monotone, lookup: Lookup, where: str) -> list[Scalar]:
+    """Values of the parameter of a sweep that runs of the plan have."""
+    runs = lookup.runs(condition, where)
+    return list(dict.fromkeys(run["parameters"][condition.along] for run in runs))
+
+
+def _means_along(condition: Monotone, lookup: Lookup, where: str) -> list[Measured]:
+    """The mean at each point of a sweep, as far as all of its runs are there."""
+    means = []
+    for value in _points_along(condition, lookup, where):
+        at = Selector(
+            scenario=condition.scenario,
+            select={**condition.select, condition.along: value},
+            metric=condition.metric,
+            subject=condition.subject,
+        )
+        means.append(lookup.mean(at, condition.mean_over, where))
+    return [each for each in means if each is not None]
 
 
 def _point(found: Measured, parameter: str, where: str) -> float:
@@ -130,7 +176,7 @@ def _in_order(values: Sequence[float | None], holds: Callable[[float, float], bo
 
 @evaluate.register
 def _ranking(condition: Ranking, lookup: Lookup, where: str) -> Finding:
-    found = [lookup.one(each, where) for each in condition.items]
+    found = [_value(each, lookup, where) for each in condition.items]
     known = [each for each in found if each is not None]
     if len(known) < len(found):
         return Finding(None, _NOT_RUN)
@@ -176,7 +222,7 @@ def _find_all(
     selectors: Sequence[Selector], lookup: Lookup, where: str
 ) -> list[tuple[str, Measured]] | None:
     """The named metrics of a list; None where one was not run."""
-    found = [(each.metric, lookup.one(each, where)) for each in selectors]
+    found = [(each.metric, _value(each, lookup, where)) for each in selectors]
     known = [_named(metric, each) for metric, each in found if each is not None]
     return known if len(known) == len(found) else None
 
@@ -187,7 +233,7 @@ def _sized(value: float | None, absolute: bool) -> float | None:
 
 @evaluate.register
 def _never_reaches(condition: NeverReaches, lookup: Lookup, where: str) -> Finding:
-    found = lookup.one(condition.value, where)
+    found = _value(condition.value, lookup, where)
     if found is None:
         return Finding(None, _NOT_RUN)
     explanation = "never reached" if found.value is None else f"reached at {_text(found.value)}"
@@ -204,3 +250,40 @@ def _all_of(condition: AllOf, lookup: Lookup, where: str) -> Finding:
     if any(finding.holds is None for finding in findings):
         return Finding(None, _NOT_RUN, evidence)
     return Finding(True, explanation, evidence)
+
+
+_SHOWN_CASES = 3
+
+
+@evaluate.register
+def _for_each(condition: ForEach, lookup: Lookup, where: str) -> Finding:
+    findings = [
+        (values, evaluate(claim, lookup, where))
+        for values, claim in condition.cases
+        if any(lookup.runs(asked, where) for _, asked in asked_of(claim))
+    ]
+    if not findings:
+        return Finding(None, _NOT_RUN)
+    wrong = [(values, each) for values, each in findings if each.holds is False]
+    unknown = sum(each.holds is None for _, each in findings)
+    evidence = {
+        (label, found.run_id): (label, found)
+        for _, each in findings
+        for label, found in each.evidence
+    }
+    if not wrong and unknown:
+        return Finding(None, _NOT_RUN, tuple(evidence.values()))
+    explanation = f"it holds in {len(findings) - len(wrong) - unknown} of {len(findings)} cases"
+    shown = [f"{_words(values)}: {each.explanation}" for values, each in wrong[:_SHOWN_CASES]]
+    if len(wrong) > _SHOWN_CASES:
+        shown.append("…")
+    if shown:
+        explanation += ", and not for " + "; ".join(shown)
+    return Finding(not wrong, explanation, tuple(evidence.values()))
+
+
+def _words(values: Mapping[str, Scalar]) -> str:
+    return ", ".join(
+        str(value) if isinstance(value, str) else f"{name} {value:g}"
+        for name, value in values.items()
+    )

@@ -2,13 +2,15 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection, Iterable, Mapping
-from dataclasses import dataclass
+import math
+import statistics
+from collections.abc import Collection, Iterable, Mapping, Sequence
+from dataclasses import dataclass, replace
 from typing import Protocol
 
 import polars as pl
 
-from bdpbench.contracts.plan import Parameters, Plan, PlannedRun, Scalar
+from bdpbench.contracts.plan import Parameters, Plan, PlannedRun, Scalar, values_of
 from bdpbench.contracts.yaml_files import suggest
 from bdpbench.errors import BdpbenchError
 from bdpbench.studies.study import known_or_suggest
@@ -71,9 +73,10 @@ class RunIndex:
         for run in runs:
             same_scenario = self._runs.setdefault(run["scenario"], [])
             by_parameter = self._places.setdefault(run["scenario"], {})
-            for name, value in run["parameters"].items():
+            for name in run["parameters"]:
                 by_value = by_parameter.setdefault(name, {})
-                by_value.setdefault(comparable(value), set()).add(len(same_scenario))
+                for value in values_of(run, name):
+                    by_value.setdefault(comparable(value), set()).add(len(same_scenario))
             same_scenario.append(run)
 
     def find(self, asked: Asked, where: str) -> list[PlannedRun]:
@@ -173,3 +176,50 @@ class Lookup:
                 hint="name more parameters in select",
             )
         return found[0] if found else None
+
+    def mean(self, asked: Asked, over: Sequence[str], where: str) -> Measured | None:
+        """The mean of the selected rows, which differ in some parameters alone; None if incomplete.
+
+        A run that stands for several values of such a parameter (``alike``) counts as often.
+
+        Raises:
+            BdpbenchError: when rows differ in anything else, or the runs lack such a parameter.
+        """
+        runs = self.runs(asked, where)
+        check_means(asked, over, runs, where)
+        found = {row.run_id: row for row in self.all(asked, where)}
+        if not runs or any(run["run_id"] not in found for run in runs):
+            return None
+        rows = [found[run["run_id"]] for run in runs]
+        weights = [math.prod(len(values_of(run, name)) for name in over) for run in runs]
+        known = [row.value for row in rows if row.value is not None]
+        value = statistics.fmean(known, weights) if len(known) == len(rows) else None
+        selected = ", ".join(f"{name} {each}" for name, each in asked.select.items())
+        label = f"mean of {len(rows)} runs of {asked.scenario}, {selected}"
+        return replace(rows[0], value=value, label=label)
+
+
+def check_means(asked: Asked, over: Sequence[str], runs: Sequence[PlannedRun], where: str) -> None:
+    """Refuse a mean over runs that differ in more than is named.
+
+    Raises:
+        BdpbenchError: naming two such runs, or a parameter that a run does not have.
+    """
+    seen: dict[tuple[float | str, ...], str] = {}
+    for run in runs:
+        unknown = [name for name in over if name not in run["parameters"]]
+        if unknown:
+            raise BdpbenchError(
+                f"mean_over: {run['label']} has no {unknown[0]}",
+                where=where,
+                hint=suggest(unknown[0], list(run["parameters"])),
+            )
+        place = tuple(comparable(run["parameters"][name]) for name in over)
+        if place in seen:
+            raise BdpbenchError(
+                f"ambiguous selector: {asked.metric} of {seen[place]} and of {run['label']} differ "
+                "in more than mean_over names",
+                where=where,
+                hint="name more parameters in select, or in mean_over",
+            )
+        seen[place] = run["label"]

@@ -29,8 +29,10 @@ def label_of(study: Study, scenario: Scenario, parameters: Parameters) -> str:
     ]
     parts = [" and ".join(protocols)] if protocols else [scenario.title]
     if "rtt_2_ms" in parameters and "rtt_3_ms" not in parameters:
-        first, second = (format_value(parameters[name]) for name in ("rtt_1_ms", "rtt_2_ms"))
-        parts.append(f"RTT {first}:{second} ms")
+        # Of flows with the same RTT, the first may have only that of the run.
+        first = parameters.get("rtt_1_ms", parameters.get("rtt_ms", parameters["rtt_2_ms"]))
+        second = parameters["rtt_2_ms"]
+        parts.append(f"RTT {format_value(first)}:{format_value(second)} ms")
     parts += [
         _told(study, name, parameters[name])
         for name in _shown(study, swept_names(scenario))

@@ -28,8 +28,10 @@ from bdpbench.studies.identity import (
     tcl_files,
 )
 from bdpbench.studies.labels import label_of, tell_apart
+from bdpbench.studies.linux import check_samples
 from bdpbench.studies.network import network
 from bdpbench.studies.network.cost import network_cpu_s
+from bdpbench.studies.network.links import ROUNDED_BUFFERS
 from bdpbench.studies.reach import check_reach, check_segment, check_used, place_of
 from bdpbench.studies.scripts import original_arguments, original_files
 from bdpbench.studies.streams import is_traced, outputs_of_trace, streams_of
@@ -88,6 +90,9 @@ def tiers_of(study: Study) -> list[str]:
 def expand_tier(study: Study, tier: str, identities: Identities | None = None) -> list[PlannedRun]:
     """All runs of a tier, in the order of ``study.yaml``; equal runs of a scenario appear once.
 
+    So do those whose buffers, as shares of the BDP or as times, come to as many packets: the first
+    of them has the values of the others as ``alike``.
+
     Args:
         study: that it is of.
         tier: its name.
@@ -104,7 +109,8 @@ def expand_tier(study: Study, tier: str, identities: Identities | None = None) -
         for parameters in _grid(study, scenario, tier):
             run = plan_run(study, key, parameters, identities)
             known = runs.setdefault((key, run["run_id"]), run)
-            _check_different(study, known, run)
+            if known is not run:
+                _note_equal(study, known, run)
     if not runs:
         raise BdpbenchError(
             f"study {study.key} has no runs in tier {tier!r}",
@@ -131,16 +137,28 @@ def _grid(study: Study, scenario: Scenario, tier: str) -> Iterator[Parameters]:
                     yield {**plain, "duration_s": float(entry.duration_s)}
 
 
-def _check_different(study: Study, known: PlannedRun, run: PlannedRun) -> None:
-    """Refuse two runs of a scenario that are one to ns-2."""
-    if known is run or known["parameters"] == run["parameters"]:
-        return
+def _note_equal(study: Study, known: PlannedRun, run: PlannedRun) -> None:
+    """Note the share of the BDP, or time, that comes to as many packets as that of another run.
+
+    Raises:
+        BdpbenchError: for two runs that are one to ns-2 and differ in anything else.
+    """
     both = {**known["parameters"], **run["parameters"]}
     names = [
         name
         for name in both
         if known["parameters"].get(name) != run["parameters"].get(name) and name != "bdp_pkts"
     ]
+    if len(names) == 1 and names[0] in ROUNDED_BUFFERS:
+        value = run["parameters"][names[0]]
+        alike = known.setdefault("alike", {}).setdefault(names[0], [])
+        if value not in alike:
+            alike.append(value)
+    elif names:
+        _refuse_equal(study, known, run, names)
+
+
+def _refuse_equal(study: Study, known: PlannedRun, run: PlannedRun, names: Sequence[str]) -> None:
     raise study.error(
         place_of(study, run["scenario"], names[0]),
         f"two runs get the same arguments: {known['label']!r} and {run['label']!r} differ in "
@@ -215,6 +233,7 @@ def plan_run(study: Study, key: str, given: Parameters, identities: Identities) 
     defaults = resolve_defaults(study, key, scenario, given)
     flows = resolve_flows(study, key, scenario, given, defaults)
     _check_flow_count(study, key, given, flows)
+    check_samples(study, flows)
     outputs = identities.shared(_outputs(study, key, given, len(flows)))
     if scenario.scripts is None or scenario.original is None:
         check_reach(study, key, given, flows, outputs)
@@ -236,6 +255,7 @@ def _network_run(study: Study, key: str, given: Parameters, identities: Identiti
     """A run of the script that takes a scenario as config says it."""
     resolved = network(study, key, given)
     _check_flow_count(study, key, given, [flow.flow for flow in resolved.flows])
+    check_samples(study, resolved.senders)
     check_used(study, key, given, resolved.used)
     check_segment(study, key, {**resolved.derived, **given}, resolved.senders)
     outputs = outputs_of_trace(resolved.outputs(), given)

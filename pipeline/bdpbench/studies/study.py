@@ -119,8 +119,8 @@ class Protocol(Strict):
     colour: str = Field(pattern=r"^#[0-9a-fA-F]{6}$", description="Colour in every plot, #rrggbb")
     agent: ClassName = Field("TCP/Sack1", description="ns-2 agent class, without 'Agent/'")
     sink: ClassName = Field("TCPSink/Sack1", description="ns-2 sink class, without 'Agent/'")
-    linux: str | None = Field(
-        None, pattern=r"^[a-z0-9]+$", description="Congestion control of Agent/TCP/Linux"
+    linux: LinuxName | None = Field(
+        None, description="Congestion control of Agent/TCP/Linux, e.g. cubic or naive_reno"
     )
     linux_parameters: dict[LinuxName, LinuxValue] = Field(
         default_factory=dict,

@@ -21,6 +21,16 @@ ORDERED = "  kind: ordered_groups\n  groups: "
 RENO = "{scenario: one, select: {protocol: Reno}, metric: utilization}"
 RENO_TIME = "{scenario: one, select: {protocol: Reno}, metric: time_to_90pct_cwnd}"
 HS_TIME = "{scenario: one, select: {buffer_pkts: 40, protocol: HS}, metric: time_to_90pct_cwnd}"
+MEAN = "{scenario: one, select: {protocol: HS}, metric: utilization, mean_over: [buffer_pkts]}"
+MEAN_GONE = "{scenario: empty, metric: utilization, mean_over: [buffer_pkts]}"
+EACH = "  kind: for_each\n  values: "
+OF_EACH = (
+    "  claim:\n    kind: compare\n    op: '>'\n"
+    "    left: {scenario: one, select: {buffer_pkts: 40}, metric: utilization}\n"
+)
+OF_ALL = (
+    "  claim:\n    kind: compare\n    op: '>'\n    left: {scenario: one, metric: utilization}\n"
+)
 GONE = "{scenario: empty, metric: utilization}"
 
 
@@ -73,6 +83,19 @@ def _load(tmp_path: Path, body: str) -> list[Claim]:
         (f"  kind: spread\n  items: [{HS40}, {HS200}, {RENO}]\n  op: <=\n  limit: 45\n", "holds"),
         (f"  kind: spread\n  items: [{HS_TIME}, {RENO_TIME}]\n  op: <\n  limit: 45\n", "fails"),
         (f"  kind: spread\n  items: [{HS40}, {GONE}]\n  op: <\n  limit: 45\n", "not_run"),
+        # 49 or more than 50 by less than 1.5
+        (f"  kind: compare\n  left: {RENO}\n  op: '>='\n  right: 51\n  margin: 1.5\n", "holds"),
+        (f"  kind: compare\n  left: {RENO}\n  op: '>='\n  right: 51\n  margin: 0.5\n", "fails"),
+        (f"  kind: compare\n  left: {RENO}\n  op: '<'\n  right: 49\n  margin: 1.5\n", "holds"),
+        # (88 + 95 + 99) / 3 = 94
+        (f"  kind: within\n  value: {MEAN}\n  lower: 93.9\n  upper: 94.1\n", "holds"),
+        (f"  kind: compare\n  left: {MEAN}\n  op: '<'\n  right: 93.9\n", "fails"),
+        (f"  kind: compare\n  left: {MEAN_GONE}\n  op: '<'\n  right: 1\n", "not_run"),
+        (f"{EACH}{{protocol: [HS, Reno]}}\n{OF_EACH}    right: 49\n", "holds"),
+        (f"{EACH}{{protocol: [HS, Reno]}}\n{OF_EACH}    right: 51\n", "fails"),
+        # Reno has no run with a buffer of 200 packets, and nobody one of 7.
+        (f"{EACH}{{protocol: [HS, Reno], buffer_pkts: [200]}}\n{OF_ALL}    right: 51\n", "holds"),
+        (f"{EACH}{{protocol: [HS], buffer_pkts: [7]}}\n{OF_ALL}    right: 51\n", "not_run"),
         (
             "  kind: monotone\n  scenario: one\n  select: {protocol: HS}\n  metric: utilization\n"
             "  along: buffer_pkts\n  direction: increasing\n",
@@ -119,6 +142,8 @@ def test_a_claim_is_decided_by_the_runs(
         (f"  kind: within\n  value: {HS40}\n  lower: 1\n  uper: 2\n", "uper: unknown key"),
         (f"  kind: within\n  value: {HS40}\n  lower: 2\n  upper: 1\n", "no value is within"),
         ("  kind: never_reaches\n  value: {scenario: one, metric: utilisation}\n", "'utilization'"),
+        (f"{EACH}{{buffer_pkts: [40]}}\n{OF_EACH}    right: 1\n", "buffer_pkts of its own"),
+        (f"  kind: compare\n  left: {HS40}\n  op: <\n  right: 1\n  margin: -1\n", "margin"),
     ],
 )
 def test_a_slip_names_the_file(tmp_path: Path, body: str, said: str) -> None:
@@ -140,3 +165,45 @@ def test_a_sweep_along_no_number_is_refused(
     )
     with pytest.raises(BdpbenchError, match=said):
         score(plan, metrics, [], _load(tmp_path, body))
+
+
+@pytest.mark.parametrize(
+    ("margin", "direction", "verdict"),
+    # Of 40 packets two protocols have runs, 88 and 50.
+    [(0, "increasing", "holds"), (0, "decreasing", "fails"), (30, "decreasing", "fails")],
+)
+def test_a_sweep_of_means(
+    tmp_path: Path, plan: Plan, metrics: pl.DataFrame, margin: int, direction: str, verdict: str
+) -> None:
+    body = (
+        "  kind: monotone\n  scenario: one\n  metric: utilization\n  mean_over: [protocol]\n"
+        f"  along: buffer_pkts\n  direction: {direction}\n  margin: {margin}\n"
+    )
+    (claim,) = score(plan, metrics, [], _load(tmp_path, body))["claims"]
+    assert claim["verdict"] == verdict
+    assert "69 → 95 → 99" in claim["explanation"]
+
+
+def test_steps_back_within_a_margin_are_overlooked(
+    tmp_path: Path, plan: Plan, metrics: pl.DataFrame
+) -> None:
+    body = (
+        "  kind: monotone\n  scenario: one\n  select: {protocol: HS}\n  metric: utilization\n"
+        "  along: buffer_pkts\n  direction: increasing\n  margin: "
+    )
+    rise = metrics.with_columns(
+        value=pl.when(pl.col("run_id") == "b").then(87.0).otherwise(pl.col("value"))
+    )  # 88, 87, 99
+    for margin, verdict in ((0.5, "fails"), (1.5, "holds")):
+        (claim,) = score(plan, rise, [], _load(tmp_path, f"{body}{margin}\n"))["claims"]
+        assert claim["verdict"] == verdict
+
+
+def test_a_statement_of_each_case_tells_where_it_fails(
+    tmp_path: Path, plan: Plan, metrics: pl.DataFrame
+) -> None:
+    body = f"{EACH}{{protocol: [HS, Reno]}}\n{OF_EACH}    right: 51\n"
+    (claim,) = score(plan, metrics, [], _load(tmp_path, body))["claims"]
+    assert claim["explanation"] == "it holds in 1 of 2 cases, and not for Reno: 50 > 51"
+    assert claim["protocols"] == ["HS", "Reno"]
+    assert [each["run_id"] for each in claim["evidence"]] == ["a", "d"]

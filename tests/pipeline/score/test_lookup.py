@@ -67,3 +67,37 @@ def test_unknown_names_are_refused(
     asked = Selector(scenario=scenario, select={name: 1}, metric="utilization")
     with pytest.raises(BdpbenchError, match=said):
         Lookup(plan, metrics).runs(asked, "here")
+
+
+def test_a_run_counts_as_often_as_it_has_values_in_a_mean(
+    plan: Plan, metrics: pl.DataFrame
+) -> None:
+    plan["runs"][0]["alike"] = {"buffer_pkts": [10, 20]}
+    lookup = Lookup(plan, metrics)
+    asked = Selector(scenario="one", select={"protocol": "HS"}, metric="utilization")
+    found = lookup.mean(asked, ["buffer_pkts"], "here")
+    assert found is not None
+    # 88 at 10, 20 and 40 packets, 95 and 99.
+    assert found.value == pytest.approx((3 * 88 + 95 + 99) / 5)
+    at_ten = Selector(scenario="one", select={"buffer_pkts": 10}, metric="utilization")
+    one = lookup.one(at_ten, "here")
+    assert one is not None
+    assert one.run_id == "a"
+
+
+def test_a_mean_is_not_known_before_all_of_its_runs_are(plan: Plan, metrics: pl.DataFrame) -> None:
+    asked = Selector(scenario="one", select={"protocol": "HS"}, metric="utilization")
+    rest = metrics.filter(pl.col("run_id") != "b")
+    assert Lookup(plan, rest).mean(asked, ["buffer_pkts"], "here") is None
+
+
+@pytest.mark.parametrize(
+    ("over", "said"),
+    [("buffer_pkts", "of a and of d differ in more"), ("buffer_pkt", "did you mean 'buffer_pkts'")],
+)
+def test_a_mean_over_more_than_is_named_is_refused(
+    plan: Plan, metrics: pl.DataFrame, over: str, said: str
+) -> None:
+    asked = Selector(scenario="one", metric="utilization")
+    with pytest.raises(BdpbenchError, match=said):
+        Lookup(plan, metrics).mean(asked, [over], "here")

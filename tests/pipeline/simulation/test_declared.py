@@ -73,7 +73,7 @@ def _study(folder: Path, old: str, new: str) -> Path:
 @pytest.mark.parametrize("key", study_keys())
 def test_ns2_has_all_that_a_study_names(key: str, build: Ns2Build) -> None:
     declared = declared_by(load_study(key))
-    assert {"agent", "sink", "variable", "default"} <= {each.kind for each in declared}
+    assert {"agent", "sink", "variable"} <= {each.kind for each in declared}
     assert unknown_to_ns2(build, declared) == []
 
 
@@ -99,6 +99,11 @@ def test_what_ns2_lacks_is_refused_at_planning(
     with pytest.raises(BdpbenchError, match=told) as caught:
         prepare(str(path.parent), "quick", Selection(), build.build_id, tmp_path, write=False)
     assert caught.value.where == f"{path}:{line}"
+
+
+def test_a_congestion_control_may_have_an_underscore(tmp_path: Path, build: Ns2Build) -> None:
+    path = _study(tmp_path, "linux: cubic\n    linux_parameters: {beta: 717}", "linux: naive_reno")
+    assert unknown_to_ns2(build, declared_by(load_study(str(path.parent)))) == []
 
 
 def test_an_ns2_that_does_not_answer_is_told(tmp_path: Path) -> None:

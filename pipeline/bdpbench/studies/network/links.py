@@ -12,7 +12,10 @@ from bdpbench.studies.parts import Bottleneck, QueueDeclaration
 from bdpbench.studies.queues import HEADER_BYTES, QUEUE_KINDS, QueueKind
 from bdpbench.units import bdp_packets
 
-BUFFERS = ("buffer_pkts", "buffer_ms", "buffer_bdp")
+ROUNDED_BUFFERS = ("buffer_ms", "buffer_bdp")
+"""Parameters that are rounded to whole packets, so that several values may mean one buffer."""
+
+BUFFERS = ("buffer_pkts", *ROUNDED_BUFFERS)
 LEAST_BUFFER_PKTS = 1
 """A queue holds at least one packet, beside the one that is being sent; else nothing gets by."""
 

@@ -10,6 +10,8 @@ from typing import Any
 import pytest
 from tests.pipeline.studies.network.conftest import Planned, Simulated
 
+from bdpbench.contracts.plan import values_of
+from bdpbench.errors import BdpbenchError
 from bdpbench.studies.queues import QUEUE_KINDS
 
 Run = Callable[..., Simulated]
@@ -86,6 +88,23 @@ def test_a_buffer_in_packets_time_or_share_of_the_bdp(
     assert run.run["parameters"]["buffer_pkts"] == packets
     assert run.longest_queue() == packets
     assert run.facts["link:bottleneck", "throughput"] > 0.5
+
+
+def test_shares_that_come_to_as_many_packets_are_one_run(planned: Planned) -> None:
+    # Of 20 packets, 0.01 and 0.02 are less than one, which is the least; 0.11 are 2.2.
+    runs = planned(
+        parameters={"buffer_pkts": None}, sweep={"buffer_bdp": [0.01, 0.02, 0.05, 0.1, 0.11, 0.2]}
+    )
+    found = [(run["parameters"]["buffer_pkts"], values_of(run, "buffer_bdp")) for run in runs]
+    assert found == [(1, [0.01, 0.02, 0.05]), (2, [0.1, 0.11]), (4, [0.2])]
+
+
+def test_other_runs_that_are_one_to_ns2_are_refused(planned: Planned) -> None:
+    with pytest.raises(BdpbenchError, match="differ in buffer_bdp, rtt_ms, rtt_1_ms alone"):
+        planned(
+            parameters={"buffer_pkts": None},
+            cases=[{"rtt_ms": 20, "buffer_bdp": 0.5}, {"rtt_ms": 25, "buffer_bdp": 0.4}],
+        )
 
 
 def other_value(kind: str, name: str) -> float:

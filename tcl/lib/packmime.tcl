@@ -12,7 +12,7 @@
 #   arrivals packmime                     times between new connections: packmime (fractional sums,
 #                                         the more alike the higher the rate), exponential, constant
 #   http 1.0                              1.0: a connection for each object; 1.1: some are persistent
-#   tcp Reno                              kind of Agent/TCP/FullTcp: Reno, Tahoe, Newreno, Sack
+#   tcp reno                              kind of Agent/TCP/FullTcp: reno, tahoe, newreno, sack
 #   delayed_acks 0                        1: every second segment is acknowledged
 # and quantities, each a distribution, a mean and, for Pareto's, a shape; PackMime's own where they
 # are left out:
@@ -56,7 +56,7 @@ namespace eval ::packmime {
         {clients count ""}
         {segment_bytes {count 65535} B}
         {http {one_of 1.0 1.1} "" 1.0}
-        {tcp {one_of Reno Tahoe Newreno Sack} "" Reno}
+        {tcp {one_of reno tahoe newreno sack} "" reno}
         {delayed_acks bit "" 0}
         {server_mbps positive Mbit/s}
         {server_most_mbps positive Mbit/s}
@@ -121,7 +121,7 @@ proc ::packmime::checked {key source} {
             ::args::fail "-$key.$name needs -$key.http 1.1: in 1.0 no connection is persistent"
         }
     }
-    set class TCP/FullTcp[expr {$tcp eq "Reno" ? "" : "/$tcp"}]
+    set class TCP/FullTcp[expr {$tcp eq "reno" ? "" : "/[string totitle $tcp]"}]
     return [dict replace $source agent $class sink $class]
 }
 
@@ -179,7 +179,7 @@ proc ::packmime::add_hosts {pool source} {
 # them those of the flows.
 proc ::packmime::use_agents {pool fid source} {
     dict with source {}
-    $pool set-TCP $tcp
+    $pool set-TCP [string totitle $tcp]
     $pool proc alloc-tcp {type} "
         set made \[\$self next \$type]
         \$made set segsize_ $segment_bytes

@@ -172,7 +172,7 @@ Arrivals = Annotated[
     _EITHER,
 ]
 FullTcp = Annotated[
-    Annotated[Literal["Reno", "Tahoe", "Newreno", "Sack"], _VALUE]
+    Annotated[Literal["reno", "tahoe", "newreno", "sack"], _VALUE]
     | Annotated[Reference, _REFERENCE],
     _EITHER,
 ]
@@ -236,7 +236,7 @@ class Background(Strict):
     )
     http_version: Number | None = Field(None, description="packmime: version of HTTP, 1.0 or 1.1")
     tcp: FullTcp | None = Field(
-        None, description="packmime: TCP of the connections, Reno if absent"
+        None, description="packmime: TCP of the connections, reno if absent"
     )
     request_bytes: Quantity | None = Field(None, description="packmime: bytes of a request")
     response_bytes: Quantity | None = Field(None, description="packmime: bytes of a response")

@@ -16,6 +16,7 @@ MOST_PAIRS = 10
 LEAST_RATE_PER_S = 0.1
 """Below, PackMime's times between connections vary so much that thousands begin at once."""
 
+_DEFAULT_TCP = "reno"
 _VERSIONS = (1.0, 1.1)
 _QUANTITIES = {
     "request_bytes": ("request_size", "_mean_bytes"),
@@ -28,6 +29,8 @@ _QUANTITIES = {
 }
 # Mean of 20,000 draws of PackMime's own responses, bytes.
 _RESPONSE_BYTES = 8000.0
+# Before it begins, it draws thousands of sizes and times.
+_SETUP_S = 0.3
 
 
 def packmime_source(
@@ -46,7 +49,7 @@ def packmime_source(
     version = _version(values, said, location)
     _check_hosts(values, said, location)
     _check_rate(values, said, location)
-    tcp = said.tcp or "Reno"
+    tcp = said.tcp or _DEFAULT_TCP
     segment_bytes = int(said.packet_bytes or values.number("packet_bytes", ""))
     more += [(name, getattr(said, name)) for name in ("rate_per_s", "servers", "clients")]
     more += [("segment_bytes", segment_bytes), ("http", f"{version:.1f}"), ("tcp", tcp)]
@@ -60,7 +63,17 @@ def packmime_source(
         more += [] if share is None else [(name, share)]
     sender = _sender(tcp, defaults)
     hosts = int(said.servers or 0) + int(said.clients or 0)
-    return Source(said.kind, route, _mbps(said), sender, more, hosts + 2, True)
+    return Source(
+        said.kind,
+        route,
+        _mbps(said),
+        sender,
+        more,
+        hosts=hosts + 2,
+        transfers=True,
+        connections_per_s=float(said.rate_per_s or 0),
+        setup_s=_SETUP_S,
+    )
 
 
 def _version(values: Values, said: Background, location: Location) -> float:
@@ -104,7 +117,7 @@ def _check_rate(values: Values, said: Background, location: Location) -> None:
 
 def _sender(tcp: str, defaults: ClassVariables) -> ResolvedFlow:
     """As what the ends of the connections act on ns-2."""
-    agent = "TCP/FullTcp" if tcp == "Reno" else f"TCP/FullTcp/{tcp}"
+    agent = "TCP/FullTcp" if tcp == _DEFAULT_TCP else f"TCP/FullTcp/{tcp.title()}"
     protocol = Protocol(label=tcp, colour="#000000", agent=agent, sink=agent)
     return ResolvedFlow(tcp, protocol, {}, defaults, 0.0, None)
 

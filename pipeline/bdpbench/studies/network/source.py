@@ -30,6 +30,8 @@ class Source:
         hosts: nodes that it adds to the network.
         transfers: whether what it transfers is recorded.
         pages: whether the pages of the web are recorded.
+        connections_per_s: TCP connections that it makes a second.
+        setup_s: CPU time that it takes beside those, before its traffic is steady.
     """
 
     kind: str
@@ -40,6 +42,8 @@ class Source:
     hosts: int = 2
     transfers: bool = False
     pages: bool = False
+    connections_per_s: float = 0.0
+    setup_s: float = 0.0
 
     def arguments(self, index: int) -> Iterator[tuple[str, Scalar]]:
         """Keys of the script's arguments, and their values."""

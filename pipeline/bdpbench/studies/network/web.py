@@ -12,6 +12,8 @@ from bdpbench.studies.parts import Background
 MOST_HOSTS = 5000
 """Servers and clients of a source: ns-2 finds the way from each node to each other."""
 
+# A session's first agents, which are made anew.
+_SETUP_S = 0.015
 _QUANTITIES = {
     "page_pause_s": ("page_pause", "_mean_s"),
     "page_objects": ("page_objects", "_mean"),
@@ -51,7 +53,18 @@ def web_source(
     more += [(f"set.{name}", value) for name, value in sender.settings.items()]
     pages = said.record_pages == "on"
     more += [("record_pages", 1)] if pages else []
-    return Source(said.kind, route, _mbps(said), sender, more, hosts + 2, True, pages)
+    return Source(
+        said.kind,
+        route,
+        _objects_per_s(said) * 8 * _mean(said, "object_bytes") / 1e6,
+        sender,
+        more,
+        hosts=hosts + 2,
+        transfers=True,
+        pages=pages,
+        connections_per_s=_objects_per_s(said),
+        setup_s=_SETUP_S * int(said.sessions or 0),
+    )
 
 
 def _sender(
@@ -70,9 +83,12 @@ def _sender(
     return ResolvedFlow(key, protocol, settings_of(values, key), defaults, 0.0, None)
 
 
-def _mbps(said: Background) -> float:
-    """Rate of all sessions, Mbit/s, if connections took no time."""
-    means = {name: float(getattr(said, name).mean) for name in _QUANTITIES}
-    page_s = means["page_pause_s"] + means["page_objects"] * means["object_pause_s"]
-    page_bits = 8 * means["page_objects"] * means["object_bytes"]
-    return int(said.sessions or 0) * page_bits / page_s / 1e6
+def _mean(said: Background, name: str) -> float:
+    return float(getattr(said, name).mean)
+
+
+def _objects_per_s(said: Background) -> float:
+    """Objects that all sessions ask for in a second, if connections took no time."""
+    objects = _mean(said, "page_objects")
+    page_s = _mean(said, "page_pause_s") + objects * _mean(said, "object_pause_s")
+    return int(said.sessions or 0) * objects / page_s

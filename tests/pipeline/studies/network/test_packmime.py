@@ -129,16 +129,16 @@ def test_stopping_lets_what_has_begun_end(simulated: Run) -> None:
 def test_connections_are_of_their_tcp(simulated: Run) -> None:
     big = {**CONSTANT, "response_bytes": {"mean": 60_000}}
     traces, acks = {}, {}
-    for tcp in (None, "Reno", "Tahoe", "Newreno", "Sack"):
+    for tcp in (None, "reno", "tahoe", "newreno", "sack"):
         source = {**big, "tcp": tcp} if tcp else big
         run = packmime(simulated, source, loss_rate=0.05)
         traces[tcp] = sent(run, (0, 1))
         acks[tcp] = {size for _, size in sent(run, (1, 0))} - {340}
-    assert traces[None] == traces["Reno"]
-    kinds = ("Reno", "Tahoe", "Newreno", "Sack")
+    assert traces[None] == traces["reno"]
+    kinds = ("reno", "tahoe", "newreno", "sack")
     assert all(traces[one] != traces[other] for one, other in itertools.combinations(kinds, 2))
     # Blocks of selective acknowledgements make ACKs longer than their headers.
-    assert acks["Reno"] == {40} < acks["Sack"]
+    assert acks["reno"] == {40} < acks["sack"]
 
 
 def test_delayed_acks_and_ecn_are_those_of_the_run(simulated: Run) -> None:
@@ -147,7 +147,7 @@ def test_delayed_acks_and_ecn_are_those_of_the_run(simulated: Run) -> None:
     delayed = packmime(simulated, big, delayed_acks="on")
     assert len(sent(delayed, (1, 0))) < 0.7 * len(sent(plain, (1, 0)))
     queues = {
-        "early": {"kind": "RED", "settings": {"min_th_pkts": 2, "max_th_pkts": 20, "weight": 1}}
+        "early": {"kind": "RED", "settings": {"min_th_pkts": 2, "weight": 1, "mark_below_p": 1}}
     }
     parameters = {**ALONE, "queue": "early", "ecn": "on"}
     ecn = simulated(parameters=parameters, queues=queues, flows=[], background=[big], duration_s=3)

@@ -27,6 +27,7 @@ TABLE_KEYS: Mapping[str, Literal["flow", "link"] | None] = types.MappingProxyTyp
         "red": "link",
         "recorded": "flow",
         "transfers": None,
+        "pages": None,
         "facts": None,
         "packets": None,
         "packet_flows": None,

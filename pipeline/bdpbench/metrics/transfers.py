@@ -9,6 +9,7 @@ from bdpbench.metrics.series import median, nearest_rank, number
 from bdpbench.metrics.views import RunView
 
 _TRANSFERS = "transfers"
+_PAGES = "pages"
 _FCT = "Dukkipati and McKeown (2006), Why Flow-Completion Time is the Right Metric"
 _WEB = "Feldmann, Gilbert, Huang and Willinger (1999), the model of ns-2's PagePool/WebTraf"
 _FLOW = (
@@ -17,7 +18,8 @@ _FLOW = (
 )
 _OBJECT = (
     "response time of the web's objects, from the request of an object to the ACK of its last "
-    "byte. Objects that have not arrived by the end of the run are left out."
+    "byte, or, of PackMime's, to its arrival. Objects that have not arrived by the end of the run "
+    "are left out."
 )
 _PAGE = (
     "response time of the web's pages, from the request of a page to the ACK of the last byte of "
@@ -37,6 +39,10 @@ def _has_objects(run: RunView) -> bool:
 
 def _has_pages(run: RunView) -> bool:
     return not _times_s(run, "page").is_empty()
+
+
+def _knows_pages(run: RunView) -> bool:
+    return not run.table(_PAGES).is_empty()
 
 
 def _times_s(run: RunView, kind: str) -> pl.Series:
@@ -238,3 +244,16 @@ def p95_page_response_time(run: RunView) -> float | None:
 )
 def p99_page_response_time(run: RunView) -> float | None:
     return nearest_rank(_times_s(run, "page"), 99)
+
+
+@run_metric(
+    unit="1",
+    title="Objects of a page",
+    text="Mean number of objects of the web's pages that had arrived by the end of the run.",
+    source=_WEB,
+    tables=(_PAGES,),
+    when=_knows_pages,
+    version=1,
+)
+def mean_page_objects(run: RunView) -> float | None:
+    return number(run.table(_PAGES)["objects"].mean())

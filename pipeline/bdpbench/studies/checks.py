@@ -17,6 +17,7 @@ from bdpbench.studies.study import (
     DATADIR_ARGUMENT,
     DURATION_ARGUMENT,
     NETWORK_SCRIPT,
+    WEB_SCRIPT,
     ClassDefaults,
     Flow,
     Output,
@@ -232,6 +233,9 @@ def _check_script(study: Study, base: Location, scenario: Scenario) -> None:
         places = f"{study.folder / 'tcl'} or {tcl_dir()}"
         hint = suggest(scenario.script, _scripts_of(study))
         raise study.error((*base, "script"), f"no such script under {places}", hint=hint)
+    if scenario.script == WEB_SCRIPT:
+        message = f"{WEB_SCRIPT} is taken by itself where background asks for it: remove 'script'"
+        raise study.error((*base, "script"), message)
     if scenario.script == NETWORK_SCRIPT:
         if not scenario.flows and not scenario.background:
             message = f"{NETWORK_SCRIPT} needs 'flows' or 'background': nothing would be sent"

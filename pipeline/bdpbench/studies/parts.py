@@ -161,7 +161,23 @@ class Quantity(Strict):
     shape: Positive | None = Field(None, description="Shape of Pareto's, above 1")
 
 
-BackgroundKind = Literal["cbr", "exponential", "pareto", "web"]
+Probability = Annotated[
+    Annotated[float, Field(ge=0, le=1, allow_inf_nan=False), _VALUE]
+    | Annotated[Reference, _REFERENCE],
+    _EITHER,
+]
+Arrivals = Annotated[
+    Annotated[Literal["packmime", "exponential", "constant"], _VALUE]
+    | Annotated[Reference, _REFERENCE],
+    _EITHER,
+]
+FullTcp = Annotated[
+    Annotated[Literal["reno", "tahoe", "newreno", "sack"], _VALUE]
+    | Annotated[Reference, _REFERENCE],
+    _EITHER,
+]
+
+BackgroundKind = Literal["cbr", "exponential", "pareto", "web", "packmime"]
 
 
 class Background(Strict):
@@ -179,7 +195,8 @@ class Background(Strict):
     access_delay_ms: Delay = Field(0.0, description="One-way delay of its access links, ms")
     rate_mbps: Rate | None = Field(None, description="Rate while it sends, Mbit/s")
     packet_bytes: PacketBytes | None = Field(
-        None, description="Bytes of a packet, headers included; for web, data of a segment"
+        None,
+        description="Bytes of a packet, headers included; for web and packmime, data of a segment",
     )
     jitter: OnOff | None = Field(
         None, description="cbr: whether times between packets vary by half of their mean"
@@ -188,26 +205,53 @@ class Background(Strict):
     idle_s: Time | None = Field(None, description="Mean time between bursts, s")
     shape: Positive | None = Field(None, description="pareto: shape of the times, above 1")
     protocol: Key | Reference | None = Field(None, description="web: protocol of the connections")
-    servers: Count | None = Field(None, description="web: servers")
-    clients: Count | None = Field(None, description="web: clients")
+    servers: Count | None = Field(None, description="web, packmime: servers")
+    clients: Count | None = Field(None, description="web, packmime: clients")
     sessions: Count | None = Field(None, description="web: sessions of users")
     pages: Count | None = Field(None, description="web: pages of a session; no end where absent")
     server_mbps: Rate | list[Rate] | None = Field(
-        None, description="web: rate of the servers' links, or [least, most], Mbit/s"
+        None, description="web, packmime: rate of the servers' links, or [least, most], Mbit/s"
     )
     server_delay_ms: Delay | list[Delay] | None = Field(
-        None, description="web: one-way delay of the servers' links, or [least, most], ms"
+        None, description="web, packmime: one-way delay of the servers' links, or [least, most], ms"
     )
     client_mbps: Rate | list[Rate] | None = Field(
-        None, description="web: rate of the clients' links, or [least, most], Mbit/s"
+        None, description="web, packmime: rate of the clients' links, or [least, most], Mbit/s"
     )
     client_delay_ms: Delay | list[Delay] | None = Field(
-        None, description="web: one-way delay of the clients' links, or [least, most], ms"
+        None, description="web, packmime: one-way delay of the clients' links, or [least, most], ms"
     )
-    page_pause_s: Quantity | None = Field(None, description="web: from a page to the next, s")
-    page_objects: Quantity | None = Field(None, description="web: objects of a page")
-    object_pause_s: Quantity | None = Field(None, description="web: between two objects, s")
+    page_pause_s: Quantity | None = Field(
+        None, description="web, packmime: from a page to the next, s"
+    )
+    page_objects: Quantity | None = Field(None, description="web, packmime: objects of a page")
+    object_pause_s: Quantity | None = Field(
+        None, description="web, packmime: between two objects, s"
+    )
     object_bytes: Quantity | None = Field(None, description="web: bytes of an object")
+    record_pages: OnOff | None = Field(None, description="web: whether its pages are recorded")
+    rate_per_s: Positive | None = Field(None, description="packmime: new connections a second")
+    arrivals: Arrivals | None = Field(
+        None, description="packmime: distribution of the times between new connections"
+    )
+    http_version: Number | None = Field(None, description="packmime: version of HTTP, 1.0 or 1.1")
+    tcp: FullTcp | None = Field(
+        None, description="packmime: TCP of the connections, reno if absent"
+    )
+    request_bytes: Quantity | None = Field(None, description="packmime: bytes of a request")
+    response_bytes: Quantity | None = Field(None, description="packmime: bytes of a response")
+    server_pause_s: Quantity | None = Field(
+        None, description="packmime: from a request's last byte to the response, s"
+    )
+    persistent_share: Probability | None = Field(
+        None, description="packmime: share of connections that are persistent"
+    )
+    single_share: Probability | None = Field(
+        None, description="packmime: share of pages with one object, of connections with several"
+    )
+    connection_pages: Quantity | None = Field(
+        None, description="packmime: pages of a persistent connection"
+    )
 
 
 COMMON_OF_BACKGROUND = (
@@ -215,6 +259,12 @@ COMMON_OF_BACKGROUND = (
     "access_mbps", "access_delay_ms",
 )  # fmt: skip
 """Keys that every kind of background has; access_mbps is that of the run where it is absent."""
+
+PERSISTENT_KEYS = (
+    "persistent_share", "single_share", "connection_pages", "page_objects", "page_pause_s",
+    "object_pause_s",
+)  # fmt: skip
+"""Keys of packmime that speak of persistent connections, those of HTTP 1.1."""
 
 KEYS_OF_BACKGROUND: dict[str, tuple[tuple[str, ...], tuple[str, ...]]] = {
     "cbr": (("rate_mbps", "packet_bytes"), ("stop_s", "jitter")),
@@ -226,7 +276,17 @@ KEYS_OF_BACKGROUND: dict[str, tuple[tuple[str, ...], tuple[str, ...]]] = {
             "client_delay_ms", "page_pause_s", "page_objects", "object_pause_s", "object_bytes",
             "protocol",
         ),
-        ("pages", "packet_bytes"),
+        ("pages", "packet_bytes", "record_pages"),
+    ),
+    "packmime": (
+        (
+            "rate_per_s", "servers", "clients", "server_mbps", "server_delay_ms", "client_mbps",
+            "client_delay_ms",
+        ),
+        (
+            "packet_bytes", "stop_s", "arrivals", "http_version", "tcp", "request_bytes",
+            "response_bytes", "server_pause_s", *PERSISTENT_KEYS,
+        ),
     ),
 }  # fmt: skip
 """Kind of background → the keys that it needs, and those that it may have."""

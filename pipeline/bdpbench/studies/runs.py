@@ -180,15 +180,15 @@ class Identities:
         """The same list for equal outputs: tens of thousands of runs have few that differ."""
         return self._outputs.setdefault(json.dumps(outputs), outputs)
 
-    def script(self, study: Study, scenario: Scenario) -> tuple[str, Path]:
-        """The script of a scenario as a plan names it, and its path; each is looked for once.
+    def script(self, study: Study, script: str) -> tuple[str, Path]:
+        """A script of a study as a plan names it, and its path; each is looked for once.
 
         Raises:
             BdpbenchError: when it is gone.
         """
-        place = (study.folder, scenario.script)
+        place = (study.folder, script)
         if place not in self._places:
-            self._places[place] = _script(study, scenario)
+            self._places[place] = _script(study, script)
         return self._places[place]
 
     def of(
@@ -238,7 +238,7 @@ def plan_run(study: Study, key: str, given: Parameters, identities: Identities) 
     if scenario.scripts is None or scenario.original is None:
         check_reach(study, key, given, flows, outputs)
         argv = script_arguments(study, key, given, defaults, flows)
-        script, path = identities.script(study, scenario)
+        script, path = identities.script(study, scenario.script)
         identity = identities.of(path, (), argv, flows, outputs)
     else:
         argv = original_arguments(study, key, given)
@@ -260,7 +260,7 @@ def _network_run(study: Study, key: str, given: Parameters, identities: Identiti
     check_segment(study, key, {**resolved.derived, **given}, resolved.senders)
     outputs = outputs_of_trace(resolved.outputs(), given)
     argv = argument_words(resolved.arguments())
-    script, path = identities.script(study, study.scenarios[key])
+    script, path = identities.script(study, resolved.script)
     identity = identities.of(path, (), argv, resolved.senders, outputs)
     flows = [flow.flow for flow in resolved.flows]
     parameters = _with_derived({**resolved.derived, **_protocols_of(flows), **given})
@@ -294,13 +294,13 @@ def _planned(
     }
 
 
-def _script(study: Study, scenario: Scenario) -> tuple[str, Path]:
-    """The script of a scenario as a plan names it, under ``tcl/`` or by its path, and its path."""
-    path = script_path(study, scenario.script)
+def _script(study: Study, script: str) -> tuple[str, Path]:
+    """A script of a study as a plan names it, under ``tcl/`` or by its path, and its path."""
+    path = script_path(study, script)
     if path is None:
-        raise BdpbenchError("the script is gone", where=scenario.script)
+        raise BdpbenchError("the script is gone", where=script)
     if path.is_relative_to(tcl_dir()):
-        return scenario.script, path
+        return script, path
     return str(path), path
 
 

@@ -49,6 +49,8 @@ Part = TypeVar("Part", bound=Strict)
 TierName = Literal["quick", "paper", "full"]
 TIERS: tuple[TierName, ...] = ("quick", "paper", "full")
 NETWORK_SCRIPT = "network.tcl"
+WEB_SCRIPT = "network_web.tcl"
+"""The same with more of the web, which runs take that have it."""
 DATADIR_ARGUMENT = "DATADIR"
 DURATION_ARGUMENT = "duration_s"
 
@@ -208,6 +210,7 @@ class Output(Strict):
         "packets",
         "red",
         "transfers",
+        "pages",
         "facts",
     ]
     flow: Annotated[int, Field(ge=0)] | None = None

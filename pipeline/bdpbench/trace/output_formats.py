@@ -131,6 +131,21 @@ OUTPUT_FORMATS: Mapping[str, OutputFormat] = types.MappingProxyType(
                 may_be_empty=True,
             ),
             OutputFormat(
+                "pages",
+                1,
+                {
+                    "subject": _TEXT,
+                    "page": _LONG,
+                    "start_s": _FLOAT,
+                    "end_s": _FLOAT,
+                    "objects": _LONG,
+                    "bytes": _LONG,
+                },
+                rises=("end_s",),
+                span=("start_s", "end_s"),
+                may_be_empty=True,
+            ),
+            OutputFormat(
                 "facts",
                 1,
                 {"subject": _TEXT, "name": _TEXT, "value": _FLOAT, "unit": _TEXT},

@@ -55,6 +55,8 @@ def read_output(
         max_p (f64).
         transfers: kind (str, of ``TRANSFER_KINDS``), subject (str, who), start_s, end_s (f64, s),
         bytes (i64); a row a transfer that ended, none where none did.
+        pages: subject (str, whose), page (i64, its number), start_s, end_s (f64, s), objects,
+        bytes (i64); a row a page of the web that was done, none where none was.
         facts: subject, name (str), value (f64), unit (str), as ``read_facts`` has them.
         packets: event (str), time_s (f64, s), from_node, to_node (i32), type (str),
         size_bytes (i32), flags (str), flow (i32), src, dst (str), seq, uid (i64): the twelve

@@ -144,6 +144,20 @@ def test_transfers_by_kind(build: Any, measure: Measure) -> None:
     assert not [name for name, _ in values if "page" in name]
 
 
+def test_pages_and_their_objects(build: Any, measure: Measure) -> None:
+    columns = ["subject", "page", "start_s", "end_s", "objects", "bytes"]
+    rows = [("background:0", 1, 0.0, 1.0, 2, 9000), ("background:0", 2, 1.0, 4.0, 5, 20000)]
+    pages = pl.LazyFrame(rows, schema=columns, orient="row")
+    transfers = build.transfers([("page", 0.0, 1.0), ("page", 1.0, 4.0)])
+    values = measure({"transfers": transfers, "pages": pages})
+    assert values["finished_pages", "run"] == 2
+    assert values["mean_page_response_time", "run"] == 2  # of 1 and 3 s
+    assert values["p95_page_response_time", "run"] == 3
+    assert values["mean_page_objects", "run"] == 3.5  # of 2 and 5
+    none = measure({"transfers": build.transfers([]), "pages": pages.clear()})
+    assert none == {}
+
+
 def test_nothing_that_ended_has_no_times(build: Any, measure: Measure) -> None:
     assert measure({"transfers": build.transfers([])}) == {}
 

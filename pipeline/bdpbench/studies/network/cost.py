@@ -14,6 +14,8 @@ from bdpbench.studies.streams import is_traced
 _LINES_PER_PACKET = 6
 # ns-2 finds the way from each node to each other before it begins: 1,000 nodes take 8.6 s.
 _NODE_PAIR_S = 8.6e-6
+# Connections of the web are set up in Tcl: 1.4 ms an object of PagePool, 1.0 ms one of PackMime.
+_CONNECTION_S = 1.2e-3
 
 
 def network_cpu_s(
@@ -35,4 +37,8 @@ def network_cpu_s(
     packets = filled * len(network.links)
     lines = packets * _LINES_PER_PACKET if is_traced(parameters) else 0.0
     routing_s = _NODE_PAIR_S * network.nodes**2
-    return replace(work, packets=packets, lines=lines).cpu_s(COSTS[variant]) + routing_s
+    web_s = sum(
+        source.setup_s + source.connections_per_s * duration_s * _CONNECTION_S
+        for source in network.sources
+    )
+    return replace(work, packets=packets, lines=lines).cpu_s(COSTS[variant]) + routing_s + web_s

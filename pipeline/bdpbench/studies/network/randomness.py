@@ -3,16 +3,21 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 
 from bdpbench.contracts.plan import PlannedRun
 from bdpbench.studies.queues import QUEUE_KINDS
-from bdpbench.studies.study import NETWORK_SCRIPT
+from bdpbench.studies.study import NETWORK_SCRIPT, WEB_SCRIPT
 
 _RANDOM_QUEUES = {kind.ns2_class for kind in QUEUE_KINDS.values() if kind.random}
 _ABOVE_NOUGHT = re.compile(r"(\.loss_rate|\.within_s|\.jitter|[._]overhead_)$")
 _QUEUE = re.compile(r"link\.\d+\.queue$")
-_KIND = re.compile(r"background\.\d+\.kind$")
+_OF_SOURCE = re.compile(r"-background\.(\d+)\.(.+)")
+
+_OF_WEB = ("page_pause", "page_objects", "object_pause", "object_size")
+_OF_PACKMIME = ("request_size", "response_size", "server_pause")
+_OF_PERSISTENT = ("connection_pages", "page_objects", "page_pause", "object_pause")
+_LINKS_OF_HOSTS = ("server{}_mbps", "server{}_delay_ms", "client{}_mbps", "client{}_delay_ms")
 
 
 def draws(argv: Sequence[str]) -> bool:
@@ -21,23 +26,67 @@ def draws(argv: Sequence[str]) -> bool:
     Beside those, ns-2 draws for each TCP sender how far its coarse clock is ahead, by which
     timeouts alone can differ.
     """
-    pairs = zip(argv[::2], argv[1::2], strict=True)
-    return any(_is_random(name, value) for name, value in pairs)
+    sources: dict[str, dict[str, str]] = {}
+    for name, value in zip(argv[::2], argv[1::2], strict=True):
+        if _is_random(name, value):
+            return True
+        found = _OF_SOURCE.fullmatch(name)
+        if found:
+            sources.setdefault(found[1], {})[found[2]] = value
+    return any(map(_source_draws, sources.values()))
 
 
 def _is_random(name: str, value: str) -> bool:
     if _QUEUE.search(name):
         return value in _RANDOM_QUEUES
-    if _KIND.search(name):
-        return value != "cbr"
     return bool(_ABOVE_NOUGHT.search(name)) and float(value) > 0
+
+
+def _source_draws(source: Mapping[str, str]) -> bool:
+    """Whether a source of background draws more than its start and its jitter."""
+    kind = source["kind"]
+    if kind == "web":
+        # Which server a page is of, and which client a session has.
+        several = source["servers"] != "1" or source["clients"] != "1"
+        return several or _vary(source, _OF_WEB) or _links_vary(source)
+    if kind == "packmime":
+        return _packmime_draws(source)
+    return kind != "cbr"
+
+
+def _packmime_draws(source: Mapping[str, str]) -> bool:
+    share = 0.0
+    if source["http"] == "1.1":
+        share = float(source.get("persistent_share", "0.5"))  # PackMime's own is between 0 and 1
+    return (
+        source.get("arrivals") != "constant"
+        or _vary(source, _OF_PACKMIME)
+        or 0 < share < 1
+        or (share == 1 and (_vary(source, _OF_PERSISTENT) or _pages_vary(source)))
+        or _links_vary(source)
+    )
+
+
+def _pages_vary(source: Mapping[str, str]) -> bool:
+    """Whether it is drawn which pages have a single object."""
+    alone = float(source["connection_pages_mean"]) <= 1
+    return not alone and float(source.get("single_share", "0.5")) not in (0, 1)
+
+
+def _vary(source: Mapping[str, str], quantities: Iterable[str]) -> bool:
+    """Whether one of these is not constant: ns-2's own distributions are not."""
+    return any(source.get(name) != "constant" for name in quantities)
+
+
+def _links_vary(source: Mapping[str, str]) -> bool:
+    return any(source[name.format("")] != source[name.format("_most")] for name in _LINKS_OF_HOSTS)
 
 
 def remarks(runs: Iterable[PlannedRun]) -> list[str]:
     """What is to be said of repetitions that do not differ, a sentence a scenario."""
     substreams: dict[str, set[object]] = {}
     for run in runs:
-        if run["script"] == NETWORK_SCRIPT and not draws(run["argv"]):
+        if run["script"] in (NETWORK_SCRIPT, WEB_SCRIPT) and not draws(run["argv"]):
             found = substreams.setdefault(run["scenario"], set())
             found.add(run["parameters"].get("substream"))
     return [

@@ -13,11 +13,12 @@ from bdpbench.studies.network.defaults import NETWORK_DEFAULTS
 from bdpbench.studies.network.derived import told_of_flows, told_of_links
 from bdpbench.studies.network.links import Link, Wire, links_of, wires_of
 from bdpbench.studies.network.senders import NetworkFlow, flows_of
-from bdpbench.studies.network.traffic import Source, change_arguments, changes_of, sources_of
+from bdpbench.studies.network.source import Source
+from bdpbench.studies.network.traffic import change_arguments, changes_of, sources_of
 from bdpbench.studies.network.values import Values
 from bdpbench.studies.parts import Change
 from bdpbench.studies.streams import is_traced
-from bdpbench.studies.study import DURATION_ARGUMENT, Study
+from bdpbench.studies.study import DURATION_ARGUMENT, NETWORK_SCRIPT, WEB_SCRIPT, Study
 from bdpbench.units import bdp_packets
 
 _LEAST_WINDOW_PKTS = 10_000
@@ -50,8 +51,14 @@ class Network:
     parameters: Parameters
 
     @property
+    def script(self) -> str:
+        """The script that simulates it: that of more of the web where it has some."""
+        more = any(source.kind == "packmime" or source.pages for source in self.sources)
+        return WEB_SCRIPT if more else NETWORK_SCRIPT
+
+    @property
     def senders(self) -> list[ResolvedFlow]:
-        """Senders that act on ns-2: those of flows, and of web connections."""
+        """Senders that act on ns-2: those of flows, and of connections of the web."""
         web = [source.sender for source in self.sources if source.sender is not None]
         return [*(each.flow for each in self.flows), *web]
 
@@ -101,6 +108,8 @@ class Network:
                 outputs.append({"file": f"red{end}.out", "table": "red", "link": link.name})
         if self._has_transfers():
             outputs.append({"file": "transfers.out", "table": "transfers"})
+        if any(source.pages for source in self.sources):
+            outputs.append({"file": "pages.out", "table": "pages"})
         outputs.append({"file": "report.txt", "table": "facts"})
         if is_traced(self.parameters):
             outputs.append({"file": "pckts.trq", "table": "packets"})
@@ -108,7 +117,7 @@ class Network:
 
     def _has_transfers(self) -> bool:
         sized = any(flow.size_pkts is not None for flow in self.flows)
-        return sized or any(source.kind == "web" for source in self.sources)
+        return sized or any(source.transfers for source in self.sources)
 
 
 def _outputs_of(index: int, each: NetworkFlow) -> Iterator[Output]:

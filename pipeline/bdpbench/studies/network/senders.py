@@ -122,7 +122,8 @@ def _kind_of_flow(
     key = str(said.protocol or _protocol_of(values, location))
     check_protocol(values.study, (*location, "protocol"), key)
     protocol = values.study.protocols[key]
-    protocol = protocol.model_copy(update={"sink": _sink(values, said, protocol.sink, location)})
+    sink = sink_of(values, said.delayed_acks, protocol.sink, location)
+    protocol = protocol.model_copy(update={"sink": sink})
     size = _size(values, said, location, key)
     within_s = float(said.start_within_s)
     more: list[tuple[str, Scalar]] = [
@@ -134,7 +135,7 @@ def _kind_of_flow(
         *route.arguments(len(wires)),
         *_linux_parameters(values, key),
     ]
-    settings = _settings(values, key)
+    settings = settings_of(values, key)
     for number in range(int(said.count)):
         start_s = float(said.start_s) + number * float(said.stagger_s)
         _check_times(values, said, location, start_s, duration_s)
@@ -204,9 +205,13 @@ def _access_delay(
     return max(0.0, access_ms), rtt_ms
 
 
-def _sink(values: Values, said: Flow, sink: str, location: Location) -> str:
-    """The class of the receiver, as ``delayed_acks`` asks for it."""
-    delays = said.delayed_acks or values.get("delayed_acks")
+def sink_of(values: Values, own: str | None, sink: str, location: Location) -> str:
+    """The class of a receiver, as ``delayed_acks`` of its own or of the run asks for it.
+
+    Raises:
+        BdpbenchError: for a class that cannot be had with delayed ACKs and without.
+    """
+    delays = own or values.get("delayed_acks")
     if delays is None:
         return sink
     plain = {value: name for name, value in _DELAYING.items()}.get(sink, sink)
@@ -257,7 +262,7 @@ def _check_times(
         )
 
 
-def _settings(values: Values, protocol: str) -> dict[str, float]:
+def settings_of(values: Values, protocol: str) -> dict[str, float]:
     """Variables of the agents of a protocol, those that parameters set among them."""
     study = values.study
     values.used |= set(setting_parameters(study.vocabulary, protocol, values.parameters))

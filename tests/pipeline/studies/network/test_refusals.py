@@ -33,6 +33,16 @@ WEB = {
     "page_objects": MEAN, "object_pause_s": MEAN, "object_bytes": MEAN,
 }  # fmt: skip
 
+PACKMIME = {
+    "kind": "packmime", "rate_per_s": 5, "servers": 1, "clients": 1, "server_mbps": 9,
+    "server_delay_ms": 1, "client_mbps": 9, "client_delay_ms": 1,
+}  # fmt: skip
+# Of which nothing is drawn.
+FIXED = {"arrivals": "constant", "request_bytes": MEAN, "response_bytes": MEAN,
+         "server_pause_s": MEAN}  # fmt: skip
+PAGES = {"http_version": 1.1, "persistent_share": 1, "connection_pages": MEAN,
+         "page_objects": MEAN, "page_pause_s": MEAN, "object_pause_s": MEAN}  # fmt: skip
+
 
 def red(**settings: object) -> dict[str, Any]:
     return {"queues": {"Mine": {"kind": "RED", "settings": settings}},
@@ -106,7 +116,11 @@ REFUSED: list[tuple[dict[str, Any], str, str]] = [
     ({"changes": [{"at_s": 1}]}, "-", "this changes nothing"),
     ({"changes": [{"at_s": 3, "loss_rate": 0.1}]}, "at_s", "a run ends after 3 s"),
     ({"changes": [{"at_s": 1, "bottleneck": 2, "loss_rate": 0.1}]}, "bottleneck", "has 1"),
-    ({"background": [{**CBR, "kind": "udp"}]}, "kind", "'cbr', 'exponential', 'pareto' or 'web'"),
+    (
+        {"background": [{**CBR, "kind": "udp"}]},
+        "kind",
+        "'cbr', 'exponential', 'pareto', 'web' or 'packmime'",
+    ),
     ({"background": [{"kind": "cbr", "rate_mbps": 1}]}, "-", "of kind cbr needs it"),
     ({"background": [{**CBR, "burst_s": 1}]}, "burst_s", "burst_s is of exponential and pareto"),
     ({"background": [{**CBR, "start_s": 3}]}, "start_s", "a run ends after 3 s"),
@@ -128,6 +142,52 @@ REFUSED: list[tuple[dict[str, Any], str, str]] = [
         "shape",
         "constant has no shape",
     ),
+    (
+        {"background": [{**WEB, "sessions": None}]},
+        "sessions",
+        "background of kind web needs it",
+    ),
+    ({"background": [{**WEB, "tcp": "sack"}]}, "tcp", "tcp is of packmime"),
+    ({"background": [{**CBR, "record_pages": "on"}]}, "record_pages", "record_pages is of web"),
+    ({"background": [{**WEB, "record_pages": True}]}, "record_pages", "'on' or 'off'"),
+    (
+        {"background": [{"kind": "packmime", "rate_per_s": 5}]},
+        "-",
+        "background of kind packmime needs it",
+    ),
+    ({"background": [{**PACKMIME, "tcp": "Vegas"}]}, "tcp", "'tahoe', 'newreno' or 'sack'"),
+    ({"background": [{**PACKMIME, "arrivals": "poisson"}]}, "arrivals", "'exponential'"),
+    (
+        {"background": [{**PACKMIME, "http_version": 2}]},
+        "http_version",
+        "expected 1.0 or 1.1 (got 2)",
+    ),
+    (
+        {"background": [{**PACKMIME, "page_objects": MEAN}]},
+        "page_objects",
+        "page_objects would change nothing: with HTTP 1.0 no connection is persistent",
+    ),
+    (
+        {"background": [{**PACKMIME, "clients": 3}]},
+        "clients",
+        "as many clients as servers, 10 of each at most (got 3 and 1)",
+    ),
+    (
+        {"background": [{**PACKMIME, "rate_per_s": 0.01}]},
+        "rate_per_s",
+        "PackMime's arrivals need 0.1 connections a second at least (got 0.01)",
+    ),
+    (
+        {"background": [{**PACKMIME, "http_version": 1.1, "persistent_share": 1.5}]},
+        "persistent_share",
+        "less than or equal to 1",
+    ),
+    (
+        {"background": [{**PACKMIME, "start_s": 1, "stop_s": 1}]},
+        "stop_s",
+        "it stops at 1.0 s and starts at 1 s",
+    ),
+    ({"script": "network_web.tcl"}, "script", "is taken by itself where background asks for it"),
     ({"cubic": {"linux_parameters": {"beta": 0.5}}}, "beta", "valid integer"),
 ]
 
@@ -159,7 +219,21 @@ def test_it_is_refused_with_file_and_line(
         ({"defaults": {"Agent/TCP": {"overhead_": 0.001}}}, True),
         ({"background": [CBR]}, False),
         ({"background": [{**CBR, "jitter": "on"}]}, True),
-        ({"background": [WEB]}, True),
+        ({"background": [WEB]}, False),
+        ({"background": [{**WEB, "clients": 2}]}, True),
+        ({"background": [{**WEB, "servers": 2}]}, True),
+        ({"background": [{**WEB, "client_delay_ms": [1, 2]}]}, True),
+        (
+            {"background": [{**WEB, "page_objects": {"distribution": "exponential", "mean": 1}}]},
+            True,
+        ),
+        ({"background": [PACKMIME]}, True),
+        ({"background": [{**PACKMIME, **FIXED}]}, False),
+        ({"background": [{**PACKMIME, **FIXED, "arrivals": "exponential"}]}, True),
+        ({"background": [{**PACKMIME, **FIXED, "server_mbps": [8, 9]}]}, True),
+        ({"background": [{**PACKMIME, **FIXED, "http_version": 1.1}]}, True),
+        ({"background": [{**PACKMIME, **FIXED, **PAGES}]}, False),
+        ({"background": [{**PACKMIME, **FIXED, **PAGES, "connection_pages": {"mean": 2}}]}, True),
         ({"queues": RED, "parameters": {"queue": "Mine"}}, True),
         ({"parameters": {"queue": "SFQ"}}, False),
     ],

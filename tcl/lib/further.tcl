@@ -1,0 +1,43 @@
+# Parts that join a script which takes none by itself: the statements of network.tcl count for the
+# ids of all its runs, so that what few runs need must not stand in it.
+#
+# Such a script reads its arguments when all of its own parts are there and nothing has been made.
+# Parts that were sourced before it then join it, each by the procedure that it named.
+
+namespace eval ::further {
+    # Procedures to be called, in order.
+    variable joining {}
+    # Procedure -> the one in whose place it is.
+    array set inner {}
+}
+
+# Call a procedure as soon as the script reads its arguments.
+proc ::further::at_arguments {procedure} {
+    variable joining
+    if {$joining eq {}} {
+        trace add variable ::argv read ::further::join_now
+    }
+    lappend joining $procedure
+}
+
+proc ::further::join_now {args} {
+    variable joining
+    trace remove variable ::argv read ::further::join_now
+    foreach procedure $joining {
+        $procedure
+    }
+}
+
+# Put a procedure in the place of another, which it reaches as [::further::inner <its own name>].
+# That stays in its namespace.
+proc ::further::wrap {name by} {
+    variable inner
+    set inner($by) ${name}_within_[namespace tail [namespace qualifiers $by]]
+    rename $name $inner($by)
+    interp alias {} $name {} $by
+}
+
+proc ::further::inner {by} {
+    variable inner
+    return $inner($by)
+}

@@ -12,7 +12,7 @@ from bdpbench.contracts.paths import tcl_dir
 from bdpbench.contracts.plan import PlannedRun
 from bdpbench.errors import BdpbenchError
 from bdpbench.studies.load import load_study
-from bdpbench.studies.plan import write_specs
+from bdpbench.studies.specs import write_specs
 from bdpbench.studies.runs import expand_tier
 
 BUILD = "0123456789abcdef"

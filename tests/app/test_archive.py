@@ -98,7 +98,7 @@ def test_the_same_results_archive_to_the_same_bytes_anywhere(
     for part in ("config", "results"):
         shutil.copytree(finished_once / part, workspace / part, copy_function=shutil.copyfile)
     sources = _with_other_dates(archived_once.with_name("checkout"), place / "sources")
-    other = dict(TZ="Asia/Kathmandu", LC_ALL="C", UMASK="077")
+    other = dict(TZ="Asia/Kathmandu", LC_ALL="C", UMASK="077", POLARS_MAX_THREADS="3")
     _archive(sources, workspace, place / "b.zip", **other)
     content = archived_once.read_bytes()
     assert content == (place / "b.zip").read_bytes()

@@ -18,10 +18,12 @@ ROOT = repository_root()
 
 @pytest.fixture
 def checkout(tmp_path: Path) -> Path:
-    """A copy of what planning reads."""
+    """A copy of what planning reads, and a small study with notes."""
     for name in ("pipeline", "config", "reports", "tcl", "ns2"):
-        ignored = shutil.ignore_patterns("__pycache__", "published")
-        shutil.copytree(ROOT / name, tmp_path / name, ignore=ignored)
+        shutil.copytree(ROOT / name, tmp_path / name, ignore=shutil.ignore_patterns("published"))
+    study = tmp_path / "config" / "studies" / "transfer"
+    shutil.copytree(ROOT / "tests" / "data" / "transfer", study)
+    (study / "NOTES.md").write_text("# Notes\n")
     return tmp_path
 
 
@@ -36,7 +38,7 @@ for files in json.loads(sys.argv[1]):
     for file in files:
         path = Path(file)
         path.write_text(path.read_text() + "\\n# A remark.\\n")
-    plan = prepare("xu2004", "quick", Selection(), "b" * 16, Path("results"), write=False).plan
+    plan = prepare("transfer", "quick", Selection(), "b" * 16, Path("results"), write=False).plan
     print(hashlib.sha256(json.dumps(plan).encode()).hexdigest())
 """
 
@@ -67,7 +69,7 @@ def test_a_plan_changes_with_what_the_report_is_made_by_and_nothing_else(checkou
         f"{code}/metrics/cuts.py",
         f"{code}/app/run/stages.py",
         "reports/captions.yaml",
-        "config/studies/xu2004/NOTES.md",
+        "config/studies/transfer/NOTES.md",
     )
     first, same, *others = _plans_after(checkout, [[], elsewhere, *([each] for each in telling)])
     assert same == first

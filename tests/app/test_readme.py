@@ -22,12 +22,15 @@ def test_the_scenario_of_the_readme_runs(workspace: Path, bdpbench: Run) -> None
     study = workspace / "config" / "studies" / "mine" / "study.yaml"
     study.parent.mkdir()
     study.write_text(block)
-    done = bdpbench("run", "mine", "--backend", "native")
+    planned = bdpbench("run", "mine", "--dry-run")
+    # 2 protocols × 2 queues × 2 buffers.
+    assert "8 to simulate" in planned.stdout
+    # Those of one protocol, which differ in both parameters of the scenario.
+    done = bdpbench("run", "mine", "--backend", "native", "--protocol", "Vegas")
     assert done.returncode == 0, done.stdout + done.stderr
     folder = workspace / "results" / "mine" / "quick"
     plan = json.loads((folder / "plan.json").read_text())
-    # 2 protocols × 2 queues × 2 buffers, three flows each.
-    assert len(plan["runs"]) == 8
+    assert len(plan["runs"]) == 4
     assert {run["parameters"]["flows"] for run in plan["runs"]} == {3}
     assert "Three flows, one after the other" in (folder / "report.html").read_text()
 

@@ -6,8 +6,6 @@ import subprocess
 import sys
 from pathlib import Path
 
-import pytest
-
 # On one core 12 jobs that end at once, then two of 2 s each.
 JOBS = """
 rule all:
@@ -35,7 +33,23 @@ def test_jobs_are_chosen_when_one_ends_and_at_no_other_time(tmp_path: Path) -> N
     assert done.stderr.count("Ready jobs: ") == 15
 
 
-@pytest.mark.parametrize("text", ["rule all:\n    shell: 'exit 3'\n", "rule all\n"])
-def test_a_failure_is_an_exit_status(tmp_path: Path, text: str) -> None:
-    (tmp_path / "Snakefile").write_text(text)
-    assert snakemake(tmp_path).returncode == 1
+# A rule that fails, and a file that is none; in one process, for Snakemake takes 1.5 s to import.
+FAILURES = """
+import sys
+from bdpbench.app.run.snakemake_cli import main
+
+for text in sys.argv[1:]:
+    open("Snakefile", "w").write(text)
+    print("status", main(["--cores", "1"]))
+"""
+
+
+def test_a_failure_is_an_exit_status(tmp_path: Path) -> None:
+    done = subprocess.run(
+        [sys.executable, "-c", FAILURES, "rule all:\n    shell: 'exit 3'\n", "rule all\n"],
+        cwd=tmp_path,
+        capture_output=True,
+        text=True,
+        check=True,
+    )
+    assert done.stdout.count("status 1\n") == 2, done.stdout + done.stderr

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import ast
+from functools import cache
 from pathlib import Path
 
 import pytest
@@ -33,9 +34,15 @@ def _room(module: str) -> str | None:
     return parts[1] if parts[0] == "bdpbench" and len(parts) > 1 else None
 
 
+@cache
+def _nodes(path: Path) -> tuple[ast.AST, ...]:
+    """All nodes of a module; several tests look at each."""
+    return tuple(ast.walk(ast.parse(path.read_text())))
+
+
 def _imports(path: Path) -> set[str]:
     names: set[str] = set()
-    for node in ast.walk(ast.parse(path.read_text())):
+    for node in _nodes(path):
         if isinstance(node, ast.ImportFrom) and node.module:
             names.add(node.module)
         elif isinstance(node, ast.Import):
@@ -69,7 +76,7 @@ def test_no_public_function_takes_or_gives_untyped_documents(path: Path) -> None
     relative = path.relative_to(PACKAGE).as_posix()
     if relative in _FREE:
         return
-    for node in ast.walk(ast.parse(path.read_text())):
+    for node in _nodes(path):
         if isinstance(node, ast.FunctionDef) and not node.name.startswith("_"):
             given = [*node.args.posonlyargs, *node.args.args, *node.args.kwonlyargs]
             annotations = [each.annotation for each in given] + [node.returns]

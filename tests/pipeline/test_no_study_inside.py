@@ -8,15 +8,14 @@ from __future__ import annotations
 
 import ast
 import re
-from collections.abc import Iterator
 from functools import cache
 from pathlib import Path
 from typing import Any
 
 import pytest
-from ruamel.yaml import YAML
 
 from bdpbench.contracts.paths import config_dir, repository_root
+from bdpbench.contracts.yaml_files import YamlFile
 
 ROOT = repository_root()
 STUDIES = sorted((config_dir() / "studies").glob("*/study.yaml"))
@@ -29,7 +28,7 @@ SHARED_SCRIPTS = {"network.tcl"}
 
 @cache
 def _read(path: Path) -> dict[str, Any]:
-    study = YAML(typ="safe").load(path.read_text(encoding="utf-8"))
+    study = YamlFile(path).data
     assert isinstance(study, dict)
     return study
 
@@ -82,10 +81,16 @@ def test_no_parameter_of_a_study_s_own_is_named(path: Path) -> None:
     assert _places_of(set(_read(path).get("parameters", {}))) == []
 
 
-def _constants(text: str) -> Iterator[tuple[int, str]]:
-    for node in ast.walk(ast.parse(text)):
-        if isinstance(node, ast.Constant) and isinstance(node.value, str):
-            yield node.lineno, node.value
+@cache
+def _constants() -> dict[str, list[str]]:
+    """Text in the code → where it stands, ``file:line``."""
+    found: dict[str, list[str]] = {}
+    for name, text in TEXTS.items():
+        if name.endswith(".py"):
+            for node in ast.walk(ast.parse(text)):
+                if isinstance(node, ast.Constant) and isinstance(node.value, str):
+                    found.setdefault(node.value, []).append(f"{name}:{node.lineno}")
+    return found
 
 
 @pytest.mark.parametrize("path", STUDIES, ids=lambda path: str(path.parent.name))
@@ -96,11 +101,5 @@ def test_no_protocol_or_scenario_of_a_study_is_a_special_case(path: Path) -> Non
     """
     study = _read(path)
     keys = {*study["protocols"], *(key for key in study["scenarios"] if "_" in key)}
-    found = [
-        f"{name}:{line}: {value!r}"
-        for name, text in TEXTS.items()
-        if name.endswith(".py")
-        for line, value in _constants(text)
-        if value in keys
-    ]
-    assert found == []
+    found = {key: places for key in keys if (places := _constants().get(key))}
+    assert found == {}

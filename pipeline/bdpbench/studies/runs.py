@@ -22,6 +22,7 @@ from bdpbench.studies.flows import ResolvedFlow, format_value, resolve_defaults,
 from bdpbench.studies.identity import (
     AgentUse,
     ns2_digest,
+    queue_classes,
     queues_named,
     run_id,
     tcl_digest,
@@ -175,10 +176,18 @@ class Identities:
         self._places: dict[tuple[Path, str], tuple[str, Path]] = {}
         self._behaviours: dict[tuple[frozenset[AgentUse] | None, frozenset[str]], str] = {}
         self._outputs: dict[str, list[Output]] = {}
+        self._queue_classes: frozenset[str] | None = None
 
     def shared(self, outputs: list[Output]) -> list[Output]:
         """The same list for equal outputs: tens of thousands of runs have few that differ."""
         return self._outputs.setdefault(json.dumps(outputs), outputs)
+
+    def _queues_in(self, argv: Sequence[str]) -> frozenset[str]:
+        """Classes of queues with files of their own that arguments name."""
+        if self._queue_classes is None:
+            self._queue_classes = queue_classes()
+        text = "\0".join(argv)
+        return frozenset(each for each in self._queue_classes if each in text)
 
     def script(self, study: Study, script: str) -> tuple[str, Path]:
         """A script of a study as a plan names it, and its path; each is looked for once.
@@ -204,7 +213,7 @@ class Identities:
             read = files or tcl_files(script)
             self._scripts[script] = (tcl_digest(read), queues_named((), read))
         tcl, queues = self._scripts[script]
-        uses = (frozenset(flow.use for flow in flows) or None, queues | queues_named(argv, ()))
+        uses = (frozenset(flow.use for flow in flows) or None, queues | self._queues_in(argv))
         if uses not in self._behaviours:
             self._behaviours[uses] = ns2_digest(*uses)
         return {

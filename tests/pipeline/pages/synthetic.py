@@ -10,7 +10,7 @@ import copy
 import hashlib
 import itertools
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Any, cast
 
@@ -25,6 +25,7 @@ from bdpbench.metrics.queues import drops_per_sample, queue_shares
 from bdpbench.pages import ReportInputs, StudyTexts
 from bdpbench.pages.page import build_report
 from bdpbench.pages.sections import Sections, gather
+from bdpbench.pages.series import series_text
 from bdpbench.pages.study_page import ProtocolText, Statement, StudyPage
 from bdpbench.studies.study import Citation, Protocol
 
@@ -490,6 +491,39 @@ def _info(run: PlannedRun) -> RunRecord:
     }
 
 
+class _Alike(dict[tuple[str, str], pl.DataFrame]):
+    """Tables of many runs that have those of a few."""
+
+    def __init__(self, tables: dict[tuple[str, str], pl.DataFrame], place: dict[str, str]) -> None:
+        super().__init__(tables)
+        self._place = place
+
+    def alike(self, run_id: str) -> str:
+        """The run whose tables a run has."""
+        return self._place[run_id]
+
+    def get(self, key: Any, default: Any = None) -> Any:
+        return super().get((self._place[key[0]], key[1]), default)
+
+
+@dataclass
+class _LargeInputs(Inputs):
+    """Inputs whose series are made once for all runs that have the same curves."""
+
+    tables: _Alike
+
+    def frozen(self) -> ReportInputs:
+        made: dict[tuple[str, int], str] = {}
+
+        def load(run_id: str, bins: int) -> str:
+            key = self.tables.alike(run_id), bins
+            if key not in made:
+                made[key] = series_text(run_id, self.load_table, bins)
+            return made[key]
+
+        return replace(super().frozen(), load_series=load)
+
+
 def large_inputs(count: int) -> Inputs:
     """``count`` runs of one scenario that sweeps RTT and buffer and repeats each point five times.
 
@@ -517,25 +551,8 @@ def large_inputs(count: int) -> Inputs:
     examples = [run for run in few.plan["runs"] if (run["run_id"], "queue") in few.tables]
     drawn = [example["run_id"] for example in examples if _flows(example) == 1]
     place = {run["run_id"]: drawn[index % len(drawn)] for index, run in enumerate(runs)}
-    tables = few.tables
     few.plan = {**few.plan, "runs": runs, "scenarios": {"grid": _scenario("grid")}}
     few.metrics = _metrics(runs)
     few.scorecard = {**few.scorecard, "numbers": [], "claims": []}
     few.run_info = {run["run_id"]: _info(run) for run in runs}
-    few.tables = _Alike(tables, place)
-    return few
-
-
-class _Alike(dict[tuple[str, str], pl.DataFrame]):
-    """Tables of many runs that have those of a few."""
-
-    def __init__(self, tables: dict[tuple[str, str], pl.DataFrame], place: dict[str, str]) -> None:
-        super().__init__(tables)
-        self._place = place
-
-    def alike(self, run_id: str) -> str:
-        """The run whose tables a run has."""
-        return self._place[run_id]
-
-    def get(self, key: Any, default: Any = None) -> Any:
-        return super().get((self._place[key[0]], key[1]), default)
+    return _LargeInputs(**{**vars(few), "tables": _Alike(few.tables, place)})

@@ -7,16 +7,14 @@ import json
 import re
 import shlex
 import zlib
-from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
 import pytest
 
 from bdpbench.errors import BdpbenchError
-from bdpbench.pages.page import build_report
 from bdpbench.pages.relabelling import Relabelling, relabelled_report
-from bdpbench.pages.series import PageSeries, series_text
+from bdpbench.pages.series import PageSeries
 
 RUNS = 420
 
@@ -37,25 +35,12 @@ def _content(script: str) -> Any:
     return _inflated(found[1])
 
 
-def _lean(inputs: Any) -> Any:
-    """The inputs with series that are made once for all runs that have the same curves."""
-    made: dict[tuple[str, int], str] = {}
-
-    def load(run_id: str, bins: int) -> str:
-        key = inputs.tables.alike(run_id), bins
-        if key not in made:
-            made[key] = series_text(run_id, inputs.load_table, bins)
-        return made[key]
-
-    return replace(inputs.frozen(), load_series=load)
-
-
 @pytest.fixture(scope="module")
 def large(synthetic: Any, tmp_path_factory: pytest.TempPathFactory) -> tuple[Any, Path]:
     """Inputs of a report of many runs, and the report."""
     inputs = synthetic.large_inputs(RUNS)
     out = tmp_path_factory.mktemp("large") / "report.html"
-    build_report(_lean(inputs), out)
+    inputs.build(out)
     return inputs, out
 
 

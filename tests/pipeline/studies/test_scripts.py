@@ -12,8 +12,8 @@ from bdpbench.contracts.paths import tcl_dir
 from bdpbench.contracts.plan import PlannedRun
 from bdpbench.errors import BdpbenchError
 from bdpbench.studies.load import load_study
-from bdpbench.studies.plan import write_specs
 from bdpbench.studies.runs import expand_tier
+from bdpbench.studies.specs import write_specs
 
 BUILD = "0123456789abcdef"
 FIXED = (

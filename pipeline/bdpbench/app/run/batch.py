@@ -17,7 +17,7 @@ from bdpbench.contracts.runs import read_run
 from bdpbench.errors import BdpbenchError
 from bdpbench.simulation.backend import Backend, named_backend
 from bdpbench.simulation.simulate import simulate
-from bdpbench.studies.plan import write_specs
+from bdpbench.studies.specs import write_specs
 
 
 class Batch:

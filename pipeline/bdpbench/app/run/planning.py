@@ -20,8 +20,9 @@ from bdpbench.simulation.build import find_build
 from bdpbench.simulation.declared import unknown_to_ns2
 from bdpbench.studies.declared import declared_by
 from bdpbench.studies.load import load_study
-from bdpbench.studies.plan import make_plan, write_specs
+from bdpbench.studies.plan import make_plan
 from bdpbench.studies.runs import Identities, Selection, expand_tier, tiers_of
+from bdpbench.studies.specs import write_specs
 from bdpbench.studies.study import Study, known_or_suggest
 
 # Rooms whose code has a say in values, verdicts and pages.

@@ -12,7 +12,7 @@ import os
 import re
 from collections.abc import Collection, Iterable, Iterator
 from dataclasses import dataclass
-from functools import cache
+from functools import cache, lru_cache
 from pathlib import Path
 
 from pydantic import BaseModel, ConfigDict
@@ -112,10 +112,18 @@ def queues_named(argv: Iterable[str], files: Iterable[Path]) -> frozenset[str]:
     Raises:
         BdpbenchError: when a Tcl file or a file of ``ns2/`` is missing or cannot be read.
     """
-    folder = _folder()
     text = "\0".join([*argv, *(tcl_statements(path) for path in files)])
-    known = _components(folder, _state(folder)).queues
-    return frozenset(each for each in known if each in text)
+    return frozenset(each for each in queue_classes() if each in text)
+
+
+def queue_classes() -> frozenset[str]:
+    """Classes of queues with files of their own.
+
+    Raises:
+        BdpbenchError: when a file of ``ns2/`` is missing or cannot be read.
+    """
+    folder = _folder()
+    return frozenset(_components(folder, _state(folder)).queues)
 
 
 def _folder() -> Path:
@@ -141,16 +149,17 @@ def _state(folder: Path) -> tuple[tuple[str, int, int], ...]:
         if entry.is_dir():
             facts += _state(Path(entry.path))
         else:
-            facts.append((entry.path, entry.stat().st_mtime_ns, entry.stat().st_size))
+            about = entry.stat()
+            facts.append((entry.path, about.st_mtime_ns, about.st_size))
     return tuple(sorted(facts))
+
+
+State = tuple[tuple[str, int, int], ...]
 
 
 @cache
 def _digest(
-    folder: Path,
-    uses: frozenset[AgentUse] | None,
-    queues: frozenset[str],
-    state: tuple[tuple[str, int, int], ...],
+    folder: Path, uses: frozenset[AgentUse] | None, queues: frozenset[str], state: State
 ) -> str:
     components = _components(folder, state)
     unused = set(components.no_run) if uses is None else components.unused(uses, queues)
@@ -158,20 +167,16 @@ def _digest(
         "source": _source(folder / "SOURCE.lock"),
         "flags": _flags(folder / "build.sh"),
         "patches": [
-            [[each.path, each.before, each.after] for each in changes_of(text, name)]
-            for name, text in _patches(folder)
-            if not _is_under(name, unused)
+            changes for name, changes in _patches(folder, state) if not _is_under(name, unused)
         ],
         # Sorted by content: names and places of files are nothing that ns-2 could see.
-        "code": sorted(
-            strip_cpp(text) for name, text in _code(folder) if not _is_under(name, unused)
-        ),
+        "code": sorted(text for name, text in _code(folder, state) if not _is_under(name, unused)),
     }
     return hashlib.sha256(json.dumps(content, sort_keys=True).encode()).hexdigest()
 
 
 @cache
-def _components(folder: Path, state: tuple[tuple[str, int, int], ...]) -> Components:
+def _components(folder: Path, state: State) -> Components:
     return read_components(folder)
 
 
@@ -195,20 +200,29 @@ def _flags(script: Path) -> dict[str, str]:
     return flags
 
 
-def _patches(folder: Path) -> Iterator[tuple[str, str]]:
-    """Name and text of each patch, in the order of ``patches/series``."""
-    series = folder / "patches" / "series"
-    for line in _read(series).splitlines():
-        name = line.partition("#")[0].strip()
-        if name:
-            yield f"patches/{name}", _read(folder / "patches" / name)
+# Runs of a study differ in a few of these files, and most are in all of their digests.
+@lru_cache(maxsize=2)
+def _patches(folder: Path, state: State) -> list[tuple[str, list[list[str]]]]:
+    """Name and changes of each patch, in the order of ``patches/series``."""
+    lines = _read(folder / "patches" / "series").splitlines()
+    names = [name for line in lines if (name := line.partition("#")[0].strip())]
+    return [(f"patches/{name}", _changes(folder, f"patches/{name}")) for name in names]
 
 
-def _code(folder: Path) -> Iterator[tuple[str, str]]:
-    for part in ("laws", "agents", "speed"):
-        for path in sorted((folder / part).rglob("*")):
-            if path.suffix in (".cc", ".h"):
-                yield path.relative_to(folder).as_posix(), _read(path)
+def _changes(folder: Path, name: str) -> list[list[str]]:
+    found = changes_of(_read(folder / name), name)
+    return [[each.path, each.before, each.after] for each in found]
+
+
+@lru_cache(maxsize=2)
+def _code(folder: Path, state: State) -> list[tuple[str, str]]:
+    """Name of each file of C++ of our own, and what it says."""
+    return [
+        (path.relative_to(folder).as_posix(), strip_cpp(_read(path)))
+        for part in ("laws", "agents", "speed")
+        for path in sorted((folder / part).rglob("*"))
+        if path.suffix in (".cc", ".h")
+    ]
 
 
 def _read(path: Path) -> str:

@@ -108,5 +108,7 @@ def _other_source(name: str, written: str) -> str:
     """The part of a command that sources a file in another form than the literal ones, or ""."""
     if name.removeprefix("::") == "source":
         return written
+    if "source" not in written:  # which stripping could not bring in
+        return ""
     found = _ANYWHERE.search(strip_tcl(written))
     return found["source"] if found else ""

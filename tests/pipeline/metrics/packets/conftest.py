@@ -83,7 +83,7 @@ r 3.4 1 0 ack 40 1 2.0 0.0 2 6
 """
 
 
-@pytest.fixture
+@pytest.fixture(scope="session")
 def tiny() -> pl.DataFrame:
     """The trace above."""
     return frame_of(TINY.strip().splitlines())

@@ -11,16 +11,21 @@ from bdpbench.errors import BdpbenchError
 from bdpbench.metrics.packets import PACKET_DEFINITIONS, Window, measure_packets, sum_packets
 
 Lines = Callable[[Iterable[str]], pl.DataFrame]
+Values = dict[tuple[str, str], float | None]
 
 
-def _values(
-    trace: pl.DataFrame, window: Window | None = None, **options: object
-) -> dict[tuple[str, str], float | None]:
+def _values(trace: pl.DataFrame, window: Window | None = None, **options: object) -> Values:
     metrics = measure_packets(sum_packets([trace], window, **options))  # type: ignore[arg-type]
     return {
         (metric, subject): value
         for metric, subject, value in metrics.select("metric", "subject", "value").iter_rows()
     }
+
+
+@pytest.fixture(scope="module")
+def tiny_values(tiny: pl.DataFrame) -> Values:
+    """All metrics of the tiny trace, which most tests ask for one of."""
+    return _values(tiny)
 
 
 @pytest.mark.parametrize(
@@ -62,8 +67,8 @@ def _values(
         ("tcp_friendliness", (8 * 3 * 1040e-6 / 2.4) / (8e-6 * 1040 / (0.285774 + 1.928972))),
     ],
 )
-def test_flow(tiny: pl.DataFrame, metric: str, expected: float | None) -> None:
-    value = _values(tiny)[metric, "flow:1"]
+def test_flow(tiny_values: Values, metric: str, expected: float | None) -> None:
+    value = tiny_values[metric, "flow:1"]
     # 1e-5 for the six digits of the arithmetic of the last; the others agree to rounding.
     assert value == (expected if expected is None else pytest.approx(expected, rel=1e-5))
 
@@ -89,8 +94,8 @@ def test_flow(tiny: pl.DataFrame, metric: str, expected: float | None) -> None:
         ("link_utilization", "0-1", None),
     ],
 )
-def test_link(tiny: pl.DataFrame, metric: str, link: str, expected: float | None) -> None:
-    value = _values(tiny)[metric, f"link:{link}"]
+def test_link(tiny_values: Values, metric: str, link: str, expected: float | None) -> None:
+    value = tiny_values[metric, f"link:{link}"]
     assert value == (expected if expected is None else pytest.approx(expected))
 
 

@@ -7,6 +7,7 @@ import json
 import sys
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
+from functools import cached_property
 from pathlib import Path
 from typing import cast
 
@@ -22,6 +23,7 @@ from bdpbench.studies.flows import ResolvedFlow, format_value, resolve_defaults,
 from bdpbench.studies.identity import (
     AgentUse,
     ns2_digest,
+    queue_classes,
     queues_named,
     run_id,
     tcl_digest,
@@ -158,6 +160,10 @@ class Identities:
         self._behaviours: dict[tuple[frozenset[AgentUse] | None, frozenset[str]], str] = {}
         self._outputs: dict[str, list[Output]] = {}
 
+    @cached_property
+    def _queue_classes(self) -> frozenset[str]:
+        return queue_classes()
+
     def shared(self, outputs: list[Output]) -> list[Output]:
         """The same list for equal outputs: tens of thousands of runs have few that differ."""
         return self._outputs.setdefault(json.dumps(outputs), outputs)
@@ -186,7 +192,9 @@ class Identities:
             read = files or tcl_files(script)
             self._scripts[script] = (tcl_digest(read), queues_named((), read))
         tcl, queues = self._scripts[script]
-        uses = (frozenset(flow.use for flow in flows) or None, queues | queues_named(argv, ()))
+        text = "\0".join(argv)
+        queues |= {each for each in self._queue_classes if each in text}
+        uses = (frozenset(flow.use for flow in flows) or None, queues)
         if uses not in self._behaviours:
             self._behaviours[uses] = ns2_digest(*uses)
         return {

@@ -13,7 +13,7 @@ import re
 from collections.abc import Collection, Iterable, Iterator
 from dataclasses import dataclass
 from functools import cache
-from pathlib import Path
+from pathlib import Path, PurePosixPath
 
 from pydantic import BaseModel, ConfigDict
 
@@ -112,10 +112,18 @@ def queues_named(argv: Iterable[str], files: Iterable[Path]) -> frozenset[str]:
     Raises:
         BdpbenchError: when a Tcl file or a file of ``ns2/`` is missing or cannot be read.
     """
-    folder = _folder()
     text = "\0".join([*argv, *(tcl_statements(path) for path in files)])
-    known = _components(folder, _state(folder)).queues
-    return frozenset(each for each in known if each in text)
+    return frozenset(each for each in queue_classes() if each in text)
+
+
+def queue_classes() -> frozenset[str]:
+    """Classes of queues with files of their own.
+
+    Raises:
+        BdpbenchError: when a file of ``ns2/`` is missing or cannot be read.
+    """
+    folder = _folder()
+    return frozenset(_components(folder, _state(folder)).queues)
 
 
 def _folder() -> Path:
@@ -141,7 +149,8 @@ def _state(folder: Path) -> tuple[tuple[str, int, int], ...]:
         if entry.is_dir():
             facts += _state(Path(entry.path))
         else:
-            facts.append((entry.path, entry.stat().st_mtime_ns, entry.stat().st_size))
+            status = entry.stat()
+            facts.append((entry.path, status.st_mtime_ns, status.st_size))
     return tuple(sorted(facts))
 
 
@@ -153,21 +162,47 @@ def _digest(
     state: tuple[tuple[str, int, int], ...],
 ) -> str:
     components = _components(folder, state)
-    unused = set(components.no_run) if uses is None else components.unused(uses, queues)
+    unused = frozenset(components.no_run if uses is None else components.unused(uses, queues))
+    files = _files(folder, state)
     content = {
-        "source": _source(folder / "SOURCE.lock"),
-        "flags": _flags(folder / "build.sh"),
-        "patches": [
-            [[each.path, each.before, each.after] for each in changes_of(text, name)]
-            for name, text in _patches(folder)
-            if not _is_under(name, unused)
-        ],
+        "source": files.source,
+        "flags": dict(files.flags),
+        "patches": [_changes(name, text) for name, text in files.patches if _counts(name, unused)],
         # Sorted by content: names and places of files are nothing that ns-2 could see.
-        "code": sorted(
-            strip_cpp(text) for name, text in _code(folder) if not _is_under(name, unused)
-        ),
+        "code": sorted(_stripped(text) for name, text in files.code if _counts(name, unused)),
     }
     return hashlib.sha256(json.dumps(content, sort_keys=True).encode()).hexdigest()
+
+
+@dataclass(frozen=True)
+class _Files:
+    """What ``ns2/`` says; patches in their order and code, each with its name."""
+
+    source: str
+    flags: tuple[tuple[str, str], ...]
+    patches: tuple[tuple[str, str], ...]
+    code: tuple[tuple[str, str], ...]
+
+
+@cache
+def _files(folder: Path, state: tuple[tuple[str, int, int], ...]) -> _Files:
+    return _Files(
+        source=_source(folder / "SOURCE.lock"),
+        flags=tuple(_flags(folder / "build.sh").items()),
+        patches=tuple(_patches(folder)),
+        code=tuple(_code(folder)),
+    )
+
+
+# Runs differ in the files that count for them, and few files are of one run alone.
+@cache
+def _changes(name: str, text: str) -> tuple[tuple[str, str, str], ...]:
+    return tuple((each.path, each.before, each.after) for each in changes_of(text, name))
+
+
+@cache
+def _stripped(text: str) -> str:
+    return strip_cpp(text)
 
 
 @cache
@@ -175,8 +210,14 @@ def _components(folder: Path, state: tuple[tuple[str, int, int], ...]) -> Compon
     return read_components(folder)
 
 
-def _is_under(name: str, places: Collection[str]) -> bool:
-    return any(name == place or name.startswith(f"{place}/") for place in places)
+def _counts(name: str, unused: frozenset[str]) -> bool:
+    """Whether neither a file nor a folder that it lies in is named."""
+    return unused.isdisjoint(_places(name))
+
+
+@cache
+def _places(name: str) -> tuple[str, ...]:
+    return (name, *map(str, PurePosixPath(name).parents))
 
 
 def _source(lock: Path) -> str:

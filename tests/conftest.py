@@ -5,10 +5,11 @@ from __future__ import annotations
 import fcntl
 import os
 import shutil
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from pathlib import Path
 
 import pytest
+from tests.forks import Forks, compile_library
 
 from bdpbench.simulation.build import build_prefix, current_build_id
 
@@ -52,6 +53,16 @@ def ns_binary() -> Path:
     if not binary.is_file():
         pytest.fail(f"no ns-2 at {binary}: run `./bdpbench test`, which builds it")
     return binary
+
+
+@pytest.fixture(scope="session")
+def forks(made_once: MadeOnce) -> Iterator[Callable[[Path], Forks]]:
+    """The process of an ns-2 that runs scripts in its children; each is started once."""
+    library = made_once("forking", compile_library) / "forking.so"
+    started: dict[Path, Forks] = {}
+    yield lambda ns: started.setdefault(ns, Forks(ns, library))
+    for each in started.values():
+        each.close()
 
 
 @pytest.fixture

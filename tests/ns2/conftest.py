@@ -11,6 +11,7 @@ from collections.abc import Callable
 from pathlib import Path
 
 import pytest
+from tests.forks import Forks
 
 from bdpbench.simulation.build import build_prefix, current_build_id
 
@@ -77,7 +78,7 @@ def build(scratch: Path, tmp_path: Path) -> Script:
 
 
 @pytest.fixture
-def tcl(ns_binary: Path, tmp_path: Path) -> Script:
+def tcl(forks: Callable[[Path], Forks], ns_binary: Path, tmp_path: Path) -> Script:
     """Run a Tcl text in the real ns-2, or in another one."""
 
     def run(
@@ -85,15 +86,7 @@ def tcl(ns_binary: Path, tmp_path: Path) -> Script:
     ) -> subprocess.CompletedProcess[str]:
         script = tmp_path / "script.tcl"
         script.write_text(text)
-        return subprocess.run(
-            [str(ns), str(script), *map(str, arguments)],
-            cwd=tmp_path,
-            env={name: value for name, value in os.environ.items() if name != "DISPLAY"},
-            capture_output=True,
-            text=True,
-            timeout=120,
-            check=False,
-        )
+        return forks(ns).completed([str(script), *map(str, arguments)], tmp_path)
 
     return run
 
@@ -112,13 +105,14 @@ def stock_binary() -> Path:
 
 
 @pytest.fixture(scope="session")
-def outputs() -> Outputs:
+def outputs(forks: Callable[[Path], Forks]) -> Outputs:
     """Run a script in a new folder: SHA-256 of every file it leaves, standard output included."""
 
     def run(ns: Path, command: list[str], folder: Path) -> dict[str, str]:
         folder.mkdir()
-        with (folder / "stdout.txt").open("w") as out, (folder / PROGRESS).open("w") as err:
-            subprocess.run([str(ns), *command], cwd=folder, stdout=out, stderr=err, check=True)
+        progress = folder / PROGRESS
+        status = forks(ns).run(command, folder, folder / "stdout.txt", progress)
+        assert status == 0, progress.read_text()
         files = sorted(path for path in folder.iterdir() if path.name != PROGRESS)
         return {path.name: hashlib.sha256(path.read_bytes()).hexdigest() for path in files}
 

@@ -3,11 +3,11 @@
 from __future__ import annotations
 
 import re
-import subprocess
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from pathlib import Path
 
 import pytest
+from tests.forks import Forks
 from tests.planned_runs import loaded_study, runs_of
 
 from bdpbench.contracts.paths import tcl_dir
@@ -49,13 +49,17 @@ source $script
 
 
 def runs_to_record(key: str) -> Iterator[PlannedRun]:
-    """For each script of a study, one run for each kind of senders."""
-    seen = set()
+    """Runs with each script of a study and with each kind of senders, of all tiers.
+
+    What a script sources is the same for all senders, and how it makes them is the same for all
+    of their kinds: not every script is run with every kind.
+    """
+    seen: set[str] = set()
     for tier in tiers_of(loaded_study(key)):
         for run in runs_of(key, tier):
-            kind = (run["script"], run["identity"]["ns2"])
-            if kind not in seen and len(run["protocols"]) == 1:
-                seen.add(kind)
+            kind = {run["script"], run["identity"]["ns2"]}
+            if not kind <= seen and len(run["protocols"]) == 1:
+                seen |= kind
                 yield run
 
 
@@ -69,14 +73,15 @@ def shortened(argv: list[str]) -> list[str]:
             given[key] = "0.2"
         elif key.endswith(".within_s"):
             given[key] = "0.1"
-        elif key.endswith((".servers", ".clients")):  # a thousand hosts take long to build
+        # A thousand hosts take long to build, and as many sessions make thousands of senders.
+        elif key.endswith((".servers", ".clients", ".sessions")):
             given[key] = "5"
     return [word for pair in given.items() for word in pair]
 
 
 @pytest.mark.parametrize("key", study_keys())
 def test_what_is_sourced_and_created_is_what_the_id_covers(
-    key: str, ns_binary: Path, tmp_path: Path
+    key: str, forks: Callable[[Path], Forks], ns_binary: Path, tmp_path: Path
 ) -> None:
     recorder = tmp_path / "recorder.tcl"
     recorder.write_text(RECORDER)
@@ -84,22 +89,16 @@ def test_what_is_sourced_and_created_is_what_the_id_covers(
     runs = list(runs_to_record(key))
     assert runs
     for run in runs:
-        sourced, uses = recorded(run, ns_binary, recorder)
+        sourced, uses = recorded(run, forks(ns_binary), recorder)
         assert sourced == tcl_files(tcl_dir() / run["script"]), run["label"]
         assert uses, run["label"]
         assert ns2_digest(uses) == run["identity"]["ns2"], run["label"]
 
 
-def recorded(run: PlannedRun, ns_binary: Path, recorder: Path) -> tuple[list[Path], list[AgentUse]]:
+def recorded(run: PlannedRun, ns: Forks, recorder: Path) -> tuple[list[Path], list[AgentUse]]:
     """The files that a run sources, in order, and the senders that it creates."""
-    done = subprocess.run(
-        [str(ns_binary), str(recorder), str(tcl_dir() / run["script"]), *shortened(run["argv"])],
-        cwd=recorder.parent,
-        capture_output=True,
-        text=True,
-        timeout=120,
-        check=False,
-    )
+    command = [str(recorder), str(tcl_dir() / run["script"]), *shortened(run["argv"])]
+    done = ns.completed(command, recorder.parent)
     assert done.returncode == 0, f"{run['label']}: {done.stderr}"
     told = [line.split(" ", 1) for line in done.stdout.splitlines() if " " in line]
     senders = [rest.split() for word, rest in told if word == "SENDER"]

@@ -57,10 +57,8 @@ CHANGES: Arguments = {
     "change.1.link": 0,
     "change.1.delay_ms": 5,
 }
+# The agents of all studies are compared in test_identity.py.
 RUNS: dict[str, tuple[str, Arguments]] = {
-    "highspeed": (SINGLE_FLOW, single_flow("HS", 12)),
-    "scalable": (SINGLE_FLOW, single_flow("Scalable", 8)),
-    "sack": (SINGLE_FLOW, single_flow("SACK", 8)),
     "single-drop": (SINGLE_FLOW, single_flow("HS", 8, drop_packet=20000)),
     "small-buffer": (SINGLE_FLOW, single_flow("HS", 8, buffer_pkts=40)),
     "two-rtts": (TWO_FLOWS, two_flows("HS", "Scalable", 8, 2, **{"flow.0.access_delay_ms": 20})),

@@ -7,6 +7,7 @@ from collections.abc import Callable
 from pathlib import Path
 
 import pytest
+from tests.forks import Forks
 
 HERE = Path(__file__).resolve().parent
 SPEED = HERE.parent.parent / "ns2" / "speed"
@@ -31,27 +32,26 @@ def test_decimal_texts_are_those_of_printf(tmp_path: Path) -> None:
     assert done.returncode == 0, done.stdout[:2000]
 
 
-def run(ns: Path, text: str, folder: Path) -> Outcome:
+def run(ns: Forks, text: str, folder: Path) -> Outcome:
     """Exit status, and every file that a script leaves in an empty folder, its output included."""
     folder.mkdir()
     script = folder.parent / "script.tcl"
     script.write_text(NETWORK + text)
-    with (folder / "stdout").open("w") as out, (folder / "stderr").open("w") as err:
-        done = subprocess.run(
-            [str(ns), str(script)], cwd=folder, stdout=out, stderr=err, timeout=120, check=False
-        )
-    return done.returncode, {
+    status = ns.run([str(script)], folder, folder / "stdout", folder / "stderr")
+    return status, {
         path.name: path.read_bytes() for path in sorted(folder.iterdir()) if path.is_file()
     }
 
 
 @pytest.fixture
-def compare(ns_binary: Path, stock_binary: Path, tmp_path: Path) -> Compare:
+def compare(
+    forks: Callable[[Path], Forks], ns_binary: Path, stock_binary: Path, tmp_path: Path
+) -> Compare:
     """Run a script with both variants: the same status, the same bytes; returns what they are."""
 
     def both(text: str) -> Outcome:
-        fast = run(ns_binary, text, tmp_path / "fast")
-        stock = run(stock_binary, text, tmp_path / "stock")
+        fast = run(forks(ns_binary), text, tmp_path / "fast")
+        stock = run(forks(stock_binary), text, tmp_path / "stock")
         assert fast[0] == stock[0]
         assert fast[1].keys() == stock[1].keys()
         for name, content in stock[1].items():

@@ -8,6 +8,7 @@ from collections.abc import Callable, Mapping
 from pathlib import Path
 
 import pytest
+from tests.forks import Forks
 
 Run = Callable[..., "subprocess.CompletedProcess[str]"]
 RunOk = Callable[..., Path]
@@ -73,13 +74,18 @@ def tcl_root() -> Path:
     return Path(__file__).resolve().parent.parent.parent / "tcl"
 
 
+@pytest.fixture(scope="session")
+def ns(forks: Callable[[Path], Forks], ns_binary: Path) -> Forks:
+    """The ns-2 under test."""
+    return forks(ns_binary)
+
+
 @pytest.fixture
-def run_ns(ns_binary: Path, tcl_root: Path, tmp_path: Path) -> Run:
+def run_ns(ns: Forks, tcl_root: Path, tmp_path: Path) -> Run:
     """Run a script in tmp_path; a relative path is one below tcl/."""
 
     def run(script: str | Path, *args: object) -> subprocess.CompletedProcess[str]:
-        command = [str(ns_binary), str(tcl_root / script), *map(str, args)]
-        return subprocess.run(command, cwd=tmp_path, capture_output=True, text=True, timeout=60)
+        return ns.completed([str(tcl_root / script), *map(str, args)], tmp_path)
 
     return run
 
@@ -98,7 +104,20 @@ def run_ok(run_ns: Run, tmp_path: Path) -> RunOk:
 
 
 @pytest.fixture
-def built(ns_binary: Path, tcl_root: Path, tmp_path: Path) -> Built:
+def written_alone(ns_binary: Path, tcl_root: Path, tmp_path: Path) -> Callable[..., Path]:
+    """Run a script in a process that has started for it alone; returns the folder of its files."""
+
+    def run(script: str, *args: str, out: str) -> Path:
+        (tmp_path / out).mkdir()
+        command = [str(ns_binary), str(tcl_root / script), *args]
+        subprocess.run(command, cwd=tmp_path, capture_output=True, timeout=60, check=True)
+        return tmp_path / out
+
+    return run
+
+
+@pytest.fixture
+def built(ns: Forks, tcl_root: Path, tmp_path: Path) -> Built:
     """Let a script build its network, ask it a question in Tcl instead of running it.
 
     Returns the lines that the question printed. Nodes are 0 and 1 (the routers), then each
@@ -118,8 +137,7 @@ def built(ns_binary: Path, tcl_root: Path, tmp_path: Path) -> Built:
             """
         )
         (tmp_path / "out").mkdir(exist_ok=True)
-        command = [str(ns_binary), str(driver), *map(str, args)]
-        done = subprocess.run(command, cwd=tmp_path, capture_output=True, text=True, timeout=60)
+        done = ns.completed([str(driver), *map(str, args)], tmp_path)
         assert done.returncode == 0, done.stderr
         return done.stdout.splitlines()
 
@@ -151,15 +169,14 @@ def keys_of(built: Built) -> Keys:
 
 
 @pytest.fixture(scope="session")
-def outputs(ns_binary: Path, tcl_root: Path, tmp_path_factory: pytest.TempPathFactory) -> Outputs:
+def outputs(ns: Forks, tcl_root: Path, tmp_path_factory: pytest.TempPathFactory) -> Outputs:
     """What a script writes with some arguments: file name -> bytes."""
 
     @functools.cache
     def write(script: str, *args: str) -> dict[str, bytes]:
         folder = tmp_path_factory.mktemp("outputs")
         (folder / "out").mkdir()
-        command = [str(ns_binary), str(tcl_root / script), *args]
-        done = subprocess.run(command, cwd=folder, capture_output=True, text=True, timeout=60)
+        done = ns.completed([str(tcl_root / script), *args], folder)
         assert done.returncode == 0, done.stderr
         return {path.name: path.read_bytes() for path in (folder / "out").iterdir()}
 

@@ -11,11 +11,11 @@ import itertools
 import os
 import re
 import shutil
-import subprocess
 from collections.abc import Callable
 from pathlib import Path
 
 import pytest
+from tests.forks import Forks
 from tests.studies.sharma2006.networks import (
     SINGLE_FLOW,
     STANDARD_TCP,
@@ -72,7 +72,7 @@ def originals(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 
 @pytest.fixture
-def run_both(ns_binary: Path, tcl_root: Path, originals: Path, tmp_path: Path) -> Pair:
+def run_both(ns: Forks, tcl_root: Path, originals: Path, tmp_path: Path) -> Pair:
     """Run an original and ours in two working directories; returns their output folders."""
 
     def run(
@@ -89,9 +89,7 @@ def run_both(ns_binary: Path, tcl_root: Path, originals: Path, tmp_path: Path) -
         original_command = [str(tcl_root / "original.tcl"), f"{original}.tcl", *theirs]
         own_command = [str(tcl_root / script), *argv(ours)]
         for place, command in ((theirs_dir, original_command), (ours_dir, own_command)):
-            done = subprocess.run(
-                [str(ns_binary), *command], cwd=place, capture_output=True, text=True, timeout=120
-            )
+            done = ns.completed(command, place)
             assert done.returncode == 0, done.stderr
         return theirs_dir / folder, ours_dir / "out"
 
@@ -174,7 +172,7 @@ source %s
 
 @pytest.mark.parametrize(("first", "second"), [*itertools.product(LOW_WINDOW, ("CUBIC", "HTCP"))])
 def test_the_second_flow_inherits_low_window_in_the_original_only(
-    ns_binary: Path, tcl_root: Path, originals: Path, tmp_path: Path, first: str, second: str
+    ns: Forks, tcl_root: Path, originals: Path, tmp_path: Path, first: str, second: str
 ) -> None:
     (tmp_path / "out").mkdir()
     shutil.copy(originals / "utils.tcl", tmp_path)
@@ -184,8 +182,7 @@ def test_the_second_flow_inherits_low_window_in_the_original_only(
         (tcl_root / TWO_FLOWS, argv(two_flows(first, second, 1, 0.5))),
     ):
         (tmp_path / "driver.tcl").write_text(ASK % script)
-        command = [str(ns_binary), "driver.tcl", *arguments]
-        done = subprocess.run(command, cwd=tmp_path, capture_output=True, text=True, timeout=60)
+        done = ns.completed(["driver.tcl", *arguments], tmp_path)
         assert done.returncode == 0, done.stderr
         found.append(float(done.stdout.split("second ")[1]))
     assert found == [LOW_WINDOW[first], 0]

@@ -238,11 +238,11 @@ def test_the_report_covers_the_second_half(run_ok: RunOk, columns: Columns, fact
     assert (tput[2] + tput[3]) / 2 == pytest.approx(mbps, abs=0.005)
 
 
-def test_the_same_arguments_write_the_same_bytes(run_ok: RunOk) -> None:
+def test_the_same_arguments_write_the_same_bytes(written_alone: RunOk) -> None:
     written = []
     for name in ("first", "second"):
         arguments = two_rtts("HS", 2, (1, 74))
-        out = run_ok(TWO_FLOWS, *argv(arguments, {"datadir": name}), out=name)
+        out = written_alone(TWO_FLOWS, *argv(arguments, {"datadir": name}), out=name)
         written.append({path.name: path.read_bytes() for path in out.iterdir()})
     assert written[0] == written[1]
 

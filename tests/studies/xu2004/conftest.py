@@ -5,11 +5,13 @@ from tests.tcl.conftest import (
     columns,
     facts,
     keys_of,
+    ns,
     outputs,
     refused,
     run_ns,
     run_ok,
     tcl_root,
+    written_alone,
 )
 
 __all__ = [
@@ -17,9 +19,11 @@ __all__ = [
     "columns",
     "facts",
     "keys_of",
+    "ns",
     "outputs",
     "refused",
     "run_ns",
     "run_ok",
     "tcl_root",
+    "written_alone",
 ]

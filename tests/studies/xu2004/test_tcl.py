@@ -303,11 +303,11 @@ def test_two_flows_write_files_each_and_share_the_bottleneck(
     ],
 )
 def test_the_same_arguments_write_the_same_bytes(
-    run_ok: RunOk, script: str, args: Arguments
+    written_alone: RunOk, script: str, args: Arguments
 ) -> None:
     written = []
     for name in ("first", "second"):
-        out = run_ok(script, *argv(args, {"datadir": name}), out=name)
+        out = written_alone(script, *argv(args, {"datadir": name}), out=name)
         written.append({path.name: path.read_bytes() for path in out.iterdir()})
     assert written[0] == written[1]
 

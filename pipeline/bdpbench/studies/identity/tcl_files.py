@@ -79,29 +79,36 @@ def _read(path: Path, where: str = "") -> str:
     return text.replace("\r\n", "\n").replace("\r", "\n")
 
 
-@cache
-def _sources(path: Path, text: str, tcl: Path) -> tuple[tuple[int, Path], ...]:
+def _sources(path: Path, text: str, tcl: Path) -> Iterator[tuple[int, Path]]:
     """Line and file of each command ``source``."""
-    return tuple(_find_sources(path, text, tcl))
-
-
-def _find_sources(path: Path, text: str, tcl: Path) -> Iterator[tuple[int, Path]]:
     try:
-        commands = list(commands_of(text))
+        found = _find_sources(text)
     except TclSyntaxError as error:
         raise BdpbenchError(f"is not a Tcl script: {error}", where=str(path)) from None
-    for command in commands:
+    for line, literal, other in found:
+        if other:
+            raise BdpbenchError(
+                f"cannot tell which file this sources: {other}", where=f"{path}:{line}", hint=_FORMS
+            )
+        start, *parts = literal
+        yield line, (tcl if "$" in start else path.parent).joinpath(*parts)
+
+
+@cache
+def _find_sources(text: str) -> tuple[tuple[int, tuple[str, ...], str], ...]:
+    """Commands ``source`` of a text: line, words of a literal one, and any other as written."""
+    return tuple(_iter_sources(text))
+
+
+def _iter_sources(text: str) -> Iterator[tuple[int, tuple[str, ...], str]]:
+    for command in list(commands_of(text)):
         written = "".join(word + gap for word, gap in zip(command.words, command.gaps, strict=True))
         line = 1 + text.count("\n", 0, command.start)
         literal = _LITERAL.fullmatch(written)
         if literal:
-            folder = tcl if "$" in literal["from"] else path.parent
-            yield line, folder.joinpath(*literal["parts"].split())
+            yield line, (literal["from"], *literal["parts"].split()), ""
         elif written != _GIVEN and (found := _other_source(command.words[0], written)):
-            line += written.count("\n", 0, max(0, written.find(found)))
-            raise BdpbenchError(
-                f"cannot tell which file this sources: {found}", where=f"{path}:{line}", hint=_FORMS
-            )
+            yield line + written.count("\n", 0, max(0, written.find(found))), (), found
 
 
 def _other_source(name: str, written: str) -> str:

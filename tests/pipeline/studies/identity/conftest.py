@@ -3,12 +3,12 @@
 from __future__ import annotations
 
 import shutil
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from functools import cache
 from pathlib import Path
 
 import pytest
-from ruamel.yaml import YAML
+import yaml  # type: ignore[import-untyped]
 
 from bdpbench.studies.identity import AgentUse, make_identity, ns2_digest, run_id
 
@@ -17,13 +17,40 @@ ROOT = Path(__file__).resolve().parents[4]
 Ids = dict[tuple[str, str, str], str]
 
 
-@pytest.fixture
-def tree(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+PARTS = ("ns2", "tcl", "config")
+
+
+@pytest.fixture(scope="session")
+def copied(tmp_path_factory: pytest.TempPathFactory) -> Path:
     """A checkout of its own: ns2/, tcl/ and config/."""
-    for name in ("ns2", "tcl", "config"):
-        shutil.copytree(ROOT / name, tmp_path / "checkout" / name)
-    monkeypatch.setenv("BDPBENCH_ROOT", str(tmp_path / "checkout"))
-    return tmp_path / "checkout"
+    checkout = tmp_path_factory.mktemp("identity") / "checkout"
+    for name in PARTS:
+        shutil.copytree(ROOT / name, checkout / name)
+    return checkout
+
+
+@pytest.fixture
+def tree(copied: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Path]:
+    """The copy, to change at will: afterwards it is what it was."""
+    monkeypatch.setenv("BDPBENCH_ROOT", str(copied))
+    yield copied
+    restore(copied)
+
+
+def restore(copy: Path) -> None:
+    """Make the files of a copy those of the checkout again, their times with them."""
+    for name in PARTS:
+        ours, theirs = states(ROOT / name), states(copy / name)
+        for path in theirs.keys() - ours.keys():
+            (copy / name / path).unlink()
+        for path in (path for path, state in ours.items() if theirs.get(path) != state):
+            shutil.copy2(ROOT / name / path, copy / name / path)
+
+
+def states(folder: Path) -> dict[Path, tuple[int, int]]:
+    """Time and size of each file below a folder."""
+    found = {path.relative_to(folder): path.stat() for path in folder.rglob("*") if path.is_file()}
+    return {path: (state.st_mtime_ns, state.st_size) for path, state in found.items()}
 
 
 @cache
@@ -31,7 +58,7 @@ def senders() -> dict[tuple[str, str], AgentUse]:
     """(study, protocol) → sender, of all studies."""
     found = {}
     for path in sorted(ROOT.glob("config/studies/*/study.yaml")):
-        study = YAML(typ="safe").load(path)
+        study = yaml.load(path.read_bytes(), Loader=yaml.CSafeLoader)
         for key, protocol in study["protocols"].items():
             option = protocol.get("settings", {}).get("windowOption_")
             use = AgentUse(protocol["agent"], option, protocol.get("linux"))

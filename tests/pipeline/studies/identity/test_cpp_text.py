@@ -83,6 +83,7 @@ tokens = st.lists(
 remarks = st.sampled_from(["", "// one", "/* two */", "\n\n", "/* three\n\n// four */\n", "\t"])
 
 
+@settings(max_examples=60, deadline=None)
 @given(tokens, st.data())
 def test_comments_and_blank_lines_leave_no_trace(lines: list[str], data: st.DataObject) -> None:
     decorated = "".join(f"{data.draw(remarks)}\n  {line} {data.draw(remarks)}\n" for line in lines)

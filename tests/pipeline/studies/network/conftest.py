@@ -4,13 +4,13 @@ from __future__ import annotations
 
 import functools
 import json
-import subprocess
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
 import pytest
+from tests.forks import Forks
 
 from bdpbench.contracts.paths import tcl_dir
 from bdpbench.contracts.plan import PlannedRun
@@ -159,7 +159,10 @@ def planned(tmp_path_factory: pytest.TempPathFactory) -> Planned:
 
 @pytest.fixture(scope="session")
 def simulated(
-    ns_binary: Path, planned: Planned, tmp_path_factory: pytest.TempPathFactory
+    forks: Callable[[Path], Forks],
+    ns_binary: Path,
+    planned: Planned,
+    tmp_path_factory: pytest.TempPathFactory,
 ) -> Callable[..., Simulated]:
     """Plan the only run of a scenario and simulate it, each once."""
 
@@ -168,8 +171,8 @@ def simulated(
         (run,) = planned(**json.loads(text))
         folder = tmp_path_factory.mktemp("run")
         (folder / "out").mkdir()
-        command = [str(ns_binary), str(tcl_dir() / run["script"]), *run["argv"]]
-        done = subprocess.run(command, cwd=folder, capture_output=True, text=True, timeout=60)
+        command = [str(tcl_dir() / run["script"]), *run["argv"]]
+        done = forks(ns_binary).completed(command, folder)
         assert done.returncode == 0, done.stderr
         for output in run["outputs"]:
             read_output(
@@ -185,7 +188,9 @@ def simulated(
 
 
 @pytest.fixture
-def asked(ns_binary: Path, planned: Planned, tmp_path: Path) -> Callable[..., list[str]]:
+def asked(
+    forks: Callable[[Path], Forks], ns_binary: Path, planned: Planned, tmp_path: Path
+) -> Callable[..., list[str]]:
     """Build the only run of a scenario and ask it a question in Tcl instead of running it."""
 
     def ask(question: str, **scenario: Any) -> list[str]:
@@ -196,8 +201,7 @@ def asked(ns_binary: Path, planned: Planned, tmp_path: Path) -> Callable[..., li
             f'source "{tcl_dir() / run["script"]}"\n'
         )
         (tmp_path / "out").mkdir(exist_ok=True)
-        command = [str(ns_binary), str(driver), *run["argv"]]
-        done = subprocess.run(command, cwd=tmp_path, capture_output=True, text=True, timeout=60)
+        done = forks(ns_binary).completed([str(driver), *run["argv"]], tmp_path)
         assert done.returncode == 0, done.stderr
         return done.stdout.splitlines()
 

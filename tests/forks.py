@@ -1,0 +1,107 @@
+"""Scripts in children of an ns-2 that has started once.
+
+To start takes ns-2 0.07 s, more than most scripts of the tests do. So one process of each build
+starts, and forks for each script (``forking.c``, ``forks.tcl``): a script finds what it would find
+in a process of its own, and its output, exit status and signals are those of a process. Its
+addresses in memory are those of its siblings: a test that two runs do not depend on them starts
+ns-2 twice.
+"""
+
+from __future__ import annotations
+
+import os
+import selectors
+import signal
+import subprocess
+import tempfile
+from collections.abc import Sequence
+from pathlib import Path
+
+HERE = Path(__file__).resolve().parent
+
+
+def compile_library(folder: Path) -> None:
+    """Make ``forking.so`` of ``forking.c``, which Tcl's ``load`` takes."""
+    library = folder / "forking.so"
+    source = str(HERE / "forking.c")
+    subprocess.run(["gcc", "-Wall", "-shared", "-fPIC", source, "-o", str(library)], check=True)
+
+
+class Forks:
+    """One ns-2, and its children."""
+
+    def __init__(self, ns: Path, library: Path) -> None:
+        self.library = library
+        self._command = [str(ns), str(HERE / "forks.tcl"), str(library)]
+        self._process: subprocess.Popen[str] | None = None
+
+    def run(
+        self,
+        command: Sequence[str],
+        folder: Path,
+        out: Path,
+        err: Path,
+        *,
+        timeout_s: float = 120,
+    ) -> int:
+        """Run a script with its arguments in a folder; its standard output goes to files.
+
+        Returns its exit status, or minus the signal that killed it.
+
+        Raises:
+            subprocess.TimeoutExpired: when it takes longer; it is killed.
+        """
+        process = self._started()
+        assert process.stdin is not None
+        assert process.stdout is not None
+        request = [str(folder), str(out), str(err), *command]
+        process.stdin.write(tcl_list(request) + "\n")
+        process.stdin.flush()
+        with selectors.DefaultSelector() as selector:
+            selector.register(process.stdout, selectors.EVENT_READ)
+            if not selector.select(timeout_s):
+                self._kill()
+                raise subprocess.TimeoutExpired(list(command), timeout_s)
+        return int(process.stdout.readline())
+
+    def completed(self, command: Sequence[str], folder: Path) -> subprocess.CompletedProcess[str]:
+        """The same with standard output and error as text."""
+        with tempfile.TemporaryDirectory() as name:
+            out, err = Path(name) / "out", Path(name) / "err"
+            status = self.run(command, folder, out, err)
+            return subprocess.CompletedProcess(
+                list(command), status, out.read_text(), err.read_text()
+            )
+
+    def close(self) -> None:
+        """End the process; it has no child left."""
+        if self._process is not None:
+            self._process.communicate()
+            self._process = None
+
+    def _started(self) -> subprocess.Popen[str]:
+        if self._process is None:
+            self._process = subprocess.Popen(
+                self._command,
+                stdin=subprocess.PIPE,
+                stdout=subprocess.PIPE,
+                text=True,
+                env={name: value for name, value in os.environ.items() if name != "DISPLAY"},
+                start_new_session=True,  # so that it can be killed with its child
+            )
+        return self._process
+
+    def _kill(self) -> None:
+        assert self._process is not None
+        os.killpg(self._process.pid, signal.SIGKILL)
+        self._process.communicate()
+        self._process = None
+
+
+def tcl_list(words: Sequence[str]) -> str:
+    """A Tcl list of any words, on one line."""
+    return " ".join(f'"{"".join(map(_escaped, word))}"' for word in words)
+
+
+def _escaped(character: str) -> str:
+    return character if character.isascii() and character.isalnum() else f"\\u{ord(character):04x}"

@@ -1,0 +1,80 @@
+"""A child of an ns-2 that has started is to a script what a process of its own is."""
+
+from __future__ import annotations
+
+import subprocess
+from collections.abc import Callable, Iterator
+from pathlib import Path
+
+import pytest
+from tests.forks import Forks
+
+TELLS = """
+puts "$argv0 $argc [list $argv] [info script] [pwd] [gets stdin]"
+puts stderr "[llength [info globals]] [lsort [info globals t*]]"
+set ns [new Simulator]
+$ns at 1 {puts [$ns now]; file mkdir made; %s}
+$ns run
+"""
+
+
+@pytest.fixture
+def ns(forks: Callable[[Path], Forks], ns_binary: Path) -> Forks:
+    return forks(ns_binary)
+
+
+@pytest.mark.parametrize(
+    "end", ["exit 0", "exit 3", "$ns halt", "exec kill -TERM [pid]; after 60000"]
+)
+def test_output_files_and_status_are_those_of_a_process(
+    ns: Forks, ns_binary: Path, tmp_path: Path, end: str
+) -> None:
+    script = tmp_path / "script.tcl"
+    script.write_text(TELLS % end)
+    command = [str(script), "-key", "two words", "{", "", "$x[y]é\\"]
+    alone = subprocess.run(
+        [str(ns_binary), *command], cwd=tmp_path, capture_output=True, text=True, check=False,
+        stdin=subprocess.DEVNULL,
+    )  # fmt: skip
+    assert (tmp_path / "made").is_dir()
+    (tmp_path / "made").rmdir()
+    forked = ns.completed(command, tmp_path)
+    assert (forked.returncode, forked.stdout) == (alone.returncode, alone.stdout)
+    assert forked.stderr == alone.stderr
+    assert (tmp_path / "made").is_dir()
+
+
+def test_a_fault_is_told(ns: Forks, tmp_path: Path) -> None:
+    (tmp_path / "script.tcl").write_text("puts before\nerror {a fault}\nputs after\n")
+    done = ns.completed(["script.tcl"], tmp_path)
+    assert (done.returncode, done.stdout) == (1, "before\n")
+    assert done.stderr.startswith("a fault\n")
+    assert '(file "script.tcl" line 2)' in done.stderr
+
+
+def test_nothing_of_a_script_is_left_to_the_next(ns: Forks, tmp_path: Path) -> None:
+    (tmp_path / "script.tcl").write_text(
+        "puts [info exists x][Agent/TCP set window_][info exists env(ONE)]\n"
+        "set x 1; Agent/TCP set window_ 7; new Simulator; cd /; set env(ONE) 1\n"
+    )
+    for _ in range(2):
+        assert ns.completed(["script.tcl"], tmp_path).stdout == "0200\n"
+
+
+@pytest.fixture
+def another(forks: Callable[[Path], Forks], ns_binary: Path) -> Iterator[Forks]:
+    """A process that a test may kill."""
+    own = Forks(ns_binary, forks(ns_binary).library)
+    yield own
+    own.close()
+
+
+def test_a_script_that_does_not_end_is_killed(another: Forks, tmp_path: Path) -> None:
+    (tmp_path / "hangs.tcl").write_text("puts [pid]; while 1 {}")
+    (tmp_path / "ends.tcl").write_text("puts ended")
+    with pytest.raises(subprocess.TimeoutExpired):
+        another.run(["hangs.tcl"], tmp_path, tmp_path / "out", tmp_path / "err", timeout_s=0.5)
+    pid = int((tmp_path / "out").read_text())
+    state = Path(f"/proc/{pid}/stat")
+    assert not state.exists() or state.read_text().rpartition(")")[2].split()[0] == "Z"
+    assert another.completed(["ends.tcl"], tmp_path).stdout == "ended\n"

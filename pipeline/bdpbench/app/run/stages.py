@@ -30,6 +30,8 @@ if TYPE_CHECKING:
     from bdpbench.pages.inputs import LoadTable
     from bdpbench.studies.study import Study
 
+_ROWS_OF_A_FRAME = 20_000
+
 VALUES_FOLDER = "values"
 """Folder of a run with the values that were measured, a file a place in a study."""
 
@@ -119,15 +121,19 @@ def measure_plan(plan: Plan, runs_dir: Path) -> pl.DataFrame:
     """
     import polars as pl
 
-    from bdpbench.metrics import METRICS_SCHEMA, as_metrics, measure_groups
+    from bdpbench.metrics import as_metrics, measure_groups, metric_rows
 
     definitions = definitions_of(plan)
-    frames = [pl.DataFrame(schema=METRICS_SCHEMA)]
+    # A frame takes a millisecond to make, and a row of it much less room than its parts.
+    frames, rows = [], []
     for run in finished_runs(plan, runs_dir):
         run_id, scenario = run["run_id"], run["scenario"]
         values = _values_of(plan["study"], run, runs_dir / run_id, definitions)
-        frames.append(as_metrics(values, definitions, run_id=run_id, scenario=scenario))
-    metrics = pl.concat(frames)
+        rows += metric_rows(values, definitions, run_id=run_id, scenario=scenario)
+        if len(rows) >= _ROWS_OF_A_FRAME:
+            frames.append(as_metrics(rows))
+            rows = []
+    metrics = pl.concat([*frames, as_metrics(rows)])
     groups = measure_groups(metrics, plan["runs"], _sweeps(plan["folder"]), definitions)
     return pl.concat([metrics, groups])
 
@@ -149,7 +155,7 @@ def _values_of(
         kept=kept,
         where=f"run {run['run_id']}",
     )
-    if kept is None or not values.equals(kept):
+    if values is not kept and (kept is None or not values.equals(kept)):
         write_atomically(path, values.write_parquet)
     return values
 
@@ -174,12 +180,18 @@ class _Tables(Mapping[str, "pl.LazyFrame"]):
         self._run_dir, self._outputs = run_dir, outputs
         self._names = sorted({each["table"] for each in outputs})
 
+    @functools.cached_property
+    def _manifest(self) -> TableManifest:
+        from bdpbench.trace import read_manifest
+
+        return read_manifest(self._run_dir)
+
     def __getitem__(self, name: str) -> pl.LazyFrame:
         from bdpbench.trace import load_table
 
         if name not in self._names:
             raise KeyError(name)
-        return load_table(self._run_dir, name, self._outputs)
+        return load_table(self._run_dir, name, self._outputs, self._manifest)
 
     def __contains__(self, name: object) -> bool:
         return name in self._names  # without opening it
@@ -192,9 +204,7 @@ class _Tables(Mapping[str, "pl.LazyFrame"]):
 
     def checksums(self) -> dict[str, str]:
         """Table → what changes with its rows: the file's checksum, and the flows that are read."""
-        from bdpbench.trace import read_manifest
-
-        facts = read_manifest(self._run_dir)["tables"]
+        facts = self._manifest["tables"]
         return {
             name: facts[name]["sha256"] + json.dumps(sorted(self._subjects(name), key=str))
             for name in self._names
@@ -298,22 +308,24 @@ def _loader(
 ) -> LoadTable:
     """Tables of finished runs, and those that are derived from them."""
     from bdpbench.metrics.derived import DERIVED
-    from bdpbench.trace import load_table
 
-    def load(run_id: str, table: str) -> pl.LazyFrame | None:
-        sources = DERIVED[table].sources if table in DERIVED else (table,)
-        have = {each["table"] for each in outputs[run_id]}
-        if run_id not in finished or not have.issuperset(sources):
-            return None
-        if table not in DERIVED:
-            return load_table(runs_dir / run_id, table, outputs[run_id])
-        tables = {each: read(run_id, each) for each in sources}
-        return DERIVED[table].make(parameters[run_id], tables).lazy()
+    @functools.lru_cache(maxsize=1)
+    def tables_of(run_id: str) -> Mapping[str, pl.LazyFrame]:
+        return _Tables(runs_dir / run_id, outputs[run_id])
 
     # Several tables are made of a queue, one after the other.
     @functools.lru_cache(maxsize=4)
     def read(run_id: str, table: str) -> pl.DataFrame:
-        return load_table(runs_dir / run_id, table, outputs[run_id]).collect()
+        return tables_of(run_id)[table].collect()
+
+    def load(run_id: str, table: str) -> pl.LazyFrame | None:
+        sources = DERIVED[table].sources if table in DERIVED else (table,)
+        if run_id not in finished or not all(each in tables_of(run_id) for each in sources):
+            return None
+        if table not in DERIVED:
+            return read(run_id, table).lazy()
+        tables = {each: read(run_id, each) for each in sources}
+        return DERIVED[table].make(parameters[run_id], tables).lazy()
 
     return load
 

@@ -39,6 +39,17 @@ def _from_flow2_start(run: RunView) -> Window:
     return (run.number("flow2_start_s"), run.duration_s)
 
 
+def _from_last_start(run: RunView) -> Window:
+    starts = [flow.fact("start") for flow in run.flows("throughput")]
+    return (max((each for each in starts if each is not None), default=0.0), run.duration_s)
+
+
+def _starts_are_told(run: RunView) -> bool:
+    return _has_flows(run) and all(
+        flow.fact("start") is not None for flow in run.flows("throughput")
+    )
+
+
 @run_metric(
     unit="1",
     title="Jain's fairness index",
@@ -67,6 +78,23 @@ def jain_index(run: RunView) -> float | None:
 )
 def min_max_throughput_ratio(run: RunView) -> float | None:
     return fairness.smallest_to_largest(run.mean_throughputs)
+
+
+@run_metric(
+    unit="1",
+    title="Smallest over largest throughput, from the last start",
+    text="Mean throughput of the slowest flow over that of the fastest, from the start of the flow "
+    f"that starts last to the end of the run. {BINS}",
+    source=f"{EVEN}, section V and Figure 5",
+    tables=("throughput", "facts"),
+    window=_from_last_start,
+    when=_starts_are_told,
+    version=1,
+)
+def min_max_ratio_from_last_start(run: RunView) -> float | None:
+    window = _from_last_start(run)
+    means = [mean(flow.throughput, "mbps", window) for flow in run.flows("throughput")]
+    return fairness.smallest_to_largest(means)
 
 
 @run_metric(

@@ -1,0 +1,282 @@
+"""Metrics of this study alone: its own windows, and means over repetitions and over delays."""
+
+from __future__ import annotations
+
+import statistics
+from collections.abc import Iterator, Sequence
+
+import polars as pl
+
+from bdpbench.metrics import FlowView, RunView, flow_metric, group_metric, run_metric
+from bdpbench.metrics.fairness import smallest_to_largest, time_to_ratio
+from bdpbench.metrics.groups import Group, Row
+from bdpbench.metrics.series import mean, median
+from bdpbench.metrics.views import Window
+
+_EVEN = "Even, Li and Leith, Evaluating the Performance of TCP Stacks for High-Speed Networks"
+_RATIO = "min_max_ratio_from_last_start"
+_CONVERGED = "time_to_converge"
+_FAIR = "time_to_fair_share"
+
+_FAIR_RATIO = 0.95
+_FAIR_WINDOW_S = 20.0
+_END_S = 100.0
+_BEFORE_500_S: Window = (400.0, 500.0)
+
+_BESIDE_RUN = frozenset({"substream"})
+# What follows from the delay, beside the delay itself.
+_BESIDE_DELAYS = frozenset(
+    {"substream", "rtt_ms", "access_delay_ms", "bdp_pkts", "buffer_pkts", "buffer_ms"}
+)
+_REPETITIONS = "over the repetitions of the run"
+_DELAYS = (
+    "of the means over repetitions of the ratio of the smallest to the largest throughput from the "
+    "last start, over all delays of the scenario. Measured where all of them have been simulated, "
+    "and told of the first repetition at the shortest delay."
+)
+
+
+def _last_100_s(run: RunView) -> Window:
+    return (run.duration_s - _END_S, run.duration_s)
+
+
+def _before_500_s(_: RunView) -> Window:
+    return _BEFORE_500_S
+
+
+def _has_pair(run: RunView) -> bool:
+    return len(run.flows("throughput")) == 2 and run.duration_s > 2 * _END_S
+
+
+def _outlasts_500_s(run: RunView) -> bool:
+    return _has_pair(run) and run.duration_s >= 600
+
+
+def _ratio(run: RunView, window: Window) -> float | None:
+    flows = run.flows("throughput")
+    return smallest_to_largest([mean(flow.throughput, "mbps", window) for flow in flows])
+
+
+@run_metric(
+    unit="1",
+    title="Smallest over largest throughput, last 100 s",
+    text="Mean throughput of the slower flow over that of the faster, over the last 100 s of the "
+    "run.",
+    source=f"{_EVEN}, section V",
+    tables=("throughput",),
+    window=_last_100_s,
+    when=_has_pair,
+)
+def ratio_of_last_100_s(run: RunView) -> float | None:
+    """Where the flows have come to by the end."""
+    return _ratio(run, _last_100_s(run))
+
+
+@run_metric(
+    unit="1",
+    title="Smallest over largest throughput, 400 to 500 s",
+    text="Mean throughput of the slower flow over that of the faster, from 400 to 500 s.",
+    source=f"{_EVEN}, section V, on FAST at 162 ms",
+    tables=("throughput",),
+    window=_before_500_s,
+    when=_outlasts_500_s,
+)
+def ratio_before_500_s(run: RunView) -> float | None:
+    """Where the flows were before what the paper sees of FAST after 500 s."""
+    return _ratio(run, _BEFORE_500_S)
+
+
+@run_metric(
+    unit="s",
+    title="Time until both flows get the same within 5 %",
+    text="Time from the beginning of the first second in which the flow that comes last gets "
+    f"packets through the bottleneck to the end of the first {_FAIR_WINDOW_S:g} s over which the "
+    f"slower flow's throughput is at least {_FAIR_RATIO:g} of the faster's.",
+    source=f"{_EVEN}, Figure 5 (within 5 %); the window is bdpbench's",
+    tables=("throughput",),
+    when=_has_pair,
+)
+def time_to_fair_share(run: RunView) -> float | None:
+    """When the flows share as Figure 5 calls it fair."""
+    return time_to_ratio(run.table("throughput"), _FAIR_WINDOW_S, _FAIR_RATIO)
+
+
+@flow_metric(
+    unit="1",
+    title="Share of cwnd kept, median of all cuts",
+    text="Median, over the cuts of the second half of the run, of cwnd after the cut over its "
+    "peak.",
+    source=f"{_EVEN}, section V, on HS-TCP's decrease",
+    tables=("cwnd",),
+    parameters=("rtt_ms",),
+)
+def share_kept(flow: FlowView) -> float | None:
+    """What a flow keeps at its losses."""
+    cuts = _late(flow)
+    return median(cuts["after_pkts"] / cuts["peak_pkts"])
+
+
+@flow_metric(
+    unit="packets per RTT",
+    title="Increase of cwnd, median of all ascents",
+    text="Median, over the ascents from one cut to the next in the second half of the run, of the "
+    "packets by which cwnd grows in a nominal RTT.",
+    source=f"{_EVEN}, section V, on HS-TCP's increase",
+    tables=("cwnd",),
+    parameters=("rtt_ms",),
+)
+def increase_per_rtt(flow: FlowView) -> float | None:
+    """How fast a flow opens its window between losses."""
+    round_trips = (pl.col("peak_s").shift(-1) - pl.col("cut_s")) / flow.rtt_s
+    grown = pl.col("peak_pkts").shift(-1) - pl.col("after_pkts")
+    ascents = _late(flow).select(grown=grown / round_trips, round_trips=round_trips).drop_nulls()
+    return median(ascents.filter(pl.col("round_trips") >= 1)["grown"])
+
+
+def _late(flow: FlowView) -> pl.DataFrame:
+    return flow.cuts.filter(pl.col("peak_s") > flow.run.duration_s / 2)
+
+
+@group_metric(
+    unit="1",
+    title="Mean ratio of the throughputs",
+    text="Arithmetic mean of the ratio of the smallest to the largest throughput from the last "
+    f"start, {_REPETITIONS}.",
+    source=f"{_EVEN}, section IV-A and Figure 5",
+    metrics=(_RATIO,),
+)
+def mean_ratio(group: Group) -> Iterator[tuple[Row, float | None]]:
+    """A point of Figure 5."""
+    for rows in _repetitions(group, _RATIO):
+        yield rows[0], _mean(rows)
+
+
+@group_metric(
+    unit="1",
+    title="Standard error of the ratio",
+    text="Standard error of the mean of the ratio of the smallest to the largest throughput from "
+    f"the last start, s/√n, {_REPETITIONS}, of two or more.",
+    source=f"{_EVEN}, section IV-A (the error of a measurement)",
+    metrics=(_RATIO,),
+)
+def ratio_standard_error(group: Group) -> Iterator[tuple[Row, float | None]]:
+    """The error bar of a point of Figure 5."""
+    for rows in _repetitions(group, _RATIO):
+        values = [row.value for row in rows if row.value is not None]
+        if len(values) == len(rows) > 1:
+            yield rows[0], statistics.stdev(values) / len(values) ** 0.5
+
+
+@group_metric(
+    unit="1",
+    title="Mean ratio over the delays",
+    text=f"Mean {_DELAYS}",
+    source=f"{_EVEN}, Figure 5",
+    metrics=(_RATIO,),
+)
+def ratio_over_delays(group: Group) -> Iterator[tuple[Row, float | None]]:
+    """A curve of Figure 5 as one number."""
+    for row, means in _delays(group):
+        yield row, statistics.fmean(means)
+
+
+@group_metric(
+    unit="1",
+    title="Smallest ratio over the delays",
+    text=f"Smallest {_DELAYS}",
+    source=f"{_EVEN}, Figure 5",
+    metrics=(_RATIO,),
+)
+def smallest_ratio_over_delays(group: Group) -> Iterator[tuple[Row, float | None]]:
+    """The lowest point of a curve of Figure 5."""
+    for row, means in _delays(group):
+        yield row, min(means)
+
+
+@group_metric(
+    unit="1",
+    title="Spread of the ratio over the delays",
+    text=f"Largest less the smallest {_DELAYS}",
+    source=f"{_EVEN}, section V (large variations in fairness)",
+    metrics=(_RATIO,),
+)
+def ratio_spread_over_delays(group: Group) -> Iterator[tuple[Row, float | None]]:
+    """How much a curve of Figure 5 varies."""
+    for row, means in _delays(group):
+        yield row, max(means) - min(means)
+
+
+@group_metric(
+    unit="1",
+    title="Share of repetitions that converge",
+    text="Share of the repetitions in which the slower flow comes to 80 % of the faster for 20 s.",
+    source=f"{_EVEN}, section V",
+    metrics=(_CONVERGED,),
+)
+def converging_share(group: Group) -> Iterator[tuple[Row, float | None]]:
+    """How many repetitions converge."""
+    for rows in _repetitions(group, _CONVERGED):
+        yield rows[0], _share_reached(rows)
+
+
+@group_metric(
+    unit="1",
+    title="Share of repetitions that come to be fair",
+    text="Share of the repetitions in which both flows get the same within 5 % for 20 s.",
+    source=f"{_EVEN}, section V",
+    metrics=(_FAIR,),
+)
+def fair_share(group: Group) -> Iterator[tuple[Row, float | None]]:
+    """How many repetitions come to be fair."""
+    for rows in _repetitions(group, _FAIR):
+        yield rows[0], _share_reached(rows)
+
+
+@group_metric(
+    unit="s",
+    title="Mean time to converge, at least",
+    text="Mean of the time until the slower flow has 80 % of the faster's throughput for 20 s, "
+    f"{_REPETITIONS}. One that never gets there counts with the time from the second start to the "
+    "end of the run, so that the mean is a lower bound then.",
+    source=f"{_EVEN}, section V",
+    metrics=(_CONVERGED,),
+)
+def least_time_to_converge(group: Group) -> Iterator[tuple[Row, float | None]]:
+    """How long convergence takes."""
+    for rows in _repetitions(group, _CONVERGED):
+        yield rows[0], statistics.fmean(_watched_s(r) if r.value is None else r.value for r in rows)
+
+
+def _repetitions(group: Group, metric: str) -> Iterator[list[Row]]:
+    """The rows of a metric, those of repetitions of one run together, in their order."""
+    for rows in group.alike(metric, _BESIDE_RUN):
+        yield _in_order(rows)
+
+
+def _watched_s(row: Row) -> float:
+    """How long there were two flows, s."""
+    start_s = row.parameters.get("flow2_start_s", 0.0)
+    return row.end_s - (float(start_s) if isinstance(start_s, (int, float)) else 0.0)
+
+
+def _in_order(rows: Sequence[Row]) -> list[Row]:
+    return sorted(rows, key=lambda row: row.at("substream"))
+
+
+def _delays(group: Group) -> Iterator[tuple[Row, list[float]]]:
+    """The first row of each curve over the delay, and its means over repetitions."""
+    for rows, delays in group.sweeps_of(_RATIO, "rtt_ms", _BESIDE_DELAYS):
+        at = {delay: [row for row in rows if row.at("rtt_ms") == delay] for delay in delays}
+        means = [_mean(found) if found else None for found in at.values()]
+        known = [each for each in means if each is not None]
+        if len(known) == len(delays):
+            yield _in_order(at[delays[0]])[0], known
+
+
+def _mean(rows: Sequence[Row]) -> float | None:
+    values = [row.value for row in rows if row.value is not None]
+    return statistics.fmean(values) if len(values) == len(rows) else None
+
+
+def _share_reached(rows: Sequence[Row]) -> float:
+    return sum(row.value is not None for row in rows) / len(rows)

@@ -1,0 +1,102 @@
+"""What ns-2's scoreboards do per ACK of a loss recovery: ``python tests/benchmarks/sack_cost.py``.
+
+ns-2 has two. That of Agent/TCP/Fack is an array with an entry for each packet in flight; that of
+Agent/TCP/Sack1 a list of the blocks that have arrived. Counted are the basic blocks of their code
+that an ACK executes, not seconds: how the count grows with the window and with the losses is a
+property of the two algorithms, and of no machine.
+"""
+
+from __future__ import annotations
+
+import subprocess
+import sys
+import tarfile
+import tempfile
+from dataclasses import dataclass
+from pathlib import Path
+
+HERE = Path(__file__).resolve().parent
+BUILD = HERE.parent.parent / "ns2" / "build.sh"
+SOURCES = ("scoreboard.cc", "scoreboard-rq.cc", "rq.cc")
+HEADERS = ("scoreboard.h", "scoreboard-rq.h", "rq.h")
+WINDOWS = (100, 1000, 10000)
+LOSSES = (1, 10, 100, 1000)
+
+# All that the scoreboards take of ns-2's tcp.h: the blocks of an ACK.
+TCP_H = """#pragma once
+struct hdr_tcp {
+	int left[3], right[3], count;
+	int& sa_left(int i) { return left[i]; }
+	int& sa_right(int i) { return right[i]; }
+	int& sa_length() { return count; }
+};
+"""
+
+
+@dataclass(frozen=True)
+class Cost:
+    """Of one recovery: its ACKs, and basic blocks executed an ACK, on average and at most."""
+
+    acks: int
+    mean: float
+    most: int
+
+
+def sources(folder: Path) -> None:
+    """Put the scoreboards of the pinned archive of ns-2 into a folder."""
+    done = subprocess.run(
+        ["bash", str(BUILD), "--print-source"], capture_output=True, text=True, check=True
+    )
+    wanted = {f"ns-2.35/tcp/{name}" for name in (*SOURCES, *HEADERS)}
+    with tarfile.open(done.stdout.strip().splitlines()[-1]) as archive:
+        for member in archive:
+            stream = archive.extractfile(member) if member.name in wanted else None
+            if stream is not None:
+                (folder / Path(member.name).name).write_bytes(stream.read())
+                wanted.remove(member.name)
+            if not wanted:
+                return
+
+
+def program(folder: Path) -> Path:
+    """The compiled experiment, the scoreboards' code instrumented, its own not."""
+    sources(folder)
+    (folder / "tcp.h").write_text(TCP_H)
+    compiler = ["g++", "-std=gnu++98", "-fpermissive", "-w", "-O1", f"-I{folder}"]
+    objects = []
+    for source in (*(folder / name for name in SOURCES), HERE / "sack_cost.cc"):
+        objects.append(folder / f"{source.stem}.o")
+        counted = ["-fsanitize-coverage=trace-pc"] if source.parent == folder else []
+        subprocess.run([*compiler, *counted, "-c", str(source), "-o", str(objects[-1])], check=True)
+    binary = folder / "sack_cost"
+    subprocess.run(["g++", *map(str, objects), "-o", str(binary)], check=True)
+    return binary
+
+
+def cost(binary: Path, board: str, packets: int, losses: int) -> Cost:
+    """Of the recovery of a window; ``board`` is "array" or "queue"."""
+    command = [str(binary), board, str(packets), str(losses)]
+    done = subprocess.run(command, capture_output=True, text=True, check=True)
+    acks, mean, most = done.stdout.split()
+    return Cost(int(acks), float(mean), int(most))
+
+
+def table(binary: Path) -> str:
+    """Both scoreboards over windows and losses, as Markdown."""
+    lines = [
+        "| packets in flight | lost | array: mean, most | list of blocks: mean, most |",
+        "|---|---|---|---|",
+    ]
+    for packets in WINDOWS:
+        for losses in (each for each in LOSSES if each < packets):
+            array, queue = (cost(binary, board, packets, losses) for board in ("array", "queue"))
+            lines.append(
+                f"| {packets:,} | {losses:,} | {array.mean:,.0f}, {array.most:,} "
+                f"| {queue.mean:,.0f}, {queue.most:,} |"
+            )
+    return "\n".join(lines)
+
+
+if __name__ == "__main__":
+    with tempfile.TemporaryDirectory() as scratch:
+        sys.stdout.write(table(program(Path(scratch))) + "\n")

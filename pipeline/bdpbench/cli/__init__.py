@@ -24,6 +24,7 @@ _COMMANDS = {
     "verify": ("verify", "Check that an archive is whole."),
     "compare": ("compare", "Show which metrics moved between two results."),
     "adopt": ("adopt", "Take over results whose run ids an older bdpbench made."),
+    "merge": ("merge", "Bring the runs of other results folders into one."),
     "publish": ("publish", "Keep a finished tier's report in reports/published/."),
     "test": ("test", "Run bdpbench's own tests."),
     "recover": ("recover", "Recover the thesis's own ns-2 scripts from your copy of it."),

@@ -33,7 +33,7 @@ _PARQUET_MARK = b"PAR1"
 
 
 @dataclass(frozen=True)
-class _Damage:
+class Damage:
     """What is wrong with which file, and the files without which it is made anew."""
 
     path: Path
@@ -64,20 +64,20 @@ def _set_aside(view: View, prepared: Prepared, *, deep: bool) -> bool:
     return bool(found)
 
 
-def _damaged_runs(prepared: Prepared, *, deep: bool) -> Iterator[_Damage]:
+def _damaged_runs(prepared: Prepared, *, deep: bool) -> Iterator[Damage]:
     for each in dict.fromkeys(run["run_id"] for run in prepared.runs):
         run_dir = prepared.paths.runs / each
         if not (run_dir / RUN_NAME).is_file():
             continue
-        damage = _damaged_run(run_dir, deep=deep)
+        damage = damaged_run(run_dir, deep=deep)
         if damage is None and (run_dir / VALUES_FOLDER).is_dir():  # it was parsed
-            damage = _damaged_tables(run_dir, deep=deep)
+            damage = damaged_tables(run_dir, deep=deep)
         if damage is not None:
             yield damage
 
 
-def _damaged_run(run_dir: Path, *, deep: bool) -> _Damage | None:
-    """What is wrong with ``run.json`` or the outputs that it names."""
+def damaged_run(run_dir: Path, *, deep: bool) -> Damage | None:
+    """What is wrong with ``run.json`` or the outputs that it names; ``deep``: by checksums."""
     path = run_dir / RUN_NAME
     remedy, remove = "the run is simulated again", (path,)
     try:
@@ -85,14 +85,14 @@ def _damaged_run(run_dir: Path, *, deep: bool) -> _Damage | None:
     except BdpbenchError as error:
         if _is_of_another_version(path):
             raise
-        return _Damage(path, error.message, remedy, remove)
+        return Damage(path, error.message, remedy, remove)
     if record is None:
         return None
     if run_id(record["identity"]) != run_dir.name:
         said = "has been changed: its identity is not that of its run id"
-        return _Damage(path, said, remedy, remove)
+        return Damage(path, said, remedy, remove)
     for output, said in _damaged_outputs(run_dir, record, deep=deep):
-        return _Damage(output, said, remedy, remove)
+        return Damage(output, said, remedy, remove)
     return None
 
 
@@ -116,8 +116,8 @@ def _damaged_outputs(run_dir: Path, record: RunRecord, *, deep: bool) -> Iterato
             yield path, "is not what ns-2 wrote: its SHA-256 is another"
 
 
-def _damaged_tables(run_dir: Path, *, deep: bool) -> _Damage | None:
-    """What is wrong with the tables of a run that was parsed."""
+def damaged_tables(run_dir: Path, *, deep: bool) -> Damage | None:
+    """What is wrong with the tables of a run that was parsed; ``deep``: by checksums."""
     path = _manifest(run_dir)
     remedy, remove = "the run is parsed again", (path,)
     try:
@@ -125,14 +125,14 @@ def _damaged_tables(run_dir: Path, *, deep: bool) -> _Damage | None:
         data = read_json(path, what=what, schema_version=MANIFEST_VERSION)
         tables = shaped(data, TableManifest, path, what)["tables"]
     except BdpbenchError as error:
-        return _Damage(path, error.message, remedy, remove)
+        return Damage(path, error.message, remedy, remove)
     for name, facts in tables.items():
         table = path.with_name(f"{name}.parquet")
         if not table.is_file():
-            return _Damage(table, "is gone", remedy, remove)
+            return Damage(table, "is gone", remedy, remove)
         if deep and sha256_of(table) != facts["sha256"]:
             said = "is not what was parsed: its SHA-256 is another"
-            return _Damage(table, said, remedy, remove)
+            return Damage(table, said, remedy, remove)
     return None
 
 
@@ -140,16 +140,16 @@ def _manifest(run_dir: Path) -> Path:
     return run_dir / TABLES_FOLDER / MANIFEST_NAME
 
 
-def _damaged_documents(paths: Paths, *, deep: bool) -> Iterator[_Damage]:
+def _damaged_documents(paths: Paths, *, deep: bool) -> Iterator[Damage]:
     """Metrics and scorecard of a tier that cannot be read."""
     metrics = paths.folder / METRICS_NAME
     whole = not metrics.is_file() or _is_parquet(metrics)
     if not whole or (deep and metrics.is_file() and _unreadable(read_metrics, metrics)):
-        yield _Damage(metrics, "is no table of metrics", "the runs are measured again", (metrics,))
+        yield Damage(metrics, "is no table of metrics", "the runs are measured again", (metrics,))
     scorecard = paths.folder / SCORECARD_NAME
     said = _unreadable(read_scorecard, scorecard)
     if scorecard.is_file() and said:
-        yield _Damage(scorecard, said, "the metrics are scored again", (scorecard,))
+        yield Damage(scorecard, said, "the metrics are scored again", (scorecard,))
 
 
 def _is_parquet(path: Path) -> bool:

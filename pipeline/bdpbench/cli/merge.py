@@ -1,0 +1,27 @@
+"""`bdpbench merge`: one results folder of several."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import click
+
+_FOLDER = click.Path(path_type=Path, file_okay=False)
+
+
+@click.command("merge")
+@click.argument("into", type=_FOLDER)
+@click.argument(
+    "others", nargs=-1, required=True, type=click.Path(path_type=Path, file_okay=False, exists=True)
+)
+def command(into: Path, others: tuple[Path, ...]) -> None:
+    """Bring the finished runs of the results folders OTHERS into the results folder INTO.
+
+    For a grid that was simulated in parts, on several machines. Ids and checksums are checked
+    first; a run that is damaged, or of which two folders have different outputs, is told, and
+    nothing is taken. OTHERS are only read. Afterwards `BDPBENCH_RESULTS=INTO ./bdpbench run STUDY`
+    simulates what is still missing and writes the report.
+    """
+    from bdpbench.app.run.merging import merge
+
+    merge(into, others, click.echo)

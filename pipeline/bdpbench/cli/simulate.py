@@ -14,13 +14,20 @@ _FILE = click.Path(path_type=Path, dir_okay=False)
 @click.option("--batch", type=_FILE, help="Take on the runs of this batch of `bdpbench plan`.")
 @click.option("-k", "--keep-going", is_flag=True, help="Go on with other runs when one fails.")
 @click.option(
+    "--on-node",
+    is_flag=True,
+    help="Build ns-2 for this machine where the build beside the checkout does not run.",
+)
+@click.option(
     "--backend",
     type=click.Choice(["docker", "native"]),
     default="native",
     show_default=True,
     help="Where ns-2 runs.",
 )
-def command(run_dir: Path | None, batch: Path | None, keep_going: bool, backend: str) -> None:
+def command(
+    run_dir: Path | None, batch: Path | None, keep_going: bool, on_node: bool, backend: str
+) -> None:
     """Run ns-2 for the planned run in RUN_DIR, unless it is finished.
 
     With --batch: for all runs of a batch, one after the other, each of which is parsed and measured
@@ -28,12 +35,20 @@ def command(run_dir: Path | None, batch: Path | None, keep_going: bool, backend:
     """
     if (run_dir is None) == (batch is None):
         raise click.UsageError("Give either RUN_DIR or --batch.")
-    if run_dir is not None and keep_going:
-        raise click.UsageError("--keep-going needs --batch.")
+    for option, given in (("--keep-going", keep_going), ("--on-node", on_node)):
+        if run_dir is not None and given:
+            raise click.UsageError(f"{option} needs --batch.")
+    if on_node and backend != "native":
+        raise click.UsageError("--on-node needs --backend native.")
     if batch is not None:
         from bdpbench.app.run.batch import one_thread_for_tables, run_batch
 
         one_thread_for_tables()
+        if on_node:
+            from bdpbench.simulation.build import current_build_id
+            from bdpbench.simulation.node_build import use_build_that_runs_here
+
+            use_build_that_runs_here(current_build_id())
         run_batch(batch.resolve(), backend, keep_going=keep_going)
     elif run_dir is not None:
         from bdpbench.app.run.streaming import reduce_stream

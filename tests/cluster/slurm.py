@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import os
 import shutil
+import signal
 import socket
 import subprocess
 import time
@@ -153,8 +154,8 @@ class Slurm:
         ]
         text = "\n".join([settings, *nodes, *partitions, ""])
         Path(self._conf).write_text(text)
-        # The plugin's job step takes SLURM_CONF out of the environment of srun, which then finds the
-        # machine's own cluster, or none.
+        # The plugin's job step takes SLURM_CONF out of the environment of srun, which then finds
+        # the machine's own cluster, or none.
         step = folder / "bin" / "srun"
         step.write_text(f'#!/bin/sh\nSLURM_CONF={self._conf} exec {shutil.which("srun")} "$@"\n')
         step.chmod(0o755)
@@ -213,6 +214,20 @@ class Slurm:
             except subprocess.TimeoutExpired:
                 daemon.kill()
                 daemon.wait()
+        # Without cgroups Slurm loses sight of a process whose parent has died before it.
+        for pid in self._processes():
+            with suppress(ProcessLookupError):
+                os.kill(pid, signal.SIGKILL)
+
+    def _processes(self) -> list[int]:
+        """Processes that were started for this cluster and no other, as their environment says."""
+        mine = f"SLURM_CONF={self._conf}\0".encode()
+        found = []
+        for folder in Path("/proc").glob("[0-9]*"):
+            with suppress(OSError):
+                if mine in (folder / "environ").read_bytes():
+                    found.append(int(folder.name))
+        return found
 
 
 def missing_programs() -> list[str]:

@@ -28,6 +28,8 @@ _FOR_EVER = (
 )
 _MORE_THAN_A_JOB_MAY = "PerJob"  # of AssocMaxCpuPerJobLimit and many others
 _LOOKS_UNTIL_SURE = 3
+_FIRST_JOB_S = 300.0
+"""Snakemake may take so long to start and to submit a job, s."""
 
 
 @dataclass(frozen=True)
@@ -58,6 +60,7 @@ class Overseer:
         now_s = clock()
         self._asked_s = float("-inf")
         self._answered_s = self._moved_s = self._queued_s = now_s
+        self._has_seen_a_job = False
         self._hopeless: Counter[str] = Counter()
         self.jobs: Sequence[SlurmJob] = ()
 
@@ -87,9 +90,16 @@ class Overseer:
         return True
 
     @property
+    def is_asking(self) -> bool:
+        """Whether Slurm has been asked and has not answered yet."""
+        return self._answer is not None and not self._answer.done()
+
+    @property
     def is_silent(self) -> bool:
         """Whether nothing has been in the queue for so long that nothing will be submitted."""
-        return self._clock() - self._queued_s >= self._patience.silent_s
+        silent_s = self._patience.silent_s
+        enough_s = silent_s if self._has_seen_a_job else max(silent_s, _FIRST_JOB_S)
+        return self._clock() - self._queued_s >= enough_s
 
     @property
     def queue_is_empty(self) -> bool:
@@ -99,6 +109,7 @@ class Overseer:
     def begin_again(self) -> None:
         """Take the queue's silence as ended: jobs are submitted anew."""
         self._queued_s = self._moved_s = self._clock()
+        self._has_seen_a_job = False
 
     def summary(self) -> tuple[int, int, str]:
         """How many jobs run, how many wait, and why the most of these do."""
@@ -119,7 +130,7 @@ class Overseer:
 
     def _check_jobs(self, now_s: float) -> None:
         if not self.queue_is_empty:
-            self._queued_s = now_s
+            self._queued_s, self._has_seen_a_job = now_s, True
         if self.queue_is_empty or not all(job.waits or job.has_ended for job in self.jobs):
             self._moved_s = now_s
         self._check_hopeless([job for job in self.jobs if job.waits and is_hopeless(job.reason)])

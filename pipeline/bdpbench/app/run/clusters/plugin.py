@@ -1,7 +1,8 @@
 """Snakemake's plugin for Slurm, installed by the first call that needs it.
 
 It lies in a folder of its own, which only such calls have in their ``PYTHONPATH``: whenever it
-starts, Snakemake imports every plugin that it finds, and this one brings pandas.
+starts, Snakemake imports every plugin that it finds, and this one brings pandas. A job, in which
+Snakemake starts twice, needs the small half of it alone.
 """
 
 from __future__ import annotations
@@ -18,6 +19,10 @@ from bdpbench.contracts.paths import home_dir, repository_root
 from bdpbench.errors import BdpbenchError
 
 LOCK_NAME = "requirements-slurm.lock"
+NODE_FOLDER = "node"
+"""Folder in that of the plugin with what jobs need."""
+
+_NODE_PACKAGES = "snakemake_executor_plugin_slurm_jobstep*"
 
 
 def slurm_plugin(say: Callable[[str], None]) -> Path:
@@ -61,4 +66,8 @@ def _install(lock: Path, folder: Path) -> None:
             where=f"pipeline/{LOCK_NAME}",
             hint="it takes pip and a package index, so make the first call where there is one",
         )
+    node = unfinished / NODE_FOLDER
+    node.mkdir()
+    for path in unfinished.glob(_NODE_PACKAGES):
+        shutil.copytree(path, node / path.name)
     unfinished.replace(folder)

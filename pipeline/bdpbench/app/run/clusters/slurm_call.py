@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import shutil
 import time
 from collections.abc import Mapping
 from dataclasses import dataclass
@@ -10,8 +11,9 @@ from functools import partial
 from pathlib import Path
 
 from bdpbench.app.run.clusters.overseer import Overseer, Patience
-from bdpbench.app.run.clusters.plugin import slurm_plugin
+from bdpbench.app.run.clusters.plugin import NODE_FOLDER, slurm_plugin
 from bdpbench.app.run.clusters.profiles import Profile
+from bdpbench.app.run.clusters.said import LOGS_FOLDER
 from bdpbench.app.run.clusters.slurm import (
     NoAnswerError,
     call_prefix,
@@ -20,6 +22,7 @@ from bdpbench.app.run.clusters.slurm import (
     jobs_of,
     results_prefix,
 )
+from bdpbench.app.run.snakemake_cli import JOBS_PATH_VARIABLE
 from bdpbench.app.say.progress import View
 from bdpbench.errors import BdpbenchError
 from bdpbench.studies.config import SlurmConfig
@@ -66,8 +69,11 @@ class SlurmCall:
 
     def environment(self) -> Mapping[str, str]:
         """What Snakemake and the jobs have in their environment besides."""
-        paths = [str(self.plugin), os.environ.get("PYTHONPATH", "")]
-        return {"PYTHONPATH": os.pathsep.join(each for each in paths if each)}
+        own = os.environ.get("PYTHONPATH", "")
+        return {
+            "PYTHONPATH": _joined(str(self.plugin), own),
+            JOBS_PATH_VARIABLE: _joined(str(self.plugin / NODE_FOLDER), own),
+        }
 
     def overseer(self) -> Overseer:
         """Who looks after the jobs."""
@@ -114,7 +120,12 @@ def slurm_call(profile: Profile, config: SlurmConfig, results: Path, view: View)
     check(config.poll_s)
     plugin = slurm_plugin(lambda text: view.tell("installing", text))
     _cancel_orphans(results_prefix(results), view)
+    shutil.rmtree(results / LOGS_FOLDER, ignore_errors=True)
     return SlurmCall(profile, config, plugin, call_prefix(results), view)
+
+
+def _joined(*paths: str) -> str:
+    return os.pathsep.join(each for each in paths if each)
 
 
 def _cancel_orphans(prefix: str, view: View) -> None:

@@ -4,7 +4,8 @@
 # to be had, it says that it skips.
 set -euo pipefail
 cd "$(dirname "$0")/../.."
-if ! command -v slurmctld munged slurmd >/dev/null && [ "$(id -u)" -eq 0 ]; then
+if ! { command -v slurmctld && command -v slurmd && command -v munged; } >/dev/null &&
+  [ "$(id -u)" -eq 0 ]; then
   DEBIAN_FRONTEND=noninteractive apt-get install -y -qq --no-install-recommends \
     slurmctld slurmd slurm-client munge >/dev/null || true
 fi

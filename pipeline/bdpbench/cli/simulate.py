@@ -6,12 +6,15 @@ from pathlib import Path
 
 import click
 
-_FILE = click.Path(path_type=Path, dir_okay=False)
+_PATH = click.Path(path_type=Path)
 
 
 @click.command("simulate")
 @click.argument("run_dir", required=False, type=click.Path(path_type=Path, file_okay=False))
-@click.option("--batch", type=_FILE, help="Take on the runs of this batch of `bdpbench plan`.")
+@click.option("--batch", type=_PATH, help="Take on the runs of this batch of `bdpbench plan`.")
+@click.option(
+    "--index", type=click.IntRange(0), help="With --batch FOLDER: its batch of this number."
+)
 @click.option("-k", "--keep-going", is_flag=True, help="Go on with other runs when one fails.")
 @click.option(
     "--on-node",
@@ -26,7 +29,12 @@ _FILE = click.Path(path_type=Path, dir_okay=False)
     help="Where ns-2 runs.",
 )
 def command(
-    run_dir: Path | None, batch: Path | None, keep_going: bool, on_node: bool, backend: str
+    run_dir: Path | None,
+    batch: Path | None,
+    index: int | None,
+    keep_going: bool,
+    on_node: bool,
+    backend: str,
 ) -> None:
     """Run ns-2 for the planned run in RUN_DIR, unless it is finished.
 
@@ -35,13 +43,15 @@ def command(
     """
     if (run_dir is None) == (batch is None):
         raise click.UsageError("Give either RUN_DIR or --batch.")
-    for option, given in (("--keep-going", keep_going), ("--on-node", on_node)):
+    given_options = {"--keep-going": keep_going, "--on-node": on_node, "--index": index is not None}
+    for option, given in given_options.items():
         if run_dir is not None and given:
             raise click.UsageError(f"{option} needs --batch.")
     if on_node and backend != "native":
         raise click.UsageError("--on-node needs --backend native.")
     if batch is not None:
         from bdpbench.app.run.batch import one_thread_for_tables, run_batch
+        from bdpbench.contracts.batches import batch_path
 
         one_thread_for_tables()
         if on_node:
@@ -49,7 +59,8 @@ def command(
             from bdpbench.simulation.node_build import use_build_that_runs_here
 
             use_build_that_runs_here(current_build_id())
-        run_batch(batch.resolve(), backend, keep_going=keep_going)
+        path = batch if index is None else batch_path(batch, index)
+        run_batch(path.resolve(), backend, keep_going=keep_going)
     elif run_dir is not None:
         from bdpbench.app.run.streaming import reduce_stream
         from bdpbench.contracts.runs import read_run

@@ -14,12 +14,15 @@ rule simulate:
         f"{FOLDER}/batches/{{batch}}.log",
     priority: lambda wildcards: round(JOBS[wildcards.batch]["cpu_s"])
     resources:
-        runtime=lambda wildcards: JOBS[wildcards.batch]["runtime_min"],
-        mem_mb=lambda wildcards: JOBS[wildcards.batch]["mem_mb"],
+        # What was killed for having asked for too little asks for more.
+        runtime=lambda wildcards, attempt: min(
+            TIME_LIMIT_MIN, attempt * JOBS[wildcards.batch]["runtime_min"]
+        ),
+        mem_mb=lambda wildcards, attempt: attempt * JOBS[wildcards.batch]["mem_mb"],
     params:
         cli=CLI,
         backend=BACKEND,
-        keep_going=KEEP_GOING,
+        options=[*KEEP_GOING, *ON_NODES],
     shell:
-        "{params.cli:q} simulate --backend {params.backend:q} {params.keep_going}"
+        "{params.cli:q} simulate --backend {params.backend:q} {params.options}"
         " --batch {input.batch:q} > {log:q} 2>&1"

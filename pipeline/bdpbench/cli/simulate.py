@@ -6,13 +6,21 @@ from pathlib import Path
 
 import click
 
-_FILE = click.Path(path_type=Path, dir_okay=False)
+_PATH = click.Path(path_type=Path)
 
 
 @click.command("simulate")
 @click.argument("run_dir", required=False, type=click.Path(path_type=Path, file_okay=False))
-@click.option("--batch", type=_FILE, help="Take on the runs of this batch of `bdpbench plan`.")
+@click.option("--batch", type=_PATH, help="Take on the runs of this batch of `bdpbench plan`.")
+@click.option(
+    "--index", type=click.IntRange(0), help="With --batch FOLDER: its batch of this number."
+)
 @click.option("-k", "--keep-going", is_flag=True, help="Go on with other runs when one fails.")
+@click.option(
+    "--on-node",
+    is_flag=True,
+    help="Build ns-2 for this machine where the build beside the checkout does not run.",
+)
 @click.option(
     "--backend",
     type=click.Choice(["docker", "native"]),
@@ -20,7 +28,14 @@ _FILE = click.Path(path_type=Path, dir_okay=False)
     show_default=True,
     help="Where ns-2 runs.",
 )
-def command(run_dir: Path | None, batch: Path | None, keep_going: bool, backend: str) -> None:
+def command(
+    run_dir: Path | None,
+    batch: Path | None,
+    index: int | None,
+    keep_going: bool,
+    on_node: bool,
+    backend: str,
+) -> None:
     """Run ns-2 for the planned run in RUN_DIR, unless it is finished.
 
     With --batch: for all runs of a batch, one after the other, each of which is parsed and measured
@@ -28,13 +43,24 @@ def command(run_dir: Path | None, batch: Path | None, keep_going: bool, backend:
     """
     if (run_dir is None) == (batch is None):
         raise click.UsageError("Give either RUN_DIR or --batch.")
-    if run_dir is not None and keep_going:
-        raise click.UsageError("--keep-going needs --batch.")
+    given_options = {"--keep-going": keep_going, "--on-node": on_node, "--index": index is not None}
+    for option, given in given_options.items():
+        if run_dir is not None and given:
+            raise click.UsageError(f"{option} needs --batch.")
+    if on_node and backend != "native":
+        raise click.UsageError("--on-node needs --backend native.")
     if batch is not None:
         from bdpbench.app.run.batch import one_thread_for_tables, run_batch
+        from bdpbench.contracts.batches import batch_path
 
         one_thread_for_tables()
-        run_batch(batch.resolve(), backend, keep_going=keep_going)
+        if on_node:
+            from bdpbench.simulation.build import current_build_id
+            from bdpbench.simulation.node_build import use_build_that_runs_here
+
+            use_build_that_runs_here(current_build_id())
+        path = batch if index is None else batch_path(batch, index)
+        run_batch(path.resolve(), backend, keep_going=keep_going)
     elif run_dir is not None:
         from bdpbench.app.run.streaming import reduce_stream
         from bdpbench.contracts.runs import read_run

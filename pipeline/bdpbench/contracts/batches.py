@@ -60,6 +60,11 @@ class Done(TypedDict):
     own_cpu_s: float
 
 
+def batch_path(folder: Path, number: int) -> Path:
+    """The plan of a batch in the folder of batches, by its number."""
+    return folder / f"{number:04d}.json"
+
+
 def read_jobs(folder: Path) -> Jobs:
     """Read ``jobs.json`` of a folder of batches.
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import os
 import subprocess
 from dataclasses import dataclass
 from pathlib import Path
@@ -14,6 +15,8 @@ from bdpbench.errors import BdpbenchError
 
 BINARY_NAME = "ns"
 INFO_NAME = "ns-bdpbench.json"
+PREFIX_VARIABLE = "BDPBENCH_NS2_PREFIX"
+"""Environment variable of a node that has builds of its own (``simulation.node_build``)."""
 
 
 @dataclass(frozen=True)
@@ -54,7 +57,8 @@ def current_build_id(variant: str = "fast") -> str:
 
 def build_prefix() -> Path:
     """Folder of all builds; each has a folder of its own, named by its id."""
-    return home_dir() / "ns2"
+    override = os.environ.get(PREFIX_VARIABLE)
+    return Path(override) if override else home_dir() / "ns2"
 
 
 def find_build(build_id: str) -> Ns2Build | None:

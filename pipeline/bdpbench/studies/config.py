@@ -22,6 +22,33 @@ class DockerConfig(Strict):
     )
 
 
+class SlurmConfig(Strict):
+    """What ``--profile slurm`` asks Slurm for, and how long it waits."""
+
+    partition: str | None = Field(None, description="Partition of the jobs; null: Slurm's default")
+    account: str | None = Field(
+        None, description="Account they are charged to; null: Slurm's default"
+    )
+    time_limit_min: int | None = Field(
+        None, ge=1, description="The longest that a job may ask for, min, as the partition allows"
+    )
+    options: str = Field("", description="Further options of sbatch, e.g. --nice=100")
+    jobs: int = Field(
+        100, ge=1, description="Jobs in the queue at once where --jobs does not say otherwise"
+    )
+    batch_min: float = Field(10.0, gt=0, description="Expected time of a job, min")
+    poll_s: int = Field(20, ge=1, description="How often Slurm is asked for its jobs, s")
+    unreachable_min: float = Field(
+        10.0, gt=0, description="How long Slurm may give no answer until the call ends, min"
+    )
+    not_started_h: float = Field(
+        24.0, gt=0, description="How long all jobs may wait until the call ends, h"
+    )
+    silent_min: float = Field(
+        5.0, gt=0, description="How long nothing may be queued until jobs are submitted again, min"
+    )
+
+
 class Config(Strict):
     """The whole of ``config/config.yaml``."""
 
@@ -36,6 +63,7 @@ class Config(Strict):
     )
     results: str = Field(description="Folder of runs and reports, relative to the checkout")
     docker: DockerConfig = Field(default_factory=DockerConfig)
+    slurm: SlurmConfig = Field(default_factory=SlurmConfig)
 
 
 def load_config() -> Config:

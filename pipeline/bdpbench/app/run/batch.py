@@ -4,17 +4,25 @@ from __future__ import annotations
 
 import os
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from contextlib import suppress
 from functools import cached_property
 from pathlib import Path
 
 from bdpbench.app.run.stages import measure_runs, parse_runs
 from bdpbench.app.run.streaming import reduce_stream
-from bdpbench.contracts.batches import DONE_VERSION, STOP_NAME, Done, RunEvent, read_jobs, tell
-from bdpbench.contracts.files import write_json_atomically
+from bdpbench.contracts.batches import (
+    DONE_VERSION,
+    STOP_NAME,
+    Done,
+    RunEvent,
+    events_in,
+    read_jobs,
+    tell,
+)
+from bdpbench.contracts.files import read_text, write_json_atomically
 from bdpbench.contracts.plan import Plan, read_plan
-from bdpbench.contracts.runs import read_run
+from bdpbench.contracts.runs import ERROR_NAME, read_run
 from bdpbench.errors import BdpbenchError
 from bdpbench.simulation.backend import Backend, named_backend
 from bdpbench.simulation.simulate import simulate
@@ -35,6 +43,7 @@ class Batch:
         self._path, self._runs_dir, self._backend = path, runs_dir, backend
         self._keep_going = keep_going
         self._stop = path.with_name(STOP_NAME)
+        self._failed_before = frozenset(_failed(path.with_suffix(".told")))
         self._simulated = 0
         self._errors: list[BdpbenchError] = []
 
@@ -96,6 +105,8 @@ class Batch:
         run_dir = self._runs_dir / run_id
         if read_run(run_dir) is not None:
             return False
+        if run_id in self._failed_before:
+            raise BdpbenchError(read_text(run_dir / ERROR_NAME).strip())
         write_specs(places["runs"][:1], places["ns2_build_id"], self._runs_dir)
         self._tell("begun", run_id)
         try:
@@ -120,6 +131,13 @@ class Batch:
     def _tell(self, event: RunEvent, run_id: str) -> None:
         with suppress(OSError):  # a disk that is full says so where it matters
             tell(self._path.with_suffix(".told"), event, run_id)
+
+
+def _failed(told: Path) -> Iterator[str]:
+    """Runs that failed when this batch was tried before, in the same call: they would again."""
+    with suppress(OSError):
+        events = events_in(told.read_text(encoding="ascii"))
+        yield from (run_id for event, run_id in events if event == "failed")
 
 
 def run_batch(path: Path, backend: str, *, keep_going: bool) -> None:

@@ -13,7 +13,7 @@ from bdpbench.app.run.exclusive import exclusive
 from bdpbench.app.run.machine import Machine
 from bdpbench.app.run.planning import Paths, Prepared, is_finished, prepare
 from bdpbench.app.run.stages import values_path
-from bdpbench.contracts.batches import JOBS_NAME, JOBS_VERSION, Job, Jobs
+from bdpbench.contracts.batches import JOBS_NAME, JOBS_VERSION, Job, Jobs, batch_path
 from bdpbench.contracts.files import write_json_atomically
 from bdpbench.contracts.plan import Plan, PlannedRun, write_plan_document
 from bdpbench.simulation.build import current_build_id
@@ -44,10 +44,10 @@ def write_batches(prepared: Prepared, cores: int, *, least_s: float = LEAST_S) -
             places.setdefault(run["run_id"], []).append(run)
     jobs = {}
     for number, run_ids in enumerate(make_batches(costs_s, cores, least_s=least_s)):
-        name = f"{number:04d}"
+        path = batch_path(paths.batches, number)
         batch: Plan = {**prepared.plan, "runs": [run for each in run_ids for run in places[each]]}
-        write_plan_document(paths.batches / f"{name}.json", batch)
-        jobs[name] = _job(batch, sum(costs_s[each] for each in run_ids))
+        write_plan_document(path, batch)
+        jobs[path.stem] = _job(batch, sum(costs_s[each] for each in run_ids))
     found: Jobs = {
         "schema_version": JOBS_VERSION,
         "study": prepared.plan["study"],

@@ -6,6 +6,7 @@ from collections.abc import Iterator, Sequence
 from contextlib import suppress
 from pathlib import Path
 
+from bdpbench.app.run.clusters.said import said_of_jobs
 from bdpbench.app.run.planning import Prepared, is_finished
 from bdpbench.contracts.disks import RESUME_HINT, disk_error, free_bytes, size_text
 from bdpbench.contracts.files import write_bytes_atomically
@@ -15,6 +16,7 @@ from bdpbench.errors import BdpbenchError
 from bdpbench.simulation.ns2_process import LEAST_FREE_BYTES
 
 _LOG_TAIL_LINES = 15
+_MOST_JOBS = 5
 _PROBE_BYTES = 65_536
 _ERROR = "error: "
 
@@ -32,6 +34,9 @@ def failure(prepared: Prepared, log: Path) -> BdpbenchError:
     said = "\n".join(dict.fromkeys(_said(prepared, log)))
     if said:
         return BdpbenchError(said)
+    of_jobs = "\n".join(said_of_jobs(log, prepared.paths.results)[-_MOST_JOBS:])
+    if of_jobs:
+        return BdpbenchError(of_jobs, where=str(log), hint=RESUME_HINT)
     return _full_disk(prepared) or _refusing_disk(prepared) or _unexplained(prepared, log)
 
 

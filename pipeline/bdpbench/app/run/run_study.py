@@ -5,9 +5,13 @@ from __future__ import annotations
 import os
 from dataclasses import dataclass, field
 from pathlib import Path
+from typing import TypeGuard
 
 from bdpbench.app.run.announcing import announce_plan, announce_runs, announce_scripts
 from bdpbench.app.run.batching import is_reported, write_batches
+from bdpbench.app.run.clusters.profiles import Profile, find_profile
+from bdpbench.app.run.clusters.slurm_call import slurm_call
+from bdpbench.app.run.clusters.visible import wait_for_runs
 from bdpbench.app.run.exclusive import exclusive
 from bdpbench.app.run.failures import failed_runs, failure
 from bdpbench.app.run.machine import learn
@@ -25,6 +29,7 @@ from bdpbench.errors import BdpbenchError
 from bdpbench.simulation.backend import DockerBackend, NativeBackend, choose_backend
 from bdpbench.simulation.build import current_build_id
 from bdpbench.simulation.processes import signals_interrupt
+from bdpbench.studies.batches import LEAST_S
 from bdpbench.studies.config import Config, load_config
 from bdpbench.studies.runs import Selection
 
@@ -70,7 +75,8 @@ def run_study(request: RunRequest) -> None:
 def _run_study(request: RunRequest, view: View) -> None:
     """The stations of a call, in their order."""
     config = load_config()
-    jobs = _jobs(request, config)
+    profile = None if request.profile is None else find_profile(request.profile)
+    jobs = _jobs(request, config, profile)
     prepared = _prepare(request, config)
     announce_plan(view, prepared, jobs)
     if request.scripts is not None:
@@ -90,8 +96,9 @@ def _run_study(request: RunRequest, view: View) -> None:
         outdated = mend_at_a_glance(view, prepared)
         if outdated:
             prepared = _prepare(request, config)
-        backend = _built_backend(view, request.backend or config.backend, config, prepared)
-        call = _Call(request, backend.name, jobs, view)
+        wanted = request.backend or _wanted_backend(config, profile)
+        backend = _built_backend(view, wanted, config, prepared)
+        call = _Call(request, config, backend.name, jobs, view, profile)
         try:
             call.work(prepared, outdated=outdated)
         except BdpbenchError:
@@ -108,9 +115,11 @@ class _Call:
     """How a call works."""
 
     request: RunRequest
+    config: Config
     backend: str
     cores: int
     view: View
+    profile: Profile | None
 
     def work(self, prepared: Prepared, *, outdated: bool) -> None:
         """Simulate what is missing, and report what has changed; ``outdated``: in any case.
@@ -121,23 +130,44 @@ class _Call:
         """
         paths = prepared.paths
         write_plan_document(paths.plan, prepared.plan)
-        jobs = write_batches(prepared, self.cores)
+        jobs = write_batches(prepared, self.cores, least_s=self._least_s)
         if jobs["jobs"]:
             self._simulate(prepared, jobs)
         if outdated or not is_reported(paths):
             downstream(prepared.plan, paths.runs, paths.report)
 
     def _simulate(self, prepared: Prepared, jobs: Jobs) -> None:
-        request = self.request
+        request, paths = self.request, prepared.paths
+        slurm = (
+            slurm_call(self.profile, self.config.slurm, paths.results, self.view)
+            if _is_slurm(self.profile)
+            else None
+        )
         workflow = Workflow(
-            prepared, jobs, self.backend, self.cores, request.keep_going, request.profile
+            prepared, jobs, self.backend, self.cores, request.keep_going, self.profile, slurm
         )
         status = workflow.run(self.view)
-        learn(prepared.paths.results, prepared.missing, prepared.paths.batches)
+        if slurm is not None and status == 0:
+            wait_for_runs([paths.runs / run["run_id"] for run in prepared.missing])
+        learn(paths.results, prepared.missing, paths.batches)
         if status != 0:
             if request.keep_going and failed_runs(prepared):
                 _report_partly(self.view, prepared)
             raise failure(prepared, workflow.log)
+
+    @property
+    def _least_s(self) -> float:
+        """CPU time below which a batch is not worth a job of its own, s."""
+        return 60 * self.config.slurm.batch_min if _is_slurm(self.profile) else LEAST_S
+
+
+def _is_slurm(profile: Profile | None) -> TypeGuard[Profile]:
+    return profile is not None and profile.is_slurm
+
+
+def _wanted_backend(config: Config, profile: Profile | None) -> str:
+    """A node of a cluster need not have the Docker engine that this machine may have."""
+    return "native" if _is_slurm(profile) and config.backend == "auto" else config.backend
 
 
 def _prepare(request: RunRequest, config: Config) -> Prepared:
@@ -152,9 +182,11 @@ def _prepare(request: RunRequest, config: Config) -> Prepared:
     )
 
 
-def _jobs(request: RunRequest, config: Config) -> int:
+def _jobs(request: RunRequest, config: Config, profile: Profile | None) -> int:
     if request.jobs is not None:
         return request.jobs
+    if _is_slurm(profile):
+        return config.slurm.jobs
     return len(os.sched_getaffinity(0)) if config.jobs == "auto" else config.jobs
 
 

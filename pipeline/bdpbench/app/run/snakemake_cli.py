@@ -10,9 +10,13 @@ the limit out.
 from __future__ import annotations
 
 import importlib
+import os
 import sys
 from collections.abc import Sequence
 from typing import Any
+
+JOBS_PATH_VARIABLE = "BDPBENCH_JOBS_PYTHONPATH"
+"""Environment variable with the ``PYTHONPATH`` of jobs, where it is another than that of this."""
 
 
 def main(arguments: Sequence[str]) -> int:
@@ -20,6 +24,9 @@ def main(arguments: Sequence[str]) -> int:
     cli: Any = importlib.import_module("snakemake.cli")  # has types in part only
     try:
         parser, options = cli.parse_args(list(arguments))
+        # The plugins are imported by now; jobs get the environment that this process has.
+        if JOBS_PATH_VARIABLE in os.environ:
+            os.environ["PYTHONPATH"] = os.environ.pop(JOBS_PATH_VARIABLE)
         options.max_jobs_per_timespan = None
         return 0 if cli.args_to_api(options, parser) else 1
     except Exception as error:

@@ -15,6 +15,9 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import IO
 
+from bdpbench.app.run.clusters.overseer import Overseer
+from bdpbench.app.run.clusters.profiles import Profile
+from bdpbench.app.run.clusters.slurm_call import SlurmCall
 from bdpbench.app.run.planning import Prepared
 from bdpbench.app.run.run_verdicts import RunVerdicts
 from bdpbench.app.say.progress import View, Watch
@@ -31,18 +34,27 @@ LOG_NAME = "snakemake.log"
 
 _GRACE_S = 2.0
 _POLL_S = 0.5
+_ROUNDS = 3
+_SILENT = 1000
+"""Stands for a process that waits for jobs which are gone; no exit status."""
 
 
 @dataclass(frozen=True)
 class Workflow:
-    """How the batches of a plan are to run; ``profile`` is Snakemake's own."""
+    """How the batches of a plan are to run.
+
+    Attributes:
+        profile: Snakemake's own; None takes none.
+        slurm: the call's dealings with Slurm where the profile's jobs go there.
+    """
 
     prepared: Prepared
     jobs: Jobs
     backend: str
     cores: int
     keep_going: bool = False
-    profile: Path | None = None
+    profile: Profile | None = None
+    slurm: SlurmCall | None = None
 
     @property
     def log(self) -> Path:
@@ -57,19 +69,49 @@ class Workflow:
         return names[0] if len(names) == 1 and self.profile is None else ""
 
     def run(self, view: View) -> int:
-        """Run the batches, showing the simulations' progress; returns the exit status."""
+        """Run the batches, showing the simulations' progress; returns the exit status.
+
+        Raises:
+            BdpbenchError: when a cluster does not answer, or starts no jobs.
+        """
+        watching = _Watching(self, view)
+        self.log.write_text("", encoding="utf-8")
+        if self.slurm is None:
+            return self._run_once(watching)
+        try:
+            return self._run_on_slurm(self.slurm, watching)
+        finally:
+            self.slurm.end()
+
+    def _run_on_slurm(self, slurm: SlurmCall, watching: _Watching) -> int:
+        """Submit what is not done until all is, or until something has failed.
+
+        Snakemake waits for a job that has left the queue without its knowledge as for any other;
+        then it begins anew, with the batches that are not done.
+        """
+        overseer = slurm.overseer()
+        for _ in range(_ROUNDS):
+            status = self._run_once(watching, overseer)
+            if status != _SILENT:
+                return status
+            overseer.begin_again()
+        raise slurm.silent(_ROUNDS)
+
+    def _run_once(self, watching: _Watching, overseer: Overseer | None = None) -> int:
+        """One process that runs what is not done; its exit status, or _SILENT."""
         environment = {
             "PYTHONUNBUFFERED": "1",
-            CALL_VARIABLE: name_of_this_call(),
             # Snakemake's own: the user may have no home folder that can be written.
             "XDG_CACHE_HOME": str(self.prepared.paths.results / ".snakemake" / "cache"),
+            # A job in a queue outlives the call, if it is not cancelled; no node can watch it.
+            **(self.slurm.environment() if self.slurm else {CALL_VARIABLE: name_of_this_call()}),
         }
         command = self._batch() if self._alone else self._snakemake()
         with (
-            self.log.open("w", encoding="utf-8") as log,
+            self.log.open("a", encoding="utf-8") as log,
             _started(command, log, environment) as child,
         ):
-            return self._follow(child, view)
+            return self._follow(child, watching, overseer)
 
     def _batch(self) -> list[str]:
         """What the rule of a batch calls."""
@@ -82,38 +124,78 @@ class Workflow:
     def _snakemake(self) -> list[str]:
         paths = self.prepared.paths
         return [
-            *(sys.executable, "-m", _snakemake_module(self.profile), "batches"),
+            *(sys.executable, "-m", _snakemake_module(self), "batches"),
             *("--snakefile", str(repository_root() / "Snakefile")),
             *("--directory", str(paths.results)),
-            *("--cores", str(self.cores), "--scheduler", "greedy"),
+            *("--jobs" if self.slurm else "--cores", str(self.cores)),
+            *("--scheduler", "greedy"),
             *("--nolock", "--drop-metadata", "--rerun-triggers", "mtime"),
             *(("--keep-going",) if self.keep_going else ()),
-            *(("--profile", str(self.profile.resolve())) if self.profile else ()),
+            *(("--profile", str(self.profile.folder)) if self.profile else ()),
+            *(self.slurm.arguments() if self.slurm else ()),
             # Relative, because the path of the results may have braces: wildcards to Snakemake.
             *("--config", f"plan={paths.plan.relative_to(paths.results)}"),
             *(f"backend={self.backend}", "ns2=built"),
             *(("keep_going=1",) if self.keep_going else ()),
+            *(self.slurm.settings() if self.slurm else ()),
         ]
 
-    def _follow(self, child: subprocess.Popen[bytes], view: View) -> int:
+    def _follow(
+        self, child: subprocess.Popen[bytes], watching: _Watching, overseer: Overseer | None
+    ) -> int:
         """Show how far the simulations are until all batches have ended; returns the status."""
-        paths = self.prepared.paths
-        watch = Watch(paths.runs, paths.batches, self.prepared.missing, self.cores)
-        verdicts = RunVerdicts(self.prepared.plan, paths.runs)
-        status = None
-        while status is None:
+        while True:
             status = _wait(child, _POLL_S)
-            snapshot = watch.look()
-            for each in snapshot.ended:
-                finished = each.status == "finished"
-                view.ended(each, verdicts.of(each.run["run_id"]) if finished else [])
-            view.show(snapshot)
-        return status
+            watching.show()
+            if status is not None:
+                return status
+            if overseer is not None and overseer.look():
+                watching.tell_queue(overseer)
+                if overseer.queue_is_empty and self._is_done():
+                    return 0
+            if overseer is not None and overseer.is_silent:
+                return _SILENT
+
+    def _is_done(self) -> bool:
+        """Whether every batch has said its last word."""
+        batches = self.prepared.paths.batches
+        return all((batches / f"{name}.done").is_file() for name in self.jobs["jobs"])
 
 
-def _snakemake_module(profile: Path | None) -> str:
-    # A profile may be that of a cluster, whose scheduler wants jobs at a limited rate.
-    return "bdpbench.app.run.snakemake_cli" if profile is None else "snakemake"
+class _Watching:
+    """What a view is shown of the simulations of a call, whoever runs them."""
+
+    def __init__(self, workflow: Workflow, view: View) -> None:
+        prepared, paths = workflow.prepared, workflow.prepared.paths
+        self._view = view
+        self._watch = Watch(paths.runs, paths.batches, prepared.missing, workflow.cores)
+        self._verdicts = RunVerdicts(prepared.plan, paths.runs)
+        self._told = ""
+
+    def show(self) -> None:
+        """Tell which runs have ended, and how far all are."""
+        snapshot = self._watch.look()
+        for each in snapshot.ended:
+            finished = each.status == "finished"
+            verdicts = self._verdicts.of(each.run["run_id"]) if finished else []
+            self._view.ended(each, verdicts)
+        self._view.show(snapshot)
+
+    def tell_queue(self, overseer: Overseer) -> None:
+        """Tell how many jobs run and wait, when that has changed."""
+        running, waiting, reason = overseer.summary()
+        why = f" ({reason})" if waiting and reason not in ("", "None") else ""
+        text = f"Slurm: {running} jobs run, {waiting} wait{why}"
+        if text != self._told:
+            self._told = text
+            self._view.tell("queue", text, running=running, waiting=waiting, reason=reason)
+
+
+def _snakemake_module(workflow: Workflow) -> str:
+    # Another profile may be that of a cluster, whose scheduler wants jobs at a limited rate; the
+    # plugin for Slurm submits two at a time.
+    limited = workflow.profile is not None and workflow.slurm is None
+    return "snakemake" if limited else "bdpbench.app.run.snakemake_cli"
 
 
 @contextmanager

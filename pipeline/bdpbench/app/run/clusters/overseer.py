@@ -1,0 +1,161 @@
+"""Whether a call's jobs get anywhere: what Slurm says of them, and when to wait no longer.
+
+Snakemake and its plugin submit jobs and wait for them, some of them for ever: for one that was
+pre-empted and not queued again, for all of them where Slurm gave no answer for a while, and for one
+that can never start. What is asked here is independent of what they believe.
+"""
+
+from __future__ import annotations
+
+import time
+from collections import Counter
+from collections.abc import Callable, Sequence
+from concurrent.futures import Future, ThreadPoolExecutor
+from dataclasses import dataclass
+
+from bdpbench.app.run.clusters.slurm import NoAnswerError, SlurmJob
+from bdpbench.errors import BdpbenchError
+
+Ask = Callable[[], Sequence[SlurmJob]]
+
+# Reasons for which Slurm never starts a job unless somebody changes it or the settings. All others
+# pass: other jobs end, nodes come back.
+_FOR_EVER = (
+    *("BadConstraints", "PartitionNodeLimit", "PartitionTimeLimit", "PartitionConfig"),
+    *("InvalidAccount", "InvalidQOS", "AccountNotAllowed", "QOSNotAllowed"),
+    *("JobHeldAdmin", "JobHeldUser", "DependencyNeverSatisfied"),
+    *("launch failed requeued held", "JobLaunchFailure"),
+)
+_MORE_THAN_A_JOB_MAY = "PerJob"  # of AssocMaxCpuPerJobLimit and many others
+_LOOKS_UNTIL_SURE = 3
+_FIRST_JOB_S = 300.0
+"""Snakemake may take so long to start and to submit a job, s."""
+
+
+@dataclass(frozen=True)
+class Patience:
+    """How long is waited, s: for Slurm's answer, for a first job, with nothing in the queue."""
+
+    poll_s: float
+    unreachable_s: float
+    not_started_s: float
+    silent_s: float
+
+
+class Overseer:
+    """Looks after the jobs of one call.
+
+    Args:
+        ask: gives the call's jobs, or raises NoAnswerError.
+        patience: when to give up.
+        clock: time in s.
+    """
+
+    def __init__(
+        self, ask: Ask, patience: Patience, clock: Callable[[], float] = time.monotonic
+    ) -> None:
+        self._ask, self._patience, self._clock = ask, patience, clock
+        self._asking = ThreadPoolExecutor(1, thread_name_prefix="squeue")
+        self._answer: Future[Sequence[SlurmJob]] | None = None
+        now_s = clock()
+        self._asked_s = float("-inf")
+        self._answered_s = self._moved_s = self._queued_s = now_s
+        self._has_seen_a_job = False
+        self._hopeless: Counter[str] = Counter()
+        self.jobs: Sequence[SlurmJob] = ()
+
+    def look(self) -> bool:
+        """Ask Slurm now and then, without waiting for it; whether it has just answered.
+
+        Raises:
+            BdpbenchError: when it has given no answer for too long, when a job can never start, or
+                when none has for too long.
+        """
+        now_s = self._clock()
+        if self._answer is None:
+            if now_s - self._asked_s >= self._patience.poll_s:
+                self._asked_s = now_s
+                self._answer = self._asking.submit(self._ask)
+            return False
+        if not self._answer.done():
+            return False
+        answer, self._answer = self._answer, None
+        try:
+            self.jobs = answer.result()
+        except NoAnswerError as error:
+            self._check_answers(now_s, str(error))
+            return False
+        self._answered_s = now_s
+        self._check_jobs(now_s)
+        return True
+
+    @property
+    def is_asking(self) -> bool:
+        """Whether Slurm has been asked and has not answered yet."""
+        return self._answer is not None and not self._answer.done()
+
+    @property
+    def is_silent(self) -> bool:
+        """Whether nothing has been in the queue for so long that nothing will be submitted."""
+        silent_s = self._patience.silent_s
+        enough_s = silent_s if self._has_seen_a_job else max(silent_s, _FIRST_JOB_S)
+        return self._clock() - self._queued_s >= enough_s
+
+    @property
+    def queue_is_empty(self) -> bool:
+        """Whether none of the jobs that were seen last waits or runs."""
+        return all(job.has_ended for job in self.jobs)
+
+    def begin_again(self) -> None:
+        """Take the queue's silence as ended: jobs are submitted anew."""
+        self._queued_s = self._moved_s = self._clock()
+        self._has_seen_a_job = False
+
+    def summary(self) -> tuple[int, int, str]:
+        """How many jobs run, how many wait, and why the most of these do."""
+        waiting = [job for job in self.jobs if job.waits]
+        running = sum(not job.waits and not job.has_ended for job in self.jobs)
+        reasons = Counter(job.reason for job in waiting)
+        return running, len(waiting), reasons.most_common(1)[0][0] if reasons else ""
+
+    def _check_answers(self, now_s: float, said: str) -> None:
+        silent_s = now_s - self._answered_s
+        if silent_s >= self._patience.unreachable_s:
+            raise BdpbenchError(
+                f"Slurm has given no answer for {silent_s / 60:.1f} min: {said}",
+                where="squeue",
+                hint="jobs that run go on to their end, and finished runs are kept; when "
+                "`scontrol ping` answers again, the same command resumes",
+            )
+
+    def _check_jobs(self, now_s: float) -> None:
+        if not self.queue_is_empty:
+            self._queued_s, self._has_seen_a_job = now_s, True
+        if self.queue_is_empty or not all(job.waits or job.has_ended for job in self.jobs):
+            self._moved_s = now_s
+        self._check_hopeless([job for job in self.jobs if job.waits and is_hopeless(job.reason)])
+        if now_s - self._moved_s >= self._patience.not_started_s:
+            _, waiting, reason = self.summary()
+            raise BdpbenchError(
+                f"none of {waiting} jobs has started for {(now_s - self._moved_s) / 3600:.1f} h; "
+                f"Slurm's reason: {reason}",
+                where="squeue",
+                hint="slurm: not_started_h in config.yaml says how long to wait",
+            )
+
+    def _check_hopeless(self, jobs: Sequence[SlurmJob]) -> None:
+        """Slurm looks at a new job a moment later, and may tell another reason then."""
+        self._hopeless = Counter({job.job_id: self._hopeless[job.job_id] + 1 for job in jobs})
+        for job in jobs:
+            if self._hopeless[job.job_id] >= _LOOKS_UNTIL_SURE:
+                raise BdpbenchError(
+                    f"job {job.job_id} can never start; Slurm's reason: {job.reason}",
+                    where="squeue",
+                    hint="see `scontrol show job " + job.job_id + "`, and partition, account and "
+                    "time_limit_min under slurm: in config.yaml",
+                )
+
+
+def is_hopeless(reason: str) -> bool:
+    """Whether a job that waits for this reason waits for ever."""
+    return reason in _FOR_EVER or _MORE_THAN_A_JOB_MAY in reason

@@ -1,0 +1,148 @@
+"""Slurm's own commands: what it has of our jobs, and how they are cancelled.
+
+Jobs of a call are told by their name, which begins with a prefix that no other call has.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import os
+import secrets
+import shutil
+import subprocess
+from collections.abc import Sequence
+from dataclasses import dataclass
+from pathlib import Path
+
+from bdpbench.errors import BdpbenchError
+
+COMMANDS = ("sbatch", "squeue", "scancel", "scontrol")
+TIMEOUT_S = 60.0
+"""How long one of its commands may take; each gives up by itself long before."""
+
+_WAITING = frozenset({"PENDING", "REQUEUED", "REQUEUE_HOLD", "REQUEUE_FED", "SPECIAL_EXIT"})
+_ENDED = frozenset(
+    {
+        *("BOOT_FAIL", "CANCELLED", "COMPLETED", "COMPLETING", "DEADLINE", "FAILED", "NODE_FAIL"),
+        *("OUT_OF_MEMORY", "PREEMPTED", "REVOKED", "TIMEOUT"),
+    }
+)
+
+
+class NoAnswerError(Exception):
+    """A command of Slurm's failed; the text is what it said."""
+
+
+@dataclass(frozen=True)
+class SlurmJob:
+    """A job as squeue tells it; ``reason`` is why it waits, in Slurm's words."""
+
+    job_id: str
+    state: str
+    reason: str
+    name: str
+
+    @property
+    def waits(self) -> bool:
+        """Whether it has not begun, or is to begin anew."""
+        return self.state in _WAITING
+
+    @property
+    def has_ended(self) -> bool:
+        """Whether nothing of it runs any more, or will."""
+        return self.state in _ENDED
+
+
+def call_prefix(results: Path) -> str:
+    """What the names of a new call's jobs begin with."""
+    return f"{results_prefix(results)}{secrets.token_hex(4)}"
+
+
+def results_prefix(results: Path) -> str:
+    """What the names of the jobs of all calls in a results folder begin with."""
+    return f"bdpbench-{hashlib.sha256(str(results.resolve()).encode()).hexdigest()[:8]}-"
+
+
+def jobs_of(prefix: str) -> list[SlurmJob]:
+    """The user's jobs whose names begin with ``prefix``, those that have just ended among them.
+
+    Raises:
+        NoAnswerError: when Slurm cannot be asked.
+    """
+    said = _ask(
+        "squeue", f"--user={os.getuid()}", "--noheader", "--states=all", "--format=%i|%T|%j|%r"
+    )
+    rows = (line.strip().split("|", 3) for line in said.splitlines())
+    jobs = (SlurmJob(row[0], row[1], row[3], row[2]) for row in rows if len(row) == 4)
+    return [job for job in jobs if job.name.startswith(prefix)]
+
+
+def cancel(jobs: Sequence[SlurmJob]) -> None:
+    """Cancel these jobs and no others.
+
+    Raises:
+        NoAnswerError: when Slurm cannot be asked. That a job has ended meanwhile is no failure.
+    """
+    _ask("scancel", "--quiet", *(job.job_id for job in jobs))
+
+
+def settings() -> dict[str, str]:
+    """Slurm's settings, by their names.
+
+    Raises:
+        NoAnswerError: when Slurm cannot be asked.
+    """
+    pairs = (line.partition("=") for line in _ask("scontrol", "show", "config").splitlines())
+    return {name.strip(): value.strip() for name, equals, value in pairs if equals}
+
+
+def check(poll_s: float) -> None:
+    """Refuse, before anything is submitted, a machine from which no job can be followed.
+
+    Raises:
+        BdpbenchError: when Slurm's commands are missing, when it does not answer, and when it would
+            forget jobs before they can be seen to have ended.
+    """
+    missing = [name for name in COMMANDS if shutil.which(name) is None]
+    if missing:
+        raise BdpbenchError(
+            f"these commands of Slurm are missing here: {', '.join(missing)}",
+            where="--profile slurm",
+            hint="call it where jobs are submitted, e.g. on the login node",
+        )
+    try:
+        found = settings()
+    except NoAnswerError as error:
+        raise BdpbenchError(
+            f"Slurm does not answer: {error}",
+            where="scontrol show config",
+            hint="`scontrol ping` says which controller is down; nothing was submitted",
+        ) from None
+    # The plugin asks squeue where jobs are remembered for three of its intervals, and else sacct.
+    remembered_s = _seconds(found.get("MinJobAge", ""))
+    if found.get("AccountingStorageType", "").endswith("/none") and remembered_s < 3 * poll_s:
+        raise BdpbenchError(
+            f"Slurm keeps no accounts and forgets a job {remembered_s:.0f} s after its end "
+            f"(MinJobAge), so that jobs asked for every {poll_s:.0f} s cannot be seen to end",
+            where="--profile slurm",
+            hint="lower slurm: poll_s in config.yaml, or have MinJobAge raised",
+        )
+
+
+def _seconds(text: str) -> float:
+    """The number of a setting such as ``300 sec``; 0 where it has none."""
+    words = text.split()
+    return float(words[0]) if words and words[0].isdecimal() else 0.0
+
+
+def _ask(*command: str) -> str:
+    """Standard output of a command of Slurm's."""
+    try:
+        done = subprocess.run(
+            command, capture_output=True, text=True, timeout=TIMEOUT_S, check=False
+        )
+    except (OSError, subprocess.TimeoutExpired) as error:
+        raise NoAnswerError(str(error)) from None
+    if done.returncode != 0:
+        raise NoAnswerError(done.stderr.strip() or f"{command[0]} ended with {done.returncode}")
+    return done.stdout

@@ -823,12 +823,13 @@
   const form = document.querySelector(".filter");
 
   function filterNumbers() {
-    const { verdict, protocol, text, shown: output } = form.elements;
+    const { verdict, kind, protocol, text, shown: output } = form.elements;
     const words = text.value.toLowerCase().split(/\s+/).filter(Boolean);
     let count = 0;
     for (const row of table.tBodies) {
-      const { verdict: got, protocols, text: content } = row.dataset;
+      const { verdict: got, kind: test, protocols, text: content } = row.dataset;
       const fits = (!verdict.value || got === verdict.value)
+        && (!kind || !kind.value || test === kind.value)
         && (!protocol.value || protocols.split("|").includes(protocol.value))
         && words.every((word) => content.includes(word));
       row.hidden = !fits;

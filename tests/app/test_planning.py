@@ -38,17 +38,33 @@ scenarios:
     tiers: {quick: [{duration_s: 5}]}
 """
 HEADER = (
-    "id,where,page,scenario,select,metric,subject,value,lower,upper,unit,how,why,known_miss,note\n"
+    "id,part_of,where,page,scenario,select,metric,subject,value,lower,upper,unit,how,found,chosen_on,"
+    "why,known_miss,note\n"
 )
-ROW = "a,Table 1,1,buffers,{select},{metric},link:bottleneck,90,89,91,%,stated,a digit,,\n"
+ROW = (
+    "a,,Table 1,1,buffers,{select},{metric},link:bottleneck,90,89,91,%,stated,chosen on,full,"
+    "a digit,,\n"
+)
 CLAIM = """\
 - id: full
   where: Section 1
+  found: chosen on
+  chosen_on: [full]
   statement: The link is full.
   kind: compare
   left: {scenario: buffers, select: {buffer_pkts: 25}, metric: utilization}
   op: ">"
   right: 90
+"""
+HISTORY = """\
+- date: 2026-11-21
+  commit: 0123abc
+  what: bounds
+  published: true
+  of: [fall]
+  before: 90 % or more
+  after: more than 90 %
+  why: so that it can fail
 """
 MATRIX = """\
 matrices:
@@ -86,6 +102,7 @@ def test_a_study_that_expects_what_it_runs_is_planned(
     row = ROW.format(select="buffer_pkts=25", metric="utilization")
     _write(tmp_path, "published.csv", HEADER + row)
     _write(tmp_path, "claims.yaml", CLAIM)
+    _write(tmp_path, "history.yaml", HISTORY.replace("fall", "f*"))
     plan()
 
 
@@ -116,8 +133,25 @@ def test_a_study_that_expects_what_it_runs_is_planned(
             2,
             "unit",
         ),
-        ("claims.yaml", CLAIM.replace("scenario: buffers", "scenario: bufers"), 5, "'buffers'"),
-        ("claims.yaml", CLAIM.replace("buffer_pkts", "buffer_pkt"), 5, "'buffer_pkts'"),
+        ("claims.yaml", CLAIM.replace("scenario: buffers", "scenario: bufers"), 7, "'buffers'"),
+        ("claims.yaml", CLAIM.replace("buffer_pkts", "buffer_pkt"), 7, "'buffer_pkts'"),
+        (
+            "claims.yaml",
+            CLAIM.replace("[full]", "[fall]"),
+            4,
+            "no number or statement is called 'fall'\n  hint: did you mean 'full'?",
+        ),
+        ("claims.yaml", CLAIM.replace("chosen on", "chosen"), 3, "unknown word 'chosen'"),
+        (
+            "claims.yaml",
+            CLAIM.replace("  found: chosen on\n", ""),
+            1,
+            "found is missing; how was the condition found?\n  hint: one of: stated, chosen before",
+        ),
+        ("claims.yaml", CLAIM.replace("[full]", "[]"), 4, "chosen_on: full: is empty"),
+        ("history.yaml", HISTORY, 5, "no number or statement is called 'fall'"),
+        ("history.yaml", HISTORY.replace("2026-11-21", "yesterday"), 1, "expected a date"),
+        ("history.yaml", HISTORY.replace("bounds", "bound"), 3, "what: "),
         (
             "matrices.yaml",
             MATRIX,
@@ -129,6 +163,7 @@ def test_a_study_that_expects_what_it_runs_is_planned(
 def test_what_no_run_can_show_is_told_with_its_line(
     plan: Callable[[], None], tmp_path: Path, name: str, text: str, line: int, said: str
 ) -> None:
+    _write(tmp_path, "claims.yaml", CLAIM)
     _write(tmp_path, name, text)
     with pytest.raises(BdpbenchError) as caught:
         plan()

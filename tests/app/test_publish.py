@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import re
+import shutil
 import subprocess
 from collections.abc import Callable
 from pathlib import Path
@@ -101,3 +102,41 @@ def test_results_of_another_study_or_build_are_not_published(finished: Path, bdp
     assert f"ns-2 build {'0' * 16}" in refused.stderr
     assert f"now make {content['ns2_build_id']}" in refused.stderr
     assert not (finished / "published").exists()
+
+
+def test_what_is_published_is_judged_and_shown_anew_without_its_runs(
+    finished: Path, bdpbench: Run, published_once: Path, tmp_path: Path
+) -> None:
+    """With nothing changed only who made it differs; with a bound that moved the verdict does."""
+    out = tmp_path / "published"
+    shutil.copytree(published_once, out / "dumbbell")
+    runs = finished / "results" / "runs"
+    runs.rename(runs.with_name("gone"))
+    try:
+        done = bdpbench("publish", "--from-kept", "-o", str(out))
+        assert done.returncode == 0, done.stderr
+    finally:
+        runs.with_name("gone").rename(runs)
+    again = {path.name: path.read_bytes() for path in (out / "dumbbell").iterdir()}
+    before = {path.name: path.read_bytes() for path in published_once.iterdir()}
+    assert set(again) == set(before)
+    told = {"provenance.json", "README.md"}
+    assert [name for name in before if name not in told and again[name] != before[name]] == []
+    first = json.loads(before["provenance.json"])
+    assert json.loads(again["provenance.json"]) == {**first, "measured_by": first["bdpbench"]}
+    assert "were made again from the values" in again["README.md"].decode()
+
+
+def test_what_is_published_is_not_taken_for_what_is_measured_otherwise(
+    finished: Path, bdpbench: Run, published_once: Path, tmp_path: Path
+) -> None:
+    folder = tmp_path / "published" / "dumbbell"
+    shutil.copytree(published_once, folder)
+    metrics = pl.read_parquet(folder / "metrics.parquet")
+    metrics.with_columns(pl.lit("older/1").alias("definition")).write_parquet(
+        folder / "metrics.parquet"
+    )
+    refused = bdpbench("publish", "--from-kept", "-o", str(folder.parent))
+    assert refused.returncode == 1
+    assert "metrics that are defined otherwise today: " in refused.stderr
+    assert "publish from the runs" in refused.stderr

@@ -163,9 +163,10 @@ def test_study_yaml_with_anything_in_it_is_planned_or_refused(study: Path, seed:
 
 
 CLAIMS = yaml.safe_load("""
-- {id: a, where: w, page: 1, statement: s, kind: within, lower: 0, upper: 9, value:
-    {scenario: other_rtt, metric: max_throughput, subject: 'link:bottleneck'}}
-- {id: b, where: w, statement: s, kind: compare, left: 1, op: <, factor: 2, right:
+- {id: a, where: w, page: 1, found: chosen on, chosen_on: [b], statement: s, kind: within,
+    lower: 0, upper: 9,
+    value: {scenario: other_rtt, metric: max_throughput, subject: 'link:bottleneck'}}
+- {id: b, where: w, found: stated, statement: s, kind: compare, left: 1, op: <, factor: 2, right:
     {scenario: shared, select: {protocol: Reno}, metric: max_throughput, subject:
     'link:bottleneck'}}
 """)

@@ -88,6 +88,25 @@ def test_a_number_says_what_it_measures_and_why_so_closely(study: Any) -> None:
         assert not row["page"] or int(row["page"]) > 0, row  # a text may have lost its pages
 
 
+def test_a_number_and_a_claim_say_how_their_definition_was_found(study: Any) -> None:
+    """What a definition was chosen on has no excuse left: it is told, and counted as fitted."""
+    for row in study.rows:
+        assert row["found"] in {"stated", "chosen before", "chosen on"}, row
+        assert bool(row["chosen_on"]) == (row["found"] == "chosen on"), row
+    for claim in study.statements:
+        assert claim["found"] in {"stated", "chosen before", "chosen on"}, claim["id"]
+        assert bool(claim.get("chosen_on")) == (claim["found"] == "chosen on"), claim["id"]
+
+
+def test_numbers_with_the_same_words_have_the_same_rule_of_bounds(study: Any) -> None:
+    rules: dict[str, set[str]] = {}
+    for row in study.rows:
+        found = re.search(r"in the order of|approximately|around|about \d", row["note"])
+        if found:
+            rules.setdefault(found.group(), set()).add(row["why"])
+    assert [words for words, found in rules.items() if len(found) > 1] == []
+
+
 def test_bounds_contain_the_number(study: Any) -> None:
     for row in study.rows:
         value, lower, upper = (float(row[name]) for name in ("value", "lower", "upper"))
@@ -154,10 +173,15 @@ def test_score_finds_a_run_for_every_number_and_claim(study: Any) -> None:
         card = study.score(tier, measured(study, tier))
         waiting -= {
             each["id"]
-            for each in (*card["numbers"], *card["claims"])
+            for each in (*rows_of_card(card), *card["claims"])
             if each["verdict"] != "not_run"
         }
     assert waiting == set()
+
+
+def rows_of_card(card: dict[str, Any]) -> list[dict[str, Any]]:
+    """The rows of published.csv with their verdicts, of whatever printed number they are."""
+    return [row for number in card["numbers"] for row in number.get("parts", [number])]
 
 
 def test_a_selected_run_writes_what_is_measured_on_it(study: Any) -> None:
@@ -177,7 +201,7 @@ def test_no_number_in_print_contradicts_another_or_a_claim(study: Any) -> None:
     """A threshold that a published number of the same statement misses would be misread."""
     tier = "paper" if "paper" in study.tiers else study.tiers[0]
     card = study.score(tier, study.printed(tier))
-    assert [each["id"] for each in card["numbers"] if each["verdict"] != "reproduced"] == []
+    assert [each["id"] for each in rows_of_card(card) if each["verdict"] != "reproduced"] == []
     failing = [claim for claim in card["claims"] if claim["verdict"] == "fails"]
     told = [claim for claim in failing if rounded_alike(claim) or contradicted_in_print(claim)]
     assert [claim["id"] for claim in failing if claim not in told] == []
@@ -245,7 +269,8 @@ def test_published_verdicts_follow_from_published_metrics(study: Any, kept: Any)
     anew = score({**plan, "runs": runs}, metrics, study.numbers, study.claims)
     for kind in ("numbers", "claims"):
         assert verdicts(anew[kind]) == verdicts(card[kind])
-    assert (anew["totals"], anew["claim_totals"]) == (card["totals"], card["claim_totals"])
+    for totals in ("totals", "claim_totals", "kind_totals", "claim_kind_totals"):
+        assert anew[totals] == card[totals]
 
 
 def verdicts(entries: list[dict[str, Any]]) -> dict[str, tuple[str, Any]]:

@@ -10,7 +10,7 @@ from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
-from typing import NamedTuple, TypeAlias, TypedDict, cast
+from typing import NamedTuple, NotRequired, TypeAlias, TypedDict, cast
 
 import polars as pl
 
@@ -43,6 +43,15 @@ _READABLE = {
 }
 
 
+class _Part(TypedDict):
+    """A run that has to show a printed number, as far as it is compared."""
+
+    id: str
+    scenario: str
+    subject: str
+    run_ids: list[str]
+
+
 class _Number(TypedDict):
     """A number of any scorecard, as far as it is compared."""
 
@@ -53,6 +62,7 @@ class _Number(TypedDict):
     lower: float
     upper: float
     run_ids: list[str]
+    parts: NotRequired[list[_Part]]
 
 
 class _Scorecard(TypedDict):
@@ -145,7 +155,8 @@ class Side:
         bounds: those of the published numbers, as far as they were measured.
         parameters: (scenario, run) → parameters of the run.
         facts: name → version, build or checksum that results depend on.
-        told: whether ``facts`` are all there are to tell; older results tell but a few.
+        told: whether ``facts`` are all there are to tell; results without
+            ``provenance.json`` have few.
     """
 
     name: str
@@ -257,11 +268,12 @@ class _Source:
 
     def _bounds(self, names: _Names) -> dict[Key, Bounds]:
         return {
-            _key(names, run_id, number["scenario"], number["metric"], number["subject"]): Bounds(
-                number["id"], number["lower"], number["upper"]
+            _key(names, run_id, row["scenario"], number["metric"], row["subject"]): Bounds(
+                row["id"], number["lower"], number["upper"]
             )
             for number in self.scorecard["numbers"]
-            for run_id in number["run_ids"]
+            for row in number.get("parts", [number])
+            for run_id in row["run_ids"]
         }
 
     def _facts(self) -> dict[str, str]:

@@ -21,8 +21,19 @@ from bdpbench.cli.options import study_argument, tier_option
     type=click.Path(path_type=Path, file_okay=False),
     help="Folder of all published studies; reports/published unless given.",
 )
-def command(study: str | None, tier: str | None, allow_partial: bool, output: Path | None) -> None:
-    """Put the report of STUDY with its metrics and scorecard into reports/published/STUDY/."""
+@click.option(
+    "--from-kept",
+    is_flag=True,
+    help="Judge and show anew what is published already, from its own values and series.",
+)
+def command(
+    study: str | None, tier: str | None, allow_partial: bool, output: Path | None, from_kept: bool
+) -> None:
+    """Put the report of STUDY with its metrics and scorecard into reports/published/STUDY/.
+
+    With --from-kept no run is needed: verdicts follow from the values that are published, and
+    charts from the series in the published report.
+    """
     from bdpbench.app.keep.publishing import publish_study
 
-    publish_study(study, tier, allow_partial=allow_partial, output=output)
+    publish_study(study, tier, allow_partial=allow_partial, output=output, from_kept=from_kept)

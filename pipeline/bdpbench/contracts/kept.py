@@ -89,13 +89,18 @@ class RunCounts(TypedDict):
 
 
 class Provenance(TypedDict):
-    """Content of ``provenance.json``; ``configuration``: file → SHA-256."""
+    """Content of ``provenance.json``; ``configuration``: file → SHA-256.
+
+    ``bdpbench`` judged the values and made the report; ``measured_by`` measured them, where that
+    was another one.
+    """
 
     schema_version: int
     study: str
     title: str
     tier: str
     bdpbench: Version
+    measured_by: NotRequired[Version]
     ns2_build_id: str
     builds: list[BuildFacts]
     configuration: dict[str, str]

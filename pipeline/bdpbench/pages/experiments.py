@@ -9,7 +9,7 @@ from typing import overload
 import polars as pl
 
 from bdpbench.contracts.plan import Plan, PlannedRun
-from bdpbench.contracts.scorecard import Scorecard, ScoredNumber
+from bdpbench.contracts.scorecard import Scorecard, ScoredNumber, rows_of
 from bdpbench.pages.chart import Chart, TimeContent
 from bdpbench.pages.crowds import sweep_chart
 from bdpbench.pages.intervals import interval_chart
@@ -129,7 +129,8 @@ def _experiment(
     scenario = names.scenarios[key]
     done = [run for run in runs if run["run_id"] in series]
     sweep = find_sweep(done, swept=names.swept(key))
-    numbers = [each for each in scorecard["numbers"] if each["scenario"] == key]
+    rows = (row for number in scorecard["numbers"] for row in rows_of(number))
+    numbers = [row for row in rows if row["scenario"] == key]
     asked = _asked(numbers, scenario["summary"])
     views = plan_views(done, sweep, names.protocols, names.parameters)
     return Experiment(

@@ -15,7 +15,9 @@ from bdpbench.contracts.scorecard import CLAIM_VERDICTS, NUMBER_VERDICTS, Scorec
 from bdpbench.contracts.tables import Definition
 from bdpbench.pages.assets import read_asset
 from bdpbench.pages.embed import embed_text, vega_bundle
+from bdpbench.pages.history import change_rows, definition_origins
 from bdpbench.pages.inputs import ReportInputs, RunRecords, StudyTexts
+from bdpbench.pages.kinds import kind_rows
 from bdpbench.pages.names import Names
 from bdpbench.pages.notes import notes_html
 from bdpbench.pages.overview import overview
@@ -68,6 +70,8 @@ def build_report(inputs: ReportInputs, out: Path, *, with_files: bool = True) ->
         "places": {row.number["id"]: place for place, row in enumerate(sections.numbers)},
         "claims": claims_in_doubt(sections.claims),
         "reproduces": bool(sections.numbers or sections.claims or inputs.study.citation),
+        "changes": change_rows(inputs.scorecard),
+        "found": definition_origins(sections.numbers),
         "overview": overview(sections.numbers),
         "protocol_labels": list(
             dict.fromkeys(each for row in sections.numbers for each in row.protocols)
@@ -148,6 +152,7 @@ def _totals(scorecard: Scorecard) -> dict[str, object]:
     return {
         "number_totals": totals(scorecard["totals"], NUMBER_VERDICTS),
         "claim_totals": totals(scorecard["claim_totals"], CLAIM_VERDICTS),
+        "kinds": kind_rows(scorecard),
     }
 
 

@@ -93,7 +93,8 @@ def _page(
 ) -> ProtocolPage:
     runs = [run for run in results.plan["runs"] if key in protocols_of(run)]
     done = [run for run in runs if run["run_id"] in results.series]
-    numbers = tuple(row for row in results.numbers if key in _protocols_of_number(row))
+    rows = (row for number in results.numbers for row in number.rows)
+    numbers = tuple(row for row in rows if key in _protocols_of_number(row))
     claims = tuple(row for row in results.claims if key in row.claim["protocols"])
     text = names.page.of(key)
     charts = protocol_charts(

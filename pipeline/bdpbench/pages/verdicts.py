@@ -4,13 +4,14 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
 from bdpbench.contracts.scorecard import (
     Scorecard,
     ScoredClaim,
     ScoredNumber,
+    rows_of,
 )
 from bdpbench.pages.failures import failure_in_words
 from bdpbench.pages.names import Names, RunLink
@@ -76,7 +77,11 @@ class Gauge:
 
 @dataclass(frozen=True)
 class NumberRow:
-    """One published number and what became of it; see ``scorecard.json`` for ``number``."""
+    """One published number and what became of it; see ``scorecard.json`` for ``number``.
+
+    ``kind`` is "blind" or "fitted", "" in a scorecard that does not tell; ``origin`` says how its
+    definition was found; ``parts`` are the rows of the runs of a number of several runs.
+    """
 
     number: ScoredNumber
     verdict: Verdict
@@ -94,6 +99,14 @@ class NumberRow:
     runs: tuple[RunLink, ...]
     expectation: str
     search: str
+    kind: str = ""
+    origin: str = ""
+    parts: tuple[NumberRow, ...] = ()
+
+    @property
+    def rows(self) -> tuple[NumberRow, ...]:
+        """One row for each of the runs that have to show it; itself where one run does."""
+        return self.parts or (self,)
 
 
 @dataclass(frozen=True)
@@ -116,6 +129,7 @@ class ClaimRow:
     verdict: Verdict
     evidence: tuple[Evidence, ...]
     told: tuple[str, ...] = ()
+    origin: str = ""
 
 
 def totals(counts: Mapping[Any, int], verdicts: Sequence[str]) -> list[Total]:
@@ -138,6 +152,55 @@ def number_rows(scorecard: Scorecard, names: Names) -> list[NumberRow]:
 
 
 def _number_row(number: ScoredNumber, names: Names) -> NumberRow:
+    """A row with the rows of its runs beneath it."""
+    row = _row(number, names)
+    if not number.get("parts"):
+        return row
+    parts = tuple(_row(each, names) for each in rows_of(number))
+    condition = ", ".join([*([row.condition] if row.condition else []), f"{len(parts)} runs"])
+    return replace(
+        row,
+        parts=parts,
+        protocols=tuple(dict.fromkeys(each for part in parts for each in part.protocols)),
+        condition=condition,
+        measured=_span(parts),
+        search=" ".join([row.search, *(part.search for part in parts)]),
+    )
+
+
+def _span(parts: Sequence[NumberRow]) -> str:
+    """What the runs of a number have, from the smallest to the largest value."""
+    known = sorted(
+        (part.number["measured"], part.measured)
+        for part in parts
+        if part.number["measured"] is not None
+    )
+    lacking = len(parts) - len(known)
+    if not known:
+        return "–"
+    least, most = known[0], known[-1]
+    like = parts[0].number["published"]
+    start = f"{format_number(least[0], like=like)} to " if least[1] != most[1] else ""
+    return f"{start}{most[1]}" + (f", {lacking} without a value" if lacking else "")
+
+
+def origin_in_words(entry: ScoredNumber | ScoredClaim) -> str:
+    """How a definition was found, in a sentence; "" where the scorecard does not tell."""
+    found, others = entry.get("found"), entry.get("chosen_on", [])
+    if found == "stated":
+        return "The study states it."
+    if found == "chosen before":
+        return "Chosen by us before any run was looked at."
+    if found is None:
+        return ""
+    count = len(others)
+    told = "one value" if count == 1 else f"{count} values"
+    if entry.get("kind") == "fitted":
+        return f"Chosen by us with {told} in view, this one among them: {', '.join(others)}."
+    return f"Chosen by us with {told} in view, not this one: {', '.join(others)}."
+
+
+def _row(number: ScoredNumber, names: Names) -> NumberRow:
     verdict = VERDICTS[number["verdict"]]
     selected = number["select"]
     protocols = names.protocols_in(selected)
@@ -162,6 +225,8 @@ def _number_row(number: ScoredNumber, names: Names) -> NumberRow:
         gauge=gauge(number["lower"], number["upper"], published, number["measured"]),
         runs=tuple(names.run(run_id) for run_id in number["run_ids"]),
         expectation=_expectation(number),
+        kind=number.get("kind", ""),
+        origin=origin_in_words(number),
         search=" ".join(
             str(part)
             for part in (
@@ -175,6 +240,7 @@ def _number_row(number: ScoredNumber, names: Names) -> NumberRow:
                 verdict.label,
                 number["note"],
                 number["reason"],
+                number.get("kind", ""),
             )
         ).lower(),
     )
@@ -233,6 +299,7 @@ def claim_rows(scorecard: Scorecard, names: Names) -> list[ClaimRow]:
         ClaimRow(
             claim=claim,
             verdict=VERDICTS[claim["verdict"]],
+            origin=origin_in_words(claim),
             told=tuple(failure_in_words(claim, names)) if claim["verdict"] == "fails" else (),
             evidence=tuple(
                 Evidence(

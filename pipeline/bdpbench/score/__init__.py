@@ -5,7 +5,7 @@ from __future__ import annotations
 from bdpbench.score.check import Expectations, check_expectations, load_expectations
 from bdpbench.score.claims import Claim, load_claims
 from bdpbench.score.published import PublishedNumber, load_published
-from bdpbench.score.scorecard import score
+from bdpbench.score.scorecard import score, score_rows
 
 __all__ = [
     "Claim",
@@ -16,4 +16,5 @@ __all__ = [
     "load_expectations",
     "load_published",
     "score",
+    "score_rows",
 ]

@@ -7,7 +7,7 @@ as *not run* after hours of simulation; here it is told with file and line.
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from itertools import chain
 from pathlib import Path
 from typing import Protocol, runtime_checkable
@@ -16,7 +16,9 @@ from bdpbench.contracts.plan import PlannedRun
 from bdpbench.contracts.yaml_files import suggest
 from bdpbench.errors import BdpbenchError
 from bdpbench.score.claims import Claim, Monotone, Question, load_claims
+from bdpbench.score.history import HISTORY_NAME, History, load_history
 from bdpbench.score.lookup import Asked, RunIndex, check_means
+from bdpbench.score.origin import unknown_pattern
 from bdpbench.score.published import PublishedNumber, load_published, published_by_line
 from bdpbench.studies.study import Study
 
@@ -56,22 +58,47 @@ class OfRun(Protocol):
 
 @dataclass(frozen=True)
 class Expectations:
-    """What a study printed and stated."""
+    """What a study printed and stated, and what of it was changed since it was first listed."""
 
     numbers: Sequence[PublishedNumber]
     claims: Sequence[Claim]
+    history: History = field(default_factory=History)
 
 
 def load_expectations(folder: Path, definitions: Mapping[str, object]) -> Expectations:
-    """Read ``published.csv`` and ``claims.yaml`` of a study; either may be absent.
+    """Read ``published.csv``, ``claims.yaml`` and ``history.yaml``; each may be absent.
 
     Raises:
-        BdpbenchError: naming file, line and column or key of what is wrong in itself.
+        BdpbenchError: naming file, line and column or key of what is wrong in itself, or of an id
+            that none of them has.
     """
-    return Expectations(
-        load_published(folder / PUBLISHED_NAME, definitions),
-        load_claims(folder / CLAIMS_NAME, definitions),
-    )
+    return _load(folder, definitions)[0]
+
+
+def _load(
+    folder: Path, definitions: Mapping[str, object]
+) -> tuple[Expectations, Mapping[int, PublishedNumber]]:
+    """What a study expects, and its numbers by their lines."""
+    path = folder / PUBLISHED_NAME
+    published = published_by_line(path, definitions)
+    claims = load_claims(folder / CLAIMS_NAME, definitions)
+    history = load_history(folder / HISTORY_NAME)
+    ids = {each.text.id for each in claims}
+    for number in published.values():
+        ids |= {number.id, number.part_of} - {""}
+    for line, number in published.items():
+        wrong = unknown_pattern(number.origin.chosen_on, ids)
+        if wrong:
+            raise BdpbenchError(f"chosen_on: {wrong[0]}", where=f"{path}:{line}", hint=wrong[1])
+    for claim in claims:
+        wrong = unknown_pattern(claim.origin.chosen_on, ids)
+        if wrong:
+            raise claim.error("chosen_on", *wrong)
+    for index, change in enumerate(history.changes):
+        wrong = unknown_pattern(change.of, ids)
+        if wrong:
+            raise history.error(index, *wrong)
+    return Expectations(list(published.values()), claims, history), published
 
 
 def check_expectations(
@@ -92,19 +119,19 @@ def check_expectations(
         BdpbenchError: naming file and line of a number in another unit than its metric; of a
             selector with an unknown scenario or parameter, one that fits no run, or several runs
             of a tier where one is needed; of a subject that the metric or its run does not have;
-            and of a sweep along a parameter that is no number or has too few points.
+            of a sweep along a parameter that is no number or has too few points; and of an id
+            in ``chosen_on`` or in the history that nothing has.
     """
-    published = published_by_line(folder / PUBLISHED_NAME, definitions)
-    claims = load_claims(folder / CLAIMS_NAME, definitions)
+    expected, published = _load(folder, definitions)
     check = _Check(study, runs, definitions)
     for line, number in published.items():
         where = f"{folder / PUBLISHED_NAME}:{line}"
         check.unit(number, where)
         check.one(number, where)
-    for claim in claims:
+    for claim in expected.claims:
         for question in claim.questions:
             _check_question(check, question, str(folder / CLAIMS_NAME))
-    return Expectations(list(published.values()), claims)
+    return expected
 
 
 def _check_question(check: _Check, question: Question, path: str) -> None:

@@ -17,6 +17,8 @@ from pydantic import BaseModel, ConfigDict, Field, RootModel, model_validator
 
 from bdpbench.contracts.plan import Scalar
 from bdpbench.contracts.yaml_files import Location, YamlFile
+from bdpbench.errors import BdpbenchError
+from bdpbench.score.origin import HINT, Origin, OriginFault, origin_of
 from bdpbench.studies.study import known_or_suggest
 
 
@@ -200,12 +202,14 @@ def _inside(value: object, values: Mapping[str, Scalar]) -> object:
 
 
 class ClaimText(_Strict):
-    """Where a claim stands, and what it says in our words."""
+    """Where a claim stands, what it says in our words, and how its condition was found."""
 
     id: str
     where: str
     page: int | str = ""
     statement: str
+    found: str
+    chosen_on: list[str] = Field(default_factory=list)
     known_miss: str = ""
 
 
@@ -228,11 +232,21 @@ class Question:
 
 @dataclass(frozen=True)
 class Claim:
-    """A statement of the study, the condition that decides whether it holds, and what that asks."""
+    """A statement of the study, the condition that decides whether it holds, and what that asks.
+
+    ``origin`` says how the condition, with its thresholds and metrics, was found.
+    """
 
     text: ClaimText
+    origin: Origin
     condition: Condition
     questions: tuple[Question, ...]
+    place: tuple[YamlFile, int]
+
+    def error(self, key: str, message: str, hint: str) -> BdpbenchError:
+        """The error to raise about a key of the claim."""
+        source, index = self.place
+        return source.error((index, key), f"{self.text.id}: {message}", hint=hint)
 
 
 class _File(RootModel[list[dict[str, Any]]]):
@@ -269,6 +283,9 @@ def load_claims(path: Path, metrics: Collection[str]) -> list[Claim]:
 
 
 def _claim(source: YamlFile, index: int, entry: dict[str, Any], metrics: Collection[str]) -> Claim:
+    if "found" not in entry:
+        message = "the key found is missing; how was the condition found?"
+        raise source.error((index,), message, hint=HINT)
     text = source.validate_part(
         ClaimText, {key: value for key, value in entry.items() if key in _TEXT_KEYS}, (index,)
     )
@@ -280,7 +297,14 @@ def _claim(source: YamlFile, index: int, entry: dict[str, Any], metrics: Collect
         if unknown:
             raise source.error((*location, "metric"), f"{text.id}: {unknown[0]}", hint=unknown[1])
         questions.append(Question(source, (*location, "metric"), asked))
-    return Claim(text, condition, tuple(questions))
+    return Claim(text, _origin(source, index, text), condition, tuple(questions), (source, index))
+
+
+def _origin(source: YamlFile, index: int, text: ClaimText) -> Origin:
+    found = origin_of(text.found, text.chosen_on)
+    if isinstance(found, OriginFault):
+        raise source.error((index, found.column), f"{text.id}: {found.message}", hint=found.hint)
+    return found
 
 
 def asked_of(node: object, at: Location = ()) -> Iterator[tuple[Location, Selector | Monotone]]:

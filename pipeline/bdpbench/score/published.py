@@ -7,15 +7,18 @@ import csv
 import difflib
 import io
 import math
+from collections import Counter
 from collections.abc import Collection, Iterator, Mapping
 from dataclasses import dataclass
 from pathlib import Path
 
 from bdpbench.contracts.files import read_text
 from bdpbench.errors import BdpbenchError
+from bdpbench.score.origin import Origin, OriginFault, origin_of
 
 COLUMNS = (
     "id",
+    "part_of",
     "where",
     "page",
     "scenario",
@@ -27,11 +30,19 @@ COLUMNS = (
     "upper",
     "unit",
     "how",
+    "found",
+    "chosen_on",
     "why",
     "known_miss",
     "note",
 )
 REQUIRED = ("id", "where", "scenario", "metric", "subject", "unit", "how", "why")
+
+# Columns that are no text of the number as it is kept.
+_CONVERTED = ("select", "value", "lower", "upper", "found", "chosen_on")
+
+# What the parts of one printed number have in common: it is one sentence, read in one way.
+_SHARED = ("where", "page", "metric", "value", "lower", "upper", "unit", "how", "origin", "why")
 HOW = ("stated", "derived", "digitised")
 
 
@@ -41,17 +52,21 @@ class PublishedNumber:
 
     Attributes:
         id: unique in the study.
+        part_of: id of the printed number that this row and others have to show; "" for a number
+            that only one run has to show.
         where, page: table, figure or section, and page of the print.
         scenario, select, metric, subject: which metric of which run; ``select`` maps run
             parameters to values, as text.
         value, lower, upper, unit: the number, and the bounds within which it is reproduced.
         how: stated, derived (from printed numbers) or digitised (from a figure).
+        origin: how the definition was found.
         why: reason of the bounds.
         known_miss: reason why it is not expected to be reproduced; "" where it is.
         note: anything else a reader should know.
     """
 
     id: str
+    part_of: str
     where: str
     page: str
     scenario: str
@@ -63,6 +78,7 @@ class PublishedNumber:
     upper: float
     unit: str
     how: str
+    origin: Origin
     why: str
     known_miss: str
     note: str
@@ -93,7 +109,29 @@ def published_by_line(path: Path, metrics: Collection[str]) -> dict[int, Publish
             raise _error(path, line, "id", f"{number.id!r} appears twice")
         ids.add(number.id)
         numbers[line] = number
+    _check_parts(path, numbers)
     return numbers
+
+
+def _check_parts(path: Path, numbers: Mapping[int, PublishedNumber]) -> None:
+    """Rows of one printed number say the same of it, and it is no row itself."""
+    ids = {number.id for number in numbers.values()}
+    first: dict[str, PublishedNumber] = {}
+    counts = Counter(number.part_of for number in numbers.values())
+    for line, number in numbers.items():
+        if not number.part_of:
+            continue
+        if number.part_of in ids:
+            raise _error(path, line, "part_of", f"{number.part_of!r} is the id of a row")
+        if counts[number.part_of] == 1:
+            hint = _suggest(number.part_of, {each for each in counts if counts[each] > 1} or ids)
+            raise _error(path, line, "part_of", f"no other row is of {number.part_of!r}", hint)
+        other = first.setdefault(number.part_of, number)
+        for column in _SHARED:
+            if getattr(number, column) != getattr(other, column):
+                shown = "found" if column == "origin" else column
+                message = f"is not that of {other.id}, which is of the same printed number"
+                raise _error(path, line, shown, message, "one sentence has one value and one rule")
 
 
 def _error(path: Path, line: int, column: str, message: str, hint: str = "") -> BdpbenchError:
@@ -150,12 +188,20 @@ def _number(
     if not lower <= value <= upper:
         raise _error(path, line, "value", f"{value:g} is not within [{lower:g}, {upper:g}]")
     return PublishedNumber(
-        **{key: row[key] for key in COLUMNS if key not in ("select", "value", "lower", "upper")},
+        **{key: row[key] for key in COLUMNS if key not in _CONVERTED},
         select=_selector(path, line, row["select"]),
         value=value,
         lower=lower,
         upper=upper,
+        origin=_origin(path, line, row),
     )
+
+
+def _origin(path: Path, line: int, row: Mapping[str, str]) -> Origin:
+    found = origin_of(row["found"].strip(), row["chosen_on"].split())
+    if isinstance(found, OriginFault):
+        raise _error(path, line, found.column, found.message, found.hint)
+    return found
 
 
 def _float(path: Path, line: int, row: Mapping[str, str], column: str) -> float:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Iterator, Sequence
+from collections.abc import Collection, Iterator, Sequence
 
 import polars as pl
 
@@ -12,6 +12,7 @@ from bdpbench.contracts.scorecard import (
     CLAIM_VERDICTS,
     CLOSE_ASYMMETRY,
     CLOSE_SHARE,
+    KINDS,
     NUMBER_VERDICTS,
     SCORECARD_VERSION,
     ClaimVerdict,
@@ -24,7 +25,10 @@ from bdpbench.contracts.scorecard import (
 from bdpbench.errors import BdpbenchError
 from bdpbench.score.claims import Claim
 from bdpbench.score.evaluate import evaluate
+from bdpbench.score.history import History
 from bdpbench.score.lookup import Lookup, Measured
+from bdpbench.score.origin import resolved
+from bdpbench.score.parts import together
 from bdpbench.score.published import PublishedNumber
 
 
@@ -33,6 +37,7 @@ def score(
     metrics: pl.DataFrame,
     published: Sequence[PublishedNumber],
     claims: Sequence[Claim],
+    history: History | None = None,
 ) -> Scorecard:
     """Scorecard of a plan, as ``scorecard.json`` holds it.
 
@@ -41,16 +46,21 @@ def score(
         metrics: run_id, scenario, metric, subject, value, unit, …, definition.
         published: the study's numbers.
         claims: the study's claims.
+        history: what was changed since it was first listed.
 
     Raises:
         BdpbenchError: for a selector that names what the study does not have, or that is
             ambiguous, and for a number in another unit than its metric.
     """
     lookup = Lookup(plan, metrics)
-    numbers = [_score_number(each, lookup) for each in published]
-    statements = [_score_claim(each, lookup) for each in claims]
+    ids = _ids(published, claims)
+    rows = [(each.part_of, _score_number(each, lookup, ids)) for each in published]
+    numbers = together(rows)
+    statements = [_score_claim(each, lookup, ids) for each in claims]
     totals = Counter(each["verdict"] for each in numbers)
     claim_totals = Counter(each["verdict"] for each in statements)
+    kinds = Counter((each.get("kind"), each["verdict"]) for each in numbers)
+    claim_kinds = Counter((each.get("kind"), each["verdict"]) for each in statements)
     return {
         "schema_version": SCORECARD_VERSION,
         "study": plan["study"],
@@ -59,10 +69,37 @@ def score(
         "claim_totals": {verdict: claim_totals[verdict] for verdict in CLAIM_VERDICTS},
         "numbers": numbers,
         "claims": statements,
+        "kind_totals": {
+            kind: {verdict: kinds[kind, verdict] for verdict in NUMBER_VERDICTS} for kind in KINDS
+        },
+        "claim_kind_totals": {
+            kind: {verdict: claim_kinds[kind, verdict] for verdict in CLAIM_VERDICTS}
+            for kind in KINDS
+        },
+        "history": history.documents(ids) if history else [],
     }
 
 
-def _score_number(number: PublishedNumber, lookup: Lookup) -> ScoredNumber:
+def score_rows(
+    plan: Plan, metrics: pl.DataFrame, published: Sequence[PublishedNumber]
+) -> list[ScoredNumber]:
+    """Verdicts of single rows of ``published.csv``, whatever printed number they are parts of.
+
+    Raises:
+        BdpbenchError: as ``score`` does.
+    """
+    lookup = Lookup(plan, metrics)
+    ids = _ids(published, ())
+    return [_score_number(each, lookup, ids) for each in published]
+
+
+def _ids(published: Sequence[PublishedNumber], claims: Sequence[Claim]) -> list[str]:
+    """Of printed numbers, the rows that are parts of them, and statements; each once."""
+    rows = (each for number in published for each in (number.part_of, number.id) if each)
+    return list(dict.fromkeys([*rows, *(claim.text.id for claim in claims)]))
+
+
+def _score_number(number: PublishedNumber, lookup: Lookup, ids: Collection[str]) -> ScoredNumber:
     where = f"published.csv, {number.id}"
     found = lookup.one(number, where)
     if found is not None and found.unit != number.unit:
@@ -101,6 +138,9 @@ def _score_number(number: PublishedNumber, lookup: Lookup) -> ScoredNumber:
         "verdict": verdict,
         "reason": reason,
         "run_ids": [found.run_id] if found else [],
+        "found": number.origin.found,
+        "chosen_on": resolved(number.origin.chosen_on, ids),
+        "kind": number.origin.kind(number.id, number.part_of),
     }
 
 
@@ -137,7 +177,7 @@ def _is_close(number: PublishedNumber, measured: float) -> bool:
 _CLAIM_VERDICTS: dict[bool | None, ClaimVerdict] = {True: "holds", False: "fails", None: "not_run"}
 
 
-def _score_claim(claim: Claim, lookup: Lookup) -> ScoredClaim:
+def _score_claim(claim: Claim, lookup: Lookup, ids: Collection[str]) -> ScoredClaim:
     finding = evaluate(claim.condition, lookup, f"claims.yaml, {claim.text.id}")
     return {
         "id": claim.text.id,
@@ -152,6 +192,9 @@ def _score_claim(claim: Claim, lookup: Lookup) -> ScoredClaim:
             {"label": label, "value": each.value, "unit": each.unit, "run_id": each.run_id}
             for label, each in finding.evidence
         ],
+        "found": claim.origin.found,
+        "chosen_on": resolved(claim.origin.chosen_on, ids),
+        "kind": claim.origin.kind(claim.text.id),
     }
 
 

@@ -28,9 +28,10 @@ ROW = {
     "upper": "1",
     "unit": "packets",
     "how": "stated",
+    "found": "stated",
     "why": "a reason",
 }
-CLAIM = "- id: c\n  where: Section 1\n  statement: It is so.\n"
+CLAIM = "- id: c\n  where: Section 1\n  found: stated\n  statement: It is so.\n"
 SWEEP = "  kind: monotone\n  direction: increasing\n  scenario: one\n  metric: max_cwnd\n"
 
 Check = Callable[..., Expectations]
@@ -193,26 +194,26 @@ def test_claims_that_runs_can_decide_are_taken(check: Check, claim: str) -> None
         (
             "  kind: all_of\n  claims:\n  - kind: compare\n    left:\n      scenario: one\n"
             "      select: {protocol: HS}\n      metric: max_cwnd\n    op: <\n    right: 3\n",
-            10,
+            11,
             "max_cwnd fits 2 results of tier quick",
         ),
         (
             "  kind: ranking\n  order: ascending\n  items:\n"
             "  - {scenario: one, select: {protocol: HS, buffer_pkts: 40}, metric: max_cwnd}\n"
             "  - {scenario: one, select: {protocol: HS, buffer_pkts: 50}, metric: max_cwnd}\n",
-            8,
+            9,
             "no run of one has buffer_pkts=50",
         ),
-        (f"{SWEEP}  select: {{protocol: HS}}\n  along: buffer\n", 7, "did you mean 'buffer_pkts'"),
-        (f"{SWEEP}  select: {{protocol: HS}}\n  along: protocol\n", 7, "'protocol' is no number"),
+        (f"{SWEEP}  select: {{protocol: HS}}\n  along: buffer\n", 8, "did you mean 'buffer_pkts'"),
+        (f"{SWEEP}  select: {{protocol: HS}}\n  along: protocol\n", 8, "'protocol' is no number"),
         (
             f"{SWEEP}  select: {{protocol: HS, buffer_pkts: 40}}\n  along: duration_s\n",
-            7,
+            8,
             "along duration_s no tier has more than 1 runs, and a sweep needs 3",
         ),
         (
             f"{SWEEP}  subject: flow:3\n  select: {{protocol: HS}}\n  along: buffer_pkts\n",
-            7,
+            8,
             "max_cwnd of HS, 40 has no 'flow:3'",
         ),
     ],

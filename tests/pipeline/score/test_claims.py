@@ -12,7 +12,7 @@ from bdpbench.errors import BdpbenchError
 from bdpbench.score import Claim, load_claims, score
 
 METRICS = {"time_to_90pct_cwnd", "utilization", "asymmetry"}
-HEAD = "- id: c\n  where: Section 1\n  statement: It is so.\n"
+HEAD = "- id: c\n  where: Section 1\n  found: stated\n  statement: It is so.\n"
 HS40 = "{scenario: one, select: {protocol: HS, buffer_pkts: 40}, metric: utilization}"
 HS200 = "{scenario: one, select: {protocol: HS, buffer_pkts: 200}, metric: utilization}"
 HS500 = "{scenario: one, select: {protocol: HS, buffer_pkts: 500}, metric: utilization}"

@@ -13,6 +13,7 @@ from bdpbench.score.published import COLUMNS
 METRICS = {"utilization", "asymmetry"}
 ROW = {
     "id": "u",
+    "part_of": "",
     "where": "Table 1",
     "page": "98",
     "scenario": "one",
@@ -24,6 +25,8 @@ ROW = {
     "upper": "89",
     "unit": "%",
     "how": "stated",
+    "found": "stated",
+    "chosen_on": "",
     "why": "a reason",
     "known_miss": "",
     "note": "",
@@ -55,6 +58,12 @@ def test_a_study_without_the_file_has_no_numbers(tmp_path: Path) -> None:
         ({"metric": "utilisation"}, r"unknown metric 'utilisation'\n.*did you mean 'utilization'"),
         ({"how": "guessed"}, "how: expected one of stated"),
         ({"why": ""}, "why: is empty"),
+        ({"found": ""}, r"p\.csv:2: found: is empty.*\n.*`stated` by the study"),
+        ({"found": "chosen"}, r"found: unknown word 'chosen'.*\n.*one of: stated, chosen before"),
+        ({"found": "chosen on"}, "chosen_on: is empty; on which numbers"),
+        ({"chosen_on": "u"}, "chosen_on: is given for a definition that is 'stated'"),
+        ({"part_of": "v"}, "part_of: no other row is of 'v'"),
+        ({"part_of": "u"}, "part_of: 'u' is the id of a row"),
         ({"select": "protocol:HS"}, "select: expected parameter=value"),
     ],
 )
@@ -62,6 +71,18 @@ def test_a_slip_is_told(tmp_path: Path, change: dict[str, str], said: str) -> No
     path = _write(tmp_path / "p.csv", {**ROW, **change})
     with pytest.raises(BdpbenchError, match=said):
         load_published(path, METRICS)
+
+
+def test_rows_of_one_printed_number_say_the_same_of_it(tmp_path: Path) -> None:
+    first = {**ROW, "id": "a", "part_of": "u"}
+    second = {**ROW, "id": "b", "part_of": "u", "select": "protocol=BIC"}
+    numbers = load_published(_write(tmp_path / "p.csv", first, second), METRICS)
+    assert [number.part_of for number in numbers] == ["u", "u"]
+    with pytest.raises(BdpbenchError, match=r"p\.csv:3: upper: is not that of a, which is of the"):
+        load_published(_write(tmp_path / "p.csv", first, {**second, "upper": "90"}), METRICS)
+    changed = _write(tmp_path / "p.csv", first, {**second, "found": "chosen before"})
+    with pytest.raises(BdpbenchError, match=r"p\.csv:3: found: is not that of a"):
+        load_published(changed, METRICS)
 
 
 def test_an_id_appears_once(tmp_path: Path) -> None:
@@ -84,7 +105,7 @@ def test_the_header_is_checked(tmp_path: Path, header: tuple[str, ...], said: st
 def test_a_line_with_too_few_cells_is_told(tmp_path: Path) -> None:
     path = _write(tmp_path / "p.csv", ROW)
     path.write_text(path.read_text() + "x,y\n")
-    with pytest.raises(BdpbenchError, match=r"p\.csv:3: line: has 2 cells, not 15"):
+    with pytest.raises(BdpbenchError, match=r"p\.csv:3: line: has 2 cells, not 18"):
         load_published(path, METRICS)
 
 

@@ -9,12 +9,14 @@ import pytest
 
 from bdpbench.contracts.plan import Plan
 from bdpbench.errors import BdpbenchError
-from bdpbench.score import PublishedNumber, score
+from bdpbench.score import PublishedNumber, score, score_rows
+from bdpbench.score.origin import Origin
 
 
 def _number(**changes: Any) -> PublishedNumber:
     facts: dict[str, Any] = {
         "id": "n",
+        "part_of": "",
         "where": "Table 1",
         "page": "98",
         "scenario": "one",
@@ -26,6 +28,7 @@ def _number(**changes: Any) -> PublishedNumber:
         "upper": 89.0,
         "unit": "%",
         "how": "stated",
+        "origin": Origin("stated"),
         "why": "",
         "known_miss": "",
         "note": "",
@@ -116,3 +119,82 @@ def test_a_selector_that_cannot_be_meant_is_refused(
 ) -> None:
     with pytest.raises(BdpbenchError, match=said):
         _verdict(plan, metrics, **changes)
+
+
+HS_40 = {"protocol": "HS", "buffer_pkts": "40"}  # measured 88 %
+HS_200 = {"protocol": "HS", "buffer_pkts": "200"}  # measured 95 %
+
+
+def _parts(lower: float, upper: float) -> list[PublishedNumber]:
+    common = {"part_of": "both", "value": 91.5, "lower": lower, "upper": upper}
+    return [
+        _number(id="first", select=HS_40, **common),
+        _number(id="second", select=HS_200, **common),
+    ]
+
+
+@pytest.mark.parametrize(
+    ("lower", "upper", "verdict", "measured", "shown"),
+    [
+        (88.0, 95.0, "reproduced", 88.0, 2),  # both at their bounds; equally far from 91.5
+        (91.0, 95.0, "close", 88.0, 1),  # 88 is 3.8 % off
+        (91.0, 92.0, "close", 88.0, 0),
+    ],
+)
+def test_a_number_of_several_runs_counts_once_and_is_what_the_worst_of_them_is(
+    plan: Plan,
+    metrics: pl.DataFrame,
+    lower: float,
+    upper: float,
+    verdict: str,
+    measured: float,
+    shown: int,
+) -> None:
+    card = score(plan, metrics, _parts(lower, upper), [])
+    (number,) = card["numbers"]
+    assert (number["id"], number["verdict"], number["measured"]) == ("both", verdict, measured)
+    assert number["select"] == {"protocol": "HS"}  # what the runs have in common
+    assert sum(card["totals"].values()) == card["totals"][number["verdict"]] == 1
+    assert [each["id"] for each in number["parts"]] == ["first", "second"]
+    assert number["run_ids"] == [run for part in number["parts"] for run in part["run_ids"]]
+    assert number["reason"].startswith(f"{shown} of 2 runs show it")
+
+
+def test_a_number_of_which_a_run_is_missing_is_not_run_unless_another_fails(
+    plan: Plan, metrics: pl.DataFrame
+) -> None:
+    def verdict(lower: float, upper: float) -> str:
+        first, _ = _parts(lower, upper)
+        absent = _number(
+            id="second", part_of="both", scenario="empty", value=91.5, lower=lower, upper=upper
+        )
+        (number,) = score(plan, metrics, [first, absent], [])["numbers"]
+        return number["verdict"]
+
+    assert verdict(88.0, 95.0) == "not_run"
+    assert verdict(91.4, 95.0) == "close"
+
+
+def test_single_rows_are_judged_alone(plan: Plan, metrics: pl.DataFrame) -> None:
+    rows = score_rows(plan, metrics, _parts(91.0, 95.0))
+    assert [(row["id"], row["verdict"]) for row in rows] == [
+        ("first", "close"),
+        ("second", "reproduced"),
+    ]
+
+
+def test_blind_and_fitted_numbers_are_counted_apart(plan: Plan, metrics: pl.DataFrame) -> None:
+    chosen = Origin("chosen on", ("fit*",))
+    numbers = [
+        _number(id="fitted", origin=chosen),
+        _number(id="blind-miss", origin=chosen, value=50.0, lower=49.0, upper=51.0),
+        _number(id="told", origin=Origin("stated")),
+    ]
+    card = score(plan, metrics, numbers, [])
+    assert [number["kind"] for number in card["numbers"]] == ["fitted", "blind", "blind"]
+    assert [number["chosen_on"] for number in card["numbers"]] == [["fitted"], ["fitted"], []]
+    empty = {"reproduced": 0, "close": 0, "not_reproduced": 0, "not_run": 0}
+    assert card["kind_totals"] == {
+        "blind": {**empty, "reproduced": 1, "not_reproduced": 1},
+        "fitted": {**empty, "reproduced": 1},
+    }

@@ -44,7 +44,7 @@ class Bundle:
     """A tier as it is kept: nothing in it tells whose machine it was made on.
 
     Attributes:
-        results: what the tier has come to.
+        results: of the tier.
         folder: of the study, on this machine.
         plan: content of ``plan.json`` with paths relative.
         records: run id → content of ``run.json``, paths relative, in the order of the plan.
@@ -56,7 +56,9 @@ class Bundle:
         self.folder = Path(results.plan["folder"])
         portable = Portable(results.plan["study"], self.folder)
         self.plan = portable.plan(results.plan)
-        made = report_inputs(results.plan, results.metrics, results.scorecard, results.runs_dir)
+        made = results.made or report_inputs(
+            results.plan, results.metrics, results.scorecard, results.runs_dir
+        )
         self.records = {each: portable.record(made.run_info[each]) for each in results.finished}
         self.inputs = replace(made, plan=self.plan, run_info=self.records)
 
@@ -102,7 +104,7 @@ class Bundle:
         """Content of ``provenance.json``: versions, builds, configuration and times."""
         lock = repository_root() / "pipeline" / "requirements.lock"
         found = [path for pattern in _CONFIGURATION for path in self.folder.glob(pattern)]
-        return {
+        told: Provenance = {
             "schema_version": KEPT_VERSION,
             "study": self.plan["study"],
             "title": self.plan["title"],
@@ -113,6 +115,9 @@ class Bundle:
             "configuration": {path.name: sha256_of(path) for path in [*sorted(found), lock]},
             "runs": self._counts(),
         }
+        if self.results.measured_by is not None:
+            told["measured_by"] = self.results.measured_by
+        return told
 
     def _records(self) -> list[RunRecord]:
         return list(self.records.values())

@@ -1,4 +1,4 @@
-"""What a tier has come to: its runs measured and scored anew, for what is kept of them."""
+"""The results of a tier, measured and scored anew, for what is kept of them."""
 
 from __future__ import annotations
 
@@ -20,6 +20,9 @@ from bdpbench.studies.runs import Selection
 if TYPE_CHECKING:
     import polars as pl
 
+    from bdpbench.contracts.kept import Version
+    from bdpbench.pages import ReportInputs
+
 _SHOWN_MISSING = 3
 
 
@@ -34,6 +37,8 @@ class Results:
         runs_dir: folder of the runs.
         finished: ids of the runs that have results, in the order of the plan.
         missing: ids of those that have not.
+        made: what the report shows; None has it made of the runs.
+        measured_by: the bdpbench that measured the values; None where this one did.
     """
 
     plan: Plan
@@ -42,6 +47,8 @@ class Results:
     runs_dir: Path
     finished: tuple[str, ...]
     missing: tuple[str, ...]
+    made: ReportInputs | None = None
+    measured_by: Version | None = None
 
 
 def collect(study: str | None, tier: str | None, *, allow_partial: bool) -> Results:

@@ -2,21 +2,29 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from pathlib import Path
 
 from bdpbench.app.keep.bundle import Bundle
 from bdpbench.app.keep.collecting import collect
+from bdpbench.app.keep.from_kept import collect_kept
 from bdpbench.app.say.totals import totals_sentence
 from bdpbench.contracts.files import write_bytes_atomically
 from bdpbench.contracts.kept import REPORT_FOLDER
 from bdpbench.contracts.paths import repository_root
 from bdpbench.errors import BdpbenchError
 from bdpbench.pages.shards import drop_others
+from bdpbench.studies.config import load_config
 from bdpbench.studies.load import find_study, studies_dir
 
 
 def publish_study(
-    study: str | None, tier: str | None, *, allow_partial: bool, output: Path | None
+    study: str | None,
+    tier: str | None,
+    *,
+    allow_partial: bool,
+    output: Path | None,
+    from_kept: bool = False,
 ) -> None:
     """Write report, metrics, scorecard, runs, provenance and ``README.md`` of a tier.
 
@@ -29,6 +37,7 @@ def publish_study(
         tier: None takes that of ``config.yaml``.
         allow_partial: publish although runs are missing.
         output: folder of all published studies; None takes that of the checkout.
+        from_kept: take the values and series that are published already instead of the runs.
 
     Raises:
         BdpbenchError: when runs of the tier are missing, because they were never simulated or
@@ -41,9 +50,27 @@ def publish_study(
             where=study,
             hint="-o FOLDER says where",
         )
-    results = collect(study, tier, allow_partial=allow_partial)
-    folder = (output or repository_root() / "reports" / "published") / results.plan["study"]
-    files = Bundle(results).kept_files()
+    published = output or repository_root() / "reports" / "published"
+    if from_kept:
+        key = study or load_config().study
+        results = collect_kept(key, published / find_study(key).name)
+        _check_tier(tier, results.plan["tier"])
+    else:
+        results = collect(study, tier, allow_partial=allow_partial)
+    folder = published / results.plan["study"]
+    _write(folder, Bundle(results).kept_files())
+    print(totals_sentence(results.scorecard))
+
+
+def _check_tier(wanted: str | None, found: str) -> None:
+    if wanted not in (None, found):
+        raise BdpbenchError(
+            f"what is published is the {found} tier", where=f"--tier {wanted}", hint="leave it out"
+        )
+
+
+def _write(folder: Path, files: Mapping[str, bytes]) -> None:
+    """Write the files, say how large they are, and remove those of an older report."""
     for name, content in files.items():
         write_bytes_atomically(folder / name, content)
         if not name.startswith(f"{REPORT_FOLDER}/"):
@@ -53,4 +80,3 @@ def publish_study(
     if beside:
         size = sum(len(files[f"{REPORT_FOLDER}/{name}"]) for name in beside)
         print(f"{folder / REPORT_FOLDER}: {len(beside)} files, {size / 1e6:.2f} MB")
-    print(totals_sentence(results.scorecard))

@@ -14,10 +14,15 @@ from bdpbench.contracts.scorecard import (
     NumberVerdict,
     Scorecard,
     ScoredNumber,
+    rows_of,
 )
 from bdpbench.contracts.tables import METRICS_CSV_NAME, METRICS_NAME
 
 _ONE_FILE = "the report, one file that opens offline (save it, then open it)"
+_FROM_KEPT = (
+    "Verdicts, texts and charts were made again from the values and series that were published "
+    "before; bdpbench {version} measured them (commit `{commit:.12}`)."
+)
 _WITH_FOLDER = f"the report, which opens offline with `{REPORT_FOLDER}/` beside it (save both)"
 
 
@@ -46,13 +51,14 @@ def readme_of(results: Results, taken_over: str = "", *, has_folder: bool = Fals
         planned = len(results.finished) + len(results.missing)
         lines += [f"{len(results.missing)} of {planned} runs are missing.", ""]
     lines += [taken_over, ""] if taken_over else []
+    lines += [_FROM_KEPT.format(**results.measured_by), ""] if results.measured_by else []
     lines += [*_by_protocol(plan, scorecard), "", *_misses(scorecard)]
     return "\n".join(lines).rstrip() + "\n"
 
 
 def _by_protocol(plan: Plan, scorecard: Scorecard) -> list[str]:
     counts: dict[str, Counter[NumberVerdict]] = {}
-    for number in scorecard["numbers"]:
+    for number in (row for each in scorecard["numbers"] for row in rows_of(each)):
         selected = number["select"]
         for key in {value for name, value in selected.items() if name.startswith("protocol")}:
             counts.setdefault(key, Counter())[number["verdict"]] += 1
@@ -72,7 +78,7 @@ def _misses(scorecard: Scorecard) -> list[str]:
     """Numbers that were not reproduced and statements that fail, each with its distance."""
     numbers = [
         f"- `{number['id']}`, {number['where']}: published {number['published']:g}, measured "
-        f"{_measured(number)}. {number['known_miss'] or number['reason']}"
+        f"{_measured(number)}. {_why(number)}"
         for number in scorecard["numbers"]
         if number["verdict"] == "not_reproduced"
     ]
@@ -85,6 +91,10 @@ def _misses(scorecard: Scorecard) -> list[str]:
         *(["Not reproduced:", "", *numbers, ""] if numbers else []),
         *(["Fail:", "", *claims] if claims else []),
     ]
+
+
+def _why(number: ScoredNumber) -> str:
+    return number["reason"] if number.get("parts") else number["known_miss"] or number["reason"]
 
 
 def _measured(number: ScoredNumber) -> str:

@@ -47,7 +47,7 @@ class RunVerdicts:
 
         What is wrong with such a run is told by its batch, and by the report.
         """
-        from bdpbench.score import score
+        from bdpbench.score import score_rows
 
         runs = self._places.get(run_id, [])
         published = [each for run in runs for each in self._published[run["scenario"]]]
@@ -56,7 +56,7 @@ class RunVerdicts:
         alone: Plan = {**self._plan, "runs": runs}
         try:
             metrics = measure_plan(alone, self._runs_dir)
-            numbers = score(alone, metrics, published, [])["numbers"]
+            numbers = score_rows(alone, metrics, published)
         except BdpbenchError:
             return []
         return [each for each in numbers if each["verdict"] != "not_run"]

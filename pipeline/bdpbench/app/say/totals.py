@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 
-from bdpbench.contracts.scorecard import Scorecard
+from bdpbench.contracts.scorecard import KINDS, Kind, Scorecard
 
 
 def totals_sentence(scorecard: Scorecard) -> str:
@@ -21,9 +21,61 @@ def totals_sentence(scorecard: Scorecard) -> str:
     >>> totals_sentence({**card, "totals": {}, "claim_totals": {}})
     'The study lists no published numbers.'
     """
-    numbers, claims = scorecard["totals"], scorecard["claim_totals"]
     if not _has_verdicts(scorecard):
         return "The study lists no published numbers."
+    return " ".join([_verdicts_sentence(scorecard), *kind_sentences(scorecard, "**")])
+
+
+def kind_sentences(scorecard: Scorecard, strong: str = "") -> list[str]:
+    """How many of the blind and of the fitted numbers and statements came out.
+
+    Empty without a number that was run, and of a scorecard that does not tell them apart.
+
+    Args:
+        scorecard: its totals are counted without what was not run.
+        strong: what stands around a count, ``**`` for Markdown.
+
+    >>> card: Scorecard = {
+    ...     "schema_version": 1, "study": "", "tier": "", "numbers": [], "claims": [],
+    ...     "totals": {}, "claim_totals": {}, "kind_totals": {
+    ...         "blind": {"reproduced": 61, "close": 3, "not_reproduced": 10, "not_run": 4},
+    ...         "fitted": {"reproduced": 1, "close": 0, "not_reproduced": 0, "not_run": 0},
+    ...     }, "claim_kind_totals": {},
+    ... }
+    >>> kind_sentences(card)
+    ['61 of 74 blind numbers are reproduced, and 1 of 1 fitted number.']
+    """
+    numbers = {
+        kind: (each["reproduced"], sum(each.values()) - each["not_run"])
+        for kind, each in scorecard.get("kind_totals", {}).items()
+    }
+    claims = {
+        kind: (each["holds"], sum(each.values()) - each["not_run"])
+        for kind, each in scorecard.get("claim_kind_totals", {}).items()
+    }
+    found = [
+        _kinds_sentence(numbers, "number", ("is reproduced", "are reproduced"), strong),
+        _kinds_sentence(claims, "statement", ("holds", "hold"), strong),
+    ]
+    return [each for each in found if each]
+
+
+def _kinds_sentence(
+    counts: Mapping[Kind, tuple[int, int]], noun: str, verbs: tuple[str, str], strong: str
+) -> str:
+    """E.g. "61 of 74 blind numbers are reproduced, and 1 of 1 fitted number."; "" without any."""
+    parts: list[str] = []
+    for kind in KINDS:
+        came, of = counts.get(kind, (0, 0))
+        if of:
+            verb = "" if parts else f" {verbs[0 if came == 1 else 1]}"
+            plural = "" if of == 1 else "s"
+            parts.append(f"{strong}{came} of {of} {kind} {noun}{plural}{strong}{verb}")
+    return f"{', and '.join(parts)}." if parts else ""
+
+
+def _verdicts_sentence(scorecard: Scorecard) -> str:
+    numbers, claims = scorecard["totals"], scorecard["claim_totals"]
     return (
         f"Of {sum(numbers.values())} numbers: **{numbers['reproduced']} reproduced, "
         f"{numbers['close']} close, {numbers['not_reproduced']} not reproduced**"
@@ -50,6 +102,7 @@ def totals_lines(scorecard: Scorecard) -> Sequence[str]:
         f"{totals['not_reproduced']} not reproduced, {totals['not_run']} not run in this tier",
         f"claims: {claims['holds']} hold, {claims['fails']} fail, "
         f"{claims['not_run']} not run in this tier",
+        *kind_sentences(scorecard),
     )
 
 

@@ -1,0 +1,175 @@
+"""A published tier, judged and shown anew from what was published with it, without its runs.
+
+Published values outlive the runs that they were measured in. When a bound moves, or a report has
+more to tell, they are enough: a verdict follows from the values, and the charts from the series
+that the report carries. Nothing is measured, so all that was measured has to be as metrics are
+now.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from bdpbench.app.keep.collecting import Results
+from bdpbench.app.run.planning import prepare
+from bdpbench.app.run.stages import definitions_of, read_metrics, score_plan, study_texts
+from bdpbench.contracts.files import read_json
+from bdpbench.contracts.kept import (
+    KEPT_RUNS_NAME,
+    KEPT_VERSION,
+    PROVENANCE_NAME,
+    REPORT_NAME,
+    KeptRun,
+    KeptRuns,
+    Provenance,
+)
+from bdpbench.contracts.paths import results_dir
+from bdpbench.contracts.plan import Plan
+from bdpbench.contracts.runs import RUN_VERSION, BuildFacts, RunRecord
+from bdpbench.contracts.scorecard import SCORECARD_NAME, Scorecard, read_scorecard
+from bdpbench.contracts.shapes import shaped
+from bdpbench.contracts.tables import METRICS_NAME
+from bdpbench.errors import BdpbenchError
+from bdpbench.metrics.repetitions import over_repetitions
+from bdpbench.pages import ReportInputs
+from bdpbench.pages.embedded_series import series_of_report
+from bdpbench.simulation.build import current_build_id
+from bdpbench.studies.config import load_config
+from bdpbench.studies.load import load_study
+from bdpbench.studies.runs import Selection
+
+if TYPE_CHECKING:
+    import polars as pl
+
+_SHOWN = 3
+
+
+def collect_kept(study: str, folder: Path) -> Results:
+    """A published tier with the verdicts, texts and charts of today.
+
+    Args:
+        study: key or folder.
+        folder: with the files that `publish` writes.
+
+    Raises:
+        BdpbenchError: when a file is missing or damaged, when a run is planned otherwise than it
+            was published, or when a metric is defined otherwise than it was measured.
+    """
+    kept = _read_runs(folder)
+    provenance = _read_provenance(folder)
+    tier, results = provenance["tier"], results_dir(load_config().results)
+    prepared = prepare(study, tier, Selection(), current_build_id(), results, write=False)
+    records = {run["run_id"]: _record(run, provenance["builds"]) for run in kept}
+    planned = list(dict.fromkeys(run["run_id"] for run in prepared.runs))
+    _check_ids(set(planned), set(records), folder)
+    plan: Plan = {**prepared.plan, "ns2_build_id": provenance["ns2_build_id"]}
+    metrics = read_metrics(folder / METRICS_NAME)
+    scorecard = score_plan(plan, metrics)
+    _check_definitions(plan, metrics, scorecard, folder)
+    return Results(
+        plan=plan,
+        metrics=metrics,
+        scorecard=scorecard,
+        runs_dir=prepared.paths.runs,
+        finished=tuple(each for each in planned if each in records),
+        missing=tuple(each for each in planned if each not in records),
+        made=_inputs(plan, metrics, scorecard, records, folder / REPORT_NAME),
+        measured_by=provenance.get("measured_by", provenance["bdpbench"]),
+    )
+
+
+def _read_runs(folder: Path) -> list[KeptRun]:
+    path, what = folder / KEPT_RUNS_NAME, "the runs of a published study"
+    found = read_json(path, what=what, schema_version=KEPT_VERSION)
+    return shaped(found, KeptRuns, path, what)["runs"]
+
+
+def _read_provenance(folder: Path) -> Provenance:
+    path, what = folder / PROVENANCE_NAME, "where published runs come from"
+    return shaped(read_json(path, what=what, schema_version=KEPT_VERSION), Provenance, path, what)
+
+
+def _record(kept: KeptRun, builds: list[BuildFacts]) -> RunRecord:
+    """A run as its ``run.json`` was, with the facts of the build that made it."""
+    binary = kept["ns2"]["binary_sha256"]
+    facts = next((each for each in builds if each.get("binary_sha256") == binary), None)
+    record: RunRecord = {
+        "schema_version": RUN_VERSION,
+        "run_id": kept["run_id"],
+        "identity": kept["identity"],
+        "label": kept["places"][0]["label"],
+        "parameters": kept["parameters"],
+        "units": kept["units"],
+        "script": kept["script"],
+        "argv": kept["argv"],
+        "ns2": {**kept["ns2"], "info": facts} if facts else kept["ns2"],
+        "started": kept["started"],
+        "wall_s": kept["wall_s"],
+        "cpu_s": kept["cpu_s"],
+        "max_rss_kib": kept["max_rss_kib"],
+        "exit_status": kept["exit_status"],
+        "outputs": kept["outputs"],
+        "ns2_report": kept["ns2_report"],
+    }
+    if "taken_over" in kept:
+        record["taken_over"] = kept["taken_over"]
+    return record
+
+
+def _check_ids(planned: set[str], kept: set[str], folder: Path) -> None:
+    if kept <= planned:
+        return
+    shown = ", ".join(sorted(kept - planned)[:_SHOWN])
+    raise BdpbenchError(
+        f"{len(kept - planned)} of {len(kept)} runs are not planned so any more ({shown})",
+        where=str(folder / KEPT_RUNS_NAME),
+        hint=f"`./bdpbench adopt {folder}` finds out whether their bytes are still the same",
+    )
+
+
+def _check_definitions(
+    plan: Plan, metrics: pl.DataFrame, scorecard: Scorecard, folder: Path
+) -> None:
+    """Every value was measured by the definition of today, and nothing new is asked for."""
+    today = {name: each.as_document()["id"] for name, each in definitions_of(plan).items()}
+    kept = metrics.select("metric", "definition").unique(maintain_order=True).rows()
+    other = sorted({metric for metric, definition in kept if today.get(metric) != definition})
+    before = read_scorecard(folder / SCORECARD_NAME)
+    known = {metric for metric, _ in kept} | {each["metric"] for each in before["numbers"]}
+    lacking = sorted({each["metric"] for each in scorecard["numbers"]} - known)
+    for names, said in ((other, "are defined otherwise today"), (lacking, "were not measured")):
+        if names:
+            raise BdpbenchError(
+                f"metrics that {said}: {', '.join(names)}",
+                where=str(folder / METRICS_NAME),
+                hint="publish from the runs: values have to be measured again",
+            )
+
+
+def _inputs(
+    plan: Plan,
+    metrics: pl.DataFrame,
+    scorecard: Scorecard,
+    records: Mapping[str, RunRecord],
+    report: Path,
+) -> ReportInputs:
+    series = series_of_report(report)
+    lacking = sorted(set(records) - set(series))
+    if lacking:
+        shown = ", ".join(lacking[:_SHOWN])
+        raise BdpbenchError(
+            f"has no series of {len(lacking)} of its runs ({shown})", where=str(report)
+        )
+    return ReportInputs(
+        plan=plan,
+        metrics=metrics,
+        scorecard=scorecard,
+        definitions=[each.as_document() for each in definitions_of(plan).values()],
+        load_table=lambda *_: None,
+        load_series=lambda run_id, _: series[run_id],
+        run_info=dict(sorted(records.items())),
+        study=study_texts(load_study(plan["folder"])),
+        repetitions=over_repetitions(metrics, plan["runs"]),
+    )

@@ -1,0 +1,86 @@
+"""How definitions were found, and which numbers and statements are blind tests of them."""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Iterable
+from dataclasses import dataclass
+from fnmatch import fnmatchcase
+
+from bdpbench.contracts.scorecard import FOUND, Found, Kind
+from bdpbench.contracts.yaml_files import suggest
+
+HINT = (
+    f"one of: {', '.join(FOUND)}. `stated` by the study; `chosen before` any run was looked at; "
+    "`chosen on` the measured values of what chosen_on names"
+)
+
+
+@dataclass(frozen=True)
+class Origin:
+    """How a definition was found.
+
+    Attributes:
+        found: the kind of way.
+        chosen_on: ids of the numbers and statements that it was chosen on; ``*`` stands for any
+            letters. Empty for any other way than ``chosen on``.
+    """
+
+    found: Found
+    chosen_on: tuple[str, ...] = ()
+
+    def kind(self, *ids: str) -> Kind:
+        """Whether what is known by these ids is a blind test of the definition.
+
+        >>> Origin("chosen on", ("t1-hs-*",)).kind("t1-hs-time"), Origin("stated").kind("a")
+        ('fitted', 'blind')
+        """
+        fitted = any(matches(pattern, each) for pattern in self.chosen_on for each in ids)
+        return "fitted" if fitted else "blind"
+
+
+def matches(pattern: str, name: str) -> bool:
+    """Whether an id is meant by a pattern, in which ``*`` stands for any letters."""
+    return fnmatchcase(name, pattern)
+
+
+@dataclass(frozen=True)
+class OriginFault:
+    """What is wrong with what a row or a claim says of its definition, and in which column."""
+
+    column: str
+    message: str
+    hint: str = HINT
+
+
+def origin_of(found: str, chosen_on: Iterable[str]) -> Origin | OriginFault:
+    """What two cells or keys say, or what is wrong with them."""
+    named = tuple(chosen_on)
+    word = next((each for each in FOUND if each == found), None)
+    if word is None:
+        said = f"unknown word {found!r}" if found else "is empty"
+        return OriginFault("found", f"{said}; how was the definition found?")
+    if word == "chosen on" and not named:
+        return OriginFault("chosen_on", "is empty; on which numbers or statements was it chosen?")
+    if word != "chosen on" and named:
+        return OriginFault("chosen_on", f"is given for a definition that is {word!r}")
+    return Origin(word, named)
+
+
+def resolved(patterns: Iterable[str], ids: Collection[str]) -> list[str]:
+    """The ids that are meant, each once, in the order of ``ids``."""
+    named = tuple(patterns)
+    return [each for each in ids if any(matches(pattern, each) for pattern in named)]
+
+
+def unknown_pattern(patterns: Iterable[str], ids: Collection[str]) -> tuple[str, str] | None:
+    """Message and hint for the first pattern that means nothing; None where there is none."""
+    for pattern in patterns:
+        if not any(matches(pattern, each) for each in ids):
+            return f"no number or statement is called {pattern!r}", _closest(pattern, ids)
+    return None
+
+
+def _closest(pattern: str, ids: Collection[str]) -> str:
+    """What may be meant; a long list of all ids would hide it."""
+    hint = suggest(pattern, ids)
+    return hint if hint.startswith("did you mean") else "published.csv and claims.yaml list the ids"

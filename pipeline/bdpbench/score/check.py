@@ -19,7 +19,7 @@ from bdpbench.score.claims import Claim, Monotone, Question, load_claims
 from bdpbench.score.history import HISTORY_NAME, History, load_history
 from bdpbench.score.lookup import Asked, RunIndex, check_means
 from bdpbench.score.origin import unknown_pattern
-from bdpbench.score.published import PublishedNumber, load_published, published_by_line
+from bdpbench.score.published import PublishedNumber, published_by_line
 from bdpbench.studies.study import Study
 
 PUBLISHED_NAME = "published.csv"

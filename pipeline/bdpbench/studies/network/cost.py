@@ -51,7 +51,7 @@ def network_cpu_s(
         lines=packets * _LINES_PER_PACKET if is_traced(parameters) else 0.0,
         under_way_pkts=work.under_way_pkts + _queued_pkts(network),
     )
-    web_s = sum(
+    web_s: float = sum(
         source.setup_s + source.connections_per_s * duration_s * _CONNECTION_S
         for source in network.sources
     )
@@ -75,7 +75,7 @@ def _links_of(network: Network, flow: NetworkFlow) -> Sequence[Link]:
 def _cwnd_at(loss: float, flow: ResolvedFlow) -> float:
     """Mean cwnd, packets, at a share of lost packets."""
     standard, high_speed = (
-        factor / loss**power for factor, power in (_STANDARD_RESPONSE, _HIGH_SPEED_RESPONSE)
+        float(factor / loss**power) for factor, power in (_STANDARD_RESPONSE, _HIGH_SPEED_RESPONSE)
     )
     return standard if halves(flow) else max(standard, high_speed)
 

@@ -9,11 +9,13 @@ from __future__ import annotations
 import base64
 import csv
 import re
+from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
 import pytest
 from playwright.sync_api import Locator, expect
+from tests.browser.conftest import Visit
 
 NUMBERS = "table.numbers > tbody:not([hidden])"
 
@@ -22,6 +24,30 @@ def _unfolded(page: Any) -> Any:
     """The page with scorecard, claims and misses open, which are folded at first."""
     page.locator("details.fold").evaluate_all("all => all.forEach(each => { each.open = true })")
     return page
+
+
+@pytest.fixture(scope="module")
+def reading(browser: Any, report: Path) -> Iterator[Visit]:
+    """A visit of the report with all unfolded, for tests that leave it as others can use it."""
+    context = browser.new_context(viewport={"width": 1280, "height": 900})
+    visit = Visit(context.new_page())
+    _unfolded(visit.open(report))
+    yield visit
+    context.close()
+    assert [url for url in visit.requests if not url.startswith(("data:", "blob:"))] == [
+        report.as_uri()
+    ]
+
+
+@pytest.fixture
+def page(reading: Visit) -> Iterator[Any]:
+    """Its page, which nothing filters: to open another takes most of the time of a test."""
+    yield reading.page
+    reading.page.mouse.move(0, 0)
+    clear = reading.page.get_by_role("button", name="Clear")
+    if clear.is_visible():
+        clear.click()
+    assert reading.complaints == []
 
 
 def _draw(canvas: Locator) -> Locator:
@@ -87,8 +113,7 @@ def test_paper_has_the_charts_that_the_page_shows(visit: Any, report: Path) -> N
     expect(page.locator("table.numbers")).to_be_visible()
 
 
-def test_pointing_at_a_chart_reads_its_values(visit: Any, report: Path) -> None:
-    page = visit.open(report)
+def test_pointing_at_a_chart_reads_its_values(page: Any) -> None:
     canvas = page.locator("#experiment-single_flow .canvas").first
     drawn = _draw(canvas)
     drawn.hover(position={"x": 200, "y": 120})
@@ -129,8 +154,7 @@ def test_zoom_moves_the_charts_of_a_group_together(visit: Any, report: Path) -> 
         expect(label).not_to_have_text(old or "")
 
 
-def test_plain_wheel_scrolls_the_page(visit: Any, report: Path) -> None:
-    page = visit.open(report)
+def test_plain_wheel_scrolls_the_page(page: Any) -> None:
     canvas = page.locator("#experiment-single_flow .canvas").first
     _draw(canvas).hover(position={"x": 250, "y": 150})
     before = page.evaluate("scrollY")
@@ -146,8 +170,7 @@ def test_a_point_of_a_sweep_opens_its_run(visit: Any, report: Path) -> None:
     expect(page.locator("details.run:target")).to_have_attribute("open", "")
 
 
-def test_views_switch(visit: Any, report: Path) -> None:
-    page = visit.open(report)
+def test_views_switch(page: Any) -> None:
     page.get_by_role("group", name="Show over time").get_by_text("HS-TCP, all values").click()
     shown = page.locator("#experiment-buffer_size .view:visible")
     expect(shown).to_have_count(1)
@@ -164,17 +187,13 @@ def test_views_switch(visit: Any, report: Path) -> None:
         ("protocol", "Scalable TCP", {"number-scalable-40"}),
     ],
 )
-def test_filter_by_choice(
-    visit: Any, report: Path, field: str, value: str, expected: set[str]
-) -> None:
-    page = _unfolded(visit.open(report))
+def test_filter_by_choice(page: Any, field: str, value: str, expected: set[str]) -> None:
     page.locator(f"select[name={field}]").select_option(value)
     assert {row.get_attribute("id") for row in page.locator(NUMBERS).all()} == expected
     expect(page.locator("output")).to_have_text(f"{len(expected)} of 5 numbers")
 
 
-def test_filter_by_text_and_clear(visit: Any, report: Path) -> None:
-    page = _unfolded(visit.open(report))
+def test_filter_by_text_and_clear(page: Any) -> None:
     page.get_by_role("searchbox").fill("utilization 40")
     expect(page.locator(NUMBERS)).to_have_count(2)
     page.get_by_role("searchbox").fill("nowhere to be found")
@@ -183,8 +202,7 @@ def test_filter_by_text_and_clear(visit: Any, report: Path) -> None:
     expect(page.locator(NUMBERS)).to_have_count(5)
 
 
-def test_tiles_filter_by_keyboard(visit: Any, report: Path) -> None:
-    page = visit.open(report)
+def test_tiles_filter_by_keyboard(page: Any) -> None:
     tile = page.get_by_role("button", name="close")
     tile.focus()
     page.keyboard.press("Enter")
@@ -194,8 +212,7 @@ def test_tiles_filter_by_keyboard(visit: Any, report: Path) -> None:
     expect(page.locator(NUMBERS)).to_have_count(5)
 
 
-def test_columns_sort_and_leave_numbers_without_value_at_the_end(visit: Any, report: Path) -> None:
-    page = _unfolded(visit.open(report))
+def test_columns_sort_and_leave_numbers_without_value_at_the_end(page: Any) -> None:
     page.get_by_role("button", name="Deviation").click()
     rows = page.locator(NUMBERS)
     # |−0.011 %| < 4.07 % < 70.7 %, then the two without a value.
@@ -240,8 +257,7 @@ def test_charts_are_dark_in_the_dark_and_light_on_paper(visit: Any, report: Path
     assert lightness["print"] > 240
 
 
-def test_the_menu_of_a_chart_covers_none_of_it(visit: Any, report: Path) -> None:
-    page = visit.open(report)
+def test_the_menu_of_a_chart_covers_none_of_it(page: Any) -> None:
     canvas = page.locator("#experiment-single_flow .canvas").first
     chart, menu = _draw(canvas).bounding_box(), canvas.locator("summary").bounding_box()
     assert chart is not None
@@ -249,8 +265,7 @@ def test_the_menu_of_a_chart_covers_none_of_it(visit: Any, report: Path) -> None
     assert menu["y"] >= chart["y"] + chart["height"]
 
 
-def test_rows_expand(visit: Any, report: Path) -> None:
-    page = _unfolded(visit.open(report))
+def test_rows_expand(page: Any) -> None:
     more = page.locator("#more-scalable-40")
     expect(more).to_be_hidden()
     page.get_by_role("button", name="Details of scalable-40").click()
@@ -282,8 +297,7 @@ def test_nothing_sticks_out_of_a_phone(visit: Any, report: Path) -> None:
     assert page.evaluate("document.documentElement.scrollWidth") == 390
 
 
-def test_equations_are_drawn_and_their_text_is_for_others(visit: Any, report: Path) -> None:
-    page = visit.open(report, "#protocol-HS")
+def test_equations_are_drawn_and_their_text_is_for_others(page: Any) -> None:
     equations = page.locator("#protocol-HS math")
     # HS-TCP: two rules per ACK, two per loss, three functions, limited slow start.
     expect(equations).to_have_count(8)
@@ -333,8 +347,7 @@ def _downloaded(page: Any, button: Locator) -> tuple[str, list[list[str]]]:
         return download.value.suggested_filename, list(csv.reader(stream))
 
 
-def test_the_data_of_a_chart_over_time_can_be_downloaded(visit: Any, report: Path) -> None:
-    page = visit.open(report)
+def test_the_data_of_a_chart_over_time_can_be_downloaded(page: Any) -> None:
     figure = page.locator("#experiment-single_flow figure.chart").first
     _draw(figure.locator(".canvas"))
     name, rows = _downloaded(page, figure.get_by_role("button", name="Download"))
@@ -346,8 +359,7 @@ def test_the_data_of_a_chart_over_time_can_be_downloaded(visit: Any, report: Pat
     assert all(float(row[2]) >= 0 for row in rows[1:])
 
 
-def test_the_data_of_a_sweep_can_be_downloaded(visit: Any, report: Path) -> None:
-    page = visit.open(report)
+def test_the_data_of_a_sweep_can_be_downloaded(page: Any) -> None:
     figure = page.locator(
         "figure.chart", has=page.locator('[data-chart="buffer_size-sweep-utilization"]')
     )
@@ -358,8 +370,7 @@ def test_the_data_of_a_sweep_can_be_downloaded(visit: Any, report: Path) -> None
     assert buffers == {40, 200, 1555}
 
 
-def test_the_scorecard_is_downloaded_as_it_is_filtered(visit: Any, report: Path) -> None:
-    page = _unfolded(visit.open(report))
+def test_the_scorecard_is_downloaded_as_it_is_filtered(page: Any) -> None:
     button = page.locator("#scorecard").get_by_role("button", name="Download")
     name, rows = _downloaded(page, button)
     assert name == "synthetic-quick-numbers.csv"
@@ -405,8 +416,7 @@ def test_a_run_marks_where_packets_were_dropped(visit: Any, report: Path) -> Non
     assert [(float(row[2]), row[4]) for row in dropped] == [(t, "1") for t in range(5, 31, 5)]
 
 
-def test_queues_have_their_distribution(visit: Any, report: Path) -> None:
-    page = visit.open(report)
+def test_queues_have_their_distribution(page: Any) -> None:
     wanted = page.locator('[data-chart$="queue_share"]')
     figure = page.locator("#experiment-single_flow figure.chart", has=wanted)
     labels = _draw(figure.locator(".canvas")).locator(".role-axis-label text").all_text_contents()
@@ -416,8 +426,7 @@ def test_queues_have_their_distribution(visit: Any, report: Path) -> None:
     assert [float(row[3]) for row in rows[1:] if row[1] == "HS-TCP"][-1] == 100
 
 
-def test_other_tables_sort_by_value(visit: Any, report: Path) -> None:
-    page = _unfolded(visit.open(report))
+def test_other_tables_sort_by_value(page: Any) -> None:
     table = page.locator("#summary table.misses")
     table.get_by_role("button", name="Sort by Published").click()
     values = table.locator("tbody tr td:nth-child(3)").all_text_contents()

@@ -154,3 +154,11 @@ def test_no_two_runs_share_a_label(planned: Any) -> None:
     labels = [run["label"] for run in runs]
     assert len(set(labels)) == 4
     assert labels[0] == "SACK, RTT 30 ms, 3 s, buffer 10 packets"
+
+
+def test_queues_with_one_label_are_told_apart(planned: Any) -> None:
+    kinds = {key: {"kind": "RED", "label": "RED", "settings": {"min_th_pkts": number}}
+             for key, number in (("low", 5), ("high", 9))}  # fmt: skip
+    runs = planned(queues=kinds, sweep={"queue": ["low", "high"]})
+    labels = [run["label"] for run in runs]
+    assert labels == ["SACK, RED, 3 s, RED (low)", "SACK, RED, 3 s, RED (high)"]

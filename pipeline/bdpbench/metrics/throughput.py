@@ -11,6 +11,8 @@ from bdpbench.metrics.views import FlowView, counted, second_half
 from bdpbench.metrics.words import BINS, COUNTED, HALF, THESIS, XU
 from bdpbench.units import BITS_PER_BYTE
 
+_RECORDED, _ACK = "recorded", "ack_"
+
 
 @flow_metric(
     unit="Mbit/s",
@@ -53,6 +55,40 @@ def _has_retransmissions(flow: FlowView) -> bool:
 )
 def goodput(flow: FlowView) -> float | None:
     return flow.fact("goodput")
+
+
+def _acknowledged(flow: FlowView) -> pl.DataFrame:
+    """Samples of the highest packet that the sender has seen acknowledged, counted from 0."""
+    samples = flow.rows(_RECORDED).filter(pl.col("name") == _ACK)
+    return samples.filter(pl.col("time_s") > (flow.fact("start") or 0.0))
+
+
+def _has_acknowledged(flow: FlowView) -> bool:
+    return not flow.has_own("size_pkts") and not _acknowledged(flow).is_empty()
+
+
+def _since_start(flow: FlowView) -> tuple[float, float]:
+    return (flow.fact("start") or 0.0, float(_acknowledged(flow)["time_s"][-1]))
+
+
+@flow_metric(
+    unit="Mbit/s",
+    title="Goodput of the whole run",
+    text="Data of the flow that its sender has seen acknowledged in order, without headers and "
+    "retransmissions, from the flow's start to the end of the run, slow start included. Of flows "
+    f"without an end whose protocol records {_ACK}.",
+    source="RFC 5166, section 2.1.1 (goodput)",
+    tables=(_RECORDED, "facts"),
+    parameters=("packet_bytes",),
+    optional=("size_pkts",),
+    window=_since_start,
+    when=_has_acknowledged,
+    version=1,
+)
+def overall_goodput(flow: FlowView) -> float | None:
+    start_s, end_s = _since_start(flow)
+    packets = float(_acknowledged(flow)["value"][-1]) + 1
+    return BITS_PER_BYTE * flow.positive("packet_bytes") * packets / 1e6 / (end_s - start_s)
 
 
 @flow_metric(

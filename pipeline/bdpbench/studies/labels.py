@@ -54,7 +54,7 @@ def tell_apart(study: Study, runs: Sequence[PlannedRun]) -> None:
         ]
         for run in group if len(group) > 1 else ():
             own = [name for name in names if name in run["parameters"]]
-            told = [_told(study, name, run["parameters"][name]) for name in own]
+            told = [_told_exactly(study, name, run["parameters"][name]) for name in own]
             run["label"] = ", ".join([run["label"], *told])
 
 
@@ -66,6 +66,13 @@ def _told(study: Study, name: str, value: Scalar) -> str:
     if declaration.label:
         return declaration.label.replace("{}", format_value(value))
     return f"{name} {format_value(value)}"
+
+
+def _told_exactly(study: Study, name: str, value: Scalar) -> str:
+    """The same; of a queue or protocol, which has its label in common with another, its key too."""
+    told = _told(study, name, value)
+    named = study.vocabulary[name].type in ("queue", "protocol")
+    return f"{told} ({value})" if named and told != value else told
 
 
 def _shown(study: Study, swept: Sequence[str]) -> list[str]:

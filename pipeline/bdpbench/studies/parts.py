@@ -14,11 +14,13 @@ from bdpbench.studies.limits import (
     LEAST_MBPS,
     MOST_COUNT,
     MOST_DELAY_MS,
+    MOST_FLOWS,
     MOST_MBPS,
     MOST_NAME,
     MOST_NUMBER,
     MOST_PACKET_BYTES,
     MOST_TIME_S,
+    MOST_VARIABLE,
 )
 from bdpbench.studies.queues import QUEUE_KINDS
 from bdpbench.studies.vocabulary import Key, Strict
@@ -79,6 +81,14 @@ Positive = Annotated[
 ]
 Count = Annotated[
     Annotated[int, Field(ge=1, le=MOST_COUNT), _VALUE] | Annotated[Reference, _REFERENCE], _EITHER
+]
+FlowCount = Annotated[
+    Annotated[int, Field(ge=1, le=MOST_FLOWS), _VALUE] | Annotated[Reference, _REFERENCE], _EITHER
+]
+Variable = Annotated[
+    Annotated[float, Field(ge=-MOST_VARIABLE, le=MOST_VARIABLE, allow_inf_nan=False), _VALUE]
+    | Annotated[Reference, _REFERENCE],
+    _EITHER,
 ]
 PacketBytes = Annotated[
     Annotated[int, Field(ge=1, le=MOST_PACKET_BYTES), _VALUE] | Annotated[Reference, _REFERENCE],

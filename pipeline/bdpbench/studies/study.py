@@ -15,8 +15,6 @@ from pydantic import Field, PrivateAttr, WithJsonSchema, model_validator
 from bdpbench.contracts.yaml_files import Location, YamlFile, suggest
 from bdpbench.errors import BdpbenchError
 from bdpbench.studies.limits import (
-    MOST_DELAY_MS,
-    MOST_FLOWS,
     MOST_NAME,
     MOST_TIME_S,
     MOST_VARIABLE,
@@ -25,7 +23,9 @@ from bdpbench.studies.parts import (
     Background,
     Bottleneck,
     Change,
+    Delay,
     Direction,
+    FlowCount,
     LinuxValue,
     OnOff,
     QueueDeclaration,
@@ -33,6 +33,8 @@ from bdpbench.studies.parts import (
     Rate,
     Reference,
     Rtt,
+    Time,
+    Variable,
 )
 from bdpbench.studies.parts import Count as Place
 from bdpbench.studies.parts import Interval as End
@@ -56,15 +58,12 @@ DURATION_ARGUMENT = "duration_s"
 
 Scalar = int | float | str
 Duration = Annotated[float, Field(gt=0, le=MOST_TIME_S, allow_inf_nan=False)]
-Time = Annotated[float, Field(ge=0, le=MOST_TIME_S, allow_inf_nan=False)]
-Delay = Annotated[float, Field(ge=0, le=MOST_DELAY_MS, allow_inf_nan=False)]
 Setting = Annotated[float, Field(ge=-MOST_VARIABLE, le=MOST_VARIABLE, allow_inf_nan=False)]
-Count = Annotated[int, Field(ge=1, le=MOST_FLOWS)]
 ClassName = Annotated[str, Field(pattern=r"^[A-Z][A-Za-z0-9/]*$", max_length=MOST_NAME)]
 OtclClass = Annotated[str, Field(pattern=r"^[A-Z][A-Za-z0-9_/]*$", max_length=MOST_NAME)]
 LinuxName = Annotated[str, Field(pattern=r"^[a-z][a-z0-9_]*$", max_length=MOST_NAME)]
 
-ClassDefaults = dict[OtclClass, dict[VariableName, Setting | Reference]]
+ClassDefaults = dict[OtclClass, dict[VariableName, Variable]]
 """ns-2 class → variable → number, or the parameter whose value it gets."""
 
 
@@ -157,16 +156,16 @@ class Flow(Strict):
     protocol: Key | Reference | None = Field(
         None, description="Protocol; that of the run where it is absent"
     )
-    count: Count | Reference = Field(1, description="How many such flows")
-    start_s: Time | Reference = Field(0.0, description="Start of the first of them, s")
-    stagger_s: Time | Reference = Field(0.0, description="Later start of each further one, s")
-    access_delay_ms: Delay | Reference | None = Field(
+    count: FlowCount = Field(1, description="How many such flows")
+    start_s: Time = Field(0.0, description="Start of the first of them, s")
+    stagger_s: Time = Field(0.0, description="Later start of each further one, s")
+    access_delay_ms: Delay | None = Field(
         None, description="One-way delay to the first router, ms; that of the run where absent"
     )
     rtt_ms: Rtt | None = Field(
         None, description="RTT without queues, ms, from which the delay to the first router follows"
     )
-    receiver_delay_ms: Delay | Reference | None = Field(
+    receiver_delay_ms: Delay | None = Field(
         None, description="One-way delay of the receiver's link, ms; that of the run where absent"
     )
     access_mbps: Rate | None = Field(
@@ -175,7 +174,7 @@ class Flow(Strict):
     access_buffer_pkts: Place | None = Field(
         None, description="Packets that its sender's queue holds; all of a window where absent"
     )
-    start_within_s: Time | Reference = Field(
+    start_within_s: Time = Field(
         0.0, description="It starts at random within so many s from its start"
     )
     stop_s: End | None = Field(None, description="When it stops sending new data, s")

@@ -8,7 +8,13 @@ from dataclasses import dataclass
 from bdpbench.contracts.plan import Output, Parameters, Scalar
 from bdpbench.contracts.runs import OUTPUT_FOLDER
 from bdpbench.studies.flows import ResolvedFlow, resolve_defaults
-from bdpbench.studies.network.checks import check_defaults, check_ecn
+from bdpbench.studies.network.checks import (
+    check_bursts,
+    check_defaults,
+    check_ecn,
+    check_samples,
+    check_two_way,
+)
 from bdpbench.studies.network.defaults import NETWORK_DEFAULTS
 from bdpbench.studies.network.derived import told_of_flows, told_of_links
 from bdpbench.studies.network.links import Link, Wire, links_of, wires_of
@@ -59,8 +65,7 @@ class Network:
     @property
     def senders(self) -> list[ResolvedFlow]:
         """Senders that act on ns-2: those of flows, and of connections of the web."""
-        web = [source.sender for source in self.sources if source.sender is not None]
-        return [*(each.flow for each in self.flows), *web]
+        return senders_of(self.flows, self.sources)
 
     @property
     def nodes(self) -> int:
@@ -120,6 +125,12 @@ class Network:
         return sized or any(source.transfers for source in self.sources)
 
 
+def senders_of(flows: Sequence[NetworkFlow], sources: Sequence[Source]) -> list[ResolvedFlow]:
+    """Senders over TCP: those of flows, and of connections of the web."""
+    web = [source.sender for source in sources if source.sender is not None]
+    return [*(each.flow for each in flows), *web]
+
+
 def _outputs_of(index: int, each: NetworkFlow) -> Iterator[Output]:
     """Files of a flow over time; that of cwnd has the variables that its protocol records."""
     file, names = f"cwnd_hstcp{index}.out", list(each.flow.protocol.record)
@@ -169,9 +180,13 @@ def network(study: Study, scenario: str, parameters: Parameters) -> Network:
     nominal_ms = _nominal_rtt(values, flows)
     links = links_of(values, wires, nominal_ms, packet_bytes)
     changes = changes_of(values, links, duration_s)
-    check_defaults(values, defaults)
-    check_ecn(values, links, [flow.flow for flow in flows])
-    if flows or any(source.sender for source in sources):
+    senders = senders_of(flows, sources)
+    check_samples(values)
+    check_bursts(values, links, changes)
+    check_defaults(values, defaults, senders)
+    check_two_way(values, senders)
+    check_ecn(values, links, senders)
+    if senders:
         _add_defaults(defaults, values, wires, links, flows, packet_bytes)
     derived = _derived(flows, wires, links, nominal_ms, packet_bytes)
     derived |= {**told_of_flows(flows, len(links)), **told_of_links(links, changes)}

@@ -99,6 +99,12 @@ def flows_of(
     found: list[NetworkFlow] = []
     for index, part in enumerate(study.scenarios[values.scenario].flows):
         location = ("scenarios", values.scenario, "flows", index)
+        if part.stagger_s and part.count == 1:
+            raise study.error(
+                (*location, "stagger_s"),
+                "this would change nothing: there is one flow",
+                hint="write start_s, or count: how many there are",
+            )
         said = values.settled(part, location)
         found += _kind_of_flow(values, wires, defaults, duration_s, said, location)
         if len(found) > MOST_FLOWS:
@@ -259,6 +265,12 @@ def _check_times(
     if said.stop_s is not None and float(said.stop_s) <= latest_s:
         raise values.study.error(
             (*location, "stop_s"), f"a flow stops at {said.stop_s} s and starts at {latest_s:g} s"
+        )
+    if said.stop_s is not None and float(said.stop_s) >= duration_s:
+        raise values.study.error(
+            (*location, "stop_s"),
+            f"a flow stops at {said.stop_s} s, and a run ends after {duration_s:g} s",
+            hint="leave stop_s out: it stops with the run",
         )
 
 

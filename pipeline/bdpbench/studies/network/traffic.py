@@ -49,7 +49,7 @@ def _check_keys(values: Values, said: Background, location: Location) -> None:
             raise values.study.error(
                 (*location, name),
                 f"background of kind {said.kind} has no {name}",
-                hint=f"{name} is of {' and '.join(kinds)}",
+                hint=f"{name} is of {', '.join(kinds)}",
             )
     if said.shape is not None and float(said.shape) <= 1:
         raise values.study.error((*location, "shape"), "expected more than 1: no mean else")
@@ -65,6 +65,12 @@ def _check_times(values: Values, said: Background, location: Location, duration_
     if said.stop_s is not None and float(said.stop_s) <= latest_s:
         raise values.study.error(
             (*location, "stop_s"), f"it stops at {said.stop_s} s and starts at {latest_s:g} s"
+        )
+    if said.stop_s is not None and float(said.stop_s) >= duration_s:
+        raise values.study.error(
+            (*location, "stop_s"),
+            f"it stops at {said.stop_s} s, and a run ends after {duration_s:g} s",
+            hint="leave stop_s out: it stops with the run",
         )
 
 
@@ -121,8 +127,23 @@ def changes_of(values: Values, links: Sequence[Link], duration_s: float) -> list
                 (*location, "at_s"),
                 f"at_s is {said.at_s}, and a run ends after {duration_s:g} s",
             )
+        for earlier in found:
+            _check_once(values, earlier, said, location)
         found.append(said)
     return sorted(found, key=lambda change: float(change.at_s))
+
+
+def _check_once(values: Values, earlier: Change, said: Change, location: Location) -> None:
+    """Refuse two values of one thing at one time, of which the first would change nothing."""
+    if (earlier.at_s, earlier.bottleneck) != (said.at_s, said.bottleneck):
+        return
+    for name in ("bottleneck_mbps", "bottleneck_delay_ms", "loss_rate"):
+        if getattr(earlier, name) is not None and getattr(said, name) is not None:
+            raise values.study.error(
+                (*location, name),
+                f"another change sets {name} of bottleneck {said.bottleneck} at {said.at_s} s",
+                hint="leave one of them out",
+            )
 
 
 def change_arguments(changes: Sequence[Change]) -> Iterator[tuple[str, Scalar]]:

@@ -122,7 +122,7 @@ def study_of(scenario: Scenario) -> dict[str, Any]:
     cubic = given.pop("cubic", {})
     protocols = {
         key: {**each, **cubic} if key == "Cubic" else each for key, each in PROTOCOLS.items()
-    }
+    } | given.pop("protocols", {})
     declared = {name: {"description": "x", "type": "number"} for name in given.pop("declared", [])}
     duration_s = given.pop("duration_s", 3)
     one = {

@@ -154,3 +154,25 @@ def test_no_two_runs_share_a_label(planned: Any) -> None:
     labels = [run["label"] for run in runs]
     assert len(set(labels)) == 4
     assert labels[0] == "SACK, RTT 30 ms, 3 s, buffer 10 packets"
+
+
+def test_queues_with_one_label_are_told_apart(planned: Any) -> None:
+    kinds = {key: {"kind": "RED", "label": "RED", "settings": {"min_th_pkts": number}}
+             for key, number in (("low", 5), ("high", 9))}  # fmt: skip
+    runs = planned(queues=kinds, sweep={"queue": ["low", "high"]})
+    labels = [run["label"] for run in runs]
+    assert labels == ["SACK, RED, 3 s, RED (low)", "SACK, RED, 3 s, RED (high)"]
+
+
+def test_goodput_of_the_whole_run_is_what_arrived_since_the_start(simulated: Any) -> None:
+    flows = [{"start_s": 0.5}, {"size_pkts": 9}]
+    sack = {"label": "SACK", "colour": "#993366", "agent": "TCP/Sack1", "sink": "TCPSink/Sack1",
+            "record": ["ack_"]}  # fmt: skip
+    run = simulated(flows=flows, protocols={"Sack": sack}, duration_s=4)
+    values = measured(run)
+    got = {e.seq for e in run.events if (e.event, e.flow, e.link) == ("r", 0, (0, 1))}
+    # 1,000 bytes of data each; what arrived within the last round trip is not acknowledged yet.
+    assert values["overall_goodput", "flow:0"] == pytest.approx(len(got) * 8e-3 / 3.5, rel=0.02)
+    # Slow start and its losses are over in the second half.
+    assert values["overall_goodput", "flow:0"] < values["goodput", "flow:0"]
+    assert ("overall_goodput", "flow:1") not in values

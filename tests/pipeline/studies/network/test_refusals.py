@@ -122,7 +122,7 @@ REFUSED: list[tuple[dict[str, Any], str, str]] = [
         "'cbr', 'exponential', 'pareto', 'web' or 'packmime'",
     ),
     ({"background": [{"kind": "cbr", "rate_mbps": 1}]}, "-", "of kind cbr needs it"),
-    ({"background": [{**CBR, "burst_s": 1}]}, "burst_s", "burst_s is of exponential and pareto"),
+    ({"background": [{**CBR, "burst_s": 1}]}, "burst_s", "burst_s is of exponential, pareto"),
     ({"background": [{**CBR, "start_s": 3}]}, "start_s", "a run ends after 3 s"),
     ({"background": [{**CBR, "enters": 2}]}, "enters", "there is one bottleneck"),
     (
@@ -187,6 +187,53 @@ REFUSED: list[tuple[dict[str, Any], str, str]] = [
         "stop_s",
         "it stops at 1.0 s and starts at 1 s",
     ),
+    (
+        {"background": [PACKMIME], "defaults": {"Agent/TCP/FullTcp": {"segsize_": 700}}},
+        "segsize_",
+        "this would change nothing: packet_bytes sets segsize_",
+    ),
+    (
+        {
+            "flows": [],
+            "background": [PACKMIME],
+            "defaults": {"Agent/TCPSink": {"interval_": 1}},
+            "parameters": {"protocol": None, "access_delay_ms": None, "receiver_delay_ms": None},
+        },
+        "Agent/TCPSink",
+        "nothing in this run is of class Agent/TCPSink",
+    ),
+    (
+        {
+            "flows": [],
+            "background": [CBR],
+            "queues": RED,
+            "parameters": {
+                "protocol": None,
+                "access_delay_ms": None,
+                "receiver_delay_ms": None,
+                "ecn": "on",
+                "queue": "Mine",
+            },
+        },
+        "one",
+        "ecn is on, and nothing in this run is sent over TCP",
+    ),
+    ({"flows": [{"count": 0}]}, "count", "greater than or equal to 1 (got 0)"),
+    ({"flows": [{"start_s": -1}]}, "start_s", "greater than or equal to 0 (got -1)"),
+    ({"flows": [{"stagger_s": 1}]}, "stagger_s", "this would change nothing: there is one flow"),
+    ({"flows": [{"stop_s": 3}]}, "stop_s", "a flow stops at 3.0 s, and a run ends after 3 s"),
+    ({"background": [{**CBR, "stop_s": 4}]}, "stop_s", "stops at 4.0 s, and a run ends after 3"),
+    (
+        {"parameters": {"loss_burst_pkts": 3}},
+        "loss_burst_pkts",
+        "loss_burst_pkts would change nothing: no packet is lost at random",
+    ),
+    (
+        {"changes": [{"at_s": 1, "bottleneck_mbps": 4}, {"at_s": 1, "bottleneck_mbps": 5}]},
+        "bottleneck_mbps",
+        "another change sets bottleneck_mbps of bottleneck 1 at 1.0 s",
+    ),
+    ({"parameters": {"sample_s": 0.015}}, "sample_s", "expected a multiple of 0.01 s (got 0.015)"),
     ({"script": "network_web.tcl"}, "script", "is taken by itself where background asks for it"),
     ({"cubic": {"linux_parameters": {"beta": 0.5}}}, "beta", "valid integer"),
 ]

@@ -28,7 +28,7 @@ from bdpbench.simulation.build import current_build_id, require_build
 
 ROOT = Path(__file__).resolve().parents[2]
 SCRIPT = Path(__file__).with_suffix(".tcl")
-README_MARKS = ("<!-- ns2_speed: begin -->", "<!-- ns2_speed: end -->")
+DOCS_MARKS = ("<!-- ns2_speed: begin -->", "<!-- ns2_speed: end -->")
 # Standard error tells the simulated time when a second of wall-clock time has passed.
 PROGRESS = "stderr.txt"
 
@@ -93,8 +93,8 @@ def main() -> None:
     print(text)
     if options.output is not None:
         write_json_atomically(options.output, as_json(table))
-    if options.readme and not faults:
-        _replace_in_readme("\n".join(markdown(cases, table)))
+    if options.docs and not faults:
+        _replace_in_docs("\n".join(markdown(cases, table)))
     sys.exit(1 if faults else 0)
 
 
@@ -106,7 +106,7 @@ def _options() -> argparse.Namespace:
     parser.add_argument("--fast", type=Path, help="default: the build of this checkout")
     parser.add_argument("--debian", type=Path, help="default: /usr/bin/ns, where it is there")
     parser.add_argument("--no-instructions", action="store_true")
-    parser.add_argument("--readme", action="store_true", help="put the table into README.md")
+    parser.add_argument("--docs", action="store_true", help="put the table into docs/ns2.md")
     parser.add_argument("-o", "--output", type=Path, help="JSON file of all rounds")
     return parser.parse_args()
 
@@ -293,13 +293,13 @@ def as_json(table: Table) -> dict[str, object]:
     return {"schema_version": 1, "cases": rows}
 
 
-def _replace_in_readme(text: str) -> None:
-    path = ROOT / "README.md"
-    readme = path.read_text(encoding="utf-8")
-    begin, end = README_MARKS
-    if begin not in readme or end not in readme:
+def _replace_in_docs(text: str) -> None:
+    path = ROOT / "docs" / "ns2.md"
+    page = path.read_text(encoding="utf-8")
+    begin, end = DOCS_MARKS
+    if begin not in page or end not in page:
         sys.exit(f"{path} has no {begin} … {end}")
-    before, rest = readme.split(begin, 1)
+    before, rest = page.split(begin, 1)
     write_text_atomically(path, f"{before}{begin}\n{text}\n{end}{rest.split(end, 1)[1]}")
 
 

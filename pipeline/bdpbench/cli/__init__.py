@@ -29,6 +29,7 @@ _COMMANDS = {
     "test": ("test", "Run bdpbench's own tests."),
     "recover": ("recover", "Recover the thesis's own ns-2 scripts from your copy of it."),
     "ns2": ("ns2", "Build ns-2.35, and ask about the build."),
+    "docs": ("docs", "Write the references of the documentation."),
     "schema": ("schema", "Write the JSON Schemas of the YAML files."),
     "plan": ("plan", "Stage 1: write the plan of a tier."),
     "simulate": ("simulate", "Stage 2: run ns-2 for one planned run."),

@@ -1,0 +1,1 @@
+"""The references under ``docs/reference/``, made of what they describe, never by hand."""

@@ -1,0 +1,27 @@
+"""`bdpbench docs`: the references of the documentation."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import click
+
+
+@click.command("docs")
+@click.option("-o", "--output", type=click.Path(path_type=Path), help="Folder to write into.")
+@click.pass_context
+def command(context: click.Context, output: Path | None) -> None:
+    """Write the references of keys, metrics and commands (default: docs/reference).
+
+    They are made of the schema, the registry of metrics and the command line. `mkdocs build` makes
+    the site of them and of the other files under docs/.
+    """
+    from bdpbench.app.document.references import write_references
+    from bdpbench.contracts.paths import repository_root
+
+    program = context.find_root().command
+    if not isinstance(program, click.Group):
+        raise click.UsageError("docs is a command of bdpbench and is called as one.")
+    folder = output or repository_root() / "docs" / "reference"
+    for path in write_references(program, folder):
+        click.echo(str(path))

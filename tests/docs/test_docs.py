@@ -1,0 +1,102 @@
+"""The documentation is current, its links lead somewhere, and its examples are accepted."""
+
+from __future__ import annotations
+
+import re
+from pathlib import Path
+
+import pytest
+import yaml
+
+from bdpbench.app.document.references import references
+from bdpbench.app.run.planning import prepare
+from bdpbench.cli import cli
+from bdpbench.contracts.paths import repository_root
+from bdpbench.score import load_claims
+from bdpbench.score.published import COLUMNS
+from bdpbench.studies.runs import Selection
+
+DOCS = repository_root() / "docs"
+PAGES = sorted(DOCS.rglob("*.md"))
+READMES = [repository_root() / name for name in ("README.md", "CONTRIBUTING.md")]
+
+
+def test_references_are_what_the_code_says() -> None:
+    """`./bdpbench docs` makes them."""
+    found = {path.name: path.read_text(encoding="utf-8") for path in (DOCS / "reference").iterdir()}
+    assert found == references(cli)
+
+
+def test_references_have_every_key_metric_and_command() -> None:
+    pages = references(cli)
+    assert "| **`scenarios`** |" in pages["study.md"]
+    assert "`max_min_jain_index`" in pages["metrics.md"]
+    assert "\n## publish\n" in pages["commands.md"]
+    assert "`--from-kept`" in pages["commands.md"]
+    assert "--help" not in pages["commands.md"].split("## run")[1]
+
+
+@pytest.mark.parametrize("path", [*PAGES, *READMES], ids=lambda path: path.name)
+def test_links_lead_to_files(path: Path) -> None:
+    text = re.sub(r"```.*?```", "", path.read_text(encoding="utf-8"), flags=re.DOTALL)
+    targets = re.findall(r"\]\(([^)\s]+)\)", text)
+    gone = [
+        target
+        for target in targets
+        if not re.match(r"https?:|mailto:|#", target)
+        if not (path.parent / target.split("#")[0]).exists()
+    ]
+    assert gone == []
+
+
+def test_every_page_is_in_the_contents_of_the_site() -> None:
+    text = (repository_root() / "mkdocs.yml").read_text(encoding="utf-8")
+    named = set(re.findall(r"([\w/-]+\.md)", text))
+    assert named == {path.relative_to(DOCS).as_posix() for path in PAGES}
+
+
+def test_the_readme_is_short() -> None:
+    lines = (repository_root() / "README.md").read_text(encoding="utf-8").splitlines()
+    assert len(lines) < 226  # half of the 451 that it once had
+
+
+def _blocks(name: str, kind: str) -> list[str]:
+    text = (DOCS / name).read_text(encoding="utf-8")
+    return re.findall(rf"```{kind}\n(.*?)```", text, re.DOTALL)
+
+
+def test_the_study_of_the_tutorial_is_planned_with_what_it_suggests(tmp_path: Path) -> None:
+    (block,) = _blocks("tutorial.md", "yaml")
+    study = yaml.safe_load(block)
+    assert _runs(tmp_path / "first" / "mine", study) == 2 * 3
+    text = (DOCS / "tutorial.md").read_text(encoding="utf-8")
+    (queues,) = re.findall(r"`(queues: [^`]+)`", text)
+    study |= yaml.safe_load(queues)
+    sweep = study["scenarios"]["buffers"]["sweep"]
+    for added in re.findall(r"`((?:queue|substream): \[[^`]+)`", text):
+        sweep |= yaml.safe_load(added)
+    (flows,) = re.findall(r"`(flows: \[\{count[^`]+)`", text)
+    study["scenarios"]["buffers"] |= yaml.safe_load(flows)
+    (loss,) = re.findall(r"`(loss_rate: [^`]+)`", text)
+    study["scenarios"]["buffers"]["parameters"] = yaml.safe_load(loss)
+    assert _runs(tmp_path / "second" / "mine", study) == 2 * 3 * 2 * 3
+
+
+def _runs(folder: Path, study: dict[str, object]) -> int:
+    folder.mkdir(parents=True)
+    (folder / "study.yaml").write_text(yaml.safe_dump(study))
+    results = folder.parent / "results"
+    prepared = prepare(str(folder), "quick", Selection(), "0" * 16, results, write=False)
+    return len(prepared.runs)
+
+
+def test_the_columns_and_the_claim_of_the_guide_are_those_of_the_contract(tmp_path: Path) -> None:
+    text = (DOCS / "publications.md").read_text(encoding="utf-8")
+    told = re.findall(
+        r"^\| ((?:`\w+`(?:, )?)+) \|", text.split("## How a definition")[0], re.MULTILINE
+    )
+    assert re.findall(r"\w+", " ".join(told)) == list(COLUMNS)
+    claim, _ = _blocks("publications.md", "yml")
+    (tmp_path / "claims.yaml").write_text(claim)
+    (read,) = load_claims(tmp_path / "claims.yaml", {"mean_queue"})
+    assert read.origin.found == "chosen before"

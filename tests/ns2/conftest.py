@@ -11,9 +11,12 @@ from collections.abc import Callable
 from pathlib import Path
 
 import pytest
+from tests.cli.conftest import bdpbench
 from tests.forks import Forks
 
 from bdpbench.simulation.build import build_prefix, current_build_id
+
+__all__ = ["bdpbench"]
 
 ROOT = Path(__file__).resolve().parent.parent.parent
 ARCHIVE = "ns-tiny.tar.xz"

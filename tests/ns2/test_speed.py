@@ -139,7 +139,8 @@ def arrivals(trace: str, link: str) -> list[int]:
 
 def test_many_links_give_the_same_with_all_schedulers(tcl: Tcl, tmp_path: Path) -> None:
     sampled, trace = run_links(tcl, "Calendar", "false", tmp_path)
-    for scheduler, reserve in itertools.product([*SCHEDULERS, "Heap"], ["true", "false"]):
+    others = [("Lanes", "true"), ("Lanes", "false"), ("Calendar", "true"), ("Heap", "true")]
+    for scheduler, reserve in others:
         assert run_links(tcl, scheduler, reserve, tmp_path) == (sampled, trace)
     # The scenario does what it is for: queues overflow, are read busy and idle, packets overtake.
     assert "\nd " in trace

@@ -8,15 +8,18 @@ import signal
 import subprocess
 import sys
 import time
+from collections.abc import Callable
 from pathlib import Path
 
 import pytest
+from tests.cli.conftest import Done
 
 from bdpbench.contracts.paths import repository_root
 from bdpbench.errors import BdpbenchError
 from bdpbench.simulation.validation import (
     QUICK_SUBSETS,
     Limits,
+    SubsetResult,
     Suite,
     judge,
     open_suite,
@@ -43,8 +46,15 @@ def test_the_suite_lists_its_subsets(suite: Suite) -> None:
     assert set(QUICK_SUBSETS) < set(subsets)
 
 
-def test_subsets_end_as_the_references_or_as_is_known(suite: Suite, ns_binary: Path) -> None:
-    results = [run_subset(suite, each, ns_binary, LIMITS) for each in ("schedule", "mpls")]
+@pytest.fixture(scope="module")
+def schedule(suite: Suite, ns_binary: Path) -> SubsetResult:
+    return run_subset(suite, "schedule", ns_binary, LIMITS)
+
+
+def test_subsets_end_as_the_references_or_as_is_known(
+    suite: Suite, schedule: SubsetResult, ns_binary: Path
+) -> None:
+    results = [schedule, run_subset(suite, "mpls", ns_binary, LIMITS)]
     # `grep -c '^Class Test/'` in their scripts.
     assert [len(each.tests) for each in results] == [6, 4]
     known = {key: why for key, why in read_known_differences().items() if key[0] == "mpls"}
@@ -61,16 +71,15 @@ def test_a_subset_that_ignores_ns_in_the_environment_runs_on_the_build_all_the_s
 
 
 def test_an_ns_that_writes_something_else_is_found_out(
-    suite: Suite, ns_binary: Path, tmp_path: Path
+    suite: Suite, schedule: SubsetResult, ns_binary: Path, tmp_path: Path
 ) -> None:
-    good = run_subset(suite, "schedule", ns_binary, LIMITS)
     other = tmp_path / "ns"
     other.write_text(f'#!/bin/sh\n{ns_binary} "$@" && echo more >>temp.rands\n')
     other.chmod(0o755)
     bad = run_subset(suite, "schedule", other, LIMITS)
     assert [test.outcome for test in bad.tests] == ["differ"] * 6
     assert len(judge([bad], {}).unknown) == 6
-    assert [outputs for _, outputs in not_same(good, bad)] == [("(outcome)", "temp.rands")] * 6
+    assert [outputs for _, outputs in not_same(schedule, bad)] == [("(outcome)", "temp.rands")] * 6
 
 
 def test_a_subset_is_stopped_at_its_time_limit(suite: Suite, tmp_path: Path) -> None:
@@ -87,29 +96,21 @@ def test_a_subset_is_stopped_at_its_time_limit(suite: Suite, tmp_path: Path) -> 
     assert mark not in commands.stdout
 
 
-def bdpbench(folder: Path, *arguments: str) -> subprocess.CompletedProcess[str]:
-    return subprocess.run(
-        [sys.executable, "-m", "bdpbench", "ns2", "validate", *arguments],
-        capture_output=True,
-        text=True,
-        env={**os.environ, "PYTHONPATH": str(repository_root() / "pipeline")},
-        cwd=folder,
-        check=False,
-    )
-
-
-def test_the_command_writes_its_table_and_keeps_its_results(suite: Suite, tmp_path: Path) -> None:
-    arguments = ("--subset", "schedule", "--subset", "simultaneous", "-o", "table.json")
-    done = bdpbench(tmp_path, *arguments, "--again")
-    assert (done.returncode, done.stderr.count("error")) == (0, 0)
+def test_the_command_writes_its_table_and_keeps_its_results(
+    suite: Suite, bdpbench: Callable[..., Done], tmp_path: Path
+) -> None:
+    command = ("ns2", "validate", "--subset", "schedule", "--subset", "simultaneous")
+    arguments = (*command, "-o", "table.json")
+    done = bdpbench(*arguments, "--again")
+    assert (done.code, done.err.count("error")) == (0, 0)
     table = json.loads((tmp_path / "table.json").read_text())
     assert [(row["subset"], row["tests"], row["agree"]) for row in table["subsets"]] == [
         ("schedule", 6, 6),
         ("simultaneous", 5, 5),
     ]
-    assert done.stdout.splitlines()[-2].split()[:3] == ["total", "11", "11"]
+    assert done.out.splitlines()[-2].split()[:3] == ["total", "11", "11"]
     # Taken from what is kept: the CPU times are those of the first call.
-    assert bdpbench(tmp_path, *arguments).stdout == done.stdout
+    assert bdpbench(*arguments).out == done.out
 
 
 def test_an_interrupted_validation_says_how_to_resume(suite: Suite, tmp_path: Path) -> None:
@@ -141,8 +142,10 @@ def test_an_interrupted_validation_says_how_to_resume(suite: Suite, tmp_path: Pa
         (["-o", "table.txt"], "table.txt ends neither in .json nor in .csv"),
     ],
 )
-def test_wrong_use_is_told(suite: Suite, tmp_path: Path, arguments: list[str], said: str) -> None:
-    done = bdpbench(tmp_path, *arguments)
-    assert done.returncode == 1
-    assert said in done.stderr
-    assert "Traceback" not in done.stderr
+def test_wrong_use_is_told(
+    suite: Suite, bdpbench: Callable[..., Done], arguments: list[str], said: str
+) -> None:
+    done = bdpbench("ns2", "validate", *arguments)
+    assert done.code == 1
+    assert said in done.err
+    assert "Traceback" not in done.err

@@ -56,8 +56,8 @@ def highspeed_increase(w: float) -> float:
 @pytest.mark.parametrize("base", AGENTS)
 def test_without_a_trend_it_is_ns_2s_highspeed_tcp(tcl: Tcl, base: str) -> None:
     """Z of a window of 800 packets is at most 14.2 sqrt(797) = 400."""
-    gentle = samples(tcl, f"{base}/Gentle", "cwnd_ ncwndcuts_", 20, "ghstcp_z_", 500)
-    assert gentle == samples(tcl, base, "cwnd_ ncwndcuts_", 20, "windowOption_", 8)
+    gentle = samples(tcl, f"{base}/Gentle", "cwnd_ ncwndcuts_", 12, "ghstcp_z_", 500)
+    assert gentle == samples(tcl, base, "cwnd_ ncwndcuts_", 12, "windowOption_", 8)
     assert gentle[-1][1] > 0
 
 
@@ -93,7 +93,7 @@ def test_it_opens_by_a_packet_a_round_trip_while_the_queue_grows(tcl: Tcl, base:
 
 
 def test_a_cut_leaves_highspeed_tcps_share_and_its_mode(tcl: Tcl) -> None:
-    rows = samples(tcl, "TCP/Sack1/Gentle", "cwnd_ ncwndcuts_ mode_", 60)
+    rows = samples(tcl, "TCP/Sack1/Gentle", "cwnd_ ncwndcuts_ mode_", 32)
     at = [i for i, (one, two) in enumerate(itertools.pairwise(rows), 1) if one[1] < two[1]]
     assert len(at) > 2
     for i in at[1:]:  # the first loss halves, as with every agent of ns-2
@@ -227,8 +227,8 @@ def test_a_queue_out_of_range_stops_with_a_message(
 @pytest.mark.parametrize(
     ("script", "arguments"),
     [
-        (FLOW, ("TCP/Reno/Gentle", "cwnd_ ncwndcuts_ ghstcp_statistic_", 20)),
-        (FLOW, ("TCP/Sack1/Gentle", "cwnd_ ncwndcuts_ ghstcp_statistic_", 20)),
+        (FLOW, ("TCP/Reno/Gentle", "cwnd_ ncwndcuts_ ghstcp_statistic_", 8)),
+        (FLOW, ("TCP/Sack1/Gentle", "cwnd_ ncwndcuts_ ghstcp_statistic_", 8)),
         (QUEUE, ("RED/Gared",)),
         (QUEUE, ("RED/Gared", "gared_clock_", 0)),
     ],

@@ -234,6 +234,11 @@ REFUSED: list[tuple[dict[str, Any], str, str]] = [
         "another change sets bottleneck_mbps of bottleneck 1 at 1.0 s",
     ),
     ({"parameters": {"sample_s": 0.015}}, "sample_s", "expected a multiple of 0.01 s (got 0.015)"),
+    (
+        {"background": [{**PACKMIME, "response_bytes": 3000}]},
+        "response_bytes",
+        "expected a mapping with keys of distribution, mean, shape (got 3000)",
+    ),
     ({"script": "network_web.tcl"}, "script", "is taken by itself where background asks for it"),
     ({"cubic": {"linux_parameters": {"beta": 0.5}}}, "beta", "valid integer"),
 ]

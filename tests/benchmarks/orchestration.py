@@ -4,7 +4,7 @@
 study of so many tiny runs is planned, run, and run again. ns-2's own CPU time, which each record
 has, is taken off. What the largest takes more than the smallest, divided by the difference, is the
 cost of one more run. `--plan 24000` plans a study and simulates nothing. `--readme` puts the table
-into README.md; times of a call and how well they were told count on an idle machine alone.
+into docs/promises.md; times of a call and how well they were told count on an idle machine alone.
 """
 
 from __future__ import annotations
@@ -45,7 +45,7 @@ scenarios:
     tiers: {{quick: [{{duration_s: 2}}]}}
 """
 _BUFFERS = 10
-README_MARKS = ("<!-- orchestration: begin -->", "<!-- orchestration: end -->")
+MARKS = ("<!-- orchestration: begin -->", "<!-- orchestration: end -->")
 # CPU time beside ns-2, s, and the factor by which told and taken may differ.
 GOAL_S = 0.15
 WITHIN = 1.3
@@ -234,11 +234,11 @@ def tell(found: Sequence[Measured]) -> None:
 
 
 def _replace_in_readme(lines: Sequence[str]) -> None:
-    path = ROOT / "README.md"
-    before, begin, rest = path.read_text(encoding="utf-8").partition(README_MARKS[0])
-    _, end, after = rest.partition(README_MARKS[1])
+    path = ROOT / "docs" / "promises.md"
+    before, begin, rest = path.read_text(encoding="utf-8").partition(MARKS[0])
+    _, end, after = rest.partition(MARKS[1])
     if not begin or not end:
-        raise RuntimeError(f"README.md lacks {' or '.join(README_MARKS)}")
+        raise RuntimeError(f"docs/promises.md lacks {' or '.join(MARKS)}")
     path.write_text("\n".join([before + begin, *lines, end + after]), encoding="utf-8")
 
 
@@ -247,12 +247,12 @@ def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
     parser.add_argument("--runs", type=int, action="append", help="runs of a study: tens")
     parser.add_argument("--plan", type=int, action="append", help="runs of a study to plan")
-    parser.add_argument("--readme", action="store_true", help="put the table into README.md")
+    parser.add_argument("--write", action="store_true", help="put the table into docs/promises.md")
     given = parser.parse_args()
     found = [measured(runs) for runs in sorted(given.runs or ([] if given.plan else [10, 400]))]
     if found:
         tell(found)
-    if found and given.readme:
+    if found and given.write:
         _replace_in_readme(table(found))
     for runs in given.plan or ():
         took = planned(runs)

@@ -75,7 +75,8 @@ def _links_of(network: Network, flow: NetworkFlow) -> Sequence[Link]:
 def _cwnd_at(loss: float, flow: ResolvedFlow) -> float:
     """Mean cwnd, packets, at a share of lost packets."""
     standard, high_speed = (
-        float(factor / loss**power) for factor, power in (_STANDARD_RESPONSE, _HIGH_SPEED_RESPONSE)
+        factor / math.pow(loss, power)
+        for factor, power in (_STANDARD_RESPONSE, _HIGH_SPEED_RESPONSE)
     )
     return standard if halves(flow) else max(standard, high_speed)
 

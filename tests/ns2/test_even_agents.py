@@ -5,6 +5,7 @@ from __future__ import annotations
 import itertools
 import subprocess
 from collections.abc import Callable
+from pathlib import Path
 
 import pytest
 
@@ -100,3 +101,18 @@ def test_bic_refuses_what_is_out_of_range(tcl: Tcl) -> None:
     done = tcl(FLOW, "TCP/Sack1", 10, 60, "cwnd_", 1, *settings)
     assert done.returncode == 1
     assert "smooth_bic_smooth_part_ is 0, outside its range of 0.001 to 1000000" in done.stderr
+
+
+@pytest.mark.parametrize(
+    "arguments",
+    [
+        ("TCP/FastModes", 200, 60, "cwnd_ mode_ avgRTT_", 10),
+        ("TCP/Sack1", 100, 100, "cwnd_ ncwndcuts_", 20, "windowOption_", 15),
+    ],
+)
+def test_stock_and_fast_print_the_same(
+    tcl: Tcl, stock_binary: Path, arguments: tuple[object, ...]
+) -> None:
+    fast, stock = tcl(FLOW, *arguments), tcl(FLOW, *arguments, ns=stock_binary)
+    assert (fast.returncode, fast.stdout) == (0, stock.stdout)
+    assert len(fast.stdout.splitlines()) > 200

@@ -20,7 +20,7 @@ from bdpbench.studies.identity import (
 
 Ids = Callable[[], dict[tuple[str, str, str], str]]
 
-HTCP_RUNS = {("sharma2006", "HTCP")}
+HTCP_RUNS = {("sharma2006", "HTCP"), ("even2007", "HTCP")}
 
 
 def add(path: Path, text: str, *, after: str = "") -> None:
@@ -68,7 +68,7 @@ def new_law(tree: Path) -> None:
     add(ns2 / "patches" / "variants" / "new-tcp.patch", patch)
     add(ns2 / "patches" / "series", "variants/new-tcp.patch\n", after="variants/h-tcp.patch")
     part = (
-        "  15:\n    - patches/variants/new-tcp.patch\n    - agents/new_tcp_agent.cc\n"
+        "  99:\n    - patches/variants/new-tcp.patch\n    - agents/new_tcp_agent.cc\n"
         "    - laws/new_tcp.cc\n    - laws/new_tcp.h\n"
     )
     add(ns2 / "components.yaml", part, after="window_options:")

@@ -177,7 +177,7 @@ def _sender(
     check_protocol(study, place, key)
     protocol = study.protocols[key]
     if protocol.linux is not None:
-        raise study.error(place, "web connections are no TCP/Linux: expected another protocol")
+        raise study.error(place, "web connections cannot be TCP/Linux: expected another protocol")
     settings = {**protocol.settings, **set_by_parameters(study, key, values.parameters)}
     return ResolvedFlow(key, protocol, settings, defaults, 0.0, None)
 

@@ -13,3 +13,9 @@ def on_page_markdown(markdown: str, page: Any, **_: Any) -> str:
     if page.file.src_uri.startswith("reference/"):
         return markdown  # "../" leads to docs/ from there
     return _OUTSIDE.sub(r"\1 (`\2`)", markdown)
+
+
+def on_post_page(output: str, **_: Any) -> str:
+    """Give the theme's script the style sheets of a highlighter that it expects, both empty."""
+    sheets = '<style id="hljs-light"></style><style id="hljs-dark"></style>'
+    return output.replace("</head>", f"{sheets}</head>", 1)

@@ -3,7 +3,7 @@
 `python tests/benchmarks/orchestration.py --runs 400 --runs 1000`, after `./bdpbench ns2 build`: a
 study of so many tiny runs is planned, run, and run again. ns-2's own CPU time, which each record
 has, is taken off. What the largest takes more than the smallest, divided by the difference, is the
-cost of one more run. `--plan 24000` plans a study and simulates nothing. `--readme` puts the table
+cost of one more run. `--plan 24000` plans a study and simulates nothing. `--write` puts the table
 into docs/promises.md; times of a call and how well they were told count on an idle machine alone.
 """
 
@@ -233,7 +233,7 @@ def tell(found: Sequence[Measured]) -> None:
         print(f"a call without runs: {least.own_s - least.runs * slope_s:.2f} s")
 
 
-def _replace_in_readme(lines: Sequence[str]) -> None:
+def _replace_in_docs(lines: Sequence[str]) -> None:
     path = ROOT / "docs" / "promises.md"
     before, begin, rest = path.read_text(encoding="utf-8").partition(MARKS[0])
     _, end, after = rest.partition(MARKS[1])
@@ -253,7 +253,7 @@ def main() -> None:
     if found:
         tell(found)
     if found and given.write:
-        _replace_in_readme(table(found))
+        _replace_in_docs(table(found))
     for runs in given.plan or ():
         took = planned(runs)
         told = re.search(r'"runs": (\d+)', took.said)

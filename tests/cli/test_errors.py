@@ -30,7 +30,7 @@ from bdpbench.contracts.paths import repository_root
             ["report", "none.json", "--runs", ".", "--metrics", "m", "--scorecard", "s", "-o", "r"],
             "none.json: no such file",
         ),
-        (["report", "--export", "out", "--format", "svg,eps"], "'eps' is no format of figures"),
+        (["report", "--export", "out", "--format", "svg,eps"], "'eps' is not a format of figures"),
         (["report", "--export", "/dev/null/out"], "cannot be made"),
         (["report", "--export", "/dev/null"], "is no folder"),
         (["report", "none.json", "--runs", "."], "--runs needs PLAN_FILE"),
@@ -38,7 +38,7 @@ from bdpbench.contracts.paths import repository_root
         (["archive", "-o", "/dev/null/a.zip"], "cannot be written"),
         (["verify", "none.zip"], "there is no such file"),
         (["compare", "none", "none"], "does not exist"),
-        (["compare", ".", "."], "is no result: it has no scorecard.json"),
+        (["compare", ".", "."], "is not a result: it has no scorecard.json"),
         (["check", "--tier", "full"], "no such file"),
     ],
 )

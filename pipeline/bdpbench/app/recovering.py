@@ -77,7 +77,7 @@ def originals_path(study: str | None) -> Path:
         return folder / ORIGINALS_NAME
     if study not in known:
         raise BdpbenchError(
-            f"{study!r} is no study with {ORIGINALS_NAME}",
+            f"{study!r} is not a study with {ORIGINALS_NAME}",
             where="--study",
             hint=suggest(study, known),
         )

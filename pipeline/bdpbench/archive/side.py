@@ -193,12 +193,12 @@ class _Source:
         scorecard = self._json(SCORECARD_NAME)
         if scorecard is None:
             raise BdpbenchError(
-                f"is no result: it has no {SCORECARD_NAME}",
+                f"is not a result: it has no {SCORECARD_NAME}",
                 where=str(self._path),
                 hint="name an archive, a folder of reports/published/, or results/STUDY/TIER",
             )
         if not isinstance(scorecard.get("study"), str):
-            raise BdpbenchError("is no scorecard", where=f"{self._path}: {SCORECARD_NAME}")
+            raise BdpbenchError("is not a scorecard", where=f"{self._path}: {SCORECARD_NAME}")
         self.scorecard = cast("_Scorecard", scorecard)
         self._plan = cast("_Plan | None", self._json(PLAN_NAME))
         self._provenance = cast("_Provenance | None", self._json(PROVENANCE_NAME))

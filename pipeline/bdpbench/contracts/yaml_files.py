@@ -70,7 +70,7 @@ class YamlFile:
         where = f"{self.path}:{{}}"
         if any("\ud800" <= character <= "\udfff" for character in text):
             raise BdpbenchError(
-                "a text has half of a surrogate pair, which is no character",
+                "a text has half of a surrogate pair, which is not a character",
                 where=where.format(self.line_of(place)),
                 hint="write the character itself, or its code as \\UXXXXXXXX",
             )

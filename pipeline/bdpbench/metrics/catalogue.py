@@ -83,7 +83,7 @@ def _catalogue(definitions: Iterable[Definition], where: str = "") -> Mapping[st
         for name in each.metrics if isinstance(each, GroupMetric) else ():
             if not isinstance(found.get(name), Metric):
                 raise BdpbenchError(
-                    f"metric {each.metric} is made of {name!r}, which is no metric of a run",
+                    f"metric {each.metric} is made of {name!r}, which is not a metric of a run",
                     where=where,
                 )
     return types.MappingProxyType(found)
@@ -119,7 +119,7 @@ def _load(path: Path, sha256: str) -> types.ModuleType:
     name = f"_bdpbench_study_{place[:16]}"
     spec = importlib.util.spec_from_file_location(name, path)
     if spec is None or spec.loader is None:
-        raise BdpbenchError("is no module of Python", where=str(path))
+        raise BdpbenchError("is not a Python module", where=str(path))
     module = importlib.util.module_from_spec(spec)
     sys.modules[name] = module
     try:

@@ -1,4 +1,4 @@
-"""One chart of the page, with what a reader who does not see it is told."""
+"""One chart of the page, with its text alternative."""
 
 from __future__ import annotations
 

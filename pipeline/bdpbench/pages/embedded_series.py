@@ -29,7 +29,7 @@ def series_of_report(report: Path) -> dict[str, str]:
             json.loads(text)
         except ValueError as error:
             raise BdpbenchError(
-                f"is damaged: the series of run {run_id} is no JSON ({error})", where=str(report)
+                f"is damaged: the series of run {run_id} is not JSON ({error})", where=str(report)
             ) from None
     folder = shards_folder(report)
     for path in sorted(folder.glob("*.js")) if folder.is_dir() else ():

@@ -133,7 +133,7 @@ class Matrix(_Strict):
         ends: values of the lightest and of the darkest colour; those of the cells where absent.
         about_zero: whether the colours tell the sides of 0, ``ends`` being -x and x.
         winner: who is shown in the place of a value.
-        between: word between a row and a column, for who does not see the chart.
+        between: word between a row and a column in the text alternative.
         caption: of the chart.
         stated: what the study says of the cells.
         points: what sums them up.

@@ -287,7 +287,7 @@ def _text(matrix: Matrix, value: float) -> str:
 
 
 def told(cells: pl.DataFrame, between: str, what: str = "text") -> str:
-    """Every cell in words, for who does not see the chart."""
+    """Text alternative: every cell in words."""
     with_panel = "panel" in cells.columns
     rows = cells.select(
         pl.col("panel") if with_panel else pl.lit("").alias("panel"), "row", "column", what

@@ -60,7 +60,7 @@ def relabelled_report(
     Nothing else changes, but for the names of the files, which are hashes of their content.
 
     Raises:
-        BdpbenchError: when the page is no report of these runs.
+        BdpbenchError: when the page is not a report of these runs.
     """
     bodies = {body[2] for body in _BODY.finditer(page)}
     page = _BODY.sub(lambda body: _relabelled_body(body, change), page)
@@ -72,7 +72,7 @@ def relabelled_report(
         names[name] = shard_name(renewed)
         files[names[name]] = renewed
     if bodies != set(change.ids):
-        raise BdpbenchError(f"is no report of these runs: it has {len(bodies)} of its own")
+        raise BdpbenchError(f"is not a report of these runs: it has {len(bodies)} of its own")
     page = _INDEX.sub(lambda found: _relabelled_index(found, names, change.ids), page)
     page = page.replace(_ID_IS, ID_IS_TODAY)
     return _noted(relabelled_text(page, change.ids), change.note), files

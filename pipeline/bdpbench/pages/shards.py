@@ -131,7 +131,7 @@ def shard_text(script: str) -> str:
     """
     found = _CALL.fullmatch(script)
     if found is None:
-        raise BdpbenchError("is no file of a report")
+        raise BdpbenchError("is not a file of a report")
     try:
         return unpack_text(found[1])
     except ValueError:

@@ -162,7 +162,7 @@ def _links(lines: Sequence[Line]) -> list[set[str]]:
 
 
 def _uncommented(text: str) -> str:
-    """The command in a comment, or "" for a line that is none."""
+    """The command in a comment, or "" for a line without one."""
     return re.sub(r"^(\s*)#\s*", r"\1", text) if is_comment(text) else ""
 
 

@@ -218,7 +218,8 @@ class _Check:
                     if isinstance(each, (int, float))
                 ]
                 raise BdpbenchError(
-                    f"along: {asked.along!r} is no number among the parameters of {run['label']}",
+                    f"along: {asked.along!r} is not a number among the parameters of "
+                    f"{run['label']}",
                     where=where,
                     hint=suggest(asked.along, numbers),
                 )

@@ -162,7 +162,7 @@ def _point(found: Measured, parameter: str, where: str) -> float:
             name for name, each in found.parameters.items() if isinstance(each, (int, float))
         ]
         raise BdpbenchError(
-            f"along: {parameter!r} is no number among the parameters of {found.label}",
+            f"along: {parameter!r} is not a number among the parameters of {found.label}",
             where=where,
             hint=suggest(parameter, numbers),
         )

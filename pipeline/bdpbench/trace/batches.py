@@ -80,7 +80,7 @@ def read_batches(
 
     Raises:
         BdpbenchError: for a source that cannot be read or is empty and, unless the reading is
-            lenient, for the first line that is none, that was cut off, or whose time runs
+            lenient, for the first line that is unrecognised or cut off, or whose time runs
             backwards: with source and line number.
     """
     accountant = _Accountant(account, reading.lenient)

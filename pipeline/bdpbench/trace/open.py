@@ -109,7 +109,7 @@ def open_trace(
 
     Args:
         sources: a file, a named pipe, or "-" for standard input; or several.
-        lenient: skip lines that are none, and a last line that was cut off, and keep lines whose
+        lenient: skip unrecognised lines, and a last line that was cut off, and keep lines whose
             time runs backwards; the account counts both. Without it they are errors.
         kind: the table whose rows are wanted, where a trace has lines of several.
         compiled: False reads wired lines, too, by their patterns: slower, for comparison.

@@ -72,7 +72,7 @@ def read_output(
     """
     form = output_format_of(table, where=str(path))
     if form.reduced:
-        raise BdpbenchError(f"files of table {table} are parquet, no text", where=str(path))
+        raise BdpbenchError(f"files of table {table} are parquet, not text", where=str(path))
     key = _key_columns(path, form, flow=flow, link=link)
     if table == "facts":
         return read_facts(path).lazy()

@@ -43,7 +43,7 @@ _WIRED_CHECKS: Mapping[str, tuple[str, str]] = {
 
 @dataclass
 class ParsedText:
-    """Rows of lines, and the lines that are none.
+    """Rows of lines, and the unrecognised lines.
 
     Attributes:
         frames: table -> its rows with LINE, in the order of the lines.
@@ -230,7 +230,7 @@ _FOREIGN = (
 
 
 def _foreign(text: str) -> str | None:
-    """What a line is that is none of a trace of ns-2; None where nothing tells."""
+    """What a line is that no trace of ns-2 has; None where nothing tells."""
     for pattern, words in _FOREIGN:
         if re.match(pattern, text):
             return f"this is {words or _columns(text)}"

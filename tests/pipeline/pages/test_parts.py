@@ -187,9 +187,9 @@ def test_other_ids_change_the_files_and_their_names_alone(
     assert texts.count(" -today") == RUNS
     assert not set(ids) & set(re.findall("[0-9a-f]{16}", texts + page))
     damaged = {name: script.replace("bdpbench", "") for name, script in files.items()}
-    with pytest.raises(BdpbenchError, match="is no file of a report"):
+    with pytest.raises(BdpbenchError, match="is not a file of a report"):
         relabelled_report(out.read_text(), damaged, change)
-    with pytest.raises(BdpbenchError, match="is no report of these runs"):
+    with pytest.raises(BdpbenchError, match="is not a report of these runs"):
         relabelled_report(out.read_text(), {}, change)
 
 

@@ -205,7 +205,11 @@ def test_claims_that_runs_can_decide_are_taken(check: Check, claim: str) -> None
             "no run of one has buffer_pkts=50",
         ),
         (f"{SWEEP}  select: {{protocol: HS}}\n  along: buffer\n", 8, "did you mean 'buffer_pkts'"),
-        (f"{SWEEP}  select: {{protocol: HS}}\n  along: protocol\n", 8, "'protocol' is no number"),
+        (
+            f"{SWEEP}  select: {{protocol: HS}}\n  along: protocol\n",
+            8,
+            "'protocol' is not a number",
+        ),
         (
             f"{SWEEP}  select: {{protocol: HS, buffer_pkts: 40}}\n  along: duration_s\n",
             8,

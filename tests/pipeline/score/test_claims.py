@@ -154,7 +154,7 @@ def test_a_slip_names_the_file(tmp_path: Path, body: str, said: str) -> None:
 
 @pytest.mark.parametrize(
     ("along", "said"),
-    [("buffer_pkt", "did you mean 'buffer_pkts'"), ("protocol", "'protocol' is no number")],
+    [("buffer_pkt", "did you mean 'buffer_pkts'"), ("protocol", "'protocol' is not a number")],
 )
 def test_a_sweep_along_no_number_is_refused(
     tmp_path: Path, plan: Plan, metrics: pl.DataFrame, along: str, said: str

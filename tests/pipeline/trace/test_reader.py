@@ -328,5 +328,5 @@ def test_no_line_of_a_long_file_is_lost(tmp_path: Path) -> None:
 
 def test_a_table_that_is_no_text_is_refused(tmp_path: Path) -> None:
     path = _file(tmp_path, PACKET)
-    with pytest.raises(BdpbenchError, match="files of table packet_flows are parquet, no text"):
+    with pytest.raises(BdpbenchError, match="files of table packet_flows are parquet, not text"):
         read_output(path, "packet_flows")

@@ -26,7 +26,7 @@ class AnalysisRequest:
         flows, links, nodes, metrics: what is wanted of each; empty for all.
         bin_s: width of the bins of the series, s; None to choose it.
         capacities: (from_node, to_node) → Mbit/s.
-        lenient: skip lines that are none.
+        lenient: skip unrecognised lines.
     """
 
     traces: Sequence[str]
@@ -70,7 +70,7 @@ def request_of(
     for metric in metrics:
         _check_metric(metric)
     if bin_s is not None and not (bin_s >= 1e-3 and math.isfinite(bin_s)):
-        raise BdpbenchError(f"{bin_s:g} is no width: expected 0.001 s or more", where="--bin")
+        raise BdpbenchError(f"{bin_s:g} is not a width: expected 0.001 s or more", where="--bin")
     return AnalysisRequest(
         traces,
         labels,
@@ -113,7 +113,7 @@ def _check_labels(traces: Sequence[str], labels: Sequence[str]) -> None:
         raise BdpbenchError("one trace has nothing to be compared with", where="--label")
     for index, label in enumerate(labels):
         if not label.strip() or not label.isprintable():
-            raise BdpbenchError(f"{label!r} is no label", where="--label")
+            raise BdpbenchError(f"{label!r} is not a label", where="--label")
         if label in labels[:index]:
             raise BdpbenchError(f"two traces have the label {label!r}", where="--label")
     if labels and traces.count("-") > 1:
@@ -154,7 +154,7 @@ def _window_of(text: str | None) -> Window:
         window = Window(float(start) if start else -math.inf, float(end) if end else math.inf)
     except (ValueError, BdpbenchError):
         raise BdpbenchError(
-            f"{text!r} is no window: expected START:END in seconds, START below END",
+            f"{text!r} is not a window: expected START:END in seconds, START below END",
             where="--window",
             hint="50:500 measures from 50 s on, until before 500 s; 50: until the end",
         ) from None
@@ -164,7 +164,7 @@ def _window_of(text: str | None) -> Window:
 def _link_of(text: str, where: str) -> tuple[int, int]:
     found = re.fullmatch(r"(?:link:)?(-?\d{1,9})-(-?\d{1,9})", text)
     if found is None:
-        raise BdpbenchError(f"{text!r} is no link: expected two nodes, as in 0-1", where=where)
+        raise BdpbenchError(f"{text!r} is not a link: expected two nodes, as in 0-1", where=where)
     return int(found[1]), int(found[2])
 
 
@@ -176,7 +176,7 @@ def _capacity_of(text: str) -> tuple[tuple[int, int], float]:
         mbps = math.nan
     if not (mbps > 0 and math.isfinite(mbps)):
         raise BdpbenchError(
-            f"{text!r} is no capacity: expected a link and Mbit/s, as in 0-1=10",
+            f"{text!r} is not a capacity: expected a link and Mbit/s, as in 0-1=10",
             where="--capacity",
         )
     return _link_of(link, "--capacity"), mbps

@@ -136,7 +136,7 @@ def samples_lines(summary: pl.DataFrame, name: str, trace_format: str) -> Iterat
 
 
 def account_lines(account: LineAccount) -> Iterator[str]:
-    """What became of lines that are none, of a cut end, and of times that run backwards."""
+    """What became of unrecognised lines, of a cut end, and of times that run backwards."""
     if account.skipped:
         yield f"{account.skipped:,} of {account.lines:,} lines skipped, the first:"
         for each in account.first_skipped[:3]:

@@ -52,7 +52,7 @@ def parse_formats(text: str) -> tuple[str, ...]:
     for name in names:
         if name not in FIGURE_FORMATS:
             known = ", ".join(FIGURE_FORMATS)
-            raise BdpbenchError(f"{name!r} is no format of figures: {known}", where="--format")
+            raise BdpbenchError(f"{name!r} is not a format of figures: {known}", where="--format")
     return tuple(dict.fromkeys(names))
 
 

@@ -166,7 +166,7 @@ def _text(path: Path) -> str:
     except FileNotFoundError:
         raise BdpbenchError("no such file: expected one of a study's", where=str(path)) from None
     except UnicodeDecodeError as error:
-        raise BdpbenchError(f"is no text ({error})", where=str(path)) from None
+        raise BdpbenchError(f"is not text ({error})", where=str(path)) from None
 
 
 def _report(folder: Path, change: Relabelling) -> dict[str, bytes]:

@@ -107,7 +107,7 @@ def read_published(folder: Path) -> OldPublished:
 def _checked(run: object, where: str) -> OldKeptRun:
     """A run of the file, with all that is read of it."""
     if not isinstance(run, dict):
-        raise BdpbenchError("is damaged: it is no run", where=where)
+        raise BdpbenchError("is damaged: it is not a run", where=where)
     for name, is_right in _FIELDS.items():
         if not is_right(run.get(name)):
             raise BdpbenchError(f"is damaged: {name} is not as bdpbench writes it", where=where)

@@ -77,7 +77,7 @@ def _sender(
     check_protocol(study, place, key)
     protocol = study.protocols[key]
     if protocol.linux is not None:
-        raise study.error(place, "web connections are no TCP/Linux: expected another protocol")
+        raise study.error(place, "web connections cannot be TCP/Linux: expected another protocol")
     sink = sink_of(values, None, protocol.sink, location)
     protocol = protocol.model_copy(update={"sink": sink})
     return ResolvedFlow(key, protocol, settings_of(values, key), defaults, 0.0, None)

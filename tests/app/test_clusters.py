@@ -5,8 +5,10 @@ That it does with a real Slurm is proved by `tests/cluster/prove.py`.
 
 from __future__ import annotations
 
+import json
+import subprocess
 import time
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from pathlib import Path
 
 import pytest
@@ -151,3 +153,24 @@ def test_a_run_that_other_machines_alone_can_see_is_told(tmp_path: Path) -> None
     wait_for_runs([seen])
     with pytest.raises(BdpbenchError, match="not to be seen here"):
         wait_for_runs([seen, tmp_path / "missing"], patience_s=0)
+
+
+def test_a_batch_that_is_tried_again_leaves_out_what_has_failed(
+    finished: Path, bdpbench: Callable[..., subprocess.CompletedProcess[str]]
+) -> None:
+    """With --keep-going a run that ns-2 refuses is not simulated anew by each attempt."""
+    script = finished / "config" / "studies" / "dumbbell" / "study.yaml"
+    script.write_text(script.read_text().replace("duration_s: 20", "duration_s: 21"))
+    assert bdpbench("plan", "--jobs", "1").returncode == 0
+    batches = finished / "results" / "dumbbell" / "quick" / "batches"
+    plan = json.loads((batches / "0000.json").read_text())
+    first, *others = dict.fromkeys(run["run_id"] for run in plan["runs"])
+    runs = finished / "results" / "runs"
+    (runs / first / "error.txt").write_text("error of the first attempt\n")
+    (batches / "0000.told").write_text(f"begun {first}\nfailed {first}\n")
+    again = bdpbench("simulate", "--keep-going", "--batch", str(batches), "--index", "0")
+    assert again.returncode == 1
+    assert "error of the first attempt" in again.stderr
+    assert not (runs / first / "run.json").exists()
+    assert all((runs / each / "run.json").is_file() for each in others)
+    assert others

@@ -101,6 +101,12 @@ if [ -d results/runs ]; then
   done
   say "$compared runs have the same bytes as the native ones"
 fi
+say "one batch in a container by itself, as on a cluster"
+in_image() { docker run --rm --network none -v "$work/batch:/results" bdpbench "$@" || die "docker run $1"; }
+in_image plan sharma2006 --scenario standard_tcp_low_bdp
+in_image simulate --batch /results/sharma2006/quick/batches --index 0
+run=$(basename "$work"/batch/runs/*/)
+diff -r "$work/batch/runs/$run/out" "$results/runs/$run/out" || die "the batch differs"
 say "ns-2 alone in a container, driven from here"
 config=$work/config
 cp -r config "$config"

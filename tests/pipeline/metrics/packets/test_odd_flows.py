@@ -160,14 +160,15 @@ def test_a_starved_flow_is_0(tmp_path: Path) -> None:
     assert losses == [0, 1]
 
 
-@settings(max_examples=15, deadline=None)
-@given(seed=st.integers(0, 10**6), rows=st.integers(3, 60))
+# Each part of a trace takes as long to add up as a large one: 48 lines in at most eight parts.
+@settings(max_examples=8, deadline=None)
+@given(seed=st.integers(0, 10**6), rows=st.integers(6, 48))
 def test_counts_are_those_of_plain_python(
     seed: int, rows: int, tmp_path_factory: pytest.TempPathFactory
 ) -> None:
     dice = random.Random(seed)
     lines, time_s = [], 0.0
-    for _ in range(60):
+    for _ in range(48):
         time_s += dice.choice((0.25, 0.5))
         event = dice.choice("++rrd")
         flow, uid = dice.randrange(2), dice.randrange(8)

@@ -28,6 +28,16 @@ def runs_of(key: str, tier: str) -> tuple[PlannedRun, ...]:
     return tuple(expand_tier(study, tier, _identities())) if tier in tiers_of(study) else ()
 
 
+def small(argv: list[str]) -> list[str]:
+    """Arguments of a script with five hosts of each kind, and as many sessions between them.
+
+    A thousand hosts take long to build, and as many sessions make thousands of senders.
+    """
+    given = dict(zip(argv[::2], argv[1::2], strict=True))
+    given |= {key: "5" for key in given if key.endswith((".servers", ".clients", ".sessions"))}
+    return [word for pair in given.items() for word in pair]
+
+
 @cache
 def all_runs() -> tuple[tuple[Study, PlannedRun], ...]:
     """Every run of every study with its study, those of several tiers once."""

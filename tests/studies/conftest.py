@@ -11,7 +11,7 @@ from typing import Any
 
 import polars as pl
 import pytest
-from ruamel.yaml import YAML
+import yaml  # type: ignore[import-untyped]
 from tests.planned_runs import loaded_study, runs_of
 
 from bdpbench.contracts.paths import repository_root
@@ -70,7 +70,7 @@ class StudyFiles:
     def statements(self) -> list[dict[str, Any]]:
         """``claims.yaml``, read by nothing of the pipeline's."""
         path = self.folder / "claims.yaml"
-        found = YAML(typ="safe").load(path.read_text(encoding="utf-8")) if path.is_file() else []
+        found = yaml.load(path.read_bytes(), Loader=yaml.CSafeLoader) if path.is_file() else []
         assert isinstance(found, list)
         return found
 

@@ -4,9 +4,9 @@ from __future__ import annotations
 
 import itertools
 from collections.abc import Callable
-from functools import cache
 
 import pytest
+from tests.planned_runs import runs_of
 from tests.studies.sharma2006.networks import (
     BIC_DELAYS,
     SETTINGS,
@@ -33,9 +33,7 @@ from tests.tcl.conftest import (
     flows,
 )
 
-from bdpbench.contracts.plan import Parameters, PlannedRun
-from bdpbench.studies.load import load_study
-from bdpbench.studies.runs import expand_tier
+from bdpbench.contracts.plan import Parameters
 
 # On the wire: 1,000 bytes of data, 40 of headers, 10 of the timestamp option.
 PACKET_BYTES = 1050
@@ -373,14 +371,9 @@ PLANNED: dict[str, Callable[[Parameters], Arguments]] = {
 }
 
 
-@cache
-def planned_runs() -> list[PlannedRun]:
-    return expand_tier(load_study("sharma2006"), "full")
-
-
 @pytest.mark.parametrize("scenario", PLANNED)
 def test_the_study_says_what_the_appendices_say(scenario: str) -> None:
-    runs = [run for run in planned_runs() if run["scenario"] == scenario]
+    runs = [run for run in runs_of("sharma2006", "full") if run["scenario"] == scenario]
     assert runs
     for run in runs:
         planned = dict(zip(run["argv"][::2], run["argv"][1::2], strict=True))

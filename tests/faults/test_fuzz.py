@@ -11,7 +11,7 @@ from tests.faults.fuzz_traces import fuzz, sanitized
 
 from bdpbench.contracts.paths import repository_root
 
-LINES = 5_000
+LINES = 4_000
 SEED = 20_061
 
 

@@ -63,7 +63,9 @@ class Costs:
 
 
 COSTS = {
-    "fast": Costs(startup_s=0.11, flow_s=0.027, packet_s=8.9e-07, line_s=3.37e-07, sample_s=1.93e-05),
+    "fast": Costs(
+        startup_s=0.11, flow_s=0.027, packet_s=8.9e-07, line_s=3.37e-07, sample_s=1.93e-05
+    ),
     "stock": Costs(
         startup_s=0.11, flow_s=0.027, packet_s=1.84e-06, line_s=3.89e-06, sample_s=1.93e-05
     ),

@@ -82,7 +82,7 @@ _FAR_OF_TEN = 0.17
 # tests/benchmarks/orchestration.py fits it.
 CALL_S = 1.9
 """A call of `run`: planning, and the report of a small study."""
-REPORT_RUN_S = 0.03
+REPORT_RUN_S = 0.02
 """A run of the plan: what planning and the report, which use one core, take for it."""
 SCHEDULER_S = 1.6
 """Snakemake, which takes care of several batches."""

@@ -22,6 +22,7 @@ from bdpbench.studies.flows import ResolvedFlow, format_value, resolve_defaults,
 from bdpbench.studies.identity import (
     AgentUse,
     ns2_digest,
+    own_queues,
     queues_named,
     run_id,
     tcl_digest,
@@ -175,6 +176,7 @@ class Identities:
         self._places: dict[tuple[Path, str], tuple[str, Path]] = {}
         self._behaviours: dict[tuple[frozenset[AgentUse] | None, frozenset[str]], str] = {}
         self._outputs: dict[str, list[Output]] = {}
+        self._queues: frozenset[str] | None = None
 
     def shared(self, outputs: list[Output]) -> list[Output]:
         """The same list for equal outputs: tens of thousands of runs have few that differ."""
@@ -204,7 +206,10 @@ class Identities:
             read = files or tcl_files(script)
             self._scripts[script] = (tcl_digest(read), queues_named((), read))
         tcl, queues = self._scripts[script]
-        uses = (frozenset(flow.use for flow in flows) or None, queues | queues_named(argv, ()))
+        if self._queues is None:
+            self._queues = own_queues()
+        named = {each for each in self._queues if any(each in word for word in argv)}
+        uses = (frozenset(flow.use for flow in flows) or None, queues | named)
         if uses not in self._behaviours:
             self._behaviours[uses] = ns2_digest(*uses)
         return {

@@ -18,13 +18,14 @@ from bdpbench.contracts.runs import Identity
 from bdpbench.studies.identity.tcl_files import tcl_digest, tcl_files
 
 if TYPE_CHECKING:
-    from bdpbench.studies.identity.behaviour import AgentUse, ns2_digest, queues_named
+    from bdpbench.studies.identity.behaviour import AgentUse, ns2_digest, own_queues, queues_named
 
 __all__ = [
     "RUN_ID_DIGITS",
     "AgentUse",
     "make_identity",
     "ns2_digest",
+    "own_queues",
     "queues_named",
     "run_id",
     "tcl_digest",
@@ -36,7 +37,7 @@ RUN_ID_DIGITS = 16
 
 def __getattr__(name: str) -> Any:
     """What is of ``behaviour``, when asked for: to run ns-2 takes none of it, nor pydantic."""
-    if name not in ("AgentUse", "ns2_digest", "queues_named"):
+    if name not in ("AgentUse", "ns2_digest", "own_queues", "queues_named"):
         raise AttributeError(name)
     from bdpbench.studies.identity import behaviour
 

@@ -112,10 +112,18 @@ def queues_named(argv: Iterable[str], files: Iterable[Path]) -> frozenset[str]:
     Raises:
         BdpbenchError: when a Tcl file or a file of ``ns2/`` is missing or cannot be read.
     """
-    folder = _folder()
     text = "\0".join([*argv, *(tcl_statements(path) for path in files)])
-    known = _components(folder, _state(folder)).queues
-    return frozenset(each for each in known if each in text)
+    return frozenset(each for each in own_queues() if each in text)
+
+
+def own_queues() -> frozenset[str]:
+    """Classes of queues with files of their own.
+
+    Raises:
+        BdpbenchError: when a file of ``ns2/`` is missing or cannot be read.
+    """
+    folder = _folder()
+    return frozenset(_components(folder, _state(folder)).queues)
 
 
 def _folder() -> Path:

@@ -319,8 +319,33 @@
   function openRunsOnClick(view) {
     view.addEventListener("click", (_, item) => {
       const run = item && item.datum && item.datum.run_id;
-      if (run) location.hash = `run-${run}`;
+      if (run && item.datum.runs) listRuns(view, item.datum);
+      else if (run) location.hash = `run-${run}`;
     });
+  }
+
+  // The runs that a cell is the mean of, below its chart, in the place of those listed before.
+  function listRuns(view, datum) {
+    const figure = view.container().closest("figure");
+    const list = figure.querySelector(".runs-of-cell") || document.createElement("details");
+    list.className = "runs-of-cell";
+    list.open = true;
+    const place = [datum.panel, datum.row, datum.column].filter(Boolean).join(", ");
+    const head = document.createElement("summary");
+    const items = datum.runs.split("\n").map((line) => {
+      const [run, label] = line.split("\t");
+      const link = document.createElement("a");
+      link.href = `#run-${run}`;
+      link.textContent = label;
+      const item = document.createElement("li");
+      item.append(link);
+      return item;
+    });
+    head.textContent = `${items.length} runs: ${place}`;
+    const entries = document.createElement("ul");
+    entries.append(...items);
+    list.replaceChildren(head, entries);
+    figure.append(list);
   }
 
   // Charts of one group share the interval of time that they show.

@@ -3,8 +3,7 @@
 from __future__ import annotations
 
 import csv
-import itertools
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from functools import cache, cached_property
 from pathlib import Path
 from typing import Any
@@ -168,13 +167,18 @@ def _selection(text: str) -> dict[str, str]:
     return dict(part.split("=") for part in text.split(";") if part)
 
 
-def _selectors(node: Any) -> Iterator[dict[str, Any]]:
-    if isinstance(node, dict):
-        if {"scenario", "metric"} <= node.keys():
-            yield node
-        yield from itertools.chain.from_iterable(map(_selectors, node.values()))
-    elif isinstance(node, list):
-        yield from itertools.chain.from_iterable(map(_selectors, node))
+def _selectors(node: Any, scenarios: Sequence[str] = ()) -> Iterator[dict[str, Any]]:
+    """Those of a node; one without a scenario for each of those that a for_each around it names."""
+    if isinstance(node, list):
+        for each in node:
+            yield from _selectors(each, scenarios)
+    elif isinstance(node, dict) and "metric" in node:
+        for scenario in [node["scenario"]] if "scenario" in node else scenarios:
+            yield {**node, "scenario": scenario}
+    elif isinstance(node, dict):
+        own = node.get("values", {}).get("scenario", scenarios)
+        for each in node.values():
+            yield from _selectors(each, own)
 
 
 @pytest.fixture(scope="session")

@@ -2,14 +2,16 @@
 
 from __future__ import annotations
 
+import math
 import statistics
 from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass
+from itertools import product
 from typing import TypeAlias
 
 import polars as pl
 
-from bdpbench.contracts.plan import PlannedRun, Scalar
+from bdpbench.contracts.plan import PlannedRun, Scalar, values_of
 from bdpbench.pages.chart import Chart, Spec, spec_content
 from bdpbench.pages.matrices import Matrix, Winner
 from bdpbench.pages.matrix_charts import diverging_matrix, rising_matrix
@@ -21,9 +23,10 @@ from bdpbench.pages.text import MINUS, axis_title, format_number
 _NOBODY = "nobody is ahead"
 _TIE_COLOUR = "#c9ced4"
 
-_WORDS = ("panel", "row", "column", "winner", "second", "text", "run_id", "run")
-_VALUED = ("panel", "row", "column", "value", "text", "run_id", "run")
-_WON = ("panel", "row", "column", "winner", "best", "second", "lead", "text", "run_id", "run")
+_WORDS = ("panel", "row", "column", "winner", "second", "text", "run_id", "run", "runs")
+_RUN = ("run_id", "run", "runs")
+_VALUED = ("panel", "row", "column", "value", "text", *_RUN)
+_WON = ("panel", "row", "column", "winner", "best", "second", "lead", "text", *_RUN)
 
 Place: TypeAlias = tuple[str, str, str]
 """Labels of a panel, a row and a column."""
@@ -67,25 +70,35 @@ class Grid:
         """What stands in a cell."""
         return self.names.metric(self.matrix.metric)
 
-    def place(self, run: PlannedRun) -> Place:
-        """Labels of the panel, row and column of a run."""
-        matrix, parameters = self.matrix, run["parameters"]
-        row, column = (
-            value_label(axis.parameter, parameters[axis.parameter], self.names)
+    def places(self, run: PlannedRun) -> list[Place]:
+        """Labels of the panels, rows and columns of a run: several where it stands for them."""
+        matrix, names = self.matrix, self.names
+        rows, columns = (
+            [value_label(axis.parameter, each, names) for each in values_of(run, axis.parameter)]
             for axis in (matrix.rows, matrix.columns)
         )
-        if matrix.panels is None:
-            return "", row, column
-        return panel_label(matrix.panels, parameters[matrix.panels], self.names), row, column
+        panels = [""]
+        if matrix.panels is not None:
+            panels = [
+                panel_label(matrix.panels, each, names) for each in values_of(run, matrix.panels)
+            ]
+        return list(product(panels, rows, columns))
 
     def mean(self, runs: Sequence[PlannedRun]) -> float:
-        """Mean over runs of a cell."""
-        return statistics.fmean(self.values[run["run_id"]] for run in runs)
+        """Mean over runs of a cell, each as often as it has values of what the mean is over."""
+        weights = [
+            math.prod(max(1, len(values_of(run, name))) for name in self.matrix.mean_over)
+            for run in runs
+        ]
+        return statistics.fmean((self.values[run["run_id"]] for run in runs), weights)
 
     def cells(self, runs: Sequence[PlannedRun]) -> Cells:
         """Panel, row and column → the measured runs of the cell."""
-        measured = [run for run in runs if run["run_id"] in self.values]
-        return grouped(measured, self.place)
+        found: dict[Place, list[PlannedRun]] = {}
+        for run in runs:
+            for place in self.places(run) if run["run_id"] in self.values else ():
+                found.setdefault(place, []).append(run)
+        return found
 
 
 def value_label(parameter: str, value: Scalar, names: Names) -> str:
@@ -137,7 +150,8 @@ def _valued(
 
 def _frame(rows: Sequence[tuple[object, ...]], columns: Sequence[str]) -> pl.DataFrame:
     schema = {name: pl.String if name in _WORDS else pl.Float64 for name in columns}
-    return pl.DataFrame(rows, schema=schema, orient="row")
+    frame = pl.DataFrame(rows, schema=schema, orient="row")
+    return frame if any(frame["runs"]) else frame.drop("runs")
 
 
 def _valued_spec(cells: pl.DataFrame, grid: Grid) -> Spec:
@@ -194,8 +208,8 @@ def _winners(
 
 def _won(
     runs: Sequence[PlannedRun], grid: Grid, winner: Winner
-) -> tuple[str, float, str, float, str, str, str] | None:
-    """Winner, its value, the second, the lead, its text, and the winner's run; None for one alone.
+) -> tuple[str, float, str, float, str, str, str, str] | None:
+    """Winner, its value, the second, the lead, its text, the winner's runs; None for one alone.
 
     Of equal values the one that the scenario has first is ahead, by nothing.
     """
@@ -264,12 +278,16 @@ def _lead_note(grid: Grid, winner: Winner) -> str:
     return f"Who is ahead by less than {amount}{unit} does not win."
 
 
-def _first(runs: Sequence[PlannedRun]) -> tuple[str, str]:
-    """Id of the run that a click opens, and what is said of it."""
+def _first(runs: Sequence[PlannedRun]) -> tuple[str, str, str]:
+    """Id of the run that a click opens, what is said of it, and of several all of them.
+
+    Those are a line each, id and label with a tab between: a click lists them.
+    """
     first = runs[0]
     if len(runs) == 1:
-        return first["run_id"], first["label"]
-    return first["run_id"], f"mean of {len(runs)} runs, the first: {first['label']}"
+        return first["run_id"], first["label"], ""
+    listed = "\n".join(f"{run['run_id']}\t{run['label']}" for run in runs)
+    return first["run_id"], f"mean of {len(runs)} runs; a click lists them", listed
 
 
 def _means_note(means: Iterable[Sequence[PlannedRun]]) -> str:

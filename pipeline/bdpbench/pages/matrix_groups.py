@@ -7,7 +7,7 @@ from dataclasses import dataclass
 
 import polars as pl
 
-from bdpbench.contracts.plan import PlannedRun, Scalar
+from bdpbench.contracts.plan import PlannedRun, Scalar, values_of
 from bdpbench.pages.chart import Chart, spec_content
 from bdpbench.pages.inputs import ReportInputs
 from bdpbench.pages.matrices import Level, Matrix, Stated
@@ -87,7 +87,7 @@ def _is_shown(run: PlannedRun, matrix: Matrix) -> bool:
     """Whether a run has a place in a matrix."""
     parameters = run["parameters"]
     return all(name in parameters for name in matrix.places) and all(
-        parameters.get(name) in values for name, values in matrix.only.items()
+        set(values_of(run, name)) & set(values) for name, values in matrix.only.items()
     )
 
 
@@ -185,7 +185,7 @@ def _ordered(
     label: Callable[[str, Scalar, Names], str],
 ) -> Sequence[str]:
     """Labels of the values of a parameter in their order."""
-    given = {run["parameters"][parameter] for run in runs}
+    given = {value for run in runs for value in values_of(run, parameter)}
     return [label(parameter, value, names) for value in in_order(parameter, given, names)]
 
 

@@ -159,6 +159,7 @@ class _Check:
     ) -> None:
         self._definitions = definitions
         self._of_run = {key: each for key, each in definitions.items() if isinstance(each, OfRun)}
+        self._known: dict[tuple[str, tuple[str, ...], tuple[str, ...]], list[str]] = {}
         self._all = RunIndex(study.scenarios, chain.from_iterable(runs.values()))
         self._tiers = {tier: RunIndex(study.scenarios, each) for tier, each in runs.items()}
 
@@ -267,9 +268,12 @@ class _Check:
         definition = self._of_run.get(metric)
         if definition is None:
             return []
-        return definition.lacking(
-            [output["table"] for output in run["outputs"]], list(run["parameters"])
-        )
+        tables = tuple(output["table"] for output in run["outputs"])
+        names = tuple(run["parameters"])
+        # Of tens of thousands of runs few kinds differ.
+        if (metric, tables, names) not in self._known:
+            self._known[metric, tables, names] = definition.lacking(tables, names)
+        return self._known[metric, tables, names]
 
     def _subjects(self, asked: Asked, run: PlannedRun) -> list[str]:
         """What a question asks the metric of, among what the run has."""

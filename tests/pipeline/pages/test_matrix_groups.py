@@ -266,10 +266,24 @@ def test_repetitions_are_one_cell_and_told(inputs: Any) -> None:
     assert chart.note == "A value is the mean of 2 runs."
     (first, _) = _rows(chart)
     assert first["run_id"] == runs[0]["run_id"]
-    assert first["run"] == f"mean of 2 runs, the first: {runs[0]['label']}"
+    assert first["run"] == "mean of 2 runs; a click lists them"
+    listed = [line.split("\t") for line in first["runs"].split("\n")]
+    assert listed == [[run["run_id"], run["label"]] for run in runs[:2]]
     # The ends of the colours are those of the cells where the study gives none.
     scale = chart.content["spec"]["layer"][0]["encoding"]["color"]["scale"]
     assert scale["domain"] == [11.5, 21.5]
+
+
+def test_a_run_stands_in_the_cells_of_all_its_values(inputs: Any) -> None:
+    runs = _grid(rtt_ms=[10, 20], buffer_pkts=[5], protocol=["HS"])
+    runs[0]["alike"] = {"buffer_pkts": [3, 4]}
+    (chart,) = _charts(inputs, runs, lambda own: own["rtt_ms"])
+    assert _cells(chart) == [
+        ("10 ms", "5 packets", "10"),
+        ("10 ms", "3 packets", "10"),
+        ("10 ms", "4 packets", "10"),
+        ("20 ms", "5 packets", "20"),
+    ]
 
 
 def test_what_a_matrix_leaves_open_has_charts_of_its_own_or_a_mean(inputs: Any) -> None:

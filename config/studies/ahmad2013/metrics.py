@@ -1,0 +1,194 @@
+"""Goodput by equation 18 of the paper, Jain's index of it, and friendliness.
+
+Each is measured over the second half of a run, its steady state, and over the whole of it.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+import polars as pl
+
+from bdpbench.metrics import FlowView, RunView, flow_metric, run_metric
+from bdpbench.metrics.fairness import jain_index, throughput_ratio
+from bdpbench.units import BITS_PER_BYTE
+
+_PAPER = "Ahmad, Ngadi and Mohamad (2013)"
+_ACKNOWLEDGED = "ack_"
+_STEADY = "over the second half of the run"
+_WHOLE = "from the flow's start to the end of the run"
+_GOODPUT = "Data that was acknowledged for the first time, without headers and retransmissions"
+_FRIENDLINESS = (
+    "Jain's index of the goodputs of a variant and of Reno beside it: 1 where they share equally, "
+    "0.5 where one of them gets everything"
+)
+_RECORDED = ("recorded", "facts")
+_SENT = ("packet_bytes",)
+
+
+def _goodputs(run: RunView) -> list[float | None]:
+    return [flow.fact("goodput") for flow in run.flows("facts")]
+
+
+def _goodputs_of_whole_run(run: RunView) -> list[float | None]:
+    return [_goodput_since_start(flow) for flow in run.flows("recorded")]
+
+
+def _records_acks(flow: FlowView) -> bool:
+    return not _acks(flow).is_empty()
+
+
+def _acks(flow: FlowView) -> pl.DataFrame:
+    return flow.rows("recorded").filter(pl.col("name") == _ACKNOWLEDGED)
+
+
+def _goodput_since_start(flow: FlowView) -> float | None:
+    """Equation 18 over the whole transfer, Mbit/s: ack_ is the last packet of those in order."""
+    start_s, acks = flow.fact("start"), _acks(flow)
+    if start_s is None or acks.is_empty():
+        return None
+    packets = float(acks["value"][-1]) + 1
+    bits = BITS_PER_BYTE * flow.positive("packet_bytes") * packets
+    return bits / 1e6 / (flow.run.duration_s - start_s)
+
+
+def _second_half(run: RunView) -> tuple[float, float]:
+    return run.duration_s / 2, run.duration_s
+
+
+def _has_flows(run: RunView) -> bool:
+    return len(run.flows("facts")) > 1
+
+
+def _all_record_acks(run: RunView) -> bool:
+    return _has_flows(run) and all(_records_acks(flow) for flow in run.flows("recorded"))
+
+
+def _is_beside_another(run: RunView) -> bool:
+    flows = run.flows("facts")
+    return len(flows) == 2 and len({flow.word("protocol") for flow in flows}) == 2
+
+
+def _share(run: RunView, goodputs: Sequence[float | None]) -> float | None:
+    known = [each for each in goodputs if each is not None]
+    if len(known) < len(goodputs):
+        return None
+    return 100 * sum(known) / run.positive("bottleneck_mbps")
+
+
+@flow_metric(
+    unit="Mbit/s",
+    title="Goodput, whole run",
+    text=f"{_GOODPUT}, {_WHOLE}.",
+    source=f"{_PAPER}, equation 18",
+    tables=_RECORDED,
+    parameters=_SENT,
+    when=_records_acks,
+)
+def goodput_of_whole_run(flow: FlowView) -> float | None:
+    """Equation 18 over the whole transfer, Mbit/s."""
+    return _goodput_since_start(flow)
+
+
+@run_metric(
+    unit="%",
+    title="Goodput",
+    text=f"{_GOODPUT}, {_STEADY}, as the sum over the flows and a share of the bottleneck's rate.",
+    source=f"{_PAPER}, section 5 (steady state) and equation 18",
+    tables=("facts",),
+    parameters=("bottleneck_mbps",),
+    window=_second_half,
+    when=_has_flows,
+)
+def goodput_share(run: RunView) -> float | None:
+    """Sum of the goodputs over the second half, % of the bottleneck's rate."""
+    return _share(run, _goodputs(run))
+
+
+@run_metric(
+    unit="%",
+    title="Goodput, whole run",
+    text=f"{_GOODPUT}, {_WHOLE}, as the sum over the flows and a share of the bottleneck's rate.",
+    source=f"{_PAPER}, equation 18",
+    tables=_RECORDED,
+    parameters=(*_SENT, "bottleneck_mbps"),
+    when=_all_record_acks,
+)
+def goodput_share_of_whole_run(run: RunView) -> float | None:
+    """Sum of the goodputs over the whole run, % of the bottleneck's rate."""
+    return _share(run, _goodputs_of_whole_run(run))
+
+
+@run_metric(
+    unit="1",
+    title="Jain's fairness index",
+    text=f"(sum x)^2/(n sum x^2) of the flows' goodputs x, {_STEADY}.",
+    source=f"{_PAPER}, equation 19; Jain, Chiu and Hawe (1984), DEC-TR-301",
+    tables=("facts",),
+    window=_second_half,
+    when=_has_flows,
+)
+def goodput_jain_index(run: RunView) -> float | None:
+    """Jain's index of the goodputs over the second half."""
+    return jain_index(_goodputs(run))
+
+
+@run_metric(
+    unit="1",
+    title="Jain's fairness index, whole run",
+    text=f"(sum x)^2/(n sum x^2) of the flows' goodputs x, {_WHOLE}.",
+    source=f"{_PAPER}, equation 19; Jain, Chiu and Hawe (1984), DEC-TR-301",
+    tables=_RECORDED,
+    parameters=_SENT,
+    when=_all_record_acks,
+)
+def goodput_jain_index_of_whole_run(run: RunView) -> float | None:
+    """Jain's index of the goodputs over the whole run."""
+    return jain_index(_goodputs_of_whole_run(run))
+
+
+@run_metric(
+    unit="1",
+    title="Friendliness",
+    text=f"{_FRIENDLINESS}, {_STEADY}.",
+    source=f"{_PAPER}, section 6.3 (to share bandwidth equally with Standard TCP)",
+    tables=("facts",),
+    optional=("protocol",),
+    window=_second_half,
+    when=_is_beside_another,
+)
+def friendliness(run: RunView) -> float | None:
+    """Jain's index of two flows of different protocols, over the second half."""
+    return jain_index(_goodputs(run))
+
+
+@run_metric(
+    unit="1",
+    title="Friendliness, whole run",
+    text=f"{_FRIENDLINESS}, {_WHOLE}.",
+    source=f"{_PAPER}, section 6.3 (to share bandwidth equally with Standard TCP)",
+    tables=_RECORDED,
+    parameters=_SENT,
+    optional=("protocol",),
+    when=_is_beside_another,
+)
+def friendliness_of_whole_run(run: RunView) -> float | None:
+    """Jain's index of two flows of different protocols, over the whole run."""
+    return jain_index(_goodputs_of_whole_run(run))
+
+
+@run_metric(
+    unit="1",
+    title="Goodput of Reno over half of the link",
+    text="Goodput of the second flow, which is Reno's, over half of the bottleneck's rate, "
+    f"{_STEADY}: what the variant beside it leaves to Reno.",
+    source=f"{_PAPER}, section 5 (not more than a conforming flow would consume)",
+    tables=("facts",),
+    parameters=("bottleneck_mbps",),
+    optional=("protocol",),
+    window=_second_half,
+    when=_is_beside_another,
+)
+def share_left_to_second(run: RunView) -> float | None:
+    """Goodput of the second of two flows over half of the bottleneck's rate."""
+    return throughput_ratio(_goodputs(run)[1], run.positive("bottleneck_mbps") / 2)

@@ -14,6 +14,7 @@ from bdpbench.cli import cli
 from bdpbench.contracts.paths import repository_root
 from bdpbench.score import load_claims
 from bdpbench.score.published import COLUMNS
+from bdpbench.score.spread import load_spreads
 from bdpbench.studies.runs import Selection
 
 DOCS = repository_root() / "docs"
@@ -96,7 +97,11 @@ def test_the_columns_and_the_claim_of_the_guide_are_those_of_the_contract(tmp_pa
         r"^\| ((?:`\w+`(?:, )?)+) \|", text.split("## How a definition")[0], re.MULTILINE
     )
     assert re.findall(r"\w+", " ".join(told)) == list(COLUMNS)
-    claim, _ = _blocks("publications.md", "yml")
+    claim, _, spread = _blocks("publications.md", "yml")
     (tmp_path / "claims.yaml").write_text(claim)
     (read,) = load_claims(tmp_path / "claims.yaml", {"mean_queue"})
     assert read.origin.found == "chosen before"
+    (tmp_path / "spread.yaml").write_text(spread)
+    ids = ["t2-hs", "time-after-drop"]
+    found = load_spreads(tmp_path / "spread.yaml", ids, {"asymmetry_from_flow2_start": None})
+    assert [entry.most for entry in found.entries] == [None, 19.6]

@@ -44,6 +44,20 @@ def is_asymmetry(metric: str) -> bool:
     return metric.startswith("asymmetry")
 
 
+class ScoredSpread(TypedDict):
+    """How far a value moves when something is varied that the study leaves open.
+
+    ``least`` and ``most`` are in the unit of the number; ``holds_print`` tells whether they reach
+    its bounds.
+    """
+
+    varied: str
+    least: float
+    most: float
+    source: str
+    holds_print: bool
+
+
 class ScoredPart(TypedDict):
     """One of the runs that have to show the same printed number: a row of ``published.csv``."""
 
@@ -104,6 +118,7 @@ class ScoredNumber(TypedDict):
     chosen_on: NotRequired[list[str]]
     kind: NotRequired[Kind]
     parts: NotRequired[list[ScoredPart]]
+    spread: NotRequired[list[ScoredSpread]]
 
 
 class Evidence(TypedDict):

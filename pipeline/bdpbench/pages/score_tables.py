@@ -104,6 +104,10 @@ def _number_data(row: NumberRow) -> dict[str, Cell]:
     number: Mapping[str, Any] = row.number  # all of _DATA_FIELDS are cells
     return {
         **{name: number[name] for name in _DATA_FIELDS},
+        "found": number.get("found", ""),
+        "chosen_on": " ".join(number.get("chosen_on", [])),
+        "kind": row.kind,
+        "runs_that_have_to_show_it": len(row.rows),
         "select": row.selector,
         "run_ids": " ".join(run.run_id for run in row.runs),
     }
@@ -158,6 +162,9 @@ def _claims(claims: Sequence[ClaimRow]) -> PaperTable:
                 "verdict": row.claim["verdict"],
                 "explanation": row.claim["explanation"],
                 "known_miss": row.claim["known_miss"],
+                "found": row.claim.get("found", ""),
+                "chosen_on": " ".join(row.claim.get("chosen_on", [])),
+                "kind": row.claim.get("kind", ""),
                 "run_ids": " ".join(_distinct(e.run.run_id for e in row.evidence if e.run)),
             }
             for row in claims

@@ -11,6 +11,7 @@ from bdpbench.contracts.scorecard import (
     Scorecard,
     ScoredClaim,
     ScoredNumber,
+    ScoredSpread,
     rows_of,
 )
 from bdpbench.pages.failures import failure_in_words
@@ -80,7 +81,8 @@ class NumberRow:
     """One published number and what became of it; see ``scorecard.json`` for ``number``.
 
     ``kind`` is "blind" or "fitted", "" in a scorecard that does not tell; ``origin`` says how its
-    definition was found; ``parts`` are the rows of the runs of a number of several runs.
+    definition was found; ``spreads`` say how far it moves, and ``in_spread`` whether a miss lies
+    within one; ``parts`` are the rows of the runs of a number of several runs.
     """
 
     number: ScoredNumber
@@ -101,6 +103,8 @@ class NumberRow:
     search: str
     kind: str = ""
     origin: str = ""
+    spreads: tuple[str, ...] = ()
+    in_spread: bool = False
     parts: tuple[NumberRow, ...] = ()
 
     @property
@@ -200,6 +204,15 @@ def origin_in_words(entry: ScoredNumber | ScoredClaim) -> str:
     return f"Chosen by us with {told} in view, not this one: {', '.join(others)}."
 
 
+def _spread(spread: ScoredSpread, number: ScoredNumber) -> str:
+    """A spread in words, e.g. "6 to 17 s with another substream; the print lies within it."."""
+    ends = [format_number(spread[end], like=number["published"]) for end in ("least", "most")]
+    within = "the print lies within it" if spread["holds_print"] else "the print lies outside"
+    source = f" ({spread['source']})" if spread["source"] else ""
+    span = with_unit(" to ".join(dict.fromkeys(ends)), number["unit"])
+    return f"{span}, varied: {spread['varied']}{source}; {within}."
+
+
 def _row(number: ScoredNumber, names: Names) -> NumberRow:
     verdict = VERDICTS[number["verdict"]]
     selected = number["select"]
@@ -227,6 +240,9 @@ def _row(number: ScoredNumber, names: Names) -> NumberRow:
         expectation=_expectation(number),
         kind=number.get("kind", ""),
         origin=origin_in_words(number),
+        spreads=tuple(_spread(each, number) for each in number.get("spread", [])),
+        in_spread=number["verdict"] in ("close", "not_reproduced")
+        and any(each["holds_print"] for each in number.get("spread", [])),
         search=" ".join(
             str(part)
             for part in (

@@ -20,6 +20,7 @@ from bdpbench.score.history import HISTORY_NAME, History, load_history
 from bdpbench.score.lookup import Asked, RunIndex, check_means
 from bdpbench.score.origin import unknown_pattern
 from bdpbench.score.published import PublishedNumber, published_by_line
+from bdpbench.score.spread import SPREAD_NAME, Spreads, load_spreads
 from bdpbench.studies.study import Study
 
 PUBLISHED_NAME = "published.csv"
@@ -63,10 +64,11 @@ class Expectations:
     numbers: Sequence[PublishedNumber]
     claims: Sequence[Claim]
     history: History = field(default_factory=History)
+    spreads: Spreads = field(default_factory=Spreads)
 
 
 def load_expectations(folder: Path, definitions: Mapping[str, object]) -> Expectations:
-    """Read ``published.csv``, ``claims.yaml`` and ``history.yaml``; each may be absent.
+    """Read what a study expects; each of its files may be absent.
 
     Raises:
         BdpbenchError: naming file, line and column or key of what is wrong in itself, or of an id
@@ -98,7 +100,9 @@ def _load(
         wrong = unknown_pattern(change.of, ids)
         if wrong:
             raise history.error(index, *wrong)
-    return Expectations(list(published.values()), claims, history), published
+    rows = [number.id for number in published.values()]
+    spreads = load_spreads(folder / SPREAD_NAME, rows, definitions)
+    return Expectations(list(published.values()), claims, history, spreads), published
 
 
 def check_expectations(

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Collection, Iterator, Sequence
+from dataclasses import replace
 
 import polars as pl
 
@@ -30,6 +31,7 @@ from bdpbench.score.lookup import Lookup, Measured
 from bdpbench.score.origin import resolved
 from bdpbench.score.parts import together
 from bdpbench.score.published import PublishedNumber
+from bdpbench.score.spread import Spreads
 
 
 def score(
@@ -38,6 +40,7 @@ def score(
     published: Sequence[PublishedNumber],
     claims: Sequence[Claim],
     history: History | None = None,
+    spreads: Spreads | None = None,
 ) -> Scorecard:
     """Scorecard of a plan, as ``scorecard.json`` holds it.
 
@@ -47,6 +50,7 @@ def score(
         published: the study's numbers.
         claims: the study's claims.
         history: what was changed since it was first listed.
+        spreads: what was varied, and for which numbers.
 
     Raises:
         BdpbenchError: for a selector that names what the study does not have, or that is
@@ -55,6 +59,8 @@ def score(
     lookup = Lookup(plan, metrics)
     ids = _ids(published, claims)
     rows = [(each.part_of, _score_number(each, lookup, ids)) for each in published]
+    for row, number in zip(rows, published, strict=True):
+        _add_spread(row[1], number, spreads, lookup)
     numbers = together(rows)
     statements = [_score_claim(each, lookup, ids) for each in claims]
     totals = Counter(each["verdict"] for each in numbers)
@@ -175,6 +181,20 @@ def _is_close(number: PublishedNumber, measured: float) -> bool:
 
 
 _CLAIM_VERDICTS: dict[bool | None, ClaimVerdict] = {True: "holds", False: "fails", None: "not_run"}
+
+
+def _add_spread(
+    row: ScoredNumber, number: PublishedNumber, spreads: Spreads | None, lookup: Lookup
+) -> None:
+    """Put what was varied beside a scored row."""
+
+    def measured(metric: str) -> float | None:
+        found = lookup.one(replace(number, metric=metric), f"spread.yaml, {number.id}")
+        return found.value if found else None
+
+    found = spreads.of(row, measured) if spreads else []
+    if found:
+        row["spread"] = found
 
 
 def _score_claim(claim: Claim, lookup: Lookup, ids: Collection[str]) -> ScoredClaim:

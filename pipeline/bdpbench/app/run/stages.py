@@ -283,7 +283,9 @@ def score_plan(plan: Plan, metrics: pl.DataFrame) -> Scorecard:
     from bdpbench.score import load_expectations, score
 
     expected = load_expectations(Path(plan["folder"]), definitions_of(plan))
-    return score(plan, metrics, expected.numbers, expected.claims, expected.history)
+    return score(
+        plan, metrics, expected.numbers, expected.claims, expected.history, expected.spreads
+    )
 
 
 def report_plan(

@@ -1,0 +1,84 @@
+"""What was varied stands beside a number, and changes no verdict."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import polars as pl
+import pytest
+
+from bdpbench.contracts.plan import Plan
+from bdpbench.errors import BdpbenchError
+from bdpbench.score import PublishedNumber, score
+from bdpbench.score.origin import Origin
+from bdpbench.score.spread import Spreads, load_spreads
+
+METRICS = {"utilization": None, "asymmetry": None}
+NUMBER = PublishedNumber(
+    id="n",
+    part_of="",
+    where="Table 1",
+    page="",
+    scenario="one",
+    select={"protocol": "HS", "buffer_pkts": "40"},  # measured 88 %
+    metric="utilization",
+    subject="link:bottleneck",
+    value=60.0,
+    lower=59.0,
+    upper=61.0,
+    unit="%",
+    how="stated",
+    origin=Origin("stated"),
+    why="",
+    known_miss="",
+    note="",
+)
+GIVEN = "- {of: [n], varied: the seed, least: %s, most: %s, source: three runs}\n"
+
+
+def _load(folder: Path, text: str) -> Spreads:
+    (folder / "spread.yaml").write_text(text)
+    return load_spreads(folder / "spread.yaml", ["n"], METRICS)
+
+
+@pytest.mark.parametrize(
+    ("least", "most", "holds"),
+    [(61, 90, True), (61.1, 90, False), (40, 59, True), (40, 58.9, False)],
+)
+def test_a_spread_that_reaches_the_bounds_holds_the_print(
+    tmp_path: Path, plan: Plan, metrics: pl.DataFrame, least: float, most: float, holds: bool
+) -> None:
+    spreads = _load(tmp_path, GIVEN % (least, most))
+    (number,) = score(plan, metrics, [NUMBER], [], None, spreads)["numbers"]
+    (spread,) = number["spread"]
+    assert (spread["least"], spread["most"], spread["holds_print"]) == (least, most, holds)
+    assert number["verdict"] == "not_reproduced"
+
+
+def test_another_reading_of_the_run_is_the_other_end(
+    tmp_path: Path, plan: Plan, metrics: pl.DataFrame
+) -> None:
+    other = metrics.filter(pl.col("metric") == "utilization").with_columns(
+        metric=pl.lit("other_reading"), value=pl.col("value") - 30
+    )
+    (tmp_path / "spread.yaml").write_text("- {of: ['*'], varied: reading, metric: other_reading}")
+    spreads = load_spreads(tmp_path / "spread.yaml", ["n"], {"other_reading": None})
+    both = pl.concat([metrics, other])
+    (number,) = score(plan, both, [NUMBER], [], None, spreads)["numbers"]
+    assert [(each["least"], each["most"]) for each in number["spread"]] == [(58.0, 88.0)]
+
+
+@pytest.mark.parametrize(
+    ("text", "said"),
+    [
+        ("- {of: [m], varied: v, metric: utilization}", r"spread\.yaml:1: 0\.of: no number"),
+        ("- {of: [n], varied: v, metric: utilisation}", "did you mean 'utilization'"),
+        ("- {of: [n], varied: v}", "give either metric, or least and most"),
+        ("- {of: [n], varied: v, least: 1}", "give either metric, or least and most"),
+        ("- {of: [n], varied: v, least: 2, most: 1, source: s}", "least is above most"),
+        ("- {of: [n], varied: v, least: 1, most: 2}", "the source of least and most is missing"),
+    ],
+)
+def test_a_slip_is_told(tmp_path: Path, text: str, said: str) -> None:
+    with pytest.raises(BdpbenchError, match=said):
+        _load(tmp_path, text)

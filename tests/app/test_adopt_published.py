@@ -264,7 +264,7 @@ def other_runs(path: Path) -> None:
         ("metrics.csv", Path.unlink, "no such file"),
         ("report.html", damaged_body, "is unreadable"),
         ("report.html", lambda path: path.write_text("<p>"), "is not a report of these runs"),
-        ("report.html", lambda path: path.write_bytes(b"\xff"), "is no text"),
+        ("report.html", lambda path: path.write_bytes(b"\xff"), "is not text"),
         ("README.md", Path.unlink, "no such file"),
     ],
 )

@@ -134,6 +134,23 @@ def test_what_was_done_before_it_was_watched_is_not_taken_for_speed(tmp_path: Pa
     assert watch.look().eta_s == pytest.approx(10)
 
 
+def test_what_a_killed_attempt_told_does_not_count(tmp_path: Path) -> None:
+    clock = Clock()
+    watch = watched(tmp_path, [make_run("a", 100.0)], 1, clock)
+    tell(tmp_path / "0000.told", "begun", "a")
+    progress(tmp_path, "a", "450 500\n")
+    watch.look()
+    clock.now_s += 10
+    progress(tmp_path, "a", "0 500\n")
+    watch.look()
+    clock.now_s += 100
+    progress(tmp_path, "a", "250 500\n")
+    seen = watch.look()
+    assert seen.running[0].rate == 2.5
+    # 50 of the 100 s of the estimate took 110 s.
+    assert 50 < seen.eta_s < 120
+
+
 def test_no_runs_are_all_done(tmp_path: Path) -> None:
     snapshot = watched(tmp_path, [], 2, Clock()).look()
     assert (snapshot.share, snapshot.eta_s, snapshot.total) == (1.0, 0.0, 0)

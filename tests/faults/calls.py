@@ -48,14 +48,15 @@ class Workspace:
         """What a call gets; it tells the processes of this workspace from all others."""
         return {
             **os.environ,
-            "PYTHONPATH": str(repository_root() / "pipeline"),
+            "BDPBENCH_VENV": sys.prefix,
             "BDPBENCH_CONFIG": str(self.config),
             "BDPBENCH_RESULTS": str(self.results),
         }
 
     def start(self, *options: str, **variables: str) -> subprocess.Popen[str]:
         """A call of `run`, in a session of its own, with more variables in its environment."""
-        command = [sys.executable, "-m", "bdpbench", "run", "--backend", "native", "--jobs", "2"]
+        wrapper = str(repository_root() / "bdpbench")
+        command = [wrapper, "run", "--backend", "native", "--jobs", "2"]
         return subprocess.Popen(
             [*command, *options],
             env={**self.environment(), **variables},

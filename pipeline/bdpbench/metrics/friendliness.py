@@ -47,8 +47,8 @@ def _flows(run: RunView) -> list[FlowView]:
     return sorted(counted_flows, key=lambda flow: flow.index)
 
 
-def _groups(run: RunView) -> dict[str, list[FlowView]]:
-    """Name of a group → its flows."""
+def groups_of(run: RunView) -> dict[str, list[FlowView]]:
+    """Name of a group → its flows without an end that have been counted."""
     groups: dict[str, list[FlowView]] = {}
     for flow in _flows(run):
         if flow.has_own("group"):
@@ -56,12 +56,13 @@ def _groups(run: RunView) -> dict[str, list[FlowView]]:
     return groups
 
 
-def _has_two_groups(run: RunView) -> bool:
-    return len(_groups(run)) == 2
+def has_two_groups(run: RunView) -> bool:
+    """Whether the scenario names two groups of such flows."""
+    return len(groups_of(run)) == 2
 
 
 def _has_groups(run: RunView) -> bool:
-    return len(_groups(run)) > 1
+    return len(groups_of(run)) > 1
 
 
 def _has_paths(run: RunView) -> bool:
@@ -82,11 +83,11 @@ def _has_groups_and_paths(run: RunView) -> bool:
     tables=("facts",),
     optional=_FLOW,
     window=_window_of_first,
-    when=_has_two_groups,
+    when=has_two_groups,
     version=1,
 )
 def first_group_throughput(run: RunView) -> float | None:
-    first, _ = _groups(run).values()
+    first, _ = groups_of(run).values()
     return _sum(first, "throughput")
 
 
@@ -99,11 +100,11 @@ def first_group_throughput(run: RunView) -> float | None:
     tables=("facts",),
     optional=_FLOW,
     window=_window_of_first,
-    when=_has_two_groups,
+    when=has_two_groups,
     version=1,
 )
 def second_group_throughput(run: RunView) -> float | None:
-    _, second = _groups(run).values()
+    _, second = groups_of(run).values()
     return _sum(second, "throughput")
 
 
@@ -117,11 +118,11 @@ def second_group_throughput(run: RunView) -> float | None:
     tables=("facts",),
     optional=_FLOW,
     window=_window_of_first,
-    when=_has_two_groups,
+    when=has_two_groups,
     version=1,
 )
 def group_goodput_ratio(run: RunView) -> float | None:
-    first, second = (_mean(flows, "goodput") for flows in _groups(run).values())
+    first, second = (_mean(flows, "goodput") for flows in groups_of(run).values())
     return fairness.throughput_ratio(first, second)
 
 
@@ -138,7 +139,7 @@ def group_goodput_ratio(run: RunView) -> float | None:
     version=1,
 )
 def group_jain_index(run: RunView) -> float | None:
-    return fairness.jain_index([_mean(flows, "goodput") for flows in _groups(run).values()])
+    return fairness.jain_index([_mean(flows, "goodput") for flows in groups_of(run).values()])
 
 
 @run_metric(
@@ -169,7 +170,7 @@ def max_min_jain_index(run: RunView) -> float | None:
 )
 def group_max_min_jain_index(run: RunView) -> float | None:
     shares = _normalised(run)
-    means = [_mean_of([shares[flow.index] for flow in flows]) for flows in _groups(run).values()]
+    means = [_mean_of([shares[flow.index] for flow in flows]) for flows in groups_of(run).values()]
     return fairness.jain_index(means)
 
 

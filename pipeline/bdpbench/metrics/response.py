@@ -1,9 +1,11 @@
-"""A point of a flow's response function: the window that it has at which rate of losses."""
+"""Points of a flow's law: its window at a rate of losses, its growth and its cuts at a window."""
 
 from __future__ import annotations
 
+import polars as pl
+
 from bdpbench.metrics.definition import flow_metric
-from bdpbench.metrics.series import mean
+from bdpbench.metrics.series import mean, number
 from bdpbench.metrics.views import FlowView, second_half
 from bdpbench.metrics.words import CUT, HALF
 from bdpbench.units import BITS_PER_BYTE
@@ -42,3 +44,58 @@ def loss_event_rate(flow: FlowView) -> float | None:
 )
 def mean_cwnd(flow: FlowView) -> float | None:
     return mean(flow.cwnd, "cwnd_pkts", second_half(flow))
+
+
+@flow_metric(
+    unit="packets",
+    title="Packets that cwnd gains in an RTT",
+    text=f"What cwnd gained between the cuts of {HALF}, over the nominal RTTs that it took: a(w) "
+    f"of laws that are written as w := w + a(w)/w for each ACK. {CUT}",
+    source="RFC 3649, section 5 (a(w)); Floyd and Fall (1999), on increase and decrease",
+    tables=("throughput", "cwnd"),
+    parameters=("packet_bytes", "rtt_ms"),
+    window=second_half,
+    version=1,
+)
+def packets_added_per_rtt(flow: FlowView) -> float | None:
+    gained_pkts, took_s = _ascents(_late_cuts(flow)).sum().row(0)
+    return gained_pkts / (took_s / flow.rtt_s) if took_s else None
+
+
+@flow_metric(
+    unit="1",
+    title="Share of cwnd given up at a cut",
+    text=f"Mean over the cuts of {HALF} of what cwnd lost over its peak: b(w) of laws that are "
+    f"written as w := (1 - b(w)) w. {CUT}",
+    source="RFC 3649, section 5 (b(w)); Floyd and Fall (1999), on increase and decrease",
+    tables=("throughput", "cwnd"),
+    parameters=("packet_bytes", "rtt_ms"),
+    window=second_half,
+    version=1,
+)
+def mean_cut_share(flow: FlowView) -> float | None:
+    cuts = _late_cuts(flow)
+    return number(cuts.select(1 - pl.col("after_pkts") / pl.col("peak_pkts")).to_series().mean())
+
+
+def _late_cuts(flow: FlowView) -> pl.DataFrame:
+    """The cuts of the second half of the run."""
+    start_s, end_s = second_half(flow)
+    return flow.cuts.filter(pl.col("cut_s").is_between(start_s, end_s, closed="right"))
+
+
+def _ascents(cuts: pl.DataFrame) -> pl.DataFrame:
+    """gained_pkts (f64, packets) and took_s (f64, s) from each cut to the peak of the next.
+
+    >>> cuts = pl.DataFrame(
+    ...     {"peak_s": [1, 9], "peak_pkts": [20, 18], "cut_s": [2, 10], "after_pkts": [10, 9]}
+    ... )
+    >>> _ascents(cuts).rows()
+    [(8, 7)]
+    """
+    gained_pkts, took_s = (
+        pl.col(peak).shift(-1) - pl.col(after)
+        for peak, after in (("peak_pkts", "after_pkts"), ("peak_s", "cut_s"))
+    )
+    ascents = cuts.select(gained_pkts=gained_pkts, took_s=took_s).drop_nulls()
+    return ascents.filter(pl.col("took_s") > 0)

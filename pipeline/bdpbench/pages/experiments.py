@@ -24,6 +24,7 @@ from bdpbench.pages.series import (
     RunSeries,
 )
 from bdpbench.pages.sweeps import Sweep, find_sweep, grouped, protocols_of
+from bdpbench.pages.text import figures_text
 from bdpbench.pages.time_charts import CDF_COLUMNS, CDF_UNITS, LOGARITHMIC, thresholds
 from bdpbench.pages.views import Curve, View, curves, plan_views
 
@@ -84,7 +85,7 @@ class Experiment:
     key: str
     title: str
     section: str
-    figures: tuple[str, ...]
+    figures: str
     description: str
     runs: tuple[RunLink, ...]
     absent: int
@@ -135,7 +136,7 @@ def _experiment(
         key=key,
         title=scenario["title"],
         section=scenario["section"],
-        figures=tuple(scenario["figures"]),
+        figures=figures_text(scenario["figures"]),
         description=scenario["description"],
         runs=tuple(names.run(run["run_id"]) for run in runs),
         absent=len(runs) - len(done),

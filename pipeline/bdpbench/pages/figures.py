@@ -84,8 +84,8 @@ def _placed(sections: Sections) -> Iterator[tuple[str, str, Chart]]:
             is_sweep = "spec" in chart.content
             words = chart.chart_id if is_sweep else f"protocol {page.key} {chart.title}"
             yield words, f"{page.label}: {chart.title}", chart
-    if sections.response is not None:
-        yield sections.response.chart_id, sections.response.title, sections.response
+    for each in sections.laws:
+        yield each.chart_id, each.title, each
     for group in sections.matrices:
         for chart in group.charts:
             yield f"pairs {group.scenario} {chart.title}", f"{group.title}: {chart.title}", chart

@@ -124,7 +124,7 @@ def _sections(sections: Sections) -> dict[str, object]:
         "experiments": sections.experiments,
         "swept": [section for section in sections.experiments if section.summaries],
         "matrices": sections.matrices,
-        "response": sections.response,
+        "laws": sections.laws,
         "protocols": sections.protocols,
         "runs": [
             {

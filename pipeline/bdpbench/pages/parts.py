@@ -104,9 +104,8 @@ def parts_beside(
 
 def summary_charts(sections: Sections) -> list[Chart]:
     """The charts of the experiments as a whole, and of all of them together."""
-    response = [sections.response] if sections.response else []
     own = [chart for experiment in sections.experiments for chart in experiment.summaries]
-    return [*own, *response]
+    return [*own, *sections.laws]
 
 
 def section_charts(sections: Sections) -> list[Chart]:

@@ -1,4 +1,4 @@
-"""Response functions: the window of each protocol at the rates of loss events that it met."""
+"""Laws as runs show them: windows over losses; growth and cuts over windows."""
 
 from __future__ import annotations
 
@@ -12,21 +12,32 @@ from bdpbench.pages.crowds import MOST_POINTS
 from bdpbench.pages.names import Names
 from bdpbench.pages.protocol_data import Response
 from bdpbench.pages.protocols import ProtocolPage
-from bdpbench.pages.scatter_charts import response_spec
+from bdpbench.pages.scatter_charts import AxisWords, response_spec
 from bdpbench.pages.sweeps import protocols_of
 
 _LOSSES, _WINDOW = "loss_event_rate", "mean_cwnd"
+# Key of the words in captions.yaml → metrics of the axes.
+_LAWS = {
+    "response": (_LOSSES, _WINDOW),
+    "increase": (_WINDOW, "packets_added_per_rtt"),
+    "decrease": (_WINDOW, "mean_cut_share"),
+}
+_IN_PACKETS = (_WINDOW, "packets_added_per_rtt")
+# A rate of losses is a power of ten, a window has thousands, and a share neither.
+_FORMATS = {_LOSSES: "~e", _WINDOW: "~s"}
 # Fewer points show no function.
 _FEWEST_POINTS = 3
 
 
-def response_functions(
+def law_charts(
     runs: Sequence[PlannedRun],
     metrics: pl.DataFrame,
     protocols: Sequence[ProtocolPage],
     names: Names,
-) -> Chart | None:
-    """Mean cwnd against loss events of runs of one flow; None where too few met any.
+) -> list[Chart]:
+    """Response functions, and growth and cuts of cwnd over its mean, of runs of one flow.
+
+    Charts that too few runs have points for are left out.
 
     Args:
         runs: finished runs of all scenarios.
@@ -34,14 +45,22 @@ def response_functions(
         protocols: those that are described, some with a response function.
         names: words.
     """
-    points = _points(runs, metrics, names)
-    # Of more points than a browser draws at once every second, third, … stays.
-    points = (
-        points.gather_every(1 + (points.height - 1) // MOST_POINTS) if points.height else points
-    )
-    if points.height < _FEWEST_POINTS:
-        return None
-    known = {page.label: page.data.response for page in protocols if page.data.response}
+    found = []
+    for key, axes in _LAWS.items():
+        points = _points(runs, metrics, axes, names)
+        if points.height >= _FEWEST_POINTS:
+            known = {page.label: page.data.response for page in protocols if page.data.response}
+            found.append(_chart(key, axes, points, known if key == "response" else {}, names))
+    return found
+
+
+def _chart(
+    key: str,
+    axes: tuple[str, str],
+    points: pl.DataFrame,
+    known: Mapping[str, Response],
+    names: Names,
+) -> Chart:
     laws = _laws(known, points)
     shown = {*points["series"].to_list(), *laws["series"].to_list()}
     styles = {
@@ -49,29 +68,30 @@ def response_functions(
         for key, each in names.protocols.items()
         if names.protocol(key) in shown
     }
-    words = names.captions.charts["response"]
+    words = names.captions.charts[key]
     told = "; ".join(f"{label} ({law.source})" for label, law in known.items())
-    spec = response_spec(
-        points,
-        laws,
-        styles,
-        names.metric(_LOSSES),
-        f"{names.metric(_WINDOW)} (packets)",
-    )
+    spec = response_spec(points, laws, styles, *(_words_of(axis, names) for axis in axes))
     return Chart(
-        chart_id="response-functions",
+        chart_id=f"{key}-functions",
         title=words["title"],
-        caption=f"{words['caption']} {told}." if told else words["caption"].split(" Lines")[0],
+        caption=f"{words['caption']} {words['laws']} {told}." if told else words["caption"],
         alternative=f"{words['title']} over logarithmic axes. Series: {'; '.join(styles)}.",
         content=spec_content(spec, list(styles)),
-        metrics=(_LOSSES, _WINDOW),
+        metrics=axes,
     )
 
 
-def _points(runs: Sequence[PlannedRun], metrics: pl.DataFrame, names: Names) -> pl.DataFrame:
-    """``x`` loss events per packet, ``y`` packets, ``series``, ``run_id``, ``run``."""
+def _words_of(metric: str, names: Names) -> AxisWords:
+    unit = " (packets)" if metric in _IN_PACKETS else ""
+    return AxisWords(names.metric(metric) + unit, _FORMATS.get(metric, "~g"))
+
+
+def _points(
+    runs: Sequence[PlannedRun], metrics: pl.DataFrame, axes: tuple[str, str], names: Names
+) -> pl.DataFrame:
+    """``x`` and ``y`` of two metrics, ``series``, ``run_id``, ``run``; as many as can be drawn."""
     values: dict[str, dict[str, float]] = {}
-    rows = metrics.filter(pl.col("metric").is_in([_LOSSES, _WINDOW])).drop_nulls("value")
+    rows = metrics.filter(pl.col("metric").is_in([_LOSSES, *axes])).drop_nulls("value")
     for run_id, metric, value in rows.select("run_id", "metric", "value").iter_rows():
         values.setdefault(run_id, {})[metric] = value
     flows = dict(rows.group_by("run_id").agg(pl.col("subject").n_unique()).iter_rows())
@@ -82,17 +102,20 @@ def _points(runs: Sequence[PlannedRun], metrics: pl.DataFrame, names: Names) -> 
     }
     points = [
         {
-            "x": found[_LOSSES],
-            "y": found[_WINDOW],
+            "x": found[axes[0]],
+            "y": found[axes[1]],
             "series": names.protocol(protocols_of(run)[0]),
             "run_id": run_id,
             "run": str(run["label"]),
         }
         for run_id, run in alone.items()
-        if (found := values.get(run_id, {})).get(_LOSSES, 0) > 0 and found.get(_WINDOW, 0) > 0
+        # The axes are logarithmic.
+        if min((found := values.get(run_id, {})).get(each, 0) for each in (_LOSSES, *axes)) > 0
     ]
     texts = dict.fromkeys(("series", "run_id", "run"), pl.String)
-    return pl.DataFrame(points, schema={"x": pl.Float64, "y": pl.Float64, **texts})
+    frame = pl.DataFrame(points, schema={"x": pl.Float64, "y": pl.Float64, **texts})
+    # Of more points than a browser draws at once every second, third, … stays.
+    return frame.gather_every(1 + (frame.height - 1) // MOST_POINTS) if points else frame
 
 
 def _laws(known: Mapping[str, Response], points: pl.DataFrame) -> pl.DataFrame:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
 
 import polars as pl
 
@@ -13,25 +14,35 @@ from bdpbench.pages.patterns import field, fill, hole, layered, pattern, rows_na
 _HEIGHT = 320
 
 
+@dataclass(frozen=True)
+class AxisWords:
+    """Title of an axis, and d3's format of its numbers."""
+
+    title: str
+    number_format: str
+
+
 def response_spec(
     points: pl.DataFrame,
     laws: pl.DataFrame,
     styles: Mapping[str, tuple[str, Sequence[int]]],
-    abscissa: str,
-    ordinate: str,
+    abscissa: AxisWords,
+    ordinate: AxisWords,
 ) -> Spec:
-    """What a flow gets at which rate of losses, over logarithmic axes.
+    """A metric over another, a point a run, over logarithmic axes.
 
     Args:
         points: ``x``, ``y`` f64, above 0; ``series`` str, ``run_id`` str, ``run`` str.
         laws: ends of straight lines: ``x``, ``y`` f64, above 0; ``series`` str.
         styles: label of a series → colour and dashes; the order of the legend.
-        abscissa: title of the horizontal axis.
-        ordinate: title of the vertical axis.
+        abscissa: of the horizontal axis.
+        ordinate: of the vertical axis.
     """
     words = {
-        "abscissa": abscissa,
-        "ordinate": ordinate,
+        "abscissa": abscissa.title,
+        "abscissa_format": abscissa.number_format,
+        "ordinate": ordinate.title,
+        "ordinate_format": ordinate.number_format,
         "series": list(styles),
         "colours": [colour for colour, _ in styles.values()],
         "dashes": [list(dash) for _, dash in styles.values()],
@@ -42,7 +53,8 @@ def response_spec(
 @pattern
 def _response() -> alt.LayerChart:
     scale = alt.Scale(type="log", nice=False, padding=12)
-    x_axis, y_axis = alt.Axis(format="~e", tickCount=6), alt.Axis(format="~s", tickCount=5)
+    x_axis = alt.Axis(format=hole("abscissa_format"), tickCount=6)
+    y_axis = alt.Axis(format=hole("ordinate_format"), tickCount=5)
     abscissa = field("x", "quantitative", title=hole("abscissa"))
     ordinate = field("y", "quantitative", title=hole("ordinate"))
     colours = alt.Scale(domain=hole("series"), range=hole("colours"))
@@ -54,7 +66,7 @@ def _response() -> alt.LayerChart:
     )
     tooltip = [
         alt.Tooltip(**field("series", "nominal", title="series")),
-        alt.Tooltip(**abscissa, format=".3~e"),
+        alt.Tooltip(**abscissa, format=".4~g"),
         alt.Tooltip(**ordinate, format=",.5~g"),
         alt.Tooltip(**field("run", "nominal", title="run")),
     ]

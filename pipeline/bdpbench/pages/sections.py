@@ -14,7 +14,7 @@ from bdpbench.pages.inputs import ReportInputs
 from bdpbench.pages.matrix_groups import MatrixGroup, matrix_groups
 from bdpbench.pages.names import Names
 from bdpbench.pages.protocols import ProtocolPage, TierResults, protocol_pages
-from bdpbench.pages.responses import response_functions
+from bdpbench.pages.responses import law_charts
 from bdpbench.pages.series import PageSeries, page_series
 from bdpbench.pages.verdicts import ClaimRow, NumberRow, claim_rows, number_rows
 
@@ -30,7 +30,7 @@ class Sections:
         experiments, matrices, protocols: sections with their charts.
         runs: the runs of the plan, each once.
         details: makes the sections of the runs, one after the other.
-        response: response functions; None where no runs show them.
+        laws: response functions, growth and cuts of cwnd; none where no runs show them.
     """
 
     names: Names
@@ -42,7 +42,7 @@ class Sections:
     details: Callable[[], Iterator[RunDetail]]
     matrices: list[MatrixGroup]
     protocols: list[ProtocolPage]
-    response: Chart | None
+    laws: list[Chart]
 
 
 def gather(inputs: ReportInputs, bins: int) -> Sections:
@@ -72,5 +72,5 @@ def gather(inputs: ReportInputs, bins: int) -> Sections:
         details=lambda: run_details(plan, metrics, inputs.run_info, series, names),
         matrices=matrix_groups(inputs, series, names),
         protocols=pages,
-        response=response_functions(done, metrics, pages, names),
+        laws=law_charts(done, metrics, pages, names),
     )

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 import re
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from decimal import Decimal
 from typing import Any
@@ -53,6 +53,18 @@ def _strip_zeros(text: str, keep: int) -> str:
     whole, _, fraction = text.partition(".")
     fraction = fraction.rstrip("0").ljust(keep, "0")
     return f"{whole}.{fraction}" if fraction else whole
+
+
+def figures_text(figures: Sequence[str]) -> str:
+    """Figures of a paper, and tables and others that are named with their kind.
+
+    >>> figures_text(["3.2"]), figures_text(["3.2", "3.3"]), figures_text(["Table 3", "Figure 4"])
+    ('Figure 3.2', 'Figures 3.2, 3.3', 'Table 3, Figure 4')
+    """
+    numbers = [each for each in figures if not each[:1].isalpha()]
+    named = [each for each in figures if each[:1].isalpha()]
+    kind = "Figures" if len(numbers) > 1 else "Figure"
+    return ", ".join([*([f"{kind} {', '.join(numbers)}"] if numbers else []), *named])
 
 
 def format_deviation(value: float | None, measured: float | None, published: float) -> str:

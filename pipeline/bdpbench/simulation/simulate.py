@@ -126,7 +126,9 @@ def _empty_scratch(run_dir: Path) -> Path:
     shutil.rmtree(scratch, ignore_errors=True)
     remove_temporaries(run_dir)
     (scratch / OUTPUT_FOLDER).mkdir(parents=True)
-    (run_dir / ERROR_NAME).unlink(missing_ok=True)
+    # How far an attempt came that was killed says nothing of this one.
+    for name in (ERROR_NAME, PROGRESS_NAME):
+        (run_dir / name).unlink(missing_ok=True)
     return scratch
 
 

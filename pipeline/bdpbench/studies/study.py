@@ -253,7 +253,10 @@ class Scenario(Strict):
     title: str
     description: str = ""
     section: str = Field("", description="Section of the paper, e.g. 4.1.3.1")
-    figures: list[str] = Field(default_factory=list, description="Figures of the paper")
+    figures: list[str] = Field(
+        default_factory=list,
+        description="What it shows of the paper: numbers of figures, or words such as Table 1",
+    )
     script: Annotated[str, Field(pattern=r"^[A-Za-z0-9_-]+(/[A-Za-z0-9_-]+)*\.tcl$")] = Field(
         NETWORK_SCRIPT, description="Script under tcl/ of the study's folder or of bdpbench"
     )

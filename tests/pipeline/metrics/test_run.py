@@ -248,8 +248,22 @@ def test_a_point_of_a_response_function(build: Any, measure: Measure) -> None:
     # 8 Mbit/s of 1,000 bytes are 1,000 packets a second: 2 cuts in 5,000.
     assert values["loss_event_rate", "flow:0"] == pytest.approx(2 / 5000)
     assert 30 <= (values["mean_cwnd", "flow:0"] or 0) <= 50
+    assert values["mean_cut_share", "flow:0"] == pytest.approx((10 / 50 + 10 / 40) / 2)
     silent = {**tables, "throughput": build.table({0: build.bins([0.0] * 10)})}
     assert measure(silent, packet_bytes=1000)["loss_event_rate", "flow:0"] is None
+
+
+def test_growth_between_cuts_in_packets(build: Any, measure: Measure) -> None:
+    # From 10 packets at 6.1 s to 28 at 7.9 s, in 18 RTTs of 100 ms.
+    rise = [(6.1 + 0.1 * i, 10.0 + i) for i in range(19)]
+    points = [(0.0, 20.0), (6.0, 20.0), *rise, (8.0, 14.0), (10.0, 14.0)]
+    tables = {
+        "cwnd": build.table({0: build.cwnd(points)}),
+        "throughput": build.table({0: build.bins([8.0] * 10)}),
+    }
+    values = measure(tables, packet_bytes=1000)
+    assert values["packets_added_per_rtt", "flow:0"] == pytest.approx(1.0)
+    assert values["mean_cut_share", "flow:0"] == pytest.approx(0.5)
 
 
 def test_a_metric_without_its_parameter_or_table_is_absent(

@@ -180,6 +180,25 @@ def test_batches_of_a_run_give_an_interval(build: Any, measure: Measure) -> None
     assert values["total_throughput_half_width", "run"] == pytest.approx(2.165853, rel=1e-5)
 
 
+def test_what_still_changes_in_the_second_half_is_told(build: Any, measure: Measure) -> None:
+    # From 10 to 15 s 10 and 50, from 15 to 20 s 30 and 40: totals of 60 and 70, whose mean is 65.
+    flows = {0: [99] * 10 + [10] * 5 + [30] * 5, 1: [1] * 10 + [50] * 5 + [40] * 5}
+    tables = {
+        "throughput": build.table({flow: build.bins(mbps) for flow, mbps in flows.items()}),
+        "facts": build.facts(_told([20, 45], [20, 45])),
+    }
+    groups = {"group_1": "old", "group_2": "new"}
+    values = measure(tables, duration_s=20, **groups)
+    assert values["total_throughput_drift", "run"] == pytest.approx(100 * 10 / 65)
+    assert values["first_group_throughput_drift", "run"] == 100  # (30 - 10)/20
+    values = measure(tables, duration_s=20)
+    assert ("first_group_throughput_drift", "run") not in values
+    # 19 s are too short for a trend to be told from noise.
+    assert ("total_throughput_drift", "run") not in measure(tables, duration_s=19)
+    idle = {"throughput": build.table({0: build.bins([9] * 10 + [0] * 10)})}
+    assert measure(idle, duration_s=20)["total_throughput_drift", "run"] is None
+
+
 def test_flows_have_converged_when_the_slowest_has_four_fifths_of_the_fastest(
     build: Any, measure: Measure
 ) -> None:

@@ -23,7 +23,7 @@ from bdpbench.pages.matrix_charts import (
 )
 from bdpbench.pages.panel_charts import Panels, valued_panels, winner_panels
 from bdpbench.pages.patterns import fill, hole, layered, pattern, rows_named
-from bdpbench.pages.scatter_charts import response_spec
+from bdpbench.pages.scatter_charts import AxisWords, response_spec
 from bdpbench.pages.sweep_charts import Abscissa, sweep_spec
 from bdpbench.pages.time_charts import cdf_spec, thresholds, time_spec, time_specs
 
@@ -171,7 +171,13 @@ _STYLE = {"HS": ("#0000ff", (1, 0))}
         _sweep([40.0, 7776.0]),
         _sweep([16.0, 168.0], "162:{x}"),
         _sweep([16.0, 168.0], intervals=_INTERVALS),
-        response_spec(_POINTS, _POINTS.drop("run_id", "run"), _STYLE, "losses", "cwnd"),
+        response_spec(
+            _POINTS,
+            _POINTS.drop("run_id", "run"),
+            _STYLE,
+            AxisWords("losses", "~e"),
+            AxisWords("cwnd", "~s"),
+        ),
         diverging_matrix(_CELLS, *_AXES, "asymmetry"),
         rising_matrix(_CELLS, *_AXES, "utilization (%)", (0, 100)),
         level_matrix(_CELLS.with_columns(words=pl.lit("fair")), *_AXES, "region", 5),

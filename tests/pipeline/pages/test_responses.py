@@ -38,6 +38,7 @@ def lossy(inputs: Any) -> Any:
         for metric, value in (
             ("loss_event_rate", 10.0 ** -(i + 1)),
             ("mean_cwnd", 0.12 * 10 ** (0.835 * (i + 1))),
+            ("packets_added_per_rtt", 10.0 + i),
         )
     ]
     inputs.metrics = pl.concat([inputs.metrics, pl.DataFrame(rows, schema=inputs.metrics.schema)])
@@ -45,8 +46,7 @@ def lossy(inputs: Any) -> Any:
 
 
 def test_runs_of_one_flow_are_points_beside_the_published_functions(lossy: Any) -> None:
-    chart = lossy.sections().response
-    assert chart is not None
+    chart, growth = lossy.sections().laws
     lines, points = (_data(chart.content["spec"], layer) for layer in (0, 1))
     assert len(points) == 6
     encoding = chart.content["spec"]["layer"][1]["encoding"]
@@ -56,13 +56,17 @@ def test_runs_of_one_flow_are_points_beside_the_published_functions(lossy: Any) 
     assert ends[0] == pytest.approx((1e-6, 12_279), rel=0.01)
     assert ends[1][1] == pytest.approx(38)
     assert "RFC 3649, section 5" in chart.caption
+    # Growth over the window: no run has a share given up, so that there is no third chart.
+    assert growth.metrics == ("mean_cwnd", "packets_added_per_rtt")
+    drawn = [(point["x"], point["y"]) for point in _data(growth.content["spec"], 1)]
+    assert drawn[0] == (pytest.approx(0.12 * 10**0.835), 10.0)
 
 
 def test_flows_that_lose_nothing_show_no_function(inputs: Any) -> None:
     run = inputs.plan["runs"][0]
     rows = [_row(inputs, run, "loss_event_rate", 0.0), _row(inputs, run, "mean_cwnd", 9.0)]
     inputs.metrics = pl.concat([inputs.metrics, pl.DataFrame(rows, schema=inputs.metrics.schema)])
-    assert inputs.sections().response is None
+    assert inputs.sections().laws == []
 
 
 def test_the_response_functions_meet_where_their_papers_say() -> None:

@@ -15,12 +15,12 @@ from bdpbench.app.analyze.files import (
     ANALYSIS_VERSION,
     content_of,
     definitions_of,
-    rows_of,
     unwritable,
     write_table,
 )
+from bdpbench.app.analyze.json_text import json_text
 from bdpbench.app.analyze.text import COMPARED, aligned, number, span_of
-from bdpbench.contracts.files import write_json_atomically
+from bdpbench.contracts.files import write_text_atomically
 from bdpbench.metrics.packets import PACKET_DEFINITIONS
 from bdpbench.metrics.queues import cumulative_shares
 
@@ -136,7 +136,7 @@ def write_comparison(comparison: Comparison, path: Path) -> None:
         if suffix == ".html":
             _write_page(comparison, path)
         elif suffix == ".json":
-            write_json_atomically(path, _content(comparison))
+            write_text_atomically(path, json_text(_content(comparison)) + "\n")
         else:
             write_table(comparison.rows, path)
     except OSError as error:
@@ -148,7 +148,7 @@ def _content(comparison: Comparison) -> dict[str, object]:
         "schema_version": ANALYSIS_VERSION,
         "bdpbench": __version__,
         "labels": list(comparison.labels),
-        "comparison": rows_of(comparison.rows),
+        "comparison": comparison.rows,
         "traces": [content_of(each) for each in comparison.analyses],
     }
 

@@ -10,11 +10,12 @@ import polars as pl
 
 from bdpbench import __version__
 from bdpbench.app.analyze.analysis import Analysis, account_of
+from bdpbench.app.analyze.json_text import json_text
 from bdpbench.contracts.csv_files import csv_of_frame
 from bdpbench.contracts.files import (
     write_atomically,
     write_bytes_atomically,
-    write_json_atomically,
+    write_text_atomically,
 )
 from bdpbench.contracts.tables import Definition
 from bdpbench.errors import BdpbenchError
@@ -54,8 +55,8 @@ def write_samples(summary: pl.DataFrame, path: Path) -> None:
         )
     try:
         if suffix == ".json":
-            rows = summary.to_dicts()
-            write_json_atomically(path, {"schema_version": ANALYSIS_VERSION, "samples": rows})
+            content = {"schema_version": ANALYSIS_VERSION, "samples": summary}
+            write_text_atomically(path, json_text(content) + "\n")
         else:
             write_table(summary, path)
     except OSError as error:
@@ -80,11 +81,11 @@ def _write_metrics(analysis: Analysis, path: Path) -> None:
 
 
 def _write_json(analysis: Analysis, path: Path) -> None:
-    write_json_atomically(path, content_of(analysis))
+    write_text_atomically(path, json_text(content_of(analysis)) + "\n")
 
 
 def content_of(analysis: Analysis) -> dict[str, object]:
-    """All that is known of a trace, for JSON."""
+    """All that is known of a trace, for ``json_text``."""
     sums = analysis.sums
     return {
         "schema_version": ANALYSIS_VERSION,
@@ -96,17 +97,10 @@ def content_of(analysis: Analysis) -> dict[str, object]:
         "last_s": sums.last_s,
         "bin_s": sums.bin_s,
         "account": account_of(analysis.account),
-        "metrics": rows_of(analysis.metrics),
-        **{name: rows_of(frame) for name, frame in sums.all_tables().items()},
+        "metrics": analysis.metrics,
+        **sums.all_tables(),
         "definitions": definitions_of(analysis.metrics),
     }
-
-
-def rows_of(frame: pl.DataFrame) -> list[dict[str, object]]:
-    """Rows of a frame; what is no finite number is null, since JSON has no other way to say it."""
-    floats = [name for name, dtype in frame.schema.items() if dtype.is_float()]
-    finite = [pl.when(pl.col(name).is_finite()).then(name).alias(name) for name in floats]
-    return frame.with_columns(finite).to_dicts()
 
 
 def definitions_of(metrics: pl.DataFrame) -> list[Definition]:

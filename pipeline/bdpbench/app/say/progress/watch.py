@@ -150,10 +150,12 @@ class Watch:
         if told is None:
             return last
         now_s, end_s = told
-        if run["run_id"] not in self._first:
-            self._first[run["run_id"]] = _Sight(self._clock(), now_s)
-            self._before_s += run["estimated_cpu_s"] * min(now_s / end_s, 1.0)
-        first = self._first[run["run_id"]]
+        first = self._first.get(run["run_id"])
+        # Where time went back, what was seen first was left by an attempt that had been killed.
+        if first is None or now_s < first.simulated_s:
+            before_s = first.simulated_s if first else 0.0
+            self._before_s += run["estimated_cpu_s"] * min((now_s - before_s) / end_s, 1.0)
+            first = self._first[run["run_id"]] = _Sight(self._clock(), now_s)
         watched_s = self._clock() - first.at_s
         rate = (now_s - first.simulated_s) / watched_s if watched_s > 0 else 0.0
         return RunProgress(run, "running", now_s, end_s, rate if rate > 0 else None)

@@ -28,6 +28,16 @@ def runs_of(key: str, tier: str) -> tuple[PlannedRun, ...]:
     return tuple(expand_tier(study, tier, _identities())) if tier in tiers_of(study) else ()
 
 
+def agents_of(run: PlannedRun) -> set[tuple[str, ...]]:
+    """The agent of each flow with its law, as the script gets them."""
+    agents: dict[str, tuple[str, ...]] = {}
+    for name, value in zip(run["argv"][::2], run["argv"][1::2], strict=True):
+        if name.endswith((".agent", ".linux", ".windowOption_")):
+            flow = name.rpartition(".")[0].removesuffix(".set")
+            agents[flow] = (*agents.get(flow, ()), value)
+    return set(agents.values())
+
+
 def small(argv: list[str]) -> list[str]:
     """Arguments of a script with five hosts of each kind, and as many sessions between them.
 

@@ -13,6 +13,7 @@ from collections.abc import Callable, Iterator
 from pathlib import Path
 
 import pytest
+from tests.planned_runs import agents_of
 from tests.studies.conftest import StudyFiles
 
 from bdpbench.contracts.paths import config_dir, tcl_dir
@@ -39,14 +40,8 @@ def arguments_of(run: PlannedRun) -> dict[str, str]:
 
 def kinds_of(run: PlannedRun) -> set[tuple[str, ...]]:
     """The agent of each flow with its law, and each argument of its script, whatever its value."""
-    arguments = arguments_of(run)
-    agents: dict[str, tuple[str, ...]] = {}
-    for name, value in arguments.items():
-        if name.endswith((".agent", ".linux", ".windowOption_")):
-            flow = name.rpartition(".")[0].removesuffix(".set")
-            agents[flow] = (*agents.get(flow, ()), value)
-    names = {(run["script"], re.sub(r"\.\d+\.", ".", name)) for name in arguments}
-    return {*agents.values(), *names}
+    names = {(run["script"], re.sub(r"\.\d+\.", ".", name)) for name in arguments_of(run)}
+    return agents_of(run) | names
 
 
 def one_of_each_kind(runs: list[PlannedRun]) -> list[PlannedRun]:

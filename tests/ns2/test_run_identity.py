@@ -8,7 +8,7 @@ from pathlib import Path
 
 import pytest
 from tests.forks import Forks
-from tests.planned_runs import loaded_study, runs_of, small
+from tests.planned_runs import agents_of, loaded_study, runs_of, small
 
 from bdpbench.contracts.paths import tcl_dir
 from bdpbench.contracts.plan import PlannedRun
@@ -54,10 +54,10 @@ def runs_to_record(key: str) -> Iterator[PlannedRun]:
     What a script sources is the same for all senders, and how it makes them is the same for all
     of their kinds: not every script is run with every kind.
     """
-    seen: set[str] = set()
+    seen = set[tuple[str, ...]]()
     for tier in tiers_of(loaded_study(key)):
         for run in runs_of(key, tier):
-            kind = {run["script"], run["identity"]["ns2"]}
+            kind = {(run["script"],), *agents_of(run)}
             if not kind <= seen and len(run["protocols"]) == 1:
                 seen |= kind
                 yield run

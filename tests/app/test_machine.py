@@ -10,7 +10,7 @@ from tests.app.planned import finished_run, planned_run
 
 from bdpbench.app.run.machine import FILE_NAME, Machine, learn
 from bdpbench.contracts.plan import PlannedRun
-from bdpbench.studies.cost import BATCH_S, CALL_S, RUN_S, SCHEDULER_S
+from bdpbench.studies.cost import BATCH_S, CALL_S, REPORT_RUN_S, RUN_S, SCHEDULER_S
 
 
 @pytest.fixture
@@ -41,12 +41,15 @@ def test_two_runs_are_too_few(tmp_path: Path, runs: list[PlannedRun]) -> None:
     assert Machine(tmp_path).ns2_factor == 1.0
 
 
-def test_short_runs_tell_nothing(tmp_path: Path, runs: list[PlannedRun]) -> None:
+def test_short_runs_tell_of_short_runs_alone(tmp_path: Path, runs: list[PlannedRun]) -> None:
     short = [planned_run(run["run_id"], estimated_cpu_s=0.1) for run in runs]
     for run in short:
-        finish(tmp_path, run, 1.0)
+        finish(tmp_path, run, 0.3)
     learn(tmp_path, short, tmp_path)
-    assert not (tmp_path / FILE_NAME).exists()
+    machine = Machine(tmp_path)
+    assert (machine.short_factor, machine.ns2_factor) == (3.0, 1.0)
+    assert machine.run_cpu_s(short[0]) == pytest.approx(0.3 + RUN_S)
+    assert machine.run_cpu_s(runs[0]) == pytest.approx(10 + RUN_S)
 
 
 def test_the_latest_runs_count(tmp_path: Path, runs: list[PlannedRun]) -> None:
@@ -77,12 +80,15 @@ def test_what_batches_take_beside_ns2_is_learned_as_well(
 
 def test_a_call_takes_what_all_its_parts_take(tmp_path: Path, runs: list[PlannedRun]) -> None:
     machine = Machine(tmp_path)
-    work_s, several_s = 5 * (10 + RUN_S), CALL_S + SCHEDULER_S
-    assert machine.call_cpu_s(runs, 3) == pytest.approx(several_s + 3 * BATCH_S + work_s)
-    assert machine.call_wall_s(runs, 3, 2) == pytest.approx(several_s + (3 * BATCH_S + work_s) / 2)
+    work_s = 5 * (10 + RUN_S) + 3 * BATCH_S
+    # Of seven runs two have finished, and are reported as well.
+    several_s = CALL_S + SCHEDULER_S + 7 * REPORT_RUN_S
+    assert machine.call_cpu_s(runs, 3, 7) == pytest.approx(several_s + work_s)
+    assert machine.call_wall_s(runs, 3, 7, 2) == pytest.approx(several_s + work_s / 2)
     # One run cannot be divided among the cores.
-    assert machine.call_wall_s(runs[:1], 1, 8) == pytest.approx(CALL_S + BATCH_S + 10 + RUN_S)
-    assert machine.call_wall_s([], 0, 2) == pytest.approx(CALL_S)
+    alone_s = CALL_S + REPORT_RUN_S + BATCH_S + 10 + RUN_S
+    assert machine.call_wall_s(runs[:1], 1, 1, 8) == pytest.approx(alone_s)
+    assert machine.call_wall_s([], 0, 0, 2) == pytest.approx(CALL_S)
 
 
 @pytest.mark.parametrize("text", ["", "[]", "{}", '{"schema_version": 0}', '{"schema_version": 1}'])

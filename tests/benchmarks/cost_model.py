@@ -155,7 +155,7 @@ def _median(runs: Sequence[Finished], costs: Costs, name: str, present: float) -
     tells little. All studies weigh the same.
     """
     rest = replace(costs, **{name: 0.0})
-    alone = replace(Costs(0.0, 0.0, 0.0, 0.0), **{name: 1.0})
+    alone = replace(Costs(0.0, 0.0, 0.0, 0.0, 0.0), **{name: 1.0})
     of_study: dict[str, float] = defaultdict(float)
     found = []
     for run in runs:
@@ -190,7 +190,8 @@ def stock_costs(fast: Costs, speed: Path) -> Costs:
 
 def _source(costs: Costs) -> str:
     return (
-        f"Costs(startup_s={costs.startup_s:.2g}, packet_s={costs.packet_s:.3g}, "
+        f"Costs(startup_s={costs.startup_s:.2g}, flow_s={costs.flow_s:.2g}, "
+        f"packet_s={costs.packet_s:.3g}, "
         f"line_s={costs.line_s:.3g}, sample_s={costs.sample_s:.3g})"
     )
 

@@ -3,7 +3,8 @@
 `python tests/benchmarks/orchestration.py --runs 400 --runs 1000`, after `./bdpbench ns2 build`: a
 study of so many tiny runs is planned, run, and run again. ns-2's own CPU time, which each record
 has, is taken off. What the largest takes more than the smallest, divided by the difference, is the
-cost of one more run. `--plan 24000` plans a study and simulates nothing.
+cost of one more run. `--plan 24000` plans a study and simulates nothing. `--readme` puts the table
+into README.md; times of a call and how well they were told count on an idle machine alone.
 """
 
 from __future__ import annotations
@@ -44,6 +45,10 @@ scenarios:
     tiers: {{quick: [{{duration_s: 2}}]}}
 """
 _BUFFERS = 10
+README_MARKS = ("<!-- orchestration: begin -->", "<!-- orchestration: end -->")
+# CPU time beside ns-2, s, and the factor by which told and taken may differ.
+GOAL_S = 0.15
+WITHIN = 1.3
 
 
 @dataclass(frozen=True)
@@ -58,23 +63,30 @@ class Took:
 
 @dataclass(frozen=True)
 class Measured:
-    """A study that was run: CPU time, s, of the whole call and of ns-2 in it, and of a second call.
+    """A study that was run: CPU time, s, of the whole call and its parts, and of a second call.
 
-    ``expected_s`` and ``wall_s``: how long it was said to take, and took.
+    Attributes:
+        ns2_s: CPU time of ns-2 in the call, s.
+        batches_s: the same of the batches beside ns-2.
+        planned: a call that plans alone.
+        expected_s: how long the call was said to take.
+        files: in the results folder.
     """
 
     runs: int
-    cpu_s: float
+    call: Took
     ns2_s: float
+    batches_s: float
+    planned: Took
     again_s: float
     expected_s: float
-    wall_s: float
     report_mb: float
+    files: int
 
     @property
     def own_s(self) -> float:
         """CPU time beside ns-2, s."""
-        return self.cpu_s - self.ns2_s
+        return self.call.cpu_s - self.ns2_s
 
 
 def make_study(folder: Path, runs: int) -> dict[str, str]:
@@ -119,27 +131,35 @@ def _children_cpu_s() -> float:
 
 
 def measured(runs: int) -> Measured:
-    """Run a study of so many runs, and run it again."""
+    """Plan a study of so many runs, run it, and run it again."""
     with tempfile.TemporaryDirectory() as name:
         folder = Path(name)
         environment = make_study(folder, runs)
+        plan = call(environment, "run", "--dry-run", "--backend", "native", "--json")
         first = call(environment, "run", "--backend", "native", "--json")
+        results = folder / "results"
+        batches = (results / "tiny" / "quick" / "batches").glob("*.done")
+        batches_s = sum(json.loads(path.read_text())["own_cpu_s"] for path in batches)
         again = call(environment, "run", "--backend", "native", "--quiet")
-        records = list((folder / "results" / "runs").glob("*/run.json"))
+        records = list((results / "runs").rglob("run.json"))
         if len(records) != runs:
             raise RuntimeError(f"{len(records)} of {runs} runs have finished")
-        ns2_s = sum(json.loads(path.read_text())["cpu_s"] for path in records)
-        expected_s = float(json.loads(first.said.splitlines()[0])["expected_s"])
-        report = folder / "results" / "tiny" / "quick" / "report.html"
         return Measured(
-            runs,
-            first.cpu_s,
-            ns2_s,
-            again.cpu_s,
-            expected_s,
-            first.wall_s,
-            report.stat().st_size / 1e6,
+            runs=runs,
+            call=first,
+            ns2_s=sum(json.loads(path.read_text())["cpu_s"] for path in records),
+            batches_s=batches_s,
+            planned=plan,
+            again_s=again.cpu_s,
+            expected_s=float(json.loads(first.said.splitlines()[0])["expected_s"]),
+            report_mb=_report_bytes(results / "tiny" / "quick") / 1e6,
+            files=sum(1 for _ in results.rglob("*")),
         )
+
+
+def _report_bytes(folder: Path) -> int:
+    beside = (folder / "report-data").glob("*")
+    return sum(path.stat().st_size for path in (folder / "report.html", *beside))
 
 
 def planned(runs: int) -> Took:
@@ -159,15 +179,53 @@ def help_s() -> float:
     return sorted(times)[len(times) // 2]
 
 
+HEAD = (
+    "runs",
+    "planning",
+    "ns-2",
+    "beside ns-2, a run",
+    "of it in batches",
+    "told",
+    "taken",
+    "told / taken",
+    "again",
+    "peak memory",
+    "files",
+    "report",
+)
+
+
+def table(found: Sequence[Measured]) -> list[str]:
+    """What was measured as a table in Markdown; times are CPU time, but told and taken."""
+    rows = [
+        (
+            f"{each.runs:,}",
+            f"{each.planned.cpu_s:.1f} s",
+            f"{each.ns2_s:.1f} s",
+            f"**{each.own_s / each.runs:.3f} s**",
+            f"{each.batches_s / each.runs:.3f} s",
+            f"{each.expected_s:.0f} s",
+            f"{each.call.wall_s:.0f} s",
+            f"{each.expected_s / each.call.wall_s:.2f}",
+            f"{each.again_s:.1f} s",
+            f"{each.call.peak_mb:.0f} MB",
+            f"{each.files:,}",
+            f"{each.report_mb:.1f} MB",
+        )
+        for each in found
+    ]
+    rule = ["---:"] * len(HEAD)
+    return ["| " + " | ".join(row) + " |" for row in (HEAD, rule, *rows)]
+
+
 def tell(found: Sequence[Measured]) -> None:
     """Print what was measured, and the cost of one more run."""
+    print("\n".join(table(found)), flush=True)
     for each in found:
-        print(
-            f"{each.runs} runs: {each.own_s:.1f} s of CPU beside the {each.ns2_s:.1f} s of ns-2, "
-            f"{each.own_s / each.runs:.3f} s a run; wall {each.wall_s:.0f} s, expected "
-            f"{each.expected_s:.0f} s; again {each.again_s:.1f} s; report {each.report_mb:.1f} MB",
-            flush=True,
-        )
+        if each.own_s / each.runs > GOAL_S:
+            print(f"{each.runs} runs: beyond {GOAL_S} s of CPU a run beside ns-2")
+        if not 1 / WITHIN <= each.expected_s / each.call.wall_s <= WITHIN:
+            print(f"{each.runs} runs: told and taken differ by more than a factor of {WITHIN}")
     if len(found) > 1:
         least, most = found[0], found[-1]
         slope_s = (most.own_s - least.own_s) / (most.runs - least.runs)
@@ -175,13 +233,27 @@ def tell(found: Sequence[Measured]) -> None:
         print(f"a call without runs: {least.own_s - least.runs * slope_s:.2f} s")
 
 
+def _replace_in_readme(lines: Sequence[str]) -> None:
+    path = ROOT / "README.md"
+    before, begin, rest = path.read_text(encoding="utf-8").partition(README_MARKS[0])
+    _, end, after = rest.partition(README_MARKS[1])
+    if not begin or not end:
+        raise RuntimeError(f"README.md lacks {' or '.join(README_MARKS)}")
+    path.write_text("\n".join([before + begin, *lines, end + after]), encoding="utf-8")
+
+
 def main() -> None:
     """Measure what the command line asks for."""
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
     parser.add_argument("--runs", type=int, action="append", help="runs of a study: tens")
     parser.add_argument("--plan", type=int, action="append", help="runs of a study to plan")
+    parser.add_argument("--readme", action="store_true", help="put the table into README.md")
     given = parser.parse_args()
-    tell([measured(runs) for runs in sorted(given.runs or ([] if given.plan else [10, 400]))])
+    found = [measured(runs) for runs in sorted(given.runs or ([] if given.plan else [10, 400]))]
+    if found:
+        tell(found)
+    if found and given.readme:
+        _replace_in_readme(table(found))
     for runs in given.plan or ():
         took = planned(runs)
         told = re.search(r'"runs": (\d+)', took.said)

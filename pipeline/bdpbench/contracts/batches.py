@@ -16,7 +16,7 @@ from bdpbench.contracts.shapes import shaped
 
 BATCHES_FOLDER = "batches"
 JOBS_NAME = "jobs.json"
-JOBS_VERSION = 1
+JOBS_VERSION = 2
 DONE_VERSION = 1
 STOP_NAME = "stop"
 """A batch of which a run has failed makes this file, at which the other batches begin no more."""
@@ -39,12 +39,16 @@ class Job(TypedDict):
 
 
 class Jobs(TypedDict):
-    """Content of ``jobs.json``: the batches of a call, those that take longest first."""
+    """Content of ``jobs.json``: the batches of a call, those that take longest first.
+
+    ``planned``: runs of the plan, those that are finished included.
+    """
 
     schema_version: int
     study: str
     tier: str
     ns2_build_id: str
+    planned: int
     jobs: dict[str, Job]
 
 

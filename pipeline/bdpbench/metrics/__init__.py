@@ -23,6 +23,7 @@ from bdpbench.metrics.measure import (
     measure_groups,
     measure_run,
     measure_values,
+    metric_rows,
 )
 from bdpbench.metrics.views import FlowView, LinkView, RunView, Window, second_half, whole
 
@@ -47,6 +48,7 @@ __all__ = [
     "measure_groups",
     "measure_run",
     "measure_values",
+    "metric_rows",
     "run_metric",
     "second_half",
     "whole",

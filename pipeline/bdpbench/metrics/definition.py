@@ -12,7 +12,7 @@ import inspect
 import sys
 from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass
-from functools import cached_property
+from functools import cached_property, lru_cache
 from typing import TYPE_CHECKING, Any, Literal, TypeAlias
 
 from bdpbench.contracts.tables import TABLE_KEYS
@@ -111,11 +111,15 @@ class Metric(Definition):
         facts = (self.subject, self.unit, *self.tables, "", *self.parameters, "", *self.optional)
         return code_digest(functions, facts)
 
-    @property
+    @cached_property
     def needs(self) -> Needs:
         """All that the function may read."""
         names = frozenset((*self.parameters, *self.optional))
         return Needs(self.metric, frozenset(self.tables), names)
+
+    def reads(self, parameters: Iterable[str]) -> tuple[str, ...]:
+        """Of the names of a run's parameters those that its values depend on, sorted."""
+        return _read_of(self.needs.parameters, tuple(parameters))
 
     def lacking(self, tables: Iterable[str], parameters: Iterable[str]) -> list[str]:
         """What a run with these tables and parameters lacks, e.g. ``["table cwnd"]``."""
@@ -248,6 +252,13 @@ def group_metric(
         )
 
     return decorate
+
+
+@lru_cache(maxsize=4096)
+def _read_of(declared: frozenset[str], given: tuple[str, ...]) -> tuple[str, ...]:
+    """The given names that are declared, or stand for one that is; thousands of runs ask alike."""
+    names = {"duration_s", *declared}
+    return tuple(sorted(each for each in given if each in names or common_name(each) in names))
 
 
 def common_name(parameter: str) -> str:

@@ -2,13 +2,16 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Sequence
-from typing import cast
+from typing import Any, cast
 
 import polars as pl
 
 _ROW = "__row"
 _BIN = "__bin"
+# Rows that are sooner looked at one by one than a query for all of them is made.
+_FEW = 1000
 
 
 def reduce_min_max(
@@ -37,18 +40,42 @@ def reduce_min_max(
     """
     if bins < 1 or not by:
         raise ValueError(f"bins must be at least 1 and by not empty, not {bins} and {by!r}")
-    samples = (
-        frame.lazy()
-        .select(*by, x, y)
-        .filter(_is_finite(x) & _is_finite(y))
-        .with_row_index(_ROW)
-        .collect()
-    )
+    columns = frame.lazy().select(*by, x, y).collect()
+    if columns.height <= _FEW and columns.schema[x] == pl.Float64:
+        return columns[_kept_of_few(columns.rows(), bins)]
+    samples = columns.with_row_index(_ROW).filter(_is_finite(x) & _is_finite(y))
     parts = samples.partition_by(list(by), maintain_order=True) if samples.height else []
     if not parts:
         return samples.drop(_ROW)
     kept = pl.concat([_kept_rows(part[_ROW], part[x], part[y], bins) for part in parts])
-    return samples[kept.unique().sort()].drop(_ROW)
+    return columns[kept.unique().sort()]
+
+
+def _kept_of_few(rows: Sequence[tuple[Any, ...]], bins: int) -> list[int]:
+    """Numbers of the rows that stay: of each the names of its series, x, and y."""
+    series: dict[tuple[object, ...], list[tuple[int, float, float]]] = {}
+    for number, (*key, x, y) in enumerate(rows):
+        if x is not None and y is not None and math.isfinite(x) and math.isfinite(y):
+            series.setdefault(tuple(key), []).append((number, x, y))
+    kept: set[int] = set()
+    for points in series.values():
+        kept |= _extremes(points, bins) | {points[0][0], points[-1][0]}
+    return sorted(kept)
+
+
+def _extremes(points: Sequence[tuple[int, float, float]], bins: int) -> set[int]:
+    """Rows with the first of the smallest and of the largest y of each bin of a series."""
+    start = min(x for _, x, _ in points)
+    span = max(x for _, x, _ in points) - start
+    lowest: dict[int, tuple[int, float]] = {}
+    highest: dict[int, tuple[int, float]] = {}
+    for row, x, y in points:
+        number = min(bins - 1, math.floor((x - start) * bins / span)) if span > 0 else 0
+        if number not in lowest or y < lowest[number][1]:
+            lowest[number] = row, y
+        if number not in highest or y > highest[number][1]:
+            highest[number] = row, y
+    return {row for extremes in (lowest, highest) for row, _ in extremes.values()}
 
 
 def _kept_rows(rows: pl.Series, x: pl.Series, y: pl.Series, bins: int) -> pl.Series:

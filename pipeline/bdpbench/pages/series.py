@@ -195,14 +195,10 @@ def _packed(points: pl.DataFrame) -> Packed:
 
 def _table_series(frame: pl.LazyFrame, table: str, bins: int) -> dict[str, Packed]:
     column, kind, value = CHARTED_TABLES[table]
-    reduced = reduce_min_max(frame, "time_s", value, [column], bins).select(
-        subject=pl.concat_str(pl.lit(f"{kind}:"), pl.col(column).cast(pl.String)),
-        t=pl.col("time_s").cast(pl.Float64),
-        v=pl.col(value).cast(pl.Float64),
-    )
-    return {
-        str(subject): pack(part["t"].to_list(), part["v"].to_list())
-        for (subject,), part in reduced.partition_by(
-            ["subject"], as_dict=True, maintain_order=True
-        ).items()
-    }
+    reduced = reduce_min_max(frame, "time_s", value, [column], bins)
+    points: dict[str, tuple[list[float], list[float]]] = {}
+    for subject, time_s, number in reduced.select(column, "time_s", value).iter_rows():
+        times_s, values = points.setdefault(f"{kind}:{subject}", ([], []))
+        times_s.append(time_s)
+        values.append(number)
+    return {subject: pack(*each) for subject, each in points.items()}

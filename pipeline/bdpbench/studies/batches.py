@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 
-LEAST_S = 5.0
-"""A batch of less would take as long to start as to work."""
+LEAST_S = 8.0
+"""Of a batch of less the start of its process would be a fifth and more."""
 
 MOST_S = 600.0
 """A batch of more would be long to wait for where others have ended, and much to lose."""

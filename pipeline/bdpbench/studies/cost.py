@@ -44,61 +44,103 @@ _STARVED_BUFFER = 0.1  # of the BDP
 
 @dataclass(frozen=True)
 class Costs:
-    """What ns-2 takes on the reference machine, all in s of CPU time.
+    """What ns-2 takes on the reference machine with all its cores at work, all in s of CPU time.
 
     Attributes:
         startup_s: reading its library and the script.
-        packet_s: one packet over the three links of a dumbbell, and its ACK back.
+        flow_s: making a flow: two hosts, their links, agents and monitors.
+        packet_s: one packet over the three links of a dumbbell, and its ACK back, where few are
+            under way.
         line_s: one line of a packet trace.
         sample_s: what the scripts record of a flow or a queue at one sampling time.
     """
 
     startup_s: float
+    flow_s: float
     packet_s: float
     line_s: float
     sample_s: float
 
 
 COSTS = {
-    "fast": Costs(startup_s=0.05, packet_s=8.98e-07, line_s=3.37e-07, sample_s=1.93e-05),
-    "stock": Costs(startup_s=0.05, packet_s=1.86e-06, line_s=3.89e-06, sample_s=1.93e-05),
+    "fast": Costs(
+        startup_s=0.11, flow_s=0.027, packet_s=8.9e-07, line_s=3.37e-07, sample_s=1.93e-05
+    ),
+    "stock": Costs(
+        startup_s=0.11, flow_s=0.027, packet_s=1.84e-06, line_s=3.89e-06, sample_s=1.93e-05
+    ),
 }
+
+# Packets that are under way outgrow the processor's caches, the more so those of many flows, which
+# lie scattered: of one flow a packet took 1.1 µs with 1,100 under way, 1.5 µs with 12,000; of ten
+# 1.3 µs and 1.6 µs, and 2.0 µs with 24,000.
+_NEAR_PKTS = 1000
+_FAR = 0.23
+_FAR_OF_TEN = 0.17
 
 # What bdpbench takes beside ns-2 on the reference machine, s of CPU time, as
 # tests/benchmarks/orchestration.py fits it.
 CALL_S = 1.9
 """A call of `run`: planning, and the report of a small study."""
+REPORT_RUN_S = 0.02
+"""A run of the plan: what planning and the report, which use one core, take for it."""
 SCHEDULER_S = 1.6
 """Snakemake, which takes care of several batches."""
-BATCH_S = 0.6
-"""A batch of runs, until its process is ready."""
+BATCH_S = 1.5
+"""A batch of runs, until its process is ready and has met its first run."""
 RUN_S = 0.08
-"""A run: its files, tables and values, and what the report says of it."""
-MEASURE_S = 0.03
-"""A finished run that is measured anew."""
+"""A run in its batch: its files, tables, values and series."""
+MEASURE_S = 0.05
+"""A finished run that is parsed and measured anew in a batch."""
 
-_BATCH_MB = 500
+# Memory, MB: a batch of short or of long runs took 110; where it makes tables of packets, more.
+_BATCH_MB = 250
 _TRACED_MB = 1500
+# ns-2 took 15 without flows, 0.13 a flow, 210 for a million pairs of nodes, of which it knows the
+# way, and half a kB for a packet under way: 121 for 300 flows, 62 for the ten of a wide path.
+_NS2_MB, _FLOW_MB, _NODE_PAIR_MB, _PACKET_MB = 15, 0.13, 2.1e-4, 5e-4
+_ROOM = 1.5
 
 
 def batch_memory_mb(run: PlannedRun) -> int:
     """Memory that a batch with this run may take, ns-2 included, MB, with room to spare."""
-    return _TRACED_MB if is_traced(run["parameters"]) else _BATCH_MB
+    parameters = run["parameters"]
+    flows = int(parameters.get("flows") or 2)
+    ns2_mb = (
+        _NS2_MB
+        + flows * _FLOW_MB
+        + (2 * flows + 2) ** 2 * _NODE_PAIR_MB
+        + _under_way_pkts(parameters) * _PACKET_MB
+    )
+    return (_TRACED_MB if is_traced(parameters) else _BATCH_MB) + math.ceil(_ROOM * ns2_mb)
 
 
 @dataclass(frozen=True)
 class Work:
-    """What a run makes ns-2 do: packets over the bottleneck, trace lines, samples."""
+    """What a run makes ns-2 do: packets over the bottleneck, trace lines, samples, flows.
+
+    Attributes:
+        under_way_pkts: packets on links and in queues at a time.
+    """
 
     packets: float
     lines: float
     samples: float
+    flows: int = 0
+    under_way_pkts: float = 0.0
+
+    @property
+    def distance(self) -> float:
+        """How much longer a packet takes than where few are under way, times."""
+        scattered = _FAR + _FAR_OF_TEN * math.log10(max(1, self.flows))
+        return 1 + scattered * math.log1p(self.under_way_pkts / _NEAR_PKTS)
 
     def cpu_s(self, costs: Costs) -> float:
         """CPU time, s."""
         return (
             costs.startup_s
-            + self.packets * costs.packet_s
+            + self.flows * costs.flow_s
+            + self.packets * self.distance * costs.packet_s
             + self.lines * costs.line_s
             + self.samples * costs.sample_s
         )
@@ -130,7 +172,15 @@ def expected_work(
         packets=packets,
         lines=packets * _LINES_PER_PACKET if is_traced(parameters) else 0.0,
         samples=sum(_samples(parameters, output["table"], duration_s) for output in outputs),
+        flows=len(flows),
+        under_way_pkts=_under_way_pkts(parameters),
     )
+
+
+def _under_way_pkts(parameters: Parameters) -> float:
+    """What the path holds, and of the buffer as much again: longer queues are seldom full."""
+    bdp_pkts = float(parameters.get("bdp_pkts") or 0.0)
+    return bdp_pkts + min(bdp_pkts, float(parameters.get("buffer_pkts") or 0.0))
 
 
 def _samples(parameters: Parameters, table: str, duration_s: float) -> float:
@@ -164,6 +214,11 @@ def _law(flow: ResolvedFlow) -> str:
     if use.window_option in (None, 1) and use.agent in _HALVING_AGENTS:
         return _HALVING
     return _LAW_OF_WINDOW_OPTION.get(use.window_option or 1, "")
+
+
+def halves(flow: ResolvedFlow) -> bool:
+    """Whether a flow halves cwnd at a loss and adds a packet a round trip, as standard TCP."""
+    return _law(flow) == _HALVING
 
 
 def _use_alone(flow: ResolvedFlow, parameters: Parameters) -> float:

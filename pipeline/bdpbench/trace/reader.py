@@ -16,6 +16,7 @@ import polars as pl
 from bdpbench.errors import BdpbenchError
 from bdpbench.trace.facts import read_facts
 from bdpbench.trace.output_formats import OUTPUT_FORMATS, OutputFormat, output_format_of
+from bdpbench.trace.small_files import read_small
 
 _LINE = "_line"
 _TEXT = "_text"
@@ -98,6 +99,9 @@ def _of_variables(wide: pl.LazyFrame, names: Sequence[str], table: str) -> pl.La
 
 def _read_lines(path: Path, form: OutputFormat) -> pl.LazyFrame:
     """The fields of a file, each of its lines checked."""
+    small = read_small(path, form)
+    if small is not None:
+        return small.lazy()
     field_count = _checked_field_count(path, form)
     parsed = _parse(path, form, field_count)
     if not form.streamed:

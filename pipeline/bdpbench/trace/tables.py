@@ -94,7 +94,12 @@ def holds_outputs(run_dir: Path, outputs: Sequence[Output]) -> bool:
     )
 
 
-def load_table(run_dir: Path, name: str, outputs: Sequence[Output] | None = None) -> pl.LazyFrame:
+def load_table(
+    run_dir: Path,
+    name: str,
+    outputs: Sequence[Output] | None = None,
+    manifest: TableManifest | None = None,
+) -> pl.LazyFrame:
     """A table of a run, with the columns that ``read_output`` describes.
 
     Args:
@@ -102,6 +107,7 @@ def load_table(run_dir: Path, name: str, outputs: Sequence[Output] | None = None
         name: of the table.
         outputs: of the run in a plan: flows and links that it does not name are left out. None
             takes all that there are.
+        manifest: of the run, where several of its tables are loaded.
 
     Raises:
         BdpbenchError: when the run has no such table, or its schema is not the one that this
@@ -109,7 +115,7 @@ def load_table(run_dir: Path, name: str, outputs: Sequence[Output] | None = None
     """
     path = _table_path(run_dir, name)
     form = output_format_of(name, where=str(path))
-    manifest = read_manifest(run_dir)
+    manifest = manifest or read_manifest(run_dir)
     if name not in manifest["tables"] or not path.is_file():
         raise BdpbenchError(
             f"the run has no table {name!r}; it has {', '.join(manifest['tables']) or 'none'}",
@@ -254,12 +260,14 @@ def _write_table(run_dir: Path, form: OutputFormat, files: Sequence[Output]) -> 
     ]
     path = _table_path(run_dir, form.table)
     temporary = path.with_name(f".{path.name}.{os.getpid()}")
+    # Each file rises in time and the files come in the order of their keys: sorted already.
+    table = pl.concat(frames)
+    if not (form.streamed or form.reduced):
+        table = table.collect().lazy()
     try:
-        # Each file rises in time and the files come in the order of their keys: sorted already.
-        pl.concat(frames).sink_parquet(
-            temporary, compression="zstd", metadata={SCHEMA_KEY: form.schema_id}
-        )
-        rows = pl.scan_parquet(temporary, glob=False).select(pl.len()).collect().item()
+        table.sink_parquet(temporary, compression="zstd", metadata={SCHEMA_KEY: form.schema_id})
+        counted = pl.scan_parquet(temporary, glob=False) if form.streamed or form.reduced else table
+        rows = counted.select(pl.len()).collect().item()
         os.replace(temporary, path)
     finally:
         temporary.unlink(missing_ok=True)

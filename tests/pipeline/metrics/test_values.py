@@ -18,6 +18,7 @@ from bdpbench.metrics import (
     definitions_for,
     measure_run,
     measure_values,
+    metric_rows,
 )
 
 PARAMETERS: dict[str, Any] = {
@@ -175,7 +176,7 @@ def test_a_metric_that_a_run_does_not_have_is_not_asked_again(study: Study, tabl
     first = measure_values(parameters, tables, CHECKSUMS, study.definitions())
     assert study.computed() == ALL - {"of_cwnd"}
     assert first.filter(pl.col("metric") == "of_cwnd")["subject"].to_list() == [None]
-    rows = as_metrics(first, study.definitions(), run_id="r", scenario="s")
+    rows = as_metrics(metric_rows(first, study.definitions(), run_id="r", scenario="s"))
     assert "of_cwnd" not in set(rows["metric"])
     assert measure_values(parameters, tables, CHECKSUMS, study.definitions(), kept=first).equals(
         first
@@ -186,7 +187,7 @@ def test_kept_values_are_those_that_are_measured(tables: Any) -> None:
     fresh = measure_run(PARAMETERS, tables, run_id="r", scenario="s")
     kept = measure_values(PARAMETERS, tables, CHECKSUMS)
     again = measure_values(PARAMETERS, tables, CHECKSUMS, kept=kept)
-    assert as_metrics(again, DEFINITIONS, run_id="r", scenario="s").equals(fresh)
+    assert as_metrics(metric_rows(again, DEFINITIONS, run_id="r", scenario="s")).equals(fresh)
 
 
 def test_a_series_that_ends_early_is_told_whatever_is_kept(study: Study, tables: Any) -> None:

@@ -3,9 +3,17 @@
 from __future__ import annotations
 
 import pytest
+from tests.app.planned import planned_run
 
 from bdpbench.contracts.plan import Output, Parameters
-from bdpbench.studies.cost import COSTS, Work, estimate_cpu_s, expected_work, utilization
+from bdpbench.studies.cost import (
+    COSTS,
+    Work,
+    batch_memory_mb,
+    estimate_cpu_s,
+    expected_work,
+    utilization,
+)
 from bdpbench.studies.flows import ResolvedFlow
 from bdpbench.studies.study import Protocol
 
@@ -90,3 +98,26 @@ def test_the_time_is_the_sum_of_its_parts_and_stock_takes_longer() -> None:
     expected = costs.startup_s + 1e5 * costs.packet_s + 6e5 * costs.line_s + 2e4 * costs.sample_s
     assert estimate_cpu_s(traced, [], OUTPUTS) == pytest.approx(expected)
     assert estimate_cpu_s(traced, [], OUTPUTS, "stock") > estimate_cpu_s(traced, [], OUTPUTS)
+
+
+def test_packets_that_outgrow_the_caches_take_longer() -> None:
+    # Measured with all cores at work: 1.1 µs of one flow with 1,100 packets under way and 1.5 µs
+    # with 12,000; of ten flows 2.0 µs with 24,000.
+    near, far, ten = (
+        Work(1e6, 0, 0, flows, pkts).distance
+        for flows, pkts in ((1, 1_100), (1, 12_000), (10, 24_000))
+    )
+    assert far / near == pytest.approx(1.5 / 1.1, rel=0.1)
+    assert ten / near == pytest.approx(2.0 / 1.1, rel=0.15)
+    assert Work(1e6, 0, 0).distance == 1
+
+
+def test_a_batch_has_room_for_what_ns2_took() -> None:
+    # Peak memory of ns-2: 121 MB with 300 flows, 62 MB with ten on a path of 11,558 packets and a
+    # buffer of 10,000; of the batch itself 110 MB.
+    for flows, bdp_pkts, ns2_mb in ((300, 1.0, 121), (10, 11_558.0, 62), (1, 12.5, 15)):
+        parameters: Parameters = {"flows": flows, "bdp_pkts": bdp_pkts, "buffer_pkts": 10_000}
+        needed = batch_memory_mb(planned_run("0" * 16, parameters=parameters))
+        assert 110 + ns2_mb < needed < 600
+    traced: Parameters = {"flows": 1, "trace": "packets"}
+    assert batch_memory_mb(planned_run("0" * 16, parameters=traced)) > 1500

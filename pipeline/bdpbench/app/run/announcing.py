@@ -19,7 +19,7 @@ def announce_plan(view: View, prepared: Prepared, jobs: int) -> None:
     machine = Machine(prepared.paths.results)
     costs_s = {run["run_id"]: machine.run_cpu_s(run) for run in prepared.missing}
     batches = len(make_batches(costs_s, jobs))
-    expected_s = machine.call_wall_s(prepared.missing, batches, jobs)
+    expected_s = machine.call_wall_s(prepared.missing, batches, len(prepared.runs), jobs)
     study, tier = prepared.plan["study"], prepared.plan["tier"]
     view.tell(
         "plan",

@@ -6,11 +6,20 @@ import os
 import time
 from collections.abc import Callable, Iterator
 from contextlib import suppress
+from functools import cached_property
 from pathlib import Path
 
 from bdpbench.app.run.stages import measure_runs, parse_runs
 from bdpbench.app.run.streaming import reduce_stream
-from bdpbench.contracts.batches import DONE_VERSION, STOP_NAME, Done, RunEvent, events_in, tell
+from bdpbench.contracts.batches import (
+    DONE_VERSION,
+    STOP_NAME,
+    Done,
+    RunEvent,
+    events_in,
+    read_jobs,
+    tell,
+)
 from bdpbench.contracts.files import read_text, write_json_atomically
 from bdpbench.contracts.plan import Plan, read_plan
 from bdpbench.contracts.runs import ERROR_NAME, read_run
@@ -109,8 +118,15 @@ class Batch:
 
     def _measure(self, places: Plan, run_id: str) -> bool:
         parse_runs([self._runs_dir / run_id], places)
-        measure_runs(places, self._runs_dir, [run_id])
+        measure_runs(places, self._runs_dir, [run_id], bins=self._bins)
         return True
+
+    @cached_property
+    def _bins(self) -> int:
+        """Intervals of time that the report's series will have."""
+        from bdpbench.pages.series import bins_for
+
+        return bins_for(read_jobs(self._path.parent)["planned"])
 
     def _tell(self, event: RunEvent, run_id: str) -> None:
         with suppress(OSError):  # a disk that is full says so where it matters

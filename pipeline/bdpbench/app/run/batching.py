@@ -53,6 +53,7 @@ def write_batches(prepared: Prepared, cores: int, *, least_s: float = LEAST_S) -
         "study": prepared.plan["study"],
         "tier": prepared.plan["tier"],
         "ns2_build_id": prepared.plan["ns2_build_id"],
+        "planned": len({run["run_id"] for run in prepared.runs}),
         "jobs": jobs,
     }
     write_json_atomically(paths.batches / JOBS_NAME, found)

@@ -2,7 +2,8 @@
 
 ``results/machine.json`` keeps measured / predicted CPU time of the latest runs of ns-2, and of what
 bdpbench took beside them; the medians are the factors by which predictions are multiplied. A factor
-is 1, the reference machine's, until enough is known.
+is 1, the reference machine's, until enough is known. Short runs, mostly the start of ns-2, have one
+of their own: how well that is predicted tells nothing of packets.
 """
 
 from __future__ import annotations
@@ -18,16 +19,18 @@ from bdpbench.contracts.files import write_json_atomically
 from bdpbench.contracts.plan import PlannedRun
 from bdpbench.contracts.runs import read_run
 from bdpbench.errors import BdpbenchError
-from bdpbench.studies.cost import BATCH_S, CALL_S, RUN_S, SCHEDULER_S
+from bdpbench.studies.cost import BATCH_S, CALL_S, REPORT_RUN_S, RUN_S, SCHEDULER_S
 
 FILE_NAME = "machine.json"
 # Enough to even out what else the machine did, few enough to follow another build of ns-2.
 _KEPT = 100
 _FEWEST = 3
-# Shorter runs tell the start of ns-2 and the machine's unrest.
-_SHORTEST_S = 0.5
+# Of shorter runs the start of ns-2 is the most.
+_SHORT_S = 0.5
 _VERSION = 1
-_NS2, _OWN = "measured_by_predicted", "own_by_predicted"
+_NS2, _NS2_SHORT = "measured_by_predicted", "short_measured_by_predicted"
+_OWN = "own_by_predicted"
+_ALL = (_NS2, _NS2_SHORT, _OWN)
 
 
 class Machine:
@@ -35,35 +38,50 @@ class Machine:
 
     Attributes:
         ns2_factor: CPU time of ns-2 in times of the prediction for the reference machine.
+        short_factor: the same of runs that take it less than half a second.
         own_factor: the same of what bdpbench takes itself.
     """
 
     def __init__(self, results: Path) -> None:
         known = _known(results)
         self.ns2_factor = _median(known[_NS2])
+        self.short_factor = _median(known[_NS2_SHORT])
         self.own_factor = _median(known[_OWN])
 
     def run_cpu_s(self, run: PlannedRun) -> float:
-        """CPU time of a run with all that is done for it, s."""
-        return self.ns2_factor * run["estimated_cpu_s"] + self.own_factor * RUN_S
+        """CPU time of a run in its batch, s."""
+        factor = self.short_factor if _is_short(run) else self.ns2_factor
+        return factor * run["estimated_cpu_s"] + self.own_factor * RUN_S
 
-    def call_cpu_s(self, runs: Iterable[PlannedRun], batches: int) -> float:
-        """CPU time of a call of `run` that simulates these runs in so many batches, s."""
-        own_s = self.own_factor * (_call_s(batches) + batches * BATCH_S)
+    def call_cpu_s(self, runs: Sequence[PlannedRun], batches: int, planned: int) -> float:
+        """CPU time of a call of `run`, s.
+
+        Args:
+            runs: that it simulates.
+            batches: in how many.
+            planned: runs that it reports, those that are finished included.
+        """
+        own_s = self.own_factor * (_call_s(batches, planned) + batches * BATCH_S)
         return own_s + sum(map(self.run_cpu_s, runs))
 
-    def call_wall_s(self, runs: Sequence[PlannedRun], batches: int, cores: int) -> float:
+    def call_wall_s(
+        self, runs: Sequence[PlannedRun], batches: int, planned: int, cores: int
+    ) -> float:
         """Time that such a call takes on so many cores that do nothing else, s."""
         costs_s = [self.run_cpu_s(run) for run in runs]
         batch_s = self.own_factor * BATCH_S
         alongside_s = (sum(costs_s) + batches * batch_s) / max(1, min(cores, batches))
         longest_s = max(costs_s) + batch_s if costs_s else 0.0
-        return self.own_factor * _call_s(batches) + max(alongside_s, longest_s)
+        return self.own_factor * _call_s(batches, planned) + max(alongside_s, longest_s)
 
 
-def _call_s(batches: int) -> float:
+def _call_s(batches: int, planned: int) -> float:
     """What a call takes on the reference machine beside its batches, s."""
-    return CALL_S + (SCHEDULER_S if batches > 1 else 0.0)
+    return CALL_S + planned * REPORT_RUN_S + (SCHEDULER_S if batches > 1 else 0.0)
+
+
+def _is_short(run: PlannedRun) -> bool:
+    return run["estimated_cpu_s"] < _SHORT_S
 
 
 def learn(results: Path, runs: Sequence[PlannedRun], batches: Path) -> None:
@@ -72,14 +90,17 @@ def learn(results: Path, runs: Sequence[PlannedRun], batches: Path) -> None:
     It is a memory only: where it cannot be kept, as on a full disk, nothing is said, so that
     nothing hides what matters.
     """
+    short = [run for run in runs if _is_short(run)]
+    others = [run for run in runs if not _is_short(run)]
     # What is kept is of the latest: no more of them have to be read.
     found = {
-        _NS2: [ratio for run in runs[-_KEPT:] if (ratio := _ratio(results, run)) is not None],
-        _OWN: [ratio for path in batches.glob("*.done") if (ratio := _own_ratio(path)) is not None],
+        _NS2: _told(_ratio(results, run) for run in others[-_KEPT:]),
+        _NS2_SHORT: _told(_ratio(results, run) for run in short[-_KEPT:]),
+        _OWN: _told(_own_ratio(path) for path in batches.glob("*.done")),
     }
     if any(found.values()):
         known = _known(results)
-        kept = {name: [*known[name], *found[name]][-_KEPT:] for name in (_NS2, _OWN)}
+        kept = {name: [*known[name], *found[name]][-_KEPT:] for name in _ALL}
         with suppress(OSError):
             write_json_atomically(results / FILE_NAME, {"schema_version": _VERSION, **kept})
 
@@ -88,15 +109,17 @@ def _median(ratios: Sequence[float]) -> float:
     return statistics.median(ratios) if len(ratios) >= _FEWEST else 1.0
 
 
+def _told(ratios: Iterable[float | None]) -> list[float]:
+    return [each for each in ratios if each is not None]
+
+
 def _ratio(results: Path, run: PlannedRun) -> float | None:
     """Measured by predicted CPU time of ns-2; None where that tells nothing."""
-    if run["estimated_cpu_s"] < _SHORTEST_S:
-        return None
     try:
         record = read_run(results / "runs" / run["run_id"])
     except (OSError, BdpbenchError):
         return None
-    if record is None or not record["cpu_s"]:
+    if record is None or not record["cpu_s"] or not run["estimated_cpu_s"]:
         return None
     return round(record["cpu_s"] / run["estimated_cpu_s"], 3)
 
@@ -117,7 +140,7 @@ def _known(results: Path) -> dict[str, list[float]]:
     try:
         data = json.loads((results / FILE_NAME).read_text(encoding="utf-8"))
         if data["schema_version"] == _VERSION:
-            return {name: [float(ratio) for ratio in data.get(name, [])] for name in (_NS2, _OWN)}
+            return {name: [float(ratio) for ratio in data.get(name, [])] for name in _ALL}
     except (OSError, ValueError, TypeError, KeyError):
         pass
-    return {_NS2: [], _OWN: []}
+    return {name: [] for name in _ALL}

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import functools
 import json
-from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, cast
 
@@ -29,6 +29,8 @@ if TYPE_CHECKING:
     from bdpbench.pages import ReportInputs, StudyTexts
     from bdpbench.pages.inputs import LoadTable
     from bdpbench.studies.study import Study
+
+_ROWS_OF_A_FRAME = 20_000
 
 VALUES_FOLDER = "values"
 """Folder of a run with the values that were measured, a file a place in a study."""
@@ -104,12 +106,31 @@ def finished_runs(plan: Plan, runs_dir: Path) -> list[PlannedRun]:
     ]
 
 
-def measure_runs(plan: Plan, runs_dir: Path, run_ids: Collection[str]) -> None:
-    """Measure parsed runs wherever they stand in a plan, and keep the values beside them."""
+def measure_runs(
+    plan: Plan, runs_dir: Path, run_ids: Collection[str], *, bins: int | None = None
+) -> None:
+    """Measure parsed runs wherever they stand in a plan, and keep the values beside them.
+
+    With ``bins``, the intervals of time of a report's series, what charts show of them is kept as
+    well, while their tables are at hand.
+    """
     definitions = definitions_of(plan)
+    wanted = _wanted_tables(definitions)
     for run in plan["runs"]:
         if run["run_id"] in run_ids:
-            _values_of(plan["study"], run, runs_dir / run["run_id"], definitions)
+            tables = _Tables(runs_dir / run["run_id"], parsed_outputs(run["outputs"], wanted))
+            _values_of(plan["study"], run, tables, definitions)
+            if bins is not None:
+                _keep_series(run, tables, runs_dir, bins)
+
+
+def _keep_series(run: PlannedRun, tables: _Tables, runs_dir: Path, bins: int) -> None:
+    from bdpbench.app.run.kept_series import KeptSeries
+
+    run_id = run["run_id"]
+    parameters = {run_id: run["parameters"]}
+    load_table = _loader(lambda _: tables, parameters, {run_id})
+    KeptSeries(runs_dir, load_table, {run_id: tables.outputs}, parameters)(run_id, bins)
 
 
 def measure_plan(plan: Plan, runs_dir: Path) -> pl.DataFrame:
@@ -119,28 +140,33 @@ def measure_plan(plan: Plan, runs_dir: Path) -> pl.DataFrame:
     """
     import polars as pl
 
-    from bdpbench.metrics import METRICS_SCHEMA, as_metrics, measure_groups
+    from bdpbench.metrics import as_metrics, measure_groups, metric_rows
 
     definitions = definitions_of(plan)
-    frames = [pl.DataFrame(schema=METRICS_SCHEMA)]
+    wanted = _wanted_tables(definitions)
+    # A frame takes a millisecond to make, and a row of it much less room than its parts.
+    frames, rows = [], []
     for run in finished_runs(plan, runs_dir):
         run_id, scenario = run["run_id"], run["scenario"]
-        values = _values_of(plan["study"], run, runs_dir / run_id, definitions)
-        frames.append(as_metrics(values, definitions, run_id=run_id, scenario=scenario))
-    metrics = pl.concat(frames)
+        tables = _Tables(runs_dir / run_id, parsed_outputs(run["outputs"], wanted))
+        values = _values_of(plan["study"], run, tables, definitions)
+        rows += metric_rows(values, definitions, run_id=run_id, scenario=scenario)
+        if len(rows) >= _ROWS_OF_A_FRAME:
+            frames.append(as_metrics(rows))
+            rows = []
+    metrics = pl.concat([*frames, as_metrics(rows)])
     groups = measure_groups(metrics, plan["runs"], _sweeps(plan["folder"]), definitions)
     return pl.concat([metrics, groups])
 
 
 def _values_of(
-    study: str, run: PlannedRun, run_dir: Path, definitions: Mapping[str, Definition]
+    study: str, run: PlannedRun, tables: _Tables, definitions: Mapping[str, Definition]
 ) -> pl.DataFrame:
     """Values of the metrics of one run; what is not known is measured, and kept."""
     from bdpbench.metrics import measure_values
 
-    path = values_path(run_dir, study, run["scenario"])
+    path = values_path(tables.run_dir, study, run["scenario"])
     kept = _read_values(path)
-    tables = _Tables(run_dir, parsed_outputs(run["outputs"], _wanted_tables(definitions)))
     values = measure_values(
         run["parameters"],
         tables,
@@ -149,7 +175,7 @@ def _values_of(
         kept=kept,
         where=f"run {run['run_id']}",
     )
-    if kept is None or not values.equals(kept):
+    if values is not kept and (kept is None or not values.equals(kept)):
         write_atomically(path, values.write_parquet)
     return values
 
@@ -168,18 +194,37 @@ def _read_values(path: Path) -> pl.DataFrame | None:
 
 
 class _Tables(Mapping[str, "pl.LazyFrame"]):
-    """The tables of a run in a plan, each opened when it is asked for."""
+    """The tables of a run in a plan, each read once, when it is asked for.
+
+    Attributes:
+        run_dir: folder of the run.
+        outputs: of the run that the plan reads.
+    """
 
     def __init__(self, run_dir: Path, outputs: Sequence[Output]) -> None:
-        self._run_dir, self._outputs = run_dir, outputs
+        self.run_dir, self.outputs = run_dir, outputs
         self._names = sorted({each["table"] for each in outputs})
+        self._frames: dict[str, pl.DataFrame] = {}
 
-    def __getitem__(self, name: str) -> pl.LazyFrame:
+    @functools.cached_property
+    def _manifest(self) -> TableManifest:
+        from bdpbench.trace import read_manifest
+
+        return read_manifest(self.run_dir)
+
+    def frame(self, name: str) -> pl.DataFrame:
+        """The rows of a table."""
         from bdpbench.trace import load_table
 
         if name not in self._names:
             raise KeyError(name)
-        return load_table(self._run_dir, name, self._outputs)
+        if name not in self._frames:
+            table = load_table(self.run_dir, name, self.outputs, self._manifest)
+            self._frames[name] = table.collect()
+        return self._frames[name]
+
+    def __getitem__(self, name: str) -> pl.LazyFrame:
+        return self.frame(name).lazy()
 
     def __contains__(self, name: object) -> bool:
         return name in self._names  # without opening it
@@ -192,9 +237,7 @@ class _Tables(Mapping[str, "pl.LazyFrame"]):
 
     def checksums(self) -> dict[str, str]:
         """Table → what changes with its rows: the file's checksum, and the flows that are read."""
-        from bdpbench.trace import read_manifest
-
-        facts = read_manifest(self._run_dir)["tables"]
+        facts = self._manifest["tables"]
         return {
             name: facts[name]["sha256"] + json.dumps(sorted(self._subjects(name), key=str))
             for name in self._names
@@ -202,7 +245,7 @@ class _Tables(Mapping[str, "pl.LazyFrame"]):
 
     def _subjects(self, name: str) -> list[int | str | None]:
         return [
-            each.get("flow", each.get("link")) for each in self._outputs if each["table"] == name
+            each.get("flow", each.get("link")) for each in self.outputs if each["table"] == name
         ]
 
 
@@ -273,7 +316,12 @@ def report_inputs(
     wanted = _wanted_tables(definitions_of(plan))
     outputs = {run["run_id"]: parsed_outputs(run["outputs"], wanted) for run in plan["runs"]}
     parameters = {run["run_id"]: run["parameters"] for run in plan["runs"]}
-    load_table = _loader(outputs, parameters, runs_dir, finished)
+
+    @functools.lru_cache(maxsize=1)
+    def tables_of(run_id: str) -> _Tables:
+        return _Tables(runs_dir / run_id, outputs[run_id])
+
+    load_table = _loader(tables_of, parameters, finished)
     return ReportInputs(
         plan=plan,
         metrics=metrics,
@@ -291,29 +339,21 @@ def report_inputs(
 
 
 def _loader(
-    outputs: Mapping[str, Sequence[Output]],
+    tables_of: Callable[[str], _Tables],
     parameters: Mapping[str, Parameters],
-    runs_dir: Path,
     finished: Collection[str],
 ) -> LoadTable:
     """Tables of finished runs, and those that are derived from them."""
     from bdpbench.metrics.derived import DERIVED
-    from bdpbench.trace import load_table
 
     def load(run_id: str, table: str) -> pl.LazyFrame | None:
         sources = DERIVED[table].sources if table in DERIVED else (table,)
-        have = {each["table"] for each in outputs[run_id]}
-        if run_id not in finished or not have.issuperset(sources):
+        if run_id not in finished or not all(each in tables_of(run_id) for each in sources):
             return None
+        tables = {each: tables_of(run_id).frame(each) for each in sources}
         if table not in DERIVED:
-            return load_table(runs_dir / run_id, table, outputs[run_id])
-        tables = {each: read(run_id, each) for each in sources}
+            return tables[table].lazy()
         return DERIVED[table].make(parameters[run_id], tables).lazy()
-
-    # Several tables are made of a queue, one after the other.
-    @functools.lru_cache(maxsize=4)
-    def read(run_id: str, table: str) -> pl.DataFrame:
-        return load_table(runs_dir / run_id, table, outputs[run_id]).collect()
 
     return load
 

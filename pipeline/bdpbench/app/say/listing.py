@@ -90,7 +90,7 @@ def _call_cost(runs: Sequence[PlannedRun], machine: Machine) -> str:
     """CPU time of a call that simulates all of them, planning and report included."""
     costs_s = {run["run_id"]: machine.run_cpu_s(run) for run in runs}
     batches = make_batches(costs_s, len(os.sched_getaffinity(0)))
-    return "~" + duration_text(machine.call_cpu_s(runs, len(batches)))
+    return "~" + duration_text(machine.call_cpu_s(runs, len(batches), len(runs)))
 
 
 def _print_table(rows: Sequence[tuple[str, ...]]) -> None:

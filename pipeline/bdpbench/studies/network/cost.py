@@ -2,18 +2,28 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Sequence
 from dataclasses import replace
 
 from bdpbench.contracts.plan import Output, Parameters
-from bdpbench.studies.cost import COSTS, expected_work
+from bdpbench.studies.cost import COSTS, expected_work, halves
+from bdpbench.studies.flows import ResolvedFlow
+from bdpbench.studies.network.links import Link
 from bdpbench.studies.network.resolve import Network
+from bdpbench.studies.network.senders import NetworkFlow
 from bdpbench.studies.queues import HEADER_BYTES
 from bdpbench.studies.streams import is_traced
 
 _LINES_PER_PACKET = 6
 # ns-2 finds the way from each node to each other before it begins: 1,000 nodes take 8.6 s.
 _NODE_PAIR_S = 8.6e-6
+# What a packet takes longer where the queue keeps an average of its length.
+_AVERAGING = 1.2
+# Mean cwnd in packets at a share p of lost packets: 1.22 / p^0.5 (Mathis et al. 1997), and that of
+# high-speed laws, 0.12 / p^0.835 (RFC 3649), from the share on at which it is more.
+_STANDARD_RESPONSE = (1.22, 0.5)
+_HIGH_SPEED_RESPONSE = (0.12, 0.835)
 
 
 def network_cpu_s(
@@ -21,18 +31,56 @@ def network_cpu_s(
 ) -> float:
     """Predicted CPU time of a run on the reference machine, s.
 
-    Endless flows fill the slowest bottleneck, as ``studies.cost`` has it; flows that end and
-    background alone carry no more than they have. A packet costs as much on each bottleneck.
+    Endless flows fill the slowest bottleneck, as ``studies.cost`` has it, unless their access or
+    random losses keep them from that; flows that end and background alone carry no more than they
+    have. A packet costs as much on each bottleneck.
     """
     duration_s = float(parameters["duration_s"])
     flows = [flow.flow for flow in network.flows]
     work = expected_work(parameters, flows, outputs)
-    filled = work.packets
-    if all(flow.size_pkts is not None for flow in network.flows):
-        packet_bits = 8 * (int(parameters["packet_bytes"]) + HEADER_BYTES)
-        offered = sum(source.mbps for source in network.sources) * 1e6 / packet_bits * duration_s
-        filled = min(filled, offered + sum(flow.size_pkts or 0 for flow in network.flows))
-    packets = filled * len(network.links)
-    lines = packets * _LINES_PER_PACKET if is_traced(parameters) else 0.0
-    routing_s = _NODE_PAIR_S * network.nodes**2
-    return replace(work, packets=packets, lines=lines).cpu_s(COSTS[variant]) + routing_s
+    packet_bits = 8 * (int(parameters["packet_bytes"]) + HEADER_BYTES)
+    offered = sum(source.mbps for source in network.sources) * 1e6 / packet_bits * duration_s
+    carried = sum(_most_pkts(network, flow, packet_bits, duration_s) for flow in network.flows)
+    packets = min(work.packets, offered + carried) * len(network.links)
+    averaging = _AVERAGING if any(link.kind.has_average for link in network.links) else 1.0
+    found = replace(
+        work,
+        packets=packets * averaging,
+        lines=packets * _LINES_PER_PACKET if is_traced(parameters) else 0.0,
+        under_way_pkts=work.under_way_pkts + _queued_pkts(network),
+    )
+    return found.cpu_s(COSTS[variant]) + _NODE_PAIR_S * network.nodes**2
+
+
+def _most_pkts(network: Network, flow: NetworkFlow, packet_bits: float, duration_s: float) -> float:
+    """Packets that a flow sends at most: as many as it has, as its access takes, as losses let."""
+    pkts_per_s = [float(dict(flow.more)["access_mbps"]) * 1e6 / packet_bits]
+    kept = math.prod(1 - link.loss_rate for link in _links_of(network, flow))
+    if kept < 1 and flow.rtt_ms > 0:
+        pkts_per_s.append(_cwnd_at(1 - kept, flow.flow) / flow.rtt_ms * 1000)
+    sent = min(pkts_per_s) * max(0.0, duration_s - flow.flow.start_s)
+    return sent if flow.size_pkts is None else min(sent, flow.size_pkts)
+
+
+def _links_of(network: Network, flow: NetworkFlow) -> Sequence[Link]:
+    return network.links[flow.route.first : flow.route.last + 1]
+
+
+def _cwnd_at(loss: float, flow: ResolvedFlow) -> float:
+    """Mean cwnd, packets, at a share of lost packets."""
+    standard, high_speed = (
+        factor / math.pow(loss, power)
+        for factor, power in (_STANDARD_RESPONSE, _HIGH_SPEED_RESPONSE)
+    )
+    return standard if halves(flow) else max(standard, high_speed)
+
+
+def _queued_pkts(network: Network) -> float:
+    """Packets that may wait before an access that is slower than the bottlenecks."""
+    slowest = min(link.wire.mbps for link in network.links)
+    access = [dict(flow.more) for flow in network.flows]
+    return sum(
+        float(each.get("access_buffer_pkts", 0))
+        for each in access
+        if float(each["access_mbps"]) < slowest
+    )

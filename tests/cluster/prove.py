@@ -47,7 +47,9 @@ def a_killed_batch(workspace: Workspace, slurm: Slurm, local: Workspace) -> None
 def a_cancelled_call(workspace: Workspace, slurm: Slurm, local: Workspace) -> None:
     """Ctrl-C cancels the call's jobs and no others, and keeps what is finished."""
     first, second = RATES[:2]
-    other = slurm.ask("sbatch", "--parsable", "--job-name=other", "--wrap", "sleep 600")
+    other = slurm.ask(
+        "sbatch", "--output=/dev/null", "--parsable", "--job-name=other", "--wrap", "sleep 600"
+    )
     before = {job for job, _ in ours(slurm.jobs())}
     workspace.make()
     workspace.open(first)
@@ -108,7 +110,14 @@ def a_pre_empted_batch(workspace: Workspace, slurm: Slurm, local: Workspace) -> 
     workspace.open(first)
     call = start(workspace, slurm)
     call.wait_for("the second run", lambda: workspace.started(second))
-    options = ("--partition=urgent", "--exclusive", f"--nodes={len(slurm.nodes)}", "--parsable")
+    options = (
+        "--partition=urgent",
+        "--exclusive",
+        f"--nodes={len(slurm.nodes)}",
+        "--parsable",
+        "-o",
+        "/dev/null",
+    )
     urgent = slurm.ask("sbatch", *options, "--wrap", "sleep 5")
     call.wait_for("the pre-emption", lambda: "PREEMPTED" in dict(map(reversed, ours(slurm.jobs()))))
     workspace.open(second, *others)

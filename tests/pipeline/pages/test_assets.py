@@ -6,7 +6,7 @@ from typing import Any
 
 import pytest
 
-from bdpbench.metrics import DEFINITIONS
+from bdpbench.metrics import DEFINITIONS, definitions_for
 from bdpbench.pages.assets import read_captions
 from bdpbench.pages.matrices import Matrix
 from bdpbench.pages.names import Names
@@ -33,8 +33,9 @@ def test_a_study_names_its_own_parameters(key: str) -> None:
 
 
 def _page(key: str) -> StudyPage:
-    metrics = {definition.metric for definition in DEFINITIONS.values()}
-    return load_page(find_study(key) / "page.yaml", load_study(key), metrics)
+    folder = find_study(key)
+    metrics = {definition.metric for definition in definitions_for(folder).values()}
+    return load_page(folder / "page.yaml", load_study(key), metrics)
 
 
 def test_every_chart_has_its_words() -> None:

@@ -11,7 +11,7 @@ import pytest
 
 from bdpbench.contracts.paths import repository_root
 from bdpbench.errors import BdpbenchError
-from bdpbench.metrics import DEFINITIONS
+from bdpbench.metrics import definitions_for
 from bdpbench.pages.assets import assets_dir
 from bdpbench.pages.protocol_data import Equation, data_of, read_protocols
 from bdpbench.pages.study_page import load_page
@@ -20,7 +20,6 @@ from bdpbench.studies.study import Protocol
 
 NS2 = repository_root() / "ns2"
 KNOWN = read_protocols()
-METRICS = {definition.metric for definition in DEFINITIONS.values()}
 EQUATIONS = [
     pytest.param(each, id=f"{data.name}: {each.when}") for data in KNOWN for each in data.equations
 ]
@@ -82,7 +81,8 @@ def test_every_protocol_of_a_study_has_a_page(key: str) -> None:
     ours = {name: each for name, each in study.protocols.items() if not each.linux}
     found = {name: data_of(each, KNOWN) for name, each in ours.items()}
     assert None not in found.values()
-    page = load_page(find_study(key) / "page.yaml", study, METRICS)
+    folder = find_study(key)
+    page = load_page(folder / "page.yaml", study, set(definitions_for(folder)))
     assert all(page.of(name).said for name in study.protocols)
 
 

@@ -68,7 +68,6 @@ def test_it_runs_with_timestamps(tmp_path: Path, linux: str, keys: dict[str, Any
     [
         {},
         {"settings": {"timestamps_": 0}, "defaults": {"Agent/TCP": {"timestamps_": 1}}},
-        {"defaults": {"Agent/TCP/Reno": {"timestamps_": 1}}},
     ],
 )
 def test_it_is_refused_without(tmp_path: Path, keys: dict[str, Any]) -> None:

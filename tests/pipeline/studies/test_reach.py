@@ -6,7 +6,7 @@ from collections.abc import Callable
 from pathlib import Path
 
 import pytest
-from hypothesis import given, settings
+from hypothesis import assume, given, settings
 from hypothesis import strategies as st
 from tests.planned_runs import all_runs
 
@@ -307,7 +307,12 @@ def test_changing_any_parameter_of_any_run_changes_its_identity(data: st.DataObj
     ]
     name = data.draw(st.sampled_from(names))
     changed = {**given_parameters, name: _another(study, name, given_parameters[name])}
-    other = plan_run(study, run["scenario"], changed, IDENTITIES)
+    try:
+        other = plan_run(study, run["scenario"], changed, IDENTITIES)
+    except BdpbenchError as error:
+        # An RTT of its own may be less than the links of a path take: then there is no such run.
+        assume("the path alone has" not in error.message)
+        raise
     before, after = run["identity"], other["identity"]
     assert (before["argv"], before["streams"]) != (after["argv"], after["streams"])
 

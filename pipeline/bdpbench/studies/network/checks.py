@@ -20,16 +20,16 @@ _SET_BY_KEYS = {"segsize_": "packet_bytes", "segsperack_": "delayed_acks"}
 def check_defaults(
     values: Values, defaults: Mapping[str, Mapping[str, float]], senders: Sequence[ResolvedFlow]
 ) -> None:
-    """Refuse class defaults that no object of the run takes.
+    """Refuse class defaults that nothing takes: neither a protocol of the study nor this run.
 
-    Those of queues are among them, whose variables all have values of their own.
+    A class that other protocols have may be given, as where a sweep is over all of them. Defaults
+    of queues are refused, whose variables all have values of their own.
 
     Raises:
         BdpbenchError: naming where the values are given.
     """
-    made = {
-        f"Agent/{name}/" for each in senders for name in (each.protocol.agent, each.protocol.sink)
-    }
+    protocols = [*values.study.protocols.values(), *(each.protocol for each in senders)]
+    made = {f"Agent/{name}/" for each in protocols for name in (each.agent, each.sink)}
     for name in defaults:
         if name == "Queue" or name.startswith("Queue/"):
             raise values.study.error(
@@ -41,8 +41,8 @@ def check_defaults(
             kinds = ", ".join(sorted(each.removesuffix("/") for each in made)) or "none over TCP"
             raise values.study.error(
                 _place_of_defaults(values, name),
-                f"this would change nothing: nothing in this run is of class {name}",
-                hint=f"senders and receivers of this run: {kinds}",
+                f"this would change nothing: nothing here is of class {name}",
+                hint=f"senders and receivers of the study: {kinds}",
             )
 
 

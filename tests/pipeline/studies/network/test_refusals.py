@@ -196,11 +196,11 @@ REFUSED: list[tuple[dict[str, Any], str, str]] = [
         {
             "flows": [],
             "background": [PACKMIME],
-            "defaults": {"Agent/TCPSink": {"interval_": 1}},
+            "defaults": {"Agent/TCP/Vegas": {"v_alpha_": 1}},
             "parameters": {"protocol": None, "access_delay_ms": None, "receiver_delay_ms": None},
         },
-        "Agent/TCPSink",
-        "nothing in this run is of class Agent/TCPSink",
+        "Agent/TCP/Vegas",
+        "nothing here is of class Agent/TCP/Vegas",
     ),
     (
         {

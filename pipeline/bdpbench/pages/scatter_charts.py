@@ -47,11 +47,13 @@ def response_spec(
         "colours": [colour for colour, _ in styles.values()],
         "dashes": [list(dash) for _, dash in styles.values()],
     }
-    return fill(_response(), words, {"laws": laws, "points": points})
+    # A layer without rows has no extent, of which a browser complains.
+    data = {"points": points} if laws.is_empty() else {"laws": laws, "points": points}
+    return fill(_response(has_laws=not laws.is_empty()), words, data)
 
 
 @pattern
-def _response() -> alt.LayerChart:
+def _response(*, has_laws: bool) -> alt.LayerChart:
     scale = alt.Scale(type="log", nice=False, padding=12)
     x_axis = alt.Axis(format=hole("abscissa_format"), tickCount=6)
     y_axis = alt.Axis(format=hole("ordinate_format"), tickCount=5)
@@ -74,4 +76,5 @@ def _response() -> alt.LayerChart:
     points = base.properties(data=rows_named("points"))
     marks = points.mark_point(filled=True, size=45, opacity=0.85, cursor="pointer")
     dash = alt.StrokeDash(**field("series", "nominal", title=None, scale=dashes))
-    return layered(lines.encode(strokeDash=dash), marks.encode(tooltip=tooltip), height=_HEIGHT)
+    behind = [lines.encode(strokeDash=dash)] if has_laws else []
+    return layered(*behind, marks.encode(tooltip=tooltip), height=_HEIGHT)

@@ -58,7 +58,7 @@ def test_runs_of_one_flow_are_points_beside_the_published_functions(lossy: Any) 
     assert "RFC 3649, section 5" in chart.caption
     # Growth over the window: no run has a share given up, so that there is no third chart.
     assert growth.metrics == ("mean_cwnd", "packets_added_per_rtt")
-    drawn = [(point["x"], point["y"]) for point in _data(growth.content["spec"], 1)]
+    drawn = [(point["x"], point["y"]) for point in _data(growth.content["spec"], 0)]
     assert drawn[0] == (pytest.approx(0.12 * 10**0.835), 10.0)
 
 

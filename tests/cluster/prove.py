@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import argparse
 import json
+import signal
 import sys
 import tempfile
 import time
@@ -163,6 +164,8 @@ def main() -> int:
     parser.add_argument("--all", action="store_true", help="what takes longer as well")
     parser.add_argument("--only", help="the proof of this name alone")
     options = parser.parse_args()
+    # In the background of a script Ctrl-C is ignored, and calls would ignore it as well.
+    signal.signal(signal.SIGINT, signal.default_int_handler)
     missing = missing_programs()
     if missing:
         print(f"cluster: SKIPPED: {', '.join(missing)} missing (Debian: slurm-wlm munge)")

@@ -166,6 +166,8 @@ def main() -> int:
     options = parser.parse_args()
     # In the background of a script Ctrl-C is ignored, and calls would ignore it as well.
     signal.signal(signal.SIGINT, signal.default_int_handler)
+    # What was started is taken down on the way out.
+    signal.signal(signal.SIGTERM, lambda *_: sys.exit(1))
     missing = missing_programs()
     if missing:
         print(f"cluster: SKIPPED: {', '.join(missing)} missing (Debian: slurm-wlm munge)")

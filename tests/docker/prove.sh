@@ -3,16 +3,24 @@
 # it without network and not as root, and compares every output file with the native run's.
 #
 # --after FILE: waits for the lock on FILE, once the image is built and before results are compared.
+# --ccache FILE: waits for the lock on FILE before the base image is made, and lays the cache of
+#   ccache (CCACHE_DIR) into it. What has been compiled here from the same source, by the same compiler
+#   and with the same options is not compiled again; everything else is.
 #
 # Starts an engine of its own where none answers and this is root on Linux; where the base image
 # cannot be pulled, makes one with debootstrap. Skips, and says so, where neither can be done.
 set -euo pipefail
 cd "$(dirname "$0")/../.."
 
-after=
-if [ "${1:-}" = --after ]; then
-  after=${2:?--after needs a file}
-fi
+after='' ccache=''
+while [ $# -gt 0 ]; do
+  case $1 in
+    --after) after=${2:?--after needs a file} ;;
+    --ccache) ccache=${2:?--ccache needs a file} ;;
+    *) printf 'docker: unknown option %s\n' "$1" >&2 && exit 2 ;;
+  esac
+  shift 2
+done
 
 work=$(mktemp -d)
 engine=
@@ -58,10 +66,18 @@ make_base() {
   local mirror
   mirror=$(grep -rhoE 'https?://[^ ]+' /etc/apt/sources.list /etc/apt/sources.list.d 2>/dev/null |
     grep -E '/debian/?$' | head -n 1)
-  debootstrap --variant=minbase --include=ca-certificates bookworm "$work/base" "$mirror" >"$work/debootstrap.log" 2>&1 ||
-    { tail -n 5 "$work/debootstrap.log" >&2; return 1; }
+  debootstrap --variant=minbase --include=ca-certificates${ccache:+,ccache} bookworm "$work/base" "$mirror" \
+    >"$work/debootstrap.log" 2>&1 || { tail -n 5 "$work/debootstrap.log" >&2; return 1; }
   cp /etc/ssl/certs/ca-certificates.crt "$work/base/etc/ssl/certs/ca-certificates.crt"
-  tar -C "$work/base" -c . | docker import - debian:bookworm-slim >/dev/null
+  local changes=()
+  if [ -n "$ccache" ]; then
+    flock "$ccache" true # those who hold it let go of it at their end, too
+    [ ! -d "$CCACHE_DIR" ] || cp -r "$CCACHE_DIR" "$work/base/ccache"
+    # Debian links the compilers into the first folder as they are installed.
+    changes=(--change "ENV PATH=/usr/lib/ccache:/usr/local/sbin:/usr/local/bin:/usr/sbin:/usr/bin:/sbin:/bin"
+      --change "ENV CCACHE_DIR=/ccache CCACHE_BASEDIR=/tmp")
+  fi
+  tar -C "$work/base" -c . | docker import "${changes[@]}" - debian:bookworm-slim >/dev/null
   rm -rf "$work/base"
 }
 
@@ -81,7 +97,7 @@ say "building the image"
 docker build -q "${options[@]}" -t bdpbench . >/dev/null || die "docker build"
 
 if [ -n "$after" ]; then
-  flock "$after" true # those who hold it let go of it at their end, too
+  flock "$after" true
 fi
 
 results=$work/results

@@ -83,7 +83,9 @@ def test_a_call_takes_what_all_its_parts_take(tmp_path: Path, runs: list[Planned
     work_s = 5 * (10 + RUN_S) + 3 * BATCH_S
     # Of seven runs two have finished, and are reported as well.
     several_s = CALL_S + SCHEDULER_S + 7 * REPORT_RUN_S
-    assert machine.call_cpu_s(runs, 3, 7) == pytest.approx(several_s + work_s)
+    assert machine.call_cpu_s([run["estimated_cpu_s"] for run in runs], 3, 7) == pytest.approx(
+        several_s + work_s
+    )
     assert machine.call_wall_s(runs, 3, 7, 2) == pytest.approx(several_s + work_s / 2)
     # One run cannot be divided among the cores.
     alone_s = CALL_S + REPORT_RUN_S + BATCH_S + 10 + RUN_S

@@ -2,9 +2,14 @@
 
 from __future__ import annotations
 
+import shutil
 from collections.abc import Callable
+from pathlib import Path
 
+import pytest
 from tests.cli.conftest import Done
+
+from bdpbench.contracts.paths import config_dir
 
 Call = Callable[..., Done]
 
@@ -13,6 +18,27 @@ def test_studies_with_their_tiers(bdpbench: Call) -> None:
     lines = bdpbench("list").out.splitlines()
     assert lines[0].split() == ["study", "tier", "runs", "CPU", "time", "title"]
     assert any(line.startswith("sharma2006") and " quick " in line for line in lines)
+
+
+def test_what_it_keeps_is_made_anew_where_it_is_damaged_or_a_study_changes(
+    bdpbench: Call, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("BDPBENCH_HOME", str(tmp_path / "home"))
+    config = tmp_path / "config"
+    example = config_dir() / "studies" / "examples" / "ecn"
+    shutil.copytree(example, config / "studies" / "ecn")
+    shutil.copy(config_dir() / "config.yaml", config)
+    monkeypatch.setenv("BDPBENCH_CONFIG", str(config))
+    told = bdpbench("list").out
+    (kept,) = (tmp_path / "home" / "cache").glob("estimates-*.json")
+    assert bdpbench("list").out == told
+    kept.write_text("[]")
+    assert bdpbench("list").out == told
+    study = config / "studies" / "ecn" / "study.yaml"
+    text = study.read_text()
+    assert text.count("duration_s: 30") == 1
+    study.write_text(text.replace("duration_s: 30", "duration_s: 300"))
+    assert bdpbench("list").out != told
 
 
 def test_runs_of_one_protocol(bdpbench: Call) -> None:

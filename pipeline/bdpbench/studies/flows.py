@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
+from functools import cached_property
 
 from bdpbench.contracts.plan import Parameters, Scalar
 from bdpbench.contracts.yaml_files import Location
@@ -34,7 +35,7 @@ class ResolvedFlow:
     start_s: float
     access_delay_ms: float | None
 
-    @property
+    @cached_property
     def use(self) -> AgentUse:
         """What it makes ns-2 run."""
         option = self.variable(WINDOW_OPTION)

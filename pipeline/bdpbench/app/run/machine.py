@@ -50,19 +50,24 @@ class Machine:
 
     def run_cpu_s(self, run: PlannedRun) -> float:
         """CPU time of a run in its batch, s."""
-        factor = self.short_factor if _is_short(run) else self.ns2_factor
-        return factor * run["estimated_cpu_s"] + self.own_factor * RUN_S
+        return self.cpu_s(run["estimated_cpu_s"])
 
-    def call_cpu_s(self, runs: Sequence[PlannedRun], batches: int, planned: int) -> float:
+    def cpu_s(self, estimated_s: float) -> float:
+        """The same of a run that takes ns-2 so long on the reference machine, s."""
+        factor = self.short_factor if _is_short(estimated_s) else self.ns2_factor
+        return factor * estimated_s + self.own_factor * RUN_S
+
+    def call_cpu_s(self, estimates_s: Sequence[float], batches: int, planned: int) -> float:
         """CPU time of a call of `run`, s.
 
         Args:
-            runs: that it simulates.
+            estimates_s: of the runs that it simulates: what each takes ns-2 on the reference
+                machine, s.
             batches: in how many.
             planned: runs that it reports, those that are finished included.
         """
         own_s = self.own_factor * (_call_s(batches, planned) + batches * BATCH_S)
-        return own_s + sum(map(self.run_cpu_s, runs))
+        return own_s + sum(map(self.cpu_s, estimates_s))
 
     def call_wall_s(
         self, runs: Sequence[PlannedRun], batches: int, planned: int, cores: int
@@ -80,8 +85,8 @@ def _call_s(batches: int, planned: int) -> float:
     return CALL_S + planned * REPORT_RUN_S + (SCHEDULER_S if batches > 1 else 0.0)
 
 
-def _is_short(run: PlannedRun) -> bool:
-    return run["estimated_cpu_s"] < _SHORT_S
+def _is_short(estimated_s: float) -> bool:
+    return estimated_s < _SHORT_S
 
 
 def learn(results: Path, runs: Sequence[PlannedRun], batches: Path) -> None:
@@ -90,8 +95,8 @@ def learn(results: Path, runs: Sequence[PlannedRun], batches: Path) -> None:
     It is a memory only: where it cannot be kept, as on a full disk, nothing is said, so that
     nothing hides what matters.
     """
-    short = [run for run in runs if _is_short(run)]
-    others = [run for run in runs if not _is_short(run)]
+    short = [run for run in runs if _is_short(run["estimated_cpu_s"])]
+    others = [run for run in runs if not _is_short(run["estimated_cpu_s"])]
     # What is kept is of the latest: no more of them have to be read.
     found = {
         _NS2: _told(_ratio(results, run) for run in others[-_KEPT:]),

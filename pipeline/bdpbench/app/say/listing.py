@@ -7,6 +7,7 @@ from collections.abc import Sequence
 
 from bdpbench.app.run.machine import Machine
 from bdpbench.app.run.planning import Paths, is_finished
+from bdpbench.app.say.kept_estimates import tier_estimates_s
 from bdpbench.app.say.progress import duration_text
 from bdpbench.contracts.paths import results_dir
 from bdpbench.contracts.plan import PlannedRun
@@ -24,9 +25,10 @@ def list_studies() -> None:
     rows = [("study", "tier", "runs", "CPU time", "title")]
     for key in study_keys():
         study = load_study(key)
+        estimates_s = tier_estimates_s(study)
         for tier in _ordered(tiers_of(study)):
-            runs = expand_tier(study, tier)
-            rows.append((key, tier, str(len(runs)), _call_cost(runs, machine), study.title))
+            runs_s = estimates_s[tier]
+            rows.append((key, tier, str(len(runs_s)), _call_cost(runs_s, machine), study.title))
     _print_table(rows)
 
 
@@ -86,11 +88,11 @@ def _cost(runs: Sequence[PlannedRun], machine: Machine) -> str:
     return "~" + duration_text(sum(map(machine.run_cpu_s, runs)))
 
 
-def _call_cost(runs: Sequence[PlannedRun], machine: Machine) -> str:
-    """CPU time of a call that simulates all of them, planning and report included."""
-    costs_s = {run["run_id"]: machine.run_cpu_s(run) for run in runs}
+def _call_cost(estimates_s: Sequence[float], machine: Machine) -> str:
+    """CPU time of a call that simulates all runs of a tier, planning and report included."""
+    costs_s = {str(index): machine.cpu_s(each) for index, each in enumerate(estimates_s)}
     batches = make_batches(costs_s, len(os.sched_getaffinity(0)))
-    return "~" + duration_text(machine.call_cpu_s(runs, len(batches), len(runs)))
+    return "~" + duration_text(machine.call_cpu_s(estimates_s, len(batches), len(estimates_s)))
 
 
 def _print_table(rows: Sequence[tuple[str, ...]]) -> None:

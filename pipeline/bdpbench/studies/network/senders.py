@@ -129,7 +129,8 @@ def _kind_of_flow(
     check_protocol(values.study, (*location, "protocol"), key)
     protocol = values.study.protocols[key]
     sink = sink_of(values, said.delayed_acks, protocol.sink, location)
-    protocol = protocol.model_copy(update={"sink": sink})
+    if sink != protocol.sink:
+        protocol = protocol.model_copy(update={"sink": sink})
     size = _size(values, said, location, key)
     within_s = float(said.start_within_s)
     more: list[tuple[str, Scalar]] = [

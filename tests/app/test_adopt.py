@@ -13,6 +13,7 @@ import pytest
 from tests.app.conftest import MadeOnce, call_bdpbench, write_config
 
 from bdpbench.contracts.files import sha256_of
+from bdpbench.contracts.paths import run_folder
 from bdpbench.contracts.runs import RunRecord, read_run
 
 Run = Callable[..., "subprocess.CompletedProcess[str]"]
@@ -37,7 +38,7 @@ def old_once(made_once: MadeOnce, ns_binary: Path) -> Path:
         study.write_text(text.replace("duration_s: 20", "duration_s: 6"))
         results = folder / "results"
         assert call_bdpbench(folder, "plan", "dumbbell", "--tier", "quick").returncode == 0
-        for run in sorted((results / "runs").iterdir()):
+        for run in sorted((results / "runs").glob("*/*")):
             done = call_bdpbench(folder, "simulate", str(run))
             assert done.returncode == 0, done.stderr
         age(results)
@@ -59,7 +60,7 @@ def age(folder: Path) -> None:
     plan = json.loads(path.read_text())
     plan["schema_version"] = 1
     for run in plan["runs"]:
-        new = folder / "runs" / run["run_id"]
+        new = run_folder(folder / "runs", run["run_id"])
         run["run_id"] = f"old{run['run_id'][3:]}"
         del run["identity"]
         record = json.loads((new / "run.json").read_text())
@@ -78,7 +79,7 @@ def records(workspace: Path) -> dict[str, RunRecord]:
     plan = json.loads((workspace / "results/dumbbell/quick/plan.json").read_text())
     found = {}
     for run in plan["runs"]:
-        record = read_run(workspace / "results" / "runs" / run["run_id"])
+        record = read_run(run_folder(workspace / "results" / "runs", run["run_id"]))
         if record is not None:
             found[f"{run['scenario']}: {run['label']}"] = record
     return found
@@ -133,11 +134,11 @@ def test_equal_groups_are_taken_over_and_then_left_alone(
         assert record["outputs"] == theirs["outputs"]
         assert record["started"] == theirs["started"]
         assert record["ns2"]["build_id"] == record["taken_over"]["build_id"] == "an-old-build"
-        folder = workspace / "results" / "runs" / record["run_id"]
+        folder = run_folder(workspace / "results" / "runs", record["run_id"])
         for output, facts in record["outputs"].items():
             assert sha256_of(folder / output) == facts["sha256"]
         [sample] = record["taken_over"]["sample"]
-        shown = read_run(workspace / "results" / "runs" / sample)
+        shown = read_run(run_folder(workspace / "results" / "runs", sample))
         assert shown is not None
         assert "taken_over" not in shown
         assert shown["parameters"]["protocol"] == record["parameters"]["protocol"], name

@@ -143,7 +143,10 @@ def _holds_what_it_should(archive: zipfile.ZipFile) -> None:
     } <= names
     assert any(re.fullmatch(r"exports/figures/.*\.svg", name) for name in names)
     assert any(re.fullmatch(r"environment/ns-bdpbench-[0-9a-f]{12}\.json", name) for name in names)
-    assert any(re.fullmatch(r"runs/[0-9a-f]{16}/tables/cwnd\.parquet", name) for name in names)
+    assert any(
+        re.fullmatch(r"runs/([0-9a-f]{2})/\1[0-9a-f]{14}/tables/cwnd\.parquet", name)
+        for name in names
+    )
     assert not any(
         part in name for name in names for part in ("__pycache__", ".out", "sharma2006/study")
     )

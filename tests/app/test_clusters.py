@@ -23,6 +23,7 @@ from bdpbench.app.run.clusters.slurm import (
     results_prefix,
 )
 from bdpbench.app.run.clusters.visible import wait_for_runs
+from bdpbench.contracts.paths import run_folder
 from bdpbench.errors import BdpbenchError
 
 PATIENCE = Patience(poll_s=10, unreachable_s=100, not_started_s=1000, silent_s=50)
@@ -166,11 +167,11 @@ def test_a_batch_that_is_tried_again_leaves_out_what_has_failed(
     plan = json.loads((batches / "0000.json").read_text())
     first, *others = dict.fromkeys(run["run_id"] for run in plan["runs"])
     runs = finished / "results" / "runs"
-    (runs / first / "error.txt").write_text("error of the first attempt\n")
+    (run_folder(runs, first) / "error.txt").write_text("error of the first attempt\n")
     (batches / "0000.told").write_text(f"begun {first}\nfailed {first}\n")
     again = bdpbench("simulate", "--keep-going", "--batch", str(batches), "--index", "0")
     assert again.returncode == 1
     assert "error of the first attempt" in again.stderr
-    assert not (runs / first / "run.json").exists()
-    assert all((runs / each / "run.json").is_file() for each in others)
+    assert not (run_folder(runs, first) / "run.json").exists()
+    assert all((run_folder(runs, each) / "run.json").is_file() for each in others)
     assert others

@@ -9,6 +9,7 @@ import pytest
 from tests.app.planned import finished_run, planned_run
 
 from bdpbench.app.run.machine import FILE_NAME, Machine, learn
+from bdpbench.contracts.paths import run_folder
 from bdpbench.contracts.plan import PlannedRun
 from bdpbench.studies.cost import BATCH_S, CALL_S, REPORT_RUN_S, RUN_S, SCHEDULER_S
 
@@ -19,7 +20,7 @@ def runs() -> list[PlannedRun]:
 
 
 def finish(results: Path, run: PlannedRun, cpu_s: float | None) -> None:
-    path = results / "runs" / run["run_id"] / "run.json"
+    path = run_folder(results / "runs", run["run_id"]) / "run.json"
     path.parent.mkdir(parents=True)
     path.write_text(json.dumps(finished_run(run["run_id"], cpu_s=cpu_s)))
 
@@ -102,7 +103,7 @@ def test_a_file_that_is_none_of_ours_is_no_memory(tmp_path: Path, text: str) -> 
 def test_what_cannot_be_kept_or_read_hides_nothing(tmp_path: Path, runs: list[PlannedRun]) -> None:
     for run in runs:
         finish(tmp_path, run, 20.0)
-    (tmp_path / "runs" / runs[0]["run_id"] / "run.json").write_text("{")
+    (run_folder(tmp_path / "runs", runs[0]["run_id"]) / "run.json").write_text("{")
     (tmp_path / FILE_NAME).mkdir()  # a folder in its place: nothing can be renamed there
     learn(tmp_path, runs, tmp_path)
     assert Machine(tmp_path).ns2_factor == 1.0

@@ -12,6 +12,7 @@ from bdpbench.app.run import merging
 from bdpbench.app.run.mending import Damage, damaged_run
 from bdpbench.app.run.merging import merge
 from bdpbench.contracts.files import sha256_of
+from bdpbench.contracts.paths import run_folder
 from bdpbench.errors import BdpbenchError
 
 
@@ -19,8 +20,9 @@ from bdpbench.errors import BdpbenchError
 def parts(finished: Path, tmp_path: Path) -> tuple[Path, Path]:
     """The runs of a finished study, those of every second id in the first folder."""
     first, second = tmp_path / "first", tmp_path / "second"
-    for index, run in enumerate(sorted((finished / "results" / "runs").iterdir())):
-        shutil.copytree(run, (second if index % 2 else first) / "runs" / run.name)
+    for index, run in enumerate(sorted((finished / "results" / "runs").glob("*/*"))):
+        part = second if index % 2 else first
+        shutil.copytree(run, run_folder(part / "runs", run.name))
     return first, second
 
 
@@ -44,7 +46,7 @@ def test_parts_make_the_whole(finished: Path, parts: tuple[Path, Path], tmp_path
     said: list[str] = []
     merge(finished / "results", [first, second], said.append)
     assert contents(finished / "results") == whole
-    count = len(list((first / "runs").iterdir())) + len(list((second / "runs").iterdir()))
+    count = len(list((first / "runs").glob("*/*"))) + len(list((second / "runs").glob("*/*")))
     assert f"{count} runs taken, 0 were there already, 0 have not" in said[-1]
     # Nothing is left to simulate.
     done = call_bdpbench(finished, "run", "--backend", "native", "-n")
@@ -57,14 +59,14 @@ def test_an_unfinished_run_is_left_and_one_of_here_is_taken_the_place_of(
     parts: tuple[Path, Path],
 ) -> None:
     first, second = parts
-    (begun,) = list((second / "runs").iterdir())[:1]
-    shutil.copytree(begun, first / "runs" / begun.name)
-    (first / "runs" / begun.name / "run.json").unlink()
+    (begun,) = list((second / "runs").glob("*/*"))[:1]
+    shutil.copytree(begun, run_folder(first / "runs", begun.name))
+    (run_folder(first / "runs", begun.name) / "run.json").unlink()
     said: list[str] = []
     merge(second, [first], said.append)
     assert "1 have not been finished" in said[-1]
     merge(first, [second], said.append)
-    assert (first / "runs" / begun.name / "run.json").is_file()
+    assert (run_folder(first / "runs", begun.name) / "run.json").is_file()
 
 
 def test_a_call_that_was_cut_short_goes_on(
@@ -94,8 +96,8 @@ def test_a_call_that_was_cut_short_goes_on(
 
 def test_two_contents_of_one_run_are_refused(parts: tuple[Path, Path]) -> None:
     first, second = parts
-    (run,) = list((second / "runs").iterdir())[:1]
-    here = first / "runs" / run.name
+    (run,) = list((second / "runs").glob("*/*"))[:1]
+    here = run_folder(first / "runs", run.name)
     shutil.copytree(run, here)
     report = here / "out" / "report.txt"
     record = (here / "run.json").read_text()
@@ -120,7 +122,7 @@ def test_two_contents_of_one_run_are_refused(parts: tuple[Path, Path]) -> None:
 )
 def test_a_damaged_run_is_refused(parts: tuple[Path, Path], file: str, said: str) -> None:
     first, second = parts
-    (run,) = list((second / "runs").iterdir())[:1]
+    (run,) = list((second / "runs").glob("*/*"))[:1]
     path = run / file
     text = path.read_text()
     path.write_text(text.replace("Agent/TCP", "Agent/TCQ") if file == "run.json" else swapped(text))
@@ -137,10 +139,10 @@ def swapped(text: str) -> str:
 
 def test_damaged_tables_stay_away(parts: tuple[Path, Path]) -> None:
     first, second = parts
-    (run,) = list((second / "runs").iterdir())[:1]
+    (run,) = list((second / "runs").glob("*/*"))[:1]
     (run / "tables" / "facts.parquet").write_bytes(b"PAR1")
     merge(first, [second], quiet)
-    here = first / "runs" / run.name
+    here = run_folder(first / "runs", run.name)
     assert (here / "run.json").is_file()
     assert not (here / "tables").exists()
     assert not (here / "values").exists()

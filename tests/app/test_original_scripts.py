@@ -109,7 +109,7 @@ def study(workspace: Path) -> Callable[[str], Path]:
 
 
 def _record(workspace: Path) -> dict[str, object]:
-    (path,) = (workspace / "results" / "runs").glob("*/run.json")
+    (path,) = (workspace / "results" / "runs").glob("*/*/run.json")
     record = json.loads(path.read_text())
     assert isinstance(record, dict)
     return record
@@ -119,7 +119,7 @@ def _simulate(workspace: Path, bdpbench: Run, folder: Path) -> subprocess.Comple
     """The only run of the study, without the stages after it."""
     planned = bdpbench("plan", "mine", "--scripts", str(folder))
     assert planned.returncode == 0, planned.stdout + planned.stderr
-    (run_dir,) = (workspace / "results" / "runs").iterdir()
+    (run_dir,) = (workspace / "results" / "runs").glob("*/*")
     return bdpbench("simulate", str(run_dir))
 
 
@@ -133,7 +133,7 @@ def test_scripts_of_the_command_line_are_run(
     assert record["script"]["path"] == str(folder / "single_flow.tcl")  # type: ignore[index]
     # ns-2.27's smallest timeout, which tcl/original.tcl sets; ns-2.35's is 0.2 s.
     assert "minrto 1 s" in str(record["ns2_report"])
-    (run_dir,) = (workspace / "results" / "runs").iterdir()
+    (run_dir,) = (workspace / "results" / "runs").glob("*/*")
     assert sha256_of(run_dir / "scripts" / "single_flow.tcl") == sha256_of(
         folder / "single_flow.tcl"
     )

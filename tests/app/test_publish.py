@@ -13,6 +13,7 @@ import polars as pl
 import pytest
 
 from bdpbench.app.say.totals import totals_sentence
+from bdpbench.contracts.paths import run_folder
 
 Run = Callable[..., "subprocess.CompletedProcess[str]"]
 
@@ -23,7 +24,7 @@ def planned(workspace: Path, bdpbench: Run) -> list[Path]:
     done = bdpbench("plan")
     assert done.returncode == 0, done.stderr
     plan = json.loads(Path(done.stdout.strip()).read_text())
-    return [workspace / "results" / "runs" / run["run_id"] for run in plan["runs"]]
+    return [run_folder(workspace / "results" / "runs", run["run_id"]) for run in plan["runs"]]
 
 
 def _simulate(bdpbench: Run, run_dirs: list[Path]) -> None:
@@ -52,7 +53,7 @@ def test_a_finished_tier_is_published_in_equal_bytes(
     assert totals_sentence(card) in files["README.md"].decode()
     assert "| Vegas | 0 | 0 | 0 | 1 |" in files["README.md"].decode()
     assert set(pl.read_csv(files["metrics.csv"], infer_schema=False)["run_id"]) == {
-        path.name for path in (finished / "results" / "runs").iterdir()
+        path.name for path in (finished / "results" / "runs").glob("*/*")
     }
     scripts = re.compile(r"<script\b.*?</script>", re.DOTALL)  # which know the words for others
     assert "no results yet" not in scripts.sub("", files["report.html"].decode())
@@ -97,7 +98,7 @@ def test_results_of_another_study_or_build_are_not_published(finished: Path, bdp
     plan = finished / "results" / "dumbbell" / "quick" / "plan.json"
     content = json.loads(plan.read_text())
     plan.write_text(json.dumps({**content, "ns2_build_id": "0" * 16}))
-    next((finished / "results" / "runs").glob("*/run.json")).unlink()
+    next((finished / "results" / "runs").glob("*/*/run.json")).unlink()
     refused = bdpbench("publish", "-o", str(finished / "published"))
     assert f"ns-2 build {'0' * 16}" in refused.stderr
     assert f"now make {content['ns2_build_id']}" in refused.stderr

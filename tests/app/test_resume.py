@@ -29,7 +29,7 @@ def _wait_for(found: Callable[[], bool], what: str) -> None:
 def _start_and_kill(workspace: Path, *, whole_group: bool) -> None:
     """Start the study, and kill it as soon as a simulation is under way."""
     runs = workspace / "results" / "runs"
-    for left in runs.glob("*/progress"):
+    for left in runs.glob("*/*/progress"):
         left.unlink()
     process = subprocess.Popen(
         [sys.executable, "-m", "bdpbench", "run", "--backend", "native", *ONE_RUN],
@@ -43,8 +43,8 @@ def _start_and_kill(workspace: Path, *, whole_group: bool) -> None:
         stderr=subprocess.DEVNULL,
         start_new_session=True,
     )
-    _wait_for(lambda: bool(list(runs.glob("*/progress"))), "simulation under way")
-    assert not list(runs.glob("*/run.json"))
+    _wait_for(lambda: bool(list(runs.glob("*/*/progress"))), "simulation under way")
+    assert not list(runs.glob("*/*/run.json"))
     if whole_group:
         os.killpg(process.pid, signal.SIGKILL)
     else:
@@ -61,5 +61,5 @@ def test_a_killed_run_resumes(workspace: Path, bdpbench: Run) -> None:
     resumed = bdpbench("run", "--backend", "native", *ONE_RUN)
     assert resumed.returncode == 0, resumed.stdout + resumed.stderr
     runs = workspace / "results" / "runs"
-    assert len(list(runs.glob("*/run.json"))) == 1
-    assert not list(runs.glob("*/.scratch"))
+    assert len(list(runs.glob("*/*/run.json"))) == 1
+    assert not list(runs.glob("*/*/.scratch"))

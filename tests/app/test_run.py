@@ -11,6 +11,7 @@ import polars as pl
 import pytest
 
 from bdpbench.app.validate.checking import check_scorecard
+from bdpbench.contracts.paths import run_folder
 from bdpbench.errors import BdpbenchError
 
 Run = Callable[..., "subprocess.CompletedProcess[str]"]
@@ -21,7 +22,7 @@ def test_a_study_made_by_config_runs_and_runs_no_second_time(
 ) -> None:
     folder = finished / "results" / "dumbbell" / "quick"
     plan = json.loads((folder / "plan.json").read_text())
-    runs = [finished / "results" / "runs" / run["run_id"] for run in plan["runs"]]
+    runs = [run_folder(finished / "results" / "runs", run["run_id"]) for run in plan["runs"]]
     assert len(runs) == 3
 
     card = json.loads((folder / "scorecard.json").read_text())
@@ -83,7 +84,7 @@ def test_a_failing_run_is_named_and_the_others_are_kept(workspace: Path, bdpbenc
     assert "77" in failed.stderr
     assert "ns.log" in failed.stderr
     assert "Traceback" not in failed.stdout + failed.stderr
-    assert len(list((workspace / "results" / "runs").glob("*/run.json"))) == 2
+    assert len(list((workspace / "results" / "runs").glob("*/*/run.json"))) == 2
     assert (workspace / "results" / "dumbbell" / "quick" / "report.html").is_file()
 
     study.write_text(good)
@@ -122,7 +123,7 @@ def test_quiet_says_nothing_but_errors_and_a_selection_simulates_what_it_names(
     only = ("--scenario", "shared", "--protocol", "Vegas")
     done = bdpbench("run", "--backend", "native", "--quiet", *only)
     assert (done.returncode, done.stdout, done.stderr) == (0, "", "")
-    assert len(list((workspace / "results" / "runs").glob("*/run.json"))) == 1
+    assert len(list((workspace / "results" / "runs").glob("*/*/run.json"))) == 1
     assert (workspace / "results" / "dumbbell" / "quick" / "report.html").is_file()
     study = workspace / "config" / "studies" / "dumbbell" / "study.yaml"
     study.write_text(study.read_text().replace("agent: TCP/Vegas", "agent: TCP/Vegan"))

@@ -11,6 +11,7 @@ import polars as pl
 import pytest
 
 from bdpbench.app.run.stages import measure_plan, measure_runs, parse_runs
+from bdpbench.contracts.paths import run_folder
 from bdpbench.contracts.plan import Plan
 from bdpbench.metrics import DEFINITIONS
 
@@ -53,7 +54,9 @@ def plan(workspace: Path, bdpbench: Run, monkeypatch: pytest.MonkeyPatch) -> Pla
     assert done.returncode == 0, done.stderr
     found: Plan = json.loads(Path(done.stdout.strip()).read_text())
     (run,) = found["runs"]
-    done = bdpbench("simulate", "--backend", "native", str(_runs(workspace) / run["run_id"]))
+    done = bdpbench(
+        "simulate", "--backend", "native", str(run_folder(_runs(workspace), run["run_id"]))
+    )
     assert done.returncode == 0, done.stderr
     monkeypatch.setenv("BDPBENCH_CONFIG", str(workspace / "config"))
     return found
@@ -67,7 +70,7 @@ def test_values_are_kept_beside_the_tables_and_only_a_changed_metric_is_computed
     workspace: Path, plan: Plan
 ) -> None:
     (run,) = plan["runs"]
-    run_dir = _runs(workspace) / run["run_id"]
+    run_dir = run_folder(_runs(workspace), run["run_id"])
     log = workspace / "log.txt"
     own = workspace / "config" / "studies" / "dumbbell" / "metrics.py"
     text = OWN_METRICS.split("@flow_metric", 2)
@@ -108,14 +111,14 @@ def test_a_packet_trace_becomes_a_table_where_a_metric_needs_it(
     own = workspace / "config" / "studies" / "dumbbell" / "metrics.py"
     own.write_text(OWN_METRICS.format(log=str(workspace / "log.txt")).replace("(flow)", "(link)"))
     own.write_text(own.read_text().replace("flow_metric", "run_metric"))
-    run_dir = _runs(workspace) / plan["runs"][0]["run_id"]
+    run_dir = run_folder(_runs(workspace), plan["runs"][0]["run_id"])
     parse_runs([run_dir], plan)
     assert (run_dir / "tables" / "packets.parquet").is_file()
 
 
 def test_two_studies_that_share_a_run_keep_values_of_their_own(workspace: Path, plan: Plan) -> None:
     (run,) = plan["runs"]
-    run_dir = _runs(workspace) / run["run_id"]
+    run_dir = run_folder(_runs(workspace), run["run_id"])
     parse_runs([run_dir], plan)
     first = measure_plan(plan, _runs(workspace))
     # Half of the BDP, and no more than the queue: what another study says of the same run.

@@ -18,7 +18,7 @@ import polars as pl
 from polars.testing import assert_frame_equal
 
 from bdpbench.app.run.streaming import SERIES_BIN_S
-from bdpbench.contracts.paths import repository_root
+from bdpbench.contracts.paths import repository_root, run_folder
 from bdpbench.metrics.packets import COLUMNS, PacketSums, sum_packets
 from bdpbench.studies.streams import REDUCED_TABLES
 from bdpbench.trace import load_table, open_trace
@@ -49,7 +49,7 @@ def _planned(workspace: Path, bdpbench: Run, *, duration_s: int = 20) -> dict[st
     assert done.returncode == 0, done.stderr
     plan = json.loads(Path(done.stdout.strip()).read_text())
     return {
-        run["parameters"]["trace"]: workspace / "results" / "runs" / run["run_id"]
+        run["parameters"]["trace"]: run_folder(workspace / "results" / "runs", run["run_id"])
         for run in plan["runs"]
         if "trace" in run["parameters"]
     }

@@ -19,8 +19,9 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
 
-from bdpbench.contracts.paths import results_dir
+from bdpbench.contracts.paths import results_dir, run_folders, runs_folder
 from bdpbench.contracts.plan import Output, Parameters, PlannedRun
+from bdpbench.contracts.runs import RUN_NAME
 from bdpbench.simulation.build import current_build_id
 from bdpbench.studies.config import load_config
 from bdpbench.studies.cost import COSTS, Costs, Work, expected_work, utilization
@@ -94,7 +95,11 @@ def _options() -> argparse.Namespace:
 
 
 def _records(results: Path) -> list[dict[str, Any]]:
-    return [json.loads(path.read_text()) for path in sorted(results.glob("runs/*/run.json"))]
+    return [
+        json.loads((folder / RUN_NAME).read_text())
+        for folder in run_folders(runs_folder(results))
+        if (folder / RUN_NAME).is_file()
+    ]
 
 
 def _builds(folders: Sequence[Path]) -> str:

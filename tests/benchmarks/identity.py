@@ -18,7 +18,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from bdpbench.contracts.files import sha256_of
-from bdpbench.contracts.paths import results_dir, tcl_dir
+from bdpbench.contracts.paths import results_dir, run_folder, runs_folder, tcl_dir
 from bdpbench.contracts.plan import PlannedRun
 from bdpbench.contracts.runs import OUTPUT_FOLDER
 from bdpbench.simulation.build import current_build_id, require_build
@@ -69,7 +69,7 @@ def _runs(options: argparse.Namespace) -> list[PlannedRun]:
 
 
 def _run_folder(run: PlannedRun) -> Path:
-    return results_dir(load_config().results) / "runs" / run["run_id"]
+    return run_folder(runs_folder(results_dir(load_config().results)), run["run_id"])
 
 
 def _simulate_missing(options: argparse.Namespace) -> None:

@@ -17,6 +17,7 @@ from pathlib import Path
 from typing import Any, cast
 
 from bdpbench.app.run.stages import measure_runs
+from bdpbench.contracts.paths import run_folder
 from bdpbench.contracts.plan import Output, Plan, PlannedRun
 from bdpbench.contracts.runs import RUN_VERSION
 from bdpbench.trace import write_tables
@@ -88,9 +89,9 @@ def main() -> None:
         folder = Path(name)
         own, runs_dir = folder / "metrics.py", folder / "runs"
         ids = [f"{each:016x}" for each in range(RUNS)]
-        _make_run(runs_dir / ids[0])
+        _make_run(run_folder(runs_dir, ids[0]))
         for each in ids[1:]:
-            shutil.copytree(runs_dir / ids[0], runs_dir / each)
+            shutil.copytree(run_folder(runs_dir, ids[0]), run_folder(runs_dir, each))
         own.write_text(OWN_METRIC)
         plan = _plan(folder, ids)
 

@@ -16,6 +16,8 @@ from typing import Any
 
 from tests.cluster.slurm import Slurm
 
+from bdpbench.contracts.paths import run_folder
+
 ROOT = Path(__file__).resolve().parents[2]
 STUDY, TIER = "own_script", "quick"
 GATES_VARIABLE = "BDPBENCH_TEST_GATES"
@@ -91,7 +93,7 @@ class Workspace:
         """Folder of the run of this rate."""
         ids = self.parameters()
         (found,) = (each for each in ids if ids[each]["back_kbps"] == rate)
-        return self.results / "runs" / found
+        return run_folder(self.results / "runs", found)
 
     def record(self, rate: int) -> dict[str, Any]:
         """``run.json`` of the run of this rate."""

@@ -107,10 +107,13 @@ docker run --rm --network none -v "$results:/results" bdpbench run || die "docke
 [ -s "$results/sharma2006/quick/report.html" ] || die "no report"
 [ "$(find "$results" -uid 0 | wc -l)" -eq 0 ] || die "files that belong to root"
 
+# A run from the folder of all runs, ab/ab12…: the last two names of its path.
+place_of() { echo "$(basename "$(dirname "$1")")/$(basename "$1")"; }
 if [ -d results/runs ]; then
   compared=0
-  for run in "$results"/runs/*/; do
-    native=results/runs/$(basename "$run")
+  for run in "$results"/runs/*/*/; do
+    native=results/runs/$(place_of "$run")
+    [ -d "$native" ] || native=results/runs/$(basename "$run") # of an older version
     [ -f "$native/run.json" ] || continue
     diff -rq "$run/out" "$native/out" || die "$(basename "$run") differs from the native run"
     compared=$((compared + 1))
@@ -121,7 +124,7 @@ say "one batch in a container by itself, as on a cluster"
 in_image() { docker run --rm --network none -v "$work/batch:/results" bdpbench "$@" || die "docker run $1"; }
 in_image plan sharma2006 --scenario standard_tcp_low_bdp
 in_image simulate --batch /results/sharma2006/quick/batches --index 0
-run=$(basename "$work"/batch/runs/*/)
+run=$(place_of "$work"/batch/runs/*/*/)
 diff -r "$work/batch/runs/$run/out" "$results/runs/$run/out" || die "the batch differs"
 say "ns-2 alone in a container, driven from here"
 config=$work/config
@@ -132,7 +135,7 @@ run_with() { # BACKEND: one scenario, its results in $work/BACKEND
     ./bdpbench run --backend "$1" --scenario standard_tcp_low_bdp || die "--backend $1"
 }
 run_with docker
-run=$(basename "$work"/docker/runs/*/)
+run=$(place_of "$work"/docker/runs/*/*/)
 grep -q '"backend": "docker"' "$work/docker/runs/$run/run.json" || die "run.json names no docker"
 native=results/runs/$run
 if [ ! -f "$native/run.json" ]; then

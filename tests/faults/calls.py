@@ -100,7 +100,7 @@ class Workspace:
 
     def is_locked(self) -> bool:
         """Whether anybody holds the results folder or one of its runs."""
-        for path in [self.results / ".lock", *self.results.glob("runs/*/.lock")]:
+        for path in [self.results / ".lock", *self.results.glob("runs/*/*/.lock")]:
             if path.exists():
                 with path.open("r+", encoding="utf-8") as stream:
                     try:
@@ -111,7 +111,9 @@ class Workspace:
 
     def finished(self) -> dict[str, int]:
         """Records of the runs that have finished, and when they were written."""
-        return {str(path): path.stat().st_mtime_ns for path in self.results.glob("runs/*/run.json")}
+        return {
+            str(path): path.stat().st_mtime_ns for path in self.results.glob("runs/*/*/run.json")
+        }
 
     @property
     def tier(self) -> Path:
@@ -120,12 +122,12 @@ class Workspace:
 
     def times(self) -> dict[str, dict[str, object]]:
         """Run id → the times and the memory that its record tells."""
-        records = map(json.loads, map(Path.read_text, self.results.glob("runs/*/run.json")))
+        records = map(json.loads, map(Path.read_text, self.results.glob("runs/*/*/run.json")))
         return {each["run_id"]: {name: each[name] for name in TIMES} for each in records}
 
     def set_times(self, times: dict[str, dict[str, object]]) -> None:
         """Have the records tell the times and the memory of other simulations."""
-        for path in self.results.glob("runs/*/run.json"):
+        for path in self.results.glob("runs/*/*/run.json"):
             record = json.loads(path.read_text())
             path.write_text(json.dumps({**record, **times[record["run_id"]]}))
 
@@ -145,12 +147,12 @@ class Workspace:
         files = [tier / "metrics.parquet", tier / "metrics.csv", tier / "scorecard.json"]
         return {
             str(path.relative_to(self.results)): hashlib.sha256(path.read_bytes()).hexdigest()
-            for path in [*files, *sorted(self.results.glob("runs/*/out/*"))]
+            for path in [*files, *sorted(self.results.glob("runs/*/*/out/*"))]
         }
 
     def leftovers(self) -> list[str]:
         """What only an interrupted call may leave: scratch folders and temporary files."""
-        found = [*self.results.rglob(".*.tmp"), *self.results.glob("runs/*/.scratch")]
+        found = [*self.results.rglob(".*.tmp"), *self.results.glob("runs/*/*/.scratch")]
         return [str(path) for path in found if ".snakemake" not in path.parts]
 
 

@@ -22,7 +22,7 @@ from hypothesis import strategies as st
 from bdpbench.app.run.planning import prepare
 from bdpbench.app.run.stages import measure_plan, read_metrics, score_plan, write_metrics
 from bdpbench.contracts.files import write_json_atomically
-from bdpbench.contracts.paths import repository_root
+from bdpbench.contracts.paths import repository_root, run_folder
 from bdpbench.contracts.plan import read_plan
 from bdpbench.contracts.runs import RUN_VERSION, read_run, read_spec
 from bdpbench.contracts.scorecard import read_scorecard
@@ -256,9 +256,9 @@ def documents(tmp_path_factory: pytest.TempPathFactory) -> Documents:
     plan_of(folder / KEY, write=True)
     tier = folder / "results" / KEY / "quick"
     plan = read_plan(tier / "plan.json")
-    run_dir = folder / "results" / "runs" / plan["runs"][0]["run_id"]
+    run_dir = run_folder(folder / "results" / "runs", plan["runs"][0]["run_id"])
     write_json_atomically(
-        tier / "scorecard.json", score_plan(plan, measure_plan(plan, run_dir.parent))
+        tier / "scorecard.json", score_plan(plan, measure_plan(plan, run_dir.parents[1]))
     )
     write_json_atomically(run_dir / "run.json", _record(run_dir.name, plan["runs"][0]["identity"]))
     manifest = {

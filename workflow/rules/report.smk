@@ -1,5 +1,5 @@
 # Finished runs → metrics, verdicts and one HTML file that opens offline, in one process.
-# Inputs: <study>/<tier>/plan.json, batches/<batch>.done (and runs/<run id>/).
+# Inputs: <study>/<tier>/plan.json, batches/<batch>.done (and runs/*/<run id>/).
 # Outputs: <study>/<tier>/metrics.parquet, metrics.csv, scorecard.json, report.html.
 
 

@@ -1,7 +1,7 @@
 # A batch of runs in one process: each simulated, parsed and measured, unless that is done. Batches
 # are made by `bdpbench plan`, of runs that are not finished, and those that take longest go first.
 # Inputs: <study>/<tier>/batches/<batch>.json, ns2/<build id>-<backend>.json.
-# Outputs: <study>/<tier>/batches/<batch>.done (and runs/<run id>/).
+# Outputs: <study>/<tier>/batches/<batch>.done (and runs/*/<run id>/).
 
 
 rule simulate:

@@ -21,11 +21,12 @@ def command(run_dirs: tuple[Path, ...], plan_file: Path | None, output: Path | N
     """
     from bdpbench.app.run.stages import measure_runs, parse_runs
     from bdpbench.contracts.files import write_json_atomically
+    from bdpbench.contracts.paths import runs_folder_of
     from bdpbench.contracts.plan import read_plan
 
     plan = None if plan_file is None else read_plan(plan_file)
     manifests = parse_runs(run_dirs, plan)
     if plan is not None:
-        measure_runs(plan, run_dirs[0].parent, manifests)
+        measure_runs(plan, runs_folder_of(run_dirs[0]), manifests)
     if output is not None:
         write_json_atomically(output, manifests)

@@ -45,7 +45,7 @@ class MetricRow:
 
 @dataclass(frozen=True)
 class OutputFile:
-    """A file that the run wrote: link from the report, checksum and size."""
+    """A file that the run wrote: link from the report, "" without one, checksum and size."""
 
     name: str
     link: str
@@ -87,8 +87,12 @@ def run_details(
     run_info: RunRecords,
     series: Mapping[str, RunSeries],
     names: Names,
+    places: Mapping[str, str],
 ) -> Iterator[RunDetail]:
-    """Sections of all runs of the plan, one after the other; a run of two scenarios comes once."""
+    """Sections of all runs of the plan, one after the other; a run of two scenarios comes once.
+
+    ``places`` are those of ``ReportInputs``.
+    """
     # A run of two scenarios has its metrics in both.
     rows = metrics.unique(
         subset=["run_id", "metric", "subject", "definition"], keep="first", maintain_order=True
@@ -99,7 +103,9 @@ def run_details(
     for run in distinct_runs(plan):
         run_id = run["run_id"]
         own = rows.slice(starts[run_id], lengths[run_id]) if run_id in starts else None
-        yield _detail(plan, run, own, run_info.get(run_id), series, names)
+        info = run_info.get(run_id)
+        outputs = _outputs(info, places.get(run_id)) if info else ()
+        yield _detail(plan, run, own, info, series, names, outputs)
 
 
 def distinct_runs(plan: Plan) -> list[PlannedRun]:
@@ -117,6 +123,7 @@ def _detail(
     info: RunRecord | None,
     series: Mapping[str, RunSeries],
     names: Names,
+    outputs: tuple[OutputFile, ...],
 ) -> RunDetail:
     view = charted_view(
         View("", (run,), "protocol"), f"run-{run['run_id']}", Sweep("", ()), series, names
@@ -133,7 +140,7 @@ def _detail(
         ),
         facts=_facts(info) if info else (),
         metrics=_metric_rows(rows, names),
-        outputs=_outputs(run["run_id"], info) if info else (),
+        outputs=outputs,
         charts=view.charts,
         missing=view.missing if info else (),
         repeat=repeat_command(plan, run),
@@ -199,11 +206,11 @@ def _window(start_s: float | None, end_s: float | None) -> str:
     return f"{format_number(start_s)} to {format_number(end_s)} s"
 
 
-def _outputs(run_id: str, info: RunRecord) -> tuple[OutputFile, ...]:
+def _outputs(info: RunRecord, place: str | None) -> tuple[OutputFile, ...]:
     return tuple(
         OutputFile(
             name=name,
-            link=f"{RUNS_FROM_REPORT}/{run_id}/{name}",
+            link="" if place is None else f"{RUNS_FROM_REPORT}/{place}/{name}",
             sha256=facts["sha256"],
             size=format_bytes(facts["bytes"]),
             bytes=facts["bytes"],

@@ -69,6 +69,8 @@ class ReportInputs:
         load_series: gives what charts show of a run; None has it made of ``load_table`` each time.
         repetitions: means over runs that differ in their random numbers alone: scenario, metric,
             subject, unit, run_ids, mean, half_width; None where nobody asked for them.
+        places: run id → folder of a run whose output files can be linked, seen from the folder of
+            all runs.
     """
 
     plan: Plan
@@ -80,3 +82,4 @@ class ReportInputs:
     study: StudyTexts
     repetitions: pl.DataFrame | None = None
     load_series: LoadSeries | None = None
+    places: Mapping[str, str] = field(default_factory=dict)

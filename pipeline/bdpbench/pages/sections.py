@@ -69,7 +69,7 @@ def gather(inputs: ReportInputs, bins: int) -> Sections:
         claims=claims,
         experiments=experiments(plan, metrics, scorecard, series, names, inputs.repetitions),
         runs=distinct_runs(plan),
-        details=lambda: run_details(plan, metrics, inputs.run_info, series, names),
+        details=lambda: run_details(plan, metrics, inputs.run_info, series, names, inputs.places),
         matrices=matrix_groups(inputs, series, names),
         protocols=pages,
         laws=law_charts(done, metrics, pages, names),

@@ -10,6 +10,7 @@ from collections.abc import Iterable
 from pathlib import Path
 
 from bdpbench.contracts.files import write_json_atomically, write_text_atomically
+from bdpbench.contracts.paths import run_folder
 from bdpbench.contracts.plan import PlannedRun
 from bdpbench.contracts.runs import SCRIPTS_FOLDER, SPEC_NAME, SPEC_VERSION, Spec, read_spec
 from bdpbench.errors import BdpbenchError
@@ -22,7 +23,7 @@ def write_specs(runs: Iterable[PlannedRun], ns2_build_id: str, runs_dir: Path) -
     of ns-2, is written anew.
     """
     for run in runs:
-        folder = runs_dir / run["run_id"]
+        folder = run_folder(runs_dir, run["run_id"])
         spec: Spec = {
             "schema_version": SPEC_VERSION,
             "run_id": run["run_id"],

@@ -101,6 +101,7 @@ class Inputs:
             load_table=self.load_table,
             run_info=self.run_info,
             study=self.study,
+            places={run_id: f"{run_id[:2]}/{run_id}" for run_id in self.run_info},
         )
 
     def build(self, out: Path) -> str:

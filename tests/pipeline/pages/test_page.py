@@ -137,7 +137,7 @@ def test_runs_say_how_to_repeat_them_and_link_their_files(page: Any, inputs: Any
     assert "./bdpbench run synthetic --tier quick --scenario single_flow --protocol HS" in page.text
     assert 'ns2 path)" tcl/synthetic/single_flow.tcl 30 out' in page.text
     links = [each["href"] for each in page.all("a")]
-    assert f"../../runs/{run_id}/out/cwnd_hstcp.out" in links
+    assert f"../../runs/{run_id[:2]}/{run_id}/out/cwnd_hstcp.out" in links
 
 
 @pytest.mark.parametrize(

@@ -6,7 +6,7 @@ from collections.abc import Sequence
 from pathlib import Path
 
 from bdpbench.contracts.files import write_json_atomically
-from bdpbench.contracts.paths import tcl_dir
+from bdpbench.contracts.paths import run_folder, tcl_dir
 from bdpbench.contracts.plan import Output, Parameters
 from bdpbench.contracts.runs import SPEC_NAME, SPEC_VERSION, Spec
 from bdpbench.simulation.build import current_build_id
@@ -24,7 +24,7 @@ def write_spec(
     """Write a spec as the planning does; returns the folder of the run."""
     streams = list(dict.fromkeys(each["stream"] for each in outputs if "stream" in each))
     identity = make_identity(tcl_dir() / script, argv, None, streams)
-    run_dir = runs / run_id(identity)
+    run_dir = run_folder(runs, run_id(identity))
     spec: Spec = {
         "schema_version": SPEC_VERSION,
         "run_id": run_dir.name,

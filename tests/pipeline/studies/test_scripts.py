@@ -8,7 +8,7 @@ from pathlib import Path
 
 import pytest
 
-from bdpbench.contracts.paths import tcl_dir
+from bdpbench.contracts.paths import run_folder, tcl_dir
 from bdpbench.contracts.plan import PlannedRun
 from bdpbench.errors import BdpbenchError
 from bdpbench.studies.load import load_study
@@ -94,7 +94,7 @@ def test_a_run_keeps_its_script(
     study("scripts: originals")
     run = _run()
     write_specs([run], BUILD, tmp_path / "runs")
-    folder = tmp_path / "runs" / run["run_id"]
+    folder = run_folder(tmp_path / "runs", run["run_id"])
     assert (folder / "scripts" / "theirs.tcl").read_text() == SCRIPT
     utils = (tcl_dir() / "lib" / "utils.tcl").read_text()
     assert (folder / "scripts" / "utils.tcl").read_text() == utils

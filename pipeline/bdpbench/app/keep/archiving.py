@@ -33,7 +33,13 @@ from bdpbench.contracts.kept import (
     REPORT_NAME,
     SUMMARY_NAME,
 )
-from bdpbench.contracts.paths import config_dir, repository_root, results_dir
+from bdpbench.contracts.paths import (
+    config_dir,
+    repository_root,
+    results_dir,
+    run_folder,
+    run_place,
+)
 from bdpbench.contracts.plan import PLAN_NAME
 from bdpbench.contracts.runs import RUN_NAME
 from bdpbench.contracts.scorecard import SCORECARD_NAME
@@ -175,9 +181,11 @@ def _files_below(folder: Path) -> list[Path]:
 
 def _runs(bundle: Bundle) -> Iterator[tuple[str, Entry]]:
     for run_id, record in bundle.records.items():
-        yield f"runs/{run_id}/{RUN_NAME}", json_bytes(record)
-        for path in sorted((bundle.results.runs_dir / run_id / TABLES_FOLDER).iterdir()):
-            yield f"runs/{run_id}/{TABLES_FOLDER}/{path.name}", path
+        place = f"runs/{run_place(run_id)}"
+        yield f"{place}/{RUN_NAME}", json_bytes(record)
+        tables = run_folder(bundle.results.runs_dir, run_id) / TABLES_FOLDER
+        for path in sorted(tables.iterdir()):
+            yield f"{place}/{TABLES_FOLDER}/{path.name}", path
 
 
 def _readme(bundle: Bundle, summary: Entry, *, with_runs: bool) -> bytes:

@@ -79,7 +79,7 @@ def collect(study: str | None, tier: str | None, *, allow_partial: bool) -> Resu
     runs_dir, plan = prepared.paths.runs, prepared.plan
     runs = _distinct(prepared.runs)
     finished = tuple(run["run_id"] for run in runs if is_finished(prepared.paths, run))
-    parse_runs(runs_dir / run_id for run_id in finished)
+    parse_runs(prepared.paths.run(run_id) for run_id in finished)
     metrics = measure_plan(plan, runs_dir)
     missing = tuple(run["run_id"] for run in runs if run["run_id"] not in finished)
     return Results(plan, metrics, score_plan(plan, metrics), runs_dir, finished, missing)

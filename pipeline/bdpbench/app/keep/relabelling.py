@@ -27,6 +27,7 @@ from bdpbench.contracts.kept import (
     KeptRun,
     Provenance,
 )
+from bdpbench.contracts.paths import run_folder
 from bdpbench.contracts.plan import Plan, PlannedRun
 from bdpbench.contracts.runs import ScriptRecord, read_spec
 from bdpbench.contracts.scorecard import SCORECARD_NAME, read_scorecard
@@ -130,7 +131,7 @@ def _kept(old: OldKeptRun, new: NewIds) -> KeptRun:
 
 
 def _script(run_id: str, new: NewIds) -> ScriptRecord:
-    folder = new.runs / run_id
+    folder = run_folder(new.runs, run_id)
     record = script_record(read_spec(folder), folder)
     portable = Portable(new.plan["study"], Path(new.plan["folder"]))
     files = {portable.path(name): sha256 for name, sha256 in record["files"].items()}

@@ -32,7 +32,7 @@ from bdpbench.app.run.run_study import backend_for
 from bdpbench.app.run.simulations import Simulations
 from bdpbench.contracts.files import sha256_of, write_json_atomically
 from bdpbench.contracts.kept import KEPT_RUNS_NAME
-from bdpbench.contracts.paths import repository_root, results_dir
+from bdpbench.contracts.paths import repository_root, results_dir, run_folder, runs_folder
 from bdpbench.contracts.runs import (
     LOG_NAME,
     OUTPUT_FOLDER,
@@ -116,7 +116,10 @@ def adopting(request: AdoptRequest, today: Path, say: Say) -> Iterator[Simulatio
     with signals_interrupt():
         try:
             backend.build()
-            with exclusive(today, say), Simulations(today / "runs", backend, request.jobs) as each:
+            with (
+                exclusive(today, say),
+                Simulations(runs_folder(today), backend, request.jobs) as each,
+            ):
                 yield each
         except KeyboardInterrupt:
             said = "interrupted; what was simulated or taken over until then is kept"
@@ -130,7 +133,7 @@ def _adopt_tier(
     old = read_old_plan(request.results, study, tier)
     backend = simulations.backend
     prepared = prepare(study, tier, Selection(), backend.build_id, simulations.runs.parent)
-    found = match(old, prepared.runs, finished_in(request.results / "runs"))
+    found = match(old, prepared.runs, finished_in(runs_folder(request.results)))
     counts = f"{len(prepared.runs)} runs planned, {len(found.pairs)} finished in the old results"
     say(f"{study}, tier {tier}: {counts}")
     if found.unfinished:
@@ -189,7 +192,9 @@ def choose_sample(group: Group, runs: Path, size: int | None, seed: int) -> list
 
     A run that was taken over shows nothing and is never chosen.
     """
-    records = {pair.new["run_id"]: read_run(runs / pair.new["run_id"]) for pair in group.pairs}
+    records = {
+        pair.new["run_id"]: read_run(run_folder(runs, pair.new["run_id"])) for pair in group.pairs
+    }
     able = [pair for pair in group.pairs if not is_taken_over(records[pair.new["run_id"]])]
     finished = [pair for pair in able if records[pair.new["run_id"]] is not None]
     fresh = sorted(
@@ -220,7 +225,7 @@ class Taking:
 
     def folder(self, pair: Pair) -> Path:
         """Folder of the new run."""
-        return self.runs / pair.new["run_id"]
+        return run_folder(self.runs, pair.new["run_id"])
 
 
 def _judge(

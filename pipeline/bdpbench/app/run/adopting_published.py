@@ -25,7 +25,7 @@ from bdpbench.app.run.old_published import OldPublished, read_published
 from bdpbench.app.run.old_results import Matching, Pair, differences, match
 from bdpbench.app.run.planning import Prepared, prepare
 from bdpbench.app.run.simulations import Simulations
-from bdpbench.contracts.paths import results_dir
+from bdpbench.contracts.paths import results_dir, run_folder
 from bdpbench.contracts.runs import RunRecord, read_run
 from bdpbench.errors import BdpbenchError
 from bdpbench.studies.config import load_config
@@ -115,7 +115,10 @@ def _adopt(
 
 def _records(pairs: Sequence[Pair], simulations: Simulations) -> dict[str, RunRecord]:
     """Run id → record of the runs that are finished in today's results."""
-    found = {pair.new["run_id"]: read_run(simulations.runs / pair.new["run_id"]) for pair in pairs}
+    found = {
+        pair.new["run_id"]: read_run(run_folder(simulations.runs, pair.new["run_id"]))
+        for pair in pairs
+    }
     return {run_id: record for run_id, record in found.items() if record is not None}
 
 
@@ -209,7 +212,7 @@ def _shown(pair: Pair, failure: str, simulations: Simulations) -> list[str]:
     name = f"{pair.new['scenario']}: {pair.new['label']}"
     if failure:
         return [f"{name}: could not be simulated: {failure}"]
-    record = read_run(simulations.runs / pair.new["run_id"])
+    record = read_run(run_folder(simulations.runs, pair.new["run_id"]))
     assert record is not None  # noqa: S101 - simulated without failure
     lines = differences(pair.old.record["outputs"], record["outputs"])
     return [f"{name}: {line}" for line in lines]

@@ -21,6 +21,7 @@ from bdpbench.contracts.batches import (
     tell,
 )
 from bdpbench.contracts.files import read_text, write_json_atomically
+from bdpbench.contracts.paths import run_folder, runs_folder
 from bdpbench.contracts.plan import Plan, read_plan
 from bdpbench.contracts.runs import ERROR_NAME, read_run
 from bdpbench.errors import BdpbenchError
@@ -102,7 +103,7 @@ class Batch:
 
     def _simulate(self, places: Plan, run_id: str) -> bool:
         """Simulate a run; whether that had to be done."""
-        run_dir = self._runs_dir / run_id
+        run_dir = run_folder(self._runs_dir, run_id)
         if read_run(run_dir) is not None:
             return False
         if run_id in self._failed_before:
@@ -117,7 +118,7 @@ class Batch:
         return True
 
     def _measure(self, places: Plan, run_id: str) -> bool:
-        parse_runs([self._runs_dir / run_id], places)
+        parse_runs([run_folder(self._runs_dir, run_id)], places)
         measure_runs(places, self._runs_dir, [run_id], bins=self._bins)
         return True
 
@@ -146,7 +147,7 @@ def run_batch(path: Path, backend: str, *, keep_going: bool) -> None:
     Raises:
         BdpbenchError: as ``Batch.run``.
     """
-    runs_dir = path.parents[3] / "runs"
+    runs_dir = runs_folder(path.parents[3])
     Batch(path, runs_dir, named_backend(backend), keep_going=keep_going).run()
 
 

@@ -104,7 +104,7 @@ def _unmeasured(prepared: Prepared) -> Iterator[str]:
     """Finished runs that have no values in a place of theirs in the plan."""
     paths, study = prepared.paths, prepared.plan["study"]
     for run in prepared.runs:
-        values = values_path(paths.runs / run["run_id"], study, run["scenario"])
+        values = values_path(paths.run(run["run_id"]), study, run["scenario"])
         if not values.is_file() and is_finished(paths, run):
             yield run["run_id"]
 

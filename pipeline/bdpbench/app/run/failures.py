@@ -42,12 +42,12 @@ def failure(prepared: Prepared, log: Path) -> BdpbenchError:
 
 def failed_runs(prepared: Prepared) -> list[PlannedRun]:
     """The runs that left word of why they failed."""
-    runs = prepared.paths.runs
-    return [run for run in prepared.missing if (runs / run["run_id"] / ERROR_NAME).is_file()]
+    paths = prepared.paths
+    return [run for run in prepared.missing if (paths.run(run["run_id"]) / ERROR_NAME).is_file()]
 
 
 def _error_of(prepared: Prepared, run: PlannedRun) -> str:
-    path = prepared.paths.runs / run["run_id"] / ERROR_NAME
+    path = prepared.paths.run(run["run_id"]) / ERROR_NAME
     return path.read_text(encoding="utf-8").strip()
 
 

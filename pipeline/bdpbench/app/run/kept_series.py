@@ -10,6 +10,7 @@ from collections.abc import Mapping, Sequence
 from pathlib import Path
 
 from bdpbench.contracts.files import write_text_atomically
+from bdpbench.contracts.paths import run_folder
 from bdpbench.contracts.plan import Output, Parameters
 from bdpbench.contracts.tables import MANIFEST_NAME, TABLES_FOLDER
 from bdpbench.pages.inputs import LoadTable
@@ -43,7 +44,7 @@ class KeptSeries:
 
     def __call__(self, run_id: str, bins: int) -> str:
         """JSON of the series of a run, of which each has at most ``bins`` intervals of time."""
-        path = self._runs_dir / run_id / SERIES_FOLDER / f"{bins}.txt"
+        path = run_folder(self._runs_dir, run_id) / SERIES_FOLDER / f"{bins}.txt"
         stamp = self._stamp(run_id)
         with contextlib.suppress(OSError, UnicodeDecodeError):
             kept, _, text = path.read_text(encoding="utf-8").partition("\n")
@@ -61,7 +62,8 @@ class KeptSeries:
 
     def _stamp(self, run_id: str) -> str:
         digest = hashlib.sha256(_code().encode())
-        digest.update((self._runs_dir / run_id / TABLES_FOLDER / MANIFEST_NAME).read_bytes())
+        tables = run_folder(self._runs_dir, run_id) / TABLES_FOLDER
+        digest.update((tables / MANIFEST_NAME).read_bytes())
         said = [self._outputs[run_id], self._parameters[run_id]]
         digest.update(json.dumps(said, sort_keys=True).encode())
         return digest.hexdigest()

@@ -16,6 +16,7 @@ from pathlib import Path
 
 from bdpbench.contracts.batches import read_done
 from bdpbench.contracts.files import write_json_atomically
+from bdpbench.contracts.paths import run_folder, runs_folder
 from bdpbench.contracts.plan import PlannedRun
 from bdpbench.contracts.runs import read_run
 from bdpbench.errors import BdpbenchError
@@ -121,7 +122,7 @@ def _told(ratios: Iterable[float | None]) -> list[float]:
 def _ratio(results: Path, run: PlannedRun) -> float | None:
     """Measured by predicted CPU time of ns-2; None where that tells nothing."""
     try:
-        record = read_run(results / "runs" / run["run_id"])
+        record = read_run(run_folder(runs_folder(results), run["run_id"]))
     except (OSError, BdpbenchError):
         return None
     if record is None or not record["cpu_s"] or not run["estimated_cpu_s"]:

@@ -66,7 +66,7 @@ def _set_aside(view: View, prepared: Prepared, *, deep: bool) -> bool:
 
 def _damaged_runs(prepared: Prepared, *, deep: bool) -> Iterator[Damage]:
     for each in dict.fromkeys(run["run_id"] for run in prepared.runs):
-        run_dir = prepared.paths.runs / each
+        run_dir = prepared.paths.run(each)
         if not (run_dir / RUN_NAME).is_file():
             continue
         damage = damaged_run(run_dir, deep=deep)

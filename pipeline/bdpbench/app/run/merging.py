@@ -18,11 +18,11 @@ from bdpbench.app.run.mending import damaged_run, damaged_tables
 from bdpbench.app.run.old_results import differences
 from bdpbench.app.run.stages import VALUES_FOLDER
 from bdpbench.contracts.files import replace_folder
+from bdpbench.contracts.paths import run_folder, run_folders, runs_folder
 from bdpbench.contracts.runs import RUN_NAME, RunRecord, read_run
 from bdpbench.contracts.tables import MANIFEST_NAME, TABLES_FOLDER
 from bdpbench.errors import BdpbenchError
 
-_RUNS = "runs"
 _SCRATCH = ".merging"
 _SHOWN = 5
 # Locks, and what writers left behind that were killed.
@@ -66,11 +66,11 @@ def merge(into: Path, others: Sequence[Path], say: Say) -> None:
         shutil.rmtree(into / _SCRATCH, ignore_errors=True)
         found = Findings()
         for run_dir in _run_folders(others):
-            _look_at(run_dir, into / _RUNS / run_dir.name, found)
+            _look_at(run_dir, run_folder(runs_folder(into), run_dir.name), found)
         if found.problems:
             raise _refusal(found.problems)
         for run_id, run_dir in found.new.items():
-            _take(run_dir, into / _RUNS / run_id, into / _SCRATCH)
+            _take(run_dir, run_folder(runs_folder(into), run_id), into / _SCRATCH)
         shutil.rmtree(into / _SCRATCH, ignore_errors=True)
     say(
         f"{into}: {len(found.new)} runs taken, {found.known} were there already, "
@@ -79,7 +79,7 @@ def merge(into: Path, others: Sequence[Path], say: Say) -> None:
 
 
 def _check_place(into: Path, other: Path) -> None:
-    if not (other / _RUNS).is_dir():
+    if not runs_folder(other).is_dir():
         raise BdpbenchError(
             "is no results folder: it has no runs/",
             where=str(other),
@@ -91,7 +91,7 @@ def _check_place(into: Path, other: Path) -> None:
 
 def _run_folders(others: Sequence[Path]) -> Iterator[Path]:
     for other in others:
-        yield from sorted(each for each in (other / _RUNS).iterdir() if each.is_dir())
+        yield from run_folders(runs_folder(other))
 
 
 def _look_at(run_dir: Path, here: Path, found: Findings) -> None:

@@ -9,6 +9,7 @@ from pathlib import Path
 from typing import TypedDict, cast
 
 from bdpbench.contracts.files import read_json
+from bdpbench.contracts.paths import run_folder
 from bdpbench.contracts.plan import PLAN_NAME, Parameters, PlannedRun
 from bdpbench.contracts.runs import RUN_NAME, Ns2Record, OutputFile
 from bdpbench.errors import BdpbenchError
@@ -111,8 +112,9 @@ def finished_in(runs: Path) -> FinishedRun:
     """How ``match`` finds the runs that are finished in a folder of old runs."""
 
     def find(run: OldPlannedRun) -> OldRun | None:
-        record = _read_record(runs / run["run_id"])
-        return OldRun(run, record, runs / run["run_id"]) if record else None
+        folder = run_folder(runs, run["run_id"])
+        record = _read_record(folder)
+        return OldRun(run, record, folder) if record else None
 
     return find
 

@@ -10,7 +10,7 @@ from pathlib import Path
 from bdpbench.app.run.stages import study_texts
 from bdpbench.contracts.batches import BATCHES_FOLDER
 from bdpbench.contracts.files import sha256_of
-from bdpbench.contracts.paths import repository_root
+from bdpbench.contracts.paths import repository_root, run_folder, runs_folder
 from bdpbench.contracts.plan import Plan, PlannedRun, write_plan_document
 from bdpbench.contracts.runs import RUN_NAME
 from bdpbench.contracts.scorecard import SCORECARD_NAME
@@ -40,7 +40,11 @@ class Paths:
     @property
     def runs(self) -> Path:
         """Folder of all runs, shared by the studies."""
-        return self.results / "runs"
+        return runs_folder(self.results)
+
+    def run(self, run_id: str) -> Path:
+        """Folder of a run."""
+        return run_folder(self.runs, run_id)
 
     @property
     def folder(self) -> Path:
@@ -198,4 +202,4 @@ def _evaluation_checksum(folder: Path) -> str:
 
 def is_finished(paths: Paths, run: PlannedRun) -> bool:
     """Whether the run has its ``run.json``; without it the run did not happen."""
-    return (paths.runs / run["run_id"] / RUN_NAME).is_file()
+    return (paths.run(run["run_id"]) / RUN_NAME).is_file()

@@ -8,8 +8,9 @@ from collections.abc import Mapping
 from functools import cached_property
 from pathlib import Path
 
+from bdpbench.contracts.paths import run_folder, run_folders
 from bdpbench.contracts.plan import Parameters, PlannedRun
-from bdpbench.contracts.runs import ERROR_NAME, RUN_NAME, Identity, read_run
+from bdpbench.contracts.runs import ERROR_NAME, Identity, read_run
 from bdpbench.errors import BdpbenchError
 from bdpbench.simulation.simulate import SCRATCH_FOLDER
 
@@ -24,7 +25,7 @@ class Reasons:
 
     def of(self, run: PlannedRun) -> str:
         """Why the run has to be simulated, in a few words."""
-        folder = self._runs_dir / run["run_id"]
+        folder = run_folder(self._runs_dir, run["run_id"])
         if (folder / ERROR_NAME).is_file():
             return "failed last time"
         if (folder / SCRATCH_FOLDER).is_dir():
@@ -39,9 +40,9 @@ class Reasons:
     def _finished(self) -> Mapping[str, list[Identity]]:
         """Identities of all finished runs, by their parameters."""
         found = defaultdict(list)
-        for path in sorted(self._runs_dir.glob(f"*/{RUN_NAME}")):
+        for folder in run_folders(self._runs_dir):
             try:
-                record = read_run(path.parent)
+                record = read_run(folder)
             except BdpbenchError:
                 continue  # of another version, and of no use here
             if record is not None:

@@ -148,7 +148,7 @@ class _Call:
         )
         status = workflow.run(self.view)
         if slurm is not None and status == 0:
-            wait_for_runs([paths.runs / run["run_id"] for run in prepared.missing])
+            wait_for_runs([paths.run(run["run_id"]) for run in prepared.missing])
         learn(paths.results, prepared.missing, paths.batches)
         if status != 0:
             if request.keep_going and failed_runs(prepared):

@@ -11,6 +11,7 @@ from pathlib import Path
 from types import TracebackType
 from typing import Self
 
+from bdpbench.contracts.paths import run_folder
 from bdpbench.contracts.runs import read_run
 from bdpbench.simulation.backend import Backend
 from bdpbench.simulation.processes import (
@@ -59,7 +60,7 @@ class Simulations:
 
     def start(self, run_id: str) -> Future[str]:
         """Simulate a run unless it is finished; the future is "" or why that failed."""
-        return self._pool.submit(self._simulate, self.runs / run_id)
+        return self._pool.submit(self._simulate, run_folder(self.runs, run_id))
 
     def _simulate(self, folder: Path) -> str:
         if read_run(folder) is not None:

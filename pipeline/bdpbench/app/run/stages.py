@@ -15,6 +15,7 @@ from bdpbench.contracts.files import (
     write_bytes_atomically,
     write_json_atomically,
 )
+from bdpbench.contracts.paths import run_folder
 from bdpbench.contracts.plan import Output, Parameters, Plan, PlannedRun, Scalar
 from bdpbench.contracts.runs import RUN_NAME, read_run, read_spec
 from bdpbench.contracts.scorecard import SCORECARD_NAME, Scorecard
@@ -102,7 +103,9 @@ def finished_runs(plan: Plan, runs_dir: Path) -> list[PlannedRun]:
     return [
         run
         for run in plan["runs"]
-        if holds_outputs(runs_dir / run["run_id"], parsed_outputs(run["outputs"], wanted))
+        if holds_outputs(
+            run_folder(runs_dir, run["run_id"]), parsed_outputs(run["outputs"], wanted)
+        )
     ]
 
 
@@ -118,7 +121,9 @@ def measure_runs(
     wanted = _wanted_tables(definitions)
     for run in plan["runs"]:
         if run["run_id"] in run_ids:
-            tables = _Tables(runs_dir / run["run_id"], parsed_outputs(run["outputs"], wanted))
+            tables = _Tables(
+                run_folder(runs_dir, run["run_id"]), parsed_outputs(run["outputs"], wanted)
+            )
             _values_of(plan["study"], run, tables, definitions)
             if bins is not None:
                 _keep_series(run, tables, runs_dir, bins)
@@ -148,7 +153,7 @@ def measure_plan(plan: Plan, runs_dir: Path) -> pl.DataFrame:
     frames, rows = [], []
     for run in finished_runs(plan, runs_dir):
         run_id, scenario = run["run_id"], run["scenario"]
-        tables = _Tables(runs_dir / run_id, parsed_outputs(run["outputs"], wanted))
+        tables = _Tables(run_folder(runs_dir, run_id), parsed_outputs(run["outputs"], wanted))
         values = _values_of(plan["study"], run, tables, definitions)
         rows += metric_rows(values, definitions, run_id=run_id, scenario=scenario)
         if len(rows) >= _ROWS_OF_A_FRAME:
@@ -313,7 +318,7 @@ def report_inputs(
     from bdpbench.pages import ReportInputs
     from bdpbench.studies.load import load_study
 
-    infos = {run["run_id"]: read_run(runs_dir / run["run_id"]) for run in plan["runs"]}
+    infos = {run["run_id"]: read_run(run_folder(runs_dir, run["run_id"])) for run in plan["runs"]}
     finished = {run["run_id"] for run in finished_runs(plan, runs_dir)}
     wanted = _wanted_tables(definitions_of(plan))
     outputs = {run["run_id"]: parsed_outputs(run["outputs"], wanted) for run in plan["runs"]}
@@ -321,7 +326,7 @@ def report_inputs(
 
     @functools.lru_cache(maxsize=1)
     def tables_of(run_id: str) -> _Tables:
-        return _Tables(runs_dir / run_id, outputs[run_id])
+        return _Tables(run_folder(runs_dir, run_id), outputs[run_id])
 
     load_table = _loader(tables_of, parameters, finished)
     return ReportInputs(
@@ -331,6 +336,7 @@ def report_inputs(
         definitions=[each.as_document() for each in definitions_of(plan).values()],
         load_table=load_table,
         load_series=KeptSeries(runs_dir, load_table, outputs, parameters),
+        places={each: _place(run_folder(runs_dir, each), runs_dir) for each in sorted(finished)},
         run_info=cast(
             "dict[str, RunRecord]",
             {run_id: info for run_id, info in sorted(infos.items()) if run_id in finished and info},
@@ -338,6 +344,10 @@ def report_inputs(
         study=study_texts(load_study(plan["folder"])),
         repetitions=over_repetitions(metrics, plan["runs"]),
     )
+
+
+def _place(run_dir: Path, runs_dir: Path) -> str:
+    return run_dir.relative_to(runs_dir).as_posix()
 
 
 def _loader(
@@ -394,7 +404,7 @@ def downstream(plan: Plan, runs_dir: Path, report: Path) -> Scorecard:
         The scorecard.
     """
     finished = {run["run_id"] for run in plan["runs"]}
-    run_dirs = (runs_dir / each for each in sorted(finished))
+    run_dirs = (run_folder(runs_dir, each) for each in sorted(finished))
     parse_runs((each for each in run_dirs if (each / RUN_NAME).is_file()), plan)
     metrics = measure_plan(plan, runs_dir)
     write_metrics(metrics, report.with_name(METRICS_NAME))

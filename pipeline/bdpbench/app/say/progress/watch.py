@@ -10,6 +10,7 @@ from pathlib import Path
 from typing import Literal
 
 from bdpbench.contracts.batches import events_in
+from bdpbench.contracts.paths import run_folder
 from bdpbench.contracts.plan import PlannedRun
 from bdpbench.simulation.ns2_process import PROGRESS_NAME
 
@@ -146,7 +147,7 @@ class Watch:
 
     def _look_at(self, last: RunProgress) -> RunProgress:
         run = last.run
-        told = simulated_time(self._runs_dir / run["run_id"] / PROGRESS_NAME)
+        told = simulated_time(run_folder(self._runs_dir, run["run_id"]) / PROGRESS_NAME)
         if told is None:
             return last
         now_s, end_s = told

@@ -54,7 +54,7 @@ def checkout_root() -> Path:
         raise BdpbenchError(
             "this works on a checkout of bdpbench, and pip installed this one",
             where=str(repository_root()),
-            hint="name a folder of your own with -o, or call ./bdpbench of a clone",
+            hint="name a folder of your own with -o, or use a clone of the repository",
         )
     return repository_root()
 

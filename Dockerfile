@@ -1,6 +1,7 @@
 # bdpbench in a container: `docker build -t bdpbench .`, then
 # `docker run --rm -v "$PWD/results:/results" bdpbench run`.
-# Stages: build (compilers), ns2 (the binary alone, for the Docker backend), and the whole tool.
+# Stages: build (compilers), ns2 (the binary alone, for the Docker backend, which needs of this
+# folder no more than ns2/), native (the parser of traces), and the whole tool.
 
 ARG BASE=debian:bookworm-slim
 
@@ -9,8 +10,6 @@ COPY ns2 /opt/bdpbench/ns2
 RUN bash /opt/bdpbench/ns2/build.sh --install-deps --prefix /opt/bdpbench/.bdpbench/ns2 \
     && ln -s /opt/bdpbench/.bdpbench/ns2/"$(bash /opt/bdpbench/ns2/build.sh --print-id)" \
         /opt/bdpbench/.bdpbench/ns2/current
-COPY pipeline/bdpbench/trace/native /opt/bdpbench/native
-RUN bash /opt/bdpbench/native/build.sh /opt/bdpbench/.bdpbench/trace
 
 FROM ${BASE} AS ns2
 RUN apt-get update \
@@ -19,6 +18,10 @@ RUN apt-get update \
     && rm -rf /var/lib/apt/lists/*
 COPY --from=build /opt/bdpbench/.bdpbench/ns2 /opt/bdpbench/.bdpbench/ns2
 USER nobody
+
+FROM build AS native
+COPY pipeline/bdpbench/trace/native /opt/bdpbench/native
+RUN bash /opt/bdpbench/native/build.sh /opt/bdpbench/.bdpbench/trace
 
 FROM ns2 AS bdpbench
 USER root
@@ -31,7 +34,7 @@ RUN python3 -m venv /opt/bdpbench/.venv \
     && /opt/bdpbench/.venv/bin/pip install --no-cache-dir --disable-pip-version-check \
         --require-hashes --only-binary :all: --no-binary connection-pool \
         -r /opt/bdpbench/pipeline/requirements.lock
-COPY --from=build /opt/bdpbench/.bdpbench/trace /opt/bdpbench/.bdpbench/trace
+COPY --from=native /opt/bdpbench/.bdpbench/trace /opt/bdpbench/.bdpbench/trace
 COPY . /opt/bdpbench
 RUN /opt/bdpbench/.venv/bin/python -m compileall -q /opt/bdpbench/pipeline \
     && useradd --uid 1000 --create-home bdpbench \

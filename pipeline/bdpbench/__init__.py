@@ -1,5 +1,34 @@
-"""bdpbench reproduces the classic studies of TCP on high bandwidth-delay-product paths."""
+"""bdpbench reproduces the classic studies of TCP on high bandwidth-delay-product paths.
+
+For scripts and notebooks (``docs/python.md``):
+
+>>> import bdpbench
+>>> tier = bdpbench.study("mine").tier("quick")                               # doctest: +SKIP
+>>> tier.simulate()                                                           # doctest: +SKIP
+>>> tier.metrics().filter(metric="goodput")                                   # doctest: +SKIP
+"""
 
 from __future__ import annotations
 
-__version__ = "0.1.0"
+__version__ = "0.2.0"
+
+__all__ = ["BdpbenchError", "Study", "Tier", "__version__", "list_studies", "published", "study"]
+
+# Type checkers know this name; typing, which has it as well, takes longer than all else here.
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from bdpbench.errors import BdpbenchError
+    from bdpbench.interface import Study, Tier, list_studies, published, study
+else:
+
+    def __getattr__(name):
+        """Import what is asked for, and only then: the command line starts without polars."""
+        if name not in __all__:
+            raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
+        from importlib import import_module
+
+        room = "errors" if name == "BdpbenchError" else "interface"
+        return getattr(import_module(f"{__name__}.{room}"), name)
+
+    def __dir__():
+        return __all__

@@ -5,6 +5,8 @@ Anything else that escapes is a bug of bdpbench and keeps its traceback.
 
 from __future__ import annotations
 
+from pathlib import Path
+
 
 class BdpbenchError(Exception):
     """Something in the input, the machine or a run is wrong, and the message says what to do.
@@ -23,4 +25,10 @@ class BdpbenchError(Exception):
 
     def __str__(self) -> str:
         text = f"{self.where}: {self.message}" if self.where else self.message
-        return f"{text}\n  hint: {self.hint}" if self.hint else text
+        return f"{text}\n  hint: {as_called(self.hint)}" if self.hint else text
+
+
+def as_called(text: str) -> str:
+    """A text with commands as they are called here: pip installs them without the wrapper."""
+    wrapper = Path(__file__).resolve().parents[2] / "bdpbench"
+    return text if wrapper.is_file() else text.replace("./bdpbench", "bdpbench")

@@ -26,6 +26,7 @@ FLOORS = {
     "archive": 3,
     "app": 4,
     "cli": 5,
+    "interface": 5,
 }
 
 

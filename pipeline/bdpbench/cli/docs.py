@@ -17,11 +17,11 @@ def command(context: click.Context, output: Path | None) -> None:
     the site of them and of the other files under docs/.
     """
     from bdpbench.app.document.references import write_references
-    from bdpbench.contracts.paths import repository_root
+    from bdpbench.contracts.paths import checkout_root
 
     program = context.find_root().command
     if not isinstance(program, click.Group):
         raise click.UsageError("docs is a command of bdpbench and is called as one.")
-    folder = output or repository_root() / "docs" / "reference"
+    folder = output or checkout_root() / "docs" / "reference"
     for path in write_references(program, folder):
         click.echo(str(path))

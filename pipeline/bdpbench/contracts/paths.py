@@ -1,4 +1,9 @@
-"""Where things lie: the checkout, its configuration, and the results of the user."""
+"""Where things lie: what bdpbench brings along, its configuration, and what it makes for the user.
+
+In a checkout all of it lies below one root. A bdpbench that pip installed has the same files inside
+its package (``shipped/``), where it writes nothing: what it builds goes to the user's cache folder,
+and results go below the current folder.
+"""
 
 from __future__ import annotations
 
@@ -8,21 +13,55 @@ from functools import cache
 from pathlib import Path
 
 from bdpbench.contracts.runs import RUN_NAME
+from bdpbench.errors import BdpbenchError
 
+_SHIPPED = "shipped"
 _RUNS_FOLDER = "runs"
 # Of a run id that names the folder among 256: with a million runs each has four thousand.
 _SHARD_CHARACTERS = 2
 
 
+def package_dir() -> Path:
+    """Folder of the Python package itself."""
+    return Path(__file__).resolve().parents[1]
+
+
 def repository_root() -> Path:
-    """Root of the checkout that this package belongs to (``BDPBENCH_ROOT`` overrides it)."""
+    """Root of ``ns2/``, ``tcl/``, ``config/`` and ``reports/``, to read from.
+
+    It is the checkout that this package belongs to, or the files that an installed package brings
+    along; ``BDPBENCH_ROOT`` overrides both.
+    """
     return _root(os.environ.get("BDPBENCH_ROOT"))
 
 
 @cache
 def _root(override: str | None) -> Path:
     """Asked for several times a run, of thousands."""
-    return Path(override).resolve() if override else Path(__file__).resolve().parents[3]
+    if override:
+        return Path(override).resolve()
+    shipped = package_dir() / _SHIPPED
+    return shipped if shipped.is_dir() else package_dir().parents[1]
+
+
+def is_installed() -> bool:
+    """Whether pip installed this bdpbench, so that there is no checkout."""
+    return repository_root() == package_dir() / _SHIPPED
+
+
+def checkout_root() -> Path:
+    """Root of the checkout, to write into.
+
+    Raises:
+        BdpbenchError: when there is none, because pip installed this bdpbench.
+    """
+    if is_installed():
+        raise BdpbenchError(
+            "this works on a checkout of bdpbench, and pip installed this one",
+            where=str(repository_root()),
+            hint="name a folder of your own with -o, or use a clone of the repository",
+        )
+    return repository_root()
 
 
 def expanded(path: Path) -> Path:
@@ -34,9 +73,28 @@ def expanded(path: Path) -> Path:
 
 
 def home_dir() -> Path:
-    """Folder of what bdpbench builds for itself: ns-2, caches (``BDPBENCH_HOME`` overrides it)."""
+    """Folder of what bdpbench builds for itself: ns-2, caches.
+
+    ``BDPBENCH_HOME`` says where; else it is ``.bdpbench`` of the checkout, or ``bdpbench`` in the
+    cache folder of the user (``XDG_CACHE_HOME``, ``~/.cache``) where pip installed bdpbench.
+    """
     override = os.environ.get("BDPBENCH_HOME")
-    return Path(override).resolve() if override else repository_root() / ".bdpbench"
+    if override:
+        return Path(override).resolve()
+    return _user_cache() / "bdpbench" if is_installed() else repository_root() / ".bdpbench"
+
+
+def _user_cache() -> Path:
+    """The cache folder of the user, as the XDG Base Directory Specification has it."""
+    configured = Path(os.environ.get("XDG_CACHE_HOME", ""))
+    cache_dir = configured if configured.is_absolute() else expanded(Path("~/.cache"))
+    if not cache_dir.is_absolute():
+        raise BdpbenchError(
+            "this user has no home folder for what bdpbench builds",
+            where="~/.cache",
+            hint="set BDPBENCH_HOME to a folder",
+        )
+    return cache_dir.resolve()
 
 
 def config_dir() -> Path:
@@ -51,9 +109,23 @@ def tcl_dir() -> Path:
 
 
 def results_dir(configured: str) -> Path:
-    """Folder of runs and reports: ``BDPBENCH_RESULTS``, else ``results`` of the configuration."""
+    """Folder of runs and reports: ``BDPBENCH_RESULTS``, else ``results`` of the configuration.
+
+    That is relative to the checkout, or to the current folder where pip installed bdpbench.
+    """
     override = os.environ.get("BDPBENCH_RESULTS")
-    return Path(override).resolve() if override else (repository_root() / configured).resolve()
+    if override:
+        return Path(override).resolve()
+    return ((Path() if is_installed() else repository_root()) / configured).resolve()
+
+
+def places(results: Path) -> dict[str, str]:
+    """Variables by which a process finds these folders from any folder and with any cache."""
+    return {
+        "BDPBENCH_HOME": str(home_dir()),
+        "BDPBENCH_CONFIG": str(config_dir()),
+        "BDPBENCH_RESULTS": str(results),
+    }
 
 
 def runs_folder(results: Path) -> Path:

@@ -1,7 +1,7 @@
 """The charts of a report as objects of altair, for notebooks.
 
->>> charts = altair_charts(inputs, "*-sweep-*")                               # doctest: +SKIP
->>> charts["buffer-size-sweep-utilization"].properties(width=400)             # doctest: +SKIP
+>>> charts = Charts(inputs)                                                   # doctest: +SKIP
+>>> charts.chart("buffer-size-sweep-utilization").properties(width=400)       # doctest: +SKIP
 
 ``inputs`` are those of a report, see ``bdpbench.app.run.stages.report_inputs``; names are those of
 the files that `bdpbench report --export` writes.
@@ -9,8 +9,9 @@ the files that `bdpbench report --export` writes.
 
 from __future__ import annotations
 
-import fnmatch
+import difflib
 
+from bdpbench.errors import BdpbenchError
 from bdpbench.pages.figures import FIGURE_BINS, Renderer, figures_of
 from bdpbench.pages.inputs import ReportInputs
 from bdpbench.pages.lazy_altair import alt
@@ -18,20 +19,34 @@ from bdpbench.pages.patterns import as_altair
 from bdpbench.pages.sections import gather
 
 
-def altair_charts(inputs: ReportInputs, only: str = "*") -> dict[str, alt.LayerChart]:
-    """Name → a chart with its data, checked against altair's schema, as wide as a figure.
+class Charts:
+    """All charts of a report. A tier has hundreds, and making one takes 0.1 s.
 
     Args:
         inputs: what the report shows.
-        only: pattern of names; a tier has hundreds of charts, and each takes 0.1 s.
 
     Raises:
         BdpbenchError: naming file, line and key of what is wrong under ``reports/``.
     """
-    sections = gather(inputs, FIGURE_BINS)
-    renderer = Renderer(sections.series, sections.names.captions)
-    return {
-        figure.name: as_altair(renderer.spec(figure.chart))
-        for figure in figures_of(sections)
-        if fnmatch.fnmatch(figure.name, only)
-    }
+
+    def __init__(self, inputs: ReportInputs) -> None:
+        sections = gather(inputs, FIGURE_BINS)
+        self._renderer = Renderer(sections.series, sections.names.captions)
+        self._figures = {figure.name: figure for figure in figures_of(sections)}
+
+    @property
+    def titles(self) -> dict[str, str]:
+        """Name → title of every chart, in the order of the report."""
+        return {name: figure.title for name, figure in self._figures.items()}
+
+    def chart(self, name: str) -> alt.LayerChart:
+        """A chart with its data, checked against altair's schema, as wide as a figure.
+
+        Raises:
+            BdpbenchError: when there is no chart of that name, with a suggestion.
+        """
+        if name not in self._figures:
+            close = difflib.get_close_matches(name, self._figures, n=1)
+            hint = f"did you mean {close[0]!r}?" if close else "charts() lists all names"
+            raise BdpbenchError(f"there is no chart {name!r}", hint=hint)
+        return as_altair(self._renderer.spec(self._figures[name].chart))

@@ -33,6 +33,11 @@ def build_script() -> Path:
     return repository_root() / "ns2" / "build.sh"
 
 
+def build_environment() -> dict[str, str]:
+    """Environment of the build script, which would otherwise keep archives beside itself."""
+    return {**os.environ, "BDPBENCH_HOME": str(home_dir())}
+
+
 def current_build_id(variant: str = "fast") -> str:
     """Id of the build that the checkout's patches, laws, agents and flags lead to.
 
@@ -44,11 +49,9 @@ def current_build_id(variant: str = "fast") -> str:
     Raises:
         BdpbenchError: when ``ns2/build.sh`` cannot tell.
     """
+    command = ["bash", str(build_script()), "--variant", variant, "--print-id"]
     done = subprocess.run(
-        ["bash", str(build_script()), "--variant", variant, "--print-id"],
-        capture_output=True,
-        text=True,
-        check=False,
+        command, capture_output=True, text=True, env=build_environment(), check=False
     )
     if done.returncode != 0:
         raise BdpbenchError(done.stderr.strip() or "failed", where="ns2/build.sh --print-id")
@@ -93,5 +96,5 @@ def run_build_script(arguments: list[str]) -> None:
         BdpbenchError: when the build fails; the script has said why on standard error.
     """
     command = ["bash", str(build_script()), "--prefix", str(build_prefix()), *arguments]
-    if subprocess.run(command, check=False).returncode != 0:
+    if subprocess.run(command, env=build_environment(), check=False).returncode != 0:
         raise BdpbenchError("ns-2 could not be built, see the message above", where="ns2/build.sh")

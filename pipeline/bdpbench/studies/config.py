@@ -61,7 +61,10 @@ class Config(Strict):
     jobs: Annotated[int, Field(ge=1)] | Literal["auto"] = Field(
         description="Simulations at once; auto takes one a core"
     )
-    results: str = Field(description="Folder of runs and reports, relative to the checkout")
+    results: str = Field(
+        description="Folder of runs and reports, relative to the checkout, or to the current "
+        "folder where pip installed bdpbench"
+    )
     docker: DockerConfig = Field(default_factory=DockerConfig)
     slurm: SlurmConfig = Field(default_factory=SlurmConfig)
 

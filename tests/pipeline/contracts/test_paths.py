@@ -1,47 +1,66 @@
-"""Where runs lie: in 256 folders, and where older versions have put them."""
+"""Where an installed bdpbench keeps what; tests/app/test_installed.py runs one."""
 
 from __future__ import annotations
 
+import json
 from pathlib import Path
 
-from bdpbench.contracts.paths import run_folder, run_folders, runs_folder_of
+import pytest
 
-RUN, OTHER = "ab12cd34ef567890", "ab99cd34ef567890"
-
-
-def finish(folder: Path) -> None:
-    folder.mkdir(parents=True, exist_ok=True)
-    (folder / "run.json").touch()
+from bdpbench.app.keep import checkout
+from bdpbench.contracts import paths
+from bdpbench.errors import BdpbenchError
 
 
-def test_a_run_lies_in_the_folder_of_its_first_two_digits(tmp_path: Path) -> None:
-    assert run_folder(tmp_path, RUN) == tmp_path / "ab" / RUN
-    finish(tmp_path / "ab" / RUN)
-    assert run_folder(tmp_path, RUN) == tmp_path / "ab" / RUN
+@pytest.fixture
+def installed(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> Path:
+    """An empty home folder of a user whose bdpbench pip has installed."""
+    for module in (paths, checkout):
+        monkeypatch.setattr(module, "is_installed", lambda: True)
+    for name in ("BDPBENCH_HOME", "BDPBENCH_RESULTS", "XDG_CACHE_HOME"):
+        monkeypatch.delenv(name, raising=False)
+    monkeypatch.setenv("HOME", str(tmp_path))
+    monkeypatch.chdir(tmp_path)
+    return tmp_path
 
 
-def test_a_run_of_an_older_version_is_used_where_it_lies(tmp_path: Path) -> None:
-    (tmp_path / RUN).mkdir()  # begun: a job of that version may still be at work
-    assert run_folder(tmp_path, RUN) == tmp_path / RUN
-    (tmp_path / "ab" / RUN).mkdir(parents=True)
-    assert run_folder(tmp_path, RUN) == tmp_path / RUN
-    finish(tmp_path / RUN)
-    assert run_folder(tmp_path, RUN) == tmp_path / RUN
+def test_builds_go_to_the_cache_folder(installed: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    assert paths.home_dir() == installed / ".cache" / "bdpbench"
+    monkeypatch.setenv("XDG_CACHE_HOME", str(installed / "cache"))
+    assert paths.home_dir() == installed / "cache" / "bdpbench"
+    # "All paths set in these environment variables must be absolute. If an implementation
+    # encounters a relative path [...] it should consider the path invalid and ignore it."
+    monkeypatch.setenv("XDG_CACHE_HOME", "cache")
+    assert paths.home_dir() == installed / ".cache" / "bdpbench"
+    monkeypatch.setenv("BDPBENCH_HOME", "here")
+    assert paths.home_dir() == installed / "here"
 
 
-def test_a_finished_run_comes_before_one_that_an_older_version_began(tmp_path: Path) -> None:
-    finish(tmp_path / "ab" / RUN)
-    (tmp_path / RUN).mkdir()
-    assert run_folder(tmp_path, RUN) == tmp_path / "ab" / RUN
+def test_results_go_below_the_current_folder(
+    installed: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    assert paths.results_dir("results") == installed / "results"
+    monkeypatch.setenv("BDPBENCH_RESULTS", str(installed / "mine"))
+    assert paths.results_dir("results") == installed / "mine"
 
 
-def test_all_runs_are_found_once(tmp_path: Path) -> None:
-    assert list(run_folders(tmp_path / "none")) == []
-    finish(tmp_path / "ab" / RUN)
-    (tmp_path / RUN).mkdir()
-    finish(tmp_path / OTHER)
-    (tmp_path / "cd" / "cd000000").mkdir(parents=True)
-    (tmp_path / "cd" / "a file").touch()
-    found = [tmp_path / "ab" / RUN, tmp_path / OTHER, tmp_path / "cd" / "cd000000"]
-    assert list(run_folders(tmp_path)) == found
-    assert {runs_folder_of(each) for each in found} == {tmp_path}
+def test_nothing_is_written_into_the_package(installed: Path) -> None:
+    with pytest.raises(BdpbenchError, match="pip installed this one") as raised:
+        paths.checkout_root()
+    assert "-o" in raised.value.hint
+
+
+def test_pip_knows_the_commit_of_a_repository(
+    installed: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """The document is that of PEP 610, which pip writes for `pip install git+https://...`."""
+    assert checkout.commit_of(paths.repository_root()) == ""
+    info = installed / "bdpbench-1.0.dist-info"
+    info.mkdir()
+    (info / "METADATA").write_text("Metadata-Version: 2.1\nName: bdpbench\nVersion: 1.0\n")
+    commit = "7921be1537eac1e97bc40179a57f0349c2aee67d"
+    vcs = {"vcs": "git", "requested_revision": "1.3.1", "commit_id": commit}
+    document = {"url": "https://github.com/pypa/pip.git", "vcs_info": vcs}
+    (info / "direct_url.json").write_text(json.dumps(document))
+    monkeypatch.syspath_prepend(installed)
+    assert checkout.commit_of(paths.repository_root()) == commit

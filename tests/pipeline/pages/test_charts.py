@@ -12,8 +12,9 @@ import jsonschema
 import polars as pl
 import pytest
 
+from bdpbench.errors import BdpbenchError
 from bdpbench.pages.assets import read_captions
-from bdpbench.pages.charts import altair_charts
+from bdpbench.pages.charts import Charts
 from bdpbench.pages.matrix_charts import (
     diverging_matrix,
     interval_bars,
@@ -216,8 +217,8 @@ def test_a_hole_that_nothing_fills_is_no_chart() -> None:
 
 
 def test_a_notebook_gets_the_charts_of_a_report_as_altair(inputs: Any) -> None:
-    charts = altair_charts(inputs.frozen(), "buffer-size-sweep-utilization")
-    chart = charts["buffer-size-sweep-utilization"]
+    charts = Charts(inputs.frozen())
+    chart = charts.chart("buffer-size-sweep-utilization")
     assert isinstance(chart, alt.LayerChart)
     # Two protocols at three buffers.
     rows = max(chart.to_dict()["datasets"].values(), key=len)
@@ -225,6 +226,9 @@ def test_a_notebook_gets_the_charts_of_a_report_as_altair(inputs: Any) -> None:
         (series, x) for series in ("HS-TCP", "Scalable TCP") for x in (40, 200, 1555)
     ]
     assert chart.properties(width=400).to_dict()["width"] == 400
+    assert "buffer-size-sweep-utilization" in charts.titles
+    with pytest.raises(BdpbenchError, match="did you mean 'buffer-size-sweep-utilization'"):
+        charts.chart("buffer-size-sweep-utilisation")
 
 
 def test_a_slip_in_a_specification_is_seen() -> None:

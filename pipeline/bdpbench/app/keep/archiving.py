@@ -10,7 +10,13 @@ from typing import TypedDict
 
 from bdpbench import __version__
 from bdpbench.app.keep.bundle import Bundle, json_bytes
-from bdpbench.app.keep.checkout import RESULT_SOURCES, commit_of, origin
+from bdpbench.app.keep.checkout import (
+    RESULT_SOURCES,
+    commit_of,
+    files_below,
+    origin,
+    source_files,
+)
 from bdpbench.app.keep.collecting import collect
 from bdpbench.app.keep.portable import study_place
 from bdpbench.app.say.totals import totals_sentence
@@ -151,13 +157,9 @@ def _exports(bundle: Bundle) -> Iterator[tuple[str, bytes]]:
 
 def _sources(bundle: Bundle) -> Iterator[tuple[str, bytes]]:
     """The checkout as far as it decides results, with the configuration of this study alone."""
-    root = repository_root()
-    for name in _SOURCES:
-        top = root / name
-        for path in _files_below(top) if top.is_dir() else [top]:
-            relative = path.relative_to(root).as_posix()
-            if path.is_file() and not _LEFT_OUT.search(relative):
-                yield f"{_SOURCE_FOLDER}/{relative}", path.read_bytes()
+    for name, path in source_files(_SOURCES):
+        if not _LEFT_OUT.search(name):
+            yield f"{_SOURCE_FOLDER}/{name}", path.read_bytes()
     yield f"{_SOURCE_FOLDER}/config/config.yaml", (config_dir() / "config.yaml").read_bytes()
     place = study_place(bundle.plan["study"])
     for path in _study_files(bundle.folder):
@@ -168,15 +170,11 @@ def _sources(bundle: Bundle) -> Iterator[tuple[str, bytes]]:
 def _study_files(folder: Path) -> Iterator[Path]:
     """Files of a study, its Tcl with it where it lies outside the checkout; no results of it."""
     results = results_dir(load_config().results)
-    for path in _files_below(folder):
+    for path in files_below(folder):
         relative = path.relative_to(folder).as_posix()
         is_result = path.is_relative_to(results) or path.suffix == _ARCHIVE
         if not is_result and not _LEFT_OUT.search(relative):
             yield path
-
-
-def _files_below(folder: Path) -> list[Path]:
-    return [path for path in sorted(folder.rglob("*")) if path.is_file() and not path.is_symlink()]
 
 
 def _runs(bundle: Bundle) -> Iterator[tuple[str, Entry]]:

@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
+import json
 import subprocess
+from collections.abc import Iterator, Sequence
 from pathlib import Path
 
 from bdpbench import __version__
-from bdpbench.contracts.paths import repository_root
+from bdpbench.contracts.paths import is_installed, package_dir, repository_root
 
 RESULT_SOURCES = ("pipeline", "ns2", "tcl", "workflow", "reports", "Snakefile")
 """What of the checkout decides results and reports, configuration apart."""
@@ -19,13 +21,51 @@ def commit_of(root: Path) -> str:
     """The commit that is checked out at ``root``, with a + where sources differ from it.
 
     "" where git does not tell: in a container, or in sources that were unpacked from an archive.
+    Of a bdpbench that pip installed from a repository, pip knows the commit.
     """
+    if is_installed():
+        return _installed_commit()
     commit = _git(root, "rev-parse", "--verify", "HEAD")
     top = _git(root, "rev-parse", "--show-toplevel")
     if not commit or not top or Path(top).resolve() != root.resolve():
         return ""
     changed = _git(root, "status", "--porcelain", "--", *RESULT_SOURCES, "config", _NOT_SOURCES)
     return commit + ("+" if changed else "")
+
+
+def _installed_commit() -> str:
+    """What pip recorded of where it got bdpbench from (PEP 610); "" where that is no repository."""
+    from importlib.metadata import PackageNotFoundError, distribution
+
+    try:
+        text = distribution("bdpbench").read_text("direct_url.json")
+    except PackageNotFoundError:  # unpacked, and not installed
+        text = None
+    found: object = json.loads(text or "{}").get("vcs_info", {}).get("commit_id", "")
+    return str(found)
+
+
+def source_files(names: Sequence[str]) -> Iterator[tuple[str, Path]]:
+    """Files of bdpbench by their names in the repository, those of each folder sorted.
+
+    Args:
+        names: files and folders at the root of the repository.
+    """
+    root, package = repository_root(), package_dir()
+    if is_installed() and "pipeline" in names:
+        for path in files_below(package):
+            if not path.is_relative_to(root):
+                yield f"pipeline/bdpbench/{path.relative_to(package).as_posix()}", path
+    for name in names:
+        top = root / name
+        for path in files_below(top) if top.is_dir() else [top]:
+            if path.is_file():
+                yield path.relative_to(root).as_posix(), path
+
+
+def files_below(folder: Path) -> list[Path]:
+    """Every file below a folder, sorted; links are left out."""
+    return [path for path in sorted(folder.rglob("*")) if path.is_file() and not path.is_symlink()]
 
 
 def _git(root: Path, *arguments: str) -> str:

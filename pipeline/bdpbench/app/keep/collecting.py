@@ -51,7 +51,9 @@ class Results:
     measured_by: Version | None = None
 
 
-def collect(study: str | None, tier: str | None, *, allow_partial: bool) -> Results:
+def collect(
+    study: str | None, tier: str | None, *, allow_partial: bool, results: Path | None = None
+) -> Results:
     """Parse, measure and score the runs of a tier anew.
 
     What comes out is what the present metrics and published numbers make of the tables of the
@@ -61,6 +63,7 @@ def collect(study: str | None, tier: str | None, *, allow_partial: bool) -> Resu
         study: key or folder; None takes that of ``config.yaml``.
         tier: None takes that of ``config.yaml``.
         allow_partial: do without the runs that are missing, as long as there is one.
+        results: folder of the runs; None takes that of the configuration.
 
     Raises:
         BdpbenchError: when runs of the tier are missing, because they were never simulated or
@@ -72,7 +75,7 @@ def collect(study: str | None, tier: str | None, *, allow_partial: bool) -> Resu
         tier or config.tier,
         Selection(),
         current_build_id(),
-        results_dir(config.results),
+        results or results_dir(config.results),
         write=False,
     )
     _check_complete(prepared, allow_partial=allow_partial)

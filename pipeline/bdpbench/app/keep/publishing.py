@@ -11,7 +11,7 @@ from bdpbench.app.keep.from_kept import collect_kept
 from bdpbench.app.say.totals import totals_sentence
 from bdpbench.contracts.files import write_bytes_atomically
 from bdpbench.contracts.kept import REPORT_FOLDER
-from bdpbench.contracts.paths import repository_root
+from bdpbench.contracts.paths import checkout_root
 from bdpbench.errors import BdpbenchError
 from bdpbench.pages.shards import drop_others
 from bdpbench.studies.config import load_config
@@ -50,7 +50,7 @@ def publish_study(
             where=study,
             hint="-o FOLDER says where",
         )
-    published = output or repository_root() / "reports" / "published"
+    published = output or checkout_root() / "reports" / "published"
     if from_kept:
         key = study or load_config().study
         results = collect_kept(key, published / find_study(key).name)

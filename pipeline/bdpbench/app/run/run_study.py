@@ -49,6 +49,7 @@ class RunRequest:
     scripts: Path | None = None
     quiet: bool = False
     as_json: bool = False
+    results: Path | None = None
 
 
 def backend_for(name: str | None) -> NativeBackend | DockerBackend:
@@ -176,7 +177,7 @@ def _prepare(request: RunRequest, config: Config) -> Prepared:
         request.tier or config.tier,
         request.selection,
         current_build_id(),
-        results_dir(config.results),
+        request.results or results_dir(config.results),
         scripts=request.scripts,
         write=False,
     )

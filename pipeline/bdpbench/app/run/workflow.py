@@ -22,7 +22,7 @@ from bdpbench.app.run.planning import Prepared
 from bdpbench.app.run.run_verdicts import RunVerdicts
 from bdpbench.app.say.progress import View, Watch
 from bdpbench.contracts.batches import Jobs
-from bdpbench.contracts.paths import repository_root
+from bdpbench.contracts.paths import places, repository_root
 from bdpbench.simulation.processes import (
     CALL_VARIABLE,
     dying_with_parent,
@@ -103,6 +103,8 @@ class Workflow:
             "PYTHONUNBUFFERED": "1",
             # Snakemake's own: the user may have no home folder that can be written.
             "XDG_CACHE_HOME": str(self.prepared.paths.results / ".snakemake" / "cache"),
+            # Snakemake and its jobs start in the folder of the results.
+            **places(self.prepared.paths.results),
             # A job in a queue outlives the call, if it is not cancelled; no node can watch it.
             **(self.slurm.environment() if self.slurm else {CALL_VARIABLE: name_of_this_call()}),
         }

@@ -15,11 +15,10 @@ from pathlib import Path
 from pydantic import TypeAdapter, ValidationError
 
 from bdpbench.contracts.files import write_text_atomically
-from bdpbench.contracts.paths import home_dir, repository_root, tcl_dir
+from bdpbench.contracts.paths import home_dir, package_dir, repository_root, tcl_dir
 from bdpbench.studies.runs import Identities, expand_tier, tiers_of
 from bdpbench.studies.study import Study
 
-_PACKAGE = Path(__file__).parents[2]
 _READ = {".py", ".yaml", ".csv", ".tcl"}
 _ESTIMATES = TypeAdapter(dict[str, list[float]])
 
@@ -59,7 +58,7 @@ def _digest(study: Study) -> str:
 
 def _files(study: Study) -> Iterator[Path]:
     """The code that plans, the study, the scripts, and the components of ns-2."""
-    code = [_PACKAGE / room for room in ("studies", "contracts")]
+    code = [package_dir() / room for room in ("studies", "contracts")]
     for folder in (*code, study.folder, tcl_dir(), repository_root() / "ns2"):
         for path in sorted(folder.rglob("*")):
             if path.suffix in _READ and path.is_file():

@@ -7,13 +7,18 @@ import subprocess
 import sys
 from collections.abc import Sequence
 
-from bdpbench.contracts.paths import repository_root
+from bdpbench.contracts.paths import checkout_root
 from bdpbench.simulation.backend import NativeBackend
 from bdpbench.simulation.build import current_build_id, require_build
 
 
 def run_tests(arguments: Sequence[str]) -> int:
-    """Build ns-2 if need be and run pytest; returns its exit status."""
+    """Build ns-2 if need be and run pytest; returns its exit status.
+
+    Raises:
+        BdpbenchError: when there is no checkout, which the tests belong to.
+    """
+    root = checkout_root()
     build_id = current_build_id()
     NativeBackend(build_id).build()
     environment = {
@@ -26,7 +31,7 @@ def run_tests(arguments: Sequence[str]) -> int:
     # Tests start hundreds of processes, each of which would compile the pipeline again.
     environment.pop("PYTHONDONTWRITEBYTECODE", None)
     return subprocess.run(
-        [*_pytest(), *arguments], cwd=repository_root(), env=environment, check=False
+        [*_pytest(), *arguments], cwd=root, env=environment, check=False
     ).returncode
 
 

@@ -15,7 +15,7 @@ from pathlib import Path
 from bdpbench.contracts.paths import home_dir
 from bdpbench.contracts.yaml_files import suggest
 from bdpbench.errors import BdpbenchError
-from bdpbench.simulation.build import build_script
+from bdpbench.simulation.build import build_environment, build_script
 from bdpbench.simulation.validation import recorder
 
 # Wired links, queues, schedulers, TCP and traces: what bdpbench's own runs use.
@@ -131,6 +131,7 @@ def _archive(source: Path | None) -> Path:
         ["bash", str(build_script()), "--print-source", *given],
         stdout=subprocess.PIPE,
         text=True,
+        env=build_environment(),
         check=False,
     )
     if done.returncode != 0:

@@ -1,0 +1,12 @@
+"""What scripts and notebooks work with; ``import bdpbench`` has all of it (``docs/python.md``).
+
+It is a thin front of the rooms below, which plan, simulate, measure and judge: nothing is computed
+here, and what a call returns is what the report of the same results shows.
+"""
+
+from __future__ import annotations
+
+from bdpbench.interface.studies import Study, list_studies, published, study
+from bdpbench.interface.tier import Tier
+
+__all__ = ["Study", "Tier", "list_studies", "published", "study"]

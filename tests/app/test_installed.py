@@ -1,0 +1,176 @@
+"""What pip makes of the repository: a whole wheel, and a bdpbench that works without a clone.
+
+The wheel is unpacked beside the environment of the tests, which has the packages that it requires:
+installing those takes a minute.
+"""
+
+from __future__ import annotations
+
+import os
+import re
+import subprocess
+import sys
+import tomllib
+import zipfile
+from collections.abc import Callable
+from pathlib import Path
+
+import pytest
+
+from bdpbench import __version__
+from bdpbench.contracts.paths import home_dir, repository_root
+
+MadeOnce = Callable[[str, Callable[[Path], None]], Path]
+
+ROOT = repository_root()
+SHIPPED = "bdpbench/shipped"
+# What a bdpbench without a clone has no use for, nor an archive that it writes.
+LEFT_OUT = re.compile(
+    r"(\.ci|docs|tests|reports/published)/|reports/[^/]+\.png$|\.gitignore$|mkdocs\.yml$"
+    r"|pipeline/requirements-docs\.(in|lock)$"
+)
+STUDY = """
+schema_version: 1
+key: tiny
+title: Two seconds of one flow
+protocols:
+  Reno: {label: Reno, colour: "#336699", agent: TCP/Reno, sink: TCPSink}
+topologies:
+  path:
+    parameters: {bottleneck_mbps: 2, bottleneck_delay_ms: 8, access_mbps: 10, rtt_ms: 20}
+scenarios:
+  alone:
+    title: One flow
+    topology: path
+    parameters: {protocol: Reno, buffer_pkts: 10}
+    flows: [{}]
+    tiers:
+      quick: [{duration_s: 2}]
+"""
+
+
+@pytest.fixture(scope="module")
+def wheel(made_once: MadeOnce) -> Path:
+    """The wheel that pip builds; skips where the build backend cannot be had."""
+
+    def build(folder: Path) -> None:
+        command = [sys.executable, "-m", "pip", "wheel", "--no-deps", "--quiet", "-w", str(folder)]
+        done = subprocess.run([*command, str(ROOT)], capture_output=True, text=True, check=False)
+        if done.returncode != 0 and "for hatchling" in done.stderr:
+            pytest.skip("pip cannot get the build backend hatchling: there is no package index")
+        assert done.returncode == 0, done.stderr
+
+    (path,) = made_once("wheel", build).glob("*.whl")
+    return path
+
+
+@pytest.fixture(scope="module")
+def site(made_once: MadeOnce, wheel: Path) -> Path:
+    """A folder with the installed wheel, in a folder that has nothing else."""
+
+    def install(folder: Path) -> None:
+        command = [sys.executable, "-m", "pip", "install", "--no-deps", "--no-compile", "--quiet"]
+        subprocess.run([*command, "--target", str(folder / "site"), str(wheel)], check=True)
+
+    return made_once("installed", install) / "site"
+
+
+def _in_repository() -> set[str]:
+    """Files of the repository, as far as they are to be in a wheel."""
+    listed = subprocess.run(
+        ["git", "ls-files", "--cached", "--others", "--exclude-standard"],
+        cwd=ROOT,
+        capture_output=True,
+        text=True,
+        check=True,
+    ).stdout.splitlines()
+    return {name for name in listed if not LEFT_OUT.match(name) and (ROOT / name).is_file()}
+
+
+def _place(name: str) -> str:
+    """Where a file of the repository lies in a wheel."""
+    inside = name.removeprefix("pipeline/")
+    return inside if inside.startswith("bdpbench/") else f"{SHIPPED}/{name}"
+
+
+def test_a_wheel_carries_everything_and_no_more(wheel: Path) -> None:
+    assert wheel.name == f"bdpbench-{__version__}-py3-none-any.whl"
+    with zipfile.ZipFile(wheel) as archive:
+        found = {name for name in archive.namelist() if ".dist-info/" not in name}
+        assert found == {_place(name) for name in _in_repository()}
+        for name in ("ns2/build.sh", "ns2/SOURCE.lock", "tcl/network.tcl", "Snakefile"):
+            assert archive.read(f"{SHIPPED}/{name}") == (ROOT / name).read_bytes()
+
+
+def test_it_needs_what_the_lock_file_pins() -> None:
+    text = (ROOT / "pipeline" / "requirements.in").read_text()
+    listed = {line for line in text.splitlines() if line and not line.startswith("#")}
+    project = tomllib.loads((ROOT / "pyproject.toml").read_text())["project"]
+    assert sorted(project["dependencies"]) == sorted(listed)
+
+
+def _call(site: Path, folder: Path, *arguments: str) -> subprocess.CompletedProcess[str]:
+    """The installed command in a folder, with a cache folder whose ns-2 is that of the tests."""
+    kept = {name: value for name, value in os.environ.items() if not name.startswith("BDPBENCH_")}
+    environment = kept | {"PYTHONPATH": str(site), "XDG_CACHE_HOME": str(folder.parent / "cache")}
+    return subprocess.run(
+        [str(site / "bin" / "bdpbench"), *arguments],
+        cwd=folder,
+        env=environment,
+        capture_output=True,
+        text=True,
+        check=False,
+    )
+
+
+@pytest.fixture
+def empty(tmp_path: Path) -> Path:
+    """An empty folder, beside one with a study and one with a cache."""
+    folder = tmp_path / "somewhere"
+    folder.mkdir()
+    (tmp_path / "tiny").mkdir()
+    (tmp_path / "tiny" / "study.yaml").write_text(STUDY)
+    (tmp_path / "cache").mkdir()
+    (tmp_path / "cache" / "bdpbench").symlink_to(home_dir())
+    return folder
+
+
+def _files(folder: Path) -> set[Path]:
+    return {path for path in folder.rglob("*") if path.is_file()}
+
+
+def test_it_runs_a_study_from_an_empty_folder(site: Path, empty: Path, ns_binary: Path) -> None:
+    before = {path for path in _files(site) if path.suffix != ".pyc"}
+    done = _call(site, empty, "run", "../tiny", "--backend", "native")
+    assert done.returncode == 0, done.stderr
+    assert [path.name for path in empty.iterdir()] == ["results"]
+    report = empty / "results" / "tiny" / "quick" / "report.html"
+    assert f"report: {report}" in done.stdout
+    assert len(list(empty.glob("results/runs/*/run.json"))) == 1
+    # Builds are in the cache folder, and nothing lies where the package was installed but modules
+    # that Python has compiled.
+    binary = re.findall(
+        r'"build_id": "(\w+)"', next(empty.glob("results/runs/*/run.json")).read_text()
+    )
+    assert (empty.parent / "cache" / "bdpbench" / "ns2" / binary[0] / "ns").is_file()
+    assert {path for path in _files(site) if path.suffix != ".pyc"} == before
+
+
+def test_it_lists_the_studies_that_it_brings_along(site: Path, empty: Path) -> None:
+    done = _call(site, empty, "list", "sharma2006")
+    assert done.returncode == 0, done.stderr
+    assert done.stdout.startswith("sharma2006: ")
+    assert list(empty.iterdir()) == []
+
+
+def test_what_works_on_a_clone_alone_says_so(site: Path, empty: Path) -> None:
+    done = _call(site, empty, "schema")
+    assert done.returncode == 1
+    assert "pip installed this one" in done.stderr
+    assert "-o" in done.stderr
+
+
+def test_hints_name_the_command_as_it_is_called(site: Path, empty: Path) -> None:
+    done = _call(site, empty, "report", "../tiny")
+    assert done.returncode == 1
+    assert "hint: `bdpbench run tiny --tier quick` simulates them" in done.stderr

@@ -1,0 +1,47 @@
+"""Where runs lie: in 256 folders, and where older versions have put them."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+from bdpbench.contracts.paths import run_folder, run_folders, runs_folder_of
+
+RUN, OTHER = "ab12cd34ef567890", "ab99cd34ef567890"
+
+
+def finish(folder: Path) -> None:
+    folder.mkdir(parents=True, exist_ok=True)
+    (folder / "run.json").touch()
+
+
+def test_a_run_lies_in_the_folder_of_its_first_two_digits(tmp_path: Path) -> None:
+    assert run_folder(tmp_path, RUN) == tmp_path / "ab" / RUN
+    finish(tmp_path / "ab" / RUN)
+    assert run_folder(tmp_path, RUN) == tmp_path / "ab" / RUN
+
+
+def test_a_run_of_an_older_version_is_used_where_it_lies(tmp_path: Path) -> None:
+    (tmp_path / RUN).mkdir()  # begun: a job of that version may still be at work
+    assert run_folder(tmp_path, RUN) == tmp_path / RUN
+    (tmp_path / "ab" / RUN).mkdir(parents=True)
+    assert run_folder(tmp_path, RUN) == tmp_path / RUN
+    finish(tmp_path / RUN)
+    assert run_folder(tmp_path, RUN) == tmp_path / RUN
+
+
+def test_a_finished_run_comes_before_one_that_an_older_version_began(tmp_path: Path) -> None:
+    finish(tmp_path / "ab" / RUN)
+    (tmp_path / RUN).mkdir()
+    assert run_folder(tmp_path, RUN) == tmp_path / "ab" / RUN
+
+
+def test_all_runs_are_found_once(tmp_path: Path) -> None:
+    assert list(run_folders(tmp_path / "none")) == []
+    finish(tmp_path / "ab" / RUN)
+    (tmp_path / RUN).mkdir()
+    finish(tmp_path / OTHER)
+    (tmp_path / "cd" / "cd000000").mkdir(parents=True)
+    (tmp_path / "cd" / "a file").touch()
+    found = [tmp_path / "ab" / RUN, tmp_path / OTHER, tmp_path / "cd" / "cd000000"]
+    assert list(run_folders(tmp_path)) == found
+    assert {runs_folder_of(each) for each in found} == {tmp_path}

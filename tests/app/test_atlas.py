@@ -8,11 +8,13 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from tests.pipeline.pages.conftest import Page
 
 from bdpbench.app.atlas.making import make_atlas, write_atlas
 from bdpbench.contracts.atlas import Atlas
 from bdpbench.contracts.paths import repository_root
 from bdpbench.errors import BdpbenchError
+from bdpbench.pages.atlas_page import atlas_page
 from bdpbench.studies.atlas import load_declared
 
 DATA = repository_root() / "tests" / "data"
@@ -130,7 +132,7 @@ def test_an_atlas_of_a_protocol_has_what_is_about_it_and_what_its_relations_rest
     assert vegas["relations"] == []
     both = make_atlas(["Vegas", "Reno"])
     assert len(both["entries"]) == 5
-    assert both["relations"] == []  # the relation is about one of them alone
+    assert [each["id"] for each in both["relations"]] == ["rates"]  # of one of them
 
 
 def test_a_study_outside_the_configuration_joins(config: Path, tmp_path: Path) -> None:
@@ -230,3 +232,36 @@ def test_json_and_page_say_the_same(config: Path, tmp_path: Path) -> None:
     path = tmp_path / "results" / "atlas-standard.html"
     assert told == f"atlas: {path}"
     assert "It takes its time." in path.read_text()
+
+
+def test_a_page_of_two_protocols_tells_what_is_about_both(config: Path) -> None:
+    # Another run of the dumbbell, in which both of its protocols are.
+    claim = """\
+- id: both-alike
+  where: by hand
+  found: chosen before
+  statement: Reno and Vegas are alike.
+  kind: spread
+  items:
+    - {scenario: shared, select: {protocol: Reno}, metric: max_throughput}
+    - {scenario: shared, select: {protocol: Vegas}, metric: max_throughput}
+  op: "<"
+  limit: 1
+"""
+    (config / "studies" / "dumbbell" / "claims.yaml").write_text(claim)
+    atlas = make_atlas(["Vegas", "Reno"])
+    assert _entry(atlas, "dumbbell/both-alike")["protocols"] == ["standard", "vegas"]
+    page = Page(atlas_page(atlas))
+    assert page.open == []
+    ids = [each["id"] for each in page.all("tr") if each.get("id", "").startswith("entry-dumb")]
+    assert ids.index("entry-dumbbell-both-alike") < ids.index("entry-dumbbell-vegas-absent")
+    assert "Vegas and Standard TCP: what two studies say" in page.text
+
+
+def test_what_files_say_is_text_on_the_page(config: Path) -> None:
+    hostile = "<script>alert(1)</script>"
+    path = config / "atlas.yaml"
+    path.write_text(path.read_text().replace("They ask for different things.", f"'{hostile}'"))
+    page = Page(atlas_page(make_atlas()))
+    assert page.open == []
+    assert hostile in page.text

@@ -114,8 +114,8 @@ class AtlasEntry(TypedDict):
     ``key`` is ``study/id``. ``says`` is the statement, or the name of the quantity; of a number
     ``published``, ``lower``, ``upper`` and ``unit`` tell the rest, which are null and "" for a
     statement. ``chosen_on`` are ids, or patterns of them, that the definition was chosen on, and
-    ``test`` tells whether this one was among them. ``source`` names the scorecard of the verdict, ""
-    where it was not run.
+    ``test`` tells whether this one was among them. ``source`` names the scorecard of the verdict,
+    "" where it was not run.
     """
 
     key: str

@@ -61,6 +61,7 @@ class RelationCard:
     relation: AtlasRelation
     topic: str
     who: str
+    about: str
     studies: tuple[str, ...]
     mark: words.Mark
     ours: words.Mark
@@ -69,12 +70,13 @@ class RelationCard:
 
 @dataclass(frozen=True)
 class TopicPart:
-    """A topic with its rows and their verdicts."""
+    """A topic with its rows and their verdicts; open where all that was asked for has some."""
 
     topic: AtlasTopic
     rows: tuple[EntryRow, ...]
     studies: tuple[str, ...]
     totals: tuple[Total, ...]
+    is_open: bool
 
 
 def atlas_page(atlas: Atlas) -> str:
@@ -141,15 +143,15 @@ def _row(entry: AtlasEntry, asked: Sequence[str], names: Mapping[str, str]) -> E
         observed=tuple(words.observed(entry)),
         verdict=VERDICTS[entry["verdict"]],
         origin=words.origin(entry),
-        about=_about(entry, asked, names),
+        about=_about(entry["protocols"], asked, names),
     )
 
 
-def _about(entry: AtlasEntry, asked: Sequence[str], names: Mapping[str, str]) -> str:
-    """Of two protocols that were asked for: both, or the one that the entry is about."""
+def _about(protocols: Sequence[str], asked: Sequence[str], names: Mapping[str, str]) -> str:
+    """Of two protocols that were asked for: both, or the one that something is about."""
     if len(asked) < 2:
         return ""
-    own = [key for key in asked if key in entry["protocols"]]
+    own = [key for key in asked if key in protocols]
     return "both" if len(own) == len(asked) else " ".join(names[key] for key in own)
 
 
@@ -159,12 +161,13 @@ def _cards(
     titles = {each["key"]: each["title"] for each in atlas["topics"]}
     order = list(titles)
     found: dict[RelationKind, list[RelationCard]] = {kind: [] for kind in RELATION_KINDS}
-    for each in sorted(atlas["relations"], key=lambda one: order.index(one["topic"])):
+    for each in sorted(atlas["relations"], key=lambda one: _rank(one, atlas["asked"], order)):
         found[each["relation"]].append(
             RelationCard(
                 relation=each,
                 topic=titles[each["topic"]],
                 who=", ".join(names[key] for key in each["protocols"]),
+                about=_about(each["protocols"], atlas["asked"], names),
                 studies=tuple(
                     dict.fromkeys(study for one in each["positions"] for study in one["studies"])
                 ),
@@ -184,6 +187,11 @@ def _cards(
     return found
 
 
+def _rank(relation: AtlasRelation, asked: Sequence[str], topics: Sequence[str]) -> tuple[bool, int]:
+    """What is about both protocols that were asked for stands in front; then by topic."""
+    return not set(asked) <= set(relation["protocols"]), topics.index(relation["topic"])
+
+
 def _ours(relations: Sequence[AtlasRelation]) -> list[tuple[words.Mark, int]]:
     counts = Counter(each["ours"] for each in relations)
     return [(mark, counts[key]) for key, mark in words.OURS.items() if counts[key]]
@@ -199,8 +207,16 @@ def _topics(atlas: Atlas, rows: Mapping[str, EntryRow]) -> list[TopicPart]:
             counts = Counter(row.verdict.key for row in own)
             shown = tuple(each for each in totals(counts, _ORDER) if each.count)
             studies = tuple(dict.fromkeys(row.entry["study"] for row in own))
-            found.append(TopicPart(topic, tuple(own), studies, shown))
+            found.append(
+                TopicPart(topic, tuple(own), studies, shown, _is_open(own, atlas["asked"]))
+            )
     return found
+
+
+def _is_open(rows: Sequence[EntryRow], asked: Sequence[str]) -> bool:
+    """Whether a topic has entries of each protocol that was asked for."""
+    own = {key for row in rows for key in row.entry["protocols"]}
+    return bool(asked) and set(asked) <= own
 
 
 def _coverage(atlas: Atlas) -> list[tuple[str, str, list[int]]]:

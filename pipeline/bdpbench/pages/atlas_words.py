@@ -126,7 +126,8 @@ def _rtts(found: Sequence[Sequence[float]]) -> str:
     parts = [_quantity(same, "ms")] if same else []
     parts += [f"{_side(pairs, 0)} beside {_side(pairs, 1)} ms"] if pairs else []
     every = sorted({rtt for each in many for rtt in each})
-    parts += [f"{_quantity([every[0], every[-1]], 'ms')} in one run"] if many else []
+    ends = [format_number(each) for each in (*every[:1], *every[-1:])]
+    parts += [f"{' to '.join(ends)} ms in one run"] if many else []
     return f"RTT {', and '.join(parts)}" if parts else ""
 
 

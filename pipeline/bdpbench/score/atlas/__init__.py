@@ -74,7 +74,7 @@ def atlas_of(declared: Declared, parts: Sequence[StudyPart], asked: Sequence[str
     by_key = {each["key"]: each for each in entries}
     relations = [related(each, by_key) for each in declared.relations]
     wanted = set(asked)
-    about = [each for each in relations if not wanted or wanted <= set(each["protocols"])]
+    about = [each for each in relations if not wanted or wanted & set(each["protocols"])]
     needed = {
         key for each in about for position in each["positions"] for key in position["entries"]
     }

@@ -11,6 +11,7 @@ from typing import Any
 
 import pytest
 from tests.pipeline.pages.conftest import Page
+from tests.planned_runs import runs_of
 
 from bdpbench.app.atlas.making import make_atlas
 from bdpbench.contracts.atlas import Atlas
@@ -18,6 +19,7 @@ from bdpbench.contracts.paths import config_dir, repository_root
 from bdpbench.contracts.yaml_files import YamlFile
 from bdpbench.errors import BdpbenchError
 from bdpbench.pages.atlas_page import atlas_page
+from bdpbench.score.atlas import conditions
 from bdpbench.studies.load import study_keys
 
 
@@ -26,6 +28,8 @@ def atlas(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Atlas]:
     """The atlas of all protocols, with verdicts that were published alone."""
     with pytest.MonkeyPatch.context() as patch:
         patch.setenv("BDPBENCH_RESULTS", str(tmp_path_factory.mktemp("results")))
+        # Other tests of all studies look at the same thousands of runs.
+        patch.setattr(conditions, "expand_tier", lambda study, tier, _: runs_of(study.key, tier))
         yield make_atlas()
 
 
@@ -145,3 +149,5 @@ def test_all_of_the_atlas_is_on_its_page(atlas: Atlas) -> None:
 def test_more_than_two_protocols_are_refused() -> None:
     with pytest.raises(BdpbenchError, match="expected one protocol, or two"):
         make_atlas(["HS-TCP", "BIC", "CUBIC"])
+    with pytest.raises(BdpbenchError, match="no study has a protocol 'CUBID'"):
+        make_atlas(["CUBID"])

@@ -51,8 +51,8 @@ def write_atlas(
         write_text_atomically(path, atlas_page(atlas))
     judged = sum(each["verdict"] != "not_run" for each in atlas["entries"])
     yield (
-        f"{len(atlas['entries'])} numbers and statements of {len(atlas['studies'])} studies, "
-        f"{judged} of them with a verdict; {len(atlas['relations'])} relations"
+        f"numbers and statements: {len(atlas['entries'])}, with a verdict: {judged}; "
+        f"studies: {len(atlas['studies'])}; relations between them: {len(atlas['relations'])}"
     )
     yield f"atlas: {path}"
 

@@ -22,6 +22,7 @@ _COMMANDS = {
     "report": ("report", "Write a study's report, or its figures and tables for papers."),
     "archive": ("archive", "Put a finished study into one file, sources and checksums with it."),
     "verify": ("verify", "Check that an archive is whole."),
+    "atlas": ("atlas", "Show what all studies say of a protocol, side by side."),
     "compare": ("compare", "Show which metrics moved between two results."),
     "adopt": ("adopt", "Take over results whose run ids an older bdpbench made."),
     "merge": ("merge", "Bring the runs of other results folders into one."),

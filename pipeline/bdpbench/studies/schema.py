@@ -8,6 +8,7 @@ from pathlib import Path
 from pydantic import BaseModel
 
 from bdpbench.contracts.files import write_text_atomically
+from bdpbench.studies.atlas import Catalogue, Membership
 from bdpbench.studies.config import Config
 from bdpbench.studies.study import Study
 
@@ -17,6 +18,8 @@ def schema_texts() -> dict[str, str]:
     models: dict[str, type[BaseModel]] = {
         "study.schema.json": Study,
         "config.schema.json": Config,
+        "atlas.schema.json": Catalogue,
+        "study-atlas.schema.json": Membership,
     }
     return {
         name: json.dumps(model.model_json_schema(), indent=2, sort_keys=True) + "\n"

@@ -1,0 +1,1 @@
+"""What `bdpbench atlas` does."""

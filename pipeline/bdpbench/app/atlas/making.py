@@ -1,0 +1,96 @@
+"""`bdpbench atlas`: what all studies say of one protocol, or of two, as a page or as JSON."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterator, Sequence
+from pathlib import Path
+
+from bdpbench.app.run.planning import Paths
+from bdpbench.contracts.atlas import Atlas
+from bdpbench.contracts.files import write_json_atomically, write_text_atomically
+from bdpbench.contracts.paths import repository_root, results_dir
+from bdpbench.contracts.scorecard import SCORECARD_NAME, read_scorecard
+from bdpbench.errors import BdpbenchError
+from bdpbench.metrics import definitions_for
+from bdpbench.score.atlas import Material, Source, StudyPart, atlas_of, load_expectations, part_of
+from bdpbench.score.atlas.conditions import StudyRuns
+from bdpbench.studies.atlas import Declared, Member, load_declared
+from bdpbench.studies.config import load_config
+
+_MOST_PROTOCOLS = 2
+_PUBLISHED = "published"
+# Where a verdict is looked for: the study's own durations first, short runs last.
+_ORDER = ("paper", "full", _PUBLISHED, "quick")
+
+
+def write_atlas(
+    protocols: Sequence[str], output: Path | None, *, as_json: bool, studies: Sequence[Path]
+) -> Iterator[str]:
+    """Write the atlas, and give the lines that tell where it is; JSON without a file is printed.
+
+    Args:
+        protocols: what the protocols are called that it is about; none for all.
+        output: file to write; None for one in the results folder, or, of JSON, for the lines.
+        as_json: whether it is JSON and no page.
+        studies: folders of studies outside the configuration that join it.
+
+    Raises:
+        BdpbenchError: for an unknown protocol, and for what is wrong in a file of the atlas.
+    """
+    atlas = make_atlas(protocols, studies)
+    if as_json and output is None:
+        yield json.dumps(atlas, indent=1, ensure_ascii=False)
+        return
+    path = output or results_dir(load_config().results) / f"{_name(atlas)}.html"
+    if as_json:
+        write_json_atomically(path, atlas)
+    else:
+        from bdpbench.pages.atlas_page import atlas_page  # takes a while to import
+
+        write_text_atomically(path, atlas_page(atlas))
+    judged = sum(each["verdict"] != "not_run" for each in atlas["entries"])
+    yield (
+        f"numbers and statements: {len(atlas['entries'])}, with a verdict: {judged}; "
+        f"studies: {len(atlas['studies'])}; relations between them: {len(atlas['relations'])}"
+    )
+    yield f"atlas: {path}"
+
+
+def make_atlas(protocols: Sequence[str] = (), studies: Sequence[Path] = ()) -> Atlas:
+    """The atlas of the studies of the configuration and of others; see ``write_atlas``."""
+    declared = load_declared(studies)
+    asked = list(dict.fromkeys(declared.protocol(each) for each in protocols))
+    if len(asked) > _MOST_PROTOCOLS:
+        raise BdpbenchError("expected one protocol, or two", where="PROTOCOL")
+    parts = [_part(declared, member) for member in declared.members.values()]
+    return atlas_of(declared, parts, asked)
+
+
+def _part(declared: Declared, member: Member) -> StudyPart:
+    definitions = definitions_for(member.study.folder)
+    material = Material(
+        member,
+        load_expectations(member.study.folder, definitions),
+        definitions,
+        StudyRuns(member.study),
+    )
+    return part_of(material, list(_sources(member)), declared.shares)
+
+
+def _sources(member: Member) -> Iterator[Source]:
+    """Scorecards of a study: those of this machine's results, and what was published."""
+    results, key = results_dir(load_config().results), member.study.key
+    for name in _ORDER:
+        if name == _PUBLISHED:
+            folder = repository_root() / "reports" / "published" / key
+        else:
+            folder = Paths(results, key, name).folder
+        if (folder / SCORECARD_NAME).is_file():
+            scorecard = read_scorecard(folder / SCORECARD_NAME)
+            where = "published" if name == _PUBLISHED else "run on this machine"
+            yield Source(f"{scorecard['tier']} tier, {where}", scorecard)
+
+
+def _name(atlas: Atlas) -> str:
+    return "-".join(["atlas", *atlas["asked"]])

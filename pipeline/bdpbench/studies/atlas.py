@@ -1,0 +1,361 @@
+"""What is declared of the studies together: ``config/atlas.yaml``, and ``atlas.yaml`` of a study.
+
+The first names protocols and topics and says how the studies stand to one another. The second
+says under which of these names the protocols of a study are known, and which of its numbers and
+statements are of which topic; it may name further protocols, topics and relations itself. So a
+study joins by a file of its own, and nothing else has to know it.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Annotated, Literal, Self, TypeAlias, TypeVar
+
+from pydantic import Field, model_validator
+
+from bdpbench.contracts.atlas import Implementation, RelationKind
+from bdpbench.contracts.paths import config_dir
+from bdpbench.contracts.yaml_files import Location, YamlFile, suggest
+from bdpbench.errors import BdpbenchError
+from bdpbench.studies.load import STUDY_NAME, find_study, read_study, studies_dir, study_keys
+from bdpbench.studies.study import ParameterValues, Protocol, Study, known_or_suggest
+from bdpbench.studies.vocabulary import Key, Strict
+
+ATLAS_NAME = "atlas.yaml"
+
+_Named = TypeVar("_Named")
+
+Text = Annotated[str, Field(min_length=1)]
+Name = Annotated[str, Field(pattern=r"^[a-z][a-z0-9-]*$", max_length=64)]
+EntryKey = Annotated[str, Field(pattern=r"^[a-z][a-z0-9_]*/[^\s/]+$")]
+
+ShareMeasure = Literal["asymmetry", "jain_index", "smallest_over_largest"]
+"""How a metric of two flows tells how they share."""
+
+
+class KnownProtocol(Strict):
+    """A protocol under the name by which the field knows it."""
+
+    name: Text = Field(description="Its common name, e.g. HighSpeed TCP")
+    aliases: list[Text] = Field(
+        default_factory=list, description="What else it is called, e.g. HS-TCP"
+    )
+    about: str = Field("", description="What it is, and where it is defined, in a sentence")
+
+
+class Topic(Strict):
+    """What numbers and statements are about."""
+
+    title: Text = Field(description="A few words, e.g. Small buffers")
+    question: Text = Field(description="What is asked, in a sentence")
+
+
+class Position(Strict):
+    """What one or several studies say, and the entries in which they say it."""
+
+    says: Text = Field(description="What they say, in a sentence")
+    rests_on: list[EntryKey] = Field(
+        min_length=1, description="Its numbers and statements, as study/id"
+    )
+
+
+class Relation(Strict):
+    """How studies stand to one another on a question."""
+
+    id: Name
+    topic: Name = Field(description="Topic that it belongs to")
+    protocols: list[Name] = Field(min_length=1, description="Protocols that it is about")
+    question: Text
+    relation: RelationKind = Field(
+        description="agree, contradict, or conditions: they differ since the conditions do"
+    )
+    positions: list[Position] = Field(
+        min_length=1, description="One that all share, or those that stand against each other"
+    )
+    conditions: list[Text] = Field(
+        default_factory=list, description="The conditions that differ between the studies"
+    )
+    why: Text = Field(description="Why it is taken so, for a reader who has the studies")
+
+    @model_validator(mode="after")
+    def _has_its_positions(self) -> Self:
+        studies = {each.split("/")[0] for position in self.positions for each in position.rests_on}
+        if len(studies) < 2:
+            raise ValueError("positions: a relation is one of two studies or more")
+        if self.relation == "agree" and len(self.positions) > 1:
+            raise ValueError("positions: studies that agree have one")
+        if self.relation != "agree" and len(self.positions) < 2:
+            raise ValueError("positions: expected two or more that differ")
+        if self.relation == "conditions" and not self.conditions:
+            raise ValueError("conditions: which of them differ?")
+        return self
+
+
+class Names(Strict):
+    """Protocols, topics and relations that a file declares."""
+
+    protocols: dict[Name, KnownProtocol] = Field(
+        default_factory=dict, description="Protocols under their common names"
+    )
+    topics: dict[Name, Topic] = Field(
+        default_factory=dict, description="Topics, in the order of the page"
+    )
+    relations: list[Relation] = Field(
+        default_factory=list, description="How studies stand to one another"
+    )
+
+
+class Catalogue(Names):
+    """``config/atlas.yaml``."""
+
+    schema_version: Literal[1]
+    shares: dict[str, ShareMeasure] = Field(
+        default_factory=dict,
+        description="Metric → how it tells the shares of two flows, of metrics of all studies",
+    )
+
+
+class Membership(Names):
+    """``config/studies/<key>/atlas.yaml``, or that of a study of your own."""
+
+    schema_version: Literal[1]
+    known_as: dict[Key, Name] = Field(
+        description="Each protocol of study.yaml → the key of its common name"
+    )
+    entries: dict[Name, list[Text]] = Field(
+        description="Topic → ids of published.csv and claims.yaml, * standing for any letters; an "
+        "entry is of the first topic that names it"
+    )
+    fixed: ParameterValues = Field(
+        default_factory=dict,
+        description="Parameters that its scripts fix without taking them, e.g. queue: DropTail",
+    )
+    shares: dict[str, ShareMeasure] = Field(
+        default_factory=dict, description="The same, of metrics of its own"
+    )
+
+
+@dataclass(frozen=True)
+class Member:
+    """A study that is in the atlas, what its file says, and the file."""
+
+    study: Study
+    said: Membership
+    source: YamlFile
+
+    def error(self, location: Location, message: str, hint: str = "") -> BdpbenchError:
+        """The error to raise about what stands at ``location`` of its ``atlas.yaml``."""
+        return self.source.error(location, message, hint=hint)
+
+
+@dataclass(frozen=True)
+class DeclaredRelation:
+    """A relation, the file that declares it, and its place there."""
+
+    relation: Relation
+    source: YamlFile
+    location: Location
+
+    def error(self, location: Location, message: str, hint: str = "") -> BdpbenchError:
+        """The error to raise about a part of it."""
+        at = (*self.location, *location)
+        return self.source.error(at, f"{self.relation.id}: {message}", hint=hint)
+
+
+@dataclass(frozen=True)
+class Declared:
+    """All that is declared, of all files together.
+
+    Attributes:
+        protocols: key → protocol.
+        topics: key → topic, in their order.
+        relations: in their order.
+        members: key of a study → the study.
+        shares: metric of all studies → how it tells the shares of two flows.
+    """
+
+    protocols: Mapping[str, KnownProtocol]
+    topics: Mapping[str, Topic]
+    relations: Sequence[DeclaredRelation]
+    members: Mapping[str, Member]
+    shares: Mapping[str, ShareMeasure]
+
+    def protocol(self, word: str) -> str:
+        """Key of the protocol that a user names: by its key, its name, or as a study calls it.
+
+        Raises:
+            BdpbenchError: when no study has such a protocol.
+        """
+        words = dict(self._words())
+        found = words.get(word.casefold())
+        if found is None:
+            names = [each.name for each in self.protocols.values()]
+            aliases = [alias for each in self.protocols.values() for alias in each.aliases]
+            hint = suggest(word, [*names, *aliases, *self.protocols])
+            known = hint if hint.startswith("did") else f"known: {', '.join(sorted(names))}"
+            raise BdpbenchError(f"no study has a protocol {word!r}", where="PROTOCOL", hint=known)
+        return found
+
+    def _words(self) -> Iterator[tuple[str, str]]:
+        """What protocols are called → their keys; what is said last goes before."""
+        for member in self.members.values():
+            for key, name in member.said.known_as.items():
+                yield key.casefold(), name
+                yield member.study.protocols[key].label.casefold(), name
+        for key, protocol in self.protocols.items():
+            for word in (*protocol.aliases, protocol.name, key):
+                yield word.casefold(), key
+
+
+def implementation_of(protocol: Protocol) -> Implementation:
+    """What a study's protocol is in ns-2: a window law of a sender, an agent, or Linux's code."""
+    if protocol.linux is not None:
+        return "Linux module"
+    return "window law" if "windowOption_" in protocol.settings else "ns-2 agent"
+
+
+def load_declared(outside: Sequence[Path] = ()) -> Declared:
+    """Read what is declared of the studies of the configuration, and of others.
+
+    Args:
+        outside: folders of further studies, each with an ``atlas.yaml``.
+
+    Raises:
+        BdpbenchError: naming file, line and key of what is wrong in a file; of a name that stands
+            twice; of a protocol, topic or study that nothing has; of a protocol of a study that
+            has no common name.
+    """
+    source = YamlFile(config_dir() / ATLAS_NAME)
+    catalogue = source.validate(Catalogue)
+    members = {each.study.key: each for each in _members(outside)}
+    files: _Files = [(source, catalogue), *((each.source, each.said) for each in members.values())]
+    declared = Declared(
+        protocols=_once((file, "protocols", said.protocols) for file, said in files),
+        topics=_once((file, "topics", said.topics) for file, said in files),
+        relations=[
+            DeclaredRelation(each, file, ("relations", index))
+            for file, said in files
+            for index, each in enumerate(said.relations)
+        ],
+        members=members,
+        shares=catalogue.shares,
+    )
+    _check_words(files)
+    for member in members.values():
+        _check_member(declared, member)
+    _check_senders(declared, files)
+    _check_relations(declared)
+    return declared
+
+
+_Files: TypeAlias = Sequence[tuple[YamlFile, Names]]
+
+
+def _members(outside: Sequence[Path]) -> Iterator[Member]:
+    """The studies of the configuration that have an ``atlas.yaml``, and those of folders."""
+    for key in study_keys():
+        if (studies_dir() / key / ATLAS_NAME).is_file():
+            yield _member(studies_dir() / key)
+    for path in outside:
+        folder = find_study(path)
+        if not (folder / ATLAS_NAME).is_file():
+            raise BdpbenchError(
+                f"the study has no {ATLAS_NAME}",
+                where=str(folder),
+                hint="docs/atlas.md tells what stands in it",
+            )
+        yield _member(folder)
+
+
+def _member(folder: Path) -> Member:
+    source = YamlFile(folder / ATLAS_NAME)
+    return Member(read_study(folder / STUDY_NAME), source.validate(Membership), source)
+
+
+def _once(parts: Iterable[tuple[YamlFile, str, Mapping[str, _Named]]]) -> dict[str, _Named]:
+    """What all files name, each name once."""
+    found: dict[str, _Named] = {}
+    for source, section, named in parts:
+        for key, each in named.items():
+            if key in found:
+                raise source.error((section, key), "another file has this name already")
+            found[key] = each
+    return found
+
+
+def _check_words(files: _Files) -> None:
+    """Two protocols are never called the same."""
+    owners: dict[str, str] = {}
+    for source, said in files:
+        for key, protocol in said.protocols.items():
+            for word in (key, protocol.name, *protocol.aliases):
+                owner = owners.setdefault(word.casefold(), key)
+                if owner != key:
+                    message = f"{word!r} is what {owner} is called as well"
+                    raise source.error(("protocols", key), message)
+
+
+def _check_member(declared: Declared, member: Member) -> None:
+    study, said = member.study, member.said
+    for key, name in said.known_as.items():
+        _require(member, ("known_as", key), key, study.protocols, f"protocol of {study.key}")
+        _require(member, ("known_as", key), name, declared.protocols, "common name")
+    for key in study.protocols:
+        if key not in said.known_as:
+            raise member.error(
+                ("known_as",),
+                f"{key} of {study.key} has no common name",
+                "a protocol that nobody else has is named under protocols:",
+            )
+    for topic in said.entries:
+        _require(member, ("entries", topic), topic, declared.topics, "topic")
+    for name, value in said.fixed.items():
+        _require(member, ("fixed", name), name, study.vocabulary, "parameter")
+        problem = study.vocabulary[name].problem(value)
+        if problem:
+            raise member.error(("fixed", name), f"{problem} (got {value!r})")
+
+
+def _check_senders(declared: Declared, files: _Files) -> None:
+    """Each protocol that is named is one that some study has."""
+    known = {name for member in declared.members.values() for name in member.said.known_as.values()}
+    for source, said in files:
+        for key in said.protocols:
+            if key not in known:
+                hint = "known_as: of a study's atlas.yaml gives its protocols their names"
+                raise source.error(("protocols", key), "no study has this protocol", hint=hint)
+
+
+def _require(
+    member: Member, location: Location, name: str, known: Iterable[str], what: str
+) -> None:
+    unknown = known_or_suggest(name, list(known), what)
+    if unknown:
+        raise member.error(location, *unknown)
+
+
+def _check_relations(declared: Declared) -> None:
+    """Relations speak of what there is; whether a study has their entries is told later."""
+    seen: set[str] = set()
+    for each in declared.relations:
+        relation = each.relation
+        if relation.id in seen:
+            raise each.error(("id",), "stands twice")
+        seen.add(relation.id)
+        _require_known(each, ("topic",), relation.topic, declared.topics, "topic")
+        for index, name in enumerate(relation.protocols):
+            _require_known(each, ("protocols", index), name, declared.protocols, "protocol")
+        for place, position in enumerate(relation.positions):
+            for index, key in enumerate(position.rests_on):
+                at = ("positions", place, "rests_on", index)
+                _require_known(each, at, key.split("/")[0], declared.members, "study")
+
+
+def _require_known(
+    declared: DeclaredRelation, location: Location, name: str, known: Iterable[str], what: str
+) -> None:
+    unknown = known_or_suggest(name, list(known), what)
+    if unknown:
+        raise declared.error(location, *unknown)

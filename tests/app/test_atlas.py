@@ -1,0 +1,267 @@
+"""`bdpbench atlas` with two small studies: what joins them, what is refused, what is computed."""
+
+from __future__ import annotations
+
+import json
+import shutil
+from pathlib import Path
+from typing import Any
+
+import pytest
+from tests.pipeline.pages.conftest import Page
+
+from bdpbench.app.atlas.making import make_atlas, write_atlas
+from bdpbench.contracts.atlas import Atlas
+from bdpbench.contracts.paths import repository_root
+from bdpbench.errors import BdpbenchError
+from bdpbench.pages.atlas_page import atlas_page
+from bdpbench.studies.atlas import load_declared
+
+DATA = repository_root() / "tests" / "data"
+
+CATALOGUE = """\
+schema_version: 1
+protocols:
+  standard: {name: Standard TCP, aliases: [AIMD]}
+topics:
+  utilization: {title: Filling the link, question: How much of it?}
+  transfers: {title: Transfers, question: How long?}
+relations:
+  - id: rates
+    topic: utilization
+    protocols: [standard]
+    question: What does it do?
+    relation: conditions
+    positions:
+      - {says: It fills 5 Mbit/s., rests_on: [dumbbell/reno-rate]}
+      - {says: It takes its time., rests_on: [transfer/more-takes-longer]}
+    conditions: [the path]
+    why: They ask for different things.
+"""
+DUMBBELL = """\
+schema_version: 1
+known_as: {Reno: standard, Vegas: vegas}
+protocols:
+  vegas: {name: TCP Vegas}
+entries:
+  utilization: [reno-*]
+  transfers: ["*"]
+"""
+TRANSFER = """\
+schema_version: 1
+known_as: {Reno: standard}
+fixed: {queue: DropTail}
+entries:
+  transfers: [time-1000, "*"]
+"""
+
+
+@pytest.fixture
+def config(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    """A configuration of two studies; what was once measured of one of them lies in its results."""
+    folder = tmp_path / "config"
+    for key, text in (("dumbbell", DUMBBELL), ("transfer", TRANSFER)):
+        shutil.copytree(DATA / key, folder / "studies" / key)
+        (folder / "studies" / key / "atlas.yaml").write_text(text)
+    (folder / "atlas.yaml").write_text(CATALOGUE)
+    shutil.copy(repository_root() / "config" / "config.yaml", folder)
+    kept = tmp_path / "results" / "dumbbell" / "quick"
+    kept.mkdir(parents=True)
+    shutil.copy(DATA / "kept_version_1" / "dumbbell" / "scorecard.json", kept)
+    monkeypatch.setenv("BDPBENCH_CONFIG", str(folder))
+    monkeypatch.setenv("BDPBENCH_RESULTS", str(tmp_path / "results"))
+    return folder
+
+
+def _entry(atlas: Atlas, key: str) -> Any:
+    return next(each for each in atlas["entries"] if each["key"] == key)
+
+
+def test_an_entry_has_its_study_s_conditions_and_the_verdict_of_a_scorecard(config: Path) -> None:
+    entry = _entry(make_atlas(), "dumbbell/reno-rate")
+    assert entry["verdict"] == "reproduced"
+    assert entry["source"] == "quick tier, run on this machine"
+    # What the kept scorecard, simulated by an older bdpbench, has: 5.08 Mbit/s for 5.
+    assert entry["published"] == 5.0
+    assert [(each["least"], each["most"]) for each in entry["observed"]] == [(5.08, 5.08)]
+    conditions = entry["conditions"]
+    # By hand from its study.yaml: 5 Mbit/s, 2 · (38 + 1 + 1) ms, 50 packets of a BDP of 50.
+    assert conditions["bottleneck_mbps"] == [5.0]
+    assert conditions["rtts_ms"] == [[80.0]]
+    assert conditions["buffer_pkts"] == [50.0]
+    assert conditions["buffer_bdp"] == [1.0]
+    assert conditions["flows"] == [1]
+    assert conditions["queues"] == ["DropTail"]
+
+
+def test_what_no_scorecard_has_was_not_run(config: Path) -> None:
+    entry = _entry(make_atlas(), "transfer/more-takes-longer")
+    assert (entry["verdict"], entry["observed"], entry["source"]) == ("not_run", [], "")
+    # A script of its own does not tell its queue: its atlas.yaml does. Its sweep has three runs.
+    assert entry["conditions"]["queues"] == ["DropTail"]
+    assert entry["conditions"]["runs"] == 3
+    assert entry["conditions"]["other"] == ["450 to 2000 packets"]
+
+
+def test_a_scorecard_of_another_print_is_no_verdict(config: Path) -> None:
+    path = config / "studies" / "dumbbell" / "published.csv"
+    path.write_text(path.read_text().replace(",5,4.9,5.2,", ",4.95,4.9,5.2,"))
+    assert _entry(make_atlas(), "dumbbell/reno-rate")["verdict"] == "not_run"
+
+
+def test_verdicts_of_what_the_study_has_no_more_are_counted(config: Path) -> None:
+    path = config / "studies" / "dumbbell" / "published.csv"
+    path.write_text("".join(path.read_text().splitlines(keepends=True)[:2]))
+    text = DUMBBELL.replace('  transfers: ["*"]\n', "")
+    (config / "studies" / "dumbbell" / "atlas.yaml").write_text(text)
+    (study,) = (each for each in make_atlas()["studies"] if each["key"] == "dumbbell")
+    assert (study["numbers"], study["judged"], study["gone"]) == (1, 1, 1)
+
+
+@pytest.mark.parametrize("word", ["standard", "Standard TCP", "aimd", "reno"])
+def test_a_protocol_goes_by_all_of_its_names(config: Path, word: str) -> None:
+    assert make_atlas([word])["asked"] == ["standard"]
+
+
+def test_an_atlas_of_a_protocol_has_what_is_about_it_and_what_its_relations_rest_on(
+    config: Path,
+) -> None:
+    everything, vegas = make_atlas(), make_atlas(["TCP Vegas"])
+    assert len(everything["entries"]) == 2 + 3
+    assert [each["key"] for each in vegas["entries"]] == ["dumbbell/vegas-absent"]
+    assert vegas["relations"] == []
+    both = make_atlas(["Vegas", "Reno"])
+    assert len(both["entries"]) == 5
+    assert [each["id"] for each in both["relations"]] == ["rates"]  # of one of them
+
+
+def test_a_study_outside_the_configuration_joins(config: Path, tmp_path: Path) -> None:
+    outside = tmp_path / "elsewhere" / "transfer2"
+    shutil.move(config / "studies" / "transfer", outside)
+    study = outside / "study.yaml"
+    study.write_text(study.read_text().replace("key: transfer", "key: transfer2"))
+    catalogue = config / "atlas.yaml"
+    catalogue.write_text(CATALOGUE.replace("transfer/more", "transfer2/more"))
+    with pytest.raises(BdpbenchError, match="unknown study 'transfer2'"):
+        make_atlas()
+    assert _entry(make_atlas(studies=[outside]), "transfer2/time-1000")["published"] == 1.2
+
+
+def test_a_study_may_bring_topics_and_relations_of_its_own(config: Path) -> None:
+    head, relations = CATALOGUE.split("relations:\n")
+    (config / "atlas.yaml").write_text(head)
+    own = config / "studies" / "transfer" / "atlas.yaml"
+    more = "topics:\n  mine: {title: Mine, question: What?}\n"
+    own.write_text(TRANSFER + more + "relations:\n" + relations.replace("utilization", "mine"))
+    (relation,) = make_atlas()["relations"]
+    assert relation["topic"] == "mine"
+
+
+_CATALOGUE = "atlas.yaml"
+_DUMBBELL = "studies/dumbbell/atlas.yaml"
+_TRANSFER = "studies/transfer/atlas.yaml"
+
+# File, what stands there, what is written in its place; the message, and what stands on its line.
+WRONG = [
+    (_CATALOGUE, "bell/reno-rate", "bell/reno-rat", "no study has 'dumbbell/reno-rat'", "fills 5"),
+    (_CATALOGUE, "dumbbell/reno", "dumbell/reno", "unknown study 'dumbell'", "fills 5"),
+    (_CATALOGUE, "transfer/more", "dumbbell/reno", "one of two studies or more", "id: rates"),
+    (_CATALOGUE, "[standard]", "[standart]", "unknown protocol 'standart'", "standart"),
+    (_CATALOGUE, "[standard]", "[vegas]", "about none of its protocols", "dumbbell/reno-rate"),
+    (_CATALOGUE, ": utilization", ": utilisation", "unknown topic", "topic: utilisation"),
+    (_CATALOGUE, ": conditions", ": agree", "studies that agree have one", "id: rates"),
+    (_CATALOGUE, ": conditions", ": similar", "input should be", "relation: similar"),
+    (_CATALOGUE, "[the path]", "[]", "which of them differ", "id: rates"),
+    (_CATALOGUE, "    why:", "    because: no\n    why:", "unknown key", "because"),
+    (_CATALOGUE, "AIMD]}", "AIMD]}\n  cubic: {name: C}", "no study has this protocol", "cubic"),
+    (_CATALOGUE, "[AIMD]", "[TCP Vegas]", "is what standard is called as well", "vegas: {name"),
+    (_DUMBBELL, "Vegas: vegas", "Vega: vegas", "unknown protocol of dumbbell 'Vega'", "known_as"),
+    (_DUMBBELL, ", Vegas: vegas", "", "Vegas of dumbbell has no common name", "known_as"),
+    (_DUMBBELL, "{Reno: standard", "{Reno: reno", "unknown common name 'reno'", "known_as"),
+    (_DUMBBELL, "vegas: {", "standard: {", "another file has this name", "standard: {name"),
+    (_DUMBBELL, "utilization:", "use:", "unknown topic 'use'", "use: [reno-*]"),
+    (_DUMBBELL, "reno-*", "rino-*", "dumbbell has no number or statement 'rino-*'", "rino"),
+    (_DUMBBELL, '["*"]', '["*", vegas-*]', "is of transfers already", "vegas-*"),
+    (_TRANSFER, ', "*"]', "]", "more-takes-longer of transfer is of no topic", "entries:"),
+    (_TRANSFER, "queue: DropTail", "que: DropTail", "unknown parameter 'que'", "que: DropTail"),
+    (_TRANSFER, "queue: DropTail", "queue: 5", "expected a word (got 5)", "queue: 5"),
+    (_TRANSFER, "fixed:", "shares: {asy: asymmetry}\nfixed:", "unknown metric 'asy'", "asy:"),
+]
+
+
+@pytest.mark.parametrize(
+    ("name", "right", "wrong", "message", "line"), WRONG, ids=[each[3] for each in WRONG]
+)
+def test_what_no_study_has_is_refused_with_its_line(
+    config: Path, name: str, right: str, wrong: str, message: str, line: str
+) -> None:
+    path = config / name
+    text = path.read_text()
+    assert text.count(right) == 1
+    path.write_text(text.replace(right, wrong))
+    with pytest.raises(BdpbenchError) as caught:
+        make_atlas()
+    assert message in caught.value.message
+    where, _, number = caught.value.where.rpartition(":")
+    assert line in Path(where).read_text().splitlines()[int(number) - 1]
+
+
+def test_a_protocol_that_no_study_has_is_refused_with_a_suggestion(config: Path) -> None:
+    with pytest.raises(BdpbenchError, match="no study has a protocol 'Vega'") as caught:
+        make_atlas(["Vega"])
+    assert caught.value.hint == "did you mean 'vegas'?"
+
+
+def test_a_folder_without_its_file_does_not_join(config: Path, tmp_path: Path) -> None:
+    outside = tmp_path / "other"
+    shutil.copytree(DATA / "dumbbell", outside)
+    study = outside / "study.yaml"
+    study.write_text(study.read_text().replace("key: dumbbell", "key: other"))
+    with pytest.raises(BdpbenchError, match=r"the study has no atlas\.yaml"):
+        load_declared([outside])
+
+
+def test_json_and_page_say_the_same(config: Path, tmp_path: Path) -> None:
+    (printed,) = write_atlas(["Reno"], None, as_json=True, studies=())
+    assert json.loads(printed) == make_atlas(["Reno"])
+    out = tmp_path / "atlas.json"
+    lines = list(write_atlas([], out, as_json=True, studies=()))
+    assert lines[-1] == f"atlas: {out}"
+    assert json.loads(out.read_text()) == make_atlas()
+    *_, told = write_atlas(["Reno"], None, as_json=False, studies=())
+    path = tmp_path / "results" / "atlas-standard.html"
+    assert told == f"atlas: {path}"
+    assert "It takes its time." in path.read_text()
+
+
+def test_a_page_of_two_protocols_tells_what_is_about_both(config: Path) -> None:
+    # Another run of the dumbbell, in which both of its protocols are.
+    claim = """\
+- id: both-alike
+  where: by hand
+  found: chosen before
+  statement: Reno and Vegas are alike.
+  kind: spread
+  items:
+    - {scenario: shared, select: {protocol: Reno}, metric: max_throughput}
+    - {scenario: shared, select: {protocol: Vegas}, metric: max_throughput}
+  op: "<"
+  limit: 1
+"""
+    (config / "studies" / "dumbbell" / "claims.yaml").write_text(claim)
+    atlas = make_atlas(["Vegas", "Reno"])
+    assert _entry(atlas, "dumbbell/both-alike")["protocols"] == ["standard", "vegas"]
+    page = Page(atlas_page(atlas))
+    assert page.open == []
+    ids = [each["id"] for each in page.all("tr") if each.get("id", "").startswith("entry-dumb")]
+    assert ids.index("entry-dumbbell-both-alike") < ids.index("entry-dumbbell-vegas-absent")
+    assert "Vegas and Standard TCP: what two studies say" in page.text
+
+
+def test_what_files_say_is_text_on_the_page(config: Path) -> None:
+    hostile = "<script>alert(1)</script>"
+    path = config / "atlas.yaml"
+    path.write_text(path.read_text().replace("They ask for different things.", f"'{hostile}'"))
+    page = Page(atlas_page(make_atlas()))
+    assert page.open == []
+    assert hostile in page.text

@@ -146,11 +146,11 @@ def test_it_runs_a_study_from_an_empty_folder(site: Path, empty: Path, ns_binary
     assert [path.name for path in empty.iterdir()] == ["results"]
     report = empty / "results" / "tiny" / "quick" / "report.html"
     assert f"report: {report}" in done.stdout
-    assert len(list(empty.glob("results/runs/*/run.json"))) == 1
+    assert len(list(empty.glob("results/runs/*/*/run.json"))) == 1
     # Builds are in the cache folder, and nothing lies where the package was installed but modules
     # that Python has compiled.
     binary = re.findall(
-        r'"build_id": "(\w+)"', next(empty.glob("results/runs/*/run.json")).read_text()
+        r'"build_id": "(\w+)"', next(empty.glob("results/runs/*/*/run.json")).read_text()
     )
     assert (empty.parent / "cache" / "bdpbench" / "ns2" / binary[0] / "ns").is_file()
     assert {path for path in _files(site) if path.suffix != ".pyc"} == before

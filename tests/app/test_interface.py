@@ -15,7 +15,7 @@ import pytest
 
 import bdpbench
 from bdpbench import BdpbenchError, Study, Tier
-from bdpbench.contracts.paths import repository_root
+from bdpbench.contracts.paths import repository_root, run_folder
 from bdpbench.interface.frames import NUMBERS_SCHEMA, RUNS_SCHEMA, STATEMENTS_SCHEMA
 from bdpbench.metrics import METRICS_SCHEMA
 
@@ -47,7 +47,8 @@ def test_the_notebook_of_the_documentation(
     script = "\n".join(cells)
     example = "config/studies/examples/red_droptail"
     assert script.count(example) == 1
-    before = {path: path.stat().st_mtime_ns for path in finished.glob("results/runs/*/run.json")}
+    before = {path: path.stat().st_mtime_ns for path in finished.glob("results/runs/*/*/run.json")}
+    assert before
     found: dict[str, object] = {}
     exec(compile(script.replace(example, "dumbbell"), str(PAGE), "exec"), found)
     assert before == {path: path.stat().st_mtime_ns for path in before}, "simulated again"
@@ -109,7 +110,7 @@ def test_runs_have_their_parameters_as_columns(tier: Tier) -> None:
 
 def test_a_table_has_what_ns2_wrote(tier: Tier) -> None:
     run_id = tier.runs().filter(scenario="other_rtt")["run_id"][0]
-    written = list((tier.results / "runs" / run_id / "out").glob("*cwnd*"))
+    written = list((run_folder(tier.results / "runs", run_id) / "out").glob("*cwnd*"))
     assert len(written) == 1
     lines = written[0].read_text().splitlines()
     cwnd = tier.table(run_id, "cwnd")

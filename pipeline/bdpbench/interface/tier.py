@@ -14,6 +14,7 @@ from bdpbench.app.keep.collecting import Results, collect
 from bdpbench.app.run.planning import Paths, is_finished
 from bdpbench.app.run.run_study import RunRequest, run_study
 from bdpbench.app.run.stages import report_inputs
+from bdpbench.contracts.paths import run_folder
 from bdpbench.contracts.plan import Output, PlannedRun
 from bdpbench.contracts.yaml_files import suggest
 from bdpbench.errors import BdpbenchError
@@ -104,7 +105,7 @@ class Tier:
             raise BdpbenchError("tables of runs are not published", hint=hint)
         if run_id not in self._finished():
             raise BdpbenchError(f"run {run_id} has no results", hint="simulate() makes them")
-        run_dir = self._paths.runs / run_id
+        run_dir = run_folder(self._paths.runs, run_id)
         write_tables(run_dir, outputs)
         return load_table(run_dir, name, outputs).collect()
 

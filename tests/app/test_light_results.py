@@ -3,11 +3,9 @@
 from __future__ import annotations
 
 import json
-import os
 import shutil
 import subprocess
 from pathlib import Path
-from unittest.mock import patch
 
 import pytest
 from tests.app.conftest import call_bdpbench, write_config
@@ -206,10 +204,8 @@ def test_what_needs_the_outputs_says_that_they_are_not_here(elsewhere: Path) -> 
 
 def test_the_command_line_has_it(finished_once: Path, tmp_path: Path) -> None:
     light = tmp_path / "light"
-    with patch.dict(os.environ):
-        done = call_bdpbench(
-            tmp_path, "merge", str(light), str(finished_once / "results"), "--without-outputs"
-        )
+    results = str(finished_once / "results")
+    done = call_bdpbench(tmp_path, "merge", str(light), results, "--without-outputs")
     assert done.returncode == 0, done.stderr
     assert not list(light.rglob("out"))
     assert len(list(light.glob("runs/*/*/run.json"))) == 3

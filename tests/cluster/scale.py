@@ -1,12 +1,13 @@
 """What a large study takes: made-up runs of no duration, through all stages, on pretended nodes.
 
-    PYTHONPATH=pipeline:. python tests/cluster/scale.py 1000 5000
-    PYTHONPATH=pipeline:. python tests/cluster/scale.py 52800        # an hour or two of two cores
+    PYTHONPATH=pipeline:. python tests/cluster/scale.py 1000 3000
+    PYTHONPATH=pipeline:. python tests/cluster/scale.py 52800        # hours of two cores
 
 Planning, batches, Slurm with several nodes, records, tables, values, metrics and the report are the
 real ones. In the place of ns-2 there is a script that copies what the real one has written for one
-run, so that what is measured is bdpbench. Each size is told as a row; where there are several,
-another row has the exponent p of (runs)^p by which each figure grew from the first to the last.
+run, so that what is measured is bdpbench. For each size a table tells of each step its time, memory
+and files, and the largest folders are named. Of several sizes the last table tells how each figure
+has grown from the first to the last: p of (runs)^p, where 1 is as fast as the runs.
 """
 
 from __future__ import annotations
@@ -21,7 +22,7 @@ import sys
 import tempfile
 import time
 from collections.abc import Sequence
-from dataclasses import dataclass, fields
+from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
@@ -33,6 +34,7 @@ from bdpbench.simulation.build import build_prefix, current_build_id
 
 ROOT = Path(__file__).resolve().parents[2]
 STUDY, TIER = "tiny", "quick"
+_FOLDERS = 6
 _SHARED = ("cache", "plugins", "trace")
 _FAKE = """\
 #!/bin/sh
@@ -48,29 +50,37 @@ exec cp {outputs}/* "$2"/
 
 
 @dataclass(frozen=True)
+class Step:
+    """What a step took, and what it left.
+
+    Attributes:
+        cpu_s: of bdpbench, without Slurm and Snakemake's own; None for a part of a call.
+        peak_mb: of one process; None for a part of a call.
+        files: in its results folder afterwards; None where that was not looked at.
+    """
+
+    name: str
+    wall_s: float
+    cpu_s: float | None = None
+    peak_mb: float | None = None
+    files: int | None = None
+
+
+@dataclass(frozen=True)
 class Took:
     """What a study of so many runs took.
 
-    Times in s: of planning alone, until the first job was queued, until the last run had ended,
-    from there to the report, and of a second call that finds nothing to do. ``call_cpu_s``: CPU
-    time of the call without its jobs; ``jobs_cpu_s``: of the jobs beside Slurm and Snakemake.
+    Attributes:
+        folders: the largest of the results folder, each with its entries, the largest first.
+        results_mb, light_mb: what lies in the results folder, and in the one without outputs.
     """
 
     runs: int
     batches: int
-    plan_s: float
-    queued_s: float
-    ended_s: float
-    report_s: float
-    again_s: float
-    call_cpu_s: float
-    jobs_cpu_s: float
-    plan_mb: float
-    call_mb: float
-    again_mb: float
-    files: int
-    largest_folder: int
+    steps: list[Step]
+    folders: list[tuple[str, int]]
     results_mb: float
+    light_mb: float
 
 
 @dataclass(frozen=True)
@@ -119,33 +129,36 @@ def measure(runs: int, folder: Path, nodes: int) -> Took:
     environment = make_study(folder, runs)
     _quicken(folder)
     environment["BDPBENCH_HOME"] = str(_home(folder, environment))
+    results, light = folder / "results", folder / "light"
     with Slurm(folder / "slurm", nodes=nodes) as slurm:
         environment |= {name: slurm.environment()[name] for name in ("PATH", "SLURM_CONF")}
-        planned = call(environment, "plan", STUDY)
+        steps = [_step("plan", call(environment, "plan", STUDY), results)]
         whole = call(environment, "run", "--json", "--profile", "slurm", "--jobs", str(nodes))
-    results = folder / "results"
-    done = [json.loads(each.read_text()) for each in _batches(results).glob("*.done")]
-    # This call empties the folder of batches.
+    steps += _steps_of_run(whole, results)
+    batches = len(list(_batches(results).glob("*.done")))
     again = call(environment, "run", "--json", "--backend", "native")
-    ended_s = whole.when("run_ended", last=True)
-    files, largest = _count(results)
-    return Took(
-        runs=runs,
-        batches=len(done),
-        plan_s=planned.wall_s,
-        queued_s=_queued_s(whole),
-        ended_s=ended_s,
-        report_s=whole.wall_s - ended_s,
-        again_s=again.wall_s,
-        call_cpu_s=whole.cpu_s,
-        jobs_cpu_s=sum(each["own_cpu_s"] for each in done),
-        plan_mb=planned.peak_mb,
-        call_mb=whole.peak_mb,
-        again_mb=again.peak_mb,
-        files=files,
-        largest_folder=largest,
-        results_mb=sum(each.stat().st_size for each in results.rglob("*") if each.is_file()) / 1e6,
-    )
+    steps.append(_step("run again, nothing to do", again, results))
+    taken = call(environment, "merge", str(light), str(results), "--without-outputs")
+    steps.append(_step("merge --without-outputs", taken, light))
+    elsewhere = {**environment, "BDPBENCH_RESULTS": str(light)}
+    steps.append(_step("report of that", call(elsewhere, "report", STUDY), light))
+    return Took(runs, batches, steps, _largest(results), _size_mb(results), _size_mb(light))
+
+
+def _step(name: str, called: Called, results: Path) -> Step:
+    return Step(name, called.wall_s, called.cpu_s, called.peak_mb, _count(results))
+
+
+def _steps_of_run(whole: Called, results: Path) -> list[Step]:
+    """The call that does it all, and its parts; CPU time of jobs is what batches have told."""
+    queued_s, ended_s = _queued_s(whole), whole.when("run_ended", last=True)
+    done = [json.loads(each.read_text()) for each in _batches(results).glob("*.done")]
+    return [
+        _step("run, without its jobs", whole, results),
+        Step("… until a job is queued", queued_s),
+        Step("… jobs", ended_s - queued_s, sum(each["own_cpu_s"] for each in done)),
+        Step("… report", whole.wall_s - ended_s),
+    ]
 
 
 def _queued_s(called: Called) -> float:
@@ -188,34 +201,68 @@ def _home(folder: Path, environment: dict[str, str]) -> Path:
     return home
 
 
-def _count(results: Path) -> tuple[int, int]:
-    """Files below a folder, and entries of the folder that has the most."""
-    files, largest = 0, 0
-    for _, folders, names in os.walk(results):
-        files += len(names)
-        largest = max(largest, len(folders) + len(names))
-    return files, largest
+def _count(results: Path) -> int:
+    """Files below a folder."""
+    return sum(len(names) for _, _, names in os.walk(results))
 
 
-def table(rows: Sequence[Took]) -> str:
-    """The figures as a Markdown table, and by which power of the runs each has grown."""
-    names = [each.name for each in fields(Took)]
-    lines = [names, ["---:"] * len(names)]
-    lines += [[_text(getattr(row, name)) for name in names] for row in rows]
-    if len(rows) > 1:
-        lines.append([_power(rows[0], rows[-1], name) for name in names])
+def _largest(results: Path) -> list[tuple[str, int]]:
+    """The folders with the most entries, from the results folder."""
+    found = [
+        (str(Path(place).relative_to(results)), len(folders) + len(names))
+        for place, folders, names in os.walk(results)
+    ]
+    return sorted(found, key=lambda each: -each[1])[:_FOLDERS]
+
+
+def _size_mb(results: Path) -> float:
+    return sum(path.stat().st_size for path in results.rglob("*") if path.is_file()) / 1e6
+
+
+def told(took: Took) -> str:
+    """What a size took, as a Markdown table, and its largest folders."""
+    rows = [
+        [each.name, *map(_text, (each.wall_s, each.cpu_s, each.peak_mb, each.files))]
+        for each in took.steps
+    ]
+    folders = ", ".join(f"{place} {entries:,}" for place, entries in took.folders)
+    return (
+        f"{took.runs:,} runs in {took.batches:,} batches, {took.results_mb:,.1f} MB, without "
+        f"outputs {took.light_mb:,.1f} MB\n\n"
+        + _table(["step", "time s", "CPU s", "peak MB", "files"], rows)
+        + f"\n\nlargest folders, entries: {folders}"
+    )
+
+
+def growth(first: Took, last: Took) -> str:
+    """How the figures of each step have grown: p of (runs)^p, and the time of one more run."""
+    more = last.runs - first.runs
+    rows = []
+    for before, after in zip(first.steps, last.steps, strict=True):
+        powers = [
+            _power(getattr(before, name), getattr(after, name), last.runs / first.runs)
+            for name in ("wall_s", "cpu_s", "peak_mb", "files")
+        ]
+        rows.append([before.name, *powers, f"{(after.wall_s - before.wall_s) / more * 1e3:.1f}"])
+    head = ["step", "time", "CPU", "peak", "files", "ms for one more run"]
+    return f"from {first.runs:,} to {last.runs:,} runs\n\n{_table(head, rows)}"
+
+
+def _table(head: Sequence[str], rows: Sequence[Sequence[str]]) -> str:
+    lines = [head, ["---", *["---:"] * (len(head) - 1)], *rows]
     return "\n".join("| " + " | ".join(line) + " |" for line in lines)
 
 
-def _text(value: float) -> str:
+def _text(value: float | None) -> str:
+    if value is None:
+        return ""
     return f"{value:,}" if isinstance(value, int) else f"{value:,.1f}"
 
 
-def _power(first: Took, last: Took, name: str) -> str:
-    before, after = getattr(first, name), getattr(last, name)
-    if name == "runs" or before <= 0 or after <= 0:
-        return "power"
-    return f"{math.log(after / before) / math.log(last.runs / first.runs):.2f}"
+def _power(before: float | None, after: float | None, times: float) -> str:
+    if not before or not after or before < 0 or after < 0:
+        return ""
+    return f"{math.log(after / before) / math.log(times):.2f}"
 
 
 def main() -> int:
@@ -231,7 +278,9 @@ def main() -> int:
     for runs in sorted(options.runs):
         with tempfile.TemporaryDirectory(prefix="bdpb-", dir="/tmp") as folder:
             rows.append(measure(runs, Path(folder), options.nodes))
-        print(f"{table(rows)}\n", flush=True)
+        print(f"{told(rows[-1])}\n", flush=True)
+    if len(rows) > 1:
+        print(growth(rows[0], rows[-1]))
     return 0
 
 

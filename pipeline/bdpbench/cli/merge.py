@@ -14,7 +14,12 @@ _FOLDER = click.Path(path_type=Path, file_okay=False)
 @click.argument(
     "others", nargs=-1, required=True, type=click.Path(path_type=Path, file_okay=False, exists=True)
 )
-def command(into: Path, others: tuple[Path, ...]) -> None:
+@click.option(
+    "--without-outputs",
+    is_flag=True,
+    help="Take only what reports are made of: records, tables, values and series.",
+)
+def command(into: Path, others: tuple[Path, ...], without_outputs: bool) -> None:
     """Bring the finished runs of the results folders OTHERS into the results folder INTO.
 
     For a grid that was simulated in parts, on several machines. Ids and checksums are checked
@@ -24,4 +29,4 @@ def command(into: Path, others: tuple[Path, ...]) -> None:
     """
     from bdpbench.app.run.merging import merge
 
-    merge(into, others, click.echo)
+    merge(into, others, click.echo, outputs=not without_outputs)

@@ -18,6 +18,8 @@ OUTPUT_FOLDER = "out"
 SCRIPTS_FOLDER = "scripts"
 ERROR_NAME = "error.txt"
 LOG_NAME = "ns.log"
+LIGHT_NAME = "light.json"
+LIGHT_VERSION = 1
 
 
 class Spec(TypedDict):
@@ -120,6 +122,31 @@ class RunRecord(TypedDict):
     outputs: dict[str, OutputFile]
     ns2_report: str
     taken_over: NotRequired[TakenOver]
+
+
+class LightRecord(TypedDict):
+    """Content of ``light.json``: of a run that was brought here without its outputs.
+
+    ``files``: name under the run's folder → checksum and size of what was brought.
+    """
+
+    schema_version: int
+    files: dict[str, OutputFile]
+
+
+def is_light(run_dir: Path) -> bool:
+    """Whether a run was brought here without its outputs, and has none since."""
+    return (run_dir / LIGHT_NAME).is_file() and not (run_dir / OUTPUT_FOLDER).is_dir()
+
+
+def read_light(run_dir: Path) -> LightRecord:
+    """What of a run was brought here without its outputs.
+
+    Raises:
+        BdpbenchError: when ``light.json`` is missing, damaged or of another version.
+    """
+    path, what = run_dir / LIGHT_NAME, "what was brought of a run"
+    return shaped(read_json(path, what=what, schema_version=LIGHT_VERSION), LightRecord, path, what)
 
 
 def read_spec(run_dir: Path) -> Spec:

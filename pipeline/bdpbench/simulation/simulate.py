@@ -22,6 +22,7 @@ from bdpbench.contracts.files import (
 )
 from bdpbench.contracts.runs import (
     ERROR_NAME,
+    LIGHT_NAME,
     LOG_NAME,
     OUTPUT_FOLDER,
     RUN_NAME,
@@ -126,8 +127,8 @@ def _empty_scratch(run_dir: Path) -> Path:
     shutil.rmtree(scratch, ignore_errors=True)
     remove_temporaries(run_dir)
     (scratch / OUTPUT_FOLDER).mkdir(parents=True)
-    # How far an attempt came that was killed says nothing of this one.
-    for name in (ERROR_NAME, PROGRESS_NAME):
+    # How far an attempt came that was killed says nothing of this one, nor what was brought here.
+    for name in (ERROR_NAME, LIGHT_NAME, PROGRESS_NAME):
         (run_dir / name).unlink(missing_ok=True)
     return scratch
 

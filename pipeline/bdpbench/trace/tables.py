@@ -17,7 +17,7 @@ import polars as pl
 
 from bdpbench.contracts.files import read_json, sha256_of, write_json_atomically
 from bdpbench.contracts.plan import Output
-from bdpbench.contracts.runs import OUTPUT_FOLDER, RUN_NAME, RUN_VERSION
+from bdpbench.contracts.runs import OUTPUT_FOLDER, RUN_NAME, RUN_VERSION, is_light
 from bdpbench.contracts.shapes import shaped
 from bdpbench.contracts.tables import (
     MANIFEST_NAME,
@@ -244,6 +244,14 @@ def _check_unchanged(run_dir: Path, file: str, recorded: Mapping[str, Any]) -> N
     hint = f"remove {run_dir} and run again"
     if name not in recorded:
         raise BdpbenchError(f"run.json records no output {name}", where=str(run_dir), hint=hint)
+    if is_light(run_dir):
+        raise BdpbenchError(
+            "the outputs of this run are not here: it was brought without them, and a table that "
+            f"is not among those it has is to be made of {name}",
+            where=str(run_dir),
+            hint="`./bdpbench merge` brings them from a results folder that has them; without "
+            f"{run_dir / RUN_NAME} the run is simulated again",
+        )
     if not path.is_file():
         raise BdpbenchError("the run wrote this file, and it is gone", where=str(path), hint=hint)
     if sha256_of(path) != recorded[name]["sha256"]:

@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
+import re
 from pathlib import Path
 
-from bdpbench.contracts.paths import run_folder, run_folders, runs_folder_of
+from bdpbench.contracts.paths import repository_root, run_folder, run_folders, runs_folder_of
 
 RUN, OTHER = "ab12cd34ef567890", "ab99cd34ef567890"
 
@@ -45,3 +46,10 @@ def test_all_runs_are_found_once(tmp_path: Path) -> None:
     found = [tmp_path / "ab" / RUN, tmp_path / OTHER, tmp_path / "cd" / "cd000000"]
     assert list(run_folders(tmp_path)) == found
     assert {runs_folder_of(each) for each in found} == {tmp_path}
+
+
+def test_nothing_else_decides_where_a_run_lies() -> None:
+    joined = re.compile(r'/ "runs"|/ run_id\b|/ \w+\["run_id"\]')
+    package = repository_root() / "pipeline" / "bdpbench"
+    found = {path.name for path in package.rglob("*.py") if joined.search(path.read_text())}
+    assert found == {"paths.py"}

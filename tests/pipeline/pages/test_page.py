@@ -140,6 +140,16 @@ def test_runs_say_how_to_repeat_them_and_link_their_files(page: Any, inputs: Any
     assert f"../../runs/{run_id[:2]}/{run_id}/out/cwnd_hstcp.out" in links
 
 
+def test_a_run_that_was_brought_without_its_outputs_links_none(
+    inputs: Any, parse_page: Any, tmp_path: Path
+) -> None:
+    build_report(replace(inputs.frozen(), places={}), tmp_path / "report.html")
+    page = parse_page((tmp_path / "report.html").read_text())
+    assert "Output files, which are not in this results folder" in page.text
+    assert "cwnd_hstcp.out" in page.text
+    assert not [each for each in page.all("a") if each["href"].startswith("../../runs/")]
+
+
 @pytest.mark.parametrize(
     ("path", "name"),
     [

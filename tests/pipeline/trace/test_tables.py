@@ -229,6 +229,17 @@ def test_an_output_that_is_gone_is_told(run_dir: Path) -> None:
         write_tables(run_dir, OUTPUTS)
 
 
+def test_a_table_of_outputs_that_were_left_behind_is_refused(run_dir: Path) -> None:
+    write_tables(run_dir, OUTPUTS[1:])
+    shutil.rmtree(run_dir / "out")
+    (run_dir / "light.json").write_text("{}")
+    before = _sha256(run_dir / "tables" / "manifest.json")
+    with pytest.raises(BdpbenchError, match="the outputs of this run are not here"):
+        write_tables(run_dir, OUTPUTS)
+    assert _sha256(run_dir / "tables" / "manifest.json") == before
+    assert holds_outputs(run_dir, OUTPUTS[1:])
+
+
 def test_a_run_without_run_json_did_not_happen(run_dir: Path) -> None:
     (run_dir / "run.json").unlink()
     with pytest.raises(BdpbenchError, match="expected the record of a finished run"):

@@ -16,7 +16,14 @@ from bdpbench.app.run.planning import Paths, Prepared
 from bdpbench.app.run.stages import VALUES_FOLDER, read_metrics
 from bdpbench.app.say.progress import View
 from bdpbench.contracts.files import read_json, remove_temporaries, sha256_of
-from bdpbench.contracts.runs import RUN_NAME, RunRecord, read_run
+from bdpbench.contracts.runs import (
+    LIGHT_NAME,
+    RUN_NAME,
+    RunRecord,
+    is_light,
+    read_light,
+    read_run,
+)
 from bdpbench.contracts.scorecard import SCORECARD_NAME, read_scorecard
 from bdpbench.contracts.shapes import shaped
 from bdpbench.contracts.tables import (
@@ -91,8 +98,9 @@ def damaged_run(run_dir: Path, *, deep: bool) -> Damage | None:
     if run_id(record["identity"]) != run_dir.name:
         said = "has been changed: its identity is not that of its run id"
         return Damage(path, said, remedy, remove)
-    for output, said in _damaged_outputs(run_dir, record, deep=deep):
-        return Damage(output, said, remedy, remove)
+    wrong = _damaged_light if is_light(run_dir) else _damaged_outputs
+    for file, said in wrong(run_dir, record, deep=deep):
+        return Damage(file, said, remedy, remove)
     return None
 
 
@@ -114,6 +122,23 @@ def _damaged_outputs(run_dir: Path, record: RunRecord, *, deep: bool) -> Iterato
             yield path, f"has {path.stat().st_size} bytes, and ns-2 wrote {facts['bytes']}"
         elif deep and sha256_of(path) != facts["sha256"]:
             yield path, "is not what ns-2 wrote: its SHA-256 is another"
+
+
+def _damaged_light(run_dir: Path, _: RunRecord, *, deep: bool) -> Iterator[tuple[Path, str]]:
+    """What is wrong with a run that has no outputs, of which its tables could be made anew."""
+    try:
+        files = read_light(run_dir)["files"]
+    except BdpbenchError as error:
+        yield run_dir / LIGHT_NAME, error.message
+        return
+    manifest = _manifest(run_dir)
+    for path in (run_dir / RUN_NAME, manifest) if deep and manifest.is_file() else ():
+        name = path.relative_to(run_dir).as_posix()
+        if name not in files or sha256_of(path) != files[name]["sha256"]:
+            yield path, "is not what was brought here: its SHA-256 is another"
+    damage = damaged_tables(run_dir, deep=deep)
+    if damage is not None:
+        yield damage.path, damage.said
 
 
 def damaged_tables(run_dir: Path, *, deep: bool) -> Damage | None:

@@ -4,29 +4,47 @@ A run id stands for the bytes that ns-2 writes, so a grid can be simulated in pa
 machines, and put together: what is copied is what `run` would simulate. All is checked before
 anything is written; each run then comes in one step, so that a call that was cut short is made
 again and goes on.
+
+What ns-2 has written can be left behind: reports are made of records, tables, values and series.
 """
 
 from __future__ import annotations
 
 import shutil
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 
 from bdpbench.app.run.exclusive import exclusive
+from bdpbench.app.run.kept_series import SERIES_FOLDER
 from bdpbench.app.run.mending import damaged_run, damaged_tables
 from bdpbench.app.run.old_results import differences
 from bdpbench.app.run.stages import VALUES_FOLDER
-from bdpbench.contracts.files import replace_folder
+from bdpbench.contracts.files import read_json, replace_folder, sha256_of, write_json_atomically
 from bdpbench.contracts.paths import run_folder, run_folders, runs_folder
-from bdpbench.contracts.runs import RUN_NAME, RunRecord, read_run
-from bdpbench.contracts.tables import MANIFEST_NAME, TABLES_FOLDER
+from bdpbench.contracts.runs import (
+    LIGHT_NAME,
+    LIGHT_VERSION,
+    RUN_NAME,
+    SPEC_NAME,
+    LightRecord,
+    OutputFile,
+    RunRecord,
+    is_light,
+    read_light,
+    read_run,
+)
+from bdpbench.contracts.tables import MANIFEST_NAME, MANIFEST_VERSION, TABLES_FOLDER
 from bdpbench.errors import BdpbenchError
 
 _SCRATCH = ".merging"
 _SHOWN = 5
 # Locks, and what writers left behind that were killed.
 _NOT_OF_THE_RUN = shutil.ignore_patterns(".*")
+_WITHOUT_OUTPUTS = (RUN_NAME, SPEC_NAME, TABLES_FOLDER, VALUES_FOLDER, SERIES_FOLDER)
+"""What of a run is brought without its outputs."""
+# Made of the tables, where they are missing.
+_MADE_ANEW = (VALUES_FOLDER, SERIES_FOLDER)
 
 Say = Callable[[str], None]
 
@@ -39,22 +57,25 @@ class Findings:
         new: folders of the runs to take, by run id.
         known: how many are here already, with the same outputs.
         unfinished: how many have not happened there.
+        unparsed: how many have no whole tables there, without which their outputs are needed.
         problems: why nothing can be taken, a sentence each.
     """
 
     new: dict[str, Path] = field(default_factory=dict)
     known: int = 0
     unfinished: int = 0
+    unparsed: int = 0
     problems: list[str] = field(default_factory=list)
 
 
-def merge(into: Path, others: Sequence[Path], say: Say) -> None:
+def merge(into: Path, others: Sequence[Path], say: Say, *, outputs: bool = True) -> None:
     """Take the finished runs of other results folders, which are only read.
 
     Args:
         into: results folder that gets them.
         others: results folders, each with ``runs/``.
         say: told in sentences what was done.
+        outputs: take what ns-2 has written with them, where it is there.
 
     Raises:
         BdpbenchError: when a folder has no runs, when a run there is damaged or is not what its id
@@ -66,16 +87,28 @@ def merge(into: Path, others: Sequence[Path], say: Say) -> None:
         shutil.rmtree(into / _SCRATCH, ignore_errors=True)
         found = Findings()
         for run_dir in _run_folders(others):
-            _look_at(run_dir, run_folder(runs_folder(into), run_dir.name), found)
+            _look_at(run_dir, run_folder(runs_folder(into), run_dir.name), found, outputs=outputs)
         if found.problems:
             raise _refusal(found.problems)
         for run_id, run_dir in found.new.items():
-            _take(run_dir, run_folder(runs_folder(into), run_id), into / _SCRATCH)
+            here = run_folder(runs_folder(into), run_id)
+            _take(run_dir, here, into / _SCRATCH, outputs=outputs)
         shutil.rmtree(into / _SCRATCH, ignore_errors=True)
-    say(
-        f"{into}: {len(found.new)} runs taken, {found.known} were there already, "
+    for sentence in _said(into, found, outputs=outputs):
+        say(sentence)
+
+
+def _said(into: Path, found: Findings, *, outputs: bool) -> Iterator[str]:
+    taken = "taken" if outputs else "taken without their outputs"
+    yield (
+        f"{into}: {len(found.new)} runs {taken}, {found.known} were there already, "
         f"{found.unfinished} have not been finished in the other folders"
     )
+    if found.unparsed:
+        yield (
+            f"{found.unparsed} finished runs were left: they have no whole tables there; "
+            "`./bdpbench run` makes them"
+        )
 
 
 def _check_place(into: Path, other: Path) -> None:
@@ -94,7 +127,7 @@ def _run_folders(others: Sequence[Path]) -> Iterator[Path]:
         yield from run_folders(runs_folder(other))
 
 
-def _look_at(run_dir: Path, here: Path, found: Findings) -> None:
+def _look_at(run_dir: Path, here: Path, found: Findings, *, outputs: bool) -> None:
     """Find out what is to be done about a run of another folder."""
     if not (run_dir / RUN_NAME).is_file():
         found.unfinished += 1
@@ -106,12 +139,16 @@ def _look_at(run_dir: Path, here: Path, found: Findings) -> None:
     record = read_run(run_dir)
     earlier = found.new.get(run_dir.name, here)
     known = _record_of(earlier)
-    if known is None:
-        found.new[run_dir.name] = run_dir
-    elif record is not None:
+    if known is not None and record is not None:
         lines = differences(known["outputs"], record["outputs"], whose=f"in {run_dir}")
-        found.known += not lines
         found.problems += [f"{earlier}: {line}" for line in lines]
+        if lines or not (outputs and is_light(earlier) and not is_light(run_dir)):
+            found.known += not lines
+            return
+    if outputs or is_light(run_dir) or _has_tables(run_dir):
+        found.new[run_dir.name] = run_dir
+    else:
+        found.unparsed += 1
 
 
 def _record_of(run_dir: Path) -> RunRecord | None:
@@ -119,6 +156,15 @@ def _record_of(run_dir: Path) -> RunRecord | None:
     if damaged_run(run_dir, deep=False) is not None:
         return None
     return read_run(run_dir)
+
+
+def _has_tables(run_dir: Path) -> bool:
+    """Whether the tables of a run are whole, and of this record of it."""
+    path = run_dir / TABLES_FOLDER / MANIFEST_NAME
+    if not path.is_file() or damaged_tables(run_dir, deep=True) is not None:
+        return False
+    manifest = read_json(path, what="a manifest", schema_version=MANIFEST_VERSION)
+    return bool(manifest["run_json_sha256"] == sha256_of(run_dir / RUN_NAME))
 
 
 def _refusal(problems: Sequence[str]) -> BdpbenchError:
@@ -131,14 +177,14 @@ def _refusal(problems: Sequence[str]) -> BdpbenchError:
     )
 
 
-def _take(run_dir: Path, here: Path, scratch: Path) -> None:
-    """Copy a run, and put it into its place in one step; tables that are not whole stay away."""
+def _take(run_dir: Path, here: Path, scratch: Path, *, outputs: bool) -> None:
+    """Copy a run, and put it into its place in one step; what is not whole is made anew here."""
     copy = scratch / run_dir.name
-    shutil.copytree(run_dir, copy, ignore=_NOT_OF_THE_RUN)
-    manifest = copy / TABLES_FOLDER / MANIFEST_NAME
-    if manifest.is_file() and damaged_tables(copy, deep=True) is not None:
-        shutil.rmtree(copy / TABLES_FOLDER)
-        shutil.rmtree(copy / VALUES_FOLDER, ignore_errors=True)
+    if outputs and not is_light(run_dir):
+        shutil.copytree(run_dir, copy, ignore=_NOT_OF_THE_RUN)
+        _drop_damaged_tables(copy)
+    else:
+        _copy_light(run_dir, copy)
     damage = damaged_run(copy, deep=True)
     if damage is not None:
         raise BdpbenchError(f"{damage.said}, after it was copied", where=str(damage.path))
@@ -147,3 +193,45 @@ def _take(run_dir: Path, here: Path, scratch: Path) -> None:
         replace_folder(copy, here)
     else:
         copy.rename(here)
+
+
+def _drop_damaged_tables(copy: Path) -> None:
+    (copy / LIGHT_NAME).unlink(missing_ok=True)
+    manifest = copy / TABLES_FOLDER / MANIFEST_NAME
+    if manifest.is_file() and damaged_tables(copy, deep=True) is not None:
+        shutil.rmtree(copy / TABLES_FOLDER)
+        shutil.rmtree(copy / VALUES_FOLDER, ignore_errors=True)
+
+
+def _copy_light(run_dir: Path, copy: Path) -> None:
+    """Copy what reports are made of, with checksums of it."""
+    shutil.copytree(run_dir, copy, ignore=_others)
+    if is_light(run_dir):
+        _drop_changed(copy, read_light(run_dir)["files"])
+    light: LightRecord = {"schema_version": LIGHT_VERSION, "files": _facts_of(copy)}
+    write_json_atomically(copy / LIGHT_NAME, light)
+
+
+def _others(folder: str, names: Sequence[str]) -> set[str]:
+    """What stays behind of a folder of a run without outputs."""
+    hidden = {name for name in names if name.startswith(".")}
+    is_run = (Path(folder) / RUN_NAME).is_file()
+    return hidden | ({*names} - {*_WITHOUT_OUTPUTS} if is_run else set())
+
+
+def _drop_changed(copy: Path, known: Mapping[str, OutputFile]) -> None:
+    """Remove values and series that are not those that were brought: they are made of tables."""
+    for name, facts in _facts_of(copy).items():
+        if name.startswith(_MADE_ANEW) and known.get(name) != facts:
+            (copy / name).unlink()
+
+
+def _facts_of(folder: Path) -> dict[str, OutputFile]:
+    files = sorted(path for path in folder.rglob("*") if path.is_file())
+    return {
+        path.relative_to(folder).as_posix(): {
+            "sha256": sha256_of(path),
+            "bytes": path.stat().st_size,
+        }
+        for path in files
+    }

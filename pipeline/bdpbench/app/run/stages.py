@@ -17,7 +17,7 @@ from bdpbench.contracts.files import (
 )
 from bdpbench.contracts.paths import run_folder
 from bdpbench.contracts.plan import Output, Parameters, Plan, PlannedRun, Scalar
-from bdpbench.contracts.runs import RUN_NAME, read_run, read_spec
+from bdpbench.contracts.runs import RUN_NAME, is_light, read_run, read_spec
 from bdpbench.contracts.scorecard import SCORECARD_NAME, Scorecard
 from bdpbench.contracts.tables import METRICS_NAME, TableManifest
 from bdpbench.errors import BdpbenchError
@@ -336,7 +336,7 @@ def report_inputs(
         definitions=[each.as_document() for each in definitions_of(plan).values()],
         load_table=load_table,
         load_series=KeptSeries(runs_dir, load_table, outputs, parameters),
-        places={each: _place(run_folder(runs_dir, each), runs_dir) for each in sorted(finished)},
+        places=_places(runs_dir, sorted(finished)),
         run_info=cast(
             "dict[str, RunRecord]",
             {run_id: info for run_id, info in sorted(infos.items()) if run_id in finished and info},
@@ -346,8 +346,14 @@ def report_inputs(
     )
 
 
-def _place(run_dir: Path, runs_dir: Path) -> str:
-    return run_dir.relative_to(runs_dir).as_posix()
+def _places(runs_dir: Path, run_ids: Sequence[str]) -> dict[str, str]:
+    """Run id → its folder, seen from that of all runs, of the runs whose outputs are here."""
+    folders = {each: run_folder(runs_dir, each) for each in run_ids}
+    return {
+        run_id: folder.relative_to(runs_dir).as_posix()
+        for run_id, folder in folders.items()
+        if not is_light(folder)
+    }
 
 
 def _loader(

@@ -9,8 +9,11 @@ COPY ns2 /opt/bdpbench/ns2
 RUN bash /opt/bdpbench/ns2/build.sh --install-deps --prefix /opt/bdpbench/.bdpbench/ns2 \
     && ln -s /opt/bdpbench/.bdpbench/ns2/"$(bash /opt/bdpbench/ns2/build.sh --print-id)" \
         /opt/bdpbench/.bdpbench/ns2/current
-COPY pipeline/bdpbench/trace/native /opt/bdpbench/native
-RUN bash /opt/bdpbench/native/build.sh /opt/bdpbench/.bdpbench/trace
+COPY pipeline/bdpbench/compiled pipeline/bdpbench/trace/native/wired_lines.c \
+    pipeline/bdpbench/metrics/packets/native/packet_sums.c /opt/bdpbench/compiled/
+RUN for source in /opt/bdpbench/compiled/*.c; do \
+        bash /opt/bdpbench/compiled/build.sh /opt/bdpbench/.bdpbench/compiled "$source" || exit 1; \
+    done
 
 FROM ${BASE} AS ns2
 RUN apt-get update \
@@ -31,7 +34,7 @@ RUN python3 -m venv /opt/bdpbench/.venv \
     && /opt/bdpbench/.venv/bin/pip install --no-cache-dir --disable-pip-version-check \
         --require-hashes --only-binary :all: --no-binary connection-pool \
         -r /opt/bdpbench/pipeline/requirements.lock
-COPY --from=build /opt/bdpbench/.bdpbench/trace /opt/bdpbench/.bdpbench/trace
+COPY --from=build /opt/bdpbench/.bdpbench/compiled /opt/bdpbench/.bdpbench/compiled
 COPY . /opt/bdpbench
 RUN /opt/bdpbench/.venv/bin/python -m compileall -q /opt/bdpbench/pipeline \
     && useradd --uid 1000 --create-home bdpbench \

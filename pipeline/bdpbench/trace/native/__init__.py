@@ -134,7 +134,7 @@ def _taken(chunk: _WiredChunk, wanted: Collection[str]) -> WiredLines:
     series = [
         _series(chunk, index, name)
         for index, name in enumerate(COLUMNS)
-        if chunk.columns[index].release and name in wanted
+        if name in wanted
     ]
     backwards = (
         Backwards(
@@ -157,14 +157,20 @@ def _taken(chunk: _WiredChunk, wanted: Collection[str]) -> WiredLines:
 def _series(chunk: _WiredChunk, index: int, name: str) -> pl.Series:
     dtype = PACKETS[name]
     if name in _EXTENDED and chunk.extended == 0:
-        return pl.repeat(None, chunk.rows, dtype=dtype, eager=True).alias(name)
+        return nulls(name, dtype, chunk.rows)
     series = series_of(name, _CODES.get(dtype, dtype), chunk.columns[index])
+    # Indexing is done at once; gather() makes a query of it, which takes longer than the parser.
     if name == "event":
-        return _events().gather(series).alias(name)
+        return _events()[series].alias(name)
     if name in _WORD_COLUMNS:
         words: pl.Series = getattr(chunk, _WORD_COLUMNS[name]).series()
-        return words.gather(series).alias(name)
+        return words[series].alias(name)
     return series
+
+
+def nulls(name: str, dtype: pl.DataType, rows: int) -> pl.Series:
+    """A column of nulls, made without a query."""
+    return pl.Series(name, [None], dtype=dtype).new_from_index(0, rows)
 
 
 @functools.cache

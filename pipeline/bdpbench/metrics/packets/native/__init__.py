@@ -313,7 +313,7 @@ def _columns(batch: pl.DataFrame) -> pl.DataFrame | None:
 def _column(batch: pl.DataFrame, name: str, dtype: pl.DataType) -> pl.Series | None:
     if name == "header_bytes":
         if name not in batch.columns or batch[name].null_count() == batch.height:
-            return pl.repeat(0, batch.height, dtype=dtype, eager=True).alias(name)
+            return pl.Series(name, [0], dtype=dtype).new_from_index(0, batch.height)
         return batch[name].fill_null(0)
     column = batch[name]
     if name in ("event", "type"):

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass, field
 
@@ -35,6 +35,7 @@ from bdpbench.metrics.packets.sums import (
     LOSSES,
     PacketSums,
 )
+from bdpbench.units import addresses_of
 
 _ROWS_AT_ONCE = 500_000
 """Rows that are reduced at once: many against the cost of a call, few against memory."""
@@ -466,7 +467,7 @@ def _flow_totals(
         vanished_pkts=pl.when(sees_source & sees_receiver).then("vanished_pkts"),
         # Packets to a group or to all take several ways at once.
         route_changes=pl.when(~goes_to_group()).then(pl.col("route_changes").fill_null(0)),
-        subject=_flow_subject(),
+        subject=_flow_subject(who),
     ).sort(pl.col("kind") == "control", pl.col("kind") == "acks", "flow", "started_s")
 
 
@@ -476,18 +477,25 @@ def _kind() -> pl.Expr:
     )
 
 
-def _flow_subject() -> pl.Expr:
+def _flow_subject(who: pl.DataFrame) -> pl.Expr:
     """flow:<fid> (acks:, control:), with the ends where streams of a kind share the flow id."""
     kind = pl.when(pl.col("kind") == "data").then(pl.lit("flow")).otherwise("kind")
-    ends = pl.format("{}.{}-{}.{}", *_or_dash("src_node", "src_port", "dst_node", "dst_port"))
+    nodes = pl.concat([who["src_node"], who["dst_node"]]).unique().to_list()
+    shown = addresses_of(nodes)
+    names = {node: shown(node) for node in nodes}
+    ends = pl.format("{}.{}-{}.{}", *_ends_shown(names))
     fid = pl.col("flow").cast(pl.String)
     alone = pl.len().over("kind", "flow") == 1
     name = pl.when(fid.is_null()).then(ends).when(alone).then(fid).otherwise(fid + "/" + ends)
     return kind + ":" + name
 
 
-def _or_dash(*names: str) -> list[pl.Expr]:
-    return [pl.col(name).cast(pl.String).fill_null("-") for name in names]
+def _ends_shown(names: Mapping[int | None, str]) -> Iterator[pl.Expr]:
+    """src_node, src_port, dst_node and dst_port as words; nodes by their names."""
+    for end in ("src", "dst"):
+        node, port = pl.col(f"{end}_node"), pl.col(f"{end}_port")
+        yield node.replace_strict(list(names), list(names.values()), return_dtype=pl.String)
+        yield port.cast(pl.String).fill_null("-")
 
 
 def _flow_series(

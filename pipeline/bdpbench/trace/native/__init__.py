@@ -131,11 +131,7 @@ def load() -> WiredParser | None:
 
 
 def _taken(chunk: _WiredChunk, wanted: Collection[str]) -> WiredLines:
-    series = [
-        _series(chunk, index, name)
-        for index, name in enumerate(COLUMNS)
-        if name in wanted
-    ]
+    series = [_series(chunk, index, name) for index, name in enumerate(COLUMNS) if name in wanted]
     backwards = (
         Backwards(
             chunk.backwards, chunk.backwards_line, chunk.backwards_time, chunk.backwards_after

@@ -1,7 +1,7 @@
 # bdpbench in a container: `docker build -t bdpbench .`, then
 # `docker run --rm -v "$PWD/results:/results" bdpbench run`.
 # Stages: build (compilers), ns2 (the binary alone, for the Docker backend, which needs of this
-# folder no more than ns2/), native (the parser of traces), and the whole tool.
+# folder no more than ns2/), native (what reads and sums up traces), and the whole tool.
 
 ARG BASE=debian:bookworm-slim
 
@@ -20,8 +20,11 @@ COPY --from=build /opt/bdpbench/.bdpbench/ns2 /opt/bdpbench/.bdpbench/ns2
 USER nobody
 
 FROM build AS native
-COPY pipeline/bdpbench/trace/native /opt/bdpbench/native
-RUN bash /opt/bdpbench/native/build.sh /opt/bdpbench/.bdpbench/trace
+COPY pipeline/bdpbench/compiled pipeline/bdpbench/trace/native/wired_lines.c \
+    pipeline/bdpbench/metrics/packets/native/packet_sums.c /opt/bdpbench/compiled/
+RUN for source in /opt/bdpbench/compiled/*.c; do \
+        bash /opt/bdpbench/compiled/build.sh /opt/bdpbench/.bdpbench/compiled "$source" || exit 1; \
+    done
 
 FROM ns2 AS bdpbench
 USER root
@@ -34,7 +37,7 @@ RUN python3 -m venv /opt/bdpbench/.venv \
     && /opt/bdpbench/.venv/bin/pip install --no-cache-dir --disable-pip-version-check \
         --require-hashes --only-binary :all: --no-binary connection-pool \
         -r /opt/bdpbench/pipeline/requirements.lock
-COPY --from=native /opt/bdpbench/.bdpbench/trace /opt/bdpbench/.bdpbench/trace
+COPY --from=native /opt/bdpbench/.bdpbench/compiled /opt/bdpbench/.bdpbench/compiled
 COPY . /opt/bdpbench
 RUN /opt/bdpbench/.venv/bin/python -m compileall -q /opt/bdpbench/pipeline \
     && useradd --uid 1000 --create-home bdpbench \

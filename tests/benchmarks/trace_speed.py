@@ -4,7 +4,8 @@
 ns-2 write a trace of that size, lets all readers compute the bytes that each flow brings over the
 bottleneck in each second, each reader as a process of its own, one after the other in each pass,
 and prints median wall times as ratios to mawk's. All must give the same numbers; a reader whose
-program or package is not installed is left out and named. `analyze` is `bdpbench analyze` with all
+program or package is not installed is left out and named. `--only mawk engine` takes no others,
+and `--docs` writes the table of docs/traces.md. `analyze` is `bdpbench analyze` with all
 of its metrics and series, which must have parsed every line. CPU time and peak memory stand beside
 the wall time: on a busy machine only the ratio of CPU times says something.
 """
@@ -21,7 +22,7 @@ import sys
 import tempfile
 import time
 from collections import defaultdict
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Collection, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -34,6 +35,9 @@ AWK = (
     "END { for (key in bytes) print key, bytes[key] }"
 )
 NAMES = ["event", "time_s", "from_node", "to_node", "type", "bytes", "flags", "flow", "src", "dst"]
+
+DOCS = Path(__file__).parents[2] / "docs" / "traces.md"
+MARKS = ("<!-- speed -->", "<!-- end of speed -->")
 
 Sums = dict[tuple[int, int], int]
 
@@ -190,9 +194,10 @@ def _make_trace(path: Path, megabytes: float) -> None:
     subprocess.run([str(binary), str(script), str(path), duration_s], check=True)
 
 
-def compare(path: Path, passes: int) -> None:
-    """Print what each reader takes, and check that all agree."""
+def compare(path: Path, passes: int, only: Collection[str]) -> dict[str, Cost]:
+    """Print what each reader takes, and check that all agree; returns the medians."""
     commands, absent = _commands(path)
+    commands = {name: each for name, each in commands.items() if name in only or not only}
     costs: dict[str, list[Cost]] = {name: [] for name in [*commands, "analyze"]}
     for _ in range(passes):
         sums = {}
@@ -202,19 +207,47 @@ def compare(path: Path, passes: int) -> None:
         costs["analyze"].append(_time_analyze(path))
         if any(each != sums["engine"] for each in sums.values()):
             raise SystemExit("the readers disagree")
-    size = path.stat().st_size
-    print(f"{size / 1e6:.0f} MB, {len(sums['engine'])} sums, all readers agree")
-    base = _median(costs.get("mawk", costs["python"]))
-    for name, each in costs.items():
-        median = _median(each)
+    print(f"{path.stat().st_size / 1e6:.0f} MB, {len(sums['engine'])} sums, all readers agree")
+    medians = {name: _median(each) for name, each in costs.items()}
+    _tell(medians, path.stat().st_size)
+    if absent:
+        print(f"not installed: {', '.join(absent)}")
+    return medians
+
+
+def _tell(medians: Mapping[str, Cost], size: int) -> None:
+    base = medians.get("mawk") or medians["python"]
+    for name, median in medians.items():
         print(
             f"{name:8s} {median.wall_s:7.2f} s  {size / median.wall_s / 1e6:6.0f} MB/s"
             f"  {median.wall_s / base.wall_s:5.2f} of mawk"
             f"  CPU {median.cpu_s:7.2f} s  {median.cpu_s / base.cpu_s:5.2f} of mawk"
             f"  {median.memory_mb:6.0f} MB of memory"
         )
-    if absent:
-        print(f"not installed: {', '.join(absent)}")
+
+
+def write_docs(path: Path, medians: Mapping[str, Cost], passes: int) -> None:
+    """Write the table of docs/traces.md anew, between its marks."""
+    with path.open("rb") as lines:
+        count = sum(1 for _ in lines) / 1e6
+    mawk = medians["mawk"].cpu_s
+    rows = [
+        f"{name} | {each.cpu_s:.1f} s | {each.cpu_s / mawk:.2f} | {each.memory_mb:.0f} MB"
+        for name, each in (
+            ("mawk: throughput per flow and second", medians["mawk"]),
+            ("the same by `open_trace` and a query", medians["engine"]),
+            ("`analyze`: all metrics and series, as JSON", medians["analyze"]),
+        )
+    ]
+    size = path.stat().st_size / 1e9
+    title = f"trace of {count:.1f} million lines, {size:.2f} GB"
+    head = [f"| {title} | CPU time | of mawk's | peak memory |", "|---|---:|---:|---:|"]
+    table = "\n".join([*head, *(f"| {row} |" for row in rows)])
+    told = f"Medians of {passes} passes in turn, by `tests/benchmarks/trace_speed.py --docs`."
+    text = DOCS.read_text()
+    before, rest = text.split(MARKS[0])
+    after = rest.split(MARKS[1])[1]
+    DOCS.write_text(f"{before}{MARKS[0]}\n{table}\n\n{told}\n{MARKS[1]}{after}")
 
 
 def main() -> None:
@@ -223,18 +256,21 @@ def main() -> None:
     parser.add_argument("trace", nargs="?", type=Path, help="a trace that is there already")
     parser.add_argument("--mb", type=float, default=740.0)
     parser.add_argument("--passes", type=int, default=3)
+    parser.add_argument("--only", nargs="+", default=[], help="readers; all by default")
+    parser.add_argument("--docs", action="store_true", help="write the table of docs/traces.md")
     parser.add_argument("--reader", choices=READERS)
     options = parser.parse_args()
     if options.reader:
         for (second, flow), count in READERS[options.reader](str(options.trace)).items():
             print(second, flow, count)
-    elif options.trace:
-        compare(options.trace, options.passes)
-    else:
-        with tempfile.TemporaryDirectory() as folder:
-            path = Path(folder) / "trace.tr"
+        return
+    with tempfile.TemporaryDirectory() as folder:
+        path = options.trace or Path(folder) / "trace.tr"
+        if not options.trace:
             _make_trace(path, options.mb)
-            compare(path, options.passes)
+        medians = compare(path, options.passes, options.only)
+        if options.docs:
+            write_docs(path, medians, options.passes)
 
 
 if __name__ == "__main__":

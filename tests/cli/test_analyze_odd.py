@@ -109,6 +109,8 @@ def test_no_reason_and_hierarchical_addresses(odd: Analyze) -> None:
     assert "None" not in "\n".join(lines)
     assert any(line.split()[:4] == ["RTR", "-", "cbr", "1"] for line in lines)
     assert any("1.0.1>2.0.0" in line for line in lines)
+    assert any(line.startswith("1.0.1.0-2.0.0.1 ") for line in lines)
+    assert "4194305" not in "\n".join(lines)
     page = Path("odd.html").read_text()
     assert "1.0.1 to 2.0.0" in page
 

@@ -30,6 +30,7 @@ from bdpbench.trace import open_trace
 ROOT = Path(__file__).resolve().parents[2]
 SCRIPTS = ROOT / "tests" / "pipeline" / "trace" / "scripts"
 HARNESS = Path(__file__).with_name("fuzz_wired_lines.c")
+SUMS_HARNESS = Path(__file__).with_name("fuzz_packet_sums.c")
 RUNS = (
     ("wired", ()),
     ("wired", ("tcphdr",)),
@@ -131,13 +132,21 @@ def fuzz(ns: Path, folder: Path, lines: int, seed: int) -> int:
     return done
 
 
-def sanitized(ns: Path, folder: Path, lines: int, seed: int) -> str:
+def sanitized(folder: Path, lines: int, seed: int) -> str:
     """Read mutated lines with the sanitized parser in C; returns what it says."""
-    binary = folder / "fuzz_wired_lines"
-    flags = ["-std=gnu99", "-g", "-O1", "-fsanitize=address,undefined", "-fno-sanitize-recover=all"]
-    subprocess.run(["cc", *flags, "-o", str(binary), str(HARNESS)], check=True)
-    inputs = [str(path) for path in folder.glob("*/all.tr")]
-    command = [str(binary), str(seed), str(lines), *inputs]
+    return _sanitized(HARNESS, folder, seed, lines, *folder.glob("*/all.tr"))
+
+
+def sanitized_sums(folder: Path, traces: int, seed: int) -> str:
+    """Sum random traces with the sanitized sums in C; returns what they say."""
+    return _sanitized(SUMS_HARNESS, folder, seed, traces)
+
+
+def _sanitized(harness: Path, folder: Path, *arguments: object) -> str:
+    binary = folder / harness.stem
+    flags = ["-std=gnu11", "-g", "-O1", "-fsanitize=address,undefined", "-fno-sanitize-recover=all"]
+    subprocess.run(["cc", *flags, "-o", str(binary), str(harness)], check=True)
+    command = [str(binary), *map(str, arguments)]
     done = subprocess.run(command, capture_output=True, text=True, check=False)
     if done.returncode != 0:
         raise AssertionError(done.stderr)
@@ -155,7 +164,8 @@ def main() -> int:
         folder = Path(scratch)
         done = fuzz(options.ns, folder, options.lines, options.seed)
         print(f"{done} lines both ways, seed {options.seed}: the same rows and the same words")
-        print(sanitized(options.ns, folder, options.lines, options.seed))
+        print(sanitized(folder, options.lines, options.seed))
+        print(sanitized_sums(folder, options.lines // 10, options.seed))
     return 0
 
 

@@ -7,7 +7,7 @@ import subprocess
 import sys
 from pathlib import Path
 
-from tests.faults.fuzz_traces import fuzz, sanitized
+from tests.faults.fuzz_traces import fuzz, sanitized, sanitized_sums
 
 from bdpbench.contracts.paths import repository_root
 
@@ -19,7 +19,13 @@ def test_mutated_lines_read_alike_within_bounds_and_without_undefined_behaviour(
     ns_binary: Path, tmp_path: Path
 ) -> None:
     assert fuzz(ns_binary, tmp_path, LINES, SEED) == LINES
-    assert "no fault" in sanitized(ns_binary, tmp_path, 10 * LINES, SEED)
+    assert "no fault" in sanitized(tmp_path, 10 * LINES, SEED)
+
+
+def test_random_rows_are_summed_within_bounds_and_without_undefined_behaviour(
+    tmp_path: Path,
+) -> None:
+    assert "no fault" in sanitized_sums(tmp_path, LINES // 4, SEED)
 
 
 def test_analyze_measures_or_refuses_hostile_traces_within_bounds() -> None:

@@ -16,6 +16,7 @@ FLOORS = {
     "errors": 0,
     "units": 0,
     "contracts": 1,
+    "compiled": 2,
     "studies": 2,
     "simulation": 3,
     "trace": 3,

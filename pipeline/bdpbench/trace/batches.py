@@ -279,9 +279,12 @@ def _with_times(batch: _Batch, times: pl.DataFrame) -> _Batch:
 def _full(frame: pl.DataFrame, reading: Reading) -> pl.DataFrame:
     """The wanted columns of wired rows, null where wired lines have none."""
     types = TABLES[reading.table]
-    return frame.select(
-        pl.col(name) if name in frame.columns else pl.lit(None, dtype=types[name]).alias(name)
-        for name in reading.columns
+    known = {series.name: series for series in frame.iter_columns()}
+    return pl.DataFrame(
+        [
+            known[name] if name in known else native.nulls(name, types[name], frame.height)
+            for name in reading.columns
+        ]
     )
 
 

@@ -7,20 +7,26 @@ do not, raise the version in the metric's decorator first.
 
 from __future__ import annotations
 
+import hashlib
 import json
 from pathlib import Path
 
 from bdpbench.metrics import DEFINITIONS
 from bdpbench.metrics.code import code_digest
-from bdpbench.metrics.packets import measure_packets, sum_packets
+from bdpbench.metrics.packets import measure_packets, native, sum_packets
 
 PATH = Path(__file__).with_name("versions.json")
+SUMS_IN_C = Path(native.__file__).with_name("packet_sums.c")
 
 
 def recorded() -> dict[str, str]:
     """Id of each version that is set by hand → digest of its code; of packet traces in one."""
     ids = {each.id: each.digest for each in DEFINITIONS.values() if each.version is not None}
-    return {**ids, "metrics of packet traces": code_digest([sum_packets, measure_packets])}
+    return {
+        **ids,
+        "metrics of packet traces": code_digest([sum_packets, measure_packets]),
+        "sums of packet traces in C": hashlib.sha256(SUMS_IN_C.read_bytes()).hexdigest(),
+    }
 
 
 if __name__ == "__main__":

@@ -128,6 +128,19 @@ class BinnedSums:
         if sum(each.height for each in self._parts) > _MERGE_ROWS:
             self._merge()
 
+    def load(self, rows: pl.DataFrame, last_s: float, index: int = 0) -> None:
+        """Begin with sums as ``result`` has them.
+
+        Args:
+            rows: the subject, ``bin``, sums and maxima; their width is that of ``index``.
+            last_s: time that the trace has come to, s.
+            index: of the width, where it is not given.
+        """
+        self._last_s = last_s
+        self._index = max(index, 0)
+        self._parts = [rows]
+        self._widen_to(self._index_for(last_s))
+
     def result(self, width_s: float, end_s: float = math.inf) -> pl.DataFrame:
         """Subject, bin (i64, number of the bin), and the sums and maxima, in order of time.
 

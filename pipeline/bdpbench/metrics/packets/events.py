@@ -20,8 +20,12 @@ from __future__ import annotations
 import functools
 import operator
 from dataclasses import dataclass
+from typing import TYPE_CHECKING
 
 import polars as pl
+
+if TYPE_CHECKING:
+    from bdpbench.metrics.packets.native import WiredFound
 
 COLUMNS = (
     "time_s",
@@ -139,6 +143,11 @@ class FlowIds:
     def __init__(self) -> None:
         self._known = pl.DataFrame(schema=dict.fromkeys(ENDS, pl.Int32))
 
+    def load(self, found: WiredFound) -> None:
+        """Begin with what rows summed in C have told."""
+        streams = found.streams.select(pl.col(ENDS).cast(pl.Int32))
+        self._known = streams.unique(ENDS[1:], keep="first", maintain_order=True)
+
     def fill(self, batch: pl.DataFrame) -> pl.DataFrame:
         """The batch with the flow ids that are known."""
         if batch["flow"].null_count() == 0:
@@ -166,8 +175,8 @@ class Hosts:
     def add(self, batch: pl.DataFrame) -> pl.DataFrame:
         """The batch with src_host and dst_host (i32), if its addresses are hierarchical."""
         on_link = pl.col("from_node").is_not_null()
-        top = batch.lazy().filter(on_link).select(pl.col("src_node").max()).collect().item()
-        if self._known.is_empty() and (top is None or top < _FIRST_HIERARCHICAL):
+        sources = batch.lazy().filter(on_link).select("src_node").collect()["src_node"]
+        if self._known.is_empty() and not is_hierarchical(sources):
             return batch
         # What a wireless node sends comes to its base station's link later, and is not from there.
         starts = pl.col("event").is_in(("+", "s")) & pl.col("src_node").is_not_null()
@@ -223,6 +232,16 @@ def link_ends() -> tuple[pl.Expr, pl.Expr]:
     start = (pl.col("link") // (1 << _TO_BITS)).cast(pl.Int32)
     end = (pl.col("link") % (1 << _TO_BITS) - _TO_OFFSET).cast(pl.Int32)
     return start.alias("from_node"), end.alias("to_node")
+
+
+def is_hierarchical(addresses: pl.Series) -> bool:
+    """Whether any of the addresses (i32) is one with levels.
+
+    >>> is_hierarchical(pl.Series([0, 1])), is_hierarchical(pl.Series([0, 2049]))
+    (False, True)
+    """
+    top = addresses.max()
+    return isinstance(top, int) and top >= _FIRST_HIERARCHICAL
 
 
 def goes_to_group() -> pl.Expr:

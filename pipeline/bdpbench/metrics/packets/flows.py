@@ -9,6 +9,7 @@ import polars as pl
 from bdpbench.metrics.packets.bins import BinnedSums, Window
 from bdpbench.metrics.packets.events import CONTROL_TYPES, ENDS, Events, stream_key
 from bdpbench.metrics.packets.in_flight import InFlight
+from bdpbench.metrics.packets.native import WiredFound
 from bdpbench.metrics.packets.tracking import (
     MOST_OPEN,
     ArrivedBefore,
@@ -21,6 +22,7 @@ _ACK = "ack"
 _SMOOTHING = 1 / 16  # RFC 3550, section 6.4.1
 
 
+_LOST = types.MappingProxyType({"stream": pl.Int64, "bin": pl.Int64, "lost_pkts": pl.Int64})
 _STEPS = types.MappingProxyType(
     {"stream": pl.Int64, "delay_steps": pl.Int64, "delay_step_sum_s": pl.Float64}
 )
@@ -97,6 +99,19 @@ class FlowSums:
         """Packets whose end the trace did not hold while it was remembered that they were sent."""
         return self._in_flight.forgotten
 
+    def load(self, found: WiredFound) -> None:
+        """Begin with what rows summed in C have come to."""
+        for part in (
+            *(self._sent_before, self._in_flight, self._arrived_before, self._round_trips),
+            *(self._jitter, self._streams, self._times, self._slow_starts),
+        ):
+            part.load(found)
+        names = ("sent", "received", "dropped", "round_trips", "delivered")
+        each = (*self.binned, self._delivered)
+        for sums, cells in zip(each, (found.cells[name] for name in names), strict=True):
+            sums.load(cells.rows, found.last_s, cells.index)
+        self._lost.load(pl.DataFrame(schema=_LOST), found.last_s)
+
     def update(self, events: Events) -> None:
         """Add a batch."""
         self._streams.update(events)
@@ -147,6 +162,8 @@ class FlowSums:
     def series(self, width_s: float, end_s: float) -> pl.DataFrame:
         """Sums by stream (i64) and bin (i64), null where nothing was counted."""
         parts = [each.result(width_s, end_s) for each in self.binned]
+        # Of a stream whose numbers are bytes no ACK is known to answer one.
+        parts[-1] = parts[-1].join(self._sent_before.byte_streams, on="stream", how="anti")
         joined = parts[0]
         for part in parts[1:]:
             joined = joined.join(part, on=["stream", "bin"], how="full", coalesce=True)
@@ -179,6 +196,23 @@ class Streams:
 
     def __init__(self) -> None:
         self._known = pl.DataFrame(schema=self._SCHEMA)
+
+    def load(self, found: WiredFound) -> None:
+        """Begin with what rows summed in C have come to."""
+        own, entered = pl.col("own") == 1, pl.col("stream").is_in(found.entered["stream"].implode())
+        first = pl.when(own).then(
+            pl.coalesce(
+                pl.when(pl.col(name) >= 0).then(name)
+                for name in ("sent_type", "arrived_type", "dropped_type")
+            )
+        )
+        self._known = found.streams.filter(own | entered).select(
+            "stream",
+            pl.col(ENDS).cast(pl.Int32),
+            found.named(first.otherwise("seen_type")).alias("type"),
+            is_ack=pl.when(own).then("own_acks").otherwise("seen_acks") == 1,
+            is_data=pl.when(own).then("own_data").otherwise("seen_data") == 1,
+        )
 
     def update(self, events: Events) -> None:
         """Add the streams of a batch."""
@@ -237,6 +271,10 @@ class Times:
         schema = {"stream": pl.Int64, **dict.fromkeys(names, pl.Float64)}
         self._known = pl.DataFrame(schema=schema)
 
+    def load(self, found: WiredFound) -> None:
+        """Begin with what rows summed in C have come to."""
+        self._known = found.streams.select(self._known.columns)
+
     def update(self, sends: pl.DataFrame, arrivals: pl.DataFrame, drops: pl.DataFrame) -> None:
         """Add the packets of a batch."""
         time_s, again = pl.col("time_s"), pl.col("retransmitted")
@@ -289,6 +327,13 @@ class Jitter:
         self._jitter = pl.DataFrame(schema={"stream": pl.Int64, "jitter_s": pl.Float64})
         self._steps = pl.DataFrame(schema=_STEPS)
 
+    def load(self, found: WiredFound) -> None:
+        """Begin with what rows summed in C have come to."""
+        known = found.streams.filter(pl.col("last_delay_s").is_not_null())
+        self._last = known.select("stream", delay_s="last_delay_s")
+        self._jitter = known.select("stream", "jitter_s")
+        self._steps = known.select(_STEPS.keys())
+
     def update(self, arrivals: pl.DataFrame) -> None:
         """Add arrivals: stream, delay_s (f64, s, null where it is not known)."""
         known = arrivals.filter(pl.col("delay_s").is_not_null()).select("stream", "delay_s")
@@ -334,8 +379,16 @@ class RoundTrips:
     def __init__(self) -> None:
         pair = {"stream": pl.Int64, "seq": pl.Int64}
         self._open = pl.DataFrame(schema={**pair, "sent_s": pl.Float64})
-        self._again = pl.DataFrame(schema=pair)
+        self._again = pl.DataFrame(schema={**pair, "again_s": pl.Float64})
         self._acked = Highest()
+
+    def load(self, found: WiredFound) -> None:
+        """Begin with what rows summed in C have come to."""
+        sent = found.numbers.filter(pl.col("sent_s").is_not_null())
+        self._open = sent.select("stream", "seq", "sent_s")
+        again = found.numbers.filter(pl.col("again") == 1)
+        self._again = again.select("stream", "seq", again_s=pl.lit(found.last_s))
+        self._acked.load(found.known("acked"))
 
     def match(
         self, sends: pl.DataFrame, arrivals: pl.DataFrame, byte_streams: pl.DataFrame
@@ -349,12 +402,15 @@ class RoundTrips:
         """
         by_bytes = pl.col("stream").is_in(byte_streams["stream"].implode())
         data = sends.filter((pl.col("type") == _TCP) & ~by_bytes)
-        self._again = pl.concat([self._again, data.filter("retransmitted").select("stream", "seq")])
+        again = data.filter("retransmitted").select("stream", "seq", again_s="time_s")
+        self._again = pl.concat([self._again, again])
         started = pl.concat([self._open, data.select("stream", "seq", sent_s="time_s")])
         acks = self._new_acks(arrivals)
         fresh = acks.join(self._held_up(acks), on=["stream", "seq"], how="anti")
         samples = fresh.join(started, on=["stream", "seq"], how="inner", maintain_order="left")
-        self._open, self._again = self._not_acked(started), self._not_acked(self._again.unique())
+        samples = samples.filter(pl.col("sent_s") <= pl.col("time_s"))
+        again = self._again.unique(["stream", "seq"], keep="first", maintain_order=True)
+        self._open, self._again = self._not_acked(started), self._not_acked(again)
         return samples.select("stream", "time_s", rtt_s=pl.col("time_s") - pl.col("sent_s"))
 
     def _new_acks(self, arrivals: pl.DataFrame) -> pl.DataFrame:
@@ -370,17 +426,18 @@ class RoundTrips:
         return open_rows.drop("acked").tail(MOST_OPEN)
 
     def _held_up(self, acks: pl.DataFrame) -> pl.DataFrame:
-        """The ACKs (stream, seq) that cover a packet which was sent more than once."""
+        """The ACKs (stream, seq) that cover a packet which was sent more than once before them."""
         if self._again.is_empty():
             return self._again
         first = self._again.sort("seq").join_asof(
-            acks.select("stream", "seq", covers="seq").sort("seq"),
+            acks.select("stream", "seq", "time_s", covers="seq").sort("seq"),
             on="seq",
             by="stream",
             strategy="forward",
             check_sortedness=False,
         )
-        return first.filter(pl.col("covers").is_not_null()).select("stream", seq="covers")
+        held_up = first.filter(pl.col("again_s") <= pl.col("time_s"))
+        return held_up.select("stream", seq="covers")
 
 
 class SlowStarts:
@@ -400,6 +457,12 @@ class SlowStarts:
                 "started_s": pl.Float64,
             }
         )
+
+    def load(self, found: WiredFound) -> None:
+        """Begin with what rows summed in C have come to."""
+        started = found.streams.filter(pl.col("started_s").is_not_null())
+        renamed = started.with_columns(end_s="slow_start_end_s")
+        self._counts = renamed.select(self._counts.columns)
 
     def update(self, sends: pl.DataFrame, drops: pl.DataFrame) -> None:
         """Add sends (time_s, stream, retransmitted) and drops (stream, sent_s)."""

@@ -14,6 +14,7 @@ from dataclasses import dataclass
 
 import polars as pl
 
+from bdpbench.metrics.packets.native import WiredFound
 from bdpbench.metrics.packets.tracking import MOST_OPEN
 
 _OPEN = types.MappingProxyType(
@@ -60,6 +61,15 @@ class InFlight:
         self._arrived: deque[pl.Series] = deque()
         self._sent_once = False
         self.forgotten = 0
+
+    def load(self, found: WiredFound) -> None:
+        """Begin with what rows summed in C have come to."""
+        self._open = (
+            found.sendings.filter(pl.col("open") == 1)
+            .sort("sent_s", maintain_order=True)
+            .select("packet", "stream", "sent_s", "sent_payload", dropped=pl.col("dropped") == 1)
+        )
+        self._remember(found.arrived["packet"])
 
     def sendings(self, sends: pl.DataFrame) -> pl.DataFrame:
         """``sends`` (packet, time_s), each packet once a moment.

@@ -9,6 +9,7 @@ import polars as pl
 
 from bdpbench.metrics.packets.bins import BinnedSums, Window
 from bdpbench.metrics.packets.events import Events, link_ends
+from bdpbench.metrics.packets.native import WiredFound
 from bdpbench.metrics.packets.paths import RouteChanges
 from bdpbench.metrics.packets.tracking import MOST_OPEN
 
@@ -64,6 +65,19 @@ class LinkSums:
         """The sums by bin."""
         return self._left, self._waits, self._dropped, self._lengths
 
+    def load(self, found: WiredFound) -> None:
+        """Begin with what rows summed in C have come to."""
+        self._queue.load(found)
+        self._capacity.load(found)
+        self._entered.load(found)
+        self._routes.load(found)
+        links = found.links
+        self._reached = set(links.filter(pl.col("reached") == 1)["link"])
+        self._before = [links.filter(pl.col("has_before") == 1).select("link", change="before")]
+        names = ("departed", "waited", "dropped_on_link", "lengths")
+        for sums, cells in zip(self.binned, (found.cells[name] for name in names), strict=True):
+            sums.load(cells.rows, found.last_s, cells.index)
+
     def update(self, events: Events) -> None:
         """Add a batch."""
         waits, changes = self._queue.match(events.waiting)
@@ -79,7 +93,7 @@ class LinkSums:
             entries = entries.filter(self._window.holds())
         for sums, rows in zip(self.binned, found, strict=True):
             sums.add(rows, events.last_s)
-        self._routes.update(events, self._entered.update(entries))
+        self._routes.update(events, entries, self._entered.update(entries))
         self._reached.update(events.reached.to_list())
 
     def series(self, width_s: float, end_s: float) -> pl.DataFrame:
@@ -146,6 +160,12 @@ class Queue:
         )
         self._lengths = pl.DataFrame(schema={"link": pl.Int64, "length": pl.Int64})
 
+    def load(self, found: WiredFound) -> None:
+        """Begin with what rows summed in C have come to."""
+        waiting = found.queued.filter(pl.col("open") == 1).sort("entered_s", maintain_order=True)
+        self._open = waiting.select(self._open.columns)
+        self._lengths = found.links.select("link", "length")
+
     def match(self, lines: pl.DataFrame) -> tuple[pl.DataFrame, pl.DataFrame]:
         """Departures and changes of length of a batch.
 
@@ -188,11 +208,13 @@ class Queue:
 
     def _changes(self, stays: pl.DataFrame) -> pl.DataFrame:
         # What a full queue turns away, or an idle link takes at once, was never in the queue.
-        held = stays.filter((pl.col("left_s") > pl.col("entered_s")).fill_null(value=True))
-        up = held.filter(pl.col("entered_row").is_not_null()).select(
+        held = (pl.col("left_s") > pl.col("entered_s")).fill_null(value=True)
+        of_batch = pl.col("entered_row").is_not_null()
+        up = stays.filter(held & of_batch).select(
             "link", time_s="entered_s", row="entered_row", change=pl.lit(1, pl.Int64)
         )
-        down = held.filter(pl.col("left_s").is_not_null()).select(
+        # What came with an earlier batch was counted there.
+        down = stays.filter(pl.col("left_s").is_not_null() & (held | ~of_batch)).select(
             "link", time_s="left_s", row="left_row", change=pl.lit(-1, pl.Int64)
         )
         changes = (
@@ -277,6 +299,15 @@ class Capacity:
         self._last = pl.DataFrame(schema=_DEPARTURE)
         self._sums = pl.DataFrame(schema=self._SUMS)
 
+    def load(self, found: WiredFound) -> None:
+        """Begin with what rows summed in C have come to."""
+        left = found.links.filter(pl.col("has_last") == 1)
+        self._last = left.select("link", time_s="last_s", bytes="last_bytes", wait_s="last_wait_s")
+        self._last = self._last.select(*_DEPARTURE)
+        busy = found.links.filter(pl.col("periods") > 0)
+        self._sums = busy.select("link", "periods", "busy_s", bytes="busy_bytes")
+        self._sums = self._sums.select(*self._SUMS)
+
     def update(self, departures: pl.DataFrame) -> None:
         """Add departures, as ``Queue.match`` returns them."""
         rows = pl.concat([self._last, departures.select(*_DEPARTURE)])
@@ -311,6 +342,9 @@ class _EnteredByFlow:
 
     def __init__(self) -> None:
         self._parts: list[pl.DataFrame] = []
+
+    def load(self, found: WiredFound) -> None:
+        self._parts = [found.entered]
 
     def update(self, entries: pl.LazyFrame) -> pl.DataFrame:
         """Add what entered links; returns the sums of these alone."""

@@ -7,6 +7,7 @@ import types
 import polars as pl
 
 from bdpbench.metrics.packets.bins import BinnedSums, Window
+from bdpbench.metrics.packets.native import WiredFound
 
 _KEYS = ("layer", "reason", "type")
 _PLACE = ("node", *_KEYS)
@@ -14,6 +15,7 @@ _COUNTS = ("dropped_pkts", "dropped_bytes")
 _CAUSED = types.MappingProxyType({"time_s": pl.Float64, "cause": pl.Int64})
 _ON_A_LINK = "link"
 _WIRED_REASONS = {"d": "queue", "e": "error model"}
+_FIRST_DROP = 3  # number of d among the events in C; that of e follows
 
 
 class Losses:
@@ -42,6 +44,20 @@ class Losses:
     def binned(self) -> tuple[BinnedSums, ...]:
         """The sums by bin."""
         return (self._bins,)
+
+    def load(self, found: WiredFound) -> None:
+        """Begin with what rows summed in C have come to."""
+        reasons = pl.Series(_WIRED_REASONS.values())
+        self._known = found.losses.select(
+            pl.col("node").cast(pl.Int32),
+            pl.lit(_ON_A_LINK).alias("layer"),
+            reasons.gather(found.losses["event"] - _FIRST_DROP).alias("reason"),
+            found.named(pl.col("type")).alias("type"),
+            *_COUNTS,
+        )
+        self._numbers = {(_ON_A_LINK, reason): number for number, reason in enumerate(reasons)}
+        cells = found.cells["causes"]
+        self._bins.load(cells.rows, found.last_s, cells.index)
 
     def update(self, batch: pl.DataFrame) -> None:
         """Add a batch: time_s, event, type, bytes, and layer, node and reason where there are."""

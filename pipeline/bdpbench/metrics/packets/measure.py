@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass, field
 
@@ -24,6 +24,7 @@ from bdpbench.metrics.packets.events import (
 from bdpbench.metrics.packets.flows import FlowSums
 from bdpbench.metrics.packets.links import LinkSums
 from bdpbench.metrics.packets.losses import Losses
+from bdpbench.metrics.packets.native import WiredSums
 from bdpbench.metrics.packets.nodes import Energy, WirelessNodes, wired_nodes
 from bdpbench.metrics.packets.paths import Hops
 from bdpbench.metrics.packets.receivers import Receivers
@@ -34,6 +35,7 @@ from bdpbench.metrics.packets.sums import (
     LOSSES,
     PacketSums,
 )
+from bdpbench.units import addresses_of
 
 _ROWS_AT_ONCE = 500_000
 """Rows that are reduced at once: many against the cost of a call, few against memory."""
@@ -59,6 +61,7 @@ def sum_packets(
     *,
     bin_s: float | None = None,
     capacities: Mapping[tuple[int, int], float] | None = None,
+    compiled: bool = True,
 ) -> PacketSums:
     """Reduce a packet trace in one pass; memory holds what is in flight, and the series.
 
@@ -69,12 +72,13 @@ def sum_packets(
         bin_s: width of the bins of the series, s; None for one that divides the trace into at
             most five hundred.
         capacities: (from_node, to_node) → Mbit/s, of links whose capacity is known.
+        compiled: False sums wired traces, too, by frames: slower, for comparison.
 
     Raises:
         BdpbenchError: for a trace without a packet event in the window, and for one with more than
             ``MOST_GIVEN_BINS`` bins of a width that was given.
     """
-    meter = PacketMeter(window, bin_s=bin_s, capacities=capacities)
+    meter = PacketMeter(window, bin_s, capacities, compiled)
     for batch in batches:
         meter.update(batch)
         if meter.is_done:
@@ -89,6 +93,8 @@ class PacketMeter:
     window: Window | None = None
     bin_s: float | None = None
     capacities: Mapping[tuple[int, int], float] | None = None
+    compiled: bool = True
+    """Whether rows of wired traces are summed in C, as far as it knows them; else by frames."""
     is_done: bool = field(default=False, init=False)
     """Whether the window has ended, so that further batches change nothing."""
 
@@ -101,6 +107,7 @@ class PacketMeter:
         self._energy = Energy(self._window, self.bin_s)
         self._hops = Hops(self._window)
         self._receivers = Receivers(self._window)
+        self._wired = WiredSums.of(self._window, self.bin_s) if self.compiled else None
         self._flow_ids = FlowIds()
         self._hosts = Hosts()
         self._has_agents = False
@@ -114,12 +121,40 @@ class PacketMeter:
         if math.isfinite(self._window.end_s):
             self.is_done = bool((batch["time_s"] >= self._window.end_s).any())
             batch = batch.filter(pl.col("time_s") < self._window.end_s)
+        if self._wired is not None and not batch.is_empty():
+            batch = self._left_by(self._wired, batch)
         if "layer" in batch.columns and batch["layer"].null_count() == batch.height:
             batch = batch.drop(WIRELESS_COLUMNS, strict=False)
+        if batch.is_empty():
+            return
         self._waiting.append(batch)
         self._rows += batch.height
         if self._rows >= _ROWS_AT_ONCE:
             self._add_waiting()
+
+    def _left_by(self, wired: WiredSums, batch: pl.DataFrame) -> pl.DataFrame:
+        """The rows of a batch that are not summed in C; from the first such on all are left."""
+        taken = wired.add(batch)
+        if taken:
+            self._note_times(batch.head(taken))
+        if taken < batch.height:
+            self._load(wired)
+        return batch.slice(taken)
+
+    def _load(self, wired: WiredSums) -> None:
+        """Go on by frames from where C has come to."""
+        self._wired = None
+        if wired.is_begun:
+            found = wired.finish()
+            for part in (self._flows, self._links, self._losses, self._flow_ids):
+                part.load(found)
+            self._energy.update(None, found.last_s)
+
+    def _note_times(self, batch: pl.DataFrame) -> None:
+        if math.isnan(self._first_s):
+            self._first_s = float(batch["time_s"][0])
+        self._last_s = float(batch["time_s"][-1])
+        self._check_bins()
 
     def _add_waiting(self, *, whole: bool = False) -> None:
         """Add the batches that wait to be enough; unless whole, without a last line with a +.
@@ -135,10 +170,7 @@ class PacketMeter:
             self._add(rows)
 
     def _add(self, batch: pl.DataFrame) -> None:
-        if math.isnan(self._first_s):
-            self._first_s = float(batch["time_s"][0])
-        self._last_s = float(batch["time_s"][-1])
-        self._check_bins()
+        self._note_times(batch)
         batch = self._hosts.add(self._flow_ids.fill(batch))
         events = split_events(batch)
         self._has_agents = self._has_agents or events.has_agents
@@ -166,6 +198,8 @@ class PacketMeter:
 
     def finish(self) -> None:
         """Add what still waits: no batch follows."""
+        if self._wired is not None:
+            self._load(self._wired)
         if self._waiting:
             self._add_waiting(whole=True)
             self._waiting = []
@@ -433,7 +467,7 @@ def _flow_totals(
         vanished_pkts=pl.when(sees_source & sees_receiver).then("vanished_pkts"),
         # Packets to a group or to all take several ways at once.
         route_changes=pl.when(~goes_to_group()).then(pl.col("route_changes").fill_null(0)),
-        subject=_flow_subject(),
+        subject=_flow_subject(who),
     ).sort(pl.col("kind") == "control", pl.col("kind") == "acks", "flow", "started_s")
 
 
@@ -443,18 +477,25 @@ def _kind() -> pl.Expr:
     )
 
 
-def _flow_subject() -> pl.Expr:
+def _flow_subject(who: pl.DataFrame) -> pl.Expr:
     """flow:<fid> (acks:, control:), with the ends where streams of a kind share the flow id."""
     kind = pl.when(pl.col("kind") == "data").then(pl.lit("flow")).otherwise("kind")
-    ends = pl.format("{}.{}-{}.{}", *_or_dash("src_node", "src_port", "dst_node", "dst_port"))
+    nodes = pl.concat([who["src_node"], who["dst_node"]]).unique().to_list()
+    shown = addresses_of(nodes)
+    names = {node: shown(node) for node in nodes}
+    ends = pl.format("{}.{}-{}.{}", *_ends_shown(names))
     fid = pl.col("flow").cast(pl.String)
     alone = pl.len().over("kind", "flow") == 1
     name = pl.when(fid.is_null()).then(ends).when(alone).then(fid).otherwise(fid + "/" + ends)
     return kind + ":" + name
 
 
-def _or_dash(*names: str) -> list[pl.Expr]:
-    return [pl.col(name).cast(pl.String).fill_null("-") for name in names]
+def _ends_shown(names: Mapping[int | None, str]) -> Iterator[pl.Expr]:
+    """src_node, src_port, dst_node and dst_port as words; nodes by their names."""
+    for end in ("src", "dst"):
+        node, port = pl.col(f"{end}_node"), pl.col(f"{end}_port")
+        yield node.replace_strict(list(names), list(names.values()), return_dtype=pl.String)
+        yield port.cast(pl.String).fill_null("-")
 
 
 def _flow_series(

@@ -15,6 +15,7 @@ from bdpbench.metrics.packets.events import (
     Events,
     goes_to_group,
 )
+from bdpbench.metrics.packets.native import WiredFound
 
 _HOPS = types.MappingProxyType(
     {
@@ -26,6 +27,7 @@ _HOPS = types.MappingProxyType(
 )
 _NEXT = types.MappingProxyType({"stream": pl.Int64, "node": pl.Int64, "next": pl.Int64})
 _TO_BITS = 32
+_TO_OFFSET = 1 << (_TO_BITS - 1)
 
 
 class Hops:
@@ -77,12 +79,24 @@ class RouteChanges:
         self._alone: set[tuple[int, int]] = set()
         self._changes = pl.DataFrame(schema={"stream": pl.Int64, "route_changes": pl.Int64})
 
-    def update(self, events: Events, put: pl.DataFrame) -> None:
-        """Add a batch; ``put`` has link and stream (i64) of what entered links in the window."""
+    def load(self, found: WiredFound) -> None:
+        """Begin with what rows summed in C have come to."""
+        self._last = found.routes.select("stream", "node", next=pl.col("next") + _TO_OFFSET)
+        changed = found.streams.filter(pl.col("route_changes") > 0)
+        self._changes = changed.select("stream", "route_changes")
+
+    def update(self, events: Events, entries: pl.LazyFrame, put: pl.DataFrame) -> None:
+        """Add a batch.
+
+        Args:
+            events: of the batch.
+            entries: what entered links in the window: time_s, link, stream.
+            put: link and stream (i64) of these.
+        """
         moved = self._moved(put)
         steps = (
             [
-                events.entries.filter(pl.col("stream").is_in(moved.implode()))
+                entries.filter(pl.col("stream").is_in(moved.implode()))
                 .select(
                     "time_s",
                     "stream",

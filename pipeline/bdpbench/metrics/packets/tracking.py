@@ -9,6 +9,8 @@ import types
 
 import polars as pl
 
+from bdpbench.metrics.packets.native import WiredFound
+
 MOST_OPEN = 2_000_000
 """Packets remembered at most while they wait for the line that settles them.
 
@@ -23,6 +25,10 @@ class Highest:
 
     def __init__(self) -> None:
         self.known = pl.DataFrame(schema={"stream": pl.Int64, "seq": pl.Int64})
+
+    def load(self, known: pl.DataFrame) -> None:
+        """Begin with the highest numbers of streams: stream, seq (i64)."""
+        self.known = known
 
     def before(self, rows: pl.DataFrame) -> pl.Series:
         """Highest number of the stream before each row (i64), null for its first; then adds them.
@@ -50,6 +56,11 @@ class SentBefore:
         self._highest = Highest()
         self.byte_streams = pl.DataFrame(schema={"stream": pl.Int64})
         """Streams that number bytes rather than packets, as FullTcp does."""
+
+    def load(self, found: WiredFound) -> None:
+        """Begin with what rows summed in C have come to."""
+        self._highest.load(found.known("highest_sent"))
+        self.byte_streams = found.streams.filter(pl.col("by_bytes") == 1).select("stream")
 
     def mark(self, sends: pl.DataFrame) -> pl.DataFrame:
         """``sends`` with the column retransmitted (bool).
@@ -82,6 +93,11 @@ class ArrivedBefore:
     def __init__(self) -> None:
         self._highest = Highest()
         self._holes = pl.DataFrame(schema=_HOLE)
+
+    def load(self, found: WiredFound) -> None:
+        """Begin with what rows summed in C have come to."""
+        self._highest.load(found.known("highest_arrived"))
+        self._holes = found.holes
 
     def mark(self, arrivals: pl.DataFrame, byte_streams: pl.DataFrame) -> pl.DataFrame:
         """``arrivals`` with the column new (bool); packets without a number (-1) are all new.

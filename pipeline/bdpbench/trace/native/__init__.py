@@ -1,4 +1,4 @@
-"""The parser of wired lines in C: compiled at first use, loaded by ctypes, handed to polars.
+"""The parser of wired lines in C, whose columns are handed to polars.
 
 Where there is no compiler, :func:`load` gives None and the lines are read by their patterns; a test
 holds both to the same frames.
@@ -8,16 +8,13 @@ from __future__ import annotations
 
 import ctypes
 import functools
-import hashlib
-import subprocess
 from collections.abc import Collection
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any
 
 import polars as pl
 
-from bdpbench.contracts.paths import home_dir
+from bdpbench.compiled import ArrowArray, load_library, series_of
 from bdpbench.trace.schema import EVENT, EVENTS, PACKETS
 
 COLUMNS = tuple(PACKETS)[:18]
@@ -25,34 +22,9 @@ COLUMNS = tuple(PACKETS)[:18]
 
 _EXTENDED = ("ack", "tcp_flags", "header_bytes", "sack_bytes")
 _WORD_COLUMNS = {"type": "types", "flags": "flags"}
-_ARROW_FORMATS = {
-    pl.Float64(): b"g",
-    pl.Int32(): b"i",
-    pl.Int64(): b"l",
-    EVENT: b"C",
-    pl.Categorical(): b"S",
-}
+_CODES = {EVENT: pl.UInt8(), pl.Categorical(): pl.UInt16()}
 _MAX_WORDS, _MAX_WORD = 256, 16
-_HERE = Path(__file__).parent
-_NULLABLE = 2
-
-
-class _ArrowArray(ctypes.Structure):
-    _fields_ = (
-        *((name, ctypes.c_int64) for name in ("length", "null_count", "offset")),
-        *((name, ctypes.c_int64) for name in ("n_buffers", "n_children")),
-        *((name, ctypes.c_void_p) for name in ("buffers", "children", "dictionary")),
-        *((name, ctypes.c_void_p) for name in ("release", "private_data")),
-    )
-
-
-class _ArrowSchema(ctypes.Structure):
-    _fields_ = (
-        *((name, ctypes.c_char_p) for name in ("format", "name", "metadata")),
-        *((name, ctypes.c_int64) for name in ("flags", "n_children")),
-        *((name, ctypes.c_void_p) for name in ("children", "dictionary")),
-        *((name, ctypes.c_void_p) for name in ("release", "private_data")),
-    )
+_SOURCE = Path(__file__).with_name("wired_lines.c")
 
 
 class _Words(ctypes.Structure):
@@ -79,16 +51,8 @@ class _WiredChunk(ctypes.Structure):
         *((name, ctypes.c_double) for name in ("backwards_time", "backwards_after")),
         ("types", _Words),
         ("flags", _Words),
-        ("columns", _ArrowArray * len(COLUMNS)),
+        ("columns", ArrowArray * len(COLUMNS)),
     )
-
-
-def _mark_released(schema: Any) -> None:
-    """A schema's memory is Python's; it is only marked as released."""
-    schema.contents.release = None
-
-
-_RELEASE_SCHEMA = ctypes.CFUNCTYPE(None, ctypes.POINTER(_ArrowSchema))(_mark_released)
 
 
 @dataclass(frozen=True)
@@ -161,30 +125,13 @@ class WiredParser:
 
 @functools.cache
 def load() -> WiredParser | None:
-    """The parser, compiled unless it has been; None where it can be neither found nor compiled."""
-    path = library_path()
-    try:
-        if not path.is_file():
-            command = ["bash", str(_HERE / "build.sh"), str(path.parent)]
-            subprocess.run(command, check=True, capture_output=True)
-        return WiredParser(ctypes.CDLL(str(path)))
-    except (OSError, subprocess.CalledProcessError):
-        return None
-
-
-def library_path() -> Path:
-    """Where build.sh puts the library; the name holds a hash of what it is made from."""
-    sources = b"".join((_HERE / name).read_bytes() for name in ("build.sh", "wired_lines.c"))
-    digest = hashlib.sha256(sources).hexdigest()[:16]
-    return home_dir() / "trace" / f"wired_lines-{digest}.so"
+    """The parser; None where it can be neither found nor compiled."""
+    library = load_library(_SOURCE)
+    return None if library is None else WiredParser(library)
 
 
 def _taken(chunk: _WiredChunk, wanted: Collection[str]) -> WiredLines:
-    series = [
-        _series(chunk, index, name)
-        for index, name in enumerate(COLUMNS)
-        if chunk.columns[index].release and name in wanted
-    ]
+    series = [_series(chunk, index, name) for index, name in enumerate(COLUMNS) if name in wanted]
     backwards = (
         Backwards(
             chunk.backwards, chunk.backwards_line, chunk.backwards_time, chunk.backwards_after
@@ -206,40 +153,22 @@ def _taken(chunk: _WiredChunk, wanted: Collection[str]) -> WiredLines:
 def _series(chunk: _WiredChunk, index: int, name: str) -> pl.Series:
     dtype = PACKETS[name]
     if name in _EXTENDED and chunk.extended == 0:
-        return pl.repeat(None, chunk.rows, dtype=dtype, eager=True).alias(name)
-    series = pl.Series(name, _Column(_ARROW_FORMATS[dtype], name, chunk.columns[index]))
+        return nulls(name, dtype, chunk.rows)
+    series = series_of(name, _CODES.get(dtype, dtype), chunk.columns[index])
+    # Indexing is done at once; gather() makes a query of it, which takes longer than the parser.
     if name == "event":
-        return _events().gather(series).alias(name)
+        return _events()[series].alias(name)
     if name in _WORD_COLUMNS:
         words: pl.Series = getattr(chunk, _WORD_COLUMNS[name]).series()
-        return words.gather(series).alias(name)
+        return words[series].alias(name)
     return series
+
+
+def nulls(name: str, dtype: pl.DataType, rows: int) -> pl.Series:
+    """A column of nulls, made without a query."""
+    return pl.Series(name, [None], dtype=dtype).new_from_index(0, rows)
 
 
 @functools.cache
 def _events() -> pl.Series:
     return pl.Series(EVENTS, dtype=EVENT)
-
-
-class _Column:
-    """A column as polars takes it over, without a copy: the Arrow C data interface."""
-
-    def __init__(self, arrow_format: bytes, name: str, array: _ArrowArray) -> None:
-        self._array = array
-        self._schema = _ArrowSchema(
-            format=arrow_format,
-            name=name.encode(),
-            flags=_NULLABLE,
-            release=ctypes.cast(_RELEASE_SCHEMA, ctypes.c_void_p).value,
-        )
-
-    def __arrow_c_array__(self, requested_schema: object = None) -> tuple[object, object]:
-        return _capsule(self._schema, b"arrow_schema"), _capsule(self._array, b"arrow_array")
-
-
-def _capsule(structure: ctypes.Structure, name: bytes) -> object:
-    """A capsule over memory that outlives it: whoever takes the content marks it as taken."""
-    make = ctypes.pythonapi.PyCapsule_New
-    make.restype = ctypes.py_object
-    make.argtypes = [ctypes.c_void_p, ctypes.c_char_p, ctypes.c_void_p]
-    return make(ctypes.addressof(structure), name, None)

@@ -18,7 +18,7 @@
 #define MAX_WORD 16		/* bytes of a word */
 #define PADDING 16		/* bytes that may be read behind a chunk: two loads of 8 bytes */
 #define LATEST_TIME 1e12	/* s; as in text_lines.py */
-#define PACKET_BITS 10		/* of the number of packets that are remembered */
+#define PACKET_BITS 12		/* of the number of packets that are remembered */
 #define SHORTEST_LINE 28	/* bytes of "+ 0 0 1 a 0 - 0 0.0 0.0 0 0\n" */
 
 /* The Arrow C data interface, as its specification lays it out. */
@@ -80,9 +80,15 @@ struct packet {
 	int type, flags, extended;
 };
 
-/* One line's fields. */
+/*
+ * One line's fields, and the texts that said them, which the next line may repeat: its time, with
+ * the blank behind it, and all of it behind the event, with the newline. Lengths are 0 where nothing
+ * is known, or too little to be compared.
+ */
 struct fields {
 	struct packet *packet;	/* of the last line that was parsed */
+	const char *time_text, *text;
+	int64_t time_length, length;
 	double time;
 	int32_t from, to;
 	int event;
@@ -92,6 +98,29 @@ struct columns {
 	void *data[COLUMNS];
 	uint8_t *validity;	/* of the extended columns, a bit a row */
 };
+
+#define COMPARED 8	/* least bytes of texts that are compared */
+
+static inline uint64_t
+compared(const char *text)
+{
+	uint64_t bytes;
+
+	memcpy(&bytes, text, COMPARED);
+	return bytes;
+}
+
+/* Whether two texts of at least COMPARED bytes are the same; the last bytes may count twice. */
+static inline int
+is_same(const char *one, const char *other, int64_t length)
+{
+	int64_t last = length - COMPARED;
+
+	for (int64_t i = 0; i < last; i += COMPARED)
+		if (compared(one + i) != compared(other + i))
+			return 0;
+	return compared(one + last) == compared(other + last);
+}
 
 #define IS_DIGIT(c) ((unsigned char)((c) - '0') <= 9)
 
@@ -319,16 +348,12 @@ read_word(const char *at, struct words *words, int *index)
 static inline int
 read_event(char code)
 {
-	switch (code) {
-	case '+': return 0;
-	case '-': return 1;
-	case 'r': return 2;
-	case 'd': return 3;
-	case 'e': return 4;
-	case 'h': return 5;
-	case 'c': return 6;
-	}
-	return -1;
+	/* Numbers from 1; a switch would be a jump that cannot be foreseen. */
+	static const int8_t numbers[256] = {
+		['+'] = 1, ['-'] = 2, ['r'] = 3, ['d'] = 4, ['e'] = 5, ['h'] = 6, ['c'] = 7
+	};
+
+	return numbers[(unsigned char)code] - 1;
 }
 
 static const char *
@@ -371,16 +396,15 @@ find_packet(const char *at, const char *end, struct wired_chunk *chunk, struct p
 	uint64_t digits;
 	int64_t length;
 
-	if (last && end - at >= last->length &&
-	    memcmp(at, last->text, (size_t)last->length) == 0)
+	if (last && end - at >= last->length && is_same(at, last->text, last->length))
 		return last;
 	newline = memchr(at, '\n', (size_t)(end - at));
 	length = newline + 1 - at;
-	if (length < 8)
+	if (length < COMPARED)
 		return 0;
 	memcpy(&digits, newline - 7, 8);
 	packet = &known[(digits ^ (uint64_t)length) * 0x9e3779b97f4a7c15u >> (64 - PACKET_BITS)];
-	if (packet->length == length && memcmp(at, packet->text, (size_t)length) == 0)
+	if (packet->length == length && is_same(at, packet->text, length))
 		return packet;
 	packet->length = 0;
 	if (read_packet(at, chunk, packet) != newline + 1)
@@ -390,18 +414,67 @@ find_packet(const char *at, const char *end, struct wired_chunk *chunk, struct p
 	return packet;
 }
 
-/* Reads a line; returns the place behind its newline, or 0 where the line has another form. */
+/* Reads the time and the blank behind it, of which two of three lines repeat the one before. */
+static inline const char *
+read_line_time(const char *at, const char *end, struct fields *line)
+{
+	const char *text = at;
+
+	if (line->time_length && end - at >= line->time_length &&
+	    is_same(at, line->time_text, line->time_length))
+		return at + line->time_length;
+	line->time_length = 0;
+	if (!(at = read_time(at, &line->time)) || *at++ != ' ') return 0;
+	line->time_text = text;
+	line->time_length = at - text < COMPARED ? 0 : at - text;
+	return at;
+}
+
+/* Reads a node and the blank behind it: most have one digit. */
+static inline const char *
+read_node(const char *at, int32_t *node)
+{
+	if (IS_DIGIT(at[0]) && at[1] == ' ') {
+		*node = at[0] - '0';
+		return at + 2;
+	}
+	at = read_int32(at, node);
+	return at && *at == ' ' ? at + 1 : 0;
+}
+
+/* Reads what follows the event; returns the place behind the newline, or 0. */
+static inline const char *
+read_fields(const char *at, const char *end, struct wired_chunk *chunk, struct packet *known,
+	    struct fields *line)
+{
+	const char *text = at;
+
+	line->length = 0;
+	if (*at++ != ' ') return 0;
+	if (!(at = read_line_time(at, end, line))) return 0;
+	if (!(at = read_node(at, &line->from))) return 0;
+	if (!(at = read_node(at, &line->to))) return 0;
+	line->packet = find_packet(at, end, chunk, known, line->packet);
+	if (!line->packet) return 0;
+	at += line->packet->length;
+	line->text = text;
+	line->length = at - text;
+	return at;
+}
+
+/*
+ * Reads a line; returns the place behind its newline, or 0 where the line has another form. What
+ * leaves a queue at once repeats the line of its arrival, but for the event.
+ */
 static inline const char *
 read_line(const char *at, const char *end, struct wired_chunk *chunk, struct packet *known,
 	  struct fields *line)
 {
-	line->event = read_event(at[0]);
-	if (line->event < 0 || at[1] != ' ') return 0;
-	if (!(at = read_time(at + 2, &line->time)) || *at++ != ' ') return 0;
-	if (!(at = read_int32(at, &line->from)) || *at++ != ' ') return 0;
-	if (!(at = read_int32(at, &line->to)) || *at++ != ' ') return 0;
-	line->packet = find_packet(at, end, chunk, known, line->packet);
-	return line->packet ? at + line->packet->length : 0;
+	line->event = read_event(*at++);
+	if (line->event < 0) return 0;
+	if (line->length && end - at >= line->length && is_same(at, line->text, line->length))
+		return at + line->length;
+	return read_fields(at, end, chunk, known, line);
 }
 
 #define STORE(column, type, value) \
@@ -409,6 +482,16 @@ read_line(const char *at, const char *end, struct wired_chunk *chunk, struct pac
 		if (columns->data[column]) \
 			((type *)columns->data[column])[row] = (type)(value); \
 	} while (0)
+
+/* The first line with extended columns: those before it had none. */
+static void
+begin_extended(struct columns *columns, int64_t rows)
+{
+	for (int i = ACK; i < COLUMNS; i++)
+		if (columns->data[i])
+			memset(columns->data[i], 0, (size_t)rows * (size_t)WIDTH[i]);
+	memset(columns->validity, 0, (size_t)rows / 8 + 1);
+}
 
 static inline void
 store_extended(struct columns *columns, int64_t row, const struct packet *line)
@@ -423,7 +506,7 @@ store_extended(struct columns *columns, int64_t row, const struct packet *line)
 }
 
 static inline void
-store_line(struct columns *columns, int64_t row, const struct fields *line)
+store_line(struct columns *columns, int64_t row, int64_t extended, const struct fields *line)
 {
 	const struct packet *packet = line->packet;
 
@@ -441,8 +524,11 @@ store_line(struct columns *columns, int64_t row, const struct fields *line)
 	STORE(DST_PORT, int32_t, packet->dst_port);
 	STORE(SEQ, int64_t, packet->seq);
 	STORE(UID, int64_t, packet->uid);
-	if (columns->validity)
+	if (columns->validity && (extended || packet->extended)) {
+		if (!extended)
+			begin_extended(columns, row);
 		store_extended(columns, row, packet);
+	}
 }
 
 static inline void
@@ -525,8 +611,8 @@ own_columns(struct wired_chunk *chunk, struct columns *columns)
 	for (int i = 0; i < COLUMNS; i++) {
 		void *bitmap = 0;
 
-		if (!columns->data[i])
-			continue;
+		if (!columns->data[i] || (i >= ACK && !chunk->extended))
+			continue;	/* extended columns that no line has are not handed over */
 		if (i >= ACK && nulls &&
 		    !(bitmap = copied(columns->validity, (size_t)(chunk->rows + 7) / 8)))
 			return 0;
@@ -566,7 +652,7 @@ read_lines(const char *text, int64_t length, struct wired_chunk *chunk, struct c
 	while (at < end) {
 		next = read_line(at, end, chunk, known, &line);
 		if (next) {
-			store_line(columns, chunk->rows, &line);
+			store_line(columns, chunk->rows, chunk->extended, &line);
 			note_time(chunk, line.time);
 			chunk->rows++;
 			chunk->extended += line.packet->extended;

@@ -1,0 +1,8 @@
+"""The pipeline's C: compiled at first use, loaded by ctypes, exchanging columns with polars."""
+
+from __future__ import annotations
+
+from bdpbench.compiled.arrow import ArrowArray, series_of, stream_of
+from bdpbench.compiled.libraries import library_path, load_library
+
+__all__ = ["ArrowArray", "library_path", "load_library", "series_of", "stream_of"]

@@ -1,0 +1,33 @@
+"""Sources in C -> loaded libraries."""
+
+from __future__ import annotations
+
+import ctypes
+import hashlib
+import subprocess
+from pathlib import Path
+
+from bdpbench.contracts.paths import home_dir
+
+_BUILD = Path(__file__).parent / "build.sh"
+
+
+def load_library(source: Path) -> ctypes.CDLL | None:
+    """The library of a source, compiled unless it has been.
+
+    None where it can be neither found nor compiled, for want of a compiler or of room.
+    """
+    path = library_path(source)
+    try:
+        if not path.is_file():
+            command = ["bash", str(_BUILD), str(path.parent), str(source)]
+            subprocess.run(command, check=True, capture_output=True)
+        return ctypes.CDLL(str(path))
+    except (OSError, subprocess.CalledProcessError):
+        return None
+
+
+def library_path(source: Path) -> Path:
+    """Where build.sh puts the library; the name holds a hash of what it is made from."""
+    digest = hashlib.sha256(_BUILD.read_bytes() + source.read_bytes()).hexdigest()[:16]
+    return home_dir() / "compiled" / f"{source.stem}-{digest}.so"

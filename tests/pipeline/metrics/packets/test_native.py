@@ -1,0 +1,284 @@
+"""The sums in C against those by frames, which define them."""
+
+from __future__ import annotations
+
+import random
+from collections.abc import Iterable
+from pathlib import Path
+
+import polars as pl
+import pytest
+from hypothesis import HealthCheck, Phase, assume, example, given, settings
+from hypothesis import strategies as st
+from polars.testing import assert_frame_equal
+from tests.pipeline.metrics.packets.conftest import frame_of
+from tests.pipeline.trace.conftest import Traces
+from tests.pipeline.trace.conftest import traces as traces
+
+from bdpbench.errors import BdpbenchError
+from bdpbench.metrics.packets import (
+    COLUMNS,
+    PacketSums,
+    Window,
+    measure,
+    measure_packets,
+    sum_packets,
+)
+from bdpbench.metrics.packets.native import WiredSums
+from bdpbench.trace import open_trace
+
+# Summing by frames takes a tenth of a second: few examples, and none is made smaller.
+FEW = settings(
+    max_examples=6,
+    deadline=None,
+    suppress_health_check=[HealthCheck.too_slow],
+    phases=[Phase.explicit, Phase.reuse, Phase.generate],
+)
+
+
+class Network:
+    """Packets over a row of links, each with a queue of four.
+
+    Times are sums of powers of 1/2, which binary numbers hold exactly. TCP counts packets or bytes
+    and is acknowledged, CBR is not; what is lost is sent again.
+    """
+
+    def __init__(self, seed: int, *, nodes: int = 3, flows: int = 3, ticks: int = 60) -> None:
+        self._dice = random.Random(seed)
+        self._nodes, self._flows, self._ticks = nodes, flows, ticks
+        self._uid = 0
+        self._queues: dict[tuple[int, int], list[tuple[float, str]]] = {}
+        self._seq = [0] * flows
+        self._again: list[list[int]] = [[] for _ in range(flows)]
+        self._bytes = [self._dice.random() < 0.3 for _ in range(flows)]
+        self._came: list[dict[int, int]] = [{} for _ in range(flows)]
+        self._expected = [0] * flows
+        self.lines: list[str] = []
+
+    def run(self) -> list[str]:
+        """The lines of a trace."""
+        for tick in range(self._ticks):
+            self._forward(tick / 64)
+            if self._dice.random() < 0.7:
+                self._send(tick / 64 + self._dice.choice((0.0, 1 / 128)))
+        self.lines.sort(key=lambda line: float(line.split()[1]))
+        return self.lines
+
+    def _send(self, time_s: float) -> None:
+        flow = self._dice.randrange(self._flows)
+        size = self._dice.choice((540, 1040))
+        step = size - 40 if self._bytes[flow] else 1
+        if self._again[flow] and flow:
+            seq = self._again[flow].pop()
+        else:
+            seq, self._seq[flow] = self._seq[flow], self._seq[flow] + step
+        kind = "tcp" if flow else "cbr"
+        self._put(time_s, 0, f"{kind} {size} {flow} 0.{flow} {self._nodes}.{flow} {seq}")
+
+    def _put(self, time_s: float, node: int, packet: str, uid: int | None = None) -> None:
+        if uid is None:
+            self._uid += 1
+            uid = self._uid
+        kind, end = packet.split()[0], int(packet.split()[4].split(".")[0])
+        link = (node, node + (1 if end > node else -1))
+        queue = self._queues.setdefault(link, [])
+        text = f"{link[0]} {link[1]} {packet} {uid}"
+        self.lines.append(f"+ {time_s} {text}")
+        if kind != "ack" and (len(queue) == 4 or self._dice.random() < 0.05):
+            self.lines.append(f"{self._dice.choice('de')} {time_s} {text}")
+            self._again[int(packet.split()[2])].append(int(packet.split()[5]))
+        elif not queue and self._dice.random() < 0.5:
+            self._leave(time_s, text)
+        else:
+            queue.append((time_s, text))
+
+    def _leave(self, time_s: float, text: str) -> None:
+        _, to, kind, size, flow, src, dst, seq, uid = text.split()
+        late = time_s + 1 / 256
+        self.lines += [f"- {time_s} {text}", f"r {late} {text}"]
+        if to != dst.split(".")[0]:
+            self._put(late, int(to), f"{kind} {size} {flow} {src} {dst} {seq}", int(uid))
+        elif kind == "tcp":
+            self._acknowledge(late, int(to), flow, src, dst, int(seq), int(size))
+
+    def _acknowledge(
+        self, time_s: float, node: int, flow: str, src: str, dst: str, seq: int, size: int
+    ) -> None:
+        """Names the last number of what has come without a hole."""
+        step = size - 40 if self._bytes[int(flow)] else 1
+        came, after = self._came[int(flow)], self._expected
+        came[seq] = seq + step
+        while after[int(flow)] in came:
+            after[int(flow)] = came[after[int(flow)]]
+        highest = max((each for each in came if came[each] <= after[int(flow)]), default=-1)
+        self._put(time_s, node, f"ack 40 {flow} {dst} {src} {highest}")
+
+    def _forward(self, time_s: float) -> None:
+        for queue in list(self._queues.values()):
+            if queue and queue[0][0] <= time_s and self._dice.random() < 0.8:
+                self._leave(time_s, queue.pop(0)[1])
+
+
+def _equal(one: PacketSums, other: PacketSums) -> None:
+    for (name, left), right in zip(
+        one.all_tables().items(), other.all_tables().values(), strict=True
+    ):
+        keys = [each for each in left.columns if left.schema[each] == pl.String]
+        keys += [each for each in ("time_s", "node") if each in left.columns]
+        assert_frame_equal(left.sort(keys), right.sort(keys), rel_tol=1e-9, abs_tol=1e-9), name
+    for name in ("start_s", "end_s", "bin_s", "last_s", "routing_pkts", "forgotten"):
+        assert getattr(one, name) == getattr(other, name), name
+
+
+def _both(
+    batches: Iterable[pl.DataFrame], window: Window | None = None, bin_s: float | None = None
+) -> None:
+    """Hold both ways to the same sums, or the same refusal."""
+    rows = list(batches)
+    found = []
+    for compiled in (True, False):
+        try:
+            found.append(sum_packets(rows, window, bin_s=bin_s, compiled=compiled))
+        except BdpbenchError as error:
+            found.append(error.message)
+    if isinstance(found[0], PacketSums) and isinstance(found[1], PacketSums):
+        _equal(found[0], found[1])
+    else:
+        assert found[0] == found[1]
+
+
+def _taken(frame: pl.DataFrame) -> int:
+    sums = WiredSums.of(Window(), None)
+    assert sums is not None
+    return sums.add(frame)
+
+
+WINDOWS = st.sampled_from([None, Window(0.25, 0.75), Window(0.5), Window(0, 0.5)])
+
+
+@FEW
+@given(st.integers(0, 10**6), WINDOWS, st.sampled_from([None, 0.1, 0.005]))
+def test_networks_come_to_the_same(seed: int, window: Window | None, bin_s: float | None) -> None:
+    frame = frame_of(Network(seed).run())
+    assert _taken(frame) == frame.height
+    _both([frame], window, bin_s)
+
+
+@FEW
+@given(st.integers(0, 10**6), st.floats(0, 0.6), WINDOWS)
+def test_traces_with_lines_missing_come_to_the_same(
+    seed: int, share: float, window: Window | None
+) -> None:
+    dice = random.Random(seed)
+    lines = [line for line in Network(seed).run() if dice.random() >= share]
+    frame = frame_of(lines or Network(seed).run())
+    assert _taken(frame) == frame.height
+    _both([frame], window)
+
+
+@FEW
+@given(st.integers(0, 10**6), st.integers(1, 90))
+def test_batches_do_not_matter(seed: int, rows: int) -> None:
+    frame = frame_of(Network(seed).run())
+    parts = [frame.slice(start, rows) for start in range(0, frame.height, rows)]
+    _equal(sum_packets(parts), sum_packets([frame]))
+
+
+ODD = (
+    "+ {t} 0 1 cbr 500 9 0.9 -1.9 0 {n}",  # to all
+    "+ {t} 0 1 cbr 500 9 0.9 1073741825.0 0 {n}",  # to a group
+    "+ {t} 0 1 cbr 500 9 5000.9 1.9 0 {n}",  # of a hierarchical address
+    "s {t} 0 1 cbr 500 9 0.9 3.9 0 {n}",
+)
+
+
+@pytest.mark.parametrize("odd", ODD)
+@pytest.mark.parametrize("place", [0, 2, 80])
+def test_from_a_row_that_c_does_not_know_frames_go_on(
+    odd: str, place: int, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    lines = Network(20_061).run()
+    time_s = lines[place].split()[1]
+    lines.insert(place, odd.format(t=time_s, n=10**6))
+    frame = frame_of(lines)
+    assert _taken(frame) <= place
+    # Cut where the one hands over to the other, neither knows more than the other does.
+    monkeypatch.setattr(measure, "_ROWS_AT_ONCE", 1)
+    _both([frame.head(place), frame.slice(place)])
+
+
+@FEW
+@given(st.integers(0, 10**6), st.integers(0, 200), st.integers(0, 200))
+@example(0, 10, 3)
+def test_a_line_that_comes_again_comes_to_the_same(seed: int, place: int, back: int) -> None:
+    lines = Network(seed).run()
+    place = min(place, len(lines) - 1)
+    words = lines[max(0, place - back)].split()
+    words[1] = lines[place].split()[1]
+    lines.insert(place + 1, " ".join(words))
+    frame = frame_of(lines)
+    taken = _taken(frame)
+    # A packet may yet leave at the moment at which it came: then the cut would be seen.
+    assume(taken == 0 or frame["event"][taken - 1] != "+")
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(measure, "_ROWS_AT_ONCE", 1)
+        _both([frame.head(taken), frame.slice(taken)])
+
+
+HOSTILE = (
+    *("-1", "0", "1", "2147483647", "-2147483648", "999999999999999999"),
+    *("9223372036854775807", "-9223372036854775808", "400000000"),
+)
+
+
+@FEW
+@given(st.integers(0, 10**6))
+def test_numbers_that_nothing_can_mean_come_to_sums_or_to_frames(seed: int) -> None:
+    dice = random.Random(seed)
+    lines = Network(seed, ticks=20).run()
+    for _ in range(3):
+        at, field = dice.randrange(len(lines)), dice.choice((9, 10))
+        words = lines[at].split()
+        words[field] = dice.choice(HOSTILE)
+        lines[at] = " ".join(words)
+    measure_packets(sum_packets([frame_of(lines)]))
+
+
+def test_extended_lines_of_the_real_ns2_come_to_the_same(traces: Traces) -> None:
+    path = traces("wired", "tcphdr") / "all.tr"
+    frame = pl.concat(open_trace(path).batches(COLUMNS))
+    assert _taken(frame) == frame.height
+    _both([frame])
+
+
+REAL = [
+    ("wired",),
+    ("wired", "hierarchical"),
+    ("wired", "tagged"),
+    ("mixed", "old"),
+    ("mixed", "new"),
+    ("satellite",),
+    ("wireless", "AODV", "old"),
+]
+
+
+@pytest.mark.parametrize("script", REAL, ids="-".join)
+def test_traces_of_the_real_ns2_come_to_the_same(traces: Traces, script: tuple[str, ...]) -> None:
+    batches = list(open_trace(traces(*script) / "all.tr", kind="packets").batches(COLUMNS))
+    _both(batches)
+    _both(batches, Window(1, 3))
+
+
+def test_without_a_compiler_frames_sum_all(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, tiny: pl.DataFrame
+) -> None:
+    from bdpbench.metrics.packets import native
+
+    monkeypatch.setenv("BDPBENCH_HOME", str(tmp_path / "home"))
+    monkeypatch.setenv("CC", "false")
+    native._library.cache_clear()
+    try:
+        assert WiredSums.of(Window(), None) is None
+        assert sum_packets([tiny]).flows.height == 2
+    finally:
+        native._library.cache_clear()

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from bdpbench.compiled.arrow import ArrowArray, series_of, stream_of
+from bdpbench.compiled.arrow import ArrowArray, chars, series_of, stream_of
 from bdpbench.compiled.libraries import library_path, load_library
 
-__all__ = ["ArrowArray", "library_path", "load_library", "series_of", "stream_of"]
+__all__ = ["ArrowArray", "chars", "library_path", "load_library", "series_of", "stream_of"]

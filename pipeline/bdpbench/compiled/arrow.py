@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import ctypes
+import functools
 from typing import Any
 
 import polars as pl
@@ -49,6 +50,12 @@ def stream_of(frame: pl.DataFrame) -> tuple[int, object]:
     pointer.restype = ctypes.c_void_p
     pointer.argtypes = [ctypes.py_object, ctypes.c_char_p]
     return int(pointer(capsule, b"arrow_array_stream")), capsule
+
+
+@functools.cache
+def chars(count: int) -> type[ctypes.Array[ctypes.c_char]]:
+    """The type of so many bytes, to be laid over a buffer; ctypes would make it anew each time."""
+    return ctypes.c_char * count
 
 
 def _mark_released(schema: Any) -> None:

@@ -14,7 +14,7 @@ from pathlib import Path
 
 import polars as pl
 
-from bdpbench.compiled import ArrowArray, load_library, series_of
+from bdpbench.compiled import ArrowArray, chars, load_library, series_of
 from bdpbench.trace.schema import EVENT, EVENTS, PACKETS
 
 COLUMNS = tuple(PACKETS)[:18]
@@ -114,7 +114,7 @@ class WiredParser:
         """
         chunk = _WiredChunk()
         mask = sum(1 << index for index, name in enumerate(COLUMNS) if name in wanted)
-        text = (ctypes.c_char * len(buffer)).from_buffer(buffer)
+        text = chars(len(buffer)).from_buffer(buffer)
         if not self._parse(ctypes.addressof(text), length, mask, ctypes.addressof(chunk)):
             raise MemoryError("no memory for the columns of a chunk")
         try:

@@ -207,6 +207,16 @@ def test_from_a_row_that_c_does_not_know_frames_go_on(
     _both([frame.head(place), frame.slice(place)])
 
 
+def test_where_time_runs_backwards_frames_go_on(monkeypatch: pytest.MonkeyPatch) -> None:
+    lines = Network(20_061).run()
+    lines.insert(80, lines[20])
+    frame = frame_of(lines)
+    taken = _taken(frame)
+    assert taken == 80
+    monkeypatch.setattr(measure, "_ROWS_AT_ONCE", 1)
+    _both([frame.head(taken), frame.slice(taken)])
+
+
 @FEW
 @given(st.integers(0, 10**6), st.integers(0, 200), st.integers(0, 200))
 @example(0, 10, 3)

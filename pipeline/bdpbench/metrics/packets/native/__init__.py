@@ -18,7 +18,7 @@ from pathlib import Path
 
 import polars as pl
 
-from bdpbench.compiled import ArrowArray, load_library, series_of, stream_of
+from bdpbench.compiled import ArrowArray, chars, load_library, series_of, stream_of
 from bdpbench.metrics.packets.bins import Window
 from bdpbench.metrics.packets.events import CONTROL_TYPES, ENDS, is_hierarchical
 
@@ -213,7 +213,7 @@ class WiredSums:
     def _add(self, columns: pl.DataFrame, event_of: bytes) -> int:
         stream, kept = stream_of(columns)
         count = len(self._type_of)
-        type_of = (ctypes.c_char * count).from_buffer(self._type_of) if count else None
+        type_of = chars(count).from_buffer(self._type_of) if count else None
         taken = int(self._library.bdpbench_add_rows(self._meter, stream, event_of, type_of, count))
         del kept, type_of
         if taken < 0:

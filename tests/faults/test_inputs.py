@@ -24,7 +24,7 @@ from bdpbench.app.run.stages import measure_plan, read_metrics, score_plan, writ
 from bdpbench.contracts.files import write_json_atomically
 from bdpbench.contracts.paths import repository_root, run_folder
 from bdpbench.contracts.plan import read_plan
-from bdpbench.contracts.runs import RUN_VERSION, read_run, read_spec
+from bdpbench.contracts.runs import RUN_VERSION, read_light, read_run, read_spec
 from bdpbench.contracts.scorecard import read_scorecard
 from bdpbench.errors import BdpbenchError
 from bdpbench.studies.limits import MOST_FLOWS, MOST_RUNS
@@ -268,10 +268,14 @@ def documents(tmp_path_factory: pytest.TempPathFactory) -> Documents:
         "tables": {"cwnd": {"rows": 1, "sha256": "0" * 64, "schema": "cwnd/1"}},
     }
     write_json_atomically(run_dir / "tables" / "manifest.json", manifest)
+    facts = {"sha256": "0" * 64, "bytes": 10}
+    light = {"schema_version": 1, "files": {"run.json": facts, "tables/manifest.json": facts}}
+    write_json_atomically(run_dir / "light.json", light)
     return {
         "plan.json": (tier / "plan.json", lambda: read_plan(tier / "plan.json")),
         "spec.json": (run_dir / "spec.json", lambda: read_spec(run_dir)),
         "run.json": (run_dir / "run.json", lambda: read_run(run_dir)),
+        "light.json": (run_dir / "light.json", lambda: read_light(run_dir)),
         "manifest.json": (run_dir / "tables" / "manifest.json", lambda: read_manifest(run_dir)),
         "scorecard.json": (
             tier / "scorecard.json",
@@ -280,7 +284,7 @@ def documents(tmp_path_factory: pytest.TempPathFactory) -> Documents:
     }
 
 
-NAMES = ("plan.json", "spec.json", "run.json", "manifest.json", "scorecard.json")
+NAMES = ("plan.json", "spec.json", "run.json", "light.json", "manifest.json", "scorecard.json")
 
 
 @pytest.mark.parametrize("name", NAMES)
@@ -312,6 +316,7 @@ def test_a_damaged_document_is_whole_or_one_error(
         ("spec.json", ("estimated_cpu_s",), True),
         ("run.json", ("outputs", "out/util.out", "bytes"), "10"),
         ("run.json", ("cpu_s",), "1"),
+        ("light.json", ("files", "run.json"), "0"),
         ("manifest.json", ("tables", "cwnd", "sha256"), None),
         ("scorecard.json", ("numbers", 0, "verdict"), "excellent"),
     ],

@@ -148,6 +148,7 @@ def test_patches_of_one_law_or_agent_change_no_code_of_other_senders(
         "patches/variants/modified-vegas.patch": {"tcp/tcp-vegas.cc", "tcp/tcp.h"},  # of Vegas
         "patches/variants/ghstcp.patch": {"tcp/tcp-sack1.cc"},  # includes an agent, at the end
         "patches/variants/fast-modes.patch": {"tcp/tcp-sack1.cc"},  # includes an agent, at the end
+        "patches/variants/fast-module.patch": {"tcp/tcp-sack1.cc"},  # includes an agent, at the end
         "patches/variants/gared.patch": {"queue/red.h"},  # a function that is virtual from then on
     }
     for part, files in parts(components).items():

@@ -1,0 +1,198 @@
+"""The habits of FAST's own module (Agent/TCP/FastModule) in ns-2, each by itself."""
+
+from __future__ import annotations
+
+import itertools
+import subprocess
+from collections import Counter
+from collections.abc import Callable
+from pathlib import Path
+
+import pytest
+
+Tcl = Callable[..., "subprocess.CompletedProcess[str]"]
+Transmissions = list[tuple[float, int]]
+
+HABITS = (
+    "rto_restart_",
+    "timer_burst_",
+    "resend_old_",
+    "send_time_rtt_",
+    "ack_rtt_round_",
+    "keep_increments_",
+    "extra_draw_",
+)
+
+# One flow over 8 Mbit/s and an RTT of 100 ms, and what it sends: time and number of each packet.
+# The arguments: agent, sink, which packets on the link are lost, until when, variables and values.
+FLOW = """
+set settings [lassign $argv class sink lost end]
+set ns [new Simulator]
+set a [$ns node]
+set b [$ns node]
+$ns duplex-link $a $b 8Mb 50ms DropTail
+$ns queue-limit $a $b 30
+Agent/TCP set minrto_ 1
+Agent/TCP set window_ 1000
+set tcp [$ns create-connection $class $a $sink $b 0]
+foreach {name value} $settings {$tcp set $name $value}
+if {$lost ne ""} {
+    set model [new ErrorModel/List]
+    $model droplist $lost
+    $ns link-lossmodel $model $a $b
+}
+set packets [open packets.tr w]
+$ns trace-queue $a $b $packets
+set ftp [$tcp attach-app FTP]
+$ns at 0 "$ftp start"
+$ns at $end {
+    puts [join [lmap name {cwnd_ avgRTT_ baseRTT_ ack_ ncwndcuts_} {$tcp set $name}]]
+    flush $packets
+    exit 0
+}
+$ns run
+"""
+SACK = "TCPSink/Sack1"
+
+
+def only(habit: str | None) -> tuple[object, ...]:
+    """Settings with a single habit, or none."""
+    return tuple(itertools.chain(*((name, int(name == habit)) for name in HABITS)))
+
+
+@pytest.fixture
+def sent(tcl: Tcl, tmp_path: Path) -> Callable[..., Transmissions]:
+    """When the flow sends which packet."""
+
+    def run(lost: range | list[int], end: float, *settings: object) -> Transmissions:
+        done = tcl(FLOW, "TCP/FastModule", SACK, " ".join(map(str, lost)), end, *settings)
+        assert (done.returncode, done.stderr) == (0, "")
+        lines = [line.split() for line in (tmp_path / "packets.tr").read_text().splitlines()]
+        return [(float(line[1]), int(line[10])) for line in lines if line[0] == "+"]
+
+    return run
+
+
+def rounds(transmissions: Transmissions, pause_s: float = 0.5) -> list[Transmissions]:
+    """What is sent between pauses."""
+    found: list[Transmissions] = [[]]
+    for before, after in itertools.pairwise([transmissions[0], *transmissions]):
+        if after[0] - before[0] > pause_s:
+            found.append([])
+        found[-1].append(after)
+    return found
+
+
+@pytest.mark.parametrize(("habit", "window", "growth"), [("rto_restart_", 2, 1), (None, 1, 2)])
+def test_after_a_timeout_two_packets_leave_and_the_next_timeout_is_as_long(
+    sent: Callable[..., Transmissions], habit: str | None, window: int, growth: int
+) -> None:
+    # From packet 30 on 70 packets are lost: a window of 8, then what the timeouts send.
+    _, *timeouts = rounds(sent(range(30, 100), 20, *only(habit), "window_", 8))
+    assert {len(each) for each in timeouts} == {window}
+    starts = [each[0][0] for each in timeouts]
+    pauses = [after - before for before, after in itertools.pairwise(starts)]
+    # By a clock of 10 ms, ns-2's tcpTick_, the timeout is a bit above the smallest, 1 s.
+    assert pauses[:3] == pytest.approx([pauses[0] * growth**i for i in range(3)])
+    assert len(pauses) >= 3
+
+
+def largest_burst(transmissions: Transmissions) -> int:
+    return max(Counter(time for time, _ in transmissions).values())
+
+
+@pytest.mark.parametrize("maxburst", [0, 1, 2])
+def test_up_to_three_packets_leave_when_the_timer_fires(
+    sent: Callable[..., Transmissions], maxburst: int
+) -> None:
+    # The SYN's ACK lets eight packets leave.
+    settings = ("overhead_", 1e-5, "maxburst_", maxburst, "windowInit_", 8)
+    assert largest_burst(sent([], 0.15, *only("timer_burst_"), *settings)) == 3
+    assert largest_burst(sent([], 0.15, *only(None), *settings)) == (maxburst or 8)
+
+
+def test_the_last_acknowledged_packet_is_sent_again_in_recovery(
+    sent: Callable[..., Transmissions],
+) -> None:
+    """Its send time is clear, which counts as old; the lost packet itself is 1 RTT old."""
+    without, with_habit = (
+        Counter(number for _, number in sent([40], 2, *only(habit), "maxcwnd_", 20))
+        for habit in (None, "resend_old_")
+    )
+    assert {number for number, count in without.items() if count > 1} == {40}
+    assert {number for number, count in with_habit.items() if count > 1} == {39, 40}
+
+
+# Prints time, ack_ and avgRTT_ every 5 ms.
+LOOK = """
+proc look {} {
+    global ns tcp
+    puts "[$ns now] [$tcp set ack_] [$tcp set avgRTT_]"
+    $ns at [expr {[$ns now] + 0.005}] look
+}
+$ns at 0 look
+$ns run
+"""
+
+
+@pytest.mark.parametrize("habit", [None, "send_time_rtt_"])
+def test_what_was_sent_twice_is_no_sample_of_the_rtt(tcl: Tcl, habit: str | None) -> None:
+    """A timeout empties the queue, so that the next RTT is shorter than the average."""
+    script = FLOW.replace("$ns run\n", LOOK)
+    settings = (*only(habit), "alpha_", 20, "beta_", 20)
+    lost = " ".join(map(str, range(900, 1020)))
+    done = tcl(script, "TCP/FastModule", SACK, lost, 10, *settings)
+    assert (done.returncode, done.stderr) == (0, "")
+    rows = [tuple(map(float, line.split())) for line in done.stdout.splitlines()[:-1]]
+    new = [rows[0], *(b for a, b in itertools.pairwise(rows) if b[1] > a[1])]
+    # The first ACK of new data after the timeouts.
+    (_, _, before), (_, _, after) = next(
+        (a, b) for a, b in itertools.pairwise(new) if b[0] - a[0] > 0.9
+    )
+    assert (after == before) == (habit is not None)
+    assert after <= before
+
+
+def test_without_its_habits_it_is_agent_tcp_fast(tcl: Tcl, tmp_path: Path) -> None:
+    lost = " ".join(map(str, [40, *range(500, 520), *range(900, 1020)]))
+    settings = ("overhead_", 0.0001, "alpha_", 20, "beta_", 20)
+    law = tcl(FLOW, "TCP/Fast", SACK, lost, 30, *settings)
+    packets = (tmp_path / "packets.tr").read_bytes()
+    module = tcl(FLOW, "TCP/FastModule", SACK, lost, 30, *settings, *only(None))
+    assert (module.returncode, module.stdout, module.stderr) == (0, law.stdout, "")
+    assert (tmp_path / "packets.tr").read_bytes() == packets
+    assert float(module.stdout.split()[4]) > 3  # it has met losses and timeouts
+
+
+def test_one_more_number_is_drawn_before_the_first_packet(
+    sent: Callable[..., Transmissions],
+) -> None:
+    settings = ("overhead_", 0.01)
+    (first, _), (second, _) = sent([], 0.2, *only(None), *settings)[:2]
+    (shifted, _), *_ = sent([], 0.2, *only("extra_draw_"), *settings)
+    # The SYN and its ACK: 40 bytes at 8 Mbit/s and 50 ms, each way.
+    assert shifted == pytest.approx(second - first - 0.10008, abs=1e-7)
+    assert shifted != pytest.approx(first, abs=1e-4)
+
+
+@pytest.mark.parametrize(
+    ("name", "value", "allowed"),
+    [
+        ("alpha_", 0, "1 to 1000000 packets"),
+        ("rto_restart_", 2, "0 to 1 (0 or 1)"),
+        ("extra_draw_", -1, "0 to 1 (0 or 1)"),
+        ("window_", 2000000, "1 to 1000000 packets"),
+        ("packetSize_", 0, "1 to 1000000000 bytes"),
+    ],
+)
+def test_what_is_out_of_range_is_refused(tcl: Tcl, name: str, value: float, allowed: str) -> None:
+    done = tcl(FLOW, "TCP/FastModule", SACK, "", 1, name, value)
+    assert done.returncode == 1
+    assert f"outside its range of {allowed}" in done.stderr
+
+
+def test_stock_and_fast_print_the_same(tcl: Tcl, stock_binary: Path) -> None:
+    lost = " ".join(map(str, [40, *range(500, 520), *range(900, 1020)]))
+    arguments = ("TCP/FastModule", SACK, lost, 30, "overhead_", 0.0001)
+    fast, stock = tcl(FLOW, *arguments), tcl(FLOW, *arguments, ns=stock_binary)
+    assert (fast.returncode, fast.stdout) == (0, stock.stdout)

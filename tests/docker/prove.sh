@@ -75,7 +75,7 @@ make_base() {
     [ ! -d "$CCACHE_DIR" ] || cp -r "$CCACHE_DIR" "$work/base/ccache"
     # Debian links the compilers into the first folder as they are installed.
     changes=(--change "ENV PATH=/usr/lib/ccache:/usr/local/sbin:/usr/local/bin:/usr/sbin:/usr/bin:/sbin:/bin"
-      --change "ENV CCACHE_DIR=/ccache CCACHE_BASEDIR=/tmp")
+      --change "ENV CCACHE_DIR=/ccache CCACHE_BASEDIR=/tmp CCACHE_SLOPPINESS=locale")
   fi
   tar -C "$work/base" -c . | docker import "${changes[@]}" - debian:bookworm-slim >/dev/null
   rm -rf "$work/base"

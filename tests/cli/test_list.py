@@ -14,30 +14,34 @@ from bdpbench.contracts.paths import config_dir
 Call = Callable[..., Done]
 
 
-def test_studies_with_their_tiers(bdpbench: Call) -> None:
-    lines = bdpbench("list").out.splitlines()
-    assert lines[0].split() == ["study", "tier", "runs", "CPU", "time", "title"]
-    assert any(line.startswith("sharma2006") and " quick " in line for line in lines)
+@pytest.fixture
+def example(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    """study.yaml of the only study of a configuration, with nothing kept from earlier calls."""
+    monkeypatch.setenv("BDPBENCH_HOME", str(tmp_path / "home"))
+    config = tmp_path / "config"
+    shutil.copytree(config_dir() / "studies" / "examples" / "ecn", config / "studies" / "ecn")
+    shutil.copy(config_dir() / "config.yaml", config)
+    monkeypatch.setenv("BDPBENCH_CONFIG", str(config))
+    return config / "studies" / "ecn" / "study.yaml"
+
+
+def test_studies_with_their_tiers(bdpbench: Call, example: Path) -> None:
+    head, line = bdpbench("list").out.splitlines()
+    assert head.split() == ["study", "tier", "runs", "CPU", "time", "title"]
+    assert line.split()[:3] == ["ecn", "quick", "2"]
 
 
 def test_what_it_keeps_is_made_anew_where_it_is_damaged_or_a_study_changes(
-    bdpbench: Call, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+    bdpbench: Call, example: Path, tmp_path: Path
 ) -> None:
-    monkeypatch.setenv("BDPBENCH_HOME", str(tmp_path / "home"))
-    config = tmp_path / "config"
-    example = config_dir() / "studies" / "examples" / "ecn"
-    shutil.copytree(example, config / "studies" / "ecn")
-    shutil.copy(config_dir() / "config.yaml", config)
-    monkeypatch.setenv("BDPBENCH_CONFIG", str(config))
     told = bdpbench("list").out
     (kept,) = (tmp_path / "home" / "cache").glob("estimates-*.json")
     assert bdpbench("list").out == told
     kept.write_text("[]")
     assert bdpbench("list").out == told
-    study = config / "studies" / "ecn" / "study.yaml"
-    text = study.read_text()
+    text = example.read_text()
     assert text.count("duration_s: 30") == 1
-    study.write_text(text.replace("duration_s: 30", "duration_s: 300"))
+    example.write_text(text.replace("duration_s: 30", "duration_s: 300"))
     assert bdpbench("list").out != told
 
 

@@ -1,6 +1,7 @@
 #!/usr/bin/env bash
 # Proves the Docker way of the README with a real engine: builds the image, runs the quick tier in
-# it without network and not as root, and compares every output file with the native run's.
+# it without network and not as root, and compares every output file with the native run's. Four runs
+# of 500 s are left out: they take as long as all others, and use nothing that those do not use.
 #
 # --after FILE: waits for the lock on FILE, once the image is built and before results are compared.
 # --ccache FILE: waits for the lock on FILE before the base image is made, and lays the cache of
@@ -101,8 +102,10 @@ if [ -n "$after" ]; then
 fi
 
 results=$work/results
-say "running the quick tier, without network"
-docker run --rm --network none -v "$results:/results" bdpbench run || die "docker run"
+say "running the quick tier but for its four long runs, without network"
+scenarios=(standard_tcp_low_bdp single_flow single_drop rtt)
+docker run --rm --network none -v "$results:/results" bdpbench run "${scenarios[@]/#/--scenario=}" ||
+  die "docker run"
 
 [ -s "$results/sharma2006/quick/report.html" ] || die "no report"
 [ "$(find "$results" -uid 0 | wc -l)" -eq 0 ] || die "files that belong to root"

@@ -278,7 +278,7 @@ def _another(study: Study, name: str, value: int | float | str) -> int | float |
         return next(key for key in study.protocols if key != value)
     if declaration.choices:
         return next(word for word in declaration.choices if word not in (value, "none"))
-    for changed in (float(value) + 1, float(value) - 0.5):
+    for changed in (float(value) + 1, float(value) - 0.5, float(value) / 2):
         if declaration.problem(changed) is None:
             return declaration.plain(changed)
     raise AssertionError(f"no other value of {name}")

@@ -8,6 +8,7 @@ from pathlib import Path
 import polars as pl
 
 from bdpbench.app.keep.from_kept import collect_kept
+from bdpbench.app.say.kept_estimates import tier_estimates_s
 from bdpbench.contracts.kept import REPORT_NAME
 from bdpbench.contracts.paths import expanded, repository_root, results_dir
 from bdpbench.errors import BdpbenchError
@@ -15,7 +16,7 @@ from bdpbench.interface.frames import STUDIES_SCHEMA
 from bdpbench.interface.tier import Tier
 from bdpbench.studies.config import load_config
 from bdpbench.studies.load import load_study, study_keys
-from bdpbench.studies.runs import expand_tier, tiers_of
+from bdpbench.studies.runs import tiers_of
 
 
 @dataclass(frozen=True)
@@ -93,10 +94,11 @@ def list_studies() -> pl.DataFrame:
     rows = []
     for key in study_keys():
         found = load_study(key)
-        for tier in tiers_of(found):
-            runs = expand_tier(found, tier)
-            cpu_s = sum(run["estimated_cpu_s"] for run in runs)
-            rows.append((key, found.title, tier, len(runs), cpu_s))
+        estimates_s = tier_estimates_s(found)
+        rows += [
+            (key, found.title, tier, len(estimates_s[tier]), sum(estimates_s[tier]))
+            for tier in tiers_of(found)
+        ]
     return pl.DataFrame(rows, schema=STUDIES_SCHEMA, orient="row")
 
 

@@ -173,8 +173,9 @@ class Queue:
             lines: row (u32), event, time_s (f64, s), link, uid, bytes (i64), in order of the trace.
 
         Returns:
-            Departures: time_s (f64, s), link, bytes (i64), wait_s (f64, s), in order of time. A
-            departure whose arrival the trace does not hold has no wait. Changes: time_s, link,
+            Departures: time_s (f64, s), link, bytes (i64), wait_s (f64, s), in order of time, those
+            of one moment in the order of the trace. A departure whose arrival the trace does not
+            hold has no wait. Changes: time_s, link,
             change (i64, 1 or -1), length (i64, packets after it), in the order of the trace.
         """
         key = (pl.col("uid") * _ODD_UID + pl.col("link")).alias("key")
@@ -197,14 +198,16 @@ class Queue:
         return self._departures(stays, exits), self._changes(stays)
 
     def _departures(self, stays: pl.DataFrame, exits: pl.DataFrame) -> pl.DataFrame:
+        waited_s = pl.col("left_s") - pl.col("entered_s")
         departed = stays.filter("departs").select(
-            "link", "bytes", time_s="left_s", wait_s=pl.col("left_s") - pl.col("entered_s")
+            "link", "bytes", "left_row", time_s="left_s", wait_s=waited_s
         )
         if departed.height < exits["departs"].sum():
             unknown = exits.filter("departs").join(stays, on="pair", how="anti")
-            columns = unknown.select("link", "bytes", "time_s", wait_s=pl.lit(None, pl.Float64))
+            no_wait = pl.lit(None, pl.Float64)
+            columns = unknown.select("link", "bytes", "left_row", "time_s", wait_s=no_wait)
             departed = pl.concat([departed, columns])
-        return departed.sort("time_s", maintain_order=True)
+        return departed.sort("time_s", "left_row").drop("left_row")
 
     def _changes(self, stays: pl.DataFrame) -> pl.DataFrame:
         # What a full queue turns away, or an idle link takes at once, was never in the queue.

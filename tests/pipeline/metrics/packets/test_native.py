@@ -220,6 +220,7 @@ def test_where_time_runs_backwards_frames_go_on(monkeypatch: pytest.MonkeyPatch)
 @FEW
 @given(st.integers(0, 10**6), st.integers(0, 200), st.integers(0, 200))
 @example(0, 10, 3)
+@example(110_632, 80, 10)  # two leave at one moment, the first of them unknown
 def test_a_line_that_comes_again_comes_to_the_same(seed: int, place: int, back: int) -> None:
     lines = Network(seed).run()
     place = min(place, len(lines) - 1)

@@ -323,7 +323,7 @@ def gauge(
 ) -> Gauge:
     """Place numbers on an axis that extends beyond the bounds by ``GAUGE_MARGIN`` of their width.
 
-    What lies off the axis is drawn at its end, and ``beyond`` gives the side of the measured number.
+    What lies off the axis is drawn at its end; ``beyond`` is the side of the measured number.
     """
     width = (upper - lower) or abs(published) * GAUGE_WIDTH_OF_EXACT or 1.0
     start, end = lower - GAUGE_MARGIN * width, upper + GAUGE_MARGIN * width

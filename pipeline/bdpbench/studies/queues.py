@@ -246,8 +246,8 @@ QUEUE_KINDS: Mapping[str, QueueKind] = types.MappingProxyType(
                 **{name: each for name, each in _ADAPTIVE.items() if name != "bottom_p"},
                 "clock": _switch(
                     "gared_clock_",
-                    "whether max_p is checked every interval_s instead of at the first arrival that "
-                    "finds a reason later than interval_s after its last change",
+                    "whether max_p is checked every interval_s instead of at the first arrival "
+                    "that finds a reason later than interval_s after its last change",
                     1,
                 ),
             },
@@ -303,8 +303,8 @@ QUEUE_KINDS: Mapping[str, QueueKind] = types.MappingProxyType(
         ),
         "SFQ": QueueKind(
             "SFQ",
-            "serves flows, which it distinguishes by a hash, in turn; one flow gets at most a third of "
-            "the buffer",
+            "serves flows, which it distinguishes by a hash, in turn; one flow gets at most a third "
+            "of the buffer",
             {
                 "buckets": QueueParameter(
                     "buckets_", "queues that flows are spread over", 16.0, 1, 65536, integer=True

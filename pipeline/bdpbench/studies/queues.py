@@ -303,8 +303,8 @@ QUEUE_KINDS: Mapping[str, QueueKind] = types.MappingProxyType(
         ),
         "SFQ": QueueKind(
             "SFQ",
-            "serves flows, which it distinguishes by a hash, in turn; one flow gets at most a third "
-            "of the buffer",
+            "serves flows, which it distinguishes by a hash, in turn; one flow gets at most a "
+            "third of the buffer",
             {
                 "buckets": QueueParameter(
                     "buckets_", "queues that flows are spread over", 16.0, 1, 65536, integer=True

@@ -174,7 +174,7 @@ class _Loader(yaml.CSafeLoader):  # type: ignore[misc]  # no stubs
         if any(key.tag == "tag:yaml.org,2002:merge" for key, _ in node.value):
             raise yaml.YAMLError("merge keys are left to the other reader")
         if len(set(keys)) < len(keys):
-            raise yaml.YAMLError("a key stands twice")
+            raise yaml.YAMLError("a key occurs twice")
         return dict(super().construct_mapping(node, deep))
 
     def construct_integer(self, node: Any) -> int:
@@ -264,7 +264,7 @@ def _too_many(path: Path) -> BdpbenchError:
     return BdpbenchError(
         f"has more than {MOST_VALUES:,} values, those behind aliases counted where they stand",
         where=str(path),
-        hint="write a sweep in place of single values",
+        hint="use a sweep instead of single values",
     )
 
 

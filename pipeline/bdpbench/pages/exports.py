@@ -106,7 +106,7 @@ def _wanted(figures: Sequence[Figure], request: ExportRequest) -> list[Figure]:
     for pattern in request.only:
         if not fnmatch.filter([figure.name for figure in figures], pattern):
             raise BdpbenchError(
-                f"no figure is called {pattern!r}",
+                f"no figure has the name {pattern!r}",
                 where="--only",
                 hint="such as " + ", ".join(figure.name for figure in figures[:3]),
             )

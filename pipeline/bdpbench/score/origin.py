@@ -10,7 +10,7 @@ from bdpbench.contracts.scorecard import FOUND, Found, Kind
 from bdpbench.contracts.yaml_files import suggest
 
 HINT = (
-    f"one of: {', '.join(FOUND)}. `stated` by the study; `chosen before` any run was looked at; "
+    f"one of: {', '.join(FOUND)}. `stated` by the study; `chosen before` looking at any run; "
     "`chosen on` the measured values of what chosen_on names"
 )
 

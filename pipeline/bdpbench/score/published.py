@@ -125,12 +125,14 @@ def _check_parts(path: Path, numbers: Mapping[int, PublishedNumber]) -> None:
             raise _error(path, line, "part_of", f"{number.part_of!r} is the id of a row")
         if counts[number.part_of] == 1:
             hint = _suggest(number.part_of, {each for each in counts if counts[each] > 1} or ids)
-            raise _error(path, line, "part_of", f"no other row is of {number.part_of!r}", hint)
+            raise _error(path, line, "part_of", f"no other row belongs to {number.part_of!r}", hint)
         other = first.setdefault(number.part_of, number)
         for column in _SHARED:
             if getattr(number, column) != getattr(other, column):
                 shown = "found" if column == "origin" else column
-                message = f"is not that of {other.id}, which is of the same printed number"
+                message = (
+                    f"differs from that of {other.id}, which belongs to the same printed number"
+                )
                 raise _error(path, line, shown, message, "one sentence has one value and one rule")
 
 

@@ -1,4 +1,4 @@
-"""YAML files with line numbers, and pydantic's findings told as ``file:line: key: message``.
+"""YAML files with line numbers, and pydantic's findings as ``file:line: key: message``.
 
 A file is read by libyaml, with the words and numbers of YAML 1.2. ruamel.yaml, which takes ten
 times as long, reads it again where it is wrong, for what is said of it.
@@ -218,7 +218,7 @@ def _may_be_deep(text: str) -> bool:
 
 
 def _depth(text: str) -> int:
-    """Levels of a text, told from its events, for which libyaml needs no stack."""
+    """Nesting depth of a text, counted from its events, for which libyaml needs no stack."""
     deepest = depth = 0
     for event in yaml.parse(text, yaml.CSafeLoader):
         depth += isinstance(event, yaml.CollectionStartEvent)

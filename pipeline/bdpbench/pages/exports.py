@@ -165,7 +165,7 @@ def _json_of(captions: Sequence[Caption]) -> bytes:
 
 
 def _markdown_of(captions: Sequence[Caption], sections: Sections, plan: Plan) -> str:
-    """Captions for readers; each definition is told once, at the end."""
+    """Captions for readers, with each definition once, at the end."""
     lines = [f"# Figures and tables of {plan['study']}, {plan['tier']} tier", ""]
     if captions:
         lines += [captions[0].origin, ""]

@@ -287,7 +287,7 @@ def _require_value(
     parameter: str,
     study: Study,
 ) -> None:
-    """Refuse what is no protocol of the study, or no value of the parameter."""
+    """Refuse keys that are not protocols of the study, or not values of the parameter."""
     if is_protocol(parameter):
         _require(source, place, value, study.protocols, "protocol")
     else:

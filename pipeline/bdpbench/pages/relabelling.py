@@ -100,7 +100,7 @@ def _relabelled_index(
 def _relabelled_body(found: re.Match[str], change: Relabelling) -> str:
     run_id = found[2]
     if run_id not in change.commands:
-        return found[0]  # of another study, which is told where all runs are counted
+        return found[0]  # of another study; the caller reports it when it counts all runs
     text = _unpacked(found[3], f"its section on run {run_id}")
     text = relabelled_text(_with_command(text, run_id, change), change.ids)
     return f"{found[1]}{pack_text(text)}{found[4]}"

@@ -73,7 +73,7 @@ def resolved(patterns: Iterable[str], ids: Collection[str]) -> list[str]:
 
 
 def unknown_pattern(patterns: Iterable[str], ids: Collection[str]) -> tuple[str, str] | None:
-    """Message and hint for the first pattern that means nothing; None where there is none."""
+    """Message and hint for the first pattern that matches nothing; None without one."""
     for pattern in patterns:
         if not any(matches(pattern, each) for each in ids):
             return f"no number or statement is called {pattern!r}", _closest(pattern, ids)

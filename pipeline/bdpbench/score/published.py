@@ -38,7 +38,7 @@ COLUMNS = (
 )
 REQUIRED = ("id", "where", "scenario", "metric", "subject", "unit", "how", "why")
 
-# Columns that are no text of the number as it is kept.
+# Columns that are not kept as text of the number.
 _CONVERTED = ("select", "value", "lower", "upper", "found", "chosen_on")
 
 # What the parts of one printed number have in common: it is one sentence, read in one way.
@@ -114,7 +114,7 @@ def published_by_line(path: Path, metrics: Collection[str]) -> dict[int, Publish
 
 
 def _check_parts(path: Path, numbers: Mapping[int, PublishedNumber]) -> None:
-    """Rows of one printed number say the same of it, and it is no row itself."""
+    """Rows of one printed number must agree, and the number must not be a row itself."""
     ids = {number.id for number in numbers.values()}
     first: dict[str, PublishedNumber] = {}
     counts = Counter(number.part_of for number in numbers.values())
@@ -154,7 +154,7 @@ def _rows(path: Path, text: str) -> Iterator[tuple[int, dict[str, str]]]:
 
 
 def _told(path: Path, reader: _csv.Reader) -> Iterator[list[str]]:
-    """The rows of a reader; what csv cannot read is told with its line."""
+    """The rows of a CSV reader; a row that csv cannot read is reported with its line."""
     try:
         yield from reader
     except csv.Error as error:

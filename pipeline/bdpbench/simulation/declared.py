@@ -36,7 +36,7 @@ def unknown_to_ns2(build: Ns2Build, declared: Sequence[Declared]) -> list[tuple[
         raise BdpbenchError(
             f"ns-2 does not answer: {done.stderr.strip()}",
             where=str(build.binary),
-            hint="`./bdpbench ns2 build` builds it anew where it is damaged",
+            hint="`./bdpbench ns2 build` rebuilds it if it is damaged",
         )
     answers = (line.split(" ", 2) for line in done.stdout.splitlines())
     unknown = [(declared[int(each[1])], each[2]) for each in answers if each[0] == "unknown"]

@@ -1,4 +1,4 @@
-"""The queues that a bottleneck can have: their parameters, and what ns-2 is told of them.
+"""The queues that a bottleneck can have: their parameters, and how ns-2 gets them.
 
 To add a kind, add a row to ``QUEUE_KINDS``: ns-2's class, the parameters with the variables that
 get them, and how its limit is set. Nothing else knows kinds by name, and ``tcl/lib/chain.tcl`` sets
@@ -63,7 +63,7 @@ class QueueParameter:
 
 @dataclass(frozen=True)
 class Limit:
-    """How a queue's room is told: packets or bytes, and how many it holds fewer than its limit."""
+    """How a queue's limit is set: in packets or bytes, and how many packets fewer it holds."""
 
     variable: str = "limit_"
     unit: str = "packets"
@@ -78,7 +78,7 @@ class QueueKind:
         ns2_class: without ``Queue/``.
         text: what it does.
         parameters: name → parameter, those that others follow from first.
-        limit: how its room is told.
+        limit: how its limit is set.
         fixed: variables that always have the same value.
         ecn: the variable that makes it mark packets in place of dropping them; "" if it cannot.
         random: whether it draws random numbers.

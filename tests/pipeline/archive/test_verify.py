@@ -145,7 +145,7 @@ def test_a_truncated_archive_is_told(make_archive: Make) -> None:
     for length in (0, 1, 100, len(content) // 2, len(content) - 1):
         path.write_bytes(content[:length])
         problems = _problems(path)
-        assert "is empty" in problems if length == 0 else "is no zip file" in problems, length
+        assert "is empty" in problems if length == 0 else "is not a zip file" in problems, length
 
 
 @pytest.mark.parametrize("place", ["before", "after", "comment"])
@@ -163,7 +163,7 @@ def test_bytes_that_belong_to_no_file_are_told(make_archive: Make, place: str) -
 def test_what_is_no_archive_at_all_is_told(tmp_path: Path) -> None:
     assert _problems(tmp_path / "none.zip") == "there is no such file"
     (tmp_path / "text.zip").write_text("no zip")
-    assert "is no zip file" in _problems(tmp_path / "text.zip")
+    assert "is not a zip file" in _problems(tmp_path / "text.zip")
     with zipfile.ZipFile(tmp_path / "other.zip", "w") as archive:
         archive.writestr("a", "b")
     assert "missing: manifest-sha256.txt" in _problems(tmp_path / "other.zip") or _problems(

@@ -26,7 +26,7 @@ class Titled(Protocol):
 
 @dataclass(frozen=True)
 class Material:
-    """What the atlas is told of a study.
+    """What the atlas needs to know of a study.
 
     Attributes:
         member: the study and its ``atlas.yaml``.

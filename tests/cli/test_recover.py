@@ -69,7 +69,10 @@ def _missing_d(text: str) -> str:
     [
         (lambda text: "Nothing of the kind.\n", "thesis.txt: has no appendices"),
         (_missing_d, "thesis.txt: lacks Appendix D"),
-        (lambda text: text[: text.rindex("$ns run")], "Appendix H, line 82: the script is truncated"),
+        (
+            lambda text: text[: text.rindex("$ns run")],
+            "Appendix H, line 82: the script is truncated",
+        ),
         (
             lambda text: text.replace("set ns", "sot ns", 1),
             "Appendix A, line 12: 'sot' is no command",

@@ -78,7 +78,9 @@ def test_rows_of_one_printed_number_say_the_same_of_it(tmp_path: Path) -> None:
     second = {**ROW, "id": "b", "part_of": "u", "select": "protocol=BIC"}
     numbers = load_published(_write(tmp_path / "p.csv", first, second), METRICS)
     assert [number.part_of for number in numbers] == ["u", "u"]
-    with pytest.raises(BdpbenchError, match=r"p\.csv:3: upper: differs from that of a, which belongs to the"):
+    with pytest.raises(
+        BdpbenchError, match=r"p\.csv:3: upper: differs from that of a, which belongs to the"
+    ):
         load_published(_write(tmp_path / "p.csv", first, {**second, "upper": "90"}), METRICS)
     changed = _write(tmp_path / "p.csv", first, {**second, "found": "chosen before"})
     with pytest.raises(BdpbenchError, match=r"p\.csv:3: found: is not that of a"):

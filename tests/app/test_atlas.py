@@ -165,7 +165,13 @@ _TRANSFER = "studies/transfer/atlas.yaml"
 WRONG = [
     (_CATALOGUE, "bell/reno-rate", "bell/reno-rat", "no study has 'dumbbell/reno-rat'", "fills 5"),
     (_CATALOGUE, "dumbbell/reno", "dumbell/reno", "unknown study 'dumbell'", "fills 5"),
-    (_CATALOGUE, "transfer/more", "dumbbell/reno", "one of two studies or more", "id: rates"),
+    (
+        _CATALOGUE,
+        "transfer/more",
+        "dumbbell/reno",
+        "a relation needs at least two studies",
+        "id: rates",
+    ),
     (_CATALOGUE, "[standard]", "[standart]", "unknown protocol 'standart'", "standart"),
     (_CATALOGUE, "[standard]", "[vegas]", "about none of its protocols", "dumbbell/reno-rate"),
     (_CATALOGUE, ": utilization", ": utilisation", "unknown topic", "topic: utilisation"),

@@ -238,7 +238,7 @@ def test_other_traces_are_summed_up(folder: Path, analyze: Analyze) -> None:
         (["my.tr", "my.tr"], "give --parts to join them in this order, or --label NAME for each"),
         (["my.tr", "my.tr", "--label", "a"], "1 labels for 2 traces"),
         (["my.tr", "my.tr", "--label", "a", "--label", "a"], "two traces have the label 'a'"),
-        (["my.tr", "--label", "a"], "nothing to be compared with"),
+        (["my.tr", "--label", "a"], "a single trace cannot be compared"),
         (["my.tr", "my.tr", "--parts", "--label", "a"], "parts of one trace have no labels"),
         (["my.tr", "--node", "7"], "it has node:0, node:1"),
     ],

@@ -266,7 +266,7 @@ def test_repetitions_are_one_cell_and_told(inputs: Any) -> None:
     assert chart.note == "A value is the mean of 2 runs."
     (first, _) = _rows(chart)
     assert first["run_id"] == runs[0]["run_id"]
-    assert first["run"] == "mean of 2 runs; a click lists them"
+    assert first["run"] == "mean of 2 runs; click to list them"
     listed = [line.split("\t") for line in first["runs"].split("\n")]
     assert listed == [[run["run_id"], run["label"]] for run in runs[:2]]
     # The ends of the colours are those of the cells where the study gives none.
@@ -363,7 +363,7 @@ def test_the_map_of_winners_tells_who_is_ahead_by_how_much(inputs: Any) -> None:
     # A click opens a run of the winner.
     assert "protocol B" in _rows(chart)[1]["run_id"]
     assert chart.note == (
-        "Who is ahead by less than 1 does not win. A value is the mean of 2 runs."
+        "A lead of less than 1 does not count as a win. A value is the mean of 2 runs."
     )
     assert chart.content["labels"] == ["A-TCP", "B-TCP", "nobody is ahead"]
     (least,) = _charts(inputs, runs, value, winner={"among": "protocol", "best": "smallest"})

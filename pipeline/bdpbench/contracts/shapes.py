@@ -1,4 +1,4 @@
-"""Whether a JSON document is what its type says: a file may have been cut, edited or mixed up.
+"""Whether a JSON document matches its type: a file may have been truncated, edited or mixed up.
 
 The types are those of this folder: typed dictionaries of lists, mappings, numbers and texts. A
 check of their own takes no library, since a simulation reads documents before it does anything.

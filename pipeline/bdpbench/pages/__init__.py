@@ -2,7 +2,7 @@
 
 They measure and judge nothing: what they show was written by the stages before them.
 
-What stands here is what planning and the stages before a report need. altair, whose import takes
+This module contains what planning and the stages before a report need. altair, whose import takes
 longer than a small report, is loaded when a chart of a shape that is not kept yet is made.
 ``pages.page.build_report`` makes a report, ``pages.exports.export_files`` its figures and tables as
 files, ``pages.charts.Charts`` its charts as objects for notebooks.

@@ -1,4 +1,4 @@
-"""One page a protocol: what it is, what the study says of it, what was measured, and its curves."""
+"""A page for each protocol: rules, statements of the study, measured values and curves."""
 
 from __future__ import annotations
 

@@ -125,7 +125,7 @@ def _with_command(html: str, run_id: str, change: Relabelling) -> str:
 
 
 def _noted(page: str, note: tuple[str, str]) -> str:
-    """The page with the note among the facts on all runs, in the place of an older one."""
+    """The page with the note among the facts on all runs, replacing an older one."""
     old, new = (
         f'<tr><th scope="row">Taken over</th><td>{escape(each)}</td></tr>\n' for each in note
     )

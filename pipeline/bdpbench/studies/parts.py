@@ -129,7 +129,7 @@ class QueueDeclaration(Strict):
 
 
 class Bottleneck(Strict):
-    """One bottleneck of a chain; what it does not say is what the run's parameters say."""
+    """One bottleneck of a chain; the run's parameters give the rest."""
 
     bottleneck_mbps: Rate | None = Field(None, description="Rate, Mbit/s")
     bottleneck_delay_ms: Delay | None = Field(None, description="One-way delay, ms")

@@ -209,7 +209,7 @@ def _provenance(path: Path, runs: Sequence[KeptRun]) -> Provenance:
 
 
 def _summary(path: Path, note: tuple[str, str]) -> str:
-    """The README with the note below its list of files, in the place of an older one."""
+    """The README with the note below its list of files, replacing an older one."""
     text = _text(path)
     if note[0] and text.count(note[0]) == 1:
         return text.replace(*note)

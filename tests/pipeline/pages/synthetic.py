@@ -10,7 +10,7 @@ import copy
 import hashlib
 import itertools
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, field
 from functools import cache
 from pathlib import Path
 from typing import Any, cast
@@ -23,7 +23,7 @@ from bdpbench.contracts.runs import RunRecord
 from bdpbench.contracts.scorecard import NumberVerdict, Scorecard, ScoredClaim, ScoredNumber
 from bdpbench.contracts.tables import Definition
 from bdpbench.metrics.queues import drops_per_sample, queue_shares
-from bdpbench.pages import ReportInputs, StudyTexts
+from bdpbench.pages.inputs import ReportInputs, StudyTexts
 from bdpbench.pages.page import build_report
 from bdpbench.pages.sections import Sections, gather
 from bdpbench.pages.series import series_text
@@ -101,8 +101,9 @@ class Inputs:
 
         As ``KeptSeries`` does for runs on the disk: most of what a report takes is making them.
         """
-        tables = {name: self.tables[each, name] for each, name in self.tables if each == run_id}
-        key = bins, *((name, id(frame)) for name, frame in sorted(tables.items(), key=lambda each: each[0]))
+        names = sorted(name for each, name in self.tables if each == run_id)
+        tables = {name: self.tables[run_id, name] for name in names}
+        key = bins, *((name, id(frame)) for name, frame in tables.items())
         if key not in _MADE:
             _MADE[key] = tables, series_text(run_id, self.load_table, bins)
         return _MADE[key][1]

@@ -201,9 +201,8 @@ def _meaning(node: ast.AST) -> Iterator[ast.AST]:
         node = waiting.pop()
         yield node
         for _, value in _fields(node):
-            for each in value if isinstance(value, list) else [value]:
-                if isinstance(each, ast.AST):
-                    waiting.append(each)
+            parts = value if isinstance(value, list) else [value]
+            waiting.extend(each for each in parts if isinstance(each, ast.AST))
 
 
 def _dump(node: object) -> str:

@@ -156,12 +156,12 @@ class Workspace:
         return [str(path) for path in found if ".snakemake" not in path.parts]
 
 
-def make_workspace(folder: Path, results: Path, *, duration_s: int = 200) -> Workspace:
-    """The small study in a configuration of its own, and how long its plain runs are."""
+def make_workspace(folder: Path, results: Path) -> Workspace:
+    """The small study in a configuration of its own."""
     config = folder / "config"
     study = config / "studies" / "dumbbell"
     shutil.copytree(repository_root() / "tests" / "data" / "dumbbell", study, dirs_exist_ok=True)
-    text = (study / "study.yaml").read_text().replace("duration_s: 20", f"duration_s: {duration_s}")
+    text = (study / "study.yaml").read_text().replace("duration_s: 20", "duration_s: 200")
     (study / "study.yaml").write_text(text.rstrip("\n") + STREAMED)
     (study / "published.csv").unlink(missing_ok=True)
     given = (repository_root() / "config" / "config.yaml").read_text()

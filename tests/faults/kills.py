@@ -50,9 +50,9 @@ class Kill:
     faults: tuple[str, ...]
 
 
-def reference(folder: Path, *, duration_s: int = 200) -> Reference:
-    """Run the study, with plain runs of so many seconds, to its end once."""
-    workspace = make_workspace(folder, folder / "reference", duration_s=duration_s)
+def reference(folder: Path) -> Reference:
+    """Run the study to its end once."""
+    workspace = make_workspace(folder, folder / "reference")
     began = time.monotonic()
     status, said = workspace.run()
     if status != 0:

@@ -11,5 +11,4 @@ SEED = 28
 
 
 def test_a_killed_call_resumes_and_leaves_nothing(tmp_path: Path, ns_binary: Path) -> None:
-    expected = reference(tmp_path, duration_s=50)
-    assert kill_once(tmp_path, SEED, expected).faults == ()
+    assert kill_once(tmp_path, SEED, reference(tmp_path)).faults == ()

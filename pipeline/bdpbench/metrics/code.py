@@ -170,13 +170,13 @@ def _defined_names(node: ast.stmt) -> list[str]:
 
 
 @cache
-def _field_names(kind: type[ast.AST]) -> tuple[str, ...]:
-    return tuple(name for name in kind._fields if name not in _NOT_MEANING)
+def _meaningful(names: tuple[str, ...]) -> tuple[str, ...]:
+    return tuple(name for name in names if name not in _NOT_MEANING)
 
 
 def _fields(node: ast.AST) -> Iterator[tuple[str, Any]]:
     """Fields of a node that decide what it means, docstrings left out."""
-    for name in _field_names(type(node)):
+    for name in _meaningful(node._fields):
         value = getattr(node, name, None)
         if value is None or value == []:
             continue
@@ -201,9 +201,8 @@ def _meaning(node: ast.AST) -> Iterator[ast.AST]:
         node = waiting.pop()
         yield node
         for _, value in _fields(node):
-            for each in value if isinstance(value, list) else [value]:
-                if isinstance(each, ast.AST):
-                    waiting.append(each)
+            parts = value if isinstance(value, list) else [value]
+            waiting.extend(each for each in parts if isinstance(each, ast.AST))
 
 
 def _dump(node: object) -> str:

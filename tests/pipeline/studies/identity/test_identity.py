@@ -125,7 +125,9 @@ def test_no_id_of_any_run_changes_with(change: str, tree: Path, before: Found, i
     assert changed(before, ids) == set()
 
 
-def test_a_comment_in_any_file_that_counts_changes_no_id(tree: Path, before: Found, ids: Ids) -> None:
+def test_a_comment_in_any_file_that_counts_changes_no_id(
+    tree: Path, before: Found, ids: Ids
+) -> None:
     for path in [*tree.glob("ns2/laws/*"), *tree.glob("ns2/agents/*")]:
         add(path, "// a remark\n/* another */\n")
     for path in tree.glob("tcl/**/*.tcl"):
@@ -274,7 +276,9 @@ def test_the_order_of_the_patches_counts(tree: Path) -> None:
     assert ns2_digest([AgentUse("TCP/Sack1")]) != before
 
 
-def test_a_file_that_no_part_names_counts_for_every_run(tree: Path, before: Found, ids: Ids) -> None:
+def test_a_file_that_no_part_names_counts_for_every_run(
+    tree: Path, before: Found, ids: Ids
+) -> None:
     add(tree / "ns2/laws/forgotten.cc", "int forgotten;\n")
     assert changed(before, ids) == set(before)
 

@@ -52,9 +52,16 @@ PARAMETERS: dict[str, object] = {
 
 # Fields of a line of a packet trace, without the addresses of its ends.
 FIELDS = {
-    **{"column_1": pl.String, "column_2": pl.Float64, "column_3": pl.Int64, "column_4": pl.Int64},
-    **{"column_5": pl.String, "column_6": pl.Int64, "column_7": pl.String, "column_8": pl.Int64},
-    **{"column_11": pl.Int64, "column_12": pl.Int64},
+    "column_1": pl.String,
+    "column_2": pl.Float64,
+    "column_3": pl.Int64,
+    "column_4": pl.Int64,
+    "column_5": pl.String,
+    "column_6": pl.Int64,
+    "column_7": pl.String,
+    "column_8": pl.Int64,
+    "column_11": pl.Int64,
+    "column_12": pl.Int64,
 }
 
 Scenario = Mapping[str, Any]

@@ -294,7 +294,7 @@ def test_memory_does_not_grow_with_the_trace(tmp_path: Path) -> None:
         rows, peaks[copies] = (int(word) for word in done.stdout.split())
         assert rows == copies * 100_000
     # 125 MB of text against 5 MB, and more in rows. In flight are at most four chunks of 4 MiB, at
-    # about five times their size with all columns, on two threads, whatever the length of the trace.
+    # about five times their size with all columns, on two threads, whatever the trace's length.
     assert peaks[24] - peaks[1] < 150
 
 

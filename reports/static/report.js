@@ -570,7 +570,7 @@
   const ROWS_TO_SORT = 3;
   const ROWS_TO_FILTER = 12;
 
-  // "9,410 packets" is 9410, "−0.307" is -0.307, a dash and "not reached" are no value.
+  // "9,410 packets" is 9410, "−0.307" is -0.307, a dash and "not reached" are not values.
   function sortKey(cell) {
     if (!cell) return null;
     const text = cellValue(cell);
@@ -739,7 +739,7 @@
   }
 
   all("select.choose-view").forEach((list) => {
-    chooseListedView(list); // a browser may keep what was chosen before the page was loaded anew
+    chooseListedView(list); // a browser may keep the previous choice when it reloads the page
     list.addEventListener("change", () => chooseListedView(list));
   });
 
@@ -870,7 +870,7 @@
     });
   }
 
-  // Gives what applies the filter anew; it tells `then` the verdict that was chosen.
+  // Returns the function that applies the filter; it passes the chosen verdict to `then`.
   function offerFilter(form, then) {
     const section = form.closest("section");
     const entries = all("[data-filter]", section);

@@ -1,4 +1,4 @@
-"""The scorecard as rows of a table: words for what was measured, marks for what came out."""
+"""The scorecard as rows of a table, with words and marks for values and verdicts."""
 
 from __future__ import annotations
 
@@ -34,7 +34,7 @@ GAUGE_WIDTH_OF_EXACT = 0.05
 
 @dataclass(frozen=True)
 class Verdict:
-    """What came out, in words, as a symbol and as a rank for sorting (worst first)."""
+    """A verdict in words, as a symbol and as a rank for sorting (worst first)."""
 
     key: str
     label: str

@@ -287,6 +287,14 @@ def test_equal_inputs_give_equal_bytes(inputs: Any, tmp_path: Path, html: str) -
     assert inputs.build(tmp_path / "again.html") == html
 
 
+def test_series_that_nobody_has_kept_are_made_of_the_tables(
+    inputs: Any, tmp_path: Path, html: str
+) -> None:
+    out = tmp_path / "report.html"
+    build_report(replace(inputs.frozen(), load_series=None), out)
+    assert out.read_text(encoding="utf-8") == html
+
+
 def test_a_failed_build_leaves_the_old_page(inputs: Any, tmp_path: Path) -> None:
     out = tmp_path / "report.html"
     out.write_text("old", encoding="utf-8")

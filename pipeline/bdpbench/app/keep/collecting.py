@@ -21,7 +21,7 @@ if TYPE_CHECKING:
     import polars as pl
 
     from bdpbench.contracts.kept import Version
-    from bdpbench.pages import ReportInputs
+    from bdpbench.pages.inputs import ReportInputs
 
 _SHOWN_MISSING = 3
 

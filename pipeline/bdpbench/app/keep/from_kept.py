@@ -33,8 +33,8 @@ from bdpbench.contracts.shapes import shaped
 from bdpbench.contracts.tables import METRICS_NAME
 from bdpbench.errors import BdpbenchError
 from bdpbench.metrics.repetitions import over_repetitions
-from bdpbench.pages import ReportInputs
 from bdpbench.pages.embedded_series import series_of_report
+from bdpbench.pages.inputs import ReportInputs
 from bdpbench.simulation.build import current_build_id
 from bdpbench.studies.config import load_config
 from bdpbench.studies.load import load_study

@@ -196,7 +196,7 @@ HEAD = (
 
 
 def table(found: Sequence[Measured]) -> list[str]:
-    """What was measured as a table in Markdown; times are CPU times, except predicted and actual."""
+    """The results as a table in Markdown; times are CPU times, except predicted and actual."""
     rows = [
         (
             f"{each.runs:,}",
@@ -225,7 +225,7 @@ def tell(found: Sequence[Measured]) -> None:
         if each.own_s / each.runs > GOAL_S:
             print(f"{each.runs} runs: beyond {GOAL_S} s of CPU a run beside ns-2")
         if not 1 / WITHIN <= each.expected_s / each.call.wall_s <= WITHIN:
-            print(f"{each.runs} runs: predicted and actual time differ by more than a factor of {WITHIN}")
+            print(f"{each.runs} runs: the prediction is off by more than a factor of {WITHIN}")
     if len(found) > 1:
         least, most = found[0], found[-1]
         slope_s = (most.own_s - least.own_s) / (most.runs - least.runs)

@@ -195,10 +195,10 @@ BackgroundKind = Literal["cbr", "exponential", "pareto", "web", "packmime"]
 
 
 class Background(Strict):
-    """Background traffic; which keys it may have is a matter of its kind."""
+    """Background traffic; its kind determines the allowed keys."""
 
     kind: BackgroundKind = Field(description="What sends")
-    count: Count = Field(1, description="How many of them")
+    count: Count = Field(1, description="Number of such sources")
     direction: Direction = Field("forward", description="forward, as for most flows, or reverse")
     enters: Count = Field(1, description="First bottleneck of its path, counted from 1")
     leaves: Count | None = Field(None, description="Last bottleneck of its path")

@@ -64,7 +64,7 @@ _Check = Callable[[object], _Wrong | None]
 
 @functools.cache
 def _check(kind: Any) -> _Check:
-    """What tells whether a value is of a kind; made once, as there are thousands of documents."""
+    """The check of a type; made once, as there are thousands of documents."""
     if kind in _PLAIN:
         is_plain = _PLAIN[kind]
         return lambda value: None if is_plain(value) else _Wrong(value)

@@ -291,7 +291,7 @@ def _cell(metric: str, value: float | None) -> tuple[str, str]:
 def _together(
     values: Mapping[str, Mapping[str, float | None]], units: Mapping[str, str]
 ) -> list[tuple[str, str, str]]:
-    """What all flows together show: metric, its name, its value with its unit."""
+    """Metrics of all flows together: metric, its name, its value with its unit."""
     return [
         (
             metric,

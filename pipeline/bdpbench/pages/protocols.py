@@ -63,7 +63,7 @@ class ProtocolPage:
 
 @dataclass(frozen=True)
 class TierResults:
-    """What there is to show of a study: its plan, what was measured, and what came of it."""
+    """All that can be shown of a study: its plan, measured values and verdicts."""
 
     plan: Plan
     metrics: pl.DataFrame

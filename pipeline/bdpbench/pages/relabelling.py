@@ -29,7 +29,7 @@ ID_IS_TODAY = (
     "Its id is a hash of everything that ns-2 gets, namely arguments, Tcl\n"
     "files and the parts of ns-2 that its agents use: the same id always means"
 )
-"""What `runs.html` says of an id."""
+"""The explanation of an id in `runs.html`."""
 
 
 @dataclass(frozen=True)
@@ -79,7 +79,7 @@ def relabelled_report(
 
 
 def _relabelled_shard(content: ShardContent, change: Relabelling) -> str:
-    """What a file of the report holds, as JSON."""
+    """The content of a file of the report, as JSON."""
     for element, html in content["html"].items():
         if element.startswith(_RUN):
             run_id = element[len(_RUN) :]

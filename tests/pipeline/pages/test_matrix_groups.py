@@ -409,8 +409,8 @@ def test_a_metric_of_several_flows_has_a_matrix_each_or_that_of_one(inputs: Any)
 @pytest.mark.parametrize(
     ("changes", "said"),
     [
-        ({"panels": "rtt_ms"}, "panels: rtt_ms has a place"),
-        ({"mean_over": ["buffer_pkts"]}, "mean_over: buffer_pkts has a place"),
+        ({"panels": "rtt_ms"}, "panels: rtt_ms is already part"),
+        ({"mean_over": ["buffer_pkts"]}, "mean_over: buffer_pkts is already part"),
         ({"winner": {"among": "protocol"}, "ends": [0, 1]}, "winner: its colours"),
         ({"about_zero": True}, "about_zero needs ends"),
         ({"winner": {"among": "protocol"}, "points": {"metric": "x"}}, "stated and points are of"),

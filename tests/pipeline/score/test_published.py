@@ -83,7 +83,7 @@ def test_rows_of_one_printed_number_say_the_same_of_it(tmp_path: Path) -> None:
     ):
         load_published(_write(tmp_path / "p.csv", first, {**second, "upper": "90"}), METRICS)
     changed = _write(tmp_path / "p.csv", first, {**second, "found": "chosen before"})
-    with pytest.raises(BdpbenchError, match=r"p\.csv:3: found: is not that of a"):
+    with pytest.raises(BdpbenchError, match=r"p\.csv:3: found: differs from that of a"):
         load_published(changed, METRICS)
 
 

@@ -208,7 +208,7 @@ def test_nothing_is_taken_without_a_sample(old: Path, workspace: Path, bdpbench:
     ("arguments", "told"),
     [
         (["."], "has no plan.json"),
-        (["results"], "is the folder of today's results"),
+        (["results"], "is the folder of the current results"),
         ([".", "--sample", "some"], "'some' is neither a number of runs nor `all`"),
         (["nowhere"], "does not exist"),
     ],

@@ -146,7 +146,7 @@ def test_outputs_come_later_and_are_never_taken_away(
     assert "3 runs taken, 3 were already there" in said[-1]
     assert kept(elsewhere / "results" / "runs") == whole
     merge(elsewhere / "results", [light], said.append, outputs=False)
-    assert "0 runs taken without their outputs, 3 were there" in said[-1]
+    assert "0 runs taken without their outputs, 3 were already there" in said[-1]
     assert kept(elsewhere / "results" / "runs") == whole
     # Both ways at once: the folder with the outputs wins, in whichever order they are named.
     merge(tmp_path / "new", [light, finished_once / "results"], said.append)

@@ -222,7 +222,7 @@ def test_other_traces_are_summed_up(folder: Path, analyze: Analyze) -> None:
     ("arguments", "said"),
     [
         (["nowhere.tr"], "nowhere.tr: No such file or directory"),
-        (["my.tr", "-o", "out.pdf"], "cannot tell the format of 'out.pdf' by its suffix"),
+        (["my.tr", "-o", "out.pdf"], "the suffix of 'out.pdf' names no known format"),
         (["my.tr", "-o", "no/out.csv"], "no such folder"),
         (["my.tr", "--window", "5"], "'5' is not a window"),
         (["my.tr", "--window", "9:5"], "'9:5' is not a window"),

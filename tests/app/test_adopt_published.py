@@ -183,7 +183,7 @@ def test_what_has_the_ids_of_today_is_left_alone(old: Path, bdpbench: Run) -> No
     before = contents(old)
     again = bdpbench("adopt", str(old), "--backend", "native")
     assert again.returncode == 0, again.stderr
-    assert "their ids are those of today" in again.stdout
+    assert "their ids are the current ones" in again.stdout
     assert contents(old) == before
 
 
@@ -212,7 +212,7 @@ def test_one_other_byte_stops_it_all(old: Path, bdpbench: Run) -> None:
     before = contents(old)
     done = bdpbench("adopt", str(old), "--backend", "native")
     assert done.returncode == 1
-    assert done.stdout.count("DIFFERENT from what was published") == 1
+    assert done.stdout.count("DIFFERENT from the published outputs") == 1
     assert "out/queue.out differs: ffffffffffff, now" in done.stdout
     assert "nothing is changed" in done.stdout
     assert contents(old) == before

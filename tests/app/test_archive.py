@@ -207,7 +207,7 @@ def test_another_buffer_moves_metrics_beyond_their_bounds(
     )
     assert done.returncode == 1, done.stderr
     assert "moved beyond their bounds:" in done.stdout
-    assert "runs that are configured otherwise:" in done.stdout
+    assert "runs that are configured differently:" in done.stdout
     assert re.search(r"buffer_pkts +50 +5\b", done.stdout)
     content = json.loads(data.read_text())
     beyond = [each for each in content["moved"] if each["beyond"]]

@@ -29,6 +29,7 @@ LEAVE = """async () => {
     document.querySelectorAll("details.run[open]").forEach((run) => { run.open = false; });
 }"""
 NUMBERS = "table.numbers > tbody:not([hidden])"
+STATEMENTS = "ol.claims > li:not([hidden])"
 
 
 def _unfolded(page: Any) -> Any:
@@ -56,9 +57,9 @@ def page(reading: Visit) -> Iterator[Any]:
     another takes most of the time of a test."""
     yield reading.page
     reading.page.mouse.move(0, 0)
-    clear = reading.page.get_by_role("button", name="Clear")
-    if clear.is_visible():
-        clear.click()
+    for clear in reading.page.get_by_role("button", name="Clear").all():
+        if clear.is_visible():
+            clear.click()
     reading.page.evaluate(LEAVE)
     assert reading.complaints == []
 
@@ -220,18 +221,84 @@ def test_views_switch(page: Any) -> None:
     ],
 )
 def test_filter_by_choice(page: Any, field: str, value: str, expected: set[str]) -> None:
-    page.locator(f"select[name={field}]").select_option(value)
+    page.locator(f"#scorecard select[name={field}]").select_option(value)
     assert {row.get_attribute("id") for row in page.locator(NUMBERS).all()} == expected
-    expect(page.locator("output")).to_have_text(f"{len(expected)} of 5 numbers")
+    expect(page.locator("#scorecard output")).to_have_text(f"{len(expected)} of 5 numbers")
 
 
 def test_filter_by_text_and_clear(page: Any) -> None:
-    page.get_by_role("searchbox").fill("utilization 40")
+    scorecard = page.locator("#scorecard")
+    scorecard.get_by_role("searchbox").fill("utilization 40")
     expect(page.locator(NUMBERS)).to_have_count(2)
-    page.get_by_role("searchbox").fill("nowhere to be found")
+    scorecard.get_by_role("searchbox").fill("nowhere to be found")
     expect(page.get_by_text("No number matches the filter.")).to_be_visible()
-    page.get_by_role("button", name="Clear").click()
+    scorecard.get_by_role("button", name="Clear").click()
     expect(page.locator(NUMBERS)).to_have_count(5)
+
+
+@pytest.mark.parametrize(
+    ("field", "value", "expected"),
+    [
+        ("verdict", "not_run", ["claim-never"]),
+        ("origin", "stated", ["claim-hs-beats-scalable"]),
+        ("origin", "fitted", ["claim-never"]),
+        ("protocol", "HS-TCP", ["claim-hs-beats-scalable"]),
+        ("protocol", "Scalable TCP", ["claim-hs-beats-scalable", "claim-never"]),
+    ],
+)
+def test_statements_are_filtered_by_choice(
+    page: Any, field: str, value: str, expected: list[str]
+) -> None:
+    page.locator(f"#claims select[name={field}]").select_option(value)
+    assert [each.get_attribute("id") for each in page.locator(STATEMENTS).all()] == expected
+    expect(page.locator("#claims output")).to_have_text(f"{len(expected)} of 2 statements")
+    expect(page.locator(NUMBERS)).to_have_count(5)
+
+
+def test_statements_are_filtered_by_keyboard_and_downloaded(page: Any) -> None:
+    claims = page.locator("#claims")
+    button = claims.get_by_role("button", name="Download")
+    _, rows = _downloaded(page, button)
+    assert [row[0] for row in rows] == ["Id", "hs-beats-scalable", "never"]
+    claims.get_by_role("searchbox").focus()
+    page.keyboard.type("LINK better")
+    expect(page.locator(STATEMENTS)).to_have_count(1)
+    name, rows = _downloaded(page, button)
+    assert name == "synthetic-quick-statements.csv"
+    found = dict(zip(*rows, strict=True))
+    assert found["Verdict"] == "holds"
+    assert found["Test"] == "blind"
+    assert found["Statement"].startswith("With 40 packets HS-TCP uses the link better")
+    assert found["Evidence"] == "HS-TCP: 88.75 %"
+    claims.get_by_role("searchbox").focus()
+    page.keyboard.press("Tab")
+    page.keyboard.press("Enter")  # on Clear
+    expect(page.locator(STATEMENTS)).to_have_count(2)
+
+
+def test_paper_says_what_a_filter_left_out(page: Any) -> None:
+    claims = page.locator("#claims")
+    told = claims.locator(".chosen")
+    page.emulate_media(media="print")
+    expect(told).to_be_hidden()
+    page.emulate_media(media="screen")
+    claims.locator("select[name=verdict]").select_option("holds")
+    claims.get_by_role("searchbox").fill("40 packets")
+    expect(told).to_be_hidden()
+    page.emulate_media(media="print")
+    expect(told).to_have_text("1 of 2 statements; verdict: holds; text: 40 packets")
+    expect(told).to_be_visible()
+    page.emulate_media(media="screen")
+
+
+def test_a_link_to_what_a_filter_hides_clears_the_filter(visit: Any, report: Path) -> None:
+    page = _unfolded(visit.open(report))
+    page.locator("#claims select[name=verdict]").select_option("not_run")
+    page.locator("#scorecard select[name=verdict]").select_option("close")
+    page.evaluate("location.hash = 'claim-hs-beats-scalable'")
+    expect(page.locator("#claim-hs-beats-scalable")).to_be_in_viewport()
+    expect(page.locator(STATEMENTS)).to_have_count(2)
+    expect(page.locator(NUMBERS)).to_have_count(1)
 
 
 def test_tiles_filter_by_keyboard(page: Any) -> None:
@@ -406,7 +473,7 @@ def test_the_scorecard_is_downloaded_as_it_is_filtered(page: Any) -> None:
     assert name == "synthetic-quick-numbers.csv"
     assert rows[0][:5] == ["Where", "What", "Published", "Measured", "Deviation"]
     assert len(rows) == 1 + 5
-    page.locator("select[name=verdict]").select_option("close")
+    page.locator("#scorecard select[name=verdict]").select_option("close")
     _, rows = _downloaded(page, button)
     assert len(rows) == 1 + 1
     # All digits, not those of the page.

@@ -109,7 +109,7 @@ def read_text(path: Path) -> str:
     found = CONTROL_CHARACTER.search(text)
     if found:
         raise BdpbenchError(
-            f"the character U+{ord(found.group()):04X} is no text",
+            f"the character U+{ord(found.group()):04X} is not allowed in text",
             where=f"{path}:{text.count(chr(10), 0, found.start()) + 1}",
         )
     return text

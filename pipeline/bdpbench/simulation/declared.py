@@ -59,7 +59,7 @@ def _answer(
         raise BdpbenchError(
             f"ns-2 does not answer: {done.stderr.strip()}",
             where=str(binary[0]),
-            hint="`./bdpbench ns2 build` builds it anew where it is damaged",
+            hint="`./bdpbench ns2 build` rebuilds it if it is damaged",
         )
     return done.stdout
 

@@ -474,6 +474,9 @@ def _scorecard(runs: Sequence[PlannedRun]) -> Scorecard:
             "explanation": "88.75 % is above 85 %.",
             "evidence": [{"label": "HS-TCP", "value": 88.75, "unit": "%", "run_id": hs_40}],
             "protocols": ["HS", "Scalable"],
+            "found": "stated",
+            "chosen_on": [],
+            "kind": "blind",
         },
         {
             "id": "never",
@@ -485,6 +488,9 @@ def _scorecard(runs: Sequence[PlannedRun]) -> Scorecard:
             "explanation": "",
             "evidence": [],
             "protocols": ["Scalable"],
+            "found": "chosen on",
+            "chosen_on": ["never"],
+            "kind": "fitted",
         },
     ]
     return {

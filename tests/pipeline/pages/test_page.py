@@ -57,7 +57,7 @@ def test_the_summary_comes_first_and_headings_do_not_skip_a_level(page: Any) -> 
         "Comparison",
         "Experiments",
         "Scorecard",
-        "Claims",
+        "Statements",
         "Protocols",
         "Runs",
         "Definitions",
@@ -248,7 +248,7 @@ def test_a_study_of_ones_own_is_no_reproduction(
     page = parse_page(inputs.build(tmp_path / "report.html"))
     assert "Simulations with ns-2.35" in page.text
     assert "11 runs of 5 experiments: Single flow ; Buffer size ;" in page.text
-    for word in ("Reproduction", "published study", "Scorecard", "Claims", "study prints"):
+    for word in ("Reproduction", "published study", "Scorecard", "Statements", "study prints"):
         assert word not in page.text
     # What was not measured is not defined.
     assert "Definition utilization/1." in page.text

@@ -123,7 +123,7 @@ def _check_ids(planned: set[str], kept: set[str], folder: Path) -> None:
         return
     shown = ", ".join(sorted(kept - planned)[:_SHOWN])
     raise BdpbenchError(
-        f"{len(kept - planned)} of {len(kept)} runs are not planned so any more ({shown})",
+        f"{len(kept - planned)} of {len(kept)} runs are planned differently now ({shown})",
         where=str(folder / KEPT_RUNS_NAME),
         hint=f"`./bdpbench adopt {folder}` finds out whether their bytes are still the same",
     )

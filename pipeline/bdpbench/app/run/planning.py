@@ -119,7 +119,7 @@ def prepare(
         raise BdpbenchError(
             f"no run of tier {tier} of {study.key} has all of: {', '.join(names)}",
             where="selection",
-            hint=f"`./bdpbench list {name_or_path} --tier {tier} --runs` shows what there is",
+            hint=f"`./bdpbench list {name_or_path} --tier {tier} --runs` lists the runs",
         )
     wanted = {run["run_id"] for run in selected}
     runs = [run for run in tier_runs if run["run_id"] in wanted or is_finished(paths, run)]

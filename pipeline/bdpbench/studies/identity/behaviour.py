@@ -166,7 +166,8 @@ def _components(folder: Path, state: FolderState) -> Components:
 
 
 def _is_under(name: str, places: Collection[str]) -> bool:
-    return any(name == place or name.startswith(f"{place}/") for place in places)
+    parts = name.split("/")
+    return any("/".join(parts[: i + 1]) in places for i in range(len(parts)))
 
 
 def _source(lock: Path) -> str:
@@ -195,8 +196,12 @@ def _patches(folder: Path, state: FolderState) -> list[tuple[str, list[list[str]
 
 
 def _changes(folder: Path, name: str) -> list[list[str]]:
-    found = changes_of(_read(folder / name), name)
-    return [[each.path, each.before, each.after] for each in found]
+    return _changes_in(_read(folder / name), name)
+
+
+@lru_cache(maxsize=128)
+def _changes_in(text: str, name: str) -> list[list[str]]:
+    return [[each.path, each.before, each.after] for each in changes_of(text, name)]
 
 
 @lru_cache(maxsize=2)

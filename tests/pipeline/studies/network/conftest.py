@@ -7,15 +7,16 @@ import json
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any
+from typing import Any, NamedTuple
 
+import polars as pl
 import pytest
 from tests.forks import Forks
 
 from bdpbench.contracts.paths import tcl_dir
 from bdpbench.contracts.plan import PlannedRun
 from bdpbench.studies.load import read_study
-from bdpbench.studies.runs import expand_tier
+from bdpbench.studies.runs import Identities, expand_tier
 from bdpbench.trace import read_output
 from bdpbench.trace.facts import read_facts
 
@@ -49,12 +50,25 @@ PARAMETERS: dict[str, object] = {
 }
 """A path of 20 ms; a packet of 1,040 bytes takes 1.04 ms of its bottleneck."""
 
+# Fields of a line of a packet trace, without the addresses of its ends.
+FIELDS = {
+    "column_1": pl.String,
+    "column_2": pl.Float64,
+    "column_3": pl.Int64,
+    "column_4": pl.Int64,
+    "column_5": pl.String,
+    "column_6": pl.Int64,
+    "column_7": pl.String,
+    "column_8": pl.Int64,
+    "column_11": pl.Int64,
+    "column_12": pl.Int64,
+}
+
 Scenario = Mapping[str, Any]
 Planned = Callable[..., list[PlannedRun]]
 
 
-@dataclass(frozen=True)
-class Event:
+class Event(NamedTuple):
     """A line of ns-2's trace of a bottleneck's queue."""
 
     event: str
@@ -78,14 +92,19 @@ class Simulated:
     @functools.cached_property
     def events(self) -> list[Event]:
         """The packet trace."""
-        rows = (line.split() for line in (self.folder / "pckts.trq").read_text().splitlines())
+        rows = pl.read_csv(
+            self.folder / "pckts.trq",
+            separator=" ",
+            has_header=False,
+            quote_char=None,
+            columns=list(FIELDS),
+            schema_overrides=dict(FIELDS),
+        )
+        columns = (rows[name].to_list() for name in FIELDS)
         return [
-            Event(
-                row[0], float(row[1]), (int(row[2]), int(row[3])), row[4], int(row[5]), row[6],
-                int(row[7]), int(row[10]), int(row[11]),
-            )
-            for row in rows
-        ]  # fmt: skip
+            Event(event, time_s, (start, end), *rest)
+            for event, time_s, start, end, *rest in zip(*columns, strict=True)
+        ]
 
     def data(self, event: str = "+", flow: int = 0, link: tuple[int, int] = (0, 1)) -> list[Event]:
         """Events of the segments of a flow, without that of its first, empty one."""
@@ -147,12 +166,13 @@ def study_of(scenario: Scenario) -> dict[str, Any]:
 @pytest.fixture(scope="session")
 def planned(tmp_path_factory: pytest.TempPathFactory) -> Planned:
     """Plan the runs of a scenario that is written into a study.yaml."""
+    identities = Identities()  # of scripts and agents that stay as they are
 
     def plan(**scenario: Any) -> list[PlannedRun]:
         folder = tmp_path_factory.mktemp("study") / "mine"
         folder.mkdir()
         (folder / "study.yaml").write_text(json.dumps(study_of(scenario), indent=1))
-        return expand_tier(read_study(folder / "study.yaml"), "quick")
+        return expand_tier(read_study(folder / "study.yaml"), "quick", identities)
 
     return plan
 

@@ -142,6 +142,15 @@ def check_web_background(runs: dict[str, Values]) -> None:
     assert many < few
 
 
+def check_packmime(runs: dict[str, Values]) -> None:
+    few, many = of(runs, "finished_objects")
+    # 10 and 40 connections a second over 30 s, with one object each at least.
+    assert few > 0.8 * 10 * 30
+    assert 3 * few < many < 5 * few
+    few, many = of(runs, "goodput", "flow:0")
+    assert many < 0.9 * few
+
+
 def check_rate_change(runs: dict[str, Values]) -> None:
     for values in runs.values():
         # The second half has 7.5 s at 10 and 15 s at 20 Mbit/s: 16.7 Mbit/s of wire bytes.
@@ -187,5 +196,5 @@ def test_an_example_is_told_with_a_picture(name: str) -> None:
     assert f"examples/{name}/" in (repository_root() / "docs" / "scenarios.md").read_text()
 
 
-def test_there_are_ten() -> None:
-    assert len(NAMES) == 10
+def test_there_are_eleven() -> None:
+    assert len(NAMES) == 11

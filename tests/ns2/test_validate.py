@@ -139,7 +139,7 @@ def test_an_interrupted_validation_says_how_to_resume(suite: Suite, tmp_path: Pa
     [
         (["--subset", "simultanous"], "did you mean 'simultaneous'?"),
         (["--compare", "fast"], "--compare: is the variant fast, which is validated"),
-        (["-o", "table.txt"], "table.txt ends neither in .json nor in .csv"),
+        (["-o", "table.txt"], "table.txt must end in .json or .csv"),
     ],
 )
 def test_wrong_use_is_told(

@@ -80,7 +80,7 @@ class RunIndex:
             same_scenario.append(run)
 
     def find(self, asked: Asked, where: str) -> list[PlannedRun]:
-        """Runs of a scenario whose parameters are as selected; none where there is no such run.
+        """Runs of a scenario whose parameters are as selected; may be empty.
 
         Raises:
             BdpbenchError: for an unknown scenario or parameter.

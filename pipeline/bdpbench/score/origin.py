@@ -12,7 +12,7 @@ from bdpbench.contracts.scorecard import FOUND, Found, Kind
 from bdpbench.contracts.yaml_files import suggest
 
 HINT = (
-    f"one of: {', '.join(FOUND)}. `stated` by the study; `chosen before` any run was looked at; "
+    f"one of: {', '.join(FOUND)}. `stated` by the study; `chosen before` looking at any run; "
     "`chosen on` the measured values of what chosen_on names"
 )
 
@@ -80,7 +80,7 @@ def _any_of(patterns: tuple[str, ...]) -> re.Pattern[str]:
 
 
 def unknown_pattern(patterns: Iterable[str], ids: Collection[str]) -> tuple[str, str] | None:
-    """Message and hint for the first pattern that means nothing; None where there is none."""
+    """Message and hint for the first pattern that matches nothing; None without one."""
     for pattern in patterns:
         if not any(matches(pattern, each) for each in ids):
             return f"no number or statement is called {pattern!r}", _closest(pattern, ids)

@@ -50,19 +50,12 @@ PARAMETERS: dict[str, object] = {
 }
 """A path of 20 ms; a packet of 1,040 bytes takes 1.04 ms of its bottleneck."""
 
-# Fields of a line of a packet trace, without the addresses of its ends.
 FIELDS = {
-    "column_1": pl.String,
-    "column_2": pl.Float64,
-    "column_3": pl.Int64,
-    "column_4": pl.Int64,
-    "column_5": pl.String,
-    "column_6": pl.Int64,
-    "column_7": pl.String,
-    "column_8": pl.Int64,
-    "column_11": pl.Int64,
-    "column_12": pl.Int64,
-}
+    "event": pl.String, "time_s": pl.Float64, "start": pl.Int64, "end": pl.Int64,
+    "kind": pl.String, "size": pl.Int64, "flags": pl.String, "flow": pl.Int64,
+    "source": pl.String, "destination": pl.String, "seq": pl.Int64, "uid": pl.Int64,
+}  # fmt: skip
+"""Of a line of a packet trace."""
 
 Scenario = Mapping[str, Any]
 Planned = Callable[..., list[PlannedRun]]
@@ -97,13 +90,11 @@ class Simulated:
             separator=" ",
             has_header=False,
             quote_char=None,
-            columns=list(FIELDS),
-            schema_overrides=dict(FIELDS),
-        )
-        columns = (rows[name].to_list() for name in FIELDS)
+            schema=FIELDS,
+        ).drop("source", "destination")
         return [
             Event(event, time_s, (start, end), *rest)
-            for event, time_s, start, end, *rest in zip(*columns, strict=True)
+            for event, time_s, start, end, *rest in zip(*rows.to_dict().values(), strict=True)
         ]
 
     def data(self, event: str = "+", flow: int = 0, link: tuple[int, int] = (0, 1)) -> list[Event]:

@@ -103,7 +103,7 @@ class LinkSums:
         if not changes.is_empty():
             early = changes.filter(pl.col("time_s") < self._window.start_s)
             self._before.append(early.group_by("link").agg(pl.col("change").sum()))
-            last_s = float(changes["time_s"].max())
+            last_s = float(changes["time_s"][-1])
             self._lengths.add(changes.filter(self._window.holds()), last_s)
 
     def series(self, width_s: float, end_s: float) -> pl.DataFrame:

@@ -126,8 +126,8 @@ class Tier:
         """The numbers that the study prints, beside the measured ones, with their verdicts.
 
         Args:
-            each_run: a row a run where several runs have to show a number; otherwise such a number
-                has one row, with the value that is farthest off.
+            each_run: one row for each run if several runs have to show a number; otherwise such a
+                number has one row, with the value that is farthest off.
 
         Returns:
             ``interface.frames.NUMBERS_SCHEMA``: among others published, lower, upper, measured,
@@ -190,7 +190,7 @@ class Tier:
             hint = f"bdpbench.study({self.study!r}).tier({self.name!r}) can be simulated"
             raise BdpbenchError("published results are only read", hint=hint)
         if threading.current_thread() is not threading.main_thread():
-            hint = "signals, which end a call and all that it has started, reach no other"
+            hint = "only the main thread receives the signals that end a call and its processes"
             raise BdpbenchError("simulate() has to be called from the main thread", hint=hint)
         selection = Selection(tuple(scenarios), tuple(protocols))
         run_study(

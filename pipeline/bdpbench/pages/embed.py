@@ -7,7 +7,6 @@ import contextlib
 import json
 import zlib
 from functools import cache
-from importlib.metadata import version
 from typing import Any
 
 from markupsafe import Markup
@@ -25,8 +24,9 @@ def embed_text(text: str, name: str) -> Markup:
     Raises:
         BdpbenchError: when something in it would end the element; ``name`` tells what it is.
     """
+    lowered = text.lower()  # once: Vega's is a million characters
     for mark in _ENDS_AN_ELEMENT:
-        if mark in text.lower():
+        if mark in lowered:
             raise BdpbenchError(f"holds {mark!r} and cannot be embedded in a page", where=name)
     return Markup(text)  # noqa: S704  checked above
 
@@ -84,6 +84,8 @@ def vega_bundle() -> str:
 
     It is kept under ``home_dir()``: making it starts a JavaScript engine, which takes two seconds.
     """
+    from importlib.metadata import version  # here because few need it, and it imports much
+
     kept = home_dir() / "cache" / f"vega-{version('vl-convert-python')}.js"
     with contextlib.suppress(OSError, UnicodeDecodeError):
         return kept.read_text(encoding="utf-8")

@@ -23,7 +23,7 @@ TABLES_FOLDER = "tables"
 
 @dataclass(frozen=True)
 class Caption:
-    """What stands under a figure or table, and where its numbers come from.
+    """The caption of a figure or table, and the source of its numbers.
 
     Attributes:
         file: path in the folder of the exports, without the ending.
@@ -51,7 +51,7 @@ class Caption:
 
 @dataclass(frozen=True)
 class ExportRequest:
-    """What is wanted: formats of figures, which figures (patterns of names), and the origin.
+    """The request: formats of figures, which figures (patterns of names), and the origin.
 
     Attributes:
         formats: of ``FIGURE_FORMATS``.
@@ -106,7 +106,7 @@ def _wanted(figures: Sequence[Figure], request: ExportRequest) -> list[Figure]:
     for pattern in request.only:
         if not fnmatch.filter([figure.name for figure in figures], pattern):
             raise BdpbenchError(
-                f"no figure is called {pattern!r}",
+                f"no figure has the name {pattern!r}",
                 where="--only",
                 hint="such as " + ", ".join(figure.name for figure in figures[:3]),
             )
@@ -165,7 +165,7 @@ def _json_of(captions: Sequence[Caption]) -> bytes:
 
 
 def _markdown_of(captions: Sequence[Caption], sections: Sections, plan: Plan) -> str:
-    """Captions for readers; each definition is told once, at the end."""
+    """Captions for readers, with each definition once, at the end."""
     lines = [f"# Figures and tables of {plan['study']}, {plan['tier']} tier", ""]
     if captions:
         lines += [captions[0].origin, ""]

@@ -1,4 +1,4 @@
-"""What a reader wants to know first: the largest deviations, what fails, what was not run."""
+"""The first section of a report: the largest deviations, failed statements, missing runs."""
 
 from __future__ import annotations
 
@@ -144,6 +144,6 @@ def _absent(
     for what, rows in (("Numbers", numbers), ("Statements", claims)):
         not_run = [row for row in rows if row.verdict.key == "not_run"]
         if not_run:
-            text = f"{len(not_run)} of {len(rows)} need runs that are not here"
+            text = f"{len(not_run)} of {len(rows)} need runs that are missing"
             found.append(Absent(what, text))
     return found

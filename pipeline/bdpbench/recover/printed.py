@@ -22,7 +22,7 @@ class Line:
 
 @dataclass(frozen=True)
 class PrintedScript:
-    """A script as it stands in the copy: from its first comment to its last line.
+    """A script as printed in the copy: from its first comment to its last line.
 
     ``title`` is its heading, e.g. ``Appendix A``; ``document`` what it is printed in.
     """
@@ -38,7 +38,7 @@ class PrintedScript:
             f"{message}\n    {line.text.strip()}",
             where=f"{self.title}, line {line.number}",
             hint=hint
-            or f"mend this line in your copy of the {self.document}, or take another copy",
+            or f"correct this line in your copy of the {self.document}, or take another copy",
         )
 
 

@@ -14,6 +14,7 @@ from bdpbench.errors import BdpbenchError
 from bdpbench.trace import native
 from bdpbench.trace.line_account import LineAccount, RunsBackwards, Skipped
 from bdpbench.trace.line_forms import LINE_FORMS
+from bdpbench.trace.row_filter import RowFilter
 from bdpbench.trace.schema import TABLES
 from bdpbench.trace.sources import Chunk, Source
 from bdpbench.trace.text_lines import LINE, ParsedText, fault_of, parse_text
@@ -52,6 +53,8 @@ class _Batch:
     last: _Moment | None = None
     backwards: native.Backwards | None = None
     cut: str | None = None
+    is_filtered: bool = False
+    """Whether the parser has left out all rows that are not wanted."""
 
 
 @dataclass(frozen=True)
@@ -63,14 +66,14 @@ class Reading:
         columns: its columns that are wanted, in order.
         lenient: whether bad lines are skipped and times may run backwards.
         parser: the parser in C, or None to read all lines by their patterns.
-        predicate: which rows are wanted, or None for all.
+        row_filter: which rows are wanted, or None for all.
     """
 
     table: str
     columns: Sequence[str]
     lenient: bool
     parser: native.WiredParser | None
-    predicate: pl.Expr | None = None
+    row_filter: RowFilter | None = None
 
 
 def read_batches(
@@ -178,8 +181,8 @@ def _parse_chunk(chunk: Chunk, reading: Reading, hint: Sequence[str]) -> _Batch:
             length, cut = whole, last.decode("utf-8", "replace")
     batch = _parse_lines(chunk, length, reading, hint)
     chunk.done()
-    if reading.predicate is not None:
-        batch.frame = batch.frame.filter(reading.predicate)
+    if reading.row_filter is not None and not batch.is_filtered:
+        batch.frame = reading.row_filter.rows(batch.frame)
     if cut is not None:
         batch.cut = cut
         batch.lines += 1
@@ -190,17 +193,25 @@ def _parse_lines(chunk: Chunk, length: int, reading: Reading, hint: Sequence[str
     if reading.parser is None:
         return _text_batch(chunk, length, reading, hint)
     wanted = {"time_s", *reading.columns} if reading.table == "packets" else {"time_s"}
-    wired = reading.parser.parse(chunk.buffer, length, wanted)
+    kinds = reading.row_filter.kinds if reading.row_filter and reading.table == "packets" else None
+    wired = reading.parser.parse(chunk.buffer, length, wanted, kinds)
     if wired.rows == 0:
         return _text_batch(chunk, length, reading, hint)
     if wired.other_lines:
+        if kinds is not None:  # all rows are needed to put lines back in their places
+            wired = reading.parser.parse(chunk.buffer, length, wanted)
         return _mixed_batch(chunk, wired, reading, hint)
-    return _wired_batch(chunk, wired, reading)
+    return _wired_batch(chunk, wired, reading, is_decided=kinds is not None)
 
 
-def _wired_batch(chunk: Chunk, wired: native.WiredLines, reading: Reading) -> _Batch:
+def _wired_batch(
+    chunk: Chunk, wired: native.WiredLines, reading: Reading, *, is_decided: bool
+) -> _Batch:
     """All lines are wired: the parser has seen everything."""
     half = _HALF_UNITS["wired"]
+    is_filtered = is_decided and wired.undecided == 0
+    if reading.table == "packets" and reading.row_filter and not is_filtered:
+        reading.row_filter.learn(wired.frame)
     return _Batch(
         chunk.source,
         wired.rows,
@@ -209,6 +220,7 @@ def _wired_batch(chunk: Chunk, wired: native.WiredLines, reading: Reading) -> _B
         first=_Moment(wired.first_s, half),
         last=_Moment(wired.last_s, half),
         backwards=wired.backwards,
+        is_filtered=is_filtered,
     )
 
 

@@ -13,6 +13,7 @@ from bdpbench.trace import native
 from bdpbench.trace.batches import Reading, read_batches
 from bdpbench.trace.line_account import LineAccount, Skipped
 from bdpbench.trace.line_forms import LINE_FORMS
+from bdpbench.trace.row_filter import RowFilter
 from bdpbench.trace.schema import TABLES
 from bdpbench.trace.sources import Source
 from bdpbench.trace.text_lines import fault_of, is_nam_line, parse_text
@@ -51,7 +52,8 @@ class Trace:
         Args:
             columns: the columns that are needed (see ``schema``), all by default; fewer are
                 faster.
-            predicate: which rows are needed, by values of these columns; all by default.
+            predicate: which rows are needed, each by its own values of these columns; all by
+                default.
 
         Raises:
             BdpbenchError: as ``open_trace`` says, at the place of the fault.
@@ -61,7 +63,8 @@ class Trace:
         if unknown:
             raise BdpbenchError(f"table {self.table} has no column {unknown[0]!r}")
         self.account = LineAccount()
-        reading = replace(self._reading, columns=names, predicate=predicate)
+        row_filter = None if predicate is None else RowFilter(predicate)
+        reading = replace(self._reading, columns=names, row_filter=row_filter)
         return read_batches(self._sources, reading, self.account)
 
     @property

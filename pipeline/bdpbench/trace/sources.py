@@ -17,10 +17,10 @@ from typing import Any, Protocol
 from bdpbench.errors import BdpbenchError
 
 STANDARD_INPUT = "-"
-CHUNK_BYTES = 2 << 20
+CHUNK_BYTES = 4 << 20
 """Size of a chunk: large against the cost of a batch, small against memory."""
 
-PADDING = 16
+PADDING = 64
 """Bytes behind a chunk's text that the parser in C may read."""
 
 _HEAD_BYTES = 1 << 16

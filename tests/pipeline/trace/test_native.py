@@ -14,14 +14,15 @@ from polars.testing import assert_frame_equal
 
 from bdpbench.errors import BdpbenchError
 from bdpbench.trace import native, open_trace
+from bdpbench.trace.native import MOST_KINDS
 from bdpbench.trace.schema import PACKETS
 from bdpbench.trace.text_lines import LATEST_S
 
 INT32 = st.integers(-(2**31), 2**31 - 1)
 INT64 = st.integers(-(10**18) + 1, 10**18 - 1)
 # A first look at a form compiles its pattern, which takes longer than a deadline on a busy machine.
-MANY = settings(max_examples=25, deadline=None, suppress_health_check=[HealthCheck.too_slow])
-FEW = settings(max_examples=15, deadline=None, suppress_health_check=[HealthCheck.too_slow])
+MANY = settings(max_examples=12, deadline=None, suppress_health_check=[HealthCheck.too_slow])
+FEW = settings(max_examples=8, deadline=None, suppress_health_check=[HealthCheck.too_slow])
 
 TIMES = st.floats(0, 999_999_999_999, allow_nan=False, allow_infinity=False, allow_subnormal=False)
 WORDS = st.text(string.ascii_letters + string.digits + "-_/", min_size=1, max_size=16)
@@ -172,6 +173,64 @@ def test_no_damaged_archive_leads_to_anything_but_an_error_of_ours(
         path.write_bytes(magic + rest)
         with pytest.raises(BdpbenchError):
             list(open_trace(path, lenient=True).batches())
+
+
+EVENT, FROM, TO, FLOW = (pl.col(name) for name in ("event", "from_node", "to_node", "flow"))
+PREDICATES = (
+    (EVENT == "r") & (FROM == 0) & (TO == 1),
+    EVENT.is_in(["+", "d"]) | (FLOW == 1),
+    ~(pl.col("dst_node") == TO),
+    (pl.col("src_node") != 2) & (pl.col("dst_port") < 3),
+    (TO == 1) & (pl.col("bytes") > 500),
+    pl.col("bytes") == 40,
+    pl.lit(value=False),
+)
+OTHERS = (
+    "e 2 1 0 tcp 1000 ------- 1 0.0 1.0 1 1 20 0x10 40 0",
+    "f 2 _1_ RTR --- 3 tcp 40 [0 0 0 0]",
+)
+
+
+@st.composite
+def small_rows(draw: st.DrawFn) -> str:
+    """A line of a network that is so small that what a predicate asks for is often met."""
+    values = [draw(st.integers(0, 3)) for _ in range(7)]
+    event, size = draw(st.sampled_from("+-rdehc")), draw(st.sampled_from([40, 1000]))
+    a, b, flow, *ends = values
+    return "{} 1.5 {} {} tcp {} ------- {} {}.{} {}.{} 7 20".format(event, a, b, size, flow, *ends)
+
+
+@MANY
+@given(
+    st.lists(small_rows(), min_size=1, max_size=30),
+    st.lists(st.sampled_from(OTHERS), max_size=1),
+    st.sampled_from(PREDICATES),
+)
+def test_the_rows_that_a_predicate_wants(
+    lines: list[str], others: list[str], predicate: pl.Expr
+) -> None:
+    """Of the first chunk all rows are asked about, of the next ones what is not yet known."""
+    texts = [*(f"{line}\n" for line in lines), *(f"{line}\n" for line in others)]
+    with tempfile.TemporaryDirectory() as folder:
+        paths = [Path(folder) / str(number) for number in range(3)]
+        for number, path in enumerate(paths):
+            path.write_text("".join(texts[number::2] or texts))
+        trace = open_trace(paths, lenient=True, kind="packets")
+        every = pl.concat([*trace.batches(), pl.DataFrame(schema=dict(PACKETS))])
+        account = trace.account
+        got = pl.concat([*trace.batches(predicate=predicate), pl.DataFrame(schema=dict(PACKETS))])
+        assert_frame_equal(got, every.filter(predicate), categorical_as_str=True)
+        assert trace.account == account
+
+
+def test_more_kinds_of_rows_than_the_parser_is_told_of(tmp_path: Path) -> None:
+    lines = [GOOD.replace(" 1 0.0", f" {flow} 0.0") for flow in range(MOST_KINDS + 10)]
+    paths = [tmp_path / "a", tmp_path / "b"]
+    for path in paths:
+        path.write_text("\n".join(lines) + "\n")
+    batches = open_trace(paths).batches(["flow"], pl.col("flow") % 1000 == 7)
+    expected = [flow for flow in range(MOST_KINDS + 10) if flow % 1000 == 7]
+    assert pl.concat(list(batches))["flow"].to_list() == 2 * expected
 
 
 def test_many_types_leave_their_lines_to_the_patterns(tmp_path: Path) -> None:

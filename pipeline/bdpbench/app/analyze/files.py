@@ -28,8 +28,8 @@ ANALYSIS_VERSION = 1
 def write_analysis(analysis: Analysis, path: Path) -> None:
     """Write a measured packet trace, atomically, in the format that the suffix names.
 
-    ``.csv`` and ``.parquet`` hold the metrics, a row a metric and subject; ``.json`` all tables,
-    definitions and the account of the lines; ``.html`` a page that opens offline.
+    ``.csv`` and ``.parquet`` hold the metrics, a row for each metric and subject; ``.json`` all
+    tables, definitions and the account of the lines; ``.html`` a page that opens offline.
 
     Raises:
         BdpbenchError: when the file cannot be written.
@@ -49,7 +49,7 @@ def write_samples(summary: pl.DataFrame, path: Path) -> None:
     suffix = path.suffix.lower()
     if suffix == ".html":
         raise BdpbenchError(
-            "a page is made of packet traces; this trace has samples",
+            "a page needs a packet trace; this trace contains samples",
             where=str(path),
             hint="give -o a name that ends in .csv, .parquet or .json",
         )

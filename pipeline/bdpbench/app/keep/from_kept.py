@@ -33,8 +33,8 @@ from bdpbench.contracts.shapes import shaped
 from bdpbench.contracts.tables import METRICS_NAME
 from bdpbench.errors import BdpbenchError
 from bdpbench.metrics.repetitions import over_repetitions
-from bdpbench.pages import ReportInputs
 from bdpbench.pages.embedded_series import series_of_report
+from bdpbench.pages.inputs import ReportInputs
 from bdpbench.simulation.build import current_build_id
 from bdpbench.studies.config import load_config
 from bdpbench.studies.load import load_study
@@ -123,7 +123,7 @@ def _check_ids(planned: set[str], kept: set[str], folder: Path) -> None:
         return
     shown = ", ".join(sorted(kept - planned)[:_SHOWN])
     raise BdpbenchError(
-        f"{len(kept - planned)} of {len(kept)} runs are not planned so any more ({shown})",
+        f"{len(kept - planned)} of {len(kept)} runs are planned differently now ({shown})",
         where=str(folder / KEPT_RUNS_NAME),
         hint=f"`./bdpbench adopt {folder}` finds out whether their bytes are still the same",
     )
@@ -139,7 +139,7 @@ def _check_definitions(
     before = read_scorecard(folder / SCORECARD_NAME)
     known = {metric for metric, _ in kept} | {each["metric"] for each in before["numbers"]}
     lacking = sorted({each["metric"] for each in scorecard["numbers"]} - known)
-    for names, said in ((other, "are defined otherwise today"), (lacking, "were not measured")):
+    for names, said in ((other, "are defined differently today"), (lacking, "were not measured")):
         if names:
             raise BdpbenchError(
                 f"metrics that {said}: {', '.join(names)}",

@@ -29,8 +29,8 @@ def publish_study(
     """Write report, metrics, scorecard, runs, provenance and ``README.md`` of a tier.
 
     The files are those that ``archive`` puts at the top of an archive, byte for byte. Everything
-    is computed anew from the tables of the runs, so that what is published is what the present
-    metrics, published numbers and templates make of them. Equal runs give equal bytes.
+    is computed anew from the tables of the runs, so that the published values are those that the
+    present metrics, published numbers and templates make of them. Equal runs give equal bytes.
 
     Args:
         study: key or folder; None takes that of ``config.yaml``.
@@ -46,9 +46,9 @@ def publish_study(
     """
     if study is not None and output is None and not find_study(study).is_relative_to(studies_dir()):
         raise BdpbenchError(
-            "a study that lies outside is not published into the checkout",
+            "a study outside the checkout is not published into the checkout",
             where=study,
-            hint="-o FOLDER says where",
+            hint="give another folder with -o FOLDER",
         )
     published = output or checkout_root() / "reports" / "published"
     if from_kept:

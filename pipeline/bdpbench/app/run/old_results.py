@@ -92,7 +92,7 @@ def old_plans(results: Path, study: str | None, tier: str | None) -> list[tuple[
         raise BdpbenchError(
             f"has no {PLAN_NAME}" + (f" of {wanted}" if wanted else ""),
             where=str(results),
-            hint="name the folder that has runs/ and, by study and tier, the plans",
+            hint="name the folder that contains runs/ and the plans by study and tier",
         )
     return [(path.parts[-3], path.parts[-2]) for path in paths]
 
@@ -172,7 +172,7 @@ def published_outputs(path: Path) -> dict[tuple[str, str], dict[str, OutputFile]
 def differences(
     old: dict[str, OutputFile], new: dict[str, OutputFile], *, whose: str = "now"
 ) -> list[str]:
-    """What differs between the outputs of two runs, a line a file."""
+    """Differences between the outputs of two runs, one line for each file."""
     lines = []
     for name in sorted({*old, *new}):
         if name not in new:

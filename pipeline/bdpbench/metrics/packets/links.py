@@ -15,6 +15,7 @@ from bdpbench.metrics.packets.tracking import MOST_OPEN
 
 _ODD_UID = 0x2545F4914F6CDD1D
 _ODD_TURN = -0x2917014799A6026D
+_EARLIER = -(1 << 62)
 _RESOLUTION_S = 1e-6
 _LARGEST_ERROR = 0.005
 _DEPARTURE = {"time_s": pl.Float64, "link": pl.Int64, "bytes": pl.Int64, "wait_s": pl.Float64}
@@ -96,6 +97,15 @@ class LinkSums:
         self._routes.update(events, entries, self._entered.update(entries))
         self._reached.update(events.reached.to_list())
 
+    def finish(self) -> None:
+        """No batch follows: what waited for one counts as it stands."""
+        changes = self._queue.settle()
+        if not changes.is_empty():
+            early = changes.filter(pl.col("time_s") < self._window.start_s)
+            self._before.append(early.group_by("link").agg(pl.col("change").sum()))
+            last_s = float(changes["time_s"][-1])
+            self._lengths.add(changes.filter(self._window.holds()), last_s)
+
     def series(self, width_s: float, end_s: float) -> pl.DataFrame:
         """Sums by link (i64) and bin (i64), null where nothing was counted."""
         parts = [each.result(width_s, end_s) for each in self.binned]
@@ -156,15 +166,35 @@ class Queue:
                 "entered_s": pl.Float64,
                 "link": pl.Int64,
                 "bytes": pl.Int64,
+                "entered_row": pl.Int64,
             }
+        )
+        self._exits = pl.DataFrame(
+            schema={"link": pl.Int64, "time_s": pl.Float64, "row": pl.Int64, "change": pl.Int64}
         )
         self._lengths = pl.DataFrame(schema={"link": pl.Int64, "length": pl.Int64})
 
     def load(self, found: WiredFound) -> None:
         """Begin with what rows summed in C have come to."""
+        row = pl.int_range(pl.len(), dtype=pl.Int64) - pl.len().cast(pl.Int64)
+        unsettled = found.unsettled.with_columns(row.alias("entered_row"))
+        rises, falls = (unsettled.filter(pl.col("by") == by) for by in (1, -1))
         waiting = found.queued.filter(pl.col("open") == 1).sort("entered_s", maintain_order=True)
-        self._open = waiting.select(self._open.columns)
+        came_last = pl.col("entered_s") == found.last_s
+        self._open = (
+            waiting.join(rises.drop("by"), on=["link", "change"], how="left", maintain_order="left")
+            .with_columns(pl.when(came_last).then("entered_row").alias("entered_row"))
+            .select(self._open.columns)
+        )
+        self._exits = falls.select(
+            "link", row="entered_row", change="by", time_s=pl.lit(found.last_s)
+        ).select(self._exits.columns)
         self._lengths = found.links.select("link", "length")
+
+    def settle(self) -> pl.DataFrame:
+        """Changes of the last moment that C has summed, where no batch follows; see ``match``."""
+        none = {"row": pl.UInt32, "event": pl.String, "time_s": pl.Float64, "link": pl.Int64}
+        return self.match(pl.DataFrame(schema={**none, "uid": pl.Int64, "bytes": pl.Int64}))[1]
 
     def match(self, lines: pl.DataFrame) -> tuple[pl.DataFrame, pl.DataFrame]:
         """Departures and changes of length of a batch.
@@ -179,12 +209,12 @@ class Queue:
             change (i64, 1 or -1), length (i64, packets after it), in the order of the trace.
         """
         key = (pl.col("uid") * _ODD_UID + pl.col("link")).alias("key")
-        is_entry = pl.col("event") == "+"
+        is_entry, row = pl.col("event") == "+", pl.col("row").cast(pl.Int64)
         entries = lines.filter(is_entry).select(
-            key, "link", "bytes", entered_s="time_s", entered_row="row"
+            key, "link", "bytes", entered_s="time_s", entered_row=row
         )
         exits = lines.filter(~is_entry).select(
-            key, "time_s", "link", "bytes", left_row="row", departs=pl.col("event") == "-"
+            key, "time_s", "link", "bytes", left_row=row, departs=pl.col("event") == "-"
         )
         entries, exits = _paired(pl.concat([self._open, entries], how="diagonal"), exits)
         stays = entries.join(
@@ -194,8 +224,10 @@ class Queue:
             maintain_order="left",
         )
         self._open = stays.filter(pl.col("left_s").is_null()).select(self._open.columns)
-        self._open = self._open.tail(MOST_OPEN)
-        return self._departures(stays, exits), self._changes(stays)
+        self._open = self._open.tail(MOST_OPEN).with_columns(entered_row=pl.lit(None, pl.Int64))
+        changes = self._changes(stays)
+        self._exits = self._exits.clear()
+        return self._departures(stays, exits), changes
 
     def _departures(self, stays: pl.DataFrame, exits: pl.DataFrame) -> pl.DataFrame:
         waited_s = pl.col("left_s") - pl.col("entered_s")
@@ -216,12 +248,12 @@ class Queue:
         up = stays.filter(held & of_batch).select(
             "link", time_s="entered_s", row="entered_row", change=pl.lit(1, pl.Int64)
         )
-        # What came with an earlier batch was counted there.
+        # What came with an earlier batch was counted there, but for C's last moment.
         down = stays.filter(pl.col("left_s").is_not_null() & (held | ~of_batch)).select(
             "link", time_s="left_s", row="left_row", change=pl.lit(-1, pl.Int64)
         )
         changes = (
-            pl.concat([up, down])
+            pl.concat([self._exits, *(each.select(self._exits.columns) for each in (up, down))])
             .sort("row")
             .join(self._lengths, on="link", how="left", maintain_order="left")
         )
@@ -237,8 +269,8 @@ def _paired(entries: pl.DataFrame, exits: pl.DataFrame) -> tuple[pl.DataFrame, p
     """Both with the column pair (i64), equal for what enters a queue and how it leaves.
 
     Args:
-        entries: key (i64), entered_row (u32, null for those of earlier batches), in their order.
-        exits: key, left_row (u32).
+        entries: key (i64), entered_row (i64, null for those of earlier batches), in their order.
+        exits: key, left_row (i64).
     """
     repeated = [
         each.filter(each.is_duplicated())
@@ -248,7 +280,7 @@ def _paired(entries: pl.DataFrame, exits: pl.DataFrame) -> tuple[pl.DataFrame, p
     if not repeated:
         return entries.with_columns(pair="key"), exits.with_columns(pair="key")
     events = [
-        (-1 if row is None else row, True, index, key)
+        (_EARLIER if row is None else row, True, index, key)
         for index, (key, row) in enumerate(entries.select("key", "entered_row").iter_rows())
     ]
     events += [

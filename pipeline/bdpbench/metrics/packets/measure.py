@@ -203,6 +203,7 @@ class PacketMeter:
         if self._waiting:
             self._add_waiting(whole=True)
             self._waiting = []
+        self._links.finish()
 
     def result(self, bin_s: float = 0.0) -> PacketSums:
         """The sums of all batches, after which no more can be added.

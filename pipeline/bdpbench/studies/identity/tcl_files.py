@@ -17,7 +17,7 @@ _LITERAL = re.compile(
     r"(?:::)?source \[file join (?P<from>\[file dirname \[info script\]\]|\$::env\(BDPBENCH_TCL\))"
     r"(?P<parts>(?: [\w./-]+)+)\]"
 )
-# The script that is an argument of tcl/original.tcl; whoever names it counts it himself.
+# The script that is an argument of tcl/original.tcl; the caller that names it counts it.
 _GIVEN = "source $argv0"
 # Whatever could be the command elsewhere: in a body, in brackets, as an argument of uplevel.
 _ANYWHERE = re.compile(
@@ -88,7 +88,9 @@ def _sources(path: Path, text: str, tcl: Path) -> Iterator[tuple[int, Path]]:
     for line, literal, other in found:
         if other:
             raise BdpbenchError(
-                f"cannot tell which file this sources: {other}", where=f"{path}:{line}", hint=_FORMS
+                f"cannot determine which file this sources: {other}",
+                where=f"{path}:{line}",
+                hint=_FORMS,
             )
         start, *parts = literal
         yield line, (tcl if "$" in start else path.parent).joinpath(*parts)

@@ -83,15 +83,15 @@ def _links_vary(source: Mapping[str, str]) -> bool:
 
 
 def remarks(runs: Iterable[PlannedRun]) -> list[str]:
-    """What is to be said of repetitions that do not differ, a sentence a scenario."""
+    """Remarks on repetitions that do not differ, one sentence for each scenario."""
     substreams: dict[str, set[object]] = {}
     for run in runs:
         if run["script"] in (NETWORK_SCRIPT, WEB_SCRIPT) and not draws(run["argv"]):
             found = substreams.setdefault(run["scenario"], set())
             found.add(run["parameters"].get("substream"))
     return [
-        f"{scenario}: nothing in these runs is random, so that its {len(found)} substreams repeat "
-        "the same packets; give flows start_within_s, or overhead_, for repetitions that differ"
+        f"{scenario}: nothing in these runs is random, so its {len(found)} substreams give the "
+        "same packets; give flows start_within_s, or overhead_, for repetitions that differ"
         for scenario, found in substreams.items()
         if len(found) > 1
     ]

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import ctypes
 import functools
-from collections.abc import Collection
+from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -19,6 +19,15 @@ from bdpbench.trace.schema import EVENT, EVENTS, PACKETS
 
 COLUMNS = tuple(PACKETS)[:18]
 """Columns that wired lines have, in the order of the parser's; the last four may be null."""
+
+KIND_COLUMNS = (
+    *("event", "from_node", "to_node"),
+    *("flow", "src_node", "src_port", "dst_node", "dst_port"),
+)
+"""Columns that may decide which rows the parser leaves out."""
+
+MOST_KINDS = 4096
+"""Kinds of rows that the parser can be told of."""
 
 _EXTENDED = ("ack", "tcp_flags", "header_bytes", "sack_bytes")
 _WORD_COLUMNS = {"type": "types", "flags": "flags"}
@@ -43,7 +52,8 @@ class _Words(ctypes.Structure):
 
 class _WiredChunk(ctypes.Structure):
     _fields_ = (
-        *((name, ctypes.c_int64) for name in ("rows", "extended", "others")),
+        *((name, ctypes.c_int64) for name in ("rows", "stored", "undecided")),
+        *((name, ctypes.c_int64) for name in ("extended", "others")),
         ("other_line", ctypes.POINTER(ctypes.c_int64)),
         ("other_start", ctypes.POINTER(ctypes.c_int64)),
         *((name, ctypes.c_int64) for name in ("backwards", "backwards_line")),
@@ -53,6 +63,36 @@ class _WiredChunk(ctypes.Structure):
         ("flags", _Words),
         ("columns", ArrowArray * len(COLUMNS)),
     )
+
+
+class _Kind(ctypes.Structure):
+    _fields_ = (
+        *((name, ctypes.c_int32) for name in KIND_COLUMNS),
+        ("is_wanted", ctypes.c_int32),
+    )
+
+
+class Kinds:
+    """Kinds of rows and whether they are wanted, as the parser has them.
+
+    Args:
+        columns: names among KIND_COLUMNS: rows with the same values in them are of one kind.
+        wanted: values of these columns, of an event its place in EVENTS -> whether such rows are
+            wanted; at most MOST_KINDS.
+    """
+
+    def __init__(
+        self, columns: Sequence[str], wanted: Mapping[tuple[int, ...], bool] | None = None
+    ) -> None:
+        wanted = wanted or {}
+        self.count = len(wanted)
+        self.deciding = sum(1 << KIND_COLUMNS.index(name) for name in columns)
+        self.array = (_Kind * self.count)(
+            *(
+                _Kind(is_wanted=is_wanted, **dict(zip(columns, values, strict=True)))
+                for values, is_wanted in wanted.items()
+            )
+        )
 
 
 @dataclass(frozen=True)
@@ -70,8 +110,10 @@ class WiredLines:
     """What the parser made of a chunk.
 
     Attributes:
-        frame: the wanted columns of the lines that it took, in their order.
-        rows: number of those lines.
+        frame: the wanted columns of the lines that it took, in their order, without the rows that
+            are of a kind that is not wanted.
+        rows: number of the lines that it took.
+        undecided: rows of the frame of which no kind tells whether they are wanted.
         other_lines, other_starts: indices and offsets of the lines that it left.
         first_s, last_s: times of the first and the last line that it took, s.
         backwards: where time runs backwards among them, or None.
@@ -79,6 +121,7 @@ class WiredLines:
 
     frame: pl.DataFrame
     rows: int
+    undecided: int
     other_lines: list[int]
     other_starts: list[int]
     first_s: float
@@ -96,18 +139,24 @@ class WiredParser:
             ctypes.c_int64,
             ctypes.c_uint32,
             ctypes.c_void_p,
+            ctypes.c_int64,
+            ctypes.c_uint32,
+            ctypes.c_void_p,
         ]
         self._release = library.bdpbench_release
         self._release.argtypes = [ctypes.c_void_p]
         self._release.restype = None
 
-    def parse(self, buffer: bytearray, length: int, wanted: Collection[str]) -> WiredLines:
+    def parse(
+        self, buffer: bytearray, length: int, wanted: Collection[str], kinds: Kinds | None = None
+    ) -> WiredLines:
         """Parse the lines in the first ``length`` bytes, the last of which is a newline.
 
         Args:
-            buffer: the text, and 16 bytes behind it that do not matter.
+            buffer: the text, and 64 bytes behind it that do not matter.
             length: bytes of the text.
             wanted: names among COLUMNS.
+            kinds: which rows are wanted, as far as that is known; None for all.
 
         Raises:
             MemoryError: when the columns cannot be allocated.
@@ -115,7 +164,10 @@ class WiredParser:
         chunk = _WiredChunk()
         mask = sum(1 << index for index, name in enumerate(COLUMNS) if name in wanted)
         text = chars(len(buffer)).from_buffer(buffer)
-        if not self._parse(ctypes.addressof(text), length, mask, ctypes.addressof(chunk)):
+        told = (
+            (ctypes.addressof(kinds.array), kinds.count, kinds.deciding) if kinds else (None, 0, 0)
+        )
+        if not self._parse(ctypes.addressof(text), length, mask, *told, ctypes.addressof(chunk)):
             raise MemoryError("no memory for the columns of a chunk")
         try:
             return _taken(chunk, wanted)
@@ -142,6 +194,7 @@ def _taken(chunk: _WiredChunk, wanted: Collection[str]) -> WiredLines:
     return WiredLines(
         pl.DataFrame(series),
         chunk.rows,
+        chunk.undecided,
         chunk.other_line[: chunk.others],
         chunk.other_start[: chunk.others],
         chunk.first_time,
@@ -153,7 +206,7 @@ def _taken(chunk: _WiredChunk, wanted: Collection[str]) -> WiredLines:
 def _series(chunk: _WiredChunk, index: int, name: str) -> pl.Series:
     dtype = PACKETS[name]
     if name in _EXTENDED and chunk.extended == 0:
-        return nulls(name, dtype, chunk.rows)
+        return nulls(name, dtype, chunk.stored)
     series = series_of(name, _CODES.get(dtype, dtype), chunk.columns[index])
     # Indexing is done at once; gather() makes a query of it, which takes longer than the parser.
     if name == "event":

@@ -8,6 +8,9 @@
  * with one blank between fields and none elsewhere. Every other line, good or bad, is left to the
  * caller, by its place: this file never decides that a line is wrong. Buffers belong to the caller
  * once it has them, as arrays of the Arrow C data interface.
+ *
+ * A caller that wants some rows only says so of kinds of rows: such as it does not want are parsed
+ * and counted as all others are, and not stored.
  */
 
 #include <stdint.h>
@@ -16,9 +19,11 @@
 
 #define MAX_WORDS 256		/* distinct words a chunk may have in one column */
 #define MAX_WORD 16		/* bytes of a word */
-#define PADDING 16		/* bytes that may be read behind a chunk: two loads of 8 bytes */
+#define PADDING 64		/* bytes that may be read behind a chunk: a block */
+#define BLOCK 64		/* bytes that are looked at at once: a bit of a number for each */
 #define LATEST_TIME 1e12	/* s; as in text_lines.py */
 #define PACKET_BITS 12		/* of the number of packets that are remembered */
+#define MOST_KINDS 4096		/* of rows that a caller may have decided on */
 #define SHORTEST_LINE 28	/* bytes of "+ 0 0 1 a 0 - 0 0.0 0.0 0 0\n" */
 
 /* The Arrow C data interface, as its specification lays it out. */
@@ -58,7 +63,9 @@ struct words {
 /* What a chunk became. */
 struct wired_chunk {
 	int64_t rows;			/* lines parsed here */
-	int64_t extended;		/* of them, lines with the extended TCP columns */
+	int64_t stored;			/* of them, rows of the columns */
+	int64_t undecided;		/* of these, rows of kinds that are not known */
+	int64_t extended;		/* stored rows with the extended TCP columns */
 	int64_t others;			/* lines left to the caller */
 	int64_t *other_line;		/* their indices among the chunk's lines, from 0 */
 	int64_t *other_start;		/* offsets of their first bytes */
@@ -70,28 +77,67 @@ struct wired_chunk {
 	struct ArrowArray columns[COLUMNS];	/* released ones were not asked for */
 };
 
-/* What a line says of its packet, and the text that says it, with its newline. */
+enum ends { OF_FLOW, OF_SRC_NODE, OF_SRC_PORT, OF_DST_NODE, OF_DST_PORT, ENDS };
+
+/* What a line says of its packet; */
 struct packet {
-	const char *text;
-	int64_t length;		/* 0 where nothing is known */
 	int64_t seq, uid, ack;
 	int32_t bytes, flow, src_node, src_port, dst_node, dst_port;
 	int32_t tcp_flags, header_bytes, sack_bytes;
 	int type, flags, extended;
+	uint32_t ends;		/* the first kind that has those of it that decide */
+};
+
+/* The text that said a packet, with its newline; its length is 0 where nothing is known. */
+struct said {
+	const char *text;
+	int64_t length;
 };
 
 /*
- * One line's fields, and the texts that said them, which the next line may repeat: its time, with
- * the blank behind it, and all of it behind the event, with the newline. Lengths are 0 where nothing
- * is known, or too little to be compared.
+ * One line's fields, and what of its text the next line may repeat: the time, or all that follows the
+ * event. The text is 0 where nothing is known, or where it is longer than a block.
  */
 struct fields {
-	struct packet *packet;	/* of the last line that was parsed */
-	const char *time_text, *text;
-	int64_t time_length, length;
+	const struct packet *packet;
+	const char *text;
+	int64_t length, time_length;	/* the latter with the blank behind it */
 	double time;
 	int32_t from, to;
 	int event;
+};
+
+/* Rows that are alike in what decides whether they are wanted; what does not decide is 0. */
+struct kind {
+	int32_t event, from, to, ends[ENDS];
+	int32_t is_wanted;
+};
+
+/* Where a kind is found: by its link, and by its event and the place of its ends. */
+struct place {
+	uint64_t link;
+	uint32_t event_and_ends;
+	int32_t is_wanted;	/* -1 where there is no kind */
+};
+
+/* Kinds that the caller has decided on. */
+struct kinds {
+	const struct kind *each;
+	int64_t count;
+	uint32_t deciding;
+	uint64_t link_mask;	/* of what decides */
+	uint32_t event_mask, place_mask;
+	struct place places[2 * MOST_KINDS];
+	int16_t ends[2 * MOST_KINDS];	/* the first kind that has them; -1 where there is none */
+};
+
+/* A chunk while it is parsed: where it ends, and the packets that were parsed not long ago. */
+struct reading {
+	const char *end;
+	struct wired_chunk *chunk;
+	struct kinds kinds;
+	struct said said[1 << PACKET_BITS];
+	struct packet packets[1 << PACKET_BITS];
 };
 
 struct columns {
@@ -99,27 +145,96 @@ struct columns {
 	uint8_t *validity;	/* of the extended columns, a bit a row */
 };
 
-#define COMPARED 8	/* least bytes of texts that are compared */
-
+/* Eight bytes as a number whose lowest byte is the first. */
 static inline uint64_t
-compared(const char *text)
+eight(const char *text)
 {
 	uint64_t bytes;
 
-	memcpy(&bytes, text, COMPARED);
+	memcpy(&bytes, text, 8);
+#if defined(__BYTE_ORDER__) && __BYTE_ORDER__ == __ORDER_BIG_ENDIAN__
+	bytes = __builtin_bswap64(bytes);
+#endif
 	return bytes;
 }
 
-/* Whether two texts of at least COMPARED bytes are the same; the last bytes may count twice. */
+#define EACH_BYTE(byte) (0x0101010101010101u * (uint64_t)(unsigned char)(byte))
+
+/* A bit for each byte that is 0, the lowest for the first. */
+static inline uint64_t
+zero_bytes(uint64_t bytes)
+{
+	uint64_t zeros = ~(((bytes & EACH_BYTE(0x7f)) + EACH_BYTE(0x7f)) | bytes | EACH_BYTE(0x7f));
+
+	return (zeros >> 7) * 0x0102040810204080u >> 56;
+}
+
+#if defined(__SSE2__) && !defined(PORTABLE)
+#include <emmintrin.h>
+
+static inline __m128i
+sixteen(const char *text, int at)
+{
+	return _mm_loadu_si128((const __m128i *)(const void *)(text + at));
+}
+
+static inline uint64_t
+equal_bytes(__m128i one, __m128i other, int at)
+{
+	return (uint64_t)(uint32_t)_mm_movemask_epi8(_mm_cmpeq_epi8(one, other)) << at;
+}
+
+/* Where a byte is in a block. */
+static inline uint64_t
+places_of(char byte, const char *text)
+{
+	__m128i wanted = _mm_set1_epi8(byte);
+
+	return equal_bytes(sixteen(text, 0), wanted, 0) |
+	       equal_bytes(sixteen(text, 16), wanted, 16) |
+	       equal_bytes(sixteen(text, 32), wanted, 32) |
+	       equal_bytes(sixteen(text, 48), wanted, 48);
+}
+
+/* Where two blocks are the same. */
+static inline uint64_t
+same_places(const char *one, const char *other)
+{
+	return equal_bytes(sixteen(one, 0), sixteen(other, 0), 0) |
+	       equal_bytes(sixteen(one, 16), sixteen(other, 16), 16) |
+	       equal_bytes(sixteen(one, 32), sixteen(other, 32), 32) |
+	       equal_bytes(sixteen(one, 48), sixteen(other, 48), 48);
+}
+#else
+static inline uint64_t
+places_of(char byte, const char *text)
+{
+	uint64_t places = 0;
+
+	for (int i = 0; i < BLOCK; i += 8)
+		places |= zero_bytes(eight(text + i) ^ EACH_BYTE(byte)) << i;
+	return places;
+}
+
+static inline uint64_t
+same_places(const char *one, const char *other)
+{
+	uint64_t places = 0;
+
+	for (int i = 0; i < BLOCK; i += 8)
+		places |= zero_bytes(eight(one + i) ^ eight(other + i)) << i;
+	return places;
+}
+#endif
+
+/* Whether two texts are the same; as many bytes behind them as a block has may be looked at. */
 static inline int
 is_same(const char *one, const char *other, int64_t length)
 {
-	int64_t last = length - COMPARED;
-
-	for (int64_t i = 0; i < last; i += COMPARED)
-		if (compared(one + i) != compared(other + i))
+	for (; length > BLOCK; length -= BLOCK, one += BLOCK, other += BLOCK)
+		if (~same_places(one, other))
 			return 0;
-	return compared(one + last) == compared(other + last);
+	return ~same_places(one, other) << (BLOCK - length) == 0;
 }
 
 #define IS_DIGIT(c) ((unsigned char)((c) - '0') <= 9)
@@ -191,53 +306,34 @@ read_long_time(const char *at, double *value)
 	return *value < LATEST_TIME ? at : 0;
 }
 
-#if defined(__BYTE_ORDER__) && __BYTE_ORDER__ == __ORDER_LITTLE_ENDIAN__
-#define EIGHT_AT_ONCE 1
-#else
-#define EIGHT_AT_ONCE 0
-#endif
-
-#define EACH_BYTE(byte) (0x0101010101010101u * (uint64_t)(byte))
-
-/* Reads up to eight digits at once: returns their number, and what they say in *value. */
+/* Whether the first bytes of eight, one to seven of them, are digits; *value is what they say. */
 static inline int
-read_eight(const char *at, uint64_t *value)
+read_seven(uint64_t text, int count, uint64_t *value)
 {
-	uint64_t text, others, digits;
-	int count;
-
-	memcpy(&text, at, 8);
-	text ^= EACH_BYTE('0');
+	uint64_t digits = (text ^ EACH_BYTE('0')) << (8 * (8 - count));	/* zeros in front */
 	/* the highest bit of each byte above 9: adding 0x76 sets it, or the byte has it already */
-	others = (((text & EACH_BYTE(0x7f)) + EACH_BYTE(0x76)) | text) & EACH_BYTE(0x80);
-	count = others ? __builtin_ctzll(others) >> 3 : 8;
-	if (count == 0)
-		return 0;
-	digits = text << (8 * (8 - count));	/* zeros in front */
+	uint64_t others = (((digits & EACH_BYTE(0x7f)) + EACH_BYTE(0x76)) | digits) & EACH_BYTE(0x80);
+
 	digits = (digits * 10 + (digits >> 8)) & 0x00ff00ff00ff00ffu;
 	digits = (digits * 100 + (digits >> 16)) & 0x0000ffff0000ffffu;
 	*value = (digits * 10000 + (digits >> 32)) & 0xffffffffu;
-	return count;
+	return others == 0;
 }
 
 /* Up to seven digits before the point and after it are a mantissa below 2^53. */
-static inline const char *
-read_time(const char *at, double *value)
+static inline int
+read_time(const char *at, int length, double *value)
 {
 	static const uint64_t whole_power[] = { 1, 10, 100, 1000, 10000, 100000, 1000000, 10000000 };
-	const char *start = at;
-	uint64_t whole = 0, part;
-	int after;
+	uint64_t points = zero_bytes(eight(at) ^ EACH_BYTE('.')), whole, part;
+	int before = points ? __builtin_ctzll(points) : 0, after = length - before - 1;
 
-	for (; IS_DIGIT(*at); at++)
-		whole = whole * 10 + (uint64_t)(*at - '0');
-	if (!EIGHT_AT_ONCE || at == start || at - start > 7 || *at != '.')
-		return read_long_time(start, value);
-	after = read_eight(at + 1, &part);
-	if (after == 0 || after == 8)
-		return read_long_time(start, value);
+	if (before == 0 || after < 1 || after > 7)
+		return read_long_time(at, value) == at + length;
+	if (!read_seven(eight(at), before, &whole) || !read_seven(eight(at + before + 1), after, &part))
+		return 0;
 	*value = (double)(whole * whole_power[after] + part) / POWER_OF_TEN[after];
-	return at + 1 + after;
+	return 1;
 }
 
 static const char *
@@ -382,84 +478,127 @@ read_packet(const char *at, struct wired_chunk *chunk, struct packet *line)
 	return *at == '\n' ? at + 1 : 0;
 }
 
+static uint64_t
+first_place(uint64_t one, uint64_t other)
+{
+	uint64_t mixed = (one + other * 0xbf58476d1ce4e5b9u) * 0x9e3779b97f4a7c15u;
+
+	return mixed >> 32;
+}
+
+/* The first kind with such ends, or a number that no kind has; those that do not decide are 0. */
+static uint32_t
+place_of_ends(const struct kinds *kinds, const int32_t *ends)
+{
+	uint64_t at = 0;
+
+	for (int i = 0; i < ENDS; i++)
+		at = first_place(at, (uint32_t)ends[i]);
+	for (;; at++) {
+		int kind = kinds->ends[at %= 2 * MOST_KINDS];
+
+		if (kind < 0)
+			return MOST_KINDS;
+		if (memcmp(kinds->each[kind].ends, ends, sizeof(kinds->each->ends)) == 0)
+			return (uint32_t)kind;
+	}
+}
+
+static void
+note_ends(struct packet *packet, const struct kinds *kinds)
+{
+	int32_t ends[ENDS] = {
+		packet->flow, packet->src_node, packet->src_port, packet->dst_node, packet->dst_port
+	};
+
+	for (int i = 0; i < ENDS; i++)
+		ends[i] &= -(int32_t)(kinds->deciding >> (3 + i) & 1);
+	packet->ends = kinds->deciding >> 3 ? place_of_ends(kinds, ends) : 0;
+}
+
 /*
  * The packet that the rest of a line tells of. Its text is the same on each of its lines, three at
  * each link, and so is what it says: most are found among those that were parsed not long ago, by
- * the last digits of their numbers. Two of three lines follow one of the same packet.
+ * the last digits of their numbers, so that packets of one time lie together.
  */
-static inline struct packet *
-find_packet(const char *at, const char *end, struct wired_chunk *chunk, struct packet *known,
-	    struct packet *last)
+static inline const struct packet *
+find_packet(const char *at, const char *newline, struct reading *reading)
 {
-	const char *newline;
+	int64_t length = newline + 1 - at;
+	struct said *said;
 	struct packet *packet;
-	uint64_t digits;
-	int64_t length;
+	uint64_t place;
 
-	if (last && end - at >= last->length && is_same(at, last->text, last->length))
-		return last;
-	newline = memchr(at, '\n', (size_t)(end - at));
-	length = newline + 1 - at;
-	if (length < COMPARED)
+	if (length <= 8)
 		return 0;
-	memcpy(&digits, newline - 7, 8);
-	packet = &known[(digits ^ (uint64_t)length) * 0x9e3779b97f4a7c15u >> (64 - PACKET_BITS)];
-	if (packet->length == length && is_same(at, packet->text, length))
+	read_seven(eight(newline - 7), 7, &place);	/* what are no digits make a place, too */
+	place &= (1 << PACKET_BITS) - 1;
+	said = &reading->said[place];
+	packet = &reading->packets[place];
+	if (said->length == length && is_same(at, said->text, length))
 		return packet;
-	packet->length = 0;
-	if (read_packet(at, chunk, packet) != newline + 1)
+	said->length = 0;
+	if (read_packet(at, reading->chunk, packet) != newline + 1)
 		return 0;
-	packet->text = at;
-	packet->length = length;
+	note_ends(packet, &reading->kinds);
+	said->text = at;
+	said->length = length;
 	return packet;
 }
 
-/* Reads the time and the blank behind it, of which two of three lines repeat the one before. */
-static inline const char *
-read_line_time(const char *at, const char *end, struct fields *line)
+/* Reads a node up to a blank: most have one digit. */
+static inline int
+read_node(const char *at, const char *blank, int32_t *node)
 {
-	const char *text = at;
-
-	if (line->time_length && end - at >= line->time_length &&
-	    is_same(at, line->time_text, line->time_length))
-		return at + line->time_length;
-	line->time_length = 0;
-	if (!(at = read_time(at, &line->time)) || *at++ != ' ') return 0;
-	line->time_text = text;
-	line->time_length = at - text < COMPARED ? 0 : at - text;
-	return at;
+	*node = *at - '0';
+	return (blank == at + 1 && IS_DIGIT(*at)) || read_int32(at, node) == blank;
 }
 
-/* Reads a node and the blank behind it: most have one digit. */
-static inline const char *
-read_node(const char *at, int32_t *node)
+static inline uint64_t
+without_lowest(uint64_t places)
 {
-	if (IS_DIGIT(at[0]) && at[1] == ' ') {
-		*node = at[0] - '0';
-		return at + 2;
-	}
-	at = read_int32(at, node);
-	return at && *at == ' ' ? at + 1 : 0;
+	return places & (places - 1);
 }
 
-/* Reads what follows the event; returns the place behind the newline, or 0. */
-static inline const char *
-read_fields(const char *at, const char *end, struct wired_chunk *chunk, struct packet *known,
-	    struct fields *line)
+/*
+ * Reads the time, which is that of the line before where the same bytes say it; differs has the
+ * places in which the two lines differ. Returns 0 for another form.
+ */
+static inline int
+read_line_time(const char *at, int64_t length, uint64_t differs, struct fields *line)
 {
-	const char *text = at;
+	if (length == line->time_length && differs >> 2 << (BLOCK - length) == 0)
+		return 1;
+	line->time_length = length;
+	return read_time(at, (int)length - 1, &line->time);
+}
 
-	line->length = 0;
-	if (*at++ != ' ') return 0;
-	if (!(at = read_line_time(at, end, line))) return 0;
-	if (!(at = read_node(at, &line->from))) return 0;
-	if (!(at = read_node(at, &line->to))) return 0;
-	line->packet = find_packet(at, end, chunk, known, line->packet);
+/* Reads a line that the one before did not say; returns the place behind it, or 0. */
+static inline const char *
+read_fields(const char *at, uint64_t differs, struct reading *reading, struct fields *line)
+{
+	uint64_t newlines = places_of('\n', at);
+	uint64_t behind_event = places_of(' ', at) & (newlines - 1) & ~newlines;
+	uint64_t behind_time = without_lowest(behind_event);
+	uint64_t behind_from = without_lowest(behind_time);
+	uint64_t behind_to = without_lowest(behind_from);
+	const char *newline, *time = at + 2, *from, *to, *rest;
+
+	line->text = 0;
+	if (!(behind_event & 2) || !behind_to) return 0;
+	newline = newlines ? at + __builtin_ctzll(newlines)
+			   : memchr(at + BLOCK, '\n', (size_t)(reading->end - at - BLOCK));
+	from = at + __builtin_ctzll(behind_time) + 1;
+	to = at + __builtin_ctzll(behind_from) + 1;
+	rest = at + __builtin_ctzll(behind_to) + 1;
+	if (!read_line_time(time, from - time, differs, line)) return 0;
+	if (!read_node(from, to - 1, &line->from)) return 0;
+	if (!read_node(to, rest - 1, &line->to)) return 0;
+	line->packet = find_packet(rest, newline, reading);
 	if (!line->packet) return 0;
-	at += line->packet->length;
-	line->text = text;
-	line->length = at - text;
-	return at;
+	line->length = newline + 1 - at;
+	line->text = line->length <= BLOCK ? at : 0;
+	return newline + 1;
 }
 
 /*
@@ -467,15 +606,100 @@ read_fields(const char *at, const char *end, struct wired_chunk *chunk, struct p
  * leaves a queue at once repeats the line of its arrival, but for the event.
  */
 static inline const char *
-read_line(const char *at, const char *end, struct wired_chunk *chunk, struct packet *known,
-	  struct fields *line)
+read_line(const char *at, struct reading *reading, struct fields *line)
 {
-	line->event = read_event(*at++);
-	if (line->event < 0) return 0;
-	if (line->length && end - at >= line->length && is_same(at, line->text, line->length))
+	uint64_t differs = line->text ? ~same_places(at, line->text) : ~(uint64_t)0;
+
+	line->event = read_event(*at);
+	if (line->event < 0) {
+		line->text = 0;
+		return 0;
+	}
+	if (line->text && differs >> 1 << (BLOCK + 1 - line->length) == 0) {
+		line->text = at;
 		return at + line->length;
-	return read_fields(at, end, chunk, known, line);
+	}
+	return read_fields(at, differs, reading, line);
 }
+
+/* ---- which rows are wanted ---- */
+
+static inline uint64_t
+link_of(int32_t from, int32_t to)
+{
+	return (uint64_t)(uint32_t)from << 32 | (uint32_t)to;
+}
+
+/* Whether a row is wanted: 1 or 0, or -1 where that has not been decided of its kind. */
+static inline int
+is_wanted(const struct kinds *kinds, const struct fields *line)
+{
+	uint64_t link = link_of(line->from, line->to) & kinds->link_mask;
+	uint32_t rest = ((uint32_t)line->event & kinds->event_mask) | line->packet->ends << 8;
+	uint64_t at = first_place(link, rest) & kinds->place_mask;
+	const struct place *place;
+
+	for (;; at = (at + 1) & kinds->place_mask) {
+		place = &kinds->places[at];
+		if (place->is_wanted < 0 || (place->link == link && place->event_and_ends == rest))
+			return place->is_wanted;
+	}
+}
+
+static void
+place_ends(struct kinds *kinds, int64_t number)
+{
+	const int32_t *ends = kinds->each[number].ends;
+	uint64_t at = 0;
+
+	if (place_of_ends(kinds, ends) < MOST_KINDS)
+		return;
+	for (int i = 0; i < ENDS; i++)
+		at = first_place(at, (uint32_t)ends[i]);
+	while (kinds->ends[at %= 2 * MOST_KINDS] >= 0)
+		at++;
+	kinds->ends[at] = (int16_t)number;
+}
+
+static void
+place_kind(struct kinds *kinds, int64_t number)
+{
+	const struct kind *kind = &kinds->each[number];
+	uint64_t link = link_of(kind->from, kind->to);
+	uint32_t rest = (uint32_t)kind->event, ends = 0;
+	uint64_t at;
+
+	if (kinds->deciding >> 3) {
+		place_ends(kinds, number);
+		ends = place_of_ends(kinds, kind->ends);
+	}
+	rest |= ends << 8;
+	at = first_place(link, rest) & kinds->place_mask;
+	while (kinds->places[at].is_wanted >= 0)
+		at = (at + 1) & kinds->place_mask;
+	kinds->places[at] = (struct place){ link, rest, kind->is_wanted };
+}
+
+/* Notes where kinds are found; member i of a kind decides where bit i of deciding is set. */
+static void
+place_kinds(struct kinds *kinds, const struct kind *each, int64_t count, uint32_t deciding)
+{
+	kinds->each = each;
+	kinds->count = !each ? 0 : count < MOST_KINDS ? count : MOST_KINDS;
+	kinds->deciding = each ? deciding : 0;
+	kinds->event_mask = deciding & 1 ? 0xff : 0;
+	kinds->link_mask = link_of(-(int32_t)(deciding >> 1 & 1), -(int32_t)(deciding >> 2 & 1));
+	kinds->place_mask = 15;
+	while (kinds->place_mask < 2 * kinds->count)
+		kinds->place_mask = 2 * kinds->place_mask + 1;
+	for (uint32_t i = 0; i <= kinds->place_mask; i++)
+		kinds->places[i].is_wanted = -1;
+	memset(kinds->ends, 0xff, sizeof(kinds->ends));
+	for (int64_t i = 0; i < kinds->count; i++)
+		place_kind(kinds, i);
+}
+
+/* ---- columns ---- */
 
 #define STORE(column, type, value) \
 	do { \
@@ -606,7 +830,7 @@ copied(const void *bytes, size_t size)
 static int
 own_columns(struct wired_chunk *chunk, struct columns *columns)
 {
-	int64_t nulls = chunk->rows - chunk->extended;
+	int64_t nulls = chunk->stored - chunk->extended;
 
 	for (int i = 0; i < COLUMNS; i++) {
 		void *bitmap = 0;
@@ -614,9 +838,9 @@ own_columns(struct wired_chunk *chunk, struct columns *columns)
 		if (!columns->data[i] || (i >= ACK && !chunk->extended))
 			continue;	/* extended columns that no line has are not handed over */
 		if (i >= ACK && nulls &&
-		    !(bitmap = copied(columns->validity, (size_t)(chunk->rows + 7) / 8)))
+		    !(bitmap = copied(columns->validity, (size_t)(chunk->stored + 7) / 8)))
 			return 0;
-		if (!own_column(&chunk->columns[i], columns->data[i], bitmap, chunk->rows,
+		if (!own_column(&chunk->columns[i], columns->data[i], bitmap, chunk->stored,
 				i >= ACK ? nulls : 0)) {
 			free(bitmap);
 			return 0;
@@ -642,23 +866,39 @@ allocate(struct columns *columns, uint32_t wanted, int64_t capacity)
 	return !(wanted >> ACK) || columns->validity;
 }
 
-static int
-read_lines(const char *text, int64_t length, struct wired_chunk *chunk, struct columns *columns,
-	   struct packet *known)
+/* Counts a line, and stores it unless it is known not to be wanted. */
+static inline void
+take_line(struct wired_chunk *chunk, struct columns *columns, const struct kinds *kinds,
+	  const struct fields *line)
 {
-	const char *at = text, *end = text + length, *next;
+	int wanted = kinds->each ? is_wanted(kinds, line) : 1;
+
+	if (line->time != chunk->last_time || chunk->rows == 0)
+		note_time(chunk, line->time);
+	chunk->rows++;
+	if (wanted == 0)
+		return;
+	store_line(columns, chunk->stored, chunk->extended, line);
+	chunk->stored++;
+	if (wanted < 0)
+		chunk->undecided++;
+	if (line->packet->extended)
+		chunk->extended++;
+}
+
+static int
+read_lines(const char *text, struct reading *reading, struct columns *columns)
+{
+	struct wired_chunk *chunk = reading->chunk;
+	const char *at = text, *next;
 	struct fields line = { 0 };
 
-	while (at < end) {
-		next = read_line(at, end, chunk, known, &line);
-		if (next) {
-			store_line(columns, chunk->rows, chunk->extended, &line);
-			note_time(chunk, line.time);
-			chunk->rows++;
-			chunk->extended += line.packet->extended;
-		} else if (!(next = leave_line(chunk, text, at, end))) {
+	while (at < reading->end) {
+		next = read_line(at, reading, &line);
+		if (next)
+			take_line(chunk, columns, &reading->kinds, &line);
+		else if (!(next = leave_line(chunk, text, at, reading->end)))
 			return 0;
-		}
 		at = next;
 	}
 	return 1;
@@ -679,19 +919,29 @@ bdpbench_release(struct wired_chunk *chunk)
 /*
  * Parses a chunk of whole lines: its last byte is a newline, and PADDING bytes behind it may be
  * read. Bit i of wanted asks for column i. Returns 1, or 0 when memory is short.
+ *
+ * Rows of kinds that are not wanted are not stored; each may be 0, for all rows are wanted then. Of
+ * a kind, member i decides where bit i of deciding is set, and is 0 where it is not.
  */
 int
-bdpbench_parse_wired(const char *text, int64_t length, uint32_t wanted, struct wired_chunk *chunk)
+bdpbench_parse_wired(const char *text, int64_t length, uint32_t wanted, const struct kind *each,
+		     int64_t count, uint32_t deciding, struct wired_chunk *chunk)
 {
-	struct packet *known = calloc((size_t)1 << PACKET_BITS, sizeof(*known));
+	struct reading *reading = malloc(sizeof(*reading));
 	struct columns columns;
 	int done;
 
 	memset(chunk, 0, sizeof(*chunk));
 	chunk->backwards_line = -1;
-	done = allocate(&columns, wanted, length / SHORTEST_LINE + 1) && known &&
-	       read_lines(text, length, chunk, &columns, known) && own_columns(chunk, &columns);
-	free(known);
+	done = allocate(&columns, wanted, length / SHORTEST_LINE + 1) && reading;
+	if (done) {
+		reading->end = text + length;
+		reading->chunk = chunk;
+		memset(reading->said, 0, sizeof(reading->said));
+		place_kinds(&reading->kinds, each, count, deciding);
+		done = read_lines(text, reading, &columns) && own_columns(chunk, &columns);
+	}
+	free(reading);
 	for (int i = 0; i < COLUMNS; i++)
 		free(columns.data[i]);
 	free(columns.validity);

@@ -29,7 +29,7 @@ from bdpbench.trace import open_trace
 
 # Summing by frames takes a tenth of a second: few examples, and none is made smaller.
 FEW = settings(
-    max_examples=6,
+    max_examples=4,
     deadline=None,
     suppress_health_check=[HealthCheck.too_slow],
     phases=[Phase.explicit, Phase.reuse, Phase.generate],
@@ -192,8 +192,8 @@ ODD = (
 )
 
 
-@pytest.mark.parametrize("odd", ODD)
-@pytest.mark.parametrize("place", [0, 2, 80])
+# Where frames take over, and which row makes them, do not depend on each other.
+@pytest.mark.parametrize(("odd", "place"), [*((odd, 80) for odd in ODD), (ODD[0], 0), (ODD[1], 2)])
 def test_from_a_row_that_c_does_not_know_frames_go_on(
     odd: str, place: int, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -205,6 +205,32 @@ def test_from_a_row_that_c_does_not_know_frames_go_on(
     # Cut where the one hands over to the other, neither knows more than the other does.
     monkeypatch.setattr(measure, "_ROWS_AT_ONCE", 1)
     _both([frame.head(place), frame.slice(place)])
+
+
+TURNED_AWAY = (
+    "+ 0.25 0 1 cbr 500 1 0.1 1.1 0 1",
+    "+ 0.5 0 1 cbr 500 1 0.1 1.1 0 2",
+    "- 0.5 0 1 cbr 500 1 0.1 1.1 0 1",
+    "+ 0.5 0 1 cbr 500 1 0.1 1.1 0 3",
+    "+ 0.5 0 1 cbr 500 1 0.1 1.1 0 4",
+    "d 0.5 0 1 cbr 500 1 0.1 1.1 0 3",
+    "- 0.75 0 1 cbr 500 1 0.1 1.1 0 2",
+    "- 0.75 0 1 cbr 500 1 0.1 1.1 0 4",
+)
+
+
+@pytest.mark.parametrize("place", range(len(TURNED_AWAY) + 1))
+def test_what_leaves_at_the_moment_of_the_handing_over_was_never_in_the_queue(place: int) -> None:
+    """The queue is 1, 2, 1, 2 long; the third packet is turned away, and would have made it 3."""
+    lines = list(TURNED_AWAY)
+    time_s = lines[min(place, 7)].split()[1]
+    lines.insert(place, ODD[0].format(t=time_s, n=10**6).replace("0 1 cbr", "7 8 cbr"))
+    frame = frame_of(lines)
+    assert _taken(frame) == place
+    for window in (None, Window(0.5), Window(0.6)):
+        _both([frame], window)
+    links = sum_packets([frame]).links.filter(pl.col("subject") == "link:0-1")
+    assert links["longest_pkts"].to_list() == [2]
 
 
 def test_where_time_runs_backwards_frames_go_on(monkeypatch: pytest.MonkeyPatch) -> None:

@@ -88,6 +88,7 @@ _TABLES: Mapping[str, Mapping[str, pl.DataType]] = types.MappingProxyType(
         "arrived": _members("packet"),
         "holes": _members("stream first last"),
         "numbers": _members("stream seq again", "sent_s"),
+        "unsettled": _members("link change by"),
     }
 )
 """Tables in C, in their order, and the members of their items."""
@@ -133,8 +134,8 @@ class WiredFound:
 
     Attributes:
         last_s: time of the last row, s.
-        streams, links, entered, routes, losses, sendings, queued, arrived, holes, numbers: the
-            tables of C; times that never were are null.
+        streams, links, entered, routes, losses, sendings, queued, arrived, holes, numbers,
+            unsettled: the tables of C; times that never were are null.
         types: code of a type -> its name.
         cells: sums by bin of time, of each series.
     """
@@ -150,6 +151,7 @@ class WiredFound:
     arrived: pl.DataFrame
     holes: pl.DataFrame
     numbers: pl.DataFrame
+    unsettled: pl.DataFrame
     types: Mapping[int, str]
     cells: Mapping[str, Cells]
 
@@ -249,7 +251,7 @@ class WiredSums:
             "link": frames["links"]["link"],
             "cause": pl.Series([0, 1]),
         }
-        for name in ("entered", "routes", "sendings", "queued", "holes", "numbers"):
+        for name in ("entered", "routes", "sendings", "queued", "holes", "numbers", "unsettled"):
             frames[name] = _with_keys(frames[name], keys)
         cells = {
             name: Cells(

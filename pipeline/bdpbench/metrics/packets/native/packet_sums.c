@@ -161,12 +161,13 @@ struct sending { int64_t packet, stream, payload, dropped, open; double sent_s; 
 struct queued { int64_t key, link, bytes, open, change; double entered_s; };
 struct open_hole { int64_t stream, first, last; };
 struct open_number { int64_t stream, seq, again; double sent_s; };
+struct unsettled { int64_t link, change, by; };
 struct arrival { int64_t packet; };
 
 struct meter {
 	double start_s, last_s;
 	struct list streams, links, entered, routes, losses, sendings, queued, arrived;
-	struct list open_holes, open_numbers;
+	struct list open_holes, open_numbers, unsettled;
 	struct map stream_places, link_places, entered_places, route_places, loss_places;
 	struct map sending_places, queued_places, arrived_counts;
 	struct list free_sendings, free_queued;
@@ -1493,7 +1494,8 @@ free_lists(struct meter *meter)
 	struct list *const lists[] = {
 		&meter->streams, &meter->links, &meter->entered, &meter->routes, &meter->losses,
 		&meter->sendings, &meter->queued, &meter->arrived, &meter->open_holes,
-		&meter->open_numbers, &meter->free_sendings, &meter->free_queued
+		&meter->open_numbers, &meter->unsettled, &meter->free_sendings,
+		&meter->free_queued
 	};
 	struct map *const maps[] = {
 		&meter->stream_places, &meter->link_places, &meter->entered_places,
@@ -1544,6 +1546,7 @@ bdpbench_new_meter(double start_s, double width_s)
 	meter->arrived.size = sizeof(struct arrival);
 	meter->open_holes.size = sizeof(struct open_hole);
 	meter->open_numbers.size = sizeof(struct open_number);
+	meter->unsettled.size = sizeof(struct unsettled);
 	meter->free_sendings.size = meter->free_queued.size = sizeof(int64_t);
 	for (int i = 0; i < SERIES; i++) {
 		meter->bins[i].cells.size = sizeof(struct cell);
@@ -1606,15 +1609,39 @@ list_open(struct meter *meter)
 	return 1;
 }
 
+/*
+ * Lists the changes of a queue's length at the moment of the last row, in their order: what came then
+ * may yet leave at that very moment, and was never in the queue if it does.
+ */
+static int
+list_unsettled(struct meter *meter, int64_t place)
+{
+	const struct link *link = ITEM(meter->links, struct link, place);
+
+	for (int64_t i = 0; i < link->changes.count; i++) {
+		int64_t by = ITEM(link->changes, struct change, i)->by;
+		struct unsettled *item = by ? add_item(&meter->unsettled) : 0;
+
+		if (by && !item)
+			return 0;
+		if (by)
+			*item = (struct unsettled){ place, i, by };
+	}
+	return 1;
+}
+
 /* Settles what waits for a next row, and lists what is open; no row follows. 0 without memory. */
 int
 bdpbench_finish_meter(struct meter *meter)
 {
 	if (settle_held(meter, 0) == NO_MEMORY)
 		return 0;
-	for (int64_t i = 0; i < meter->links.count; i++)
-		if (!apply_changes(meter, i))
+	for (int64_t i = 0; i < meter->links.count; i++) {
+		int is_past = ITEM(meter->links, struct link, i)->changes_s < meter->last_s;
+
+		if (!(is_past ? apply_changes(meter, i) : list_unsettled(meter, i)))
 			return 0;
+	}
 	return list_open(meter);
 }
 
@@ -1625,7 +1652,7 @@ table_of(const struct meter *meter, int table)
 	const struct list *const lists[] = {
 		&meter->streams, &meter->links, &meter->entered, &meter->routes, &meter->losses,
 		&meter->sendings, &meter->queued, &meter->arrived, &meter->open_holes,
-		&meter->open_numbers
+		&meter->open_numbers, &meter->unsettled
 	};
 	int count = (int)(sizeof(lists) / sizeof(*lists));
 

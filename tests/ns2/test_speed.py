@@ -26,6 +26,7 @@ HERE = Path(__file__).parent
 SCRIPTS = HERE.parent.parent / "tcl"
 LINKS = (HERE / "links.tcl").read_text()
 HOPS = (HERE / "hops.tcl").read_text()
+DROPS = HERE / "drops.tcl"
 SCHEDULERS = ["Lanes", "Calendar"]
 
 DROPTAIL: Arguments = {
@@ -210,6 +211,17 @@ def test_hops_that_a_script_changes_are_the_same(tcl: Tcl, stock_binary: Path) -
     assert [count > 0 for count in received] == [True, True, True, False, True]
     assert int(last[27]) > 0
     assert int(last[33]) > 0
+
+
+def test_drops_and_what_receivers_tell_of_them_are_the_same(
+    ns_binary: Path, stock_binary: Path, outputs: Outputs, tmp_path: Path
+) -> None:
+    stock = outputs(stock_binary, [str(DROPS)], tmp_path / "stock")
+    assert outputs(ns_binary, [str(DROPS)], tmp_path / "fast") == stock
+    # The scenario does what it is for: the queue drops, and acknowledgements have SACK blocks.
+    lines = [line.split() for line in (tmp_path / "stock" / "drops.tr").read_text().splitlines()]
+    assert sum(line[0] == "d" for line in lines) > 200
+    assert sum(line[0] == "r" and line[4] == "ack" and int(line[15]) > 1 for line in lines) > 400
 
 
 # Headers that a script removes lie where the first header is: at 0.

@@ -1,0 +1,191 @@
+// TCP/Linux's score board with stretches against the plain one of the archive, node by node.
+//
+// Both are told the same of transfers over a path that loses packets, sent ones and sent again
+// ones, now single ones, now every second of a window, and that delays some acknowledgements.
+#include <list>
+#include <vector>
+
+#include "check.h"
+
+#define ScoreBoard1 PlainBoard
+#define ScoreBoardNode1 PlainNode
+#include "plain/scoreboard1.cc"
+#undef ScoreBoard1
+#undef ScoreBoardNode1
+#undef ns_scoreboard1_h
+#undef ASSERT
+#undef ASSERT1
+#undef ASSERT2
+#include "fast/scoreboard1.cc"
+
+namespace {
+
+// A generator of numbers (Marsaglia's xorshift), the same on every machine.
+unsigned next_random(unsigned below)
+{
+	static unsigned state = 2463534242u;
+	state ^= state << 13;
+	state ^= state >> 17;
+	state ^= state << 5;
+	return state % below;
+}
+
+// What a board holds, each node as four numbers.
+template <class Board, class Node> struct Open : public Board {
+	std::vector<int> state() {
+		std::vector<int> all;
+		all.push_back(this->fack_);
+		all.push_back(this->fack_out_);
+		all.push_back(this->sack_out_);
+		all.push_back(this->acked_rtx_id_);
+		all.push_back(this->rtx_id_);
+		all.push_back(this->nxt_to_retrx_ ? this->nxt_to_retrx_->GetStart() : -1);
+		for (Node* node = this->head_; node; node = node->GetNext()) {
+			bool again = node->GetFlag() == SKB_FLAG_RETRANSMITTED;
+			all.push_back(node->GetFlag());
+			all.push_back(node->GetStart());
+			all.push_back(node->GetEnd());
+			all.push_back(again ? node->GetSndNxt() : 0);
+			all.push_back(again ? node->GetRtx() : 0);
+		}
+		return all;
+	}
+};
+
+// Its acknowledgements have the block of the last packet and those of the ones before it.
+class Receiver {
+public:
+	Receiver() : next_(0) {}
+	hdr_tcp come(int seqno) {
+		if (size_t(seqno) >= seen_.size())
+			seen_.resize(seqno + 1, false);
+		seen_[seqno] = true;
+		while (size_t(next_) < seen_.size() && seen_[next_])
+			++next_;
+		recent_.push_front(seqno);
+		hdr_tcp ack;
+		ack.ack = next_ - 1;
+		ack.sa_length_ = 0;
+		for (std::list<int>::iterator i = recent_.begin(); i != recent_.end();) {
+			if (*i < next_ || covered(ack, *i)) {
+				recent_.erase(i++);
+				continue;
+			}
+			if (ack.sa_length_ == 3)
+				break;
+			add_block(ack, *i++);
+		}
+		return ack;
+	}
+private:
+	static bool covered(const hdr_tcp& ack, int seqno) {
+		for (int i = 0; i < ack.sa_length_; ++i)
+			if (ack.sack_area_[i][0] <= seqno && seqno < ack.sack_area_[i][1])
+				return true;
+		return false;
+	}
+	void add_block(hdr_tcp& ack, int seqno) {
+		int left = seqno, right = seqno + 1;
+		while (left > next_ && seen_[left - 1])
+			--left;
+		while (size_t(right) < seen_.size() && seen_[right])
+			++right;
+		ack.sack_area_[ack.sa_length_][0] = left;
+		ack.sack_area_[ack.sa_length_][1] = right;
+		++ack.sa_length_;
+	}
+	int next_;
+	std::vector<bool> seen_;
+	std::list<int> recent_;
+};
+
+// One transfer, in which one packet in `loss` is lost, and every second one of `burst` in a row.
+class Transfer {
+public:
+	Transfer(int window, int loss, int burst)
+		: window_(window), loss_(loss), burst_(burst), una_(0), nxt_(0), most_nodes(0) {}
+	void run(int acks) {
+		for (int i = 0; i < acks; ++i) {
+			send();
+			if (on_the_way_.empty()) {
+				time_out();
+				continue;
+			}
+			acknowledge(take());
+			if (next_random(5000) == 0)
+				time_out();
+		}
+	}
+private:
+	void send() {
+		while (nxt_ - una_ - plain_.FackOut() - plain_.SackOut() < window_) {
+			int again = plain_.GetNextRetran();
+			CHECK(fast_.GetNextRetran() == again);
+			if (again >= 0) {
+				plain_.MarkRetran(again, nxt_);
+				fast_.MarkRetran(again, nxt_);
+			}
+			same();
+			int seqno = again >= 0 ? again : nxt_++;
+			bool in_burst = again < 0 && seqno % (8 * window_) > 7 * window_ - burst_;
+			if (next_random(loss_) != 0 && !(in_burst && seqno % 2))
+				on_the_way_.push_back(seqno);
+		}
+	}
+	// Now and then a packet comes late.
+	int take() {
+		std::list<int>::iterator first = on_the_way_.begin();
+		for (int late = next_random(8) == 0 ? next_random(window_ / 10) : 0; late > 0; --late)
+			if (++first == on_the_way_.end())
+				--first;
+		int seqno = *first;
+		on_the_way_.erase(first);
+		return seqno;
+	}
+	void acknowledge(int seqno) {
+		hdr_tcp ack = receiver_.come(seqno);
+		if (next_random(20) == 0)
+			return;	// lost
+		if (ack.ack + 1 > una_)
+			una_ = ack.ack + 1;
+		int flags = plain_.UpdateScoreBoard(una_ - 1, &ack);
+		CHECK(fast_.UpdateScoreBoard(una_ - 1, &ack) == flags);
+		same();
+	}
+	void time_out() {
+		plain_.MarkLoss(una_, nxt_);
+		fast_.MarkLoss(una_, nxt_);
+		same();
+	}
+	void same() {
+		std::vector<int> expected = plain_.state();
+		if (expected.size() / 5 > most_nodes)
+			most_nodes = expected.size() / 5;
+		CHECK(fast_.state() == expected);
+	}
+	int window_, loss_, burst_;
+	int una_, nxt_;
+	Open<PlainBoard, PlainNode> plain_;
+	Open<ScoreBoard1, ScoreBoardNode1> fast_;
+	Receiver receiver_;
+	std::list<int> on_the_way_;	// sent and not lost
+public:
+	size_t most_nodes;
+};
+
+}  // namespace
+
+int main()
+{
+	static const int cases[][3] = {	// packets of the window, one loss in, packets of a burst
+		{ 30, 20, 20 }, { 300, 100, 0 }, { 600, 15, 300 }, { 1000, 200, 900 }, { 1000, 4, 900 },
+	};
+	size_t most_nodes = 0;
+	for (int i = 0; i < 5 && failures == 0; ++i) {
+		Transfer transfer(cases[i][0], cases[i][1], cases[i][2]);
+		transfer.run(4000);
+		most_nodes = transfer.most_nodes > most_nodes ? transfer.most_nodes : most_nodes;
+	}
+	CHECK(most_nodes > 500);	// else there were no stretches to speak of
+	return failures ? 1 : 0;
+}

@@ -8,7 +8,7 @@
 #   default Agent/TCP window_   a variable with a class default
 #   parameter cubic beta        a parameter of a congestion control of TCP/Linux
 # For each triple that this ns-2 does not have, a line "unknown <index from 0> <why>" on standard
-# output. TCP/Linux prints lines of its own; of a parameter, whether it has it is told by them alone:
+# output. TCP/Linux prints lines of its own; only these say whether it has a parameter:
 # "Error: do not find <parameter> as a parameter for congestion control algorithm <name>".
 source [file join [file dirname [info script]] lib args.tcl]
 source [file join [file dirname [info script]] lib defaults.tcl]

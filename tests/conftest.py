@@ -3,18 +3,23 @@
 from __future__ import annotations
 
 import fcntl
+import gc
 import os
 import shutil
 from collections.abc import Callable, Iterator
 from pathlib import Path
 
 import pytest
+from tests import planned_runs
 from tests.forks import Forks, compile_library
 
 from bdpbench.simulation.build import build_prefix, current_build_id
 
 # What tests work on, a study's metrics.py among it, is no test.
 collect_ignore = ["data"]
+
+# Fixtures keep tens of thousands of planned runs and trace lines, which every collection looks at.
+gc.set_threshold(100_000, 20, 100)
 
 MadeOnce = Callable[[str, Callable[[Path], None]], Path]
 
@@ -41,6 +46,12 @@ def made_once(tmp_path_factory: pytest.TempPathFactory) -> MadeOnce:
         return folder
 
     return make
+
+
+@pytest.fixture(scope="session", autouse=True)
+def _planned_once(made_once: MadeOnce) -> None:
+    """What tests ask ``planned_runs`` for is planned by one of the workers."""
+    planned_runs.share(made_once)
 
 
 @pytest.fixture(scope="session")

@@ -1,8 +1,11 @@
-"""The runs that the studies of the checkout plan, expanded once a test process."""
+"""The runs that the studies of the checkout plan, expanded once for all workers of a test run."""
 
 from __future__ import annotations
 
+import pickle
+from collections.abc import Callable
 from functools import cache
+from pathlib import Path
 
 from bdpbench.contracts.plan import PlannedRun
 from bdpbench.studies.load import load_study, study_keys
@@ -21,11 +24,34 @@ def _identities() -> Identities:
     return Identities()
 
 
+MadeOnce = Callable[[str, Callable[[Path], None]], Path]
+
+_made_once: list[MadeOnce] = []
+
+
+def share(made_once: MadeOnce) -> None:
+    """From now on what one worker has planned is read by the others."""
+    _made_once[:] = [made_once]
+
+
 @cache
 def runs_of(key: str, tier: str) -> tuple[PlannedRun, ...]:
-    """The runs of a tier of a study; none where it has no such tier."""
-    study = loaded_study(key)
-    return tuple(expand_tier(study, tier, _identities())) if tier in tiers_of(study) else ()
+    """The runs of a tier of a study; none where it has no such tier. They must not be changed."""
+    if tier not in tiers_of(loaded_study(key)):
+        return ()
+    if not _made_once:
+        return _expanded(key, tier)
+
+    def keep(folder: Path) -> None:
+        (folder / "runs").write_bytes(pickle.dumps(_expanded(key, tier)))
+
+    folder = _made_once[0](f"planned-{key}-{tier}", keep)
+    runs: tuple[PlannedRun, ...] = pickle.loads((folder / "runs").read_bytes())
+    return runs
+
+
+def _expanded(key: str, tier: str) -> tuple[PlannedRun, ...]:
+    return tuple(expand_tier(loaded_study(key), tier, _identities()))
 
 
 def agents_of(run: PlannedRun) -> set[tuple[str, ...]]:

@@ -480,7 +480,8 @@
   // A cell with a value for sorting has it with all digits; the text is for readers.
   const cellText = (cell) => cell.innerText.replace(/\s+/g, " ").trim();
   const cellValue = (cell) => {
-    const { value } = cell.dataset;
+    const { value, csv } = cell.dataset;
+    if (csv !== undefined) return csv; // where a reader sees symbols and marks
     return cell.classList.contains("number") && value !== undefined ? value : cellText(cell);
   };
 
@@ -488,6 +489,17 @@
     const rows = [...table.rows].filter((row) => !row.classList.contains("more-row"));
     const kept = rows.filter((row) => !row.closest("tbody[hidden]") && !row.matches(".filtered-out"));
     return kept.map((row) => [...row.cells].filter((cell) => !cell.matches(".col-gauge")).map(cellValue));
+  }
+
+  // A list as a table: its parts that name a column, several of one column one after the other.
+  function rowsOfList(list) {
+    const columns = [...new Set(all("[data-column]", list).map(({ dataset }) => dataset.column))];
+    const partsOf = (entry, column) => all(`[data-column="${column}"]`, entry).map(cellValue);
+    const rows = all("[data-filter]:not([hidden])", list).map((entry) => [
+      entry.dataset.id,
+      ...columns.map((column) => partsOf(entry, column).join("; ")),
+    ]);
+    return [["Id", ...columns], ...rows];
   }
 
   // All rows of data that a specification holds, wherever in it they stand.
@@ -544,6 +556,12 @@
       row.append(csvButton("the table", () => download(name, rowsOfTable(table))));
       (table.closest(".scroll") || table).after(row);
     });
+    all("ol[data-csv]", root).forEach((list) => {
+      const row = document.createElement("p");
+      row.className = "csv-row screen-only";
+      row.append(csvButton("the list", () => download(list.dataset.csv, rowsOfList(list))));
+      list.after(row);
+    });
   }
 
   // ---- Any table can be sorted and filtered --------------------------------------------------
@@ -552,7 +570,7 @@
   const ROWS_TO_SORT = 3;
   const ROWS_TO_FILTER = 12;
 
-  // "9,410 packets" is 9410, "−0.307" is -0.307, a dash and "not reached" are no value.
+  // "9,410 packets" is 9410, "−0.307" is -0.307, a dash and "not reached" are not values.
   function sortKey(cell) {
     if (!cell) return null;
     const text = cellValue(cell);
@@ -721,7 +739,7 @@
   }
 
   all("select.choose-view").forEach((list) => {
-    chooseListedView(list); // a browser may keep what was chosen before the page was loaded anew
+    chooseListedView(list); // a browser may keep the previous choice when it reloads the page
     list.addEventListener("change", () => chooseListedView(list));
   });
 
@@ -842,30 +860,67 @@
     more.remove();
   });
 
+  // ---- Filters of numbers and statements --------------------------------------------------------
+
+  // What was chosen in a filter, for paper, which does not show the filter itself.
+  function chosenIn(form) {
+    return all("select, input", form).filter(({ value }) => value).map((field) => {
+      const name = field.closest("label").firstChild.textContent.trim().toLowerCase();
+      return `${name}: ${field.options ? field.selectedOptions[0].text : field.value}`;
+    });
+  }
+
+  // Returns the function that applies the filter; it passes the chosen verdict to `then`.
+  function offerFilter(form, then) {
+    const section = form.closest("section");
+    const entries = all("[data-filter]", section);
+    const value = (name) => (form.elements[name] ? form.elements[name].value : "");
+    const among = (wanted, given) => !wanted || given.split("|").includes(wanted);
+    const apply = () => {
+      const words = wordsOf(value("text"));
+      for (const entry of entries) {
+        const { verdict, origins, protocols, text } = entry.dataset;
+        entry.hidden = !(among(value("verdict"), verdict)
+          && among(value("origin"), origins)
+          && among(value("protocol"), protocols)
+          && words.every((word) => text.includes(word)));
+      }
+      const count = entries.filter(({ hidden }) => !hidden).length;
+      const chosen = chosenIn(form);
+      const shown = `${count} of ${entries.length} ${form.dataset.what}`;
+      const onPaper = section.querySelector(".chosen");
+      form.elements.shown.value = shown;
+      onPaper.textContent = `${shown}; ${chosen.join("; ")}`;
+      onPaper.hidden = !chosen.length;
+      section.querySelector(".nothing").hidden = count > 0;
+      then(value("verdict"));
+    };
+    form.addEventListener("input", apply);
+    form.addEventListener("submit", (event) => event.preventDefault());
+    form.addEventListener("reset", () => setTimeout(apply));
+    return apply;
+  }
+
+  const pressTiles = (verdict) => all(".tile").forEach((tile) => {
+    tile.setAttribute("aria-pressed", String(tile.dataset.verdict === verdict));
+  });
+  const filters = new Map(all(".filter[data-what]").map((each) => [each, offerFilter(each, (verdict) => {
+    if (each.dataset.what === "numbers") pressTiles(verdict);
+  })]));
+
+  // A link to what a filter hides clears the filter.
+  function unfilter(target) {
+    const entry = target.closest("[data-filter][hidden]");
+    const form = entry && entry.closest("section").querySelector(".filter");
+    if (!form) return;
+    form.reset();
+    filters.get(form)();
+  }
+
   // ---- Scorecard -----------------------------------------------------------------------------
 
   const table = document.querySelector("table.numbers");
-  const form = document.querySelector(".filter");
-
-  function filterNumbers() {
-    const { verdict, kind, protocol, text, shown: output } = form.elements;
-    const words = text.value.toLowerCase().split(/\s+/).filter(Boolean);
-    let count = 0;
-    for (const row of table.tBodies) {
-      const { verdict: got, kind: test, protocols, text: content } = row.dataset;
-      const fits = (!verdict.value || got === verdict.value)
-        && (!kind || !kind.value || test === kind.value)
-        && (!protocol.value || protocols.split("|").includes(protocol.value))
-        && words.every((word) => content.includes(word));
-      row.hidden = !fits;
-      count += fits;
-    }
-    output.value = `${count} of ${table.tBodies.length} numbers`;
-    document.querySelector(".nothing").hidden = count > 0;
-    for (const tile of all(".tile")) {
-      tile.setAttribute("aria-pressed", String(tile.dataset.verdict === verdict.value));
-    }
-  }
+  const form = document.querySelector('.filter[data-what="numbers"]');
 
   function keyOf(row, column) {
     const value = row.rows[0].querySelector(`.col-${column}`).dataset.value;
@@ -882,9 +937,6 @@
   }
 
   if (table) {
-    form.addEventListener("input", filterNumbers);
-    form.addEventListener("submit", (event) => event.preventDefault());
-    form.addEventListener("reset", () => setTimeout(filterNumbers));
     all("button[data-sort]", table.tHead).forEach((button) => {
       button.addEventListener("click", () => sortNumbers(button.closest("th"), button.dataset.sort));
     });
@@ -897,7 +949,7 @@
       const { verdict } = form.elements;
       form.closest("details").open = true;
       verdict.value = verdict.value === tile.dataset.verdict ? "" : tile.dataset.verdict;
-      filterNumbers();
+      filters.get(form)();
     }));
   }
 
@@ -907,6 +959,7 @@
     if (showRun && location.hash.startsWith("#run-")) (await showRun)(location.hash.slice(5));
     const target = document.getElementById(decodeURIComponent(location.hash.slice(1)));
     if (!target) return;
+    unfilter(target);
     for (let each = target; each; each = each.parentElement) {
       if (each.tagName !== "DETAILS") continue;
       if (each.classList.contains("run")) await unfold(each);

@@ -179,7 +179,7 @@ def test_a_damaged_old_file_is_told_and_its_run_left(
     shutil.rmtree(next(iter(old_runs(old, "Vegas").values())) / "out")
     done = bdpbench("adopt", str(old), "--backend", "native")
     assert done.returncode == 1
-    assert "queue.out is not what its run.json says" in done.stdout
+    assert "queue.out does not match its run.json" in done.stdout
     found = records(workspace)
     taken = [
         record["parameters"]["protocol"] for record in found.values() if "taken_over" in record

@@ -20,6 +20,7 @@ from typing import Any, cast
 
 import polars as pl
 import pytest
+from tests.app.conftest import MadeOnce
 
 from bdpbench.app.run.adopting_published import choose_kinds
 from bdpbench.app.run.old_results import OldRun, Pair
@@ -100,12 +101,22 @@ def age(folder: Path) -> None:
     (folder / "provenance.json").write_text(json.dumps(provenance, indent=1) + "\n")
 
 
+@pytest.fixture(scope="session")
+def aged_once(made_once: MadeOnce, published_once: Path) -> Path:
+    """A published folder with old ids."""
+
+    def make(folder: Path) -> None:
+        shutil.copytree(published_once, folder / "dumbbell")
+        age(folder / "dumbbell")
+
+    return made_once("aged", make) / "dumbbell"
+
+
 @pytest.fixture
-def old(finished: Path, published_once: Path) -> Path:
-    """A published folder with old ids; the runs of today are simulated."""
+def old(finished: Path, aged_once: Path) -> Path:
+    """A published folder with old ids, which tests may change; the runs of today are simulated."""
     folder = finished / "published" / "dumbbell"
-    shutil.copytree(published_once, folder)
-    age(folder)
+    shutil.copytree(aged_once, folder)
     (folder / "mine.txt").write_text("a file of somebody's own")
     return folder
 
@@ -172,7 +183,7 @@ def test_what_has_the_ids_of_today_is_left_alone(old: Path, bdpbench: Run) -> No
     before = contents(old)
     again = bdpbench("adopt", str(old), "--backend", "native")
     assert again.returncode == 0, again.stderr
-    assert "their ids are those of today" in again.stdout
+    assert "their ids are the current ones" in again.stdout
     assert contents(old) == before
 
 
@@ -201,7 +212,7 @@ def test_one_other_byte_stops_it_all(old: Path, bdpbench: Run) -> None:
     before = contents(old)
     done = bdpbench("adopt", str(old), "--backend", "native")
     assert done.returncode == 1
-    assert done.stdout.count("DIFFERENT from what was published") == 1
+    assert done.stdout.count("DIFFERENT from the published outputs") == 1
     assert "out/queue.out differs: ffffffffffff, now" in done.stdout
     assert "nothing is changed" in done.stdout
     assert contents(old) == before

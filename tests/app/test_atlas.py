@@ -182,7 +182,7 @@ WRONG = [
     (_DUMBBELL, "utilization:", "use:", "unknown topic 'use'", "use: [reno-*]"),
     (_DUMBBELL, "reno-*", "rino-*", "dumbbell has no number or statement 'rino-*'", "rino"),
     (_DUMBBELL, '["*"]', '["*", vegas-*]', "is of transfers already", "vegas-*"),
-    (_TRANSFER, ', "*"]', "]", "more-takes-longer of transfer is of no topic", "entries:"),
+    (_TRANSFER, ', "*"]', "]", "more-takes-longer of transfer belongs to no topic", "entries:"),
     (_TRANSFER, "queue: DropTail", "que: DropTail", "unknown parameter 'que'", "que: DropTail"),
     (_TRANSFER, "queue: DropTail", "queue: 5", "expected a word (got 5)", "queue: 5"),
     (_TRANSFER, "fixed:", "shares: {asy: asymmetry}\nfixed:", "unknown metric 'asy'", "asy:"),

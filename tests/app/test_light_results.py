@@ -96,9 +96,9 @@ def test_the_report_links_no_file_that_is_not_here(elsewhere: Path) -> None:
 @pytest.mark.parametrize(
     ("file", "said"),
     [
-        ("run.json", "is not what was brought here: its SHA-256 is another"),
-        ("tables/manifest.json", "is not what was brought here: its SHA-256 is another"),
-        ("tables/cwnd.parquet", "is not what was parsed: its SHA-256 is another"),
+        ("run.json", "is not what was merged: its SHA-256 differs"),
+        ("tables/manifest.json", "is not what was merged: its SHA-256 differs"),
+        ("tables/cwnd.parquet", "is not what was parsed: its SHA-256 differs"),
         ("light.json", "is not valid JSON"),
     ],
 )

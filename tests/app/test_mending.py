@@ -60,7 +60,7 @@ def test_damaged_results_are_told_and_made_anew(finished: Path, bdpbench: Run) -
     (tier / "metrics.parquet").write_bytes(b"PAR1 is no table PAR1")
     mended = bdpbench("run", "--backend", "native")
     assert mended.returncode == 0, mended.stdout + mended.stderr
-    assert "util.out is not what ns-2 wrote: its SHA-256 is another" in mended.stdout
+    assert "util.out is not what ns-2 wrote: its SHA-256 differs" in mended.stdout
     assert _checksums(results) == before
 
 

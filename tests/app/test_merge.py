@@ -116,8 +116,8 @@ def test_two_contents_of_one_run_are_refused(parts: tuple[Path, Path]) -> None:
 @pytest.mark.parametrize(
     ("file", "said"),
     [
-        ("out/report.txt", "is not what ns-2 wrote: its SHA-256 is another"),
-        ("run.json", "its identity is not that of its run id"),
+        ("out/report.txt", "is not what ns-2 wrote: its SHA-256 differs"),
+        ("run.json", "its content does not match its run id"),
     ],
 )
 def test_a_damaged_run_is_refused(parts: tuple[Path, Path], file: str, said: str) -> None:
@@ -151,6 +151,6 @@ def test_damaged_tables_stay_away(parts: tuple[Path, Path]) -> None:
 def test_what_is_no_results_folder_is_refused(tmp_path: Path, parts: tuple[Path, Path]) -> None:
     done = call_bdpbench(tmp_path, "merge", str(parts[0]), str(tmp_path))
     assert done.returncode == 1
-    assert "is no results folder: it has no runs/" in done.stderr
+    assert "is not a results folder: it has no runs/" in done.stderr
     done = call_bdpbench(tmp_path, "merge", str(parts[0]), str(parts[0]))
-    assert "is the folder that the runs are to be brought to" in done.stderr
+    assert "is the folder that the runs are copied to" in done.stderr

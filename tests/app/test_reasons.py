@@ -41,7 +41,7 @@ def test_what_has_changed_is_named(tmp_path: Path) -> None:
     told = "changed since it was simulated: the script's arguments, the script or what it sources"
     assert Reasons(tmp_path).of(RUN) == told
     _finished(tmp_path, "b", identity={**IDENTITY, "ns2": "b0"})  # nearer to what is wanted
-    told = "changed since it was simulated: ns-2's behaviour towards its agents"
+    told = "changed since it was simulated: the behaviour of ns-2 towards its agents"
     assert Reasons(tmp_path).of(RUN) == told
 
 

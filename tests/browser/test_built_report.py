@@ -6,22 +6,44 @@
 from __future__ import annotations
 
 import os
+from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
 import pytest
 from playwright.sync_api import expect
+from tests.browser.conftest import Visit
 
 USUAL = Path(__file__).parents[2] / "results" / "sharma2006" / "quick" / "report.html"
 
 
-@pytest.fixture
+@pytest.fixture(scope="module")
 def built() -> Path:
     """A report that `bdpbench run` has written."""
     report = Path(os.environ.get("BDPBENCH_REPORT", USUAL)).resolve()
     if "BDPBENCH_REPORT" not in os.environ and not report.is_file():
         pytest.skip("no report yet: `./bdpbench run` writes one")
     return report
+
+
+@pytest.fixture(scope="module")
+def visited(browser: Any, built: Path) -> Iterator[Visit]:
+    """A visit for what needs no charts: to draw them all takes many seconds."""
+    context = browser.new_context(viewport={"width": 1280, "height": 900})
+    visit = Visit(context.new_page())
+    visit.open(built)
+    yield visit
+    context.close()
+
+
+@pytest.fixture
+def page(visited: Visit) -> Iterator[Any]:
+    """Its page, which complains of nothing and loads nothing but itself."""
+    yield visited.page
+    assert visited.complaints == []
+    assert [url for url in visited.requests if not url.startswith(("data:", "blob:"))] == [
+        visited.page.url.partition("#")[0]
+    ]
 
 
 def test_it_draws_everything_without_a_complaint(built: Path, visit: Any) -> None:
@@ -34,25 +56,22 @@ def test_it_draws_everything_without_a_complaint(built: Path, visit: Any) -> Non
     expect(page.locator(".canvas:has(svg.marks)")).to_have_count(canvases.count())
 
 
-def test_every_number_that_was_run_leads_to_its_run(built: Path, visit: Any) -> None:
-    page = visit.open(built)
+def test_every_number_that_was_run_leads_to_its_run(page: Any) -> None:
     links = page.locator(".col-measured a")
-    assert links.count() > 0
-    for target in {link.get_attribute("href") for link in links.all()}:
-        expect(page.locator(f"details{target}")).to_have_count(1)
+    targets = links.evaluate_all("all => all.map(link => link.getAttribute('href'))")
+    assert targets
+    counted = "all => all.map(each => document.querySelectorAll(`details${each}`).length)"
+    assert set(page.evaluate(counted, sorted(set(targets)))) == {1}
     page.locator("#all-numbers > summary").click()
     links.first.click()
     expect(page.locator("details.run:target")).to_be_in_viewport()
 
 
-def test_its_links_to_files_hold_where_it_lies(built: Path, browser: Any) -> None:
-    page = browser.new_page()
-    page.goto(built.as_uri())
+def test_its_links_to_files_hold_where_it_lies(built: Path, page: Any) -> None:
     runs = page.locator("details.run")  # their bodies are unpacked when they are opened
     runs.evaluate_all("all => all.forEach(run => { run.open = true })")
     expect(page.locator("details.run:has(th a)")).to_have_count(runs.count(), timeout=60_000)
     files = page.locator(".run th a[href^='../../runs/']")
     names = files.evaluate_all("all => all.map(link => link.getAttribute('href'))")
-    page.close()
     assert names
     assert [name for name in names if not (built.parent / name).is_file()] == []

@@ -1,4 +1,4 @@
-"""`list` shows what there is and what it costs."""
+"""`list` lists the runs and what it costs."""
 
 from __future__ import annotations
 

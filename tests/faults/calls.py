@@ -156,13 +156,16 @@ class Workspace:
         return [str(path) for path in found if ".snakemake" not in path.parts]
 
 
-def make_workspace(folder: Path, results: Path) -> Workspace:
-    """The small study in a configuration of its own."""
+def make_workspace(
+    folder: Path, results: Path, *, plain_s: int = 200, streamed_s: int = 60
+) -> Workspace:
+    """The small study in a configuration of its own, with runs that last so long."""
     config = folder / "config"
     study = config / "studies" / "dumbbell"
     shutil.copytree(repository_root() / "tests" / "data" / "dumbbell", study, dirs_exist_ok=True)
-    text = (study / "study.yaml").read_text().replace("duration_s: 20", "duration_s: 200")
-    (study / "study.yaml").write_text(text.rstrip("\n") + STREAMED)
+    text = (study / "study.yaml").read_text().replace("duration_s: 20", f"duration_s: {plain_s}")
+    streamed = STREAMED.replace("duration_s: 60", f"duration_s: {streamed_s}")
+    (study / "study.yaml").write_text(text.rstrip("\n") + streamed)
     (study / "published.csv").unlink(missing_ok=True)
     given = (repository_root() / "config" / "config.yaml").read_text()
     (config / "config.yaml").write_text(given.replace("study: sharma2006", "study: dumbbell"))

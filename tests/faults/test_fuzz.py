@@ -32,7 +32,7 @@ def test_analyze_measures_or_refuses_hostile_traces_within_bounds() -> None:
     # In a process of its own: its peak memory is measured.
     root = repository_root()
     done = subprocess.run(
-        [sys.executable, "tests/faults/fuzz_analyze.py", "--traces", "6", "--seed", str(SEED)],
+        [sys.executable, "tests/faults/fuzz_analyze.py", "--traces", "4", "--seed", str(SEED)],
         cwd=root,
         env={**os.environ, "PYTHONPATH": f"{root / 'pipeline'}:{root}"},
         capture_output=True,

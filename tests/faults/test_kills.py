@@ -1,4 +1,4 @@
-"""One instant of ``kills.py``; ``.ci/run`` tries twelve, and more are had on demand (README.md)."""
+"""One instant of ``kills.py``; ``.ci/run`` tries thirty, and more are had on demand (README.md)."""
 
 from __future__ import annotations
 

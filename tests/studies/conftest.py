@@ -51,7 +51,7 @@ class StudyFiles:
         """``study.yaml``."""
         return loaded_study(self.key)
 
-    @property
+    @cached_property
     def definitions(self) -> Mapping[str, Definition]:
         """Metrics that its numbers and claims may name."""
         return definitions_for(self.folder)

@@ -68,7 +68,7 @@ def _ratio(run: RunView, window: Window) -> float | None:
     when=_has_pair,
 )
 def ratio_of_last_100_s(run: RunView) -> float | None:
-    """Where the flows have come to by the end."""
+    """Shares of the flows at the end."""
     return _ratio(run, _last_100_s(run))
 
 
@@ -209,7 +209,7 @@ def ratio_spread_over_delays(group: Group) -> Iterator[tuple[Row, float | None]]
 @group_metric(
     unit="1",
     title="Share of repetitions that converge",
-    text="Share of the repetitions in which the slower flow comes to 80 % of the faster for 20 s.",
+    text="Share of the repetitions in which the slower flow reaches 80 % of the faster for 20 s.",
     source=f"{_EVEN}, section V",
     metrics=(_CONVERGED,),
 )
@@ -221,13 +221,13 @@ def converging_share(group: Group) -> Iterator[tuple[Row, float | None]]:
 
 @group_metric(
     unit="1",
-    title="Share of repetitions that come to be fair",
+    title="Share of repetitions that become fair",
     text="Share of the repetitions in which both flows get the same within 5 % for 20 s.",
     source=f"{_EVEN}, section V",
     metrics=(_FAIR,),
 )
 def fair_share(group: Group) -> Iterator[tuple[Row, float | None]]:
-    """How many repetitions come to be fair."""
+    """How many repetitions become fair."""
     for rows in _repetitions(group, _FAIR):
         yield rows[0], _share_reached(rows)
 

@@ -69,7 +69,7 @@ def originals_path(study: str | None) -> Path:
     known = {path.parent.name: path for path in sorted(studies_dir().glob(f"*/{ORIGINALS_NAME}"))}
     if study is None:
         if len(known) != 1:
-            words = "no study prints its scripts" if not known else "several studies print theirs"
+            words = f"{'several studies have' if known else 'no study has'} printed scripts"
             raise BdpbenchError(words, where="--study", hint=f"known: {', '.join(known)}")
         return next(iter(known.values()))
     folder = Path(study)
@@ -159,4 +159,4 @@ def summary_of(recovered: Sequence[Recovered], folder: Path) -> list[str]:
         lines.append(f"{script.title} -> {script.name}: {counted or 'no damage'}")
         lines += [f"  note, line {note.line}: {note.text}" for note in script.notes]
     total = sum(len(script.repairs) for script in recovered)
-    return [*lines, f"{total} repairs, each told in {folder / 'REPAIRS.md'}"]
+    return [*lines, f"{total} repairs, listed in {folder / 'REPAIRS.md'}"]

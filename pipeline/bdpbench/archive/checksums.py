@@ -23,7 +23,7 @@ def parse_checksums(text: str) -> dict[str, str]:
     """Path → SHA-256.
 
     Raises:
-        ValueError: naming the line that is not of a manifest, or the path that comes twice.
+        ValueError: naming the line that is not of a manifest, or the path that occurs twice.
     """
     checksums: dict[str, str] = {}
     for number, line in enumerate(text.splitlines(), start=1):
@@ -31,6 +31,6 @@ def parse_checksums(text: str) -> dict[str, str]:
         if found is None:
             raise ValueError(f"line {number} is not '<SHA-256>  <path>'")
         if found[2] in checksums:
-            raise ValueError(f"line {number}: {found[2]} comes twice")
+            raise ValueError(f"line {number}: {found[2]} occurs twice")
         checksums[found[2]] = found[1]
     return checksums

@@ -77,7 +77,7 @@ def open_archive(path: Path) -> zipfile.ZipFile:
         return zipfile.ZipFile(path)
     except (zipfile.BadZipFile, ValueError, NotImplementedError, OSError) as error:
         size = path.stat().st_size if path.is_file() else 0
-        reason = "is empty" if size == 0 else "is no zip file, or was cut short"
+        reason = "is empty" if size == 0 else "is not a zip file, or is truncated"
         raise DamagedError(f"{reason} ({error})") from None
 
 
@@ -87,14 +87,14 @@ def name_problems(infos: list[zipfile.ZipInfo]) -> Iterator[str]:
     for info in infos:
         name = info.filename
         if info.orig_filename != name or not _is_inside(name):
-            yield f"path that leads outside, or that not every system takes: {info.orig_filename!r}"
+            yield f"path that leads outside, or that some systems refuse: {info.orig_filename!r}"
         elif _is_special(info):
-            yield f"is no plain file: {name}"
+            yield f"is not a regular file: {name}"
         if info.flag_bits & _ENCRYPTED:
             yield f"is encrypted: {name}"
         folded = name.casefold()
         if folded in seen:
-            yield f"comes twice, or differs in case alone: {name}"
+            yield f"occurs twice, or differs only in case: {name}"
         seen[folded] = name
 
 
@@ -126,7 +126,7 @@ def layout_problems(path: Path, archive: zipfile.ZipFile) -> Iterator[str]:
     with path.open("rb") as stream:
         for info in sorted(archive.infolist(), key=lambda info: info.header_offset):
             if info.header_offset != end:
-                yield f"bytes that belong to no file, or to two, before {info.filename}"
+                yield f"bytes that belong to no file, or to two files, before {info.filename}"
                 return
             length = _local_length(stream, info)
             if length is None:

@@ -291,7 +291,7 @@ def crate_problems(
     for name in sorted(set(told) & set(actual)):
         each = told[name]
         if (each["sha256"], each.get("contentSize")) != (actual[name], str(sizes[name])):
-            yield f"described otherwise in {METADATA_NAME}: {name}"
+            yield f"described differently in {METADATA_NAME}: {name}"
     about = entities.get(METADATA_NAME, {}).get("conformsTo")
     if _ref(CRATE_VERSION) not in (about if isinstance(about, list) else [about]):
         yield f"altered: {METADATA_NAME} does not conform to {CRATE_VERSION}"

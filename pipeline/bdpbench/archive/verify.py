@@ -28,7 +28,7 @@ MOST_BYTES = 8_000_000_000
 """Limit of what an archive may unpack to;
 with the tables of 246 runs an archive takes 0.5 GB."""
 
-# Without these a zip is no archive of bdpbench; a missing one is told even if no manifest asks.
+# Without these a zip is not an archive of bdpbench; a missing one is reported in any case.
 REQUIRED = (
     CHECKSUMS_NAME,
     METADATA_NAME,
@@ -66,7 +66,7 @@ def verify_archive(path: Path, most_bytes: int = MOST_BYTES) -> Verification:
     """Check an archive without unpacking it, and without a network.
 
     Equal checksums say that nothing was changed by accident. Who wants to exclude intent compares
-    the SHA-256 of the archive with the one that its author has told.
+    the SHA-256 of the archive with the one that its author published.
 
     Args:
         path: the zip.

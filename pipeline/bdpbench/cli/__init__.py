@@ -75,8 +75,8 @@ class _LazyGroup(click.Group):
 def cli() -> None:
     """Reproduce the classic studies of TCP on high bandwidth-delay-product paths.
 
-    `bdpbench run` sets everything up, simulates the quick tier of the default study and says
-    where its report is.
+    `bdpbench run` sets everything up, simulates the quick tier of the default study and
+    prints the path of the report.
     """
 
 

@@ -30,19 +30,28 @@ class _Sample(click.ParamType[int | None]):
 @click.option(
     "--tier",
     type=click.Choice(["quick", "paper", "full"]),
-    help="Only this tier; all unless given.",
+    help="Only this tier. Default: all tiers.",
 )
 @click.option(
     "--sample",
     type=_Sample(),
     default="1",
     show_default=True,
-    help="Runs of each group to simulate anew; all takes nothing over.",
+    help="Number of runs of each group to simulate again; `all` takes no run over.",
 )
 @click.option(
-    "--seed", type=int, default=1, show_default=True, help="Of the choice of runs to simulate."
+    "--seed",
+    type=int,
+    default=1,
+    show_default=True,
+    help="Seed for the random choice of runs to simulate.",
 )
-@click.option("-j", "--jobs", type=click.IntRange(1), help="Simulations at once; one a processor.")
+@click.option(
+    "-j",
+    "--jobs",
+    type=click.IntRange(1),
+    help="Simulations at once. Default: one for each processor.",
+)
 @backend_option
 def command(
     results: Path,
@@ -53,15 +62,15 @@ def command(
     jobs: int | None,
     backend: str | None,
 ) -> None:
-    """Take over the runs of RESULTS, a results folder of an older bdpbench, as runs of today.
+    """Take over the runs of an older results folder RESULTS under their current ids.
 
-    Runs of one scenario with the same protocols are a group. Of each, a sample is simulated anew;
-    where all outputs are equal, byte by byte, the group's other runs are taken over. RESULTS is
-    only read. What differs is told, and left for `bdpbench run` to simulate.
+    Runs of one scenario with the same protocols form a group. A sample of each group is simulated
+    again; if all outputs are byte-identical, the other runs of the group are taken over. RESULTS is
+    only read. Groups that differ are reported, and `bdpbench run` has to simulate them.
 
-    RESULTS may be a published folder, such as reports/published/STUDY, too. Of each script with
-    each set of protocols, and of each scenario, a sample is simulated; where all outputs have the
-    published checksums, the folder gets the ids of today, and else it is left as it is.
+    RESULTS may also be a published folder, such as reports/published/STUDY. A sample of each script
+    with each set of protocols, and of each scenario, is simulated. If all outputs have the
+    published checksums, the folder gets the current ids; otherwise it is not changed.
     """
     from bdpbench.app.run.adopting import AdoptRequest, adopt
     from bdpbench.app.run.adopting_published import adopt_published

@@ -19,16 +19,24 @@ import click
 @click.option("--flow", "flows", multiple=True, help="Only this flow: 1, or flow:1/0.0-3.0.")
 @click.option("--link", "links", multiple=True, help="Only this link: 0-1.")
 @click.option("--node", "nodes", type=int, multiple=True, help="Only this node: 3.")
-@click.option("--metric", "metrics", multiple=True, help="Only this metric, a line a value.")
-@click.option("--bin", "bin_s", type=float, metavar="SECONDS", help="Width of the series' bins.")
 @click.option(
-    "--capacity", "capacities", multiple=True, metavar="LINK=MBPS", help="A capacity: 0-1=10."
+    "--metric", "metrics", multiple=True, help="Only this metric, with one line for each value."
+)
+@click.option(
+    "--bin", "bin_s", type=float, metavar="SECONDS", help="Width of the bins of the series."
+)
+@click.option(
+    "--capacity",
+    "capacities",
+    multiple=True,
+    metavar="LINK=MBPS",
+    help="Capacity of a link: 0-1=10.",
 )
 @click.option("--parts", is_flag=True, help="The files are parts of one trace, in this order.")
 @click.option(
     "--label", "labels", multiple=True, help="Compare the files; one label for each, in order."
 )
-@click.option("--lenient", is_flag=True, help="Skip lines that are no trace lines; count them.")
+@click.option("--lenient", is_flag=True, help="Skip and count unrecognised lines.")
 @click.option("--list-metrics", is_flag=True, help="Show every metric and its definition.")
 def command(
     traces: tuple[str, ...],
@@ -47,9 +55,9 @@ def command(
 ) -> None:
     """Measure the ns-2 trace in TRACE..., files or - for standard input.
 
-    Several files are compared, with a --label for each, or are the --parts of one trace. They may
-    be compressed (gzip, zstd, bzip2). The format is told from the content. Memory does not grow
-    with the trace.
+    Several files are either compared, with a --label for each, or read as --parts of one trace.
+    Files may be compressed (gzip, zstd, bzip2). The format is recognised by the content. Memory
+    does not grow with the trace.
     """
     from bdpbench.app.analyze.analyzing import analyze, definition_lines
     from bdpbench.app.analyze.request import request_of

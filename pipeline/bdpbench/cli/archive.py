@@ -16,13 +16,13 @@ from bdpbench.cli.options import study_argument, tier_option
     "-o",
     "--output",
     type=click.Path(path_type=Path),
-    help="File to write; STUDY-TIER.zip in this folder unless given.",
+    help="File to write. Default: STUDY-TIER.zip in the current folder.",
 )
 @click.option(
     "--with-runs", is_flag=True, help="Add the tables (parquet) and the record of every run."
 )
 @click.option(
-    "--allow-partial", is_flag=True, help="Archive although runs are missing; the report says so."
+    "--allow-partial", is_flag=True, help="Archive even if runs are missing; the report says so."
 )
 def command(
     study: str | None,
@@ -31,13 +31,13 @@ def command(
     with_runs: bool,
     allow_partial: bool,
 ) -> None:
-    """Put STUDY into one zip: report, figures, tables, metrics, verdicts, sources, environment.
+    """Write STUDY into one zip: report, figures, tables, metrics, verdicts, sources, environment.
 
     Equal results and sources give equal bytes. Every file has its SHA-256 in manifest-sha256.txt,
     and its place in ro-crate-metadata.json. `bdpbench verify` checks all of it.
 
-    The files that ns-2 wrote are left out; their checksums are in runs.json. --with-runs adds
-    the same series as parquet tables: about 2 MB a run.
+    The output files of ns-2 are left out; their checksums are in runs.json. --with-runs adds
+    the same series as parquet tables, about 2 MB for each run.
     """
     from bdpbench.app.keep.archiving import archive_study
 

@@ -13,24 +13,24 @@ import click
     "-o",
     "--output",
     type=click.Path(path_type=Path, dir_okay=False),
-    help="File to write; results/atlas.html, or atlas-PROTOCOL.html, unless given.",
+    help="File to write. Default: results/atlas.html, or atlas-PROTOCOL.html.",
 )
-@click.option("--json", "as_json", is_flag=True, help="JSON: printed, or written with -o.")
+@click.option("--json", "as_json", is_flag=True, help="Print JSON, or write it with -o.")
 @click.option(
     "--study",
     "studies",
     type=click.Path(path_type=Path),
     multiple=True,
-    help="Folder of a study of your own that joins, with its atlas.yaml.",
+    help="Folder of another study to include, with its atlas.yaml.",
 )
 def command(
     protocols: tuple[str, ...], output: Path | None, as_json: bool, studies: tuple[Path, ...]
 ) -> None:
-    """Write what all studies print and state of PROTOCOL, or of two against each other, as a page.
+    """Write a page with what all studies say about PROTOCOL, or about two protocols together.
 
-    Where they agree, where they contradict each other and under which conditions, with our
-    measurement of each. A protocol is named as the field or any study calls it: HS-TCP, HSTCP.
-    Without one the page has them all.
+    The page shows where studies agree, where they contradict each other and under which conditions,
+    with our own measurements. Name a protocol as the field or any study does: HS-TCP, HSTCP.
+    Without a protocol the page shows all of them.
     """
     from bdpbench.app.atlas.making import write_atlas
 

@@ -11,7 +11,7 @@ from bdpbench.cli.options import study_argument, tier_option
 @study_argument
 @tier_option
 def command(study: str | None, tier: str | None) -> None:
-    """Fail unless every number and claim of STUDY that was run came out, known misses apart."""
+    """Fail unless everything of STUDY that was run is reproduced, except known misses."""
     from bdpbench.app.validate.checking import check_scorecard
 
     check_scorecard(study, tier)

@@ -19,7 +19,7 @@ _PATH = click.Path(path_type=Path)
     "--tolerance",
     "percent",
     type=click.FloatRange(0),
-    help="How far a metric without a published number may move, %; 5 unless given.",
+    help="How far a metric without a published number may move, %. Default: 5.",
 )
 def command(
     first: Path, second: Path, html: Path | None, json_file: Path | None, percent: float | None
@@ -27,10 +27,10 @@ def command(
     """Show which metrics moved between FIRST and SECOND beyond their bounds.
 
     Each is an archive, a folder of reports/published/, or results/STUDY/TIER. Runs are matched by
-    scenario and label, so that results of different builds of ns-2 can be compared. What is in
-    one alone, is defined otherwise or was made by other versions is told.
+    scenario and label, so that results of different builds of ns-2 can be compared. Metrics
+    that only one of them has, and different definitions or versions, are listed.
 
-    Exit code 1 when any metric moved beyond its bounds.
+    The exit code is 1 if any metric moved beyond its bounds.
     """
     from bdpbench.app.keep.comparing import compare_results
 

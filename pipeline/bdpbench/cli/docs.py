@@ -13,8 +13,8 @@ import click
 def command(context: click.Context, output: Path | None) -> None:
     """Write the references of keys, metrics and commands (default: docs/reference).
 
-    They are made of the schema, the registry of metrics and the command line. `mkdocs build` makes
-    the site of them and of the other files under docs/.
+    They are generated from the schema, the registry of metrics and the command line. `mkdocs
+    build` builds the site from them and the other files under docs/.
     """
     from bdpbench.app.document.references import write_references
     from bdpbench.contracts.paths import checkout_root

@@ -19,7 +19,7 @@ def command(
     protocols: tuple[str, ...],
     show_runs: bool,
 ) -> None:
-    """Show studies, their scenarios and runs, and the CPU time that they are expected to take."""
+    """List studies, their scenarios and runs, and their expected CPU time."""
     from bdpbench.app.say.listing import list_runs, list_scenarios, list_studies
     from bdpbench.studies.runs import Selection
 

@@ -12,9 +12,9 @@ import click
 @click.option("--runs", "runs_dir", required=True, type=click.Path(path_type=Path))
 @click.option("-o", "--output", required=True, type=click.Path(path_type=Path))
 def command(plan_file: Path, runs_dir: Path, output: Path) -> None:
-    """Metrics of the finished runs of PLAN_FILE, as parquet, and as CSV beside it.
+    """Write the metrics of the finished runs of PLAN_FILE as parquet and CSV.
 
-    Values that `parse --plan` has computed are taken; what is missing is computed.
+    Values that `parse --plan` has already computed are reused.
     """
     from bdpbench.app.run.stages import measure_plan, write_metrics
     from bdpbench.contracts.plan import read_plan

@@ -17,15 +17,15 @@ _FOLDER = click.Path(path_type=Path, file_okay=False)
 @click.option(
     "--without-outputs",
     is_flag=True,
-    help="Take only what reports are made of: records, tables, values and series.",
+    help="Copy only what reports need: records, tables, values and series.",
 )
 def command(into: Path, others: tuple[Path, ...], without_outputs: bool) -> None:
-    """Bring the finished runs of the results folders OTHERS into the results folder INTO.
+    """Copy the finished runs of the results folders OTHERS into the results folder INTO.
 
-    For a grid that was simulated in parts, on several machines. Ids and checksums are checked
-    first; a run that is damaged, or of which two folders have different outputs, is told, and
-    nothing is taken. OTHERS are only read. Afterwards `BDPBENCH_RESULTS=INTO ./bdpbench run STUDY`
-    simulates what is still missing and writes the report.
+    Use it for a grid that was simulated in parts, on several machines. Ids and checksums are
+    checked first; if a run is damaged, or two folders have different outputs for it, the run is
+    named and nothing is copied. OTHERS are only read. Afterwards `BDPBENCH_RESULTS=INTO ./bdpbench
+    run STUDY` simulates what is still missing and writes the report.
     """
     from bdpbench.app.run.merging import merge
 

@@ -12,28 +12,28 @@ variant_option = click.option(
     "--variant",
     type=click.Choice(["fast", "stock"]),
     default="fast",
-    help="stock: without what only makes ns-2 faster. Runs use fast.",
+    help="stock: without the changes that only make ns-2 faster. Runs use fast.",
 )
 
 source_option = click.option(
     "--source",
     type=click.Path(path_type=Path),
-    help="Your own copy of the source archive; its checksum must be that of ns2/SOURCE.lock.",
+    help="Your own copy of the source archive, with the checksum given in ns2/SOURCE.lock.",
 )
 
 
 @click.group("ns2")
 def command() -> None:
-    """Build ns-2.35, ask about the build, and validate it."""
+    """Build ns-2.35, show how it was built, and validate it."""
 
 
 @command.command("build")
 @backend_option
 @source_option
-@click.option("--marker", type=click.Path(path_type=Path), help="File to write when it is built.")
+@click.option("--marker", type=click.Path(path_type=Path), help="File to write after the build.")
 @variant_option
 def build(backend: str | None, source: Path | None, marker: Path | None, variant: str) -> None:
-    """Build ns-2 for this checkout, unless it is built; stock always on this machine."""
+    """Build ns-2 for this checkout if necessary; stock is always built on this machine."""
     from bdpbench.app.run.run_study import backend_for
     from bdpbench.contracts.files import write_json_atomically
     from bdpbench.simulation.backend import Backend, NativeBackend
@@ -72,7 +72,7 @@ def info(backend: str | None) -> None:
 @command.command("backend")
 @backend_option
 def backend_name(backend: str | None) -> None:
-    """Print the backend that is in use: docker or native."""
+    """Print the backend in use: docker or native."""
     from bdpbench.app.run.run_study import backend_for
 
     click.echo(backend_for(backend).name)
@@ -81,7 +81,7 @@ def backend_name(backend: str | None) -> None:
 @command.command("id")
 @variant_option
 def build_id(variant: str) -> None:
-    """Print the id of the build that this checkout leads to."""
+    """Print the id of the build for this checkout."""
     from bdpbench.simulation.build import current_build_id
 
     click.echo(current_build_id(variant))
@@ -92,11 +92,11 @@ def build_id(variant: str) -> None:
 @click.option(
     "--compare",
     type=click.Choice(["fast", "stock"]),
-    help="Run this variant, too, and compare every output byte by byte.",
+    help="Also run this variant and compare every output byte by byte.",
 )
 @click.option("--subset", "subsets", multiple=True, help="Only this subset; may be repeated.")
 @click.option(
-    "--quick", is_flag=True, help="Wired TCP, queues and traces: a machine's first check."
+    "--quick", is_flag=True, help="Wired TCP, queues and traces: a first check of a machine."
 )
 @click.option("-j", "--jobs", type=click.IntRange(1), help="Subsets at once.")
 @click.option(
@@ -105,9 +105,11 @@ def build_id(variant: str) -> None:
     type=click.FloatRange(min=0, min_open=True),
     default=1800.0,
     show_default=True,
-    help="Seconds after which a subset is stopped.",
+    help="Time limit of a subset, s.",
 )
-@click.option("--again", is_flag=True, help="Run subsets that have been run on this build, too.")
+@click.option(
+    "--again", is_flag=True, help="Repeat subsets that have already been run on this build."
+)
 @click.option(
     "-o", "--output", type=click.Path(path_type=Path), help="Write the table: .json or .csv."
 )
@@ -125,8 +127,8 @@ def validate(
 ) -> None:
     """Run ns-2's own validation suite on the build.
 
-    Fails where a test differs from its reference that is not in ns2/known_differences.yaml, where
-    one that is there agrees, and, with --compare, where any output is not the same.
+    Fails if a test differs from its reference and is not listed in ns2/known_differences.yaml, if
+    a listed test agrees, and, with --compare, if any output differs.
     """
     from bdpbench.app.validate.validating import ValidationRequest, validate
 

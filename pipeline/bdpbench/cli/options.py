@@ -21,14 +21,14 @@ tier_option = click.option(
 backend_option = click.option(
     "--backend",
     type=click.Choice(["auto", "docker", "native"]),
-    help="Where ns-2 runs; auto takes Docker where an engine answers.",
+    help="Where ns-2 runs; auto uses Docker if an engine answers.",
 )
 
 
 scripts_option = click.option(
     "--scripts",
     type=click.Path(path_type=Path),
-    help="Folder of scripts to run in the place of the study's, such as `recover` writes.",
+    help="Folder of scripts that replace those of the study, such as `recover` writes.",
 )
 
 

@@ -11,13 +11,13 @@ _PATH = click.Path(path_type=Path)
 
 @click.command("parse")
 @click.argument("run_dirs", nargs=-1, required=True, type=_PATH)
-@click.option("--plan", "plan_file", type=_PATH, help="Measure the runs, too, as this plan says.")
+@click.option("--plan", "plan_file", type=_PATH, help="Also measure the runs, as this plan says.")
 @click.option("-o", "--output", type=_PATH, help="File for the manifests, as JSON.")
 def command(run_dirs: tuple[Path, ...], plan_file: Path | None, output: Path | None) -> None:
     """Turn the output files of finished runs in RUN_DIRS into parquet tables.
 
-    With --plan, the values of their metrics are computed and kept beside the tables; those that
-    depend on nothing that has changed stay.
+    With --plan, the values of their metrics are computed and stored beside the tables; values
+    whose inputs have not changed are kept.
     """
     from bdpbench.app.run.stages import measure_runs, parse_runs
     from bdpbench.contracts.files import write_json_atomically

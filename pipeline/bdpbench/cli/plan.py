@@ -15,7 +15,7 @@ from bdpbench.cli.options import scripts_option, selection_options, study_argume
 @selection_options
 @scripts_option
 @click.option("-j", "--jobs", type=click.IntRange(1), help="Batches that will run at once.")
-@click.option("--where", is_flag=True, help="Plan nothing; print where the plan lies.")
+@click.option("--where", is_flag=True, help="Only print the path of the plan.")
 def command(
     study: str | None,
     tier: str | None,
@@ -25,7 +25,7 @@ def command(
     jobs: int | None,
     where: bool,
 ) -> None:
-    """Write the plan of a tier of STUDY and the batches of what is missing; print its path."""
+    """Write the plan of a tier of STUDY and batches of the missing runs; print its path."""
     from bdpbench.app.run.planning import Paths
     from bdpbench.contracts.paths import results_dir
     from bdpbench.studies.config import load_config

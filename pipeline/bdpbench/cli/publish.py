@@ -13,25 +13,25 @@ from bdpbench.cli.options import study_argument, tier_option
 @study_argument
 @tier_option
 @click.option(
-    "--allow-partial", is_flag=True, help="Publish although runs are missing; the report says so."
+    "--allow-partial", is_flag=True, help="Publish even if runs are missing; the report says so."
 )
 @click.option(
     "-o",
     "--output",
     type=click.Path(path_type=Path, file_okay=False),
-    help="Folder of all published studies; reports/published unless given.",
+    help="Folder of all published studies. Default: reports/published.",
 )
 @click.option(
     "--from-kept",
     is_flag=True,
-    help="Judge and show anew what is published already, from its own values and series.",
+    help="Judge the published values again, and make a new report from them and their series.",
 )
 def command(
     study: str | None, tier: str | None, allow_partial: bool, output: Path | None, from_kept: bool
 ) -> None:
-    """Put the report of STUDY with its metrics and scorecard into reports/published/STUDY/.
+    """Copy the report of STUDY with its metrics and scorecard to reports/published/STUDY/.
 
-    With --from-kept no run is needed: verdicts follow from the values that are published, and
+    With --from-kept no runs are needed: verdicts are computed from the published values, and
     charts from the series in the published report.
     """
     from bdpbench.app.keep.publishing import publish_study

@@ -14,17 +14,17 @@ _PATH = click.Path(path_type=Path)
 @click.command("report")
 @click.argument("study", required=False, metavar="[STUDY | PLAN_FILE]")
 @tier_option
-@click.option("--export", "folder", type=_PATH, help="Write figures, tables and captions there.")
+@click.option("--export", "folder", type=_PATH, help="Folder for figures, tables and captions.")
 @click.option(
     "--format", "formats", default="svg,pdf,png", show_default=True, help="Formats of the figures."
 )
 @click.option(
-    "--only", multiple=True, metavar="PATTERN", help="Only figures of such names: 'rtt-*'."
+    "--only", multiple=True, metavar="PATTERN", help="Only figures whose names match: 'rtt-*'."
 )
-@click.option("-o", "--output", type=_PATH, help="Where the HTML report goes.")
+@click.option("-o", "--output", type=_PATH, help="File for the HTML report.")
 @click.option("--runs", "runs_dir", type=_PATH, help="Folder of the runs of PLAN_FILE.")
-@click.option("--metrics", "metrics_file", type=_PATH, help="Take this metrics.parquet.")
-@click.option("--scorecard", "scorecard_file", type=_PATH, help="Take this scorecard.json.")
+@click.option("--metrics", "metrics_file", type=_PATH, help="Use this metrics.parquet.")
+@click.option("--scorecard", "scorecard_file", type=_PATH, help="Use this scorecard.json.")
 def command(
     study: str | None,
     tier: str | None,
@@ -38,14 +38,14 @@ def command(
 ) -> None:
     """Write the HTML report of STUDY, or its figures and tables as files for papers.
 
-    Without --export: one HTML file that opens offline, of the runs that are finished.
+    Without --export: one HTML file about the finished runs, which opens offline.
 
-    With --export: every chart of the report but those of single runs' pages as SVG, PDF and PNG;
-    the scorecard as LaTeX (booktabs), Markdown and CSV; captions that name runs, definitions,
-    ns-2 build and commit.
+    With --export: every chart of the report, except those of single runs, as SVG, PDF and PNG; the
+    scorecard as LaTeX (booktabs), Markdown and CSV; and captions that name runs, definitions, ns-2
+    build and commit.
 
-    With --runs and -o: the last stages of the workflow for one PLAN_FILE, metrics and verdicts
-    beside the report; those of --metrics and --scorecard are taken where both are given.
+    With --runs and -o: the last stages of the workflow for one PLAN_FILE, with metrics and
+    verdicts beside the report; if both --metrics and --scorecard are given, these files are used.
     """
     if runs_dir is not None:
         _stage(study, runs_dir, metrics_file, scorecard_file, output)

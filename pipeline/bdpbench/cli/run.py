@@ -22,12 +22,14 @@ from bdpbench.cli.options import (
 @backend_option
 @scripts_option
 @click.option("-j", "--jobs", type=click.IntRange(1), help="Simulations at once.")
-@click.option("-k", "--keep-going", is_flag=True, help="Go on with other runs when one fails.")
+@click.option("-k", "--keep-going", is_flag=True, help="Continue with other runs if one fails.")
 @click.option(
-    "-n", "--dry-run", is_flag=True, help="Say what would be simulated, why, and how long; stop."
+    "-n", "--dry-run", is_flag=True, help="Only say what would be simulated, why, and for how long."
 )
-@click.option("-q", "--quiet", is_flag=True, help="Say nothing but errors.")
-@click.option("--json", "as_json", is_flag=True, help="Say all as JSON, one object a line.")
+@click.option("-q", "--quiet", is_flag=True, help="Print errors only.")
+@click.option(
+    "--json", "as_json", is_flag=True, help="Print everything as JSON, one object per line."
+)
 @click.option("--profile", type=click.Path(path_type=Path), help="Snakemake profile to run with.")
 def command(
     study: str | None,
@@ -43,9 +45,10 @@ def command(
     as_json: bool,
     profile: Path | None,
 ) -> None:
-    """Simulate what is missing of STUDY and write its report.
+    """Simulate the missing runs of STUDY and write its report.
 
-    Finished runs are kept and never simulated again; an interrupted run resumes by itself.
+    Finished runs are kept and never simulated again. After an interruption, call the same command
+    to resume.
     """
     from bdpbench.app.run.run_study import RunRequest, run_study
     from bdpbench.errors import BdpbenchError

@@ -12,7 +12,7 @@ import click
 @click.option("--metrics", "metrics_file", required=True, type=click.Path(path_type=Path))
 @click.option("-o", "--output", required=True, type=click.Path(path_type=Path))
 def command(plan_file: Path, metrics_file: Path, output: Path) -> None:
-    """Compare the metrics of PLAN_FILE with the published numbers and claims of its study."""
+    """Compare the metrics of PLAN_FILE with the published numbers and statements of its study."""
     from bdpbench.app.run.stages import read_metrics, score_plan
     from bdpbench.contracts.files import write_json_atomically
     from bdpbench.contracts.plan import read_plan

@@ -11,15 +11,19 @@ _PATH = click.Path(path_type=Path)
 
 @click.command("simulate")
 @click.argument("run_dir", required=False, type=click.Path(path_type=Path, file_okay=False))
-@click.option("--batch", type=_PATH, help="Take on the runs of this batch of `bdpbench plan`.")
 @click.option(
-    "--index", type=click.IntRange(0), help="With --batch FOLDER: its batch of this number."
+    "--batch", type=_PATH, help="Simulate the runs of this batch, made by `bdpbench plan`."
 )
-@click.option("-k", "--keep-going", is_flag=True, help="Go on with other runs when one fails.")
+@click.option(
+    "--index",
+    type=click.IntRange(0),
+    help="With --batch FOLDER: number of the batch in the folder.",
+)
+@click.option("-k", "--keep-going", is_flag=True, help="Continue with other runs if one fails.")
 @click.option(
     "--on-node",
     is_flag=True,
-    help="Build ns-2 for this machine where the build beside the checkout does not run.",
+    help="Build ns-2 for this machine if the build in the checkout does not run here.",
 )
 @click.option(
     "--backend",
@@ -38,8 +42,8 @@ def command(
 ) -> None:
     """Run ns-2 for the planned run in RUN_DIR, unless it is finished.
 
-    With --batch: for all runs of a batch, one after the other, each of which is parsed and measured
-    as well.
+    With --batch: simulate, parse and measure all runs of a batch, one after the
+    other.
     """
     if (run_dir is None) == (batch is None):
         raise click.UsageError("Give either RUN_DIR or --batch.")

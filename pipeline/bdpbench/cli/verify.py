@@ -15,13 +15,13 @@ import click
     type=click.FloatRange(0, min_open=True),
     default=8.0,
     show_default=True,
-    help="Refuse what unpacks to more, GB.",
+    help="Refuse archives that unpack to more, GB.",
 )
 def command(file: Path, most_gb: float) -> None:
-    """Check the archive FILE: its structure and every checksum; nothing is unpacked or fetched.
+    """Check the structure and every checksum of the archive FILE without unpacking it.
 
-    Names what is missing, altered, damaged or additional, and refuses paths that lead outside.
-    Exit code 1 when anything is wrong.
+    Names files that are missing, altered, damaged or additional, and refuses paths that lead
+    outside. The exit code is 1 if anything is wrong.
     """
     from bdpbench.archive import verify_archive
     from bdpbench.errors import BdpbenchError

@@ -20,10 +20,11 @@ Standing = Literal["shown", "in part", "not shown", "not run"]
 OurRelation = Literal["agree", "conditions", "one side", "contradict", "none", "in part", "open"]
 """How our own measurements of the entries of a relation stand to one another.
 
-``agree``: they show what all of the studies say; ``conditions``: each position comes out under the
-conditions of its own study; ``one side``: one position comes out and no other; ``contradict``: what
-one study says comes out and what another says of the same does not; ``none``: nothing comes out;
-``in part``: some entries of a position come out; ``open``: too little of it was run.
+``agree``: they show what all of the studies say; ``conditions``: each position is reproduced under
+the conditions of its own study; ``one side``: one position is reproduced and no other;
+``contradict``: what one study says is reproduced and what another says about the same is not;
+``none``: nothing is reproduced; ``in part``: some entries of a position are reproduced; ``open``:
+too little of it was run.
 """
 
 Implementation = Literal["window law", "ns-2 agent", "Linux module"]

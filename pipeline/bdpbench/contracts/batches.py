@@ -92,7 +92,7 @@ def tell(told: Path, event: RunEvent, run_id: str) -> None:
 
 
 def events_in(text: str) -> Iterator[tuple[RunEvent, str]]:
-    """The whole lines of what a batch has told: event and run id."""
+    """The complete lines that a batch has reported: event and run id."""
     for line in text.splitlines(keepends=True):
         event, _, run_id = line.rstrip("\n").partition(" ")
         if line.endswith("\n") and event in _EVENTS:

@@ -59,7 +59,7 @@ def _number(error: OSError) -> int | None:
 
 def _full(number: int | None, place: Path | None) -> BdpbenchError:
     folder = _existing(place or Path.cwd())
-    what = "the quota is used up" if number == errno.EDQUOT else "the disk is full"
+    what = "the quota is exhausted" if number == errno.EDQUOT else "the disk is full"
     return BdpbenchError(
         f"cannot be written: {what}, {size_text(free_bytes(folder))} are free in {folder}",
         where=str(place or folder),

@@ -11,7 +11,7 @@ import shutil
 import tempfile
 from collections.abc import Callable
 from pathlib import Path
-from typing import Any
+from typing import Any, TypeAlias
 
 from bdpbench.contracts.disks import disk_error
 from bdpbench.errors import BdpbenchError
@@ -109,7 +109,7 @@ def read_text(path: Path) -> str:
     found = CONTROL_CHARACTER.search(text)
     if found:
         raise BdpbenchError(
-            f"the character U+{ord(found.group()):04X} is no text",
+            f"the character U+{ord(found.group()):04X} is not allowed in text",
             where=f"{path}:{text.count(chr(10), 0, found.start()) + 1}",
         )
     return text
@@ -197,6 +197,22 @@ def _exchanged(first: Path, second: Path) -> bool:
     names = os.fsencode(first.absolute()), os.fsencode(second.absolute())
     status: int = library.renameat2(_AT_FDCWD, names[0], _AT_FDCWD, names[1], _RENAME_EXCHANGE)
     return status == 0
+
+
+FolderState: TypeAlias = tuple[tuple[str, int, int], ...]
+"""Path, time of the last change (ns) and size of each file."""
+
+
+def state_of(folder: Path) -> FolderState:
+    """All files below a folder: what was made of them holds as long as their state stays."""
+    facts: list[tuple[str, int, int]] = []
+    for entry in os.scandir(folder):
+        if entry.is_dir():
+            facts += state_of(Path(entry.path))
+        else:
+            about = entry.stat()
+            facts.append((entry.path, about.st_mtime_ns, about.st_size))
+    return tuple(sorted(facts))
 
 
 def sha256_of(path: Path) -> str:

@@ -57,7 +57,7 @@ def checkout_root() -> Path:
     """
     if is_installed():
         raise BdpbenchError(
-            "this works on a checkout of bdpbench, and pip installed this one",
+            "this works only in a checkout of bdpbench, and this one was installed with pip",
             where=str(repository_root()),
             hint="name a folder of your own with -o, or use a clone of the repository",
         )

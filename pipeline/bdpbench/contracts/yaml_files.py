@@ -1,4 +1,4 @@
-"""YAML files with line numbers, and pydantic's findings told as ``file:line: key: message``.
+"""YAML files with line numbers, and pydantic's findings as ``file:line: key: message``.
 
 A file is read by libyaml, with the words and numbers of YAML 1.2. ruamel.yaml, which takes ten
 times as long, reads it again where it is wrong, for what is said of it.
@@ -174,7 +174,7 @@ class _Loader(yaml.CSafeLoader):  # type: ignore[misc]  # no stubs
         if any(key.tag == "tag:yaml.org,2002:merge" for key, _ in node.value):
             raise yaml.YAMLError("merge keys are left to the other reader")
         if len(set(keys)) < len(keys):
-            raise yaml.YAMLError("a key stands twice")
+            raise yaml.YAMLError("a key occurs twice")
         return dict(super().construct_mapping(node, deep))
 
     def construct_integer(self, node: Any) -> int:
@@ -218,7 +218,7 @@ def _may_be_deep(text: str) -> bool:
 
 
 def _depth(text: str) -> int:
-    """Levels of a text, told from its events, for which libyaml needs no stack."""
+    """Nesting depth of a text, counted from its events, for which libyaml needs no stack."""
     deepest = depth = 0
     for event in yaml.parse(text, yaml.CSafeLoader):
         depth += isinstance(event, yaml.CollectionStartEvent)
@@ -264,7 +264,7 @@ def _too_many(path: Path) -> BdpbenchError:
     return BdpbenchError(
         f"has more than {MOST_VALUES:,} values, those behind aliases counted where they stand",
         where=str(path),
-        hint="write a sweep in place of single values",
+        hint="use a sweep instead of single values",
     )
 
 

@@ -190,7 +190,7 @@ class Tier:
             hint = f"bdpbench.study({self.study!r}).tier({self.name!r}) can be simulated"
             raise BdpbenchError("published results are only read", hint=hint)
         if threading.current_thread() is not threading.main_thread():
-            hint = "signals, which end a call and all that it has started, reach no other"
+            hint = "only the main thread receives the signals that end a call and its processes"
             raise BdpbenchError("simulate() has to be called from the main thread", hint=hint)
         selection = Selection(tuple(scenarios), tuple(protocols))
         run_study(

@@ -11,6 +11,7 @@ import ast
 import hashlib
 import importlib.util
 import sys
+from collections import deque
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from functools import cache
 from pathlib import Path
@@ -74,7 +75,7 @@ class _Module:
         self.imports: dict[str, Place] = {}
         for node in tree.body:
             self._define(node)
-        for each in ast.walk(tree):
+        for each in _statements(tree):
             if isinstance(each, ast.ImportFrom) and each.module:
                 for alias in each.names:
                     self.imports[alias.asname or alias.name] = (each.module, alias.name)
@@ -109,14 +110,24 @@ class _Module:
             if module.startswith(_PACKAGES) and _is_module(module):
                 yield module, node.attr
                 return
-        for view in _VIEWS:
-            names = _module(view).nodes
-            yield from ((view, each) for each in names if each.endswith(f".{node.attr}"))
+        yield from _members().get(node.attr, ())
 
     @staticmethod
     def _is_view(module: str, name: str) -> bool:
         nodes = _module(module).nodes.get(name, ()) if module in _VIEWS else ()
         return any(isinstance(node, ast.ClassDef) for node in nodes)
+
+
+@cache
+def _members() -> dict[str, list[Place]]:
+    """Name of a member → where the views have one of that name."""
+    found: dict[str, list[Place]] = {}
+    for view in _VIEWS:
+        for name in _module(view).nodes:
+            _, dot, member = name.rpartition(".")
+            if dot:
+                found.setdefault(member, []).append((view, name))
+    return found
 
 
 @cache
@@ -136,6 +147,17 @@ def _module(name: str) -> _Module:
     return _Module(name, ast.parse(Path(file).read_text(encoding="utf-8")))
 
 
+def _statements(tree: ast.AST) -> Iterator[ast.AST]:
+    """All statements, whatever they stand in; expressions, most of a tree, hold none."""
+    waiting: deque[ast.AST] = deque([tree])
+    while waiting:
+        node = waiting.popleft()
+        yield node
+        for part in ("body", "handlers", "cases", "orelse", "finalbody"):
+            inner = getattr(node, part, ())
+            waiting.extend(inner if isinstance(inner, list) else ())
+
+
 def _defined_names(node: ast.stmt) -> list[str]:
     if isinstance(node, (ast.FunctionDef, ast.ClassDef)):
         return [node.name]
@@ -147,10 +169,16 @@ def _defined_names(node: ast.stmt) -> list[str]:
     ]
 
 
+@cache
+def _meaningful(names: tuple[str, ...]) -> tuple[str, ...]:
+    return tuple(name for name in names if name not in _NOT_MEANING)
+
+
 def _fields(node: ast.AST) -> Iterator[tuple[str, Any]]:
     """Fields of a node that decide what it means, docstrings left out."""
-    for name, value in ast.iter_fields(node):
-        if name in _NOT_MEANING or value is None or value == []:
+    for name in _meaningful(node._fields):
+        value = getattr(node, name, None)
+        if value is None or value == []:
             continue
         if name == "body" and isinstance(value, list) and _is_text(value[0]):
             yield name, value[1:]
@@ -168,11 +196,13 @@ def _is_text(node: ast.AST) -> bool:
 
 def _meaning(node: ast.AST) -> Iterator[ast.AST]:
     """A node and all below it that decide what it means."""
-    yield node
-    for _, value in _fields(node):
-        for each in value if isinstance(value, list) else [value]:
-            if isinstance(each, ast.AST):
-                yield from _meaning(each)
+    waiting = [node]
+    while waiting:
+        node = waiting.pop()
+        yield node
+        for _, value in _fields(node):
+            parts = value if isinstance(value, list) else [value]
+            waiting.extend(each for each in parts if isinstance(each, ast.AST))
 
 
 def _dump(node: object) -> str:

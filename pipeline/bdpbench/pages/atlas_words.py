@@ -46,9 +46,9 @@ OURS: Mapping[OurRelation, Mark] = {
 }
 
 STANDINGS: Mapping[Standing, Mark] = {
-    "shown": Mark("reproduced", "comes out", "✓"),
+    "shown": Mark("reproduced", "reproduced", "✓"),
     "in part": Mark("close", "in part", "≈"),
-    "not shown": Mark("not_reproduced", "does not come out", "✗"),
+    "not shown": Mark("not_reproduced", "not reproduced", "✗"),
     "not run": Mark("not_run", "not run", "○"),
 }
 

@@ -7,7 +7,6 @@ import contextlib
 import json
 import zlib
 from functools import cache
-from importlib.metadata import version
 from typing import Any
 
 from markupsafe import Markup
@@ -84,6 +83,8 @@ def vega_bundle() -> str:
 
     It is kept under ``home_dir()``: making it starts a JavaScript engine, which takes two seconds.
     """
+    from importlib.metadata import version  # here because few need it, and it imports much
+
     kept = home_dir() / "cache" / f"vega-{version('vl-convert-python')}.js"
     with contextlib.suppress(OSError, UnicodeDecodeError):
         return kept.read_text(encoding="utf-8")

@@ -106,7 +106,7 @@ def _wanted(figures: Sequence[Figure], request: ExportRequest) -> list[Figure]:
     for pattern in request.only:
         if not fnmatch.filter([figure.name for figure in figures], pattern):
             raise BdpbenchError(
-                f"no figure is called {pattern!r}",
+                f"no figure has the name {pattern!r}",
                 where="--only",
                 hint="such as " + ", ".join(figure.name for figure in figures[:3]),
             )
@@ -165,7 +165,7 @@ def _json_of(captions: Sequence[Caption]) -> bytes:
 
 
 def _markdown_of(captions: Sequence[Caption], sections: Sections, plan: Plan) -> str:
-    """Captions for readers; each definition is told once, at the end."""
+    """Captions for readers, with each definition once, at the end."""
     lines = [f"# Figures and tables of {plan['study']}, {plan['tier']} tier", ""]
     if captions:
         lines += [captions[0].origin, ""]

@@ -80,7 +80,7 @@ def failure_in_words(claim: ScoredClaim, names: Names) -> list[str]:
         rest = len(told) - _MOST_SENTENCES
         return [
             *told[:_MOST_SENTENCES],
-            f"So it is in {rest} more {'case' if rest == 1 else 'cases'}.",
+            f"The same is true in {rest} more {'case' if rest == 1 else 'cases'}.",
         ]
     return told
 

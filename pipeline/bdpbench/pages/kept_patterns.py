@@ -62,7 +62,7 @@ def _code() -> str:
 
 @functools.cache
 def _kept(path: Path) -> dict[str, Spec]:
-    """Shape → specification, as in the file; nothing where there is none that can be read."""
+    """Shape → specification, as in the file; empty if no file can be read."""
     with contextlib.suppress(OSError, ValueError):
         found = json.loads(path.read_text(encoding="utf-8"))
         if isinstance(found, dict):

@@ -71,9 +71,9 @@ class Stated(_Strict):
         bounds = [each.up_to for each in self.scale]
         known = [each for each in bounds if each is not None]
         if known and len(known) < len(bounds):
-            raise ValueError("levels: every level has an up_to, or none has")
+            raise ValueError("levels: either every level has an up_to, or none")
         if any(after <= before for before, after in pairwise(known)):
-            raise ValueError("levels: each up_to has to be above the one before")
+            raise ValueError("levels: each up_to must be above the previous one")
         return self
 
 
@@ -178,14 +178,16 @@ class Matrix(_Strict):
         seen: set[str] = set()
         for place, name in self.parameters:
             if name in seen:
-                raise ValueError(f"{place[0]}: {name} has a place in the matrix already")
+                raise ValueError(f"{place[0]}: {name} is already part of the matrix")
             seen.add(name)
         return self
 
     @model_validator(mode="after")
     def _keys_go_together(self) -> Matrix:
         if self.winner is not None and (self.ends is not None or self.about_zero):
-            raise ValueError("winner: its colours are those of who wins: remove ends, about_zero")
+            raise ValueError(
+                "winner: its colours are those of the winners: remove ends, about_zero"
+            )
         several = self.panels is not None or self.winner is not None
         if several and (self.stated is not None or self.points is not None):
             raise ValueError("stated and points are of a matrix without panels and winner")
@@ -199,9 +201,9 @@ class Matrix(_Strict):
             return self
         low, high = self.ends
         if low >= high:
-            raise ValueError(f"ends: the first, {low:g}, has to be below the second, {high:g}")
+            raise ValueError(f"ends: the first, {low:g}, must be below the second, {high:g}")
         if self.about_zero and low != -high:
-            raise ValueError("ends: about zero the first has to be the second with a minus")
+            raise ValueError("ends: about zero the first must be the negative of the second")
         return self
 
 
@@ -285,7 +287,7 @@ def _require_value(
     parameter: str,
     study: Study,
 ) -> None:
-    """Refuse what is no protocol of the study, or no value of the parameter."""
+    """Refuse keys that are not protocols of the study, or not values of the parameter."""
     if is_protocol(parameter):
         _require(source, place, value, study.protocols, "protocol")
     else:

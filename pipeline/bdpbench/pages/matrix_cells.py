@@ -275,7 +275,7 @@ def _lead_note(grid: Grid, winner: Winner) -> str:
         return ""
     amount = format_number(winner.least_lead)
     unit = "" if grid.unit in ("", "1") else f" {grid.unit}"
-    return f"Who is ahead by less than {amount}{unit} does not win."
+    return f"A lead of less than {amount}{unit} does not count as a win."
 
 
 def _first(runs: Sequence[PlannedRun]) -> tuple[str, str, str]:
@@ -287,7 +287,7 @@ def _first(runs: Sequence[PlannedRun]) -> tuple[str, str, str]:
     if len(runs) == 1:
         return first["run_id"], first["label"], ""
     listed = "\n".join(f"{run['run_id']}\t{run['label']}" for run in runs)
-    return first["run_id"], f"mean of {len(runs)} runs; a click lists them", listed
+    return first["run_id"], f"mean of {len(runs)} runs; click to list them", listed
 
 
 def _means_note(means: Iterable[Sequence[PlannedRun]]) -> str:

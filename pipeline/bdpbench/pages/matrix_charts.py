@@ -135,7 +135,7 @@ def _matrix(kind: _Colouring) -> alt.LayerChart:
 
 
 def _tooltip(kind: _Colouring) -> list[alt.Tooltip]:
-    """What is told of a cell beside its row and column."""
+    """Tooltip lines of a cell, in addition to its row and column."""
     value = field("value", "quantitative", title=hole("quantity"))
     if kind == "level":
         return [alt.Tooltip(**value)]

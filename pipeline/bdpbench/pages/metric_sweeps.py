@@ -224,8 +224,8 @@ def repetitions_note(means: pl.DataFrame) -> str:
     equal = means.filter(pl.col("lower") == pl.col("upper")).height
     if equal == means.height:
         return (
-            f"The {runs} repetitions are equal in every digit: nothing random touches this metric, "
-            "and there is no interval."
+            f"The {runs} repetitions are exactly equal, because nothing random affects this "
+            "metric; there is no interval."
         )
-    told = f"Bars are confidence intervals at 95 % of means over {runs} repetitions."
-    return f"{told} Where repetitions are equal in every digit there is none." if equal else told
+    told = f"Bars are 95 % confidence intervals of means over {runs} repetitions."
+    return f"{told} There is none where repetitions are exactly equal." if equal else told

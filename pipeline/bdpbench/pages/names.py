@@ -105,7 +105,7 @@ class Names:
         return label_of(key, self.protocols)
 
     def colour(self, key: str) -> str:
-        """Colour of a protocol; a neutral one for what is none."""
+        """Colour of a protocol, or a neutral colour if the key is not a protocol."""
         return colour_of(key, self.protocols)
 
     def dash(self, key: str, nth: int = 0) -> tuple[int, ...]:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from pathlib import Path
 from typing import TypedDict
 
@@ -20,6 +21,7 @@ from bdpbench.pages.inputs import ReportInputs, RunRecords, StudyTexts
 from bdpbench.pages.kinds import kind_rows
 from bdpbench.pages.names import Names
 from bdpbench.pages.notes import notes_html
+from bdpbench.pages.origins import offered_origins
 from bdpbench.pages.overview import overview
 from bdpbench.pages.parts import MOST_RUNS_OF_ONE_FILE, parts_beside, parts_of_one_file
 from bdpbench.pages.sections import Sections, gather
@@ -28,7 +30,7 @@ from bdpbench.pages.shards import Shards, drop_others, shards_folder
 from bdpbench.pages.summary import claims_in_doubt, in_doubt, summarize
 from bdpbench.pages.taken_over import taken_over_sentence
 from bdpbench.pages.templates import page_environment
-from bdpbench.pages.verdicts import totals
+from bdpbench.pages.verdicts import ClaimRow, NumberRow, totals
 
 # More views than these are chosen from a list: rows of buttons would hide the chart below them.
 MOST_BUTTONS = 12
@@ -72,10 +74,11 @@ def build_report(inputs: ReportInputs, out: Path, *, with_files: bool = True) ->
         "reproduces": bool(sections.numbers or sections.claims or inputs.study.citation),
         "changes": change_rows(inputs.scorecard),
         "found": definition_origins(sections.numbers),
+        "number_origins": offered_origins(row.origins for row in sections.numbers),
+        "claim_origins": offered_origins(row.origins for row in sections.claims),
         "overview": overview(sections.numbers),
-        "protocol_labels": list(
-            dict.fromkeys(each for row in sections.numbers for each in row.protocols)
-        ),
+        "number_protocols": _protocols_of(sections.numbers),
+        "claim_protocols": _protocols_of(sections.claims),
         "summary": summarize(sections.numbers, sections.claims, sections.experiments),
         "bins": bins,
         "with_files": with_files,
@@ -97,6 +100,11 @@ def shown_definitions(inputs: ReportInputs) -> list[Definition]:
         *(number["metric"] for number in inputs.scorecard["numbers"]),
     }
     return [each for each in inputs.definitions if each["metric"] in shown]
+
+
+def _protocols_of(rows: Sequence[NumberRow] | Sequence[ClaimRow]) -> list[str]:
+    """Labels of the protocols that some rows are about, each once."""
+    return list(dict.fromkeys(each for row in rows for each in row.protocols))
 
 
 class _Parameter(TypedDict):

@@ -227,7 +227,7 @@ def _colour(kind: Colouring) -> alt.Color:
 
 
 def _tooltip(kind: Colouring) -> list[alt.Tooltip]:
-    """What is told of a cell."""
+    """Tooltip lines of a cell."""
     place = [
         alt.Tooltip(**field("panel", "nominal", title="panel")),
         alt.Tooltip(**field("row", "nominal", title=hole("row_title"))),

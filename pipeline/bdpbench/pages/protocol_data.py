@@ -83,7 +83,7 @@ class Parameter(_Strict):
     @model_validator(mode="after")
     def _default_lies_in_range(self) -> Parameter:
         if self.range is not None and not self.range[0] <= self.default <= self.range[1]:
-            raise ValueError(f"the default {self.default:g} lies outside of the range")
+            raise ValueError(f"the default {self.default:g} lies outside the range")
         return self
 
 

@@ -26,7 +26,7 @@ _RUN = "run-"
 _RUNS_ROW = re.compile(r'<tr><th scope="row">Runs</th><td>\d+ finished of \d+ planned</td></tr>\n')
 _ID_IS = "Its id is a hash of parameters, script and ns-2 build: the same id\nalways means"
 ID_IS_TODAY = (
-    "Its id is a hash of what ns-2 gets, which is arguments, Tcl\n"
+    "Its id is a hash of everything that ns-2 gets, namely arguments, Tcl\n"
     "files and the parts of ns-2 that its agents use: the same id always means"
 )
 """What `runs.html` says of an id."""
@@ -92,7 +92,7 @@ def _relabelled_index(
     found: re.Match[str], names: Mapping[str, str], ids: Mapping[str, str]
 ) -> str:
     """The index of the files with their new names, and the new ids of the runs."""
-    text = _unpacked(found[2], "what it holds of the files beside it")
+    text = _unpacked(found[2], "its index of the files beside it")
     text = _FILE_NAME.sub(lambda name: names.get(name[0], name[0]), text)
     return f"{found[1]}{pack_text(relabelled_text(text, ids))}{found[3]}"
 
@@ -100,8 +100,8 @@ def _relabelled_index(
 def _relabelled_body(found: re.Match[str], change: Relabelling) -> str:
     run_id = found[2]
     if run_id not in change.commands:
-        return found[0]  # of another study, which is told where all runs are counted
-    text = _unpacked(found[3], f"what it holds of run {run_id}")
+        return found[0]  # of another study; the caller reports it when it counts all runs
+    text = _unpacked(found[3], f"its section on run {run_id}")
     text = relabelled_text(_with_command(text, run_id, change), change.ids)
     return f"{found[1]}{pack_text(text)}{found[4]}"
 
@@ -133,6 +133,6 @@ def _noted(page: str, note: tuple[str, str]) -> str:
         return page.replace(old, new)
     rows = list(_RUNS_ROW.finditer(page))
     if len(rows) != 1:
-        raise BdpbenchError("does not say once how many runs are finished")
+        raise BdpbenchError("does not state exactly once how many runs are finished")
     end = rows[0].end()
     return page[:end] + new + page[end:]

@@ -143,7 +143,7 @@ def _counts(verdicts: Sequence[str], keys: Sequence[str]) -> list[str]:
 def _claims(claims: Sequence[ClaimRow]) -> PaperTable:
     return PaperTable(
         name="statements",
-        title="Statements of the study, each put to the test",
+        title="Statements of the study and their verdicts",
         columns=(
             Column("Where", "where", width=0.2),
             Column("Statement", "statement", width=0.6),

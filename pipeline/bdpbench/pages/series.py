@@ -3,15 +3,17 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator, Mapping
-from typing import TypeAlias, cast
+from typing import TYPE_CHECKING, TypeAlias, cast
 
 import polars as pl
 from markupsafe import Markup
 
 from bdpbench.pages.embed import embed_json, parse_json
-from bdpbench.pages.inputs import LoadTable, ReportInputs
 from bdpbench.pages.packing import SMALLEST_TIME_STEP_S, Packed, pack
 from bdpbench.pages.reduce import reduce_min_max
+
+if TYPE_CHECKING:  # inputs are those of a report, whose models a batch of runs does not need
+    from bdpbench.pages.inputs import LoadTable, ReportInputs
 
 RunSeries: TypeAlias = dict[str, dict[str, Packed]]
 """Table → subject (``flow:0``, ``link:bottleneck``) → points."""

@@ -135,7 +135,7 @@ def shard_text(script: str) -> str:
     try:
         return unpack_text(found[1])
     except ValueError:
-        raise BdpbenchError("is damaged: what it holds is unreadable") from None
+        raise BdpbenchError("is damaged: its content is unreadable") from None
 
 
 def drop_others(folder: Path, names: Collection[str]) -> None:

@@ -144,6 +144,6 @@ def _absent(
     for what, rows in (("Numbers", numbers), ("Statements", claims)):
         not_run = [row for row in rows if row.verdict.key == "not_run"]
         if not_run:
-            text = f"{len(not_run)} of {len(rows)} need runs that are not here"
+            text = f"{len(not_run)} of {len(rows)} need runs that are missing"
             found.append(Absent(what, text))
     return found

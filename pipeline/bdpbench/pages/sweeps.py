@@ -90,7 +90,7 @@ def label_of(key: str, protocols: Protocols) -> str:
 
 
 def colour_of(key: str, protocols: Protocols) -> str:
-    """Colour of a protocol; a neutral one for what is none."""
+    """Colour of a protocol, or a neutral colour if the key is not a protocol."""
     return protocols[key]["colour"] if key in protocols else NEUTRAL
 
 

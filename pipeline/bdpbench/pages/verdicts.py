@@ -1,4 +1,4 @@
-"""The scorecard as rows of a table: words for what was measured, marks for what came out."""
+"""The scorecard as rows of a table, with words and marks for values and verdicts."""
 
 from __future__ import annotations
 
@@ -7,6 +7,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import Any
 
+from bdpbench.contracts.scorecard import Evidence as ScoredEvidence
 from bdpbench.contracts.scorecard import (
     Scorecard,
     ScoredClaim,
@@ -16,6 +17,7 @@ from bdpbench.contracts.scorecard import (
 )
 from bdpbench.pages.failures import failure_in_words
 from bdpbench.pages.names import Names, RunLink
+from bdpbench.pages.origins import origin_in_words, origin_keys
 from bdpbench.pages.text import (
     format_deviation,
     format_number,
@@ -32,7 +34,7 @@ GAUGE_WIDTH_OF_EXACT = 0.05
 
 @dataclass(frozen=True)
 class Verdict:
-    """What came out, in words, as a symbol and as a rank for sorting (worst first)."""
+    """A verdict in words, as a symbol and as a rank for sorting (worst first)."""
 
     key: str
     label: str
@@ -66,7 +68,8 @@ class Total:
 class Gauge:
     """Positions from 0 (left) to 100 of the bounds, the published and the measured number.
 
-    ``beyond`` is -1 or 1 where the measured number lies off the axis to that side, else 0.
+    ``beyond`` is -1 or 1 where the measured number lies off the axis to that side, else 0;
+    ``spread`` reaches from the smallest to the largest value of all spreads, None without any.
     """
 
     lower: float
@@ -74,15 +77,32 @@ class Gauge:
     published: float
     measured: float | None
     beyond: int
+    spread: tuple[float, float] | None = None
+
+
+@dataclass(frozen=True)
+class SpreadText:
+    """How far a number moves, in words: from where to where, what was varied, what follows."""
+
+    span: str
+    varied: str
+    finding: str
+    source: str
+
+    def __str__(self) -> str:
+        parts = (f"{self.span}.", self.varied, self.finding, self.source)
+        return " ".join(part for part in parts if part)
 
 
 @dataclass(frozen=True)
 class NumberRow:
     """One published number and what became of it; see ``scorecard.json`` for ``number``.
 
-    ``kind`` is "blind" or "fitted", "" in a scorecard that does not tell; ``origin`` says how its
-    definition was found; ``spreads`` say how far it moves, and ``in_spread`` whether a miss lies
-    within one; ``parts`` are the rows of the runs of a number of several runs.
+    ``kind`` is "blind" or "fitted", "" in a scorecard that does not record it; ``origin`` says how
+    the definition was found, and ``origins`` are the choices of a filter that it belongs to;
+    ``spreads`` say how far the value moves, and ``in_spread`` whether a miss lies within one of
+    them; ``search`` is the text that a filter looks through; ``parts`` are the rows of the single
+    runs of a number that several runs have to show.
     """
 
     number: ScoredNumber
@@ -102,8 +122,9 @@ class NumberRow:
     expectation: str
     search: str
     kind: str = ""
+    origins: tuple[str, ...] = ()
     origin: str = ""
-    spreads: tuple[str, ...] = ()
+    spreads: tuple[SpreadText, ...] = ()
     in_spread: bool = False
     parts: tuple[NumberRow, ...] = ()
 
@@ -126,7 +147,8 @@ class Evidence:
 class ClaimRow:
     """One statement of the study; see ``scorecard.json`` for ``claim``.
 
-    ``told`` says in sentences what makes it fail.
+    ``told`` says in sentences what makes it fail; ``origin``, ``origins`` and ``search`` are those
+    of a ``NumberRow``; ``protocols`` are the labels of the protocols that it is about.
     """
 
     claim: ScoredClaim
@@ -134,6 +156,9 @@ class ClaimRow:
     evidence: tuple[Evidence, ...]
     told: tuple[str, ...] = ()
     origin: str = ""
+    origins: tuple[str, ...] = ()
+    protocols: tuple[str, ...] = ()
+    search: str = ""
 
 
 def totals(counts: Mapping[Any, int], verdicts: Sequence[str]) -> list[Total]:
@@ -188,29 +213,15 @@ def _span(parts: Sequence[NumberRow]) -> str:
     return f"{start}{most[1]}" + (f", {lacking} without a value" if lacking else "")
 
 
-def origin_in_words(entry: ScoredNumber | ScoredClaim) -> str:
-    """How a definition was found, in a sentence; "" where the scorecard does not tell."""
-    found, others = entry.get("found"), entry.get("chosen_on", [])
-    if found == "stated":
-        return "The study states it."
-    if found == "chosen before":
-        return "Chosen by us before any run was looked at."
-    if found is None:
-        return ""
-    count = len(others)
-    told = "one value" if count == 1 else f"{count} values"
-    if entry.get("kind") == "fitted":
-        return f"Chosen by us with {told} in view, this one among them: {', '.join(others)}."
-    return f"Chosen by us with {told} in view, not this one: {', '.join(others)}."
-
-
-def _spread(spread: ScoredSpread, number: ScoredNumber) -> str:
-    """A spread in words, e.g. "6 to 17 s with another substream; the print lies within it."."""
+def _spread(spread: ScoredSpread, number: ScoredNumber) -> SpreadText:
     ends = [format_number(spread[end], like=number["published"]) for end in ("least", "most")]
-    within = "the print lies within it" if spread["holds_print"] else "the print lies outside"
-    source = f" ({spread['source']})" if spread["source"] else ""
-    span = with_unit(" to ".join(dict.fromkeys(ends)), number["unit"])
-    return f"{span}, varied: {spread['varied']}{source}; {within}."
+    reaches = "reaches" if spread["holds_print"] else "does not reach"
+    return SpreadText(
+        span=with_unit(" to ".join(dict.fromkeys(ends)), number["unit"]),
+        varied=f"Varied: {spread['varied']}.",
+        finding=f"The spread {reaches} the bounds of the printed number.",
+        source=f"Source: {spread['source']}." if spread["source"] else "",
+    )
 
 
 def _row(number: ScoredNumber, names: Names) -> NumberRow:
@@ -235,10 +246,13 @@ def _row(number: ScoredNumber, names: Names) -> NumberRow:
         deviation=_deviation(number),
         deviation_percent=format_percent(number["deviation_pct"]),
         bounds=_bounds(number),
-        gauge=gauge(number["lower"], number["upper"], published, number["measured"]),
+        gauge=gauge(
+            number["lower"], number["upper"], published, number["measured"], _reach(number)
+        ),
         runs=tuple(names.run(run_id) for run_id in number["run_ids"]),
         expectation=_expectation(number),
         kind=number.get("kind", ""),
+        origins=origin_keys(number),
         origin=origin_in_words(number),
         spreads=tuple(_spread(each, number) for each in number.get("spread", [])),
         in_spread=number["verdict"] in ("close", "not_reproduced")
@@ -292,10 +306,24 @@ def _expectation(number: ScoredNumber) -> str:
     return "unexpected match" if number["verdict"] == "reproduced" else "known miss"
 
 
-def gauge(lower: float, upper: float, published: float, measured: float | None) -> Gauge:
-    """Place numbers on an axis that reaches beyond the bounds by ``GAUGE_MARGIN`` of their width.
+def _reach(number: ScoredNumber) -> tuple[float, float] | None:
+    """The smallest and the largest value of all spreads of a number; None without any."""
+    spreads = number.get("spread", [])
+    if not spreads:
+        return None
+    return min(each["least"] for each in spreads), max(each["most"] for each in spreads)
 
-    A number off the axis is drawn at its end, and ``beyond`` tells the side.
+
+def gauge(
+    lower: float,
+    upper: float,
+    published: float,
+    measured: float | None,
+    reach: tuple[float, float] | None = None,
+) -> Gauge:
+    """Place numbers on an axis that extends beyond the bounds by ``GAUGE_MARGIN`` of their width.
+
+    What lies off the axis is drawn at its end; ``beyond`` is the side of the measured number.
     """
     width = (upper - lower) or abs(published) * GAUGE_WIDTH_OF_EXACT or 1.0
     start, end = lower - GAUGE_MARGIN * width, upper + GAUGE_MARGIN * width
@@ -306,27 +334,46 @@ def gauge(lower: float, upper: float, published: float, measured: float | None) 
 
     off = 0 if measured is None else (measured > end) - (measured < start)
     position = None if measured is None else place(measured)
-    return Gauge(place(lower), place(upper), place(published), position, off)
+    spread = None if reach is None else (place(reach[0]), place(reach[1]))
+    return Gauge(place(lower), place(upper), place(published), position, off, spread)
 
 
 def claim_rows(scorecard: Scorecard, names: Names) -> list[ClaimRow]:
-    """Rows of the list of claims, in the order of the scorecard."""
-    return [
-        ClaimRow(
-            claim=claim,
-            verdict=VERDICTS[claim["verdict"]],
-            origin=origin_in_words(claim),
-            told=tuple(failure_in_words(claim, names)) if claim["verdict"] == "fails" else (),
-            evidence=tuple(
-                Evidence(
-                    label=names.evidence(str(each["label"])),
-                    value=with_unit(format_number(each["value"]), each["unit"])
-                    if each["value"] is not None
-                    else "not reached",
-                    run=names.run(each["run_id"]) if each["run_id"] else None,
-                )
-                for each in claim["evidence"]
-            ),
-        )
-        for claim in scorecard["claims"]
-    ]
+    """Rows of the list of statements, in the order of the scorecard."""
+    return [_claim_row(claim, names) for claim in scorecard["claims"]]
+
+
+def _claim_row(claim: ScoredClaim, names: Names) -> ClaimRow:
+    verdict = VERDICTS[claim["verdict"]]
+    protocols = tuple(names.protocol(key) for key in claim["protocols"])
+    told = tuple(failure_in_words(claim, names)) if claim["verdict"] == "fails" else ()
+    words = (
+        claim["id"],
+        claim["where"],
+        claim["statement"],
+        claim["explanation"],
+        claim["known_miss"],
+        *told,
+        *protocols,
+        verdict.label,
+        claim.get("kind", ""),
+    )
+    return ClaimRow(
+        claim=claim,
+        verdict=verdict,
+        evidence=tuple(_evidence(each, names) for each in claim["evidence"]),
+        told=told,
+        origin=origin_in_words(claim),
+        origins=origin_keys(claim),
+        protocols=protocols,
+        search=" ".join(words).lower(),
+    )
+
+
+def _evidence(each: ScoredEvidence, names: Names) -> Evidence:
+    known = each["value"] is not None
+    return Evidence(
+        label=names.evidence(str(each["label"])),
+        value=with_unit(format_number(each["value"]), each["unit"]) if known else "not reached",
+        run=names.run(each["run_id"]) if each["run_id"] else None,
+    )

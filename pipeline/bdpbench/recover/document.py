@@ -70,7 +70,7 @@ def _text_of_pdf(path: Path, noun: str) -> str:
         raise BdpbenchError(
             "pdftotext, which reads PDFs, is not installed",
             where=str(path),
-            hint=f"apt-get install poppler-utils, or give the text of the {noun}",
+            hint=f"run apt-get install poppler-utils, or give the text of the {noun}",
         ) from None
     if done.returncode != 0:
         said = done.stderr.decode("utf-8", "replace").strip().splitlines() or ["no message"]
@@ -78,8 +78,8 @@ def _text_of_pdf(path: Path, noun: str) -> str:
     text = done.stdout.decode("utf-8", "replace")
     if not text.strip():
         raise BdpbenchError(
-            "this PDF holds pictures of pages and no text",
+            "this PDF contains images of pages and no text",
             where=str(path),
-            hint="have its text recognized first (for example by ocrmypdf)",
+            hint="run text recognition first (for example with ocrmypdf)",
         )
     return text

@@ -37,7 +37,7 @@ class Rule:
     Attributes:
         rule_id: name in the reports.
         damage: what scanning did.
-        reason: why it can be told from what the author wrote.
+        reason: how it can be distinguished from the author's own text.
         apply: repairs a listing; raises BdpbenchError where the damage has no certain repair.
     """
 

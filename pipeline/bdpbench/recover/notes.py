@@ -1,4 +1,4 @@
-"""Faults that the originals have of themselves; they are told and never repaired."""
+"""Faults of the originals themselves, which are reported and never repaired."""
 
 from __future__ import annotations
 

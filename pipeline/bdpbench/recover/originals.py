@@ -1,7 +1,7 @@
 """``originals.yaml``: which scripts a study prints, and what is its own in how they are recovered.
 
 A study whose authors printed their ns-2 scripts describes them there: the headings under which they
-stand, the file names that they get, and the names by which damage in them is told.
+stand, the file names that they get, and the names by which damage in them is recognised.
 """
 
 from __future__ import annotations

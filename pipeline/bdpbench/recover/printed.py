@@ -38,7 +38,7 @@ class PrintedScript:
             f"{message}\n    {line.text.strip()}",
             where=f"{self.title}, line {line.number}",
             hint=hint
-            or f"mend this line in your copy of the {self.document}, or take another copy",
+            or f"correct this line in your copy of the {self.document}, or take another copy",
         )
 
 

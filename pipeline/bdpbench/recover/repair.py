@@ -93,6 +93,6 @@ def _check_end(listing: Listing) -> None:
     if not code or not _LAST_COMMAND.match(code_of(listing.lines[last].text).strip()):
         raise listing.refuse(
             last,
-            f"the script ends here, but a script of the {document} ends with '$ns run': it is cut",
+            f"the script is truncated: a script of the {document} ends with '$ns run'",
             hint=f"take a complete copy of the {document}",
         )

@@ -23,7 +23,7 @@ RECORD_VERSION = 2
 
 
 class RuleText(TypedDict):
-    """What a rule repairs, and why that can be told from what the author wrote."""
+    """What a rule repairs, and how the damage can be distinguished from the author's own text."""
 
     rule: str
     damage: str

@@ -1,7 +1,7 @@
 """What a study expects, checked at planning: before anything is simulated for it.
 
-A number or statement whose metric, scenario, parameters or subject no run can have would come out
-as *not run* after hours of simulation; here it is told with file and line.
+A number or statement whose metric, scenario, parameters or subject no run can have would appear
+as *not run* after hours of simulation; here it is reported with file and line.
 """
 
 from __future__ import annotations

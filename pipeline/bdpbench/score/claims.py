@@ -160,7 +160,7 @@ class ForEach(_Strict):
         asked = [each for _, each in asked_of(self.claim)]
         for name in self.values:
             if all(_has_own(each, name) for each in asked):
-                raise ValueError(f"values: every selector has a {name} of its own")
+                raise ValueError(f"values: every selector has its own {name}")
         return self
 
 

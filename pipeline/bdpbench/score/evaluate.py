@@ -54,7 +54,7 @@ def evaluate(condition: Condition, lookup: Lookup, where: str) -> Finding:
     Raises:
         BdpbenchError: for a selector that is ambiguous, or that names what the study does not have.
     """
-    raise TypeError(f"{type(condition).__name__} is no kind of condition")
+    raise TypeError(f"{type(condition).__name__} is not a kind of condition")
 
 
 def _value(selector: Selector, lookup: Lookup, where: str) -> Measured | None:

@@ -2,15 +2,17 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Collection, Iterable
 from dataclasses import dataclass
-from fnmatch import fnmatchcase
+from fnmatch import fnmatchcase, translate
+from functools import lru_cache
 
 from bdpbench.contracts.scorecard import FOUND, Found, Kind
 from bdpbench.contracts.yaml_files import suggest
 
 HINT = (
-    f"one of: {', '.join(FOUND)}. `stated` by the study; `chosen before` any run was looked at; "
+    f"one of: {', '.join(FOUND)}. `stated` by the study; `chosen before` looking at any run; "
     "`chosen on` the measured values of what chosen_on names"
 )
 
@@ -34,8 +36,7 @@ class Origin:
         >>> Origin("chosen on", ("t1-hs-*",)).kind("t1-hs-time"), Origin("stated").kind("a")
         ('fitted', 'blind')
         """
-        fitted = any(matches(pattern, each) for pattern in self.chosen_on for each in ids)
-        return "fitted" if fitted else "blind"
+        return "fitted" if resolved(self.chosen_on, ids) else "blind"
 
 
 def matches(pattern: str, name: str) -> bool:
@@ -69,11 +70,17 @@ def origin_of(found: str, chosen_on: Iterable[str]) -> Origin | OriginFault:
 def resolved(patterns: Iterable[str], ids: Collection[str]) -> list[str]:
     """The ids that are meant, each once, in the order of ``ids``."""
     named = tuple(patterns)
-    return [each for each in ids if any(matches(pattern, each) for pattern in named)]
+    meant = _any_of(named)
+    return [each for each in ids if meant.match(each)] if named else []
+
+
+@lru_cache(maxsize=1024)  # many rows of a study name the same
+def _any_of(patterns: tuple[str, ...]) -> re.Pattern[str]:
+    return re.compile("|".join(map(translate, patterns)))
 
 
 def unknown_pattern(patterns: Iterable[str], ids: Collection[str]) -> tuple[str, str] | None:
-    """Message and hint for the first pattern that means nothing; None where there is none."""
+    """Message and hint for the first pattern that matches nothing; None without one."""
     for pattern in patterns:
         if not any(matches(pattern, each) for each in ids):
             return f"no number or statement is called {pattern!r}", _closest(pattern, ids)

@@ -38,7 +38,7 @@ COLUMNS = (
 )
 REQUIRED = ("id", "where", "scenario", "metric", "subject", "unit", "how", "why")
 
-# Columns that are no text of the number as it is kept.
+# Columns that are not kept as text of the number.
 _CONVERTED = ("select", "value", "lower", "upper", "found", "chosen_on")
 
 # What the parts of one printed number have in common: it is one sentence, read in one way.
@@ -114,7 +114,7 @@ def published_by_line(path: Path, metrics: Collection[str]) -> dict[int, Publish
 
 
 def _check_parts(path: Path, numbers: Mapping[int, PublishedNumber]) -> None:
-    """Rows of one printed number say the same of it, and it is no row itself."""
+    """Rows of one printed number must agree, and the number must not be a row itself."""
     ids = {number.id for number in numbers.values()}
     first: dict[str, PublishedNumber] = {}
     counts = Counter(number.part_of for number in numbers.values())
@@ -125,12 +125,14 @@ def _check_parts(path: Path, numbers: Mapping[int, PublishedNumber]) -> None:
             raise _error(path, line, "part_of", f"{number.part_of!r} is the id of a row")
         if counts[number.part_of] == 1:
             hint = _suggest(number.part_of, {each for each in counts if counts[each] > 1} or ids)
-            raise _error(path, line, "part_of", f"no other row is of {number.part_of!r}", hint)
+            raise _error(path, line, "part_of", f"no other row belongs to {number.part_of!r}", hint)
         other = first.setdefault(number.part_of, number)
         for column in _SHARED:
             if getattr(number, column) != getattr(other, column):
                 shown = "found" if column == "origin" else column
-                message = f"is not that of {other.id}, which is of the same printed number"
+                message = (
+                    f"differs from that of {other.id}, which belongs to the same printed number"
+                )
                 raise _error(path, line, shown, message, "one sentence has one value and one rule")
 
 
@@ -152,7 +154,7 @@ def _rows(path: Path, text: str) -> Iterator[tuple[int, dict[str, str]]]:
 
 
 def _told(path: Path, reader: _csv.Reader) -> Iterator[list[str]]:
-    """The rows of a reader; what csv cannot read is told with its line."""
+    """The rows of a CSV reader; a row that csv cannot read is reported with its line."""
     try:
         yield from reader
     except csv.Error as error:

@@ -6,9 +6,11 @@ import json
 import os
 import subprocess
 from dataclasses import dataclass
+from functools import cache
 from pathlib import Path
 from typing import cast
 
+from bdpbench.contracts.files import FolderState, state_of
 from bdpbench.contracts.paths import home_dir, repository_root
 from bdpbench.contracts.runs import BuildFacts
 from bdpbench.errors import BdpbenchError
@@ -49,7 +51,14 @@ def current_build_id(variant: str = "fast") -> str:
     Raises:
         BdpbenchError: when ``ns2/build.sh`` cannot tell.
     """
-    command = ["bash", str(build_script()), "--variant", variant, "--print-id"]
+    script = build_script()
+    return _printed_id(script, variant, state_of(script.parent) if script.is_file() else ())
+
+
+@cache
+def _printed_id(script: Path, variant: str, state: FolderState) -> str:
+    """What the script prints, which follows from the files of its folder alone."""
+    command = ["bash", str(script), "--variant", variant, "--print-id"]
     done = subprocess.run(
         command, capture_output=True, text=True, env=build_environment(), check=False
     )

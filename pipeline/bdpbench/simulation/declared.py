@@ -5,6 +5,8 @@ from __future__ import annotations
 import re
 import subprocess
 from collections.abc import Sequence
+from functools import lru_cache
+from pathlib import Path
 
 from bdpbench.contracts.paths import tcl_dir
 from bdpbench.errors import BdpbenchError
@@ -25,22 +27,41 @@ def unknown_to_ns2(build: Ns2Build, declared: Sequence[Declared]) -> list[tuple[
         BdpbenchError: when ns-2 does not answer.
     """
     triples = [word for each in declared for word in (each.kind, each.ns2_class, each.name or "-")]
-    command = [str(build.binary), str(tcl_dir() / "declared.tcl"), *triples]
+    script = tcl_dir() / "declared.tcl"
+    told = _answer(_state_of(build.binary), _state_of(script), tuple(triples))
+    answers = (line.split(" ", 2) for line in told.splitlines())
+    unknown = [(declared[int(each[1])], each[2]) for each in answers if each[0] == "unknown"]
+    return unknown + _without_parameter(told, declared)
+
+
+def _state_of(path: Path) -> tuple[Path, int, int]:
+    """A file, the time of its last change (ns) and its size; zeros where it is gone."""
+    try:
+        about = path.stat()
+    except OSError:
+        return path, 0, 0
+    return path, about.st_mtime_ns, about.st_size
+
+
+@lru_cache(maxsize=32)
+def _answer(
+    binary: tuple[Path, int, int], script: tuple[Path, int, int], triples: tuple[str, ...]
+) -> str:
+    """What ns-2 says of triples; it is asked once for as long as binary and script stay."""
+    command = [str(binary[0]), str(script[0]), *triples]
     try:
         done = subprocess.run(
             command, capture_output=True, text=True, timeout=_TIMEOUT_S, check=False
         )
     except (OSError, subprocess.TimeoutExpired) as error:
-        raise BdpbenchError(f"ns-2 does not answer: {error}", where=str(build.binary)) from None
+        raise BdpbenchError(f"ns-2 does not answer: {error}", where=str(binary[0])) from None
     if done.returncode != 0:
         raise BdpbenchError(
             f"ns-2 does not answer: {done.stderr.strip()}",
-            where=str(build.binary),
-            hint="`./bdpbench ns2 build` builds it anew where it is damaged",
+            where=str(binary[0]),
+            hint="`./bdpbench ns2 build` rebuilds it if it is damaged",
         )
-    answers = (line.split(" ", 2) for line in done.stdout.splitlines())
-    unknown = [(declared[int(each[1])], each[2]) for each in answers if each[0] == "unknown"]
-    return unknown + _without_parameter(done.stdout, declared)
+    return done.stdout
 
 
 def _without_parameter(text: str, declared: Sequence[Declared]) -> list[tuple[Declared, str]]:

@@ -215,7 +215,7 @@ def _disk_full(names: RunNames, scratch: Path) -> BdpbenchError:
 
 
 def _simulated_share(progress: Path) -> float:
-    """Share of the simulated time that had passed, 0 … 1; 0 where ns-2 told nothing."""
+    """Share of the simulated time that had passed, 0 … 1; 0 if ns-2 reported nothing."""
     try:
         now_s, end_s = (float(word) for word in progress.read_text(encoding="ascii").split())
     except (OSError, ValueError):

@@ -74,7 +74,7 @@ def _machine() -> str:
 
 
 def _start_of(pid: int) -> str:
-    """When a process was started, in ticks since the machine was; "" where there is none."""
+    """When a process was started, in ticks since the machine was; "" without such a process."""
     with suppress(OSError):
         stat = Path(f"/proc/{pid}/stat").read_text(encoding="utf-8", errors="replace")
         return stat.rpartition(")")[2].split()[19]

@@ -21,7 +21,7 @@ def read_own_spec(run_dir: Path, backend: Backend) -> Spec:
     spec = read_spec(run_dir)
     reason = _mismatch(spec, run_dir, backend)
     if reason:
-        hint = "run `./bdpbench run` again: it plans anew"
+        hint = "call `./bdpbench run` again, which makes a new plan"
         raise BdpbenchError(reason, where=str(run_dir / SPEC_NAME), hint=hint)
     return spec
 
@@ -29,7 +29,7 @@ def read_own_spec(run_dir: Path, backend: Backend) -> Spec:
 def _mismatch(spec: Spec, run_dir: Path, backend: Backend) -> str:
     """Why the plan of a run does not hold here, or ""."""
     if not run_dir.name == spec["run_id"] == run_id(spec["identity"]):
-        return "has been changed: what it says is not what its run id stands for"
+        return "has been changed: its content does not match its run id"
     planned = spec["ns2_build_id"]
     if planned != backend.build_id:
         return f"was planned for ns-2 build {planned}, the checkout is now at {backend.build_id}"

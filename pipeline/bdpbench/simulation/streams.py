@@ -24,7 +24,7 @@ def refuse(pipe: Path) -> None:
     Raises:
         BdpbenchError: always.
     """
-    raise BdpbenchError("the run streams its trace, and nobody reads it", where=str(pipe))
+    raise BdpbenchError("the run streams its trace, but nobody reads it", where=str(pipe))
 
 
 class Child(Protocol):

@@ -39,9 +39,7 @@ class KnownProtocol(Strict):
     """A protocol under the name by which the field knows it."""
 
     name: Text = Field(description="Its common name, e.g. HighSpeed TCP")
-    aliases: list[Text] = Field(
-        default_factory=list, description="What else it is called, e.g. HS-TCP"
-    )
+    aliases: list[Text] = Field(default_factory=list, description="Other names, e.g. HS-TCP")
     about: str = Field("", description="What it is, and where it is defined, in a sentence")
 
 
@@ -49,41 +47,41 @@ class Topic(Strict):
     """What numbers and statements are about."""
 
     title: Text = Field(description="A few words, e.g. Small buffers")
-    question: Text = Field(description="What is asked, in a sentence")
+    question: Text = Field(description="The question, in a sentence")
 
 
 class Position(Strict):
     """What one or several studies say, and the entries in which they say it."""
 
-    says: Text = Field(description="What they say, in a sentence")
+    says: Text = Field(description="The position, in a sentence")
     rests_on: list[EntryKey] = Field(
         min_length=1, description="Its numbers and statements, as study/id"
     )
 
 
 class Relation(Strict):
-    """How studies stand to one another on a question."""
+    """Relations between studies on a question."""
 
     id: Name
     topic: Name = Field(description="Topic that it belongs to")
     protocols: list[Name] = Field(min_length=1, description="Protocols that it is about")
     question: Text
     relation: RelationKind = Field(
-        description="agree, contradict, or conditions: they differ since the conditions do"
+        description="agree, contradict, or conditions: they differ because the conditions do"
     )
     positions: list[Position] = Field(
-        min_length=1, description="One that all share, or those that stand against each other"
+        min_length=1, description="One that all share, or those that oppose each other"
     )
     conditions: list[Text] = Field(
         default_factory=list, description="The conditions that differ between the studies"
     )
-    why: Text = Field(description="Why it is taken so, for a reader who has the studies")
+    why: Text = Field(description="The reason for this reading, for a reader who has the studies")
 
     @model_validator(mode="after")
     def _has_its_positions(self) -> Self:
         studies = {each.split("/")[0] for position in self.positions for each in position.rests_on}
         if len(studies) < 2:
-            raise ValueError("positions: a relation is one of two studies or more")
+            raise ValueError("positions: a relation needs at least two studies")
         if self.relation == "agree" and len(self.positions) > 1:
             raise ValueError("positions: studies that agree have one")
         if self.relation != "agree" and len(self.positions) < 2:
@@ -102,9 +100,7 @@ class Names(Strict):
     topics: dict[Name, Topic] = Field(
         default_factory=dict, description="Topics, in the order of the page"
     )
-    relations: list[Relation] = Field(
-        default_factory=list, description="How studies stand to one another"
-    )
+    relations: list[Relation] = Field(default_factory=list, description="Relations between studies")
 
 
 class Catalogue(Names):
@@ -113,7 +109,7 @@ class Catalogue(Names):
     schema_version: Literal[1]
     shares: dict[str, ShareMeasure] = Field(
         default_factory=dict,
-        description="Metric → how it tells the shares of two flows, of metrics of all studies",
+        description="Metric of all studies → how it expresses the shares of two flows",
     )
 
 
@@ -125,15 +121,15 @@ class Membership(Names):
         description="Each protocol of study.yaml → the key of its common name"
     )
     entries: dict[Name, list[Text]] = Field(
-        description="Topic → ids of published.csv and claims.yaml, * standing for any letters; an "
-        "entry is of the first topic that names it"
+        description="Topic → ids of published.csv and claims.yaml, with * for any characters; an "
+        "entry belongs to the first topic that names it"
     )
     fixed: ParameterValues = Field(
         default_factory=dict,
         description="Parameters that its scripts fix without taking them, e.g. queue: DropTail",
     )
     shares: dict[str, ShareMeasure] = Field(
-        default_factory=dict, description="The same, of metrics of its own"
+        default_factory=dict, description="The same, for the study's own metrics"
     )
 
 
@@ -264,7 +260,7 @@ def _members(outside: Sequence[Path]) -> Iterator[Member]:
             raise BdpbenchError(
                 f"the study has no {ATLAS_NAME}",
                 where=str(folder),
-                hint="docs/atlas.md tells what stands in it",
+                hint="docs/atlas.md describes its contents",
             )
         yield _member(folder)
 
@@ -293,7 +289,7 @@ def _check_words(files: _Files) -> None:
             for word in (key, protocol.name, *protocol.aliases):
                 owner = owners.setdefault(word.casefold(), key)
                 if owner != key:
-                    message = f"{word!r} is what {owner} is called as well"
+                    message = f"{word!r} is also a name of {owner}"
                     raise source.error(("protocols", key), message)
 
 
@@ -307,7 +303,7 @@ def _check_member(declared: Declared, member: Member) -> None:
             raise member.error(
                 ("known_as",),
                 f"{key} of {study.key} has no common name",
-                "a protocol that nobody else has is named under protocols:",
+                "declare a protocol that no other study has under protocols:",
             )
     for topic in said.entries:
         _require(member, ("entries", topic), topic, declared.topics, "topic")

@@ -28,7 +28,7 @@ from bdpbench.studies.study import (
 from bdpbench.studies.vocabulary import COMMON, Strict, wrong_unit
 
 _COMPUTED = {
-    DURATION_ARGUMENT: "each tier says for how long its runs are simulated",
+    DURATION_ARGUMENT: "each tier sets how long its runs are simulated",
     "bdp_pkts": "it is computed from the rate of the bottleneck, rtt_ms and packet_bytes",
 }
 _COLUMN_OF_TABLE = {
@@ -52,7 +52,7 @@ def check_study(study: Study) -> None:
     for name, protocol in study.protocols.items():
         if protocol.linux_parameters and protocol.linux is None:
             location = ("protocols", name, "linux_parameters")
-            raise study.error(location, "these are of a congestion control: name it by linux:")
+            raise study.error(location, "these belong to a congestion control: name it with linux:")
         for parameter, value in protocol.linux_parameters.items():
             _check_reference(study, ("protocols", name, "linux_parameters", parameter), value)
     for name, queue in study.queues.items():
@@ -116,7 +116,7 @@ def _check_grid(study: Study, base: Location, grid: Mapping[str, Sequence[Any]])
         for index, value in enumerate(values):
             _check_value(study, (*location, index), name, value)
         if len(set(values)) < len(values):
-            raise study.error(location, "a value stands here twice")
+            raise study.error(location, "a value occurs twice")
 
 
 def _check_name(study: Study, location: Location, name: str) -> None:
@@ -182,7 +182,7 @@ def _check_outputs(study: Study, base: Location, outputs: Sequence[Output]) -> N
         _check_column(study, location, output)
         column = (output.table, output.link if output.flow is None else output.flow)
         if output.file in files:
-            raise study.error((*location, "file"), f"{output.file} stands in this set twice")
+            raise study.error((*location, "file"), f"{output.file} occurs twice in this set")
         if column in columns:
             of = "" if column[1] is None else f" of {_COLUMN_OF_TABLE[output.table]} {column[1]}"
             raise study.error(location, f"a second file for table {output.table}{of}")
@@ -234,7 +234,7 @@ def _check_script(study: Study, base: Location, scenario: Scenario) -> None:
         hint = suggest(scenario.script, _scripts_of(study))
         raise study.error((*base, "script"), f"no such script under {places}", hint=hint)
     if scenario.script == WEB_SCRIPT:
-        message = f"{WEB_SCRIPT} is taken by itself where background asks for it: remove 'script'"
+        message = f"{WEB_SCRIPT} is selected automatically if background needs it: remove 'script'"
         raise study.error((*base, "script"), message)
     if scenario.script == NETWORK_SCRIPT:
         if not scenario.flows and not scenario.background:
@@ -242,7 +242,7 @@ def _check_script(study: Study, base: Location, scenario: Scenario) -> None:
             raise study.error(base, message)
         for key in ("arguments", "outputs"):
             if getattr(scenario, key):
-                message = f"{NETWORK_SCRIPT} has a list of its own: remove it"
+                message = f"{NETWORK_SCRIPT} has its own list: remove it"
                 raise study.error((*base, key), message)
     elif scenario.outputs is None:
         raise study.error(base, "'outputs' is missing: the set of files that the script writes")
@@ -253,7 +253,7 @@ def _check_script(study: Study, base: Location, scenario: Scenario) -> None:
 
 def _check_own_script(study: Study, base: Location, scenario: Scenario) -> None:
     """Refuse what a script of a study's own does not get."""
-    message = f"only {NETWORK_SCRIPT} takes it, and this scenario has a script of its own"
+    message = f"only {NETWORK_SCRIPT} takes it, and this scenario has its own script"
     for key in ("background", "changes"):
         if getattr(scenario, key):
             raise study.error((*base, key), message)
@@ -278,7 +278,7 @@ def _check_arguments(study: Study, base: Location, scenario: Scenario) -> None:
             raise study.error(location, "every script gets duration_s: remove it")
         _check_name(study, location, name)
         if name in scenario.arguments[:index]:
-            raise study.error(location, f"{name} stands here twice")
+            raise study.error(location, f"{name} occurs twice")
 
 
 def _check_original(study: Study, base: Location, scenario: Scenario) -> None:
@@ -328,7 +328,7 @@ def _check_size(study: Study) -> None:
                     ("scenarios", name, "sweep" if scenario.sweep else "cases"),
                     f"tier {tier} would have {totals[tier]:,} runs or more, and at most "
                     f"{MOST_RUNS:,} can be planned",
-                    hint="sweep fewer values, keep some with only:, or make several studies",
+                    hint="sweep fewer values, keep some with only:, or split the study",
                 )
 
 

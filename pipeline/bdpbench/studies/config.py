@@ -27,25 +27,25 @@ class SlurmConfig(Strict):
 
     partition: str | None = Field(None, description="Partition of the jobs; null: Slurm's default")
     account: str | None = Field(
-        None, description="Account they are charged to; null: Slurm's default"
+        None, description="Account that the jobs are charged to; null: Slurm's default"
     )
     time_limit_min: int | None = Field(
-        None, ge=1, description="The longest that a job may ask for, min, as the partition allows"
+        None,
+        ge=1,
+        description="The longest time that a job may request, min, as the partition allows",
     )
     options: str = Field("", description="Further options of sbatch, e.g. --nice=100")
-    jobs: int = Field(
-        100, ge=1, description="Jobs in the queue at once where --jobs does not say otherwise"
-    )
+    jobs: int = Field(100, ge=1, description="Jobs in the queue at once, unless --jobs is given")
     batch_min: float = Field(10.0, gt=0, description="Expected time of a job, min")
-    poll_s: int = Field(20, ge=1, description="How often Slurm is asked for its jobs, s")
+    poll_s: int = Field(20, ge=1, description="Interval between queries to Slurm, s")
     unreachable_min: float = Field(
-        10.0, gt=0, description="How long Slurm may give no answer until the call ends, min"
+        10.0, gt=0, description="Time without an answer from Slurm after which the call ends, min"
     )
     not_started_h: float = Field(
-        24.0, gt=0, description="How long all jobs may wait until the call ends, h"
+        24.0, gt=0, description="Time for which all jobs may wait before the call ends, h"
     )
     silent_min: float = Field(
-        5.0, gt=0, description="How long nothing may be queued until jobs are submitted again, min"
+        5.0, gt=0, description="Time with an empty queue after which jobs are submitted again, min"
     )
 
 
@@ -59,11 +59,11 @@ class Config(Strict):
         description="Where ns-2 runs; auto takes Docker where an engine answers"
     )
     jobs: Annotated[int, Field(ge=1)] | Literal["auto"] = Field(
-        description="Simulations at once; auto takes one a core"
+        description="Simulations at once; auto: one for each core"
     )
     results: str = Field(
         description="Folder of runs and reports, relative to the checkout, or to the current "
-        "folder where pip installed bdpbench"
+        "folder if bdpbench was installed with pip"
     )
     docker: DockerConfig = Field(default_factory=DockerConfig)
     slurm: SlurmConfig = Field(default_factory=SlurmConfig)

@@ -29,7 +29,7 @@ def check_samples(study: Study, flows: Sequence[ResolvedFlow]) -> None:
         if flow.protocol.linux == _COMPOUND and not flow.variable(_TIMESTAMPS):
             raise study.error(
                 ("protocols", flow.key, "linux"),
-                "Compound without timestamps is Reno, to the byte: its delay window opens only "
-                "with more than two samples of the RTT a round trip",
+                "Compound without timestamps behaves exactly like Reno: its delay window opens "
+                "only with more than two RTT samples per round trip",
                 hint=f"write settings: {{{_TIMESTAMPS}: 1}} for {flow.key}",
             )

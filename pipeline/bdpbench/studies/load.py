@@ -44,7 +44,7 @@ def find_study(name_or_path: str | Path) -> Path:
         raise BdpbenchError(
             f"no {STUDY_NAME} in this folder",
             where=str(folder),
-            hint="a study is a folder with one",
+            hint="a study is a folder that contains one",
         )
     raise BdpbenchError(
         f"unknown study {str(name_or_path)!r}",
@@ -57,10 +57,9 @@ def _outside(folder: Path, keys: list[str]) -> Path:
     """A folder that a path names, unless its results would be those of another study."""
     if folder.name in keys and folder != (studies_dir() / folder.name).resolve():
         raise BdpbenchError(
-            f"{folder.name} is the key of a study of the configuration, whose results these "
-            "would replace",
+            f"{folder.name} is the key of a configured study, whose results these would replace",
             where=str(folder),
-            hint="give the folder, and key: in its study.yaml, another name",
+            hint="choose another name for the folder and for key: in its study.yaml",
         )
     return folder
 

@@ -121,7 +121,7 @@ class QueueDeclaration(Strict):
     kind: Annotated[str, WithJsonSchema({"type": "string", "enum": list(QUEUE_KINDS)})] = Field(
         description="Kind of queue"
     )
-    label: str = Field("", description="Name in tables and plots; its key where it has none")
+    label: str = Field("", description="Name in tables and plots; its key if absent")
     settings: Annotated[
         dict[ParameterOfQueue, Number],
         WithJsonSchema({"type": "object", "properties": _SETTINGS, "additionalProperties": False}),
@@ -138,17 +138,21 @@ class Bottleneck(Strict):
     buffer_bdp: Positive | None = Field(None, description="Its queue as a share of the BDP")
     queue: QueueName | Reference | None = Field(None, description="Its queue")
     loss_rate: Share | None = Field(None, description="Share of packets lost at random")
-    loss_burst_pkts: Positive | None = Field(None, description="Mean packets lost in a row")
+    loss_burst_pkts: Positive | None = Field(
+        None, description="Mean number of consecutive packets lost"
+    )
 
 
 class Change(Strict):
     """A change of a bottleneck while a run lasts."""
 
     at_s: Time = Field(description="When, s")
-    bottleneck: Count = Field(1, description="Which of a chain, counted from 1")
-    bottleneck_mbps: Rate | None = Field(None, description="Its rate from then on, Mbit/s")
+    bottleneck: Count = Field(
+        1, description="Number of the bottleneck in the chain, counted from 1"
+    )
+    bottleneck_mbps: Rate | None = Field(None, description="Rate from then on, Mbit/s")
     bottleneck_delay_ms: Delay | None = Field(
-        None, description="Its one-way delay for packets from then on, ms"
+        None, description="One-way delay of packets from then on, ms"
     )
     loss_rate: Share | None = Field(
         None, description="Share of packets lost at random from then on"
@@ -158,7 +162,7 @@ class Change(Strict):
     def _changes_something(self) -> Change:
         if (self.bottleneck_mbps, self.bottleneck_delay_ms, self.loss_rate) == (None, None, None):
             raise ValueError(
-                "this changes nothing: expected bottleneck_mbps, bottleneck_delay_ms or loss_rate"
+                "this has no effect: expected bottleneck_mbps, bottleneck_delay_ms or loss_rate"
             )
         return self
 
@@ -168,7 +172,7 @@ class Quantity(Strict):
 
     distribution: Literal["constant", "exponential", "pareto", "paretoii"] = "constant"
     mean: Positive = Field(description="Mean, in the unit of the quantity")
-    shape: Positive | None = Field(None, description="Shape of Pareto's, above 1")
+    shape: Positive | None = Field(None, description="Shape of a Pareto distribution, above 1")
 
 
 Probability = Annotated[
@@ -191,15 +195,17 @@ BackgroundKind = Literal["cbr", "exponential", "pareto", "web", "packmime"]
 
 
 class Background(Strict):
-    """Traffic beside the flows; which keys it may have is a matter of its kind."""
+    """Background traffic; which keys it may have is a matter of its kind."""
 
     kind: BackgroundKind = Field(description="What sends")
     count: Count = Field(1, description="How many of them")
-    direction: Direction = Field("forward", description="forward: as most flows; reverse")
+    direction: Direction = Field("forward", description="forward, as for most flows, or reverse")
     enters: Count = Field(1, description="First bottleneck of its path, counted from 1")
     leaves: Count | None = Field(None, description="Last bottleneck of its path")
     start_s: Time = Field(0.0, description="Start, s")
-    start_within_s: Time = Field(0.0, description="It starts at random in so many s from there")
+    start_within_s: Time = Field(
+        0.0, description="It starts at a random time within this interval from there, s"
+    )
     stop_s: Interval | None = Field(None, description="When it stops, s")
     access_mbps: Rate | None = Field(None, description="Rate of its access links, Mbit/s")
     access_delay_ms: Delay = Field(0.0, description="One-way delay of its access links, ms")
@@ -209,7 +215,7 @@ class Background(Strict):
         description="Bytes of a packet, headers included; for web and packmime, data of a segment",
     )
     jitter: OnOff | None = Field(
-        None, description="cbr: whether times between packets vary by half of their mean"
+        None, description="cbr: whether the times between packets vary by up to half of their mean"
     )
     burst_s: Interval | None = Field(None, description="Mean time of a burst, s")
     idle_s: Time | None = Field(None, description="Mean time between bursts, s")
@@ -218,7 +224,7 @@ class Background(Strict):
     servers: Count | None = Field(None, description="web, packmime: servers")
     clients: Count | None = Field(None, description="web, packmime: clients")
     sessions: Count | None = Field(None, description="web: sessions of users")
-    pages: Count | None = Field(None, description="web: pages of a session; no end where absent")
+    pages: Count | None = Field(None, description="web: pages of a session; endless if absent")
     server_mbps: Rate | list[Rate] | None = Field(
         None, description="web, packmime: rate of the servers' links, or [least, most], Mbit/s"
     )
@@ -240,7 +246,7 @@ class Background(Strict):
     )
     object_bytes: Quantity | None = Field(None, description="web: bytes of an object")
     record_pages: OnOff | None = Field(None, description="web: whether its pages are recorded")
-    rate_per_s: Positive | None = Field(None, description="packmime: new connections a second")
+    rate_per_s: Positive | None = Field(None, description="packmime: new connections per second")
     arrivals: Arrivals | None = Field(
         None, description="packmime: distribution of the times between new connections"
     )

@@ -1,4 +1,4 @@
-"""The queues that a bottleneck can have: their parameters, and what ns-2 is told of them.
+"""The queues that a bottleneck can have: their parameters, and how ns-2 gets them.
 
 To add a kind, add a row to ``QUEUE_KINDS``: ns-2's class, the parameters with the variables that
 get them, and how its limit is set. Nothing else knows kinds by name, and ``tcl/lib/chain.tcl`` sets
@@ -63,7 +63,7 @@ class QueueParameter:
 
 @dataclass(frozen=True)
 class Limit:
-    """How a queue's room is told: packets or bytes, and how many it holds fewer than its limit."""
+    """How a queue's limit is set: in packets or bytes, and how many packets fewer it holds."""
 
     variable: str = "limit_"
     unit: str = "packets"
@@ -78,7 +78,7 @@ class QueueKind:
         ns2_class: without ``Queue/``.
         text: what it does.
         parameters: name → parameter, those that others follow from first.
-        limit: how its room is told.
+        limit: how its limit is set.
         fixed: variables that always have the same value.
         ecn: the variable that makes it mark packets in place of dropping them; "" if it cannot.
         random: whether it draws random numbers.
@@ -125,7 +125,7 @@ def _switch(variable: str, text: str, default: float) -> QueueParameter:
 def _mean_packet() -> QueueParameter:
     return QueueParameter(
         "mean_pktsize_",
-        "bytes of a mean packet, by which bytes and packets are converted; a whole packet",
+        "bytes of a mean packet, used to convert bytes and packets; a whole packet",
         lambda values: values["packet_bytes"],
         least=1,
         most=MOST_PACKET_BYTES,
@@ -134,17 +134,21 @@ def _mean_packet() -> QueueParameter:
 
 
 _COUNTS_BYTES = _switch(
-    "queue_in_bytes_", "whether the queue is measured in bytes, thresholds times mean packet", 0
+    "queue_in_bytes_",
+    "whether the queue is measured in bytes, with thresholds times mean packet",
+    0,
 )
 _DROPS_BY_SIZE = _switch(
     "bytes_", "whether larger packets are dropped more often, in proportion to their size", 0
 )
 
 _RED = {
-    "min_th_pkts": QueueParameter("thresh_", "average from which packets are dropped", above=True),
+    "min_th_pkts": QueueParameter(
+        "thresh_", "average queue from which on packets are dropped", above=True
+    ),
     "max_th_pkts": QueueParameter(
         "maxthresh_",
-        "average at which their share is max_p; 3 min_th_pkts",
+        "average queue at which the share of drops is max_p; 3 min_th_pkts",
         lambda values: 3 * values["min_th_pkts"],
         above=True,
     ),
@@ -159,19 +163,19 @@ _RED = {
     ),
     "weight": QueueParameter(
         "q_weight_",
-        "weight of a new length in the average; 0: 1 - exp(-1/C), -1: 1 - exp(-1/(10 T C)), "
-        "-2: 1 - exp(-10/C) with C the link's mean packets a second and T the larger of 0.1 s and "
-        "3 times delay and sending time",
+        "weight of a new length in the average queue; 0: 1 - exp(-1/C), -1: 1 - exp(-1/(10 T C)), "
+        "-2: 1 - exp(-10/C) with C the link's rate in mean packets per second and T the larger of "
+        "0.1 s and 3 times the sum of delay and sending time",
         0.002,
         most=1,
         also=(-1.0, -2.0),
     ),
     "gentle": _switch(
-        "gentle_", "whether the share rises to 1 between max_th_pkts and twice that, or at once", 1
+        "gentle_", "whether the share of drops rises to 1 gradually, up to twice max_th_pkts", 1
     ),
-    "wait": _switch("wait_", "whether drops keep a distance from one another", 1),
+    "wait": _switch("wait_", "whether drops are spaced apart", 1),
     "mark_below_p": QueueParameter(
-        "mark_p_", "packets are marked up to this share, and dropped above it", 0.1, 0, 1
+        "mark_p_", "share up to which packets are marked; above it they are dropped", 0.1, 0, 1
     ),
     "mean_packet_bytes": _mean_packet(),
     "counts_bytes": _COUNTS_BYTES,
@@ -187,8 +191,8 @@ _RED_FIXED = {
     "feng_adaptive_": 0.0,
 }
 _ADAPTIVE = {
-    "alpha": QueueParameter("alpha_", "largest step by which max_p rises", 0.01, above=True),
-    "beta": QueueParameter("beta_", "factor by which max_p falls", 0.9, most=1, above=True),
+    "alpha": QueueParameter("alpha_", "largest step of an increase of max_p", 0.01, above=True),
+    "beta": QueueParameter("beta_", "factor of a decrease of max_p", 0.9, most=1, above=True),
     "interval_s": QueueParameter(
         "interval_", "shortest time between changes of max_p, s", 0.5, most=MOST_TIME_S, above=True
     ),
@@ -202,7 +206,7 @@ QUEUE_KINDS: Mapping[str, QueueKind] = types.MappingProxyType(
     {
         "DropTail": QueueKind(
             "DropTail",
-            "drops what comes when it is full",
+            "drops arriving packets when it is full",
             {
                 "drop_front": _switch(
                     "drop_front_", "whether the first packet is dropped instead", 0
@@ -213,7 +217,7 @@ QUEUE_KINDS: Mapping[str, QueueKind] = types.MappingProxyType(
         ),
         "RED": QueueKind(
             "RED",
-            "drops or marks at random, the more the longer its average length",
+            "drops or marks at random, with a probability that rises with its average length",
             _RED,
             Limit(),
             {**_RED_FIXED, "adaptive_": 0.0},
@@ -242,8 +246,8 @@ QUEUE_KINDS: Mapping[str, QueueKind] = types.MappingProxyType(
                 **{name: each for name, each in _ADAPTIVE.items() if name != "bottom_p"},
                 "clock": _switch(
                     "gared_clock_",
-                    "whether max_p is looked at every interval_s, or at the first arrival later "
-                    "than interval_s after its last change that finds a reason",
+                    "whether max_p is checked every interval_s instead of at the first arrival "
+                    "that finds a reason later than interval_s after its last change",
                     1,
                 ),
             },
@@ -256,13 +260,15 @@ QUEUE_KINDS: Mapping[str, QueueKind] = types.MappingProxyType(
         ),
         "PI": QueueKind(
             "PI",
-            "drops or marks with a probability that a PI controller holds the length by",
+            "drops or marks with a probability by which a PI controller regulates the length",
             {
-                "target_pkts": QueueParameter("qref_", "length that it aims at", 50.0),
-                "a": QueueParameter("a_", "weight of the length's distance now", 0.00001822),
-                "b": QueueParameter("b_", "weight of its distance before", 0.00001816),
+                "target_pkts": QueueParameter("qref_", "target length", 50.0),
+                "a": QueueParameter(
+                    "a_", "weight of the current distance from the target", 0.00001822
+                ),
+                "b": QueueParameter("b_", "weight of the previous distance", 0.00001816),
                 "updates_per_s": QueueParameter(
-                    "w_", "updates of the probability a second", 170.0, above=True
+                    "w_", "updates of the probability per second", 170.0, above=True
                 ),
                 "mean_packet_bytes": _mean_packet(),
                 "counts_bytes": _COUNTS_BYTES,
@@ -277,10 +283,10 @@ QUEUE_KINDS: Mapping[str, QueueKind] = types.MappingProxyType(
             "REM",
             "drops or marks by a price that rises with the length and the arriving rate",
             {
-                "target_pkts": QueueParameter("pbo_", "length that it aims at", 20.0),
+                "target_pkts": QueueParameter("pbo_", "target length", 20.0),
                 "gamma": QueueParameter("gamma_", "step of the price", 0.001, above=True),
                 "phi": QueueParameter(
-                    "phi_", "base: the share is 1 - phi^-price", 1.001, 1.0, above=True
+                    "phi_", "base: the share of drops is 1 - phi^-price", 1.001, 1.0, above=True
                 ),
                 "rate_weight": QueueParameter(
                     "inw_", "weight of a new rate in the mean rate", 1.0, most=1, above=True
@@ -297,7 +303,8 @@ QUEUE_KINDS: Mapping[str, QueueKind] = types.MappingProxyType(
         ),
         "SFQ": QueueKind(
             "SFQ",
-            "serves flows in turn, told apart by a hash; one flow gets a third of the room at most",
+            "serves flows, which it distinguishes by a hash, in turn; one flow gets at most a "
+            "third of the buffer",
             {
                 "buckets": QueueParameter(
                     "buckets_", "queues that flows are spread over", 16.0, 1, 65536, integer=True
@@ -308,11 +315,11 @@ QUEUE_KINDS: Mapping[str, QueueKind] = types.MappingProxyType(
         ),
         "DRR": QueueKind(
             "DRR",
-            "serves senders in turn by bytes, and drops of the longest queue",
+            "serves senders in turn by bytes, and drops from the longest queue",
             {
                 "quantum_bytes": QueueParameter(
                     "quantum_",
-                    "bytes that a sender gets a turn; a whole packet",
+                    "bytes that a sender may send per turn; a whole packet",
                     lambda values: values["packet_bytes"],
                     1,
                     MOST_COUNT,

@@ -106,13 +106,13 @@ def _without_effect(study: Study, key: str, name: str) -> BdpbenchError:
     scenario = study.scenarios[key]
     sets = study.vocabulary[name].sets
     if sets:
-        reason = f"no flow of this run is of {' or '.join(sets)}, whose agents it is for"
-        hint = "give it to the runs of that protocol alone, by cases or another scenario"
+        reason = f"no flow of this run uses {' or '.join(sets)}, whose agents it sets"
+        hint = "give it only to the runs of that protocol, with cases or another scenario"
     elif name in ("protocol", "protocol_1", "protocol_2", "access_delay_ms", "flow2_start_s"):
-        reason = f"no flow of {key} takes it"
-        hint = f"write ${name} where a flow of the scenario is to have it"
+        reason = f"no flow of {key} uses it"
+        hint = f"write ${name} where a flow of the scenario should use it"
     elif name == "flows":
-        reason, hint = f"no flow of {key} takes it", "write count: $flows at a flow"
+        reason, hint = f"no flow of {key} uses it", "write count: $flows at a flow"
     elif name == "packet_bytes":
         reason = f"{scenario.script} does not take it"
         hint = f"set it by defaults: {{Agent/TCP: {{{_SEGMENT_VARIABLE}: $packet_bytes}}}}"
@@ -120,13 +120,13 @@ def _without_effect(study: Study, key: str, name: str) -> BdpbenchError:
         reason = "the RTT of each flow follows from access_delay_ms or rtt_ms of its own"
         hint = f"leave out access_delay_ms, or write rtt_ms: ${name} at a flow"
     elif scenario.script == NETWORK_SCRIPT:
-        reason = f"nothing in {key} takes it"
-        hint = f"write ${name} where it is to stand, or remove it"
+        reason = f"nothing in {key} uses it"
+        hint = f"write ${name} where it should be used, or remove it"
     else:
         reason = f"{scenario.script} does not take it"
-        hint = "name it under arguments: if the script does; remove it if not"
+        hint = "list it under arguments: if the script takes it; remove it otherwise"
     return study.error(
-        place_of(study, key, name), f"{name} would change nothing: {reason}", hint=hint
+        place_of(study, key, name), f"{name} would have no effect: {reason}", hint=hint
     )
 
 

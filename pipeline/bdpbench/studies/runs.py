@@ -162,9 +162,9 @@ def _note_equal(study: Study, known: PlannedRun, run: PlannedRun) -> None:
 def _refuse_equal(study: Study, known: PlannedRun, run: PlannedRun, names: Sequence[str]) -> None:
     raise study.error(
         place_of(study, run["scenario"], names[0]),
-        f"two runs get the same arguments: {known['label']!r} and {run['label']!r} differ in "
+        f"two runs have the same arguments: {known['label']!r} and {run['label']!r} differ in "
         f"{', '.join(names)} alone, which ns-2 does not get",
-        hint="vary what the script takes along with it, or leave one of the values out",
+        hint="also vary a parameter that the script takes, or leave out one of the values",
     )
 
 
@@ -320,7 +320,7 @@ def _check_flow_count(
         raise study.error(
             place_of(study, key, "flows"),
             f"flows is {given['flows']}, but the scenario makes {len(flows)}",
-            hint="write count: $flows at a flow, or leave flows out: it is counted",
+            hint="write count: $flows at a flow, or leave out flows, which is then counted",
         )
 
 
@@ -352,8 +352,8 @@ def _writes_trace(study: Study, key: str, parameters: Parameters) -> bool:
     if parameters.get("trace") == "none":
         raise study.error(
             place_of(study, key, "trace"),
-            "trace: none would change nothing: the script always writes its packet trace",
-            hint="name trace under arguments: if the script takes it",
+            "trace: none would have no effect: the script always writes its packet trace",
+            hint="list trace under arguments: if the script takes it",
         )
     return True
 

@@ -41,7 +41,7 @@ def unfit(folder: Path, scenario: Scenario) -> str | None:
     """Why no script of ``folder`` can take the place of a scenario's; None where one can."""
     original = scenario.original
     if original is None:
-        return "no original: of the scenario says how one could take the place of its script"
+        return "the scenario has no original: that says how a script could replace its own"
     if not folder.is_dir():
         return f"no such folder: {folder}"
     path = folder / original.script
@@ -87,7 +87,7 @@ def _check_fixed(study: Study, base: Location, original: Original, parameters: P
             given = format_value(parameters[name]) if name in parameters else "not given"
             raise study.error(
                 (*base, "fixed", name),
-                f"{original.script} has {name} {format_value(value)}, and here it is {given}",
+                f"{original.script} has {name} {format_value(value)}, but here it is {given}",
                 hint="leave out --scripts for these runs, or scripts: of the scenario",
             )
 
@@ -100,7 +100,7 @@ def _check_taken(study: Study, base: Location, original: Original, parameters: P
         if not nominal and name not in told:
             raise study.error(
                 base,
-                f"{name} would change nothing: {original.script} does not take it",
-                hint=f"if the script has the value of the study, say so: fixed: {{{name}: "
+                f"{name} would have no effect: {original.script} does not take it",
+                hint=f"if the script has the value of the study, declare it: fixed: {{{name}: "
                 f"{format_value(parameters[name])}}}",
             )

@@ -131,7 +131,7 @@ class Protocol(Strict):
     )
     settings: dict[VariableName, Setting] = Field(
         default_factory=dict,
-        description="Variables of its agents beside the defaults, e.g. windowOption_: 8",
+        description="Variables of its agents in addition to the defaults, e.g. windowOption_: 8",
     )
     record: list[VariableName] = Field(
         default_factory=list,
@@ -147,7 +147,8 @@ class Topology(Strict):
     bottlenecks: list[Bottleneck] = Field(
         default_factory=list,
         max_length=100,
-        description="The bottlenecks of a chain, in order; one, as the parameters say, if absent",
+        description="The bottlenecks of a chain, in order; if absent, one bottleneck with the "
+        "values of the parameters",
     )
 
 
@@ -155,41 +156,47 @@ class Flow(Strict):
     """One kind of flow of a scenario; ``$name`` stands for a parameter of the run."""
 
     protocol: Key | Reference | None = Field(
-        None, description="Protocol; that of the run where it is absent"
+        None, description="Protocol; that of the run if absent"
     )
-    count: FlowCount = Field(1, description="How many such flows")
-    start_s: Time = Field(0.0, description="Start of the first of them, s")
-    stagger_s: Time = Field(0.0, description="Later start of each further one, s")
+    count: FlowCount = Field(1, description="Number of such flows")
+    start_s: Time = Field(0.0, description="Start of the first flow, s")
+    stagger_s: Time = Field(0.0, description="Delay between the starts of consecutive flows, s")
     access_delay_ms: Delay | None = Field(
-        None, description="One-way delay to the first router, ms; that of the run where absent"
+        None, description="One-way delay to the first router, ms; that of the run if absent"
     )
     rtt_ms: Rtt | None = Field(
         None, description="RTT without queues, ms, from which the delay to the first router follows"
     )
     receiver_delay_ms: Delay | None = Field(
-        None, description="One-way delay of the receiver's link, ms; that of the run where absent"
+        None, description="One-way delay of the receiver's link, ms; that of the run if absent"
     )
     access_mbps: Rate | None = Field(
-        None, description="Rate of its access links, Mbit/s; that of the run where absent"
+        None, description="Rate of its access links, Mbit/s; that of the run if absent"
     )
     access_buffer_pkts: Place | None = Field(
-        None, description="Packets that its sender's queue holds; all of a window where absent"
+        None, description="Size of its sender's queue, packets; a whole window if absent"
     )
     start_within_s: Time = Field(
-        0.0, description="It starts at random within so many s from its start"
+        0.0, description="It starts at a random time within this interval after its start, s"
     )
     stop_s: End | None = Field(None, description="When it stops sending new data, s")
-    size_pkts: Place | None = Field(None, description="Packets that it transfers; no end if absent")
+    size_pkts: Place | None = Field(
+        None, description="Packets that it transfers; endless if absent"
+    )
     size_bytes: Place | None = Field(
         None, description="Bytes that it transfers, rounded up to whole packets"
     )
-    direction: Direction = Field("forward", description="forward, or reverse: the other way")
-    enters: Place = Field(1, description="First bottleneck of its path, counted from 1")
-    leaves: Place | None = Field(None, description="Last bottleneck of its path; that of the chain")
-    delayed_acks: OnOff | None = Field(
-        None, description="Whether its receiver delays ACKs; that of the run where absent"
+    direction: Direction = Field(
+        "forward", description="forward, or reverse for the opposite direction"
     )
-    group: Key | None = Field(None, description="Name of a group of flows, for shares of groups")
+    enters: Place = Field(1, description="First bottleneck of its path, counted from 1")
+    leaves: Place | None = Field(
+        None, description="Last bottleneck of its path; the last of the chain if absent"
+    )
+    delayed_acks: OnOff | None = Field(
+        None, description="Whether its receiver delays ACKs; that of the run if absent"
+    )
+    group: Key | None = Field(None, description="Name of a group of flows, for metrics of groups")
     recorded: bool = Field(
         True, description="Whether its cwnd and throughput are written over time"
     )
@@ -223,7 +230,7 @@ class TierEntry(Strict):
     duration_s: Duration = Field(description="Simulated time, s")
     only: ParameterGrid = Field(
         default_factory=dict,
-        description="Keeps the runs whose parameter has one of these values; absent keeps all",
+        description="Keeps the runs whose parameter has one of these values; keeps all if absent",
     )
 
 
@@ -237,16 +244,16 @@ class Original(Strict):
         description="Its file name"
     )
     arguments: list[Scalar] = Field(
-        description="What it takes, in its order: names of parameters, duration_s, DATADIR for the "
+        description="Its arguments in order: names of parameters, duration_s, DATADIR for the "
         "output folder, or literals",
     )
     fixed: ParameterValues = Field(
         default_factory=dict,
-        description="Parameter → the value that it always has; other runs are refused",
+        description="Parameter → its fixed value; runs with other values are refused",
     )
     implied: dict[ParameterName, str] = Field(
         default_factory=dict,
-        description="Parameter → how the script comes to the value that the study gives it",
+        description="Parameter → how the script arrives at the value that the study gives it",
     )
 
 
@@ -258,7 +265,7 @@ class Scenario(Strict):
     section: str = Field("", description="Section of the paper, e.g. 4.1.3.1")
     figures: list[str] = Field(
         default_factory=list,
-        description="What it shows of the paper: numbers of figures, or words such as Table 1",
+        description="Figures of the paper that it shows: numbers, or words such as Table 1",
     )
     script: Annotated[str, Field(pattern=r"^[A-Za-z0-9_-]+(/[A-Za-z0-9_-]+)*\.tcl$")] = Field(
         NETWORK_SCRIPT, description="Script under tcl/ of the study's folder or of bdpbench"
@@ -266,42 +273,41 @@ class Scenario(Strict):
     scripts: str | None = Field(
         None,
         min_length=1,
-        description="Folder of the original script that takes its place, such as `bdpbench "
+        description="Folder of the original script that replaces it, such as `bdpbench "
         "recover` writes; relative to the folder of study.yaml",
     )
     original: Original | None = Field(
-        None, description="How a script of the authors takes the place of the scenario's"
+        None, description="How a script of the authors replaces that of the scenario"
     )
     topology: Key
     arguments: list[ParameterName] = Field(
         default_factory=list,
         description="Parameters that the script takes, each as -name value; duration_s, the "
-        "defaults, the flows and the output folder need no mention, nor any of network.tcl",
+        "defaults, the flows, the output folder and parameters of network.tcl need not be listed",
     )
     parameters: ParameterValues = Field(
-        default_factory=dict, description="Parameter → value, beside those of the topology"
+        default_factory=dict, description="Parameter → value, in addition to those of the topology"
     )
     defaults: ClassDefaults = Field(
-        default_factory=dict, description="Defaults of ns-2's classes, beside those of the study"
+        default_factory=dict,
+        description="Defaults of ns-2's classes, in addition to those of the study",
     )
     sweep: ParameterGrid = Field(
         default_factory=dict, description="Parameter → values; several make a grid"
     )
     cases: list[ParameterValues] = Field(
-        default_factory=list, description="Parameters that change together, crossed with the sweep"
+        default_factory=list, description="Parameters that change together, combined with the sweep"
     )
     flows: list[Flow] = Field(default_factory=list, description="Flows that the script makes")
-    background: list[Background] = Field(
-        default_factory=list, description="Traffic beside the flows"
-    )
+    background: list[Background] = Field(default_factory=list, description="Background traffic")
     changes: list[Change] = Field(
-        default_factory=list, description="Changes of the bottlenecks while a run lasts"
+        default_factory=list, description="Changes of the bottlenecks during a run"
     )
     outputs: Key | None = Field(None, description="Name of a set under output_sets")
     summary: list[str] = Field(
         default_factory=list,
-        description="Metrics that the report draws over the sweep, beside those with published "
-        "numbers",
+        description="Metrics that the report plots over the sweep, in addition to those with "
+        "published numbers",
     )
     tiers: dict[TierName, list[TierEntry]] = Field(description="Tier → the runs that it holds")
 
@@ -338,7 +344,7 @@ class Study(Strict):
     citation: Citation | None = None
     parameters: dict[ParameterName, ParameterDeclaration] = Field(
         default_factory=dict,
-        description="Parameters of its own, beside those that all studies have",
+        description="The study's own parameters, in addition to those that all studies have",
     )
     defaults: ClassDefaults = Field(
         default_factory=dict,

@@ -47,25 +47,25 @@ class Strict(BaseModel):
 class ParameterDeclaration(Strict):
     """What a parameter is, and how ns-2 gets it: as an argument where nothing else is said."""
 
-    description: str = Field(description="What it is, in a sentence of the report")
+    description: str = Field(description="What it is, in a sentence for the report")
     unit: str = Field(
-        "", description="Unit, e.g. packets; what the end of the name says, if it says"
+        "", description="Unit, e.g. packets; if absent, the unit at the end of the name"
     )
     label: str = Field(
         "",
-        description="What a run is called where it is swept, {} being the value: alpha {} packets",
+        description="Name of a run in a sweep, with {} for the value: alpha {} packets",
     )
     type: Literal["number", "integer", "word", "protocol", "queue"] = Field(
-        "number", description="Kind of its values; a protocol or a queue is the key of one"
+        "number", description="Type of its values; for a protocol or a queue, its key"
     )
     minimum: Bound | None = Field(None, description="Smallest value")
     above: Bound | None = Field(None, description="Values are larger than this")
     maximum: Bound | None = Field(None, description="Largest value")
     below: Bound | None = Field(None, description="Values are smaller than this")
-    choices: list[str] = Field(default_factory=list, description="The words that it may be")
+    choices: list[str] = Field(default_factory=list, description="The allowed words")
     sets: dict[Key, list[VariableName]] = Field(
         default_factory=dict,
-        description="Protocol → variables of its agents that get the value",
+        description="Protocol → variables of its agents that are set to the value",
     )
     nominal: str = Field(
         "", description="Why ns-2 does not get it: only metrics and labels read it, because …"
@@ -78,7 +78,7 @@ class ParameterDeclaration(Strict):
         if self.choices and self.type != "word":
             raise ValueError("choices are those of a parameter of type word")
         if self.label and self.label.count("{}") != 1:
-            raise ValueError("label: expected {} once, where the value stands")
+            raise ValueError("label: expected {} once, in place of the value")
         return self
 
     def problem(self, value: object) -> str | None:
@@ -125,7 +125,7 @@ def wrong_unit(name: str, declaration: ParameterDeclaration) -> str | None:
     """What contradicts in the unit of a parameter and in the end of its name; None if nothing."""
     told = unit_of(name)
     if told and declaration.unit and declaration.unit != told:
-        return f"the name says {told!r}, the unit {declaration.unit!r}"
+        return f"the name says {told!r}, but the unit is {declaration.unit!r}"
     return None
 
 
@@ -172,7 +172,7 @@ def _protocol(description: str) -> ParameterDeclaration:
 _RTT = "it is the sum of the delays of the path, rounded as the study names it"
 
 COMMON: Mapping[str, ParameterDeclaration] = {
-    "protocol": _protocol("Protocol of every flow that names none"),
+    "protocol": _protocol("Protocol of every flow that does not name one"),
     "protocol_1": _protocol("Protocol of the flow that starts first"),
     "protocol_2": _protocol("Protocol of the second flow"),
     "flow2_start_s": _number(
@@ -197,14 +197,14 @@ COMMON: Mapping[str, ParameterDeclaration] = {
         "receiver delay {} ms",
     ),
     "rtt_ms": _rtt(
-        "Nominal RTT, ms: the sum of the delays; from it follow delays that are not given",
+        "Nominal RTT, ms: the sum of the delays; delays that are not given follow from it",
         "RTT {} ms",
     ),
     "rtt_1_ms": _rtt("Nominal RTT of the first flow, ms"),
     "rtt_2_ms": _rtt("Nominal RTT of the second flow, ms"),
     "buffer_pkts": _count(
-        "Buffer of the bottleneck, packets: what its queue holds, or, with a script of its own, "
-        "what that makes of it",
+        "Buffer of the bottleneck, packets: what its queue holds, or how the scenario's own "
+        "script uses it",
         "packets",
         "buffer {} packets",
     ),
@@ -237,9 +237,9 @@ COMMON: Mapping[str, ParameterDeclaration] = {
         below=1.0,
     ),
     "loss_burst_pkts": _number(
-        "Mean number of packets that the bottleneck loses in a row",
+        "Mean number of consecutive packets that the bottleneck loses",
         "packets",
-        "lost in rows of {} packets",
+        "lost in bursts of {} packets",
         above=1.0,
     ),
     "drop_packet": _count(
@@ -258,5 +258,5 @@ COMMON: Mapping[str, ParameterDeclaration] = {
 }
 """The parameters that every study may use; units of their values as their names say."""
 
-DURATION = _number("Simulated time, s; each tier says its own", "s", above=0.0)
+DURATION = _number("Simulated time, s; each tier sets its own", "s", above=0.0)
 BDP = _number("Nominal bandwidth-delay product, packets", "packets", nominal="computed")

@@ -36,7 +36,7 @@ def test_what_is_written_is_read_back() -> None:
     [
         ("abc  a\n", "line 1 is not"),
         (f"{'0' * 64} a\n", "line 1 is not"),
-        (f"{'0' * 64}  a\n{'1' * 64}  a\n", "line 2: a comes twice"),
+        (f"{'0' * 64}  a\n{'1' * 64}  a\n", "line 2: a occurs twice"),
     ],
 )
 def test_what_is_no_manifest_is_told(text: str, said: str) -> None:

@@ -37,7 +37,7 @@ def _plain(node: Any) -> Any:
 
 
 # The slow reader takes a second for 60 kB.
-LONG = 15_000
+LONG = 5_000
 
 
 def _samples(text: str) -> list[str]:

@@ -191,7 +191,7 @@ _STYLE = {"HS": ("#0000ff", (1, 0))}
 )
 def test_a_specification_is_vega_lite(spec: dict[str, Any]) -> None:
     """As the schema says that comes with altair, which refuses what it does not know."""
-    alt.Chart.from_dict(spec, validate=True)
+    alt.Root.validate(spec)
 
 
 def test_charts_of_one_shape_share_a_pattern_and_nothing_that_can_be_changed() -> None:
@@ -235,7 +235,7 @@ def test_a_slip_in_a_specification_is_seen() -> None:
     spec = _sweep([16.0, 168.0])
     spec["layer"][0]["encoding"]["x"]["sclae"] = {}
     with pytest.raises(jsonschema.ValidationError, match="sclae"):
-        alt.Chart.from_dict(spec, validate=True)
+        alt.Root.validate(spec)
 
 
 def test_what_is_read_before_a_report_loads_no_altair() -> None:

@@ -122,8 +122,8 @@ def test_equal_charts_give_equal_bytes(
     name: str, figures: dict[str, Figure], renderer: Renderer
 ) -> None:
     chart = figures[name].chart
-    drawn = [renderer.render(chart, "about", FIGURE_FORMATS) for _ in range(3)]
-    assert all(each == drawn[0] for each in drawn)
+    drawn = [renderer.render(chart, "about", FIGURE_FORMATS) for _ in range(2)]
+    assert drawn[1] == drawn[0]
     assert drawn[0]["png"].startswith(b"\x89PNG\r\n")
     assert drawn[0]["pdf"].startswith(b"%PDF-")
 

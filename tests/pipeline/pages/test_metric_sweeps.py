@@ -68,8 +68,8 @@ def test_means_have_intervals_where_repetitions_differ(inputs: Any) -> None:
     assert interval["upper"] == pytest.approx(83.4841, abs=1e-4)
     assert interval["lower"] == pytest.approx(78.5159, abs=1e-4)
     note = (
-        "Bars are confidence intervals at 95 % of means over 3 repetitions. Where repetitions are "
-        "equal in every digit there is none."
+        "Bars are 95 % confidence intervals of means over 3 repetitions. There is none where "
+        "repetitions are exactly equal."
     )
     assert (curve.note, bars.note) == (note, note)
     # The runs themselves are shown, too.
@@ -83,7 +83,7 @@ def test_equal_repetitions_have_a_word_and_no_interval(inputs: Any) -> None:
     assert {(bar["lower"], bar["upper"]) for bar in _rows(bars, "upper")} == {(0.1, 0.1), (90, 90)}
     for chart in (curve, bars):
         assert chart.note == (
-            "The 3 repetitions are equal in every digit: nothing random touches this metric, and "
+            "The 3 repetitions are exactly equal, because nothing random affects this metric; "
             "there is no interval."
         )
 

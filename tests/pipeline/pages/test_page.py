@@ -57,7 +57,7 @@ def test_the_summary_comes_first_and_headings_do_not_skip_a_level(page: Any) -> 
         "Comparison",
         "Experiments",
         "Scorecard",
-        "Claims",
+        "Statements",
         "Protocols",
         "Runs",
         "Definitions",
@@ -248,7 +248,7 @@ def test_a_study_of_ones_own_is_no_reproduction(
     page = parse_page(inputs.build(tmp_path / "report.html"))
     assert "Simulations with ns-2.35" in page.text
     assert "11 runs of 5 experiments: Single flow ; Buffer size ;" in page.text
-    for word in ("Reproduction", "published study", "Scorecard", "Claims", "study prints"):
+    for word in ("Reproduction", "published study", "Scorecard", "Statements", "study prints"):
         assert word not in page.text
     # What was not measured is not defined.
     assert "Definition utilization/1." in page.text
@@ -285,6 +285,14 @@ def test_null_columns_and_missing_memory_are_shown_as_unknown(
 
 def test_equal_inputs_give_equal_bytes(inputs: Any, tmp_path: Path, html: str) -> None:
     assert inputs.build(tmp_path / "again.html") == html
+
+
+def test_series_that_nobody_has_kept_are_made_of_the_tables(
+    inputs: Any, tmp_path: Path, html: str
+) -> None:
+    out = tmp_path / "report.html"
+    build_report(replace(inputs.frozen(), load_series=None), out)
+    assert out.read_text(encoding="utf-8") == html
 
 
 def test_a_failed_build_leaves_the_old_page(inputs: Any, tmp_path: Path) -> None:

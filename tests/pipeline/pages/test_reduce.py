@@ -9,7 +9,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from bdpbench.pages import reduce_min_max
+from bdpbench.pages.reduce import reduce_min_max
 
 values = st.floats(min_value=-1e9, max_value=1e9, allow_nan=False)
 series = st.lists(st.tuples(st.sampled_from([0, 1]), values), min_size=1, max_size=200)

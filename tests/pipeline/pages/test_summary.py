@@ -47,7 +47,7 @@ def test_what_fails_and_what_is_absent_is_said(inputs: Any) -> None:
         "fails" for claim in inputs.scorecard["claims"] if claim["verdict"] == "fails"
     ]
     texts = {each.title: each.text for each in found.absent}
-    assert texts["Numbers"] == "1 of 5 need runs that are not here"
+    assert texts["Numbers"] == "1 of 5 need runs that are missing"
 
 
 def test_a_perfect_study_has_nothing_to_explain(rows: list[NumberRow]) -> None:

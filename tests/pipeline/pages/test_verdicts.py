@@ -25,3 +25,10 @@ def test_exact_bounds_and_zero_have_an_axis_too() -> None:
     # 200 ± 0.75 · 5 % of 200: the number itself is in the middle.
     assert gauge(200.0, 200.0, 200.0, 200.0).measured == 50.0
     assert gauge(0.0, 0.0, 0.0, None).published == 50.0
+
+
+def test_the_gauge_shows_how_far_a_spread_reaches() -> None:
+    # The axis runs from 2.5 to 27.5: 75 % of the bounds' width beyond either of them.
+    assert gauge(10.0, 20.0, 15.0, 17.5, (12.5, 15.0)).spread == (40.0, 50.0)
+    assert gauge(10.0, 20.0, 15.0, 17.5, (-99.0, 99.0)).spread == (0.0, 100.0)
+    assert gauge(10.0, 20.0, 15.0, 17.5).spread is None

@@ -92,7 +92,7 @@ def test_the_study_is_chosen_or_the_only_one(
     other: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setenv("BDPBENCH_CONFIG", str(tmp_path / "config"))
-    with pytest.raises(BdpbenchError, match="no study prints its scripts"):
+    with pytest.raises(BdpbenchError, match="no study has printed scripts"):
         originals_path(None)
     studies = tmp_path / "config" / "studies"
     for key in ("mine", "yours"):
@@ -100,7 +100,7 @@ def test_the_study_is_chosen_or_the_only_one(
     (studies / "mine" / "originals.yaml").write_text((other / "originals.yaml").read_text())
     assert originals_path(None) == studies / "mine" / "originals.yaml"
     (studies / "yours" / "originals.yaml").write_text((other / "originals.yaml").read_text())
-    with pytest.raises(BdpbenchError, match=r"several studies print theirs\n.*mine, yours"):
+    with pytest.raises(BdpbenchError, match=r"several studies have printed scripts\n.*mine, yours"):
         originals_path(None)
     assert originals_path("yours") == studies / "yours" / "originals.yaml"
     with pytest.raises(BdpbenchError, match="did you mean 'yours'"):

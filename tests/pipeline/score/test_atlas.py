@@ -70,27 +70,27 @@ def _ours(tmp_path: Path, kind: str, *positions: dict[str, str]) -> Any:
         (
             {"a/1": "holds", "b/1": "reproduced"},
             "agree",
-            "It comes out in our runs of a and b.",
+            "It is reproduced by our runs of a and b.",
         ),
         (
             {"a/1": "holds", "b/1": "not_run"},
             "open",
-            "It comes out in our runs of a; it was not run for b.",
+            "It is reproduced by our runs of a; it was not run for b.",
         ),
         (
             {"a/1": "holds", "b/1": "fails"},
             "contradict",
-            "It comes out in our runs of a; it does not come out in those of b.",
+            "It is reproduced by our runs of a; it is not reproduced by those of b.",
         ),
         (
             {"a/1": "fails", "b/1": "fails"},
             "none",
-            "It does not come out in our runs of a and b.",
+            "It is not reproduced by our runs of a and b.",
         ),
         (
             {"a/1": "holds", "a/2": "fails", "b/1": "holds"},
             "in part",
-            "It comes out in our runs of b; it comes out in part in those of a.",
+            "It is reproduced by our runs of b; it is reproduced in part by those of a.",
         ),
         ({"a/1": "not_run", "b/1": "not_run"}, "open", "None of it was run."),
     ],
@@ -105,9 +105,19 @@ def test_studies_that_agree(
 @pytest.mark.parametrize(
     ("first", "second", "ours", "words"),
     [
-        ("holds", "holds", "conditions", "Each under its own conditions: what a says comes out"),
-        ("holds", "fails", "one side", "What a says comes out in our runs. What b says does not"),
-        ("fails", "fails", "none", "What b says does not come out."),
+        (
+            "holds",
+            "holds",
+            "conditions",
+            "Each under its own conditions: what a says is reproduced",
+        ),
+        (
+            "holds",
+            "fails",
+            "one side",
+            "What a says is reproduced by our runs. What b says does not",
+        ),
+        ("fails", "fails", "none", "What b says is not reproduced."),
         ("holds", "not_run", "open", "What b says was not run."),
         ("not_run", "not_run", "open", "None of it was run."),
     ],
@@ -130,5 +140,5 @@ def test_a_study_of_a_position_that_was_not_run_is_named(tmp_path: Path) -> None
     found = _ours(tmp_path, "conditions", {"a/1": "holds", "b/1": "not_run"}, {"c/1": "fails"})
     assert found["ours"] == "one side"
     assert found["ours_in_words"] == (
-        "What a says comes out in our runs (b was not run). What c says does not come out."
+        "What a says is reproduced by our runs (b was not run). What c says is not reproduced."
     )

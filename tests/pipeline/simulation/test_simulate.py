@@ -145,7 +145,7 @@ def test_a_spec_that_was_changed_is_not_run(
     (run_dir / "spec.json").write_text(json.dumps(spec | {key: value}))
     with pytest.raises(BdpbenchError, match="what its run id stands for") as caught:
         simulate(run_dir, backend)
-    assert "plans anew" in caught.value.hint
+    assert "makes a new plan" in caught.value.hint
     assert not (run_dir / "run.json").exists()
 
 

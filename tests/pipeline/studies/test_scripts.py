@@ -144,7 +144,7 @@ def test_scripts_that_do_not_fit_are_told_with_key_and_line(
         (
             ", packet_bytes: 1000",
             "",
-            "packet_bytes would change nothing: theirs.tcl does not take it",
+            "packet_bytes would have no effect: theirs.tcl does not take it",
         ),
     ],
 )

@@ -21,8 +21,8 @@ from bdpbench.trace.text_lines import LATEST_S
 INT32 = st.integers(-(2**31), 2**31 - 1)
 INT64 = st.integers(-(10**18) + 1, 10**18 - 1)
 # A first look at a form compiles its pattern, which takes longer than a deadline on a busy machine.
-MANY = settings(max_examples=25, deadline=None, suppress_health_check=[HealthCheck.too_slow])
-FEW = settings(max_examples=15, deadline=None, suppress_health_check=[HealthCheck.too_slow])
+MANY = settings(max_examples=12, deadline=None, suppress_health_check=[HealthCheck.too_slow])
+FEW = settings(max_examples=8, deadline=None, suppress_health_check=[HealthCheck.too_slow])
 
 TIMES = st.floats(0, 999_999_999_999, allow_nan=False, allow_infinity=False, allow_subnormal=False)
 WORDS = st.text(string.ascii_letters + string.digits + "-_/", min_size=1, max_size=16)

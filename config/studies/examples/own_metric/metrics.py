@@ -11,7 +11,7 @@ from bdpbench.metrics.series import in_window
     title="Time with the queue more than half full",
     text="Share of the samples of the queue over the second half of the run that are longer than "
     "half of the buffer.",
-    source="an example of a metric of one's own",
+    source="an example of a study's own metric",
     tables=("queue",),
     parameters=("buffer_pkts",),
 )

@@ -69,7 +69,7 @@ def _analyze_one(request: AnalysisRequest) -> Iterator[str]:
         yield from _analyze_samples(trace, request, name)
         return
     if trace.table != "packets":
-        raise BdpbenchError(f"a trace of {trace.table} has nothing to measure", where=name)
+        raise BdpbenchError(f"a trace of {trace.table} contains nothing to measure", where=name)
     analysis = _analyze_packets(trace, request, name)
     if request.output is not None:
         write_analysis(analysis, request.output)

@@ -49,7 +49,7 @@ def write_samples(summary: pl.DataFrame, path: Path) -> None:
     suffix = path.suffix.lower()
     if suffix == ".html":
         raise BdpbenchError(
-            "a page is made of packet traces; this trace has samples",
+            "a page needs a packet trace; this trace contains samples",
             where=str(path),
             hint="give -o a name that ends in .csv, .parquet or .json",
         )

@@ -110,7 +110,7 @@ def _check_several(traces: Sequence[str], labels: Sequence[str], *, parts: bool)
 
 def _check_labels(traces: Sequence[str], labels: Sequence[str]) -> None:
     if len(labels) == 1:
-        raise BdpbenchError("one trace has nothing to be compared with", where="--label")
+        raise BdpbenchError("a single trace cannot be compared", where="--label")
     for index, label in enumerate(labels):
         if not label.strip() or not label.isprintable():
             raise BdpbenchError(f"{label!r} is not a label", where="--label")
@@ -125,7 +125,7 @@ def _check_output(output: Path | None) -> None:
         return
     if output.suffix.lower() not in SUFFIXES:
         raise BdpbenchError(
-            f"cannot tell the format of {output.name!r} by its suffix",
+            f"the suffix of {output.name!r} names no known format",
             where="--output",
             hint=f"expected one of {', '.join(SUFFIXES)}",
         )
@@ -156,7 +156,7 @@ def _window_of(text: str | None) -> Window:
         raise BdpbenchError(
             f"{text!r} is not a window: expected START:END in seconds, START below END",
             where="--window",
-            hint="50:500 measures from 50 s on, until before 500 s; 50: until the end",
+            hint="50:500 measures from 50 s to just before 500 s, and 50: from 50 s to the end",
         ) from None
     return window
 

@@ -88,7 +88,7 @@ def totals_lines(analysis: Analysis) -> Iterator[str]:
         yield ""
         yield from _fairness_lines(values["trace"])
     if sums.forgotten:
-        yield f"{sums.forgotten:,} packets were sent of which the trace does not tell the end"
+        yield f"{sums.forgotten:,} packets were sent whose fate the trace does not show"
 
 
 def span_of(analysis: Analysis) -> str:
@@ -217,7 +217,7 @@ def _fairness_lines(values: Mapping[str, float | None]) -> Iterator[str]:
     names = {
         "routing_overhead": "routing overhead, packets",
         "routing_overhead_bytes": "routing overhead, bytes",
-        "normalised_routing_load": "normalised routing load, routing packets a packet received",
+        "normalised_routing_load": "normalised routing load, routing packets per packet received",
         "total_remaining_energy": "energy left in all nodes, J",
         "total_spent_energy": "energy spent by all nodes, J",
         "fairness_index": "Jain's fairness index",

@@ -26,7 +26,7 @@ def keys_page() -> str:
         "An editor that knows JSON Schema completes and checks them: begin the file with",
         "`# yaml-language-server: $schema=…/workflow/schemas/study.schema.json`. A key in bold is",
         "needed. Where a value may be a parameter of the run, `$name` stands for it. What the keys",
-        "do is told with examples in [Scenarios](../scenarios.md).",
+        "mean is explained with examples in [Scenarios](../scenarios.md).",
         "",
         "## The file",
         "",

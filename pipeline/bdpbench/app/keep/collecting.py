@@ -21,7 +21,7 @@ if TYPE_CHECKING:
     import polars as pl
 
     from bdpbench.contracts.kept import Version
-    from bdpbench.pages import ReportInputs
+    from bdpbench.pages.inputs import ReportInputs
 
 _SHOWN_MISSING = 3
 
@@ -97,7 +97,7 @@ def _check_complete(prepared: Prepared, *, allow_partial: bool) -> None:
     name = f"{prepared.plan['study']} --tier {prepared.plan['tier']}"
     hint = f"`./bdpbench run {name}` simulates them"
     if len(missing) < len(planned):
-        hint += "; --allow-partial does without them, and says so"
+        hint += "; --allow-partial continues without them, and the result says so"
     raise BdpbenchError(
         f"{len(missing)} of {len(planned)} runs have no results ({shown}){_staleness(prepared)}",
         where=str(prepared.paths.folder),

@@ -37,12 +37,12 @@ def compare_results(
         Whether any metric moved beyond its bounds.
 
     Raises:
-        BdpbenchError: when one is no result or damaged, or when they have no metric in common.
+        BdpbenchError: when one is no result or damaged, or when they have no metrics in common.
     """
     tolerance = Tolerance(CLOSE_SHARE if share is None else share, CLOSE_ASYMMETRY)
     found = compare(*read_sides(first, second), tolerance)
     if not found["compared"] and not found["redefined"]:
-        raise BdpbenchError("have no metric in common", where=f"{first} and {second}")
+        raise BdpbenchError("have no metrics in common", where=f"{first} and {second}")
     if html is not None:
         titles = {each.metric: each.title for each in DEFINITIONS.values()}
         write_text_atomically(html, comparison_page(found, titles))
@@ -58,7 +58,7 @@ def comparison_lines(found: Comparison) -> Iterator[str]:
     yield f"first:  {found['first']}"
     yield f"second: {found['second']}"
     yield from _titled("versions and configuration that differ", found["facts"], _SHOWN_FACTS)
-    yield from _titled("runs that are configured otherwise", found["parameters"], _SHOWN)
+    yield from _titled("runs that are configured differently", found["parameters"], _SHOWN)
     yield from _titled("units or definitions that differ: not compared", found["redefined"])
     yield from _titled("only in the first", _by_scenario(found["only_first"]), _SHOWN)
     yield from _titled("only in the second", _by_scenario(found["only_second"]), _SHOWN)

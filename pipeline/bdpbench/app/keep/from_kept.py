@@ -33,8 +33,8 @@ from bdpbench.contracts.shapes import shaped
 from bdpbench.contracts.tables import METRICS_NAME
 from bdpbench.errors import BdpbenchError
 from bdpbench.metrics.repetitions import over_repetitions
-from bdpbench.pages import ReportInputs
 from bdpbench.pages.embedded_series import series_of_report
+from bdpbench.pages.inputs import ReportInputs
 from bdpbench.simulation.build import current_build_id
 from bdpbench.studies.config import load_config
 from bdpbench.studies.load import load_study
@@ -123,7 +123,7 @@ def _check_ids(planned: set[str], kept: set[str], folder: Path) -> None:
         return
     shown = ", ".join(sorted(kept - planned)[:_SHOWN])
     raise BdpbenchError(
-        f"{len(kept - planned)} of {len(kept)} runs are not planned so any more ({shown})",
+        f"{len(kept - planned)} of {len(kept)} runs are planned differently now ({shown})",
         where=str(folder / KEPT_RUNS_NAME),
         hint=f"`./bdpbench adopt {folder}` finds out whether their bytes are still the same",
     )

@@ -46,9 +46,9 @@ def publish_study(
     """
     if study is not None and output is None and not find_study(study).is_relative_to(studies_dir()):
         raise BdpbenchError(
-            "a study that lies outside is not published into the checkout",
+            "a study outside the checkout is not published into the checkout",
             where=study,
-            hint="-o FOLDER says where",
+            hint="give another folder with -o FOLDER",
         )
     published = output or checkout_root() / "reports" / "published"
     if from_kept:

@@ -20,7 +20,7 @@ from bdpbench.contracts.tables import METRICS_CSV_NAME, METRICS_NAME
 
 _ONE_FILE = "the report, one file that opens offline (save it, then open it)"
 _FROM_KEPT = (
-    "Verdicts, texts and charts were made again from the values and series that were published "
+    "Verdicts, texts and charts were made again from the values and series published "
     "before; bdpbench {version} measured them (commit `{commit:.12}`)."
 )
 _WITH_FOLDER = f"the report, which opens offline with `{REPORT_FOLDER}/` beside it (save both)"

@@ -95,7 +95,7 @@ def adopt(request: AdoptRequest, say: Say) -> bool:
     today = results_dir(load_config().results)
     if request.results.resolve() == today.resolve():
         raise BdpbenchError(
-            "is the folder of today's results, whose plans would take the place of the old ones",
+            "is the folder of the current results, whose plans would replace the old ones",
             where=str(request.results),
             hint="move it away first, e.g. `mv results results-old`, and name it there",
         )
@@ -122,8 +122,8 @@ def adopting(request: AdoptRequest, today: Path, say: Say) -> Iterator[Simulatio
             ):
                 yield each
         except KeyboardInterrupt:
-            said = "interrupted; what was simulated or taken over until then is kept"
-            raise BdpbenchError(said, hint="the same command goes on") from None
+            said = "interrupted; runs simulated or taken over so far are kept"
+            raise BdpbenchError(said, hint="the same command resumes") from None
 
 
 def _adopt_tier(
@@ -137,7 +137,7 @@ def _adopt_tier(
     counts = f"{len(prepared.runs)} runs planned, {len(found.pairs)} finished in the old results"
     say(f"{study}, tier {tier}: {counts}")
     if found.unfinished:
-        say(f"  {len(found.unfinished)} of them did not happen there, e.g. {found.unfinished[0]}")
+        say(f"  {len(found.unfinished)} of them are unfinished there, e.g. {found.unfinished[0]}")
     tell_unmatched(found, say)
     _tell_published(study, found.pairs, say)
     taking = Taking(prepared.paths.runs, backend, say)
@@ -239,12 +239,14 @@ def _judge(
     ]
     open_runs = [pair for pair in group.pairs if read_run(taking.folder(pair)) is None]
     if wrong:
-        taking.say(f"  {group.name}: DIFFERENT, {len(open_runs)} runs are left to be simulated")
+        taking.say(f"  {group.name}: DIFFERENT, {len(open_runs)} runs remain to be simulated")
         for line in wrong:
             taking.say(f"    {line}")
         return False
     if open_runs and not sample:
-        taking.say(f"  {group.name}: no run shows that these are equal; --sample 1 simulates one")
+        taking.say(
+            f"  {group.name}: no run has shown yet that these are equal; --sample 1 simulates one"
+        )
         return False
     evidence = [pair.new["run_id"] for pair in sample]
     failed = [line for pair in open_runs for line in take_over(pair, evidence, taking)]
@@ -275,7 +277,7 @@ def _damage(pair: Pair) -> list[str]:
         if not path.is_file():
             lines.append(f"{path} is missing")
         elif sha256_of(path) != output["sha256"]:
-            lines.append(f"{path} is not what its run.json says")
+            lines.append(f"{path} does not match its run.json")
     return lines
 
 

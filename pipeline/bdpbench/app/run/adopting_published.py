@@ -63,7 +63,7 @@ def adopt_published(request: AdoptRequest, say: Say) -> bool:
         if not _is_whole(published, found, say):
             return False
         if all(pair.new["run_id"] == pair.old.planned["run_id"] for pair in found.pairs):
-            say("  their ids are those of today")
+            say("  their ids are the current ones")
             return True
         return _adopt(published, prepared, found.pairs, simulations, request, say)
 
@@ -77,7 +77,7 @@ def _is_whole(published: OldPublished, found: Matching, say: Say) -> bool:
         return False
     olds, news = {old for old, _ in ids}, {new for _, new in ids}
     if len(olds) < len(ids) or len(news) < len(ids):
-        say("  what was one run are two today, or the other way round: nothing is changed")
+        say("  one run then is two runs now, or the reverse: nothing is changed")
         return False
     return True
 
@@ -108,7 +108,7 @@ def _adopt(
     today = {pair.old.planned["run_id"]: pair.new for pair in pairs}
     relabel(published, NewIds(prepared.plan, simulations.runs, today, samples))
     again = len({run_id for sample in samples.values() for run_id in sample})
-    say(f"  {len(today)} runs have the ids of today: {again} were simulated again and are equal")
+    say(f"  {len(today)} runs have the current ids: {again} were simulated again and are equal")
     say(f"  (seed {request.seed}), {len(today) - again} were not simulated again")
     return True
 
@@ -191,7 +191,7 @@ def _judge(
     """Whether a kind was simulated again and gave the published checksums."""
     name, count = kind.group.name, len(kind.group.pairs)
     if not waiting:
-        say(f"  {name}: no run shows that these are equal; --sample 1 simulates one")
+        say(f"  {name}: no run has shown yet that these are equal; --sample 1 simulates one")
         return False
     wrong = [
         line
@@ -199,7 +199,7 @@ def _judge(
         for line in _shown(pair, simulation.result(), simulations)
     ]
     if wrong:
-        say(f"  {name}: DIFFERENT from what was published")
+        say(f"  {name}: DIFFERENT from the published outputs")
         for line in wrong:
             say(f"    {line}")
         return False

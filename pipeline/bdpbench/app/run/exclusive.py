@@ -22,6 +22,6 @@ def exclusive(results: Path, waiting: Callable[[str], None]) -> Iterator[bool]:
             fcntl.flock(stream, fcntl.LOCK_EX | fcntl.LOCK_NB)
         except BlockingIOError:
             had_to_wait = True
-            waiting(f"another bdpbench is working in {results}; waiting for it to end")
+            waiting(f"another bdpbench is using {results}; waiting for it to end")
             fcntl.flock(stream, fcntl.LOCK_EX)
         yield had_to_wait

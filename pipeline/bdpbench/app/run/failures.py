@@ -104,7 +104,9 @@ def _unexplained(prepared: Prepared, log: Path) -> BdpbenchError:
     """Batches that said nothing: they were killed, or have a fault, which their logs tell."""
     logs = _logs(prepared)
     if logs:
-        said = f"a batch of runs ended without saying why; its log: {', '.join(map(str, logs))}"
+        said = (
+            f"a batch of runs ended without giving a reason; its log: {', '.join(map(str, logs))}"
+        )
     else:
         lines = log.read_text(encoding="utf-8", errors="replace").splitlines()
         said = "the workflow failed:\n    " + "\n    ".join(lines[-_LOG_TAIL_LINES:])

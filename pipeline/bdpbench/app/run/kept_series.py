@@ -8,12 +8,15 @@ import hashlib
 import json
 from collections.abc import Mapping, Sequence
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 from bdpbench.contracts.files import write_text_atomically
 from bdpbench.contracts.paths import run_folder
 from bdpbench.contracts.plan import Output, Parameters
 from bdpbench.contracts.tables import MANIFEST_NAME, TABLES_FOLDER
-from bdpbench.pages.inputs import LoadTable
+
+if TYPE_CHECKING:
+    from bdpbench.pages.inputs import LoadTable
 
 SERIES_FOLDER = "series"
 """Folder of a run with its series, a file a number of bins."""

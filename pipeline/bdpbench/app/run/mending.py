@@ -96,7 +96,7 @@ def damaged_run(run_dir: Path, *, deep: bool) -> Damage | None:
     if record is None:
         return None
     if run_id(record["identity"]) != run_dir.name:
-        said = "has been changed: its identity is not that of its run id"
+        said = "has been changed: its content does not match its run id"
         return Damage(path, said, remedy, remove)
     wrong = _damaged_light if is_light(run_dir) else _damaged_outputs
     for file, said in wrong(run_dir, record, deep=deep):
@@ -121,7 +121,7 @@ def _damaged_outputs(run_dir: Path, record: RunRecord, *, deep: bool) -> Iterato
         elif path.stat().st_size != facts["bytes"]:
             yield path, f"has {path.stat().st_size} bytes, and ns-2 wrote {facts['bytes']}"
         elif deep and sha256_of(path) != facts["sha256"]:
-            yield path, "is not what ns-2 wrote: its SHA-256 is another"
+            yield path, "is not what ns-2 wrote: its SHA-256 differs"
 
 
 def _damaged_light(run_dir: Path, _: RunRecord, *, deep: bool) -> Iterator[tuple[Path, str]]:
@@ -135,7 +135,7 @@ def _damaged_light(run_dir: Path, _: RunRecord, *, deep: bool) -> Iterator[tuple
     for path in (run_dir / RUN_NAME, manifest) if deep and manifest.is_file() else ():
         name = path.relative_to(run_dir).as_posix()
         if name not in files or sha256_of(path) != files[name]["sha256"]:
-            yield path, "is not what was brought here: its SHA-256 is another"
+            yield path, "is not what was merged: its SHA-256 differs"
     damage = damaged_tables(run_dir, deep=deep)
     if damage is not None:
         yield damage.path, damage.said
@@ -156,7 +156,7 @@ def damaged_tables(run_dir: Path, *, deep: bool) -> Damage | None:
         if not table.is_file():
             return Damage(table, "is gone", remedy, remove)
         if deep and sha256_of(table) != facts["sha256"]:
-            said = "is not what was parsed: its SHA-256 is another"
+            said = "is not what was parsed: its SHA-256 differs"
             return Damage(table, said, remedy, remove)
     return None
 
@@ -170,7 +170,9 @@ def _damaged_documents(paths: Paths, *, deep: bool) -> Iterator[Damage]:
     metrics = paths.folder / METRICS_NAME
     whole = not metrics.is_file() or _is_parquet(metrics)
     if not whole or (deep and metrics.is_file() and _unreadable(read_metrics, metrics)):
-        yield Damage(metrics, "is no table of metrics", "the runs are measured again", (metrics,))
+        yield Damage(
+            metrics, "is not a table of metrics", "the runs are measured again", (metrics,)
+        )
     scorecard = paths.folder / SCORECARD_NAME
     said = _unreadable(read_scorecard, scorecard)
     if scorecard.is_file() and said:

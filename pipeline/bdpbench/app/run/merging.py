@@ -101,25 +101,25 @@ def merge(into: Path, others: Sequence[Path], say: Say, *, outputs: bool = True)
 def _said(into: Path, found: Findings, *, outputs: bool) -> Iterator[str]:
     taken = "taken" if outputs else "taken without their outputs"
     yield (
-        f"{into}: {len(found.new)} runs {taken}, {found.known} were there already, "
-        f"{found.unfinished} have not been finished in the other folders"
+        f"{into}: {len(found.new)} runs {taken}, {found.known} were already there, "
+        f"{found.unfinished} are unfinished in the other folders"
     )
     if found.unparsed:
         yield (
-            f"{found.unparsed} finished runs were left: they have no whole tables there; "
-            "`./bdpbench run` makes them"
+            f"{found.unparsed} finished runs were skipped, because their tables are "
+            "incomplete; `./bdpbench run` in their folder completes them"
         )
 
 
 def _check_place(into: Path, other: Path) -> None:
     if not runs_folder(other).is_dir():
         raise BdpbenchError(
-            "is no results folder: it has no runs/",
+            "is not a results folder: it has no runs/",
             where=str(other),
             hint="name the folder that `bdpbench run` wrote its results to",
         )
     if other.resolve() == into.resolve():
-        raise BdpbenchError("is the folder that the runs are to be brought to", where=str(other))
+        raise BdpbenchError("is the folder that the runs are copied to", where=str(other))
 
 
 def _run_folders(others: Sequence[Path]) -> Iterator[Path]:
@@ -172,8 +172,8 @@ def _refusal(problems: Sequence[str]) -> BdpbenchError:
     listed = "\n  ".join([*problems[:_SHOWN], *more])
     return BdpbenchError(
         f"nothing was taken:\n  {listed}",
-        hint="equal ids stand for equal bytes: simulate such a run again in either folder, after "
-        "removing its run.json there",
+        hint="equal ids must have equal bytes: remove the run.json of such a run in one of the "
+        "folders and simulate it again there",
     )
 
 

@@ -92,7 +92,7 @@ def old_plans(results: Path, study: str | None, tier: str | None) -> list[tuple[
         raise BdpbenchError(
             f"has no {PLAN_NAME}" + (f" of {wanted}" if wanted else ""),
             where=str(results),
-            hint="name the folder that has runs/ and, by study and tier, the plans",
+            hint="name the folder that contains runs/ and the plans by study and tier",
         )
     return [(path.parts[-3], path.parts[-2]) for path in paths]
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 import hashlib
 from collections.abc import Collection, Mapping
 from dataclasses import dataclass
+from functools import lru_cache
 from pathlib import Path
 
 from bdpbench.app.run.stages import study_texts
@@ -118,7 +119,7 @@ def prepare(
         raise BdpbenchError(
             f"no run of tier {tier} of {study.key} has all of: {', '.join(names)}",
             where="selection",
-            hint=f"`./bdpbench list {name_or_path} --tier {tier} --runs` shows what there is",
+            hint=f"`./bdpbench list {name_or_path} --tier {tier} --runs` lists the runs",
         )
     wanted = {run["run_id"] for run in selected}
     runs = [run for run in tier_runs if run["run_id"] in wanted or is_finished(paths, run)]
@@ -190,14 +191,22 @@ def _evaluation_checksum(folder: Path) -> str:
     root, package = repository_root(), Path(__file__).parents[2]
     rooms = (package / room for room in _EVALUATING_ROOMS)
     published = root / "reports" / "published"
-    names = ("*.py", "*.yaml", "*.csv", "*.md", "*.html", "*.css", "*.js")
+    kinds = (".py", ".yaml", ".csv", ".md", ".html", ".css", ".js")
     digest = hashlib.sha256(sha256_of(Path(__file__).with_name("stages.py")).encode())
     for each in (*rooms, root / "reports", folder):
-        for path in sorted(found for name in names for found in each.rglob(name)):
+        for path in sorted(found for found in each.rglob("*") if found.suffix in kinds):
             if published in path.parents:
                 continue
-            digest.update(f"{path.relative_to(each)}\0{sha256_of(path)}\n".encode())
+            about = path.stat()
+            sha256 = _sha256_of(path, about.st_mtime_ns, about.st_size)
+            digest.update(f"{path.relative_to(each)}\0{sha256}\n".encode())
     return digest.hexdigest()
+
+
+@lru_cache(maxsize=4096)
+def _sha256_of(path: Path, changed_ns: int, size: int) -> str:
+    """SHA-256 of a file, read again when its time or size is another."""
+    return sha256_of(path)
 
 
 def is_finished(paths: Paths, run: PlannedRun) -> bool:

@@ -55,12 +55,12 @@ def changes(before: Identity, now: Identity) -> _Changes:
 
     >>> old = Identity(argv=["10"], tcl="aa", ns2="bb", streams=[])
     >>> changes(old, {**old, "argv": ["20"], "ns2": "cc"})
-    ("the script's arguments", "ns-2's behaviour towards its agents")
+    ("the script's arguments", "the behaviour of ns-2 towards its agents")
     """
     compared = (
         ("the script's arguments", before["argv"] == now["argv"]),
         ("the script or what it sources", before["tcl"] == now["tcl"]),
-        ("ns-2's behaviour towards its agents", before["ns2"] == now["ns2"]),
+        ("the behaviour of ns-2 towards its agents", before["ns2"] == now["ns2"]),
         ("the traces that are streamed", before["streams"] == now["streams"]),
     )
     return tuple(words for words, same in compared if not same)

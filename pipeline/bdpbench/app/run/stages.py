@@ -27,8 +27,7 @@ if TYPE_CHECKING:
 
     from bdpbench.contracts.runs import RunRecord
     from bdpbench.metrics import Definition
-    from bdpbench.pages import ReportInputs, StudyTexts
-    from bdpbench.pages.inputs import LoadTable
+    from bdpbench.pages.inputs import LoadTable, ReportInputs, StudyTexts
     from bdpbench.studies.study import Study
 
 _ROWS_OF_A_FRAME = 20_000
@@ -315,7 +314,7 @@ def report_inputs(
     """What the report and the exports show of a plan."""
     from bdpbench.app.run.kept_series import KeptSeries
     from bdpbench.metrics.repetitions import over_repetitions
-    from bdpbench.pages import ReportInputs
+    from bdpbench.pages.inputs import ReportInputs
     from bdpbench.studies.load import load_study
 
     infos = {run["run_id"]: read_run(run_folder(runs_dir, run["run_id"])) for run in plan["runs"]}
@@ -383,7 +382,9 @@ def study_texts(study: Study) -> StudyTexts:
         BdpbenchError: naming file, line and key of what is wrong in its files.
     """
     from bdpbench.metrics import definitions_for
-    from bdpbench.pages import StudyTexts, load_matrices, load_page
+    from bdpbench.pages.inputs import StudyTexts
+    from bdpbench.pages.matrices import load_matrices
+    from bdpbench.pages.study_page import load_page
 
     folder = study.folder
     metrics = set(definitions_for(folder))

@@ -30,7 +30,7 @@ def check_scorecard(study: str | None, tier: str | None) -> None:
         if number["verdict"] == "not_reproduced" and not number["known_miss"]
     ]
     problems += [
-        f"{number['id']}: is a known miss, but was reproduced: mend published.csv"
+        f"{number['id']}: is a known miss, but was reproduced: correct published.csv"
         for number in scorecard["numbers"]
         if number["verdict"] == "reproduced" and number["known_miss"]
     ]
@@ -40,6 +40,6 @@ def check_scorecard(study: str | None, tier: str | None) -> None:
         if claim["verdict"] == "fails" and not claim["known_miss"]
     ]
     if not any(number["verdict"] != "not_run" for number in scorecard["numbers"]):
-        problems.append("no number of the study has been run")
+        problems.append("no number of the study was run")
     if problems:
         raise BdpbenchError("\n  ".join(["unexpected:", *problems]), where=str(paths.folder))

@@ -123,9 +123,7 @@ def _check(request: ValidationRequest) -> None:
             f"is the variant {request.variant}, which is validated", where="--compare"
         )
     if request.output is not None and request.output.suffix not in (".json", ".csv"):
-        raise BdpbenchError(
-            f"{request.output} ends neither in .json nor in .csv", where="-o/--output"
-        )
+        raise BdpbenchError(f"{request.output} must end in .json or .csv", where="-o/--output")
 
 
 def _built(variant: str, source: Path | None) -> Ns2Build:

@@ -130,7 +130,7 @@ def _rtts(runs: Iterable[PlannedRun]) -> list[list[float]]:
 
 
 def _shares(run: PlannedRun) -> list[float]:
-    """Shares of the BDP that a run's buffer stands for, as given or reckoned."""
+    """Shares of the BDP that a run's buffer corresponds to, as given or computed."""
     given = [float(each) for each in values_of(run, "buffer_bdp")]
     told = run["parameters"]
     if given or "buffer_pkts" not in told or not told.get("bdp_pkts"):

@@ -26,7 +26,7 @@ class Titled(Protocol):
 
 @dataclass(frozen=True)
 class Material:
-    """What the atlas is told of a study.
+    """What the atlas needs to know of a study.
 
     Attributes:
         member: the study and its ``atlas.yaml``.
@@ -81,8 +81,8 @@ def topics_of(material: Material) -> dict[str, str]:
             found |= dict.fromkeys(meant, topic)
     for each in ids:
         if each not in found:
-            message = f"{each} of {member.study.key} is of no topic"
-            raise member.error(("entries",), message, "name it under one of them")
+            message = f"{each} of {member.study.key} belongs to no topic"
+            raise member.error(("entries",), message, "list it under one of them")
     return found
 
 
@@ -95,7 +95,7 @@ def _nothing_left(
 ) -> Exception:
     taken = [each for each in ids if matches(pattern, each)]
     if taken:
-        message = f"all that {pattern!r} means is of {found[taken[0]]} already"
+        message = f"everything that {pattern!r} matches already belongs to {found[taken[0]]}"
         return material.member.error(location, message)
     message = f"{material.member.study.key} has no number or statement {pattern!r}"
     return material.member.error(location, message, "published.csv and claims.yaml list the ids")

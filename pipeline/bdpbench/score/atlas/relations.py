@@ -1,4 +1,4 @@
-"""How studies stand to one another, as it is declared, and how our measurements do, computed."""
+"""Relations between studies, as it is declared, and how our measurements do, computed."""
 
 from __future__ import annotations
 
@@ -121,9 +121,9 @@ def _ours_of_one(
 
 
 _IN_WORDS: Mapping[Standing, str] = {
-    "shown": "comes out in our runs of {}",
-    "in part": "comes out in part in those of {}",
-    "not shown": "does not come out in those of {}",
+    "shown": "is reproduced by our runs of {}",
+    "in part": "is reproduced in part by those of {}",
+    "not shown": "is not reproduced by those of {}",
     "not run": "was not run for {}",
 }
 
@@ -158,9 +158,9 @@ def _ours_of_several(
 
 
 _OF_POSITION: Mapping[Standing, str] = {
-    "shown": "what {} {} comes out in our runs",
-    "in part": "what {} {} comes out in part",
-    "not shown": "what {} {} does not come out",
+    "shown": "what {} {} is reproduced by our runs",
+    "in part": "what {} {} is reproduced in part",
+    "not shown": "what {} {} is not reproduced",
     "not run": "what {} {} was not run",
 }
 

@@ -20,7 +20,7 @@ from bdpbench.contracts.scorecard import (
 
 @dataclass(frozen=True)
 class Source:
-    """A scorecard of a study, and what a reader is told of where it comes from."""
+    """A scorecard of a study, and a description of its source for readers."""
 
     told: str
     scorecard: Scorecard

@@ -10,7 +10,7 @@ from bdpbench.simulation.validation.subset import NO_OUTPUT, SubsetResult, TestR
 
 @dataclass(frozen=True)
 class Judgement:
-    """What is to be told of some subsets.
+    """Lines that report the results of some subsets.
 
     Attributes:
         known: (subset, test, reason) of tests that differ and are known to.

@@ -114,9 +114,11 @@ def open_suite(source: Path | None = None) -> Suite:
         BdpbenchError: when a program that it needs is missing, or the archive cannot be had.
     """
     _require_programs()
-    archive = _archive(source)
     final = home_dir() / "validation" / "suite"
-    if not (final / "validate").is_file():
+    unpacked = (final / "validate").is_file()
+    # A source that is given is checked in any case; to look for one takes a second.
+    archive = None if unpacked and source is None else _archive(source)
+    if archive is not None and not unpacked:
         final.parent.mkdir(parents=True, exist_ok=True)
         with tempfile.TemporaryDirectory(dir=final.parent) as scratch:
             _unpack(archive, Path(scratch))

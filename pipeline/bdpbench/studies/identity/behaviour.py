@@ -8,7 +8,6 @@ from __future__ import annotations
 
 import hashlib
 import json
-import os
 import re
 from collections.abc import Collection, Iterable, Iterator
 from dataclasses import dataclass
@@ -17,6 +16,7 @@ from pathlib import Path
 
 from pydantic import BaseModel, ConfigDict
 
+from bdpbench.contracts.files import FolderState, state_of
 from bdpbench.contracts.paths import repository_root
 from bdpbench.contracts.yaml_files import YamlFile
 from bdpbench.errors import BdpbenchError
@@ -101,7 +101,7 @@ def ns2_digest(uses: Collection[AgentUse] | None, queues: Collection[str] = ()) 
     """
     folder = _folder()
     known = None if uses is None else frozenset(uses)
-    return _digest(folder, known, frozenset(queues), _state(folder))
+    return _digest(folder, known, frozenset(queues), state_of(folder))
 
 
 def queues_named(argv: Iterable[str], files: Iterable[Path]) -> frozenset[str]:
@@ -123,7 +123,7 @@ def queue_classes() -> frozenset[str]:
         BdpbenchError: when a file of ``ns2/`` is missing or cannot be read.
     """
     folder = _folder()
-    return frozenset(_components(folder, _state(folder)).queues)
+    return frozenset(_components(folder, state_of(folder)).queues)
 
 
 def _folder() -> Path:
@@ -142,24 +142,9 @@ def read_components(folder: Path) -> Components:
     return YamlFile(folder / MANIFEST_NAME).validate(Components)
 
 
-def _state(folder: Path) -> tuple[tuple[str, int, int], ...]:
-    """Names, times and sizes of all files: a digest is kept as long as these stay."""
-    facts: list[tuple[str, int, int]] = []
-    for entry in os.scandir(folder):
-        if entry.is_dir():
-            facts += _state(Path(entry.path))
-        else:
-            about = entry.stat()
-            facts.append((entry.path, about.st_mtime_ns, about.st_size))
-    return tuple(sorted(facts))
-
-
-State = tuple[tuple[str, int, int], ...]
-
-
 @cache
 def _digest(
-    folder: Path, uses: frozenset[AgentUse] | None, queues: frozenset[str], state: State
+    folder: Path, uses: frozenset[AgentUse] | None, queues: frozenset[str], state: FolderState
 ) -> str:
     components = _components(folder, state)
     unused = set(components.no_run) if uses is None else components.unused(uses, queues)
@@ -176,12 +161,13 @@ def _digest(
 
 
 @cache
-def _components(folder: Path, state: State) -> Components:
+def _components(folder: Path, state: FolderState) -> Components:
     return read_components(folder)
 
 
 def _is_under(name: str, places: Collection[str]) -> bool:
-    return any(name == place or name.startswith(f"{place}/") for place in places)
+    parts = name.split("/")
+    return any("/".join(parts[: i + 1]) in places for i in range(len(parts)))
 
 
 def _source(lock: Path) -> str:
@@ -202,7 +188,7 @@ def _flags(script: Path) -> dict[str, str]:
 
 # Runs of a study differ in a few of these files, and most are in all of their digests.
 @lru_cache(maxsize=2)
-def _patches(folder: Path, state: State) -> list[tuple[str, list[list[str]]]]:
+def _patches(folder: Path, state: FolderState) -> list[tuple[str, list[list[str]]]]:
     """Name and changes of each patch, in the order of ``patches/series``."""
     lines = _read(folder / "patches" / "series").splitlines()
     names = [name for line in lines if (name := line.partition("#")[0].strip())]
@@ -210,12 +196,16 @@ def _patches(folder: Path, state: State) -> list[tuple[str, list[list[str]]]]:
 
 
 def _changes(folder: Path, name: str) -> list[list[str]]:
-    found = changes_of(_read(folder / name), name)
-    return [[each.path, each.before, each.after] for each in found]
+    return _changes_in(_read(folder / name), name)
+
+
+@lru_cache(maxsize=128)
+def _changes_in(text: str, name: str) -> list[list[str]]:
+    return [[each.path, each.before, each.after] for each in changes_of(text, name)]
 
 
 @lru_cache(maxsize=2)
-def _code(folder: Path, state: State) -> list[tuple[str, str]]:
+def _code(folder: Path, state: FolderState) -> list[tuple[str, str]]:
     """Name of each file of C++ of our own, and what it says."""
     return [
         (path.relative_to(folder).as_posix(), strip_cpp(_read(path)))

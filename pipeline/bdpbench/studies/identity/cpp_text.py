@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator
 from dataclasses import dataclass
+from functools import lru_cache
 
 from bdpbench.errors import BdpbenchError
 from bdpbench.studies.identity.tcl_text import strip_tcl
@@ -29,6 +30,7 @@ _TCL_SETTINGS = "tcl/lib/ns-default.tcl"
 _HUNK = re.compile(r"@@ -\d+(?:,(\d+))? \+\d+(?:,(\d+))? @@")
 
 
+@lru_cache(maxsize=2048)  # of files that change seldom, and one by one
 def strip_cpp(text: str) -> str:
     r"""C++ without comments, blank lines, and blanks between tokens that no token needs.
 

@@ -88,7 +88,9 @@ def _sources(path: Path, text: str, tcl: Path) -> Iterator[tuple[int, Path]]:
     for line, literal, other in found:
         if other:
             raise BdpbenchError(
-                f"cannot tell which file this sources: {other}", where=f"{path}:{line}", hint=_FORMS
+                f"cannot determine which file this sources: {other}",
+                where=f"{path}:{line}",
+                hint=_FORMS,
             )
         start, *parts = literal
         yield line, (tcl if "$" in start else path.parent).joinpath(*parts)

@@ -8,11 +8,17 @@ too few would hide a change.
 
 from __future__ import annotations
 
+import re
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 from functools import cache
 
 _BLANKS = " \t\v\f\r"
+# What can be passed over at once: characters that mean themselves where they stand.
+_OF_COMMENT = re.compile(r"(?:[^\\\n]|\\.|\\\Z)*", re.DOTALL)
+_OF_WORD = re.compile(r"[^ \t\v\f\r\n;\\\[\]$]+")
+_IN_BRACES = re.compile(r"[^\\{}]+")
+_IN_QUOTES = re.compile(r"[^\\\[$\"]+")
 _NAME = frozenset("abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789_:")
 
 
@@ -232,9 +238,7 @@ def _next_command(text: str, at: int, *, nested: bool) -> int:
 
 def _comment(text: str, at: int) -> int:
     """Place behind a comment; a backslash takes the next character, a newline too, into it."""
-    while at < len(text) and text[at] != "\n":
-        at += 2 if text[at] == "\\" else 1
-    return min(at, len(text))
+    return _behind(_OF_COMMENT, text, at)
 
 
 def _command(text: str, at: int, *, nested: bool) -> tuple[Command, int]:
@@ -272,8 +276,14 @@ def _word(text: str, at: int, *, nested: bool) -> int:
             raise TclSyntaxError("extra characters behind a closing brace or quote")
         return end
     while not _ends_word(text, at, nested=nested):
-        at = _piece(text, at)
+        at = _behind(_OF_WORD, text, _piece(text, at))
     return at
+
+
+def _behind(passed: re.Pattern[str], text: str, at: int) -> int:
+    """Place behind what can be passed over at a place; the place itself where nothing can."""
+    found = passed.match(text, at)
+    return found.end() if found else at
 
 
 def _ends_word(text: str, at: int, *, nested: bool) -> bool:
@@ -293,7 +303,7 @@ def _piece(text: str, at: int) -> int:
 
 def _braced(text: str, at: int) -> int:
     depth = 0
-    while at < len(text):
+    while (at := _behind(_IN_BRACES, text, at)) < len(text):
         if text[at] == "\\":
             at += 1
         elif text[at] == "{":
@@ -308,7 +318,7 @@ def _braced(text: str, at: int) -> int:
 
 def _quoted(text: str, at: int) -> int:
     at += 1
-    while at < len(text):
+    while (at := _behind(_IN_QUOTES, text, at)) < len(text):
         if text[at] == '"':
             return at + 1
         at = _piece(text, at)

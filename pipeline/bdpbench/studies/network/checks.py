@@ -34,14 +34,14 @@ def check_defaults(
         if name == "Queue" or name.startswith("Queue/"):
             raise values.study.error(
                 _place_of_defaults(values, name),
-                "this would change nothing: each variable of the bottleneck's queue is set",
-                hint="declare the queue under queues:, with its settings, and name it by queue:",
+                "this would have no effect: every variable of the bottleneck's queue is set",
+                hint="declare the queue under queues: with its settings, and name it with queue:",
             )
         if not any(each.startswith(f"{name}/") for each in made):
             kinds = ", ".join(sorted(each.removesuffix("/") for each in made)) or "none over TCP"
             raise values.study.error(
                 _place_of_defaults(values, name),
-                f"this would change nothing: nothing here is of class {name}",
+                f"this would have no effect: nothing here is of class {name}",
                 hint=f"senders and receivers of the study: {kinds}",
             )
 
@@ -64,7 +64,7 @@ def check_two_way(values: Values, senders: Sequence[ResolvedFlow]) -> None:
                 if f"Agent/{sender.protocol.agent}/".startswith(f"{name}/"):
                     raise values.study.error(
                         _place_of_defaults(values, name, variable),
-                        f"this would change nothing: {_SET_BY_KEYS[variable]} sets {variable}",
+                        f"this would have no effect: {_SET_BY_KEYS[variable]} sets {variable}",
                     )
 
 
@@ -101,8 +101,8 @@ def check_bursts(values: Values, links: Sequence[Link], changes: Sequence[Change
                 link.wire.location
                 if own
                 else place_of(values.study, values.scenario, "loss_burst_pkts"),
-                "loss_burst_pkts would change nothing: no packet is lost at random",
-                hint="give loss_rate as well, the share of packets that are lost",
+                "loss_burst_pkts would have no effect: no packet is lost at random",
+                hint="also give loss_rate, the share of packets that are lost",
             )
 
 

@@ -164,7 +164,7 @@ def _in_packets(
         raise values.study.error(
             wire.location,
             "buffer_bdp is a share of rate times RTT, and the flows of this run have several RTTs",
-            hint="give the RTT to reckon with as rtt_ms under parameters",
+            hint="give the RTT for this computation as rtt_ms under parameters",
         )
     return round(value * bdp_packets(wire.mbps, rtt_ms, packet_bytes))
 
@@ -223,8 +223,8 @@ def _losses(values: Values, wire: Wire) -> tuple[float, float | None]:
     if burst is not None and burst * (1 - rate) <= 1:
         raise values.study.error(
             wire.location,
-            f"loss_burst_pkts is {burst:g}, and losses that are independent of one another come "
-            f"in rows of {1 / (1 - rate):g} on average",
+            f"loss_burst_pkts is {burst:g}, but independent losses come in bursts of "
+            f"{1 / (1 - rate):g} on average",
             hint="expected more; leave loss_burst_pkts out for independent losses",
         )
     return rate, burst

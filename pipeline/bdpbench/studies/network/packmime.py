@@ -87,7 +87,7 @@ def _version(values: Values, said: Background, location: Location) -> float:
         if version == _VERSIONS[0] and getattr(said, name) is not None:
             raise values.study.error(
                 (*location, name),
-                f"{name} would change nothing: with HTTP 1.0 no connection is persistent",
+                f"{name} would have no effect: with HTTP 1.0 no connection is persistent",
                 hint="write http_version: 1.1",
             )
     return version
@@ -100,7 +100,7 @@ def _check_hosts(values: Values, said: Background, location: Location) -> None:
             (*location, "clients"),
             f"expected as many clients as servers, {MOST_PAIRS} of each at most "
             f"(got {clients} and {servers})",
-            hint="a node stands for many: PackMime's connections take pairs of nodes in turn",
+            hint="a node represents many hosts: PackMime's connections use pairs of nodes in turn",
         )
 
 
@@ -109,8 +109,8 @@ def _check_rate(values: Values, said: Background, location: Location) -> None:
     if said.arrivals in (None, "packmime") and rate < LEAST_RATE_PER_S:
         raise values.study.error(
             (*location, "rate_per_s"),
-            f"PackMime's arrivals need {LEAST_RATE_PER_S:g} connections a second at least "
-            f"(got {rate:g})",
+            f"PackMime's arrivals need {LEAST_RATE_PER_S:g} connections per second at "
+            f"least (got {rate:g})",
             hint="write arrivals: exponential for fewer",
         )
 

@@ -90,8 +90,8 @@ def remarks(runs: Iterable[PlannedRun]) -> list[str]:
             found = substreams.setdefault(run["scenario"], set())
             found.add(run["parameters"].get("substream"))
     return [
-        f"{scenario}: nothing in these runs is random, so that its {len(found)} substreams repeat "
-        "the same packets; give flows start_within_s, or overhead_, for repetitions that differ"
+        f"{scenario}: nothing in these runs is random, so its {len(found)} substreams give the "
+        "same packets; give flows start_within_s, or overhead_, for repetitions that differ"
         for scenario, found in substreams.items()
         if len(found) > 1
     ]

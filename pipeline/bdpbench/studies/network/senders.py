@@ -82,7 +82,7 @@ def route_of(
                 hint="give the topology more of them under bottlenecks:",
             )
     if enters > last:
-        message = f"leaves is {last}, before enters, {enters}"
+        message = f"leaves is {last}, which is before enters, {enters}"
         raise values.study.error((*location, "leaves"), message)
     return Route(enters - 1, last - 1, direction == "reverse")
 
@@ -102,7 +102,7 @@ def flows_of(
         if part.stagger_s and part.count == 1:
             raise study.error(
                 (*location, "stagger_s"),
-                "this would change nothing: there is one flow",
+                "this would have no effect: there is one flow",
                 hint="write start_s, or count: how many there are",
             )
         said = values.settled(part, location)
@@ -184,8 +184,8 @@ def _delays(
     if said.rtt_ms is not None and said.access_delay_ms is not None:
         raise values.study.error(
             (*location, "rtt_ms"),
-            "access_delay_ms is given as well, and each of them follows from the other",
-            hint="leave one of them out",
+            "access_delay_ms is given as well, but each of them follows from the other",
+            hint="leave out one of them",
         )
     if said.rtt_ms is not None:
         return _access_delay(values, (*location, "rtt_ms"), float(said.rtt_ms), rest_ms)
@@ -206,8 +206,8 @@ def _access_delay(
     if access_ms < -_EPSILON_MS:
         raise values.study.error(
             location,
-            f"an RTT of {rtt_ms:g} ms, and the path alone has {2 * rest_ms:g} ms",
-            hint="expected at least that: twice the delays of the bottlenecks and of the receiver",
+            f"an RTT of {rtt_ms:g} ms, but the path alone has {2 * rest_ms:g} ms",
+            hint="expected at least twice the delays of the bottlenecks and of the receiver",
         )
     return max(0.0, access_ms), rtt_ms
 
@@ -226,7 +226,7 @@ def sink_of(values: Values, own: str | None, sink: str, location: Location) -> s
     if wanted is None or plain not in _DELAYING:
         raise values.study.error(
             location,
-            f"delayed_acks is given, and the receiver is {sink}",
+            f"delayed_acks is given, but the receiver is {sink}",
             hint=f"expected a protocol with sink {' or '.join(_DELAYING)}",
         )
     return wanted
@@ -239,7 +239,7 @@ def _size(values: Values, said: Flow, location: Location, protocol: str) -> int 
     if said.stop_s is not None and (said.size_pkts or said.size_bytes):
         raise values.study.error(
             (*location, "stop_s"),
-            "a transfer of some size ends when it is done: remove one of them",
+            "a transfer of a given size ends when it is complete: remove one of them",
         )
     if said.size_bytes is not None:
         return -(-int(said.size_bytes) // int(values.number("packet_bytes", "")))
@@ -261,17 +261,17 @@ def _check_times(
     if latest_s >= duration_s:
         raise values.study.error(
             (*location, "start_s"),
-            f"a flow starts at {latest_s:g} s, and a run ends after {duration_s:g} s",
+            f"a flow starts at {latest_s:g} s, but a run ends after {duration_s:g} s",
         )
     if said.stop_s is not None and float(said.stop_s) <= latest_s:
         raise values.study.error(
-            (*location, "stop_s"), f"a flow stops at {said.stop_s} s and starts at {latest_s:g} s"
+            (*location, "stop_s"), f"a flow stops at {said.stop_s} s but starts at {latest_s:g} s"
         )
     if said.stop_s is not None and float(said.stop_s) >= duration_s:
         raise values.study.error(
             (*location, "stop_s"),
-            f"a flow stops at {said.stop_s} s, and a run ends after {duration_s:g} s",
-            hint="leave stop_s out: it stops with the run",
+            f"a flow stops at {said.stop_s} s, but a run ends after {duration_s:g} s",
+            hint="leave out stop_s: it stops with the run",
         )
 
 

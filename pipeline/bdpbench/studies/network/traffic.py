@@ -52,7 +52,9 @@ def _check_keys(values: Values, said: Background, location: Location) -> None:
                 hint=f"{name} is of {', '.join(kinds)}",
             )
     if said.shape is not None and float(said.shape) <= 1:
-        raise values.study.error((*location, "shape"), "expected more than 1: no mean else")
+        raise values.study.error(
+            (*location, "shape"), "expected more than 1: otherwise there is no mean"
+        )
 
 
 def _check_times(values: Values, said: Background, location: Location, duration_s: float) -> None:
@@ -60,17 +62,17 @@ def _check_times(values: Values, said: Background, location: Location, duration_
     if latest_s >= duration_s:
         raise values.study.error(
             (*location, "start_s"),
-            f"it starts at {latest_s:g} s, and a run ends after {duration_s:g} s",
+            f"it starts at {latest_s:g} s, but a run ends after {duration_s:g} s",
         )
     if said.stop_s is not None and float(said.stop_s) <= latest_s:
         raise values.study.error(
-            (*location, "stop_s"), f"it stops at {said.stop_s} s and starts at {latest_s:g} s"
+            (*location, "stop_s"), f"it stops at {said.stop_s} s but starts at {latest_s:g} s"
         )
     if said.stop_s is not None and float(said.stop_s) >= duration_s:
         raise values.study.error(
             (*location, "stop_s"),
-            f"it stops at {said.stop_s} s, and a run ends after {duration_s:g} s",
-            hint="leave stop_s out: it stops with the run",
+            f"it stops at {said.stop_s} s, but a run ends after {duration_s:g} s",
+            hint="leave out stop_s: it stops with the run",
         )
 
 
@@ -120,12 +122,12 @@ def changes_of(values: Values, links: Sequence[Link], duration_s: float) -> list
         if int(said.bottleneck) > len(links):
             raise values.study.error(
                 (*location, "bottleneck"),
-                f"bottleneck is {said.bottleneck}, and the topology has {len(links)}",
+                f"bottleneck is {said.bottleneck}, but the topology has {len(links)}",
             )
         if float(said.at_s) >= duration_s:
             raise values.study.error(
                 (*location, "at_s"),
-                f"at_s is {said.at_s}, and a run ends after {duration_s:g} s",
+                f"at_s is {said.at_s}, but a run ends after {duration_s:g} s",
             )
         for earlier in found:
             _check_once(values, earlier, said, location)
@@ -142,7 +144,7 @@ def _check_once(values: Values, earlier: Change, said: Change, location: Locatio
             raise values.study.error(
                 (*location, name),
                 f"another change sets {name} of bottleneck {said.bottleneck} at {said.at_s} s",
-                hint="leave one of them out",
+                hint="leave out one of them",
             )
 
 

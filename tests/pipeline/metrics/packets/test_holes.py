@@ -40,7 +40,7 @@ def test_a_gap_of_numbers_costs_no_memory(tmp_path: Path) -> None:
     assert (data["received_pkts"], data["good_bytes"]) == (4, 3 * 1000)
 
 
-@settings(max_examples=20, deadline=None)
+@settings(max_examples=10, deadline=None)
 @given(seed=st.integers(0, 10**6), cut=st.integers(1, 60))
 def test_new_is_what_a_set_of_numbers_says(seed: int, cut: int) -> None:
     dice = random.Random(seed)

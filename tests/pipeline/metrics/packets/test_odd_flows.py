@@ -160,7 +160,7 @@ def test_a_starved_flow_is_0(tmp_path: Path) -> None:
     assert losses == [0, 1]
 
 
-@settings(max_examples=8, deadline=None)
+@settings(max_examples=5, deadline=None)
 @given(seed=st.integers(0, 10**6), rows=st.integers(6, 60))
 def test_counts_are_those_of_plain_python(
     seed: int, rows: int, tmp_path_factory: pytest.TempPathFactory

@@ -76,15 +76,31 @@ def scripts(tree: Path) -> list[Path]:
 @pytest.fixture
 def ids(tree: Path) -> Callable[[], Ids]:
     """Ids of one run for each script and each protocol of each study."""
+    return lambda: ids_of(tree)
 
-    def compute() -> Ids:
-        known = {key: ns2_digest([use]) for key, use in senders().items()}
-        found = {}
-        for path in scripts(tree):
-            identity = make_identity(path, ["-duration_s", "10"], [], [])
-            name = path.relative_to(tree / "tcl").as_posix()
-            for key, digest in known.items():
-                found[(name, *key)] = run_id({**identity, "ns2": digest})
-        return found
 
-    return compute
+@pytest.fixture(scope="session")
+def unchanged(copied: Path) -> Ids:
+    """Ids in a copy that nobody has changed."""
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setenv("BDPBENCH_ROOT", str(copied))
+        return ids_of(copied)
+
+
+@pytest.fixture
+def before(unchanged: Ids, tree: Path) -> Ids:
+    """Ids before a test changes the copy."""
+    return unchanged
+
+
+def ids_of(tree: Path) -> Ids:
+    """Equal senders of several studies have one digest, which is made once."""
+    digests = {use: ns2_digest([use]) for use in set(senders().values())}
+    found = {}
+    for path in scripts(tree):
+        identity = make_identity(path, ["-duration_s", "10"], [], [])
+        name = path.relative_to(tree / "tcl").as_posix()
+        of_use = {use: run_id({**identity, "ns2": digest}) for use, digest in digests.items()}
+        for key, use in senders().items():
+            found[(name, *key)] = of_use[use]
+    return found

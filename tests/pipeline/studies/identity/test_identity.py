@@ -18,7 +18,8 @@ from bdpbench.studies.identity import (
     tcl_files,
 )
 
-Ids = Callable[[], dict[tuple[str, str, str], str]]
+Found = dict[tuple[str, str, str], str]
+Ids = Callable[[], Found]
 
 HTCP_RUNS = {("sharma2006", "HTCP"), ("even2007", "HTCP")}
 
@@ -37,7 +38,7 @@ def replace(path: Path, old: str, new: str) -> None:
     path.write_text(text.replace(old, new))
 
 
-def changed(before: dict[tuple[str, str, str], str], ids: Ids) -> set[tuple[str, str, str]]:
+def changed(before: Found, ids: Ids) -> set[tuple[str, str, str]]:
     after = ids()
     assert set(after) >= set(before)
     return {run for run, old in before.items() if after[run] != old}
@@ -119,14 +120,14 @@ NEUTRAL: dict[str, Callable[[Path], None]] = {
 
 
 @pytest.mark.parametrize("change", NEUTRAL)
-def test_no_id_of_any_run_changes_with(change: str, tree: Path, ids: Ids) -> None:
-    before = ids()
+def test_no_id_of_any_run_changes_with(change: str, tree: Path, before: Found, ids: Ids) -> None:
     NEUTRAL[change](tree)
     assert changed(before, ids) == set()
 
 
-def test_a_comment_in_any_file_that_counts_changes_no_id(tree: Path, ids: Ids) -> None:
-    before = ids()
+def test_a_comment_in_any_file_that_counts_changes_no_id(
+    tree: Path, before: Found, ids: Ids
+) -> None:
     for path in [*tree.glob("ns2/laws/*"), *tree.glob("ns2/agents/*")]:
         add(path, "// a remark\n/* another */\n")
     for path in tree.glob("tcl/**/*.tcl"):
@@ -147,9 +148,8 @@ def test_a_comment_in_any_file_that_counts_changes_no_id(tree: Path, ids: Ids) -
     ],
 )
 def test_a_change_of_htcp_changes_exactly_the_runs_of_htcp(
-    name: str, old: str, new: str, tree: Path, ids: Ids
+    name: str, old: str, new: str, tree: Path, before: Found, ids: Ids
 ) -> None:
-    before = ids()
     replace(tree / "ns2" / name, old, new)
     assert changed(before, ids) == {run for run in before if run[1:] in HTCP_RUNS}
     assert protocols(changed(before, ids)) == HTCP_RUNS
@@ -276,8 +276,9 @@ def test_the_order_of_the_patches_counts(tree: Path) -> None:
     assert ns2_digest([AgentUse("TCP/Sack1")]) != before
 
 
-def test_a_file_that_no_part_names_counts_for_every_run(tree: Path, ids: Ids) -> None:
-    before = ids()
+def test_a_file_that_no_part_names_counts_for_every_run(
+    tree: Path, before: Found, ids: Ids
+) -> None:
     add(tree / "ns2/laws/forgotten.cc", "int forgotten;\n")
     assert changed(before, ids) == set(before)
 
@@ -299,7 +300,7 @@ def test_unknown_senders_count_everything_that_may_matter(tree: Path) -> None:
 
 @pytest.mark.parametrize("name", ["utils.tcl", "args.tcl", "topology.tcl", "packmime.tcl"])
 def test_a_sourced_file_changes_exactly_the_runs_that_source_it(
-    name: str, tree: Path, ids: Ids
+    name: str, tree: Path, before: Found, ids: Ids
 ) -> None:
     library = tree / "tcl" / "lib" / name
     users = {
@@ -307,22 +308,19 @@ def test_a_sourced_file_changes_exactly_the_runs_that_source_it(
         for path in tree.glob("tcl/**/*.tcl")
         if path.name != "original.tcl" and library in tcl_files(path)
     }
-    before = ids()
     add(library, "set a_new_variable 1\n")
     after = changed(before, ids)
     assert after == {run for run in before if run[0] in users}
     assert after
 
 
-def test_a_change_of_a_script_changes_its_runs_alone(tree: Path, ids: Ids) -> None:
-    before = ids()
+def test_a_change_of_a_script_changes_its_runs_alone(tree: Path, before: Found, ids: Ids) -> None:
     add(tree / "tcl/network.tcl", "set a_new_variable 1\n")
     # network_web.tcl sources it.
     assert {run[0] for run in changed(before, ids)} == {"network.tcl", "network_web.tcl"}
 
 
-def test_rows_of_a_table_that_look_like_comments_count(tree: Path, ids: Ids) -> None:
-    before = ids()
+def test_rows_of_a_table_that_look_like_comments_count(tree: Path, before: Found, ids: Ids) -> None:
     replace(tree / "tcl/lib/utils.tcl", "# drops     ", "# dropped   ")
     assert changed(before, ids)
 

@@ -7,15 +7,16 @@ import json
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any
+from typing import Any, NamedTuple
 
+import polars as pl
 import pytest
 from tests.forks import Forks
 
 from bdpbench.contracts.paths import tcl_dir
 from bdpbench.contracts.plan import PlannedRun
 from bdpbench.studies.load import read_study
-from bdpbench.studies.runs import expand_tier
+from bdpbench.studies.runs import Identities, expand_tier
 from bdpbench.trace import read_output
 from bdpbench.trace.facts import read_facts
 
@@ -49,12 +50,18 @@ PARAMETERS: dict[str, object] = {
 }
 """A path of 20 ms; a packet of 1,040 bytes takes 1.04 ms of its bottleneck."""
 
+FIELDS = {
+    "event": pl.String, "time_s": pl.Float64, "start": pl.Int64, "end": pl.Int64,
+    "kind": pl.String, "size": pl.Int64, "flags": pl.String, "flow": pl.Int64,
+    "source": pl.String, "destination": pl.String, "seq": pl.Int64, "uid": pl.Int64,
+}  # fmt: skip
+"""Of a line of a packet trace."""
+
 Scenario = Mapping[str, Any]
 Planned = Callable[..., list[PlannedRun]]
 
 
-@dataclass(frozen=True)
-class Event:
+class Event(NamedTuple):
     """A line of ns-2's trace of a bottleneck's queue."""
 
     event: str
@@ -78,14 +85,17 @@ class Simulated:
     @functools.cached_property
     def events(self) -> list[Event]:
         """The packet trace."""
-        rows = (line.split() for line in (self.folder / "pckts.trq").read_text().splitlines())
+        rows = pl.read_csv(
+            self.folder / "pckts.trq",
+            separator=" ",
+            has_header=False,
+            quote_char=None,
+            schema=FIELDS,
+        ).drop("source", "destination")
         return [
-            Event(
-                row[0], float(row[1]), (int(row[2]), int(row[3])), row[4], int(row[5]), row[6],
-                int(row[7]), int(row[10]), int(row[11]),
-            )
-            for row in rows
-        ]  # fmt: skip
+            Event(event, time_s, (start, end), *rest)
+            for event, time_s, start, end, *rest in zip(*rows.to_dict().values(), strict=True)
+        ]
 
     def data(self, event: str = "+", flow: int = 0, link: tuple[int, int] = (0, 1)) -> list[Event]:
         """Events of the segments of a flow, without that of its first, empty one."""
@@ -147,12 +157,13 @@ def study_of(scenario: Scenario) -> dict[str, Any]:
 @pytest.fixture(scope="session")
 def planned(tmp_path_factory: pytest.TempPathFactory) -> Planned:
     """Plan the runs of a scenario that is written into a study.yaml."""
+    identities = Identities()  # of scripts and agents that stay as they are
 
     def plan(**scenario: Any) -> list[PlannedRun]:
         folder = tmp_path_factory.mktemp("study") / "mine"
         folder.mkdir()
         (folder / "study.yaml").write_text(json.dumps(study_of(scenario), indent=1))
-        return expand_tier(read_study(folder / "study.yaml"), "quick")
+        return expand_tier(read_study(folder / "study.yaml"), "quick", identities)
 
     return plan
 

@@ -111,7 +111,7 @@ REFUSED: list[tuple[dict[str, Any], str, str]] = [
     (
         {"parameters": {"loss_rate": 0.5, "loss_burst_pkts": 2}},
         "topology",
-        "come in rows of 2 on average",
+        "come in bursts of 2 on average",
     ),
     ({"changes": [{"at_s": 1}]}, "-", "this changes nothing"),
     ({"changes": [{"at_s": 3, "loss_rate": 0.1}]}, "at_s", "a run ends after 3 s"),
@@ -165,7 +165,7 @@ REFUSED: list[tuple[dict[str, Any], str, str]] = [
     (
         {"background": [{**PACKMIME, "page_objects": MEAN}]},
         "page_objects",
-        "page_objects would change nothing: with HTTP 1.0 no connection is persistent",
+        "page_objects would have no effect: with HTTP 1.0 no connection is persistent",
     ),
     (
         {"background": [{**PACKMIME, "clients": 3}]},
@@ -175,7 +175,7 @@ REFUSED: list[tuple[dict[str, Any], str, str]] = [
     (
         {"background": [{**PACKMIME, "rate_per_s": 0.01}]},
         "rate_per_s",
-        "PackMime's arrivals need 0.1 connections a second at least (got 0.01)",
+        "PackMime's arrivals need 0.1 connections per second at least (got 0.01)",
     ),
     (
         {"background": [{**PACKMIME, "http_version": 1.1, "persistent_share": 1.5}]},
@@ -190,7 +190,7 @@ REFUSED: list[tuple[dict[str, Any], str, str]] = [
     (
         {"background": [PACKMIME], "defaults": {"Agent/TCP/FullTcp": {"segsize_": 700}}},
         "segsize_",
-        "this would change nothing: packet_bytes sets segsize_",
+        "this would have no effect: packet_bytes sets segsize_",
     ),
     (
         {
@@ -220,13 +220,13 @@ REFUSED: list[tuple[dict[str, Any], str, str]] = [
     ),
     ({"flows": [{"count": 0}]}, "count", "greater than or equal to 1 (got 0)"),
     ({"flows": [{"start_s": -1}]}, "start_s", "greater than or equal to 0 (got -1)"),
-    ({"flows": [{"stagger_s": 1}]}, "stagger_s", "this would change nothing: there is one flow"),
+    ({"flows": [{"stagger_s": 1}]}, "stagger_s", "this would have no effect: there is one flow"),
     ({"flows": [{"stop_s": 3}]}, "stop_s", "a flow stops at 3.0 s, and a run ends after 3 s"),
     ({"background": [{**CBR, "stop_s": 4}]}, "stop_s", "stops at 4.0 s, and a run ends after 3"),
     (
         {"parameters": {"loss_burst_pkts": 3}},
         "loss_burst_pkts",
-        "loss_burst_pkts would change nothing: no packet is lost at random",
+        "loss_burst_pkts would have no effect: no packet is lost at random",
     ),
     (
         {"changes": [{"at_s": 1, "bottleneck_mbps": 4}, {"at_s": 1, "bottleneck_mbps": 5}]},

@@ -124,8 +124,8 @@ class Overseer:
             raise BdpbenchError(
                 f"Slurm has given no answer for {silent_s / 60:.1f} min: {said}",
                 where="squeue",
-                hint="jobs that run go on to their end, and finished runs are kept; when "
-                "`scontrol ping` answers again, the same command resumes",
+                hint="running jobs continue to their end, and finished runs are kept; "
+                "when `scontrol ping` answers again, the same command resumes",
             )
 
     def _check_jobs(self, now_s: float) -> None:
@@ -140,7 +140,7 @@ class Overseer:
                 f"none of {waiting} jobs has started for {(now_s - self._moved_s) / 3600:.1f} h; "
                 f"Slurm's reason: {reason}",
                 where="squeue",
-                hint="slurm: not_started_h in config.yaml says how long to wait",
+                hint="set how long to wait by slurm: not_started_h in config.yaml",
             )
 
     def _check_hopeless(self, jobs: Sequence[SlurmJob]) -> None:

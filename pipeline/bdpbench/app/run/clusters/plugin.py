@@ -64,7 +64,7 @@ def _install(lock: Path, folder: Path) -> None:
         raise BdpbenchError(
             f"Snakemake's plugin for Slurm could not be installed: {last}",
             where=f"pipeline/{LOCK_NAME}",
-            hint="it takes pip and a package index, so make the first call where there is one",
+            hint="the installation needs pip and a package index, so make the first call with both",
         )
     node = unfinished / NODE_FOLDER
     node.mkdir()

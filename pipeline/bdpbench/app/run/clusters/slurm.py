@@ -108,7 +108,7 @@ def check(poll_s: float) -> None:
         raise BdpbenchError(
             f"these commands of Slurm are missing here: {', '.join(missing)}",
             where="--profile slurm",
-            hint="call it where jobs are submitted, e.g. on the login node",
+            hint="make the call where jobs are submitted, e.g. on the login node",
         )
     try:
         found = settings()
@@ -122,10 +122,10 @@ def check(poll_s: float) -> None:
     remembered_s = _seconds(found.get("MinJobAge", ""))
     if found.get("AccountingStorageType", "").endswith("/none") and remembered_s < 3 * poll_s:
         raise BdpbenchError(
-            f"Slurm keeps no accounts and forgets a job {remembered_s:.0f} s after its end "
-            f"(MinJobAge), so that jobs asked for every {poll_s:.0f} s cannot be seen to end",
+            f"Slurm keeps no accounting data and forgets a job {remembered_s:.0f} s after "
+            f"its end (MinJobAge); bdpbench, which asks every {poll_s:.0f} s, cannot see jobs end",
             where="--profile slurm",
-            hint="lower slurm: poll_s in config.yaml, or have MinJobAge raised",
+            hint="lower slurm: poll_s in config.yaml, or ask for a larger MinJobAge",
         )
 
 

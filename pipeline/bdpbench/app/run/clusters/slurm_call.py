@@ -89,8 +89,8 @@ class SlurmCall:
     def silent(self, rounds: int) -> BdpbenchError:
         """What to raise when jobs leave the queue ever again with their batches not done."""
         return BdpbenchError(
-            f"jobs have left Slurm's queue {rounds} times and not done their work, and nobody says "
-            "why: they were pre-empted, or forgotten before their end was seen",
+            f"jobs have left Slurm's queue {rounds} times without finishing, for an unknown "
+            "reason: they were pre-empted, or Slurm forgot them before their end was seen",
             where="--profile slurm",
             hint="finished runs are kept; the same command resumes",
         )

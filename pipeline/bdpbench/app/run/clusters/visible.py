@@ -29,9 +29,9 @@ def wait_for_runs(folders: Sequence[Path], patience_s: float = PATIENCE_S) -> No
             if time.monotonic() >= deadline:
                 raise BdpbenchError(
                     f"a job has finished this run, and after {patience_s:.0f} s its {RUN_NAME} is "
-                    "not to be seen here",
+                    "not visible here",
                     where=str(folder),
-                    hint="the results have to lie on a file system that all nodes share",
+                    hint="the results must be on a file system that all nodes share",
                 )
             time.sleep(_POLL_S)
 

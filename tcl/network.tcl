@@ -1,11 +1,11 @@
-# Flows and background traffic over one bottleneck or a chain of them, described wholly by
-# arguments: the script of scenarios that are made by config alone.
+# Flows and background traffic over one bottleneck or a chain of them, described entirely
+# by arguments: the script of scenarios that need none of their own.
 #
 # Arguments are pairs -key value, in any order (lib/args.tcl). Required:
 #   -duration_s s                -datadir directory of the output
 #   -links N and -link.<i>.*     bottlenecks, see lib/chain.tcl
 #   -flows N and -flow.<i>.*     flows, see lib/senders.tcl; N may be 0 where there is background
-# Optional, with what they are when left out:
+# Optional, with their defaults:
 #   -backgrounds 0 and -background.<i>.*   traffic beside the flows, see lib/background.tcl, web.tcl
 #   -changes 0 and -change.<i>.*           changes of the bottlenecks, see lib/changes.tcl
 #   -sample_s 0.1                s between samples of cwnd, a multiple of 0.01

@@ -2,7 +2,7 @@
 # the appendices of P. Sharma's thesis (2006), with the defaults that ns-2 had then.
 #
 # Arguments: the script, then its own. It runs in the working directory, where it finds utils.tcl
-# and writes what it writes.
+# and writes its files.
 
 # Defaults of Agent/TCP in ns-2.27 of January 2004 where ns-2.35 has others; its ns-default.tcl
 # dates each change, and its suite tcpHighspeed sets back the same.

@@ -26,7 +26,7 @@ void TcpAgent::law_decrease(int how)
 	if (WindowLawSlot::is_stock(wnd_option_))
 		return;
 	if (how & (TCP_IDLE | NO_OUTSTANDING_DATA)) {
-		decrease_num_ = 0.5;	// a pause is no loss: as standard TCP
+		decrease_num_ = 0.5;	// a pause is not a loss: as standard TCP
 		return;
 	}
 	decrease_num_ = law_slot_.law(wnd_option_, name(), size_).share_kept(window_state());

@@ -9,7 +9,7 @@
 static const double MIN_PKTS = 2;
 static const double AVERAGE_ACKS = 256;
 static const double AVERAGE_SHARE = 1 / 3.0;
-// Larger windows are no simulation's; their products must stay finite.
+// Simulations never reach larger windows, but their products must stay finite.
 static const double MAX_PKTS = FLT_MAX;
 
 FastModule::FastModule(const FastModuleParameters& parameters)
@@ -47,7 +47,7 @@ void FastModule::recovering(double now_s)
 		increments_ = 0;
 }
 
-// Equations (1) and (2); returns the sample, or avgRTT where there is none.
+// Equations (1) and (2); returns the sample, or avgRTT without one.
 double FastModule::sample(double rtt_s)
 {
 	double rtt = bounded(rtt_s, 0, FLT_MAX);

@@ -9,7 +9,7 @@ namespace {
 const double MIN_PKTS = 2;
 const double AVERAGE_ACKS = 256;
 const double AVERAGE_SHARE = 1 / 3.0;
-// Larger windows are no simulation's; their products must stay finite.
+// Simulations never reach larger windows, but their products must stay finite.
 const double MAX_PKTS = FLT_MAX;
 
 // Not a number counts as `low`, for ns-2 dies of ordering a NaN.

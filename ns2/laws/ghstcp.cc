@@ -38,7 +38,7 @@ GentleHighSpeed::GentleHighSpeed(const GentleHighSpeedParameters& parameters)
 
 void GentleHighSpeed::acked(double departure_s, double rtt_s, double cwnd_pkts)
 {
-	// As ns-2's clock has them: larger numbers would make sums that are none.
+	// In the range of ns-2's clock: larger numbers would make sums that are not finite.
 	if (!(bounded(departure_s, 0, 1e12) == departure_s && bounded(rtt_s, 0, 1e12) == rtt_s))
 		return;
 	if (batch_.count() == 0)

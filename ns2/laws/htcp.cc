@@ -37,7 +37,7 @@ double clamp(double value, double low, double high)
 	return std::max(low, std::min(high, value));
 }
 
-// A time that is none counts as the beginning of the simulation.
+// NaN counts as the beginning of the simulation.
 double time_of(double now_s)
 {
 	return is_number(now_s) ? clamp(now_s, 0, DBL_MAX) : 0;

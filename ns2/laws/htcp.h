@@ -75,7 +75,7 @@ public:
 	virtual double increase(const WindowState& state);
 	/** Equations (7) and (8). */
 	virtual double share_kept(const WindowState& state);
-	/** Keeps RTT, RTTmin and RTTmax. A sample that is not above 0 is none. */
+	/** Keeps RTT, RTTmin and RTTmax. A sample that is not above 0 is ignored. */
 	virtual void rtt_sample(double rtt_s, double now_s);
 private:
 	double alpha(double now_s) const;

@@ -8,7 +8,8 @@
 namespace {
 
 const double MIN_SSTHRESH_PKTS = 2;
-// Larger rates and windows are no simulation's; they must stay finite, and ns-2 counts in int.
+// Simulations never reach larger rates and windows, but they must stay finite, and
+// ns-2 counts in int.
 const double MAX_PPS = 1e15;
 const double MAX_PKTS = 1e9;
 const double MAX_S = 1e9;

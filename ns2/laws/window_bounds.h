@@ -1,7 +1,7 @@
 #ifndef bdpbench_window_bounds_h
 #define bdpbench_window_bounds_h
 
-// What a law makes of the numbers that it is told. ns-2 lets the processor end
+// How a law treats the numbers that it receives. ns-2 lets the processor end
 // it when a NaN is ordered, so a number is first compared with itself.
 
 /** Neither NaN nor infinite. */
@@ -10,7 +10,7 @@ inline bool is_finite(double x)
 	return x == x && x <= 1e300 && x >= -1e300;
 }
 
-/** x as a number from least to most; what is no number counts as least. */
+/** x limited to the interval from least to most; NaN counts as least. */
 inline double bounded(double x, double least, double most)
 {
 	if (!(x == x) || x < least)
@@ -18,7 +18,7 @@ inline double bounded(double x, double least, double most)
 	return x > most ? most : x;
 }
 
-/** cwnd in packets as laws reckon with it: from one to 1e15, always finite. */
+/** cwnd in packets as laws compute with it: from one to 1e15, always finite. */
 inline double usable_window(double cwnd_pkts)
 {
 	return bounded(cwnd_pkts, 1, 1e15);

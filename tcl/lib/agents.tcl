@@ -34,7 +34,7 @@ proc ::agents::check_classes {key flow} {
 }
 
 # Make sure that a flow's agent has the variables to be set and recorded, and its congestion
-# control. An agent that takes no part in the simulation tells.
+# control. An agent outside of the simulation shows this.
 proc ::agents::check_variables {key flow} {
     set class Agent/[dict get $flow agent]
     set probe [new $class]

@@ -139,7 +139,7 @@ proc ::args::take_prefixed {given_name prefix} {
     return $taken
 }
 
-# End the run if keys are left that no table has; remark tells more of the reason.
+# End the run if keys are left that no table has; remark adds to the reason.
 proc ::args::refuse_rest {given {remark ""}} {
     if {[dict size $given] > 0} {
         fail "unknown key -[lindex [dict keys $given] 0]$remark"

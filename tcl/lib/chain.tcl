@@ -7,7 +7,7 @@
 # Optional:
 #   -link.<i>.queue.<variable_> n     a variable of these queues, the limit among them
 #   -link.<i>.loss_rate p             share of the packets on the way there that are lost at random,
-#                                     before they come to the queue
+#                                     before they reach the queue
 #   -link.<i>.loss_burst_pkts n       mean number of packets lost in a row; without it, losses are
 #                                     independent of one another
 #
@@ -65,7 +65,7 @@ proc ::chain::check_queue {key link} {
     }
 }
 
-# Make sure that losses can come in rows of the wanted length: independent ones have a mean of
+# Make sure that losses can come in bursts of the given length: independent ones have a mean of
 # 1 / (1 - loss_rate).
 proc ::chain::check_loss {key link} {
     set burst [dict get $link loss_burst_pkts]
@@ -114,7 +114,7 @@ proc ::chain::link_of {i direction} {
 }
 
 # Lose packets at random on the way there, before the queue, counted as drops of the link. To be
-# called before anything records the link, for what is called later stands before it.
+# called before anything records the link, because later calls insert before it.
 proc ::chain::install_losses {i rate burst} {
     variable losses
     variable lost

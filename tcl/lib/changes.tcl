@@ -7,7 +7,7 @@
 #   -change.<i>.mbps        its rate from then on, both ways, Mbit/s
 #   -change.<i>.delay_ms    its delay for packets that are sent from then on, both ways, ms
 #   -change.<i>.loss_rate   the share of packets that it loses at random; where losses come in
-#                           rows, rows stay as long as they were
+#                           bursts, their length does not change
 
 namespace eval ::changes {
     variable change_keys [list \

@@ -1,5 +1,5 @@
-# Parts that join a script which takes none by itself: the statements of network.tcl count for the
-# ids of all its runs, so that what few runs need must not stand in it.
+# Parts that join a script which has no place for them: the statements of network.tcl count for
+# the ids of all its runs, so code that only a few runs need must not be in it.
 #
 # Such a script reads its arguments when all of its own parts are there and nothing has been made.
 # Parts that were sourced before it then join it, each by the procedure that it named.
@@ -28,7 +28,7 @@ proc ::further::join_now {args} {
     }
 }
 
-# Put a procedure in the place of another, which it reaches as [::further::inner <its own name>].
+# Replace a procedure by another, which reaches it as [::further::inner <its own name>].
 # That stays in its namespace.
 proc ::further::wrap {name by} {
     variable inner

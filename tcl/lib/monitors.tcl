@@ -6,7 +6,7 @@
 #   queue.out           every queue_sample_s; util.out: every 0.1 s; report.txt: see utils.tcl
 #   pckts.trq           where packets are traced: ns-2's trace of the bottleneck's queues
 
-# Say how long the run is (s) and what the bottleneck can carry (Mbit/s), and open report.txt and
+# Set the duration of the run (s) and the rate of the bottleneck (Mbit/s), and open report.txt and
 # util.out in the directory of the output files.
 proc open_report {duration_s mbps datadir} {
     global endtime bandwidth frep urep

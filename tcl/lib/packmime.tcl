@@ -189,7 +189,7 @@ proc ::packmime::use_agents {pool fid source} {
     $pool proc setup-tcp {agent -} "\$self next \$agent $fid"
 }
 
-# Give PackMime its rate and what is not to be drawn as it does by itself.
+# Give PackMime its rate and the quantities that it does not draw by itself.
 proc ::packmime::set_up {pool source} {
     variable quantities
     variable persistent_quantities

@@ -6,8 +6,8 @@
 #                order of the ends
 #
 # A page begins with the request of its first object and is done with the last acknowledgement of the
-# last of its objects to be done. How many a page has, ns-2 tells nobody, so that they are drawn
-# here, from a stream of their own, and given to it as a constant.
+# last of its objects to be done. ns-2 does not report how many a page has, so the numbers are drawn
+# here, from a separate stream, and given to it as a constant.
 
 namespace eval ::pages {
     variable file ""

@@ -6,7 +6,7 @@
 #   -access_mbps Mbit/s          -receiver_delay_ms ms         -buffer_pkts packets
 #   -sample_s s, of cwnd, a multiple of 0.01                   -datadir directory of the output
 #   -flows 1, and the keys of flow 0 and class defaults as tcl/lib/flows.tcl has them
-# Optional, with what they are when left out:
+# Optional, with their defaults:
 #   -trace 0                     1: every packet at the bottleneck to pckts.trq (at 622 Mbit/s a
 #                                full link writes 24 MB of trace a simulated second)
 #   -substream 1                 1, 2, ... of the random numbers

@@ -6,7 +6,7 @@
 #   -sample_s s, of the sender, a multiple of 0.001            -queue_sample_s s, of queue.out, too
 #   -datadir directory of the output
 #   -flows 1, and the keys of flow 0 and class defaults as tcl/lib/flows.tcl has them
-# Optional, with what they are when left out:
+# Optional, with their defaults:
 #   -trace 0                     1: every packet on all links to pckts.trq
 #   -substream 1                 1, 2, ... of the random numbers, for agents that draw some
 #                                (overhead_)

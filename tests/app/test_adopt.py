@@ -160,7 +160,7 @@ def test_a_group_that_differs_is_told_file_by_file_and_left(
         rewrite(folder, "queue.out", "0.10 0 0\n")
     done = bdpbench("adopt", str(old), "--sample", "1", "--backend", "native")
     assert done.returncode == 1
-    assert "shared (network.tcl), Vegas: DIFFERENT, 2 runs are left" in done.stdout
+    assert "shared (network.tcl), Vegas: DIFFERENT, 2 runs remain" in done.stdout
     assert "out/queue.out differs" in done.stdout
     found = records(workspace)
     taken = [
@@ -200,7 +200,7 @@ def test_runs_with_other_parameters_are_no_match(old: Path, workspace: Path, bdp
 def test_nothing_is_taken_without_a_sample(old: Path, workspace: Path, bdpbench: Run) -> None:
     done = bdpbench("adopt", str(old), "--sample", "0", "--backend", "native")
     assert done.returncode == 1
-    assert "no run shows that these are equal" in done.stdout
+    assert "no run has shown yet that these are equal" in done.stdout
     assert records(workspace) == {}
 
 
@@ -208,7 +208,7 @@ def test_nothing_is_taken_without_a_sample(old: Path, workspace: Path, bdpbench:
     ("arguments", "told"),
     [
         (["."], "has no plan.json"),
-        (["results"], "is the folder of today's results"),
+        (["results"], "is the folder of the current results"),
         ([".", "--sample", "some"], "'some' is neither a number of runs nor `all`"),
         (["nowhere"], "does not exist"),
     ],

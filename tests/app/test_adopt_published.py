@@ -191,7 +191,7 @@ def test_a_run_of_the_sample_is_simulated(old: Path, finished: Path, bdpbench: R
     shutil.rmtree(finished / "results")
     refused = bdpbench("adopt", str(old), "--backend", "native", "--sample", "0")
     assert refused.returncode == 1
-    assert "no run shows that these are equal" in refused.stdout
+    assert "no run has shown yet that these are equal" in refused.stdout
     done = bdpbench("adopt", str(old), "--backend", "native")
     assert done.returncode == 0, done.stdout + done.stderr
     assert len(list((finished / "results" / "runs").glob("*/*/run.json"))) >= 2
@@ -333,7 +333,7 @@ def test_it_waits_for_another_call_in_the_results(old: Path, finished: Path) -> 
         fcntl.flock(lock, fcntl.LOCK_EX)
         child = started(finished, "adopt", str(old))
         assert child.stdout is not None
-        assert "another bdpbench is working in" in child.stdout.readline()
+        assert "another bdpbench is using" in child.stdout.readline()
         assert json.loads((old / "runs.json").read_text())["schema_version"] == 1
     out, _ = child.communicate(timeout=120)
     assert child.returncode == 0, out

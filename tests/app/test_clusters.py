@@ -152,7 +152,7 @@ def test_a_run_that_other_machines_alone_can_see_is_told(tmp_path: Path) -> None
     seen.mkdir()
     (seen / "run.json").touch()
     wait_for_runs([seen])
-    with pytest.raises(BdpbenchError, match="not to be seen here"):
+    with pytest.raises(BdpbenchError, match="is not visible here"):
         wait_for_runs([seen, tmp_path / "missing"], patience_s=0)
 
 

@@ -182,7 +182,7 @@ def test_it_lists_the_studies_that_it_brings_along(site: Path, empty: Path) -> N
 def test_what_works_on_a_clone_alone_says_so(site: Path, empty: Path) -> None:
     done = _call(site, empty, "schema")
     assert done.returncode == 1
-    assert "pip installed this one" in done.stderr
+    assert "this one was installed with pip" in done.stderr
     assert "-o" in done.stderr
 
 

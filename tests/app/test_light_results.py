@@ -33,7 +33,7 @@ def elsewhere(finished_once: Path, tmp_path: Path) -> Path:
     write_config(folder)
     said: list[str] = []
     merge(folder / "results", [finished_once / "results"], said.append, outputs=False)
-    assert "3 runs taken without their outputs, 0 were there already, 0 have not" in said[-1]
+    assert "3 runs taken without their outputs, 0 were already there, 0 are unfinished" in said[-1]
     return folder
 
 
@@ -143,10 +143,10 @@ def test_outputs_come_later_and_are_never_taken_away(
     assert kept(light / "runs") == kept(elsewhere / "results" / "runs")
     said: list[str] = []
     merge(elsewhere / "results", [light, finished_once / "results"], said.append)
-    assert "3 runs taken, 3 were there already" in said[-1]
+    assert "3 runs taken, 3 were already there" in said[-1]
     assert kept(elsewhere / "results" / "runs") == whole
     merge(elsewhere / "results", [light], said.append, outputs=False)
-    assert "0 runs taken without their outputs, 3 were there" in said[-1]
+    assert "0 runs taken without their outputs, 3 were already there" in said[-1]
     assert kept(elsewhere / "results" / "runs") == whole
     # Both ways at once: the folder with the outputs wins, in whichever order they are named.
     merge(tmp_path / "new", [light, finished_once / "results"], said.append)
@@ -168,7 +168,7 @@ def test_a_run_without_tables_is_left_and_told(finished: Path, tmp_path: Path) -
     said: list[str] = []
     merge(tmp_path / "light", [finished / "results"], said.append, outputs=False)
     assert "2 runs taken without their outputs" in said[0]
-    assert "1 finished runs were left: they have no whole tables there" in said[1]
+    assert "1 finished runs were skipped, because their tables are incomplete" in said[1]
 
 
 def test_a_run_whose_tables_are_lost_is_simulated_again(

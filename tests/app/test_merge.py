@@ -47,12 +47,12 @@ def test_parts_make_the_whole(finished: Path, parts: tuple[Path, Path], tmp_path
     merge(finished / "results", [first, second], said.append)
     assert contents(finished / "results") == whole
     count = len(list((first / "runs").glob("*/*"))) + len(list((second / "runs").glob("*/*")))
-    assert f"{count} runs taken, 0 were there already, 0 have not" in said[-1]
+    assert f"{count} runs taken, 0 were already there, 0 are unfinished" in said[-1]
     # Nothing is left to simulate.
     done = call_bdpbench(finished, "run", "--backend", "native", "-n")
     assert "not simulated yet" not in done.stdout
     merge(finished / "results", [first, second], said.append)
-    assert f"0 runs taken, {count} were there already" in said[-1]
+    assert f"0 runs taken, {count} were already there" in said[-1]
 
 
 def test_an_unfinished_run_is_left_and_one_of_here_is_taken_the_place_of(
@@ -64,7 +64,7 @@ def test_an_unfinished_run_is_left_and_one_of_here_is_taken_the_place_of(
     (run_folder(first / "runs", begun.name) / "run.json").unlink()
     said: list[str] = []
     merge(second, [first], said.append)
-    assert "1 have not been finished" in said[-1]
+    assert "1 are unfinished" in said[-1]
     merge(first, [second], said.append)
     assert (run_folder(first / "runs", begun.name) / "run.json").is_file()
 

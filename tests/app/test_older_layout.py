@@ -107,5 +107,5 @@ def test_merge_brings_them_to_todays_place(finished: Path, runs: Path, tmp_path:
     # Where they lie flat already, there they stay.
     said: list[str] = []
     merge(finished / "results", [tmp_path / "new"], said.append)
-    assert "0 runs taken, 3 were there already" in said[-1]
+    assert "0 runs taken, 3 were already there" in said[-1]
     assert not list(runs.glob("??"))

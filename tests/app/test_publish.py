@@ -139,5 +139,5 @@ def test_what_is_published_is_not_taken_for_what_is_measured_otherwise(
     )
     refused = bdpbench("publish", "--from-kept", "-o", str(folder.parent))
     assert refused.returncode == 1
-    assert "metrics that are defined otherwise today: " in refused.stderr
+    assert "metrics that are defined differently today: " in refused.stderr
     assert "publish from the runs" in refused.stderr

@@ -4,7 +4,7 @@
 study of so many tiny runs is planned, run, and run again. ns-2's own CPU time, which each record
 has, is taken off. What the largest takes more than the smallest, divided by the difference, is the
 cost of one more run. `--plan 24000` plans a study and simulates nothing. `--write` puts the table
-into docs/promises.md; times of a call and how well they were told count on an idle machine alone.
+into docs/promises.md; times of a call and their predictions are meaningful only on an idle machine.
 """
 
 from __future__ import annotations
@@ -46,7 +46,7 @@ scenarios:
 """
 _BUFFERS = 10
 MARKS = ("<!-- orchestration: begin -->", "<!-- orchestration: end -->")
-# CPU time beside ns-2, s, and the factor by which told and taken may differ.
+# CPU time beside ns-2, s, and the factor by which predicted and actual time may differ.
 GOAL_S = 0.15
 WITHIN = 1.3
 
@@ -185,9 +185,9 @@ HEAD = (
     "ns-2",
     "beside ns-2, a run",
     "of it in batches",
-    "told",
-    "taken",
-    "told / taken",
+    "predicted",
+    "actual",
+    "predicted / actual",
     "again",
     "peak memory",
     "files",
@@ -196,7 +196,7 @@ HEAD = (
 
 
 def table(found: Sequence[Measured]) -> list[str]:
-    """What was measured as a table in Markdown; times are CPU time, but told and taken."""
+    """The results as a table in Markdown; times are CPU times, except predicted and actual."""
     rows = [
         (
             f"{each.runs:,}",
@@ -225,7 +225,7 @@ def tell(found: Sequence[Measured]) -> None:
         if each.own_s / each.runs > GOAL_S:
             print(f"{each.runs} runs: beyond {GOAL_S} s of CPU a run beside ns-2")
         if not 1 / WITHIN <= each.expected_s / each.call.wall_s <= WITHIN:
-            print(f"{each.runs} runs: told and taken differ by more than a factor of {WITHIN}")
+            print(f"{each.runs} runs: the prediction is off by more than a factor of {WITHIN}")
     if len(found) > 1:
         least, most = found[0], found[-1]
         slope_s = (most.own_s - least.own_s) / (most.runs - least.runs)

@@ -222,7 +222,7 @@ def test_other_traces_are_summed_up(folder: Path, analyze: Analyze) -> None:
     ("arguments", "said"),
     [
         (["nowhere.tr"], "nowhere.tr: No such file or directory"),
-        (["my.tr", "-o", "out.pdf"], "cannot tell the format of 'out.pdf' by its suffix"),
+        (["my.tr", "-o", "out.pdf"], "the suffix of 'out.pdf' names no known format"),
         (["my.tr", "-o", "no/out.csv"], "no such folder"),
         (["my.tr", "--window", "5"], "'5' is not a window"),
         (["my.tr", "--window", "9:5"], "'9:5' is not a window"),
@@ -238,7 +238,7 @@ def test_other_traces_are_summed_up(folder: Path, analyze: Analyze) -> None:
         (["my.tr", "my.tr"], "give --parts to join them in this order, or --label NAME for each"),
         (["my.tr", "my.tr", "--label", "a"], "1 labels for 2 traces"),
         (["my.tr", "my.tr", "--label", "a", "--label", "a"], "two traces have the label 'a'"),
-        (["my.tr", "--label", "a"], "nothing to be compared with"),
+        (["my.tr", "--label", "a"], "a single trace cannot be compared"),
         (["my.tr", "my.tr", "--parts", "--label", "a"], "parts of one trace have no labels"),
         (["my.tr", "--node", "7"], "it has node:0, node:1"),
     ],

@@ -39,7 +39,7 @@ def test_scripts_and_repairs_are_written(
     assert lines[0] == "Appendix A -> standard_tcp_low_bdp.tcl: 1 page-furniture"
     assert "B -> standard_tcp_high_bdp.tcl: 1 page-furniture, 1 wrapped-command" in lines[1]
     # A fence at the end of each of the eight listings, and the wrapped line.
-    assert lines[-1] == "9 repairs, each told in deep/originals/REPAIRS.md"
+    assert lines[-1] == "9 repairs, listed in deep/originals/REPAIRS.md"
     folder = tmp_path / "deep" / "originals"
     assert (folder / "standard_tcp_high_bdp.tcl").read_text() == (
         "# Two nodes\nset ns [new Simulator]\nputs [list 1 2]\n$ns run\n"
@@ -69,7 +69,10 @@ def _missing_d(text: str) -> str:
     [
         (lambda text: "Nothing of the kind.\n", "thesis.txt: has no appendices"),
         (_missing_d, "thesis.txt: lacks Appendix D"),
-        (lambda text: text[: text.rindex("$ns run")], "Appendix H, line 82: the script ends here"),
+        (
+            lambda text: text[: text.rindex("$ns run")],
+            "Appendix H, line 82: the script is truncated",
+        ),
         (
             lambda text: text.replace("set ns", "sot ns", 1),
             "Appendix A, line 12: 'sot' is no command",

@@ -82,7 +82,7 @@ def open_archive(path: Path) -> zipfile.ZipFile:
 
 
 def name_problems(infos: list[zipfile.ZipInfo]) -> Iterator[str]:
-    """What is wrong with names and kinds of files: paths that escape, links, duplicates."""
+    """Errors in names and kinds of files: paths that lead outside, links, duplicates."""
     seen: dict[str, str] = {}
     for info in infos:
         name = info.filename
@@ -114,7 +114,7 @@ def _is_special(info: zipfile.ZipInfo) -> bool:
 
 
 def size_problems(infos: list[zipfile.ZipInfo], limit: int) -> Iterator[str]:
-    """What unpacking would cost too much, as the directory of the zip declares it."""
+    """Excessive sizes after unpacking, as declared in the directory of the zip."""
     total = sum(info.file_size for info in infos)
     if total > limit:
         yield f"unpacks to {total / 1e9:.1f} GB, more than the limit of {limit / 1e9:.1f} GB"

@@ -118,7 +118,7 @@ class _Provenance(TypedDict):
 
 
 class Key(NamedTuple):
-    """What a value is of, whatever ns-2 or script it was measured with."""
+    """Identity of a value, independent of the ns-2 build and the script of its run."""
 
     scenario: str
     run: str

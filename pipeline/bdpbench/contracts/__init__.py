@@ -1,1 +1,1 @@
-"""What the rooms agree on: the documents that they hand to one another, and where these lie."""
+"""The documents that the rooms exchange, and their places."""

@@ -2,7 +2,7 @@
 
 All lie in ``<study>/<tier>/batches/``, which a call empties before it fills it: ``jobs.json`` is
 what a scheduler has to know, ``<name>.json`` the plan of a batch, ``<name>.log`` what its process
-says, ``<name>.told`` a line a run that begins or ends, ``<name>.done`` written last.
+says, ``<name>.told`` a line for each run that begins or ends, ``<name>.done`` written last.
 """
 
 from __future__ import annotations

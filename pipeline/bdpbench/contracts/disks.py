@@ -14,7 +14,7 @@ _OS_ERROR = re.compile(r"\(os error (\d+)\)")
 
 
 def free_bytes(folder: Path) -> int:
-    """What an ordinary user can still write into ``folder``, bytes."""
+    """Bytes that an ordinary user can still write into ``folder``."""
     facts = os.statvfs(folder)
     return facts.f_bavail * facts.f_frsize
 
@@ -32,7 +32,7 @@ def size_text(size_bytes: float) -> str:
 
 
 def disk_error(error: OSError, where: Path | None = None) -> BdpbenchError | None:
-    """What a disk that refuses a write means for the user; None for any other ``OSError``.
+    """The error to show if a disk refuses a write; None for any other ``OSError``.
 
     ``where`` takes the place of the error's own file, which libraries do not always name.
     """

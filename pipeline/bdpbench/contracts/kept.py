@@ -1,4 +1,4 @@
-"""What `publish` and `archive` keep of a tier beside its report."""
+"""Files that `publish` and `archive` keep of a tier beside its report."""
 
 from __future__ import annotations
 

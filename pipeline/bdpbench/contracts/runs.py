@@ -38,7 +38,7 @@ class Spec(TypedDict):
 
 
 class OutputFile(TypedDict):
-    """What ns-2 wrote into one file."""
+    """One output file of ns-2."""
 
     sha256: str
     bytes: int
@@ -140,7 +140,7 @@ def is_light(run_dir: Path) -> bool:
 
 
 def read_light(run_dir: Path) -> LightRecord:
-    """What of a run was brought here without its outputs.
+    """The record of a run that was merged without its outputs.
 
     Raises:
         BdpbenchError: when ``light.json`` is missing, damaged or of another version.

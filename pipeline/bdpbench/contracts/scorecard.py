@@ -187,7 +187,7 @@ class Scorecard(TypedDict):
 
 
 def rows_of(number: ScoredNumber) -> list[ScoredNumber]:
-    """What several runs show of a number, one row a run; the number itself where one run does."""
+    """One row for each run that has to show a number; the number itself if only one has to."""
     alone = cast("ScoredNumber", {key: each for key, each in number.items() if key != "parts"})
     return [{**alone, **part} for part in number.get("parts", [])] or [alone]
 

@@ -1,4 +1,4 @@
-"""Whether a JSON document is what its type says: a file may have been cut, edited or mixed up.
+"""Whether a JSON document matches its type: a file may have been truncated, edited or mixed up.
 
 The types are those of this folder: typed dictionaries of lists, mappings, numbers and texts. A
 check of their own takes no library, since a simulation reads documents before it does anything.
@@ -64,7 +64,7 @@ _Check = Callable[[object], _Wrong | None]
 
 @functools.cache
 def _check(kind: Any) -> _Check:
-    """What tells whether a value is of a kind; made once, as there are thousands of documents."""
+    """The check of a type; made once, as there are thousands of documents."""
     if kind in _PLAIN:
         is_plain = _PLAIN[kind]
         return lambda value: None if is_plain(value) else _Wrong(value)

@@ -269,7 +269,7 @@ def _too_many(path: Path) -> BdpbenchError:
 
 
 def _children(node: Any, place: Location) -> list[tuple[Any, Location]]:
-    """What a mapping or a sequence holds, keys as well, and where."""
+    """The content of a mapping or a sequence, including keys, with places."""
     if isinstance(node, dict):
         return [pair for key in node for pair in ((key, (*place, key)), (node[key], (*place, key)))]
     if isinstance(node, list):

@@ -20,7 +20,7 @@ STUDIES_SCHEMA: Schema = {
     "runs": pl.Int64,
     "estimated_cpu_s": pl.Float64,
 }
-"""A row a tier of a study."""
+"""One row for each tier of a study."""
 
 RUNS_SCHEMA: Schema = {
     "run_id": pl.String,
@@ -30,7 +30,7 @@ RUNS_SCHEMA: Schema = {
     "finished": pl.Boolean,
     "estimated_cpu_s": pl.Float64,
 }
-"""A row a run of a scenario; a column for each parameter follows."""
+"""One row for each run of a scenario; a column for each parameter follows."""
 
 NUMBERS_SCHEMA: Schema = {
     "id": pl.String,
@@ -76,7 +76,7 @@ STATEMENTS_SCHEMA: Schema = {
 _OF_NEWER_SCORECARDS: Mapping[str, object] = {"kind": None, "found": None, "chosen_on": []}
 
 CHARTS_SCHEMA: Schema = {"name": pl.String, "title": pl.String}
-"""A row a chart of the report, in its order."""
+"""One row for each chart of the report, in its order."""
 
 
 def runs_frame(runs: Sequence[PlannedRun], finished: Collection[str]) -> pl.DataFrame:
@@ -104,7 +104,7 @@ def _parameter(name: str, values: Sequence[Scalar | None]) -> pl.Series:
 
 
 def numbers_frame(scorecard: Scorecard, *, each_run: bool) -> pl.DataFrame:
-    """Published numbers with their verdicts; ``each_run``: a row a run that has to show one."""
+    """Published numbers with their verdicts; ``each_run``: one row for each of their runs."""
     numbers = scorecard["numbers"]
     rows = [row for each in numbers for row in rows_of(each)] if each_run else numbers
     return _frame((_number(each) for each in rows), NUMBERS_SCHEMA)

@@ -85,7 +85,7 @@ def list_studies() -> pl.DataFrame:
     """The studies of the configuration.
 
     Returns:
-        A row a tier: study (str, key), title (str), tier (str), runs (i64, of the tier),
+        One row for each tier: study (str, key), title (str), tier (str), runs (i64, of the tier),
         estimated_cpu_s (f64, CPU time of ns-2 for all of them on the reference machine, s).
 
     Raises:

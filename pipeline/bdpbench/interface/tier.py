@@ -126,8 +126,8 @@ class Tier:
         """The numbers that the study prints, beside the measured ones, with their verdicts.
 
         Args:
-            each_run: a row a run where several runs have to show a number; otherwise such a number
-                has one row, with the value that is farthest off.
+            each_run: one row for each run if several runs have to show a number; otherwise such a
+                number has one row, with the value that is farthest off.
 
         Returns:
             ``interface.frames.NUMBERS_SCHEMA``: among others published, lower, upper, measured,

@@ -83,8 +83,8 @@ def measure_run(
         definitions: metrics to measure.
 
     Returns:
-        One row a metric and subject, columns as ``METRICS_SCHEMA``: run_id, scenario, metric,
-        subject ("flow:0", "link:bottleneck", "run"), value (f64, null: never reached or not
+        One row for each metric and subject, columns as ``METRICS_SCHEMA``: run_id, scenario,
+        metric, subject ("flow:0", "link:bottleneck", "run"), value (f64, null: never reached or not
         defined, as for a flow without packets), unit, start_s, end_s (f64, s), definition. Metrics
         whose tables or parameters the run does not have are absent.
 

@@ -54,7 +54,7 @@ def drops_per_sample(queue: pl.DataFrame) -> pl.DataFrame:
         queue: link (str), time_s (f64, s, rising within a link), drops (packets since the start).
 
     Returns:
-        A row a sample: ``link`` str, ``time_s`` f64, ``packets`` i64.
+        One row for each sample: ``link`` str, ``time_s`` f64, ``packets`` i64.
     """
     since = pl.col("drops").diff().over("link")
     return queue.select("link", "time_s", packets=since.fill_null(pl.col("drops")).cast(pl.Int64))
@@ -70,7 +70,7 @@ def queueing_delays(queue: pl.DataFrame, packet_bytes: float, rates: pl.DataFram
             Mbit/s, above 0).
 
     Returns:
-        A row a sample: ``time_s`` f64, ``ms`` f64.
+        One row for each sample: ``time_s`` f64, ``ms`` f64.
 
     >>> queue = pl.DataFrame({"time_s": [1.0, 2.0, 3.0], "pkts": [0, 10, 10]})
     >>> rates = pl.DataFrame({"since_s": [0.0, 3.0], "mbps": [8.0, 4.0]})

@@ -43,8 +43,8 @@ def over_repetitions(
         level: of confidence, between 0 and 1.
 
     Returns:
-        A row a metric and subject of two repetitions or more, columns as ``REPETITIONS_SCHEMA``;
-        half_width is 0 where all repetitions have the same value.
+        One row for each metric and subject of two repetitions or more, columns as
+        ``REPETITIONS_SCHEMA``; half_width is 0 where all repetitions have the same value.
     """
     repeated = _repeated(runs)
     numbers = [(run_id, number) for number, ids in enumerate(repeated) for run_id in ids]

@@ -32,8 +32,8 @@ def sum_samples(
         values: numeric columns.
 
     Returns:
-        One row a subject and name, as ``SAMPLES_SCHEMA``: mean is that of the samples, each with
-        the same weight; last is the value of the last sample. Nulls and NaN are no samples.
+        One row for each subject and name, as ``SAMPLES_SCHEMA``: mean is that of the samples, each
+        with the same weight; last is the value of the last sample. Nulls and NaN are no samples.
     """
     keys = ["subject", "name"]
     known = pl.DataFrame(schema={**SAMPLES_SCHEMA, "sum": pl.Float64})
@@ -65,7 +65,7 @@ def sum_samples(
 def _long(
     batch: pl.DataFrame, subject: Sequence[str], name: str | None, values: Sequence[str]
 ) -> pl.DataFrame:
-    """subject, name, time_s, value: a row a sample."""
+    """subject, name, time_s, value: one row for each sample."""
     whose = pl.concat_str(
         [pl.col(each).cast(pl.String) for each in subject] or [pl.lit("")],
         separator="-",

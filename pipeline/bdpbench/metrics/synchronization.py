@@ -79,7 +79,7 @@ def loss_events(cuts: pl.DataFrame, event_s: float) -> pl.DataFrame:
         event_s: how long an event lasts from its first cut on, s.
 
     Returns:
-        A row an event: start_s (f64, s), flows (u32, that cut cwnd in it).
+        One row for each event: start_s (f64, s), flows (u32, that cut cwnd in it).
 
     >>> cuts = pl.DataFrame({"cut_s": [1.0, 1.05, 1.2, 3.0], "flow": [0, 1, 0, 1]})
     >>> loss_events(cuts, 0.1).rows()

@@ -106,7 +106,7 @@ class TracePage:
         last_s: time of the last event, s.
         bin_s: width of the bins of the series, s.
         whole: whether the window is the trace's own.
-        metrics: metric, subject, value, unit: a row a metric and subject.
+        metrics: metric, subject, value, unit: a row for each metric and subject.
         tables: flows (subject, kind, type, ends, counts), flow_series, link_series, loss_series,
             node_series (subject, time_s and values), losses (layer, reason, type, dropped_pkts,
             dropped_bytes).
@@ -291,7 +291,7 @@ def _cell(metric: str, value: float | None) -> tuple[str, str]:
 def _together(
     values: Mapping[str, Mapping[str, float | None]], units: Mapping[str, str]
 ) -> list[tuple[str, str, str]]:
-    """What all flows together show: metric, its name, its value with its unit."""
+    """Metrics of all flows together: metric, its name, its value with its unit."""
     return [
         (
             metric,

@@ -44,7 +44,7 @@ class ComparedTrace:
         name: of its source.
         trace_format: forms of its lines.
         start_s, end_s: its window, s.
-        metrics: metric, subject, value, unit: a row a metric and subject.
+        metrics: metric, subject, value, unit: a row for each metric and subject.
         tables: series of flows, links, drops and nodes: subject, time_s (f64, s) and values.
         account: of its lines: lines, skipped, backwards.
     """
@@ -64,7 +64,7 @@ class ComparisonPage:
     """What the page shows.
 
     Attributes:
-        rows: a row a metric, subject and label, in the order of the traces: value, unit,
+        rows: a row for each metric, subject and label, in the order of the traces: value, unit,
             difference and difference_pct (%) from the first trace.
         traces: the traces, the first being what the others are compared with.
         bin_s: width of the bins of all series, s.

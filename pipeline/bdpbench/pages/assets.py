@@ -1,4 +1,4 @@
-"""What lies ready under ``reports/``: templates, style sheet, script and captions."""
+"""Files under ``reports/``: templates, style sheet, script and captions."""
 
 from __future__ import annotations
 

@@ -188,7 +188,7 @@ def _cards(
 
 
 def _rank(relation: AtlasRelation, asked: Sequence[str], topics: Sequence[str]) -> tuple[bool, int]:
-    """What is about both protocols that were asked for stands in front; then by topic."""
+    """Entries about both requested protocols come first; the rest is ordered by topic."""
     return not set(asked) <= set(relation["protocols"]), topics.index(relation["topic"])
 
 

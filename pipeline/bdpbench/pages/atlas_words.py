@@ -69,7 +69,7 @@ def _is_least(entry: AtlasEntry) -> bool:
 
 
 def observed(entry: AtlasEntry) -> list[str]:
-    """What was measured, a line a metric; of a number without its name."""
+    """What was measured, one line for each metric; for a number without its name."""
     named = entry["kind"] == "statement"
     lines = [_span(each, entry["published"], named=named) for each in entry["observed"]]
     more = len(lines) - _MOST_OBSERVED

@@ -23,7 +23,7 @@ TABLES_FOLDER = "tables"
 
 @dataclass(frozen=True)
 class Caption:
-    """What stands under a figure or table, and where its numbers come from.
+    """The caption of a figure or table, and the source of its numbers.
 
     Attributes:
         file: path in the folder of the exports, without the ending.
@@ -51,7 +51,7 @@ class Caption:
 
 @dataclass(frozen=True)
 class ExportRequest:
-    """What is wanted: formats of figures, which figures (patterns of names), and the origin.
+    """The request: formats of figures, which figures (patterns of names), and the origin.
 
     Attributes:
         formats: of ``FIGURE_FORMATS``.

@@ -142,7 +142,7 @@ class _Values:
         return self._names.parameters.name(name)
 
     def condition(self) -> str:
-        """What the runs of this part have in common and those of other parts have not."""
+        """Parameters that the runs of this part share and those of other parts do not."""
         run_ids = [each["run_id"] for each in self._part]
         common = self._names.common(run_ids, self._varying)
         return f"{', '.join(common)}: " if common else ""

@@ -1,4 +1,4 @@
-"""What a report, or its figures and tables as files, is made of."""
+"""The inputs of a report, or of its figures and tables as files."""
 
 from __future__ import annotations
 

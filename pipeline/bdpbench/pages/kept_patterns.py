@@ -23,7 +23,7 @@ _HOLE = "$hole"
 
 
 class Hole(str):
-    """The name of something that a chart puts in the place of this text."""
+    """The name of something that a chart puts in place of this text."""
 
     __slots__ = ()
 

@@ -21,7 +21,7 @@ MEANING: dict[Kind, str] = {
 
 @dataclass(frozen=True)
 class KindRow:
-    """What became of the blind, or of the fitted, numbers and statements of a study.
+    """Verdicts of the blind, or of the fitted, numbers and statements of a study.
 
     Attributes:
         kind, meaning: which, and what that says.

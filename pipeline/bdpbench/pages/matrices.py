@@ -104,7 +104,7 @@ class Points(_Strict):
 
 
 class Winner(_Strict):
-    """What is said of a cell in the place of a value: who is best in it.
+    """What a cell says instead of a value: who is best in it.
 
     Attributes:
         among: parameter whose values compete, such as protocol.
@@ -132,7 +132,7 @@ class Matrix(_Strict):
         mean_over: parameters over which a cell is the mean, beside repetitions.
         ends: values of the lightest and of the darkest colour; those of the cells where absent.
         about_zero: whether the colours tell the sides of 0, ``ends`` being -x and x.
-        winner: who is shown in the place of a value.
+        winner: who is shown instead of a value.
         between: word between a row and a column in the text alternative.
         caption: of the chart.
         stated: what the study says of the cells.

@@ -122,7 +122,7 @@ def _charts(
 def _conditions(
     matrix: Matrix, runs: Sequence[PlannedRun], finished: Collection[str], names: Names
 ) -> dict[str, list[PlannedRun]]:
-    """What the places of a matrix leave open, in words → finished runs."""
+    """Parameters that the places of a matrix leave open, in words → finished runs."""
     placed = [parameter for _, parameter in matrix.parameters]
     left_open = undetermined(runs, placed, names.swept(matrix.scenario))
     done = [run for run in runs if run["run_id"] in finished]

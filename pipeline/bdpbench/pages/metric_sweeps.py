@@ -1,4 +1,4 @@
-"""A metric over a swept parameter, one line a protocol, published values beside the measured."""
+"""A metric over a swept parameter, one line for each protocol, with published values."""
 
 from __future__ import annotations
 

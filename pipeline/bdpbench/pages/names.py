@@ -1,4 +1,4 @@
-"""What runs, scenarios, protocols and parameters are called, and how their lines look."""
+"""Names of runs, scenarios, protocols and parameters, and the styles of their lines."""
 
 from __future__ import annotations
 

@@ -108,7 +108,7 @@ def _protocols_of(rows: Sequence[NumberRow] | Sequence[ClaimRow]) -> list[str]:
 
 
 class _Parameter(TypedDict):
-    """What a parameter is; ``nominal``: why ns-2 does not get it, "" where it does."""
+    """A parameter; ``nominal``: why ns-2 does not get it, "" if it does."""
 
     key: str
     name: str

@@ -22,7 +22,7 @@ MOST_RUNS_OF_ONE_FILE = 400
 
 
 class Parts(TypedDict):
-    """What the templates are given of runs, views and charts.
+    """Contents of the templates: runs, views and charts.
 
     Attributes:
         bodies: run id → its section, packed; empty where it lies in a file.
@@ -124,7 +124,7 @@ def _charts(sections: Sections, shown: Sequence[Chart]) -> Markup:
 
 
 def _run_body(detail: RunDetail, environment: jinja2.Environment, *, with_files: bool) -> str:
-    """What a run has to say, with the contents of its charts."""
+    """The section of a run, with the contents of its charts."""
     contents = {chart.chart_id: chart.content for chart in detail.charts}
     template = environment.get_template("run.html")
     return template.render(run=detail, chart_contents=embed_json(contents), with_files=with_files)

@@ -1,4 +1,4 @@
-"""What a row of a matrix adds up to, as bars in the order in which the study ranks the rows."""
+"""Sums of the rows of a matrix, as bars in the order in which the study ranks the rows."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""One page a protocol: what it is, what the study says of it, what was measured, and its curves."""
+"""A page for each protocol: rules, statements of the study, measured values and curves."""
 
 from __future__ import annotations
 
@@ -63,7 +63,7 @@ class ProtocolPage:
 
 @dataclass(frozen=True)
 class TierResults:
-    """What there is to show of a study: its plan, what was measured, and what came of it."""
+    """All that can be shown of a study: its plan, measured values and verdicts."""
 
     plan: Plan
     metrics: pl.DataFrame

@@ -29,7 +29,7 @@ ID_IS_TODAY = (
     "Its id is a hash of everything that ns-2 gets, namely arguments, Tcl\n"
     "files and the parts of ns-2 that its agents use: the same id always means"
 )
-"""What `runs.html` says of an id."""
+"""The explanation of an id in `runs.html`."""
 
 
 @dataclass(frozen=True)
@@ -79,7 +79,7 @@ def relabelled_report(
 
 
 def _relabelled_shard(content: ShardContent, change: Relabelling) -> str:
-    """What a file of the report holds, as JSON."""
+    """The content of a file of the report, as JSON."""
     for element, html in content["html"].items():
         if element.startswith(_RUN):
             run_id = element[len(_RUN) :]
@@ -125,7 +125,7 @@ def _with_command(html: str, run_id: str, change: Relabelling) -> str:
 
 
 def _noted(page: str, note: tuple[str, str]) -> str:
-    """The page with the note among the facts on all runs, in the place of an older one."""
+    """The page with the note among the facts on all runs, replacing an older one."""
     old, new = (
         f'<tr><th scope="row">Taken over</th><td>{escape(each)}</td></tr>\n' for each in note
     )

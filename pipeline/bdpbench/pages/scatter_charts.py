@@ -29,7 +29,7 @@ def response_spec(
     abscissa: AxisWords,
     ordinate: AxisWords,
 ) -> Spec:
-    """A metric over another, a point a run, over logarithmic axes.
+    """A metric over another, a point for each run, over logarithmic axes.
 
     Args:
         points: ``x``, ``y`` f64, above 0; ``series`` str, ``run_id`` str, ``run`` str.

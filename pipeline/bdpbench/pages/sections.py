@@ -21,7 +21,7 @@ from bdpbench.pages.verdicts import ClaimRow, NumberRow, claim_rows, number_rows
 
 @dataclass(frozen=True)
 class Sections:
-    """What is shown of a tier, and the words and series that it is shown with.
+    """The contents of a page of a tier, with their words and series.
 
     Attributes:
         names: words.

@@ -144,7 +144,7 @@ def run_series(run_id: str, load_table: LoadTable, bins: int) -> RunSeries:
 def _by_subject(
     frame: pl.LazyFrame | None, table: str, reduce: Callable[[pl.DataFrame], pl.DataFrame]
 ) -> RunSeries:
-    """What ``reduce`` leaves of the rows of each link or kind of transfer, packed."""
+    """The rows of each link or kind of transfer, reduced by ``reduce`` and packed."""
     if frame is None:
         return {}
     column = "kind" if table == COMPLETION else "link"

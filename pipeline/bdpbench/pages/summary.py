@@ -1,4 +1,4 @@
-"""What a reader wants to know first: the largest deviations, what fails, what was not run."""
+"""The first section of a report: the largest deviations, failed statements, missing runs."""
 
 from __future__ import annotations
 

@@ -116,7 +116,7 @@ def axis_title(quantity: str, unit: str) -> str:
 
 @dataclass(frozen=True)
 class ParameterWords:
-    """What run parameters are called, and the units of their values.
+    """Names of run parameters, and the units of their values.
 
     >>> words = ParameterWords({"rtt_ms": "RTT"}, {"rtt_ms": "ms", "alpha": "packets"})
     >>> words.with_value("rtt_ms", 100), words.with_value("alpha", 1555)

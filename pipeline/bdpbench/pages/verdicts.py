@@ -198,7 +198,7 @@ def _number_row(number: ScoredNumber, names: Names) -> NumberRow:
 
 
 def _span(parts: Sequence[NumberRow]) -> str:
-    """What the runs of a number have, from the smallest to the largest value."""
+    """The values of the runs of a number, from the smallest to the largest."""
     known = sorted(
         (part.number["measured"], part.measured)
         for part in parts
@@ -300,7 +300,7 @@ def _bounds(number: ScoredNumber) -> str:
 
 
 def _expectation(number: ScoredNumber) -> str:
-    """What the verdict means beside a miss that was known before the run; "" where none was."""
+    """The meaning of a verdict if a miss was known before the run; "" otherwise."""
     if not number["known_miss"]:
         return ""
     return "unexpected match" if number["verdict"] == "reproduced" else "known miss"

@@ -76,7 +76,7 @@ class Listing:
     """The lines of a script, changed by one rule after the other.
 
     Args:
-        script: the listing as it stands in the copy.
+        script: the listing as printed in the copy.
         originals: what the study says of its scripts.
         helper_commands: procedures of the helper, which a script may source.
         vocabulary: words of all scripts.

@@ -22,7 +22,7 @@ class Line:
 
 @dataclass(frozen=True)
 class PrintedScript:
-    """A script as it stands in the copy: from its first comment to its last line.
+    """A script as printed in the copy: from its first comment to its last line.
 
     ``title`` is its heading, e.g. ``Appendix A``; ``document`` what it is printed in.
     """

@@ -23,7 +23,7 @@ RECORD_VERSION = 2
 
 
 class RuleText(TypedDict):
-    """What a rule repairs, and how the damage can be distinguished from the author's own text."""
+    """A kind of damage that a rule repairs, and how it differs from the author's own text."""
 
     rule: str
     damage: str
@@ -48,7 +48,7 @@ class NoteRecord(TypedDict):
 
 
 class ScriptRepairs(TypedDict):
-    """What was done to one script; ``lines`` are its first and last line in the copy."""
+    """The repairs of one script; ``lines`` are its first and last line in the copy."""
 
     heading: str
     script: str

@@ -59,7 +59,7 @@ class OfRun(Protocol):
 
 @dataclass(frozen=True)
 class Expectations:
-    """What a study printed and stated, and what of it was changed since it was first listed."""
+    """Printed numbers and statements of a study, and later changes to them."""
 
     numbers: Sequence[PublishedNumber]
     claims: Sequence[Claim]

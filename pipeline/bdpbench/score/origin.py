@@ -46,7 +46,7 @@ def matches(pattern: str, name: str) -> bool:
 
 @dataclass(frozen=True)
 class OriginFault:
-    """What is wrong with what a row or a claim says of its definition, and in which column."""
+    """An error in how a row or a claim describes its definition, and its column."""
 
     column: str
     message: str
@@ -54,7 +54,7 @@ class OriginFault:
 
 
 def origin_of(found: str, chosen_on: Iterable[str]) -> Origin | OriginFault:
-    """What two cells or keys say, or what is wrong with them."""
+    """The origin that two cells or keys describe, or their error."""
     named = tuple(chosen_on)
     word = next((each for each in FOUND if each == found), None)
     if word is None:
@@ -88,6 +88,6 @@ def unknown_pattern(patterns: Iterable[str], ids: Collection[str]) -> tuple[str,
 
 
 def _closest(pattern: str, ids: Collection[str]) -> str:
-    """What may be meant; a long list of all ids would hide it."""
+    """A suggestion; a list of all ids would be too long."""
     hint = suggest(pattern, ids)
     return hint if hint.startswith("did you mean") else "published.csv and claims.yaml list the ids"

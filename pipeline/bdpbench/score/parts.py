@@ -7,7 +7,7 @@ from collections.abc import Iterable, Sequence
 
 from bdpbench.contracts.scorecard import Kind, NumberVerdict, ScoredNumber, ScoredPart
 
-# A number is what the worst of its runs is; one that was not run leaves the others undecided.
+# A number has the verdict of its worst run; a run that is missing leaves it undecided.
 _WORST_FIRST: tuple[NumberVerdict, ...] = ("not_reproduced", "close", "not_run", "reproduced")
 
 

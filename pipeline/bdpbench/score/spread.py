@@ -24,7 +24,7 @@ _Text = Annotated[str, Field(min_length=1)]
 
 
 class SpreadEntry(BaseModel):
-    """What was varied for some numbers, and what came of it.
+    """What was varied for some numbers, and the resulting range.
 
     Attributes:
         of: ids of rows of ``published.csv``; ``*`` stands for any letters.

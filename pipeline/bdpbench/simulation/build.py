@@ -57,7 +57,7 @@ def current_build_id(variant: str = "fast") -> str:
 
 @cache
 def _printed_id(script: Path, variant: str, state: FolderState) -> str:
-    """What the script prints, which follows from the files of its folder alone."""
+    """The output of the script, which depends only on the files of its folder."""
     command = ["bash", str(script), "--variant", variant, "--print-id"]
     done = subprocess.run(
         command, capture_output=True, text=True, env=build_environment(), check=False

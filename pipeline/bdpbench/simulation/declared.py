@@ -21,7 +21,7 @@ _TIMEOUT_S = 60.0
 
 
 def unknown_to_ns2(build: Ns2Build, declared: Sequence[Declared]) -> list[tuple[Declared, str]]:
-    """What of a study's declarations a build of ns-2 does not have, each with the reason.
+    """Declarations of a study that a build of ns-2 does not have, each with the reason.
 
     Raises:
         BdpbenchError: when ns-2 does not answer.
@@ -47,7 +47,7 @@ def _state_of(path: Path) -> tuple[Path, int, int]:
 def _answer(
     binary: tuple[Path, int, int], script: tuple[Path, int, int], triples: tuple[str, ...]
 ) -> str:
-    """What ns-2 says of triples; it is asked once for as long as binary and script stay."""
+    """The answers of ns-2 about triples, cached as long as binary and script are unchanged."""
     command = [str(binary[0]), str(script[0]), *triples]
     try:
         done = subprocess.run(

@@ -50,7 +50,7 @@ def node_prefix(shared: Path) -> Path:
 
 
 def why_it_does_not_run(build_id: str) -> str | None:
-    """What speaks against a build on this machine; None where a small script runs."""
+    """Why a build does not run on this machine; None if a small script runs."""
     build = find_build(build_id)
     if build is None:
         return "it is not there"

@@ -33,7 +33,7 @@ _SIMTIME = re.compile(rb"^simtime (\S+) of (\S+)")
 
 @dataclass(frozen=True)
 class Usage:
-    """What a run took: wall and CPU time, s, and peak memory, KiB; None where nobody tells."""
+    """Cost of a run: wall and CPU time, s, and peak memory, KiB; None if unknown."""
 
     wall_s: float
     cpu_s: float | None
@@ -42,7 +42,7 @@ class Usage:
 
 @dataclass(frozen=True)
 class RunNames:
-    """What messages call a run: itself, its script, and the folder that has its log."""
+    """Names of a run in messages: itself, its script, and the folder with its log."""
 
     run: str
     script: str
@@ -50,7 +50,7 @@ class RunNames:
 
 
 class Writer(Protocol):
-    """Who has to know the process, to stop it: the pipes of its traces."""
+    """Registers the process with the pipes of its traces, which can stop it."""
 
     def watch(self, child: Child) -> None:
         """Take notice of the process."""

@@ -1,4 +1,4 @@
-"""What ``run.json`` says of a run that is whole."""
+"""The content of ``run.json`` of a complete run."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Pipes from ns-2 to whoever reduces its traces while it runs."""
+"""Pipes from ns-2 to the process that reduces its traces while it runs."""
 
 from __future__ import annotations
 
@@ -109,7 +109,7 @@ def streams(paths: Sequence[Path], reduce: Reducer) -> Iterator[Streams]:
     """Pipes at these paths for as long as the block lasts.
 
     Raises:
-        BaseException: what a reader raises, in the place of an error of the block that follows
+        BaseException: what a reader raises, instead of an error of the block that follows
             from it: the end of the process that writes.
     """
     pipes = Streams(paths, reduce)

@@ -1,4 +1,4 @@
-"""What a script of ns-2 is started with: pairs ``-name value``, in an order that never varies."""
+"""Arguments of a script: pairs ``-name value``, in a fixed order."""
 
 from __future__ import annotations
 

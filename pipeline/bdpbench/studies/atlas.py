@@ -1,4 +1,4 @@
-"""What is declared of the studies together: ``config/atlas.yaml``, and ``atlas.yaml`` of a study.
+"""Declarations about all studies: ``config/atlas.yaml``, and ``atlas.yaml`` of a study.
 
 The first names protocols and topics and says how the studies stand to one another. The second
 says under which of these names the protocols of a study are known, and which of its numbers and
@@ -195,7 +195,7 @@ class Declared:
         return found
 
     def _words(self) -> Iterator[tuple[str, str]]:
-        """What protocols are called → their keys; what is said last goes before."""
+        """Names of protocols → their keys; the last declaration wins."""
         for member in self.members.values():
             for key, name in member.said.known_as.items():
                 yield key.casefold(), name

@@ -1,4 +1,4 @@
-"""What only ``study.yaml`` as a whole can tell: names that refer to others, values in range."""
+"""Checks of ``study.yaml`` as a whole: names that refer to others, values in range."""
 
 from __future__ import annotations
 

@@ -44,7 +44,7 @@ _STARVED_BUFFER = 0.1  # of the BDP
 
 @dataclass(frozen=True)
 class Costs:
-    """What ns-2 takes on the reference machine with all its cores at work, all in s of CPU time.
+    """Costs of ns-2 on the reference machine with all cores busy, all in s of CPU time.
 
     Attributes:
         startup_s: reading its library and the script.
@@ -117,7 +117,7 @@ def batch_memory_mb(run: PlannedRun) -> int:
 
 @dataclass(frozen=True)
 class Work:
-    """What a run makes ns-2 do: packets over the bottleneck, trace lines, samples, flows.
+    """The work of a run for ns-2: packets over the bottleneck, trace lines, samples, flows.
 
     Attributes:
         under_way_pkts: packets on links and in queues at a time.
@@ -159,7 +159,7 @@ def estimate_cpu_s(
 def expected_work(
     parameters: Parameters, flows: Sequence[ResolvedFlow], outputs: Sequence[Output]
 ) -> Work:
-    """What a run of these parameters, flows and files makes ns-2 do.
+    """The work of a run with these parameters, flows and files.
 
     A run that does not tell the rate of its bottleneck has no packets to count.
     """

@@ -1,4 +1,4 @@
-"""What a run is called, e.g. ``HS-TCP, buffer 40 packets, 500 s``."""
+"""Labels of runs, e.g. ``HS-TCP, buffer 40 packets, 500 s``."""
 
 from __future__ import annotations
 
@@ -59,7 +59,7 @@ def tell_apart(study: Study, runs: Sequence[PlannedRun]) -> None:
 
 
 def _told(study: Study, name: str, value: Scalar) -> str:
-    """What a label says of the value of a parameter."""
+    """The value of a parameter in a label."""
     declaration = study.vocabulary[name]
     if declaration.type == "queue" and value in study.queues:
         return study.queues[str(value)].label or str(value)

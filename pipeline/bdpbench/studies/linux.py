@@ -1,4 +1,4 @@
-"""What a congestion control of TCP/Linux needs of its sender to be itself."""
+"""Settings that a congestion control of TCP/Linux requires of its sender."""
 
 from __future__ import annotations
 

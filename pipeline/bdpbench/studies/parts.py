@@ -129,7 +129,7 @@ class QueueDeclaration(Strict):
 
 
 class Bottleneck(Strict):
-    """One bottleneck of a chain; what it does not say is what the run's parameters say."""
+    """One bottleneck of a chain; the run's parameters give the rest."""
 
     bottleneck_mbps: Rate | None = Field(None, description="Rate, Mbit/s")
     bottleneck_delay_ms: Delay | None = Field(None, description="One-way delay, ms")
@@ -195,10 +195,10 @@ BackgroundKind = Literal["cbr", "exponential", "pareto", "web", "packmime"]
 
 
 class Background(Strict):
-    """Background traffic; which keys it may have is a matter of its kind."""
+    """Background traffic; its kind determines the allowed keys."""
 
     kind: BackgroundKind = Field(description="What sends")
-    count: Count = Field(1, description="How many of them")
+    count: Count = Field(1, description="Number of such sources")
     direction: Direction = Field("forward", description="forward, as for most flows, or reverse")
     enters: Count = Field(1, description="First bottleneck of its path, counted from 1")
     leaves: Count | None = Field(None, description="Last bottleneck of its path")

@@ -47,7 +47,7 @@ class QueueParameter:
     reciprocal: bool = False
 
     def problem(self, value: float) -> str | None:
-        """What is wrong with a value; None where nothing is."""
+        """The error in a value; None if it is valid."""
         if value in self.also:
             return None
         if self.integer and not float(value).is_integer():

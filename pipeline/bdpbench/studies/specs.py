@@ -1,4 +1,4 @@
-"""What a planned run is to ns-2: its ``spec.json``.
+"""A planned run as ns-2 gets it: its ``spec.json``.
 
 Batches write specs too, and are many processes: nothing here knows what a study is, whose models
 take most of a batch's start.

@@ -1,4 +1,4 @@
-"""What a study is: protocols, topologies, scenarios, sweeps and tiers, as ``study.yaml`` says it.
+"""A study: protocols, topologies, scenarios, sweeps and tiers, as in ``study.yaml``.
 
 The classes below are the only definition of that file: they validate it, they generate
 ``workflow/schemas/study.schema.json``, and their descriptions are what an editor shows.

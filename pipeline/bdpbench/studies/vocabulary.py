@@ -82,7 +82,7 @@ class ParameterDeclaration(Strict):
         return self
 
     def problem(self, value: object) -> str | None:
-        """What is wrong with a value; None where nothing is."""
+        """The error in a value; None if it is valid."""
         if self.type in ("word", "protocol", "queue"):
             return self._problem_of_word(value)
         if not isinstance(value, (int, float)) or isinstance(value, bool):
@@ -122,7 +122,7 @@ class ParameterDeclaration(Strict):
 
 
 def wrong_unit(name: str, declaration: ParameterDeclaration) -> str | None:
-    """What contradicts in the unit of a parameter and in the end of its name; None if nothing."""
+    """A contradiction between the unit of a parameter and the end of its name, or None."""
     told = unit_of(name)
     if told and declaration.unit and declaration.unit != told:
         return f"the name says {told!r}, but the unit is {declaration.unit!r}"

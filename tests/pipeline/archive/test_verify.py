@@ -55,7 +55,7 @@ def test_a_manifest_that_was_made_to_fit_still_contradicts_the_metadata(
         new = hashlib.sha256(entries["metrics.csv"]).hexdigest().encode()
         entries["manifest-sha256.txt"] = entries["manifest-sha256.txt"].replace(old, new)
 
-    problem = "described otherwise in ro-crate-metadata.json: metrics.csv"
+    problem = "described differently in ro-crate-metadata.json: metrics.csv"
     assert _problems(make_archive(change)) == problem
 
 

@@ -45,7 +45,7 @@ def test_results_go_below_the_current_folder(
 
 
 def test_nothing_is_written_into_the_package(installed: Path) -> None:
-    with pytest.raises(BdpbenchError, match="pip installed this one") as raised:
+    with pytest.raises(BdpbenchError, match="this one was installed with pip") as raised:
         paths.checkout_root()
     assert "-o" in raised.value.hint
 

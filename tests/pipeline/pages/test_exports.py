@@ -66,7 +66,7 @@ def test_figures_of_single_runs_can_be_left_out(inputs: Any) -> None:
 
 
 def test_a_pattern_that_fits_nothing_is_told(inputs: Any) -> None:
-    with pytest.raises(BdpbenchError, match=r"no figure is called 'nothing-\*'"):
+    with pytest.raises(BdpbenchError, match=r"no figure has the name 'nothing-\*'"):
         _export(inputs, "svg", only=("nothing-*",))
 
 

@@ -113,4 +113,4 @@ def test_many_parts_are_counted(names: Names) -> None:
     evidence = _claim("", h1=5.0, v1=4.0)["evidence"] * 5
     told = failure_in_words({"explanation": formula, "evidence": evidence}, names)  # type: ignore[typeddict-item]
     assert len(told) == 4
-    assert told[-1] == "So it is in 2 more cases."
+    assert told[-1] == "The same is true in 2 more cases."

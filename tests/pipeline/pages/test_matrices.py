@@ -81,10 +81,10 @@ def test_a_study_may_do_without(tmp_path: Path) -> None:
         ("CUBIC]]", "QUBIC]]", r"yaml:13: .*ranking\.2: unknown protocol"),
         ("CUBIC]]", "HS]]", r"yaml:13: .*HS has two ranks"),
         ("levels: 5", "level: 5", r"level: unknown key"),
-        ("levels: 5", "levels: [{up_to: 2}, {up_to: 1}]", r"each up_to has to be above"),
+        ("levels: 5", "levels: [{up_to: 2}, {up_to: 1}]", r"each up_to must be above"),
         ("levels: 5", "levels: [{up_to: 2}, {words: x}]", r"every level has an up_to, or none"),
-        ("[-1, 1]", "[1, -1]", r"the first, 1, has to be below the second"),
-        ("[-1, 1]", "[0, 1]", r"about zero the first has to be the second with a minus"),
+        ("[-1, 1]", "[1, -1]", r"the first, 1, must be below the second"),
+        ("[-1, 1]", "[0, 1]", r"about zero the first must be the negative of the second"),
     ],
 )
 def test_a_mistake_in_a_matrix_is_named(tmp_path: Path, old: str, new: str, said: str) -> None:

@@ -266,7 +266,7 @@ def test_repetitions_are_one_cell_and_told(inputs: Any) -> None:
     assert chart.note == "A value is the mean of 2 runs."
     (first, _) = _rows(chart)
     assert first["run_id"] == runs[0]["run_id"]
-    assert first["run"] == "mean of 2 runs; a click lists them"
+    assert first["run"] == "mean of 2 runs; click to list them"
     listed = [line.split("\t") for line in first["runs"].split("\n")]
     assert listed == [[run["run_id"], run["label"]] for run in runs[:2]]
     # The ends of the colours are those of the cells where the study gives none.
@@ -363,7 +363,7 @@ def test_the_map_of_winners_tells_who_is_ahead_by_how_much(inputs: Any) -> None:
     # A click opens a run of the winner.
     assert "protocol B" in _rows(chart)[1]["run_id"]
     assert chart.note == (
-        "Who is ahead by less than 1 does not win. A value is the mean of 2 runs."
+        "A lead of less than 1 does not count as a win. A value is the mean of 2 runs."
     )
     assert chart.content["labels"] == ["A-TCP", "B-TCP", "nobody is ahead"]
     (least,) = _charts(inputs, runs, value, winner={"among": "protocol", "best": "smallest"})
@@ -409,8 +409,8 @@ def test_a_metric_of_several_flows_has_a_matrix_each_or_that_of_one(inputs: Any)
 @pytest.mark.parametrize(
     ("changes", "said"),
     [
-        ({"panels": "rtt_ms"}, "panels: rtt_ms has a place"),
-        ({"mean_over": ["buffer_pkts"]}, "mean_over: buffer_pkts has a place"),
+        ({"panels": "rtt_ms"}, "panels: rtt_ms is already part"),
+        ({"mean_over": ["buffer_pkts"]}, "mean_over: buffer_pkts is already part"),
         ({"winner": {"among": "protocol"}, "ends": [0, 1]}, "winner: its colours"),
         ({"about_zero": True}, "about_zero needs ends"),
         ({"winner": {"among": "protocol"}, "points": {"metric": "x"}}, "stated and points are of"),

@@ -170,7 +170,7 @@ def test_a_run_tells_the_checksum_of_its_script(
 
 def test_parameters_are_told_as_they_are_declared(page: Any) -> None:
     """With the reason why ns-2 does not get one; what no run has is left out."""
-    why = "ns-2 does not get it, because the links have delays <of their own>."
+    why = "It is not passed to ns-2, because the links have delays <of their own>."
     assert f"RTT rtt_ms Nominal RTT. {why}" in page.text
     assert "buffer buffer_pkts Queue limit." in page.text
     assert "unused_s" not in page.text

@@ -40,7 +40,7 @@ def test_a_pdf_without_text_is_told(thesis_pdf: Callable[[str], Path], tmp_path:
     # No text block at all: what a scan has on its pages is pictures.
     content = path.read_bytes().replace(b"/F1 3 0 R", b"/F2 3 0 R")
     path.write_bytes(content.replace(b"/Contents 5 0 R", b"               "))
-    with pytest.raises(BdpbenchError, match="holds pictures of pages and no text"):
+    with pytest.raises(BdpbenchError, match="contains images of pages and no text"):
         read_document(path, "thesis")
 
 

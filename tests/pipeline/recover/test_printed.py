@@ -85,7 +85,7 @@ def test_a_script_that_is_cut_is_refused(
     cut = text[: text.rindex("$ns run")]
     script = _found(thesis(cut), originals)[-1]
     with pytest.raises(
-        BdpbenchError, match=r"Appendix H, line \d+: the script ends here"
+        BdpbenchError, match=r"Appendix H, line \d+: the script is truncated"
     ) as caught:
         repair_script(script, originals, frozenset(), Vocabulary())
     assert "set ns [new Simulator]" in str(caught.value)

@@ -115,7 +115,7 @@ def test_studies_that_agree(
             "holds",
             "fails",
             "one side",
-            "What a says is reproduced by our runs. What b says does not",
+            "What a says is reproduced by our runs. What b says is not reproduced",
         ),
         ("fails", "fails", "none", "What b says is not reproduced."),
         ("holds", "not_run", "open", "What b says was not run."),

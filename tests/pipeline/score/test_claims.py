@@ -142,7 +142,7 @@ def test_a_claim_is_decided_by_the_runs(
         (f"  kind: within\n  value: {HS40}\n  lower: 1\n  uper: 2\n", "uper: unknown key"),
         (f"  kind: within\n  value: {HS40}\n  lower: 2\n  upper: 1\n", "no value is within"),
         ("  kind: never_reaches\n  value: {scenario: one, metric: utilisation}\n", "'utilization'"),
-        (f"{EACH}{{buffer_pkts: [40]}}\n{OF_EACH}    right: 1\n", "buffer_pkts of its own"),
+        (f"{EACH}{{buffer_pkts: [40]}}\n{OF_EACH}    right: 1\n", "its own buffer_pkts"),
         (f"  kind: compare\n  left: {HS40}\n  op: <\n  right: 1\n  margin: -1\n", "margin"),
     ],
 )

@@ -62,7 +62,7 @@ def test_a_study_without_the_file_has_no_numbers(tmp_path: Path) -> None:
         ({"found": "chosen"}, r"found: unknown word 'chosen'.*\n.*one of: stated, chosen before"),
         ({"found": "chosen on"}, "chosen_on: is empty; on which numbers"),
         ({"chosen_on": "u"}, "chosen_on: is given for a definition that is 'stated'"),
-        ({"part_of": "v"}, "part_of: no other row is of 'v'"),
+        ({"part_of": "v"}, "part_of: no other row belongs to 'v'"),
         ({"part_of": "u"}, "part_of: 'u' is the id of a row"),
         ({"select": "protocol:HS"}, "select: expected parameter=value"),
     ],
@@ -78,10 +78,12 @@ def test_rows_of_one_printed_number_say_the_same_of_it(tmp_path: Path) -> None:
     second = {**ROW, "id": "b", "part_of": "u", "select": "protocol=BIC"}
     numbers = load_published(_write(tmp_path / "p.csv", first, second), METRICS)
     assert [number.part_of for number in numbers] == ["u", "u"]
-    with pytest.raises(BdpbenchError, match=r"p\.csv:3: upper: is not that of a, which is of the"):
+    with pytest.raises(
+        BdpbenchError, match=r"p\.csv:3: upper: differs from that of a, which belongs to the"
+    ):
         load_published(_write(tmp_path / "p.csv", first, {**second, "upper": "90"}), METRICS)
     changed = _write(tmp_path / "p.csv", first, {**second, "found": "chosen before"})
-    with pytest.raises(BdpbenchError, match=r"p\.csv:3: found: is not that of a"):
+    with pytest.raises(BdpbenchError, match=r"p\.csv:3: found: differs from that of a"):
         load_published(changed, METRICS)
 
 

@@ -143,7 +143,7 @@ def test_a_spec_that_was_changed_is_not_run(
     run_dir = _spec(tmp_path)
     spec = json.loads((run_dir / "spec.json").read_text())
     (run_dir / "spec.json").write_text(json.dumps(spec | {key: value}))
-    with pytest.raises(BdpbenchError, match="what its run id stands for") as caught:
+    with pytest.raises(BdpbenchError, match="its content does not match its run id") as caught:
         simulate(run_dir, backend)
     assert "makes a new plan" in caught.value.hint
     assert not (run_dir / "run.json").exists()
@@ -154,7 +154,7 @@ def test_the_arguments_of_a_spec_belong_to_its_id(tmp_path: Path, backend: Nativ
     text = (run_dir / "spec.json").read_text()
     assert text.count('"2"') == 1
     (run_dir / "spec.json").write_text(text.replace('"2"', '"1"'))
-    with pytest.raises(BdpbenchError, match="what its run id stands for"):
+    with pytest.raises(BdpbenchError, match="its content does not match its run id"):
         simulate(run_dir, backend)
 
 

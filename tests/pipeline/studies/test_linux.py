@@ -72,7 +72,9 @@ def test_it_runs_with_timestamps(tmp_path: Path, linux: str, keys: dict[str, Any
 )
 def test_it_is_refused_without(tmp_path: Path, keys: dict[str, Any]) -> None:
     path = _study(tmp_path, "compound", **keys)
-    with pytest.raises(BdpbenchError, match="Compound without timestamps is Reno") as caught:
+    with pytest.raises(
+        BdpbenchError, match="Compound without timestamps behaves exactly like Reno"
+    ) as caught:
         expand_tier(read_study(path), "quick")
     line = next(
         number

@@ -90,7 +90,7 @@ def _refusal(path: Path, tier: str = "paper") -> str:
             "{count: 2, stagger_s: 1}",
             "{start_s: 10}",
             25,
-            ["a flow starts at 10 s, and a run ends after 10 s"],
+            ["a flow starts at 10 s, but a run ends after 10 s"],
         ),
         (
             "{count: 2, stagger_s: 1}",
@@ -98,7 +98,7 @@ def _refusal(path: Path, tier: str = "paper") -> str:
             25,
             ["flow2_start_s has no value"],
         ),
-        ("buffer_pkts: 50\n", "access_delay_1_ms: 1\n", 15, ["access_delay_1_ms would change"]),
+        ("buffer_pkts: 50\n", "access_delay_1_ms: 1\n", 15, ["access_delay_1_ms would have"]),
     ],
 )
 def test_a_network_refuses_what_it_would_ignore(
@@ -135,7 +135,7 @@ def test_a_parameter_that_nobody_declared_is_refused(study_file: WriteStudy, nam
 
 def test_a_duration_is_the_tier_s(study_file: WriteStudy) -> None:
     path = study_file("    sweep:", "    parameters: {duration_s: 9}\n    sweep:")
-    assert "each tier says for how long" in _refusal(path)
+    assert "each tier sets how long" in _refusal(path)
 
 
 def test_a_script_of_its_own_refuses_what_it_does_not_take(
@@ -144,7 +144,7 @@ def test_a_script_of_its_own_refuses_what_it_does_not_take(
     path = own_script(parameters="{protocol: Reno, drop_packet: 7}")
     text = _refusal(path, "quick")
     assert "drop_packet would have no effect: own.tcl does not take it" in text
-    assert "name it under arguments:" in text
+    assert "list it under arguments:" in text
 
 
 def test_the_segment_size_has_to_reach_the_agents(own_script: Callable[..., Path]) -> None:
@@ -204,7 +204,7 @@ def test_equal_runs_of_two_scenarios_are_shared(study_file: WriteStudy) -> None:
     ("declaration", "said"),
     [
         ("buffer_pkts: {description: x}", "all studies have this parameter"),
-        ("wait_ms: {description: x, unit: s}", "the name says 'ms', the unit 's'"),
+        ("wait_ms: {description: x, unit: s}", "the name says 'ms', but the unit is 's'"),
         ("a: {description: x, sets: {NewRena: [a_]}}", "did you mean 'NewReno'"),
         ("a: {description: x, sets: {Reno: [a_]}, nominal: y}", "is not nominal"),
         ("a: {description: x, label: alpha}", "expected {} once"),

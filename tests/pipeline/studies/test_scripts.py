@@ -106,7 +106,7 @@ def test_a_run_keeps_its_script(
 @pytest.mark.parametrize(
     ("original", "script", "said"),
     [
-        ("", SCRIPT, "no original: of the scenario says"),
+        ("", SCRIPT, "the scenario has no original: that says"),
         (ORIGINAL.replace("theirs", "other"), SCRIPT, "no script"),
         (ORIGINAL, SCRIPT.replace("argv 4", "argv 3"), "takes no argument buffer_pkts"),
     ],
@@ -129,17 +129,17 @@ def test_scripts_that_do_not_fit_are_told_with_key_and_line(
         (
             "bottleneck_mbps: 10",
             "bottleneck_mbps: 622",
-            "theirs.tcl has bottleneck_mbps 622, and here it is 10",
+            "theirs.tcl has bottleneck_mbps 622, but here it is 10",
         ),
         (
             "packet_bytes: 1000",
             "packet_bytes: 1000, duration_s: 50",
-            "theirs.tcl has duration_s 50, and here it is 5",
+            "theirs.tcl has duration_s 50, but here it is 5",
         ),
         (
             "packet_bytes: 1000",
             "packet_bytes: 1000, drop_packet: 3",
-            "theirs.tcl has drop_packet 3, and here it is not given",
+            "theirs.tcl has drop_packet 3, but here it is not given",
         ),
         (
             ", packet_bytes: 1000",

@@ -19,7 +19,7 @@ class Analysis:
         name: of its sources.
         trace_format: forms of its lines.
         sums: what flows and links did in the window.
-        metrics: one row a metric and subject, as ``measure_packets`` returns them.
+        metrics: one row for each metric and subject, as ``measure_packets`` returns them.
         account: the account of its lines.
         whole: whether the window is the trace's own.
     """

@@ -37,7 +37,7 @@ class Comparison:
 
     @cached_property
     def rows(self) -> pl.DataFrame:
-        """One row a metric, subject and trace, in the order of the definitions.
+        """One row for each metric, subject and trace, in the order of the definitions.
 
         Returns:
             metric, subject, label (str), value (f64, null: cannot be told, or the trace has no
@@ -125,8 +125,8 @@ def _cells(rows: pl.DataFrame) -> tuple[str, ...]:
 def write_comparison(comparison: Comparison, path: Path) -> None:
     """Write a comparison, atomically, in the format that the suffix names.
 
-    ``.csv`` and ``.parquet`` hold a row a metric, subject and trace; ``.json`` these and all of
-    each trace; ``.html`` a page that opens offline.
+    ``.csv`` and ``.parquet`` hold a row for each metric, subject and trace; ``.json`` these and all
+    of each trace; ``.html`` a page that opens offline.
 
     Raises:
         BdpbenchError: when the file cannot be written.

@@ -28,8 +28,8 @@ ANALYSIS_VERSION = 1
 def write_analysis(analysis: Analysis, path: Path) -> None:
     """Write a measured packet trace, atomically, in the format that the suffix names.
 
-    ``.csv`` and ``.parquet`` hold the metrics, a row a metric and subject; ``.json`` all tables,
-    definitions and the account of the lines; ``.html`` a page that opens offline.
+    ``.csv`` and ``.parquet`` hold the metrics, a row for each metric and subject; ``.json`` all
+    tables, definitions and the account of the lines; ``.html`` a page that opens offline.
 
     Raises:
         BdpbenchError: when the file cannot be written.

@@ -11,7 +11,7 @@ _INDENT = " "
 
 
 def json_text(value: object, indent: str = "") -> str:
-    """Indented JSON of mappings, lists, plain values, and frames as lists of rows, a row a line.
+    """Indented JSON of mappings, lists, plain values, and frames as lists, one row per line.
 
     What is no finite number in a frame is null, since JSON has no other way to say it.
 

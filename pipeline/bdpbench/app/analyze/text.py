@@ -113,7 +113,7 @@ def _own_table(
 
 
 def metric_lines(metrics: pl.DataFrame) -> Iterator[str]:
-    """A line a value: metric, subject, value, unit."""
+    """One line for each value: metric, subject, value, unit."""
     rows = [
         (metric, subject, "-" if value is None else f"{value:.10g}", "" if unit == "1" else unit)
         for metric, subject, value, unit in metrics.select(

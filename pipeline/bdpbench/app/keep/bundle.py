@@ -1,4 +1,4 @@
-"""What is kept of a finished tier: the files that a published folder and an archive share."""
+"""The files of a finished tier that a published folder and an archive share."""
 
 from __future__ import annotations
 

@@ -11,7 +11,7 @@ from bdpbench import __version__
 from bdpbench.contracts.paths import is_installed, package_dir, repository_root
 
 RESULT_SOURCES = ("pipeline", "ns2", "tcl", "workflow", "reports", "Snakefile")
-"""What of the checkout decides results and reports, configuration apart."""
+"""The parts of the checkout that determine results and reports, except configuration."""
 
 # Published reports are results themselves.
 _NOT_SOURCES = ":(exclude)reports/published"

@@ -139,7 +139,7 @@ def _check_definitions(
     before = read_scorecard(folder / SCORECARD_NAME)
     known = {metric for metric, _ in kept} | {each["metric"] for each in before["numbers"]}
     lacking = sorted({each["metric"] for each in scorecard["numbers"]} - known)
-    for names, said in ((other, "are defined otherwise today"), (lacking, "were not measured")):
+    for names, said in ((other, "are defined differently today"), (lacking, "were not measured")):
         if names:
             raise BdpbenchError(
                 f"metrics that {said}: {', '.join(names)}",

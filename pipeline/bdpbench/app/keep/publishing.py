@@ -29,8 +29,8 @@ def publish_study(
     """Write report, metrics, scorecard, runs, provenance and ``README.md`` of a tier.
 
     The files are those that ``archive`` puts at the top of an archive, byte for byte. Everything
-    is computed anew from the tables of the runs, so that what is published is what the present
-    metrics, published numbers and templates make of them. Equal runs give equal bytes.
+    is computed anew from the tables of the runs, so that the published values are those that the
+    present metrics, published numbers and templates make of them. Equal runs give equal bytes.
 
     Args:
         study: key or folder; None takes that of ``config.yaml``.

@@ -42,7 +42,7 @@ from bdpbench.simulation.scripts import script_record
 
 @dataclass(frozen=True)
 class NewIds:
-    """What each published run is today, and what showed it.
+    """The current run for each published run, and the evidence.
 
     Attributes:
         plan: of today.
@@ -157,7 +157,7 @@ def _ns2_command(words: Sequence[str]) -> str:
 
 
 def _old_note(published: OldPublished) -> str:
-    """What the folder says of runs that were taken over before."""
+    """The folder's record of runs that were taken over before."""
     return taken_over_sentence(cast("list[KeptRun]", published.runs))
 
 
@@ -209,7 +209,7 @@ def _provenance(path: Path, runs: Sequence[KeptRun]) -> Provenance:
 
 
 def _summary(path: Path, note: tuple[str, str]) -> str:
-    """The README with the note below its list of files, in the place of an older one."""
+    """The README with the note below its list of files, replacing an older one."""
     text = _text(path)
     if note[0] and text.count(note[0]) == 1:
         return text.replace(*note)

@@ -259,7 +259,7 @@ def _judge(
 
 
 def _shown(pair: Pair, failure: str, taking: Taking) -> list[str]:
-    """What speaks against an old run, a line a finding: its new outputs, its files."""
+    """Findings against an old run, one line each: its new outputs, its files."""
     label = pair.new["label"]
     if failure:
         return [f"{label}: could not be simulated: {failure}"]

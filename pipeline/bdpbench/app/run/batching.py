@@ -27,7 +27,7 @@ _RUNTIME_FACTOR = 3
 
 
 def write_batches(prepared: Prepared, cores: int, *, least_s: float = LEAST_S) -> Jobs:
-    """Make the batches of what is missing, and write them in the place of those of the last call.
+    """Make the batches of what is missing, and write them instead of those of the last call.
 
     Finished runs without values are among them where they are many, to be measured beside one
     another; a few are left to the report.
@@ -68,7 +68,7 @@ def plan_batches(
     scripts: Path | None,
     cores: int | None,
 ) -> Paths:
-    """Write the plan of a tier with the specs and batches of its runs, for who runs them himself.
+    """Write the plan of a tier, and specs and batches for users who run them themselves.
 
     Raises:
         BdpbenchError: as ``prepare``.

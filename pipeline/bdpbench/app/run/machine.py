@@ -35,7 +35,7 @@ _ALL = (_NS2, _NS2_SHORT, _OWN)
 
 
 class Machine:
-    """What this machine takes for runs and calls, as far as a results folder tells.
+    """The cost of runs and calls on this machine, as far as a results folder shows it.
 
     Attributes:
         ns2_factor: CPU time of ns-2 in times of the prediction for the reference machine.
@@ -82,7 +82,7 @@ class Machine:
 
 
 def _call_s(batches: int, planned: int) -> float:
-    """What a call takes on the reference machine beside its batches, s."""
+    """CPU time of a call on the reference machine beside its batches, s."""
     return CALL_S + planned * REPORT_RUN_S + (SCHEDULER_S if batches > 1 else 0.0)
 
 
@@ -142,7 +142,7 @@ def _own_ratio(path: Path) -> float | None:
 
 
 def _known(results: Path) -> dict[str, list[float]]:
-    """What is kept; nothing where the file is not of this version, for it is only a memory."""
+    """The stored values; empty if the file has another version, because it is only a cache."""
     try:
         data = json.loads((results / FILE_NAME).read_text(encoding="utf-8"))
         if data["schema_version"] == _VERSION:

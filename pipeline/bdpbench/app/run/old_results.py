@@ -172,7 +172,7 @@ def published_outputs(path: Path) -> dict[tuple[str, str], dict[str, OutputFile]
 def differences(
     old: dict[str, OutputFile], new: dict[str, OutputFile], *, whose: str = "now"
 ) -> list[str]:
-    """What differs between the outputs of two runs, a line a file."""
+    """Differences between the outputs of two runs, one line for each file."""
     lines = []
     for name in sorted({*old, *new}):
         if name not in new:

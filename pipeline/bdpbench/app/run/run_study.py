@@ -91,7 +91,7 @@ def _run_study(request: RunRequest, view: View) -> None:
         view.tell("waiting", text, results=str(results))
 
     with exclusive(results, waiting) as had_to_wait:
-        # Planned anew: whoever held the results may have finished some of these runs.
+        # Planned again: the process that held the results may have finished some of these runs.
         if had_to_wait:
             prepared = _prepare(request, config)
         outdated = mend_at_a_glance(view, prepared)

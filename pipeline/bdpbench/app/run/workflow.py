@@ -165,7 +165,7 @@ class Workflow:
 
 
 class _Watching:
-    """What a view is shown of the simulations of a call, whoever runs them."""
+    """Events of the simulations of a call for its view, whichever process runs them."""
 
     def __init__(self, workflow: Workflow, view: View) -> None:
         prepared, paths = workflow.prepared, workflow.prepared.paths
@@ -204,7 +204,7 @@ def _snakemake_module(workflow: Workflow) -> str:
 def _started(
     command: Sequence[str], log: IO[str], environment: Mapping[str, str]
 ) -> Iterator[subprocess.Popen[bytes]]:
-    """A child in a process group of its own, of which nothing is left in the end.
+    """A child in its own process group, all of whose processes end with it.
 
     The child dies with this process, and batches watch this process themselves, since a signal that
     cannot be caught leaves nobody who could end them.

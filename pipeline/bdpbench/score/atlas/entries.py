@@ -154,7 +154,7 @@ def _statement(material: Material, topic: str, claim: Claim) -> AtlasEntry:
 def _common(
     material: Material, key: str, topic: str, tier: str, runs: Sequence[PlannedRun]
 ) -> AtlasEntry:
-    """What numbers and statements have alike; the rest is filled by whom it concerns."""
+    """Fields that numbers and statements share; the rest is filled in for each kind."""
     member = material.member
     study, keys = (
         member.study,

@@ -53,7 +53,7 @@ def related(declared: DeclaredRelation, entries: Mapping[str, AtlasEntry]) -> At
 
 
 def standing_of(entries: Iterable[AtlasEntry]) -> Standing:
-    """What our runs show of some entries; a number that is close counts as one that is not.
+    """The standing of some entries in our runs; a close number counts as not reproduced.
 
     Entries that were not run decide nothing as long as another was.
     """

@@ -1,4 +1,4 @@
-"""What a validation says: against the references, the known differences, and another variant."""
+"""The result of a validation: references, known differences, and another variant."""
 
 from __future__ import annotations
 

@@ -55,7 +55,7 @@ def line(row: Row) -> str:
 
 
 def findings(judgement: Judgement, other: str | None) -> list[str]:
-    """What is to be said of single tests: expected differences first, then what is wrong."""
+    """Lines about single tests: expected differences first, then errors."""
     lines = _known_lines(judgement)
     lines += [f"DIFFERS, not known to: {subset} {test}" for subset, test in judgement.unknown]
     lines += [

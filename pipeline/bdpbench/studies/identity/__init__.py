@@ -1,4 +1,4 @@
-"""What a run is: the hash of all that decides which bytes ns-2 writes, and of nothing else.
+"""The id of a run: the hash of all that determines which bytes ns-2 writes, and nothing else.
 
 ns-2 gets arguments, reads Tcl files, and behaves towards this run's agents as its source, its
 patches and its laws say. So these three, and the names of the traces that it writes into pipes,
@@ -41,7 +41,7 @@ RUN_ID_DIGITS = 16
 
 
 def __getattr__(name: str) -> Any:
-    """What is of ``behaviour``, when asked for: to run ns-2 takes none of it, nor pydantic."""
+    """Names of ``behaviour``, imported when first used: running ns-2 does not need pydantic."""
     if name not in ("AgentUse", "ns2_digest", "queue_classes", "queues_named"):
         raise AttributeError(name)
     from bdpbench.studies.identity import behaviour

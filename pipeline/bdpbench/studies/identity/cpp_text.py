@@ -76,7 +76,7 @@ def _needs_blank(line: list[str], following: str) -> bool:
 
 @dataclass(frozen=True)
 class Change:
-    """What one hunk of a patch makes of a file: its lines before and after, context with both."""
+    """A hunk of a patch: the lines before and after, both including context."""
 
     path: str
     before: str

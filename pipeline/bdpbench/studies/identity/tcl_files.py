@@ -17,7 +17,7 @@ _LITERAL = re.compile(
     r"(?:::)?source \[file join (?P<from>\[file dirname \[info script\]\]|\$::env\(BDPBENCH_TCL\))"
     r"(?P<parts>(?: [\w./-]+)+)\]"
 )
-# The script that is an argument of tcl/original.tcl; whoever names it counts it himself.
+# The script that is an argument of tcl/original.tcl; the caller that names it counts it.
 _GIVEN = "source $argv0"
 # Whatever could be the command elsewhere: in a body, in brackets, as an argument of uplevel.
 _ANYWHERE = re.compile(

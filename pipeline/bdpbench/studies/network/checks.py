@@ -1,4 +1,4 @@
-"""What would be half set or contradicted in a run of ``tcl/network.tcl``."""
+"""Checks for incomplete or contradictory settings in a run of ``tcl/network.tcl``."""
 
 from __future__ import annotations
 

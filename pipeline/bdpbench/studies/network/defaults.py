@@ -1,4 +1,4 @@
-"""What a run of ``tcl/network.tcl`` gets whose scenario says nothing of it."""
+"""Defaults of a run of ``tcl/network.tcl`` that its scenario does not set."""
 
 from __future__ import annotations
 

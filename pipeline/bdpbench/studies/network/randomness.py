@@ -83,7 +83,7 @@ def _links_vary(source: Mapping[str, str]) -> bool:
 
 
 def remarks(runs: Iterable[PlannedRun]) -> list[str]:
-    """What is to be said of repetitions that do not differ, a sentence a scenario."""
+    """Remarks on repetitions that do not differ, one sentence for each scenario."""
     substreams: dict[str, set[object]] = {}
     for run in runs:
         if run["script"] in (NETWORK_SCRIPT, WEB_SCRIPT) and not draws(run["argv"]):

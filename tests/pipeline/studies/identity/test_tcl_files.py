@@ -84,7 +84,7 @@ def test_what_sources_nothing_of_its_own(text: str, folder: Path) -> None:
 )
 def test_other_forms_are_refused_with_file_and_line(text: str, line: int, folder: Path) -> None:
     script = write(folder, text)
-    with pytest.raises(BdpbenchError, match="cannot tell which file this sources") as told:
+    with pytest.raises(BdpbenchError, match="cannot determine which file this sources") as told:
         tcl_files(script)
     assert told.value.where == f"{script}:{line}"
     assert "[file dirname [info script]]" in told.value.hint

@@ -54,20 +54,20 @@ REFUSED: list[tuple[dict[str, Any], str, str]] = [
     (
         {"parameters": {"access_delay_ms": None}, "flows": [{"rtt_ms": 17}]},
         "rtt_ms",
-        "an RTT of 17 ms, and the path alone has 18 ms",
+        "an RTT of 17 ms, but the path alone has 18 ms",
     ),
     ({"flows": [{"rtt_ms": 60, "access_delay_ms": 1}]}, "rtt_ms", "each of them follows from the"),
     ({"flows": [{"rtt_ms": -1}]}, "rtt_ms", "greater than 0"),
     ({"flows": [{"size_pkts": 0}]}, "size_pkts", "greater than or equal to 1"),
     ({"flows": [{"size_pkts": 9, "size_bytes": 9}]}, "size_bytes", "size_pkts is given as well"),
-    ({"flows": [{"size_pkts": 9, "stop_s": 1}]}, "stop_s", "a transfer of some size ends when"),
-    ({"flows": [{"start_s": 1, "stop_s": 1}]}, "stop_s", "stops at 1.0 s and starts at 1 s"),
-    ({"flows": [{"start_within_s": 3}]}, "-", "a flow starts at 3 s, and a run ends after 3 s"),
+    ({"flows": [{"size_pkts": 9, "stop_s": 1}]}, "stop_s", "a transfer of a given size ends when"),
+    ({"flows": [{"start_s": 1, "stop_s": 1}]}, "stop_s", "stops at 1.0 s but starts at 1 s"),
+    ({"flows": [{"start_within_s": 3}]}, "-", "a flow starts at 3 s, but a run ends after 3 s"),
     ({"flows": [{"leaves": 2}]}, "leaves", "leaves is 2, and there is one bottleneck"),
     (
         {"bottlenecks": [{}, {}], "flows": [{"enters": 2, "leaves": 1}]},
         "leaves",
-        "leaves is 1, before enters, 2",
+        "leaves is 1, which is before enters, 2",
     ),
     ({"flows": [{"direction": "back"}]}, "direction", "'forward' or 'reverse'"),
     ({"flows": [{"delayed_acks": True}]}, "delayed_acks", "'on' or 'off'"),
@@ -104,7 +104,7 @@ REFUSED: list[tuple[dict[str, Any], str, str]] = [
     (
         {"defaults": {"Queue/RED": {"thresh_": 5}}},
         "Queue/RED",
-        "each variable of the bottleneck's queue is set",
+        "every variable of the bottleneck's queue is set",
     ),
     ({"parameters": {"ecn": "on"}}, "one", "no queue of this run marks packets"),
     ({"parameters": {"loss_rate": 1}}, "loss_rate", "expected a number less than 1"),
@@ -113,7 +113,7 @@ REFUSED: list[tuple[dict[str, Any], str, str]] = [
         "topology",
         "come in bursts of 2 on average",
     ),
-    ({"changes": [{"at_s": 1}]}, "-", "this changes nothing"),
+    ({"changes": [{"at_s": 1}]}, "-", "this has no effect"),
     ({"changes": [{"at_s": 3, "loss_rate": 0.1}]}, "at_s", "a run ends after 3 s"),
     ({"changes": [{"at_s": 1, "bottleneck": 2, "loss_rate": 0.1}]}, "bottleneck", "has 1"),
     (
@@ -185,7 +185,7 @@ REFUSED: list[tuple[dict[str, Any], str, str]] = [
     (
         {"background": [{**PACKMIME, "start_s": 1, "stop_s": 1}]},
         "stop_s",
-        "it stops at 1.0 s and starts at 1 s",
+        "it stops at 1.0 s but starts at 1 s",
     ),
     (
         {"background": [PACKMIME], "defaults": {"Agent/TCP/FullTcp": {"segsize_": 700}}},
@@ -221,8 +221,8 @@ REFUSED: list[tuple[dict[str, Any], str, str]] = [
     ({"flows": [{"count": 0}]}, "count", "greater than or equal to 1 (got 0)"),
     ({"flows": [{"start_s": -1}]}, "start_s", "greater than or equal to 0 (got -1)"),
     ({"flows": [{"stagger_s": 1}]}, "stagger_s", "this would have no effect: there is one flow"),
-    ({"flows": [{"stop_s": 3}]}, "stop_s", "a flow stops at 3.0 s, and a run ends after 3 s"),
-    ({"background": [{**CBR, "stop_s": 4}]}, "stop_s", "stops at 4.0 s, and a run ends after 3"),
+    ({"flows": [{"stop_s": 3}]}, "stop_s", "a flow stops at 3.0 s, but a run ends after 3 s"),
+    ({"background": [{**CBR, "stop_s": 4}]}, "stop_s", "stops at 4.0 s, but a run ends after 3"),
     (
         {"parameters": {"loss_burst_pkts": 3}},
         "loss_burst_pkts",
@@ -239,7 +239,7 @@ REFUSED: list[tuple[dict[str, Any], str, str]] = [
         "response_bytes",
         "expected a mapping with keys of distribution, mean, shape (got 3000)",
     ),
-    ({"script": "network_web.tcl"}, "script", "is taken by itself where background asks for it"),
+    ({"script": "network_web.tcl"}, "script", "is selected automatically if background needs it"),
     ({"cubic": {"linux_parameters": {"beta": 0.5}}}, "beta", "valid integer"),
 ]
 

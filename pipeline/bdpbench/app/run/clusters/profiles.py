@@ -16,7 +16,7 @@ SLURM = "slurm"
 
 
 class _Keys(BaseModel):
-    """What bdpbench has to know of a profile; all other keys are Snakemake's own business."""
+    """The keys of a profile that bdpbench reads; all others are for Snakemake."""
 
     model_config = ConfigDict(extra="ignore", frozen=True)
 

@@ -1,4 +1,4 @@
-"""What Slurm and its plugin say of jobs that failed: in Snakemake's log and those of the jobs."""
+"""Messages of Slurm and its plugin about failed jobs, in the logs of Snakemake and the jobs."""
 
 from __future__ import annotations
 
@@ -40,7 +40,7 @@ def _sentence(found: re.Match[str], results: Path) -> str:
 
 
 def _words_of(results: Path, job: str) -> str:
-    """What Slurm itself says in the log of a job, its last words."""
+    """The last message of Slurm itself in the log of a job."""
     for path in (results / LOGS_FOLDER).glob(f"*/*/{job}.log"):
         with suppress(OSError):
             lines = path.read_text(encoding="utf-8", errors="replace").splitlines()

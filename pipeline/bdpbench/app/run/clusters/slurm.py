@@ -54,12 +54,12 @@ class SlurmJob:
 
 
 def call_prefix(results: Path) -> str:
-    """What the names of a new call's jobs begin with."""
+    """Prefix of the names of a new call's jobs."""
     return f"{results_prefix(results)}{secrets.token_hex(4)}"
 
 
 def results_prefix(results: Path) -> str:
-    """What the names of the jobs of all calls in a results folder begin with."""
+    """Prefix of the names of the jobs of all calls in a results folder."""
     return f"bdpbench-{hashlib.sha256(str(results.resolve()).encode()).hexdigest()[:8]}-"
 
 

@@ -46,7 +46,7 @@ class SlurmCall:
     view: View
 
     def arguments(self) -> list[str]:
-        """What Snakemake gets told beside what the profile says."""
+        """Options of Snakemake in addition to those of the profile."""
         config = self.config
         # Snakemake takes values for expressions: "max" would be a function of Python's.
         resources = {
@@ -63,7 +63,7 @@ class SlurmCall:
         ]
 
     def settings(self) -> list[str]:
-        """What the rules get told, as the values of --config."""
+        """Settings for the rules, as the values of --config."""
         limit_min = self.config.time_limit_min
         return ["on_nodes=1", *([f"time_limit_min={limit_min}"] if limit_min is not None else [])]
 
@@ -76,7 +76,7 @@ class SlurmCall:
         }
 
     def overseer(self) -> Overseer:
-        """Who looks after the jobs."""
+        """The overseer of the jobs."""
         config = self.config
         patience = Patience(
             poll_s=config.poll_s,
@@ -87,7 +87,7 @@ class SlurmCall:
         return Overseer(partial(jobs_of, self.prefix), patience)
 
     def silent(self, rounds: int) -> BdpbenchError:
-        """What to raise when jobs leave the queue ever again with their batches not done."""
+        """The error to raise if jobs repeatedly leave the queue without finishing their batches."""
         return BdpbenchError(
             f"jobs have left Slurm's queue {rounds} times without finishing, for an unknown "
             "reason: they were pre-empted, or Slurm forgot them before their end was seen",

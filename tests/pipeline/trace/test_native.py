@@ -200,7 +200,7 @@ def small_rows(draw: st.DrawFn) -> str:
     return "{} 1.5 {} {} tcp {} ------- {} {}.{} {}.{} 7 20".format(event, a, b, size, flow, *ends)
 
 
-@MANY
+@FEW
 @given(
     st.lists(small_rows(), min_size=1, max_size=30),
     st.lists(st.sampled_from(OTHERS), max_size=1),

@@ -19,4 +19,4 @@ fi
 
 HOME=$(mktemp -d)
 export HOME
-exec python -m bdpbench "$@"
+exec python -P -m bdpbench "$@"

@@ -1,7 +1,7 @@
 # The jobs of a call, and the names that every rule shares. Paths are relative to the results folder.
 # Inputs: <study>/<tier>/plan.json and batches/jobs.json (written by `bdpbench plan`). Outputs: none.
 
-CLI = [sys.executable, "-m", "bdpbench"]
+CLI = [sys.executable, "-P", "-m", "bdpbench"]
 
 
 def ask(*arguments):

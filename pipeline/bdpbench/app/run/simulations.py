@@ -79,7 +79,7 @@ class Simulations:
 
     def _child(self, folder: Path) -> subprocess.Popen[str] | None:
         """The process of a simulation; None when there is to be no other."""
-        command = [sys.executable, "-m", "bdpbench", "simulate", str(folder)]
+        command = [sys.executable, "-P", "-m", "bdpbench", "simulate", str(folder)]
         with self._lock:
             if self._is_over:
                 return None

@@ -118,7 +118,7 @@ class Workflow:
     def _batch(self) -> list[str]:
         """What the rule of a batch calls."""
         return [
-            *(sys.executable, "-m", "bdpbench", "simulate", "--backend", self.backend),
+            *(sys.executable, "-P", "-m", "bdpbench", "simulate", "--backend", self.backend),
             *(("--keep-going",) if self.keep_going else ()),
             *("--batch", str(self.prepared.paths.batches / f"{self._alone}.json")),
         ]
@@ -126,7 +126,7 @@ class Workflow:
     def _snakemake(self) -> list[str]:
         paths = self.prepared.paths
         return [
-            *(sys.executable, "-m", _snakemake_module(self), "batches"),
+            *(sys.executable, "-P", "-m", _snakemake_module(self), "batches"),
             *("--snakefile", str(repository_root() / "Snakefile")),
             *("--directory", str(paths.results)),
             *("--jobs" if self.slurm else "--cores", str(self.cores)),

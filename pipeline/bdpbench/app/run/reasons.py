@@ -55,7 +55,7 @@ def changes(before: Identity, now: Identity) -> _Changes:
 
     >>> old = Identity(argv=["10"], tcl="aa", ns2="bb", streams=[])
     >>> changes(old, {**old, "argv": ["20"], "ns2": "cc"})
-    ("the script's arguments", "the behaviour of ns-2 towards its agents")
+    ("the script's arguments", 'the behaviour of ns-2 towards its agents')
     """
     compared = (
         ("the script's arguments", before["argv"] == now["argv"]),

@@ -21,7 +21,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from tests.faults.calls import Workspace, make_workspace
-from tests.faults.kills import Reference, faults_after_resume, reference
+from tests.faults.kills import RUNS_S, Reference, faults_after_resume, reference
 
 # What a write fails with, and the word by which the message tells of it.
 FAILURES = {errno.ENOSPC: "full", errno.EROFS: "read-only", errno.EACCES: "permission"}
@@ -62,7 +62,7 @@ def make_failing(folder: Path) -> Failing:
 
 def writes_of_a_call(folder: Path, failing: Failing) -> int:
     """How often a whole call writes into its results."""
-    workspace = make_workspace(folder, folder / "counted")
+    workspace = make_workspace(folder, folder / "counted", **RUNS_S)
     status, said = workspace.run(**failing.variables(workspace.results, 0, 0))
     if status != 0:
         raise RuntimeError(said)
@@ -108,7 +108,7 @@ def main() -> int:
         for seed in range(given.first_seed, given.first_seed + given.instants):
             chance = random.Random(seed)
             first, number = chance.randint(1, writes), chance.choice(list(FAILURES))
-            workspace = make_workspace(folder, folder / f"results-{seed}")
+            workspace = make_workspace(folder, folder / f"results-{seed}", **RUNS_S)
             faults = faults_of_failing_writes(workspace, failing, first, number, expected)
             shutil.rmtree(workspace.results, ignore_errors=True)
             wrong += bool(faults)

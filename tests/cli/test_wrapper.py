@@ -1,4 +1,4 @@
-"""The wrapper script: it never touches an environment that is not its own."""
+"""The wrapper script: it touches no environment, and takes no module, that is not its own."""
 
 from __future__ import annotations
 
@@ -9,9 +9,10 @@ from pathlib import Path
 from bdpbench.contracts.paths import repository_root
 
 
-def _wrapper(**environment: str) -> subprocess.CompletedProcess[str]:
+def _wrapper(cwd: Path | None = None, **environment: str) -> subprocess.CompletedProcess[str]:
     return subprocess.run(
         [str(repository_root() / "bdpbench"), "--version"],
+        cwd=cwd,
         capture_output=True,
         text=True,
         env={**os.environ, **environment},
@@ -44,3 +45,11 @@ def test_a_machine_without_a_python_is_told(tmp_path: Path) -> None:
     )
     assert done.returncode == 1
     assert "Python 3.11 or newer is needed" in done.stderr
+
+
+def test_modules_of_the_current_folder_are_not_its_own(tmp_path: Path) -> None:
+    for name in ("click", "json"):
+        (tmp_path / f"{name}.py").write_text("raise SystemExit('not mine')\n")
+    done = _wrapper(tmp_path)
+    assert (done.returncode, done.stderr) == (0, "")
+    assert "bdpbench" in done.stdout

@@ -141,3 +141,57 @@ def test_what_is_published_is_not_taken_for_what_is_measured_otherwise(
     assert refused.returncode == 1
     assert "metrics that are defined differently today: " in refused.stderr
     assert "publish from the runs" in refused.stderr
+
+
+LATER = """\
+  later:
+    title: One flow, a scenario that came later
+    topology: small
+    parameters: {protocol: Reno, buffer_pkts: 60}
+    flows:
+      - {}
+    tiers:
+      quick: [{duration_s: 3}]
+"""
+
+
+def test_a_scenario_that_came_later_is_added_to_what_is_published(
+    finished: Path, bdpbench: Run, published_once: Path, tmp_path: Path
+) -> None:
+    """What comes out is what publishing all runs gives, but for who measured them."""
+    out, whole = tmp_path / "published", tmp_path / "whole"
+    shutil.copytree(published_once, out / "dumbbell")
+    kept = ["publish", "--from-kept", "-o", str(out)]
+    assert "there is nothing to add" in bdpbench(*kept, "--add").stderr
+
+    study = finished / "config" / "studies" / "dumbbell" / "study.yaml"
+    study.write_text(study.read_text() + LATER)
+    refused = bdpbench(*kept)
+    assert "1 of 4 runs of the tier were never published" in refused.stderr
+    refused = bdpbench(*kept, "--add")
+    assert "1 of 1 runs of the scenarios to add (later) have no results" in refused.stderr
+    assert "--tier quick --scenario later" in refused.stderr
+    assert "never read" in bdpbench("publish", "--add", "-o", str(out)).stderr
+
+    planned = json.loads(Path(bdpbench("plan").stdout.strip()).read_text())["runs"]
+    ids = {run["scenario"]: run["run_id"] for run in planned}
+    runs = finished / "results" / "runs"
+    _simulate(bdpbench, [run_folder(runs, ids["later"])])
+    done = bdpbench("publish", "-o", str(whole))
+    assert done.returncode == 0, done.stderr
+
+    run_folder(runs, ids["shared"]).rename(tmp_path / "gone")  # kept runs are not needed
+    done = bdpbench(*kept, "--add")
+    assert done.returncode == 0, done.stderr
+    told = {"provenance.json", "README.md"}
+    for path in (whole / "dumbbell").iterdir():
+        if path.name not in told:
+            assert (out / "dumbbell" / path.name).read_bytes() == path.read_bytes(), path.name
+    provenance = json.loads((out / "dumbbell" / "provenance.json").read_text())
+    assert provenance["added"] == [{"scenarios": ["later"], "measured_by": provenance["bdpbench"]}]
+    assert "Added later, from their own runs: `later`" in (out / "dumbbell/README.md").read_text()
+    # Added is as good as published: the next time it is kept.
+    assert "there is nothing to add" in bdpbench(*kept, "--add").stderr
+    assert bdpbench(*kept).returncode == 0
+    again = json.loads((out / "dumbbell" / "provenance.json").read_text())
+    assert again["added"] == provenance["added"]

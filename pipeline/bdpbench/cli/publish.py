@@ -26,14 +26,27 @@ from bdpbench.cli.options import study_argument, tier_option
     is_flag=True,
     help="Judge the published values again, and make a new report from them and their series.",
 )
+@click.option(
+    "--add",
+    is_flag=True,
+    help="With --from-kept: also publish scenarios that the published report lacks, from runs.",
+)
 def command(
-    study: str | None, tier: str | None, allow_partial: bool, output: Path | None, from_kept: bool
+    study: str | None,
+    tier: str | None,
+    allow_partial: bool,
+    output: Path | None,
+    from_kept: bool,
+    add: bool,
 ) -> None:
     """Copy the report of STUDY with its metrics and scorecard to reports/published/STUDY/.
 
     With --from-kept no runs are needed: verdicts are computed from the published values, and
-    charts from the series in the published report.
+    charts from the series in the published report. With --add as well, scenarios that are
+    new since then are added from the results of this machine.
     """
     from bdpbench.app.keep.publishing import publish_study
 
-    publish_study(study, tier, allow_partial=allow_partial, output=output, from_kept=from_kept)
+    publish_study(
+        study, tier, allow_partial=allow_partial, output=output, from_kept=from_kept, add=add
+    )

@@ -66,6 +66,13 @@ class Version(TypedDict):
     commit: str
 
 
+class Addition(TypedDict):
+    """Scenarios that were added to what had been published, and the bdpbench that measured them."""
+
+    scenarios: list[str]
+    measured_by: Version
+
+
 class TakenOverCounts(TypedDict):
     """Runs that another run id was simulated under, who did that, and what was simulated again.
 
@@ -92,7 +99,7 @@ class Provenance(TypedDict):
     """Content of ``provenance.json``; ``configuration``: file → SHA-256.
 
     ``bdpbench`` judged the values and made the report; ``measured_by`` measured them, where that
-    was another one.
+    was another one, except for the scenarios in ``added``.
     """
 
     schema_version: int
@@ -101,6 +108,7 @@ class Provenance(TypedDict):
     tier: str
     bdpbench: Version
     measured_by: NotRequired[Version]
+    added: NotRequired[list[Addition]]
     ns2_build_id: str
     builds: list[BuildFacts]
     configuration: dict[str, str]

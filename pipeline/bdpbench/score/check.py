@@ -132,10 +132,23 @@ def check_expectations(
         where = f"{folder / PUBLISHED_NAME}:{line}"
         check.unit(number, where)
         check.one(number, where)
+        _check_spreads(check, expected.spreads, number)
     for claim in expected.claims:
         for question in claim.questions:
             _check_question(check, question, str(folder / CLAIMS_NAME))
     return expected
+
+
+def _check_spreads(check: _Check, spreads: Spreads, number: PublishedNumber) -> None:
+    """Check what the spreads of a number ask for; a line is looked up only for what is wrong."""
+    for location, asked in spreads.asked_of(number):
+        try:
+            check.unit(asked, SPREAD_NAME)
+            check.some(asked, SPREAD_NAME)
+        except BdpbenchError as error:
+            if spreads.source is None:
+                raise
+            raise spreads.source.error(location, error.message, hint=error.hint) from None
 
 
 def _check_question(check: _Check, question: Question, path: str) -> None:
@@ -176,6 +189,10 @@ class _Check:
                 f"{unit!r}",
                 where=where,
             )
+
+    def some(self, asked: Asked, where: str) -> None:
+        """Some tier has a run with the metric and its subject."""
+        self._fits(asked, where)
 
     def one(self, asked: Asked, where: str) -> None:
         """Some tier has a run with the metric and its subject, and no tier has two of them."""

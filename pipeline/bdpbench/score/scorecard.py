@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Collection, Iterator, Sequence
-from dataclasses import replace
 
 import polars as pl
 
@@ -187,12 +186,7 @@ def _add_spread(
     row: ScoredNumber, number: PublishedNumber, spreads: Spreads | None, lookup: Lookup
 ) -> None:
     """Put what was varied beside a scored row."""
-
-    def measured(metric: str) -> float | None:
-        found = lookup.one(replace(number, metric=metric), f"spread.yaml, {number.id}")
-        return found.value if found else None
-
-    found = spreads.of(row, measured) if spreads else []
+    found = spreads.of(row, number, lookup) if spreads else []
     if found:
         row["spread"] = found
 

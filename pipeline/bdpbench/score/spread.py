@@ -6,21 +6,37 @@ miss, and the report tells so. No verdict depends on it.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Collection, Mapping, Sequence
-from dataclasses import dataclass
+from collections.abc import Collection, Iterator, Mapping, Sequence
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Annotated, Self
 
 from pydantic import BaseModel, ConfigDict, Field, RootModel, model_validator
 
+from bdpbench.contracts.plan import Scalar
 from bdpbench.contracts.scorecard import ScoredNumber, ScoredSpread
-from bdpbench.contracts.yaml_files import YamlFile
+from bdpbench.contracts.yaml_files import Location, YamlFile
+from bdpbench.score.lookup import Lookup, Measured
 from bdpbench.score.origin import matches, unknown_pattern
+from bdpbench.score.published import PublishedNumber
 from bdpbench.studies.study import known_or_suggest
 
 SPREAD_NAME = "spread.yaml"
 
 _Text = Annotated[str, Field(min_length=1)]
+
+
+class VariedRuns(BaseModel):
+    """Runs of this study in which something is varied.
+
+    Attributes:
+        scenario, select: which runs; they have the metric and the subject of the number.
+    """
+
+    model_config = ConfigDict(extra="forbid", frozen=True, strict=True)
+
+    scenario: _Text
+    select: dict[str, Scalar] = Field(default_factory=dict)
 
 
 class SpreadEntry(BaseModel):
@@ -29,7 +45,8 @@ class SpreadEntry(BaseModel):
     Attributes:
         of: ids of rows of ``published.csv``; ``*`` stands for any letters.
         varied: in words.
-        metric: another reading of the same run, whose value is the other end of the spread; or
+        metric: another reading of the same run, or of ``runs``.
+        runs: runs whose values are the spread, together with the value of the number itself.
         least, most: the ends, in the unit of the numbers, of runs that are not kept.
         source: where the ends come from, where they are given.
     """
@@ -39,6 +56,7 @@ class SpreadEntry(BaseModel):
     of: list[_Text] = Field(min_length=1)
     varied: _Text
     metric: str | None = None
+    runs: VariedRuns | None = None
     least: float | None = Field(None, allow_inf_nan=False)
     most: float | None = Field(None, allow_inf_nan=False)
     source: str = ""
@@ -46,12 +64,13 @@ class SpreadEntry(BaseModel):
     @model_validator(mode="after")
     def _has_one_spread(self) -> Self:
         given = self.least is not None and self.most is not None
-        if given == (self.metric is not None) or (self.least is None) != (self.most is None):
-            raise ValueError("give either metric, or least and most")
+        measured = self.metric is not None or self.runs is not None
+        if given == measured or (self.least is None) != (self.most is None):
+            raise ValueError("give either metric or runs or both, or least and most")
         if self.least is not None and self.most is not None and self.least > self.most:
             raise ValueError("least is above most")
-        if given and not self.source:
-            raise ValueError("the source of least and most is missing")
+        if given != bool(self.source):
+            raise ValueError("least and most need their source, and nothing else has one")
         return self
 
 
@@ -61,38 +80,94 @@ class _File(RootModel[list[SpreadEntry]]):
 
 @dataclass(frozen=True)
 class Spreads:
-    """The entries of a study; none without the file."""
+    """The entries of a study, and the file that they come from; none without it."""
 
     entries: Sequence[SpreadEntry] = ()
+    source: YamlFile | None = None
 
-    def of(self, row: ScoredNumber, measured: Callable[[str], float | None]) -> list[ScoredSpread]:
+    def asked_of(self, number: PublishedNumber) -> Iterator[tuple[Location, PublishedNumber]]:
+        """What the entries of a number ask for, as rows, each with its place in the file.
+
+        The runs that an entry varies are any number; without such runs it is the number's own run.
+        """
+        for index, entry in enumerate(self.entries):
+            if entry.least is None and _is_of(entry, number.id):
+                yield (index, "runs" if entry.runs else "metric"), _asked(entry, number)
+
+    def of(self, row: ScoredNumber, number: PublishedNumber, lookup: Lookup) -> list[ScoredSpread]:
         """The spreads of a scored row.
 
         Args:
             row: as scored.
-            measured: gives the value of another metric of the same run and subject.
+            number: the same row as it is in ``published.csv``.
+            lookup: the metrics of the runs.
+
+        Raises:
+            BdpbenchError: for a selector that is ambiguous, or that names what the study does not
+                have.
         """
-        found: list[ScoredSpread] = []
-        for entry in self.entries:
-            own = row["measured"]
-            if own is None or not any(matches(each, row["id"]) for each in entry.of):
-                continue
-            if entry.metric is not None:
-                other = measured(entry.metric)
-                ends = [own] if other is None else [own, other]
-            else:
-                ends = [each for each in (entry.least, entry.most) if each is not None]
-            if len(ends) > 1:
-                found.append(_scored(row, entry, min(ends), max(ends)))
-        return found
+        own = row["measured"]
+        if own is None:
+            return []
+        return [
+            _scored(row, entry, ends)
+            for entry in self.entries
+            if _is_of(entry, row["id"])
+            if len((ends := _ends(entry, own, number, lookup)).values) > 1
+        ]
 
 
-def _scored(row: ScoredNumber, entry: SpreadEntry, least: float, most: float) -> ScoredSpread:
+def _is_of(entry: SpreadEntry, row_id: str) -> bool:
+    return any(matches(each, row_id) for each in entry.of)
+
+
+def _asked(entry: SpreadEntry, number: PublishedNumber) -> PublishedNumber:
+    """A number's row, asking for the metric and the runs of an entry."""
+    asked = replace(number, metric=entry.metric or number.metric)
+    if entry.runs is None:
+        return asked
+    select = {name: str(value) for name, value in entry.runs.select.items()}
+    return replace(asked, scenario=entry.runs.scenario, select=select)
+
+
+@dataclass(frozen=True)
+class _Ends:
+    """The values that a spread reaches over, and where they come from, in words."""
+
+    values: Sequence[float]
+    source: str = ""
+
+
+def _ends(entry: SpreadEntry, own: float, number: PublishedNumber, lookup: Lookup) -> _Ends:
+    if entry.least is not None and entry.most is not None:
+        return _Ends([entry.least, entry.most], entry.source)
+    where = f"{SPREAD_NAME}, {number.id}"
+    asked = _asked(entry, number)
+    if entry.runs is None:
+        found = lookup.one(asked, where)
+        return _Ends([own] if found is None or found.value is None else [own, found.value])
+    rows = lookup.all(asked, where)
+    return _Ends([own, *_known(rows)], _told(rows, entry.runs.scenario))
+
+
+def _known(rows: Sequence[Measured]) -> list[float]:
+    return [each.value for each in rows if each.value is not None]
+
+
+def _told(rows: Sequence[Measured], scenario: str) -> str:
+    """How many runs a spread is made of, and how many of them have no value."""
+    without = len(rows) - len(_known(rows))
+    runs = "1 run" if len(rows) == 1 else f"{len(rows)} runs"
+    return f"{runs} of {scenario}" + (f", {without} of them without a value" if without else "")
+
+
+def _scored(row: ScoredNumber, entry: SpreadEntry, ends: _Ends) -> ScoredSpread:
+    least, most = min(ends.values), max(ends.values)
     return {
         "varied": entry.varied,
         "least": least,
         "most": most,
-        "source": entry.source,
+        "source": ends.source,
         "holds_print": row["lower"] <= most and least <= row["upper"],
     }
 
@@ -120,4 +195,4 @@ def load_spreads(path: Path, ids: Collection[str], metrics: Mapping[str, object]
             unknown = known_or_suggest(entry.metric, metrics, "metric")
             if unknown:
                 raise source.error((index, "metric"), unknown[0], hint=unknown[1])
-    return Spreads(tuple(entries))
+    return Spreads(tuple(entries), source)

@@ -240,3 +240,25 @@ def test_a_packet_trace_may_have_flows_that_no_file_tells(tmp_path: Path, study:
     lost = {"lost": Needing("%", "flow", tables=("packets",))}
     found = check_expectations(tmp_path, study, {"quick": [traced]}, lost)
     assert [number.subject for number in found.numbers] == ["flow:7"]
+
+
+@pytest.mark.parametrize(
+    ("entry", "said"),
+    [
+        ("metric: mean_queue", r"spread\.yaml:2: 0\.metric: subject: mean_queue .* 'flow:0'"),
+        ("metric: asymmetry", r"spread\.yaml:2: 0\.metric: unit: the number is in 'packets'"),
+        ("runs: {scenario: won}", r"spread\.yaml:2: 0\.runs: .*'won'"),
+        ("runs: {scenario: one, select: {buffer: 40}}", "did you mean 'buffer_pkts'"),
+        ("runs: {scenario: one, select: {protocol: Vegas}}", "no run of one has protocol=Vegas"),
+    ],
+)
+def test_a_spread_that_no_run_can_show_is_told(
+    check: Check, tmp_path: Path, entry: str, said: str
+) -> None:
+    (tmp_path / "spread.yaml").write_text(f"- of: [n]\n  {entry}\n  varied: v\n")
+    with pytest.raises(BdpbenchError, match=said):
+        check(where="Table 2")
+    (tmp_path / "spread.yaml").write_text(
+        "- of: [n]\n  varied: v\n  runs: {scenario: one, select: {protocol: HS}}\n"
+    )
+    assert len(check(where="Table 2").spreads.entries) == 1

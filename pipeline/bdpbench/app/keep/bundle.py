@@ -9,8 +9,7 @@ from dataclasses import replace
 from datetime import datetime, timedelta
 from pathlib import Path
 
-from bdpbench import __version__
-from bdpbench.app.keep.checkout import commit_of
+from bdpbench.app.keep.checkout import this_version
 from bdpbench.app.keep.collecting import Results
 from bdpbench.app.keep.portable import Portable
 from bdpbench.app.keep.readme import readme_of
@@ -109,7 +108,7 @@ class Bundle:
             "study": self.plan["study"],
             "title": self.plan["title"],
             "tier": self.plan["tier"],
-            "bdpbench": {"version": __version__, "commit": commit_of(repository_root())},
+            "bdpbench": this_version(),
             "ns2_build_id": self.plan["ns2_build_id"],
             "builds": self.builds(),
             "configuration": {path.name: sha256_of(path) for path in [*sorted(found), lock]},
@@ -117,6 +116,8 @@ class Bundle:
         }
         if self.results.measured_by is not None:
             told["measured_by"] = self.results.measured_by
+        if self.results.added:
+            told["added"] = list(self.results.added)
         return told
 
     def _records(self) -> list[RunRecord]:

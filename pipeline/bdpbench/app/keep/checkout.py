@@ -8,6 +8,7 @@ from collections.abc import Iterator, Sequence
 from pathlib import Path
 
 from bdpbench import __version__
+from bdpbench.contracts.kept import Version
 from bdpbench.contracts.paths import is_installed, package_dir, repository_root
 
 RESULT_SOURCES = ("pipeline", "ns2", "tcl", "workflow", "reports", "Snakefile")
@@ -31,6 +32,11 @@ def commit_of(root: Path) -> str:
         return ""
     changed = _git(root, "status", "--porcelain", "--", *RESULT_SOURCES, "config", _NOT_SOURCES)
     return commit + ("+" if changed else "")
+
+
+def this_version() -> Version:
+    """The bdpbench that is at work."""
+    return {"version": __version__, "commit": commit_of(repository_root())}
 
 
 def _installed_commit() -> str:

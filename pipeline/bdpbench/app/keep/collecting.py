@@ -20,7 +20,7 @@ from bdpbench.studies.runs import Selection
 if TYPE_CHECKING:
     import polars as pl
 
-    from bdpbench.contracts.kept import Version
+    from bdpbench.contracts.kept import Addition, Version
     from bdpbench.pages.inputs import ReportInputs
 
 _SHOWN_MISSING = 3
@@ -39,6 +39,7 @@ class Results:
         missing: ids of those that have not.
         made: what the report shows; None has it made of the runs.
         measured_by: the bdpbench that measured the values; None where this one did.
+        added: scenarios that were added to published ones, each with who measured it.
     """
 
     plan: Plan
@@ -49,6 +50,7 @@ class Results:
     missing: tuple[str, ...]
     made: ReportInputs | None = None
     measured_by: Version | None = None
+    added: tuple[Addition, ...] = ()
 
 
 def collect(

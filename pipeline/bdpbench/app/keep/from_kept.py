@@ -2,16 +2,19 @@
 
 Published values outlive the runs that they were measured in. When a bound moves, or a report has
 more to tell, they are enough: a verdict follows from the values, and the charts from the series
-that the report carries. Nothing is measured, so all that was measured has to be as metrics are
-now.
+that the report carries. What is kept is not measured again, so all that was measured has to be as
+metrics are now. Scenarios that were never published can be added from their runs.
 """
 
 from __future__ import annotations
 
 from collections.abc import Mapping
+from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING
 
+from bdpbench.app.keep.adding import Added, measure_added
+from bdpbench.app.keep.checkout import this_version
 from bdpbench.app.keep.collecting import Results
 from bdpbench.app.run.planning import prepare
 from bdpbench.app.run.stages import definitions_of, read_metrics, score_plan, study_texts
@@ -21,6 +24,7 @@ from bdpbench.contracts.kept import (
     KEPT_VERSION,
     PROVENANCE_NAME,
     REPORT_NAME,
+    Addition,
     KeptRun,
     KeptRuns,
     Provenance,
@@ -46,16 +50,18 @@ if TYPE_CHECKING:
 _SHOWN = 3
 
 
-def collect_kept(study: str, folder: Path) -> Results:
+def collect_kept(study: str, folder: Path, *, add: bool = False) -> Results:
     """A published tier with the verdicts, texts and charts of today.
 
     Args:
         study: key or folder.
         folder: with the files that `publish` writes.
+        add: scenarios that were never published, from the runs in the results folder.
 
     Raises:
         BdpbenchError: when a file is missing or damaged, when a run is planned otherwise than it
-            was published, or when a metric is defined otherwise than it was measured.
+            was published, when a metric is defined otherwise than it was measured, or when there
+            is nothing to add or it has not been simulated.
     """
     kept = _read_runs(folder)
     provenance = _read_provenance(folder)
@@ -65,9 +71,14 @@ def collect_kept(study: str, folder: Path) -> Results:
     planned = list(dict.fromkeys(run["run_id"] for run in prepared.runs))
     _check_ids(set(planned), set(records), folder)
     plan: Plan = {**prepared.plan, "ns2_build_id": provenance["ns2_build_id"]}
-    metrics = read_metrics(folder / METRICS_NAME)
+    added = measure_added(prepared, kept, str(folder)) if add else None
+    metrics = _with_added(read_metrics(folder / METRICS_NAME), added, plan)
     scorecard = score_plan(plan, metrics)
     _check_definitions(plan, metrics, scorecard, folder)
+    made = _inputs(plan, metrics, scorecard, records, folder / REPORT_NAME)
+    if added:
+        made = _join(made, added.inputs(scorecard))
+        records |= made.run_info
     return Results(
         plan=plan,
         metrics=metrics,
@@ -75,9 +86,46 @@ def collect_kept(study: str, folder: Path) -> Results:
         runs_dir=prepared.paths.runs,
         finished=tuple(each for each in planned if each in records),
         missing=tuple(each for each in planned if each not in records),
-        made=_inputs(plan, metrics, scorecard, records, folder / REPORT_NAME),
+        made=made,
         measured_by=provenance.get("measured_by", provenance["bdpbench"]),
+        added=_additions(provenance, added),
     )
+
+
+def _with_added(kept: pl.DataFrame, added: Added | None, plan: Plan) -> pl.DataFrame:
+    """The published metrics and those of added scenarios, in the order of the plan."""
+    if added is None:
+        return kept
+    import polars as pl
+
+    order = list(dict.fromkeys(run["scenario"] for run in plan["runs"]))
+    both = pl.concat([kept, added.metrics.select(kept.columns)])
+    return both.sort(pl.col("scenario").cast(pl.Enum(order)), maintain_order=True)
+
+
+def _join(kept: ReportInputs, added: ReportInputs) -> ReportInputs:
+    """One report of kept runs and added ones; a run that is both is shown as it was kept."""
+    of_kept, of_added = kept.load_series, added.load_series
+    if of_kept is None or of_added is None:
+        raise ValueError("a report without series cannot be joined")
+
+    def load_series(run_id: str, bins: int) -> str:
+        return (of_kept if run_id in kept.run_info else of_added)(run_id, bins)
+
+    return replace(
+        kept,
+        run_info=dict(sorted({**added.run_info, **kept.run_info}.items())),
+        load_series=load_series,
+    )
+
+
+def _additions(provenance: Provenance, added: Added | None) -> tuple[Addition, ...]:
+    """Scenarios that were added, now or earlier, and the bdpbench that measured them."""
+    earlier = tuple(provenance.get("added", ()))
+    if added is None:
+        return earlier
+    now: Addition = {"scenarios": list(added.scenarios), "measured_by": this_version()}
+    return (*earlier, now)
 
 
 def _read_runs(folder: Path) -> list[KeptRun]:

@@ -6,7 +6,7 @@ from collections.abc import Mapping
 from pathlib import Path
 
 from bdpbench.app.keep.bundle import Bundle
-from bdpbench.app.keep.collecting import collect
+from bdpbench.app.keep.collecting import Results, collect
 from bdpbench.app.keep.from_kept import collect_kept
 from bdpbench.app.say.totals import totals_sentence
 from bdpbench.contracts.files import write_bytes_atomically
@@ -25,6 +25,7 @@ def publish_study(
     allow_partial: bool,
     output: Path | None,
     from_kept: bool = False,
+    add: bool = False,
 ) -> None:
     """Write report, metrics, scorecard, runs, provenance and ``README.md`` of a tier.
 
@@ -38,11 +39,13 @@ def publish_study(
         allow_partial: publish although runs are missing.
         output: folder of all published studies; None takes that of the checkout.
         from_kept: take the values and series that are published already instead of the runs.
+        add: with ``from_kept``, scenarios that were never published, from their runs.
 
     Raises:
         BdpbenchError: when runs of the tier are missing, because they were never simulated or
             because the study, a script or ns-2 has changed since; for a study outside the
-            configuration without ``output``, for the checkout keeps its own studies alone.
+            configuration without ``output``, for the checkout keeps its own studies alone; as
+            ``collect_kept`` does.
     """
     if study is not None and output is None and not find_study(study).is_relative_to(studies_dir()):
         raise BdpbenchError(
@@ -50,11 +53,18 @@ def publish_study(
             where=study,
             hint="give another folder with -o FOLDER",
         )
+    if add and not from_kept:
+        raise BdpbenchError(
+            "what is published is never read without --from-kept",
+            where="--add",
+            hint="give both, or neither to publish from the runs alone",
+        )
     published = output or checkout_root() / "reports" / "published"
     if from_kept:
         key = study or load_config().study
-        results = collect_kept(key, published / find_study(key).name)
+        results = collect_kept(key, published / find_study(key).name, add=add)
         _check_tier(tier, results.plan["tier"])
+        _check_kept_whole(results, allow_partial=allow_partial)
     else:
         results = collect(study, tier, allow_partial=allow_partial)
     folder = published / results.plan["study"]
@@ -67,6 +77,18 @@ def _check_tier(wanted: str | None, found: str) -> None:
         raise BdpbenchError(
             f"what is published is the {found} tier", where=f"--tier {wanted}", hint="leave it out"
         )
+
+
+def _check_kept_whole(results: Results, *, allow_partial: bool) -> None:
+    if not results.missing or allow_partial:
+        return
+    planned = len(results.finished) + len(results.missing)
+    raise BdpbenchError(
+        f"{len(results.missing)} of {planned} runs of the tier were never published",
+        where=results.plan["study"],
+        hint="--add takes those of new scenarios from the results of this machine;"
+        " --allow-partial continues without them, and the report says so",
+    )
 
 
 def _write(folder: Path, files: Mapping[str, bytes]) -> None:

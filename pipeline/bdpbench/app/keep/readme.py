@@ -23,6 +23,10 @@ _FROM_KEPT = (
     "Verdicts, texts and charts were made again from the values and series published "
     "before; bdpbench {version} measured them (commit `{commit:.12}`)."
 )
+_ADDED = (
+    "Added later, from their own runs: {scenarios}; bdpbench {version} measured them "
+    "(commit `{commit:.12}`)."
+)
 _WITH_FOLDER = f"the report, which opens offline with `{REPORT_FOLDER}/` beside it (save both)"
 
 
@@ -52,6 +56,9 @@ def readme_of(results: Results, taken_over: str = "", *, has_folder: bool = Fals
         lines += [f"{len(results.missing)} of {planned} runs are missing.", ""]
     lines += [taken_over, ""] if taken_over else []
     lines += [_FROM_KEPT.format(**results.measured_by), ""] if results.measured_by else []
+    for each in results.added:
+        names = ", ".join(f"`{name}`" for name in each["scenarios"])
+        lines += [_ADDED.format(scenarios=names, **each["measured_by"]), ""]
     lines += [*_by_protocol(plan, scorecard), "", *_misses(scorecard)]
     return "\n".join(lines).rstrip() + "\n"
 

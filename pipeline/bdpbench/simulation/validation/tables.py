@@ -1,4 +1,4 @@
-"""A validation as a table for people, and as JSON or CSV for programs."""
+"""A validation as a table for readers, and as JSON or CSV for programs."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ Row = dict[str, Any]
 
 
 def table_row(one: SubsetResult, other: SubsetResult | None = None) -> Row:
-    """One line of the table; ``same`` and ``not_same`` where there is another variant."""
+    """One line of the table; ``same`` and ``not_same`` are for a comparison of variants."""
     agree, differ = len(one.named("agree")), len(one.named("differ"))
     row: Row = {
         "subset": one.subset,

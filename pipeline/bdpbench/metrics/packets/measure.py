@@ -95,8 +95,7 @@ class PacketMeter:
     bin_s: float | None = None
     capacities: Mapping[tuple[int, int], float] | None = None
     compiled: bool = True
-    """Whether rows of wired traces are summed in C, as long as it knows them; otherwise by
-    frames."""
+    """Whether rows of wired traces are summed in C, as far as it knows them; else by frames."""
     is_done: bool = field(default=False, init=False)
     """Whether the window has ended, so that further batches change nothing."""
 

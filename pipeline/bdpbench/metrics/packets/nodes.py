@@ -56,10 +56,10 @@ class WirelessNodes:
         self._window = window
         self._known = pl.DataFrame(schema=NODES)
         self.routing_pkts = 0
-        """Packets of routing protocols that a router sent or forwarded."""
+        """Packets of routing that a router sent or forwarded."""
         self.routing_bytes = 0
         self.has_routers = False
-        """Whether there were lines of routers (RTR) to count."""
+        """Whether lines of routers (RTR) were there to be counted."""
 
     def update(self, lines: pl.DataFrame | None) -> None:
         """Add lines of wireless nodes: time_s, event, node, layer, type, bytes."""

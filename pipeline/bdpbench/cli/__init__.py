@@ -1,4 +1,4 @@
-"""The command line: one module a command, imported only when the command is called."""
+"""The command line: one module per command, imported only when the command is called."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from bdpbench.contracts.disks import disk_error
 from bdpbench.errors import BdpbenchError
 from bdpbench.simulation.processes import end_with_call
 
-# Command → (module, one line of help). The help stands here so that `--help` imports no command.
+# Command → (module, one line of help). The help texts are here so that `--help` imports no command.
 _COMMANDS = {
     "run": ("run", "Simulate what is missing of a study and write its report."),
     "list": ("list_runs", "Show studies, scenarios, runs and what they cost."),
@@ -41,7 +41,7 @@ _COMMANDS = {
 
 
 class _LazyGroup(click.Group):
-    """A group that imports a command when it is called, not when help is asked for."""
+    """A group that imports a command when it is called, not for its help."""
 
     def list_commands(self, ctx: click.Context) -> list[str]:
         return list(_COMMANDS)

@@ -158,8 +158,8 @@ class RunView(View):
     """A run: its parameters and tables.
 
     Attributes:
-        where: name of the run, for errors. given: all of its parameters; metrics ask ``number`` for
-            those that they have declared.
+        where: name of the run, for errors.
+        given: all of its parameters; metrics ask ``number`` for those that they have declared.
         duration_s: how long it was simulated, s.
 
     Args:

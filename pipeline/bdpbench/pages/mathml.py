@@ -1,4 +1,4 @@
-"""Equations written by hand in MathML: checked, so that nothing else gets into the page by them."""
+"""Equations written by hand in MathML: checked, so that they bring nothing else into the page."""
 
 from __future__ import annotations
 
@@ -17,11 +17,11 @@ _ATTRIBUTES = frozenset(
 
 
 def checked_mathml(source: str) -> Markup:
-    """One ``<math>`` element, fit to stand in a page as it is.
+    """One ``<math>`` element that may be placed in a page unchanged.
 
     Raises:
-        ValueError: when it is not well-formed, holds an element or attribute that is no
-            presentation MathML, or has text outside of ``mi``, ``mn``, ``mo`` and ``mtext``.
+        ValueError: when it is not well-formed, contains an element or attribute that is not
+            presentation MathML, or has text outside ``mi``, ``mn``, ``mo`` and ``mtext``.
     """
     try:
         # Written by us in reports/protocols/, and entities cannot be declared inside an element.

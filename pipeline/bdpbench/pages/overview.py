@@ -42,7 +42,7 @@ class Strip:
 
 @dataclass(frozen=True)
 class Overview:
-    """The picture: ``width`` and ``height`` in px; ``lower`` and ``upper`` are the bounds' places."""
+    """The picture: ``width`` and ``height`` in px; ``lower`` and ``upper`` are the bounds in px."""
 
     strips: tuple[Strip, ...]
     width: float

@@ -20,8 +20,7 @@ from bdpbench.contracts.comparison import (
 from bdpbench.contracts.scorecard import is_asymmetry
 
 ROUNDING = 1e-9
-"""Smallest value in any unit that was really measured: anything less is left of sums that should be
-0."""
+"""Smaller values, in any unit, are what rounding leaves of sums that should be 0."""
 
 
 @dataclass(frozen=True)

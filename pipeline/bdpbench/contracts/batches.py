@@ -82,7 +82,7 @@ def read_done(path: Path) -> Done:
     Raises:
         BdpbenchError: when it is missing, damaged or of another version.
     """
-    what = "the last word of a batch"
+    what = "the end record of a batch"
     return shaped(read_json(path, what=what, schema_version=DONE_VERSION), Done, path, what)
 
 

@@ -145,7 +145,7 @@ def read_light(run_dir: Path) -> LightRecord:
     Raises:
         BdpbenchError: when ``light.json`` is missing, damaged or of another version.
     """
-    path, what = run_dir / LIGHT_NAME, "what was brought of a run"
+    path, what = run_dir / LIGHT_NAME, "the record of a merged run"
     return shaped(read_json(path, what=what, schema_version=LIGHT_VERSION), LightRecord, path, what)
 
 

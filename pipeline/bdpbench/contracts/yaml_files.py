@@ -262,7 +262,7 @@ def _too_deep(where: str) -> BdpbenchError:
 
 def _too_many(path: Path) -> BdpbenchError:
     return BdpbenchError(
-        f"has more than {MOST_VALUES:,} values, those behind aliases counted where they stand",
+        f"has more than {MOST_VALUES:,} values, counting those of aliases at each use",
         where=str(path),
         hint="use a sweep instead of single values",
     )

@@ -27,7 +27,7 @@ def embed_text(text: str, name: str) -> Markup:
     lowered = text.lower()  # cached: Vega has a million characters
     for mark in _ENDS_AN_ELEMENT:
         if mark in lowered:
-            raise BdpbenchError(f"holds {mark!r} and cannot be embedded in a page", where=name)
+            raise BdpbenchError(f"contains {mark!r} and cannot be embedded in a page", where=name)
     return Markup(text)  # noqa: S704  checked above
 
 

@@ -37,13 +37,11 @@ def checked_mathml(source: str) -> Markup:
 
 def _check(element: ElementTree.Element) -> None:
     if element.tag not in _ELEMENTS:
-        raise ValueError(f"<{element.tag}> is no element of an equation")
+        raise ValueError(f"<{element.tag}> is not an element of an equation")
     for name in element.attrib:
         if name not in _ATTRIBUTES:
             raise ValueError(f"<{element.tag}> has an attribute {name!r} that is not allowed")
     inside = [] if element.tag in _TOKENS else [element.text]
     loose = [text for text in (*inside, *(child.tail for child in element)) if text]
     if any(text.strip() for text in loose):
-        raise ValueError(
-            f"{''.join(loose).strip()!r} stands between the elements of <{element.tag}>"
-        )
+        raise ValueError(f"{''.join(loose).strip()!r} is between the elements of <{element.tag}>")

@@ -21,7 +21,7 @@ from bdpbench.studies.study import DATADIR_ARGUMENT, DURATION_ARGUMENT, Original
 
 UTILS_NAME = "utils.tcl"
 ORIGINAL_RUNNER = "original.tcl"
-OWN_SETTINGS = "an original script brings its own settings of agents; study.yaml's do not reach it"
+OWN_SETTINGS = "an original script sets its agents itself; settings in study.yaml do not reach it"
 
 _ARGUMENT = re.compile(r"\[lindex \$argv (\d+)\]")
 

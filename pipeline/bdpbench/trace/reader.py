@@ -273,7 +273,7 @@ def _diagnose(form: OutputFormat, field_count: int, row: Mapping[str, object]) -
         if isinstance(value, (int, float)) and isinstance(before, (int, float)) and value < before:
             return f"{name} runs backwards: {value:g} after {before:g}"
     if form.span is None:
-        return "expected numbers in the fields behind " + list(form.fields)[-1]
+        return "expected numbers in the fields after " + list(form.fields)[-1]
     start, end = form.span
     return f"{end} is before {start}: {row[end]:g} and {row[start]:g}"
 

@@ -246,11 +246,11 @@ def _check_unchanged(run_dir: Path, file: str, recorded: Mapping[str, Any]) -> N
         raise BdpbenchError(f"run.json records no output {name}", where=str(run_dir), hint=hint)
     if is_light(run_dir):
         raise BdpbenchError(
-            "the outputs of this run are not here: it was brought without them, and a table that "
-            f"is not among those it has is to be made of {name}",
+            "the outputs of this run are not here, because it was merged without them, and a "
+            f"missing table has to be made from {name}",
             where=str(run_dir),
-            hint="`./bdpbench merge` brings them from a results folder that has them; without "
-            f"{run_dir / RUN_NAME} the run is simulated again",
+            hint="`./bdpbench merge` copies them from a results folder that has them; if "
+            f"{run_dir / RUN_NAME} is removed, the run is simulated again",
         )
     if not path.is_file():
         raise BdpbenchError("the run wrote this file, and it is gone", where=str(path), hint=hint)

@@ -260,4 +260,4 @@ def _wired_fault(words: Sequence[str]) -> str:
                 return f"{name}: expected {expected}, got {word!r}"
             if name == "time" and float(word) >= LATEST_S:
                 return f"time: expected less than {LATEST_S:g} s, got {word!r}"
-    return "a field is out of range, or those behind uid are none that ns-2 prints"
+    return "a field is out of range, or the fields after uid are not ones that ns-2 prints"

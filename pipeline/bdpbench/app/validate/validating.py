@@ -175,7 +175,7 @@ def _conclude(request: ValidationRequest, judgement: Judgement) -> None:
         print(text)
     if judgement.good and request.compare is not None:
         print(f"{request.variant} and {request.compare}: every output has the same bytes")
-    print("all as known" if judgement.good else "NOT as known, see above")
+    print("all as expected" if judgement.good else "NOT as expected, see above")
 
 
 def _write(

@@ -57,7 +57,7 @@ def line(row: Row) -> str:
 def findings(judgement: Judgement, other: str | None) -> list[str]:
     """Lines about single tests: expected differences first, then errors."""
     lines = _known_lines(judgement)
-    lines += [f"DIFFERS, not known to: {subset} {test}" for subset, test in judgement.unknown]
+    lines += [f"DIFFERS UNEXPECTEDLY: {subset} {test}" for subset, test in judgement.unknown]
     lines += [
         f"AGREES, but is listed in ns2/known_differences.yaml: {subset} {test}"
         for subset, test in judgement.vanished
@@ -77,7 +77,7 @@ def _known_lines(judgement: Judgement) -> list[str]:
     for subset, test, reason in judgement.known:
         grouped.setdefault((subset, reason), []).append(test)
     return [
-        f"differ as known: {subset} {', '.join(tests)}\n    {reason.strip()}"
+        f"differ as expected: {subset} {', '.join(tests)}\n    {reason.strip()}"
         for (subset, reason), tests in grouped.items()
     ]
 

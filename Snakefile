@@ -1,7 +1,7 @@
 """bdpbench: build ns-2, simulate batches of runs, report.
 
-`./bdpbench run` plans first, calls this workflow for the batches, and reports; called by itself,
-Snakemake plans what config/config.yaml names, and its last rule reports. The rules know only the
+`./bdpbench run` plans first, calls this workflow for the batches, and reports; called directly,
+Snakemake plans what config/config.yaml names, and its last rule reports. The rules use only the
 command line of bdpbench.
 """
 
@@ -35,7 +35,7 @@ rule all:
         rules.report.output,
 
 
-# What `bdpbench run` asks for: it reports itself.
+# The target of `bdpbench run`, which reports itself.
 rule batches:
     input:
         rules.report.input.batches,

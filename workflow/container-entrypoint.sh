@@ -1,8 +1,8 @@
 #!/bin/sh
 # Entry point of the image: never runs bdpbench as root.
 #
-# A bind mount that the engine has just made belongs to root, and an ordinary user could not write
-# into it. So: if /results belongs to a user, become that user; if it belongs to root, hand it to
+# A bind mount that the engine has just created belongs to root, and an ordinary user could not write
+# to it. So: if /results belongs to a user, become that user; if it belongs to root, hand it to
 # the image's own user; then drop every privilege. `docker run --user` is respected as it is.
 set -eu
 

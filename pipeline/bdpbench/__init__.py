@@ -14,7 +14,8 @@ __version__ = "0.2.0"
 
 __all__ = ["BdpbenchError", "Study", "Tier", "__version__", "list_studies", "published", "study"]
 
-# Type checkers know this name; typing, which has it as well, takes longer than all else here.
+# Type checkers treat this name as typing.TYPE_CHECKING; importing typing would take longer than
+# everything else here.
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from bdpbench.errors import BdpbenchError
@@ -22,7 +23,7 @@ if TYPE_CHECKING:
 else:
 
     def __getattr__(name):
-        """Import what is asked for, and only then: the command line starts without polars."""
+        """Import a name when it is first used, so that the command line starts without polars."""
         if name not in __all__:
             raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
         from importlib import import_module

@@ -1,6 +1,6 @@
-"""The one error that users are expected to meet, and to be able to mend.
+"""The one error that users are expected to meet and to be able to fix.
 
-Anything else that escapes is a bug of bdpbench and keeps its traceback.
+Any other exception that escapes is a bug in bdpbench and keeps its traceback.
 """
 
 from __future__ import annotations
@@ -13,7 +13,7 @@ class BdpbenchError(Exception):
 
     Args:
         message: what is wrong and what was expected, in one sentence.
-        where: the file, ``file:line``, key or command that it is about.
+        where: the file, ``file:line``, key or command that the message is about.
         hint: what the user can do about it.
     """
 
@@ -29,6 +29,6 @@ class BdpbenchError(Exception):
 
 
 def as_called(text: str) -> str:
-    """A text with commands as they are called here: pip installs them without the wrapper."""
+    """A text with the commands as the user calls them: pip installs them without the wrapper."""
     wrapper = Path(__file__).resolve().parents[2] / "bdpbench"
     return text if wrapper.is_file() else text.replace("./bdpbench", "bdpbench")

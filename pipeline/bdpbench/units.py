@@ -6,7 +6,7 @@ import re
 from collections.abc import Callable, Iterable
 
 BITS_PER_BYTE = 8
-_LEVEL_BITS = 11  # ns-2's default for the levels of a hierarchical address below the first
+_LEVEL_BITS = 11  # ns-2's default bits of each address level below the first
 _FIRST_GROUP = 1 << 30  # the bit of a multicast address in ns-2's default format
 
 _SUFFIX_UNITS = {
@@ -20,7 +20,7 @@ _SUFFIX_UNITS = {
 
 
 def unit_of(parameter: str) -> str:
-    """Unit of a run parameter, read off its name (``rtt_ms`` → ``ms``); "" where it has none."""
+    """Unit of a run parameter, taken from its name (``rtt_ms`` → ``ms``); "" if it has none."""
     for suffix, unit in _SUFFIX_UNITS.items():
         if parameter.endswith(suffix):
             return unit
@@ -46,10 +46,11 @@ def slug(text: str) -> str:
 
 
 def addresses_of(numbers: Iterable[int | None]) -> Callable[[int | None], str]:
-    """How the addresses of a trace are shown: as numbers, or by their levels, as in its script.
+    """A function that shows a trace's addresses as numbers, or level by level as in its script.
 
-    Where one of them is as large as 1.0.0 is with ns-2's default bits a level, all are taken to be
-    hierarchical: no flat topology has so many nodes. A group's address (2^30 and more) is a number.
+    If any address is at least 1.0.0 with ns-2's default number of bits per level, all are taken to
+    be hierarchical, because no flat topology has so many nodes. The address of a multicast group
+    (2^30 or more) is shown as a number.
 
     >>> shown = addresses_of([2048, 4194305])
     >>> shown(4194305), shown(2048), addresses_of([2048])(2048), shown(-1), shown(None)

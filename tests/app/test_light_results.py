@@ -198,7 +198,7 @@ def test_what_needs_the_outputs_says_that_they_are_not_here(elsewhere: Path) -> 
     done = call_bdpbench(elsewhere, "run", "--backend", "native")
     assert done.returncode == 1
     assert f"{run}: the outputs of this run are not here" in done.stderr
-    assert "`./bdpbench merge` brings them" in done.stderr
+    assert "`./bdpbench merge` copies them" in done.stderr
     assert kept(run) == before
 
 

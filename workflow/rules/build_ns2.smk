@@ -1,5 +1,5 @@
-# Build ns-2.35 with the patches of this checkout, natively or as a Docker image; `bdpbench run` has
-# done so before it calls Snakemake.
+# Build ns-2.35 with the patches of this checkout, natively or as a Docker image; `bdpbench run` does
+# so before it calls Snakemake.
 # Inputs: none (ns2/ is covered by the build id). Outputs: ns2/<build id>-<backend>.json.
 
 

@@ -5,14 +5,14 @@ CLI = [sys.executable, "-P", "-m", "bdpbench"]
 
 
 def ask(*arguments):
-    """What bdpbench prints on standard output."""
+    """Standard output of a bdpbench command."""
     done = subprocess.run(
         [*CLI, *arguments], check=True, stdout=subprocess.PIPE, text=True
     )
     return done.stdout.strip()
 
 
-# `bdpbench run` gives all of them; called by itself, Snakemake plans, but not again for each job.
+# `bdpbench run` passes all of these; called directly, Snakemake plans once, not for each job.
 PLAN_FILE = (
     config["plan"]
     if "plan" in config
@@ -25,7 +25,7 @@ BACKEND = (
 )
 NS2_IS_BUILT = config.get("ns2") == "built"
 KEEP_GOING = ["--keep-going"] if config.get("keep_going") else []
-# On a cluster: nodes may be of another kind than the machine that has built ns-2.
+# On a cluster, nodes may differ from the machine that has built ns-2.
 ON_NODES = ["--on-node"] if config.get("on_nodes") and BACKEND == "native" else []
 TIME_LIMIT_MIN = config.get("time_limit_min", 10**6)
 

@@ -1,5 +1,5 @@
-# A batch of runs in one process: each simulated, parsed and measured, unless that is done. Batches
-# are made by `bdpbench plan`, of runs that are not finished, and those that take longest go first.
+# A batch of runs in one process: each simulated, parsed and measured, unless already done.
+# `bdpbench plan` makes batches of unfinished runs; those that take longest go first.
 # Inputs: <study>/<tier>/batches/<batch>.json, ns2/<build id>-<backend>.json.
 # Outputs: <study>/<tier>/batches/<batch>.done (and runs/*/<run id>/).
 
@@ -14,7 +14,7 @@ rule simulate:
         f"{FOLDER}/batches/{{batch}}.log",
     priority: lambda wildcards: round(JOBS[wildcards.batch]["cpu_s"])
     resources:
-        # What was killed for having asked for too little asks for more.
+        # A job that was killed because it had requested too little requests more.
         runtime=lambda wildcards, attempt: min(
             TIME_LIMIT_MIN, attempt * JOBS[wildcards.batch]["runtime_min"]
         ),

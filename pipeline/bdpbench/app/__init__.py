@@ -1,1 +1,1 @@
-"""What the commands do: the rooms below joined into whole tasks."""
+"""What the commands do: complete tasks that combine the other rooms."""

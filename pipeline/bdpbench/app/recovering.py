@@ -1,4 +1,4 @@
-"""`bdpbench recover`: the scripts that a study prints, from a reader's copy of it."""
+"""`bdpbench recover`: the scripts that a study prints, from a reader's copy of the study."""
 
 from __future__ import annotations
 
@@ -34,18 +34,18 @@ from bdpbench.studies.load import studies_dir
 def recover_scripts(copy: Path, folder: Path, study: str | None = None) -> list[Recovered]:
     """Recover the scripts that a study prints from a copy of it, and write them into ``folder``.
 
-    The helper that they source and the study does not print is put beside them: bdpbench's own,
+    The helper file that they source, which the study does not print, is added: bdpbench's own,
     unchanged.
 
     Args:
         copy: text or PDF of the study.
-        folder: new, empty, or an earlier recovery's.
-        study: key, or a study's folder; None takes the only study that prints its scripts.
+        folder: a new or empty folder, or one with an earlier recovery.
+        study: key or folder of a study; None selects the only study that prints its scripts.
 
     Raises:
-        BdpbenchError: when no such study is known, when the copy cannot be read, lacks a script or
-            has damage that no rule repairs, when Tcl's parser refuses a script, or when the folder
-            cannot be written. Nothing is written then.
+        BdpbenchError: when there is no such study, when the copy cannot be read, lacks a script or
+            has damage that no rule repairs, when Tcl's parser rejects a script, or when the folder
+            cannot be written. Then nothing is written.
     """
     originals = load_originals(originals_path(study))
     check_replaceable(folder)
@@ -61,10 +61,10 @@ def recover_scripts(copy: Path, folder: Path, study: str | None = None) -> list[
 
 
 def originals_path(study: str | None) -> Path:
-    """``originals.yaml`` of a study: a key, a folder, or None for the only one that has it.
+    """``originals.yaml`` of a study: given by key or folder, or None for the only one.
 
     Raises:
-        BdpbenchError: for a study that has none, and without a study where several have one.
+        BdpbenchError: for a study that has none, and for None if several studies have one.
     """
     known = {path.parent.name: path for path in sorted(studies_dir().glob(f"*/{ORIGINALS_NAME}"))}
     if study is None:
@@ -85,7 +85,7 @@ def originals_path(study: str | None) -> Path:
 
 
 def _helper_files(originals: Originals) -> dict[str, str]:
-    """File name → text of what the scripts source."""
+    """File name → text of the files that the scripts source."""
     if originals.helper is None:
         return {}
     path = tcl_dir() / originals.helper.path
@@ -100,7 +100,7 @@ def _helper_files(originals: Originals) -> dict[str, str]:
 def _repair_all(
     scripts: Sequence[PrintedScript], originals: Originals, commands: frozenset[str]
 ) -> list[Recovered]:
-    """Repair all scripts; the refusals of all are told together."""
+    """Repair all scripts; the errors of all are raised together."""
     vocabulary = Vocabulary.of(scripts)
     recovered, refusals = [], []
     for script in scripts:
@@ -116,7 +116,7 @@ def _repair_all(
 
 
 def tcl_interpreter() -> Path:
-    """A Tcl interpreter: ``tclsh``, or else the ns-2 of this checkout, which is one too.
+    """A Tcl interpreter: ``tclsh``, or else the ns-2 of this checkout, which is also one.
 
     Raises:
         BdpbenchError: when there is neither.
@@ -152,7 +152,7 @@ def _told(script: Recovered, problem: Problem) -> str:
 
 
 def summary_of(recovered: Sequence[Recovered], folder: Path) -> list[str]:
-    """What was recovered, in lines for a terminal."""
+    """What was recovered, as lines for a terminal."""
     lines = []
     for script in recovered:
         counted = ", ".join(f"{count} {rule}" for rule, count in script.count().items())

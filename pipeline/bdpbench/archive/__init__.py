@@ -1,4 +1,4 @@
-"""Archives of results: one zip of equal bytes for equal results, and how it is checked."""
+"""Archives of results: a zip with equal bytes for equal results, and how it is checked."""
 
 from __future__ import annotations
 

@@ -11,7 +11,7 @@ _LINE = re.compile(r"([0-9a-f]{64})  (\S.*)")
 
 
 def format_checksums(checksums: Mapping[str, str]) -> str:
-    """One line a file, ``<SHA-256>  <path>``, sorted by path.
+    """One line per file, ``<SHA-256>  <path>``, sorted by path.
 
     >>> format_checksums({"b": "1" * 64, "a": "0" * 64}).splitlines()[0][-3:]
     '  a'
@@ -23,7 +23,7 @@ def parse_checksums(text: str) -> dict[str, str]:
     """Path → SHA-256.
 
     Raises:
-        ValueError: naming the line that is not of a manifest, or the path that occurs twice.
+        ValueError: naming the invalid line, or the path that occurs twice.
     """
     checksums: dict[str, str] = {}
     for number, line in enumerate(text.splitlines(), start=1):

@@ -1,4 +1,4 @@
-"""Two results beside each other: which metrics moved beyond their bounds."""
+"""Compares two results: which metrics changed by more than their bounds allow."""
 
 from __future__ import annotations
 
@@ -20,15 +20,15 @@ from bdpbench.contracts.comparison import (
 from bdpbench.contracts.scorecard import is_asymmetry
 
 ROUNDING = 1e-9
-"""In the unit of any metric less than was measured: what is left of sums that should be 0."""
+"""Smaller values, in any unit, are what rounding leaves of sums that should be 0."""
 
 
 @dataclass(frozen=True)
 class Tolerance:
-    """How far a metric without a published number may move.
+    """How much a metric without a published number may change.
 
     Attributes:
-        share: of its size in the first result.
+        share: relative to its absolute value in the first result.
         asymmetry: absolute, for asymmetries: they lie in [-1, 1], many of them near 0.
     """
 
@@ -36,20 +36,19 @@ class Tolerance:
     asymmetry: float
 
     def of(self, metric: str, value: float) -> float:
-        """Largest distance from ``value`` that is not beyond."""
+        """Largest distance from ``value`` that is still within the tolerance."""
         if is_asymmetry(metric):
             return self.asymmetry
         return max(self.share * abs(value), ROUNDING)
 
 
 def compare(first: Side, second: Side, tolerance: Tolerance) -> Comparison:
-    """Put two results beside each other.
+    """Compare two results.
 
-    A metric with a published number has moved beyond its bounds when its value changes sides: from
-    within to outside, back, or from one side to the other; and where both values lie outside on
-    one side, when they are farther apart than ``tolerance``. A metric without one moves beyond its
-    bounds when it moves farther than ``tolerance``. To come to be reached, or not to be reached any
-    more, is beyond every bound. Bounds are those of the first result.
+    A metric with a published number has moved beyond its bounds if its value crosses one of them,
+    inwards or outwards, or if both values are outside on the same side and farther apart than
+    ``tolerance``. A metric without one has if it moved farther than ``tolerance``. A metric that is
+    reached in only one of the results is beyond every bound. Bounds are those of the first result.
     """
     both = [key for key in first.values if key in second.values]
     same = [key for key in both if _reading(first.values[key]) == _reading(second.values[key])]
@@ -78,7 +77,7 @@ def _reading(value: Value) -> tuple[str, str]:
 
 
 def _rank(moved: MovedMetric) -> tuple[bool, bool, float]:
-    """Beyond bounds first, published numbers first among them, the farthest first among those."""
+    """Sort key: beyond bounds first, among those published numbers first, then by distance."""
     size = float("inf") if moved["change_pct"] is None else abs(moved["change_pct"])
     return not moved["beyond"], not moved["number"], -size
 
@@ -131,7 +130,7 @@ def _side_of(value: float, bounds: Bounds) -> str:
 
 
 def _redefined(first: Side, second: Side, both: Iterable[Key]) -> list[Redefined]:
-    """Each metric whose reading differs, once a pair of readings."""
+    """Each metric whose definition differs, once for each pair of definitions."""
     found: dict[tuple[str, str, str], Redefined] = {}
     for key in both:
         a, b = _reading(first.values[key]), _reading(second.values[key])
@@ -157,7 +156,7 @@ def _different(a: Mapping[str, str], b: Mapping[str, str]) -> Iterator[OtherFact
 
 
 def _other_facts(first: Side, second: Side) -> Iterator[OtherFact]:
-    """Facts that differ; where a side does not tell all, only those that both tell."""
+    """Facts that differ; if one side has incomplete facts, only those that both sides have."""
     for fact in _different(first.facts, second.facts):
         if (fact["first"] and fact["second"]) or (first.told and second.told):
             yield fact

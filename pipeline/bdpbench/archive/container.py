@@ -1,4 +1,4 @@
-"""The zip around an archive: written in one way only, and read without trust."""
+"""The zip file of an archive: written deterministically, and read without trust."""
 
 from __future__ import annotations
 
@@ -12,18 +12,18 @@ from typing import IO, TypeAlias
 
 Entry: TypeAlias = "bytes | Path"
 
-# The first date that a zip can hold: when a file was written says nothing about a result.
+# The earliest date that a zip can hold: dates of files say nothing about a result.
 _DATE = (1980, 1, 1, 0, 0, 0)
 _UNIX = 3
 _FILE_MODE = stat.S_IFREG | 0o644
 _SCRIPT_MODE = stat.S_IFREG | 0o755
 _COMPRESSION_LEVEL = 9
-# Compressed already: a second time costs time and saves nothing.
+# Already compressed: compressing again would take time and save nothing.
 _STORED = (".parquet", ".png", ".pdf", ".xz", ".gz", ".zst")
 _BLOCK = 1 << 20
 
-# What a header of a file and its entry in the directory of the zip take without names, in bytes
-# (PKWARE's APPNOTE 6.3.10, sections 4.3.7, 4.3.12, 4.3.14 to 4.3.16).
+# Size of a file's header and of its entry in the zip's directory, without names, in bytes (PKWARE's
+# APPNOTE 6.3.10, sections 4.3.7, 4.3.12, 4.3.14 to 4.3.16).
 _LOCAL_HEADER = struct.Struct("<4s2B4HL2L2H")
 _ENTRY_BYTES = 46
 _END_BYTES = 22
@@ -32,10 +32,10 @@ _ENCRYPTED = 0x1
 
 
 def write_archive(path: Path, entries: Mapping[str, Entry]) -> None:
-    """Write a zip whose bytes follow from names and contents alone; atomically.
+    """Write, atomically, a zip whose bytes depend only on names and contents.
 
     Order, dates, permissions and compression are fixed: files that start with ``#!`` may be
-    executed, dates are 1980-01-01. Deflated bytes are those of the zlib that Python comes with.
+    executed, dates are 1980-01-01. The deflated bytes depend on the zlib of Python.
 
     Args:
         path: file to write.
@@ -71,7 +71,7 @@ def open_archive(path: Path) -> zipfile.ZipFile:
     """Open a zip.
 
     Raises:
-        DamagedError: when it is none, or its end is missing.
+        DamagedError: when it is not a zip, or its end is missing.
     """
     try:
         return zipfile.ZipFile(path)
@@ -114,7 +114,7 @@ def _is_special(info: zipfile.ZipInfo) -> bool:
 
 
 def size_problems(infos: list[zipfile.ZipInfo], limit: int) -> Iterator[str]:
-    """Excessive sizes after unpacking, as declared in the directory of the zip."""
+    """Excessive unpacked sizes, as declared in the zip's directory."""
     total = sum(info.file_size for info in infos)
     if total > limit:
         yield f"unpacks to {total / 1e9:.1f} GB, more than the limit of {limit / 1e9:.1f} GB"
@@ -143,7 +143,7 @@ def layout_problems(path: Path, archive: zipfile.ZipFile) -> Iterator[str]:
 
 
 def _local_length(stream: IO[bytes], info: zipfile.ZipInfo) -> int | None:
-    """Bytes of the header before a file, or None where it says other than the directory."""
+    """Size of the header before a file, or None if it contradicts the directory, bytes."""
     stream.seek(info.header_offset)
     fixed = stream.read(_LOCAL_HEADER.size)
     if len(fixed) < _LOCAL_HEADER.size:
@@ -166,7 +166,7 @@ def checksum_of(archive: zipfile.ZipFile, info: zipfile.ZipInfo) -> str:
     """SHA-256 of a file in a zip, read in blocks and never beyond its declared size.
 
     Raises:
-        DamagedError: when its bytes cannot be unpacked, or do not fit their CRC or size.
+        DamagedError: when its bytes cannot be unpacked, or do not match their CRC or size.
     """
     digest, count = hashlib.sha256(), 0
     try:
@@ -174,7 +174,7 @@ def checksum_of(archive: zipfile.ZipFile, info: zipfile.ZipInfo) -> str:
             while block := stream.read(_BLOCK):
                 digest.update(block)
                 count += len(block)
-    except Exception as error:  # zipfile passes on what its decompressors raise
+    except Exception as error:  # zipfile lets exceptions of its decompressors through
         raise DamagedError(f"{type(error).__name__}: {error}") from None
     if count != info.file_size:
         raise DamagedError(f"has {count} bytes, not {info.file_size}")

@@ -1,4 +1,4 @@
-"""``ro-crate-metadata.json``: what an archive holds, made by what and whom, for other programs.
+"""``ro-crate-metadata.json``: the contents of an archive and their origin, for other programs.
 
 It follows RO-Crate 1.1 (https://w3id.org/ro/crate/1.1) and the Workflow RO-Crate profile 1.0
 (https://w3id.org/workflowhub/workflow-ro-crate/1.0). Checksums are terms of schema.org.
@@ -13,7 +13,7 @@ from pathlib import PurePosixPath
 from typing import Any, TypeAlias
 
 Entity: TypeAlias = dict[str, Any]
-"""A node of the JSON-LD graph, whose terms RO-Crate gives."""
+"""A node of the JSON-LD graph, with terms of RO-Crate."""
 
 Files: TypeAlias = Mapping[str, tuple[str, int]]
 """Path → SHA-256 and size in bytes."""
@@ -26,7 +26,7 @@ SHA256_TERM = "http://schema.org/sha256"
 _SNAKEMAKE = "https://w3id.org/workflowhub/workflow-ro-crate#snakemake"
 _LICENCES = {"MIT": ("https://spdx.org/licenses/MIT", "MIT License")}
 
-# Ending → (what it is, media type).
+# File extension → (description, media type).
 _FORMATS = {
     ".cc": "text/x-c",
     ".cff": "application/yaml",
@@ -55,7 +55,7 @@ _CODE = (".cc", ".h", ".js", ".patch", ".py", ".sh", ".smk", ".tcl")
 
 @dataclass(frozen=True)
 class Author:
-    """Who made an archive; a name may be one person's, or that of several."""
+    """The author of an archive; a name may be that of one person or of several."""
 
     name: str
     is_person: bool
@@ -72,7 +72,7 @@ class Software:
 
 @dataclass(frozen=True)
 class Paper:
-    """The study that is reproduced; "" and None for what is not known."""
+    """The study that is reproduced; "" and None if unknown."""
 
     title: str
     authors: str = ""
@@ -82,25 +82,25 @@ class Paper:
 
     @property
     def identifier(self) -> str:
-        """Its address, or a name inside the metadata."""
+        """Its address, or else an identifier inside the metadata."""
         return f"https://doi.org/{self.doi}" if self.doi else self.url or "#study"
 
 
 @dataclass(frozen=True)
 class Crate:
-    """What the metadata says beyond the files themselves.
+    """What the metadata contains beyond the files themselves.
 
     Attributes:
-        name, description: of the archive.
+        name, description: name and description of the archive.
         date: ISO 8601, the day of the last simulation.
-        started, ended: ISO 8601, of the first and the last simulation.
+        started, ended: start of the first and end of the last simulation, ISO 8601.
         authors: from ``CITATION.cff``.
         licence: SPDX key.
         study: what is reproduced.
         workflow: path of the Snakefile in the archive.
         software: what was used, bdpbench and ns-2 first.
-        inputs, outputs: paths of what the workflow reads, and what came out.
-        descriptions: path → what it is, for files that deserve a word.
+        inputs, outputs: paths of what the workflow reads and writes.
+        descriptions: path → description, for files that need one.
     """
 
     name: str
@@ -122,8 +122,8 @@ def crate_json(crate: Crate, files: Files) -> str:
     """The metadata as text.
 
     Args:
-        crate: what there is to say.
-        files: path → SHA-256 and size in bytes, of every file but the metadata and the manifest.
+        crate: what the metadata is to contain.
+        files: path → SHA-256 and size in bytes, of every file except the metadata and the manifest.
     """
     licence, licence_name = _LICENCES.get(crate.licence, (f"#{crate.licence}", crate.licence))
     authors = [_author(index, each) for index, each in enumerate(crate.authors, start=1)]
@@ -149,7 +149,7 @@ def _ref(identifier: str) -> Entity:
 
 
 def _refs(entities: Sequence[Entity]) -> Entity | list[Entity]:
-    """References; a single one is no list (RO-Crate 1.1, appendix on JSON-LD)."""
+    """References; a single one is not a list (RO-Crate 1.1, appendix on JSON-LD)."""
     found = [_ref(each["@id"]) for each in entities]
     return found[0] if len(found) == 1 else found
 
@@ -225,7 +225,7 @@ def _language() -> Entity:
 
 
 def _study(paper: Paper) -> list[Entity]:
-    """The paper that is reproduced, and who wrote it."""
+    """The paper that is reproduced, and its authors."""
     article: Entity = {"@id": paper.identifier, "@type": "ScholarlyArticle"}
     article["name"] = paper.title or "the study"
     found = [article]
@@ -257,7 +257,7 @@ def _describe_workflow(
     authors: Sequence[Entity],
     licence: str,
 ) -> None:
-    """Say of the Snakefile that it is the workflow."""
+    """Describe the Snakefile as the workflow."""
     entity = next(each for each in graph if each["@id"] == crate.workflow)
     entity |= {
         "@type": ["File", "SoftwareSourceCode", "ComputationalWorkflow"],
@@ -272,11 +272,11 @@ def _describe_workflow(
 def crate_problems(
     crate: object, actual: Mapping[str, str], sizes: Mapping[str, int]
 ) -> Iterator[str]:
-    """Where the metadata and the files of an archive disagree.
+    """Disagreements between the metadata and the files of an archive.
 
     Args:
         crate: content of ``ro-crate-metadata.json``.
-        actual: path → SHA-256 of the files that are there.
+        actual: path → SHA-256 of the existing files.
         sizes: path → bytes.
     """
     if not isinstance(crate, dict) or not isinstance(crate.get("@graph"), list):

@@ -1,4 +1,4 @@
-"""One of two results that are compared: an archive, or a folder of results."""
+"""One of two results to compare: an archive, or a folder of results."""
 
 from __future__ import annotations
 
@@ -34,7 +34,7 @@ _COLUMNS = {
 }
 
 
-# What people have kept stays readable: every version that bdpbench ever wrote has what is compared.
+# Results that users have kept stay readable: every version ever written has what is compared.
 _READABLE = {
     SCORECARD_NAME: range(1, SCORECARD_VERSION + 1),
     PLAN_NAME: range(1, PLAN_VERSION + 1),
@@ -44,7 +44,7 @@ _READABLE = {
 
 
 class _Part(TypedDict):
-    """A run that has to show a printed number, as far as it is compared."""
+    """The compared part of a run that has to show a printed number."""
 
     id: str
     scenario: str
@@ -53,7 +53,7 @@ class _Part(TypedDict):
 
 
 class _Number(TypedDict):
-    """A number of any scorecard, as far as it is compared."""
+    """The compared part of a number of any scorecard."""
 
     id: str
     scenario: str
@@ -66,7 +66,7 @@ class _Number(TypedDict):
 
 
 class _Scorecard(TypedDict):
-    """Any scorecard, as far as it is compared."""
+    """The compared part of any scorecard."""
 
     study: str
     tier: str
@@ -74,7 +74,7 @@ class _Scorecard(TypedDict):
 
 
 class _PlannedRun(TypedDict):
-    """A run of any plan, as far as it is compared."""
+    """The compared part of a run of any plan."""
 
     run_id: str
     scenario: str
@@ -83,14 +83,14 @@ class _PlannedRun(TypedDict):
 
 
 class _Plan(TypedDict):
-    """Any plan, as far as it is compared."""
+    """The compared part of any plan."""
 
     ns2_build_id: str
     runs: list[_PlannedRun]
 
 
 class _KeptRun(TypedDict):
-    """A run of any ``runs.json``, as far as it is compared."""
+    """The compared part of a run of any ``runs.json``."""
 
     run_id: str
     places: list[Place]
@@ -98,7 +98,7 @@ class _KeptRun(TypedDict):
 
 
 class _KeptRuns(TypedDict):
-    """Any ``runs.json``, as far as it is compared."""
+    """The compared part of any ``runs.json``."""
 
     runs: list[_KeptRun]
 
@@ -109,7 +109,7 @@ class _Version(TypedDict):
 
 
 class _Provenance(TypedDict):
-    """Any ``provenance.json``, as far as it is compared."""
+    """The compared part of any ``provenance.json``."""
 
     bdpbench: _Version
     ns2_build_id: str
@@ -128,7 +128,7 @@ class Key(NamedTuple):
 
 @dataclass(frozen=True)
 class Value:
-    """A metric of a run; ``value`` is None where it was never reached."""
+    """A metric of a run; ``value`` is None if the metric was never reached."""
 
     value: float | None
     unit: str
@@ -138,7 +138,7 @@ class Value:
 
 @dataclass(frozen=True)
 class Bounds:
-    """A published number that the metric is held to."""
+    """The bounds of a published number that the metric is compared with."""
 
     number: str
     lower: float
@@ -147,16 +147,15 @@ class Bounds:
 
 @dataclass(frozen=True)
 class Side:
-    """Results as they are compared.
+    """Results in the form in which they are compared.
 
     Attributes:
         name: the file or folder.
-        values: every metric.
-        bounds: those of the published numbers, as far as they were measured.
+        values: values of every metric.
+        bounds: bounds of the published numbers that were measured.
         parameters: (scenario, run) → parameters of the run.
         facts: name → version, build or checksum that results depend on.
-        told: whether ``facts`` are all there are to tell; results without
-            ``provenance.json`` have few.
+        told: whether ``facts`` are complete; results without ``provenance.json`` have few.
     """
 
     name: str
@@ -168,10 +167,10 @@ class Side:
 
 
 def read_sides(first: Path, second: Path) -> tuple[Side, Side]:
-    """Read two results; runs are told by their labels, or by their ids where one has no labels.
+    """Read two results; runs are matched by their labels, or by ids if one result has no labels.
 
     Raises:
-        BdpbenchError: when one is damaged, is no result, or both are of different studies.
+        BdpbenchError: when one is damaged or not a result, or when they are of different studies.
     """
     sources = [_Source(first), _Source(second)]
     studies = {source.scorecard["study"] for source in sources}
@@ -207,7 +206,7 @@ class _Source:
             self.runs = self._labels()
 
     def side(self, *, labelled: bool) -> Side:
-        """What is compared; runs are told by their labels if ``labelled``, else by their ids."""
+        """What is compared; runs are identified by labels if ``labelled``, else by ids."""
         with self._whole():
             names = self._names() if labelled else {}
             facts = self._facts()
@@ -235,7 +234,7 @@ class _Source:
 
     @contextmanager
     def _whole(self) -> Iterator[None]:
-        """Tell of a file that lacks what its version has, as of any other damage."""
+        """Report a file that lacks a key of its version like any other damaged file."""
         try:
             yield
         except (KeyError, TypeError, AttributeError) as error:
@@ -245,7 +244,7 @@ class _Source:
             ) from None
 
     def _labels(self) -> dict[tuple[str, str], tuple[str, Parameters]]:
-        """(Scenario, run id) → label and parameters; empty where the results do not tell."""
+        """(Scenario, run id) → label and parameters; empty if the results do not contain them."""
         if self._kept is not None:
             return {
                 (place["scenario"], run["run_id"]): (place["label"], run["parameters"])
@@ -309,7 +308,7 @@ class _Source:
         )
 
     def _json(self, name: str) -> dict[str, object] | None:
-        """Content of a file of a version that can be read; None where there is no such file."""
+        """Content of a file of a supported version; None if there is no such file."""
         content = self._read(name)
         if content is None:
             return None
@@ -327,7 +326,7 @@ class _Source:
 
 
 _Names: TypeAlias = "Mapping[tuple[str, str], str]"
-"""(Scenario, run id) → label, with all parameters where two runs have the same."""
+"""(Scenario, run id) → label, with all parameters if two runs have the same label."""
 
 
 def _key(names: _Names, run_id: str, scenario: str, metric: str, subject: str) -> Key:
@@ -354,7 +353,7 @@ def _facts_of_build(build: BuildFacts) -> dict[str, str]:
 
 
 def _opened(path: Path) -> tuple[Path, Callable[[str], bytes | None]]:
-    """Where results lie, and how a file of them is read; None for one that is not there."""
+    """A reader of the files of a result, which returns None for a file that does not exist."""
     if path.is_dir():
         folder = _tier_folder(path)
         return (

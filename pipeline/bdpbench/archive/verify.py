@@ -1,4 +1,4 @@
-"""Whether an archive is whole: its structure, every checksum, and what its metadata says."""
+"""Checks that an archive is intact: its structure, every checksum, and its metadata."""
 
 from __future__ import annotations
 
@@ -25,10 +25,9 @@ from bdpbench.contracts.scorecard import SCORECARD_NAME
 from bdpbench.contracts.tables import METRICS_CSV_NAME, METRICS_NAME
 
 MOST_BYTES = 8_000_000_000
-"""Limit of what an archive may unpack to;
-with the tables of 246 runs an archive takes 0.5 GB."""
+"""Limit of the unpacked size of an archive; with the tables of 246 runs an archive takes 0.5 GB."""
 
-# Without these a zip is not an archive of bdpbench; a missing one is reported in any case.
+# Without these a zip is not an archive of bdpbench; their absence is always reported.
 REQUIRED = (
     CHECKSUMS_NAME,
     METADATA_NAME,
@@ -47,13 +46,13 @@ REQUIRED = (
 
 @dataclass(frozen=True)
 class Verification:
-    """What was found: nothing in ``problems`` means that the archive is whole.
+    """The findings: the archive is intact if there are no ``problems``.
 
     Attributes:
-        sha256: of the archive itself.
-        files: how many it holds.
-        unpacked_bytes: what they take.
-        problems: one line each, with the file that it is about.
+        sha256: SHA-256 of the archive itself.
+        files: number of its files.
+        unpacked_bytes: their total size, unpacked.
+        problems: one line each, with the file concerned.
     """
 
     sha256: str
@@ -65,12 +64,12 @@ class Verification:
 def verify_archive(path: Path, most_bytes: int = MOST_BYTES) -> Verification:
     """Check an archive without unpacking it, and without a network.
 
-    Equal checksums say that nothing was changed by accident. Who wants to exclude intent compares
-    the SHA-256 of the archive with the one that its author published.
+    Matching checksums show that nothing was changed by accident. To detect tampering, compare the
+    SHA-256 of the archive with the one that its author published.
 
     Args:
         path: the zip.
-        most_bytes: limit of what its files may take when unpacked.
+        most_bytes: limit of the unpacked size of its files.
     """
     if not path.is_file():
         return Verification("", 0, 0, ("there is no such file",))
@@ -94,7 +93,7 @@ def _problems(path: Path, archive: zipfile.ZipFile, most_bytes: int) -> list[str
     ]
     if archive.comment:
         outer.append("carries a comment, which is part of no file")
-    if outer:  # nothing of it is unpacked
+    if outer:  # none of it is unpacked
         return outer
     actual: dict[str, str] = {}
     damaged = {}

@@ -1,4 +1,4 @@
-"""The command line: one module a command, imported only when the command is called."""
+"""The command line: one module per command, imported only when the command is called."""
 
 from __future__ import annotations
 
@@ -13,19 +13,19 @@ from bdpbench.contracts.disks import disk_error
 from bdpbench.errors import BdpbenchError
 from bdpbench.simulation.processes import end_with_call
 
-# Command → (module, one line of help). The help stands here so that `--help` imports no command.
+# Command → (module, one line of help). The help texts are here so that `--help` imports no command.
 _COMMANDS = {
-    "run": ("run", "Simulate what is missing of a study and write its report."),
+    "run": ("run", "Simulate the missing runs of a study and write its report."),
     "list": ("list_runs", "Show studies, scenarios, runs and what they cost."),
     "analyze": ("analyze", "Measure any trace of ns-2: throughput, goodput, loss, delay, ..."),
     "check": ("check", "Fail unless the verdicts of a tier are as expected."),
     "report": ("report", "Write a study's report, or its figures and tables for papers."),
-    "archive": ("archive", "Put a finished study into one file, sources and checksums with it."),
+    "archive": ("archive", "Put a finished study into one file, with sources and checksums."),
     "verify": ("verify", "Check that an archive is whole."),
-    "atlas": ("atlas", "Show what all studies say of a protocol, side by side."),
+    "atlas": ("atlas", "Show what all studies say about a protocol, side by side."),
     "compare": ("compare", "Show which metrics moved between two results."),
     "adopt": ("adopt", "Take over results whose run ids an older bdpbench made."),
-    "merge": ("merge", "Bring the runs of other results folders into one."),
+    "merge": ("merge", "Copy the runs of other results folders into one."),
     "publish": ("publish", "Keep a finished tier's report in reports/published/."),
     "test": ("test", "Run bdpbench's own tests."),
     "recover": ("recover", "Recover the thesis's own ns-2 scripts from your copy of it."),
@@ -41,7 +41,7 @@ _COMMANDS = {
 
 
 class _LazyGroup(click.Group):
-    """A group that imports a command when it is called, not when help is asked for."""
+    """A group that imports a command when it is called, not for its help."""
 
     def list_commands(self, ctx: click.Context) -> list[str]:
         return list(_COMMANDS)

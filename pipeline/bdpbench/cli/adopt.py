@@ -10,7 +10,7 @@ from bdpbench.cli.options import backend_option
 
 
 class _Sample(click.ParamType[int | None]):
-    """A number of runs, or ``all``, which is None."""
+    """A number of runs, or ``all``, which becomes None."""
 
     name = "N|all"
 

@@ -1,4 +1,4 @@
-"""`bdpbench analyze`: what any trace of ns-2 says, measured."""
+"""`bdpbench analyze`: measures any trace of ns-2."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""`bdpbench archive`: a finished tier with all that it was made of, in one file."""
+"""`bdpbench archive`: a finished tier with everything that it was made from, in one file."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""`bdpbench atlas`: what all studies say of a protocol, side by side."""
+"""`bdpbench atlas`: what all studies say about a protocol, side by side."""
 
 from __future__ import annotations
 

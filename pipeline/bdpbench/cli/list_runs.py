@@ -1,4 +1,4 @@
-"""`bdpbench list`: what there is to run, and what it costs."""
+"""`bdpbench list`: what can be run, and what it costs."""
 
 from __future__ import annotations
 

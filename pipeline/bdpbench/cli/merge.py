@@ -1,4 +1,4 @@
-"""`bdpbench merge`: one results folder of several."""
+"""`bdpbench merge`: several results folders into one."""
 
 from __future__ import annotations
 

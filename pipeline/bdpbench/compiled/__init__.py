@@ -1,4 +1,4 @@
-"""The pipeline's C: compiled at first use, loaded by ctypes, exchanging columns with polars."""
+"""The pipeline's C code: compiled at first use, loaded by ctypes, sharing columns with polars."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Columns between C and polars, without a copy: the Arrow C data and stream interfaces."""
+"""Columns shared by C and polars without copying: the Arrow C data and stream interfaces."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ _NULLABLE = 2
 
 
 class ArrowArray(ctypes.Structure):
-    """An array of the interface; whoever takes it over releases it."""
+    """An array of the interface; its consumer releases it."""
 
     _fields_ = (
         *((name, ctypes.c_int64) for name in ("length", "null_count", "offset")),
@@ -39,12 +39,12 @@ class _ArrowSchema(ctypes.Structure):
 
 
 def series_of(name: str, dtype: pl.DataType, array: ArrowArray) -> pl.Series:
-    """The series that takes an array over: one that C has filled and would release."""
+    """A series that takes over an array which C has filled and will release."""
     return pl.Series(name, _Column(_FORMATS[dtype], name, array))
 
 
 def stream_of(frame: pl.DataFrame) -> tuple[int, object]:
-    """Address of a stream of a frame's columns, and what has to be kept while it is read."""
+    """Address of a stream of a frame's columns, and the object to keep alive while it is read."""
     capsule = frame.__arrow_c_stream__()
     pointer = ctypes.pythonapi.PyCapsule_GetPointer
     pointer.restype = ctypes.c_void_p
@@ -54,12 +54,12 @@ def stream_of(frame: pl.DataFrame) -> tuple[int, object]:
 
 @functools.cache
 def chars(count: int) -> type[ctypes.Array[ctypes.c_char]]:
-    """The type of so many bytes, to be laid over a buffer; ctypes would make it anew each time."""
+    """The ctypes type of that many bytes, cached because ctypes would create it anew each time."""
     return ctypes.c_char * count
 
 
 def _mark_released(schema: Any) -> None:
-    """A schema's memory is Python's; it is only marked as released."""
+    """Only mark a schema as released: its memory belongs to Python."""
     schema.contents.release = None
 
 
@@ -67,7 +67,7 @@ _RELEASE_SCHEMA = ctypes.CFUNCTYPE(None, ctypes.POINTER(_ArrowSchema))(_mark_rel
 
 
 class _Column:
-    """A column as polars takes it over."""
+    """A column in the form that polars imports."""
 
     def __init__(self, arrow_format: bytes, name: str, array: ArrowArray) -> None:
         self._array = array
@@ -83,7 +83,7 @@ class _Column:
 
 
 def _capsule(structure: ctypes.Structure, name: bytes) -> object:
-    """A capsule over memory that outlives it: whoever takes the content marks it as taken."""
+    """A capsule over memory that outlives it; the consumer marks its content as released."""
     make = ctypes.pythonapi.PyCapsule_New
     make.restype = ctypes.py_object
     make.argtypes = [ctypes.c_void_p, ctypes.c_char_p, ctypes.c_void_p]

@@ -1,4 +1,4 @@
-"""Sources in C -> loaded libraries."""
+"""C sources → loaded libraries."""
 
 from __future__ import annotations
 
@@ -13,9 +13,9 @@ _BUILD = Path(__file__).parent / "build.sh"
 
 
 def load_library(source: Path) -> ctypes.CDLL | None:
-    """The library of a source, compiled unless it has been.
+    """The library of a source, compiled if necessary.
 
-    None where it can be neither found nor compiled, for want of a compiler or of room.
+    None if it can be neither found nor compiled, because a compiler or disk space is missing.
     """
     path = library_path(source)
     try:
@@ -28,6 +28,6 @@ def load_library(source: Path) -> ctypes.CDLL | None:
 
 
 def library_path(source: Path) -> Path:
-    """Where build.sh puts the library; the name holds a hash of what it is made from."""
+    """Where build.sh puts the library, whose name contains a hash of what it is built from."""
     digest = hashlib.sha256(_BUILD.read_bytes() + source.read_bytes()).hexdigest()[:16]
     return home_dir() / "compiled" / f"{source.stem}-{digest}.so"

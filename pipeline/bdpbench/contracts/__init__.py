@@ -1,1 +1,1 @@
-"""The documents that the rooms exchange, and their places."""
+"""The documents that the rooms exchange, and where they are stored."""

@@ -1,4 +1,4 @@
-"""The atlas: what all studies print and state, beside what was measured, as one document."""
+"""The atlas: what all studies print and state, beside our measurements, as one document."""
 
 from __future__ import annotations
 
@@ -9,22 +9,23 @@ from bdpbench.contracts.scorecard import ClaimVerdict, Found, Kind, NumberVerdic
 ATLAS_VERSION = 1
 
 RelationKind = Literal["agree", "contradict", "conditions"]
-"""How studies stand to one another: they say the same; they contradict each other; or they say
+"""How studies relate to one another: they say the same; they contradict each other; or they say
 different things because they looked under different conditions."""
 
 RELATION_KINDS: tuple[RelationKind, ...] = ("contradict", "conditions", "agree")
 
 Standing = Literal["shown", "in part", "not shown", "not run"]
-"""What our runs show of some entries: all that were run, some of them, none; or none was run."""
+"""What our runs show of a set of entries: all that were run, some, or none of them; or none was
+run."""
 
 OurRelation = Literal["agree", "conditions", "one side", "contradict", "none", "in part", "open"]
-"""How our own measurements of the entries of a relation stand to one another.
+"""How our own measurements of a relation's entries relate to one another.
 
 ``agree``: they show what all of the studies say; ``conditions``: each position is reproduced under
 the conditions of its own study; ``one side``: one position is reproduced and no other;
 ``contradict``: what one study says is reproduced and what another says about the same is not;
 ``none``: nothing is reproduced; ``in part``: some entries of a position are reproduced; ``open``:
-too little of it was run.
+too few of the entries were run.
 """
 
 Implementation = Literal["window law", "ns-2 agent", "Linux module"]
@@ -33,8 +34,9 @@ Implementation = Literal["window law", "ns-2 agent", "Linux module"]
 class CitedStudy(TypedDict):
     """A study, how it is cited, and where its verdicts come from.
 
-    ``sources`` are the scorecards that were found, the one that is asked first in front; ``gone``
-    counts entries of these that the study has no more, ``judged`` the entries that have a verdict.
+    ``sources`` are the scorecards that were found, in the order in which they are consulted;
+    ``gone`` counts their entries that the study no longer has, ``judged`` the entries that have a
+    verdict.
     """
 
     key: str
@@ -52,7 +54,7 @@ class CitedStudy(TypedDict):
 
 
 class Sender(TypedDict):
-    """How a study calls a protocol and what sends there."""
+    """What a study calls a protocol, and what sends in its runs."""
 
     study: str
     key: str
@@ -63,7 +65,7 @@ class Sender(TypedDict):
 
 
 class AtlasProtocol(TypedDict):
-    """A protocol under its common name, and its senders in the studies."""
+    """A protocol under its common name, with its senders in the studies."""
 
     key: str
     name: str
@@ -81,10 +83,10 @@ class AtlasTopic(TypedDict):
 
 
 class Conditions(TypedDict):
-    """Under which conditions an entry holds: what the runs have that show it.
+    """The conditions under which an entry holds: the parameters of the runs that show it.
 
-    ``rtts_ms`` has the RTTs of each kind of run, one number where all flows have the same;
-    ``buffer_bdp`` shares of the BDP; ``other`` has further parameters in words.
+    ``rtts_ms`` has the RTTs of each kind of run, a single number if all flows have the same RTT;
+    ``buffer_bdp`` buffers as shares of the BDP; ``other`` has further parameters in words.
     """
 
     scenarios: list[str]
@@ -100,7 +102,7 @@ class Conditions(TypedDict):
 
 
 class Observed(TypedDict):
-    """The span of the measured values of a metric that decide an entry; null: never reached."""
+    """The range of the values that decide an entry; null: the metric was never reached."""
 
     metric: str
     unit: str
@@ -112,11 +114,11 @@ class Observed(TypedDict):
 class AtlasEntry(TypedDict):
     """A printed number or a statement of a study.
 
-    ``key`` is ``study/id``. ``says`` is the statement, or the name of the quantity; of a number
-    ``published``, ``lower``, ``upper`` and ``unit`` tell the rest, which are null and "" for a
-    statement. ``chosen_on`` are ids, or patterns of them, that the definition was chosen on, and
-    ``test`` tells whether this one was among them. ``source`` names the scorecard of the verdict,
-    "" where it was not run.
+    ``key`` is ``study/id``. ``says`` is the statement, or the name of the quantity; ``published``,
+    ``lower``, ``upper`` and ``unit`` describe a number, and are null and "" for a statement.
+    ``chosen_on`` are the ids, or patterns of ids, on which the definition was chosen, and ``test``
+    says whether this entry is among them. ``source`` names the scorecard of the verdict, "" if the
+    entry was not run.
     """
 
     key: str
@@ -147,7 +149,7 @@ class AtlasEntry(TypedDict):
 class AtlasPosition(TypedDict):
     """What one or several studies say in a relation, and what our runs show of it.
 
-    ``counts`` are those of the entries that it rests on: verdict → how many.
+    ``counts`` maps each verdict to the number of entries that have it.
     """
 
     says: str
@@ -158,7 +160,7 @@ class AtlasPosition(TypedDict):
 
 
 class AtlasRelation(TypedDict):
-    """How studies stand to one another, declared, and how our measurements do, computed."""
+    """How studies relate to one another, as declared, and how our measurements do, as computed."""
 
     id: str
     topic: str
@@ -176,7 +178,7 @@ class SharePoint(TypedDict):
     """How two flows of one protocol share a link, in one unit for all studies.
 
     ``ratio`` is the smaller throughput over the larger; ``rtt_ratio`` the longer RTT over the
-    shorter. ``what`` tells whether a study printed it or we measured it.
+    shorter. ``what`` says whether a study printed it or we measured it.
     """
 
     study: str
@@ -189,7 +191,7 @@ class SharePoint(TypedDict):
 
 
 class Atlas(TypedDict):
-    """The whole of it; ``asked`` are the protocols that it was asked for, none for all."""
+    """The whole atlas; ``asked`` lists the protocols that were asked for, and is empty for all."""
 
     schema_version: int
     asked: list[str]

@@ -1,8 +1,8 @@
-"""The jobs of a call: batches of runs, each taken on by one process, and what they tell meanwhile.
+"""The jobs of a call: batches of runs, one process for each, and the progress they report.
 
-All lie in ``<study>/<tier>/batches/``, which a call empties before it fills it: ``jobs.json`` is
-what a scheduler has to know, ``<name>.json`` the plan of a batch, ``<name>.log`` what its process
-says, ``<name>.told`` a line for each run that begins or ends, ``<name>.done`` written last.
+All files are in ``<study>/<tier>/batches/``, which a call empties first: ``jobs.json`` is for the
+scheduler, ``<name>.json`` is the plan of a batch, ``<name>.log`` the output of its process,
+``<name>.told`` has a line for each run that begins or ends, and ``<name>.done`` is written last.
 """
 
 from __future__ import annotations
@@ -19,17 +19,18 @@ JOBS_NAME = "jobs.json"
 JOBS_VERSION = 2
 DONE_VERSION = 1
 STOP_NAME = "stop"
-"""A batch of which a run has failed makes this file, at which the other batches begin no more."""
+"""A batch with a failed run creates this file, and batches that have not begun then do not
+begin."""
 
 RunEvent = Literal["begun", "finished", "failed"]
 _EVENTS = get_args(RunEvent)
 
 
 class Job(TypedDict):
-    """What a scheduler has to know of a batch.
+    """What a scheduler has to know about a batch.
 
-    ``cpu_s``: expected CPU time on this machine, s. ``runtime_min`` and ``mem_mb`` are what a
-    cluster is asked for, with room to spare.
+    ``cpu_s``: expected CPU time on this machine, s. ``runtime_min`` and ``mem_mb`` are requested
+    from a cluster, with a margin.
     """
 
     runs: int
@@ -39,9 +40,9 @@ class Job(TypedDict):
 
 
 class Jobs(TypedDict):
-    """Content of ``jobs.json``: the batches of a call, those that take longest first.
+    """Content of ``jobs.json``: the batches of a call, longest first.
 
-    ``planned``: runs of the plan, those that are finished included.
+    ``planned``: number of runs in the plan, including finished ones.
     """
 
     schema_version: int
@@ -53,7 +54,7 @@ class Jobs(TypedDict):
 
 
 class Done(TypedDict):
-    """Content of ``<name>.done``: runs that were simulated, and the CPU time beside ns-2, s."""
+    """Content of ``<name>.done``: number of runs simulated, and CPU time not spent in ns-2, s."""
 
     schema_version: int
     simulated: int
@@ -61,7 +62,7 @@ class Done(TypedDict):
 
 
 def batch_path(folder: Path, number: int) -> Path:
-    """The plan of a batch in the folder of batches, by its number."""
+    """Path of the plan of a batch, by its number, in the folder of batches."""
     return folder / f"{number:04d}.json"
 
 
@@ -69,24 +70,24 @@ def read_jobs(folder: Path) -> Jobs:
     """Read ``jobs.json`` of a folder of batches.
 
     Raises:
-        BdpbenchError: when it is missing, broken or of another version.
+        BdpbenchError: when it is missing, damaged or of another version.
     """
     path, what = folder / JOBS_NAME, "the jobs of `bdpbench plan`"
     return shaped(read_json(path, what=what, schema_version=JOBS_VERSION), Jobs, path, what)
 
 
 def read_done(path: Path) -> Done:
-    """Read what a batch left when all of its runs had ended.
+    """Read the ``.done`` file of a batch, all of whose runs have ended.
 
     Raises:
-        BdpbenchError: when it is missing, broken or of another version.
+        BdpbenchError: when it is missing, damaged or of another version.
     """
-    what = "the last word of a batch"
+    what = "the end record of a batch"
     return shaped(read_json(path, what=what, schema_version=DONE_VERSION), Done, path, what)
 
 
 def tell(told: Path, event: RunEvent, run_id: str) -> None:
-    """Add a line to what a batch tells."""
+    """Append a line to the progress file of a batch."""
     with told.open("a", encoding="ascii") as stream:
         stream.write(f"{event} {run_id}\n")
 

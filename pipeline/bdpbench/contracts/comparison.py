@@ -1,4 +1,4 @@
-"""The JSON file of `bdpbench compare`: what moved between two results."""
+"""The JSON file of `bdpbench compare`: what differs between two results."""
 
 from __future__ import annotations
 
@@ -10,9 +10,10 @@ COMPARISON_VERSION = 1
 class MovedMetric(TypedDict):
     """A metric whose value differs.
 
-    ``first`` and ``second`` are null where it was never reached; ``change`` is second minus first,
-    ``change_pct`` that in percent of the first. ``number``, ``lower`` and ``upper`` are of the
-    published number, "" and null where it has none; ``why`` says what it was judged by.
+    ``first`` and ``second`` are null where the metric was never reached; ``change`` is second minus
+    first, and ``change_pct`` the same in percent of the first. ``number``, ``lower`` and ``upper``
+    describe the published number, and are "" and null if there is none; ``why`` says by what the
+    difference was judged.
     """
 
     scenario: str
@@ -32,7 +33,7 @@ class MovedMetric(TypedDict):
 
 
 class Redefined(TypedDict):
-    """A metric whose unit or definition differs, with both readings."""
+    """A metric whose unit or definition differs, with both definitions."""
 
     metric: str
     first: str
@@ -40,7 +41,7 @@ class Redefined(TypedDict):
 
 
 class Unshared(TypedDict):
-    """How many values of a metric one side has alone."""
+    """How many values of a metric only one side has."""
 
     scenario: str
     metric: str
@@ -65,7 +66,7 @@ class OtherParameter(TypedDict):
 
 
 class Comparison(TypedDict):
-    """Two results beside each other; ``compared`` and ``beyond`` count metrics of runs."""
+    """Two results side by side; ``compared`` and ``beyond`` are numbers of metrics of runs."""
 
     schema_version: int
     first: str

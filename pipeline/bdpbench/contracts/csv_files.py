@@ -1,9 +1,10 @@
-"""CSV that a spreadsheet takes for what it is: no text becomes a formula.
+"""CSV files in which a spreadsheet takes no text for a formula.
 
-A spreadsheet that opens a CSV file computes a cell that begins with ``=``, ``+``, ``-``, ``@``, a
-tab or a carriage return, and what a text says there is then run. Such a text gets an apostrophe,
-which spreadsheets do not show; a text that begins with apostrophes and one of these gets one more,
-so that ``plain_text`` gives every text back. Numbers, and texts that are numbers, stay as they are.
+A spreadsheet evaluates every cell that begins with ``=``, ``+``, ``-``, ``@``, a tab or a carriage
+return, so that a text from a study could run commands. Such a text gets a leading apostrophe, which
+spreadsheets do not show; a text that begins with apostrophes followed by one of these characters
+gets one more, so that ``plain_text`` can restore every text. Numbers, and texts that are numbers,
+stay as they are.
 """
 
 from __future__ import annotations
@@ -21,7 +22,7 @@ _MARKED = r"^'+[=+\-@\t\r]"
 
 
 def cell(value: object) -> object:
-    """A cell as it is written: a text that a spreadsheet would compute gets an apostrophe.
+    """A cell as it is written: a text that a spreadsheet would evaluate gets an apostrophe.
 
     >>> cell("=1+1"), cell("-1.5"), cell(-1.5), cell("'=x"), cell("'s")
     ("'=1+1", '-1.5', -1.5, "''=x", "'s")
@@ -41,13 +42,13 @@ def plain_text(text: str) -> str:
 
 
 def csv_of(columns: Sequence[str], rows: Iterable[Mapping[str, object]]) -> str:
-    """Rows as CSV under a header of ``columns``; numbers as Python prints them, with all digits."""
+    """Rows as CSV under a header of ``columns``; numbers with all digits, as Python prints them."""
     lines = [columns, *([row.get(name) for name in columns] for row in rows)]
     return "".join(",".join(map(_field, line)) + "\n" for line in lines)
 
 
 def _field(value: object) -> str:
-    """A cell between its separators (RFC 4180); the csv module leaves a lone CR without quotes."""
+    """A cell, quoted if RFC 4180 requires it; the csv module does not quote a lone CR."""
     text = "" if value is None else str(cell(value))
     return f'"{text.replace(chr(34), chr(34) * 2)}"' if re.search(r'[",\r\n]', text) else text
 
@@ -66,7 +67,7 @@ def csv_of_frame(frame: pl.DataFrame) -> bytes:
 
 
 def frame_of_csv(content: bytes, columns: Mapping[str, type[pl.DataType]]) -> pl.DataFrame:
-    """A frame that ``csv_of_frame`` wrote, its texts as they were; ``columns``: name → type."""
+    """Read a frame that ``csv_of_frame`` wrote, and restore its texts; ``columns``: name → type."""
     import polars as pl
 
     frame = pl.read_csv(content, schema_overrides=columns)

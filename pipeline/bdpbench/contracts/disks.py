@@ -1,4 +1,4 @@
-"""Disks that take no more: how much is free, and an ``OSError`` in words that help."""
+"""Full or read-only disks: how much is free, and an ``OSError`` in words that help."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ def free_bytes(folder: Path) -> int:
 
 
 def size_text(size_bytes: float) -> str:
-    """A size for people: ``0.4 MiB``, ``812 MiB``, ``2.5 GiB``.
+    """A size in readable units: ``0.4 MiB``, ``812 MiB``, ``2.5 GiB``.
 
     >>> size_text(400_000), size_text(851_000_000), size_text(2.7e9)
     ('0.4 MiB', '812 MiB', '2.5 GiB')
@@ -32,9 +32,9 @@ def size_text(size_bytes: float) -> str:
 
 
 def disk_error(error: OSError, where: Path | None = None) -> BdpbenchError | None:
-    """The error to show if a disk refuses a write; None for any other ``OSError``.
+    """The error to show when a disk refuses a write; None for any other ``OSError``.
 
-    ``where`` takes the place of the error's own file, which libraries do not always name.
+    ``where`` replaces the file named by the error, because libraries do not always name one.
     """
     named = error.filename if isinstance(error.filename, (str, os.PathLike)) else None
     place = where or (Path(named) if named is not None else None)
@@ -52,7 +52,7 @@ def disk_error(error: OSError, where: Path | None = None) -> BdpbenchError | Non
 
 
 def _number(error: OSError) -> int | None:
-    """``errno``; polars tells it in words only."""
+    """The ``errno`` of an error; polars gives it only in words."""
     told = _OS_ERROR.search(str(error))
     return error.errno if error.errno is not None else int(told.group(1)) if told else None
 
@@ -68,13 +68,13 @@ def _full(number: int | None, place: Path | None) -> BdpbenchError:
 
 
 def _existing(path: Path) -> Path:
-    """The nearest folder above ``path`` that is there."""
+    """The nearest existing folder above ``path``."""
     path = path.absolute()
     return next((each for each in (path, *path.parents) if each.is_dir()), Path("/"))
 
 
 def _owner(place: Path | None) -> str:
-    """Whose the place is, where it is another user's."""
+    """The owner of a place, if it is another user."""
     if place is None:
         return ""
     try:

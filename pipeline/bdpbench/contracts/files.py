@@ -18,9 +18,9 @@ from bdpbench.errors import BdpbenchError
 
 TEMPORARY_SUFFIX = ".tmp"
 
-# All but tab and line ends: they move the cursor of a terminal, or end a text in C.
+# All but tabs and line ends: they move the cursor of a terminal, or end a string in C.
 CONTROL_CHARACTER = re.compile(r"[\x00-\x08\x0b\x0c\x0e-\x1f\x7f-\x9f]")
-# Of renameat2(2).
+# An argument of renameat2(2).
 _AT_FDCWD = -100
 _RENAME_EXCHANGE = 2
 
@@ -42,19 +42,19 @@ def write_json_atomically(path: Path, data: Any, *, durable: bool = False) -> No
 
 
 def write_atomically(path: Path, write: Callable[[Path], object], *, durable: bool = False) -> None:
-    """Let ``write`` make a file under a temporary name beside ``path``, and rename it there.
+    """Let ``write`` create a temporary file beside ``path``, then rename it to ``path``.
 
-    A reader sees the old file or the whole new one, and an interrupted write leaves the old one.
-    The temporary name is this writer's alone, so that two writers never meet in one file.
+    A reader sees either the old file or the complete new one, and an interrupted write leaves the
+    old one. The temporary name is unique, so two writers never write to the same file.
 
     Args:
-        path: where the file shall stand.
-        write: writes the file that it is given; it exists already, and is empty.
+        path: path of the final file.
+        write: writes to the path that it is given, where an empty file exists already.
         durable: whether the file is to survive a crash of the machine right after the rename.
 
     Raises:
-        OSError: when the disk takes no more, or the folder cannot be written to; ``disk_error``
-            says it in words.
+        OSError: when the disk is full or the folder is not writable; ``disk_error`` puts it in
+            words.
     """
     path.parent.mkdir(parents=True, exist_ok=True)
     handle, name = tempfile.mkstemp(
@@ -79,7 +79,7 @@ def write_atomically(path: Path, write: Callable[[Path], object], *, durable: bo
 
 
 def flush_to_disk(path: Path) -> None:
-    """Wait until the disk has the content of a file, or the names in a folder."""
+    """Wait until the content of a file, or the names in a folder, are on the disk."""
     descriptor = os.open(path, os.O_RDONLY)
     try:
         os.fsync(descriptor)
@@ -88,17 +88,17 @@ def flush_to_disk(path: Path) -> None:
 
 
 def remove_temporaries(folder: Path) -> None:
-    """Remove what writers left behind that were killed; only where nobody can be writing."""
+    """Remove the files of writers that were killed; call it only when nobody can be writing."""
     for path in folder.glob(f".*{TEMPORARY_SUFFIX}"):
         path.unlink(missing_ok=True)
 
 
 def read_text(path: Path) -> str:
-    """Read a text that a person wrote.
+    """Read a text file that a person wrote.
 
     Raises:
-        BdpbenchError: where it is not UTF-8, or has characters that control a terminal, with its
-            line.
+        BdpbenchError: naming the line, when it is not UTF-8 or contains characters that control a
+            terminal.
     """
     content = path.read_bytes()
     try:
@@ -116,10 +116,10 @@ def read_text(path: Path) -> str:
 
 
 def read_json(path: Path, *, what: str, schema_version: int) -> dict[str, Any]:
-    """Read a JSON file of bdpbench, refusing one that is missing, broken or of another version.
+    """Read a JSON file of bdpbench, refusing one that is missing, damaged or of another version.
 
     Raises:
-        BdpbenchError: naming the file, what it should be, and how to make it anew.
+        BdpbenchError: naming the file, what it should contain, and how to recreate it.
     """
     data = _json_of(path, what)
     version = data.get("schema_version") if isinstance(data, dict) else None
@@ -134,10 +134,10 @@ def read_json(path: Path, *, what: str, schema_version: int) -> dict[str, Any]:
 
 
 def read_any_json(path: Path, *, what: str, versions: range) -> dict[str, Any]:
-    """Read a JSON file that people keep, of any version that is still read.
+    """Read a JSON file that users keep, of any version that is still supported.
 
     Raises:
-        BdpbenchError: naming the file, and what it should be.
+        BdpbenchError: naming the file and what it should contain.
     """
     data = _json_of(path, what)
     version = data.get("schema_version") if isinstance(data, dict) else None
@@ -168,13 +168,13 @@ def _json_of(path: Path, what: str) -> Any:
 
 
 def replace_folder(new: Path, old: Path) -> None:
-    """Put a whole folder into the place of another on the same disk, and remove that one.
+    """Replace a folder by another on the same disk, and remove the old one.
 
-    A reader sees one or the other. Where the file system cannot exchange two names at once there
-    is a moment with neither, and what goes wrong then is undone.
+    A reader sees one or the other. If the file system cannot exchange two names atomically, there
+    is a moment with neither, and an error at that moment is undone.
 
     Raises:
-        OSError: when the disk refuses; the old folder is where it was.
+        OSError: when the disk refuses; the old folder is then still in its place.
     """
     if not _exchanged(new, old):
         aside = new.with_name(f"{new.name}.old")
@@ -190,7 +190,7 @@ def replace_folder(new: Path, old: Path) -> None:
 
 
 def _exchanged(first: Path, second: Path) -> bool:
-    """Let two folders exchange their names in one step (renameat2(2), RENAME_EXCHANGE)."""
+    """Exchange the names of two folders in one step (renameat2(2), RENAME_EXCHANGE)."""
     library = ctypes.CDLL(None)
     if not hasattr(library, "renameat2"):
         return False
@@ -200,11 +200,11 @@ def _exchanged(first: Path, second: Path) -> bool:
 
 
 FolderState: TypeAlias = tuple[tuple[str, int, int], ...]
-"""Path, time of the last change (ns) and size of each file."""
+"""Path, time of last modification (ns) and size of each file."""
 
 
 def state_of(folder: Path) -> FolderState:
-    """All files below a folder: what was made of them holds as long as their state stays."""
+    """The state of all files below a folder: as long as it is unchanged, derived data is valid."""
     facts: list[tuple[str, int, int]] = []
     for entry in os.scandir(folder):
         if entry.is_dir():

@@ -1,4 +1,4 @@
-"""Files that `publish` and `archive` keep of a tier beside its report."""
+"""Files that `publish` and `archive` store beside the report of a tier."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ from bdpbench.contracts.runs import (
 
 REPORT_NAME = "report.html"
 REPORT_FOLDER = "report-data"
-"""What lies beside the report of very many runs."""
+"""The folder beside the report of very many runs."""
 
 SUMMARY_NAME = "README.md"
 KEPT_RUNS_NAME = "runs.json"
@@ -25,7 +25,7 @@ KEPT_VERSION = 2
 
 
 class Place(TypedDict):
-    """Where a run stands in a study: two scenarios may share a run."""
+    """Where a run stands in a study: scenarios may share a run."""
 
     scenario: str
     label: str
@@ -60,7 +60,7 @@ class KeptRuns(TypedDict):
 
 
 class Version(TypedDict):
-    """Version and commit of bdpbench; the commit is "" where git does not tell."""
+    """Version and commit of bdpbench; the commit is "" if git cannot tell."""
 
     version: str
     commit: str
@@ -74,10 +74,11 @@ class Addition(TypedDict):
 
 
 class TakenOverCounts(TypedDict):
-    """Runs that another run id was simulated under, who did that, and what was simulated again.
+    """Runs simulated under an older id, by which builds, and which of them were simulated again.
 
-    ``runs`` counts those that were not simulated again; ``sample`` has the ids of those that were
-    and gave equal bytes; ``ns2_build_ids`` simulated the runs under their older ids.
+    ``runs`` counts those that were not simulated again; ``sample`` has the ids of those that were,
+    and gave equal bytes; ``ns2_build_ids`` are the builds that simulated the runs under their older
+    ids.
     """
 
     runs: int
@@ -86,7 +87,7 @@ class TakenOverCounts(TypedDict):
 
 
 class RunCounts(TypedDict):
-    """Runs of a tier, and when the first simulation began and the last one ended, ISO 8601."""
+    """Numbers of runs of a tier; when the first simulation began and the last ended (ISO 8601)."""
 
     finished: int
     missing: int
@@ -98,8 +99,8 @@ class RunCounts(TypedDict):
 class Provenance(TypedDict):
     """Content of ``provenance.json``; ``configuration``: file → SHA-256.
 
-    ``bdpbench`` judged the values and made the report; ``measured_by`` measured them, where that
-    was another one, except for the scenarios in ``added``.
+    ``bdpbench`` judged the values and made the report; ``measured_by`` measured them, if that was a
+    different one, except for the scenarios in ``added``.
     """
 
     schema_version: int

@@ -1,8 +1,8 @@
-"""Where things lie: what bdpbench brings along, its configuration, and what it makes for the user.
+"""Where files are: those that bdpbench ships, its configuration, and its results.
 
-In a checkout all of it lies below one root. A bdpbench that pip installed has the same files inside
-its package (``shipped/``), where it writes nothing: what it builds goes to the user's cache folder,
-and results go below the current folder.
+In a checkout all files are below one root. If pip installed bdpbench, it has the same files inside
+its package (``shipped/``) and writes nothing there: builds go to the user's cache folder, and
+results go below the current folder.
 """
 
 from __future__ import annotations
@@ -17,7 +17,7 @@ from bdpbench.errors import BdpbenchError
 
 _SHIPPED = "shipped"
 _RUNS_FOLDER = "runs"
-# Of a run id that names the folder among 256: with a million runs each has four thousand.
+# Digits of a run id that name its folder among 256; with a million runs each holds four thousand.
 _SHARD_CHARACTERS = 2
 
 
@@ -27,17 +27,17 @@ def package_dir() -> Path:
 
 
 def repository_root() -> Path:
-    """Root of ``ns2/``, ``tcl/``, ``config/`` and ``reports/``, to read from.
+    """Root of ``ns2/``, ``tcl/``, ``config/`` and ``reports/``, for reading.
 
-    It is the checkout that this package belongs to, or the files that an installed package brings
-    along; ``BDPBENCH_ROOT`` overrides both.
+    It is the checkout that this package belongs to, or the folder of files shipped with an
+    installed package; ``BDPBENCH_ROOT`` overrides both.
     """
     return _root(os.environ.get("BDPBENCH_ROOT"))
 
 
 @cache
 def _root(override: str | None) -> Path:
-    """Asked for several times a run, of thousands."""
+    """The root, cached: it is needed several times for each of thousands of runs."""
     if override:
         return Path(override).resolve()
     shipped = package_dir() / _SHIPPED
@@ -50,7 +50,7 @@ def is_installed() -> bool:
 
 
 def checkout_root() -> Path:
-    """Root of the checkout, to write into.
+    """Root of the checkout, for writing.
 
     Raises:
         BdpbenchError: when there is none, because pip installed this bdpbench.
@@ -65,7 +65,7 @@ def checkout_root() -> Path:
 
 
 def expanded(path: Path) -> Path:
-    """A path with ``~`` made a home folder; as it is, where there is no such user."""
+    """A path with ``~`` replaced by the home folder; unchanged if there is no such user."""
     try:
         return path.expanduser()
     except RuntimeError:
@@ -75,8 +75,8 @@ def expanded(path: Path) -> Path:
 def home_dir() -> Path:
     """Folder of what bdpbench builds for itself: ns-2, caches.
 
-    ``BDPBENCH_HOME`` says where; else it is ``.bdpbench`` of the checkout, or ``bdpbench`` in the
-    cache folder of the user (``XDG_CACHE_HOME``, ``~/.cache``) where pip installed bdpbench.
+    ``BDPBENCH_HOME`` if it is set. Otherwise ``.bdpbench`` in the checkout, or, if pip installed
+    bdpbench, ``bdpbench`` in the user's cache folder (``XDG_CACHE_HOME``, ``~/.cache``).
     """
     override = os.environ.get("BDPBENCH_HOME")
     if override:
@@ -85,7 +85,7 @@ def home_dir() -> Path:
 
 
 def _user_cache() -> Path:
-    """The cache folder of the user, as the XDG Base Directory Specification has it."""
+    """The user's cache folder according to the XDG Base Directory Specification."""
     configured = Path(os.environ.get("XDG_CACHE_HOME", ""))
     cache_dir = configured if configured.is_absolute() else expanded(Path("~/.cache"))
     if not cache_dir.is_absolute():
@@ -109,9 +109,9 @@ def tcl_dir() -> Path:
 
 
 def results_dir(configured: str) -> Path:
-    """Folder of runs and reports: ``BDPBENCH_RESULTS``, else ``results`` of the configuration.
+    """Folder of runs and reports: ``BDPBENCH_RESULTS``, or else ``results`` of the configuration.
 
-    That is relative to the checkout, or to the current folder where pip installed bdpbench.
+    The latter is relative to the checkout, or to the current folder if pip installed bdpbench.
     """
     override = os.environ.get("BDPBENCH_RESULTS")
     if override:
@@ -120,7 +120,7 @@ def results_dir(configured: str) -> Path:
 
 
 def places(results: Path) -> dict[str, str]:
-    """Variables by which a process finds these folders from any folder and with any cache."""
+    """Environment variables by which a process in any folder finds these folders."""
     return {
         "BDPBENCH_HOME": str(home_dir()),
         "BDPBENCH_CONFIG": str(config_dir()),
@@ -134,7 +134,7 @@ def runs_folder(results: Path) -> Path:
 
 
 def run_place(run_id: str) -> str:
-    """Where a run lies from the folder of all runs, ``ab/ab12…``, so that no folder has them all.
+    """Path of a run in the folder of all runs, ``ab/ab12…``, so that no folder gets too large.
 
     >>> run_place("ab12cd34ef567890")
     'ab/ab12cd34ef567890'
@@ -143,11 +143,11 @@ def run_place(run_id: str) -> str:
 
 
 def run_folder(runs: Path, run_id: str) -> Path:
-    """Folder of a run, which need not be there yet.
+    """Folder of a run, which need not exist yet.
 
-    Older versions put all runs beside one another, as ``runs/ab12…``. Such a run is used where it
-    lies, finished or begun, since reports link to it and jobs may still be writing it; only one
-    that has been finished in today's place comes before it.
+    Older versions put all runs directly into one folder, as ``runs/ab12…``. Such a run is used
+    there, finished or not, since reports link to it and jobs may still be writing it; only a
+    finished run in today's place takes precedence.
 
     Args:
         runs: folder of all runs.
@@ -159,7 +159,7 @@ def run_folder(runs: Path, run_id: str) -> Path:
 
 
 def run_folders(runs: Path) -> Iterator[Path]:
-    """Folders of all runs that there are, finished or not, in the order of their ids."""
+    """Folders of all existing runs, finished or not, in the order of their ids."""
     names = _folders_in(runs) if runs.is_dir() else set()
     shards = {name for name in names if len(name) == _SHARD_CHARACTERS}
     ids = (names - shards).union(*(_folders_in(runs / shard) for shard in shards))
@@ -172,6 +172,6 @@ def _folders_in(folder: Path) -> set[str]:
 
 
 def runs_folder_of(run_dir: Path) -> Path:
-    """The folder of all runs that a run's folder lies in, in whichever of the two ways."""
+    """The folder of all runs that contains a run's folder, in today's layout or the older one."""
     folder = run_dir.absolute().parent
     return folder.parent if folder.name == run_dir.absolute().name[:_SHARD_CHARACTERS] else folder

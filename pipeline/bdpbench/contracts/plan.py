@@ -1,4 +1,4 @@
-"""``plan.json``: which runs a tier of a study holds, and what the pages say about them."""
+"""``plan.json``: which runs a tier of a study has, and what the pages say about them."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ class Output(TypedDict):
     """A file that a script writes under ``out/``, and the table that it becomes.
 
     ``stream`` names the packet trace that goes through a pipe and is reduced to this file;
-    ``names`` are the variables that a file of cwnd has behind cwnd, in its order.
+    ``names`` are the variables that follow cwnd in a cwnd file, in order.
     """
 
     file: str
@@ -37,7 +37,7 @@ class Output(TypedDict):
 
 
 class Identity(TypedDict):
-    """All that a run id is the hash of (``studies.identity`` says how each is made).
+    """Everything that a run id is a hash of (``studies.identity`` describes each part).
 
     ``argv``: arguments of the script; ``tcl``: digest of the Tcl files that it sources, without
     comments and blank lines; ``ns2``: digest of the behaviour of ns-2 towards this run's agents;
@@ -54,12 +54,12 @@ class PlannedRun(TypedDict):
     """One resolved set of parameters.
 
     ``run_id`` stands for the bytes that ns-2 writes (``studies.identity``); ``scenario``, ``label``
-    and ``parameters`` say what a reader calls it and what metrics are told. ``script`` lies under
-    ``tcl/``, or is the absolute path of one in the folder of its study; ``scripts`` is the
-    folder of the script that takes its place, if one does. ``protocols`` has the key of each
-    protocol of the flows once; ``estimated_cpu_s`` is the CPU time of ns-2 on the reference
-    machine, s. ``alike`` has further values of a parameter that make the same run, such as shares
-    of the BDP that come to as many packets.
+    and ``parameters`` are for readers and metrics. ``script`` is a path below ``tcl/``, or the
+    absolute path of a script in the study's folder; ``scripts`` is the folder of the script that
+    replaces it, if any. ``protocols`` lists the key of each protocol of the flows once;
+    ``estimated_cpu_s`` is the CPU time of ns-2 on the reference machine, s. ``alike`` has further
+    values of a parameter that give the same run, such as shares of the BDP that round to the same
+    number of packets.
     """
 
     run_id: str
@@ -77,24 +77,24 @@ class PlannedRun(TypedDict):
 
 
 def values_of(run: PlannedRun, name: str) -> list[Scalar]:
-    """All values of a parameter that a run stands for; none where it does not have it."""
+    """All values of a parameter that a run stands for; empty if the run does not have it."""
     if name not in run["parameters"]:
         return []
     return [run["parameters"][name], *run.get("alike", {}).get(name, [])]
 
 
 class ProtocolText(TypedDict):
-    """How a protocol is named and drawn; ``colour`` is #rrggbb."""
+    """Label and colour of a protocol; ``colour`` is #rrggbb."""
 
     label: str
     colour: str
 
 
 class ScenarioText(TypedDict):
-    """What is said of a scenario.
+    """The texts of a scenario.
 
-    ``longest_s`` is its longest duration in any tier, s; ``swept`` are the parameters in which the
-    study lets its runs differ, from which others may follow.
+    ``longest_s`` is its longest duration in any tier, s; ``swept`` are the parameters that the
+    study varies, from which others may be derived.
     """
 
     title: str
@@ -108,10 +108,10 @@ class ScenarioText(TypedDict):
 
 
 class ParameterText(TypedDict):
-    """What a parameter is.
+    """Description of a parameter.
 
-    ``nominal``: why ns-2 does not get it, "" where it does; ``labels``: of values that have names
-    of their own, such as queues.
+    ``nominal``: why ns-2 does not get it, "" if it does; ``labels``: value → name, where values
+    have names, such as those of queues.
     """
 
     unit: str
@@ -123,8 +123,8 @@ class ParameterText(TypedDict):
 class Plan(TypedDict):
     """A tier of a study, resolved: the document that every stage after planning reads.
 
-    ``folder`` is the study's own. ``evaluation_sha256`` covers what turns tables into a report.
-    A batch is a plan as well, of the runs that one process takes on (``contracts.batches``).
+    ``folder`` is that of the study. ``evaluation_sha256`` covers everything that turns tables into
+    a report. A batch is also a plan, of the runs that one process handles (``contracts.batches``).
     """
 
     schema_version: int
@@ -144,14 +144,17 @@ def read_plan(path: Path) -> Plan:
     """Read ``plan.json``.
 
     Raises:
-        BdpbenchError: when it is missing, broken or of another version.
+        BdpbenchError: when it is missing, damaged or of another version.
     """
     what = "a plan of `bdpbench plan`"
     return shaped(read_json(path, what=what, schema_version=PLAN_VERSION), Plan, path, what)
 
 
 def write_plan_document(path: Path, plan: Plan) -> None:
-    """Write a plan, a line a run; a file that has it stays, as what was made of it is as old."""
+    """Write a plan, one line for each run.
+
+    A file with the same content is left alone, so that results made from it do not look outdated.
+    """
     if path.is_file() and sha256_of(path) == _sha256(plan):
         return
 
@@ -170,7 +173,7 @@ def _sha256(plan: Plan) -> str:
 
 
 def _lines(plan: Plan) -> Iterator[str]:
-    """The document bit by bit: that of a large tier is long."""
+    """The document in pieces, because that of a large tier is long."""
     encode = json.JSONEncoder(allow_nan=False).encode
     yield "{\n"
     for key, value in plan.items():

@@ -45,7 +45,7 @@ class OutputFile(TypedDict):
 
 
 class BuildFacts(TypedDict, total=False):
-    """``ns-bdpbench.json``: what a binary of ns-2 was made of; written by ``ns2/build.sh``."""
+    """``ns-bdpbench.json``: what an ns-2 binary was built from; written by ``ns2/build.sh``."""
 
     schema_version: int
     build_id: str
@@ -71,7 +71,7 @@ class BuildFacts(TypedDict, total=False):
 
 
 class Ns2Record(TypedDict):
-    """Which ns-2 made a run."""
+    """The ns-2 build that simulated a run."""
 
     build_id: str
     backend: str
@@ -80,17 +80,17 @@ class Ns2Record(TypedDict):
 
 
 class ScriptRecord(TypedDict):
-    """The script of a run as a reader finds it; ``files``: every Tcl file sourced → SHA-256."""
+    """The script of a run, for a reader to find; ``files``: every sourced Tcl file → SHA-256."""
 
     path: str
     files: dict[str, str]
 
 
 class TakenOver(TypedDict):
-    """Where the outputs of a run come from that was simulated under another id.
+    """The origin of the outputs of a run that was simulated under another id.
 
-    ``run_id`` and ``build_id`` are of the run that wrote them; ``sample`` lists the runs of the
-    same kind that were simulated again and gave equal bytes.
+    ``run_id`` and ``build_id`` identify the run that wrote them and its build; ``sample`` lists the
+    runs of the same kind that were simulated again and gave equal bytes.
     """
 
     run_id: str
@@ -99,7 +99,7 @@ class TakenOver(TypedDict):
 
 
 class RunRecord(TypedDict):
-    """Content of ``run.json``, written last: a run without it did not happen.
+    """Content of ``run.json``, written last: a run without it counts as not run.
 
     Times are in s; ``cpu_s`` and ``max_rss_kib`` (KiB) are null where a container engine hides
     them. ``outputs``: name under the run's folder → checksum and size.
@@ -125,9 +125,9 @@ class RunRecord(TypedDict):
 
 
 class LightRecord(TypedDict):
-    """Content of ``light.json``: of a run that was brought here without its outputs.
+    """Content of ``light.json``: a run that was merged without its outputs.
 
-    ``files``: name under the run's folder → checksum and size of what was brought.
+    ``files``: name under the run's folder → checksum and size of each merged file.
     """
 
     schema_version: int
@@ -135,7 +135,7 @@ class LightRecord(TypedDict):
 
 
 def is_light(run_dir: Path) -> bool:
-    """Whether a run was brought here without its outputs, and has none since."""
+    """Whether a run was merged without its outputs and has not been simulated here since."""
     return (run_dir / LIGHT_NAME).is_file() and not (run_dir / OUTPUT_FOLDER).is_dir()
 
 
@@ -145,7 +145,7 @@ def read_light(run_dir: Path) -> LightRecord:
     Raises:
         BdpbenchError: when ``light.json`` is missing, damaged or of another version.
     """
-    path, what = run_dir / LIGHT_NAME, "what was brought of a run"
+    path, what = run_dir / LIGHT_NAME, "the record of a merged run"
     return shaped(read_json(path, what=what, schema_version=LIGHT_VERSION), LightRecord, path, what)
 
 
@@ -161,7 +161,7 @@ def read_spec(run_dir: Path) -> Spec:
 
 
 def read_run(run_dir: Path) -> RunRecord | None:
-    """``run.json`` of a finished run, or None where the run did not happen.
+    """``run.json`` of a finished run, or None if the run counts as not run.
 
     Raises:
         BdpbenchError: when the file is damaged or of another version.

@@ -19,8 +19,8 @@ CLAIM_VERDICTS: tuple[ClaimVerdict, ...] = ("holds", "fails", "not_run")
 Found = Literal["stated", "chosen before", "chosen on"]
 """How a definition was found.
 
-By the study, which states it; by us, before any run was looked at; or by us, on the measured values
-of some numbers and statements, which are named.
+``stated`` by the study; chosen by us before any run was looked at; or chosen by us on the measured
+values of certain numbers and statements, which are listed.
 """
 
 Kind = Literal["blind", "fitted"]
@@ -33,22 +33,23 @@ FOUND: tuple[Found, ...] = ("stated", "chosen before", "chosen on")
 KINDS: tuple[Kind, ...] = ("blind", "fitted")
 
 CLOSE_SHARE = 0.05
-"""A number outside its bounds is close when it is off by at most this share of the published."""
+"""A number outside its bounds is close if its relative error is at most this."""
 
 CLOSE_ASYMMETRY = 0.05
-"""Asymmetries lie in [-1, 1] and many near 0, where a share says nothing: absolute instead."""
+"""Asymmetries lie in [-1, 1], many of them near 0, where a relative error says nothing; so this is
+absolute."""
 
 
 def is_asymmetry(metric: str) -> bool:
-    """Whether distances of a metric are absolute; see ``CLOSE_ASYMMETRY``."""
+    """Whether errors of a metric are absolute; see ``CLOSE_ASYMMETRY``."""
     return metric.startswith("asymmetry")
 
 
 class ScoredSpread(TypedDict):
-    """How far a value moves when something is varied that the study leaves open.
+    """How far a value moves when something that the study leaves open is varied.
 
-    ``least`` and ``most`` are in the unit of the number; ``holds_print`` tells whether they reach
-    its bounds.
+    ``least`` and ``most`` are in the unit of the number; ``holds_print`` says whether the range
+    from least to most meets the bounds of the printed number.
     """
 
     varied: str
@@ -78,17 +79,17 @@ class ScoredPart(TypedDict):
 
 
 class ScoredNumber(TypedDict):
-    """A number that a study prints beside what was measured; null where nothing was.
+    """A number that a study prints, and the measured one; null where nothing was measured.
 
-    ``distance`` is the deviation as a multiple of the way from the published number to its bound
-    on that side, so that 1 is at the bound; null also where there is no such way.
+    ``distance`` is the deviation as a multiple of the distance from the published number to its
+    bound on that side, so that 1 is at the bound; it is null if there is no such distance.
 
-    ``found`` says how the definition was found, ``chosen_on`` the ids that it was chosen on.
+    ``found`` says how the definition was found, ``chosen_on`` the ids on which it was chosen.
 
-    A number that several runs have to show has them as ``parts``. It is reproduced if all of them
-    are, and its measured value is that of the part that is farthest off.
+    If several runs have to show a number, they are its ``parts``. It is reproduced if all parts
+    are, and its measured value is that of the part with the largest deviation.
 
-    Scorecards of older versions lack what is not required.
+    Scorecards of older versions lack the keys that are not required.
     """
 
     id: str
@@ -122,7 +123,7 @@ class ScoredNumber(TypedDict):
 
 
 class Evidence(TypedDict):
-    """A value that decides a statement."""
+    """A measured value that decides a statement."""
 
     label: str
     value: float | None
@@ -131,7 +132,7 @@ class Evidence(TypedDict):
 
 
 class ScoredClaim(TypedDict):
-    """A statement of ``claims.yaml``, whether it holds, and on what."""
+    """A statement of ``claims.yaml``, whether it holds, and the evidence."""
 
     id: str
     where: str
@@ -148,13 +149,13 @@ class ScoredClaim(TypedDict):
 
 
 class Change(TypedDict):
-    """A definition, bound or statement that was changed after it had first been listed.
+    """A definition, bound or statement that was changed after it was first listed.
 
     Attributes:
-        date, commit: when, and in which commit of the repository; "" where it is not known.
+        date, commit: when, and in which commit of the repository; "" if unknown.
         what: what was changed: a definition, bounds, a statement or how numbers are counted.
         published: whether results had been published before.
-        of: ids of the numbers and statements that it is about.
+        of: ids of the numbers and statements concerned.
         before, after, why: in words.
     """
 
@@ -169,9 +170,9 @@ class Change(TypedDict):
 
 
 class Scorecard(TypedDict):
-    """Content of ``scorecard.json``; the totals count verdicts.
+    """Content of ``scorecard.json``; the totals are numbers of verdicts.
 
-    ``kind_totals`` and ``claim_kind_totals`` count them apart for blind and fitted definitions.
+    ``kind_totals`` and ``claim_kind_totals`` count blind and fitted definitions separately.
     """
 
     schema_version: int
@@ -196,7 +197,7 @@ def read_scorecard(path: Path) -> Scorecard:
     """Read ``scorecard.json``.
 
     Raises:
-        BdpbenchError: when it is missing, broken or of another version.
+        BdpbenchError: when it is missing, damaged or of another version.
     """
     what = "a scorecard"
     return shaped(

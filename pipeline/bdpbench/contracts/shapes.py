@@ -1,7 +1,7 @@
 """Whether a JSON document matches its type: a file may have been truncated, edited or mixed up.
 
 The types are those of this folder: typed dictionaries of lists, mappings, numbers and texts. A
-check of their own takes no library, since a simulation reads documents before it does anything.
+check of our own needs no library, whose import would delay the start of every simulation.
 """
 
 from __future__ import annotations
@@ -17,7 +17,7 @@ from bdpbench.errors import BdpbenchError
 
 Document = TypeVar("Document")
 
-# Kind → whether a value is of it; in JSON a whole number is a float as well, but true is no number.
+# Kind → whether a value is of it; a whole number in JSON is also a float, but true is no number.
 _PLAIN: Mapping[object, Callable[[object], bool]] = types.MappingProxyType(
     {
         Any: lambda value: True,
@@ -32,10 +32,10 @@ _PLAIN: Mapping[object, Callable[[object], bool]] = types.MappingProxyType(
 
 
 def shaped(data: object, kind: type[Document], path: Path, what: str) -> Document:
-    """The data of a file, which has to be of a typed dictionary of this folder.
+    """The data of a file, checked against a typed dictionary of this folder.
 
     Raises:
-        BdpbenchError: naming the file, the first place in it that is otherwise, and what is there.
+        BdpbenchError: naming the file, the first place that does not match, and what is there.
     """
     wrong = _check(cast("Any", kind))(data)
     if wrong is not None:
@@ -48,13 +48,13 @@ def shaped(data: object, kind: type[Document], path: Path, what: str) -> Documen
 
 
 class _Wrong:
-    """The first value that is not as it should be, and its place, from the inside outwards."""
+    """The first value that does not match, and its place, from the inside outwards."""
 
     def __init__(self, value: object, *place: str, missing: bool = False) -> None:
         self.value, self.place, self.missing = value, list(place), missing
 
     def inside(self, name: str) -> _Wrong:
-        """The same, seen from one level further out."""
+        """The same mismatch, seen from one level further out."""
         self.place.append(name)
         return self
 
@@ -64,7 +64,7 @@ _Check = Callable[[object], _Wrong | None]
 
 @functools.cache
 def _check(kind: Any) -> _Check:
-    """The check of a type; made once, as there are thousands of documents."""
+    """The function that checks a type; cached, since there are thousands of documents."""
     if kind in _PLAIN:
         is_plain = _PLAIN[kind]
         return lambda value: None if is_plain(value) else _Wrong(value)
@@ -102,8 +102,8 @@ def _dictionary_check(kind: Any) -> _Check:
 
 @functools.cache
 def _keys(kind: Any) -> dict[str, tuple[Any, bool]]:
-    """Key of a typed dictionary → its kind, and whether it has to be there."""
-    # Annotations are text, so that __required_keys__ does not know of NotRequired.
+    """Key of a typed dictionary → its kind, and whether it is required."""
+    # Annotations are text here, so __required_keys__ does not take NotRequired into account.
     found = {}
     for name, part in typing.get_type_hints(kind, include_extras=True).items():
         optional = typing.get_origin(part) is typing.NotRequired

@@ -1,4 +1,4 @@
-"""Tables of runs and metrics as files: their names, and what a manifest says of them."""
+"""Tables of runs and metrics as files: their names, and what a manifest records about them."""
 
 from __future__ import annotations
 
@@ -38,7 +38,7 @@ TABLE_KEYS: Mapping[str, Literal["flow", "link"] | None] = types.MappingProxyTyp
         "packet_losses": None,
     }
 )
-"""Every table that a run can have → the column that tells whose rows are whose; None: no series."""
+"""Every table that a run can have → its column with the subject of a row; None: not a series."""
 
 
 class TableFacts(TypedDict):
@@ -50,7 +50,7 @@ class TableFacts(TypedDict):
 
 
 class TableManifest(TypedDict):
-    """``tables/manifest.json``, written last: tables without it are not there."""
+    """``tables/manifest.json``, written last: tables without it do not count."""
 
     schema_version: int
     run_json_sha256: str
@@ -59,11 +59,11 @@ class TableManifest(TypedDict):
 
 
 class Definition(TypedDict):
-    """One reading of a metric, in words.
+    """One definition of a metric, in words.
 
     ``id`` is metric and version, e.g. ``utilization/1``; ``title`` a short name for charts and
-    tables, "" where there is none; ``subject`` is "flow", "link" or "run"; ``level`` "run", or
-    "group" for a metric of several runs; ``unit`` "1" for a ratio, "%" for per cent.
+    tables, "" if there is none; ``subject`` is "flow", "link" or "run"; ``level`` "run", or "group"
+    for a metric of several runs; ``unit`` "1" for a ratio, "%" for per cent.
     """
 
     id: str

@@ -1,7 +1,7 @@
 """YAML files with line numbers, and pydantic's findings as ``file:line: key: message``.
 
-A file is read by libyaml, with the words and numbers of YAML 1.2. ruamel.yaml, which takes ten
-times as long, reads it again where it is wrong, for what is said of it.
+A file is read by libyaml, with the plain scalars of YAML 1.2. If it is invalid, ruamel.yaml, which
+takes ten times as long, reads it again for its error message.
 """
 
 from __future__ import annotations
@@ -30,21 +30,21 @@ Model = TypeVar("Model", bound=BaseModel)
 Location = tuple[str | int | float, ...]
 
 MOST_DEPTH = 40
-"""Levels of a file: a claim of claims, the deepest that studies have, takes fewer than ten."""
+"""Most levels of a file: the deepest files of studies, nested claims, have fewer than ten."""
 
 MOST_VALUES = 200_000
-"""Values of a file, those behind an alias counted wherever it stands: an alias of aliases can
-stand for more values than a memory holds. The largest claims.yaml has some 15,000."""
+"""Most values of a file, with those behind an alias counted at each use: aliases of aliases can
+stand for more values than memory holds. The largest claims.yaml has some 15,000."""
 
 _SAFE_LEVELS = 5_000
 
 
 class YamlFile:
-    """One parsed YAML file that remembers on which line each key stands.
+    """One parsed YAML file that remembers the line of each key.
 
     Raises:
-        BdpbenchError: when the file cannot be read, is not YAML, or holds what no study can mean:
-            half characters, a NUL, MOST_DEPTH levels or MOST_VALUES values (with the line).
+        BdpbenchError: naming the line, when the file cannot be read, is not YAML, or contains half
+            a surrogate pair, a NUL, more than MOST_DEPTH levels or more than MOST_VALUES values.
     """
 
     def __init__(self, path: Path) -> None:
@@ -84,7 +84,7 @@ class YamlFile:
 
     @cached_property
     def _root(self) -> Any:
-        """The file's nodes, which know their lines; None where nothing reads it."""
+        """The file's nodes, which know their lines; None if no reader can parse it."""
         try:
             text = self.path.read_text(encoding="utf-8")
             try:
@@ -95,7 +95,7 @@ class YamlFile:
             return None
 
     def line_of(self, location: Sequence[str | int | float]) -> int:
-        """1-based line of the deepest key of ``location`` that the file has."""
+        """1-based line of the deepest key on the path ``location`` that the file has."""
         node, line = self._root, 1
         for key in location:
             node, found = _child(node, key)
@@ -113,11 +113,11 @@ class YamlFile:
         return BdpbenchError(f"{dotted}: {message}" if dotted else message, where=where, hint=hint)
 
     def validate(self, model: type[Model]) -> Model:
-        """The file as a ``model``; every finding is reported, unknown keys with a suggestion."""
+        """Validate the file as a ``model``; every finding is reported, unknown keys with a hint."""
         return self.validate_part(model, self.data, ())
 
     def validate_part(self, model: type[Model], part: Any, location: Location) -> Model:
-        """A part of the file, which stands at ``location``, as a ``model``."""
+        """Validate the part of the file at ``location`` as a ``model``."""
         try:
             return model.model_validate(part)
         except ValidationError as failure:
@@ -136,7 +136,7 @@ class YamlFile:
     def _finding(
         self, model: type[BaseModel], error: dict[str, Any], base: Location
     ) -> BdpbenchError:
-        # Pydantic's "[key]", and tags of unions, which are written like it.
+        # Pydantic's "[key]", and the tags of unions, which look like it.
         relative = tuple(part for part in error["loc"] if not str(part).startswith("["))
         location = (*base, *relative)
         if error["type"] == "extra_forbidden":
@@ -153,10 +153,10 @@ class YamlFile:
 
 
 def suggest(word: str, known: Iterable[str]) -> str:
-    """``did you mean …?`` for a misspelt word, else the list of what is known."""
+    """``did you mean …?`` for a misspelt word, otherwise the list of known words."""
     names = sorted(known)
     close = difflib.get_close_matches(word, names, n=1, cutoff=0.6)
-    if not close:  # "hs" for "HS": difflib counts case
+    if not close:  # "hs" for "HS", since difflib is case-sensitive
         folded = {name.lower(): name for name in names}
         close = [folded[word.lower()]] if word.lower() in folded else []
     if close:
@@ -165,7 +165,7 @@ def suggest(word: str, known: Iterable[str]) -> str:
 
 
 class _Loader(yaml.CSafeLoader):  # type: ignore[misc]  # no stubs
-    """libyaml with the plain scalars of YAML 1.2, and no key twice in a mapping."""
+    """libyaml with the plain scalars of YAML 1.2, refusing a key that occurs twice in a mapping."""
 
     yaml_implicit_resolvers: typing.ClassVar[dict[str, list[tuple[str, Any]]]] = {}
 
@@ -209,7 +209,7 @@ def _read(path: Path) -> Any:
 
 
 def _may_be_deep(text: str) -> bool:
-    """Whether a text could have more levels than libyaml's stack, which ends the process."""
+    """Whether a text may be nested too deeply for libyaml: its stack overflow kills the process."""
     brackets = text.count("[") + text.count("{")
     beginnings = max(
         (len(line) - len(line.lstrip(" -?:")) for line in text.splitlines()), default=0
@@ -218,7 +218,7 @@ def _may_be_deep(text: str) -> bool:
 
 
 def _depth(text: str) -> int:
-    """Nesting depth of a text, counted from its events, for which libyaml needs no stack."""
+    """Nesting depth of a text, counted from libyaml's events, which need no stack."""
     deepest = depth = 0
     for event in yaml.parse(text, yaml.CSafeLoader):
         depth += isinstance(event, yaml.CollectionStartEvent)
@@ -262,14 +262,14 @@ def _too_deep(where: str) -> BdpbenchError:
 
 def _too_many(path: Path) -> BdpbenchError:
     return BdpbenchError(
-        f"has more than {MOST_VALUES:,} values, those behind aliases counted where they stand",
+        f"has more than {MOST_VALUES:,} values, counting those of aliases at each use",
         where=str(path),
         hint="use a sweep instead of single values",
     )
 
 
 def _children(node: Any, place: Location) -> list[tuple[Any, Location]]:
-    """The content of a mapping or a sequence, including keys, with places."""
+    """The items of a mapping (including keys) or a sequence, with their places."""
     if isinstance(node, dict):
         return [pair for key in node for pair in ((key, (*place, key)), (node[key], (*place, key)))]
     if isinstance(node, list):
@@ -278,8 +278,8 @@ def _children(node: Any, place: Location) -> list[tuple[Any, Location]]:
 
 
 def _child(node: Any, key: str | int | float) -> tuple[Any, int]:
-    """The node behind a key or an index, and its 0-based line; (None, 0) where there is none."""
-    # libyaml and ruamel.yaml have classes of their own for the same nodes.
+    """The node behind a key or an index, and its 0-based line; (None, 0) if there is none."""
+    # libyaml and ruamel.yaml have different classes for the same nodes.
     kind = type(node).__name__
     if kind == "MappingNode":
         for name, value in node.value:
@@ -316,7 +316,7 @@ def _step(annotation: Any, part: str | int | float) -> Any:
 
 
 def _options(annotation: Any) -> list[Any]:
-    """The alternatives of a union, or the annotation itself; ``Annotated`` is looked through."""
+    """The alternatives of a union, or the annotation itself; ``Annotated`` is removed."""
     if hasattr(annotation, "__metadata__"):
         annotation = typing.get_args(annotation)[0]
     if typing.get_origin(annotation) in (typing.Union, types.UnionType):

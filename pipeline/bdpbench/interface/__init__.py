@@ -1,7 +1,7 @@
-"""What scripts and notebooks work with; ``import bdpbench`` has all of it (``docs/python.md``).
+"""The interface for scripts and notebooks; ``import bdpbench`` has all of it (``docs/python.md``).
 
-It is a thin front of the rooms below, which plan, simulate, measure and judge: nothing is computed
-here, and what a call returns is what the report of the same results shows.
+It is a thin layer over the other rooms, which plan, simulate, measure and judge: nothing is
+computed here, and calls return what the report of the same results shows.
 """
 
 from __future__ import annotations

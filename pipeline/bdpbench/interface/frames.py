@@ -1,4 +1,4 @@
-"""What the rooms below know, as frames of polars: the columns are the interface."""
+"""Results as polars frames, whose columns are the interface."""
 
 from __future__ import annotations
 
@@ -55,7 +55,7 @@ NUMBERS_SCHEMA: Schema = {
     "definition": pl.String,
     "run_ids": pl.List(pl.String),
 }
-"""A row a published number; the names are those of ``scorecard.json``."""
+"""One row per published number; the names are those of ``scorecard.json``."""
 
 STATEMENTS_SCHEMA: Schema = {
     "id": pl.String,
@@ -71,7 +71,7 @@ STATEMENTS_SCHEMA: Schema = {
     "protocols": pl.List(pl.String),
     "run_ids": pl.List(pl.String),
 }
-"""A row a statement; the names are those of ``scorecard.json``."""
+"""One row per statement; the names are those of ``scorecard.json``."""
 
 _OF_NEWER_SCORECARDS: Mapping[str, object] = {"kind": None, "found": None, "chosen_on": []}
 
@@ -80,10 +80,10 @@ CHARTS_SCHEMA: Schema = {"name": pl.String, "title": pl.String}
 
 
 def runs_frame(runs: Sequence[PlannedRun], finished: Collection[str]) -> pl.DataFrame:
-    """Planned runs with their parameters; ``finished`` has the ids of those with results.
+    """Planned runs with their parameters; ``finished``: ids of runs with results.
 
-    A parameter that some runs lack is null there. It is Int64 or Float64 where all of its values
-    are numbers, else String.
+    A parameter that some runs lack is null there. Its type is Int64 or Float64 if all of its values
+    are numbers, otherwise String.
     """
     rows = ({**run, "finished": run["run_id"] in finished} for run in runs)
     frame = _frame(rows, RUNS_SCHEMA)
@@ -94,7 +94,7 @@ def runs_frame(runs: Sequence[PlannedRun], finished: Collection[str]) -> pl.Data
 
 
 def _parameter(name: str, values: Sequence[Scalar | None]) -> pl.Series:
-    """A column; a parameter that is called like one of ``RUNS_SCHEMA`` gets a longer name."""
+    """A column; a parameter with the name of a column of ``RUNS_SCHEMA`` gets a longer name."""
     column = f"parameter_{name}" if name in RUNS_SCHEMA else name
     if any(isinstance(value, str) for value in values):
         words = [None if value is None else str(value) for value in values]

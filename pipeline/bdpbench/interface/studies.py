@@ -1,4 +1,4 @@
-"""Studies by key or folder, and what is published of one."""
+"""Studies by key or folder, and published results."""
 
 from __future__ import annotations
 
@@ -24,9 +24,9 @@ class Study:
     """A study that can be simulated; made by ``study``.
 
     Attributes:
-        key, title, description: of ``study.yaml``.
-        folder: of the study.
-        tiers: those in which it has runs.
+        key, title, description: as in ``study.yaml``.
+        folder: folder of the study.
+        tiers: tiers in which it has runs.
         scenarios: key → title.
         protocols: key → label.
         results: folder of runs and reports.
@@ -42,7 +42,7 @@ class Study:
     results: Path
 
     def tier(self, name: str | None = None) -> Tier:
-        """A tier of the study; None takes that of ``config.yaml``.
+        """A tier of the study; None selects that of ``config.yaml``.
 
         Raises:
             BdpbenchError: when the study has no runs in it.
@@ -60,9 +60,9 @@ def study(name_or_path: str | Path, *, results: str | Path | None = None) -> Stu
     """A study by its key, or by its folder.
 
     Args:
-        name_or_path: key of a study of the configuration, or any folder with a ``study.yaml``.
-        results: folder of runs and reports; None takes that of the configuration, as
-            `bdpbench run` does.
+        name_or_path: key of a configured study, or any folder with a ``study.yaml``.
+        results: folder of runs and reports; None selects that of the configuration, as `bdpbench
+            run` does.
 
     Raises:
         BdpbenchError: for an unknown study, or naming file, line and key of what is wrong.
@@ -82,10 +82,11 @@ def study(name_or_path: str | Path, *, results: str | Path | None = None) -> Stu
 
 
 def list_studies() -> pl.DataFrame:
-    """The studies of the configuration.
+    """The configured studies.
 
     Returns:
-        One row for each tier: study (str, key), title (str), tier (str), runs (i64, of the tier),
+        One row for each tier: study (str, key), title (str), tier (str), runs (i64, number of
+            runs),
         estimated_cpu_s (f64, CPU time of ns-2 for all of them on the reference machine, s).
 
     Raises:
@@ -103,18 +104,17 @@ def list_studies() -> pl.DataFrame:
 
 
 def published(name: str, *, folder: str | Path | None = None) -> Tier:
-    """What is published of a study, without a simulation; verdicts and charts are those of today.
+    """The published results of a study; verdicts and charts are computed anew from them.
 
     Args:
-        name: key of a study of the configuration.
-        folder: with the files that `bdpbench publish` has written; None takes that of the
-            checkout.
+        name: key of a configured study.
+        folder: folder written by `bdpbench publish`; None selects that of the checkout.
 
     Returns:
         The tier that was published. Its runs have no tables.
 
     Raises:
-        BdpbenchError: when nothing of it is published, or it no longer fits the study.
+        BdpbenchError: when the study has no published results, or they no longer match the study.
     """
     found = study(name)
     place = _published_folder(found.key) if folder is None else expanded(Path(folder)).resolve()

@@ -1,4 +1,4 @@
-"""A tier of a study: its runs, and what was measured, judged and drawn of them."""
+"""A tier of a study: its runs, and their metrics, verdicts and charts."""
 
 from __future__ import annotations
 
@@ -36,13 +36,13 @@ if TYPE_CHECKING:
 class Tier:
     """A tier of a study. Made by ``Study.tier`` and ``published``.
 
-    Results are read when they are first asked for and stay what they were then, until ``simulate``
-    adds to them; another ``Tier`` sees what has come since.
+    Results are read when they are first needed and then stay the same until ``simulate`` adds to
+    them; a new ``Tier`` also sees later results.
 
     Attributes:
         study: key of the study.
         name: "quick", "paper" or "full".
-        folder: of the study.
+        folder: folder of the study.
         results: folder of runs and reports.
         report: the HTML report, which `bdpbench run` and ``simulate`` write.
     """
@@ -55,7 +55,7 @@ class Tier:
 
     @classmethod
     def of_published(cls, folder: Path, kept: Results, report: Path) -> Tier:
-        """A tier whose results are those that were published, and cannot be added to."""
+        """A tier with published results, to which nothing can be added."""
         tier = cls(folder, kept.plan["tier"], kept.runs_dir.parent)
         tier._published, tier.report = kept, report
         return tier
@@ -68,10 +68,10 @@ class Tier:
         """The runs of the tier, simulated or not, in the order of the study.
 
         Returns:
-            run_id (str), scenario (str), label (str, tells the runs of a scenario apart), protocols
+            run_id (str), scenario (str), label (str, unique within a scenario), protocols
             (list of str), finished (bool), estimated_cpu_s (f64, CPU time of ns-2, s), and a
-            column for each parameter, in the unit of its name (i64, f64 or str; null where a run
-            does not have it). A run that two scenarios share has a row in each.
+            column for each parameter, in the unit of its name (i64, f64 or str; null if a run does
+                not have it). A run that two scenarios share has two rows.
 
         Raises:
             BdpbenchError: naming file, line and key of what is wrong with the study.
@@ -87,11 +87,11 @@ class Tier:
         return sorted({each["table"] for each in self._outputs(run_id)})
 
     def table(self, run_id: str, name: str) -> pl.DataFrame:
-        """A table of a finished run, made of the files that ns-2 has written where it is missing.
+        """A table of a finished run; if it is missing, it is made from the output files of ns-2.
 
         Returns:
             The columns of the table, such as flow (i64), time_s (f64, s) and cwnd_pkts (f64,
-            packets) of cwnd. Rows come by flow or link, then by time.
+            packets) of cwnd. Rows are sorted by flow or link, then by time.
 
         Raises:
             BdpbenchError: when the tier has no such run, the run no such table, or no results.
@@ -114,7 +114,7 @@ class Tier:
 
         Returns:
             run_id (str), scenario (str), metric (str), subject (str: run, flow:0, link:bottleneck,
-            ...), value (f64 in ``unit``; null for what was never reached), unit (str), start_s and
+            ...), value (f64 in ``unit``; null if never reached), unit (str), start_s and
             end_s (f64, s, the window), definition (str, metric and version).
 
         Raises:
@@ -127,7 +127,7 @@ class Tier:
 
         Args:
             each_run: one row for each run if several runs have to show a number; otherwise such a
-                number has one row, with the value that is farthest off.
+                number has one row, with the value that deviates most.
 
         Returns:
             ``interface.frames.NUMBERS_SCHEMA``: among others published, lower, upper, measured,
@@ -160,7 +160,7 @@ class Tier:
         return pl.DataFrame(rows, schema=CHARTS_SCHEMA, orient="row")
 
     def chart(self, name: str) -> alt.LayerChart:
-        """A chart of the report with its data; a notebook shows it.
+        """A chart of the report with its data, which notebooks display.
 
         Raises:
             BdpbenchError: when there is no chart of that name, or no run of the tier is finished.
@@ -175,13 +175,13 @@ class Tier:
         jobs: int | None = None,
         quiet: bool = True,
     ) -> None:
-        """Simulate what is missing and write the report, as `bdpbench run` does.
+        """Simulate the missing runs and write the report, as `bdpbench run` does.
 
         Args:
-            scenarios: only runs of these; none for all.
-            protocols: only runs with one of these; none for all.
-            jobs: simulations at once; None takes that of the configuration.
-            quiet: say nothing; else progress goes to standard output and error.
+            scenarios: only runs of these scenarios; empty for all.
+            protocols: only runs with one of these protocols; empty for all.
+            jobs: simulations at once; None selects that of the configuration.
+            quiet: print nothing; otherwise progress goes to standard output and standard error.
 
         Raises:
             BdpbenchError: when the input is wrong, or naming the runs that failed and why.
@@ -218,7 +218,7 @@ class Tier:
         return {run["run_id"] for run in self._planned if is_finished(self._paths, run)}
 
     def _outputs(self, run_id: str) -> list[Output]:
-        """What a run writes, for whichever scenario.
+        """The outputs of a run in any scenario.
 
         Raises:
             BdpbenchError: when the tier has no such run.

@@ -1,6 +1,7 @@
-"""Tables → numbers: frames in, frames out, no file access but that of a study's ``metrics.py``.
+"""Tables → numbers: frames in, frames out; the only file that is read is a study's ``metrics.py``.
 
-A metric is one decorated function (``definition.py``); what a study's own needs is exported here.
+A metric is one decorated function (``definition.py``); this module exports what a study's own
+metrics need.
 """
 
 from __future__ import annotations

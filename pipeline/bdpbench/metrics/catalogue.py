@@ -1,4 +1,4 @@
-"""All metrics: those of bdpbench, and those that a study brings in its ``metrics.py``."""
+"""All metrics: those of bdpbench, and those that a study defines in its ``metrics.py``."""
 
 from __future__ import annotations
 
@@ -59,7 +59,7 @@ _MODULES = (
 
 
 def metrics_in(module: types.ModuleType) -> list[Definition]:
-    """The metrics that a module defines, in their order."""
+    """The metrics that a module defines, in order."""
     return [
         each
         for each in vars(module).values()
@@ -72,7 +72,7 @@ def _catalogue(definitions: Iterable[Definition], where: str = "") -> Mapping[st
 
     Raises:
         BdpbenchError: for a name that two metrics have, and for a metric of several runs that is
-            made of one that does not exist.
+            based on an unknown one.
     """
     found: dict[str, Definition] = {}
     for each in definitions:
@@ -92,14 +92,15 @@ def _catalogue(definitions: Iterable[Definition], where: str = "") -> Mapping[st
 DEFINITIONS: Mapping[str, Definition] = _catalogue(
     each for module in _MODULES for each in metrics_in(module)
 )
-"""Metric → its definition: those that every study has, in the order of metrics.parquet."""
+"""Metric → its definition, for the metrics that every study has, in the order of
+metrics.parquet."""
 
 
 def definitions_for(folder: Path) -> Mapping[str, Definition]:
-    """The common metrics, and behind them those of the study in ``folder``.
+    """The common metrics, followed by those of the study in ``folder``.
 
     Raises:
-        BdpbenchError: when its ``metrics.py`` cannot be loaded, or takes a name that is taken.
+        BdpbenchError: when its ``metrics.py`` cannot be loaded or redefines a common metric.
     """
     path = folder.resolve() / STUDY_METRICS_NAME
     if not path.is_file():
@@ -114,7 +115,7 @@ def _with_study(path: Path, sha256: str) -> Mapping[str, Definition]:
 
 
 def _load(path: Path, sha256: str) -> types.ModuleType:
-    """The module at a path; its name tells its content, so that an edited one is another."""
+    """The module at a path; its name depends on its content, so an edited file is a new module."""
     place = hashlib.sha256(f"{path}\0{sha256}".encode()).hexdigest()
     name = f"_bdpbench_study_{place[:16]}"
     spec = importlib.util.spec_from_file_location(name, path)
@@ -123,7 +124,7 @@ def _load(path: Path, sha256: str) -> types.ModuleType:
     module = importlib.util.module_from_spec(spec)
     sys.modules[name] = module
     try:
-        # The checkout, or a folder of a user, gets no __pycache__.
+        # No __pycache__ is written into the checkout or a user's folder.
         exec(compile(path.read_bytes(), str(path), "exec"), module.__dict__)  # noqa: S102
     except BdpbenchError:
         del sys.modules[name]
@@ -146,10 +147,10 @@ def _line_of(error: BaseException, path: Path) -> int:
 
 
 def metrics_of(definitions: Mapping[str, Definition]) -> Sequence[Metric]:
-    """Those of them that one run suffices for."""
+    """The definitions of metrics of a single run."""
     return [each for each in definitions.values() if isinstance(each, Metric)]
 
 
 def group_metrics_of(definitions: Mapping[str, Definition]) -> Sequence[GroupMetric]:
-    """Those of them that take several runs."""
+    """The definitions of metrics of several runs."""
     return [each for each in definitions.values() if isinstance(each, GroupMetric)]

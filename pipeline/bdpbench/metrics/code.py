@@ -1,8 +1,8 @@
-"""Digests of code: equal as long as a function, and what it reaches, mean the same to Python.
+"""Digests of code: equal as long as a function and the code it uses mean the same to Python.
 
 Comments, docstrings, blank lines, annotations and the order of definitions do not count. A function
-reaches the functions and constants that it names, in its own module and in those of this package
-that the module imports from, and the members of views that it asks for.
+reaches the functions and constants that it names, in its own module and in modules of this package
+that it imports from, and the members of views that it uses.
 """
 
 from __future__ import annotations
@@ -18,9 +18,9 @@ from pathlib import Path
 from typing import Any
 
 _PACKAGES = ("bdpbench.metrics", "bdpbench.units")
-# A metric asks the views for members, which only their names tell.
+# Members of views that a metric uses are known only by their names.
 _VIEWS = ("bdpbench.metrics.views", "bdpbench.metrics.groups")
-# What differs between versions of Python, or says where code stands.
+# Fields that differ between versions of Python, or give the position of code.
 _NOT_MEANING = {"annotation", "returns", "decorator_list", "type_comment", "type_params", "kind"}
 
 Place = tuple[str, str]
@@ -32,10 +32,10 @@ def code_digest(functions: Iterable[Callable[..., object]], facts: Sequence[str]
 
     Args:
         functions: of modules that have a file.
-        facts: texts that the meaning depends on as well.
+        facts: further texts that the meaning depends on.
     """
     roots = list(functions)
-    # Not the modules: where code stands does not matter.
+    # Without the modules: where code is defined does not matter.
     parts = [*facts, *(each.__qualname__ for each in roots)]
     parts += sorted(f"{name}={text}" for (_, name), text in reached_code(roots).items())
     return hashlib.sha256("\n".join(parts).encode()).hexdigest()
@@ -55,10 +55,10 @@ def reached_code(functions: Iterable[Callable[..., object]]) -> dict[Place, str]
 
 @cache
 def _read(place: Place) -> tuple[str, tuple[Place, ...]]:
-    """What stands at a place, normalised, and the places that it names."""
+    """The normalised code at a place, and the places that it names."""
     module, name = place
     known = _module(module)
-    while name not in known.nodes and name in known.imports:  # exported by a package
+    while name not in known.nodes and name in known.imports:  # re-exported by a package
         module, name = known.imports[name]
         known = _module(module)
     nodes = known.nodes.get(name, ())
@@ -67,7 +67,7 @@ def _read(place: Place) -> tuple[str, tuple[Place, ...]]:
 
 
 class _Module:
-    """A parsed module: its definitions by name, and what its imported names stand for."""
+    """A parsed module: its definitions by name, and what its imported names refer to."""
 
     def __init__(self, name: str, tree: ast.Module) -> None:
         self.name = name
@@ -120,7 +120,7 @@ class _Module:
 
 @cache
 def _members() -> dict[str, list[Place]]:
-    """Name of a member → where the views have one of that name."""
+    """Name of a member → its places in the views that have one of that name."""
     found: dict[str, list[Place]] = {}
     for view in _VIEWS:
         for name in _module(view).nodes:
@@ -134,7 +134,7 @@ def _members() -> dict[str, list[Place]]:
 def _is_module(name: str) -> bool:
     try:
         return importlib.util.find_spec(name) is not None
-    except ModuleNotFoundError:  # what it would lie in is no package: a constant of a module
+    except ModuleNotFoundError:  # the parent is not a package, so it is a constant of a module
         return False
 
 
@@ -148,7 +148,7 @@ def _module(name: str) -> _Module:
 
 
 def _statements(tree: ast.AST) -> Iterator[ast.AST]:
-    """All statements, whatever they stand in; expressions, most of a tree, hold none."""
+    """All statements at any depth; expressions, most of a tree, contain none."""
     waiting: deque[ast.AST] = deque([tree])
     while waiting:
         node = waiting.popleft()
@@ -175,7 +175,7 @@ def _meaningful(names: tuple[str, ...]) -> tuple[str, ...]:
 
 
 def _fields(node: ast.AST) -> Iterator[tuple[str, Any]]:
-    """Fields of a node that decide what it means, docstrings left out."""
+    """Fields of a node that determine its meaning, without docstrings."""
     for name in _meaningful(node._fields):
         value = getattr(node, name, None)
         if value is None or value == []:
@@ -195,7 +195,7 @@ def _is_text(node: ast.AST) -> bool:
 
 
 def _meaning(node: ast.AST) -> Iterator[ast.AST]:
-    """A node and all below it that decide what it means."""
+    """A node and all descendants that determine its meaning."""
     waiting = [node]
     while waiting:
         node = waiting.pop()
@@ -206,7 +206,7 @@ def _meaning(node: ast.AST) -> Iterator[ast.AST]:
 
 
 def _dump(node: object) -> str:
-    """A node as text that does not depend on where it stands, nor on the version of Python."""
+    """A node as text that does not depend on its position or on the version of Python."""
     if isinstance(node, ast.AST):
         inner = ",".join(f"{name}={_dump(value)}" for name, value in _fields(node))
         return f"{type(node).__name__}({inner})"

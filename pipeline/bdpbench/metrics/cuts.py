@@ -227,10 +227,10 @@ def recovery_times(cuts: pl.DataFrame) -> pl.Series:
 
 
 def growths_per_rtt(cuts: pl.DataFrame, rtt_s: float) -> pl.Series:
-    """Growth of cwnd in % a round trip, as if it were exponential, of each ascent between cuts.
+    """Growth of cwnd in % per round trip, as if exponential, of each ascent between cuts.
 
     Args:
-        cuts: as ``find_cuts`` returns them; the last has no ascent after it.
+        cuts: as ``find_cuts`` returns them; no ascent follows the last.
         rtt_s: the nominal RTT, s.
 
     >>> row = {"peak_s": [1.0, 8.0], "peak_pkts": [20.0, 20.0]}

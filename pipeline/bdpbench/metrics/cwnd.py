@@ -126,20 +126,20 @@ def first_recovery_time(flow: FlowView) -> float | None:
 
 
 def _settled_s(flow: FlowView) -> float | None:
-    """When a flow that reaches 90 % of the BDP comes to rest, if it does by the last quarter."""
+    """When a flow that reaches 90 % of the BDP settles, if it does by the last quarter."""
     if first_time_at_least(flow.cwnd, "cwnd_pkts", flow.full_pkts) is None:
         return None
     return settling_time(flow.cwnd, 0.75 * flow.run.duration_s)
 
 
 def settling_time(cwnd: pl.DataFrame, since_s: float) -> float | None:
-    """Time in s at which cwnd first comes within 1 % of the level that it holds from since_s on.
+    """Time in s at which cwnd first comes within 1 % of its level from since_s on.
 
-    None where it holds none: a sample after since_s is more than 1 % off their mean.
+    None if it has no such level, because a sample after since_s is more than 1 % off their mean.
 
     Args:
-        cwnd: of one flow: time_s (f64, s), cwnd_pkts (f64, packets), in the order of time.
-        since_s: s.
+        cwnd: cwnd of one flow: time_s (f64, s), cwnd_pkts (f64, packets), in the order of time.
+        since_s: start of the level, s.
 
     >>> cwnd = pl.DataFrame({"time_s": [1.0, 2.0, 3.0], "cwnd_pkts": [50.0, 99.5, 100.0]})
     >>> settling_time(cwnd, since_s=1.5)

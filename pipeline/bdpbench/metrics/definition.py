@@ -1,9 +1,10 @@
-"""What a metric is: a decorated function, with all that there is to say of it.
+"""The definition of a metric: a decorated function, and everything about it.
 
 A metric of a run is a function of a view (``views.py``) of a flow, of a link or of the whole run,
-one of several runs a function of a ``Group`` (``groups.py``). The decorator says the rest: unit,
-words, source, and the tables and parameters without which a run does not have the metric. What a
-function reads has to be declared, since a value is computed again when that changes.
+one of several runs a function of a ``Group`` (``groups.py``). The decorator declares the rest:
+unit, texts, source, and the tables and parameters without which a run does not have the metric.
+Whatever a function reads has to be declared, since a value is computed again when its inputs
+change.
 """
 
 from __future__ import annotations
@@ -35,18 +36,18 @@ _DIGITS = 12
 
 @dataclass(frozen=True)
 class Definition:
-    """One reading of one metric.
+    """One definition of one metric.
 
     Attributes:
         metric: name in metrics.parquet, published.csv and claims.yaml.
-        subject: what it is measured on: "flow", "link" or "run"; of packet traces also
-            "receiver", "node" or "drops".
+        subject: what it is measured on: "flow", "link" or "run"; of packet traces also "receiver",
+            "node" or "drops".
         level: "run" when one run suffices, "group" when several runs are compared.
-        unit: of the value; "1" for a ratio, "%" for per cent.
+        unit: unit of the value; "1" for a ratio, "%" for per cent.
         text: the definition, for readers of the report.
         source: where the definition comes from.
-        title: a short name for charts and tables; "" where there is none.
-        version: of the reading, set by hand; None where it follows from the code.
+        title: a short name for charts and tables; "" if there is none.
+        version: version of the definition, set by hand; None if it follows from the code.
     """
 
     metric: str
@@ -60,16 +61,16 @@ class Definition:
 
     @property
     def id(self) -> str:
-        """Metric and version of the reading, e.g. ``utilization/1``."""
+        """Metric and version of its definition, e.g. ``utilization/1``."""
         return f"{self.metric}/{self.digest[:_DIGITS] if self.version is None else self.version}"
 
     @property
     def digest(self) -> str:
-        """SHA-256 of the code that the values depend on; "" where nothing tells."""
+        """SHA-256 of the code that the values depend on; "" if unknown."""
         return ""
 
     def as_document(self) -> DefinitionDocument:
-        """The definition as files and pages have it."""
+        """The definition in the form of files and pages."""
         return {
             "id": self.id,
             "metric": self.metric,
@@ -87,14 +88,14 @@ class Metric(Definition):
     """A metric of one run.
 
     Attributes:
-        tables: a run without them does not have the metric; of a flow or link, the first is the
-            one whose flows or links are measured.
-        parameters: the same, of parameters; of a flow, its own (``rtt_1_ms``) takes the place of
-            that of all (``rtt_ms``).
-        optional: parameters that it reads where a run has them.
-        window: the time that a value is of, in s.
-        when: which views of those with the tables and parameters have the metric.
-        compute: the value; None: never reached, or not defined.
+        tables: a run without them does not have the metric; for a flow or link metric, the flows or
+            links of the first table are measured.
+        parameters: likewise for parameters; a flow's own parameter (``rtt_1_ms``) replaces that of
+            all flows (``rtt_ms``).
+        optional: parameters that it reads if a run has them.
+        window: the time that a value covers, in s.
+        when: condition for views that have the tables and parameters to have the metric.
+        compute: the value; None: never reached or not defined.
     """
 
     tables: tuple[str, ...]
@@ -106,23 +107,23 @@ class Metric(Definition):
 
     @cached_property
     def digest(self) -> str:
-        """SHA-256 of its code, of all code of this package that it reaches, and of its needs."""
+        """SHA-256 of its code, all code of this package that this reaches, and its needs."""
         functions = [self.compute, self.window, *([self.when] if self.when else [])]
         facts = (self.subject, self.unit, *self.tables, "", *self.parameters, "", *self.optional)
         return code_digest(functions, facts)
 
     @cached_property
     def needs(self) -> Needs:
-        """All that the function may read."""
+        """Everything that the function may read."""
         names = frozenset((*self.parameters, *self.optional))
         return Needs(self.metric, frozenset(self.tables), names)
 
     def reads(self, parameters: Iterable[str]) -> tuple[str, ...]:
-        """Of the names of a run's parameters those that its values depend on, sorted."""
+        """The names of a run's parameters on which its values depend, sorted."""
         return _read_of(self.needs.parameters, tuple(parameters))
 
     def lacking(self, tables: Iterable[str], parameters: Iterable[str]) -> list[str]:
-        """What a run with these tables and parameters lacks, e.g. ``["table cwnd"]``."""
+        """What a run with these tables and parameters lacks to have it, e.g. ``["table cwnd"]``."""
         have = {"duration_s", *(common_name(each) for each in parameters), *parameters}
         return [
             *(f"table {each}" for each in self.tables if each not in set(tables)),
@@ -135,9 +136,9 @@ class GroupMetric(Definition):
     """A metric of several runs.
 
     Attributes:
-        metrics: those of single runs that it is made of; the first is that of the run under which
-            the value stands.
-        compute: the rows that values stand under, and the values.
+        metrics: the metrics of single runs that it is based on; a value belongs to a run with the
+            first of them.
+        compute: pairs of the row that a value belongs to, and the value.
     """
 
     metrics: tuple[str, ...]
@@ -145,7 +146,7 @@ class GroupMetric(Definition):
 
     @cached_property
     def digest(self) -> str:
-        """SHA-256 of its code, and of all code of this package that it reaches."""
+        """SHA-256 of its code and all code of this package that this reaches."""
         return code_digest([self.compute], (self.unit, *self.metrics))
 
 
@@ -163,10 +164,10 @@ def flow_metric(
     name: str = "",
     version: int | None = None,
 ) -> Callable[[Callable[[FlowView], float | None]], Metric]:
-    """Make a function of a flow the metric of its name; see ``Metric`` for the arguments.
+    """Make a function of a flow a metric with its name; see ``Metric`` for the arguments.
 
     Raises:
-        BdpbenchError: for a table that is nowhere declared, or words that are missing.
+        BdpbenchError: for an unknown table or missing texts.
     """
 
     def decorate(function: Callable[[FlowView], float | None]) -> Metric:
@@ -191,7 +192,7 @@ def link_metric(
     name: str = "",
     version: int | None = None,
 ) -> Callable[[Callable[[LinkView], float | None]], Metric]:
-    """Make a function of a link the metric of its name; as ``flow_metric``."""
+    """Make a function of a link a metric with its name; like ``flow_metric``."""
 
     def decorate(function: Callable[[LinkView], float | None]) -> Metric:
         words = (unit, text, source, title, version)
@@ -215,7 +216,7 @@ def run_metric(
     name: str = "",
     version: int | None = None,
 ) -> Callable[[Callable[[RunView], float | None]], Metric]:
-    """Make a function of a whole run the metric of its name; as ``flow_metric``."""
+    """Make a function of a whole run a metric with its name; like ``flow_metric``."""
 
     def decorate(function: Callable[[RunView], float | None]) -> Metric:
         words = (unit, text, source, title, version)
@@ -235,10 +236,10 @@ def group_metric(
     name: str = "",
     version: int | None = None,
 ) -> Callable[[OfGroup], GroupMetric]:
-    """Make a function of several runs the metric of its name; see ``GroupMetric``.
+    """Make a function of several runs a metric with its name; see ``GroupMetric``.
 
     Raises:
-        BdpbenchError: when words are missing.
+        BdpbenchError: for missing texts.
     """
 
     def decorate(function: OfGroup) -> GroupMetric:
@@ -256,13 +257,13 @@ def group_metric(
 
 @lru_cache(maxsize=4096)
 def _read_of(declared: frozenset[str], given: tuple[str, ...]) -> tuple[str, ...]:
-    """The given names that are declared, or stand for one that is; thousands of runs ask alike."""
+    """The given names that are declared or stand for a declared one, cached for many runs."""
     names = {"duration_s", *declared}
     return tuple(sorted(each for each in given if each in names or common_name(each) in names))
 
 
 def common_name(parameter: str) -> str:
-    """The name of all flows' parameter that a flow's own stands for.
+    """The name of the parameter of all flows that a flow's own parameter overrides.
 
     >>> common_name("rtt_1_ms"), common_name("protocol_2"), common_name("flow2_start_s")
     ('rtt_ms', 'protocol', 'flow2_start_s')

@@ -18,7 +18,7 @@ _PARAMETERS = ("bottleneck_mbps",)
 
 
 def _has_size(link: View) -> bool:
-    """Whether somebody has counted the packets and bytes that departed, and something did."""
+    """Whether the departed packets and bytes were counted, and are not zero."""
     return bool(link.fact("packets")) and link.fact("bytes") is not None
 
 

@@ -1,7 +1,7 @@
-"""Tables of a run that charts show and no script writes: made of those that there are.
+"""Tables that charts show and no script writes: derived from the tables of a run.
 
-Of a sampled queue how long it was for which share of the time, what it dropped when, and how long
-packets waited in it; RED's average and max_p apart; how long which share of transfers took.
+For a sampled queue: the distribution of its length, its drops over time, and the queueing delay;
+RED's average and max_p as separate tables; the distribution of transfer times.
 """
 
 from __future__ import annotations
@@ -26,11 +26,11 @@ Tables = Mapping[str, pl.DataFrame]
 
 @dataclass(frozen=True)
 class DerivedTable:
-    """A table made of others.
+    """A table derived from others.
 
     Attributes:
         sources: names of the tables without which a run does not have it.
-        make: its rows from the parameters of the run and these tables; none where there is
+        make: computes its rows from the parameters of the run and these tables; none if there is
             nothing to show.
     """
 
@@ -49,7 +49,7 @@ def _drops(_: Parameters, tables: Tables) -> pl.DataFrame:
 
 
 def _queueing_delay(parameters: Parameters, tables: Tables) -> pl.DataFrame:
-    """time_s (f64, s), link (str), ms (f64), of links whose rate and packets are known."""
+    """time_s (f64, s), link (str), ms (f64), of links whose rate and packet size are known."""
     schema = {"time_s": pl.Float64, "link": pl.String, "ms": pl.Float64}
     run = RunView(parameters, {name: each.lazy() for name, each in tables.items()}, "a chart")
     parts = [pl.DataFrame(schema=schema)]
@@ -67,7 +67,7 @@ def _red_average(_: Parameters, tables: Tables) -> pl.DataFrame:
 
 
 def _red_max_p(_: Parameters, tables: Tables) -> pl.DataFrame:
-    """time_s (f64, s), link (str), max_p (f64), of links that change it."""
+    """time_s (f64, s), link (str), max_p (f64), of links where it changes."""
     changes = pl.col("max_p").n_unique().over("link") > 1
     return tables["red"].filter(changes).select("time_s", "link", "max_p")
 
@@ -95,4 +95,4 @@ DERIVED: Mapping[str, DerivedTable] = types.MappingProxyType(
         "completion": DerivedTable(("transfers",), _completion),
     }
 )
-"""Table → what it is made of."""
+"""Table → how it is derived."""

@@ -1,4 +1,4 @@
-"""How flows share a network: pure measures of throughputs, alone and against max-min shares."""
+"""How flows share a network: measures of throughputs, alone and relative to max-min shares."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ from bdpbench.metrics.thresholds import FAIRNESS_REGIONS
 def asymmetry(first: float | None, second: float | None) -> float | None:
     """(x1 - x2)/(x1 + x2) of two throughputs in Mbit/s (Sharma 2006, section 3.2).
 
-    None where a flow was not measured or neither sent anything.
+    None if a flow was not measured or neither sent anything.
 
     >>> asymmetry(300.0, 100.0)
     0.5
@@ -41,9 +41,9 @@ def convergence_time(
     Args:
         first: bins of one flow: time_s (f64, s, end of the bin), mbps (f64, Mbit/s), in order of
             time.
-        second: bins of the other, with equal times.
+        second: bins of the other flow, at the same times.
         start_s: start of the second flow, s.
-        window_s: length of the windows, s; one begins with every bin.
+        window_s: length of the windows, s; a window begins with every bin.
         most: largest |asymmetry| that counts as fair.
     """
     both = first.select("time_s", one="mbps").join(second.select("time_s", two="mbps"), on="time_s")
@@ -59,15 +59,15 @@ def convergence_time(
 
 
 def time_to_ratio(bins: pl.DataFrame, window_s: float, least: float) -> float | None:
-    """Time in s until the slowest flow gets at least a share of what the fastest gets.
+    """Time in s until the slowest flow gets at least a given share of the fastest one's throughput.
 
-    It begins with the first bin in which the flow that comes last gets something through, and ends
-    with the first window over which the ratio is at least ``least``.
+    It starts with the first bin in which the last flow to start has any throughput, and ends with
+    the first window over which the ratio is at least ``least``.
 
     Args:
-        bins: of all flows: time_s (f64, s, end of the bin), flow, mbps (f64, Mbit/s), at equal
-            times for each.
-        window_s: length of the windows, s; one begins with every bin.
+        bins: bins of all flows: time_s (f64, s, end of the bin), flow, mbps (f64, Mbit/s), at the
+            same times for each.
+        window_s: length of the windows, s; a window begins with every bin.
         least: ratio of the smallest to the largest throughput.
     """
     first = bins.filter(pl.col("mbps") > 0).group_by("flow").agg(pl.col("time_s").min())
@@ -88,9 +88,9 @@ def time_to_ratio(bins: pl.DataFrame, window_s: float, least: float) -> float | 
 
 
 def smallest_to_largest(throughputs: Sequence[float | None]) -> float | None:
-    """Smallest over largest of throughputs in Mbit/s, from 0 to 1 (fair).
+    """Smallest over largest throughput, from 0 to 1 (fair).
 
-    None where a flow was not measured or none sent anything.
+    None if a flow was not measured or none sent anything.
 
     >>> smallest_to_largest([3.0, 4.0, 2.0])
     0.5
@@ -103,7 +103,7 @@ def smallest_to_largest(throughputs: Sequence[float | None]) -> float | None:
 def jain_index(throughputs: Sequence[float | None]) -> float | None:
     """(sum x)^2/(n sum x^2) of throughputs in Mbit/s (Jain, Chiu and Hawe 1984).
 
-    None where a flow was not measured or none sent anything.
+    None if a flow was not measured or none sent anything.
 
     >>> jain_index([3.0, 0.0])
     0.5
@@ -124,22 +124,22 @@ def max_min_shares(
 ) -> dict[str, float | None]:
     """Max-min fair rates in Mbit/s, by progressive filling.
 
-    All rates rise together from 0; where a link is full, the flows over it keep their rate, and the
-    others go on (Bertsekas and Gallager, Data Networks, section 6.5.2).
+    All rates rise together from 0; when a link is full, the flows across it keep their rates, and
+    the others continue to rise (Bertsekas and Gallager, Data Networks, section 6.5.2).
 
     Args:
         routes: flow → the links that it crosses.
-        capacities: link → Mbit/s; a link that is not here limits nobody.
-        demands: flow → most that it wants, Mbit/s; a flow that is not here takes what it gets.
+        capacities: link → Mbit/s; a missing link limits no flow.
+        demands: flow → its largest rate, Mbit/s; a missing flow has no limit of its own.
 
     Returns:
-        Flow → Mbit/s; None for a flow that nothing limits.
+        Flow → Mbit/s; None for a flow without any limit.
 
     >>> routes = {"long": ["a", "b"], "first": ["a"], "second": ["b"]}
     >>> max_min_shares(routes, {"a": 10, "b": 4})
     {'long': 2.0, 'first': 8.0, 'second': 2.0}
     """
-    # Sizes of packets, and so demands, may be below 0 in a trace that somebody has damaged.
+    # In a damaged trace, sizes of packets, and so demands, may be negative.
     wanted = {flow: max(0.0, each) for flow, each in (demands or {}).items()}
     left = {link: float(capacity) for link, capacity in capacities.items()}
     rising = {flow: {link for link in links if link in left} for flow, links in routes.items()}
@@ -155,7 +155,7 @@ def max_min_shares(
         level += step
         left = {link: room - step * crowd[link] for link, room in left.items()}
         stopped = _stopped(rising, left, capacities, level, wanted)
-        if not stopped:  # a capacity or demand that is no number
+        if not stopped:  # a capacity or demand is NaN
             break
         for flow in stopped:
             shares[flow] = level
@@ -170,8 +170,8 @@ def _stopped(
     level: float,
     wanted: Mapping[str, float],
 ) -> list[str]:
-    """Flows that cross a full link or have what they want."""
-    # Subtraction leaves a rest of rounding where nothing should be left.
+    """Flows that cross a full link or have reached their demand."""
+    # Rounding may leave a remainder where the difference should be 0.
     full = {link for link, room in left.items() if room <= 1e-9 * capacities[link]}
     return [
         flow
@@ -185,7 +185,7 @@ def normalised_jain_index(
 ) -> float | None:
     """Jain's index of throughputs over fair shares, both in Mbit/s.
 
-    None where a share is not known or is 0, and where ``jain_index`` is None.
+    None if a share is unknown or 0, and if ``jain_index`` is None.
 
     >>> normalised_jain_index([2.0, 8.0], [2.0, 8.0])
     1.0
@@ -197,7 +197,7 @@ def normalised_jain_index(
 
 
 def throughput_ratio(first: float | None, second: float | None) -> float | None:
-    """x1/x2 of two throughputs in Mbit/s; None where one is not known or the second is 0.
+    """x1/x2 of two throughputs in Mbit/s; None if one is unknown or the second is 0.
 
     >>> throughput_ratio(3.0, 2.0)
     1.5

@@ -1,4 +1,4 @@
-"""How groups of flows share a network, and how flows share it whose paths are not alike."""
+"""How groups of flows share a network, and how flows with different paths share it."""
 
 from __future__ import annotations
 
@@ -38,7 +38,7 @@ def _window_of_first(run: RunView) -> tuple[float, float]:
 
 
 def _flows(run: RunView) -> list[FlowView]:
-    """The flows without an end that have been counted, by number."""
+    """The long-lived flows that have been counted, by number."""
     counted_flows = [
         each
         for each in run.flows("facts")
@@ -48,7 +48,7 @@ def _flows(run: RunView) -> list[FlowView]:
 
 
 def groups_of(run: RunView) -> dict[str, list[FlowView]]:
-    """Name of a group → its flows without an end that have been counted."""
+    """Name of a group → its long-lived flows that have been counted."""
     groups: dict[str, list[FlowView]] = {}
     for flow in _flows(run):
         if flow.has_own("group"):
@@ -57,7 +57,7 @@ def groups_of(run: RunView) -> dict[str, list[FlowView]]:
 
 
 def has_two_groups(run: RunView) -> bool:
-    """Whether the scenario names two groups of such flows."""
+    """Whether the scenario has two groups of such flows."""
     return len(groups_of(run)) == 2
 
 

@@ -1,4 +1,4 @@
-"""The runs of a tier as metrics of several runs see them: values, and the sweeps they make."""
+"""The runs of a tier as metrics of several runs see them: their values, and the sweeps in them."""
 
 from __future__ import annotations
 
@@ -15,12 +15,12 @@ Sweeps = Mapping[str, Mapping[str, Sequence[Scalar]]]
 """Scenario → parameter → all values that a study gives it."""
 
 Points = dict[str, list[Scalar]]
-"""Parameters apart from a swept one and those beside it → values of the swept one."""
+"""Parameters other than a swept one and those derived from it → values of the swept one."""
 
 
 @dataclass(frozen=True)
 class Row:
-    """One metric of one run (value None: the run was measured, the metric never reached)."""
+    """One metric of one run (value None: the run was measured, the metric was never reached)."""
 
     run_id: str
     scenario: str
@@ -30,27 +30,28 @@ class Row:
     end_s: float
 
     def at(self, parameter: str) -> float:
-        """The run's point on a sweep.
+        """The value of a swept parameter in this run.
 
         Raises:
-            BdpbenchError: when it is no number.
+            BdpbenchError: when it is not a number.
         """
         return _point(self.parameters[parameter], parameter, f"run {self.run_id}")
 
     def minus(self, other: Row) -> float | None:
-        """The difference of two values; None where one of them was never reached."""
+        """The difference of two values; None if one of them was never reached."""
         if self.value is None or other.value is None:
             return None
         return self.value - other.value
 
 
 class Group:
-    """Rows of single runs by metric, the parameters of the runs, and the points of the sweeps.
+    """Rows of single runs by metric, the parameters of the runs, and the points of sweeps.
 
     Args:
         run_metrics: table of ``metrics.parquet``.
         runs: all runs of the plan, measured or not.
-        sweeps: numbers that the study sweeps in any tier; of the others, what the plan holds.
+        sweeps: numbers that the study sweeps in any tier; for other parameters, the plan's values
+            count.
     """
 
     def __init__(
@@ -59,11 +60,11 @@ class Group:
         self._metrics = run_metrics
         self._runs = {(run["run_id"], run["scenario"]): run["parameters"] for run in runs}
         self._sweeps = sweeps
-        # Looked for once, and not once a run.
+        # Found once, rather than once per run.
         self._points_of: dict[tuple[str, str, frozenset[str]], Points] = {}
 
     def rows_of(self, metric: str) -> list[Row]:
-        """The rows of a metric, of the runs of the plan."""
+        """The rows of a metric for the runs of the plan."""
         rows = self._metrics.filter(pl.col("metric") == metric).iter_rows(named=True)
         return [
             Row(
@@ -79,10 +80,10 @@ class Group:
         ]
 
     def alike(self, metric: str, beside: frozenset[str]) -> list[list[Row]]:
-        """The rows of a metric, those together whose runs agree in scenario and parameters.
+        """The rows of a metric, grouped by runs with equal scenario and parameters.
 
         Args:
-            metric: name.
+            metric: name of the metric.
             beside: parameters that may differ.
         """
         groups: dict[str, list[Row]] = {}
@@ -96,12 +97,12 @@ class Group:
         """Each sweep of two points or more: its rows of a metric in order, and all of its points.
 
         Args:
-            metric: name.
-            parameter: that is swept.
-            beside: parameters that may differ within a sweep, the swept one among them.
+            metric: name of the metric.
+            parameter: the swept parameter.
+            beside: parameters that may differ within a sweep, including the swept one.
 
         Raises:
-            BdpbenchError: when a run's point on a sweep is no number.
+            BdpbenchError: when the swept parameter of a run is not a number.
         """
         for rows in self.alike(metric, beside):
             found = [row for row in rows if parameter in row.parameters]
@@ -118,7 +119,7 @@ class Group:
         return sorted({_point(each, parameter, f"scenario {row.scenario}") for each in values})
 
     def _planned(self, scenario: str, parameter: str, beside: frozenset[str]) -> Points:
-        """Values of a parameter in the runs of a scenario, by what else these have."""
+        """Values of a parameter in the runs of a scenario, by the runs' other parameters."""
         key = (scenario, parameter, beside)
         if key not in self._points_of:
             found = self._points_of.setdefault(key, {})
@@ -129,7 +130,7 @@ class Group:
 
 
 def rest_of(parameters: Mapping[str, Scalar | None], beside: frozenset[str]) -> str:
-    """Parameters apart from ``beside``, as a key; 50 and 50.0 are the same."""
+    """Parameters other than ``beside``, as a key; 50 and 50.0 are equal."""
     rest = {
         name: float(value) if isinstance(value, int) else value
         for name, value in parameters.items()

@@ -1,4 +1,4 @@
-"""What queues drop and mark, as ns-2's own monitors have counted it."""
+"""What queues drop and mark, as counted by ns-2's own monitors."""
 
 from __future__ import annotations
 
@@ -10,12 +10,12 @@ _RED = "Floyd and Jacobson (1993), Random Early Detection Gateways; ns-2, red.cc
 _RANDOM = "ns-2, errmodel.cc; RFC 5166, section 2.1.3"
 _ECN = "RFC 3168, section 5; ns-2, red.cc"
 
-# A link that is sampled is one on the way of the data; the other directions are counted, too.
+# Sampled links are on the path of the data; links in the other direction are also counted.
 _OF_LINKS = ("queue", "facts")
 
 
 def _is_counted(view: View) -> bool:
-    """Whether somebody has counted what came to the queue, and something did."""
+    """Whether packets arriving at the queue were counted, and there were any."""
     return bool(_arrivals(view))
 
 
@@ -185,7 +185,7 @@ def random_loss_rate(link: LinkView) -> float | None:
 
 
 def _arrivals(view: View) -> float | None:
-    """Packets that a queue dropped or let go; None where nobody has counted them."""
+    """Packets that a queue dropped or forwarded; None if they were not counted."""
     packets, drops = view.fact("packets"), view.fact("drops")
     return None if packets is None or drops is None else packets + drops
 

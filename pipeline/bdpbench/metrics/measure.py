@@ -1,7 +1,7 @@
-"""Metrics of runs and of groups of runs, from parameters and tables; what is known stays.
+"""Computes metrics of runs and of groups of runs, and reuses values that are still valid.
 
 A value depends on the code of its metric, on the parameters that the metric declares, and on the
-tables that it declares. The digest of all three is kept beside the value, and a value with the same
+tables that it declares. The digest of all three is stored with the value, and a value with the same
 digest is not computed again.
 """
 
@@ -33,7 +33,7 @@ METRICS_SCHEMA = {
     "end_s": pl.Float64,
     "definition": pl.String,
 }
-"""Columns of metrics.parquet; ``value`` is null for what was never reached or is not defined."""
+"""Columns of metrics.parquet; ``value`` is null if it was never reached or is not defined."""
 
 VALUES_SCHEMA = {
     "metric": pl.String,
@@ -43,14 +43,14 @@ VALUES_SCHEMA = {
     "start_s": pl.Float64,
     "end_s": pl.Float64,
 }
-"""Columns of the values that are kept of a run; ``subject`` is null where a metric has no value."""
+"""Columns of the stored values of a run; ``subject`` is null if a metric has no value."""
 
-# Stands for the check that no series ends early, which is made once, too.
+# Represents the check that no series ends early, which is stored as well.
 _COVERAGE = "coverage"
 
 
 class Value(NamedTuple):
-    """A value of a metric: of which subject and which window (s); subject None: there is none."""
+    """A value of a metric, its subject and its window (s); subject None: the run has no value."""
 
     subject: str | None
     value: float | None
@@ -70,16 +70,16 @@ def measure_run(
     scenario: str,
     definitions: Mapping[str, Definition] = DEFINITIONS,
 ) -> pl.DataFrame:
-    """All metrics of one run; what each means, and what it needs, stands in its definition.
+    """Compute all metrics of one run; their definitions say what they mean and need.
 
-    Windows are half-open, ``(start_s, end_s]``: a bin counts when its end lies inside.
+    Windows are half-open, ``(start_s, end_s]``: a bin counts if its end is inside.
 
     Args:
-        parameters: of the run; duration_s (s) has to be there.
-        tables: by name, with the columns that ``trace.read_output`` describes, each in the order
-            of time within a flow or link.
-        run_id: goes into the rows.
-        scenario: goes into the rows.
+        parameters: parameters of the run; duration_s (s) is required.
+        tables: by name, with the columns that ``trace.read_output`` describes, each in the order of
+            time within a flow or link.
+        run_id: written into the rows.
+        scenario: written into the rows.
         definitions: metrics to measure.
 
     Returns:
@@ -89,9 +89,9 @@ def measure_run(
         whose tables or parameters the run does not have are absent.
 
     Raises:
-        BdpbenchError: when a parameter is no positive number where one is needed, or a series ends
+        BdpbenchError: when a parameter that has to be a positive number is not, or a series ends
             more than a second (or a sampling interval) before duration_s, so that its means would
-            be of another window.
+            cover another window.
     """
     values = measure_values(parameters, tables, {}, definitions, where=f"run {run_id}")
     return as_metrics(metric_rows(values, definitions, run_id=run_id, scenario=scenario))
@@ -106,19 +106,19 @@ def measure_values(
     kept: pl.DataFrame | None = None,
     where: str = "the run",
 ) -> pl.DataFrame:
-    """Values of all metrics of one run, of which those that are kept are taken over.
+    """Values of all metrics of one run; stored ones that are still valid are reused.
 
     Args:
-        parameters: as ``measure_run`` takes them.
-        tables: the same; only those that are needed are read.
-        checksums: table → what changes with its content.
+        parameters: as for ``measure_run``.
+        tables: as for ``measure_run``; only the needed ones are read.
+        checksums: table → a text that changes with its content.
         definitions: metrics to measure.
-        kept: as this function returned it before, for any definitions.
-        where: who the run is, in errors.
+        kept: an earlier result of this function, for any definitions.
+        where: name of the run, for errors.
 
     Returns:
-        Columns as ``VALUES_SCHEMA``, in the order of the definitions; ``kept`` itself where it is
-        what there is to say.
+        Columns as ``VALUES_SCHEMA``, in the order of the definitions; ``kept`` itself if nothing
+            has changed.
 
     Raises:
         BdpbenchError: as ``measure_run``.
@@ -142,7 +142,7 @@ def measure_values(
 def digest_of(
     metric: Metric, parameters: Mapping[str, Scalar], checksums: Mapping[str, str]
 ) -> str:
-    """SHA-256 of all that the values of a metric of one run depend on."""
+    """SHA-256 of everything that the values of a metric of one run depend on."""
     read = {name: parameters[name] for name in metric.reads(parameters)}
     return _digest((metric.digest,), read, checksums, metric.tables)
 
@@ -183,7 +183,7 @@ def _measure(metric: Metric, run: RunView) -> Sequence[Value]:
 
 
 def _views(metric: Metric, run: RunView) -> Sequence[RunView | FlowView | LinkView]:
-    """What a metric is measured on: the flows or links that all of its series have."""
+    """The subjects of a metric: the flows or links that all of its series have."""
     if metric.subject == "run":
         return [run]
     if metric.subject == "link":
@@ -202,7 +202,7 @@ def metric_rows(
 ) -> list[MetricRow]:
     """Values of one run as rows of metrics.parquet.
 
-    Metrics of the same series stand together, by flow or link.
+    Metrics of the same series are adjacent, ordered by flow or link.
     """
     by_metric: dict[str, list[Value]] = {}
     for metric, _, *value in values.iter_rows():
@@ -214,7 +214,7 @@ def metric_rows(
 
 
 def as_metrics(rows: Sequence[MetricRow]) -> pl.DataFrame:
-    """Rows, of any number of runs, as ``METRICS_SCHEMA`` has them."""
+    """Rows of any number of runs as a frame with the columns ``METRICS_SCHEMA``."""
     return pl.DataFrame(rows, schema=METRICS_SCHEMA, orient="row")
 
 
@@ -238,7 +238,7 @@ def _in_order(
 
 
 def _subject_key(subject: str) -> tuple[int, str]:
-    """Flows by number, links by name."""
+    """Sort key: flows by number, links by name."""
     name = subject.partition(":")[2]
     return (int(name), "") if name.isdecimal() else (0, name)
 
@@ -249,26 +249,26 @@ def measure_groups(
     sweeps: Sweeps | None = None,
     definitions: Mapping[str, Definition] = DEFINITIONS,
 ) -> pl.DataFrame:
-    """Metrics that take several runs; what each means stands in its definition.
+    """Compute metrics of several runs; their definitions say what they mean.
 
-    A value that only runs which are not there could give is left out: a tier that simulates one
-    buffer of five has no smallest buffer.
+    A value that needs missing runs is left out: a tier that simulates one buffer of five has no
+    smallest buffer.
 
     Args:
         run_metrics: as ``measure_run`` returns it, of any number of runs.
         runs: all runs of the plan, measured or not.
-        sweeps: scenario → parameter → all numbers that the study gives it in any tier. Without it
-            a sweep is what the plan holds of it, and a tier that leaves out a buffer may find too
-            large a smallest one.
+        sweeps: scenario → parameter → all numbers that the study gives it in any tier. Without it a
+            sweep has only the plan's values, so in a tier that leaves out a buffer, the smallest
+            sufficient one may come out too large.
         definitions: metrics to measure.
 
     Returns:
-        Rows like those of ``measure_run``, with subject "run", under the run that the definition
-        names. value is null for what no run of a whole sweep attains, and for differences of which
-        one side was never reached.
+        Rows like those of ``measure_run``, with subject "run", for the run that the definition
+            names. value is null if no run of a complete sweep attains it, and for differences if
+            one side was never reached.
 
     Raises:
-        BdpbenchError: when a run's point on a sweep is no number.
+        BdpbenchError: when the swept parameter of a run is not a number.
     """
     group = Group(run_metrics, runs, sweeps or {})
     rows = [
@@ -284,7 +284,7 @@ def measure_groups(
 def _of_block(
     metrics: Sequence[GroupMetric], group: Group
 ) -> Iterator[tuple[GroupMetric, Row, float | None]]:
-    """Values of metrics that stand under the same runs, run by run."""
+    """Values of metrics that belong to the same runs, run by run."""
     found = [(metric, row, value) for metric in metrics for row, value in metric.compute(group)]
     runs = list(dict.fromkeys((row.run_id, row.scenario) for _, row, _ in found))
     order = {run: index for index, run in enumerate(runs)}

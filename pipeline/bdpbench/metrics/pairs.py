@@ -1,4 +1,4 @@
-"""What runs of all pairs of protocols tell together."""
+"""Metrics of runs of all pairs of protocols."""
 
 from __future__ import annotations
 

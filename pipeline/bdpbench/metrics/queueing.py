@@ -15,7 +15,7 @@ def _has_one_flow(link: LinkView) -> bool:
 
 
 def _from_second_full_peak(link: LinkView) -> Window:
-    """From the flow's second full peak on, where a third follows."""
+    """The time from a flow's second full peak on, if a third follows."""
     (flow,) = link.run.flows("cwnd")
     peaks_s = flow.full_cuts["peak_s"]
     return (float(peaks_s[1]), link.run.duration_s) if len(peaks_s) >= 3 else whole(link)

@@ -1,4 +1,4 @@
-"""Of a sampled queue: how long it was for which share of the time, and what it dropped when."""
+"""A sampled queue: the distribution of its length, its drops over time, and its delay."""
 
 from __future__ import annotations
 
@@ -14,8 +14,8 @@ def cumulative_shares(samples: pl.Series) -> pl.DataFrame:
         samples: numbers in any unit; nulls are left out.
 
     Returns:
-        A row a distinct value, rising: ``value`` f64, in the unit of the samples, and
-        ``share_pct`` f64, % of the samples that are at most so large.
+        One row per distinct value, in ascending order: ``value`` f64, in the unit of the samples,
+            and ``share_pct`` f64, % of the samples that are no larger.
 
     >>> cumulative_shares(pl.Series([3, 0, 0, 1])).rows()
     [(0.0, 50.0), (1.0, 75.0), (3.0, 100.0)]
@@ -28,13 +28,13 @@ def cumulative_shares(samples: pl.Series) -> pl.DataFrame:
 
 
 def queue_shares(queue: pl.DataFrame) -> pl.DataFrame:
-    """Share of the samples at which the queue was no longer than a length.
+    """Share of the samples in which the queue was no longer than each length.
 
     Args:
-        queue: link (str) and pkts (packets), samples at equal distances of time.
+        queue: link (str) and pkts (packets), samples at equal intervals.
 
     Returns:
-        ``link`` str, ``pkts`` f64 (rising within a link), ``share_pct`` f64.
+        ``link`` str, ``pkts`` f64 (ascending within a link), ``share_pct`` f64.
     """
     parts = queue.partition_by("link", as_dict=True, maintain_order=True)
     shares = [
@@ -48,7 +48,7 @@ def queue_shares(queue: pl.DataFrame) -> pl.DataFrame:
 
 
 def drops_per_sample(queue: pl.DataFrame) -> pl.DataFrame:
-    """Packets that a link dropped since the sample before, or since the start.
+    """Packets that a link dropped since the previous sample, or since the start.
 
     Args:
         queue: link (str), time_s (f64, s, rising within a link), drops (packets since the start).
@@ -61,7 +61,7 @@ def drops_per_sample(queue: pl.DataFrame) -> pl.DataFrame:
 
 
 def queueing_delays(queue: pl.DataFrame, packet_bytes: float, rates: pl.DataFrame) -> pl.DataFrame:
-    """How long a link takes, at its rate of that time, to send what samples find in its queue.
+    """The time that a link needs, at its current rate, to send the queue found by each sample.
 
     Args:
         queue: of one link: time_s (f64, s, rising), pkts (packets).

@@ -1,4 +1,4 @@
-"""What a queue with RED makes of its length: its average, and its largest probability."""
+"""What RED computes from a queue's length: its average, and max_p."""
 
 from __future__ import annotations
 

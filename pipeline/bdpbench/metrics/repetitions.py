@@ -15,7 +15,7 @@ from bdpbench.contracts.plan import PlannedRun
 from bdpbench.errors import BdpbenchError
 
 _LARGEST_QUANTILE = 1e9
-# Parameter that numbers repetitions: the substream of random numbers.
+# Parameter that distinguishes repetitions: the substream of random numbers.
 _REPETITION = "substream"
 _NUMBER = "number of the repeated run"
 _ROW_KEY = ["scenario", "metric", "subject", "unit", "definition"]
@@ -27,7 +27,7 @@ REPETITIONS_SCHEMA: Mapping[str, pl.DataType] = {
     "half_width": pl.Float64(),
     "level": pl.Float64(),
 }
-"""Columns of ``over_repetitions``; ``half_width`` in the unit of the mean."""
+"""Columns of ``over_repetitions``; ``half_width`` is in the unit of the mean."""
 
 
 def over_repetitions(
@@ -35,16 +35,17 @@ def over_repetitions(
 ) -> pl.DataFrame:
     """Means over runs of a scenario that differ in ``substream`` alone, with intervals.
 
-    A metric that one of the repetitions never reached has no mean: it would be that of the lucky.
+    A metric that one of the repetitions never reached has no mean, since that would be biased
+    towards the others.
 
     Args:
         metrics: table of ``metrics.parquet``.
-        runs: of the plan: run_id, scenario, parameters.
-        level: of confidence, between 0 and 1.
+        runs: runs of the plan: run_id, scenario, parameters.
+        level: confidence level, between 0 and 1.
 
     Returns:
         One row for each metric and subject of two repetitions or more, columns as
-        ``REPETITIONS_SCHEMA``; half_width is 0 where all repetitions have the same value.
+        ``REPETITIONS_SCHEMA``; half_width is 0 if all repetitions have the same value.
     """
     repeated = _repeated(runs)
     numbers = [(run_id, number) for number, ids in enumerate(repeated) for run_id in ids]
@@ -67,7 +68,7 @@ def over_repetitions(
 
 
 def _repeated(runs: Iterable[PlannedRun]) -> list[list[str]]:
-    """Ids of runs that are each other's repetitions, two or more."""
+    """Ids of runs that are repetitions of one another, two or more."""
     groups: dict[str, dict[str, None]] = {}
     for run in runs:
         rest = {key: value for key, value in run["parameters"].items() if key != _REPETITION}
@@ -80,7 +81,7 @@ def _repeated(runs: Iterable[PlannedRun]) -> list[list[str]]:
 class Interval:
     """A mean and its confidence interval ``[mean - half_width, mean + half_width]``.
 
-    ``half_width`` is None for a single value, which tells nothing about its spread.
+    ``half_width`` is None for a single value, which says nothing about its spread.
     """
 
     mean: float
@@ -92,15 +93,15 @@ class Interval:
 def confidence_interval(values: Sequence[float], level: float = 0.95) -> Interval:
     """Mean of independent repetitions with Student's confidence interval.
 
-    half_width = t(1 - (1 - level)/2, n - 1) · s/sqrt(n), s the sample standard deviation
-    (Student 1908; NIST/SEMATECH e-Handbook of Statistical Methods, section 1.3.5.2).
+    half_width = t(1 - (1 - level)/2, n - 1) · s/sqrt(n), s the sample standard deviation (Student
+    1908; NIST/SEMATECH e-Handbook of Statistical Methods, section 1.3.5.2).
 
     Args:
-        values: one a repetition, at least one, in any unit.
-        level: of confidence, between 0 and 1.
+        values: one per repetition, at least one, in any unit.
+        level: confidence level, between 0 and 1.
 
     Raises:
-        BdpbenchError: for no values, or a level that is none.
+        BdpbenchError: for no values, or an invalid level.
 
     >>> interval = confidence_interval([9.0, 10.0, 11.0])
     >>> interval.mean, round(interval.half_width, 3)  # t(0.975, 2) = 4.303, s = 1
@@ -113,7 +114,7 @@ def confidence_interval(values: Sequence[float], level: float = 0.95) -> Interva
     count, mean = len(values), statistics.fmean(values)
     if count == 1:
         return Interval(mean, None, count, level)
-    if min(values) == max(values):  # whose mean and deviation may be off by rounding
+    if min(values) == max(values):  # whose mean and deviation may have rounding errors
         return Interval(values[0], 0.0, count, level)
     quantile = student_t_quantile((1 + level) / 2, count - 1)
     return Interval(mean, quantile * statistics.stdev(values) / math.sqrt(count), count, level)
@@ -121,14 +122,14 @@ def confidence_interval(values: Sequence[float], level: float = 0.95) -> Interva
 
 @functools.cache
 def student_t_quantile(probability: float, degrees: int) -> float:
-    """The t that a variable of Student's distribution is below with ``probability``.
+    """The value below which a variable of Student's distribution is with ``probability``.
 
-    Found by halving an interval of the distribution function, which is a finite sum for whole
-    degrees of freedom (Abramowitz and Stegun, equations 26.7.3 and 26.7.4).
+    It is found by bisection of the distribution function, which is a finite sum for integer degrees
+    of freedom (Abramowitz and Stegun, equations 26.7.3 and 26.7.4).
 
     Args:
         probability: between 0 and 1.
-        degrees: of freedom, at least 1.
+        degrees: degrees of freedom, at least 1.
 
     >>> round(student_t_quantile(0.975, 1), 3), round(student_t_quantile(0.95, 10), 3)
     (12.706, 1.812)

@@ -1,4 +1,4 @@
-"""Points of a flow's law: its window at a rate of losses, its growth and its cuts at a window."""
+"""Points of a flow's response function: its window at a loss rate, its growth and its cuts."""
 
 from __future__ import annotations
 
@@ -31,7 +31,7 @@ def loss_event_rate(flow: FlowView) -> float | None:
     return int(inside.sum()) / packets if packets else None
 
 
-# Only beside its rate of losses is it a point: hence the tables and parameters of that.
+# It is a point only together with the loss rate, hence the tables and parameters of the latter.
 @flow_metric(
     unit="packets",
     title="Mean cwnd",
@@ -85,7 +85,7 @@ def _late_cuts(flow: FlowView) -> pl.DataFrame:
 
 
 def _ascents(cuts: pl.DataFrame) -> pl.DataFrame:
-    """gained_pkts (f64, packets) and took_s (f64, s) from each cut to the peak of the next.
+    """gained_pkts (f64, packets) and took_s (f64, s) from each cut to the peak before the next.
 
     >>> cuts = pl.DataFrame(
     ...     {"peak_s": [1, 9], "peak_pkts": [20, 18], "cut_s": [2, 10], "after_pkts": [10, 9]}

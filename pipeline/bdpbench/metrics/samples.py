@@ -1,4 +1,4 @@
-"""Traces of sampled values (variables, queue monitors, two-column files), summed up."""
+"""Summaries of traces of sampled values (variables, queue monitors, two-column files)."""
 
 from __future__ import annotations
 
@@ -23,17 +23,17 @@ SAMPLES_SCHEMA = {
 def sum_samples(
     batches: Iterable[pl.DataFrame], subject: Sequence[str], name: str | None, values: Sequence[str]
 ) -> pl.DataFrame:
-    """Extremes and means of sampled values, in one pass.
+    """Extremes and means of sampled values, computed in one pass.
 
     Args:
-        batches: time_s (f64, s), and the columns named below, in the order of the trace.
-        subject: columns that tell whose values they are; null where a line does not say.
-        name: column that names the value, or None where ``values`` do.
+        batches: frames with time_s (f64, s) and the columns named below, in the order of the trace.
+        subject: columns that identify the owner of a value; null if a line does not name it.
+        name: column that names the value, or None if ``values`` do.
         values: numeric columns.
 
     Returns:
-        One row for each subject and name, as ``SAMPLES_SCHEMA``: mean is that of the samples, each
-        with the same weight; last is the value of the last sample. Nulls and NaN are no samples.
+        One row for each subject and name, as ``SAMPLES_SCHEMA``: mean gives all samples the same
+            weight; last is the value of the last sample. Nulls and NaN do not count as samples.
     """
     keys = ["subject", "name"]
     known = pl.DataFrame(schema={**SAMPLES_SCHEMA, "sum": pl.Float64})
@@ -65,7 +65,7 @@ def sum_samples(
 def _long(
     batch: pl.DataFrame, subject: Sequence[str], name: str | None, values: Sequence[str]
 ) -> pl.DataFrame:
-    """subject, name, time_s, value: one row for each sample."""
+    """subject, name, time_s, value: one row per sample."""
     whose = pl.concat_str(
         [pl.col(each).cast(pl.String) for each in subject] or [pl.lit("")],
         separator="-",

@@ -1,8 +1,8 @@
 """Measures on one series: pure functions of a frame that return a number or a frame.
 
-Windows are half-open on the left, ``(start_s, end_s]``: a bin is stamped with its end, so the bin
-stamped start_s lies before the window and the one stamped end_s inside it. Samples of a moment
-(cwnd, queue) follow the same rule, so that neighbouring windows share no sample.
+Windows are half-open on the left, ``(start_s, end_s]``: the time of a bin is its end, so the bin at
+start_s is before the window and the bin at end_s inside it. Instantaneous samples (cwnd, queue)
+follow the same rule, so that adjacent windows share no sample.
 """
 
 from __future__ import annotations
@@ -14,7 +14,7 @@ import polars as pl
 
 from bdpbench.metrics.thresholds import CUT_SHARE
 
-# Of times as shares of a window, which are differences of binary numbers.
+# Tolerance of times as shares of a window, which are differences of binary numbers.
 _ROUNDING = 1e-9
 
 CUT_SCHEMA = {
@@ -40,7 +40,7 @@ def first_time_at_least(frame: pl.DataFrame, column: str, level: float) -> float
     Args:
         frame: time_s (f64, s) and ``column`` (numeric), in the order of time.
         column: the quantity.
-        level: in the unit of the column.
+        level: the level, in the unit of the column.
 
     >>> frame = pl.DataFrame({"time_s": [0.1, 0.2, 0.3], "mbps": [1.0, 9.0, 10.0]})
     >>> first_time_at_least(frame, "mbps", 9.0)
@@ -51,20 +51,21 @@ def first_time_at_least(frame: pl.DataFrame, column: str, level: float) -> float
 
 
 def find_cuts(cwnd: pl.DataFrame, merge_s: float) -> pl.DataFrame:
-    """Loss responses of a flow: falls of cwnd by at least 5 % from one sample to the next.
+    """Loss responses of a flow: decreases of cwnd by at least 5 % from one sample to the next.
 
-    Falls less than merge_s after the one before belong to the same loss event, whose recovery
-    lasts about a round trip: they make one cut, from the sample before the first fall (the peak)
-    to the sample after the last.
+    Decreases less than merge_s after the previous one belong to the same loss event, whose recovery
+    lasts about a round trip: they form one cut, from the sample before the first decrease (the
+    peak) to the sample after the last.
 
     Args:
-        cwnd: of one flow: time_s (f64, s), cwnd_pkts (f64, packets), in the order of time.
+        cwnd: cwnd of one flow: time_s (f64, s), cwnd_pkts (f64, packets), in the order of time.
         merge_s: the nominal RTT, s.
 
     Returns:
-        One row a cut, in the order of time: peak_s (f64, s, last sample before the fall),
-        peak_pkts (f64, packets), cut_s (f64, s, first sample after the fall), after_pkts (f64,
-        packets, after the last fall of the event). No rows for a flow without samples or losses.
+        One row per cut, in the order of time: peak_s (f64, s, last sample before the decrease),
+        peak_pkts (f64, packets), cut_s (f64, s, first sample after the decrease), after_pkts (f64,
+        packets, after the last decrease of the event). No rows for a flow without samples or
+            losses.
 
     >>> cwnd = pl.DataFrame({"time_s": [0.0, 0.1, 0.2, 0.3], "cwnd_pkts": [8.0, 10.0, 5.0, 6.0]})
     >>> find_cuts(cwnd, merge_s=0.1).row(0)
@@ -83,7 +84,7 @@ def find_cuts(cwnd: pl.DataFrame, merge_s: float) -> pl.DataFrame:
 
 
 def grown_again(cuts: pl.DataFrame) -> pl.DataFrame:
-    """The cuts before which cwnd has grown, by at least 5 %, since the cut before; and the first.
+    """The first cut, and all before which cwnd has grown by at least 5 % since the previous cut.
 
     Args:
         cuts: as ``find_cuts`` returns them.
@@ -105,14 +106,14 @@ def variation(values: pl.Series) -> float | None:
 
 
 def mean(frame: pl.DataFrame, column: str, window: tuple[float, float]) -> float | None:
-    """Mean over the rows of a window, in s: of bins of equal length, the mean over its time."""
+    """Mean over the rows of a window, s; for bins of equal length, the mean over time."""
     return number(frame.filter(in_window(*window))[column].mean())
 
 
 def batch_means(
     frame: pl.DataFrame, column: str, window: tuple[float, float], batches: int
 ) -> list[float]:
-    """Means over equal parts of a window, in s; a part without rows has none.
+    """Means over equal parts of a window, in s; a part without rows has no mean.
 
     >>> frame = pl.DataFrame({"time_s": [1.0, 2.0, 3.0, 4.0], "mbps": [1.0, 3.0, 5.0, 7.0]})
     >>> batch_means(frame, "mbps", (0, 4), 2)
@@ -122,24 +123,24 @@ def batch_means(
     parts: list[list[float]] = [[] for _ in range(batches)]
     rows = frame.filter(in_window(start_s, end_s)).select("time_s", column)
     for time_s, value in rows.iter_rows():
-        # A row at the end of a part is in it, as in windows.
+        # A row at the end of a part belongs to it, as for windows.
         part = math.ceil((time_s - start_s) / (end_s - start_s) * batches - _ROUNDING) - 1
         parts[max(0, part)].append(value)
     return [statistics.fmean(part) for part in parts if part]
 
 
 def last_until(frame: pl.DataFrame, column: str, end_s: float) -> float | None:
-    """The value of the last row up to end_s; None without one."""
+    """The value of the last row up to end_s; None if there is none."""
     return number(frame.filter(pl.col("time_s") <= end_s)[column].last())
 
 
 def nth(values: pl.Series, index: int) -> float | None:
-    """A value by its index from 0; None where there are fewer."""
+    """The value with this index, from 0; None if there are fewer values."""
     return None if len(values) <= index else float(values[index])
 
 
 def nearest_rank(values: pl.Series, share_pct: float) -> float | None:
-    """The smallest value that at least so many per cent of the values are at most; None without.
+    """The nearest-rank percentile of the values; None without values.
 
     >>> nearest_rank(pl.Series([4.0, 1.0, 3.0, 2.0]), 50), nearest_rank(pl.Series([7, 8]), 99)
     (2.0, 8.0)
@@ -154,5 +155,5 @@ def median(values: pl.Series) -> float | None:
 
 
 def number(value: object) -> float | None:
-    """What polars makes of a column, as a number; None where it made none."""
+    """A result of polars as a number; None if there is none."""
     return float(value) if isinstance(value, (int, float)) else None

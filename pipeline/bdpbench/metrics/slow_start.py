@@ -1,4 +1,4 @@
-"""A flow's first slow start: when it ends, what it leaves, what it loses."""
+"""A flow's first slow start: when it ends, the ssthresh that it leaves, and its losses."""
 
 from __future__ import annotations
 
@@ -37,7 +37,7 @@ def first_ssthresh(flow: FlowView) -> float | None:
 
 
 def _is_alone(flow: FlowView) -> bool:
-    """Whether all drops of the run's only queue are the flow's."""
+    """Whether all drops of the run's only queue are drops of this flow."""
     run = flow.run
     flows = (run.flows("ssthresh"), run.flows("sequence"))
     return all(len(each) == 1 for each in (*flows, run.links("queue")))
@@ -68,19 +68,20 @@ def loss_rate_in_slow_start(flow: FlowView) -> float | None:
 def end_of_slow_start(
     cwnd: pl.DataFrame, ssthresh: pl.DataFrame
 ) -> tuple[float | None, float | None]:
-    """When slow start ends, and the ssthresh that its end leaves.
+    """When slow start ends, and the ssthresh that results.
 
-    A loss, or the law of Vegas, sets ssthresh to cwnd or less; within a sampling interval of an
-    RTT slow start at most doubles cwnd. What sets ssthresh to more than twice cwnd of the sample
-    before is the agent's own limit of its start.
+    A loss, or the law of Vegas, sets ssthresh to cwnd or less, and slow start at most doubles cwnd
+    within a sampling interval of one RTT. So an ssthresh of more than twice the previous sample of
+    cwnd is the agent's own initial limit.
 
     Args:
-        cwnd: of one flow: time_s (f64, s), cwnd_pkts (f64, packets), in the order of time.
-        ssthresh: of the flow, at the same times: time_s (f64, s), ssthresh_pkts (f64, packets).
+        cwnd: cwnd of one flow: time_s (f64, s), cwnd_pkts (f64, packets), in the order of time.
+        ssthresh: ssthresh of the flow, at the same times: time_s (f64, s), ssthresh_pkts (f64,
+            packets).
 
     Returns:
-        Time in s of the last sample before ssthresh is first set so, and its value in packets
-        after that; None and None where it never is.
+        Time in s of the last sample before ssthresh is first set this way, and its new value in
+            packets; None and None if it never is.
 
     >>> cwnd = pl.DataFrame({"time_s": [0.0, 0.1, 0.2], "cwnd_pkts": [1.0, 60.0, 40.0]})
     >>> samples = {"time_s": [0.0, 0.1, 0.2], "ssthresh_pkts": [99.0, 99.0, 40.0]}

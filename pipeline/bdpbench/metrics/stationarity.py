@@ -1,4 +1,4 @@
-"""Whether what a run measures over its second half still changes in it."""
+"""Whether the quantities that a run measures over its second half still change in it."""
 
 from __future__ import annotations
 
@@ -64,7 +64,7 @@ def _bins_of(flows: Iterable[FlowView]) -> pl.DataFrame:
 
 
 def _drift(run: RunView, bins: pl.DataFrame) -> float | None:
-    """Change between the parts of the second half, %; None where nothing departed in it."""
+    """Change between the parts of the second half, %; None if nothing departed in it."""
     totals = bins.group_by("time_s").agg(pl.col("mbps").sum()).sort("time_s")
     means = batch_means(totals, "mbps", second_half(run), 2)
     if len(means) < 2 or not sum(means):

@@ -1,4 +1,4 @@
-"""What runs tell together: sweeps of the buffer and of the RTT, and the effect of a drop."""
+"""Metrics of several runs: sweeps of the buffer and of the RTT, and the effect of a drop."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from bdpbench.metrics.words import THESIS
 
 _UTILIZATION_LEVEL = 90.0
 _REACHED = "time_to_90pct_utilization_kept"
-# Parameters that follow the swept one, or that say only how long one looked.
+# Parameters that are derived from the swept one, or only set the length of observation.
 _BESIDE_BUFFER = frozenset({"buffer_pkts", "duration_s"})
 _BESIDE_RTT = frozenset({"rtt_ms", "bottleneck_delay_ms", "buffer_pkts", "bdp_pkts", "duration_s"})
 _BESIDE_DROP = frozenset({"drop_packet", "duration_s"})
@@ -36,7 +36,7 @@ def _smallest_buffer(rows: Sequence[Row], points: Sequence[float]) -> Found:
     by_buffer = {row.at("buffer_pkts"): row for row in rows}
     for buffer_pkts in points:
         row = by_buffer.get(buffer_pkts)
-        if row is None:  # not simulated: it might suffice
+        if row is None:  # not simulated, although it might suffice
             return
         if row.value is not None and row.value > _UTILIZATION_LEVEL:
             yield row, buffer_pkts
@@ -76,9 +76,9 @@ def rtt_max_throughput_difference(group: Group) -> Found:
 
 
 def _borders(group: Group) -> Iterator[tuple[Row, Row]]:
-    """Of each sweep the rows of the largest RTT and of the smallest that reached, if known.
+    """For each sweep, the rows of its largest RTT and of the smallest that reached, if known.
 
-    The smallest is known when all smaller RTTs were measured as well. Where none was reached it
+    The smallest is known if all smaller RTTs were measured as well. If no RTT reached the level, it
     is the smallest of all.
     """
     for rows, points in group.sweeps_of(_REACHED, "rtt_ms", _BESIDE_RTT):
@@ -120,7 +120,7 @@ def _delays(group: Group, after: str, before: str) -> Found:
     for row in group.rows_of(before):
         if row.parameters.get("drop_packet") is None:
             key = rest_of(row.parameters, _BESIDE_DROP)
-            # Of equal runs the one that was long enough to see it.
+            # Of equal runs, the one that was long enough to see it.
             if key not in without_drop or without_drop[key].value is None:
                 without_drop[key] = row
     for row in group.rows_of(after):

@@ -1,4 +1,4 @@
-"""Whether flows lose together, and how often their senders change what they do."""
+"""Whether flows lose packets together, and how often their senders change mode."""
 
 from __future__ import annotations
 
@@ -72,14 +72,14 @@ def _modes(flow: FlowView) -> pl.DataFrame:
 
 
 def loss_events(cuts: pl.DataFrame, event_s: float) -> pl.DataFrame:
-    """Loss events of several flows, and how many of them each has hit.
+    """Loss events of several flows, and how many flows each event affects.
 
     Args:
         cuts: cut_s (f64, s), flow.
-        event_s: how long an event lasts from its first cut on, s.
+        event_s: duration of an event from its first cut on, s.
 
     Returns:
-        One row for each event: start_s (f64, s), flows (u32, that cut cwnd in it).
+        One row per event: start_s (f64, s), flows (u32, number that cut cwnd in it).
 
     >>> cuts = pl.DataFrame({"cut_s": [1.0, 1.05, 1.2, 3.0], "flow": [0, 1, 0, 1]})
     >>> loss_events(cuts, 0.1).rows()

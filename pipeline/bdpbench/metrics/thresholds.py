@@ -6,13 +6,13 @@ PEAK_SHARE = 0.9
 """Share of the nominal BDP or capacity that counts as reaching it (Sharma 2006, section 4.7.1)."""
 
 MAX_SHARE = 0.99
-"""Share of the largest throughput that counts as reaching it: a saw-tooth rarely fills a second."""
+"""Share of the largest throughput that counts as reaching it: a sawtooth rarely fills a second."""
 
 CUT_SHARE = 0.95
 """A loss response leaves at most this share of cwnd: all variants studied remove 10 % or more."""
 
 MOST_BELOW_S = 1.25
-"""Time in s that a link may spend below a level at a time and still count as staying there."""
+"""Longest time in s that a link may spend below a level and still count as staying there."""
 
 FAIR_ASYMMETRY = 0.3
 """Largest |asymmetry| of two flows that counts as fair: the faster has at most 65 %."""
@@ -24,10 +24,10 @@ CONVERGENCE_WINDOW_S = 10.0
 """Time in s over which two flows have to share fairly to count as converged."""
 
 CONVERGED_RATIO = 0.8
-"""Least ratio of the slowest to the fastest flow that counts as having converged."""
+"""Smallest ratio of the slowest to the fastest flow that counts as having converged."""
 
 CONVERGED_WINDOW_S = 20.0
 """Time in s over which flows have to have that ratio to count as having converged."""
 
 BATCHES = 10
-"""Batches of the second half of a run: ten to thirty are enough (Schmeiser 1982)."""
+"""Number of batches of the second half of a run: ten to thirty are enough (Schmeiser 1982)."""

@@ -1,4 +1,4 @@
-"""What flows get through: departures from the bottleneck, and data acknowledged."""
+"""The throughput of flows: departures from the bottleneck, and acknowledged data."""
 
 from __future__ import annotations
 
@@ -58,7 +58,7 @@ def goodput(flow: FlowView) -> float | None:
 
 
 def _acknowledged(flow: FlowView) -> pl.DataFrame:
-    """Samples of the highest packet that the sender has seen acknowledged, counted from 0."""
+    """Samples of the highest packet known to be acknowledged by the sender, counted from 0."""
     samples = flow.rows(_RECORDED).filter(pl.col("name") == _ACK)
     return samples.filter(pl.col("time_s") > (flow.fact("start") or 0.0))
 
@@ -137,7 +137,8 @@ def time_to_largest(bins: pl.DataFrame) -> float | None:
     """End in s of the first bin within 1 % of the largest; None for a flow that sent nothing.
 
     Args:
-        bins: of one flow: time_s (f64, s, end of the bin), mbps (f64, Mbit/s), in order of time.
+        bins: bins of one flow: time_s (f64, s, end of the bin), mbps (f64, Mbit/s), in order of
+            time.
 
     >>> bins = pl.DataFrame({"time_s": [1.0, 2.0, 3.0], "mbps": [50.0, 99.5, 100.0]})
     >>> time_to_largest(bins)

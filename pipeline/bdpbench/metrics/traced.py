@@ -1,4 +1,4 @@
-"""What a streamed packet trace tells of a flow."""
+"""Metrics of a flow from a streamed packet trace."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""How long transfers of finite size take: flows, web objects, and pages."""
+"""How long finite transfers take: flows, web objects, and pages."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""How much of a link its flows use, and from when on."""
+"""How much of a link its flows use, and when they reach its capacity."""
 
 from __future__ import annotations
 
@@ -93,15 +93,16 @@ def _share_of_capacity(link: LinkView, window: Window) -> float | None:
 def time_reached_and_kept(
     bins: pl.DataFrame, level_mbps: float, most_below_s: float
 ) -> float | None:
-    """End in s of the first bin at or above level_mbps that begins a stay there.
+    """End in s of the first bin at or above level_mbps that begins a lasting stay.
 
-    A stay ends when the bins below the level that follow it make up more than most_below_s; one
-    that is broken up so does not count. The end of the run breaks no stay.
+    A stay ends when consecutive bins below the level last longer than most_below_s, and then does
+    not count. The end of the run does not end a stay.
 
     Args:
-        bins: of one link: time_s (f64, s, end of the bin), mbps (f64, Mbit/s), in order of time.
-        level_mbps: Mbit/s.
-        most_below_s: s.
+        bins: bins of one link: time_s (f64, s, end of the bin), mbps (f64, Mbit/s), in order of
+            time.
+        level_mbps: the level, Mbit/s.
+        most_below_s: longest time below the level, s.
 
     >>> bins = pl.DataFrame({"time_s": [1.0, 2.0, 3.0, 4.0], "mbps": [9.0, 5.0, 5.0, 9.0]})
     >>> time_reached_and_kept(bins, 9.0, 1.5), time_reached_and_kept(bins, 9.0, 2.0)
@@ -113,6 +114,6 @@ def time_reached_and_kept(
         .agg(pl.first("high"), start_s=pl.first("time_s"), end_s=pl.last("time_s"))
         .with_columns(below_s=(pl.col("end_s").shift(-1) - pl.col("end_s")).fill_null(0.0))
     )
-    # A bin is a difference of two times: 0.3 s may come out a little more than that.
+    # A bin is a difference of two times, so 0.3 s may come out slightly larger.
     kept = stretches.filter(pl.col("high") & (pl.col("below_s") <= most_below_s + 1e-9))
     return None if kept.is_empty() else float(kept["start_s"][0])

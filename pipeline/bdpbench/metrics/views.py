@@ -1,7 +1,7 @@
-"""What metrics are measured on: a run, its flows and its links.
+"""Views, the subjects of metrics: a run, its flows and its links.
 
-A view gives the tables and parameters of its run to a metric that has declared them, and keeps what
-several metrics need (the cuts of a flow's cwnd), so that it is computed once a run.
+A view gives the tables and parameters of its run to a metric that has declared them, and caches
+what several metrics need (such as the cuts of a flow's cwnd), so that it is computed once per run.
 
 Windows are half-open on the left, ``(start_s, end_s]``: see ``series.in_window``.
 """
@@ -25,19 +25,19 @@ from bdpbench.metrics.series import mean as mean_of
 from bdpbench.metrics.thresholds import PEAK_SHARE
 
 PACKET_FLOWS = "packet_flows"
-"""Table of a run with ``trace: stream`` that holds what its flows sent, received and lost."""
+"""Table of a run with ``trace: stream``: what its flows sent, received and lost."""
 
 COMMON_LINK = "bottleneck"
-"""Name of the only bottleneck, with which parameters of all bottlenecks begin."""
+"""Name of the only bottleneck, and prefix of the parameters of all bottlenecks."""
 
 FACTS = "facts"
-"""Table of what a script has counted itself, of flows and links."""
+"""Table of what a script itself has counted for flows and links."""
 
 Window = tuple[float, float]
 """Start and end, in s."""
 
 _MAX_MISSING_END_S = 1.0
-# A change of a link's rate, as plans tell it: 5 from 20 s.
+# A change of a link's rate in a plan: 5 from 20 s.
 _RATE_SINCE = re.compile(r"([0-9.eE+-]+) from ([0-9.eE+-]+) s")
 
 T = TypeVar("T")
@@ -46,7 +46,7 @@ V = TypeVar("V", bound="View")
 
 @dataclass(frozen=True)
 class Needs:
-    """What somebody has declared to read: tables, and parameters beside duration_s."""
+    """What may be read because it was declared: tables, and parameters other than duration_s."""
 
     who: str
     tables: frozenset[str]
@@ -54,7 +54,7 @@ class Needs:
 
 
 class Shared(Generic[V, T]):
-    """A value of a view that is computed once a run; made by ``shared``."""
+    """A value of a view that is computed once per run; made by ``shared``."""
 
     def __init__(self, compute: Callable[[V], T], needs: Needs) -> None:
         self._compute, self._needs = compute, needs
@@ -81,11 +81,11 @@ class Shared(Generic[V, T]):
 def shared(
     tables: tuple[str, ...], parameters: tuple[str, ...] = ()
 ) -> Callable[[Callable[[V], T]], Shared[V, T]]:
-    """Make a method of a view a value that is computed once a run.
+    """Make a method of a view a value that is computed once per run.
 
     Args:
-        tables: that it reads; a metric that asks for the value has to declare them, too.
-        parameters: the same, of parameters.
+        tables: the tables that it reads; a metric that uses the value has to declare them, too.
+        parameters: likewise for parameters.
     """
 
     def decorate(compute: Callable[[V], T]) -> Shared[V, T]:
@@ -99,9 +99,9 @@ class View:
     """A run, or a part of one.
 
     Attributes:
-        run: the whole.
-        subject: as in metrics.parquet: "flow:0", "link:bottleneck", "run".
-        kept: values that were computed once; for ``shared`` alone.
+        run: the whole run.
+        subject: name as in metrics.parquet: "flow:0", "link:bottleneck", "run".
+        kept: cached values; only for ``shared``.
     """
 
     run: RunView
@@ -109,11 +109,11 @@ class View:
     kept: dict[str, Any]
 
     def own_name(self, name: str) -> str:
-        """Under which name the run has a parameter of this view."""
+        """The name under which the run has a parameter of this view."""
         return name
 
     def fact(self, name: str) -> float | None:
-        """A number of the script's report, in its unit; None where it does not have it."""
+        """A number of the script's report, in its unit; None if the report does not have it."""
         return self.run.facts.get((self.subject, name))
 
     def has(self, name: str) -> bool:
@@ -121,10 +121,10 @@ class View:
         return self.run.parameter(name, self.own_name(name)) is not None
 
     def number(self, name: str) -> float:
-        """A parameter that is a number, in the unit of its name.
+        """A numeric parameter, in the unit of its name.
 
         Raises:
-            BdpbenchError: when it is none.
+            BdpbenchError: when it is not a number.
         """
         own = self.own_name(name)
         value = self.run.parameter(name, own)
@@ -135,7 +135,7 @@ class View:
         return float(value)
 
     def word(self, name: str) -> str:
-        """A parameter that is a word; "" where the run does not have it."""
+        """A parameter that is a word; "" if the run does not have it."""
         value = self.run.parameter(name, self.own_name(name))
         return "" if value is None else str(value)
 
@@ -143,7 +143,7 @@ class View:
         """A parameter above 0, in the unit of its name.
 
         Raises:
-            BdpbenchError: when it is none.
+            BdpbenchError: when it is not.
         """
         value = self.number(name)
         if not value > 0:
@@ -158,14 +158,14 @@ class RunView(View):
     """A run: its parameters and tables.
 
     Attributes:
-        where: who it is, in errors.
+        where: name of the run, for errors.
         given: all of its parameters; metrics ask ``number`` for those that they have declared.
         duration_s: how long it was simulated, s.
 
     Args:
         parameters: name → value; duration_s (s) is needed.
         tables: name → rows, in the order of time within a flow or link; read when asked for.
-        where: who it is, in errors.
+        where: name of the run, for errors.
 
     Raises:
         BdpbenchError: when duration_s is missing or no number above 0.
@@ -186,7 +186,7 @@ class RunView(View):
         self.duration_s = self.positive("duration_s")
 
     def parameter(self, name: str, own_name: str) -> Scalar | None:
-        """Value of the parameter that stands for ``name``; None where the run has none."""
+        """Value of the parameter that stands for ``name``; None if the run has none."""
         if name != "duration_s":
             self.check_declared(Needs(f"parameter {name}", frozenset(), frozenset({name})))
         return self.given.get(own_name)
@@ -211,15 +211,15 @@ class RunView(View):
         return self._series[name]
 
     def flow(self, index: int) -> FlowView:
-        """One of its flows, counted from 0."""
+        """One of the run's flows, counted from 0."""
         return self._flows.setdefault(index, FlowView(self, index))
 
     def link(self, name: str) -> LinkView:
-        """One of its links."""
+        """One of the run's links."""
         return self._links.setdefault(name, LinkView(self, name))
 
     def flows(self, table: str) -> list[FlowView]:
-        """The flows that a table has rows of, by number."""
+        """The flows that a table has rows for, by number."""
         if table == PACKET_FLOWS:
             data = self.table(table).filter(pl.col("kind") == "data")
             return [self.flow(int(each.removeprefix("flow:"))) for each in data["subject"]]
@@ -228,13 +228,13 @@ class RunView(View):
         return [self.flow(index) for index in self.series(table)]
 
     def links(self, table: str) -> list[LinkView]:
-        """The links that a table has rows of, by name."""
+        """The links that a table has rows for, by name."""
         if table == FACTS:
             return [self.link(name) for name in self._told_of("link")]
         return [self.link(name) for name in self.series(table)]
 
     def _told_of(self, kind: str) -> list[str]:
-        """Whom of a kind the script's report counts, each once."""
+        """The subjects of a kind in the script's report, each once."""
         subjects = dict.fromkeys(subject for subject, _ in self.facts)
         return [each.partition(":")[2] for each in subjects if each.startswith(f"{kind}:")]
 
@@ -252,7 +252,7 @@ class RunView(View):
 
     @contextmanager
     def reading(self, needs: Needs) -> Iterator[None]:
-        """Give out only what is declared, as long as the context lasts."""
+        """Allow reading only what is declared, for the duration of the context."""
         before, self._needs = self._needs, needs
         try:
             yield
@@ -260,7 +260,7 @@ class RunView(View):
             self._needs = before
 
     def check_declared(self, wanted: Needs) -> None:
-        """Refuse what the metric that is being measured has not declared.
+        """Refuse anything that the metric being measured has not declared.
 
         Raises:
             BdpbenchError: naming the metric and what it has to declare.
@@ -279,7 +279,7 @@ class RunView(View):
             )
 
     def check_coverage(self) -> None:
-        """Refuse a series that ends early: its means would be of another window.
+        """Refuse a series that ends early, since its means would cover another window.
 
         Raises:
             BdpbenchError: when one ends more than a second (or a sampling interval) before
@@ -309,17 +309,17 @@ class FlowView(View):
         self.index = index
 
     def own_name(self, name: str) -> str:
-        """A flow's own parameter, ``rtt_1_ms`` of the first flow, goes before ``rtt_ms``."""
+        """A flow's own parameter, ``rtt_1_ms`` of the first flow, precedes ``rtt_ms``."""
         stem, _, unit = name.rpartition("_")
         own = f"{stem}_{self.index + 1}_{unit}" if stem else f"{name}_{self.index + 1}"
         return own if self.run.given.get(own) is not None else name
 
     def has_own(self, name: str) -> bool:
-        """Whether the run has a parameter of this flow, beside that of all flows."""
+        """Whether the run has a parameter of this flow in addition to that of all flows."""
         return self.has(name) and self.own_name(name) != name
 
     def rows(self, table: str) -> pl.DataFrame:
-        """Its rows of a table."""
+        """The flow's rows of a table."""
         if table == PACKET_FLOWS:
             return self.run.table(table).filter(
                 (pl.col("subject") == self.subject) & (pl.col("kind") == "data")
@@ -343,7 +343,7 @@ class FlowView(View):
 
     @property
     def rtt_s(self) -> float:
-        """Its nominal RTT, s; needs rtt_ms."""
+        """The flow's nominal RTT, s; needs rtt_ms."""
         return self.positive("rtt_ms") / 1e3
 
     @property
@@ -353,7 +353,7 @@ class FlowView(View):
 
     @shared(tables=("cwnd",), parameters=("rtt_ms",))
     def cuts(self) -> pl.DataFrame:
-        """Its cuts, as ``find_cuts`` returns them, with their number in ``cut``."""
+        """The flow's cuts, as ``find_cuts`` returns them, with their number in ``cut``."""
         return find_cuts(self.cwnd, self.rtt_s).with_row_index("cut")
 
     @shared(tables=("cwnd",), parameters=("rtt_ms", "bdp_pkts"))
@@ -363,7 +363,7 @@ class FlowView(View):
 
     @shared(tables=("cwnd",), parameters=("rtt_ms", "bdp_pkts"))
     def risen_full_cuts(self) -> pl.DataFrame:
-        """The cuts from a full peak to which cwnd has grown, by 5 %, since the cut before."""
+        """The cuts from a full peak to which cwnd has grown by 5 % since the previous cut."""
         return grown_again(self.cuts).filter(pl.col("peak_pkts") >= self.full_pkts)
 
 
@@ -375,13 +375,13 @@ class LinkView(View):
         self.name = name
 
     def own_name(self, name: str) -> str:
-        """A link's own parameter, ``bottleneck_2_mbps``, goes before ``bottleneck_mbps``."""
+        """A link's own parameter, ``bottleneck_2_mbps``, precedes ``bottleneck_mbps``."""
         own = f"{self.name}_{name.removeprefix(COMMON_LINK + '_')}"
         is_own = name.startswith(f"{COMMON_LINK}_") and self.run.given.get(own) is not None
         return own if is_own else name
 
     def rows(self, table: str) -> pl.DataFrame:
-        """Its rows of a table."""
+        """The link's rows of a table."""
         return self.run.series(table)[self.name]
 
     @property
@@ -393,7 +393,7 @@ class LinkView(View):
         return pl.DataFrame(rows, schema={"since_s": pl.Float64, "mbps": pl.Float64}, orient="row")
 
     def capacity_mbps(self, window: Window) -> float:
-        """Mean of its nominal rate over a window, Mbit/s; needs what ``rates`` needs."""
+        """Mean of the link's nominal rate over a window, Mbit/s; needs what ``rates`` needs."""
         start_s, end_s = window
         rows = self.rates.rows()
         if len(rows) == 1 or end_s <= start_s:
@@ -407,7 +407,7 @@ class LinkView(View):
 
     @shared(tables=("queue", "facts"), parameters=("bottleneck_mbps", "bottleneck_mbps_changes"))
     def queueing_delays_ms(self) -> pl.Series:
-        """What the samples of the second half find in the queue, as the time to send it, ms."""
+        """The queueing delay of each sample of the second half: the time to send the queue, ms."""
         start_s, end_s = second_half(self)
         inside = pl.col("time_s").is_between(start_s, end_s, closed="right")
         size_bytes = (self.fact("bytes") or 0.0) / (self.fact("packets") or 1.0)
@@ -415,7 +415,7 @@ class LinkView(View):
 
     @property
     def departures(self) -> pl.DataFrame:
-        """time_s (f64, s, end of the bin), mbps (f64, Mbit/s); of table utilization."""
+        """time_s (f64, s, end of the bin), mbps (f64, Mbit/s); from table utilization."""
         return self.rows("utilization")
 
     @property
@@ -433,7 +433,7 @@ def counted(view: View) -> Window:
     """The window over which the script's report counts.
 
     Raises:
-        BdpbenchError: when the report does not say.
+        BdpbenchError: when the report does not give it.
     """
     start_s, end_s = view.fact("window_start"), view.fact("window_end")
     if start_s is None or end_s is None:

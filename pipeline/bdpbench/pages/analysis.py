@@ -1,4 +1,4 @@
-"""The page of one packet trace: what was measured before, written into one HTML file."""
+"""The page of one packet trace: existing measurements, written into one HTML file."""
 
 from __future__ import annotations
 
@@ -29,7 +29,7 @@ from bdpbench.pages.text import format_number
 from bdpbench.units import addresses_of, slug
 
 MOST_ROWS = 500
-"""Rows of a table of the page; the other formats have all."""
+"""Most rows of a table on the page; the other formats have all rows."""
 
 _RUN = "trace"  # the name under which the page's script finds the series
 SHARES = frozenset(
@@ -100,7 +100,7 @@ class TracePage:
     """What the page shows.
 
     Attributes:
-        name: of the trace.
+        name: name of the trace.
         trace_format: forms of its lines.
         start_s, end_s: the window, s.
         last_s: time of the last event, s.
@@ -111,9 +111,9 @@ class TracePage:
             node_series (subject, time_s and values), losses (layer, reason, type, dropped_pkts,
             dropped_bytes).
         definitions: ``id``, ``metric``, ``unit``, ``text``, ``source`` of every metric shown.
-        account: of the lines: lines, parsed, forms, skipped, first_skipped, cut, backwards,
+        account: account of the lines: lines, parsed, forms, skipped, first_skipped, cut, backwards,
             complete.
-        shares: gives the distribution of samples.
+        shares: returns the distribution of samples.
     """
 
     name: str
@@ -135,8 +135,8 @@ class Table:
     """One table: a caption, the metrics in its columns, and its rows.
 
     ``kind`` heads the first column; ``heads`` are (metric, name, unit); ``rows`` are (name, about,
-    cells), a cell being a number as it is read and with all its digits; ``hidden`` rows are left
-    out.
+    cells), a cell being a number for reading and the same with all digits; ``hidden`` is the number
+    of rows that are left out.
     """
 
     caption: str
@@ -187,7 +187,7 @@ def build_trace_page(page: TracePage, out: Path) -> None:
 
 
 def metric_name(metric: str) -> str:
-    """A metric in words; at a node or a receiver it stands under that heading.
+    """A metric in words; node and receiver are omitted, because the heading names them.
 
     >>> metric_name("max_rtt"), metric_name("one_way_delay"), metric_name("tcp_friendliness")
     ('max. RTT', 'one-way delay', 'TCP friendliness')
@@ -200,7 +200,7 @@ def metric_name(metric: str) -> str:
 
 
 def values_by_subject(metrics: pl.DataFrame) -> dict[str, dict[str, float | None]]:
-    """Subject → metric → value, subjects in their order."""
+    """Subject → metric → value, subjects in order."""
     found: dict[str, dict[str, float | None]] = {}
     for metric, subject, value in metrics.select("metric", "subject", "value").iter_rows():
         found.setdefault(subject, {})[metric] = value
@@ -208,7 +208,7 @@ def values_by_subject(metrics: pl.DataFrame) -> dict[str, dict[str, float | None
 
 
 def label_of(subject: str) -> str:
-    """A subject as a reader sees it: flow 1, link 0–1."""
+    """A subject for readers: flow 1, link 0–1."""
     kind, _, name = subject.partition(":")
     return f"{kind} {name}"
 
@@ -278,7 +278,7 @@ def _table(
 
 
 def unit_shown(unit: str) -> str:
-    """A unit behind a number: nothing of a ratio."""
+    """A unit after a number; empty for a ratio."""
     return "" if unit == "1" else unit
 
 
@@ -291,7 +291,7 @@ def _cell(metric: str, value: float | None) -> tuple[str, str]:
 def _together(
     values: Mapping[str, Mapping[str, float | None]], units: Mapping[str, str]
 ) -> list[tuple[str, str, str]]:
-    """Metrics of all flows together: metric, its name, its value with its unit."""
+    """Metrics of all flows together: metric, name, value with unit."""
     return [
         (
             metric,
@@ -303,7 +303,7 @@ def _together(
 
 
 def embedded(charts: Sequence[Chart], lines: Mapping[str, Sequence[Line]]) -> dict[str, object]:
-    """Style sheet, scripts and data, ready to stand inside their elements."""
+    """Style sheet, scripts and data, ready to be placed inside their elements."""
     series: dict[str, dict[str, Packed]] = {
         kind: {line.subject: line.points for line in each} for kind, each in lines.items() if each
     }

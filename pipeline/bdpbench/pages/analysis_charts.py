@@ -1,4 +1,4 @@
-"""Charts of a packet trace over time: flows and links, a line each."""
+"""Charts of a packet trace over time, with a line for each flow or link."""
 
 from __future__ import annotations
 
@@ -16,15 +16,16 @@ from bdpbench.pages.series import thinned_shares
 from bdpbench.pages.text import axis_title, format_number
 
 Shares: TypeAlias = Callable[[pl.Series], pl.DataFrame]
-"""Samples → their values, rising, and % of the samples up to each."""
+"""Samples → their values in ascending order, and the % of the samples up to each."""
 
 MOST_LINES = 8
-"""Lines of a chart: more cannot be told apart."""
+"""Most lines of a chart: more cannot be told apart."""
 
 MOST_POINTS = 500
-"""Points of a line: as many bins as a chart has room for. More of them are drawn as means."""
+"""Most points of a line: as many bins as a chart can show. If there are more, their means are
+drawn."""
 
-# Colours that colour-blind readers can tell apart (after Okabe and Ito), dark enough on white.
+# Colours that colour-blind readers can distinguish (after Okabe and Ito), dark enough on white.
 _COLOURS = (
     "#0072b2",
     "#d55e00",
@@ -41,10 +42,9 @@ _COLOURS = (
 class Kind:
     """One kind of chart.
 
-    ``table`` and ``column`` hold its values; ``ranks`` are metrics by the first of which that any
-    subject has those are chosen that get a line; ``gaps`` is what a bin
-    without a row holds, None for nothing; ``shares`` draws the distribution of the values over
-    the bins, not their course.
+    ``table`` and ``column`` contain its values. ``ranks`` are metrics; the first that any subject
+    has decides which subjects get a line. ``gaps`` is the value of a bin without a row, None for a
+    gap. ``shares`` draws the distribution of the values over the bins instead of their course.
     """
 
     key: str
@@ -171,7 +171,7 @@ KINDS = (
         shares=True,
     ),
 )
-"""The charts of a page, in their order."""
+"""The charts of a page, in order."""
 
 
 @dataclass(frozen=True)
@@ -207,11 +207,11 @@ def lines_of(
     """Kind → its lines.
 
     Args:
-        tables: flow_series, link_series, loss_series and node_series: subject, time_s (f64, s,
-            end of the bin), values.
-        values: subject → metric → value, of what is to be shown.
+        tables: flow_series, link_series, loss_series and node_series: subject, time_s (f64, s, end
+            of the bin), values.
+        values: subject → metric → value, for the subjects to show.
         label: a subject in words.
-        shares: gives the distribution of samples.
+        shares: returns the distribution of samples.
     """
     times = grid_of(tables)
     return {
@@ -220,7 +220,7 @@ def lines_of(
 
 
 def grid_of(tables: Mapping[str, pl.DataFrame]) -> pl.DataFrame:
-    """The bins of all series: time_s (f64, s, end of the bin), and the point that draws each.
+    """The bins of all series: time_s (f64, s, end of the bin), and the point that shows each.
 
     >>> frames = dict.fromkeys({kind.table for kind in KINDS}, pl.DataFrame({"time_s": [0.5, 1.0]}))
     >>> grid_of(frames).rows()
@@ -233,12 +233,12 @@ def grid_of(tables: Mapping[str, pl.DataFrame]) -> pl.DataFrame:
 
 
 def bins_a_point(bins: int) -> int:
-    """How many of so many bins a point of a line stands for.
+    """How many bins a point of a line represents.
 
     >>> bins_a_point(500), bins_a_point(1000), bins_a_point(1001)
     (1, 1, 3)
     """
-    # Twice as many are still told apart; means of two would hide more than they clear up.
+    # Twice as many can still be told apart; means of two bins would hide more than they clarify.
     return 1 if bins <= 2 * MOST_POINTS else -(-bins // MOST_POINTS)
 
 
@@ -263,7 +263,7 @@ def _lines(
 
 
 def _chosen(kind: Kind, values: Mapping[str, Mapping[str, float | None]]) -> list[str]:
-    """The subjects that get a line, in their order."""
+    """The subjects that get a line, in order."""
     for metric in kind.ranks:
         ranked = {subject: each.get(metric) or 0.0 for subject, each in values.items()}
         largest = sorted(ranked, key=lambda each: -ranked[each])[:MOST_LINES]
@@ -299,7 +299,7 @@ def chart_of(
     bin_s: float,
     bins: int = 0,
 ) -> Chart | None:
-    """The chart of a kind, whose series have so many bins; None where nothing has a line."""
+    """The chart of a kind, whose series have so many bins; None if there are no lines."""
     drawn = lines[kind.key]
     if not drawn:
         return None

@@ -1,4 +1,4 @@
-"""The page of several packet traces side by side: what was measured before, in one HTML file."""
+"""The page of several packet traces side by side: existing measurements in one HTML file."""
 
 from __future__ import annotations
 
@@ -40,13 +40,13 @@ class ComparedTrace:
     """One of the traces.
 
     Attributes:
-        label: what it is called on the page.
-        name: of its source.
+        label: its name on the page.
+        name: name of its source.
         trace_format: forms of its lines.
         start_s, end_s: its window, s.
         metrics: metric, subject, value, unit: a row for each metric and subject.
         tables: series of flows, links, drops and nodes: subject, time_s (f64, s) and values.
-        account: of its lines: lines, skipped, backwards.
+        account: account of its lines: lines, skipped, backwards.
     """
 
     label: str
@@ -66,10 +66,10 @@ class ComparisonPage:
     Attributes:
         rows: a row for each metric, subject and label, in the order of the traces: value, unit,
             difference and difference_pct (%) from the first trace.
-        traces: the traces, the first being what the others are compared with.
+        traces: the traces; the others are compared with the first.
         bin_s: width of the bins of all series, s.
-        definitions: of every metric shown.
-        shares: gives the distribution of samples.
+        definitions: definitions of every metric shown.
+        shares: returns the distribution of samples.
     """
 
     rows: pl.DataFrame
@@ -81,7 +81,7 @@ class ComparisonPage:
 
 @dataclass(frozen=True)
 class ComparedTable:
-    """One table: a caption and rows of (subject, metric, unit, cells); ``hidden`` are left out."""
+    """One table: caption, rows of (subject, metric, unit, cells), and how many are ``hidden``."""
 
     caption: str
     rows: Sequence[tuple[str, str, str, Sequence[str]]]
@@ -130,14 +130,14 @@ def build_comparison(page: ComparisonPage, out: Path) -> None:
 
 
 def _labelled(rows: pl.DataFrame, label: str) -> pl.DataFrame:
-    """Rows whose subjects say whose they are: flow:1 of the trace old is flow:old: 1."""
+    """Rows whose subjects include the trace: flow:1 of the trace old is flow:old: 1."""
     kind = pl.col("subject").str.extract("^([^:]*)")
     rest = pl.col("subject").str.replace("^[^:]*:?", "")
     return rows.with_columns(subject=kind + pl.lit(f":{label}: ") + rest)
 
 
 def _label(subject: str) -> str:
-    """A labelled subject as a reader sees it: old: flow 1."""
+    """A labelled subject for readers: old: flow 1."""
     kind, label, name = subject.split(":", 2)
     return f"{label}: {label_of(f'{kind}:{name.strip()}')}"
 
@@ -159,7 +159,7 @@ def _tables(page: ComparisonPage) -> list[ComparedTable]:
 
 
 def _row(rows: pl.DataFrame) -> tuple[str, str, str, Sequence[str]]:
-    """Subject, metric, unit; then the values, and difference and % of all but the first."""
+    """Subject, metric, unit; then the values, and for all but the first trace difference and %."""
     metric = rows["metric"][0]
     factor = 100.0 if metric in SHARES else 1.0
     cells = [_shown(value, factor) for value in rows["value"]]

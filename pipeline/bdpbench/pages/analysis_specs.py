@@ -1,4 +1,4 @@
-"""Specifications of the charts of a trace, kept on disk: altair takes longer than most traces."""
+"""Specifications of the charts of a trace, cached on disk: altair takes longer than most traces."""
 
 from __future__ import annotations
 
@@ -16,22 +16,22 @@ from bdpbench.pages.chart import Spec
 
 _MADE_OF = ("analysis_specs.py", "analysis_charts.py", "patterns.py", "text.py", "time_charts.py")
 SpecWords = tuple[str, str, bool]
-"""Title of the axis across (of distributions) or up, what there is a share of, and steps."""
+"""Title of the axis of the quantity, of the axis of shares, and whether lines have steps."""
 
 
 def kept_specs(words: Mapping[str, SpecWords]) -> dict[str, Spec]:
-    """Kind → its specification, from the disk where the code that makes it is the same.
+    """Kind → its specification, cached on disk as long as the code that makes it is unchanged.
 
     Args:
-        words: kind → title of the axis of its quantity, title of the axis of shares ("" for a
-            curve over time), and whether a value stands for the time that ends with it.
+        words: kind → title of the axis of its quantity, title of the axis of shares ("" for a curve
+            over time), and whether a value holds for the interval that ends at its time.
     """
     path = home_dir() / "cache" / f"trace-charts-{_digest(words)}.json"
     with contextlib.suppress(OSError, ValueError):
         kept: dict[str, Spec] = json.loads(path.read_text(encoding="utf-8"))
         return kept
     made = _made(words)
-    with contextlib.suppress(OSError, BdpbenchError):  # a cache: a page does without it
+    with contextlib.suppress(OSError, BdpbenchError):  # only a cache: the page does not need it
         path.parent.mkdir(parents=True, exist_ok=True)
         write_text_atomically(path, json.dumps(made))
     return made

@@ -18,8 +18,8 @@ class Captions:
     Attributes:
         charts: kind of chart → ``title``, ``quantity``, ``caption``.
         thresholds: kind of dashed line → its name.
-        parameters: run parameter → what it is called.
-        pairs: the matrix of pairs of protocols, see ``Matrix``, where a study declares none.
+        parameters: run parameter → its name.
+        pairs: the matrix of pairs of protocols, see ``Matrix``, for studies that declare none.
         protocol_sweeps: swept parameter → metrics that the page of a protocol shows over it.
     """
 
@@ -54,7 +54,7 @@ def read_asset(name: str) -> str:
     """Text of a file under ``reports/``.
 
     Raises:
-        BdpbenchError: when the checkout is not whole.
+        BdpbenchError: when the file is missing or cannot be read.
     """
     path = assets_dir() / name
     try:

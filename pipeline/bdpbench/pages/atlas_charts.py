@@ -1,4 +1,4 @@
-"""Charts of the atlas: how two flows of one protocol share, of all studies in one unit."""
+"""Charts of the atlas: how two flows of one protocol share a link, in one unit for all studies."""
 
 from __future__ import annotations
 
@@ -13,7 +13,8 @@ from bdpbench.pages.patterns import FAINT, field, fill, hole, layered, pattern, 
 
 _HEIGHT = 240
 _FEWEST_POINTS = 2
-# As many colours as there are studies, told apart by all readers (Okabe and Ito); then again.
+# Colours of the studies, which all readers can tell apart (Okabe and Ito); further studies repeat
+# them.
 _COLOURS = ("#0072b2", "#d55e00", "#009e73", "#cc79a7", "#b58900", "#56b4e9")
 _SHAPES = {"printed": "diamond", "measured": "circle"}
 
@@ -21,12 +22,12 @@ _SHAPES = {"printed": "diamond", "measured": "circle"}
 def share_charts(
     points: Sequence[SharePoint], protocols: Sequence[AtlasProtocol], studies: Sequence[str]
 ) -> list[Chart]:
-    """A chart for each protocol of which two points or more are known.
+    """A chart for each protocol with two or more known points.
 
     Args:
         points: printed and measured shares.
-        protocols: in their order.
-        studies: keys of all studies, which have the same colours in all charts.
+        protocols: in order.
+        studies: keys of all studies, which determine the same colours in all charts.
     """
     colours = {key: _COLOURS[i % len(_COLOURS)] for i, key in enumerate(studies)}
     found = []

@@ -1,4 +1,4 @@
-"""The atlas as one HTML file: what studies say of each protocol, beside what was measured."""
+"""The atlas as one HTML file: what studies say about each protocol, beside our measurements."""
 
 from __future__ import annotations
 
@@ -30,7 +30,7 @@ _ORDER = ("reproduced", "close", "not_reproduced", "holds", "fails", "not_run")
 
 @dataclass(frozen=True)
 class EntryRow:
-    """An entry as a row of its topic; ``about`` tells of which of the asked protocols it is."""
+    """An entry as a row of its topic; ``about`` names the requested protocols that it concerns."""
 
     entry: AtlasEntry
     place: str
@@ -46,7 +46,7 @@ class EntryRow:
 
 @dataclass(frozen=True)
 class PositionCard:
-    """One position of a relation, with the rows that it rests on."""
+    """One position of a relation, with the rows of its entries."""
 
     position: AtlasPosition
     mark: words.Mark
@@ -56,7 +56,7 @@ class PositionCard:
 
 @dataclass(frozen=True)
 class RelationCard:
-    """A relation: what is declared of it, and what our runs show."""
+    """A relation: its declaration, and what our runs show."""
 
     relation: AtlasRelation
     topic: str
@@ -70,7 +70,7 @@ class RelationCard:
 
 @dataclass(frozen=True)
 class TopicPart:
-    """A topic with its rows and their verdicts; open where all that was asked for has some."""
+    """A topic with its rows and verdicts; open if all requested protocols have entries in it."""
 
     topic: AtlasTopic
     rows: tuple[EntryRow, ...]
@@ -80,10 +80,10 @@ class TopicPart:
 
 
 def atlas_page(atlas: Atlas) -> str:
-    """HTML of the atlas; nothing is loaded by it, and it computes no number.
+    """HTML of the atlas; it loads nothing, and no number is computed here.
 
     Args:
-        atlas: as its JSON has it.
+        atlas: the atlas as in its JSON.
 
     Raises:
         BdpbenchError: when a file under ``reports/`` is missing or cannot be embedded.
@@ -120,7 +120,7 @@ def atlas_page(atlas: Atlas) -> str:
 
 
 def _embedded(charts: Sequence[Chart]) -> dict[str, object]:
-    """Style sheets, scripts and data, ready to stand inside their elements."""
+    """Style sheets, scripts and data, ready to be placed inside their elements."""
     store = {"time": {}, "charts": {chart.chart_id: chart.content for chart in charts}}
     style = read_asset("static/report.css") + read_asset("static/atlas.css")
     return {
@@ -148,7 +148,7 @@ def _row(entry: AtlasEntry, asked: Sequence[str], names: Mapping[str, str]) -> E
 
 
 def _about(protocols: Sequence[str], asked: Sequence[str], names: Mapping[str, str]) -> str:
-    """Of two protocols that were asked for: both, or the one that something is about."""
+    """If two protocols were requested: both, or the one that an entry concerns."""
     if len(asked) < 2:
         return ""
     own = [key for key in asked if key in protocols]
@@ -198,7 +198,7 @@ def _ours(relations: Sequence[AtlasRelation]) -> list[tuple[words.Mark, int]]:
 
 
 def _topics(atlas: Atlas, rows: Mapping[str, EntryRow]) -> list[TopicPart]:
-    """Topics with their rows, those of both protocols that were asked for in front."""
+    """Topics with their rows, starting with those about both requested protocols."""
     found = []
     for topic in atlas["topics"]:
         own = [rows[each["key"]] for each in atlas["entries"] if each["topic"] == topic["key"]]
@@ -214,13 +214,13 @@ def _topics(atlas: Atlas, rows: Mapping[str, EntryRow]) -> list[TopicPart]:
 
 
 def _is_open(rows: Sequence[EntryRow], asked: Sequence[str]) -> bool:
-    """Whether a topic has entries of each protocol that was asked for."""
+    """Whether a topic has entries of each requested protocol."""
     own = {key for row in rows for key in row.entry["protocols"]}
     return bool(asked) and set(asked) <= own
 
 
 def _coverage(atlas: Atlas) -> list[tuple[str, str, list[int]]]:
-    """Key and name of each protocol, and how many entries each study has of it."""
+    """Key and name of each protocol, and how many entries each study has about it."""
     counts = Counter((key, each["study"]) for each in atlas["entries"] for key in each["protocols"])
     studies = [each["key"] for each in atlas["studies"]]
     return [
@@ -231,7 +231,7 @@ def _coverage(atlas: Atlas) -> list[tuple[str, str, list[int]]]:
 
 
 def _studies(atlas: Atlas) -> list[tuple[CitedStudy, tuple[Total, ...]]]:
-    """Each study with the verdicts of the entries that are shown of it."""
+    """Each study with the verdicts of its entries that are shown."""
     found = []
     for study in atlas["studies"]:
         own = [each for each in atlas["entries"] if each["study"] == study["key"]]
@@ -241,5 +241,5 @@ def _studies(atlas: Atlas) -> list[tuple[CitedStudy, tuple[Total, ...]]]:
 
 
 def _is_shown(key: str, atlas: Atlas) -> bool:
-    """Whether a protocol is asked for, or all are."""
+    """Whether a protocol was requested, or all were."""
     return not atlas["asked"] or key in atlas["asked"]

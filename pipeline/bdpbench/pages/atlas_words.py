@@ -1,4 +1,4 @@
-"""The atlas in words: numbers with units, conditions, verdicts, how definitions were found."""
+"""The atlas in words: numbers with units, conditions, verdicts, and how definitions were found."""
 
 from __future__ import annotations
 
@@ -63,13 +63,13 @@ def printed(entry: AtlasEntry) -> str:
 
 
 def _is_least(entry: AtlasEntry) -> bool:
-    """Whether a study printed no value but the least that it is: nothing below it is allowed."""
+    """Whether a study printed only a lower bound, below which no value is allowed."""
     lower, upper = entry["lower"], entry["upper"]
     return entry["published"] == lower and lower != upper
 
 
 def observed(entry: AtlasEntry) -> list[str]:
-    """What was measured, one line for each metric; for a number without its name."""
+    """What was measured, one line for each metric; for a number without the metric's name."""
     named = entry["kind"] == "statement"
     lines = [_span(each, entry["published"], named=named) for each in entry["observed"]]
     more = len(lines) - _MOST_OBSERVED
@@ -111,7 +111,7 @@ def _quantity(values: Sequence[float], unit: str) -> str:
 
 
 def _numbers(values: Sequence[float]) -> str:
-    """A few values one by one, many as a span."""
+    """A few values one by one, many as a range."""
     shown = [format_number(each) for each in values]
     if len(shown) > _MOST_LISTED:
         return f"{shown[0]} to {shown[-1]}"
@@ -119,7 +119,7 @@ def _numbers(values: Sequence[float]) -> str:
 
 
 def _rtts(found: Sequence[Sequence[float]]) -> str:
-    """RTTs: of flows that have the same; of two that differ, one beside the other."""
+    """RTTs: a single one if all flows have the same; of two that differ, one beside the other."""
     same = sorted({each[0] for each in found if len(each) == 1})
     pairs = [each for each in found if len(each) == 2]
     many = [each for each in found if len(each) > 2]
@@ -180,7 +180,7 @@ _NUMERALS = ("no", "one", "two", "three", "four", "five", "six", "seven", "eight
 
 
 def counted(count: int, noun: str, nouns: str) -> str:
-    """A count with its noun, small ones in words.
+    """A count with its noun, small numbers in words.
 
     >>> counted(1, "study", "studies"), counted(5, "study", "studies"), counted(25, "a", "as")
     ('one study', 'five studies', '25 as')
@@ -193,7 +193,7 @@ _MOST_AUTHORS = 2
 
 
 def cited(study: CitedStudy) -> str:
-    """A study as a text names it, e.g. "Even et al. (2007)"; its title where it cites none."""
+    """The citation of a study in a text, e.g. "Even et al. (2007)"; its title if it cites none."""
     names = [each.split()[-1] for each in study["authors"].split(",") if each.split()]
     if not names:
         return study["title"]

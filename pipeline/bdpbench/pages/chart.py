@@ -36,7 +36,7 @@ class DropsContent(TypedDict):
 
 @final
 class SpecContent(TypedDict):
-    """A specification with its rows, and the names of its series; what sweeps and matrices are."""
+    """A specification with its rows, and the names of its series; used by sweeps and matrices."""
 
     kind: Literal["spec"]
     spec: Spec
@@ -47,8 +47,8 @@ class SpecContent(TypedDict):
 class TimeContent(TypedDict):
     """Lines that the page's script puts into the specification of their ``kind``.
 
-    ``start`` and ``end`` are the domain across, in s or ``unit``; ``top`` is the upper end of the
-    values where it does not follow from them; ``columns`` names both in CSV.
+    ``start`` and ``end`` are the horizontal domain, in s or ``unit``; ``top`` is the upper end of
+    the vertical axis, if it does not follow from the values; ``columns`` names both in CSV.
     """
 
     kind: str
@@ -64,9 +64,9 @@ class TimeContent(TypedDict):
 
 @dataclass(frozen=True)
 class Chart:
-    """One chart of the page: ``content`` is what the script needs, the rest is for reading.
+    """One chart of the page: ``content`` is for the script, the rest for readers.
 
-    ``metrics`` are the ids of the metrics that it shows; of curves over time there are none.
+    ``metrics`` are the ids of the metrics that it shows; curves over time have none.
     """
 
     chart_id: str
@@ -79,5 +79,5 @@ class Chart:
 
 
 def spec_content(spec: Spec, labels: Sequence[str] = ()) -> SpecContent:
-    """Content of a chart that brings its rows along; ``labels`` are those of its legend."""
+    """Content of a chart that includes its rows; ``labels`` are those of its legend."""
     return {"kind": "spec", "spec": spec, "labels": list(labels)}

@@ -4,7 +4,7 @@
 >>> charts.chart("buffer-size-sweep-utilization").properties(width=400)       # doctest: +SKIP
 
 ``inputs`` are those of a report, see ``bdpbench.app.run.stages.report_inputs``; names are those of
-the files that `bdpbench report --export` writes.
+the files written by `bdpbench report --export`.
 """
 
 from __future__ import annotations
@@ -40,10 +40,10 @@ class Charts:
         return {name: figure.title for name, figure in self._figures.items()}
 
     def chart(self, name: str) -> alt.LayerChart:
-        """A chart with its data, checked against altair's schema, as wide as a figure.
+        """A chart with its data, checked against altair's schema, with the width of a figure.
 
         Raises:
-            BdpbenchError: when there is no chart of that name, with a suggestion.
+            BdpbenchError: when there is no chart with that name, with a suggestion.
         """
         if name not in self._figures:
             close = difflib.get_close_matches(name, self._figures, n=1)

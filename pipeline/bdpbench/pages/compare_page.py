@@ -19,11 +19,11 @@ from bdpbench.pages.text import (
 
 
 def comparison_page(comparison: Comparison, titles: Mapping[str, str]) -> str:
-    """HTML of a comparison; nothing is loaded by it.
+    """HTML of a comparison; it loads nothing.
 
     Args:
-        comparison: as its JSON file holds it.
-        titles: metric → its name; others are shown by their ids.
+        comparison: the comparison as in its JSON file.
+        titles: metric → its name; other metrics are shown by their ids.
     """
 
     def metric_name(metric: str) -> str:
@@ -44,7 +44,7 @@ def comparison_page(comparison: Comparison, titles: Mapping[str, str]) -> str:
 
 @dataclass(frozen=True)
 class MovedRow:
-    """A metric that moved, in words; ``moved`` has its numbers with all their digits."""
+    """A metric that moved, in words; ``moved`` has its numbers with all digits."""
 
     moved: MovedMetric
     subject: str

@@ -1,4 +1,4 @@
-"""A metric over a sweep of very many runs: for each protocol their middle and their spread."""
+"""A metric over a sweep of very many runs: median and spread for each protocol."""
 
 from __future__ import annotations
 
@@ -18,10 +18,10 @@ from bdpbench.pages.sweeps import Sweep, grouped, protocol_label, protocols_of
 from bdpbench.pages.text import axis_title, subject_name
 
 MOST_SERIES = 24
-"""More lines could not be told apart in one chart."""
+"""Most lines of a chart: more could not be told apart."""
 
 MOST_POINTS = 2000
-"""A browser takes seconds to draw more."""
+"""Most points of a chart: a browser takes seconds to draw more."""
 
 _FEW_SUBJECTS = 4
 _HEIGHT = 260
@@ -38,9 +38,9 @@ def sweep_chart(
     names: Names,
     repetitions: pl.DataFrame | None = None,
 ) -> Chart | None:
-    """A metric over a sweep, run by run, or as their middle and spread where runs are too many.
+    """A metric over a sweep, run by run, or as median and spread if there are too many runs.
 
-    Takes what ``metric_over_sweep`` takes.
+    The arguments are those of ``metric_over_sweep``.
     """
     if not sweep.main or not is_crowded(runs, sweep):
         chart = metric_over_sweep(
@@ -73,7 +73,7 @@ def sweep_chart(
 
 
 def is_crowded(runs: Sequence[PlannedRun], sweep: Sweep) -> bool:
-    """Whether a chart with a point for each run could not be read, or not be drawn in a second."""
+    """Whether a chart with a point for each run is unreadable, or takes over a second to draw."""
     if len(runs) > MOST_POINTS:
         return True
     series = {
@@ -120,7 +120,7 @@ def _spread(
 
 
 def crowd_spec(rows: pl.DataFrame, styles: Mapping[str, str], abscissa: str, ordinate: str) -> Spec:
-    """Medians as lines, and from the 10th to the 90th percentile a band.
+    """Medians as lines, and a band from the 10th to the 90th percentile.
 
     Args:
         rows: ``series`` str, ``x``, ``value``, ``low``, ``high`` f64, ``runs`` i64.

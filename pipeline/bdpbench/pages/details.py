@@ -1,4 +1,4 @@
-"""One section a run: what it was, what it measured, what it wrote, and how to repeat it."""
+"""One section per run: its parameters, metrics and output files, and how to repeat it."""
 
 from __future__ import annotations
 
@@ -26,13 +26,13 @@ from bdpbench.pages.text import (
 )
 from bdpbench.pages.views import View
 
-# The report lies in results/<study>/<tier>/, the runs in results/runs/.
+# The report is in results/<study>/<tier>/, the runs are in results/runs/.
 RUNS_FROM_REPORT = "../../runs"
 
 
 @dataclass(frozen=True)
 class MetricRow:
-    """One metric of a run, in words; ``exact`` is its value with all digits, "" without one."""
+    """One metric of a run, in words; ``exact`` is its value with all digits, "" if it has none."""
 
     metric: str
     name: str
@@ -45,7 +45,7 @@ class MetricRow:
 
 @dataclass(frozen=True)
 class OutputFile:
-    """A file that the run wrote: link from the report, "" without one, checksum and size."""
+    """An output file of a run: its link from the report ("" if none), checksum and size."""
 
     name: str
     link: str
@@ -56,13 +56,13 @@ class OutputFile:
 
 @dataclass(frozen=True)
 class RunDetail:
-    """A run of the plan; ``finished`` is false for one without results.
+    """A run of the plan; ``finished`` is false if it has no results.
 
     Attributes:
         parameters: (key, name, value with unit, value).
-        facts: (name, value) of the record that the run left.
-        repeat: command of bdpbench that simulates the run and its like.
-        ns2: command that runs ns-2 alone.
+        facts: (name, value) from the record of the run.
+        repeat: command of bdpbench that simulates the run and similar ones.
+        ns2: command that runs only ns-2.
     """
 
     run_id: str
@@ -89,15 +89,15 @@ def run_details(
     names: Names,
     places: Mapping[str, str],
 ) -> Iterator[RunDetail]:
-    """Sections of all runs of the plan, one after the other; a run of two scenarios comes once.
+    """Sections of all runs of the plan, one after the other; a run of two scenarios appears once.
 
     ``places`` are those of ``ReportInputs``.
     """
-    # A run of two scenarios has its metrics in both.
+    # A run of two scenarios has metrics in both.
     rows = metrics.unique(
         subset=["run_id", "metric", "subject", "definition"], keep="first", maintain_order=True
     ).sort("run_id", maintain_order=True)
-    # Slices of what is sorted cost nothing, where a frame for each run would.
+    # Slices of a sorted frame are free, whereas a frame for each run would not be.
     lengths = dict(rows.group_by("run_id", maintain_order=True).len().iter_rows())
     starts = dict(zip(lengths, itertools.accumulate(lengths.values(), initial=0), strict=False))
     for run in distinct_runs(plan):
@@ -109,7 +109,7 @@ def run_details(
 
 
 def distinct_runs(plan: Plan) -> list[PlannedRun]:
-    """The runs of a plan, each where it comes first."""
+    """The runs of a plan, each at its first place."""
     runs: dict[str, PlannedRun] = {}
     for run in plan["runs"]:
         runs.setdefault(run["run_id"], run)
@@ -172,7 +172,7 @@ def _facts(info: RunRecord) -> tuple[tuple[str, str], ...]:
 
 
 def _script_sha256(script: ScriptRecord) -> str:
-    """Of the script alone; one that took its place lies in the run's folder."""
+    """SHA-256 of the script itself; a replacing script is in the run's folder."""
     path, files = script["path"], script["files"]
     return files.get(path) or files.get(f"{SCRIPTS_FOLDER}/{PurePath(path).name}", "–")
 
@@ -220,7 +220,7 @@ def _outputs(info: RunRecord, place: str | None) -> tuple[OutputFile, ...]:
 
 
 def repeat_command(plan: Plan, run: PlannedRun) -> str:
-    """Command that simulates the run, and those of its scenario and protocols, and reports."""
+    """The command that simulates the runs of a run's scenario and protocols, and reports."""
     words = ["./bdpbench", "run", plan["study"], "--tier", plan["tier"]]
     words += ["--scenario", run["scenario"]]
     for protocol in dict.fromkeys(protocols_of(run)):
@@ -229,6 +229,6 @@ def repeat_command(plan: Plan, run: PlannedRun) -> str:
 
 
 def ns2_command(run: PlannedRun) -> str:
-    """Command for a shell at the repository's root that runs ns-2 alone into ``out/``."""
+    """Shell command for the repository's root that runs only ns-2, into ``out/``."""
     arguments: Sequence[str] = [f"tcl/{run['script']}", *map(str, run["argv"])]
     return f'mkdir -p out && "$(./bdpbench ns2 path)" {shlex.join(arguments)}'

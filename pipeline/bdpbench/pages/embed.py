@@ -1,4 +1,4 @@
-"""Foreign text inside a page: scripts, styles and data that can't break out of their element."""
+"""Foreign text inside a page: scripts, styles and data that cannot break out of their element."""
 
 from __future__ import annotations
 
@@ -19,20 +19,20 @@ _ENDS_AN_ELEMENT = ("</script", "</style", "<!--")
 
 
 def embed_text(text: str, name: str) -> Markup:
-    """Text of our own or of a library, fit to stand inside ``<script>`` or ``<style>``.
+    """Text of our own or of a library that may be placed inside ``<script>`` or ``<style>``.
 
     Raises:
-        BdpbenchError: when something in it would end the element; ``name`` tells what it is.
+        BdpbenchError: when something in it would end the element; ``name`` says what the text is.
     """
-    lowered = text.lower()  # once: Vega's is a million characters
+    lowered = text.lower()  # cached: Vega has a million characters
     for mark in _ENDS_AN_ELEMENT:
         if mark in lowered:
-            raise BdpbenchError(f"holds {mark!r} and cannot be embedded in a page", where=name)
+            raise BdpbenchError(f"contains {mark!r} and cannot be embedded in a page", where=name)
     return Markup(text)  # noqa: S704  checked above
 
 
 def embed_json(value: Any) -> Markup:
-    """JSON fit to stand inside ``<script>``, whatever the texts in it say.
+    """JSON that may be placed inside ``<script>``, whatever texts it contains.
 
     Raises:
         ValueError: for NaN and infinity, which JSON does not have.
@@ -40,11 +40,11 @@ def embed_json(value: Any) -> Markup:
     text = json.dumps(value, allow_nan=False, separators=(",", ":"), ensure_ascii=False)
     for character in "<>&\u2028\u2029":
         text = text.replace(character, f"\\u{ord(character):04x}")
-    return Markup(text)  # noqa: S704  holds no character that HTML gives a meaning
+    return Markup(text)  # noqa: S704  contains no character with a meaning in HTML
 
 
 def parse_json(text: str) -> object:
-    """What ``embed_json`` wrote.
+    """Read what ``embed_json`` wrote.
 
     >>> parse_json(embed_json({"label": "<RED>"}))
     {'label': '<RED>'}
@@ -53,11 +53,11 @@ def parse_json(text: str) -> object:
 
 
 def pack_text(text: str, *, level: int = 9) -> str:
-    """Text deflated and in base64, for what thousands of readers of a page never open.
+    """Text deflated and in base64, for parts of a page that most readers never open.
 
-    The page's script turns it back. Equal texts give equal bytes with one version of zlib.
+    The page's script unpacks it. Equal texts give equal bytes with one version of zlib.
     """
-    compressor = zlib.compressobj(level=level, wbits=-zlib.MAX_WBITS)  # without header: deflate-raw
+    compressor = zlib.compressobj(level=level, wbits=-zlib.MAX_WBITS)  # no header: deflate-raw
     packed = compressor.compress(text.encode()) + compressor.flush()
     return base64.b64encode(packed).decode("ascii")
 
@@ -69,7 +69,7 @@ def unpack_text(packed: str) -> str:
     'cwnd'
 
     Raises:
-        ValueError: when it is no such text.
+        ValueError: when the text is not packed.
     """
     try:
         content = zlib.decompress(base64.b64decode(packed, validate=True), -zlib.MAX_WBITS)
@@ -80,11 +80,12 @@ def unpack_text(packed: str) -> str:
 
 @cache
 def vega_bundle() -> str:
-    """JavaScript of Vega, Vega-Lite and vega-embed, as it ships with vl-convert.
+    """JavaScript of Vega, Vega-Lite and vega-embed, as shipped with vl-convert.
 
-    It is kept under ``home_dir()``: making it starts a JavaScript engine, which takes two seconds.
+    It is cached under ``home_dir()``, because making it starts a JavaScript engine, which takes two
+    seconds.
     """
-    from importlib.metadata import version  # here because few need it, and it imports much
+    from importlib.metadata import version  # here because it is slow and rarely needed
 
     kept = home_dir() / "cache" / f"vega-{version('vl-convert-python')}.js"
     with contextlib.suppress(OSError, UnicodeDecodeError):
@@ -92,11 +93,11 @@ def vega_bundle() -> str:
     import vl_convert
 
     bundle: str = vl_convert.javascript_bundle("window.vegaEmbed = vegaEmbed;")
-    with contextlib.suppress(OSError):  # a home that cannot be written to costs time alone
+    with contextlib.suppress(OSError):  # without a writable home it is only slower
         write_text_atomically(kept, bundle)
     return bundle
 
 
 def web_address(url: str) -> str:
-    """A citation's address as far as it is one of the web; "" for anything else."""
+    """The web address in a citation; "" if there is none."""
     return url if url.startswith(("https://", "http://")) else ""

@@ -1,4 +1,4 @@
-"""The series that a finished report carries: what its charts show, without the runs."""
+"""The series embedded in a finished report: the data of its charts, without the runs."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ def series_of_report(report: Path) -> dict[str, str]:
     """Run id → its series as JSON, from a report and the files beside it.
 
     Raises:
-        BdpbenchError: when a file cannot be read, or holds JSON that is damaged.
+        BdpbenchError: when a file cannot be read or contains damaged JSON.
     """
     found = dict(_SERIES.findall(read_text(report)))
     for run_id, text in found.items():

@@ -1,4 +1,4 @@
-"""One section an experiment: its views, their charts, and its summary over a sweep."""
+"""One section per experiment: its views, their charts, and its summary over a sweep."""
 
 from __future__ import annotations
 
@@ -28,15 +28,15 @@ from bdpbench.pages.text import figures_text
 from bdpbench.pages.time_charts import CDF_COLUMNS, CDF_UNITS, LOGARITHMIC, thresholds
 from bdpbench.pages.views import Curve, View, curves, plan_views
 
-# Shown against a sweep where the study publishes no number for it.
+# Shown over a sweep if the study has no published numbers for it.
 _USUAL_SWEEP_METRICS = ("utilization", "asymmetry", "time_to_90pct_utilization")
 
 
 @dataclass(frozen=True)
 class ChartedView:
-    """A view and its charts; ``missing`` names what was not sampled, but for the seldom sampled.
+    """A view and its charts; ``missing`` names tables that should have been sampled but were not.
 
-    ``drawn`` of the ``of`` runs have curves.
+    ``drawn`` of ``of`` runs have curves.
     """
 
     title: str
@@ -47,10 +47,10 @@ class ChartedView:
 
 
 class LazyViews(Sequence[ChartedView]):
-    """Views whose charts are made each time that they are asked for: of thousands none is kept.
+    """Views whose charts are made each time they are needed, since thousands cannot be stored.
 
     Attributes:
-        titles: of all views, which are there without their charts.
+        titles: titles of all views, which need no charts.
     """
 
     def __init__(self, views: Sequence[View], charted: Callable[[int, View], ChartedView]) -> None:
@@ -77,9 +77,9 @@ class LazyViews(Sequence[ChartedView]):
 
 @dataclass(frozen=True)
 class Experiment:
-    """A scenario of the study with everything that the page shows of it.
+    """A scenario of the study with everything that the page shows about it.
 
-    ``absent`` of its ``runs`` have no results, and ``shared`` are those of a scenario before, too.
+    ``absent`` of its ``runs`` have no results, and ``shared`` also belong to an earlier scenario.
     """
 
     key: str
@@ -104,7 +104,7 @@ def experiments(
 ) -> list[Experiment]:
     """Sections of the scenarios that have a run in the plan, in the order of the plan.
 
-    ``repetitions`` are means over them, as ``interval_chart`` takes them.
+    ``repetitions`` are means over repetitions, as for ``interval_chart``.
     """
     by_scenario = grouped(plan["runs"], lambda run: run["scenario"])
     found, counted = [], set[str]()
@@ -156,7 +156,7 @@ def _experiment(
 def charted_view(
     view: View, prefix: str, sweep: Sweep, series: Mapping[str, RunSeries], names: Names
 ) -> ChartedView:
-    """The time charts of a view; tables that none of its runs has become ``missing``."""
+    """The time charts of a view; tables that none of its runs has are listed as ``missing``."""
     charts, missing = [], []
     for table in CHARTED_TABLES:
         lines = curves(view, table, series, names.protocols, sweep, names.parameters)
@@ -177,7 +177,7 @@ def charted_view(
 def _with_drops(
     chart: Chart, run: PlannedRun, series: Mapping[str, RunSeries], names: Names
 ) -> Chart:
-    """The chart of one run with marks where its packets were dropped; of several they would mix."""
+    """The chart of one run with marks where packets were dropped; those of several would mix."""
     links = series.get(run["run_id"], {}).get(DROPS, {})
     if not links or "spec" in chart.content:
         return chart
@@ -195,7 +195,7 @@ def _cdf(
     series: Mapping[str, RunSeries],
     names: Names,
 ) -> Chart | None:
-    """A cumulative distribution, such as that of the queue's length; None where no run has it."""
+    """A cumulative distribution, such as that of the queue's length; None if no run has it."""
     lines = curves(view, table, series, names.protocols, sweep, names.parameters)
     if not lines:
         return None
@@ -221,7 +221,7 @@ def _cdf(
 def time_chart(
     chart_id: str, table: str, runs: Sequence[PlannedRun], lines: Sequence[Curve], names: Names
 ) -> Chart:
-    """Lines of a table over time; ``runs`` are those that the lines come from."""
+    """Lines of a table over time; ``runs`` are the runs of the lines."""
     words = names.captions.charts[table]
     told = "; ".join(line.label for line in lines)
     return Chart(
@@ -259,7 +259,7 @@ def _duration_s(run: PlannedRun) -> float:
 
 
 def _asked(numbers: Sequence[ScoredNumber], wanted: Sequence[str]) -> Sequence[str]:
-    """Metrics that are shown of a scenario as a whole."""
+    """Metrics that are shown for a scenario as a whole."""
     published = [each["metric"] for each in numbers]
     return list(dict.fromkeys([*wanted, *published])) or _USUAL_SWEEP_METRICS
 
@@ -292,7 +292,7 @@ def _summaries(
     repetitions: pl.DataFrame | None,
 ) -> list[Chart]:
     if any(len(set(protocols_of(run))) > 1 for run in runs):
-        return []  # a line for each pair could not be read: the comparison has their matrix
+        return []  # lines for all pairs would be unreadable: the comparison has their matrix
     charts = (
         sweep_chart(
             f"{key}-sweep-{metric}", metric, runs, sweep, metrics, numbers, names, repetitions

@@ -1,4 +1,4 @@
-"""Figures and tables of a report as files for papers, with captions that say where from."""
+"""Figures and tables of a report as files for papers, with captions that name the sources."""
 
 from __future__ import annotations
 
@@ -28,8 +28,8 @@ class Caption:
     Attributes:
         file: path in the folder of the exports, without the ending.
         title, text: words of the report.
-        definitions: id → what was measured, and its source.
-        run_ids: every run that it shows.
+        definitions: id → definition, and its source.
+        run_ids: all runs that it shows.
         origin: ns-2 build, version and commit of bdpbench.
     """
 
@@ -41,7 +41,7 @@ class Caption:
     origin: str
 
     def sentence(self) -> str:
-        """All of it as one paragraph."""
+        """The whole caption as one paragraph."""
         parts = [f"{self.title}.", self.text]
         parts += [f"{key}: {text}" for key, text in self.definitions.items()]
         if self.run_ids:
@@ -51,10 +51,10 @@ class Caption:
 
 @dataclass(frozen=True)
 class ExportRequest:
-    """The request: formats of figures, which figures (patterns of names), and the origin.
+    """What to export: formats of figures, patterns of their names, and the origin.
 
     Attributes:
-        formats: of ``FIGURE_FORMATS``.
+        formats: some of ``FIGURE_FORMATS``.
         only: patterns such as ``buffer-size-*``; () for all figures.
         several_runs: leave out figures of a single run.
         origin: ns-2 build, version and commit of bdpbench, in a sentence.
@@ -75,11 +75,11 @@ def export_files(
 
     Args:
         inputs: as for ``build_report``.
-        request: what is wanted.
-        tell: called with the figures that are done, and with their number.
+        request: what to export.
+        tell: called with the number of finished figures and the number of all.
 
     Raises:
-        BdpbenchError: when a pattern fits no figure.
+        BdpbenchError: when a pattern matches no figure.
     """
     sections = gather(inputs, FIGURE_BINS)
     figures = _wanted(figures_of(sections), request)
@@ -150,7 +150,7 @@ def _table_caption(table: PaperTable, words: Mapping[str, str], origin: str) -> 
 
 
 def _short(caption: Caption) -> str:
-    """A caption that a paper can print: a table's runs and definitions would fill pages."""
+    """A caption short enough for a paper: a table's runs and definitions would fill pages."""
     parts = [f"{caption.title}.", caption.origin]
     if caption.run_ids:
         ids = ", ".join(caption.definitions) or "see captions.md"

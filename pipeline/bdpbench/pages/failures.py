@@ -1,7 +1,7 @@
 """Why a statement fails, in sentences: protocols by their names, values with their units.
 
-``scorecard.json`` has it as a formula, such as ``{59.3, 74.7} < {90.7}``, and the values that stand
-in it as evidence, in their order.
+``scorecard.json`` has a formula, such as ``{59.3, 74.7} < {90.7}``, and the values in it as
+evidence, in order.
 """
 
 from __future__ import annotations
@@ -37,7 +37,7 @@ _REACHED = re.compile(r"reached at (?P<value>\S+)")
 
 @dataclass(frozen=True)
 class _Value:
-    """A value of a formula; ``who`` has it, "" for a constant; None was never reached."""
+    """A value of a formula; ``who`` has it ("" for a constant); None: it was never reached."""
 
     value: float | None
     unit: str = ""
@@ -54,15 +54,15 @@ class _Value:
 
 
 class _UnreadableError(Exception):
-    """The formula is of a form that is not known here."""
+    """The form of a formula is unknown here."""
 
 
 def failure_in_words(claim: ScoredClaim, names: Names) -> list[str]:
-    """Sentences on the parts of a failing statement that fail; none where its formula is unknown.
+    """Sentences on the failing parts of a statement; none if its formula is unknown.
 
     Args:
         claim: a statement that fails.
-        names: of protocols, metrics, parameters and runs.
+        names: names of protocols, metrics, parameters and runs.
     """
     values = _Values(claim["evidence"], names)
     told = []
@@ -86,12 +86,12 @@ def failure_in_words(claim: ScoredClaim, names: Names) -> list[str]:
 
 
 class _Values:
-    """Gives the values of a formula out in their order, with who has them."""
+    """Returns the values of a formula in order, with the protocols or runs that have them."""
 
     def __init__(self, evidence: Sequence[Evidence], names: Names) -> None:
         self._evidence, self._names = list(evidence), names
         self._next = 0
-        # A spread may be one over runs of one protocol.
+        # A spread may be over runs of one protocol.
         self._apart = False
         self._part: list[Evidence] = []
         self._varying = names.varying([each["run_id"] for each in evidence if each["run_id"]])
@@ -102,12 +102,12 @@ class _Values:
         return self._next < len(self._evidence)
 
     def begin(self, *, apart: bool = False) -> None:
-        """Begin another part of the formula, in which one protocol may have several values."""
+        """Begin another part of the formula, in which a protocol may again have several values."""
         self._part = []
         self._apart = apart
 
     def take(self, text: str, *, constant: bool = False) -> _Value:
-        """The next value, which the formula has as ``text``; it may be a constant instead."""
+        """The next value, which is ``text`` in the formula; it may also be a constant."""
         if self.left and _is(text, self._evidence[self._next]["value"]):
             found = self._evidence[self._next]
             self._next += 1
@@ -125,7 +125,7 @@ class _Values:
             raise _UnreadableError(text) from None
 
     def _who(self, run_id: str) -> str:
-        """Protocols of a run; its label where another run of the statement has the same ones."""
+        """Protocols of a run; its label if another run of the statement has the same protocols."""
         alike = {each["run_id"] for each in self._evidence if each["run_id"]}
         who = self._names.who(run_id)
         if self._apart and sum(self._names.who(each) == who for each in alike) > 1:
@@ -133,7 +133,7 @@ class _Values:
         return who
 
     def metric(self) -> str:
-        """What the present part compares, at the beginning of a sentence."""
+        """The metric that the present part compares, as the beginning of a sentence."""
         metrics = dict.fromkeys(str(each["label"]).partition(", ")[0] for each in self._part)
         return " and ".join(self._names.metric(each) for each in metrics)
 
@@ -149,7 +149,7 @@ class _Values:
 
 
 def _capital(sentence: str) -> str:
-    """The sentence with a capital at its beginning."""
+    """The sentence with a capital letter at its beginning."""
     return sentence[:1].upper() + sentence[1:]
 
 
@@ -160,7 +160,7 @@ def _is(text: str, value: float | None) -> bool:
 
 
 def _sentence(part: str, values: _Values) -> str:
-    """A sentence without its end on a part that fails; "" for one that holds."""
+    """A sentence, without its full stop, on a failing part; "" for a part that holds."""
     forms: tuple[tuple[re.Pattern[str], Callable[[re.Match[str], _Values], str]], ...] = (
         (_SPREAD, _spread),
         (_MONOTONE, _monotone),
@@ -210,7 +210,7 @@ def _holds(holds: _Holds, factor: float, a: _Value, other: float, b: _Value) -> 
 
 
 def _group(piece: str, values: _Values) -> Iterator[tuple[float, _Value]]:
-    """Values of ``{a, b}``, ``a`` or ``2 · a``, each with its factor."""
+    """The values of ``{a, b}``, ``a`` or ``2 · a``, each with its factor."""
     if piece.startswith("{") and piece.endswith("}"):
         for text in piece[1:-1].split(", "):
             yield 1.0, values.take(text)

@@ -22,25 +22,25 @@ from bdpbench.units import slug
 FIGURE_FORMATS = ("svg", "pdf", "png")
 
 FIGURE_BINS = 800
-"""Intervals of time of which a figure keeps the extremes: more than one a pixel of its width."""
+"""Intervals of time whose extremes a figure keeps: more than one per pixel of its width."""
 
 WIDTH = 640
-"""px, axes included; as wide as the text of a page at 96 px an inch."""
+"""px, including axes; the width of a page's text at 96 px per inch."""
 
 PNG_SCALE = 2
-"""Pixels of a PNG for each of the figure: 192 an inch."""
+"""Pixels of a PNG per pixel of the figure: 192 per inch."""
 
-# vl-convert carries Liberation Sans, so that texts are measured and drawn with the same letters
-# on every machine. An SVG names it first; Arial and Helvetica have letters of the same widths.
+# vl-convert ships Liberation Sans, so that texts are measured and drawn in the same way on every
+# machine. An SVG names it first; Arial and Helvetica have letters of the same widths.
 FONT = "Liberation Sans, Arial, Helvetica, sans-serif"
 
 # Two or more entries of a dictionary of resources, such as "      /gs0 7 0 R".
 _RESOURCES = re.compile(rb"(?:^ +/[a-z]+[0-9]+ [0-9]+ 0 R\n){2,}", re.MULTILINE)
 
-# px that a letter of a legend and what stands around a name take.
+# Widths in px of a letter of a legend, and of what surrounds a name.
 _LETTER = 6.6
 _AROUND_A_NAME = 44
-# A line's name stands above it, the highest one too.
+# A line's name is above it, even for the highest line.
 _ROOM_ABOVE = 1.12
 _LONGEST_NAME = 140
 _HASH_DIGITS = 8
@@ -56,10 +56,10 @@ class Figure:
 
 
 def figures_of(sections: Sections) -> list[Figure]:
-    """Every chart of the page but those of the single runs, which show a part of the others.
+    """All charts of the page except those of single runs, which show parts of the others.
 
-    A name says where the chart belongs and what it shows; it depends on nothing else, and stays
-    when other charts come or go.
+    A name says where the chart belongs and what it shows. It depends on nothing else, so it stays
+    the same when other charts are added or removed.
     """
     found: dict[str, Figure] = {}
     for words, title, chart in _placed(sections):
@@ -92,7 +92,7 @@ def _placed(sections: Sections) -> Iterator[tuple[str, str, Chart]]:
 
 
 def _shortened(name: str) -> str:
-    """A name that every file system takes; a long one keeps its start and a hash of the whole."""
+    """A name that every file system accepts; a long one keeps its start and a hash of the whole."""
     if len(name) <= _LONGEST_NAME:
         return name
     return f"{name[: _LONGEST_NAME - _HASH_DIGITS - 1]}-{_digest(name)}"
@@ -103,7 +103,7 @@ def _digest(text: str) -> str:
 
 
 def run_ids_of(chart: Chart) -> list[str]:
-    """Ids of the runs that a chart shows, each once, in the order in which it shows them."""
+    """Ids of the runs that a chart shows, each once, in order of appearance."""
     if "spec" in chart.content:
         return list(dict.fromkeys(_run_ids_in(chart.content["spec"])))
     return list(dict.fromkeys(trace["run"] for trace in chart.content["traces"]))
@@ -120,7 +120,7 @@ def _run_ids_in(node: Any) -> Iterator[str]:
 
 
 class Renderer:
-    """Draws charts into the formats of files."""
+    """Renders charts in the formats of files."""
 
     def __init__(self, series: Mapping[str, RunSeries], captions: Captions) -> None:
         self._series = series
@@ -129,14 +129,14 @@ class Renderer:
     def render(self, chart: Chart, description: str, formats: Sequence[str]) -> dict[str, bytes]:
         """A chart as files: format → bytes.
 
-        The same chart has the same bytes wherever this version of vl-convert runs: it brings the
-        font along, and nothing in a figure is bold, because two faces of a font come in any order
-        into a PDF.
+        The same chart has the same bytes wherever this version of vl-convert runs: it ships the
+        font, and nothing in a figure is bold, because the order of two font faces in a PDF is
+        arbitrary.
 
         Args:
             chart: what to draw.
-            description: text to stand in the SVG, for readers and programs that do not see it.
-            formats: of ``FIGURE_FORMATS``.
+            description: text alternative in the SVG.
+            formats: some of ``FIGURE_FORMATS``.
         """
         import vl_convert  # here because it starts a JavaScript engine, which takes a second
 
@@ -160,7 +160,7 @@ class Renderer:
             labels = [trace["label"] for trace in content["traces"]]
         spec.pop("params", None)
         spec["width"] = WIDTH
-        # On the page there is room for a button above the chart.
+        # On the page, room for a button is left above the chart.
         spec["padding"] = 5
         config = spec["config"]
         config["font"] = FONT
@@ -203,13 +203,13 @@ class Renderer:
         times, values = unpack(self._series[trace["run"]][table][trace["subject"]])
         points = list(zip(times, values, strict=True))
         if table == "throughput" and len(points) > 1:
-            # A step needs a beginning: the first mean covers as much time as the second.
+            # A step needs a start: the first mean is taken to cover as much time as the second.
             points.insert(0, (max(0.0, 2 * times[0] - times[1]), values[0]))
         return [{"t": time, "v": value, "s": trace["label"]} for time, value in points]
 
 
 def _renumbered(svg: str) -> str:
-    """The SVG with its clips and gradients numbered from 0: Vega counts on from chart to chart."""
+    """The SVG with clips and gradients numbered from 0: Vega continues numbering across charts."""
     ids = dict.fromkeys(re.findall(r'\bid="((?:clip|gradient_)[0-9]+)"', svg))
     numbers = {each: f"part{index}" for index, each in enumerate(ids)}
     return re.sub(
@@ -220,9 +220,9 @@ def _renumbered(svg: str) -> str:
 
 
 def _in_order(pdf: bytes) -> bytes:
-    """The PDF with the entries of its resource dictionaries sorted, which come in any order.
+    """The PDF with the entries of its resource dictionaries, whose order is arbitrary, sorted.
 
-    Entries are moved within their dictionary alone, so that every offset of the file still holds.
+    Entries are moved only within their dictionary, so that all offsets of the file stay valid.
     """
     return _RESOURCES.sub(lambda found: b"".join(sorted(found[0].splitlines(keepends=True))), pdf)
 

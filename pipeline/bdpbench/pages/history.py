@@ -1,4 +1,4 @@
-"""How definitions came about: what each was chosen on, and what was changed later."""
+"""How definitions were found: on which values each was chosen, and what was changed later."""
 
 from __future__ import annotations
 
@@ -11,11 +11,11 @@ from bdpbench.pages.verdicts import NumberRow
 
 @dataclass(frozen=True)
 class ChangeRow:
-    """A change as the page tells it.
+    """A change as shown on the page.
 
     Attributes:
         change: as in ``scorecard.json``.
-        of: links to the numbers and statements that it is about, each with its id.
+        of: links to the numbers and statements concerned, each with its id.
     """
 
     change: Change
@@ -23,7 +23,7 @@ class ChangeRow:
 
 
 def change_rows(scorecard: Scorecard) -> list[ChangeRow]:
-    """The changes, the latest first."""
+    """The changes, latest first."""
     claims = {claim["id"] for claim in scorecard["claims"]}
     return [
         ChangeRow(change, tuple((_anchor(each, claims), each) for each in change["of"]))
@@ -36,7 +36,7 @@ def _anchor(name: str, claims: Collection[str]) -> str:
 
 
 def definition_origins(numbers: Sequence[NumberRow]) -> Mapping[str, str]:
-    """Metric → how its definition was found, where numbers of the study are measured by it."""
+    """Metric → how its definition was found, if numbers of the study are measured by it."""
     counts: dict[str, dict[str, int]] = {}
     for row in numbers:
         found = row.number.get("found")

@@ -18,23 +18,23 @@ from bdpbench.studies.study import Citation, ClassDefaults, Protocol
 from bdpbench.studies.vocabulary import ParameterDeclaration
 
 LoadTable: TypeAlias = Callable[[str, str], "pl.LazyFrame | None"]
-"""(run id, table) → its frame, None where the run does not have the table."""
+"""(run id, table) → its frame, None if the run does not have the table."""
 
 LoadSeries: TypeAlias = Callable[[str, int], str]
-"""(run id, bins) → what ``pages.series.series_text`` makes of the run, kept from a call before."""
+"""(run id, bins) → what ``pages.series.series_text`` makes of the run, or has stored."""
 
 RunRecords: TypeAlias = Mapping[str, RunRecord]
-"""Run id → content of ``run.json``, for the runs that are finished."""
+"""Run id → content of ``run.json``, for finished runs."""
 
 
 @dataclass(frozen=True)
 class StudyTexts:
-    """What a study says of itself.
+    """The texts of a study about itself.
 
     Attributes:
-        title, description, citation: of ``study.yaml``.
-        protocols: key → its agent and settings; those that are described get a page.
-        parameters: its own, and which variables of agents they set.
+        title, description, citation: as in ``study.yaml``.
+        protocols: key → its agent and settings; those with a description get a page.
+        parameters: its own parameters, and which variables of agents they set.
         defaults: class of ns-2 → variable → value that all runs get.
         page: content of ``page.yaml``.
         matrices: content of ``matrices.yaml``.
@@ -54,22 +54,22 @@ class StudyTexts:
 
 @dataclass(frozen=True)
 class ReportInputs:
-    """A tier of a study, as far as it was planned, run, measured and scored.
+    """A tier of a study, with everything that was planned, run, measured and scored.
 
     Attributes:
         plan: content of ``plan.json``.
         metrics: table of ``metrics.parquet``.
         scorecard: content of ``scorecard.json``.
-        definitions: of all metrics.
-        load_table: gives the tables of runs, and of a queue those that are derived from it:
+        definitions: definitions of all metrics.
+        load_table: returns the tables of runs, including those derived from a queue:
             ``queue_share`` (link str, pkts f64 rising, share_pct f64: % of the samples up to it)
             and ``drops`` (link str, time_s f64 rising, packets i64: dropped at that sample).
         run_info: the finished runs; others of the plan are shown as not run.
-        study: its own words.
-        load_series: gives what charts show of a run; None has it made of ``load_table`` each time.
-        repetitions: means over runs that differ in their random numbers alone: scenario, metric,
-            subject, unit, run_ids, mean, half_width; None where nobody asked for them.
-        places: run id → folder of a run whose output files can be linked, seen from the folder of
+        study: its texts.
+        load_series: returns the chart data of a run; None makes it from ``load_table`` each time.
+        repetitions: means over runs that differ only in their random numbers: scenario, metric,
+            subject, unit, run_ids, mean, half_width; None if they are not requested.
+        places: run id → folder of a run whose output files can be linked, relative to the folder of
             all runs.
     """
 

@@ -1,4 +1,4 @@
-"""Means over repetitions: a bar for each set of runs that differ in their random numbers alone."""
+"""Means over repetitions: a bar for each set of runs that differ only in their random numbers."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ from bdpbench.pages.names import Names
 from bdpbench.pages.sweeps import Sweep, protocol_label, protocols_of
 from bdpbench.pages.text import axis_title, subject_name
 
-# More could not be read in one chart.
+# More bars would be unreadable in one chart.
 _MOST_BARS = 40
 
 
@@ -27,15 +27,15 @@ def interval_chart(
     repetitions: pl.DataFrame,
     names: Names,
 ) -> Chart | None:
-    """Bars of a metric with confidence intervals; None where no runs of the scenario repeat.
+    """Bars of a metric with confidence intervals; None if no runs of the scenario are repeated.
 
     Args:
-        chart_id: of the chart on the page.
+        chart_id: id of the chart on the page.
         metric: id of the metric.
         runs: finished runs of one scenario.
         sweep: what varies between them, see ``find_sweep``.
         repetitions: scenario, metric, subject, unit, run_ids, mean, half_width.
-        names: words.
+        names: the names for readers.
     """
     rows = repetitions.filter(pl.col("metric") == metric)
     bars, colours = _bars(rows, runs, sweep, names)
@@ -59,7 +59,7 @@ def interval_chart(
 def _bars(
     rows: pl.DataFrame, runs: Sequence[PlannedRun], sweep: Sweep, names: Names
 ) -> tuple[list[dict[str, Any]], list[str]]:
-    """Bars of these runs, each of which stands for its repetitions, and their colours."""
+    """Bars of these runs, each of which represents its repetitions, and their colours."""
     by_id = {run["run_id"]: run for run in runs}
     several = rows["subject"].n_unique() > 1
     bars, colours = [], []

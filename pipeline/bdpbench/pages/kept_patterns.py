@@ -1,7 +1,7 @@
-"""Patterns of charts that were made before, kept beside ns-2 and Vega.
+"""Cached patterns of charts, stored beside ns-2 and Vega.
 
-One file holds the patterns that the code as it is has made; code that changes, or another altair,
-begins another file.
+One file has the patterns made by one version of the code and of altair; a change of either begins
+another file.
 """
 
 from __future__ import annotations
@@ -23,13 +23,13 @@ _HOLE = "$hole"
 
 
 class Hole(str):
-    """The name of something that a chart puts in place of this text."""
+    """The name of the hole in whose place a chart puts its own value."""
 
     __slots__ = ()
 
 
 def kept_pattern(shape: str) -> Spec | None:
-    """The specification of a shape of chart; None where it has to be made.
+    """The specification of a shape of chart; None if it has to be made.
 
     Args:
         shape: the function that makes it and its arguments.
@@ -39,7 +39,7 @@ def kept_pattern(shape: str) -> Spec | None:
 
 
 def keep_pattern(shape: str, spec: Spec) -> None:
-    """Keep a specification, as far as the disk takes it: without, the next call takes longer."""
+    """Store a specification if the disk allows it; otherwise the next call takes longer."""
     path = _file()
     kept = _kept(path)
     kept[shape] = _without_holes(spec)
@@ -53,7 +53,7 @@ def _file() -> Path:
 
 @functools.cache
 def _code() -> str:
-    """What decides the bytes of a pattern: the modules of this room, and altair."""
+    """A digest of what determines a pattern: the modules of this room, and altair."""
     digest = hashlib.sha256(version("altair").encode())
     for path in sorted(Path(__file__).parent.glob("*.py")):
         digest.update(path.read_bytes())

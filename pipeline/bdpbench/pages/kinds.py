@@ -1,4 +1,4 @@
-"""Blind and fitted numbers and statements, counted apart."""
+"""Blind and fitted numbers and statements, counted separately."""
 
 from __future__ import annotations
 
@@ -24,10 +24,10 @@ class KindRow:
     """Verdicts of the blind, or of the fitted, numbers and statements of a study.
 
     Attributes:
-        kind, meaning: which, and what that says.
-        numbers, claims: verdicts that some have, with their counts.
-        came, of: numbers that are reproduced, of those that were run.
-        held, of_claims: statements that hold, of those that were evaluated.
+        kind, meaning: which kind, and what it means.
+        numbers, claims: the verdicts that occur, with their counts.
+        came, of: how many numbers are reproduced, and how many were run.
+        held, of_claims: how many statements hold, and how many were evaluated.
     """
 
     kind: Kind
@@ -41,7 +41,7 @@ class KindRow:
 
 
 def kind_rows(scorecard: Scorecard) -> list[KindRow]:
-    """A row a kind; none for a scorecard that does not tell them apart, or has nothing."""
+    """One row per kind; none for a scorecard without kinds or without entries."""
     numbers = scorecard.get("kind_totals", {})
     claims = scorecard.get("claim_kind_totals", {})
     rows = []

@@ -1,4 +1,4 @@
-"""altair, loaded when a chart is made of it: that takes longer than a small report."""
+"""altair, imported when it first makes a chart: this takes longer than a small report."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ if TYPE_CHECKING:
 else:
 
     class _OnDemand:
-        """Stands for the module; ``import altair`` itself would load it at once."""
+        """Stands in for the module; ``import altair`` itself would load it at once."""
 
         def __getattr__(self, name):
             import altair

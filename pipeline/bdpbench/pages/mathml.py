@@ -1,4 +1,4 @@
-"""Equations written by hand in MathML: checked, so that nothing else gets into the page by them."""
+"""Equations written by hand in MathML: checked, so that they bring nothing else into the page."""
 
 from __future__ import annotations
 
@@ -17,11 +17,11 @@ _ATTRIBUTES = frozenset(
 
 
 def checked_mathml(source: str) -> Markup:
-    """One ``<math>`` element, fit to stand in a page as it is.
+    """One ``<math>`` element that may be placed in a page unchanged.
 
     Raises:
-        ValueError: when it is not well-formed, holds an element or attribute that is no
-            presentation MathML, or has text outside of ``mi``, ``mn``, ``mo`` and ``mtext``.
+        ValueError: when it is not well-formed, contains an element or attribute that is not
+            presentation MathML, or has text outside ``mi``, ``mn``, ``mo`` and ``mtext``.
     """
     try:
         # Written by us in reports/protocols/, and entities cannot be declared inside an element.
@@ -37,13 +37,11 @@ def checked_mathml(source: str) -> Markup:
 
 def _check(element: ElementTree.Element) -> None:
     if element.tag not in _ELEMENTS:
-        raise ValueError(f"<{element.tag}> is no element of an equation")
+        raise ValueError(f"<{element.tag}> is not an element of an equation")
     for name in element.attrib:
         if name not in _ATTRIBUTES:
             raise ValueError(f"<{element.tag}> has an attribute {name!r} that is not allowed")
     inside = [] if element.tag in _TOKENS else [element.text]
     loose = [text for text in (*inside, *(child.tail for child in element)) if text]
     if any(text.strip() for text in loose):
-        raise ValueError(
-            f"{''.join(loose).strip()!r} stands between the elements of <{element.tag}>"
-        )
+        raise ValueError(f"{''.join(loose).strip()!r} is between the elements of <{element.tag}>")

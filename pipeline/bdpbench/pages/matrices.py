@@ -1,10 +1,10 @@
-"""``matrices.yaml`` of a study: numbers over two parameters, and what the study says of them.
+"""``matrices.yaml`` of a study: numbers over two parameters, and what the study says about them.
 
 A matrix shows a metric of the runs of one scenario, a row and a column for each value of two of its
 parameters, such as the protocols of two flows. ``panels`` draws one for each value of a third, side
 by side and in the same colours; ``winner`` shows instead which value of another parameter is best
-in each cell, and by how much. Beside a matrix stands what the study itself states of the cells, as
-levels, and bars of a metric that sums the cells up, in the order in which the study ranks them.
+in each cell, and by how much. Beside a matrix are the study's own statements about its cells, as
+levels, and bars of a metric that sums up its rows, in the order in which the study ranks them.
 """
 
 from __future__ import annotations
@@ -22,7 +22,7 @@ from bdpbench.pages.sweeps import is_protocol
 from bdpbench.studies.study import Scenario, Study, known_or_suggest
 
 Text = Annotated[str, Field(min_length=1)]
-Rank = Annotated[int, Field(ge=1, le=100)]  # more levels have no colours of their own
+Rank = Annotated[int, Field(ge=1, le=100)]  # there are no colours for more levels
 Finite = Annotated[float, Field(allow_inf_nan=False)]
 
 
@@ -38,21 +38,22 @@ class Axis(_Strict):
 
 
 class Level(_Strict):
-    """A level of a scale: what it is called, and up to which value of the metric it reaches."""
+    """A level of a scale: its name, and the largest value of the metric that belongs to it."""
 
     words: str = ""
     up_to: Finite | None = None
 
 
 class Stated(_Strict):
-    """What the study states of cells without a number.
+    """What the study states about cells without a number.
 
     Attributes:
-        title: what a level is.
+        title: what a level means.
         where: figure and section.
-        levels: of the scale, from the first; how many there are where they have no words.
-        cells: value of the rows' parameter → value of the columns' → level; others are not stated.
-        note: what else a reader of the chart should know.
+        levels: the levels of the scale, from the first; only their number if they have no words.
+        cells: value of the rows' parameter → value of the columns' → level; other cells are not
+            stated.
+        note: anything else that a reader of the chart should know.
     """
 
     title: Text
@@ -78,14 +79,13 @@ class Stated(_Strict):
 
 
 class Points(_Strict):
-    """A metric of the rows' values as bars.
+    """A metric for the values of the rows, as bars.
 
     Attributes:
-        metric: measured for the run of a value with itself.
-        caption: of the chart.
-        ranking: values from the first to the last in the order of the study, those of equal rank
-            together.
-        ranked: what is said of the order, where there is a ranking.
+        metric: metric of the run of a value with itself.
+        caption: caption of the chart.
+        ranking: values in the order of the study, those of equal rank together.
+        ranked: text about the order, if there is a ranking.
     """
 
     metric: Text
@@ -94,7 +94,7 @@ class Points(_Strict):
     ranked: str = ""
 
     def rank(self, value: Scalar) -> int | None:
-        """Printed rank of a value, 1 being the first; equal ranks leave out the next ones."""
+        """Printed rank of a value, 1 being the first; equal ranks skip the next ones."""
         before = 0
         for alike in self.ranking:
             if value in alike:
@@ -104,13 +104,12 @@ class Points(_Strict):
 
 
 class Winner(_Strict):
-    """What a cell says instead of a value: who is best in it.
+    """What a cell shows instead of a value: which value of a parameter is best in it.
 
     Attributes:
-        among: parameter whose values compete, such as protocol.
+        among: parameter whose values are compared, such as protocol.
         best: whether the largest or the smallest value of the metric wins.
-        least_lead: by how much the best has to be ahead of the second, in the metric's unit, to
-            win.
+        least_lead: smallest lead over the second, in the metric's unit, that counts as a win.
     """
 
     among: Text
@@ -122,21 +121,22 @@ class Matrix(_Strict):
     """A matrix of the runs of a scenario.
 
     Attributes:
-        scenario: whose runs they are.
-        metric: what stands in a cell; the mean where a cell has several runs.
+        scenario: the scenario of the runs.
+        metric: metric in a cell; its mean if a cell has several runs.
         subject: the flow, link or run that the metric is of, as metrics.parquet names it, such as
-            "flow:0"; without it there is a matrix for each.
-        rows, columns: the parameters; one matrix is drawn for each condition that they leave open.
-        panels: a third parameter, each value of which has a panel of one chart.
-        only: parameter → values; runs with others are left out.
-        mean_over: parameters over which a cell is the mean, beside repetitions.
-        ends: values of the lightest and of the darkest colour; those of the cells where absent.
-        about_zero: whether the colours tell the sides of 0, ``ends`` being -x and x.
-        winner: who is shown instead of a value.
+            "flow:0"; without it there is a matrix for each subject.
+        rows, columns: the parameters; one matrix is drawn for each combination of the other
+            parameters.
+        panels: a third parameter, each value of which has a panel in one chart.
+        only: parameter → values; runs with other values are left out.
+        mean_over: parameters over which a cell is the mean, in addition to repetitions.
+        ends: values of the lightest and of the darkest colour; if absent, those of the cells.
+        about_zero: whether the colours distinguish the sides of 0, ``ends`` being -x and x.
+        winner: what is shown instead of a value.
         between: word between a row and a column in the text alternative.
-        caption: of the chart.
-        stated: what the study says of the cells.
-        points: what sums them up.
+        caption: caption of the chart.
+        stated: the study's statements about the cells.
+        points: bars that sum up the rows.
     """
 
     scenario: str
@@ -157,13 +157,13 @@ class Matrix(_Strict):
 
     @property
     def places(self) -> list[str]:
-        """Parameters that decide where a run stands."""
+        """Parameters that determine the place of a run."""
         panels = [] if self.panels is None else [self.panels]
         return [self.rows.parameter, self.columns.parameter, *panels]
 
     @property
     def parameters(self) -> list[tuple[Location, str]]:
-        """Each place that names a parameter, and the parameter."""
+        """Each key that names a parameter, and the parameter."""
         named: list[tuple[Location, str | None]] = [
             (("rows", "parameter"), self.rows.parameter),
             (("columns", "parameter"), self.columns.parameter),
@@ -212,11 +212,11 @@ class _File(_Strict):
 
 
 def load_matrices(path: Path, study: Study, metrics: Collection[str]) -> list[Matrix]:
-    """Read and check ``matrices.yaml``; a study without it has none.
+    """Read and check ``matrices.yaml``; a study without the file has none.
 
     Args:
-        path: of the file.
-        study: whose file it is.
+        path: path of the file.
+        study: the study of the file.
         metrics: names of all metrics, as in ``published.csv``.
 
     Raises:
@@ -287,7 +287,7 @@ def _require_value(
     parameter: str,
     study: Study,
 ) -> None:
-    """Refuse keys that are not protocols of the study, or not values of the parameter."""
+    """Refuse keys that are neither protocols of the study nor values of the parameter."""
     if is_protocol(parameter):
         _require(source, place, value, study.protocols, "protocol")
     else:

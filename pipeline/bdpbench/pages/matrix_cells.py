@@ -1,4 +1,4 @@
-"""Cells of matrices: the runs that each stands for, their mean, or who is best of them."""
+"""Cells of matrices: the runs of each, their mean, or the best of them."""
 
 from __future__ import annotations
 
@@ -32,19 +32,19 @@ Place: TypeAlias = tuple[str, str, str]
 """Labels of a panel, a row and a column."""
 
 Cells: TypeAlias = Mapping[Place, Sequence[PlannedRun]]
-"""Place of a cell → the measured runs that it stands for."""
+"""Place of a cell → its measured runs."""
 
 
 @dataclass(frozen=True)
 class Grid:
-    """What matrices of one scenario share.
+    """What the matrices of one scenario share.
 
     Attributes:
         matrix: what the study declares.
-        rows, columns, panels: labels in their order; without panels a single "".
+        rows, columns, panels: labels in order; a single "" if there are no panels.
         values: run id → value of the metric.
-        unit: of the values.
-        names: words.
+        unit: unit of the values.
+        names: the names for readers.
     """
 
     matrix: Matrix
@@ -62,16 +62,16 @@ class Grid:
 
     @property
     def titles(self) -> tuple[str, str]:
-        """Titles of the vertical and of the horizontal axis."""
+        """Titles of the vertical and the horizontal axis."""
         return self.matrix.rows.title, self.matrix.columns.title
 
     @property
     def quantity(self) -> str:
-        """What stands in a cell."""
+        """What a cell contains."""
         return self.names.metric(self.matrix.metric)
 
     def places(self, run: PlannedRun) -> list[Place]:
-        """Labels of the panels, rows and columns of a run: several where it stands for them."""
+        """Labels of the panels, rows and columns of a run; several if it stands for several."""
         matrix, names = self.matrix, self.names
         rows, columns = (
             [value_label(axis.parameter, each, names) for each in values_of(run, axis.parameter)]
@@ -85,7 +85,7 @@ class Grid:
         return list(product(panels, rows, columns))
 
     def mean(self, runs: Sequence[PlannedRun]) -> float:
-        """Mean over runs of a cell, each as often as it has values of what the mean is over."""
+        """Mean over runs of a cell, each counted once for each of its values of ``mean_over``."""
         weights = [
             math.prod(max(1, len(values_of(run, name))) for name in self.matrix.mean_over)
             for run in runs
@@ -102,21 +102,21 @@ class Grid:
 
 
 def value_label(parameter: str, value: Scalar, names: Names) -> str:
-    """The value of a parameter in words: of a protocol its label."""
+    """The value of a parameter in words; for a protocol its label."""
     if is_protocol(parameter):
         return names.protocol(str(value))
     return names.parameters.value(parameter, value)
 
 
 def panel_label(parameter: str, value: Scalar, names: Names) -> str:
-    """The value of a parameter that no axis names: of a protocol its label alone."""
+    """The value of a parameter that no axis names; for a protocol only its label."""
     if is_protocol(parameter):
         return names.protocol(str(value))
     return names.parameters.with_value(parameter, value)
 
 
 def drawn(chart_id: str, condition: str, runs: Sequence[PlannedRun], grid: Grid) -> Chart | None:
-    """The chart of the runs of one condition; None where none was measured."""
+    """The chart of the runs of one condition; None if none was measured."""
     cells = grid.cells(runs)
     if not cells:
         return None
@@ -168,7 +168,7 @@ def _valued_spec(cells: pl.DataFrame, grid: Grid) -> Spec:
 
 
 def _ends_of(values: Sequence[float]) -> tuple[float, float]:
-    """Ends of the colours where the study gives none: those of the cells, apart."""
+    """Ends of the colour scale if the study gives none: those of the cells, kept apart."""
     low, high = min(values), max(values)
     return (low, high) if low < high else (low - 1, high + 1)
 
@@ -209,9 +209,9 @@ def _winners(
 def _won(
     runs: Sequence[PlannedRun], grid: Grid, winner: Winner
 ) -> tuple[str, float, str, float, str, str, str, str] | None:
-    """Winner, its value, the second, the lead, its text, the winner's runs; None for one alone.
+    """Winner, its value, the second, the lead, its text, the winner's runs; None without a rival.
 
-    Of equal values the one that the scenario has first is ahead, by nothing.
+    Of equal values, the one that comes first in the scenario wins with a lead of 0.
     """
     parts = _competitors(runs, winner)
     if len(parts) < 2:
@@ -230,7 +230,7 @@ def _won(
 
 
 def _competitors(runs: Sequence[PlannedRun], winner: Winner) -> dict[Scalar, list[PlannedRun]]:
-    """Value that competes → its runs."""
+    """Competing value → its runs."""
     known = [run for run in runs if winner.among in run["parameters"]]
     return grouped(known, lambda run: run["parameters"][winner.among])
 
@@ -241,7 +241,7 @@ def _colours(
     grid: Grid,
     winner: Winner,
 ) -> dict[str, str]:
-    """Winner → colour: a protocol's own, else one of a row of colours."""
+    """Winner → colour: a protocol's own, otherwise one of a palette."""
     won = set(frame["winner"])
     values = {value for runs in cells.values() for value in _competitors(runs, winner)}
     found = {}
@@ -253,20 +253,20 @@ def _colours(
     return {label: colour for label, colour in found.items() if label in won}
 
 
-# For what has no colour of its own; told apart with every kind of colour blindness (after Okabe
-# and Ito).
+# For values without a colour of their own; distinguishable with every kind of colour blindness
+# (after Okabe and Ito).
 _SERIES = ("#0072b2", "#e69f00", "#009e73", "#cc79a7", "#56b4e9", "#d55e00", "#f0e442")
 
 
 def in_order(parameter: str, values: Collection[Scalar], names: Names) -> Sequence[Scalar]:
-    """Values of a parameter: protocols in the order of the study, others by what they are."""
+    """Values of a parameter: protocols in the order of the study, others sorted."""
     if is_protocol(parameter):
         return [key for key in names.protocols if key in values]
     return sorted(values, key=_place_of)
 
 
 def _place_of(value: Scalar) -> tuple[bool, float, str]:
-    """Numbers in their order, then words in theirs."""
+    """Sort key: numbers first, then words."""
     return (True, 0.0, value) if isinstance(value, str) else (False, float(value), "")
 
 
@@ -279,9 +279,9 @@ def _lead_note(grid: Grid, winner: Winner) -> str:
 
 
 def _first(runs: Sequence[PlannedRun]) -> tuple[str, str, str]:
-    """Id of the run that a click opens, what is said of it, and of several all of them.
+    """Id of the run that a click opens, its description, and the list of all if there are several.
 
-    Those are a line each, id and label with a tab between: a click lists them.
+    The list has a line for each run, with id and label separated by a tab; a click shows it.
     """
     first = runs[0]
     if len(runs) == 1:
@@ -291,7 +291,7 @@ def _first(runs: Sequence[PlannedRun]) -> tuple[str, str, str]:
 
 
 def _means_note(means: Iterable[Sequence[PlannedRun]]) -> str:
-    """Of how many runs a value is the mean, where it is more than one."""
+    """A note on how many runs a value is the mean of, if more than one."""
     counts = sorted({len(runs) for runs in means})
     if counts == [1]:
         return ""

@@ -13,22 +13,23 @@ from bdpbench.pages.patterns import INK, field, fill, hole, layered, pattern, ro
 
 CELL_HEIGHT = 46
 WHITE = "#ffffff"
-# px for the button that saves the chart, beside which no legend stands.
+# px for the button that saves the chart; no legend is placed beside it.
 _ROOM_ABOVE = 34
-# Of the axis against the longest bar, for the text at its end.
+# Length of the axis relative to the longest bar, to leave room for the text at its end.
 _ROOM_FOR_TEXT = 1.6
 _BAR_HEIGHT = 38
-# px of a name of runs, with which half of a card is left for its bar.
+# px for a name of runs, which leaves half of a card for its bar.
 _LABEL_LIMIT = 230
 
 BARE: Mapping[str, Any] = {"domain": False, "grid": False, "labelPadding": 6, "ticks": False}
 _BAND = {"band": 0.62}
 
-# Blue to orange by way of white, told apart with every kind of colour blindness and by lightness
-# of the ends against the middle (after ColorBrewer's PuOr and RdBu).
+# Blue to orange via white, distinguishable with every kind of colour blindness, with ends darker
+# than the middle (after ColorBrewer's PuOr and RdBu).
 DIVERGING = ("#08519c", "#6baed6", "#ffffff", "#fdae6b", "#a63603")
 RISING = ("#f3f4f6", "#374151")
-# Beyond this share of the way from the middle a cell is so dark that its number has to be white.
+# Beyond this share of the distance from the middle, a cell is so dark that its number has to be
+# white.
 DARK_FROM = 0.75
 
 _Colouring: TypeAlias = Literal["diverging", "rising", "level", "level in words"]
@@ -44,10 +45,10 @@ def diverging_matrix(
     """A number from -reach to reach for each cell, coloured by its side of 0 and its distance.
 
     Args:
-        cells: ``row`` and ``column`` str (labels), ``value`` f64, ``text`` str (what stands in
-            the cell), ``run_id`` str, ``run`` str; cells that are not there stay blank.
-        order: labels of the rows and of the columns; those that no cell has are kept.
-        titles: of the vertical and of the horizontal axis.
+        cells: ``row`` and ``column`` str (labels), ``value`` f64, ``text`` str (text of the cell),
+            ``run_id`` str, ``run`` str; missing cells stay blank.
+        order: labels of the rows and of the columns; those without cells are kept.
+        titles: titles of the vertical and of the horizontal axis.
         quantity: what ``value`` is.
         reach: value of the darkest colour.
     """
@@ -66,7 +67,7 @@ def rising_matrix(
     quantity: str,
     ends: tuple[float, float],
 ) -> Spec:
-    """A number for each cell, the darker the larger; see ``diverging_matrix``.
+    """A number for each cell, darker if larger; see ``diverging_matrix``.
 
     ``ends`` are the values of the lightest and of the darkest colour.
     """
@@ -82,15 +83,15 @@ def level_matrix(
     quantity: str,
     levels: int,
 ) -> Spec:
-    """A level from 1 to ``levels`` for each cell, the darker the higher.
+    """A level from 1 to ``levels`` for each cell, darker if higher.
 
     Args:
         cells: ``row`` and ``column`` str (labels), ``value`` f64 (the level), ``text`` str, and
-            ``words`` str where levels have some.
+            ``words`` str if levels have names.
         order: labels of the rows and of the columns.
-        titles: of the vertical and of the horizontal axis.
-        quantity: what a level is.
-        levels: the largest of them.
+        titles: titles of the vertical and of the horizontal axis.
+        quantity: what a level means.
+        levels: the highest level.
     """
     words = {"domain": [1, levels], "dark": f"datum.value > {levels} / 2 + 0.5"}
     kind: _Colouring = "level in words" if "words" in cells.columns else "level"
@@ -170,7 +171,7 @@ def protocol_bars(
 
     Args:
         bars: ``protocol`` str (label), ``value`` f64, ``text`` str, ``run_id`` str, ``run`` str.
-        order: labels from the top to the bottom.
+        order: labels from top to bottom.
         colours: label → colour.
         quantity: title of the horizontal axis.
     """
@@ -224,8 +225,8 @@ def interval_bars(
 
     Args:
         bars: ``label`` str, ``mean``, ``lower``, ``upper`` f64, ``runs`` i64, ``run_id`` str.
-        order: labels from the top to the bottom.
-        colours: of the bars, in their order.
+        order: labels from top to bottom.
+        colours: colours of the bars, in order.
         quantity: title of the horizontal axis, with unit.
     """
     words = {
@@ -253,7 +254,7 @@ def _intervals() -> alt.LayerChart:
     lower, upper = (alt.X(**field(end, "quantitative")) for end in ("lower", "upper"))
     bar = base.mark_bar(height=_BAND, cursor="pointer", opacity=0.75)
     mean = alt.X(**field("mean", "quantitative", title=hole("quantity")))
-    # An interval of no width would look like one that is known to be narrow.
+    # An interval of zero width would look like a very narrow one.
     wide = base.transform_filter("datum.upper > datum.lower")
     rule = wide.mark_rule(strokeWidth=1.6, color=INK)
     tick = wide.mark_tick(color=INK, thickness=1.6, size=12)

@@ -33,16 +33,16 @@ class MatrixGroup:
 def matrix_groups(
     inputs: ReportInputs, finished: Collection[str], names: Names
 ) -> list[MatrixGroup]:
-    """Matrices of the scenarios that the study declares some for, and of those with pairs.
+    """Matrices of the scenarios for which the study declares some, and of scenarios with pairs.
 
-    Where different protocols meet in the runs of a scenario and the study declares no matrix of it,
-    the one of ``reports/captions.yaml`` is drawn. Each condition that the two parameters leave open
-    has a matrix of its own.
+    If different protocols meet in the runs of a scenario for which the study declares no matrix,
+    that of ``reports/captions.yaml`` is drawn. Each combination of the other parameters has a
+    matrix of its own.
 
     Args:
         inputs: plan, metrics and the matrices of the study.
         finished: ids of the runs that have results.
-        names: words.
+        names: the names for readers.
     """
     runs = grouped(inputs.plan["runs"], lambda run: run["scenario"])
     found = []
@@ -56,7 +56,7 @@ def matrix_groups(
 
 
 def _are_mixed(runs: Sequence[PlannedRun]) -> bool:
-    """Whether, in some run, two protocols meet."""
+    """Whether two different protocols meet in any run."""
     return any(len(set(protocols_of(run))) > 1 for run in runs)
 
 
@@ -122,7 +122,7 @@ def _charts(
 def _conditions(
     matrix: Matrix, runs: Sequence[PlannedRun], finished: Collection[str], names: Names
 ) -> dict[str, list[PlannedRun]]:
-    """Parameters that the places of a matrix leave open, in words → finished runs."""
+    """Values of the parameters that a matrix leaves open, in words → finished runs."""
     placed = [parameter for _, parameter in matrix.parameters]
     left_open = undetermined(runs, placed, names.swept(matrix.scenario))
     done = [run for run in runs if run["run_id"] in finished]
@@ -140,7 +140,7 @@ def _condition(run: PlannedRun, left_open: Sequence[str], names: Names) -> str:
 def _by_subject(
     matrix: Matrix, runs: Sequence[PlannedRun], metrics: pl.DataFrame
 ) -> Iterator[tuple[str, dict[str, float], str]]:
-    """Each flow or link that the metric is of, "" for the only one, its values and their unit."""
+    """Each flow or link of the metric ("" if there is only one), its values and their unit."""
     ids = [run["run_id"] for run in runs]
     wanted = (pl.col("metric") == matrix.metric) & (pl.col("scenario") == matrix.scenario)
     rows = metrics.filter(wanted & pl.col("run_id").is_in(ids)).drop_nulls("value")
@@ -157,7 +157,7 @@ def _by_subject(
 def _labels(
     matrix: Matrix, runs: Sequence[PlannedRun], names: Names
 ) -> tuple[Sequence[str], Sequence[str]]:
-    """Labels of both axes: protocols in the order of the study, each that either of them has."""
+    """Labels of both axes; protocols that rows or columns have, in the order of the study."""
     axes = (matrix.rows, matrix.columns)
     both = {
         str(run["parameters"][axis.parameter])
@@ -174,7 +174,7 @@ def _labels(
 
 
 def _panels(parameter: str | None, runs: Sequence[PlannedRun], names: Names) -> Sequence[str]:
-    """Titles of the panels; without a parameter a single "" for a matrix alone."""
+    """Titles of the panels; without a parameter a single "", for a single matrix."""
     return [""] if parameter is None else _ordered(parameter, runs, names, panel_label)
 
 
@@ -184,7 +184,7 @@ def _ordered(
     names: Names,
     label: Callable[[str, Scalar, Names], str],
 ) -> Sequence[str]:
-    """Labels of the values of a parameter in their order."""
+    """Labels of the values of a parameter, in order."""
     given = {value for run in runs for value in values_of(run, parameter)}
     return [label(parameter, value, names) for value in in_order(parameter, given, names)]
 
@@ -224,7 +224,7 @@ def _stated(
 
 
 def _legend(scale: Sequence[Level]) -> str:
-    """The levels that have words or bounds, in a sentence; "" where none has."""
+    """The levels that have words or bounds, in a sentence; "" if none has."""
     lines = []
     for number, level in enumerate(scale, start=1):
         bound = "" if level.up_to is None else f"up to {format_number(level.up_to)}"

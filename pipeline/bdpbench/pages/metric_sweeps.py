@@ -27,17 +27,17 @@ def metric_over_sweep(
     names: Names,
     repetitions: pl.DataFrame | None = None,
 ) -> Chart | None:
-    """Chart of a metric over a sweep; None where no series of ``runs`` has two points.
+    """Chart of a metric over a sweep; None if no series of ``runs`` has two points.
 
     Args:
-        chart_id: of the chart on the page.
+        chart_id: id of the chart on the page.
         metric: id of the metric.
         runs: finished runs of one scenario.
         sweep: what varies between them, see ``find_sweep``.
         metrics: as in ``metrics.parquet``.
         numbers: published numbers of the scenario, as in ``scorecard.json``.
-        names: words.
-        repetitions: means over them, as ``ReportInputs`` has them.
+        names: the names for readers.
+        repetitions: means over repetitions, as in ``ReportInputs``.
     """
     if not sweep.main:
         return None
@@ -58,7 +58,7 @@ def _abscissa(runs: Sequence[PlannedRun], sweep: Sweep, names: Names) -> Absciss
     if (pair := flow_pair(main)) is not None:
         first, second, common = pair
         fixed = {run["parameters"].get(second if main == first else first) for run in runs}
-        # Of two flows the sweep varies one's: a point of it is the pair.
+        # The sweep varies a parameter of one of two flows: a point represents the pair.
         if len(fixed) == 1 and isinstance(value := fixed.pop(), int | float):
             title = axis_title(f"{words.name(first)} : {words.name(second)}", words.unit(main))
             label = f"{{x}}:{value:g}" if main == first else f"{value:g}:{{x}}"
@@ -67,7 +67,7 @@ def _abscissa(runs: Sequence[PlannedRun], sweep: Sweep, names: Names) -> Absciss
 
 
 def _has_sweep(measured: pl.DataFrame) -> bool:
-    """Whether a series has two points or more; metrics of several runs have but one a protocol."""
+    """Whether a series has two or more points; metrics of several runs have one per protocol."""
     reached = measured.drop_nulls("value")
     return bool((reached.group_by("series").agg(pl.col("x").n_unique())["x"] > 1).any())
 
@@ -75,7 +75,7 @@ def _has_sweep(measured: pl.DataFrame) -> bool:
 def _measured(
     runs: Sequence[PlannedRun], sweep: Sweep, rows: pl.DataFrame, names: Names
 ) -> pl.DataFrame:
-    """Points of a metric over the sweep; ``value`` is null where it was not reached."""
+    """Points of a metric over the sweep; ``value`` is null if it was not reached."""
     by_id = {run["run_id"]: run for run in runs}
     subjects = rows["subject"].n_unique()
     points = [
@@ -171,7 +171,7 @@ def _chart(
 
 
 def _styles(reached: pl.DataFrame, names: Names) -> dict[str, tuple[str, Sequence[int]]]:
-    """Series → colour and dashes: the first of a protocol has its own, further ones lighter."""
+    """Series → colour and dashes: a protocol's first has its colour, further ones are lighter."""
     styles: dict[str, tuple[str, Sequence[int]]] = {}
     seen: Counter[str] = Counter()
     for series, colour, protocol in reached.select("series", "colour", "protocol").rows():
@@ -190,7 +190,7 @@ def _means(
     repetitions: pl.DataFrame | None,
     names: Names,
 ) -> pl.DataFrame:
-    """Means over repetitions on the sweep, with the ends of their intervals."""
+    """Means over repetitions on the sweep, with the bounds of their intervals."""
     by_id = {run["run_id"]: run for run in runs}
     numbers = dict.fromkeys(("x", "lower", "value", "upper"), pl.Float64)
     schema = {**numbers, "runs": pl.Int64, "series": pl.String}
@@ -212,10 +212,10 @@ def _means(
 
 
 def repetitions_note(means: pl.DataFrame) -> str:
-    """What is said of means and their intervals, "" without repetitions.
+    """A note on means and their intervals, "" without repetitions.
 
     Args:
-        means: ``lower``, ``upper``: equal where all repetitions have the same value; ``runs``.
+        means: ``lower``, ``upper``: equal if all repetitions have the same value; ``runs``.
     """
     if means.is_empty():
         return ""

@@ -26,7 +26,7 @@ from bdpbench.pages.text import ParameterWords
 
 @dataclass(frozen=True)
 class RunLink:
-    """A run that a number comes from; ``known`` when the page has a section for it."""
+    """A run that a number comes from; ``known`` if the page has a section for it."""
 
     run_id: str
     label: str
@@ -34,13 +34,13 @@ class RunLink:
 
 
 class Names:
-    """Looks names of runs, scenarios, protocols, metrics and parameters up.
+    """The names of runs, scenarios, protocols, metrics and parameters for readers.
 
     Args:
-        plan: with the names of its runs, scenarios and protocols.
+        plan: the plan, with the names of its runs, scenarios and protocols.
         captions: words of all reports.
-        definitions: of all metrics, which give their names.
-        page: words of the study's, which go before.
+        definitions: definitions of all metrics, with their names.
+        page: the study's own words, which take precedence.
     """
 
     def __init__(
@@ -62,27 +62,27 @@ class Names:
         self.scenarios: Mapping[str, ScenarioText] = plan["scenarios"]
         self._metrics = {each["metric"]: each["title"] for each in definitions}
         self._planned = {run["run_id"]: run for run in plan["runs"]}
-        # Of two scenarios that share a run the last names it.
+        # If two scenarios share a run, the last one names it.
         self._runs: dict[str, str] = {}
         for runs in grouped(plan["runs"], lambda run: run["scenario"]).values():
             self._runs |= labels_apart(runs, self.parameters)
 
     def run(self, run_id: str) -> RunLink:
-        """Link to a run; one that the plan does not hold is named by its id."""
+        """Link to a run; a run that is not in the plan is named by its id."""
         return RunLink(run_id, self._runs.get(run_id, run_id), run_id in self._runs)
 
     def who(self, run_id: str) -> str:
-        """Protocols of a run, or its label where it names none."""
+        """Protocols of a run, or its label if it names none."""
         run = self._planned.get(run_id)
         return run_id if run is None else protocol_label(run, self.protocols)
 
     def varying(self, run_ids: Sequence[str]) -> list[str]:
-        """Parameters in which some of the runs differ and that do not follow from others."""
+        """Parameters that differ between some of the runs and do not follow from others."""
         sweep = find_sweep([self._planned[each] for each in run_ids if each in self._planned])
         return [sweep.main, *sweep.others] if sweep.main else list(sweep.others)
 
     def common(self, run_ids: Sequence[str], parameters: Sequence[str]) -> list[str]:
-        """Those of some parameters that are the same in all of the runs, with their values."""
+        """Those of some parameters that have the same value in all of the runs, with the values."""
         runs = [self._planned[each] for each in run_ids if each in self._planned]
         differ = set(varying_parameters(runs))
         given = runs[0]["parameters"] if runs else {}
@@ -93,11 +93,11 @@ class Names:
         ]
 
     def swept(self, scenario: str) -> Sequence[str] | None:
-        """Parameters that a study sweeps in a scenario; None where the plan does not say."""
+        """Parameters that a study sweeps in a scenario; None if the plan does not record them."""
         return self.scenarios[scenario].get("swept")
 
     def metric(self, metric: str) -> str:
-        """Name of a metric; its id with blanks where no definition gives one."""
+        """Name of a metric; if no definition has one, its id with blanks."""
         return self._metrics.get(metric) or metric.replace("_", " ")
 
     def protocol(self, key: str) -> str:

@@ -5,17 +5,17 @@ from __future__ import annotations
 from markdown_it import MarkdownIt
 from markupsafe import Markup
 
-# The page has a heading of level 3 above the notes.
+# On the page, the notes are below a heading of level 3.
 _LEVELS_ABOVE = 3
 _DEEPEST_LEVEL = 6
-# A table wider than a phone scrolls by itself, also by keyboard.
+# A table wider than the screen scrolls by itself, also with the keyboard.
 _TABLE = '<div class="scroll" tabindex="0" role="region" aria-label="Table of the notes"><table>'
 
 
 def notes_html(markdown: str) -> Markup:
-    """HTML of a study's notes; raw HTML is shown as text, images are left as links to nothing.
+    """HTML of a study's notes; raw HTML is shown as text, and images load nothing.
 
-    Headings go below those of the page: ``#`` becomes level 4.
+    Headings become subheadings of the page: ``#`` becomes level 4.
     """
     parser = MarkdownIt("commonmark", {"html": False}).enable("table").disable("image")
     parser.add_render_rule("table_open", lambda *_: _TABLE)

@@ -1,4 +1,4 @@
-"""How definitions were found: in words, and as choices of a filter."""
+"""How definitions were found: in words, and as options of a filter."""
 
 from __future__ import annotations
 
@@ -14,11 +14,11 @@ ORIGINS: Final = {
     "chosen-on-others": "blind: chosen on other values",
     "fitted": "fitted: chosen on this value",
 }
-"""Key → label of each choice, in the order in which a filter offers them."""
+"""Key → label of each option, in the order of the filter."""
 
 
 def origin_keys(entry: ScoredNumber | ScoredClaim) -> tuple[str, ...]:
-    """The choices that an entry belongs to; none where the scorecard does not record any.
+    """The filter options that an entry belongs to; none if the scorecard does not record any.
 
     >>> origin_keys({"kind": "blind", "found": "chosen on", "chosen_on": ["other"]})
     ('blind', 'chosen-on-others')
@@ -37,13 +37,13 @@ def origin_keys(entry: ScoredNumber | ScoredClaim) -> tuple[str, ...]:
 
 
 def offered_origins(entries: Iterable[tuple[str, ...]]) -> list[tuple[str, str]]:
-    """Key and label of the choices that at least one of the entries belongs to."""
+    """Key and label of the options that at least one of the entries belongs to."""
     present = {key for keys in entries for key in keys}
     return [(key, label) for key, label in ORIGINS.items() if key in present]
 
 
 def origin_in_words(entry: ScoredNumber | ScoredClaim) -> str:
-    """How a definition was found, in a sentence; "" where the scorecard does not record it."""
+    """How a definition was found, in a sentence; "" if the scorecard does not record it."""
     found, others = entry.get("found"), entry.get("chosen_on", [])
     if found == "stated":
         return "The study states it."

@@ -1,4 +1,4 @@
-"""One picture of all numbers: how far each lies from the published one, in widths of its bounds."""
+"""One picture of all numbers: their distances from the published ones, in widths of the bounds."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from dataclasses import dataclass, replace
 from bdpbench.pages.verdicts import NumberRow
 
 REACH = 3.0
-"""The axis ends at so many half widths of the bounds; what lies farther off stands at its end."""
+"""Half widths of the bounds at which the axis ends; numbers farther off are drawn at its end."""
 
 PLOT_WIDTH = 560.0
 DOT = 8.0
@@ -22,7 +22,7 @@ _HIGHEST_STACK = 4
 
 @dataclass(frozen=True)
 class Dot:
-    """One number: where it stands, in px from the left and the top of its row."""
+    """One number: its position, in px from the left and the top of its row."""
 
     row: NumberRow
     x: float
@@ -42,7 +42,7 @@ class Strip:
 
 @dataclass(frozen=True)
 class Overview:
-    """The picture: ``width`` and ``height`` in px; ``lower`` and ``upper`` are where bounds end."""
+    """The picture: ``width`` and ``height`` in px; ``lower`` and ``upper`` are the bounds in px."""
 
     strips: tuple[Strip, ...]
     width: float
@@ -54,7 +54,7 @@ class Overview:
 
 
 def overview(numbers: Sequence[NumberRow]) -> Overview | None:
-    """The picture of all numbers, an experiment a row; None where none of them was run."""
+    """The picture of all numbers, with a row per experiment; None if none of them was run."""
     rows: dict[str, list[NumberRow]] = {}
     for row in numbers:
         rows.setdefault(row.scenario, []).append(row)
@@ -93,13 +93,13 @@ def _strip(title: str, top: float, rows: Sequence[NumberRow]) -> Strip:
 
 
 def _free(column: int, stacks: Counter[int]) -> int:
-    """The column, or the nearest with room: dots that would lie on one another are stacked."""
+    """The column, or the nearest with room: dots that would overlap are stacked."""
     steps = (side * step for step in itertools.count() for side in (1, -1))
     return next(column + step for step in steps if stacks[column + step] < _HIGHEST_STACK)
 
 
 def _widths(row: NumberRow) -> float | None:
-    """Signed distance in the scorecard's measure: from -1 to 1 a number is within its bounds."""
+    """Signed distance in the scorecard's measure: within its bounds a number is from -1 to 1."""
     number = row.number
     deviation = number["deviation"]
     if number["measured"] is None or deviation is None:

@@ -1,4 +1,4 @@
-"""Points of a series as few bytes of text, which the page's script turns back into numbers."""
+"""Points of a series packed into few bytes of text, which the page's script unpacks."""
 
 from __future__ import annotations
 
@@ -11,11 +11,11 @@ from typing import TypeAlias
 
 Packed: TypeAlias = dict[str, float | str]
 
-# Times and values are counted in steps of at most this share of their range, which is finer than a
-# pixel of any screen; 500 s come out in steps of 0.01 s, a window of 9,410 packets in steps of 0.2.
+# Times and values are rounded to steps of at most this share of their range, which is finer than a
+# pixel of any screen: 500 s give steps of 0.01 s, a window of 9,410 packets steps of 0.2.
 STEPS = 65_535
 SMALLEST_VALUE = 1e-12
-"""Nothing that is drawn is smaller, in any unit; 0 is packed in its place."""
+"""Nothing smaller, in any unit, is drawn; 0 is packed instead."""
 
 SMALLEST_TIME_STEP_S = 1e-3
 
@@ -24,19 +24,19 @@ _MORE_FOLLOWS = 0x80
 
 
 def pack(times_s: Sequence[float], values: Sequence[float]) -> Packed:
-    """Points as differences in steps, seven bits a byte, least significant first, in base64.
+    """Points as differences in steps, seven bits per byte, least significant first, in base64.
 
-    Sampled and reduced series have small differences, most of them of one or two bytes, where
+    Sampled and reduced series have small differences, most of which need one or two bytes, whereas
     a decimal number needs six or seven.
 
     Args:
-        times_s: rising, in s.
-        values: finite, in any unit; as many as ``times_s``.
+        times_s: times in ascending order, s.
+        values: finite values, in any unit; as many as ``times_s``.
 
     Returns:
-        ``dt`` (s) and ``dv`` (unit of the values), the steps, and ``t`` and ``v``, the
-        differences of the rounded points from the ones before, the first from 0. A difference d
-        of values is written as 2d, or -2d - 1 where it is negative.
+        ``dt`` (s) and ``dv`` (unit of the values), the steps, and ``t`` and ``v``, the differences
+            between consecutive rounded points, starting from 0. A difference d of values is written
+            as 2d, or as -2d - 1 if it is negative.
     """
     dt = max(SMALLEST_TIME_STEP_S, _decimal_step(max(times_s, default=0.0), (1,)))
     dv = _decimal_step(max(map(abs, values), default=0.0), (1, 2, 5))
@@ -91,14 +91,14 @@ def _counts(text: str) -> Iterator[int]:
 
 
 def _running(differences: Iterable[int], step: float) -> list[float]:
-    """Sums of differences in steps; dividing by a whole number leaves 12.34 what it is."""
+    """Sums of differences in steps; division by an integer keeps 12.34 exact."""
     per_unit = round(1 / step) if step < 1 else 1
     factor = 1.0 if step < 1 else step
     return [count * factor / per_unit for count in itertools.accumulate(differences)]
 
 
 def _decimal_step(largest: float, leading: Sequence[int]) -> float:
-    """Smallest step of one of the ``leading`` digits of which ``STEPS`` reach ``largest``.
+    """Smallest step with one of the ``leading`` digits such that ``STEPS`` steps reach ``largest``.
 
     >>> _decimal_step(9409.98, (1, 2, 5)), _decimal_step(500.0, (1,)), _decimal_step(0.0, (1,))
     (0.2, 0.01, 1.0)
@@ -116,7 +116,7 @@ def _differences(numbers: Sequence[float], step: float) -> Iterable[int]:
 
 
 class _Codes(dict[int, bytes]):
-    """Count → its bytes, each worked out once: series have the same differences over and over."""
+    """Count → its bytes, cached because series have the same differences over and over."""
 
     def __missing__(self, count: int) -> bytes:
         packed, rest = bytearray(), count

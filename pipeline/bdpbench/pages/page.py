@@ -1,4 +1,4 @@
-"""The page: all that was computed before, as HTML that opens offline."""
+"""The page: existing results as HTML that opens offline."""
 
 from __future__ import annotations
 
@@ -32,23 +32,23 @@ from bdpbench.pages.taken_over import taken_over_sentence
 from bdpbench.pages.templates import page_environment
 from bdpbench.pages.verdicts import ClaimRow, NumberRow, totals
 
-# More views than these are chosen from a list: rows of buttons would hide the chart below them.
+# If there are more views than these, a list offers them: rows of buttons would hide the chart.
 MOST_BUTTONS = 12
 
 
 def build_report(inputs: ReportInputs, out: Path, *, with_files: bool = True) -> None:
     """Write the report of one tier of a study, which opens offline.
 
-    It is one HTML file; beside one of more than ``MOST_RUNS_OF_ONE_FILE`` runs lies a folder,
-    ``report-data/`` of ``report.html``, with what the page loads when a reader asks for it.
+    It is one HTML file. With more than ``MOST_RUNS_OF_ONE_FILE`` runs it has a folder beside it,
+    ``report-data/`` of ``report.html``, with parts that the page loads on demand.
 
-    It measures and judges nothing: what it shows was written by the stages before it. Equal inputs
-    give equal bytes.
+    It measures and judges nothing: it shows what earlier stages have written. Equal inputs give
+    equal bytes.
 
     Args:
-        inputs: what there is to show; runs of the plan without a record are shown as not run.
-        out: file to write, atomically, after the files beside it.
-        with_files: link the output files of the runs; the links hold for a page at
+        inputs: what to show; runs of the plan without a record are shown as not run.
+        out: file to write, atomically and after the files beside it.
+        with_files: link the output files of the runs; the links are valid for a page at
             ``results/<study>/<tier>/report.html``.
 
     Raises:
@@ -103,7 +103,7 @@ def shown_definitions(inputs: ReportInputs) -> list[Definition]:
 
 
 def _protocols_of(rows: Sequence[NumberRow] | Sequence[ClaimRow]) -> list[str]:
-    """Labels of the protocols that some rows are about, each once."""
+    """Labels of the protocols that some rows concern, each once."""
     return list(dict.fromkeys(each for row in rows for each in row.protocols))
 
 
@@ -179,8 +179,8 @@ class _Provenance(TypedDict):
 
 
 def _provenance(plan: Plan, run_info: RunRecords) -> _Provenance:
-    """Facts about all runs together; the dates are theirs, so that equal runs give equal pages."""
-    planned = list(dict.fromkeys(run["run_id"] for run in plan["runs"]))  # two scenarios may share
+    """Facts about all runs together, with the runs' dates, so that equal runs give equal pages."""
+    planned = list(dict.fromkeys(run["run_id"] for run in plan["runs"]))  # may be shared
     infos = [run_info[run_id] for run_id in planned if run_id in run_info]
     started = sorted(info["started"] for info in infos)
     return {
@@ -197,7 +197,7 @@ def _provenance(plan: Plan, run_info: RunRecords) -> _Provenance:
 
 
 def _embedded() -> dict[str, Markup]:
-    """Style sheet and scripts, ready to stand inside their elements."""
+    """Style sheet and scripts, ready to be placed inside their elements."""
     return {
         "style": embed_text(read_asset("static/report.css"), "reports/static/report.css"),
         "script": embed_text(read_asset("static/report.js"), "reports/static/report.js"),

@@ -1,8 +1,8 @@
-"""Specifications of small multiples: matrices side by side in the same colours, a panel each.
+"""Specifications of small multiples: matrices side by side in the same colours, one per panel.
 
-Panels stand in a grid on common axes of names, so that a chart stays as wide as its place: the name
-of a row or column on an axis is that of its panel's place and its own, of which only the latter is
-written.
+Panels form a grid with common axes of names, so that a chart keeps its width. The name of a row or
+column on an axis consists of the position of its panel and of its own name, and only the latter is
+shown.
 """
 
 from __future__ import annotations
@@ -20,8 +20,8 @@ from bdpbench.pages.patterns import INK, field, fill, hole, layered, pattern, ro
 
 Colouring: TypeAlias = Literal["diverging", "rising", "winner"]
 
-# A chart may stand in half of a page: more columns beside each other are narrower than a finger,
-# and more than a few are narrower than their numbers.
+# A chart may take half of a page: with more columns side by side, these get narrower than a finger,
+# and with more than a few, narrower than their numbers.
 _MOST_COLUMNS = 22
 _MOST_WITH_TEXT = 9
 _HIGH, _LOW = 36, 22
@@ -37,9 +37,9 @@ class Panels:
     """What panels have in common.
 
     Attributes:
-        names: titles of the panels, in their order; a single "" for a chart of one.
-        rows, columns: labels, in their order.
-        titles: of the vertical and of the horizontal axis.
+        names: titles of the panels, in order; a single "" for one panel.
+        rows, columns: labels, in order.
+        titles: titles of the vertical and of the horizontal axis.
         quantity: what a value is, with its unit.
     """
 
@@ -51,7 +51,7 @@ class Panels:
 
     @property
     def in_a_row(self) -> int:
-        """Panels that stand beside each other."""
+        """Number of panels side by side."""
         return max(1, min(len(self.names), _MOST_COLUMNS // (len(self.columns) + 1)))
 
     @property
@@ -75,10 +75,10 @@ def valued_panels(
 
     Args:
         cells: ``panel``, ``row`` and ``column`` str (labels), ``value`` f64, ``text`` str,
-            ``run_id`` str, ``run`` str; cells that are not there stay blank.
-        panels: where they stand.
+            ``run_id`` str, ``run`` str; missing cells stay blank.
+        panels: the panels.
         ends: values of the lightest and of the darkest colour.
-        about_zero: whether the colours tell the sides of 0, ``ends`` being -x and x.
+        about_zero: whether the colours distinguish the sides of 0, ``ends`` being -x and x.
     """
     low, high = ends
     if about_zero:
@@ -90,12 +90,12 @@ def valued_panels(
 
 
 def winner_panels(cells: pl.DataFrame, panels: Panels, colours: Mapping[str, str]) -> Spec:
-    """Who is best in each cell, the fainter the smaller the lead.
+    """The best in each cell, fainter if the lead is smaller.
 
     Args:
         cells: ``panel``, ``row`` and ``column`` str (labels), ``winner`` and ``second`` str,
             ``best`` f64 and ``lead`` f64, ``text`` str, ``run_id`` str, ``run`` str.
-        panels: where they stand.
+        panels: the panels.
         colours: winner → colour, #rrggbb; the order of the legend.
     """
     largest = max(cells["lead"].to_list(), default=0.0) or 1.0
@@ -144,7 +144,7 @@ def _spec(kind: Colouring, cells: pl.DataFrame, panels: Panels, words: Mapping[s
 
 
 def _across(panels: Panels) -> list[str]:
-    """Names on the horizontal axis, a gap between panels."""
+    """Names on the horizontal axis, with a gap between panels."""
     names: list[str] = []
     for place in range(panels.in_a_row):
         names += [f"{place}|", *(f"{place}|{column}" for column in panels.columns)]

@@ -12,7 +12,7 @@ from bdpbench.pages.text import MINUS, NARROW_SPACE
 
 TABLE_FORMATS = ("tex", "md", "csv")
 
-# Rows of a table that LaTeX still sets on one page; a longer one may break.
+# Most rows of a table that LaTeX sets on one page; a longer one may be split.
 _ROWS_OF_A_PAGE = 40
 
 Cell: TypeAlias = str | float | int | None
@@ -20,10 +20,10 @@ Cell: TypeAlias = str | float | int | None
 
 @dataclass(frozen=True)
 class Column:
-    """A column: its title for readers, its name in CSV, and how it is set.
+    """A column: its title for readers, its name in CSV, and its typesetting.
 
-    ``numeric`` columns are set to the right; the text of one with a ``width`` (a share of the
-    page's) is broken into lines.
+    ``numeric`` columns are right-aligned; text in a column with a ``width`` (as a share of the
+    page's) is wrapped.
     """
 
     title: str
@@ -34,16 +34,16 @@ class Column:
 
 @dataclass(frozen=True)
 class PaperTable:
-    """Rows for readers and for programs.
+    """A table with rows for readers and for programs.
 
     Attributes:
-        name: of the files, without the ending.
+        name: name of the files, without extension.
         title: one phrase.
-        columns: of the readers' rows.
+        columns: columns of the readers' rows.
         rows: cells as text, as many as columns.
-        data: rows for CSV: column → value, unrounded; empty where ``rows`` hold all there is.
+        data: rows for CSV: column → value, unrounded; empty if ``rows`` have everything.
         run_ids: runs that the numbers come from.
-        definitions: ids of the definitions that they were measured by.
+        definitions: ids of the definitions of the numbers.
     """
 
     name: str
@@ -56,7 +56,7 @@ class PaperTable:
 
 
 def render_table(table: PaperTable, caption: str) -> dict[str, str]:
-    """A table as text: format of ``TABLE_FORMATS`` → content, the caption in the first two."""
+    """A table as text: format of ``TABLE_FORMATS`` → content, with the caption in the first two."""
     draw: Mapping[str, Callable[[], str]] = {
         "tex": lambda: _latex(table, caption),
         "md": lambda: _markdown(table, caption),
@@ -114,7 +114,7 @@ _SPECIAL = re.compile("|".join(map(re.escape, _LATEX)))
 
 
 def latex_text(text: str) -> str:
-    r"""Text of any kind for LaTeX: nothing in it is a command, and a line break is a blank.
+    r"""Any text for LaTeX: nothing in it is a command, and a line break becomes a blank.
 
     >>> latex_text("90 % of a_b & {c}")
     '90 \\% of a\\_b \\& \\{c\\}'
@@ -123,7 +123,7 @@ def latex_text(text: str) -> str:
 
 
 def _latex(table: PaperTable, caption: str) -> str:
-    """One ``table``, or a ``longtable`` where the rows do not fit a page."""
+    """One ``table``, or a ``longtable`` if the rows do not fit a page."""
     head = " & ".join(latex_text(column.title) for column in table.columns) + r" \\"
     lines = [" & ".join(latex_text(cell) for cell in row) + r" \\" for row in table.rows]
     layout = "".join(map(_layout, table.columns))
@@ -169,7 +169,7 @@ _MARKDOWN = re.compile(r"([\\`*_{}\[\]<>|#~&])")
 
 
 def markdown_text(text: str) -> str:
-    r"""Text of any kind for a cell of Markdown: no markup, no HTML, no line break.
+    r"""Any text for a cell of Markdown: no markup, no HTML, no line break.
 
     >>> markdown_text("a_b | <i>")
     'a\\_b \\| \\<i\\>'
@@ -186,7 +186,7 @@ def _markdown(table: PaperTable, caption: str) -> str:
 
 
 def _csv(table: PaperTable) -> str:
-    """The unrounded rows; numbers as Python prints them, so that none loses a digit."""
+    """The unrounded rows; numbers as Python prints them, so that no digit is lost."""
     keys = [column.key for column in table.columns]
     data: Sequence[Mapping[str, Any]] = table.data or [
         dict(zip(keys, row, strict=True)) for row in table.rows

@@ -1,4 +1,4 @@
-"""The parts of a report that few readers open: packed into the page, or into files beside it."""
+"""The parts of a report that few readers open, packed into the page or into files beside it."""
 
 from __future__ import annotations
 
@@ -18,18 +18,18 @@ from bdpbench.pages.shards import Shards
 from bdpbench.pages.time_charts import time_specs
 
 MOST_RUNS_OF_ONE_FILE = 400
-"""A page of more runs has files beside it: in one file it would be beyond 8 MB."""
+"""Runs above which a page has files beside it: as one file it would exceed 8 MB."""
 
 
 class Parts(TypedDict):
     """Contents of the templates: runs, views and charts.
 
     Attributes:
-        bodies: run id → its section, packed; empty where it lies in a file.
-        views: experiment → its views with their charts; empty where they lie in files.
-        series: run id → its series; empty where they lie in files.
-        charts: contents of the charts that the page itself carries, and what they share.
-        index: where everything lies that the page does not carry, packed; "" where it carries all.
+        bodies: run id → its section, packed; empty if it is in a file.
+        views: experiment → its views with their charts; empty if they are in files.
+        series: run id → its series; empty if they are in files.
+        charts: contents of the charts that are in the page itself, and what they share.
+        index: packed index of everything that is in files; "" if everything is in the page.
     """
 
     bodies: dict[str, str]
@@ -64,7 +64,7 @@ def parts_of_one_file(
 def parts_beside(
     sections: Sections, environment: jinja2.Environment, shards: Shards, *, with_files: bool
 ) -> Parts:
-    """The page's own part of what is written into the files of ``shards``."""
+    """Write the files of ``shards``, and return the page's own part."""
     files = _write_runs(sections, environment, shards, with_files=with_files)
     views = _write_views(sections, environment, shards)
     for chart in (*summary_charts(sections), *section_charts(sections)):
@@ -103,7 +103,7 @@ def parts_beside(
 
 
 def summary_charts(sections: Sections) -> list[Chart]:
-    """The charts of the experiments as a whole, and of all of them together."""
+    """The charts about each experiment as a whole, and about all of them together."""
     own = [chart for experiment in sections.experiments for chart in experiment.summaries]
     return [*own, *sections.laws]
 
@@ -133,7 +133,7 @@ def _run_body(detail: RunDetail, environment: jinja2.Environment, *, with_files:
 def _write_runs(
     sections: Sections, environment: jinja2.Environment, shards: Shards, *, with_files: bool
 ) -> Mapping[str, int]:
-    """Write what runs have to say; returns run id → position of its file."""
+    """Write the sections of runs; returns run id → position of its file."""
     files = {}
     for run in sections.details():
         files[run.run_id] = len(shards.names)

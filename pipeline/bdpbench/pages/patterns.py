@@ -1,12 +1,12 @@
-"""Charts in altair, and their specifications: patterns with holes, and what fills them.
+"""Chart specifications made by altair as patterns with holes, which each chart fills.
 
 altair takes some 20 ms to make a chart and its JSON, and a report has hundreds of charts of a dozen
-shapes. So a pattern is made once a process for each shape, and a chart fills its holes with titles,
-domains, colours, and the names of its rows, which stand apart from it. Equal rows have equal names,
-so that equal charts have equal bytes.
+shapes. So a pattern is made once per process for each shape, and a chart fills its holes with
+titles, domains, colours, and the names of its rows, which are stored separately. Equal rows have
+equal names, so that equal charts have equal bytes.
 
 Importing altair takes half a second and more, and making a dozen patterns as much again: patterns
-are kept under ``home_dir()``, and a report whose patterns are all there imports no altair.
+are cached under ``home_dir()``, and a report whose patterns are all cached does not import altair.
 """
 
 from __future__ import annotations
@@ -24,13 +24,13 @@ from bdpbench.pages.kept_patterns import Hole, keep_pattern, kept_pattern
 from bdpbench.pages.lazy_altair import alt
 
 Template = NewType("Template", dict[str, Any])
-"""The specification of a pattern, holes and all; it is shared, and never changed."""
+"""The specification of a pattern, including holes; it is shared and must not be changed."""
 
 Channel: TypeAlias = dict[str, Any]
-"""Arguments of a channel of altair, such as ``alt.X``, each of which takes others."""
+"""Arguments of an altair channel such as ``alt.X``; each channel accepts others."""
 
 Words: TypeAlias = Mapping[str, Any]
-"""Name of a hole → what stands there, of any type of JSON."""
+"""Name of a hole → its content, of any JSON type."""
 
 INK = "#1c2329"
 FAINT = "#5b6570"
@@ -41,15 +41,15 @@ _Shape = ParamSpec("_Shape")
 
 
 def hole(name: str) -> Any:
-    """A place in a pattern that each chart fills, of any type that altair wants there."""
+    """A place in a pattern that each chart fills, of any type that altair expects there."""
     return Hole(name)
 
 
 def pattern(build: Callable[_Shape, alt.LayerChart]) -> Callable[_Shape, Template]:
-    """Make the specification of a chart with holes once for each shape, which the arguments tell.
+    """Make the specification of a chart with holes once for each shape, given by the arguments.
 
-    altair checks nothing here, where holes stand for much of what it would check: a test holds a
-    filled specification of each shape to its schema.
+    altair's validation is off, because holes replace much of what it would check; a test validates
+    a filled specification of each shape.
     """
 
     @functools.cache
@@ -69,18 +69,18 @@ def _specification(build: Callable[[], alt.LayerChart]) -> Spec:
 
     with debug_mode(False):
         spec: Spec = build().to_dict(validate=False, format="vega-lite")
-    # The schema's address is only a name, but a reader of the page could take it for a load.
+    # The schema's address is only a name, but readers might think that the page loads it.
     del spec["$schema"]
     return spec
 
 
 def layered(*layers: alt.Chart, height: Any, room_above: float | None = None) -> alt.LayerChart:
-    """Layers from the back to the front, as wide as their place on the page.
+    """Layers from back to front, as wide as their place on the page.
 
     Args:
         layers: the marks.
-        height: of the plot, px, or a hole for it.
-        room_above: px that are kept free above it.
+        height: height of the plot, px, or a hole for it.
+        room_above: px kept free above it.
     """
     padding = alt.Undefined if room_above is None else {"top": room_above}
     return alt.LayerChart(
@@ -89,7 +89,7 @@ def layered(*layers: alt.Chart, height: Any, room_above: float | None = None) ->
 
 
 def field(name: str, kind: Literal["quantitative", "nominal", "ordinal"], **more: Any) -> Channel:
-    """A column of the rows, as altair's channels take it: ``alt.X(**field("t", …))``.
+    """A column of the rows as an argument of altair's channels: ``alt.X(**field("t", …))``.
 
     Unlike with the shorthand ``t:Q``, altair has nothing to parse.
     """
@@ -97,13 +97,13 @@ def field(name: str, kind: Literal["quantitative", "nominal", "ordinal"], **more
 
 
 def rows_named(name: str) -> alt.NamedData:
-    """Data that each chart of the pattern gives by ``fill(rows={name: …})``."""
+    """Named data, which each chart of the pattern provides by ``fill(rows={name: …})``."""
     return alt.NamedData(hole(name))
 
 
 @functools.cache
 def _page_config() -> alt.Config:
-    """Colours and type of a light card in either colour scheme.
+    """Colours and fonts of a light card in either colour scheme.
 
     The chart as a whole has a text alternative; its thousands of points are not read out.
     """
@@ -136,7 +136,7 @@ def _page_config() -> alt.Config:
         autosize=alt.AutoSizeParams(type="fit-x"),
         axis=axis,
         axisX=alt.AxisConfig(labelFlush=True),
-        # Equal room for the labels, so that the charts of a group stand exactly above each other.
+        # Equal room for the labels, so that the charts of a group are exactly aligned.
         axisY=alt.AxisConfig(minExtent=44),
         background="white",
         font=_FONT,
@@ -146,15 +146,15 @@ def _page_config() -> alt.Config:
 
 
 def fill(template: Template, words: Words, rows: Mapping[str, pl.DataFrame] | None = None) -> Spec:
-    """The specification of a chart.
+    """Fill a pattern: the specification of a chart.
 
     Args:
         template: its pattern.
-        words: name of a hole → what stands there; a pattern may leave some of them unused.
+        words: name of a hole → its content; a pattern may leave some of them unused.
         rows: name of data → its rows.
 
     Raises:
-        KeyError: for a hole that nothing fills.
+        KeyError: for a hole without content.
     """
     names = {name: _name_of(frame) for name, frame in (rows or {}).items()}
     spec: Spec = _filled(template, {**words, **names})
@@ -168,21 +168,21 @@ def _filled(node: Any, words: Words) -> Any:
         return {key: _filled(value, words) for key, value in node.items()}
     if isinstance(node, list | tuple):
         return [_filled(each, words) for each in node]
-    # What fills a hole is copied, too: no two parts are one object to who changes one of them.
+    # Contents of holes are copied as well, so that changing one part never changes another.
     return _filled(words[node], {}) if isinstance(node, Hole) else node
 
 
 def _name_of(rows: pl.DataFrame) -> str:
-    """Name of rows: a hash of them."""
+    """Name of rows: their hash."""
     text = json.dumps(rows.to_dicts(), sort_keys=True, default=str)
     return f"data-{hashlib.sha256(text.encode()).hexdigest()[:32]}"
 
 
 def as_altair(spec: Spec) -> alt.LayerChart:
-    """A specification with its rows as a chart of altair, for notebooks.
+    """A specification with its rows as an altair chart, for notebooks.
 
     Raises:
-        jsonschema.ValidationError: when it is no Vega-Lite.
+        jsonschema.ValidationError: when it is not valid Vega-Lite.
     """
     chart = alt.Chart.from_dict(spec, validate=True)
     if not isinstance(chart, alt.LayerChart):

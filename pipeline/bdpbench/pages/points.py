@@ -1,4 +1,4 @@
-"""Sums of the rows of a matrix, as bars in the order in which the study ranks the rows."""
+"""Summaries of the rows of a matrix, as bars in the order in which the study ranks the rows."""
 
 from __future__ import annotations
 
@@ -23,15 +23,15 @@ def points_chart(
     matrix: Matrix,
     names: Names,
 ) -> Chart | None:
-    """Points of each row's value; None where the matrix has none, or they were not measured.
+    """Points of each row; None if the matrix has none, or they were not measured.
 
     Args:
-        chart_id: of the chart on the page.
-        condition: what the runs have in common, in words; "" for nothing.
+        chart_id: id of the chart on the page.
+        condition: what the runs have in common, in words; may be "".
         runs: finished runs of the matrix.
         metrics: table of ``metrics.parquet``.
-        matrix: with its points, and the ranking that the study prints, if it does.
-        names: words.
+        matrix: the matrix with its points, and the study's ranking, if it prints one.
+        names: the names for readers.
     """
     points = matrix.points
     if points is None:
@@ -60,7 +60,7 @@ def _bars(
     points: Points,
     names: Names,
 ) -> pl.DataFrame:
-    """Points of each row, which its run with itself carries; the printed rank beside them."""
+    """Points of each row, taken from its run with itself, and the printed rank."""
     rows = metrics.filter(pl.col("metric") == points.metric).drop_nulls("value")
     values = dict(zip(rows["run_id"], rows["value"], strict=True))
     axis, bars = matrix.rows.parameter, []

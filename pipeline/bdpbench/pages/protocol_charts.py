@@ -1,4 +1,4 @@
-"""Curves of one protocol: its windows, its metrics over sweeps, two of its flows."""
+"""Charts of one protocol: its cwnd, its metrics over sweeps, two of its flows."""
 
 from __future__ import annotations
 
@@ -18,11 +18,11 @@ from bdpbench.pages.text import format_number
 from bdpbench.pages.verdicts import NumberRow
 from bdpbench.pages.views import Curve, View, curves
 
-# Beside the protocol's own colour, for its other runs in one chart.
+# Colours for other runs in one chart, in addition to the protocol's own.
 _OTHER_COLOURS = (NEUTRAL, "#0f766e", "#a16207")
 
 _RTTS = ("rtt_1_ms", "rtt_2_ms")
-# Of the pairs of RTTs the one that is shown: the nearest to one flow twice as far as the other.
+# The pair of RTTs to show: the one nearest to this ratio.
 _SHOWN_RTT_RATIO = 2.0
 
 
@@ -62,7 +62,7 @@ def _history(
     series: Mapping[str, RunSeries],
     names: Names,
 ) -> Iterator[Chart]:
-    """Cwnd of runs of which nothing but what the scenario does differs."""
+    """Histories of cwnd of runs that differ only in what their scenarios do."""
     colours = (names.protocols[key]["colour"], *_OTHER_COLOURS)
     lines = [
         Curve(run["run_id"], subject, _scenario_label(run, runs, names), colour, names.dash(key))
@@ -79,7 +79,7 @@ def _history(
 
 
 def _scenario_label(run: PlannedRun, runs: Sequence[PlannedRun], names: Names) -> str:
-    """The scenario, and the run's own label where the scenario has several runs among ``runs``."""
+    """The scenario, and the run's own label if the scenario has several of ``runs``."""
     title = names.scenario(run["scenario"])
     alike = [each for each in runs if each["scenario"] == run["scenario"]]
     return title if len(alike) == 1 else f"{title}: {run['label']}"
@@ -119,6 +119,6 @@ def _two_flows(
 
 
 def _rtt_ratio(run: PlannedRun) -> float | None:
-    """Ratio of the RTT of the first flow to that of the second; None where there is but one."""
+    """Ratio of the RTT of the first flow to that of the second; None if there is only one."""
     first, second = (float(run["parameters"].get(name, 0)) for name in _RTTS)
     return first / second if first and second else None

@@ -1,4 +1,4 @@
-"""``reports/protocols/<key>.yaml``: what a protocol is, written from its papers."""
+"""``reports/protocols/<key>.yaml``: the description of a protocol, written from its papers."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ from bdpbench.pages.assets import assets_dir
 from bdpbench.pages.mathml import checked_mathml
 from bdpbench.studies.study import Protocol
 
-# windowOption_ of an agent whose settings name none.
+# windowOption_ of an agent whose settings do not set it.
 STANDARD_TCP = 1
 
 Text = Annotated[str, Field(min_length=1)]
@@ -36,11 +36,11 @@ class Equation(_Strict):
     """One rule of the congestion window.
 
     Attributes:
-        when: what it answers to, e.g. "per ACK, above the low window".
+        when: the event that it reacts to, e.g. "per ACK, above the low window".
         mathml: the equation for a browser.
         text: the same for a reader without MathML.
-        source: where it stands.
-        note: anything else.
+        source: where it is printed.
+        note: any further remark.
     """
 
     when: Text
@@ -57,7 +57,7 @@ class Equation(_Strict):
 
     @property
     def markup(self) -> Markup:
-        """The equation as it goes into the page."""
+        """The equation as inserted into the page."""
         return checked_mathml(self.mathml)
 
 
@@ -65,12 +65,12 @@ class Parameter(_Strict):
     """A parameter of the protocol; either a Tcl variable or a constant of its law.
 
     Attributes:
-        symbol: as in the equations; what follows "_" is set lower.
+        symbol: as in the equations; text after "_" is a subscript.
         meaning: what it does.
         variable: Tcl variable of the agent; "" for a constant.
         unit: "1" for a ratio.
-        default: of the Tcl variable, or the constant.
-        range: smallest and largest value that the agent takes; absent where it takes any.
+        default: default of the Tcl variable, or the constant.
+        range: smallest and largest value that the agent accepts; absent if it accepts any.
     """
 
     symbol: Text
@@ -101,14 +101,14 @@ class ProtocolData(_Strict):
 
     Attributes:
         name: full name.
-        agents: ns-2 agent classes, without "Agent/", that are this protocol with ``option``.
-        option: their windowOption_; absent for agents that read none.
+        agents: ns-2 agent classes, without "Agent/", that implement this protocol with ``option``.
+        option: their windowOption_; absent for agents that do not read it.
         summary: the idea in a few sentences.
-        sources: what the page was written from.
-        equations: see ``Equation``; ``notation`` explains their symbols that are no parameters.
+        sources: sources of the page.
+        equations: see ``Equation``; ``notation`` explains symbols that are not parameters.
         parameters: see ``Parameter``.
-        response: its response function, of protocols for which it depends on no RTT.
-        differs: what the implementation does differently from the paper, and why.
+        response: its response function, if that does not depend on the RTT.
+        differs: how the implementation differs from the paper, and why.
     """
 
     name: Text
@@ -123,7 +123,7 @@ class ProtocolData(_Strict):
     differs: list[Text] = Field(default_factory=list)
 
     def describes(self, protocol: Protocol) -> bool:
-        """Whether a protocol of a study is this one, judged by its agent and windowOption_."""
+        """Whether a protocol of a study is this one, according to its agent and windowOption_."""
         if protocol.agent not in self.agents or protocol.linux:
             return False
         option = protocol.settings.get("windowOption_", STANDARD_TCP)
@@ -131,7 +131,7 @@ class ProtocolData(_Strict):
 
 
 def read_protocols(folder: Path | None = None) -> list[ProtocolData]:
-    """All files of ``reports/protocols/``, in the order of their names.
+    """All files of ``reports/protocols/``, sorted by name.
 
     Raises:
         BdpbenchError: naming file, line and key of what is wrong.
@@ -142,10 +142,10 @@ def read_protocols(folder: Path | None = None) -> list[ProtocolData]:
 
 @cache
 def _read(path: Path, mtime_ns: int) -> ProtocolData:
-    """A file as it is since ``mtime_ns``."""
+    """A file with the modification time ``mtime_ns``."""
     return YamlFile(path).validate(ProtocolData)
 
 
 def data_of(protocol: Protocol, known: Sequence[ProtocolData]) -> ProtocolData | None:
-    """What describes a protocol of a study; None for one that we have not written about."""
+    """The description of a study's protocol; None if there is none."""
     return next((each for each in known if each.describes(protocol)), None)

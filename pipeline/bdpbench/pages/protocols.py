@@ -39,11 +39,11 @@ class ParameterRow:
 
 @dataclass(frozen=True)
 class ProtocolPage:
-    """All that the page shows of one protocol of the study.
+    """Everything that the page shows about one protocol of the study.
 
     Attributes:
-        key, label: of the protocol in the study.
-        finished, planned: runs in which it has a flow.
+        key, label: key and label of the protocol in the study.
+        finished, planned: numbers of runs in which it has a flow.
         numbers, claims: rows of the scorecard that concern it, and their totals.
     """
 
@@ -63,7 +63,7 @@ class ProtocolPage:
 
 @dataclass(frozen=True)
 class TierResults:
-    """All that can be shown of a study: its plan, measured values and verdicts."""
+    """Everything that can be shown of a study: its plan, measured values and verdicts."""
 
     plan: Plan
     metrics: pl.DataFrame
@@ -76,9 +76,9 @@ def protocol_pages(results: TierResults, study: StudyTexts, names: Names) -> lis
     """Pages of the protocols that ``reports/protocols/`` describes, in the order of the study.
 
     Args:
-        results: what there is to show.
-        study: its protocols, and what sets the variables of their agents.
-        names: words.
+        results: what to show.
+        study: the study with its protocols, and what sets the variables of their agents.
+        names: the names for readers.
 
     Raises:
         BdpbenchError: naming file, line and key of what is wrong under ``reports/protocols/``.
@@ -119,7 +119,7 @@ def _page(
 
 
 def _alone(runs: Sequence[PlannedRun], plan: Plan) -> list[PlannedRun]:
-    """Runs of the scenarios in which no two protocols meet."""
+    """Runs of the scenarios in which no two different protocols meet."""
     mixed = {run["scenario"] for run in plan["runs"] if len(set(protocols_of(run))) > 1}
     return [run for run in runs if run["scenario"] not in mixed]
 
@@ -138,7 +138,7 @@ def _parameter_row(parameter: Parameter, values: Sequence[float]) -> ParameterRo
 
 
 def _number(value: float) -> str:
-    """All digits of a parameter, small ones too.
+    """A parameter with all digits, even if it is small.
 
     >>> _number(83000), _number(1e-07), _number(0.8)
     ('83,000', '0.0000001', '0.8')
@@ -150,7 +150,7 @@ def _number(value: float) -> str:
 def _values(
     parameter: Parameter, key: str, study: StudyTexts, runs: Sequence[PlannedRun]
 ) -> Sequence[float]:
-    """Values of a parameter in the study, ascending: of its runs, its settings or its defaults."""
+    """Values of a parameter in the study, ascending: from its runs, settings or defaults."""
     for name, declared in study.parameters.items():
         if parameter.variable in declared.sets.get(key, ()):
             found = {run["parameters"].get(name) for run in runs}
@@ -161,7 +161,7 @@ def _values(
 
 
 def _default(parameter: Parameter, agent: str, defaults: ClassDefaults) -> float:
-    """Default of the study: that of the agent's own class goes before those of its parents."""
+    """Default in the study: that of the agent's own class precedes those of its parents."""
     value, name = parameter.default, "Agent"
     for part in agent.split("/"):
         name = f"{name}/{part}"

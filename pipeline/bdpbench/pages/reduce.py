@@ -1,4 +1,4 @@
-"""Fewer points, same picture: what is kept of a long series for a chart."""
+"""Fewer points, same picture: reduces a long series for a chart."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ import polars as pl
 
 _ROW = "__row"
 _BIN = "__bin"
-# Rows that are sooner looked at one by one than a query for all of them is made.
+# For so few rows, a loop in Python is faster than making a query.
 _FEW = 1000
 
 
@@ -19,21 +19,21 @@ def reduce_min_max(
 ) -> pl.DataFrame:
     """Keep, of every series, the extremes of each of ``bins`` equal intervals of ``x``.
 
-    An interval stands for one pixel column of a chart: the column is painted from its smallest to
-    its largest ``y``, so that a spike of one sample, such as the peak of cwnd before a loss,
-    survives, which averaging or taking every n-th sample would lose. Where an extreme is reached
-    several times, the first time is kept. The first and the last sample of a series stay as well.
+    An interval corresponds to a pixel column of a chart, which is painted from its smallest to its
+    largest ``y``. So a spike of one sample, such as the peak of cwnd before a loss, survives;
+    averaging or taking every n-th sample would lose it. If an extreme is reached several times, the
+    first time is kept. The first and the last sample of a series are kept as well.
 
     Args:
-        frame: columns ``by``, ``x`` and ``y``, in any unit; rows of a series in order of ``x``.
+        frame: columns ``by``, ``x`` and ``y``, in any unit; rows of a series ordered by ``x``.
         x: numeric column of the abscissa.
         y: numeric column of the ordinate.
-        by: columns that name a series, at least one.
+        by: columns that identify a series, at least one.
         bins: intervals between the smallest and the largest ``x`` of a series, at least 1.
 
     Returns:
-        The columns ``by``, ``x``, ``y``, rows in their order of input, at most ``2 · bins + 2`` a
-        series. Samples whose ``x`` or ``y`` is null, NaN or infinite are left out.
+        The columns ``by``, ``x``, ``y``, rows in the order of the input, at most ``2 · bins + 2``
+            per series. Samples whose ``x`` or ``y`` is null, NaN or infinite are left out.
 
     Raises:
         ValueError: when ``bins`` is below 1 or ``by`` is empty.
@@ -52,7 +52,7 @@ def reduce_min_max(
 
 
 def _kept_of_few(rows: Sequence[tuple[Any, ...]], bins: int) -> list[int]:
-    """Numbers of the rows that stay: of each the names of its series, x, and y."""
+    """Indices of the rows to keep; each row has the names of its series, x, and y."""
     series: dict[tuple[object, ...], list[tuple[int, float, float]]] = {}
     for number, (*key, x, y) in enumerate(rows):
         if x is not None and y is not None and math.isfinite(x) and math.isfinite(y):
@@ -64,7 +64,7 @@ def _kept_of_few(rows: Sequence[tuple[Any, ...]], bins: int) -> list[int]:
 
 
 def _extremes(points: Sequence[tuple[int, float, float]], bins: int) -> set[int]:
-    """Rows with the first of the smallest and of the largest y of each bin of a series."""
+    """Rows with the first smallest and the first largest y of each bin of a series."""
     start = min(x for _, x, _ in points)
     span = max(x for _, x, _ in points) - start
     lowest: dict[int, tuple[int, float]] = {}
@@ -79,7 +79,7 @@ def _extremes(points: Sequence[tuple[int, float, float]], bins: int) -> set[int]
 
 
 def _kept_rows(rows: pl.Series, x: pl.Series, y: pl.Series, bins: int) -> pl.Series:
-    """Numbers of the rows of one series that stay."""
+    """Indices of the rows of one series to keep."""
     extremes = (
         pl.DataFrame({_BIN: _bin_of(x, bins), _ROW: rows, "y": y})
         .group_by(_BIN)

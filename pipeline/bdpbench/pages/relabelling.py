@@ -1,4 +1,4 @@
-"""A report whose runs get other ids: the same page, down to what it holds packed."""
+"""Gives the runs of a report other ids: the same page otherwise, including its packed parts."""
 
 from __future__ import annotations
 
@@ -37,9 +37,9 @@ class Relabelling:
     """What changes on a page.
 
     Attributes:
-        ids: id that a run had → id that it gets.
-        commands: id that a run had → command that ran ns-2 alone, and the one that does so now.
-        note: sentence on runs that are taken over, before, "" where there was none, and after.
+        ids: old id of a run → new id.
+        commands: old id of a run → the command that ran only ns-2, then and now.
+        note: sentence on runs taken over, before ("" if there was none) and after.
     """
 
     ids: Mapping[str, str]
@@ -48,7 +48,7 @@ class Relabelling:
 
 
 def relabelled_text(text: str, ids: Mapping[str, str]) -> str:
-    """A text in which runs have other ids."""
+    """A text with new ids of runs."""
     return RUN_ID.sub(lambda found: ids.get(found[0], found[0]), text)
 
 
@@ -57,7 +57,7 @@ def relabelled_report(
 ) -> tuple[str, dict[str, str]]:
     """The page and the files beside it, name → text, with new ids, commands and note.
 
-    Nothing else changes, but for the names of the files, which are hashes of their content.
+    Nothing else changes except the names of the files, which are hashes of their content.
 
     Raises:
         BdpbenchError: when the page is not a report of these runs.
@@ -79,7 +79,7 @@ def relabelled_report(
 
 
 def _relabelled_shard(content: ShardContent, change: Relabelling) -> str:
-    """The content of a file of the report, as JSON."""
+    """The new content of a file of the report, as JSON."""
     for element, html in content["html"].items():
         if element.startswith(_RUN):
             run_id = element[len(_RUN) :]
@@ -100,7 +100,7 @@ def _relabelled_index(
 def _relabelled_body(found: re.Match[str], change: Relabelling) -> str:
     run_id = found[2]
     if run_id not in change.commands:
-        return found[0]  # of another study; the caller reports it when it counts all runs
+        return found[0]  # of another study; the caller reports that when it counts the runs
     text = _unpacked(found[3], f"its section on run {run_id}")
     text = relabelled_text(_with_command(text, run_id, change), change.ids)
     return f"{found[1]}{pack_text(text)}{found[4]}"
@@ -114,7 +114,7 @@ def _unpacked(packed: str, what: str) -> str:
 
 
 def _with_command(html: str, run_id: str, change: Relabelling) -> str:
-    """The section of a run with the command of today."""
+    """The section of a run with its current command."""
     commands = change.commands.get(run_id)
     if commands is None:
         return html
@@ -125,7 +125,7 @@ def _with_command(html: str, run_id: str, change: Relabelling) -> str:
 
 
 def _noted(page: str, note: tuple[str, str]) -> str:
-    """The page with the note among the facts on all runs, replacing an older one."""
+    """The page with the note among the facts about all runs, replacing an older one."""
     old, new = (
         f'<tr><th scope="row">Taken over</th><td>{escape(each)}</td></tr>\n' for each in note
     )

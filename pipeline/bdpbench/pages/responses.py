@@ -1,4 +1,4 @@
-"""Laws as runs show them: windows over losses; growth and cuts over windows."""
+"""Measured laws: cwnd over the loss rate; growth and cuts over cwnd."""
 
 from __future__ import annotations
 
@@ -16,16 +16,16 @@ from bdpbench.pages.scatter_charts import AxisWords, response_spec
 from bdpbench.pages.sweeps import protocols_of
 
 _LOSSES, _WINDOW = "loss_event_rate", "mean_cwnd"
-# Key of the words in captions.yaml → metrics of the axes.
+# Key of the texts in captions.yaml → metrics of the axes.
 _LAWS = {
     "response": (_LOSSES, _WINDOW),
     "increase": (_WINDOW, "packets_added_per_rtt"),
     "decrease": (_WINDOW, "mean_cut_share"),
 }
 _IN_PACKETS = (_WINDOW, "packets_added_per_rtt")
-# A rate of losses is a power of ten, a window has thousands, and a share neither.
+# Loss rates are shown as powers of ten, windows with thousands separators, shares with neither.
 _FORMATS = {_LOSSES: "~e", _WINDOW: "~s"}
-# Fewer points show no function.
+# Fewer points do not show a function.
 _FEWEST_POINTS = 3
 
 
@@ -37,13 +37,13 @@ def law_charts(
 ) -> list[Chart]:
     """Response functions, and growth and cuts of cwnd over its mean, of runs of one flow.
 
-    Charts that too few runs have points for are left out.
+    Charts with too few points are left out.
 
     Args:
         runs: finished runs of all scenarios.
         metrics: table of ``metrics.parquet``.
-        protocols: those that are described, some with a response function.
-        names: words.
+        protocols: protocols with a description, some with a response function.
+        names: the names for readers.
     """
     found = []
     for key, axes in _LAWS.items():
@@ -89,7 +89,7 @@ def _words_of(metric: str, names: Names) -> AxisWords:
 def _points(
     runs: Sequence[PlannedRun], metrics: pl.DataFrame, axes: tuple[str, str], names: Names
 ) -> pl.DataFrame:
-    """``x`` and ``y`` of two metrics, ``series``, ``run_id``, ``run``; as many as can be drawn."""
+    """``x``, ``y`` of two metrics, ``series``, ``run_id``, ``run``; no more than can be drawn."""
     values: dict[str, dict[str, float]] = {}
     rows = metrics.filter(pl.col("metric").is_in([_LOSSES, *axes])).drop_nulls("value")
     for run_id, metric, value in rows.select("run_id", "metric", "value").iter_rows():
@@ -114,12 +114,12 @@ def _points(
     ]
     texts = dict.fromkeys(("series", "run_id", "run"), pl.String)
     frame = pl.DataFrame(points, schema={"x": pl.Float64, "y": pl.Float64, **texts})
-    # Of more points than a browser draws at once every second, third, … stays.
+    # If there are more points than a browser draws at once, every second, third, … is kept.
     return frame.gather_every(1 + (frame.height - 1) // MOST_POINTS) if points else frame
 
 
 def _laws(known: Mapping[str, Response], points: pl.DataFrame) -> pl.DataFrame:
-    """Both ends of each law's line, as far as the points reach: ``x``, ``y``, ``series``."""
+    """Both ends of each law's line within the range of the points: ``x``, ``y``, ``series``."""
     ends: list[dict[str, float | str]] = []
     rates = points["x"].to_list()
     low, high = min(rates), max(rates)

@@ -1,4 +1,4 @@
-"""Points over logarithmic axes, and the power laws that they are held against."""
+"""Points over logarithmic axes, and the power laws to compare them with."""
 
 from __future__ import annotations
 
@@ -29,14 +29,14 @@ def response_spec(
     abscissa: AxisWords,
     ordinate: AxisWords,
 ) -> Spec:
-    """A metric over another, a point for each run, over logarithmic axes.
+    """One metric over another, with a point for each run, on logarithmic axes.
 
     Args:
         points: ``x``, ``y`` f64, above 0; ``series`` str, ``run_id`` str, ``run`` str.
         laws: ends of straight lines: ``x``, ``y`` f64, above 0; ``series`` str.
         styles: label of a series → colour and dashes; the order of the legend.
-        abscissa: of the horizontal axis.
-        ordinate: of the vertical axis.
+        abscissa: the horizontal axis.
+        ordinate: the vertical axis.
     """
     words = {
         "abscissa": abscissa.title,
@@ -47,7 +47,7 @@ def response_spec(
         "colours": [colour for colour, _ in styles.values()],
         "dashes": [list(dash) for _, dash in styles.values()],
     }
-    # A layer without rows has no extent, of which a browser complains.
+    # A layer without rows has no extent, which causes warnings in the browser.
     data = {"points": points} if laws.is_empty() else {"laws": laws, "points": points}
     return fill(_response(has_laws=not laws.is_empty()), words, data)
 

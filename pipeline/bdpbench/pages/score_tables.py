@@ -25,12 +25,12 @@ _NUMBER_COLUMNS = (
     Column("Verdict", "verdict"),
 )
 
-# A place of the paper gets a table of its own from this many numbers on.
+# A table or section of the paper with at least this many numbers gets a table of its own.
 _OWN_TABLE = 3
 
 
 def score_tables(sections: Sections) -> list[PaperTable]:
-    """All tables of a scorecard; those that would be empty are left out."""
+    """All tables of a scorecard; empty ones are left out."""
     found = [
         _numbers("numbers", "All published numbers beside the measured ones", sections.numbers),
         *_by_place(sections.numbers),

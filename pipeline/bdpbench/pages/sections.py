@@ -1,4 +1,4 @@
-"""All that a page or a set of figures shows of a tier, gathered once."""
+"""Everything that a page or a set of figures shows of a tier, gathered once."""
 
 from __future__ import annotations
 
@@ -21,16 +21,16 @@ from bdpbench.pages.verdicts import ClaimRow, NumberRow, claim_rows, number_rows
 
 @dataclass(frozen=True)
 class Sections:
-    """The contents of a page of a tier, with their words and series.
+    """The contents of a page of a tier, with names and series.
 
     Attributes:
-        names: words.
-        series: run id → table → subject → packed points, of the runs that are finished.
+        names: the names for readers.
+        series: run id → table → subject → packed points, for finished runs.
         numbers, claims: rows of the scorecard.
         experiments, matrices, protocols: sections with their charts.
         runs: the runs of the plan, each once.
         details: makes the sections of the runs, one after the other.
-        laws: response functions, growth and cuts of cwnd; none where no runs show them.
+        laws: response functions, growth and cuts of cwnd; empty if no runs show them.
     """
 
     names: Names
@@ -46,11 +46,11 @@ class Sections:
 
 
 def gather(inputs: ReportInputs, bins: int) -> Sections:
-    """The sections of a tier.
+    """Gather the sections of a tier.
 
     Args:
-        inputs: all there is.
-        bins: intervals of time of which a series keeps the extremes.
+        inputs: what to show.
+        bins: intervals of time whose extremes a series keeps.
 
     Raises:
         BdpbenchError: naming file, line and key of what is wrong under ``reports/``.

@@ -1,4 +1,4 @@
-"""Series of runs, reduced and packed, as the page carries them."""
+"""Series of runs, reduced and packed for the page."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from bdpbench.pages.embed import embed_json, parse_json
 from bdpbench.pages.packing import SMALLEST_TIME_STEP_S, Packed, pack
 from bdpbench.pages.reduce import reduce_min_max
 
-if TYPE_CHECKING:  # inputs are those of a report, whose models a batch of runs does not need
+if TYPE_CHECKING:  # a batch of runs does not need the models of a report
     from bdpbench.pages.inputs import LoadTable, ReportInputs
 
 RunSeries: TypeAlias = dict[str, dict[str, Packed]]
@@ -31,7 +31,7 @@ CHARTED_TABLES = {
     "queueing_delay": ("link", "link", "ms"),
 }
 
-# Asked for by few studies: where a run has none, nothing is said of it.
+# Few studies record these; their absence is not reported.
 SELDOM_SAMPLED = ("ssthresh", "sequence", "red_average", "red_max_p", "queueing_delay")
 
 QUEUE_SHARE = "queue_share"
@@ -41,24 +41,24 @@ COMPLETION = "completion"
 """Cumulative distribution of transfers by their kind: their times in s, the share up to it in %."""
 
 DROPS = "drops"
-"""Packets dropped at a link: the first time in each bin, in s, and how many in it."""
+"""Packets dropped at a link: the first drop in each bin, in s, and the number in the bin."""
 
-# Points of a distribution: steps of a percent are two pixels of a chart.
+# Points of a distribution: steps of one percent are two pixels of a chart.
 _MOST_SHARES = 100
 
-# Of runs whose numbers are at hand at once.
+# Runs whose unpacked series are in memory at the same time.
 _MOST_PARSED = 1000
 
-# A chart is 400 to 900 pixels wide. Several bins a pixel leave something to zoom into; where a page
-# holds so many runs that it would grow beyond 8 MB, the bins become coarser: 250 runs of 500 s get
-# bins of 1.7 s.
+# A chart is 400 to 900 pixels wide. Several bins per pixel leave something to zoom into. If a page
+# has so many runs that it would exceed 8 MB, the bins get coarser: 250 runs of 500 s get bins of
+# 1.7 s.
 MOST_BINS = 2000
 FEWEST_BINS = 150
 BINS_OF_A_PAGE = 72_000
 
 
 def bins_for(runs: int) -> int:
-    """Bins a series gets on a page of ``runs`` runs.
+    """Number of bins of a series on a page of ``runs`` runs.
 
     >>> bins_for(11), bins_for(250), bins_for(1000)
     (2000, 288, 150)
@@ -67,10 +67,10 @@ def bins_for(runs: int) -> int:
 
 
 class PageSeries(Mapping[str, RunSeries]):
-    """Series of the runs of a page, by run id; each as the text that the page carries.
+    """Series of the runs of a page, by run id, each stored as the text for the page.
 
-    Text takes a tenth of the memory of what it says, and a page of thousands of runs needs the
-    numbers of but a few at a time.
+    The text takes a tenth of the memory of its content, and a page of thousands of runs needs the
+    content of only a few at a time.
     """
 
     def __init__(self, run_ids: Iterable[str], load: Callable[[str], str]) -> None:
@@ -79,7 +79,7 @@ class PageSeries(Mapping[str, RunSeries]):
         self._parsed: dict[str, RunSeries] = {}
 
     def text(self, run_id: str) -> Markup:
-        """JSON that can stand in the page."""
+        """JSON that may be placed in the page."""
         found = self._texts[run_id]
         if found is None:
             found = self._texts[run_id] = self._load(run_id)
@@ -89,12 +89,12 @@ class PageSeries(Mapping[str, RunSeries]):
         if run_id not in self._parsed:
             text = self.text(run_id)
             while len(self._parsed) >= _MOST_PARSED:
-                del self._parsed[next(iter(self._parsed))]  # the first to come is the first to go
+                del self._parsed[next(iter(self._parsed))]  # first in, first out
             self._parsed[run_id] = cast("RunSeries", parse_json(text))
         return self._parsed[run_id]
 
     def __contains__(self, run_id: object) -> bool:
-        return run_id in self._texts  # without loading it
+        return run_id in self._texts  # without loading the series
 
     def __iter__(self) -> Iterator[str]:
         return iter(self._texts)
@@ -116,15 +116,15 @@ def page_series(inputs: ReportInputs, bins: int) -> PageSeries:
 
 
 def series_text(run_id: str, load_table: LoadTable, bins: int) -> str:
-    """Series of a run as JSON that can stand in a page, see ``run_series``."""
+    """Series of a run as JSON that may be placed in a page, see ``run_series``."""
     return embed_json(run_series(run_id, load_table, bins))
 
 
 def run_series(run_id: str, load_table: LoadTable, bins: int) -> RunSeries:
     """Reduced series of one run: table → subject (``flow:0``, ``link:bottleneck``) → points.
 
-    Points are packed, times in s, values in packets or Mbit/s. A table that the run does not have,
-    or that is empty, is left out; so are ``DROPS`` of a link that dropped nothing.
+    Points are packed, times in s, values in packets or Mbit/s. Tables that the run does not have or
+    that are empty are left out, and so are ``DROPS`` of a link without drops.
     """
     found: RunSeries = {}
     for table in CHARTED_TABLES:
@@ -158,8 +158,9 @@ def drop_marks(drops: pl.DataFrame, bins: int) -> pl.DataFrame:
     """When packets were dropped, at most ``bins`` times: ``time_s`` f64 and ``packets`` i64.
 
     Args:
-        drops: of one link: ``time_s`` f64 rising, ``packets`` i64, dropped since the row before.
-        bins: equal intervals of the time from 0 on, of each of which the first time is kept.
+        drops: drops of one link: ``time_s`` f64, ascending, ``packets`` i64, dropped since the
+            previous row.
+        bins: number of equal intervals of time from 0 on, in each of which the first time is kept.
     """
     width = (drops["time_s"].max() or 1.0) / bins  # type: ignore[operator]
     return (
@@ -171,10 +172,10 @@ def drop_marks(drops: pl.DataFrame, bins: int) -> pl.DataFrame:
 
 
 def thinned_shares(shares: pl.DataFrame) -> pl.DataFrame:
-    """A cumulative distribution from 0 % on, with those points that reach another percent.
+    """A cumulative distribution from 0 % on, reduced to the points that reach another percent.
 
     Args:
-        shares: last two columns: values, rising, and % of the samples up to each.
+        shares: the last two columns are values, ascending, and % of the samples up to each.
     """
     value, share = shares.columns[-2:]
     points = shares.select(value, share)
@@ -186,7 +187,7 @@ def thinned_shares(shares: pl.DataFrame) -> pl.DataFrame:
 
 
 def _above_zero(shares: pl.DataFrame) -> pl.DataFrame:
-    """A distribution of times, s, over a logarithmic axis, none below what a packed one can be."""
+    """A distribution of times, s, for a logarithmic axis: none below the smallest packed value."""
     return thinned_shares(shares).with_columns(pl.col("s").clip(SMALLEST_TIME_STEP_S))
 
 

@@ -1,8 +1,8 @@
-"""Files beside a large report: what few readers open, each file a few hundred runs of it.
+"""Files beside a large report with the parts that few readers open, for a few hundred runs each.
 
-A browser loads nothing from a file but scripts and pages, so each file is a script: one call with
-everything that it holds, deflated and in base64. Its name is a hash of its content: a report names
-the files that it was made with, and an older one beside it is never taken for a newer.
+From local files a browser loads only scripts and pages, so each file is a script: one call with its
+whole content, deflated and in base64. Its name is a hash of its content, so a report never loads a
+file of another version.
 """
 
 from __future__ import annotations
@@ -21,9 +21,9 @@ from bdpbench.pages.chart import Chart, SpecContent, TimeContent
 from bdpbench.pages.embed import pack_text, unpack_text
 
 SHARDS_FOLDER_SUFFIX = "-data"
-"""``report.html`` has its files in ``report-data/``."""
+"""The files of ``report.html`` are in ``report-data/``."""
 
-# Of a file before it is packed: it opens in a few milliseconds, and a page has a few hundred files.
+# Size of a file before packing: it opens in a few milliseconds, and a page has a few hundred files.
 _MOST_CHARACTERS = 3_000_000
 _LEVEL = 6
 _NAME = re.compile(r"[0-9a-f]{16}\.js")
@@ -31,10 +31,10 @@ _CALL = re.compile(r'bdpbenchShard\("([A-Za-z0-9+/=]*)"\);\n')
 
 
 class ShardContent(TypedDict):
-    """What a file holds.
+    """The content of a file.
 
     Attributes:
-        html: id of an element → what stands in it.
+        html: id of an element → its content.
         charts: id of a chart → its content.
         series: run id → its series.
     """
@@ -46,12 +46,12 @@ class ShardContent(TypedDict):
 
 @dataclass
 class Shards:
-    """Writes the files of one report, each when it is full.
+    """Writes the files of one report, each as soon as it is full.
 
     Attributes:
-        folder: of the files.
-        names: files so far; the one that is being filled comes after them.
-        charts: id → position of its file.
+        folder: folder of the files.
+        names: files written so far; the one being filled comes next.
+        charts: id of a chart → position of its file.
     """
 
     folder: Path
@@ -63,26 +63,26 @@ class Shards:
     _characters: int = 0
 
     def add_html(self, element_id: str, html: str) -> None:
-        """Put what stands in an element into the present file."""
+        """Add the content of an element to the present file."""
         self._add(self._html, element_id, json.dumps(html))
 
     def add_charts(self, charts: Iterable[Chart]) -> None:
-        """Put the contents of charts into the present file."""
+        """Add the contents of charts to the present file."""
         for chart in charts:
             self.charts[chart.chart_id] = len(self.names)
             self._add(self._charts, chart.chart_id, json.dumps(chart.content, allow_nan=False))
 
     def add_series(self, run_id: str, text: str) -> None:
-        """Put the series of a run, as JSON, into the present file."""
+        """Add the series of a run, as JSON, to the present file."""
         self._add(self._series, run_id, text)
 
     def turn(self) -> None:
-        """Write the present file if it is full: what belongs together stands between two calls."""
+        """Write the present file if it is full; what is added between two calls stays together."""
         if self._characters >= _MOST_CHARACTERS:
             self.close()
 
     def close(self) -> None:
-        """Write the present file, if it holds anything."""
+        """Write the present file, unless it is empty."""
         if not self._characters:
             return
         parts = (self._html, self._charts, self._series)
@@ -114,20 +114,20 @@ def write_shard(folder: Path, text: str) -> str:
 
 
 def shard_script(text: str) -> str:
-    """The script that hands JSON of ``ShardContent`` to the page."""
+    """The script that passes JSON of ``ShardContent`` to the page."""
     return f'bdpbenchShard("{pack_text(text, level=_LEVEL)}");\n'
 
 
 def shard_name(script: str) -> str:
-    """Name of the file of a script."""
+    """File name of a script."""
     return f"{hashlib.sha256(script.encode()).hexdigest()[:16]}.js"
 
 
 def shard_text(script: str) -> str:
-    """JSON of ``ShardContent`` that a script holds.
+    """JSON of ``ShardContent`` in a script.
 
     Raises:
-        BdpbenchError: when it is no such script, or damaged.
+        BdpbenchError: when the script is not of a report, or is damaged.
     """
     found = _CALL.fullmatch(script)
     if found is None:
@@ -139,7 +139,7 @@ def shard_text(script: str) -> str:
 
 
 def drop_others(folder: Path, names: Collection[str]) -> None:
-    """Remove the files of older reports, and the folder if nothing is left in it."""
+    """Remove the files of older reports, and the folder if it is then empty."""
     if not folder.is_dir():
         return
     for path in folder.iterdir():

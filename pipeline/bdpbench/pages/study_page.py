@@ -1,4 +1,4 @@
-"""``page.yaml`` of a study: what its report says beside what all reports say."""
+"""``page.yaml`` of a study: what its report says in addition to what all reports say."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from bdpbench.contracts.yaml_files import YamlFile
 from bdpbench.studies.study import Study, known_or_suggest
 
 _DERIVED = ("bdp_pkts",)
-"""Parameters of runs that no study gives."""
+"""Parameters of runs that studies do not declare."""
 
 Text = Annotated[str, Field(min_length=1)]
 
@@ -22,7 +22,7 @@ class _Strict(BaseModel):
 
 
 class Statement(_Strict):
-    """What the study says of a protocol, in our words."""
+    """A statement of the study about a protocol, in our words."""
 
     where: Text
     text: Text
@@ -39,15 +39,15 @@ class ProtocolText(_Strict):
 
 
 class StudyPage(_Strict):
-    """The file.
+    """The content of ``page.yaml``.
 
     Attributes:
-        filled_share: share of the BDP or of the capacity from which the study counts a path as
+        filled_share: share of the BDP or of the capacity above which the study considers a path
             filled; a dashed line is drawn there.
         parameters: the study's own parameters in words.
-        protocol_sweeps: swept parameter → metrics that the page of a protocol shows over it, beside
-            those of ``reports/captions.yaml``.
-        protocols: key → what its page says.
+        protocol_sweeps: swept parameter → metrics that the page of a protocol shows over it, in
+            addition to those of ``reports/captions.yaml``.
+        protocols: key → text of its page.
     """
 
     filled_share: float | None = Field(None, gt=0, le=1)
@@ -56,16 +56,16 @@ class StudyPage(_Strict):
     protocols: dict[str, ProtocolText] = Field(default_factory=dict)
 
     def of(self, protocol: str) -> ProtocolText:
-        """What is said of a protocol."""
+        """The text about a protocol."""
         return self.protocols.get(protocol, ProtocolText())
 
 
 def load_page(path: Path, study: Study, metrics: Collection[str]) -> StudyPage:
-    """Read and check ``page.yaml``; a study without it says nothing of its own.
+    """Read and check ``page.yaml``; a study without the file has no texts of its own.
 
     Args:
-        path: of the file.
-        study: whose file it is.
+        path: path of the file.
+        study: the study of the file.
         metrics: names of all metrics, as in ``published.csv``.
 
     Raises:

@@ -14,10 +14,10 @@ MISSES_SHOWN = 8
 
 @dataclass(frozen=True)
 class Miss:
-    """A number outside of its bounds.
+    """A number outside its bounds.
 
-    ``distance`` is that of the scorecard, infinite where it has none: where the metric never came
-    to a value.
+    ``distance`` is that of the scorecard, infinite if there is none because the metric has no
+    value.
     """
 
     row: NumberRow
@@ -27,7 +27,7 @@ class Miss:
 
 @dataclass(frozen=True)
 class Absent:
-    """An experiment that was not run, or not as a whole."""
+    """An experiment that was not run, or not completely."""
 
     title: str
     text: str
@@ -35,14 +35,14 @@ class Absent:
 
 @dataclass(frozen=True)
 class Reason:
-    """Numbers that are outside of their bounds for one reason; "" where none is known.
+    """Numbers that are outside their bounds for one reason, which is "" if unknown.
 
     Attributes:
         text: the reason.
-        count: of the numbers.
+        count: how many numbers.
         where: places of the study that print them, each once.
-        protocols: that they are of, each once.
-        first: id of the farthest.
+        protocols: their protocols, each once.
+        first: id of the number with the largest distance.
     """
 
     text: str
@@ -54,9 +54,9 @@ class Reason:
 
 @dataclass(frozen=True)
 class Summary:
-    """The first section of the page; ``shown`` of the misses are visible at first.
+    """The first section of the page; ``shown`` of the misses are visible initially.
 
-    ``reasons`` are those of the misses, the most frequent first, an unknown one last.
+    ``reasons`` are those of the misses, the most frequent first, unknown ones last.
     """
 
     misses: tuple[Miss, ...]
@@ -103,10 +103,10 @@ def _reasons(misses: Sequence[Miss]) -> list[Reason]:
 
 
 def in_doubt(rows: Sequence[NumberRow]) -> list[NumberRow]:
-    """Numbers in the order in which a reader doubts them.
+    """Numbers in the order in which a reader might doubt them.
 
-    Misses by their distance, matches that nobody expected, what is nearest to its bounds, and last
-    what was not run.
+    Misses by distance come first, then unexpected matches, then numbers by their closeness to a
+    bound, and last those that were not run.
     """
 
     def doubt(row: NumberRow) -> tuple[int, float]:
@@ -118,7 +118,7 @@ def in_doubt(rows: Sequence[NumberRow]) -> list[NumberRow]:
 
 
 def claims_in_doubt(rows: Sequence[ClaimRow]) -> list[ClaimRow]:
-    """Statements that fail, then those that hold, and last those that were not evaluated."""
+    """Statements that fail, then those that hold, then those that were not evaluated."""
     return sorted(rows, key=lambda row: {"fails": 0, "holds": 1}.get(row.verdict.key, 2))
 
 

@@ -1,4 +1,4 @@
-"""A metric over a swept parameter, published values beside the measured ones."""
+"""Specification of a metric over a swept parameter, with published and measured values."""
 
 from __future__ import annotations
 
@@ -13,14 +13,14 @@ from bdpbench.pages.chart import Spec
 from bdpbench.pages.lazy_altair import alt
 from bdpbench.pages.patterns import field, fill, hole, layered, pattern, rows_named
 
-# A sweep whose values span more than this factor, clearly more than a decade, is drawn over a
-# logarithmic axis.
+# A sweep whose values span more than this factor, clearly more than a decade, gets a logarithmic
+# axis.
 LOG_SPAN = 12
 
 _HEIGHT = 260
 
 _Scale: TypeAlias = Literal["linear", "log", "named"]
-"""How the swept values lie: ``named`` is one beside the other, not to scale."""
+"""How the swept values are placed: ``named`` means side by side, not to scale."""
 
 
 @dataclass(frozen=True)
@@ -28,10 +28,10 @@ class Abscissa:
     """Axis of a swept parameter.
 
     Attributes:
-        title: with unit.
-        name: what the sweep is over, for sentences.
-        label: where the points are not drawn to scale, what stands below one, ``{x}`` being its
-            value, as in ``162:{x}``; "" for an axis to scale.
+        title: title with unit.
+        name: the swept quantity, for sentences.
+        label: if the points are not drawn to scale, the label of one, ``{x}`` being its value, as
+            in ``162:{x}``; "" for an axis to scale.
     """
 
     title: str
@@ -47,7 +47,7 @@ def sweep_spec(
     ordinate: str,
     intervals: pl.DataFrame | None = None,
 ) -> Spec:
-    """A metric against a swept parameter, published values beside the measured ones.
+    """A metric over a swept parameter, with published and measured values.
 
     Args:
         measured: ``x`` f64, ``value`` f64, ``series`` str, ``run_id`` str, ``run`` str (its label).
@@ -55,11 +55,11 @@ def sweep_spec(
         styles: label of a series → colour and dashes; the order of the legend.
         abscissa: the x axis.
         ordinate: title of the y axis, with unit.
-        intervals: of means over repetitions that differ: ``x``, ``lower``, ``value`` (the mean),
-            ``upper`` f64, ``runs`` i64, ``series`` str.
+        intervals: intervals of means over repetitions that differ: ``x``, ``lower``, ``value`` (the
+            mean), ``upper`` f64, ``runs`` i64, ``series`` str.
     """
     values = sorted({*measured["x"].to_list(), *published["x"].to_list()})
-    # Where runs repeat a point, the line goes through their mean.
+    # If runs repeat a point, the line goes through their mean.
     repeated = bool(measured.select("series", "x").is_duplicated().any())
     before, _, after = abscissa.label.partition("{x}")
     rows = (
@@ -97,7 +97,7 @@ def _scale_of(abscissa: Abscissa, values: Sequence[float]) -> _Scale:
 @pattern
 def _sweep(scale: _Scale, published: bool, repeated: bool, intervals: bool) -> alt.LayerChart:
     colours = alt.Scale(domain=hole("series"), range=hole("colours"))
-    # Far above 0 an interval could not be seen.
+    # On an axis from 0, an interval far above 0 would be invisible.
     above = alt.Scale(zero=hole("zero"))
     y = alt.Y(**field("value", "quantitative", title=hole("ordinate")), scale=above)
     x = _x_of(scale)

@@ -1,4 +1,4 @@
-"""What varies between the runs of a scenario, read off their parameters."""
+"""Determines from their parameters what varies between the runs of a scenario."""
 
 from __future__ import annotations
 
@@ -13,17 +13,17 @@ from bdpbench.studies.vocabulary import PROTOCOL_PARAMETERS
 Group = TypeVar("Group", bound=Hashable)
 Protocols: TypeAlias = Mapping[str, ProtocolText]
 
-# Not swept to learn something: how long a run takes, and which random numbers it draws.
+# Not swept for their own sake: the duration of a run, and its random numbers.
 _REPETITION = "substream"
 _NOT_SWEPT = ("duration_s", _REPETITION)
 
-# Follow from other parameters.
+# Derived from other parameters.
 _DERIVED = ("bdp_pkts",)
 
 NEUTRAL = "#3f4750"
-"""Colour of what belongs to no protocol, or to several."""
+"""Colour of lines that belong to no protocol, or to several."""
 
-# What stands for a sweep in which several parameters change together.
+# Parameters that represent a sweep in which several parameters change together.
 _PREFERRED = ("rtt_ms", "rtt_2_ms", "rtt_1_ms", "buffer_pkts", "bottleneck_mbps")
 
 _DASHES: tuple[tuple[int, ...], ...] = (
@@ -36,7 +36,7 @@ _DASHES: tuple[tuple[int, ...], ...] = (
     (14, 3),
     (5, 3, 2, 3),
 )
-# Of further flows of one protocol in one run, which share its colour.
+# Dashes of further flows of one protocol in one run, which share its colour.
 _FURTHER_DASHES: tuple[tuple[int, ...], ...] = ((1, 3), (3, 7), (12, 7))
 
 
@@ -45,7 +45,7 @@ class Sweep:
     """What varies between the runs of one protocol.
 
     Attributes:
-        main: parameter that stands for the sweep; "" where nothing varies or nothing is a number.
+        main: parameter that represents the sweep; "" if nothing varies or nothing is a number.
         others: parameters that vary and do not follow from ``main``.
     """
 
@@ -53,7 +53,7 @@ class Sweep:
     others: tuple[str, ...]
 
     def key(self, run: PlannedRun) -> tuple[Scalar | None, ...]:
-        """Values that set the run apart from others of its protocol."""
+        """Values that distinguish the run from others of its protocol."""
         names = [self.main, *self.others] if self.main else self.others
         return tuple(run["parameters"].get(name) for name in names)
 
@@ -73,19 +73,19 @@ def is_protocol(parameter: str) -> bool:
 
 
 def protocols_of(run: PlannedRun) -> tuple[str, ...]:
-    """Protocol keys of a run, flow by flow where it names them so."""
+    """Protocol keys of a run, flow by flow if it names them so."""
     parameters = run["parameters"]
     return tuple(str(parameters[name]) for name in PROTOCOL_PARAMETERS if name in parameters)
 
 
 def protocol_label(run: PlannedRun, protocols: Protocols) -> str:
-    """The run's protocols in words, each once; the run's label where it names none."""
+    """The run's protocols in words, each once; the run's label if it names none."""
     labels = [label_of(key, protocols) for key in dict.fromkeys(protocols_of(run))]
     return " and ".join(labels) or str(run["label"])
 
 
 def label_of(key: str, protocols: Protocols) -> str:
-    """Label of a protocol; the key of one that is not known."""
+    """Label of a protocol; its key if it is unknown."""
     return protocols[key]["label"] if key in protocols else key
 
 
@@ -95,7 +95,7 @@ def colour_of(key: str, protocols: Protocols) -> str:
 
 
 def lighter(colour: str, nth: int) -> str:
-    """A colour, #rrggbb, for the nth series of what it stands for: lighter by a quarter each.
+    """A colour, #rrggbb, for the nth series of that colour: lighter by a quarter each time.
 
     >>> lighter("#336699", 0), lighter("#336699", 1)
     ('#336699', '#668cb2')
@@ -106,12 +106,12 @@ def lighter(colour: str, nth: int) -> str:
 
 
 def dash_of(key: str, protocols: Protocols, nth: int = 0) -> tuple[int, ...]:
-    """Dashes of a protocol's line, the same in every chart; beyond the eighth they repeat.
+    """Dashes of a protocol's line, the same in every chart; after the eighth they repeat.
 
     Args:
-        key: of the protocol; one that is not known has the first's.
-        protocols: of the study, in its order.
-        nth: how many flows of the protocol are drawn before, of the same run.
+        key: key of the protocol; an unknown one gets the dashes of the first.
+        protocols: protocols of the study, in order.
+        nth: how many flows of the protocol in the same run are drawn before.
     """
     if nth:
         return _FURTHER_DASHES[(nth - 1) % len(_FURTHER_DASHES)]
@@ -120,7 +120,7 @@ def dash_of(key: str, protocols: Protocols, nth: int = 0) -> tuple[int, ...]:
 
 
 def rounds(nth: int) -> int:
-    """How often all dashes of a protocol's further lines have been used before its nth.
+    """How often all dashes for a protocol's further lines have been used before the nth.
 
     >>> [rounds(nth) for nth in range(6)]
     [0, 0, 0, 0, 1, 1]
@@ -133,12 +133,12 @@ def find_sweep(
     alike: Callable[[PlannedRun], Hashable] = protocols_of,
     swept: Collection[str] | None = None,
 ) -> Sweep:
-    """What is swept over in a scenario's runs.
+    """Find what is swept in a scenario's runs.
 
     Args:
-        runs: of a scenario.
-        alike: equal for runs of which no other is told apart by a sweep.
-        swept: parameters that the study sweeps; others follow from them. None: not known.
+        runs: runs of a scenario.
+        alike: returns equal keys for runs that only a sweep distinguishes.
+        swept: parameters that the study sweeps; others follow from them. None: unknown.
     """
     varying = [name for name in _varying(runs, alike) if name not in _NOT_SWEPT]
     names = [name for name in varying if swept is None or name in swept]
@@ -153,16 +153,16 @@ def find_sweep(
 def undetermined(
     runs: Sequence[PlannedRun], known: Sequence[str], swept: Collection[str] | None = None
 ) -> tuple[str, ...]:
-    """Parameters in which runs differ that agree in ``known``, but for those that follow.
+    """Parameters in which runs with equal ``known`` differ, without derived ones.
 
     Args:
-        runs: of a scenario.
+        runs: runs of a scenario.
         known: names of parameters.
-        swept: parameters that the study sweeps; others follow from them. None: not known.
+        swept: parameters that the study sweeps; others follow from them. None: unknown.
 
     Returns:
-        Names, those of the fewest values first; with them and ``known`` a run is told from all
-        others but its repetitions.
+        Names, those with the fewest values first; together with ``known`` they distinguish a run
+            from all others except its repetitions.
     """
     names = {name for run in runs for name in run["parameters"]} - {*known, _REPETITION}
     if swept is not None:
@@ -176,7 +176,7 @@ def undetermined(
 
 
 def _is_told_by(runs: Sequence[PlannedRun], name: str, known: Sequence[str]) -> bool:
-    """Whether a parameter has one value for each set of values of others."""
+    """Whether a parameter has one value for each combination of values of others."""
     found: dict[tuple[Scalar | None, ...], Scalar | None] = {}
     for run in runs:
         parameters = run["parameters"]
@@ -201,7 +201,7 @@ def _is_numeric(runs: Sequence[PlannedRun], name: str) -> bool:
 
 
 def _preference(runs: Sequence[PlannedRun], name: str) -> tuple[int, int, str]:
-    """Most values first; among equals the one that readers know best, the derived BDP last."""
+    """Sort key: most values first, then the best-known parameter, the derived BDP last."""
     values = len({run["parameters"][name] for run in runs})
     known = _PREFERRED.index(name) if name in _PREFERRED else len(_PREFERRED)
     return -values, known + (name == "bdp_pkts"), name
@@ -218,7 +218,7 @@ def _follows(
 
 
 def labels_apart(runs: Iterable[PlannedRun], words: ParameterWords) -> dict[str, str]:
-    """Run id → label of the run; runs with one label get the parameters that tell them apart.
+    """Run id → label of the run; equal labels get the parameters that tell their runs apart.
 
     >>> runs = [{"run_id": name, "label": "Reno", "parameters": {"substream": number}}
     ...         for name, number in (("a", 1), ("b", 2))]
@@ -236,7 +236,7 @@ def labels_apart(runs: Iterable[PlannedRun], words: ParameterWords) -> dict[str,
 
 
 def told_apart(runs: Sequence[PlannedRun], words: ParameterWords) -> dict[str, str]:
-    """Run id → the parameters in which some of the runs differ, in words, but for protocols."""
+    """Run id → the parameters in which some runs differ, in words, without protocols."""
     told = varying_parameters(runs)
     return {
         run["run_id"]: ", ".join(
@@ -257,7 +257,7 @@ def varying_parameters(runs: Sequence[PlannedRun]) -> list[str]:
 def grouped(
     runs: Iterable[PlannedRun], key: Callable[[PlannedRun], Group]
 ) -> dict[Group, list[PlannedRun]]:
-    """Runs by ``key``, in the order in which the keys come up."""
+    """Runs grouped by ``key``, in order of first appearance."""
     groups: dict[Group, list[PlannedRun]] = {}
     for run in runs:
         groups.setdefault(key(run), []).append(run)

@@ -1,4 +1,4 @@
-"""Where runs were taken over from results with older run ids: how many, and what readers learn."""
+"""Runs taken over from results with older run ids: their number, and a sentence about them."""
 
 from __future__ import annotations
 
@@ -9,9 +9,9 @@ from bdpbench.contracts.runs import RunRecord
 
 
 def count_taken_over(records: Collection[RunRecord] | Collection[KeptRun]) -> TakenOverCounts:
-    """How many runs were taken over, and how many of their kinds were simulated again.
+    """Count the runs taken over, and the runs of their kinds that were simulated again.
 
-    A run that was simulated again counts as such, whosever files are kept of it.
+    A run that was simulated again counts as such, even if its old files are kept.
     """
     sources = [record["taken_over"] for record in records if "taken_over" in record]
     again = {run_id for source in sources for run_id in source["sample"]}
@@ -23,7 +23,7 @@ def count_taken_over(records: Collection[RunRecord] | Collection[KeptRun]) -> Ta
 
 
 def taken_over_sentence(records: Collection[RunRecord] | Collection[KeptRun]) -> str:
-    """Who simulated the runs that were taken over, and what shows their outputs; "" without any."""
+    """Which builds simulated the runs taken over, and what confirms their outputs; may be ""."""
     counts = count_taken_over(records)
     taken, sample = counts["runs"], counts["sample"]
     if not sample:

@@ -19,7 +19,7 @@ from bdpbench.pages.text import subscripts
 
 
 class _Unindented(jinja2.FileSystemLoader):
-    """Templates without their indentation: it is for their readers, and a tenth of a page."""
+    """Templates without indentation, which is only for their readers and a tenth of a page."""
 
     def get_source(
         self, environment: jinja2.Environment, template: str
@@ -29,7 +29,7 @@ class _Unindented(jinja2.FileSystemLoader):
 
 
 class _Compiled(jinja2.BytecodeCache):
-    """Templates as Python made of them, which takes longer than to fill them; by their content."""
+    """Cache of compiled templates, by their content: compiling takes longer than filling them."""
 
     def __init__(self, folder: Path) -> None:
         self._folder = folder
@@ -46,12 +46,12 @@ class _Compiled(jinja2.BytecodeCache):
             with path.open("wb") as file:
                 bucket.write_bytecode(file)
 
-        with contextlib.suppress(OSError):  # without room for it, the next call takes longer
+        with contextlib.suppress(OSError):  # if it cannot be stored, the next call takes longer
             write_atomically(self._path(bucket), write)
 
 
 def page_environment() -> jinja2.Environment:
-    """Templates under ``reports/``; compiled once, and again when a file has changed."""
+    """Templates under ``reports/``; compiled once, and again after a file has changed."""
     return _environment(assets_dir() / "templates", home_dir() / "cache" / "templates")
 
 

@@ -1,4 +1,4 @@
-"""Numbers, units and names as a reader sees them."""
+"""Formats numbers, units and names for readers."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ NARROW_SPACE = "\N{NARROW NO-BREAK SPACE}"
 
 
 def decimals_of(value: float) -> int:
-    """Decimals that the shortest way to write ``value`` needs.
+    """Number of decimals in the shortest form of ``value``.
 
     >>> decimals_of(14.58), decimals_of(622.0)
     (2, 0)
@@ -33,8 +33,8 @@ def format_number(value: float | None, *, like: float | None = None) -> str:
     """A number for reading: four significant digits, thousands grouped, a true minus sign.
 
     Args:
-        value: the number, or None for one that is not defined; shown as a dash.
-        like: a number beside which ``value`` stands; it is given at least as many decimals.
+        value: the number, or None for an undefined one, which is shown as a dash.
+        like: a number beside ``value``, which gets at least as many decimals.
 
     >>> format_number(14.5712, like=14.58), format_number(9409.98), format_number(None)
     ('14.57', '9,410', '–')
@@ -49,14 +49,14 @@ def format_number(value: float | None, *, like: float | None = None) -> str:
 
 
 def _strip_zeros(text: str, keep: int) -> str:
-    """Drop zeros at the end of the fraction, but leave ``keep`` decimals."""
+    """Remove zeros at the end of the fraction, but keep ``keep`` decimals."""
     whole, _, fraction = text.partition(".")
     fraction = fraction.rstrip("0").ljust(keep, "0")
     return f"{whole}.{fraction}" if fraction else whole
 
 
 def figures_text(figures: Sequence[str]) -> str:
-    """Figures of a paper, and tables and others that are named with their kind.
+    """Figures of a paper, given by number; tables and others are named with their kind.
 
     >>> figures_text(["3.2"]), figures_text(["3.2", "3.3"]), figures_text(["Table 3", "Figure 4"])
     ('Figure 3.2', 'Figures 3.2, 3.3', 'Table 3, Figure 4')
@@ -68,7 +68,7 @@ def figures_text(figures: Sequence[str]) -> str:
 
 
 def format_deviation(value: float | None, measured: float | None, published: float) -> str:
-    """A signed difference, as fine as the measured number beside it is shown.
+    """A signed difference, with the precision of the measured number beside it.
 
     >>> format_deviation(-0.0100001, 14.57, 14.58), format_deviation(0.0, 200.0, 200.0)
     ('−0.01', '0')
@@ -83,7 +83,7 @@ def format_deviation(value: float | None, measured: float | None, published: flo
 
 
 def format_percent(value: float | None) -> str:
-    """A signed percentage with one decimal, two below 0.1 %, and a dash for None."""
+    """A signed percentage with one decimal, or two below 0.1 %, and a dash for None."""
     if value is None or not math.isfinite(value):
         return "–"
     decimals = 1 if abs(value) >= 0.1 else 2
@@ -124,8 +124,8 @@ class ParameterWords:
 
     Attributes:
         names: parameter → its name.
-        units: parameter → its unit; for others the name tells it.
-        labels: parameter → value → what that is called, where it is a name.
+        units: parameter → its unit; the names of others contain it.
+        labels: parameter → value → its name, if it has one.
     """
 
     names: Mapping[str, str]
@@ -133,14 +133,14 @@ class ParameterWords:
     labels: Mapping[str, Mapping[str, str]] = field(default_factory=dict)
 
     def name(self, parameter: str) -> str:
-        """In words; without any its key, less the unit at its end."""
+        """The parameter in words, or else its key without the unit at its end."""
         if parameter in self.names:
             return self.names[parameter]
         unit = "_" + parameter.rsplit("_", 1)[-1] if unit_of(parameter) else ""
         return parameter.removesuffix(unit).replace("_", " ")
 
     def unit(self, parameter: str) -> str:
-        """Its unit, "" where it has none."""
+        """The unit of a parameter, "" if it has none."""
         return self.units.get(parameter) or unit_of(parameter)
 
     def value(self, parameter: str, value: Any) -> str:
@@ -161,7 +161,7 @@ _OF_A_FLOW = re.compile(r"^(?P<what>.+)_(?P<flow>[12])(?P<unit>_[a-z]+)?$")
 
 
 def flow_pair(parameter: str) -> tuple[str, str, str] | None:
-    """For a parameter of one of two flows: those of the first and second, and that of all flows.
+    """For a parameter of one of two flows: those of the first, the second, and all flows.
 
     >>> flow_pair("rtt_2_ms")
     ('rtt_1_ms', 'rtt_2_ms', 'rtt_ms')
@@ -175,7 +175,7 @@ def flow_pair(parameter: str) -> tuple[str, str, str] | None:
 
 
 def subscripts(text: str) -> Markup:
-    """Text for a page in which ``W_max`` and its like, one letter and a word, have a subscript.
+    """Text for a page with subscripts for names like ``W_max``, a letter and a word.
 
     >>> str(subscripts("w < W_max, bic_beta_"))
     'w &lt; <i>W</i><sub>max</sub>, bic_beta_'

@@ -1,4 +1,4 @@
-"""Specifications of curves over time and of cumulative distributions, and their dashed rules."""
+"""Specifications of curves over time and of cumulative distributions, and their dashed lines."""
 
 from __future__ import annotations
 
@@ -60,7 +60,7 @@ def time_specs(captions: Captions) -> dict[str, Spec]:
     over_time = {
         table: time_spec(
             axis_title(captions.charts[table]["quantity"], TABLE_UNITS[table]),
-            # A throughput stands for the second that ends at its time.
+            # A throughput is the mean over the second that ends at its time.
             steps=table == "throughput",
         )
         for table in CHARTED_TABLES
@@ -79,11 +79,11 @@ def time_specs(captions: Captions) -> dict[str, Spec]:
 
 
 def time_spec(ordinate: str, *, steps: bool) -> Spec:
-    """Lines over time, as ``time_specs`` has them for tables of runs.
+    """Lines over time, as used by ``time_specs`` for tables of runs.
 
     Args:
         ordinate: title of the axis of values, with unit.
-        steps: whether a value stands for the time that ends with it.
+        steps: whether a value holds for the interval that ends at its time.
     """
     return _line_spec("time (s)", ordinate, "step-before" if steps else "linear")
 
@@ -93,7 +93,7 @@ def cdf_spec(quantity: str, ordinate: str, *, logarithmic: bool = False) -> Spec
 
     Args:
         quantity: title of the horizontal axis, with unit.
-        ordinate: what there is a share of, with unit.
+        ordinate: title of the vertical axis, with unit.
         logarithmic: whether the values, all above 0, span decades.
     """
     return _line_spec(quantity, ordinate, "step-after", logarithmic=logarithmic)
@@ -129,7 +129,7 @@ def _lines(interpolate: _Interpolate, logarithmic: bool) -> alt.LayerChart:
 
 def _drop_layer() -> alt.Chart:
     """Short marks along the upper edge, where packets were dropped."""
-    # A short rule: a tick has no extent that a clip could end at the axes.
+    # A short rule, because a tick has no extent to be clipped at the axes.
     drops = alt.Chart(alt.NamedData("drops")).mark_rule(color=_DROP, strokeWidth=1.2, clip=True)
     ends = {"y": alt.value(0), "y2": alt.value(_DROP_HEIGHT)}
     return cast("alt.Chart", drops.encode(x=alt.X(**field("t", "quantitative")), **ends))
@@ -138,8 +138,7 @@ def _drop_layer() -> alt.Chart:
 def _threshold_layers() -> tuple[alt.Chart, ...]:
     base = alt.Chart(alt.NamedData("thresholds")).encode(y=alt.Y(**field("v", "quantitative")))
     rule = base.mark_rule(strokeDash=[5, 4], strokeWidth=1, color=FAINT)
-    # At the left, where the curves of a start are low; white behind the letters for those that
-    # are not.
+    # At the left, where curves begin low; with a white outline in case they do not.
     words = base.encode(x=alt.value(0), text=alt.Text(**field("label", "nominal")))
     place: dict[str, Any] = {"align": "left", "baseline": "bottom", "dx": 4, "dy": -2}
     halo = words.mark_text(**place, fontSize=10.5, stroke="white", strokeWidth=5, opacity=0.95)
@@ -155,8 +154,8 @@ def thresholds(
 
     Args:
         table: what the chart shows.
-        runs: whose curves it has.
-        filled_share: share of the BDP or of the capacity from which the study counts a path as
+        runs: runs whose curves it has.
+        filled_share: share of the BDP or of the capacity above which the study considers a path
             filled; None draws no such line.
         captions: words.
     """
@@ -184,7 +183,7 @@ def thresholds(
 
 
 def _capacity(runs: Sequence[PlannedRun]) -> float | None:
-    """The rate of the only bottleneck, Mbit/s; None where there are several, or it changes."""
+    """The rate of the only bottleneck, Mbit/s; None if there are several, or it changes."""
     others = [name for run in runs for name in run["parameters"] if _OTHER_RATE.fullmatch(name)]
     return None if others else _shared(runs, "bottleneck_mbps")
 

@@ -1,4 +1,4 @@
-"""The scorecard as rows of a table, with words and marks for values and verdicts."""
+"""The scorecard as rows of a table, with words and symbols for values and verdicts."""
 
 from __future__ import annotations
 
@@ -28,13 +28,13 @@ from bdpbench.pages.text import (
 
 # How far the axis of a gauge reaches beyond the bounds, in widths of the bounds.
 GAUGE_MARGIN = 0.75
-# Where both bounds are one number the axis is this share of it wide.
+# If both bounds are equal, the axis is this share of their value wide.
 GAUGE_WIDTH_OF_EXACT = 0.05
 
 
 @dataclass(frozen=True)
 class Verdict:
-    """A verdict in words, as a symbol and as a rank for sorting (worst first)."""
+    """A verdict in words, as a symbol, and as a rank for sorting (worst first)."""
 
     key: str
     label: str
@@ -68,8 +68,8 @@ class Total:
 class Gauge:
     """Positions from 0 (left) to 100 of the bounds, the published and the measured number.
 
-    ``beyond`` is -1 or 1 where the measured number lies off the axis to that side, else 0;
-    ``spread`` reaches from the smallest to the largest value of all spreads, None without any.
+    ``beyond`` is -1 or 1 if the measured number is off the axis on that side, otherwise 0;
+    ``spread`` reaches from the smallest to the largest value of all spreads, or is None.
     """
 
     lower: float
@@ -82,7 +82,7 @@ class Gauge:
 
 @dataclass(frozen=True)
 class SpreadText:
-    """How far a number moves, in words: from where to where, what was varied, what follows."""
+    """How far a number moves, in words: the range, what was varied, and what follows."""
 
     span: str
     varied: str
@@ -96,13 +96,13 @@ class SpreadText:
 
 @dataclass(frozen=True)
 class NumberRow:
-    """One published number and what became of it; see ``scorecard.json`` for ``number``.
+    """One published number and its verdict; see ``scorecard.json`` for ``number``.
 
     ``kind`` is "blind" or "fitted", "" in a scorecard that does not record it; ``origin`` says how
-    the definition was found, and ``origins`` are the choices of a filter that it belongs to;
-    ``spreads`` say how far the value moves, and ``in_spread`` whether a miss lies within one of
-    them; ``search`` is the text that a filter looks through; ``parts`` are the rows of the single
-    runs of a number that several runs have to show.
+    the definition was found, and ``origins`` are the filter options that it belongs to; ``spreads``
+    say how far the value moves, and ``in_spread`` whether a miss is within one of the spreads;
+    ``search`` is the text that a filter searches; ``parts`` are the rows of the single runs of a
+    number that several runs have to show.
     """
 
     number: ScoredNumber
@@ -130,13 +130,13 @@ class NumberRow:
 
     @property
     def rows(self) -> tuple[NumberRow, ...]:
-        """One row for each of the runs that have to show it; itself where one run does."""
+        """The rows of the runs that have to show the number; itself if there is only one."""
         return self.parts or (self,)
 
 
 @dataclass(frozen=True)
 class Evidence:
-    """One value that a claim rests on."""
+    """One value that a claim is based on."""
 
     label: str
     value: str
@@ -147,8 +147,8 @@ class Evidence:
 class ClaimRow:
     """One statement of the study; see ``scorecard.json`` for ``claim``.
 
-    ``told`` says in sentences what makes it fail; ``origin``, ``origins`` and ``search`` are those
-    of a ``NumberRow``; ``protocols`` are the labels of the protocols that it is about.
+    ``told`` says in sentences why it fails; ``origin``, ``origins`` and ``search`` are those of a
+    ``NumberRow``; ``protocols`` are the labels of the protocols that it concerns.
     """
 
     claim: ScoredClaim
@@ -162,7 +162,7 @@ class ClaimRow:
 
 
 def totals(counts: Mapping[Any, int], verdicts: Sequence[str]) -> list[Total]:
-    """Totals in the order of ``verdicts``, those without a count included."""
+    """Totals in the order of ``verdicts``, including those with a count of 0."""
     everything = sum(counts.get(key, 0) for key in verdicts)
     return [
         Total(VERDICTS[key], counts.get(key, 0), 100 * counts.get(key, 0) / max(1, everything))
@@ -181,7 +181,7 @@ def number_rows(scorecard: Scorecard, names: Names) -> list[NumberRow]:
 
 
 def _number_row(number: ScoredNumber, names: Names) -> NumberRow:
-    """A row with the rows of its runs beneath it."""
+    """A row with the rows of its runs."""
     row = _row(number, names)
     if not number.get("parts"):
         return row
@@ -198,7 +198,7 @@ def _number_row(number: ScoredNumber, names: Names) -> NumberRow:
 
 
 def _span(parts: Sequence[NumberRow]) -> str:
-    """The values of the runs of a number, from the smallest to the largest."""
+    """The range of the values of a number's runs, from the smallest to the largest."""
     known = sorted(
         (part.number["measured"], part.measured)
         for part in parts
@@ -289,7 +289,7 @@ def _condition(selected: Mapping[str, str], subject: str, names: Names) -> str:
 
 def _deviation(number: ScoredNumber) -> str:
     text = format_deviation(number["deviation"], number["measured"], number["published"])
-    # Two percentages differ by percentage points; the deviation in % stands beside it.
+    # Percentages differ by percentage points; the deviation in % is beside it.
     unit = "points" if number["unit"] == "%" else number["unit"]
     return text if text == "–" else with_unit(text, unit)
 
@@ -307,7 +307,7 @@ def _expectation(number: ScoredNumber) -> str:
 
 
 def _reach(number: ScoredNumber) -> tuple[float, float] | None:
-    """The smallest and the largest value of all spreads of a number; None without any."""
+    """The smallest and the largest value of all spreads of a number, or None."""
     spreads = number.get("spread", [])
     if not spreads:
         return None
@@ -323,7 +323,7 @@ def gauge(
 ) -> Gauge:
     """Place numbers on an axis that extends beyond the bounds by ``GAUGE_MARGIN`` of their width.
 
-    What lies off the axis is drawn at its end; ``beyond`` is the side of the measured number.
+    Numbers off the axis are drawn at its end; ``beyond`` is the side of the measured number.
     """
     width = (upper - lower) or abs(published) * GAUGE_WIDTH_OF_EXACT or 1.0
     start, end = lower - GAUGE_MARGIN * width, upper + GAUGE_MARGIN * width

@@ -1,4 +1,4 @@
-"""Which runs of a scenario are looked at together, and how their lines are told apart."""
+"""Which runs of a scenario are charted together, and how their lines are told apart."""
 
 from __future__ import annotations
 
@@ -40,7 +40,7 @@ _FLOW_COLOURS = ("#0b66c3", "#c2410c", "#0f766e", "#7e22ce", "#a16207", "#be185d
 
 
 MOST_RUNS_OF_A_VIEW = 24
-"""Curves of more runs could not be told apart in one chart."""
+"""Most runs of a chart: curves of more could not be told apart."""
 
 
 @dataclass(frozen=True)
@@ -49,8 +49,8 @@ class View:
 
     Attributes:
         title: what they have in common.
-        runs: the runs, in the order of the plan; of more than ``MOST_RUNS_OF_A_VIEW`` these many.
-        of: how many runs there are.
+        runs: the runs, in the order of the plan, at most ``MOST_RUNS_OF_A_VIEW``.
+        of: how many runs there are in all.
         colour_by: ``protocol``, or ``sweep`` for one protocol over the values of a sweep.
     """
 
@@ -62,7 +62,7 @@ class View:
 
 @dataclass(frozen=True)
 class Curve:
-    """One line of a chart: where its points are and how it looks."""
+    """One line of a chart: where its points are, and its style."""
 
     run_id: str
     subject: str
@@ -76,7 +76,8 @@ def plan_views(
 ) -> list[View]:
     """Views of a scenario: protocols side by side at each value, and each protocol over values.
 
-    Runs in which different protocols meet are shown one by one: overlaid they could not be read.
+    Runs in which different protocols meet are shown one by one, because overlaid they would be
+    unreadable.
     """
     if any(len(set(protocols_of(run))) > 1 for run in runs):
         return [View(str(run["label"]), (run,), "protocol") for run in runs]
@@ -89,13 +90,13 @@ def plan_views(
         for group in grouped(runs, protocols_of).values()
         if len(group) > 1
     ]
-    # Of a single protocol the values are what there is to compare.
+    # For a single protocol, the values are what can be compared.
     alone = len({protocols_of(run) for run in runs}) == 1
     return [*overlays, *views] if alone else [*views, *overlays]
 
 
 def _view(title: str, runs: Sequence[PlannedRun], colour_by: str) -> View:
-    """A view of runs, evenly spread over their order where they are too many."""
+    """A view of runs, evenly selected if they are too many."""
     shown = min(len(runs), MOST_RUNS_OF_A_VIEW)
     picked = [runs[number * len(runs) // shown] for number in range(shown)]
     return View(title, tuple(picked), colour_by, len(runs))
@@ -109,9 +110,9 @@ def curves(
     sweep: Sweep,
     words: ParameterWords,
 ) -> list[Curve]:
-    """Lines of one chart of a view; empty where none of its runs has the table."""
+    """Lines of one chart of a view; empty if none of its runs has the table."""
     found = []
-    # Repetitions, and whatever else no sweep tells apart.
+    # Repetitions, and other runs that no sweep distinguishes.
     alike = len(view.runs) > 1 and len({protocols_of(run) for run in view.runs}) == 1
     for position, run in enumerate(view.runs):
         subjects = list(series.get(run["run_id"], {}).get(table, {}))
@@ -132,7 +133,7 @@ def curves(
 
 
 def _name_in(run: PlannedRun, subject: str) -> str:
-    """A subject in words; of a flow with its group, where it has one."""
+    """A subject in words; for a flow with its group, if it has one."""
     name = subject_name(subject)
     group = run["parameters"].get(f"group_{name.removeprefix('flow ')}")
     return f"{name}, {group}" if group is not None and subject.startswith("flow:") else name
@@ -144,7 +145,7 @@ def _sequence(position: int, count: int) -> str:
 
 
 def _flow_protocol(run: PlannedRun, subject: str) -> str | None:
-    """Protocol key of a flow; of a link, the protocol that all of the run's flows share."""
+    """Protocol key of a flow; for a link, the protocol that all of the run's flows share."""
     keys = protocols_of(run)
     kind, _, name = subject.partition(":")
     is_flow = kind == "flow" and name.isdigit()
@@ -158,7 +159,7 @@ def _flow_protocol(run: PlannedRun, subject: str) -> str | None:
 
 
 def _nth(run: PlannedRun, subjects: Sequence[str], index: int) -> int:
-    """How many subjects before this one have its protocol."""
+    """How many subjects before this one have the same protocol."""
     keys = [_flow_protocol(run, subject) for subject in subjects[: index + 1]]
     return keys[:-1].count(keys[-1])
 
@@ -166,13 +167,13 @@ def _nth(run: PlannedRun, subjects: Sequence[str], index: int) -> int:
 def _dash(
     run: PlannedRun, subjects: Sequence[str], index: int, protocols: Protocols
 ) -> tuple[int, ...]:
-    """Dashes of a subject's protocol; a link that several share is drawn like the first."""
+    """Dashes of a subject's protocol; a link shared by several is drawn like the first."""
     key = _flow_protocol(run, subjects[index]) or ""
     return dash_of(key, protocols, _nth(run, subjects, index))
 
 
 def _colour(run: PlannedRun, subjects: Sequence[str], index: int, protocols: Protocols) -> str:
-    """Colour of a subject's protocol, the lighter where dashes repeat."""
+    """Colour of a subject's protocol, lighter each time dashes repeat."""
     subject = subjects[index]
     key = _flow_protocol(run, subject)
     if key is not None and key in protocols:
@@ -189,7 +190,7 @@ def _label(run: PlannedRun, subject: str, protocols: Protocols) -> str:
 
 
 def _distinct(found: list[Curve], view: View, words: ParameterWords) -> list[Curve]:
-    """Add what tells runs apart to lines that would otherwise be called the same."""
+    """Add what distinguishes runs to lines that would otherwise have equal names."""
     counts = Counter(curve.label for curve in found)
     if len(counts) == len(found):
         return found

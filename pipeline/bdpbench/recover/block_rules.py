@@ -1,4 +1,4 @@
-"""Damage of structure: braces too many, and commands turned into comments."""
+"""Structural damage: surplus braces, and commands turned into comments."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ _CONTINUES = re.compile(r"^\s*\}\s*(else|elseif)\b")
 
 @dataclass(frozen=True)
 class Block:
-    """A block that is open: the index of the line that opened it, and by which command."""
+    """An open block: the index of the line that opened it, and its command."""
 
     opened: int
     command: str
@@ -24,7 +24,7 @@ class Block:
 
 @dataclass(frozen=True)
 class Structure:
-    """Blocks of a script, read until the first brace that fits no open block.
+    """Blocks of a script, read until the first brace that matches no open block.
 
     Attributes:
         around: for each line read, the blocks around it, outermost first.
@@ -38,7 +38,7 @@ class Structure:
 
 
 def read_structure(lines: Sequence[Line]) -> Structure:
-    """Blocks of a script, by its braces."""
+    """Find the blocks of a script by its braces."""
     stack: list[Block] = []
     around: list[tuple[Block, ...]] = []
     for index, line in enumerate(lines):
@@ -49,7 +49,7 @@ def read_structure(lines: Sequence[Line]) -> Structure:
 
 
 def _step(stack: list[Block], index: int, code: str) -> bool:
-    """Take a line's braces to the open blocks; False where one fits none."""
+    """Apply a line's braces to the open blocks; False if one matches none."""
     rest = code.strip()
     if rest.startswith("}"):
         continues = _CONTINUES.match(code)
@@ -69,10 +69,10 @@ def _step(stack: list[Block], index: int, code: str) -> bool:
 
 @dataclass
 class Row:
-    """A row of closing lines with nothing but blank lines between them.
+    """A row of closing lines with only blank lines between them.
 
     Attributes:
-        lone: lines of the copy that are nothing but ``}``, those removed since left out.
+        lone: lines of the copy that consist of ``}``, without those removed since.
         at_page_end: whether a page ends in the row, right before it or right after it.
     """
 
@@ -83,10 +83,10 @@ class Row:
 def remove_surplus_braces(listing: Listing) -> None:
     """Remove closing braces until no line closes or continues a block that is not open.
 
-    The line that misses its block tells that a brace above it is one too many, not which. Surplus
-    braces come in rows: where a page ends inside a block, all open blocks were closed there,
-    though they go on. So the nearest row at the end of a page has it, else the nearest row; of its
-    braces the last.
+    A line without its block shows that there is a surplus brace above it, but not which one.
+    Surplus braces come in rows: where a page ends inside a block, all open blocks were closed
+    although they continue. So the last brace is removed from the nearest row at the end of a page,
+    or else from the nearest row.
     """
     rows = _rows(listing)
     while (fault := read_structure(listing.lines).fault) is not None:
@@ -132,7 +132,7 @@ _QUEUE_LIMIT = re.compile(r"^\s*\$ns\s+queue-limit\s+(\S+)\s+(\S+)\s")
 
 
 def restore_commented_links(listing: Listing) -> None:
-    """Take the comment sign from the line that makes a link which the script goes on to use."""
+    """Remove the comment sign from the line that makes a link which the script uses later."""
     written = listing.written() | GIVEN_VARIABLES
     for index, text in listing.numbered():
         used = _QUEUE_LIMIT.match(text)
@@ -162,7 +162,7 @@ def _links(lines: Sequence[Line]) -> list[set[str]]:
 
 
 def _uncommented(text: str) -> str:
-    """The command in a comment, or "" for a line without one."""
+    """The command in a comment, or "" for a line that is not a comment."""
     return re.sub(r"^(\s*)#\s*", r"\1", text) if is_comment(text) else ""
 
 

@@ -18,8 +18,8 @@ class Document:
 
     Attributes:
         path: the copy.
-        kind: ``text``, or ``pdf`` where lines are those of ``pdftotext -layout``.
-        lines: text of each line; line 1 comes first.
+        kind: ``text``, or ``pdf`` if the lines are those of ``pdftotext -layout``.
+        lines: text of each line, starting with line 1.
     """
 
     path: Path
@@ -28,7 +28,7 @@ class Document:
 
 
 def read_document(path: Path, noun: str) -> Document:
-    """Read a copy of a study; ``noun`` is what messages call it, e.g. ``thesis``.
+    """Read a copy of a study; ``noun`` is its name in messages, e.g. ``thesis``.
 
     Raises:
         BdpbenchError: when it is missing, neither text nor PDF, or a PDF without text, and when

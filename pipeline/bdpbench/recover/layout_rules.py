@@ -1,4 +1,4 @@
-"""Damage of the page: its furniture, its letters, its width."""
+"""Damage by page layout: page furniture, typographic characters, line width."""
 
 from __future__ import annotations
 
@@ -26,7 +26,7 @@ _TYPOGRAPHY = str.maketrans(
         "\ufb02": "fl",
     }
 )
-# A comment is wrapped where it reaches the margin; shorter lines end where their author ended them.
+# Only comments that reach the margin are wrapped; shorter lines end where their author ended them.
 _MARGIN = 60
 _LONGEST_WRAP = 4
 
@@ -55,7 +55,7 @@ def _ends_page(listing: Listing, index: int) -> bool:
 
 
 def restore_typography(listing: Listing) -> None:
-    """Replace typographic quotes, dashes, blanks and ligatures by the ASCII that Tcl knows."""
+    """Replace typographic quotes, dashes, blanks and ligatures by the ASCII that Tcl requires."""
     for index, text in listing.numbered():
         plain = text.translate(_TYPOGRAPHY)
         if plain != text:
@@ -65,7 +65,7 @@ def restore_typography(listing: Listing) -> None:
 def join_wrapped_commands(listing: Listing) -> None:
     """Join a line that leaves a bracket open with the lines that close it.
 
-    Commands in comments are wrapped alike; a comment whose bracket stays open is prose.
+    Commands in comments are wrapped in the same way; a comment whose bracket stays open is prose.
     """
     index = 0
     while index < len(listing.lines):
@@ -79,7 +79,7 @@ def join_wrapped_commands(listing: Listing) -> None:
 
 
 def _closing_lines(listing: Listing, index: int) -> list[int]:
-    """Indices of the lines that close the brackets of a line; none where they stay open."""
+    """Indices of the lines that close the brackets of a line; empty if they stay open."""
     depth = open_brackets(listing.lines[index].text)
     following: list[int] = []
     at: int | None = index
@@ -95,7 +95,7 @@ def _closing_lines(listing: Listing, index: int) -> list[int]:
 
 
 def join_wrapped_comments(listing: Listing) -> None:
-    """Join the rest of a comment, which would be a command of its own, with the comment."""
+    """Join a comment with its wrapped rest, which would otherwise be a command."""
     index = 0
     while index < len(listing.lines) - 1:
         text = listing.lines[index].text.rstrip()
@@ -116,7 +116,7 @@ def _is_prose(listing: Listing, index: int) -> bool:
 
 
 def restore_lost_blanks(listing: Listing) -> None:
-    """Separate a variable of a class, whose name ends with ``_``, from the value it is set to."""
+    """Separate a class variable, whose name ends with ``_``, from the value that follows it."""
     glued = re.compile(r"^(\s*[A-Z]\w*(?:/\w+)+\s+set\s+[A-Za-z]\w*?_)(\d[\d.]*)(\s*;?\s*)$")
     for index, text in listing.numbered():
         found = glued.match(text)

@@ -17,10 +17,10 @@ class Repair:
     """One change of one line.
 
     Attributes:
-        rule: id of the rule that made it.
+        rule: id of the rule that made the change.
         line: line of the copy.
         before, after: the text; ``after`` is None for a line that was removed.
-        why: why this is damage, and why this is the repair.
+        why: reason for the change.
     """
 
     rule: str
@@ -37,8 +37,8 @@ class Rule:
     Attributes:
         rule_id: name in the reports.
         damage: what scanning did.
-        reason: how it can be distinguished from the author's own text.
-        apply: repairs a listing; raises BdpbenchError where the damage has no certain repair.
+        reason: how the damage is distinguished from the author's own text.
+        apply: repairs a listing; raises BdpbenchError if the damage has no certain repair.
     """
 
     rule_id: str
@@ -49,11 +49,11 @@ class Rule:
 
 @dataclass(frozen=True)
 class Vocabulary:
-    """Words of all scripts together, which were written by one hand.
+    """Words of all scripts together, which have one author.
 
     Attributes:
         common: words that at least half of the scripts have.
-        single: words that occur once in all of them.
+        single: words that occur only once in all of them.
     """
 
     common: frozenset[str] = frozenset()
@@ -77,13 +77,13 @@ class Listing:
 
     Args:
         script: the listing as printed in the copy.
-        originals: what the study says of its scripts.
-        helper_commands: procedures of the helper, which a script may source.
+        originals: what the study declares about its scripts.
+        helper_commands: procedures of the helper that a script may source.
         vocabulary: words of all scripts.
 
     Attributes:
-        lines: the lines as they are now.
-        repairs: what was changed so far, each under the ``rule_id`` of the rule at work.
+        lines: the current lines.
+        repairs: the repairs so far, each with the ``rule_id`` of its rule.
         page_breaks: lines of the copy at which a page starts or ends.
         sources_helper: whether the script sources the helper.
     """
@@ -108,18 +108,18 @@ class Listing:
         self._commands = own | helper_commands if self.sources_helper else own
 
     def change(self, index: int, text: str, why: str) -> None:
-        """Give a line another text."""
+        """Replace the text of a line."""
         line = self.lines[index]
         self.repairs.append(Repair(self.rule_id, line.number, line.text, text, why))
         self.lines[index] = Line(line.number, text)
 
     def remove(self, index: int, why: str) -> None:
-        """Take a line out."""
+        """Remove a line."""
         line = self.lines.pop(index)
         self.repairs.append(Repair(self.rule_id, line.number, line.text, None, why))
 
     def join(self, index: int, why: str) -> None:
-        """Append the next line that is not blank to a line; blank lines between them go."""
+        """Append the next line that is not blank to a line; blank lines in between are removed."""
         following = self.following(index)
         assert following is not None  # noqa: S101 - a rule found it
         first, second = self.lines[index], self.lines[following]
@@ -134,20 +134,20 @@ class Listing:
         return next((each for each in later if self.lines[each].text.strip()), None)
 
     def refuse(self, index: int, message: str, hint: str = "") -> BdpbenchError:
-        """The error of a line that has no certain repair."""
+        """The error for a line that has no certain repair."""
         return self.script.refuse(self.lines[index], message, hint)
 
     def numbered(self) -> Iterator[tuple[int, str]]:
-        """Indices and texts, of a copy: the listing may be changed meanwhile."""
+        """Indices and texts of a copy of the lines, so that the listing may change meanwhile."""
         return enumerate([line.text for line in self.lines])
 
     @property
     def text(self) -> str:
-        """The script."""
+        """The text of the script."""
         return "\n".join(line.text for line in self.lines) + "\n"
 
     def written(self, before: int | None = None) -> set[str]:
-        """Variables that the script sets, all of it or the lines before an index."""
+        """Variables that the script sets, in all of its lines or in those before an index."""
         return written_in(self.lines[:before])
 
     def is_command(self, word: str) -> bool:

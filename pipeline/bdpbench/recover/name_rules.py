@@ -1,4 +1,4 @@
-"""Damage of names: variables, objects and files that were misread by a letter or a sign."""
+"""Damage to names: variables, objects and files with a misread letter or sign."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ from bdpbench.recover.tcl_text import (
     words_of,
 )
 
-# Methods of ns-2's objects that no other class has → their class.
+# Methods that only one class of ns-2 has → this class.
 METHODS = {"errormodels": "ErrorModule"}
 # Names this short are one letter away from too many others.
 _SHORTEST = 4
@@ -24,10 +24,10 @@ _ALIKE = 0.7
 
 
 def restore_misread_words(listing: Listing) -> None:
-    """Give a command, method or variable of ns-2 the name from which its own differs by a letter.
+    """Correct the name of a command, method or variable of ns-2 that differs by one letter.
 
-    It occurs once in all scripts, which were written by one hand, and half of them have the
-    other. Variables of the script, of which the script itself tells more, are not looked at.
+    The misread name occurs once in all scripts, which have one author, and half of them have the
+    other. Variables of the script are left to other rules, which know more about them.
     """
     several = listing.originals.headings.lower()
     variables = listing.written().union(*(reads(line.text) for line in listing.lines))
@@ -45,7 +45,7 @@ def restore_misread_words(listing: Listing) -> None:
 
 
 def restore_lost_dollars(listing: Listing) -> None:
-    """Put ``$`` before a variable that stands where only a command can; refuse any other word."""
+    """Put ``$`` before a variable where only a command can occur; refuse any other word."""
     for index, text in listing.numbered():
         for word in command_words(text):
             if listing.is_command(word):
@@ -62,7 +62,7 @@ def restore_lost_dollars(listing: Listing) -> None:
 
 
 def remove_surplus_dollars(listing: Listing) -> None:
-    """Take ``$`` from a letter of an array index that is no variable but part of the index."""
+    """Remove ``$`` from a letter of an array index that is not a variable but part of the index."""
     known = listing.written() | GIVEN_VARIABLES
     for index, text in listing.numbered():
         for array, letter in re.findall(r"\$(\w+)\(\$([a-z])(?=\$)", code_of(text)):
@@ -76,10 +76,10 @@ def remove_surplus_dollars(listing: Listing) -> None:
 
 
 def restore_misread_names(listing: Listing) -> None:
-    """Give a variable that is used and never set the name of one that differs by one letter.
+    """Rename a variable that is used but never set to one that differs by one letter.
 
-    Which of the two spellings is right: the one that the helper needs; else the one that occurs
-    more often in the script.
+    The right spelling is the one that the helper needs, or else the one that occurs more often in
+    the script.
     """
     needed = listing.originals.helper_variables if listing.sources_helper else frozenset()
     for name in _never_set(listing, needed):
@@ -119,7 +119,7 @@ def _unify(listing: Listing, name: str, needed: frozenset[str]) -> None:
 def _rival(listing: Listing, name: str, needed: frozenset[str]) -> str:
     """The one variable that is set and differs from ``name`` by one letter.
 
-    Of several, the one that is never used: it lacks its uses as ``name`` lacks its setting.
+    Of several, it is the one that is never used, because its uses have the name ``name``.
     """
     used = {each for line in listing.lines for each in reads(line.text)} | needed
     alike = [
@@ -135,14 +135,14 @@ def _rival(listing: Listing, name: str, needed: frozenset[str]) -> str:
 
 
 def _first_use(listing: Listing, name: str) -> int:
-    """Index of the first line that uses a variable; the first line where only the helper does."""
+    """Index of the first line that uses a variable; the first line if only the helper uses it."""
     return next((index for index, text in listing.numbered() if name in reads(text)), 0)
 
 
 def _one_letter_apart(a: str, b: str) -> bool:
-    """Whether two names differ by one letter that was misread, lost or added; case is no help.
+    """Whether two names differ by one misread, lost or added letter; case is ignored.
 
-    Digits are never misread here: n1 and n2 are two things.
+    Digits do not count as misread: n1 and n2 are different things.
     """
     if min(len(a), len(b)) < _SHORTEST:
         return False
@@ -157,7 +157,7 @@ def _one_letter_apart(a: str, b: str) -> bool:
 
 
 def restore_misread_objects(listing: Listing) -> None:
-    """Name the object that has a method, where an object of another class is asked for it."""
+    """Replace an object that lacks a method by the similarly named object that has it."""
     classes = _classes(listing)
     for index, text in listing.numbered():
         for name, method in re.findall(r"\$(\w+)\s+(\w+)", code_of(text)):
@@ -190,7 +190,7 @@ def _classes(listing: Listing) -> dict[str, str]:
 
 
 def restore_misread_files(listing: Listing) -> None:
-    """Give an output file the name from which its own differs by one letter."""
+    """Correct the name of an output file that differs by one letter."""
     files = listing.originals.output_files
     several = listing.originals.headings.lower()
     for index, text in listing.numbered():

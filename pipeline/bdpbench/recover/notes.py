@@ -1,4 +1,4 @@
-"""Faults of the originals themselves, which are reported and never repaired."""
+"""Faults of the original scripts themselves, which are reported but not repaired."""
 
 from __future__ import annotations
 
@@ -12,18 +12,18 @@ from bdpbench.recover.tcl_text import reads, writes
 
 @dataclass(frozen=True)
 class Note:
-    """A fault: the line of the copy where it shows, and what it does."""
+    """A fault: the line of the copy where it shows, and its effect."""
 
     line: int
     text: str
 
 
 def find_notes(lines: Sequence[Line], inherited: str) -> list[Note]:
-    """Variables that a pass of a loop inherits from the pass before; ``inherited`` words the note.
+    """Find variables that a pass of a loop inherits from the previous one.
 
-    Such a variable has a value before the loop; inside it, only some branches of an ``if`` set it,
-    and yet the loop uses it: in a pass that takes no such branch it keeps the value of the last
-    pass that did.
+    Such a variable has a value before the loop, and only some branches of an ``if`` inside it set
+    the variable, although the loop uses it. In a pass without such a branch it keeps the value of
+    an earlier pass. ``inherited`` is the text of the note.
     """
     structure = read_structure(lines)
     loops = {block for blocks in structure.around for block in blocks if block.command == "for"}
@@ -37,7 +37,7 @@ def find_notes(lines: Sequence[Line], inherited: str) -> list[Note]:
 def _inherited(
     lines: Sequence[Line], around: Sequence[tuple[Block, ...]], loop: Block
 ) -> list[tuple[str, int]]:
-    """Variables of a loop that may keep a value, with the index of the line that first uses it."""
+    """Variables of a loop that may keep an old value, with the index of the line of first use."""
     inside = [index for index, blocks in enumerate(around) if loop in blocks]
     before = {name for line in lines[: loop.opened] for name in writes(line.text)}
     always = {name for i in inside if around[i][-1] == loop for name in writes(lines[i].text)}

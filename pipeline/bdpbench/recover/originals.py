@@ -1,4 +1,4 @@
-"""``originals.yaml``: which scripts a study prints, and what is its own in how they are recovered.
+"""``originals.yaml``: which scripts a study prints, and what is particular to their recovery.
 
 A study whose authors printed their ns-2 scripts describes them there: the headings under which they
 stand, the file names that they get, and the names by which damage in them is recognised.
@@ -25,7 +25,7 @@ class _Strict(BaseModel):
 
 
 class Helper(_Strict):
-    """A file that printed scripts source and that the study does not print."""
+    """A file that printed scripts source but the study does not print."""
 
     file: ScriptName = Field(description="Name under which the scripts source it")
     path: Annotated[str, Field(pattern=r"^[A-Za-z0-9_/-]+\.tcl$")] = Field(
@@ -40,7 +40,7 @@ class Helper(_Strict):
 class Originals(_Strict):
     """The scripts that a study prints.
 
-    ``heading`` and ``headings`` are the word before a script's key, in one and in many, e.g.
+    ``heading`` and ``headings`` are the word before a script's key, singular and plural, e.g.
     *Appendix* and *Appendices*; a heading stands alone on its line.
     """
 
@@ -66,12 +66,12 @@ class Originals(_Strict):
     )
 
     def title(self, key: str) -> str:
-        """How messages call a script, e.g. ``Appendix A``."""
+        """The name of a script in messages, e.g. ``Appendix A``."""
         return f"{self.heading} {key}"
 
     @property
     def helper_file(self) -> str:
-        """Name of the helper, "" where there is none."""
+        """Name of the helper, "" if there is none."""
         return self.helper.file if self.helper else ""
 
     @property

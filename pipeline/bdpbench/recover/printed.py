@@ -1,4 +1,4 @@
-"""Where the printed scripts stand in the text of a study."""
+"""Finds the printed scripts in the text of a study."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ class Line:
 class PrintedScript:
     """A script as printed in the copy: from its first comment to its last line.
 
-    ``title`` is its heading, e.g. ``Appendix A``; ``document`` what it is printed in.
+    ``title`` is its heading, e.g. ``Appendix A``; ``document`` the publication.
     """
 
     key: str
@@ -33,7 +33,7 @@ class PrintedScript:
     document: str
 
     def refuse(self, line: Line, message: str, hint: str = "") -> BdpbenchError:
-        """The error of a damage that no rule repairs: heading, line and text."""
+        """The error for damage that no rule repairs: heading, line and text."""
         return BdpbenchError(
             f"{message}\n    {line.text.strip()}",
             where=f"{self.title}, line {line.number}",
@@ -73,7 +73,7 @@ def _named(originals: Originals, keys: list[str]) -> str:
 
 
 def _headings(document: Document, originals: Originals) -> dict[str, int]:
-    """Key → index of its heading; the last one counts, others are of the table of contents.
+    """Key → index of its heading; the last one counts, since the table of contents comes first.
 
     A heading stands alone on its line; the table of contents has a title or page number beside it.
     """

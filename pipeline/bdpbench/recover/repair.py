@@ -1,4 +1,4 @@
-"""All rules on one listing, and then what a whole script has to hold."""
+"""Applies all rules to a listing, and checks the resulting script as a whole."""
 
 from __future__ import annotations
 
@@ -29,8 +29,8 @@ class Recovered:
         title: its heading, e.g. ``Appendix A``.
         name: file name of the script.
         lines: its lines, with the lines of the copy on which they start.
-        repairs: what was changed, in the order of the copy.
-        notes: faults of the original, which are left as they are.
+        repairs: the changes, in the order of the copy.
+        notes: faults of the original, which are kept.
     """
 
     title: str
@@ -56,7 +56,7 @@ def repair_script(
     helper_commands: frozenset[str],
     vocabulary: Vocabulary,
 ) -> Recovered:
-    """Repair a listing, which may call procedures of the helper and shares words with others.
+    """Repair a listing, given the helper's procedures and the words of all scripts.
 
     Raises:
         BdpbenchError: naming heading, line and text of damage that no rule repairs.
@@ -77,7 +77,7 @@ def repair_script(
 
 
 def _check_settings(listing: Listing) -> None:
-    """Refuse a setting that sets nothing, or nothing that ns-2 could use."""
+    """Refuse a ``set`` command that sets nothing, or nothing that ns-2 could use."""
     for index, text in listing.numbered():
         code = code_of(text).strip()
         if _OF_CLASS.match(code) and not _CLASS_SETTING.match(code):

@@ -1,4 +1,4 @@
-"""The rules, in the order in which they are applied: one kind of damage each."""
+"""The rules, one for each kind of damage, in the order in which they are applied."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Scripts as Tcl's own parser reads them."""
+"""Checks scripts with Tcl's own parser."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ _TIMEOUT_S = 60
 
 @dataclass(frozen=True)
 class Problem:
-    """What Tcl's parser says of a line of a script."""
+    """A problem that Tcl's parser reports for a line of a script."""
 
     path: Path
     line: int
@@ -26,7 +26,7 @@ def check_scripts(interpreter: Path, scripts: Sequence[Path]) -> list[Problem]:
     """Have a Tcl interpreter parse scripts, bodies of blocks included, without running them.
 
     Args:
-        interpreter: ``tclsh`` or ``ns``, which is a Tcl interpreter too.
+        interpreter: ``tclsh`` or ``ns``, which is also a Tcl interpreter.
         scripts: paths of scripts.
 
     Raises:

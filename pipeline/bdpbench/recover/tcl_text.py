@@ -1,8 +1,8 @@
-"""What the rules need to know of Tcl: comments, variables, commands and blocks, line by line.
+"""What the rules need to know about Tcl: comments, variables, commands and blocks, by line.
 
-This reads damaged scripts, which Tcl's own parser gives up on; the repaired ones are checked by
-Tcl itself (see ``tcl_check``). Every variable of a script counts as one namespace, whether it is
-global or local to a procedure: the listings name no two things alike.
+It reads damaged scripts that Tcl's own parser cannot read; Tcl itself checks the repaired ones (see
+``tcl_check``). All variables of a script are in one namespace, whether global or local to a
+procedure, because the listings never use one name for two things.
 """
 
 from __future__ import annotations
@@ -49,12 +49,12 @@ _COMMAND_WORDS = (
 
 
 def is_comment(text: str) -> bool:
-    """Whether a line is nothing but a comment."""
+    """Whether a line is only a comment."""
     return text.lstrip().startswith("#")
 
 
 def code_of(text: str) -> str:
-    """A line without its comment; "" for a line that is one."""
+    """A line without its comment; "" for a line that is only a comment."""
     return "" if is_comment(text) else _TRAILING_COMMENT.sub("", text)
 
 
@@ -64,7 +64,7 @@ def has_comment(text: str) -> bool:
 
 
 def open_brackets(text: str) -> int:
-    """Command substitutions that a line opens and does not close; negative the other way."""
+    """Command substitutions that a line opens but does not close; negative if it closes more."""
     return text.count("[") - text.count("]")
 
 
@@ -74,7 +74,7 @@ def reads(text: str) -> list[str]:
 
 
 def writes(text: str) -> list[str]:
-    """Variables that a line sets, parameters of a procedure included."""
+    """Variables that a line sets, including parameters of a procedure."""
     code = code_of(text)
     names = [name for match in _WRITTEN.finditer(code) for name in match.groups() if name]
     parameters = _PARAMETERS.match(code)
@@ -92,23 +92,23 @@ def mentions(lines: Iterable[Line]) -> Counter[str]:
 
 
 def words_of(text: str) -> list[str]:
-    """Words in the code of a line, with their hyphens; no parts of file and class names."""
+    """Words in the code of a line, including hyphens, but no parts of file and class names."""
     return _WORD.findall(code_of(text))
 
 
 def renamed(text: str, old: str, new: str) -> str:
-    """A line in whose code the variable ``old`` is called ``new``; comments stay."""
+    """A line in whose code the variable ``old`` is renamed ``new``; comments are unchanged."""
     code = code_of(text)
     return re.sub(rf"(?<!\w){re.escape(old)}(?!\w)", new, code) + text[len(code) :]
 
 
 def procedures(text: str) -> set[str]:
-    """Procedures that a Tcl text defines, those in namespaces apart."""
+    """Procedures that a Tcl text defines, except those in namespaces."""
     return {found.group(1) for line in text.split("\n") if (found := _PROCEDURE.match(line))}
 
 
 def command_words(text: str) -> Iterator[str]:
-    """Words of a line that stand where Tcl expects a command: first, after ``[``, after ``at``."""
+    """Words of a line where Tcl expects a command: first, after ``[``, and after ``at``."""
     code = code_of(text)
     for pattern in _COMMAND_WORDS:
         yield from (match.group(1) for match in pattern.finditer(code))

@@ -1,4 +1,4 @@
-"""The recovered scripts and what was repaired in them, written into a folder as a whole."""
+"""Writes the recovered scripts and the record of their repairs into a folder, all or nothing."""
 
 from __future__ import annotations
 
@@ -31,7 +31,7 @@ class RuleText(TypedDict):
 
 
 class RepairRecord(TypedDict):
-    """One repair; ``after`` is null where the line was removed."""
+    """One repair; ``after`` is null if the line was removed."""
 
     rule: str
     line: int
@@ -59,7 +59,7 @@ class ScriptRepairs(TypedDict):
 
 
 class DocumentRecord(TypedDict):
-    """The copy; ``lines`` says what line numbers count."""
+    """The copy; ``lines`` says what its line numbers count."""
 
     file: str
     kind: str
@@ -80,7 +80,7 @@ class RecoveryRecord(TypedDict):
 def record_of(
     document: Document, recovered: Sequence[Recovered], checked_by: str
 ) -> RecoveryRecord:
-    """``repairs.json``: rules, and per script every repair and note."""
+    """Content of ``repairs.json``: the rules, and every repair and note of each script."""
     return {
         "schema_version": RECORD_VERSION,
         "document": {
@@ -118,7 +118,7 @@ def _repairs_of(recovered: Recovered) -> ScriptRepairs:
 
 
 def readable(record: RecoveryRecord) -> str:
-    """``REPAIRS.md``: the record for people."""
+    """Content of ``REPAIRS.md``: the record for readers."""
     document = record["document"]
     parts = [
         f"# Repairs of {document['file']}",
@@ -161,15 +161,15 @@ def _quoted(text: str) -> str:
 def write_recovery(folder: Path, files: Mapping[str, str], record: RecoveryRecord) -> None:
     """Write scripts, record and its readable form into ``folder``, all of them or none.
 
-    A folder that holds an earlier recovery, unchanged, is replaced; nothing else is ever lost.
+    A folder with an unchanged earlier recovery is replaced; nothing else is ever lost.
 
     Args:
         folder: a new or empty folder, or one that an earlier recovery wrote.
-        files: file name → text of everything but the record.
-        record: what ``record_of`` made.
+        files: file name → text of every file except the record.
+        record: the result of ``record_of``.
 
     Raises:
-        BdpbenchError: when the folder holds something else or cannot be written.
+        BdpbenchError: when the folder contains anything else or cannot be written.
     """
     folder = folder.resolve()
     check_replaceable(folder)
@@ -197,7 +197,7 @@ def _fill(scratch: Path, files: Mapping[str, str], record: RecoveryRecord) -> No
     sums = {path.name: sha256_of(path) for path in sorted(scratch.iterdir())}
     text = json.dumps({**record, "files": sums}, indent=1, ensure_ascii=False)
     (scratch / RECORD_NAME).write_text(text + "\n", encoding="utf-8")
-    # mkdtemp makes folders private; this one is meant to be read like any other.
+    # mkdtemp makes folders private; this one is for everyone to read.
     umask = os.umask(0)
     os.umask(umask)
     scratch.chmod(0o777 & ~umask)
@@ -214,10 +214,10 @@ def _take_place(scratch: Path, folder: Path) -> None:
 
 
 def check_replaceable(folder: Path) -> None:
-    """Refuse a folder in which something would be lost.
+    """Refuse a folder whose replacement would lose something.
 
     Raises:
-        BdpbenchError: naming what the folder holds that no earlier recovery wrote.
+        BdpbenchError: naming a file of the folder that no earlier recovery wrote.
     """
     if not folder.exists():
         return
@@ -239,9 +239,9 @@ def check_replaceable(folder: Path) -> None:
 
 
 def _written_before(folder: Path) -> dict[str, str]:
-    """File → checksum of what an earlier recovery wrote here; nothing where there was none.
+    """File → checksum of what an earlier recovery wrote here; empty if there was none.
 
-    The record, which cannot hold its own checksum, has its name for one.
+    The record cannot contain its own checksum; its name stands for it.
     """
     try:
         record = json.loads((folder / RECORD_NAME).read_text(encoding="utf-8"))

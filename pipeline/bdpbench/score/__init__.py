@@ -1,4 +1,4 @@
-"""Metrics beside what the study printed and stated: verdicts with their distance and reason."""
+"""Compares metrics with what the study printed and stated: verdicts with distance and reason."""
 
 from __future__ import annotations
 

@@ -1,7 +1,7 @@
-"""What a study expects, checked at planning: before anything is simulated for it.
+"""Checks a study's expectations when it is planned, before anything is simulated.
 
-A number or statement whose metric, scenario, parameters or subject no run can have would appear
-as *not run* after hours of simulation; here it is reported with file and line.
+A number or statement whose metric, scenario, parameters or subject no run can have would appear as
+*not run* after hours of simulation; here it is reported with file and line.
 """
 
 from __future__ import annotations
@@ -31,10 +31,10 @@ _SHOWN_LABELS = 3
 
 
 class Definition(Protocol):
-    """What is known of a metric: its unit, what it is measured on, and on how many runs.
+    """The facts about a metric: its unit, its subject, and on how many runs it is measured.
 
     ``subject`` is "flow", "link" or "run"; ``level`` is "run", or "group" for a metric of several
-    runs, which stands under one of them.
+    runs, whose value belongs to one of them.
     """
 
     @property
@@ -51,10 +51,10 @@ class OfRun(Protocol):
 
     @property
     def tables(self) -> tuple[str, ...]:
-        """What it is measured on; of a flow or link, the first tells whose series it is."""
+        """Tables that it is measured on; for a flow or link, the first has the measured series."""
 
     def lacking(self, tables: Sequence[str], parameters: Sequence[str]) -> list[str]:
-        """What a run with these tables and parameters lacks, e.g. ``["table cwnd"]``."""
+        """What a run with these tables and parameters lacks to have it, e.g. ``["table cwnd"]``."""
 
 
 @dataclass(frozen=True)
@@ -68,11 +68,10 @@ class Expectations:
 
 
 def load_expectations(folder: Path, definitions: Mapping[str, object]) -> Expectations:
-    """Read what a study expects; each of its files may be absent.
+    """Read the expectations of a study; each of its files may be absent.
 
     Raises:
-        BdpbenchError: naming file, line and column or key of what is wrong in itself, or of an id
-            that none of them has.
+        BdpbenchError: naming file, line and column or key of an invalid entry or an unknown id.
     """
     return _load(folder, definitions)[0]
 
@@ -80,7 +79,7 @@ def load_expectations(folder: Path, definitions: Mapping[str, object]) -> Expect
 def _load(
     folder: Path, definitions: Mapping[str, object]
 ) -> tuple[Expectations, Mapping[int, PublishedNumber]]:
-    """What a study expects, and its numbers by their lines."""
+    """The expectations of a study, and its numbers by their lines."""
     path = folder / PUBLISHED_NAME
     published = published_by_line(path, definitions)
     claims = load_claims(folder / CLAIMS_NAME, definitions)
@@ -111,20 +110,20 @@ def check_expectations(
     runs: Mapping[str, Sequence[PlannedRun]],
     definitions: Mapping[str, Definition],
 ) -> Expectations:
-    """Read what a study expects, and check that its runs can show it.
+    """Read the expectations of a study, and check that its runs can show them.
 
     Args:
-        folder: of the study.
-        study: its scenarios.
+        folder: folder of the study.
+        study: the study with its scenarios.
         runs: tier → all runs of the tier, for every tier of the study.
-        definitions: metric → what is known of it.
+        definitions: metric → facts about it.
 
     Raises:
         BdpbenchError: naming file and line of a number in another unit than its metric; of a
-            selector with an unknown scenario or parameter, one that fits no run, or several runs
-            of a tier where one is needed; of a subject that the metric or its run does not have;
-            of a sweep along a parameter that is no number or has too few points; and of an id
-            in ``chosen_on`` or in the history that nothing has.
+            selector with an unknown scenario or parameter, one that matches no run, or several runs
+            of a tier where one is needed; of a subject that the metric or its run does not have; of
+            a sweep along a parameter that is not a number or has too few points; and of an unknown
+            id in ``chosen_on`` or in the history.
     """
     expected, published = _load(folder, definitions)
     check = _Check(study, runs, definitions)
@@ -152,7 +151,7 @@ def _check_spreads(check: _Check, spreads: Spreads, number: PublishedNumber) -> 
 
 
 def _check_question(check: _Check, question: Question, path: str) -> None:
-    """Check what a claim asks for; its line is looked up only for what is wrong."""
+    """Check what a claim asks for; its line is looked up only if something is wrong."""
     try:
         if isinstance(question.asked, Monotone):
             check.sweep(question.asked, path)
@@ -166,7 +165,7 @@ def _check_question(check: _Check, question: Question, path: str) -> None:
 
 
 class _Check:
-    """The runs of a study by tier, and what each question needs of them."""
+    """Checks questions against the runs of a study by tier."""
 
     def __init__(
         self,
@@ -181,7 +180,7 @@ class _Check:
         self._tiers = {tier: RunIndex(study.scenarios, each) for tier, each in runs.items()}
 
     def unit(self, number: PublishedNumber, where: str) -> None:
-        """The unit of a number is that of its metric."""
+        """Check that the unit of a number is that of its metric."""
         unit = self._definitions[number.metric].unit
         if number.unit != unit:
             raise BdpbenchError(
@@ -195,10 +194,10 @@ class _Check:
         self._fits(asked, where)
 
     def one(self, asked: Asked, where: str) -> None:
-        """Some tier has a run with the metric and its subject, and no tier has two of them."""
+        """Check that some tier has a run with metric and subject, and no tier has two of them."""
         self._fits(asked, where)
         if self._definitions[asked.metric].level != "run":
-            return  # it stands under one of the runs that were compared
+            return  # it belongs to one of the compared runs
         for tier, index in self._tiers.items():
             found = [
                 (run["label"], subject)
@@ -216,7 +215,7 @@ class _Check:
                 )
 
     def mean(self, asked: Asked, over: Sequence[str], where: str) -> None:
-        """Some tier has runs with the metric, and what they differ in is named."""
+        """Check that some tier has runs with the metric, and that their differences are named."""
         for run in self._fits(asked, where):
             subjects = self._subjects(asked, run)
             if len(subjects) > 1:
@@ -230,7 +229,7 @@ class _Check:
             check_means(asked, over, index.find(asked, where), where)
 
     def sweep(self, asked: Monotone, where: str) -> None:
-        """Some tier has enough runs with the metric, at points that can be put in order."""
+        """Check that some tier has enough runs with the metric, at points that can be ordered."""
         for run in self._fits(asked, where):
             value = run["parameters"].get(asked.along)
             if not isinstance(value, (int, float)):
@@ -260,7 +259,7 @@ class _Check:
             )
 
     def _fits(self, asked: Asked, where: str) -> list[PlannedRun]:
-        """The selected runs of all tiers that have the metric and its subject; at least one."""
+        """The selected runs of all tiers that have the metric and its subject, at least one."""
         found = self._all.find(asked, where)
         if not found:
             message, hint = self._all.why_none(asked)
@@ -291,13 +290,13 @@ class _Check:
             return []
         tables = tuple(output["table"] for output in run["outputs"])
         names = tuple(run["parameters"])
-        # Of tens of thousands of runs few kinds differ.
+        # Among tens of thousands of runs there are few different kinds.
         if (metric, tables, names) not in self._known:
             self._known[metric, tables, names] = definition.lacking(tables, names)
         return self._known[metric, tables, names]
 
     def _subjects(self, asked: Asked, run: PlannedRun) -> list[str]:
-        """What a question asks the metric of, among what the run has."""
+        """The subjects of a run that a question may be about."""
         if self._lacking(asked.metric, run):
             return []
         known = self._known_subjects(asked.metric, run)
@@ -307,7 +306,7 @@ class _Check:
         return [asked.subject] if asked.subject in known or _traced(kind, asked, run) else []
 
     def _known_subjects(self, metric: str, run: PlannedRun) -> list[str]:
-        """Flows and links of whose series the metric is, or the run itself."""
+        """Flows and links that the metric's series have, or the run itself."""
         kind = self._definitions[metric].subject
         if kind == "run":
             return ["run"]
@@ -322,7 +321,7 @@ class _Check:
 
 
 def _traced(kind: str, asked: Asked, run: PlannedRun) -> bool:
-    """Whether a packet trace may know a subject: no file tells whose packets are in it."""
+    """Whether a packet trace may have a subject: files do not say whose packets it contains."""
     found, _, name = (asked.subject or "").partition(":")
     traced = any(output["table"].startswith("packet") for output in run["outputs"])
     return traced and bool(name) and found == kind

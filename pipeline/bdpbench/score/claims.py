@@ -1,8 +1,8 @@
 """``claims.yaml``: qualitative statements of a study as data that a run can prove wrong.
 
-A statement of a grid speaks of means: ``mean_over`` names the parameters that a selector leaves
-open, and its value is the mean over the runs. ``for_each`` makes a statement for each combination
-of values of some parameters, which its selectors get beside their own.
+Statements about a grid use means: ``mean_over`` names the parameters that a selector leaves open,
+and its value is the mean over the runs. ``for_each`` makes a statement for each combination of
+values of some parameters, which are added to its selectors.
 """
 
 from __future__ import annotations
@@ -27,9 +27,9 @@ class _Strict(BaseModel):
 
 
 class Selector(_Strict):
-    """One metric of one run, or its mean over the runs that differ in ``mean_over`` alone."""
+    """One metric of one run, or its mean over runs that differ only in ``mean_over``."""
 
-    scenario: str = ""  # that of a for_each around it
+    scenario: str = ""  # if absent, that of the enclosing for_each
     select: dict[str, Scalar] = Field(default_factory=dict)
     metric: str
     subject: str | None = None
@@ -42,7 +42,7 @@ Operand = Selector | Finite
 
 
 class Compare(_Strict):
-    """``left op factor · right``, which may be missed by less than ``margin``."""
+    """``left op factor · right``, which may be violated by less than ``margin``."""
 
     kind: Literal["compare"]
     left: Operand
@@ -59,7 +59,7 @@ class Compare(_Strict):
 
 
 class Within(_Strict):
-    """``lower <= value <= upper``, or the same of the value without its sign."""
+    """``lower <= value <= upper``, or the same for the absolute value."""
 
     kind: Literal["within"]
     value: Selector
@@ -75,10 +75,10 @@ class Within(_Strict):
 
 
 class Monotone(_Strict):
-    """A metric never falls (or never rises) as a parameter grows.
+    """A metric never decreases (or never increases) as a parameter increases.
 
-    Steps the other way of up to ``margin`` are overlooked; with one, the last value has to be above
-    (below) the first.
+    Steps of up to ``margin`` in the other direction are allowed; if a margin is given, the last
+    value has to be above (below) the first.
     """
 
     kind: Literal["monotone"]
@@ -93,7 +93,7 @@ class Monotone(_Strict):
 
 
 class Ranking(_Strict):
-    """Metrics stand in the order in which they are listed, each strictly beyond the one before."""
+    """Metrics in the order in which they are listed, each strictly beyond the previous one."""
 
     kind: Literal["ranking"]
     items: list[Selector] = Field(min_length=2)
@@ -101,9 +101,9 @@ class Ranking(_Strict):
 
 
 class OrderedGroups(_Strict):
-    """Every metric of a group is beyond every metric of the group before; within one, any order.
+    """Every metric of a group is beyond every metric of the previous group; any order within one.
 
-    With ``strict: false`` neighbouring groups may share a value.
+    With ``strict: false`` adjacent groups may share a value.
     """
 
     kind: Literal["ordered_groups"]
@@ -114,7 +114,7 @@ class OrderedGroups(_Strict):
 
 
 class Spread(_Strict):
-    """``largest - smallest op limit`` of several metrics: whether they are the same, or differ."""
+    """``largest - smallest op limit`` of several metrics: whether they are equal, or differ."""
 
     kind: Literal["spread"]
     items: list[Selector] = Field(min_length=2)
@@ -131,7 +131,7 @@ class NeverReaches(_Strict):
 
 
 class AllOf(_Strict):
-    """Every statement of a list."""
+    """All statements of a list hold."""
 
     kind: Literal["all_of"]
     claims: list[Statement] = Field(min_length=1)
@@ -140,7 +140,7 @@ class AllOf(_Strict):
 class ForEach(_Strict):
     """A statement for each combination of values; ``scenario`` may be one of the parameters.
 
-    A combination of which a tier plans no run is left out there.
+    A combination for which a tier plans no run is left out in that tier.
     """
 
     kind: Literal["for_each"]
@@ -180,7 +180,7 @@ Node = TypeVar("Node", bound=BaseModel)
 
 
 def _about(node: Node, values: Mapping[str, Scalar]) -> Node:
-    """A condition whose selectors select some values, beside those that they name themselves."""
+    """A condition whose selectors get some values in addition to their own."""
     changed = {name: _inside(getattr(node, name), values) for name in type(node).model_fields}
     return node.model_copy(update={**changed, **_selected(node, values)})
 
@@ -202,7 +202,7 @@ def _inside(value: object, values: Mapping[str, Scalar]) -> object:
 
 
 class ClaimText(_Strict):
-    """Where a claim stands, what it says in our words, and how its condition was found."""
+    """A claim's place, its statement in our words, and how its condition was found."""
 
     id: str
     where: str
@@ -226,13 +226,13 @@ class Question:
 
     @property
     def line(self) -> int:
-        """Its line: the file is read again for it, which takes longer than all other checks."""
+        """Its line; the file is read again for it, which takes longer than all other checks."""
         return self.source.line_of(self.location)
 
 
 @dataclass(frozen=True)
 class Claim:
-    """A statement of the study, the condition that decides whether it holds, and what that asks.
+    """A statement of the study, the condition that decides whether it holds, and its questions.
 
     ``origin`` says how the condition, with its thresholds and metrics, was found.
     """
@@ -265,7 +265,7 @@ def load_claims(path: Path, metrics: Collection[str]) -> list[Claim]:
 
     Args:
         path: the file, a list of claims.
-        metrics: ids that a metric may have.
+        metrics: ids of all metrics.
 
     Raises:
         BdpbenchError: naming file, line and key of what is wrong.
@@ -308,7 +308,7 @@ def _origin(source: YamlFile, index: int, text: ClaimText) -> Origin:
 
 
 def asked_of(node: object, at: Location = ()) -> Iterator[tuple[Location, Selector | Monotone]]:
-    """What a condition asks for, each with its place below that of the condition."""
+    """The questions of a condition, each with its place relative to that of the condition."""
     if isinstance(node, (Selector, Monotone)):
         yield at, node
     elif isinstance(node, ForEach):

@@ -37,7 +37,7 @@ _OPERATORS: dict[str, Callable[[float, float], bool]] = {
 
 @dataclass(frozen=True)
 class Finding:
-    """Whether a condition holds (None: a run that it needs is not there), why, and on what."""
+    """Whether a condition holds (None: a run that it needs is missing), why, and its values."""
 
     holds: bool | None
     explanation: str
@@ -52,13 +52,14 @@ def evaluate(condition: Condition, lookup: Lookup, where: str) -> Finding:
     """Evaluate one condition of claims.yaml on the metrics of a plan.
 
     Raises:
-        BdpbenchError: for a selector that is ambiguous, or that names what the study does not have.
+        BdpbenchError: for a selector that is ambiguous, or that names something the study does not
+            have.
     """
     raise TypeError(f"{type(condition).__name__} is not a kind of condition")
 
 
 def _value(selector: Selector, lookup: Lookup, where: str) -> Measured | None:
-    """The value that a selector asks for; None where a run that it needs is not there."""
+    """The value that a selector asks for; None if a run that it needs is missing."""
     if selector.mean_over:
         return lookup.mean(selector, selector.mean_over, where)
     return lookup.one(selector, where)
@@ -135,13 +136,13 @@ def _goes_one_way(values: Sequence[float | None], condition: Monotone) -> bool:
 
 
 def _points_along(condition: Monotone, lookup: Lookup, where: str) -> list[Scalar]:
-    """Values of the parameter of a sweep that runs of the plan have."""
+    """Values of the swept parameter that runs of the plan have."""
     runs = lookup.runs(condition, where)
     return list(dict.fromkeys(run["parameters"][condition.along] for run in runs))
 
 
 def _means_along(condition: Monotone, lookup: Lookup, where: str) -> list[Measured]:
-    """The mean at each point of a sweep, as far as all of its runs are there."""
+    """The mean at each point of a sweep for which all runs are there."""
     means = []
     for value in _points_along(condition, lookup, where):
         at = Selector(
@@ -155,7 +156,7 @@ def _means_along(condition: Monotone, lookup: Lookup, where: str) -> list[Measur
 
 
 def _point(found: Measured, parameter: str, where: str) -> float:
-    """Where on the sweep of a parameter a run lies."""
+    """The value of the swept parameter in a run."""
     value = found.parameters.get(parameter)
     if isinstance(value, bool) or not isinstance(value, (int, float)):
         numbers = [
@@ -221,7 +222,7 @@ def _spread(condition: Spread, lookup: Lookup, where: str) -> Finding:
 def _find_all(
     selectors: Sequence[Selector], lookup: Lookup, where: str
 ) -> list[tuple[str, Measured]] | None:
-    """The named metrics of a list; None where one was not run."""
+    """The named metrics of a list; None if one was not run."""
     found = [(each.metric, _value(each, lookup, where)) for each in selectors]
     known = [_named(metric, each) for metric, each in found if each is not None]
     return known if len(known) == len(found) else None

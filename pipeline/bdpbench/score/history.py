@@ -1,7 +1,7 @@
-"""``history.yaml``: what was changed after it had first been listed, kept as data.
+"""``history.yaml``: what was changed after it was first listed.
 
-An archive has no git, and a reader of a report has neither. So definitions, bounds and statements
-that moved are kept with the study, with what they were before and why they moved.
+Archives and readers of a report have no git history. So changes to definitions, bounds and
+statements are recorded with the study: the earlier version, and the reason for the change.
 """
 
 from __future__ import annotations
@@ -45,7 +45,7 @@ class _File(RootModel[list[ChangeEntry]]):
 
 @dataclass(frozen=True)
 class History:
-    """The changes of a study, in the order of its file, which is read again for a line."""
+    """The changes of a study, in the order of its file, which is read again to find a line."""
 
     changes: Sequence[ChangeEntry] = ()
     source: YamlFile | None = None
@@ -57,7 +57,7 @@ class History:
         return self.source.error((index, "of"), message, hint=hint)
 
     def documents(self, ids: Collection[str]) -> list[Change]:
-        """The changes as ``scorecard.json`` holds them, with all ids of ``ids`` that are meant."""
+        """The changes as in ``scorecard.json``, with all of ``ids`` that match their patterns."""
         return [
             {
                 "date": str(each.date),
@@ -74,7 +74,7 @@ class History:
 
 
 def load_history(path: Path) -> History:
-    """Read and check ``history.yaml``; a study without the file has changed nothing.
+    """Read and check ``history.yaml``; a study without the file has no changes.
 
     Raises:
         BdpbenchError: naming file, line and key of what is wrong.

@@ -1,4 +1,4 @@
-"""Finding the runs, and the metric of a run, that a published number or a claim speaks of."""
+"""Finds the runs and the metric of a run that a published number or a claim refers to."""
 
 from __future__ import annotations
 
@@ -17,9 +17,9 @@ from bdpbench.studies.study import known_or_suggest
 
 
 class Asked(Protocol):
-    """Which metric of which runs is asked for: a published number, or a selector of a claim.
+    """A metric of certain runs, as asked for by a published number or a selector of a claim.
 
-    ``select`` names parameters and their values; ``subject`` is None where any will do.
+    ``select`` names parameters and their values; ``subject`` is None if any will do.
     """
 
     @property
@@ -34,7 +34,7 @@ class Asked(Protocol):
 
 @dataclass(frozen=True)
 class Measured:
-    """A metric row: value (None: never reached, or not defined), unit, definition, run."""
+    """A row of metrics: value (None: never reached or not defined), unit, definition, run."""
 
     subject: str
     value: float | None
@@ -61,14 +61,14 @@ class RunIndex:
     """Runs by scenario and by the values of their parameters.
 
     Args:
-        scenarios: keys that a study has, with runs here or not.
-        runs: those to find; they are found in this order.
+        scenarios: keys of all scenarios of the study, with runs here or not.
+        runs: the runs to search, in the order of results.
     """
 
     def __init__(self, scenarios: Collection[str], runs: Iterable[PlannedRun]) -> None:
         self._scenarios = scenarios
         self._runs: dict[str, list[PlannedRun]] = {}
-        # Scenario → parameter → value → places among the runs of the scenario.
+        # Scenario → parameter → value → indices of runs of the scenario.
         self._places: dict[str, dict[str, dict[float | str, set[int]]]] = {}
         for run in runs:
             same_scenario = self._runs.setdefault(run["scenario"], [])
@@ -80,7 +80,7 @@ class RunIndex:
             same_scenario.append(run)
 
     def find(self, asked: Asked, where: str) -> list[PlannedRun]:
-        """Runs of a scenario whose parameters are as selected; may be empty.
+        """Runs of a scenario with the selected parameters; may be empty.
 
         Raises:
             BdpbenchError: for an unknown scenario or parameter.
@@ -98,12 +98,12 @@ class RunIndex:
             selected.append(by_parameter[name].get(comparable(value), set()))
         if not selected:
             return list(runs)
-        # From the smallest on: of thousands of runs most are left out at once.
+        # Starting with the smallest set, which excludes most of thousands of runs at once.
         places = set.intersection(*sorted(selected, key=len))
         return [runs[place] for place in sorted(places)]
 
     def why_none(self, asked: Asked) -> tuple[str, str]:
-        """Message and hint about a selector that ``find`` finds no run for."""
+        """Message and hint about a selector for which ``find`` finds no run."""
         for name, value in asked.select.items():
             known = self._places.get(asked.scenario, {}).get(name, {})
             if comparable(value) not in known:
@@ -116,7 +116,7 @@ class RunIndex:
 
 
 class Lookup:
-    """The metrics of a plan, to be asked by scenario, parameters, metric and subject.
+    """The metrics of a plan, found by scenario, parameters, metric and subject.
 
     Args:
         plan: as in ``plan.json``.
@@ -140,7 +140,7 @@ class Lookup:
                 self._rows.setdefault((scenario, run_id, metric), []).append(row)
 
     def runs(self, asked: Asked, where: str) -> list[PlannedRun]:
-        """Runs of a scenario whose parameters are as selected; none if the tier has none.
+        """Runs of a scenario with the selected parameters; none if the tier has none.
 
         Raises:
             BdpbenchError: for an unknown scenario or parameter.
@@ -150,8 +150,8 @@ class Lookup:
     def all(self, asked: Asked, where: str) -> list[Measured]:
         """Every row of a metric among the selected runs that were long enough to have it.
 
-        What had not come when a run ended is left out where a tier of the study runs the scenario
-        for longer: a short run does not tell that it never comes.
+        A value that a run never reached is left out if a tier of the study runs the scenario for
+        longer, since a short run does not show that it is never reached.
         """
         return [
             row
@@ -166,10 +166,10 @@ class Lookup:
         return float(run["parameters"].get("duration_s", longest_s)) < longest_s
 
     def one(self, asked: Asked, where: str) -> Measured | None:
-        """The one row of a metric that is selected; None where it was not run.
+        """The single selected row of a metric; None if it was not run.
 
         Raises:
-            BdpbenchError: when the selector fits several rows.
+            BdpbenchError: when the selector matches several rows.
         """
         found = self.all(asked, where)
         if len(found) > 1:
@@ -182,9 +182,10 @@ class Lookup:
         return found[0] if found else None
 
     def mean(self, asked: Asked, over: Sequence[str], where: str) -> Measured | None:
-        """The mean of the selected rows, which differ in some parameters alone; None if incomplete.
+        """The mean of the selected rows, which differ only in some parameters; None if incomplete.
 
-        A run that stands for several values of such a parameter (``alike``) counts as often.
+        A run that stands for several values of such a parameter (``alike``) counts once for each of
+        them.
 
         Raises:
             BdpbenchError: when rows differ in anything else, or the runs lack such a parameter.
@@ -204,7 +205,7 @@ class Lookup:
 
 
 def check_means(asked: Asked, over: Sequence[str], runs: Sequence[PlannedRun], where: str) -> None:
-    """Refuse a mean over runs that differ in more than is named.
+    """Refuse a mean over runs that differ in parameters that are not named.
 
     Raises:
         BdpbenchError: naming two such runs, or a parameter that a run does not have.

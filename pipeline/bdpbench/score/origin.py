@@ -22,16 +22,16 @@ class Origin:
     """How a definition was found.
 
     Attributes:
-        found: the kind of way.
-        chosen_on: ids of the numbers and statements that it was chosen on; ``*`` stands for any
-            letters. Empty for any other way than ``chosen on``.
+        found: how it was found.
+        chosen_on: ids of the numbers and statements on which it was chosen; ``*`` stands for any
+            characters. Empty unless ``found`` is ``chosen on``.
     """
 
     found: Found
     chosen_on: tuple[str, ...] = ()
 
     def kind(self, *ids: str) -> Kind:
-        """Whether what is known by these ids is a blind test of the definition.
+        """Whether a number or statement with these ids is a blind test of the definition.
 
         >>> Origin("chosen on", ("t1-hs-*",)).kind("t1-hs-time"), Origin("stated").kind("a")
         ('fitted', 'blind')
@@ -40,7 +40,7 @@ class Origin:
 
 
 def matches(pattern: str, name: str) -> bool:
-    """Whether an id is meant by a pattern, in which ``*`` stands for any letters."""
+    """Whether an id matches a pattern, in which ``*`` stands for any characters."""
     return fnmatchcase(name, pattern)
 
 
@@ -68,19 +68,19 @@ def origin_of(found: str, chosen_on: Iterable[str]) -> Origin | OriginFault:
 
 
 def resolved(patterns: Iterable[str], ids: Collection[str]) -> list[str]:
-    """The ids that are meant, each once, in the order of ``ids``."""
+    """The ids that match, each once, in the order of ``ids``."""
     named = tuple(patterns)
     meant = _any_of(named)
     return [each for each in ids if meant.match(each)] if named else []
 
 
-@lru_cache(maxsize=1024)  # many rows of a study name the same
+@lru_cache(maxsize=1024)  # many rows of a study have the same patterns
 def _any_of(patterns: tuple[str, ...]) -> re.Pattern[str]:
     return re.compile("|".join(map(translate, patterns)))
 
 
 def unknown_pattern(patterns: Iterable[str], ids: Collection[str]) -> tuple[str, str] | None:
-    """Message and hint for the first pattern that matches nothing; None without one."""
+    """Message and hint for the first pattern that matches nothing, or None."""
     for pattern in patterns:
         if not any(matches(pattern, each) for each in ids):
             return f"no number or statement is called {pattern!r}", _closest(pattern, ids)

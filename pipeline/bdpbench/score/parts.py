@@ -1,4 +1,4 @@
-"""One printed number that several runs have to show: it counts once, with the runs beneath it."""
+"""A printed number that several runs have to show: it counts once, with the runs as its parts."""
 
 from __future__ import annotations
 
@@ -7,15 +7,16 @@ from collections.abc import Iterable, Sequence
 
 from bdpbench.contracts.scorecard import Kind, NumberVerdict, ScoredNumber, ScoredPart
 
-# A number has the verdict of its worst run; a run that is missing leaves it undecided.
+# A number has the verdict of its worst run; a missing run leaves it undecided.
 _WORST_FIRST: tuple[NumberVerdict, ...] = ("not_reproduced", "close", "not_run", "reproduced")
 
 
 def together(parts: Sequence[tuple[str, ScoredNumber]]) -> list[ScoredNumber]:
-    """Scored rows as printed numbers, in the order in which they begin.
+    """Combine scored rows into printed numbers, in the order of their first rows.
 
     Args:
-        parts: id of the printed number that a row is of, "" for a row that stands alone; the row.
+        parts: pairs of the id of a row's printed number ("" for a row that stands alone) and the
+            row.
     """
     groups: dict[str, list[ScoredNumber]] = {}
     for part_of, row in parts:
@@ -49,20 +50,20 @@ def _printed_number(key: str, rows: Sequence[ScoredNumber]) -> ScoredNumber:
 
 
 def _rank(row: ScoredNumber) -> tuple[int, float]:
-    """Smallest for the row that decides: by verdict, then by distance."""
+    """Sort key, smallest for the row that decides: by verdict, then by distance."""
     distance = row.get("distance")
     return _WORST_FIRST.index(row["verdict"]), -(math.inf if distance is None else distance)
 
 
 def _reason(rows: Sequence[ScoredNumber]) -> str:
-    """How many of the runs show the number, and what is said of those that do not."""
+    """How many of the runs show the number, and the reasons of those that do not."""
     shown = sum(row["verdict"] == "reproduced" for row in rows)
     said = _joined(row["reason"] for row in rows if row["verdict"] != "reproduced")
     return f"{shown} of {len(rows)} runs show it" + (f": {said}" if said else "")
 
 
 def _joined(texts: Iterable[str]) -> str:
-    """Texts one after the other, each once."""
+    """Texts joined in order, each once."""
     return " ".join(dict.fromkeys(texts))
 
 

@@ -1,4 +1,4 @@
-"""``published.csv``: every number that a study prints, with the bounds chosen before the run."""
+"""``published.csv``: every number that a study prints, with bounds chosen before the run."""
 
 from __future__ import annotations
 
@@ -38,31 +38,31 @@ COLUMNS = (
 )
 REQUIRED = ("id", "where", "scenario", "metric", "subject", "unit", "how", "why")
 
-# Columns that are not kept as text of the number.
+# Columns that are not stored as text of the number.
 _CONVERTED = ("select", "value", "lower", "upper", "found", "chosen_on")
 
-# What the parts of one printed number have in common: it is one sentence, read in one way.
+# What the parts of one printed number have in common, since it is one sentence with one meaning.
 _SHARED = ("where", "page", "metric", "value", "lower", "upper", "unit", "how", "origin", "why")
 HOW = ("stated", "derived", "digitised")
 
 
 @dataclass(frozen=True)
 class PublishedNumber:
-    """One printed number and how to find what it is compared with.
+    """One printed number, and how to find the value to compare it with.
 
     Attributes:
         id: unique in the study.
         part_of: id of the printed number that this row and others have to show; "" for a number
             that only one run has to show.
-        where, page: table, figure or section, and page of the print.
-        scenario, select, metric, subject: which metric of which run; ``select`` maps run
-            parameters to values, as text.
+        where, page: table, figure or section, and page of the publication.
+        scenario, select, metric, subject: which metric of which run; ``select`` maps run parameters
+            to values, as text.
         value, lower, upper, unit: the number, and the bounds within which it is reproduced.
         how: stated, derived (from printed numbers) or digitised (from a figure).
         origin: how the definition was found.
-        why: reason of the bounds.
-        known_miss: reason why it is not expected to be reproduced; "" where it is.
-        note: anything else a reader should know.
+        why: reason for the bounds.
+        known_miss: reason why it is not expected to be reproduced; "" if it is expected.
+        note: anything else that a reader should know.
     """
 
     id: str
@@ -89,7 +89,7 @@ def load_published(path: Path, metrics: Collection[str]) -> list[PublishedNumber
 
     Args:
         path: the file, UTF-8 with a header of COLUMNS.
-        metrics: ids that a metric may have.
+        metrics: ids of all metrics.
 
     Raises:
         BdpbenchError: naming file, line and column of what is wrong.
@@ -98,7 +98,7 @@ def load_published(path: Path, metrics: Collection[str]) -> list[PublishedNumber
 
 
 def published_by_line(path: Path, metrics: Collection[str]) -> dict[int, PublishedNumber]:
-    """Line of ``published.csv`` → the number that ends on it, as ``load_published`` reads them."""
+    """Last line of each number in ``published.csv`` → the number, as in ``load_published``."""
     if not path.is_file():
         return {}
     numbers: dict[int, PublishedNumber] = {}
@@ -114,7 +114,7 @@ def published_by_line(path: Path, metrics: Collection[str]) -> dict[int, Publish
 
 
 def _check_parts(path: Path, numbers: Mapping[int, PublishedNumber]) -> None:
-    """Rows of one printed number must agree, and the number must not be a row itself."""
+    """Check that the rows of a printed number agree, and that its id is not that of a row."""
     ids = {number.id for number in numbers.values()}
     first: dict[str, PublishedNumber] = {}
     counts = Counter(number.part_of for number in numbers.values())
@@ -154,7 +154,7 @@ def _rows(path: Path, text: str) -> Iterator[tuple[int, dict[str, str]]]:
 
 
 def _told(path: Path, reader: _csv.Reader) -> Iterator[list[str]]:
-    """The rows of a CSV reader; a row that csv cannot read is reported with its line."""
+    """The rows of a CSV reader; a row that cannot be read is reported with its line."""
     try:
         yield from reader
     except csv.Error as error:

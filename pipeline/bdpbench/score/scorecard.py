@@ -41,18 +41,18 @@ def score(
     history: History | None = None,
     spreads: Spreads | None = None,
 ) -> Scorecard:
-    """Scorecard of a plan, as ``scorecard.json`` holds it.
+    """Scorecard of a plan, as in ``scorecard.json``.
 
     Args:
         plan: as in ``plan.json``.
         metrics: run_id, scenario, metric, subject, value, unit, …, definition.
         published: the study's numbers.
         claims: the study's claims.
-        history: what was changed since it was first listed.
+        history: changes since numbers and statements were first listed.
         spreads: what was varied, and for which numbers.
 
     Raises:
-        BdpbenchError: for a selector that names what the study does not have, or that is
+        BdpbenchError: for a selector that names something the study does not have, or that is
             ambiguous, and for a number in another unit than its metric.
     """
     lookup = Lookup(plan, metrics)
@@ -88,7 +88,7 @@ def score(
 def score_rows(
     plan: Plan, metrics: pl.DataFrame, published: Sequence[PublishedNumber]
 ) -> list[ScoredNumber]:
-    """Verdicts of single rows of ``published.csv``, whatever printed number they are parts of.
+    """Verdicts of single rows of ``published.csv``, without combining parts of a printed number.
 
     Raises:
         BdpbenchError: as ``score`` does.
@@ -99,7 +99,7 @@ def score_rows(
 
 
 def _ids(published: Sequence[PublishedNumber], claims: Sequence[Claim]) -> list[str]:
-    """Of printed numbers, the rows that are parts of them, and statements; each once."""
+    """Ids of printed numbers, of the rows that are their parts, and of statements; each once."""
     rows = (each for number in published for each in (number.part_of, number.id) if each)
     return list(dict.fromkeys([*rows, *(claim.text.id for claim in claims)]))
 
@@ -150,9 +150,9 @@ def _score_number(number: PublishedNumber, lookup: Lookup, ids: Collection[str])
 
 
 def _distance(number: PublishedNumber, measured: float | None) -> float | None:
-    """How far outside: 1 at the bound, 2 as far outside of it as the published number is inside.
+    """Distance: 1 at the bound, 2 as far outside of it as the published number is inside.
 
-    In this measure seconds can be compared with asymmetries near 0.
+    This makes seconds comparable with asymmetries near 0.
     """
     if measured is None:
         return None
@@ -185,7 +185,7 @@ _CLAIM_VERDICTS: dict[bool | None, ClaimVerdict] = {True: "holds", False: "fails
 def _add_spread(
     row: ScoredNumber, number: PublishedNumber, spreads: Spreads | None, lookup: Lookup
 ) -> None:
-    """Put what was varied beside a scored row."""
+    """Add the spreads to a scored row."""
     found = spreads.of(row, number, lookup) if spreads else []
     if found:
         row["spread"] = found

@@ -1,7 +1,7 @@
-"""``spread.yaml``: how far a value moves when something is varied that the study leaves open.
+"""``spread.yaml``: how far a value moves when something that the study leaves open is varied.
 
 A printed value inside the spread of equally good runs or readings is neither a match nor a plain
-miss, and the report tells so. No verdict depends on it.
+miss, and the report says so. No verdict depends on it.
 """
 
 from __future__ import annotations
@@ -43,12 +43,13 @@ class SpreadEntry(BaseModel):
     """What was varied for some numbers, and the resulting range.
 
     Attributes:
-        of: ids of rows of ``published.csv``; ``*`` stands for any letters.
-        varied: in words.
-        metric: another reading of the same run, or of ``runs``.
-        runs: runs whose values are the spread, together with the value of the number itself.
-        least, most: the ends, in the unit of the numbers, of runs that are not kept.
-        source: where the ends come from, where they are given.
+        of: ids of rows of ``published.csv``; ``*`` stands for any characters.
+        varied: what was varied, in words.
+        metric: another metric of the same run, or of ``runs``.
+        runs: runs whose values, together with that of the number itself, are the spread.
+        least, most: the ends of the spread, in the unit of the numbers, from runs that are not
+            kept.
+        source: where least and most come from.
     """
 
     model_config = ConfigDict(extra="forbid", frozen=True, strict=True)
@@ -80,7 +81,7 @@ class _File(RootModel[list[SpreadEntry]]):
 
 @dataclass(frozen=True)
 class Spreads:
-    """The entries of a study, and the file that they come from; none without it."""
+    """The entries of a study and the file that they come from; empty if it has no file."""
 
     entries: Sequence[SpreadEntry] = ()
     source: YamlFile | None = None
@@ -98,8 +99,8 @@ class Spreads:
         """The spreads of a scored row.
 
         Args:
-            row: as scored.
-            number: the same row as it is in ``published.csv``.
+            row: the scored row.
+            number: the same row in ``published.csv``.
             lookup: the metrics of the runs.
 
         Raises:
@@ -173,12 +174,12 @@ def _scored(row: ScoredNumber, entry: SpreadEntry, ends: _Ends) -> ScoredSpread:
 
 
 def load_spreads(path: Path, ids: Collection[str], metrics: Mapping[str, object]) -> Spreads:
-    """Read and check ``spread.yaml``; a study without the file has varied nothing.
+    """Read and check ``spread.yaml``; a study without the file has none.
 
     Args:
-        path: of the file.
-        ids: of the rows of ``published.csv``.
-        metrics: ids that a metric may have.
+        path: path of the file.
+        ids: ids of the rows of ``published.csv``.
+        metrics: ids of all metrics.
 
     Raises:
         BdpbenchError: naming file, line and key of what is wrong.

@@ -1,1 +1,1 @@
-"""ns-2.35 at work: where it runs, one run of it on record, its own validation suite."""
+"""Running ns-2.35: where it runs, one recorded run of it, and its own validation suite."""

@@ -24,7 +24,7 @@ from bdpbench.simulation.build import (
 )
 
 ENGINE_TIMEOUT_S = 10
-# A storage driver without layers copies the whole image before a container starts.
+# Time limit, s: a storage driver without layers copies the whole image to start a container.
 CONTAINER_TIMEOUT_S = 120.0
 IMAGE_NAME = "bdpbench-ns2"
 # Paths inside the image; the Dockerfile's stage `ns2` puts the build there.
@@ -39,7 +39,7 @@ TCL_VARIABLE = "BDPBENCH_TCL"
 
 @dataclass(frozen=True)
 class Command:
-    """How to start ns-2: the words of the command, and what the environment has besides."""
+    """How to start ns-2: the words of the command, and additional environment variables."""
 
     words: tuple[str, ...]
     environment: dict[str, str] = field(default_factory=dict)
@@ -57,15 +57,15 @@ class Backend(Protocol):
         """Id of the build of ns-2 that it runs."""
 
     def build(self, source: Path | None = None) -> None:
-        """Make the ns-2 build of this checkout, or find it made."""
+        """Build the ns-2 of this checkout, or find the existing build."""
 
     def is_built(self) -> bool:
-        """Whether the build of this checkout is there."""
+        """Whether the build of this checkout exists."""
 
     def command(self, run_dir: Path, script: Path, argv: Sequence[str]) -> Command:
         """How to run ``script``, an absolute path, with ``run_dir`` as its working directory.
 
-        The script may source files of the folder ``tcl`` in which it lies, and of the checkout's,
+        The script may source files of the ``tcl`` folder that contains it, and of the checkout's,
         which ``BDPBENCH_TCL`` names.
         """
 
@@ -154,7 +154,7 @@ class DockerBackend:
         return build_prefix() / self.build_id / "docker.json"
 
     def _keep_info(self) -> None:
-        """Keep the image's facts in a file: asking a container costs half a second."""
+        """Cache the image's facts in a file: asking a container takes half a second."""
         command = ["run", "--rm", "--network", "none", self.image, "cat", IMAGE_INFO]
         text = _docker(command, CONTAINER_TIMEOUT_S)
         if text is None:
@@ -166,7 +166,7 @@ class DockerBackend:
 
 
 def study_tcl_folder(script: Path) -> Path:
-    """The folder ``tcl`` of the study that a script outside the checkout belongs to."""
+    """The ``tcl`` folder of the study that a script outside the checkout belongs to."""
     return next((each for each in script.parents if each.name == "tcl"), script.parent)
 
 
@@ -179,10 +179,10 @@ def named_backend(name: str) -> NativeBackend | DockerBackend:
 def choose_backend(
     wanted: str, build_id: str, build_options: Sequence[str] = ()
 ) -> NativeBackend | DockerBackend:
-    """The backend that ``auto``, ``docker`` or ``native`` stands for on this machine.
+    """The backend that ``auto``, ``docker`` or ``native`` means on this machine.
 
     Raises:
-        BdpbenchError: when Docker is asked for and no engine answers.
+        BdpbenchError: when Docker is requested and no engine answers.
     """
     if wanted == "native":
         return NativeBackend(build_id)
@@ -203,7 +203,7 @@ def docker_answers() -> bool:
 
 
 def _docker(arguments: Sequence[str], timeout_s: float = ENGINE_TIMEOUT_S) -> str | None:
-    """Standard output of a docker command, or None where it fails or does not answer."""
+    """Standard output of a docker command, or None if it fails or does not answer."""
     try:
         done = subprocess.run(
             ["docker", *arguments],

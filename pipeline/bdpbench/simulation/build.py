@@ -1,4 +1,4 @@
-"""The ns-2 build that belongs to this checkout: its id, its binary, and how it was made."""
+"""The ns-2 build of this checkout: its id, its binary, and how it was built."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ from bdpbench.errors import BdpbenchError
 BINARY_NAME = "ns"
 INFO_NAME = "ns-bdpbench.json"
 PREFIX_VARIABLE = "BDPBENCH_NS2_PREFIX"
-"""Environment variable of a node that has builds of its own (``simulation.node_build``)."""
+"""Environment variable of a cluster node with builds of its own (``simulation.node_build``)."""
 
 
 @dataclass(frozen=True)
@@ -31,22 +31,22 @@ class Ns2Build:
 
 
 def build_script() -> Path:
-    """The script that builds ns-2, for this machine and for the Docker image alike."""
+    """The script that builds ns-2, both on this machine and in the Docker image."""
     return repository_root() / "ns2" / "build.sh"
 
 
 def build_environment() -> dict[str, str]:
-    """Environment of the build script, which would otherwise keep archives beside itself."""
+    """Environment of the build script, which would otherwise store archives beside itself."""
     return {**os.environ, "BDPBENCH_HOME": str(home_dir())}
 
 
 def current_build_id(variant: str = "fast") -> str:
-    """Id of the build that the checkout's patches, laws, agents and flags lead to.
+    """Id of the build that results from the checkout's patches, laws, agents and flags.
 
     ``variant`` is "fast", or "stock" for ns-2 without the changes that only make it faster.
 
-    It takes no compiler: ns-2's results depend on what is built, and ``-ffp-contract=off`` keeps
-    them the same from one compiler to the next.
+    The compiler is not part of it: with ``-ffp-contract=off`` ns-2's results are the same for all
+    compilers.
 
     Raises:
         BdpbenchError: when ``ns2/build.sh`` cannot tell.
@@ -74,7 +74,7 @@ def build_prefix() -> Path:
 
 
 def find_build(build_id: str) -> Ns2Build | None:
-    """The finished native build ``build_id``, or None where it has not been made."""
+    """The finished native build ``build_id``, or None if it does not exist."""
     folder = build_prefix() / build_id
     try:
         info = cast("BuildFacts", json.loads((folder / INFO_NAME).read_text(encoding="utf-8")))
@@ -88,7 +88,7 @@ def require_build(build_id: str) -> Ns2Build:
     """The finished native build ``build_id``.
 
     Raises:
-        BdpbenchError: when it has not been made yet.
+        BdpbenchError: when it does not exist yet.
     """
     build = find_build(build_id)
     if build is None:
@@ -99,10 +99,10 @@ def require_build(build_id: str) -> Ns2Build:
 
 
 def run_build_script(arguments: list[str]) -> None:
-    """Run ``ns2/build.sh`` with its progress on this terminal.
+    """Run ``ns2/build.sh`` and show its progress on this terminal.
 
     Raises:
-        BdpbenchError: when the build fails; the script has said why on standard error.
+        BdpbenchError: when the build fails; the script has printed the reason on standard error.
     """
     command = ["bash", str(build_script()), "--prefix", str(build_prefix()), *arguments]
     if subprocess.run(command, env=build_environment(), check=False).returncode != 0:

@@ -1,4 +1,4 @@
-"""Whether ns-2 has the classes and variables that a study declares, asked before it simulates."""
+"""Checks before a simulation that ns-2 has the classes and variables that a study declares."""
 
 from __future__ import annotations
 
@@ -17,11 +17,11 @@ _NO_PARAMETER = re.compile(
     r"do not find (\S+) as a parameter for congestion control algorithm (\S+)"
 )
 _TIMEOUT_S = 60.0
-"""A question takes a tenth of a second; a machine that is very busy some more."""
+"""Time limit, s: an answer takes a tenth of a second, and longer on a very busy machine."""
 
 
 def unknown_to_ns2(build: Ns2Build, declared: Sequence[Declared]) -> list[tuple[Declared, str]]:
-    """Declarations of a study that a build of ns-2 does not have, each with the reason.
+    """Declarations of a study that a build of ns-2 does not know, each with the reason.
 
     Raises:
         BdpbenchError: when ns-2 does not answer.
@@ -35,7 +35,7 @@ def unknown_to_ns2(build: Ns2Build, declared: Sequence[Declared]) -> list[tuple[
 
 
 def _state_of(path: Path) -> tuple[Path, int, int]:
-    """A file, the time of its last change (ns) and its size; zeros where it is gone."""
+    """Path, modification time (ns) and size of a file; zeros if it does not exist."""
     try:
         about = path.stat()
     except OSError:
@@ -47,7 +47,7 @@ def _state_of(path: Path) -> tuple[Path, int, int]:
 def _answer(
     binary: tuple[Path, int, int], script: tuple[Path, int, int], triples: tuple[str, ...]
 ) -> str:
-    """The answers of ns-2 about triples, cached as long as binary and script are unchanged."""
+    """ns-2's answers about declarations, cached as long as binary and script are unchanged."""
     command = [str(binary[0]), str(script[0]), *triples]
     try:
         done = subprocess.run(
@@ -65,7 +65,7 @@ def _answer(
 
 
 def _without_parameter(text: str, declared: Sequence[Declared]) -> list[tuple[Declared, str]]:
-    """Parameters that congestion controls of TCP/Linux do not have, as the agent tells."""
+    """Parameters that congestion controls of TCP/Linux do not have, according to the agent."""
     missing = set(_NO_PARAMETER.findall(text))
     return [
         (each, f"congestion control {each.ns2_class} of this ns-2 has no parameter {each.name!r}")

@@ -1,7 +1,7 @@
-"""ns-2 on a node of a cluster: the checkout's build where it runs, else one of the node's own kind.
+"""ns-2 on a cluster node: the checkout's build if it runs there, else one for this kind of node.
 
-The checkout lies on a file system that all machines share, and so do the builds. One that was made
-on the login node does not run where the processor, the C library or Tcl is another.
+The checkout and its builds are on a file system that all machines share. A build from the login
+node does not run on nodes with another processor, C library or Tcl.
 """
 
 from __future__ import annotations
@@ -20,12 +20,12 @@ _TRIAL_S = 60.0
 
 
 def use_build_that_runs_here(build_id: str) -> None:
-    """Let this process, and what it starts, use a build of ns-2 that runs on this machine.
+    """Let this process and its children use a build of ns-2 that runs on this machine.
 
-    Where the one beside the checkout does not, it is made once for each kind of machine.
+    If the checkout's build does not run, ns-2 is built once for each kind of machine.
 
     Raises:
-        BdpbenchError: when none can be made here, or when that does not run either.
+        BdpbenchError: when ns-2 cannot be built here, or when that build does not run either.
     """
     wrong = why_it_does_not_run(build_id)
     if wrong is None:
@@ -50,7 +50,7 @@ def node_prefix(shared: Path) -> Path:
 
 
 def why_it_does_not_run(build_id: str) -> str | None:
-    """Why a build does not run on this machine; None if a small script runs."""
+    """Why a build does not run on this machine; None if it can run a small script."""
     build = find_build(build_id)
     if build is None:
         return "it is not there"

@@ -1,4 +1,4 @@
-"""The process of ns-2: started, followed, stopped where the disk is full, and its end explained."""
+"""The process of ns-2: starts, follows and, if the disk is full, stops it, and explains its end."""
 
 from __future__ import annotations
 
@@ -23,8 +23,8 @@ from bdpbench.simulation.streams import Child
 
 PROGRESS_NAME = "progress"
 
-# ns-2 does not look at what a disk answers to its packet traces: where it takes no more, lines are
-# lost without a word. So a run ends before, with room for what its writers put out between looks.
+# ns-2 ignores write errors of its packet traces: when the disk is full, lines are lost silently. So
+# a run is stopped before, while there is room for what its writers put out between two checks.
 LEAST_FREE_BYTES = 4 * 2**20
 _LOOK_S = 0.1
 _LOG_TAIL_LINES = 6
@@ -42,7 +42,7 @@ class Usage:
 
 @dataclass(frozen=True)
 class RunNames:
-    """Names of a run in messages: itself, its script, and the folder with its log."""
+    """Names of a run in messages: the run, its script, and the folder with its log."""
 
     run: str
     script: str
@@ -53,14 +53,14 @@ class Writer(Protocol):
     """Registers the process with the pipes of its traces, which can stop it."""
 
     def watch(self, child: Child) -> None:
-        """Take notice of the process."""
+        """Register the process."""
 
 
 class _Ns2:
-    """The process of ns-2, which several threads may end, and one waits for.
+    """The process of ns-2, which several threads may end and one waits for.
 
-    Its times and memory are those of this process alone, whatever its parent has run before: the
-    kernel tells them when a process is waited for, once, so that nobody else may do that.
+    CPU time and memory are those of this process alone, regardless of earlier children: the kernel
+    reports them once, to whoever waits for the process, so nobody else may wait.
     """
 
     def __init__(self, child: subprocess.Popen[bytes]) -> None:
@@ -68,11 +68,11 @@ class _Ns2:
         self._lock = threading.Lock()
 
     def terminate(self) -> None:
-        """Ask it to end, if it has not."""
+        """Ask it to end, if it is still running."""
         self._send(signal.SIGTERM)
 
     def end(self) -> None:
-        """End it at once, if it has not ended, and wait for that."""
+        """Kill it, if it is still running, and wait for its end."""
         with suppress(ProcessLookupError, ChildProcessError):
             self._send(signal.SIGKILL)
             if self._child.returncode is None:
@@ -88,7 +88,7 @@ class _Ns2:
         return self._child.returncode, used.ru_utime + used.ru_stime, used.ru_maxrss
 
     def _send(self, number: signal.Signals) -> None:
-        # Under the lock it has not been waited for, so that its number is of no other process.
+        # The lock ensures that it has not been waited for, so its process id has not been reused.
         with self._lock:
             if self._child.returncode is None:
                 os.kill(self._child.pid, number)
@@ -97,7 +97,7 @@ class _Ns2:
 def run_ns2(
     command: Command, scratch: Path, names: RunNames, pipes: Writer, *, native: bool
 ) -> Usage:
-    """Run ns-2 to its end in ``scratch``, passing simulated time on.
+    """Run ns-2 in ``scratch`` until it ends, and report the simulated time.
 
     Raises:
         BdpbenchError: when ns-2 fails, is killed, or the disk is full.
@@ -118,7 +118,7 @@ def run_ns2(
         raise _disk_full(names, scratch)
     if status != 0:
         raise _failure(names, scratch, status)
-    # The client of a container engine tells nothing of the time that ns-2 takes in it.
+    # The client of a container engine does not show the CPU time of ns-2 in the container.
     return Usage(
         wall_s=round(wall_s, 3),
         cpu_s=round(cpu_s, 3) if native else None,
@@ -127,7 +127,7 @@ def run_ns2(
 
 
 def _start(command: Command, scratch: Path) -> tuple[_Ns2, IO[bytes]]:
-    """The process, and what it says on standard output and standard error."""
+    """Start the process, with a pipe for its standard output and standard error."""
     reader, writer = os.pipe()
     try:
         child = subprocess.Popen(
@@ -148,7 +148,7 @@ def _start(command: Command, scratch: Path) -> tuple[_Ns2, IO[bytes]]:
 
 
 def _follow(told: IO[bytes], log: IO[bytes], progress: Path) -> None:
-    """Copy ns-2's output to the log, except for the lines that tell the simulated time."""
+    """Copy ns-2's output to the log, except for the lines that report the simulated time."""
     for line in told:
         time_told = _SIMTIME.match(line)
         if time_told:
@@ -158,7 +158,7 @@ def _follow(told: IO[bytes], log: IO[bytes], progress: Path) -> None:
 
 
 class _Disk:
-    """Looks at the disk again and again, and stops ns-2 before it is full."""
+    """Checks the disk repeatedly, and stops ns-2 before it is full."""
 
     def __init__(self, child: Child, folder: Path) -> None:
         self._child = child
@@ -168,11 +168,11 @@ class _Disk:
         self.is_full = False
 
     def start(self) -> None:
-        """Begin to look."""
+        """Begin to check."""
         self._thread.start()
 
     def stop(self) -> None:
-        """Look a last time."""
+        """Check a last time and end."""
         self._ended.set()
         self._thread.join()
         self._look()
@@ -182,7 +182,7 @@ class _Disk:
             self._look()
 
     def _look(self) -> None:
-        # Some file systems cannot tell how large they are.
+        # Some file systems do not report their size.
         if not self.is_full and os.statvfs(self._folder).f_blocks > 0:
             self.is_full = free_bytes(self._folder) < LEAST_FREE_BYTES
             if self.is_full:
@@ -215,7 +215,7 @@ def _disk_full(names: RunNames, scratch: Path) -> BdpbenchError:
 
 
 def _simulated_share(progress: Path) -> float:
-    """Share of the simulated time that had passed, 0 … 1; 0 if ns-2 reported nothing."""
+    """Share of the simulated time that has passed, 0 … 1; 0 if ns-2 reported nothing."""
     try:
         now_s, end_s = (float(word) for word in progress.read_text(encoding="ascii").split())
     except (OSError, ValueError):

@@ -1,4 +1,4 @@
-"""Processes that end with the call of bdpbench that started them, however that ends (Linux)."""
+"""Processes that end with the call of bdpbench that started them, however it ends (Linux)."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ from pathlib import Path
 from types import FrameType
 
 CALL_VARIABLE = "BDPBENCH_CALL"
-"""Environment variable that names the call to the stages that it starts."""
+"""Environment variable that identifies the call to the stages that it starts."""
 
 _PR_SET_PDEATHSIG = 1
 _POLL_S = 0.05
@@ -23,29 +23,29 @@ _POLL_S = 0.05
 def dying_with_parent() -> Callable[[], None]:
     """A ``preexec_fn``: the kernel kills the child when the thread that starts it ends.
 
-    It reaches the child alone and not the child's children (prctl(2), PR_SET_PDEATHSIG).
+    Only the child is killed, not its own children (prctl(2), PR_SET_PDEATHSIG).
     """
     parent, library = os.getpid(), ctypes.CDLL(None)
 
     def prepare() -> None:
         library.prctl(_PR_SET_PDEATHSIG, signal.SIGKILL)
-        if os.getppid() != parent:  # it had ended before the kernel was asked
+        if os.getppid() != parent:  # the parent had ended before the prctl call
             os._exit(1)
 
     return prepare
 
 
 def name_of_this_call() -> str:
-    """What ``CALL_VARIABLE`` holds: machine, process id, and when that process was started."""
+    """The value of ``CALL_VARIABLE``: machine, process id, and start time of that process."""
     pid = os.getpid()
     return f"{_machine()} {pid} {_start_of(pid)}"
 
 
 def end_with_call() -> None:
-    """End this process as soon as the call ends that it works for, if it works for one.
+    """End this process as soon as the call that it works for ends, if there is one.
 
-    A stage is the grandchild of a call, with Snakemake and a shell in between, so that the kernel
-    does not end it by itself. A call on another machine, as of a cluster, is not watched.
+    A stage is not a child of the call, since Snakemake and a shell are in between, so the kernel
+    does not end it by itself. A call on another machine, as on a cluster, is not watched.
     """
     machine, _, process = os.environ.get(CALL_VARIABLE, "").partition(" ")
     if not process or machine != _machine():
@@ -55,7 +55,7 @@ def end_with_call() -> None:
         descriptor = os.pidfd_open(int(pid))
     except ProcessLookupError:
         os._exit(1)
-    if _start_of(int(pid)) != started:  # its number stands for another process by now
+    if _start_of(int(pid)) != started:  # its process id belongs to another process by now
         os._exit(1)
     threading.Thread(target=_end_after, args=(descriptor,), daemon=True).start()
 
@@ -68,13 +68,13 @@ def _end_after(descriptor: int) -> None:
 
 
 def _machine() -> str:
-    """Tells apart machines and containers, whose process ids are their own."""
+    """Identifies the machine or container, each of which has process ids of its own."""
     boot = Path("/proc/sys/kernel/random/boot_id").read_text(encoding="ascii").strip()
     return f"{boot}/{Path('/proc/self/ns/pid').readlink()}"
 
 
 def _start_of(pid: int) -> str:
-    """When a process was started, in ticks since the machine was; "" without such a process."""
+    """Start time of a process, in clock ticks since boot; "" if there is no such process."""
     with suppress(OSError):
         stat = Path(f"/proc/{pid}/stat").read_text(encoding="utf-8", errors="replace")
         return stat.rpartition(")")[2].split()[19]
@@ -83,7 +83,7 @@ def _start_of(pid: int) -> str:
 
 @contextmanager
 def signals_interrupt() -> Iterator[None]:
-    """Let SIGTERM and SIGHUP interrupt as Ctrl-C does, unless they are ignored, as by nohup."""
+    """Let SIGTERM and SIGHUP interrupt like Ctrl-C, unless they are ignored, as under nohup."""
 
     def interrupt(number: int, frame: FrameType | None) -> None:
         raise KeyboardInterrupt
@@ -100,7 +100,7 @@ def signals_interrupt() -> Iterator[None]:
 
 
 def end_group(group: int, grace_s: float) -> None:
-    """End all processes of a group: asked to at first, killed after ``grace_s``."""
+    """End all processes of a group: ask them first, and kill them after ``grace_s``."""
     try:
         _signal_group(group, signal.SIGTERM)
         _wait_for_group(group, grace_s)
@@ -115,14 +115,14 @@ def _signal_group(group: int, number: signal.Signals) -> None:
 
 
 def _wait_for_group(group: int, timeout_s: float) -> None:
-    """Wait until no process of a group is alive, for a while."""
+    """Wait for a limited time until no process of a group is alive."""
     deadline = time.monotonic() + timeout_s
     while _members(group) and time.monotonic() < deadline:
         time.sleep(_POLL_S)
 
 
 def _members(group: int) -> list[int]:
-    """Processes of a group that are alive; who has ended and was not waited for is not."""
+    """Living processes of a group; zombies do not count."""
     found = []
     for path in Path("/proc").glob("[0-9]*/stat"):
         with suppress(OSError):

@@ -1,4 +1,4 @@
-"""The script of a run: where it lies, what a reader calls it, and the Tcl files that it takes."""
+"""The script of a run: its path, its name for readers, and the Tcl files that it needs."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from bdpbench.studies.identity import tcl_files
 
 
 def script_path(spec: Spec) -> Path:
-    """What ns-2 is to run: under ``tcl/``, or in the folder of a study outside the checkout."""
+    """The path that ns-2 runs: under ``tcl/``, or in the folder of a study outside the checkout."""
     if "scripts" in spec:
         from bdpbench.studies.scripts import ORIGINAL_RUNNER
 
@@ -20,14 +20,14 @@ def script_path(spec: Spec) -> Path:
 
 
 def script_name(spec: Spec) -> str:
-    """The script of a run as a reader finds it; no path of the machine for one under ``tcl/``."""
+    """The script of a run for readers; below ``tcl/`` without a path of this machine."""
     if "scripts" in spec:
         return str(Path(spec["scripts"]) / Path(spec["script"]).name)
     return _name(tcl_dir() / spec["script"])
 
 
 def script_record(spec: Spec, run_dir: Path) -> ScriptRecord:
-    """The script of a run, and the checksum of every Tcl file that it takes."""
+    """The script of a run, and the checksum of every Tcl file that it needs."""
     files = {_name(path, run_dir): path for path in script_files(spec, run_dir)}
     return {
         "path": script_name(spec),
@@ -36,7 +36,7 @@ def script_record(spec: Spec, run_dir: Path) -> ScriptRecord:
 
 
 def script_files(spec: Spec, run_dir: Path) -> list[Path]:
-    """All Tcl files that ns-2 reads, in the order that the run's identity has."""
+    """All Tcl files that ns-2 reads, in the order of the run's identity."""
     if "scripts" in spec:
         from bdpbench.studies.scripts import original_files
 
@@ -45,7 +45,7 @@ def script_files(spec: Spec, run_dir: Path) -> list[Path]:
 
 
 def _name(path: Path, run_dir: Path | None = None) -> str:
-    """A file as the record calls it: under ``tcl/``, in the run's folder, or where it lies."""
+    """Name of a file in the record: below ``tcl/``, in the run's folder, or its full path."""
     if path.is_relative_to(tcl_dir()):
         return f"tcl/{path.relative_to(tcl_dir()).as_posix()}"
     if run_dir is not None and path.is_relative_to(run_dir):

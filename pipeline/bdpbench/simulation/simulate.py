@@ -1,6 +1,6 @@
-"""One run of ns-2: started, watched, and recorded in ``run.json`` when it is whole.
+"""One run of ns-2: started, watched, and recorded in ``run.json`` when it is complete.
 
-Imports stay light on purpose: this module runs once for each simulation.
+Imports are kept light on purpose, since a process starts for each simulation.
 """
 
 from __future__ import annotations
@@ -44,11 +44,11 @@ SCRATCH_FOLDER = ".scratch"
 
 
 def simulate(run_dir: Path, backend: Backend, reduce: Reducer = refuse) -> RunRecord:
-    """Run ns-2 for ``run_dir``, unless that is done, and write ``run.json`` last.
+    """Run ns-2 for ``run_dir``, unless the run is finished, and write ``run.json`` last.
 
-    ns-2 writes into a scratch folder beside ``out/``, which takes its place only when the run is
-    whole, so that an interrupted run leaves nothing that could be taken for a result. A trace that
-    is streamed goes through a named pipe there to ``reduce``, which writes its files beside it.
+    ns-2 writes into a scratch folder, which becomes ``out/`` only when the run is complete, so an
+    interrupted run leaves nothing that could be taken for a result. A streamed trace goes through a
+    named pipe in that folder to ``reduce``, which writes its files beside the pipe.
 
     Returns:
         The content of ``run.json``.
@@ -59,7 +59,8 @@ def simulate(run_dir: Path, backend: Backend, reduce: Reducer = refuse) -> RunRe
             ``reduce`` raises, after ns-2 has been stopped.
     """
     with only_one(run_dir):
-        # Another study, or a process that outlived its workflow, may have done it meanwhile.
+        # Another study, or a process that outlived its workflow, may have finished the run
+        # meanwhile.
         found = read_run(run_dir)
         if found is not None:
             return found
@@ -68,7 +69,7 @@ def simulate(run_dir: Path, backend: Backend, reduce: Reducer = refuse) -> RunRe
 
 @contextmanager
 def only_one(run_dir: Path) -> Iterator[None]:
-    """Hold a run's folder, so that nobody else writes the run meanwhile.
+    """Lock a run's folder, so that no other process writes the run meanwhile.
 
     Raises:
         BdpbenchError: when there is no such folder.
@@ -103,7 +104,7 @@ def _simulate(spec: Spec, run_dir: Path, backend: Backend, reduce: Reducer) -> R
 
 
 def _run_in_scratch(spec: Spec, run_dir: Path, backend: Backend, reduce: Reducer) -> Usage:
-    """Let ns-2 write into a scratch folder, which becomes ``out/`` when all of it is there."""
+    """Let ns-2 write into a scratch folder, which becomes ``out/`` when everything is there."""
     scratch = _empty_scratch(run_dir)
     names = RunNames(f"run {spec['run_id']} ({spec['label']})", script_name(spec), run_dir)
     traces = [scratch / OUTPUT_FOLDER / name for name in spec["identity"]["streams"]]
@@ -116,18 +117,18 @@ def _run_in_scratch(spec: Spec, run_dir: Path, backend: Backend, reduce: Reducer
         with suppress(OSError):
             (scratch / LOG_NAME).replace(run_dir / LOG_NAME)
         (run_dir / PROGRESS_NAME).unlink(missing_ok=True)
-        # A reducer may have made a table of what an interrupted ns-2 had written until then.
+        # A reducer may have made a table from the partial output of an interrupted ns-2.
         shutil.rmtree(scratch, ignore_errors=True)
     return usage
 
 
 def _empty_scratch(run_dir: Path) -> Path:
-    """A new scratch folder; what an earlier attempt left is removed."""
+    """Create an empty scratch folder, removing what an earlier attempt left."""
     scratch = run_dir / SCRATCH_FOLDER
     shutil.rmtree(scratch, ignore_errors=True)
     remove_temporaries(run_dir)
     (scratch / OUTPUT_FOLDER).mkdir(parents=True)
-    # How far an attempt came that was killed says nothing of this one, nor what was brought here.
+    # The progress of a killed attempt and the record of a merge say nothing about this attempt.
     for name in (ERROR_NAME, LIGHT_NAME, PROGRESS_NAME):
         (run_dir / name).unlink(missing_ok=True)
     return scratch
@@ -146,7 +147,7 @@ def _command(spec: Spec, run_dir: Path, scratch: Path, backend: Backend) -> Comm
         return backend.command(scratch, script_path(spec), argv)
     for path in (run_dir / SCRIPTS_FOLDER).iterdir():
         shutil.copy(path, scratch)
-    # Appendices A and B of Sharma (2006) write into a folder that is named like the protocol.
+    # Appendices A and B of Sharma (2006) write into a folder named after the protocol.
     if "protocol" in spec["parameters"]:
         (scratch / str(spec["parameters"]["protocol"])).symlink_to(OUTPUT_FOLDER)
     return backend.command(scratch, script_path(spec), [Path(spec["script"]).name, *argv])
@@ -163,7 +164,7 @@ def _check_outputs(spec: Spec, names: RunNames, scratch: Path) -> None:
 
 
 def _install_outputs(run_dir: Path, scratch: Path) -> None:
-    """Put the outputs into their place, where a crash of the machine finds them whole."""
+    """Move the outputs into place, where they are complete even after a crash of the machine."""
     final = run_dir / OUTPUT_FOLDER
     shutil.rmtree(final, ignore_errors=True)
     for path in (scratch / OUTPUT_FOLDER).iterdir():
@@ -173,6 +174,6 @@ def _install_outputs(run_dir: Path, scratch: Path) -> None:
 
 
 def _keep_error(run_dir: Path, error: BdpbenchError) -> None:
-    """Leave the message for `bdpbench run`; a disk that is full may take nothing."""
+    """Leave the message for `bdpbench run`; on a full disk this may fail."""
     with suppress(OSError):
         write_text_atomically(run_dir / ERROR_NAME, f"{error}\n")

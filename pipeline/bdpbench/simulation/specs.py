@@ -1,4 +1,4 @@
-"""``spec.json`` on its way to ns-2: it has to be of its run, and of this checkout."""
+"""Checks that ``spec.json`` belongs to its run and to this checkout."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from bdpbench.studies.identity import run_id, tcl_digest
 
 
 def read_own_spec(run_dir: Path, backend: Backend) -> Spec:
-    """What is to be run in ``run_dir``; what it says has to lead to the id in the folder's name.
+    """What is to be run in ``run_dir``, checked against the id that is the folder's name.
 
     Raises:
         BdpbenchError: when ``spec.json`` is missing or damaged, is not of this run, or was planned
@@ -27,7 +27,7 @@ def read_own_spec(run_dir: Path, backend: Backend) -> Spec:
 
 
 def _mismatch(spec: Spec, run_dir: Path, backend: Backend) -> str:
-    """Why the plan of a run does not hold here, or ""."""
+    """Why the plan of a run does not apply here, or ""."""
     if not run_dir.name == spec["run_id"] == run_id(spec["identity"]):
         return "has been changed: its content does not match its run id"
     planned = spec["ns2_build_id"]

@@ -15,11 +15,11 @@ from bdpbench.errors import BdpbenchError
 _POLL_S = 0.02
 _INTERRUPTED_WAIT_S = 2.0
 Reducer = Callable[[Path], None]
-"""Reads a trace to its end from a named pipe, and writes what it makes of it beside the pipe."""
+"""Reads a trace from a named pipe to its end, and writes its results beside the pipe."""
 
 
 def refuse(pipe: Path) -> None:
-    """The reducer of those who run no scenario with ``trace: stream``.
+    """The reducer for callers that run no scenario with ``trace: stream``.
 
     Raises:
         BdpbenchError: always.
@@ -28,7 +28,7 @@ def refuse(pipe: Path) -> None:
 
 
 class Child(Protocol):
-    """The process that writes; a client of a container engine passes the signal on."""
+    """The writing process; the client of a container engine passes the signal on."""
 
     def terminate(self) -> None:
         """Ask it to end."""
@@ -37,7 +37,7 @@ class Child(Protocol):
 class Streams:
     """Named pipes, each with a reader in a thread of its own.
 
-    A reader that fails ends the process that writes, which would wait for it forever.
+    A reader that fails ends the writing process, which would otherwise wait for it forever.
     """
 
     def __init__(self, paths: Sequence[Path], reduce: Reducer) -> None:
@@ -55,22 +55,23 @@ class Streams:
         """What a reader raised at any time."""
 
     def open(self) -> None:
-        """Make the pipes and start the readers."""
+        """Create the pipes and start the readers."""
         for path in self._paths:
             os.mkfifo(path)
-            # With a writer of our own, no reader waits for ns-2 or takes its absence for the end.
+            # Because we hold each pipe open for writing, no reader waits for ns-2 or sees an early
+            # end.
             self._keepers.append(os.open(path, os.O_RDWR | os.O_CLOEXEC))
         for reader in self._readers:
             reader.start()
 
     def watch(self, child: Child) -> None:
-        """Say who writes."""
+        """Register the writing process."""
         self._child = child
         if self.failure is not None:
             child.terminate()
 
     def close(self, timeout_s: float | None = None) -> None:
-        """End the pipes, when nobody writes any more, and wait for the readers.
+        """Close the pipes after the last writer has ended, and wait for the readers.
 
         ``timeout_s`` limits the wait; a reader that is left behind ends with this process.
         """
@@ -96,9 +97,9 @@ class Streams:
 
 
 def _end_of(pipe: Path) -> None:
-    """Let a reader that has just come, when all writers had gone, find the end of the pipe.
+    """Let a reader that opens the pipe after all writers have gone see its end.
 
-    It would wait in open(2) for a writer for ever. Where nobody waits, nothing happens.
+    It would wait for a writer in open(2) forever. If no reader waits, nothing happens.
     """
     with suppress(OSError):
         os.close(os.open(pipe, os.O_WRONLY | os.O_NONBLOCK | os.O_CLOEXEC))
@@ -106,11 +107,11 @@ def _end_of(pipe: Path) -> None:
 
 @contextmanager
 def streams(paths: Sequence[Path], reduce: Reducer) -> Iterator[Streams]:
-    """Pipes at these paths for as long as the block lasts.
+    """Provide pipes at these paths for the duration of the block.
 
     Raises:
-        BaseException: what a reader raises, instead of an error of the block that follows
-            from it: the end of the process that writes.
+        BaseException: what a reader raised, instead of the resulting error of the block, that the
+            writing process was ended.
     """
     pipes = Streams(paths, reduce)
     pipes.open()

@@ -1,9 +1,9 @@
 """Declarations about all studies: ``config/atlas.yaml``, and ``atlas.yaml`` of a study.
 
-The first names protocols and topics and says how the studies stand to one another. The second
-says under which of these names the protocols of a study are known, and which of its numbers and
-statements are of which topic; it may name further protocols, topics and relations itself. So a
-study joins by a file of its own, and nothing else has to know it.
+The first names protocols and topics and says how the studies relate to one another. The second maps
+the protocols of a study to these names, and its numbers and statements to topics; it may declare
+further protocols, topics and relations itself. So a study joins with a file of its own, and no
+other file has to mention it.
 """
 
 from __future__ import annotations
@@ -32,7 +32,7 @@ Name = Annotated[str, Field(pattern=r"^[a-z][a-z0-9-]*$", max_length=64)]
 EntryKey = Annotated[str, Field(pattern=r"^[a-z][a-z0-9_]*/[^\s/]+$")]
 
 ShareMeasure = Literal["asymmetry", "jain_index", "smallest_over_largest"]
-"""How a metric of two flows tells how they share."""
+"""How a metric of two flows expresses the way in which they share a link."""
 
 
 class KnownProtocol(Strict):
@@ -51,7 +51,7 @@ class Topic(Strict):
 
 
 class Position(Strict):
-    """What one or several studies say, and the entries in which they say it."""
+    """What one or several studies say, and the entries that say it."""
 
     says: Text = Field(description="The position, in a sentence")
     rests_on: list[EntryKey] = Field(
@@ -142,7 +142,7 @@ class Member:
     source: YamlFile
 
     def error(self, location: Location, message: str, hint: str = "") -> BdpbenchError:
-        """The error to raise about what stands at ``location`` of its ``atlas.yaml``."""
+        """The error to raise about the value at ``location`` of its ``atlas.yaml``."""
         return self.source.error(location, message, hint=hint)
 
 
@@ -155,21 +155,21 @@ class DeclaredRelation:
     location: Location
 
     def error(self, location: Location, message: str, hint: str = "") -> BdpbenchError:
-        """The error to raise about a part of it."""
+        """The error to raise about a part of the relation."""
         at = (*self.location, *location)
         return self.source.error(at, f"{self.relation.id}: {message}", hint=hint)
 
 
 @dataclass(frozen=True)
 class Declared:
-    """All that is declared, of all files together.
+    """All declarations of all files together.
 
     Attributes:
         protocols: key → protocol.
         topics: key → topic, in their order.
-        relations: in their order.
+        relations: all relations, in their order.
         members: key of a study → the study.
-        shares: metric of all studies → how it tells the shares of two flows.
+        shares: metric of all studies → how it expresses the shares of two flows.
     """
 
     protocols: Mapping[str, KnownProtocol]
@@ -179,7 +179,7 @@ class Declared:
     shares: Mapping[str, ShareMeasure]
 
     def protocol(self, word: str) -> str:
-        """Key of the protocol that a user names: by its key, its name, or as a study calls it.
+        """Key of the protocol that a user names by its key, its name, or a study's name for it.
 
         Raises:
             BdpbenchError: when no study has such a protocol.
@@ -195,7 +195,7 @@ class Declared:
         return found
 
     def _words(self) -> Iterator[tuple[str, str]]:
-        """Names of protocols → their keys; the last declaration wins."""
+        """Names of protocols → their keys; a later declaration overrides an earlier one."""
         for member in self.members.values():
             for key, name in member.said.known_as.items():
                 yield key.casefold(), name
@@ -206,22 +206,21 @@ class Declared:
 
 
 def implementation_of(protocol: Protocol) -> Implementation:
-    """What a study's protocol is in ns-2: a window law of a sender, an agent, or Linux's code."""
+    """How a study's protocol is implemented: as a window law, as an ns-2 agent, or in Linux."""
     if protocol.linux is not None:
         return "Linux module"
     return "window law" if "windowOption_" in protocol.settings else "ns-2 agent"
 
 
 def load_declared(outside: Sequence[Path] = ()) -> Declared:
-    """Read what is declared of the studies of the configuration, and of others.
+    """Read the declarations about the configured studies, and about further ones.
 
     Args:
         outside: folders of further studies, each with an ``atlas.yaml``.
 
     Raises:
-        BdpbenchError: naming file, line and key of what is wrong in a file; of a name that stands
-            twice; of a protocol, topic or study that nothing has; of a protocol of a study that
-            has no common name.
+        BdpbenchError: naming file, line and key, for an invalid file, a duplicate name, an unknown
+            protocol, topic or study, or a protocol of a study without a common name.
     """
     source = YamlFile(config_dir() / ATLAS_NAME)
     catalogue = source.validate(Catalogue)
@@ -250,7 +249,7 @@ _Files: TypeAlias = Sequence[tuple[YamlFile, Names]]
 
 
 def _members(outside: Sequence[Path]) -> Iterator[Member]:
-    """The studies of the configuration that have an ``atlas.yaml``, and those of folders."""
+    """The configured studies that have an ``atlas.yaml``, and those of the given folders."""
     for key in study_keys():
         if (studies_dir() / key / ATLAS_NAME).is_file():
             yield _member(studies_dir() / key)
@@ -271,7 +270,7 @@ def _member(folder: Path) -> Member:
 
 
 def _once(parts: Iterable[tuple[YamlFile, str, Mapping[str, _Named]]]) -> dict[str, _Named]:
-    """What all files name, each name once."""
+    """Merge the declarations of all files; a name that occurs twice is an error."""
     found: dict[str, _Named] = {}
     for source, section, named in parts:
         for key, each in named.items():
@@ -282,7 +281,7 @@ def _once(parts: Iterable[tuple[YamlFile, str, Mapping[str, _Named]]]) -> dict[s
 
 
 def _check_words(files: _Files) -> None:
-    """Two protocols are never called the same."""
+    """Refuse a name that would stand for two protocols."""
     owners: dict[str, str] = {}
     for source, said in files:
         for key, protocol in said.protocols.items():
@@ -315,7 +314,7 @@ def _check_member(declared: Declared, member: Member) -> None:
 
 
 def _check_senders(declared: Declared, files: _Files) -> None:
-    """Each protocol that is named is one that some study has."""
+    """Refuse protocols that no study has."""
     known = {name for member in declared.members.values() for name in member.said.known_as.values()}
     for source, said in files:
         for key in said.protocols:
@@ -333,7 +332,7 @@ def _require(
 
 
 def _check_relations(declared: Declared) -> None:
-    """Relations speak of what there is; whether a study has their entries is told later."""
+    """Refuse relations of unknown studies, topics or protocols; entries are checked later."""
     seen: set[str] = set()
     for each in declared.relations:
         relation = each.relation

@@ -1,32 +1,32 @@
-"""Runs → batches: what one process takes on, so that few processes start and no core ends idle."""
+"""Runs → batches, one process each: few processes start, and no core is idle at the end."""
 
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 
 LEAST_S = 8.0
-"""Of a batch of less the start of its process would be a fifth and more."""
+"""In a shorter batch, starting its process would take a fifth of the time or more."""
 
 MOST_S = 600.0
-"""A batch of more would be long to wait for where others have ended, and much to lose."""
+"""A longer batch would keep others waiting at the end, and lose much work if it fails."""
 
 MOST_RUNS = 1000
-"""Runs of a batch: its plan is read at once."""
+"""Most runs of a batch, because its plan is read at once."""
 
 
 def make_batches(
     costs_s: Mapping[str, float], cores: int, *, least_s: float = LEAST_S
 ) -> Sequence[Sequence[str]]:
-    """Runs in batches that shrink towards the end, the longest runs and batches first.
+    """Divide runs into batches that shrink towards the end, the longest runs and batches first.
 
-    Each batch takes half of an equal share of what is left, within bounds, so that the last ones
-    even out what the estimates got wrong (guided self-scheduling: Polychronopoulos and Kuck, IEEE
-    Transactions on Computers C-36(12), 1987).
+    Each batch takes half of an equal share of the remaining work, within bounds, so that the last
+    batches even out errors of the estimates (guided self-scheduling: Polychronopoulos and Kuck,
+    IEEE Transactions on Computers C-36(12), 1987).
 
     Args:
         costs_s: run id → expected CPU time, s.
-        cores: batches at once.
-        least_s: CPU time of a batch below which another run is added to it.
+        cores: number of batches that run at once.
+        least_s: CPU time below which another run is added to a batch, s.
     """
     batches: list[list[str]] = []
     left_s, share_s, taken_s = sum(costs_s.values()), 0.0, 0.0

@@ -39,7 +39,7 @@ _FLOW_OF_EVERY_SCRIPT = {"protocol", "count", "start_s", "stagger_s", "access_de
 
 
 def check_study(study: Study) -> None:
-    """Refuse what contradicts itself.
+    """Refuse a study that contradicts itself.
 
     Raises:
         BdpbenchError: naming file, line and key of what is wrong.
@@ -65,7 +65,7 @@ def check_study(study: Study) -> None:
 
 
 def script_path(study: Study, script: str) -> Path | None:
-    """Where a script lies: under ``tcl/`` of the study's folder or of bdpbench; None: nowhere."""
+    """Where a script is: under ``tcl/`` of the study's folder or of bdpbench; else None."""
     for folder in (study.folder / "tcl", tcl_dir()):
         if (folder / script).is_file():
             return folder / script
@@ -148,7 +148,7 @@ def _check_queue(study: Study, base: Location, queue: QueueDeclaration) -> None:
 
 
 def _check_part(study: Study, location: Location, part: object) -> None:
-    """Look for references to parameters in all of a part of the study."""
+    """Find the references to parameters in a part of the study."""
     if isinstance(part, Strict):
         for field in part.model_fields_set:
             _check_part(study, (*location, field), getattr(part, field))
@@ -252,7 +252,7 @@ def _check_script(study: Study, base: Location, scenario: Scenario) -> None:
 
 
 def _check_own_script(study: Study, base: Location, scenario: Scenario) -> None:
-    """Refuse what a script of a study's own does not get."""
+    """Refuse keys that have no effect on a study's own script."""
     message = f"only {NETWORK_SCRIPT} takes it, and this scenario has its own script"
     for key in ("background", "changes"):
         if getattr(scenario, key):
@@ -315,7 +315,7 @@ def _check_tiers(study: Study, base: Location, scenario: Scenario) -> None:
 
 
 def _check_size(study: Study) -> None:
-    """Refuse a tier with more runs than can be planned, before any is."""
+    """Refuse a tier with more runs than can be planned, before planning any."""
     totals: Counter[str] = Counter()
     for name, scenario in study.scenarios.items():
         for tier, entries in scenario.tiers.items():

@@ -1,4 +1,4 @@
-"""``config/config.yaml``: what a run does where the command line says nothing."""
+"""``config/config.yaml``: the settings of a run that the command line does not give."""
 
 from __future__ import annotations
 
@@ -50,7 +50,7 @@ class SlurmConfig(Strict):
 
 
 class Config(Strict):
-    """The whole of ``config/config.yaml``."""
+    """The content of ``config/config.yaml``."""
 
     schema_version: Literal[1]
     study: str = Field(description="Study that `bdpbench run` runs")

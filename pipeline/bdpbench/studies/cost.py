@@ -1,9 +1,9 @@
-"""How long a simulation will take, so that ``list`` and the progress can say so beforehand.
+"""Predicted cost of a simulation, for ``list``, the progress and the batches.
 
-The CPU time of ns-2 is that of the packets which the bottleneck carries, of the lines of a packet
-trace, and of the samples that Tcl takes of the flows. The constants are fitted on finished runs by
-``tests/benchmarks/cost_model.py``, which prints them anew; a machine that is slower or faster than
-the one they were fitted on has a factor of its own (``bdpbench.app.run.machine``).
+The CPU time of ns-2 is the sum over the packets that the bottleneck carries, the lines of a packet
+trace, and the samples that Tcl takes of the flows. ``tests/benchmarks/cost_model.py`` fits the
+constants to finished runs and prints them; a machine that is slower or faster than the reference
+machine has a factor of its own (``bdpbench.app.run.machine``).
 """
 
 from __future__ import annotations
@@ -19,25 +19,26 @@ from bdpbench.studies.streams import is_traced
 
 _HEADER_BYTES = 50
 _FLOW_TABLES = ("cwnd", "ssthresh", "sequence", "acknowledged")
-# A queue tells of a packet three times (+, -, r), and of its ACK on the way back.
+# A trace has three lines for a packet (+, -, r) and three for its ACK.
 _LINES_PER_PACKET = 6
-# Packets by which cwnd grows a round trip while a flow fills the path: the BDP over the time to
-# 90 % of it, in round trips, of the single flows of Sharma (2006). Limited slow start (RFC 3742)
-# with the max_ssthresh of 100 packets that the studies set adds half of that; other laws add to it.
+# Packets by which cwnd grows in a round trip while a flow fills the path: the BDP divided by the
+# time to 90 % of it, in round trips, for the single flows of Sharma (2006). Limited slow start (RFC
+# 3742) with the max_ssthresh of 100 packets that the studies set adds half of that; other laws add
+# to it.
 _FILLING = {"fast": 167, "bic": 82, "htcp": 63, "cubic": 29}
 _FILLING_OTHERS = 50
-# Buffer, as a share of the BDP, at which a flow that is alone uses half of the bottleneck.
+# Buffer, as a share of the BDP, at which a flow alone uses half of the bottleneck.
 _HALF_USE = {"htcp": 0.0099, "scalable": 0.0055}
 _HALF_USE_OTHERS = 0.0018
-# TCPs that halve cwnd and add a packet a round trip use three quarters of a path without a buffer,
-# and all of it where the buffer holds the BDP.
+# TCPs that halve cwnd and add one packet per round trip use three quarters of a path without a
+# buffer, and all of it if the buffer holds the BDP.
 _HALVING = "halving"
 _HALVING_AGENTS = {"TCP", "TCP/Reno", "TCP/Newreno", "TCP/Sack1", "TCP/SackTS"}
 _LAW_OF_AGENT = {"TCP/Fast": "fast"}
 # windowOption_ of Agent/TCP.
 _LAW_OF_WINDOW_OPTION = {9: "scalable", 12: "bic", 13: "cubic", -10: "htcp"}
-# FAST wants alpha packets in the queue. In a short buffer that holds fewer it loses packets every
-# round trip and uses next to nothing.
+# FAST keeps alpha packets in the queue. If the buffer is smaller, it loses packets every round trip
+# and uses next to nothing.
 _STARVED_USE = 0.06
 _STARVED_BUFFER = 0.1  # of the BDP
 
@@ -47,12 +48,12 @@ class Costs:
     """Costs of ns-2 on the reference machine with all cores busy, all in s of CPU time.
 
     Attributes:
-        startup_s: reading its library and the script.
-        flow_s: making a flow: two hosts, their links, agents and monitors.
-        packet_s: one packet over the three links of a dumbbell, and its ACK back, where few are
-            under way.
+        startup_s: loading its library and the script.
+        flow_s: creating a flow: two hosts, their links, agents and monitors.
+        packet_s: one packet over the three links of a dumbbell, and its ACK, while few are in
+            flight.
         line_s: one line of a packet trace.
-        sample_s: what the scripts record of a flow or a queue at one sampling time.
+        sample_s: one sample of a flow or a queue by the scripts.
     """
 
     startup_s: float
@@ -71,39 +72,40 @@ COSTS = {
     ),
 }
 
-# Packets that are under way outgrow the processor's caches, the more so those of many flows, which
-# lie scattered: of one flow a packet took 1.1 µs with 1,100 under way, 1.5 µs with 12,000; of ten
-# 1.3 µs and 1.6 µs, and 2.0 µs with 24,000.
+# Packets in flight outgrow the processor's caches, the more so those of many flows, which are
+# scattered in memory: with one flow a packet took 1.1 µs with 1,100 in flight and 1.5 µs with
+# 12,000; with ten flows 1.3 µs and 1.6 µs, and 2.0 µs with 24,000.
 _NEAR_PKTS = 1000
 _FAR = 0.23
 _FAR_OF_TEN = 0.17
 
-# What bdpbench takes beside ns-2 on the reference machine, s of CPU time, as
-# tests/benchmarks/orchestration.py fits it.
+# CPU time of bdpbench besides ns-2 on the reference machine, s, as fitted by
+# tests/benchmarks/orchestration.py.
 CALL_S = 1.9
 """A call of `run`: planning, and the report of a small study."""
 REPORT_RUN_S = 0.02
-"""A run of the plan: what planning and the report, which use one core, take for it."""
+"""A run of the plan: its part of planning and of the report, which use one core."""
 SCHEDULER_S = 1.6
-"""Snakemake, which takes care of several batches."""
+"""Snakemake, which runs the batches if there are several."""
 BATCH_S = 1.5
-"""A batch of runs, until its process is ready and has met its first run."""
+"""A batch of runs, until its process has started and reached its first run."""
 RUN_S = 0.08
 """A run in its batch: its files, tables, values and series."""
 MEASURE_S = 0.05
-"""A finished run that is parsed and measured anew in a batch."""
+"""A finished run that is parsed and measured again in a batch."""
 
-# Memory, MB: a batch of short or of long runs took 110; where it makes tables of packets, more.
+# Memory, MB: a batch took 110 whether its runs are short or long, and more if it makes tables of
+# packets.
 _BATCH_MB = 250
 _TRACED_MB = 1500
-# ns-2 took 15 without flows, 0.13 a flow, 210 for a million pairs of nodes, of which it knows the
-# way, and half a kB for a packet under way: 121 for 300 flows, 62 for the ten of a wide path.
+# ns-2 took 15 without flows, 0.13 per flow, 210 for the routes between a million pairs of nodes,
+# and half a kB per packet in flight: 121 for 300 flows, 62 for the ten of a wide path.
 _NS2_MB, _FLOW_MB, _NODE_PAIR_MB, _PACKET_MB = 15, 0.13, 2.1e-4, 5e-4
 _ROOM = 1.5
 
 
 def batch_memory_mb(run: PlannedRun) -> int:
-    """Memory that a batch with this run may take, ns-2 included, MB, with room to spare."""
+    """Memory that a batch with this run may need, including ns-2, MB, with a margin."""
     parameters = run["parameters"]
     flows = int(parameters.get("flows") or 2)
     ns2_mb = (
@@ -120,7 +122,7 @@ class Work:
     """The work of a run for ns-2: packets over the bottleneck, trace lines, samples, flows.
 
     Attributes:
-        under_way_pkts: packets on links and in queues at a time.
+        under_way_pkts: packets in flight, on links and in queues.
     """
 
     packets: float
@@ -131,7 +133,7 @@ class Work:
 
     @property
     def distance(self) -> float:
-        """How much longer a packet takes than where few are under way, times."""
+        """By what factor a packet takes longer than while few are in flight."""
         scattered = _FAR + _FAR_OF_TEN * math.log10(max(1, self.flows))
         return 1 + scattered * math.log1p(self.under_way_pkts / _NEAR_PKTS)
 
@@ -161,7 +163,7 @@ def expected_work(
 ) -> Work:
     """The work of a run with these parameters, flows and files.
 
-    A run that does not tell the rate of its bottleneck has no packets to count.
+    If the rate of a run's bottleneck is unknown, its packets are not counted.
     """
     duration_s = float(parameters["duration_s"])
     packet_bits = 8 * (float(parameters.get("packet_bytes", 1000)) + _HEADER_BYTES)
@@ -178,13 +180,13 @@ def expected_work(
 
 
 def _under_way_pkts(parameters: Parameters) -> float:
-    """What the path holds, and of the buffer as much again: longer queues are seldom full."""
+    """Packets that the path holds, and as many of the buffer: longer queues are rare."""
     bdp_pkts = float(parameters.get("bdp_pkts") or 0.0)
     return bdp_pkts + min(bdp_pkts, float(parameters.get("buffer_pkts") or 0.0))
 
 
 def _samples(parameters: Parameters, table: str, duration_s: float) -> float:
-    """Samples that the script takes for a table of a flow or a queue."""
+    """Number of samples that the script takes for a table of a flow or a queue."""
     if table not in (*_FLOW_TABLES, "queue"):
         return 0.0
     interval_s = parameters.get("sample_s", NETWORK_DEFAULTS["sample_s"])
@@ -194,18 +196,18 @@ def _samples(parameters: Parameters, table: str, duration_s: float) -> float:
 
 
 def utilization(parameters: Parameters, flows: Sequence[ResolvedFlow]) -> float:
-    """Share of the bottleneck, 0 … 1, that its flows use once they have filled it.
+    """Utilization of the bottleneck, 0 … 1, once its flows have filled it.
 
-    Several flows use the geometric mean of what each would use alone.
+    For several flows it is the geometric mean of what each would use alone.
     """
     if not flows or not parameters.get("bdp_pkts") or "buffer_pkts" not in parameters:
-        return 1.0  # a path without delay holds nothing
+        return 1.0  # a path without delay holds no packets
     alone = [_use_alone(flow, parameters) for flow in flows]
     return float(math.prod(alone) ** (1 / len(alone)))
 
 
 def _law(flow: ResolvedFlow) -> str:
-    """The law of a flow's cwnd, as the tables above write it; "" for one that they do not have."""
+    """The law of a flow's cwnd, as named in the tables above; "" for one that they lack."""
     use = flow.use
     if use.linux is not None:
         return use.linux
@@ -217,7 +219,7 @@ def _law(flow: ResolvedFlow) -> str:
 
 
 def halves(flow: ResolvedFlow) -> bool:
-    """Whether a flow halves cwnd at a loss and adds a packet a round trip, as standard TCP."""
+    """Whether a flow halves cwnd at a loss and adds a packet per round trip, as standard TCP."""
     return _law(flow) == _HALVING
 
 
@@ -236,7 +238,7 @@ def _use_alone(flow: ResolvedFlow, parameters: Parameters) -> float:
 def _filled_share(
     parameters: Parameters, flows: Sequence[ResolvedFlow], duration_s: float
 ) -> float:
-    """Share of the capacity that is left by the time in which the flows fill the path."""
+    """Share of the capacity that is used, given the time that flows need to fill the path."""
     if not parameters.get("rtt_ms") or not parameters.get("bdp_pkts"):
         return 1.0
     speeds = [_FILLING.get(_law(flow), _FILLING_OTHERS) for flow in flows]

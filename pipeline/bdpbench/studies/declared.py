@@ -1,4 +1,4 @@
-"""The classes and variables of ns-2 that a study names, with the places where it names them."""
+"""The classes and variables of ns-2 that a study names, and where it names them."""
 
 from __future__ import annotations
 
@@ -13,14 +13,15 @@ from bdpbench.studies.study import ClassDefaults, Protocol, Study
 
 @dataclass(frozen=True)
 class Declared:
-    """One thing that ns-2 has to have.
+    """A class, variable or congestion control that ns-2 has to have.
 
     Attributes:
         kind: a sender's or receiver's class, a variable of a sender, a congestion control of
             TCP/Linux, a parameter of one, or a variable with a class default.
-        ns2_class: without "Agent/", but for class defaults; the congestion control of a parameter.
+        ns2_class: without "Agent/", except for class defaults; for a parameter, its congestion
+            control.
         name: of the variable, the congestion control or its parameter; "" for a class.
-        location: where study.yaml says so.
+        location: where study.yaml names it.
     """
 
     kind: Literal["agent", "sink", "variable", "linux", "parameter", "default"]
@@ -30,7 +31,7 @@ class Declared:
 
 
 def declared_by(study: Study) -> list[Declared]:
-    """All that a study names of ns-2, in the order of its file."""
+    """Everything of ns-2 that a study names, in the order of its file."""
     return [
         *_of_defaults(("defaults",), study.defaults),
         *(

@@ -1,4 +1,4 @@
-"""The flows of a run: what its scenario says of them, with the values of the run's parameters."""
+"""The flows of a run: those of its scenario, with the values of the run's parameters."""
 
 from __future__ import annotations
 
@@ -21,11 +21,11 @@ class ResolvedFlow:
     """One flow.
 
     Attributes:
-        key: of its protocol; agent, sink, linux and record are the protocol's.
-        settings: variables of its agent, those that parameters set among them.
+        key: key of its protocol, from which agent, sink, linux and record come.
+        settings: variables of its agent, including those that parameters set.
         defaults: class defaults of the run, by ns-2 class.
         start_s: s.
-        access_delay_ms: one way, ms; None where only the script knows.
+        access_delay_ms: one way, ms; None if only the script knows it.
     """
 
     key: str
@@ -37,17 +37,18 @@ class ResolvedFlow:
 
     @cached_property
     def use(self) -> AgentUse:
-        """What it makes ns-2 run."""
+        """The sender of this flow, as far as it decides which code of ns-2 runs."""
         option = self.variable(WINDOW_OPTION)
         return AgentUse(
             self.protocol.agent, None if option is None else int(option), self.protocol.linux
         )
 
     def variable(self, name: str) -> float | None:
-        """A variable of its agent; None where ns-2's own default stands."""
+        """Value of a variable of its agent; None for ns-2's own default."""
         if name in self.settings:
             return self.settings[name]
-        # The class of an agent inherits from those that its name begins with: Agent/TCP/Sack1.
+        # An agent's class inherits from the classes whose names are prefixes of its own:
+        # Agent/TCP/Sack1.
         parts = f"Agent/{self.protocol.agent}".split("/")
         for length in range(len(parts), 0, -1):
             variables = self.defaults.get("/".join(parts[:length]), {})
@@ -57,7 +58,7 @@ class ResolvedFlow:
 
 
 def format_value(value: Scalar) -> str:
-    """A parameter as ns-2 gets it: integers without a point, floats as Python prints them.
+    """A parameter as ns-2 gets it: integers without a decimal point, floats as Python prints them.
 
     >>> format_value(30.0), format_value(0.01), format_value("HS")
     ('30', '0.01', 'HS')
@@ -68,12 +69,12 @@ def format_value(value: Scalar) -> str:
 
 
 def referenced(value: object) -> str | None:
-    """Name of the parameter that ``$name`` stands for; None for a value of its own."""
+    """Name of the parameter that ``$name`` refers to; None for a literal value."""
     return value[1:] if isinstance(value, str) and value.startswith("$") else None
 
 
 def value_of(study: Study, value: Scalar, parameters: Parameters, location: Location) -> Scalar:
-    """A value, or that of the parameter which it names.
+    """A value, or that of the parameter that it refers to.
 
     Raises:
         BdpbenchError: when the run has no such parameter.
@@ -93,7 +94,7 @@ def value_of(study: Study, value: Scalar, parameters: Parameters, location: Loca
 def resolve_defaults(
     study: Study, key: str, scenario: Scenario, parameters: Parameters
 ) -> dict[str, dict[str, float]]:
-    """Class defaults of a run: those of the study, and over them those of its scenario."""
+    """Class defaults of a run: those of the study, overridden by those of its scenario."""
     resolved: dict[str, dict[str, float]] = {}
     for name, variables in study.defaults_of(scenario).items():
         for variable, value in variables.items():
@@ -115,7 +116,7 @@ def resolve_flows(
 
     Raises:
         BdpbenchError: naming file and line, when a flow lacks a protocol or a parameter, or starts
-            when the run has ended.
+            after the end of the run.
     """
     flows: list[ResolvedFlow] = []
     for index, group in enumerate(scenario.flows):
@@ -212,7 +213,7 @@ def _optional(value: Scalar | None) -> float | None:
 def setting_parameters(
     vocabulary: Mapping[str, ParameterDeclaration], protocol: str, parameters: Parameters
 ) -> dict[str, list[str]]:
-    """Parameter of a run → variables of the agents of a protocol that get its value."""
+    """Parameter of a run → the variables of a protocol's agents that it sets."""
     return {
         name: vocabulary[name].sets[protocol]
         for name in parameters
@@ -221,7 +222,7 @@ def setting_parameters(
 
 
 def set_by_parameters(study: Study, protocol: str, parameters: Parameters) -> dict[str, float]:
-    """Variables of the agents of a protocol that parameters set, and their values."""
+    """The variables of a protocol's agents that parameters set, and their values."""
     return {
         variable: _setting(study, ("parameters", name), parameters[name], parameters)
         for name, variables in setting_parameters(study.vocabulary, protocol, parameters).items()

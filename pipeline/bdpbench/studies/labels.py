@@ -9,7 +9,7 @@ from bdpbench.studies.flows import format_value
 from bdpbench.studies.study import Scenario, Study
 from bdpbench.studies.vocabulary import PROTOCOL_PARAMETERS
 
-# A sweep of the RTT is one of the delays that make it, and the buffer follows the BDP.
+# A sweep of the RTT also varies the delays that add up to it, and the buffer follows the BDP.
 _TOLD_BY_RTT = ("buffer_pkts", "bottleneck_delay_ms")
 
 
@@ -29,7 +29,8 @@ def label_of(study: Study, scenario: Scenario, parameters: Parameters) -> str:
     ]
     parts = [" and ".join(protocols)] if protocols else [scenario.title]
     if "rtt_2_ms" in parameters and "rtt_3_ms" not in parameters:
-        # Of flows with the same RTT, the first may have only that of the run.
+        # A first flow without an RTT of its own has that of the run, or else that of the second
+        # flow.
         first = parameters.get("rtt_1_ms", parameters.get("rtt_ms", parameters["rtt_2_ms"]))
         second = parameters["rtt_2_ms"]
         parts.append(f"RTT {format_value(first)}:{format_value(second)} ms")
@@ -42,7 +43,7 @@ def label_of(study: Study, scenario: Scenario, parameters: Parameters) -> str:
 
 
 def tell_apart(study: Study, runs: Sequence[PlannedRun]) -> None:
-    """Add to equal labels of a scenario's runs, in place, what differs between these runs."""
+    """Extend equal labels of a scenario's runs, in place, by what differs between these runs."""
     alike: dict[tuple[str, str], list[PlannedRun]] = {}
     for run in runs:
         alike.setdefault((run["scenario"], run["label"]), []).append(run)
@@ -69,7 +70,7 @@ def _told(study: Study, name: str, value: Scalar) -> str:
 
 
 def _told_exactly(study: Study, name: str, value: Scalar) -> str:
-    """The same; of a queue or protocol, which has its label in common with another, its key too."""
+    """The same, followed by the key for a queue or protocol whose label another one shares."""
     told = _told(study, name, value)
     named = study.vocabulary[name].type in ("queue", "protocol")
     return f"{told} ({value})" if named and told != value else told
@@ -85,5 +86,5 @@ def _shown(study: Study, swept: Sequence[str]) -> list[str]:
 
 
 def _own(study: Study, name: str) -> bool:
-    """Whether a parameter is one of the study's that ns-2 gets."""
+    """Whether a parameter is one of the study's own that ns-2 gets."""
     return name in study.parameters and not study.parameters[name].nominal

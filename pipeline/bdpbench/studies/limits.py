@@ -1,44 +1,49 @@
-"""The largest and the smallest that a study may ask for, each with its reason.
+"""The largest and smallest values that a study may use, each with its reason.
 
-A study that asks for more is refused when it is read, rather than by ns-2 hours later or by nobody:
-a number that ns-2 cannot hold would be cut without a word.
+A study that exceeds one is refused when it is read, rather than by ns-2 hours later or not at all:
+ns-2 silently truncates a number that it cannot hold.
 """
 
 from __future__ import annotations
 
 MOST_COUNT = 2**31 - 1
-"""Packets, repetitions and the like: ns-2 keeps them in 32 bits."""
+"""Most packets, repetitions and the like: ns-2 stores them in 32 bits."""
 
 MOST_VARIABLE = 2**31 - 1
-"""A variable of ns-2's classes, of either sign: many have 32 bits, and are cut without a word."""
+"""Largest size of a variable of ns-2's classes: many have 32 bits, and larger values are
+truncated."""
 
 MOST_NUMBER = 1e15
-"""Any other number, of either sign: from 9e15 on, neighbouring whole numbers are one to ns-2."""
+"""Largest size of any other number: from 9e15 on, ns-2 cannot tell neighbouring integers apart."""
 
 MOST_PACKET_BYTES = 65_535
-"""Payload of a segment: an IP packet has no more bytes."""
+"""Largest payload of a segment, bytes: an IP packet cannot be larger."""
 
 LEAST_MBPS = 1e-6
-"""1 bit/s: a packet takes hours."""
+"""Lowest rate, 1 bit/s: a packet takes hours."""
 
 MOST_MBPS = 1e6
-"""1 Tbit/s: a packet takes some ns, the finest step of ns-2's clock after MOST_TIME_S."""
+"""Highest rate, 1 Tbit/s: a packet takes a few ns, the resolution of ns-2's clock after
+MOST_TIME_S."""
 
 MOST_TIME_S = 1e7
-"""Simulated time, 116 days: ns-2's clock, a double, then has steps of 2 ns."""
+"""Longest simulated time, 116 days: the resolution of ns-2's clock, a double, is then 2 ns."""
 
 LEAST_SAMPLE_S = 1e-6
-"""Between two samples: with less, ns-2's clock would come to a stand late in a long run."""
+"""Shortest time between two samples: with less, ns-2's clock would stop advancing late in a long
+run."""
 
 MOST_DELAY_MS = 1e7
-"""One way, nearly three hours: the light of the Sun takes 500 s to us."""
+"""Longest one-way delay, nearly three hours: sunlight takes 500 s to reach the Earth."""
 
 MOST_FLOWS = 500
-"""Flows of a run: each has two files open, and most systems let a process have 1,024."""
+"""Most flows of a run: each has two open files, and most systems allow a process 1,024."""
 
 MOST_RUNS = 60_000
-"""Runs of a tier: each is planned, a folder, and a row of the report. So many take half a minute
-and some 350 MB to plan; a grid of 17,600 points with three repetitions each is among them."""
+"""Most runs of a tier: each has a plan entry, a folder and a row of the report. Planning this many
+takes half a minute and some 350 MB; a grid of 17,600 points with three repetitions each still
+fits."""
 
 MOST_NAME = 60
-"""Letters of a key or file name: some become parts of a file's name, which may have 255 bytes."""
+"""Longest key or file name, characters: some become parts of file names, which may have 255
+bytes."""

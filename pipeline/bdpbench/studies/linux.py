@@ -12,18 +12,18 @@ _TIMESTAMPS = "timestamps_"
 
 
 def check_samples(study: Study, flows: Sequence[ResolvedFlow]) -> None:
-    """Refuse Compound where it would be Reno.
+    """Refuse Compound where it would behave like Reno.
 
-    It looks at the queue once a round trip, given more than two samples of the RTT. With timestamps
-    ns-2 takes one from each ACK, without them one a round trip, and Compound's delay window stays
-    0. Receivers of TCP/Linux echo timestamps always (``tcl/lib/agents.tcl``).
+    It estimates the queue once per round trip, from more than two RTT samples. With timestamps ns-2
+    takes a sample from each ACK, without them one per round trip, so that Compound's delay window
+    stays 0. Receivers of TCP/Linux always echo timestamps (``tcl/lib/agents.tcl``).
 
     Args:
-        study: that the flows are of.
-        flows: of a run.
+        study: the study of the flows.
+        flows: the flows of a run.
 
     Raises:
-        BdpbenchError: naming the protocol, and what its agents need.
+        BdpbenchError: naming the protocol and the setting that its agents need.
     """
     for flow in flows:
         if flow.protocol.linux == _COMPOUND and not flow.variable(_TIMESTAMPS):

@@ -1,4 +1,4 @@
-"""Finding a study and reading it: the models first, then what only the file as a whole can tell."""
+"""Find, read and check a study: first by the models, then as a whole."""
 
 from __future__ import annotations
 
@@ -18,17 +18,17 @@ _RECOVER_HINT = "`./bdpbench recover THESIS -o DIR` writes a folder with all scr
 
 
 def studies_dir() -> Path:
-    """Folder of the studies that the configuration holds."""
+    """Folder of the configured studies."""
     return config_dir() / "studies"
 
 
 def study_keys() -> list[str]:
-    """Keys of the studies that the configuration holds, sorted."""
+    """Keys of the configured studies, sorted."""
     return sorted(path.parent.name for path in studies_dir().glob(f"*/{STUDY_NAME}"))
 
 
 def find_study(name_or_path: str | Path) -> Path:
-    """Folder of a study: that of a key of the configuration, or the one that a path names.
+    """Folder of a study, given the key of a configured one or a path.
 
     Raises:
         BdpbenchError: when there is no such study, with a suggestion.
@@ -54,7 +54,7 @@ def find_study(name_or_path: str | Path) -> Path:
 
 
 def _outside(folder: Path, keys: list[str]) -> Path:
-    """A folder that a path names, unless its results would be those of another study."""
+    """The folder that a path names; refused if its results would overwrite another study's."""
     if folder.name in keys and folder != (studies_dir() / folder.name).resolve():
         raise BdpbenchError(
             f"{folder.name} is the key of a configured study, whose results these would replace",
@@ -69,8 +69,7 @@ def load_study(name_or_path: str | Path, scripts: Path | None = None) -> Study:
 
     Args:
         name_or_path: its key, or its folder.
-        scripts: folder of original scripts that take the place of those of every scenario that
-            says how (``original:``).
+        scripts: folder of original scripts that replace those of every scenario with ``original:``.
 
     Raises:
         BdpbenchError: for an unknown study, or naming file, line and key of what is wrong.
@@ -80,7 +79,7 @@ def load_study(name_or_path: str | Path, scripts: Path | None = None) -> Study:
 
 
 def read_study(path: Path) -> Study:
-    """Read and check one ``study.yaml``; a file that has not changed is read once."""
+    """Read and check one ``study.yaml``; an unchanged file is read only once."""
     try:
         status = path.stat()
     except OSError:
@@ -112,7 +111,7 @@ def _with_own_scripts(study: Study) -> Study:
 
 
 def _with_scripts_of(study: Study, folder: Path) -> Study:
-    """The study with the scripts of one folder in all scenarios that they can run."""
+    """The study with the scripts of one folder in all scenarios that those scripts can run."""
     reasons = {name: unfit(folder, scenario) for name, scenario in study.scenarios.items()}
     fit = {name: folder for name, reason in reasons.items() if reason is None}
     if not fit:

@@ -1,7 +1,7 @@
-"""Parts of a scenario that ``tcl/network.tcl`` simulates, as ``study.yaml`` says them.
+"""Parts of a scenario that ``tcl/network.tcl`` simulates, as written in ``study.yaml``.
 
-Queues, the bottlenecks of a chain, background traffic and changes over time. Wherever a number may
-stand, ``$name`` may stand in its place: the value of a parameter of the run, which can be swept.
+These are queues, the bottlenecks of a chain, background traffic and changes over time. Every number
+may be replaced by ``$name``, the value of a parameter of the run, which can be swept.
 """
 
 from __future__ import annotations
@@ -33,7 +33,7 @@ _VALUE, _REFERENCE = Tag("[value]"), Tag("[reference]")
 
 
 def _tag_of(value: object) -> str:
-    """Which of the two it is meant to be, so that errors speak of that alone."""
+    """Which of the two types a value is meant to be, so that errors mention only that one."""
     return "[reference]" if isinstance(value, str) and value.startswith("$") else "[value]"
 
 
@@ -116,7 +116,7 @@ _SETTINGS = {
 
 
 class QueueDeclaration(Strict):
-    """A queue of a bottleneck: its kind, and what it has other than the defaults of its kind."""
+    """A queue of a bottleneck: its kind, and settings that differ from the kind's defaults."""
 
     kind: Annotated[str, WithJsonSchema({"type": "string", "enum": list(QUEUE_KINDS)})] = Field(
         description="Kind of queue"
@@ -144,7 +144,7 @@ class Bottleneck(Strict):
 
 
 class Change(Strict):
-    """A change of a bottleneck while a run lasts."""
+    """A change of a bottleneck during a run."""
 
     at_s: Time = Field(description="When, s")
     bottleneck: Count = Field(
@@ -274,13 +274,13 @@ COMMON_OF_BACKGROUND = (
     "kind", "count", "direction", "enters", "leaves", "start_s", "start_within_s",
     "access_mbps", "access_delay_ms",
 )  # fmt: skip
-"""Keys that every kind of background has; access_mbps is that of the run where it is absent."""
+"""Keys of all kinds of background; the default of access_mbps is that of the run."""
 
 PERSISTENT_KEYS = (
     "persistent_share", "single_share", "connection_pages", "page_objects", "page_pause_s",
     "object_pause_s",
 )  # fmt: skip
-"""Keys of packmime that speak of persistent connections, those of HTTP 1.1."""
+"""Keys of packmime about persistent connections, which only HTTP 1.1 has."""
 
 KEYS_OF_BACKGROUND: dict[str, tuple[tuple[str, ...], tuple[str, ...]]] = {
     "cbr": (("rate_mbps", "packet_bytes"), ("stop_s", "jitter")),
@@ -305,4 +305,4 @@ KEYS_OF_BACKGROUND: dict[str, tuple[tuple[str, ...], tuple[str, ...]]] = {
         ),
     ),
 }  # fmt: skip
-"""Kind of background → the keys that it needs, and those that it may have."""
+"""Kind of background → the keys that it needs, and those that it may also have."""

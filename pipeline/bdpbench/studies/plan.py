@@ -1,4 +1,4 @@
-"""The plan: which runs a tier of a study holds, written once for every later stage to read."""
+"""The plan: which runs a tier of a study has, written once for all later stages."""
 
 from __future__ import annotations
 

@@ -1,9 +1,9 @@
 """The queues that a bottleneck can have: their parameters, and how ns-2 gets them.
 
 To add a kind, add a row to ``QUEUE_KINDS``: ns-2's class, the parameters with the variables that
-get them, and how its limit is set. Nothing else knows kinds by name, and ``tcl/lib/chain.tcl`` sets
-whatever variables it is given. Every variable on which the drops of a kind depend is set, so that
-changes of ns-2's defaults, which were many with RED, reach no scenario.
+they set, and how its limit is set. Nothing else knows kinds by name, and ``tcl/lib/chain.tcl`` sets
+all variables that it is given. Every variable that affects the drops of a kind is set, so that no
+scenario depends on ns-2's defaults, which have often changed for RED.
 """
 
 from __future__ import annotations
@@ -15,7 +15,7 @@ from dataclasses import dataclass, replace
 from bdpbench.studies.limits import MOST_COUNT, MOST_NUMBER, MOST_PACKET_BYTES, MOST_TIME_S
 
 HEADER_BYTES = 40
-"""What ns-2 adds to the data of a TCP segment."""
+"""Bytes of the headers that ns-2 adds to the payload of a TCP segment."""
 
 Settings = Mapping[str, float]
 
@@ -25,14 +25,14 @@ class QueueParameter:
     """A parameter of a kind of queue.
 
     Attributes:
-        variable: of ns-2's class.
+        variable: the variable of ns-2's class.
         text: what it is, with its unit.
-        default: its value where none is given, or how it follows from the parameters before it
-            (``packet_bytes``, of a whole packet, among them); None where it has to be given.
+        default: its default value, or how that follows from the preceding parameters (including
+            ``packet_bytes``, the size of a whole packet); None if it is required.
         least, most: smallest and largest value.
-        also: values outside that range that have a meaning of their own.
-        above: whether values are larger than ``least``.
-        integer: whether values are whole numbers.
+        also: values outside that range with a special meaning.
+        above: whether values must be larger than ``least``.
+        integer: whether values must be whole numbers.
         reciprocal: whether the variable is 1 over the value.
     """
 
@@ -63,7 +63,7 @@ class QueueParameter:
 
 @dataclass(frozen=True)
 class Limit:
-    """How a queue's limit is set: in packets or bytes, and how many packets fewer it holds."""
+    """How a queue's limit is set: in packets or bytes, ``spare`` packets above what it holds."""
 
     variable: str = "limit_"
     unit: str = "packets"
@@ -75,15 +75,15 @@ class QueueKind:
     """A kind of queue.
 
     Attributes:
-        ns2_class: without ``Queue/``.
+        ns2_class: ns-2's class without ``Queue/``.
         text: what it does.
-        parameters: name → parameter, those that others follow from first.
+        parameters: name → parameter; those from which defaults of others follow come first.
         limit: how its limit is set.
-        fixed: variables that always have the same value.
-        ecn: the variable that makes it mark packets in place of dropping them; "" if it cannot.
+        fixed: variables with a fixed value.
+        ecn: the variable that makes it mark packets instead of dropping them; "" if it cannot.
         random: whether it draws random numbers.
-        has_average: whether ns-2 tells its average and max_p, as of RED.
-        rising: pairs of parameters of which the second has to be larger.
+        has_average: whether ns-2 reports its average and max_p, as for RED.
+        rising: pairs of parameters, of which the second must be larger.
     """
 
     ns2_class: str
@@ -100,9 +100,9 @@ class QueueKind:
         """ns-2's variables for settings that have no problem.
 
         Args:
-            settings: parameter → value; the rest have their defaults.
-            packet_bytes: of a whole packet of the flows, headers included.
-            holds: packets for which it has room.
+            settings: parameter → value; the others have their defaults.
+            packet_bytes: size of a whole packet of the flows, including headers.
+            holds: packets that it has room for.
             marks: whether it marks packets.
         """
         values = {"packet_bytes": float(packet_bytes)}
@@ -212,7 +212,7 @@ QUEUE_KINDS: Mapping[str, QueueKind] = types.MappingProxyType(
                     "drop_front_", "whether the first packet is dropped instead", 0
                 )
             },
-            Limit(spare=1),  # ns-2 drops where length + 1 >= limit_
+            Limit(spare=1),  # ns-2 drops if length + 1 >= limit_
             {"queue_in_bytes_": 0.0},
         ),
         "RED": QueueKind(
@@ -339,4 +339,4 @@ QUEUE_KINDS: Mapping[str, QueueKind] = types.MappingProxyType(
         ),
     }
 )
-"""Kind of queue → what it is. A further kind is one more row."""
+"""Kind of queue → its description. To add a kind, add a row."""

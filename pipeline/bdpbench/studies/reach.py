@@ -1,7 +1,7 @@
-"""Nothing that a study says of a run may be without effect: each parameter has a way to ns-2.
+"""Checks that nothing in a study is without effect: each parameter of a run must reach ns-2.
 
-A parameter is an argument of the script, stands for something in a flow or in the defaults of a
-class, sets variables of an agent, or is declared nominal, so that metrics and labels alone read it.
+A parameter is an argument of the script, is referenced in a flow or in class defaults, sets
+variables of an agent, or is declared nominal, so that only metrics and labels read it.
 """
 
 from __future__ import annotations
@@ -25,13 +25,13 @@ def check_reach(
     flows: Sequence[ResolvedFlow],
     outputs: Sequence[Output],
 ) -> None:
-    """Refuse a run of which a parameter would be ignored or contradicted.
+    """Refuse a run with a parameter that would be ignored or contradicted.
 
     Args:
-        study: that the run is of.
-        key: of its scenario.
-        parameters: as the study gives them, without those that are computed.
-        flows: of the run.
+        study: the study of the run.
+        key: key of its scenario.
+        parameters: as the study gives them, without the computed ones.
+        flows: flows of the run.
         outputs: files that its script writes.
 
     Raises:
@@ -47,13 +47,13 @@ def check_reach(
 
 
 def check_used(study: Study, key: str, parameters: Parameters, used: Collection[str]) -> None:
-    """Refuse a run of ``tcl/network.tcl`` of which a parameter had no effect.
+    """Refuse a run of ``tcl/network.tcl`` with a parameter that had no effect.
 
     Args:
-        study: that the run is of.
-        key: of its scenario.
+        study: the study of the run.
+        key: key of its scenario.
         parameters: as the study gives them.
-        used: those that had one.
+        used: those that had an effect.
 
     Raises:
         BdpbenchError: naming file, line, parameter, and what would give it an effect.
@@ -65,7 +65,7 @@ def check_used(study: Study, key: str, parameters: Parameters, used: Collection[
 
 
 def place_of(study: Study, key: str, name: str) -> Location:
-    """Where a study gives a run of a scenario the value of a parameter."""
+    """Where a study sets a parameter of a scenario's runs."""
     scenario = study.scenarios[key]
     base = ("scenarios", key)
     for index, case in enumerate(scenario.cases):
@@ -133,7 +133,7 @@ def _without_effect(study: Study, key: str, name: str) -> BdpbenchError:
 def check_segment(
     study: Study, key: str, parameters: Parameters, flows: Sequence[ResolvedFlow]
 ) -> None:
-    """One size of segments: what metrics count with is what the agents send.
+    """Refuse a segment size for metrics that differs from the one that the agents send.
 
     Raises:
         BdpbenchError: naming both sizes.

@@ -1,4 +1,4 @@
-"""Scenarios → runs: expanded sweeps, script arguments, and ids that stand for the bytes."""
+"""Scenarios → runs: expanded sweeps, script arguments, and ids that identify their bytes."""
 
 from __future__ import annotations
 
@@ -53,7 +53,7 @@ __all__ = [
 
 @dataclass(frozen=True)
 class Selection:
-    """Which runs of a tier are wanted; an empty tuple wants all."""
+    """Which runs of a tier are wanted; an empty tuple selects all."""
 
     scenarios: tuple[str, ...] = ()
     protocols: tuple[str, ...] = ()
@@ -91,18 +91,18 @@ def tiers_of(study: Study) -> list[str]:
 def expand_tier(study: Study, tier: str, identities: Identities | None = None) -> list[PlannedRun]:
     """All runs of a tier, in the order of ``study.yaml``; equal runs of a scenario appear once.
 
-    So do those whose buffers, as shares of the BDP or as times, come to as many packets: the first
-    of them has the values of the others as ``alike``.
+    So do runs whose buffers, given as shares of the BDP or as times, round to the same number of
+    packets: the first of them has the values of the others as ``alike``.
 
     Args:
-        study: that it is of.
-        tier: its name.
-        identities: makes those of the runs; the same for several tiers looks at each script once.
+        study: the study of the tier.
+        tier: name of the tier.
+        identities: makes the identities of the runs; sharing it between tiers reads each script
+            once.
 
     Raises:
-        BdpbenchError: when the tier holds no run; naming file and line, when a run lacks a value,
-            when something that the study says of it would not reach ns-2, or when two runs of a
-            scenario differ in name only.
+        BdpbenchError: when the tier has no runs; naming file and line, when a run lacks a value,
+            when a setting would not reach ns-2, or when two runs of a scenario differ in name only.
     """
     runs: dict[tuple[str, str], PlannedRun] = {}
     identities = identities or Identities()
@@ -139,10 +139,10 @@ def _grid(study: Study, scenario: Scenario, tier: str) -> Iterator[Parameters]:
 
 
 def _note_equal(study: Study, known: PlannedRun, run: PlannedRun) -> None:
-    """Note the share of the BDP, or time, that comes to as many packets as that of another run.
+    """Note a buffer, as a share of the BDP or a time, that equals another run's in packets.
 
     Raises:
-        BdpbenchError: for two runs that are one to ns-2 and differ in anything else.
+        BdpbenchError: for two runs that are equal for ns-2 but differ in anything else.
     """
     both = {**known["parameters"], **run["parameters"]}
     names = [
@@ -169,7 +169,7 @@ def _refuse_equal(study: Study, known: PlannedRun, run: PlannedRun, names: Seque
 
 
 class Identities:
-    """Makes the identities of many runs: each script and each set of agents is looked at once."""
+    """Makes the identities of many runs; each script and each set of agents is examined once."""
 
     def __init__(self) -> None:
         self._scripts: dict[Path, tuple[str, frozenset[str]]] = {}
@@ -179,21 +179,21 @@ class Identities:
         self._queue_classes: frozenset[str] | None = None
 
     def shared(self, outputs: list[Output]) -> list[Output]:
-        """The same list for equal outputs: tens of thousands of runs have few that differ."""
+        """The same list for equal outputs: among tens of thousands of runs few differ."""
         return self._outputs.setdefault(json.dumps(outputs), outputs)
 
     def _queues_in(self, argv: Sequence[str]) -> frozenset[str]:
-        """Classes of queues with files of their own that arguments name."""
+        """Classes of queues with files of their own that the arguments name."""
         if self._queue_classes is None:
             self._queue_classes = queue_classes()
         text = "\0".join(argv)
         return frozenset(each for each in self._queue_classes if each in text)
 
     def script(self, study: Study, script: str) -> tuple[str, Path]:
-        """A script of a study as a plan names it, and its path; each is looked for once.
+        """A script of a study as named in a plan, and its path; each is looked up once.
 
         Raises:
-            BdpbenchError: when it is gone.
+            BdpbenchError: when it does not exist.
         """
         place = (study.folder, script)
         if place not in self._places:
@@ -208,7 +208,7 @@ class Identities:
         flows: Sequence[ResolvedFlow],
         outputs: Sequence[Output],
     ) -> Identity:
-        """Identity of a run; ``files``: what a script sources that sources in forms of its own."""
+        """Identity of a run; ``files``: the Tcl files of a script whose sources are not known."""
         if script not in self._scripts:
             read = files or tcl_files(script)
             self._scripts[script] = (tcl_digest(read), queues_named((), read))
@@ -217,7 +217,7 @@ class Identities:
         if uses not in self._behaviours:
             self._behaviours[uses] = ns2_digest(*uses)
         return {
-            "argv": [sys.intern(word) for word in argv],  # of many runs, most of them equal
+            "argv": [sys.intern(word) for word in argv],  # most of many runs share them
             "tcl": tcl,
             "ns2": self._behaviours[uses],
             "streams": streams_of(outputs),
@@ -228,9 +228,9 @@ def plan_run(study: Study, key: str, given: Parameters, identities: Identities) 
     """One run of a scenario.
 
     Args:
-        study: that it is of.
-        key: of its scenario.
-        given: parameters with ``duration_s``, without those that are computed.
+        study: the study of the run.
+        key: key of its scenario.
+        given: parameters with ``duration_s``, without the computed ones.
         identities: makes its identity.
 
     Raises:
@@ -253,7 +253,7 @@ def plan_run(study: Study, key: str, given: Parameters, identities: Identities) 
         argv = original_arguments(study, key, given)
         script = scenario.original.script
         files = original_files(Path(scenario.scripts), script)
-        # Its agents are not known: it makes them itself.
+        # Its agents are unknown, because the script creates them itself.
         identity = identities.of(Path(scenario.scripts) / script, files, argv, (), outputs)
     parameters = _with_derived(given)
     cpu_s = estimate_cpu_s(parameters, flows, outputs)
@@ -261,7 +261,7 @@ def plan_run(study: Study, key: str, given: Parameters, identities: Identities) 
 
 
 def _network_run(study: Study, key: str, given: Parameters, identities: Identities) -> PlannedRun:
-    """A run of the script that takes a scenario as config says it."""
+    """A run of the script that takes a scenario as study.yaml describes it."""
     resolved = network(study, key, given)
     _check_flow_count(study, key, given, [flow.flow for flow in resolved.flows])
     check_samples(study, resolved.senders)
@@ -304,7 +304,7 @@ def _planned(
 
 
 def _script(study: Study, script: str) -> tuple[str, Path]:
-    """A script of a study as a plan names it, under ``tcl/`` or by its path, and its path."""
+    """A script of a study as named in a plan, below ``tcl/`` or by its path, and its path."""
     path = script_path(study, script)
     if path is None:
         raise BdpbenchError("the script is gone", where=script)
@@ -346,7 +346,7 @@ def _outputs(study: Study, key: str, parameters: Parameters, flows: int) -> list
 
 
 def _writes_trace(study: Study, key: str, parameters: Parameters) -> bool:
-    """Whether a script with a packet trace among its outputs writes it in this run."""
+    """Whether a script whose outputs include a packet trace writes it in this run."""
     if "trace" in study.scenarios[key].arguments:
         return is_traced(parameters)
     if parameters.get("trace") == "none":
@@ -364,7 +364,7 @@ def _protocols(parameters: Parameters, flows: Sequence[ResolvedFlow]) -> list[st
 
 
 def _with_derived(given: Parameters) -> Parameters:
-    """Parameters with the nominal RTT and BDP where the scenario leaves them to be computed."""
+    """Parameters with the nominal RTT and BDP added, if the scenario leaves them to be computed."""
     parameters = dict(given)
     delays = ("access_delay_ms", "bottleneck_delay_ms", "receiver_delay_ms")
     if "rtt_ms" not in parameters and all(each in parameters for each in delays):
@@ -382,7 +382,7 @@ def _with_derived(given: Parameters) -> Parameters:
 
 
 def _protocols_of(flows: Sequence[ResolvedFlow]) -> Parameters:
-    """Parameters that name the protocols of flows as scenarios with a script of their own do."""
+    """Parameters that name the protocols of flows in scenarios with a script of their own."""
     keys = [flow.key for flow in flows]
     if len(set(keys)) == 1:
         return {"protocol": keys[0]}

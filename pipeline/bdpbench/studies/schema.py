@@ -1,4 +1,4 @@
-"""JSON Schemas of the YAML files, for editors; generated from the models, never by hand."""
+"""JSON Schemas of the YAML files, for editors; generated from the models, never edited by hand."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ from bdpbench.studies.study import Study
 
 
 def schema_texts() -> dict[str, str]:
-    """File name → JSON Schema text, of every configuration file."""
+    """File name → JSON Schema text, for every configuration file."""
     models: dict[str, type[BaseModel]] = {
         "study.schema.json": Study,
         "config.schema.json": Config,

@@ -1,9 +1,9 @@
-"""Scripts of a study's authors that take the place of bdpbench's own.
+"""Scripts of a study's authors that replace bdpbench's own.
 
-They are scripts like the appendices of a thesis as `bdpbench recover` writes them: made for
-ns-2.27, run by ``tcl/original.tcl`` in a folder that has ``utils.tcl``. What a scenario says under
-``original:`` tells their arguments, and which parameters they fix. They bring their own settings of
-agents, so that those of ``study.yaml`` do not reach ns-2.
+An example are the appendices of a thesis, as `bdpbench recover` writes them: scripts for ns-2.27,
+run by ``tcl/original.tcl`` in a folder with ``utils.tcl``. ``original:`` of a scenario declares
+their arguments and the parameters that they fix. They set their agents themselves, so the settings
+of ``study.yaml`` do not reach ns-2.
 """
 
 from __future__ import annotations
@@ -21,13 +21,13 @@ from bdpbench.studies.study import DATADIR_ARGUMENT, DURATION_ARGUMENT, Original
 
 UTILS_NAME = "utils.tcl"
 ORIGINAL_RUNNER = "original.tcl"
-OWN_SETTINGS = "an original script brings its own settings of agents; study.yaml's do not reach it"
+OWN_SETTINGS = "an original script sets its agents itself; settings in study.yaml do not reach it"
 
 _ARGUMENT = re.compile(r"\[lindex \$argv (\d+)\]")
 
 
 def outside_files(folder: Path, script: str) -> dict[str, Path]:
-    """File name → path of what a run of an outside script needs in its working directory."""
+    """File name → path, for files that an outside script needs in its working directory."""
     name = Path(script).name
     return {name: folder / name, UTILS_NAME: tcl_dir() / "lib" / UTILS_NAME}
 
@@ -38,7 +38,7 @@ def original_files(folder: Path, script: str) -> list[Path]:
 
 
 def unfit(folder: Path, scenario: Scenario) -> str | None:
-    """Why no script of ``folder`` can take the place of a scenario's; None where one can."""
+    """Why no script of ``folder`` can replace that of a scenario; None if one can."""
     original = scenario.original
     if original is None:
         return "the scenario has no original: that says how a script could replace its own"
@@ -58,7 +58,7 @@ def original_arguments(study: Study, key: str, parameters: Parameters) -> list[s
     """Arguments of the original script for a run, in its own order.
 
     Raises:
-        BdpbenchError: naming file and line, when the run is none that the script can simulate.
+        BdpbenchError: naming file and line, when the script cannot simulate the run.
     """
     original = study.scenarios[key].original
     assert original is not None  # noqa: S101 - load_study refuses scripts: without original:
@@ -93,7 +93,7 @@ def _check_fixed(study: Study, base: Location, original: Original, parameters: P
 
 
 def _check_taken(study: Study, base: Location, original: Original, parameters: Parameters) -> None:
-    """Each parameter is an argument of the script, or said to be what the script has."""
+    """Check that each parameter is an argument of the script or declared as fixed by it."""
     told = {*original.arguments, *original.fixed, *original.implied}
     for name in parameters:
         nominal = name != DURATION_ARGUMENT and study.vocabulary[name].nominal

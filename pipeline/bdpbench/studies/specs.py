@@ -1,7 +1,7 @@
-"""A planned run as ns-2 gets it: its ``spec.json``.
+"""Writes ``spec.json``, a planned run as `bdpbench simulate` gets it.
 
-Batches write specs too, and are many processes: nothing here knows what a study is, whose models
-take most of a batch's start.
+Each of the many batch processes writes specs, so nothing here imports the models of a study, which
+would take most of a batch's start.
 """
 
 from __future__ import annotations
@@ -19,8 +19,8 @@ from bdpbench.errors import BdpbenchError
 def write_specs(runs: Iterable[PlannedRun], ns2_build_id: str, runs_dir: Path) -> None:
     """Write ``<run id>/spec.json``, all that `bdpbench simulate` needs, for each run.
 
-    A file that says something else, because it was damaged, changed, or planned for another build
-    of ns-2, is written anew.
+    A file with other content, because it was damaged, changed, or planned for another build of
+    ns-2, is rewritten.
     """
     for run in runs:
         folder = run_folder(runs_dir, run["run_id"])
@@ -45,7 +45,7 @@ def write_specs(runs: Iterable[PlannedRun], ns2_build_id: str, runs_dir: Path) -
 
 
 def _found(folder: Path) -> Spec | None:
-    """The spec that a run's folder has; None where it has none that can be read."""
+    """The spec in a run's folder; None if there is none that can be read."""
     try:
         return read_spec(folder)
     except BdpbenchError:
@@ -53,7 +53,7 @@ def _found(folder: Path) -> Spec | None:
 
 
 def _keep_scripts(kept: Path, folder: Path, script: str) -> None:
-    """Copy a script from outside into its run: it may be gone or changed when the run starts."""
+    """Copy an outside script into its run's folder: it may change before the run starts."""
     from bdpbench.studies.scripts import outside_files
 
     for name, path in outside_files(folder, script).items():

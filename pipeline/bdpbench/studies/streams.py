@@ -7,11 +7,11 @@ from collections.abc import Iterable
 from bdpbench.contracts.plan import Output, Parameters
 
 REDUCED_TABLES = ("flows", "links", "link_flows", "flow_series", "link_series", "losses")
-"""What a packet trace is reduced to; a table of a run is called ``packet_<name>``."""
+"""What a packet trace is reduced to; the table of a run is called ``packet_<name>``."""
 
 
 def is_traced(parameters: Parameters) -> bool:
-    """Whether the script of a run writes a packet trace, into a file or a pipe."""
+    """Whether the script of a run writes a packet trace, to a file or a pipe."""
     return parameters.get("trace") in ("packets", "stream")
 
 
@@ -21,10 +21,10 @@ def is_streamed(parameters: Parameters) -> bool:
 
 
 def outputs_of_trace(outputs: Iterable[Output], parameters: Parameters) -> list[Output]:
-    """The outputs of a run, its packet trace as the parameter ``trace`` says.
+    """The outputs of a run, with its packet trace as the parameter ``trace`` asks.
 
-    Where it is streamed, the files of what it is reduced to stand in its place, with ``stream``:
-    the name under which the script writes it.
+    If the trace is streamed, it is replaced by the files that it is reduced to, whose ``stream`` is
+    the name under which the script writes the trace.
     """
     if not is_streamed(parameters):
         return list(outputs)

@@ -1,7 +1,7 @@
 """A study: protocols, topologies, scenarios, sweeps and tiers, as in ``study.yaml``.
 
-The classes below are the only definition of that file: they validate it, they generate
-``workflow/schemas/study.schema.json``, and their descriptions are what an editor shows.
+The classes below are the only definition of that file: they validate it and generate
+``workflow/schemas/study.schema.json``, and editors show their descriptions.
 """
 
 from __future__ import annotations
@@ -53,7 +53,7 @@ TierName = Literal["quick", "paper", "full"]
 TIERS: tuple[TierName, ...] = ("quick", "paper", "full")
 NETWORK_SCRIPT = "network.tcl"
 WEB_SCRIPT = "network_web.tcl"
-"""The same with more of the web, which runs take that have it."""
+"""The same with PackMime and records of web pages, for runs that need these."""
 DATADIR_ARGUMENT = "DATADIR"
 DURATION_ARGUMENT = "duration_s"
 
@@ -97,7 +97,7 @@ ParameterValues = Annotated[
         }
     ),
 ]
-"""Parameter → value, each of them declared."""
+"""Parameter → value, all of them declared."""
 
 ParameterGrid = Annotated[
     dict[ParameterName, list[Scalar]],
@@ -111,11 +111,11 @@ ParameterGrid = Annotated[
         }
     ),
 ]
-"""Parameter → values, each of them declared."""
+"""Parameter → values, all of them declared."""
 
 
 class Protocol(Strict):
-    """One congestion control variant, and how a script makes an agent of it."""
+    """One congestion control variant, and how a script creates its agents."""
 
     label: str = Field(description="Name in tables and plots, e.g. HS-TCP")
     colour: str = Field(pattern=r"^#[0-9a-fA-F]{6}$", description="Colour in every plot, #rrggbb")
@@ -225,7 +225,7 @@ class Output(Strict):
 
 
 class TierEntry(Strict):
-    """Which runs of a scenario a tier holds, and for how long they are simulated."""
+    """Which runs of a scenario a tier has, and for how long they are simulated."""
 
     duration_s: Duration = Field(description="Simulated time, s")
     only: ParameterGrid = Field(
@@ -235,9 +235,9 @@ class TierEntry(Strict):
 
 
 class Original(Strict):
-    """A script of the study's authors that can take the place of the scenario's own.
+    """A script of the study's authors that can replace that of the scenario.
 
-    It brings its own settings of agents: those of ``study.yaml`` do not reach it.
+    It sets its agents itself: the settings of ``study.yaml`` do not reach it.
     """
 
     script: Annotated[str, Field(pattern=r"^[A-Za-z0-9_-]+\.tcl$")] = Field(
@@ -312,7 +312,7 @@ class Scenario(Strict):
     tiers: dict[TierName, list[TierEntry]] = Field(description="Tier → the runs that it holds")
 
     def swept_values(self, entry: TierEntry) -> list[list[Scalar]]:
-        """Values of each swept parameter in a tier, without those that no run of it has."""
+        """Values of each swept parameter in a tier, without those that no run has."""
         in_cases = {name for case in self.cases for name in case}
         return [
             [each for each in values if each in entry.only[name]]
@@ -372,18 +372,18 @@ class Study(Strict):
         """The study's own folder: study.yaml, published.csv, claims.yaml, NOTES.md, tcl/."""
         return self._source.path.parent
 
-    @cached_property  # pydantic's private attributes take ten times as long to read
+    @cached_property  # reading pydantic's private attributes takes ten times as long
     def vocabulary(self) -> dict[str, ParameterDeclaration]:
-        """All parameters that its blocks of parameters may have."""
+        """All parameters that may occur in the study's blocks of parameters."""
         return {**COMMON, **self.parameters}
 
     def read_from(self, source: YamlFile) -> Study:
-        """The study itself, which now knows the file that it was read from."""
+        """Store in the study the file that it was read from, and return the study."""
         self._source = source
         return self
 
     def settled(self, part: Part, values: Mapping[str, object], location: Location) -> Part:
-        """A part of study.yaml with values in place of its references, checked as if written there.
+        """A part of study.yaml with values in place of its references, checked as if written so.
 
         Raises:
             BdpbenchError: naming file, line and what is allowed.
@@ -391,11 +391,11 @@ class Study(Strict):
         return self._source.validate_part(type(part), values, location)
 
     def error(self, location: Location, message: str, *, hint: str = "") -> BdpbenchError:
-        """The error to raise about what stands at ``location`` of study.yaml."""
+        """The error to raise about the value at ``location`` of study.yaml."""
         return self._source.error(location, message, hint=hint)
 
     def defaults_of(self, scenario: Scenario) -> ClassDefaults:
-        """Defaults of the study under those of a scenario."""
+        """Class defaults of the study, overridden by those of a scenario."""
         merged = {name: dict(variables) for name, variables in self.defaults.items()}
         for name, variables in scenario.defaults.items():
             merged[name] = {**merged.get(name, {}), **variables}
@@ -403,7 +403,7 @@ class Study(Strict):
 
 
 def known_or_suggest(name: str, known: Any, what: str) -> tuple[str, str] | None:
-    """None where ``name`` is known, else a message and a hint."""
+    """None if ``name`` is known, otherwise a message and a hint."""
     if name in known:
         return None
     return f"unknown {what} {name!r}", suggest(name, known)

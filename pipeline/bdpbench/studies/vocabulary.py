@@ -1,8 +1,9 @@
-"""The words of a study: what a parameter is, and the parameters that all studies share.
+"""The vocabulary of a study: what a parameter is, and the parameters that all studies share.
 
 A parameter is declared with its unit, its range and the way in which ns-2 gets it, in the table
-below or under ``parameters:`` of a ``study.yaml``. Nothing else may stand in a block of parameters,
-and what has no way to ns-2 is refused where the runs are planned (``bdpbench.studies.reach``).
+below or under ``parameters:`` of a ``study.yaml``. Nothing else may occur in a block of parameters,
+and a parameter that does not reach ns-2 is refused when the runs are planned
+(``bdpbench.studies.reach``).
 """
 
 from __future__ import annotations
@@ -39,13 +40,13 @@ Bound = Annotated[float, Field(allow_inf_nan=False)]
 
 
 class Strict(BaseModel):
-    """A model that takes no key it does not know and no text for a number."""
+    """A model that accepts no unknown keys, and no text for a number."""
 
     model_config = ConfigDict(extra="forbid", frozen=True, strict=True)
 
 
 class ParameterDeclaration(Strict):
-    """What a parameter is, and how ns-2 gets it: as an argument where nothing else is said."""
+    """What a parameter is, and how ns-2 gets it: as an argument unless stated otherwise."""
 
     description: str = Field(description="What it is, in a sentence for the report")
     unit: str = Field(
@@ -115,14 +116,14 @@ class ParameterDeclaration(Strict):
         return None
 
     def plain(self, value: Scalar) -> Scalar:
-        """A value that has no problem, as int, float or str whatever the YAML made of it."""
+        """A value without problems, as int, float or str, whatever type YAML gave it."""
         if isinstance(value, str):
             return str(value)
         return int(value) if self.type == "integer" else float(value)
 
 
 def wrong_unit(name: str, declaration: ParameterDeclaration) -> str | None:
-    """A contradiction between the unit of a parameter and the end of its name, or None."""
+    """A contradiction between a parameter's unit and the end of its name, or None."""
     told = unit_of(name)
     if told and declaration.unit and declaration.unit != told:
         return f"the name says {told!r}, but the unit is {declaration.unit!r}"

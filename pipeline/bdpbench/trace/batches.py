@@ -1,4 +1,4 @@
-"""Chunks of text -> batches of rows: in order, by several threads, every line accounted for."""
+"""Chunks of text → batches of rows: in order, by several threads, every line accounted for."""
 
 from __future__ import annotations
 
@@ -20,10 +20,10 @@ from bdpbench.trace.sources import Chunk, Source
 from bdpbench.trace.text_lines import LINE, ParsedText, fault_of, parse_text
 
 _MAX_THREADS = 4
-_READ_AHEAD = 1  # chunks a thread, so that none waits while the reader does
+_READ_AHEAD = 1  # chunks per thread, so that no thread waits while the reader does
 _CUT = "the last line was cut off: the file ends without a newline"
 _HALF_UNITS = {form.name: form.half_unit_s for form in LINE_FORMS}
-_ROUNDING = 1e-12  # of sums of half units, far below the least of them
+_ROUNDING = 1e-12  # rounding of sums of half units, far below the smallest of them
 
 
 @dataclass(frozen=True)
@@ -34,7 +34,7 @@ class _Moment:
     half_unit_s: float
 
     def is_before(self, other: _Moment) -> bool:
-        """Whether this time lies before the other by more than rounding explains."""
+        """Whether this time is earlier than the other by more than rounding explains."""
         same = self.half_unit_s == other.half_unit_s
         slack = 0.0 if same else self.half_unit_s + other.half_unit_s + _ROUNDING
         return self.time_s < other.time_s - slack
@@ -54,7 +54,7 @@ class _Batch:
     backwards: native.Backwards | None = None
     cut: str | None = None
     is_filtered: bool = False
-    """Whether the parser has left out all rows that are not wanted."""
+    """Whether the parser has already dropped all unwanted rows."""
 
 
 @dataclass(frozen=True)
@@ -62,11 +62,11 @@ class Reading:
     """How a trace is to be read.
 
     Attributes:
-        table: the table whose rows are wanted; rows of others are counted and left out.
-        columns: its columns that are wanted, in order.
-        lenient: whether bad lines are skipped and times may run backwards.
+        table: the table whose rows are wanted; rows of other tables are counted and dropped.
+        columns: its wanted columns, in order.
+        lenient: whether unrecognised lines are skipped and times may run backwards.
         parser: the parser in C, or None to read all lines by their patterns.
-        row_filter: which rows are wanted, or None for all.
+        row_filter: which rows are wanted; None for all.
     """
 
     table: str
@@ -79,7 +79,7 @@ class Reading:
 def read_batches(
     sources: Sequence[Source], reading: Reading, account: LineAccount
 ) -> Iterator[pl.DataFrame]:
-    """The rows of the sources, one after the other, in batches; fills the account as it goes.
+    """The rows of the sources, one after the other, in batches; updates the account on the way.
 
     Raises:
         BdpbenchError: for a source that cannot be read or is empty and, unless the reading is
@@ -110,7 +110,7 @@ def _parsed_in_order(source: Source, reading: Reading, account: LineAccount) -> 
 
 
 class _Accountant:
-    """Adds batches to an account, in order, and raises where the reading is strict."""
+    """Adds batches to an account, in order, and raises if the reading is strict."""
 
     def __init__(self, account: LineAccount, lenient: bool) -> None:
         self._account = account
@@ -119,16 +119,16 @@ class _Accountant:
         self._last: _Moment | None = None
 
     def begin(self) -> None:
-        """A source begins."""
+        """Begin a source."""
         self._line = 1
 
     def end(self, name: str) -> None:
-        """A source ends."""
+        """End a source."""
         if self._line == 1:
             raise BdpbenchError("the file is empty: expected a trace of ns-2", where=name)
 
     def add(self, batch: _Batch) -> None:
-        """The next batch of the source; the first fault in it, in order of lines, is raised."""
+        """Add the next batch of the source; the first fault in it, in order of lines, is raised."""
         faults: list[tuple[int, BdpbenchError]] = []
         self._add_skipped(batch, faults)
         self._add_times(batch, faults)
@@ -198,7 +198,7 @@ def _parse_lines(chunk: Chunk, length: int, reading: Reading, hint: Sequence[str
     if wired.rows == 0:
         return _text_batch(chunk, length, reading, hint)
     if wired.other_lines:
-        if kinds is not None:  # all rows are needed to put lines back in their places
+        if kinds is not None:  # all rows are needed to restore the order of lines
             wired = reading.parser.parse(chunk.buffer, length, wanted)
         return _mixed_batch(chunk, wired, reading, hint)
     return _wired_batch(chunk, wired, reading, is_decided=kinds is not None)
@@ -207,7 +207,7 @@ def _parse_lines(chunk: Chunk, length: int, reading: Reading, hint: Sequence[str
 def _wired_batch(
     chunk: Chunk, wired: native.WiredLines, reading: Reading, *, is_decided: bool
 ) -> _Batch:
-    """All lines are wired: the parser has seen everything."""
+    """All lines are wired: the parser has read everything."""
     half = _HALF_UNITS["wired"]
     is_filtered = is_decided and wired.undecided == 0
     if reading.table == "packets" and reading.row_filter and not is_filtered:
@@ -244,7 +244,7 @@ def _text_batch(chunk: Chunk, length: int, reading: Reading, hint: Sequence[str]
 def _mixed_batch(
     chunk: Chunk, wired: native.WiredLines, reading: Reading, hint: Sequence[str]
 ) -> _Batch:
-    """The parser left lines: they are read by their patterns and put back in their places."""
+    """The lines that the parser left are read by their patterns and put back in their places."""
     buffer, others = chunk.buffer, wired.other_lines
     texts = [bytes(buffer[start : buffer.index(b"\n", start)]) for start in wired.other_starts]
     parsed = parse_text(texts, others, hint)
@@ -272,7 +272,7 @@ def _merged(placed: pl.DataFrame, parsed: ParsedText, reading: Reading) -> pl.Da
 
 
 def _with_times(batch: _Batch, times: pl.DataFrame) -> _Batch:
-    """The batch with its first and last moments, and where time runs backwards in it."""
+    """The batch with its first and last times, and the places where time runs backwards."""
     if times.is_empty():
         return batch
     unit, before = pl.col("half_unit_s"), pl.col("half_unit_s").shift(1)

@@ -1,4 +1,4 @@
-"""``report.txt``: what a script counted, a fact a line, beside remarks for readers."""
+"""``report.txt``: what a script counted, one fact per line, among remarks for readers."""
 
 from __future__ import annotations
 
@@ -19,21 +19,21 @@ _FACT = re.compile(
 
 
 def read_facts(path: Path) -> pl.DataFrame:
-    """The lines ``key value unit`` of a report; all others are remarks.
+    """Read the lines ``key value unit`` of a report; all others are remarks.
 
     A key is ``flow.<index>.<name>``, ``link.<name of the link>.<name>`` or ``run.<name>``, and the
     value a number.
 
     Args:
-        path: of the report.
+        path: path of the report.
 
     Returns:
         subject (str: "flow:0", "link:bottleneck", "run"), name (str), value (f64, in the unit),
-        unit (str, "" where there is none), in the order of the report.
+        unit (str, "" if there is none), in the order of the report.
 
     Raises:
-        BdpbenchError: for a missing file, one that is no text, a fact that stands there twice, and
-            a number that is not finite.
+        BdpbenchError: for a missing file, a file that is not text, a fact that occurs twice, or a
+            number that is not finite.
     """
     facts: dict[tuple[str, str], tuple[float, str]] = {}
     for number, line in enumerate(_lines_of(path), start=1):

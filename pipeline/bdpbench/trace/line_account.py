@@ -1,4 +1,4 @@
-"""What became of the lines of a trace: every one is counted, as parsed or as skipped."""
+"""The account of the lines of a trace: each is counted as parsed or as skipped."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ _SHOWN = 80
 
 @dataclass(frozen=True)
 class Skipped:
-    """A line that was left out: where it stands, what it reads, and why it was left out."""
+    """A line that was left out: its place, its text, and the reason."""
 
     source: str
     line: int
@@ -21,7 +21,7 @@ class Skipped:
     reason: str
 
     def error(self, *, lenient: bool = False) -> BdpbenchError:
-        """The same as an error, for those who do not skip lines, or where it is of no use."""
+        """The same as an error, if lines may not be skipped or nothing could be read."""
         shown = self.text if len(self.text) <= _SHOWN else self.text[:_SHOWN] + "..."
         return BdpbenchError(
             f"{self.reason}; the line reads {shown!r}",
@@ -32,7 +32,7 @@ class Skipped:
 
 @dataclass(frozen=True)
 class RunsBackwards:
-    """A line whose time is below that of the line before, in seconds."""
+    """A line whose time is earlier than that of the line before, both in seconds."""
 
     source: str
     line: int
@@ -40,7 +40,7 @@ class RunsBackwards:
     after_s: float
 
     def error(self) -> BdpbenchError:
-        """The same as an error, for those who insist on rising times."""
+        """The same as an error, if times must not run backwards."""
         return BdpbenchError(
             f"time runs backwards: {self.time_s:.15g} s after {self.after_s:.15g} s",
             where=f"{self.source}:{self.line}",
@@ -51,16 +51,16 @@ class RunsBackwards:
 
 @dataclass
 class LineAccount:
-    """The account of one reading of a trace; whole once ``complete``.
+    """The account of one reading of a trace; final once ``complete`` is true.
 
     Attributes:
         lines: lines read; parsed + skipped.
-        parsed: lines that became rows, of whatever table.
-        forms: name of a form -> its lines; their sum is ``parsed``.
+        parsed: lines that became rows of any table.
+        forms: name of a form → its number of lines; their sum is ``parsed``.
         skipped: lines left out, always 0 unless the trace was read leniently.
         first_skipped: the first of them.
         cut: sources whose last line was cut off; those lines count as skipped.
-        backwards: lines whose time is below that of the line before.
+        backwards: lines whose time is earlier than that of the line before.
         first_backwards: the first of them.
         first_s, last_s: time of the first and of the last parsed line, s.
         complete: whether the reading came to the end of the last source.

@@ -1,9 +1,9 @@
 """The forms that a line of an ns-2 trace can have, as patterns over its fields.
 
-A form is data: a pattern whose groups are named after columns of its table. The patterns follow
-the format strings of ns-2.35 (trace/trace.cc, trace/cmu-trace.cc, satellite/sattrace.cc,
-tcp/tcp.cc, tools/queue-monitor.cc, tcl/lib/ns-link.tcl); fields may be separated by several blanks,
-and blanks may stand at a line's ends. They are written for Rust's regex, which polars runs.
+A form is data: a pattern whose groups are named after columns of its table. The patterns follow the
+format strings of ns-2.35 (trace/trace.cc, trace/cmu-trace.cc, satellite/sattrace.cc, tcp/tcp.cc,
+tools/queue-monitor.cc, tcl/lib/ns-link.tcl); fields may be separated by several blanks, and lines
+may begin and end with blanks. The patterns are written for Rust's regex, which polars uses.
 """
 
 from __future__ import annotations
@@ -27,13 +27,13 @@ class LineForm:
     """One form of a line.
 
     Attributes:
-        name: what users know it as.
-        table: the table that its lines become rows of.
-        pattern: with a group a column, or ``<column>_hex`` where the field is hexadecimal.
-        half_unit_s: half a unit of the last digit of its times, s: how far a time may lie below
-            one printed by another form at the same moment.
-        source: value of the column ``source``, where the lines themselves have none.
-        has_time: whether its lines have a time; those without are known by ``what``.
+        name: its name for users.
+        table: the table whose rows its lines become.
+        pattern: has a group for each column, ``<column>_hex`` if the field is hexadecimal.
+        half_unit_s: half a unit of the last digit of its times, s: by how much a time may be
+            earlier than one that another form printed at the same moment.
+        source: value of the column ``source``, if the lines do not contain one.
+        has_time: whether its lines have a time; those without one are identified by ``what``.
     """
 
     name: str
@@ -49,7 +49,7 @@ def _group(name: str, pattern: str) -> str:
 
 
 def _fields(*parts: str) -> str:
-    """Parts of a line, blanks between them."""
+    """Parts of a line, separated by blanks."""
     return "[ \t]+".join(parts)
 
 
@@ -220,7 +220,7 @@ ALL_VARIABLES = (
     "rttvar",
     "bkoff",
 )
-"""What a line of all variables of a TCP agent prints, in its order."""
+"""What a line with all variables of a TCP agent prints, in order."""
 
 _ALL_VARIABLES = _fields(
     f"time: {_TIME_S}",
@@ -243,7 +243,7 @@ _MICROSECOND, _EXACT = 5e-7, 0.0
 
 
 def _routing_events(name: str, *, digits: int) -> LineForm:
-    """What DSR (S...) and TORA (T) note, with this many digits behind the point of a second."""
+    """What DSR (S...) and TORA (T) note, with this many decimals of a second."""
     time_s = _group("time_s", rf"[0-9]+\.[0-9]{{{digits}}}")
     word = _group("source", "[ST][A-Za-z0-9$-]*")
     node = rf"(?: _{_group('node', _ADDRESS)}_)?"
@@ -289,7 +289,7 @@ LINE_FORMS = (
         _line(f"[a-z] {_TIME_S} -a {_OWNER} -n {_NAME} -v {_VALUE}"),
         _MICROSECOND,
     ),
-    # %g prints six digits: near 1000 s, 0.01 s of them.
+    # %g prints six digits: near 1000 s, that is 0.01 s.
     LineForm(
         "queue variable",
         "variables",
@@ -421,4 +421,4 @@ LINE_FORMS = (
     _routing_events("routing events, 5 digits", digits=5),
     LineForm("two columns", "series", _line(_fields(_TIME_S, _VALUE)), _EXACT),
 )
-"""All forms; no line has more than one of them."""
+"""All forms; no line matches more than one of them."""

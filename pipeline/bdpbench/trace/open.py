@@ -23,14 +23,14 @@ _TABLE_OF = {form.name: form.table for form in LINE_FORMS}
 
 
 class Trace:
-    """A trace that has been looked at, and can be read.
+    """A trace whose format is known, and which can be read.
 
     Files can be read any number of times, each time from the beginning; pipes and standard input
-    once.
+    only once.
 
     Attributes:
-        format: forms of its first lines, the most frequent first: e.g. "wired", or
-            "wired, old wireless" for a wired-cum-wireless trace.
+        format: forms of its first lines, the most frequent first: e.g. "wired", or "wired, old
+            wireless" for a wired-cum-wireless trace.
         table: the table that its rows belong to: packets, variables, queues, occurrences, series.
         account: the account of the last reading; empty before the first.
     """
@@ -47,16 +47,16 @@ class Trace:
     ) -> Iterator[pl.DataFrame]:
         """The rows in the order of the trace, in batches of some ten thousand.
 
-        Memory does not grow with the trace. ``account`` is filled on the way and whole at the end.
+        Memory does not grow with the trace. ``account`` is updated on the way and complete at the
+        end.
 
         Args:
-            columns: the columns that are needed (see ``schema``), all by default; fewer are
+            columns: the columns that are needed (see ``schema``), all by default; fewer columns are
                 faster.
-            predicate: which rows are needed, each by its own values of these columns; all by
-                default.
+            predicate: a row-wise condition on these columns that selects rows; all rows by default.
 
         Raises:
-            BdpbenchError: as ``open_trace`` says, at the place of the fault.
+            BdpbenchError: as for ``open_trace``, naming the place of the fault.
         """
         names = list(TABLES[self.table]) if columns is None else list(columns)
         unknown = [name for name in names if name not in TABLES[self.table]]
@@ -71,7 +71,7 @@ class Trace:
     def frame(self) -> pl.LazyFrame:
         """All rows as a LazyFrame; ``collect(engine="streaming")`` does not hold them in memory.
 
-        Only the columns that a query needs are made. An error in the trace is raised by collect.
+        Only the columns that a query needs are parsed. ``collect`` raises errors in the trace.
         """
         from polars.io.plugins import register_io_source
 
@@ -84,7 +84,7 @@ class Trace:
         row_limit: int | None,
         batch_size: int | None,
     ) -> Iterator[pl.DataFrame]:
-        """What polars asks of a source: batches with these columns, filtered, and no more rows."""
+        """The source of ``frame``: batches with these columns, filtered, of ``row_limit`` rows."""
         if row_limit is None:
             yield from self.batches(columns, predicate)
             return
@@ -104,24 +104,25 @@ def open_trace(
     kind: str | None = None,
     compiled: bool = True,
 ) -> Trace:
-    """Look at a trace and say what it is; reading it is the caller's.
+    """Open a trace and determine its format; nothing more is read yet.
 
-    The format is told from the content: lines of any form that ns-2 writes, also mixed in one
+    The format is determined from the content: lines of any form that ns-2 writes, even mixed in one
     file. Files may be plain, or compressed by gzip, zstd or bzip2. Several sources are parts of one
     trace, in this order; traces of several runs are opened one by one.
 
     Args:
         sources: a file, a named pipe, or "-" for standard input; or several.
         lenient: skip unrecognised lines, and a last line that was cut off, and keep lines whose
-            time runs backwards; the account counts both. Without it they are errors.
-        kind: the table whose rows are wanted, where a trace has lines of several.
-        compiled: False reads wired lines, too, by their patterns: slower, for comparison.
+            time runs backwards; the account counts both; otherwise they are errors.
+        kind: the table whose rows are wanted, if a trace has lines of several tables.
+        compiled: False reads wired lines by their patterns as well, which is slower, for
+            comparison.
 
     Raises:
-        BdpbenchError: with source, line number and reason, for a source that cannot be read, that
-            is empty, damaged, or whose first line (in lenient mode: none of whose first lines) is
-            one of ns-2's; for a nam trace, which tells what to draw and not what happened; for an
-            unknown ``kind``.
+        BdpbenchError: with source, line number and reason, for a source that cannot be read, is
+            empty or damaged, or whose first line (in lenient mode: all of whose first lines) is not
+            one of ns-2's; for a nam trace, which contains drawing instructions rather than events;
+            for an unknown ``kind``.
     """
     names = [sources] if isinstance(sources, (str, Path)) else list(sources)
     if not names:

@@ -1,4 +1,4 @@
-"""What stands in which column: ns-2's output files, and the tables made of them."""
+"""The columns of ns-2's output files, and the tables that the files become."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ from bdpbench.errors import BdpbenchError
 from bdpbench.studies.streams import REDUCED_TABLES
 
 BIC_DELAY_FIELDS = ("delay_min", "delay_avg", "delay_max", "low_utilization_indication")
-"""What the monitor of BIC writes behind cwnd on each line; accepted, not kept."""
+"""What the monitor of BIC writes after cwnd on each line; accepted, but not kept."""
 
 TRACE_EVENTS = ("+", "-", "r", "d", "h", "e")
 """Events of a wired trace: enqueue, dequeue, receive, drop, hop, error-model drop."""
@@ -29,17 +29,18 @@ class OutputFormat:
 
     Attributes:
         table: name of the table.
-        version: of the table's schema; changes whenever a column changes its name, type or meaning.
-        fields: the blank-separated fields of a line, in order, with the column's type.
+        version: version of the table's schema; it changes whenever the name, type or meaning of a
+            column does.
+        fields: the blank-separated fields of a line, in order, with the types of their columns.
         optional_fields: further fields that a file may have on all of its lines; not kept.
         counts: whether the numeric fields are counts and rates, which are never negative.
-        signed: those that may be negative all the same.
-        rises: fields that never fall from one line to the next.
-        span: a field of a beginning and one of an end, which is not before it.
-        words: text fields → the words that they may be.
-        may_be_empty: whether a file without a line tells that nothing happened.
+        signed: exceptions, which may be negative.
+        rises: fields that never decrease from one line to the next.
+        span: the fields of a beginning and of an end, which must not be earlier.
+        words: text fields → their allowed words.
+        may_be_empty: whether an empty file means that nothing happened.
         streamed: whether files are too large to be held in memory.
-        reduced: whether files are tables already, made of a streamed packet trace.
+        reduced: whether files are already tables, made from a streamed packet trace.
     """
 
     table: str
@@ -57,12 +58,12 @@ class OutputFormat:
 
     @property
     def key(self) -> Literal["flow", "link"] | None:
-        """The column that tells the table's files apart; None where the lines themselves do."""
+        """The column that distinguishes the table's files; None if the lines themselves do."""
         return TABLE_KEYS[self.table]
 
     @property
     def schema_id(self) -> str:
-        """What the table's file carries as ``bdpbench_schema``, e.g. ``cwnd/1``."""
+        """The value of ``bdpbench_schema`` in the table's file, e.g. ``cwnd/1``."""
         return f"{self.table}/{self.version}"
 
     @property
@@ -168,7 +169,7 @@ OUTPUT_FORMATS: Mapping[str, OutputFormat] = types.MappingProxyType(
                     "seq": _LONG,
                     "uid": _LONG,
                 },
-                counts=False,  # an agent that numbers nothing traces -1
+                counts=False,  # agents without sequence numbers print -1
                 words={"event": TRACE_EVENTS},
                 streamed=True,
             ),

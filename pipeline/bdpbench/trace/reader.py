@@ -1,8 +1,8 @@
 """ns-2's text files as polars frames, with every line accounted for.
 
-The files are read as whole lines and split here rather than by a CSV reader: a CSV reader raises
-at a doubled blank, hides surplus columns where it is told to tolerate trailing blanks, and turns
-a line that was cut off into nulls.
+The files are read as whole lines and split here rather than by a CSV reader, which raises an error
+for a double blank, hides surplus columns if it tolerates trailing blanks, and turns a truncated
+line into nulls.
 """
 
 from __future__ import annotations
@@ -32,43 +32,43 @@ def read_output(
     link: str | None = None,
     names: Sequence[str] = (),
 ) -> pl.LazyFrame:
-    """One output file of ns-2 as rows of ``table``, in the order of the file.
+    """Read one output file of ns-2 as rows of ``table``, in the order of the file.
 
-    Fields are separated by any number of blanks or tabs, which may also stand at a line's ends.
-    Files of ``cwnd`` may have BIC's four further columns, which are checked and left out. The
-    file is checked as a whole before this returns, so that collecting the frame does not fail.
+    Fields are separated by any number of blanks or tabs, which may also begin or end a line. Files
+    of ``cwnd`` may have BIC's four further columns, which are checked and dropped. The whole file
+    is checked before this function returns, so that collecting the frame does not fail.
 
     Args:
         path: the file.
         table: one of ``OUTPUT_FORMATS``.
-        flow: flow id of a file of a flow's table, such as cwnd.
-        link: name of the link of a file of a link's table, such as queue.
-        names: variables that a file of cwnd has behind cwnd, in its order.
+        flow: flow id, for a file of a flow's table, such as cwnd.
+        link: name of the link, for a file of a link's table, such as queue.
+        names: variables that follow cwnd in a cwnd file, in order.
 
     Returns:
         cwnd: time_s (f64, s), flow (i32), cwnd_pkts (f64, packets of the flow's size).
-        recorded: of the same file, time_s (f64, s), flow (i32), name (str), value (f64), a row a
-        sample and variable of ``names``.
+        recorded: from the same file, time_s (f64, s), flow (i32), name (str), value (f64); a row
+            for each sample and variable of ``names``.
         throughput: time_s (f64, s, end of the interval), flow (i32), mbps (f64, Mbit/s).
         queue: time_s (f64, s), link (str), pkts (i64, packets now), drops (i64, packets so far).
         utilization: time_s (f64, s, end of the interval), link (str), mbps (f64, Mbit/s).
-        red: time_s (f64, s), link (str), average_pkts (f64, packets, the average that RED has),
+        red: time_s (f64, s), link (str), average_pkts (f64, packets, RED's average queue),
         max_p (f64).
         transfers: kind (str, of ``TRANSFER_KINDS``), subject (str, who), start_s, end_s (f64, s),
-        bytes (i64); a row a transfer that ended, none where none did.
+        bytes (i64); a row for each finished transfer.
         pages: subject (str, whose), page (i64, its number), start_s, end_s (f64, s), objects,
-        bytes (i64); a row a page of the web that was done, none where none was.
-        facts: subject, name (str), value (f64), unit (str), as ``read_facts`` has them.
+        bytes (i64); a row for each finished web page.
+        facts: subject, name (str), value (f64), unit (str), as in ``read_facts``.
         packets: event (str), time_s (f64, s), from_node, to_node (i32), type (str),
         size_bytes (i32), flags (str), flow (i32), src, dst (str), seq, uid (i64): the twelve
         columns of ns-2's wired trace; lazy, for files larger than memory.
 
     Raises:
-        BdpbenchError: with file, line, its text and what was expected, for an empty file, a last
-            line without its end, a wrong number of fields, a field that is no (finite) number of
+        BdpbenchError: with file, line, its text and what was expected, for an empty file, a
+            truncated last line, a wrong number of fields, a field that is not a (finite) number of
             its type, a negative count or rate, a time or drop counter that runs backwards, an
-            unknown trace event; for a missing file; and for a table, flow or link that do not go
-            together, or a table whose files are no text.
+            unknown trace event; for a missing file; and for a table, flow and link that do not
+            match, or a table whose files are not text.
     """
     form = output_format_of(table, where=str(path))
     if form.reduced:
@@ -85,7 +85,7 @@ def read_output(
 
 
 def _with_variables(path: Path, names: Sequence[str]) -> OutputFormat:
-    """The format of a file of cwnd that has these variables behind it."""
+    """The format of a cwnd file with these further variables."""
     if not names:
         raise BdpbenchError("table recorded has no names of variables", where=str(path))
     fields = {**OUTPUT_FORMATS["cwnd"].fields, **dict.fromkeys(names, pl.Float64())}
@@ -100,7 +100,7 @@ def _of_variables(wide: pl.LazyFrame, names: Sequence[str], table: str) -> pl.La
 
 
 def _read_lines(path: Path, form: OutputFormat) -> pl.LazyFrame:
-    """The fields of a file, each of its lines checked."""
+    """The fields of a file, with each line checked."""
     small = read_small(path, form)
     if small is not None:
         return small.lazy()
@@ -127,9 +127,9 @@ def _key_columns(
 
 
 def _checked_field_count(path: Path, form: OutputFormat) -> int:
-    """Number of fields of the first line, which all lines must have; the file's ends are checked.
+    """Number of fields of the first line, which all must have; also checks the ends of the file.
 
-    A first line with a number of fields that no file has is left for the check of the lines.
+    An invalid number of fields in the first line is reported later, by the check of the lines.
     """
     try:
         with path.open("rb") as stream:
@@ -169,10 +169,10 @@ def _cut_line_error(path: Path, form: OutputFormat) -> BdpbenchError:
 
 
 def _parse(path: Path, form: OutputFormat, field_count: int) -> pl.LazyFrame:
-    """Columns of the format, null where a field does not parse, beside the line's number and text.
+    """Columns of the format, null if a field is invalid, with the line's number and text.
 
-    ``_surplus`` is what a line has beyond field_count fields, ``_optional`` counts the optional
-    fields that are numbers.
+    ``_surplus`` is the text after field_count fields; ``_optional`` counts the optional fields that
+    are numbers.
     """
     fields = list(form.fields) + list(form.optional_fields)[: field_count - len(form.fields)]
     names = [f"_field_{index}" for index in range(len(fields))]
@@ -203,7 +203,7 @@ def _parse(path: Path, form: OutputFormat, field_count: int) -> pl.LazyFrame:
 
 
 def _utf8_checked(path: Path, parsed: pl.LazyFrame) -> pl.DataFrame:
-    """The collected frame; a line that is no text is named, which polars does not do."""
+    """The collected frame; the error names a line that is not text, which polars does not do."""
     try:
         return parsed.collect()
     except pl.exceptions.ComputeError:
@@ -225,7 +225,7 @@ def _first_undecodable(path: Path) -> BdpbenchError | None:
 
 
 def _check_lines(path: Path, form: OutputFormat, field_count: int, parsed: pl.LazyFrame) -> None:
-    """Raise for the first line that does not hold what the format asks for."""
+    """Raise an error for the first line that does not match the format."""
     before = {name: pl.col(name).shift(1) for name in form.rises}
     suspect = parsed.with_columns(before[name].alias(f"_before_{name}") for name in before).filter(
         _is_bad(form)
@@ -273,7 +273,7 @@ def _diagnose(form: OutputFormat, field_count: int, row: Mapping[str, object]) -
         if isinstance(value, (int, float)) and isinstance(before, (int, float)) and value < before:
             return f"{name} runs backwards: {value:g} after {before:g}"
     if form.span is None:
-        return "expected numbers in the fields behind " + list(form.fields)[-1]
+        return "expected numbers in the fields after " + list(form.fields)[-1]
     start, end = form.span
     return f"{end} is before {start}: {row[end]:g} and {row[start]:g}"
 

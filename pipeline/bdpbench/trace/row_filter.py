@@ -1,4 +1,4 @@
-"""Which rows of a trace a query wants, and the parser in C told of it as it is found out."""
+"""Which rows of a trace a query wants; the parser in C learns it on the way."""
 
 from __future__ import annotations
 
@@ -8,11 +8,11 @@ from bdpbench.trace.native import KIND_COLUMNS, MOST_KINDS, Kinds
 
 
 class RowFilter:
-    """A predicate over the values of a row, which polars alone decides.
+    """A predicate over the values of a row, which only polars evaluates.
 
-    A kind of rows is what they have in the columns that the predicate looks at. What it says of a
-    kind is remembered, so that the parser leaves out such rows of later chunks as it does not want:
-    there are few links, flows and events, and many rows.
+    Rows with the same values in the columns of the predicate are of one kind. The result for a kind
+    is remembered, so that the parser can drop unwanted rows of later chunks: there are few links,
+    flows and events, but many rows.
 
     Args:
         predicate: an expression over the values of a row; true for the rows that are wanted.
@@ -25,10 +25,10 @@ class RowFilter:
         self._learns = bool(names) and names <= set(KIND_COLUMNS)
         self._known: dict[tuple[int, ...], bool] = {}
         self.kinds: Kinds | None = None
-        """What the parser can be told; None where it can be told nothing."""
+        """What is passed to the parser; None if the predicate needs other columns."""
 
     def rows(self, frame: pl.DataFrame) -> pl.DataFrame:
-        """The rows of a frame that are wanted."""
+        """The wanted rows of a frame."""
         return frame.filter(self._predicate)
 
     def learn(self, frame: pl.DataFrame) -> None:
@@ -45,5 +45,5 @@ class RowFilter:
         if len(known) > MOST_KINDS:
             self._learns = False
             return
-        # Threads may learn at the same time: what one does not keep it is told again.
+        # Threads may learn at the same time: a result that is lost is found again.
         self._known, self.kinds = known, Kinds(self._columns, known)

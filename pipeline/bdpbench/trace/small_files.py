@@ -1,7 +1,8 @@
-"""Small output files of ns-2 that hold nothing unusual, without a query of polars for each.
+"""Fast reading of small, ordinary output files of ns-2, without a polars query for each.
 
-A run of a second writes files of some twenty lines, and thousands of such runs are read. Only what
-is sure to be right is taken here; all else is left to ``reader``, which also tells what is wrong.
+A run of a second writes files of some twenty lines, and thousands of such runs are read. Only files
+that are certainly valid are read here; all others are left to ``reader``, which also reports
+errors.
 """
 
 from __future__ import annotations
@@ -17,7 +18,7 @@ import polars as pl
 from bdpbench.trace.output_formats import OUTPUT_FORMATS, OutputFormat
 
 MOST_BYTES = 64 * 2**10
-"""Of a larger file a query takes less time."""
+"""Largest size, bytes: for a larger file a query takes less time."""
 
 _NUMBERS: Mapping[pl.DataType, bytes] = {
     pl.Float64(): rb"\d+(?:\.\d+)?(?:[eE][+-]?\d+)?",
@@ -27,7 +28,7 @@ _NUMBERS: Mapping[pl.DataType, bytes] = {
 
 
 def read_small(path: Path, form: OutputFormat) -> pl.DataFrame | None:
-    """The fields of a small file of plain numbers; None where a closer look is needed."""
+    """The fields of a small file of plain numbers; None if ``reader`` has to read it."""
     pattern = _pattern(form.table)
     if pattern is None or form != OUTPUT_FORMATS[form.table]:
         return None
@@ -50,7 +51,7 @@ def read_small(path: Path, form: OutputFormat) -> pl.DataFrame | None:
 
 @functools.cache
 def _pattern(table: str) -> re.Pattern[bytes] | None:
-    """A whole file of lines of numbers, none negative where none may be; None of other tables."""
+    """A pattern for a whole file of numbers, non-negative where required; None for other tables."""
     form = OUTPUT_FORMATS[table]
     if form.streamed or form.span or any(each not in _NUMBERS for each in form.fields.values()):
         return None

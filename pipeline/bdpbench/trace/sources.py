@@ -1,4 +1,4 @@
-"""Where a trace's bytes come from: files, plain or compressed, pipes, and standard input."""
+"""The sources of a trace's bytes: files, plain or compressed, pipes, and standard input."""
 
 from __future__ import annotations
 
@@ -18,19 +18,19 @@ from bdpbench.errors import BdpbenchError
 
 STANDARD_INPUT = "-"
 CHUNK_BYTES = 4 << 20
-"""Size of a chunk: large against the cost of a batch, small against memory."""
+"""Size of a chunk, bytes: large compared with the cost of a batch, small compared with memory."""
 
 PADDING = 64
-"""Bytes behind a chunk's text that the parser in C may read."""
+"""Bytes after a chunk's text that the parser in C may read."""
 
 _HEAD_BYTES = 1 << 16
-_BUFFER_BYTES = CHUNK_BYTES + 2 * _HEAD_BYTES + PADDING  # what a head may hold fits, too
+_BUFFER_BYTES = CHUNK_BYTES + 2 * _HEAD_BYTES + PADDING  # a head always fits, too
 _BYTE_ORDER_MARK = b"\xef\xbb\xbf"
 _MAGIC_BYTES = 4
 
 
 class _Stream(Protocol):
-    """What reads bytes into a buffer, and gives their number: 0 at the end."""
+    """Reads bytes into a buffer and returns their number, 0 at the end."""
 
     def readinto(self, buffer: memoryview, /) -> int | None: ...
     def close(self) -> None: ...
@@ -42,11 +42,11 @@ class Chunk:
 
     Attributes:
         source: name of the source, for messages.
-        buffer: the text, and at least PADDING bytes more.
-        length: bytes of the text; its last byte is a newline.
+        buffer: the text, followed by at least PADDING bytes.
+        length: length of the text, bytes; its last byte is a newline.
         cut: whether the source ended without a newline: the last line may have been cut off, and
-            the newline that ends the text is none of its own.
-        used: where the buffer goes when the chunk is done with, to be filled again.
+            the final newline was added.
+        used: the queue to which the buffer returns after use, to be filled again.
     """
 
     source: str
@@ -56,13 +56,13 @@ class Chunk:
     used: deque[bytearray]
 
     def done(self) -> None:
-        """Give the buffer back; the chunk must not be looked at again."""
+        """Give the buffer back; the chunk must not be used any more."""
         self.used.append(self.buffer)
 
 
 @dataclass
 class Source:
-    """One file, pipe or standard input; what was read of a pipe to look at it is not lost."""
+    """A file, pipe or standard input; what is read to detect the format of a pipe is not lost."""
 
     name: str
     _head: bytes = b""
@@ -70,7 +70,7 @@ class Source:
     _used: bool = False
 
     def head(self) -> bytes:
-        """The first lines, decompressed: at least one whole line where the source has one.
+        """The first lines, decompressed: at least one whole line if the source has one.
 
         Raises:
             BdpbenchError: when the source cannot be read.
@@ -88,7 +88,7 @@ class Source:
             raise
         self._head = self._head.removeprefix(_BYTE_ORDER_MARK)
         if self._is_regular():
-            stream.close()  # it is opened anew to be read
+            stream.close()  # it is opened again for reading
         else:
             self._stream = stream
         return self._head
@@ -108,7 +108,7 @@ class Source:
             self._stream = None
 
     def _rewound(self) -> tuple[_Stream, bytes]:
-        """The stream of the source, and what has been read of it already."""
+        """The stream of the source, and what has already been read of it."""
         if self._used and not self._is_regular():
             raise BdpbenchError("a pipe can be read only once", where=self.name)
         self._used = True
@@ -131,7 +131,7 @@ class Source:
 
 
 class _Prefixed(io.RawIOBase):
-    """A stream with bytes put back before it."""
+    """A stream with bytes put back in front of it."""
 
     def __init__(self, prefix: bytes, stream: _Stream) -> None:
         self._prefix = prefix
@@ -155,7 +155,7 @@ class _Prefixed(io.RawIOBase):
 
 
 class _Unpacked:
-    """A decoder of Python's library, closed together with what it reads."""
+    """A decoder of Python's library, which is closed together with its file."""
 
     def __init__(self, decoder: io.BufferedIOBase, packed: _Stream) -> None:
         self._decoder = decoder
@@ -180,7 +180,7 @@ def _decompressed(stream: _Prefixed, magic: bytes, name: str) -> _Stream:
 
 
 def _cut_into_chunks(stream: _Stream, rest: bytes, name: str) -> Iterator[Chunk]:
-    """Chunks of a stream that follows ``rest``."""
+    """Chunks of a stream, the first of which begins with ``rest``."""
     used: deque[bytearray] = deque()
     ended, first = False, True
     while not ended:
@@ -207,14 +207,14 @@ def _cut_into_chunks(stream: _Stream, rest: bytes, name: str) -> Iterator[Chunk]
 
 
 def _without_blank_end(buffer: bytearray, filled: int) -> int:
-    """Length of the text without blank lines at its end; they say nothing."""
+    """Length of the text without blank lines at its end, which have no meaning."""
     written = len(bytes(memoryview(buffer)[:filled]).rstrip(b" \t\r\n"))
     newline = buffer.find(b"\n", written, filled)
     return newline + 1 if written and newline >= 0 else filled
 
 
 def _fill(stream: _Stream, buffer: bytearray, filled: int, name: str) -> tuple[int, bool]:
-    """Reads until the buffer is full but for its padding, or the stream ends."""
+    """Read until the buffer is full except for its padding, or the stream ends."""
     room = memoryview(buffer)
     limit = len(buffer) - PADDING
     while filled < limit:
@@ -241,7 +241,7 @@ def _read_some(stream: _Stream, size: int) -> bytes:
 
 
 def _read_exactly(stream: _Stream, size: int) -> bytes:
-    """Up to ``size`` bytes, fewer only at the end."""
+    """Read ``size`` bytes, fewer only at the end."""
     text = b""
     while len(text) < size and (more := _read_some(stream, size - len(text))):
         text += more
@@ -259,13 +259,13 @@ def _unreadable(name: str, error: Exception) -> BdpbenchError:
 
 
 class _Span(ctypes.Structure):
-    """libzstd's ZSTD_inBuffer and ZSTD_outBuffer: memory, its size, and how far it is used."""
+    """libzstd's ZSTD_inBuffer and ZSTD_outBuffer: memory, its size, and how much of it is used."""
 
     _fields_ = (("at", ctypes.c_void_p), ("size", ctypes.c_size_t), ("used", ctypes.c_size_t))
 
 
 class _ZstdStream(io.RawIOBase):
-    """A zstd stream, decompressed by the system's libzstd (Python has none before 3.14)."""
+    """A zstd stream, decompressed by the system's libzstd (Python has no decoder before 3.14)."""
 
     def __init__(self, stream: _Stream, name: str) -> None:
         self._stream = stream

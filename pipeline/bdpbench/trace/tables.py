@@ -1,7 +1,8 @@
 """The tables of a run: parquet files beside the text that they were read from.
 
-``tables/manifest.json`` is written last, so tables without it are not there. It names the run.json
-that the tables were made from, which in turn names the checksum of every output file.
+``tables/manifest.json`` is written last, so tables without it do not count. It contains the
+checksum of the run.json that the tables were made from, which in turn contains the checksum of
+every output file.
 """
 
 from __future__ import annotations
@@ -37,20 +38,20 @@ def write_tables(run_dir: Path, outputs: Sequence[Output]) -> TableManifest:
     """Make the tables of one run: all files of a table in one ``tables/<table>.parquet``.
 
     Rows are sorted by flow (or link), then time; packets stay in the order of the trace. A table
-    that holds these outputs of this run.json, in this schema, stays as it is. Tables and files that
-    somebody else has asked for stay, too: studies may share a run and read different parts of it.
-    An output file that differs from what run.json recorded is refused.
+    that already has these outputs of this run.json in this schema is kept. So are tables and files
+    that others asked for: studies may share a run and read different parts of it. An output file
+    that differs from run.json's record is refused.
 
     Args:
         run_dir: folder of the run, with ``run.json`` and ``out/``.
-        outputs: of the run in the plan.
+        outputs: outputs of the run in the plan.
 
     Returns:
-        The manifest of all tables that there are.
+        The manifest of all existing tables.
 
     Raises:
         BdpbenchError: when the run did not finish, when an output is missing, changed or damaged,
-            or when the outputs are not a set of files that tables can be made of.
+            or when the outputs cannot form tables.
     """
     run = read_json(
         run_dir / RUN_NAME, what="the record of a finished run", schema_version=RUN_VERSION
@@ -74,10 +75,10 @@ def write_tables(run_dir: Path, outputs: Sequence[Output]) -> TableManifest:
 
 
 def read_manifest(run_dir: Path) -> TableManifest:
-    """What tables a run has.
+    """The tables that a run has.
 
     Raises:
-        BdpbenchError: when it was not parsed, or by another version.
+        BdpbenchError: when the run was not parsed, or was parsed by another version.
     """
     path, what = _manifest_path(run_dir), "the manifest that `bdpbench parse` writes"
     data = read_json(path, what=what, schema_version=MANIFEST_VERSION)
@@ -85,7 +86,7 @@ def read_manifest(run_dir: Path) -> TableManifest:
 
 
 def holds_outputs(run_dir: Path, outputs: Sequence[Output]) -> bool:
-    """Whether a run was parsed, and these of its outputs are in its tables."""
+    """Whether a run was parsed, and its tables contain these outputs."""
     if not _manifest_path(run_dir).is_file():
         return False
     manifest = read_manifest(run_dir)
@@ -104,10 +105,9 @@ def load_table(
 
     Args:
         run_dir: folder of the run.
-        name: of the table.
-        outputs: of the run in a plan: flows and links that it does not name are left out. None
-            takes all that there are.
-        manifest: of the run, where several of its tables are loaded.
+        name: name of the table.
+        outputs: outputs of the run in a plan: other flows and links are left out; None takes all.
+        manifest: manifest of the run, to pass if several of its tables are loaded.
 
     Raises:
         BdpbenchError: when the run has no such table, or its schema is not the one that this
@@ -139,7 +139,7 @@ def _key_of(output: Output, form: OutputFormat) -> Any:
 
 
 def _by_table(run_dir: Path, outputs: Sequence[Output]) -> dict[str, list[Output]]:
-    """The outputs of each table, ordered by flow or link; each may be claimed once."""
+    """The outputs of each table, ordered by flow or link; no flow or link may occur twice."""
     by_table: dict[str, dict[Any, Output]] = {}
     for output in outputs:
         where = f"{run_dir}: output {output.get('file', '?')}"
@@ -160,7 +160,7 @@ def _by_table(run_dir: Path, outputs: Sequence[Output]) -> dict[str, list[Output
 
 @contextmanager
 def _only_writer(run_dir: Path) -> Iterator[None]:
-    """Wait until no other process makes tables of the run; its end frees the lock, however."""
+    """Wait until no other process makes tables of the run; the lock ends with its process."""
     folder = run_dir / TABLES_FOLDER
     folder.mkdir(exist_ok=True)
     handle = os.open(folder, os.O_RDONLY)
@@ -172,7 +172,7 @@ def _only_writer(run_dir: Path) -> Iterator[None]:
 
 
 def _kept_manifest(run_dir: Path) -> TableManifest:
-    """The manifest with the tables that are current, of this run.json and in our schemas."""
+    """The manifest with the tables that are current: made from this run.json, in our schemas."""
     empty: TableManifest = {
         "schema_version": MANIFEST_VERSION,
         "run_json_sha256": sha256_of(run_dir / RUN_NAME),
@@ -183,7 +183,7 @@ def _kept_manifest(run_dir: Path) -> TableManifest:
         return empty
     try:
         manifest = read_manifest(run_dir)
-    except BdpbenchError:  # of another version or cut off: the tables are made anew
+    except BdpbenchError:  # of another version or truncated: the tables are made again
         return empty
     if manifest.get("run_json_sha256") != empty["run_json_sha256"]:
         return empty
@@ -206,7 +206,7 @@ def _holds(manifest: TableManifest, table: str, files: Sequence[Output]) -> bool
 
 
 def _joined(manifest: TableManifest, files: Sequence[Output], table: str) -> list[Output]:
-    """Files that are asked for, and those that the table holds of other flows or links."""
+    """The requested files, and those of other flows or links that the table already has."""
     form = OUTPUT_FORMATS[table]
     asked = _keys(files, form)
     others = [
@@ -221,7 +221,7 @@ def _joined(manifest: TableManifest, files: Sequence[Output], table: str) -> lis
 
 
 def _drop_tables(run_dir: Path, manifest: TableManifest, tables: Collection[str]) -> None:
-    """Take tables that are to be made anew out of the manifest, and those that are not current."""
+    """Remove from the manifest the tables that are made again, and those that are not current."""
     for table in tables:
         manifest["tables"].pop(table, None)
     manifest["outputs"] = [each for each in manifest["outputs"] if each["table"] not in tables]
@@ -232,7 +232,7 @@ def _drop_tables(run_dir: Path, manifest: TableManifest, tables: Collection[str]
 
 
 def _in_order_of(outputs: Sequence[Output], held: Sequence[Output]) -> list[Output]:
-    """Outputs that are held, those that a plan names first and in its order."""
+    """The outputs in a table: first those that a plan names, in its order."""
     named = [dict(each) for each in outputs if each in held]
     return cast("list[Output]", [*named, *(each for each in held if each not in named)])
 
@@ -246,11 +246,11 @@ def _check_unchanged(run_dir: Path, file: str, recorded: Mapping[str, Any]) -> N
         raise BdpbenchError(f"run.json records no output {name}", where=str(run_dir), hint=hint)
     if is_light(run_dir):
         raise BdpbenchError(
-            "the outputs of this run are not here: it was brought without them, and a table that "
-            f"is not among those it has is to be made of {name}",
+            "the outputs of this run are not here, because it was merged without them, and a "
+            f"missing table has to be made from {name}",
             where=str(run_dir),
-            hint="`./bdpbench merge` brings them from a results folder that has them; without "
-            f"{run_dir / RUN_NAME} the run is simulated again",
+            hint="`./bdpbench merge` copies them from a results folder that has them; if "
+            f"{run_dir / RUN_NAME} is removed, the run is simulated again",
         )
     if not path.is_file():
         raise BdpbenchError("the run wrote this file, and it is gone", where=str(path), hint=hint)
@@ -268,7 +268,7 @@ def _write_table(run_dir: Path, form: OutputFormat, files: Sequence[Output]) -> 
     ]
     path = _table_path(run_dir, form.table)
     temporary = path.with_name(f".{path.name}.{os.getpid()}")
-    # Each file rises in time and the files come in the order of their keys: sorted already.
+    # Within each file times increase, and files come in the order of their keys: sorted already.
     table = pl.concat(frames)
     if not (form.streamed or form.reduced):
         table = table.collect().lazy()
@@ -310,7 +310,7 @@ def _check_schema(path: Path, form: OutputFormat) -> None:
 
 
 def _check_whole(path: Path, sha256: str) -> None:
-    """Refuse a table that is not, byte for byte, what was parsed: it would tell wrong numbers."""
+    """Refuse a table that differs from what was parsed, since its numbers would be wrong."""
     if sha256_of(path) != sha256:
         raise BdpbenchError(
             f"the table has changed since it was parsed: its SHA-256 is not {sha256}",

@@ -1,6 +1,6 @@
-"""Lines of text -> rows of the tables, by the patterns of their forms.
+"""Lines of text → rows of the tables, by the patterns of their forms.
 
-This is the reference for the parser of wired lines in C, and what reads every other form.
+This is the reference for the C parser of wired lines, and reads all other forms.
 """
 
 from __future__ import annotations
@@ -15,12 +15,12 @@ from bdpbench.trace.line_forms import ALL_VARIABLES, LINE_FORMS, LineForm
 from bdpbench.trace.schema import TABLES
 
 LINE = "_line"
-"""Index of a row's line among the lines of its chunk."""
+"""Column with the index of a row's line in its chunk."""
 
 _TEXT = "_text"
 _ADDRESSES = ("src_node", "dst_node", "node")
 LATEST_S = 1e12
-"""Times of packets lie below this many seconds, some 30,000 years: what is later is no time."""
+"""Upper limit of packet times, s, some 30,000 years: anything later is not a time."""
 
 _LEVEL_BITS = 11
 _MAX_ABOVE = (1 << 21) - 1
@@ -46,9 +46,9 @@ class ParsedText:
     """Rows of lines, and the unrecognised lines.
 
     Attributes:
-        frames: table -> its rows with LINE, in the order of the lines.
-        forms: name of a form -> number of its lines.
-        times: of each parsed line: LINE, ``time_s``, and ``half_unit_s`` of its form.
+        frames: table → its rows with LINE, in the order of the lines.
+        forms: name of a form → number of its lines.
+        times: LINE and ``time_s`` of each parsed line, and ``half_unit_s`` of its form.
         bad: index and text of each line that has no form.
     """
 
@@ -59,11 +59,11 @@ class ParsedText:
 
 
 def parse_text(lines: Sequence[bytes], numbers: Sequence[int], hint: Sequence[str]) -> ParsedText:
-    """Parse lines, without their ends, that have ``numbers`` among the lines of their chunk.
+    """Parse lines, given without their line ends.
 
     Args:
         lines: the lines.
-        numbers: their indices, rising.
+        numbers: their indices in their chunk, increasing.
         hint: names of forms to try first, for speed.
     """
     left = pl.DataFrame(
@@ -106,7 +106,7 @@ def _split_by_form(lines: pl.DataFrame, form: LineForm) -> tuple[pl.DataFrame, p
 
 
 def _typed(texts: pl.DataFrame, form: LineForm) -> list[pl.Expr]:
-    """The groups as columns of the form's table; null where a field does not fit its column."""
+    """The groups as columns of the form's table; null if a field is invalid for its column."""
     types = {**TABLES[form.table], **dict.fromkeys(_of_all_variables(form), pl.Float64())}
     exprs = [
         _cast(texts, name, types[name.removesuffix("_hex")])
@@ -136,7 +136,7 @@ def _cast(texts: pl.DataFrame, name: str, dtype: pl.DataType) -> pl.Expr:
 
 
 def _packed_address(text: pl.Expr) -> pl.Expr:
-    """An address of up to three levels as ns-2's int; null where a level has too many bits."""
+    """An address of up to three levels as ns-2's integer; null if a level has too many bits."""
     first, second, third = (
         text.str.split(".").list.get(level, null_on_oob=True).cast(pl.Int64, strict=False)
         for level in range(3)
@@ -147,14 +147,14 @@ def _packed_address(text: pl.Expr) -> pl.Expr:
 
 
 def _with_level(above: pl.Expr, level: pl.Expr) -> pl.Expr:
-    """The levels above and one more; ``above`` where there is none."""
+    """The levels so far and one more; ``above`` unchanged if there is none."""
     fits = above.is_between(0, _MAX_ABOVE) & level.is_between(0, (1 << _LEVEL_BITS) - 1)
     joined = pl.when(fits).then(above * (1 << _LEVEL_BITS) + level)
     return pl.when(level.is_null()).then(above).otherwise(joined)
 
 
 def _in_range(texts: pl.DataFrame, typed: pl.DataFrame) -> pl.Series:
-    """Whether each field of a line is a number that its column can hold."""
+    """Whether each field of a line is a number that its column can represent."""
     faults = [pl.lit(False)]
     for name in texts.columns:
         column = name.removesuffix("_hex")
@@ -194,7 +194,7 @@ def _one_variable_a_row(rows: pl.DataFrame) -> pl.DataFrame:
 
 
 def fault_of(text: str) -> str:
-    """Why a line that has no form has none, and what was expected."""
+    """Why a line matches no form, and what was expected."""
     if not text.strip():
         return "the line is empty"
     if "\N{REPLACEMENT CHARACTER}" in text or not text.replace("\t", " ").strip("\r").isprintable():
@@ -226,11 +226,12 @@ _FOREIGN = (
     (rf"{_SPACE}*{_NUMBER}(?:{_SPACE}+{_NUMBER})*{_SPACE}*$", ""),
     (rf"{_SPACE}*[A-Za-z][a-z]{{2,}}[^\s]*(?:\s|$)", "text that a script printed"),
 )
-"""What lines are that ns-2's traces do not have; columns of numbers are told by their count."""
+"""Descriptions of lines that are not of ns-2's traces; lines of numbers are recognised by column
+count."""
 
 
 def _foreign(text: str) -> str | None:
-    """What a line is that no trace of ns-2 has; None where nothing tells."""
+    """What kind of foreign line this is; None if it is unknown."""
     for pattern, words in _FOREIGN:
         if re.match(pattern, text):
             return f"this is {words or _columns(text)}"
@@ -244,7 +245,7 @@ def _columns(text: str) -> str:
 
 
 def is_nam_line(text: str) -> bool:
-    """Whether a line that has no form belongs to a nam trace, whose times follow ``-t``."""
+    """Whether an unrecognised line belongs to a nam trace, whose times follow ``-t``."""
     return _NAM_LINE.match(text) is not None
 
 
@@ -259,4 +260,4 @@ def _wired_fault(words: Sequence[str]) -> str:
                 return f"{name}: expected {expected}, got {word!r}"
             if name == "time" and float(word) >= LATEST_S:
                 return f"time: expected less than {LATEST_S:g} s, got {word!r}"
-    return "a field is out of range, or those behind uid are none that ns-2 prints"
+    return "a field is out of range, or the fields after uid are not ones that ns-2 prints"

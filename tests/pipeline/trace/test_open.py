@@ -158,7 +158,7 @@ BAD = {
     "+ 0.2 0 1 tcp 1040 ------- 1 0 3.0 7 20": "src.port: expected an address and a port",
     "+ 0.2 0 1 tcp 99999999999 ------- 1 0.0 3.0 7 20": "out of range",
     "+ 1e999 0 1 tcp 1040 ------- 1 0.0 3.0 7 20": r"time: expected less than 1e\+12 s",
-    "+ 0.2 0 1 tcp 1040 ------- 1 0.0 3.0 7 20 1 2 3 4": "those behind uid are none",
+    "+ 0.2 0 1 tcp 1040 ------- 1 0.0 3.0 7 20 1 2 3 4": "the fields after uid are not ones",
     "": "the line is empty",
     "what is this": "this is text that a script printed",
     "s 1.0 _2_ AGT --- 0 cbr 512 [0 0 0 0] ------- [2:0 3": "no line of an ns-2 trace",

@@ -1,1 +1,1 @@
-"""`bdpbench analyze`: any trace of ns-2, measured and told as text, a table, JSON or a page."""
+"""`bdpbench analyze`: measures any trace of ns-2, with output as text, table, JSON or page."""

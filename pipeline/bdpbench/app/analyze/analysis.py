@@ -1,4 +1,4 @@
-"""What `bdpbench analyze` found out about a packet trace, for those who tell or write it."""
+"""The results of `bdpbench analyze` for a packet trace, for output as text or files."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ class Analysis:
     """A measured packet trace.
 
     Attributes:
-        name: of its sources.
+        name: name of its sources.
         trace_format: forms of its lines.
         sums: what flows and links did in the window.
         metrics: one row for each metric and subject, as ``measure_packets`` returns them.
@@ -33,7 +33,7 @@ class Analysis:
 
 
 class LeftOut(TypedDict):
-    """A line that was left out, and why."""
+    """A skipped line, and the reason."""
 
     source: str
     line: int
@@ -42,7 +42,7 @@ class LeftOut(TypedDict):
 
 
 class AccountDocument(TypedDict):
-    """The account of a trace's lines in files: counts, and the first lines left out."""
+    """The account of a trace's lines in files: counts, and the first skipped lines."""
 
     lines: int
     parsed: int
@@ -55,7 +55,7 @@ class AccountDocument(TypedDict):
 
 
 def account_of(account: LineAccount) -> AccountDocument:
-    """The account of a trace's lines, for files: counts, and the first lines left out."""
+    """The account of a trace's lines, for files: counts, and the first skipped lines."""
     return {
         "lines": account.lines,
         "parsed": account.parsed,

@@ -1,4 +1,4 @@
-"""`bdpbench analyze`: a trace read, measured, told in the terminal, and written to a file."""
+"""`bdpbench analyze`: reads and measures a trace, prints the results, and writes them to a file."""
 
 from __future__ import annotations
 
@@ -30,9 +30,9 @@ from bdpbench.metrics.packets import (
 from bdpbench.metrics.samples import sum_samples
 from bdpbench.trace import LineAccount, Trace, open_trace
 
-_READ_AHEAD = 2  # batches: the meter collects those that it takes at a time itself
+_READ_AHEAD = 2  # batches; the meter itself collects as many as it reduces at once
 
-# Table of a trace → what tells whose values they are, what names them, and the values.
+# Table of a trace → columns of the owner, of the name, and of the values.
 _SAMPLED: dict[str, tuple[Sequence[str], str | None, Sequence[str]]] = {
     "variables": (("src_node", "src_port", "dst_node", "dst_port", "owner"), "name", ("value",)),
     "queues": (("from_node", "to_node"), None, ("pkts", "bytes")),
@@ -50,11 +50,11 @@ def definition_lines() -> Iterator[str]:
 
 
 def analyze(request: AnalysisRequest) -> Iterator[str]:
-    """Measure a trace, or several, write the output if one is asked for, and tell what came out.
+    """Measure one or several traces, print the results, and write the output file if requested.
 
     Raises:
-        BdpbenchError: for a trace that cannot be read, is none, or holds nothing in the window;
-            for a flow, link or node that it does not have.
+        BdpbenchError: for a file that cannot be read, is not a trace, or contains nothing in the
+            window; for a flow, link or node that the trace does not have.
     """
     if request.labels:
         yield from _compare(request)
@@ -99,7 +99,7 @@ def _compare(request: AnalysisRequest) -> Iterator[str]:
 
 
 def _analyze_several(request: AnalysisRequest) -> list[Analysis]:
-    """Analyses of the traces, with equal bins."""
+    """Analyses of the traces, with bins of equal width."""
     opened = [open_trace(each, lenient=request.lenient) for each in request.traces]
     for trace, path in zip(opened, request.traces, strict=True):
         if trace.table != "packets":
@@ -127,7 +127,7 @@ def _analyze_packets(trace: Trace, request: AnalysisRequest, name: str) -> Analy
 
 
 def _check_of_any(sums: Sequence[PacketSums], request: AnalysisRequest) -> None:
-    """Refuse a flow, link, node or capacity of what none of the traces has."""
+    """Refuse a flow, link, node or capacity that none of the traces has."""
     links = list(dict.fromkeys(name for each in sums for name in each.links["subject"]))
     nodes = sorted({node for each in sums for node in each.nodes["node"].drop_nulls()})
     flows = [name for each in sums for name in _flow_names(each)]
@@ -140,7 +140,7 @@ def _check_of_any(sums: Sequence[PacketSums], request: AnalysisRequest) -> None:
 
 
 def _analysis(trace: Trace, sums: PacketSums, request: AnalysisRequest, name: str) -> Analysis:
-    """The measurement of what the request chooses; choosing some of one kind leaves out others."""
+    """Measure what the request selects; selecting some items of one kind leaves out other kinds."""
     chosen = request.flows or request.links or request.nodes
     names = _flow_names(sums)
     flows = {subject for each in request.flows for subject in names.get(each, ())}
@@ -177,7 +177,7 @@ def _result(meter: PacketMeter, trace: Trace, name: str, bin_s: float = 0.0) -> 
 
 
 def _located(error: BdpbenchError, account: LineAccount, name: str) -> BdpbenchError:
-    """An error of the measurement, with the trace that it is about, and how long that lasts."""
+    """An error of the measurement, with the name and the time span of its trace."""
     lasts = (
         f"it lasts from {account.first_s:g} s to {account.last_s:g} s"
         if account.first_s is not None and account.last_s is not None
@@ -187,7 +187,7 @@ def _located(error: BdpbenchError, account: LineAccount, name: str) -> BdpbenchE
 
 
 def _feed(meter: PacketMeter, batches: Iterator[pl.DataFrame]) -> None:
-    """Give a meter all batches, which are read while it works on those before."""
+    """Feed all batches to a meter, reading further ones while it works."""
     updates: deque[Future[None]] = deque()
     with ThreadPoolExecutor(1) as worker:
         for batch in batches:
@@ -201,7 +201,7 @@ def _feed(meter: PacketMeter, batches: Iterator[pl.DataFrame]) -> None:
 
 
 def _flow_names(sums: PacketSums) -> dict[str, list[str]]:
-    """Name that a user may give a flow → the subjects that it means."""
+    """Name that a user may give to a flow → the subjects that match."""
     rows = sums.flows.filter(pl.col("kind") == "data").select("subject", "flow").iter_rows()
     by_name: dict[str, list[str]] = {}
     for subject, flow in rows:

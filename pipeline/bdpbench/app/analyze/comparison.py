@@ -1,4 +1,4 @@
-"""Several traces side by side: their metrics, and how far each is from the first."""
+"""Several traces side by side: their metrics, and the differences from the first trace."""
 
 from __future__ import annotations
 
@@ -30,7 +30,7 @@ _KEY = ("metric", "subject")
 
 @dataclass(frozen=True)
 class Comparison:
-    """Measured traces that are to be compared: a label and an analysis each."""
+    """Measured traces to compare: a label and an analysis each."""
 
     labels: Sequence[str]
     analyses: Sequence[Analysis]
@@ -40,9 +40,9 @@ class Comparison:
         """One row for each metric, subject and trace, in the order of the definitions.
 
         Returns:
-            metric, subject, label (str), value (f64, null: cannot be told, or the trace has no
-            such subject), unit, difference (f64, from the first trace, null for itself),
-            difference_pct (f64, % of the first trace's value, null where that is 0), start_s,
+            metric, subject, label (str), value (f64, null: unknown, or the trace has no such
+                subject), unit, difference (f64, from the first trace, null for itself),
+            difference_pct (f64, % of the first trace's value, null if that is 0), start_s,
             end_s (f64, s, window of the trace), definition.
         """
         subjects = _ordered(self.analyses)
@@ -56,7 +56,7 @@ class Comparison:
         ]
         first = parts[0].select(*_KEY, first="value")
         rank = pl.col("label").replace_strict(list(self.labels), range(len(self.labels)))
-        # The difference of a value from itself says nothing.
+        # The difference of a value from itself is meaningless.
         change = pl.when(rank > 0).then(pl.col("value") - pl.col("first"))
         share = pl.when(pl.col("first") != 0).then(100 * change / pl.col("first").abs())
         return (
@@ -73,7 +73,7 @@ class Comparison:
 
 
 def _ordered(analyses: Sequence[Analysis]) -> pl.DataFrame:
-    """metric, subject, unit_of, definition_of of all traces, each once, with its place (row)."""
+    """metric, subject, unit_of, definition_of of all traces, each once, with its position (row)."""
     columns = (*_KEY, "unit", "definition")
     rows = pl.concat([each.metrics.select(columns) for each in analyses])
     order = list(PACKET_DEFINITIONS)
@@ -87,7 +87,7 @@ def _ordered(analyses: Sequence[Analysis]) -> pl.DataFrame:
 
 
 def comparison_lines(comparison: Comparison, *, all_rows: bool) -> Iterator[str]:
-    """The traces, and a table of their metrics: of all, or of those that a summary shows."""
+    """The traces, and a table of their metrics: all, or those of the summary."""
     for label, each in zip(comparison.labels, comparison.analyses, strict=True):
         yield f"{label}: {each.name}, {each.trace_format} trace, {each.account.lines:,} lines"
         yield f"  {span_of(each)}"
@@ -111,7 +111,7 @@ def comparison_lines(comparison: Comparison, *, all_rows: bool) -> Iterator[str]
 
 
 def _cells(rows: pl.DataFrame) -> tuple[str, ...]:
-    """Metric, subject, unit, the values, and difference and % of all traces but the first."""
+    """Metric, subject, unit, the values, and for all but the first trace difference and %."""
     values = [number(each) for each in rows["value"]]
     changes = [
         text
@@ -125,8 +125,8 @@ def _cells(rows: pl.DataFrame) -> tuple[str, ...]:
 def write_comparison(comparison: Comparison, path: Path) -> None:
     """Write a comparison, atomically, in the format that the suffix names.
 
-    ``.csv`` and ``.parquet`` hold a row for each metric, subject and trace; ``.json`` these and all
-    of each trace; ``.html`` a page that opens offline.
+    ``.csv`` and ``.parquet`` contain a row for each metric, subject and trace; ``.json`` these rows
+    and everything about each trace; ``.html`` is a page that opens offline.
 
     Raises:
         BdpbenchError: when the file cannot be written.

@@ -1,4 +1,4 @@
-"""What `bdpbench analyze` found, as files: a table, everything as JSON, or a page."""
+"""The results of `bdpbench analyze` as files: a table, everything as JSON, or a page."""
 
 from __future__ import annotations
 
@@ -28,8 +28,8 @@ ANALYSIS_VERSION = 1
 def write_analysis(analysis: Analysis, path: Path) -> None:
     """Write a measured packet trace, atomically, in the format that the suffix names.
 
-    ``.csv`` and ``.parquet`` hold the metrics, a row for each metric and subject; ``.json`` all
-    tables, definitions and the account of the lines; ``.html`` a page that opens offline.
+    ``.csv`` and ``.parquet`` contain the metrics, a row for each metric and subject; ``.json`` all
+    tables, definitions and the account of the lines; ``.html`` is a page that opens offline.
 
     Raises:
         BdpbenchError: when the file cannot be written.
@@ -64,7 +64,7 @@ def write_samples(summary: pl.DataFrame, path: Path) -> None:
 
 
 def unwritable(path: Path, error: OSError) -> BdpbenchError:
-    """What is told of a file that cannot be written."""
+    """The error to raise about a file that cannot be written."""
     return BdpbenchError(f"cannot be written: {error.strerror}", where=str(path))
 
 
@@ -85,7 +85,7 @@ def _write_json(analysis: Analysis, path: Path) -> None:
 
 
 def content_of(analysis: Analysis) -> dict[str, object]:
-    """All that is known of a trace, for ``json_text``."""
+    """Everything that is known about a trace, for ``json_text``."""
     sums = analysis.sums
     return {
         "schema_version": ANALYSIS_VERSION,
@@ -141,4 +141,4 @@ _WRITERS: Mapping[str, Callable[[Analysis, Path], None]] = types.MappingProxyTyp
     }
 )
 SUFFIXES = tuple(_WRITERS)
-"""Suffixes of the files that can be written."""
+"""Suffixes of files that can be written."""

@@ -13,10 +13,10 @@ _INDENT = " "
 def json_text(value: object, indent: str = "") -> str:
     """Indented JSON of mappings, lists, plain values, and frames as lists, one row per line.
 
-    What is no finite number in a frame is null, since JSON has no other way to say it.
+    Non-finite numbers in a frame become null, since JSON cannot represent them.
 
     Raises:
-        ValueError: for a number outside of frames that is not finite.
+        ValueError: for a non-finite number outside a frame.
 
     >>> print(json_text({"name": "a", "rows": pl.DataFrame({"x": [1.5, float("nan")]})}))
     {
@@ -48,5 +48,5 @@ def _joined(brackets: str, items: Iterable[str], indent: str) -> str:
 def _rows(frame: pl.DataFrame) -> list[str]:
     floats = [name for name, dtype in frame.schema.items() if dtype.is_float()]
     finite = [pl.when(pl.col(name).is_finite()).then(name).alias(name) for name in floats]
-    # Line feeds within strings are escaped.
+    # Line feeds in strings are escaped.
     return frame.with_columns(finite).write_ndjson().split("\n")[:-1]

@@ -1,4 +1,4 @@
-"""What a command line of `bdpbench analyze` asks for, checked before any trace is read."""
+"""The request of a `bdpbench analyze` command line, checked before any trace is read."""
 
 from __future__ import annotations
 
@@ -16,14 +16,14 @@ from bdpbench.metrics.packets import PACKET_DEFINITIONS, Window
 
 @dataclass(frozen=True)
 class AnalysisRequest:
-    """What is to be measured of which trace, checked.
+    """What to measure in which trace, checked.
 
     Attributes:
         traces: files, or "-" for standard input: parts of one trace, or traces to compare.
-        labels: what to call each of the traces to compare; empty for the parts of one.
+        labels: labels of the traces to compare; empty for the parts of one.
         output: file to write, or None.
         window: time to measure.
-        flows, links, nodes, metrics: what is wanted of each; empty for all.
+        flows, links, nodes, metrics: selected ones; empty for all.
         bin_s: width of the bins of the series, s; None to choose it.
         capacities: (from_node, to_node) → Mbit/s.
         lenient: skip unrecognised lines.
@@ -57,13 +57,13 @@ def request_of(
     capacities: Sequence[str] = (),
     lenient: bool = False,
 ) -> AnalysisRequest:
-    """Check the words of a command line, before any trace is read.
+    """Check the options of a command line before any trace is read.
 
     The options are those of the command; ``parts`` says that the files are parts of one trace.
 
     Raises:
-        BdpbenchError: naming the option, for a suffix, window, metric, bin, link or capacity that
-            is none, and for several files of which nobody says what they are to each other.
+        BdpbenchError: naming the option, for an invalid suffix, window, metric, bin, link or
+            capacity, and for several files without --parts or --label.
     """
     _check_several(traces, labels, parts=parts)
     _check_output(output)
@@ -87,7 +87,7 @@ def request_of(
 
 
 def _check_several(traces: Sequence[str], labels: Sequence[str], *, parts: bool) -> None:
-    """Refuse files that may be parts of one trace, or traces to compare; and labels amiss."""
+    """Refuse several files that are neither labelled nor declared as parts, and wrong labels."""
     if parts and labels:
         raise BdpbenchError(
             "parts of one trace have no labels",

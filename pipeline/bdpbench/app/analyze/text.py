@@ -1,4 +1,4 @@
-"""What `bdpbench analyze` found, as aligned text for a terminal."""
+"""The results of `bdpbench analyze` as aligned text for a terminal."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from bdpbench.units import addresses_of
 
 _MOST_ROWS = 20
 _DIGITS = 4
-# Head of a column, and the metric that stands in it.
+# Heading of a column, and its metric.
 _FLOW_COLUMNS = {
     "Mbit/s": "throughput",
     "goodput": "goodput",
@@ -92,7 +92,7 @@ def totals_lines(analysis: Analysis) -> Iterator[str]:
 
 
 def span_of(analysis: Analysis) -> str:
-    """The time that was measured, in words."""
+    """The measured time, in words."""
     sums = analysis.sums
     kind = "whole trace" if analysis.whole else "window, half-open"
     return (
@@ -104,7 +104,7 @@ def span_of(analysis: Analysis) -> str:
 def _own_table(
     kind: str, columns: Mapping[str, str], values: Mapping[str, Mapping[str, float | None]]
 ) -> Iterator[str]:
-    """The table of the subjects that have these metrics, after a blank line; nothing of none."""
+    """The table of the subjects that have these metrics, after a blank line; empty without any."""
     wanted = set(columns.values())
     subjects = [each for each, own in values.items() if not wanted.isdisjoint(own)]
     if subjects:
@@ -136,7 +136,7 @@ def samples_lines(summary: pl.DataFrame, name: str, trace_format: str) -> Iterat
 
 
 def account_lines(account: LineAccount) -> Iterator[str]:
-    """What became of unrecognised lines, of a cut end, and of times that run backwards."""
+    """The numbers of skipped lines, of cut-off ends, and of times that run backwards."""
     if account.skipped:
         yield f"{account.skipped:,} of {account.lines:,} lines skipped, the first:"
         for each in account.first_skipped[:3]:
@@ -148,7 +148,7 @@ def account_lines(account: LineAccount) -> Iterator[str]:
 
 
 def _values(metrics: pl.DataFrame) -> dict[str, dict[str, float | None]]:
-    """Subject → metric → value, subjects in their order."""
+    """Subject → metric → value, subjects in order."""
     found: dict[str, dict[str, float | None]] = {}
     for metric, subject, value in metrics.select("metric", "subject", "value").iter_rows():
         found.setdefault(subject, {})[metric] = value
@@ -169,7 +169,7 @@ def _flow_table(
         subject: (kind or "-", f"{address(start)}>{address(end)}")
         for subject, kind, start, end in rows.iter_rows()
     }
-    # The largest are shown; what is not known counts as nothing.
+    # The largest are shown; unknown values count as zero.
     largest = sorted(flows, key=lambda each: -(values[each].get("throughput") or 0.0))
     shown = [each for each in flows if each in set(largest[:_MOST_ROWS])]
     yield from _table("flow", shown, _FLOW_COLUMNS, values, about)
@@ -252,7 +252,7 @@ def _cell(metric: str, value: float | None) -> str:
 
 
 def number(value: float | None) -> str:
-    """Four significant digits, and all of those before the point."""
+    """Four significant digits, and all digits before the decimal point."""
     if value is None or not math.isfinite(value):
         return "-"
     magnitude = math.floor(math.log10(abs(value))) if value else 0
@@ -261,7 +261,7 @@ def number(value: float | None) -> str:
 
 
 def aligned(rows: Sequence[tuple[str, ...]], left: set[int]) -> Iterator[str]:
-    """Rows as lines of columns of one width; those in ``left`` begin at the left."""
+    """Rows as lines of columns of equal width; those in ``left`` are left-aligned."""
     widths = [max(len(row[column]) for row in rows) for column in range(len(rows[0]))]
     for row in rows:
         cells = (

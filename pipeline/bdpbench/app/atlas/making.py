@@ -1,4 +1,4 @@
-"""`bdpbench atlas`: what all studies say of one protocol, or of two, as a page or as JSON."""
+"""`bdpbench atlas`: what all studies say about one or two protocols, as a page or as JSON."""
 
 from __future__ import annotations
 
@@ -20,23 +20,23 @@ from bdpbench.studies.config import load_config
 
 _MOST_PROTOCOLS = 2
 _PUBLISHED = "published"
-# Where a verdict is looked for: the study's own durations first, short runs last.
+# Where verdicts are searched: the study's own durations first, short runs last.
 _ORDER = ("paper", "full", _PUBLISHED, "quick")
 
 
 def write_atlas(
     protocols: Sequence[str], output: Path | None, *, as_json: bool, studies: Sequence[Path]
 ) -> Iterator[str]:
-    """Write the atlas, and give the lines that tell where it is; JSON without a file is printed.
+    """Write the atlas, and return lines for the terminal; JSON without a file is returned as lines.
 
     Args:
-        protocols: what the protocols are called that it is about; none for all.
-        output: file to write; None for one in the results folder, or, of JSON, for the lines.
-        as_json: whether it is JSON and no page.
-        studies: folders of studies outside the configuration that join it.
+        protocols: names of the protocols that it is about; empty for all.
+        output: file to write; None for one in the results folder or, for JSON, for returned lines.
+        as_json: whether to write JSON instead of a page.
+        studies: folders of further studies to include.
 
     Raises:
-        BdpbenchError: for an unknown protocol, and for what is wrong in a file of the atlas.
+        BdpbenchError: for an unknown protocol, and for an error in a file of the atlas.
     """
     atlas = make_atlas(protocols, studies)
     if as_json and output is None:
@@ -46,7 +46,7 @@ def write_atlas(
     if as_json:
         write_json_atomically(path, atlas)
     else:
-        from bdpbench.pages.atlas_page import atlas_page  # takes a while to import
+        from bdpbench.pages.atlas_page import atlas_page  # slow to import
 
         write_text_atomically(path, atlas_page(atlas))
     judged = sum(each["verdict"] != "not_run" for each in atlas["entries"])
@@ -58,7 +58,7 @@ def write_atlas(
 
 
 def make_atlas(protocols: Sequence[str] = (), studies: Sequence[Path] = ()) -> Atlas:
-    """The atlas of the studies of the configuration and of others; see ``write_atlas``."""
+    """The atlas of the configured studies and of further ones; see ``write_atlas``."""
     declared = load_declared(studies)
     asked = list(dict.fromkeys(declared.protocol(each) for each in protocols))
     if len(asked) > _MOST_PROTOCOLS:
@@ -79,7 +79,7 @@ def _part(declared: Declared, member: Member) -> StudyPart:
 
 
 def _sources(member: Member) -> Iterator[Source]:
-    """Scorecards of a study: those of this machine's results, and what was published."""
+    """Scorecards of a study: those of this machine's results, and the published ones."""
     results, key = results_dir(load_config().results), member.study.key
     for name in _ORDER:
         if name == _PUBLISHED:

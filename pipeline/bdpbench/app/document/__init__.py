@@ -1,1 +1,1 @@
-"""The references under ``docs/reference/``, made of what they describe, never by hand."""
+"""The references under ``docs/reference/``, generated from what they describe."""

@@ -1,4 +1,4 @@
-"""Reference of the commands, from what the command line itself says."""
+"""Reference of the commands, generated from the command line."""
 
 from __future__ import annotations
 

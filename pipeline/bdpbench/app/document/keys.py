@@ -1,4 +1,4 @@
-"""Reference of all keys of ``study.yaml``, from the JSON Schema that editors use."""
+"""Reference of all keys of ``study.yaml``, generated from the JSON Schema that editors use."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ _SHOWN_WORDS = 12
 
 
 def keys_page() -> str:
-    """Markdown of every key: type, default, whether it is needed, and what it means."""
+    """Markdown of every key: type, default, whether it is required, and its meaning."""
     schema = cast("_Node", json.loads(schema_texts()["study.schema.json"]))
     parts = cast("Mapping[str, _Node]", schema["$defs"])
     lines = [
@@ -63,7 +63,7 @@ def _default(node: _Node) -> str:
 
 
 def _type(node: _Node) -> str:
-    """The kinds of values that a key takes, in words."""
+    """The types of values that a key takes, in words."""
     return " or ".join(dict.fromkeys(each for each in _kinds(node) if each))
 
 
@@ -93,7 +93,7 @@ _WORDS = {"integer": "whole number", "boolean": "true or false"}
 
 
 def _values(node: _Node) -> str:
-    """What the values of a mapping are."""
+    """The type of the values of a mapping."""
     patterns = cast("Mapping[str, _Node]", node.get("patternProperties", {}))
     for each in (*patterns.values(), node.get("additionalProperties")):
         if isinstance(each, Mapping) and (told := _type(each)):
@@ -105,7 +105,7 @@ _LARGEST_TOLD = 1e9
 
 
 def _range(node: _Node) -> str:
-    """E.g. " from 1 to 500"; limits that only keep ns-2's arithmetic whole are left out."""
+    """E.g. " from 1 to 500", without limits that only protect ns-2's arithmetic."""
     least, above = node.get("minimum"), node.get("exclusiveMinimum")
     most, below = node.get("maximum"), node.get("exclusiveMaximum")
     told = ""

@@ -1,4 +1,4 @@
-"""Reference of the metrics, from the registry."""
+"""Reference of the metrics, generated from the registry."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ _SECTIONS = (
 
 
 def metrics_page() -> str:
-    """Markdown of every metric: what studies may ask for, then what `analyze` measures."""
+    """Markdown of every metric: those for studies, then those that `analyze` measures."""
     found = [each.as_document() for each in DEFINITIONS.values()]
     lines = [
         GENERATED,

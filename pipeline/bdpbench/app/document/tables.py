@@ -1,4 +1,4 @@
-"""Tables and texts of Markdown."""
+"""Markdown tables and texts."""
 
 from __future__ import annotations
 

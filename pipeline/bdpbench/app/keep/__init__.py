@@ -1,1 +1,1 @@
-"""Results that are kept: published, archived, exported, compared."""
+"""Keeping results: publish, archive, export, compare."""

@@ -1,4 +1,4 @@
-"""`bdpbench archive`: a finished tier with all that it was made of, in one file."""
+"""`bdpbench archive`: a finished tier with everything that it was made from, in one file."""
 
 from __future__ import annotations
 
@@ -68,7 +68,7 @@ _SOURCES = (
     "bdpbench",
     "pyproject.toml",
 )
-# Results, pictures of them, and what other programs leave behind.
+# Results, pictures of them, and leftovers of other programs.
 _LEFT_OUT = re.compile(
     r"reports/(published/|[^/]+\.png$)|(^|/)(__pycache__|\.[^/]+|[^/]+\.egg-info)/|\.pyc$|~$"
 )
@@ -100,15 +100,15 @@ def archive_study(
 ) -> None:
     """Write the archive of a tier, and print its size and SHA-256.
 
-    Results, configuration and sources that are equal give equal bytes, wherever and whenever it
-    is made. ns-2's own output files are left out: they are large, and ``runs.json`` has their
+    Equal results, configuration and sources give equal bytes, wherever and whenever the archive is
+    made. ns-2's own output files are left out: they are large, and ``runs.json`` has their
     checksums.
 
     Args:
-        study: key or folder; None takes that of ``config.yaml``.
-        tier: None takes that of ``config.yaml``.
-        output: the zip; ``<study>-<tier>.zip`` in the current folder unless given.
-        allow_partial: archive although runs are missing.
+        study: key or folder; None selects that of ``config.yaml``.
+        tier: None selects that of ``config.yaml``.
+        output: the zip; by default ``<study>-<tier>.zip`` in the current folder.
+        allow_partial: archive even if runs are missing.
         with_runs: add the tables and the record of every run.
 
     Raises:
@@ -149,14 +149,14 @@ def _check_output(path: Path) -> None:
 
 
 def _exports(bundle: Bundle) -> Iterator[tuple[str, bytes]]:
-    """Figures as SVG, of several runs each (the report draws those of one), and all tables."""
+    """Figures of several runs as SVG (the report draws those of single runs), and all tables."""
     request = ExportRequest(("svg",), origin(bundle.plan["ns2_build_id"]), several_runs=True)
     for name, content in export_files(bundle.inputs, request):
         yield f"exports/{name}", content
 
 
 def _sources(bundle: Bundle) -> Iterator[tuple[str, bytes]]:
-    """The checkout as far as it decides results, with the configuration of this study alone."""
+    """The parts of the checkout that determine results, with only this study's configuration."""
     for name, path in source_files(_SOURCES):
         if not _LEFT_OUT.search(name):
             yield f"{_SOURCE_FOLDER}/{name}", path.read_bytes()
@@ -168,7 +168,7 @@ def _sources(bundle: Bundle) -> Iterator[tuple[str, bytes]]:
 
 
 def _study_files(folder: Path) -> Iterator[Path]:
-    """Files of a study, its Tcl with it where it lies outside the checkout; no results of it."""
+    """Files of a study without results, including its Tcl if it is outside the checkout."""
     results = results_dir(load_config().results)
     for path in files_below(folder):
         relative = path.relative_to(folder).as_posix()
@@ -218,14 +218,14 @@ def _seal(entries: dict[str, Entry], bundle: Bundle) -> None:
 
 
 def _facts(entry: Entry) -> tuple[str, int]:
-    """SHA-256 and size."""
+    """SHA-256 and size of a file."""
     if isinstance(entry, bytes):
         return hashlib.sha256(entry).hexdigest(), len(entry)
     return sha256_of(entry), entry.stat().st_size
 
 
 class _Citation(TypedDict, total=False):
-    """``CITATION.cff``, as far as an archive repeats it."""
+    """The part of ``CITATION.cff`` that an archive repeats."""
 
     authors: list[dict[str, str]]
     license: str
@@ -266,7 +266,7 @@ def _crate(bundle: Bundle, files: Mapping[str, tuple[str, int]]) -> Crate:
 
 
 def _paper(bundle: Bundle) -> Paper:
-    """What the study cites; its own title where it cites nothing."""
+    """The paper that the study cites, or else the study's own title."""
     cited = bundle.inputs.study.citation
     if cited is None:
         return Paper(bundle.plan["title"])

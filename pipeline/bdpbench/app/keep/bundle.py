@@ -35,18 +35,18 @@ from bdpbench.contracts.tables import METRICS_CSV_NAME, METRICS_NAME
 from bdpbench.pages.page import build_report
 from bdpbench.pages.taken_over import count_taken_over, taken_over_sentence
 
-# What a study's results depend on beside the scripts and ns-2, which a run's id covers.
+# What a study's results depend on in addition to the scripts and ns-2, which a run id covers.
 _CONFIGURATION = ("*.yaml", "*.csv", "*.py")
 
 
 class Bundle:
-    """A tier as it is kept: nothing in it tells whose machine it was made on.
+    """A tier in the form to keep: nothing in it identifies the machine that made it.
 
     Attributes:
-        results: of the tier.
-        folder: of the study, on this machine.
-        plan: content of ``plan.json`` with paths relative.
-        records: run id → content of ``run.json``, paths relative, in the order of the plan.
+        results: results of the tier.
+        folder: folder of the study on this machine.
+        plan: content of ``plan.json`` with relative paths.
+        records: run id → content of ``run.json`` with relative paths, in the order of the plan.
         inputs: what the report and the exports show.
     """
 
@@ -62,9 +62,9 @@ class Bundle:
         self.inputs = replace(made, plan=self.plan, run_info=self.records)
 
     def kept_files(self) -> dict[str, bytes]:
-        """Name → bytes of the report, the metrics, the scorecard and where they come from.
+        """Name → bytes of the report, the metrics, the scorecard and their provenance.
 
-        Of a report with files beside it these come first: it is whole as soon as it is there.
+        Files beside a report come first, so that the report is complete as soon as it exists.
         """
         with tempfile.TemporaryDirectory() as scratch:
             folder = Path(scratch)
@@ -89,7 +89,7 @@ class Bundle:
         }
 
     def runs(self) -> KeptRuns:
-        """Content of ``runs.json``: what each finished run was, without the facts of its build."""
+        """Content of ``runs.json``: every finished run, without the facts of its build."""
         places: dict[str, list[Place]] = {}
         for run in self.plan["runs"]:
             place: Place = {"scenario": run["scenario"], "label": run["label"]}
@@ -137,7 +137,7 @@ class Bundle:
         return counts
 
     def builds(self) -> list[BuildFacts]:
-        """Facts of every binary of ns-2 that made one of the runs, each once."""
+        """Facts of every ns-2 binary that simulated one of the runs, each once."""
         found: dict[str, BuildFacts] = {}
         for record in self.records.values():
             facts = record["ns2"].get("info") or BuildFacts()
@@ -156,7 +156,7 @@ class Bundle:
 
 
 def _kept(record: RunRecord, places: list[Place]) -> KeptRun:
-    """A run without its own label, which is one of its places, and the facts of its build."""
+    """A run without its own label (which is one of its places) and the facts of its build."""
     kept: KeptRun = {
         "run_id": record["run_id"],
         "places": places,

@@ -1,4 +1,4 @@
-"""Which version of the sources is at work."""
+"""Which version of the sources is in use."""
 
 from __future__ import annotations
 
@@ -19,10 +19,10 @@ _NOT_SOURCES = ":(exclude)reports/published"
 
 
 def commit_of(root: Path) -> str:
-    """The commit that is checked out at ``root``, with a + where sources differ from it.
+    """The commit that is checked out at ``root``, followed by + if sources differ from it.
 
-    "" where git does not tell: in a container, or in sources that were unpacked from an archive.
-    Of a bdpbench that pip installed from a repository, pip knows the commit.
+    "" if git cannot tell: in a container, or in sources unpacked from an archive. If pip installed
+    bdpbench from a repository, pip has recorded the commit.
     """
     if is_installed():
         return _installed_commit()
@@ -40,19 +40,19 @@ def this_version() -> Version:
 
 
 def _installed_commit() -> str:
-    """What pip recorded of where it got bdpbench from (PEP 610); "" where that is no repository."""
+    """The commit that pip recorded when installing (PEP 610); "" if not from a repository."""
     from importlib.metadata import PackageNotFoundError, distribution
 
     try:
         text = distribution("bdpbench").read_text("direct_url.json")
-    except PackageNotFoundError:  # unpacked, and not installed
+    except PackageNotFoundError:  # unpacked, not installed
         text = None
     found: object = json.loads(text or "{}").get("vcs_info", {}).get("commit_id", "")
     return str(found)
 
 
 def source_files(names: Sequence[str]) -> Iterator[tuple[str, Path]]:
-    """Files of bdpbench by their names in the repository, those of each folder sorted.
+    """Files of bdpbench by their names in the repository, sorted within each folder.
 
     Args:
         names: files and folders at the root of the repository.
@@ -70,7 +70,7 @@ def source_files(names: Sequence[str]) -> Iterator[tuple[str, Path]]:
 
 
 def files_below(folder: Path) -> list[Path]:
-    """Every file below a folder, sorted; links are left out."""
+    """Every file below a folder, sorted; links are excluded."""
     return [path for path in sorted(folder.rglob("*")) if path.is_file() and not path.is_symlink()]
 
 
@@ -85,7 +85,7 @@ def _git(root: Path, *arguments: str) -> str:
 
 
 def origin(build_id: str) -> str:
-    """Where numbers come from, in a sentence: ns-2 build, version and commit of bdpbench."""
+    """The origin of numbers, in a sentence: ns-2 build, version and commit of bdpbench."""
     commit = commit_of(repository_root())
     told = f"commit {commit}" if commit else "commit unknown"
     return f"ns-2.35 build {build_id}; bdpbench {__version__}, {told}."

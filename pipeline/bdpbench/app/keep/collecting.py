@@ -1,4 +1,4 @@
-"""The results of a tier, measured and scored anew, for what is kept of them."""
+"""The results of a tier, measured and scored again in order to be kept."""
 
 from __future__ import annotations
 
@@ -36,10 +36,10 @@ class Results:
         scorecard: as in ``scorecard.json``.
         runs_dir: folder of the runs.
         finished: ids of the runs that have results, in the order of the plan.
-        missing: ids of those that have not.
-        made: what the report shows; None has it made of the runs.
-        measured_by: the bdpbench that measured the values; None where this one did.
-        added: scenarios that were added to published ones, each with who measured it.
+        missing: ids of the runs that have none.
+        made: what the report shows; None makes it from the runs.
+        measured_by: the bdpbench that measured the values; None for this one.
+        added: scenarios that were added to published ones, each with the bdpbench that measured it.
     """
 
     plan: Plan
@@ -56,16 +56,16 @@ class Results:
 def collect(
     study: str | None, tier: str | None, *, allow_partial: bool, results: Path | None = None
 ) -> Results:
-    """Parse, measure and score the runs of a tier anew.
+    """Parse, measure and score the runs of a tier again.
 
-    What comes out is what the present metrics and published numbers make of the tables of the
-    runs, whatever was reported before.
+    The result depends on the present metrics and published numbers and on the tables of the runs,
+    not on earlier reports.
 
     Args:
-        study: key or folder; None takes that of ``config.yaml``.
-        tier: None takes that of ``config.yaml``.
-        allow_partial: do without the runs that are missing, as long as there is one.
-        results: folder of the runs; None takes that of the configuration.
+        study: key or folder; None selects that of ``config.yaml``.
+        tier: None selects that of ``config.yaml``.
+        allow_partial: continue if runs are missing, as long as there is one.
+        results: folder of the runs; None selects that of the configuration.
 
     Raises:
         BdpbenchError: when runs of the tier are missing, because they were never simulated or
@@ -108,12 +108,12 @@ def _check_complete(prepared: Prepared, *, allow_partial: bool) -> None:
 
 
 def _distinct(runs: Sequence[PlannedRun]) -> list[PlannedRun]:
-    """Runs that two scenarios share, once."""
+    """The ids of runs, each once, since scenarios may share a run."""
     return list({run["run_id"]: run for run in runs}.values())
 
 
 def _staleness(prepared: Prepared) -> str:
-    """Why runs may be missing that were there once; "" where nothing tells."""
+    """Why runs that once existed may be missing; "" if unknown."""
     try:
         old = read_plan(prepared.paths.plan)
     except BdpbenchError:

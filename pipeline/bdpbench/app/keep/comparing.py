@@ -1,4 +1,4 @@
-"""`bdpbench compare`: two results beside each other, as text, HTML and JSON."""
+"""`bdpbench compare`: two results side by side, as text, HTML and JSON."""
 
 from __future__ import annotations
 
@@ -24,20 +24,20 @@ _DIGITS_OF_A_CHECKSUM = 16
 def compare_results(
     first: Path, second: Path, html: Path | None, json_file: Path | None, share: float | None
 ) -> bool:
-    """Print what moved between two results, and write it to files that are asked for.
+    """Print what differs between two results, and write it to the requested files.
 
     Args:
         first: an archive, a folder of ``reports/published/``, or ``results/STUDY/TIER``.
-        second: another.
+        second: another one.
         html: page to write.
         json_file: JSON file to write.
-        share: how far a metric without bounds may move; None takes that of a *close* number.
+        share: how far a metric without bounds may move; None selects the limit of a *close* number.
 
     Returns:
         Whether any metric moved beyond its bounds.
 
     Raises:
-        BdpbenchError: when one is no result or damaged, or when they have no metrics in common.
+        BdpbenchError: when one is not a result or damaged, or when they have no metrics in common.
     """
     tolerance = Tolerance(CLOSE_SHARE if share is None else share, CLOSE_ASYMMETRY)
     found = compare(*read_sides(first, second), tolerance)
@@ -73,7 +73,7 @@ def comparison_lines(found: Comparison) -> Iterator[str]:
 
 
 def _by_scenario(unshared: Sequence[Unshared]) -> list[dict[str, str]]:
-    """Metrics and values of each scenario that one side has alone."""
+    """Metrics and values of each scenario that only one side has."""
     metrics = Counter(each["scenario"] for each in unshared)
     values: Counter[str] = Counter()
     for each in unshared:
@@ -101,7 +101,7 @@ def _row(moved: MovedMetric) -> dict[str, str]:
 def _titled(
     title: str, rows: Sequence[Mapping[str, object]], shown: int | None = None
 ) -> Iterator[str]:
-    """A table under its title; nothing without rows."""
+    """A table under its title; empty without rows."""
     if not rows:
         return
     yield ""
@@ -113,7 +113,7 @@ def _titled(
 
 
 def _short(value: object) -> str:
-    """A cell; of a checksum or a commit the start says enough."""
+    """A cell; a checksum or commit is shortened to its first characters."""
     text = str(value)
     is_hex = len(text) > _DIGITS_OF_A_CHECKSUM and set(text) <= set("0123456789abcdef+")
     return text[:_DIGITS_OF_A_CHECKSUM] if is_hex else text or "–"

@@ -20,7 +20,7 @@ _TOLD_EVERY = 50
 
 
 def report_study(study: str | None, tier: str | None, output: Path | None) -> None:
-    """Write the HTML report of the finished runs of a tier, and say where.
+    """Write the HTML report of the finished runs of a tier, and print its path.
 
     Raises:
         BdpbenchError: when the tier has no finished run.
@@ -41,10 +41,10 @@ def report_study(study: str | None, tier: str | None, output: Path | None) -> No
 
 
 def parse_formats(text: str) -> tuple[str, ...]:
-    """Formats of figures as the command line gives them, ``svg,pdf,png``.
+    """Parse formats of figures as given on the command line, ``svg,pdf,png``.
 
     Raises:
-        BdpbenchError: naming what is no format.
+        BdpbenchError: naming an unknown format.
     """
     from bdpbench.pages.figures import FIGURE_FORMATS
 
@@ -62,15 +62,16 @@ def export_study(
     """Write figures, tables and captions of the finished runs of a tier into ``folder``.
 
     Args:
-        study: key; None takes that of ``config.yaml``.
-        tier: None takes that of ``config.yaml``.
-        folder: made where it is missing; files of the same names are replaced.
-        formats: of the figures, with commas between.
-        only: patterns of names of figures; none for all.
+        study: key; None selects that of ``config.yaml``.
+        tier: None selects that of ``config.yaml``.
+        folder: folder to write into; it is created if missing, and files with the same names are
+            replaced.
+        formats: formats of the figures, separated by commas.
+        only: patterns of names of figures; empty for all.
 
     Raises:
-        BdpbenchError: before anything is computed, for a format or folder that will not do; when
-            the tier has no finished run; for a pattern that fits no figure.
+        BdpbenchError: before anything is computed, for an invalid format or folder; when the tier
+            has no finished run; for a pattern that matches no figure.
     """
     wanted = parse_formats(formats)
     _check_folder(folder)
@@ -90,7 +91,7 @@ def export_study(
 
 
 def _check_folder(folder: Path) -> None:
-    """Make the folder, or say why files cannot be written into it."""
+    """Create the folder, or raise an error if files cannot be written into it."""
     try:
         folder.mkdir(parents=True, exist_ok=True)
     except OSError as error:

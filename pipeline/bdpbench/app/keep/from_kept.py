@@ -1,9 +1,9 @@
-"""A published tier, judged and shown anew from what was published with it, without its runs.
+"""A published tier, judged and rendered again from its published files, without its runs.
 
-Published values outlive the runs that they were measured in. When a bound moves, or a report has
-more to tell, they are enough: a verdict follows from the values, and the charts from the series
-that the report carries. What is kept is not measured again, so all that was measured has to be as
-metrics are now. Scenarios that were never published can be added from their runs.
+Published values outlive the runs in which they were measured. They suffice when a bound changes, or
+a report shows more: a verdict follows from the values, and charts from the series in the report.
+Kept values are not measured again, so they must have been measured by the present definitions.
+Scenarios that were never published can be added from their runs.
 """
 
 from __future__ import annotations
@@ -51,17 +51,17 @@ _SHOWN = 3
 
 
 def collect_kept(study: str, folder: Path, *, add: bool = False) -> Results:
-    """A published tier with the verdicts, texts and charts of today.
+    """A published tier with present verdicts, texts and charts.
 
     Args:
         study: key or folder.
-        folder: with the files that `publish` writes.
-        add: scenarios that were never published, from the runs in the results folder.
+        folder: folder written by `publish`.
+        add: also add scenarios that were never published, from the runs in the results folder.
 
     Raises:
-        BdpbenchError: when a file is missing or damaged, when a run is planned otherwise than it
-            was published, when a metric is defined otherwise than it was measured, or when there
-            is nothing to add or it has not been simulated.
+        BdpbenchError: when a file is missing or damaged, when a run is planned differently from the
+            published one, when the definition of a metric has changed since it was measured, or
+            when there is nothing to add or it has not been simulated.
     """
     kept = _read_runs(folder)
     provenance = _read_provenance(folder)
@@ -140,7 +140,7 @@ def _read_provenance(folder: Path) -> Provenance:
 
 
 def _record(kept: KeptRun, builds: list[BuildFacts]) -> RunRecord:
-    """A run as its ``run.json`` was, with the facts of the build that made it."""
+    """A run as in its ``run.json``, with the facts of its build."""
     binary = kept["ns2"]["binary_sha256"]
     facts = next((each for each in builds if each.get("binary_sha256") == binary), None)
     record: RunRecord = {
@@ -180,7 +180,7 @@ def _check_ids(planned: set[str], kept: set[str], folder: Path) -> None:
 def _check_definitions(
     plan: Plan, metrics: pl.DataFrame, scorecard: Scorecard, folder: Path
 ) -> None:
-    """Every value was measured by the definition of today, and nothing new is asked for."""
+    """Check that all values have the present definitions, and that no new metric is needed."""
     today = {name: each.as_document()["id"] for name, each in definitions_of(plan).items()}
     kept = metrics.select("metric", "definition").unique(maintain_order=True).rows()
     other = sorted({metric for metric, definition in kept if today.get(metric) != definition})

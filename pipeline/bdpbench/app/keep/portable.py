@@ -1,4 +1,4 @@
-"""Documents as they are kept: without a path of the machine that they were made on."""
+"""Documents in the form to keep: without paths of the machine that made them."""
 
 from __future__ import annotations
 
@@ -13,18 +13,18 @@ OUTSIDE_FOLDER = "scripts"
 
 
 def study_place(key: str) -> str:
-    """Where a study lies in a checkout, and under ``source/`` of an archive."""
+    """Path of a study in a checkout, and under ``source/`` of an archive."""
     return f"config/studies/{key}"
 
 
 class Portable:
-    """Paths as an archive has them: those of the study and of the checkout are relative.
+    """Paths for an archive: those of the study and of the checkout are made relative.
 
-    Of a path that leads anywhere else only the last part is kept.
+    Of any other path only the last part is kept.
 
     Args:
         study: key of the study.
-        folder: where its files lie; a study may lie outside the checkout.
+        folder: folder of its files, which may be outside the checkout.
     """
 
     def __init__(self, study: str, folder: Path) -> None:
@@ -34,7 +34,7 @@ class Portable:
         )
 
     def path(self, path: str) -> str:
-        """A path without the machine; a relative one is none of the machine."""
+        """A path without parts of this machine; relative paths are unchanged."""
         if not path.startswith("/"):
             return path
         for folder, place in self._places:
@@ -43,17 +43,17 @@ class Portable:
         return f"{OUTSIDE_FOLDER}/{PurePosixPath(path).name}"
 
     def record(self, record: RunRecord) -> RunRecord:
-        """A run's record in which scripts have lost the folders that they lie in.
+        """A run's record with scripts without their folders.
 
-        Their checksums stay. Nothing else of a record tells of the machine but its kind (``Linux
-        x86_64``), the compiler, and what the run cost.
+        Their checksums are kept. All else that a record reveals about the machine is its kind
+        (``Linux x86_64``), the compiler, and the cost of the run.
         """
         script = record["script"]
         files = {self.path(name): sha256 for name, sha256 in script["files"].items()}
         return {**record, "script": {"path": self.path(script["path"]), "files": files}}
 
     def plan(self, plan: Plan) -> Plan:
-        """A plan whose study and scripts have lost the folders that they lie in."""
+        """A plan with study and scripts without their folders."""
         return {
             **plan,
             "folder": self.path(plan["folder"]),

@@ -29,23 +29,23 @@ def publish_study(
 ) -> None:
     """Write report, metrics, scorecard, runs, provenance and ``README.md`` of a tier.
 
-    The files are those that ``archive`` puts at the top of an archive, byte for byte. Everything
-    is computed anew from the tables of the runs, so that the published values are those that the
-    present metrics, published numbers and templates make of them. Equal runs give equal bytes.
+    The files are those that ``archive`` puts at the top of an archive, byte for byte. Everything is
+    computed again from the tables of the runs with the present metrics, published numbers and
+    templates. Equal runs give equal bytes.
 
     Args:
-        study: key or folder; None takes that of ``config.yaml``.
-        tier: None takes that of ``config.yaml``.
-        allow_partial: publish although runs are missing.
-        output: folder of all published studies; None takes that of the checkout.
-        from_kept: take the values and series that are published already instead of the runs.
-        add: with ``from_kept``, scenarios that were never published, from their runs.
+        study: key or folder; None selects that of ``config.yaml``.
+        tier: None selects that of ``config.yaml``.
+        allow_partial: publish even if runs are missing.
+        output: folder of all published studies; None selects that of the checkout.
+        from_kept: use the values and series that are already published instead of the runs.
+        add: with ``from_kept``, also add scenarios that were never published, from their runs.
 
     Raises:
         BdpbenchError: when runs of the tier are missing, because they were never simulated or
             because the study, a script or ns-2 has changed since; for a study outside the
-            configuration without ``output``, for the checkout keeps its own studies alone; as
-            ``collect_kept`` does.
+            configuration without ``output``, because a checkout contains only its own studies; and
+            as ``collect_kept`` does.
     """
     if study is not None and output is None and not find_study(study).is_relative_to(studies_dir()):
         raise BdpbenchError(
@@ -92,7 +92,7 @@ def _check_kept_whole(results: Results, *, allow_partial: bool) -> None:
 
 
 def _write(folder: Path, files: Mapping[str, bytes]) -> None:
-    """Write the files, say how large they are, and remove those of an older report."""
+    """Write the files, print their sizes, and remove those of an older report."""
     for name, content in files.items():
         write_bytes_atomically(folder / name, content)
         if not name.startswith(f"{REPORT_FOLDER}/"):

@@ -1,4 +1,4 @@
-"""README of what is kept of a tier: totals, verdicts by protocol, and what did not come out."""
+"""README of a kept tier: totals, verdicts by protocol, and what was not reproduced."""
 
 from __future__ import annotations
 
@@ -34,8 +34,8 @@ def readme_of(results: Results, taken_over: str = "", *, has_folder: bool = Fals
     """README of a tier, in Markdown.
 
     Args:
-        results: of the tier.
-        taken_over: sentence on runs with older ids; "" without any.
+        results: results of the tier.
+        taken_over: sentence on runs with older ids; "" if there are none.
         has_folder: whether the report has files beside it.
     """
     plan, scorecard = results.plan, results.scorecard

@@ -1,4 +1,4 @@
-"""A published folder whose runs get the ids of today: its files, and nothing measured anew."""
+"""Gives the runs of a published folder their current ids, without measuring anything again."""
 
 from __future__ import annotations
 
@@ -45,10 +45,10 @@ class NewIds:
     """The current run for each published run, and the evidence.
 
     Attributes:
-        plan: of today.
-        runs: folder of all runs, with the specs of those of the plan.
-        today: id that a run was published under → the run of the plan.
-        samples: id of today → runs of its kind that were simulated again.
+        plan: the current plan.
+        runs: folder of all runs, with the specs of the plan's runs.
+        today: published id of a run → the run of the plan.
+        samples: current id → runs of its kind that were simulated again.
     """
 
     plan: Plan
@@ -58,23 +58,24 @@ class NewIds:
 
 
 def relabel(published: OldPublished, new: NewIds) -> None:
-    """Give the runs of a published folder their new ids: all files, in one step.
+    """Give the runs of a published folder their new ids, in all files and in one step.
 
-    Values, verdicts, times, and who simulated the runs stay as published, and so do the
-    parameters, which are those that the metrics were computed with.
+    Values, verdicts, times and builds stay as published, and so do the parameters, with which the
+    metrics were computed.
 
     Raises:
-        BdpbenchError: when a file is missing, damaged or not of these runs; nothing has changed.
+        BdpbenchError: when a file is missing, damaged or not of these runs; nothing has changed
+            then.
     """
     files = relabelled_files(published, new)
     folder = published.folder.resolve()
     for left in folder.parent.glob(f".{folder.name}.*{TEMPORARY_SUFFIX}*"):
-        shutil.rmtree(left)  # of a call that was killed
+        shutil.rmtree(left)  # left by a call that was killed
     scratch = Path(
         tempfile.mkdtemp(dir=folder.parent, prefix=f".{folder.name}.", suffix=TEMPORARY_SUFFIX)
     )
     try:
-        shutil.copytree(folder, scratch, dirs_exist_ok=True)  # with what people have added
+        shutil.copytree(folder, scratch, dirs_exist_ok=True)  # with files added by users
         for name, content in files.items():
             (scratch / name).write_bytes(content)
         beside = [Path(name).name for name in files if name.startswith(f"{REPORT_FOLDER}/")]
@@ -104,7 +105,7 @@ def relabelled_files(published: OldPublished, new: NewIds) -> dict[str, bytes]:
 
 
 def _kept(old: OldKeptRun, new: NewIds) -> KeptRun:
-    """A run of today with the outputs, times and parameters that were published."""
+    """A current run with the outputs, times and parameters that were published."""
     run = new.today[old["run_id"]]
     return {
         "run_id": run["run_id"],
@@ -139,7 +140,7 @@ def _script(run_id: str, new: NewIds) -> ScriptRecord:
 
 
 def _commands(published: OldPublished, new: NewIds) -> dict[str, tuple[str, str]]:
-    """Published id → command that ran ns-2 alone, and the one that does today."""
+    """Published id → the command that ran only ns-2, then and now."""
     today = Portable(new.plan["study"], Path(new.plan["folder"])).plan(new.plan)
     planned = {run["run_id"]: run for run in today["runs"]}
     return {
@@ -152,12 +153,12 @@ def _commands(published: OldPublished, new: NewIds) -> dict[str, tuple[str, str]
 
 
 def _ns2_command(words: Sequence[str]) -> str:
-    """The command as pages of every version show it."""
+    """The command as pages of all versions show it."""
     return f'mkdir -p out && "$(./bdpbench ns2 path)" {shlex.join(words)}'
 
 
 def _old_note(published: OldPublished) -> str:
-    """The folder's record of runs that were taken over before."""
+    """The folder's record of runs taken over before."""
     return taken_over_sentence(cast("list[KeptRun]", published.runs))
 
 
@@ -171,7 +172,7 @@ def _text(path: Path) -> str:
 
 
 def _report(folder: Path, change: Relabelling) -> dict[str, bytes]:
-    """The page, and the files beside it, under the names of their new content."""
+    """The page and the files beside it, under the names of their new content."""
     path = folder / REPORT_NAME
     beside = sorted((folder / REPORT_FOLDER).glob("*.js"))
     try:
@@ -186,7 +187,7 @@ def _report(folder: Path, change: Relabelling) -> dict[str, bytes]:
 
 
 def _metrics(folder: Path, ids: Mapping[str, str]) -> bytes:
-    """The table of metrics with new ids, in which each belongs to a published run."""
+    """The table of metrics with new ids, after checking that each belongs to a published run."""
     metrics = read_metrics(folder / METRICS_NAME)
     unknown = set(metrics["run_id"]) - set(ids) if "run_id" in metrics.columns else {"no run"}
     if unknown:
@@ -199,7 +200,7 @@ def _metrics(folder: Path, ids: Mapping[str, str]) -> bytes:
 
 
 def _provenance(path: Path, runs: Sequence[KeptRun]) -> Provenance:
-    """What the folder said, and that its runs were taken over."""
+    """The folder's provenance, with the fact that its runs were taken over."""
     what = "where published runs come from"
     found = read_any_json(path, what=what, versions=range(1, KEPT_VERSION + 1))
     if not isinstance(found.get("runs"), dict):

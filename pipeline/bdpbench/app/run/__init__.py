@@ -1,1 +1,1 @@
-"""From a study's name to a finished report: planning, the workflow's stages, and their order."""
+"""From a study's name to a finished report: planning, the stages, and their order."""

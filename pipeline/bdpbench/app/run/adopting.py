@@ -1,8 +1,8 @@
-"""`bdpbench adopt`: results of old run ids become results of today's, where a sample shows it.
+"""`bdpbench adopt`: takes over results of old run ids if a sample confirms them.
 
-An id of today stands for other things than an old one did, so nothing in an old folder says that
-today's scripts and ns-2 would write the same bytes. So of each kind of runs a few are simulated
-anew; where all their outputs are equal, byte by byte, the others are taken over.
+A current id covers other things than an old one, so nothing in an old folder says whether the
+current scripts and ns-2 would write the same bytes. So a few runs of each kind are simulated again;
+if all their outputs are equal, byte by byte, the others are taken over.
 """
 
 from __future__ import annotations
@@ -55,15 +55,15 @@ Say = Callable[[str], None]
 
 @dataclass(frozen=True)
 class AdoptRequest:
-    """What the user asked for.
+    """The user's request.
 
     Attributes:
         results: folder of the old results, which is only read.
-        study, tier: which plans of it; None takes all.
-        sample: runs of each group that are simulated anew; None takes all.
-        seed: of the choice of those behind the first, which is the one that costs least.
-        jobs: simulations at once; None takes one a processor.
-        backend: where ns-2 runs; None takes that of ``config.yaml``.
+        study, tier: which plans of it; None for all.
+        sample: number of runs of each group to simulate again; None for all.
+        seed: seed for choosing runs after the first, which is the cheapest.
+        jobs: simulations at once; None for one per processor.
+        backend: where ns-2 runs; None selects that of ``config.yaml``.
     """
 
     results: Path
@@ -77,20 +77,20 @@ class AdoptRequest:
 
 @dataclass
 class Group:
-    """Runs of one kind: one scenario, one script, equal senders, the same parts of ns-2."""
+    """Runs of one kind: same scenario and script, equal senders, same parts of ns-2."""
 
     name: str
     pairs: list[Pair] = field(default_factory=list)
 
 
 def adopt(request: AdoptRequest, say: Say) -> bool:
-    """Take over what a sample shows to be equal, and say what was not.
+    """Take over the runs that a sample confirms, and report the others.
 
     Returns:
-        Whether every finished old run of today's plans is a result of today now.
+        Whether every finished old run of the current plans is now a current result.
 
     Raises:
-        BdpbenchError: when the old folder has no plan, or is the folder of today's results.
+        BdpbenchError: when the old folder has no plan, or is the folder of the current results.
     """
     today = results_dir(load_config().results)
     if request.results.resolve() == today.resolve():
@@ -107,7 +107,7 @@ def adopt(request: AdoptRequest, say: Say) -> bool:
 
 @contextmanager
 def adopting(request: AdoptRequest, today: Path, say: Say) -> Iterator[Simulations]:
-    """Hold today's results, with what simulates runs into them; a signal ends all of it.
+    """Lock the current results and provide the simulations; a signal ends everything.
 
     Raises:
         BdpbenchError: when ns-2 cannot be built, and when the call is interrupted.
@@ -152,7 +152,7 @@ def _adopt_tier(
 
 
 def tell_unmatched(found: Matching, say: Say) -> None:
-    """Say which runs of today have no old run, a line each."""
+    """Report the current runs that have no old run, one line each."""
     for name, why in found.unlike.items():
         say(f"  not the same run: {name}: {why}")
     for name in found.unknown:
@@ -160,7 +160,7 @@ def tell_unmatched(found: Matching, say: Say) -> None:
 
 
 def _tell_published(study: str, pairs: Sequence[Pair], say: Say) -> None:
-    """Say where old results are not those that were published."""
+    """Report old results that differ from the published ones."""
     path = repository_root() / "reports" / "published" / study / KEPT_RUNS_NAME
     published = published_outputs(path)
     for pair in pairs:
@@ -175,7 +175,7 @@ def _tell_published(study: str, pairs: Sequence[Pair], say: Say) -> None:
 
 
 def make_groups(pairs: Sequence[Pair]) -> list[Group]:
-    """Pairs by scenario, both scripts, protocols, and the parts of ns-2 that they use."""
+    """Pairs grouped by scenario, both scripts, protocols, and the parts of ns-2 that they use."""
     groups: dict[tuple[str, ...], Group] = {}
     for pair in pairs:
         new, script = pair.new, pair.old.planned["script"]
@@ -188,9 +188,9 @@ def make_groups(pairs: Sequence[Pair]) -> list[Group]:
 
 
 def choose_sample(group: Group, runs: Path, size: int | None, seed: int) -> list[Pair]:
-    """The runs of a group that have to show its outputs: simulated already, cheapest, by lot.
+    """The sample of a group: runs already simulated, the cheapest run, and randomly chosen ones.
 
-    A run that was taken over shows nothing and is never chosen.
+    A run that was taken over proves nothing and is never chosen.
     """
     records = {
         pair.new["run_id"]: read_run(run_folder(runs, pair.new["run_id"])) for pair in group.pairs
@@ -202,13 +202,13 @@ def choose_sample(group: Group, runs: Path, size: int | None, seed: int) -> list
         key=lambda pair: pair.new["estimated_cpu_s"],
     )
     others = fresh[1:]
-    random.Random(f"{seed} {group.name}").shuffle(others)  # noqa: S311 - a choice, no secret
+    random.Random(f"{seed} {group.name}").shuffle(others)  # noqa: S311 - a choice, not a secret
     wanted = len(able) if size is None else max(0, size - len(finished))
     return [*finished, *[*fresh[:1], *others][:wanted]]
 
 
 def is_taken_over(record: RunRecord | None) -> bool:
-    """Whether a run was simulated under another id, and so shows nothing of its own."""
+    """Whether a run was simulated under another id, so that it proves nothing about its own."""
     return record is not None and "taken_over" in record
 
 
@@ -217,7 +217,7 @@ def is_taken_over(record: RunRecord | None) -> bool:
 
 @dataclass(frozen=True)
 class Taking:
-    """Where runs are taken over to."""
+    """The place to which runs are taken over."""
 
     runs: Path
     backend: Backend
@@ -231,7 +231,7 @@ class Taking:
 def _judge(
     group: Group, sample: Sequence[Pair], simulations: Sequence[Future[str]], taking: Taking
 ) -> bool:
-    """Take the other runs of a group over if all of its sample is equal; whether all went well."""
+    """Take over the other runs of a group if its whole sample is equal; whether all went well."""
     wrong = [
         line
         for pair, simulation in zip(sample, simulations, strict=True)
@@ -259,7 +259,7 @@ def _judge(
 
 
 def _shown(pair: Pair, failure: str, taking: Taking) -> list[str]:
-    """Findings against an old run, one line each: its new outputs, its files."""
+    """Findings against an old run, one line each, about its new outputs and its files."""
     label = pair.new["label"]
     if failure:
         return [f"{label}: could not be simulated: {failure}"]
@@ -270,7 +270,7 @@ def _shown(pair: Pair, failure: str, taking: Taking) -> list[str]:
 
 
 def _damage(pair: Pair) -> list[str]:
-    """Where the files of an old run are not those of its record."""
+    """The files of an old run that do not match its record."""
     lines = []
     for name, output in pair.old.record["outputs"].items():
         path = pair.old.folder / name
@@ -285,7 +285,7 @@ def take_over(pair: Pair, evidence: list[str], taking: Taking) -> list[str]:
     """Make an old run's files the new run's; a finished run is left alone.
 
     Returns:
-        Why that could not be, a line a finding; nothing has changed then.
+        Why this failed, one line per finding; nothing has changed then.
     """
     folder = taking.folder(pair)
     missing = [
@@ -309,7 +309,7 @@ def take_over(pair: Pair, evidence: list[str], taking: Taking) -> list[str]:
 
 
 def _link_files(pair: Pair, folder: Path) -> None:
-    """The old outputs under the new run, in one step; linked where both lie on one disk."""
+    """Put the old outputs into the new run in one step, as links if both are on one disk."""
     scratch = folder / SCRATCH_FOLDER
     for path in (scratch, folder / OUTPUT_FOLDER):
         shutil.rmtree(path, ignore_errors=True)
@@ -331,7 +331,7 @@ def _link(source: Path, target: Path) -> None:
 
 
 def _record(pair: Pair, evidence: list[str], folder: Path, backend: Backend) -> RunRecord:
-    """``run.json`` of a run that is taken over: what it is today, and who simulated it when."""
+    """``run.json`` of a run taken over: its current identity, and who simulated it when."""
     old = pair.old.record
     usage = Usage(old["wall_s"], old["cpu_s"], old["max_rss_kib"])
     started = datetime.fromisoformat(old["started"])

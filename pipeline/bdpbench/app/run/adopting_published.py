@@ -1,8 +1,8 @@
-"""`bdpbench adopt` on a published folder: its runs get the ids of today, where a sample shows it.
+"""`bdpbench adopt` on a published folder: its runs get the current ids if a sample confirms it.
 
-Of what was published only checksums, metrics and pages are left, so that there is nothing that
-could be made results of today. But where simulations of today give the published checksums, the
-ids of today stand for the published bytes.
+A published folder has only checksums, metrics and pages, so its runs cannot become current results.
+But if current simulations give the published checksums, the current ids stand for the published
+bytes.
 """
 
 from __future__ import annotations
@@ -34,20 +34,20 @@ from bdpbench.studies.runs import Selection
 
 @dataclass(frozen=True)
 class _Kind:
-    """Runs that go one way through the same code, and those of them that are simulated again."""
+    """Runs that take the same path through the same code, and those of them simulated again."""
 
     group: Group
     sample: list[Pair]
 
 
 def adopt_published(request: AdoptRequest, say: Say) -> bool:
-    """Give the runs of a published folder the ids of today, all of them or none.
+    """Give the runs of a published folder the current ids, all of them or none.
 
     Returns:
-        Whether the folder has the ids of today now.
+        Whether the folder now has the current ids.
 
     Raises:
-        BdpbenchError: when one of its files is damaged, or its study is not of the checkout.
+        BdpbenchError: when one of its files is damaged, or its study is not in the checkout.
     """
     published = read_published(request.results)
     if request.study not in (None, published.study) or request.tier not in (None, published.tier):
@@ -69,7 +69,7 @@ def adopt_published(request: AdoptRequest, say: Say) -> bool:
 
 
 def _is_whole(published: OldPublished, found: Matching, say: Say) -> bool:
-    """Whether each published run is one run of today, and each of those one of them."""
+    """Whether published runs and current runs correspond one to one."""
     ids = {(pair.old.planned["run_id"], pair.new["run_id"]) for pair in found.pairs}
     places = len(published.planned())
     if len(found.pairs) < places:
@@ -114,7 +114,7 @@ def _adopt(
 
 
 def _records(pairs: Sequence[Pair], simulations: Simulations) -> dict[str, RunRecord]:
-    """Run id → record of the runs that are finished in today's results."""
+    """Run id → record, for the finished runs of the current results."""
     found = {
         pair.new["run_id"]: read_run(run_folder(simulations.runs, pair.new["run_id"]))
         for pair in pairs
@@ -127,10 +127,10 @@ def choose_kinds(
 ) -> list[_Kind]:
     """Kinds of runs with their samples.
 
-    Runs with one script and protocols are of a kind, whatever their scenarios. Of each there are
-    the one that costs least, the others of ``size`` by lot, and what was simulated already; and
-    of each scenario another by lot, for what it alone does. A run that was taken over shows
-    nothing and is never chosen.
+    Runs with the same script and protocols are of a kind, whatever their scenarios. A sample
+    consists of the cheapest run, randomly chosen others up to ``size``, and runs already simulated;
+    and of one more random run of each scenario, for what only that scenario does. A run that was
+    taken over proves nothing and is never chosen.
     """
     distinct = list({pair.new["run_id"]: pair for pair in pairs}.values())
     able = [pair for pair in distinct if not is_taken_over(finished.get(pair.new["run_id"]))]
@@ -161,19 +161,19 @@ def _groups(pairs: Sequence[Pair]) -> list[Group]:
 def _of_kind(able: Sequence[Pair], name: str, size: int | None, seed: int) -> set[str]:
     ids = [pair.new["run_id"] for pair in sorted(able, key=_cost_s)]
     others = ids[1:]
-    random.Random(f"{seed} {name}").shuffle(others)  # noqa: S311 - a choice, no secret
+    random.Random(f"{seed} {name}").shuffle(others)  # noqa: S311 - a choice, not a secret
     return set([*ids[:1], *others][:size])
 
 
 def _of_scenarios(able: Sequence[Pair], groups: Sequence[Group], seed: int) -> set[str]:
-    """Another run of each scenario than those that cost least of their kinds."""
+    """One run of each scenario in addition to the cheapest of their kinds."""
     cheapest = {min(group.pairs, key=_cost_s).new["run_id"] for group in groups}
     scenarios: dict[str, list[str]] = {}
     for pair in able:
         if pair.new["run_id"] not in cheapest:
             scenarios.setdefault(pair.new["scenario"], []).append(pair.new["run_id"])
     return {
-        random.Random(f"{seed} {scenario}").choice(ids)  # noqa: S311 - a choice, no secret
+        random.Random(f"{seed} {scenario}").choice(ids)  # noqa: S311 - a choice, not a secret
         for scenario, ids in scenarios.items()
     }
 
@@ -208,7 +208,7 @@ def _judge(
 
 
 def _shown(pair: Pair, failure: str, simulations: Simulations) -> list[str]:
-    """What speaks against a published run, a line a finding."""
+    """Findings against a published run, one line each."""
     name = f"{pair.new['scenario']}: {pair.new['label']}"
     if failure:
         return [f"{name}: could not be simulated: {failure}"]

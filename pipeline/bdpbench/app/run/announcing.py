@@ -1,4 +1,4 @@
-"""What a call of `run` says before it simulates: how much, what, why, and with whose scripts."""
+"""What `run` prints before it simulates: how much, what, why, and with which scripts."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ from bdpbench.studies.scripts import OWN_SETTINGS, unfit
 
 
 def announce_plan(view: View, prepared: Prepared, jobs: int) -> None:
-    """Say how many runs the tier has, how many are to be simulated, and how long that takes."""
+    """Print how many runs the tier has, how many are to be simulated, and how long that takes."""
     done = len(prepared.runs) - len(prepared.missing)
     machine = Machine(prepared.paths.results)
     costs_s = {run["run_id"]: machine.run_cpu_s(run) for run in prepared.missing}
@@ -39,7 +39,7 @@ def announce_plan(view: View, prepared: Prepared, jobs: int) -> None:
 
 
 def announce_runs(view: View, prepared: Prepared) -> None:
-    """Say of each missing run what it is, why it would be simulated, and how long it would take."""
+    """Print for each missing run what it is, why it has to be simulated, and how long it takes."""
     reasons = Reasons(prepared.paths.runs)
     machine = Machine(prepared.paths.results)
     for run in prepared.missing:
@@ -57,7 +57,7 @@ def announce_runs(view: View, prepared: Prepared) -> None:
 
 
 def announce_scripts(view: View, prepared: Prepared, folder: Path) -> None:
-    """Say what the scripts of ``folder`` bring, and which scenarios they cannot run."""
+    """Print what the scripts in ``folder`` do, and which scenarios they cannot run."""
     view.tell("originals", f"  {OWN_SETTINGS}", folder=str(folder))
     study = prepared.study
     planned = {run["scenario"] for run in prepared.runs}

@@ -1,4 +1,4 @@
-"""One batch of runs in one process: each simulated, parsed and measured, unless that is done."""
+"""One batch of runs in one process: each simulated, parsed and measured, unless already done."""
 
 from __future__ import annotations
 
@@ -31,13 +31,13 @@ from bdpbench.studies.specs import write_specs
 
 
 class Batch:
-    """The runs of a plan that one process takes on, one after the other.
+    """The runs of a plan that one process handles, one after the other.
 
     Args:
-        path: of the batch's plan, ``<study>/<tier>/batches/<name>.json``.
+        path: path of the batch's plan, ``<study>/<tier>/batches/<name>.json``.
         runs_dir: folder of all runs.
-        backend: where ns-2 runs; it is built.
-        keep_going: whether to go on with other runs when one fails.
+        backend: where ns-2 runs; it must be built.
+        keep_going: whether to continue with other runs if one fails.
     """
 
     def __init__(self, path: Path, runs_dir: Path, backend: Backend, *, keep_going: bool) -> None:
@@ -49,13 +49,13 @@ class Batch:
         self._errors: list[BdpbenchError] = []
 
     def run(self) -> None:
-        """Take on all runs; what is finished stays as it is.
+        """Handle all runs; finished work is kept.
 
-        Each run that begins or ends is told, and in the end that all are done.
+        The beginning and end of each run is reported, and finally the end of the batch.
 
         Raises:
-            BdpbenchError: what the first run that failed raised. The others are done with
-                ``keep_going``; else no other begins, in this batch and in those beside it.
+            BdpbenchError: the error of the first run that failed. With ``keep_going`` the others
+                are still handled; otherwise no other run begins, in this batch or in parallel ones.
         """
         for places in self._plans():
             if not self._keep_going and (self._errors or self._stop.exists()):
@@ -73,7 +73,7 @@ class Batch:
         write_json_atomically(self._path.with_suffix(".done"), done)
 
     def _plans(self) -> list[Plan]:
-        """A plan a run, with all places that it has in the study."""
+        """A plan for each run, with all its places in the study."""
         plan = read_plan(self._path)
         places: dict[str, Plan] = {}
         for run in plan["runs"]:
@@ -91,7 +91,7 @@ class Batch:
             self._simulated += 1
 
     def _succeeds(self, work: Callable[[], bool]) -> bool | None:
-        """What some work returns; None where it fails, which all batches are told."""
+        """The result of some work; None if it fails, which is reported to all batches."""
         try:
             return work()
         except BdpbenchError as error:
@@ -102,7 +102,7 @@ class Batch:
             return None
 
     def _simulate(self, places: Plan, run_id: str) -> bool:
-        """Simulate a run; whether that had to be done."""
+        """Simulate a run; whether that was necessary."""
         run_dir = run_folder(self._runs_dir, run_id)
         if read_run(run_dir) is not None:
             return False
@@ -130,27 +130,27 @@ class Batch:
         return bins_for(read_jobs(self._path.parent)["planned"])
 
     def _tell(self, event: RunEvent, run_id: str) -> None:
-        with suppress(OSError):  # a disk that is full says so where it matters
+        with suppress(OSError):  # a full disk is reported where it matters
             tell(self._path.with_suffix(".told"), event, run_id)
 
 
 def _failed(told: Path) -> Iterator[str]:
-    """Runs that failed when this batch was tried before, in the same call: they would again."""
+    """Runs that failed in an earlier attempt of this call and would fail again."""
     with suppress(OSError):
         events = events_in(told.read_text(encoding="ascii"))
         yield from (run_id for event, run_id in events if event == "failed")
 
 
 def run_batch(path: Path, backend: str, *, keep_going: bool) -> None:
-    """Take on the batch whose plan ``path`` is, in the results folder that it lies in.
+    """Handle the batch with the plan ``path``, in the results folder that contains it.
 
     Raises:
-        BdpbenchError: as ``Batch.run``.
+        BdpbenchError: as for ``Batch.run``.
     """
     runs_dir = runs_folder(path.parents[3])
     Batch(path, runs_dir, named_backend(backend), keep_going=keep_going).run()
 
 
 def one_thread_for_tables() -> None:
-    """Let polars use one thread, before it is imported: each core has a batch of its own."""
+    """Limit polars, before its import, to one thread: each core has a batch of its own."""
     os.environ.setdefault("POLARS_MAX_THREADS", "1")

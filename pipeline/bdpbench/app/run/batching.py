@@ -1,4 +1,4 @@
-"""What a call has to do, as batches on disk: `contracts.batches` says which files there are."""
+"""The work of a call as batches on disk; `contracts.batches` describes the files."""
 
 from __future__ import annotations
 
@@ -21,16 +21,16 @@ from bdpbench.studies.batches import LEAST_S, make_batches
 from bdpbench.studies.cost import MEASURE_S, batch_memory_mb
 from bdpbench.studies.runs import Selection
 
-# What a cluster is asked for beyond the expected time: that of starting, and three times as much.
+# Time requested from a cluster beyond the expected one: the start, and a factor of three.
 _RUNTIME_MIN = 10
 _RUNTIME_FACTOR = 3
 
 
 def write_batches(prepared: Prepared, cores: int, *, least_s: float = LEAST_S) -> Jobs:
-    """Make the batches of what is missing, and write them instead of those of the last call.
+    """Make batches of the missing work, and write them in place of those of the last call.
 
-    Finished runs without values are among them where they are many, to be measured beside one
-    another; a few are left to the report.
+    Finished runs without values are included if they are many, in order to be measured in parallel;
+    a few are left to the report.
     """
     paths, machine = prepared.paths, Machine(prepared.paths.results)
     costs_s = {run["run_id"]: machine.run_cpu_s(run) for run in prepared.missing}
@@ -71,7 +71,7 @@ def plan_batches(
     """Write the plan of a tier, and specs and batches for users who run them themselves.
 
     Raises:
-        BdpbenchError: as ``prepare``.
+        BdpbenchError: as for ``prepare``.
     """
     with exclusive(results, lambda text: print(text, file=sys.stderr)):
         prepared = prepare(study, tier, selection, current_build_id(), results, scripts=scripts)
@@ -80,7 +80,7 @@ def plan_batches(
 
 
 def is_reported(paths: Paths) -> bool:
-    """Whether the report is of the plan and of all runs that have been measured since."""
+    """Whether the report matches the plan and includes all runs measured since."""
     try:
         made = min(path.stat().st_mtime_ns for path in paths.reported)
         changed = max(path.stat().st_mtime_ns for path in (paths.plan, *_done(paths)))
@@ -94,14 +94,14 @@ def _done(paths: Paths) -> Iterable[Path]:
 
 
 def _empty(paths: Paths) -> None:
-    """Remove the batches of the last call; the plan tells instead that they are not reported."""
+    """Remove the batches of the last call; the plan then records that they are not reported."""
     if paths.plan.is_file() and not is_reported(paths):
         os.utime(paths.plan)
     shutil.rmtree(paths.batches, ignore_errors=True)
 
 
 def _unmeasured(prepared: Prepared) -> Iterator[str]:
-    """Finished runs that have no values in a place of theirs in the plan."""
+    """Finished runs that have no values for one of their places in the plan."""
     paths, study = prepared.paths, prepared.plan["study"]
     for run in prepared.runs:
         values = values_path(paths.run(run["run_id"]), study, run["scenario"])

@@ -10,10 +10,10 @@ from pathlib import Path
 
 @contextmanager
 def exclusive(results: Path, waiting: Callable[[str], None]) -> Iterator[bool]:
-    """Hold the results folder; waits while another call works in it, and tells whether it did.
+    """Lock the results folder, waiting while another call uses it; yields whether it had to wait.
 
-    The kernel frees the lock when its holder ends, however it ends. ``waiting`` is told in a
-    sentence that there is somebody to wait for.
+    The kernel frees the lock when its holder ends, however it ends. ``waiting`` is called with a
+    sentence about the wait.
     """
     results.mkdir(parents=True, exist_ok=True)
     with (results / ".lock").open("w", encoding="utf-8") as stream:

@@ -1,4 +1,4 @@
-"""Why a workflow has failed, in the words of what failed: a run, a stage, or the disk."""
+"""Why a workflow has failed: the message of a run or a stage, or the disk."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ _ERROR = "error: "
 
 
 def failure(prepared: Prepared, log: Path) -> BdpbenchError:
-    """What to raise when batches have failed; ``log`` is Snakemake's, or that of a single one."""
+    """The error to raise when batches have failed; ``log`` is Snakemake's or a single batch's."""
     failed = failed_runs(prepared)
     if failed:
         finished = sum(is_finished(prepared.paths, run) for run in prepared.runs)
@@ -41,7 +41,7 @@ def failure(prepared: Prepared, log: Path) -> BdpbenchError:
 
 
 def failed_runs(prepared: Prepared) -> list[PlannedRun]:
-    """The runs that left word of why they failed."""
+    """The runs that left a message about their failure."""
     paths = prepared.paths
     return [run for run in prepared.missing if (paths.run(run["run_id"]) / ERROR_NAME).is_file()]
 
@@ -52,20 +52,20 @@ def _error_of(prepared: Prepared, run: PlannedRun) -> str:
 
 
 def _said(prepared: Prepared, log: Path) -> Iterator[str]:
-    """The errors that batches told in their logs, or Snakemake in its own."""
+    """The errors that batches wrote to their logs, or Snakemake to its own."""
     for path in dict.fromkeys([*_logs(prepared), log]):
         with suppress(OSError):
             yield from _errors_in(path.read_text(encoding="utf-8", errors="replace").splitlines())
 
 
 def _logs(prepared: Prepared) -> list[Path]:
-    """Logs of the batches that have begun and are not done."""
+    """Logs of the batches that have begun and are not finished."""
     logs = sorted(prepared.paths.batches.glob("*.log"))
     return [path for path in logs if not path.with_suffix(".done").is_file()]
 
 
 def _errors_in(lines: Sequence[str]) -> Iterator[str]:
-    """Each message that begins with ``error: ``, with the lines that are indented below it."""
+    """Each message that begins with ``error: ``, with the indented lines below it."""
     message: list[str] = []
     for line in [*lines, ""]:
         if message and line.startswith("  "):
@@ -90,7 +90,7 @@ def _full_disk(prepared: Prepared) -> BdpbenchError | None:
 
 
 def _refusing_disk(prepared: Prepared) -> BdpbenchError | None:
-    """Where nothing can be written, nor could any process of a batch write what was wrong."""
+    """An error if nothing can be written, so that no batch could have written its error either."""
     probe = prepared.paths.folder / "probe"
     try:
         write_bytes_atomically(probe, bytes(_PROBE_BYTES))
@@ -101,7 +101,7 @@ def _refusing_disk(prepared: Prepared) -> BdpbenchError | None:
 
 
 def _unexplained(prepared: Prepared, log: Path) -> BdpbenchError:
-    """Batches that said nothing: they were killed, or have a fault, which their logs tell."""
+    """Batches without a message: they were killed or have a bug, which their logs show."""
     logs = _logs(prepared)
     if logs:
         said = (

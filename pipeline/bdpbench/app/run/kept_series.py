@@ -1,4 +1,4 @@
-"""What charts show of a run, kept beside it: a report makes it once, not at each of its builds."""
+"""The chart data of a run, stored with it, so that it is not made again for each report."""
 
 from __future__ import annotations
 
@@ -19,20 +19,20 @@ if TYPE_CHECKING:
     from bdpbench.pages.inputs import LoadTable
 
 SERIES_FOLDER = "series"
-"""Folder of a run with its series, a file a number of bins."""
+"""Folder of a run with its series, one file per number of bins."""
 
 
 class KeptSeries:
-    """The ``load_series`` of a report: from the file beside the run, or made anew and kept there.
+    """The ``load_series`` of a report: reads the file of the run, or makes and stores it.
 
-    A file counts as long as the tables, what the plan says of the run and the code that makes
-    points of tables are what they were.
+    A file is valid as long as the tables, the plan of the run and the code that makes points from
+    tables are unchanged.
 
     Args:
         runs_dir: folder of all runs.
-        load_table: gives the tables of runs.
+        load_table: returns the tables of runs.
         outputs: run id → outputs of the run that the plan reads.
-        parameters: run id → its parameters in the plan, which derived tables are made with.
+        parameters: run id → its parameters in the plan, which derived tables need.
     """
 
     def __init__(
@@ -46,7 +46,7 @@ class KeptSeries:
         self._outputs, self._parameters = outputs, parameters
 
     def __call__(self, run_id: str, bins: int) -> str:
-        """JSON of the series of a run, of which each has at most ``bins`` intervals of time."""
+        """JSON of the series of a run, each with at most ``bins`` intervals of time."""
         path = run_folder(self._runs_dir, run_id) / SERIES_FOLDER / f"{bins}.txt"
         stamp = self._stamp(run_id)
         with contextlib.suppress(OSError, UnicodeDecodeError):
@@ -59,7 +59,7 @@ class KeptSeries:
         from bdpbench.pages.series import series_text
 
         text = series_text(run_id, self._load_table, bins)
-        with contextlib.suppress(OSError):  # results that cannot be written to cost time alone
+        with contextlib.suppress(OSError):  # if results cannot be written, this only costs time
             write_text_atomically(path, f"{stamp} {_checksum(text)}\n{text}")
         return text
 
@@ -78,7 +78,7 @@ def _checksum(text: str) -> str:
 
 @functools.cache
 def _code() -> str:
-    """What decides how tables become points: the modules that derive, reduce and pack them."""
+    """A digest of what determines the points: the modules that derive, reduce and pack tables."""
     from bdpbench import metrics
     from bdpbench.pages import packing, reduce, series
 

@@ -1,9 +1,9 @@
 """How fast this machine is, learned from the runs and calls that it has finished.
 
-``results/machine.json`` keeps measured / predicted CPU time of the latest runs of ns-2, and of what
-bdpbench took beside them; the medians are the factors by which predictions are multiplied. A factor
-is 1, the reference machine's, until enough is known. Short runs, mostly the start of ns-2, have one
-of their own: how well that is predicted tells nothing of packets.
+``results/machine.json`` stores the ratios of measured to predicted CPU time of the latest runs of
+ns-2, and of bdpbench's own work; their medians are the factors by which predictions are multiplied.
+A factor is 1, that of the reference machine, until enough is known. Short runs, dominated by the
+start of ns-2, have their own factor, because the start says nothing about the cost of packets.
 """
 
 from __future__ import annotations
@@ -23,10 +23,10 @@ from bdpbench.errors import BdpbenchError
 from bdpbench.studies.cost import BATCH_S, CALL_S, REPORT_RUN_S, RUN_S, SCHEDULER_S
 
 FILE_NAME = "machine.json"
-# Enough to even out what else the machine did, few enough to follow another build of ns-2.
+# Enough to average out other load, few enough to adapt to a new build of ns-2.
 _KEPT = 100
 _FEWEST = 3
-# Of shorter runs the start of ns-2 is the most.
+# In shorter runs the start of ns-2 dominates.
 _SHORT_S = 0.5
 _VERSION = 1
 _NS2, _NS2_SHORT = "measured_by_predicted", "short_measured_by_predicted"
@@ -38,9 +38,9 @@ class Machine:
     """The cost of runs and calls on this machine, as far as a results folder shows it.
 
     Attributes:
-        ns2_factor: CPU time of ns-2 in times of the prediction for the reference machine.
-        short_factor: the same of runs that take it less than half a second.
-        own_factor: the same of what bdpbench takes itself.
+        ns2_factor: CPU time of ns-2 relative to the prediction for the reference machine.
+        short_factor: the same for runs predicted to take less than half a second.
+        own_factor: the same for bdpbench's own work.
     """
 
     def __init__(self, results: Path) -> None:
@@ -54,7 +54,7 @@ class Machine:
         return self.cpu_s(run["estimated_cpu_s"])
 
     def cpu_s(self, estimated_s: float) -> float:
-        """The same of a run that takes ns-2 so long on the reference machine, s."""
+        """CPU time of a run that takes ns-2 this long on the reference machine, s."""
         factor = self.short_factor if _is_short(estimated_s) else self.ns2_factor
         return factor * estimated_s + self.own_factor * RUN_S
 
@@ -62,10 +62,9 @@ class Machine:
         """CPU time of a call of `run`, s.
 
         Args:
-            estimates_s: of the runs that it simulates: what each takes ns-2 on the reference
-                machine, s.
-            batches: in how many.
-            planned: runs that it reports, those that are finished included.
+            estimates_s: CPU time of ns-2 for each simulated run on the reference machine, s.
+            batches: number of batches.
+            planned: number of reported runs, including finished ones.
         """
         own_s = self.own_factor * (_call_s(batches, planned) + batches * BATCH_S)
         return own_s + sum(map(self.cpu_s, estimates_s))
@@ -73,7 +72,7 @@ class Machine:
     def call_wall_s(
         self, runs: Sequence[PlannedRun], batches: int, planned: int, cores: int
     ) -> float:
-        """Time that such a call takes on so many cores that do nothing else, s."""
+        """Wall time of such a call on this many otherwise idle cores, s."""
         costs_s = [self.run_cpu_s(run) for run in runs]
         batch_s = self.own_factor * BATCH_S
         alongside_s = (sum(costs_s) + batches * batch_s) / max(1, min(cores, batches))
@@ -82,7 +81,7 @@ class Machine:
 
 
 def _call_s(batches: int, planned: int) -> float:
-    """CPU time of a call on the reference machine beside its batches, s."""
+    """CPU time of a call on the reference machine without its batches, s."""
     return CALL_S + planned * REPORT_RUN_S + (SCHEDULER_S if batches > 1 else 0.0)
 
 
@@ -91,14 +90,14 @@ def _is_short(estimated_s: float) -> bool:
 
 
 def learn(results: Path, runs: Sequence[PlannedRun], batches: Path) -> None:
-    """Take what runs and batches took that have just ended; a container's clock counts not.
+    """Learn from the runs and batches that have just ended, except runs in containers.
 
-    It is a memory only: where it cannot be kept, as on a full disk, nothing is said, so that
-    nothing hides what matters.
+    It is only a cache: if it cannot be stored, as on a full disk, no error is raised, so that more
+    important ones are not hidden.
     """
     short = [run for run in runs if _is_short(run["estimated_cpu_s"])]
     others = [run for run in runs if not _is_short(run["estimated_cpu_s"])]
-    # What is kept is of the latest: no more of them have to be read.
+    # Only the latest ratios are stored, so no more have to be read.
     found = {
         _NS2: _told(_ratio(results, run) for run in others[-_KEPT:]),
         _NS2_SHORT: _told(_ratio(results, run) for run in short[-_KEPT:]),
@@ -120,7 +119,7 @@ def _told(ratios: Iterable[float | None]) -> list[float]:
 
 
 def _ratio(results: Path, run: PlannedRun) -> float | None:
-    """Measured by predicted CPU time of ns-2; None where that tells nothing."""
+    """Measured over predicted CPU time of ns-2; None if that says nothing."""
     try:
         record = read_run(run_folder(runs_folder(results), run["run_id"]))
     except (OSError, BdpbenchError):
@@ -131,7 +130,7 @@ def _ratio(results: Path, run: PlannedRun) -> float | None:
 
 
 def _own_ratio(path: Path) -> float | None:
-    """The same of what a batch took beside ns-2."""
+    """The same for the work of a batch besides ns-2."""
     try:
         done = read_done(path)
     except BdpbenchError:

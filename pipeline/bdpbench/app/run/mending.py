@@ -1,8 +1,8 @@
-"""Results that were damaged since they were made: set aside with a word, to be made anew.
+"""Sets aside results that were damaged after they were made, with a message, to be made again.
 
-All that `run` makes follows from its configuration, so that nothing is lost by removing what cannot
-be trusted: a run without ``run.json`` is simulated, tables without a manifest are parsed, and so
-on. What another version of bdpbench wrote is not damaged, and stays.
+Everything that `run` makes follows from its configuration, so nothing is lost by removing
+untrustworthy files: a run without ``run.json`` is simulated, tables without a manifest are parsed,
+and so on. Files of another version of bdpbench are not damaged, and are kept.
 """
 
 from __future__ import annotations
@@ -41,7 +41,7 @@ _PARQUET_MARK = b"PAR1"
 
 @dataclass(frozen=True)
 class Damage:
-    """What is wrong with which file, and the files without which it is made anew."""
+    """What is wrong with which file, and which files to remove so that it is made again."""
 
     path: Path
     said: str
@@ -50,14 +50,14 @@ class Damage:
 
 
 def mend_at_a_glance(view: View, prepared: Prepared) -> bool:
-    """Set aside what is seen to be damaged without reading it all; whether there was anything."""
+    """Set aside damage that shows without reading whole files; whether there was any."""
     paths = prepared.paths
     remove_temporaries(paths.folder)
     return _set_aside(view, prepared, deep=False)
 
 
 def mend_after_failure(view: View, prepared: Prepared) -> bool:
-    """Set aside what checksums find to be damaged, when a stage has failed."""
+    """Set aside damage that checksums show, after a stage has failed."""
     return _set_aside(view, prepared, deep=True)
 
 
@@ -77,14 +77,14 @@ def _damaged_runs(prepared: Prepared, *, deep: bool) -> Iterator[Damage]:
         if not (run_dir / RUN_NAME).is_file():
             continue
         damage = damaged_run(run_dir, deep=deep)
-        if damage is None and (run_dir / VALUES_FOLDER).is_dir():  # it was parsed
+        if damage is None and (run_dir / VALUES_FOLDER).is_dir():  # the run was parsed
             damage = damaged_tables(run_dir, deep=deep)
         if damage is not None:
             yield damage
 
 
 def damaged_run(run_dir: Path, *, deep: bool) -> Damage | None:
-    """What is wrong with ``run.json`` or the outputs that it names; ``deep``: by checksums."""
+    """Damage to ``run.json`` or the outputs that it names; ``deep``: checked by checksums."""
     path = run_dir / RUN_NAME
     remedy, remove = "the run is simulated again", (path,)
     try:
@@ -105,7 +105,7 @@ def damaged_run(run_dir: Path, *, deep: bool) -> Damage | None:
 
 
 def _is_of_another_version(path: Path) -> bool:
-    """Whether a document is whole, and only written by another version of bdpbench."""
+    """Whether a document is intact, but written by another version of bdpbench."""
     try:
         data = json.loads(path.read_text(encoding="utf-8"))
     except ValueError:
@@ -125,7 +125,7 @@ def _damaged_outputs(run_dir: Path, record: RunRecord, *, deep: bool) -> Iterato
 
 
 def _damaged_light(run_dir: Path, _: RunRecord, *, deep: bool) -> Iterator[tuple[Path, str]]:
-    """What is wrong with a run that has no outputs, of which its tables could be made anew."""
+    """Damage to a run without outputs, from which its tables could be made again."""
     try:
         files = read_light(run_dir)["files"]
     except BdpbenchError as error:
@@ -142,7 +142,7 @@ def _damaged_light(run_dir: Path, _: RunRecord, *, deep: bool) -> Iterator[tuple
 
 
 def damaged_tables(run_dir: Path, *, deep: bool) -> Damage | None:
-    """What is wrong with the tables of a run that was parsed; ``deep``: by checksums."""
+    """Damage to the tables of a parsed run; ``deep``: checked by checksums."""
     path = _manifest(run_dir)
     remedy, remove = "the run is parsed again", (path,)
     try:

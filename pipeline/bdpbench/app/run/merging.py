@@ -1,11 +1,12 @@
-"""`bdpbench merge`: finished runs of other results folders become runs of this one.
+"""`bdpbench merge`: copies finished runs of other results folders into this one.
 
 A run id stands for the bytes that ns-2 writes, so a grid can be simulated in parts, on several
-machines, and put together: what is copied is what `run` would simulate. All is checked before
-anything is written; each run then comes in one step, so that a call that was cut short is made
-again and goes on.
+machines, and put together: the copied runs are those that `run` would simulate. Everything is
+checked before anything is written; each run is then copied in one step, so that an interrupted call
+can be repeated to continue.
 
-What ns-2 has written can be left behind: reports are made of records, tables, values and series.
+The output files of ns-2 may be left out, because reports need only records, tables, values and
+series.
 """
 
 from __future__ import annotations
@@ -39,11 +40,11 @@ from bdpbench.errors import BdpbenchError
 
 _SCRATCH = ".merging"
 _SHOWN = 5
-# Locks, and what writers left behind that were killed.
+# Locks, and temporary files of killed writers.
 _NOT_OF_THE_RUN = shutil.ignore_patterns(".*")
 _WITHOUT_OUTPUTS = (RUN_NAME, SPEC_NAME, TABLES_FOLDER, VALUES_FOLDER, SERIES_FOLDER)
-"""What of a run is brought without its outputs."""
-# Made of the tables, where they are missing.
+"""The parts of a run that are copied if its outputs are not."""
+# Made from the tables if missing.
 _MADE_ANEW = (VALUES_FOLDER, SERIES_FOLDER)
 
 Say = Callable[[str], None]
@@ -54,11 +55,11 @@ class Findings:
     """What was found in the other folders.
 
     Attributes:
-        new: folders of the runs to take, by run id.
-        known: how many are here already, with the same outputs.
-        unfinished: how many have not happened there.
-        unparsed: how many have no whole tables there, without which their outputs are needed.
-        problems: why nothing can be taken, a sentence each.
+        new: folders of the runs to copy, by run id.
+        known: how many are already here, with the same outputs.
+        unfinished: how many are not finished there.
+        unparsed: how many lack complete tables there, so that their outputs would be needed.
+        problems: why nothing can be copied, one sentence each.
     """
 
     new: dict[str, Path] = field(default_factory=dict)
@@ -69,17 +70,17 @@ class Findings:
 
 
 def merge(into: Path, others: Sequence[Path], say: Say, *, outputs: bool = True) -> None:
-    """Take the finished runs of other results folders, which are only read.
+    """Copy the finished runs of other results folders, which are only read.
 
     Args:
-        into: results folder that gets them.
+        into: results folder to copy them to.
         others: results folders, each with ``runs/``.
-        say: told in sentences what was done.
-        outputs: take what ns-2 has written with them, where it is there.
+        say: called with sentences about what was done.
+        outputs: also copy the output files of ns-2 if they exist.
 
     Raises:
-        BdpbenchError: when a folder has no runs, when a run there is damaged or is not what its id
-            says, and when two folders have different outputs of one run; nothing is taken then.
+        BdpbenchError: when a folder has no runs, when a run in it is damaged or does not match its
+            id, and when two folders have different outputs for one run; then nothing is copied.
     """
     for other in others:
         _check_place(into, other)
@@ -128,7 +129,7 @@ def _run_folders(others: Sequence[Path]) -> Iterator[Path]:
 
 
 def _look_at(run_dir: Path, here: Path, found: Findings, *, outputs: bool) -> None:
-    """Find out what is to be done about a run of another folder."""
+    """Determine what to do with a run of another folder."""
     if not (run_dir / RUN_NAME).is_file():
         found.unfinished += 1
         return
@@ -152,14 +153,14 @@ def _look_at(run_dir: Path, here: Path, found: Findings, *, outputs: bool) -> No
 
 
 def _record_of(run_dir: Path) -> RunRecord | None:
-    """``run.json`` of a run; None where it has not happened, or where `run` would mend it."""
+    """``run.json`` of a run; None if it is not finished, or if `run` would set it aside."""
     if damaged_run(run_dir, deep=False) is not None:
         return None
     return read_run(run_dir)
 
 
 def _has_tables(run_dir: Path) -> bool:
-    """Whether the tables of a run are whole, and of this record of it."""
+    """Whether the tables of a run are complete and belong to this record."""
     path = run_dir / TABLES_FOLDER / MANIFEST_NAME
     if not path.is_file() or damaged_tables(run_dir, deep=True) is not None:
         return False
@@ -178,7 +179,7 @@ def _refusal(problems: Sequence[str]) -> BdpbenchError:
 
 
 def _take(run_dir: Path, here: Path, scratch: Path, *, outputs: bool) -> None:
-    """Copy a run, and put it into its place in one step; what is not whole is made anew here."""
+    """Copy a run and put it into place in one step; incomplete parts are made again here."""
     copy = scratch / run_dir.name
     if outputs and not is_light(run_dir):
         shutil.copytree(run_dir, copy, ignore=_NOT_OF_THE_RUN)
@@ -204,7 +205,7 @@ def _drop_damaged_tables(copy: Path) -> None:
 
 
 def _copy_light(run_dir: Path, copy: Path) -> None:
-    """Copy what reports are made of, with checksums of it."""
+    """Copy what reports need, with its checksums."""
     shutil.copytree(run_dir, copy, ignore=_others)
     if is_light(run_dir):
         _drop_changed(copy, read_light(run_dir)["files"])
@@ -213,14 +214,14 @@ def _copy_light(run_dir: Path, copy: Path) -> None:
 
 
 def _others(folder: str, names: Sequence[str]) -> set[str]:
-    """What stays behind of a folder of a run without outputs."""
+    """The parts of a run's folder that are not copied if its outputs are not."""
     hidden = {name for name in names if name.startswith(".")}
     is_run = (Path(folder) / RUN_NAME).is_file()
     return hidden | ({*names} - {*_WITHOUT_OUTPUTS} if is_run else set())
 
 
 def _drop_changed(copy: Path, known: Mapping[str, OutputFile]) -> None:
-    """Remove values and series that are not those that were brought: they are made of tables."""
+    """Remove values and series that differ from the merged ones: they are made from the tables."""
     for name, facts in _facts_of(copy).items():
         if name.startswith(_MADE_ANEW) and known.get(name) != facts:
             (copy / name).unlink()

@@ -1,4 +1,4 @@
-"""A published folder whose run ids an older bdpbench made: its runs, and what checks them."""
+"""A published folder with run ids of an older bdpbench: its runs, and the checks of its file."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ _VERSIONS = range(1, KEPT_VERSION + 1)
 
 
 class OldScript(TypedDict):
-    """What is read of a script: where it lay."""
+    """The part of a script's record that is read: its path."""
 
     path: str
 
@@ -50,7 +50,7 @@ class OldKeptRun(TypedDict):
 
 @dataclass(frozen=True)
 class OldPublished:
-    """A published folder: study, tier and runs, in their order."""
+    """A published folder: study, tier and runs, in order."""
 
     folder: Path
     study: str
@@ -72,7 +72,7 @@ class OldPublished:
         ]
 
     def finished(self) -> FinishedRun:
-        """How its runs are found; all of them are finished, and none has files."""
+        """A finder for its runs, all of which are finished and have no files."""
         runs = {run["run_id"]: run for run in self.runs}
 
         def find(planned: OldPlannedRun) -> OldRun | None:
@@ -86,7 +86,7 @@ def read_published(folder: Path) -> OldPublished:
     """Read which runs were published.
 
     Raises:
-        BdpbenchError: naming the file, and what in it is not as bdpbench writes it.
+        BdpbenchError: naming the file and what is invalid in it.
     """
     path = folder / KEPT_RUNS_NAME
     kept = read_any_json(path, what="the runs of a published study", versions=_VERSIONS)
@@ -105,7 +105,7 @@ def read_published(folder: Path) -> OldPublished:
 
 
 def _checked(run: object, where: str) -> OldKeptRun:
-    """A run of the file, with all that is read of it."""
+    """A run of the file, with every key that is read checked."""
     if not isinstance(run, dict):
         raise BdpbenchError("is damaged: it is not a run", where=where)
     for name, is_right in _FIELDS.items():
@@ -158,7 +158,7 @@ def _is_ns2(value: object) -> bool:
 
 
 def _has_outputs(value: object) -> bool:
-    """Whether there are outputs to compare, each with its checksum."""
+    """Whether there are outputs to compare, all with checksums."""
     return _is_dict(value) and value != {} and all(map(_is_output, value.values()))
 
 

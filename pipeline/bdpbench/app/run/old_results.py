@@ -1,4 +1,4 @@
-"""Results whose run ids an older bdpbench made: what they hold, and which of our runs they are."""
+"""Results with run ids of an older bdpbench: their runs, and the matching current runs."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ _RENAMED = {"run": "substream"}
 
 
 class OldPlannedRun(TypedDict):
-    """What is read of a run of an old plan."""
+    """The part of a run in an old plan that is read."""
 
     run_id: str
     scenario: str
@@ -31,7 +31,7 @@ class OldPlannedRun(TypedDict):
 
 
 class OldRecord(TypedDict):
-    """What is read of an old ``run.json``; the fields are those of ``RunRecord``."""
+    """The part of an old ``run.json`` that is read; the fields are those of ``RunRecord``."""
 
     run_id: str
     outputs: dict[str, OutputFile]
@@ -44,7 +44,7 @@ class OldRecord(TypedDict):
 
 @dataclass(frozen=True)
 class OldRun:
-    """A finished run of old results: its plan, its record and the folder that has its files."""
+    """A finished run of old results: its plan, its record and the folder of its files."""
 
     planned: OldPlannedRun
     record: OldRecord
@@ -52,12 +52,12 @@ class OldRun:
 
 
 FinishedRun = Callable[[OldPlannedRun], OldRun | None]
-"""What an old run left; None where it did not happen."""
+"""Finds what an old run left; None if it was not finished."""
 
 
 @dataclass(frozen=True)
 class Pair:
-    """A run of today's plan, and the old run that it is."""
+    """A run of the current plan, and the matching old run."""
 
     new: PlannedRun
     old: OldRun
@@ -68,8 +68,8 @@ class Matching:
     """Old and new runs of a tier side by side.
 
     Attributes:
-        pairs: finished old runs with what they are today.
-        unlike: new runs whose namesake has other parameters → which.
+        pairs: finished old runs with the matching current runs.
+        unlike: new runs whose namesake has other parameters → these parameters.
         unknown: new runs without a namesake.
         unfinished: new runs whose namesake was not simulated.
     """
@@ -81,7 +81,7 @@ class Matching:
 
 
 def old_plans(results: Path, study: str | None, tier: str | None) -> list[tuple[str, str]]:
-    """(study, tier) of all old plans in a results folder, of these where they are named.
+    """(study, tier) of all old plans in a results folder, or of those with the given names.
 
     Raises:
         BdpbenchError: when there is none.
@@ -109,7 +109,7 @@ def read_old_plan(results: Path, study: str, tier: str) -> list[OldPlannedRun]:
 
 
 def finished_in(runs: Path) -> FinishedRun:
-    """How ``match`` finds the runs that are finished in a folder of old runs."""
+    """A finder, for ``match``, of the finished runs in a folder of old runs."""
 
     def find(run: OldPlannedRun) -> OldRun | None:
         folder = run_folder(runs, run["run_id"])
@@ -140,7 +140,7 @@ def match(
 
 
 def _unlike(old: Parameters, new: Parameters) -> str:
-    """The parameters that two runs have both, with other values; "" where there is none."""
+    """The parameters that both runs have, with different values; "" if there are none."""
     renamed = {_RENAMED.get(name, name): value for name, value in old.items()}
     return ", ".join(
         f"{name} was {renamed[name]}, is {value}"
@@ -150,7 +150,7 @@ def _unlike(old: Parameters, new: Parameters) -> str:
 
 
 def _read_record(folder: Path) -> OldRecord | None:
-    """``run.json`` of an old run; None where the run did not happen."""
+    """``run.json`` of an old run; None if the run was not finished."""
     if not (folder / RUN_NAME).is_file():
         return None
     what = "a finished run with an old id"
@@ -158,7 +158,7 @@ def _read_record(folder: Path) -> OldRecord | None:
 
 
 def published_outputs(path: Path) -> dict[tuple[str, str], dict[str, OutputFile]]:
-    """(scenario, label) → outputs of a published ``runs.json`` of any version; {} without one."""
+    """(scenario, label) → outputs in a published ``runs.json`` of any version; {} without one."""
     if not path.is_file():
         return {}
     content = json.loads(path.read_text(encoding="utf-8"))

@@ -26,7 +26,7 @@ from bdpbench.studies.runs import Identities, Selection, expand_tier, tiers_of
 from bdpbench.studies.specs import write_specs
 from bdpbench.studies.study import Study, known_or_suggest
 
-# Rooms whose code has a say in values, verdicts and pages.
+# Rooms whose code affects values, verdicts and pages.
 _EVALUATING_ROOMS = ("contracts", "studies", "trace", "metrics", "score", "pages")
 
 
@@ -69,13 +69,13 @@ class Paths:
 
     @property
     def reported(self) -> tuple[Path, ...]:
-        """What the last stage writes."""
+        """Output files of the last stage."""
         return (self.folder / METRICS_NAME, self.folder / SCORECARD_NAME, self.report)
 
 
 @dataclass(frozen=True)
 class Prepared:
-    """A plan: its study, the runs it holds, and those of them that are still to be simulated."""
+    """A plan: its study, its runs, and those that still have to be simulated."""
 
     study: Study
     paths: Paths
@@ -94,22 +94,22 @@ def prepare(
     scripts: Path | None = None,
     write: bool = True,
 ) -> Prepared:
-    """Make the plan of a tier, and write ``plan.json`` and the specs of its runs if asked to.
+    """Make the plan of a tier, and write ``plan.json`` and the specs of its runs if requested.
 
-    The plan holds the selected runs, and the finished runs of the tier that were not selected:
-    a report made after a selection still shows all that is known. ``name_or_path`` is the key of a
-    study or its folder; ``scripts`` is a folder of scripts that take the place of the study's own.
+    The plan has the selected runs and all finished runs of the tier, so that a report made with a
+    selection still shows all results. ``name_or_path`` is the key of a study or its folder;
+    ``scripts`` is a folder of scripts that replace the study's own.
 
     Raises:
-        BdpbenchError: for a study that is wrong, in what it simulates or in what it expects; for
-            an unknown name, or a selection without runs.
+        BdpbenchError: for an invalid study, whether in its runs or in its expectations; for an
+            unknown name, or a selection without runs.
     """
     study = load_study(name_or_path, scripts)
     selection.check(study)
     paths = Paths(results, study.key, tier)
     identities = Identities()
     tier_runs = expand_tier(study, tier, identities)
-    # Scripts that take the place of the study's own change its runs, and not what it expects.
+    # Scripts that replace the study's own change its runs, but not its expectations.
     known = {tier: tier_runs} if scripts is None else {}
     _check_evaluation(load_study(name_or_path), identities, known)
     _check_declared(study, build_id)
@@ -132,7 +132,7 @@ def prepare(
 
 
 def write_plan(prepared: Prepared) -> None:
-    """Write ``plan.json`` and the specs of its runs; what is there already stays."""
+    """Write ``plan.json`` and the specs of its runs; identical files are left alone."""
     paths, plan = prepared.paths, prepared.plan
     write_specs(prepared.runs, plan["ns2_build_id"], paths.runs)
     write_plan_document(paths.plan, plan)
@@ -141,12 +141,12 @@ def write_plan(prepared: Prepared) -> None:
 def _check_evaluation(
     study: Study, identities: Identities, known: Mapping[str, list[PlannedRun]]
 ) -> None:
-    """Refuse now what would be refused after the simulation: metrics, numbers, claims, pages.
+    """Check metrics, numbers, claims and pages now, rather than after the simulation.
 
-    Numbers and claims speak of runs of any tier, so that all tiers are looked at, as the study
-    itself has them; ``known`` has those that are expanded already.
+    Numbers and claims may refer to runs of any tier, so all tiers are checked, with the study's own
+    scripts; ``known`` has those that are already expanded.
     """
-    # Metrics and pages take a second to import, which `list` does without.
+    # Metrics and pages take a second to import, which `list` does not need.
     from bdpbench.metrics import definitions_for
     from bdpbench.score import check_expectations
 
@@ -161,9 +161,9 @@ def _check_evaluation(
 
 
 def _check_declared(study: Study, build_id: str) -> None:
-    """Refuse a class or variable that ns-2 does not have, where it is built already.
+    """Refuse a class or variable that ns-2 does not have, if ns-2 is already built.
 
-    Where it is not, as before the first run, the scripts refuse it before they simulate anything.
+    If it is not, as before the first run, the scripts refuse it before they simulate anything.
     """
     build = find_build(build_id)
     for declared, why in unknown_to_ns2(build, declared_by(study)) if build else ():
@@ -181,12 +181,12 @@ def _check_summaries(study: Study, metrics: Collection[str]) -> None:
 
 
 def _evaluation_checksum(folder: Path) -> str:
-    """SHA-256 over what turns runs into a report: code, templates, and the study's own files.
+    """SHA-256 over everything that turns runs into a report: code, templates, the study's files.
 
     As a part of the plan it makes the stages after the simulation run again when a metric, a
     published number or a template has changed; simulations do not depend on it. Which values are
-    measured again is told by the digests that are kept with them. What lies in
-    ``reports/published/`` is a result, and no part of it.
+    measured again depends on the digests stored with them. ``reports/published/`` contains results
+    and is not included.
     """
     root, package = repository_root(), Path(__file__).parents[2]
     rooms = (package / room for room in _EVALUATING_ROOMS)
@@ -205,10 +205,10 @@ def _evaluation_checksum(folder: Path) -> str:
 
 @lru_cache(maxsize=4096)
 def _sha256_of(path: Path, changed_ns: int, size: int) -> str:
-    """SHA-256 of a file, read again when its time or size is another."""
+    """SHA-256 of a file, read again when its time or size has changed."""
     return sha256_of(path)
 
 
 def is_finished(paths: Paths, run: PlannedRun) -> bool:
-    """Whether the run has its ``run.json``; without it the run did not happen."""
+    """Whether the run has its ``run.json``; without it the run counts as not run."""
     return (paths.run(run["run_id"]) / RUN_NAME).is_file()

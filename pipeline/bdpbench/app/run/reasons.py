@@ -1,4 +1,4 @@
-"""Why a run is to be simulated: it never was, or something of what decides its bytes is new."""
+"""Why a run has to be simulated: it never was, or something that its bytes depend on is new."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ _Changes = tuple[str, ...]
 
 
 class Reasons:
-    """Compares runs that are to be simulated with the finished ones of a results folder."""
+    """Compares the runs to simulate with the finished runs of a results folder."""
 
     def __init__(self, runs_dir: Path) -> None:
         self._runs_dir = runs_dir
@@ -44,14 +44,14 @@ class Reasons:
             try:
                 record = read_run(folder)
             except BdpbenchError:
-                continue  # of another version, and of no use here
+                continue  # of another version, which is of no use here
             if record is not None:
                 found[_key(record["parameters"])].append(record["identity"])
         return found
 
 
 def changes(before: Identity, now: Identity) -> _Changes:
-    """What of a run's identity is not as it was, in words; another build of ns-2 is no part of it.
+    """The parts of a run's identity that have changed, in words; the build of ns-2 is not one.
 
     >>> old = Identity(argv=["10"], tcl="aa", ns2="bb", streams=[])
     >>> changes(old, {**old, "argv": ["20"], "ns2": "cc"})

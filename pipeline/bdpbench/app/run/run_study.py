@@ -1,4 +1,4 @@
-"""`bdpbench run`: plan, build, let batches of runs work, report, and say what came out."""
+"""`bdpbench run`: plan, build, run the batches, report, and print the results."""
 
 from __future__ import annotations
 
@@ -36,7 +36,7 @@ from bdpbench.studies.runs import Selection
 
 @dataclass(frozen=True)
 class RunRequest:
-    """What the user asked for; None takes the value of ``config.yaml``."""
+    """The user's request; None selects the value of ``config.yaml``."""
 
     study: str | None = None
     tier: str | None = None
@@ -53,17 +53,17 @@ class RunRequest:
 
 
 def backend_for(name: str | None) -> NativeBackend | DockerBackend:
-    """The backend of the command line, or else of ``config.yaml``."""
+    """The backend given on the command line, or else that of ``config.yaml``."""
     config = load_config()
     return choose_backend(name or config.backend, current_build_id(), config.docker.build_options)
 
 
 def run_study(request: RunRequest) -> None:
-    """Simulate what is missing, and write the report.
+    """Simulate the missing runs, and write the report.
 
     Raises:
         BdpbenchError: when the input is wrong, or naming the runs that failed and why. Finished
-            runs stay, and the next call resumes.
+            runs are kept, and the next call resumes.
     """
     with make_view(quiet=request.quiet, as_json=request.as_json) as view, signals_interrupt():
         try:
@@ -74,7 +74,7 @@ def run_study(request: RunRequest) -> None:
 
 
 def _run_study(request: RunRequest, view: View) -> None:
-    """The stations of a call, in their order."""
+    """The steps of a call, in order."""
     config = load_config()
     profile = None if request.profile is None else find_profile(request.profile)
     jobs = _jobs(request, config, profile)
@@ -91,7 +91,7 @@ def _run_study(request: RunRequest, view: View) -> None:
         view.tell("waiting", text, results=str(results))
 
     with exclusive(results, waiting) as had_to_wait:
-        # Planned again: the process that held the results may have finished some of these runs.
+        # Plan again, because the process that held the lock may have finished some of these runs.
         if had_to_wait:
             prepared = _prepare(request, config)
         outdated = mend_at_a_glance(view, prepared)
@@ -103,7 +103,7 @@ def _run_study(request: RunRequest, view: View) -> None:
         try:
             call.work(prepared, outdated=outdated)
         except BdpbenchError:
-            # What a stage failed on may have been damaged; then it is set aside now.
+            # A stage may have failed because of damaged files, which are set aside now.
             if failed_runs(prepared) or not mend_after_failure(view, prepared):
                 raise
             prepared = _prepare(request, config)
@@ -113,7 +113,7 @@ def _run_study(request: RunRequest, view: View) -> None:
 
 @dataclass(frozen=True)
 class _Call:
-    """How a call works."""
+    """The settings of a call."""
 
     request: RunRequest
     config: Config
@@ -123,11 +123,11 @@ class _Call:
     profile: Profile | None
 
     def work(self, prepared: Prepared, *, outdated: bool) -> None:
-        """Simulate what is missing, and report what has changed; ``outdated``: in any case.
+        """Simulate the missing runs, and report if anything has changed, or if ``outdated``.
 
         Raises:
-            BdpbenchError: saying why something has failed; with --keep-going, what there is is
-                reported all the same.
+            BdpbenchError: naming the reason of a failure; with --keep-going, the finished runs are
+                still reported.
         """
         paths = prepared.paths
         write_plan_document(paths.plan, prepared.plan)
@@ -167,7 +167,7 @@ def _is_slurm(profile: Profile | None) -> TypeGuard[Profile]:
 
 
 def _wanted_backend(config: Config, profile: Profile | None) -> str:
-    """A node of a cluster need not have the Docker engine that this machine may have."""
+    """The requested backend; nodes of a cluster need not have this machine's Docker engine."""
     return "native" if _is_slurm(profile) and config.backend == "auto" else config.backend
 
 
@@ -194,7 +194,7 @@ def _jobs(request: RunRequest, config: Config, profile: Profile | None) -> int:
 def _built_backend(
     view: View, wanted: str, config: Config, prepared: Prepared
 ) -> NativeBackend | DockerBackend:
-    """The backend with its ns-2 built; ``auto`` does without Docker where its build fails."""
+    """The backend with its ns-2 built; ``auto`` does without Docker if its build fails."""
     build_id = prepared.plan["ns2_build_id"]
     backend = choose_backend(wanted, build_id, config.docker.build_options)
     try:
@@ -210,7 +210,7 @@ def _built_backend(
 
 
 def _report_partly(view: View, prepared: Prepared) -> None:
-    """With --keep-going, report what there is although runs have failed."""
+    """With --keep-going, report the finished runs although others have failed."""
     paths = prepared.paths
     downstream(prepared.plan, paths.runs, paths.report)
     text = f"report of the finished runs: {paths.report}"

@@ -1,4 +1,4 @@
-"""Verdicts of the numbers that one finished run decides, while other runs go on."""
+"""Verdicts of numbers that a single finished run decides, while other runs continue."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ if TYPE_CHECKING:
 
 
 class RunVerdicts:
-    """Judges single runs, which their batch has measured, by the numbers of a plan's study."""
+    """Judges single runs, which their batch has measured, by the numbers of the study."""
 
     def __init__(self, plan: Plan, runs_dir: Path) -> None:
         self._plan = plan
@@ -35,7 +35,7 @@ class RunVerdicts:
 
     @cached_property
     def _places(self) -> dict[str, list[PlannedRun]]:
-        """Run id → where the run stands in scenarios with numbers."""
+        """Run id → the run's places in scenarios with numbers."""
         found: dict[str, list[PlannedRun]] = {}
         for run in self._plan["runs"]:
             if run["scenario"] in self._published:
@@ -43,9 +43,9 @@ class RunVerdicts:
         return found
 
     def of(self, run_id: str) -> list[ScoredNumber]:
-        """The scored numbers that need no other run; none where the run cannot be measured.
+        """The scored numbers that need no other run; none if the run cannot be measured.
 
-        What is wrong with such a run is told by its batch, and by the report.
+        Its batch and the report say what is wrong with such a run.
         """
         from bdpbench.score import score_rows
 

@@ -1,4 +1,4 @@
-"""Planned runs simulated beside one another, each as `bdpbench simulate` does it."""
+"""Simulates planned runs in parallel, each as `bdpbench simulate` does it."""
 
 from __future__ import annotations
 
@@ -25,12 +25,12 @@ _GRACE_S = 2.0
 
 
 class Simulations:
-    """Simulates runs whose specs are written, so many at once; none outlives the call.
+    """Simulates runs whose specs exist, several at once; none outlives the call.
 
     Args:
         runs: folder of all runs.
-        backend: where ns-2 runs; it is built.
-        jobs: simulations at once; None takes one a processor.
+        backend: where ns-2 runs; it must be built.
+        jobs: simulations at once; None for one per processor.
     """
 
     def __init__(self, runs: Path, backend: Backend, jobs: int | None) -> None:
@@ -49,7 +49,7 @@ class Simulations:
         error: BaseException | None,
         trace: TracebackType | None,
     ) -> None:
-        """End what is still going on."""
+        """End the simulations that are still running."""
         self._pool.shutdown(wait=False, cancel_futures=True)
         with self._lock:
             self._is_over = True
@@ -59,7 +59,7 @@ class Simulations:
         self._pool.shutdown()
 
     def start(self, run_id: str) -> Future[str]:
-        """Simulate a run unless it is finished; the future is "" or why that failed."""
+        """Simulate a run unless it is finished; the future is "" or the reason of a failure."""
         return self._pool.submit(self._simulate, run_folder(self.runs, run_id))
 
     def _simulate(self, folder: Path) -> str:
@@ -78,7 +78,7 @@ class Simulations:
         return told.strip() or f"`bdpbench simulate` ended with status {child.returncode}"
 
     def _child(self, folder: Path) -> subprocess.Popen[str] | None:
-        """The process of a simulation; None when there is to be no other."""
+        """The process of a simulation; None if no more may start."""
         command = [sys.executable, "-P", "-m", "bdpbench", "simulate", str(folder)]
         with self._lock:
             if self._is_over:

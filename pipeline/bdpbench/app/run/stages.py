@@ -33,11 +33,11 @@ if TYPE_CHECKING:
 _ROWS_OF_A_FRAME = 20_000
 
 VALUES_FOLDER = "values"
-"""Folder of a run with the values that were measured, a file a place in a study."""
+"""Folder of a run with its measured values, one file per place in a study."""
 
 
 def values_path(run_dir: Path, study: str, scenario: str) -> Path:
-    """Where the values of a run lie: two studies may give it other parameters, labels, metrics."""
+    """Path of a run's values; studies may give it different parameters, labels and metrics."""
     return run_dir / VALUES_FOLDER / f"{study}.{scenario}.parquet"
 
 
@@ -49,13 +49,13 @@ def definitions_of(plan: Plan) -> Mapping[str, Definition]:
 
 
 def parse_runs(run_dirs: Iterable[Path], plan: Plan | None = None) -> dict[str, TableManifest]:
-    """Turn the output files of finished runs into tables; tables that are current stay.
+    """Turn the output files of finished runs into tables; current tables are kept.
 
-    A packet trace on disk becomes a table only where a metric of the plan's study needs it.
+    A packet trace on disk becomes a table only if a metric of the plan's study needs it.
 
     Args:
         run_dirs: folders of runs.
-        plan: what its runs write; without it, what ``spec.json`` says.
+        plan: plan with the outputs of its runs; without it, ``spec.json`` lists them.
 
     Returns:
         Run id → manifest of its tables.
@@ -87,7 +87,7 @@ def _wanted_tables(definitions: Mapping[str, Definition]) -> frozenset[str]:
 
 
 def parsed_outputs(outputs: Sequence[Output], wanted: Collection[str]) -> list[Output]:
-    """The outputs that become tables: large traces only where their table is wanted."""
+    """The outputs that become tables; large traces only if their table is needed."""
     from bdpbench.trace import OUTPUT_FORMATS
 
     large = {table for table, form in OUTPUT_FORMATS.items() if form.streamed}
@@ -111,10 +111,10 @@ def finished_runs(plan: Plan, runs_dir: Path) -> list[PlannedRun]:
 def measure_runs(
     plan: Plan, runs_dir: Path, run_ids: Collection[str], *, bins: int | None = None
 ) -> None:
-    """Measure parsed runs wherever they stand in a plan, and keep the values beside them.
+    """Measure parsed runs for all their places in a plan, and store the values with the runs.
 
-    With ``bins``, the intervals of time of a report's series, what charts show of them is kept as
-    well, while their tables are at hand.
+    With ``bins``, the number of intervals of a report's series, their chart data is stored as well
+    while their tables are loaded.
     """
     definitions = definitions_of(plan)
     wanted = _wanted_tables(definitions)
@@ -138,9 +138,9 @@ def _keep_series(run: PlannedRun, tables: _Tables, runs_dir: Path, bins: int) ->
 
 
 def measure_plan(plan: Plan, runs_dir: Path) -> pl.DataFrame:
-    """Metrics of all finished runs of a plan, and those that take several runs together.
+    """Metrics of all finished runs of a plan, including those of several runs together.
 
-    Values that are kept of a run and depend on nothing that has changed are taken as they are.
+    Stored values of a run are reused if nothing that they depend on has changed.
     """
     import polars as pl
 
@@ -148,7 +148,7 @@ def measure_plan(plan: Plan, runs_dir: Path) -> pl.DataFrame:
 
     definitions = definitions_of(plan)
     wanted = _wanted_tables(definitions)
-    # A frame takes a millisecond to make, and a row of it much less room than its parts.
+    # Making a frame takes a millisecond, and a row of it takes much less memory than its parts.
     frames, rows = [], []
     for run in finished_runs(plan, runs_dir):
         run_id, scenario = run["run_id"], run["scenario"]
@@ -166,7 +166,7 @@ def measure_plan(plan: Plan, runs_dir: Path) -> pl.DataFrame:
 def _values_of(
     study: str, run: PlannedRun, tables: _Tables, definitions: Mapping[str, Definition]
 ) -> pl.DataFrame:
-    """Values of the metrics of one run; what is not known is measured, and kept."""
+    """Values of the metrics of one run; those that are not stored are measured and stored."""
     from bdpbench.metrics import measure_values
 
     path = values_path(tables.run_dir, study, run["scenario"])
@@ -185,7 +185,7 @@ def _values_of(
 
 
 def _read_values(path: Path) -> pl.DataFrame | None:
-    """Values that were kept; None where there are none that can be read."""
+    """Stored values; None if there are none that can be read."""
     import polars as pl
 
     from bdpbench.metrics import VALUES_SCHEMA
@@ -198,11 +198,11 @@ def _read_values(path: Path) -> pl.DataFrame | None:
 
 
 class _Tables(Mapping[str, "pl.LazyFrame"]):
-    """The tables of a run in a plan, each read once, when it is asked for.
+    """The tables of a run in a plan, each read once, when it is needed.
 
     Attributes:
         run_dir: folder of the run.
-        outputs: of the run that the plan reads.
+        outputs: outputs of the run that the plan reads.
     """
 
     def __init__(self, run_dir: Path, outputs: Sequence[Output]) -> None:
@@ -231,7 +231,7 @@ class _Tables(Mapping[str, "pl.LazyFrame"]):
         return self.frame(name).lazy()
 
     def __contains__(self, name: object) -> bool:
-        return name in self._names  # without opening it
+        return name in self._names  # without opening the file
 
     def __iter__(self) -> Iterator[str]:
         return iter(self._names)
@@ -240,7 +240,7 @@ class _Tables(Mapping[str, "pl.LazyFrame"]):
         return len(self._names)
 
     def checksums(self) -> dict[str, str]:
-        """Table → what changes with its rows: the file's checksum, and the flows that are read."""
+        """Table → a text that changes with its rows: the file's checksum, and the flows read."""
         facts = self._manifest["tables"]
         return {
             name: facts[name]["sha256"] + json.dumps(sorted(self._subjects(name), key=str))
@@ -272,7 +272,7 @@ def _sweeps(folder: str) -> dict[str, dict[str, list[Scalar]]]:
 
 
 def write_metrics(metrics: pl.DataFrame, path: Path) -> None:
-    """Write the metrics table as parquet, and as CSV beside it for other tools; atomically."""
+    """Write the metrics table as parquet, and as CSV for other tools; atomically."""
     write_atomically(path, metrics.write_parquet)
     write_metrics_csv(metrics, path.with_suffix(".csv"))
 
@@ -283,7 +283,7 @@ def write_metrics_csv(metrics: pl.DataFrame, path: Path) -> None:
 
 
 def score_plan(plan: Plan, metrics: pl.DataFrame) -> Scorecard:
-    """Scorecard of a plan: the metrics beside the published numbers and claims of its study."""
+    """Scorecard of a plan: the metrics compared with the numbers and claims of its study."""
     from bdpbench.score import load_expectations, score
 
     expected = load_expectations(Path(plan["folder"]), definitions_of(plan))
@@ -311,7 +311,7 @@ def report_plan(
 def report_inputs(
     plan: Plan, metrics: pl.DataFrame, scorecard: Scorecard, runs_dir: Path
 ) -> ReportInputs:
-    """What the report and the exports show of a plan."""
+    """The inputs of the report and the exports of a plan."""
     from bdpbench.app.run.kept_series import KeptSeries
     from bdpbench.metrics.repetitions import over_repetitions
     from bdpbench.pages.inputs import ReportInputs
@@ -346,7 +346,7 @@ def report_inputs(
 
 
 def _places(runs_dir: Path, run_ids: Sequence[str]) -> dict[str, str]:
-    """Run id → its folder, seen from that of all runs, of the runs whose outputs are here."""
+    """Run id → its folder, relative to that of all runs, for runs with outputs."""
     folders = {each: run_folder(runs_dir, each) for each in run_ids}
     return {
         run_id: folder.relative_to(runs_dir).as_posix()
@@ -360,7 +360,7 @@ def _loader(
     parameters: Mapping[str, Parameters],
     finished: Collection[str],
 ) -> LoadTable:
-    """Tables of finished runs, and those that are derived from them."""
+    """The tables of finished runs, including derived ones."""
     from bdpbench.metrics.derived import DERIVED
 
     def load(run_id: str, table: str) -> pl.LazyFrame | None:
@@ -376,7 +376,7 @@ def _loader(
 
 
 def study_texts(study: Study) -> StudyTexts:
-    """What a study says of itself on its pages.
+    """The texts of a study for its pages.
 
     Raises:
         BdpbenchError: naming file, line and key of what is wrong in its files.
@@ -403,7 +403,7 @@ def study_texts(study: Study) -> StudyTexts:
 
 
 def downstream(plan: Plan, runs_dir: Path, report: Path) -> Scorecard:
-    """Parse, measure, score and report what a plan has, runs missing or not.
+    """Parse, measure, score and report the runs of a plan, whether or not some are missing.
 
     Metrics and scorecard are written beside the report.
 
@@ -425,7 +425,7 @@ def read_metrics(path: Path) -> pl.DataFrame:
     """Read ``metrics.parquet``.
 
     Raises:
-        BdpbenchError: when it is missing or is no parquet file.
+        BdpbenchError: when it is missing or not a table of metrics.
     """
     import polars as pl
 

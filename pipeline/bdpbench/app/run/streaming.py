@@ -1,4 +1,4 @@
-"""A packet trace that ns-2 writes into a pipe -> the tables that are kept of it."""
+"""A packet trace that ns-2 writes into a pipe → the tables that are kept of it."""
 
 from __future__ import annotations
 
@@ -7,14 +7,14 @@ from pathlib import Path
 from bdpbench.studies.streams import reduced_file
 
 SERIES_BIN_S = 1.0
-"""Width of the bins of the series that are kept, s: as that of the throughputs of a run."""
+"""Width of the bins of the stored series, s: that of the throughputs of a run."""
 
 
 def reduce_stream(pipe: Path) -> None:
     """Read a packet trace to its end and write, beside the pipe, the tables it is reduced to.
 
     Raises:
-        BdpbenchError: for a line that is no line of a packet trace, with its number.
+        BdpbenchError: for a line that is not of a packet trace, with its number.
     """
     from bdpbench.metrics.packets import COLUMNS, sum_packets
     from bdpbench.trace import open_trace

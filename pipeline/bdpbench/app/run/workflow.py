@@ -1,7 +1,7 @@
-"""The batches of a call as children: started, followed, and ended with all that they have started.
+"""The batches of a call as child processes: started, followed, and ended with their own children.
 
-Snakemake takes care of them, beside one another or on a cluster. A single one on this machine needs
-nobody to choose what comes next, and is started by its rule's command as it is.
+Snakemake runs them in parallel or on a cluster. A single batch on this machine needs no scheduling,
+and is started directly by the command of its rule.
 """
 
 from __future__ import annotations
@@ -36,16 +36,16 @@ _GRACE_S = 2.0
 _POLL_S = 0.5
 _ROUNDS = 3
 _SILENT = 1000
-"""Stands for a process that waits for jobs which are gone; no exit status."""
+"""Stands for a process that waits for lost jobs; not an exit status."""
 
 
 @dataclass(frozen=True)
 class Workflow:
-    """How the batches of a plan are to run.
+    """How to run the batches of a plan.
 
     Attributes:
-        profile: Snakemake's own; None takes none.
-        slurm: the call's dealings with Slurm where the profile's jobs go there.
+        profile: Snakemake's profile; None for none.
+        slurm: the call's use of Slurm, if the profile's jobs go there.
     """
 
     prepared: Prepared
@@ -58,13 +58,13 @@ class Workflow:
 
     @property
     def log(self) -> Path:
-        """What Snakemake says, or a batch that is alone."""
+        """The log of Snakemake, or of a single batch."""
         paths = self.prepared.paths
         return paths.batches / f"{self._alone}.log" if self._alone else paths.folder / LOG_NAME
 
     @property
     def _alone(self) -> str:
-        """The one batch that needs no Snakemake, or ""."""
+        """The single batch that needs no Snakemake, or ""."""
         names = list(self.jobs["jobs"])
         return names[0] if len(names) == 1 and self.profile is None else ""
 
@@ -84,10 +84,10 @@ class Workflow:
             self.slurm.end()
 
     def _run_on_slurm(self, slurm: SlurmCall, watching: _Watching) -> int:
-        """Submit what is not done until all is, or until something has failed.
+        """Submit unfinished batches until all are finished or something has failed.
 
-        Snakemake waits for a job that has left the queue without its knowledge as for any other;
-        then it begins anew, with the batches that are not done.
+        Snakemake keeps waiting for jobs that have left the queue without its knowledge; then it is
+        started again with the unfinished batches.
         """
         overseer = slurm.overseer()
         for _ in range(_ROUNDS):
@@ -98,14 +98,14 @@ class Workflow:
         raise slurm.silent(_ROUNDS)
 
     def _run_once(self, watching: _Watching, overseer: Overseer | None = None) -> int:
-        """One process that runs what is not done; its exit status, or _SILENT."""
+        """One process that runs the unfinished batches; its exit status, or _SILENT."""
         environment = {
             "PYTHONUNBUFFERED": "1",
-            # Snakemake's own: the user may have no home folder that can be written.
+            # For Snakemake's own files: the user may have no writable home folder.
             "XDG_CACHE_HOME": str(self.prepared.paths.results / ".snakemake" / "cache"),
             # Snakemake and its jobs start in the folder of the results.
             **places(self.prepared.paths.results),
-            # A job in a queue outlives the call, if it is not cancelled; no node can watch it.
+            # A queued job outlives the call unless it is cancelled; no node can watch the call.
             **(self.slurm.environment() if self.slurm else {CALL_VARIABLE: name_of_this_call()}),
         }
         command = self._batch() if self._alone else self._snakemake()
@@ -116,7 +116,7 @@ class Workflow:
             return self._follow(child, watching, overseer)
 
     def _batch(self) -> list[str]:
-        """What the rule of a batch calls."""
+        """The command in the rule of a batch."""
         return [
             *(sys.executable, "-P", "-m", "bdpbench", "simulate", "--backend", self.backend),
             *(("--keep-going",) if self.keep_going else ()),
@@ -135,7 +135,8 @@ class Workflow:
             *(("--keep-going",) if self.keep_going else ()),
             *(("--profile", str(self.profile.folder)) if self.profile else ()),
             *(self.slurm.arguments() if self.slurm else ()),
-            # Relative, because the path of the results may have braces: wildcards to Snakemake.
+            # Relative, because the path of the results may contain braces, which are wildcards in
+            # Snakemake.
             *("--config", f"plan={paths.plan.relative_to(paths.results)}"),
             *(f"backend={self.backend}", "ns2=built"),
             *(("keep_going=1",) if self.keep_going else ()),
@@ -145,7 +146,7 @@ class Workflow:
     def _follow(
         self, child: subprocess.Popen[bytes], watching: _Watching, overseer: Overseer | None
     ) -> int:
-        """Show how far the simulations are until all batches have ended; returns the status."""
+        """Show the progress of the simulations until all batches have ended; returns the status."""
         while True:
             status = _wait(child, _POLL_S)
             watching.show()
@@ -159,13 +160,13 @@ class Workflow:
                 return _SILENT
 
     def _is_done(self) -> bool:
-        """Whether every batch has said its last word."""
+        """Whether every batch has written its ``.done`` file."""
         batches = self.prepared.paths.batches
         return all((batches / f"{name}.done").is_file() for name in self.jobs["jobs"])
 
 
 class _Watching:
-    """Events of the simulations of a call for its view, whichever process runs them."""
+    """Passes events of the simulations of a call to its view, whichever process runs them."""
 
     def __init__(self, workflow: Workflow, view: View) -> None:
         prepared, paths = workflow.prepared, workflow.prepared.paths
@@ -175,7 +176,7 @@ class _Watching:
         self._told = ""
 
     def show(self) -> None:
-        """Tell which runs have ended, and how far all are."""
+        """Report which runs have ended, and the progress of all."""
         snapshot = self._watch.look()
         for each in snapshot.ended:
             finished = each.status == "finished"
@@ -184,7 +185,7 @@ class _Watching:
         self._view.show(snapshot)
 
     def tell_queue(self, overseer: Overseer) -> None:
-        """Tell how many jobs run and wait, when that has changed."""
+        """Report how many jobs run and wait, if that has changed."""
         running, waiting, reason = overseer.summary()
         why = f" ({reason})" if waiting and reason not in ("", "None") else ""
         text = f"Slurm: {running} jobs run, {waiting} wait{why}"
@@ -194,7 +195,7 @@ class _Watching:
 
 
 def _snakemake_module(workflow: Workflow) -> str:
-    # Another profile may be that of a cluster, whose scheduler wants jobs at a limited rate; the
+    # Another profile may be for a cluster whose scheduler accepts jobs at a limited rate; the
     # plugin for Slurm submits two at a time.
     limited = workflow.profile is not None and workflow.slurm is None
     return "snakemake" if limited else "bdpbench.app.run.snakemake_cli"
@@ -204,10 +205,10 @@ def _snakemake_module(workflow: Workflow) -> str:
 def _started(
     command: Sequence[str], log: IO[str], environment: Mapping[str, str]
 ) -> Iterator[subprocess.Popen[bytes]]:
-    """A child in its own process group, all of whose processes end with it.
+    """Start a child in its own process group, all of whose processes end with it.
 
-    The child dies with this process, and batches watch this process themselves, since a signal that
-    cannot be caught leaves nobody who could end them.
+    The child dies with this process, and batches watch this process themselves, since after a
+    signal that cannot be caught nobody is left to end them.
     """
     child = subprocess.Popen(
         command,
@@ -221,7 +222,8 @@ def _started(
     try:
         yield child
     finally:
-        # Asked to end, Snakemake would wait for its jobs; asked together, they all end at once.
+        # Alone, Snakemake would wait for its jobs before it ends; signalled together, they all end
+        # at once.
         end_group(child.pid, _GRACE_S)
         child.wait()
 

@@ -1,1 +1,1 @@
-"""What users read in the terminal: lists, totals, and the progress of a run."""
+"""Output for the terminal: lists, totals, and the progress of a run."""

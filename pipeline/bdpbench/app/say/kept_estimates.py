@@ -1,7 +1,7 @@
-"""What the runs of a study are expected to take, kept from one `list` to the next.
+"""Cached estimates of the cost of a study's runs, for `list`.
 
-To know it, every run of every tier is planned, which takes ten seconds for sixteen thousand runs.
-What is kept holds as long as all that planning reads is as it was.
+To estimate it, every run of every tier is planned, which takes ten seconds for sixteen thousand
+runs. The cache is valid as long as everything that planning reads is unchanged.
 """
 
 from __future__ import annotations
@@ -42,14 +42,14 @@ def tier_estimates_s(study: Study) -> dict[str, list[float]]:
 
 
 def _kept(path: Path) -> dict[str, list[float]] | None:
-    """What is kept; None where it is not, or is damaged."""
+    """The cached estimates; None if there are none, or they are damaged."""
     with contextlib.suppress(OSError, ValidationError):
         return _ESTIMATES.validate_json(path.read_bytes())
     return None
 
 
 def _digest(study: Study) -> str:
-    """What decides how many runs there are and what they take."""
+    """A digest of everything that determines the number of runs and their cost."""
     digest = hashlib.sha256()
     for path in _files(study):
         digest.update(str(path).encode() + b"\0" + path.read_bytes() + b"\0")

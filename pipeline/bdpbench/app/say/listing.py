@@ -20,7 +20,7 @@ from bdpbench.studies.study import TIERS
 
 
 def list_studies() -> None:
-    """Print every study with the runs and the CPU time of its tiers."""
+    """Print every study with the numbers of runs and the CPU time of its tiers."""
     machine = Machine(results_dir(load_config().results))
     rows = [("study", "tier", "runs", "CPU time", "title")]
     for key in study_keys():
@@ -33,7 +33,7 @@ def list_studies() -> None:
 
 
 def list_scenarios(study_key: str, selection: Selection) -> None:
-    """Print the scenarios of a study: runs and CPU time in each tier."""
+    """Print the scenarios of a study, with runs and CPU time in each tier."""
     study = load_study(study_key)
     selection.check(study)
     machine = Machine(results_dir(load_config().results))
@@ -54,7 +54,7 @@ def list_scenarios(study_key: str, selection: Selection) -> None:
 
 
 def list_runs(study_key: str, tier: str | None, selection: Selection) -> None:
-    """Print the runs of a tier: id, state, expected CPU time, what it is.
+    """Print the runs of a tier: id, state, expected CPU time, and label.
 
     Raises:
         BdpbenchError: when nothing is selected.
@@ -89,7 +89,7 @@ def _cost(runs: Sequence[PlannedRun], machine: Machine) -> str:
 
 
 def _call_cost(estimates_s: Sequence[float], machine: Machine) -> str:
-    """CPU time of a call that simulates all runs of a tier, planning and report included."""
+    """CPU time of a call that simulates all runs of a tier, including planning and report."""
     costs_s = {str(index): machine.cpu_s(each) for index, each in enumerate(estimates_s)}
     batches = make_batches(costs_s, len(os.sched_getaffinity(0)))
     return "~" + duration_text(machine.call_cpu_s(estimates_s, len(batches), len(estimates_s)))
@@ -101,7 +101,7 @@ def _print_table(rows: Sequence[tuple[str, ...]]) -> None:
 
 
 def table_lines(rows: Sequence[tuple[str, ...]]) -> list[str]:
-    """Rows as lines with aligned columns, the first row being the head.
+    """Rows as lines with aligned columns, the first row being the header.
 
     >>> table_lines([("run", "cost"), ("a", "1")])
     ['run  cost', 'a    1']

@@ -27,13 +27,13 @@ def totals_sentence(scorecard: Scorecard) -> str:
 
 
 def kind_sentences(scorecard: Scorecard, strong: str = "") -> list[str]:
-    """How many of the blind and of the fitted numbers and statements came out.
+    """How many of the blind and of the fitted numbers and statements are confirmed.
 
-    Empty without a number that was run, and of a scorecard that does not tell them apart.
+    Empty if no number was run, and for a scorecard that does not distinguish them.
 
     Args:
-        scorecard: its totals are counted without what was not run.
-        strong: what stands around a count, ``**`` for Markdown.
+        scorecard: its totals, without what was not run, are counted.
+        strong: marks around a count, ``**`` for Markdown.
 
     >>> card: Scorecard = {
     ...     "schema_version": 1, "study": "", "tier": "", "numbers": [], "claims": [],
@@ -63,7 +63,7 @@ def kind_sentences(scorecard: Scorecard, strong: str = "") -> list[str]:
 def _kinds_sentence(
     counts: Mapping[Kind, tuple[int, int]], noun: str, verbs: tuple[str, str], strong: str
 ) -> str:
-    """E.g. "61 of 74 blind numbers are reproduced, and 1 of 1 fitted number."; "" without any."""
+    """E.g. "61 of 74 blind numbers are reproduced, and 1 of 1 fitted number."; may be ""."""
     parts: list[str] = []
     for kind in KINDS:
         came, of = counts.get(kind, (0, 0))
@@ -107,7 +107,7 @@ def totals_lines(scorecard: Scorecard) -> Sequence[str]:
 
 
 def _has_verdicts(scorecard: Scorecard) -> bool:
-    """Whether the study has anything published to be judged."""
+    """Whether the study has published values that can be judged."""
     return any([*scorecard["totals"].values(), *scorecard["claim_totals"].values()])
 
 

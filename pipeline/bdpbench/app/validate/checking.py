@@ -1,4 +1,4 @@
-"""`bdpbench check`: whether a scorecard holds what the study promises."""
+"""`bdpbench check`: whether a scorecard is as the study expects."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ def check_scorecard(study: str | None, tier: str | None) -> None:
 
     Raises:
         BdpbenchError: naming each number that is not reproduced and not a known miss, each known
-            miss that came out after all, and each claim that fails; or when nothing was run.
+            miss that was reproduced after all, and each claim that fails; or when nothing was run.
     """
     config = load_config()
     key = find_study(study or config.study).name

@@ -1,4 +1,4 @@
-"""`bdpbench test`: the project's tests, with what they need in place."""
+"""`bdpbench test`: runs the project's tests with everything that they need."""
 
 from __future__ import annotations
 
@@ -13,10 +13,10 @@ from bdpbench.simulation.build import current_build_id, require_build
 
 
 def run_tests(arguments: Sequence[str]) -> int:
-    """Build ns-2 if need be and run pytest; returns its exit status.
+    """Build ns-2 if necessary and run pytest; returns its exit status.
 
     Raises:
-        BdpbenchError: when there is no checkout, which the tests belong to.
+        BdpbenchError: when there is no checkout, which contains the tests.
     """
     root = checkout_root()
     build_id = current_build_id()
@@ -25,7 +25,8 @@ def run_tests(arguments: Sequence[str]) -> int:
         **os.environ,
         "BDPBENCH_NS": str(require_build(build_id).binary),
         "BDPBENCH_REQUIRE_NS2": "1",
-        # Each worker has a processor, and the tables of tests are small: more threads cost a fifth.
+        # Each worker has one processor, and tables in tests are small: more threads would cost a
+        # fifth.
         "POLARS_MAX_THREADS": "1",
     }
     # Tests start hundreds of processes, each of which would compile the pipeline again.
@@ -36,10 +37,10 @@ def run_tests(arguments: Sequence[str]) -> int:
 
 
 def _pytest() -> list[str]:
-    """Pytest with a worker a processor.
+    """Run pytest with one worker per processor.
 
-    Files go to the workers as they are collected, so that tests/app, whose tests take longest,
-    comes first, and the workers end together.
+    Files go to the workers in the order of collection, so that tests/app, whose tests take longest,
+    comes first and the workers end together.
     """
     workers = str(len(os.sched_getaffinity(0)))
     distribution = ["-n", workers, "--dist", "loadfile", "--no-loadscope-reorder"]

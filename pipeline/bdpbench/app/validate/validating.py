@@ -1,6 +1,6 @@
-"""`bdpbench ns2 validate`: ns-2's own validation suite on a build, resumed where it was cut short.
+"""`bdpbench ns2 validate`: runs ns-2's own validation suite on a build, and can be resumed.
 
-The result of each subset lies in ``.bdpbench/validation/<build id>/<subset>.json``, so that a
+The result of each subset is stored in ``.bdpbench/validation/<build id>/<subset>.json``, so that a
 second call runs only what is missing.
 """
 
@@ -46,14 +46,14 @@ RESULT_VERSION = 1
 
 @dataclass(frozen=True)
 class ValidationRequest:
-    """What the user asked for.
+    """The user's request.
 
     Attributes:
-        variant: build that is validated; compare: another whose every output has to be the same.
-        subsets: names; none stands for all, or with ``quick`` for those of a first check.
-        jobs: subsets at once; None takes a processor each.
+        variant: build to validate; compare: another one, all of whose outputs must be the same.
+        subsets: names; empty for all, or with ``quick`` for those of a first check.
+        jobs: subsets at once; None for one per processor.
         time_limit_s: time after which a subset is stopped, s.
-        again: run what has been run, too.
+        again: repeat finished subsets.
         output: file for the table, .json or .csv.
         source: the user's own copy of the source archive.
     """
@@ -71,14 +71,14 @@ class ValidationRequest:
 
 @dataclass(frozen=True)
 class _Runner:
-    """Runs subsets on builds, or takes their kept results."""
+    """Runs subsets on builds, or returns their stored results."""
 
     suite: Suite
     limits: Limits
     again: bool
 
     def result(self, subset: str, build: Ns2Build) -> SubsetResult:
-        """The result of a subset on a build; it is kept where the subset ran to its end."""
+        """The result of a subset on a build, which is stored if the subset ran to its end."""
         folder = home_dir() / "validation" / build.build_id
         kept = None if self.again else _read_result(folder / f"{subset}.json")
         if kept is not None:
@@ -92,10 +92,10 @@ class _Runner:
 
 
 def validate(request: ValidationRequest) -> bool:
-    """Run the suite, print the table; returns whether all is as it is known to be.
+    """Run the suite and print the table; returns whether everything is as expected.
 
     Raises:
-        BdpbenchError: for wrong input, what is missing on the machine, or when interrupted.
+        BdpbenchError: for wrong input, for something missing on the machine, or when interrupted.
     """
     _check(request)
     reasons = read_known_differences()
@@ -138,7 +138,7 @@ def _run_all(
     builds: Sequence[Ns2Build],
     request: ValidationRequest,
 ) -> tuple[list[Row], list[list[SubsetResult]]]:
-    """Run every subset on every build, printing a line each; the results are by build."""
+    """Run every subset on every build, printing a line for each; results are by build."""
     rows: list[Row] = []
     results: list[list[SubsetResult]] = []
     with ThreadPoolExecutor(request.jobs or len(os.sched_getaffinity(0))) as pool:
@@ -175,7 +175,7 @@ def _conclude(request: ValidationRequest, judgement: Judgement) -> None:
         print(text)
     if judgement.good and request.compare is not None:
         print(f"{request.variant} and {request.compare}: every output has the same bytes")
-    print("all as known" if judgement.good else "NOT as known, see above")
+    print("all as expected" if judgement.good else "NOT as expected, see above")
 
 
 def _write(

@@ -1,4 +1,4 @@
-"""Windows and bins of time, and sums over them that batches of a trace add to."""
+"""Windows and bins of time, and sums over them that grow batch by batch."""
 
 from __future__ import annotations
 
@@ -11,12 +11,12 @@ import polars as pl
 from bdpbench.errors import BdpbenchError
 
 MOST_BINS = 500
-"""Bins of a series whose width is not given: as many as a chart has room for."""
+"""Most bins of a series of automatic width: as many as a chart can show."""
 
 _MOST_ROWS = 500_000
 _MERGE_ROWS = 200_000
-# Times have whole nanoseconds or coarser and bins a millisecond or more, so that this share of a
-# bin is less than the distance of two times, and more than the rounding of a division.
+# Times are multiples of a nanosecond or more, and bins last a millisecond or more, so this fraction
+# of a bin is less than the distance of two times and more than the rounding error of a division.
 _ROUNDING = 1e-7
 _ODD_SUBJECT = -0x61C8864680B583EB
 _ODD_BIN = 0x14D049BB133111EB
@@ -24,7 +24,7 @@ _ODD_BIN = 0x14D049BB133111EB
 
 @dataclass(frozen=True)
 class Window:
-    """The time that is measured, ``[start_s, end_s)`` in s: half-open, so that windows add up.
+    """The measured time ``[start_s, end_s)``, s: half-open, so that windows can be adjacent.
 
     >>> frame = pl.DataFrame({"time_s": [1.0, 2.0, 3.0]})
     >>> frame.filter(Window(1, 3).holds())["time_s"].to_list()
@@ -41,12 +41,12 @@ class Window:
             )
 
     def holds(self, column: str = "time_s") -> pl.Expr:
-        """Rows whose ``column`` (s) lies in the window."""
+        """Condition for rows whose ``column`` (s) is in the window."""
         return pl.col(column).is_between(self.start_s, self.end_s, closed="left")
 
     @property
     def is_bounded(self) -> bool:
-        """Whether it leaves out any time at all."""
+        """Whether the window excludes any time at all."""
         return math.isfinite(self.start_s) or math.isfinite(self.end_s)
 
 
@@ -60,7 +60,7 @@ def widths_ms(index: int) -> int:
 
 
 def number_of_bin(time_s: float, width_s: float, *, before: bool = False) -> int:
-    """Number of the bin that a time (s) lies in, or in which what ends ``before`` it ends.
+    """Number of the bin that contains a time (s), or that ends at or just after it (``before``).
 
     >>> number_of_bin(0.3, 0.1), number_of_bin(0.3, 0.1, before=True)
     (3, 2)
@@ -71,11 +71,11 @@ def number_of_bin(time_s: float, width_s: float, *, before: bool = False) -> int
 
 
 class BinnedSums:
-    """Sums by subject and bin of time, which grow by one batch of events after another.
+    """Sums by subject and bin of time, which grow batch by batch.
 
-    Bins begin at 0 s and at every multiple of their width. Without a given width they start at
-    1 ms and widen (1, 5, 10, 50, 100, ... ms) until all of the trace fits into ``MOST_BINS``, so
-    that the width depends on where the trace ends, and not on how it was cut into batches.
+    Bins begin at 0 s and at every multiple of their width. Without a given width they start at 1 ms
+    and widen (1, 5, 10, 50, 100, ... ms) until the whole trace fits into ``MOST_BINS``, so that the
+    width depends only on the end of the trace, not on the batches.
 
     Args:
         subject: column of the subject (i64).
@@ -109,8 +109,8 @@ class BinnedSums:
         """Add events.
 
         Args:
-            rows: time_s (f64, s), the subject, and what the expressions ask for.
-            last_s: time that the trace has come to, s.
+            rows: time_s (f64, s), the subject, and the columns of the expressions.
+            last_s: time of the last event so far, s.
         """
         self._last_s = max(self._last_s, last_s)
         self._widen_to(self._index_for(last_s))
@@ -129,12 +129,12 @@ class BinnedSums:
             self._merge()
 
     def load(self, rows: pl.DataFrame, last_s: float, index: int = 0) -> None:
-        """Begin with sums as ``result`` has them.
+        """Start from sums as ``result`` returns them.
 
         Args:
             rows: the subject, ``bin``, sums and maxima; their width is that of ``index``.
-            last_s: time that the trace has come to, s.
-            index: of the width, where it is not given.
+            last_s: time of the last event so far, s.
+            index: index of the width, if the width was not given.
         """
         self._last_s = last_s
         self._index = max(index, 0)
@@ -145,8 +145,8 @@ class BinnedSums:
         """Subject, bin (i64, number of the bin), and the sums and maxima, in order of time.
 
         Args:
-            width_s: a multiple of the width to merge the bins to.
-            end_s: where the last bin ends, s; events at that very time belong to it.
+            width_s: width of merged bins, s: a multiple of the present width.
+            end_s: end of the last bin, s; events at exactly that time belong to it.
         """
         self._merge()
         merged = self._merged(self._parts[0], round(width_s / self.width_s))

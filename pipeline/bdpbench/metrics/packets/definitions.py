@@ -1,4 +1,4 @@
-"""What each metric of a packet trace means, in words that reports and `--list-metrics` print."""
+"""What each metric of a packet trace means, in texts that reports and `--list-metrics` print."""
 
 from __future__ import annotations
 
@@ -99,7 +99,7 @@ _ALL = (
         "Later ones are under way. "
         f"{_SENT}.",
         "RFC 7680; RFC 5166, section 2.3",
-        version=2,  # the first counted drops, of which a packet may have several, or one too many
+        version=2,  # 1 counted drops: several for some packets, even for some that arrived
     ),
     _define(
         "packet_delivery_ratio",

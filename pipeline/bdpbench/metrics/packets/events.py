@@ -1,9 +1,9 @@
-"""The events of a batch of trace lines, by what they say about a packet.
+"""The events of a batch of trace lines, sorted by what happened to a packet.
 
-A packet that crosses a link makes three lines: ``+`` where it enters the link's queue, ``-`` where
-it leaves the queue and its transmission begins, ``r`` where it has arrived at the far end; or ``+``
-and ``d`` where the queue drops it. So a packet that crosses three links has nine lines, and what is
-asked of a flow has to be asked at one place:
+A packet that crosses a link makes three lines: ``+`` when it enters the link's queue, ``-`` when it
+leaves the queue and its transmission begins, ``r`` when it has arrived at the far end; or ``+`` and
+``d`` if the queue drops it. So a packet that crosses three links has nine lines, and a flow has to
+be counted at one place:
 
 - a packet is *sent* with the ``+`` of the link that begins at its source node, or on a wireless
   node with the ``s`` of the agent layer (AGT);
@@ -11,8 +11,8 @@ asked of a flow has to be asked at one place:
   ``r`` of the agent layer;
 - a packet is *dropped* with ``d`` or ``e`` on a link, or with ``D`` or ``d`` on a wireless node.
 
-A *stream* is what one agent sends to another: flow id, source and destination node and port. The
-ACKs of a TCP flow are a stream of their own, in the other direction.
+A *stream* is what one agent sends to another: it has a flow id, and a source and destination node
+and port. The ACKs of a TCP flow are a stream of their own, in the other direction.
 """
 
 from __future__ import annotations
@@ -55,7 +55,7 @@ WIRELESS_COLUMNS = ("layer", "node", "reason", "next_hop", "hops", "energy_j")
 """Those of them that only lines of wireless nodes have."""
 
 ENDS = ("flow", "src_node", "src_port", "dst_node", "dst_port")
-"""Columns that tell one stream from another."""
+"""Columns that identify a stream."""
 
 CONTROL_TYPES = (
     *("start", "stop", "prune", "graft", "graftAck", "join", "assert", "message", "rtcp"),
@@ -64,7 +64,7 @@ CONTROL_TYPES = (
     *("ARP", "MAC", "TORA", "DSR", "AODV", "AOMDV", "MDART", "IMEP", "PUMA", "OLSR"),
     *("rap_ack", "tcpFriendCtl", "diffusion", "LDP", "gaf", "pushback", "LMS_SETUP", "smac"),
 )
-"""Types of packets, as ns-2 prints them (common/packet.h), that carry nobody's data."""
+"""Types of packets, as printed by ns-2 (common/packet.h), that carry no user data."""
 
 ROUTING_TYPES = (
     *("rtProtoDV", "rtProtoLS", "LDP", "DSR", "AODV", "AOMDV", "MDART", "TORA", "IMEP", "PUMA"),
@@ -75,8 +75,8 @@ ROUTING_TYPES = (
 TCP_HEADER_BYTES = 40
 """TCP and IP headers that ns-2's TCP agents add to their packetSize_ (``tcpip_base_hdr_size_``)."""
 
-# 0.1.0 with ns-2's default of 11 bits for the last level. In a flat topology of more nodes than
-# that an address is the node's number, which is what the first lines then tell as well.
+# Address 0.1.0 with ns-2's default of 11 bits for the last level. In a flat topology with more
+# nodes than this number, an address equals the node's number, as the first lines show.
 _FIRST_HIERARCHICAL = 1 << 11
 _FIRST_GROUP = 1 << 30
 _TO_BITS = 32
@@ -89,16 +89,16 @@ _ODDS = (
     0x2545F4914F6CDD1D,
 )
 WIRELESS_SENT = ("s", "+")
-"""Events of a wireless node that sends; tagged traces have +."""
+"""Events of a wireless node that sends a packet; tagged traces have +."""
 
 WIRELESS_FORWARDED = ("f", "h")
-"""Events of a wireless node that sends on; tagged traces have h."""
+"""Events of a wireless node that forwards a packet; tagged traces have h."""
 
 AGENT_LAYER = "AGT"
-"""The layer of a wireless node at which packets are sent and received."""
+"""The layer of a wireless node at which agents send and receive packets."""
 
 ROUTER_LAYER = "RTR"
-"""The layer of a wireless node that sends packets on their way, and forwards them."""
+"""The layer of a wireless node that transmits packets of its own and forwards others."""
 
 
 @dataclass(frozen=True)
@@ -108,13 +108,13 @@ class Events:
     sends, arrivals, drops: time_s (f64, s), stream (i64), packet (i64, see ``packet_key``), type,
     bytes (i64, with headers), payload_bytes (i64), seq, uid (i64), and ENDS; arrivals also have
     reverse (i64), the stream in the other direction, and drops link (i64, null on wireless nodes).
-    passed: packets that found a link idle and its queue empty, so that they left at once: time_s,
-    link, bytes. waiting: lines of all others, on links: row (u32), event, time_s, link, uid, bytes.
-    entries: all that entered a queue: time_s, link, stream, bytes; lazy, since they are many.
-    reached: links (i64) at whose far end packets were received.
-    copies: packets to a group or to all that came to a node, or to an agent of a wireless one:
-    time_s, stream, packet, bytes, node (i32).
-    wireless: the lines of wireless nodes with stream (i64); None for a batch without any.
+    passed: packets that found a link idle and so left the queue at once: time_s, link, bytes.
+    waiting: lines of all other packets on links: row (u32), event, time_s, link, uid, bytes.
+    entries: all packets that entered a queue: time_s, link, stream, bytes; lazy, since they are
+    many. reached: links (i64) at whose far end packets were received. copies: multicast and
+    broadcast packets that arrived at a node, or at an agent of a wireless node: time_s, stream,
+    packet, bytes, node (i32). wireless: the lines of wireless nodes with stream (i64); None for a
+    batch without any.
     """
 
     last_s: float
@@ -135,21 +135,21 @@ class Events:
 
 
 class FlowIds:
-    """Flow ids for lines of the old wireless format, which has none: those of the same end points.
+    """Flow ids for lines of the old wireless format, which has none, by their end points.
 
-    They are known from the links of a wired-cum-wireless trace; elsewhere they stay null.
+    They are known from the links of a wired-cum-wireless trace; in other traces they stay null.
     """
 
     def __init__(self) -> None:
         self._known = pl.DataFrame(schema=dict.fromkeys(ENDS, pl.Int32))
 
     def load(self, found: WiredFound) -> None:
-        """Begin with what rows summed in C have told."""
+        """Start from what the rows summed in C contained."""
         streams = found.streams.select(pl.col(ENDS).cast(pl.Int32))
         self._known = streams.unique(ENDS[1:], keep="first", maintain_order=True)
 
     def fill(self, batch: pl.DataFrame) -> pl.DataFrame:
-        """The batch with the flow ids that are known."""
+        """The batch with the known flow ids filled in."""
         if batch["flow"].null_count() == 0:
             return batch
         ends = list(ENDS[1:])
@@ -162,11 +162,11 @@ class FlowIds:
 
 
 class Hosts:
-    """Which node has which address, where addresses are hierarchical and not the nodes' numbers.
+    """The node of each address, if addresses are hierarchical rather than node numbers.
 
-    The link of a line is given by numbers, and the ends of its packet by addresses. A packet's
-    first ``+`` is at its source: that tells the number of the address. A receiver that never sends
-    anything stays unknown, and a wireless node has none.
+    A line gives its link by node numbers, and the ends of its packet by addresses. A packet's first
+    ``+`` is at its source, which gives the node number of that address. A receiver that never sends
+    anything stays unknown, and a wireless node has no number.
     """
 
     def __init__(self) -> None:
@@ -178,7 +178,7 @@ class Hosts:
         sources = batch.lazy().filter(on_link).select("src_node").collect()["src_node"]
         if self._known.is_empty() and not is_hierarchical(sources):
             return batch
-        # What a wireless node sends comes to its base station's link later, and is not from there.
+        # A wireless node's packet has its first + at its base station, which is not its source.
         starts = pl.col("event").is_in(("+", "s")) & pl.col("src_node").is_not_null()
         first = batch.filter(starts).select(address="src_node", host="from_node")
         self._known = pl.concat([self._known, first]).unique(
@@ -192,7 +192,7 @@ class Hosts:
     def nodes_of(self, rows: pl.DataFrame) -> pl.DataFrame:
         """``rows`` (src_node, dst_node) with src_host and dst_host (i32); flat addresses are both.
 
-        A hierarchical address whose node is not known has none.
+        For a hierarchical address of an unknown node they are null.
         """
         for end in ("src", "dst"):
             address, host = f"{end}_node", f"{end}_host"
@@ -207,7 +207,7 @@ class Hosts:
 def link_key() -> pl.Expr:
     """A link as one number (i64): from_node · 2^32 + 2^31 + to_node.
 
-    Nodes may be negative: a satellite's channel is -1, and a link's end that is not known -2.
+    Node numbers may be negative: -1 for a satellite's channel, -2 for an unknown end of a link.
     """
     start = pl.col("from_node").cast(pl.Int64) * (1 << _TO_BITS)
     return (start + (pl.col("to_node").cast(pl.Int64) + _TO_OFFSET)).alias("link")
@@ -235,7 +235,7 @@ def link_ends() -> tuple[pl.Expr, pl.Expr]:
 
 
 def is_hierarchical(addresses: pl.Series) -> bool:
-    """Whether any of the addresses (i32) is one with levels.
+    """Whether any of the addresses (i32) is hierarchical.
 
     >>> is_hierarchical(pl.Series([0, 1])), is_hierarchical(pl.Series([0, 2049]))
     (False, True)
@@ -245,10 +245,10 @@ def is_hierarchical(addresses: pl.Series) -> bool:
 
 
 def goes_to_group() -> pl.Expr:
-    """Whether a packet goes to a group or to all, by dst_node.
+    """Whether a packet is multicast or broadcast, by dst_node.
 
-    To all is -1. A group's address has the bit of 2^30 in ns-2's default format of addresses, and
-    the sign where that is wider.
+    The broadcast address is -1. A multicast address has bit 30 set in ns-2's default address
+    format, and the sign bit in the extended one.
     """
     return (pl.col("dst_node") < 0) | (pl.col("dst_node") >= _FIRST_GROUP)
 
@@ -256,7 +256,7 @@ def goes_to_group() -> pl.Expr:
 def stream_key(*, reverse: bool = False) -> pl.Expr:
     """A stream as one number (i64), a hash of ENDS; of the opposite stream if ``reverse``.
 
-    One key of 64 bits is grouped and joined many times faster than five columns.
+    Grouping and joining by one 64-bit key is many times faster than by five columns.
     """
     order = ("flow", "dst_node", "dst_port", "src_node", "src_port") if reverse else ENDS
     parts = [
@@ -270,7 +270,7 @@ def stream_key(*, reverse: bool = False) -> pl.Expr:
 def packet_key() -> pl.Expr:
     """A packet as one number (i64), a hash of its ends and its uid.
 
-    The flow id is left out, which the old wireless format does not print.
+    The flow id is left out, because the old wireless format does not print it.
     """
     parts = [
         pl.col(name).cast(pl.Int64).fill_null(-1) * odd
@@ -280,12 +280,12 @@ def packet_key() -> pl.Expr:
 
 
 def split_events(batch: pl.DataFrame) -> Events:
-    """Sort the lines of a batch by what they say.
+    """Sort the lines of a batch by event.
 
     Args:
-        batch: columns of ``COLUMNS`` as the trace reader makes them, at least one row; those that
-            no line of the format has (layer, node, reason, header_bytes) may be missing; src_host
-            and dst_host where ``Hosts`` has added them.
+        batch: columns of ``COLUMNS`` as the trace reader makes them, at least one row; columns that
+            the format does not have (layer, node, reason, header_bytes) may be missing; src_host
+            and dst_host if ``Hosts`` has added them.
     """
     wireless = _wireless_lines(batch)
     wired = batch if wireless is None else batch.filter(pl.col("layer").is_null())
@@ -319,7 +319,7 @@ def split_events(batch: pl.DataFrame) -> Events:
 
 
 def _copies(wired: pl.DataFrame, wireless: pl.DataFrame | None) -> pl.DataFrame:
-    """Packets to a group or to all, where they came to."""
+    """Multicast and broadcast packets, at the nodes at which they arrived."""
     came = (pl.col("event") == "r") & goes_to_group()
     columns = ("time_s", stream_key(), packet_key(), _wide_bytes())
     found = wired.lazy().filter(came).select(*columns, node="to_node")
@@ -362,9 +362,9 @@ def _packets(lines: pl.DataFrame, which: pl.Expr, *more: pl.Expr) -> pl.DataFram
 
 
 def _payload(lines: pl.DataFrame) -> pl.Expr:
-    """Bytes of the application: without TCP/IP's headers where the size includes them.
+    """Payload bytes: without TCP/IP headers if the size includes them.
 
-    ns-2's UDP agents trace the size that they were given, without a header.
+    ns-2's UDP agents trace the given size, without a header.
     """
     headers: pl.Expr = pl.lit(TCP_HEADER_BYTES, dtype=pl.Int64)
     if "header_bytes" in lines.columns:
@@ -378,8 +378,8 @@ def _payload(lines: pl.DataFrame) -> pl.Expr:
 def _leaves_at_once(lines: pl.DataFrame) -> pl.Series:
     """``+`` lines whose packet's ``-`` is the next line, at the same time.
 
-    Most lines of a trace come in such pairs; setting them aside first leaves a tenth of them to be
-    matched by the number of the packet.
+    Most lines of a trace come in such pairs; removing them first leaves a tenth of the lines to be
+    matched by packet number.
     """
     names = ("uid", "from_node", "to_node", "time_s")
     same = [pl.col(name) == pl.col(name).shift(-1) for name in names]

@@ -1,4 +1,4 @@
-"""What streams sent, lost and received, and how long it took: partial sums over batches."""
+"""What streams sent, lost and received, and with which delays: partial sums over batches."""
 
 from __future__ import annotations
 
@@ -32,7 +32,7 @@ class FlowSums:
     """Counts, bytes and delays of streams by bin of time.
 
     Args:
-        window: the time that is counted; what lies before it is only remembered.
+        window: the time that is counted; earlier events only set the initial state.
         width_s: width of the bins, s; None to choose it.
     """
 
@@ -91,16 +91,16 @@ class FlowSums:
 
     @property
     def widths_s(self) -> tuple[float, ...]:
-        """Widths of all bins, s, those that belong to no series included."""
+        """Widths of all bins, s, including bins that belong to no series."""
         return tuple(each.width_s for each in (*self.binned, self._lost, self._delivered))
 
     @property
     def forgotten(self) -> int:
-        """Packets whose end the trace did not hold while it was remembered that they were sent."""
+        """Number of sent packets that were forgotten because their end did not appear in time."""
         return self._in_flight.forgotten
 
     def load(self, found: WiredFound) -> None:
-        """Begin with what rows summed in C have come to."""
+        """Start from the sums of the rows summed in C."""
         for part in (
             *(self._sent_before, self._in_flight, self._arrived_before, self._round_trips),
             *(self._jitter, self._streams, self._times, self._slow_starts),
@@ -135,11 +135,11 @@ class FlowSums:
         self._jitter.update(found[1])
 
     def learn(self, batch: pl.DataFrame, streams: pl.Series) -> None:
-        """Add those of ``streams`` that are not known: seen in the batch, but not at their ends."""
+        """Add those of ``streams`` that are still unknown: seen in the batch, not at their ends."""
         self._streams.learn(batch, streams)
 
     def losses(self, last_s: float) -> pl.DataFrame:
-        """Packets sent in the window that never arrived, by stream, at the end of the trace (s).
+        """Packets sent in the window that never arrived, by stream; the trace ends at ``last_s``.
 
         Returns:
             stream, lost_pkts (i64: dropped somewhere), vanished_pkts (i64: without a drop).
@@ -160,9 +160,9 @@ class FlowSums:
         )
 
     def series(self, width_s: float, end_s: float) -> pl.DataFrame:
-        """Sums by stream (i64) and bin (i64), null where nothing was counted."""
+        """Sums by stream (i64) and bin (i64); null if nothing was counted."""
         parts = [each.result(width_s, end_s) for each in self.binned]
-        # Of a stream whose numbers are bytes no ACK is known to answer one.
+        # ACKs cannot be matched to packets of a stream whose sequence numbers are bytes.
         parts[-1] = parts[-1].join(self._sent_before.byte_streams, on="stream", how="anti")
         joined = parts[0]
         for part in parts[1:]:
@@ -170,11 +170,11 @@ class FlowSums:
         return joined.sort("stream", "bin")
 
     def delivered(self, width_s: float, end_s: float) -> pl.DataFrame:
-        """stream, bin, delivered_pkts (i64): packets sent in a bin that arrived, then or later."""
+        """stream, bin, delivered_pkts (i64): packets sent in a bin that arrived in it or later."""
         return self._delivered.result(width_s, end_s)
 
     def totals(self) -> pl.DataFrame:
-        """One row a stream: who it is, and what is not a sum over bins."""
+        """One row per stream: its ends, and what is not a sum over bins."""
         joined = self._streams.result()
         for part in (self._times.result(), self._jitter.result(), self._slow_starts.result()):
             joined = joined.join(part, on="stream", how="left")
@@ -182,7 +182,7 @@ class FlowSums:
 
 
 class Streams:
-    """Who the streams are: their ends and their type."""
+    """The streams: their ends and their types."""
 
     _SCHEMA = types.MappingProxyType(
         {
@@ -198,7 +198,7 @@ class Streams:
         self._known = pl.DataFrame(schema=self._SCHEMA)
 
     def load(self, found: WiredFound) -> None:
-        """Begin with what rows summed in C have come to."""
+        """Start from the streams of the rows summed in C."""
         own, entered = pl.col("own") == 1, pl.col("stream").is_in(found.entered["stream"].implode())
         first = pl.when(own).then(
             pl.coalesce(
@@ -220,7 +220,7 @@ class Streams:
             self._add(rows)
 
     def learn(self, batch: pl.DataFrame, streams: pl.Series) -> None:
-        """Add those of ``streams`` that are not known, from the lines of a batch."""
+        """Add those of ``streams`` that are unknown so far, from the lines of a batch."""
         missing = streams.filter(~streams.is_in(self._known["stream"].implode()))
         if missing.len():
             lines = batch.select(stream_key(), *ENDS, "type", "seq")
@@ -247,7 +247,7 @@ class Streams:
         )
 
     def _is_settled(self) -> pl.Expr:
-        """Rows of which nothing new can be learned: most of all."""
+        """Rows that can teach nothing new, which are the vast majority."""
         known = self._known.filter("is_data")
         data, acks = (
             known.filter(each)["stream"] for each in (~pl.col("is_ack"), pl.col("is_ack"))
@@ -257,12 +257,12 @@ class Streams:
         return stream.is_in(data.implode()) | is_ack
 
     def result(self) -> pl.DataFrame:
-        """One row a stream, as they appear: ENDS, type, is_ack, is_data (bool)."""
+        """One row per stream, in order of appearance: ENDS, type, is_ack, is_data (bool)."""
         return self._known
 
 
 class Times:
-    """When streams sent, retransmitted, lost and received, first or last, and the longest gaps."""
+    """First and last times of sending, retransmission, loss and arrival, and the longest gaps."""
 
     _EARLIEST = ("first_sent_s", "first_retransmission_s", "first_drop_s", "delay_min_s")
 
@@ -272,7 +272,7 @@ class Times:
         self._known = pl.DataFrame(schema=schema)
 
     def load(self, found: WiredFound) -> None:
-        """Begin with what rows summed in C have come to."""
+        """Start from the times of the rows summed in C."""
         self._known = found.streams.select(self._known.columns)
 
     def update(self, sends: pl.DataFrame, arrivals: pl.DataFrame, drops: pl.DataFrame) -> None:
@@ -300,9 +300,9 @@ class Times:
         )
 
     def _with_gaps(self, received: pl.DataFrame) -> pl.DataFrame:
-        """The longest gaps with those between the last arrivals of earlier batches and the first.
+        """The longest gaps, including those that began before the batch.
 
-        A stream's first arrival follows nothing.
+        There is no gap before a stream's first arrival.
         """
         before = self._known.select("stream", before_s="last_received_s")
         joined = received.join(before, on="stream", how="left")
@@ -311,15 +311,15 @@ class Times:
         return joined.with_columns(longest).drop("arrived_s", "before_s")
 
     def result(self) -> pl.DataFrame:
-        """One row a stream: times in s, null for what never was."""
+        """One row per stream: times in s, null for events that never happened."""
         return self._known
 
 
 class Jitter:
     """Interarrival jitter J of RFC 3550, section 6.4.1, at the last arrival of each stream.
 
-    D is the difference of the one-way delays of two packets that arrive after one another;
-    J := J + (abs(D) - J)/16.
+    D is the difference of the one-way delays of two packets that arrive one after the other; J := J
+    + (abs(D) - J)/16.
     """
 
     def __init__(self) -> None:
@@ -328,18 +328,18 @@ class Jitter:
         self._steps = pl.DataFrame(schema=_STEPS)
 
     def load(self, found: WiredFound) -> None:
-        """Begin with what rows summed in C have come to."""
+        """Start from the jitter of the rows summed in C."""
         known = found.streams.filter(pl.col("last_delay_s").is_not_null())
         self._last = known.select("stream", delay_s="last_delay_s")
         self._jitter = known.select("stream", "jitter_s")
         self._steps = known.select(_STEPS.keys())
 
     def update(self, arrivals: pl.DataFrame) -> None:
-        """Add arrivals: stream, delay_s (f64, s, null where it is not known)."""
+        """Add arrivals: stream, delay_s (f64, s, null if unknown)."""
         known = arrivals.filter(pl.col("delay_s").is_not_null()).select("stream", "delay_s")
         delays = pl.concat([self._last, known])
         self._last = delays.group_by("stream").agg(pl.col("delay_s").last())
-        # J is 0 before the first difference, and the differences of a batch follow the J before it.
+        # J is 0 before the first difference; the differences of a batch continue from the last J.
         steps = delays.select("stream", jitter_s=pl.col("delay_s").diff().abs().over("stream"))
         first = self._last.select("stream", jitter_s=0.0)
         started = pl.concat([self._jitter, first]).unique(
@@ -361,8 +361,8 @@ class Jitter:
     def result(self) -> pl.DataFrame:
         """stream, jitter_s (f64, s; 0 for a stream of one arrival).
 
-        Also delay_steps (i64), delay_step_sum_s (f64, s): how many differences there were, and the
-        sum of their sizes.
+        Also delay_steps (i64), delay_step_sum_s (f64, s): the number of differences, and the sum of
+        their absolute values.
         """
         return self._jitter.join(self._steps, on="stream", how="left")
 
@@ -370,10 +370,11 @@ class Jitter:
 class RoundTrips:
     """RTT samples: from a data packet's departure to the arrival of the ACK with its number.
 
-    After Karn, a packet that was sent more than once gives no sample; nor does an ACK that covers
-    such a packet, since a hole in the data held it up. An ACK carries the highest number in order
-    that has arrived, so that with delayed ACKs only the last packet that it covers gives a sample,
-    whose arrival sent it, and no wait at the receiver is counted but that of its timer.
+    By Karn's rule, a packet that was sent more than once gives no sample; nor does an ACK that
+    covers such a packet, since a hole in the data delayed it. An ACK carries the highest number
+    that arrived in order. So with delayed ACKs only the last packet that an ACK covers gives a
+    sample. Its arrival triggers the ACK, unless the receiver's timer does, whose wait is the only
+    one included.
     """
 
     def __init__(self) -> None:
@@ -383,7 +384,7 @@ class RoundTrips:
         self._acked = Highest()
 
     def load(self, found: WiredFound) -> None:
-        """Begin with what rows summed in C have come to."""
+        """Start from the open numbers of the rows summed in C."""
         sent = found.numbers.filter(pl.col("sent_s").is_not_null())
         self._open = sent.select("stream", "seq", "sent_s")
         again = found.numbers.filter(pl.col("again") == 1)
@@ -398,7 +399,8 @@ class RoundTrips:
         Args:
             sends: time_s, stream, type, seq, retransmitted.
             arrivals: time_s, reverse, type, seq.
-            byte_streams: streams whose numbers are bytes, which ACKs of one-way agents never name.
+            byte_streams: streams whose sequence numbers are bytes, which ACKs of one-way agents
+                never carry.
         """
         by_bytes = pl.col("stream").is_in(byte_streams["stream"].implode())
         data = sends.filter((pl.col("type") == _TCP) & ~by_bytes)
@@ -414,7 +416,7 @@ class RoundTrips:
         return samples.select("stream", "time_s", rtt_s=pl.col("time_s") - pl.col("sent_s"))
 
     def _new_acks(self, arrivals: pl.DataFrame) -> pl.DataFrame:
-        """ACKs that acknowledge something new: time_s, seq, stream (of the data)."""
+        """ACKs that acknowledge new data: time_s, seq, stream (of the data)."""
         acks = arrivals.filter(pl.col("type") == _ACK).select("time_s", "seq", stream="reverse")
         new = pl.col("seq") > self._acked.before(acks).fill_null(-1)
         return acks.filter(new)
@@ -426,7 +428,7 @@ class RoundTrips:
         return open_rows.drop("acked").tail(MOST_OPEN)
 
     def _held_up(self, acks: pl.DataFrame) -> pl.DataFrame:
-        """The ACKs (stream, seq) that cover a packet which was sent more than once before them."""
+        """The ACKs (stream, seq) that cover a packet which had been sent more than once."""
         if self._again.is_empty():
             return self._again
         first = self._again.sort("seq").join_asof(
@@ -441,10 +443,10 @@ class RoundTrips:
 
 
 class SlowStarts:
-    """Packets that streams sent before their first retransmission, and how many of them were lost.
+    """Packets that streams sent before their first retransmission, and their losses.
 
-    Until then a TCP sender has seen no loss, and doubles its window every round trip (as long as
-    ssthresh, which is at first the window's limit, lets it).
+    Until then a TCP sender has detected no loss, and doubles its window every round trip as long as
+    it is below ssthresh, which is initially the window's limit.
     """
 
     def __init__(self) -> None:
@@ -459,7 +461,7 @@ class SlowStarts:
         )
 
     def load(self, found: WiredFound) -> None:
-        """Begin with what rows summed in C have come to."""
+        """Start from the counts of the rows summed in C."""
         started = found.streams.filter(pl.col("started_s").is_not_null())
         renamed = started.with_columns(end_s="slow_start_end_s")
         self._counts = renamed.select(self._counts.columns)
@@ -493,14 +495,14 @@ class SlowStarts:
         )
 
     def _ended_before(self, sends: pl.DataFrame) -> pl.Series:
-        """Streams whose first retransmission lies before the batch: none of it is early."""
+        """Streams whose first retransmission was before the batch: none of its packets count."""
         known = self._counts
         if not sends.is_empty():
             known = known.filter(pl.col("end_s") < sends["time_s"].min())
         return known["stream"]
 
     def result(self) -> pl.DataFrame:
-        """One row a stream.
+        """One row per stream.
 
         Returns:
             stream, slow_start_end_s (f64, s, null without a retransmission), slow_start_pkts,

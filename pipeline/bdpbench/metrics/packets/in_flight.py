@@ -1,8 +1,8 @@
-"""Packets between their source and their end: what arrived, what was lost, and what is under way.
+"""Packets between their source and their end: which arrived, were lost, or are in flight.
 
-A packet is known by its ends and the number (uid) that ns-2 gives it. The ends are needed, since a
-tunnel wraps the packet into one of other ends that keeps the number; so is the order, since some
-agents send the same number again. Then the first sending belongs to the first end.
+A packet is identified by its ends and the number (uid) that ns-2 gives it. The ends are needed,
+since a tunnel wraps a packet into one with other ends and the same number. The order is needed as
+well, since some agents reuse a number: then the first sending belongs to the first arrival or drop.
 """
 
 from __future__ import annotations
@@ -32,14 +32,14 @@ _MOST_ARRIVED = 1_000_000
 
 @dataclass(frozen=True)
 class Ends:
-    """How the packets of a batch ended.
+    """The fates of the packets of a batch.
 
     Attributes:
-        arrivals: those of the batch without repeated ones, with sent_s (f64, s), null where the
-            trace does not hold the packet's sending, and payload_bytes at most what was sent.
-        drops: all of the batch, with sent_s.
-        lost: stream (i64), time_s (f64, s, of the sending) of dropped packets whose arrival is no
-            longer waited for.
+        arrivals: those of the batch without duplicates, with sent_s (f64, s), null if the trace
+            does not contain the packet's sending, and payload_bytes of at most what was sent.
+        drops: all drops of the batch, with sent_s.
+        lost: stream (i64), time_s (f64, s, of the sending) of dropped packets that are no longer
+            expected to arrive.
     """
 
     arrivals: pl.DataFrame
@@ -48,12 +48,12 @@ class Ends:
 
 
 class InFlight:
-    """Matches the ends of packets with their sendings, each sending with one end.
+    """Matches arrivals and drops of packets with their sendings, one each.
 
-    A drop is not the end of a packet: a wireless frame may have been delivered before (DUP, or RET
-    without the acknowledgement of the MAC), routing may send it another way, and a LAN drops copies
-    of it. A packet that was dropped is lost if it has not arrived by the end of the trace. An
-    arrival of a packet that has arrived before is a duplicate of the network, and left out.
+    A drop need not be the end of a packet: a wireless frame may have been delivered before (DUP, or
+    RET without the acknowledgement of the MAC), routing may send the packet another way, and a LAN
+    drops copies of it. A dropped packet is lost if it has not arrived by the end of the trace.
+    Further arrivals of a packet are duplicates made by the network and are left out.
     """
 
     def __init__(self) -> None:
@@ -63,7 +63,7 @@ class InFlight:
         self.forgotten = 0
 
     def load(self, found: WiredFound) -> None:
-        """Begin with what rows summed in C have come to."""
+        """Start from the open packets of the rows summed in C."""
         self._open = (
             found.sendings.filter(pl.col("open") == 1)
             .sort("sent_s", maintain_order=True)
@@ -72,9 +72,9 @@ class InFlight:
         self._remember(found.arrived["packet"])
 
     def sendings(self, sends: pl.DataFrame) -> pl.DataFrame:
-        """``sends`` (packet, time_s), each packet once a moment.
+        """``sends`` (packet, time_s), each packet once per time.
 
-        The source of a multicast has a line at each of its links.
+        A multicast source has a line for each of its links.
         """
         packets = pl.concat([self._open["packet"], sends["packet"]])
         self._sent_once = packets.n_unique() == packets.len()
@@ -85,7 +85,7 @@ class InFlight:
         return sends.join(now, on=["packet", "time_s"], how="anti", maintain_order="left")
 
     def match(self, sends: pl.DataFrame, arrivals: pl.DataFrame, drops: pl.DataFrame) -> Ends:
-        """The ends of a batch; ``sends`` as ``sendings`` returns them.
+        """The fates of a batch's packets; ``sends`` as ``sendings`` returns them.
 
         Args:
             sends: packet, stream (i64), time_s (f64, s), payload_bytes (i64).
@@ -123,7 +123,7 @@ class InFlight:
     def _match_once(
         self, started: pl.DataFrame, arrivals: pl.DataFrame, drops: pl.DataFrame
     ) -> Ends:
-        """The ends of packets of which each was sent once, and has one end at most."""
+        """The fates of packets that were sent once and arrived or were dropped at most once."""
         arrived = arrivals.join(
             started.select("packet", "sent_s", "sent_payload").with_row_index("row"),
             on="packet",
@@ -171,10 +171,10 @@ class InFlight:
             self._arrived.popleft()
 
     def rest(self, longest: pl.DataFrame, last_s: float) -> tuple[pl.DataFrame, pl.DataFrame]:
-        """Packets that have not arrived at the trace's end: those dropped, and those that vanished.
+        """Packets that had not arrived by the trace's end: those dropped, and those vanished.
 
-        A packet that nobody has dropped is under way if it was sent no longer ago than the longest
-        delay of its stream, and has vanished if it was sent before that.
+        A packet without a drop is in flight if it was sent no longer ago than the longest delay of
+        its stream; otherwise it has vanished.
 
         Args:
             longest: stream, delay_max_s (f64, s).
@@ -185,7 +185,8 @@ class InFlight:
         """
         rows = self._open.select("stream", "dropped", time_s="sent_s")
         known = rows.filter(~pl.col("dropped")).join(longest, on="stream", how="left")
-        # A stream of which nothing ever arrived has no delay that could excuse it.
+        # If nothing of a stream ever arrived, it has no longest delay, and all its packets have
+        # vanished.
         since_s = last_s - pl.col("delay_max_s").fill_null(0.0)
         columns = list(_LOST)
         return (
@@ -210,7 +211,7 @@ def _with_payload(arrived: pl.DataFrame) -> pl.DataFrame:
 
 
 def _repeated(*packets: pl.Series | None) -> pl.Series:
-    """Packets that are more than once among those sent, or among those that arrived."""
+    """Packets that occur more than once among those sent, or among those that arrived."""
     found = [
         each.filter(each.is_duplicated()).unique()
         for each in packets
@@ -228,7 +229,7 @@ def _only(rows: pl.DataFrame, packets: pl.Series) -> pl.DataFrame:
 
 
 def _together(one: pl.DataFrame, other: pl.DataFrame) -> pl.DataFrame:
-    """Rows of both, in the order of time."""
+    """Rows of both frames, in the order of time."""
     return pl.concat([one, other.select(one.columns)]).sort("time_s", maintain_order=True)
 
 
@@ -240,7 +241,7 @@ class _Matched:
 
 
 class _InOrder:
-    """Ends of packets whose number was sent, or has arrived, more than once: one after another."""
+    """Fates of packets whose number was sent, or arrived, more than once: matched one by one."""
 
     def __init__(self, started: pl.DataFrame, arrivals: pl.DataFrame, drops: pl.DataFrame) -> None:
         self._arrivals, self._drops = arrivals, drops
@@ -253,7 +254,7 @@ class _InOrder:
         self._seen: set[int] = set()
 
     def ends(self) -> _Matched:
-        """Go through the events in the order of time, a sending before an end of that moment."""
+        """Go through the events in the order of time; of equal times, sendings come first."""
         for _, kind, index, packet in sorted(self._events()):
             if kind == 0:
                 self._waiting.setdefault(packet, deque()).append(index)
@@ -287,7 +288,7 @@ class _InOrder:
     def _arrive(self, index: int, packet: int) -> None:
         waiting = self._waiting.get(packet)
         if waiting:
-            # What nobody has dropped is more likely to have arrived.
+            # A packet without a drop is more likely to have arrived.
             found = next((each for each in waiting if not self._dropped[each]), waiting[0])
             waiting.remove(found)
             self._arrival_of[index] = found

@@ -1,4 +1,4 @@
-"""What links carried and dropped, and how their queues stood: partial sums over batches."""
+"""What links carried and dropped, and their queues: partial sums over batches."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ class LinkSums:
     """Counts, bytes, queue lengths and queueing delays of links by bin of time.
 
     Args:
-        window: the time that is counted; what lies before it is only remembered.
+        window: the time that is counted; earlier events only set the initial state.
         width_s: width of the bins, s; None to choose it.
     """
 
@@ -67,7 +67,7 @@ class LinkSums:
         return self._left, self._waits, self._dropped, self._lengths
 
     def load(self, found: WiredFound) -> None:
-        """Begin with what rows summed in C have come to."""
+        """Start from the sums of the rows summed in C."""
         self._queue.load(found)
         self._capacity.load(found)
         self._entered.load(found)
@@ -98,7 +98,7 @@ class LinkSums:
         self._reached.update(events.reached.to_list())
 
     def finish(self) -> None:
-        """No batch follows: what waited for one counts as it stands."""
+        """Finish: no batch follows, so lines that waited for the next one count as they are."""
         changes = self._queue.settle()
         if not changes.is_empty():
             early = changes.filter(pl.col("time_s") < self._window.start_s)
@@ -107,7 +107,7 @@ class LinkSums:
             self._lengths.add(changes.filter(self._window.holds()), last_s)
 
     def series(self, width_s: float, end_s: float) -> pl.DataFrame:
-        """Sums by link (i64) and bin (i64), null where nothing was counted."""
+        """Sums by link (i64) and bin (i64); null if nothing was counted."""
         parts = [each.result(width_s, end_s) for each in self.binned]
         joined = parts[0]
         for part in parts[1:]:
@@ -115,19 +115,19 @@ class LinkSums:
         return joined.sort("link", "bin")
 
     def lengths_at_start(self) -> pl.DataFrame:
-        """link, pkts (i64): packets in the queue where the window begins; others have none."""
+        """link, pkts (i64): packets in queues when the window begins; empty queues are left out."""
         empty = pl.DataFrame(schema={"link": pl.Int64, "change": pl.Int64})
         return pl.concat([empty, *self._before]).group_by("link").agg(pkts=pl.col("change").sum())
 
     def capacities(self) -> pl.DataFrame:
-        """link, capacity_mbps (f64, Mbit/s), of links that were busy for long enough to tell."""
+        """link, capacity_mbps (f64, Mbit/s), of links that were busy long enough to measure it."""
         return self._capacity.result()
 
     def is_shared(self) -> pl.Expr:
-        """Whether a link is a station's way onto a medium that it shares with others.
+        """Whether a link connects a station to a medium that it shares with others.
 
-        A LAN is a node of its own that has no queues: stations send to it, and receive from it what
-        never entered a queue there. A satellite's channel is a node below 0.
+        A LAN is a node without queues: stations send to it, and the packets that they receive from
+        it never entered a queue there. A satellite's channel is a node with a negative number.
         """
         entered = set(self._entered.links().to_list())
         unqueued = pl.DataFrame(
@@ -142,7 +142,7 @@ class LinkSums:
         return self._entered.streams()
 
     def route_changes(self) -> pl.DataFrame:
-        """stream, route_changes (i64); a stream without a row has none."""
+        """stream, route_changes (i64); a missing stream has none."""
         return self._routes.result()
 
     def by_flow(self) -> pl.DataFrame:
@@ -151,12 +151,12 @@ class LinkSums:
 
 
 class Queue:
-    """Packets in queues, and how long they were there.
+    """Packets in queues, and their waiting times.
 
-    A queue holds what has entered it (``+``) and neither left it (``-``) nor been dropped. The
-    packet being transmitted is no longer in it. A packet that leaves or is dropped at the moment at
-    which it comes was never in it, and one that an error model drops before the queue has no ``+``.
-    Of packets that have the same number the first to enter is the first to leave.
+    A queue contains the packets that have entered it (``+``) and neither left it (``-``) nor been
+    dropped. The packet being transmitted is no longer in it. A packet that leaves or is dropped at
+    the time of its arrival was never in it, and one that an error model drops before the queue has
+    no ``+``. Of packets with the same number, the first to enter is the first to leave.
     """
 
     def __init__(self) -> None:
@@ -175,7 +175,7 @@ class Queue:
         self._lengths = pl.DataFrame(schema={"link": pl.Int64, "length": pl.Int64})
 
     def load(self, found: WiredFound) -> None:
-        """Begin with what rows summed in C have come to."""
+        """Start from the queues of the rows summed in C."""
         row = pl.int_range(pl.len(), dtype=pl.Int64) - pl.len().cast(pl.Int64)
         unsettled = found.unsettled.with_columns(row.alias("entered_row"))
         rises, falls = (unsettled.filter(pl.col("by") == by) for by in (1, -1))
@@ -192,7 +192,7 @@ class Queue:
         self._lengths = found.links.select("link", "length")
 
     def settle(self) -> pl.DataFrame:
-        """Changes of the last moment that C has summed, where no batch follows; see ``match``."""
+        """Count the changes at the last time in C, if no batch follows; see ``match``."""
         none = {"row": pl.UInt32, "event": pl.String, "time_s": pl.Float64, "link": pl.Int64}
         return self.match(pl.DataFrame(schema={**none, "uid": pl.Int64, "bytes": pl.Int64}))[1]
 
@@ -200,12 +200,13 @@ class Queue:
         """Departures and changes of length of a batch.
 
         Args:
-            lines: row (u32), event, time_s (f64, s), link, uid, bytes (i64), in order of the trace.
+            lines: row (u32), event, time_s (f64, s), link, uid, bytes (i64), in the order of the
+                trace.
 
         Returns:
             Departures: time_s (f64, s), link, bytes (i64), wait_s (f64, s), in order of time, those
-            of one moment in the order of the trace. A departure whose arrival the trace does not
-            hold has no wait. Changes: time_s, link,
+                of the same time in the order of the trace. wait_s is null if the trace does not
+                contain the arrival. Changes: time_s, link,
             change (i64, 1 or -1), length (i64, packets after it), in the order of the trace.
         """
         key = (pl.col("uid") * _ODD_UID + pl.col("link")).alias("key")
@@ -242,13 +243,13 @@ class Queue:
         return departed.sort("time_s", "left_row").drop("left_row")
 
     def _changes(self, stays: pl.DataFrame) -> pl.DataFrame:
-        # What a full queue turns away, or an idle link takes at once, was never in the queue.
+        # Packets that a full queue rejects, or an idle link takes at once, were never in the queue.
         held = (pl.col("left_s") > pl.col("entered_s")).fill_null(value=True)
         of_batch = pl.col("entered_row").is_not_null()
         up = stays.filter(held & of_batch).select(
             "link", time_s="entered_s", row="entered_row", change=pl.lit(1, pl.Int64)
         )
-        # What came with an earlier batch was counted there, but for C's last moment.
+        # Arrivals of earlier batches were counted there, except at the last time that C summed.
         down = stays.filter(pl.col("left_s").is_not_null() & (held | ~of_batch)).select(
             "link", time_s="left_s", row="left_row", change=pl.lit(-1, pl.Int64)
         )
@@ -266,10 +267,10 @@ class Queue:
 
 
 def _paired(entries: pl.DataFrame, exits: pl.DataFrame) -> tuple[pl.DataFrame, pl.DataFrame]:
-    """Both with the column pair (i64), equal for what enters a queue and how it leaves.
+    """Both frames with the column pair (i64), equal for an entry and the matching exit.
 
     Args:
-        entries: key (i64), entered_row (i64, null for those of earlier batches), in their order.
+        entries: key (i64), entered_row (i64, null for those of earlier batches), in order.
         exits: key, left_row (i64).
     """
     repeated = [
@@ -297,7 +298,7 @@ def _paired(entries: pl.DataFrame, exits: pl.DataFrame) -> tuple[pl.DataFrame, p
 
 
 def _turns(events: list[tuple[int, bool, int, int]]) -> dict[tuple[bool, int], int]:
-    """(is entry, index) → number of the stay among those of its key; of an exit alone it is -1.
+    """(is entry, index) → number of the stay among those of its key; -1 for an exit alone.
 
     >>> _turns([(0, True, 0, 7), (1, False, 0, 7), (2, True, 1, 7)])
     {(True, 0): 1, (False, 0): 1, (True, 1): 2}
@@ -317,13 +318,13 @@ def _turns(events: list[tuple[int, bool, int, int]]) -> dict[tuple[bool, int], i
 
 
 class Capacity:
-    """Capacities of links, from packets that left their queue one right after another.
+    """Capacities of links, from packets that left their queue back to back.
 
-    A packet that waited while the one before it left was sent when that one's transmission ended:
-    the time between them is the transmission time of the one before. Both have waited: those that
-    found the link idle are counted apart, and are few where it matters. ns-2 rounds times to 1 us,
-    so that the ends of a busy period may be off by as much; a capacity is known where all of them
-    together are off by less than 0.5 %.
+    A packet that waited while its predecessor left was sent when the transmission of that one
+    ended, so the time between their departures is the predecessor's transmission time. Both must
+    have waited: packets that found the link idle are handled separately, and are few on a busy
+    link. ns-2 rounds times to 1 us, so the ends of a busy period may be off by as much; a capacity
+    counts as known if all of these errors together are below 0.5 %.
     """
 
     _SUMS = types.MappingProxyType(
@@ -335,7 +336,7 @@ class Capacity:
         self._sums = pl.DataFrame(schema=self._SUMS)
 
     def load(self, found: WiredFound) -> None:
-        """Begin with what rows summed in C have come to."""
+        """Start from the busy periods of the rows summed in C."""
         left = found.links.filter(pl.col("has_last") == 1)
         self._last = left.select("link", time_s="last_s", bytes="last_bytes", wait_s="last_wait_s")
         self._last = self._last.select(*_DEPARTURE)
@@ -373,7 +374,7 @@ class Capacity:
 
 
 class _EnteredByFlow:
-    """Packets and bytes that each stream put on each link: its route, and its share."""
+    """Packets and bytes that each stream sent into each link: its route, and its share."""
 
     def __init__(self) -> None:
         self._parts: list[pl.DataFrame] = []
@@ -382,8 +383,8 @@ class _EnteredByFlow:
         self._parts = [found.entered]
 
     def update(self, entries: pl.LazyFrame) -> pl.DataFrame:
-        """Add what entered links; returns the sums of these alone."""
-        # One key of 64 bits groups twice as fast as two do.
+        """Add packets that entered links; return the sums of these alone."""
+        # Grouping by one 64-bit key is twice as fast as by two.
         group = (pl.col("link") * _ODD_UID + pl.col("stream")).alias("_group")
         part = (
             entries.group_by(group)

@@ -15,16 +15,16 @@ _COUNTS = ("dropped_pkts", "dropped_bytes")
 _CAUSED = types.MappingProxyType({"time_s": pl.Float64, "cause": pl.Int64})
 _ON_A_LINK = "link"
 _WIRED_REASONS = {"d": "queue", "e": "error model"}
-_FIRST_DROP = 3  # number of d among the events in C; that of e follows
+_FIRST_DROP = 3  # number of event d in C; that of e follows
 
 
 class Losses:
     """Drops by node, layer, reason and type of packet, and by bin of time.
 
-    On links the layer is ``link``, and the reason ``queue`` (d lines, among which error models
-    without a trace of their own put theirs) or ``error model`` (e lines); the node is the one that
-    the link begins at. On wireless nodes all are those of the trace: IFQ, RTR, MAC, ... and NRTE,
-    TTL, COL, ...
+    On links the layer is ``link``, and the reason ``queue`` (d lines, which include drops of error
+    models without a trace of their own) or ``error model`` (e lines); the node is the one where the
+    link begins. On wireless nodes all are as in the trace: IFQ, RTR, MAC, ... and NRTE, TTL, COL,
+    ...
 
     Args:
         window: the time that is counted.
@@ -46,7 +46,7 @@ class Losses:
         return (self._bins,)
 
     def load(self, found: WiredFound) -> None:
-        """Begin with what rows summed in C have come to."""
+        """Start from the drops of the rows summed in C."""
         reasons = pl.Series(_WIRED_REASONS.values())
         self._known = found.losses.select(
             pl.col("node").cast(pl.Int32),
@@ -60,7 +60,7 @@ class Losses:
         self._bins.load(cells.rows, found.last_s, cells.index)
 
     def update(self, batch: pl.DataFrame) -> None:
-        """Add a batch: time_s, event, type, bytes, and layer, node and reason where there are."""
+        """Add a batch: time_s, event, type, bytes, and layer, node and reason if it has them."""
         drops = self._drops(batch)
         last_s = float(batch["time_s"][-1])
         if drops.is_empty():
@@ -115,7 +115,7 @@ class Losses:
         return self._known.sort(_PLACE)
 
     def series(self, width_s: float, end_s: float) -> pl.DataFrame:
-        """layer, reason (str), bin, dropped_pkts (i64), in the order of causes and of time."""
+        """layer, reason (str), bin, dropped_pkts (i64), ordered by cause and time."""
         names = self._numbered(self._known.head(0))
         bins = self._bins.result(width_s, end_s)
         return bins.join(names, on="cause").sort("layer", "reason", "bin").drop("cause")

@@ -1,4 +1,4 @@
-"""A packet trace, batch by batch, reduced to what flows and links did in a window of time."""
+"""Reduces a packet trace, batch by batch, to what flows and links did in a window of time."""
 
 from __future__ import annotations
 
@@ -38,10 +38,11 @@ from bdpbench.metrics.packets.sums import (
 from bdpbench.units import addresses_of
 
 _ROWS_AT_ONCE = 500_000
-"""Rows that are reduced at once: many against the cost of a call, few against memory."""
+"""Rows that are reduced at once: many compared with the cost of a call, few compared with
+memory."""
 
 MOST_GIVEN_BINS = 1_000_000
-"""Bins of a series whose width is given."""
+"""Most bins of a series of given width."""
 
 _AT_SOURCE = ("sent_pkts", "sent_bytes", "retransmitted_pkts", "retransmitted_bytes")
 _AT_RECEIVER = ("received_pkts", "received_bytes", "good_bytes")
@@ -63,20 +64,20 @@ def sum_packets(
     capacities: Mapping[tuple[int, int], float] | None = None,
     compiled: bool = True,
 ) -> PacketSums:
-    """Reduce a packet trace in one pass; memory holds what is in flight, and the series.
+    """Reduce a packet trace in one pass; memory holds the packets in flight, and the series.
 
     Args:
         batches: frames of the columns ``events.COLUMNS``, in the order of the trace.
-        window: time to measure; None for all. Events at its end or later are not looked at; those
-            before its start only tell what was sent before, and how long queues are.
-        bin_s: width of the bins of the series, s; None for one that divides the trace into at
-            most five hundred.
+        window: time to measure; None for all. Events at its end or later are ignored; those before
+            its start only determine which packets are in flight and the lengths of queues.
+        bin_s: width of the bins of the series, s; None for one that divides the trace into at most
+            five hundred.
         capacities: (from_node, to_node) → Mbit/s, of links whose capacity is known.
-        compiled: False sums wired traces, too, by frames: slower, for comparison.
+        compiled: False sums wired traces by frames as well, which is slower, for comparison.
 
     Raises:
-        BdpbenchError: for a trace without a packet event in the window, and for one with more than
-            ``MOST_GIVEN_BINS`` bins of a width that was given.
+        BdpbenchError: for a trace without a packet event in the window, and for more than
+            ``MOST_GIVEN_BINS`` bins of a given width.
     """
     meter = PacketMeter(window, bin_s, capacities, compiled)
     for batch in batches:
@@ -88,7 +89,7 @@ def sum_packets(
 
 @dataclass
 class PacketMeter:
-    """``sum_packets``, for who gets batches one by one."""
+    """``sum_packets`` for callers that receive batches one by one."""
 
     window: Window | None = None
     bin_s: float | None = None
@@ -133,7 +134,7 @@ class PacketMeter:
             self._add_waiting()
 
     def _left_by(self, wired: WiredSums, batch: pl.DataFrame) -> pl.DataFrame:
-        """The rows of a batch that are not summed in C; from the first such on all are left."""
+        """The rows of a batch that C does not sum; after the first such row, all rows."""
         taken = wired.add(batch)
         if taken:
             self._note_times(batch.head(taken))
@@ -142,7 +143,7 @@ class PacketMeter:
         return batch.slice(taken)
 
     def _load(self, wired: WiredSums) -> None:
-        """Go on by frames from where C has come to."""
+        """Continue by frames from the state that C has reached."""
         self._wired = None
         if wired.is_begun:
             found = wired.finish()
@@ -157,9 +158,9 @@ class PacketMeter:
         self._check_bins()
 
     def _add_waiting(self, *, whole: bool = False) -> None:
-        """Add the batches that wait to be enough; unless whole, without a last line with a +.
+        """Add the batches that have accumulated; unless ``whole``, without a final line with a +.
 
-        A + and the - that follows it belong together, wherever a trace is cut.
+        A + and the - that follows it must be in the same batch.
         """
         rows = pl.concat(self._waiting, how="diagonal")
         waits = not whole and rows.height > 0 and rows["event"][-1] == "+"
@@ -174,7 +175,7 @@ class PacketMeter:
         batch = self._hosts.add(self._flow_ids.fill(batch))
         events = split_events(batch)
         self._has_agents = self._has_agents or events.has_agents
-        # Much of either is work that keeps one processor busy only.
+        # Much of the work of each uses only one processor.
         with ThreadPoolExecutor(2) as pool:
             updates = [pool.submit(each.update, events) for each in (self._flows, self._links)]
             self._losses.update(batch)
@@ -187,7 +188,7 @@ class PacketMeter:
         self._flows.learn(batch, self._links.streams())
 
     def _check_bins(self) -> None:
-        """Refuse bins of a given width that are more than a series has room for."""
+        """Refuse more bins of a given width than a series may have."""
         start_s = max(self._first_s, self._window.start_s)
         if self.bin_s is not None and self._last_s - start_s > MOST_GIVEN_BINS * self.bin_s:
             raise BdpbenchError(
@@ -197,7 +198,7 @@ class PacketMeter:
             )
 
     def finish(self) -> None:
-        """Add what still waits: no batch follows."""
+        """Add the accumulated batches: no batch follows."""
         if self._wired is not None:
             self._load(self._wired)
         if self._waiting:
@@ -209,8 +210,8 @@ class PacketMeter:
         """The sums of all batches, after which no more can be added.
 
         Args:
-            bin_s: least width of the bins of the series, s: that of another trace, so that both
-                have the same bins.
+            bin_s: least width of the bins of the series, s, such as that of another trace, so that
+                both have the same bins.
         """
         self.finish()
         window = self._ends()
@@ -294,7 +295,7 @@ class PacketMeter:
         wireless = self._nodes.result()
         radio = wireless["node"].unique().implode()
         ends = self._hosts.nodes_of(flows)
-        # What came to the agent of a wireless node is counted there.
+        # Packets that reached the agent of a wireless node are counted there.
         over_links = ends.with_columns(
             pl.when(~pl.col("dst_host").is_in(radio)).then("dst_host").alias("dst_host")
         )
@@ -312,7 +313,7 @@ class PacketMeter:
     def _routing(
         self, flows: pl.DataFrame, entered: pl.DataFrame
     ) -> tuple[int, int] | tuple[None, None]:
-        """Packets and bytes of routing; None where no line would tell of any."""
+        """Packets and bytes of routing; None if the trace has no lines that would show them."""
         types = flows.filter(pl.col("type").is_in(ROUTING_TYPES)).select("stream")
         put = entered.join(types, on="stream", how="semi")
         if put.is_empty() and not self._nodes.has_routers:
@@ -323,7 +324,7 @@ class PacketMeter:
         )
 
     def _ends(self) -> tuple[float, float]:
-        """Start and end of the window, s; of one without bounds the trace's own."""
+        """Start and end of the window, s; if it is unbounded, those of the trace."""
         if math.isnan(self._first_s) or self._last_s < self._window.start_s:
             raise BdpbenchError("the trace has no packet event in the window")
         start_s, end_s = self._window.start_s, self._window.end_s
@@ -346,7 +347,7 @@ class PacketMeter:
             .join(self._capacities(), on="link", how="left")
         )
         counts = pl.col("entered_pkts", "entered_bytes", *_LINK_COUNTS, "pkts").fill_null(0)
-        # A packet that is dropped before the queue has come to the link, and has no + line.
+        # A packet that is dropped before the queue has arrived at the link, but has no + line.
         gone = pl.col("departed_pkts") + pl.col("dropped_pkts") + pl.col("change_pkts")
         area = pl.col("pkts") * (end_s - start_s) + (
             pl.col("change_pkts") * end_s - pl.col("change_times_s").fill_null(0.0)
@@ -401,7 +402,7 @@ class PacketMeter:
             "subject",
             time_s="end",
             mbps=8e-6 * pl.col("departed_bytes").fill_null(0) / length,
-            # Rounding leaves a queue that is empty a hair below zero.
+            # Rounding may leave an empty queue slightly below zero.
             queue_pkts=(area / length).clip(0.0),
             max_queue_pkts=pl.max_horizontal("longest_pkts", "at_start"),
             queueing_ms=1e3 * pl.col("wait_sum_s") / pl.col("departed_pkts"),
@@ -410,7 +411,7 @@ class PacketMeter:
 
 
 def _bin_ends(bin_s: float, window: tuple[float, float]) -> tuple[pl.Expr, pl.Expr]:
-    """Start and end in s of the part of each bin that lies in the window."""
+    """Start and end, s, of the part of each bin that is in the window."""
     number = pl.col("bin").cast(pl.Float64)
     # Rounded, since 3 · 0.1 is 0.30000000000000004.
     start, end = (number * bin_s).round(9), ((number + 1) * bin_s).round(9)
@@ -420,11 +421,11 @@ def _bin_ends(bin_s: float, window: tuple[float, float]) -> tuple[pl.Expr, pl.Ex
 def _filled(
     bins: pl.DataFrame, window: tuple[float, float], last_s: float, bin_s: float
 ) -> pl.DataFrame:
-    """Rows of all bins, in order, of links on which packets ever waited; of others as they are."""
+    """Rows of all bins, in order, for links on which packets ever waited; others are unchanged."""
     queues = bins.filter(pl.col("change_pkts").is_not_null()).select("link").unique()
     if queues.is_empty():
         return bins
-    # An event at the very end of the last bin belongs to it.
+    # An event exactly at the end of the last bin belongs to that bin.
     start_s, end_s = window
     first, last = number_of_bin(start_s, bin_s), int(bins.select(pl.col("bin").max()).item())
     last = max(last, min(number_of_bin(last_s, bin_s), number_of_bin(end_s, bin_s, before=True)))
@@ -445,7 +446,7 @@ def _flow_totals(
         pl.col("delay_max_s", "rtt_max_s").max(),
     )
     starts, ends = (entered.select(link_ends()[side]).to_series().unique() for side in (0, 1))
-    # Where agents are traced, all of them are: a flow without a line of its receiver has starved.
+    # If agents are traced, all of them are: a flow without a line of its receiver has starved.
     sees_source = (
         (pl.col("sent_pkts") > 0) | pl.col("src_node").is_in(starts.implode()) | has_agents
     )
@@ -464,9 +465,9 @@ def _flow_totals(
             slow_start.then(name).alias(name)
             for name in ("slow_start_end_s", "slow_start_pkts", "slow_start_drops")
         ),
-        # Of a receiver that is not traced nobody knows what arrived.
+        # What arrived at a receiver that is not traced is unknown.
         vanished_pkts=pl.when(sees_source & sees_receiver).then("vanished_pkts"),
-        # Packets to a group or to all take several ways at once.
+        # Multicast and broadcast packets take several paths at once.
         route_changes=pl.when(~goes_to_group()).then(pl.col("route_changes").fill_null(0)),
         subject=_flow_subject(who),
     ).sort(pl.col("kind") == "control", pl.col("kind") == "acks", "flow", "started_s")
@@ -479,7 +480,7 @@ def _kind() -> pl.Expr:
 
 
 def _flow_subject(who: pl.DataFrame) -> pl.Expr:
-    """flow:<fid> (acks:, control:), with the ends where streams of a kind share the flow id."""
+    """flow:<fid> (acks:, control:), with the ends if streams of a kind share the flow id."""
     kind = pl.when(pl.col("kind") == "data").then(pl.lit("flow")).otherwise("kind")
     nodes = pl.concat([who["src_node"], who["dst_node"]]).unique().to_list()
     shown = addresses_of(nodes)
@@ -492,7 +493,7 @@ def _flow_subject(who: pl.DataFrame) -> pl.Expr:
 
 
 def _ends_shown(names: Mapping[int | None, str]) -> Iterator[pl.Expr]:
-    """src_node, src_port, dst_node and dst_port as words; nodes by their names."""
+    """src_node, src_port, dst_node and dst_port as text; nodes by their names."""
     for end in ("src", "dst"):
         node, port = pl.col(f"{end}_node"), pl.col(f"{end}_port")
         yield node.replace_strict(list(names), list(names.values()), return_dtype=pl.String)
@@ -537,7 +538,7 @@ def _link_flows(entered: pl.DataFrame, names: pl.DataFrame, links: pl.DataFrame)
 
 
 def _named(rows: pl.DataFrame, *parts: str) -> pl.DataFrame:
-    """Rows of nodes with the column subject: node:3, node:3/MAC, node:3/MAC/COL."""
+    """Rows of nodes with a column subject: node:3, node:3/MAC, node:3/MAC/COL."""
     names = [pl.col(part).cast(pl.String).fill_null("-") for part in parts]
     subject = pl.lit("node:") + pl.concat_str(names, separator="/")
     return rows.select(subject.alias("subject"), *rows.columns)

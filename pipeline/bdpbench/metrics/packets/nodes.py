@@ -1,4 +1,4 @@
-"""What nodes sent, received, forwarded and dropped, and the energy that they have left."""
+"""What nodes sent, received, forwarded and dropped, and their remaining energy."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ from bdpbench.metrics.packets.events import (
 )
 
 COUNTED = ("sent", "received", "forwarded", "dropped")
-"""What becomes of packets at a layer of a node."""
+"""What can happen to packets at a layer of a node."""
 
 NODE_COUNTS = tuple(f"{what}_{unit}" for what in COUNTED for unit in ("pkts", "bytes"))
 """Columns of the counts of a node."""
@@ -46,7 +46,7 @@ _LEVELS = types.MappingProxyType(
 
 
 class WirelessNodes:
-    """Lines of wireless nodes, counted by node and layer; and packets of routing.
+    """Lines of wireless nodes, counted by node and layer, and packets of routing protocols.
 
     Args:
         window: the time that is counted.
@@ -93,10 +93,10 @@ class WirelessNodes:
 
 
 class Energy:
-    """Energy of nodes: at their first and last line in the window, and at the end of each bin.
+    """Energy of nodes at their first and last line in the window, and at the end of each bin.
 
-    Nodes do not charge, so that the least of a bin is its last. Without a model of energy the lines
-    say -1.
+    Nodes do not recharge, so the smallest value of a bin is its last. Without an energy model the
+    lines have -1.
 
     Args:
         window: the time that is counted.
@@ -135,7 +135,7 @@ class Energy:
             )
 
     def levels(self) -> pl.DataFrame:
-        """Node (i32), first_j, last_j (f64, J), of nodes with a model of energy."""
+        """Node (i32), first_j, last_j (f64, J), of nodes with an energy model."""
         return self._levels.sort("node")
 
     def series(self, width_s: float, end_s: float) -> pl.DataFrame:
@@ -158,7 +158,7 @@ def wired_nodes(
         streams: stream, src_host, dst_host (i32, nodes), received_pkts, received_bytes (i64, over
             links).
         dropped: node (i32), dropped_pkts, dropped_bytes (i64).
-        came: copies of packets to groups: node, received_pkts, received_bytes.
+        came: copies of multicast packets: node, received_pkts, received_bytes.
 
     Returns:
         Columns of ``NODES``.

@@ -1,4 +1,4 @@
-"""The ways that packets take: hops, changes of the route, and gaps in what arrives."""
+"""The paths of packets: hops, route changes, and gaps between arrivals."""
 
 from __future__ import annotations
 
@@ -31,7 +31,7 @@ _TO_OFFSET = 1 << (_TO_BITS - 1)
 
 
 class Hops:
-    """Hops of packets that came to an agent of a wireless node, as their lines tell them.
+    """Hops of packets that reached an agent of a wireless node, as given in their lines.
 
     Args:
         window: the time that is counted.
@@ -64,10 +64,10 @@ class Hops:
 
 
 class RouteChanges:
-    """How often a node sends a stream's packet to another next node than the one before.
+    """How often a node sends a stream's packet to another next node than the previous one.
 
-    On links the next node is that of the + line, on wireless nodes the next hop of what the router
-    sends or forwards. Packets to a group or to all have no one next node.
+    On links the next node is that of the + line, on wireless nodes the next hop of a packet that
+    the router sends or forwards. Multicast and broadcast packets have no single next node.
 
     Args:
         window: the time that is counted.
@@ -80,7 +80,7 @@ class RouteChanges:
         self._changes = pl.DataFrame(schema={"stream": pl.Int64, "route_changes": pl.Int64})
 
     def load(self, found: WiredFound) -> None:
-        """Begin with what rows summed in C have come to."""
+        """Start from the routes of the rows summed in C."""
         self._last = found.routes.select("stream", "node", next=pl.col("next") + _TO_OFFSET)
         changed = found.streams.filter(pl.col("route_changes") > 0)
         self._changes = changed.select("stream", "route_changes")
@@ -90,8 +90,8 @@ class RouteChanges:
 
         Args:
             events: of the batch.
-            entries: what entered links in the window: time_s, link, stream.
-            put: link and stream (i64) of these.
+            entries: packets that entered links in the window: time_s, link, stream.
+            put: link and stream (i64) of the entries.
         """
         moved = self._moved(put)
         steps = (
@@ -114,7 +114,7 @@ class RouteChanges:
             self._add(each)
 
     def _moved(self, put: pl.DataFrame) -> pl.Series:
-        """Streams of which a node has more than one next node, in the batch or since before."""
+        """Streams for which a node has several next nodes, in the batch or since an earlier one."""
         used = set(put.select("stream", "link").iter_rows())
         if used <= self._alone:
             return pl.Series("stream", [], pl.Int64)
@@ -150,12 +150,12 @@ class RouteChanges:
         self._last = rows.group_by(pair, maintain_order=True).agg(pl.col("next").last())
 
     def result(self) -> pl.DataFrame:
-        """stream, route_changes (i64); a stream without a row has none."""
+        """stream, route_changes (i64); a missing stream has none."""
         return self._changes
 
 
 def _sent_on(lines: pl.DataFrame) -> pl.DataFrame:
-    """What routers of wireless nodes sent to a next node: time_s, stream, node, next."""
+    """Packets that routers of wireless nodes sent to a next node: time_s, stream, node, next."""
     sent = (
         pl.col("event").is_in((*WIRELESS_SENT, *WIRELESS_FORWARDED))
         & (pl.col("layer") == ROUTER_LAYER)

@@ -1,8 +1,8 @@
-"""Metrics of flows and of links: each a function of the sums over a window, a value a row.
+"""Metrics of flows and of links: functions of the sums over a window, with a value per row.
 
-What each means stands in ``definitions.py``. The frames are those of ``PacketSums``: flows (after
+Their meanings are in ``definitions.py``. The frames are those of ``PacketSums``: flows (after
 ``routes.with_shares``), links, receivers, nodes and energy; seconds is the length of the window. A
-value is null where the trace cannot tell it, or nothing was there to be measured.
+value is null if it cannot be determined from the trace, or there was nothing to measure.
 """
 
 from __future__ import annotations
@@ -53,17 +53,17 @@ def normalised_goodput(flows: pl.DataFrame, seconds: float) -> pl.Series:
 
 
 def retransmissions(flows: pl.DataFrame, seconds: float) -> pl.Series:
-    """Packets sent again, from retransmitted_pkts."""
+    """Retransmitted packets, from retransmitted_pkts."""
     return flows["retransmitted_pkts"].cast(pl.Float64)
 
 
 def retransmission_rate(flows: pl.DataFrame, seconds: float) -> pl.Series:
-    """Share of the packets sent that were sent before, from retransmitted_pkts, sent_pkts."""
+    """Share of sent packets that are retransmissions, from retransmitted_pkts, sent_pkts."""
     return _ratio(flows, pl.col("retransmitted_pkts"), pl.col("sent_pkts"))
 
 
 def packet_loss_rate(flows: pl.DataFrame, seconds: float) -> pl.Series:
-    """Share of the packets sent that never arrived, from lost_pkts, vanished_pkts, sent_pkts.
+    """Share of sent packets that never arrived, from lost_pkts, vanished_pkts, sent_pkts.
 
     >>> counts = {"lost_pkts": [2, 0], "vanished_pkts": [1, None], "sent_pkts": [200, 0]}
     >>> lost = pl.DataFrame(counts)
@@ -76,7 +76,7 @@ def packet_loss_rate(flows: pl.DataFrame, seconds: float) -> pl.Series:
 def packet_delivery_ratio(flows: pl.DataFrame, seconds: float) -> pl.Series:
     """Packets received whose sending is known over packets sent, from delays, sent_pkts.
 
-    None where received_pkts is.
+    None if received_pkts is.
 
     >>> counts = {"received_pkts": [3, 0, None], "delays": [3, 0, 0], "sent_pkts": [4, 5, 4]}
     >>> packet_delivery_ratio(pl.DataFrame(counts), 1.0).to_list()
@@ -103,7 +103,7 @@ def slow_start_duration(flows: pl.DataFrame, seconds: float) -> pl.Series:
 
 
 def slow_start_loss_rate(flows: pl.DataFrame, seconds: float) -> pl.Series:
-    """Share of the first packets that was dropped, from slow_start_drops, slow_start_pkts."""
+    """Share of slow start's packets that were dropped, from slow_start_drops, slow_start_pkts."""
     return _ratio(flows, pl.col("slow_start_drops"), pl.col("slow_start_pkts"))
 
 
@@ -133,7 +133,7 @@ def jitter(flows: pl.DataFrame, seconds: float) -> pl.Series:
 
 
 def mean_jitter(flows: pl.DataFrame, seconds: float) -> pl.Series:
-    """Mean size of the delay's changes, ms, from delay_step_sum_s (s), delay_steps."""
+    """Mean absolute change of the delay, ms, from delay_step_sum_s (s), delay_steps."""
     return _ratio(flows, _MS * pl.col("delay_step_sum_s"), pl.col("delay_steps"))
 
 
@@ -171,7 +171,7 @@ def hop_count(flows: pl.DataFrame, seconds: float) -> pl.Series:
 
 
 def path_length(flows: pl.DataFrame, seconds: float) -> pl.Series:
-    """Most hops (hop_max), or links of the route (route_links); None for a flow with both."""
+    """Most hops (hop_max), or links of the route (route_links); None if a flow has both."""
     by_radio, on_wires = pl.col("hop_pkts") > 0, pl.col("route_links") > 0
     length = (
         pl.when(by_radio & ~on_wires)
@@ -183,7 +183,7 @@ def path_length(flows: pl.DataFrame, seconds: float) -> pl.Series:
 
 
 def route_changes(flows: pl.DataFrame, seconds: float) -> pl.Series:
-    """How often a node sent to another next node, from route_changes."""
+    """Number of route changes, from route_changes."""
     return flows["route_changes"].cast(pl.Float64)
 
 
@@ -198,7 +198,7 @@ def receiver_throughput(receivers: pl.DataFrame, seconds: float) -> pl.Series:
 
 
 def receiver_delivery_ratio(receivers: pl.DataFrame, seconds: float) -> pl.Series:
-    """Packets that came over those that the source sent, from received_pkts, sent_pkts."""
+    """Share of the source's packets that arrived at one receiver, from received_pkts, sent_pkts."""
     return _ratio(receivers, pl.col("received_pkts"), pl.col("sent_pkts"))
 
 
@@ -223,7 +223,7 @@ def node_received(nodes: pl.DataFrame, seconds: float) -> pl.Series:
 
 
 def node_forwarded(nodes: pl.DataFrame, seconds: float) -> pl.Series:
-    """Packets that a layer of a node sent on, from forwarded_pkts."""
+    """Packets that a layer of a node forwarded, from forwarded_pkts."""
     return nodes["forwarded_pkts"].cast(pl.Float64)
 
 
@@ -248,7 +248,7 @@ def max_min_share(flows: pl.DataFrame, seconds: float) -> pl.Series:
 
 
 def tcp_friendliness(flows: pl.DataFrame, seconds: float) -> pl.Series:
-    """Throughput over that of a conforming TCP with the same RTT, packets and loss rate."""
+    """Throughput over that of a conforming TCP with the same RTT, packet size and loss rate."""
     rows = flows.select(
         x=throughput(flows, seconds),
         size=pl.col("sent_bytes") / pl.col("sent_pkts"),
@@ -278,9 +278,9 @@ def link_capacity(links: pl.DataFrame, seconds: float) -> pl.Series:
 
 
 def link_loss_rate(links: pl.DataFrame, seconds: float) -> pl.Series:
-    """Share of the packets that came to a link and were dropped, from dropped_pkts, came_pkts.
+    """Share of the packets arriving at a link that were dropped, from dropped_pkts, came_pkts.
 
-    None where ``shared``: a LAN drops a copy at each station that a packet is not for.
+    None if ``shared``: a LAN drops a copy of a packet at each station other than its receiver.
     """
     return _ratio(links, pl.when(~pl.col("shared")).then("dropped_pkts"), pl.col("came_pkts"))
 
@@ -291,7 +291,7 @@ def mean_queue_length(links: pl.DataFrame, seconds: float) -> pl.Series:
 
 
 def max_queue_length(links: pl.DataFrame, seconds: float) -> pl.Series:
-    """Most packets in a queue, from longest_pkts."""
+    """Largest number of packets in a queue, from longest_pkts."""
     return links["longest_pkts"].cast(pl.Float64)
 
 
@@ -340,13 +340,13 @@ FLOW_MEASURES = _by_name(
 
 
 def total_measures(flows: pl.DataFrame, seconds: float) -> dict[str, float | None]:
-    """Metric of all flows together → its value: that of one flow with their sums.
+    """Metric of all flows together → its value, computed for one flow with their sums.
 
     >>> one = {name: [1, 1] for name in SUMMED}
     >>> total_measures(pl.DataFrame(one), 1.0)["total_packet_delivery_ratio"]
     1.0
     """
-    # A sum of which a part is not known is not known.
+    # A sum with an unknown part is unknown.
     sums = flows.select(
         pl.when(pl.col(name).is_not_null().all() | pl.lit(name in _PARTIAL))
         .then(pl.col(name).sum())
@@ -361,7 +361,7 @@ SUMMED = (
     *("sent_pkts", "received_pkts", "received_bytes", "good_bytes"),
     *("lost_pkts", "vanished_pkts", "delays", "delay_sum_s"),
 )
-"""Columns of flows whose sums are the network's."""
+"""Columns of flows that are summed for the network."""
 
 _PARTIAL = ("vanished_pkts", "delay_sum_s")
 
@@ -380,7 +380,7 @@ LINK_MEASURES = _by_name(
 RECEIVER_MEASURES = _by_name(
     receiver_throughput, receiver_delivery_ratio, receiver_delay, receiver_max_delay
 )
-"""Metric of a receiver of a group → the function that measures it."""
+"""Metric of a multicast receiver → the function that measures it."""
 
 NODE_MEASURES = _by_name(node_sent, node_received, node_forwarded, node_dropped)
 """Metric of a layer of a node → the function that measures it."""
@@ -394,7 +394,7 @@ def _rate(frame: pl.DataFrame, column: str, seconds: float) -> pl.Series:
 
 
 def _over(values: pl.Series, seconds: float) -> pl.Series:
-    """Values per second; nothing has a rate in a window without length."""
+    """Values per second; null in a window without length."""
     return values / (seconds if seconds > 0 else None)
 
 

@@ -1,4 +1,4 @@
-"""Receivers of packets that go to a group or to all: each counts by itself."""
+"""Receivers of multicast and broadcast packets, each counted separately."""
 
 from __future__ import annotations
 
@@ -27,11 +27,11 @@ _SCHEMA = types.MappingProxyType(
 
 
 class Receivers:
-    """What came to each node of packets whose destination is no single node.
+    """What arrived at each node of packets without a single destination node.
 
-    A node at which a copy arrives is a receiver, whether it sends the packet on or not, since the
-    lines of links do not show who has joined a group. Each node counts a packet once. A delay is
-    known while the sending is among the last 200,000 of such packets.
+    A node at which a copy arrives is a receiver, whether it forwards the packet or not, since the
+    lines of links do not show which nodes have joined a group. Each node counts a packet once. A
+    delay is known if the sending is among the last 200,000 of such packets.
 
     Args:
         window: the time that is counted.
@@ -81,7 +81,7 @@ class Receivers:
         )
 
     def result(self) -> pl.DataFrame:
-        """One row a stream and node, in their order.
+        """One row per stream and node, in order.
 
         Returns:
             stream (i64), node (i32), received_pkts, received_bytes, delays (i64), delay_sum_s,

@@ -1,4 +1,4 @@
-"""The way of each flow through the network, and its fair share of it."""
+"""The path of each flow through the network, and its fair share."""
 
 from __future__ import annotations
 
@@ -53,7 +53,7 @@ def _tight(
 
 
 def _demands(flows: pl.DataFrame, seconds: float) -> dict[str, float]:
-    """What flows that are not TCP send, Mbit/s; those of TCP take what they get."""
+    """Rates at which non-TCP flows send, Mbit/s; TCP flows have no demand."""
     rows = flows.filter((pl.col("type") != _TCP) & pl.col("sent_bytes").is_not_null()).select(
         "subject", "sent_bytes"
     )

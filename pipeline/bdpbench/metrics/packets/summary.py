@@ -44,7 +44,7 @@ ROWS_SCHEMA = {
     "end_s": pl.Float64,
     "definition": pl.String,
 }
-"""Columns of the metrics of a trace; as in metrics.parquet, without run and scenario."""
+"""Columns of the metrics of a trace: as in metrics.parquet, without run and scenario."""
 
 
 @dataclass(frozen=True)
@@ -60,19 +60,19 @@ def measure_packets(
     links: Collection[str] | None = None,
     nodes: Collection[int] | None = None,
 ) -> pl.DataFrame:
-    """All metrics of a trace; what each means stands in ``PACKET_DEFINITIONS``.
+    """Compute all metrics of a trace; ``PACKET_DEFINITIONS`` says what they mean.
 
     Args:
-        sums: of the trace.
+        sums: sums of the trace.
         flows: subjects of the flows to measure, and to compare with one another; all by default.
-            Fair shares are those among all flows.
+            Fair shares are always those among all flows.
         links: subjects of the links to measure; all by default.
         nodes: the nodes to measure; all by default.
 
     Returns:
-        One row a metric and subject, in the order of the definitions: metric, subject ("flow:1",
+        One row per metric and subject, in the order of the definitions: metric, subject ("flow:1",
         "link:0-1", "receiver:1>5", "node:3", "node:3/MAC", "node:3/MAC/COL", "drops:MAC/COL",
-        "trace"), value (f64, null: cannot be told or is not defined), unit, start_s,
+        "trace"), value (f64, null: unknown or not defined), unit, start_s,
         end_s (f64, s, the window, half-open), definition (its id).
     """
     data, used = with_shares(sums), sums.links
@@ -116,7 +116,7 @@ def _by_row(
 
 
 def _of_nodes(sums: PacketSums, chosen: Collection[int] | None) -> Iterator[_Value]:
-    """What nodes did, their energy and drops; unless some are chosen, the drops of all."""
+    """What nodes did, their energy and their drops; drops of all nodes unless some are chosen."""
     nodes, energy, drops = (
         rows if chosen is None else rows.filter(pl.col("node").is_in(list(chosen)))
         for rows in (sums.nodes, sums.energy, sums.node_drops)
@@ -130,14 +130,14 @@ def _of_nodes(sums: PacketSums, chosen: Collection[int] | None) -> Iterator[_Val
 
 
 def _drops(metric: str, rows: pl.DataFrame) -> Iterator[_Value]:
-    """Drops of a layer for a reason, all types of packets together."""
+    """Drops of a layer for a reason, over all types of packets."""
     sums = rows.group_by("subject", maintain_order=True).agg(pl.col("dropped_pkts").sum())
     for subject, count in sums.iter_rows():
         yield _Value(metric, subject, float(count))
 
 
 def flow_bins(sums: PacketSums, subject: str) -> pl.DataFrame:
-    """Throughput of a flow in all bins from its first to the last of the trace.
+    """Throughput of a flow in all bins from the flow's first to the trace's last.
 
     Returns:
         time_s (f64, s, end of the bin), mbps (f64, Mbit/s), in the order of time.
@@ -149,7 +149,7 @@ def flow_bins(sums: PacketSums, subject: str) -> pl.DataFrame:
 def _on_grid(sums: PacketSums, bins: pl.DataFrame) -> pl.DataFrame:
     if bins.is_empty():
         return bins
-    # Times of one trace: a bin that some flow or link has is a bin of all.
+    # All series of a trace have the same bins.
     times = pl.concat([sums.flow_series["time_s"], sums.link_series["time_s"]]).unique().sort()
     grid = times.filter(times >= bins["time_s"][0]).to_frame()
     return grid.join(bins, on="time_s", how="left", maintain_order="left").fill_null(0.0)
@@ -177,7 +177,7 @@ def time_to_share(
     Args:
         bins: time_s (f64, s, end of the bin), mbps (f64, Mbit/s), in the order of time.
         capacity_mbps: Mbit/s.
-        since_s: s.
+        since_s: start of the time, s.
     """
     if capacity_mbps is None or since_s is None:
         return None
@@ -186,13 +186,14 @@ def time_to_share(
 
 
 def recovery_after(bins: pl.DataFrame, loss_s: float | None) -> float | None:
-    """Time in s from a loss to the end of the first bin that is back at what came before it.
+    """Time in s from a loss to the end of the first bin that is back at the earlier throughput.
 
-    Back is at least 95 % of the largest bin that ended by the loss, after a bin below that.
+    This means at least 95 % of the largest bin that ended by the time of the loss, after a bin
+    below that.
 
     Args:
         bins: time_s (f64, s, end of the bin), mbps (f64, Mbit/s), in the order of time.
-        loss_s: s.
+        loss_s: time of the loss, s.
 
     >>> bins = pl.DataFrame({"time_s": [1.0, 2.0, 3.0, 4.0], "mbps": [9.0, 10.0, 4.0, 9.8]})
     >>> recovery_after(bins, 2.5)
@@ -224,7 +225,7 @@ def _of_all(sums: PacketSums, flows: pl.DataFrame) -> Iterator[_Value]:
 
 
 def _of_network(sums: PacketSums) -> Iterator[_Value]:
-    """Routing and energy of all nodes; none where the trace has no lines of them."""
+    """Routing and energy of all nodes; none if the trace has no such lines."""
     if sums.routing_pkts is not None and sums.routing_bytes is not None:
         received = int(data_flows(sums)["received_pkts"].sum())
         load = sums.routing_pkts / received if received else None

@@ -1,6 +1,6 @@
-"""What one line alone does not tell: whether a packet was sent or had arrived before, and when.
+"""What a single line does not show: whether a packet was sent or had arrived before, and when.
 
-Each tracker remembers what later lines will be asked about, and no more.
+Each tracker stores only what is needed for later lines.
 """
 
 from __future__ import annotations
@@ -12,31 +12,31 @@ import polars as pl
 from bdpbench.metrics.packets.native import WiredFound
 
 MOST_OPEN = 2_000_000
-"""Packets remembered at most while they wait for the line that settles them.
+"""Most packets that are remembered at a time.
 
-That is more than any path holds; a trace in which more are open lacks the lines of their ends.
+This is more than any path holds: if more packets are open, the trace lacks the lines of their ends.
 """
 
 _ACK = "ack"
 
 
 class Highest:
-    """The highest number that each stream has had, over all batches."""
+    """The highest sequence number of each stream so far."""
 
     def __init__(self) -> None:
         self.known = pl.DataFrame(schema={"stream": pl.Int64, "seq": pl.Int64})
 
     def load(self, known: pl.DataFrame) -> None:
-        """Begin with the highest numbers of streams: stream, seq (i64)."""
+        """Start from the highest numbers of streams: stream, seq (i64)."""
         self.known = known
 
     def before(self, rows: pl.DataFrame) -> pl.Series:
-        """Highest number of the stream before each row (i64), null for its first; then adds them.
+        """Highest number of the stream before each row (i64), null for its first; adds the rows.
 
         Args:
             rows: stream, seq (i64), in the order of the trace.
         """
-        # The known numbers go in front of the rows: faster than joining them to each.
+        # Known numbers are prepended to the rows, which is faster than a join.
         all_rows = pl.concat([self.known, rows.select("stream", "seq")])
         before = all_rows.select(pl.col("seq").cum_max().shift(1).over("stream"))["seq"]
         skipped = self.known.height
@@ -45,10 +45,10 @@ class Highest:
 
 
 class SentBefore:
-    """Which packets are retransmissions: their source has sent their number, or a higher one.
+    """Finds retransmissions: packets whose source has already sent their number or a higher one.
 
-    ns-2's TCP agents send new data in the order of its numbers, and count as a retransmission
-    (``nrexmitpack_``) what is not above the highest number sent. ACKs carry the number that they
+    ns-2's TCP agents send new data in order, and count a packet as a retransmission
+    (``nrexmitpack_``) if its number is not above the highest sent. ACKs carry the number that they
     acknowledge and are never retransmissions; nor are packets without a number (-1).
     """
 
@@ -58,7 +58,7 @@ class SentBefore:
         """Streams that number bytes rather than packets, as FullTcp does."""
 
     def load(self, found: WiredFound) -> None:
-        """Begin with what rows summed in C have come to."""
+        """Start from the numbers of the rows summed in C."""
         self._highest.load(found.known("highest_sent"))
         self.byte_streams = found.streams.filter(pl.col("by_bytes") == 1).select("stream")
 
@@ -71,7 +71,7 @@ class SentBefore:
         advance = pl.col("seq") - pl.col("before")
         data = pl.col("type") != _ACK
         again = data & (pl.col("seq") >= 0) & (advance <= 0)
-        # Numbers of packets advance by one, numbers of bytes by the payload of a packet.
+        # Packet numbers advance by one, byte numbers by the payload of a packet.
         by_bytes = data & (advance > 1) & (2 * advance >= pl.col("payload_bytes"))
         marked = sends.with_columns(before=self._highest.before(sends)).with_columns(
             retransmitted=again.fill_null(value=False)
@@ -82,12 +82,12 @@ class SentBefore:
 
 
 class ArrivedBefore:
-    """Which arrivals bring data that their receiver has not had yet.
+    """Finds the arrivals that bring new data to their receiver.
 
-    A number above the highest so far is new; what it skips is a hole. A number below the highest is
-    new if it fills a hole, and a duplicate if not. A hole is remembered by its ends, so that its
-    width costs nothing. Of streams that number bytes nothing is remembered: any number that is not
-    above the highest is a duplicate.
+    A number above the highest so far is new; the numbers that it skips are a hole. A number below
+    the highest is new if it fills a hole, and a duplicate if not. Holes are stored by their ends,
+    so their width does not matter. For streams that number bytes no holes are stored: any number
+    that is not above the highest is a duplicate.
     """
 
     def __init__(self) -> None:
@@ -95,7 +95,7 @@ class ArrivedBefore:
         self._holes = pl.DataFrame(schema=_HOLE)
 
     def load(self, found: WiredFound) -> None:
-        """Begin with what rows summed in C have come to."""
+        """Start from the numbers and holes of the rows summed in C."""
         self._highest.load(found.known("highest_arrived"))
         self._holes = found.holes
 
@@ -141,7 +141,7 @@ _HOLE = types.MappingProxyType({"stream": pl.Int64, "first": pl.Int64, "last": p
 
 
 def _in_holes(late: pl.DataFrame, holes: pl.DataFrame) -> pl.DataFrame:
-    """The rows of ``late`` (stream, seq) that lie in a hole, with its ``first``.
+    """The rows of ``late`` (stream, seq) that are in a hole, with its ``first``.
 
     >>> late = pl.DataFrame({"row": [0, 1], "stream": [7, 7], "seq": [3, 5]})
     >>> holes = pl.DataFrame({"stream": [7], "first": [2], "last": [4]})
@@ -163,7 +163,7 @@ def _in_holes(late: pl.DataFrame, holes: pl.DataFrame) -> pl.DataFrame:
 
 
 def _without(holes: pl.DataFrame, fills: pl.DataFrame) -> pl.DataFrame:
-    """What is left of holes when some of their numbers (stream, seq, first) have come.
+    """The rest of holes after some of their numbers (stream, seq, first) have arrived.
 
     >>> holes = pl.DataFrame({"stream": [7, 7], "first": [2, 9], "last": [6, 9]})
     >>> fills = pl.DataFrame({"stream": [7, 7], "seq": [4, 9], "first": [2, 9]})

@@ -1,4 +1,4 @@
-"""The atlas: numbers and statements of all studies, and how they stand to one another."""
+"""The atlas: numbers and statements of all studies, and how the studies relate to one another."""
 
 from __future__ import annotations
 
@@ -27,7 +27,7 @@ __all__ = ["Material", "Source", "StudyPart", "atlas_of", "load_expectations", "
 
 @dataclass(frozen=True)
 class StudyPart:
-    """What a study brings to the atlas."""
+    """What a study contributes to the atlas."""
 
     cited: CitedStudy
     entries: Sequence[AtlasEntry]
@@ -40,13 +40,13 @@ def part_of(
     """A study's entries with their verdicts, and how its flows share.
 
     Args:
-        material: of the study.
-        sources: its scorecards, the one that is asked first in front.
-        common: metrics of all studies that tell how two flows share.
+        material: material of the study.
+        sources: its scorecards, in the order in which they are consulted.
+        common: metrics of all studies that express how two flows share a link.
 
     Raises:
-        BdpbenchError: naming file and line, see ``entries_of``; of a metric under ``shares:`` that
-            there is not.
+        BdpbenchError: naming file and line, see ``entries_of``, or of an unknown metric under
+            ``shares:``.
     """
     member = material.member
     for metric in member.said.shares:
@@ -60,15 +60,16 @@ def part_of(
 
 
 def atlas_of(declared: Declared, parts: Sequence[StudyPart], asked: Sequence[str]) -> Atlas:
-    """The atlas, or what it has of some protocols.
+    """The atlas, or the part of it about some protocols.
 
     Args:
-        declared: what is declared of the studies.
-        parts: what each of them brings.
-        asked: keys of protocols; none asks for all.
+        declared: declarations about the studies.
+        parts: contribution of each study.
+        asked: keys of protocols; empty for all.
 
     Raises:
-        BdpbenchError: naming file and line of a relation that rests on what no study has.
+        BdpbenchError: naming file and line of a relation that refers to something that no study
+            has.
     """
     entries = [each for part in parts for each in part.entries]
     by_key = {each["key"]: each for each in entries}

@@ -1,4 +1,4 @@
-"""Under which conditions something was said: the parameters of the runs that have to show it."""
+"""The conditions of an entry: the parameters of the runs that have to show it."""
 
 from __future__ import annotations
 
@@ -15,12 +15,12 @@ from bdpbench.studies.runs import Identities, expand_tier, tiers_of
 from bdpbench.studies.study import NETWORK_SCRIPT, Study
 from bdpbench.studies.vocabulary import PROTOCOL_PARAMETERS
 
-# A study's own conditions are those of its paper tier; what that leaves out stands in the others.
+# A study's own conditions are those of its paper tier; other tiers have what that leaves out.
 _TIERS = ("paper", "full", "quick")
 _FLOWS_ARGUMENT = "-flows"
 _SHARE_DIGITS = 2
 
-# What a condition tells by itself, and what tells nothing of the path.
+# Parameters that have a condition of their own, and parameters that say nothing about the path.
 _TOLD = frozenset(
     {
         *PROTOCOL_PARAMETERS,
@@ -33,10 +33,10 @@ _ALSO_TOLD = ("flow2_start_s", "loss_rate")
 
 
 class StudyRuns:
-    """The planned runs of a study, to be asked by selectors; a tier is expanded when it is asked.
+    """The planned runs of a study, found by selectors; a tier is expanded when it is needed.
 
     Args:
-        study: that they are of.
+        study: the study of the runs.
     """
 
     def __init__(self, study: Study) -> None:
@@ -48,10 +48,10 @@ class StudyRuns:
         self._indexes: dict[str, RunIndex] = {}
 
     def find(self, asked: Sequence[Asked], where: str) -> tuple[str, list[PlannedRun]]:
-        """The first tier that has a run that is asked for, and all that are, each once.
+        """The first tier with a requested run, and all requested runs in it, each once.
 
         Raises:
-            BdpbenchError: for an unknown scenario or parameter, and where no tier has such a run.
+            BdpbenchError: for an unknown scenario or parameter, and if no tier has such a run.
         """
         for tier in self._tiers:
             index = self._index(tier)
@@ -62,7 +62,7 @@ class StudyRuns:
         raise BdpbenchError(message, where=where, hint=hint)
 
     def by_id(self) -> dict[str, PlannedRun]:
-        """Run id → run, of the tiers that were asked so far."""
+        """Run id → run, for the tiers that were expanded so far."""
         return {run["run_id"]: run for runs in self._runs.values() for run in runs}
 
     def _index(self, tier: str) -> RunIndex:
@@ -78,10 +78,10 @@ def conditions_of(
     """What some runs of a study have in common and where they differ.
 
     Args:
-        study: that they are of.
+        study: the study of the runs.
         fixed: parameters that its scripts fix without taking them.
-        tier: that the runs are of.
-        runs: each of them once.
+        tier: the tier of the runs.
+        runs: the runs, each once.
     """
     return {
         "scenarios": _once(study.scenarios[run["scenario"]].title for run in runs),
@@ -98,10 +98,10 @@ def conditions_of(
 
 
 def rtts_of(run: PlannedRun) -> list[float]:
-    """RTTs of the flows of a run, ms; one where all have the same, none where none is known."""
+    """RTTs of the flows of a run, ms; a single one if all are equal, none if unknown."""
     told = run["parameters"]
     own = [float(told[name]) for name in _numbered_rtts(told)]
-    if len(own) == 1:  # of flows with the same RTT, the first may have only that of the run
+    if len(own) == 1:  # the first flow may have only the RTT of the run
         own.insert(0, float(told.get("rtt_ms", own[0])))
     if not own and "rtt_ms" in told:
         own = [float(told["rtt_ms"])]
@@ -139,7 +139,7 @@ def _shares(run: PlannedRun) -> list[float]:
 
 
 def _queue(study: Study, fixed: Mapping[str, Scalar], run: PlannedRun) -> str:
-    """Kind of the bottleneck's queue; "" where a script of its own does not tell."""
+    """Kind of the bottleneck's queue; "" if a script of its own does not give it."""
     own = study.scenarios[run["scenario"]].script != NETWORK_SCRIPT
     default = fixed.get("queue", "") if own else NETWORK_DEFAULTS["queue"]
     key = str(run["parameters"].get("queue", default))
@@ -147,7 +147,7 @@ def _queue(study: Study, fixed: Mapping[str, Scalar], run: PlannedRun) -> str:
 
 
 def _flow_count(run: PlannedRun) -> int | None:
-    """How many flows the script makes; None where it does not take the number."""
+    """How many flows the script makes; None if it does not take the number."""
     argv = run["argv"]
     if _FLOWS_ARGUMENT not in argv:
         return None
@@ -155,7 +155,7 @@ def _flow_count(run: PlannedRun) -> int | None:
 
 
 def _others(study: Study, runs: Sequence[PlannedRun]) -> Iterator[str]:
-    """Further parameters that the study varies, and when a second flow starts."""
+    """Further parameters that the study varies, and the start of a second flow."""
     swept = [name for run in runs for name in swept_names(study.scenarios[run["scenario"]])]
     for name in dict.fromkeys([*swept, *_ALSO_TOLD]):
         label = study.vocabulary[name].label

@@ -18,7 +18,7 @@ from bdpbench.studies.atlas import Member, implementation_of
 
 
 class Titled(Protocol):
-    """What is known of a metric: its name for readers."""
+    """A metric with a name for readers."""
 
     @property
     def title(self) -> str: ...  # noqa: D102
@@ -26,12 +26,12 @@ class Titled(Protocol):
 
 @dataclass(frozen=True)
 class Material:
-    """What the atlas needs to know of a study.
+    """What the atlas needs to know about a study.
 
     Attributes:
         member: the study and its ``atlas.yaml``.
         expected: its numbers and statements.
-        definitions: metric → what is known of it.
+        definitions: metric → its definition.
         runs: its planned runs.
     """
 
@@ -54,7 +54,7 @@ def entries_of(material: Material) -> list[AtlasEntry]:
 
     Raises:
         BdpbenchError: naming file and line, for a number or statement without a topic, for a
-            pattern of ``entries:`` that means nothing, and for a selector that fits no run.
+            pattern of ``entries:`` that matches nothing, and for a selector that matches no run.
     """
     topics = topics_of(material)
     claims = material.expected.claims
@@ -65,7 +65,7 @@ def entries_of(material: Material) -> list[AtlasEntry]:
 
 
 def topics_of(material: Material) -> dict[str, str]:
-    """Id of a number or statement → its topic: the first whose patterns mean it.
+    """Id of a number or statement → its topic: the first with a matching pattern.
 
     Raises:
         BdpbenchError: see ``entries_of``.
@@ -154,7 +154,7 @@ def _statement(material: Material, topic: str, claim: Claim) -> AtlasEntry:
 def _common(
     material: Material, key: str, topic: str, tier: str, runs: Sequence[PlannedRun]
 ) -> AtlasEntry:
-    """Fields that numbers and statements share; the rest is filled in for each kind."""
+    """Fields that numbers and statements share; the others are filled in for each kind."""
     member = material.member
     study, keys = (
         member.study,
@@ -189,5 +189,5 @@ def _common(
 
 
 def _found(material: Material, asked: Sequence[Asked], file: str) -> tuple[str, list[PlannedRun]]:
-    """The tier whose conditions are told, and its runs that have to show an entry."""
+    """The tier whose conditions are shown, and its runs that have to show an entry."""
     return material.runs.find(asked, str(material.member.study.folder / file))

@@ -1,4 +1,4 @@
-"""Relations between studies, as it is declared, and how our measurements do, computed."""
+"""Relations between studies, as declared, and how our measurements relate, as computed."""
 
 from __future__ import annotations
 
@@ -24,12 +24,12 @@ def related(declared: DeclaredRelation, entries: Mapping[str, AtlasEntry]) -> At
     """A relation with what our runs show of it.
 
     Args:
-        declared: it, as a file has it.
-        entries: key → entry, judged.
+        declared: the relation as declared.
+        entries: key → entry with its verdict.
 
     Raises:
-        BdpbenchError: naming file and line of an entry that no study has, or that is about none
-            of the protocols of the relation.
+        BdpbenchError: naming file and line of an entry that no study has, or that concerns none of
+            the protocols of the relation.
     """
     relation = declared.relation
     _check_entries(declared, entries)
@@ -55,7 +55,7 @@ def related(declared: DeclaredRelation, entries: Mapping[str, AtlasEntry]) -> At
 def standing_of(entries: Iterable[AtlasEntry]) -> Standing:
     """The standing of some entries in our runs; a close number counts as not reproduced.
 
-    Entries that were not run decide nothing as long as another was.
+    Entries that were not run count only if none was run.
     """
     shown = [each["verdict"] in _SHOWN for each in entries if _is_run(each)]
     if not shown:
@@ -98,7 +98,7 @@ def _position(position: Position, entries: Mapping[str, AtlasEntry]) -> AtlasPos
 def _ours_of_one(
     position: AtlasPosition, entries: Mapping[str, AtlasEntry]
 ) -> tuple[OurRelation, str]:
-    """Whether our runs show what several studies say alike, study by study."""
+    """Whether our runs show what several studies agree on, study by study."""
     by_study = {
         study: standing_of(
             entries[key] for key in position["entries"] if entries[key]["study"] == study
@@ -142,7 +142,7 @@ def _told(by_standing: Mapping[Standing, Sequence[str]]) -> str:
 def _ours_of_several(
     positions: Sequence[AtlasPosition], entries: Mapping[str, AtlasEntry]
 ) -> tuple[OurRelation, str]:
-    """Which of the positions that stand against each other our runs show."""
+    """Which of the opposing positions our runs show."""
     standings = [each["standing"] for each in positions]
     shown = [each for each in positions if each["standing"] == "shown"]
     told = " ".join(_of_position(each, entries) for each in positions)
@@ -166,7 +166,7 @@ _OF_POSITION: Mapping[Standing, str] = {
 
 
 def _of_position(position: AtlasPosition, entries: Mapping[str, AtlasEntry]) -> str:
-    """A sentence about those studies of a position that were run, and which were not."""
+    """A sentence about the studies of a position that were run, and those that were not."""
     ran = {entries[key]["study"] for key in position["entries"] if _is_run(entries[key])}
     told = [each for each in position["studies"] if each in ran] or position["studies"]
     left = [each for each in position["studies"] if each not in told]

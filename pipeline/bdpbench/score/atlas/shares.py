@@ -1,7 +1,7 @@
-"""How two flows of one protocol share a link: all studies' numbers in one unit.
+"""How two flows of one protocol share a link: the numbers of all studies in one unit.
 
-Studies print asymmetries, Jain's indices and ratios. Of two flows each follows from each other, so
-that all of them come down to the smaller throughput over the larger one.
+Studies print asymmetries, Jain's indices and ratios. For two flows each of these follows from any
+other, so all are expressed as the smaller throughput over the larger one.
 """
 
 from __future__ import annotations
@@ -28,8 +28,8 @@ def smallest_over_largest(measure: ShareMeasure, value: float) -> float:
     the asymmetry A it is 1 / (1 + A²).
 
     Args:
-        measure: what the value is.
-        value: of it.
+        measure: the kind of value.
+        value: the value.
 
     >>> smallest_over_largest("asymmetry", -0.6), smallest_over_largest("jain_index", 1.0)
     (0.25, 1.0)
@@ -45,13 +45,13 @@ def share_points(
 ) -> list[SharePoint]:
     """Every printed and every measured share of two flows of one protocol of a study.
 
-    What a study prints as a lower bound is no share. Measured are the values by which its numbers
-    and statements were judged; of several metrics of a run that say the same, one is kept.
+    Printed lower bounds are not shares. The measured shares are the values by which numbers and
+    statements were judged; of equivalent metrics of a run, one is kept.
 
     Args:
-        material: of the study.
+        material: material of the study.
         sources: its scorecards.
-        shares: metric → how it tells the shares of two flows.
+        shares: metric → how it expresses the shares of two flows.
     """
     found: dict[tuple[What, str, float], SharePoint] = {}
     runs = material.runs.by_id()
@@ -93,7 +93,7 @@ def _measured(sources: Iterable[Source], shares: Mapping[str, ShareMeasure]) -> 
 def _point(
     material: Material, what: What, measure: ShareMeasure, run: PlannedRun, value: float
 ) -> SharePoint | None:
-    """A point of a run; None where its flows are not two of one protocol."""
+    """A point of a run; None if its flows are not two of one protocol."""
     rtts = rtts_of(run)
     if len(run["protocols"]) != 1 or not rtts or len(rtts) > 2:
         return None

@@ -1,4 +1,4 @@
-"""What scorecards say of the entries of the atlas."""
+"""What scorecards say about the entries of the atlas."""
 
 from __future__ import annotations
 
@@ -27,23 +27,23 @@ class Source:
 
     @cached_property
     def numbers(self) -> Mapping[str, ScoredNumber]:
-        """Id → what was scored of a printed number."""
+        """Id → the scored printed number."""
         return {each["id"]: each for each in self.scorecard["numbers"]}
 
     @cached_property
     def claims(self) -> Mapping[str, ScoredClaim]:
-        """Id → what was scored of a statement."""
+        """Id → the scored statement."""
         return {each["id"]: each for each in self.scorecard["claims"]}
 
 
 def judged(entry: AtlasEntry, sources: Sequence[Source], titles: Mapping[str, str]) -> AtlasEntry:
     """An entry with the verdict of the first scorecard that has one, and what was measured.
 
-    A scorecard in which another number was printed judged something else, and is passed over.
+    A scorecard with another printed number judged something else, and is skipped.
 
     Args:
-        entry: one of the study that the scorecards are of.
-        sources: its scorecards, the one that is asked first in front.
+        entry: an entry of the study of the scorecards.
+        sources: its scorecards, in the order in which they are consulted.
         titles: metric → its name for readers.
     """
     for source in sources:
@@ -56,7 +56,7 @@ def judged(entry: AtlasEntry, sources: Sequence[Source], titles: Mapping[str, st
 def _said(
     source: Source, entry: AtlasEntry, titles: Mapping[str, str]
 ) -> tuple[NumberVerdict | ClaimVerdict, list[Observed]]:
-    """Verdict of a scorecard, and what it was measured by."""
+    """Verdict of a scorecard, and the measured values that it is based on."""
     if entry["kind"] == "statement":
         claim = source.claims.get(entry["id"])
         return (claim["verdict"], _decided_by(claim["evidence"], titles)) if claim else _NOTHING
@@ -70,7 +70,7 @@ _NOTHING: tuple[NumberVerdict, list[Observed]] = ("not_run", [])
 
 
 def gone(source: Source, entries: Iterable[AtlasEntry]) -> int:
-    """How many numbers and statements of a scorecard the study has no more."""
+    """How many numbers and statements of a scorecard the study no longer has."""
     known = {each["id"] for each in entries}
     return len((source.numbers.keys() | source.claims.keys()) - known)
 
@@ -86,7 +86,7 @@ def _measured(number: ScoredNumber, titles: Mapping[str, str]) -> list[Observed]
 
 
 def _decided_by(evidence: Sequence[Evidence], titles: Mapping[str, str]) -> list[Observed]:
-    """Spans of the values that decide a statement, one a metric and unit."""
+    """Ranges of the values that decide a statement, one per metric and unit."""
     values: dict[tuple[str, str], dict[tuple[str, str], float | None]] = {}
     for each in evidence:
         metric = metric_of(each)
@@ -96,7 +96,7 @@ def _decided_by(evidence: Sequence[Evidence], titles: Mapping[str, str]) -> list
 
 
 def metric_of(evidence: Evidence) -> str:
-    """The metric that a value is of: the first word of its label."""
+    """The metric of a value: the first word of its label."""
     return evidence["label"].partition(", ")[0]
 
 

@@ -1,8 +1,8 @@
-"""ns-2's own validation suite (``tcl/test`` of its archive), run on a build and judged.
+"""ns-2's own validation suite (``tcl/test`` of its archive), run with a build and judged.
 
-``suite`` finds the suite and makes the folders it runs in, ``recorder`` stands in for ``ns`` and
-notes what each test wrote, ``subset`` runs one subset, ``known`` holds the differences that have
-a reason, ``judge`` compares, ``tables`` shows.
+``suite`` finds the suite and prepares its working folders, ``recorder`` stands in for ``ns`` and
+records what each test wrote, ``subset`` runs one subset, ``known`` reads the explained differences,
+``judge`` compares, and ``tables`` formats the result.
 """
 
 from __future__ import annotations

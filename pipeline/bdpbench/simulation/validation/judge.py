@@ -10,16 +10,17 @@ from bdpbench.simulation.validation.subset import NO_OUTPUT, SubsetResult, TestR
 
 @dataclass(frozen=True)
 class Judgement:
-    """Lines that report the results of some subsets.
+    """The judgement of some subsets.
 
     Attributes:
-        known: (subset, test, reason) of tests that differ and are known to.
-        unknown: (subset, test) of tests that differ and are not known to.
-        vanished: (subset, test) that are known to differ, and agree.
-        silent: (subset, test) that wrote nothing to compare.
+        known: (subset, test, reason) of tests that differ as expected.
+        unknown: (subset, test) of tests that differ unexpectedly.
+        vanished: (subset, test) of tests that are listed as different but agree.
+        silent: (subset, test) of tests that wrote nothing to compare.
         stopped: subsets that did not end within the time limit.
         empty: subsets that ran no test at all.
-        not_same: (subset, test, outputs) whose bytes are not those of the other variant.
+        not_same: (subset, test, outputs) of tests whose bytes differ from those of the other
+            variant.
     """
 
     known: tuple[tuple[str, str, str], ...] = ()
@@ -32,7 +33,7 @@ class Judgement:
 
     @property
     def good(self) -> bool:
-        """Whether everything is as it is known to be."""
+        """Whether everything is as expected."""
         return not (
             self.unknown
             or self.vanished
@@ -48,7 +49,7 @@ def judge(
     reasons: Mapping[tuple[str, str], str],
     others: Sequence[SubsetResult] | None = None,
 ) -> Judgement:
-    """Judge the subsets of one variant, and compare them with the ``others`` of another one."""
+    """Judge the subsets of one variant, and compare them with the ``others`` of another variant."""
     differ = [(each.subset, name) for each in results for name in each.named("differ")]
     agree = {(each.subset, name) for each in results for name in each.named("agree")}
     both = [*results, *(others or ())]
@@ -68,7 +69,7 @@ def judge(
 
 
 def not_same(one: SubsetResult, other: SubsetResult) -> list[tuple[str, tuple[str, ...]]]:
-    """Tests of a subset whose outcome or outputs are not the same in both, with those outputs."""
+    """Tests of a subset whose outcome or outputs differ between two variants, with the outputs."""
     found = []
     for i in range(max(len(one.tests), len(other.tests))):
         pair = [each.tests[i] if i < len(each.tests) else None for each in (one, other)]

@@ -1,4 +1,4 @@
-"""``ns2/known_differences.yaml``: tests whose output is not the reference's, and why."""
+"""``ns2/known_differences.yaml``: tests whose output differs from the reference, and why."""
 
 from __future__ import annotations
 
@@ -24,8 +24,7 @@ def read_known_differences(path: Path | None = None) -> dict[tuple[str, str], st
     """(subset, test) → reason.
 
     Raises:
-        BdpbenchError: when the file is not what it should be (with the line), or names a test
-            twice.
+        BdpbenchError: when the file is invalid (with the line) or names a test twice.
     """
     yaml = YamlFile(path or repository_root() / "ns2" / "known_differences.yaml")
     reasons: dict[tuple[str, str], str] = {}

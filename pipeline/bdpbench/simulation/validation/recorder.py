@@ -1,13 +1,13 @@
-"""Stands in for ``ns`` in a validation suite, and notes what each call wrote.
+"""Stands in for ``ns`` in a validation suite, and records what each call wrote.
 
     recorder.py NS RECORDS LOG ARGUMENT...
 
-runs ``NS ARGUMENT...`` with the same standard streams and exit status, and appends one line of
-JSON to RECORDS: arguments, exit status, CPU time (s), and SHA-256 of what was appended to LOG
-meanwhile and of each file of the working folder that is new or has changed. Addresses in memory,
-which TCP/Linux tells on the screen, are random and count as equal.
+runs ``NS ARGUMENT...`` with the same standard streams and exit status, and appends one line of JSON
+to RECORDS: arguments, exit status, CPU time (s), and SHA-256 of what was appended to LOG meanwhile
+and of each file of the working folder that is new or has changed. Memory addresses, which TCP/Linux
+prints, are random and count as equal.
 
-It runs once a test, and so it imports nothing of bdpbench, nor what takes longest of Python.
+It runs once per test, so it imports nothing from bdpbench and no slow module of Python.
 """
 
 from __future__ import annotations
@@ -27,7 +27,7 @@ def _sha256(data: bytes) -> str:
 
 
 def _files() -> dict[str, tuple[int, int, int]]:
-    """Name → what changes when a file of the working folder is written."""
+    """Name → state of each file of the working folder, which changes when the file is written."""
     found = {}
     with os.scandir() as entries:
         for entry in entries:
@@ -38,7 +38,7 @@ def _files() -> dict[str, tuple[int, int, int]]:
 
 
 def main(ns: str, records: str, log: str, arguments: list[str]) -> int:
-    """Run ns-2 and note it; returns its exit status, as a shell would tell it."""
+    """Run ns-2 and record the call; returns the exit status as a shell would."""
     before, logged = _files(), Path(log).stat().st_size
     _, waited, used = os.wait4(os.posix_spawn(ns, [ns, *arguments], os.environ), 0)
     status = os.waitstatus_to_exitcode(waited)

@@ -1,4 +1,4 @@
-"""One subset of ns-2's validation suite: run, and what came of each of its tests."""
+"""One subset of ns-2's validation suite: run it, and find the outcome of each test."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ from bdpbench.simulation.validation.suite import Suite
 
 _POLL_S = 0.2
 _STARTED = re.compile(r"^Running test (\S+):$", re.MULTILINE)
-# What a driver prints at the end of a test, maybe after unfinished output of the test's own.
+# What a driver prints at the end of a test, possibly after an unfinished line of the test's output.
 _OUTCOMES = {
     "agree": "Test output agrees with reference output",
     "differ": "Test output differs from reference output",
@@ -50,7 +50,7 @@ class TestResult:
         outputs: what it wrote: name of the file, or "(exit status)" and "(screen)", → SHA-256.
     """
 
-    __test__ = False  # not a test of pytest's
+    __test__ = False  # this class is no test of pytest
 
     name: str
     outcome: str
@@ -77,7 +77,7 @@ class KeptSubset(TypedDict):
 
 @dataclass(frozen=True)
 class SubsetResult:
-    """All tests of one subset that were run, in their order; ``whole`` unless it was stopped."""
+    """All tests of a subset that were run, in order; ``whole`` unless the subset was stopped."""
 
     subset: str
     tests: tuple[TestResult, ...]
@@ -122,7 +122,7 @@ def run_subset(
 
 
 def _drive(subset: str, folder: Path, tests: Path, limits: Limits) -> bool:
-    """Run the driver to its end; False where it had to be stopped, with all that it started."""
+    """Run the driver until it ends; False if it and its children had to be stopped."""
     clean = {name: value for name, value in os.environ.items() if name not in ("NS", "DISPLAY")}
     environment = {**clean, "PATH": f"{folder / 'path'}:{clean['PATH']}", "LC_ALL": "C"}
     with (folder / "log.txt").open("ab") as stream:
@@ -150,7 +150,7 @@ def _drive(subset: str, folder: Path, tests: Path, limits: Limits) -> bool:
 
 
 def outcomes(log: str) -> list[tuple[str, str]]:
-    r"""Name and outcome of each test that a driver's output tells of, in its order.
+    r"""Name and outcome of each test that a driver's output reports, in order.
 
     >>> outcomes("Running test a:\nTest not implemented\nRunning test b:\n")
     [('a', 'not implemented'), ('b', 'no output')]
@@ -175,9 +175,9 @@ class Record(TypedDict):
 
 
 def join(told: list[tuple[str, str]], records: list[Record]) -> tuple[TestResult, ...]:
-    """The outcome of each test with what the recorder noted of it.
+    """The outcome of each test with what the recorder noted about it.
 
-    The drivers call ns-2 once a test; a test that was stopped has an outcome only.
+    The drivers call ns-2 once per test; a test that was stopped has only an outcome.
     """
     results = []
     for i, (name, outcome) in enumerate(told):

@@ -1,4 +1,4 @@
-"""Where ns-2's validation suite comes from, and the folder in which one subset of it runs."""
+"""Gets ns-2's validation suite, and prepares the folder in which a subset runs."""
 
 from __future__ import annotations
 
@@ -37,7 +37,7 @@ _PROGRAMS = {
 
 @dataclass(frozen=True)
 class Suite:
-    """The unpacked suite: ``root`` is the source tree's ``tcl`` and ``bin``, never written to."""
+    """The unpacked, read-only suite: ``root`` contains ``tcl`` and ``bin`` of the source tree."""
 
     root: Path
 
@@ -55,7 +55,7 @@ class Suite:
         return listed.group(1).replace("\\", " ").split()
 
     def choose(self, names: Sequence[str]) -> list[str]:
-        """``names`` without repetitions; all subsets where there are none.
+        """``names`` without repetitions; all subsets if it is empty.
 
         Raises:
             BdpbenchError: for a name that the suite does not have, with a suggestion.
@@ -71,11 +71,11 @@ class Suite:
         return list(dict.fromkeys(names)) or self.subsets()
 
     def prepare(self, subset: str, binary: Path, folder: Path) -> Path:
-        """Make the folder in which a subset runs: no two may share one. Returns its ``tcl/test``.
+        """Prepare the folder in which a subset runs, one for each, and return its ``tcl/test``.
 
-        What the tests only read is linked; ``tcl/test`` is a copy, with the references of this
-        subset alone. In the place of ``ns`` stands the recorder, in that of ``sleep``, with which
-        the drivers wait for windows that a quiet run does not open, a program that does nothing.
+        Files that the tests only read are linked; ``tcl/test`` is a copy with the references of
+        this subset only. ``ns`` is replaced by the recorder, and ``sleep``, with which the drivers
+        wait for windows that a quiet run does not open, by a program that does nothing.
         """
         wanted = self._references(subset)
         tests = folder / "tcl" / "test"
@@ -98,7 +98,7 @@ class Suite:
         return tests
 
     def _references(self, subset: str) -> set[str]:
-        """Folders of the reference outputs of a subset, whose driver may name them by a variable.
+        """Folders of the reference outputs of a subset, which its driver may name by a variable.
 
         Drivers say directory="test-output-tcp", or f="xcp" and then directory="test-output-$f".
         """
@@ -111,12 +111,12 @@ def open_suite(source: Path | None = None) -> Suite:
     """The suite of the archive that ``ns2/SOURCE.lock`` pins, unpacked once.
 
     Raises:
-        BdpbenchError: when a program that it needs is missing, or the archive cannot be had.
+        BdpbenchError: when a program that it needs is missing, or the archive is not available.
     """
     _require_programs()
     final = home_dir() / "validation" / "suite"
     unpacked = (final / "validate").is_file()
-    # A source that is given is checked in any case; to look for one takes a second.
+    # A given source is always checked; finding one takes a second.
     archive = None if unpacked and source is None else _archive(source)
     if archive is not None and not unpacked:
         final.parent.mkdir(parents=True, exist_ok=True)
@@ -151,7 +151,7 @@ def _unpack(archive: Path, folder: Path) -> None:
 def _require_programs() -> None:
     missing = [package for program, package in _PROGRAMS.items() if not shutil.which(program)]
     if "perl" not in missing:
-        # Some scripts require this file, which Perl itself no longer has.
+        # Some scripts require this file, which Perl no longer ships.
         finds = subprocess.run(["perl", "-e", 'require "getopts.pl"'], capture_output=True)
         if finds.returncode != 0:
             missing.append("libperl4-corelibs-perl")

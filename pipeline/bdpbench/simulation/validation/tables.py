@@ -1,4 +1,4 @@
-"""A validation as a table for people, and as JSON or CSV for programs."""
+"""A validation as a table for readers, and as JSON or CSV for programs."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ Row = dict[str, Any]
 
 
 def table_row(one: SubsetResult, other: SubsetResult | None = None) -> Row:
-    """One line of the table; ``same`` and ``not_same`` where there is another variant."""
+    """One line of the table; ``same`` and ``not_same`` are for a comparison of variants."""
     agree, differ = len(one.named("agree")), len(one.named("differ"))
     row: Row = {
         "subset": one.subset,
@@ -57,7 +57,7 @@ def line(row: Row) -> str:
 def findings(judgement: Judgement, other: str | None) -> list[str]:
     """Lines about single tests: expected differences first, then errors."""
     lines = _known_lines(judgement)
-    lines += [f"DIFFERS, not known to: {subset} {test}" for subset, test in judgement.unknown]
+    lines += [f"DIFFERS UNEXPECTEDLY: {subset} {test}" for subset, test in judgement.unknown]
     lines += [
         f"AGREES, but is listed in ns2/known_differences.yaml: {subset} {test}"
         for subset, test in judgement.vanished
@@ -77,7 +77,7 @@ def _known_lines(judgement: Judgement) -> list[str]:
     for subset, test, reason in judgement.known:
         grouped.setdefault((subset, reason), []).append(test)
     return [
-        f"differ as known: {subset} {', '.join(tests)}\n    {reason.strip()}"
+        f"differ as expected: {subset} {', '.join(tests)}\n    {reason.strip()}"
         for (subset, reason), tests in grouped.items()
     ]
 

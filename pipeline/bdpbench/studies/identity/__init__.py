@@ -1,9 +1,9 @@
-"""The id of a run: the hash of all that determines which bytes ns-2 writes, and nothing else.
+"""The id of a run: a hash of everything that determines the bytes ns-2 writes, and nothing else.
 
-ns-2 gets arguments, reads Tcl files, and behaves towards this run's agents as its source, its
-patches and its laws say. So these three, and the names of the traces that it writes into pipes,
-make the id. Parameters, labels, tables, paths, comments and the id of the build are no part of it:
-a run keeps its id, and so its results, whatever is said about it or added beside it.
+ns-2 gets arguments, reads Tcl files, and treats this run's agents as its source, patches and laws
+define. The id is made of these three, and of the names of the traces that ns-2 writes into pipes.
+Parameters, labels, tables, paths, comments and the build id are not part of it: a run keeps its id,
+and so its results, when its descriptions change or other runs are added.
 """
 
 from __future__ import annotations
@@ -41,7 +41,7 @@ RUN_ID_DIGITS = 16
 
 
 def __getattr__(name: str) -> Any:
-    """Names of ``behaviour``, imported when first used: running ns-2 does not need pydantic."""
+    """Import names of ``behaviour`` at their first use: running ns-2 does not need pydantic."""
     if name not in ("AgentUse", "ns2_digest", "queue_classes", "queues_named"):
         raise AttributeError(name)
     from bdpbench.studies.identity import behaviour
@@ -62,9 +62,10 @@ def make_identity(
     Args:
         script: the script that ns-2 runs.
         argv: its arguments.
-        uses: the senders that it makes; None where they are not known, so that everything counts.
+        uses: the senders that it creates; None if they are unknown, so that everything counts.
         streams: names of the traces that ns-2 writes into pipes.
-        files: all Tcl files that ns-2 reads, for a script that sources in forms of its own.
+        files: all Tcl files that ns-2 reads, for a script whose ``source`` commands cannot be
+            followed.
 
     Raises:
         BdpbenchError: when the script sources a file in a way that cannot be followed.

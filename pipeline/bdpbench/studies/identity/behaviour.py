@@ -76,7 +76,7 @@ class Components(BaseModel):
                 yield from names
 
     def _of_option(self, option: int | None) -> Iterator[str]:
-        """Files of a law; those of all laws for an option that nobody has declared."""
+        """Files of a law; for an undeclared option, the files of all laws."""
         if option is None or option in self.own_window_options:
             return
         for each, names in self.window_options.items():
@@ -85,16 +85,16 @@ class Components(BaseModel):
 
 
 def _is_a(agent: str, parent: str) -> bool:
-    """Whether a class of agents is another or inherits from it, by TclCL's rule of names."""
+    """Whether an agent class is another or inherits from it, by TclCL's naming rule."""
     return agent == parent or agent.startswith(f"{parent}/")
 
 
 def ns2_digest(uses: Collection[AgentUse] | None, queues: Collection[str] = ()) -> str:
-    """SHA-256 over what decides how ns-2 behaves towards these senders and queues.
+    """SHA-256 over everything that decides how ns-2 treats these senders and queues.
 
-    The pristine source, the flags of the compiler, the patches in their order, and the laws and
-    adapters, all without comments and blank lines. ``uses`` None: everything that may matter.
-    ``queues``: those of ``queues_named`` that the run may make.
+    It covers the pristine source, the compiler flags, the patches in their order, and the laws and
+    adapters, all without comments and blank lines. If ``uses`` is None, it covers everything that
+    may matter. ``queues``: those of ``queues_named`` that the run may create.
 
     Raises:
         BdpbenchError: when a file of ``ns2/`` is missing or cannot be read.
@@ -107,7 +107,7 @@ def ns2_digest(uses: Collection[AgentUse] | None, queues: Collection[str] = ()) 
 def queues_named(argv: Iterable[str], files: Iterable[Path]) -> frozenset[str]:
     """Classes of queues with files of their own that a run's arguments or Tcl files name.
 
-    A queue is made by its name, so that a run which names none of them has none.
+    A queue is created by its class name, so a run that names none of them has none.
 
     Raises:
         BdpbenchError: when a Tcl file or a file of ``ns2/`` is missing or cannot be read.
@@ -134,10 +134,10 @@ def _folder() -> Path:
 
 
 def read_components(folder: Path) -> Components:
-    """``components.yaml`` of a folder like ``ns2/``.
+    """Read ``components.yaml`` of a folder like ``ns2/``.
 
     Raises:
-        BdpbenchError: when it is missing or wrong, with the line.
+        BdpbenchError: when it is missing or, with the line, invalid.
     """
     return YamlFile(folder / MANIFEST_NAME).validate(Components)
 
@@ -154,7 +154,7 @@ def _digest(
         "patches": [
             changes for name, changes in _patches(folder, state) if not _is_under(name, unused)
         ],
-        # Sorted by content: names and places of files are nothing that ns-2 could see.
+        # Sorted by content, because ns-2 cannot see names and places of files.
         "code": sorted(text for name, text in _code(folder, state) if not _is_under(name, unused)),
     }
     return hashlib.sha256(json.dumps(content, sort_keys=True).encode()).hexdigest()
@@ -178,7 +178,7 @@ def _source(lock: Path) -> str:
 
 
 def _flags(script: Path) -> dict[str, str]:
-    """The flags of the compiler, which stand in ``build.sh`` as plain text."""
+    """The compiler flags, which ``build.sh`` has as plain text."""
     flags: dict[str, str] = dict(_FLAGS.findall(_read(script)))
     if set(flags) != _FLAG_NAMES:
         missing = ", ".join(sorted(_FLAG_NAMES - set(flags)))
@@ -186,7 +186,7 @@ def _flags(script: Path) -> dict[str, str]:
     return flags
 
 
-# Runs of a study differ in a few of these files, and most are in all of their digests.
+# Runs of a study differ in a few of these files; most files are part of all their digests.
 @lru_cache(maxsize=2)
 def _patches(folder: Path, state: FolderState) -> list[tuple[str, list[list[str]]]]:
     """Name and changes of each patch, in the order of ``patches/series``."""
@@ -206,7 +206,7 @@ def _changes_in(text: str, name: str) -> list[list[str]]:
 
 @lru_cache(maxsize=2)
 def _code(folder: Path, state: FolderState) -> list[tuple[str, str]]:
-    """Name of each file of C++ of our own, and what it says."""
+    """Name and content of each of our own C++ files."""
     return [
         (path.relative_to(folder).as_posix(), strip_cpp(_read(path)))
         for part in ("laws", "agents", "speed")

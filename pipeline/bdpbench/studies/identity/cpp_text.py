@@ -20,11 +20,11 @@ _TOKEN = re.compile(
       | (?P<code> [A-Za-z0-9_]+ | . )""",
     re.VERBOSE | re.DOTALL,
 )
-# What would need another reader: raw strings of C++11, a comment's end on two lines.
+# What this reader cannot handle: raw strings of C++11, and a comment delimiter on two lines.
 _UNUSUAL = re.compile(r"""\b(?:u8|[uUL])?R"|\*\\[ \t]*\n[ \t]*/|/\\[ \t]*\n|\\[ \t]+\n""")
 _NEEDS_NO_BLANK = frozenset("()[]{};,")
 _CPP_SUFFIXES = (".cc", ".h", ".c", ".cpp")
-# In this file of ns-2 nothing but commands stands at the top, so that every hunk is a script.
+# This file of ns-2 has only commands at its top level, so every hunk can be read as a script.
 _TCL_SETTINGS = "tcl/lib/ns-default.tcl"
 
 _HUNK = re.compile(r"@@ -\d+(?:,(\d+))? \+\d+(?:,(\d+))? @@")
@@ -32,10 +32,9 @@ _HUNK = re.compile(r"@@ -\d+(?:,(\d+))? \+\d+(?:,(\d+))? @@")
 
 @lru_cache(maxsize=2048)  # of files that change seldom, and one by one
 def strip_cpp(text: str) -> str:
-    r"""C++ without comments, blank lines, and blanks between tokens that no token needs.
+    r"""C++ without comments, blank lines, and blanks that do not separate tokens.
 
-    Text with a comment that is not closed, or not opened, stays as it is, since it may be a part of
-    a file only.
+    Text with an unclosed or unopened comment stays as it is, since it may be only part of a file.
 
     >>> strip_cpp('int a; /* one */\n\nchar* b = "// two"; // three\n')
     'int a;\nchar* b = "// two";'
@@ -68,7 +67,7 @@ def _lines(tokens: list[re.Match[str]]) -> Iterator[str]:
 
 
 def _needs_blank(line: list[str], following: str) -> bool:
-    """Whether a blank between tokens may matter: always in a preprocessor's line."""
+    """Whether a blank between tokens may matter: always so in a preprocessor line."""
     if line[0].lstrip().startswith("#"):
         return True
     return line[-1] not in _NEEDS_NO_BLANK and following not in _NEEDS_NO_BLANK
@@ -84,9 +83,9 @@ class Change:
 
 
 def changes_of(patch: str, where: str) -> list[Change]:
-    """The changes of a unified diff, without comments and blank lines; one without effect is none.
+    """The changes of a unified diff, without comments and blank lines, nor changes of these alone.
 
-    Prose, the numbers of lines and the names in hunks' heads are no part of it.
+    Prose, line numbers and the names in hunk headers are not part of a change.
 
     Raises:
         BdpbenchError: when the text is not a whole unified diff.
@@ -108,13 +107,13 @@ def changes_of(patch: str, where: str) -> list[Change]:
 
 
 def _path(line: str) -> str:
-    """The file that a head of a diff names, without its first folder."""
+    """The file that the header of a diff names, without its first folder."""
     name = line[4:].split("\t")[0].strip()
     return name if name == "/dev/null" else name.partition("/")[2]
 
 
 def _sides(lines: Iterator[str], before: int, after: int, where: str) -> tuple[str, str]:
-    """The lines of a hunk before and after it; ``before`` and ``after`` say how many there are."""
+    """The lines of a hunk before and after it; ``before`` and ``after``: their expected numbers."""
     old: list[str] = []
     new: list[str] = []
     while len(old) < before or len(new) < after:

@@ -1,4 +1,4 @@
-"""Which Tcl files a script sources, found without running it, and what they say."""
+"""Which Tcl files a script sources, found without running it, and what they contain."""
 
 from __future__ import annotations
 
@@ -17,9 +17,9 @@ _LITERAL = re.compile(
     r"(?:::)?source \[file join (?P<from>\[file dirname \[info script\]\]|\$::env\(BDPBENCH_TCL\))"
     r"(?P<parts>(?: [\w./-]+)+)\]"
 )
-# The script that is an argument of tcl/original.tcl; the caller that names it counts it.
+# The script that is an argument of tcl/original.tcl; the caller, which names it, counts it.
 _GIVEN = "source $argv0"
-# Whatever could be the command elsewhere: in a body, in brackets, as an argument of uplevel.
+# Anything that could be the command elsewhere: in a body, in brackets, as an argument of uplevel.
 _ANYWHERE = re.compile(
     r"(?:(?:^|[\n;{\[\"])\s*|\b(?:uplevel|eval|catch)\b[^\n;]*\s)"
     r"(?P<source>(?:::)?source\s+(?:\[|\$|[{\"]?\S*\.tcl))"
@@ -44,7 +44,7 @@ def tcl_files(script: Path) -> list[Path]:
 
 
 def tcl_digest(files: Sequence[Path]) -> str:
-    """SHA-256 over what the files say, in their order, without comments and blank lines."""
+    """SHA-256 over the contents of the files, in order, without comments and blank lines."""
     digest = hashlib.sha256()
     for path in files:
         digest.update(tcl_statements(path).encode(errors="surrogateescape") + b"\0")
@@ -52,7 +52,7 @@ def tcl_digest(files: Sequence[Path]) -> str:
 
 
 def tcl_statements(path: Path) -> str:
-    """What a file says, without comments and blank lines.
+    """The statements of a file, without comments and blank lines.
 
     Raises:
         BdpbenchError: when it is missing.
@@ -71,7 +71,7 @@ def _follow(path: Path, files: list[Path], tcl: Path, where: str) -> None:
 
 
 def _read(path: Path, where: str = "") -> str:
-    """A file as Tcl reads it: any ending of lines is a newline."""
+    """A file as Tcl reads it: every kind of line end is a newline."""
     try:
         text = path.read_bytes().decode(errors="surrogateescape")
     except (FileNotFoundError, IsADirectoryError):
@@ -80,7 +80,7 @@ def _read(path: Path, where: str = "") -> str:
 
 
 def _sources(path: Path, text: str, tcl: Path) -> Iterator[tuple[int, Path]]:
-    """Line and file of each command ``source``."""
+    """Line and file of each ``source`` command."""
     try:
         found = _find_sources(text)
     except TclSyntaxError as error:
@@ -98,7 +98,7 @@ def _sources(path: Path, text: str, tcl: Path) -> Iterator[tuple[int, Path]]:
 
 @cache
 def _find_sources(text: str) -> tuple[tuple[int, tuple[str, ...], str], ...]:
-    """Commands ``source`` of a text: line, words of a literal one, and any other as written."""
+    """The ``source`` commands of a text: line, words of a literal one, and any other as written."""
     return tuple(_iter_sources(text))
 
 
@@ -114,10 +114,10 @@ def _iter_sources(text: str) -> Iterator[tuple[int, tuple[str, ...], str]]:
 
 
 def _other_source(name: str, written: str) -> str:
-    """The part of a command that sources a file in another form than the literal ones, or ""."""
+    """The part of a command that sources a file in a form other than the literal ones, or ""."""
     if name.removeprefix("::") == "source":
         return written
-    if "source" not in written:  # which stripping could not bring in
+    if "source" not in written:  # stripping cannot have introduced these
         return ""
     found = _ANYWHERE.search(strip_tcl(written))
     return found["source"] if found else ""

@@ -1,9 +1,9 @@
 """Tcl without comments and blank lines: commands and words as Tcl's own parser finds them.
 
 A ``#`` begins a comment only where a command could begin: in a file, in the body of a procedure or
-of a control structure, after ``;``. Everywhere else it is data, as in the rows of a table. Where
-this reading is in doubt the text stays as it is: a comment too many changes an id for nothing, one
-too few would hide a change.
+of a control structure, after ``;``. Everywhere else it is data, as in the rows of a table. In case
+of doubt the text stays as it is: a comment that is kept changes an id needlessly, but code that is
+removed would hide a change.
 """
 
 from __future__ import annotations
@@ -14,7 +14,7 @@ from dataclasses import dataclass
 from functools import cache
 
 _BLANKS = " \t\v\f\r"
-# What can be passed over at once: characters that mean themselves where they stand.
+# What can be skipped at once: characters without a special meaning.
 _OF_COMMENT = re.compile(r"(?:[^\\\n]|\\.|\\\Z)*", re.DOTALL)
 _OF_WORD = re.compile(r"[^ \t\v\f\r\n;\\\[\]$]+")
 _IN_BRACES = re.compile(r"[^\\{}]+")
@@ -23,7 +23,7 @@ _NAME = frozenset("abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ012345678
 
 
 class TclSyntaxError(ValueError):
-    """The text is not a whole Tcl script."""
+    """The text is not a complete Tcl script."""
 
 
 @dataclass(frozen=True)
@@ -42,7 +42,7 @@ def strip_tcl(text: str) -> str:
     >>> strip_tcl("set x 1 ;# one\n\nproc f {} {\n    # two\n    puts {# three}\n}\n")
     'set x 1\nproc f {} {\nputs {# three}\n}'
     """
-    if "\x1a" in text:  # there Tcl stops reading a file
+    if "\x1a" in text:  # Tcl stops reading a file there
         return text
     try:
         return _script(text)
@@ -51,7 +51,7 @@ def strip_tcl(text: str) -> str:
 
 
 def commands_of(text: str) -> Iterator[Command]:
-    """The commands of a script, not those inside their words.
+    """The top-level commands of a script.
 
     Raises:
         TclSyntaxError: when the text is not a script, such as one with a brace left open.
@@ -82,7 +82,7 @@ def _stripped(command: Command) -> str:
 
 
 def _body(word: str) -> str:
-    """A braced script without its comments; any other word as it is."""
+    """A braced script without its comments; any other word unchanged."""
     if not word.startswith("{") or word.startswith("{*}"):
         return word
     try:
@@ -111,7 +111,7 @@ def _strip_switch(words: list[str]) -> None:
 
 
 def _switch_cases(words: Sequence[str]) -> int:
-    """Index of the word behind the string that ``switch`` looks at."""
+    """Index of the word after the string that ``switch`` examines."""
     at = 1
     while at < len(words) and words[at].startswith("-"):
         if words[at] == "--":
@@ -124,7 +124,7 @@ def _switch_cases(words: Sequence[str]) -> int:
 def _elements(text: str) -> list[str] | None:
     """Elements of a list as written; None for a list that has quotes or backslashes outside braces.
 
-    Such lists are read by rules of their own, and then nothing is stripped.
+    Tcl reads such lists by other rules, so nothing is stripped from them.
     """
     elements: list[str] = []
     at = 0
@@ -155,7 +155,7 @@ def _bodies(words: Sequence[str]) -> list[int]:
 
 
 def _at(*indices: int, words: int) -> Callable[[Sequence[str]], list[int]]:
-    """These words, where the command has so many."""
+    """These indices, as far as the command has that many words."""
     return lambda given: list(indices) if len(given) == words else []
 
 
@@ -221,7 +221,7 @@ _BODIES_OF: dict[str, Callable[[Sequence[str]], list[int]]] = {
 
 
 def _next_command(text: str, at: int, *, nested: bool) -> int:
-    """Place of the next command, behind blanks, separators and comments."""
+    """Position of the next command, after blanks, separators and comments."""
     while at < len(text):
         if text[at] in _BLANKS or text[at] in "\n;":
             at += 1
@@ -237,12 +237,12 @@ def _next_command(text: str, at: int, *, nested: bool) -> int:
 
 
 def _comment(text: str, at: int) -> int:
-    """Place behind a comment; a backslash takes the next character, a newline too, into it."""
+    """Position after a comment; a backslash takes the next character, even a newline, into it."""
     return _behind(_OF_COMMENT, text, at)
 
 
 def _command(text: str, at: int, *, nested: bool) -> tuple[Command, int]:
-    """The command at a place, and the place of what ends it."""
+    """The command at a position, and the position of its terminator."""
     start = at
     words, gaps = [], []
     while True:
@@ -267,7 +267,7 @@ def _blanks(text: str, at: int) -> int:
 
 
 def _word(text: str, at: int, *, nested: bool) -> int:
-    """Place behind the word at a place."""
+    """Position after the word at a position."""
     if text.startswith("{*}", at) and not _ends_word(text, at + 3, nested=nested):
         at += 3
     if text[at] in '{"':
@@ -281,7 +281,7 @@ def _word(text: str, at: int, *, nested: bool) -> int:
 
 
 def _behind(passed: re.Pattern[str], text: str, at: int) -> int:
-    """Place behind what can be passed over at a place; the place itself where nothing can."""
+    """Position after text that can be skipped; the position itself if there is none."""
     found = passed.match(text, at)
     return found.end() if found else at
 
@@ -293,7 +293,7 @@ def _ends_word(text: str, at: int, *, nested: bool) -> bool:
 
 
 def _piece(text: str, at: int) -> int:
-    """Place behind one character of a word, or behind what is substituted there."""
+    """Position after one character of a word, or after a substitution."""
     if text[at] == "\\":
         return min(at + 2, len(text))
     if text[at] == "[":

@@ -1,7 +1,7 @@
-"""Scenarios without a script of their own: what study.yaml says → what ``tcl/network.tcl`` gets.
+"""Scenarios without a script of their own: study.yaml → arguments of ``tcl/network.tcl``.
 
-``network`` resolves a run: its bottlenecks, flows, background and changes, with the values of its
-parameters, the arguments and output files that follow, and which parameters were of any use.
+``network`` resolves a run: its bottlenecks, flows, background and changes with the values of its
+parameters, the resulting arguments and output files, and which parameters had an effect.
 """
 
 from bdpbench.studies.network.defaults import NETWORK_DEFAULTS

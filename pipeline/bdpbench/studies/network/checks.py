@@ -20,10 +20,10 @@ _SET_BY_KEYS = {"segsize_": "packet_bytes", "segsperack_": "delayed_acks"}
 def check_defaults(
     values: Values, defaults: Mapping[str, Mapping[str, float]], senders: Sequence[ResolvedFlow]
 ) -> None:
-    """Refuse class defaults that nothing takes: neither a protocol of the study nor this run.
+    """Refuse class defaults of a class that neither the study's protocols nor this run use.
 
-    A class that other protocols have may be given, as where a sweep is over all of them. Defaults
-    of queues are refused, whose variables all have values of their own.
+    A class that only other protocols of the study use is allowed, because a sweep may be over all
+    of them. Defaults of queues are refused, since every variable of a queue is set anyway.
 
     Raises:
         BdpbenchError: naming where the values are given.
@@ -53,7 +53,7 @@ def _place_of_defaults(values: Values, name: str, *variable: str) -> Location:
 
 
 def check_two_way(values: Values, senders: Sequence[ResolvedFlow]) -> None:
-    """Refuse class defaults of what keys of packmime set, whose connections are of two-way TCP.
+    """Refuse class defaults of two-way TCP for variables that keys of packmime set.
 
     Raises:
         BdpbenchError: naming the key.
@@ -69,7 +69,7 @@ def check_two_way(values: Values, senders: Sequence[ResolvedFlow]) -> None:
 
 
 def check_samples(values: Values) -> None:
-    """Intervals of samples are multiples of 0.01 s, the step of the files' times.
+    """Refuse sampling intervals that are no multiples of 0.01 s, the resolution of times in files.
 
     Raises:
         BdpbenchError: naming the parameter.
@@ -85,9 +85,9 @@ def check_samples(values: Values) -> None:
 
 
 def check_bursts(values: Values, links: Sequence[Link], changes: Sequence[Change]) -> None:
-    """Refuse the length of rows of losses where nothing is ever lost at random.
+    """Refuse a mean burst length of losses if no packet is ever lost at random.
 
-    A loss_rate of 0 that is given, as in a sweep, is no mistake.
+    An explicit loss_rate of 0, as in a sweep, is allowed.
 
     Raises:
         BdpbenchError: naming the bottleneck.
@@ -107,7 +107,7 @@ def check_bursts(values: Values, links: Sequence[Link], changes: Sequence[Change
 
 
 def check_ecn(values: Values, links: Sequence[Link], senders: Sequence[ResolvedFlow]) -> None:
-    """ECN is on in senders, receivers and queues, or in none of them.
+    """Refuse ECN that is not on in senders, receivers and queues alike.
 
     Raises:
         BdpbenchError: for ECN without a queue that marks, and for a sender's own ``ecn_``.

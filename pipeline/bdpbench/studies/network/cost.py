@@ -1,4 +1,4 @@
-"""How much a run of ``tcl/network.tcl`` makes ns-2 do."""
+"""Predicted cost of a run of ``tcl/network.tcl``."""
 
 from __future__ import annotations
 
@@ -16,14 +16,14 @@ from bdpbench.studies.queues import HEADER_BYTES
 from bdpbench.studies.streams import is_traced
 
 _LINES_PER_PACKET = 6
-# ns-2 finds the way from each node to each other before it begins: 1,000 nodes take 8.6 s.
+# ns-2 computes the routes between all nodes before it begins: 1,000 nodes take 8.6 s.
 _NODE_PAIR_S = 8.6e-6
-# Connections of the web are set up in Tcl: 1.4 ms an object of PagePool, 1.0 ms one of PackMime.
+# Web connections are set up in Tcl: 1.4 ms per object of PagePool, 1.0 ms per object of PackMime.
 _CONNECTION_S = 1.2e-3
-# What a packet takes longer where the queue keeps an average of its length.
+# Additional time per packet if the queue maintains an average of its length.
 _AVERAGING = 1.2
-# Mean cwnd in packets at a share p of lost packets: 1.22 / p^0.5 (Mathis et al. 1997), and that of
-# high-speed laws, 0.12 / p^0.835 (RFC 3649), from the share on at which it is more.
+# Mean cwnd in packets at loss rate p: 1.22 / p^0.5 (Mathis et al. 1997), or for high-speed laws
+# 0.12 / p^0.835 (RFC 3649) where that is larger.
 _STANDARD_RESPONSE = (1.22, 0.5)
 _HIGH_SPEED_RESPONSE = (0.12, 0.835)
 
@@ -33,9 +33,9 @@ def network_cpu_s(
 ) -> float:
     """Predicted CPU time of a run on the reference machine, s.
 
-    Endless flows fill the slowest bottleneck, as ``studies.cost`` has it, unless their access or
-    random losses keep them from that; flows that end and background alone carry no more than they
-    have. A packet costs as much on each bottleneck.
+    Long-lived flows fill the slowest bottleneck as in ``studies.cost``, unless their access links
+    or random losses prevent it; finite flows and background traffic carry no more than they have to
+    send. A packet costs the same on each bottleneck.
     """
     duration_s = float(parameters["duration_s"])
     flows = [flow.flow for flow in network.flows]
@@ -59,7 +59,7 @@ def network_cpu_s(
 
 
 def _most_pkts(network: Network, flow: NetworkFlow, packet_bits: float, duration_s: float) -> float:
-    """Packets that a flow sends at most: as many as it has, as its access takes, as losses let."""
+    """Most packets that a flow can send, given its size, its access links and its losses."""
     pkts_per_s = [float(dict(flow.more)["access_mbps"]) * 1e6 / packet_bits]
     kept = math.prod(1 - link.loss_rate for link in _links_of(network, flow))
     if kept < 1 and flow.rtt_ms > 0:
@@ -73,7 +73,7 @@ def _links_of(network: Network, flow: NetworkFlow) -> Sequence[Link]:
 
 
 def _cwnd_at(loss: float, flow: ResolvedFlow) -> float:
-    """Mean cwnd, packets, at a share of lost packets."""
+    """Mean cwnd, packets, at a loss rate."""
     standard, high_speed = (
         factor / math.pow(loss, power)
         for factor, power in (_STANDARD_RESPONSE, _HIGH_SPEED_RESPONSE)
@@ -82,7 +82,7 @@ def _cwnd_at(loss: float, flow: ResolvedFlow) -> float:
 
 
 def _queued_pkts(network: Network) -> float:
-    """Packets that may wait before an access that is slower than the bottlenecks."""
+    """Packets that may queue at an access link that is slower than the bottlenecks."""
     slowest = min(link.wire.mbps for link in network.links)
     access = [dict(flow.more) for flow in network.flows]
     return sum(

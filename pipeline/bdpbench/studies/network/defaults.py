@@ -1,4 +1,4 @@
-"""Defaults of a run of ``tcl/network.tcl`` that its scenario does not set."""
+"""Defaults of parameters of ``tcl/network.tcl`` that a scenario does not set."""
 
 from __future__ import annotations
 
@@ -12,4 +12,4 @@ NETWORK_DEFAULTS: Parameters = {
     "packet_bytes": 1000,
     "loss_rate": 0.0,
 }
-"""Parameter → value. That of queue_sample_s is sample_s."""
+"""Parameter → value. The default of queue_sample_s is the value of sample_s."""

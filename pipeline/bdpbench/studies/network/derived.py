@@ -1,6 +1,6 @@
 """Parameters of a run that follow from its flows and links, for metrics, charts and labels.
 
-Those of one flow or bottleneck have its number, from 1, in their name: ``access_2_mbps``.
+Those of a single flow or bottleneck contain its number, counted from 1: ``access_2_mbps``.
 """
 
 from __future__ import annotations
@@ -18,9 +18,9 @@ _THRESHOLDS = {"min_th_pkts": "thresh_", "max_th_pkts": "maxthresh_"}
 
 
 def told_of_flows(flows: Sequence[NetworkFlow], links: int) -> Parameters:
-    """Groups, sizes and paths of flows, as far as they have some, and their access rates.
+    """Groups, sizes and paths of flows that have them, and access rates.
 
-    Of more than two flows with different protocols each has its own: ``flow_protocol_3``.
+    If more than two flows have different protocols, each has a parameter: ``flow_protocol_3``.
     """
     found: Parameters = {}
     keys = [flow.flow.key for flow in flows]
@@ -48,7 +48,7 @@ def told_of_flows(flows: Sequence[NetworkFlow], links: int) -> Parameters:
 def told_of_links(links: Sequence[Link], changes: Sequence[Change]) -> Parameters:
     """Rates of the bottlenecks of a chain, changes of rates, and RED's thresholds.
 
-    Changes of a rate are told as ``5 from 20 s, 10 from 30 s``, in Mbit/s.
+    Changes of a rate are written as ``5 from 20 s, 10 from 30 s``, in Mbit/s.
     """
     found: Parameters = {}
     for number, link in enumerate(links, start=1):

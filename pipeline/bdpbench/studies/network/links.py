@@ -13,20 +13,20 @@ from bdpbench.studies.queues import HEADER_BYTES, QUEUE_KINDS, QueueKind
 from bdpbench.units import bdp_packets
 
 ROUNDED_BUFFERS = ("buffer_ms", "buffer_bdp")
-"""Parameters that are rounded to whole packets, so that several values may mean one buffer."""
+"""Parameters that are rounded to whole packets, so several values may give the same buffer."""
 
 BUFFERS = ("buffer_pkts", *ROUNDED_BUFFERS)
 LEAST_BUFFER_PKTS = 1
-"""A queue holds at least one packet, beside the one that is being sent; else nothing gets by."""
+"""Smallest queue, packets, besides the packet being sent: with less, nothing would get through."""
 
 
 @dataclass(frozen=True)
 class Wire:
-    """A bottleneck as far as round trips need it.
+    """The part of a bottleneck that determines round trips.
 
     Attributes:
-        said: what study.yaml says of it, with values in place of references.
-        location: where.
+        said: its entry in study.yaml, with values in place of references.
+        location: where the entry is.
         mbps: rate, Mbit/s.
         delay_ms: one way, ms.
     """
@@ -45,9 +45,9 @@ class Link:
         name: in tables and in the report of the run.
         wire: its rate and delay.
         kind: of its queue.
-        variables: of ns-2's class of queue.
+        variables: variables of ns-2's queue class.
         holds_pkts: packets that the queue holds.
-        loss_rate: share of the packets that are lost at random.
+        loss_rate: share of packets lost at random.
         loss_burst_pkts: mean number of packets lost in a row; None for independent losses.
     """
 
@@ -100,7 +100,7 @@ def _wire(said: Bottleneck, location: Location, values: Values) -> Wire:
 
 
 def name_of(index: int, count: int) -> str:
-    """What tables call a bottleneck: ``bottleneck``, or ``bottleneck_1`` ... in a chain."""
+    """Name of a bottleneck in tables: ``bottleneck``, or ``bottleneck_1`` ... in a chain."""
     return "bottleneck" if count == 1 else f"bottleneck_{index + 1}"
 
 
@@ -110,10 +110,10 @@ def links_of(
     """The bottlenecks with their queues.
 
     Args:
-        values: of the run.
+        values: parameters of the run.
         wires: as ``wires_of`` found them.
-        rtt_ms: that shares of the BDP are shares of; None where flows have several.
-        packet_bytes: data of a segment.
+        rtt_ms: RTT of the BDP for buffer_bdp, ms; None if flows have different RTTs.
+        packet_bytes: payload of a segment, bytes.
     """
     return [
         _link(values, wire, name_of(index, len(wires)), rtt_ms, packet_bytes)
@@ -215,7 +215,7 @@ def _settings(
 
 
 def _losses(values: Values, wire: Wire) -> tuple[float, float | None]:
-    """Share of packets lost at random, and the mean number of them in a row."""
+    """Share of packets lost at random, and the mean number of consecutive losses."""
     own = wire.said.loss_rate
     rate = values.number("loss_rate", "") if own is None else float(own)
     own = wire.said.loss_burst_pkts

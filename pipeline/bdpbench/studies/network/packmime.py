@@ -11,10 +11,11 @@ from bdpbench.studies.parts import PERSISTENT_KEYS, Background
 from bdpbench.studies.study import Protocol
 
 MOST_PAIRS = 10
-"""Nodes of clients, and of servers, that ns-2's PackMimeHTTP has places for."""
+"""Most client nodes, and most server nodes, of ns-2's PackMimeHTTP."""
 
 LEAST_RATE_PER_S = 0.1
-"""Below, PackMime's times between connections vary so much that thousands begin at once."""
+"""Below this rate, PackMime's interarrival times vary so much that thousands of connections begin
+at once."""
 
 _DEFAULT_TCP = "reno"
 _VERSIONS = (1.0, 1.1)
@@ -27,9 +28,9 @@ _QUANTITIES = {
     "page_pause_s": ("page_pause", "_mean_s"),
     "object_pause_s": ("object_pause", "_mean_s"),
 }
-# Mean of 20,000 draws of PackMime's own responses, bytes.
+# Mean of 20,000 draws from PackMime's own distribution of responses, bytes.
 _RESPONSE_BYTES = 8000.0
-# Before it begins, it draws thousands of sizes and times.
+# Before it begins, PackMime draws thousands of sizes and times.
 _SETUP_S = 0.3
 
 
@@ -41,10 +42,10 @@ def packmime_source(
     more: Pairs,
     defaults: ClassVariables,
 ) -> Source:
-    """A source of kind packmime.
+    """Make a source of kind packmime.
 
     Raises:
-        BdpbenchError: naming file and line, for what it cannot have.
+        BdpbenchError: naming file and line, for a setting that it cannot have.
     """
     version = _version(values, said, location)
     _check_hosts(values, said, location)
@@ -77,7 +78,7 @@ def packmime_source(
 
 
 def _version(values: Values, said: Background, location: Location) -> float:
-    """The version of HTTP; what only 1.1 has is refused with 1.0."""
+    """The HTTP version; keys that only 1.1 has are refused with 1.0."""
     version = 1.0 if said.http_version is None else float(said.http_version)
     if version not in _VERSIONS:
         raise values.study.error(
@@ -116,13 +117,13 @@ def _check_rate(values: Values, said: Background, location: Location) -> None:
 
 
 def _sender(tcp: str, defaults: ClassVariables) -> ResolvedFlow:
-    """As what the ends of the connections act on ns-2."""
+    """The sender that the ends of the connections count as for ns-2's behaviour."""
     agent = "TCP/FullTcp" if tcp == _DEFAULT_TCP else f"TCP/FullTcp/{tcp.title()}"
     protocol = Protocol(label=tcp, colour="#000000", agent=agent, sink=agent)
     return ResolvedFlow(tcp, protocol, {}, defaults, 0.0, None)
 
 
 def _mbps(said: Background) -> float:
-    """Rate of the responses, Mbit/s; of persistent connections one is counted."""
+    """Rate of the responses, Mbit/s; only one response of a persistent connection is counted."""
     mean = _RESPONSE_BYTES if said.response_bytes is None else float(said.response_bytes.mean)
     return float(said.rate_per_s or 0) * 8 * mean / 1e6

@@ -1,4 +1,4 @@
-"""Whether anything in a run of ``tcl/network.tcl`` is random, so that repetitions can differ."""
+"""Whether anything in a run of ``tcl/network.tcl`` is random, so that repetitions differ."""
 
 from __future__ import annotations
 
@@ -21,10 +21,9 @@ _LINKS_OF_HOSTS = ("server{}_mbps", "server{}_delay_ms", "client{}_mbps", "clien
 
 
 def draws(argv: Sequence[str]) -> bool:
-    """Whether a run with these arguments draws random numbers that act on its packets.
+    """Whether a run with these arguments draws random numbers that affect its packets.
 
-    Beside those, ns-2 draws for each TCP sender how far its coarse clock is ahead, by which
-    timeouts alone can differ.
+    In any case ns-2 draws the phase of each TCP sender's coarse clock, which affects timeouts only.
     """
     sources: dict[str, dict[str, str]] = {}
     for name, value in zip(argv[::2], argv[1::2], strict=True):
@@ -43,10 +42,10 @@ def _is_random(name: str, value: str) -> bool:
 
 
 def _source_draws(source: Mapping[str, str]) -> bool:
-    """Whether a source of background draws more than its start and its jitter."""
+    """Whether a background source draws more than its start and its jitter."""
     kind = source["kind"]
     if kind == "web":
-        # Which server a page is of, and which client a session has.
+        # The server of a page and the client of a session are drawn.
         several = source["servers"] != "1" or source["clients"] != "1"
         return several or _vary(source, _OF_WEB) or _links_vary(source)
     if kind == "packmime":
@@ -68,13 +67,13 @@ def _packmime_draws(source: Mapping[str, str]) -> bool:
 
 
 def _pages_vary(source: Mapping[str, str]) -> bool:
-    """Whether it is drawn which pages have a single object."""
+    """Whether it is random which pages have a single object."""
     alone = float(source["connection_pages_mean"]) <= 1
     return not alone and float(source.get("single_share", "0.5")) not in (0, 1)
 
 
 def _vary(source: Mapping[str, str], quantities: Iterable[str]) -> bool:
-    """Whether one of these is not constant: ns-2's own distributions are not."""
+    """Whether one of these quantities is random; ns-2's own distributions are."""
     return any(source.get(name) != "constant" for name in quantities)
 
 
@@ -83,7 +82,7 @@ def _links_vary(source: Mapping[str, str]) -> bool:
 
 
 def remarks(runs: Iterable[PlannedRun]) -> list[str]:
-    """Remarks on repetitions that do not differ, one sentence for each scenario."""
+    """Remarks on repetitions that do not differ, one sentence per scenario."""
     substreams: dict[str, set[object]] = {}
     for run in runs:
         if run["script"] in (NETWORK_SCRIPT, WEB_SCRIPT) and not draws(run["argv"]):

@@ -34,7 +34,7 @@ _ECN_ON = {"ecn_": 1.0}
 
 @dataclass(frozen=True)
 class Network:
-    """All of a run.
+    """Everything about a run.
 
     Attributes:
         links: its bottlenecks.
@@ -44,7 +44,7 @@ class Network:
         defaults: ns-2 class → variable → value.
         used: parameters of the run that had an effect.
         derived: parameters that follow from others, for metrics and labels.
-        parameters: of the run, as it is given.
+        parameters: parameters of the run, as given.
     """
 
     links: Sequence[Link]
@@ -58,18 +58,18 @@ class Network:
 
     @property
     def script(self) -> str:
-        """The script that simulates it: that of more of the web where it has some."""
+        """The script that simulates the run; PackMime and records of web pages need their own."""
         more = any(source.kind == "packmime" or source.pages for source in self.sources)
         return WEB_SCRIPT if more else NETWORK_SCRIPT
 
     @property
     def senders(self) -> list[ResolvedFlow]:
-        """Senders that act on ns-2: those of flows, and of connections of the web."""
+        """Senders that affect ns-2's behaviour: those of flows and of web connections."""
         return senders_of(self.flows, self.sources)
 
     @property
     def nodes(self) -> int:
-        """Nodes of its network."""
+        """Number of nodes of its network."""
         hosts = sum(source.hosts for source in self.sources)
         return 1 + len(self.links) + 2 * len(self.flows) + hosts
 
@@ -126,13 +126,13 @@ class Network:
 
 
 def senders_of(flows: Sequence[NetworkFlow], sources: Sequence[Source]) -> list[ResolvedFlow]:
-    """Senders over TCP: those of flows, and of connections of the web."""
+    """TCP senders: those of flows, and of web connections."""
     web = [source.sender for source in sources if source.sender is not None]
     return [*(each.flow for each in flows), *web]
 
 
 def _outputs_of(index: int, each: NetworkFlow) -> Iterator[Output]:
-    """Files of a flow over time; that of cwnd has the variables that its protocol records."""
+    """Time-series files of a flow; its cwnd file has the variables that its protocol records."""
     file, names = f"cwnd_hstcp{index}.out", list(each.flow.protocol.record)
     if names:
         yield {"file": file, "table": "cwnd", "flow": index, "names": names}
@@ -159,15 +159,15 @@ def _flow_arguments(index: int, each: NetworkFlow) -> Iterator[tuple[str, Scalar
 
 
 def network(study: Study, scenario: str, parameters: Parameters) -> Network:
-    """A run of a scenario without a script of its own.
+    """Resolve a run of a scenario without a script of its own.
 
     Args:
-        study: that it is of.
-        scenario: its key.
-        parameters: of the run, with duration_s, without those that are computed.
+        study: the study of the run.
+        scenario: key of its scenario.
+        parameters: parameters of the run with duration_s, without the computed ones.
 
     Raises:
-        BdpbenchError: naming file and line, for what ns-2 cannot have.
+        BdpbenchError: naming file and line, for what ns-2 cannot simulate.
     """
     values = Values(study, scenario, parameters)
     values.used |= {DURATION_ARGUMENT, "sample_s", "queue_sample_s", "substream", "trace"}
@@ -205,10 +205,10 @@ def _referenced_by_defaults(values: Values) -> set[str]:
 
 
 def _nominal_rtt(values: Values, flows: Sequence[NetworkFlow]) -> float | None:
-    """The RTT that the run as a whole has, ms; None where its flows have several.
+    """RTT of the run as a whole, ms; None if its flows have different RTTs.
 
-    Where the run gives one although its flows have their own, shares of the BDP are reckoned with
-    it, and only then is it of use.
+    If the run gives an RTT although its flows have their own, it only serves to compute shares of
+    the BDP, and has no effect without them.
     """
     if values.has("rtt_ms"):
         if values.has("buffer_bdp"):
@@ -226,7 +226,7 @@ def _add_defaults(
     flows: Sequence[NetworkFlow],
     packet_bytes: int,
 ) -> None:
-    """What every TCP sender gets: size of segments, a window that never limits it, ECN."""
+    """Defaults for every TCP sender: segment size, a window that never limits it, ECN."""
     own = {
         "packetSize_": float(packet_bytes),
         "window_": _ample_window(wires, links, flows, packet_bytes),

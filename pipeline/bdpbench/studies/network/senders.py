@@ -25,14 +25,14 @@ _EPSILON_MS = 1e-9
 
 @dataclass(frozen=True)
 class Route:
-    """A way over the bottlenecks: the first and the last of them, from 0, and its direction."""
+    """A path: its first and its last bottleneck, counted from 0, and its direction."""
 
     first: int
     last: int
     reverse: bool
 
     def arguments(self, links: int) -> Iterator[tuple[str, Scalar]]:
-        """Keys of the script's arguments behind the prefix, and their values."""
+        """Keys of the script's arguments, after the prefix, and their values."""
         if self.reverse:
             yield "reverse", 1
         if self.first > 0:
@@ -46,12 +46,12 @@ class NetworkFlow:
     """One flow.
 
     Attributes:
-        flow: what every script gets of it.
-        route: over the bottlenecks.
-        rtt_ms: without queues, ms.
-        group: of flows; "" for none.
-        size_pkts: packets that it transfers; None where there is no end.
-        recorded: whether its files over time are written.
+        flow: what every script gets.
+        route: its path over the bottlenecks.
+        rtt_ms: RTT without queues, ms.
+        group: its group of flows; "" for none.
+        size_pkts: packets that it transfers; None if it is endless.
+        recorded: whether its time series are written.
         more: further keys of the script's arguments, and their values.
     """
 
@@ -67,10 +67,11 @@ class NetworkFlow:
 def route_of(
     values: Values, location: Location, enters: int, leaves: int | None, direction: str, links: int
 ) -> Route:
-    """The way of a flow or of background traffic.
+    """The path of a flow or of background traffic.
 
     Raises:
-        BdpbenchError: for a bottleneck that the chain does not have, or a way back in it.
+        BdpbenchError: for a bottleneck that the chain does not have, or a path whose last
+            bottleneck precedes its first.
     """
     last = links if leaves is None else leaves
     for name, value in (("enters", enters), ("leaves", last)):
@@ -93,7 +94,7 @@ def flows_of(
     """All flows of a run, in the order of study.yaml.
 
     Raises:
-        BdpbenchError: naming file and line, for what no flow can have.
+        BdpbenchError: naming file and line, for settings that no flow can have.
     """
     study = values.study
     found: list[NetworkFlow] = []
@@ -162,7 +163,7 @@ def _protocol_of(values: Values, location: Location) -> str:
 
 
 def _own(values: Values, said: Flow, name: str) -> float:
-    """A key of a flow, or the parameter of the run of the same name."""
+    """A flow's value of a key, or else the run's parameter of the same name."""
     own = getattr(said, name)
     meanings = {
         "access_mbps": "the access rate",
@@ -213,10 +214,10 @@ def _access_delay(
 
 
 def sink_of(values: Values, own: str | None, sink: str, location: Location) -> str:
-    """The class of a receiver, as ``delayed_acks`` of its own or of the run asks for it.
+    """The class of a receiver, as ``delayed_acks`` of the flow or of the run selects it.
 
     Raises:
-        BdpbenchError: for a class that cannot be had with delayed ACKs and without.
+        BdpbenchError: for a class that does not exist both with and without delayed ACKs.
     """
     delays = own or values.get("delayed_acks")
     if delays is None:
@@ -233,7 +234,7 @@ def sink_of(values: Values, own: str | None, sink: str, location: Location) -> s
 
 
 def _size(values: Values, said: Flow, location: Location, protocol: str) -> int | None:
-    """Packets that a flow transfers."""
+    """Number of packets that a flow transfers."""
     if said.size_pkts is not None and said.size_bytes is not None:
         raise values.study.error((*location, "size_bytes"), "size_pkts is given as well")
     if said.stop_s is not None and (said.size_pkts or said.size_bytes):
@@ -276,7 +277,7 @@ def _check_times(
 
 
 def settings_of(values: Values, protocol: str) -> dict[str, float]:
-    """Variables of the agents of a protocol, those that parameters set among them."""
+    """Variables of a protocol's agents, including those that parameters set."""
     study = values.study
     values.used |= set(setting_parameters(study.vocabulary, protocol, values.parameters))
     return {

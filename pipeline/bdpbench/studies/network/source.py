@@ -22,16 +22,16 @@ class Source:
     """One source of background traffic.
 
     Attributes:
-        kind: of it.
-        route: over the bottlenecks.
+        kind: its kind.
+        route: its path over the bottlenecks.
         mbps: mean rate that it offers, Mbit/s.
-        sender: as which its connections act on ns-2; None for UDP.
+        sender: the sender that its connections count as for ns-2's behaviour; None for UDP.
         more: keys of the script's arguments, and their values.
-        hosts: nodes that it adds to the network.
+        hosts: number of nodes that it adds to the network.
         transfers: whether what it transfers is recorded.
         pages: whether the pages of the web are recorded.
-        connections_per_s: TCP connections that it makes a second.
-        setup_s: CPU time that it takes beside those, before its traffic is steady.
+        connections_per_s: TCP connections per second.
+        setup_s: additional CPU time before its traffic is steady, s.
     """
 
     kind: str
@@ -54,7 +54,7 @@ class Source:
 def hosts_arguments(
     values: Values, said: Background, location: Location
 ) -> Iterator[tuple[str, Scalar]]:
-    """Smallest and largest values of the links of servers and clients.
+    """Arguments for the smallest and largest values of the links of servers and clients.
 
     Raises:
         BdpbenchError: for anything but a number or [least, most].
@@ -74,18 +74,18 @@ def hosts_arguments(
 def quantity_arguments(
     values: Values, said: Background, location: Location, name: str, key: str, suffix: str
 ) -> Iterator[tuple[str, Scalar]]:
-    """Distribution, mean and shape of a quantity; none where it is not given.
+    """Arguments for distribution, mean and shape of a quantity; none if it is not given.
 
     Args:
-        values: of the run.
-        said: the source.
-        location: where it is said.
-        name: of the quantity in study.yaml.
-        key: of the script's arguments.
-        suffix: of the key of the mean.
+        values: parameters of the run.
+        said: the source in study.yaml.
+        location: where the source is in study.yaml.
+        name: name of the quantity in study.yaml.
+        key: key of the script's arguments.
+        suffix: suffix of the mean's key.
 
     Raises:
-        BdpbenchError: for a shape that is missing, too small or of no use.
+        BdpbenchError: for a shape that is missing, too small or without effect.
     """
     quantity: Quantity | None = getattr(said, name)
     if quantity is None:

@@ -20,10 +20,10 @@ MOST_SOURCES = 1000
 def sources_of(
     values: Values, wires: Sequence[Wire], defaults: ClassVariables, duration_s: float
 ) -> list[Source]:
-    """All background of a run.
+    """All background sources of a run.
 
     Raises:
-        BdpbenchError: naming file and line, for what a kind lacks or does not have.
+        BdpbenchError: naming file and line, for keys that a kind lacks or does not have.
     """
     found: list[Source] = []
     for index, part in enumerate(values.study.scenarios[values.scenario].background):
@@ -101,7 +101,7 @@ def _source(
 
 
 def _offered_mbps(said: Background) -> float:
-    """Mean rate of a source over UDP, Mbit/s."""
+    """Mean rate that a UDP source offers, Mbit/s."""
     burst_s, idle_s = float(said.burst_s or 1), float(said.idle_s or 0)
     return float(said.rate_mbps or 0) * burst_s / (burst_s + idle_s)
 
@@ -113,7 +113,8 @@ def changes_of(values: Values, links: Sequence[Link], duration_s: float) -> list
     """Changes of a run, in order of time.
 
     Raises:
-        BdpbenchError: naming file and line, for one of no bottleneck, or after the end.
+        BdpbenchError: naming file and line, for a change of an unknown bottleneck, or after the
+            end.
     """
     found: list[Change] = []
     for index, part in enumerate(values.study.scenarios[values.scenario].changes):
@@ -136,7 +137,7 @@ def changes_of(values: Values, links: Sequence[Link], duration_s: float) -> list
 
 
 def _check_once(values: Values, earlier: Change, said: Change, location: Location) -> None:
-    """Refuse two values of one thing at one time, of which the first would change nothing."""
+    """Refuse two values for one thing at one time, of which the first would have no effect."""
     if (earlier.at_s, earlier.bottleneck) != (said.at_s, said.bottleneck):
         return
     for name in ("bottleneck_mbps", "bottleneck_delay_ms", "loss_rate"):

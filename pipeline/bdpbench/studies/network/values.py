@@ -1,4 +1,4 @@
-"""The values of a run's parameters, which remember who was asked for."""
+"""The values of a run's parameters, which remember which of them were used."""
 
 from __future__ import annotations
 
@@ -18,10 +18,10 @@ class Values:
     """Parameters of a run.
 
     Attributes:
-        study: that the run is of.
+        study: the study of the run.
         scenario: key of its scenario.
         parameters: name → value.
-        used: parameters that were asked for, so that they have an effect.
+        used: parameters that were looked up, so that they have an effect.
     """
 
     def __init__(self, study: Study, scenario: str, parameters: Parameters) -> None:
@@ -30,11 +30,11 @@ class Values:
         self.used: set[str] = set()
 
     def has(self, name: str) -> bool:
-        """Whether the run has a parameter; to look is no use of it."""
+        """Whether the run has a parameter; asking does not count as use."""
         return name in self.parameters
 
     def get(self, name: str) -> Scalar | None:
-        """A parameter, or what stands for it where the run has none."""
+        """A parameter, or a fallback if the run does not have it."""
         self.used.add(name)
         return self.parameters.get(name, NETWORK_DEFAULTS.get(name))
 
@@ -42,7 +42,7 @@ class Values:
         """A parameter that is a number.
 
         Raises:
-            BdpbenchError: when the run has none, with where it could stand.
+            BdpbenchError: when the run does not have it, saying where it could be set.
         """
         value = self.get(name)
         if value is None:
@@ -55,12 +55,12 @@ class Values:
         return float(value)
 
     def optional(self, name: str) -> float | None:
-        """A parameter that is a number; None where the run has none."""
+        """A numeric parameter; None if the run does not have it."""
         value = self.get(name)
         return None if value is None else float(value)
 
     def of(self, value: Scalar, location: Location) -> Scalar:
-        """A value, or that of the parameter which it names.
+        """A value, or that of the parameter that it refers to.
 
         Raises:
             BdpbenchError: when the run has no such parameter.

@@ -10,9 +10,9 @@ from bdpbench.studies.network.values import Values
 from bdpbench.studies.parts import Background
 
 MOST_HOSTS = 5000
-"""Servers and clients of a source: ns-2 finds the way from each node to each other."""
+"""Most servers and clients of a source: ns-2 computes the routes between all nodes."""
 
-# A session's first agents, which are made anew.
+# A session's first agents, which are created each time.
 _SETUP_S = 0.015
 _QUANTITIES = {
     "page_pause_s": ("page_pause", "_mean_s"),
@@ -30,10 +30,10 @@ def web_source(
     more: Pairs,
     defaults: ClassVariables,
 ) -> Source:
-    """A source of kind web.
+    """Make a source of kind web.
 
     Raises:
-        BdpbenchError: naming file and line, for what it cannot have.
+        BdpbenchError: naming file and line, for a setting that it cannot have.
     """
     segment_bytes = int(said.packet_bytes or values.number("packet_bytes", ""))
     sender = _sender(values, said, location, defaults)
@@ -88,7 +88,7 @@ def _mean(said: Background, name: str) -> float:
 
 
 def _objects_per_s(said: Background) -> float:
-    """Objects that all sessions ask for in a second, if connections took no time."""
+    """Objects that all sessions together request per second if connections take no time."""
     objects = _mean(said, "page_objects")
     page_s = _mean(said, "page_pause_s") + objects * _mean(said, "object_pause_s")
     return int(said.sessions or 0) * objects / page_s

@@ -1,7 +1,7 @@
 """The parser of wired lines in C, whose columns are handed to polars.
 
-Where there is no compiler, :func:`load` gives None and the lines are read by their patterns; a test
-holds both to the same frames.
+Without a compiler, :func:`load` returns None and the lines are read by their patterns; a test
+checks that both give the same frames.
 """
 
 from __future__ import annotations
@@ -18,16 +18,16 @@ from bdpbench.compiled import ArrowArray, chars, load_library, series_of
 from bdpbench.trace.schema import EVENT, EVENTS, PACKETS
 
 COLUMNS = tuple(PACKETS)[:18]
-"""Columns that wired lines have, in the order of the parser's; the last four may be null."""
+"""Columns that wired lines have, in the parser's order; the last four may be null."""
 
 KIND_COLUMNS = (
     *("event", "from_node", "to_node"),
     *("flow", "src_node", "src_port", "dst_node", "dst_port"),
 )
-"""Columns that may decide which rows the parser leaves out."""
+"""Columns that may decide which rows the parser drops."""
 
 MOST_KINDS = 4096
-"""Kinds of rows that the parser can be told of."""
+"""Most kinds of rows that can be passed to the parser."""
 
 _EXTENDED = ("ack", "tcp_flags", "header_bytes", "sack_bytes")
 _WORD_COLUMNS = {"type": "types", "flags": "flags"}
@@ -73,11 +73,12 @@ class _Kind(ctypes.Structure):
 
 
 class Kinds:
-    """Kinds of rows and whether they are wanted, as the parser has them.
+    """Kinds of rows and whether they are wanted, in the form that the parser needs.
 
     Args:
-        columns: names among KIND_COLUMNS: rows with the same values in them are of one kind.
-        wanted: values of these columns, of an event its place in EVENTS -> whether such rows are
+        columns: names among KIND_COLUMNS: rows with the same values in these columns are of one
+            kind.
+        wanted: values of these columns (for an event, its index in EVENTS) → whether such rows are
             wanted; at most MOST_KINDS.
     """
 
@@ -97,7 +98,7 @@ class Kinds:
 
 @dataclass(frozen=True)
 class Backwards:
-    """The first of ``count`` places of a chunk where time runs backwards; lines count from 0."""
+    """The first of ``count`` places in a chunk where time runs backwards; lines count from 0."""
 
     count: int
     line: int
@@ -107,15 +108,14 @@ class Backwards:
 
 @dataclass(frozen=True)
 class WiredLines:
-    """What the parser made of a chunk.
+    """The result of parsing a chunk.
 
     Attributes:
-        frame: the wanted columns of the lines that it took, in their order, without the rows that
-            are of a kind that is not wanted.
-        rows: number of the lines that it took.
-        undecided: rows of the frame of which no kind tells whether they are wanted.
-        other_lines, other_starts: indices and offsets of the lines that it left.
-        first_s, last_s: times of the first and the last line that it took, s.
+        frame: the wanted columns of the parsed lines, in order, without the rows of unwanted kinds.
+        rows: number of parsed lines.
+        undecided: rows of the frame whose kind is not yet known to be wanted or not.
+        other_lines, other_starts: indices and offsets of the lines that it did not parse.
+        first_s, last_s: times of the first and the last parsed line, s.
         backwards: where time runs backwards among them, or None.
     """
 
@@ -130,7 +130,7 @@ class WiredLines:
 
 
 class WiredParser:
-    """The compiled parser; calls from several threads run at the same time."""
+    """The compiled parser; calls from several threads run in parallel."""
 
     def __init__(self, library: ctypes.CDLL) -> None:
         self._parse = library.bdpbench_parse_wired
@@ -153,10 +153,10 @@ class WiredParser:
         """Parse the lines in the first ``length`` bytes, the last of which is a newline.
 
         Args:
-            buffer: the text, and 64 bytes behind it that do not matter.
-            length: bytes of the text.
+            buffer: the text, followed by 64 bytes of any content.
+            length: length of the text, bytes.
             wanted: names among COLUMNS.
-            kinds: which rows are wanted, as far as that is known; None for all.
+            kinds: which rows are wanted, as far as known; None for all.
 
         Raises:
             MemoryError: when the columns cannot be allocated.
@@ -177,7 +177,7 @@ class WiredParser:
 
 @functools.cache
 def load() -> WiredParser | None:
-    """The parser; None where it can be neither found nor compiled."""
+    """The parser; None if it can be neither found nor compiled."""
     library = load_library(_SOURCE)
     return None if library is None else WiredParser(library)
 
@@ -208,7 +208,7 @@ def _series(chunk: _WiredChunk, index: int, name: str) -> pl.Series:
     if name in _EXTENDED and chunk.extended == 0:
         return nulls(name, dtype, chunk.stored)
     series = series_of(name, _CODES.get(dtype, dtype), chunk.columns[index])
-    # Indexing is done at once; gather() makes a query of it, which takes longer than the parser.
+    # Indexing is immediate; gather() builds a query, which takes longer than the parser.
     if name == "event":
         return _events()[series].alias(name)
     if name in _WORD_COLUMNS:

@@ -1,1 +1,1 @@
-"""Batches on a cluster: the profile, the plugin, the jobs in the queue, and when to give up."""
+"""Batches on a cluster: the profile, the plugin, the jobs in the queue, when to stop waiting."""

@@ -1,8 +1,8 @@
-"""Whether a call's jobs get anywhere: what Slurm says of them, and when to wait no longer.
+"""Whether a call's jobs make progress: Slurm's answers about them, and when to stop waiting.
 
-Snakemake and its plugin submit jobs and wait for them, some of them for ever: for one that was
-pre-empted and not queued again, for all of them where Slurm gave no answer for a while, and for one
-that can never start. What is asked here is independent of what they believe.
+Snakemake and its plugin submit jobs and wait for them, sometimes forever: for a job that was
+pre-empted and not queued again, for all of them after Slurm gave no answer for a while, and for a
+job that can never start. The overseer asks Slurm independently of them.
 """
 
 from __future__ import annotations
@@ -18,23 +18,23 @@ from bdpbench.errors import BdpbenchError
 
 Ask = Callable[[], Sequence[SlurmJob]]
 
-# Reasons for which Slurm never starts a job unless somebody changes it or the settings. All others
-# pass: other jobs end, nodes come back.
+# Reasons for which Slurm never starts a job unless the job or the settings are changed. All others
+# are temporary: other jobs end, nodes return.
 _FOR_EVER = (
     *("BadConstraints", "PartitionNodeLimit", "PartitionTimeLimit", "PartitionConfig"),
     *("InvalidAccount", "InvalidQOS", "AccountNotAllowed", "QOSNotAllowed"),
     *("JobHeldAdmin", "JobHeldUser", "DependencyNeverSatisfied"),
     *("launch failed requeued held", "JobLaunchFailure"),
 )
-_MORE_THAN_A_JOB_MAY = "PerJob"  # of AssocMaxCpuPerJobLimit and many others
+_MORE_THAN_A_JOB_MAY = "PerJob"  # as in AssocMaxCpuPerJobLimit and many others
 _LOOKS_UNTIL_SURE = 3
 _FIRST_JOB_S = 300.0
-"""Snakemake may take so long to start and to submit a job, s."""
+"""Time that Snakemake may take to start and to submit a job, s."""
 
 
 @dataclass(frozen=True)
 class Patience:
-    """How long is waited, s: for Slurm's answer, for a first job, with nothing in the queue."""
+    """How long to wait, s: for Slurm's answer, for a first job, and with an empty queue."""
 
     poll_s: float
     unreachable_s: float
@@ -43,10 +43,10 @@ class Patience:
 
 
 class Overseer:
-    """Looks after the jobs of one call.
+    """Watches the jobs of one call.
 
     Args:
-        ask: gives the call's jobs, or raises NoAnswerError.
+        ask: returns the call's jobs, or raises NoAnswerError.
         patience: when to give up.
         clock: time in s.
     """
@@ -65,11 +65,11 @@ class Overseer:
         self.jobs: Sequence[SlurmJob] = ()
 
     def look(self) -> bool:
-        """Ask Slurm now and then, without waiting for it; whether it has just answered.
+        """Ask Slurm at intervals, without waiting for it; whether it has just answered.
 
         Raises:
-            BdpbenchError: when it has given no answer for too long, when a job can never start, or
-                when none has for too long.
+            BdpbenchError: when Slurm has not answered for too long, when a job can never start, or
+                when no job has started for too long.
         """
         now_s = self._clock()
         if self._answer is None:
@@ -91,28 +91,28 @@ class Overseer:
 
     @property
     def is_asking(self) -> bool:
-        """Whether Slurm has been asked and has not answered yet."""
+        """Whether Slurm has been asked and has not yet answered."""
         return self._answer is not None and not self._answer.done()
 
     @property
     def is_silent(self) -> bool:
-        """Whether nothing has been in the queue for so long that nothing will be submitted."""
+        """Whether the queue has been empty for so long that nothing will be submitted any more."""
         silent_s = self._patience.silent_s
         enough_s = silent_s if self._has_seen_a_job else max(silent_s, _FIRST_JOB_S)
         return self._clock() - self._queued_s >= enough_s
 
     @property
     def queue_is_empty(self) -> bool:
-        """Whether none of the jobs that were seen last waits or runs."""
+        """Whether none of the last known jobs waits or runs."""
         return all(job.has_ended for job in self.jobs)
 
     def begin_again(self) -> None:
-        """Take the queue's silence as ended: jobs are submitted anew."""
+        """Reset the time with an empty queue: jobs are submitted again."""
         self._queued_s = self._moved_s = self._clock()
         self._has_seen_a_job = False
 
     def summary(self) -> tuple[int, int, str]:
-        """How many jobs run, how many wait, and why the most of these do."""
+        """How many jobs run, how many wait, and the most frequent reason for waiting."""
         waiting = [job for job in self.jobs if job.waits]
         running = sum(not job.waits and not job.has_ended for job in self.jobs)
         reasons = Counter(job.reason for job in waiting)
@@ -144,7 +144,7 @@ class Overseer:
             )
 
     def _check_hopeless(self, jobs: Sequence[SlurmJob]) -> None:
-        """Slurm looks at a new job a moment later, and may tell another reason then."""
+        """Raise an error if a job can never start; Slurm may correct its reason after a moment."""
         self._hopeless = Counter({job.job_id: self._hopeless[job.job_id] + 1 for job in jobs})
         for job in jobs:
             if self._hopeless[job.job_id] >= _LOOKS_UNTIL_SURE:
@@ -157,5 +157,5 @@ class Overseer:
 
 
 def is_hopeless(reason: str) -> bool:
-    """Whether a job that waits for this reason waits for ever."""
+    """Whether a job that waits for this reason waits forever."""
     return reason in _FOR_EVER or _MORE_THAN_A_JOB_MAY in reason

@@ -1,8 +1,8 @@
 """Snakemake's plugin for Slurm, installed by the first call that needs it.
 
-It lies in a folder of its own, which only such calls have in their ``PYTHONPATH``: whenever it
-starts, Snakemake imports every plugin that it finds, and this one brings pandas. A job, in which
-Snakemake starts twice, needs the small half of it alone.
+It is in a folder of its own, which only such calls have in their ``PYTHONPATH``: Snakemake imports
+every plugin that it finds at each start, and this one imports pandas. A job, in which Snakemake
+starts twice, needs only a small part of it.
 """
 
 from __future__ import annotations
@@ -20,13 +20,13 @@ from bdpbench.errors import BdpbenchError
 
 LOCK_NAME = "requirements-slurm.lock"
 NODE_FOLDER = "node"
-"""Folder in that of the plugin with what jobs need."""
+"""Subfolder of the plugin's folder with the part that jobs need."""
 
 _NODE_PACKAGES = "snakemake_executor_plugin_slurm_jobstep*"
 
 
 def slurm_plugin(say: Callable[[str], None]) -> Path:
-    """The folder of the plugin and of what it needs, as the lock file pins them.
+    """The folder of the plugin and its dependencies, as pinned by the lock file.
 
     Raises:
         BdpbenchError: when they cannot be installed.
@@ -45,10 +45,10 @@ def slurm_plugin(say: Callable[[str], None]) -> Path:
 
 
 def _install(lock: Path, folder: Path) -> None:
-    """Install into a folder beside the final one, which takes its place when all is there."""
+    """Install into a temporary folder, which replaces the final one when it is complete."""
     unfinished = folder.with_name(f"{folder.name}.unfinished")
     shutil.rmtree(unfinished, ignore_errors=True)
-    # What the plugin shares with bdpbench is in its environment already: hence --no-deps.
+    # Packages that the plugin shares with bdpbench are already installed, hence --no-deps.
     words = ("install", "--quiet", "--disable-pip-version-check", "--require-hashes", "--no-deps")
     done = subprocess.run(
         [

@@ -1,4 +1,4 @@
-"""Snakemake profiles: those that are shipped, by name, and any other by its path."""
+"""Snakemake profiles: shipped ones by name, others by path."""
 
 from __future__ import annotations
 
@@ -32,15 +32,15 @@ class Profile:
 
     @property
     def is_slurm(self) -> bool:
-        """Whether its jobs go to Slurm, so that bdpbench cares for them itself as well."""
+        """Whether its jobs go to Slurm, so that bdpbench watches them as well."""
         return self.executor == SLURM
 
 
 def find_profile(name_or_path: Path) -> Profile:
-    """The profile in a folder, or the shipped one of that name.
+    """The profile in a folder, or the shipped one with that name.
 
     Raises:
-        BdpbenchError: when there is none, or when its ``config.yaml`` is broken.
+        BdpbenchError: when there is none, or when its ``config.yaml`` is invalid.
     """
     shipped = repository_root() / "workflow" / "profiles"
     for folder in (name_or_path, shipped / name_or_path):

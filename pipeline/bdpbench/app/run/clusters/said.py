@@ -7,23 +7,23 @@ from contextlib import suppress
 from pathlib import Path
 
 LOGS_FOLDER = Path(".snakemake", "slurm_logs")
-"""Folder in the results with a log for each job that has failed, by rule and batch."""
+"""Folder in the results with a log of each failed job, by rule and batch."""
 
-# Two kinds of lines of Snakemake's log: what sbatch says when it refuses a job; how a job ended:
-# "SLURM-job '12' failed, SLURM status is: 'TIMEOUT'. ..."
+# Two kinds of lines of Snakemake's log: the message of sbatch when it refuses a job, and how a job
+# ended: "SLURM-job '12' failed, SLURM status is: 'TIMEOUT'. ..."
 _REFUSED = r"sbatch: error: (?P<refused>[^'\n]+)"
 _ENDED = r"SLURM-job '(?P<job>[0-9_]+)' failed[^\n]*?SLURM status is: '(?P<state>\w+)'"
 _SAID = re.compile(f"{_REFUSED}|{_ENDED}")
-# Lines by which Slurm itself speaks in the log of a job.
+# Messages of Slurm itself in the log of a job.
 _OWN_WORDS = ("srun: error:", "srun: fatal:", "slurmstepd", "sbatch: error:")
 
 
 def said_of_jobs(log: Path, results: Path) -> list[str]:
-    """Why jobs were refused or have ended, a line each, as far as that is told.
+    """Why jobs were refused or have ended, one line each, as far as known.
 
     Args:
-        log: what Snakemake has said.
-        results: the results folder, in which the logs of the jobs lie.
+        log: the log of Snakemake.
+        results: the results folder, which contains the logs of the jobs.
     """
     try:
         text = log.read_text(encoding="utf-8", errors="replace")

@@ -1,6 +1,6 @@
-"""Slurm's own commands: what it has of our jobs, and how they are cancelled.
+"""Slurm's own commands: they list our jobs and cancel them.
 
-Jobs of a call are told by their name, which begins with a prefix that no other call has.
+Jobs of a call are identified by their name, which begins with a prefix unique to the call.
 """
 
 from __future__ import annotations
@@ -18,7 +18,7 @@ from bdpbench.errors import BdpbenchError
 
 COMMANDS = ("sbatch", "squeue", "scancel", "scontrol")
 TIMEOUT_S = 60.0
-"""How long one of its commands may take; each gives up by itself long before."""
+"""Time limit of a Slurm command, s; each gives up by itself long before."""
 
 _WAITING = frozenset({"PENDING", "REQUEUED", "REQUEUE_HOLD", "REQUEUE_FED", "SPECIAL_EXIT"})
 _ENDED = frozenset(
@@ -30,12 +30,12 @@ _ENDED = frozenset(
 
 
 class NoAnswerError(Exception):
-    """A command of Slurm's failed; the text is what it said."""
+    """A Slurm command failed; the text is its message."""
 
 
 @dataclass(frozen=True)
 class SlurmJob:
-    """A job as squeue tells it; ``reason`` is why it waits, in Slurm's words."""
+    """A job as listed by squeue; ``reason`` is why it waits, in Slurm's words."""
 
     job_id: str
     state: str
@@ -44,27 +44,27 @@ class SlurmJob:
 
     @property
     def waits(self) -> bool:
-        """Whether it has not begun, or is to begin anew."""
+        """Whether it has not begun, or will begin again."""
         return self.state in _WAITING
 
     @property
     def has_ended(self) -> bool:
-        """Whether nothing of it runs any more, or will."""
+        """Whether nothing of it runs, or will run, any more."""
         return self.state in _ENDED
 
 
 def call_prefix(results: Path) -> str:
-    """Prefix of the names of a new call's jobs."""
+    """Prefix of the job names of a new call."""
     return f"{results_prefix(results)}{secrets.token_hex(4)}"
 
 
 def results_prefix(results: Path) -> str:
-    """Prefix of the names of the jobs of all calls in a results folder."""
+    """Prefix of the job names of all calls in a results folder."""
     return f"bdpbench-{hashlib.sha256(str(results.resolve()).encode()).hexdigest()[:8]}-"
 
 
 def jobs_of(prefix: str) -> list[SlurmJob]:
-    """The user's jobs whose names begin with ``prefix``, those that have just ended among them.
+    """The user's jobs whose names begin with ``prefix``, including those that have just ended.
 
     Raises:
         NoAnswerError: when Slurm cannot be asked.
@@ -81,13 +81,13 @@ def cancel(jobs: Sequence[SlurmJob]) -> None:
     """Cancel these jobs and no others.
 
     Raises:
-        NoAnswerError: when Slurm cannot be asked. That a job has ended meanwhile is no failure.
+        NoAnswerError: when Slurm cannot be asked. It is not an error if a job has ended meanwhile.
     """
     _ask("scancel", "--quiet", *(job.job_id for job in jobs))
 
 
 def settings() -> dict[str, str]:
-    """Slurm's settings, by their names.
+    """Slurm's settings, by name.
 
     Raises:
         NoAnswerError: when Slurm cannot be asked.
@@ -97,11 +97,11 @@ def settings() -> dict[str, str]:
 
 
 def check(poll_s: float) -> None:
-    """Refuse, before anything is submitted, a machine from which no job can be followed.
+    """Refuse, before anything is submitted, a machine from which jobs cannot be followed.
 
     Raises:
         BdpbenchError: when Slurm's commands are missing, when it does not answer, and when it would
-            forget jobs before they can be seen to have ended.
+            forget jobs before their end can be observed.
     """
     missing = [name for name in COMMANDS if shutil.which(name) is None]
     if missing:
@@ -118,7 +118,7 @@ def check(poll_s: float) -> None:
             where="scontrol show config",
             hint="`scontrol ping` says which controller is down; nothing was submitted",
         ) from None
-    # The plugin asks squeue where jobs are remembered for three of its intervals, and else sacct.
+    # The plugin uses squeue if jobs are remembered for three of its intervals, otherwise sacct.
     remembered_s = _seconds(found.get("MinJobAge", ""))
     if found.get("AccountingStorageType", "").endswith("/none") and remembered_s < 3 * poll_s:
         raise BdpbenchError(
@@ -130,13 +130,13 @@ def check(poll_s: float) -> None:
 
 
 def _seconds(text: str) -> float:
-    """The number of a setting such as ``300 sec``; 0 where it has none."""
+    """The number in a setting such as ``300 sec``; 0 if it has none."""
     words = text.split()
     return float(words[0]) if words and words[0].isdecimal() else 0.0
 
 
 def _ask(*command: str) -> str:
-    """Standard output of a command of Slurm's."""
+    """Standard output of a Slurm command."""
     try:
         done = subprocess.run(
             command, capture_output=True, text=True, timeout=TIMEOUT_S, check=False

@@ -1,4 +1,4 @@
-"""One call's dealings with Slurm: what Snakemake gets told, who looks after jobs, and their end."""
+"""One call's use of Slurm: Snakemake's options, the overseer of its jobs, and their end."""
 
 from __future__ import annotations
 
@@ -36,7 +36,7 @@ class SlurmCall:
     """How the batches of one call go to Slurm.
 
     Attributes:
-        prefix: of the names of its jobs, and of those of no other call.
+        prefix: prefix of the names of its jobs, unique to the call.
     """
 
     profile: Profile
@@ -48,7 +48,7 @@ class SlurmCall:
     def arguments(self) -> list[str]:
         """Options of Snakemake in addition to those of the profile."""
         config = self.config
-        # Snakemake takes values for expressions: "max" would be a function of Python's.
+        # Snakemake evaluates values as expressions: "max" would be a Python function.
         resources = {
             "slurm_partition": config.partition,
             "slurm_account": config.account,
@@ -68,7 +68,7 @@ class SlurmCall:
         return ["on_nodes=1", *([f"time_limit_min={limit_min}"] if limit_min is not None else [])]
 
     def environment(self) -> Mapping[str, str]:
-        """What Snakemake and the jobs have in their environment besides."""
+        """Additional environment variables of Snakemake and the jobs."""
         own = os.environ.get("PYTHONPATH", "")
         return {
             "PYTHONPATH": _joined(str(self.plugin), own),
@@ -96,7 +96,7 @@ class SlurmCall:
         )
 
     def end(self) -> None:
-        """Cancel what is left of this call's jobs; says so where that could not be done."""
+        """Cancel the remaining jobs of this call; print a message if that fails."""
         left = cancel_all(self.prefix)
         if left:
             self.view.tell(
@@ -109,12 +109,12 @@ class SlurmCall:
 
 
 def slurm_call(profile: Profile, config: SlurmConfig, results: Path, view: View) -> SlurmCall:
-    """Make ready for a call, which alone works in this results folder.
+    """Prepare a call, which has exclusive use of this results folder.
 
     Jobs that an earlier call could not cancel are cancelled now.
 
     Raises:
-        BdpbenchError: when Slurm is not there or does not answer, or when its plugin cannot be
+        BdpbenchError: when Slurm is missing or does not answer, or when its plugin cannot be
             installed.
     """
     check(config.poll_s)
@@ -147,7 +147,7 @@ def _cancel_orphans(prefix: str, view: View) -> None:
 
 
 def cancel_all(prefix: str) -> str:
-    """Cancel all jobs of a prefix and see them ended; why that could not be done, or ""."""
+    """Cancel all jobs with a prefix and wait for their end; the reason for a failure, or ""."""
     deadline, said = time.monotonic() + _CANCEL_S, "they do not end"
     while time.monotonic() < deadline:
         try:

@@ -1,4 +1,4 @@
-"""What other machines have written, waited for until this one sees it."""
+"""Waits until files written by other machines are visible on this one."""
 
 from __future__ import annotations
 
@@ -15,13 +15,13 @@ _POLL_S = 1.0
 
 
 def wait_for_runs(folders: Sequence[Path], patience_s: float = PATIENCE_S) -> None:
-    """Wait until the records of finished runs are seen; a network's file system may be late.
+    """Wait until the records of finished runs are visible; a network file system may be late.
 
-    A client of NFS remembers for up to a minute that a file is not there. Listing the folder makes
-    it look again.
+    An NFS client may cache for up to a minute that a file does not exist. Listing the folder makes
+    it check again.
 
     Raises:
-        BdpbenchError: naming the first run that is not seen in time.
+        BdpbenchError: naming the first run that is not visible in time.
     """
     deadline = time.monotonic() + patience_s
     for folder in folders:

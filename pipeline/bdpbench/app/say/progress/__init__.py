@@ -1,4 +1,4 @@
-"""How far the simulations are: what is watched, and how it is shown."""
+"""The progress of the simulations: how it is observed, and how it is shown."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ __all__ = ["RunProgress", "Snapshot", "View", "Watch", "duration_text", "make_vi
 
 
 def make_view(*, quiet: bool = False, as_json: bool = False) -> View:
-    """The view that is asked for; else a live one on a terminal, and plain lines elsewhere."""
+    """The requested view; by default a live one on a terminal, and plain lines elsewhere."""
     if quiet:
         return View()
     if as_json:

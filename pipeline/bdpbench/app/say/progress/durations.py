@@ -1,10 +1,10 @@
-"""Durations for people."""
+"""Durations for readers."""
 
 from __future__ import annotations
 
 
 def duration_text(seconds: float) -> str:
-    """A duration for people: ``45 s``, ``3 min``, ``2.5 h``.
+    """A duration in readable units: ``45 s``, ``3 min``, ``2.5 h``.
 
     >>> duration_text(44.6), duration_text(200), duration_text(9000)
     ('45 s', '3 min', '2.5 h')

@@ -1,4 +1,4 @@
-"""One JSON object a line on standard output, for programs: `--json`."""
+"""One JSON object per line on standard output, for programs: `--json`."""
 
 from __future__ import annotations
 
@@ -16,9 +16,9 @@ INTERVAL_S = 1.0
 class EventView(View):
     """Each object has the key ``event``; times are in s.
 
-    ``progress``: share, eta_s, and of each run under way run_id, simulated_s, end_s, rate.
+    ``progress``: share, eta_s, and run_id, simulated_s, end_s and rate of each running simulation.
     ``run_ended``: run_id, scenario, label, status, verdicts (id, verdict, published, measured,
-    unit). All other events are what the command says in words, as facts.
+    unit). All other events give, as data, what the command otherwise prints as text.
     """
 
     def __init__(self, clock: Callable[[], float] = time.monotonic) -> None:
@@ -26,7 +26,7 @@ class EventView(View):
         self._last_told_s = float("-inf")
 
     def tell(self, event: str, text: str, **facts: object) -> None:
-        """Print the facts."""
+        """Print an event with its facts."""
         _print(event, facts)
 
     def show(self, snapshot: Snapshot) -> None:

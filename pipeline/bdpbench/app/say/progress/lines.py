@@ -1,4 +1,4 @@
-"""Plain lines, for logs and pipes: a run as it ends, and now and then how far all are."""
+"""Plain lines, for logs and pipes: each run as it ends, and at intervals the overall progress."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ INTERVAL_S = 10.0
 
 
 class LineView(View):
-    """What is said goes to standard output, the progress to standard error."""
+    """Messages go to standard output, the progress to standard error."""
 
     def __init__(self, clock: Callable[[], float] = time.monotonic) -> None:
         self._clock = clock
@@ -46,5 +46,5 @@ class LineView(View):
 
 
 def run_name(progress: RunProgress) -> str:
-    """What a line calls a run."""
+    """The name of a run in a line."""
     return f"{progress.run['scenario']} {progress.run['label']}"

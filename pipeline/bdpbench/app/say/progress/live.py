@@ -1,4 +1,4 @@
-"""A live view for a terminal: all runs as a bar, a line for each that is under way."""
+"""A live view for a terminal: a bar for all runs, and a line for each running simulation."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ _BAR_WIDTH = 16
 
 
 class LiveView(View):
-    """What is said scrolls by above; the bars stay below it until the command ends."""
+    """Messages scroll by above; the bars stay below them until the command ends."""
 
     def __init__(self, console: Console | None = None) -> None:
         self._console = console or Console(highlight=False)
@@ -46,7 +46,7 @@ class LiveView(View):
         self._console.print(Text(text))
 
     def show(self, snapshot: Snapshot) -> None:
-        """Draw the bars anew."""
+        """Redraw the bars."""
         if not snapshot.total:
             return
         if self._live is None:

@@ -1,4 +1,4 @@
-"""What every view of a run can be told."""
+"""What every view of a run can show."""
 
 from __future__ import annotations
 
@@ -25,17 +25,17 @@ class View:
         """Leave the terminal as it was."""
 
     def tell(self, event: str, text: str, **facts: object) -> None:
-        """Something happened: ``text`` says it to people, ``event`` and ``facts`` to programs."""
+        """Report an event: ``text`` is for readers, ``event`` and ``facts`` are for programs."""
 
     def show(self, snapshot: Snapshot) -> None:
-        """How far all runs are."""
+        """Show the progress of all runs."""
 
     def ended(self, run: RunProgress, verdicts: Sequence[ScoredNumber]) -> None:
-        """A run has finished or failed; ``verdicts`` are of the numbers that it alone decides."""
+        """A run has finished or failed; ``verdicts`` are of numbers that it alone decides."""
 
 
 def verdict_words(verdicts: Sequence[NumberVerdict]) -> str:
-    """How many numbers came out how: ``3 reproduced, 1 close``.
+    """The number of each verdict: ``3 reproduced, 1 close``.
 
     >>> verdict_words(["close", "not_reproduced", "close"])
     '2 close, 1 not reproduced'

@@ -1,4 +1,4 @@
-"""What batches and run folders tell of simulations under way, and when they will be done."""
+"""The state of running simulations, from batches and run folders, and the time that remains."""
 
 from __future__ import annotations
 
@@ -16,17 +16,17 @@ from bdpbench.simulation.ns2_process import PROGRESS_NAME
 
 Status = Literal["running", "finished", "failed"]
 
-# The cost model counts as much as this many seconds of simulations that were seen.
+# The cost model has the weight of this many seconds of observed simulation.
 _TRUST_IN_ESTIMATE_S = 10.0
 
 
 @dataclass(frozen=True)
 class RunProgress:
-    """One run as it was last seen.
+    """The last known state of a run.
 
     Attributes:
-        simulated_s, end_s: time inside the simulation, and when that ends, s; 0: not told yet.
-        rate: simulated seconds per second of wall time while it was watched; None: not known yet.
+        simulated_s, end_s: simulated time, and when the simulation ends, s; 0: not yet known.
+        rate: simulated seconds per second of wall time while it was watched; None: not yet known.
     """
 
     run: PlannedRun
@@ -37,7 +37,7 @@ class RunProgress:
 
     @property
     def share(self) -> float:
-        """Share that is simulated, 0 … 1."""
+        """Simulated share, 0 … 1."""
         if self.status in ("finished", "failed"):
             return 1.0
         return min(self.simulated_s / self.end_s, 1.0) if self.end_s > 0 else 0.0
@@ -45,13 +45,13 @@ class RunProgress:
 
 @dataclass(frozen=True)
 class Snapshot:
-    """All runs that are to be simulated, seen at one moment.
+    """The state of all runs to simulate at one time.
 
     Attributes:
-        running: those that are under way, in the order in which they began.
-        ended: those that have finished or failed since the last look.
-        total: how many there are.
-        done: how many have finished or failed so far.
+        running: the running simulations, in the order in which they began.
+        ended: runs that have finished or failed since the last look.
+        total: number of runs.
+        done: number of runs that have finished or failed so far.
         share: share of the expected CPU time that is done, 0 … 1.
         eta_s: wall time that the simulations still need, s.
     """
@@ -66,21 +66,22 @@ class Snapshot:
 
 @dataclass(frozen=True)
 class _Sight:
-    """When a run was first seen under way, and how far it was."""
+    """When a run was first seen running, and how far it was."""
 
     at_s: float
     simulated_s: float
 
 
 class Watch:
-    """Follows what batches tell of their runs, and the simulated time of those under way.
+    """Follows the reports of batches about their runs, and the simulated time of running ones.
 
-    A look takes time for the batches and for the runs under way, and not for all that there are.
+    The cost of a look depends on the numbers of batches and of running simulations, not on that of
+    all runs.
 
     Args:
         runs_dir: the folder of all runs.
         batches_dir: the folder of the batches, which was emptied before they began.
-        runs: those that are to be simulated.
+        runs: the runs to simulate.
         jobs: how many are simulated at a time.
         clock: wall time in s.
     """
@@ -103,12 +104,12 @@ class Watch:
         self._first: dict[str, _Sight] = {}
         self._total, self._total_s = len(self._waiting), sum(self._waiting_s)
         self._done, self._done_s = 0, 0.0
-        # Wall time of simulations under way while they were watched, and what had been done before.
+        # Wall time for which running simulations were watched, and the work that was done before.
         self._watched_s, self._before_s = 0.0, 0.0
         self._looked_s = clock()
 
     def look(self) -> Snapshot:
-        """Read what was told since the last look."""
+        """Read what was reported since the last look."""
         now_s = self._clock()
         self._watched_s += (now_s - self._looked_s) * len(self._running)
         self._looked_s = now_s
@@ -122,7 +123,7 @@ class Watch:
         return Snapshot(running, tuple(ended), self._total, self._done, share, eta_s)
 
     def _events_of(self, batch: Path) -> Iterator[RunProgress]:
-        """Take what a batch has told; gives the runs that have ended."""
+        """Process the reports of a batch; returns the runs that have ended."""
         try:
             with batch.with_suffix(".told").open("rb") as stream:
                 stream.seek(self._told[batch])
@@ -152,7 +153,7 @@ class Watch:
             return last
         now_s, end_s = told
         first = self._first.get(run["run_id"])
-        # Where time went back, what was seen first was left by an attempt that had been killed.
+        # If time went back, the first observation was a leftover of a killed attempt.
         if first is None or now_s < first.simulated_s:
             before_s = first.simulated_s if first else 0.0
             self._before_s += run["estimated_cpu_s"] * min((now_s - before_s) / end_s, 1.0)
@@ -162,7 +163,7 @@ class Watch:
         return RunProgress(run, "running", now_s, end_s, rate if rate > 0 else None)
 
     def _eta_s(self, running: Sequence[RunProgress], done_s: float) -> float:
-        """Remaining expected CPU time, corrected by what was done while it was watched."""
+        """Remaining expected CPU time, corrected by the progress observed so far."""
         seen_s = done_s - self._before_s
         slowness = (self._watched_s + _TRUST_IN_ESTIMATE_S) / (seen_s + _TRUST_IN_ESTIMATE_S)
         left_s = [each.run["estimated_cpu_s"] * (1 - each.share) for each in running]
@@ -171,7 +172,7 @@ class Watch:
 
 
 def simulated_time(progress: Path) -> tuple[float, float] | None:
-    """Time inside a simulation and when that ends, s, as ns-2 last told; None: it told nothing."""
+    """Simulated time and when the simulation ends, s, as last reported by ns-2; or None."""
     try:
         now_s, end_s = (float(word) for word in progress.read_text(encoding="ascii").split())
     except (OSError, ValueError):

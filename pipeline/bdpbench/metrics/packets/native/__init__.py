@@ -1,8 +1,8 @@
-"""The sums of wired traces in C: rows in, and at the end what the modules above would remember.
+"""The sums of wired traces in C: rows in, and at the end the state of the modules above.
 
-:class:`WiredSums` takes the rows that it knows, in their order, and tells where it stopped; what it
-found is loaded into ``FlowSums``, ``LinkSums`` and ``Losses``, which make tables of it, and go on
-from there where rows are left. They stay the definition: a test holds both ways to the same sums.
+:class:`WiredSums` sums the rows that it knows, in order, and reports where it stopped. Its state is
+loaded into ``FlowSums``, ``LinkSums`` and ``Losses``, which make tables of it and continue with the
+remaining rows. They remain the definition: a test checks that both ways give the same sums.
 """
 
 from __future__ import annotations
@@ -45,7 +45,7 @@ _COLUMNS = types.MappingProxyType(
         "header_bytes": pl.Int32(),
     }
 )
-"""Columns of a batch in C, and the types that they have there."""
+"""Columns of a batch in C, and their types there."""
 
 _EVENTS = types.MappingProxyType({"+": 0, "-": 1, "r": 2, "d": 3, "e": 4, "h": 5, "c": 5})
 _UNKNOWN_EVENT = 6
@@ -54,7 +54,7 @@ _TYPES = types.MappingProxyType({**dict.fromkeys(CONTROL_TYPES, _CONTROL), "tcp"
 
 
 def _members(i64: str = "", f64: str = "", after: str = "") -> dict[str, pl.DataType]:
-    """Members of a table: whole numbers, then reals, then whole numbers again."""
+    """Members of a table: integers, then reals, then integers again."""
     return {
         **dict.fromkeys(i64.split(), _I64),
         **dict.fromkeys(f64.split(), _F64),
@@ -91,7 +91,7 @@ _TABLES: Mapping[str, Mapping[str, pl.DataType]] = types.MappingProxyType(
         "unsettled": _members("link change by"),
     }
 )
-"""Tables in C, in their order, and the members of their items."""
+"""Tables in C, in order, and the members of their items."""
 
 _CELL = _members("subject bin count_0 count_1 count_2 count_3", "sum most")
 _SERIES: Mapping[str, tuple[str, tuple[str, ...]]] = types.MappingProxyType(
@@ -117,12 +117,12 @@ _SERIES: Mapping[str, tuple[str, tuple[str, ...]]] = types.MappingProxyType(
         "causes": ("cause", ("dropped_pkts",)),
     }
 )
-"""Series in C, in their order: their subject, and names of their counts, sum and maximum."""
+"""Series in C, in order: their subject, and the names of their counts, sum and maximum."""
 
 
 @dataclass(frozen=True)
 class Cells:
-    """Sums of a series: rows as ``BinnedSums`` keeps them, and the index of the bins' width."""
+    """Sums of a series: rows as in ``BinnedSums``, and the index of the width of its bins."""
 
     rows: pl.DataFrame
     index: int
@@ -130,14 +130,14 @@ class Cells:
 
 @dataclass(frozen=True)
 class WiredFound:
-    """What rows came to, and what of them is still open; streams and links by their keys (i64).
+    """Sums over rows, and what is still open; streams and links are given by their keys (i64).
 
     Attributes:
         last_s: time of the last row, s.
         streams, links, entered, routes, losses, sendings, queued, arrived, holes, numbers,
-            unsettled: the tables of C; times that never were are null.
-        types: code of a type -> its name.
-        cells: sums by bin of time, of each series.
+            unsettled: the tables of C; times of events that never happened are null.
+        types: code of a type → its name.
+        cells: sums by bin of time for each series.
     """
 
     last_s: float
@@ -168,7 +168,7 @@ class WiredFound:
 
 
 class WiredSums:
-    """Rows of a wired trace, summed in C; ``of`` makes one where that is possible."""
+    """Rows of a wired trace, summed in C; ``of`` creates an instance if that is possible."""
 
     def __init__(self, library: ctypes.CDLL, window: Window, width_s: float | None) -> None:
         self._library = library
@@ -182,7 +182,7 @@ class WiredSums:
 
     @classmethod
     def of(cls, window: Window, width_s: float | None) -> WiredSums | None:
-        """Sums of what happens from the window's start on; None where C does not sum."""
+        """Sums of events from the window's start on; None if C cannot sum them."""
         library = _library()
         if library is None or (width_s is not None and width_s < _LEAST_WIDTH_S):
             return None
@@ -194,10 +194,10 @@ class WiredSums:
         return not math.isnan(self._last_s)
 
     def add(self, batch: pl.DataFrame) -> int:
-        """Add the rows of a batch up to one that has to be treated by frames; returns how many.
+        """Add the rows of a batch up to the first that needs frames; return their number.
 
         Raises:
-            MemoryError: when what is remembered cannot be allocated; the sums are lost then.
+            MemoryError: when the state cannot be allocated; the sums are then lost.
         """
         columns = _columns(batch)
         if columns is None:
@@ -223,7 +223,7 @@ class WiredSums:
         return taken
 
     def _learn_types(self, kinds: pl.Series) -> bool:
-        """Note the types of a batch; False where all of them were known."""
+        """Note the types of a batch; False if all of them were known."""
         unique = kinds.unique()
         found = dict(zip(unique.to_physical().to_list(), unique.cast(pl.String), strict=True))
         new = {code: name for code, name in found.items() if code not in self._types}
@@ -235,10 +235,10 @@ class WiredSums:
         return bool(new)
 
     def finish(self) -> WiredFound:
-        """What all rows came to, after which none can be added.
+        """The sums of all rows; afterwards none can be added.
 
         Raises:
-            MemoryError: when it cannot be allocated.
+            MemoryError: when they cannot be allocated.
         """
         if not self._library.bdpbench_finish_meter(self._meter):
             raise MemoryError("no memory for the sums of a trace")
@@ -275,7 +275,7 @@ class WiredSums:
 
 
 def _with_keys(rows: pl.DataFrame, keys: Mapping[str, pl.Series]) -> pl.DataFrame:
-    """Rows whose streams and links are keys rather than places in a table."""
+    """Rows with the keys of streams and links in place of their places in a table."""
     return rows.with_columns(
         key.gather(rows[name]).alias(name) for name, key in keys.items() if name in rows.columns
     )
@@ -284,7 +284,7 @@ def _with_keys(rows: pl.DataFrame, keys: Mapping[str, pl.Series]) -> pl.DataFram
 def _named_cells(
     cells: pl.DataFrame, subject: str, names: tuple[str, ...], keys: pl.Series
 ) -> pl.DataFrame:
-    """Cells with the columns of their series: counts, and a sum and a maximum where it has them."""
+    """Cells with the columns of their series: counts, and a sum and a maximum if it has them."""
     counts = [name for name in names if name.endswith(("pkts", "bytes", "delays", "rtts"))]
     named = {name: pl.col(f"count_{index}") for index, name in enumerate(counts)}
     named |= {name: pl.col("sum") for name in names if name.endswith(("sum_s", "times_s"))}
@@ -300,7 +300,7 @@ def _named_cells(
 
 
 def _columns(batch: pl.DataFrame) -> pl.DataFrame | None:
-    """The columns of a batch as C has them; None for a batch whose rows C does not know."""
+    """The columns of a batch for C; None for a batch whose rows C does not know."""
     if "layer" in batch.columns and batch["layer"].null_count() < batch.height:
         return None
     columns = []
@@ -324,20 +324,20 @@ def _column(batch: pl.DataFrame, name: str, dtype: pl.DataType) -> pl.Series | N
 
 
 def _categories(dtype: pl.DataType) -> tuple[str, ...]:
-    """The words of a column of events, by their codes; of no other kind of column any."""
+    """The words of a categorical or enum column, by their codes; none for other columns."""
     return tuple(dtype.categories) if isinstance(dtype, pl.Enum) else ()
 
 
 @functools.cache
 def _event_codes(categories: tuple[str, ...]) -> bytes:
-    """The event in C of each code of a column."""
+    """For each code of a column, the event in C."""
     codes = [_EVENTS.get(each, _UNKNOWN_EVENT) for each in categories]
     return bytes(codes) + bytes([_UNKNOWN_EVENT]) * (256 - len(codes))
 
 
 @functools.cache
 def _library() -> ctypes.CDLL | None:
-    """The library, with the types of its functions; None where it cannot be compiled."""
+    """The library, with the types of its functions; None if it cannot be compiled."""
     library = load_library(_SOURCE)
     if library is None:
         return None

@@ -1,4 +1,4 @@
-"""The wrapper script: it touches no environment, and takes no module, that is not its own."""
+"""The wrapper script changes only its own environment, and loads only its own modules."""
 
 from __future__ import annotations
 

@@ -107,7 +107,7 @@ def _options() -> argparse.Namespace:
     parser.add_argument("--case", dest="cases", action="append", choices=[c.name for c in CASES])
     parser.add_argument("--stock", type=Path, help="default: the build of this checkout")
     parser.add_argument("--fast", type=Path, help="default: the build of this checkout")
-    parser.add_argument("--debian", type=Path, help="default: /usr/bin/ns, where it is there")
+    parser.add_argument("--debian", type=Path, help="default: /usr/bin/ns, if it exists")
     parser.add_argument("--no-instructions", action="store_true")
     parser.add_argument("--docs", action="store_true", help="put the table into docs/ns2.md")
     parser.add_argument("-o", "--output", type=Path, help="JSON file of all rounds")
@@ -124,7 +124,7 @@ def _binaries(options: argparse.Namespace) -> dict[str, Path]:
     if debian.is_file():
         found["debian"] = debian
     else:
-        print("no ns of Debian's package ns2 here: left out", file=sys.stderr)
+        print("Debian's package ns2 is not installed: left out", file=sys.stderr)
     return {name: path.resolve() for name, path in found.items()}
 
 
@@ -171,7 +171,7 @@ def _checksums(folder: Path) -> dict[str, str]:
 def count_instructions(table: Table, cases: Sequence[Case], binaries: Mapping[str, Path]) -> None:
     """Add callgrind's count of instructions to the table, if valgrind is installed."""
     if shutil.which("valgrind") is None:
-        print("no valgrind here: instructions are not counted", file=sys.stderr)
+        print("valgrind is not installed: instructions are not counted", file=sys.stderr)
         return
     for case in cases:
         for name, ns in binaries.items():

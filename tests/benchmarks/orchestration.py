@@ -224,13 +224,13 @@ def tell(found: Sequence[Measured]) -> None:
     print("\n".join(table(found)), flush=True)
     for each in found:
         if each.own_s / each.runs > GOAL_S:
-            print(f"{each.runs} runs: beyond {GOAL_S} s of CPU a run beside ns-2")
+            print(f"{each.runs} runs: more than {GOAL_S} CPU s per run beside ns-2")
         if not 1 / WITHIN <= each.expected_s / each.call.wall_s <= WITHIN:
             print(f"{each.runs} runs: the prediction is off by more than a factor of {WITHIN}")
     if len(found) > 1:
         least, most = found[0], found[-1]
         slope_s = (most.own_s - least.own_s) / (most.runs - least.runs)
-        print(f"one more run: {slope_s:.3f} s of CPU beside ns-2")
+        print(f"one more run: {slope_s:.3f} CPU s beside ns-2")
         print(f"a call without runs: {least.own_s - least.runs * slope_s:.2f} s")
 
 
@@ -246,7 +246,7 @@ def _replace_in_docs(lines: Sequence[str]) -> None:
 def main() -> None:
     """Measure what the command line asks for."""
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
-    parser.add_argument("--runs", type=int, action="append", help="runs of a study: tens")
+    parser.add_argument("--runs", type=int, action="append", help="runs of a study, a multiple of ten")
     parser.add_argument("--plan", type=int, action="append", help="runs of a study to plan")
     parser.add_argument("--write", action="store_true", help="put the table into docs/promises.md")
     given = parser.parse_args()

@@ -253,7 +253,7 @@ def write_docs(path: Path, medians: Mapping[str, Cost], passes: int) -> None:
 def main() -> None:
     """Make the trace and compare; with --reader, act as one of the readers."""
     parser = argparse.ArgumentParser(description=__doc__)
-    parser.add_argument("trace", nargs="?", type=Path, help="a trace that is there already")
+    parser.add_argument("trace", nargs="?", type=Path, help="an existing trace")
     parser.add_argument("--mb", type=float, default=740.0)
     parser.add_argument("--passes", type=int, default=3)
     parser.add_argument("--only", nargs="+", default=[], help="readers; all by default")

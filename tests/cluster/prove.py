@@ -161,8 +161,8 @@ def _must(holds: bool, why: str) -> None:
 def main() -> int:
     """Start a cluster, run all tests on it, and shut it down."""
     parser = argparse.ArgumentParser(description=__doc__)
-    parser.add_argument("--all", action="store_true", help="what takes longer as well")
-    parser.add_argument("--only", help="the proof of this name alone")
+    parser.add_argument("--all", action="store_true", help="include the longer proofs")
+    parser.add_argument("--only", help="only the proof with this name")
     options = parser.parse_args()
     # A background process of a shell script ignores Ctrl-C, and so would the calls that it starts.
     signal.signal(signal.SIGINT, signal.default_int_handler)

@@ -268,8 +268,8 @@ def _power(before: float | None, after: float | None, times: float) -> str:
 def main() -> int:
     """Measure the sizes on the command line, the smallest first."""
     parser = argparse.ArgumentParser(description=__doc__)
-    parser.add_argument("runs", type=int, nargs="+", help="how many runs, multiples of ten")
-    parser.add_argument("--nodes", type=int, default=4, help="how many nodes are pretended")
+    parser.add_argument("runs", type=int, nargs="+", help="numbers of runs, multiples of ten")
+    parser.add_argument("--nodes", type=int, default=4, help="number of simulated nodes")
     options = parser.parse_args()
     if missing := missing_programs():
         print(f"missing: {', '.join(missing)} (Debian: slurm-wlm munge)", file=sys.stderr)

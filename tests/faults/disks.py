@@ -92,7 +92,7 @@ def main() -> int:
             if small.checksums() != ample.checksums():
                 faults.append("other bytes after enlarging")
             faults += faults_of_read_only_disk(small)
-    print("\n".join(faults) or "as it should be")
+    print("\n".join(faults) or "no fault")
     return len(faults)
 
 

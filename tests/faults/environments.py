@@ -196,11 +196,11 @@ def main() -> int:
             studies = ("mine", "yours") if len(names) > 1 else ("mine",)
             faults = faults_of(Environment(Path(name), frozenset(names)), studies)
         wrong += bool(faults)
-        print(f"{', '.join(names)}: {'; '.join(faults) or 'as it should be'}", flush=True)
+        print(f"{', '.join(names)}: {'; '.join(faults) or 'no fault'}", flush=True)
     with tempfile.TemporaryDirectory() as name:
         Path(name).chmod(0o755)
         faults = faults_of_anothers_results(Environment(Path(name), frozenset(["user"])))
-    print(f"results of another user: {'; '.join(faults) or 'as it should be'}", flush=True)
+    print(f"results of another user: {'; '.join(faults) or 'no fault'}", flush=True)
     return wrong + bool(faults)
 
 

@@ -166,7 +166,7 @@ def main() -> int:
     with tempfile.TemporaryDirectory() as scratch:
         folder = Path(scratch)
         done = fuzz(options.ns, folder, options.lines, options.seed)
-        print(f"{done} lines both ways, seed {options.seed}: the same rows and the same words")
+        print(f"{done} lines read both ways, seed {options.seed}: same rows and messages")
         print(sanitized(folder, options.lines, options.seed))
         print(sanitized_sums(folder, options.lines // 10, options.seed))
     return 0

@@ -189,7 +189,7 @@ def main() -> int:
         with ThreadPoolExecutor(given.jobs) as pool:
             for last in pool.map(lambda seed: kill_once(folder, seed, expected), seeds):
                 kills.append(last)
-                found = "; ".join(last.faults) or "as it should be"
+                found = "; ".join(last.faults) or "no fault"
                 print(
                     f"seed {last.seed}: {last.number.name} to {last.target}"
                     f" after {last.after_s:.2f} s: {found}",

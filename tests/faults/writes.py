@@ -112,7 +112,7 @@ def main() -> int:
             faults = faults_of_failing_writes(workspace, failing, first, number, expected)
             shutil.rmtree(workspace.results, ignore_errors=True)
             wrong += bool(faults)
-            found = "; ".join(faults) or "as it should be"
+            found = "; ".join(faults) or "no fault"
             print(f"seed {seed}: write {first}, {errno.errorcode[number]}: {found}", flush=True)
     return wrong
 

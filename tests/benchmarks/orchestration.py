@@ -246,7 +246,7 @@ def _replace_in_docs(lines: Sequence[str]) -> None:
 def main() -> None:
     """Measure what the command line asks for."""
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
-    parser.add_argument("--runs", type=int, action="append", help="runs of a study, a multiple of ten")
+    parser.add_argument("--runs", type=int, action="append", help="runs of a study, in tens")
     parser.add_argument("--plan", type=int, action="append", help="runs of a study to plan")
     parser.add_argument("--write", action="store_true", help="put the table into docs/promises.md")
     given = parser.parse_args()

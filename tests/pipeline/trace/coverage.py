@@ -1,14 +1,13 @@
-"""All traces of ns-2's own suite and examples: analysed with equal counts, or refused.
+"""Every trace that ns-2's own suite and examples write: analysed with equal counts, or refused.
 
     coverage.py collect NS STORE [--examples | --suite]
     coverage.py check STORE [-o docs/trace-coverage.md]
 
-``collect`` runs ns-2.35's validation suite and the scripts of ``tcl/ex``, except those that it has
-run before, and keeps what they write (``keep_traces.py``). ``check`` analyses each file and
-compares its packets with an independent count of the lines
-(``tests/pipeline/metrics/packets/counter.py``): packets sent and received, bytes, and drops, over
-all pairs of ends. It writes the table of all files, and exits with 1 if one is neither confirmed
-nor refused with a reason.
+``collect`` runs ns-2.35's validation suite and the scripts of ``tcl/ex`` and keeps what they write
+(``keep_traces.py``); what has been run before is not run again. ``check`` analyses each file and
+holds its packets to a counter that reads the lines by itself (``tests/pipeline/metrics/packets/
+counter.py``): for all ends together what was sent, received, in bytes, and dropped. It writes the
+table of all files, and ends with 1 where one is neither confirmed nor refused with a reason.
 """
 
 from __future__ import annotations
@@ -45,7 +44,7 @@ _BEGINNING = 1 << 20
 
 @dataclass(frozen=True)
 class Written:
-    """A file that a script wrote: its origin, its name, and the SHA-256 of its content."""
+    """A file that a script wrote: where from, what it is called, and its content's SHA-256."""
 
     source: str
     test: str
@@ -56,11 +55,11 @@ class Written:
 
 @dataclass(frozen=True)
 class Verdict:
-    """The verdict on a file.
+    """What became of a file.
 
     Attributes:
         kind: "confirmed", "samples", "refused", "differs", or "not checked".
-        form: forms of its lines, "" if it was refused.
+        form: forms of its lines, "" where it was refused.
         words: what confirms it, why it was refused, or what differs.
     """
 
@@ -70,7 +69,7 @@ class Verdict:
 
 
 def collect(ns: Path, store: Path, *, suite: bool, examples: bool) -> None:
-    """Run the scripts that have not been run yet, and keep what they write."""
+    """Run the scripts that have not been run, and keep what they write."""
     store.mkdir(parents=True, exist_ok=True)
     known = open_suite()
     with tempfile.TemporaryDirectory() as scratch:
@@ -129,7 +128,7 @@ def _run_example(keeper: Path, script: Path) -> None:
 
 
 def written(stores: Sequence[Path]) -> list[Written]:
-    """The files that were kept, each content of a script only once, in the order of the scripts."""
+    """What was kept, each content of a script once, in the order of its scripts."""
     found: dict[tuple[str, str], Written] = {}
     for store in stores:
         for line in (store / "index.jsonl").read_text().splitlines():
@@ -142,7 +141,7 @@ def written(stores: Sequence[Path]) -> list[Written]:
 
 
 def judge(path: Path) -> Verdict:
-    """Analyse a file strictly, and compare the result with the counter."""
+    """Analyse a file, strictly, and hold what was found to the counter."""
     try:
         trace = open_trace(path)
         if trace.table != "packets":
@@ -163,7 +162,7 @@ def judge(path: Path) -> Verdict:
 
 
 def glance(path: Path) -> Verdict | None:
-    """A refusal if the first lines of a file show that it is no trace; else None."""
+    """That a file is refused, if its first lines are those of no trace; else None."""
     try:
         open_trace(path)
     except BdpbenchError as error:
@@ -176,7 +175,7 @@ def _reason(error: BdpbenchError, path: Path) -> str:
 
 
 def _text(path: Path) -> str:
-    """The lines of a file, without blank lines at the end."""
+    """The lines of a file, without blank ones at its end."""
     data = path.read_bytes()
     data = gzip.decompress(data) if data.startswith(b"\x1f\x8b") else data
     return data.rstrip(b" \t\r\n").decode("ascii", "replace")
@@ -191,7 +190,7 @@ def _samples(trace: Trace, path: Path) -> Verdict:
 
 
 def _differences(sums: PacketSums, counted: dict[Ends, Count]) -> Iterator[str]:
-    """Differences between the analysis and the counter, by the ends of packets."""
+    """What the analysis counts otherwise, by the ends of packets."""
     ends = ["src_node", "src_port", "dst_node", "dst_port"]
     names = ("sent", "received", "received_bytes", "dropped")
     columns = ("sent_pkts", "received_pkts", "received_bytes", "dropped_pkts")
@@ -206,9 +205,9 @@ def _differences(sums: PacketSums, counted: dict[Ends, Count]) -> Iterator[str]:
 
 
 def check(stores: Sequence[Path], kept: Path, most_bytes: float) -> dict[str, Verdict]:
-    """SHA-256 → verdict of each file; those that are ``kept`` are not judged again.
+    """SHA-256 → verdict of each file: what is ``kept`` is not judged again.
 
-    Of larger files, only the beginning is checked, which shows whether they are traces.
+    Of larger files only the beginning is looked at, which tells whether they are traces.
     """
     known: dict[str, Verdict] = {}
     if kept.is_file():
@@ -253,7 +252,7 @@ plain Python: for all pairs of agents what was sent, received, in bytes, and dro
 
 
 def document(rows: Sequence[Written], verdicts: dict[str, Verdict]) -> str:
-    """The table of all files; those of one script, form and verdict share a line."""
+    """The table of all files, those of one script, form and verdict in one line."""
     totals = Counter(verdicts[each.sha256].kind for each in rows)
     text = [HEAD]
     text.append(", ".join(f"{number:,} {kind}" for kind, number in sorted(totals.items())))
@@ -276,7 +275,7 @@ def _tests(files: Sequence[Written]) -> str:
 
 
 def _cell(text: str) -> str:
-    """A text without the parts that differ from file to file."""
+    """Words without what differs from file to file."""
     text = text.split("; the line reads")[0].removeprefix("not a trace of ns-2: ")
     return text.replace("|", r"\|").replace("`", "'")
 

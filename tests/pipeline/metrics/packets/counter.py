@@ -1,7 +1,7 @@
-"""Counts the packets of a trace in plain Python, line by line, as a reference for the metrics.
+"""Packets of a trace counted by plain Python, line by line: what the metrics are held against.
 
-A packet is identified by its ends and uid; its transmissions and arrivals are matched in order. The
-source of a multicast writes a line at each of its links, at the same time.
+A packet is known by its ends and uid, its sendings and arrivals are taken in their order. The
+source of a multicast has a line at each of its links, at one moment.
 """
 
 from __future__ import annotations
@@ -52,13 +52,13 @@ class Count:
 
 @dataclass
 class Hosts:
-    """Nodes of hierarchical addresses: the first + of a packet is at its source."""
+    """Nodes of hierarchical addresses: a packet's first + is at its source."""
 
     known: dict[int, int | None] = field(default_factory=dict)
     has_levels: bool = False
 
     def learn(self, event: str, address: int, node: int) -> None:
-        """Learn from a line at a node, of a packet with this source address."""
+        """A line of a packet from the address at the node."""
         if event == "+":
             self.known.setdefault(address, node)
 
@@ -68,7 +68,7 @@ class Hosts:
 
 
 def count(lines: Iterable[str]) -> dict[Ends, Count]:
-    """Ends → what was sent and received, in a wired or wireless trace."""
+    """Ends → what was sent and received, of a wired or wireless trace."""
     found: dict[Ends, Count] = defaultdict(Count)
     waiting: dict[tuple[Ends, int], list[float]] = defaultdict(list)
     dropped: dict[tuple[Ends, int], list[float]] = defaultdict(list)
@@ -76,7 +76,7 @@ def count(lines: Iterable[str]) -> dict[Ends, Count]:
     hosts = Hosts()
     lines = list(lines)
     events = [_event(line, hosts) for line in lines]
-    if hosts.has_levels:  # the node of a receiver is only known after it has sent something
+    if hosts.has_levels:  # a receiver's node is known once it has sent something
         events = [_event(line, hosts) for line in lines]
     for event in events:
         if event is None:
@@ -92,12 +92,12 @@ def count(lines: Iterable[str]) -> dict[Ends, Count]:
             if waiting[packet]:
                 dropped[packet].append(waiting[packet].pop(0))
         elif what == "received":
-            # A packet that was not dropped is more likely to be the one that arrived.
+            # What nobody has dropped is more likely to have arrived.
             if left := waiting[packet] or dropped[packet]:
                 flow.delay_s += time_s - left.pop(0)
                 arrived.add(packet)
             elif packet in arrived:
-                continue  # the network has duplicated it
+                continue  # the network has doubled it
             flow.received += 1
             flow.received_bytes += size
     return found
@@ -109,7 +109,7 @@ def _event(line: str, hosts: Hosts) -> Event | None:
 
 
 def _end(text: str, hosts: Hosts) -> tuple[int, int] | None:
-    """Address and port from 3.0, or from 1.0.2.0 with ns-2's levels of 10, 11 and 11 bits."""
+    """Address and port of 3.0, or of 1.0.2.0 with ns-2's 10, 11 and 11 bits a level."""
     *levels, port = text.split(".")
     if not 1 <= len(levels) <= _LEVELS:
         return None
@@ -141,8 +141,7 @@ def _wired(line: str, hosts: Hosts) -> Event | None:
     source, target = (_end(each, hosts) for each in ends)
     if source is None or target is None:
         return None
-    # SCTP prints the number of chunks before the TSN; its lines have 15 fields, satellite lines 4
-    # more.
+    # SCTP prints the number of chunks before the TSN; its lines have 15 fields, satellites' 4 more.
     uid = words[12] if kind == "sctp" and len(words) in _SCTP_FIELDS else words[11]
     what = _on_link(event, int(start), int(end), source, target, hosts)
     return what, float(time_s), (*source, *target), kind, int(size), int(uid)
@@ -172,7 +171,7 @@ def _wireless(line: str, hosts: Hosts) -> Event | None:
     if what == "sent":
         hosts.known.setdefault(
             a, None
-        )  # its packets reach a link later, but do not come from the link's node
+        )  # what it sends comes to a link later, and is not from there
     return (
         what,
         float(match["time"]),

@@ -1,7 +1,7 @@
 # bdpbench in a container: `docker build -t bdpbench .`, then
 # `docker run --rm -v "$PWD/results:/results" bdpbench run`.
-# Stages: build (compilers), ns2 (the binary alone, for the Docker backend, which needs of this
-# folder no more than ns2/), native (what reads and sums up traces), and the whole tool.
+# Stages: build (compilers), ns2 (only the binary, for the Docker backend, which needs only ns2/ of this
+# folder), native (the C code that reads and sums traces), and the complete tool.
 
 ARG BASE=debian:bookworm-slim
 
@@ -46,6 +46,6 @@ ENV PATH=/opt/bdpbench/.venv/bin:$PATH \
     PYTHONPATH=/opt/bdpbench/pipeline \
     BDPBENCH_RESULTS=/results
 WORKDIR /results
-# Starts as root only to hand /results over, then drops to an ordinary user for good.
+# Starts as root only to hand over /results, then becomes an ordinary user for good.
 ENTRYPOINT ["/opt/bdpbench/workflow/container-entrypoint.sh"]
 CMD ["run"]

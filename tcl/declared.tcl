@@ -1,20 +1,20 @@
-# Check what a study declares against the classes and variables of this ns-2; nothing is simulated.
+# Checks what a study declares against the classes and variables of this ns-2, without simulating.
 #
-# Arguments: triples kind class name, of which name is "-" where the kind needs none.
+# Arguments: triples kind class name; the name is "-" if the kind needs none.
 #   agent TCP/Reno -            a sender that flows can have
 #   sink TCPSink/Sack1 -        a receiver that flows can have
 #   variable TCP/Reno window_   a variable of a sender
 #   linux TCP/Linux cubic       a congestion control of TCP/Linux
 #   default Agent/TCP window_   a variable with a class default
 #   parameter cubic beta        a parameter of a congestion control of TCP/Linux
-# For each triple that this ns-2 does not have, a line "unknown <index from 0> <why>" on standard
-# output. TCP/Linux prints lines of its own; only these say whether it has a parameter:
+# For each triple that this ns-2 does not have, prints a line "unknown <index from 0> <why>" to
+# standard output. TCP/Linux prints lines of its own; only these show whether it has a parameter:
 # "Error: do not find <parameter> as a parameter for congestion control algorithm <name>".
 source [file join [file dirname [info script]] lib args.tcl]
 source [file join [file dirname [info script]] lib defaults.tcl]
 source [file join [file dirname [info script]] lib agents.tcl]
 
-# The checks of the library end a run at their first complaint; here each is caught.
+# The library's checks end a run at the first complaint; here each complaint is caught.
 namespace eval ::args {
     proc fail {message} {
         error $message
@@ -23,7 +23,7 @@ namespace eval ::args {
 
 namespace eval ::declared {}
 
-# Fail unless this ns-2 has what a triple names.
+# Fail if this ns-2 does not have what a triple names.
 proc ::declared::check {kind class name} {
     set flow [dict create agent TCP sink TCPSink linux ""]
     if {$kind in {agent sink}} {
@@ -56,7 +56,7 @@ set ns [new Simulator]
 set index 0
 foreach {kind class name} $argv {
     if {[catch {::declared::check $kind $class $name} message]} {
-        # Without the key of an argument, with which the library's complaints begin.
+        # Without the argument's key, with which the library's complaints begin.
         regsub {^-\S+(:| is) } [lindex [split $message \n] 0] {} message
         puts "unknown $index $message"
     }

@@ -4,18 +4,18 @@
 # Arguments are pairs -key value, in any order (lib/args.tcl). Required:
 #   -duration_s s                -datadir directory of the output
 #   -links N and -link.<i>.*     bottlenecks, see lib/chain.tcl
-#   -flows N and -flow.<i>.*     flows, see lib/senders.tcl; N may be 0 where there is background
+#   -flows N and -flow.<i>.*     flows, see lib/senders.tcl; N may be 0 if there is background
 # Optional, with their defaults:
 #   -backgrounds 0 and -background.<i>.*   traffic beside the flows, see lib/background.tcl, web.tcl
 #   -changes 0 and -change.<i>.*           changes of the bottlenecks, see lib/changes.tcl
 #   -sample_s 0.1                s between samples of cwnd, a multiple of 0.01
-#   -queue_sample_s              s between samples of the queues, a multiple of 0.01: as -sample_s
-#   -trace 0                     1: every packet at the bottlenecks to pckts.trq
+#   -queue_sample_s              s between samples of the queues, a multiple of 0.01; as -sample_s
+#   -trace 0                     1: write every packet at the bottlenecks to pckts.trq
 #   -seed 9999  -substream 1     random numbers: seed, substream
-#   -default.<class>.<variable_> class defaults as lib/defaults.tcl has them
+#   -default.<class>.<variable_> class defaults, see lib/defaults.tcl
 #
 # The RTT of a flow is twice the sum of its access_delay, its receiver_delay and the delays of the
-# links between. Writes the files of lib/recorder.tcl.
+# links in between. Writes the files of lib/recorder.tcl.
 source [file join [file dirname [info script]] lib args.tcl]
 source [file join [file dirname [info script]] lib defaults.tcl]
 source [file join [file dirname [info script]] lib agents.tcl]
@@ -47,7 +47,7 @@ namespace eval ::network {
         {substream {count 1000000} "" 1}]
 }
 
-# The configuration: the arguments, those that follow from others filled in.
+# The configuration: the arguments, completed by those that follow from others.
 proc ::network::read {} {
     variable keys
     set given [::args::pairs]
@@ -68,7 +68,7 @@ proc ::network::read {} {
     return $config
 }
 
-# Classes of what a configuration makes, whose defaults may be set.
+# Classes of the objects that a configuration makes, whose defaults may be set.
 proc ::network::classes_of {config} {
     set classes {}
     foreach flow [dict get $config flows] {
@@ -85,8 +85,8 @@ proc ::network::classes_of {config} {
     return $classes
 }
 
-# Packet headers that a run needs. Without the header of RTP a UDP agent writes over others', and
-# ns-2 says nothing.
+# Packet headers that a run needs. Without the RTP header a UDP agent overwrites others, and ns-2
+# reports nothing.
 proc ::network::headers {config} {
     foreach source [dict get $config backgrounds] {
         if {[dict get $source kind] ne "web"} {
@@ -96,7 +96,7 @@ proc ::network::headers {config} {
     return {Flags IP TCP}
 }
 
-# Whether anything can be transferred from beginning to end.
+# Whether there are any transfers.
 proc ::network::has_transfers {config} {
     foreach flow [dict get $config flows] {
         if {[dict get $flow packets] ne ""} {

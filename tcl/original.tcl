@@ -1,16 +1,16 @@
 # Run a script that was written for ns-2.27, such as those that `bdpbench recover` recovers from
 # the appendices of P. Sharma's thesis (2006), with the defaults that ns-2 had then.
 #
-# Arguments: the script, then its own. It runs in the working directory, where it finds utils.tcl
-# and writes its files.
+# Arguments: the script, then the script's own. It runs in the working directory, where it finds
+# utils.tcl and writes its files.
 
-# Defaults of Agent/TCP in ns-2.27 of January 2004 where ns-2.35 has others; its ns-default.tcl
-# dates each change, and its suite tcpHighspeed sets back the same.
-#   numdupacksFrac_  fast retransmit waits for cwnd/100 duplicate ACKs where that is more than
-#                    numdupacks_, so 90 of them at a cwnd of 9,000 (-1, off, since 2006-09-27)
-#   minrto_          s, smallest retransmission timeout (0.2 since 2004-10-14)
+# Defaults of Agent/TCP in ns-2.27 of January 2004 that differ in ns-2.35, whose ns-default.tcl
+# dates each change and whose suite tcpHighspeed sets the same values back.
+#   numdupacksFrac_  fast retransmit waits for cwnd/100 duplicate ACKs if that is more than
+#                    numdupacks_, i.e. 90 of them at a cwnd of 9,000 (-1, off, since 2006-09-27)
+#   minrto_          s, minimum retransmission timeout (0.2 since 2004-10-14)
 #   precisionReduce_ 0: cuts of cwnd are rounded to whole packets (1 since 2006-01-24)
-#   rtxcur_init_     s, timeout before the first sample of the RTT (3 since 2006-01-21)
+#   rtxcur_init_     s, timeout before the first RTT sample (3 since 2006-01-21)
 foreach {name value} {numdupacksFrac_ 100 minrto_ 1 precisionReduce_ 0 rtxcur_init_ 6} {
     Agent/TCP set $name $value
 }

@@ -1,4 +1,4 @@
-"""Fixtures that tests of several rooms share."""
+"""Fixtures shared by the tests of several rooms."""
 
 from __future__ import annotations
 
@@ -15,10 +15,10 @@ from tests.forks import Forks, compile_library
 
 from bdpbench.simulation.build import build_prefix, current_build_id
 
-# What tests work on, a study's metrics.py among it, is no test.
+# Data for tests, including the metrics.py of a study, contains no tests.
 collect_ignore = ["data"]
 
-# Fixtures keep tens of thousands of planned runs and trace lines, which every collection looks at.
+# Fixtures hold tens of thousands of planned runs and trace lines, which each collection visits.
 gc.set_threshold(100_000, 20, 100)
 
 MadeOnce = Callable[[str, Callable[[Path], None]], Path]
@@ -26,12 +26,12 @@ MadeOnce = Callable[[str, Callable[[Path], None]], Path]
 
 @pytest.fixture(scope="session")
 def made_once(tmp_path_factory: pytest.TempPathFactory) -> MadeOnce:
-    """Make a folder that all workers of a test run share: the first that asks for it makes it.
+    """Make a folder that all workers of a test run share: the first one that needs it makes it.
 
-    What is in it must not be changed; a test that changes it takes a copy.
+    Its contents must not be changed; a test that changes them works on a copy.
     """
     shared = tmp_path_factory.getbasetemp()
-    if "PYTEST_XDIST_WORKER" in os.environ:  # each worker has a folder of its own in the shared one
+    if "PYTEST_XDIST_WORKER" in os.environ:  # each worker has its own folder inside the shared one
         shared = shared.parent
 
     def make(name: str, fill: Callable[[Path], None]) -> Path:
@@ -50,7 +50,7 @@ def made_once(tmp_path_factory: pytest.TempPathFactory) -> MadeOnce:
 
 @pytest.fixture(scope="session", autouse=True)
 def _planned_once(made_once: MadeOnce) -> None:
-    """What tests ask ``planned_runs`` for is planned by one of the workers."""
+    """Let one of the workers plan what tests ask ``planned_runs`` for."""
     planned_runs.share(made_once)
 
 
@@ -68,7 +68,7 @@ def ns_binary() -> Path:
 
 @pytest.fixture(scope="session")
 def forks(made_once: MadeOnce) -> Iterator[Callable[[Path], Forks]]:
-    """The process of an ns-2 that runs scripts in its children; each is started once."""
+    """The process of a binary of ns-2, which runs scripts in its children; started only once."""
     library = made_once("forking", compile_library) / "forking.so"
     started: dict[Path, Forks] = {}
     yield lambda ns: started.setdefault(ns, Forks(ns, library))
@@ -78,7 +78,7 @@ def forks(made_once: MadeOnce) -> Iterator[Callable[[Path], Forks]]:
 
 @pytest.fixture
 def thesis_text() -> Callable[..., str]:
-    """Make a thesis of our own: eight appendices of three lines, or with the lines given."""
+    """Make a thesis of our own: eight appendices, each with three lines or the given ones."""
 
     def text(**listings: list[str]) -> str:
         parts = ["A thesis of our own", "", "Contents", "Appendix A ........ 7", ""]

@@ -1,9 +1,10 @@
-/* Two commands for a Tcl shell, by which ns-2 starts once and runs many scripts (forks.tcl):
+/* Two commands for a Tcl shell that let one ns-2 process run many scripts (forks.tcl):
  *
- *   fork OUT ERR   a child whose standard output and error are these files; 0 in it, its id here
- *   await PID      waits for its end: its exit status, or minus the signal that killed it
+ *   fork OUT ERR   creates a child whose standard output and error are these files; returns 0 in
+ *                  the child and its id in the parent
+ *   await PID      waits for its end; returns its exit status, or minus the signal that killed it
  *
- * What it takes of Tcl is declared here, so that no header of Tcl's has to be installed.
+ * The functions of Tcl are declared here, so that Tcl's headers need not be installed.
  */
 #include <fcntl.h>
 #include <stdio.h>

@@ -1,10 +1,10 @@
-"""Scripts in children of an ns-2 that has started once.
+"""Runs scripts in child processes of an ns-2 that was started only once.
 
-To start takes ns-2 0.07 s, more than most scripts of the tests do. So one process of each build
-starts, and forks for each script (``forking.c``, ``forks.tcl``): a script finds what it would find
-in a process of its own, and its output, exit status and signals are those of a process. Its
-addresses in memory are those of its siblings: a test that two runs do not depend on them starts
-ns-2 twice.
+ns-2 takes 0.07 s to start, longer than most test scripts run. So each build is started once and
+forks for each script (``forking.c``, ``forks.tcl``). A script finds the same state as in a process
+of its own, and its output, exit status and signals are those of a process. Only its memory
+addresses are those of its siblings: a test that runs do not depend on addresses has to start ns-2
+twice.
 """
 
 from __future__ import annotations
@@ -21,14 +21,14 @@ HERE = Path(__file__).resolve().parent
 
 
 def compile_library(folder: Path) -> None:
-    """Make ``forking.so`` of ``forking.c``, which Tcl's ``load`` takes."""
+    """Compile ``forking.c`` to ``forking.so``, which Tcl can load."""
     library = folder / "forking.so"
     source = str(HERE / "forking.c")
     subprocess.run(["gcc", "-Wall", "-shared", "-fPIC", source, "-o", str(library)], check=True)
 
 
 class Forks:
-    """One ns-2, and its children."""
+    """An ns-2 process and its children."""
 
     def __init__(self, ns: Path, library: Path) -> None:
         self.library = library
@@ -44,12 +44,12 @@ class Forks:
         *,
         timeout_s: float = 120,
     ) -> int:
-        """Run a script with its arguments in a folder; its standard output goes to files.
+        """Run a script with its arguments in a folder; its output goes to files.
 
-        Returns its exit status, or minus the signal that killed it.
+        Returns its exit status, or the negative number of the signal that killed it.
 
         Raises:
-            subprocess.TimeoutExpired: when it takes longer; it is killed.
+            subprocess.TimeoutExpired: if it takes longer; it is killed.
         """
         process = self._started()
         assert process.stdin is not None
@@ -65,7 +65,7 @@ class Forks:
         return int(process.stdout.readline())
 
     def completed(self, command: Sequence[str], folder: Path) -> subprocess.CompletedProcess[str]:
-        """The same with standard output and error as text."""
+        """Do the same, and return standard output and error as text."""
         with tempfile.TemporaryDirectory() as name:
             out, err = Path(name) / "out", Path(name) / "err"
             status = self.run(command, folder, out, err)
@@ -74,7 +74,7 @@ class Forks:
             )
 
     def close(self) -> None:
-        """End the process; it has no child left."""
+        """End the process; it must have no child left."""
         if self._process is not None:
             self._process.communicate()
             self._process = None
@@ -99,7 +99,7 @@ class Forks:
 
 
 def tcl_list(words: Sequence[str]) -> str:
-    """A Tcl list of any words, on one line."""
+    """Words as a Tcl list on one line."""
     return " ".join(f'"{"".join(map(_escaped, word))}"' for word in words)
 
 

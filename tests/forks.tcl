@@ -1,7 +1,8 @@
-# Runs scripts in children of one ns-2, each as `ns SCRIPT ARGUMENT...` would.
+# Runs scripts in children of one ns-2, each as `ns SCRIPT ARGUMENT...` would run it.
 #
-# Argument: the library of forking.c. A line of standard input is a list of folder, files of standard
-# output and error, script and its arguments. The answer to it is the script's exit status.
+# Argument: the library compiled from forking.c. Each line of standard input is a list: folder,
+# files for standard output and error, script, and its arguments. The answer is the script's exit
+# status.
 load [lindex $argv 0] Forking
 
 set child 1
@@ -21,7 +22,7 @@ set argv0 [lindex $argv 3]
 set argv [lrange $argv 4 end]
 set argc [llength $argv]
 unset child
-# ns-2 has a `source` of its own for scripts.
+# ns-2 replaces Tcl's `source` by its own, which scripts use.
 if {[catch {source.orig $argv0}]} {
     puts stderr $errorInfo
     exit 1

@@ -1,4 +1,4 @@
-"""The runs that the studies of the checkout plan, expanded once for all workers of a test run."""
+"""The planned runs of all studies, expanded only once for all workers of a test run."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ from bdpbench.studies.study import Study
 
 @cache
 def loaded_study(key: str) -> Study:
-    """A study of the checkout."""
+    """A study from the checkout."""
     return load_study(key)
 
 
@@ -30,13 +30,13 @@ _made_once: list[MadeOnce] = []
 
 
 def share(made_once: MadeOnce) -> None:
-    """From now on what one worker has planned is read by the others."""
+    """From now on, all workers share what one of them has planned."""
     _made_once[:] = [made_once]
 
 
 @cache
 def runs_of(key: str, tier: str) -> tuple[PlannedRun, ...]:
-    """The runs of a tier of a study; none where it has no such tier. They must not be changed."""
+    """The runs of a study's tier, if it exists. They must not be changed."""
     if tier not in tiers_of(loaded_study(key)):
         return ()
     if not _made_once:
@@ -55,7 +55,7 @@ def _expanded(key: str, tier: str) -> tuple[PlannedRun, ...]:
 
 
 def agents_of(run: PlannedRun) -> set[tuple[str, ...]]:
-    """The agent of each flow with its law, as the script gets them."""
+    """The agent of each flow with its law, as passed to the script."""
     agents: dict[str, tuple[str, ...]] = {}
     for name, value in zip(run["argv"][::2], run["argv"][1::2], strict=True):
         if name.endswith((".agent", ".linux", ".windowOption_")):
@@ -67,7 +67,7 @@ def agents_of(run: PlannedRun) -> set[tuple[str, ...]]:
 def small(argv: list[str]) -> list[str]:
     """Arguments of a script with five hosts of each kind, and as many sessions between them.
 
-    A thousand hosts take long to build, and as many sessions make thousands of senders.
+    A thousand hosts take long to build, and as many sessions create thousands of senders.
     """
     given = dict(zip(argv[::2], argv[1::2], strict=True))
     given |= {key: "5" for key in given if key.endswith((".servers", ".clients", ".sessions"))}
@@ -76,7 +76,7 @@ def small(argv: list[str]) -> list[str]:
 
 @cache
 def all_runs() -> tuple[tuple[Study, PlannedRun], ...]:
-    """Every run of every study with its study, those of several tiers once."""
+    """Every run of every study, with its study; runs in several tiers occur only once."""
     found = {}
     for key in study_keys():
         for tier in tiers_of(loaded_study(key)):

@@ -1,4 +1,4 @@
-"""A child of an ns-2 that has started is to a script what a process of its own is."""
+"""For a script, a child of a running ns-2 is the same as a process of its own."""
 
 from __future__ import annotations
 
@@ -63,7 +63,7 @@ def test_nothing_of_a_script_is_left_to_the_next(ns: Forks, tmp_path: Path) -> N
 
 @pytest.fixture
 def another(forks: Callable[[Path], Forks], ns_binary: Path) -> Iterator[Forks]:
-    """A process that a test may kill."""
+    """A separate process, which a test may kill."""
     own = Forks(ns_binary, forks(ns_binary).library)
     yield own
     own.close()

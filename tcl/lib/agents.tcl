@@ -1,11 +1,11 @@
-# Agents as a flow describes them: the dict of flows.tcl. Needs args.tcl, defaults.tcl.
+# Agents of flows, described by the dict of flows.tcl. Needs args.tcl, defaults.tcl.
 
 namespace eval ::agents {
-    # Agents and sinks that need a peer, a sender of data or packet headers of another kind.
+    # Agents and sinks that need a different kind of peer, data source or packet header.
     variable unfit {TCP/FullTcp* TCP/BayFullTcp* TCP/SimpleTcp* TCP/Int* *XCP* *Asym*}
 }
 
-# Whether an agent has a variable. One that ns-2 does not bind could be set, to no effect.
+# Whether an agent has a variable. Tcl can set one that ns-2 does not bind, but to no effect.
 proc ::agents::has {agent name} {
     return [expr {![catch {$agent set $name}]}]
 }
@@ -34,7 +34,7 @@ proc ::agents::check_classes {key flow} {
 }
 
 # Make sure that a flow's agent has the variables to be set and recorded, and its congestion
-# control. An agent outside of the simulation shows this.
+# control. An agent that takes no part in the simulation shows this.
 proc ::agents::check_variables {key flow} {
     set class Agent/[dict get $flow agent]
     set probe [new $class]
@@ -56,8 +56,8 @@ proc ::agents::check_variables {key flow} {
     }
 }
 
-# Make sure that TCP/Linux has a congestion control of this name. Of a name that it does not know
-# the agent only prints a remark; a new agent that knows it sets its clock, tcpTick_, to Linux's.
+# Make sure that TCP/Linux has a congestion control of this name. For an unknown name the agent only
+# prints a remark; for a known one a new agent sets its clock, tcpTick_, to that of Linux.
 proc ::agents::check_algorithm {key name} {
     set impossible 0.5 ;# s
     set probe [new Agent/TCP/Linux]
@@ -89,7 +89,7 @@ proc ::agents::connect {flow from to fid} {
     if {[dict get $flow linux] ne ""} {
         # Linux's algorithms take their RTT samples from echoed timestamps (RFC 1323).
         $sink set ts_echo_rfc1323_ true
-        # The agent takes its algorithm once it has been reset, which it is at time 0.
+        # The agent can take its algorithm only after its reset, which is at time 0.
         $ns at 0 "$agent select_ca [dict get $flow linux]"
     }
     return $agent

@@ -1,16 +1,16 @@
 # Checked arguments: pairs -key value, in any order. A wrong one ends the run before any file is
-# opened: one line on standard error, "error: <script>: <what is wrong, what is expected>", exit
-# status 1.
+# opened, with one line on standard error, "error: <script>: <what is wrong, what is expected>", and
+# exit status 1.
 #
-# A table says which keys a script takes, one row a key: {key type unit ?default?}. Keys are named
-# without their dash; one without a default has to be given.
+# A table says which keys a script takes, one per row: {key type unit ?default?}. Keys are named
+# without their dash; a key without a default is required.
 
 namespace eval ::args {
     # A plain decimal number. Leading zeros are refused because Tcl reads them as octal.
     variable number {^-?(0|[1-9][0-9]*)(\.[0-9]+)?([eE][-+]?[0-9]+)?$}
 }
 
-# Whether a word is a number that a simulation can use: 1e999 is infinite to Tcl.
+# Whether a word is a number that a simulation can use; Tcl takes 1e999 for infinity.
 proc ::args::is_number {value} {
     variable number
     return [expr {[regexp $number $value] && abs($value) < 1e12}]
@@ -21,7 +21,7 @@ proc ::args::is_count {value most} {
     return [expr {[regexp {^[1-9][0-9]*$} $value] && $value <= $most}]
 }
 
-# Whether a word is a multiple of a step above 0, but for rounding.
+# Whether a word is a positive multiple of a step, apart from rounding.
 proc ::args::is_multiple {value step} {
     if {![is_number $value] || $value < 0.9 * $step} {
         return 0
@@ -36,7 +36,7 @@ proc ::args::fail {message} {
     exit 1
 }
 
-# What a value of some type should have been; "" when it is of that type. Types:
+# What a value of some type should have been; "" if it is of that type. Types:
 #   number      any decimal number                  positive     a number above 0
 #   nonnegative a number of 0 or more               count ?MAX?  an integer, 1 to MAX (10^9)
 #   bit         0 or 1                              multiple S   a multiple of S, above 0
@@ -72,7 +72,7 @@ proc ::args::complaint {type value} {
     return [expr {$ok ? "" : $expected}]
 }
 
-# Return a value that is of its type (directories as absolute paths, so that no name is taken for
+# Return a value if it is of its type (directories as absolute paths, so that no name is taken for
 # a pipe); otherwise end the run. name and unit are for the message.
 proc ::args::checked {name type unit value} {
     set expected [complaint $type $value]
@@ -80,7 +80,7 @@ proc ::args::checked {name type unit value} {
         set in [expr {$unit eq "" ? "" : " ($unit)"}]
         fail "$name is '$value', expected $expected$in"
     }
-    # Numbers stay the words that they were: expr would make 0.10000000000000001 of 0.1.
+    # Numbers stay the words that they were: expr would turn 0.1 into 0.10000000000000001.
     if {$type eq "directory"} {
         return [file normalize $value]
     }
@@ -107,8 +107,8 @@ proc ::args::pairs {} {
     return $given
 }
 
-# Take the keys of a table out of a dict (a variable of the caller) and return their values,
-# checked. prefix stands before each key in the dict, such as "flow.0.", and in messages.
+# Take the keys of a table out of a dict (a variable of the caller), check their values and return
+# them. prefix comes before each key in the dict, such as "flow.0.", and in messages.
 proc ::args::take {given_name table {prefix ""}} {
     upvar $given_name given
     set taken [dict create]
@@ -139,7 +139,7 @@ proc ::args::take_prefixed {given_name prefix} {
     return $taken
 }
 
-# End the run if keys are left that no table has; remark adds to the reason.
+# End the run if there are keys left that no table has; remark adds to the reason.
 proc ::args::refuse_rest {given {remark ""}} {
     if {[dict size $given] > 0} {
         fail "unknown key -[lindex [dict keys $given] 0]$remark"

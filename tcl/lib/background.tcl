@@ -11,11 +11,11 @@
 #   -background.<i>.access_delay_ms 0  ms, one way, of the links of sender and receiver
 #
 # Kinds over UDP, of packets of packet_bytes bytes, headers included:
-#   cbr            rate_mbps Mbit/s; jitter 1: times between packets are uniform in 0.5 to 1.5 of
-#                  their mean, 0: equal
+#   cbr            rate_mbps Mbit/s; jitter 1: times between packets are uniform between 0.5 and 1.5
+#                  times their mean, 0: they are equal
 #   exponential    rate_mbps Mbit/s in bursts of burst_s s and pauses of idle_s s on average, both
 #                  exponential
-#   pareto         the same, of Pareto's distribution of shape
+#   pareto         the same, but both have Pareto's distribution, with shape
 # web is in web.tcl.
 
 namespace eval ::background {
@@ -72,7 +72,7 @@ proc ::background::take {given_name count links duration_s} {
     return $sources
 }
 
-# Make one of them with its hosts, with packets of flow id fid.
+# Make one of the sources with its hosts; its packets have flow id fid.
 proc ::background::add {index fid source} {
     if {[dict get $source kind] eq "web"} {
         ::web::add $index $fid $source
@@ -85,12 +85,12 @@ proc ::background::add_udp {fid source} {
     global ns
     lassign [::ends::routers $source] first last
     dict with source {}
-    # A queue that never fills: a burst may come faster than the link takes it.
+    # A queue that never fills: a burst may arrive faster than the link can send it.
     set room_pkts 1000000
     set from [::ends::host $first $access_mbps $access_delay_ms $room_pkts]
     set to [::ends::host $last $access_mbps $access_delay_ms $room_pkts]
     set agent [$ns create-connection UDP $from Null $to $fid]
-    # Agent/UDP cuts what is larger into several packets.
+    # Agent/UDP splits larger data into several packets.
     $agent set packetSize_ $packet_bytes
     set generator [generator_of $source]
     $generator attach-agent $agent

@@ -1,20 +1,20 @@
-# Routers in a row, joined by bottlenecks: -links N, and for each link i = 0, 1, ... the keys
+# Routers in a row, connected by bottlenecks: -links N, and for each link i = 0, 1, ... the keys
 # -link.<i>.*. Needs args.tcl, defaults.tcl, topology.tcl, random.tcl.
 #
 #   -link.<i>.mbps                    Mbit/s
 #   -link.<i>.delay_ms                ms, one way
 #   -link.<i>.queue RED               ns-2's class, without "Queue/", of the queues of both directions
 # Optional:
-#   -link.<i>.queue.<variable_> n     a variable of these queues, the limit among them
-#   -link.<i>.loss_rate p             share of the packets on the way there that are lost at random,
+#   -link.<i>.queue.<variable_> n     a variable of these queues, including their limit
+#   -link.<i>.loss_rate p             share of the packets on the way there that are lost at random
 #                                     before they reach the queue
 #   -link.<i>.loss_burst_pkts n       mean number of packets lost in a row; without it, losses are
 #                                     independent of one another
 #
-# Link i joins routers i and i + 1: "there" is from i to i + 1, "back" from i + 1 to i.
+# Link i connects routers i and i + 1: "there" is from i to i + 1, "back" from i + 1 to i.
 
 namespace eval ::chain {
-    # Shares as Python writes them.
+    # Shares may be written as Python writes them.
     variable share {matching {^(0(\.[0-9]+)?|[0-9](\.[0-9]+)?e-[0-9]+)$}
         {a share, 0 or more and less than 1}}
     variable link_keys [list \
@@ -33,7 +33,7 @@ namespace eval ::chain {
 }
 
 # Take the links out of the given keys (a variable of the caller): a list of dicts with the keys
-# above, the variables of the queue as a dict under "variables".
+# above, and with the variables of the queue as a dict under "variables".
 proc ::chain::take {given_name count} {
     upvar $given_name given
     variable link_keys
@@ -65,7 +65,7 @@ proc ::chain::check_queue {key link} {
     }
 }
 
-# Make sure that losses can come in bursts of the given length: independent ones have a mean of
+# Make sure that losses can have bursts of the given length; independent losses have a mean of
 # 1 / (1 - loss_rate).
 proc ::chain::check_loss {key link} {
     set burst [dict get $link loss_burst_pkts]
@@ -113,8 +113,8 @@ proc ::chain::link_of {i direction} {
     return [expr {$direction eq "there" ? [$ns link $from $to] : [$ns link $to $from]}]
 }
 
-# Lose packets at random on the way there, before the queue, counted as drops of the link. To be
-# called before anything records the link, because later calls insert before it.
+# Lose packets at random on the way there, before the queue; they count as drops of the link. Call
+# this before anything records the link, because later calls insert before it.
 proc ::chain::install_losses {i rate burst} {
     variable losses
     variable lost
@@ -136,7 +136,7 @@ proc ::chain::uniform_losses {} {
     return $model
 }
 
-# Gilbert's model: a good and a bad state, both of exponential length, in packets.
+# Gilbert's model: a good and a bad state, whose lengths in packets are both exponential.
 proc ::chain::bursty_losses {} {
     set good [::random::variable_of losses Exponential {avg_ 1}]
     set bad [::random::variable_of losses Exponential {avg_ 1}]
@@ -145,7 +145,7 @@ proc ::chain::bursty_losses {} {
     return $model
 }
 
-# Give a model its share of lost packets.
+# Give a model the share of packets that it loses.
 proc ::chain::set_losses {i rate burst} {
     variable losses
     $losses($i) set enable_ [expr {$rate > 0}]
@@ -156,9 +156,9 @@ proc ::chain::set_losses {i rate burst} {
     }
 }
 
-# Stays of Gilbert's model. ns-2 loses a packet, which is 1 long, if any part of it falls into the
-# bad state. With stays of mean g and b that is the share p = 1 - g / (g + b) e^(-1/g) of the
-# packets, and p / ((1 - p)(1 - e^(-1/g))) in a row on average; here solved for g and b.
+# Mean stays of Gilbert's model. ns-2 loses a packet, which has length 1, if any part of it is in
+# the bad state. With mean stays g and b, the share of lost packets is p = 1 - g / (g + b) e^(-1/g),
+# and p / ((1 - p)(1 - e^(-1/g))) are lost in a row on average; this is solved for g and b.
 proc ::chain::set_states {model rate burst} {
     lassign [$model states] good bad
     set stay [expr {1 - $rate / ((1.0 - $rate) * $burst)}]
@@ -167,7 +167,7 @@ proc ::chain::set_states {model rate burst} {
     $bad set avg_ [expr {$good_pkts * ($stay / (1.0 - $rate) - 1)}]
 }
 
-# Mean rate of a link between two times, Mbit/s.
+# Mean rate of a link between two points in time, Mbit/s.
 proc ::chain::mean_mbps {i since now} {
     variable rates
     set bits 0.0

@@ -1,13 +1,13 @@
-# Changes of the bottlenecks while a run lasts: -changes N, and for each change i = 0, 1, ... the
-# keys -change.<i>.*. Needs args.tcl, chain.tcl.
+# Changes of the bottlenecks during a run: -changes N, and for each change i = 0, 1, ... the keys
+# -change.<i>.*. Needs args.tcl, chain.tcl.
 #
 #   -change.<i>.at_s        s, in the run
 #   -change.<i>.link        number of the link, from 0
 # and at least one of
-#   -change.<i>.mbps        its rate from then on, both ways, Mbit/s
-#   -change.<i>.delay_ms    its delay for packets that are sent from then on, both ways, ms
-#   -change.<i>.loss_rate   the share of packets that it loses at random; where losses come in
-#                           bursts, their length does not change
+#   -change.<i>.mbps        its rate from then on, in both directions, Mbit/s
+#   -change.<i>.delay_ms    its delay for packets sent from then on, in both directions, ms
+#   -change.<i>.loss_rate   the share of packets that it loses at random; if losses come in bursts,
+#                           their length does not change
 
 namespace eval ::changes {
     variable change_keys [list \
@@ -45,7 +45,7 @@ proc ::changes::take {given_name count links duration_s} {
     return $changes
 }
 
-# Make a model of losses, which lose nothing yet, for the links that are to lose packets later.
+# Make a loss model, which does not lose anything yet, for links that will lose packets later.
 proc ::changes::prepare {changes} {
     foreach change $changes {
         set i [dict get $change link]

@@ -1,10 +1,10 @@
-# Hosts beside the routers of a chain (chain.tcl), and how a path leads over it. Needs args.tcl,
+# Hosts at the routers of a chain (chain.tcl), and the paths between them. Needs args.tcl,
 # topology.tcl, chain.tcl.
 #
-# What sends over the chain has these keys:
-#   reverse 0          1: the other way, from the end of the chain to its beginning
+# Everything that sends over the chain has these keys:
+#   reverse 0          1: in the other direction, from the end of the chain to its beginning
 #   enters 0           first link of its path, from 0
-#   leaves             last link of its path: the last of the chain where it is left out
+#   leaves             last link of its path; by default the last of the chain
 
 namespace eval ::ends {
     variable link_number {matching ^(0|[1-9][0-9]*)$ {the number of a link, from 0}}
@@ -12,7 +12,7 @@ namespace eval ::ends {
         {reverse bit "" 0} \
         [list enters $link_number "" 0] \
         [list leaves $link_number "" ""]]
-    # Whether a queue of the run tells senders apart by the numbers of their nodes alone.
+    # Whether a queue of the run distinguishes senders only by the numbers of their nodes.
     variable numbers_matter 0
 }
 
@@ -31,7 +31,7 @@ proc ::ends::checked {key path links} {
     return $path
 }
 
-# The routers at which a path begins and ends.
+# The routers at which a path starts and ends.
 proc ::ends::routers {path} {
     set first [lindex $::chain::routers [dict get $path enters]]
     set last [lindex $::chain::routers [expr {[dict get $path leaves] + 1}]]
@@ -46,8 +46,8 @@ proc ::ends::first_link {path} {
     return [list [dict get $path enters] there]
 }
 
-# A new node. Queue/DRR has one place for nodes n and n - 1 if n is a multiple of 16 but not of 256,
-# however many places there are, so that those numbers are left out where it matters.
+# A new node. Queue/DRR has only one place for nodes n and n - 1 if n is a multiple of 16 but not of
+# 256, whatever the number of places, so such numbers n are left out if it matters.
 proc ::ends::node {} {
     global ns
     variable numbers_matter
@@ -58,8 +58,8 @@ proc ::ends::node {} {
     return [$ns node]
 }
 
-# A host at a router. Its link has room for buffer_pkts packets in each direction, beside the one
-# that is being sent: a DropTail queue of ns-2 holds one packet less than its limit.
+# A host at a router. Its link has room for buffer_pkts packets in each direction, in addition to
+# the one being sent: a DropTail queue of ns-2 holds one packet less than its limit.
 proc ::ends::host {router mbps delay_ms buffer_pkts} {
     set host [node]
     join_nodes $host $router $mbps $delay_ms [expr {$buffer_pkts + 1}]

@@ -1,5 +1,5 @@
-# Flows by arguments: -flows N, and for each flow i = 0, 1, ... the keys -flow.<i>.*. Needs
-# args.tcl, defaults.tcl, agents.tcl, topology.tcl.
+# Flows described by arguments: -flows N, and for each flow i = 0, 1, ... the keys -flow.<i>.*.
+# Needs args.tcl, defaults.tcl, agents.tcl, topology.tcl.
 #
 #   -flow.<i>.agent TCP/Sack1    ns-2's agent, a kind of Agent/TCP
 #   -flow.<i>.sink TCPSink/Sack1 a kind of Agent/TCPSink
@@ -7,9 +7,9 @@
 #   -flow.<i>.access_delay_ms    ms, one way, of the sender's access link
 # Optional:
 #   -flow.<i>.linux <name>       congestion control of agent TCP/Linux, e.g. cubic
-#   -flow.<i>.record "a_ b_"     variables of the agent that its cwnd file has after cwnd
+#   -flow.<i>.record "a_ b_"     variables of the agent that its cwnd file contains after cwnd
 #   -flow.<i>.set.<variable_> n  a variable of the agent, e.g. -flow.0.set.windowOption_ 8
-# and beside them the class defaults of defaults.tcl, for agents, sinks and what they inherit from.
+# and also the class defaults of defaults.tcl, for agents, sinks and the classes they inherit from.
 
 namespace eval ::flows {
     variable agent_name {matching ^[A-Za-z0-9/]+$ {the name of an ns-2 agent}}
@@ -22,10 +22,10 @@ namespace eval ::flows {
         {record {matching {^[a-z]\w*_( [a-z]\w*_)*$} {names of variables between blanks}} "" {}}]
 }
 
-# The arguments of a script as a dict: duration_s and datadir, the keys of table, under flows a
-# list with a dict for each flow (its keys, and its settings as a dict), and under defaults the
+# The arguments of a script as a dict: duration_s and datadir, the keys of table; under flows, a
+# list with a dict for each flow (its keys, and its settings as a dict); and under defaults, the
 # class defaults.
-#   number  type of -flows: how many flows the script can have
+#   number  type of -flows: how many flows the script may have
 #   made    classes, other than agents and sinks, whose defaults may be set
 proc ::flows::read {table {number count} {made {}}} {
     set given [::args::pairs]
@@ -65,9 +65,9 @@ proc ::flows::take_flow {given_name fid duration_s} {
     return $flow
 }
 
-# Make sure that the agents of a configuration take their settings, with its class defaults: after
-# new_simulator, before any file is opened, and before seed_random, for new agents draw from the
-# random numbers.
+# Make sure that the agents of a configuration accept their settings, with its class defaults. Call
+# this after new_simulator, before any file is opened, and before seed_random, because new agents
+# draw random numbers.
 proc ::flows::prepare {config} {
     ::defaults::apply [dict get $config defaults]
     set fid 0
@@ -80,7 +80,7 @@ proc ::flows::prepare {config} {
 # Make the hosts of flow fid of a configuration, connect them and return the sending agent.
 proc ::flows::add {config fid} {
     set flow [lindex [dict get $config flows] $fid]
-    # No queue before the bottleneck may lose a packet: room for all that a window can hold.
+    # No queue before the bottleneck may lose a packet: each holds all that a window can hold.
     lassign [make_hosts [dict get $config access_mbps] [dict get $flow access_delay_ms] \
         [dict get $config receiver_delay_ms] [::agents::window_pkts $flow]] from to
     return [::agents::connect $flow $from $to $fid]

@@ -1,13 +1,13 @@
-# Parts that join a script which has no place for them: the statements of network.tcl count for
-# the ids of all its runs, so code that only a few runs need must not be in it.
+# Parts that extend a script which has no place for them. The statements of network.tcl count for
+# the ids of all its runs, so it must not contain code that only a few runs need.
 #
 # Such a script reads its arguments when all of its own parts are there and nothing has been made.
-# Parts that were sourced before it then join it, each by the procedure that it named.
+# Parts that were sourced before it then extend it, each by a procedure that it has registered.
 
 namespace eval ::further {
-    # Procedures to be called, in order.
+    # Procedures to call, in this order.
     variable joining {}
-    # Procedure -> the one in whose place it is.
+    # Procedure -> the one that it replaces.
     array set inner {}
 }
 
@@ -28,8 +28,8 @@ proc ::further::join_now {args} {
     }
 }
 
-# Replace a procedure by another, which reaches it as [::further::inner <its own name>].
-# That stays in its namespace.
+# Replace a procedure by another, which can call it as [::further::inner <its own name>]. The
+# replaced procedure stays in its namespace.
 proc ::further::wrap {name by} {
     variable inner
     set inner($by) ${name}_within_[namespace tail [namespace qualifiers $by]]

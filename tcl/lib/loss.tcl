@@ -1,7 +1,7 @@
-# Losses on purpose. Needs topology.tcl.
+# Intentional losses. Needs topology.tcl.
 
-# Lose one packet of a flow as it enters the bottleneck, counted as a drop there: its
-# drop_packet-th, retransmissions included.
+# Lose one packet of a flow as it enters the bottleneck, and count it as a drop there: the
+# drop_packet-th one, including retransmissions.
 proc drop_one_packet {fid drop_packet} {
     global ns n1 n2
     set model [new ErrorModel/Periodic]

@@ -1,10 +1,10 @@
-# What is recorded of a run, and when. The procedures that write the files are those of utils.tcl;
-# the globals set here are the ones that it documents. Needs utils.tcl, topology.tcl.
+# What is recorded of a run, and when. The procedures that write the files are in utils.tcl, which
+# also documents the globals that are set here. Needs utils.tcl, topology.tcl.
 #
 #   cwnd_hstcp<i>.out   every sample_s: time, cwnd, further variables of the agent of flow i
 #   tput_hstcp<i>.out   every second: time, throughput of flow i
 #   queue.out           every queue_sample_s; util.out: every 0.1 s; report.txt: see utils.tcl
-#   pckts.trq           where packets are traced: ns-2's trace of the bottleneck's queues
+#   pckts.trq           if packets are traced: ns-2's trace of the bottleneck's queues
 
 # Set the duration of the run (s) and the rate of the bottleneck (Mbit/s), and open report.txt and
 # util.out in the directory of the output files.
@@ -16,7 +16,7 @@ proc open_report {duration_s mbps datadir} {
     set urep [open $datadir/util.out w]
 }
 
-# Watch the bottleneck n1 -> n2 and its back path: queue.out with a line every queue_sample_s.
+# Watch the bottleneck n1 -> n2 and its reverse path: queue.out has a line every queue_sample_s.
 proc monitor_bottleneck {datadir queue_sample_s} {
     global ns n1 n2 qmon qfp fmon fmon2
     set qmon [$ns monitor-queue $n1 $n2 ""]
@@ -28,7 +28,7 @@ proc monitor_bottleneck {datadir queue_sample_s} {
     $ns attach-fmon [$ns link $n2 $n1] $fmon2
 }
 
-# Write the events of both directions of the bottleneck's queue to pckts.trq.
+# Write the events of the bottleneck's queues in both directions to pckts.trq.
 proc trace_packets {datadir} {
     global ns n1 n2 trace_file
     set trace_file [open $datadir/pckts.trq w]
@@ -36,9 +36,9 @@ proc trace_packets {datadir} {
     $ns trace-queue $n2 $n1 $trace_file
 }
 
-# Record a flow's cwnd and some more of its agent's variables every sample_s, and its throughput
-# every second. index is part of the file names: the flow's id where there are several flows, ""
-# where there is one.
+# Record a flow's cwnd and other variables of its agent every sample_s, and its throughput every
+# second. index is part of the file names: the flow's id if there are several flows, "" if there is
+# one.
 proc record_flow {agent fid index more sample_s datadir} {
     set element [expr {$index eq "" ? "" : "($index)"}]
     upvar #0 cfp_hs$element cwnd_file
@@ -47,8 +47,8 @@ proc record_flow {agent fid index more sample_s datadir} {
     record_throughput $fid $element $datadir/tput_hstcp$index.out
 }
 
-# Record a flow's throughput every second. element: "" or "(<fid>)", the part of the globals of
-# utils.tcl that is the flow's.
+# Record a flow's throughput every second. element: "" or "(<fid>)", the part of utils.tcl's globals
+# that belongs to the flow.
 proc record_throughput {fid element path} {
     global fmon
     upvar #0 tput_hs$element tput_file lastKBytes$element last_kB
@@ -58,10 +58,10 @@ proc record_throughput {fid element path} {
 }
 
 # Schedule the statistics of the second half for some flows, the report's legend, the end, the
-# progress reports and util.out; then run.
+# progress reports and util.out; then start the run.
 proc run_to_end {fids} {
     global ns endtime fmon
-    # An odd whole number of seconds has its half rounded down.
+    # If the duration is an odd whole number of seconds, its half is rounded down.
     set halftime [expr {$endtime / 2}]
     foreach fid $fids {
         $ns at $halftime "print-stat-one-pre $fid $fmon"

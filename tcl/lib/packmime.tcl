@@ -1,37 +1,38 @@
-# Background of kind packmime: ns-2's PackMimeHTTP, connections of HTTP 1.0 or 1.1 between clouds of
-# clients and of servers. It joins background.tcl by further.tcl and needs web.tcl beside it.
+# Background of kind packmime: ns-2's PackMimeHTTP, with connections of HTTP 1.0 or 1.1 between
+# clouds of clients and of servers. It extends background.tcl through further.tcl, and needs
+# web.tcl.
 #
-# The nodes and their links are those of kind web: servers at the beginning of the path, clients at
-# its end. PackMime pairs the nth client node with the nth server node and takes pairs in turn.
+# The nodes and their links are as for kind web: servers at the beginning of the path, clients at
+# its end. PackMime pairs the nth client node with the nth server node and uses the pairs in turn.
 #
-#   rate_per_s                            new connections a second, on average
-#   servers, clients                      nodes, as many of each, 10 at most
-#   server_mbps, server_most_mbps, ...    their links, as of kind web
+#   rate_per_s                            new connections per second, on average
+#   servers, clients                      nodes, equally many of each, at most 10
+#   server_mbps, server_most_mbps, ...    their links, as for kind web
 #   segment_bytes                         data of a segment, B
 # Optional:
 #   arrivals packmime                     times between new connections: packmime (fractional sums,
-#                                         the more alike the higher the rate), exponential, constant
+#                                         more regular at higher rates), exponential, constant
 #   http 1.0                              1.0: a connection for each object; 1.1: some are persistent
 #   tcp reno                              kind of Agent/TCP/FullTcp: reno, tahoe, newreno, sack
-#   delayed_acks 0                        1: every second segment is acknowledged
-# and quantities, each a distribution, a mean and, for Pareto's, a shape; PackMime's own where they
-# are left out:
+#   delayed_acks 0                        1: only every second segment is acknowledged
+# and quantities, each with a distribution, a mean and, for Pareto's, a shape; by default they are
+# PackMime's own:
 #   request_size, ..._mean_bytes          B, rounded down
 #   response_size, ..._mean_bytes         B, rounded down
 #   server_pause, ..._mean_s              s, from the last byte of a request to the response
 # With http 1.1 also:
-#   persistent_share p                    share of the connections that are persistent
-#   single_share p                        share of the pages with one object, of connections with
-#                                         several pages
+#   persistent_share p                    share of connections that are persistent
+#   single_share p                        among connections with several pages, share of pages with
+#                                         one object
 #   connection_pages, ..._mean            pages of a persistent connection, rounded up
-#   page_objects, ..._mean                objects of a page, rounded up, 2 at least
+#   page_objects, ..._mean                objects of a page, rounded up, at least 2
 #   page_pause, ..._mean_s                s, from the end of a page to the next
 #   object_pause, ..._mean_s              s, from the end of an object to the next
 
 namespace eval ::packmime {
     variable most_pairs 10
     variable distributions {one_of constant exponential pareto paretoii}
-    # Quantity, end of the name of its mean, unit, PackMime's command that takes it.
+    # Quantity, end of the name of its mean, unit, and the command of PackMime that takes it.
     variable quantities {
         request_size _mean_bytes B set-req_size
         response_size _mean_bytes B set-rsp_size
@@ -43,7 +44,7 @@ namespace eval ::packmime {
         page_pause _mean_s s set-time_btwn_pages
         object_pause _mean_s s set-time_btwn_objs
     }
-    # Share, PackMime's command, its random variable.
+    # Share, command of PackMime, and its random variable.
     variable shares {
         persistent_share set-prob_persistent PackMimeHTTPPersistent
         single_share set-prob_single_obj PackMimeHTTPSingleObj
@@ -74,7 +75,7 @@ namespace eval ::packmime {
         lappend keys [list $name $distributions "" ""] [list $name$mean positive $unit ""] \
             [list ${name}_shape positive "" ""]
     }
-    # Index of a source -> the file in which ns-2 notes its responses.
+    # Index of a source -> the file in which ns-2 records its responses.
     array set notes {}
 }
 ::further::at_arguments ::packmime::join_script
@@ -101,7 +102,7 @@ proc ::packmime::take {given_name count links duration_s} {
     }]
 }
 
-# A source with the class of its connections, once its keys fit together.
+# A source with the class of its connections, after a check that its keys are consistent.
 proc ::packmime::checked {key source} {
     variable most_pairs
     variable quantities
@@ -125,7 +126,7 @@ proc ::packmime::checked {key source} {
     return [dict replace $source agent $class sink $class]
 }
 
-# Make sure that a quantity has a mean, and a shape where one is needed.
+# Make sure that a quantity has a mean, and a shape if it needs one.
 proc ::packmime::check_quantity {key source name mean} {
     set distribution [dict get $source $name]
     set shape [dict get $source ${name}_shape]
@@ -175,7 +176,7 @@ proc ::packmime::add_hosts {pool source} {
     }
 }
 
-# Let the connections of a source be of its kind of TCP, all with one flow id: PackMime would give
+# Give the connections of a source its kind of TCP, and the same flow id: PackMime itself would give
 # them those of the flows.
 proc ::packmime::use_agents {pool fid source} {
     dict with source {}
@@ -189,14 +190,14 @@ proc ::packmime::use_agents {pool fid source} {
     $pool proc setup-tcp {agent -} "\$self next \$agent $fid"
 }
 
-# Give PackMime its rate and the quantities that it does not draw by itself.
+# Give PackMime its rate and the quantities that it does not draw itself.
 proc ::packmime::set_up {pool source} {
     variable quantities
     variable persistent_quantities
     variable shares
     dict with source {}
     $pool set-rate $rate_per_s
-    # PackMime begins at the substream behind as many.
+    # PackMime starts after skipping this many substreams.
     $pool set-run [expr {$::random::substream - 1}]
     if {$arrivals ne "packmime"} {
         $pool set-flow_arrive [variable_of $arrivals [expr {1.0 / $rate_per_s}] ""]
@@ -217,7 +218,7 @@ proc ::packmime::set_up {pool source} {
             $pool $command $drawn
         }
     }
-    # Else the first object of a persistent connection would decide on the sizes of the others.
+    # Otherwise the first object of a persistent connection would decide the sizes of the others.
     if {$request_size ne ""} {
         $pool no-pm-persistent-reqsz
     }
@@ -246,7 +247,7 @@ proc ::packmime::has_transfers {config} {
     return [[::further::inner ::packmime::has_transfers] $config]
 }
 
-# ns-2 notes responses in files of its own, which stand beside that of the transfers until the end.
+# ns-2 records responses in separate files, which are beside that of the transfers until the end.
 proc ::packmime::expect_transfers {datadir} {
     variable folder $datadir
     [::further::inner ::packmime::expect_transfers] $datadir
@@ -278,7 +279,8 @@ proc ::packmime::merge_notes {path} {
     foreach index [array names notes] {
         foreach line [lines_of $notes($index)] {
             lassign $line end_s - bytes response_ms
-            # Rounding could make a response at the very beginning start before it.
+            # Because of rounding, a response at the very beginning could seem to start before time
+            # 0.
             set start_s [expr {max(0, $end_s - $response_ms / 1000.0)}]
             lappend lines "object background:$index [format %.6f $start_s] $end_s $bytes"
         }

@@ -1,13 +1,14 @@
-# The pages of background of kind web, recorded as its objects are. It joins web.tcl by further.tcl.
+# The pages of background of kind web, recorded like its objects. It extends web.tcl through
+# further.tcl.
 #
-#   -background.<i>.record_pages 0   1: pages.out and the transfers have its pages
+#   -background.<i>.record_pages 0   1: record its pages in pages.out and in the transfers
 #
-#   pages.out    of each page that is done: subject, its number, start, end, objects and bytes, in the
-#                order of the ends
+#   pages.out    one line for each completed page: subject, its number, start, end, objects,
+#                and bytes, in the order of the ends
 #
-# A page begins with the request of its first object and is done with the last acknowledgement of the
-# last of its objects to be done. ns-2 does not report how many a page has, so the numbers are drawn
-# here, from a separate stream, and given to it as a constant.
+# A page starts with the request of its first object and is complete with the last acknowledgement
+# of its last object. ns-2 does not report how many objects a page has, so this number is drawn
+# here, from a separate stream, and given to ns-2 as a constant.
 
 namespace eval ::pages {
     variable file ""
@@ -25,7 +26,7 @@ proc ::pages::join_script {} {
     ::further::wrap ::web::draws ::pages::draws
 }
 
-# The file of pages stands beside that of transfers.
+# The file of pages is beside that of transfers.
 proc ::pages::expect_transfers {datadir} {
     variable folder $datadir
     [::further::inner ::pages::expect_transfers] $datadir
@@ -36,8 +37,8 @@ proc ::pages::add {index fid made} {
     [::further::inner ::pages::add] $index $fid $made
 }
 
-# The random variable of a quantity. Sessions of a source that records its pages share that of
-# page_objects, which always has the number of the next page to begin.
+# The random variable of a quantity. All sessions of a source that records its pages share the one
+# of page_objects, which always has the number for the next page that starts.
 proc ::pages::draws {made name args} {
     variable source
     variable objects
@@ -47,7 +48,7 @@ proc ::pages::draws {made name args} {
     return [[::further::inner ::pages::draws] $made $name {*}$args]
 }
 
-# Note the pages of a source that records them, beside its objects.
+# Record the pages of a source that asks for it, in addition to its objects.
 proc ::pages::note_objects {pool subject segment_bytes} {
     variable source
     variable objects
@@ -67,11 +68,11 @@ proc ::pages::note_objects {pool subject segment_bytes} {
     $pool set drawn_ $drawn
     $pool set next_ $objects
     $pool draw_next
-    # A session that ends would delete the variable that all of them share.
+    # A session that ends would delete the variable, which all sessions share.
     $pool set recycle_page_ 0
 }
 
-# A pool that notes its pages: page -> start, objects that it has, those that are done, segments.
+# A pool that records its pages: page -> start, its objects, those that are complete, segments.
 Class PagePool/WebTraf/Pages -superclass PagePool/WebTraf
 
 PagePool/WebTraf/Pages instproc launch-req {id page client server tcp sink size} {
@@ -97,13 +98,13 @@ PagePool/WebTraf/Pages instproc doneObj {page} {
     $self cmd doneObj $page
 }
 
-# Draw the number of objects of the next page to begin.
+# Draw the number of objects of the next page that starts.
 PagePool/WebTraf/Pages instproc draw_next {} {
     $self instvar next_ drawn_
     $next_ set val_ [expr {int(ceil([$drawn_ value]))}]
 }
 
-# Write a page that is done now.
+# Write a page that is complete now.
 proc ::pages::write {subject page start_s objects bytes} {
     global ns
     variable file

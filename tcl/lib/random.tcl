@@ -1,6 +1,6 @@
-# Random numbers: a stream for each purpose, so that what one part draws moves no other part. All
-# of them begin at the same substream, the number of the repetition. ns-2's own draws (the dropping
-# of RED, overhead_, jitter) come from the default stream, which seed_random of topology.tcl sets.
+# Random numbers: a stream for each purpose, so that one part's draws do not affect another part.
+# All streams start at the same substream, the number of the repetition. ns-2's own draws (RED's
+# drops, overhead_, jitter) come from the default stream, which seed_random of topology.tcl sets.
 
 namespace eval ::random {
     variable substream 1
@@ -8,15 +8,15 @@ namespace eval ::random {
     array set streams {}
 }
 
-# Begin a substream of the random numbers of a seed: of the default stream now, of the others when
-# they are first asked for.
+# Begin a substream of the random numbers of a seed: of the default stream now, and of the others on
+# their first use.
 proc ::random::begin {number seed} {
     variable substream $number
     seed_random $number $seed
 }
 
-# The stream of a purpose. The streams differ in the order in which a script asks for them first,
-# so that it asks for all that it may need at its beginning.
+# The stream for a purpose. Streams are assigned in the order in which a script first asks for them,
+# so it asks at its beginning for all that it may need.
 proc ::random::stream {purpose} {
     variable streams
     variable substream
@@ -29,7 +29,7 @@ proc ::random::stream {purpose} {
     return $streams($purpose)
 }
 
-# A random variable of ns-2's that draws from the stream of a purpose. settings: its variables.
+# A random variable of ns-2 that draws from the stream for a purpose. settings: its variables.
 proc ::random::variable_of {purpose kind settings} {
     set made [new RandomVariable/$kind]
     $made use-rng [stream $purpose]
@@ -39,7 +39,7 @@ proc ::random::variable_of {purpose kind settings} {
     return $made
 }
 
-# A number between two others, from the stream of a purpose; nothing is drawn where they are equal.
+# A number between two others, from the stream for a purpose; if they are equal, nothing is drawn.
 proc ::random::between {purpose least most} {
     if {$least == $most} {
         return $least

@@ -3,25 +3,26 @@
 #
 #   cwnd_hstcp<i>.out   every sample_s: time, cwnd, further variables of the agent of flow i
 #   tput_hstcp<i>.out   every second, or once in a shorter run: time, throughput of flow i
-#   queue.out           every queue_sample_s, of the first link: time, length, drops since the start
-#   util.out            every 0.1 s, of the first link: time, throughput
-#   red.out             every queue_sample_s, of a first link with a queue of kind RED: time, its
+#   queue.out           every queue_sample_s, for the first link: time, length, drops so far
+#   util.out            every 0.1 s, for the first link: time, throughput
+#   red.out             every queue_sample_s, if the first link has a queue of kind RED: time, its
 #                       average length in packets, max_p
-#   queue_<name>.out, util_<name>.out, red_<name>.out   the same of the further links
-#   transfers.out       where there are any: kind, subject, start, end and bytes of each transfer
-#                       that is done, in the order of their ends
-#   pckts.trq           where packets are traced: ns-2's trace of the queues of all links
+#   queue_<name>.out, util_<name>.out, red_<name>.out   the same for the other links
+#   transfers.out       if there are any: kind, subject, start, end and bytes of each completed
+#                       transfer, in the order of their ends
+#   pckts.trq           if packets are traced: ns-2's trace of the queues of all links
 #   report.txt          facts, see utils.tcl; flow.<i>.* are counted at the first link of a flow
 #
-# The only link is called bottleneck, those of a chain bottleneck_1, bottleneck_2, ...; the other
-# directions are called back, back_1, ... All times in s, lengths in packets, rates in Mbit/s.
+# A single link is called bottleneck, the links of a chain bottleneck_1, bottleneck_2, ...; the
+# other directions are called back, back_1, ... All times are in s, lengths in packets, rates in
+# Mbit/s.
 
 namespace eval ::recorder {
-    # Link and direction -> flow monitor, which counts for all of the queue as well.
+    # Link and direction -> flow monitor, which also counts for the queue as a whole.
     array set monitors {}
     # Link and direction -> drops and marks at the start of the statistics window.
     array set before {}
-    # Flow -> its agent; its monitor; the acknowledged and resent packets at that time.
+    # Flow -> its agent, its monitor, and the packets acknowledged and retransmitted by then.
     array set agents {}
     array set places {}
     array set sent_before {}
@@ -37,7 +38,7 @@ proc ::recorder::opened {path} {
     return $channel
 }
 
-# An interval (s), or the length of a shorter run, so that each file has a sample.
+# An interval (s), or the duration of a shorter run, so that each file has a sample.
 proc ::recorder::at_most_the_run {interval} {
     global endtime
     return [expr {min($interval, $endtime)}]
@@ -49,7 +50,7 @@ proc ::recorder::name_of {i direction} {
     return [expr {[llength $::chain::routers] == 2 ? $name : "${name}_[expr {$i + 1}]"}]
 }
 
-# File of a link: its name is part of those of all links but the first.
+# File for a link: the file names of all links except the first contain the link's name.
 proc ::recorder::link_file {datadir stem i} {
     return $datadir/$stem[expr {$i == 0 ? "" : "_[name_of $i there]"}].out
 }
@@ -80,8 +81,8 @@ proc ::recorder::indices {items} {
     return $indices
 }
 
-# Attach a monitor to a link. Queues that drop early, at random, hand those packets to a target of
-# their own, if they have one; from there they go on to the trace, as other drops do.
+# Attach a monitor to a link. Queues that drop early, at random, pass those packets to a separate
+# target if they have one; from there they go on to the trace, like other drops.
 proc ::recorder::watch {link monitor} {
     global ns
     set queue [$link queue]
@@ -99,7 +100,7 @@ proc ::recorder::drops_early {queue} {
     return [expr {![catch {$queue early-drop-target}]}]
 }
 
-# Sample the queues every queue_sample_s, and what passes them every 0.1 s.
+# Sample the queues every queue_sample_s, and their departures every 0.1 s.
 proc ::recorder::sample_links {links queue_sample_s datadir} {
     global ns
     variable monitors
@@ -112,7 +113,7 @@ proc ::recorder::sample_links {links queue_sample_s datadir} {
         set queue [[::chain::link_of $i there] queue]
         if {[is_red $queue]} {
             set unit [unit_of_average $queue]
-            # The thresholds and max_p are set by ns-2 when it begins.
+            # ns-2 sets the thresholds and max_p only when it starts.
             $ns at 0 [list ::recorder::sample_red $queue $unit $queue_sample_s \
                 [opened [link_file $datadir red $i]]]
         }
@@ -123,12 +124,12 @@ proc ::recorder::is_red {queue} {
     return [expr {![catch {$queue set ave_; $queue set cur_max_p_}]}]
 }
 
-# Bytes or packets that a packet of RED's average is.
+# The size of a packet in RED's average, in bytes or packets.
 proc ::recorder::unit_of_average {queue} {
     return [expr {[$queue set queue_in_bytes_] ? double([$queue set mean_pktsize_]) : 1.0}]
 }
 
-# Whether a queue can mark packets: its variable for it has one of two names.
+# Whether a queue can mark packets: the variable for this has one of two names.
 proc ::recorder::can_mark {queue} {
     return [expr {![catch {$queue set setbit_}] || ![catch {$queue set markpkts_}]}]
 }
@@ -160,7 +161,7 @@ proc ::recorder::sample_red {queue unit interval channel} {
         [list ::recorder::sample_red $queue $unit $interval $channel]
 }
 
-# Record a flow: its statistics always, its files if it is recorded.
+# Record a flow: always its statistics, and its files if it is to be recorded.
 proc ::recorder::watch_flow {fid flow agent start_s sample_s datadir} {
     variable monitors
     variable agents
@@ -179,12 +180,12 @@ proc ::recorder::watch_flow {fid flow agent start_s sample_s datadir} {
     print-th-one $fid $monitors($i,$direction) [at_most_the_run 1]
 }
 
-# Open the file of transfers; only then can any be written.
+# Open the file of transfers; they can only be written after this.
 proc ::recorder::expect_transfers {datadir} {
     variable transfers [opened $datadir/transfers.out]
 }
 
-# Write a transfer that is done now.
+# Write a transfer that is complete now.
 proc ::recorder::transfer {kind subject start_s bytes} {
     global ns
     variable transfers
@@ -208,8 +209,8 @@ proc ::recorder::begin_window {} {
     }
 }
 
-# {early drops, random losses, marks} of a link's direction so far. Departures with a mark are
-# counted, those that came with one included.
+# {early drops, random losses, marks} of a link's direction so far. Marks are counted in departing
+# packets, including those that arrived with a mark.
 proc ::recorder::drops_and_marks {key} {
     variable monitors
     lassign [split $key ,] i direction
@@ -221,7 +222,7 @@ proc ::recorder::drops_and_marks {key} {
     return [list [$monitor set epdrops_] $random [$monitor set pmarks_]]
 }
 
-# {packets acknowledged, packets sent again} of a sender so far.
+# {packets acknowledged, packets retransmitted} by a sender so far.
 proc ::recorder::sent_of {agent} {
     return [list [expr {[$agent set ack_] + 1}] [$agent set nrexmitpack_]]
 }
@@ -262,7 +263,7 @@ proc ::recorder::write_flow {fid} {
     ::utils::fact flow.$fid.retransmissions [expr {$resent - $resent0}] packets
 }
 
-# Start and end of the statistics window of a subject, s.
+# Start and end of a subject's statistics window, s.
 proc ::recorder::since_of {subject} {
     global ns
     return [list [lindex $::utils::mark($subject) 0] [$ns now]]
@@ -302,7 +303,7 @@ proc ::recorder::run_to_end {} {
     $ns run
 }
 
-# End the run behind the events that are already due, so that each file has its sample of now.
+# End the run after the events that are already due, so that each file gets its last sample.
 proc ::recorder::finish {} {
     global ns
     $ns at [$ns now] ::recorder::close_all

@@ -4,12 +4,12 @@
 #   -flow.<i>.access_mbps        Mbit/s, of the links of its sender and its receiver
 #   -flow.<i>.receiver_delay_ms  ms, one way, of its receiver's link
 # Optional:
-#   -flow.<i>.access_buffer_pkts n  packets that the queue of its sender's link holds; all that its
-#                                window lets it send where it is left out
+#   -flow.<i>.access_buffer_pkts n  packets that the queue of its sender's link holds; by default as
+#                                many as its window lets it send
 #   -flow.<i>.within_s 0         s; it starts at random between start_s and start_s + within_s
 #   -flow.<i>.stop_s             s, when it stops sending new data
 #   -flow.<i>.packets n          a transfer of n packets; without it there is always more to send
-#   -flow.<i>.recorded 1         0: without files of its cwnd and throughput
+#   -flow.<i>.recorded 1         0: no files of its cwnd and throughput
 #   -flow.<i>.linux.<name> n     a parameter of its congestion control of TCP/Linux
 
 namespace eval ::senders {
@@ -40,7 +40,7 @@ proc ::senders::take {given_name count links duration_s} {
     return $flows
 }
 
-# Make sure that a flow starts in the run and stops after that.
+# Make sure that a flow starts during the run and stops after that.
 proc ::senders::check_times {key flow duration_s} {
     dict with flow {}
     set latest [expr {$start_s + $within_s}]
@@ -56,8 +56,8 @@ proc ::senders::check_times {key flow duration_s} {
     }
 }
 
-# Make sure that parameters of TCP/Linux are whole numbers of a congestion control that is named.
-# Whether it has them ns-2 tells nobody but the reader of its output: declared.tcl asks it.
+# Make sure that parameters of TCP/Linux are whole numbers and that a congestion control is named.
+# Only ns-2's output shows whether it has these parameters, so declared.tcl checks that.
 proc ::senders::check_parameters {key flow parameters} {
     dict for {name value} $parameters {
         if {[dict get $flow linux] eq ""} {
@@ -79,7 +79,7 @@ proc ::senders::add {fid flow} {
     set to [::ends::host $last $access_mbps $receiver_delay_ms $window]
     set agent [::agents::connect $flow $from $to $fid]
     dict for {name value} $parameters {
-        # The agent has its congestion control once that is selected, at time 0.
+        # The agent has its congestion control only after the selection at time 0.
         $ns at 0 [list $agent set_ca_param $linux $name $value]
     }
     set start [::random::between starts $start_s [expr {$start_s + $within_s}]]

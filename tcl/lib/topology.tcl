@@ -1,7 +1,7 @@
 # The simulator, nodes and links. The network is a dumbbell: senders, two routers, receivers.
 
 namespace eval ::topology {
-    # Keys of a script (args.tcl) with this network: rates in Mbit/s, delays in ms one way. The
+    # Keys of a script (args.tcl) with this network: rates in Mbit/s, one-way delays in ms. The
     # delay of a sender's access link is a key of its flow.
     variable keys {
         {bottleneck_mbps positive Mbit/s}
@@ -12,8 +12,8 @@ namespace eval ::topology {
     }
 }
 
-# Make the Simulator (global ns) with the packet headers that TCP needs, or others, and no more,
-# which saves memory and time.
+# Make the Simulator (global ns) with only the packet headers that TCP needs, or with others;
+# leaving out the rest saves memory and time.
 proc new_simulator {{headers {Flags IP TCP}}} {
     global ns
     remove-all-packet-headers
@@ -30,7 +30,7 @@ proc seed_random {substream {seed 9999}} {
     }
 }
 
-# Join two nodes by a link each way; mbps in Mbit/s, delay in ms (one way), buffer in packets.
+# Connect two nodes by a link in each direction; mbps in Mbit/s, delay in ms, buffer in packets.
 proc join_nodes {a b mbps delay_ms buffer_pkts {queue DropTail}} {
     global ns
     $ns duplex-link $a $b ${mbps}Mb ${delay_ms}ms $queue
@@ -46,8 +46,8 @@ proc make_bottleneck {mbps delay_ms buffer_pkts {queue DropTail}} {
     join_nodes $n1 $n2 $mbps $delay_ms $buffer_pkts $queue
 }
 
-# Make a sender before n1 and a receiver behind n2 and return both nodes. buffer_pkts is that of
-# the access links: so large that packets are lost at the bottleneck only.
+# Make a sender before n1 and a receiver after n2, and return both nodes. buffer_pkts is that of the
+# access links: so large that packets are lost only at the bottleneck.
 proc make_hosts {mbps sender_delay_ms receiver_delay_ms buffer_pkts} {
     global ns n1 n2
     set sender [$ns node]

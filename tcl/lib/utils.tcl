@@ -1,30 +1,30 @@
-# utils.tcl: what scripts measure and write.
+# utils.tcl: what scripts measure, and the files that they write.
 #
-# It is usable alone, as by scripts that were not written for bdpbench and that source a file of
-# this name: it sources nothing and needs only these globals of the script that sources it.
+# It can be used on its own, for example by scripts that were not written for bdpbench and source a
+# file of this name: it sources nothing and needs only these globals of the script that sources it.
 #
 #   ns                  the Simulator
 #   endtime             s, simulated time at which the script calls finish
 #   bandwidth           Mbit/s, the bottleneck's capacity
 #   qmon                monitor-queue of the bottleneck
-#   fmon, fmon2         flow monitors (Fid) of the bottleneck, forward and back
+#   fmon, fmon2         flow monitors (Fid) of the bottleneck, forward and reverse
 #   frep, urep, qfp     channels of report.txt, util.out, queue.out
 #   cfp_hs, tput_hs     channels of cwnd_*.out, tput_*.out   } scalars with one flow,
 #   lastKBytes          kB seen by print-th-one              } arrays by flow id with several
 #
-# Files (blank-separated, times in s with two decimals)
-#   cwnd_*.out   time cwnd ...                  packets; then the further variables recorded
+# Files (separated by blanks, times in s with two decimals)
+#   cwnd_*.out   time cwnd ...                  packets; then the other recorded variables
 #   tput_*.out   time throughput                Mbit/s of the flow over the interval that ends now
 #   queue.out    time length drops              packets in the queue now; drops since the start
 #   util.out     time throughput                Mbit/s of all flows over the interval that ends now
 #   report.txt   a line "key value unit" whose second field is a number is a fact, see printlegend;
-#                any other line is a remark of the script
+#                any other line is a remark by the script
 #
 # Throughputs count departures from the bottleneck's queue, headers and retransmissions included.
-# Every sample is taken at an exact decimal time, the one at endtime included.
+# Every sample is taken at an exact decimal time, including the one at endtime.
 
 namespace eval ::utils {
-    # Wall clock, ms, of the last line of timeReport; "" before the first.
+    # Wall-clock time, ms, of the last line of timeReport; "" before the first one.
     variable reported ""
     # Counters at the start of the statistics window, by subject (flow.<id>, link.<name>).
     variable mark
@@ -34,29 +34,29 @@ namespace eval ::utils {
     variable legend_written 0
 }
 
-# Value of a variable of an agent or a monitor: as "set" gives it, in half the time.
+# Value of a variable of an agent or a monitor; the same as with "set", in half the time.
 SplitObject instproc sampled {name} {
     $self instvar $name
     return [set $name]
 }
 
-# The sample time after now, s. Rounding each step keeps 0.1 + 0.1 + ... from drifting off the
-# decimal times, so that a sample falls on endtime itself.
+# The next sample time, s. Rounding each step keeps 0.1 + 0.1 + ... from drifting away from decimal
+# times, so that the last sample is at endtime itself.
 proc ::utils::next_sample {now interval} {
     return [format %.6f [expr {$now + $interval}]]
 }
 
-# The global variable that belongs to a flow: an element where the script has an array.
+# The global variable that belongs to a flow: an element if the script has an array.
 proc ::utils::of_flow {name fid} {
     return [expr {[array exists ::$name] ? "::${name}($fid)" : "::$name"}]
 }
 
-# The monitor of one flow inside a flow monitor; "" as long as the flow has sent nothing.
+# The monitor of one flow inside a flow monitor; "" until the flow has sent something.
 proc ::utils::flow_monitor {fmon fid} {
     return [[$fmon classifier] lookup auto 0 0 $fid]
 }
 
-# {time_s bytes packets drops} of a queue or flow monitor now: departures and drops since the start.
+# {time_s bytes packets drops} of a queue or flow monitor: departures and drops since the start.
 proc ::utils::counters {monitor} {
     global ns
     if {$monitor eq ""} {
@@ -77,7 +77,7 @@ proc ::utils::fact {key value unit} {
     puts $frep "$key $value $unit"
 }
 
-# Write what a monitor counted between its mark and now; without a mark, since the start.
+# Write what a monitor has counted since its mark or, without a mark, since the start.
 proc ::utils::write_stats {subject monitor} {
     global bandwidth
     variable mark
@@ -112,14 +112,14 @@ proc print-cwnd {flow interval fp} {
     print-variables $flow cwnd_ $interval $fp
 }
 
-# The same for BIC, with its smallest, mean and largest delay and its low-utilization indication.
+# The same for BIC, with its minimum, mean and maximum delay and its low-utilization indication.
 proc print-cwnd-bic {flow interval fp} {
     print-variables $flow {cwnd_ bic_delay_min_ bic_delay_avg_ bic_delay_max_
         bic_low_utilization_indication_} $interval $fp
 }
 
-# Every interval (s): throughput of flow fid over the interval that ends now. Zero as long as the
-# flow has sent nothing; no line at time 0, when no interval has ended.
+# Every interval (s): throughput of flow fid over the interval that ends now. It is zero until the
+# flow has sent something; there is no line at time 0, when no interval has ended.
 proc print-th-one {fid fmon interval} {
     global ns
     upvar #0 [::utils::of_flow tput_hs $fid] out [::utils::of_flow lastKBytes $fid] last_kB
@@ -133,7 +133,8 @@ proc print-th-one {fid fmon interval} {
     $ns at [::utils::next_sample $now $interval] [list print-th-one $fid $fmon $interval]
 }
 
-# Every interval (s): length of the bottleneck's queue now, drops since the start, in packets.
+# Every interval (s): current length of the bottleneck's queue and drops since the start, in
+# packets.
 proc print-queue {interval fp} {
     global ns qmon
     set now [$ns now]
@@ -141,8 +142,8 @@ proc print-queue {interval fp} {
     $ns at [::utils::next_sample $now $interval] [list print-queue $interval $fp]
 }
 
-# Every interval (s): throughput of the bottleneck since it had passed last_bytes bytes. To be
-# called first at time = interval with 0.
+# Every interval (s): throughput of the bottleneck since it had passed last_bytes bytes. The first
+# call is at time = interval, with 0.
 proc print-util {interval last_bytes} {
     global ns qmon urep
     set now [$ns now]
@@ -157,19 +158,19 @@ proc print-stat-one-pre {fid fmon} {
     set ::utils::mark(flow.$fid) [::utils::counters [::utils::flow_monitor $fmon $fid]]
 }
 
-# Write one flow's statistics, from its window's start to now, to the report.
+# Write one flow's statistics, from the start of its window until now, to the report.
 proc print-stat-one {fid fmon} {
     ::utils::write_stats flow.$fid [::utils::flow_monitor $fmon $fid]
 }
 
-# Start the statistics window of the bottleneck and of its back path.
+# Start the statistics window of the bottleneck and of its reverse path.
 proc print-stat-all-pre {} {
     global qmon fmon2
     set ::utils::mark(link.bottleneck) [::utils::counters $qmon]
     set ::utils::mark(link.back) [::utils::counters $fmon2]
 }
 
-# Write the statistics of all flows together: the bottleneck, and its back path (the ACKs).
+# Write the statistics of all flows together: the bottleneck, and its reverse path (the ACKs).
 proc print-stat-all {} {
     global qmon fmon2
     ::utils::write_stats link.bottleneck $qmon
@@ -177,7 +178,7 @@ proc print-stat-all {} {
     set ::utils::link_stats_written 1
 }
 
-# Explain the report's keys in the report, once, wherever the script calls this first.
+# Explain the report's keys in the report, only once, at the first call.
 proc printlegend {} {
     global frep
     if {$::utils::legend_written} {
@@ -192,9 +193,9 @@ proc printlegend {} {
     set ::utils::legend_written 1
 }
 
-# Every interval (simulated s): say how far the run is, on standard error, as
-# "simtime <now> of <endtime>", at most once a second of wall time. The events are the same
-# whatever the wall clock says, so that it never touches the results.
+# Every interval (simulated s): print the progress on standard error, as "simtime <now> of
+# <endtime>", at most once per second of wall-clock time. The events are always the same, so that
+# the wall clock never affects the results.
 proc timeReport {interval} {
     global ns endtime
     set now [$ns now]
@@ -207,14 +208,14 @@ proc timeReport {interval} {
     $ns at [::utils::next_sample $now $interval] [list timeReport $interval]
 }
 
-# End the run. The closing waits behind the events already due now, so that each file gets its
-# sample of this moment.
+# End the run. Closing the files waits for the events already due now, so that each file gets its
+# last sample.
 proc finish {} {
     global ns
     $ns at [$ns now] ::utils::end_run
 }
 
-# Complete the report (a script with one flow need not ask for print-stat-all), close the files,
+# Complete the report (a script with one flow need not call print-stat-all), close the files, and
 # leave ns.
 proc ::utils::end_run {} {
     if {!$::utils::link_stats_written} {

@@ -1,25 +1,25 @@
-# Background of kind web: ns-2's PagePool/WebTraf. Sessions of users ask for pages, and a page's
-# objects are asked for one after the other; each object is a TCP connection of its own. Needs
-# background.tcl, random.tcl, recorder.tcl.
+# Background of kind web: ns-2's PagePool/WebTraf. Sessions of users request pages, and the objects
+# of a page one after the other; each object is a TCP connection of its own. Needs background.tcl,
+# random.tcl, recorder.tcl.
 #
-# The servers stand behind a router of their own at the beginning of the path, so that objects go
-# over it, and the clients behind one at its end; access_mbps and access_delay_ms are those of the
-# links of these two routers.
+# The servers are behind a router of their own at the beginning of the path, so that objects cross
+# it, and the clients behind one at its end; access_mbps and access_delay_ms belong to the links of
+# these two routers.
 #
-#   servers, clients, sessions            how many; each session has a client, drawn at random, and
-#                                         begins at random between start_s and start_s + within_s
+#   servers, clients, sessions            their numbers; each session has a random client and starts
+#                                         at a random time between start_s and start_s + within_s
 #   server_mbps, server_most_mbps         rates of the servers' links, uniform between the two
-#   server_delay_ms, server_most_delay_ms and their delays, ms one way
-#   client_...                            the same of the clients' links
+#   server_delay_ms, server_most_delay_ms and their one-way delays, ms
+#   client_...                            the same for the clients' links
 #   segment_bytes                         data of a segment, B
 # Optional:
-#   pages 1000000                         pages of a session; then it ends
+#   pages 1000000                         pages of a session, which then ends
 #   agent TCP/Reno  sink TCPSink          ns-2's classes of the connections
 #   set.<variable_> n                     a variable of their senders
-# and four quantities, each a distribution, a mean and, for Pareto's, a shape:
+# and four quantities, each with a distribution, a mean and, for Pareto's, a shape:
 #   page_pause, page_pause_mean_s, page_pause_shape     s, from the end of a page to the next
 #   page_objects, page_objects_mean, ..._shape          objects of a page, rounded up
-#   object_pause, object_pause_mean_s, ..._shape        s, between the beginnings of objects
+#   object_pause, object_pause_mean_s, ..._shape        s, between the starts of objects
 #   object_size, object_size_mean_bytes, ..._shape      B, rounded up to whole segments
 # Distributions: constant, exponential, pareto (from a smallest value on), paretoii (from 0 on).
 
@@ -56,7 +56,7 @@ namespace eval ::web {
 dict set ::background::kind_keys web $::web::keys
 
 # Take the variables of the senders out of the given keys (a variable of the caller), make sure that
-# agents are what they have to be, and return the source with its settings.
+# the agents are of the right kind, and return the source with its settings.
 proc ::web::checked {given_name key source} {
     upvar $given_name given
     variable quantities
@@ -72,7 +72,7 @@ proc ::web::checked {given_name key source} {
     return [dict replace $source settings $settings record {} linux ""]
 }
 
-# Refuse shapes where none is needed, and too small ones: Pareto's mean is infinite up to 1.
+# Refuse shapes that are not needed or too small: up to a shape of 1, Pareto's mean is infinite.
 proc ::web::check_shapes {key source} {
     variable quantities
     foreach {name - -} $quantities {
@@ -129,7 +129,7 @@ proc ::web::add_sessions {pool source} {
     }
 }
 
-# A random variable for one of the four quantities, its mean divided by unit.
+# A random variable for one of the four quantities; its mean is divided by unit.
 proc ::web::draws {source name suffix unit} {
     set mean [expr {[dict get $source $name$suffix] / double($unit)}]
     set shape [dict get $source ${name}_shape]
@@ -141,8 +141,8 @@ proc ::web::draws {source name suffix unit} {
     }
 }
 
-# Let the connections of a pool be of the agents of a source, all with one flow id. In mode 2, the
-# pool leaves flow ids as they are.
+# Give the connections of a pool the agents of a source, and the same flow id. In mode 2 the pool
+# leaves flow ids as they are.
 proc ::web::use_agents {pool fid source} {
     PagePool/WebTraf set FID_ASSIGNING_MODE_ 2
     dict with source {}

@@ -1,4 +1,4 @@
-# One flow over one bottleneck (Appendices C to F): no enforced drop, or one; any buffer, any RTT.
+# One flow over one bottleneck (Appendices C to F): one enforced drop or none, any buffer, any RTT.
 #
 # Arguments are pairs -key value, in any order (tcl/lib/args.tcl):
 #   -duration_s s                -bottleneck_mbps Mbit/s       -bottleneck_delay_ms ms (one way)
@@ -7,10 +7,10 @@
 #   -substream 1, 2, ... of the random numbers                 -datadir directory of the output
 #   -flows 1, and the keys of flow 0 and class defaults as tcl/lib/flows.tcl has them
 # Optional:
-#   -drop_packet n               the bottleneck loses the flow's n-th packet, retransmissions
-#                                counted
+#   -drop_packet n               the bottleneck loses the flow's n-th packet, counting
+#                                retransmissions
 #
-# Writes the files of tcl/lib/monitors.tcl, of one flow, without pckts.trq.
+# Writes the files of tcl/lib/monitors.tcl for one flow, without pckts.trq.
 source [file join [file dirname [info script]] .. lib args.tcl]
 source [file join [file dirname [info script]] .. lib defaults.tcl]
 source [file join [file dirname [info script]] .. lib agents.tcl]

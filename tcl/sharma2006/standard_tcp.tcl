@@ -1,5 +1,5 @@
-# The experiments of the introduction (Appendices A and B): one flow over one bottleneck, its
-# packets traced.
+# The experiments of the introduction (Appendices A and B): one flow over one bottleneck, whose
+# packets are traced.
 #
 # Arguments are pairs -key value, in any order (tcl/lib/args.tcl):
 #   -duration_s s                -bottleneck_mbps Mbit/s       -bottleneck_delay_ms ms (one way)
@@ -7,11 +7,11 @@
 #   -sample_s s, of cwnd, a multiple of 0.01                   -datadir directory of the output
 #   -flows 1, and the keys of flow 0 and class defaults as tcl/lib/flows.tcl has them
 # Optional, with their defaults:
-#   -trace 0                     1: every packet at the bottleneck to pckts.trq (at 622 Mbit/s a
-#                                full link writes 24 MB of trace a simulated second)
+#   -trace 0                     1: write every packet at the bottleneck to pckts.trq (at 622 Mbit/s
+#                                a full link writes 24 MB of trace per simulated second)
 #   -substream 1                 1, 2, ... of the random numbers
 #
-# These two appendices bring their own measuring procedures, and so they differ from the others:
+# These two appendices have measuring procedures of their own, so they differ from the others: the
 # files are cwnd.out, tput.out (every second) and pckts.trq; sample times add up (0.1 + 0.1 + ...);
 # a sample due at the very end is not taken; the throughput has no line before the flow's first
 # packet.
@@ -32,7 +32,7 @@ namespace eval ::standard_tcp {
     }]
 }
 
-# Every interval (s): time and some of an agent's variables.
+# Every interval (s): time and some variables of an agent.
 proc ::standard_tcp::write_variables {agent names interval channel} {
     global ns
     set now [$ns now]
@@ -56,7 +56,7 @@ proc ::standard_tcp::write_throughput {fmon interval last_bytes channel} {
         [list ::standard_tcp::write_throughput $fmon $interval $last_bytes $channel]
 }
 
-# Record cwnd and some more of the agent's variables every sample_s, and throughput every second.
+# Record cwnd and other variables of the agent every sample_s, and throughput every second.
 proc ::standard_tcp::record {agent more sample_s datadir} {
     global ns n1 n2
     write_variables $agent [concat cwnd_ $more] $sample_s [open $datadir/cwnd.out w]

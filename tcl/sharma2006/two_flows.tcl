@@ -1,5 +1,5 @@
-# Two flows over one bottleneck (Appendices G and H): of one protocol with different RTTs, or of any
-# two protocols.
+# Two flows over one bottleneck (Appendices G and H): one protocol with different RTTs, or any two
+# protocols.
 #
 # Arguments are pairs -key value, in any order (tcl/lib/args.tcl):
 #   -duration_s s                -bottleneck_mbps Mbit/s       -bottleneck_delay_ms ms (one way)
@@ -8,11 +8,11 @@
 #   -substream 1, 2, ... of the random numbers                 -datadir directory of the output
 #   -flows 2, and the keys of flows 0 and 1 and class defaults as tcl/lib/flows.tcl has them
 #
-# In both appendices the second flow inherits from the first what its own branch doesn't set
+# In both appendices the second flow inherits from the first what its own branch does not set
 # (low_window_ for CUBIC and H-TCP, the form of the cwnd file for FAST after BIC). Here each flow
-# has its own settings; the two agree wherever both flows run one protocol.
+# has its own settings, which makes no difference if both flows use the same protocol.
 #
-# Writes the files of tcl/lib/monitors.tcl, of two flows, without pckts.trq.
+# Writes the files of tcl/lib/monitors.tcl for two flows, without pckts.trq.
 source [file join [file dirname [info script]] .. lib args.tcl]
 source [file join [file dirname [info script]] .. lib defaults.tcl]
 source [file join [file dirname [info script]] .. lib agents.tcl]
@@ -35,7 +35,7 @@ proc ::two_flows::add {config fid} {
     global frep
     set flow [lindex [dict get $config flows] $fid]
     set start_s [dict get $flow start_s]
-    # Both appendices put these two remarks into the report, whatever the delays are.
+    # Both appendices write these two remarks into the report, whatever the delays are.
     puts $frep "hstcp$fid, forwardlink delay=1 ms"
     puts $frep "hstcp$fid, RTT = 100.00 ms"
     set agent [::flows::add $config $fid]

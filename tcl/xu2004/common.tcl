@@ -1,15 +1,15 @@
-# What the scripts of this study have in common: what is recorded, and how a run ends. Times have
-# three decimals, for samples every 0.025 s. Needs utils.tcl, topology.tcl.
+# What the scripts of this study share: what is recorded, and how a run ends. Times have three
+# decimals, for samples every 0.025 s. Needs utils.tcl, topology.tcl.
 #
-#   cwnd.out, ssthresh.out, sequence.out, acknowledged.out   every sample_s: cwnd, ssthresh, the
-#                highest sequence number sent and the highest acknowledged of the flow, in packets;
-#                cwnd0.out, cwnd1.out and so on where there are two flows
+#   cwnd.out, ssthresh.out, sequence.out, acknowledged.out   every sample_s: the flow's cwnd, its
+#                ssthresh, and the highest sequence numbers sent and acknowledged, in packets; with
+#                two flows, the files are cwnd0.out, cwnd1.out and so on
 #   queue.out    every queue_sample_s: length and drops of the bottleneck's queue, in packets
 #   util.out     throughput of the bottleneck over every 0.1 s, Mbit/s
 
 namespace eval ::xu2004 {}
 
-# Every interval (s): time and some variables of an agent, to a file of their own.
+# Every interval (s): time and some variables of an agent, to a separate file.
 proc ::xu2004::record {agent names interval channel} {
     global ns
     set now [$ns now]
@@ -18,8 +18,8 @@ proc ::xu2004::record {agent names interval channel} {
         [list ::xu2004::record $agent $names $interval $channel]
 }
 
-# Record a flow as a sender sees it. index: part of the file names; more: further variables of the
-# agent, which cwnd.out has after cwnd.
+# Record the sender's view of a flow. index: part of the file names; more: other variables of the
+# agent, which follow cwnd in cwnd.out.
 proc ::xu2004::record_sender {agent index more sample_s datadir} {
     foreach {names file} [list [concat cwnd_ $more] cwnd ssthresh_ ssthresh maxseq_ sequence \
             ack_ acknowledged] {
@@ -60,7 +60,7 @@ proc ::xu2004::run {agents flows duration_s} {
     foreach agent $agents flow $flows {
         start_transfer $agent [dict get $flow start_s]
     }
-    # Behind the samples that are due at endtime itself.
+    # After the samples that are due at endtime itself.
     $ns at $endtime {$ns at $endtime ::xu2004::end}
     $ns at 0 "timeReport 1"
     $ns run

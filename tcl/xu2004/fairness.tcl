@@ -1,5 +1,5 @@
-# Two flows over one bottleneck (section 4.3), whose RTTs differ by the delays of their senders'
-# links.
+# Two flows over one bottleneck (section 4.3), whose RTTs differ because of the delays of their
+# senders' links.
 #
 # Arguments are pairs -key value, in any order (tcl/lib/args.tcl):
 #   -duration_s s                -bottleneck_mbps Mbit/s       -bottleneck_delay_ms ms (one way)
@@ -8,9 +8,10 @@
 #   -substream 1, 2, ... of the random numbers                 -datadir directory of the output
 #   -flows 2, and the keys of flows 0 and 1 and class defaults as tcl/lib/flows.tcl has them
 #
-# Without any randomness one flow's packets meet a full queue again and again and the other's never
-# (phase effects, Floyd and Jacobson 1992). So packets should leave their senders up to the time
-# that a packet takes at the bottleneck later: overhead_ of Agent/TCP, 1,040 bytes at 10 Mbit/s.
+# Without any randomness, packets of one flow meet a full queue again and again, and those of the
+# other never do (phase effects, Floyd and Jacobson 1992). So packets should leave their senders
+# with a random delay of up to a packet's time at the bottleneck: overhead_ of Agent/TCP, 1,040
+# bytes at 10 Mbit/s.
 #
 # Writes the files of common.tcl and throughput0.out, throughput1.out (every second, Mbit/s).
 source [file join [file dirname [info script]] .. lib args.tcl]

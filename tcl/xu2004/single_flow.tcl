@@ -7,8 +7,8 @@
 #   -datadir directory of the output
 #   -flows 1, and the keys of flow 0 and class defaults as tcl/lib/flows.tcl has them
 # Optional, with their defaults:
-#   -trace 0                     1: every packet on all links to pckts.trq
-#   -substream 1                 1, 2, ... of the random numbers, for agents that draw some
+#   -trace 0                     1: write every packet on all links to pckts.trq
+#   -substream 1                 1, 2, ... of the random numbers, for agents that draw any
 #                                (overhead_)
 #
 # Writes the files of common.tcl.

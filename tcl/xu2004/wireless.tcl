@@ -6,13 +6,13 @@
 #   -access_mbps Mbit/s, of the wired link, whose delay is that of the flow's access link
 #   -buffer_pkts packets, of every queue
 #   -error_pct %, share of the time in the bad state, below 100
-#   -bad_state_s s, mean stay in the bad state; only where there is one, error_pct above 0
+#   -bad_state_s s, mean stay in the bad state; only if there is one, i.e. error_pct is above 0
 #   -sample_s s, of the sender, a multiple of 0.001
 #   -substream 1, 2, ... of the random numbers                 -datadir directory of the output
 #   -flows 1, and the keys of flow 0 and class defaults as tcl/lib/flows.tcl has them; the flow
-#    should start when the routes stand, as they do 20 s after the beginning
+#    should start after the routes are established, which takes 20 s
 #
-# Writes the files of common.tcl, but for queue.out and util.out.
+# Writes the files of common.tcl except queue.out and util.out.
 source [file join [file dirname [info script]] .. lib args.tcl]
 source [file join [file dirname [info script]] .. lib defaults.tcl]
 source [file join [file dirname [info script]] .. lib agents.tcl]
@@ -34,7 +34,7 @@ namespace eval ::wireless {
     }
 }
 
-# The arguments, the two that describe the bad state in accord.
+# The arguments, with the two that describe the bad state made consistent.
 proc ::wireless::read {} {
     variable keys
     set config [::flows::read $keys {one_of 1}]
@@ -51,14 +51,14 @@ proc ::wireless::read {} {
     return $config
 }
 
-# An error model of the mobile node's radio: all frames that reach it in the bad state arrive
-# damaged, data as well as the MAC's own. ns-2 calls it without arguments, see make_radio_nodes.
+# An error model for the mobile node's radio: all frames that reach it in the bad state arrive
+# damaged, both data and the MAC's own. ns-2 calls it without arguments, see make_radio_nodes.
 proc ::wireless::error_model {error_pct bad_state_s} {
     set good_s [expr {$bad_state_s * (100.0 / $error_pct - 1)}]
     return [new ErrorModel/TwoStateMarkov [list $good_s $bad_state_s] time]
 }
 
-# Give nodes hierarchical addresses, which ns-2 needs to route between wires and radio: the wired
+# Give nodes hierarchical addresses, which ns-2 needs for routing between wires and radio: the wired
 # host is domain 0, base station and mobile node are domain 1.
 proc ::wireless::prepare {} {
     global ns
@@ -70,7 +70,7 @@ proc ::wireless::prepare {} {
     AddrParams set nodes_num_ {1 2}
 }
 
-# Set up what a node with a radio is made of: the length of its queue, packets; wired is ON for the
+# Set the parts of a node with a radio, and the length of its queue in packets; wired is ON for the
 # base station.
 proc ::wireless::configure {topography channel buffer_pkts wired} {
     global ns
@@ -88,7 +88,7 @@ proc ::wireless::place {node x} {
     $node set Z_ 0
 }
 
-# The base station and, 10 m from it, the mobile node, as the configuration says.
+# The base station and, 10 m away from it, the mobile node, as the configuration says.
 proc ::wireless::make_radio_nodes {config} {
     global ns
     dict with config {}
@@ -97,7 +97,7 @@ proc ::wireless::make_radio_nodes {config} {
     create-god 2
     Mac/802_11 set dataRate_ ${bottleneck_mbps}Mb
     Mac/802_11 set basicRate_ 1Mb
-    # A route stays although updates are lost: the study is not of routing.
+    # Routes are kept even if updates are lost, as routing is not a subject of the study.
     Agent/DSDV set min_update_periods_ 100000
     set channel [new Channel/WirelessChannel]
     configure $topography $channel $buffer_pkts ON

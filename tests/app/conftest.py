@@ -22,7 +22,7 @@ EVENTS = "events.jsonl"
 
 
 def write_config(folder: Path) -> None:
-    """A configuration with the study of tests/data/dumbbell."""
+    """Write a configuration with the study of tests/data/dumbbell."""
     studies = folder / "config" / "studies"
     shutil.copytree(repository_root() / "tests" / "data" / "dumbbell", studies / "dumbbell")
     config = (repository_root() / "config" / "config.yaml").read_text()
@@ -32,9 +32,9 @@ def write_config(folder: Path) -> None:
 
 
 def call_bdpbench(folder: Path, *arguments: str) -> subprocess.CompletedProcess[str]:
-    """A call in the workspace at ``folder``, in the process of the tests: another takes a second.
+    """Call bdpbench in the workspace at ``folder``, inside the test process, which saves a second.
 
-    What the call starts itself, such as ns-2 and batches of runs, are processes as ever.
+    Whatever the call starts itself, such as ns-2 and batches of runs, still runs as a process.
     """
     environment = {
         "BDPBENCH_CONFIG": str(folder / "config"),
@@ -44,7 +44,7 @@ def call_bdpbench(folder: Path, *arguments: str) -> subprocess.CompletedProcess[
 
 
 def call_here(environment: Mapping[str, str], *arguments: str) -> subprocess.CompletedProcess[str]:
-    """A call of the command line in this process, with something added to the environment."""
+    """Call the command line in this process, with additional environment variables."""
     out, err, status = io.StringIO(), io.StringIO(), 0
     with (
         patch.dict(os.environ, environment),
@@ -74,7 +74,7 @@ def bdpbench(workspace: Path, ns_binary: Path) -> Workspace:
 
 @pytest.fixture(scope="session")
 def finished_once(made_once: MadeOnce, ns_binary: Path) -> Path:
-    """A workspace whose study `bdpbench run --json` has finished; EVENTS is what it said."""
+    """A workspace whose study `bdpbench run --json` has finished; EVENTS holds its output."""
 
     def run(folder: Path) -> None:
         write_config(folder)
@@ -94,7 +94,7 @@ def finished(workspace: Path, finished_once: Path) -> Path:
 
 @pytest.fixture(scope="session")
 def published_once(made_once: MadeOnce, finished_once: Path) -> Path:
-    """What `bdpbench publish` keeps of the finished study."""
+    """The folder that `bdpbench publish` writes for the finished study."""
 
     def publish(folder: Path) -> None:
         done = call_bdpbench(finished_once, "publish", "-o", str(folder))

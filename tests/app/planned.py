@@ -1,4 +1,4 @@
-"""Planned runs that no study has, for tests of what is done with runs."""
+"""Planned runs that belong to no study, for tests of code that handles runs."""
 
 from __future__ import annotations
 
@@ -32,7 +32,7 @@ def planned_run(
 
 
 def finished_run(run_id: str, **given: object) -> dict[str, object]:
-    """A whole ``run.json``, of which ``given`` replaces parts."""
+    """A complete ``run.json``, with the fields in ``given`` replaced."""
     record: RunRecord = {
         "schema_version": RUN_VERSION,
         "run_id": run_id,

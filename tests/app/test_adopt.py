@@ -1,4 +1,4 @@
-"""Results of old run ids are taken over where a sample shows equal bytes, and nowhere else."""
+"""Results with old run ids are taken over if a sample gives equal bytes, and only then."""
 
 from __future__ import annotations
 
@@ -24,9 +24,9 @@ SWEEP = "sweep:\n      protocol: [Reno, Vegas]"
 
 @pytest.fixture(scope="session")
 def old_once(made_once: MadeOnce, ns_binary: Path) -> Path:
-    """A configuration, and results of it as an older bdpbench left them.
+    """A configuration, and its results as an older bdpbench left them.
 
-    They are seven runs in three groups, with ids of their own.
+    There are seven runs in three groups, with ids of their own.
     """
 
     def make(folder: Path) -> None:
@@ -49,13 +49,13 @@ def old_once(made_once: MadeOnce, ns_binary: Path) -> Path:
 
 @pytest.fixture
 def old(workspace: Path, old_once: Path) -> Path:
-    """The same results in the workspace, which has their study."""
+    """The same results, in the workspace that has their study."""
     shutil.copy(old_once / STUDY, workspace / STUDY)
     return Path(shutil.copytree(old_once / "old", workspace / "old"))
 
 
 def age(folder: Path) -> None:
-    """Turn results into those of version 1, whose plans and records have no identity."""
+    """Turn results into those of version 1, whose plans and records contain no identity."""
     path = folder / "dumbbell" / "quick" / "plan.json"
     plan = json.loads(path.read_text())
     plan["schema_version"] = 1
@@ -75,7 +75,7 @@ def age(folder: Path) -> None:
 
 
 def records(workspace: Path) -> dict[str, RunRecord]:
-    """Label and scenario → record of the finished runs of today."""
+    """Label and scenario → record, for the finished runs with current ids."""
     plan = json.loads((workspace / "results/dumbbell/quick/plan.json").read_text())
     found = {}
     for run in plan["runs"]:
@@ -86,12 +86,12 @@ def records(workspace: Path) -> dict[str, RunRecord]:
 
 
 def taken_protocols(found: dict[str, RunRecord]) -> list[object]:
-    """Protocol of each run that was taken over."""
+    """The protocol of each run that was taken over."""
     return [each["parameters"]["protocol"] for each in found.values() if "taken_over" in each]
 
 
 def old_runs(old: Path, word: str) -> dict[str, Path]:
-    """Label → folder of the old runs whose label has a word."""
+    """Label → folder of the old runs whose label contains a word."""
     plan = json.loads((old / "dumbbell/quick/plan.json").read_text())
     return {
         run["label"]: old / "runs" / run["run_id"]
@@ -101,7 +101,7 @@ def old_runs(old: Path, word: str) -> dict[str, Path]:
 
 
 def rewrite(folder: Path, file: str, text: str) -> None:
-    """Let an old run have written another file, and say so in its record."""
+    """Make an old run look as if it had written another file, and update its record."""
     path = folder / "out" / file
     path.write_text(text)
     record: dict[str, Any] = json.loads((folder / "run.json").read_text())
@@ -127,7 +127,7 @@ def test_equal_groups_are_taken_over_and_then_left_alone(
     found = records(workspace)
     taken = {name: record for name, record in found.items() if "taken_over" in record}
     assert len(found) == 7
-    assert len(taken) == 4  # two of each three; the third and the run alone were simulated
+    assert len(taken) == 4  # two of each three; the third and the lone run were simulated
     for name, record in taken.items():
         source = old / "runs" / record["taken_over"]["run_id"]
         theirs = json.loads((source / "run.json").read_text())

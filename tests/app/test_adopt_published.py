@@ -1,4 +1,4 @@
-"""A published folder gets the ids of today where simulations give its checksums; all or nothing."""
+"""A published folder gets the current ids if simulations give its checksums; all or nothing."""
 
 from __future__ import annotations
 
@@ -42,7 +42,7 @@ BODY = re.compile(r'(class="packed">)([A-Za-z0-9+/=]+)(</script>)')
 
 
 def old_id(run_id: str) -> str:
-    """Another id for a run, as an older bdpbench might have had it."""
+    """A different id for a run, as an older bdpbench might have given it."""
     return sha256(f"old {run_id}".encode()).hexdigest()[:16]
 
 
@@ -56,7 +56,7 @@ def packed(text: str) -> str:
 
 
 def command_in(text: str) -> str:
-    """The command that runs ns-2 alone, in the packed part of a page on a run."""
+    """The command that runs ns-2 alone, taken from the packed part of a run's page."""
     (command,) = re.findall(r"<pre><code>(mkdir -p out [^<]*)</code></pre>", text)
     return str(command)
 
@@ -114,7 +114,7 @@ def aged_once(made_once: MadeOnce, published_once: Path) -> Path:
 
 @pytest.fixture
 def old(finished: Path, aged_once: Path) -> Path:
-    """A published folder with old ids, which tests may change; the runs of today are simulated."""
+    """A published folder with old ids that tests may change; the current runs are simulated."""
     folder = finished / "published" / "dumbbell"
     shutil.copytree(aged_once, folder)
     (folder / "mine.txt").write_text("a file of somebody's own")
@@ -126,7 +126,7 @@ def contents(folder: Path) -> dict[str, bytes]:
 
 
 def without(document: bytes, name: str) -> Any:
-    """JSON without what tells that runs were taken over."""
+    """JSON without the fields that say that runs were taken over."""
     content = json.loads(document)
     for each in content["runs"] if isinstance(content["runs"], list) else [content["runs"]]:
         del each[name]
@@ -155,7 +155,7 @@ def test_the_folder_is_as_if_published_today_but_for_what_tells_of_it(
         assert was["run_id"] == old_id(run["run_id"])
         for name in ("places", "parameters", "ns2", "started", "cpu_s", "outputs"):
             assert run[name] == was[name]
-    as_published = {"parameters", "ns2"}  # the fixture has changed them
+    as_published = {"parameters", "ns2"}  # the fixture changed them
     for run, same in zip(
         without(found["runs.json"], "taken_over")["runs"],
         json.loads(today["runs.json"])["runs"],
@@ -299,7 +299,7 @@ def test_a_damaged_folder_is_one_error_and_left(
 
 
 def started(workspace: Path, *arguments: str) -> subprocess.Popen[str]:
-    """The command, going on; its output is a pipe."""
+    """Start the command and return while it is running; its output is a pipe."""
     return subprocess.Popen(
         [sys.executable, "-u", "-m", "bdpbench", *arguments, "--backend", "native"],
         stdout=subprocess.PIPE,
@@ -315,7 +315,7 @@ def started(workspace: Path, *arguments: str) -> subprocess.Popen[str]:
 
 
 def processes_of(folder: Path) -> list[str]:
-    """Command lines that name a folder, of this machine's processes."""
+    """Command lines of all processes on this machine that name a folder."""
     found = []
     for path in Path("/proc").glob("[0-9]*/cmdline"):
         try:
@@ -410,7 +410,7 @@ def test_a_folder_takes_the_place_of_another(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     for exchanges in (True, False):
-        if not exchanges:  # as on a file system that cannot
+        if not exchanges:  # as on a file system without atomic exchange
             monkeypatch.setattr("bdpbench.contracts.files._exchanged", lambda *_: False)
         for name in ("new", "old"):
             (tmp_path / name).mkdir()

@@ -40,7 +40,7 @@ def archived_once(made_once: Callable[..., Path], finished_once: Path) -> Path:
 
 
 def _checkout(target: Path) -> Path:
-    """A copy of the checkout's sources, without git and with other dates, compiled as it is."""
+    """A copy of the checkout's sources, without git and with other dates, compiled like it."""
     names = subprocess.run(
         ["git", "ls-files", "--cached", "--others", "--exclude-standard"],
         cwd=repository_root(),
@@ -64,9 +64,9 @@ def _checkout(target: Path) -> Path:
 
 
 def _redated(checkout: Path, spread_s: int) -> Path:
-    """Give the files other dates, but those of Python's: what it has compiled of them stays valid.
+    """Give all files other dates, except Python files, whose compiled modules then stay valid.
 
-    To compile them anew takes longer than an archive.
+    Compiling them again takes longer than writing an archive.
     """
     for path in checkout.rglob("*"):
         if path.suffix not in (".py", ".pyc"):
@@ -116,7 +116,7 @@ def test_the_same_results_archive_to_the_same_bytes_anywhere(
 
 
 def _tells_of_no_machine(archive: zipfile.ZipFile, *folders: Path) -> None:
-    """No path of this machine, and not its name, in anything but bdpbench's own sources."""
+    """Only bdpbench's own sources may contain this machine's name or a path on it."""
     private = [str(path) for path in (*folders, repository_root(), Path(sys.prefix))]
     if len(socket.gethostname()) > 4:
         private.append(socket.gethostname())
@@ -165,7 +165,7 @@ def _holds_what_it_should(archive: zipfile.ZipFile) -> None:
 def test_an_archive_verifies_and_compares_as_equal_with_its_results(
     finished: Path, bdpbench: Run, published_once: Path, tmp_path: Path
 ) -> None:
-    # By the checkout itself, as what is published is: the commit is a part of both.
+    # The checkout itself makes the archive, as it makes what is published: both name its commit.
     archive = tmp_path / "a.zip"
     done = bdpbench("archive", "-o", str(archive))
     assert done.returncode == 0, done.stderr
@@ -175,7 +175,7 @@ def test_an_archive_verifies_and_compares_as_equal_with_its_results(
 
     with zipfile.ZipFile(archive) as found:
         for path in published_once.iterdir():
-            if path.name != "README.md":  # the archive's says more
+            if path.name != "README.md":  # the archive's README says more
                 assert found.read(path.name) == path.read_bytes(), path.name
     done = bdpbench("compare", str(archive), str(published_once))
     assert done.returncode == 0, done.stderr

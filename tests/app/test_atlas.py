@@ -1,4 +1,4 @@
-"""`bdpbench atlas` with two small studies: what joins them, what is refused, what is computed."""
+"""`bdpbench atlas` with two small studies: what it joins, refuses and computes."""
 
 from __future__ import annotations
 
@@ -58,7 +58,7 @@ entries:
 
 @pytest.fixture
 def config(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
-    """A configuration of two studies; what was once measured of one of them lies in its results."""
+    """A configuration with two studies; the results of one contain a kept scorecard."""
     folder = tmp_path / "config"
     for key, text in (("dumbbell", DUMBBELL), ("transfer", TRANSFER)):
         shutil.copytree(DATA / key, folder / "studies" / key)
@@ -81,11 +81,11 @@ def test_an_entry_has_its_study_s_conditions_and_the_verdict_of_a_scorecard(conf
     entry = _entry(make_atlas(), "dumbbell/reno-rate")
     assert entry["verdict"] == "reproduced"
     assert entry["source"] == "quick tier, run on this machine"
-    # What the kept scorecard, simulated by an older bdpbench, has: 5.08 Mbit/s for 5.
+    # From the kept scorecard, which an older bdpbench simulated: 5.08 Mbit/s for a printed 5.
     assert entry["published"] == 5.0
     assert [(each["least"], each["most"]) for each in entry["observed"]] == [(5.08, 5.08)]
     conditions = entry["conditions"]
-    # By hand from its study.yaml: 5 Mbit/s, 2 · (38 + 1 + 1) ms, 50 packets of a BDP of 50.
+    # By hand from study.yaml: 5 Mbit/s, 2 · (38 + 1 + 1) ms, and 50 packets for a BDP of 50.
     assert conditions["bottleneck_mbps"] == [5.0]
     assert conditions["rtts_ms"] == [[80.0]]
     assert conditions["buffer_pkts"] == [50.0]
@@ -97,7 +97,7 @@ def test_an_entry_has_its_study_s_conditions_and_the_verdict_of_a_scorecard(conf
 def test_what_no_scorecard_has_was_not_run(config: Path) -> None:
     entry = _entry(make_atlas(), "transfer/more-takes-longer")
     assert (entry["verdict"], entry["observed"], entry["source"]) == ("not_run", [], "")
-    # A script of its own does not tell its queue: its atlas.yaml does. Its sweep has three runs.
+    # A script of its own does not reveal its queue; atlas.yaml names it. Its sweep has three runs.
     assert entry["conditions"]["queues"] == ["DropTail"]
     assert entry["conditions"]["runs"] == 3
     assert entry["conditions"]["other"] == ["450 to 2000 packets"]
@@ -132,7 +132,7 @@ def test_an_atlas_of_a_protocol_has_what_is_about_it_and_what_its_relations_rest
     assert vegas["relations"] == []
     both = make_atlas(["Vegas", "Reno"])
     assert len(both["entries"]) == 5
-    assert [each["id"] for each in both["relations"]] == ["rates"]  # of one of them
+    assert [each["id"] for each in both["relations"]] == ["rates"]  # names one of the two
 
 
 def test_a_study_outside_the_configuration_joins(config: Path, tmp_path: Path) -> None:
@@ -161,7 +161,7 @@ _CATALOGUE = "atlas.yaml"
 _DUMBBELL = "studies/dumbbell/atlas.yaml"
 _TRANSFER = "studies/transfer/atlas.yaml"
 
-# File, what stands there, what is written in its place; the message, and what stands on its line.
+# File, text in it, replacement; message, and the text of the line that the message points to.
 WRONG = [
     (_CATALOGUE, "bell/reno-rate", "bell/reno-rat", "no study has 'dumbbell/reno-rat'", "fills 5"),
     (_CATALOGUE, "dumbbell/reno", "dumbell/reno", "unknown study 'dumbell'", "fills 5"),
@@ -241,7 +241,7 @@ def test_json_and_page_say_the_same(config: Path, tmp_path: Path) -> None:
 
 
 def test_a_page_of_two_protocols_tells_what_is_about_both(config: Path) -> None:
-    # Another run of the dumbbell, in which both of its protocols are.
+    # Another run of the dumbbell, one that contains both of its protocols.
     claim = """\
 - id: both-alike
   where: by hand

@@ -45,5 +45,5 @@ def test_published_results_and_other_files_are_no_change_of_the_sources(reposito
 
 def test_without_a_repository_there_is_no_commit(repository: Path, tmp_path: Path) -> None:
     assert commit_of(tmp_path) == ""
-    # A folder within some repository, such as unpacked sources, is not that repository's commit.
+    # A folder inside some repository, such as unpacked sources, must not get that one's commit.
     assert commit_of(repository / "pipeline") == ""

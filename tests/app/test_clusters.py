@@ -1,6 +1,6 @@
-"""When a call on a cluster gives up, with answers of Slurm's as it gives them, and a clock of ours.
+"""When a call on a cluster gives up, tested with Slurm's real answers and a clock of our own.
 
-That it does with a real Slurm is proved by `tests/cluster/prove.py`.
+`tests/cluster/prove.py` proves that it does so with a real Slurm.
 """
 
 from __future__ import annotations
@@ -35,7 +35,7 @@ def _job(state: str, reason: str = "None") -> SlurmJob:
 
 
 class _Slurm:
-    """Answers from a list, the last one for ever; None is no answer."""
+    """Answers from a list, repeating the last one for ever; None stands for no answer."""
 
     def __init__(self, *answers: Sequence[SlurmJob] | None) -> None:
         self.answers, self.now_s = list(answers), 0.0
@@ -48,12 +48,12 @@ class _Slurm:
         return answer
 
     def look_for(self, seconds: float) -> None:
-        """Let time pass, and look every five seconds."""
+        """Let time pass, checking every five seconds."""
         end_s = self.now_s + seconds
         while self.now_s < end_s:
             self.now_s += 5
             self.overseer.look()
-            while self.overseer.is_asking:  # a thread does
+            while self.overseer.is_asking:  # it asks in a thread
                 time.sleep(0.001)
 
 
@@ -107,7 +107,7 @@ def test_an_empty_queue_is_silent_once_it_has_held_jobs() -> None:
     assert slurm.overseer.queue_is_empty
     assert slurm.overseer.is_silent
     slurm.overseer.begin_again()
-    slurm.look_for(200)  # Snakemake starts anew
+    slurm.look_for(200)  # Snakemake restarts
     assert not slurm.overseer.is_silent
 
 
@@ -116,7 +116,7 @@ def test_names_of_jobs_tell_results_folders_and_calls(tmp_path: Path) -> None:
     assert first != second
     assert first.startswith(results_prefix(tmp_path))
     assert not first.startswith(results_prefix(tmp_path / "other"))
-    assert len(first) <= 50  # the plugin refuses longer ones
+    assert len(first) <= 50  # the plugin refuses longer names
 
 
 def test_what_slurm_says_of_a_job_is_found(tmp_path: Path) -> None:
@@ -159,7 +159,7 @@ def test_a_run_that_other_machines_alone_can_see_is_told(tmp_path: Path) -> None
 def test_a_batch_that_is_tried_again_leaves_out_what_has_failed(
     finished: Path, bdpbench: Callable[..., subprocess.CompletedProcess[str]]
 ) -> None:
-    """With --keep-going a run that ns-2 refuses is not simulated anew by each attempt."""
+    """With --keep-going, further attempts do not simulate a run again that ns-2 refuses."""
     script = finished / "config" / "studies" / "dumbbell" / "study.yaml"
     script.write_text(script.read_text().replace("duration_s: 20", "duration_s: 21"))
     assert bdpbench("plan", "--jobs", "1").returncode == 0

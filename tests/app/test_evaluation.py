@@ -1,4 +1,4 @@
-"""What makes the stages after the simulation run again, and what does not."""
+"""Which changes make the stages after the simulation run again, and which do not."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ ROOT = repository_root()
 
 @pytest.fixture
 def checkout(tmp_path: Path) -> Path:
-    """A copy of what planning reads, and a small study with notes."""
+    """A copy of the files that planning reads, and a small study with notes."""
     for name in ("pipeline", "config", "reports", "tcl", "ns2"):
         shutil.copytree(ROOT / name, tmp_path / name, ignore=shutil.ignore_patterns("published"))
     study = tmp_path / "config" / "studies" / "transfer"
@@ -27,7 +27,7 @@ def checkout(tmp_path: Path) -> Path:
     return tmp_path
 
 
-# In one process of the copy: after each list of files has got a remark, the checksum of the plan.
+# Prints, in one process of the copy, the plan's checksum after each list of files got a comment.
 DRIVER = """
 import hashlib, json, sys
 from pathlib import Path
@@ -44,7 +44,7 @@ for files in json.loads(sys.argv[1]):
 
 
 def _plans_after(checkout: Path, remarks: Sequence[Sequence[str]]) -> list[str]:
-    """Checksums of the plan after each step of remarks in files."""
+    """Checksums of the plan after each step, which appends a comment to some files."""
     done = subprocess.run(
         [sys.executable, "-c", DRIVER, json.dumps(remarks)],
         env={"PYTHONPATH": str(checkout / "pipeline"), "PATH": "/usr/bin:/bin"},

@@ -1,6 +1,6 @@
-"""What pip makes of the repository: a whole wheel, and a bdpbench that works without a clone.
+"""What pip builds from the repository: a complete wheel, and a bdpbench that needs no clone.
 
-The wheel is unpacked beside the environment of the tests, which has the packages that it requires:
+The wheel is unpacked, not installed, and uses the required packages of the test environment:
 installing those takes a minute.
 """
 
@@ -26,7 +26,7 @@ MadeOnce = Callable[[str, Callable[[Path], None]], Path]
 
 ROOT = repository_root()
 SHIPPED = "bdpbench/shipped"
-# What a bdpbench without a clone has no use for, nor an archive that it writes.
+# Files that neither a bdpbench without a clone nor an archive that it writes has a use for.
 LEFT_OUT = re.compile(
     r"(\.ci|docs|tests|reports/published)/|reports/[^/]+\.png$|\.gitignore$|mkdocs\.yml$"
     r"|pipeline/requirements-docs\.(in|lock)$"
@@ -53,7 +53,7 @@ scenarios:
 
 @pytest.fixture(scope="module")
 def wheel(made_once: MadeOnce) -> Path:
-    """The wheel that pip builds; skips where the build backend cannot be had."""
+    """The wheel that pip builds; skips if the build backend is not available."""
 
     def build(folder: Path) -> None:
         command = [sys.executable, "-m", "pip", "wheel", "--no-deps", "--quiet", "-w", str(folder)]
@@ -68,7 +68,7 @@ def wheel(made_once: MadeOnce) -> Path:
 
 @pytest.fixture(scope="module")
 def site(made_once: MadeOnce, wheel: Path) -> Path:
-    """A folder with the installed wheel, in a folder that has nothing else."""
+    """A folder that contains the unpacked wheel and nothing else."""
 
     def install(folder: Path) -> None:
         command = [sys.executable, "-m", "pip", "install", "--no-deps", "--no-compile", "--quiet"]
@@ -79,7 +79,7 @@ def site(made_once: MadeOnce, wheel: Path) -> Path:
 
 
 def _compile(package: Path) -> None:
-    """Give modules what Python has compiled of the same ones here; to compile all takes seconds."""
+    """Reuse the modules that Python has compiled here; compiling them all takes seconds."""
     for path in package.rglob("*.py"):
         source = ROOT / "pipeline" / "bdpbench" / path.relative_to(package)
         compiled = Path(cache_from_source(source))
@@ -92,7 +92,7 @@ def _compile(package: Path) -> None:
 
 
 def _in_repository() -> set[str]:
-    """Files of the repository, as far as they are to be in a wheel."""
+    """Files of the repository that a wheel has to contain."""
     listed = subprocess.run(
         ["git", "ls-files", "--cached", "--others", "--exclude-standard"],
         cwd=ROOT,
@@ -104,7 +104,7 @@ def _in_repository() -> set[str]:
 
 
 def _place(name: str) -> str:
-    """Where a file of the repository lies in a wheel."""
+    """The path in a wheel of a file of the repository."""
     inside = name.removeprefix("pipeline/")
     return inside if inside.startswith("bdpbench/") else f"{SHIPPED}/{name}"
 
@@ -126,7 +126,7 @@ def test_it_needs_what_the_lock_file_pins() -> None:
 
 
 def _call(site: Path, folder: Path, *arguments: str) -> subprocess.CompletedProcess[str]:
-    """The installed command in a folder, with a cache folder whose ns-2 is that of the tests."""
+    """Call the installed command in a folder; its cache folder holds the ns-2 under test."""
     kept = {name: value for name, value in os.environ.items() if not name.startswith("BDPBENCH_")}
     environment = kept | {"PYTHONPATH": str(site), "XDG_CACHE_HOME": str(folder.parent / "cache")}
     return subprocess.run(
@@ -141,7 +141,7 @@ def _call(site: Path, folder: Path, *arguments: str) -> subprocess.CompletedProc
 
 @pytest.fixture
 def empty(tmp_path: Path) -> Path:
-    """An empty folder, beside one with a study and one with a cache."""
+    """An empty folder; its siblings are the folder of a study and a cache."""
     folder = tmp_path / "somewhere"
     folder.mkdir()
     (tmp_path / "tiny").mkdir()
@@ -163,8 +163,8 @@ def test_it_runs_a_study_from_an_empty_folder(site: Path, empty: Path, ns_binary
     report = empty / "results" / "tiny" / "quick" / "report.html"
     assert f"report: {report}" in done.stdout
     assert len(list(empty.glob("results/runs/*/*/run.json"))) == 1
-    # Builds are in the cache folder, and nothing lies where the package was installed but modules
-    # that Python has compiled.
+    # Builds go into the cache folder, and the installed package gains nothing but modules that
+    # Python has compiled.
     binary = re.findall(
         r'"build_id": "(\w+)"', next(empty.glob("results/runs/*/*/run.json")).read_text()
     )

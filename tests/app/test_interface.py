@@ -1,4 +1,4 @@
-"""``import bdpbench``, as scripts and notebooks use it, on a study that ns-2 has simulated."""
+"""``import bdpbench`` as scripts and notebooks use it, on a study simulated by ns-2."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ STUDY = repository_root() / "tests" / "data" / "dumbbell"
 
 @pytest.fixture(scope="module")
 def study(finished_once: Path) -> Iterator[Study]:
-    """The finished study, whose results nothing here changes."""
+    """The finished study, whose results no test here changes."""
     with pytest.MonkeyPatch.context() as patched:
         patched.setenv("BDPBENCH_CONFIG", str(finished_once / "config"))
         yield bdpbench.study("dumbbell", results=finished_once / "results")
@@ -39,7 +39,7 @@ def tier(study: Study) -> Tier:
 def test_the_notebook_of_the_documentation(
     finished: Path, ns_binary: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """Every block of the page, one after the other, as a notebook runs its cells."""
+    """Run every block of the page in order, as a notebook runs its cells."""
     monkeypatch.setenv("BDPBENCH_CONFIG", str(finished / "config"))
     monkeypatch.setenv("BDPBENCH_RESULTS", str(finished / "results"))
     cells = re.findall(r"```python\n(.*?)```", PAGE.read_text(encoding="utf-8"), re.DOTALL)
@@ -54,7 +54,7 @@ def test_the_notebook_of_the_documentation(
     assert before == {path: path.stat().st_mtime_ns for path in before}, "simulated again"
     goodput, cwnd, chart = found["goodput"], found["cwnd"], found["chart"]
     assert isinstance(goodput, pl.DataFrame)
-    # Three flows of each protocol and one of another RTT, over 5 Mbit/s.
+    # Three flows of each protocol, and one with a different RTT, share 5 Mbit/s.
     assert goodput.height == 3 + 3 + 1
     assert goodput["value"].is_between(0.1, 5).all()
     assert isinstance(cwnd, pl.DataFrame)
@@ -178,7 +178,7 @@ def test_what_is_wrong_is_told_with_a_hint(study: Study, tier: Tier, tmp_path: P
 
 
 def test_the_import_loads_nothing_else() -> None:
-    """What the command line needs for `--help`, and a notebook before it asks for anything."""
+    """It loads no more than the command line does for `--help`, until a notebook asks for more."""
     code = """
 import sys
 before = set(sys.modules)

@@ -1,4 +1,4 @@
-"""What charts show of a run is made once, and again when anything that decides it has changed."""
+"""A run's chart data is made once, and again only after a change of something it depends on."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Runs are brought without what ns-2 has written, and reported as if it were there."""
+"""Runs are copied without ns-2's outputs, and give the same report as with them."""
 
 from __future__ import annotations
 
@@ -23,12 +23,12 @@ Kept = dict[str, bytes]
 
 
 def quiet(_: str) -> None:
-    """Nobody listens."""
+    """Ignore a message."""
 
 
 @pytest.fixture
 def elsewhere(finished_once: Path, tmp_path: Path) -> Path:
-    """The same study on another machine, which has got its runs without their outputs."""
+    """The same study on another machine, which received its runs without their outputs."""
     folder = tmp_path / "elsewhere"
     write_config(folder)
     said: list[str] = []
@@ -51,7 +51,7 @@ def kept(folder: Path) -> Kept:
 
 
 def made_of(workspace: Path) -> Kept:
-    """What a tier comes to but for the report, which links files."""
+    """The files of a tier, except the report, which contains links to files."""
     tier = workspace / "results" / TIER
     names = ("metrics.parquet", "metrics.csv", "scorecard.json")
     return {name: (tier / name).read_bytes() for name in names}
@@ -74,7 +74,7 @@ def test_a_report_is_made_without_outputs_and_nothing_is_simulated(
     told = events_of(call_bdpbench(elsewhere, "run", "--backend", "native", "--json"))
     assert "run_ended" not in told
     assert made_of(elsewhere) == made_of(finished_once)
-    # What is published of either is the same, to the byte.
+    # Publishing either gives the same bytes.
     for workspace in (finished_once, elsewhere):
         published = tmp_path / f"published-{workspace.name}"
         done = call_bdpbench(workspace, "publish", "-o", str(published))
@@ -148,7 +148,7 @@ def test_outputs_come_later_and_are_never_taken_away(
     merge(elsewhere / "results", [light], said.append, outputs=False)
     assert "0 runs taken without their outputs, 3 were already there" in said[-1]
     assert kept(elsewhere / "results" / "runs") == whole
-    # Both ways at once: the folder with the outputs wins, in whichever order they are named.
+    # In either order of arguments, the folder with the outputs wins.
     merge(tmp_path / "new", [light, finished_once / "results"], said.append)
     assert kept(tmp_path / "new" / "runs") == whole
 
@@ -185,7 +185,7 @@ def test_a_run_whose_tables_are_lost_is_simulated_again(
 
 
 def test_what_needs_the_outputs_says_that_they_are_not_here(elsewhere: Path) -> None:
-    """Tables of an older schema are made of outputs."""
+    """Tables of an older schema have to be made again from the outputs."""
     run, *_ = runs_of(elsewhere)
     manifest = run / "tables" / "manifest.json"
     content = json.loads(manifest.read_text())

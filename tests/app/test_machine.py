@@ -31,7 +31,7 @@ def test_the_factor_is_the_median_of_what_was_measured(
     assert Machine(tmp_path).ns2_factor == 1.0
     for run, cpu_s in zip(runs, (20.0, 30.0, 25.0, None), strict=False):
         finish(tmp_path, run, cpu_s)
-    learn(tmp_path, runs, tmp_path)  # one ran in a container, one did not finish
+    learn(tmp_path, runs, tmp_path)  # one run used a container, one did not finish
     assert Machine(tmp_path).ns2_factor == 2.5
 
 
@@ -58,7 +58,7 @@ def test_the_latest_runs_count(tmp_path: Path, runs: list[PlannedRun]) -> None:
         finish(tmp_path, run, 40.0)
     old = {"schema_version": 1, "measured_by_predicted": [1.0] * 100}
     (tmp_path / FILE_NAME).write_text(json.dumps(old))
-    for _ in range(11):  # 55 of the 100 that are kept
+    for _ in range(11):  # 55 of at most 100 that are kept
         learn(tmp_path, runs, tmp_path)
     assert Machine(tmp_path).ns2_factor == 4.0
 
@@ -82,13 +82,13 @@ def test_what_batches_take_beside_ns2_is_learned_as_well(
 def test_a_call_takes_what_all_its_parts_take(tmp_path: Path, runs: list[PlannedRun]) -> None:
     machine = Machine(tmp_path)
     work_s = 5 * (10 + RUN_S) + 3 * BATCH_S
-    # Of seven runs two have finished, and are reported as well.
+    # Of seven runs, two have finished; the report includes them too.
     several_s = CALL_S + SCHEDULER_S + 7 * REPORT_RUN_S
     assert machine.call_cpu_s([run["estimated_cpu_s"] for run in runs], 3, 7) == pytest.approx(
         several_s + work_s
     )
     assert machine.call_wall_s(runs, 3, 7, 2) == pytest.approx(several_s + work_s / 2)
-    # One run cannot be divided among the cores.
+    # A single run cannot be divided among the cores.
     alone_s = CALL_S + REPORT_RUN_S + BATCH_S + 10 + RUN_S
     assert machine.call_wall_s(runs[:1], 1, 1, 8) == pytest.approx(alone_s)
     assert machine.call_wall_s([], 0, 0, 2) == pytest.approx(CALL_S)
@@ -104,7 +104,7 @@ def test_what_cannot_be_kept_or_read_hides_nothing(tmp_path: Path, runs: list[Pl
     for run in runs:
         finish(tmp_path, run, 20.0)
     (run_folder(tmp_path / "runs", runs[0]["run_id"]) / "run.json").write_text("{")
-    (tmp_path / FILE_NAME).mkdir()  # a folder in its place: nothing can be renamed there
+    (tmp_path / FILE_NAME).mkdir()  # a folder with that name, which no file can replace
     learn(tmp_path, runs, tmp_path)
     assert Machine(tmp_path).ns2_factor == 1.0
     (tmp_path / FILE_NAME).rmdir()

@@ -1,4 +1,4 @@
-"""Results that were damaged are told, set aside and made anew, with the same bytes."""
+"""Damaged results are reported, set aside, and made again with the same bytes."""
 
 from __future__ import annotations
 
@@ -11,14 +11,14 @@ Run = Callable[..., "subprocess.CompletedProcess[str]"]
 
 
 def _checksums(results: Path) -> dict[str, str]:
-    """What a tier of the study of tests/data/dumbbell ends with; run.json has times in it."""
+    """Checksums of a tier of tests/data/dumbbell; run.json has times, so it is left out."""
     tier = results / "dumbbell" / "quick"
     files = [tier / "metrics.parquet", tier / "scorecard.json", *results.glob("runs/*/*/out/*")]
     return {str(path): hashlib.sha256(path.read_bytes()).hexdigest() for path in files}
 
 
 def _overwrite(path: Path, offset: int, content: bytes) -> None:
-    """Change some bytes in the middle of a file, whose size stays."""
+    """Change some bytes in the middle of a file without changing its size."""
     with path.open("r+b") as stream:
         stream.seek(offset)
         assert stream.read(len(content)) != content
@@ -33,7 +33,7 @@ def test_damaged_results_are_told_and_made_anew(finished: Path, bdpbench: Run) -
     first, second, third = sorted((results / "runs").glob("*/*"))
     spec = (first / "spec.json").read_text()
 
-    # What a look at the folders tells.
+    # Damage that shows when the folders are checked.
     (first / "out" / "util.out").write_text("0.1 0.5\n")
     (first / "spec.json").write_text(spec.replace('"5"', '"50"', 1))
     (second / "run.json").write_text("{")
@@ -53,7 +53,7 @@ def test_damaged_results_are_told_and_made_anew(finished: Path, bdpbench: Run) -
     assert _checksums(results) == before
     assert (first / "spec.json").read_text() == spec
 
-    # What only a stage finds that reads the files.
+    # Damage that only a stage that reads the files can find.
     _overwrite(first / "tables" / "cwnd.parquet", 300, b"XX")
     _overwrite(second / "out" / "util.out", 0, b"9")
     (second / "tables" / "manifest.json").unlink()
@@ -65,7 +65,7 @@ def test_damaged_results_are_told_and_made_anew(finished: Path, bdpbench: Run) -
 
 
 def test_a_stage_that_fails_speaks_for_itself(finished: Path, bdpbench: Run) -> None:
-    """One message of what is wrong, not Snakemake's account of it."""
+    """One message says what is wrong, without Snakemake's account of it."""
     run_dir = min((finished / "results" / "runs").glob("*/*"))
     record = (run_dir / "run.json").read_text()
     (run_dir / "run.json").write_text(record.replace('"schema_version": 2', '"schema_version": 9'))

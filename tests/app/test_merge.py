@@ -1,4 +1,4 @@
-"""Runs of several results folders are put together, or refused where they contradict each other."""
+"""Runs of several results folders are merged, or refused if they contradict each other."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ from bdpbench.errors import BdpbenchError
 
 @pytest.fixture
 def parts(finished: Path, tmp_path: Path) -> tuple[Path, Path]:
-    """The runs of a finished study, those of every second id in the first folder."""
+    """The runs of a finished study in two folders, every second one in the first."""
     first, second = tmp_path / "first", tmp_path / "second"
     for index, run in enumerate(sorted((finished / "results" / "runs").glob("*/*"))):
         part = second if index % 2 else first
@@ -27,11 +27,11 @@ def parts(finished: Path, tmp_path: Path) -> tuple[Path, Path]:
 
 
 def quiet(_: str) -> None:
-    """Nobody listens."""
+    """Ignore a message."""
 
 
 def contents(folder: Path) -> dict[str, bytes]:
-    """What the runs of a results folder hold, without locks."""
+    """Contents of the runs in a results folder, without locks."""
     return {
         str(path.relative_to(folder)): path.read_bytes()
         for path in sorted((folder / "runs").rglob("*"))
@@ -86,7 +86,7 @@ def test_a_call_that_was_cut_short_goes_on(
         patched.setattr(merging, "damaged_run", cut_short)
         with pytest.raises(KeyboardInterrupt):
             merge(first, [second], quiet)
-    (left,) = copied  # a whole copy that has not come to its place
+    (left,) = copied  # a complete copy that was not yet moved into place
     assert (left / "run.json").is_file()
     assert len(contents(first)) < len(whole)
     merge(first, [second], quiet)
@@ -102,7 +102,7 @@ def test_two_contents_of_one_run_are_refused(parts: tuple[Path, Path]) -> None:
     report = here / "out" / "report.txt"
     record = (here / "run.json").read_text()
     before = contents(first)
-    # As a broken ns-2 would have it: other bytes, with their own checksum in the record.
+    # As a broken ns-2 would leave it: other bytes, and a record with their checksum.
     old = sha256_of(report)
     report.write_text(report.read_text().replace("0", "1", 1))
     (here / "run.json").write_text(record.replace(old, sha256_of(report)))
@@ -133,7 +133,7 @@ def test_a_damaged_run_is_refused(parts: tuple[Path, Path], file: str, said: str
 
 
 def swapped(text: str) -> str:
-    """Another text of the same length."""
+    """A different text of the same length."""
     return text[1:] + text[0]
 
 

@@ -1,4 +1,4 @@
-"""Results of versions that had all runs beside one another in ``runs/`` are used as they are."""
+"""Results of versions that kept all runs directly in ``runs/`` are used where they are."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ Run = Callable[..., "subprocess.CompletedProcess[str]"]
 
 @pytest.fixture
 def runs(finished: Path) -> Path:
-    """The runs of a finished study as an older version has left them."""
+    """The runs of a finished study, laid out as by an older version."""
     runs = finished / "results" / "runs"
     for run in list(runs.glob("*/*")):
         run.rename(runs / run.name)
@@ -32,7 +32,7 @@ def runs(finished: Path) -> Path:
 
 
 def written(runs: Path) -> dict[str, int]:
-    """Records of finished runs, and when they were written."""
+    """Records of finished runs, and their modification times."""
     return {str(path.relative_to(runs)): path.stat().st_mtime_ns for path in runs.rglob("run.json")}
 
 
@@ -41,7 +41,7 @@ def plan_of(workspace: Path) -> Plan:
 
 
 def links_of(workspace: Path) -> dict[str, str]:
-    """Run id → folder that the report links to, from that of all runs."""
+    """Run id → folder that the report links to, seen from the folder of all runs."""
     tier = workspace / "results" / "dumbbell" / "quick"
     metrics, card = read_metrics(tier / "metrics.parquet"), read_scorecard(tier / "scorecard.json")
     inputs = report_inputs(plan_of(workspace), metrics, card, workspace / "results" / "runs")
@@ -88,7 +88,7 @@ def test_what_was_begun_goes_on_there_and_what_is_new_comes_to_its_place(
 
 
 def test_runs_of_both_layouts_are_found_at_any_step_of_a_move(finished: Path, runs: Path) -> None:
-    """Whoever moves runs by hand may stop anywhere: each lies in one of its two places."""
+    """A user who moves runs by hand may stop at any time: each run is in one of two places."""
     for run in sorted(runs.glob("*/run.json")):
         place = run_folder(runs, run.parent.name)
         assert place == run.parent
@@ -104,7 +104,7 @@ def test_merge_brings_them_to_todays_place(finished: Path, runs: Path, tmp_path:
     assert {path.as_posix() for path in (tmp_path / "new" / "runs").glob("*/*/run.json")} == {
         f"{tmp_path}/new/runs/{each[:2]}/{each}/run.json" for each in ids
     }
-    # Where they lie flat already, there they stay.
+    # Runs in the flat layout stay there.
     said: list[str] = []
     merge(finished / "results", [tmp_path / "new"], said.append)
     assert "0 runs taken, 3 were already there" in said[-1]

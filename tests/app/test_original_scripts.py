@@ -1,4 +1,4 @@
-"""A script from outside runs through the whole workflow, in the place of bdpbench's own."""
+"""A foreign script replaces bdpbench's own and runs through the whole workflow."""
 
 from __future__ import annotations
 
@@ -62,7 +62,7 @@ scenarios:
       quick: [{duration_s: 2}]
 """
 
-# Of the form of the appendices: utils.tcl in the working directory, no place of its own.
+# Like the appendices: it sources utils.tcl from the working directory and has no path of its own.
 SCRIPT = """\
 set endtime [lindex $argv 0]
 set flow_type [lindex $argv 1]
@@ -116,7 +116,7 @@ def _record(workspace: Path) -> dict[str, object]:
 
 
 def _simulate(workspace: Path, bdpbench: Run, folder: Path) -> subprocess.CompletedProcess[str]:
-    """The only run of the study, without the stages after it."""
+    """Simulate the study's only run, without the later stages."""
     planned = bdpbench("plan", "mine", "--scripts", str(folder))
     assert planned.returncode == 0, planned.stdout + planned.stderr
     (run_dir,) = (workspace / "results" / "runs").glob("*/*")
@@ -137,7 +137,7 @@ def test_scripts_of_the_command_line_are_run(
     assert sha256_of(run_dir / "scripts" / "single_flow.tcl") == sha256_of(
         folder / "single_flow.tcl"
     )
-    # Twenty bins of 0.1 s, of a flow that fills 8 Mbit/s within the first second.
+    # Twenty bins of 0.1 s, from a flow that fills 8 Mbit/s within the first second.
     lines = (run_dir / "out" / "util.out").read_text().splitlines()
     assert len(lines) == 20
     assert float(lines[-1].split()[1]) == pytest.approx(8, abs=0.1)

@@ -1,4 +1,4 @@
-"""A study in a folder outside the checkout: its Tcl, its metric, its numbers and its claims."""
+"""A study in a folder outside the checkout, with its own Tcl, metric, numbers and claims."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ KEY = "transfer"
 
 @pytest.fixture
 def folder(tmp_path: Path, ns_binary: Path) -> Path:
-    """The study of tests/data/transfer, elsewhere."""
+    """A copy of the study in tests/data/transfer outside the checkout."""
     return Path(shutil.copytree(repository_root() / "tests" / "data" / KEY, tmp_path / "my" / KEY))
 
 
@@ -37,7 +37,7 @@ def _files(folder: Path) -> dict[str, bytes]:
 
 
 def _status() -> str:
-    """What git says of the checkout."""
+    """Output of git status for the checkout."""
     return subprocess.run(
         ["git", "status", "--porcelain", "--untracked-files=all"],
         cwd=repository_root(),
@@ -52,7 +52,7 @@ def test_a_study_outside_the_checkout_runs_and_leaves_it_clean(
 ) -> None:
     status, files = _status(), _files(folder)
     results = tmp_path / "results"
-    # A path as a user gives it, relative to where they are.
+    # A relative path, as users give it.
     done = _bdpbench("run", f"my/{KEY}", "--backend", "native", cwd=tmp_path, results=results)
     assert done.returncode == 0, done.stdout + done.stderr
     assert f"report: {results / KEY / 'quick' / 'report.html'}" in done.stdout
@@ -61,10 +61,10 @@ def test_a_study_outside_the_checkout_runs_and_leaves_it_clean(
     plan = json.loads((tier / "plan.json").read_text())
     assert [run["parameters"]["transfer_pkts"] for run in plan["runs"]] == [450, 1000, 2000]
     assert "450 packets" in plan["runs"][0]["label"]
-    # Ends of bins of 0.1 s. Five round trips of 21.1 ms (20 ms of links, 1.04 ms for a packet, its
-    # ACK 0.04 ms) are slow start and take 31 packets; then 20 go a round trip, which the window
-    # allows and the path does not fill, 1.04 ms apart: the last one leaves the queue after 0.547 s,
-    # 1.127 s and 2.182 s.
+    # Times are ends of bins of 0.1 s. The first 31 packets take five round trips of slow start of
+    # 21.1 ms each (20 ms of links, 1.04 ms for a packet, 0.04 ms for its ACK). After that each
+    # round trip carries 20 packets, 1.04 ms apart: the window allows no more, and does not fill
+    # the path. The last packet leaves the queue after 0.547 s, 1.127 s and 2.182 s.
     metrics = pl.read_parquet(tier / "metrics.parquet").filter(metric="transfer_time")
     times_s = dict(metrics.select("run_id", "value").iter_rows())
     assert [times_s[run["run_id"]] for run in plan["runs"]] == pytest.approx([0.6, 1.2, 2.2])
@@ -92,7 +92,7 @@ def test_a_study_outside_the_checkout_runs_and_leaves_it_clean(
 def _what_it_brings_is_part_of_its_runs(
     folder: Path, tmp_path: Path, results: Path, plan: dict[str, object]
 ) -> None:
-    """A part of its Tcl changes the runs, its metric only what is measured on them."""
+    """Its Tcl files affect the run ids; its metric affects only what is measured."""
     arguments = ("run", str(folder / "study.yaml"), "--backend", "native", "--dry-run")
     metric = folder / "metrics.py"
     metric.write_text(metric.read_text().replace('mbps") > 0', 'mbps") > 0.01'))

@@ -1,4 +1,4 @@
-"""What would be refused after the simulation is refused before it, with file and line."""
+"""Planning refuses, with file and line, whatever would be refused after the simulation."""
 
 from __future__ import annotations
 
@@ -79,7 +79,7 @@ matrices:
 
 @pytest.fixture
 def plan(tmp_path: Path) -> Callable[[], None]:
-    """Plan the study in ``tmp_path/mine``, which lies outside every checkout."""
+    """Plan the study in ``tmp_path/mine``, which lies outside any checkout."""
     (tmp_path / "mine").mkdir()
     (tmp_path / "mine" / "study.yaml").write_text(STUDY)
 

@@ -1,4 +1,4 @@
-"""What is kept tells no path of the machine, wherever study and scripts lie."""
+"""Kept results contain no path of this machine, wherever the study and its scripts are."""
 
 from __future__ import annotations
 

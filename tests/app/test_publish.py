@@ -1,4 +1,4 @@
-"""`bdpbench publish`: what is published, and when it is refused."""
+"""`bdpbench publish`: what it publishes, and when it refuses to."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ Run = Callable[..., "subprocess.CompletedProcess[str]"]
 
 @pytest.fixture
 def planned(workspace: Path, bdpbench: Run) -> list[Path]:
-    """The run folders of the study of tests/data/dumbbell: planned, not simulated."""
+    """The run folders of the study tests/data/dumbbell, planned but not simulated."""
     done = bdpbench("plan")
     assert done.returncode == 0, done.stderr
     plan = json.loads(Path(done.stdout.strip()).read_text())
@@ -48,14 +48,14 @@ def test_a_finished_tier_is_published_in_equal_bytes(
     }
 
     card = json.loads(files["scorecard.json"])
-    # published.csv: the rate is measured, the other number has no scenario that could show it.
+    # published.csv: one rate is measured, and no scenario could show the other number.
     assert card["totals"] == {"reproduced": 1, "close": 0, "not_reproduced": 0, "not_run": 1}
     assert totals_sentence(card) in files["README.md"].decode()
     assert "| Vegas | 0 | 0 | 0 | 1 |" in files["README.md"].decode()
     assert set(pl.read_csv(files["metrics.csv"], infer_schema=False)["run_id"]) == {
         path.name for path in (finished / "results" / "runs").glob("*/*")
     }
-    scripts = re.compile(r"<script\b.*?</script>", re.DOTALL)  # which know the words for others
+    scripts = re.compile(r"<script\b.*?</script>", re.DOTALL)  # they contain the words for others
     assert "no results yet" not in scripts.sub("", files["report.html"].decode())
 
     out = finished / "published"
@@ -108,7 +108,7 @@ def test_results_of_another_study_or_build_are_not_published(finished: Path, bdp
 def test_what_is_published_is_judged_and_shown_anew_without_its_runs(
     finished: Path, bdpbench: Run, published_once: Path, tmp_path: Path
 ) -> None:
-    """With nothing changed only who made it differs; with a bound that moved the verdict does."""
+    """If nothing changes, only the author differs; if a bound moves, so does the verdict."""
     out = tmp_path / "published"
     shutil.copytree(published_once, out / "dumbbell")
     runs = finished / "results" / "runs"

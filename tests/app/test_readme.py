@@ -1,4 +1,4 @@
-"""The scenario that the README shows is made by config alone, and it runs."""
+"""The scenario in the README needs only its YAML, and it runs."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ def test_the_scenario_of_the_readme_runs(workspace: Path, bdpbench: Run) -> None
     planned = bdpbench("run", "mine", "--dry-run")
     # 2 protocols × 2 queues × 2 buffers.
     assert "8 to simulate" in planned.stdout
-    # Those of one protocol, which differ in both parameters of the scenario.
+    # The runs of one protocol, which differ in both parameters of the scenario.
     done = bdpbench("run", "mine", "--backend", "native", "--protocol", "Vegas")
     assert done.returncode == 0, done.stdout + done.stderr
     folder = workspace / "results" / "mine" / "quick"

@@ -1,4 +1,4 @@
-"""Why a run is to be simulated, told from what lies in the results folder."""
+"""The reason why a run has to be simulated, derived from what is in the results folder."""
 
 from __future__ import annotations
 
@@ -40,7 +40,7 @@ def test_what_has_changed_is_named(tmp_path: Path) -> None:
     _finished(tmp_path, "a", identity={**IDENTITY, "tcl": "old", "argv": ["y"]})
     told = "changed since it was simulated: the script's arguments, the script or what it sources"
     assert Reasons(tmp_path).of(RUN) == told
-    _finished(tmp_path, "b", identity={**IDENTITY, "ns2": "b0"})  # nearer to what is wanted
+    _finished(tmp_path, "b", identity={**IDENTITY, "ns2": "b0"})  # closer to what is wanted
     told = "changed since it was simulated: the behaviour of ns-2 towards its agents"
     assert Reasons(tmp_path).of(RUN) == told
 

@@ -1,4 +1,4 @@
-"""A run that is killed leaves nothing half done, and the same command resumes."""
+"""A killed run leaves nothing half done, and the same command resumes it."""
 
 from __future__ import annotations
 
@@ -27,7 +27,7 @@ def _wait_for(found: Callable[[], bool], what: str) -> None:
 
 
 def _start_and_kill(workspace: Path, *, whole_group: bool) -> None:
-    """Start the study, and kill it as soon as a simulation is under way."""
+    """Start the study, and kill it as soon as a simulation is running."""
     runs = workspace / "results" / "runs"
     for left in runs.glob("*/*/progress"):
         left.unlink()
@@ -54,7 +54,7 @@ def _start_and_kill(workspace: Path, *, whole_group: bool) -> None:
 
 def test_a_killed_run_resumes(workspace: Path, bdpbench: Run) -> None:
     study = workspace / "config" / "studies" / "dumbbell" / "study.yaml"
-    # Half a second of wall time and more, so that the kill meets a simulation under way.
+    # At least half a second of wall-clock time, so that the kill hits a running simulation.
     study.write_text(study.read_text().replace("duration_s: 20", "duration_s: 200"))
     _start_and_kill(workspace, whole_group=True)
     _start_and_kill(workspace, whole_group=False)

@@ -1,4 +1,4 @@
-"""Each rule file opens with what it reads and writes, and names the rules that exist."""
+"""Each rule file begins with what it reads and writes, and names only rules that exist."""
 
 from __future__ import annotations
 
@@ -29,7 +29,7 @@ def test_the_snakefile_includes_every_rule_file() -> None:
 
 
 def _snakemake(workspace: Path, *arguments: str) -> subprocess.CompletedProcess[str]:
-    """Snakemake itself, which plans what config.yaml names."""
+    """Call Snakemake itself to plan what config.yaml names."""
     return subprocess.run(
         [
             *(sys.executable, "-m", "snakemake"),
@@ -49,8 +49,8 @@ def _snakemake(workspace: Path, *arguments: str) -> subprocess.CompletedProcess[
     )
 
 
-# Advice of `snakemake --lint` that is not taken: the rules call bdpbench alone, whose environment
-# is pinned by pipeline/requirements.lock and whose ns-2 is built by a rule or lies in the image.
+# Advice of `snakemake --lint` that we do not take: the rules call only bdpbench, whose environment
+# is pinned by pipeline/requirements.lock and whose ns-2 is built by a rule or part of the image.
 DECLINED = "Specify a conda environment or container for each rule."
 
 

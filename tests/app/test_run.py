@@ -1,4 +1,4 @@
-"""From config to report with the real ns-2: the whole way, again, and after a failure."""
+"""From config to report with the real ns-2: a whole run, a second one, and one after a failure."""
 
 from __future__ import annotations
 
@@ -32,10 +32,10 @@ def test_a_study_made_by_config_runs_and_runs_no_second_time(
     }
     _shares_of_three_flows(pl.read_parquet(folder / "metrics.parquet"))
 
-    # Batches make what charts show, while the tables are at hand; the report finds it made.
+    # A batch makes the chart data while it has the tables; the report finds it there.
     measured_ns = (folder / "metrics.parquet").stat().st_mtime_ns
     for run in runs:
-        # Figures have more intervals of time than a page, and files of their own, made later.
+        # Figures have more time intervals than a page, so they have files of their own, made later.
         made_ns = [each.stat().st_mtime_ns for each in (run / "series").iterdir()]
         assert min(made_ns) < measured_ns
 
@@ -52,7 +52,7 @@ def test_a_study_made_by_config_runs_and_runs_no_second_time(
 
     published = finished / "config" / "studies" / "dumbbell" / "published.csv"
     published.write_text(published.read_text().replace("5,4.9,5.2", "9,8.9,9.2"))
-    edited = bdpbench("run", "--backend", "native")  # no simulation, but another verdict
+    edited = bdpbench("run", "--backend", "native")  # the verdict changes without a simulation
     assert "0 to simulate" in edited.stdout
     assert "1 not reproduced" in edited.stdout
     with pytest.raises(BdpbenchError, match="reno-rate"):
@@ -60,13 +60,13 @@ def test_a_study_made_by_config_runs_and_runs_no_second_time(
 
 
 def _shares_of_three_flows(metrics: pl.DataFrame) -> None:
-    """Three flows, whose queue never empties, have the 5 Mbit/s of the link among them."""
+    """Three flows whose queue never empties share the link's 5 Mbit/s."""
     runs = metrics.filter(scenario="shared").partition_by("run_id")
     assert len(runs) == 2
     for run in runs:
         shares = run.filter(metric="mean_throughput")["value"].to_list()
         assert len(shares) == 3
-        # Ten bins of a second a flow, each rounded to 0.01 Mbit/s.
+        # Ten bins of one second for each flow, each rounded to 0.01 Mbit/s.
         assert sum(shares) == pytest.approx(5, abs=3 * 0.005)
         jain = sum(shares) ** 2 / (3 * sum(share**2 for share in shares))
         assert run.filter(metric="jain_index")["value"].to_list() == [pytest.approx(jain)]
@@ -75,7 +75,7 @@ def _shares_of_three_flows(metrics: pl.DataFrame) -> None:
 def test_a_failing_run_is_named_and_the_others_are_kept(workspace: Path, bdpbench: Run) -> None:
     study = workspace / "config" / "studies" / "dumbbell" / "study.yaml"
     good = study.read_text()
-    # A law that ns-2 does not have shows when the agent begins: planning asks for names alone.
+    # Planning checks only names, so an unknown law of ns-2 shows when the agent starts.
     vegas = "sink: TCPSink, settings: {window_: 1000}}\ntopologies"
     assert vegas in good
     study.write_text(good.replace(vegas, vegas.replace("1000}", "1000, windowOption_: 77}")))

@@ -1,4 +1,4 @@
-"""Snakemake without a limit of jobs a second: its scheduler sleeps while nothing ends."""
+"""Snakemake without a limit on jobs per second: its scheduler sleeps until a job ends."""
 
 from __future__ import annotations
 
@@ -6,7 +6,7 @@ import subprocess
 import sys
 from pathlib import Path
 
-# On one core 12 jobs that end at once, then two of 2 s each.
+# On one core: 12 jobs that end at once, then two of 2 s each.
 JOBS = """
 rule all:
     input: expand("short.{i}", i=range(12)), expand("long.{i}", i=range(2))
@@ -29,11 +29,11 @@ def test_jobs_are_chosen_when_one_ends_and_at_no_other_time(tmp_path: Path) -> N
     (tmp_path / "Snakefile").write_text(JOBS)
     done = snakemake(tmp_path, "--verbose")
     assert done.returncode == 0, done.stderr
-    # One choice at the start and one after each of the 15 jobs but the last, when none is left.
+    # One choice at the start, and one after each of the 15 jobs except the last.
     assert done.stderr.count("Ready jobs: ") == 15
 
 
-# A rule that fails, and a file that is none; in one process, for Snakemake takes 1.5 s to import.
+# A rule that fails, and an invalid file; one process does both, as importing Snakemake takes 1.5 s.
 FAILURES = """
 import sys
 from bdpbench.app.run.snakemake_cli import main

@@ -1,4 +1,4 @@
-"""Parse and measure on the real outputs of ns-2: what is kept, and what is computed again."""
+"""Parsing and measuring real outputs of ns-2: what is kept, and what is computed again."""
 
 from __future__ import annotations
 
@@ -47,7 +47,7 @@ TRACED = """
 
 @pytest.fixture
 def plan(workspace: Path, bdpbench: Run, monkeypatch: pytest.MonkeyPatch) -> Plan:
-    """A plan whose only run has been simulated, with a packet trace on the disk."""
+    """A plan whose only run was simulated, with a packet trace on disk."""
     study = workspace / "config" / "studies" / "dumbbell" / "study.yaml"
     study.write_text(study.read_text().rstrip("\n") + TRACED)
     done = bdpbench("plan", "--scenario", "traced")
@@ -77,14 +77,14 @@ def test_values_are_kept_beside_the_tables_and_only_a_changed_metric_is_computed
     own.write_text("@flow_metric".join(text[:2]).format(log=str(log)))
 
     parse_runs([run_dir], plan)
-    # No metric reads the packets, so that the trace does not become a table.
+    # No metric reads packets, so the trace does not become a table.
     assert (run_dir / "out" / "pckts.trq").is_file()
     assert not (run_dir / "tables" / "packets.parquet").exists()
 
     measure_runs(plan, _runs(workspace), [run["run_id"]])
     kept = run_dir / "values" / "dumbbell.traced.parquet"
     first = measure_plan(plan, _runs(workspace))
-    assert log.read_text() == "middle_cwnd "  # by measure_runs, and not again
+    assert log.read_text() == "middle_cwnd "  # written once, by measure_runs
     assert "utilization" in set(first["metric"])
     assert "middle_cwnd" in set(first["metric"])
     assert set(first["metric"]) <= {*DEFINITIONS, "middle_cwnd"}
@@ -121,7 +121,7 @@ def test_two_studies_that_share_a_run_keep_values_of_their_own(workspace: Path, 
     run_dir = run_folder(_runs(workspace), run["run_id"])
     parse_runs([run_dir], plan)
     first = measure_plan(plan, _runs(workspace))
-    # Half of the BDP, and no more than the queue: what another study says of the same run.
+    # Another study may describe the same run in its own way: half of the BDP, and only the queue.
     halved = {**run["parameters"], "bdp_pkts": float(run["parameters"]["bdp_pkts"]) / 2}
     queue = [each for each in run["outputs"] if each["table"] == "queue"]
     cwnd = [each for each in run["outputs"] if each["table"] == "cwnd"]

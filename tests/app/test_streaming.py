@@ -1,6 +1,6 @@
-"""`trace: stream` from the study to the tables: the same sums as of a trace on disk.
+"""`trace: stream` from the study to the tables gives the same sums as a trace on disk.
 
-A streamed run is part of the study that tests/faults takes through the whole workflow.
+The study that tests/faults takes through the whole workflow also has a streamed run.
 """
 
 from __future__ import annotations

@@ -1,4 +1,4 @@
-"""What the views of a run show: plain lines, events for programs, and the terminal's bars."""
+"""What the views of a run show: plain lines, events for programs, and progress bars."""
 
 from __future__ import annotations
 
@@ -76,7 +76,7 @@ def test_every_event_is_one_json_object(capsys: pytest.CaptureFixture[str]) -> N
     view.tell("plan", "two runs", runs=2)
     view.ended(FINISHED, VERDICTS)
     view.show(SNAPSHOT)
-    view.show(SNAPSHOT)  # no second one in the same second
+    view.show(SNAPSHOT)  # no second line within the same second
     plan, ended, progress = (json.loads(line) for line in capsys.readouterr().out.splitlines())
     assert plan == {"event": "plan", "runs": 2}
     assert ended["status"] == "finished"
@@ -121,4 +121,4 @@ def test_a_quiet_view_says_nothing(capsys: pytest.CaptureFixture[str]) -> None:
 
 def test_the_view_follows_the_options_and_the_terminal() -> None:
     assert isinstance(make_view(as_json=True), EventView)
-    assert isinstance(make_view(), LineView)  # pytest's streams are no terminal
+    assert isinstance(make_view(), LineView)  # pytest's streams are not terminals

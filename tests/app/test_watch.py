@@ -1,4 +1,4 @@
-"""How far the runs are follows from what batches tell and simulations leave."""
+"""Progress is derived from the messages of batches and the files of running simulations."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ START_S = 1_000_000.0
 
 
 class Clock:
-    """Wall time that passes when a test says so."""
+    """Wall-clock time that passes only when a test says so."""
 
     def __init__(self) -> None:
         self.now_s = START_S
@@ -34,7 +34,7 @@ def progress(runs: Path, run_id: str, words: str) -> None:
 
 
 def watched(folder: Path, runs: list[PlannedRun], jobs: int, clock: Clock) -> Watch:
-    """A watch of one batch, which begins with all runs in ``folder``."""
+    """A watch of one batch that starts with all runs in ``folder``."""
     (folder / "0000.json").touch()
     return Watch(folder, folder, runs, jobs, clock)
 
@@ -90,7 +90,7 @@ def test_a_line_counts_when_it_is_whole_and_of_a_run_that_is_waited_for(tmp_path
 
 def test_the_time_left_is_the_estimate_until_something_was_seen(tmp_path: Path) -> None:
     runs = [make_run("a", 30), make_run("b", 30), make_run("c", 40)]
-    # 100 s of CPU time on two cores; or one run of 40 s, which cannot be split.
+    # 100 s of CPU time on two cores, or a single run of 40 s, which cannot be split.
     assert watched(tmp_path, runs, 2, Clock()).look().eta_s == 50
     assert watched(tmp_path, runs, 100, Clock()).look().eta_s == 40
 
@@ -103,8 +103,8 @@ def test_the_time_left_learns_from_a_slow_machine(tmp_path: Path) -> None:
     watch.look()
     clock.now_s += 200
     progress(tmp_path, "a", "250 500")
-    # 50 s of the estimate took 200 s; the estimate itself counts like 10 s that were seen:
-    # (200 + 10) / (50 + 10) = 3.5 times 150 s that are left.
+    # 50 s of the estimate took 200 s, and the estimate itself counts like 10 s of measurement:
+    # (200 + 10) / (50 + 10) = 3.5 times the remaining 150 s.
     assert watch.look().eta_s == pytest.approx(3.5 * 150)
 
 
@@ -118,7 +118,7 @@ def test_the_time_left_learns_from_runs_too_short_to_be_seen_under_way(tmp_path:
     for number in range(20):
         tell(tmp_path / "0000.told", "finished", str(number))
         tell(tmp_path / "0000.told", "begun", str(number + 1))
-    # 20 s of the estimate took 40 s: (40 + 10) / (20 + 10) times 80 s that are left.
+    # 20 s of the estimate took 40 s: (40 + 10) / (20 + 10) times the remaining 80 s.
     assert watch.look().eta_s == pytest.approx(50 / 30 * 80)
 
 

@@ -1,9 +1,9 @@
-"""How well the cost model predicts finished runs, and its constants fitted anew on them.
+"""How well the cost model predicts finished runs, and new constants fitted to them.
 
 `PYTHONPATH=pipeline python tests/benchmarks/cost_model.py [RESULTS...] [--build ID]` prints
 predicted / measured CPU time for each scenario of each study, and the constants to put into
-`pipeline/bdpbench/studies/cost.py`. With `--speed FILE`, the JSON of ns2_speed.py, also those of
-the variant stock.
+`pipeline/bdpbench/studies/cost.py`. With `--speed FILE`, the JSON of ns2_speed.py, it also prints
+the constants of the variant stock.
 """
 
 from __future__ import annotations
@@ -30,16 +30,16 @@ from bdpbench.studies.load import load_study, study_keys
 from bdpbench.studies.runs import expand_tier, tiers_of
 from bdpbench.studies.study import Study
 
-# A shorter run tells the machine's unrest more than the model's.
+# The times of shorter runs say more about noise on the machine than about the model.
 SHORTEST_S = 0.3
-# Where fewer packets pass between two samples, the samples take most of the time.
+# If fewer packets pass between two samples, sampling takes most of the time.
 SLOW = 15
 ROUNDS = 10
 
 
 @dataclass(frozen=True)
 class Finished:
-    """A finished run: where it belongs, what it was, and what it took (CPU time, s)."""
+    """A finished run: what it belongs to, what it did, and its CPU time, s."""
 
     study: str
     scenario: str
@@ -51,7 +51,7 @@ class Finished:
 
     @property
     def work(self) -> Work:
-        """What the model expects it to have done."""
+        """The work that the model expects of it."""
         return expected_work(self.parameters, self.flows, self.outputs)
 
     @property
@@ -61,14 +61,14 @@ class Finished:
 
     @property
     def passed(self) -> float:
-        """Packets that passed the bottleneck, as the run's report tells; else the model's."""
+        """Packets that passed the bottleneck, from the run's report or else from the model."""
         told = re.findall(r"^flow\.\d+\.total_bytes (\d+)", self.report, re.MULTILINE)
         wire_bytes = self.parameters["packet_bytes"] + 50  # headers
         return sum(map(int, told)) / wire_bytes if told else self.work.packets
 
 
 def main() -> None:
-    """Print how well the model does, with its present constants and with the fitted ones."""
+    """Print how well the model predicts with its present constants and with the fitted ones."""
     options = _options()
     runs = [run for folder in options.results for run in finished_runs(folder, options.build)]
     if not runs:
@@ -108,7 +108,7 @@ def _builds(folders: Sequence[Path]) -> str:
 
 
 def finished_runs(results: Path, build: str) -> list[Finished]:
-    """Finished runs of one build whose CPU time is known, of all studies of the checkout."""
+    """Finished runs of one build with known CPU time, from all studies of the checkout."""
     planned = {
         run["run_id"]: (study, run)
         for study in map(load_study, study_keys())
@@ -137,10 +137,11 @@ def _finished(study: Study, run: PlannedRun, record: Mapping[str, Any]) -> Finis
 
 
 def fit(runs: Sequence[Finished]) -> Costs:
-    """Each constant as the median over the runs in which it matters, the others being given.
+    """Fit each constant as the median over the runs in which it matters, keeping the others fixed.
 
-    What a sample takes shows in runs of few packets, a trace line in traced runs, a packet in all
-    others. A few rounds settle it; where no run shows a constant, it stays.
+    The cost of a sample shows in runs with few packets, that of a trace line in traced runs, and
+    that of a packet in all others. A few rounds are enough to converge. A constant that no run
+    reveals is kept.
     """
     traced = [run for run in runs if run.work.lines]
     slow = [run for run in runs if run not in traced and run.passed < SLOW * run.work.samples]
@@ -154,10 +155,10 @@ def fit(runs: Sequence[Finished]) -> Costs:
 
 
 def _median(runs: Sequence[Finished], costs: Costs, name: str, present: float) -> float:
-    """The constant ``name`` that explains what the others leave of the runs' CPU times.
+    """The value of the constant ``name`` that explains the CPU time that the others do not.
 
-    It is the median by weight of work, so that half of all work took less: what is little work
-    tells little. All studies weigh the same.
+    It is the median weighted by work: half of all work took less. Small runs thus count little. All
+    studies weigh the same.
     """
     rest = replace(costs, **{name: 0.0})
     alone = replace(Costs(0.0, 0.0, 0.0, 0.0, 0.0), **{name: 1.0})
@@ -177,7 +178,7 @@ def _median(runs: Sequence[Finished], costs: Costs, name: str, present: float) -
 
 
 def stock_costs(fast: Costs, speed: Path) -> Costs:
-    """The constants of stock: those of fast times the ratios that ns2_speed.py measured."""
+    """The constants of stock: those of fast times the ratios measured by ns2_speed.py."""
     cases = json.loads(speed.read_text())["cases"]
 
     def median_s(case: str, variant: str) -> float:
@@ -223,7 +224,7 @@ def _print_row(study: str, scenario: str, runs: Sequence[Finished], costs: Costs
 
 
 def print_short_buffers(runs: Sequence[Finished]) -> None:
-    """Utilization of single flows in buffers below 3 % of the BDP: measured, and the model's."""
+    """Utilization of single flows with buffers below 3 % of the BDP, measured and modelled."""
     print(
         "\nutilization in short buffers: measured, the model's, and the half-use share of the BDP"
     )

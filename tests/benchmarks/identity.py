@@ -1,8 +1,8 @@
-"""Whether every output of a tier has the same bytes with ns-2's variants stock and fast.
+"""Checks that ns-2's variants stock and fast write the same bytes for every output of a tier.
 
-`PYTHONPATH=pipeline python tests/benchmarks/identity.py`, after `./bdpbench ns2 build --variant
-stock`. Finished runs of the fast build are taken by the SHA-256 in their `run.json`, others are
-simulated into the results folder; each is repeated with the stock build in a folder of its own.
+Run `PYTHONPATH=pipeline python tests/benchmarks/identity.py` after `./bdpbench ns2 build --variant
+stock`. Finished runs of the fast build are taken by the SHA-256 in their `run.json`; missing ones
+are simulated into the results folder. Each is repeated with the stock build in a separate folder.
 """
 
 from __future__ import annotations
@@ -30,7 +30,7 @@ from bdpbench.studies.runs import Selection, expand_tier
 
 @dataclass(frozen=True)
 class Compared:
-    """One run: how many outputs, those that differ, and both CPU times, s."""
+    """One run: number of outputs, those that differ, and both CPU times, s."""
 
     run: PlannedRun
     outputs: int
@@ -40,7 +40,7 @@ class Compared:
 
 
 def main() -> None:
-    """Simulate what is missing, compare, print the table; exit status 1 where anything differs."""
+    """Simulate what is missing, compare, and print the table; exit status 1 if anything differs."""
     options = _options()
     runs = _runs(options)
     _simulate_missing(options)

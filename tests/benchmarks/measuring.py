@@ -1,8 +1,8 @@
-"""CPU time of measuring a tier of 250 runs: at first, when nothing changed, when one metric did.
+"""CPU time of measuring a tier of 250 runs: the first time, unchanged, and with one new metric.
 
-`PYTHONPATH=pipeline python tests/benchmarks/measuring.py` prints each, and as a ratio to the first,
-which is what every change of any file cost before values were kept. The runs are copies of one of
-500 s with a cwnd sample every 0.1 s, one flow and one link.
+`PYTHONPATH=pipeline python tests/benchmarks/measuring.py` prints each time, also as a ratio to the
+first, which is what any change of any file cost before values were kept. The runs are copies of one
+run of 500 s with a cwnd sample every 0.1 s, one flow and one link.
 """
 
 from __future__ import annotations
@@ -50,7 +50,7 @@ def one(flow):
 
 
 def _make_run(run_dir: Path) -> None:
-    """A straight saw-tooth of cwnd, and a link that is full."""
+    """A regular saw-tooth of cwnd, and a full link."""
     out = run_dir / "out"
     out.mkdir(parents=True)
     times_s = [f"{each * DURATION_S / SAMPLES:.2f}" for each in range(1, SAMPLES + 1)]

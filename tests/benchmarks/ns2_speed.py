@@ -1,11 +1,11 @@
-"""CPU time of ns-2's variants stock and fast, and of Debian's own ns: the cases of ns2_speed.tcl.
+"""CPU time of ns-2's variants stock and fast and of Debian's ns, for the cases of ns2_speed.tcl.
 
-`PYTHONPATH=pipeline python tests/benchmarks/ns2_speed.py`, after `./bdpbench ns2 build` and
+Run `PYTHONPATH=pipeline python tests/benchmarks/ns2_speed.py` after `./bdpbench ns2 build` and
 `./bdpbench ns2 build --variant stock`. Each round runs each binary once on each case; a ratio is
-the median of the rounds' ratios, with the smallest and the largest. Every output of stock and fast
-has to have the same bytes, else the benchmark fails. Instructions are callgrind's, of a longer run
-less those of a shorter one, so that the start of ns-2 does not count. Debian's ns counts bytes in
-32 bits, so that its outputs are told to be the same or not, and no more.
+the median of the rounds' ratios, given with the smallest and the largest. The benchmark fails
+unless stock and fast write the same bytes. Callgrind counts the instructions of a longer and of a
+shorter run; their difference leaves out ns-2's start. Debian's ns counts bytes in 32 bits, so
+differences of its outputs are only reported.
 """
 
 from __future__ import annotations
@@ -29,13 +29,13 @@ from bdpbench.simulation.build import current_build_id, require_build
 ROOT = Path(__file__).resolve().parents[2]
 SCRIPT = Path(__file__).with_suffix(".tcl")
 DOCS_MARKS = ("<!-- ns2_speed: begin -->", "<!-- ns2_speed: end -->")
-# Standard error tells the simulated time when a second of wall-clock time has passed.
+# Standard error shows the simulated time each time that a second of wall-clock time has passed.
 PROGRESS = "stderr.txt"
 
 
 @dataclass(frozen=True)
 class Case:
-    """A case of ns2_speed.tcl: simulated s when timed, and of both runs of callgrind."""
+    """A case of ns2_speed.tcl: seconds to simulate when timed, and in the two callgrind runs."""
 
     name: str
     title: str
@@ -47,7 +47,7 @@ class Case:
 CASES = (
     Case("single", "single flow", 60, (3, 6), 2.5),
     Case("two", "two flows", 60, (3, 6), 2.5),
-    # As long as the single flow, with which it is compared, too.
+    # As long as the single flow, so that the two can be compared.
     Case("queues", "single flow, bottleneck traced", 60, (2, 4), 5.0),
     Case("all", "single flow, all links traced", 15, (2, 4), 5.0),
     Case("red", "100 flows through RED", 30, (1, 2), 1.5),
@@ -55,7 +55,7 @@ CASES = (
     Case("ten-ared", "ten flows over 2.5 Gbit/s through adaptive RED", 15, (2, 3), 1.5),
     Case("linux", "two flows of TCP/Linux over 310 ms", 20, (6, 8), 2.5),
 )
-# Time of the single flow with the bottleneck traced, in times of that without a trace.
+# CPU time of the single flow with the bottleneck traced, relative to that without a trace.
 TRACE_GOAL = 1.5
 
 
@@ -70,7 +70,7 @@ class Sample:
 
 @dataclass
 class Measured:
-    """The rounds of one binary on one case, and its instructions, where they were counted."""
+    """The rounds of one binary on one case, and its instructions if they were counted."""
 
     samples: list[Sample] = field(default_factory=list)
     instructions: int | None = None
@@ -84,7 +84,7 @@ Table = dict[str, dict[str, Measured]]  # case → binary → rounds
 
 
 def main() -> None:
-    """Measure, print the table, and write what is asked for."""
+    """Measure, print the table, and write the files that are asked for."""
     options = _options()
     binaries = _binaries(options)
     cases = [case for case in CASES if not options.cases or case.name in options.cases]
@@ -107,7 +107,7 @@ def _options() -> argparse.Namespace:
     parser.add_argument("--case", dest="cases", action="append", choices=[c.name for c in CASES])
     parser.add_argument("--stock", type=Path, help="default: the build of this checkout")
     parser.add_argument("--fast", type=Path, help="default: the build of this checkout")
-    parser.add_argument("--debian", type=Path, help="default: /usr/bin/ns, where it is there")
+    parser.add_argument("--debian", type=Path, help="default: /usr/bin/ns, if it exists")
     parser.add_argument("--no-instructions", action="store_true")
     parser.add_argument("--docs", action="store_true", help="put the table into docs/ns2.md")
     parser.add_argument("-o", "--output", type=Path, help="JSON file of all rounds")
@@ -124,7 +124,7 @@ def _binaries(options: argparse.Namespace) -> dict[str, Path]:
     if debian.is_file():
         found["debian"] = debian
     else:
-        print("no ns of Debian's package ns2 here: left out", file=sys.stderr)
+        print("Debian's package ns2 is not installed: left out", file=sys.stderr)
     return {name: path.resolve() for name, path in found.items()}
 
 
@@ -169,9 +169,9 @@ def _checksums(folder: Path) -> dict[str, str]:
 
 
 def count_instructions(table: Table, cases: Sequence[Case], binaries: Mapping[str, Path]) -> None:
-    """Add callgrind's count of instructions to the table, where there is valgrind."""
+    """Add callgrind's count of instructions to the table, if valgrind is installed."""
     if shutil.which("valgrind") is None:
-        print("no valgrind here: instructions are not counted", file=sys.stderr)
+        print("valgrind is not installed: instructions are not counted", file=sys.stderr)
         return
     for case in cases:
         for name, ns in binaries.items():
@@ -200,12 +200,12 @@ def _instructions(ns: Path, case: str, seconds: int) -> int:
 
 
 def ratios(slow: Measured, quick: Measured) -> list[float]:
-    """CPU time of one binary in times of another's, round by round."""
+    """CPU time of one binary relative to another's, round by round."""
     return [a / b for a, b in zip(slow.times(), quick.times(), strict=True)]
 
 
 def different(table: Table) -> list[str]:
-    """Complaints about outputs that are not the same bytes in all rounds of stock and fast."""
+    """Complaints about outputs that differ in any round of stock or fast."""
     return [
         f"NOT THE SAME: {case}: {name}"
         for case, row in table.items()

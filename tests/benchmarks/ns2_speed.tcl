@@ -1,10 +1,10 @@
 # The cases of ns2_speed.py, for any ns-2.35: they use no variant or default of bdpbench's build, so
-# that Debian's ns runs them, too.
+# Debian's ns can run them as well.
 #
 # Arguments: -case C -duration_s s. Writes into the working folder.
 #   single   one HighSpeed TCP flow over 622 Mbit/s and RTT 100 ms, buffer 20 % of the BDP
-#   queues   the same, the packets at the bottleneck's queue traced, both ways
-#   all      the same, all packets on all links traced
+#   queues   the same, with the packets at the bottleneck's queue traced in both directions
+#   all      the same, with all packets on all links traced
 #   two      two HighSpeed TCP flows over the same path
 #   red      100 SACK flows over 622 Mbit/s and RTTs of 44 to 143 ms through RED
 #   ten-red  ten Reno flows, five of them HighSpeed, over 2.5 Gbit/s and RTT 54 ms through RED
@@ -27,7 +27,7 @@ lassign [dict get {
     ten-red {10 2500 25 10000 RED} ten-ared {10 2500 25 10000 RED} linux {2 250 154 9688 DropTail}
 } $case] flow_count mbps delay_ms buffer_pkts queue
 
-# Connect a flow and let it send from start_s on; its settings are those of the single flows.
+# Connect a flow that sends from start_s on, with the settings of the single flow.
 proc add_speed_flow {fid access_ms start_s} {
     global ns case flow_count
     set mbps [expr {$case in {ten-red ten-ared} && $fid < 5 ? 100 : 1000}]

@@ -1,10 +1,11 @@
-"""CPU time that bdpbench takes beside ns-2: a run, a call, planning; and how well it is predicted.
+"""CPU time that bdpbench adds to ns-2's, for runs, calls and planning, and how well it predicts it.
 
-`python tests/benchmarks/orchestration.py --runs 400 --runs 1000`, after `./bdpbench ns2 build`: a
-study of so many tiny runs is planned, run, and run again. ns-2's own CPU time, which each record
-has, is taken off. What the largest takes more than the smallest, divided by the difference, is the
-cost of one more run. `--plan 24000` plans a study and simulates nothing. `--write` puts the table
-into docs/promises.md; times of a call and their predictions are meaningful only on an idle machine.
+`python tests/benchmarks/orchestration.py --runs 400 --runs 1000`, after `./bdpbench ns2 build`,
+plans and runs a study of so many tiny runs, and runs it again. ns-2's own CPU time, which each
+record contains, is subtracted. The cost of one more run is the difference between the largest and
+the smallest study, divided by the difference in runs. `--plan 24000` plans a study and simulates
+nothing. `--write` puts the table into docs/promises.md; durations of calls and their predictions
+mean something only on an idle machine.
 """
 
 from __future__ import annotations
@@ -46,14 +47,14 @@ scenarios:
 """
 _BUFFERS = 10
 MARKS = ("<!-- orchestration: begin -->", "<!-- orchestration: end -->")
-# CPU time beside ns-2, s, and the factor by which predicted and actual time may differ.
+# CPU time without ns-2's, s, and the factor by which predicted and actual time may differ.
 GOAL_S = 0.15
 WITHIN = 1.3
 
 
 @dataclass(frozen=True)
 class Took:
-    """A call as a child: CPU and wall time, s, peak memory, MB, and what it said."""
+    """A call as a child process: CPU and wall-clock time, s, peak memory, MB, and its output."""
 
     cpu_s: float
     wall_s: float
@@ -67,10 +68,10 @@ class Measured:
 
     Attributes:
         ns2_s: CPU time of ns-2 in the call, s.
-        batches_s: the same of the batches beside ns-2.
-        planned: a call that plans alone.
-        expected_s: how long the call was said to take.
-        files: in the results folder.
+        batches_s: CPU time of the batches without ns-2, s.
+        planned: a call that only plans.
+        expected_s: the duration that the call predicted, s.
+        files: number of files in the results folder.
     """
 
     runs: int
@@ -85,12 +86,12 @@ class Measured:
 
     @property
     def own_s(self) -> float:
-        """CPU time beside ns-2, s."""
+        """CPU time without ns-2's, s."""
         return self.call.cpu_s - self.ns2_s
 
 
 def make_study(folder: Path, runs: int) -> dict[str, str]:
-    """A study of so many runs; the environment of calls that run it."""
+    """Write a study of so many runs; returns the environment for calls that run it."""
     study = folder / "config" / "studies" / "tiny" / "study.yaml"
     study.parent.mkdir(parents=True)
     study.write_text(STUDY.format(substreams=list(range(1, runs // _BUFFERS + 1))))
@@ -105,7 +106,7 @@ def make_study(folder: Path, runs: int) -> dict[str, str]:
 
 
 def call(environment: dict[str, str], *arguments: str) -> Took:
-    """A call of bdpbench, with all that it starts."""
+    """Call bdpbench and measure it with all processes that it starts."""
     before, began = _children_cpu_s(), time.monotonic()
     with tempfile.TemporaryFile("w+") as said:
         child = subprocess.Popen(
@@ -120,7 +121,7 @@ def call(environment: dict[str, str], *arguments: str) -> Took:
             raise RuntimeError(f"{arguments} ended with status {child.returncode}")
         said.seek(0)
         text = said.read()
-    # What the child waited for counts as well.
+    # Processes that the child waited for count as well.
     cpu_s = _children_cpu_s() - before
     return Took(cpu_s, time.monotonic() - began, used.ru_maxrss / 1e3, text)
 
@@ -223,13 +224,13 @@ def tell(found: Sequence[Measured]) -> None:
     print("\n".join(table(found)), flush=True)
     for each in found:
         if each.own_s / each.runs > GOAL_S:
-            print(f"{each.runs} runs: beyond {GOAL_S} s of CPU a run beside ns-2")
+            print(f"{each.runs} runs: more than {GOAL_S} CPU s per run beside ns-2")
         if not 1 / WITHIN <= each.expected_s / each.call.wall_s <= WITHIN:
             print(f"{each.runs} runs: the prediction is off by more than a factor of {WITHIN}")
     if len(found) > 1:
         least, most = found[0], found[-1]
         slope_s = (most.own_s - least.own_s) / (most.runs - least.runs)
-        print(f"one more run: {slope_s:.3f} s of CPU beside ns-2")
+        print(f"one more run: {slope_s:.3f} CPU s beside ns-2")
         print(f"a call without runs: {least.own_s - least.runs * slope_s:.2f} s")
 
 
@@ -245,7 +246,7 @@ def _replace_in_docs(lines: Sequence[str]) -> None:
 def main() -> None:
     """Measure what the command line asks for."""
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
-    parser.add_argument("--runs", type=int, action="append", help="runs of a study: tens")
+    parser.add_argument("--runs", type=int, action="append", help="runs of a study, in tens")
     parser.add_argument("--plan", type=int, action="append", help="runs of a study to plan")
     parser.add_argument("--write", action="store_true", help="put the table into docs/promises.md")
     given = parser.parse_args()

@@ -1,13 +1,14 @@
-// What ns-2's two scoreboards do per ACK of a loss recovery, in basic blocks of their code that are
-// executed: sack_cost.py compiles it, with the scoreboards instrumented by -fsanitize-coverage.
+// Measures what ns-2's two scoreboards do per ACK of a loss recovery, as the number of basic blocks
+// of their code that are executed: sack_cost.py compiles it, with the scoreboards instrumented by
+// -fsanitize-coverage.
 //
-// A window of packets is sent, of which some are lost at equal distances. Each packet that arrives is
-// acknowledged with the three blocks of SACK that changed last (RFC 2018, section 4); the lost ones
-// come in again in their order. At each ACK the sender does what Sack1TcpAgent does in recovery: it
-// updates the scoreboard, and asks for the next packet to send again.
+// A window of packets is sent, and evenly spaced ones are lost. Each packet that arrives is
+// acknowledged with the three SACK blocks that changed last (RFC 2018, section 4); the lost ones
+// are retransmitted in order. At each ACK the sender does what Sack1TcpAgent does in recovery: it
+// updates the scoreboard and asks it for the next packet to retransmit.
 //
-// Arguments: array or queue (of holes), packets, losses. Prints ACKs and the mean and largest number
-// of basic blocks an ACK.
+// Arguments: array or queue (of holes), packets, losses. Prints the number of ACKs, and the mean
+// and maximum number of basic blocks per ACK.
 
 #include <deque>
 #include <stdio.h>
@@ -34,7 +35,7 @@ struct Block {
 	int left, right;	// packets [left, right)
 };
 
-// What has arrived, as the receiver acknowledges it.
+// The packets that have arrived, as the receiver acknowledges them.
 class Receiver {
 public:
 	explicit Receiver(int packets) : here_(packets, false), next_(0) {}
@@ -44,7 +45,7 @@ public:
 private:
 	std::vector<bool> here_;
 	int next_;
-	std::deque<Block> latest_;	// the one that changed last is the first
+	std::deque<Block> latest_;	// the one that changed last comes first
 };
 
 void Receiver::arrives(int seqno)

@@ -1,9 +1,9 @@
-"""What ns-2's scoreboards do per ACK of a loss recovery: ``python tests/benchmarks/sack_cost.py``.
+"""Cost of ns-2's scoreboards per ACK of a loss recovery: ``python tests/benchmarks/sack_cost.py``.
 
-ns-2 has two. That of Agent/TCP/Fack is an array with an entry for each packet in flight; that of
-Agent/TCP/Sack1 a list of the blocks that have arrived. Counted are the basic blocks of their code
-that an ACK executes, not seconds: how the count grows with the window and with the losses is a
-property of the two algorithms, and of no machine.
+ns-2 has two. Agent/TCP/Fack uses an array with an entry for each packet in flight, Agent/TCP/Sack1
+a list of the blocks that have arrived. The benchmark counts the basic blocks that an ACK executes,
+not seconds: how this count grows with the window and with the losses depends on the algorithms
+alone, not on the machine.
 """
 
 from __future__ import annotations
@@ -21,7 +21,7 @@ HEADERS = ("scoreboard.h", "scoreboard-rq.h", "rq.h")
 WINDOWS = (100, 1000, 10000)
 LOSSES = (1, 10, 100, 1000)
 
-# All that the scoreboards take of ns-2's tcp.h: the blocks of an ACK.
+# All that the scoreboards use of ns-2's tcp.h: the SACK blocks of an ACK.
 TCP_H = """#pragma once
 struct hdr_tcp {
 	int left[3], right[3], count;
@@ -34,7 +34,7 @@ struct hdr_tcp {
 
 @dataclass(frozen=True)
 class Cost:
-    """Of one recovery: its ACKs, and basic blocks executed an ACK, on average and at most."""
+    """One recovery: its ACKs, and the basic blocks executed per ACK, mean and maximum."""
 
     acks: int
     mean: float
@@ -42,19 +42,19 @@ class Cost:
 
 
 def sources(folder: Path) -> None:
-    """Put the scoreboards of the pinned archive of ns-2 into a folder."""
+    """Extract the scoreboards from the pinned archive of ns-2 into a folder."""
     done = subprocess.run(
         ["bash", str(BUILD), "--print-source"], capture_output=True, text=True, check=True
     )
     wanted = [f"ns-2.35/tcp/{name}" for name in (*SOURCES, *HEADERS)]
     archive = done.stdout.strip().splitlines()[-1]
-    # tar stops at the last of them, a fifth of the way through the archive.
+    # tar stops after the last of these files, a fifth of the way through the archive.
     command = ["tar", "-xf", archive, "--occurrence=1", "--strip-components=2", *wanted]
     subprocess.run(command, cwd=folder, check=True)
 
 
 def program(folder: Path) -> Path:
-    """The compiled experiment, the scoreboards' code instrumented, its own not."""
+    """Compile the experiment; only the code of the scoreboards is instrumented."""
     sources(folder)
     (folder / "tcp.h").write_text(TCP_H)
     compiler = ["g++", "-std=gnu++98", "-fpermissive", "-w", "-O1", f"-I{folder}"]
@@ -69,7 +69,7 @@ def program(folder: Path) -> Path:
 
 
 def cost(binary: Path, board: str, packets: int, losses: int) -> Cost:
-    """Of the recovery of a window; ``board`` is "array" or "queue"."""
+    """Cost of recovering the losses in a window; ``board`` is "array" or "queue"."""
     command = [str(binary), board, str(packets), str(losses)]
     done = subprocess.run(command, capture_output=True, text=True, check=True)
     acks, mean, most = done.stdout.split()
@@ -77,7 +77,7 @@ def cost(binary: Path, board: str, packets: int, losses: int) -> Cost:
 
 
 def table(binary: Path) -> str:
-    """Both scoreboards over windows and losses, as Markdown."""
+    """Both scoreboards over windows and losses, as a Markdown table."""
     lines = [
         "| packets in flight | lost | array: mean, most | list of blocks: mean, most |",
         "|---|---|---|---|",

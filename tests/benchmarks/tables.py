@@ -1,7 +1,7 @@
-"""CPU time of reading and of measuring a run of 500 s with a cwnd sample every 0.01 s.
+"""CPU time of parsing and of measuring a run of 500 s with a cwnd sample every 0.01 s.
 
-`PYTHONPATH=pipeline python tests/benchmarks/tables.py` prints the median of several passes each,
-and both as a ratio to a loop over the same lines in Python, timed in between.
+`PYTHONPATH=pipeline python tests/benchmarks/tables.py` prints the median over several passes, also
+as a ratio to the time of a plain Python loop over the same lines, which is measured in between.
 """
 
 from __future__ import annotations
@@ -32,7 +32,7 @@ def _python_loop(path: Path) -> float:
 def _median_ms(works: dict[str, Callable[[], object]]) -> dict[str, float]:
     times: dict[str, list[float]] = {name: [] for name in works}
     for work in works.values():
-        work()  # the first query starts polars's threads
+        work()  # the first query starts polars's threads, which must not count
     for _ in range(PASSES):
         for name, work in works.items():
             began = time.process_time()

@@ -1,13 +1,13 @@
-"""Per-second, per-flow throughput of a large trace: this engine against what people use.
+"""Throughput per second and flow of a large trace: this engine and the tools that people use.
 
-`PYTHONPATH=pipeline python tests/benchmarks/trace_speed.py [--mb 740] [--passes 3]` has the real
-ns-2 write a trace of that size, lets all readers compute the bytes that each flow brings over the
-bottleneck in each second, each reader as a process of its own, one after the other in each pass,
-and prints median wall times as ratios to mawk's. All must give the same numbers; a reader whose
-program or package is not installed is left out and named. `--only mawk engine` takes no others,
-and `--docs` writes the table of docs/traces.md. `analyze` is `bdpbench analyze` with all
-of its metrics and series, which must have parsed every line. CPU time and peak memory stand beside
-the wall time: on a busy machine only the ratio of CPU times says something.
+`PYTHONPATH=pipeline python tests/benchmarks/trace_speed.py [--mb 740] [--passes 3]` lets the real
+ns-2 write a trace of that size. All readers compute the bytes that each flow brings over the
+bottleneck in each second. In each pass they run one after the other, each as a process. The
+benchmark prints median wall-clock times as ratios to mawk's. All readers must give the same
+numbers; a reader whose program or package is not installed is named and left out. `--only mawk
+engine` runs only these, and `--docs` writes the table of docs/traces.md. `analyze` is `bdpbench
+analyze` with all of its metrics and series, which must have parsed every line. CPU time and peak
+memory are given as well: on a busy machine only the ratios of CPU times are meaningful.
 """
 
 from __future__ import annotations
@@ -43,7 +43,7 @@ Sums = dict[tuple[int, int], int]
 
 
 def with_engine(path: str) -> Sums:
-    """open_trace and a lazy query."""
+    """`open_trace` and a lazy query."""
     import polars as pl
 
     from bdpbench.trace import open_trace
@@ -52,7 +52,7 @@ def with_engine(path: str) -> Sums:
 
 
 def with_polars(path: str) -> Sums:
-    """polars' reader of CSV files, which accounts for no line."""
+    """polars's CSV reader, which does not account for skipped lines."""
     import polars as pl
 
     text = {"event", "type", "flags", "src", "dst"}
@@ -63,7 +63,7 @@ def with_polars(path: str) -> Sums:
 
 
 def with_pandas(path: str) -> Sums:
-    """pandas, in pieces of a million lines."""
+    """pandas, in chunks of a million lines."""
     import pandas  # type: ignore[import-not-found,import-untyped,unused-ignore]
 
     sums: Sums = defaultdict(int)
@@ -114,7 +114,7 @@ def _as_sums(frame) -> Sums:  # type: ignore[no-untyped-def]
 
 
 def _commands(path: Path) -> tuple[dict[str, list[str]], list[str]]:
-    """Name → command of what can run here, and what cannot."""
+    """Name → command of the readers that can run here, and the names of those that cannot."""
     commands = {
         name: [name, AWK, str(path)] for name in ("mawk", "gawk") if shutil.which(name) is not None
     }
@@ -136,7 +136,7 @@ def _lacks_pandas() -> bool:
 
 @dataclass(frozen=True)
 class Cost:
-    """What a call took: wall time and CPU time, s, and peak memory, MB."""
+    """Cost of a call: wall-clock time and CPU time, s, and peak memory, MB."""
 
     wall_s: float
     cpu_s: float
@@ -144,7 +144,7 @@ class Cost:
 
 
 def _cost_of(command: list[str]) -> tuple[Cost, str]:
-    """What a command takes, and what it says."""
+    """Run a command; returns its cost and its output."""
     began = time.perf_counter()
     with tempfile.TemporaryFile("w+") as said:
         child = subprocess.Popen(command, stdout=said, stderr=subprocess.DEVNULL)
@@ -165,7 +165,7 @@ def _timed(command: list[str]) -> tuple[Cost, Sums]:
 
 
 def _time_analyze(path: Path) -> Cost:
-    """What all metrics and series of the trace take, written as JSON."""
+    """Cost of all metrics and series of the trace, written as JSON."""
     with tempfile.TemporaryDirectory() as folder:
         result = Path(folder) / "result.json"
         command = [sys.executable, "-m", "bdpbench", "analyze", str(path), "-o", str(result)]
@@ -179,7 +179,7 @@ def _time_analyze(path: Path) -> Cost:
 
 
 def _median(costs: Sequence[Cost]) -> Cost:
-    """The median of each."""
+    """The median of each figure."""
     return Cost(
         statistics.median(each.wall_s for each in costs),
         statistics.median(each.cpu_s for each in costs),
@@ -195,7 +195,7 @@ def _make_trace(path: Path, megabytes: float) -> None:
 
 
 def compare(path: Path, passes: int, only: Collection[str]) -> dict[str, Cost]:
-    """Print what each reader takes, and check that all agree; returns the medians."""
+    """Print the cost of each reader and check that all agree; returns the medians."""
     commands, absent = _commands(path)
     commands = {name: each for name, each in commands.items() if name in only or not only}
     costs: dict[str, list[Cost]] = {name: [] for name in [*commands, "analyze"]}
@@ -227,7 +227,7 @@ def _tell(medians: Mapping[str, Cost], size: int) -> None:
 
 
 def write_docs(path: Path, medians: Mapping[str, Cost], passes: int) -> None:
-    """Write the table of docs/traces.md anew, between its marks."""
+    """Update the table of docs/traces.md, between its marks."""
     with path.open("rb") as lines:
         count = sum(1 for _ in lines) / 1e6
     mawk = medians["mawk"].cpu_s
@@ -251,9 +251,9 @@ def write_docs(path: Path, medians: Mapping[str, Cost], passes: int) -> None:
 
 
 def main() -> None:
-    """Make the trace and compare; with --reader, be one of the readers."""
+    """Make the trace and compare; with --reader, act as one of the readers."""
     parser = argparse.ArgumentParser(description=__doc__)
-    parser.add_argument("trace", nargs="?", type=Path, help="a trace that is there already")
+    parser.add_argument("trace", nargs="?", type=Path, help="an existing trace")
     parser.add_argument("--mb", type=float, default=740.0)
     parser.add_argument("--passes", type=int, default=3)
     parser.add_argument("--only", nargs="+", default=[], help="readers; all by default")

@@ -1,5 +1,5 @@
-# Four TCP flows over a bottleneck of 40 Mbit/s, every link traced: about 84,000 lines a second.
-# Arguments: the trace to write; simulated time, s.
+# Four TCP flows over a bottleneck of 40 Mbit/s, every link traced: about 84,000 lines per second.
+# Arguments: the trace file to write; simulated time, s.
 lassign $argv path duration_s
 
 set ns [new Simulator]

@@ -1,4 +1,4 @@
-"""A real Chromium that opens the report from a file and writes down whatever it complains about."""
+"""A real Chromium that opens the report from a file and records everything it complains about."""
 
 from __future__ import annotations
 
@@ -71,20 +71,20 @@ def _synthetic_report(folder: Path) -> Path:
 
 @pytest.fixture(scope="session")
 def report(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """The report of the synthetic study where a results folder has it."""
+    """The report of the synthetic study, in its place in a results folder."""
     return _synthetic_report(tmp_path_factory.mktemp("results"))
 
 
 @pytest.fixture
 def report_with_lists(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
-    """The same, with its views in lists, as a study with very many has them."""
+    """The same report with its views in lists, as in a study with very many runs."""
     monkeypatch.setattr("bdpbench.pages.page.MOST_BUTTONS", 1)
     return _synthetic_report(tmp_path)
 
 
 @dataclass
 class Visit:
-    """A page and what went wrong on it; ``beside`` is the folder of files that it may load."""
+    """A page and its errors; ``beside`` is the folder of files that the page may load."""
 
     page: Page
     complaints: list[str] = field(default_factory=list)
@@ -92,7 +92,7 @@ class Visit:
     beside: Path | None = None
 
     def open(self, file: Path, suffix: str = "") -> Page:
-        """Open a file by its ``file:`` address, ``suffix`` being a query or a fragment."""
+        """Open a file by its ``file:`` address; ``suffix`` is a query or a fragment."""
         self.page.on("console", lambda message: self._console(message.type, message.text))
         self.page.on("pageerror", lambda error: self.complaints.append(str(error)))
         self.page.on("request", lambda request: self.requests.append(request.url))
@@ -106,7 +106,7 @@ class Visit:
 
 @pytest.fixture
 def visit(browser: Browser) -> Iterator[Visit]:
-    """A visit with a window of its own; it fails at the end if the page complained or asked for
+    """A visit in a window of its own; it fails at the end if the page complained or requested
     anything but itself and the files beside it."""
     context = browser.new_context(viewport={"width": 1280, "height": 900}, offline=False)
     visit = Visit(context.new_page())

@@ -1,6 +1,6 @@
-"""The report of real simulations, where this checkout has one: it opens, draws and links.
+"""The report of real simulations, if this checkout has one: it opens, draws and links.
 
-``BDPBENCH_REPORT`` names another report to look at.
+``BDPBENCH_REPORT`` names another report to test.
 """
 
 from __future__ import annotations
@@ -19,7 +19,7 @@ USUAL = Path(__file__).parents[2] / "results" / "sharma2006" / "quick" / "report
 
 @pytest.fixture(scope="module")
 def built() -> Path:
-    """A report that `bdpbench run` has written."""
+    """A report written by `bdpbench run`."""
     report = Path(os.environ.get("BDPBENCH_REPORT", USUAL)).resolve()
     if "BDPBENCH_REPORT" not in os.environ and not report.is_file():
         pytest.skip("no report yet: `./bdpbench run` writes one")
@@ -28,7 +28,7 @@ def built() -> Path:
 
 @pytest.fixture(scope="module")
 def visited(browser: Any, built: Path) -> Iterator[Visit]:
-    """A visit for what needs no charts: to draw them all takes many seconds."""
+    """A visit for tests that need no charts, as drawing them all takes many seconds."""
     context = browser.new_context(viewport={"width": 1280, "height": 900})
     visit = Visit(context.new_page())
     visit.open(built)
@@ -38,7 +38,7 @@ def visited(browser: Any, built: Path) -> Iterator[Visit]:
 
 @pytest.fixture
 def page(visited: Visit) -> Iterator[Any]:
-    """Its page, which complains of nothing and loads nothing but itself."""
+    """Its page, which must not complain or load anything but itself."""
     yield visited.page
     assert visited.complaints == []
     assert [url for url in visited.requests if not url.startswith(("data:", "blob:"))] == [
@@ -68,7 +68,7 @@ def test_every_number_that_was_run_leads_to_its_run(page: Any) -> None:
 
 
 def test_its_links_to_files_hold_where_it_lies(built: Path, page: Any) -> None:
-    runs = page.locator("details.run")  # their bodies are unpacked when they are opened
+    runs = page.locator("details.run")  # their contents are unpacked when they are opened
     runs.evaluate_all("all => all.forEach(run => { run.open = true })")
     expect(page.locator("details.run:has(th a)")).to_have_count(runs.count(), timeout=60_000)
     files = page.locator(".run th a[href^='../../runs/']")

@@ -1,4 +1,4 @@
-"""A report of many runs in a browser: it opens at once and loads what a reader asks for."""
+"""A report of many runs in a browser: it opens at once and loads data on demand."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ def large(synthetic: Any, tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 
 def test_it_opens_and_draws_within_three_seconds(visit: Any, large: Path) -> None:
-    """Of CPU time of the page's thread: what the clock says depends on what else runs."""
+    """The limit is CPU time of the page's thread: wall-clock time depends on other processes."""
     visit.beside = large.with_name("report-data")
     session = visit.page.context.new_cdp_session(visit.page)
     session.send("Performance.enable", {"timeDomain": "threadTicks"})
@@ -41,7 +41,7 @@ def test_runs_are_found_by_words_and_opened(visit: Any, large: Path) -> None:
     page.locator("#more-runs").click()
     expect(page.locator("details.run")).to_have_count(200)
     page.locator("#find-runs input").fill("scalable rtt 20 ms buffer 40")
-    # 20 ms and 40 packets with either substream; 40 ms and 20 packets.
+    # 20 ms and 40 packets with both substreams, and 40 ms and 20 packets.
     expect(shown).to_have_text(re.compile(r"^3 of"))
     page.locator("details.run summary").first.click()
     expect(page.locator("details.run .run-body")).to_have_count(1)
@@ -64,7 +64,7 @@ def test_a_view_is_chosen_from_a_list(visit: Any, large: Path) -> None:
     visit.beside = large.with_name("report-data")
     page = visit.open(large, "#experiment-grid")
     choice = page.locator("#experiment-grid select.find-view")
-    expect(choice.locator("option")).to_have_count(101)  # the last one tells how many more
+    expect(choice.locator("option")).to_have_count(101)  # the last one says how many more there are
     choice.select_option(index=3)
     place = page.locator("#experiment-grid .view")
     expect(place.locator('.canvas[data-drawn="yes"]').first).to_be_visible()

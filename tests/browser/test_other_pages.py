@@ -1,4 +1,4 @@
-"""The pages of a trace and of a comparison in a browser, from a file alone."""
+"""The pages of a trace and of a comparison in a browser, each from a single file."""
 
 from __future__ import annotations
 
@@ -17,13 +17,13 @@ HOSTILE = "<script>alert(1)</script>"
 
 
 def _line(time_s: float, event: str, flow: int, number: int) -> tuple[float, str]:
-    """A line of a packet of 1,040 bytes from node 0 to node 1."""
+    """A trace line for a packet of 1,040 bytes from node 0 to node 1."""
     fields = f"tcp 1040 ------- {flow} 0.{flow} 1.{flow} {number} {10_000 * flow + number}"
     return time_s, f"{event} {time_s:g} 0 1 {fields}"
 
 
 def _flow(flow: int, spacing_s: float) -> list[tuple[float, str]]:
-    """Four seconds of packets, 20 to 30 ms under way, of which every fiftieth is dropped."""
+    """Four seconds of packets with delays of 20 to 30 ms; every fiftieth is dropped."""
     lines = []
     for number in range(round(4 / spacing_s)):
         sent_s = round(number * spacing_s, 4)
@@ -39,7 +39,7 @@ def _flow(flow: int, spacing_s: float) -> list[tuple[float, str]]:
 
 @pytest.fixture(scope="module")
 def trace_page(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """The page of a trace of two flows, called like an attack."""
+    """The page of a trace of two flows, whose name is an attempted injection."""
     folder = tmp_path_factory.mktemp("trace")
     trace = folder / f"{HOSTILE.replace('/', '')}.tr"
     lines = sorted([*_flow(1, 0.005), *_flow(2, 0.01)], key=lambda each: each[0])
@@ -71,7 +71,7 @@ def _moved(number: int) -> dict[str, Any]:
 
 @pytest.fixture(scope="module")
 def comparison(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """The page of two results of which fifteen metrics differ."""
+    """The page that compares two results with fifteen differing metrics."""
     content = {
         "first": HOSTILE,
         "second": "b",
@@ -136,7 +136,7 @@ def test_neither_page_sticks_out_of_a_phone(
     page = visit.open(trace_page if scheme == "dark" else comparison)
     assert page.evaluate("document.documentElement.scrollWidth") == 390
     ground = page.evaluate("getComputedStyle(document.body).backgroundColor")
-    # --paper of the style sheet, light and dark.
+    # --paper in the style sheet, light and dark.
     assert ground == {"light": "rgb(251, 251, 249)", "dark": "rgb(20, 24, 28)"}[scheme]
 
 

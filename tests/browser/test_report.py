@@ -1,7 +1,7 @@
-"""The report in a browser: it draws, reads, filters, sorts and links, from a file alone.
+"""The report in a browser: it draws, filters, sorts and links, from a file alone.
 
-The fixture ``visit`` adds to each test that the console stayed silent and that no request was made
-but for the page itself.
+The fixture ``visit`` also makes each test check that the console stayed silent and that nothing
+was requested but the page itself.
 """
 
 from __future__ import annotations
@@ -17,7 +17,7 @@ import pytest
 from playwright.sync_api import Locator, expect
 from tests.browser.conftest import Visit
 
-# The page scrolls to its target when it hears of it: no click may come before that.
+# The page scrolls to its target when the event arrives; a click before that could miss.
 LEAVE = """async () => {
     if (location.hash && location.hash !== "#summary") {
         const heard = new Promise((done) => {
@@ -33,14 +33,14 @@ STATEMENTS = "ol.claims > li:not([hidden])"
 
 
 def _unfolded(page: Any) -> Any:
-    """The page with scorecard, claims and misses open, which are folded at first."""
+    """The page with scorecard, claims and misses open, which are folded initially."""
     page.locator("details.fold").evaluate_all("all => all.forEach(each => { each.open = true })")
     return page
 
 
 @pytest.fixture(scope="module")
 def reading(browser: Any, report: Path) -> Iterator[Visit]:
-    """A visit of the report with all unfolded, for tests that leave it as others can use it."""
+    """A visit of the report with everything unfolded, for tests that restore what they change."""
     context = browser.new_context(viewport={"width": 1280, "height": 900})
     visit = Visit(context.new_page())
     _unfolded(visit.open(report))
@@ -53,8 +53,8 @@ def reading(browser: Any, report: Path) -> Iterator[Visit]:
 
 @pytest.fixture
 def page(reading: Visit) -> Iterator[Any]:
-    """Its page, which nothing filters, with runs closed and no number or run as its target: to open
-    another takes most of the time of a test."""
+    """Its page, without filters, with runs closed and no number or run as its target: opening
+    another page takes most of the time of a test."""
     yield reading.page
     reading.page.mouse.move(0, 0)
     for clear in reading.page.get_by_role("button", name="Clear").all():
@@ -66,7 +66,7 @@ def page(reading: Visit) -> Iterator[Any]:
 
 @pytest.fixture(scope="module")
 def changing(browser: Any, report: Path) -> Iterator[Visit]:
-    """A visit of the report as it opens, for tests that change it where no other of them looks."""
+    """A visit of the report as it opens, for tests that change parts that no other one looks at."""
     context = browser.new_context(viewport={"width": 1280, "height": 900})
     visit = Visit(context.new_page())
     visit.open(report)
@@ -79,7 +79,7 @@ def changing(browser: Any, report: Path) -> Iterator[Visit]:
 
 @pytest.fixture
 def changed(changing: Visit) -> Iterator[Any]:
-    """Its page, as the tests before have left it."""
+    """Its page, as the previous tests left it."""
     yield changing.page
     changing.page.mouse.move(0, 0)
     assert changing.complaints == []
@@ -105,12 +105,12 @@ def test_all_charts_draw_lines_at_a_readable_size_and_fit_any_screen(
     assert len(boxes) == canvases.count()
     assert min(box["width"] for box in boxes) > 300
     assert min(box["height"] for box in boxes) > 200
-    # A line of two points is "M…L…": the drawn ones have many more characters.
+    # A path of two points is just "M…L…"; the paths that are drawn have many more characters.
     paths = page.locator(".canvas .mark-line path").evaluate_all(
         "all => all.map(path => path.getAttribute('d').length)"
     )
     assert min(paths) > 20
-    # Drawing all of them is most of what these tests cost, so that one visit sees several screens.
+    # Drawing the charts is most of what these tests cost, so one visit checks several screens.
     for width, scheme in ((1280, "light"), (768, "dark")):
         page.set_viewport_size({"width": width, "height": 900})
         page.emulate_media(color_scheme=scheme)
@@ -132,7 +132,7 @@ def test_first_chart_is_there_within_two_seconds(visit: Any, report: Path) -> No
 
 def test_paper_has_the_charts_that_the_page_shows(visit: Any, report: Path) -> None:
     page = visit.open(report)
-    # When printing ends, before anything that the page put off can be drawn after all.
+    # At the end of printing, before the page can draw any chart that it had put off.
     page.evaluate(
         """() => window.addEventListener("afterprint", () => {
             const shown = [...document.querySelectorAll(".canvas")].filter((c) => c.offsetParent);
@@ -314,7 +314,7 @@ def test_tiles_filter_by_keyboard(page: Any) -> None:
 def test_columns_sort_and_leave_numbers_without_value_at_the_end(page: Any) -> None:
     page.get_by_role("button", name="Deviation").click()
     rows = page.locator(NUMBERS)
-    # |−0.011 %| < 4.07 % < 70.7 %, then the two without a value.
+    # |−0.011 %| < 4.07 % < 70.7 %, then the two rows without a value.
     ids = [row.get_attribute("id") for row in rows.all()]
     assert ids[:3] == ["number-hs-40", "number-hs-time", "number-scalable-40"]
     page.get_by_role("button", name="Deviation").click()
@@ -326,14 +326,14 @@ def test_columns_sort_and_leave_numbers_without_value_at_the_end(page: Any) -> N
 def test_the_picture_leads_to_the_number(changed: Any) -> None:
     page = changed
     expect(page.locator("#all-numbers")).not_to_have_attribute("open", "")
-    # hs-40 is reproduced, 0.01 points below: nothing lies over its dot.
+    # hs-40 is reproduced, 0.01 points below, and no other dot covers its dot.
     page.locator('.overview a[href="#number-hs-40"]').click()
     expect(page.locator("#all-numbers")).to_have_attribute("open", "")
     expect(page.locator("tbody:target")).to_be_in_viewport()
 
 
 def test_charts_are_dark_in_the_dark_and_light_on_paper(visit: Any, report: Path) -> None:
-    """Chromium's own screenshot, read by its own decoder: a corner that nothing is drawn in."""
+    """Check a corner where nothing is drawn, in Chromium's own screenshot decoded by Chromium."""
     visit.page.emulate_media(color_scheme="dark")
     page = visit.open(report)
     drawn = _draw(page.locator("#experiment-single_flow .canvas").first)
@@ -404,7 +404,7 @@ def test_equations_are_drawn_and_their_text_is_for_others(page: Any) -> None:
         assert box is not None
         assert box["width"] > 40
         assert box["height"] > 15
-    # A fraction is higher than a line: MathML is laid out and not run together.
+    # A fraction is taller than a line, which shows that MathML is laid out.
     boxes = [equation.bounding_box() for equation in equations.all()]
     assert max(box["height"] for box in boxes if box) > 1.5 * min(b["height"] for b in boxes if b)
     expect(page.locator("#protocol-HS .plain").first).to_be_hidden()
@@ -421,7 +421,7 @@ def test_a_browser_without_mathml_shows_the_text(changed: Any) -> None:
 
 def test_a_cell_of_the_matrix_opens_its_run(page: Any) -> None:
     matrix = page.locator("#comparison .canvas").first
-    # Not in the middle of the cell, where its number is.
+    # Beside the middle of the cell, which is covered by its number.
     cell = _draw(matrix).locator(".mark-rect.role-mark path").last
     cell.click(position={"x": 10, "y": 10})
     page.wait_for_function("location.hash.startsWith('#run-')")
@@ -476,7 +476,7 @@ def test_the_scorecard_is_downloaded_as_it_is_filtered(page: Any) -> None:
     page.locator("#scorecard select[name=verdict]").select_option("close")
     _, rows = _downloaded(page, button)
     assert len(rows) == 1 + 1
-    # All digits, not those of the page.
+    # All digits, not the rounded ones of the page.
     assert float(rows[1][2]) > 0
 
 
@@ -494,7 +494,7 @@ def test_a_run_marks_where_packets_were_dropped(page: Any) -> None:
     run.locator("summary").first.click()
     canvas = run.locator(".canvas").first
     drawn = _draw(canvas)
-    # One packet each 5 s of 30 s.
+    # One packet every 5 s during 30 s.
     marks = drawn.locator('.mark-rule line[stroke="#a3211b"]')
     expect(marks).to_have_count(6)
     box, frame = marks.nth(2).bounding_box(), drawn.bounding_box()
@@ -502,7 +502,7 @@ def test_a_run_marks_where_packets_were_dropped(page: Any) -> None:
     assert frame is not None
     drawn.hover(position={"x": box["x"] - frame["x"], "y": 150})
     expect(canvas.locator(".readout")).to_have_text(
-        # A pixel is 0.08 s.
+        # One pixel is 0.08 s.
         re.compile(r"^(14\.9\d*|15|15\.0\d*) s.*packets dropped: 1$")
     )
     name, rows = _downloaded(page, run.get_by_role("button", name="Download the chart").first)
@@ -525,7 +525,7 @@ def test_other_tables_sort_by_value(page: Any) -> None:
     table = page.locator("#summary table.misses")
     table.get_by_role("button", name="Sort by Published").click()
     values = table.locator("tbody tr td:nth-child(3)").all_text_contents()
-    # 14 s, 49.8 % and 88.76 s, as numbers and not as words.
+    # 14 s, 49.8 % and 88.76 s are numbers, not text.
     assert [value.split()[0] for value in values] == ["14", "49.8", "88.76"]
 
 

@@ -1,4 +1,4 @@
-"""The command line within the process of the tests: starting another takes a second."""
+"""The command line inside the test process: starting another process takes a second."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ from bdpbench.cli import main
 
 @dataclass(frozen=True)
 class Done:
-    """What a call of the command line came to."""
+    """The outcome of a call of the command line."""
 
     code: int
     out: str
@@ -25,7 +25,7 @@ class Done:
 def bdpbench(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> Callable[..., Done]:
-    """The command line in an empty folder."""
+    """Call the command line in an empty folder."""
 
     def call(*arguments: str) -> Done:
         monkeypatch.setattr(sys, "argv", ["bdpbench", *arguments])

@@ -1,4 +1,4 @@
-"""`analyze`: a trace measured in the terminal and in files; what it refuses, it refuses early."""
+"""`analyze` measures a trace, prints and writes the results, and refuses bad input early."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ from bdpbench.cli import main
 from bdpbench.contracts.paths import repository_root
 from bdpbench.metrics.packets import PACKET_DEFINITIONS
 
-# Flow 1 from node 0 to node 1: three packets, of which the second is dropped and sent again.
+# Flow 1 from node 0 to node 1: three packets, the second of which is dropped and retransmitted.
 TRACE = """\
 + 1 0 1 tcp 1040 ------- 1 0.0 1.0 0 0
 - 1 0 1 tcp 1040 ------- 1 0.0 1.0 0 0
@@ -39,7 +39,7 @@ r 3.5 0 1 tcp 1040 ------- 1 0.0 1.0 2 4
 
 @dataclass(frozen=True)
 class Done:
-    """What a call of the command line came to."""
+    """The outcome of a call of the command line."""
 
     code: int
     out: str
@@ -58,7 +58,7 @@ Analyze = Callable[..., Done]
 def analyze(
     folder: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> Analyze:
-    """`bdpbench analyze` in the folder of the trace."""
+    """Call `bdpbench analyze` in the folder of the trace."""
 
     def call(*arguments: str) -> Done:
         monkeypatch.setattr(sys, "argv", ["bdpbench", "analyze", *arguments])
@@ -84,8 +84,8 @@ def test_the_summary(analyze: Analyze) -> None:
     assert lines[0] == "my.tr: wired trace, 14 lines"
     assert lines[1].startswith("1 s to 3.5 s (whole trace), 2.5 s")
     flow = next(line for line in lines if line.startswith("1     tcp")).split()
-    # Three packets of 1040 bytes in 2.5 s, 1000 of them payload; one of four dropped; 0.5 s each;
-    # RTT of the first: 1.75 - 1 s.
+    # Three packets of 1040 bytes in 2.5 s, 1000 of them payload; one in four dropped; 0.5 s each.
+    # RTT of the first one: 1.75 - 1 s.
     expected = ["1", "tcp", "0>1", "0.009984", "0.0096", "25", "%", "1", "500", "0", "750"]
     assert flow[:11] == expected
     assert any(line.split()[:3] == ["link", "queue", "tcp"] for line in lines)
@@ -121,7 +121,7 @@ def test_parts_of_a_trace(folder: Path, analyze: Analyze) -> None:
 
 
 def test_traces_side_by_side(folder: Path, analyze: Analyze) -> None:
-    # The second flow delivers its packets with half the size.
+    # The second flow delivers packets of half the size.
     (folder / "new.tr").write_text(TRACE.replace(" 1040 ", " 520 "))
     labels = ("--label", "old", "--label", "new")
     lines = analyze("my.tr", "new.tr", *labels, "--metric", "throughput").lines

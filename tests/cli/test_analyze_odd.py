@@ -1,4 +1,4 @@
-"""`analyze` on lines that are odd: none ends in a traceback, and none is told wrongly."""
+"""`analyze` on odd lines: no traceback, and no wrong number."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ r 900000001.5 0 1 cbr 1000 ------- 1 0.0 1.0 0 1
 
 @pytest.fixture
 def odd(folder: Path, analyze: Analyze) -> Analyze:  # noqa: F811
-    """`bdpbench analyze odd.tr` of a text."""
+    """Write a text into odd.tr and analyze it."""
 
     def call(*arguments: str) -> object:
         text, *options = arguments
@@ -41,7 +41,7 @@ def _row(lines: list[str], name: str) -> list[str]:
 def test_negative_nodes_of_satellites(odd: Analyze) -> None:
     lines = odd(SATELLITE).lines
     assert _row(lines, "-1--2")[1:4] == ["-", "0", "-"]
-    # One of 210 bytes from 1 s to 2.01 s.
+    # One packet of 210 bytes, from 1 s to 2.01 s.
     assert _row(lines, "66--2")[2] == "0.001663"
     assert odd(SATELLITE, "--link", "-1--2").code == 0
 

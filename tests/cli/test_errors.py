@@ -78,7 +78,7 @@ def test_a_misspelt_key_is_told_before_anything_runs(tmp_path: Path) -> None:
 
 
 def _imported(commands: list[list[str]], names: tuple[str, ...], folder: Path) -> list[str]:
-    """Which of the packages are imported when each of some commands of one process is done."""
+    """Which of the packages have been imported after some commands in one process."""
     code = f"""
 import sys
 from bdpbench.cli import cli

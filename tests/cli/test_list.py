@@ -1,4 +1,4 @@
-"""`list` lists the runs and what it costs."""
+"""`list` shows the runs and their cost."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ Call = Callable[..., Done]
 
 @pytest.fixture
 def example(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
-    """study.yaml of the only study of a configuration, with nothing kept from earlier calls."""
+    """study.yaml of the only study in a configuration, without anything cached by earlier calls."""
     monkeypatch.setenv("BDPBENCH_HOME", str(tmp_path / "home"))
     config = tmp_path / "config"
     shutil.copytree(config_dir() / "studies" / "examples" / "ecn", config / "studies" / "ecn")

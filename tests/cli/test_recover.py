@@ -21,7 +21,7 @@ Recover = Callable[..., Done]
 
 @pytest.fixture
 def recover(bdpbench: Recover) -> Recover:
-    """`bdpbench recover` in the folder of the test."""
+    """Call `bdpbench recover` in the folder of the test."""
     return lambda *arguments: bdpbench("recover", *arguments)
 
 
@@ -38,7 +38,7 @@ def test_scripts_and_repairs_are_written(
     lines = done.out.splitlines()
     assert lines[0] == "Appendix A -> standard_tcp_low_bdp.tcl: 1 page-furniture"
     assert "B -> standard_tcp_high_bdp.tcl: 1 page-furniture, 1 wrapped-command" in lines[1]
-    # A fence at the end of each of the eight listings, and the wrapped line.
+    # A fence that ends each of the eight listings, and the line that was wrapped.
     assert lines[-1] == "9 repairs, listed in deep/originals/REPAIRS.md"
     folder = tmp_path / "deep" / "originals"
     assert (folder / "standard_tcp_high_bdp.tcl").read_text() == (

@@ -1,4 +1,4 @@
-"""The wrapper script: it touches no environment, and takes no module, that is not its own."""
+"""The wrapper script changes only its own environment, and loads only its own modules."""
 
 from __future__ import annotations
 
@@ -26,7 +26,7 @@ def test_a_foreign_environment_is_refused_and_left_alone(tmp_path: Path) -> None
     (foreign / "mine").write_text("precious")
     done = _wrapper(BDPBENCH_VENV=str(foreign), BDPBENCH_HOME=str(tmp_path / "home"))
     assert done.returncode == 1
-    assert f"{foreign} is there, but bdpbench did not make it" in done.stderr
+    assert f"{foreign} exists, but bdpbench did not make it" in done.stderr
     assert [path.name for path in foreign.iterdir()] == ["mine"]
 
 

@@ -1,4 +1,4 @@
-"""A study whose runs wait at gates, calls of `bdpbench run` on it, and what Slurm has of them."""
+"""A study whose runs wait at gates, calls of `bdpbench run` on it, and the state of its jobs."""
 
 from __future__ import annotations
 
@@ -35,7 +35,7 @@ _GATE = """    if {[info exists ::env(%s)]} {
 
 @dataclass(frozen=True)
 class Workspace:
-    """A configuration, a results folder, and gates: files without which runs do not go on."""
+    """A configuration, a results folder, and gates: files that runs wait for."""
 
     folder: Path
 
@@ -48,7 +48,7 @@ class Workspace:
         return self.results / STUDY / TIER
 
     def make(self, **slurm: object) -> None:
-        """Write the study, and the settings of ``slurm:``."""
+        """Write the study and the settings under ``slurm:``."""
         study = self.folder / "config" / "studies" / STUDY
         shutil.copytree(ROOT / "config" / "studies" / "examples" / STUDY, study)
         script = study / "tcl" / "narrow_back.tcl"
@@ -64,44 +64,44 @@ class Workspace:
         (self.folder / "gates").mkdir()
 
     def set_slurm(self, **settings: object) -> None:
-        """Other settings of ``slurm:``."""
+        """Change settings under ``slurm:``."""
         path = self.folder / "config" / "config.yaml"
         before = path.read_text().partition("slurm:")[0]
         path.write_text(f"{before}slurm: {json.dumps({'poll_s': 1, **settings})}\n")
 
     def open(self, *rates: int) -> None:
-        """Let runs pass."""
+        """Open the gates of the runs with these rates."""
         for rate in rates:
             (self.folder / "gates" / str(rate)).touch()
 
     def started(self, rate: int) -> bool:
-        """Whether the run of this rate has been begun."""
+        """Whether the run with this rate has started."""
         return any(run["back_kbps"] == rate for run in self.begun())
 
     def begun(self) -> list[dict[str, Any]]:
-        """Parameters of the runs that batches have told to have begun."""
+        """Parameters of the runs that batches have reported as started."""
         told = "".join(path.read_text() for path in sorted(self.tier.glob("batches/*.told")))
         ids = [line.split()[1] for line in told.splitlines() if line.startswith("begun")]
         return [self.parameters()[each] for each in ids]
 
     def parameters(self) -> dict[str, dict[str, Any]]:
-        """Run id → parameters, of the plan."""
+        """Run id → parameters, from the plan."""
         plan = json.loads((self.tier / "plan.json").read_text())
         return {run["run_id"]: run["parameters"] for run in plan["runs"]}
 
     def run_folder(self, rate: int) -> Path:
-        """Folder of the run of this rate."""
+        """Folder of the run with this rate."""
         ids = self.parameters()
         (found,) = (each for each in ids if ids[each]["back_kbps"] == rate)
         return run_folder(self.results / "runs", found)
 
     def record(self, rate: int) -> dict[str, Any]:
-        """``run.json`` of the run of this rate."""
+        """``run.json`` of the run with this rate."""
         record: dict[str, Any] = json.loads((self.run_folder(rate) / "run.json").read_text())
         return record
 
     def outputs(self) -> dict[str, str]:
-        """Checksums of everything that the runs wrote, as their records say and tests compare."""
+        """Checksums of everything that the runs wrote, as recorded; tests compare them."""
         return {
             f"{rate}/{name}": output["sha256"]
             for rate in RATES
@@ -111,14 +111,14 @@ class Workspace:
 
 @dataclass
 class Call:
-    """A call of `bdpbench run` under way, its standard output and error in files."""
+    """A call of `bdpbench run` in progress; its standard output and error go to files."""
 
     process: subprocess.Popen[bytes]
     said_in: Path
     events: list[dict[str, Any]] = field(default_factory=list)
 
     def wait_for(self, what: str, reached: Callable[[], bool]) -> None:
-        """Wait until something is so; the call must not end before it is."""
+        """Wait until a condition holds; the call must not end before that."""
         deadline = time.monotonic() + _TIMEOUT_S
         while not reached():
             if self.process.poll() is not None or time.monotonic() > deadline:
@@ -126,26 +126,26 @@ class Call:
             time.sleep(_POLL_S)
 
     def end(self) -> int:
-        """Wait for its end; the exit status."""
+        """Wait for the end of the call; returns its exit status."""
         return self.process.wait(_TIMEOUT_S)
 
     def interrupt(self) -> int:
-        """Ctrl-C; the exit status."""
+        """Press Ctrl-C; returns the exit status."""
         self.process.send_signal(signal.SIGINT)
         return self.end()
 
     def said(self) -> str:
-        """All that it has said, errors as well."""
+        """All of its output so far, including errors."""
         return self.said_in.read_text()
 
     def told(self, event: str) -> list[dict[str, Any]]:
-        """Events of one kind that it has told."""
+        """The events of one kind that it has reported."""
         lines = [line for line in self.said().splitlines() if line.startswith("{")]
         return [each for each in map(json.loads, lines) if each["event"] == event]
 
 
 def start(workspace: Workspace, slurm: Slurm | None, *options: str) -> Call:
-    """Start a call, on a cluster or on this machine; on a cluster its runs wait at the gates."""
+    """Start a call, on a cluster or on this machine; on a cluster, its runs wait at the gates."""
     environment = {
         **(slurm.environment() if slurm else os.environ),
         "PYTHONPATH": str(ROOT / "pipeline"),

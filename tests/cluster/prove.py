@@ -1,8 +1,8 @@
-"""Proves `./bdpbench run --profile slurm` on a real Slurm that this script starts on this machine.
+"""Proves that `./bdpbench run --profile slurm` works on a real Slurm, which this script starts.
 
-`PYTHONPATH=pipeline:. python tests/cluster/prove.py` after `./bdpbench ns2 build`; `--all` tries
-what takes longer as well. It takes slurm-wlm and munge (Debian), and says so and does nothing where
-they are not there. All that it starts has ended when it ends.
+Run `PYTHONPATH=pipeline:. python tests/cluster/prove.py` after `./bdpbench ns2 build`; `--all` adds
+the longer tests. It needs slurm-wlm and munge (Debian); without them it says so and does nothing.
+Nothing that it starts outlives it.
 """
 
 from __future__ import annotations
@@ -23,7 +23,7 @@ Proof = Callable[[Workspace, Slurm, Workspace], None]
 
 
 def a_killed_batch(workspace: Workspace, slurm: Slurm, local: Workspace) -> None:
-    """A killed batch keeps its finished runs and begins again; bytes are those of a local call."""
+    """A killed batch keeps its finished runs and starts again; bytes are those of a local call."""
     first, second, third, fourth = RATES
     workspace.make(batch_min=_two_runs_min(local))
     workspace.open(first)
@@ -46,7 +46,7 @@ def a_killed_batch(workspace: Workspace, slurm: Slurm, local: Workspace) -> None
 
 
 def a_cancelled_call(workspace: Workspace, slurm: Slurm, local: Workspace) -> None:
-    """Ctrl-C cancels the call's jobs and no others, and keeps what is finished."""
+    """Ctrl-C cancels the jobs of this call and no others, and keeps finished runs."""
     first, second = RATES[:2]
     other = slurm.ask(
         "sbatch", "--output=/dev/null", "--parsable", "--job-name=other", "--wrap", "sleep 600"
@@ -67,7 +67,7 @@ def a_cancelled_call(workspace: Workspace, slurm: Slurm, local: Workspace) -> No
 
 
 def a_job_that_never_starts(workspace: Workspace, slurm: Slurm, local: Workspace) -> None:
-    """A job that its partition can never start ends the call with Slurm's reason."""
+    """A job that can never start in its partition ends the call with Slurm's reason."""
     workspace.make(partition="brief")
     call = start(workspace, slurm)
     _must(call.end() == 1, call.said())
@@ -77,7 +77,7 @@ def a_job_that_never_starts(workspace: Workspace, slurm: Slurm, local: Workspace
 
 
 def a_refused_job(workspace: Workspace, slurm: Slurm, local: Workspace) -> None:
-    """What sbatch refuses is told in its own words."""
+    """If sbatch refuses a job, its own message is reported."""
     workspace.make(partition="nowhere")
     call = start(workspace, slurm)
     _must(call.end() == 1, call.said())
@@ -85,7 +85,7 @@ def a_refused_job(workspace: Workspace, slurm: Slurm, local: Workspace) -> None:
 
 
 def a_dead_controller(workspace: Workspace, slurm: Slurm, local: Workspace) -> None:
-    """Without an answer the call ends; the next cancels what it left, and comes to the same."""
+    """A call ends if Slurm does not answer; the next cancels its jobs and gives the same bytes."""
     first, second, *others = RATES
     workspace.make(unreachable_min=0.1)
     workspace.open(first)
@@ -105,7 +105,7 @@ def a_dead_controller(workspace: Workspace, slurm: Slurm, local: Workspace) -> N
 
 
 def a_pre_empted_batch(workspace: Workspace, slurm: Slurm, local: Workspace) -> None:
-    """A batch that Slurm ends for another's sake, and does not queue again, is submitted again."""
+    """A batch that Slurm pre-empts without requeueing it is submitted again."""
     first, second, *others = RATES
     workspace.make(silent_min=0.2)
     workspace.open(first)
@@ -132,7 +132,7 @@ LONGER: tuple[Proof, ...] = (a_refused_job, a_dead_controller, a_pre_empted_batc
 
 
 def _two_runs_min(local: Workspace) -> float:
-    """Time for which a batch holds two of the runs, min, as the cost model expects them."""
+    """The length of a batch that holds two of the runs, min, according to the cost model."""
     plan = json.loads((local.tier / "plan.json").read_text())
     batches = json.loads((local.tier / "batches" / "jobs.json").read_text())["jobs"].values()
     expected_s = sum(each["cpu_s"] for each in batches) / len(plan["runs"])
@@ -144,7 +144,7 @@ def _count_begun(workspace: Workspace, rate: int) -> int:
 
 
 def _comments(slurm: Slurm) -> dict[str, str]:
-    """Running jobs and their comments, in which the plugin names the batch."""
+    """Running jobs with their comments, in which the plugin names the batch."""
     said = slurm.ask("squeue", "--noheader", "--states=running", "--format=%i|%k") or ""
     return {job: comment for job, _, comment in (line.partition("|") for line in said.splitlines())}
 
@@ -159,14 +159,14 @@ def _must(holds: bool, why: str) -> None:
 
 
 def main() -> int:
-    """Start a cluster, try everything on it, and take it down."""
+    """Start a cluster, run all tests on it, and shut it down."""
     parser = argparse.ArgumentParser(description=__doc__)
-    parser.add_argument("--all", action="store_true", help="what takes longer as well")
-    parser.add_argument("--only", help="the proof of this name alone")
+    parser.add_argument("--all", action="store_true", help="include the longer proofs")
+    parser.add_argument("--only", help="only the proof with this name")
     options = parser.parse_args()
-    # In the background of a script Ctrl-C is ignored, and calls would ignore it as well.
+    # A background process of a shell script ignores Ctrl-C, and so would the calls that it starts.
     signal.signal(signal.SIGINT, signal.default_int_handler)
-    # What was started is taken down on the way out.
+    # On SIGTERM, too, everything that was started has to be shut down.
     signal.signal(signal.SIGTERM, lambda *_: sys.exit(1))
     missing = missing_programs()
     if missing:
@@ -174,7 +174,7 @@ def main() -> int:
         return 0
     known = {each.__name__: each for each in (*PROOFS, *LONGER)}
     chosen = [known[options.only]] if options.only else [*PROOFS, *(LONGER if options.all else ())]
-    # A socket's path may have a hundred characters.
+    # The path of a socket is limited to about a hundred characters.
     with tempfile.TemporaryDirectory(prefix="bdpb-", dir="/tmp") as folder:
         local = Workspace(Path(folder) / "local")
         local.make()

@@ -1,7 +1,7 @@
 #!/usr/bin/env bash
-# A step of .ci/run: `bash tests/cluster/prove.sh` proves `./bdpbench run --profile slurm` on a Slurm
-# of our own (prove.py). Installs Debian's slurm-wlm and munge where this is root; where they are not
-# to be had, it says that it skips.
+# A step of .ci/run: proves `./bdpbench run --profile slurm` on a Slurm of our own (prove.py). As
+# root, it installs Debian's slurm-wlm and munge if necessary; if they are not available, it says
+# that it is skipped.
 set -euo pipefail
 cd "$(dirname "$0")/../.."
 if ! { command -v slurmctld && command -v slurmd && command -v munged; } >/dev/null &&

@@ -1,13 +1,13 @@
-"""What a large study takes: made-up runs of no duration, through all stages, on pretended nodes.
+"""Cost of a large study: made-up runs without duration, through all stages, on simulated nodes.
 
     PYTHONPATH=pipeline:. python tests/cluster/scale.py 1000 3000
     PYTHONPATH=pipeline:. python tests/cluster/scale.py 52800        # hours of two cores
 
-Planning, batches, Slurm with several nodes, records, tables, values, metrics and the report are the
-real ones. In the place of ns-2 there is a script that copies what the real one has written for one
-run, so that what is measured is bdpbench. For each size a table tells of each step its time, memory
-and files, and the largest folders are named. Of several sizes the last table tells how each figure
-has grown from the first to the last: p of (runs)^p, where 1 is as fast as the runs.
+Planning, batches, Slurm with several nodes, records, tables, values, metrics and the report are
+real. ns-2 is replaced by a script that copies the outputs of one real run, so that only bdpbench
+is measured. For each size, a table gives time, memory and files of each step, and the largest
+folders are listed. If there are several sizes, the last table gives the exponent p by which each
+figure grew from the first size to the last, as (runs)^p: 1 means in proportion to the runs.
 """
 
 from __future__ import annotations
@@ -51,12 +51,12 @@ exec cp {outputs}/* "$2"/
 
 @dataclass(frozen=True)
 class Step:
-    """What a step took, and what it left.
+    """The cost of a step, and the files after it.
 
     Attributes:
-        cpu_s: of bdpbench, without Slurm and Snakemake's own; None for a part of a call.
+        cpu_s: of bdpbench, without Slurm and Snakemake; None for a part of a call.
         peak_mb: of one process; None for a part of a call.
-        files: in its results folder afterwards; None where that was not looked at.
+        files: in the results folder afterwards; None if they were not counted.
     """
 
     name: str
@@ -68,11 +68,11 @@ class Step:
 
 @dataclass(frozen=True)
 class Took:
-    """What a study of so many runs took.
+    """The cost of a study of so many runs.
 
     Attributes:
-        folders: the largest of the results folder, each with its entries, the largest first.
-        results_mb, light_mb: what lies in the results folder, and in the one without outputs.
+        folders: the largest folders of the results and their numbers of entries, largest first.
+        results_mb, light_mb: size of the results folder, and of the one without outputs.
     """
 
     runs: int
@@ -85,7 +85,7 @@ class Took:
 
 @dataclass(frozen=True)
 class Called:
-    """A call: events with the times at which they were told, s; CPU time, s; peak memory, MB."""
+    """A call: events with the times of their reports, s; CPU time, s; peak memory, MB."""
 
     events: list[tuple[float, dict[str, Any]]]
     wall_s: float
@@ -93,13 +93,13 @@ class Called:
     peak_mb: float
 
     def when(self, event: str, *, last: bool = False) -> float:
-        """When an event was told first, or last, s."""
+        """The first, or last, time at which an event was reported, s."""
         times = [at_s for at_s, each in self.events if each["event"] == event]
         return times[-1 if last else 0]
 
 
 def call(environment: dict[str, str], *arguments: str) -> Called:
-    """A call of bdpbench; raises where it fails."""
+    """Call bdpbench; raises an error if it fails."""
     began_s = time.monotonic()
     with tempfile.TemporaryFile("w+") as errors:
         child = subprocess.Popen(
@@ -125,7 +125,7 @@ def call(environment: dict[str, str], *arguments: str) -> Called:
 
 
 def measure(runs: int, folder: Path, nodes: int) -> Took:
-    """Take a study of so many runs through everything, on a cluster of so many nodes."""
+    """Take a study of so many runs through all stages, on a cluster of so many nodes."""
     environment = make_study(folder, runs)
     _quicken(folder)
     environment["BDPBENCH_HOME"] = str(_home(folder, environment))
@@ -150,7 +150,7 @@ def _step(name: str, called: Called, results: Path) -> Step:
 
 
 def _steps_of_run(whole: Called, results: Path) -> list[Step]:
-    """The call that does it all, and its parts; CPU time of jobs is what batches have told."""
+    """The call that does everything, and its parts; the CPU time of jobs is what batches report."""
     queued_s, ended_s = _queued_s(whole), whole.when("run_ended", last=True)
     done = [json.loads(each.read_text()) for each in _batches(results).glob("*.done")]
     return [
@@ -162,7 +162,7 @@ def _steps_of_run(whole: Called, results: Path) -> list[Step]:
 
 
 def _queued_s(called: Called) -> float:
-    """When Slurm was first seen to have a job, s."""
+    """When Slurm was first seen with a job, s."""
     queues = [(at_s, each) for at_s, each in called.events if each["event"] == "queue"]
     return next(at_s for at_s, each in queues if each["waiting"] or each["running"])
 
@@ -172,14 +172,14 @@ def _batches(results: Path) -> Path:
 
 
 def _quicken(folder: Path) -> None:
-    """Jobs of a minute, so that all nodes have some, and a cluster that may be asked often."""
+    """Use jobs of one minute, so that all nodes get some, and poll the cluster often."""
     path = folder / "config" / "config.yaml"
     text = path.read_text().partition("slurm:")[0]
     path.write_text(f"{text}slurm: {json.dumps({'poll_s': 5, 'batch_min': 1})}\n")
 
 
 def _home(folder: Path, environment: dict[str, str]) -> Path:
-    """A home folder in which ns-2 is a script that copies the files of one real run."""
+    """A home folder whose ns-2 is a script that copies the files of one real run."""
     home, build_id = folder / "home", current_build_id()
     real = build_prefix() / build_id
     template = folder / "template"
@@ -202,12 +202,12 @@ def _home(folder: Path, environment: dict[str, str]) -> Path:
 
 
 def _count(results: Path) -> int:
-    """Files below a folder."""
+    """Number of files below a folder."""
     return sum(len(names) for _, _, names in os.walk(results))
 
 
 def _largest(results: Path) -> list[tuple[str, int]]:
-    """The folders with the most entries, from the results folder."""
+    """The folders with the most entries, relative to the results folder."""
     found = [
         (str(Path(place).relative_to(results)), len(folders) + len(names))
         for place, folders, names in os.walk(results)
@@ -220,7 +220,7 @@ def _size_mb(results: Path) -> float:
 
 
 def told(took: Took) -> str:
-    """What a size took, as a Markdown table, and its largest folders."""
+    """The cost of one size as a Markdown table, and its largest folders."""
     rows = [
         [each.name, *map(_text, (each.wall_s, each.cpu_s, each.peak_mb, each.files))]
         for each in took.steps
@@ -235,7 +235,7 @@ def told(took: Took) -> str:
 
 
 def growth(first: Took, last: Took) -> str:
-    """How the figures of each step have grown: p of (runs)^p, and the time of one more run."""
+    """Growth of each step's figures, the p of (runs)^p, and the time of one more run."""
     more = last.runs - first.runs
     rows = []
     for before, after in zip(first.steps, last.steps, strict=True):
@@ -266,10 +266,10 @@ def _power(before: float | None, after: float | None, times: float) -> str:
 
 
 def main() -> int:
-    """Measure the sizes that are asked for, the smallest first."""
+    """Measure the sizes on the command line, the smallest first."""
     parser = argparse.ArgumentParser(description=__doc__)
-    parser.add_argument("runs", type=int, nargs="+", help="how many runs, multiples of ten")
-    parser.add_argument("--nodes", type=int, default=4, help="how many nodes are pretended")
+    parser.add_argument("runs", type=int, nargs="+", help="numbers of runs, multiples of ten")
+    parser.add_argument("--nodes", type=int, default=4, help="number of simulated nodes")
     options = parser.parse_args()
     if missing := missing_programs():
         print(f"missing: {', '.join(missing)} (Debian: slurm-wlm munge)", file=sys.stderr)

@@ -1,8 +1,8 @@
-"""A Slurm of our own: munged, slurmctld and several slurmds on this machine, for a test.
+"""A private Slurm for tests: munged, slurmctld and several slurmds on this machine.
 
 `with Slurm(folder, nodes=3) as slurm:` starts them on free ports, with all their files in a folder,
-and ends them again, however the block ends. `slurm.environment()` is what its users need. It takes
-Debian's packages slurm-wlm and munge, and no settings of the machine's.
+and stops them however the block ends. `slurm.environment()` is the environment of its users. It
+needs Debian's packages slurm-wlm and munge, and uses no settings of the machine.
 """
 
 from __future__ import annotations
@@ -57,10 +57,10 @@ MailProg=/bin/true
 
 
 class Slurm:
-    """A cluster of pretended nodes n0, n1, …, each with one processor and 4 GB.
+    """A cluster of simulated nodes n0, n1, …, each with one processor and 4 GB.
 
-    Partitions: ``main``, the default; ``brief``, whose jobs may take a minute; ``urgent``, whose
-    jobs have those of ``main`` cancelled.
+    Partitions: ``main``, the default; ``brief``, which limits jobs to one minute; ``urgent``, whose
+    jobs pre-empt those of ``main``.
     """
 
     def __init__(self, folder: Path, *, nodes: int = 3, min_job_age_s: int = 300) -> None:
@@ -100,18 +100,18 @@ class Slurm:
         self._end()
 
     def start_controller(self) -> None:
-        """Start slurmctld, and wait until it answers."""
+        """Start slurmctld and wait until it answers."""
         self._start("slurmctld", ["slurmctld", "-D", "-f", self._conf])
         self._wait("slurmctld to answer", lambda: self.ask("squeue") is not None)
 
     def stop_controller(self) -> None:
-        """Let slurmctld die, as with its machine; jobs go on."""
+        """Stop slurmctld, as if its machine had failed; jobs continue."""
         controller = self._daemons.pop("slurmctld")
         controller.kill()
         controller.wait()
 
     def ask(self, *command: str) -> str | None:
-        """What a command of Slurm's says, or None where it fails."""
+        """The output of one of Slurm's commands, or None if it fails."""
         done = subprocess.run(
             command, env=self.environment(), capture_output=True, text=True, check=False
         )
@@ -154,8 +154,8 @@ class Slurm:
         ]
         text = "\n".join([settings, *nodes, *partitions, ""])
         Path(self._conf).write_text(text)
-        # The plugin's job step takes SLURM_CONF out of the environment of srun, which then finds
-        # the machine's own cluster, or none.
+        # The plugin's job step removes SLURM_CONF from the environment of srun, which then finds
+        # the machine's own cluster or none.
         step = folder / "bin" / "srun"
         step.write_text(f'#!/bin/sh\nSLURM_CONF={self._conf} exec {shutil.which("srun")} "$@"\n')
         step.chmod(0o755)
@@ -195,7 +195,7 @@ class Slurm:
             time.sleep(_POLL_S)
 
     def _end(self) -> None:
-        """End all jobs and daemons: those that were started here, by their ids."""
+        """End all jobs and daemons that were started here, by their ids."""
         jobs = [job for job, state, _ in self.jobs() if state in ("PENDING", "RUNNING")]
         if jobs:
             self.ask("scancel", "--signal=KILL", *jobs)
@@ -214,13 +214,13 @@ class Slurm:
             except subprocess.TimeoutExpired:
                 daemon.kill()
                 daemon.wait()
-        # Without cgroups Slurm loses sight of a process whose parent has died before it.
+        # Without cgroups, Slurm loses track of a process whose parent has died.
         for pid in self._processes():
             with suppress(ProcessLookupError):
                 os.kill(pid, signal.SIGKILL)
 
     def _processes(self) -> list[int]:
-        """Processes that were started for this cluster and no other, as their environment says."""
+        """Processes that were started for this cluster alone, judging by their environment."""
         mine = f"SLURM_CONF={self._conf}\0".encode()
         found = []
         for folder in Path("/proc").glob("[0-9]*"):
@@ -231,7 +231,7 @@ class Slurm:
 
 
 def missing_programs() -> list[str]:
-    """Programs of Slurm's and munge's that are not there."""
+    """Programs of Slurm and munge that are not installed."""
     return [name for name in PROGRAMS if shutil.which(name) is None]
 
 

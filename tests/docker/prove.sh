@@ -1,16 +1,16 @@
 #!/usr/bin/env bash
-# Proves the Docker way of the README with a real engine: builds the image, runs the quick tier in
-# it without network and not as root, and compares every output file with the native run's. The runs
-# of other buffers and RTTs are left out: they take longer than all others, and use nothing that
-# those do not use.
+# Proves with a real engine that bdpbench runs in Docker: builds the image, runs the quick tier in it
+# without network and not as root, and compares every output file with that of the native run. The
+# scenarios with other buffers and RTTs are left out: they take longer than all others and use
+# nothing new.
 #
-# --after FILE: waits for the lock on FILE, once the image is built and before results are compared.
-# --ccache FILE: waits for the lock on FILE before the base image is made, and lays the cache of
-#   ccache (CCACHE_DIR) into it. What has been compiled here from the same source, by the same compiler
-#   and with the same options is not compiled again; everything else is.
+# --after FILE: waits for the lock on FILE after building the image and before comparing results.
+# --ccache FILE: waits for the lock on FILE before making the base image, and puts ccache's cache
+#   (CCACHE_DIR) into it, so that files already compiled here from the same source, by the same
+#   compiler and with the same options are not compiled again.
 #
-# Starts an engine of its own where none answers and this is root on Linux; where the base image
-# cannot be pulled, makes one with debootstrap. Skips, and says so, where neither can be done.
+# If no engine answers, starts one (as root, on Linux); if the base image cannot be pulled, makes
+# one with debootstrap. If neither is possible, says so and skips.
 set -euo pipefail
 cd "$(dirname "$0")/../.."
 
@@ -62,7 +62,7 @@ start_engine() {
   return 1
 }
 
-# A base image from the machine's own package mirror, with its certificates, if none can be pulled.
+# Makes a base image from the machine's own package mirror, with its certificates.
 make_base() {
   command -v debootstrap >/dev/null || apt-get install -y -qq --no-install-recommends debootstrap >/dev/null
   local mirror
@@ -73,9 +73,9 @@ make_base() {
   cp /etc/ssl/certs/ca-certificates.crt "$work/base/etc/ssl/certs/ca-certificates.crt"
   local changes=()
   if [ -n "$ccache" ]; then
-    flock "$ccache" true # those who hold it let go of it at their end, too
+    flock "$ccache" true # its holder also releases it by ending
     [ ! -d "$CCACHE_DIR" ] || cp -r "$CCACHE_DIR" "$work/base/ccache"
-    # Debian links the compilers into the first folder as they are installed.
+    # Debian links compilers into the first folder when they are installed.
     changes=(--change "ENV PATH=/usr/lib/ccache:/usr/local/sbin:/usr/local/bin:/usr/sbin:/usr/bin:/sbin:/bin"
       --change "ENV CCACHE_DIR=/ccache CCACHE_BASEDIR=/tmp CCACHE_SLOPPINESS=locale")
   fi
@@ -103,7 +103,7 @@ if [ -n "$after" ]; then
 fi
 
 results=$work/results
-say "running the quick tier but for its other buffers and RTTs, without network"
+say "running the quick tier, except its other buffers and RTTs, without network"
 scenarios=(standard_tcp_low_bdp single_flow single_drop)
 docker run --rm --network none -v "$results:/results" bdpbench run "${scenarios[@]/#/--scenario=}" ||
   die "docker run"
@@ -111,7 +111,7 @@ docker run --rm --network none -v "$results:/results" bdpbench run "${scenarios[
 [ -s "$results/sharma2006/quick/report.html" ] || die "no report"
 [ "$(find "$results" -uid 0 | wc -l)" -eq 0 ] || die "files that belong to root"
 
-# A run from the folder of all runs, ab/ab12…: the last two names of its path.
+# The place of a run within the folder of all runs, ab/ab12…: the last two names of its path.
 place_of() { echo "$(basename "$(dirname "$1")")/$(basename "$1")"; }
 if [ -d results/runs ]; then
   compared=0

@@ -1,4 +1,4 @@
-"""The documentation is current, its links lead somewhere, and its examples are accepted."""
+"""The documentation is up to date, its links lead somewhere, and its examples are accepted."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ READMES = [repository_root() / name for name in ("README.md", "CONTRIBUTING.md")
 
 
 def test_references_are_what_the_code_says() -> None:
-    """`./bdpbench docs` makes them."""
+    """`./bdpbench docs` generates them."""
     found = {path.name: path.read_text(encoding="utf-8") for path in (DOCS / "reference").iterdir()}
     assert found == references(cli)
 
@@ -58,7 +58,7 @@ def test_every_page_is_in_the_contents_of_the_site() -> None:
 
 def test_the_readme_is_short() -> None:
     lines = (repository_root() / "README.md").read_text(encoding="utf-8").splitlines()
-    assert len(lines) < 226  # half of the 451 that it once had
+    assert len(lines) < 226  # half of the 451 lines that it once had
 
 
 def _blocks(name: str, kind: str) -> list[str]:

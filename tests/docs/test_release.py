@@ -1,4 +1,4 @@
-"""A version is named in one place, has a release note, and is the one that is cited."""
+"""The version is defined in one place, has a release note, and is the one in the citation."""
 
 from __future__ import annotations
 
@@ -13,13 +13,13 @@ from bdpbench.cli import cli
 from bdpbench.contracts.paths import repository_root
 
 ROOT = repository_root()
-# Enough for what a user has to know before the list of changes.
+# Enough characters for what users have to know before the list of changes.
 LEAST_SUMMARY = 100
 
 
 @pytest.fixture
 def version() -> str:
-    """The version that pyproject.toml has hatch read."""
+    """The version that pyproject.toml tells hatch to read."""
     project = tomllib.loads((ROOT / "pyproject.toml").read_text())
     assert project["project"]["dynamic"] == ["version"]
     text = (ROOT / project["tool"]["hatch"]["version"]["path"]).read_text()

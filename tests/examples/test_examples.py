@@ -26,7 +26,7 @@ Measured = Callable[[str], dict[str, Values]]
 
 
 def tables_of(run: PlannedRun, folder: Path) -> dict[str, pl.LazyFrame]:
-    """What a run wrote, as tables."""
+    """The outputs of a run as tables."""
     frames: dict[str, list[pl.LazyFrame]] = defaultdict(list)
     for output in run["outputs"]:
         frames[output["table"]].append(
@@ -41,16 +41,16 @@ def tables_of(run: PlannedRun, folder: Path) -> dict[str, pl.LazyFrame]:
     return {table: pl.concat(each) for table, each in frames.items()}
 
 
-# Starts a script as a process of its own is started that has BDPBENCH_TCL in its environment.
+# Starts a script as if in a process of its own with BDPBENCH_TCL in its environment.
 START = "set env(BDPBENCH_TCL) {{{tcl}}}; set argv [lassign $argv argv0]; source $argv0\n"
 
 
-# Half of the time shows the same of these.
+# Half of the duration is enough to show the effect of these examples.
 HALVED = {"lossy_path", "many_rtts", "own_metric", "parking_lot", "red_droptail"}
 
 
 def lasting(run: PlannedRun, duration_s: float) -> list[str]:
-    """Arguments of a run that lasts as long."""
+    """Arguments of a run, with another duration."""
     given = dict(zip(run["argv"][::2], run["argv"][1::2], strict=True))
     given["-duration_s"] = f"{duration_s:g}"
     return [word for pair in given.items() for word in pair]
@@ -62,7 +62,7 @@ def measured(
 ) -> Measured:
     """Simulate all runs of an example and measure them.
 
-    What it returns: scenario and label → metric and subject → value.
+    Returns: scenario and label → metric and subject → value.
     """
     start = tmp_path_factory.mktemp("start") / "start.tcl"
     start.write_text(START.format(tcl=tcl_dir()))
@@ -95,7 +95,7 @@ def measured(
 
 
 def of(runs: dict[str, Values], metric: str, subject: str = "run") -> list[float]:
-    """A metric of each run, in the order of the study."""
+    """Values of a metric for all runs, in the order of the study."""
     return [values[metric, subject] for values in runs.values()]
 
 
@@ -144,7 +144,7 @@ def check_web_background(runs: dict[str, Values]) -> None:
 
 def check_packmime(runs: dict[str, Values]) -> None:
     few, many = of(runs, "finished_objects")
-    # 10 and 40 connections a second over 30 s, with one object each at least.
+    # 10 and 40 connections per second for 30 s, each with at least one object.
     assert few > 0.8 * 10 * 30
     assert 3 * few < many < 5 * few
     few, many = of(runs, "goodput", "flow:0")
@@ -153,7 +153,7 @@ def check_packmime(runs: dict[str, Values]) -> None:
 
 def check_rate_change(runs: dict[str, Values]) -> None:
     for values in runs.values():
-        # The second half has 7.5 s at 10 and 15 s at 20 Mbit/s: 16.7 Mbit/s of wire bytes.
+        # The second half has 7.5 s at 10 Mbit/s and 15 s at 20 Mbit/s: 16.7 Mbit/s of wire bytes.
         assert 11 < values["goodput", "flow:0"] < 16.7
 
 
@@ -165,8 +165,8 @@ def check_many_rtts(runs: dict[str, Values]) -> None:
 
 def check_own_script(runs: dict[str, Values]) -> None:
     wide, narrow, narrowest = of(runs, "mean_throughput", "flow:0")
-    # 100 kbit/s carry 312 ACKs of 40 bytes a second; each answers more than one packet, for others
-    # were lost on the way back.
+    # 100 kbit/s carry 312 ACKs of 40 bytes per second. Each acknowledges more than one packet,
+    # since other ACKs were lost on the way back.
     assert narrowest < narrow < wide
     assert 100e3 / 320 * 8320 / 1e6 < narrowest < 0.8 * wide
 

@@ -1,4 +1,4 @@
-"""A small study, calls of `run` on it, and what they leave: shared by the tests of this folder."""
+"""A small study, calls of `run` on it, and what they leave: shared by the tests in this folder."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ from bdpbench.contracts.scorecard import read_scorecard
 TIMES = ("started", "wall_s", "cpu_s", "max_rss_kib")
 """What `run.json` says of a run that another simulation of it need not repeat."""
 
-# With a profile, Snakemake takes care of a single batch as well.
+# With a profile, even a single batch is run by Snakemake.
 BY_SNAKEMAKE = ("--profile", str(repository_root() / "workflow" / "profiles" / "default"))
 # A streamed run beside the plain ones of tests/data/dumbbell.
 STREAMED = """
@@ -45,7 +45,7 @@ class Workspace:
     results: Path
 
     def environment(self) -> dict[str, str]:
-        """What a call gets; it tells the processes of this workspace from all others."""
+        """The environment of a call; it marks all processes of this workspace."""
         return {
             **os.environ,
             "BDPBENCH_VENV": sys.prefix,
@@ -54,7 +54,7 @@ class Workspace:
         }
 
     def start(self, *options: str, **variables: str) -> subprocess.Popen[str]:
-        """A call of `run`, in a session of its own, with more variables in its environment."""
+        """Start a call of `run` in a session of its own, with more environment variables."""
         wrapper = str(repository_root() / "bdpbench")
         command = [wrapper, "run", "--backend", "native", "--jobs", "2"]
         return subprocess.Popen(
@@ -67,39 +67,39 @@ class Workspace:
         )
 
     def run(self, **variables: str) -> tuple[int, str]:
-        """Exit status of a whole call, and what it said."""
+        """Run a call to its end; returns its exit status and its output."""
         with self.start(**variables) as call:
             said, _ = call.communicate(timeout=600)
         return call.returncode, said
 
     def processes(self) -> dict[int, str]:
-        """Processes alive that work for this workspace: id → command."""
+        """Running processes that work for this workspace: id → command."""
         wanted = f"BDPBENCH_RESULTS={self.results}\0".encode()
         found = {}
         for folder in Path("/proc").glob("[0-9]*"):
             with suppress(OSError):
                 if wanted in (folder / "environ").read_bytes():
                     command = (folder / "cmdline").read_bytes().replace(b"\0", b" ").decode()
-                    if command:  # a zombie has none
+                    if command:  # zombies have none
                         found[int(folder.name)] = command
         return found
 
     def wait_until_alone(self, timeout_s: float) -> dict[int, str]:
-        """The processes that are still alive after a while."""
+        """The processes that are still running after a while."""
         deadline = time.monotonic() + timeout_s
         while (left := self.processes()) and time.monotonic() < deadline:
             time.sleep(0.05)
         return left
 
     def stays_locked(self, timeout_s: float) -> bool:
-        """Whether somebody holds a lock after a while: a process that dies lets go of it last."""
+        """Whether a lock is still held after a while: a dying process releases its locks last."""
         deadline = time.monotonic() + timeout_s
         while (locked := self.is_locked()) and time.monotonic() < deadline:
             time.sleep(0.05)
         return locked
 
     def is_locked(self) -> bool:
-        """Whether anybody holds the results folder or one of its runs."""
+        """Whether anyone holds a lock on the results folder or on one of its runs."""
         for path in [self.results / ".lock", *self.results.glob("runs/*/*/.lock")]:
             if path.exists():
                 with path.open("r+", encoding="utf-8") as stream:
@@ -110,29 +110,29 @@ class Workspace:
         return False
 
     def finished(self) -> dict[str, int]:
-        """Records of the runs that have finished, and when they were written."""
+        """Records of the finished runs, and their modification times."""
         return {
             str(path): path.stat().st_mtime_ns for path in self.results.glob("runs/*/*/run.json")
         }
 
     @property
     def tier(self) -> Path:
-        """What the tier ends with."""
+        """The folder of the tier's results."""
         return self.results / "dumbbell" / "quick"
 
     def times(self) -> dict[str, dict[str, object]]:
-        """Run id → the times and the memory that its record tells."""
+        """Run id → the times and the memory in its record."""
         records = map(json.loads, map(Path.read_text, self.results.glob("runs/*/*/run.json")))
         return {each["run_id"]: {name: each[name] for name in TIMES} for each in records}
 
     def set_times(self, times: dict[str, dict[str, object]]) -> None:
-        """Have the records tell the times and the memory of other simulations."""
+        """Replace the times and the memory in the records by those of other simulations."""
         for path in self.results.glob("runs/*/*/run.json"):
             record = json.loads(path.read_text())
             path.write_text(json.dumps({**record, **times[record["run_id"]]}))
 
     def report(self) -> bytes:
-        """The report of the tier, made anew."""
+        """The report of the tier, rendered again."""
         out = self.results / "again.html"
         plan, metrics = read_plan(self.tier / "plan.json"), self.tier / "metrics.parquet"
         scorecard = read_scorecard(self.tier / "scorecard.json")
@@ -142,7 +142,7 @@ class Workspace:
         return made
 
     def checksums(self) -> dict[str, str]:
-        """What the tier ends with but for the report, which tells when its runs were made."""
+        """Checksums of the tier's files, except the report, which says when its runs were made."""
         tier = self.tier
         files = [tier / "metrics.parquet", tier / "metrics.csv", tier / "scorecard.json"]
         return {
@@ -151,7 +151,7 @@ class Workspace:
         }
 
     def leftovers(self) -> list[str]:
-        """What only an interrupted call may leave: scratch folders and temporary files."""
+        """What only an interrupted call may leave behind: scratch folders and temporary files."""
         found = [*self.results.rglob(".*.tmp"), *self.results.glob("runs/*/*/.scratch")]
         return [str(path) for path in found if ".snakemake" not in path.parts]
 
@@ -159,7 +159,7 @@ class Workspace:
 def make_workspace(
     folder: Path, results: Path, *, plain_s: int = 200, streamed_s: int = 60
 ) -> Workspace:
-    """The small study in a configuration of its own, with runs that last so long."""
+    """The small study in a configuration of its own, with runs of the given durations."""
     config = folder / "config"
     study = config / "studies" / "dumbbell"
     shutil.copytree(repository_root() / "tests" / "data" / "dumbbell", study, dirs_exist_ok=True)

@@ -1,8 +1,8 @@
-"""Let a call meet a full and a read-only disk: a tmpfs that grows (as root).
+"""Runs a call on a full and on a read-only disk, a tmpfs that is enlarged later (needs root).
 
     BDPBENCH_HOME=.bdpbench PYTHONPATH=pipeline:. python tests/faults/disks.py 4 4.25
 
-The numbers are sizes of the disk, MiB, one after the other, before it is large enough.
+The numbers are sizes of the disk, MiB, tried one after the other before it is large enough.
 """
 
 from __future__ import annotations
@@ -31,7 +31,7 @@ def disk(folder: Path, size_mib: float) -> Iterator[None]:
 
 
 def change(folder: Path, options: str) -> None:
-    """Make the disk at ``folder`` larger, or read-only."""
+    """Change the mount options of the disk at ``folder``: its size, or read-only."""
     _mount("-o", f"remount,{options}", str(folder))
 
 
@@ -40,7 +40,7 @@ def _mount(*arguments: str) -> None:
 
 
 def faults_of_full_disk(workspace: Workspace, sizes_mib: Sequence[float]) -> list[str]:
-    """What is wrong with the calls on a disk that is too small, and then is not."""
+    """Faults of calls on a disk that is too small at first and large enough in the end."""
     faults = []
     for size_mib in sizes_mib:
         change(workspace.results, f"size={size_mib * 1024:.0f}k")
@@ -58,7 +58,7 @@ def faults_of_full_disk(workspace: Workspace, sizes_mib: Sequence[float]) -> lis
 
 
 def faults_of_read_only_disk(workspace: Workspace) -> list[str]:
-    """What is wrong with a call whose results cannot be written."""
+    """Faults of a call whose results cannot be written."""
     change(workspace.results, "ro")
     status, said = workspace.run()
     print(f"read-only: exit status {status}\n{said}", flush=True)
@@ -78,7 +78,7 @@ def _told_badly(status: int, said: str, word: str) -> list[str]:
 
 
 def main() -> int:
-    """Compare what a growing disk ends with to what an ample one does; returns the faults."""
+    """Compare the results on a growing disk with those on an ample one; returns the faults."""
     sizes_mib = [float(each) for each in sys.argv[1:]] or [4, 4.25]
     with tempfile.TemporaryDirectory() as name:
         folder = Path(name)
@@ -92,7 +92,7 @@ def main() -> int:
             if small.checksums() != ample.checksums():
                 faults.append("other bytes after enlarging")
             faults += faults_of_read_only_disk(small)
-    print("\n".join(faults) or "as it should be")
+    print("\n".join(faults) or "no fault")
     return len(faults)
 
 

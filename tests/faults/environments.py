@@ -1,10 +1,10 @@
-"""A call of `run` where much is missing that a developer's machine has (as root).
+"""Calls of `run` without many things that a developer's machine has (needs root).
 
     BDPBENCH_HOME=.bdpbench PYTHONPATH=pipeline:. python tests/faults/environments.py
 
-tries each of CONDITIONS alone. Those that are named on the command line are tried together, with
-two studies at the same time on the same results. Then somebody runs a study in results of another
-user, and has to be told.
+tests each of CONDITIONS alone. Conditions named on the command line are tested together, with two
+studies that use the same results folder at the same time. Finally, a user runs a study in another
+user's results folder, and has to be told that this is not possible.
 """
 
 from __future__ import annotations
@@ -35,7 +35,7 @@ CONDITIONS = {
     "odd paths": f"checkout, study and results in folders with the name {ODD_NAME}",
 }
 _CHECKOUT = ("bdpbench", "Snakefile", "config", "ns2", "pipeline", "reports", "tcl", "workflow")
-# By what a compiler, assembler or linker is called, with a version or a machine's name around it.
+# Names of compilers, assemblers and linkers, possibly with a version or a target machine.
 _BUILDING = re.compile(
     r"(^|-)(cc|c\+\+|gcc|g\+\+|cpp|clang|clang\+\+|tcc|as|ld|make|c89|c99)(\b|-)"
 )
@@ -43,14 +43,14 @@ _BUILDING = re.compile(
 
 @dataclass(frozen=True)
 class Environment:
-    """A copy of the checkout and an empty place for results, under some of CONDITIONS."""
+    """A copy of the checkout and an empty results folder, under some of CONDITIONS."""
 
     folder: Path
     conditions: frozenset[str]
 
     @property
     def place(self) -> Path:
-        """Where checkout, study and results lie."""
+        """The folder that contains checkout, study and results."""
         return self.folder / (ODD_NAME if "odd paths" in self.conditions else "plain")
 
     @property
@@ -64,7 +64,7 @@ class Environment:
         return self.place / "checkout"
 
     def make(self) -> None:
-        """Copy what git has of the checkout, as far as a run needs it."""
+        """Copy the files that git tracks and that a run needs."""
         self.results.mkdir(parents=True)
         self.checkout.mkdir()
         ignored = shutil.ignore_patterns("__pycache__", "published")
@@ -78,7 +78,7 @@ class Environment:
             os.chown(self.results, NOBODY, NOBODY)
 
     def add_study(self, name: str, duration_s: float) -> None:
-        """A small study with a streamed run, beside the checkout."""
+        """Add a small study with a streamed run beside the checkout."""
         text = (repository_root() / "tests" / "data" / "dumbbell" / "study.yaml").read_text()
         text = text.replace("key: dumbbell", f"key: {name}").rstrip("\n") + STREAMED
         (self.place / name).mkdir()
@@ -86,7 +86,7 @@ class Environment:
         (self.place / name / "study.yaml").write_text(text)
 
     def start(self, *arguments: str) -> subprocess.Popen[str]:
-        """A call of bdpbench."""
+        """Start a call of bdpbench."""
         environment = {**os.environ, "BDPBENCH_RESULTS": str(self.results)}
         environment |= {"BDPBENCH_HOME": str(home_dir()), "HOME": "/nonexistent"}
         for name in ("PYTHONPATH", "BDPBENCH_CONFIG", "BDPBENCH_ROOT", "BDPBENCH_NS", "LC_CTYPE"):
@@ -105,7 +105,7 @@ class Environment:
         )
 
     def _tools(self) -> Path:
-        """A folder with all programs of the system but those that build others."""
+        """A folder with all programs of the system except those that build others."""
         tools = self.folder / "tools"
         tools.mkdir(exist_ok=True)
         for path in (each for folder in _SYSTEM.split(":") for each in Path(folder).iterdir()):
@@ -119,7 +119,7 @@ class Environment:
         if "no network" in self.conditions:
             words += [_program("unshare"), "--net"]
         if "read-only" in self.conditions:
-            # Root may write everywhere but on a disk that is mounted read-only.
+            # Root may write anywhere except on a disk that is mounted read-only.
             mount = 'mount --bind "$1" "$1" && mount -o remount,ro,bind "$1" && shift && exec "$@"'
             words += [_program("unshare"), "--mount", _program("bash"), "-c"]
             words += [f'PATH={_SYSTEM}; {mount}', "bash"]  # fmt: skip
@@ -142,7 +142,7 @@ def _program(name: str) -> str:
 
 
 def _readable() -> list[str]:
-    """Where Python lies in a folder of root alone, the right to read it, and no other right."""
+    """Options that let the user read Python in root's private folder, and nothing more."""
     closed = [
         folder
         for path in (Path(sys.executable).resolve(), home_dir())
@@ -154,7 +154,7 @@ def _readable() -> list[str]:
 
 
 def faults_of(environment: Environment, studies: Sequence[str] = ("mine",)) -> list[str]:
-    """What is wrong with whole calls under the conditions, one a study, all at the same time."""
+    """Faults of whole calls under the conditions, one for each study, all at the same time."""
     environment.make()
     for number, study in enumerate(studies):
         environment.add_study(study, 20 + number)
@@ -176,7 +176,7 @@ def faults_of(environment: Environment, studies: Sequence[str] = ("mine",)) -> l
 
 
 def faults_of_anothers_results(environment: Environment) -> list[str]:
-    """What is wrong with the call of a user to whom the results do not belong."""
+    """Faults of a call by a user who does not own the results."""
     environment.make()
     os.chown(environment.results, 0, 0)
     environment.add_study("mine", 20)
@@ -187,7 +187,7 @@ def faults_of_anothers_results(environment: Environment) -> list[str]:
 
 
 def main() -> int:
-    """Each condition alone, or those of the command line together; returns the faults."""
+    """Test each condition alone, or those on the command line together; returns the faults."""
     wanted = [sys.argv[1:]] if sys.argv[1:] else [[each] for each in CONDITIONS]
     wrong = 0
     for names in wanted:
@@ -196,11 +196,11 @@ def main() -> int:
             studies = ("mine", "yours") if len(names) > 1 else ("mine",)
             faults = faults_of(Environment(Path(name), frozenset(names)), studies)
         wrong += bool(faults)
-        print(f"{', '.join(names)}: {'; '.join(faults) or 'as it should be'}", flush=True)
+        print(f"{', '.join(names)}: {'; '.join(faults) or 'no fault'}", flush=True)
     with tempfile.TemporaryDirectory() as name:
         Path(name).chmod(0o755)
         faults = faults_of_anothers_results(Environment(Path(name), frozenset(["user"])))
-    print(f"results of another user: {'; '.join(faults) or 'as it should be'}", flush=True)
+    print(f"results of another user: {'; '.join(faults) or 'no fault'}", flush=True)
     return wrong + bool(faults)
 
 

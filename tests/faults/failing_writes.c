@@ -1,12 +1,13 @@
-/* Fails all writes below a folder from the n-th on, of all processes together, as a full disk would.
+/* Makes all writes below a folder fail from the n-th on, for all processes together.
  *
- * LD_PRELOAD this library with
+ * Load this library by LD_PRELOAD with
  *   FAILING_WRITES_UNDER    the folder
  *   FAILING_WRITES_COUNTER  a file of 8 zero bytes that counts the writes
  *   FAILING_WRITES_FROM     the number of the first write that fails; 0 only counts
- *   FAILING_WRITES_ERRNO    what it fails with
+ *   FAILING_WRITES_ERRNO    the error of writes that fail
  *
- * A write is one to an open file, or one that makes, renames or enlarges a file or makes a folder.
+ * A write is one to an open file, or a call that creates, renames or enlarges a file or creates a
+ * folder.
  */
 #define _GNU_SOURCE
 #include <dlfcn.h>
@@ -50,7 +51,7 @@ __attribute__((constructor)) static void begin(void)
 	counter = shared;
 }
 
-/* Whether the write that is about to happen fails. */
+/* Whether the next write fails. */
 static int fails(void)
 {
 	uint64_t count = ++*counter;
@@ -137,7 +138,7 @@ int mkdir(const char *path, mode_t mode)
 	return path_fails(AT_FDCWD, path) ? -1 : REAL(mkdir)(path, mode);
 }
 
-/* Opening what is there writes nothing; making a file does. */
+/* Opening an existing file writes nothing; creating one does. */
 #define OPEN(name)                                                                                 \
 	int name(const char *path, int flags, ...)                                                 \
 	{                                                                                          \

@@ -1,9 +1,9 @@
-"""`analyze` of traces whose lines are valid or not, and whose numbers nothing can mean.
+"""`analyze` on traces with valid and invalid lines, and with numbers that make no sense.
 
     PYTHONPATH=pipeline:. python tests/faults/fuzz_analyze.py --traces 1000 --seed 1
 
-Each is measured with bins and into a file, with `--lenient` and without, and has to end well or in
-one BdpbenchError, within MOST_S and with at most MOST_MORE_MIB beyond what a plain trace takes.
+Each trace is measured with bins and into a file, with `--lenient` and without. This has to succeed
+or end in one BdpbenchError, within MOST_S and with at most MOST_MORE_MIB more than a plain trace.
 """
 
 from __future__ import annotations
@@ -52,7 +52,7 @@ TIMES = ("-1", "0", "1e-300", "0.1", "9e8", "900000000.000001", "1e18", "1e300",
 KINDS = ("tcp", "ack", "cbr", "udp", "exp", "video", "sctp", "DCCP_Data", "x" * 40)
 SUFFIXES = (".json", ".csv", ".parquet")
 
-# Lines from which nothing follows about what was sent, or when: far apart in time or number.
+# Lines that say nothing about what was sent or when, or that are far apart in time or number.
 KNOWN = {
     "satellite": ["{e} 1.0 -1 -2 cbr 210 ------- 1 0.0 1.0 0 0 0.00 0.00 -48.90 -120.94"],
     "late": ["r 0.5 0 1 tcp 40 ------- 1 0.0 1.0 0 0", "r 9e8 0 1 tcp 40 ------- 1 0.0 1.0 1 1"],
@@ -68,7 +68,7 @@ KNOWN = {
 
 
 def random_trace(chance: random.Random) -> bytes:
-    """Some 100 lines of a few flows; the more rarely the odder the numbers."""
+    """Up to 100 lines of a few flows; the rarer odd values are in a trace, the odder it may be."""
     time_s, lines = 0.0, []
     odd = chance.choice((0.0, 0.02, 0.3))
 
@@ -90,27 +90,27 @@ def random_trace(chance: random.Random) -> bytes:
 
 
 def known_trace(name: str) -> bytes:
-    """One of KNOWN, with each event where a line leaves it open."""
+    """One of KNOWN; where a line leaves the event open, once with each event."""
     lines = [each.format(e=e) for each in KNOWN[name] for e in ("+-r" if "{e}" in each else "r")]
     return "".join(f"{line}\n" for line in lines).encode()
 
 
 def measure(content: bytes, folder: Path, suffix: str, *, lenient: bool) -> None:
-    """Analyze a trace into a file, and with narrow bins; what is wrong with it may be told."""
+    """Analyze a trace into a file and with narrow bins; a reported error is fine."""
     path = folder / "hostile.tr"
     path.write_bytes(content)
     with suppress(BdpbenchError):
         list(analyze(request_of([str(path)], output=path.with_suffix(suffix), lenient=lenient)))
     if not lenient:
-        return  # what is strictly read is measured as what is read leniently
+        return  # lenient reading measures the same as strict reading
     with suppress(BdpbenchError):
         list(analyze(request_of([str(path)], bin_s=0.1, lenient=True)))
 
 
 def check(name: str, content: bytes, folder: Path, suffix: str, most_mib: float) -> None:
-    """Fail where a trace ends in anything but numbers or one error, or takes too much."""
+    """Fail if a trace ends in anything but numbers or one error, or takes too much."""
     began_s = time.process_time()
-    # What never ends is ended: the alarm's exception tells which trace it was.
+    # The alarm ends what would never end; its exception says which trace it was.
     signal.alarm(10 * MOST_S)
     for lenient in (True, False):
         try:
@@ -133,7 +133,7 @@ def _too_long(number: int, frame: FrameType | None) -> None:
 
 
 def main() -> int:
-    """Measure as many traces as asked; an AssertionError tells the first fault."""
+    """Measure as many traces as requested; an AssertionError reports the first fault."""
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("--traces", type=int, default=1000)
     parser.add_argument("--seed", type=int, default=1)
@@ -149,7 +149,7 @@ def main() -> int:
             check(known, known_trace(known), Path(name), ".json", most_mib)
         for number in range(options.traces):
             chance = random.Random(f"{options.seed} {number}")
-            # A page takes a second: most traces are measured into other files.
+            # A page takes a second, so most traces are measured into other files.
             suffix = ".html" if number % 50 == 0 else chance.choice(SUFFIXES)
             check(f"trace {number}", random_trace(chance), Path(name), suffix, most_mib)
     print(

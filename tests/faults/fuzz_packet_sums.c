@@ -1,7 +1,7 @@
 /*
- * Random rows through the sums in C, for builds with -fsanitize=address,undefined: every access
- * outside a batch or a table and every undefined operation ends it. Beyond that it holds the sums to
- * a count of the same rows: what entered links, what departed, what was dropped.
+ * Random rows for the sums in C, in a build with -fsanitize=address,undefined, which ends at every
+ * access outside a batch or a table and at every undefined operation. It also compares the sums
+ * with a count of the same rows: what entered links, what departed, and what was dropped.
  *
  *   fuzz_packet_sums SEED TRACES
  */
@@ -15,7 +15,7 @@
 
 static uint64_t state;
 
-/* xorshift64*: the same rows on every machine. */
+/* xorshift64*, which gives the same rows on every machine. */
 static uint32_t
 draw(uint32_t below)
 {
@@ -46,7 +46,7 @@ odd_or(int64_t plain, uint32_t one_in)
 	return draw(one_in) ? plain : NUMBERS[draw(sizeof NUMBERS / sizeof *NUMBERS)];
 }
 
-/* Rows of a few flows over a few links: mostly such as follow one another, some that cannot. */
+/* Rows of a few flows over a few links: most continue the previous row, some cannot follow it. */
 static void
 fill(struct rows *rows, uint32_t one_in)
 {
@@ -76,7 +76,7 @@ fill(struct rows *rows, uint32_t one_in)
 	}
 }
 
-/* The columns of some rows, each as long as they are: one byte further is found. */
+/* The columns of some rows, exactly as long as needed: reading one byte more is detected. */
 struct source {
 	const struct rows *rows;
 	int64_t at, most;

@@ -1,12 +1,12 @@
-"""Mutated lines of real traces through both parsers, against each other and against bounds.
+"""Reads mutated lines of real traces with both parsers and compares the results.
 
-`PYTHONPATH=pipeline:. python tests/faults/fuzz_traces.py NS [--lines N] [--seed S]` has the given
-ns-2 write wired, old and new wireless and satellite traces, mutates their lines, and reads them
-with the parser in C and with the patterns alone. Both have to give the same rows and the same
-account of lines, or the same error; neither may end in a traceback, take more than
-`MOST_MORE_MIB` beyond what the process has before, or more than `MOST_S` a batch of lines. The
-parser in C alone then reads as many mutated lines in a build with the sanitizers for addresses
-and undefined behaviour.
+`PYTHONPATH=pipeline:. python tests/faults/fuzz_traces.py NS [--lines N] [--seed S]` lets the given
+ns-2 write wired, satellite, and old and new wireless traces, mutates their lines, and reads them
+with the C parser and with the patterns alone. Both have to give the same rows and the same account
+of lines, or the same error. Neither may end in a traceback, take more than `MOST_MORE_MIB` of
+memory on top of what the process had before, or more than `MOST_S` for a batch of lines. The C
+parser alone then reads as many mutated lines in a build with the address and undefined behaviour
+sanitizers.
 """
 
 from __future__ import annotations
@@ -58,7 +58,7 @@ PIECES = (
 
 
 def traces(ns: Path, folder: Path) -> list[Path]:
-    """Traces that ns-2 writes for the scripts of the parser's own tests."""
+    """Traces that ns-2 writes for the scripts of the parser's tests."""
     paths = []
     for index, (script, arguments) in enumerate(RUNS):
         place = folder / str(index)
@@ -70,7 +70,7 @@ def traces(ns: Path, folder: Path) -> list[Path]:
 
 
 def mutated(line: bytes, chance: random.Random) -> bytes:
-    """A line with up to three places replaced, taken out or put in; some stay as they are."""
+    """A line with up to three places replaced, removed or inserted; some stay unchanged."""
     text = bytearray(line)
     for _ in range(chance.randrange(4)):
         at = chance.randrange(len(text) + 1)
@@ -79,7 +79,7 @@ def mutated(line: bytes, chance: random.Random) -> bytes:
 
 
 def batches(paths: list[Path], lines: int, seed: int) -> Iterator[bytes]:
-    """Texts of BATCH mutated lines each, from one trace each."""
+    """Texts of BATCH mutated lines, each text from a single trace."""
     chance = random.Random(seed)
     samples = [path.read_bytes().splitlines() for path in paths]
     for _ in range(0, lines, BATCH):
@@ -89,7 +89,7 @@ def batches(paths: list[Path], lines: int, seed: int) -> Iterator[bytes]:
 
 
 def read(path: Path, *, compiled: bool, lenient: bool) -> tuple[pl.DataFrame | None, object]:
-    """Rows and account of a trace, or None and the message in which it ends."""
+    """Rows and account of a trace, or None and the error message."""
     try:
         trace = open_trace(path, lenient=lenient, compiled=compiled)
         frames = list(trace.batches())
@@ -99,7 +99,7 @@ def read(path: Path, *, compiled: bool, lenient: bool) -> tuple[pl.DataFrame | N
 
 
 def compare(path: Path, *, lenient: bool) -> None:
-    """Fail unless both ways of reading come to the same."""
+    """Fail unless both ways of reading give the same result."""
     (ours, told), (theirs, also) = (
         read(path, compiled=each, lenient=lenient) for each in (True, False)
     )
@@ -110,12 +110,12 @@ def compare(path: Path, *, lenient: bool) -> None:
 
 
 def peak_mib() -> float:
-    """The most memory that this process has held until now, MiB."""
+    """The peak memory of this process so far, MiB."""
     return resource.getrusage(resource.RUSAGE_SELF).ru_maxrss / 1024
 
 
 def fuzz(ns: Path, folder: Path, lines: int, seed: int) -> int:
-    """Read mutated lines both ways; returns how many, and fails at the first fault."""
+    """Read mutated lines both ways; returns their number, or fails at the first fault."""
     done, before_mib = 0, peak_mib()
     path = folder / "mutated.tr"
     for text in batches(traces(ns, folder), lines, seed):
@@ -133,20 +133,20 @@ def fuzz(ns: Path, folder: Path, lines: int, seed: int) -> int:
 
 
 def sanitized(folder: Path, lines: int, seed: int) -> str:
-    """Read mutated lines with the sanitized parser in C, as built here and without SSE2."""
+    """Read mutated lines with the sanitized C parser, as built here and without SSE2."""
     paths = list(folder.glob("*/all.tr"))
     both = ((), ("-DPORTABLE",))
     return "\n".join(_sanitized(HARNESS, folder, seed, lines, *paths, more=each) for each in both)
 
 
 def sanitized_sums(folder: Path, traces: int, seed: int) -> str:
-    """Sum random traces with the sanitized sums in C; returns what they say."""
+    """Sum random traces with the sanitized C code for sums; returns its output."""
     return _sanitized(SUMS_HARNESS, folder, seed, traces)
 
 
 def _sanitized(harness: Path, folder: Path, *arguments: object, more: Sequence[str] = ()) -> str:
     binary = folder / harness.stem
-    # Without optimisation, which takes three times as long and hides faults from the sanitizers.
+    # Without optimization, which takes three times as long and hides faults from the sanitizers.
     flags = ["-std=gnu11", "-g", "-O0", "-fsanitize=address,undefined", "-fno-sanitize-recover=all"]
     subprocess.run(["cc", *flags, *more, "-o", str(binary), str(harness)], check=True)
     command = [str(binary), *map(str, arguments)]
@@ -157,7 +157,7 @@ def _sanitized(harness: Path, folder: Path, *arguments: object, more: Sequence[s
 
 
 def main() -> int:
-    """Fuzz as the command line says, and tell what came out."""
+    """Fuzz as the command line says, and print the result."""
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("ns", type=Path, help="binary of ns-2: `./bdpbench ns2 path`")
     parser.add_argument("--lines", type=int, default=1_000_000)
@@ -166,7 +166,7 @@ def main() -> int:
     with tempfile.TemporaryDirectory() as scratch:
         folder = Path(scratch)
         done = fuzz(options.ns, folder, options.lines, options.seed)
-        print(f"{done} lines both ways, seed {options.seed}: the same rows and the same words")
+        print(f"{done} lines read both ways, seed {options.seed}: same rows and messages")
         print(sanitized(folder, options.lines, options.seed))
         print(sanitized_sums(folder, options.lines // 10, options.seed))
     return 0

@@ -1,7 +1,7 @@
 /*
- * Mutated lines through the parser in C, for builds with -fsanitize=address,undefined: every access
- * outside a chunk and every undefined operation ends it. Beyond that it holds the parser to its own
- * promises: each line is a row or left to the caller, once, and in order.
+ * Mutated lines for the parser in C, in a build with -fsanitize=address,undefined, which ends at
+ * every access outside a chunk and at every undefined operation. It also checks the parser's
+ * promises: each line becomes a row or is left to the caller, once and in order.
  *
  *   fuzz_wired_lines SEED LINES FILE...
  *
@@ -21,7 +21,7 @@ static char *samples[MOST_SAMPLES];
 static int sample_count;
 static uint64_t state;
 
-/* xorshift64*: the same mutations on every machine. */
+/* xorshift64*, which gives the same mutations on every machine. */
 static uint32_t
 draw(uint32_t below)
 {
@@ -54,7 +54,7 @@ static const char *const PIECES[] = {
 	"\x01", "\x7f", "\xff", "averyverylongwordindeed", "0.0", "1.2.3.4.5", ""
 };
 
-/* Replaces, takes out or puts in a few bytes; returns the new length. */
+/* Replaces, removes or inserts a few bytes; returns the new length. */
 static size_t
 mutate(char *line, size_t length)
 {
@@ -74,7 +74,7 @@ mutate(char *line, size_t length)
 	return length;
 }
 
-/* Kinds of rows that are wanted or not: members that do not decide are 0. */
+/* Kinds of rows that are wanted or not; members that do not matter are 0. */
 static void
 choose(struct kind *kinds, int64_t count, uint32_t deciding)
 {
@@ -147,7 +147,7 @@ main(int argc, char **argv)
 			length += (int64_t)mutate(text + length, size);
 			text[length++] = '\n';
 		}
-		/* Exactly as long as the parser may read: one byte further is found. */
+		/* Exactly as long as the parser may read: reading one byte more is detected. */
 		exact = malloc((size_t)length + PADDING);
 		memcpy(exact, text, (size_t)length);
 		memset(exact + length, draw(256), PADDING);

@@ -1,8 +1,8 @@
-"""Kill a call at random instants, resume it, and see that nothing is lost, left or changed.
+"""Kills a call at random instants, resumes it, and checks that nothing is lost, left or changed.
 
     BDPBENCH_HOME=.bdpbench PYTHONPATH=pipeline:. python tests/faults/kills.py --instants 200
 
-Prints a line an instant, and the table of README.md.
+Prints a line for each instant, and the table of README.md.
 """
 
 from __future__ import annotations
@@ -27,13 +27,13 @@ from tests.faults.calls import BY_SNAKEMAKE, Workspace, make_workspace
 SIGNALS = (signal.SIGKILL, signal.SIGTERM, signal.SIGINT, signal.SIGHUP)
 TARGETS = ("call", "group", "Snakemake", "stage", "ns-2")
 SURVIVE_S = 5.0
-# What is killed is bdpbench, and ns-2 for its sake: its share of a call may be small.
+# The kills test bdpbench, and ns-2 only incidentally: simulations may be a small part of a call.
 RUNS_S = {"plain_s": 80, "streamed_s": 30}
 
 
 @dataclass(frozen=True)
 class Reference:
-    """What a call that nobody disturbs ends with, and how long it takes, s."""
+    """The result of an undisturbed call, and its duration, s."""
 
     checksums: dict[str, str]
     times: dict[str, dict[str, object]]
@@ -43,7 +43,7 @@ class Reference:
 
 @dataclass(frozen=True)
 class Kill:
-    """What was done to a call, and what was found wrong after it."""
+    """What was done to a call, and the faults found afterwards."""
 
     seed: int
     number: signal.Signals
@@ -53,7 +53,7 @@ class Kill:
 
 
 def reference(folder: Path) -> Reference:
-    """Run the study to its end once."""
+    """Run the study to its end, undisturbed."""
     workspace = make_workspace(folder, folder / "reference", **RUNS_S)
     began = time.monotonic()
     status, said = workspace.run()
@@ -65,11 +65,11 @@ def reference(folder: Path) -> Reference:
 
 
 def kill_once(folder: Path, seed: int, expected: Reference) -> Kill:
-    """One instant, target and signal, as ``seed`` says; odd ones let Snakemake take part."""
+    """Test one instant, target and signal, chosen by ``seed``; odd seeds involve Snakemake."""
     chance = random.Random(seed)
     number, target = chance.choice(SIGNALS), chance.choice(TARGETS)
     after_s = chance.uniform(0, expected.took_s)
-    workspace = Workspace(folder / "config", folder / f"results-{seed}")  # that of the reference
+    workspace = Workspace(folder / "config", folder / f"results-{seed}")  # as in the reference
     with workspace.start(*(BY_SNAKEMAKE if seed % 2 else ())) as call:
         time.sleep(after_s)
         hit = _hit(workspace, call, target, number)
@@ -84,9 +84,9 @@ def kill_once(folder: Path, seed: int, expected: Reference) -> Kill:
 def _hit(
     workspace: Workspace, call: subprocess.Popen[str], target: str, number: signal.Signals
 ) -> str:
-    """Send the signal; returns who got it: the call, where there is no such target just now.
+    """Send the signal; returns its target, which is the call itself if there is no other just now.
 
-    ns-2 is waited for until there is one.
+    If the target is ns-2, wait until there is one.
     """
     with suppress(ProcessLookupError):
         if target == "group":
@@ -113,7 +113,7 @@ def _role(command: str) -> str:
 
 
 def _after_kill(workspace: Workspace, call: subprocess.Popen[str]) -> list[str]:
-    """What a call must not do: hang, leave processes or locks, or end in a traceback."""
+    """Violations of what holds after a kill: no hang, processes, locks or traceback."""
     faults = []
     try:
         said, _ = call.communicate(timeout=120)
@@ -134,7 +134,7 @@ def _after_kill(workspace: Workspace, call: subprocess.Popen[str]) -> list[str]:
 def faults_after_resume(
     workspace: Workspace, expected: Reference, finished: dict[str, int], status: int, said: str
 ) -> list[str]:
-    """What is wrong with what the same command ends with after a call that was disturbed."""
+    """Faults in the results of the same command after a disturbed call."""
     if status != 0:
         return [f"does not resume: {said.strip().splitlines()[-1:]}"]
     faults = []
@@ -148,7 +148,7 @@ def faults_after_resume(
 
 
 def _of_report(workspace: Workspace, expected: Reference) -> list[str]:
-    """The report has to show what is there, and, times apart, what the undisturbed one shows."""
+    """The report must match the results, and, times apart, that of the undisturbed call."""
     faults = []
     if (workspace.tier / "report.html").read_bytes() != workspace.report():
         faults.append("the report is not that of the results")
@@ -159,7 +159,7 @@ def _of_report(workspace: Workspace, expected: Reference) -> list[str]:
 
 
 def table(kills: list[Kill]) -> str:
-    """How many kills there were of whom by what, and how many had a fault, as Markdown."""
+    """Number of kills by target and signal, and how many had a fault, as Markdown."""
     counted = Counter((each.target, each.number.name, bool(each.faults)) for each in kills)
     lines = ["| who | " + " | ".join(each.name for each in SIGNALS) + " |"]
     lines.append("|---|" + "---:|" * len(SIGNALS))
@@ -174,7 +174,7 @@ def table(kills: list[Kill]) -> str:
 
 
 def main() -> int:
-    """Kill as often as asked; returns how many kills had a fault."""
+    """Kill as often as requested; returns how many kills had a fault."""
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
     parser.add_argument("--instants", type=int, default=10)
     parser.add_argument("--first-seed", type=int, default=1)
@@ -189,7 +189,7 @@ def main() -> int:
         with ThreadPoolExecutor(given.jobs) as pool:
             for last in pool.map(lambda seed: kill_once(folder, seed, expected), seeds):
                 kills.append(last)
-                found = "; ".join(last.faults) or "as it should be"
+                found = "; ".join(last.faults) or "no fault"
                 print(
                     f"seed {last.seed}: {last.number.name} to {last.target}"
                     f" after {last.after_s:.2f} s: {found}",

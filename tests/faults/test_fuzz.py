@@ -1,4 +1,4 @@
-"""A short run of the fuzzer; `fuzz_traces.py` reads as many lines as one likes."""
+"""A short run of the fuzzer; `fuzz_traces.py` itself reads any number of lines."""
 
 from __future__ import annotations
 
@@ -29,7 +29,7 @@ def test_random_rows_are_summed_within_bounds_and_without_undefined_behaviour(
 
 
 def test_analyze_measures_or_refuses_hostile_traces_within_bounds() -> None:
-    # In a process of its own: its peak memory is measured.
+    # In a separate process, since its peak memory is measured.
     root = repository_root()
     done = subprocess.run(
         [sys.executable, "tests/faults/fuzz_analyze.py", "--traces", "4", "--seed", str(SEED)],

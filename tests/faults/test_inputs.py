@@ -1,4 +1,4 @@
-"""Inputs and documents with anything in them: taken, or refused in one message and at once."""
+"""Random changes of inputs and documents are accepted, or refused at once with one message."""
 
 from __future__ import annotations
 
@@ -33,7 +33,7 @@ from bdpbench.trace.tables import read_manifest
 
 KEY = "dumbbell"
 DATA = repository_root() / "tests" / "data" / KEY
-MOST_S = 20.0  # planning takes some 0.05 s, and a minute of silence is what this is against
+MOST_S = 20.0  # planning takes some 0.05 s; the limit detects minutes of silence
 
 NUMBERS = (0, -1, 0.5, 1e16, 1e300, 1e-300, -1e300, 2**31, 2**63, 10**400, float("inf"))
 WORDS = ("", "..", "{y}", "$x", "$buffer_pkts", "=1+1", "é", "x" * 300, "a\nb", "\x1b[31m", "~")
@@ -58,7 +58,7 @@ Documents = dict[str, tuple[Path, Callable[[], Any]]]
 
 
 def told(work: Callable[[], object]) -> str:
-    """The one error in which some work ends, or ""; any other exception fails the test."""
+    """The one error in which the work ends, or ""; any other exception fails the test."""
     try:
         work()
     except BdpbenchError as error:
@@ -134,7 +134,7 @@ def _places(node: Any, place: tuple[Any, ...] = ()) -> Iterator[tuple[Any, ...]]
 
 
 def changed(document: Any, seed: int) -> Any:
-    """The document with one to three of its parts replaced, removed or doubled."""
+    """The document with one to three of its parts replaced, removed or duplicated."""
     chance, found = random.Random(seed), copy.deepcopy(document)
     for _ in range(chance.randrange(1, 4)):
         places = list(_places(found))
@@ -212,7 +212,7 @@ def test_published_csv_with_anything_in_it_is_taken_or_refused(study: Path, seed
 
 
 def _damaged(content: bytes, chance: random.Random) -> bytes:
-    """Bytes of a file that was cut, overwritten or lengthened; one in three stays whole."""
+    """A file's bytes after it was cut, overwritten or extended; one file in three stays whole."""
     data = bytearray(content)
     at = chance.randrange(len(data) + 1)
     match chance.randrange(6):
@@ -250,7 +250,7 @@ def _record(run_id: str, identity: object) -> dict[str, Any]:
 
 @pytest.fixture(scope="module")
 def documents(tmp_path_factory: pytest.TempPathFactory) -> Documents:
-    """Name → a whole document of its kind in its place, and how it is read."""
+    """Name → an intact document of this kind, in its place, and the function that reads it."""
     folder = tmp_path_factory.mktemp("documents")
     shutil.copytree(DATA, folder / KEY)
     plan_of(folder / KEY, write=True)

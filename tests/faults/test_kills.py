@@ -1,4 +1,4 @@
-"""One instant of ``kills.py``; ``.ci/run`` tries thirty, and more are had on demand (README.md)."""
+"""One instant of ``kills.py``; ``.ci/run`` tries thirty, and README.md says how to run more."""
 
 from __future__ import annotations
 
@@ -6,7 +6,7 @@ from pathlib import Path
 
 from tests.faults.kills import kill_once, reference
 
-# SIGKILL to the whole group of the call.
+# This seed sends SIGKILL to the whole process group of the call.
 SEED = 28
 
 

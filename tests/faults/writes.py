@@ -1,9 +1,9 @@
-"""Let all writes of a call fail from some number on, resume it, and see that nothing is lost.
+"""Makes all writes of a call fail from some point on, resumes it, and checks that nothing is lost.
 
     BDPBENCH_HOME=.bdpbench PYTHONPATH=pipeline:. python tests/faults/writes.py --instants 40
 
-The disk is full, read-only or closed to the user from a random write on, as a seed says, for all
-processes of the call together (failing_writes.c). Prints a line an instant.
+The seed chooses the write from which on the disk is full, read-only or closed to the user, for all
+processes of the call (failing_writes.c). Prints a line for each instant.
 """
 
 from __future__ import annotations
@@ -23,19 +23,19 @@ from pathlib import Path
 from tests.faults.calls import Workspace, make_workspace
 from tests.faults.kills import RUNS_S, Reference, faults_after_resume, reference
 
-# What a write fails with, and the word by which the message tells of it.
+# The error of a failing write, and the word that its message has to contain.
 FAILURES = {errno.ENOSPC: "full", errno.EROFS: "read-only", errno.EACCES: "permission"}
 
 
 @dataclass(frozen=True)
 class Failing:
-    """The library that fails writes below a folder, and the file that it counts them in."""
+    """The library that makes writes below a folder fail, and the file in which it counts them."""
 
     library: Path
     counter: Path
 
     def variables(self, under: Path, first: int, number: int) -> Mapping[str, str]:
-        """What a call gets to have writes fail from the ``first`` on; 0 only counts them."""
+        """Variables for a call that make writes fail from the ``first`` on; 0 only counts them."""
         self.counter.write_bytes(struct.pack("Q", 0))
         return {
             "LD_PRELOAD": str(self.library),
@@ -46,7 +46,7 @@ class Failing:
         }
 
     def counted(self) -> int:
-        """How many writes there were."""
+        """The number of writes so far."""
         (count,) = struct.unpack("Q", self.counter.read_bytes())
         return int(count)
 
@@ -61,7 +61,7 @@ def make_failing(folder: Path) -> Failing:
 
 
 def writes_of_a_call(folder: Path, failing: Failing) -> int:
-    """How often a whole call writes into its results."""
+    """The number of writes of a whole call into its results."""
     workspace = make_workspace(folder, folder / "counted", **RUNS_S)
     status, said = workspace.run(**failing.variables(workspace.results, 0, 0))
     if status != 0:
@@ -72,7 +72,7 @@ def writes_of_a_call(folder: Path, failing: Failing) -> int:
 def faults_of_failing_writes(
     workspace: Workspace, failing: Failing, first: int, number: int, expected: Reference
 ) -> list[str]:
-    """What is wrong with a call whose writes fail, and with the one that resumes it."""
+    """Faults of a call whose writes fail, and of the one that resumes it."""
     status, said = workspace.run(**failing.variables(workspace.results, first, number))
     faults = [] if failing.counted() < first else _told_badly(status, said, FAILURES[number])
     if left := workspace.wait_until_alone(5):
@@ -94,7 +94,7 @@ def _told_badly(status: int, said: str, word: str) -> list[str]:
 
 
 def main() -> int:
-    """As many instants as asked; returns how many had a fault."""
+    """Test as many instants as requested; returns how many had a fault."""
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
     parser.add_argument("--instants", type=int, default=10)
     parser.add_argument("--first-seed", type=int, default=1)
@@ -112,7 +112,7 @@ def main() -> int:
             faults = faults_of_failing_writes(workspace, failing, first, number, expected)
             shutil.rmtree(workspace.results, ignore_errors=True)
             wrong += bool(faults)
-            found = "; ".join(faults) or "as it should be"
+            found = "; ".join(faults) or "no fault"
             print(f"seed {seed}: write {first}, {errno.errorcode[number]}: {found}", flush=True)
     return wrong
 

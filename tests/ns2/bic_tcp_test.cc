@@ -1,12 +1,12 @@
-// BIC TCP as its paper and P. Sharma's thesis (2006), section 4.3.1 and appendices, state it: keep
-// 0.8, B = 4, Smax = 32, Smin = 0.01, low_window 14 packets.
+// BIC TCP as described in its paper and in P. Sharma's thesis (2006), section 4.3.1 and appendices:
+// keep 0.8, B = 4, Smax = 32, Smin = 0.01, low_window 14 packets.
 
 #include <fenv.h>
 
 #include "bic_tcp.h"
 #include "check.h"
 
-// A rounding of the last binary digits is all that may differ.
+// Only the rounding of the last binary digits may differ.
 static const double EXACT = 1e-12;
 
 static const BicParameters THESIS = {0.8, 4, 32, 0.01, true, 0, 2};
@@ -46,7 +46,7 @@ static void grows_by_a_twentieth_per_rtt_before_the_first_loss()
 {
 	BicTcp law(THESIS);
 	CHECK_NEAR(law.increase(before_any_loss(100)), 0.05, EXACT);
-	// No limited slow start, which would give 1/floor(200/50), and no Smax of 32 in 9,000.
+	// Neither limited slow start, which would give 1/floor(200/50), nor Smax of 32 in 9,000.
 	CHECK_NEAR(law.increase(before_any_loss(200)), 0.05, EXACT);
 	CHECK_NEAR(law.increase(before_any_loss(9000)), 0.05, EXACT);
 }
@@ -57,8 +57,8 @@ static void halves_the_distance_below_the_maximum_b_times_slower()
 	CHECK_NEAR(per_rtt(law, 7900), 25, EXACT);	// (8000 - 7900)/4
 	CHECK_NEAR(per_rtt(law, 7999), 0.25, EXACT);
 	CHECK_NEAR(per_rtt(law, 7872), 32, EXACT);	// 128/4, just Smax
-	CHECK_NEAR(per_rtt(law, 6400), 32, EXACT);	// 400, above Smax
-	CHECK_NEAR(per_rtt(law, 7999.99), 0.01, EXACT);	// 0.0025, below Smin
+	CHECK_NEAR(per_rtt(law, 6400), 32, EXACT);	// 400, more than Smax
+	CHECK_NEAR(per_rtt(law, 7999.99), 0.01, EXACT);	// 0.0025, less than Smin
 }
 
 static void probes_beyond_the_maximum_in_slow_start_up_to_smax()
@@ -71,12 +71,12 @@ static void probes_beyond_the_maximum_in_slow_start_up_to_smax()
 	CHECK_NEAR(per_rtt(law, 9000), 32, EXACT);
 }
 
-// Section 4.3.3.1: the first maximum is 9,409.98 packets, the second 8,993.95 and below it.
+// Section 4.3.3.1: the first maximum is 9,409.98 packets; the second, 8,993.95, is smaller.
 static void converges_fast_on_a_downward_trend()
 {
 	BicTcp law = after_a_loss_at(9409.98);
 	CHECK_NEAR(9409.98 * law.share_kept(at(8993.95)), 7527.984, 1e-9);	// 0.8 of the first
-	// Wmax is now (1 + 0.8)/2 * 8993.95 = 8094.555: 40 packets below it, 10 a RTT.
+	// Wmax is now (1 + 0.8)/2 * 8993.95 = 8094.555: 40 packets below it, growth is 10 per RTT.
 	CHECK_NEAR(per_rtt(law, 8054.555), 10, 1e-9);
 	law.share_kept(at(8500));	// an upward trend: Wmax is 8,500
 	CHECK_NEAR(per_rtt(law, 8460), 10, 1e-9);
@@ -121,7 +121,7 @@ static void follows_its_parameters()
 	const BicParameters parameters = {0.5, 2, 100, 1, true, 0, 2};
 	BicTcp law(parameters);
 	CHECK_NEAR(law.share_kept(before_any_loss(1000)), 0.5, EXACT);
-	CHECK_NEAR(per_rtt(law, 900), 50, EXACT);	// the paper's half of the way
+	CHECK_NEAR(per_rtt(law, 900), 50, EXACT);	// the paper's binary search
 	CHECK_NEAR(per_rtt(law, 700), 100, EXACT);
 	CHECK_NEAR(per_rtt(law, 999.5), 1, EXACT);
 	CHECK_NEAR(per_rtt(law, 1050), 50, EXACT);	// the paper's doubling
@@ -144,7 +144,7 @@ static void probes_without_smax_while_utilization_is_low()
 	law.rtt_sample(0.100, 2.2);
 	law.rtt_sample(0.100, 4.3);
 	CHECK_NEAR(law.increase(at(2000)), 0.05, EXACT);
-	CHECK_NEAR(per_rtt(law, 900), 25, EXACT);	// below the maximum nothing changes
+	CHECK_NEAR(per_rtt(law, 900), 25, EXACT);	// below the maximum it is the same
 	double values[4];
 	law.observe(values);
 	CHECK_NEAR(values[3], 1, 0);
@@ -173,8 +173,8 @@ static void check_invariants(WindowLaw& law, const WindowState& state)
 		CHECK(state.cwnd_pkts * share >= 1 - EXACT && state.cwnd_pkts * share <= state.cwnd_pkts);
 }
 
-// One law sees all of them, one after the other. ns-2 lets the processor end it at an invalid
-// operation, such as ordering a NaN.
+// One law sees all of them, one after the other. Like ns-2, trap invalid floating-point operations,
+// such as ordering a NaN.
 static void keeps_its_invariants_for_any_input()
 {
 	const double numbers[] = {NAN, -INFINITY, -1e308, -1, -0.0, 0, 1e-308, 0.5, 1, 1.0000001,

@@ -4,7 +4,7 @@
 #include <math.h>
 #include <stdio.h>
 
-// The least that a test program needs: a check that says where and what failed.
+// The minimum that a test program needs: a check that says what failed and where.
 
 static int failures = 0;
 

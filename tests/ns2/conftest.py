@@ -1,4 +1,4 @@
-"""A scratch copy of ns2/ to break, and the real ns-2 to run."""
+"""A scratch copy of ns2/ that tests may break, and the real ns-2."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ ROOT = Path(__file__).resolve().parent.parent.parent
 ARCHIVE = "ns-tiny.tar.xz"
 GREETING = 'int main()\n{\n\treturn greet("hello");\n}\n'
 
-# Standard error tells the simulated time when a second of wall-clock time has passed.
+# Standard error shows the simulated time each time that a second of wall-clock time has passed.
 PROGRESS = "stderr.txt"
 
 Script = Callable[..., "subprocess.CompletedProcess[str]"]
@@ -30,7 +30,7 @@ Outputs = Callable[[Path, list[str], Path], dict[str, str]]
 
 
 def lock_archive(ns2: Path, archive: Path) -> None:
-    """Make the SOURCE.lock of a scratch copy pin another archive."""
+    """Change SOURCE.lock of a scratch copy to pin another archive."""
     checksum = hashlib.sha256(archive.read_bytes()).hexdigest()
     (ns2 / "SOURCE.lock").write_text(
         f"file={ARCHIVE}\nsha256={checksum}\ndirectory=ns-2.35\napt_source=ns2\nurl=\n"
@@ -39,15 +39,15 @@ def lock_archive(ns2: Path, archive: Path) -> None:
 
 @pytest.fixture
 def scratch(tmp_path: Path) -> Path:
-    """A copy of ns2/, its own .bdpbench beside it."""
+    """A copy of ns2/ with a .bdpbench folder beside it."""
     return Path(shutil.copytree(ROOT / "ns2", tmp_path / "repository" / "ns2"))
 
 
 @pytest.fixture
 def tiny_source(scratch: Path, tmp_path: Path) -> Path:
-    """A source archive of one C++ file and a configure script that fails, pinned by `scratch`.
+    """A source archive with one C++ file and a configure script that fails, pinned by `scratch`.
 
-    It takes the build through verification, unpacking and patching in milliseconds.
+    With it, the build passes verification, unpacking and patching within milliseconds.
     """
     tree = tmp_path / "ns-2.35"
     (tree / "tools").mkdir(parents=True)
@@ -64,7 +64,7 @@ def tiny_source(scratch: Path, tmp_path: Path) -> Path:
 
 @pytest.fixture
 def build(scratch: Path, tmp_path: Path) -> Script:
-    """Run build.sh of the scratch copy: nothing of the environment's own settings reaches it."""
+    """Run build.sh of the scratch copy, without bdpbench's variables from the environment."""
 
     def run(*options: object, **variables: object) -> subprocess.CompletedProcess[str]:
         clean = {k: v for k, v in os.environ.items() if not k.startswith("BDPBENCH_")}
@@ -82,7 +82,7 @@ def build(scratch: Path, tmp_path: Path) -> Script:
 
 @pytest.fixture
 def tcl(forks: Callable[[Path], Forks], ns_binary: Path, tmp_path: Path) -> Script:
-    """Run a Tcl text in the real ns-2, or in another one."""
+    """Run a Tcl script in the ns-2 under test, or in another one."""
 
     def run(
         text: str, *arguments: object, ns: Path = ns_binary
@@ -96,7 +96,7 @@ def tcl(forks: Callable[[Path], Forks], ns_binary: Path, tmp_path: Path) -> Scri
 
 @pytest.fixture(scope="session")
 def stock_binary() -> Path:
-    """The variant stock: $BDPBENCH_NS_STOCK, else its build beside that of fast."""
+    """The variant stock: $BDPBENCH_NS_STOCK, else the build that is kept beside that of fast."""
     given = os.environ.get("BDPBENCH_NS_STOCK")
     binary = Path(given) if given else build_prefix() / current_build_id("stock") / "ns"
     if not binary.is_file():
@@ -109,7 +109,7 @@ def stock_binary() -> Path:
 
 @pytest.fixture(scope="session")
 def outputs(forks: Callable[[Path], Forks]) -> Outputs:
-    """Run a script in a new folder: SHA-256 of every file it leaves, standard output included."""
+    """Run a script in a new folder; returns the SHA-256 of each of its files and of its output."""
 
     def run(ns: Path, command: list[str], folder: Path) -> dict[str, str]:
         folder.mkdir()

@@ -1,5 +1,5 @@
-# 600 packets of 10 MB over a fast link, as many over TCP, and as many to a link that drops them:
-# 6e9 bytes each, more than 2^32. Then what every byte counter says.
+# Sends 600 packets of 10 MB over a fast link, as many over TCP, and as many to a link that drops
+# them: 6e9 bytes each, more than 2^32. Then prints all byte counters.
 
 set PACKETS 600
 set BYTES 10000000
@@ -15,7 +15,7 @@ set queue_monitor [$ns monitor-queue $sender $router ""]
 set flow_monitor [$ns makeflowmon Fid]
 $ns attach-fmon [$ns link $router $receiver] $flow_monitor
 
-# Bytes that UDP brings to a LossMonitor.
+# Bytes that UDP delivers to a LossMonitor.
 set udp [new Agent/UDP]
 $udp set packetSize_ $BYTES
 $udp set fid_ 7
@@ -25,7 +25,7 @@ $ns attach-agent $receiver $loss_monitor
 $ns connect $udp $loss_monitor
 $ns at 0.1 {for {set i 0} {$i < $PACKETS} {incr i} {$udp send $BYTES}}
 
-# Bytes that TCP sends and its sink receives, over links of their own.
+# Bytes that TCP sends and its sink receives, over separate links.
 set tcp_sender [$ns node]
 set tcp_receiver [$ns node]
 $ns duplex-link $tcp_sender $tcp_receiver 10000Gb 1ms DropTail
@@ -37,7 +37,7 @@ $tcp attach [open tcp.trace w]
 set sink [$tcp_receiver agent [$tcp set dst_port_]]
 $ns at 0.1 {$tcp advance $PACKETS}
 
-# Bytes dropped: a DropTail queue of one packet counts the one that asks for room, and has none.
+# Bytes dropped: a DropTail queue of one packet counts the arriving one, so it has no room for any.
 set dead_end [$ns node]
 $ns duplex-link $sender $dead_end 1Mb 1ms DropTail
 $ns queue-limit $sender $dead_end 1

@@ -1,12 +1,12 @@
-// CUBIC of 2005 as its paper and P. Sharma's thesis (2006), section 4.4.1 and appendices, state it:
-// C(t - K)^3 + Wmax with C = 0.4, 0.8 kept, and 16 packets in 0.2 s at most.
+// CUBIC of 2005 as described in its paper and in P. Sharma's thesis (2006), section 4.4.1 and
+// appendices: C(t - K)^3 + Wmax with C = 0.4, a share of 0.8 kept, and at most 16 packets in 0.2 s.
 
 #include <fenv.h>
 
 #include "check.h"
 #include "cubic_tcp.h"
 
-// A rounding of the last binary digits is all that may differ.
+// Only the rounding of the last binary digits may differ.
 static const double EXACT = 1e-12;
 
 static const CubicParameters THESIS = {0.8, 16, true, 0.4, true, 0, 2};
@@ -32,7 +32,7 @@ static WindowState timeout_at(double cwnd_pkts, double now_s)
 	return state;
 }
 
-// A law with an RTT of 100 ms that lost a packet and has opened cwnd once since, at time 0.
+// A law with an RTT of 100 ms that has lost a packet and opened cwnd once since then, at time 0.
 static CubicTcp since_a_loss(double max_pkts, double cwnd_pkts, const CubicParameters& parameters)
 {
 	CubicTcp law(parameters);
@@ -53,10 +53,11 @@ static void climbs_the_bare_cubic_before_the_first_loss()
 	CubicTcp law(BARE);
 	law.rtt_sample(0.1, 0);
 	CHECK_NEAR(law.increase(before_any_loss(100, 1)) * 100, 0.0004, EXACT);	// 0.4 * 0.1^3
-	// 100 + 0.4 * (9.9 + 0.1)^3 = 500 packets at 10.9 s: 100 more than 400, no limit of 8.
+	// 100 + 0.4 * (9.9 + 0.1)^3 = 500 packets at 10.9 s: 100 more than 400, without a limit of
+	// 8.
 	CHECK_NEAR(law.increase(before_any_loss(400, 10.9)), 100 / 400.0, EXACT);
-	// 100 + 0.4 * 25.84^3 = 7001.4: the published time to 6,997.5 packets, 26.55 s, less 0.7 s
-	// of slow start.
+	// 100 + 0.4 * 25.84^3 = 7001.4: the published time to 6,997.5 packets is 26.55 s, minus 0.7
+	// s of slow start.
 	CHECK_NEAR(per_rtt(law, 6900, 26.74), 100 + 0.4 * 25.84 * 25.84 * 25.84 - 6900, 1e-9);
 }
 
@@ -68,7 +69,7 @@ static void is_flat_around_the_last_maximum()
 	// t + RTTmin = K - 1: 1000 - 0.4 = 999.6.
 	CHECK_NEAR(per_rtt(law, 999, k - 1.1), 0.6, 1e-9);
 	CHECK_NEAR(per_rtt(law, 999.9, k - 0.1), 0.1, 1e-9);	// t + RTTmin = K: 1,000
-	CHECK_NEAR(per_rtt(law, 1000, k + 0.9), 0.4, 1e-9);	// a second beyond
+	CHECK_NEAR(per_rtt(law, 1000, k + 0.9), 0.4, 1e-9);	// one second beyond
 	CHECK_NEAR(per_rtt(law, 1000, k + 1.9), 3.2, 1e-9);	// 0.4 * 2^3
 }
 
@@ -78,12 +79,12 @@ static void starts_anew_where_cwnd_is_beyond_the_maximum()
 	CHECK_NEAR(per_rtt(law, 1200, 0.9), 0.4, 1e-9);	// 0.4 * 1^3 above 1,200
 }
 
-// 16 packets in 0.2 s are 80 a second, 8 in a RTT of 100 ms and 16 in one of 200 ms.
+// 16 packets in 0.2 s are 80 per second, 8 in an RTT of 100 ms and 16 in one of 200 ms.
 static void grows_by_smax_at_most_after_a_loss()
 {
 	CubicTcp law = since_a_loss(8000, 6400, BARE);
 	CHECK_NEAR(per_rtt(law, 6400, 1), 8, EXACT);
-	CHECK_NEAR(per_rtt(law, 9000, 100), 8, EXACT);	// beyond Wmax, too
+	CHECK_NEAR(per_rtt(law, 9000, 100), 8, EXACT);	// also beyond Wmax
 	CubicTcp slow(BARE);
 	slow.rtt_sample(0.2, 0);
 	slow.share_kept(before_any_loss(8000, 0));
@@ -101,12 +102,12 @@ static void does_not_grow_where_the_target_is_below()
 static void follows_the_window_of_standard_tcp_where_that_is_larger()
 {
 	CubicTcp law(THESIS);
-	law.share_kept(before_any_loss(10, 0));	// no sample: Smax allows no packet
+	law.share_kept(before_any_loss(10, 0));	// no RTT sample: Smax allows no packet
 	double cwnd = 8;
 	for (int ack = 0; ack < 80; ack++)
 		cwnd += law.increase(at(cwnd, 0));
-	// 80 ACKs are some 8 to 10 RTTs: d(cwnd^2)/d(ACK) = 2/3, so sqrt(64 + 160/3) = 10.832.
-	// cwnd follows Wtcp within a RTT, in which that grows by 1/3 packet.
+	// 80 ACKs are 8 to 10 RTTs: d(cwnd^2)/d(ACK) = 2/3, so sqrt(64 + 160/3) = 10.832. cwnd
+	// follows Wtcp within an RTT, during which Wtcp grows by 1/3 packet.
 	CHECK(cwnd <= 10.832 && cwnd >= 10.832 - 1 / 3.0);
 	CubicTcp bare(BARE);
 	bare.share_kept(before_any_loss(10, 0));
@@ -118,7 +119,7 @@ static void keeps_its_share_at_every_loss()
 	CubicTcp law(THESIS);
 	CHECK_NEAR(law.share_kept(before_any_loss(9000, 0)), 0.8, EXACT);
 	CHECK_NEAR(law.share_kept(at(8000, 1)), 0.8, EXACT);
-	CHECK_NEAR(law.share_kept(at(10, 2)), 0.8, EXACT);	// low_window_ has no say
+	CHECK_NEAR(law.share_kept(at(10, 2)), 0.8, EXACT);	// low_window_ has no effect
 }
 
 static void converges_fast_on_a_downward_trend()
@@ -173,7 +174,7 @@ static void probes_without_smax_while_utilization_is_low()
 	law.rtt_sample(0.100, 2.3);
 	law.rtt_sample(0.100, 4.4);
 	CHECK(per_rtt(law, 1100, 20) > 100);	// 1000 + 0.4 * (20.1 - 7.937)^3 is 1,719
-	CHECK_NEAR(per_rtt(law, 900, 7), 8, EXACT);	// below the maximum nothing changes
+	CHECK_NEAR(per_rtt(law, 900, 7), 8, EXACT);	// below the maximum it is the same
 	double values[4];
 	law.observe(values);
 	CHECK_NEAR(values[3], 1, 0);
@@ -207,8 +208,8 @@ static void check_invariants(WindowLaw& law, const WindowState& state)
 		CHECK(state.cwnd_pkts * share >= 1 - EXACT && state.cwnd_pkts * share <= state.cwnd_pkts);
 }
 
-// One law sees all of them, one after the other. ns-2 lets the processor end it at an invalid
-// operation, such as ordering a NaN.
+// One law sees all of them, one after the other. Like ns-2, trap invalid floating-point operations,
+// such as ordering a NaN.
 static void keeps_its_invariants_for_any_input()
 {
 	const double numbers[] = {NAN, -INFINITY, -1e308, -1, -0.0, 0, 1e-308, 0.5, 1, 1.0000001,

@@ -1,12 +1,12 @@
-// Low utilization as P. Sharma's thesis (2006) states it for CUBIC, section 4.4.2: the queueing
-// delay is at most a tenth of the largest one.
+// Low utilization as P. Sharma's thesis (2006) defines it for CUBIC, section 4.4.2: the queueing
+// delay is at most a tenth of its maximum.
 
 #include <fenv.h>
 
 #include "check.h"
 #include "delay_monitor.h"
 
-// Sums of a few decimal fractions: roundings of the last binary digits.
+// Sums of a few decimal fractions: only the rounding of the last binary digits may differ.
 static const double EXACT = 1e-12;
 
 static void knows_the_smallest_and_the_largest_rtt()
@@ -34,7 +34,7 @@ static void means_the_last_whole_period()
 	CHECK_NEAR(delay.mean_s(), 0.2, EXACT);
 }
 
-// 100 ms without a queue, up to 20 ms in it: a tenth of that is 2 ms.
+// 100 ms without a queue, and up to 20 ms of queueing delay: a tenth of that is 2 ms.
 static DelayMonitor after_a_full_queue(double threshold)
 {
 	DelayMonitor delay(threshold, 2);
@@ -88,10 +88,10 @@ static void observes_delays_and_indication()
 	CHECK_NEAR(values[0], 0.100, 0);
 	CHECK_NEAR(values[1], 0.110, EXACT);
 	CHECK_NEAR(values[2], 0.120, 0);
-	CHECK_NEAR(values[3], 1, 0);	// 10 ms of 20 ms is below all of it
+	CHECK_NEAR(values[3], 1, 0);	// with a threshold of 1, 10 ms of 20 ms is below it
 }
 
-// ns-2 lets the processor end it at an invalid operation, such as ordering a NaN.
+// Like ns-2, trap invalid floating-point operations, such as ordering a NaN.
 static void passes_over_what_is_no_rtt()
 {
 	const double numbers[] = {NAN, -INFINITY, -1e308, -1, 0, INFINITY};
@@ -100,7 +100,7 @@ static void passes_over_what_is_no_rtt()
 	for (int i = 0; i < 6; i++) {
 		delay.sample(numbers[i], 1);
 		if (numbers[i] != 0 && numbers[i] != -1 && numbers[i] != -1e308)
-			delay.sample(0.1, numbers[i]);	// no time
+			delay.sample(0.1, numbers[i]);	// without a time
 	}
 	fedisableexcept(FE_INVALID);
 	CHECK_NEAR(delay.min_s(), 0, 0);

@@ -1,8 +1,8 @@
-# Queues that overflow, and receivers of what is left, traced to drops.tr.
+# Queues that overflow, and receivers of what remains, traced to drops.tr.
 #
-# Two senders of each kind share a slow link, whose RED queue drops the packet that came last, then
-# any, then the first; its limit changes as packets wait in it. The link's delay changes, too, so
-# that packets overtake others, and sinks tell of packets that came twice.
+# Two senders of each kind share a slow link. Its RED queue first drops the packet that came last,
+# later a random one, and finally the first one; its limit changes while packets wait in it. The
+# link's delay changes as well, so that packets overtake others, and sinks report duplicates.
 set ns [new Simulator]
 Trace set show_tcphdr_ 1
 set trace [open drops.tr w]

@@ -1,6 +1,6 @@
-// FAST TCP whose alpha follows its rate, with the numbers of Table II of Even, Li and Leith: alpha
-// 8, 20 and 200; up above 1,500 and 15,000 kB/s, down below 1,250 and 12,500 kB/s. With packets of
-// 1,500 bytes and an RTT of 0.1 s a window of w packets is a rate of 15 w kB/s.
+// FAST TCP whose alpha depends on its rate, with the numbers of Table II of Even, Li and Leith:
+// alpha 8, 20 and 200; up above 1,500 and 15,000 kB/s, down below 1,250 and 12,500 kB/s. With
+// packets of 1,500 bytes and an RTT of 0.1 s, a window of w packets is a rate of 15 w kB/s.
 
 #include <fenv.h>
 
@@ -18,7 +18,7 @@ static FastTcpAck ack(double now_s, double rtt_s, double cwnd, int seqno = -1)
 	return one;
 }
 
-// The mode after an ACK of that window in each of some RTTs of 0.1 s.
+// The mode after one ACK with that window in each of several RTTs of 0.1 s.
 static int mode_after(FastModes& law, double& now_s, double cwnd, int rtts)
 {
 	for (int i = 0; i < rtts; i++) {
@@ -33,7 +33,7 @@ static void begins_in_mode_0_and_leaves_it_above_1500_kB_a_second()
 	FastModes law(TABLE_II);
 	double now = 0;
 	CHECK(law.mode() == 0);
-	CHECK(mode_after(law, now, 100, 10) == 0);	// 1,500 kB/s, not above it
+	CHECK(mode_after(law, now, 100, 10) == 0);	// 1,500 kB/s is not above it
 	CHECK(mode_after(law, now, 101, 1) == 1);
 }
 
@@ -71,7 +71,7 @@ static void changes_by_one_mode_an_rtt()
 	CHECK(mode_after(law, now, 50, 1) == 0);
 }
 
-// Where the RTT is the smallest, a period opens cwnd by gamma alpha, as far as 256 ACKs take it.
+// At the minimum RTT, a period opens cwnd by gamma alpha, for which 256 ACKs are enough.
 static double opened_by(FastModes& law, double now_s, double cwnd)
 {
 	double first = cwnd;
@@ -92,7 +92,7 @@ static void opens_by_half_the_alpha_of_its_mode()
 	CHECK_NEAR(opened_by(law, now + 0.05, 1200), 100, EXACT);
 }
 
-// What FastTcp does of a constant alpha is tested there: here a mode that is never left is one.
+// A mode that is never left is a constant alpha, for which FastTcp has its own tests.
 static void is_fast_tcp_where_no_rate_changes_the_mode()
 {
 	FastModesParameters parameters = TABLE_II;
@@ -133,7 +133,7 @@ static void counts_whole_packets()
 static const double NUMBERS[] = {NAN, -INFINITY, -1e308, -1, -0.0, 0, 1e-308, 0.1, 1, 1.5, 7775, 1e308, INFINITY};
 static const int COUNT = sizeof(NUMBERS) / sizeof(NUMBERS[0]);
 
-// ns-2 lets the processor end it at an invalid operation, such as ordering a NaN.
+// Like ns-2, trap invalid floating-point operations, such as ordering a NaN.
 static void check_invariants(FastModes& law, const FastTcpAck& one)
 {
 	feenableexcept(FE_INVALID);

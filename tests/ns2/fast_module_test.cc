@@ -1,4 +1,4 @@
-// The two habits of the FAST module that are of the law, by hand, and that without them it is
+// The two habits of the FAST module that belong to its law, checked by hand; without them it is
 // FastTcp to the last digit.
 
 #include <fenv.h>
@@ -22,7 +22,7 @@ static FastTcpAck ack(double now_s, double rtt_s, double cwnd, double in_flight,
 	return one;
 }
 
-// cwnd after some ACKs at one time, all of an RTT of 0.1 s.
+// cwnd after several ACKs at the same time, all with an RTT of 0.1 s.
 static double after(FastModule& law, int acks, double now_s, double cwnd)
 {
 	double in_flight = cwnd;
@@ -31,7 +31,7 @@ static double after(FastModule& law, int acks, double now_s, double cwnd)
 	return cwnd;
 }
 
-// 1,000 ACKs at 1 s, then one at 1.2 s whose RTT is 0.3 s; avgRTT is 0.1 + 0.2 / (1000 / 3) then.
+// 1,000 ACKs at 1 s, then one at 1.2 s with an RTT of 0.3 s; avgRTT is then 0.1 + 0.2 / (1000 / 3).
 static double after_a_late_ack(bool rounds_by_ack_rtt)
 {
 	FastModule law = law_with(rounds_by_ack_rtt, true);
@@ -41,9 +41,10 @@ static double after_a_late_ack(bool rounds_by_ack_rtt)
 
 static void a_round_ends_by_the_rtt_of_the_ack()
 {
-	// 1.2 s is past 1 s + avgRTT: of 1,000 ACKs every 21st adds a packet, and this is the first.
+	// 1.2 s is past 1 s + avgRTT: with 1,000 ACKs every 21st adds a packet, and this is the
+	// first.
 	CHECK_NEAR(after_a_late_ack(false), 1000, EXACT);
-	// It is not past 1 s + 0.3 s: of the round before, 0 ACKs are known, and each adds one.
+	// It is not past 1 s + 0.3 s: the previous round had 0 ACKs, so each ACK adds a packet.
 	CHECK_NEAR(after_a_late_ack(true), 1001, EXACT);
 }
 
@@ -56,7 +57,7 @@ static void an_ack_without_a_sample_ends_a_round_by_the_average()
 	CHECK_NEAR(law.avg_rtt_s(), 0.1, EXACT);
 }
 
-// 50 packets are to be added, 10 are; after a recovery there are ten more ACKs.
+// 10 of the 50 packets to be added are added before a recovery, and ten more ACKs come after it.
 static double after_a_recovery(bool keeps_increments)
 {
 	FastModule law = law_with(true, keeps_increments);
@@ -82,14 +83,14 @@ static void no_more_than_the_pending_increments_are_added()
 static void an_ack_in_recovery_sets_the_clock_of_updates_anew()
 {
 	FastModule law = law_with(true, true);
-	after(law, 50, 1, 1000);	// nothing is pending
+	after(law, 50, 1, 1000);	// no increments are pending
 	law.recovering(1.5);
 	CHECK_NEAR(after(law, 1, 1.59, 1000), 1000, EXACT);
-	// An update at last: 50 packets in 1 ACK, the one of the round before.
+	// Now there is an update: 50 packets, and a previous round of 1 ACK.
 	CHECK_NEAR(after(law, 1, 1.61, 1000), 1001, EXACT);
 }
 
-// Pseudo-random, from 0 up to 1.
+// Pseudo-random, at least 0 and less than 1.
 static double chance()
 {
 	return rand() / (RAND_MAX + 1.0);
@@ -130,7 +131,7 @@ static void without_its_habits_it_is_the_law_as_published()
 static const double NUMBERS[] = {NAN, -INFINITY, -1, -0.0, 0, 1e-308, 0.1, 1, 1.5, 7775, 1e308, INFINITY};
 static const int COUNT = sizeof(NUMBERS) / sizeof(NUMBERS[0]);
 
-// ns-2 lets the processor end it at an invalid operation, such as ordering a NaN.
+// Like ns-2, trap invalid floating-point operations, such as ordering a NaN.
 static void keeps_its_invariants_for_any_input()
 {
 	FastModule law = law_with(true, true);

@@ -1,6 +1,6 @@
-// FAST TCP as C. Jin, D. Wei and S. Low state it (INFOCOM 2004, section IV) and as P. Sharma's
-// thesis (2006) used it, section 4.5.1: the window moves to
-// (1 - gamma) w + gamma (w' baseRTT/avgRTT + alpha), at most to its double.
+// FAST TCP as described by C. Jin, D. Wei and S. Low (INFOCOM 2004, section IV) and used in
+// P. Sharma's thesis (2006), section 4.5.1: the window moves to
+// (1 - gamma) w + gamma (w' baseRTT/avgRTT + alpha), but at most doubles.
 
 #include <fenv.h>
 
@@ -18,7 +18,7 @@ static FastTcpAck ack(double now_s, double rtt_s, double cwnd, double in_flight,
 	return one;
 }
 
-// cwnd after some ACKs at one time, all of an RTT of 0.1 s.
+// cwnd after several ACKs at the same time, all with an RTT of 0.1 s.
 static double after(FastTcp& law, int acks, double now_s, double cwnd)
 {
 	double in_flight = cwnd;
@@ -39,7 +39,8 @@ static void leaves_slow_start_at_the_threshold()
 	FastTcpParameters parameters = {100, 100, 0.5, 0.00075, 1000, false};
 	FastTcp law(parameters);
 	CHECK_NEAR(law.acked(ack(1, 0.1, 50, 50)), 51, EXACT);
-	// 0.192 s / 256 = 0.75 ms: with this sample the average is at the threshold, or a bit above.
+	// 0.192 s / 256 = 0.75 ms: with this sample the average is at the threshold or slightly
+	// above.
 	CHECK_NEAR(law.acked(ack(1, 0.2921, 51, 50)), 51, EXACT);
 }
 
@@ -60,14 +61,14 @@ static void keeps_the_smallest_rtt()
 	law.acked(ack(1, 0.2, 50, 50));
 	law.acked(ack(1, 0.1, 50, 50));
 	law.acked(ack(1, 0.3, 50, 50));
-	law.acked(ack(1, 0, 50, 50));	// no sample
+	law.acked(ack(1, 0, 50, 50));	// not a sample
 	CHECK_NEAR(law.base_rtt_s(), 0.1, EXACT);
 }
 
 static void opens_by_gamma_alpha_where_the_rtt_is_the_smallest()
 {
 	FastTcp law(STEADY);
-	// (1 - 0.5) 1000 + 0.5 (1000 + 100) = 1050, and no more before the next period.
+	// (1 - 0.5) 1000 + 0.5 (1000 + 100) = 1050, and no more until the next period.
 	CHECK_NEAR(after(law, 49, 1, 1000), 1049, EXACT);
 	CHECK_NEAR(after(law, 100, 1.05, 1049), 1050, EXACT);
 }
@@ -82,18 +83,18 @@ static void spreads_an_increase_over_the_period()
 	CHECK_NEAR(after(law, 980, 1.2, 1001), 1050, EXACT);
 }
 
-// A law whose average RTT is twice the smallest: half of 1,000 packets are queued.
+// A law whose average RTT is twice the minimum: half of the 1,000 packets are queued.
 static FastTcp with_a_queue(const FastTcpParameters& parameters)
 {
 	FastTcp law(parameters);
 	law.acked(ack(1, 0.1, 1000, 1000));
-	// Of the difference (1 - 3/1000)^10000 is left, 1e-13.
+	// The share of the difference that remains is (1 - 3/1000)^10000, 1e-13.
 	for (int i = 0; i < 10000; i++)
 		law.acked(ack(1, 0.2, 1000, 1000));
 	return law;
 }
 
-// 1,000 packets times the 1e-13 that with_a_queue() leaves, with room.
+// 1,000 packets times the 1e-13 that with_a_queue() leaves, with a margin.
 static const double NEARLY = 1e-8;
 
 static void shrinks_at_once_above_its_share_of_the_queue()
@@ -128,12 +129,12 @@ static void takes_the_window_of_when_the_packet_was_sent()
 {
 	FastTcp law(STEADY);
 	law.acked(ack(1, 0.1, 1000, 400));
-	law.sent(0);	// with 400 in flight
+	law.sent(0);	// with 400 packets in flight
 	law.acked(ack(1, 0.1, 1000, 1000));
 	law.sent(1);
 	// 0.5 * 1000 + 0.5 (400 + 100) = 750.
 	CHECK_NEAR(law.acked(ack(2, 0.1, 1000, 1000, 0)), 750, EXACT);
-	law.sent(0);	// long acknowledged: no effect
+	law.sent(0);	// acknowledged long ago: no effect
 	// 0.5 * 1000 + 0.5 (1000 + 100) = 1050: 50 packets, one of them now.
 	CHECK_NEAR(law.acked(ack(3, 0.1, 1000, 1000, 1)), 1001, EXACT);
 }
@@ -180,7 +181,7 @@ static void rests_every_second_rtt_if_told_so()
 		double cwnd = law.acked(ack(1 + i * 0.00101, 0.1, 1000, 1000));
 		updates += cwnd > 1000 && i % 100 >= 50;	// the rest of an update is over by then
 	}
-	CHECK(updates > 50 && updates <= 100);	// of 200 in two RTTs of four
+	CHECK(updates > 50 && updates <= 100);	// of 200 in two of the four RTTs
 }
 
 static void never_shrinks_below_two_packets()
@@ -189,13 +190,13 @@ static void never_shrinks_below_two_packets()
 	FastTcp law = with_a_queue(parameters);
 	// 1.2/2 + 1 = 1.6 packets.
 	CHECK_NEAR(law.acked(ack(2, 0.2, 3, 1.2)), 2, EXACT);
-	CHECK_NEAR(law.acked(ack(3, 0.2, 1, 1.2)), 1, EXACT);	// nor jumps up to them
+	CHECK_NEAR(law.acked(ack(3, 0.2, 1, 1.2)), 1, EXACT);	// nor does it jump up to two
 }
 
 static const double NUMBERS[] = {NAN, -INFINITY, -1e308, -1, -0.0, 0, 1e-308, 0.1, 1, 1.5, 7775, 1e308, INFINITY};
 static const int COUNT = sizeof(NUMBERS) / sizeof(NUMBERS[0]);
 
-// ns-2 lets the processor end it at an invalid operation, such as ordering a NaN.
+// Like ns-2, trap invalid floating-point operations, such as ordering a NaN.
 static void check_invariants(FastTcp& law, const FastTcpAck& one)
 {
 	feenableexcept(FE_INVALID);

@@ -1,5 +1,5 @@
-// gARED as Z. Zhang, G. Hasegawa and M. Murata state it (2005, section 4.3), with the thresholds of
-// their simulations: 2,500 and 7,500 packets, so that the target is 4,500 to 5,500.
+// gARED as described by Z. Zhang, G. Hasegawa and M. Murata (2005, section 4.3), with the
+// thresholds of their simulations: 2,500 and 7,500 packets, so the target is 4,500 to 5,500.
 
 #include <fenv.h>
 
@@ -18,7 +18,7 @@ static void rises_above_the_target_while_the_average_rises()
 {
 	CHECK_NEAR(changed(5501, 5500, 0.1), 0.11, EXACT);	// 0.01 is less than a quarter of 0.1
 	CHECK_NEAR(changed(5501, 5500, 0.004), 0.005, EXACT);	// a quarter is less than 0.01
-	CHECK_NEAR(changed(9000, 2000, 0.04), 0.05, EXACT);	// both are the same
+	CHECK_NEAR(changed(9000, 2000, 0.04), 0.05, EXACT);	// both are equal
 }
 
 static void does_not_rise_on_the_way_back()
@@ -48,7 +48,7 @@ static void stays_within_the_target_and_up_to_the_threshold()
 static void has_a_top_and_no_bottom()
 {
 	CHECK(changed(6000, 5000, 0.5) == 0.5);
-	CHECK_NEAR(changed(6000, 5000, 0.499), 0.509, EXACT);	// max_p < top is all that is asked
+	CHECK_NEAR(changed(6000, 5000, 0.499), 0.509, EXACT);	// the only condition is max_p < top
 	double max_p = 0.1;
 	for (int i = 0; i < 1000; i++)
 		max_p = changed(4000, 4100, max_p);

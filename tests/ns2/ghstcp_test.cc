@@ -1,5 +1,5 @@
-// gHSTCP as Z. Zhang, G. Hasegawa and M. Murata state it (2005, section 3.2): the correlation of
-// departure and RTT over a window of packets, Fisher's Z, and 3.09.
+// gHSTCP as described by Z. Zhang, G. Hasegawa and M. Murata (2005, section 3.2): the correlation
+// of departure time and RTT over a window of packets, Fisher's Z, and the threshold 3.09.
 
 #include <fenv.h>
 
@@ -19,8 +19,8 @@ static double z_of(const double* x, const double* y, int count, double resolutio
 	return pairs.fisher_z(resolution);
 }
 
-// x = 1..5, y = 2 1 4 3 5: means 3 and 3, sums of squares 10 and 10, of products 8, so r = 0.8 and
-// Z = 1/2 ln(1.8/0.2) sqrt(2) = ln(3) sqrt(2).
+// x = 1..5, y = 2 1 4 3 5: both means are 3, sums of squares 10 and 10, sum of products 8, so
+// r = 0.8 and Z = 1/2 ln(1.8/0.2) sqrt(2) = ln(3) sqrt(2).
 static void is_fishers_z()
 {
 	const double x[] = {1, 2, 3, 4, 5}, y[] = {2, 1, 4, 3, 5}, down[] = {5, 3, 4, 1, 2};
@@ -28,7 +28,7 @@ static void is_fishers_z()
 	CHECK_NEAR(z_of(x, down, 5), -log(3) * sqrt(2), EXACT);
 }
 
-// Times like those of a simulation: an hour, packets 5 us apart, RTTs that differ by 1 us.
+// Times as in a simulation: after an hour, packets 5 us apart, RTTs that differ by 1 us.
 static void keeps_the_digits_of_late_times()
 {
 	const double y[] = {2, 1, 4, 3, 5};
@@ -49,7 +49,7 @@ static void has_no_z_of_too_few_pairs_or_without_variance()
 	CHECK(z_of(x, y, 5, 1.42) == 0);
 }
 
-// The limit of Z at r = 1, a rising trend, is a number.
+// Even at r = 1, a rising trend, Z is a finite number.
 static void is_finite_for_a_straight_line()
 {
 	const double x[] = {1, 2, 3, 4}, down[] = {4, 3, 2, 1};
@@ -57,7 +57,7 @@ static void is_finite_for_a_straight_line()
 	CHECK(z_of(x, down, 4) < -10 && isfinite(z_of(x, down, 4)));
 }
 
-// n ACKs of packets 1 ms apart whose RTT changes by slope_s each from 50 ms on.
+// n ACKs of packets 1 ms apart; the RTT starts at 50 ms and changes by slope_s with each.
 static void acks(GentleHighSpeed& law, int n, double slope_s, double cwnd)
 {
 	for (int i = 0; i < n; i++)
@@ -75,13 +75,13 @@ static void tests_once_a_window()
 {
 	GentleHighSpeed law(DEFAULTS);
 	acks(law, 19, 1e-4, 20.9);
-	CHECK(!law.reno_mode());	// 20 packets fit into 20.9
+	CHECK(!law.reno_mode());	// a window of 20.9 holds 20 packets
 	acks(law, 1, 1e-4, 20.9);
 	CHECK(law.reno_mode());
 	CHECK(law.z() > 3.09);
 }
 
-// The window of the first ACK is the batch's, whatever it grows to.
+// The window of the first ACK counts for the batch, however much it grows afterwards.
 static void a_batch_has_the_window_of_its_beginning()
 {
 	GentleHighSpeed law(DEFAULTS);
@@ -137,9 +137,9 @@ static void a_cut_ends_the_batch_and_the_mode()
 static void equal_round_trips_are_no_trend()
 {
 	GentleHighSpeed law(DEFAULTS);
-	acks(law, 1000, 1e-14, 1000);	// rounding: 0.3 ps over all
+	acks(law, 1000, 1e-14, 1000);	// rounding: 0.3 ps in total
 	CHECK(law.z() == 0 && !law.reno_mode());
-	acks(law, 1000, 1e-11, 1000);	// 10 ns over all, a standard deviation of 2.9 ns
+	acks(law, 1000, 1e-11, 1000);	// 10 ns in total, a standard deviation of 2.9 ns
 	CHECK(law.z() > 3.09 && law.reno_mode());
 }
 
@@ -155,7 +155,7 @@ static void a_window_counts_as_four_packets_at_least()
 static const double NUMBERS[] = {NAN, -INFINITY, -1e308, -1, -0.0, 0, 1e-308, 0.1, 1, 4, 7775, 1e308, INFINITY};
 static const int COUNT = sizeof(NUMBERS) / sizeof(NUMBERS[0]);
 
-// ns-2 lets the processor end it at an invalid operation, such as ordering a NaN.
+// Like ns-2, trap invalid floating-point operations, such as ordering a NaN.
 static void keeps_its_invariants_for_any_input()
 {
 	GentleHighSpeed law(DEFAULTS);

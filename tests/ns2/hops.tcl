@@ -1,8 +1,8 @@
-# Packets over untraced links of every kind of queue, while a script changes what is on their way.
+# Packets over untraced links with every kind of queue, while a script changes what is on their way.
 #
 # host(0), host(1) -- router(0) -- router(1) -- router(2) -- host(2), host(3), and streams that
-# cross. States and counters are written every 3.7 ms, so that a packet that takes another way,
-# or another time, shows.
+# cross. States and counters are written every 3.7 ms, which reveals packets that take another path
+# or arrive at another time.
 set ns [new Simulator]
 set links {}
 
@@ -23,7 +23,7 @@ join $router(1) $router(2) 2 5 RED 12
 join $host(2) $router(2) 10 1 DropTail
 join $host(3) $router(2) 10 3 SFQ
 
-# Packets of all sizes that queues measure, some of which live for two hops only.
+# Packets of all sizes that queues measure; some live for only two hops.
 set sinks {}
 proc stream {from to bytes interval ttl} {
     global ns sinks
@@ -70,7 +70,7 @@ proc watch_flows {from to} {
     $ns attach-fmon [$ns link $from $to] $monitor
     lappend monitors $monitor
 }
-# Make a router forget, and learn again, the way to a host.
+# Make a router forget the route to a host, and learn it again later.
 proc misroute {router to} {
     global ns
     [$router entry] install [$to id] [$ns set nullAgent_]

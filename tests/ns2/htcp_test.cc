@@ -1,13 +1,13 @@
-// H-TCP as D. Leith and R. Shorten state it (PFLDnet 2004, section 2) and as P. Sharma's thesis
-// (2006) used it, section 4.6.1: 2 (1 - beta) k (1 + 10 d + d^2/4) packets per RTT, d seconds
-// beyond the threshold of one second, and a cut to RTTmin / RTTmax within 0.5 and 0.8.
+// H-TCP as described by D. Leith and R. Shorten (PFLDnet 2004, section 2) and used in P. Sharma's
+// thesis (2006), section 4.6.1: 2 (1 - beta) k (1 + 10 d + d^2/4) packets per RTT, d seconds beyond
+// the threshold of one second, and a cut to RTTmin / RTTmax between 0.5 and 0.8.
 
 #include <fenv.h>
 
 #include "check.h"
 #include "htcp.h"
 
-// A rounding of the last binary digits is all that may differ.
+// Only the rounding of the last binary digits may differ.
 static const double EXACT = 1e-14;
 
 static const HTcpParameters DEFAULTS = {1, true, true};
@@ -24,7 +24,7 @@ static WindowState first_loss(double cwnd_pkts, double now_s)
 	return state;
 }
 
-// ACKs until cwnd opens by a packet, in a fresh law that saw its first RTT at 0 s.
+// ACKs until cwnd opens by a packet, for a new law whose first RTT sample was at 0 s.
 static int acks_a_packet(const HTcpParameters& parameters, double rtt_s, double cwnd, double now_s)
 {
 	HTcp law(parameters);
@@ -35,13 +35,13 @@ static int acks_a_packet(const HTcpParameters& parameters, double rtt_s, double 
 	return acks;
 }
 
-// One ACK opens the window, the n before it are counted: n alpha = cwnd.
+// One ACK opens the window after n others were counted: n alpha = cwnd.
 static void is_standard_tcp_up_to_the_threshold()
 {
-	// beta is 1/2 at first, so alpha is 2 (1 - 1/2) = 1.
+	// Initially beta is 1/2, so alpha is 2 (1 - 1/2) = 1.
 	CHECK(acks_a_packet(DEFAULTS, 0.1, 50, 0.5) == 51);
 	CHECK(acks_a_packet(DEFAULTS, 0.1, 50, 1) == 51);
-	CHECK(acks_a_packet(DEFAULTS, 0.4, 50, 1) == 51);	// no RTT scaling there
+	CHECK(acks_a_packet(DEFAULTS, 0.4, 50, 1) == 51);	// no RTT scaling below the threshold
 }
 
 static void grows_with_the_time_since_the_last_loss()
@@ -61,8 +61,8 @@ static void moves_the_threshold_with_its_parameter()
 
 static void scales_with_the_rtt_within_limits()
 {
-	// 22 packets per RTT at 100 ms: half of it at 50 ms, double at 200 ms and above, a tenth at
-	// 10 ms and below.
+	// 22 packets per RTT at 100 ms: half of that at 50 ms, twice as much at 200 ms and above, a
+	// tenth at 10 ms and below.
 	CHECK(acks_a_packet(DEFAULTS, 0.05, 110, 3) == 11);
 	CHECK(acks_a_packet(DEFAULTS, 0.4, 440, 3) == 11);
 	CHECK(acks_a_packet(DEFAULTS, 0.001, 21.9, 3) == 11);
@@ -86,7 +86,7 @@ static void renews_its_rate_once_per_rtt()
 	for (int ack = 0; ack < 10; ack++)
 		CHECK(law.increase(later(220, 3)) == 0);	// 22 per RTT
 	CHECK(law.increase(later(220, 3.05)) == 1);
-	// d = 12: 1 + 120 + 36 = 157. A moment later it would be enough for 157.5 packets, too.
+	// d = 12: 1 + 120 + 36 = 157. A moment later it would also be enough for 157.5 packets.
 	CHECK(law.increase(later(157, 13)) == 0);
 	CHECK(law.increase(later(157, 13)) == 1);
 	CHECK(law.increase(later(157.5, 13.05)) == 0);
@@ -109,7 +109,7 @@ static void limited_slow_start_holds_while_it_is_faster()
 	CHECK(law.increase(state) == 0);
 }
 
-// Lets RTTmax rise to rtt_s, by 20 ms a sample.
+// Raises RTTmax to rtt_s in steps of 20 ms per sample.
 static void raise_rtt_max(HTcp& law, double rtt_s, double now_s)
 {
 	for (double rtt = 0.1; rtt < rtt_s; rtt += 0.0199)
@@ -117,7 +117,7 @@ static void raise_rtt_max(HTcp& law, double rtt_s, double now_s)
 	law.rtt_sample(rtt_s, now_s);
 }
 
-// A law after two losses alike, the RTT from 0.1 s to rtt_max_s: the next keeps the ratio.
+// A law after two similar losses, with RTTs from 0.1 s to rtt_max_s: the next cut is their ratio.
 static HTcp in_equilibrium(double rtt_max_s)
 {
 	HTcp law(DEFAULTS);
@@ -148,9 +148,9 @@ static void halves_where_the_throughput_changed_by_a_fifth()
 	HTcp law = in_equilibrium(0.16);
 	CHECK_NEAR(law.share_kept(later(6000, 30)), 0.5, EXACT);	// 0.75 of 8,000
 	raise_rtt_max(law, 0.16, 40);
-	CHECK_NEAR(law.share_kept(later(6000, 40)), 0.5, EXACT);	// steady once
+	CHECK_NEAR(law.share_kept(later(6000, 40)), 0.5, EXACT);	// steady for the first time
 	raise_rtt_max(law, 0.16, 50);
-	CHECK_NEAR(law.share_kept(later(6000, 50)), 0.625, EXACT);	// twice
+	CHECK_NEAR(law.share_kept(later(6000, 50)), 0.625, EXACT);	// steady for the second time
 	raise_rtt_max(law, 0.16, 60);
 	CHECK_NEAR(law.share_kept(later(7300, 60)), 0.5, EXACT);	// 1.22 of 6,000
 }
@@ -167,7 +167,7 @@ static void forgets_the_largest_rtt_slowly()
 {
 	HTcp law = in_equilibrium(0.16);
 	law.share_kept(later(8000, 30));
-	// 0.95 of the 60 ms above RTTmin are left.
+	// 0.95 of the 60 ms above RTTmin remain.
 	CHECK_NEAR(law.share_kept(later(8000, 40)), 0.1 / (0.1 + 0.95 * 0.06), EXACT);
 }
 
@@ -206,7 +206,7 @@ static void never_goes_below_one_packet()
 static const double NUMBERS[] = {NAN, -INFINITY, -1e308, -1, -0.0, 0, 1e-308, 0.1, 1, 1.5, 7775, 1e308, INFINITY};
 static const int COUNT = sizeof(NUMBERS) / sizeof(NUMBERS[0]);
 
-// ns-2 lets the processor end it at an invalid operation, such as ordering a NaN.
+// Like ns-2, trap invalid floating-point operations, such as ordering a NaN.
 static void check_invariants(HTcp& law, const WindowState& state, double rtt_s)
 {
 	feenableexcept(FE_INVALID);

@@ -4,7 +4,7 @@
 #include "check.h"
 #include "limited_slow_start.h"
 
-// A rounding of the last binary digit is all that may differ.
+// Only the rounding of the last binary digit may differ.
 static const double EXACT = 1e-15;
 
 static void divides_the_window_into_half_max_ssthresh_steps()
@@ -20,8 +20,9 @@ static void grows_by_at_most_half_max_ssthresh_per_rtt()
 	double cwnd = 2000;
 	for (int ack = 0; ack < 2000; ack++)
 		cwnd += limited_slow_start_increase(cwnd, 100);
-	// 2000/50 = 40 steps: 1/40 per ACK, 2,000 ACKs, 50 packets; 1/41 from 2,050 on, not reached.
-	// 2,000 sums of 1/40 near 2,000 each round by less than 2,000 * 2^-53 * 2.
+	// 2000/50 = 40 steps: 1/40 per ACK, 2,000 ACKs, 50 packets; 1/41 starts at 2,050, which is
+	// not reached. Each of 2,000 sums of 1/40 near 2,000 is rounded by less than 2,000 * 2^-53
+	// * 2.
 	CHECK_NEAR(cwnd, 2050, 1e-9);
 }
 

@@ -1,11 +1,12 @@
-# Packets over many links at once, traced to links.tr: for comparing schedulers.
+# Packets over many links at once, traced to links.tr, to compare schedulers.
 #
 # Arguments: scheduler (Lanes, Calendar, ...) reserve_resume (true or false)
 #
-# Eight routers in a ring, a host at each. Every host sends to the three routers that follow, so
-# that packets meet on links that are now idle, now busy, some of them at the very same time: all
-# links are alike, and so are the senders of each kind. Two links change their delay and bandwidth
-# while packets are in flight, so that later packets overtake earlier ones; another goes down.
+# Eight routers form a ring, each with a host. Every host sends to the next three routers' hosts, so
+# that packets meet on links that are sometimes idle and sometimes busy, some at exactly the same
+# time: all links are equal, and so are the senders of each kind. Two links change their delay and
+# bandwidth while packets are in flight, so that later packets overtake earlier ones; another link
+# fails.
 lassign $argv scheduler reserve_resume
 set ns [new Simulator]
 $ns use-scheduler $scheduler
@@ -26,7 +27,7 @@ for {set i 0} {$i < $count} {incr i} {
     $ns queue-limit $router($i) $router($next) 6
 }
 
-# A stream of packets: bytes each, and s between them.
+# A stream of packets with the given bytes and interval in s.
 proc stream {from to bytes interval} {
     global ns
     set udp [new Agent/UDP]
@@ -46,7 +47,7 @@ for {set i 0} {$i < $count} {incr i} {
     stream $host($i) $host([expr {($i + 2) % $count}]) 1000 0.011
     stream $host($i) $host([expr {($i + 3) % $count}]) 200 0.003
 }
-# What a transfer does when it is over is part of the order too.
+# What a transfer does after its end is also part of the order.
 set tcp [$ns create-connection TCP/Sack1 $host(0) TCPSink/Sack1 $host(2) 9]
 set ftp [$tcp attach-app FTP]
 $ns at 0.2 "$ftp produce 200"
@@ -62,7 +63,7 @@ $ns at 1.1 {change $router(0) $router(1) delay_ 1ms}
 $ns rtmodel-at 1.2 down $router(3) $router(4)
 $ns rtmodel-at 1.3 up $router(3) $router(4)
 
-# State of all queues, read in the middle of everything.
+# The state of all queues, read while everything is going on.
 proc sample {} {
     global ns router count
     set states {}

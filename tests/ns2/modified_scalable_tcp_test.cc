@@ -1,12 +1,12 @@
-// Modified Scalable TCP as J. Xu's thesis (2004) states it: equation 3.2, 1/floor(cwnd) per ACK, and
-// the cut of an eighth of section 2.3.
+// Modified Scalable TCP as described in J. Xu's thesis (2004): equation 3.2, 1/floor(cwnd) per ACK,
+// and the cut by an eighth in section 2.3.
 
 #include <limits>
 
 #include "check.h"
 #include "modified_scalable_tcp.h"
 
-// A rounding of the last binary digit is all that may differ.
+// Only the rounding of the last binary digit may differ.
 static const double EXACT = 1e-15;
 
 static WindowState of(double cwnd_pkts)
@@ -30,16 +30,16 @@ static void adds_a_packet_an_rtt()
 	double cwnd = 1000;
 	for (int ack = 0; ack < 1000; ack++)
 		cwnd += law.increase(of(cwnd));
-	// 1,000 ACKs of 1/1,000 each; each of the sums rounds by less than 2e-13.
+	// 1,000 ACKs of 1/1,000 each; each sum is rounded by less than 2e-13.
 	CHECK_NEAR(cwnd, 1001, 1e-9);
 }
 
 static void keeps_seven_eighths_of_every_window()
 {
 	ModifiedScalableTcp law;
-	// 3,200 packets less an eighth are 2,800.
+	// 3,200 packets minus an eighth are 2,800.
 	CHECK_NEAR(3200 * law.share_kept(of(3200)), 2800, 1e-9);
-	// No window is too small for it, and the first loss is like any other.
+	// This holds for small windows, too, and the first loss is like any other.
 	CHECK_NEAR(law.share_kept(of(8)), 0.875, EXACT);
 	WindowState first = {3200, 100, 16, 0, true, true, false};
 	CHECK_NEAR(law.share_kept(first), 0.875, EXACT);

@@ -1,12 +1,12 @@
-// Scalable TCP as P. Sharma's thesis (2006) states it, section 4.2.1: 0.01 per ACK and a cut of
-// 0.125 above LowWindow = 16 packets, standard TCP up to it.
+// Scalable TCP as described in P. Sharma's thesis (2006), section 4.2.1: 0.01 per ACK and a cut by
+// 0.125 above LowWindow = 16 packets, and standard TCP up to it.
 
 #include <fenv.h>
 
 #include "check.h"
 #include "scalable_tcp.h"
 
-// A rounding of the last binary digit is all that may differ.
+// Only the rounding of the last binary digit may differ.
 static const double EXACT = 1e-15;
 
 static WindowState after_a_cut(double cwnd_pkts)
@@ -34,7 +34,7 @@ static void multiplies_the_window_by_1_01_per_rtt()
 	double cwnd = 1000;
 	for (int ack = 0; ack < 1000; ack++)
 		cwnd += law.increase(after_a_cut(cwnd));
-	// 1,000 ACKs times 0.01 are 10 packets; each of the sums rounds by less than 2e-13.
+	// 1,000 ACKs times 0.01 are 10 packets; each sum is rounded by less than 2e-13.
 	CHECK_NEAR(cwnd, 1010, 1e-9);
 }
 
@@ -59,7 +59,7 @@ static void moves_the_threshold_with_its_parameter()
 static void keeps_seven_eighths_at_a_loss()
 {
 	ScalableTcp law(16);
-	// 8,000 packets less 0.125 of them: 7,000.
+	// 8,000 packets minus 0.125 of them: 7,000.
 	CHECK_NEAR(8000 * law.share_kept(after_a_cut(8000)), 7000, EXACT);
 }
 
@@ -123,7 +123,7 @@ static void keeps_its_invariants_for_any_input()
 				}
 }
 
-// ns-2 lets the processor end it at an invalid operation, such as ordering a NaN.
+// Like ns-2, trap invalid floating-point operations, such as ordering a NaN.
 static void takes_no_window_for_one_packet_without_a_trap()
 {
 	ScalableTcp law(16);

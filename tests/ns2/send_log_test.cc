@@ -1,4 +1,4 @@
-// The ring of send times, by hand: slots of its length, cleared by ACKs of new data alone.
+// The ring of send times, checked by hand: its slots, which only ACKs of new data clear.
 
 #include "check.h"
 #include "send_log.h"
@@ -33,7 +33,7 @@ static void an_ack_leaves_alone_what_an_earlier_one_cleared()
 {
 	SendLog log(10);
 	log.acked(2);
-	log.sent(1, 7);	// sent again, though acknowledged
+	log.sent(1, 7);	// sent again, although acknowledged
 	log.acked(4);
 	CHECK(log.transmissions(1) == 1);
 	CHECK_NEAR(log.sent_at_s(1), 7, EXACT);
@@ -43,7 +43,7 @@ static void a_slot_is_shared_by_packets_a_ring_apart()
 {
 	SendLog log(10);
 	log.acked(2);
-	log.sent(1, 7);		// left behind
+	log.sent(1, 7);		// not cleared any more
 	log.sent(11, 8);	// its first transmission counts as the second
 	CHECK(log.transmissions(11) == 2);
 	CHECK_NEAR(log.sent_at_s(11), 8, EXACT);
@@ -74,7 +74,7 @@ static void a_clear_slot_is_older_than_anything()
 
 static void takes_any_packet_number()
 {
-	SendLog one(0);	// a slot at least
+	SendLog one(0);	// has at least one slot
 	one.sent(-1, 1);
 	one.acked(-5);
 	CHECK(one.transmissions(-1) == 0 && one.sent_at_s(-1) == SendLog::NEVER);

@@ -1,6 +1,7 @@
-// BIC TCP with Linux's smooth part and the numbers of Table II of Even, Li and Leith: Smax = 32,
-// B = 4, smooth_part = 20, keep 0.8, low window 14 packets. Expected values are Linux's arithmetic
-// (net/ipv4/tcp_bic.c of 2.6: one packet per cnt ACKs) done by hand, without its rounding.
+// BIC TCP with Linux's smooth part and the numbers of Table II of Even, Li and Leith: Smax = 32, B
+// = 4, smooth_part = 20, keep 0.8, low window 14 packets. Expected values follow from Linux's
+// arithmetic (net/ipv4/tcp_bic.c of 2.6: one packet per cnt ACKs), by hand and without its
+// rounding.
 
 #include <fenv.h>
 
@@ -48,10 +49,10 @@ static void searches_between_smax_and_the_smooth_part()
 {
 	SmoothBicTcp law = after_a_loss_at(8000);
 	CHECK_NEAR(per_rtt(law, 7900), 25, EXACT);	// dist 25
-	CHECK_NEAR(per_rtt(law, 7992), 2, EXACT);	// dist 2, the last that is above 1
+	CHECK_NEAR(per_rtt(law, 7992), 2, EXACT);	// dist 2, the last one above 1
 }
 
-// cnt = cwnd * 20/4, five RTTs a packet, where Linux's dist is 1 or 0.
+// If Linux's dist is 1 or 0, cnt = cwnd * 20/4: a packet takes five RTTs.
 static void adds_a_fifth_of_a_packet_in_the_smooth_part()
 {
 	SmoothBicTcp law = after_a_loss_at(8000);
@@ -61,7 +62,7 @@ static void adds_a_fifth_of_a_packet_in_the_smooth_part()
 	CHECK_NEAR(per_rtt(law, 8003), 0.2, EXACT);
 }
 
-// BIC of the paper, as windowOption_ 12, has Smin there.
+// BIC as in the paper, windowOption_ 12, uses Smin there.
 static void the_smooth_part_follows_b_and_smooth_part()
 {
 	SmoothBicParameters parameters = {0.8, 5, 32, 50, true};
@@ -84,7 +85,7 @@ static void adds_five_per_cent_at_least_before_the_first_loss()
 {
 	SmoothBicTcp law(TABLE_II);
 	CHECK_NEAR(law.increase(at(60)), 1 / 3.0, EXACT);	// cnt = 60 * 3/60 = 3
-	CHECK_NEAR(law.increase(at(160)), 0.2, EXACT);		// 32 a RTT, 20 %
+	CHECK_NEAR(law.increase(at(160)), 0.2, EXACT);		// 32 per RTT, 20 %
 	CHECK_NEAR(law.increase(at(640)), 0.05, EXACT);		// cnt = 640/32 = 20
 	CHECK_NEAR(law.increase(at(9000)), 0.05, EXACT);	// 281, but at most 20
 }
@@ -109,7 +110,7 @@ static void aims_lower_on_a_downward_trend()
 {
 	SmoothBicTcp law = after_a_loss_at(8000);
 	law.share_kept(at(7000));
-	// Wmax is (1 + 0.8)/2 * 7000 = 6300: 40 packets below it, 10 a RTT.
+	// Wmax is (1 + 0.8)/2 * 7000 = 6300: 40 packets below it, growth is 10 per RTT.
 	CHECK_NEAR(per_rtt(law, 6260), 10, EXACT);
 	SmoothBicParameters slow = {0.8, 4, 32, 20, false};
 	law = after_a_loss_at(8000, slow);
@@ -137,7 +138,7 @@ static void check_invariants(SmoothBicTcp& law, const WindowState& state)
 		CHECK(kept * state.cwnd_pkts >= 1 - EXACT);
 }
 
-// ns-2 lets the processor end it at an invalid operation, such as ordering a NaN.
+// Like ns-2, trap invalid floating-point operations, such as ordering a NaN.
 static void any_state_gives_a_usable_increase_and_share()
 {
 	feclearexcept(FE_ALL_EXCEPT);

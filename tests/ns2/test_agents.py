@@ -19,7 +19,7 @@ TCL = Path(__file__).resolve().parent.parent.parent / "tcl"
 # 0.9 of the thesis's nominal BDP of 7,775 packets.
 NEARLY_FULL = 6997.5
 
-# One flow for a second; the arguments are variables of the sender and their values.
+# One flow for one second; the arguments are variables of the sender and their values.
 SHORT_RUN = """
 set ns [new Simulator]
 set a [$ns node]
@@ -53,7 +53,7 @@ def test_unknown_default_stops_with_a_message(tcl: Tcl) -> None:
 
 def test_window_option_that_turns_unknown_stops_with_a_message(tcl: Tcl) -> None:
     script = SHORT_RUN.replace("$ns run", '$ns at 0.2 "$tcp set windowOption_ 77"\n$ns run')
-    done = tcl(script, "window_", 10)  # out of slow start by 0.2 s
+    done = tcl(script, "window_", 10)  # leaves slow start by 0.2 s
     assert done.returncode == 1
     assert "windowOption_ 77 is unknown" in done.stderr
 
@@ -94,8 +94,8 @@ def test_scalable_threshold_matters_only_to_scalable(tcl: Tcl) -> None:
 
 @pytest.mark.parametrize("window", [20, 1000], ids=["without losses", "with losses"])
 def test_below_its_threshold_scalable_is_standard_tcp(tcl: Tcl, window: int) -> None:
-    """windowOption_ 9 must then give exactly what ns-2's own windowOption_ 1 gives."""
-    settings = ("window_", window)  # ssthresh, too: the window goes on growing beyond it
+    """windowOption_ 9 must give exactly what ns-2's own windowOption_ 1 gives."""
+    settings = ("window_", window)  # also of ssthresh: the window keeps growing beyond it
     standard = tcl(SHORT_RUN, "windowOption_", 1, *settings).stdout
     below = tcl(SHORT_RUN, "windowOption_", 9, "scalable_lwnd_", 1000, *settings).stdout
     above = tcl(SHORT_RUN, "windowOption_", 9, "scalable_lwnd_", 1, *settings).stdout
@@ -104,7 +104,7 @@ def test_below_its_threshold_scalable_is_standard_tcp(tcl: Tcl, window: int) -> 
     assert (" 0 cuts" in standard) == (window == 20)
 
 
-# Variable, what the appendices set, a value below its range and one above, the range as shown.
+# Variable, value in the appendices, one value below its range and one above, range as displayed.
 BIC_VARIABLES = [
     ("bic_beta_", "0.8", 0, 1.2, "0.01 to 0.99 (share of cwnd kept)"),
     ("bic_B_", "4", 1.9, 1001, "2 to 1000"),
@@ -137,7 +137,7 @@ def test_variables_out_of_range_stop_with_a_message(
 
 
 def test_variables_of_other_laws_matter_to_none(tcl: Tcl) -> None:
-    """Whatever they are: one sender of standard TCP for each value that its own law refuses."""
+    """One sender of standard TCP for each value that the variable's own law refuses."""
     pairs = [
         f"{name} {value}"
         for _, name, _, below, above, _ in LAW_VARIABLES
@@ -179,7 +179,7 @@ def test_defaults_are_those_of_the_appendices(tcl: Tcl) -> None:
 
 @pytest.mark.parametrize(("option", "law"), [(12, "bic"), (13, "cubic")])
 def test_delays_and_low_utilization_can_be_read(tcl: Tcl, option: int, law: str) -> None:
-    """A link of 10 Mbit/s and 1 ms each way, with a window that fills the queue."""
+    """A link of 10 Mbit/s with 1 ms in each direction, and a window that fills the queue."""
     names = [f"{law}_delay_min_", f"{law}_delay_avg_", f"{law}_delay_max_"]
     names.append(f"{law}_low_utilization_indication_")
     settings = ("timestamps_", 1, f"{law}_low_utilization_checking_period_", 0.2)
@@ -188,9 +188,9 @@ def test_delays_and_low_utilization_can_be_read(tcl: Tcl, option: int, law: str)
     )
     done = tcl(script, "windowOption_", option, "window_", 40, *settings)
     least, mean, most, indication = map(float, done.stdout.split()[:4])
-    # 2 ms there and back, and 40 bytes each of the SYN and its ACK.
+    # 2 ms there and back, and 40 bytes each for the SYN and its ACK.
     assert least == pytest.approx(0.002 + 2 * 0.000032, abs=1e-9)
-    # No more than a window of 40 packets is ahead of an ACK, each of 1,050 bytes with its option.
+    # At most a window of 40 packets, of 1,050 bytes each with the option, is ahead of an ACK.
     assert least < mean < most < 0.002064 + 40 * 0.00084
     assert indication == 0
 
@@ -248,8 +248,8 @@ def first_time(samples: Samples, level: float, after_s: float = 0) -> float:
     return next(time for time, window in samples if window >= level and time > after_s)
 
 
-# A sample, 0.01 s apart from the next, may fall on either side of an event, here and in the
-# thesis; the rest is for the rounding of decimal fractions.
+# The samples are 0.01 s apart, and one may be on either side of an event, here and in the thesis.
+# The rest allows for the rounding of decimal fractions.
 TWO_SAMPLES_S = 0.02 + 1e-9
 
 
@@ -259,7 +259,7 @@ def test_scalable_first_ascent(cwnd: Callable[..., Samples]) -> None:
     assert first_time(samples, NEARLY_FULL) == pytest.approx(13.96, abs=TWO_SAMPLES_S)
     first, second, third, *_ = cuts(samples)
     assert first[0] == pytest.approx(16.74, abs=TWO_SAMPLES_S)
-    # Within 0.01 s at most 748 ACKs add 0.01 packets each: the samples may be up to 8 packets
+    # Within 0.01 s at most 748 ACKs add 0.01 packets each, so the sample may be up to 8 packets
     # short of the window at the cut, 0.1 % of 9,046.
     assert first[2] / first[1] == pytest.approx(0.5, rel=0.002)
     assert second[2] / second[1] == pytest.approx(0.875, rel=0.002)
@@ -279,11 +279,11 @@ def test_scalable_single_drop(cwnd: Callable[..., Samples]) -> None:
 def test_bic_first_ascent(cwnd: Callable[..., Samples]) -> None:
     """Thesis: Table 1 (9.53 s); section 4.3.3.1 (maxima 9,409.98 and then 8,993.95 packets)."""
     samples = cwnd(16, "BIC")
-    # 1 %, for the law of the first ascent is inferred from this very number; see BicTcp.
+    # 1 %, because the law of the first ascent was inferred from this very number; see BicTcp.
     assert first_time(samples, NEARLY_FULL) == pytest.approx(9.53, rel=0.01)
     first, second, *_ = cuts(samples)
-    # A cut leaves 0.8 of the maximum, and recovery lasts for more than a sample. ns-2 rounds cwnd
-    # down before and after it, by less than 1 + 1/0.8 packets.
+    # A cut leaves 0.8 of the maximum, and recovery takes longer than one sample. ns-2 rounds cwnd
+    # down before and after the cut, by less than 1 + 1/0.8 packets in total.
     assert first[2] / 0.8 == pytest.approx(9409.98, abs=2.25)
     assert second[2] / 0.8 == pytest.approx(8993.95, abs=2.25)
 
@@ -293,7 +293,7 @@ def test_bic_single_drop(cwnd: Callable[..., Samples]) -> None:
     samples = cwnd(31, "BIC", drop_packet=20000)
     time, _, after = cuts(samples)[0]
     assert first_time(samples, NEARLY_FULL) == pytest.approx(30.74, rel=0.01)
-    # It ends where cwnd leaves the window at the drop, 5 % beyond it; "about" is half a second.
+    # The plateau ends when cwnd is 5 % above the window at the drop; "about" means half a second.
     end = first_time(samples, 1.05 * after / 0.8, time)
     assert end - time == pytest.approx(7, abs=0.5)
 

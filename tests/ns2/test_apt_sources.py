@@ -1,4 +1,4 @@
-"""The machine's package sources as source-package entries, in both formats that apt knows."""
+"""The machine's package sources as source-package entries, in both formats that apt supports."""
 
 from __future__ import annotations
 
@@ -52,7 +52,7 @@ EXPECTED = {
 
 
 def entries(apt: Path) -> list[set[str]]:
-    """Every entry as the set of its lines."""
+    """Every entry as a set of lines."""
     done = subprocess.run(
         ["bash", "-c", '. ns2/build.sh; apt_source_entries "$1" noble', "bash", str(apt)],
         cwd=ROOT,

@@ -1,4 +1,4 @@
-"""ns2/build.sh up to the compiler: every way in which it must refuse, and say why."""
+"""ns2/build.sh up to the compiler: every case that it must refuse, with its reason."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ import pytest
 
 Build = Callable[..., "subprocess.CompletedProcess[str]"]
 
-# Exit statuses that `build.sh --help` promises.
+# Exit statuses documented by `build.sh --help`.
 WRONG_USE, NO_SOURCE, BAD_PATCH, FAILED = 2, 3, 4, 5
 
 GOOD_PATCH = """\
@@ -106,7 +106,7 @@ def test_wrong_checksum_is_shown_and_not_used(build: Build, scratch: Path, tmp_p
 
 @pytest.fixture
 def offline(tmp_path: Path) -> str:
-    """A PATH on which apt-get reaches nobody, as on a machine without a network."""
+    """A PATH whose apt-get reaches nobody, as on a machine without a network."""
     folder = tmp_path / "offline"
     folder.mkdir()
     (folder / "apt-get").write_text("#!/bin/sh\necho no network\nexit 100\n")
@@ -170,14 +170,14 @@ def test_patches_are_applied_in_the_order_of_the_series(
     patch_series(scratch, first=GOOD_PATCH, second=second)
     done = build("--prefix", tmp_path / "out", "--source", tiny_source)
     assert "applying 2 patches" in done.stderr
-    assert "configuring" in done.stderr  # all patches went in
+    assert "configuring" in done.stderr  # all patches were applied
 
 
 @pytest.mark.parametrize(
     "broken",
     [
         pytest.param(GOOD_PATCH.replace('"hello"', '"hallo"'), id="another line"),
-        # patch would take this with its default fuzz of 2.
+        # patch would accept this with its default fuzz of 2.
         pytest.param(GOOD_PATCH.replace(" int main()", " int main(void)"), id="another context"),
     ],
 )
@@ -238,7 +238,7 @@ def test_missing_packages_are_named_with_the_command(build: Build, tmp_path: Pat
 
 @pytest.fixture
 def finished_build(build: Build, tmp_path: Path) -> Path:
-    """What a finished build leaves in its folder."""
+    """The folder of a finished build."""
     folder = tmp_path / "out" / build("--print-id").stdout.strip()
     folder.mkdir(parents=True)
     (folder / "ns").write_text("#!/bin/sh\n")
@@ -265,7 +265,7 @@ def test_a_damaged_build_is_made_again(
     if damage != "ns":
         (finished_build / damage).write_text("{}")
     done = build("--prefix", tmp_path / "out", "--source", tmp_path / "absent.tar.xz")
-    assert done.returncode == NO_SOURCE  # it went on to the source
+    assert done.returncode == NO_SOURCE  # it continued up to the source archive
 
 
 def test_a_second_build_waits_for_the_first(

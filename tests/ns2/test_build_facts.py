@@ -1,4 +1,4 @@
-"""What ns-bdpbench.json says of the build beside it."""
+"""The facts in ns-bdpbench.json describe the build beside it."""
 
 from __future__ import annotations
 

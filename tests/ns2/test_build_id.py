@@ -1,4 +1,4 @@
-"""The build id stands for everything that the binary depends on, and for nothing else."""
+"""The build id depends on everything that the binary depends on, and on nothing else."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""ns2/components.yaml names every file of ns2/, and what it acts on is what the code says."""
+"""ns2/components.yaml names every file of ns2/, and agrees with the code on whom it affects."""
 
 from __future__ import annotations
 
@@ -33,7 +33,7 @@ def parts(components: Components) -> dict[str, list[str]]:
 
 
 def own_files() -> set[str]:
-    """All that the build takes of ns2/, without what makes it faster."""
+    """All files of ns2/ that the build uses, except those that only make it faster."""
     code = [path for name in ("laws", "agents") for path in (NS2 / name).iterdir()]
     patches = [
         path for name in ("toolchain", "variants") for path in (NS2 / "patches" / name).iterdir()
@@ -42,7 +42,7 @@ def own_files() -> set[str]:
 
 
 def includes(name: str) -> set[str]:
-    """A file of laws/ or agents/, and the files there that it includes, and those include."""
+    """A file of laws/ or agents/ and all files there that it includes, directly or indirectly."""
     found: set[str] = set()
     todo = [name]
     while todo:
@@ -60,7 +60,7 @@ def includes(name: str) -> set[str]:
 
 
 def with_sources(names: set[str]) -> set[str]:
-    """Headers with the file that defines what they declare."""
+    """Files and, for headers, the files that define what they declare."""
     sources = {re.sub(r"\.h$", ".cc", name) for name in names}
     return names | {name for name in sources if (NS2 / name).is_file()}
 
@@ -75,7 +75,7 @@ def closure(name: str) -> set[str]:
 
 
 def adapters() -> dict[str, list[Path]]:
-    """Part → adapters, from the registrations in their code."""
+    """Part → its adapters, according to the registrations in their code."""
     found: dict[str, list[Path]] = {}
     for path in sorted((NS2 / "agents").iterdir()):
         text = path.read_text()
@@ -99,7 +99,7 @@ def test_all_of_speed_acts_on_no_run(components: Components) -> None:
 def test_every_registered_law_and_agent_is_a_part(components: Components) -> None:
     patches = (NS2 / "patches" / "variants").glob("*.patch")
     by_patch = {each for path in patches for each in TCL_CLASS.findall(path.read_text())}
-    of_stock = {"TCP/Linux", "TCP/Vegas"}  # classes of ns-2's own that patches change
+    of_stock = {"TCP/Linux", "TCP/Vegas"}  # ns-2's own classes, changed by patches
     assert set(parts(components)) == {*adapters(), *by_patch, *of_stock}
     assert not set(components.window_options) & set(components.own_window_options)
 
@@ -142,14 +142,14 @@ def test_patches_of_tcp_linux_change_nothing_that_others_run_through(
 def test_patches_of_one_law_or_agent_change_no_code_of_other_senders(
     components: Components,
 ) -> None:
-    """Defaults stand in ns-default.tcl; what else a patch may change is said here, with why."""
+    """Defaults belong in ns-default.tcl; other files that a patch may change are listed here."""
     allowed = {
-        "patches/variants/fast-tcp.patch": {"tcp/tcp-sack1.cc"},  # includes the agent, at the end
-        "patches/variants/modified-vegas.patch": {"tcp/tcp-vegas.cc", "tcp/tcp.h"},  # of Vegas
-        "patches/variants/ghstcp.patch": {"tcp/tcp-sack1.cc"},  # includes an agent, at the end
-        "patches/variants/fast-modes.patch": {"tcp/tcp-sack1.cc"},  # includes an agent, at the end
-        "patches/variants/fast-module.patch": {"tcp/tcp-sack1.cc"},  # includes an agent, at the end
-        "patches/variants/gared.patch": {"queue/red.h"},  # a function that is virtual from then on
+        "patches/variants/fast-tcp.patch": {"tcp/tcp-sack1.cc"},  # includes the agent at the end
+        "patches/variants/modified-vegas.patch": {"tcp/tcp-vegas.cc", "tcp/tcp.h"},  # of Vegas only
+        "patches/variants/ghstcp.patch": {"tcp/tcp-sack1.cc"},  # includes an agent at the end
+        "patches/variants/fast-modes.patch": {"tcp/tcp-sack1.cc"},  # includes an agent at the end
+        "patches/variants/fast-module.patch": {"tcp/tcp-sack1.cc"},  # includes an agent at the end
+        "patches/variants/gared.patch": {"queue/red.h"},  # makes a function virtual
     }
     for part, files in parts(components).items():
         if part == "TCP/Linux":
@@ -161,7 +161,7 @@ def test_patches_of_one_law_or_agent_change_no_code_of_other_senders(
 
 
 def test_defaults_in_the_patch_of_a_part_are_of_its_own_variables(components: Components) -> None:
-    """A patch for one law that set a variable of all TCP agents would act on all of them."""
+    """If a law's patch set a variable of all TCP agents, it would affect all of them."""
     for part, files in parts(components).items():
         for name in files:
             if not name.startswith("patches/variants/"):
@@ -176,7 +176,7 @@ def test_defaults_in_the_patch_of_a_part_are_of_its_own_variables(components: Co
 
 
 def test_the_flags_are_those_of_the_build() -> None:
-    """What is read of build.sh is what bash makes of it, and make_ns uses no other."""
+    """The flags read from build.sh are those that bash sees, and make_ns uses no others."""
     from bdpbench.studies.identity.behaviour import _flags
 
     names = ("C_FLAGS", "CXX_FLAGS", "COMMON_FLAGS", "LIBRARIES")

@@ -1,4 +1,4 @@
-"""Byte counters count beyond 2^31 and 2^32, which Debian's ns2 package does not."""
+"""Byte counters count beyond 2^31 and 2^32, unlike those of Debian's ns2 package."""
 
 from __future__ import annotations
 
@@ -15,9 +15,9 @@ SCRIPT = Path(__file__).with_name("counters.tcl")
 
 # 600 packets of 10,000,000 bytes.
 BYTES = 6_000_000_000
-# TCP's sink counts headers too: 40 bytes a packet, and a SYN of 40 bytes.
+# TCP's sink also counts headers: 40 bytes per packet, and a SYN of 40 bytes.
 SINK_BYTES = BYTES + 601 * 40
-# What is left of BYTES in 32 bits: 6,000,000,000 - 4,294,967,296.
+# BYTES in 32 bits: 6,000,000,000 - 4,294,967,296.
 WRAPPED = 1_705_032_704
 
 
@@ -48,7 +48,8 @@ def test_traces_and_dumps_show_all_digits(tcl: Tcl, tmp_path: Path) -> None:
     tcl(SCRIPT.read_text())
     *_, name, value = (tmp_path / "tcp.trace").read_text().splitlines()[-1].split()
     assert (name, int(value)) == ("ndatabytes_", BYTES)
-    # A flow's line of a flow monitor: field 17 bytes dropped on the link, 19 of the flow.
+    # A flow monitor's line: field 17 counts the bytes dropped on the link, field 19 those of the
+    # flow.
     fields = (tmp_path / "flows.txt").read_text().split()
     assert (int(fields[16]), int(fields[18])) == (BYTES, BYTES)
 

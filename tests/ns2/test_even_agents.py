@@ -1,4 +1,4 @@
-"""FAST with alpha by rate (Agent/TCP/FastModes) and BIC with a smooth part in ns-2."""
+"""FAST with a rate-dependent alpha (Agent/TCP/FastModes) and BIC with a smooth part in ns-2."""
 
 from __future__ import annotations
 
@@ -11,8 +11,8 @@ import pytest
 
 Tcl = Callable[..., "subprocess.CompletedProcess[str]"]
 
-# One flow over a bottleneck of an RTT of 40 ms. The arguments: agent, Mbit/s, queue in packets,
-# what to print every RTT, until when, variables and values.
+# One flow over a bottleneck with an RTT of 40 ms. The arguments: agent, Mbit/s, queue in packets,
+# what to print every RTT, end time, variables and values.
 FLOW = """
 set settings [lassign $argv class mbps limit names end]
 set ns [new Simulator]
@@ -52,17 +52,17 @@ def test_fast_queues_the_alpha_of_its_rate(tcl: Tcl, mbps: int, mode: int, alpha
     rows = samples(tcl, "TCP/FastModes", mbps, 2000, "mode_ cwnd_ baseRTT_ avgRTT_", 20)
     assert {row[0] for row in rows[-100:]} == {mode}
     queued = [cwnd * (1 - base / average) for _, cwnd, base, average in rows[-100:]]
-    # The smallest RTT is of an empty queue; cwnd moves in steps of a packet at least.
+    # The minimum RTT is that of an empty queue; cwnd moves in steps of at least one packet.
     assert sum(queued) / len(queued) == pytest.approx(alpha, rel=0.1, abs=2)
 
 
 def test_fast_with_one_alpha_is_agent_tcp_fast(tcl: Tcl) -> None:
-    """No rate raises the mode: to the last digit what the agent with the constant does."""
+    """As no rate raises the mode, it does exactly what the agent with the constant does."""
     names = "cwnd_ ncwndcuts_ ack_"
     one = samples(tcl, "TCP/Fast", 100, 60, names, 10, "alpha_", 100, "beta_", 100)
     modes = ("m0a_", 100, "m0u_", 1e9)
     assert samples(tcl, "TCP/FastModes", 100, 60, names, 10, *modes) == one
-    assert one[-1][1] > 1  # it has met losses, too
+    assert one[-1][1] > 1  # it has had losses
 
 
 @pytest.mark.parametrize(
@@ -80,9 +80,9 @@ def test_fast_refuses_what_is_out_of_range(tcl: Tcl, name: str, value: float, al
 
 
 def test_bic_adds_a_fifth_of_a_packet_a_round_trip_next_to_its_last_maximum(tcl: Tcl) -> None:
-    """Table II: B 4, smooth_part 20. The window settles within 8 packets of what the path holds."""
+    """Table II: B 4, smooth_part 20. The window settles within 8 packets of the path's capacity."""
     names = "cwnd_ ncwndcuts_ ack_"
-    # 100 Mbit/s of 1,500 bytes in 40 ms: 333 packets, and a queue of 100.
+    # 100 Mbit/s of packets of 1,500 bytes in 40 ms: 333 packets, and a queue of 100.
     rows = samples(tcl, "TCP/Sack1", 100, 100, names, 60, "windowOption_", 15, "low_window_", 14)
     late = rows[len(rows) // 3 :]
     steps = [
@@ -93,7 +93,7 @@ def test_bic_adds_a_fifth_of_a_packet_a_round_trip_next_to_its_last_maximum(tcl:
     smooth = [step for step in steps if step == pytest.approx(0.2, rel=0.02)]
     assert len(smooth) > len(steps) / 4
     assert max(steps) < 32.5
-    assert late[-1][1] > late[0][1]  # it has met losses
+    assert late[-1][1] > late[0][1]  # it has had losses
 
 
 def test_bic_refuses_what_is_out_of_range(tcl: Tcl) -> None:

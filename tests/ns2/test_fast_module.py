@@ -1,4 +1,4 @@
-"""The habits of FAST's own module (Agent/TCP/FastModule) in ns-2, each by itself."""
+"""The habits of FAST's own module (Agent/TCP/FastModule) in ns-2, each in isolation."""
 
 from __future__ import annotations
 
@@ -23,8 +23,8 @@ HABITS = (
     "extra_draw_",
 )
 
-# One flow over 8 Mbit/s and an RTT of 100 ms, and what it sends: time and number of each packet.
-# The arguments: agent, sink, which packets on the link are lost, until when, variables and values.
+# One flow over 8 Mbit/s and an RTT of 100 ms; prints the time and number of each packet it sends.
+# The arguments: agent, sink, packets that are lost on the link, end time, variables and values.
 FLOW = """
 set settings [lassign $argv class sink lost end]
 set ns [new Simulator]
@@ -56,13 +56,13 @@ SACK = "TCPSink/Sack1"
 
 
 def only(habit: str | None) -> tuple[object, ...]:
-    """Settings with a single habit, or none."""
+    """Settings that switch on a single habit, or none."""
     return tuple(itertools.chain(*((name, int(name == habit)) for name in HABITS)))
 
 
 @pytest.fixture
 def sent(tcl: Tcl, tmp_path: Path) -> Callable[..., Transmissions]:
-    """When the flow sends which packet."""
+    """Times and numbers of the packets that the flow sends."""
 
     def run(lost: range | list[int], end: float, *settings: object) -> Transmissions:
         done = tcl(FLOW, "TCP/FastModule", SACK, " ".join(map(str, lost)), end, *settings)
@@ -74,7 +74,7 @@ def sent(tcl: Tcl, tmp_path: Path) -> Callable[..., Transmissions]:
 
 
 def rounds(transmissions: Transmissions, pause_s: float = 0.5) -> list[Transmissions]:
-    """What is sent between pauses."""
+    """Transmissions between pauses."""
     found: list[Transmissions] = [[]]
     for before, after in itertools.pairwise([transmissions[0], *transmissions]):
         if after[0] - before[0] > pause_s:
@@ -87,12 +87,13 @@ def rounds(transmissions: Transmissions, pause_s: float = 0.5) -> list[Transmiss
 def test_after_a_timeout_two_packets_leave_and_the_next_timeout_is_as_long(
     sent: Callable[..., Transmissions], habit: str | None, window: int, growth: int
 ) -> None:
-    # From packet 30 on 70 packets are lost: a window of 8, then what the timeouts send.
+    # From packet 30 on, 70 packets are lost: a window of 8, then the retransmissions after
+    # timeouts.
     _, *timeouts = rounds(sent(range(30, 100), 20, *only(habit), "window_", 8))
     assert {len(each) for each in timeouts} == {window}
     starts = [each[0][0] for each in timeouts]
     pauses = [after - before for before, after in itertools.pairwise(starts)]
-    # By a clock of 10 ms, ns-2's tcpTick_, the timeout is a bit above the smallest, 1 s.
+    # With a clock of 10 ms, ns-2's tcpTick_, the timeout is slightly above its minimum of 1 s.
     assert pauses[:3] == pytest.approx([pauses[0] * growth**i for i in range(3)])
     assert len(pauses) >= 3
 
@@ -114,7 +115,7 @@ def test_up_to_three_packets_leave_when_the_timer_fires(
 def test_the_last_acknowledged_packet_is_sent_again_in_recovery(
     sent: Callable[..., Transmissions],
 ) -> None:
-    """Its send time is clear, which counts as old; the lost packet itself is 1 RTT old."""
+    """The send time of 39 is cleared, which counts as old; the lost packet itself is 1 RTT old."""
     without, with_habit = (
         Counter(number for _, number in sent([40], 2, *only(habit), "maxcwnd_", 20))
         for habit in (None, "resend_old_")
@@ -137,7 +138,7 @@ $ns run
 
 @pytest.mark.parametrize("habit", [None, "send_time_rtt_"])
 def test_what_was_sent_twice_is_no_sample_of_the_rtt(tcl: Tcl, habit: str | None) -> None:
-    """A timeout empties the queue, so that the next RTT is shorter than the average."""
+    """A timeout empties the queue, so the next RTT is shorter than the average."""
     script = FLOW.replace("$ns run\n", LOOK)
     settings = (*only(habit), "alpha_", 20, "beta_", 20)
     lost = " ".join(map(str, range(900, 1020)))
@@ -161,7 +162,7 @@ def test_without_its_habits_it_is_agent_tcp_fast(tcl: Tcl, tmp_path: Path) -> No
     module = tcl(FLOW, "TCP/FastModule", SACK, lost, 30, *settings, *only(None))
     assert (module.returncode, module.stdout, module.stderr) == (0, law.stdout, "")
     assert (tmp_path / "packets.tr").read_bytes() == packets
-    assert float(module.stdout.split()[4]) > 3  # it has met losses and timeouts
+    assert float(module.stdout.split()[4]) > 3  # it has had losses and timeouts
 
 
 def test_one_more_number_is_drawn_before_the_first_packet(
@@ -170,7 +171,7 @@ def test_one_more_number_is_drawn_before_the_first_packet(
     settings = ("overhead_", 0.01)
     (first, _), (second, _) = sent([], 0.2, *only(None), *settings)[:2]
     (shifted, _), *_ = sent([], 0.2, *only("extra_draw_"), *settings)
-    # The SYN and its ACK: 40 bytes at 8 Mbit/s and 50 ms, each way.
+    # The SYN and its ACK: 40 bytes at 8 Mbit/s and 50 ms, in each direction.
     assert shifted == pytest.approx(second - first - 0.10008, abs=1e-7)
     assert shifted != pytest.approx(first, abs=1e-4)
 

@@ -20,10 +20,10 @@ TCL = Path(__file__).resolve().parent.parent.parent / "tcl"
 # 0.9 of the thesis's nominal BDP of 7,775 packets.
 NEARLY_FULL = 6997.5
 
-# Packets of 1,000 bytes, 1,050 on the wire, that fit into the RTT of 100 ms at 622 Mbit/s.
+# Packets of 1,000 bytes, 1,050 on the wire, that fit into an RTT of 100 ms at 622 Mbit/s.
 BDP = 622e6 / 8 / 1050 * 0.1
 
-# One flow for a second; the arguments are the agent, then variables of it and their values.
+# One flow for one second; the arguments are the agent, then its variables and their values.
 SHORT_RUN = """
 set ns [new Simulator]
 set a [$ns node]
@@ -125,8 +125,8 @@ def test_defaults_are_the_thesis_s(tcl: Tcl) -> None:
 def test_fast_shows_its_round_trip_times(tcl: Tcl) -> None:
     script = SHORT_RUN.replace("[$tcp set cwnd_] packets", "[$tcp set baseRTT_] [$tcp set avgRTT_]")
     base, average = map(float, tcl(script, *FAST, "alpha_", 10).stdout.split(",")[0].split())
-    # The SYN's: 40 bytes out and 40 back at 10 Mbit/s, 32 us, and 1 ms each way. A data packet
-    # takes 1,040 bytes, and the default queue limit is 50 packets.
+    # That of the SYN: 40 bytes in each direction at 10 Mbit/s, 32 us, and 1 ms in each direction. A
+    # data packet has 1,040 bytes, and the default queue limit is 50 packets.
     assert base == pytest.approx(0.002064, rel=1e-6)
     assert base < average < base + 51 * 1040 * 8 / 10e6
 
@@ -147,7 +147,7 @@ def run(tcl: Tcl, tmp_path: Path) -> Run:
 
 
 def of_alpha(packets: int) -> dict[str, object]:
-    """Settings of FAST."""
+    """Settings of FAST with this alpha."""
     return {"flow.0.set.alpha_": packets, "flow.0.set.beta_": packets}
 
 
@@ -158,7 +158,7 @@ def cwnd(out: Path) -> Samples:
 
 
 def cuts(samples: Samples) -> list[float]:
-    """The share of the window that each fall by over 5 % leaves."""
+    """The share of the window that remains after each fall by more than 5 %."""
     pairs = itertools.pairwise(samples)
     return [after / before for (_, before), (_, after) in pairs if after < 0.95 * before]
 
@@ -167,12 +167,12 @@ def first_time(samples: Samples, level: float) -> float:
     return next(time for time, window in samples if window >= level)
 
 
-# A sample may fall on either side of an event, here and in the thesis.
+# A sample may be on either side of an event, here and in the thesis.
 TWO_SAMPLES_S = 0.02 + 1e-9
 
-# The thesis's H-TCP code is not public: how it rounds increments is not known. Between real
-# numbers and whole packets, either way of counting, there are 3 % (11.95 s to 12.33 s); 1 % is
-# for what is left.
+# The thesis's H-TCP code is not public, so it is unknown how it rounds increments. Counting in real
+# numbers and in whole packets differ by 3 % (11.95 s and 12.33 s). The tolerance of 1 % is for
+# whatever else differs.
 HTCP_SHARE = 0.01
 
 
@@ -194,11 +194,11 @@ def test_fast_first_ascent(run: Run) -> None:
     """Thesis: Table 1 (4.64 s), section 4.5.3.1 (maximum at 5.05 s, then steady)."""
     samples = cwnd(run(8, "FAST"))
     assert first_time(samples, NEARLY_FULL) == pytest.approx(4.64, abs=TWO_SAMPLES_S)
-    # One RTT: the window moves in steps of it.
+    # The tolerance is one RTT, as the window moves once per RTT.
     assert max(samples, key=lambda sample: sample[1])[0] == pytest.approx(5.05, abs=0.1)
     assert cuts(samples) == []
-    # In equilibrium alpha packets wait; the window may be off by one, and the RTT is longer by
-    # the 8 us of overhead_ and the serialisation on the access links, under 0.1 % of it.
+    # In equilibrium alpha packets are queued. The window may be off by one, and the RTT is longer
+    # by the 8 us of overhead_ and the serialization on the access links, less than 0.1 % of it.
     assert samples[-1][1] == pytest.approx(BDP + 312, abs=1 + 0.001 * BDP)
 
 
@@ -217,7 +217,7 @@ def test_fast_is_stable_with_an_alpha_below_the_buffer(run: Run) -> None:
 
 
 def test_fast_recovers_from_a_drop_and_settles(run: Run) -> None:
-    """Thesis: section 4.5.3.2; later than without a drop, then steady again."""
+    """Thesis: section 4.5.3.2; the maximum comes later than without a drop, then it is steady."""
     samples = cwnd(run(13, "FAST", drop_packet=20000))
     last_low = [time for time, window in samples if window < NEARLY_FULL][-1]
     assert 4.64 < last_low < 12

@@ -1,9 +1,9 @@
 """Every script of every study writes the same bytes with the variants stock and fast.
 
-Each script, each argument of a script, and each kind of agent that a quick tier has is in one of
-the runs that are compared, as is each other script, for a short time. What an argument does to a
-script and what an agent does to packets are independent, so that not all pairs of them are run.
-`tests/benchmarks/identity.py` compares whole tiers.
+The compared runs cover each kind of agent, each script and each argument of a script that a quick
+tier has, and briefly all other scripts. What an argument does to a script does not depend on what
+an agent does to packets, so not all pairs of them are needed. `tests/benchmarks/identity.py`
+compares whole tiers.
 """
 
 from __future__ import annotations
@@ -22,11 +22,11 @@ from bdpbench.contracts.plan import PlannedRun
 Outputs = Callable[[Path, list[str], Path], dict[str, str]]
 
 KEYS = sorted(path.parent.name for path in (config_dir() / "studies").glob("*/study.yaml"))
-# Simulated time from the start of the first flow on. Sixty round trips have losses where the buffer
-# is small or a packet is dropped (the 20,000th in the 35th); a slow path needs more for that.
+# Simulated time after the start of the first flow. Sixty round trips contain losses if the buffer
+# is small or a packet is dropped (the 20,000th in the 35th); a slow path needs more time for that.
 ROUND_TRIPS, PACKETS = 60, 10_000
-# More packets than those of sixty round trips at 622 Mbit/s and 100 ms cost more than they show.
-# Ten flows at once fill a buffer of 10,000 packets before half as many have passed.
+# Packets beyond those of sixty round trips at 622 Mbit/s and 100 ms cost more than they reveal.
+# Ten simultaneous flows fill a buffer of 10,000 packets before half as many have passed.
 MOST_PACKETS, MOST_PACKETS_OF_MANY = 450_000, 175_000
 # A traced second of a fast path writes tens of megabytes.
 TRACED_ROUND_TRIPS, TRACED_PACKETS, MOST_TRACED_PACKETS = 12, 600, 100_000
@@ -45,7 +45,7 @@ def kinds_of(run: PlannedRun) -> set[tuple[str, ...]]:
 
 
 def one_of_each_kind(runs: list[PlannedRun]) -> list[PlannedRun]:
-    """Runs with all kinds of agents and all arguments, those whose simulated second costs least."""
+    """Runs that cover all kinds of agents and all arguments, preferring those that are cheap."""
     found, seen = [], set[tuple[str, ...]]()
     for run in sorted(runs, key=lambda run: run["estimated_cpu_s"] / seconds(run)):
         if not kinds_of(run) <= seen:
@@ -61,7 +61,7 @@ def seconds(run: PlannedRun) -> float:
 def command(run: PlannedRun, round_trips: int, packets: int, most_packets: int) -> list[str]:
     """The script of a run with its arguments, ended after so many round trips or packets.
 
-    What is longer counts, but for ``most_packets``, which end it in any case.
+    The longer of the two counts, but ``most_packets`` end the run in any case.
     """
     arguments, parameters = arguments_of(run), run["parameters"]
     starts_s = {name: float(each) for name, each in arguments.items() if name.endswith(".start_s")}
@@ -69,11 +69,11 @@ def command(run: PlannedRun, round_trips: int, packets: int, most_packets: int) 
     rtt_s = float(parameters["rtt_ms"]) / 1000
     packet_s = 8e-6 * float(parameters["packet_bytes"]) / float(parameters["bottleneck_mbps"])
     enough_s = min(max(round_trips * rtt_s, packets * packet_s), most_packets * packet_s)
-    # Flows that start later do so in the middle.
+    # Move later starts to the middle.
     arguments |= {
         name: f"{min(start_s, first_s + enough_s / 2):g}" for name, start_s in starts_s.items()
     }
-    # Random starts lie in the first quarter.
+    # Move random starts into the first quarter.
     arguments |= {
         name: f"{min(float(within_s), enough_s / 4):g}"
         for name, within_s in arguments.items()
@@ -87,7 +87,7 @@ def command(run: PlannedRun, round_trips: int, packets: int, most_packets: int) 
 
 @pytest.fixture(scope="module", params=KEYS)
 def runs(request: pytest.FixtureRequest) -> list[PlannedRun]:
-    """A run of each kind of a study's quick tier, and one of each script that has none there."""
+    """Runs of each kind in a study's quick tier, and one of each script that is not in it."""
     study = StudyFiles(request.param)
     found = one_of_each_kind(study.planned("quick"))
     for tier in study.tiers:

@@ -1,4 +1,4 @@
-"""The window laws, compiled without ns-2 and checked by one C++ program each."""
+"""The window laws, compiled without ns-2; a C++ program checks each of them."""
 
 from __future__ import annotations
 
@@ -12,8 +12,9 @@ HERE = Path(__file__).resolve().parent
 LAWS = HERE.parent.parent / "ns2" / "laws"
 PROGRAMS = sorted(HERE.glob("*_test.cc"))
 
-# The language that ns-2 is compiled in. The only folder of headers is laws/: a law that needs one
-# of ns-2's does not compile. The checks' own isfinite and NAN are C99's, which GNU's C++98 has.
+# The language that ns-2 is compiled as. The only include folder is laws/, so a law that needs one
+# of ns-2's headers does not compile. isfinite and NAN in the checks are C99's, which GNU's C++98
+# has.
 COMPILE = ["g++", "-std=gnu++98", "-Wall", "-Wextra", "-Werror", "-O2", "-ffp-contract=off"]
 
 
@@ -35,7 +36,7 @@ def objects(made_once: Callable[..., Path]) -> list[Path]:
 @pytest.mark.parametrize("program", PROGRAMS, ids=lambda path: path.stem)
 def test_law(program: Path, objects: list[Path], tmp_path: Path) -> None:
     binary = tmp_path / program.stem
-    # Laws are optimized as ns-2's are; the checks of them are compiled faster without.
+    # The laws are optimized as in ns-2; their checks compile faster without optimization.
     _compile(f"-I{HERE}", "-O0", program, *objects, "-o", binary)
     done = subprocess.run([str(binary)], capture_output=True, text=True, check=False)
     assert done.returncode == 0, done.stdout

@@ -1,4 +1,4 @@
-"""What ns-2 really sources and creates is what the identity of the run says."""
+"""What ns-2 really sources and creates agrees with the identity of the run."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ from bdpbench.studies.identity import AgentUse, ns2_digest, tcl_files
 from bdpbench.studies.load import study_keys
 from bdpbench.studies.runs import tiers_of
 
-# Runs a script with `source`, `new` and `exit` recorded on standard output.
+# Runs a script; calls of `source`, `new` and `exit` are recorded on standard output.
 RECORDER = r"""
 rename source real_source
 proc source {file} {
@@ -49,10 +49,10 @@ source $script
 
 
 def runs_to_record(key: str) -> Iterator[PlannedRun]:
-    """Runs with each script of a study and with each kind of senders, of all tiers.
+    """Runs from all tiers that cover each script of a study and each kind of senders.
 
-    What a script sources is the same for all senders, and how it makes them is the same for all
-    of their kinds: not every script is run with every kind.
+    A script sources the same files for all senders, and how it creates them is the same for all
+    their kinds, so not every script is run with every kind.
     """
     seen = set[tuple[str, ...]]()
     for tier in tiers_of(loaded_study(key)):
@@ -64,7 +64,7 @@ def runs_to_record(key: str) -> Iterator[PlannedRun]:
 
 
 def shortened(argv: list[str]) -> list[str]:
-    """Arguments of a run of half a second; of 21 s where the first flow starts at 20 s."""
+    """Arguments for a run of half a second, or of 21 s if its first flow starts at 20 s."""
     argv = small(argv)
     given = dict(zip(argv[::2], argv[1::2], strict=True))
     late = float(given.get("-flow.0.start_s", "0")) >= 1

@@ -1,4 +1,4 @@
-"""TCP/Linux's score board with stretches holds what the plain one of ns-2's archive holds."""
+"""TCP/Linux's scoreboard with stretches has the same content as the original of ns-2's archive."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ NS2 = HERE.parent.parent / "ns2"
 PATCH = NS2 / "patches" / "speed" / "scoreboard-stretches.patch"
 NAMES = ("scoreboard1.cc", "scoreboard1.h")
 
-# All that the score board takes of ns-2's own headers.
+# All that the scoreboard uses of ns-2's own headers.
 HEADERS = {
     "tcp.h": """#pragma once
 #include <stddef.h>
@@ -31,7 +31,7 @@ enum { FLAG_DATA_SACKED = 2, FLAG_DATA_LOST = 8, FLAG_UNSURE_TSTAMP = 16 };
 
 
 def unpack(folder: Path) -> None:
-    """Put the score board of the pinned archive of ns-2 into a folder."""
+    """Extract the scoreboard from the pinned archive of ns-2 into a folder."""
     done = subprocess.run(
         ["bash", str(NS2 / "build.sh"), "--print-source"],
         capture_output=True,

@@ -1,4 +1,4 @@
-"""The variant fast does what the variant stock does: the order of events, and every byte."""
+"""The variant fast does what the variant stock does: in the same order, with the same bytes."""
 
 from __future__ import annotations
 
@@ -58,7 +58,7 @@ CHANGES: Arguments = {
     "change.1.link": 0,
     "change.1.delay_ms": 5,
 }
-# The agents of all studies are compared in test_identity.py.
+# test_identity.py compares the agents of all studies.
 RUNS: dict[str, tuple[str, Arguments]] = {
     "single-drop": (SINGLE_FLOW, single_flow("HS", 8, drop_packet=20000)),
     "small-buffer": (SINGLE_FLOW, single_flow("HS", 8, buffer_pkts=40)),
@@ -90,8 +90,8 @@ def test_events_of_one_time_come_in_the_order_of_their_scheduling(tcl: Tcl, sche
     assert done.stdout.split() == order
 
 
-# More events than the short list of Scheduler/Lanes holds (64), at few times, so that there are
-# ties; every third is cancelled, before or after others have been dispatched.
+# More events than the short list of Scheduler/Lanes holds (64), at few distinct times, so that
+# there are ties; every third event is cancelled, before or after others were dispatched.
 @pytest.mark.parametrize("scheduler", SCHEDULERS)
 @pytest.mark.parametrize("seed", range(3))
 def test_order_of_many_events_with_cancellations(tcl: Tcl, scheduler: str, seed: int) -> None:
@@ -143,7 +143,8 @@ def test_many_links_give_the_same_with_all_schedulers(tcl: Tcl, tmp_path: Path) 
     others = [("Lanes", "true"), ("Lanes", "false"), ("Calendar", "true"), ("Heap", "true")]
     for scheduler, reserve in others:
         assert run_links(tcl, scheduler, reserve, tmp_path) == (sampled, trace)
-    # The scenario does what it is for: queues overflow, are read busy and idle, packets overtake.
+    # The scenario serves its purpose: queues overflow, are read busy and idle, and packets
+    # overtake.
     assert "\nd " in trace
     assert {word for line in sampled.splitlines() for word in line.split()[1:]} == {"0", "1"}
     overtaking = arrivals(trace, "0 2")
@@ -177,7 +178,7 @@ def test_blocked_is_read_as_if_the_link_reported_idle(tcl: Tcl, scheduler: str) 
 
 @pytest.mark.parametrize("scheduler", SCHEDULERS)
 def test_a_packet_that_finds_the_link_busy_waits_for_it(tcl: Tcl, scheduler: str) -> None:
-    # The second packet is sent when the first has left, 8 ms after 100 ms, and takes 8 ms itself.
+    # The second packet is sent when the first has left, 8 ms after 100 ms, and also takes 8 ms.
     body = BUSY_LINK + "$ns at 0.103 {$udp send 1000}\n"
     body += "".join(f"$ns at {time} show\n" for time in (0.1085, 0.1155, 0.1165))
     done = tcl(scheduler_text(scheduler, body))
@@ -205,7 +206,8 @@ def test_every_output_is_the_same(
 def test_hops_that_a_script_changes_are_the_same(tcl: Tcl, stock_binary: Path) -> None:
     fast, stock = tcl(HOPS), tcl(HOPS, ns=stock_binary)
     assert (fast.stdout, fast.returncode) == (stock.stdout, 0), fast.stderr
-    # The scenario does what it is for: all streams but that of 2 hops arrive, packets are lost.
+    # The scenario serves its purpose: all streams except that of 2 hops arrive, and packets are
+    # lost.
     last = fast.stdout.splitlines()[-1].split()
     received = [float(word) for word in last[13:23:2]]
     assert [count > 0 for count in received] == [True, True, True, False, True]
@@ -218,13 +220,13 @@ def test_drops_and_what_receivers_tell_of_them_are_the_same(
 ) -> None:
     stock = outputs(stock_binary, [str(DROPS)], tmp_path / "stock")
     assert outputs(ns_binary, [str(DROPS)], tmp_path / "fast") == stock
-    # The scenario does what it is for: the queue drops, and acknowledgements have SACK blocks.
+    # The scenario serves its purpose: the queue drops, and ACKs have SACK blocks.
     lines = [line.split() for line in (tmp_path / "stock" / "drops.tr").read_text().splitlines()]
     assert sum(line[0] == "d" for line in lines) > 200
     assert sum(line[0] == "r" and line[4] == "ack" and int(line[15]) > 1 for line in lines) > 400
 
 
-# Headers that a script removes lie where the first header is: at 0.
+# The offset of a header that a script removed is that of the first header: 0.
 HEADERS = [
     "",
     "remove-packet-header AODV SR",
@@ -244,7 +246,7 @@ def test_headers_lie_where_they_did(tcl: Tcl, stock_binary: Path, headers: str) 
     assert (fast.stdout, fast.returncode) == (stock.stdout, 0), fast.stderr
 
 
-# A replicator copies packets, and the group's members are reached over links of their own.
+# A replicator copies packets, and the members of the group are reached over separate links.
 MULTICAST = """
 set ns [new Simulator -multicast on]
 set root [$ns node]
@@ -289,7 +291,7 @@ def test_copies_of_packets_are_the_same(tcl: Tcl, stock_binary: Path) -> None:
 
 # ---------------------------------------------------------------- scripts
 
-# Calls of $ns now and $ns at, right and wrong ones, while nothing runs and while it does.
+# Correct and incorrect calls of $ns now and $ns at, before the simulation starts and during it.
 CALLS = """
 set ns [new Simulator]
 $ns use-scheduler Lanes
@@ -322,7 +324,7 @@ def test_calls_of_now_and_at_give_the_same_values_and_faults(tcl: Tcl, stock_bin
     assert "a script's own fault" in fast.stdout
 
 
-# Two ways from every node to every other, of which one fails for a while.
+# There are two paths between all nodes, and one of them fails for a while.
 FAILURE = "$ns rtmodel-at 1 down $node(2) $node(3); $ns rtmodel-at 3 up $node(2) $node(3)"
 RING = """
 set ns [new Simulator]

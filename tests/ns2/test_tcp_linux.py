@@ -1,4 +1,4 @@
-"""TCP/Linux: its parameters, types and arithmetic are the kernel's, on every machine."""
+"""TCP/Linux: its parameters, types and arithmetic are those of the kernel on every machine."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ SHOW = "\n".join(f"$tcp get_ca_default_param linux {name}" for name in PARAMETER
 
 
 def values(output: str) -> list[int]:
-    """Numbers of the answers "tcp_linux.NAME = NUMBER"."""
+    """Numbers in answers of the form "tcp_linux.NAME = NUMBER"."""
     return [int(line.split(" = ")[1]) for line in output.splitlines() if " = " in line]
 
 
@@ -28,7 +28,7 @@ def test_defaults_of_the_parameters(tcl: Tcl) -> None:
 
 @pytest.mark.parametrize("name", PARAMETERS)
 def test_setting_a_parameter_leaves_the_others(tcl: Tcl, name: str) -> None:
-    # 2 as an int in the place of a character would zero the three bytes behind it.
+    # Writing a character as an int, 2, would zero the three bytes after it.
     text = f"set ns [new Simulator]; set tcp [new Agent/TCP/Linux]\n{SHOW}\n"
     done = tcl(text + f"$tcp set_ca_default_param linux {name} 2\n" + SHOW)
     expected = [2 if other == name else DEFAULTS[i] for i, other in enumerate(PARAMETERS)]
@@ -63,17 +63,17 @@ $ns run
 
 
 def test_products_overflow_at_32_bits(tcl: Tcl) -> None:
-    # TCP Veno finds the packets in the queue from (cwnd * base RTT in us) << 1, an u32. With 20,000
-    # packets and 300 ms that is 1.2e10, more than 2^32: the queue looks long and cwnd is halved.
-    # With 64 bits the queue would be found empty and cwnd cut to 4/5, 16,000.
+    # TCP Veno computes the packets in the queue from (cwnd * base RTT in us) << 1, a u32. With
+    # 20,000 packets and 300 ms that is 1.2e10, more than 2^32: the queue seems long, and cwnd is
+    # halved. With 64 bits the queue would seem empty, and cwnd would be cut to 4/5, 16,000.
     before, least = values(tcl(LONG_PATH).stdout)
     assert before == 20000
-    # Recovery ends at ssthresh, 10,000; the ACK that ends it may add a packet.
+    # Recovery ends at ssthresh, 10,000; the last ACK of it may add a packet.
     assert 10000 <= least <= 10001
 
 
 # Compound at 250 Mbit/s and 310 ms: the path holds 9,226 packets of 1,050 bytes, and the queue
-# 2,000. A line a round trip.
+# 2,000. Prints a line per round trip.
 COMPOUND = """
 set ns [new Simulator]
 set s [$ns node]
@@ -102,9 +102,10 @@ $ns run
 
 
 def test_compound_knows_an_empty_queue_with_a_long_path(tcl: Tcl) -> None:
-    # (cwnd * base RTT in us) << 1 leaves 32 bits above 2^31 / 310,000 = 6,927 packets. With an
-    # empty queue the delay window grows by cwnd^0.75 / 8 - 1 a round trip (alpha 1/8, k 0.75), with
-    # the window of the round trip before, and Reno's by 1: 99 packets at 7,400.
+    # (cwnd * base RTT in us) << 1 exceeds 32 bits above 2^31 / 310,000 = 6,927 packets. With an
+    # empty queue the delay window grows by cwnd^0.75 / 8 - 1 per round trip (alpha 1/8, k 0.75),
+    # with the cwnd of the previous round trip, and Reno's window by 1: 99 packets in total at
+    # 7,400.
     cwnds = values(tcl(COMPOUND).stdout)
     steps = [(before, after - before) for before, after in pairwise(cwnds) if before > 7000]
     assert len(steps) >= 10
@@ -113,7 +114,7 @@ def test_compound_knows_an_empty_queue_with_a_long_path(tcl: Tcl) -> None:
         assert step == pytest.approx(before**0.75 / 8, abs=3)
 
 
-# Packets of 60,000 bytes: the numbers of bytes turn at packet 71,582. One loss long before it.
+# Packets of 60,000 bytes: byte numbers wrap at packet 71,582. One loss occurs long before that.
 TURN = """
 set ns [new Simulator]
 set a [$ns node]
@@ -145,8 +146,9 @@ $ns run
 
 
 def test_numbers_of_bytes_turn_without_notice(tcl: Tcl) -> None:
-    # As numbers, an acknowledged byte before the turn is more than the end of a window behind it:
-    # round trips then end with every ACK, and the window of that round trip does not grow.
+    # As plain numbers, the byte acknowledged before the wrap exceeds the end of a window after it.
+    # Round trips would then end with every ACK, and the window would not grow during that round
+    # trip.
     output = tcl(TURN).stdout
     acks = [int(line.split()[1]) for line in output.splitlines() if line.startswith("packet")]
     cwnds = values(output)

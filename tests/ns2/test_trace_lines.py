@@ -1,4 +1,4 @@
-"""Packet traces of the variant fast: the text of their lines, and what else goes to their files."""
+"""Packet traces of the variant fast: the text of their lines, and what else is in their files."""
 
 from __future__ import annotations
 
@@ -33,7 +33,7 @@ def test_decimal_texts_are_those_of_printf(tmp_path: Path) -> None:
 
 
 def run(ns: Forks, text: str, folder: Path) -> Outcome:
-    """Exit status, and every file that a script leaves in an empty folder, its output included."""
+    """Exit status, and every file that a script leaves in an empty folder, including its output."""
     folder.mkdir()
     script = folder.parent / "script.tcl"
     script.write_text(NETWORK + text)
@@ -47,7 +47,7 @@ def run(ns: Forks, text: str, folder: Path) -> Outcome:
 def compare(
     forks: Callable[[Path], Forks], ns_binary: Path, stock_binary: Path, tmp_path: Path
 ) -> Compare:
-    """Run a script with both variants: the same status, the same bytes; returns what they are."""
+    """Run a script with both variants; returns their outcome, which must be byte-identical."""
 
     def both(text: str) -> Outcome:
         fast = run(forks(ns_binary), text, tmp_path / "fast")
@@ -74,9 +74,10 @@ def test_lines_of_all_events_flags_and_types(compare: Compare) -> None:
     fields = [line.split() for line in plain]
     assert {f[0] for f in fields} == {"+", "-", "r", "d"}
     assert {"tcp", "ack", "udp"} <= {f[4] for f in fields}
-    # Capable of ECN, congestion experienced, echo and action: RED marks, and the sender answers.
+    # ECN-capable, congestion experienced, echo and action: RED marks packets, and the sender
+    # reacts.
     assert {"N", "E", "C", "A"} <= set("".join(f[6] for f in fields))
-    # The first lines are of 10 us, which %g writes with an exponent.
+    # The first lines are from 10 us, which %g writes with an exponent.
     assert fields[0][1] == "1e-05"
     assert {f[7] for f in fields} == {"1", "-7"}
 
@@ -107,7 +108,7 @@ def test_other_kinds_of_lines(compare: Compare, text: str) -> None:
     assert max(len(content) for content in files.values()) > MANY
 
 
-# From 10^9 s on a time has more than 15 digits. (RED does not survive so long an idle time.)
+# From 10^9 s on, a time has more than 15 digits. (RED does not survive such a long idle time.)
 @pytest.mark.parametrize("start", [99999.0, 999999999.5, 1234567890.0, 5e9])
 def test_late_times(compare: Compare, start: float) -> None:
     text = f"set f [open out.tr w]; $ns trace-all $f; topology DropTail; traffic {start}\n"
@@ -118,7 +119,7 @@ def test_late_times(compare: Compare, start: float) -> None:
 def test_addresses_in_another_form(compare: Compare) -> None:
     text = OPEN + VARIANTS["shift of addresses"].removeprefix(OPEN)
     traced = lines(compare(text + FINISH))
-    # Node 3 shifted by one bit is 1.
+    # Node 3, shifted by one bit, is 1.
     assert {"3.0", "1.0"} <= {line.split()[9] for line in traced if line.split()[7] == "1"}
 
 
@@ -145,7 +146,7 @@ def test_hierarchical_addresses(compare: Compare) -> None:
     assert any("0.0.1.0 1.0.1.0" in line for line in traced)
 
 
-# What two lines have in common is kept of 256 flows.
+# The parts that successive lines have in common are cached for 256 flows.
 MANY_FLOWS = """
 set f [open out.tr w]
 $ns trace-all $f
@@ -184,7 +185,7 @@ def test_a_callback_of_a_trace_writes_behind_its_line(compare: Compare) -> None:
     Trace set callback_ 1
     """
     traced = lines(compare(text + OPEN + FINISH))
-    # `handle { LINE }`: the line comes with the blanks of the braces.
+    # `handle { LINE }`: the line is passed on with the blanks inside the braces.
     assert traced[1] == f"seen  {traced[0]} "
 
 
@@ -195,7 +196,7 @@ def test_puts_before_the_first_packet_and_after_the_last(compare: Compare) -> No
 
 
 def test_two_handles_of_one_file(compare: Compare) -> None:
-    # Both append: neither overwrites what the other has written.
+    # Both append, so neither overwrites what the other has written.
     text = OPEN.replace("out.tr w", "out.tr a") + "set g [open out.tr a]\n"
     text += "$ns at 0.3 {puts $g other; flush $g}; $ns at 0.7 {puts $g again}\n"
     content = compare(text + FINISH)[1]["out.tr"]
@@ -211,7 +212,7 @@ def test_two_traces_of_one_channel(compare: Compare) -> None:
 
 # ---------------------------------------------------------------- what the file holds, and when
 
-# A script that looks at its own trace: how much of it is in the file.
+# A script that looks at its own trace and prints the size of the file.
 LOOK = "foreach t {0.2 0.4 0.6 0.8 1.0} {$ns at $t {puts [file size out.tr]}}\n"
 
 
@@ -249,7 +250,7 @@ SETTINGS = [
 
 @pytest.mark.parametrize("setting", SETTINGS)
 def test_settings_of_the_channel(compare: Compare, setting: str) -> None:
-    # Once from the start, once in the middle of a buffer.
+    # Once from the start, and once in the middle of a buffer.
     text = f"$ns at 0.45 {{fconfigure $f {setting}}}\n" + LOOK + FINISH
     compare(OPEN + text)
 
@@ -282,12 +283,12 @@ def test_pipes(compare: Compare, pipe: str) -> None:
 
 def test_a_named_pipe(compare: Compare) -> None:
     text = "exec mkfifo pipe; exec cat pipe > out.tr &\n" + OPEN.replace("out.tr", "pipe")
-    # The reader ends when the writer has closed the pipe.
+    # The reader ends after the writer has closed the pipe.
     wait = "close $f; exec rm pipe; while {[catch {exec pgrep -P [pid] cat}] == 0} {after 10}; exit"
     assert len(lines(compare(text + f"$ns at 1.5 {{{wait}}}; $ns run\n"))) > MANY
 
 
-# A channel that a Tcl transformation is stacked upon.
+# A channel with a Tcl transformation stacked on it.
 UPPER = """
 namespace eval upper {
     proc initialize {handle mode} {return {initialize finalize write}}

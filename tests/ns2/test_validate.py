@@ -1,4 +1,4 @@
-"""Short subsets of ns-2's own validation suite, for real."""
+"""Short subsets of ns-2's own validation suite, with the real ns-2."""
 
 from __future__ import annotations
 
@@ -41,7 +41,7 @@ def suite() -> Suite:
 
 def test_the_suite_lists_its_subsets(suite: Suite) -> None:
     subsets = suite.choose(())
-    # The first and the last of the list in ns-2.35's own `validate`.
+    # The first and last subset in the list of ns-2.35's own `validate`.
     assert (subsets[0], subsets[-1]) == ("simple", "wireless-tdma")
     assert set(QUICK_SUBSETS) < set(subsets)
 
@@ -109,12 +109,12 @@ def test_the_command_writes_its_table_and_keeps_its_results(
         ("LimTransmit", 4, 4),
     ]
     assert done.out.splitlines()[-2].split()[:3] == ["total", "6", "6"]
-    # Taken from what is kept: the CPU times are those of the first call.
+    # The kept results are printed: the CPU times are those of the first call.
     assert bdpbench(*arguments).out == done.out
 
 
 def test_an_interrupted_validation_says_how_to_resume(suite: Suite, tmp_path: Path) -> None:
-    # More than a minute of work; the first line of the table tells that it has begun.
+    # More than a minute of work; the first line of the table shows that it has begun.
     command = [sys.executable, "-m", "bdpbench", "ns2", "validate", "--quick", "--again"]
     command += ["--jobs", "1"]
     with subprocess.Popen(

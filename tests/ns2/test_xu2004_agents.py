@@ -10,8 +10,8 @@ import pytest
 
 Tcl = Callable[..., "subprocess.CompletedProcess[str]"]
 
-# One flow over 10 Mbit/s, or another rate, with an RTT of 24 ms and a queue of 20 packets: a pipe
-# of 29 packets of 1,040 bytes. The arguments: agent, what to print every RTT, until when, rate in
+# One flow over 10 Mbit/s, or another rate, with an RTT of 24 ms and a queue of 20 packets: the pipe
+# holds 29 packets of 1,040 bytes. The arguments: agent, what to print every RTT, end time, rate in
 # Mbit/s, variables and values.
 FLOW = """
 set settings [lassign $argv class names end mbps]
@@ -50,8 +50,8 @@ def samples(
 
 def test_westwood_sets_ssthresh_to_the_estimated_pipe(tcl: Tcl) -> None:
     rows = samples(tcl, "TCP/Westwood", "cwnd_ ssthresh_ westwood_bwe_", 20)
-    # 10 Mbit/s are 1,202 packets/s, which the estimate of a busy link comes near to (a tenth for
-    # what a loss leaves out), and which fill 24 ms with 28.8 packets (SYN and queue: at most 30).
+    # 10 Mbit/s are 1,202 packets/s. On a busy link the estimate is close to that (within a tenth,
+    # because of losses). They fill 24 ms with 28.8 packets (SYN and queue: at most 30).
     estimates = [bwe for _, _, bwe in rows[400:]]
     assert min(estimates) == pytest.approx(1202, rel=0.1)
     assert max(estimates) == pytest.approx(1202, rel=0.1)
@@ -66,7 +66,8 @@ def test_westwood_is_reno_until_the_first_loss(tcl: Tcl) -> None:
 def test_westwood_keeps_more_than_half_of_cwnd(tcl: Tcl) -> None:
     cwnd = [row[0] for row in samples(tcl, "TCP/Westwood", "cwnd_", 20)][400:]
     cuts = [after / before for before, after in itertools.pairwise(cwnd) if after < before]
-    # The top is pipe and queue, 49 packets; a cut leaves the pipe, 29: 0.59, in whole packets.
+    # The maximum fills pipe and queue, 49 packets; a cut leaves the pipe, 29: 0.59, in whole
+    # packets.
     deep = [cut for cut in cuts if cut < 0.9]
     assert len(deep) > 3
     assert deep == pytest.approx([0.59] * len(deep), abs=0.04)
@@ -108,8 +109,8 @@ def test_modified_vegas_with_steps_of_one_is_vegas(tcl: Tcl) -> None:
     [
         (1, 0.95, 1.05),
         (2, 1.9, 2.1),
-        # More than beta, 3 packets, of growth look like packets in the queue to ns-2's Diff: an
-        # RTT of growth and one of rest take turns, and half of gamma is left.
+        # To ns-2's Diff, growth by more than beta, 3 packets, looks like packets in the queue. An
+        # RTT of growth then alternates with one without, and half of gamma remains.
         (4, 1.9, 4.1),
         (8, 3.7, 8.1),
     ],
@@ -117,16 +118,16 @@ def test_modified_vegas_with_steps_of_one_is_vegas(tcl: Tcl) -> None:
 def test_modified_vegas_adds_gamma_packets_an_rtt(
     tcl: Tcl, gamma: int, least: float, most: float
 ) -> None:
-    # At 100 Mbit/s the pipe holds 288 packets; slow start ends well below 120. A sample is an empty
-    # path's RTT; 0.1 ms of transmission and the growth of cwnd within an RTT make some per cent.
+    # At 100 Mbit/s the pipe holds 288 packets; slow start ends well below 120. Samples are one RTT
+    # of an empty path apart; 0.1 ms of transmission and growth within an RTT cause a few per cent.
     rows = samples(tcl, "TCP/Vegas/Modified", "cwnd_", 8, "vegas_gamma_", gamma, mbps=100)
     rising = [cwnd for (cwnd,) in rows if 120 < cwnd < 250]
     assert least <= (rising[-1] - rising[0]) / (len(rising) - 1) <= most
 
 
 def test_modified_vegas_leaves_a_window_of_gamma_packets(tcl: Tcl) -> None:
-    # At cwnd = gamma the increase an ACK is exactly 1, by which ns-2's Vegas knows slow start. A
-    # timeout leaves cwnd and ssthresh at 2 packets: the path is cut from 1 s to 1.5 s.
+    # At cwnd = gamma the increase per ACK is exactly 1, by which ns-2's Vegas recognizes slow
+    # start. A timeout leaves cwnd and ssthresh at 2 packets: the path is cut from 1 s to 1.5 s.
     cut = """$ns at 0 sample
     $ns at 1 {$ns queue-limit $r $b 0}
     $ns at 1.5 {$ns queue-limit $r $b 20}"""
@@ -142,7 +143,7 @@ def test_modified_vegas_takes_theta_packets_away(tcl: Tcl) -> None:
     settings = ("vegas_gamma_", 4, "vegas_theta_", 3)
     cwnd = [row[0] for row in samples(tcl, "TCP/Vegas/Modified", "cwnd_", 5, *settings)]
     falls = [b - a for b, a in itertools.pairwise(cwnd) if a < b]
-    # A sample an RTT: whole steps of 3, less what the same sample's ACKs still added.
+    # Samples are one RTT apart: whole steps of 3, minus what ACKs within the sample still added.
     assert falls
     assert max(falls) == pytest.approx(3, abs=0.2)
 
@@ -165,7 +166,7 @@ def test_modified_scalable_adds_a_packet_an_rtt_and_keeps_seven_eighths(tcl: Tcl
     falls = [(b, a) for b, a in itertools.pairwise(cwnd) if a < b]
     assert falls
     for before, after in falls:
-        # 7/8 in whole packets, growth of a packet at most between sample and cut.
+        # 7/8 in whole packets, with growth of at most one packet between sample and cut.
         assert 0.875 * before - 1 <= after <= 0.875 * before + 2
 
 

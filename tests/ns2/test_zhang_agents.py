@@ -12,8 +12,9 @@ import pytest
 
 Tcl = Callable[..., "subprocess.CompletedProcess[str]"]
 
-# One flow over 100 Mbit/s with an RTT of 40 ms and a queue of 300 packets: a pipe of 481 packets of
-# 1,040 bytes. The arguments: agent, what to print every RTT, until when, variables and values.
+# One flow over 100 Mbit/s with an RTT of 40 ms and a queue of 300 packets: the pipe holds 481
+# packets of 1,040 bytes. The arguments: agent, what to print every RTT, end time, variables and
+# values.
 FLOW = """
 set settings [lassign $argv class names end]
 set ns [new Simulator]
@@ -55,7 +56,7 @@ def highspeed_increase(w: float) -> float:
 
 @pytest.mark.parametrize("base", AGENTS)
 def test_without_a_trend_it_is_ns_2s_highspeed_tcp(tcl: Tcl, base: str) -> None:
-    """Z of a window of 800 packets is at most 14.2 sqrt(797) = 400."""
+    """For a window of 800 packets, Z is at most 14.2 sqrt(797) = 400, below the limit of 500."""
     gentle = samples(tcl, f"{base}/Gentle", "cwnd_ ncwndcuts_", 12, "ghstcp_z_", 500)
     assert gentle == samples(tcl, base, "cwnd_ ncwndcuts_", 12, "windowOption_", 8)
     assert gentle[-1][1] > 0
@@ -63,14 +64,14 @@ def test_without_a_trend_it_is_ns_2s_highspeed_tcp(tcl: Tcl, base: str) -> None:
 
 @pytest.mark.parametrize("base", AGENTS)
 def test_it_opens_as_highspeed_tcp_while_round_trips_are_equal(tcl: Tcl, base: str) -> None:
-    """The receiver's window keeps 200 packets on the path; cwnd grows on, from ssthresh 200."""
+    """The receiver's window keeps 200 packets on the path; cwnd grows on from ssthresh, 200."""
     rows = samples(tcl, f"{base}/Gentle", "cwnd_ mode_ ack_", 4, "window_", 200)
     steps = [
         (before[0], after[0] - before[0], after[2] - before[2])
         for before, after in itertools.pairwise(rows[20:])
     ]
     assert {mode for _, mode, _ in rows} == {0}
-    # ns-2's p(w) goes through 1.5/38^2 and 1e-7 where the paper rounds to 0.078/w^1.2.
+    # ns-2's p(w) passes through 1.5/38^2 and 1e-7, and the paper rounds it to 0.078/w^1.2.
     assert [step for _, step, _ in steps] == pytest.approx(
         [highspeed_increase(w) * acks / w for w, _, acks in steps], rel=0.05
     )
@@ -87,7 +88,7 @@ def test_it_opens_by_a_packet_a_round_trip_while_the_queue_grows(tcl: Tcl, base:
     ]
     reno = [step for step, mode in steps if mode == 1]
     assert len(reno) > 0.95 * len(steps) > 100
-    # A round trip with a queue is longer than the 40 ms between two samples.
+    # With a queue, a round trip is longer than the 40 ms between two samples.
     assert max(reno) <= 1.01
     assert highspeed_increase(1.1 * PIPE_PKTS) > 3
 
@@ -124,9 +125,9 @@ def test_a_value_out_of_range_stops_with_a_message(
     assert f"{name} is {shown}, outside its range of {allowed}" in done.stderr
 
 
-# A queue whose average is its length (q_weight_ 1), of 125 packets/s. Twice what the link carries
-# comes for 5 s, half of it from then on; min_th 100 and max_th 300 make a target of 180 to 220.
-# Prints, before each tick of 0.5 s, the average, and behind it max_p.
+# A queue whose average equals its length (q_weight_ 1), with 125 packets/s. Arrivals are twice the
+# link's rate for 5 s, and half of it from then on; min_th 100 and max_th 300 give a target of 180
+# to 220. Prints the average before each tick of 0.5 s, and max_p after it.
 QUEUE = """
 set settings [lassign $argv class]
 Queue/RED set bytes_ 0
@@ -190,7 +191,7 @@ def test_gared_looks_at_the_average_every_half_second(tcl: Tcl) -> None:
 
 
 def test_gared_at_arrivals_moves_at_most_once_an_interval(tcl: Tcl) -> None:
-    """The first arrivals that find the queue above its target and growing: 0.1, 0.11, 0.12, ..."""
+    """It moves at the first arrivals that find the queue above its target and growing: 0.1, ..."""
     rows = queue_samples(tcl, "RED/Gared", "gared_clock_", 0)
     levels = [max_p for _, max_p in rows]
     assert levels[0] == 0.1
@@ -201,7 +202,7 @@ def test_gared_at_arrivals_moves_at_most_once_an_interval(tcl: Tcl) -> None:
 
 
 def test_red_and_adaptive_red_are_as_they_were(tcl: Tcl) -> None:
-    """Adaptive RED raises max_p while the queue shrinks above the target, too; RED never does."""
+    """Adaptive RED also raises max_p while the queue shrinks above the target; RED never does."""
     assert {max_p for _, max_p in queue_samples(tcl, "RED")} == {0.1}
     adaptive = queue_samples(tcl, "RED", "adaptive_", 1, "bottom_", 0.01)
     gentle = queue_samples(tcl, "RED/Gared")

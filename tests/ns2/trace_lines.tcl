@@ -1,7 +1,7 @@
-# A small network whose packets are traced, and what a test does with the trace's channel.
+# A small network whose packets are traced, for tests of the trace's channel.
 #
-# Arguments: none. The test's own text comes after this file's: it opens the trace, calls topology
-# and traffic, and ends. Two hosts send to a third over one RED queue that marks and drops.
+# Arguments: none. The text of a test follows the text of this file: it opens the trace, calls
+# topology and traffic, and ends. Two hosts send to a third over a RED queue that marks and drops.
 set ns [new Simulator]
 Queue/RED set bytes_ false
 Queue/RED set setbit_ true
@@ -20,7 +20,7 @@ proc topology {{queue RED}} {
     $ns queue-limit $node(2) $node(3) 10
 }
 
-# Marked TCP packets, a UDP stream of a priority, bursts that overflow the queue.
+# Marked TCP packets, a UDP stream with a priority, and bursts that overflow the queue.
 proc traffic {{start 0.0}} {
     global ns node udp
     set tcp [$ns create-connection TCP/Sack1 $node(0) TCPSink/Sack1 $node(3) 1]

@@ -1,9 +1,9 @@
-# Runs another script with everything traced that ns-2 traces by itself, into the working folder:
-#   all.tr       each packet on each link (trace-all), with the links' queues
+# Runs another script with all traces that ns-2 can write by itself, into the working folder:
+#   all.tr       each packet on each link (trace-all), including the queues of the links
 #   all.nam      the same for nam
-#   queues.tr    the bottleneck's queue, both ways, again in a file of its own (trace-queue)
+#   queues.tr    the bottleneck's queue in both directions, in a file of its own (trace-queue)
 #   agents.tr    cwnd_, ssthresh_, srtt_ and maxseq_ of each TCP agent (TracedVar), and lines that
-#                Tcl writes to the same file within events
+#                Tcl writes to the same file during events
 #
 # Arguments: script ?argument...?
 
@@ -18,7 +18,7 @@ Simulator/Traced instproc init args {
     $self at 0.25 [list $self remark]
 }
 
-# The ends of the first link are the routers in every script.
+# In every script the first link connects the routers.
 Simulator/Traced instproc duplex-link {a b args} {
     eval [list $self next $a $b] $args
     $self instvar queues_
@@ -40,7 +40,7 @@ Simulator/Traced instproc attach-agent {node agent} {
     }
 }
 
-# Tcl's own lines stand among those of C++ in the order of the events.
+# Tcl's own lines are in the order of events among those of C++.
 Simulator/Traced instproc remark {} {
     $self instvar agents_
     puts $agents_ "remark at [$self now]"

@@ -1,12 +1,12 @@
-// TCP Westwood's estimate as its papers state it (MobiCom 2001, Wireless Networks 2002), against
-// values of the filter worked out by hand.
+// TCP Westwood's estimate as described in its papers (MobiCom 2001, Wireless Networks 2002),
+// compared with values of the filter worked out by hand.
 
 #include <limits>
 
 #include "check.h"
 #include "westwood_tcp.h"
 
-// Sums of a few products: a rounding of the last digits is all that may differ.
+// Sums of a few products: only the rounding of the last digits may differ.
 static const double EXACT = 1e-9;
 
 static const WestwoodParameters PAPER = {0.5, 2};
@@ -31,10 +31,11 @@ static void filters_a_sample_by_the_trapezoid()
 {
 	WestwoodTcp law(PAPER);
 	ack(law, 1.0, 1);
-	// A packet in 0.2 s: b = 5/s. g = (1 - 0.2) / (1 + 0.2) = 2/3, so BWE = 1/3 (5 + 0) / 2 = 5/6.
+	// One packet in 0.2 s: b = 5/s. g = (1 - 0.2) / (1 + 0.2) = 2/3, so BWE = 1/3 (5 + 0) / 2 =
+	// 5/6.
 	ack(law, 1.2, 1);
 	CHECK_NEAR(law.bandwidth_pps(1.2), 5 / 6.0, EXACT);
-	// Again: BWE = 2/3 5/6 + 1/3 (5 + 5) / 2 = 5/9 + 5/3 = 20/9.
+	// The next one: BWE = 2/3 5/6 + 1/3 (5 + 5) / 2 = 5/9 + 5/3 = 20/9.
 	ack(law, 1.4, 1);
 	CHECK_NEAR(law.bandwidth_pps(1.4), 20 / 9.0, EXACT);
 }
@@ -44,7 +45,7 @@ static void comes_to_a_steady_rate()
 	WestwoodTcp law(PAPER);
 	for (int i = 0; i <= 10000; i++)
 		ack(law, i * 0.001, 1);
-	// 10 s of 1,000 packets/s: 20 time constants leave e^-20 = 2e-9 of what is lacking.
+	// 10 s of 1,000 packets/s: after 20 time constants, e^-20 = 2e-9 of the difference remains.
 	CHECK_NEAR(law.bandwidth_pps(10), 1000, 1e-4);
 	CHECK_NEAR(law.ssthresh_pkts(10), 24, 1);	// 1,000/s times 0.025 s
 }
@@ -56,9 +57,9 @@ static void takes_silence_for_samples_of_zero()
 	ack(law, 1.2, 1);	// BWE = 5/6, b = 5
 	// After tau/m = 0.25 s: g = (1 - 0.25) / (1 + 0.25) = 0.6, 0.6 5/6 + 0.4 (0 + 5) / 2 = 1.5.
 	CHECK_NEAR(law.bandwidth_pps(1.46), 1.5, EXACT);
-	// And after another: 0.6 1.5 = 0.9.
+	// After another 0.25 s: 0.6 1.5 = 0.9.
 	CHECK_NEAR(law.bandwidth_pps(1.71), 0.9, EXACT);
-	// Asking twice counts the silence once.
+	// Asking twice counts the silence only once.
 	CHECK_NEAR(law.bandwidth_pps(1.71), 0.9, EXACT);
 }
 
@@ -67,7 +68,7 @@ static void measures_from_the_last_sample_of_silence()
 	WestwoodTcp law(PAPER);
 	ack(law, 1.0, 1);
 	ack(law, 1.2, 1);
-	// One silent period until 1.45 s, BWE 1.5; then a packet in 0.1 s: b = 10,
+	// One silent period until 1.45 s, BWE 1.5; then a packet after 0.1 s: b = 10,
 	// g = 0.9/1.1, 1.5 0.9/1.1 + 0.2/1.1 (10 + 0) / 2 = (1.35 + 1) / 1.1.
 	ack(law, 1.55, 1);
 	CHECK_NEAR(law.bandwidth_pps(1.55), 2.35 / 1.1, EXACT);
@@ -78,7 +79,7 @@ static void counts_duplicates_and_what_comes_after_them_once()
 	WestwoodTcp one(PAPER), other(PAPER);
 	ack(one, 1.0, 1);
 	ack(other, 1.0, 1);
-	// Three duplicates, then an ACK of the lost packet and the three behind it: 4 packets.
+	// Three duplicate ACKs, then an ACK of the lost packet and the three after it: 4 packets.
 	for (int i = 1; i <= 3; i++) {
 		ack(one, 1.0 + 0.1 * i, 0);
 		ack(other, 1.0 + 0.1 * i, 1);
@@ -86,7 +87,7 @@ static void counts_duplicates_and_what_comes_after_them_once()
 	ack(one, 1.4, 4);
 	ack(other, 1.4, 1);
 	CHECK_NEAR(one.bandwidth_pps(1.4), other.bandwidth_pps(1.4), EXACT);
-	// With nothing counted before, an ACK of four counts four.
+	// If nothing was counted before, an ACK of four packets counts four.
 	ack(one, 1.5, 4);
 	ack(other, 1.5, 4);
 	CHECK_NEAR(one.bandwidth_pps(1.5), other.bandwidth_pps(1.5), EXACT);
@@ -101,10 +102,10 @@ static void counts_an_ack_that_duplicates_cover_as_one_packet()
 		ack(one, 1.0 + 0.1 * i, 0);
 		ack(other, 1.0 + 0.1 * i, 1);
 	}
-	ack(one, 1.7, 4);	// six were counted, two are left
+	ack(one, 1.7, 4);	// six were counted, two remain
 	ack(other, 1.7, 1);
 	CHECK_NEAR(one.bandwidth_pps(1.7), other.bandwidth_pps(1.7), EXACT);
-	ack(one, 1.8, 3);	// one of them is new
+	ack(one, 1.8, 3);	// only one of them is new
 	ack(other, 1.8, 1);
 	CHECK_NEAR(one.bandwidth_pps(1.8), other.bandwidth_pps(1.8), EXACT);
 }
@@ -116,7 +117,7 @@ static void adds_up_acks_of_the_same_moment()
 	ack(other, 1.0, 1);
 	ack(one, 1.2, 1);
 	ack(other, 1.2, 1);
-	ack(one, 1.2, 1);	// no time has passed: it waits for the next
+	ack(one, 1.2, 1);	// no time has passed, so it counts with the next ACK
 	ack(one, 1.3, 1);
 	ack(other, 1.3, 2);
 	CHECK_NEAR(one.bandwidth_pps(1.3), other.bandwidth_pps(1.3), EXACT);
@@ -128,7 +129,7 @@ static void keeps_the_smallest_rtt()
 	ack(law, 1.0, 1, 0.03);
 	ack(law, 1.1, 1, 0.025);
 	ack(law, 1.2, 1, 0.04);
-	ack(law, 1.3, 1, 0);	// no sample
+	ack(law, 1.3, 1, 0);	// not a sample
 	CHECK_NEAR(law.rtt_min_s(), 0.025, EXACT);
 }
 

@@ -1,4 +1,4 @@
-"""Imports run down only, and rooms on one floor do not know one another."""
+"""Imports only go downwards, and rooms on the same floor do not import one another."""
 
 from __future__ import annotations
 
@@ -38,7 +38,7 @@ def _room(module: str) -> str | None:
 
 @cache
 def _nodes(path: Path) -> tuple[ast.AST, ...]:
-    """All nodes of a module; several tests look at each."""
+    """All nodes of a module, which several tests look at."""
     return tuple(ast.walk(ast.parse(path.read_text())))
 
 
@@ -64,8 +64,8 @@ def test_imports_run_down(path: Path) -> None:
             assert FLOORS[room] < FLOORS[own], f"{relative} imports {module}"
 
 
-# Documents of others, whose parts no type of ours can tell: JSON and YAML as they were read, the
-# specification of a chart, the JSON-LD of RO-Crate.
+# Foreign documents, whose structure our types cannot describe: JSON and YAML as read, and the
+# JSON-LD of RO-Crate.
 _FREE = {
     "contracts/files.py",
     "contracts/yaml_files.py",

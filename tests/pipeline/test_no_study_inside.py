@@ -1,7 +1,7 @@
-"""The pipeline and the library of Tcl know no study: neither its key nor anything of its own.
+"""The pipeline and the Tcl library know no study, neither its key nor anything specific to it.
 
-What a study's own is follows from the files under config/studies, so that this holds for those to
-come. Literature is cited as such: "Sharma (2006), Table 1".
+What is specific follows from the files under config/studies, so the test also covers future
+studies. Literature is cited as such: "Sharma (2006), Table 1".
 """
 
 from __future__ import annotations
@@ -19,10 +19,10 @@ from bdpbench.contracts.yaml_files import YamlFile
 
 ROOT = repository_root()
 STUDIES = sorted((config_dir() / "studies").glob("*/study.yaml"))
-# Suffixes of text that is shipped, beside what ns-2 runs.
+# Suffixes of text files that are shipped, beside the scripts that ns-2 runs.
 TEXT = {".py", ".tcl", ".smk", ".c", ".h", ".sh", ".toml", ".yaml", ".json", ".html", ".css", ".js"}
 PLACES = ("pipeline/bdpbench", "tcl/lib", "workflow/rules")
-# Part of bdpbench itself: any study may use it.
+# A part of bdpbench itself, which any study may use.
 SHARED_SCRIPTS = {"network.tcl"}
 
 
@@ -46,7 +46,7 @@ TEXTS = _texts()
 
 
 def _places_of(words: set[str]) -> list[str]:
-    """Where one of the words stands, as a whole word: ``file:line: word``."""
+    """Where any of the words occurs as a whole word: ``file:line: word``."""
     if not words:
         return []
     pattern = re.compile(rf"(?<![\w])({'|'.join(map(re.escape, sorted(words)))})(?![\w])")
@@ -60,7 +60,7 @@ def _places_of(words: set[str]) -> list[str]:
 def test_there_is_something_to_look_through() -> None:
     assert len(STUDIES) >= 2
     assert len(TEXTS) > 100
-    # The search finds what is there: a word of the library of Tcl, at the start of a line or in it.
+    # The search works: it finds a word of the Tcl library at the start of a line or inside it.
     assert any(each.startswith("tcl/lib/utils.tcl:") for each in _places_of({"fmon"}))
 
 
@@ -83,7 +83,7 @@ def test_no_parameter_of_a_study_s_own_is_named(path: Path) -> None:
 
 @cache
 def _constants() -> dict[str, list[str]]:
-    """Text in the code → where it stands, ``file:line``."""
+    """Text constants in the code → where they are, ``file:line``."""
     found: dict[str, list[str]] = {}
     for name, text in TEXTS.items():
         if name.endswith(".py"):
@@ -95,9 +95,9 @@ def _constants() -> dict[str, list[str]]:
 
 @pytest.mark.parametrize("path", STUDIES, ids=lambda path: str(path.parent.name))
 def test_no_protocol_or_scenario_of_a_study_is_a_special_case(path: Path) -> None:
-    """Their keys are no words of the code, for another study calls them otherwise.
+    """Their keys must not occur in the code, as other studies may use other names.
 
-    A scenario's key of a single word (``rtt``) may be a word of the code that means another thing.
+    A scenario's key of a single word (``rtt``) may occur with another meaning.
     """
     study = _read(path)
     keys = {*study["protocols"], *(key for key in study["scenarios"] if "_" in key)}

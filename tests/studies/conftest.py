@@ -1,4 +1,4 @@
-"""A study as its files and its plans show it, to tests of all studies and to those of one."""
+"""A study's files and plans, for tests of all studies and of single ones."""
 
 from __future__ import annotations
 
@@ -40,7 +40,7 @@ _METRICS = {
 
 
 class StudyFiles:
-    """The files of a study, and what its tiers hold."""
+    """The files of a study, and the contents of its tiers."""
 
     def __init__(self, key: str) -> None:
         self.key = key
@@ -53,12 +53,12 @@ class StudyFiles:
 
     @cached_property
     def definitions(self) -> Mapping[str, Definition]:
-        """Metrics that its numbers and claims may name."""
+        """Metrics that its numbers and claims may refer to."""
         return definitions_for(self.folder)
 
     @cached_property
     def rows(self) -> list[Row]:
-        """``published.csv``, read by nothing of the pipeline's."""
+        """``published.csv``, read without the pipeline."""
         path = self.folder / "published.csv"
         if not path.is_file():
             return []
@@ -67,7 +67,7 @@ class StudyFiles:
 
     @cached_property
     def statements(self) -> list[dict[str, Any]]:
-        """``claims.yaml``, read by nothing of the pipeline's."""
+        """``claims.yaml``, read without the pipeline."""
         path = self.folder / "claims.yaml"
         found = yaml.load(path.read_bytes(), Loader=yaml.CSafeLoader) if path.is_file() else []
         assert isinstance(found, list)
@@ -75,17 +75,17 @@ class StudyFiles:
 
     @cached_property
     def numbers(self) -> list[PublishedNumber]:
-        """``published.csv`` as it is scored."""
+        """``published.csv`` as the pipeline scores it."""
         return load_published(self.folder / "published.csv", set(self.definitions))
 
     @cached_property
     def claims(self) -> list[Claim]:
-        """``claims.yaml`` as it is scored."""
+        """``claims.yaml`` as the pipeline scores it."""
         return load_claims(self.folder / "claims.yaml", set(self.definitions))
 
     @property
     def tiers(self) -> list[str]:
-        """Tiers that it has runs in."""
+        """Tiers in which it has runs."""
         return tiers_of(self.study)
 
     def planned(self, tier: str) -> list[PlannedRun]:
@@ -93,7 +93,7 @@ class StudyFiles:
         return list(runs_of(self.key, tier))
 
     def plan(self, tier: str) -> dict[str, Any]:
-        """What a scorecard is made of: the runs of a tier, and how long a scenario's may last."""
+        """The part of a plan that scoring needs: the runs of a tier, and how long they may last."""
         longest_s = {
             name: max(entry.duration_s for entries in scenario.tiers.values() for entry in entries)
             for name, scenario in self.study.scenarios.items()
@@ -118,7 +118,7 @@ class StudyFiles:
     def matching(
         self, tier: str, scenario: str, select: Mapping[str, Any] | str
     ) -> list[PlannedRun]:
-        """Runs of a scenario with the parameters of a selector, as text of a row or as a map."""
+        """Runs of a scenario that match a selector, given as the text of a row or as a mapping."""
         if isinstance(select, str):
             select = _selection(select)
         return [
@@ -129,9 +129,9 @@ class StudyFiles:
         ]
 
     def printed(self, tier: str) -> dict[MetricOf, float]:
-        """The published numbers as values of the runs that they speak of.
+        """The published numbers as values of the runs that they describe.
 
-        A number that is printed twice counts as it is printed first.
+        If a number is printed twice, the first one counts.
         """
         values: dict[MetricOf, float] = {}
         for each in self.numbers:
@@ -141,7 +141,7 @@ class StudyFiles:
         return values
 
     def score(self, tier: str, values: Mapping[MetricOf, float]) -> dict[str, Any]:
-        """The scorecard of a tier whose runs had measured these values, and nothing else."""
+        """The scorecard of a tier if its runs had measured these values and nothing else."""
         rows = [
             (*key, value, self.definitions[key[2]].unit, self.definitions[key[2]].id)
             for key, value in values.items()
@@ -151,12 +151,12 @@ class StudyFiles:
 
     @property
     def published(self) -> Path:
-        """Folder of its published results; it may not be there."""
+        """The folder of its published results, which may not exist."""
         return repository_root() / "reports" / "published" / self.key
 
 
 def _same(wanted: Any, given: Any) -> bool:
-    """Whether a value of a selector is that of a run: numbers by value, other things as text."""
+    """Whether a selector's value equals that of a run: numbers by value, others as text."""
     try:
         return float(wanted) == float(given)
     except (TypeError, ValueError):
@@ -168,7 +168,7 @@ def _selection(text: str) -> dict[str, str]:
 
 
 def _selectors(node: Any, scenarios: Sequence[str] = ()) -> Iterator[dict[str, Any]]:
-    """Those of a node; one without a scenario for each of those that a for_each around it names."""
+    """Selectors of a node; one without a scenario counts for each that its for_each names."""
     if isinstance(node, list):
         for each in node:
             yield from _selectors(each, scenarios)
@@ -183,11 +183,11 @@ def _selectors(node: Any, scenarios: Sequence[str] = ()) -> Iterator[dict[str, A
 
 @pytest.fixture(scope="session")
 def study_of() -> Callable[[str], StudyFiles]:
-    """The study of a key; each is read and planned once."""
+    """The study with a key; each study is read and planned only once."""
     return cache(StudyFiles)
 
 
 @pytest.fixture(scope="module")
 def study(request: pytest.FixtureRequest, study_of: Callable[[str], StudyFiles]) -> StudyFiles:
-    """The study whose tests lie in a folder of its name."""
+    """The study whose tests are in the folder with its name."""
     return study_of(request.path.parent.name)

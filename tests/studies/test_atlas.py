@@ -1,4 +1,4 @@
-"""The atlas of the real studies: all of what they print and state, and what was published of it."""
+"""The atlas of the real studies: all that they print and state, and its published results."""
 
 from __future__ import annotations
 
@@ -25,10 +25,10 @@ from bdpbench.studies.load import study_keys
 
 @pytest.fixture(scope="module")
 def atlas(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Atlas]:
-    """The atlas of all protocols, with verdicts that were published alone."""
+    """The atlas of all protocols, using only published verdicts."""
     with pytest.MonkeyPatch.context() as patch:
         patch.setenv("BDPBENCH_RESULTS", str(tmp_path_factory.mktemp("results")))
-        # Other tests of all studies look at the same thousands of runs.
+        # Other tests of all studies plan the same thousands of runs, so share them.
         patch.setattr(conditions, "expand_tier", lambda study, tier, _: runs_of(study.key, tier))
         yield make_atlas()
 
@@ -89,7 +89,7 @@ PUBLISHED = sorted((repository_root() / "reports" / "published").glob("*/scoreca
 
 @pytest.mark.parametrize("path", PUBLISHED, ids=lambda path: str(path.parent.name))
 def test_verdicts_are_those_that_were_published(atlas: Atlas, path: Path) -> None:
-    """As many of each as the published scorecard counts, whose every entry the study still has."""
+    """There are as many as the published scorecard counts, and the study still has every entry."""
     scorecard = json.loads(path.read_text())
     expected = Counter(scorecard["totals"]) + Counter(scorecard["claim_totals"])
     own = [each for each in atlas["entries"] if each["study"] == path.parent.name]
@@ -99,8 +99,8 @@ def test_verdicts_are_those_that_were_published(atlas: Atlas, path: Path) -> Non
 
 
 def test_shares_of_a_table_are_in_the_unit_of_all(atlas: Atlas) -> None:
-    # Sharma (2006), Table 2: HS-TCP's asymmetry at 162:82 is -0.727, so that the slower flow has
-    # (1 - 0.727) / (1 + 0.727) = 0.158 of the faster; 162 / 82 = 1.976.
+    # Sharma (2006), Table 2: HS-TCP's asymmetry at 162:82 is -0.727, so the slower flow has
+    # (1 - 0.727) / (1 + 0.727) = 0.158 of the faster one's rate; 162 / 82 = 1.976.
     points = [
         (each["rtt_ratio"], each["ratio"])
         for each in atlas["shares"]
@@ -111,7 +111,7 @@ def test_shares_of_a_table_are_in_the_unit_of_all(atlas: Atlas) -> None:
 
 
 def test_what_comes_out_in_both_theses_is_an_agreement_of_ours(atlas: Atlas) -> None:
-    """Scalable TCP keeps seven eighths at a loss: both print 0.875, and both came out."""
+    """Scalable TCP keeps seven eighths at a loss: both print 0.875, and both were reproduced."""
     (relation,) = (each for each in atlas["relations"] if each["id"] == "scalable-cut")
     assert relation["ours"] == "agree"
     entries = _by_key(atlas)

@@ -1,6 +1,6 @@
-"""What holds for each study under config/studies, whatever it is about.
+"""Tests that hold for each study under config/studies, whatever its subject.
 
-Rows of a study are data: one test names all that are wrong, rather than a test a row.
+The rows of a study are data: one test names all that are wrong, instead of one test per row.
 """
 
 from __future__ import annotations
@@ -19,19 +19,19 @@ from bdpbench.score import check_expectations, score
 from bdpbench.score.published import COLUMNS
 
 KEYS = sorted(path.parent.name for path in (config_dir() / "studies").glob("*/study.yaml"))
-# What a metric of this kind is measured on, where a claim leaves it open.
+# The subject of a metric of this kind if a claim does not name one.
 SUBJECTS = {"run": "run", "flow": "flow:0", "link": "link:bottleneck"}
 
 
 @pytest.fixture(scope="module", params=KEYS)
 def study(request: pytest.FixtureRequest, study_of: Any) -> Any:
-    """Each study."""
+    """Each of the studies."""
     return study_of(request.param)
 
 
 def test_all_studies_of_the_checkout_are_tested() -> None:
     assert len(KEYS) >= 2
-    # The examples have a test of their own, tests/examples.
+    # The examples have their own test in tests/examples.
     folders = {path.name for path in (config_dir() / "studies").iterdir()} - {"examples"}
     assert folders == set(KEYS)
 
@@ -49,7 +49,7 @@ def test_every_tier_expands(study: Any) -> None:
         runs = study.planned(tier)
         named = {name for name, each in study.study.scenarios.items() if tier in each.tiers}
         assert {run["scenario"] for run in runs} == named
-        # A reader tells two runs of a scenario by their labels, and results are found by them.
+        # Readers distinguish two runs of a scenario by their labels, which also identify results.
         labels = [(run["scenario"], run["label"]) for run in runs]
         assert sorted(labels) == sorted(set(labels))
 
@@ -89,7 +89,7 @@ def test_a_number_says_what_it_measures_and_why_so_closely(study: Any) -> None:
 
 
 def test_a_number_and_a_claim_say_how_their_definition_was_found(study: Any) -> None:
-    """What a definition was chosen on has no excuse left: it is told, and counted as fitted."""
+    """Whatever a definition was chosen on is listed, and counted as fitted."""
     for row in study.rows:
         assert row["found"] in {"stated", "chosen before", "chosen on"}, row
         assert bool(row["chosen_on"]) == (row["found"] == "chosen on"), row
@@ -153,9 +153,9 @@ def subject_of(study: Any, asked: dict[str, Any]) -> str:
 
 
 def measured(study: Any, tier: str) -> dict[tuple[str, str, str, str], float]:
-    """A value of every metric of every run that is asked for; what it is says nothing.
+    """A value for every metric of every run that is needed; the value itself has no meaning.
 
-    What several runs are compared for stands with one of them.
+    A value that compares several runs belongs to one of them.
     """
     values = {}
     for _, asked in asked_of(study):
@@ -167,7 +167,7 @@ def measured(study: Any, tier: str) -> dict[tuple[str, str, str, str], float]:
 
 
 def test_score_finds_a_run_for_every_number_and_claim(study: Any) -> None:
-    """In some tier each gets a verdict, and no selector of any tier fits two runs."""
+    """Each gets a verdict in some tier, and no selector matches two runs in any tier."""
     waiting = {row["id"] for row in study.rows} | {each["id"] for each in study.statements}
     for tier in study.tiers:
         card = study.score(tier, measured(study, tier))
@@ -180,7 +180,7 @@ def test_score_finds_a_run_for_every_number_and_claim(study: Any) -> None:
 
 
 def rows_of_card(card: dict[str, Any]) -> list[dict[str, Any]]:
-    """The rows of published.csv with their verdicts, of whatever printed number they are."""
+    """All rows of published.csv with their verdicts, also those that are parts of one number."""
     return [row for number in card["numbers"] for row in number.get("parts", [number])]
 
 
@@ -198,7 +198,7 @@ def test_a_selected_run_writes_what_is_measured_on_it(study: Any) -> None:
 
 
 def test_no_number_in_print_contradicts_another_or_a_claim(study: Any) -> None:
-    """A threshold that a published number of the same statement misses would be misread."""
+    """A threshold that a published number of the same statement misses must have been misread."""
     tier = "paper" if "paper" in study.tiers else study.tiers[0]
     card = study.score(tier, study.printed(tier))
     assert [each["id"] for each in rows_of_card(card) if each["verdict"] != "reproduced"] == []
@@ -208,12 +208,12 @@ def test_no_number_in_print_contradicts_another_or_a_claim(study: Any) -> None:
 
 
 def contradicted_in_print(claim: dict[str, Any]) -> bool:
-    """Whether the study says that its own table contradicts its text, in so many words."""
+    """Whether the study says explicitly that its own table contradicts its text."""
     return "own table contradicts it" in claim["known_miss"]
 
 
 def rounded_alike(claim: dict[str, Any]) -> bool:
-    """Whether all that it compares is the same number in print, and says nothing of an order."""
+    """Whether all values that it compares are printed as the same number, which shows no order."""
     values = [each["value"] for each in claim["evidence"]]
     return len(values) > 1 and len(set(values)) == 1
 
@@ -223,14 +223,14 @@ def rounded_alike(claim: dict[str, Any]) -> bool:
 
 @pytest.fixture
 def kept(study: Any) -> Any:
-    """Reads a file of its published results."""
+    """A function that reads a file of its published results."""
     if not study.published.is_dir():
         pytest.skip("it has no published results")
     return lambda name: json.loads((study.published / name).read_text(encoding="utf-8"))
 
 
 def ids_of_published_runs(kept: Any) -> dict[tuple[str, str], str]:
-    """Scenario and label → id that the run was published under."""
+    """Scenario and label → id under which the run was published."""
     return {
         (place["scenario"], place["label"]): run["run_id"]
         for run in kept("runs.json")["runs"]

@@ -1,4 +1,4 @@
-"""What every script does with its arguments."""
+"""Checks that every script has to pass with its arguments."""
 
 from __future__ import annotations
 
@@ -8,12 +8,12 @@ from tests.tcl.conftest import Arguments, Keys, Outputs, Refused, argv
 
 
 def named_keys(base: Arguments) -> list[str]:
-    """Keys without those that name a variable of ns-2's."""
+    """Keys other than those that name a variable of ns-2."""
     return [key for key in base if not key.startswith("default.") and ".set." not in key]
 
 
 def check_missing_and_unknown(refused: Refused, script: str, base: Arguments) -> None:
-    """Each argument is needed, and no other is taken."""
+    """Each argument is required, and no others are accepted."""
     for key in named_keys(base):
         assert refused(script, *argv(base, {key: None})) == f"-{key} is missing"
     for key in ("nosuch", "flow.0.nosuch", f"flow.{base['flows']}.agent"):
@@ -28,5 +28,5 @@ def check_keys(keys_of: Keys, script: str, base: Arguments, optional: Collection
 
 
 def check_key_matters(outputs: Outputs, script: str, base: Arguments, change: Arguments) -> None:
-    """A change of an argument changes a file, and the same arguments write the same bytes."""
+    """Changing an argument changes a file, and equal arguments write equal bytes."""
     assert outputs(script, *argv(base, change)) != outputs(script, *argv(base))

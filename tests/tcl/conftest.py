@@ -1,4 +1,4 @@
-"""Running the Tcl scripts in the real ns-2 and reading what they wrote."""
+"""Functions that run the Tcl scripts in the real ns-2 and read their output."""
 
 from __future__ import annotations
 
@@ -34,7 +34,7 @@ PATH: Arguments = {
 
 
 def argv(*changes: Arguments) -> list[str]:
-    """Pairs ``-key value``, later ones in the place of earlier; None leaves a key out."""
+    """Pairs ``-key value``; later ones replace earlier ones, and None removes a key."""
     pairs: dict[str, object] = {}
     for change in changes:
         pairs.update(change)
@@ -42,7 +42,7 @@ def argv(*changes: Arguments) -> list[str]:
 
 
 def flows(*each: Arguments) -> dict[str, object]:
-    """Arguments of flows: SACK from 0 s on, 1 ms to the router, but for what is given."""
+    """Arguments of flows: SACK from 0 s on, 1 ms to the router, unless given otherwise."""
     sack = {"agent": "TCP/Sack1", "sink": "TCPSink/Sack1", "start_s": 0, "access_delay_ms": 1}
     pairs: dict[str, object] = {"flows": len(each)}
     for fid, own in enumerate(each):
@@ -64,7 +64,7 @@ NETWORK: Arguments = {
 
 
 def network_flows(*each: Arguments) -> dict[str, object]:
-    """The same of flows of network.tcl: access links of 100 Mbit/s, 1 ms to the receiver."""
+    """The same for flows of network.tcl: access links of 100 Mbit/s, 1 ms to the receiver."""
     own = {"access_mbps": 100, "receiver_delay_ms": 1}
     return flows(*({**own, **flow} for flow in each))
 
@@ -82,7 +82,7 @@ def ns(forks: Callable[[Path], Forks], ns_binary: Path) -> Forks:
 
 @pytest.fixture
 def run_ns(ns: Forks, tcl_root: Path, tmp_path: Path) -> Run:
-    """Run a script in tmp_path; a relative path is one below tcl/."""
+    """Run a script in tmp_path; relative paths start from tcl/."""
 
     def run(script: str | Path, *args: object) -> subprocess.CompletedProcess[str]:
         return ns.completed([str(tcl_root / script), *map(str, args)], tmp_path)
@@ -92,7 +92,7 @@ def run_ns(ns: Forks, tcl_root: Path, tmp_path: Path) -> Run:
 
 @pytest.fixture
 def run_ok(run_ns: Run, tmp_path: Path) -> RunOk:
-    """Run a script that must succeed; its folder, tmp_path/<out>, is made here and returned."""
+    """Run a script that must succeed; creates and returns its folder, tmp_path/<out>."""
 
     def run(script: str | Path, *args: object, out: str = "out") -> Path:
         (tmp_path / out).mkdir(exist_ok=True)
@@ -105,7 +105,7 @@ def run_ok(run_ns: Run, tmp_path: Path) -> RunOk:
 
 @pytest.fixture
 def written_alone(ns_binary: Path, tcl_root: Path, tmp_path: Path) -> Callable[..., Path]:
-    """Run a script in a process that has started for it alone; returns the folder of its files."""
+    """Run a script in a new process of its own; returns the folder of its files."""
 
     def run(script: str, *args: str, out: str) -> Path:
         (tmp_path / out).mkdir()
@@ -118,10 +118,10 @@ def written_alone(ns_binary: Path, tcl_root: Path, tmp_path: Path) -> Callable[.
 
 @pytest.fixture
 def built(ns: Forks, tcl_root: Path, tmp_path: Path) -> Built:
-    """Let a script build its network, ask it a question in Tcl instead of running it.
+    """Let a script build its network and, instead of running it, query it in Tcl.
 
-    Returns the lines that the question printed. Nodes are 0 and 1 (the routers), then each
-    flow's sender and receiver.
+    Returns the lines that the query printed. Nodes are 0 and 1 (the routers), then each flow's
+    sender and receiver.
     """
 
     def ask(question: str, script: str, *args: object) -> list[str]:
@@ -144,7 +144,7 @@ def built(ns: Forks, tcl_root: Path, tmp_path: Path) -> Built:
     return ask
 
 
-# The keys in the tables of a script and of the parts that it sources.
+# The keys in the tables of a script and of the files that it sources.
 KEYS = """
 foreach space [namespace children ::] {
     foreach table [info vars ${space}::*keys] {
@@ -158,7 +158,7 @@ foreach space [namespace children ::] {
 
 @pytest.fixture
 def keys_of(built: Built) -> Keys:
-    """The keys that a script knows, those of flows as flow 0 has them."""
+    """The keys that a script knows; keys of flows are listed for flow 0."""
 
     def ask(script: str, arguments: Arguments) -> set[str]:
         lines = built(KEYS, script, *argv(arguments))
@@ -170,7 +170,7 @@ def keys_of(built: Built) -> Keys:
 
 @pytest.fixture(scope="session")
 def outputs(ns: Forks, tcl_root: Path, tmp_path_factory: pytest.TempPathFactory) -> Outputs:
-    """What a script writes with some arguments: file name -> bytes."""
+    """The files that a script writes with some arguments: name -> bytes."""
 
     @functools.cache
     def write(script: str, *args: str) -> dict[str, bytes]:
@@ -185,7 +185,7 @@ def outputs(ns: Forks, tcl_root: Path, tmp_path_factory: pytest.TempPathFactory)
 
 @pytest.fixture
 def refused(run_ns: Run, tmp_path: Path) -> Refused:
-    """Run a script that must refuse its arguments and write nothing; returns what it says."""
+    """Run a script that must refuse its arguments and write nothing; returns its message."""
 
     def run(script: str, *args: object) -> str:
         (tmp_path / "out").mkdir(exist_ok=True)
@@ -213,7 +213,7 @@ def columns() -> Columns:
 
 @pytest.fixture(scope="session")
 def facts() -> Facts:
-    """Read the facts of a report.txt: key -> (value, unit); remarks are left out."""
+    """Read the facts in a report.txt: key -> (value, unit); comments are left out."""
 
     def read(path: Path) -> dict[str, tuple[float, str]]:
         found = {}

@@ -1,4 +1,4 @@
-"""A wrong argument ends a script: one line that names it and what it should be, status 1."""
+"""A wrong argument ends a script with status 1 and a line that says what it should be."""
 
 from __future__ import annotations
 

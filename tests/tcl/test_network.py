@@ -1,6 +1,6 @@
 """network.tcl: networks described by -key value pairs.
 
-That each key of study.yaml has its effect is tested in tests/pipeline/studies/network.
+tests/pipeline/studies/network tests that each key of study.yaml has its effect.
 """
 
 from __future__ import annotations
@@ -21,7 +21,7 @@ from tests.tcl.conftest import (
 
 BASE: Arguments = {**NETWORK, **network_flows({})}
 TWO: Arguments = {**BASE, **network_flows({}, {})}
-# Random delays of packets, so that random numbers matter.
+# Random packet delays, so that random numbers matter.
 RANDOM: Arguments = {**BASE, "default.Agent/TCP.overhead_": 0.0001}
 
 
@@ -53,7 +53,7 @@ def test_the_bottleneck_is_full_and_its_queue_bounded(
     out = run_ok("network.tcl", *argv(BASE, {"queue_sample_s": 0.01}))
     report = facts(out / "report.txt")
     # BDP + buffer = 8e6 * 0.040 / 8 / 1040 + 40 = 78 packets: a window halved to 39 still fills
-    # the 38 of the path, so that the second half has no gap.
+    # the path of 38, so the second half has no gap.
     assert report["link.bottleneck.utilization"][0] == pytest.approx(100, abs=0.5)
     assert report["link.bottleneck.total_drops"][0] > 0
     longest = max(row[1] for row in columns(out / "queue.out"))
@@ -65,7 +65,7 @@ def test_flows_and_link_are_counted_alike(run_ok: RunOk, facts: Facts) -> None:
     report = facts(out / "report.txt")
     sent = [report[f"flow.{i}.bytes"][0] for i in (0, 1)]
     assert sum(sent) == report["link.bottleneck.bytes"][0]
-    # 1,000 of 1,040 bytes are data, and a few of them were sent twice.
+    # 1,000 of 1,040 bytes are data, and a few packets were sent twice.
     goodput = sum(report[f"flow.{i}.goodput"][0] for i in (0, 1))
     assert goodput == pytest.approx(sum(sent) * 8e-6 / 5 * 1000 / 1040, rel=0.02)
 
@@ -82,12 +82,12 @@ def test_the_seed_changes_random_numbers_only(outputs: Outputs) -> None:
         changes = {"seed": seed, "flow.0.set.overhead_": overhead}
         return outputs("network.tcl", *argv(BASE, changes))["cwnd_hstcp0.out"]
 
-    assert cwnd(1, 0) == cwnd(2, 0)  # nothing random without overhead_
+    assert cwnd(1, 0) == cwnd(2, 0)  # without overhead_ nothing is random
     assert cwnd(1, 0.0001) != cwnd(2, 0.0001)
 
 
 def test_streams_do_not_depend_on_one_another(outputs: Outputs) -> None:
-    """Losses at random fall on the same packets whether or not a start was drawn before."""
+    """Random losses hit the same packets whether or not a start was drawn before."""
 
     def start(**more: object) -> bytes:
         changes = {"flow.0.within_s": 1, **more}
@@ -105,7 +105,7 @@ def test_a_class_default_holds_where_a_flow_sets_nothing(built: Built) -> None:
 
 
 def test_nodes_of_one_bucket_are_left_out_for_drr(built: Built) -> None:
-    """Queue/DRR takes a node's number n - n / 16 + n / 256: 16 and 15 are one sender to it."""
+    """Queue/DRR hashes node n to n - n / 16 + n / 256, so 16 and 15 are the same sender to it."""
     drr = {"link.0.queue": "DRR", "link.0.queue.limit_": None, "link.0.queue.blimit_": 40000,
            "link.0.queue.buckets_": 4096, **network_flows(*[{}] * 9)}  # fmt: skip
     ask = "foreach a [Agent/TCP/Sack1 info instances] {puts [[$a set node_] id]}"

@@ -1,6 +1,6 @@
-"""network_web.tcl: what network.tcl takes, PackMime, and the pages of the web.
+"""network_web.tcl: what network.tcl accepts, PackMime, and pages of web traffic.
 
-That each key of study.yaml has its effect is tested in tests/pipeline/studies/network.
+tests/pipeline/studies/network tests that each key of study.yaml has its effect.
 """
 
 from __future__ import annotations

@@ -1,4 +1,4 @@
-"""The scripts take what studies plan for them."""
+"""The scripts accept the arguments that studies plan for them."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ STUDIES = sorted(path.parent.name for path in (config_dir() / "studies").glob("*
 
 
 def different_runs(key: str) -> Iterator[PlannedRun]:
-    """Runs that bring a script a key or a kind of agent that it has not had in those before."""
+    """Runs that give a script a key or a kind of agent that no previous run had."""
     seen: set[tuple[str, str]] = set()
     for run in (run for tier in tiers_of(loaded_study(key)) for run in runs_of(key, tier)):
         pairs = zip(run["argv"][::2], run["argv"][1::2], strict=True)

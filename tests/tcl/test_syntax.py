@@ -1,4 +1,4 @@
-"""Every Tcl file is complete Tcl, and sources others in a form that can be followed."""
+"""Every Tcl file is complete Tcl, and sources others in a form that planning can follow."""
 
 from __future__ import annotations
 
@@ -44,6 +44,6 @@ def test_files_are_sourced_in_the_one_form_that_planning_follows(tcl_root: Path)
 
 
 def test_parts_of_the_library_source_nothing(tcl_root: Path) -> None:
-    # A script names all that it uses. utils.tcl, too, has to be usable alone.
+    # A script names everything that it uses. utils.tcl also has to be usable on its own.
     for path in (tcl_root / "lib").glob("*.tcl"):
         assert not re.search(r"^\s*source\b", path.read_text(), re.MULTILINE), path

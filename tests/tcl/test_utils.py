@@ -1,4 +1,4 @@
-"""utils.tcl alone, beside a script that has the globals of the thesis's appendices."""
+"""utils.tcl on its own, with a script that has the globals of the thesis's appendices."""
 
 from __future__ import annotations
 
@@ -60,7 +60,7 @@ $ns at [expr $endtime/2] "print-stat-one-pre 0 $fmon"
 $ns at $endtime "print-stat-one 0 $fmon"
 """
 
-# The second of two flows never starts: the flow monitor never hears of it.
+# The second of two flows never starts, so the flow monitor never hears of it.
 TWO_FLOWS = """
 for {set i 0} {$i < 2} {incr i} {
     set hstcp$i [$ns create-connection TCP/Sack1 $n1 TCPSink/Sack1 $n2 $i]
@@ -79,7 +79,7 @@ $ns at 0.1 "$ftp0 start"
 
 @pytest.fixture
 def script(tcl_root: Path, tmp_path: Path) -> Callable[..., Path]:
-    """Write a script of the network above beside a copy of utils.tcl."""
+    """Write a script of the network above, beside a copy of utils.tcl."""
 
     def write(flows: str, before: str = "", after: str = "") -> Path:
         shutil.copy(tcl_root / "lib" / "utils.tcl", tmp_path)
@@ -97,15 +97,15 @@ def test_one_flow_with_scalar_globals(
     out = run_ok(script(ONE_FLOW))
     assert [row[0] for row in columns(out / "cwnd_hstcp.out")] == [i / 2 for i in range(13)]
     report = facts(out / "report.txt")
-    # ns-2's default window of 20 packets in a buffer of 20 loses none; RTT 20 ms and a little:
-    # 20 packets of 8,320 bits in it exceed neither 8 Mbit/s nor the window.
+    # ns-2's default window of 20 packets loses none in a buffer of 20; RTT slightly above 20 ms:
+    # 20 packets of 8,320 bits per RTT exceed neither 8 Mbit/s nor the window.
     assert report["flow.0.total_drops"] == (0, "packets")
     mbps, _ = report["flow.0.throughput"]
-    # One window per RTT, 20 ms, 1.04 ms to send a packet and 0.04 ms to send an ACK.
+    # One window per RTT: 20 ms, 1.04 ms to send a packet, and 0.04 ms to send an ACK.
     assert mbps == pytest.approx(20 * 8320 / 0.02108 / 1e6, abs=0.02)
     assert columns(out / "tput_hstcp.out")[-1][1] == pytest.approx(mbps, abs=0.02)
     assert report["link.bottleneck.packets"] == report["flow.0.packets"]
-    # The appendices for one flow never ask for the statistics of all: finish writes them.
+    # The appendices with one flow never request the statistics of all flows, so finish writes them.
     assert report["link.back.packets"][0] == pytest.approx(report["flow.0.packets"][0], abs=1)
 
 
@@ -116,7 +116,8 @@ def test_flows_with_array_globals_one_of_which_never_sends(
     out = run_ok(path)
     text = (out / "report.txt").read_text()
     report = facts(out / "report.txt")
-    # G and H print the legend before there is a Simulator, and again at the end: once is enough.
+    # G and H print the legend before there is a Simulator, and again at the end: it must appear
+    # once.
     assert text.startswith("# flow.<id>.*")
     assert text.count("# flow.<id>.*") == 1
     assert text.count("link.bottleneck.total_bytes ") == 1
@@ -132,7 +133,7 @@ def test_a_run_shorter_than_every_interval(
     path = script(ONE_FLOW)
     path.write_text(path.read_text().replace("set endtime 6", "set endtime 0"))
     out = run_ok(path)
-    # Nothing can have left: no window, no throughput, and no division by its length.
+    # Nothing can have left: no window, no throughput, and no division by the duration.
     report = facts(out / "report.txt")
     assert report["flow.0.throughput"] == (0, "Mbit/s")
     assert columns(out / "tput_hstcp.out") == []
@@ -141,7 +142,7 @@ def test_a_run_shorter_than_every_interval(
 def test_bic_has_four_more_columns(
     script: Callable[..., Path], run_ok: Callable[..., Path], columns: Columns
 ) -> None:
-    # Stand-ins for the variables that BIC's agent has, under the names the appendices read.
+    # Stand-ins for the variables of BIC's agent, with the names that the appendices read.
     flows = ONE_FLOW.replace(
         "print-cwnd ",
         """foreach {name value} {delay_min 1 delay_avg 2 delay_max 3 low_utilization_indication 4} {
@@ -164,7 +165,7 @@ def test_any_variables_can_be_printed(
 def test_progress_is_one_line_a_second_of_wall_time(
     ns_binary: Path, script: Callable[..., Path], tmp_path: Path
 ) -> None:
-    # Each simulated second is made to last 0.4 s on the wall clock: 6 s take 2.4 s.
+    # Each simulated second is made to last 0.4 s of wall-clock time: 6 s take 2.4 s.
     path = script(
         ONE_FLOW,
         before="proc slow {} {global ns; after 400; $ns at [expr [$ns now]+1] slow}",
@@ -182,9 +183,9 @@ def test_progress_is_one_line_a_second_of_wall_time(
     assert process.returncode == 0
     assert seen[0][1] == 0
     gaps = [later[0] - earlier[0] for earlier, later in itertools.pairwise(seen)]
-    # Lines are 1 s apart at the writer; 0.3 s is for a reader that is woken up late.
+    # The writer sends lines 1 s apart; the tolerance of 0.3 s is for a reader that wakes up late.
     assert all(gap > 0.7 for gap in gaps)
     simulated = [at for _, at in seen]
     assert simulated == sorted(set(simulated))
-    # The first at once, then one for every three simulated seconds, flushed as they come.
+    # The first line at once, then one every three simulated seconds, flushed immediately.
     assert 2 <= len(seen) <= 4

@@ -1,4 +1,4 @@
-// The decimal texts of speed/decimal.h against printf()'s.
+// The decimal texts of speed/decimal.h, compared with those of printf().
 #include "check.h"
 #include "decimal.h"
 #include <limits.h>
@@ -6,7 +6,7 @@
 
 namespace {
 
-// A generator of 64-bit numbers (Marsaglia's xorshift), the same on every machine.
+// A generator of 64-bit numbers (Marsaglia's xorshift) that is the same on every machine.
 uint64_t next_random()
 {
 	static uint64_t state = 88172645463325252ull;
@@ -32,7 +32,7 @@ void check_int(int number)
 	check_same(text, decimal::put_int(text, number), expected);
 }
 
-// What BaseTrace::round() and TIME_FORMAT of ns-2 make of a time.
+// The text that BaseTrace::round() and TIME_FORMAT of ns-2 produce for a time.
 void check_seconds(double seconds)
 {
 	char text[64], expected[64];
@@ -85,7 +85,7 @@ void test_boundaries()
 	check_seconds(-INFINITY);
 }
 
-// Whole microseconds and arbitrary times of 1 us to 10^9 s, each length alike.
+// Whole microseconds and arbitrary times from 1 us to 10^9 s, all lengths equally often.
 void test_random_times()
 {
 	for (int i = 0; i < 300000; ++i) {
@@ -95,7 +95,7 @@ void test_random_times()
 	}
 }
 
-// Times as a simulation adds them up: transmission and propagation delays.
+// Times as they add up in a simulation, from transmission and propagation delays.
 void test_sums()
 {
 	double now = 0;

@@ -1,7 +1,7 @@
-// TCP/Linux's score board with stretches against the plain one of the archive, node by node.
+// TCP/Linux's scoreboard with stretches, compared node by node with the original of the archive.
 //
-// Both are told the same of transfers over a path that loses packets, sent ones and sent again
-// ones, now single ones, now every second of a window, and that delays some acknowledgements.
+// Both get the same events of transfers over a path that loses packets, also retransmitted ones,
+// sometimes single ones, sometimes every second one of a window, and that delays some ACKs.
 #include <list>
 #include <vector>
 
@@ -20,7 +20,7 @@
 
 namespace {
 
-// A generator of numbers (Marsaglia's xorshift), the same on every machine.
+// A generator of numbers (Marsaglia's xorshift) that is the same on every machine.
 unsigned next_random(unsigned below)
 {
 	static unsigned state = 2463534242u;
@@ -30,7 +30,7 @@ unsigned next_random(unsigned below)
 	return state % below;
 }
 
-// What a board holds, each node as four numbers.
+// The content of a scoreboard, each node as four numbers.
 template <class Board, class Node> struct Open : public Board {
 	std::vector<int> state() {
 		std::vector<int> all;
@@ -52,7 +52,7 @@ template <class Board, class Node> struct Open : public Board {
 	}
 };
 
-// Its acknowledgements have the block of the last packet and those of the ones before it.
+// Its ACKs contain the block of the last packet and those of the previous ones.
 class Receiver {
 public:
 	Receiver() : next_(0) {}
@@ -99,7 +99,7 @@ private:
 	std::list<int> recent_;
 };
 
-// One transfer, in which one packet in `loss` is lost, and every second one of `burst` in a row.
+// One transfer that loses one packet in `loss`, and every second one of a burst of `burst` packets.
 class Transfer {
 public:
 	Transfer(int window, int loss, int burst)
@@ -132,7 +132,7 @@ private:
 				on_the_way_.push_back(seqno);
 		}
 	}
-	// Now and then a packet comes late.
+	// Some packets arrive late.
 	int take() {
 		std::list<int>::iterator first = on_the_way_.begin();
 		for (int late = next_random(8) == 0 ? next_random(window_ / 10) : 0; late > 0; --late)
@@ -186,6 +186,6 @@ int main()
 		transfer.run(4000);
 		most_nodes = transfer.most_nodes > most_nodes ? transfer.most_nodes : most_nodes;
 	}
-	CHECK(most_nodes > 500);	// else there were no stretches to speak of
+	CHECK(most_nodes > 500);	// otherwise there were no long stretches
 	return failures ? 1 : 0;
 }

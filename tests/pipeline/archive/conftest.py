@@ -1,4 +1,4 @@
-"""A small archive, made as the real ones are, of contents that are nobody's results."""
+"""A small archive with made-up contents, written as real ones are."""
 
 from __future__ import annotations
 
@@ -26,7 +26,7 @@ Make = Callable[..., Path]
 
 
 def small_crate(**given: Any) -> Crate:
-    """Facts of a crate about nothing."""
+    """Made-up facts for a crate."""
     facts: dict[str, Any] = {
         "name": "A small archive",
         "description": "Made by a test.",
@@ -46,7 +46,7 @@ def small_crate(**given: Any) -> Crate:
 
 
 def small_contents() -> dict[str, bytes]:
-    """Path → bytes of everything but metadata and manifest."""
+    """Path → bytes of everything except metadata and manifest."""
     own = {CHECKSUMS_NAME, METADATA_NAME}
     contents = {name: f"content of {name}\n".encode() * 3 for name in REQUIRED if name not in own}
     return {
@@ -58,7 +58,7 @@ def small_contents() -> dict[str, bytes]:
 
 
 def sealed(contents: Mapping[str, bytes]) -> dict[str, bytes]:
-    """Contents with metadata and manifest."""
+    """Contents with metadata and manifest added."""
     files = {name: (hashlib.sha256(each).hexdigest(), len(each)) for name, each in contents.items()}
     metadata = crate_json(small_crate(), files).encode()
     checksums = {name: sha256 for name, (sha256, _) in files.items()}
@@ -69,7 +69,7 @@ def sealed(contents: Mapping[str, bytes]) -> dict[str, bytes]:
 
 @pytest.fixture
 def make_archive(tmp_path: Path) -> Make:
-    """Write an archive of the small contents; ``change`` may alter what is sealed."""
+    """Write an archive of the small contents; ``change`` may alter the contents after sealing."""
 
     def make(change: Callable[[dict[str, bytes]], None] = lambda entries: None) -> Path:
         entries = sealed(small_contents())

@@ -1,4 +1,4 @@
-"""The manifest is what ``sha256sum`` writes and checks."""
+"""The manifest has the format that ``sha256sum`` writes and checks."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What counts as moved beyond its bounds, on values that can be judged by hand."""
+"""Which values count as moved beyond their bounds, on examples that can be checked by hand."""
 
 from __future__ import annotations
 
@@ -32,23 +32,23 @@ def _compare(a: float | None, b: float | None, *bounds: float) -> Comparison:
 @pytest.mark.parametrize(
     ("a", "b", "bounds", "beyond"),
     [
-        # With a published number: sides of its bounds count, not the distance.
+        # With a published number, what counts is the side of its bounds, not the distance.
         (14.57, 14.60, (14.48, 14.68), False),
         (14.67, 14.69, (14.48, 14.68), True),
         (14.69, 14.67, (14.48, 14.68), True),
         (10.0, 20.0, (14.48, 14.68), True),
-        # Outside before and after: 5 % of 20 s is 1 s.
+        # Outside the bounds before and after: 5 % of 20 s is 1 s.
         (20.0, 20.9, (14.48, 14.68), False),
         (20.0, 21.1, (14.48, 14.68), True),
-        # Without one: 5 % of 10 s is 0.5 s.
+        # Without a published number: 5 % of 10 s is 0.5 s.
         (10.0, 10.4, (), False),
         (10.0, 10.6, (), True),
         (10.0, 9.6, (), False),
         (10.0, 9.4, (), True),
         (0.0, 1e-6, (), True),
-        # What binary fractions leave of a sum that should be 0.
+        # What binary rounding leaves of a sum that should be 0.
         (1.05e-16, 0.0, (), False),
-        # Reached or not.
+        # Reached in only one of the two.
         (None, 14.0, (14.48, 14.68), True),
         (14.5, None, (), True),
     ],

@@ -1,4 +1,4 @@
-"""The zip is written in one way: names and contents decide every byte."""
+"""There is only one way to write the zip: names and contents determine every byte."""
 
 from __future__ import annotations
 

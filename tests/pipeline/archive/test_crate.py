@@ -1,7 +1,7 @@
-"""The metadata keeps the MUSTs of RO-Crate 1.1 and of the Workflow RO-Crate profile 1.0.
+"""The metadata meets all MUSTs of RO-Crate 1.1 and of the Workflow RO-Crate profile 1.0.
 
-The validator of PyPI (roc-validator) fetches its contexts from a network, so the rules are checked
-here as https://www.researchobject.org/ro-crate/specification/1.1/ states them.
+The validator on PyPI (roc-validator) fetches its contexts from the network, so the tests check the
+rules that https://www.researchobject.org/ro-crate/specification/1.1/ states.
 """
 
 from __future__ import annotations

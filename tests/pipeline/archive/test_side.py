@@ -1,4 +1,4 @@
-"""What people have kept is read whatever its version: folders, archives, and results."""
+"""Kept results of every version can be read: folders, archives and results folders."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ from bdpbench.contracts.comparison import Comparison
 from bdpbench.contracts.paths import repository_root
 from bdpbench.errors import BdpbenchError
 
-# As `publish` wrote it when runs.json and provenance.json were of version 1.
+# As `publish` wrote it when runs.json and provenance.json had version 1.
 VERSION_1 = repository_root() / "tests" / "data" / "kept_version_1" / "dumbbell"
 PUBLISHED = sorted((repository_root() / "reports" / "published").glob("*/scorecard.json"))
 IDENTITY = {"argv": ["-duration_s", "20"], "tcl": "0" * 64, "ns2": "1" * 64, "streams": []}
@@ -43,7 +43,7 @@ def _to_version_2(content: dict[str, Any]) -> None:
 
 @pytest.fixture
 def kept(tmp_path: Path) -> Path:
-    """A copy of what was kept with version 1."""
+    """A copy of the folder kept with version 1."""
     return Path(shutil.copytree(VERSION_1, tmp_path / "kept"))
 
 
@@ -59,7 +59,7 @@ def test_version_1_and_version_2_are_compared_with_one_another(kept: Path) -> No
     for name in ("runs.json", "provenance.json"):
         _rewrite(kept / name, _to_version_2)
     found = _compare(VERSION_1, kept)
-    # 188 rows stand in metrics.csv below its header.
+    # metrics.csv has 188 rows below its header.
     assert found["compared"] == len((VERSION_1 / "metrics.csv").read_text().splitlines()) - 1
     assert (found["moved"], found["facts"], found["parameters"]) == ([], [], [])
     _rewrite(kept / "runs.json", lambda each: each["runs"][0]["parameters"].update(buffer_pkts=9))

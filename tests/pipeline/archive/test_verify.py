@@ -1,4 +1,4 @@
-"""Nothing that happens to an archive on its way goes unnoticed, and nothing in it escapes."""
+"""Any change to an archive is noticed, and nothing in it escapes its folder."""
 
 from __future__ import annotations
 
@@ -70,7 +70,7 @@ def test_what_describes_the_archive_has_to_be_there_and_readable(
 
 def _rezip(path: Path, infos: Iterable[tuple[str | zipfile.ZipInfo, bytes]]) -> Path:
     with warnings.catch_warnings():
-        warnings.simplefilter("ignore")  # zipfile warns of names that come twice
+        warnings.simplefilter("ignore")  # zipfile warns of duplicate names
         with zipfile.ZipFile(path, "a") as archive:
             for info, content in infos:
                 archive.writestr(info, content)
@@ -122,7 +122,7 @@ def test_what_unpacks_to_more_than_the_limit_is_not_unpacked(make_archive: Make)
 def test_a_file_that_declares_less_than_it_unpacks_to_is_refused(make_archive: Make) -> None:
     path = make_archive(lambda entries: entries.update({"bomb": bytes(5_000_000)}))
     content = path.read_bytes()
-    # Both headers of the bomb say 4 bytes where they said 5,000,000.
+    # Both headers of the bomb are changed to claim 4 bytes instead of 5,000,000.
     forged = content.replace((5_000_000).to_bytes(4, "little"), (4).to_bytes(4, "little"))
     assert forged.count((4).to_bytes(4, "little")) >= 2
     path.write_bytes(forged)
@@ -172,7 +172,7 @@ def test_what_is_no_archive_at_all_is_told(tmp_path: Path) -> None:
 
 
 def _meaning(path: Path) -> dict[str, tuple[bytes, int]]:
-    """What unpacking gives: name → content and mode."""
+    """The result of unpacking: name → content and mode."""
     with zipfile.ZipFile(path) as archive:
         return {
             info.filename: (archive.read(info), info.external_attr >> 16)
@@ -188,7 +188,7 @@ def test_every_byte_counts_or_means_nothing(make_archive: Make) -> None:
     path = make_archive()
     original, meaning = path.read_bytes(), _meaning(path)
     noticed = 0
-    # Every second byte: no field of a header of ZIP has less than two.
+    # Every second byte is enough, since the fields of a ZIP header have at least two bytes.
     for offset in range(0, len(original), 2):
         flipped = bytearray(original)
         flipped[offset] ^= 0xFF
@@ -196,8 +196,8 @@ def test_every_byte_counts_or_means_nothing(make_archive: Make) -> None:
         found = bool(verify_archive(path).problems)
         noticed += found
         assert found or _meaning(path) == meaning, f"byte {offset} went unnoticed"
-    # Immaterial are dates, versions and attributes of DOS: some 20 bytes of each file's two
-    # headers, of which this archive has 15.
+    # Dates, versions and DOS attributes are immaterial: some 20 bytes in the two headers of each
+    # file, of which this archive has 15.
     assert len(original) / 2 - noticed < 25 * 15 / 2
 
 

@@ -1,4 +1,4 @@
-"""CSV: no text becomes a formula, numbers stay numbers, and every text comes back."""
+"""CSV: no text becomes a formula, numbers stay numbers, and every text can be read back."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ from polars.testing import assert_frame_equal
 from bdpbench.contracts.csv_files import cell, csv_of, csv_of_frame, frame_of_csv, plain_text
 from bdpbench.contracts.paths import repository_root
 
-# OWASP, "CSV Injection": what a spreadsheet takes for the beginning of a formula.
+# OWASP, "CSV Injection": characters that make a spreadsheet treat a cell as a formula.
 BEGINNINGS = "=+-@\t\r"
 FORMULAS = ["=1+1", "+11 s", "-", "-2+3", "@SUM(A1)", "\t=1", "\r=1", "=cmd|'/C calc'!A0"]
 OTHERS = ["", "Reno", "'s", "1=2", "–", "5", "-5", "+1.5e-3", " =1", "link:0-1"]
@@ -48,12 +48,12 @@ def test_texts_come_back_from_both_writers(texts: list[str]) -> None:
     read = list(csv.DictReader(io.StringIO(written, newline="")))
     assert [plain_text(row["text"]) for row in read] == texts
     for row in read:
-        # The apostrophe is what keeps a spreadsheet from computing: nothing else may come first.
+        # A leading apostrophe keeps a spreadsheet from computing, so nothing else may come first.
         assert row["text"][:1] not in BEGINNINGS or _is_number(row["text"]) or row["text"] == ""
         assert row["number"] == "-0.5"
     frame = pl.DataFrame(rows)
     columns = {"text": pl.String, "number": pl.Float64}
-    filled = frame.with_columns(pl.col("text").replace("", None))  # CSV has one empty cell
+    filled = frame.with_columns(pl.col("text").replace("", None))  # CSV has only one empty cell
     found = frame_of_csv(csv_of_frame(frame), columns)
     assert_frame_equal(found.with_columns(pl.col("text").replace("", None)), filled)
 

@@ -1,4 +1,4 @@
-"""Results are written whole or not at all, and foreign versions are refused."""
+"""Results are written whole or not at all, and files of foreign versions are refused."""
 
 from __future__ import annotations
 

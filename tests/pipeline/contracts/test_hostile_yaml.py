@@ -1,4 +1,4 @@
-"""YAML that no study can mean ends in one error of ours, with its place, within a moment."""
+"""YAML that makes no sense as a study gives one error of ours, with its place, in a moment."""
 
 from __future__ import annotations
 
@@ -53,11 +53,11 @@ def test_deep_nesting_is_refused(tmp_path: Path, levels: int) -> None:
 
 def test_aliases_of_aliases_are_refused_at_once(tmp_path: Path) -> None:
     path = tmp_path / "study.yaml"
-    path.write_text(BOMB)  # stands for 10^9 values
+    path.write_text(BOMB)  # would expand to 10^9 values
     began = time.monotonic()
     with pytest.raises(BdpbenchError, match="values"):
         YamlFile(path)
-    assert time.monotonic() - began < 30  # the walk ends after 200,000; unbounded it takes hours
+    assert time.monotonic() - began < 30  # it ends after 200,000 values; unbounded it takes hours
 
 
 def test_a_folder_and_a_missing_file_are_told(tmp_path: Path) -> None:

@@ -1,4 +1,4 @@
-"""Where an installed bdpbench keeps what; tests/app/test_installed.py runs one."""
+"""Where an installed bdpbench keeps its files; tests/app/test_installed.py runs one."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ from bdpbench.errors import BdpbenchError
 
 @pytest.fixture
 def installed(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> Path:
-    """An empty home folder of a user whose bdpbench pip has installed."""
+    """An empty home folder for a user whose bdpbench was installed with pip."""
     for module in (paths, checkout):
         monkeypatch.setattr(module, "is_installed", lambda: True)
     for name in ("BDPBENCH_HOME", "BDPBENCH_RESULTS", "XDG_CACHE_HOME"):
@@ -53,7 +53,7 @@ def test_nothing_is_written_into_the_package(installed: Path) -> None:
 def test_pip_knows_the_commit_of_a_repository(
     installed: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """The document is that of PEP 610, which pip writes for `pip install git+https://...`."""
+    """The document is the one of PEP 610, which pip writes for `pip install git+https://...`."""
     assert checkout.commit_of(paths.repository_root()) == ""
     info = installed / "bdpbench-1.0.dist-info"
     info.mkdir()

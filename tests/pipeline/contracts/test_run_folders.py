@@ -1,4 +1,4 @@
-"""Where runs lie: in 256 folders, and where older versions have put them."""
+"""Where runs are: in 256 folders, or where older versions put them."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ def test_a_run_lies_in_the_folder_of_its_first_two_digits(tmp_path: Path) -> Non
 
 
 def test_a_run_of_an_older_version_is_used_where_it_lies(tmp_path: Path) -> None:
-    (tmp_path / RUN).mkdir()  # begun: a job of that version may still be at work
+    (tmp_path / RUN).mkdir()  # begun: a job of that version may still be running
     assert run_folder(tmp_path, RUN) == tmp_path / RUN
     (tmp_path / "ab" / RUN).mkdir(parents=True)
     assert run_folder(tmp_path, RUN) == tmp_path / RUN

@@ -1,4 +1,4 @@
-"""YAML is read with libyaml as ruamel.yaml reads it; what is wrong is told as that tells it."""
+"""YAML is read by libyaml with the results of ruamel.yaml; errors are reported alike."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ FILES = [
     for folder in ("config", "reports", "ns2", "tests")
     for path in sorted((ROOT / folder).rglob("*.yaml"))
 ]
-# YAML 1.2: "no" and "12:30" are words, a leading 0 is decimal, 1e-7 is a number.
+# YAML 1.2: "no" and "12:30" are strings, a leading 0 is decimal, 1e-7 is a number.
 SCALARS = """
 no on yes ~ null true TRUE 010 0o17 0x1F 1_000 +7 -0x1F 1e-7 1.5e3 .inf -.5 1. 12:30 08 0.1_5
 2006-08-01
@@ -26,7 +26,7 @@ no on yes ~ null true TRUE 010 0o17 0x1F 1_000 +7 -0x1F 1e-7 1.5e3 .inf -.5 1. 1
 
 
 def _plain(node: Any) -> Any:
-    """Values without the types by which ruamel.yaml remembers how they were written."""
+    """Values without the types in which ruamel.yaml remembers how they were written."""
     if isinstance(node, dict):
         return {_plain(key): _plain(value) for key, value in node.items()}
     if isinstance(node, list):
@@ -41,7 +41,7 @@ LONG = 5_000
 
 
 def _samples(text: str) -> list[str]:
-    """A text; of a long one its beginning, up to an item at the top, and all its plain scalars."""
+    """A short text; of a long one, its beginning up to a top-level item, and its plain scalars."""
     if len(text) <= LONG:
         return [text]
     lines = text[:LONG].splitlines(keepends=True)

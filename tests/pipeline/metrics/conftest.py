@@ -1,4 +1,4 @@
-"""Small tables, written as the numbers that matter, and a way to ask for the values they give."""
+"""Small tables, built from just the numbers that matter, and a function that measures them."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ PARAMETERS = {"duration_s": 10, "bottleneck_mbps": 100, "rtt_ms": 100, "bdp_pkts
 
 
 class Build:
-    """Makers of tables; series start after 0 s and have a row a second unless said otherwise."""
+    """Makers of tables; by default, series start after 0 s and have one row per second."""
 
     @staticmethod
     def cwnd(samples: Sequence[tuple[float, float]]) -> pl.DataFrame:
@@ -35,7 +35,7 @@ class Build:
 
     @staticmethod
     def red(samples: Sequence[tuple[float, float]]) -> pl.DataFrame:
-        """Average queue and max_p from pairs of both."""
+        """A table of RED from pairs of average queue and max_p."""
         times = [float(index + 1) for index in range(len(samples))]
         average, max_p = zip(*samples, strict=True)
         columns = {"average_pkts": average, "max_p": max_p}
@@ -43,20 +43,20 @@ class Build:
 
     @staticmethod
     def facts(told: Mapping[str, Mapping[str, float]]) -> pl.LazyFrame:
-        """Subject → name → number of the report."""
+        """Subject → name → number in the run's report."""
         rows = [(who, name, float(v), "") for who, each in told.items() for name, v in each.items()]
         return pl.LazyFrame(rows, schema=FACTS_SCHEMA, orient="row")
 
     @staticmethod
     def transfers(rows: Sequence[tuple[str, float, float]]) -> pl.LazyFrame:
-        """Finished transfers from kind, start and end."""
+        """Finished transfers, given as kind, start and end."""
         full = [(kind, "x", start, end, 1000) for kind, start, end in rows]
         columns = ["kind", "subject", "start_s", "end_s", "bytes"]
         return pl.LazyFrame(full, schema=columns, orient="row")
 
     @staticmethod
     def table(subjects: Mapping[Any, pl.DataFrame]) -> pl.LazyFrame:
-        """A table of several flows (numbers) or links (names)."""
+        """A table of several flows (by number) or links (by name)."""
         parts = [
             frame.with_columns(pl.lit(subject, dtype=pl.Int32).alias("flow"))
             if isinstance(subject, int)
@@ -76,7 +76,7 @@ def build() -> type[Build]:
 
 @pytest.fixture(scope="session")
 def measure() -> Callable[..., Values]:
-    """Measure tables with PARAMETERS, changed as given: (metric, subject) → value."""
+    """Measure tables with PARAMETERS, some of them changed: (metric, subject) → value."""
 
     def run(tables: Mapping[str, pl.LazyFrame], **changes: Any) -> Values:
         frame = measure_run({**PARAMETERS, **changes}, tables, run_id="r", scenario="s")

@@ -1,8 +1,8 @@
-"""Record by which code each version of a metric measures, once a change was judged.
+"""Records which code each hand-set version of a metric stands for, after a change was judged.
 
-`PYTHONPATH=pipeline python tests/pipeline/metrics/refresh_versions.py` writes versions.json, which
-``test_versions.py`` holds the code to. Refresh it where the values mean what they meant; where they
-do not, raise the version in the metric's decorator first.
+`PYTHONPATH=pipeline python tests/pipeline/metrics/refresh_versions.py` writes versions.json, and
+``test_versions.py`` checks the code against it. Run it if the values still mean the same; if not,
+raise the version in the metric's decorator first.
 """
 
 from __future__ import annotations
@@ -20,7 +20,7 @@ SUMS_IN_C = Path(native.__file__).with_name("packet_sums.c")
 
 
 def recorded() -> dict[str, str]:
-    """Id of each version that is set by hand → digest of its code; of packet traces in one."""
+    """Id of each hand-set version → digest of its code; metrics of packet traces share one."""
     ids = {each.id: each.digest for each in DEFINITIONS.values() if each.version is not None}
     return {
         **ids,

@@ -1,4 +1,4 @@
-"""A real run: what the sampled series add up to, beside the counters that ns-2 itself kept."""
+"""A real run: sums over the sampled series agree with the counters that ns-2 itself kept."""
 
 from __future__ import annotations
 
@@ -50,27 +50,27 @@ def metrics(out: Path) -> dict[str, float]:
 
 
 def _fact(out: Path, key: str) -> float:
-    """A counter of report.txt, a line ``key value unit``."""
+    """A counter from report.txt, where its line is ``key value unit``."""
     lines = (out / "report.txt").read_text().splitlines()
     (value,) = [line.split()[1] for line in lines if line.startswith(f"{key} ")]
     return float(value)
 
 
 def test_the_mean_throughput_is_that_of_the_counters(out: Path, metrics: dict[str, float]) -> None:
-    # Each bin is printed with two decimals: off by at most 0.005 Mbit/s, and so is their mean.
+    # Each bin is printed with two decimals, so it and the mean are off by at most 0.005 Mbit/s.
     expected = _fact(out, "flow.0.throughput")
     assert metrics["mean_throughput"] == pytest.approx(expected, abs=0.005)
 
 
 def test_the_utilization_is_that_of_the_counters(out: Path, metrics: dict[str, float]) -> None:
-    # 0.005 Mbit/s of 622 are 0.0008 points.
+    # 0.005 Mbit/s of 622 are 0.0008 percentage points.
     expected = _fact(out, "link.bottleneck.utilization")
     assert metrics["utilization"] == pytest.approx(expected, abs=0.0009)
 
 
 def test_all_bytes_are_in_the_bins(out: Path) -> None:
     bins = read_output(out / "tput_hstcp.out", "throughput", flow=0).collect()
-    rounding = 0.005e6 / 8 * bins.height  # bytes that two decimals of Mbit/s may hide
+    rounding = 0.005e6 / 8 * bins.height  # bytes that rounding to two decimals of Mbit/s can hide
     counted = _fact(out, "flow.0.total_bytes")
     assert bins.select(pl.col("mbps").sum() * 1e6 / 8).item() == pytest.approx(
         counted, abs=rounding

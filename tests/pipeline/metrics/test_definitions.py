@@ -1,4 +1,4 @@
-"""A metric is one decorated function: what it has to say, and what is refused when it is made."""
+"""A metric is one decorated function: what it must declare, and what is refused at once."""
 
 from __future__ import annotations
 
@@ -61,7 +61,7 @@ def test_a_run_says_what_it_lacks_for_a_metric() -> None:
 
 @pytest.fixture
 def load(tmp_path: Path) -> Load:
-    """The definitions for a study whose module has this body behind the imports."""
+    """Load the definitions of a study whose module has this body after the imports."""
 
     def of(body: str) -> dict[str, Definition]:
         (tmp_path / "metrics.py").write_text(f"from bdpbench.metrics import *\n\n{body}")

@@ -1,4 +1,4 @@
-"""Tables that charts show and no script writes."""
+"""Tables that charts show and that are derived, not written by scripts."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Max-min fair shares and what is made of them."""
+"""Max-min fair shares, and the metrics derived from them."""
 
 from __future__ import annotations
 
@@ -15,9 +15,9 @@ from bdpbench.metrics.fairness import (
 
 
 def test_textbook_example() -> None:
-    # Bertsekas and Gallager's kind of network: a long flow over three links of 1, one flow on the
-    # first, two on the second, one on the third link. The second is full first, at 1/3 each; the
-    # single flows get the other 2/3.
+    # A network like Bertsekas and Gallager's: a long flow over three links of 1, one flow on the
+    # first, two on the second, one on the third link. The second link fills first, with 1/3 for
+    # each flow; the flows on the other links get the remaining 2/3.
     routes = {"long": "abc", "first": "a", "second": "b", "third": "b", "fourth": "c"}
     shares = max_min_shares(routes, dict.fromkeys("abc", 1.0))
     assert shares == pytest.approx(
@@ -49,7 +49,7 @@ def test_max_min_fair(routes: dict[str, set[str]], capacities: dict[str, float])
     }
     for link, capacity in capacities.items():
         assert load[link] <= capacity * (1 + 1e-6)
-    # Each flow crosses a full link on which nobody has more: what defines max-min fairness.
+    # Each flow crosses a full link on which no flow has more: the definition of max-min fairness.
     for flow, links in routes.items():
         assert any(
             load[link] >= capacities[link] * (1 - 1e-6)

@@ -1,4 +1,4 @@
-"""Metrics of the first slow start and rise, and of what is acknowledged, worked out by hand."""
+"""Metrics of the first slow start, the first rise and acknowledged data, worked out by hand."""
 
 from __future__ import annotations
 
@@ -34,9 +34,9 @@ def threshold(samples: list[tuple[float, float]], flow: int = 0) -> pl.LazyFrame
 
 @pytest.fixture
 def slow_start(build: Any) -> dict[str, pl.LazyFrame]:
-    """A flow that has set its ssthresh to 455 packets between 2 and 3 s.
+    """A flow that sets its ssthresh to 455 packets, because of a loss, between 2 and 3 s.
 
-    That it was set to 300 at 1 s, with 1 packet in flight before, was no loss.
+    It was also set to 300 at 1 s, with only 1 packet in flight before, which is not a loss.
     """
     cwnd = [(0.0, 1), (1.0, 256), (2.0, 512), (3.0, 455), (10.0, 460)]
     return {
@@ -53,7 +53,7 @@ def test_slow_start_ends_with_the_sample_before_a_loss_sets_ssthresh(
     values = measure(slow_start)
     assert values["slow_start_end", FLOW] == 2.0
     assert values["first_ssthresh", FLOW] == 455.0
-    # Packets 0 to 1,022 are 1,023; 57 of them were dropped by 2 s.
+    # Packets 0 to 1,022 make 1,023; 57 of them had been dropped by 2 s.
     assert values["loss_rate_in_slow_start", FLOW] == pytest.approx(100 * 57 / 1023)
 
 
@@ -105,23 +105,23 @@ def test_losses_before_the_first_retransmission_come_from_the_trace(measure: Mea
 
 
 def test_recovery_ends_where_cwnd_comes_to_rest(build: Any, measure: Measure) -> None:
-    # Cut at 2 s; from 7.5 s on cwnd holds 1,000 packets, of which 990 are there at 6 s.
+    # The cut is at 2 s; from 7.5 s on cwnd holds 1,000 packets, 990 of which are there at 6 s.
     rest = [(0.0, 1), (1.0, 100), (2.0, 50), (6.0, 990), (7.0, 1000), (9.0, 1000), (10.0, 1000)]
     values = measure({"cwnd": build.table({0: build.cwnd(rest)})})
     assert values["first_recovery_time", FLOW] == 4.0
-    # With 200 packets of buffer the top is 0.9 of 1,200 packets: a peak at 1,079 is none yet.
+    # With a buffer of 200 packets, full means 0.9 of 1,200 packets, more than the peak at 1,079.
     tops = [(0.0, 1), (1.0, 600), (2.0, 300), (4.0, 1079), (5.0, 500), (8.0, 1080), (10.0, 900)]
     values = measure({"cwnd": build.table({0: build.cwnd(tops)})}, buffer_pkts=200)
     assert values["first_recovery_time", FLOW] == 6.0
-    # One that has a full peak and none after it has not recovered.
+    # A flow without a full peak after its first one has not recovered.
     once = [(0.0, 1), (1.0, 950), (2.0, 475), (6.0, 700), (8.0, 750), (9.0, 800), (10.0, 850)]
     values = measure({"cwnd": build.table({0: build.cwnd(once)})})
     assert values["first_recovery_time", FLOW] is None
 
 
 def test_all_cuts_between_two_full_peaks_are_congestion(build: Any, measure: Measure) -> None:
-    # Full peaks at 1 and 8 s; cuts at 1.5, 3 and 4.5 s between them. The cut at 3 s is from 901
-    # packets, which are full, too, but only what the cut before has left.
+    # Full peaks at 1 and 8 s, with cuts at 1.5, 3 and 4.5 s between them. The cut at 3 s starts
+    # from 901 packets, also a full level, but only what the previous cut left.
     cwnd = [(1.0, 1030), (1.5, 901), (2.5, 901), (3.0, 1), (4.0, 500), (4.5, 400), (8.0, 990)]
     cwnd += [(8.5, 866), (10.0, 870)]
     values = measure({"cwnd": build.table({0: build.cwnd(cwnd)})})

@@ -1,4 +1,4 @@
-"""Metrics that compare runs: which runs belong together, and when nothing can be said."""
+"""Metrics that compare runs: which runs belong together, and when there is no value."""
 
 from __future__ import annotations
 
@@ -42,9 +42,9 @@ def _buffers(*values: int) -> list[dict[str, Any]]:
     ("utilization", "expected"),
     [
         ([88.8, 90.1, 100], ("b200", 200.0)),
-        ([88.8, 90.0, 100], ("b500", 500.0)),  # more than 90 %
+        ([88.8, 90.0, 100], ("b500", 500.0)),  # more than 90 % only there
         ([90.5, 99.0, 100], ("b40", 40.0)),
-        ([50.0, 60.0, 70.0], ("b500", None)),  # none of the sweep
+        ([50.0, 60.0, 70.0], ("b500", None)),  # nowhere in the sweep
         ([50.0, None, 95.0], ("b500", 500.0)),
     ],
 )
@@ -61,7 +61,7 @@ def test_a_smaller_buffer_that_was_not_simulated_leaves_it_open() -> None:
     runs = _buffers(*SWEEP)
     without_200 = _metrics("utilization", [runs[0], runs[2]], [88.8, 100])
     assert _found(measure_groups(without_200, runs)) == []
-    # 40 packets suffice whatever 200 do.
+    # 40 packets suffice, whatever the result for 200 would be.
     enough = _metrics("utilization", [runs[0], runs[2]], [91.0, 100])
     assert _found(measure_groups(enough, runs)) == [("b40", "min_buffer_90pct", 40.0)]
 
@@ -103,15 +103,15 @@ def _rtts(**values: int) -> list[dict[str, Any]]:
 def test_the_border_rtts_are_compared() -> None:
     runs = _rtts(long=220, middle=100, short=20)
     metrics = _metrics(REACHED_METRIC, runs, [33.5, 50.0, 2.5])
-    # The buffers and BDPs of this sweep follow the RTT; utilization was not measured.
+    # The buffers and BDPs of this sweep follow from the RTT; utilization was not measured.
     assert _found(measure_groups(metrics, runs)) == [("long", "rtt_border_difference", 31.0)]
 
 
 @pytest.mark.parametrize(
     ("times", "expected"),
     [
-        ([33.7, 50.0, None], -16.3),  # 20 ms never reaches it: the next larger RTT counts
-        ([None, 50.0, 2.7], None),  # the largest never does
+        ([33.7, 50.0, None], -16.3),  # 20 ms never reaches it, so the next larger RTT counts
+        ([None, 50.0, 2.7], None),  # the largest RTT never does
     ],
 )
 def test_the_smallest_rtt_is_the_smallest_that_gets_there(
@@ -191,7 +191,7 @@ def test_a_drop_delays_90_per_cent_too() -> None:
 
 
 def _pairs(**asymmetries: float | None) -> tuple[list[dict[str, Any]], pl.DataFrame]:
-    """Runs of pairs: "A_B" is A first, then B."""
+    """Runs of pairs: "A_B" means that A is first, then B."""
     runs = []
     for name in asymmetries:
         first, second = name.split("_")
@@ -201,7 +201,7 @@ def _pairs(**asymmetries: float | None) -> tuple[list[dict[str, Any]], pl.DataFr
 
 
 def test_points_are_regions_summed_over_all_pairs() -> None:
-    # Regions 1, 3, 5 and 2; a pair with itself counts for both flows: 2 · 1 + 3 + 5, 3 + 5 + 2 · 2.
+    # Regions 1, 3, 5 and 2; a pair of equals counts for both flows: 2 · 1 + 3 + 5, 3 + 5 + 2 · 2.
     runs, metrics = _pairs(A_A=0.1, A_B=-0.5, B_A=0.9, B_B=0.3)
     assert _found(measure_groups(metrics, runs)) == [
         ("A_A", "fairness_points", 10.0),

@@ -1,4 +1,4 @@
-"""Of a sampled queue: its distribution, and what it dropped."""
+"""Metrics of a sampled queue: its distribution and its drops."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ QUEUE = pl.DataFrame(
 
 
 def test_a_distribution_is_that_of_the_samples() -> None:
-    # Of four samples two are 0, one is 1, one is 3.
+    # Two of four samples are 0, one is 1, and one is 3.
     assert cumulative_shares(pl.Series([3, 0, None, 0, 1])).rows() == [(0, 50), (1, 75), (3, 100)]
 
 

@@ -1,4 +1,4 @@
-"""Means with confidence intervals, against printed tables of Student's t."""
+"""Means with confidence intervals, checked against printed tables of Student's t."""
 
 from __future__ import annotations
 
@@ -82,7 +82,7 @@ def test_runs_that_differ_in_random_numbers_alone_have_one_mean() -> None:
         [
             *(_row(f"a{n}", 8.0 + n) for n in (1, 2, 3)),
             _row("alone", 50.0),
-            # One of three never gets there: their mean would be that of the others.
+            # One of three never gets there; a mean would be that of the others alone.
             *(_row(f"a{n}", value, "convergence_time") for n, value in ((1, 1.0), (2, None))),
         ]
     )

@@ -1,4 +1,4 @@
-"""Metrics of runs of a few samples, worked out by hand in the comments."""
+"""Metrics of runs with a few samples, worked out by hand in the comments."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from bdpbench.metrics import DEFINITIONS, METRICS_SCHEMA, measure_run
 
 Measure = Callable[..., dict[tuple[str, str], Any]]
 
-# Full means 0.9 · 1,000 = 900 packets. Cuts: 500 → 250 on the way up, then from full peaks
+# Full means 0.9 · 1,000 = 900 packets. Cuts: 500 → 250 on the way up, then, from full peaks,
 # 1,000 → 500, 900 → 720 and 950 → 722.
 SAW_TOOTH = [
     (0.0, 1),
@@ -40,7 +40,7 @@ def saw_tooth(build: Any) -> dict[str, pl.LazyFrame]:
     [
         ("time_to_90pct_cwnd", 3.0),
         ("time_to_90pct_cwnd_after_drop", 3.0),
-        ("time_to_max_cwnd", 4.0),  # the first peak that is full, not the largest of several
+        ("time_to_max_cwnd", 4.0),  # the first full peak, not the largest one
         ("first_cut_time", 1.0),  # the peak at 500
         ("first_full_peak", 1000.0),
         ("second_full_peak", 900.0),
@@ -52,12 +52,13 @@ def saw_tooth(build: Any) -> dict[str, pl.LazyFrame]:
         ("second_cut_ratio", 0.5),  # 1,000 → 500
         ("later_cut_ratio", 0.76),  # median of 0.5, 0.8 and 722/950 = 0.76
         ("first_full_cut_ratio", 0.5),  # 1,000 → 500
-        ("recovery_time", 1.5),  # 6.5 → 8; the cut at 4.5 is the first full peak's own
+        ("recovery_time", 1.5),  # 6.5 → 8; the cut at 4.5 s belongs to the first full peak
         # 720 → 950 from 6.5 to 8 s, fifteen RTTs
         ("growth_per_rtt", 100 * ((950 / 720) ** (1 / 15) - 1)),
         ("time_back_to_first_peak", 1.5),  # 475 packets: 1.5 → 3
         ("plateau_time", 1.5),  # 525 packets: 1.5 → 3
-        # 900, 720, 950, 722 and 800, of mean 818.4; the squares of what they are off: 43,291.2
+        # 900, 720, 950, 722 and 800, with mean 818.4; the sum of their squared deviations is
+        # 43,291.2
         ("cwnd_variation", (43291.2 / 5) ** 0.5 / 818.4),
         ("max_cwnd", 1000.0),
     ],
@@ -72,10 +73,10 @@ def test_a_flow_without_losses_is_at_its_top_when_it_settles(build: Any, measure
     samples = [(0.0, 1), (4.0, 980), (4.1, 990), (5.0, 1000), (8.0, 1000), (10.0, 1000)]
     settled = {"cwnd": build.table({0: build.cwnd(samples)})}
     assert measure(settled)["time_to_max_cwnd", "flow:0"] == 4.1  # 99 % of 1,000
-    # The last quarter, from 7.5 s on, still rises.
+    # The last quarter, from 7.5 s on, is still rising.
     rising = {"cwnd": build.table({0: build.cwnd([*samples[:-1], (10.0, 1100)])})}
     assert measure(rising)["time_to_max_cwnd", "flow:0"] is None
-    # Held, but below 90 % of the BDP.
+    # Constant, but below 90 % of the BDP.
     low = {"cwnd": build.table({0: build.cwnd([(0.0, 1), (8.0, 700), (10.0, 700)])})}
     assert measure(low)["time_to_max_cwnd", "flow:0"] is None
 
@@ -115,7 +116,7 @@ def test_metrics_of_the_link(build: Any, measure: Measure) -> None:
     values = measure({"utilization": build.table({"bottleneck": build.bins(mbps)})})
     link = "link:bottleneck"
     assert values["time_to_90pct_utilization", link] == 2.0
-    # From 3 to 7 s it is below 90 %, longer than 1.25 s.
+    # From 3 to 7 s it is below 90 %, which is longer than 1.25 s.
     assert values["time_to_90pct_utilization_kept", link] == 7.0
     assert values["max_throughput", link] == 100.0
     assert values["utilization", link] == 92.0  # (70 + 90 + 100 + 100 + 100)/5 of 100 Mbit/s
@@ -147,11 +148,11 @@ def test_fairness(build: Any, measure: Measure) -> None:
     assert values["asymmetry", "run"] == 0.5  # 60/120
     assert values["asymmetry_from_flow2_start", "run"] == pytest.approx(1 / 3)  # 45/135
     assert values["jain_index", "run"] == pytest.approx(0.8)  # 120²/(2 · 9,000)
-    assert values["convergence_time", "run"] is None  # eight seconds hold no window of ten
+    assert values["convergence_time", "run"] is None  # eight seconds contain no window of ten
 
 
 def test_flows_converge_over_ten_seconds(build: Any, measure: Measure) -> None:
-    # From 2 s on 13 against 7 is |A| = 6/20 = 0.3; the first ten seconds with it end at 13 s.
+    # From 2 s on, 13 against 7 gives |A| = 6/20 = 0.3; the first ten seconds of that end at 13 s.
     first = build.bins([20, 20, 20, *[13] * 17])
     second = build.bins([0, 0, 0, *[7] * 17])
     tables = {"throughput": build.table({0: first, 1: second})}
@@ -224,8 +225,8 @@ def test_the_last_sample_may_be_one_interval_before_the_end(build: Any, measure:
 
 
 def test_a_run_of_fifty_thousand_samples_is_measured(build: Any, measure: Measure) -> None:
-    """500 s of cwnd at 0.01 s; tests/benchmarks/tables.py times the same."""
-    # A straight tooth between 500 and 1,000 packets, 10 s long, for 500 s.
+    """500 s of cwnd at intervals of 0.01 s; tests/benchmarks/tables.py measures the time."""
+    # Teeth that rise from 500 to 1,000 packets in 10 s, for 500 s.
     cwnd = build.cwnd([(index / 100, 500 + (index % 1000) / 2) for index in range(50_001)])
     tables = {
         "cwnd": build.table({0: cwnd}),
@@ -238,7 +239,7 @@ def test_a_run_of_fifty_thousand_samples_is_measured(build: Any, measure: Measur
 
 
 def test_a_point_of_a_response_function(build: Any, measure: Measure) -> None:
-    # Cuts at 2 s, and at 6 and 8 s, which lie in the second half, (5, 10] s.
+    # Cuts at 2 s, and at 6 s and 8 s, which are in the second half, (5, 10] s.
     points = [(0.0, 100), (2.0, 50), (6.0, 40), (8.0, 30), (10.0, 31)]
     tables = {
         "cwnd": build.table({0: build.cwnd(points)}),
@@ -273,7 +274,7 @@ def test_a_metric_without_its_parameter_or_table_is_absent(
     assert ("time_to_90pct_cwnd", "flow:0") not in without
     assert without["first_cut_ratio", "flow:0"] == 0.5  # needs no BDP
     assert measure(saw_tooth, rtt_ms=None).keys() == {
-        ("time_to_90pct_cwnd", "flow:0"),  # needs no RTT, which says what one cut is
+        ("time_to_90pct_cwnd", "flow:0"),  # needs an RTT, by which cuts are told apart
         ("max_cwnd", "flow:0"),
         ("cwnd_variation", "flow:0"),
     }

@@ -27,7 +27,7 @@ def test_red_is_what_its_samples_are_in_the_second_half(build: Any, measure: Mea
 
 @pytest.fixture
 def sampled(build: Any) -> pl.LazyFrame:
-    """The queue of the bottleneck, empty."""
+    """A sampled queue of the bottleneck that is always empty."""
     table: pl.LazyFrame = build.table({"bottleneck": build.queue([0] * 10)})
     return table
 
@@ -112,7 +112,7 @@ def test_a_link_that_changes_its_rate_has_the_rate_of_the_time() -> None:
 
 
 def test_capacity_is_that_of_the_window(build: Any, measure: Measure) -> None:
-    # 10 Mbit/s, from 4 s on 5, from 8 s on 20: (3 · 5 + 2 · 20)/5 = 11 from 5 to 10 s, and
+    # 10 Mbit/s, 5 from 4 s on, and 20 from 8 s on: (3 · 5 + 2 · 20)/5 = 11 between 5 and 10 s, and
     # (4 · 10 + 4 · 5 + 2 · 20)/10 = 10 over the whole run.
     tables = {
         "utilization": build.table({"bottleneck": build.bins([5.5] * 10)}),
@@ -163,7 +163,7 @@ def test_nothing_that_ended_has_no_times(build: Any, measure: Measure) -> None:
 
 
 def test_flows_together(build: Any, measure: Measure) -> None:
-    # Second half: 20, 40 and 30 Mbit/s of 100.
+    # Second half: 20, 40 and 30 of 100 Mbit/s.
     flows = {0: [90] * 5 + [20] * 5, 1: [5] * 5 + [40] * 5, 2: [0] * 5 + [30] * 5}
     tables = {
         "throughput": build.table({flow: build.bins(mbps) for flow, mbps in flows.items()}),
@@ -174,11 +174,11 @@ def test_flows_together(build: Any, measure: Measure) -> None:
     assert values["total_throughput", "run"] == 90
     assert values["flows_utilization", "run"] == 90
     assert values["utilization", LINK] == 95
-    assert ("total_throughput_half_width", "run") not in values  # 5 s have no ten batches of 1 s
+    assert ("total_throughput_half_width", "run") not in values  # 5 s are no ten batches of 1 s
 
 
 def test_shares_from_the_last_start_on(build: Any, measure: Measure) -> None:
-    # The second flow starts at 4 s: 40 against 20 Mbit/s for two seconds, and 30 each for four.
+    # The second flow starts at 4 s: 40 against 20 Mbit/s for two seconds, then 30 each for four.
     flows = {0: [60] * 4 + [40] * 2 + [30] * 4, 1: [0] * 4 + [20] * 2 + [30] * 4}
     tables = {
         "throughput": build.table({flow: build.bins(mbps) for flow, mbps in flows.items()}),
@@ -186,7 +186,7 @@ def test_shares_from_the_last_start_on(build: Any, measure: Measure) -> None:
     }
     # (2 · 20 + 4 · 30)/(2 · 40 + 4 · 30)
     assert measure(tables)["min_max_ratio_from_last_start", "run"] == pytest.approx(160 / 200)
-    tables["facts"] = build.facts({"flow:0": {"start": 0.01}})  # who started last is not told
+    tables["facts"] = build.facts({"flow:0": {"start": 0.01}})  # the last start is unknown
     assert ("min_max_ratio_from_last_start", "run") not in measure(tables)
 
 
@@ -208,7 +208,7 @@ def test_batches_of_a_run_give_an_interval(build: Any, measure: Measure) -> None
 
 
 def test_what_still_changes_in_the_second_half_is_told(build: Any, measure: Measure) -> None:
-    # From 10 to 15 s 10 and 50, from 15 to 20 s 30 and 40: totals of 60 and 70, whose mean is 65.
+    # 10 and 50 from 10 to 15 s, 30 and 40 from 15 to 20 s: totals of 60 and 70, whose mean is 65.
     flows = {0: [99] * 10 + [10] * 5 + [30] * 5, 1: [1] * 10 + [50] * 5 + [40] * 5}
     tables = {
         "throughput": build.table({flow: build.bins(mbps) for flow, mbps in flows.items()}),
@@ -220,7 +220,7 @@ def test_what_still_changes_in_the_second_half_is_told(build: Any, measure: Meas
     assert values["first_group_throughput_drift", "run"] == 100  # (30 - 10)/20
     values = measure(tables, duration_s=20)
     assert ("first_group_throughput_drift", "run") not in values
-    # 19 s are too short for a trend to be told from noise.
+    # 19 s are too short to distinguish a trend from noise.
     assert ("total_throughput_drift", "run") not in measure(tables, duration_s=19)
     idle = {"throughput": build.table({0: build.bins([9] * 10 + [0] * 10)})}
     assert measure(idle, duration_s=20)["total_throughput_drift", "run"] is None
@@ -229,11 +229,11 @@ def test_what_still_changes_in_the_second_half_is_told(build: Any, measure: Meas
 def test_flows_have_converged_when_the_slowest_has_four_fifths_of_the_fastest(
     build: Any, measure: Measure
 ) -> None:
-    # The last flow comes in the third second. 20 s with 50 of 60 Mbit/s end after second 23.
+    # The last flow starts in the third second. 20 s with 50 of 60 Mbit/s end after second 23.
     first = build.bins([100, 100, *[60] * 28])
     second = build.bins([0, 0, 10, *[50] * 27])
     tables = {"throughput": build.table({0: first, 1: second})}
-    # From second 3 on: 10 + 19 · 50 = 960 of 1,200 is 0.8 to the end of second 22.
+    # From second 3 on: 10 + 19 · 50 = 960 of 1,200 is 0.8 at the end of second 22.
     assert measure(tables, duration_s=30)["time_to_converge", "run"] == 20.0
     second = build.bins([0, 0, 9, *[50] * 27])
     tables = {"throughput": build.table({0: first, 1: second})}
@@ -243,19 +243,19 @@ def test_flows_have_converged_when_the_slowest_has_four_fifths_of_the_fastest(
 
 
 def test_losses_that_flows_have_together(build: Any, measure: Measure) -> None:
-    # RTT 0.1 s. Second half: at 6.0 and 6.05 s both flows cut, at 8.0 s the first alone.
+    # RTT 0.1 s. In the second half both flows cut at 6.0 and 6.05 s, and the first alone at 8.0 s.
     first = [(1.0, 10), (6.0, 5), (7.0, 10), (8.0, 5), (10.0, 6)]
     second = [(1.0, 10), (2.0, 5), (6.0, 10), (6.05, 5), (10.0, 6)]
     tables = {"cwnd": build.table({0: build.cwnd(first), 1: build.cwnd(second)})}
     assert measure(tables)["loss_synchronization", "run"] == 0.75  # of 2/2 and 1/2
-    # With an RTT of 40 ms the two cuts are events of their own.
+    # With an RTT of 40 ms, the two cuts are separate events.
     assert measure(tables, rtt_ms=40)["loss_synchronization", "run"] == 0.5
     calm = {0: build.cwnd([(1.0, 9), (10.0, 9)]), 1: build.cwnd([(1.0, 9), (10.0, 9)])}
     assert measure({"cwnd": build.table(calm)})["loss_synchronization", "run"] is None
     alone = {"cwnd": build.table({0: build.cwnd(first)})}
     assert ("loss_synchronization", "run") not in measure(alone)
 
-    # Each flow has an RTT of its own: the larger, 100 ms, counts.
+    # Flows have different RTTs: the larger one, 100 ms, counts.
     own = {"rtt_ms": None, "rtt_1_ms": 100, "rtt_2_ms": 20}
     assert measure(tables, **own)["loss_synchronization", "run"] == 0.75
 
@@ -275,7 +275,7 @@ def test_two_groups_against_each_other(build: Any, measure: Measure) -> None:
     assert values["second_group_throughput", "run"] == 43
     assert values["group_goodput_ratio", "run"] == 0.75  # (10 + 20)/2 over (30 + 10)/2
     assert values["group_jain_index", "run"] == pytest.approx(0.98)  # 35²/(2 · (15² + 20²))
-    # A flow without a group is of none, and with one group there is nothing to compare.
+    # A flow without a group belongs to none, and a single group cannot be compared.
     one = measure({"facts": build.facts(told)}, group_1="old", group_2="old")
     assert not [name for name, _ in one if "group" in name]
 
@@ -288,7 +288,7 @@ def test_transfers_of_finite_size_share_with_nobody(build: Any, measure: Measure
 
 
 def test_fairness_over_max_min_shares(build: Any, measure: Measure) -> None:
-    # Two flows of 10 Mbit/s access and two of 100 over 100 Mbit/s: fair are 10, 10, 40, 40.
+    # Two flows with access links of 10 Mbit/s, and two with 100, share 100 Mbit/s: 10, 10, 40, 40.
     facts = build.facts(_told([10, 10, 40, 20], [10, 10, 40, 20]))
     tables = {"facts": facts, "utilization": build.table({"bottleneck": build.bins([80] * 10)})}
     access = {f"access_{flow}_mbps": mbps for flow, mbps in enumerate((10, 10, 100, 100), 1)}
@@ -297,12 +297,13 @@ def test_fairness_over_max_min_shares(build: Any, measure: Measure) -> None:
     groups = {"group_1": "S1", "group_2": "S1", "group_3": "S2", "group_4": "S2"}
     values = measure(tables, **access, **groups)
     assert values["group_max_min_jain_index", "run"] == pytest.approx(1.75**2 / (2 * 1.5625))
-    assert ("max_min_jain_index", "run") not in measure(tables)  # access rates are not known
+    assert ("max_min_jain_index", "run") not in measure(tables)  # access rates are unknown
 
 
 def test_fairness_in_a_parking_lot(build: Any, measure: Measure) -> None:
-    # Links of 10 and 20 Mbit/s; one flow crosses both, one the first, one the second, and one the
-    # other way. Fair are 5, 5, 15 and, alone on its way, the 20 of the second link's back path.
+    # Links of 10 and 20 Mbit/s. One flow crosses both, one the first, one the second, and one goes
+    # in the other direction. Fair shares are 5, 5, 15 and, alone on its path back, the 20 of the
+    # second.
     links = {name: build.bins([10] * 10) for name in ("bottleneck_1", "bottleneck_2")}
     tables = {
         "facts": build.facts(_told([2.5, 5, 15, 20], [2, 5, 15, 20])),

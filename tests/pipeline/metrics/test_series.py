@@ -1,4 +1,4 @@
-"""Measures on one series, against values counted by hand and against what must always hold."""
+"""Measures of a single series, checked by hand and against properties that always hold."""
 
 from __future__ import annotations
 
@@ -42,7 +42,7 @@ def test_a_cut_lies_between_two_samples(build: Any) -> None:
     ("after", "count"),
     [
         (95.0, 1),  # exactly 5 % less
-        (95.1, 0),  # 4.9 % less: no variant cuts so little
+        (95.1, 0),  # 4.9 % less: no variant makes such small cuts
     ],
 )
 def test_a_fall_of_five_per_cent_is_a_cut(build: Any, after: float, count: int) -> None:
@@ -77,12 +77,12 @@ def test_a_flow_without_losses_or_samples_has_no_cuts(build: Any) -> None:
 
 def test_recovery_lasts_from_a_cut_to_the_next_peak(build: Any) -> None:
     cwnd = build.cwnd([(1.0, 20), (2.0, 10), (5.0, 20), (6.0, 10), (8.0, 20), (9.0, 10)])
-    # 2 → 5 and 6 → 8; the cut at 9 has no next peak
+    # 2 → 5 and 6 → 8; no peak follows the cut at 9
     assert recovery_times(find_cuts(cwnd, RTT_S)).to_list() == [3.0, 2.0]
 
 
 def of_flow(metric: str, cwnd: pl.DataFrame, build: Any, measure: Any) -> float | None:
-    """A metric of a run that lasts as long as its only flow's cwnd, with an RTT of 0.1 s."""
+    """A metric of a run that is as long as its only flow's cwnd, with an RTT of 0.1 s."""
     values = measure({"cwnd": build.table({0: cwnd})}, duration_s=cwnd["time_s"][-1])
     found: float | None = values[metric, "flow:0"]
     return found
@@ -101,9 +101,9 @@ def test_back_at_the_first_peak_means_within_five_per_cent(build: Any, measure: 
     [
         ([50, 90, 95, 50, 60, 90], 2.0, 2.0),  # 50 and 60: 2 s below
         ([50, 90, 95, 50, 60, 90], 1.9, 6.0),
-        ([90, 50, 90, 50, 50, 90, 50], 1.0, 1.0),  # 1 s below, though a longer time follows
-        ([90, 50, 50, 90, 50, 50, 90], 1.0, 7.0),  # the end of the run breaks no stay
-        ([90, 50, 50], 1.0, None),  # but the run's last stretch counts as far as it goes
+        ([90, 50, 90, 50, 50, 90, 50], 1.0, 1.0),  # 1 s below, although a longer time below follows
+        ([90, 50, 50, 90, 50, 50, 90], 1.0, 7.0),  # the end of the run is not a fall below
+        ([90, 50, 50], 1.0, None),  # but the time below at the end counts
         ([50, 60, 80], 9.0, None),
         ([], 9.0, None),
     ],
@@ -134,7 +134,7 @@ def test_a_flow_settles_when_it_comes_within_one_per_cent_of_what_it_holds(build
 
 
 def test_growth_is_per_round_trip_and_compound(build: Any) -> None:
-    # 100 → 121 in 2 s, two RTTs of 1 s: 10 % each; then 121 → 100 is a cut.
+    # 100 → 121 in 2 s, two RTTs of 1 s, is 10 % each; 121 → 100 is a cut.
     cwnd = build.cwnd([(0.0, 200), (1.0, 100), (3.0, 121), (4.0, 100), (5.0, 100)])
     assert growths_per_rtt(find_cuts(cwnd, 1.0), rtt_s=1.0).to_list() == pytest.approx([10.0])
 
@@ -147,7 +147,7 @@ def test_a_cut_right_after_a_cut_has_no_ascent(build: Any) -> None:
 
 
 def test_a_straight_saw_tooth_from_half_to_full_varies_by_a_fifth() -> None:
-    # (1/2)/sqrt(12) over 3/4, but for the steps of a tooth of 1,000 samples.
+    # (1/2)/sqrt(12) over 3/4, apart from the steps of a tooth of 1,000 samples.
     tooth = pl.Series([500 + each / 2 for each in range(1000)] * 3)
     assert variation(tooth) == pytest.approx(0.19245, abs=1e-3)
     assert variation(pl.Series([7.0, 7.0])) == 0.0
@@ -158,8 +158,8 @@ def test_a_straight_saw_tooth_from_half_to_full_varies_by_a_fifth() -> None:
 @pytest.mark.parametrize(
     ("second", "expected"),
     [
-        # Windows of 2 s from 2 s on, |A| of at most 0.5: 90 + 90 against 10 + 30 is 0.64, 90 + 90
-        # against 30 + 30 is 0.5, at 5 s.
+        # Windows of 2 s from 2 s on, with |A| of at most 0.5: 90 + 90 against 10 + 30 is 0.64, and
+        # 90 + 90 against 30 + 30 is 0.5, at 5 s.
         ([0, 0, 10, 30, 30, 90], 3.0),
         ([0, 0, 10, 30, 20, 10], None),
         ([0, 0], None),
@@ -240,7 +240,7 @@ def test_jain_index_lies_between_one_nth_and_one(throughputs: list[float]) -> No
         assert index is None
     else:
         assert index is not None
-        slack = 1e-9  # of floating-point sums of eight terms
+        slack = 1e-9  # rounding of sums of eight terms
         assert 1 / len(throughputs) - slack <= index <= 1 + slack
 
 

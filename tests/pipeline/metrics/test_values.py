@@ -1,4 +1,4 @@
-"""Values are kept with a digest of what they depend on, and only what changed is computed again."""
+"""Values are kept with a digest of what they depend on; only affected ones are computed again."""
 
 from __future__ import annotations
 
@@ -29,7 +29,7 @@ PARAMETERS: dict[str, Any] = {
     "buffer_pkts": 50,
 }
 CHECKSUMS = {"cwnd": "c", "utilization": "u"}
-# Both append their names to a file, so that a test sees who was computed.
+# Each metric appends its name to a file, which shows the test what was computed.
 MODULE = """\
 from pathlib import Path
 
@@ -74,7 +74,7 @@ def tables(build: Any) -> dict[str, pl.LazyFrame]:
 
 
 class Study:
-    """A study with metrics of its own that say when they are computed."""
+    """A study whose own metrics record when they are computed."""
 
     def __init__(self, folder: Path) -> None:
         self._folder, self._log = folder, folder / "log.txt"
@@ -86,7 +86,7 @@ class Study:
         return {name: each for name, each in found.items() if name not in DEFINITIONS}
 
     def computed(self) -> set[str]:
-        """Which metrics were computed since the last time."""
+        """The metrics that were computed since the last call."""
         names = set(self._log.read_text().split()) if self._log.exists() else set()
         self._log.unlink(missing_ok=True)
         return names
@@ -147,8 +147,8 @@ def test_a_changed_metric_computes_only_itself(
     ("changes", "computed"),
     [
         ({"bdp_pkts": 2000}, {"of_cwnd"}),
-        ({"buffer_pkts": None}, {"of_link"}),  # an optional one that is gone
-        ({"rtt_2_ms": 50}, {"of_rtt"}),  # a flow's own
+        ({"buffer_pkts": None}, {"of_link"}),  # an optional parameter is missing
+        ({"rtt_2_ms": 50}, {"of_rtt"}),  # a parameter of a single flow
         ({"bottleneck_mbps": 1}, set()),
         ({"label": "other"}, set()),
         ({"duration_s": 9.5}, ALL),
@@ -213,7 +213,7 @@ def test_a_series_that_ends_early_is_told_whatever_is_kept(study: Study, tables:
 def test_what_is_read_has_to_be_declared(
     study: Study, tables: Any, before: str, after: str, said: str
 ) -> None:
-    # Otherwise a change of it would leave the kept value as it is.
+    # Otherwise a change of it would leave the kept value unchanged.
     assert before in study.text
     study.text = study.text.replace(before, after)
     with pytest.raises(BdpbenchError, match=said):

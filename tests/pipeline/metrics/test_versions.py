@@ -1,4 +1,4 @@
-"""A version that is set by hand stands for one code, and the others follow from it."""
+"""A hand-set version stands for one code; other versions are derived from the code."""
 
 from __future__ import annotations
 
@@ -40,7 +40,7 @@ def test_the_code_of_a_version_is_the_one_that_was_recorded() -> None:
 
 
 def test_published_ids_are_what_they_were() -> None:
-    # metrics.parquet of both published studies says "utilization/1" and the like.
+    # metrics.parquet of both published studies contains "utilization/1" and the like.
     assert {each.id for each in DEFINITIONS.values()} == {f"{name}/1" for name in DEFINITIONS}
 
 
@@ -82,7 +82,7 @@ Changed = Callable[[Callable[[str], str]], Metric]
 
 @pytest.fixture
 def level_after(tmp_path: Path) -> Changed:
-    """The metric ``level`` of a study's module, changed as given."""
+    """The metric ``level`` of a study's module after a change."""
 
     def load(change: Callable[[str], str]) -> Metric:
         text = change(MODULE)
@@ -106,7 +106,7 @@ def test_without_a_version_the_id_follows_from_the_code(level_after: Changed) ->
         ("  # a comment", ""),
         ("What it is.", "What else it is."),
         ("\n\n\ndef other", "\n\n\n# A remark.\n\n\ndef other"),
-        ("-> int:\n    return 1", "-> int:\n    return 2"),  # no part of it
+        ("-> int:\n    return 1", "-> int:\n    return 2"),  # not used by it
         ('flow.cwnd["time_s"][-1]', 'flow.cwnd["time_s"][0]'),  # another metric
         ('text="Words."', 'text="Other words."'),
         ("def helper(flow: FlowView) -> float | None:", "def helper(flow):"),
@@ -126,7 +126,7 @@ def test_what_does_not_change_the_values_changes_no_id(
     ("before", "after"),
     [
         ("found - LEVEL_PKTS", "found + LEVEL_PKTS"),  # its own code
-        ('"cwnd_pkts", second_half(flow)', '"time_s", second_half(flow)'),  # that of a helper
+        ('"cwnd_pkts", second_half(flow)', '"time_s", second_half(flow)'),  # code of a helper
         ("LEVEL_PKTS = 10.0", "LEVEL_PKTS = 11.0"),  # a constant
         ("window=second_half", "window=whole"),  # the window
         ('unit="packets"', 'unit="1"'),
@@ -153,9 +153,9 @@ def test_a_change_of_a_shared_helper_reaches_the_metrics_that_use_it_alone() -> 
     def reaching(helper: str) -> set[str]:
         return {metric for metric, names in reached.items() if helper in names}
 
-    # By hand: those whose text speaks of holding cwnd within 1 % over the last quarter.
+    # By hand: metrics whose text speaks of holding cwnd within 1 % over the last quarter.
     assert reaching("settling_time") == {"time_to_max_cwnd", "first_recovery_time"}
     assert reaching("time_reached_and_kept") == {"time_to_90pct_utilization_kept"}
-    # All that speak of cuts, and no other.
+    # All metrics that speak of cuts, and no others.
     speaking = {name for name in reached if "A cut is a fall of cwnd" in DEFINITIONS[name].text}
     assert reaching("find_cuts") == speaking

@@ -1,4 +1,4 @@
-"""Fixtures of the report's tests: the synthetic study and the page made of it."""
+"""Fixtures for tests of the report: the synthetic study, and its page."""
 
 from __future__ import annotations
 
@@ -38,7 +38,7 @@ def unfolded(html: str) -> str:
 
 
 class Page(HTMLParser):
-    """What tests ask of a page: its elements, their attributes and text, and what is not closed."""
+    """What tests need to know of a page: elements, attributes, text, and unclosed elements."""
 
     _VOID = frozenset({"meta", "link", "input", "br", "img", "hr", "line", "rect"})
 
@@ -70,18 +70,18 @@ class Page(HTMLParser):
             self.texts.append((self.open[-1] if self.open else "", data.strip()))
 
     def all(self, tag: str) -> list[dict[str, str]]:
-        """Attributes of all elements of one name."""
+        """Attributes of all elements with this name."""
         return [attributes for name, attributes in self.elements if name == tag]
 
     @property
     def text(self) -> str:
-        """Text that a reader sees: without scripts and styles."""
+        """The text that a reader sees, without scripts and styles."""
         return " ".join(text for tag, text in self.texts if tag not in ("script", "style"))
 
 
 @pytest.fixture
 def unpack() -> Callable[[dict[str, Any]], tuple[list[float], list[float]]]:
-    """Times and values of a packed series, by a reading of the format of its own."""
+    """Times and values of a packed series, decoded by an implementation of its own."""
     return unpacked
 
 
@@ -110,13 +110,13 @@ def synthetic() -> ModuleType:
 
 @pytest.fixture
 def inputs(synthetic: Any) -> Any:
-    """The synthetic study, fresh for each test that changes it."""
+    """The synthetic study, made anew for each test, which may change it."""
     return synthetic.synthetic_inputs()
 
 
 @pytest.fixture(scope="session")
 def parse_page() -> type[Page]:
-    """Reader of a page."""
+    """The parser of pages."""
     return Page
 
 

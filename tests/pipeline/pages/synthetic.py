@@ -1,7 +1,7 @@
-"""SYNTHETIC study for the tests of the report: invented curves and numbers, no simulation.
+"""A SYNTHETIC study for tests of the report: invented curves and numbers, no simulation.
 
-Nothing here is a result. The curves are saw teeth whose shape is known beforehand, the numbers are
-round, and the study is called ``synthetic``, so that neither can be taken for a measurement.
+Nothing here is a result. The curves are saw teeth of known shape, the numbers are round, and the
+study is called ``synthetic``, so that nobody takes either for a measurement.
 """
 
 from __future__ import annotations
@@ -75,13 +75,13 @@ _MADE: dict[tuple[object, ...], tuple[dict[str, pl.DataFrame], str]] = {}
 
 
 def run_id_of(name: str) -> str:
-    """A run id that stays the same: 16 hex digits made of the run's name."""
+    """A run id that never changes: 16 hex digits derived from the run's name."""
     return hashlib.sha256(name.encode()).hexdigest()[:16]
 
 
 @dataclass
 class Inputs:
-    """The inputs of a report, to be changed by tests; ``tables`` are those of the runs."""
+    """The inputs of a report, which tests may change; ``tables`` are those of the runs."""
 
     plan: Plan
     metrics: pl.DataFrame
@@ -97,9 +97,9 @@ class Inputs:
         return None if frame is None else frame.lazy()
 
     def load_series(self, run_id: str, bins: int) -> str:
-        """The ``load_series`` of ``ReportInputs``: made once for all runs with the same tables.
+        """The ``load_series`` of ``ReportInputs``, computed once for all runs with the same tables.
 
-        As ``KeptSeries`` does for runs on the disk: most of what a report takes is making them.
+        ``KeptSeries`` does so for runs on disk: computing series is most of the cost of a report.
         """
         names = sorted(name for each, name in self.tables if each == run_id)
         tables = {name: self.tables[run_id, name] for name in names}
@@ -109,7 +109,7 @@ class Inputs:
         return _MADE[key][1]
 
     def frozen(self) -> ReportInputs:
-        """What the report is given."""
+        """The inputs in the form that the report takes."""
         return ReportInputs(
             plan=self.plan,
             metrics=self.metrics,
@@ -128,12 +128,12 @@ class Inputs:
         return out.read_text(encoding="utf-8")
 
     def sections(self) -> Sections:
-        """What its report shows, drawn with 200 bins."""
+        """The contents of its report, drawn with 200 bins."""
         return gather(self.frozen(), 200)
 
 
 def synthetic_inputs() -> Inputs:
-    """A study with one scenario of each kind that the report treats differently."""
+    """A study with one scenario of each kind that reports treat differently."""
     runs = [
         *(
             _run("single_flow", f"{PROTOCOLS[key]['label']}, 30 s", protocol=key)
@@ -253,7 +253,7 @@ def _flows(run: PlannedRun) -> int:
 
 
 def _sawtooth(period: int, top: float) -> Callable[[int], float]:
-    """Rises from half of ``top`` to ``top`` over ``period`` samples, then starts anew."""
+    """Rises from half of ``top`` to ``top`` within ``period`` samples, then starts over."""
     return lambda i: top / 2 * (1 + (i % period) / period)
 
 
@@ -531,14 +531,14 @@ def _info(run: PlannedRun) -> RunRecord:
 
 
 class _Alike(dict[tuple[str, str], pl.DataFrame]):
-    """Tables of many runs that have those of a few."""
+    """Tables of many runs, which share those of a few."""
 
     def __init__(self, tables: dict[tuple[str, str], pl.DataFrame], place: dict[str, str]) -> None:
         super().__init__(tables)
         self._place = place
 
     def alike(self, run_id: str) -> str:
-        """The run whose tables a run has."""
+        """The run whose tables stand for those of this one."""
         return self._place[run_id]
 
     def get(self, key: Any, default: Any = None) -> Any:
@@ -547,7 +547,7 @@ class _Alike(dict[tuple[str, str], pl.DataFrame]):
 
 @dataclass
 class _LargeInputs(Inputs):
-    """Inputs whose series are made once for all runs that have the same curves."""
+    """Inputs whose series are computed once for all runs with the same curves."""
 
     tables: _Alike
 
@@ -558,7 +558,7 @@ class _LargeInputs(Inputs):
 def large_inputs(count: int) -> Inputs:
     """``count`` runs of one scenario that sweeps RTT and buffer and repeats each point five times.
 
-    Their curves are the same few, as a study's are of which many runs look alike.
+    They share a few curves, as in a study with many similar runs.
     """
     few = synthetic_inputs()
     sweep = itertools.product(range(1, 6), range(10, 150, 10), range(20, 150, 10), PROTOCOLS)

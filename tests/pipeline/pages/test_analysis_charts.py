@@ -24,7 +24,7 @@ _BINS = 2000
 
 @pytest.fixture
 def tables() -> dict[str, pl.DataFrame]:
-    """Bins of 0.01 s; the throughput of the flow is 0 and 10 Mbit/s in turn."""
+    """Bins of 0.01 s; the throughput of the flow alternates between 0 and 10 Mbit/s."""
     times = [0.01 * (index + 1) for index in range(_BINS)]
     flow = pl.DataFrame(
         {
@@ -55,7 +55,7 @@ def test_narrow_bins_are_drawn_as_means(tables: dict[str, pl.DataFrame]) -> None
     lines = lines_of(tables, values, lambda subject: subject, cumulative_shares)
     times, mbps = unpack(lines["throughput"][0].points)
     assert len(times) == MOST_POINTS
-    # Four bins a point: 0, 10, 0 and 10 Mbit/s.
+    # Four bins per point: 0, 10, 0 and 10 Mbit/s.
     assert set(mbps) == {5.0}
     assert times[0] == pytest.approx(0.04, abs=0.001)
     bins = grid_of(tables).height
@@ -76,7 +76,7 @@ def test_specifications_are_kept(tmp_path: Path, monkeypatch: pytest.MonkeyPatch
     made = chart_specs()
     assert made.keys() == {kind.key for kind in KINDS}
     assert len(list((tmp_path / "cache").glob("trace-charts-*.json"))) == 1
-    monkeypatch.setattr(analysis_specs, "_made", None)  # would fail if it were called
+    monkeypatch.setattr(analysis_specs, "_made", None)  # calling it would fail
     assert chart_specs() == made
 
 

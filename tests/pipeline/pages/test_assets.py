@@ -1,4 +1,4 @@
-"""The report's words: every metric and parameter that it can meet has a name."""
+"""The words of the report: every metric and parameter that may occur in it has a name."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ def test_every_metric_has_a_name() -> None:
 
 
 def test_every_parameter_has_a_name() -> None:
-    # The duration is the tier's, some follow from others; the rest are those of all studies.
+    # The tier gives the duration, and some follow from others; the rest is common to all studies.
     derived = {"bdp_pkts", "bottleneck_mbps_changes", "min_th_pkts", "max_th_pkts"}
     assert set(read_captions().parameters) == {*COMMON, *derived, "duration_s"}
 
@@ -48,7 +48,7 @@ def test_every_chart_has_its_words() -> None:
 def test_a_metric_without_a_title_is_shown_by_its_id(inputs: Any) -> None:
     names = Names(inputs.plan, read_captions(), inputs.definitions)
     assert names.metric("new_metric") == "new metric"
-    # As the definition says it.
+    # As in its definition.
     assert names.metric("asymmetry") == "Asymmetry of the two flows"
 
 

@@ -1,4 +1,4 @@
-"""Specifications: thresholds, scales, and that nothing in them needs a network."""
+"""Specifications of charts: thresholds, scales, and no need for a network."""
 
 from __future__ import annotations
 
@@ -120,7 +120,7 @@ def test_wide_sweeps_are_logarithmic_and_narrow_ones_linear() -> None:
     def scale(values: list[float]) -> Any:
         return _sweep(values)["layer"][0]["encoding"]["x"]["scale"]["type"]
 
-    # 7776 / 40 = 194 and 220 / 20 = 11, on both sides of 12; a logarithm has no zero.
+    # 7776 / 40 = 194 and 220 / 20 = 11 are on both sides of 12; a logarithm has no zero.
     assert scale([40.0, 7776.0]) == "log"
     assert scale([20.0, 220.0]) == "linear"
     assert scale([0.0, 7776.0]) == "linear"
@@ -190,7 +190,7 @@ _STYLE = {"HS": ("#0000ff", (1, 0))}
     ],
 )
 def test_a_specification_is_vega_lite(spec: dict[str, Any]) -> None:
-    """As the schema says that comes with altair, which refuses what it does not know."""
+    """It matches the schema that comes with altair and refuses unknown keys."""
     alt.Root.validate(spec)
 
 
@@ -200,7 +200,7 @@ def test_charts_of_one_shape_share_a_pattern_and_nothing_that_can_be_changed() -
     first["config"]["legend"]["columns"] = 1
     first["layer"][0]["encoding"]["color"]["scale"]["range"].append("#ffffff")
     assert second == _sweep([20.0, 168.0])
-    # Only what fills the holes differs: the values on the axis and the rows.
+    # Only the data that fill the holes differ: the values on the axis, and the rows.
     axis = second["layer"][0]["encoding"]["x"]["axis"]
     assert axis["values"] == [20.0, 168.0]
     assert [row["x"] for row in next(iter(second["datasets"].values()))] == [20.0, 168.0]

@@ -1,4 +1,4 @@
-"""The page of a comparison: every word escaped, nothing loaded, every part shown."""
+"""The page of a comparison escapes every word, loads nothing and shows every part."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What stands inside <script> and <style> cannot end them."""
+"""Nothing inside <script> and <style> can end them."""
 
 from __future__ import annotations
 

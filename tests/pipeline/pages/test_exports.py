@@ -1,4 +1,4 @@
-"""The folder of exports: what is in it, and captions that say where every number comes from."""
+"""The folder of exports: its files, and captions that say where every number comes from."""
 
 from __future__ import annotations
 
@@ -74,5 +74,5 @@ def test_numbers_in_tables_are_those_of_the_scorecard(inputs: Any) -> None:
     files = _export(inputs, "svg", only=("single-flow-cwnd",))
     text = files["tables/numbers.csv"].decode()
     assert "scalable-40" in text
-    assert "70.7" in text  # deviation in percent, as the scorecard has it
+    assert "70.7" in text  # deviation in percent, as in the scorecard
     assert "| all | 1 | 1 | 2 | 1 | 1 | 0 | 1 |" in files["tables/totals.md"].decode()

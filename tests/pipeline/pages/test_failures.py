@@ -1,4 +1,4 @@
-"""Why statements fail, in sentences."""
+"""The reasons why statements fail, in sentences."""
 
 from __future__ import annotations
 
@@ -88,7 +88,7 @@ def _claim(explanation: str, **values: float | None) -> Any:
             ["Goodput of TCP Vegas with 7 Mbit/s is reached."],
         ),
         (
-            # The first part holds; the second is of the runs with 5 % errors.
+            # The first part holds; the second one is about the runs with 5 % errors.
             _claim("1 < 2; 4 < 3", h1=1.0, v1=2.0, h5=4.0, v5=3.0),
             ["Error 5 %: Goodput of HS-TCP with 4 Mbit/s: not less than TCP Vegas with 3 Mbit/s."],
         ),

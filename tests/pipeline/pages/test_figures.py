@@ -1,4 +1,4 @@
-"""Figures as files: names, what is drawn, and bytes that stay the same."""
+"""Figures as files: their names, their content, and bytes that do not change."""
 
 from __future__ import annotations
 
@@ -29,7 +29,7 @@ def renderer(sections: Any) -> Renderer:
 
 @pytest.fixture(scope="module")
 def shapes(figures: dict[str, Figure]) -> list[Figure]:
-    """A figure of each shape: of each table over time, and of each kind of marks of the others."""
+    """One figure of each shape: of each table over time, and of each kind of mark in the others."""
     found: dict[str, Figure] = {}
     for figure in figures.values():
         content = figure.chart.content
@@ -39,7 +39,8 @@ def shapes(figures: dict[str, Figure]) -> list[Figure]:
 
 
 def test_there_are_shapes_of_all_kinds(shapes: list[Figure]) -> None:
-    # Four tables and the distribution of the queue; the sweep over buffers and the matrix of pairs.
+    # Four tables and the distribution of the queue; the sweep over buffers, and the matrix of
+    # pairs.
     kinds = [figure.chart.content["kind"] for figure in shapes]
     assert {"cwnd", "throughput", "utilization", "queue", "queue_share"} < set(kinds)
     assert kinds.count("spec") >= 2
@@ -61,7 +62,7 @@ def test_a_name_stays_when_other_charts_go(inputs: Any, figures: dict[str, Figur
     inputs.plan["runs"] = [run for run in inputs.plan["runs"] if run["scenario"] != "single_flow"]
     fewer = inputs.sections()
     left = {figure.name for figure in figures_of(fewer)}
-    # Histories of a protocol name the path when its other scenarios are gone as well.
+    # Charts of a protocol still name the path, although its other scenarios are gone.
     assert left <= set(figures)
     assert "single-flow-cwnd" not in left
 
@@ -100,7 +101,7 @@ def test_a_time_chart_holds_every_point_of_its_lines(
     drawn = [
         (each["t"], each["v"]) for each in spec["datasets"]["samples"] if each["s"] == "HS-TCP"
     ]
-    # 30 means of a second, and the beginning of the first one's step; 200 bins keep them all.
+    # 30 means over a second, preceded by the start of the first one's step; 200 bins keep them all.
     assert drawn[0] == (0.0, table["mbps"][0])
     assert drawn[1:] == list(zip(table["time_s"], table["mbps"], strict=True))
     assert spec["layer"][0]["encoding"]["x"]["scale"]["domain"] == [0, 30]

@@ -1,4 +1,4 @@
-"""Equations are presentation MathML and nothing else."""
+"""Equations consist of presentation MathML and nothing else."""
 
 from __future__ import annotations
 

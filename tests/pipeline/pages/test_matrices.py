@@ -1,4 +1,4 @@
-"""matrices.yaml and page.yaml: what studies declare of their pages, checked before a run."""
+"""matrices.yaml and page.yaml: what studies declare about their pages is checked before a run."""
 
 from __future__ import annotations
 
@@ -45,12 +45,12 @@ def test_the_regions_of_figure_71() -> None:
     assert stated is not None
     assert points is not None
     cells = {(a, b): level for a, row in stated.cells.items() for b, level in row.items()}
-    # 36 pairs but HS-TCP with BIC-TCP in both orders; sections 5.2.1 to 5.2.5.
+    # 36 pairs, without HS-TCP and BIC-TCP in both orders; sections 5.2.1 to 5.2.5.
     assert len(cells) == 34
     fair = {pair for pair, level in cells.items() if level == 1}
     assert fair == {("HS", "HS"), ("CUBIC", "CUBIC"), ("HTCP", "HTCP"), ("HTCP", "BIC")}
     starved = {pair for pair, level in cells.items() if level == 5}
-    # Every pair with Scalable TCP but the two with FAST: 11 - 2.
+    # Every pair with Scalable TCP except the two with FAST: 11 - 2.
     assert len(starved) == 9
     assert all("Scalable" in pair and "FAST" not in pair for pair in starved)
     # Section 6.2: 1, 2, 3, 3, 5, 6.

@@ -1,4 +1,4 @@
-"""Matrices of pairs and points: what is in a cell, what is not run, what has no chart."""
+"""Matrices of pairs and points: the contents of cells, cells not run, and missing charts."""
 
 from __future__ import annotations
 
@@ -174,7 +174,7 @@ def test_scenarios_of_one_protocol_are_no_pairs(inputs: Any, pair: tuple[str, st
 
 
 def test_any_two_parameters_make_a_matrix(inputs: Any) -> None:
-    """Utilization over buffer and RTT, one matrix a protocol, numbers in their order."""
+    """Utilization over buffer and RTT, one matrix per protocol, with numbers in ascending order."""
     runs = [
         {
             "run_id": f"{key}{rtt}{buffer}",
@@ -221,7 +221,7 @@ def test_any_two_parameters_make_a_matrix(inputs: Any) -> None:
 
 
 def _grid(**parameters: list[Any]) -> list[dict[str, Any]]:
-    """Runs of all combinations; the BDP and the time follow from the RTT."""
+    """Runs with all combinations of values; the BDP and the time follow from the RTT."""
     names = list(parameters)
     runs = []
     for values in itertools.product(*parameters.values()):
@@ -244,7 +244,7 @@ GRID: dict[str, Any] = {
 
 
 def _charts(inputs: Any, runs: list[dict[str, Any]], given: Any, **matrix: Any) -> Any:
-    """Charts of a matrix; ``given``: parameters of a run → its value."""
+    """Charts of a matrix; ``given`` maps the parameters of a run to its value."""
     values = {(run["run_id"], "total_throughput"): given(run["parameters"]) for run in runs}
     declared = Matrix.model_validate({**GRID, **matrix})
     (group,) = _groups(inputs, runs, values, declared)
@@ -252,7 +252,7 @@ def _charts(inputs: Any, runs: list[dict[str, Any]], given: Any, **matrix: Any) 
 
 
 def _rows(chart: Any) -> list[dict[str, Any]]:
-    """Of the data of a chart the cells."""
+    """The cells in the data of a chart."""
     found: list[dict[str, Any]] = next(
         rows for rows in chart.content["spec"]["datasets"].values() if "run_id" in rows[0]
     )
@@ -269,7 +269,7 @@ def test_repetitions_are_one_cell_and_told(inputs: Any) -> None:
     assert first["run"] == "mean of 2 runs; click to list them"
     listed = [line.split("\t") for line in first["runs"].split("\n")]
     assert listed == [[run["run_id"], run["label"]] for run in runs[:2]]
-    # The ends of the colours are those of the cells where the study gives none.
+    # The cells decide the ends of the colour scale if the study gives none.
     scale = chart.content["spec"]["layer"][0]["encoding"]["color"]["scale"]
     assert scale["domain"] == [11.5, 21.5]
 
@@ -289,7 +289,7 @@ def test_a_run_stands_in_the_cells_of_all_its_values(inputs: Any) -> None:
 def test_what_a_matrix_leaves_open_has_charts_of_its_own_or_a_mean(inputs: Any) -> None:
     runs = _grid(rtt_ms=[10, 20], buffer_pkts=[5, 50], queue=["DropTail", "RED"])
     by_queue = _charts(inputs, runs, lambda own: 1.0)
-    # Neither the BDP nor the time, which follow from the RTT, are conditions.
+    # Neither the BDP nor the time is a condition, as both follow from the RTT.
     assert [chart.title for chart in by_queue] == [
         "Total throughput, queue DropTail",
         "Total throughput, queue RED",
@@ -310,7 +310,7 @@ def test_panels_stand_side_by_side_on_one_scale(inputs: Any) -> None:
     )
     spec = chart.content["spec"]
     x, y = (spec["layer"][0]["encoding"][axis]["scale"]["domain"] for axis in "xy")
-    # Panels in the order of the study, a gap between them, a line of titles above.
+    # Panels in the order of the study, with a gap between them and a line of titles above.
     assert x == ["0|5 packets", "0|50 packets", "1|", "1|5 packets", "1|50 packets"]
     assert y == ["0|", "0|10 ms", "0|20 ms"]
     cells = {(row["x"], row["y"]): (row["panel"], row["value"]) for row in _rows(chart)}
@@ -330,7 +330,7 @@ def test_many_panels_go_on_below_and_narrow_cells_have_no_numbers(inputs: Any) -
     runs = _grid(rtt_ms=rtts, buffer_pkts=buffers, flows=[1, 2, 3, 4])
     (chart,) = _charts(inputs, runs, lambda own: 1.0 * own["flows"], panels="flows")
     spec = chart.content["spec"]
-    # Two panels of ten columns and a gap stand in a line of at most 22.
+    # Two panels of ten columns and a gap fit into a line of at most 22.
     assert len(spec["layer"][0]["encoding"]["x"]["scale"]["domain"]) == 21
     assert len(spec["layer"][0]["encoding"]["y"]["scale"]["domain"]) == 2 * (1 + 3)
     assert [layer["mark"]["type"] for layer in spec["layer"]] == ["rect", "text"]

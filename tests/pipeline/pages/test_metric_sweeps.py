@@ -1,4 +1,4 @@
-"""A metric over a sweep that is repeated: means, intervals, and a word where nothing differs."""
+"""A metric over a repeated sweep: means, intervals, and a note if nothing differs."""
 
 from __future__ import annotations
 
@@ -47,7 +47,7 @@ def _metrics(runs: list[Any], values: list[float]) -> pl.DataFrame:
 
 
 def _charts(inputs: Any, values: list[float]) -> tuple[Any, Any]:
-    """The curve and the bars of a sweep of two RTTs, three times each."""
+    """The curve and the bars of a sweep over two RTTs with three repetitions each."""
     runs, names = _runs(inputs), inputs.sections().names
     metrics, sweep = _metrics(runs, values), find_sweep(runs)
     means = over_repetitions(metrics, runs)
@@ -72,12 +72,12 @@ def test_means_have_intervals_where_repetitions_differ(inputs: Any) -> None:
         "repetitions are exactly equal."
     )
     assert (curve.note, bars.note) == (note, note)
-    # The runs themselves are shown, too.
+    # The individual runs are shown as well.
     assert len(_rows(curve, "run_id")) == 6
 
 
 def test_equal_repetitions_have_a_word_and_no_interval(inputs: Any) -> None:
-    # Of 0.1 three times the mean is 0.10000000000000002 in binary.
+    # In binary, the mean of three times 0.1 is 0.10000000000000002.
     curve, bars = _charts(inputs, [0.1, 0.1, 0.1, 90, 90, 90])
     assert _rows(curve, "upper") == []
     assert {(bar["lower"], bar["upper"]) for bar in _rows(bars, "upper")} == {(0.1, 0.1), (90, 90)}

@@ -1,4 +1,4 @@
-"""Notes of a study: Markdown that loads and runs nothing."""
+"""The notes of a study: Markdown that cannot load or run anything."""
 
 from __future__ import annotations
 

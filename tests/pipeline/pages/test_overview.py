@@ -1,4 +1,4 @@
-"""The picture of all numbers: a dot each, where its distance from its bounds puts it."""
+"""The picture of all numbers: one dot for each, placed by its distance from its bounds."""
 
 from __future__ import annotations
 
@@ -44,7 +44,7 @@ def test_a_dot_stands_at_its_distance(row: NumberRow) -> None:
     half = found.upper - found.middle
     assert found.middle - found.lower == pytest.approx(half)
     places = [(each.x, each.beyond) for each in strip.dots]
-    # By their size: half way to the upper bound, on the lower bound, beyond the ends.
+    # By size: half way to the upper bound, on the lower bound, beyond the ends.
     assert places == [
         (pytest.approx(found.middle + half / 2, abs=0.06), 0),
         (pytest.approx(found.lower, abs=0.06), 0),

@@ -1,4 +1,4 @@
-"""Packed series: what comes out is what went in, within half a step, and small."""
+"""Packed series: unpacking restores them to within half a step, and they are small."""
 
 from __future__ import annotations
 
@@ -23,8 +23,8 @@ numbers = st.floats(min_value=-1e7, max_value=1e7).map(lambda x: x if abs(x) >= 
 def test_points_come_back_within_half_a_step(unpack: Any, times_s: list[float], data: Any) -> None:
     values = data.draw(st.lists(numbers, min_size=len(times_s), max_size=len(times_s)))
     packed = pack(times_s, values)
-    # A step is at most ten times (times) or two and a half times (values) the finest one that
-    # 65,535 of reach the largest number: 1, 10, … or 1, 2, 5, 10, …
+    # A step is at most ten times (times) or two and a half times (values) the finest step that
+    # reaches the largest number with 65,535 steps: 1, 10, … or 1, 2, 5, 10, …
     assert packed["dt"] <= max(1e-3, 10 * max(times_s, default=0) / STEPS, 1.0 * (not any(times_s)))
     assert packed["dv"] <= max(2.5 * max(map(abs, values), default=0) / STEPS, not any(values))
     back_s, back = unpack(packed)

@@ -26,7 +26,7 @@ def _headings(page: Any) -> list[int]:
 
 
 def _charts(html: str, page: Any) -> dict[str, Any]:
-    """Chart id → its content, those of the packed runs included."""
+    """Chart id → content, including the charts of packed runs."""
     charts = _data(html, "chart-data")["charts"]
     texts = [text for tag, text in page.texts if tag == "script"]
     packed = [json.loads(text) for text in texts if text.startswith('{"run-')]
@@ -75,7 +75,7 @@ def test_nothing_is_loaded_from_outside(page: Any) -> None:
     assert [each["href"] for each in page.all("link")] == ["data:,"]
     assert not re.search(r"@import|url\(", " ".join(t for tag, t in page.texts if tag == "style"))
     away = [each["href"] for each in page.all("a") if "://" in each["href"]]
-    # The citation of the study, and the sources of the protocols' pages.
+    # The citation of the study, and the sources on the pages of the protocols.
     assert away[0] == "https://example.org/sawtooth"
     assert all(each.startswith("https://www.rfc-editor.org/rfc/") for each in away[1:])
     policy = next(e["content"] for e in page.all("meta") if "http-equiv" in e)
@@ -95,7 +95,7 @@ def test_tables_have_headers_with_scope(page: Any) -> None:
 def test_every_chart_has_a_text_alternative_a_caption_and_content(html: str, page: Any) -> None:
     drawn = [each for each in page.all("div") if "data-chart" in each]
     assert all(each["role"] == "group" and len(each["aria-label"]) > 20 for each in drawn)
-    # The picture of all numbers has one, too.
+    # The picture of all numbers also has one.
     assert len(page.all("figcaption")) == len(drawn) + 1
     assert {each["data-chart"] for each in drawn} == set(_charts(html, page))
 
@@ -154,7 +154,7 @@ def test_a_run_that_was_brought_without_its_outputs_links_none(
     ("path", "name"),
     [
         ("tcl/synthetic/single_flow.tcl", "tcl/synthetic/single_flow.tcl"),
-        # A script that takes the place of the scenario's: the run keeps a copy.
+        # A script that replaces the scenario's own; the run keeps a copy of it.
         ("originals/single_flow.tcl", "scripts/single_flow.tcl"),
     ],
 )
@@ -169,7 +169,7 @@ def test_a_run_tells_the_checksum_of_its_script(
 
 
 def test_parameters_are_told_as_they_are_declared(page: Any) -> None:
-    """With the reason why ns-2 does not get one; what no run has is left out."""
+    """With the reason why ns-2 does not get one; parameters that no run has are left out."""
     why = "It is not passed to ns-2, because the links have delays <of their own>."
     assert f"RTT rtt_ms Nominal RTT. {why}" in page.text
     assert "buffer buffer_pkts Queue limit." in page.text
@@ -250,21 +250,21 @@ def test_a_study_of_ones_own_is_no_reproduction(
     assert "11 runs of 5 experiments: Single flow ; Buffer size ;" in page.text
     for word in ("Reproduction", "published study", "Scorecard", "Statements", "study prints"):
         assert word not in page.text
-    # What was not measured is not defined.
+    # Only metrics that were measured are defined.
     assert "Definition utilization/1." in page.text
     assert "Definition asymmetry/1." not in page.text
 
 
 def test_misses_are_explained_and_the_doubtful_come_first(page: Any) -> None:
     rows = [each["id"] for each in page.all("tbody") if each.get("id", "").startswith("number-")]
-    # Two are not reproduced, one of them without any value; then close, reproduced, not run.
+    # Two are not reproduced, one of which has no value; then close, reproduced, not run.
     assert set(rows[:2]) == {"number-scalable-40", "number-hs-null"}
     assert rows[2:] == ["number-hs-time", "number-hs-40", "number-hs-20ms"]
     assert "a reason known before the run" in page.text.partition("numbers outside")[0]
 
 
 def test_a_run_of_two_scenarios_counts_once(inputs: Any, tmp_path: Path, parse_page: Any) -> None:
-    # 12 runs are planned and 11 finished; one of them stands for a second scenario as well.
+    # 12 runs are planned and 11 finished; one of them also counts for a second scenario.
     inputs.plan["runs"].append({**inputs.plan["runs"][0], "scenario": "buffer_size"})
     page = parse_page(inputs.build(tmp_path / "report.html"))
     assert "11 of 12 planned" in page.text
@@ -317,7 +317,7 @@ def test_a_checkout_without_assets_is_named(
 
 
 def test_large_studies_stay_small(inputs: Any, tmp_path: Path) -> None:
-    """250 runs of two flows, each of seven series that are nothing but noise: the worst case."""
+    """250 runs of two flows with seven series each, all of them noise: the worst case."""
     time = [i / 10 for i in range(5_001)]
     flows = pl.DataFrame({"flow": [0, 1]})
     noise = pl.DataFrame({"time_s": time, "value": [i * 7919 % 9000 for i in range(5_001)]})

@@ -1,4 +1,4 @@
-"""Tables for papers: LaTeX that compiles, Markdown that stays a table, CSV that loses no digit."""
+"""Tables for papers: valid LaTeX, intact Markdown tables, and CSV without lost digits."""
 
 from __future__ import annotations
 
@@ -43,7 +43,7 @@ def test_nothing_in_a_text_is_a_command_of_latex() -> None:
 @given(st.text())
 def test_every_special_character_is_escaped(text: str) -> None:
     escaped = latex_text(text)
-    # What is left of a backslash and what it makes harmless may hold none of these.
+    # What remains apart from backslashes and the commands that escape characters has none of these.
     for known in (r"\textbackslash{}", r"\textasciicircum{}", r"\textasciitilde{}", r"\&", r"\%"):
         escaped = escaped.replace(known, "")
     assert "&" not in escaped

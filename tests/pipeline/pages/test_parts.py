@@ -1,4 +1,4 @@
-"""A report of many runs: a page of its own size, and everything else in files beside it."""
+"""A report of many runs: a small page, and everything else in files beside it."""
 
 from __future__ import annotations
 
@@ -37,7 +37,7 @@ def _content(script: str) -> Any:
 
 @pytest.fixture(scope="module")
 def large(synthetic: Any, tmp_path_factory: pytest.TempPathFactory) -> tuple[Any, Path]:
-    """Inputs of a report of many runs, and the report."""
+    """The inputs of a report of many runs, and the report itself."""
     inputs = synthetic.large_inputs(RUNS)
     out = tmp_path_factory.mktemp("large") / "report.html"
     inputs.build(out)
@@ -46,7 +46,7 @@ def large(synthetic: Any, tmp_path_factory: pytest.TempPathFactory) -> tuple[Any
 
 @pytest.fixture(scope="module")
 def files(large: tuple[Any, Path]) -> dict[str, str]:
-    """Name → text of the files beside the report."""
+    """Name → text, for the files beside the report."""
     folder = large[1].with_name("report-data")
     return {path.name: path.read_text() for path in folder.iterdir()}
 
@@ -101,14 +101,15 @@ def test_runs_that_differ_in_their_random_numbers_alone_have_labels_of_their_own
 def test_a_sweep_of_more_lines_than_can_be_read_shows_their_middle_and_spread(
     large: tuple[Any, Path], files: dict[str, str]
 ) -> None:
-    """RTT 10 ms: 13 buffers, with two substreams; values rise by one a run."""
+    """RTT 10 ms: 13 buffers with two substreams; each run's value is larger by one."""
     index = _index(large[1].read_text())
     name = "grid-sweep-utilization"
     spec = _content(files[index["files"][index["charts"][name]]])["charts"][name]["spec"]
     (rows,) = spec["datasets"].values()
     first = next(row for row in rows if row["series"] == "HS-TCP" and row["x"] == 10)
-    # Runs 0, 2, …, 24 and 364, 366, …, 388 are HS-TCP at 10 ms, with values of 80 and more. Of 26
-    # values the median lies between the 13th and 14th, and a tenth of the way is 2.5 steps.
+    # Runs 0, 2, …, 24 and 364, 366, …, 388 are HS-TCP at 10 ms, with values from 80 on. Of 26
+    # values, the median is between the 13th and 14th, and the tenth percentile is 2.5 steps from
+    # the first.
     assert (first["value"], first["runs"]) == ((104 + 444) / 2, 26)
     assert (first["low"], first["high"]) == (85, 463)
 
@@ -116,10 +117,10 @@ def test_a_sweep_of_more_lines_than_can_be_read_shows_their_middle_and_spread(
 def test_the_page_grows_by_little_more_than_the_names_of_its_runs(
     large: tuple[Any, Path], files: dict[str, str]
 ) -> None:
-    """Half as many runs: what a run takes of the page, and of the files beside it."""
+    """The page, its index and the files beside it may only grow by so much per run."""
     html = large[1].read_text()
     vega = len(max(re.findall(r"<script>(.*?)</script>", html, re.DOTALL), key=len))
-    # 24,000 runs may take 15 MB: 600 bytes each, Vega and the style included.
+    # 24,000 runs may take 15 MB: 600 bytes each, including Vega and the style.
     assert len(html) - vega < 200_000
     index = re.search('id="shard-index">(.*?)</script>', html)
     assert index
@@ -203,5 +204,5 @@ def test_series_that_were_read_make_room_for_others(monkeypatch: pytest.MonkeyPa
 
     series = PageSeries("abc", load)
     assert [list(series[each]["cwnd"]) for each in "abcabc"] == [[each] for each in "abcabc"]
-    assert asked == ["a", "b", "c"]  # their texts stay
+    assert asked == ["a", "b", "c"]  # their texts are kept
     assert "d" not in series

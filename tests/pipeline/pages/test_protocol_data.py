@@ -1,4 +1,4 @@
-"""The files of reports/protocols/: valid, in line with ns-2's agents, and with themselves."""
+"""The files in reports/protocols/ are valid, and consistent with ns-2's agents and internally."""
 
 from __future__ import annotations
 
@@ -26,7 +26,7 @@ EQUATIONS = [
 
 
 def _laws() -> dict[int | str, dict[str, tuple[float, float, str]]]:
-    """windowOption_ (or the agent's class where it has none) → variable → range, unit."""
+    """windowOption_ (or the agent's class if it has none) → variable → range and unit."""
     found: dict[int | str, dict[str, tuple[float, float, str]]] = {}
     for path in sorted((NS2 / "agents").glob("*agent.*")):
         text = path.read_text()
@@ -36,14 +36,14 @@ def _laws() -> dict[int | str, dict[str, tuple[float, float, str]]]:
         rows = re.findall(r'\{"(\w+)", ([\d.e-]+), ([\d.e-]+), "(.*?)"\}', "".join(tables))
         option = re.search(r"WindowLawEntry \w+ = \{(-?\d+),", text)
         agent = re.search(r'TclClass\("Agent/([\w/]+)"\)', text)
-        if rows and (option or agent):  # a file without is what others include
+        if rows and (option or agent):  # other files are only included
             key = int(option[1]) if option else str(agent and agent[1])
             found[key] = {name: (float(low), float(high), unit) for name, low, high, unit in rows}
     return found
 
 
 def _described(option: int | str) -> dict[str, tuple[float, float, str]]:
-    """What our pages say of the variables of a law that have a range."""
+    """What our pages say about the variables of a law that have a range."""
     data = [each for each in KNOWN if option == each.option or option in each.agents]
     return {
         parameter.variable: (*parameter.range, parameter.unit)
@@ -77,7 +77,7 @@ def test_defaults_are_those_of_the_patches() -> None:
 @pytest.mark.parametrize("key", study_keys())
 def test_every_protocol_of_a_study_has_a_page(key: str) -> None:
     study = load_study(key)
-    # Modules of Linux are Linux's own code, which has no law of ours to describe.
+    # Modules of Linux are Linux's own code, so there is no law of ours to describe.
     ours = {name: each for name, each in study.protocols.items() if not each.linux}
     found = {name: data_of(each, KNOWN) for name, each in ours.items()}
     assert None not in found.values()
@@ -102,14 +102,14 @@ def test_what_parameters_of_runs_set_is_told_on_the_pages(key: str) -> None:
             assert set(variables) <= {each.variable for each in data.parameters}
 
 
-# Words that the text needs and MathML draws, and the other way round.
+# Words that occur only in the text or only in MathML, where they are drawn as symbols.
 _DRAWN = re.compile(r"[^\W\d_]+|\d+(?:\.\d+)?")
 _ROOT = "^(1/3)"
 
 
 @pytest.mark.parametrize("equation", EQUATIONS)
 def test_mathml_and_text_say_the_same(equation: Equation) -> None:
-    """Equal names and numbers, equally often: a slip of the pen in one of them shows."""
+    """Names and numbers occur equally often in both, so a slip in one of them shows."""
     tokens = [
         each.text or ""
         for each in ElementTree.fromstring(equation.mathml).iter()

@@ -1,4 +1,4 @@
-"""Pages of protocols on the page of the synthetic study."""
+"""Descriptions of protocols on the page of the synthetic study."""
 
 from __future__ import annotations
 
@@ -91,7 +91,7 @@ def test_charts_are_of_the_protocol_alone(html: str, inputs: Any) -> None:
         for trace in chart.get("traces", []):
             assert runs[trace["run"]]["parameters"]["protocol"] == key.split("-")[1]
     assert "protocol-HS-buffer_size-utilization" in _charts(html)
-    # 622 Mbit/s, and the unsampled run of 5 Mbit/s: two paths, two charts.
+    # 622 Mbit/s, and 5 Mbit/s of the unsampled run: two paths, two charts.
     assert {"protocol-HS-cwnd-0", "protocol-HS-cwnd-1"} <= set(_charts(html))
 
 
@@ -103,7 +103,7 @@ def test_a_protocol_without_runs_says_so_and_draws_nothing(inputs: Any, tmp_path
     inputs.metrics = inputs.metrics.filter(~inputs.metrics["run_id"].is_in(list(gone)))
     html = inputs.build(tmp_path / "report.html")
     section = _section(html, "Scalable")
-    # single_flow, three buffers, and two runs in which it meets HS-TCP.
+    # single_flow, three buffers, and two runs with HS-TCP as the other flow.
     assert "None of 6 planned runs with this protocol has results yet." in section
     assert "data-chart" not in section
     assert not [key for key in _charts(html) if key.startswith("protocol-Scalable")]

@@ -1,4 +1,4 @@
-"""reduce_min_max: what must survive, and how much may."""
+"""reduce_min_max: which points must survive, and how many may."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ series = st.lists(st.tuples(st.sampled_from([0, 1]), values), min_size=1, max_si
 
 
 def _frame(samples: list[tuple[int, float]]) -> pl.DataFrame:
-    """Samples at times 0, 1, 2 … of two interleaved series."""
+    """Samples of two interleaved series at times 0, 1, 2, …"""
     return pl.DataFrame(
         {
             "flow": [flow for flow, _ in samples],
@@ -37,7 +37,7 @@ def test_keeps_extremes_ends_and_order(samples: list[tuple[int, float]], bins: i
         assert kept["v"].max() == part["v"].max()
         assert kept.row(0) == part.row(0)
         assert kept.row(-1) == part.row(-1)
-        # Two extremes a bin, and the two ends.
+        # Two extremes per bin, and the two ends.
         assert kept.height <= 2 * bins + 2
     assert reduced["t"].is_sorted()
     assert reduced.join(frame, on=["flow", "t", "v"], how="anti").is_empty()

@@ -21,7 +21,7 @@ def _row(inputs: Any, run: dict[str, Any], metric: str, value: float) -> dict[st
 
 
 def _data(spec: dict[str, Any], layer: int) -> list[dict[str, Any]]:
-    """Rows of a layer; equal data are there once, under a name."""
+    """Rows of a layer; equal data exist only once, under a name."""
     data = spec["layer"][layer].get("data") or spec["data"]
     rows: list[dict[str, Any]] = spec["datasets"][data["name"]]
     return rows
@@ -29,7 +29,7 @@ def _data(spec: dict[str, Any], layer: int) -> list[dict[str, Any]]:
 
 @pytest.fixture
 def lossy(inputs: Any) -> Any:
-    """The synthetic study with the points of six runs at RFC 3649's window of HS-TCP."""
+    """The synthetic study with six runs on HS-TCP's response function in RFC 3649."""
     runs = [run for run in inputs.plan["runs"] if run["scenario"] == "buffer_size"]
     rows = [
         _row(inputs, run, metric, value)
@@ -52,11 +52,11 @@ def test_runs_of_one_flow_are_points_beside_the_published_functions(lossy: Any) 
     encoding = chart.content["spec"]["layer"][1]["encoding"]
     assert [encoding[axis]["scale"]["type"] for axis in "xy"] == ["log", "log"]
     ends = [(line["x"], line["y"]) for line in lines if line["series"] == "HS-TCP"]
-    # From the smallest rate, 1e-6, down to the window of 38 packets, where HS-TCP is standard TCP.
+    # From the smallest rate, 1e-6, to the one with 38 packets, where HS-TCP equals standard TCP.
     assert ends[0] == pytest.approx((1e-6, 12_279), rel=0.01)
     assert ends[1][1] == pytest.approx(38)
     assert "RFC 3649, section 5" in chart.caption
-    # Growth over the window: no run has a share given up, so that there is no third chart.
+    # Growth over the window; as no run has the share given up at a loss, there is no third chart.
     assert growth.metrics == ("mean_cwnd", "packets_added_per_rtt")
     drawn = [(point["x"], point["y"]) for point in _data(growth.content["spec"], 0)]
     assert drawn[0] == (pytest.approx(0.12 * 10**0.835), 10.0)
@@ -77,7 +77,7 @@ def test_the_response_functions_meet_where_their_papers_say() -> None:
     def window(law: Any, rate: float) -> float:
         return float(law.coefficient / rate**law.exponent)
 
-    # RFC 3649: both have 38 packets at a rate of 1e-3, and HS-TCP 83,000 at 1e-7.
+    # RFC 3649: both have 38 packets at a rate of 1e-3, and HS-TCP has 83,000 at 1e-7.
     assert window(standard, 1e-3) == pytest.approx(38, rel=0.02)
     assert window(fast, 1e-3) == pytest.approx(38, rel=0.02)
     assert window(fast, 1e-7) == pytest.approx(83_000, rel=0.02)

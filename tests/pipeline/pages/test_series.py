@@ -1,4 +1,4 @@
-"""Series of a run as the page carries them."""
+"""Series of a run in the form that the page contains."""
 
 from __future__ import annotations
 
@@ -41,7 +41,7 @@ def test_points_by_table_and_subject(unpack: Any) -> None:
     assert times == pytest.approx([0, 1.23456], abs=0.0005)  # half of 1 ms
     assert values == pytest.approx([1, 1234.5678], abs=0.01)  # half of 0.02 = 1234.6 / 65,535
     assert unpack(found["queue"]["link:bottleneck"]) == ([0.0, 0.01], [0.0, 12.0])
-    # From 0 % up: one sample of two is at 0 packets, both are at 12 or below.
+    # Cumulative, from 0 %: one of two samples is at 0 packets, both are at 12 or below.
     assert unpack(found["queue_share"]["link:bottleneck"]) == ([0.0, 0.0, 12.0], [0, 50, 100])
 
 
@@ -56,7 +56,7 @@ def test_transfers_are_distributions_by_kind(unpack: Any) -> None:
     found = run_series("a", lambda _, table: transfers if table == "completion" else None, 600)
     assert list(found) == ["completion"]
     assert unpack(found["completion"]["kind:flows"]) == ([0.5, 0.5, 2.0], [0, 50, 100])
-    # On a logarithmic axis no time is 0.
+    # A logarithmic axis has no time 0.
     assert unpack(found["completion"]["kind:objects"]) == ([0.001, 0.001], [0, 100])
 
 
@@ -69,7 +69,7 @@ def test_the_more_runs_the_coarser() -> None:
 def test_drops_are_marked_when_they_happen_and_counted_by_bin() -> None:
     drops = pl.DataFrame({"time_s": [0.0, 1.0, 2.0, 3.0, 4.0], "packets": [0, 2, 0, 1, 4]})
     assert drop_marks(drops, 100).rows() == [(1.0, 2), (3.0, 1), (4.0, 4)]
-    # Two bins of 2 s: 2 packets from 1 s on; then 1 + 4, from 3 s on, the last at the end itself.
+    # Two bins of 2 s: 2 packets from 1 s on; then 1 + 4 from 3 s on, the last one at the very end.
     assert sum(count for _, count in drop_marks(drops, 2).rows()) == 7
     assert drop_marks(drops, 1).rows()[0] == (1.0, 3)
 

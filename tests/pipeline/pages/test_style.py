@@ -1,4 +1,4 @@
-"""Colours of the style sheet: contrast of text as WCAG 2.2 asks for (criterion 1.4.3, level AA)."""
+"""Colours of the style sheet: contrast of text required by WCAG 2.2 (1.4.3, level AA)."""
 
 from __future__ import annotations
 
@@ -29,7 +29,7 @@ def _colours(scheme: str) -> dict[str, str]:
 
 
 def _luminance(colour: str) -> float:
-    """Relative luminance as WCAG 2.2 defines it."""
+    """Relative luminance as defined by WCAG 2.2."""
     parts = [int(colour[i : i + 2], 16) / 255 for i in (1, 3, 5)]
     linear = [c / 12.92 if c <= 0.04045 else ((c + 0.055) / 1.055) ** 2.4 for c in parts]
     return sum(w * c for w, c in zip((0.2126, 0.7152, 0.0722), linear, strict=True))

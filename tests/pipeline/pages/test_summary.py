@@ -1,4 +1,4 @@
-"""The summary names the largest deviations first, what fails, and what was not run."""
+"""The summary names the largest deviations first, then what fails and what was not run."""
 
 from __future__ import annotations
 

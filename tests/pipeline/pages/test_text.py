@@ -1,4 +1,4 @@
-"""Numbers as readers see them. Expected texts are written by hand from the rules of rounding."""
+"""Numbers as readers see them; expected texts are written by hand from the rules of rounding."""
 
 from __future__ import annotations
 

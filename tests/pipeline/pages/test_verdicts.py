@@ -1,4 +1,4 @@
-"""The gauge of a number: where its marks stand."""
+"""The gauge of a number: the positions of its marks."""
 
 from __future__ import annotations
 
@@ -6,7 +6,7 @@ from bdpbench.pages.verdicts import gauge
 
 
 def test_marks_stand_where_the_numbers_are() -> None:
-    # Bounds 10 to 20, margin 0.75 · 10 on both sides: the axis runs from 2.5 to 27.5, so
+    # With bounds 10 to 20 and a margin of 0.75 · 10 on both sides, the axis runs from 2.5 to 27.5:
     # 10 → 7.5 / 25 = 30 %, 20 → 70 %, 15 → 50 %, 17.5 → 60 %.
     marks = gauge(10.0, 20.0, 15.0, 17.5)
     assert (marks.lower, marks.upper, marks.published, marks.measured) == (30.0, 70.0, 50.0, 60.0)
@@ -28,7 +28,7 @@ def test_exact_bounds_and_zero_have_an_axis_too() -> None:
 
 
 def test_the_gauge_shows_how_far_a_spread_reaches() -> None:
-    # The axis runs from 2.5 to 27.5: 75 % of the bounds' width beyond either of them.
+    # The axis runs from 2.5 to 27.5: 75 % of the width between the bounds beyond each of them.
     assert gauge(10.0, 20.0, 15.0, 17.5, (12.5, 15.0)).spread == (40.0, 50.0)
     assert gauge(10.0, 20.0, 15.0, 17.5, (-99.0, 99.0)).spread == (0.0, 100.0)
     assert gauge(10.0, 20.0, 15.0, 17.5).spread is None

@@ -1,4 +1,4 @@
-"""Which runs are charted together, and what tells their lines apart."""
+"""Which runs are charted together, and how their lines are told apart."""
 
 from __future__ import annotations
 
@@ -100,7 +100,7 @@ def test_flows_of_a_pair_have_the_colour_of_their_protocol() -> None:
 
 
 def test_of_many_flows_each_has_the_name_of_its_own_protocol() -> None:
-    """Whatever the second of two protocols of the run is called: here it is that of flow 3."""
+    """The label of the run's second protocol, which is that of flow 3 here, does not matter."""
     own = {"flow_protocol_1": "HS", "flow_protocol_2": "HS", "flow_protocol_3": "Scalable"}
     runs = [_run("a", protocol_1="HS", protocol_2="Scalable", **own)]
     lines = _curves(runs, "cwnd", ["flow:0", "flow:1", "flow:2"])

@@ -1,4 +1,4 @@
-"""Small listings of our own, damaged in one way each; the thesis itself is not needed here."""
+"""Small listings of our own, each damaged in one way; the thesis itself is not needed here."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ from bdpbench.recover import (
 )
 from bdpbench.studies.load import find_study
 
-# A whole script: what a rule's example stands between.
+# These make a complete script of a rule's example, which is put between them.
 BEGIN = ["# Two nodes", "set ns [new Simulator]"]
 END = ["$ns run"]
 LINES_PER_PAGE = 20
@@ -31,7 +31,7 @@ Repair = Callable[..., Recovered]
 
 @pytest.fixture(scope="session")
 def originals() -> Originals:
-    """The eight scripts of a thesis that has Appendices A to H."""
+    """The eight scripts of a thesis with Appendices A to H."""
     return load_originals(find_study("sharma2006") / "originals.yaml")
 
 
@@ -42,7 +42,7 @@ def utils_commands() -> frozenset[str]:
 
 @pytest.fixture
 def repair(originals: Originals, utils_commands: frozenset[str]) -> Repair:
-    """Repair a script whose lines stand between BEGIN and END; line 3 is the first of them."""
+    """Repair a script with the given lines between BEGIN and END; the first of them is line 3."""
 
     def run(*lines: str, vocabulary: Vocabulary | None = None) -> Recovered:
         texts = [*BEGIN, *lines, *END]
@@ -55,7 +55,7 @@ def repair(originals: Originals, utils_commands: frozenset[str]) -> Repair:
 
 @pytest.fixture
 def body() -> Callable[[Recovered], list[str]]:
-    """Lines of a repaired script between BEGIN and END."""
+    """The lines of a repaired script between BEGIN and END."""
 
     def lines(recovered: Recovered) -> list[str]:
         return [line.text for line in recovered.lines][len(BEGIN) : -len(END)]
@@ -65,7 +65,7 @@ def body() -> Callable[[Recovered], list[str]]:
 
 @pytest.fixture
 def thesis_pdf(tmp_path: Path) -> Callable[[str], Path]:
-    """Set a text as the pages of a PDF, numbered at their foot."""
+    """Typeset a text as the pages of a PDF, with page numbers at the bottom."""
 
     def write(text: str) -> Path:
         lines = [line for line in text.split("\n") if not line.startswith("```")]
@@ -80,7 +80,7 @@ def thesis_pdf(tmp_path: Path) -> Callable[[str], Path]:
 
 
 def _pdf(pages: list[list[str]]) -> bytes:
-    """A PDF (1.4) with one text block a page, in Courier; objects 1 to 3 are shared."""
+    """A PDF (1.4) with one text block per page, in Courier; the pages share objects 1 to 3."""
     kids = " ".join(f"{4 + 2 * i} 0 R" for i in range(len(pages)))
     objects = [
         b"<< /Type /Catalog /Pages 2 0 R >>",

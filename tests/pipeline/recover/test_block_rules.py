@@ -1,4 +1,4 @@
-"""Closing braces too many, and links in comments."""
+"""Surplus closing braces, and links in comments."""
 
 from __future__ import annotations
 
@@ -53,7 +53,7 @@ def test_the_end_of_a_page_goes_before_a_nearer_row(repair: Repair, page_end: li
 
 
 def test_else_continues_an_if_and_nothing_else(repair: Repair) -> None:
-    # Line 8 closes the if of line 4, so that else would continue the loop.
+    # Line 8 closes the if of line 4, so else would continue the loop.
     recovered = repair(
         "for {set i 0} {$i < 2} {incr i} {", "    if {1} {", "        if {2} {",
         "            puts a", "        }", "    }", "        puts b", "    } else {",

@@ -1,4 +1,4 @@
-"""A copy of a study is text or a PDF with text; anything else is told."""
+"""A copy of a study is text or a PDF with text; anything else is refused."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ needs_pdftotext = pytest.mark.skipif(
 def test_a_pdf_has_the_scripts_of_its_text(
     originals: Originals, thesis_text: Callable[..., str], thesis_pdf: Callable[[str], Path]
 ) -> None:
-    # Thirty lines: the listing goes on over a page of twenty, with its number at the foot.
+    # Thirty lines: with twenty to a page, the listing continues after the first page's number.
     lines = ["# Two nodes", "set ns [new Simulator]", *(f"puts {i}" for i in range(30)), "$ns run"]
     text = thesis_text(D=lines)
     thesis = read_document(thesis_pdf(text), "thesis")
@@ -37,7 +37,7 @@ def test_a_pdf_has_the_scripts_of_its_text(
 @needs_pdftotext
 def test_a_pdf_without_text_is_told(thesis_pdf: Callable[[str], Path], tmp_path: Path) -> None:
     path = thesis_pdf("")
-    # No text block at all: what a scan has on its pages is pictures.
+    # No text block at all: the pages of a scan contain only pictures.
     content = path.read_bytes().replace(b"/F1 3 0 R", b"/F2 3 0 R")
     path.write_bytes(content.replace(b"/Contents 5 0 R", b"               "))
     with pytest.raises(BdpbenchError, match="contains images of pages and no text"):

@@ -1,4 +1,4 @@
-"""Damage of the page: furniture, typography, wrapped lines, lost blanks."""
+"""Damage from the layout of the page: furniture, typography, wrapped lines, lost blanks."""
 
 from __future__ import annotations
 
@@ -71,7 +71,7 @@ def test_what_is_left_alone(repair: Repair, body: Body, lines: list[str]) -> Non
 
 
 def test_a_repair_tells_line_and_texts(repair: Repair) -> None:
-    # BEGIN takes lines 1 and 2.
+    # BEGIN occupies lines 1 and 2.
     (made,) = repair("puts hello", "set a [expr 1 +", "  2]").repairs
     assert (made.line, made.before, made.after) == (
         4,
@@ -87,7 +87,7 @@ def test_a_bracket_that_stays_open_is_refused(repair: Repair) -> None:
 
 
 def test_prose_after_a_short_comment_is_refused(repair: Repair) -> None:
-    # A comment that ends before the margin has no rest: this is something else.
+    # A comment that ends before the margin was not wrapped, so the next line is something else.
     with pytest.raises(BdpbenchError, match="line 4: 'flow' is no command"):
         repair("# arguments", "flow and run")
 

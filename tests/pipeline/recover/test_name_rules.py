@@ -16,7 +16,7 @@ Repair = Callable[..., Recovered]
 Body = Callable[[Recovered], list[str]]
 
 ORIGINALS = load_originals(find_study("sharma2006") / "originals.yaml")
-# What utils.tcl takes from a script that sources it.
+# The variables that utils.tcl uses of the script that sources it.
 UTILS = [
     "source utils.tcl",
     *(f"set {name} 0" for name in sorted(ORIGINALS.helper_variables - {"ns", "frep"})),
@@ -41,7 +41,7 @@ UTILS = [
             ["set i 0", "set host(s$i) 1", "puts $host($s$i)"],
             ["set i 0", "set host(s$i) 1", "puts $host(s$i)"],
         ),
-        # The name that occurs more often is right, whether it is the one that is set or not.
+        # The more frequent name is right, whether or not it is the one that is set.
         (
             "misread-name",
             ["set finish 3", "puts $finish", "puts $finich"],
@@ -52,12 +52,12 @@ UTILS = [
             ["set finich 3", "puts $finish", "puts [set finish]"],
             ["set finish 3", "puts $finish", "puts [set finish]"],
         ),
-        # A letter added, a letter lost, a capital.
+        # A letter added, a letter lost, and a capital.
         ("misread-name", ["set rate 3", "puts $rate$srate"], ["set rate 3", "puts $rate$rate"]),
         ("misread-name", ["set hosts 3", "puts $hosts$host"], ["set hosts 3", "puts $hosts$hosts"]),
         ("misread-name", ["set endTime 3", "puts $endtime$endtime"],
          ["set endtime 3", "puts $endtime$endtime"]),
-        # Two are alike; the one that nobody uses is meant.
+        # Two names are similar; the one that nobody uses is meant.
         (
             "misread-name",
             ["set node_x 1", "set nod_s 2", "puts $node_x$node_s$node_s"],
@@ -115,7 +115,7 @@ def test_what_is_left_alone(repair: Repair, body: Body, lines: list[str]) -> Non
         (["puts $nothing"], "line 3: uses nothing, which is never set"),
         (["set n1 1", "puts $n1$n3"], "line 4: uses n3, which is never set"),
         (["set port1 1", "puts $port1$port2"], "line 4: uses port2, which is never set"),
-        # Once each: either may be the misread one.
+        # Each occurs once, so either may be misread.
         (["set word 1", "puts $wurd"], "line 4: either wurd or word is misread"),
         (
             ["set nodea 1", "set nodeb 2", "puts $nodea$nodeb$nodec"],
@@ -161,7 +161,7 @@ def test_utils_needs_what_the_rule_says() -> None:
     assert declared | by_flow | closed == ORIGINALS.helper_variables
 
 
-# Four scripts of one hand, of which three set window_ and call queue-limit.
+# Four scripts by the same author, three of which set window_ and call queue-limit.
 HAND = [
     PrintedScript(
         letter, letter, tuple(Line(1 + i, text) for i, text in enumerate(lines)), "thesis"
@@ -185,9 +185,9 @@ def test_a_word_that_only_one_script_has_is_that_of_the_others(repair: Repair, b
     recovered = repair(*(line.text for line in HAND[2].lines), vocabulary=vocabulary)
     assert body(recovered) == [
         "Agent/TCP set window_ 3",
-        "$ns queue-lirnit 1 2 3",  # two letters for one
-        "Agent/TCP set windowy_ 3",  # twice in all
-        "open a/windw_.out",  # a file's name
+        "$ns queue-lirnit 1 2 3",  # two letters in place of one
+        "Agent/TCP set windowy_ 3",  # occurs twice
+        "open a/windw_.out",  # the name of a file
     ]
     assert recovered.count() == {"misread-word": 1}
 

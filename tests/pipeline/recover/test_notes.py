@@ -1,4 +1,4 @@
-"""Faults of the original are told and not repaired."""
+"""Faults of the original are reported, not repaired."""
 
 from __future__ import annotations
 

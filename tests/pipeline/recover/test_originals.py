@@ -1,4 +1,4 @@
-"""A study brings its own originals.yaml: other headings, other names, no helper."""
+"""A study has its own originals.yaml: other headings, other names, no helper script."""
 
 from __future__ import annotations
 
@@ -36,7 +36,7 @@ References
 
 @pytest.fixture
 def other(tmp_path: Path) -> Path:
-    """Folder of a study that prints two scripts."""
+    """The folder of a study that prints two scripts."""
     folder = tmp_path / "other"
     folder.mkdir()
     (folder / "originals.yaml").write_text(OTHER.replace("{1:", "{'1':").replace(" 2:", " '2':"))

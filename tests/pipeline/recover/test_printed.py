@@ -1,4 +1,4 @@
-"""Printed scripts are found by their headings, and what is no thesis is refused."""
+"""Printed scripts are found by their headings, and a text that is no thesis is refused."""
 
 from __future__ import annotations
 
@@ -40,7 +40,7 @@ def test_the_eight_listings_are_found(
 ) -> None:
     found = _found(thesis(thesis_text()), originals)
     assert "".join(each.key for each in found) == "ABCDEFGH"
-    # Five lines of contents; then heading, title and fence come before the script.
+    # Five lines of contents come first; heading, title and fence precede the script.
     assert found[0].lines[0].number == 11
     assert found[0].lines[0].text == "# Two nodes"
     assert not any("REFERENCES" in line.text for line in found[-1].lines)

@@ -1,4 +1,4 @@
-"""Tcl's own parser finds what is no Tcl, inside blocks too, and runs nothing."""
+"""Tcl's own parser finds invalid Tcl, also inside blocks, and runs nothing."""
 
 from __future__ import annotations
 

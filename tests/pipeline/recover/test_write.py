@@ -1,4 +1,4 @@
-"""A recovery is written whole or not at all, and nothing of another's is ever lost."""
+"""A recovery is written whole or not at all, and never overwrites anyone else's files."""
 
 from __future__ import annotations
 
@@ -122,7 +122,7 @@ def test_a_folder_without_write_permission_is_told(tmp_path: Path, record: Recov
 
 
 def test_a_failed_writing_leaves_nothing(tmp_path: Path, record: RecoveryRecord) -> None:
-    # A name that no file system takes.
+    # A name that no file system accepts.
     with pytest.raises(BdpbenchError, match="cannot be written: File name too long"):
         write_recovery(tmp_path / "out", {"x" * 300: ""}, record)
     assert sorted(path.name for path in tmp_path.iterdir()) == ["thesis.txt"]

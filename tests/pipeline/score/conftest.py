@@ -9,7 +9,7 @@ UNITS = {"time_to_90pct_cwnd": "s", "utilization": "%", "asymmetry": "1"}
 
 
 def make_run(run_id: str, *outputs: Output, **parameters: Scalar) -> PlannedRun:
-    """A run of scenario ``one``; its label is its id."""
+    """A run of scenario ``one``, whose label is its id."""
     return {
         "run_id": run_id,
         "scenario": "one",
@@ -38,7 +38,7 @@ def _scenario() -> ScenarioText:
 
 @pytest.fixture
 def plan() -> Plan:
-    """Three runs of one scenario that differ in buffer, and one of another protocol."""
+    """Three runs of one scenario with different buffers, and one of another protocol."""
     return {
         "schema_version": 2,
         "study": "mine",

@@ -1,4 +1,4 @@
-"""What is computed of a relation, and the one unit of how two flows share."""
+"""What is computed for a relation, and the common unit for how two flows share a link."""
 
 from __future__ import annotations
 
@@ -45,7 +45,7 @@ def test_what_our_runs_show_of_some_entries(verdicts: list[str], standing: str) 
 
 
 def _ours(tmp_path: Path, kind: str, *positions: dict[str, str]) -> Any:
-    """How our runs stand to a relation; a position is entry → verdict."""
+    """How our runs bear on a relation; a position maps entries to verdicts."""
     path = tmp_path / "atlas.yaml"
     path.write_text("relations:\n  - id: r\n")
     relation = Relation.model_validate(

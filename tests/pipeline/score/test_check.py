@@ -1,4 +1,4 @@
-"""What no run can show is told at planning, with file and line."""
+"""Planning reports, with file and line, what no run can show."""
 
 from __future__ import annotations
 
@@ -81,7 +81,7 @@ def _run(protocol: str, buffer_pkts: Scalar, duration_s: Scalar) -> PlannedRun:
     }
 
 
-# The paper tier has the quick one's runs, longer, and a buffer more.
+# The paper tier has the runs of the quick tier, only longer, and one more buffer.
 RUNS: Mapping[str, Sequence[PlannedRun]] = {
     "quick": [_run(key, size, 50) for key in ("HS", "Reno") for size in (40, 200)],
     "paper": [_run(key, size, 500) for key in ("HS", "Reno") for size in (40, 200, 500.0)],
@@ -90,7 +90,7 @@ RUNS: Mapping[str, Sequence[PlannedRun]] = {
 
 @pytest.fixture
 def study() -> Study:
-    """A study with scenario ``one``, of which the runs are, and ``other``, which has none."""
+    """A study with scenario ``one``, which has all runs, and scenario ``other``, which has none."""
     scenario = {"title": "", "topology": "t", "flows": [{}], "tiers": {}}
     return Study.model_validate(
         {
@@ -106,7 +106,7 @@ def study() -> Study:
 
 @pytest.fixture
 def check(tmp_path: Path, study: Study) -> Check:
-    """Check a study with a number in published.csv that differs by ``change``, or with a claim."""
+    """Check a study whose published.csv differs by ``change``, or that has the given claim."""
 
     def run(claim: str = "", **change: str) -> Expectations:
         if change:
@@ -129,7 +129,7 @@ def test_a_study_without_expectations_has_none(check: Check) -> None:
     "change",
     [
         {"page": "1"},
-        {"select": "protocol=HS;buffer_pkts=500"},  # in one tier only
+        {"select": "protocol=HS;buffer_pkts=500"},  # only in one tier
         {"metric": "mean_queue", "subject": "link:bottleneck"},
         {"metric": "asymmetry", "subject": "run", "unit": "1"},
         {"metric": "min_buffer", "subject": "run", "select": "protocol=HS"},  # of several runs

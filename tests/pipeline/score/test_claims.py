@@ -1,4 +1,4 @@
-"""Each kind of claim holds, fails and goes without its run; values are those of the fixture."""
+"""Each kind of claim holds, fails or lacks its run; the values are those of the fixture."""
 
 from __future__ import annotations
 
@@ -64,11 +64,11 @@ def _load(tmp_path: Path, body: str) -> list[Claim]:
             f"  kind: within\n  value: {SHARES}\n  lower: 0.01\n  upper: 0.03\n  absolute: true\n",
             "holds",
         ),
-        # 50 and 88, then 95 and 99; 88 stands before 95 only
+        # 50 and 88, then 95 and 99; only 88 comes before 95
         (f"{ORDERED}[[{HS40}, {RENO}], [{HS500}, {HS200}]]\n  order: ascending\n", "holds"),
         (f"{ORDERED}[[{HS200}, {RENO}], [{HS500}, {HS40}]]\n  order: ascending\n", "fails"),
         (f"{ORDERED}[[{HS40}, {HS200}], [{RENO}]]\n  order: descending\n", "holds"),
-        (f"{ORDERED}[[{RENO_TIME}], [{HS_TIME}]]\n  order: ascending\n", "fails"),  # never
+        (f"{ORDERED}[[{RENO_TIME}], [{HS_TIME}]]\n  order: ascending\n", "fails"),  # never reached
         (f"{ORDERED}[[{HS40}, {GONE}], [{RENO}]]\n  order: descending\n", "not_run"),
         # 88 on both sides
         (f"{ORDERED}[[{RENO}, {HS40}], [{HS40}]]\n  order: ascending\n", "fails"),
@@ -83,7 +83,7 @@ def _load(tmp_path: Path, body: str) -> list[Claim]:
         (f"  kind: spread\n  items: [{HS40}, {HS200}, {RENO}]\n  op: <=\n  limit: 45\n", "holds"),
         (f"  kind: spread\n  items: [{HS_TIME}, {RENO_TIME}]\n  op: <\n  limit: 45\n", "fails"),
         (f"  kind: spread\n  items: [{HS40}, {GONE}]\n  op: <\n  limit: 45\n", "not_run"),
-        # 49 or more than 50 by less than 1.5
+        # With a margin of 1.5, 50 passes for at least 51, and for less than 49.
         (f"  kind: compare\n  left: {RENO}\n  op: '>='\n  right: 51\n  margin: 1.5\n", "holds"),
         (f"  kind: compare\n  left: {RENO}\n  op: '>='\n  right: 51\n  margin: 0.5\n", "fails"),
         (f"  kind: compare\n  left: {RENO}\n  op: '<'\n  right: 49\n  margin: 1.5\n", "holds"),
@@ -93,7 +93,7 @@ def _load(tmp_path: Path, body: str) -> list[Claim]:
         (f"  kind: compare\n  left: {MEAN_GONE}\n  op: '<'\n  right: 1\n", "not_run"),
         (f"{EACH}{{protocol: [HS, Reno]}}\n{OF_EACH}    right: 49\n", "holds"),
         (f"{EACH}{{protocol: [HS, Reno]}}\n{OF_EACH}    right: 51\n", "fails"),
-        # Reno has no run with a buffer of 200 packets, and nobody one of 7.
+        # Reno has no run with a buffer of 200 packets, and there is none with 7.
         (f"{EACH}{{protocol: [HS, Reno], buffer_pkts: [200]}}\n{OF_ALL}    right: 51\n", "holds"),
         (f"{EACH}{{protocol: [HS], buffer_pkts: [7]}}\n{OF_ALL}    right: 51\n", "not_run"),
         (
@@ -169,7 +169,7 @@ def test_a_sweep_along_no_number_is_refused(
 
 @pytest.mark.parametrize(
     ("margin", "direction", "verdict"),
-    # Of 40 packets two protocols have runs, 88 and 50.
+    # Two protocols have runs with 40 packets: 88 and 50.
     [(0, "increasing", "holds"), (0, "decreasing", "fails"), (30, "decreasing", "fails")],
 )
 def test_a_sweep_of_means(

@@ -1,4 +1,4 @@
-"""Which runs and rows a number or a claim finds."""
+"""Which runs and rows belong to a number or a claim."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ LATE = Selector(scenario="one", select={"protocol": "Reno"}, metric="time_to_90p
 def test_never_is_no_finding_of_a_run_cut_short(
     plan: Plan, metrics: pl.DataFrame, longest_s: int, found: int
 ) -> None:
-    # The run ended at 50 s without having got there.
+    # The run ended at 50 s, before it got there.
     plan["scenarios"]["one"]["longest_s"] = longest_s
     for run in plan["runs"]:
         run["parameters"]["duration_s"] = 50
@@ -41,7 +41,7 @@ def test_a_value_counts_however_long_the_run_was(plan: Plan, metrics: pl.DataFra
         ({"protocol": "HS"}, ["a", "b", "c"]),
         ({"buffer_pkts": 40}, ["a", "d"]),
         ({"buffer_pkts": "40.0"}, ["a", "d"]),
-        ({"buffer_pkts": "200"}, ["b"]),  # 200.0 in the run
+        ({"buffer_pkts": "200"}, ["b"]),  # the run says 200.0
         ({"protocol": "Reno", "buffer_pkts": 40}, ["d"]),
         ({"protocol": "Reno", "buffer_pkts": 500}, []),
         ({"protocol": "40"}, []),
@@ -77,7 +77,7 @@ def test_a_run_counts_as_often_as_it_has_values_in_a_mean(
     asked = Selector(scenario="one", select={"protocol": "HS"}, metric="utilization")
     found = lookup.mean(asked, ["buffer_pkts"], "here")
     assert found is not None
-    # 88 at 10, 20 and 40 packets, 95 and 99.
+    # 88 with 10, 20 and 40 packets, then 95 and 99.
     assert found.value == pytest.approx((3 * 88 + 95 + 99) / 5)
     at_ten = Selector(scenario="one", select={"buffer_pkts": 10}, metric="utilization")
     one = lookup.one(at_ten, "here")

@@ -1,4 +1,4 @@
-"""published.csv is read strictly: a slip in it is told with its line and column."""
+"""published.csv is read strictly: errors are reported with their line and column."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What was varied stands beside a number, and changes no verdict."""
+"""The spread over variations is shown beside a number and changes no verdict."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Each verdict at its boundary; expected values are arithmetic on the fixture's four runs."""
+"""Each verdict at its boundary; expected values follow from the fixture's four runs."""
 
 from __future__ import annotations
 
@@ -68,7 +68,7 @@ def test_the_distance_decides(
 
 
 def test_an_asymmetry_is_close_by_its_absolute_distance(plan: Plan, metrics: pl.DataFrame) -> None:
-    # Measured -0.02; 0.02 is 200 % off, yet only 0.04 away.
+    # Measured -0.02; 0.02 is off by 200 %, but only by 0.04.
     changes = {"metric": "asymmetry", "subject": "run", "unit": "1", "lower": 0.01, "upper": 0.03}
     assert _verdict(plan, metrics, value=0.02, **changes)["verdict"] == "close"
 
@@ -136,7 +136,7 @@ def _parts(lower: float, upper: float) -> list[PublishedNumber]:
 @pytest.mark.parametrize(
     ("lower", "upper", "verdict", "measured", "shown"),
     [
-        (88.0, 95.0, "reproduced", 88.0, 2),  # both at their bounds; equally far from 91.5
+        (88.0, 95.0, "reproduced", 88.0, 2),  # both on a bound, and equally far from 91.5
         (91.0, 95.0, "close", 88.0, 1),  # 88 is 3.8 % off
         (91.0, 92.0, "close", 88.0, 0),
     ],
@@ -153,7 +153,7 @@ def test_a_number_of_several_runs_counts_once_and_is_what_the_worst_of_them_is(
     card = score(plan, metrics, _parts(lower, upper), [])
     (number,) = card["numbers"]
     assert (number["id"], number["verdict"], number["measured"]) == ("both", verdict, measured)
-    assert number["select"] == {"protocol": "HS"}  # what the runs have in common
+    assert number["select"] == {"protocol": "HS"}  # common to all runs
     assert sum(card["totals"].values()) == card["totals"][number["verdict"]] == 1
     assert [each["id"] for each in number["parts"]] == ["first", "second"]
     assert number["run_ids"] == [run for part in number["parts"] for run in part["run_ids"]]

@@ -1,4 +1,4 @@
-"""Runs that the tests of this folder give to ns-2."""
+"""Specs of the runs that the tests in this folder simulate."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ def write_spec(
     *,
     script: str = "network.tcl",
 ) -> Path:
-    """Write a spec as the planning does; returns the folder of the run."""
+    """Write a spec as planning does; returns the folder of the run."""
     streams = list(dict.fromkeys(each["stream"] for each in outputs if "stream" in each))
     identity = make_identity(tcl_dir() / script, argv, None, streams)
     run_dir = run_folder(runs, run_id(identity))

@@ -1,4 +1,4 @@
-"""How ns-2 is started in a container: what it sees of the checkout, the study and the run."""
+"""ns-2 in a container: which parts of the checkout, the study and the run it can see."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What a study names of ns-2 is asked of the real ns-2, and told with file, line and key."""
+"""What a study names of ns-2 is checked in the real ns-2; errors give file, line and key."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Processes end with the call that started them, and groups of them end whole."""
+"""Processes end with the call that started them, and process groups end as a whole."""
 
 from __future__ import annotations
 
@@ -20,14 +20,14 @@ from bdpbench.simulation.processes import (
 )
 
 ENVIRONMENT = {**os.environ, "PYTHONPATH": str(repository_root() / "pipeline")}
-# A call, which prints its name as a stage gets it, and waits.
+# A call, which prints the name by which its stages know it, and waits.
 CALL = """
 import time
 from bdpbench.simulation.processes import name_of_this_call
 print(name_of_this_call(), flush=True)
 time.sleep(60)
 """
-# A stage, behind a shell as those of Snakemake are.
+# A stage that is started by a shell, as Snakemake's are.
 STAGE = """
 import time
 from bdpbench.simulation.processes import end_with_call
@@ -84,7 +84,7 @@ def test_the_number_of_another_process_is_not_the_call() -> None:
 
 @pytest.mark.parametrize("deaf", [False, True], ids=["asked", "killed"])
 def test_a_group_ends_whole(tmp_path: Path, deaf: bool) -> None:
-    """A shell with two children; the deaf ones do not listen to SIGTERM."""
+    """A shell with two children; the deaf ones ignore SIGTERM."""
     ignore = "trap '' TERM; " if deaf else ""
     script = f"{ignore}sleep 61 & sleep 62 & echo $! > {tmp_path}/pid; wait"
     child = subprocess.Popen(["bash", "-c", script], process_group=0)

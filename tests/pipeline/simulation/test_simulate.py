@@ -1,4 +1,4 @@
-"""One run of the real ns-2: recorded when it is whole, explained when it is not."""
+"""One run of the real ns-2: recorded if it is complete, explained if it is not."""
 
 from __future__ import annotations
 
@@ -197,7 +197,7 @@ def test_a_script_outside_the_checkout_finds_its_own_files_and_the_library(
 def test_a_run_is_stopped_before_the_disk_is_full(
     tmp_path: Path, backend: NativeBackend, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    # As if the disk lacked a byte of what has to be left; tests/faults fills a real one.
+    # Pretends that the disk has too little space left; tests/faults fills a real one.
     monkeypatch.setattr(ns2_process, "LEAST_FREE_BYTES", free_bytes(tmp_path) * 2)
     run_dir = _spec(tmp_path, argv=LONG)
     began = time.monotonic()

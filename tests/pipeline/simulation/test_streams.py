@@ -18,7 +18,7 @@ from bdpbench.simulation.simulate import simulate
 from bdpbench.simulation.streams import streams
 
 KEPT = "pckts.trq.flows.parquet"
-NEVER_S = 100_000  # far beyond what ns-2 simulates while a test runs
+NEVER_S = 100_000  # far more than ns-2 simulates during a test
 
 
 @pytest.fixture
@@ -66,8 +66,8 @@ def test_the_reader_gets_all_of_the_trace_and_the_pipe_is_gone(
     simulate(run_dir, backend, _count_lines)
     out = run_dir / "out"
     assert not (out / "pckts.trq").exists()
-    # 5 Mbit/s for 2 s are 1202 packets of 1040 bytes at most; each data packet and each ACK leaves
-    # a +, a - and an r at the bottleneck. Slow start takes some of the time.
+    # 5 Mbit/s for 2 s carry at most 1202 packets of 1040 bytes; each data packet and each ACK
+    # writes a +, a - and an r at the bottleneck. Slow start takes some of the time.
     lines = int((out / KEPT).read_text())
     assert 0.8 * 6 * 1202 < lines < 1.05 * 6 * 1202
     record = read_run(run_dir)
@@ -125,7 +125,7 @@ def test_a_run_that_streams_needs_a_reader(tmp_path: Path, backend: NativeBacken
 
 
 def test_a_reader_that_comes_late_finds_the_end(tmp_path: Path, backend: NativeBackend) -> None:
-    """ns-2 refuses at once while the reader still imports what it needs: it must not hang."""
+    """ns-2 fails at once while the reader is still importing modules; the call must not hang."""
 
     def come_late(pipe: Path) -> None:
         time.sleep(1)

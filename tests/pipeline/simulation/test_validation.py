@@ -1,4 +1,4 @@
-"""What is read out of a validation, and what is made of it."""
+"""What is read from the output of a validation, and the result that follows from it."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ from bdpbench.simulation.validation.subset import SubsetResult, TestResult, join
 from bdpbench.simulation.validation.suite import Suite
 from bdpbench.simulation.validation.tables import as_csv, findings, header, line, table_row
 
-# As ns-2.35's test-all-template1 prints it; the third test leaves a line of its own unfinished.
+# As ns-2.35's test-all-template1 prints it; the third test leaves an unfinished line.
 LOG = """\
 Tests: one two three four five
 Running test one:

@@ -45,7 +45,7 @@ scenarios:
 
 @pytest.fixture
 def study_file(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Callable[[str, str], Path]:
-    """Write the study with one text replaced by another; the configuration folder is its own."""
+    """Write the study with one text replaced, into a configuration folder of its own."""
     monkeypatch.setenv("BDPBENCH_CONFIG", str(tmp_path))
 
     def write(old: str = "", new: str = "") -> Path:
@@ -60,7 +60,7 @@ def study_file(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Callable[[str
 
 @pytest.fixture
 def own_script(study_file: Callable[[str, str], Path]) -> Callable[..., Path]:
-    """Write the study with a script of its own, ``tcl/own.tcl``, and keys of its scenario."""
+    """Write the study with a script of its own, ``tcl/own.tcl``, and more keys in its scenario."""
 
     def write(*lines: str, declared: str = "", **keys: str) -> Path:
         path = study_file("", "")

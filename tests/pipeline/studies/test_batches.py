@@ -1,4 +1,4 @@
-"""Batches hold every run once, shrink towards the end, and are neither too small nor too large."""
+"""Batches contain every run once, shrink towards the end, and have a reasonable size."""
 
 from __future__ import annotations
 
@@ -33,7 +33,7 @@ def test_a_small_call_is_one_batch() -> None:
 
 
 def test_cores_stay_busy_to_the_end_although_estimates_are_wrong() -> None:
-    """Each batch goes to the core that is free first; every other one takes twice as long."""
+    """Each batch goes to the first free core; every second one takes twice as long as estimated."""
     costs_s = {str(run): 0.5 + run % 7 for run in range(800)}
     batches = make_batches(costs_s, 4)
     assert len(batches) < 60
@@ -41,7 +41,7 @@ def test_cores_stay_busy_to_the_end_although_estimates_are_wrong() -> None:
     for number, batch in enumerate(batches):
         core = free_s.index(min(free_s))
         free_s[core] += (1 + number % 2) * sum(costs_s[run] for run in batch)
-    # The last batch is of LEAST_S and the run that fills it up, twice as long as expected.
+    # The last batch has LEAST_S and the run that fills it up, and takes twice as long as expected.
     assert max(free_s) - min(free_s) <= 2 * (LEAST_S + 7)
 
 

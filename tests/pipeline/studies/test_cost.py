@@ -1,4 +1,4 @@
-"""The cost model's arithmetic; how well it fits is what tests/benchmarks/cost_model.py measures."""
+"""The arithmetic of the cost model; tests/benchmarks/cost_model.py measures how well it fits."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ from bdpbench.studies.cost import (
 from bdpbench.studies.flows import ResolvedFlow
 from bdpbench.studies.study import Protocol
 
-# 8.4 Mbit/s are 1,000 packets of 1,050 bytes a second.
+# 8.4 Mbit/s are 1,000 packets of 1,050 bytes per second.
 PATH: Parameters = {
     "bottleneck_mbps": 8.4,
     "packet_bytes": 1000,
@@ -45,7 +45,7 @@ HS = _flow(windowOption_=8)
 
 
 def test_work_of_a_full_bottleneck() -> None:
-    # 1,000 packets a second, six lines each, and a sample of flow and queue every 0.01 s.
+    # 1,000 packets per second with six lines each, and a sample of flow and queue every 0.01 s.
     assert expected_work(PATH, [], OUTPUTS) == Work(100_000, 0, 20_000)
     traced: Parameters = {**PATH, "trace": "packets", "sample_s": 1.0, "queue_sample_s": 10.0}
     assert expected_work(traced, [], OUTPUTS) == Work(100_000, 600_000, 110)
@@ -55,9 +55,9 @@ def test_filling_the_path_takes_a_round_trip_for_each_fifty_packets() -> None:
     # 1,000 packets / 50 = 20 round trips of 1 s; meanwhile half of the capacity is used.
     slow: Parameters = {**SHARED, "rtt_ms": 1000.0}
     assert expected_work(slow, [], []).packets == pytest.approx(90_000)
-    # After 10 of the 20 s half the rate is reached, and a quarter of the packets of 10 s passed.
+    # After 10 of the 20 s the rate is one half, and a quarter of 10 s's packets have passed.
     assert expected_work({**slow, "duration_s": 10}, [], []).packets == pytest.approx(2_500)
-    # FAST fills 622 Mbit/s and 100 ms in 4.64 s (sharma2006): in 5 s it uses a bit over half.
+    # FAST fills 622 Mbit/s and 100 ms in 4.64 s (sharma2006), so 5 s use a bit more than half.
     fast: Parameters = {**slow, "bdp_pkts": 7775.0, "buffer_pkts": 7775, "rtt_ms": 100.0}
     packets = expected_work({**fast, "duration_s": 5}, [FAST], []).packets
     assert packets == pytest.approx(2_680, rel=0.05)
@@ -69,13 +69,13 @@ def test_a_long_buffer_lets_every_protocol_use_the_bottleneck() -> None:
 
 
 def test_short_buffers_cost_some_protocols_more_than_others() -> None:
-    # Buffers of 0.5 % of the BDP, as sharma2006's of 40 packets: its report tells 0.90 for CUBIC,
-    # 0.50 for Scalable TCP, 0.22 for H-TCP and 0.01 for FAST in the second half of the runs. A
-    # tenth is near enough for a time.
+    # Buffers of 0.5 % of the BDP, like the 40 packets of sharma2006: its report gives 0.90 for
+    # CUBIC, 0.50 for Scalable TCP, 0.22 for H-TCP and 0.01 for FAST in the second half of the runs.
+    # For a time, a tenth is close enough.
     short: Parameters = {**SHARED, "bdp_pkts": 7776.0, "buffer_pkts": 40}
     for flow, expected in ((CUBIC, 0.90), (SCALABLE, 0.50), (HTCP, 0.22), (FAST, 0.01)):
         assert utilization(short, [flow]) == pytest.approx(expected, abs=0.1)
-    # With an alpha that the buffer holds FAST fills the path.
+    # With an alpha that fits into the buffer, FAST fills the path.
     assert utilization(short, [_flow("TCP/Fast", alpha_=40)]) == 1
 
 
@@ -101,8 +101,8 @@ def test_the_time_is_the_sum_of_its_parts_and_stock_takes_longer() -> None:
 
 
 def test_packets_that_outgrow_the_caches_take_longer() -> None:
-    # Measured with all cores at work: 1.1 µs of one flow with 1,100 packets under way and 1.5 µs
-    # with 12,000; of ten flows 2.0 µs with 24,000.
+    # Measured with all cores busy: 1.1 µs for one flow with 1,100 packets in flight and 1.5 µs with
+    # 12,000; for ten flows 2.0 µs with 24,000.
     near, far, ten = (
         Work(1e6, 0, 0, flows, pkts).distance
         for flows, pkts in ((1, 1_100), (1, 12_000), (10, 24_000))
@@ -114,7 +114,7 @@ def test_packets_that_outgrow_the_caches_take_longer() -> None:
 
 def test_a_batch_has_room_for_what_ns2_took() -> None:
     # Peak memory of ns-2: 121 MB with 300 flows, 62 MB with ten on a path of 11,558 packets and a
-    # buffer of 10,000; of the batch itself 110 MB.
+    # buffer of 10,000; 110 MB for the batch itself.
     for flows, bdp_pkts, ns2_mb in ((300, 1.0, 121), (10, 11_558.0, 62), (1, 12.5, 15)):
         parameters: Parameters = {"flows": flows, "bdp_pkts": bdp_pkts, "buffer_pkts": 10_000}
         needed = batch_memory_mb(planned_run("0" * 16, parameters=parameters))

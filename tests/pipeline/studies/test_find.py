@@ -1,4 +1,4 @@
-"""A study is named by its key or by its folder, wherever that lies."""
+"""A study is named by its key, or by its folder, wherever that is."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ from bdpbench.studies.runs import expand_tier
 
 @pytest.fixture
 def outside(own_script: Callable[..., Path], tmp_path: Path) -> Path:
-    """A study with its Tcl in a folder of its own, which the configuration does not know."""
+    """A study with its Tcl in a separate folder that is not part of the configuration."""
     folder = own_script().parent
     moved = tmp_path / "elsewhere" / "mine"
     moved.parent.mkdir()

@@ -1,4 +1,4 @@
-"""Compound is refused where it would be Reno."""
+"""Compound is refused wherever it would in fact be Reno."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What the config says is what is simulated: what would not reach ns-2 is refused, with line."""
+"""What the config says is simulated; what would not reach ns-2 is refused, with its line."""
 
 from __future__ import annotations
 
@@ -262,7 +262,7 @@ IDENTITIES = Identities()
 
 
 def _given(study: Study, run: PlannedRun) -> Parameters:
-    """The parameters of a run without those that are computed."""
+    """The parameters of a run, except those that are computed."""
     scenario = study.scenarios[run["scenario"]]
     named = {*study.topologies[scenario.topology].parameters, *scenario.parameters}
     named |= {*scenario.sweep, *(name for case in scenario.cases for name in case), "duration_s"}
@@ -270,7 +270,7 @@ def _given(study: Study, run: PlannedRun) -> Parameters:
 
 
 def _another(study: Study, name: str, value: int | float | str) -> int | float | str:
-    """Another value of a parameter, as the study could give it."""
+    """A different value of a parameter, as the study could give it."""
     if name == "duration_s":
         return float(value) + 1
     declaration = study.vocabulary[name]
@@ -291,10 +291,10 @@ def _sets_variables(study: Study) -> list[str]:
 @settings(max_examples=300, deadline=None)
 @given(st.data())
 def test_changing_any_parameter_of_any_run_changes_its_identity(data: st.DataObject) -> None:
-    # Of a long list hypothesis would make a label out of every run.
+    # Given a long list, hypothesis would make a label out of every run.
     study, run = all_runs()[data.draw(st.integers(0, len(all_runs()) - 1))]
     given_parameters = _given(study, run)
-    # Another protocol would have no use for a parameter of this one, and is refused with it.
+    # A parameter of this protocol has no meaning for another one, which is refused with it.
     of_protocol = any(name in given_parameters for name in _sets_variables(study))
     names = [
         name
@@ -303,7 +303,7 @@ def test_changing_any_parameter_of_any_run_changes_its_identity(data: st.DataObj
         or (
             not study.vocabulary[name].nominal
             and not (of_protocol and study.vocabulary[name].type == "protocol")
-            and study.vocabulary[name].type != "queue"  # which takes parameters of its own
+            and study.vocabulary[name].type != "queue"  # these have parameters of their own
         )
     ]
     name = data.draw(st.sampled_from(names))
@@ -311,7 +311,7 @@ def test_changing_any_parameter_of_any_run_changes_its_identity(data: st.DataObj
     try:
         other = plan_run(study, run["scenario"], changed, IDENTITIES)
     except BdpbenchError as error:
-        # An RTT of its own may be less than the links of a path take: then there is no such run.
+        # A smaller RTT may be less than the path alone takes; there is no such run.
         assume("the path alone has" not in error.message)
         raise
     before, after = run["identity"], other["identity"]

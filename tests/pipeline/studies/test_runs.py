@@ -1,4 +1,4 @@
-"""Sweeps expand as written, and arguments say all that a run is."""
+"""Sweeps expand as written, and the arguments fully describe a run."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ def test_the_paper_tier_is_the_grid_and_the_quick_tier_a_part_of_it() -> None:
     study = load_study("mine")
     paper = expand_tier(study, "paper")
     quick = expand_tier(study, "quick")
-    # 2 protocols × 2 buffers; the quick tier keeps one of the buffers.
+    # 2 protocols × 2 buffers; the quick tier keeps only one of the buffers.
     assert [(run["parameters"]["protocol"], run["parameters"]["buffer_pkts"]) for run in paper] == [
         ("Reno", 25),
         ("Reno", 50),

@@ -1,4 +1,4 @@
-"""The schemas for editors are those of the models."""
+"""The schemas for editors match the models."""
 
 from __future__ import annotations
 

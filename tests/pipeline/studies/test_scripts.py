@@ -1,4 +1,4 @@
-"""Original scripts: found beside the study, fit for their scenario and run, covered by the id."""
+"""Original scripts are found beside the study, suit their scenario, run, and count for the id."""
 
 from __future__ import annotations
 
@@ -29,7 +29,7 @@ SCRIPT = "set endtime [lindex $argv 0]\nset type [lindex $argv 1]\nset q [lindex
 
 @pytest.fixture
 def study(own_script: Callable[..., Path]) -> Callable[..., Path]:
-    """A study whose scenario has an original, with further lines for the scenario."""
+    """A study whose scenario has an original script, and more lines for the scenario."""
 
     def write(*lines: str, original: str = ORIGINAL) -> Path:
         return own_script(*(f"    {line}" for line in lines), original=original)

@@ -1,4 +1,4 @@
-"""Streamed traces: the files that take their place, and the refusal where there is none."""
+"""Streamed traces: the files that replace them, and the refusal if there are none."""
 
 from __future__ import annotations
 

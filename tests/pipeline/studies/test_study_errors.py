@@ -1,4 +1,4 @@
-"""Every mistake in study.yaml is told with file, line and key, and with a way out."""
+"""Every mistake in study.yaml is reported with file, line and key, and with a remedy."""
 
 from __future__ import annotations
 

@@ -16,7 +16,7 @@ Traces = Callable[..., Path]
 
 @pytest.fixture(scope="session")
 def traces(ns_binary: Path, tmp_path_factory: pytest.TempPathFactory) -> Traces:
-    """Folder of the traces that ns-2 writes for one of the scripts; each is run once a session."""
+    """The folder of traces that ns-2 writes for a script, which runs only once per session."""
     made: dict[tuple[str, ...], Path] = {}
 
     def run(script: str, *arguments: str) -> Path:

@@ -1,12 +1,12 @@
-"""Stands in for ``ns`` and keeps what each call writes.
+"""Takes the place of ``ns`` and keeps what each call writes.
 
     keep_traces.py NS STORE SOURCE ARGUMENT...
 
-runs ``NS ARGUMENT...`` within limits of time and size, and keeps every file that is new or has
-changed below the working folder as ``STORE/<SHA-256>.gz``, with a line of JSON in
-``STORE/index.jsonl``: source, arguments, exit status, file, SHA-256 and bytes.
+runs ``NS ARGUMENT...`` with limits on time and size, and keeps every new or changed file below the
+working folder as ``STORE/<SHA-256>.gz``, with a line of JSON in ``STORE/index.jsonl``: source,
+arguments, exit status, file, SHA-256 and bytes.
 
-It runs once a script, and so it imports nothing of bdpbench.
+It is started for each script, so it imports nothing of bdpbench.
 """
 
 from __future__ import annotations
@@ -28,7 +28,7 @@ _REFERENCES = "test-output-"
 
 
 def _files() -> dict[str, tuple[int, int]]:
-    """Path → what changes when a file below the working folder is written."""
+    """Path → values that change when a file below the working folder is written."""
     found = {}
     for path in Path().rglob("*"):
         if path.parts[0].startswith(_REFERENCES) or path.is_symlink() or not path.is_file():
@@ -44,7 +44,7 @@ def _limit() -> None:
 
 
 def _kept(name: str, store: Path) -> tuple[str, int]:
-    """SHA-256 and size of a file, which is in the store afterwards."""
+    """Put a file into the store; returns its SHA-256 and size."""
     data = Path(name).read_bytes()
     digest = hashlib.sha256(data).hexdigest()
     target = store / f"{digest}.gz"
@@ -54,7 +54,7 @@ def _kept(name: str, store: Path) -> tuple[str, int]:
 
 
 def main(ns: str, store: str, source: str, arguments: list[str]) -> int:
-    """Run ns-2 and keep what it wrote; returns its exit status, as a shell would tell it."""
+    """Run ns-2 and keep what it writes; returns its exit status in the convention of shells."""
     before = _files()
     status = subprocess.run([ns, *arguments], check=False, preexec_fn=_limit).returncode
     for name, state in sorted(_files().items()):

@@ -21,7 +21,7 @@ from .coverage import judge
 
 Written = Callable[..., Path]
 
-# A script of ns-2's suite or examples, its arguments, the file that it writes, and its forms.
+# A script of ns-2's suite or examples, its arguments, the file that it writes, and its line forms.
 TRACES = (
     ("test/test-suite-sctp.tcl", ("sctp-AMR-Exceeded", "QUIET"), "temp.rands", "SCTP"),
     ("test/test-suite-smac.tcl", ("unicast6", "QUIET"), "temp.rands", "old wireless"),
@@ -40,7 +40,7 @@ TRACES = (
 
 @pytest.fixture(scope="module")
 def written(ns_binary: Path, tmp_path_factory: pytest.TempPathFactory) -> Written:
-    """The folder in which a script of ns-2's ``tcl`` ran."""
+    """The folder in which a script from ns-2's ``tcl`` folder has run."""
     if not (home_dir() / "cache").is_dir():
         pytest.skip("ns-2's archive was not fetched")
     root = open_suite().root / "tcl"

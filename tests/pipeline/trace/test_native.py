@@ -1,4 +1,4 @@
-"""The parser of wired lines in C against the patterns, and against what was written."""
+"""The C parser of wired lines, compared with the patterns and with what was written."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ from bdpbench.trace.text_lines import LATEST_S
 
 INT32 = st.integers(-(2**31), 2**31 - 1)
 INT64 = st.integers(-(10**18) + 1, 10**18 - 1)
-# A first look at a form compiles its pattern, which takes longer than a deadline on a busy machine.
+# Each form compiles its pattern on first use, which may exceed a deadline on a busy machine.
 MANY = settings(max_examples=12, deadline=None, suppress_health_check=[HealthCheck.too_slow])
 FEW = settings(max_examples=8, deadline=None, suppress_health_check=[HealthCheck.too_slow])
 
@@ -29,13 +29,13 @@ WORDS = st.text(string.ascii_letters + string.digits + "-_/", min_size=1, max_si
 
 
 def _time_text(time_s: float) -> str:
-    """As ns-2 prints it: %.15g."""
+    """A time as ns-2 prints it: %.15g."""
     return f"{time_s:.15g}"
 
 
 @st.composite
 def packets(draw: st.DrawFn) -> dict[str, object]:
-    """The fields of a wired line, extended or not."""
+    """The fields of a wired line, which may be extended."""
     names = ["from_node", "to_node", "flow", "src_node", "src_port", "dst_node"]
     row: dict[str, object] = {name: draw(INT32) for name in [*names, "dst_port"]}
     row |= {
@@ -68,7 +68,7 @@ def _line(row: dict[str, object]) -> str:
 
 
 def _read(text: bytes, *, compiled: bool) -> tuple[object, ...]:
-    """Rows and account of a text, read leniently, or the error that it ends in."""
+    """Rows and account of a text that is read leniently, or the resulting error."""
     with tempfile.TemporaryDirectory() as folder:
         path = Path(folder) / "trace"
         path.write_bytes(text)
@@ -111,7 +111,7 @@ def test_what_is_written_is_read(rows: list[dict[str, object]]) -> None:
 @FEW
 @given(st.lists(st.integers(0, 10**17), min_size=1, max_size=20), st.integers(0, 18))
 def test_times_are_the_nearest_doubles(mantissas: list[int], digits: int) -> None:
-    """Of any number of digits: as Python's own float(), which rounds correctly."""
+    """Whatever the number of digits, the result is that of float(), which rounds correctly."""
     texts = [f"{each:0{digits + 1}d}" for each in mantissas]
     texts = [f"{each[:-digits]}.{each[-digits:]}" if digits else each for each in texts]
     texts = ["0", *(each for each in texts if float(each) < LATEST_S)]
@@ -126,7 +126,7 @@ GOOD = "+ 0.1 0 1 tcp 1040 ------- 1 0.0 3.0 7 20"
 
 @st.composite
 def damaged(draw: st.DrawFn) -> bytes:
-    """A line with something replaced, taken out or put in."""
+    """A line with something replaced, removed or inserted."""
     line = bytearray(_line(draw(packets())).encode())
     for _ in range(draw(st.integers(0, 3))):
         place = draw(st.integers(0, max(0, len(line) - 1)))
@@ -193,7 +193,7 @@ OTHERS = (
 
 @st.composite
 def small_rows(draw: st.DrawFn) -> str:
-    """A line of a network that is so small that what a predicate asks for is often met."""
+    """A line of a network so small that predicates often match."""
     values = [draw(st.integers(0, 3)) for _ in range(7)]
     event, size = draw(st.sampled_from("+-rdehc")), draw(st.sampled_from([40, 1000]))
     a, b, flow, *ends = values
@@ -209,7 +209,7 @@ def small_rows(draw: st.DrawFn) -> str:
 def test_the_rows_that_a_predicate_wants(
     lines: list[str], others: list[str], predicate: pl.Expr
 ) -> None:
-    """Of the first chunk all rows are asked about, of the next ones what is not yet known."""
+    """polars decides on all rows of the first chunk, and then only on new kinds of rows."""
     texts = [*(f"{line}\n" for line in lines), *(f"{line}\n" for line in others)]
     with tempfile.TemporaryDirectory() as folder:
         paths = [Path(folder) / str(number) for number in range(3)]
@@ -234,7 +234,7 @@ def test_more_kinds_of_rows_than_the_parser_is_told_of(tmp_path: Path) -> None:
 
 
 def test_many_types_leave_their_lines_to_the_patterns(tmp_path: Path) -> None:
-    """A chunk's table of words is bounded; the words are not."""
+    """The table of types in a chunk is bounded, but their number is not."""
     path = tmp_path / "trace"
     path.write_text("".join(GOOD.replace("tcp", f"t{i}") + "\n" for i in range(1000)))
     frames = [pl.concat(list(open_trace(path, compiled=each).batches())) for each in (True, False)]

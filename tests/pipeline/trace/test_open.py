@@ -222,7 +222,8 @@ def test_time_that_runs_backwards_is_told(trace: Path, compiled: bool) -> None:
 
 
 def test_forms_that_round_differently_do_not_make_time_run_backwards(trace: Path) -> None:
-    # Both events are at 1.0000006 s: a wired line rounds that to 1.000001, a wireless one does not.
+    # Both events occur at 1.0000006 s; a wired line rounds that to 1.000001, a wireless one does
+    # not.
     wireless = "s 1.000000600 _2_ AGT  --- 0 cbr 512 [0 0 0 0] ------- [2:0 3:0 32 0] [0] 0 0"
     trace.write_text(f"+ 1.000001 0 1 tcp 1040 ------- 1 0.0 3.0 7 20\n{wireless}\n")
     assert read(trace)[1].backwards == 0
@@ -276,7 +277,7 @@ print(rows, resource.getrusage(resource.RUSAGE_SELF).ru_maxrss // 1024)
 
 
 def test_memory_does_not_grow_with_the_trace(tmp_path: Path) -> None:
-    """Twenty-four times the text, and less than a chunk's rows and text more in memory."""
+    """Twenty-four times the text needs no more additional memory than a chunk's text and rows."""
     lines = "".join(f"+ 1.5 0 1 tcp 1040 ------- 1 0.0 3.0 {i} {i}\n" for i in range(100_000))
     peaks = {}
     for copies in (1, 24):
@@ -293,8 +294,9 @@ def test_memory_does_not_grow_with_the_trace(tmp_path: Path) -> None:
         )
         rows, peaks[copies] = (int(word) for word in done.stdout.split())
         assert rows == copies * 100_000
-    # 125 MB of text against 5 MB, and more in rows. In flight are at most four chunks of 4 MiB, at
-    # about five times their size with all columns, on two threads, whatever the trace's length.
+    # 125 MB of text against 5 MB, and more in rows. At most four chunks of 4 MiB are in flight, at
+    # about five times their size with all columns, on two threads, whatever the length of the
+    # trace.
     assert peaks[24] - peaks[1] < 150
 
 
@@ -316,7 +318,7 @@ def test_memory_does_not_grow_with_the_trace(tmp_path: Path) -> None:
 def test_what_ns2_writes_beside_traces_is_told_as_what_it_is(
     trace: Path, line: str, words: str
 ) -> None:
-    # Lines of ns-2's own suite and examples.
+    # Lines from ns-2's own suite and examples.
     trace.write_text(f"{line}\n")
     assert words in _error(trace)
 

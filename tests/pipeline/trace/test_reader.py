@@ -1,4 +1,4 @@
-"""Each line of an output file is a row, or is named in an error."""
+"""Each line of an output file becomes a row or is named in an error."""
 
 from __future__ import annotations
 
@@ -50,7 +50,7 @@ def test_cwnd(tmp_path: Path) -> None:
 
 @pytest.mark.parametrize(("table", "column"), [("sequence", "seq"), ("acknowledged", "ack")])
 def test_numbers_of_packets_begin_below_the_first(tmp_path: Path, table: str, column: str) -> None:
-    # A sender that has sent nothing, or seen nothing acknowledged, is at -1.
+    # The value is -1 before a sender has sent anything, or received an ACK.
     path = _file(tmp_path, "0.000 -1\n0.025 0\n0.050 2\n")
     expected = pl.DataFrame(
         {"time_s": [0.0, 0.025, 0.05], "flow": [0, 0, 0], column: [-1, 0, 2]},
@@ -194,7 +194,7 @@ def test_a_fact_that_cannot_be_is_named(tmp_path: Path, line: str, said: str) ->
 
 
 def test_equal_times_are_no_fault(tmp_path: Path) -> None:
-    # Two decimals cannot tell samples 0.005 s apart.
+    # Two decimals cannot distinguish samples that are 0.005 s apart.
     path = _file(tmp_path, "0.00 1\n0.01 1\n0.01 2\n")
     assert read_output(path, "cwnd", flow=0).collect().height == 3
 
@@ -317,7 +317,7 @@ def test_unknown_tables_and_wrong_keys_are_refused(tmp_path: Path) -> None:
 
 
 def test_no_line_of_a_long_file_is_lost(tmp_path: Path) -> None:
-    """500 s of cwnd at 0.01 s; tests/benchmarks/tables.py times the same."""
+    """500 s of cwnd at intervals of 0.01 s; tests/benchmarks/tables.py measures the time."""
     path = _file(tmp_path, "".join(f"{i / 100:.2f} {i % 9000}.5 \n" for i in range(50_000)))
     frame = read_output(path, "cwnd", flow=0).collect()
     assert frame.height == 50_000

@@ -1,4 +1,4 @@
-"""Traces that the real ns-2 writes, in every format, read back and checked from outside."""
+"""Traces that the real ns-2 writes in every format are read and checked independently."""
 
 from __future__ import annotations
 
@@ -45,7 +45,7 @@ SAMPLES = [
 
 
 def _name(value: str | tuple[str, ...] | set[str]) -> str:
-    """The same in every process: a set's own order is not."""
+    """A name that is the same in every process, unlike the order of a set."""
     return value if isinstance(value, str) else "-".join(sorted(value))
 
 
@@ -92,7 +92,7 @@ def test_hierarchical_addresses_are_the_integers_that_ns2_uses(traces: Traces) -
     assert set(levels["dst_node"]) == {0, (1 << 22) + (1 << 11)}
     rest = [name for name in flat.columns if name not in ("src_node", "dst_node")]
     assert_frame_equal(flat.select(rest), levels.select(rest))
-    # The same number stands in ns-2's own event lines, which print it whole.
+    # The same number occurs in ns-2's own event lines, which print it in full.
     events, _ = read(traces("wired", "hierarchical") / "all.tr", kind="occurrences")
     peers = events.filter(pl.col("source").cast(pl.String) == "TCP")["peer_node"]
     assert set(peers) == {(1 << 22) + (1 << 11)}
@@ -103,7 +103,7 @@ def test_a_tagged_trace_tells_the_same_packets(traces: Traces) -> None:
     tagged, _ = read(traces("wired", "tagged") / "all.tr")
     same = tagged.filter(pl.col("event") != "h")
     assert_frame_equal(plain.drop("time_s"), same.drop("time_s"))
-    # Plain times are rounded to a microsecond, tagged ones are not.
+    # Plain times are rounded to a microsecond; tagged ones are not.
     assert (plain["time_s"] - same["time_s"]).abs().max() <= 0.5000001e-6  # type: ignore[operator]
 
 
@@ -131,7 +131,7 @@ def test_a_wired_cum_wireless_trace_has_both_kinds_of_lines_in_their_order(trace
     assert frame["layer"].is_not_null().to_list() == firsts
     wired = frame.filter(pl.col("layer").is_null())
     assert wired["from_node"].null_count() == 0
-    # The mobile node 1.0.1, in the wired lines' levels as in the wireless lines' integer.
+    # The mobile node 1.0.1, by levels in the wired lines and as an integer in the wireless ones.
     data = frame.filter(pl.col("type").cast(pl.String) == "tcp")
     assert set(data["dst_node"]) == {(1 << 22) + 1}
 
@@ -143,7 +143,7 @@ def test_variables_are_what_the_script_prints(traces: Traces) -> None:
     series, _ = read(folder / "series.tr")
     later = series.filter(pl.col("time_s") > 0.01)
     at = later.join_asof(cwnd, on="time_s", suffix="_traced")
-    # A line prints cwnd with three digits.
+    # A line prints cwnd with three decimals.
     assert (at["value"] - at["value_traced"]).abs().max() <= 0.5001e-3  # type: ignore[operator]
 
 
@@ -174,7 +174,7 @@ def test_queue_samples_count_what_the_trace_counts(traces: Traces) -> None:
 def test_satellite_lines_carry_positions(traces: Traces) -> None:
     frame, _ = read(traces("satellite") / "all.tr")
     ends = frame.filter(pl.col("event") == "+").select("from_lat", "from_lon").unique()
-    # The terminals' positions of the script, with the two digits of the trace.
+    # The positions of the terminals in the script, with the trace's two decimals.
     assert {(37.9, -122.3), (42.3, -71.1)} <= set(ends.rows())
     plain, _ = read(traces("satellite", "tcphdr") / "all.tr")
     assert plain["ack"].null_count() == 0

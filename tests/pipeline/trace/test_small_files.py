@@ -1,4 +1,4 @@
-"""Small files are read as larger ones are, or left to those who read them."""
+"""Small files are read in the same way as larger ones, or left to other readers."""
 
 from __future__ import annotations
 

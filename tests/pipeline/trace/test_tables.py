@@ -1,4 +1,4 @@
-"""Tables are written whole, made anew only when their source changed, and refused when unknown."""
+"""Tables are written whole, made again only if their source changed, and refused if unknown."""
 
 from __future__ import annotations
 
@@ -28,7 +28,7 @@ FILES = {
 
 
 def _finish(run_dir: Path, **changes: Any) -> Path:
-    """A run.json about the files that lie in out/."""
+    """Write a run.json for the files in out/."""
     outputs = {
         f"out/{path.name}": {
             "sha256": hashlib.sha256(path.read_bytes()).hexdigest(),
@@ -97,7 +97,7 @@ def test_tables_of_equal_runs_are_equal_bytes(run_dir: Path) -> None:
 
 def test_current_tables_are_left_alone(run_dir: Path) -> None:
     first = write_tables(run_dir, OUTPUTS)
-    shutil.rmtree(run_dir / "out")  # they could not be made again
+    shutil.rmtree(run_dir / "out")  # so they could not be made again
     assert write_tables(run_dir, OUTPUTS) == first
 
 
@@ -149,7 +149,7 @@ def test_studies_that_read_different_outputs_of_a_run_are_both_served(run_dir: P
     both = write_tables(run_dir, [flow_1, queue])
     assert set(both["tables"]) == {"cwnd", "queue"}
     assert both["tables"]["cwnd"]["rows"] == 3
-    # Each has what it asked for, and no more; neither makes the other's tables anew.
+    # Each gets the tables that it asked for, and no others; neither rebuilds those of the other.
     assert load_table(run_dir, "cwnd", [flow_0]).collect()["cwnd_pkts"].to_list() == [1, 2]
     assert load_table(run_dir, "cwnd", [flow_1]).collect()["cwnd_pkts"].to_list() == [5]
     before = (run_dir / "tables" / "cwnd.parquet").stat().st_ino
@@ -160,7 +160,7 @@ def test_studies_that_read_different_outputs_of_a_run_are_both_served(run_dir: P
 
 
 def test_a_table_of_another_file_is_made_anew(run_dir: Path) -> None:
-    # What one study takes for flow 0, another takes for it from another file.
+    # Another study may take the table of flow 0 from a different file.
     other = {**OUTPUTS[1], "file": "cwnd_hstcp1.out"}
     write_tables(run_dir, [OUTPUTS[1]])
     assert not holds_outputs(run_dir, [other])
@@ -174,7 +174,7 @@ def test_a_table_that_cannot_be_extended_is_not_there(run_dir: Path) -> None:
     (run_dir / "out" / "cwnd_hstcp1.out").write_text("0.00 5 \n0.0")
     with pytest.raises(BdpbenchError, match="has changed since the run"):
         write_tables(run_dir, OUTPUTS)
-    assert holds_outputs(run_dir, OUTPUTS[1:])  # nothing was begun
+    assert holds_outputs(run_dir, OUTPUTS[1:])  # no run has started
     _finish(run_dir)
     with pytest.raises(BdpbenchError, match="the last line was cut off"):
         write_tables(run_dir, OUTPUTS)
@@ -217,7 +217,7 @@ def test_outputs_that_make_no_tables_are_refused(
 
 
 def test_an_output_that_changed_after_the_run_is_refused(run_dir: Path) -> None:
-    # Cut at the end of a line, which no check of the lines could find.
+    # Cut at the end of a line, so that checking the lines cannot find it.
     (run_dir / "out" / "queue.out").write_text("0.00 0 0\n")
     with pytest.raises(BdpbenchError, match=r"queue\.out: the file has changed since the run"):
         write_tables(run_dir, OUTPUTS)

@@ -1,4 +1,4 @@
-"""Goodput, fairness and friendliness of ahmad2013, on numbers that can be checked by hand."""
+"""ahmad2013's goodput, fairness and friendliness, with numbers that can be checked by hand."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ PARAMETERS = {"duration_s": 100.0, "bottleneck_mbps": 50, "packet_bytes": 1000}
 
 
 def facts(**starts: float) -> pl.LazyFrame:
-    """What the report counts: goodputs of 30 and 10 Mbit/s over the second half."""
+    """Counters of the report: goodputs of 30 and 10 Mbit/s in the second half."""
     rows = []
     for flow, goodput in ((0, 30.0), (1, 10.0)):
         found = {"goodput": goodput, "start": starts.get(f"flow_{flow}", 0.0)}
@@ -26,7 +26,7 @@ def facts(**starts: float) -> pl.LazyFrame:
 
 
 def recorded() -> pl.LazyFrame:
-    """ack_ is the number of the last packet in order: 250,000 and 100,000 packets in all."""
+    """ack_ is the number of the last packet in order: 250,000 and 100,000 packets in total."""
     rows = [
         (time_s, flow, "ack_", value)
         for flow, last in ((0, 249_999.0), (1, 99_999.0))
@@ -37,7 +37,7 @@ def recorded() -> pl.LazyFrame:
 
 
 def measured(**given: Any) -> dict[tuple[str, str], float]:
-    """Metric and subject → value, of the metrics of the study."""
+    """Metric and subject → value, for the metrics of the study."""
     starts = given.pop("starts", {})
     tables = {"facts": facts(**starts), "recorded": recorded()}
     definitions = definitions_for(STUDY)
@@ -49,7 +49,7 @@ def measured(**given: Any) -> dict[tuple[str, str], float]:
 def test_goodput_is_a_share_of_the_link() -> None:
     values = measured()
     assert values["goodput_share", "run"] == pytest.approx(80)  # 40 of 50 Mbit/s
-    # 250,000 packets of 8,000 bits in 100 s are 20 Mbit/s, 100,000 are 8.
+    # 250,000 packets of 8,000 bits in 100 s are 20 Mbit/s, and 100,000 are 8.
     assert values["goodput_of_whole_run", "flow:0"] == pytest.approx(20)
     assert values["goodput_of_whole_run", "flow:1"] == pytest.approx(8)
     assert values["goodput_share_of_whole_run", "run"] == pytest.approx(56)

@@ -1,6 +1,6 @@
-"""even2007 against Table II, the paper's grid and its own rule of averaging.
+"""even2007 compared with Table II, the grid of the paper and its rule for averages.
 
-What holds for every study is in ``tests/studies/test_every_study.py``.
+``tests/studies/test_every_study.py`` tests what holds for every study.
 """
 
 from __future__ import annotations
@@ -15,7 +15,7 @@ import pytest
 from bdpbench.metrics import METRICS_SCHEMA, measure_groups, measure_run
 
 PROTOCOLS = ("SACK", "HTCP", "HS", "BIC", "Scalable", "FAST")
-# Table II as printed, but for High_P, whose exponent the scan has lost: variables of ns-2's agents.
+# Table II as printed, without High_P, whose exponent is illegible in the scan: ns-2's variables.
 TABLE_II = {
     "HS": {"windowOption_": 8, "high_p_": 1e-7, "low_window_": 31, "high_window_": 83000},
     "Scalable": {"windowOption_": 9, "scalable_lwnd_": 16},
@@ -54,7 +54,7 @@ def test_both_flows_get_table_ii(study: Any, protocol: str) -> None:
 
 
 def test_linux_gets_what_its_modules_have_otherwise(study: Any) -> None:
-    """Table II: S_max 32, whose default there is 16; all else are the modules' defaults."""
+    """Table II: S_max 32, whose default is 16; all other values are the modules' defaults."""
     runs = study.matching("paper", "linux", {})
     parameters = {name for run in runs for name in run["argv"] if ".linux." in str(name)}
     assert parameters == {"-flow.0.linux.max_increment", "-flow.1.linux.max_increment"}
@@ -74,7 +74,7 @@ def test_the_grid_is_the_paper_s(study: Any) -> None:
         "response": 6 * 5 * 5,
         "sluggish": 2,
     }
-    # Ten minutes, and an hour for standard TCP where its congestion epochs are long.
+    # Ten minutes, and an hour for standard TCP if its congestion epochs are long.
     staggered = [run["parameters"] for run in runs if run["scenario"].startswith("fairness")]
     hours = [each for each in staggered if each["duration_s"] == 3600]
     assert {(each["protocol"], each["bottleneck_mbps"]) for each in hours} == {("SACK", 250.0)}
@@ -88,7 +88,7 @@ def test_the_quick_tier_holds_whole_cells(study: Any) -> None:
 
 
 def test_a_packet_at_250_mbps_takes_48_us(study: Any) -> None:
-    """Section III-A: 1,500 bytes, of which ns-2 adds 40 of headers to the data."""
+    """Section III-A: 1,500 bytes, which include the 40 bytes of headers that ns-2 adds."""
     (run, *_) = study.matching("paper", "fairness", {"bottleneck_mbps": 250})
     given = arguments(run)
     packet_bytes = int(given["-default.Agent/TCP.packetSize_"]) + 40
@@ -115,7 +115,7 @@ def told(study: Any, tables: Mapping[str, pl.LazyFrame], **parameters: Any) -> d
 
 
 def bins(flows: Sequence[Sequence[float]]) -> pl.LazyFrame:
-    """Throughput of flows, a bin a second."""
+    """Throughput of flows in bins of one second."""
     return pl.concat(
         pl.DataFrame({"time_s": [float(i + 1) for i in range(len(mbps))], "mbps": mbps}).select(
             "time_s", pl.col("mbps").cast(pl.Float64), flow=pl.lit(number, dtype=pl.Int32)
@@ -125,7 +125,7 @@ def bins(flows: Sequence[Sequence[float]]) -> pl.LazyFrame:
 
 
 def test_ratios_about_500_s_and_at_the_end(study: Any) -> None:
-    # 60 against 30 Mbit/s up to 500 s, 60 against 15 after it.
+    # 60 against 30 Mbit/s until 500 s, and 60 against 15 after that.
     values = told(study, {"throughput": bins([[60] * 600, [30] * 500 + [15] * 100])})
     assert values["ratio_before_500_s", "run"] == 0.5
     assert values["ratio_of_last_100_s", "run"] == 0.25
@@ -135,7 +135,7 @@ def test_ratios_about_500_s_and_at_the_end(study: Any) -> None:
 
 
 def test_what_a_flow_adds_and_keeps(study: Any) -> None:
-    # RTT 0.1 s, in the second half: from 80 to 100 packets in 20 s or 200 RTTs, and from 70 to 100.
+    # RTT 0.1 s; in the second half from 80 to 100 packets in 20 s, 200 RTTs, and from 70 to 100.
     times_s = [301.0, 321.0, 321.1, 341.0, 341.1]
     frame = pl.DataFrame({"time_s": times_s, "cwnd_pkts": [80.0, 100.0, 80.0, 100.0, 70.0]})
     late = pl.DataFrame({"time_s": [361.0, 361.1, 600.0], "cwnd_pkts": [100.0, 70.0, 70.0]})
@@ -149,7 +149,7 @@ def test_what_a_flow_adds_and_keeps(study: Any) -> None:
 def groups(
     study: Any, metric: str, values: Mapping[tuple[float, int], float | None]
 ) -> dict[tuple[str, str], float | None]:
-    """Metrics of several runs, of values by delay in ms and repetition."""
+    """Metrics of several runs, from values by delay in ms and repetition."""
     definition = study.definitions[metric]
     base = {"protocol": "HS", "duration_s": 600.0, "flow2_start_s": 100.0}
     runs: list[Any] = [

@@ -1,4 +1,4 @@
-"""Arguments of the study's scripts as the thesis's appendices set its experiments up."""
+"""Arguments that set up the study's scripts as the thesis's appendices do."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ SINGLE_FLOW = "sharma2006/single_flow.tcl"
 TWO_FLOWS = "sharma2006/two_flows.tcl"
 STANDARD_TCP = "sharma2006/standard_tcp.tcl"
 
-# ns-2.27's defaults, then the appendices' own.
+# ns-2.27's defaults, then those of the appendices.
 DEFAULTS = {
     f"default.Agent/TCP.{name}": value
     for name, value in {
@@ -25,8 +25,7 @@ DEFAULTS = {
     }.items()
 }
 BIC_DELAYS = "bic_delay_min_ bic_delay_avg_ bic_delay_max_ bic_low_utilization_indication_"
-# What the appendices set on every agent but FAST's; the laws other than HighSpeed TCP's leave it
-# alone.
+# The appendices set these for every agent except FAST's; only HighSpeed TCP's law uses them.
 _RESPONSE = {"high_window_": 83000, "high_p_": 0.0000001, "high_decrease_": 0.1, "hstcp_fix_": 1}
 _BIC = {
     "windowOption_": 12,
@@ -71,7 +70,7 @@ _BOTTLENECK = {
 
 
 def protocol(name: str, alpha_pkts: float = 312) -> dict[str, object]:
-    """A flow of a protocol of the study."""
+    """Arguments for a flow of one of the study's protocols."""
     settings = SETTINGS[name]
     if name == "FAST":
         settings = {"alpha_": alpha_pkts, "beta_": alpha_pkts}

@@ -1,4 +1,4 @@
-"""The crossing that lasts, on cwnd that can be checked by hand."""
+"""Metric of the crossing that lasts, for cwnd that can be checked by hand."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ PARAMETERS = {"bdp_pkts": 100.0, "rtt_ms": 100.0, "drop_packet": 20}
 
 
 def kept(windows: list[float]) -> float | None:
-    """The metric of one flow whose cwnd is sampled every 0.25 s."""
+    """The metric for one flow, whose cwnd is sampled every 0.25 s."""
     rows = [(0.25 * i, 0, window) for i, window in enumerate(windows)]
     columns = {"time_s": pl.Float64, "flow": pl.Int32, "cwnd_pkts": pl.Float64}
     tables = {"cwnd": pl.LazyFrame(rows, schema=columns, orient="row")}
@@ -23,7 +23,7 @@ def kept(windows: list[float]) -> float | None:
     return found[0] if found.len() else None
 
 
-# Full before the drop, which counts for nothing; the drop leaves half.
+# The window is full before the drop, which does not count; the drop leaves half of it.
 BEFORE = [95.0] * 8 + [50.0] * 4
 
 

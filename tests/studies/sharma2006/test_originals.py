@@ -1,8 +1,8 @@
 """The thesis's own scripts and ours write the same bytes.
 
 The originals are recovered from the copy of the thesis that BDPBENCH_THESIS names; without it the
-tests are skipped. They run for a few simulated seconds, which hold slow start, growth above
-max_ssthresh_, and losses where the buffer is small or a packet is dropped.
+tests are skipped. They run for a few simulated seconds, which include slow start, growth above
+max_ssthresh_, and losses if the buffer is small or a packet is dropped.
 """
 
 from __future__ import annotations
@@ -29,32 +29,32 @@ from tests.tcl.conftest import Arguments, Facts, argv
 
 from bdpbench.app.recovering import recover_scripts
 
-# Protocols of Appendices A and B; H-TCP is in the others only, SACK in these only.
+# Protocols of Appendices A and B; H-TCP is only in the others, SACK only in these.
 STANDARD = ("SACK", "HS", "Scalable", "BIC", "CUBIC", "FAST")
 HIGH_SPEED = ("HS", "Scalable", "BIC", "CUBIC", "HTCP", "FAST")
 
-# Appendices A and B have their time written in them; these many s are enough for a test. At
-# 5 Mbit/s they hold the first losses; at 622 Mbit/s every packet of them is traced.
+# Appendices A and B contain their duration; these shorter ones, in s, are enough for a test. At
+# 5 Mbit/s they include the first losses; at 622 Mbit/s every packet is traced.
 STANDARD_S = {"standard_tcp_low_bdp": 5, "standard_tcp_high_bdp": 2}
 HIGH_BDP = {"bottleneck_mbps": 622, "buffer_pkts": 7775}
-# Appendices C, E and F: script → simulated s, what follows the arguments that all of them take,
-# and what our script takes for that. A buffer of 40 packets overflows soon.
+# Appendices C, E and F: script → simulated s, arguments after those that all of them take, and what
+# our script takes instead. A buffer of 40 packets overflows early.
 ONE_FLOW: dict[str, tuple[int, list[str], Arguments]] = {
     "single_flow": (3, [], {}),
     "buffer_size": (3, ["40"], {"buffer_pkts": 40, "queue_sample_s": 0.1}),
     "rtt": (2, ["10"], {"bottleneck_delay_ms": 10, "buffer_pkts": 311}),
 }
-# Appendix D: simulated s, in which each protocol sends the 20,000th packet, which is dropped.
+# Appendix D: simulated s by which each protocol has sent the 20,000th packet, which is dropped.
 SINGLE_DROP_S = {"HS": 4, "Scalable": 4, "BIC": 7, "CUBIC": 14, "HTCP": 7, "FAST": 3}
 # The second flow starts at 1 s.
 TWO_FLOWS_S = 4
 
-# In Appendix H the second flow keeps what the first one set and its own branch does not set. The
-# form of the cwnd file is one such thing: FAST's after BIC's has BIC's four delays in it, where
+# In Appendix H the second flow keeps settings of the first one that its own branch does not set.
+# One of them is the form of the cwnd file: FAST's, after BIC's, includes BIC's four delays, where
 # ours has FAST's own form.
 DIFFERENT = {("BIC", "FAST"): {"cwnd_hstcp1.out"}}
-# low_window_ is another: the branches of CUBIC and H-TCP leave it to the flow before. Their laws
-# have no use for it, so that no file shows it.
+# Another one is low_window_: the branches of CUBIC and H-TCP keep that of the previous flow. Their
+# laws do not use it, so no file shows it.
 LOW_WINDOW = {"HS": 38, "Scalable": 16, "BIC": 14}
 
 Pair = Callable[..., tuple[Path, Path]]
@@ -62,7 +62,7 @@ Pair = Callable[..., tuple[Path, Path]]
 
 @pytest.fixture(scope="session")
 def originals(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """Folder of the recovered scripts."""
+    """The folder of the recovered scripts."""
     thesis = os.environ.get("BDPBENCH_THESIS")
     if not thesis:
         pytest.skip("BDPBENCH_THESIS names no copy of the thesis")
@@ -73,7 +73,7 @@ def originals(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 @pytest.fixture
 def run_both(ns: Forks, tcl_root: Path, originals: Path, tmp_path: Path) -> Pair:
-    """Run an original and ours in two working directories; returns their output folders."""
+    """Run an original and ours in two folders; returns their output folders."""
 
     def run(
         original: str, theirs: list[str], script: str, ours: Arguments, folder: str = "out"
@@ -147,14 +147,14 @@ def test_appendix_h(run_both: Pair, first: str, second: str) -> None:
     folders = run_both("inter_protocol", theirs, TWO_FLOWS, ours)
     differing = _differing(folders)
     assert differing == DIFFERENT.get((first, second), set())
-    for name in differing:  # time and cwnd are the same; BIC's four columns follow in the original
+    for name in differing:  # time and cwnd are the same; the original adds BIC's four columns
         rows = [[line.split() for line in (each / name).read_text().splitlines()]
                 for each in folders]  # fmt: skip
         assert [row[:2] for row in rows[0]] == rows[1]
         assert {len(row) for row in rows[0]} == {6}
 
 
-# Prints the second flow's low_window_ in the place of running.
+# Prints the second flow's low_window_ instead of running.
 ASK = """
 proc low_window {} {
     foreach agent [Agent/TCP/Sack1 info instances] {

@@ -1,7 +1,7 @@
-"""published.csv and claims.yaml of sharma2006, against the thesis and against the study's rules.
+"""published.csv and claims.yaml of sharma2006, compared with the thesis and the study's rules.
 
 The tables below were typed from the thesis a second time, so that a slip in published.csv shows.
-What holds for every study is in ``tests/studies/test_every_study.py``.
+``tests/studies/test_every_study.py`` tests what holds for every study.
 """
 
 from __future__ import annotations
@@ -22,7 +22,7 @@ TABLE_1 = {
     "HTCP": (622, 12.39, 17.78, 21.18, 500, 16.8, 13.9, -2.9),
 }
 PAGE_OF_TABLE_1 = {"FAST": "99", "HTCP": "99"}
-# Footnote 1: FAST never gets to 90 % with 20 ms, its time is that of 60 ms.
+# Footnote 1: FAST never reaches 90 % with 20 ms, so the time is that of 60 ms.
 SMALLEST_RTT = {"FAST": "60"}
 REACHED = "time_to_90pct_utilization_kept"
 TABLE_1_COLUMNS: tuple[tuple[str, str, dict[str, str]], ...] = (
@@ -36,11 +36,12 @@ TABLE_1_COLUMNS: tuple[tuple[str, str, dict[str, str]], ...] = (
     ("rtt", "rtt_border_difference", {}),
 )
 
-# The window over which Table 2 is scored, one for all of its cells.
+# The window for which Table 2 is scored, the same for all of its cells.
 TABLE_2_METRIC = "asymmetry"
 # Table 2, page 100: flow 1 with 162 ms, flow 2 with the RTT of the column; in the third row the
-# flows start in the other order. The last column is printed as 168; the text calls it 162, which is
-# what the rows fit (NOTES.md). In the third row equal RTTs would repeat the second row's run.
+# flows start in the other order. The last column is printed as 168, but the text calls it 162,
+# which fits the rows (NOTES.md). In the third row, equal RTTs would repeat the run of the second
+# row.
 TABLE_2_RTTS = (16, 22, 28, 42, 58, 82, 162)
 TABLE_2_LAST_OF_THIRD_ROW = 168
 TABLE_2 = {
@@ -89,8 +90,8 @@ TEXT = {
     "4.6.3.4": (18, 20),
 }
 
-# Chapter 5: the pairs of each region, first and second flow; those of HS-TCP and BIC-TCP with each
-# other are in none.
+# Chapter 5: the pairs in each region, with first and second flow; HS-TCP and BIC-TCP together are
+# in none.
 OTHERS = ("HS", "Scalable", "BIC", "CUBIC", "HTCP")
 REGIONS = {
     1: {("HS", "HS"), ("CUBIC", "CUBIC"), ("HTCP", "HTCP"), ("HTCP", "BIC")},
@@ -197,7 +198,7 @@ def half_unit(printed: str) -> float:
 
 
 def rtt_s(study: Any, row: Row) -> float:
-    """RTT of the empty path: the nominal one, and 4 ms of access links in scenario rtt."""
+    """RTT of the empty path: the nominal one, plus 4 ms of access links in scenario rtt."""
     parameters = study.matching("paper", row["scenario"], row["select"])[0]["parameters"]
     extra_ms = 4 if row["scenario"] == "rtt" else 0
     return float(parameters["rtt_ms"] + extra_ms) / 1000
@@ -208,27 +209,27 @@ def half_width_of_time(study: Any, row: Row) -> float:
 
 
 def half_width_of_plateau(study: Any, row: Row) -> float:
-    """Twice that of a time, for the print says "approximately"."""
+    """Twice that of a time, because the thesis says "approximately"."""
     return 2 * half_width_of_time(study, row)
 
 
-# Packets by which cwnd grows in a tenth of an RTT of 0.1 s, which is one sample: BIC-TCP, 5 % an
-# RTT before its first loss and 32 packets an RTT after it.
+# Growth of cwnd, in packets, per sample, which is a tenth of the RTT of 0.1 s: BIC-TCP grows by 5 %
+# per RTT before its first loss and by 32 packets per RTT after it.
 GROWTH_OF_A_SAMPLE = {"first_full_peak": 0.05 * 9409.98 / 10, "second_full_peak": 32 / 10}
-# Goals of the project for numbers without a rule of their own: share of the value.
+# Targets of the project for numbers without a rule of their own, as a share of the value.
 GOAL_OF_TABLE_1, GOAL = 0.02, 0.05
 
 
 def half_width_of_utilization(study: Any, row: Row) -> float:
-    """Points by which the phase of the saw-tooth in 250 s moves the mean, NOTES.md."""
+    """Percentage points by which the phase of the saw-tooth in 250 s moves the mean, NOTES.md."""
     mean, protocol = float(row["value"]) / 100, study.selection(row)["protocol"]
     if mean == 1:
         return half_unit(row["value"])
-    if protocol == "HS":  # a straight tooth of 7.0 s
+    if protocol == "HS":  # regular teeth of 7.0 s
         return 100 * (1 - mean) * 7.0 / (4 * 250)
-    if protocol != "Scalable":  # teeth of no simple shape
+    if protocol != "Scalable":  # teeth without a simple shape
         return GOAL_OF_TABLE_1 * 100 * mean
-    # 1 % an RTT of 0.1 s from u to 1, with (1 - u)/ln(1/u) = 0.498, so u = 0.201
+    # 1 % per RTT of 0.1 s, from u to 1, with (1 - u)/ln(1/u) = 0.498, so u = 0.201
     low = 0.201
     assert (1 - low) / math.log(1 / low) == pytest.approx(mean, abs=0.001)
     period_s = 0.1 * math.log(1 / low) / math.log(1.01)
@@ -246,7 +247,7 @@ PARTS_OF_DIFFERENCES = {
 
 def half_width_of_difference(study: Any, row: Row) -> float:
     """Sum of the half-widths of the two times that the row subtracts."""
-    if row["metric"] == "rtt_max_throughput_difference":  # times that are not printed
+    if row["metric"] == "rtt_max_throughput_difference":  # its times are not printed
         return 2 * THROUGHPUT_SAMPLE_S
     protocol = study.selection(row)["protocol"]
     times = [
@@ -291,7 +292,7 @@ def test_the_bounds_follow_the_rule_of_their_class(study: Any) -> None:
 
 
 def test_a_trend_is_judged_over_all_of_its_points(study: Any) -> None:
-    """Those of a sweep: the six RTTs of Figure 19."""
+    """All points of a sweep: the six RTTs of Figure 19."""
     trends = [claim for claim in study.statements if claim["kind"] == "monotone"]
     assert trends
     for claim in trends:
@@ -299,9 +300,10 @@ def test_a_trend_is_judged_over_all_of_its_points(study: Any) -> None:
         assert len({run["parameters"][claim["along"]] for run in runs}) == 6, claim["id"]
 
 
-# BIC-TCP's plateau begins with the forced drop, at 6 s with some 20,000 packets sent.
-# Before a recovery a run needs the first top and the way back from half of it. HS-TCP: 19 s, and
-# 4,500 packets at 24 an RTT of 0.11 s, 21 s. Scalable TCP: 17 s, and 70 RTTs of 0.12 s, 9 s.
+# BIC-TCP's plateau begins with the forced drop, at 6 s, when about 20,000 packets have been sent.
+# Before a recovery, a run needs the time to the first maximum and back to it from half. HS-TCP: 19
+# s, and 21 s for 4,500 packets at 24 per RTT of 0.11 s. Scalable TCP: 17 s, and 70 RTTs of 0.12 s,
+# 9 s.
 BEFORE_RECOVERY_S = {"HS": 40.0, "Scalable": 26.0}
 
 
@@ -328,7 +330,7 @@ def test_a_claim_stands_in_the_text_or_in_table_3(study: Any) -> None:
 
 
 def printed_and_derived(study: Any) -> dict[tuple[str, str, str, str], float]:
-    """Published numbers, and what follows from them: Jain's index of a pair, the later 90 %."""
+    """Published numbers and what follows from them: Jain's index of a pair, the later 90 %."""
     values: dict[tuple[str, str, str, str], float] = study.printed("paper")
     for (scenario, run_id, metric, _), value in list(values.items()):
         if metric == TABLE_2_METRIC:  # (x1+x2)²/(2(x1²+x2²)) = 1/(1+A²)
@@ -341,10 +343,10 @@ def printed_and_derived(study: Any) -> dict[tuple[str, str, str, str], float]:
 
 
 def test_the_thesis_agrees_with_itself_under_our_thresholds(study: Any) -> None:
-    """A threshold that a published number of the same statement misses would be misread."""
+    """A threshold that a published number of the same statement misses must have been misread."""
     verdicts = study.score("paper", printed_and_derived(study))["claims"]
     assert [each["id"] for each in verdicts if each["verdict"] == "fails"] == []
-    # What speaks of figures cannot be checked this way, nor can the 38 claims about regions.
+    # Claims about figures cannot be checked this way, nor can the 38 claims about regions.
     assert sum(bool(each["evidence"]) for each in verdicts) >= 46
 
 
@@ -356,7 +358,7 @@ def test_every_pair_has_its_region(study: Any) -> None:
             claim = claims[f"region-{first}-{second}".lower()]
             assert claim["value"]["select"] == {"protocol_1": first, "protocol_2": second}
             assert claim["absolute"]
-            # Fifths of |A|
+            # Fifths of the range of |A|.
             assert (claim["lower"], claim["upper"]) == pytest.approx(((region - 1) / 5, region / 5))
 
 

@@ -1,4 +1,4 @@
-"""The thesis's experiments: topology, settings and output files against arithmetic by hand."""
+"""The thesis's experiments: topology, settings and output files, checked by hand arithmetic."""
 
 from __future__ import annotations
 
@@ -39,7 +39,7 @@ from bdpbench.contracts.plan import Parameters
 PACKET_BYTES = 1050
 FILES = {"report.txt", "queue.out", "util.out"}
 
-# A small path, on which each key can be tried out quickly; random delays, so that random numbers
+# A small path on which each key can be tested quickly; random delays, so that random numbers
 # matter, and a window that fills the buffer.
 _RANDOM = {"default.Agent/TCP.overhead_": 0.0001, "default.Agent/TCP.window_": 1000}
 _SMALL = {**PATH, **_RANDOM, "sample_s": 0.1}
@@ -119,7 +119,7 @@ def test_what_cannot_be_is_refused(
 
 
 QUEUE_LIMIT = "puts [[[$ns link [$ns get-node-by-id 0] [$ns get-node-by-id 1]] queue] set limit_]"
-# The RTT of flows 0 and 1, s: both directions of access link, bottleneck, receiver's link.
+# RTTs of flows 0 and 1, s: access link, bottleneck and receiver's link in both directions.
 RTTS = """
 proc delay {ns a b} {
     return [[[$ns link [$ns get-node-by-id $a] [$ns get-node-by-id $b]] link] set delay_]
@@ -138,7 +138,7 @@ foreach {a b} {2 0 0 2 1 3 3 1} {
 
 
 def variables(agent: str, names: list[str]) -> str:
-    """Question for variables of the agents of a class, in the order of their flows."""
+    """A query for variables of all agents of a class, in the order of their flows."""
     return f"""
     foreach agent [lsort -dictionary [Agent/{agent} info instances]] {{
         puts [lmap name {{{" ".join(names)}}} {{$agent set $name}}]
@@ -149,7 +149,7 @@ def variables(agent: str, names: list[str]) -> str:
 def test_one_flow_writes_the_files_of_the_appendices(run_ok: RunOk, columns: Columns) -> None:
     out = run_ok(SINGLE_FLOW, *argv(single_flow("HS", 3)))
     assert {path.name for path in out.iterdir()} == FILES | {"cwnd_hstcp.out", "tput_hstcp.out"}
-    # From 0 to 3 s inclusive at the appendix's steps: 0.01 s, 0.01 s, 1 s, 0.1 s.
+    # From 0 to 3 s inclusive, at the intervals of the appendix: 0.01 s, 0.01 s, 1 s, 0.1 s.
     cwnd, queue = columns(out / "cwnd_hstcp.out"), columns(out / "queue.out")
     assert [row[0] for row in cwnd] == [i / 100 for i in range(301)]
     assert [row[0] for row in queue] == [i / 100 for i in range(301)]
@@ -167,7 +167,7 @@ def test_two_flows_write_a_cwnd_and_a_throughput_file_each(run_ok: RunOk, column
     for i in (0, 1):
         times = [row[0] for row in columns(out / f"cwnd_hstcp{i}.out")]
         assert times == [i / 10 for i in range(31)]
-    # Flow 2 starts at 1 s: nothing of it had left the bottleneck in the first second.
+    # Flow 2 starts at 1 s, so none of its packets left the bottleneck in the first second.
     assert columns(out / "tput_hstcp1.out")[0] == [1, 0]
     assert columns(out / "tput_hstcp1.out")[2][1] > 0
 
@@ -198,8 +198,8 @@ def test_bic_has_its_delays_beside_its_cwnd(run_ok: RunOk, columns: Columns) -> 
 def test_the_first_round_trips_take_100_ms(run_ok: RunOk, columns: Columns) -> None:
     out = run_ok(SINGLE_FLOW, *argv(single_flow("HS", 0.5)))
     cwnd = {row[0]: row[1] for row in columns(out / "cwnd_hstcp.out")}
-    # RTT = 2 (1 + 48 + 1) ms, and some 0.04 ms to transmit: slow start doubles cwnd just
-    # after 100 ms and again just after 200 ms.
+    # RTT = 2 (1 + 48 + 1) ms, and some 0.04 ms of transmission: slow start doubles cwnd just after
+    # 100 ms and again just after 200 ms.
     assert [cwnd[t] for t in (0.10, 0.11, 0.20, 0.21)] == [1, 2, 2, 4]
 
 
@@ -208,10 +208,10 @@ def test_counters_files_and_report_agree(run_ok: RunOk, columns: Columns, facts:
     report = facts(out / "report.txt")
     total, unit = report["flow.0.total_bytes"]
     assert unit == "B"
-    # Four lines of 1 s, each rounded to 0.01 Mbit/s: at most 0.005e6/8 bytes off.
+    # Four lines of 1 s, each rounded to 0.01 Mbit/s: off by at most 0.005e6/8 bytes.
     tput = sum(row[1] for row in columns(out / "tput_hstcp.out")) * 1e6 / 8
     assert tput == pytest.approx(total, abs=4 * 0.005e6 / 8)
-    # Forty bins of 0.1 s, each rounded likewise.
+    # Forty bins of 0.1 s, each rounded in the same way.
     util = sum(row[1] for row in columns(out / "util.out")) * 0.1 * 1e6 / 8
     assert util == pytest.approx(report["link.bottleneck.total_bytes"][0], abs=40 * 0.0005e6 / 8)
 
@@ -222,7 +222,7 @@ def test_the_report_covers_the_second_half(run_ok: RunOk, columns: Columns, fact
     assert report["flow.0.window_start"] == (2, "s")
     assert report["flow.0.window_end"] == (4, "s")
     packets, _ = report["flow.0.packets"]
-    # Slow start began with a SYN of 40 bytes; all later packets are full.
+    # Slow start begins with a SYN of 40 bytes; all later packets have full size.
     assert report["flow.0.bytes"] == (packets * PACKET_BYTES, "B")
     mbps, unit = report["flow.0.throughput"]
     assert unit == "Mbit/s"
@@ -254,14 +254,14 @@ def test_single_drop_loses_packet_20000(run_ok: RunOk, columns: Columns, facts: 
     bins = columns(out / "util.out")
     before = sum(mbps for time, mbps in bins if time <= dropped_at) * 0.1e6 / 8 / PACKET_BYTES
     in_bin = next(mbps for time, mbps in bins if time > dropped_at) * 0.1e6 / 8 / PACKET_BYTES
-    # 19,999 packets had come before it, all but the few in the queue had left; one bin is the
-    # resolution of util.out.
+    # 19,999 packets were sent before it, and all except those in the queue had left; util.out has
+    # the resolution of one bin.
     assert before - 1 <= 19999 <= before + in_bin + 1
-    # The sender halves cwnd once: the first cut of the run.
+    # The sender halves cwnd once: this is the first cut of the run.
     cwnd = [row[1] for row in columns(out / "cwnd_hstcp.out")]
     falls = [after / before for before, after in itertools.pairwise(cwnd) if after < before]
     assert len(falls) == 1
-    # Half, but for what the growth between two samples adds (0.01 s of an RTT of 0.1 s).
+    # One half, apart from growth between the two samples (0.01 s of an RTT of 0.1 s).
     assert falls[0] == pytest.approx(0.5, abs=0.02)
 
 
@@ -269,7 +269,7 @@ def test_single_drop_loses_packet_20000(run_ok: RunOk, columns: Columns, facts: 
 def test_the_bottleneck_alone_can_lose_packets(built: Built, packets: int) -> None:
     arguments = argv(single_flow("HS", 1, buffer_pkts=packets))
     assert built(QUEUE_LIMIT, SINGLE_FLOW, *arguments) == [str(packets)]
-    # As many as a window can hold.
+    # As large as the largest possible window.
     assert built(ACCESS_LIMITS, SINGLE_FLOW, *arguments) == ["67000"] * 4
 
 
@@ -279,20 +279,20 @@ def test_the_bottleneck_alone_can_lose_packets(built: Built, packets: int) -> No
         ((1, 74), (16, 162)),
         ((74, 34), (162, 82)),
         ((74, 77), (162, 168)),
-        ((7.5, 74), (29, 162)),  # not in the thesis: odd ones are exact too
+        ((7.5, 74), (29, 162)),  # not in the thesis: odd values are exact, too
     ],
 )
 def test_rtts_of_two_flows(
     built: Built, delays_ms: tuple[float, float], rtts_ms: tuple[int, int]
 ) -> None:
     seconds = [float(line) for line in built(RTTS, TWO_FLOWS, *argv(two_rtts("HS", 2, delays_ms)))]
-    # Six delays of whole or half ms add up to within double precision.
+    # Six delays in whole or half ms have the right sum, up to double precision.
     assert seconds == pytest.approx([rtt / 1000 for rtt in rtts_ms], abs=1e-9)
 
 
 @pytest.mark.parametrize("protocol", [name for name in SETTINGS if name != "FAST"])
 def test_each_flow_has_its_own_settings(built: Built, protocol: str) -> None:
-    # The second flow must not inherit what the first sets, as in the appendices.
+    # Unlike in the appendices, the second flow must not inherit settings of the first.
     names = ["windowOption_", "low_window_", "max_ssthresh_", "window_", "packetSize_"]
     arguments = argv(two_flows("HS", protocol, 2))
     lines = built(variables("TCP/Sack1", names), TWO_FLOWS, *arguments)
@@ -315,13 +315,13 @@ def test_standard_tcp_traces_every_packet(run_ok: RunOk, columns: Columns) -> No
     assert {path.name for path in out.iterdir()} == {"cwnd.out", "tput.out", "pckts.trq"}
     trace = [line.split() for line in (out / "pckts.trq").read_text().splitlines()]
     assert {len(row) for row in trace} == {12}
-    # Departures ("-") from router 0 to router 1 in (1, 9] s, in Mbit/s, are tput.out's lines of
-    # 2 to 9 s, each rounded to 0.01.
+    # tput.out's lines for 2 to 9 s are the departures ("-") from router 0 to router 1 in (1, 9] s,
+    # in Mbit/s, each rounded to 0.01.
     sent = sum(int(r[5]) for r in trace if r[0] == "-" and r[2] == "0" and 1 < float(r[1]) <= 9)
     tput = [mbps for time, mbps in columns(out / "tput.out") if 2 <= time <= 9]
     assert sum(tput) == pytest.approx(sent * 8 / 1e6, abs=8 * 0.005)
-    # The capacity of 5 Mbit/s is used up after slow start and before the next loss (here near
-    # 8 s); a second has room for a whole packet of 0.0084 Mbit more or less.
+    # The capacity of 5 Mbit/s is used fully after slow start until the next loss (here near 8 s); a
+    # second may contain a whole packet of 0.0084 Mbit more or less.
     assert tput[2:6] == pytest.approx([5] * 4, abs=0.0084 + 0.005)
 
 
@@ -339,7 +339,7 @@ def test_network_repeats_the_experiment_with_one_flow(outputs: Outputs) -> None:
         assert other[name] == study[name]
 
 
-# Scenario -> what the thesis's appendices make of each run, by the run's parameters.
+# Scenario -> arguments by which the thesis's appendices make each run, given its parameters.
 PLANNED: dict[str, Callable[[Parameters], Arguments]] = {
     "standard_tcp_low_bdp": lambda run: standard_tcp("SACK", 50),
     "standard_tcp_high_bdp": lambda run: standard_tcp(
@@ -350,7 +350,7 @@ PLANNED: dict[str, Callable[[Parameters], Arguments]] = {
     "buffer_size": lambda run: single_flow(
         str(run["protocol"]), 500, buffer_pkts=run["buffer_pkts"], queue_sample_s=0.1
     ),
-    # A fifth of 622e6 * 2 delay / 8 / 1000, in whole packets.
+    # One fifth of 622e6 * 2 delay / 8 / 1000, in whole packets.
     "rtt": lambda run: single_flow(
         str(run["protocol"]),
         500,
@@ -384,7 +384,7 @@ def test_the_study_says_what_the_appendices_say(scenario: str) -> None:
 
 
 def comparable(pairs: dict[str, str]) -> dict[str, float | str]:
-    """Arguments with numbers for numbers: 8e-06 is 0.000008."""
+    """Arguments with numbers parsed, so that 8e-06 equals 0.000008."""
 
     def value(word: str) -> float | str:
         try:

@@ -1,7 +1,7 @@
-"""published.csv and claims.yaml of xu2004, against the thesis and against the study's rules.
+"""published.csv and claims.yaml of xu2004, compared with the thesis and the study's rules.
 
 The numbers below were typed from the thesis a second time, so that a slip in published.csv shows.
-What holds for every study is in ``tests/studies/test_every_study.py``.
+``tests/studies/test_every_study.py`` tests what holds for every study.
 """
 
 from __future__ import annotations
@@ -15,7 +15,7 @@ RTT_S = 0.025
 
 Row = dict[str, str]
 
-# Section → what it prints: scenario, protocols, metric, value.
+# Section → the numbers that it prints: scenario, protocols, metric, value.
 PRINTED: dict[str, list[tuple[str, tuple[str, ...], str, float]]] = {
     "3.2": [
         ("bottleneck_rate", (*REGULAR, "Westwood", "HS"), "max_cwnd", 3325),
@@ -37,9 +37,9 @@ PRINTED: dict[str, list[tuple[str, tuple[str, ...], str, float]]] = {
         ("modified_scalable", ("ModScalable",), "congestion_time", 0.025),
     ],
 }
-# Pages on which the sections begin and end, from the table of contents.
+# First and last page of each section, from the table of contents.
 PAGES = {"3.2": (14, 20), "3.3": (20, 24), "3.4": (24, 27), "4.2": (31, 32), "4.3": (32, 33)}
-# The tables that metrics of flows need, where it is not cwnd alone.
+# The tables that metrics of flows need, if not just cwnd.
 TABLES = {
     "slow_start_end": {"ssthresh"},
     "first_ssthresh": {"ssthresh"},
@@ -77,17 +77,17 @@ def test_no_row_is_from_anywhere_else(study: Any) -> None:
 
 
 def test_the_thesis_agrees_with_itself(study: Any) -> None:
-    # 1 Gbit/s times 25 ms in packets of 1,000 bytes, and the buffer: the top of cwnd, section 3.2.
+    # Maximum of cwnd, section 3.2: 1 Gbit/s times 25 ms in packets of 1,000 bytes, plus the buffer.
     assert 1e9 * RTT_S / 8 / 1000 + 200 == 3325
-    # With a buffer of one BDP the system can absorb around 6,250 packets, in the same section.
+    # The same section: with a buffer of one BDP the system can absorb around 6,250 packets.
     (run, *_) = study.matching("paper", "large_buffer", {})
     assert run["parameters"]["bdp_pkts"] + run["parameters"]["buffer_pkts"] == 6250
     # 70 seconds or 2,800 RTTs.
     assert pytest.approx(2800) == 70 / RTT_S
-    # The rise of a packet an RTT from Westwood's and Vegas's first cwnd to the top takes the 80 s
-    # that are 10 s longer than 70 s: 3,284 and 3,253 RTTs.
+    # Growing by a packet per RTT from Westwood's and Vegas's first cwnd to the maximum takes 80 s,
+    # 10 s more than the 70 s: 3,284 and 3,253 RTTs.
     assert [(3325 - first) * RTT_S for first in (41, 72)] == pytest.approx([82.1, 81.3], abs=0.05)
-    # 1 % an RTT from 1.5 packets is at 3,172 after 19.25 s.
+    # Growth of 1 % per RTT leads from 1.5 to 3,172 packets in 19.25 s.
     assert pytest.approx(3172, rel=0.01) == 1.5 * 1.01 ** (19.25 / RTT_S)
 
 
@@ -101,7 +101,7 @@ def test_a_row_is_on_a_page_of_its_section(study: Any) -> None:
         assert is_on_a_page_of_its_section(row["where"], row["page"]), row["id"]
 
 
-# Half-widths by the rules of NOTES.md.
+# Half-widths according to the rules of NOTES.md.
 HALF_WIDTHS = {
     "slow_start_end": 0.05,  # half a unit of 0.4
     "loss_rate_in_slow_start": 0.5,  # half a unit of the first digit of 6
@@ -124,12 +124,12 @@ def follows_its_rule(row: Row, value: float, lower: float, upper: float) -> bool
         half = HALF_WIDTHS[row["metric"]]
         return (value - lower, upper - value) == pytest.approx((half, half))
     if row["metric"] == "congestion_time":
-        # One sample, the least that they tell, up to two.
+        # From one sample, the smallest time that can be seen, up to two.
         return RTT_S - 0.005 <= lower <= upper <= 2 * RTT_S
     if row["scenario"] == "large_buffer":
         return (lower, upper) == (value - 5000, value + 5000)  # half a unit of the first digit
     if row["metric"] == "max_cwnd":
-        # A packet an RTT, which is a sample; our own arithmetic, 3,205, is outside.
+        # A packet per RTT, which is one sample; our own arithmetic gives 3,205, which is outside.
         assert round(1e9 * RTT_S / 8 / 1040) + 200 == 3205
         return (lower, upper) == (value - 1, value + 1)
     return row["metric"] in {"first_cut_after", "first_ssthresh"} and upper - lower <= 6
@@ -163,7 +163,7 @@ def test_a_trend_is_judged_over_all_of_its_points(study: Any) -> None:
 
 
 def test_what_needs_the_whole_run_is_not_measured_on_a_short_one(study: Any) -> None:
-    """Means over a run, or over its second half, are of the durations of the paper tier only."""
+    """Means over a run, or its second half, are compared only for the paper tier's durations."""
     for claim in study.statements:
         for each in study.selectors(claim):
             if each["metric"] in {"overall_utilization", "utilization", "cwnd_variation"}:
@@ -171,7 +171,7 @@ def test_what_needs_the_whole_run_is_not_measured_on_a_short_one(study: Any) -> 
                     assert run["parameters"]["duration_s"] == 500, claim["id"]
 
 
-# The rise before the recovery that a row speaks of.
+# Duration of the rise before the recovery that a row describes.
 BEFORE_S = {"first_recovery_time": 0.5, "full_peak_interval": 20.25}
 TIMES = {"slow_start_end", "first_recovery_time", "time_to_max_cwnd", "full_peak_interval"}
 
@@ -196,7 +196,7 @@ def test_a_claim_stands_in_a_section_or_among_the_conclusions(study: Any) -> Non
 def test_every_figure_of_results_has_a_scenario(study: Any) -> None:
     scenarios = study.study.scenarios.values()
     figures = [figure for scenario in scenarios for figure in scenario.figures]
-    # From the list of figures; 3.1, 4.1 and 4.2 show topologies and the chain.
+    # From the list of figures; 3.1, 4.1 and 4.2 show topologies and the protocol stack.
     expected = [f"3.{number}" for number in range(2, 16)] + [
         f"4.{number}" for number in range(3, 8)
     ]

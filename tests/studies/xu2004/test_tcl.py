@@ -1,4 +1,4 @@
-"""The experiments of xu2004: topology, settings and output files against arithmetic by hand."""
+"""The experiments of xu2004: topology, settings and output files, checked by hand arithmetic."""
 
 from __future__ import annotations
 
@@ -35,7 +35,7 @@ DEFAULTS = {
         "packetSize_": 1000,
     }.items()
 }
-# Senders as section 2 of NOTES.md of the study tells of them.
+# Senders as described in section 2 of the study's NOTES.md.
 RENO = {"agent": "TCP/Reno", "sink": "TCPSink"}
 NEWRENO = {"agent": "TCP/Newreno", "sink": "TCPSink"}
 VEGAS = {"agent": "TCP/Vegas", "sink": "TCPSink"}
@@ -79,7 +79,7 @@ def fairness(sender: Arguments, duration_s: float, factor: float, **changes: obj
 def wireless(
     sender: Arguments, duration_s: float, error_pct: float, **changes: object
 ) -> Arguments:
-    """Section 4.2: 40 ms to the base station and back, then IEEE 802.11."""
+    """Section 4.2: a two-way delay of 40 ms to the base station, then IEEE 802.11."""
     path = {
         "duration_s": duration_s,
         "bottleneck_mbps": 2,
@@ -95,7 +95,7 @@ def wireless(
     return {**path, **DEFAULTS, **flow, **changes}
 
 
-# A small path, on which each key can be tried out quickly; random delays, so that random numbers
+# A small path on which each key can be tested quickly; random delays, so that random numbers
 # matter, and a window that fills the buffer.
 _RANDOM = {"default.Agent/TCP.overhead_": 0.0001, "default.Agent/TCP.window_": 1000}
 _SMALL = {**PATH, **_RANDOM, "sample_s": 0.1, "queue_sample_s": 0.1}
@@ -159,7 +159,7 @@ def test_each_key_reaches_ns_2(outputs: Outputs, script: str, key: str) -> None:
 @pytest.mark.parametrize("script", BASES)
 def test_no_key_is_left_out_here(keys_of: Keys, script: str) -> None:
     base = BASES[script]
-    # Of topology.tcl, which the radio's script takes in part.
+    # Keys of topology.tcl that the script with the radio does not use.
     unused = {"bottleneck_delay_ms", "receiver_delay_ms"} - set(base)
     check_keys(keys_of, script, base, {*OPTIONAL[script], *unused})
     assert set(named_keys(base)) - {"datadir", "flows"} <= set(CHANGES[script])
@@ -208,7 +208,7 @@ def test_one_flow_writes_its_files_every_rtt(run_ok: RunOk, columns: Columns) ->
         "queue.out",
         "util.out",
     }
-    # From 0 to 2 s inclusive at 0.025 s, the two-way delay; 0.1 s for the load.
+    # From 0 to 2 s inclusive, every 0.025 s, which is the two-way delay; 0.1 s for the load.
     for name in (*SENDER, "queue"):
         assert [row[0] for row in columns(out / f"{name}.out")] == [i / 40 for i in range(81)]
     assert [row[0] for row in columns(out / "util.out")] == [i / 10 for i in range(1, 21)]
@@ -217,10 +217,10 @@ def test_one_flow_writes_its_files_every_rtt(run_ok: RunOk, columns: Columns) ->
 
 def test_slow_start_doubles_every_25_ms(run_ok: RunOk, columns: Columns) -> None:
     out = run_ok(SINGLE_FLOW, *argv(single_flow(SACK, 0.25)))
-    # The SYN takes an RTT of 25 ms and some us. A sample every 25 ms sees each doubling.
+    # The SYN takes an RTT of 25 ms and some us, so a sample every 25 ms sees each doubling.
     cwnd = [row[1] for row in columns(out / "cwnd.out")]
     assert cwnd == [1, 1, 2, 4, 8, 16, 32, 64, 128, 256, 512]
-    # What slow start has sent: all ACKed, and a window more.
+    # What slow start has sent: everything ACKed, plus a window.
     acks = [row[1] for row in columns(out / "acknowledged.out")]
     sent = [row[1] for row in columns(out / "sequence.out")]
     assert [s - a for s, a in zip(sent, acks, strict=True)][2:] == cwnd[2:]
@@ -242,12 +242,13 @@ def test_the_defaults_are_those_of_ns_2_27(built: Built) -> None:
 
 def test_drops_and_arrivals_agree_with_what_was_sent(run_ok: RunOk, columns: Columns) -> None:
     out = run_ok(SINGLE_FLOW, *argv(single_flow(RENO, 1.2)))
-    # Reno's first losses wait for a timeout at 1.3 s, so by 1.2 s every packet was sent once: what
-    # passed the bottleneck is what was sent less what was dropped, but for the one retransmission.
+    # Reno's first losses wait for a timeout at 1.3 s, so until 1.2 s every packet was sent once.
+    # What passed the bottleneck is what was sent minus what was dropped, apart from one
+    # retransmission.
     sent = columns(out / "sequence.out")[-1][1]  # packets, and the SYN of 40 bytes is packet 0
     dropped = columns(out / "queue.out")[-1][2]
     passed_mbit = sum(row[1] for row in columns(out / "util.out")) * 0.1
-    # Twelve bins of 0.1 s, each rounded to 0.005 Mbit/s at most.
+    # Twelve bins of 0.1 s, each rounded by at most 0.005 Mbit/s.
     expected = (sent - dropped + 1) * PACKET_BYTES * 8e-6
     assert passed_mbit == pytest.approx(expected, abs=12 * 0.0005 + PACKET_BYTES * 8e-6)
     assert dropped > 0
@@ -262,12 +263,12 @@ def test_slow_start_traces_every_packet_and_changes_none(run_ok: RunOk) -> None:
         assert (traced / path.name).read_bytes() == path.read_bytes()
     lines = [line.split() for line in (traced / "pckts.trq").read_text().splitlines()]
     assert {len(line) for line in lines} == {12}
-    # Nodes 0 and 1 are the routers, 2 the sender: each packet sent enters the link 2 -> 0 once, and
-    # sequence.out has the highest number, from 0, of those of the first transmission.
+    # Nodes 0 and 1 are the routers, 2 is the sender. Each packet sent enters the link 2 -> 0 once,
+    # and sequence.out has the highest number of first transmissions, counted from 0.
     sent = {int(line[10]) for line in lines if line[0] == "+" and line[2:4] == ["2", "0"]}
     highest = int((traced / "sequence.out").read_text().splitlines()[-1].split()[1])
     assert sent == set(range(highest + 1))
-    # All drops are the bottleneck's, as many as its monitor counts.
+    # All drops occur at the bottleneck, as many as its monitor counts.
     drops = [line for line in lines if line[0] == "d"]
     assert {tuple(line[2:4]) for line in drops} == {("0", "1")}
     assert len(drops) == int((traced / "queue.out").read_text().splitlines()[-1].split()[2])
@@ -288,7 +289,7 @@ def test_two_flows_write_files_each_and_share_the_bottleneck(
     out = run_ok(FAIRNESS, *argv(fairness(NEWRENO, 10, 2)))
     own = {f"{name}{flow}.out" for name in (*SENDER, "throughput") for flow in (0, 1)}
     assert {path.name for path in out.iterdir()} == own | {"queue.out", "util.out"}
-    # Full from the second second on, a packet of 0.0083 Mbit more or less and rounding apart.
+    # Full from the second second on, apart from rounding and one packet of 0.0083 Mbit.
     both = [columns(out / f"throughput{flow}.out") for flow in (0, 1)]
     for first, second in list(zip(*both, strict=True))[2:]:
         assert first[1] + second[1] == pytest.approx(10, abs=0.0083 + 0.01)
@@ -313,7 +314,7 @@ def test_the_same_arguments_write_the_same_bytes(
 
 
 def rate_mbps(columns: Columns, out: Path) -> float:
-    """Data acknowledged from 20 s, where the flow starts, to 60 s."""
+    """Rate of data acknowledged from 20 s, where the flow starts, to 60 s."""
     return columns(out / "acknowledged.out")[-1][1] * 8e-3 / 40
 
 
@@ -322,7 +323,7 @@ def test_a_clear_radio_carries_what_802_11_leaves_of_2_mbps(
 ) -> None:
     out = run_ok(WIRELESS, *argv(wireless(RENO, 60, 0)))
     assert {path.name for path in out.iterdir()} == {f"{name}.out" for name in SENDER}
-    # RTS, CTS, preambles and ACKs at 1 Mbit/s, waits, and TCP's own ACKs take about half.
+    # RTS, CTS, preambles and ACKs at 1 Mbit/s, waiting, and TCP's own ACKs take about half.
     assert 0.8 < rate_mbps(columns, out) < 1.4
     assert columns(out / "acknowledged.out")[800][1] == -1  # 800 samples of 0.025 s: 20 s
 

@@ -1,5 +1,5 @@
-# One sender with a limited number of packets. It stands outside bdpbench, uses parts of its library
-# and brings one of its own.
+# One sender with a limited number of packets. The script is outside bdpbench; it uses parts of
+# bdpbench's library and one part of its own.
 source [file join $::env(BDPBENCH_TCL) lib args.tcl]
 source [file join $::env(BDPBENCH_TCL) lib defaults.tcl]
 source [file join $::env(BDPBENCH_TCL) lib agents.tcl]

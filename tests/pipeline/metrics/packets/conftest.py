@@ -1,4 +1,4 @@
-"""Frames of trace lines, made here so that the tests of metrics need no reader."""
+"""Frames of trace lines, made without the reader, so that tests of metrics do not need it."""
 
 from __future__ import annotations
 
@@ -26,7 +26,7 @@ SCHEMA = {
 
 
 def frame_of(lines: Iterable[str]) -> pl.DataFrame:
-    """Lines of a wired trace, without the column of flags."""
+    """Lines of a wired trace as a frame without the column of flags."""
     rows = []
     for line in lines:
         event, time_s, start, end, kind, size, flow, src, dst, seq, uid = line.split()
@@ -36,8 +36,8 @@ def frame_of(lines: Iterable[str]) -> pl.DataFrame:
     return pl.DataFrame(rows, schema=SCHEMA, orient="row")
 
 
-# Node 0 sends to node 2 over node 1; the path back has no queue. Packet 1 waits at 0-1 for 0.1 s
-# and is dropped at 1-2, its retransmission (uid 3) arrives.
+# Node 0 sends to node 2 through node 1; the reverse path has no queue. Packet 1 waits at 0-1 for
+# 0.1 s and is dropped at 1-2; its retransmission (uid 3) arrives.
 TINY = """
 + 1.0 0 1 tcp 1040 1 0.0 2.0 0 0
 - 1.0 0 1 tcp 1040 1 0.0 2.0 0 0
@@ -91,5 +91,5 @@ def tiny() -> pl.DataFrame:
 
 @pytest.fixture
 def lines_to_frame() -> Callable[[Iterable[str]], pl.DataFrame]:
-    """``frame_of``."""
+    """The function ``frame_of``."""
     return frame_of

@@ -1,5 +1,5 @@
-# Two TCP flows and one of UDP over a bottleneck, traced to all.tr; then what ns-2's own monitors
-# and agents have counted. One flow has a random loss on its last link, and delayed ACKs.
+# Two TCP flows and a UDP flow over a bottleneck, traced to all.tr; then prints the counters of
+# ns-2's own monitors and agents. One flow has random losses on its last link, and delayed ACKs.
 set ns [new Simulator]
 set trace [open all.tr w]
 $ns trace-all $trace

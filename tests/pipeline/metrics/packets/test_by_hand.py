@@ -1,4 +1,4 @@
-"""Every metric on traces of a few lines, against values worked out by hand."""
+"""Every metric on traces of a few lines, compared with values worked out by hand."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ def _values(trace: pl.DataFrame, window: Window | None = None, **options: object
 
 @pytest.fixture(scope="module")
 def tiny_values(tiny: pl.DataFrame) -> Values:
-    """All metrics of the tiny trace, which most tests ask for one of."""
+    """All metrics of the tiny trace; most tests look at one of them."""
     return _values(tiny)
 
 
@@ -35,7 +35,7 @@ def tiny_values(tiny: pl.DataFrame) -> Values:
         ("throughput", 8 * 3 * 1040e-6 / 2.4),
         # All three are new, 1000 bytes of payload each.
         ("goodput", 8 * 3 * 1000e-6 / 2.4),
-        # Four sent, one of them again.
+        # Four transmissions, one of them a retransmission.
         ("sending_goodput", 8 * (4 - 1) * 1040e-6 / 2.4),
         ("retransmissions", 1),
         ("retransmission_rate", 1 / 4),
@@ -43,13 +43,13 @@ def tiny_values(tiny: pl.DataFrame) -> Values:
         ("packet_delivery_ratio", 3 / 4),
         # From the first packet sent to the last received.
         ("lifetime_throughput", 8 * 3 * 1040e-6 / (3.1 - 1.0)),
-        # First packet at 1.0 s, first retransmission at 2.0 s; of the two sent by then one is lost.
+        # First packet at 1.0 s, first retransmission at 2.0 s; one of the two sent by then is lost.
         ("slow_start_duration", 1.0),
         ("slow_start_loss_rate", 1 / 2),
         # 1.5 - 1.0, 2.5 - 2.0 and 3.1 - 2.7 s.
         ("one_way_delay", 1e3 * (0.5 + 0.5 + 0.4) / 3),
         ("max_one_way_delay", 500),
-        # Above 400 ms: 100, 100 and 0.
+        # In excess of 400 ms: 100, 100 and 0.
         ("delay_variation", 200 / 3),
         # |D| is 0 and 100 ms: J = 0, then 0 + (100 - 0)/16.
         ("jitter", 100 / 16),
@@ -58,7 +58,7 @@ def tiny_values(tiny: pl.DataFrame) -> Values:
         ("rtt", 700),
         ("max_rtt", 700),
         ("response_time", 3.1 - 1.0),
-        # No link is known to limit it, and no bin is compared with a capacity.
+        # No link is known to limit it, so no bin can be compared with a capacity.
         ("normalised_goodput", None),
         ("max_min_share", None),
         ("time_to_90pct_throughput", None),
@@ -69,7 +69,7 @@ def tiny_values(tiny: pl.DataFrame) -> Values:
 )
 def test_flow(tiny_values: Values, metric: str, expected: float | None) -> None:
     value = tiny_values[metric, "flow:1"]
-    # 1e-5 for the six digits of the arithmetic of the last; the others agree to rounding.
+    # 1e-5 for the six digits of the last value's arithmetic; the others agree to rounding.
     assert value == (expected if expected is None else pytest.approx(expected, rel=1e-5))
 
 
@@ -80,16 +80,16 @@ def test_flow(tiny_values: Values, metric: str, expected: float | None) -> None:
         ("link_throughput", "1-2", 8 * 3 * 1040e-6 / 2.4),
         ("link_loss_rate", "0-1", 0),
         ("link_loss_rate", "1-2", 1 / 4),
-        # One packet waits for 0.1 s of 2.4.
+        # One packet waits for 0.1 s of 2.4 s.
         ("mean_queue_length", "0-1", 0.1 / 2.4),
         ("max_queue_length", "0-1", 1),
         ("queueing_delay", "0-1", 100 / 4),
         ("max_queueing_delay", "0-1", 100),
-        # What is dropped as it comes, or passes at once, was never in the queue.
+        # Packets that are dropped on arrival, or pass at once, were never in the queue.
         ("mean_queue_length", "1-2", 0),
         ("max_queue_length", "1-2", 0),
         ("queueing_delay", "1-2", 0),
-        # No packet waited for one that had waited.
+        # No packet waited behind one that had waited itself.
         ("link_capacity", "0-1", None),
         ("link_utilization", "0-1", None),
     ],
@@ -100,10 +100,11 @@ def test_link(tiny_values: Values, metric: str, link: str, expected: float | Non
 
 
 def test_window_is_half_open(tiny: pl.DataFrame) -> None:
-    # Packets arrive at 1.5, 2.5 and 3.1 s: the one at the start counts, the one at the end not.
+    # Packets arrive at 1.5, 2.5 and 3.1 s: the one at the start counts, the one at the end does
+    # not.
     values = _values(tiny, Window(1.5, 2.5))
     assert values["throughput", "flow:1"] == pytest.approx(8 * 1040e-6 / 1.0)
-    assert values["retransmissions", "flow:1"] == 1  # that packet 1 was sent before is remembered
+    assert values["retransmissions", "flow:1"] == 1  # packet 1 was sent before the window
     assert values["packet_loss_rate", "flow:1"] == 0  # dropped at 1.2 s
     values = _values(tiny, Window(2.5, 3.1))
     assert values["throughput", "flow:1"] == pytest.approx(8 * 1040e-6 / 0.6)
@@ -119,7 +120,7 @@ def test_windows_add_up(tiny: pl.DataFrame) -> None:
 
 
 def test_queue_at_the_start_of_the_window(lines_to_frame: Lines) -> None:
-    # Two packets wait from 1 s on, one leaves at 3 s: over [2, 4) there are 2, then 1.
+    # Two packets wait from 1 s on and one leaves at 3 s: in [2, 4) there are 2, then 1.
     trace = lines_to_frame(
         [
             "+ 1 0 1 cbr 500 3 0.0 1.0 0 0",
@@ -140,7 +141,7 @@ def test_queue_at_the_start_of_the_window(lines_to_frame: Lines) -> None:
 
 
 def test_a_wait_between_neighbouring_lines_counts(lines_to_frame: Lines) -> None:
-    # Nothing else happens while the packet waits from 1 to 3 s of 4.
+    # Nothing else happens while the packet waits from 1 s to 3 s, out of 4 s.
     trace = lines_to_frame(
         [
             "r 0 1 2 cbr 500 3 1.0 2.0 9 9",
@@ -155,7 +156,7 @@ def test_a_wait_between_neighbouring_lines_counts(lines_to_frame: Lines) -> None
 
 
 def test_duplicates_are_no_goodput(lines_to_frame: Lines) -> None:
-    # 1 is lost at first and fills its hole later; 3 arrives twice: new are 0, 2, 3, 1, 4.
+    # 1 is lost at first and fills its hole later; 3 arrives twice; 0, 2, 3, 1 and 4 are new.
     arrivals = [0, 2, 3, 1, 3, 4]
     trace = lines_to_frame(
         f"r {index + 1} 0 1 tcp 1040 1 0.0 1.0 {seq} {index}" for index, seq in enumerate(arrivals)
@@ -163,7 +164,7 @@ def test_duplicates_are_no_goodput(lines_to_frame: Lines) -> None:
     values = _values(trace)
     assert values["throughput", "flow:1"] == pytest.approx(8 * 6 * 1040e-6 / 5)
     assert values["goodput", "flow:1"] == pytest.approx(8 * 5 * 1000e-6 / 5)
-    # The trace does not hold the packets' + lines: what was sent cannot be told.
+    # The trace does not contain the + lines of these packets, so it is unknown what was sent.
     assert values["packet_loss_rate", "flow:1"] is None
     assert values["one_way_delay", "flow:1"] is None
 
@@ -182,7 +183,7 @@ def test_delayed_acks_give_the_last_packet_they_cover(lines_to_frame: Lines) -> 
 
 
 def test_an_ack_that_waited_for_a_hole_gives_no_rtt(lines_to_frame: Lines) -> None:
-    # 0 is lost, 1 arrives and waits; the ACK of 1 comes when 0 has been sent again.
+    # 0 is lost, 1 arrives and waits; the ACK of 1 comes after 0 was retransmitted.
     trace = lines_to_frame(
         [
             "+ 1.0 0 1 tcp 1040 1 0.0 1.0 0 0",
@@ -216,7 +217,7 @@ def test_flows_that_share_an_id_are_told_apart(lines_to_frame: Lines) -> None:
 
 
 def test_two_flows_are_compared(lines_to_frame: Lines) -> None:
-    # 3000 against 1000 bytes.
+    # 3000 bytes against 1000.
     lines = [f"r {second} 0 1 cbr {size} {flow} 0.{flow} 1.{flow} {second} {10 * second + flow}"
              for second in range(1, 4) for flow, size in ((1, 1500), (2, 500))]  # fmt: skip
     values = _values(lines_to_frame(lines), bin_s=1.0)
@@ -226,7 +227,8 @@ def test_two_flows_are_compared(lines_to_frame: Lines) -> None:
 
 
 def test_totals_of_all_flows(lines_to_frame: Lines) -> None:
-    # Flow 1: two sent, one arrives after 0.5 s; flow 2: one sent, arrives after 0.1 s.
+    # Flow 1: two sent, one of which arrives after 0.5 s; flow 2: one sent, which arrives after 0.1
+    # s.
     trace = lines_to_frame(
         [
             "+ 1 0 1 cbr 500 1 0.0 1.0 0 0",
@@ -253,7 +255,8 @@ def test_shares_of_a_given_capacity(tiny: pl.DataFrame) -> None:
 
 
 def test_capacity_of_a_busy_link(lines_to_frame: Lines) -> None:
-    # 1000, 500 and 250 bytes leave in 0.4, 0.2 and 0.1 s: 0.02 Mbit/s. The first passed at once.
+    # 1000, 500 and 250 bytes leave in 0.4, 0.2 and 0.1 s: 0.02 Mbit/s. The first one passed at
+    # once.
     trace = lines_to_frame(
         [
             "+ 0.0 0 1 cbr 1000 3 0.0 1.0 0 0",
@@ -270,12 +273,12 @@ def test_capacity_of_a_busy_link(lines_to_frame: Lines) -> None:
     )
     values = _values(trace)
     assert values["link_capacity", "link:0-1"] == pytest.approx(0.02)
-    # 1875 bytes in the second from 0 to 1.
+    # 1875 bytes between 0 s and 1 s.
     assert values["link_utilization", "link:0-1"] == pytest.approx(8 * 1875e-6 / 0.02)
 
 
 def test_drops_before_the_queue_do_not_empty_it(lines_to_frame: Lines) -> None:
-    # An error model at the head of the link writes d without +.
+    # An error model at the head of the link writes d without a + before it.
     trace = lines_to_frame(
         [
             "d 1 0 1 cbr 500 3 0.0 1.0 0 0",
@@ -293,7 +296,7 @@ def test_every_metric_has_a_definition_and_a_value(tiny: pl.DataFrame) -> None:
     second = tiny.with_columns(flow=pl.lit(2, pl.Int32), uid=pl.col("uid") + 100, src_port=7)
     both = pl.concat([tiny, second.with_columns(pl.col("src_port").cast(pl.Int32))]).sort("time_s")
     measured = {metric for metric, _ in _values(both)}
-    # What wires do not show stands in test_nodes.py.
+    # test_nodes.py tests what wired traces do not show.
     elsewhere = {
         metric
         for metric, definition in PACKET_DEFINITIONS.items()

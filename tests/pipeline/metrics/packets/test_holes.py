@@ -1,4 +1,4 @@
-"""Numbers that are skipped and come later, however far apart they lie."""
+"""Sequence numbers that are skipped and arrive later, however large the gap."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ def _peak_mb() -> float:
 
 
 def test_a_gap_of_numbers_costs_no_memory(tmp_path: Path) -> None:
-    # The sender is not traced; its numbers jump by 400 million, and those of ACKs by 2^31.
+    # The sender is not traced; its numbers jump by 400 million, and those of its ACKs by 2^31.
     path = tmp_path / "gap.tr"
     path.write_text(
         "r 1.0 0 1 tcp 1040 ------- 1 0.0 1.0 0 1\n"
@@ -36,7 +36,7 @@ def test_a_gap_of_numbers_costs_no_memory(tmp_path: Path) -> None:
     flows = sum_packets(open_trace(path).batches(COLUMNS)).flows
     assert _peak_mb() - before < 200
     data = flows.row(by_predicate=pl.col("kind") == "data", named=True)
-    # Four arrive; the number that fills the hole is new the first time only.
+    # Four packets arrive; the number that fills the hole is new only the first time.
     assert (data["received_pkts"], data["good_bytes"]) == (4, 3 * 1000)
 
 
@@ -49,7 +49,7 @@ def test_new_is_what_a_set_of_numbers_says(seed: int, cut: int) -> None:
     rows, expected = [], []
     for _ in range(60):
         stream, seq = dice.choice((1, 2)), dice.randrange(30)
-        # What lies below a stream's first number is no hole of it.
+        # Numbers below a stream's first one are not holes.
         first = stream not in top
         top.setdefault(stream, seq)
         is_new = seq not in seen[stream] and (first or seq > top[stream])

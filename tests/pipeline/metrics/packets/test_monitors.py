@@ -1,7 +1,7 @@
-"""The same numbers got independently: ns-2's monitors and agents, in the run that wrote the trace.
+"""The same numbers from another source: ns-2's monitors and agents, in the run that was traced.
 
-They never see the trace: they count packets inside the simulator. Where both count packets or bytes
-they have to agree exactly.
+They count packets inside the simulator and never see the trace. Wherever both count packets or
+bytes, they have to agree exactly.
 """
 
 from __future__ import annotations
@@ -56,7 +56,7 @@ def test_what_senders_sent(counted: tuple[dict, PacketSums], index: int) -> None
 
 @pytest.mark.parametrize("index", [0, 1])
 def test_what_sinks_received(counted: tuple[dict, PacketSums], index: int) -> None:
-    # A sink counts each packet once, with headers; the first, a SYN, has nothing but headers.
+    # A sink counts each packet once, with headers; the first one, a SYN, has only headers.
     counters, sums = counted
     flow = _flow(sums, index + 1)
     new_pkts = flow["good_bytes"] / 1000 + 1
@@ -84,13 +84,13 @@ def test_the_bottleneck(counted: tuple[dict, PacketSums]) -> None:
     for ours, theirs in expected.items():
         assert link[ours] == counters[f"queue.{theirs}"], ours
     assert link["dropped_pkts"] > 0
-    # Times of the trace are rounded to 1 us, each of which is off by half of it at most.
+    # Times in the trace are rounded to 1 us, so each is off by at most half of that.
     rounding = 1e-6 * (link["departed_pkts"] + link["entered_pkts"])
     assert link["length_area"] == pytest.approx(counters["queue.area"], abs=rounding)
     mean_s = link["wait_sum_s"] / link["departed_pkts"]
     assert mean_s == pytest.approx(counters["queue.delay_s"], abs=1e-6)
     assert link["capacity_mbps"] == pytest.approx(10, rel=1e-4)
-    assert link["longest_pkts"] == 49  # queue-limit counts the packet that asks for room
+    assert link["longest_pkts"] == 49  # queue-limit also counts the packet that asks for room
 
 
 @pytest.mark.parametrize("flow", [1, 2, 3])
@@ -100,7 +100,7 @@ def test_flows_at_the_bottleneck(counted: tuple[dict, PacketSums], flow: int) ->
     entered = sums.link_flows.filter(here).row(0, named=True)
     assert entered["entered_pkts"] == counters[f"flow{flow}.parrivals_"]
     assert entered["entered_bytes"] == counters[f"flow{flow}.barrivals_"]
-    if flow > 1:  # flow 1 also loses packets by the error model
+    if flow > 1:  # the error model also drops packets of flow 1
         assert _flow(sums, flow)["dropped_pkts"] == counters[f"flow{flow}.pdrops_"]
         assert _flow(sums, flow)["dropped_bytes"] == counters[f"flow{flow}.bdrops_"]
 
@@ -114,7 +114,7 @@ def test_errors_of_the_last_link(counted: tuple[dict, PacketSums]) -> None:
 
 def test_delays_of_the_path(counted: tuple[dict, PacketSums]) -> None:
     # Flow 1: 1 + 20 + 1 ms, and the transmission of the SYN's 40 bytes: 320 bit at 100, 10 and
-    # 100 Mbit/s are 3.2, 32 and 3.2 us. Back the same, so that the least RTT is 44.0768 ms.
+    # 100 Mbit/s are 3.2, 32 and 3.2 us. The way back is the same, so the minimum RTT is 44.0768 ms.
     _, sums = counted
     assert _flow(sums, 1)["delay_min_s"] == pytest.approx(0.0220384, abs=2e-6)
     metrics = measure_packets(sums)

@@ -1,4 +1,4 @@
-"""The sums in C against those by frames, which define them."""
+"""The sums in C, compared with those of frames, which define them."""
 
 from __future__ import annotations
 
@@ -27,7 +27,7 @@ from bdpbench.metrics.packets import (
 from bdpbench.metrics.packets.native import WiredSums
 from bdpbench.trace import open_trace
 
-# Summing by frames takes a tenth of a second: few examples, and none is made smaller.
+# Summing with frames takes a tenth of a second: few examples, and no shrinking.
 FEW = settings(
     max_examples=4,
     deadline=None,
@@ -39,8 +39,8 @@ FEW = settings(
 class Network:
     """Packets over a row of links, each with a queue of four.
 
-    Times are sums of powers of 1/2, which binary numbers hold exactly. TCP counts packets or bytes
-    and is acknowledged, CBR is not; what is lost is sent again.
+    Times are sums of powers of 1/2, which binary numbers represent exactly. TCP counts packets or
+    bytes and is acknowledged, CBR is not; lost packets are retransmitted.
     """
 
     def __init__(self, seed: int, *, nodes: int = 3, flows: int = 3, ticks: int = 60) -> None:
@@ -56,7 +56,7 @@ class Network:
         self.lines: list[str] = []
 
     def run(self) -> list[str]:
-        """The lines of a trace."""
+        """Run the network; returns the lines of its trace."""
         for tick in range(self._ticks):
             self._forward(tick / 64)
             if self._dice.random() < 0.7:
@@ -104,7 +104,7 @@ class Network:
     def _acknowledge(
         self, time_s: float, node: int, flow: str, src: str, dst: str, seq: int, size: int
     ) -> None:
-        """Names the last number of what has come without a hole."""
+        """Acknowledge the last number up to which everything has arrived."""
         step = size - 40 if self._bytes[int(flow)] else 1
         came, after = self._came[int(flow)], self._expected
         came[seq] = seq + step
@@ -133,7 +133,7 @@ def _equal(one: PacketSums, other: PacketSums) -> None:
 def _both(
     batches: Iterable[pl.DataFrame], window: Window | None = None, bin_s: float | None = None
 ) -> None:
-    """Hold both ways to the same sums, or the same refusal."""
+    """Check that both ways give the same sums or the same refusal."""
     rows = list(batches)
     found = []
     for compiled in (True, False):
@@ -185,14 +185,14 @@ def test_batches_do_not_matter(seed: int, rows: int) -> None:
 
 
 ODD = (
-    "+ {t} 0 1 cbr 500 9 0.9 -1.9 0 {n}",  # to all
-    "+ {t} 0 1 cbr 500 9 0.9 1073741825.0 0 {n}",  # to a group
-    "+ {t} 0 1 cbr 500 9 5000.9 1.9 0 {n}",  # of a hierarchical address
+    "+ {t} 0 1 cbr 500 9 0.9 -1.9 0 {n}",  # broadcast
+    "+ {t} 0 1 cbr 500 9 0.9 1073741825.0 0 {n}",  # multicast
+    "+ {t} 0 1 cbr 500 9 5000.9 1.9 0 {n}",  # from a hierarchical address
     "s {t} 0 1 cbr 500 9 0.9 3.9 0 {n}",
 )
 
 
-# Where frames take over, and which row makes them, do not depend on each other.
+# The place where frames take over and the kind of row that causes it are independent.
 @pytest.mark.parametrize(("odd", "place"), [*((odd, 80) for odd in ODD), (ODD[0], 0), (ODD[1], 2)])
 def test_from_a_row_that_c_does_not_know_frames_go_on(
     odd: str, place: int, monkeypatch: pytest.MonkeyPatch
@@ -202,7 +202,7 @@ def test_from_a_row_that_c_does_not_know_frames_go_on(
     lines.insert(place, odd.format(t=time_s, n=10**6))
     frame = frame_of(lines)
     assert _taken(frame) <= place
-    # Cut where the one hands over to the other, neither knows more than the other does.
+    # With a cut at the handover, neither way knows more than the other.
     monkeypatch.setattr(measure, "_ROWS_AT_ONCE", 1)
     _both([frame.head(place), frame.slice(place)])
 
@@ -221,7 +221,7 @@ TURNED_AWAY = (
 
 @pytest.mark.parametrize("place", range(len(TURNED_AWAY) + 1))
 def test_what_leaves_at_the_moment_of_the_handing_over_was_never_in_the_queue(place: int) -> None:
-    """The queue is 1, 2, 1, 2 long; the third packet is turned away, and would have made it 3."""
+    """The queue has 1, 2, 1, 2 packets; the third one, which would make it 3, is turned away."""
     lines = list(TURNED_AWAY)
     time_s = lines[min(place, 7)].split()[1]
     lines.insert(place, ODD[0].format(t=time_s, n=10**6).replace("0 1 cbr", "7 8 cbr"))
@@ -246,7 +246,7 @@ def test_where_time_runs_backwards_frames_go_on(monkeypatch: pytest.MonkeyPatch)
 @FEW
 @given(st.integers(0, 10**6), st.integers(0, 200), st.integers(0, 200))
 @example(0, 10, 3)
-@example(110_632, 80, 10)  # two leave at one moment, the first of them unknown
+@example(110_632, 80, 10)  # two leave at the same time, the first of them unknown
 def test_a_line_that_comes_again_comes_to_the_same(seed: int, place: int, back: int) -> None:
     lines = Network(seed).run()
     place = min(place, len(lines) - 1)
@@ -255,7 +255,7 @@ def test_a_line_that_comes_again_comes_to_the_same(seed: int, place: int, back: 
     lines.insert(place + 1, " ".join(words))
     frame = frame_of(lines)
     taken = _taken(frame)
-    # A packet may yet leave at the moment at which it came: then the cut would be seen.
+    # A packet might still leave at the time at which it came; then the cut would show.
     assume(taken == 0 or frame["event"][taken - 1] != "+")
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr(measure, "_ROWS_AT_ONCE", 1)

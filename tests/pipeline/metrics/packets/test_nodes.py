@@ -1,4 +1,4 @@
-"""Nodes, the ways of packets, receivers of groups, routing and energy: a few lines of each."""
+"""Nodes, paths of packets, receivers of groups, routing and energy, on a few lines each."""
 
 from __future__ import annotations
 
@@ -18,8 +18,8 @@ from bdpbench.metrics.packets import (
 )
 from bdpbench.trace import open_trace
 
-# Node 0 sends to node 2 over node 1 (new format, with energy). The first packet arrives, the second
-# is dropped by the queue of node 1; AODV asks for the way with one packet, sent on by node 1.
+# Node 0 sends to node 2 through node 1 (new format, with energy). The first packet arrives, and the
+# queue of node 1 drops the second; AODV asks for the route with one packet, which node 1 forwards.
 _WHERE = "-Nx 5.00 -Ny 2.00 -Nz 0.00 -Ne {energy} -Nl {layer} -Nw {reason} "
 _MAC = "-Ma 0 -Md 0 -Ms 0 -Mt 0 "
 _CBR = (
@@ -59,8 +59,8 @@ WIRELESS = "".join(
         _line("r -t 4.750000000", _CBR, node=2, layer="AGT", energy="9.000000", uid=3, hops=1),
     )
 )
-# Node 0 sends two packets to a group: both come to node 1, which sends them on, and to node 2 over
-# it; of node 3's copies the queue of the link 1-3 drops one.
+# Node 0 sends two packets to a group. Both reach node 1, which forwards them, and then node 2; the
+# queue of the link 1-3 drops one of the copies for node 3.
 _GROUP = "cbr 210 ------- 5 0.0 1073741824.0"
 MULTICAST = f"""\
 + 1.0 0 1 {_GROUP} 0 0
@@ -117,7 +117,7 @@ def test_routing_counts_each_hop(tmp_path: Path) -> None:
     sums = _sums(tmp_path, WIRELESS)
     assert _values(sums, "routing_overhead") == {"trace": 2}
     assert _values(sums, "routing_overhead_bytes") == {"trace": 96}
-    # Two packets of data arrive.
+    # Two data packets arrive.
     assert _values(sums, "normalised_routing_load") == {"trace": 1}
 
 
@@ -150,7 +150,7 @@ def test_hops_and_changes_of_a_route(tmp_path: Path) -> None:
     flow = "flow:0"
     assert _values(sums, "hop_count") == {flow: 1.5}
     assert _values(sums, "path_length") == {flow: 2}
-    # Node 0 sends the first packet to node 1, the second to node 2.
+    # Node 0 sends the first packet to node 1 and the second to node 2.
     assert _values(sums, "route_changes") == {flow: 1}
     assert _values(sums, "longest_gap") == {flow: 2.5}
 

@@ -1,4 +1,4 @@
-"""Flows that are easily miscounted: without numbers, with repeated ones, dropped twice, starved."""
+"""Flows that are easily miscounted: no numbers, repeated numbers, double drops, starvation."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ def _sums(folder: Path, text: str) -> PacketSums:
 
 
 def _flow(sums: PacketSums) -> dict[str, object]:
-    """The only flow that carries data."""
+    """The only flow with data."""
     return sums.flows.row(by_predicate=pl.col("kind") == "data", named=True)
 
 
@@ -80,7 +80,7 @@ def test_a_repeated_uid_is_matched_in_order(tmp_path: Path) -> None:
 
 
 def test_a_repeated_uid_in_a_queue(tmp_path: Path) -> None:
-    # Both wait: the second from 1.2 to 2 s, the first from 1 to 1.5 s.
+    # Both wait: the second from 1.2 s to 2 s, the first from 1 s to 1.5 s.
     line = "0 1 cbr 1000 ------- 1 0.0 1.0 0 7"
     events = (("+", 1), ("+", 1.2), ("-", 1.5), ("-", 2), ("r", 2.5), ("r", 3))
     sums = _sums(tmp_path, "".join(f"{event} {time_s} {line}\n" for event, time_s in events))
@@ -91,7 +91,7 @@ def test_a_repeated_uid_in_a_queue(tmp_path: Path) -> None:
 
 
 def test_a_tunnel_repeats_the_uid_between_other_ends(tmp_path: Path) -> None:
-    # Node 0 sends to 3; node 1 wraps the packet into one from 1 to 2 (Mobile IP).
+    # Node 0 sends to 3; node 1 encapsulates the packet in one from 1 to 2 (Mobile IP).
     outer, inner = "1 2 cbr 1020 ------- 2 1.0 2.1 0 7", "cbr 1000 ------- 2 0.0 3.0 0 7"
     sums = _sums(
         tmp_path,
@@ -115,7 +115,7 @@ RADIO = "[0:0 1:0 32 1] [{}] 1 0"
 
 
 def _radio(*events: str) -> str:
-    """Lines "event time node layer reason uid"; each number is that of the packet."""
+    """Lines given as "event time node layer reason uid"; the number is the uid."""
     lines = []
     for each in events:
         event, time_s, node, layer, reason, uid = each.split()
@@ -134,12 +134,12 @@ def test_a_frame_dropped_beside_its_delivery_is_not_lost(tmp_path: Path, reason:
     last = _radio("s 4 0 AGT --- 4", "r 4.1 1 AGT --- 4")
     sums = _sums(tmp_path, after + before + lost + last)
     assert _value(sums, "packet_loss_rate") == pytest.approx(1 / 4)
-    # Drop events are told apart: five of them.
+    # All drop events are distinguished: five of them.
     assert sums.losses.rows() == [("MAC", reason, "cbr", 5, 5 * 210)]
 
 
 def test_what_vanishes_without_a_drop_is_lost(tmp_path: Path) -> None:
-    # Delays are 0.1 s; packet 2 was sent 1 s before the end, packet 4 at 0.05 s: it is under way.
+    # Delays are 0.1 s. Packet 2 was sent 1 s before the end, and packet 4 at 0.05 s is in flight.
     events = ["s 1 0 AGT --- 1", "r 1.1 1 AGT --- 1", "s 2 0 AGT --- 2"]
     events += ["s 2.9 0 AGT --- 3", "s 2.95 0 AGT --- 4", "r 3.0 1 AGT --- 3"]
     sums = _sums(tmp_path, _radio(*events))
@@ -191,9 +191,9 @@ def test_counts_are_those_of_plain_python(
 
 
 def _lan(stations: int) -> str:
-    """Stations 0, 1, ... of LAN 9, each of which sends 20 packets to the next, by turns.
+    """Stations 0, 1, ... of LAN 9, which take turns sending 20 packets each to the next.
 
-    Each takes 4 ms of the medium, and waits for its turn.
+    Each packet occupies the medium for 4 ms and waits for its turn.
     """
     lines = []
     for round_ in range(20):
@@ -213,7 +213,7 @@ def test_stations_of_a_lan_have_no_capacity_of_their_own(tmp_path: Path) -> None
         (f"link:{station}-9", True, None) for station in range(4)
     ]
     shares = measure_packets(sums).filter(pl.col("metric") == "max_min_share")["value"]
-    # What each sends is all that is known of what it could have.
+    # Nothing is known of what each flow could have except what it sends.
     assert shares.to_list() == [pytest.approx(8 * 20 * 500e-6 / sums.seconds)] * 4
     path = tmp_path / "odd.tr"
     given = sum_packets(open_trace(path).batches(COLUMNS), capacities={(0, 9): 1.0})
@@ -221,7 +221,7 @@ def test_stations_of_a_lan_have_no_capacity_of_their_own(tmp_path: Path) -> None
 
 
 def test_a_queue_of_its_own_has_a_capacity(tmp_path: Path) -> None:
-    # The same lines, received over the link that they were sent on.
+    # The same lines, received on the link on which they were sent.
     lines = [line.split() for line in _lan(1).splitlines()]
     text = "".join(" ".join([*w[:2], "0", "9", *w[4:9], "9.1", *w[10:]]) + "\n" for w in lines)
     sums = _sums(tmp_path, text)

@@ -1,4 +1,4 @@
-"""What holds of any trace: cut anywhere it gives the same, and its units scale."""
+"""Properties of any trace: it may be cut anywhere with the same result, and its units scale."""
 
 from __future__ import annotations
 
@@ -16,9 +16,9 @@ from .conftest import frame_of
 
 
 def _random_trace(seed: int, ticks: int = 120) -> pl.DataFrame:
-    """Two senders over one queue of four packets, losses sent again, and ACKs that come at once.
+    """Two senders share a queue of four packets; losses are retransmitted, ACKs arrive at once.
 
-    Times are multiples of 1/64 s, which binary numbers hold exactly.
+    Times are multiples of 1/64 s, which binary numbers represent exactly.
     """
     dice = random.Random(seed)
     lines, queue, uid = [], [], 0
@@ -81,9 +81,9 @@ def test_slower_by_two_is_half_the_rate_and_twice_the_delay(seed: int) -> None:
         values.iter_rows(named=True), slowed.iter_rows(named=True), strict=True
     ):
         if before["metric"] == "throughput_convergence_time" or before["value"] is None:
-            continue  # it is taken over 10 s, whatever the trace's scale
+            continue  # its interval is 10 s, whatever the scale of the trace
         expected = before["value"] * factor[before["unit"]]
-        # Sums of times of either trace round differently.
+        # Sums of times are rounded differently in the two traces.
         assert after["value"] == pytest.approx(expected, rel=1e-6, abs=1e-9), before["metric"]
 
 

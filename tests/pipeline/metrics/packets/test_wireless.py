@@ -1,4 +1,4 @@
-"""Wireless and mixed traces: agents' lines instead of links', and flow ids that some lack."""
+"""Wireless and mixed traces: lines of agents instead of links, and missing flow ids."""
 
 from __future__ import annotations
 
@@ -10,8 +10,8 @@ import pytest
 from bdpbench.metrics.packets import COLUMNS, PacketSums, measure_packets, sum_packets
 from bdpbench.trace import open_trace
 
-# Two packets from node 0 to node 2 (old format); the second is dropped by the router of node 1.
-# UDP: ns-2 adds 20 bytes of IP header on the way.
+# Two packets from node 0 to node 2 (old format); the router of node 1 drops the second. For UDP,
+# ns-2 adds 20 bytes of IP header on the way.
 OLD = """\
 s 1.0 _0_ AGT  --- 0 cbr 210 [0 0 0 0] ------- [0:0 2:0 32 0] [0] 0 0
 r 1.5 _2_ AGT  --- 0 cbr 230 [13a 2 1 800] ------- [0:0 2:0 29 2] [0] 2 0
@@ -48,7 +48,7 @@ def test_agents_of_wireless_nodes(tmp_path: Path) -> None:
     sums = _sums(tmp_path, OLD)
     values = _values(sums)
     assert sums.flows["subject"].to_list() == ["flow:0.0-2.0"]
-    # From 1.0 to 3.4 s two packets of 230 bytes arrive, of 210 as they were sent.
+    # From 1.0 to 3.4 s two packets of 230 bytes arrive, which had 210 bytes when they were sent.
     assert values["throughput"] == pytest.approx(8 * 460e-6 / 2.4)
     assert values["goodput"] == pytest.approx(8 * 420e-6 / 2.4)
     assert values["packet_loss_rate"] == pytest.approx(1 / 3)
@@ -81,7 +81,7 @@ def test_hierarchical_addresses_are_told_from_the_first_lines(tmp_path: Path) ->
 
 
 def test_a_trace_of_one_queue_has_its_flows(tmp_path: Path) -> None:
-    # The source's and the receiver's links are not traced: what they did cannot be told.
+    # The links of source and receiver are not traced, so it is unknown what they did.
     lines = [line.replace(" 0 1 tcp", " 8 9 tcp") for line in MIXED.splitlines()[:3]]
     sums = _sums(tmp_path, "\n".join(lines) + "\n")
     assert sums.flows.select("subject", "sent_pkts", "received_pkts").rows() == [

@@ -1,4 +1,4 @@
-"""A copy of ns2/ and tcl/ to change, and the identity of every run that the studies could hold."""
+"""A copy of ns2/ and tcl/ to change, and the ids of all runs that the studies could contain."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ PARTS = ("ns2", "tcl", "config")
 
 @pytest.fixture(scope="session")
 def copied(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """A checkout of its own: ns2/, tcl/ and config/."""
+    """A separate checkout with ns2/, tcl/ and config/."""
     checkout = tmp_path_factory.mktemp("identity") / "checkout"
     for name in PARTS:
         shutil.copytree(ROOT / name, checkout / name)
@@ -31,14 +31,14 @@ def copied(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 @pytest.fixture
 def tree(copied: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Path]:
-    """The copy, to change at will: afterwards it is what it was."""
+    """The copy, which a test may change; it is restored afterwards."""
     monkeypatch.setenv("BDPBENCH_ROOT", str(copied))
     yield copied
     restore(copied)
 
 
 def restore(copy: Path) -> None:
-    """Make the files of a copy those of the checkout again, their times with them."""
+    """Restore the files of a copy to those of the checkout, including their times."""
     for name in PARTS:
         ours, theirs = states(ROOT / name), states(copy / name)
         for path in theirs.keys() - ours.keys():
@@ -48,14 +48,14 @@ def restore(copy: Path) -> None:
 
 
 def states(folder: Path) -> dict[Path, tuple[int, int]]:
-    """Time and size of each file below a folder."""
+    """Time and size of each file in a folder."""
     found = {path.relative_to(folder): path.stat() for path in folder.rglob("*") if path.is_file()}
     return {path: (state.st_mtime_ns, state.st_size) for path, state in found.items()}
 
 
 @cache
 def senders() -> dict[tuple[str, str], AgentUse]:
-    """(study, protocol) → sender, of all studies."""
+    """(study, protocol) → sender, for all studies."""
     found = {}
     for path in sorted(ROOT.glob("config/studies/*/study.yaml")):
         study = yaml.load(path.read_bytes(), Loader=yaml.CSafeLoader)
@@ -75,13 +75,13 @@ def scripts(tree: Path) -> list[Path]:
 
 @pytest.fixture
 def ids(tree: Path) -> Callable[[], Ids]:
-    """Ids of one run for each script and each protocol of each study."""
+    """Ids of one run for each combination of a script and a protocol."""
     return lambda: ids_of(tree)
 
 
 @pytest.fixture(scope="session")
 def unchanged(copied: Path) -> Ids:
-    """Ids in a copy that nobody has changed."""
+    """Ids in an unchanged copy."""
     with pytest.MonkeyPatch.context() as patch:
         patch.setenv("BDPBENCH_ROOT", str(copied))
         return ids_of(copied)
@@ -94,7 +94,7 @@ def before(unchanged: Ids, tree: Path) -> Ids:
 
 
 def ids_of(tree: Path) -> Ids:
-    """Equal senders of several studies have one digest, which is made once."""
+    """Equal senders of several studies share one digest, which is computed once."""
     digests = {use: ns2_digest([use]) for use in set(senders().values())}
     found = {}
     for path in scripts(tree):

@@ -1,4 +1,4 @@
-"""Comments of C++ are what a compiler takes for comments; the judge is gcc's preprocessor."""
+"""Comments of C++ are recognized as a compiler does; gcc's preprocessor is the reference."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ ROOT = Path(__file__).resolve().parents[4]
 
 
 def without_comments(text: str) -> str:
-    """What gcc makes of a file when it does nothing but remove comments, blanks left out."""
+    """A file as gcc prints it after removing only comments; blanks are left out."""
     done = subprocess.run(
         ["gcc", "-fpreprocessed", "-dD", "-E", "-P", "-w", "-x", "c++", "-std=gnu++98", "-"],
         input=text,
@@ -69,7 +69,7 @@ PIECES = ["a", "1", "/", "*", "//", "/*", "*/", '"', "'", "\\", "\n", " ", "\\\n
 @settings(max_examples=60, deadline=None)
 @given(st.lists(st.sampled_from(PIECES), max_size=20).map("".join))
 def test_any_text_loses_comments_and_nothing_else(text: str) -> None:
-    if re.search(r"/\*(?!.*\*/)", text, re.DOTALL):  # gcc refuses a comment that is left open
+    if re.search(r"/\*(?!.*\*/)", text, re.DOTALL):  # gcc refuses a comment that is not closed
         return
     plain = re.sub(r"\\\n", "", text)
     assert without_comments(strip_cpp(text)) == without_comments(plain) or "\\" in text
@@ -136,7 +136,7 @@ def test_a_hunk_of_comments_is_no_change() -> None:
 
 
 def test_half_a_comment_is_code() -> None:
-    """It may comment out what stands between this hunk and another."""
+    """It might comment out the text between this hunk and another."""
     patch = "--- a/x.cc\n+++ b/x.cc\n@@ -1 +1,2 @@\n int a;\n+/* from here\n"
     assert [change.after for change in changes_of(patch, "x")] == ["int a;\n/* from here"]
 

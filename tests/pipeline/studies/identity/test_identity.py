@@ -1,4 +1,4 @@
-"""An id changes with what ns-2 gets, and with nothing else: each sentence of that is proved."""
+"""An id changes with what ns-2 gets and with nothing else; each part of that is tested."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ HTCP_RUNS = {("sharma2006", "HTCP"), ("even2007", "HTCP")}
 
 
 def add(path: Path, text: str, *, after: str = "") -> None:
-    """Put text behind the first line that contains `after`, or at the end of a file."""
+    """Insert text after the first line that contains `after`, or at the end of a file."""
     path.parent.mkdir(parents=True, exist_ok=True)
     old = path.read_text() if path.is_file() else ""
     at = old.index("\n", old.index(after)) + 1 if after else len(old)
@@ -57,7 +57,7 @@ def new_study(tree: Path) -> None:
 
 
 def new_law(tree: Path) -> None:
-    """What CONTRIBUTING.md asks for: law, adapter, patch with defaults, a place among the parts."""
+    """Do what CONTRIBUTING.md says: law, adapter, patch with defaults, entry in components.yaml."""
     ns2 = tree / "ns2"
     add(ns2 / "laws" / "new_tcp.cc", '#include "new_tcp.h"\nint new_tcp() { return 1; }\n')
     add(ns2 / "laws" / "new_tcp.h", "int new_tcp();\n")
@@ -73,7 +73,7 @@ def new_law(tree: Path) -> None:
         "    - laws/new_tcp.cc\n    - laws/new_tcp.h\n"
     )
     add(ns2 / "components.yaml", part, after="window_options:")
-    # `after` finds own_window_options first, which is a list on one line.
+    # `after` would find own_window_options first, which is a list on one line.
     text = (ns2 / "components.yaml").read_text()
     assert part in text
     text = text.replace(part, "").replace("\nwindow_options:\n", f"\nwindow_options:\n{part}")
@@ -181,7 +181,7 @@ def test_a_change_of_htcp_changes_exactly_the_runs_of_htcp(
 def test_a_shared_part_changes_the_runs_of_all_who_share_it(
     name: str, old: str, new: str, expected: set[str], tree: Path
 ) -> None:
-    """The senders are written down here: which of them a study has is the study's own matter."""
+    """The senders are listed here, since it is up to the studies which of them they use."""
     known = {
         "HTCP": AgentUse("TCP/Sack1", -10),
         "Scalable": AgentUse("TCP/Reno", 9),
@@ -250,7 +250,7 @@ def test_what_more_senders_run_through_changes_all_of_them(
 
 
 def test_a_queue_counts_for_the_runs_that_name_it(tree: Path) -> None:
-    """By an argument or in a Tcl file; not by a comment."""
+    """A queue is named by an argument or in a Tcl file, but not by a comment."""
     script, other = tree / "tcl" / "named.tcl", tree / "tcl" / "other.tcl"
     script.write_text("$ns duplex-link $a $b 1Mb 1ms RED/Gared\n")
     other.write_text("# not RED/Gared\nset queue RED\n")

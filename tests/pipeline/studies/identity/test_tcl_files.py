@@ -1,4 +1,4 @@
-"""Sourced files are found without running a script; what cannot be followed is refused."""
+"""Sourced files are found without running a script; sources that cannot be followed are refused."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Comments of Tcl are what Tcl takes for comments; the judge is tclsh."""
+"""Comments of Tcl are recognized as Tcl does; tclsh is the reference."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from bdpbench.studies.identity.tcl_text import strip_tcl
 
 ROOT = Path(__file__).resolve().parents[4]
 
-# Evaluates scripts with every command replaced by a record of its words; bodies are evaluated, too.
+# Evaluates scripts and their bodies with every command replaced by a record of its words.
 RECORD = r"""
 fconfigure stdin -encoding utf-8 -translation lf
 fconfigure stdout -encoding utf-8 -translation lf
@@ -41,7 +41,7 @@ foreach {one two} [read stdin] {
 }
 """
 
-# Disassembles every procedure and shows every variable of a namespace: comments are not in there.
+# Disassembles every procedure and shows every variable of a namespace; neither contains comments.
 DISASSEMBLE = r"""
 proc unknown args {return {}}
 rename source {}
@@ -101,7 +101,7 @@ def tclsh(program: str, text: str, tmp_path: Path) -> str:
 
 
 def braced(words: list[str]) -> str:
-    """A Tcl list of any words."""
+    """Words as a Tcl list."""
     escaped = ("".join(f"\\x{ord(each):02x}" for each in word) for word in words)
     return " ".join(f'"{word}"' for word in escaped)
 
@@ -183,7 +183,7 @@ def test_tcl_runs_the_same_commands_without_comments(batch: list[str], tmp_path:
     assert told == "same\n" * len(batch)
 
 
-# Scripts as lists of commands, written with comments and blank lines and without.
+# Scripts as lists of commands, written with and without comments and blank lines.
 plain = st.sampled_from(
     ["set a 1", "puts {# kept}", 'puts "# kept ; # kept"', "set t {\n# kept\n\nrow\n}", "$ns run"]
 )

@@ -1,4 +1,4 @@
-"""Scenarios as a user writes them, planned and simulated by the real ns-2."""
+"""Scenarios as users write them, planned and simulated by the real ns-2."""
 
 from __future__ import annotations
 
@@ -62,7 +62,7 @@ Planned = Callable[..., list[PlannedRun]]
 
 
 class Event(NamedTuple):
-    """A line of ns-2's trace of a bottleneck's queue."""
+    """A line in ns-2's trace of the queue of a bottleneck."""
 
     event: str
     time_s: float
@@ -77,14 +77,14 @@ class Event(NamedTuple):
 
 @dataclass(frozen=True)
 class Simulated:
-    """A run and what it wrote."""
+    """A run and its outputs."""
 
     run: PlannedRun
     folder: Path
 
     @functools.cached_property
     def events(self) -> list[Event]:
-        """The packet trace."""
+        """The events of the packet trace."""
         rows = pl.read_csv(
             self.folder / "pckts.trq",
             separator=" ",
@@ -98,7 +98,7 @@ class Simulated:
         ]
 
     def data(self, event: str = "+", flow: int = 0, link: tuple[int, int] = (0, 1)) -> list[Event]:
-        """Events of the segments of a flow, without that of its first, empty one."""
+        """Events of the segments of a flow, except its first packet, which is empty."""
         return [
             each
             for each in self.events
@@ -109,20 +109,20 @@ class Simulated:
 
     @functools.cached_property
     def facts(self) -> dict[tuple[str, str], float]:
-        """Subject and name → value, of the report."""
+        """Subject and name → value, from the report."""
         return {(row[0], row[1]): row[2] for row in read_facts(self.folder / "report.txt").rows()}
 
     def rows(self, file: str) -> list[list[str]]:
-        """The words of a file."""
+        """The lines of a file, split into words."""
         return [line.split() for line in (self.folder / file).read_text().splitlines()]
 
     def longest_queue(self, file: str = "queue.out") -> int:
-        """The largest length that was sampled."""
+        """The largest queue length in the samples."""
         return max(int(row[1]) for row in self.rows(file))
 
 
 def study_of(scenario: Scenario) -> dict[str, Any]:
-    """A study of one scenario; keys of the study and of its topology stand among the scenario's."""
+    """A study of one scenario, whose keys may include keys of the study and of its topology."""
     given = {**scenario}
     parameters = {**PARAMETERS, **given.pop("parameters", {})}
     topology = {"parameters": {k: v for k, v in parameters.items() if v is not None}}
@@ -156,8 +156,8 @@ def study_of(scenario: Scenario) -> dict[str, Any]:
 
 @pytest.fixture(scope="session")
 def planned(tmp_path_factory: pytest.TempPathFactory) -> Planned:
-    """Plan the runs of a scenario that is written into a study.yaml."""
-    identities = Identities()  # of scripts and agents that stay as they are
+    """Plan the runs of a scenario that is written to a study.yaml."""
+    identities = Identities()  # of scripts and agents, which do not change
 
     def plan(**scenario: Any) -> list[PlannedRun]:
         folder = tmp_path_factory.mktemp("study") / "mine"
@@ -175,7 +175,7 @@ def simulated(
     planned: Planned,
     tmp_path_factory: pytest.TempPathFactory,
 ) -> Callable[..., Simulated]:
-    """Plan the only run of a scenario and simulate it, each once."""
+    """Plan and simulate the only run of a scenario; each run is simulated only once."""
 
     @functools.cache
     def simulate(text: str) -> Simulated:
@@ -202,7 +202,7 @@ def simulated(
 def asked(
     forks: Callable[[Path], Forks], ns_binary: Path, planned: Planned, tmp_path: Path
 ) -> Callable[..., list[str]]:
-    """Build the only run of a scenario and ask it a question in Tcl instead of running it."""
+    """Build the network of a scenario's only run and, instead of running it, query it in Tcl."""
 
     def ask(question: str, **scenario: Any) -> list[str]:
         (run,) = planned(**scenario)

@@ -1,4 +1,4 @@
-"""What study.yaml says of background traffic is seen in the packet trace of the real ns-2."""
+"""The background traffic of study.yaml appears in the packet trace of the real ns-2."""
 
 from __future__ import annotations
 
@@ -30,7 +30,7 @@ WEB: dict[str, Any] = {
 
 
 def sent(run: Simulated, kind: str, link: tuple[int, int] = (0, 1)) -> list[Event]:
-    """Packets of a kind that came to the bottleneck."""
+    """Packets of one kind that arrived at the bottleneck."""
     return [e for e in run.events if (e.event, e.kind, e.link) == ("+", kind, link)]
 
 
@@ -44,7 +44,7 @@ def test_cbr_has_its_rate_size_start_and_stop(simulated: Run) -> None:
     run = simulated(parameters=ALONE, flows=[], background=[source])
     packets = sent(run, "cbr")
     assert {e.size for e in packets} == {500}
-    # 500 B at 2 Mbit/s: one in 2 ms; 40 µs on the access link of 100 Mbit/s.
+    # 500 B at 2 Mbit/s: one packet every 2 ms; 40 µs on the access link of 100 Mbit/s.
     assert set(gaps(packets)) == {0.002}
     assert packets[0].time_s == pytest.approx(0.5 + 40e-6, abs=1e-6)
     assert packets[-1].time_s == pytest.approx(1.5, abs=0.0021)
@@ -73,7 +73,7 @@ def test_on_and_off_sources_send_in_bursts(
     apart = gaps(packets)
     pauses = [gap for gap in apart if gap > 0.0011]
     assert min(apart) == pytest.approx(0.001)
-    # Some 200 bursts of 50 ms and pauses of as long: means within 40 %, half of the packets.
+    # About 200 bursts and pauses of 50 ms each: means within 40 %, half of the packets.
     assert 120 < len(pauses) < 320
     assert sum(pauses) / len(pauses) == pytest.approx(0.05, rel=0.4)
     assert len(packets) == pytest.approx(20 / 0.001 / 2, rel=0.3)
@@ -95,7 +95,7 @@ def test_background_goes_where_it_is_told_to(simulated: Run) -> None:
     for event in run.events:
         if event.kind == "cbr":
             links.setdefault((event.size, event.flow), set()).add(event.link)
-    # Flow ids follow those of the flows, of which there is one.
+    # The flow ids continue those of the flows, of which there is one.
     assert links == {
         (500, 1): {(1, 2)},
         (400, 2): {(0, 1)},
@@ -117,12 +117,12 @@ def test_background_has_access_links_of_its_own(simulated: Run) -> None:
 
 
 def test_udp_does_not_write_over_the_headers_of_tcp(simulated: Run) -> None:
-    """Without ns-2's header of RTP, a UDP source makes packets of wrong sizes."""
+    """Without ns-2's RTP header, a UDP source would make packets of wrong sizes."""
     cbr = {"kind": "cbr", "rate_mbps": 1, "packet_bytes": 700}
     run = simulated(background=[cbr], duration_s=2)
     assert {e.size for e in run.events if e.kind == "cbr"} == {700}
     assert {e.size for e in run.data()} == {1040}
-    # 125,000 bytes a second in packets of 700 bytes.
+    # 125,000 bytes per second in packets of 700 bytes.
     assert len(sent(run, "cbr")) == pytest.approx(2 * 125_000 / 700, abs=2)
 
 
@@ -141,12 +141,12 @@ def test_web_pages_have_their_objects_sizes_and_pauses(simulated: Run) -> None:
     # 4,500 bytes are five segments of 1,000.
     assert {size for _, _, size in found} == {5000}
     begins = [begin for begin, _, _ in found]
-    # Three objects of a page are asked for 0.1 s apart; 0.5 s after the page's end the next begins.
+    # A page's three objects are requested 0.1 s apart; the next page begins 0.5 s after its end.
     assert begins[0] == 0
     assert begins[1:3] == pytest.approx([0.1, 0.2])
     assert begins[3] == pytest.approx(found[2][1] + 0.5, abs=1e-6)
-    # Round trips of 2 (4 + 8 + 6) ms: two for the request, one to connect for the response, and two
-    # for its five segments, since ns-2's first window has two.
+    # Round trips of 2 (4 + 8 + 6) ms: two for the request, one for the connection of the response,
+    # and two for its five segments, since ns-2's initial window has two.
     assert found[0][1] == pytest.approx(5 * 0.036, rel=0.1)
 
 
@@ -177,7 +177,7 @@ def test_web_pages_have_their_objects_sizes_and_pauses(simulated: Run) -> None:
 def test_each_key_of_the_web_acts(
     simulated: Run, change: dict[str, Any], seen: Callable[[Simulated], object]
 ) -> None:
-    # A rate of its own for the access links leaves that of the run without use.
+    # If the access links have a rate of their own, that of the run is not used.
     parameters = {**ALONE, "access_mbps": None} if "access_mbps" in change else ALONE
     after = simulated(parameters=parameters, flows=[], background=[{**WEB, **change}], duration_s=4)
     assert seen(after) != seen(web(simulated))
@@ -190,7 +190,7 @@ def test_web_connections_are_of_their_protocol(simulated: Run) -> None:
         parameters = {**ALONE, "loss_rate": 0.05}
         run = simulated(parameters=parameters, flows=[], background=[source], duration_s=4)
         sizes[protocol] = {e.size for e in run.events if e.kind == "ack"}
-    # Blocks of selective acknowledgements make ACKs longer than their headers.
+    # SACK blocks make ACKs longer than their headers.
     assert sizes["Reno"] == {40} < sizes["Sack"]
 
 

@@ -1,4 +1,4 @@
-"""Predictions of scenarios without a script know what keeps flows from filling a bottleneck."""
+"""Predictions for scenarios without a script take into account what limits the flows."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ import pytest
 from bdpbench.studies.cost import COSTS
 
 COSTS_OF = COSTS["fast"]
-# 840 Mbit/s are 100,000 packets of 1,050 bytes a second, 1.04 % more of 1,040 bytes.
+# 840 Mbit/s are 100,000 packets of 1,050 bytes per second, or 1.04 % more of 1,040 bytes.
 WIDE: dict[str, Any] = {
     "bottleneck_mbps": 840,
     "access_mbps": 1000,
@@ -27,8 +27,8 @@ def _cpu_s(planned: Any, *, flows: list[dict[str, Any]], **parameters: Any) -> f
 
 
 def test_random_losses_leave_what_a_law_can_do_with_them(planned: Any) -> None:
-    # Mathis et al. (1997): 1.22 / sqrt(1e-4) packets a round trip of 20 ms are 6,100 a second;
-    # RFC 3649: 0.12 / 1e-4^0.835 are 263 a round trip.
+    # Mathis et al. (1997): 1.22 / sqrt(1e-4) packets per round trip of 20 ms are 6,100 per second.
+    # RFC 3649: 0.12 / 1e-4^0.835 are 263 per round trip.
     for protocol, pkts_per_s in (("Sack", 6_100), ("Cubic", 13_130)):
         lossy_s = _cpu_s(planned, flows=[{}], loss_rate=1e-4, protocol=protocol)
         setup_s = COSTS_OF.startup_s + COSTS_OF.flow_s + 2000 * COSTS_OF.sample_s
@@ -39,12 +39,12 @@ def test_random_losses_leave_what_a_law_can_do_with_them(planned: Any) -> None:
 def test_a_slow_access_bounds_its_flow(planned: Any) -> None:
     fast_s = _cpu_s(planned, flows=[{}])
     assert _cpu_s(planned, flows=[{}], access_mbps=84) == pytest.approx(fast_s / 10, rel=0.35)
-    # Ten of them fill the bottleneck; packets of many flows take longer.
+    # Ten flows fill the bottleneck; packets of many flows take longer.
     assert fast_s < _cpu_s(planned, flows=[{"count": 10}], access_mbps=84) < 2 * fast_s
 
 
 def test_each_flow_takes_time_to_make(planned: Any) -> None:
     one, forty = ([{"size_pkts": 1, "count": count, "recorded": False}] for count in (1, 40))
     more_s = _cpu_s(planned, flows=forty) - _cpu_s(planned, flows=one)
-    # 81 nodes more, from each to each other at 8.6 µs.
+    # 81 more nodes, with a route from each to each other at 8.6 µs.
     assert more_s == pytest.approx(39 * COSTS_OF.flow_s + 8.6e-6 * 82**2, abs=0.02)

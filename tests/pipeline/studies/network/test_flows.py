@@ -1,4 +1,4 @@
-"""What study.yaml says of flows is seen in the packet trace of the real ns-2."""
+"""The flows of study.yaml appear in the packet trace of the real ns-2."""
 
 from __future__ import annotations
 
@@ -15,15 +15,15 @@ NO_ACCESS = {"access_mbps": None}
 
 
 def first_round_trip(run: Simulated, flow: int = 0) -> float:
-    """From the first packet, the empty one of 40 bytes, to the first segment, which answers it."""
+    """Time from the first packet, which is empty and has 40 bytes, to the first segment."""
     sent = [each.time_s for each in run.events if each.event == "+" and each.flow == flow]
     first = min(sent)
     return min(each.time_s for each in run.data(flow=flow)) - first
 
 
 def overhead_s(access_mbps: float = 100) -> float:
-    """Sending times in that round trip: packet and ACK of 40 bytes on three links each, and the
-    segment on its access link in place of the first packet."""
+    """Transmission times in that round trip: packet and ACK of 40 bytes on three links each, except
+    that on its access link the segment replaces the first packet."""
     return 2 * (40 * 8 / 8e6 + 2 * 40 * 8 / (access_mbps * 1e6)) + 1000 * 8 / (access_mbps * 1e6)
 
 
@@ -52,14 +52,13 @@ def test_flows_of_many_round_trips_have_theirs(simulated: Run) -> None:
     parameters = run.run["parameters"]
     assert [parameters[f"rtt_{i}_ms"] for i in (1, 2, 3)] == [20, 50, 90]
     assert "rtt_ms" not in parameters
-    # The second and third flow wait behind packets of the others: up to a few sending times.
+    # The second and third flow wait behind packets of others for up to a few transmission times.
     for flow, rtt_s in enumerate((0.020, 0.050, 0.090)):
         assert rtt_s <= first_round_trip(run, flow) < rtt_s + overhead_s() + 5 * SENDING_S
 
 
 def test_the_access_rate_is_the_flows_own(simulated: Run) -> None:
-    # Two segments that follow each other in a window leave an access link of 16 Mbit/s 0.52 ms
-    # apart.
+    # Two consecutive segments of a window leave an access link of 16 Mbit/s 0.52 ms apart.
     run = simulated(parameters=NO_ACCESS, flows=[{"access_mbps": 16}], duration_s=0.5)
     times = [each.time_s for each in run.data()]
     gaps = [after - before for before, after in itertools.pairwise(times)]
@@ -69,7 +68,7 @@ def test_the_access_rate_is_the_flows_own(simulated: Run) -> None:
 def test_the_access_buffer_is_the_flows_own(simulated: Run) -> None:
     slow = {"access_mbps": 4, "access_buffer_pkts": 5}
     run = simulated(parameters=NO_ACCESS, flows=[slow], duration_s=4)
-    # The sender's own link is the slowest, so that all losses are there.
+    # The sender's own link is the slowest, so all losses are there.
     assert run.facts["flow:0", "retransmissions"] > 0
     assert run.facts["link:bottleneck", "total_drops"] == 0
     ample = simulated(parameters=NO_ACCESS, flows=[{"access_mbps": 4}], duration_s=4)
@@ -79,7 +78,7 @@ def test_the_access_buffer_is_the_flows_own(simulated: Run) -> None:
 
 
 def starts(run: Simulated) -> list[float]:
-    """When the first packet of each flow came to the bottleneck, less its way there."""
+    """When the first packet of each flow reached the bottleneck, minus its time to get there."""
     flows = range(int(run.run["parameters"]["flows"]))
     way_s = 0.001 + 40 * 8 / 100e6
     return [
@@ -107,7 +106,7 @@ def test_random_starts_are_in_their_interval_and_differ_with_the_substream(simul
 
 def test_a_flow_stops(simulated: Run) -> None:
     run = simulated(flows=[{"stop_s": 1}], duration_s=2)
-    # What has been sent drains from a queue of 20 packets at 1.04 ms each.
+    # The packets already sent drain from a queue of 20 packets at 1.04 ms each.
     assert 0.9 < max(each.time_s for each in run.data()) < 1 + 0.020 + 21 * SENDING_S
 
 
@@ -128,7 +127,7 @@ def test_a_transfer_ends_with_its_last_packet(
         packets * 1000,
     )
     last = max(e.time_s for e in run.events if e.kind == "ack")
-    # From the bottleneck's end the last ACK still has the sender's access link before it.
+    # After the far end of the bottleneck, the last ACK still has to cross the sender's access link.
     assert float(end_s) == pytest.approx(last + 0.001 + 40 * 8 / 100e6, abs=1e-6)
 
 
@@ -164,7 +163,7 @@ def test_flows_enter_and_leave_a_chain(simulated: Run) -> None:
         2: {(1, 2), (2, 3)},
         3: {(2, 1), (1, 0)},
     }
-    # 2 (1 + 3 · 8 + 1), one and two bottlenecks of 8 ms.
+    # 2 (1 + 3 · 8 + 1) ms, and the same with one and two bottlenecks of 8 ms.
     parameters = run.run["parameters"]
     assert [parameters[f"rtt_{i}_ms"] for i in (1, 2, 3, 4)] == [52, 20, 36, 36]
     assert {name for name, _ in run.facts if name.startswith("link")} == {
@@ -181,7 +180,7 @@ def test_delayed_acks_are_half_as_many(simulated: Run) -> None:
 
     assert acks() == pytest.approx(1, abs=0.02)
     assert acks(delayed_acks="off") == acks()
-    # Out of order, every segment is acknowledged at once.
+    # Out-of-order segments are acknowledged at once.
     assert 0.5 <= acks(delayed_acks="on") < 0.7
 
 
@@ -207,7 +206,7 @@ def test_variables_of_a_protocol_are_recorded(simulated: Run) -> None:
 
 
 def test_parameters_of_tcp_linux_act_on_the_window(simulated: Run) -> None:
-    # CUBIC multiplies cwnd by beta/1024 at a loss.
+    # CUBIC multiplies cwnd by beta/1024 after a loss.
     kept = {}
     for beta in (307, 921):
         run = simulated(

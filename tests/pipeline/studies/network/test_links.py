@@ -1,4 +1,4 @@
-"""What study.yaml says of bottlenecks is seen in traces and variables of the real ns-2."""
+"""The bottlenecks of study.yaml appear in traces and variables of the real ns-2."""
 
 from __future__ import annotations
 
@@ -17,10 +17,10 @@ from bdpbench.studies.queues import QUEUE_KINDS
 Run = Callable[..., Simulated]
 Ask = Callable[..., list[str]]
 
-# Two sources that together send more than the bottleneck of 8 Mbit/s takes, in packets of the size
-# of the flows'.
+# Two sources that together exceed the bottleneck's 8 Mbit/s, with packets of the size of the
+# flows'.
 FLOOD = [{"kind": "cbr", "rate_mbps": 5, "packet_bytes": 1040, "count": 2}]
-# What a kind needs, and settings by which it drops nothing before it is full.
+# What a kind needs, with settings that make it drop nothing before it is full.
 OPEN: dict[str, dict[str, float]] = {
     **{name: {"min_th_pkts": 5000} for name, kind in QUEUE_KINDS.items() if kind.has_average},
     "PI": {"a": 0, "b": 0},
@@ -29,7 +29,7 @@ OPEN: dict[str, dict[str, float]] = {
 
 
 def queue(kind: str, **settings: float | str) -> dict[str, Any]:
-    """Keys of a scenario whose bottleneck has a queue of a kind."""
+    """Keys of a scenario whose bottleneck has a queue of this kind."""
     return {"queues": {"Mine": {"kind": kind, "settings": settings}}}
 
 
@@ -61,7 +61,7 @@ def test_a_queue_holds_the_packets_that_are_asked_for(simulated: Run, kind: str)
     }  # fmt: skip
     run = simulated(parameters=parameters, flows=[], background=FLOOD, **given)
     longest = run.longest_queue()
-    # SFQ drops of a flow that has half as much as is free, so that two flows have a quarter each.
+    # SFQ drops from flows longer than half of the free space, so two flows get a quarter each.
     if kind == "SFQ":
         assert longest == pytest.approx(15, abs=1)
     else:
@@ -91,7 +91,7 @@ def test_a_buffer_in_packets_time_or_share_of_the_bdp(
 
 
 def test_shares_that_come_to_as_many_packets_are_one_run(planned: Planned) -> None:
-    # Of 20 packets, 0.01 and 0.02 are less than one, which is the least; 0.11 are 2.2.
+    # Of 20 packets, 0.01 and 0.02 are less than the minimum of one packet; 0.11 are 2.2.
     runs = planned(
         parameters={"buffer_pkts": None}, sweep={"buffer_bdp": [0.01, 0.02, 0.05, 0.1, 0.11, 0.2]}
     )
@@ -108,7 +108,7 @@ def test_other_runs_that_are_one_to_ns2_are_refused(planned: Planned) -> None:
 
 
 def other_value(kind: str, name: str) -> float:
-    """A value of a setting that is not its default."""
+    """A value of a setting other than its default."""
     parameter = QUEUE_KINDS[kind].parameters[name]
     for value in (0.25, 3.0, 1.0, 0.0, 2.0, 700.0, 20.0):
         default = parameter.default
@@ -136,13 +136,13 @@ def test_each_setting_of_a_queue_reaches_its_variable(asked: Ask, kind: str) -> 
     for ns2_class, *values in found:
         assert ns2_class == f"Queue/{QUEUE_KINDS[kind].ns2_class}"
         told = dict(zip(names, map(float, values), strict=True))
-        # ns-2 takes 1 / max_p in place of max_p.
+        # ns-2 takes 1 / max_p instead of max_p.
         expected = {n: 1 / v if n == "max_p" else v for n, v in settings.items()}
         assert told == pytest.approx(expected)
 
 
 def test_red_has_no_variable_that_is_not_set(asked: Ask) -> None:
-    """Whatever ns-2's defaults are, they reach no RED, but for what it counts itself."""
+    """No default of ns-2 reaches RED, apart from the variables that RED itself counts in."""
     lines = asked(
         'puts "is [lmap name [Queue/RED info vars] {set name}]"',
         parameters={"queue": "Mine"},
@@ -152,7 +152,7 @@ def test_red_has_no_variable_that_is_not_set(asked: Ask) -> None:
     kind = QUEUE_KINDS["RED"]
     given = set(kind.variables({"min_th_pkts": 5}, 1040, 20, False))
     counted = {"ave_", "prob1_", "curq_", "cur_max_p_", "summarystats_", "debug_"}
-    # Of adaptive RED alone, of a target without thresholds, and names that ns-2 never reads.
+    # Used only by adaptive RED, or by a target without thresholds, or never read by ns-2.
     other = {"alpha_", "beta_", "interval_", "top_", "bottom_", "targetdelay_", "idle_pktsize_",
              "thresh_queue_", "maxthresh_queue_", "doubleq_", "dqthresh_"}  # fmt: skip
     assert set(names) - given - counted - other == set()
@@ -234,9 +234,9 @@ def test_losses_in_rows_have_their_rate_and_length(simulated: Run) -> None:
     sent = [e.uid for e in run.events if e.event == "+" and e.link == (0, 1)]
     lost = {e.uid for e in run.events if e.event == "d"}
     rows = "".join("x" if uid in lost else " " for uid in sent).split()
-    # Some 330 rows of mean 4, whose lengths spread by 4: four standard errors of 0.22.
+    # About 330 bursts with mean length 4 and standard deviation 4: four standard errors of 0.22.
     assert sum(map(len, rows)) / len(rows) == pytest.approx(4, abs=0.9)
-    # A share of as many independent rows, with a standard deviation of 2.7 times the binomial one.
+    # The loss rate of that many independent bursts has 2.7 times the binomial standard deviation.
     assert len(lost) / len(sent) == pytest.approx(
         0.05, abs=4 * 2.7 * math.sqrt(0.05 * 0.95 / 26250)
     )
@@ -264,7 +264,7 @@ def test_rate_delay_and_losses_change_over_time(simulated: Run) -> None:
     random = [e for e in run.events if e.event == "d" and e.time_s > 2.5]
     assert run.facts["link:bottleneck", "random_losses"] > 0
     assert len(random) >= run.facts["link:bottleneck", "random_losses"]
-    # 4 Mbit/s in all of the second half: utilization is a share of that.
+    # 4 Mbit/s during the whole second half: utilization is a share of that.
     throughput = run.facts["link:bottleneck", "throughput"]
     assert run.facts["link:bottleneck", "utilization"] == pytest.approx(100 * throughput / 4)
 

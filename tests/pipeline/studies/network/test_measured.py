@@ -1,4 +1,4 @@
-"""What is measured of a scenario is what the packet trace of the same run shows."""
+"""Values measured for a scenario agree with the packet trace of the same run."""
 
 from __future__ import annotations
 
@@ -26,7 +26,7 @@ SCENARIO: dict[str, Any] = {
 
 
 def measured(run: Any) -> dict[tuple[str, str], Any]:
-    """Metric and subject → value, of the files that the run wrote."""
+    """Metric and subject → value, from the files that the run wrote."""
     parts = defaultdict(list)
     for each in run.run["outputs"]:
         if each["table"] != "packets":
@@ -68,7 +68,8 @@ def test_waiting_in_the_queue(run: Any, values: Any) -> None:
         each.uid: each.time_s for each in run.events if each.event == "+" and each.link == (0, 1)
     }
     waits_ms = [1e3 * (each.time_s - came[each.uid]) for each in in_window(run, "-")]
-    # Samples of the queue against what each packet has waited, for what is being sent as well.
+    # Queue samples are compared with the waiting time of each packet, and include the packet in
+    # transit.
     assert values["mean_queueing_delay", LINK] == pytest.approx(statistics.fmean(waits_ms), abs=1.1)
     assert values["max_queueing_delay", LINK] <= max(waits_ms) + 1.1
     assert values["median_queueing_delay", LINK] <= values["p95_queueing_delay", LINK]
@@ -80,10 +81,10 @@ def test_goodput_of_groups(run: Any, values: Any) -> None:
         return len(got) * 8e3 / 1e6 / 3
 
     near, far = goodput_mbps(0), goodput_mbps(1)
-    # ACKs come a round trip later.
+    # ACKs arrive one round trip later.
     assert values["goodput", "flow:0"] == pytest.approx(near, rel=0.05)
     assert values["group_goodput_ratio", "run"] == pytest.approx(near / far, rel=0.1)
-    # 8 Mbit/s, of which the second flow can have 4: fair are 4 and 4.
+    # The second flow can have at most 4 of the 8 Mbit/s, so the fair shares are 4 and 4.
     first, second = (values["mean_throughput", f"flow:{flow}"] for flow in (0, 1))
     jain = (first + second) ** 2 / (2 * (first**2 + second**2))
     assert values["max_min_jain_index", "run"] == pytest.approx(jain, abs=0.01)
@@ -92,7 +93,7 @@ def test_goodput_of_groups(run: Any, values: Any) -> None:
 def test_the_time_of_a_transfer(run: Any, values: Any) -> None:
     own = [each for each in run.events if each.flow == 2 and each.kind == "ack"]
     last_ack_s = max(each.time_s for each in own if each.event == "-")
-    # From the queue of the way back: 8 ms to the first router, 1 ms to the sender.
+    # From the queue of the reverse path: 8 ms to the first router, and 1 ms to the sender.
     assert values["mean_flow_completion_time", "run"] == pytest.approx(
         last_ack_s + 0.009 - 1, abs=1e-3
     )
@@ -145,7 +146,7 @@ def test_of_many_flows_with_different_protocols_each_tells_its_own(planned: Any)
 
 
 def test_no_two_runs_share_a_label(planned: Any) -> None:
-    """The buffer is told beside the RTT where it does not follow from it."""
+    """If the buffer does not follow from the RTT, the label contains both."""
     runs = planned(
         sweep={"rtt_ms": [30, 60], "buffer_pkts": [10, 20]},
         flows=[{"rtt_ms": "$rtt_ms"}],
@@ -171,7 +172,7 @@ def test_goodput_of_the_whole_run_is_what_arrived_since_the_start(simulated: Any
     run = simulated(flows=flows, protocols={"Sack": sack}, duration_s=4)
     values = measured(run)
     got = {e.seq for e in run.events if (e.event, e.flow, e.link) == ("r", 0, (0, 1))}
-    # 1,000 bytes of data each; what arrived within the last round trip is not acknowledged yet.
+    # 1,000 bytes of data each; what arrived in the last round trip has not been acknowledged yet.
     assert values["overall_goodput", "flow:0"] == pytest.approx(len(got) * 8e-3 / 3.5, rel=0.02)
     # Slow start and its losses are over in the second half.
     assert values["overall_goodput", "flow:0"] < values["goodput", "flow:0"]

@@ -1,4 +1,4 @@
-"""What study.yaml says of background of kind packmime is seen in the packet trace of ns-2."""
+"""Background traffic of kind packmime in study.yaml appears in the packet trace of ns-2."""
 
 from __future__ import annotations
 
@@ -12,8 +12,8 @@ from tests.pipeline.studies.network.test_background import ALONE, objects
 
 Run = Callable[..., Simulated]
 
-# Nothing of it is drawn: four connections a second, each a request of 300 bytes and, 50 ms after it
-# has come, a response of 5,000.
+# No random draws: four connections per second, each with a request of 300 bytes and, 50 ms after
+# its arrival, a response of 5,000.
 CONSTANT: dict[str, Any] = {
     "kind": "packmime",
     "rate_per_s": 4,
@@ -28,7 +28,7 @@ CONSTANT: dict[str, Any] = {
     "response_bytes": {"mean": 5000},
     "server_pause_s": {"mean": 0.05},
 }
-# Every connection asks for two pages of three objects.
+# Every connection requests two pages of three objects.
 PERSISTENT: dict[str, Any] = {
     **CONSTANT,
     "rate_per_s": 1,
@@ -45,13 +45,13 @@ PACKMIMES_OWN = {name: value for name, value in CONSTANT.items() if name not in 
 
 
 def packmime(simulated: Run, source: dict[str, Any], **parameters: Any) -> Simulated:
-    """A run of this background alone."""
+    """A run with only this background traffic."""
     given = {**ALONE, **parameters}
     return simulated(parameters=given, flows=[], background=[source], duration_s=3)
 
 
 def sent(run: Simulated, link: tuple[int, int]) -> list[tuple[float, int]]:
-    """Time and size of what came to the bottleneck."""
+    """Time and size of the packets that arrived at the bottleneck."""
     return [(e.time_s, e.size) for e in run.events if e.event == "+" and e.link == link]
 
 
@@ -68,15 +68,15 @@ def test_a_connection_is_a_request_a_pause_and_a_response(simulated: Run) -> Non
     assert [size for _, size in way_there if size > 40] == [1040] * 5
     ((asked_s, size),) = [each for each in way_back if each[1] > 40]
     assert size == 340
-    # The client's SYN has 6 ms to the bottleneck, 18 ms each way in all; the request follows one
+    # The client's SYN takes 6 ms to the bottleneck and 18 ms to the server; the request follows one
     # round trip later.
     assert asked_s == pytest.approx(0.006 + 0.036, abs=0.001)
-    # The request takes 8 + 4 ms from there to the server, and the response as much back to the
-    # bottleneck's other end but for its 8 ms.
+    # The request takes another 8 + 4 ms to the server, and the response takes 4 ms back to the far
+    # end of the bottleneck.
     first_s = next(time_s for time_s, size in way_there if size > 40)
     assert first_s == pytest.approx(asked_s + 0.012 + 0.05 + 0.004, abs=0.001)
-    # Two segments, and three more a round trip later, of 1.04 ms each, arrive after 8 + 6 ms; the
-    # faster links take a millisecond.
+    # Two segments, and three more one round trip later, of 1.04 ms each, arrive after 8 + 6 ms; the
+    # faster links take one more millisecond.
     assert objects(run)[0][1] == pytest.approx(first_s + 0.036 + 3 * 0.00104 + 0.014, abs=0.003)
 
 
@@ -115,7 +115,7 @@ ACTS: list[tuple[dict[str, Any], Callable[[Simulated], object]]] = [
 def test_each_key_acts(
     simulated: Run, change: dict[str, Any], seen: Callable[[Simulated], object]
 ) -> None:
-    # A rate or size of its own leaves that of the run without use.
+    # If it has a rate or size of its own, that of the run is not used.
     unused = {key: None for key in ("access_mbps", "packet_bytes") if key in change}
     after = packmime(simulated, {**CONSTANT, **change}, **unused)
     assert seen(after) != seen(packmime(simulated, CONSTANT))
@@ -137,7 +137,7 @@ def test_connections_are_of_their_tcp(simulated: Run) -> None:
     assert traces[None] == traces["reno"]
     kinds = ("reno", "tahoe", "newreno", "sack")
     assert all(traces[one] != traces[other] for one, other in itertools.combinations(kinds, 2))
-    # Blocks of selective acknowledgements make ACKs longer than their headers.
+    # SACK blocks make ACKs longer than their headers.
     assert acks["reno"] == {40} < acks["sack"]
 
 
@@ -200,7 +200,7 @@ def test_what_is_left_out_is_packmimes_own_and_differs_between_repetitions(simul
     )
     for part in range(3):  # starts, ends, sizes
         assert {each[part] for each in one} != {each[part] for each in two}
-    # Cache validations of some 130 bytes, and files of many sizes.
+    # Cache validations of about 130 bytes, and files of many sizes.
     assert len({size for _, _, size in one}) > 20
     assert min(size for _, _, size in one) < 300 < max(size for _, _, size in one)
     again = packmime(simulated, {**PACKMIMES_OWN, "rate_per_s": 20, "http_version": 1.1})

@@ -1,4 +1,4 @@
-"""The pages of the web are what its objects show."""
+"""The pages of web traffic agree with its objects."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ def web(simulated: Run, **changes: Any) -> Simulated:
 
 
 def pages(run: Simulated) -> list[tuple[float, float, int, int]]:
-    """Start, end, objects and bytes of each page."""
+    """Start, end, number of objects and bytes of each page."""
     return [(float(r[2]), float(r[3]), int(r[4]), int(r[5])) for r in run.rows("pages.out")]
 
 
@@ -43,7 +43,7 @@ def test_pages_of_one_session_are_its_objects_three_by_three(simulated: Run) -> 
 
 
 def test_recording_draws_nothing_but_the_numbers_of_objects(simulated: Run) -> None:
-    """Of a constant number of objects the same packets are sent."""
+    """With a constant number of objects, the same packets are sent."""
     plain = simulated(parameters=ALONE, flows=[], background=[WEB], duration_s=4)
     recorded = web(simulated)
     assert recorded.events == plain.events
@@ -54,15 +54,15 @@ def test_many_sessions_have_as_many_objects_as_they_ask_for(simulated: Run) -> N
     drawn = {"distribution": "exponential", "mean": 3}
     run = web(simulated, sessions=20, pages=2, page_objects=drawn, page_pause_s={"mean": 0.1})
     found = pages(run)
-    # All is over by the end: two pages of each session, and each object is of one of them.
+    # All pages have ended: two in each session, and each object belongs to one of them.
     assert len(found) == 40
     objects = transfers(run, "object")
     assert sum(count for _, _, count, _ in found) == len(objects)
     assert sum(size for *_, size in found) == sum(size for _, _, size in objects)
     counts = [count for _, _, count, _ in found]
-    # The mean of ceil(x) of an exponential x of mean 3 is 1 / (1 - e^(-1/3)) = 3.5; 40 draws.
+    # For an exponential x of mean 3, the mean of ceil(x) is 1 / (1 - e^(-1/3)) = 3.5; 40 draws.
     assert sum(counts) / 40 == pytest.approx(3.5, abs=1.5)
-    # Agents are used again, and sessions begin together: all the same, ends are objects' ends.
+    # Agents are reused and sessions start together; still, each page ends with one of the objects.
     assert {end for _, end, _, _ in found} <= {end for _, end, _ in objects}
     numbers = [row[1] for row in run.rows("pages.out")]
     assert len(set(numbers)) == 40

@@ -1,4 +1,4 @@
-"""What no network can have is refused at planning, with file, line and what would be allowed."""
+"""Planning refuses impossible networks, with file and line, and says what is allowed."""
 
 from __future__ import annotations
 
@@ -37,7 +37,7 @@ PACKMIME = {
     "kind": "packmime", "rate_per_s": 5, "servers": 1, "clients": 1, "server_mbps": 9,
     "server_delay_ms": 1, "client_mbps": 9, "client_delay_ms": 1,
 }  # fmt: skip
-# Of which nothing is drawn.
+# Nothing is drawn at random from these.
 FIXED = {"arrivals": "constant", "request_bytes": MEAN, "response_bytes": MEAN,
          "server_pause_s": MEAN}  # fmt: skip
 PAGES = {"http_version": 1.1, "persistent_share": 1, "connection_pages": MEAN,
@@ -50,7 +50,7 @@ def red(**settings: object) -> dict[str, Any]:
 
 
 REFUSED: list[tuple[dict[str, Any], str, str]] = [
-    # A scenario; the key on whose line it is told; what is said.
+    # Scenario; key on the reported line ("-": the key is missing); message.
     (
         {"parameters": {"access_delay_ms": None}, "flows": [{"rtt_ms": 17}]},
         "rtt_ms",
@@ -258,7 +258,7 @@ def test_it_is_refused_with_file_and_line(
     file, line = str(caught.value.where).rsplit(":", 1)
     assert file == str(path)
     told = path.read_text().splitlines()[int(line) - 1]
-    # A key that is not there is told where it would stand.
+    # A missing key is reported where it would be.
     assert f'"{key}"' in told or (key == "-" and told.strip() == "{")
 
 

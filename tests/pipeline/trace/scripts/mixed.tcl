@@ -1,4 +1,4 @@
-# Wired-cum-wireless: a wired host, a base station, a mobile node; TCP from the host to the node.
+# Wired-cum-wireless: a wired host, a base station and a mobile node, with TCP from host to node.
 # Arguments: folder; format (old, new).
 lassign $argv folder format
 

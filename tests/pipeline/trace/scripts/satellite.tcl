@@ -1,4 +1,4 @@
-# Two terminals over a geostationary satellite, CBR from one to the other.
+# Two terminals connected by a geostationary satellite, with CBR from one to the other.
 # Arguments: folder; "tcphdr" or nothing.
 lassign $argv folder header
 

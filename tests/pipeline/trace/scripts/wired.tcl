@@ -1,4 +1,4 @@
-# A TCP and a CBR flow over a RED bottleneck, traced in every way that wired networks know.
+# A TCP and a CBR flow over a RED bottleneck, traced in every way that wired networks offer.
 # Arguments: folder for the traces; then options: tcphdr tagged hierarchical
 set folder [lindex $argv 0]
 set options [lrange $argv 1 end]

@@ -1,4 +1,4 @@
-# Three mobile nodes in a row, TCP and CBR from end to end over the middle one.
+# Three mobile nodes in a row, with TCP and CBR from end to end through the middle one.
 # Arguments: folder; routing (AODV, DSR, DSDV); format (old, new); "energy" or nothing.
 lassign $argv folder routing format energy
 

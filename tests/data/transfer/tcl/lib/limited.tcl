@@ -1,4 +1,4 @@
-# Let a sender send so many packets and no more.
+# Let a sender send a given number of packets and no more.
 proc start_limited_transfer {agent start_s packets} {
     global ns
     $ns at $start_s [list $agent advanceby $packets]

@@ -38,7 +38,7 @@ TABLE_KEYS: Mapping[str, Literal["flow", "link"] | None] = types.MappingProxyTyp
         "packet_losses": None,
     }
 )
-"""Every table that a run can have → its column with the subject of a row; None: not a series."""
+"""Every table that a run can have → the column of a row's flow or link; None: not a series."""
 
 
 class TableFacts(TypedDict):

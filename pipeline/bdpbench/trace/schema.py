@@ -76,22 +76,24 @@ PACKETS: Mapping[str, pl.DataType] = types.MappingProxyType(
 )
 """One row per packet event, in the order of the trace.
 
-time_s: time of the event, s. event: see EVENTS. from_node, to_node: the link (from_node, to_node);
-null on wireless lines, which have no link. type: packet type as ns-2 names it: tcp, ack, cbr, ...;
-on wireless MAC lines also RTS, CTS, ACK. bytes: size with headers, bytes. flags: the flags word of
-a wired line, e.g. "-------". flow: flow id (fid_); null on lines of the old wireless format, which
-do not print it. src_node, src_port, dst_node, dst_port: end points in the IP header; null on MAC
-and ARP frames. seq: sequence number, packets (bytes for FullTcp); -1 for packets without one; null
-on wireless lines that do not print it. uid: number that a packet keeps on its path. ack, tcp_flags,
-header_bytes, sack_bytes: acknowledgement number, TCP flags, TCP header length and length of the
-SACK block, bytes: on lines with ``show_tcphdr_``; ack also on wireless TCP lines. chunks, stream,
-stream_seq: SCTP: chunks in the packet, stream id and stream sequence number, with the TSN in seq.
-from_lat, from_lon, to_lat, to_lon: positions of a satellite link's ends, degrees. layer, node,
-reason: wireless: where (see LAYERS), at which node, and why it was dropped (null for none).
-next_hop: the next node's address (-1 none, -2 unknown). ttl: IP's time to live. hops: times
-forwarded so far. x_m, y_m, z_m: position, m. energy_j: energy left, J. mac_duration, mac_to,
-mac_from, mac_type: MAC header: duration (us), addresses, EtherType. rest: header of a routing
-protocol, of ARP or of S-MAC on a wireless line, verbatim.
+time_s: time of the event, s. event: see EVENTS.
+from_node, to_node: the link (from_node, to_node); null on wireless lines, which have no link.
+type: packet type as ns-2 names it: tcp, ack, cbr, ...; on wireless MAC lines also RTS, CTS, ACK.
+bytes: size with headers, bytes. flags: the flags word of a wired line, e.g. "-------".
+flow: flow id (fid_); null on lines of the old wireless format, which do not print it.
+src_node, src_port, dst_node, dst_port: end points in the IP header; null on MAC and ARP frames.
+seq: sequence number, packets (bytes for FullTcp); -1 for packets without one; null on wireless
+lines that do not print it. uid: number that a packet keeps on its path.
+ack, tcp_flags, header_bytes, sack_bytes: acknowledgement number, TCP flags, TCP header length and
+length of the SACK block, bytes: on lines with ``show_tcphdr_``; ack also on wireless TCP lines.
+chunks, stream, stream_seq: SCTP: chunks in the packet, stream id and stream sequence number, with
+the TSN in seq.
+from_lat, from_lon, to_lat, to_lon: positions of a satellite link's ends, degrees.
+layer, node, reason: wireless: where (see LAYERS), at which node, and why it was dropped (null for
+none). next_hop: the next node's address (-1 none, -2 unknown). ttl: IP's time to live. hops: times
+forwarded so far. x_m, y_m, z_m: position, m. energy_j: energy left, J.
+mac_duration, mac_to, mac_from, mac_type: MAC header: duration (us), addresses, EtherType.
+rest: header of a routing protocol, of ARP or of S-MAC on a wireless line, verbatim.
 """
 
 VARIABLES: Mapping[str, pl.DataType] = types.MappingProxyType(
@@ -109,11 +111,11 @@ VARIABLES: Mapping[str, pl.DataType] = types.MappingProxyType(
 """One row per value of a traced variable (TracedVar); a line of all variables becomes many rows.
 
 time_s: time of the change, s. src_node, src_port, dst_node, dst_port: end points of the TCP agent
-that owns it. owner: the owner's Tcl name, if the line gives that instead (null otherwise; both are
-null for a queue's variables). name: as in the line (cwnd_, ssthresh_, rtt_, ...; the line of all
-variables prints maxseq, hiack, seqno, cwnd, ssthresh, dupacks, rtt, srtt, rttvar, bkoff; a queue
-prints a for its average queue, p for its drop probability, Q for its queue now). value: in ns-2's
-unit: packets, or s for rtt_, srtt_, rttvar_.
+that owns it. owner: the owner's Tcl name, if the line gives that instead (null otherwise; both
+are null for a queue's variables). name: as in the line (cwnd_, ssthresh_, rtt_, ...; the line
+of all variables prints maxseq, hiack, seqno, cwnd, ssthresh, dupacks, rtt, srtt, rttvar, bkoff;
+a queue prints a for its average queue, p for its drop probability, Q for its queue now).
+value: in ns-2's unit: packets, or s for rtt_, srtt_, rttvar_.
 """
 
 QUEUES: Mapping[str, pl.DataType] = types.MappingProxyType(
@@ -152,11 +154,12 @@ OCCURRENCES: Mapping[str, pl.DataType] = types.MappingProxyType(
 )
 """One row per line about anything other than a packet: event traces, annotations, movement.
 
-time_s: s, null for a line without a time. node, peer_node: the owner's node and the other end, if
-given. source: TCP, PGM, MAC, ErrModelTimer; v (annotations, links going up or down), M (scenario, a
-node moves), N (a node's energy), title (of a script of diffusion), or the first word of a line of
-DSR or TORA. what: e.g. TIMEOUT, FAST_RETX, SLOW_START, or the line's text after time and node.
-flow, seq, cwnd_pkts: of TCP.
+time_s: s, null for a line without a time. node, peer_node: the owner's node and the other end,
+if given. source: TCP, PGM, MAC, ErrModelTimer; v (annotations, links going up or down), M
+(scenario, a node moves), N (a node's energy), title (of a script of diffusion), or the first word
+of a line of DSR or TORA.
+what: e.g. TIMEOUT, FAST_RETX, SLOW_START, or the line's text after time and node. flow, seq,
+cwnd_pkts: of TCP.
 """
 
 SERIES: Mapping[str, pl.DataType] = types.MappingProxyType(

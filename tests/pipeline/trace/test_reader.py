@@ -230,7 +230,7 @@ def test_what_is_written_is_read(
         ("cwnd", "0.00 1 2\n", 1, "expected 2 fields (time_s, cwnd_pkts), got 3"),
         ("cwnd", "0.00 1 0 0 0 0\n0.01 2\n", 2, "expected 6 fields"),
         ("cwnd", "0.00 1\n0.01 2 0 0 0 0\n", 2, "expected 2 fields (time_s, cwnd_pkts), got 6"),
-        ("cwnd", "0.00 1 0 0 0 0\n0.01 2 0 x 0 0\n", 2, "numbers in the fields behind cwnd_pkts"),
+        ("cwnd", "0.00 1 0 0 0 0\n0.01 2 0 x 0 0\n", 2, "numbers in the fields after cwnd_pkts"),
         ("cwnd", "0.00 1\n0.01 1_0\n", 2, "cwnd_pkts: expected a number, got '1_0'"),
         ("cwnd", "0.00 1\nnow 2\n", 2, "time_s: expected a number, got 'now'"),
         ("cwnd", "0.00 nan\n", 1, "cwnd_pkts: expected a finite number, got 'nan'"),

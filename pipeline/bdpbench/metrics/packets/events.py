@@ -111,10 +111,11 @@ class Events:
     passed: packets that found a link idle and so left the queue at once: time_s, link, bytes.
     waiting: lines of all other packets on links: row (u32), event, time_s, link, uid, bytes.
     entries: all packets that entered a queue: time_s, link, stream, bytes; lazy, since they are
-    many. reached: links (i64) at whose far end packets were received. copies: multicast and
-    broadcast packets that arrived at a node, or at an agent of a wireless node: time_s, stream,
-    packet, bytes, node (i32). wireless: the lines of wireless nodes with stream (i64); None for a
-    batch without any.
+    many.
+    reached: links (i64) at whose far end packets were received.
+    copies: multicast and broadcast packets that arrived at a node, or at an agent of a wireless
+    node: time_s, stream, packet, bytes, node (i32).
+    wireless: the lines of wireless nodes with stream (i64); None for a batch without any.
     """
 
     last_s: float

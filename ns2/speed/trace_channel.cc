@@ -1,19 +1,9 @@
 #include "trace_channel.h"
 #include <string.h>
-#define HAVE_UNISTD_H 1	// or Tcl looks for replacements
-#include <tclInt.h>
+#include "tcl_internals.h"
 #include <tclIO.h>
 
 namespace {
-
-// The structures of tclIO.h are Tcl's own and may change from release to release.
-bool compiled_for_this_tcl()
-{
-	int major, minor, serial, type;
-	Tcl_GetVersion(&major, &minor, &serial, &type);
-	return major == TCL_MAJOR_VERSION && minor == TCL_MINOR_VERSION &&
-		serial == TCL_RELEASE_SERIAL && type == TCL_RELEASE_LEVEL;
-}
 
 // Whether all that a write does is to copy bytes into the current buffer, once it has room: for a
 // file opened to write only, fully buffered, without errors, stacked channels or file events.

@@ -1,0 +1,440 @@
+#include "object_variables.h"
+#include <string.h>
+#include <string>
+#include <vector>
+#include "tcl_internals.h"
+#include <tclcl.h>
+
+// TclCL's, which declares it nowhere: what a variable bound to C++ is traced with.
+class InstVar {
+public:
+	static char* catch_var(ClientData, Tcl_Interp*, const char*, const char*, int);
+};
+
+namespace {
+
+// A code besides TCL_OK and TCL_ERROR: nothing was done, the procedure in Tcl has to do it.
+const int left_to_tcl = 99;
+
+// OTcl passes a method the object, its name twice, the class, the method, and the arguments.
+const int first_argument = 4;
+
+// A method that C++ took over, and the procedure in Tcl that it stands for.
+class TakenMethod {
+public:
+	TakenMethod(const char* class_name, const char* name) : class_(class_name), name_(name) {}
+
+	bool install(Tcl_Interp*, Tcl_CmdProc* taker);
+
+	int in_tcl(Tcl_Interp* in, int argc, const char** argv) const
+	{
+		return (*procedure_.proc)(procedure_.clientData, in, argc, argv);
+	}
+
+private:
+	const char* const class_;
+	const char* const name_;
+	Tcl_CmdInfo procedure_;
+};
+
+// The procedure gets the arguments, the namespace and the place in Tcl's tables that OTcl gives its
+// methods.
+bool TakenMethod::install(Tcl_Interp* in, Tcl_CmdProc* taker)
+{
+	const std::string method(name_), cl(class_);
+	const std::string procedure = "::otcl::" + cl + "-" + method;
+	const std::string define = "proc " + procedure + " [concat self class proc [" + cl +
+		" info instargs " + method + "]] [" + cl + " info instbody " + method + "]";
+	if (Tcl_EvalEx(in, define.c_str(), -1, TCL_EVAL_GLOBAL) != TCL_OK ||
+	    !Tcl_GetCommandInfo(in, procedure.c_str(), &procedure_))
+		return false;
+	OTclAddIMethod(OTclGetClass(in, class_), const_cast<char*>(name_), taker, 0, 0);
+	return true;
+}
+
+TakenMethod object_set("SplitObject", "set");
+TakenMethod agent_set("Agent", "set");
+TakenMethod object_init("SplitObject", "init");
+TakenMethod object_init_instvar("SplitObject", "init-instvar");
+
+// A word of a command, of which Tcl remembers what it found it to mean.
+class Word {
+public:
+	explicit Word(const char* text) : object_(Tcl_NewStringObj(text, -1))
+	{
+		Tcl_IncrRefCount(object_);
+	}
+	explicit Word(Tcl_Obj* object) : object_(object) { Tcl_IncrRefCount(object_); }
+	~Word() { Tcl_DecrRefCount(object_); }
+
+	Tcl_Obj* object() const { return object_; }
+	const char* text() const { return Tcl_GetString(object_); }
+
+private:
+	Word(const Word&);
+	void operator=(const Word&);
+	Tcl_Obj* const object_;
+};
+
+// A word that is never destroyed: static objects outlive Tcl.
+const Word& lasting(const char* text)
+{
+	return *new Word(text);
+}
+
+int evaluate(Tcl_Interp* in, const Word& a, const Word& b, const Word& c)
+{
+	Tcl_Obj* words[] = {a.object(), b.object(), c.object()};
+	return Tcl_EvalObjv(in, 3, words, 0);
+}
+
+int evaluate(Tcl_Interp* in, const Word& a, const Word& b, const Word& c, const Word& d)
+{
+	Tcl_Obj* words[] = {a.object(), b.object(), c.object(), d.object()};
+	return Tcl_EvalObjv(in, 4, words, 0);
+}
+
+// Letters and digits of ASCII, whatever the locale, and what else is given.
+bool is_one_of(char c, const char* others)
+{
+	return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || (c >= '0' && c <= '9') ||
+		(c != 0 && strchr(others, c) != 0);
+}
+
+// Whether a name is only letters, digits and underscores: it is not the element of an array and
+// means the same where Tcl substitutes it once more.
+bool is_plain(const char* name)
+{
+	const char* c = name;
+	while (is_one_of(*c, "_"))
+		c++;
+	return *c == 0 && c != name;
+}
+
+// Whether the procedure `SplitObject set` has a variable of this name itself.
+bool is_local(const char* name)
+{
+	static const char* const locals[] = {"self", "class", "proc", "args", "var"};
+	for (size_t i = 0; i < sizeof(locals) / sizeof(*locals); i++)
+		if (strcmp(name, locals[i]) == 0)
+			return true;
+	return false;
+}
+
+// A frame of variables as that of a method in Tcl, while this exists.
+class MethodFrame {
+public:
+	explicit MethodFrame(Tcl_Interp* in) : in_(in)
+	{
+		static Tcl_Namespace* const otcl = Tcl_FindNamespace(in, "::otcl", 0, 0);
+		Tcl_PushCallFrame(in, reinterpret_cast<Tcl_CallFrame*>(&frame_), otcl, FRAME_IS_PROC);
+		frame_.procPtr = procedure(in);
+	}
+	~MethodFrame() { Tcl_PopCallFrame(in_); }
+
+private:
+	// One without arguments, as OTcl gives its own frames.
+	static Proc* procedure(Tcl_Interp* in)
+	{
+		static Proc none;
+		none.iPtr = reinterpret_cast<Interp*>(in);
+		none.refCount = 1;
+		return &none;
+	}
+
+	Tcl_Interp* const in_;
+	CallFrame frame_;
+};
+
+// Whether a variable of the frame is a scalar that no script traces: scripts may ask for the
+// procedure that they were called from.
+bool is_untraced_scalar(Tcl_Interp* in, const char* name)
+{
+	Var* array;
+	Var* variable = TclLookupVar(in, name, 0, 0, 0, 0, 0, &array);
+	if (variable == 0 || TclIsVarArray(variable))
+		return false;
+	if (!(variable->flags & VAR_ALL_TRACES))
+		return true;
+	Tcl_HashEntry* entry = Tcl_FindHashEntry(&reinterpret_cast<Interp*>(in)->varTraces,
+		reinterpret_cast<char*>(variable));
+	VarTrace* trace = static_cast<VarTrace*>(Tcl_GetHashValue(entry));
+	while (trace != 0 && trace->traceProc == &InstVar::catch_var)
+		trace = trace->nextPtr;
+	return trace == 0;
+}
+
+// Bind a variable of the frame to C++, if it is one that is bound at each use. TclCL sets a variable
+// that is not there to 0 by a script: it is set to 0 before, where the last one was of this kind.
+bool bind_now(Tcl_Interp* in, TclObject* object, const char* name)
+{
+	static bool expected = false;
+	if (expected)
+		Tcl_SetVar2(in, name, 0, "0", 0);
+	const bool bound = object->delay_bind_dispatch(name, name, 0) == TCL_OK;
+	if (expected && !bound)
+		Tcl_UnsetVar2(in, name, 0, 0);
+	expected = bound;
+	return bound;
+}
+
+// Make a variable of an object one of the frame, as `$self instvar` does; false where scripts could
+// tell the difference.
+bool bring_in(Tcl_Interp* in, const char* self, const char* name)
+{
+	static char object_frame[] = "1";
+	TclObject* object = TclObject::lookup(self);
+	if (object != 0 && bind_now(in, object, name))
+		return true;
+	return OTclOInstVarOne(OTclGetObject(in, self), in, object_frame, name, name, 0) == TCL_OK &&
+		is_untraced_scalar(in, name);
+}
+
+// SplitObject set var ?value?, or left_to_tcl.
+int get_or_set(Tcl_Interp* in, int argc, const char** argv)
+{
+	if (argc != first_argument + 1 && argc != first_argument + 2)
+		return left_to_tcl;
+	const char* name = argv[first_argument];
+	if (!is_plain(name) || is_local(name))
+		return left_to_tcl;
+	MethodFrame frame(in);
+	if (!bring_in(in, argv[0], name))
+		return left_to_tcl;
+	const char* value = argc == first_argument + 1 ?
+		Tcl_GetVar2(in, name, 0, 0) : Tcl_SetVar2(in, name, 0, argv[first_argument + 1], 0);
+	if (value == 0)
+		return left_to_tcl;
+	Tcl_SetResult(in, const_cast<char*>(value), TCL_VOLATILE);
+	return TCL_OK;
+}
+
+// The call that `Agent set` passes on, which wants to know what is left to Tcl.
+const char** passed_on = 0;
+
+int take_object_set(ClientData, Tcl_Interp* in, int argc, const char* argv[])
+{
+	const bool from_agent = argv == passed_on;
+	passed_on = 0;
+	const int code = get_or_set(in, argc, argv);
+	return code != left_to_tcl || from_agent ? code : object_set.in_tcl(in, argc, argv);
+}
+
+int take_agent_set(ClientData object, Tcl_Interp* in, int argc, const char* argv[])
+{
+	if (argc == first_argument || strcmp(argv[first_argument], "dst_") == 0)
+		return agent_set.in_tcl(in, argc, argv);
+	passed_on = argv;
+	const int code = OTclNextMethod(static_cast<OTclObject*>(object), in, argc, argv);
+	passed_on = 0;
+	return code != left_to_tcl ? code : agent_set.in_tcl(in, argc, argv);
+}
+
+// How deep in `SplitObject init` this is: in objects that make others.
+int creating = 0;
+
+// What the `catch` of `SplitObject init-instvar` leaves of an error.
+void catch_error(Tcl_Interp* in)
+{
+	static const char command[] = "catch \"$c set $var\" val";
+	Tcl_LogCommandInfo(in, command, command, -1);
+	Tcl_ResetResult(in);
+}
+
+// The last class that was asked for a default that it does not have: its error is made when the
+// object is, so that ::errorInfo tells of it as ever.
+class Miss {
+public:
+	Miss() : again_(false) {}
+
+	void set(const Word& cl, const Word& variable)
+	{
+		again_ = !class_.empty();
+		class_ = cl.text();
+		variable_ = variable.text();
+	}
+
+	void forget() { class_.clear(); }
+
+	void settle(Tcl_Interp* in)
+	{
+		if (class_.empty())
+			return;
+		if (again_)
+			Tcl_SetErrorLine(in, 1);  // as the error before left it
+		evaluate(in, Word(class_.c_str()), Word("set"), Word(variable_.c_str()));
+		catch_error(in);
+		forget();
+	}
+
+private:
+	bool again_;
+	std::string class_, variable_;
+};
+
+Miss last_miss;
+
+// The name of the variable that a class is asked for, and whether it was `Object set` that knew none.
+const char* asked = 0;
+bool unknown = false;
+
+// Object set var ?value?, as OTcl has it, and a short answer where has_default() asks.
+int plain_set(ClientData object, Tcl_Interp* in, int argc, const char* argv[])
+{
+	OTclObject* self = static_cast<OTclObject*>(object);
+	if (argc != first_argument + 1 && argc != first_argument + 2) {
+		Tcl_ResetResult(in);
+		Tcl_AppendResult(in, "wrong # args: should be {", argv[0], " set var ?value?}", 0);
+		return TCL_ERROR;
+	}
+	const char* name = argv[first_argument];
+	const int flags = name == asked ? 0 : TCL_LEAVE_ERR_MSG;
+	const char* value = argc == first_argument + 1 ? OTclGetInstVar(self, in, name, flags) :
+		OTclSetInstVar(self, in, name, argv[first_argument + 1], flags);
+	if (value == 0) {
+		unknown = name == asked;
+		return unknown ? TCL_BREAK : TCL_ERROR;
+	}
+	Tcl_SetResult(in, const_cast<char*>(value), TCL_VOLATILE);
+	return TCL_OK;
+}
+
+// Whether a class has a default of a variable, which is the result then.
+bool has_default(Tcl_Interp* in, const Word& cl, const Word& variable)
+{
+	static const Word& set = lasting("set");
+	unknown = false;
+	asked = variable.text();
+	const int code = evaluate(in, cl, set, variable);
+	asked = 0;
+	if (code == TCL_OK)
+		return true;
+	if (unknown) {
+		Tcl_ResetResult(in);
+		last_miss.set(cl, variable);
+		if (creating == 0)
+			last_miss.settle(in);
+	} else {
+		last_miss.forget();
+		catch_error(in);
+	}
+	return false;
+}
+
+// A word of a call, or of one before: of most objects the classes are the same.
+Tcl_Obj* kept_word(const char* text)
+{
+	static Word* kept[16];
+	Word*& word = kept[strlen(text) % (sizeof(kept) / sizeof(*kept))];
+	if (word == 0 || strcmp(word->text(), text) != 0) {
+		delete word;
+		word = new Word(text);
+	}
+	return word->object();
+}
+
+typedef std::vector<std::string> Names;
+
+// Add the names of the result, which are separated by blanks; false where there is one that Tcl does
+// not take as it is.
+bool add_names(Tcl_Interp* in, Names& names)
+{
+	const char* c = Tcl_GetStringResult(in);
+	while (*c != 0) {
+		const char* name = c;
+		while (is_one_of(*c, "_/:.-"))
+			c++;
+		if (c == name)
+			return false;
+		names.push_back(std::string(name, c));
+		if (*c == ' ')
+			c++;
+	}
+	return true;
+}
+
+// The classes above those of a level, into the next; false where one cannot be asked.
+bool go_up(Tcl_Interp* in, const Names& level, Names& above)
+{
+	static const Word &info = lasting("info"), &superclass = lasting("superclass");
+	for (size_t i = 0; i < level.size(); i++)
+		if (evaluate(in, Word(kept_word(level[i].c_str())), info, superclass) != TCL_OK ||
+		    !add_names(in, above))
+			return false;
+	return true;
+}
+
+// Look for a default level by level, as the procedure in Tcl does: TCL_OK where it is the result,
+// TCL_CONTINUE where no class has one, or left_to_tcl.
+int find_default(Tcl_Interp* in, Names level, const Word& variable)
+{
+	while (!level.empty()) {
+		for (size_t i = 0; i < level.size(); i++)
+			if (has_default(in, Word(kept_word(level[i].c_str())), variable))
+				return TCL_OK;
+		Names above;
+		if (!go_up(in, level, above))
+			return left_to_tcl;
+		level.swap(above);
+	}
+	return TCL_CONTINUE;
+}
+
+// SplitObject init-instvar var, or left_to_tcl.
+int init_instvar(Tcl_Interp* in, const char* self_name, const char* name)
+{
+	static const Word &info = lasting("info"), &class_word = lasting("class"),
+		&set = lasting("set"), &warn = lasting("warn-instvar");
+	if (!is_plain(name))
+		return left_to_tcl;
+	const Word self(kept_word(self_name)), variable(name);
+	Names level;
+	if (evaluate(in, self, info, class_word) != TCL_OK || !add_names(in, level) ||
+	    level.size() != 1 || level[0] == "SplitObject" || level[0] == "Object")
+		return left_to_tcl;
+	const int code = find_default(in, level, variable);
+	if (code == left_to_tcl)
+		return code;
+	if (code == TCL_CONTINUE) {
+		if (evaluate(in, self, info, class_word) != TCL_OK)
+			return TCL_ERROR;
+		const std::string item = std::string(Tcl_GetStringResult(in)) + "::" + name;
+		return evaluate(in, self, warn, Word(item.c_str()));
+	}
+	if (evaluate(in, self, set, variable, Word(Tcl_GetObjResult(in))) != TCL_OK)
+		return left_to_tcl;
+	Tcl_ResetResult(in);
+	return TCL_OK;
+}
+
+int take_init_instvar(ClientData, Tcl_Interp* in, int argc, const char* argv[])
+{
+	int code = left_to_tcl;
+	if (argc == first_argument + 1)
+		code = init_instvar(in, argv[0], argv[first_argument]);
+	return code != left_to_tcl ? code : object_init_instvar.in_tcl(in, argc, argv);
+}
+
+int take_object_init(ClientData, Tcl_Interp* in, int argc, const char* argv[])
+{
+	creating++;
+	const int code = object_init.in_tcl(in, argc, argv);
+	creating--;
+	if (code == TCL_OK)
+		last_miss.settle(in);
+	return code;
+}
+
+}  // namespace
+
+void install_object_variables(Tcl_Interp* in)
+{
+	if (compiled_for_this_tcl()) {
+		object_set.install(in, reinterpret_cast<Tcl_CmdProc*>(take_object_set));
+		agent_set.install(in, reinterpret_cast<Tcl_CmdProc*>(take_agent_set));
+		object_init_instvar.install(in, reinterpret_cast<Tcl_CmdProc*>(take_init_instvar));
+		object_init.install(in, reinterpret_cast<Tcl_CmdProc*>(take_object_init));
+		OTclAddIMethod(OTclGetClass(in, "Object"), "set", plain_set, 0, 0);
+	}
+	Tcl_ResetResult(in);
+}

@@ -7,13 +7,13 @@ HERE=$(cd "$(dirname "${BASH_SOURCE[0]}")" && pwd)
 HOME_DIR=$(realpath -m -- "${BDPBENCH_HOME:-$HERE/../.bdpbench}")
 CACHE_DIR=$HOME_DIR/cache
 
-# The old sources need the C++ of 1998 and forgiveness; results must not depend on the processor
-# (no -march, no fused multiply-add) nor on what the optimiser may conclude from old idioms.
+# The old sources need the C++ of 1998 and a lenient compiler. Results must depend neither on the
+# processor (no -march, no fused multiply-add) nor on what an optimizer concludes from old idioms.
 C_FLAGS="-std=gnu89 -Wno-error=incompatible-pointer-types -Wno-error=int-conversion"
-# HAVE_INT64: some files include tclcl.h before config.h says so.
+# HAVE_INT64: some files include tclcl.h before config.h, which defines it.
 CXX_FLAGS="-std=gnu++98 -fpermissive -DUSE_INTERP_RESULT -DHAVE_INT64=1"
 COMMON_FLAGS="-O2 -fsigned-char -ffp-contract=off -fno-strict-aliasing -fno-delete-null-pointer-checks -w"
-# OTcl and TclCL go into the binary; Tk and X11 are left out, so it runs without a display.
+# OTcl and TclCL are linked statically; Tk and X11 are left out, so ns-2 runs without a display.
 LIBRARIES="-Wl,-Bstatic -ltclcl -lotcl -Wl,-Bdynamic -ltcl8.6 -lm -ldl"
 
 VARIANT=fast
@@ -26,16 +26,16 @@ Usage: ns2/build.sh [option...]
 
 Gets the source archive of ns-2.35 that SOURCE.lock pins, applies the patches of patches/series,
 adds laws/ and agents/, builds it, and installs PREFIX/<build id>/ns with ns-bdpbench.json, which
-says what the binary was made of. Does nothing where that is already there.
+says what the binary was made of. Does nothing if this build already exists.
 
   --variant NAME   fast (default), or stock: without patches/speed/ and speed/, which make ns-2
-                   faster and change no output of it
+                   faster without changing its outputs
   --prefix DIR     where builds go (default: .bdpbench/ns2 of the repository)
-  --source FILE    the source archive, where the machine has no network
-                   (also: BDPBENCH_NS2_SOURCE, or a file of its name beside build.sh)
+  --source FILE    the source archive, for a machine without a network
+                   (also: BDPBENCH_NS2_SOURCE, or a file with its name beside build.sh)
   --jobs N         compile N files at a time (default: one per processor)
   --install-deps   install missing system packages with apt-get, as root or with sudo
-  --print-id       print the build id, which stands for everything the build depends on, and exit
+  --print-id       print the build id, a hash of everything the build depends on, and exit
   --print-source   get and verify the source archive, print its path, and exit
   --help           print this and exit
 
@@ -43,8 +43,8 @@ The archive is taken from --source, from the cache, from apt's source packages, 
 BDPBENCH_NS2_URL or the url of SOURCE.lock, whichever comes first. BDPBENCH_HOME replaces the
 folder .bdpbench, which holds the cache.
 
-Exit status: 0 done, 2 wrong use or missing packages, 3 no right source archive, 4 a patch does not
-apply, 5 the build failed.
+Exit status: 0 done, 2 wrong use or missing packages, 3 source archive missing or wrong, 4 a patch
+does not apply, 5 the build failed.
 TEXT
 }
 
@@ -62,7 +62,7 @@ die() {
 # locked KEY: value of KEY in SOURCE.lock.
 locked() { sed -n "s/^$1=//p" "$HERE/SOURCE.lock"; }
 
-# The patches of the variant, in their order.
+# The patches of the variant, in order.
 patch_names() {
     local skip='^$'
     [[ $VARIANT == fast ]] || skip='^speed/'
@@ -78,7 +78,7 @@ source_folders() {
 # source_files DIR: the C++ files of laws, agents or speed, sorted, relative to ns2/.
 source_files() { (cd "$HERE" && find "$1" -name '*.h' -o -name '*.cc' | sort); }
 
-# checksums NAME...: "<sha256>  <name>" a line, for files relative to ns2/.
+# checksums NAME...: a line "<sha256>  <name>" for each file, relative to ns2/.
 checksums() { (cd "$HERE" && sha256sum -- "$@"); }
 
 ingredients() {
@@ -101,7 +101,7 @@ build_id() {
 
 # ---------------------------------------------------------------- system packages
 
-# "<package> <file or command that it provides>" a line.
+# Lines "<package> <file or command that it provides>".
 requirements() {
     cat <<'TEXT'
 g++ g++
@@ -158,7 +158,7 @@ install_packages() {
 
 sha256_of() { sha256sum -- "$1" | cut -d' ' -f1; }
 
-# verify FILE: ends the build where FILE is not the pinned archive.
+# verify FILE: ends the build if FILE is not the pinned archive.
 verify() {
     local expected found
     expected=$(locked sha256)
@@ -216,8 +216,8 @@ no_archive() {
         "and give it with --source FILE; what was tried is in $LOG"
 }
 
-# Uses the machine's own package sources, turned into source-package entries in a private folder:
-# the user's apt configuration is left alone.
+# Uses the machine's own package sources, converted to source-package entries in a private folder, so
+# that the user's apt configuration does not change.
 fetch_from_apt() {
     local apt=$WORK/apt
     mkdir -p "$apt/sources" "$apt/lists/partial" "$apt/cache/archives/partial"
@@ -229,7 +229,7 @@ fetch_from_apt() {
         -o Acquire::Languages=none -o APT::Sandbox::User=root
     )
     apt-get "${options[@]}" update || true
-    # Of the package's files only the archive is needed.
+    # Only the archive of the package is needed.
     (cd "$WORK/download" && apt-get "${options[@]}" source --download-only --tar-only "$(locked apt_source)") || true
     [[ -f $WORK/download/$1 ]]
 }
@@ -239,8 +239,8 @@ distribution_codename() {
     (. /etc/os-release && echo "${VERSION_CODENAME:-}")
 }
 
-# apt_source_entries APT_DIR CODENAME: the distribution's own suite, of all entries configured in
-# APT_DIR, as deb822 source-package entries.
+# apt_source_entries APT_DIR CODENAME: those of the entries in APT_DIR that are for the distribution's
+# own suites, as deb822 source-package entries.
 apt_source_entries() {
     { one_line_sources "$1"; deb822_sources "$1"; } |
         awk -v suites=" $2 stable testing unstable sid " '
@@ -263,7 +263,7 @@ apt_source_entries() {
             }'
 }
 
-# cat_each FILE...: those that exist, an empty line after each.
+# cat_each FILE...: prints those that exist, with an empty line after each.
 cat_each() {
     local file
     for file in "$@"; do
@@ -351,13 +351,13 @@ add_own_sources() {
 
 # ---------------------------------------------------------------- build
 
-# ns-2's configure wants Tcl, OTcl and TclCL below one folder, and insists on Tk and X11, which are
-# not linked: empty files stand for those.
+# ns-2's configure expects Tcl, OTcl and TclCL below one folder, and insists on Tk and X11, which are
+# not linked: empty files replace them.
 link_farm() {
     local farm=$1 libraries
     libraries=/usr/lib/$(gcc -print-multiarch)
     mkdir -p "$farm/include/X11" "$farm/lib" "$farm/bin"
-    # Headers of Tcl's own: TclCL's want tclInt.h, speed/trace_channel.cc tclIO.h.
+    # Tcl's private headers: TclCL's headers need tclInt.h, speed/trace_channel.cc needs tclIO.h.
     ln -s /usr/include/tcl8.6/*.h /usr/include/tcl8.6/tcl-private/generic/tcl{Int*,IO,Port}.h \
         /usr/include/tcl8.6/tcl-private/unix/tclUnix*.h \
         /usr/include/otcl.h /usr/include/tclcl/*.h "$farm/include/" 2>/dev/null || true
@@ -401,7 +401,8 @@ compile() {
     [[ $status -eq 0 && -x $TREE/ns ]] || fail_with_log "the compilation failed"
 }
 
-# A line every five seconds, every second on a terminal, while process PID lives.
+# report_progress PID TOTAL: prints a line every five seconds, or every second on a terminal, while
+# the process exists.
 report_progress() {
     local every=5 seconds=0
     [[ ! -t 2 ]] || every=1
@@ -413,8 +414,8 @@ report_progress() {
     done
 }
 
-# A binary that counts wrong must not be installed: five packets of 1 GB, more than 2^32 bytes, go
-# over a fast link.
+# A binary that counts wrongly must not be installed: the test sends five packets of 1 GB, more than
+# 2^32 bytes, over a fast link.
 smoke_test() {
     local bytes
     cat >"$WORK/smoke.tcl" <<'TEXT'
@@ -507,7 +508,7 @@ describe() {
 TEXT
 }
 
-# The JSON goes last: it says that the binary is whole.
+# The JSON is written last: it shows that the binary is complete.
 install_build() {
     rm -f "$TARGET/ns-bdpbench.json"
     cp "$TREE/ns" "$TARGET/ns.$$" && mv "$TARGET/ns.$$" "$TARGET/ns"
@@ -568,7 +569,7 @@ clean_up() {
     exit "$status"
 }
 
-# ns-2's validation suite lies in the archive, of which a build keeps nothing.
+# Builds do not keep ns-2's validation suite, which is in the archive.
 print_source() {
     mkdir -p "$CACHE_DIR"
     LOG=$CACHE_DIR/fetch.log
@@ -609,5 +610,5 @@ main() {
     say "build $ID is ready after $SECONDS s: $TARGET/ns"
 }
 
-# Sourced, as the tests do, it only defines its functions.
+# If the script is sourced, as in the tests, it only defines its functions.
 [[ ${BASH_SOURCE[0]} != "$0" ]] || main "$@"

@@ -20,23 +20,23 @@ static const int FAST_MODES_PARAMETER_COUNT =
 	sizeof(FAST_MODES_PARAMETERS) / sizeof(FAST_MODES_PARAMETERS[0]);
 
 /**
- * Agent/TCP/FastModes: FAST TCP whose alpha follows its rate (class FastModes)
- * with the loss recovery of Agent/TCP/Sack1. At a loss it halves;
- * windowOption_, ssthresh_ and max_ssthresh_ are of no effect on it.
+ * Agent/TCP/FastModes: FAST TCP whose alpha depends on its rate (class
+ * FastModes) with the loss recovery of Agent/TCP/Sack1. It halves cwnd at a
+ * loss; windowOption_, ssthresh_ and max_ssthresh_ have no effect on it.
  *
  *   Tcl variable         unit     range             default
  *   m0a_, m1a_, m2a_     packets  1..1,000,000      8, 20, 200: alpha
- *   m0u_, m1u_           kB/s     0..1,000,000,000  1,500 and 15,000: faster
- *                                                   than that leaves the mode
- *   m1l_, m2l_           kB/s     0..1,000,000,000  1,250 and 12,500: slower
- *                                                   than that leaves the mode
+ *   m0u_, m1u_           kB/s     0..1,000,000,000  1,500 and 15,000: a higher
+ *                                                   rate raises the mode
+ *   m1l_, m2l_           kB/s     0..1,000,000,000  1,250 and 12,500: a lower
+ *                                                   rate lowers the mode
  *   gamma_               1        0.001..1          0.5
  *   mi_threshold_        s        0..10             0.00075
  *   cwnd_update_period_  s        0..10             0.01
  *   baseRTT_, avgRTT_    s        read only         0: no sample yet
  *   mode_                1        read only         0, 1 or 2
  *
- * The rate counts whole packets: packetSize_ and tcpip_base_hdr_size_. A
+ * The rate counts packets with headers: packetSize_ + tcpip_base_hdr_size_. A
  * variable outside its range, or packetSize_ below 1 byte, ends ns-2 with a
  * message at `$ns run`, or at the first packet of an agent made later.
  */
@@ -55,7 +55,7 @@ private:
 	FastModes& law();
 	void check_parameters();
 
-	FastModes* law_;	// taken up with the first packet after a reset
+	FastModes* law_;	// created by the first packet after a reset
 	double ack_rtt_s_;
 	double base_rtt_s_, avg_rtt_s_;
 	int mode_;

@@ -45,34 +45,34 @@ static const double FAST_MODULE_OLD_RTTS = 2;
  *   cwnd_update_period_  s        0..10         0.01
  *   baseRTT_, avgRTT_    s        read only     0        0: no sample yet
  *
- *   habit, 0 or 1     default 1: what is done
+ *   habit, 0 or 1     default 1: what it does
  *   rto_restart_      after a retransmission timeout cwnd is 2, not 1, and the
  *                     next timeout is not backed off
- *   timer_burst_      when the timer of overhead_ fires, up to 3 packets
- *                     leave, whatever maxburst_ is
- *   resend_old_       before each transmission: if the scoreboard holds
- *                     packets that arrived out of order, the first packet
- *                     from last_ack_ on that it does not hold is sent again
- *                     if it was last sent more than 2 avgRTT ago. That can
- *                     be last_ack_ itself, which has been acknowledged: its
- *                     send time is clear, and that counts as old
- *   send_time_rtt_    the RTT is now minus when the acknowledged packet was
- *                     sent, if it was sent once and lies below t_seqno_;
- *                     otherwise avgRTT stands in. 0: the time that the sink
- *                     echoes
- *   ack_rtt_round_    the round whose ACKs are counted ends by the RTT of the
- *                     ACK, not by avgRTT
- *   keep_increments_  what is still to be added to cwnd survives a recovery
+ *   timer_burst_      when the timer of overhead_ fires, up to 3 packets are
+ *                     sent, whatever maxburst_ is
+ *   resend_old_       before each transmission, if the scoreboard contains
+ *                     packets that arrived out of order: the first packet
+ *                     from last_ack_ on that it does not contain is sent
+ *                     again if it was last sent more than 2 avgRTT ago. This
+ *                     can be last_ack_ itself, although acknowledged: its
+ *                     send time is cleared, which counts as old
+ *   send_time_rtt_    the RTT is measured from the time when the acknowledged
+ *                     packet was sent, if it was sent once and is below
+ *                     t_seqno_; otherwise avgRTT is used. 0: it is measured
+ *                     from the time that the sink echoes
+ *   ack_rtt_round_    the RTT of the ACK, not avgRTT, decides when the round
+ *                     ends whose ACKs are counted
+ *   keep_increments_  pending increments of cwnd survive a recovery
  *   extra_draw_       one more number is drawn from the default generator
  *                     before the first packet
  *
- * Send times and counts lie in a ring of window_ slots (class SendLog), which
- * ACKs of new data outside recovery clear. windowOption_, ssthresh_ and
- * max_ssthresh_ are of no effect. A variable outside its range, packetSize_
+ * Send times and counts are kept in a ring of window_ slots (class SendLog),
+ * which ACKs of new data outside recovery clear. windowOption_, ssthresh_ and
+ * max_ssthresh_ have no effect. A variable outside its range, packetSize_
  * below 1 byte, or window_ above 1,000,000 packets, ends ns-2 with a message at
  * `$ns run`, or at the first packet of an agent made later.
  *
- * Written from a description of what the module does; none of its code.
+ * Written from a description of what the module does, without its code.
  */
 class FastModuleTcpAgent : public Sack1TcpAgent {
 public:
@@ -100,7 +100,7 @@ private:
 	bool window_is_open();
 	bool send_old_again(int reason);
 
-	// Taken up with the first packet after a reset.
+	// Created by the first packet after a reset.
 	FastModule* law_;
 	SendLog* log_;
 	double ack_rtt_s_;
@@ -159,7 +159,7 @@ void FastModuleTcpAgent::reset()
 	Sack1TcpAgent::reset();
 }
 
-// The RTT of the packet that an ACK acknowledges; is_new: new data outside of recovery.
+// RTT of the packet that an ACK acknowledges; is_new: it is new data, outside recovery.
 double FastModuleTcpAgent::measured_rtt_s(hdr_tcp* ack, bool is_new)
 {
 	double now = Scheduler::instance().clock();
@@ -175,7 +175,7 @@ void FastModuleTcpAgent::recv(Packet* pkt, Handler* handler)
 {
 	hdr_tcp* ack = hdr_tcp::access(pkt);
 	begin();
-	if (ack->ts() >= lastreset_) {	// not one that a reset left over
+	if (ack->ts() >= lastreset_) {	// not from before the last reset
 		bool is_new = !fastrecov_ && ack->seqno() > last_ack_;
 		ack_rtt_s_ = measured_rtt_s(ack, is_new);
 		if (is_new)
@@ -217,7 +217,7 @@ void FastModuleTcpAgent::timeout_nonrtx(int tno)
 		Sack1TcpAgent::timeout_nonrtx(tno);
 }
 
-// What Sack1TcpAgent asks before it sends another packet.
+// Sack1TcpAgent asks this before it sends another packet.
 bool FastModuleTcpAgent::window_is_open()
 {
 	bool room = fastrecov_ ? pipe_ < int(cwnd_) : t_seqno_ <= last_ack_ + window();

@@ -16,13 +16,13 @@ static const int FAST_PARAMETER_COUNT = sizeof(FAST_PARAMETERS) / sizeof(FAST_PA
 
 /**
  * Agent/TCP/Fast: FAST TCP (class FastTcp) with the loss recovery of
- * Agent/TCP/Sack1. At a loss it halves; windowOption_, ssthresh_ and
- * max_ssthresh_ are of no effect on it.
+ * Agent/TCP/Sack1. It halves cwnd at a loss; windowOption_, ssthresh_ and
+ * max_ssthresh_ have no effect on it.
  *
  *   Tcl variable         unit     range         default
  *   alpha_               packets  1..1,000,000  312      packets to keep queued
  *   beta_                packets  1..1,000,000  312      from alpha_ to beta_
- *                                                        cwnd is left alone
+ *                                                        cwnd does not change
  *   gamma_               1        0.001..1      0.5      weight of a new target
  *   mi_threshold_        s        0..10         0.00075  queueing delay up to
  *                                                        which cwnd doubles
@@ -33,8 +33,8 @@ static const int FAST_PARAMETER_COUNT = sizeof(FAST_PARAMETERS) / sizeof(FAST_PA
  * A variable outside its range, or packetSize_ below 1 byte, ends ns-2 with a
  * message at `$ns run`, or at the first packet of an agent made later.
  *
- * Every ACK measures the RTT, with the time that ns-2's sink echoes always,
- * with timestamps_ or without.
+ * Every ACK measures the RTT by the time that ns-2's sink echoes, which it
+ * always does, with timestamps_ or without.
  */
 class FastTcpAgent : public Sack1TcpAgent {
 public:
@@ -51,7 +51,7 @@ private:
 	FastTcp& law();
 	void check_parameters();
 
-	FastTcp* law_;		// taken up with the first packet after a reset
+	FastTcp* law_;		// created by the first packet after a reset
 	double ack_rtt_s_;
 	double base_rtt_s_, avg_rtt_s_;
 	double values_[FAST_PARAMETER_COUNT];

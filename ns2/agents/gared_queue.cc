@@ -9,16 +9,17 @@
  * Queue/RED/Gared: Queue/RED whose max_p begins at 1/linterm_ and follows the
  * average queue by gARED. thresh_, maxthresh_, alpha_, beta_, top_ and
  * interval_ are those of adaptive RED; adaptive_ and feng_adaptive_ must be 0,
- * and bottom_ is of no effect, for gARED has no lower bound.
+ * and bottom_ has no effect, since gARED has no lower bound.
  *
  *   Tcl variable   unit    range  default
- *   gared_clock_   0 or 1  0..1   1        when the rule is looked at
+ *   gared_clock_   0 or 1  0..1   1        when the rule is checked
  *
- * With 1, every interval_ seconds of a strict clock, with the average of the
- * tick before as the average before. With 0, as ns-2's adaptive RED: at the
- * first arrival later than interval_ after the last change of max_p which
- * meets a condition, with the average before this arrival. A change counts
- * from the next arrival on, for only arrivals use max_p.
+ * With 1 it is checked every interval_ seconds by a strict clock, and the old
+ * average is that of the previous tick. With 0 it is checked as in ns-2's
+ * adaptive RED: at the first arrival that meets a condition later than
+ * interval_ after the last change of max_p, and the old average is the one
+ * before this arrival. A change takes effect at the next arrival, since only
+ * arrivals use max_p.
  */
 class GaredQueue : public REDQueue {
 public:
@@ -34,7 +35,7 @@ private:
 
 	int clock_;
 	double next_tick_s_;
-	double tick_ave_;	// average at the tick before
+	double tick_ave_;	// average at the previous tick
 };
 
 static class GaredQueueClass : public TclClass {
@@ -79,8 +80,8 @@ double GaredQueue::max_p(double ave, double old_ave)
 	return GentleAdaptiveRed(parameters).max_p(ave, old_ave, edv_.cur_max_p);
 }
 
-// The average changes at arrivals alone, so that a tick finds that of the last one before it, and
-// of several ticks without an arrival only the first finds a change.
+// The average changes only at arrivals, so a tick finds the average of the last arrival before it,
+// and of several ticks without an arrival only the first one finds a change.
 void GaredQueue::look_at_tick(double ave, double now)
 {
 	if (now < next_tick_s_)

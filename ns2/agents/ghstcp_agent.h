@@ -18,8 +18,8 @@ static const LawParameter GHSTCP_OPTION = {"windowOption_", 8, 8, "(HighSpeed TC
  * Agent/TCP/Sack1, the class `Base`.
  *
  *   Tcl variable       unit    range      default
- *   ghstcp_z_          1       0..1000    3.09   Z above which the trend rises
- *   ghstcp_return_     0 or 1  0..1       1      a later test ends Reno mode
+ *   ghstcp_z_          1       0..1000    3.09   above it the trend rises
+ *   ghstcp_return_     0 or 1  0..1       1      a later test may end Reno mode
  *   mode_              0 or 1  read only  0      1: Reno mode
  *   ghstcp_statistic_  1       read only  0      Z of the last test
  *
@@ -29,8 +29,8 @@ static const LawParameter GHSTCP_OPTION = {"windowOption_", 8, 8, "(HighSpeed TC
  * packetSize_ below 1 byte, ends ns-2 with a message at `$ns run`, or at the
  * first ACK of an agent made later.
  *
- * Every ACK measures the RTT, with the time of departure that ns-2's sink
- * echoes always, with timestamps_ or without.
+ * Every ACK measures the RTT by the time of departure that ns-2's sink echoes,
+ * which it always does, with timestamps_ or without.
  */
 template <class Base>
 class GentleHighSpeedAgent : public Base {
@@ -48,9 +48,9 @@ private:
 	void check_parameters();
 	void choose_mode();
 
-	GentleHighSpeed* law_;	// taken up with the first ACK after a reset
-	double departure_s_;	// of the packet that the ACK at hand acknowledges
-	int cuts_;		// of cwnd that the law knows of
+	GentleHighSpeed* law_;	// created by the first ACK after a reset
+	double departure_s_;	// of the packet that the current ACK acknowledges
+	int cuts_;		// of cwnd that the law has been told of
 	int mode_;
 	double statistic_;
 	double values_[GHSTCP_PARAMETER_COUNT];

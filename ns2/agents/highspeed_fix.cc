@@ -5,7 +5,7 @@
 
 void TcpAgent::check_hstcp_fix()
 {
-	// What 0 did is not known, so there is nothing else to choose.
+	// It is unknown what 0 did, so there is no other choice.
 	const LawParameter parameter = {"hstcp_fix_", 1, 1, "(HighSpeed TCP with the fix)"};
 	require_in_range(name(), parameter, hstcp_fix_);
 }

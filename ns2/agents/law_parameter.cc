@@ -25,7 +25,7 @@ static std::string out_of_range(const LawParameter& parameter, double value)
 
 void require_in_range(const char* agent, const LawParameter& parameter, double value)
 {
-	bool is_number = value == value;	// ns-2 dies of ordering a NaN
+	bool is_number = value == value;	// ns-2 traps when a NaN is ordered
 	if (!is_number || value < parameter.minimum || value > parameter.maximum)
 		stop_ns(agent, out_of_range(parameter, value));
 }

@@ -1,4 +1,4 @@
-// Modified Scalable TCP as windowOption_ 14 of every Agent/TCP. It has no variables, so that
+// Modified Scalable TCP as windowOption_ 14 of every Agent/TCP. It has no variables, so
 // ns-default.tcl needs no patch for it.
 
 #include "modified_scalable_tcp.h"

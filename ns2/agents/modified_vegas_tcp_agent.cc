@@ -27,11 +27,11 @@ static const int VEGAS_PARAMETER_COUNT = sizeof(VEGAS_PARAMETERS) / sizeof(VEGAS
  *   alpha  v_alpha_      packets          ns-2's       1
  *   beta   v_beta_       packets          ns-2's       3
  *
- * With 1 and 1 it is Agent/TCP/Vegas. ns-2's own v_gamma_ is another thing:
+ * With 1 and 1 it is Agent/TCP/Vegas. ns-2's own v_gamma_ is something else:
  * the Diff at which slow start ends. As in Vegas, an increase is spread over
  * the ACKs of the RTT, a decrease happens at once, and cwnd stays at 2 packets
- * or more. A gamma above beta has half its effect: ns-2 takes the growth of an
- * RTT for packets in the queue, and rests in the next.
+ * or more. A gamma above beta has half its effect: ns-2 takes the growth in one
+ * RTT for packets in the queue, and pauses in the next.
  *
  * A variable outside its range, or packetSize_ below 1 byte, ends ns-2 with a
  * message at `$ns run`, or at the first decision of an agent made later.

@@ -1,5 +1,5 @@
-// TcpAgent's side of the window laws: what tcp.cc calls where its own
-// windowOption_ list ends. Declared in tcp.h.
+// TcpAgent's side of the window laws: functions that tcp.cc calls for a
+// windowOption_ that is not its own. Declared in tcp.h.
 
 #include "tcp.h"
 
@@ -26,7 +26,7 @@ void TcpAgent::law_decrease(int how)
 	if (WindowLawSlot::is_stock(wnd_option_))
 		return;
 	if (how & (TCP_IDLE | NO_OUTSTANDING_DATA)) {
-		decrease_num_ = 0.5;	// a pause is not a loss: as standard TCP
+		decrease_num_ = 0.5;	// a pause is not a loss: like standard TCP
 		return;
 	}
 	decrease_num_ = law_slot_.law(wnd_option_, name(), size_).share_kept(window_state());

@@ -15,8 +15,8 @@ static const int WESTWOOD_PARAMETER_COUNT =
 	sizeof(WESTWOOD_PARAMETERS) / sizeof(WESTWOOD_PARAMETERS[0]);
 
 /**
- * Agent/TCP/Westwood: Agent/TCP/Reno, but for what a loss leaves of ssthresh
- * and cwnd.
+ * Agent/TCP/Westwood: Agent/TCP/Reno except for the values of ssthresh and cwnd
+ * after a loss.
  *
  *   Tcl variable    unit       range        default
  *   westwood_tau_   s          0.001..1000  0.5      memory of the filter
@@ -27,8 +27,8 @@ static const int WESTWOOD_PARAMETER_COUNT =
  * A variable outside its range, or packetSize_ below 1 byte, ends ns-2 with a
  * message at `$ns run`, or at the first ACK of an agent made later.
  *
- * Every ACK measures the RTT, with the time that ns-2's sink echoes always,
- * with timestamps_ or without.
+ * Every ACK measures the RTT by the time that ns-2's sink echoes, which it
+ * always does, with timestamps_ or without.
  */
 class WestwoodTcpAgent : public RenoTcpAgent {
 public:
@@ -46,7 +46,7 @@ private:
 	void check_parameters();
 	int pipe_pkts();
 
-	WestwoodTcp* law_;	// taken up with the first ACK after a reset
+	WestwoodTcp* law_;	// created by the first ACK after a reset
 	double bwe_pps_;
 	double values_[WESTWOOD_PARAMETER_COUNT];
 };

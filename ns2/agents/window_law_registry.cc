@@ -1,6 +1,6 @@
 #include "window_law_registry.h"
 
-// A function's static, since the registrations of other files run before main.
+// A static variable of a function, since the registrations of other files run before main().
 static std::vector<WindowLawEntry>& entries()
 {
 	static std::vector<WindowLawEntry> all;

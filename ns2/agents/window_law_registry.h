@@ -6,7 +6,7 @@
 #include "law_parameter.h"
 #include "window_law.h"
 
-/** A window law as scripts know it: by its windowOption_. */
+/** A window law with the windowOption_ by which scripts choose it. */
 struct WindowLawEntry {
 	int option;
 	const char* name;

@@ -8,7 +8,7 @@
 
 namespace {
 
-// Of tcp.cc's opencwnd(); 7 has never been used.
+// The values in tcp.cc's opencwnd(); 7 has never been used.
 const int STOCK_OPTIONS[] = {0, 1, 2, 3, 4, 5, 6, 8};
 const int STOCK_COUNT = sizeof(STOCK_OPTIONS) / sizeof(STOCK_OPTIONS[0]);
 

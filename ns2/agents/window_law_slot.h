@@ -1,16 +1,16 @@
 #ifndef bdpbench_window_law_slot_h
 #define bdpbench_window_law_slot_h
 
-// tcp.h includes this file: no standard C++ header here, for they change what
-// min and max mean in ns-2's sources.
+// tcp.h includes this file, so it must not include standard C++ headers, which
+// change the meaning of min and max in ns-2's sources.
 #include "window_law.h"
 
 struct WindowLawEntry;
 
 /**
- * What one TcpAgent holds of the window laws: the Tcl-bound variables of them
- * all, parameters to set and observations to read, and the law that its
- * windowOption_ chose.
+ * A TcpAgent's part of the window laws: the Tcl variables of all of them,
+ * parameters to set and observations to read, and the law that its
+ * windowOption_ selects.
  *
  * Parameters are read when the agent is reset (at `new` and at `$ns run`), as
  * ns-2 reads those of HighSpeed TCP.
@@ -46,9 +46,9 @@ private:
 	void take_up(const WindowLawEntry& entry, double* values, const char* agent);
 
 	double* values_;	// law after law: its parameters, then its observations
-	double* observed_;	// where those of law_ begin
+	double* observed_;	// the first one of law_
 	WindowLaw* law_;
-	int option_;	// whose law_ is
+	int option_;	// the one of law_
 };
 
 #endif

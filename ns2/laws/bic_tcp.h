@@ -4,7 +4,7 @@
 #include "delay_monitor.h"
 #include "window_law.h"
 
-/** The parameters of BicTcp; names, units and sources there. */
+/** The parameters of BicTcp, which explains them. */
 struct BicParameters {
 	double beta;
 	double b;
@@ -16,10 +16,9 @@ struct BicParameters {
 };
 
 /**
- * BIC TCP looks for the window that the path can carry as one looks for a
- * number between two bounds: fast while cwnd is far from the window Wmax at
- * which the last packet was lost, slower and slower near it, and faster again
- * beyond it.
+ * BIC TCP searches for the window that the path can carry as in a binary
+ * search: fast while cwnd is far from the window Wmax at which the last packet
+ * was lost, more slowly close to it, and faster again beyond it.
  *
  * L. Xu, K. Harfoush, I. Rhee, "Binary Increase Congestion Control (BIC) for
  * Fast Long-Distance Networks", IEEE INFOCOM 2004, section III; here as
@@ -45,31 +44,31 @@ struct BicParameters {
  *                                                          (low_window_)
  *   -           FIRST_ASCENT_PKTS    packets/ACK  0.05     see below
  *
- * Regimes: Wmax is unknown before the first loss and after a timeout. Where
- * Smin is larger than Smax, Smax holds. With bic_low_utilization_threshold_
+ * Regimes: Wmax is unknown before the first loss and after a timeout. If Smin
+ * is larger than Smax, Smax counts. With bic_low_utilization_threshold_
  * above 0, (4) replaces (2) while DelayMonitor indicates low utilization; the
- * RTT has no other use, so there is no case without a sample. Below two
+ * RTT has no other use, so it does not matter if there is no sample. Below two
  * packets a cut leaves one packet, not less.
  *
  * Differs from the paper:
- *  - (1) takes a part 1/B of the way, not half of it, and takes it over a RTT
- *    in steps of one ACK instead of once in a RTT. B is a variable of the
- *    thesis's scripts.
+ *  - (1) covers 1/B of the distance, not half of it, spread over the ACKs of
+ *    an RTT instead of once per RTT. B is a variable of the thesis's scripts.
  *  - (2) grows by 1 + 1/(B - 1) per RTT beyond Wmax, and starts from Smin. The
- *    paper doubles. With B = 2 both are the paper's.
+ *    paper doubles. With B = 2 both are as in the paper.
  *  - (4) the paper starts with a Wmax so large that Smax limits the first
  *    ascent. The published time to 90 % of the bandwidth-delay product (9.53 s)
- *    and maximum (9,409.98 packets) ask for 5 % a RTT without Smax and without
+ *    and maximum (9,409.98 packets) require 5 % per RTT without Smax and without
  *    limited slow start: 9.49 s and 9,410.1 packets. With Smax it would be
  *    more than 20 s.
- *  - (8) beta: the thesis's text gives the paper's 0.125 removed; its scripts
- *    keep 0.8, which the published second maximum (8,993.95 packets) confirms.
- *  - (8) holds at the first loss, too: unlike ns-2's own laws, no halving.
+ *  - (8) beta: the thesis's text has the paper's value, which removes 0.125;
+ *    its scripts keep 0.8, which the published second maximum (8,993.95
+ *    packets) confirms.
+ *  - (8) also applies to the first loss, at which ns-2's own laws halve.
  *
  * Tcl: bic_beta_ (0.01 to 0.99), bic_B_ (2 to 1,000), bic_max_increment_ and
  * bic_min_increment_ (0 to 1,000,000 packets per RTT), bic_fast_convergence_
  * (0 off, else on), bic_low_utilization_threshold_ (0 off, to 1),
- * bic_low_utilization_checking_period_ (0.001 to 1,000,000 s). To be read:
+ * bic_low_utilization_checking_period_ (0.001 to 1,000,000 s). Read-only:
  * bic_delay_min_, bic_delay_avg_, bic_delay_max_ (s),
  * bic_low_utilization_indication_ (0 or 1).
  * Invariants: those of WindowLaw.

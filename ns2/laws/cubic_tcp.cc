@@ -50,7 +50,7 @@ double CubicTcp::target_pkts(double now_s) const
 	return origin_pkts_ + p_.scale * t * t * t;	// (1)
 }
 
-// The most that a RTT may add.
+// The maximum increase per RTT.
 double CubicTcp::limit_pkts(double cwnd_pkts) const
 {
 	bool probing = cwnd_pkts >= max_pkts_;

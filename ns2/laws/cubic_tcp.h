@@ -4,7 +4,7 @@
 #include "delay_monitor.h"
 #include "window_law.h"
 
-/** The parameters of CubicTcp; names, units and sources there. */
+/** The parameters of CubicTcp, which explains them. */
 struct CubicParameters {
 	double beta;
 	double max_increment_pkts;
@@ -17,8 +17,8 @@ struct CubicParameters {
 
 /**
  * CUBIC of 2005: cwnd follows a cubic function of the time since the last
- * loss, flat around the window Wmax at which that loss was. How it grows does
- * not depend on the RTT.
+ * loss, flat around the window Wmax at which that loss occurred. Its growth
+ * does not depend on the RTT.
  *
  * I. Rhee, L. Xu, "CUBIC: A New TCP-Friendly High-Speed TCP Variant",
  * PFLDnet 2005; here as P. Sharma's thesis (2006) used it, section 4.4.1 and
@@ -41,35 +41,36 @@ struct CubicParameters {
  *   C      scale                 packets/s^3  0.4      paper; thesis
  *   Smax   max_increment_pkts/   packets/s    80       16 in the appendices;
  *          SMAX_PERIOD_S                               see below
- *   RTTmin DelayMonitor's        s            -        smallest RTT so far
+ *   RTTmin DelayMonitor's        s            -        minimum RTT so far
  *
  * t is the time since the first ACK after the loss that opens cwnd; before the
- * first loss, since the end of slow start. One cube root a loss, none per ACK.
+ * first loss, since the end of slow start. It takes one cube root per loss, and
+ * none per ACK.
  *
  * Regimes: Wmax is unknown before the first loss and after a timeout. With
- * cubic_low_utilization_threshold_ above 0, Smax does not hold beyond Wmax
+ * cubic_low_utilization_threshold_ above 0, Smax does not apply beyond Wmax
  * while DelayMonitor indicates low utilization. One ACK adds at most one
  * packet, as in slow start, however far the target is. Without an RTT sample
- * RTTmin is 0 and after a loss only Wtcp opens cwnd. low_window_ has no use.
+ * RTTmin is 0, and after a loss only Wtcp opens cwnd. low_window_ is not used.
  * Below two packets a cut leaves one packet, not less.
  *
  * Differs from the paper:
  *  - (1) looks one RTTmin ahead: cwnd reaches the target a round trip later.
- *  - (4) counts ACKs, where the paper takes beta*Wmax + 3(1-beta)/(1+beta) *
- *    t/RTT; the same for a steady RTT, and no division by a missing one.
+ *  - (4) counts ACKs instead of the paper's beta*Wmax + 3(1-beta)/(1+beta) *
+ *    t/RTT. Both are equal at a constant RTT, and (4) never needs an RTT.
  *  - (5) Smax: the paper's 160 packets/s are 16 in 0.1 s, and 16 is what the
  *    scripts set. The published time to recover from a single loss, 104.01 s,
- *    needs 80 packets/s (160 would give some 60 s), which is why
+ *    requires 80 packets/s (160 would give some 60 s), which is why
  *    cubic_max_increment_ counts packets per 0.2 s here.
  *  - (6) the published 26.55 s of the first ascent are those of the bare cubic,
- *    without Smax and without limited slow start; and unlike ns-2's own laws
- *    there is no halving at the first loss.
+ *    without Smax and without limited slow start. Unlike ns-2's own laws it
+ *    does not halve at the first loss.
  *
  * Tcl: cubic_beta_ (0.01 to 0.99), cubic_max_increment_ (0 to 1,000,000 packets
  * per 0.2 s), cubic_fast_convergence_ and cubic_tcp_friendliness_ (0 off, else
  * on), cubic_scale_ (0.000001 to 1,000,000 packets/s^3),
  * cubic_low_utilization_threshold_ (0 off, to 1),
- * cubic_low_utilization_checking_period_ (0.001 to 1,000,000 s). To be read:
+ * cubic_low_utilization_checking_period_ (0.001 to 1,000,000 s). Read-only:
  * cubic_delay_min_, cubic_delay_avg_, cubic_delay_max_ (s),
  * cubic_low_utilization_indication_ (0 or 1).
  * Invariants: those of WindowLaw.

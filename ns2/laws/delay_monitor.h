@@ -2,28 +2,28 @@
 #define bdpbench_delay_monitor_h
 
 /**
- * Tells from the round trip times whether the bottleneck is hardly used: BIC
- * and CUBIC then look for bandwidth without their limit on the increase.
+ * Detects from the round trip times that the bottleneck is hardly used; BIC and
+ * CUBIC then increase cwnd without their limit.
  *
- * The idea is in the text of CUBIC (I. Rhee, L. Xu, PFLDnet 2005; here as
- * P. Sharma's thesis (2006) has it, section 4.4.2, item 6): there is little
- * use where the queueing delay is below a tenth of the largest one seen.
+ * The idea is described for CUBIC (I. Rhee, L. Xu, PFLDnet 2005; here as in
+ * P. Sharma's thesis (2006), section 4.4.2, item 6): utilization is low if the
+ * queueing delay is below a tenth of its maximum so far.
  *
  *   (1) low utilization:  mean - min <= threshold * (max - min)
  *
- * min and max are the smallest and largest RTT since the connection began,
- * mean is that of the last whole checking period. The indication stands until
+ * min and max are the minimum and maximum RTT since the connection began, and
+ * mean is that of the last complete checking period. The indication lasts until
  * the next period ends or a packet is lost, whichever comes first.
  *
  *   here           unit  thesis  source
- *   threshold_     1     0       threshold 0 turns the indication off, as all
- *                                of the thesis's scripts do; its text has 0.1
+ *   threshold_     1     0       0 turns the indication off, as all of the
+ *                                thesis's scripts do; its text has 0.1
  *   period_s_      s     2       the scripts
  *
- * Regimes: samples that are not positive and finite are passed over. Without
- * any, all delays are 0 and there is no indication. Where every RTT was the
- * same there never was a queue, which counts as low utilization. Times that
- * run backwards start a new period.
+ * Regimes: samples that are not positive and finite are ignored. Without any
+ * sample, all delays are 0 and there is no indication. If all RTTs are equal,
+ * there never was a queue, which counts as low utilization. Times that run
+ * backwards start a new period.
  */
 class DelayMonitor {
 public:
@@ -49,9 +49,9 @@ private:
 	double period_s_;
 	double min_s_;
 	double max_s_;
-	double mean_s_;	// of the last whole period; 0 before one has ended
-	double sum_s_;	// over the running period
-	int count_;	// in the running period
+	double mean_s_;	// of the last complete period; 0 before that
+	double sum_s_;	// over the current period
+	int count_;	// in the current period
 	double period_start_s_;
 	bool low_utilization_;
 };

@@ -46,7 +46,7 @@ double FastModes::acked(const FastTcpAck& ack)
 	return cwnd;
 }
 
-// Equations (6) to (8), by the delays as of the ACK before.
+// Equations (6) to (8), with the delays as of the previous ACK.
 void FastModes::choose_mode(double now_s, double cwnd_pkts)
 {
 	double rtt_s = avg_rtt_s(), now = bounded(now_s, 0, 1e300);

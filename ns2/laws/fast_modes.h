@@ -3,7 +3,7 @@
 
 #include "fast_tcp.h"
 
-/** What a script sets; units and defaults in the table of FastModes. */
+/** Parameters that a script sets; FastModes gives units and defaults. */
 struct FastModesParameters {
 	double alpha_pkts[3];
 	/** Rates above which modes 0 and 1 are left upwards, kB/s. */
@@ -18,20 +18,20 @@ struct FastModesParameters {
 };
 
 /**
- * FAST TCP with three values of alpha, of which a flow takes one by its rate:
- * the faster it is, the more packets it keeps in the queues. A rate that
- * raises the mode is above the one that lowers it again, so that the mode is
- * kept in between (hysteresis).
+ * FAST TCP with three values of alpha, one of which a flow selects by its rate:
+ * the faster it is, the more packets it keeps in the queues. The rate that
+ * raises the mode is above the one that lowers it again, so the mode is kept in
+ * between (hysteresis).
  *
  * The modes and their numbers are those of B. Even, Y. Li, D. Leith,
  * "Evaluating the Performance of TCP Stacks for High-Speed Networks", Table
- * II: the adaptive switching of FAST for Linux, of which that text says no
- * more than the numbers. Equations (1) to (5) are those of FastTcp.
+ * II: the adaptive switching of FAST for Linux, of which that paper gives only
+ * the numbers. Equations (1) to (5) are those of FastTcp.
  *
  *   (6) rate = cwnd * packet / avgRTT
  *   (7) once per RTT, rate > up of mode i:    mode i becomes i + 1
  *   (8) once per RTT, rate < down of mode i:  mode i becomes i - 1
- *   (9) alpha and beta are those of the mode; mode 0 at the beginning
+ *   (9) alpha and beta are those of the mode; the first mode is 0
  *
  *   Table II       here             unit     default
  *   m0a, m1a, m2a  alpha_pkts       packets  8, 20, 200
@@ -41,15 +41,15 @@ struct FastModesParameters {
  *                  mi_threshold_s   s        0.00075, as FastTcp
  *                  update_period_s  s        0.01, as FastTcp
  *
- * Regimes: the table prints no unit of the rates. In kB/s the lower ones are
- * 10 and 100 Mbit/s, which no other unit makes round numbers of rates. Before
- * the first sample of the RTT there is no rate and the mode stays 0. A mode
- * is changed by one at a time. Where a rate that raises a mode is below the
- * one that lowers the next, the mode can alternate from RTT to RTT.
+ * Regimes: the table prints no unit for the rates. In kB/s the lower ones are
+ * 10 and 100 Mbit/s; no other unit gives round numbers. Before the first RTT
+ * sample there is no rate and the mode stays 0. The mode changes by one at a
+ * time. If the rate that raises a mode is below the one that lowers the next,
+ * the mode can alternate from RTT to RTT.
  *
- * There is a FastTcp for each mode; all hear of every packet and of every
- * ACK, and the one of the mode is obeyed. Their delays, and the windows of one
- * RTT ago, are the same in each: only what they make of alpha differs.
+ * There is a FastTcp for each mode. All are told of every packet and every ACK,
+ * and the one of the current mode sets cwnd. Their delays, and the windows of
+ * one RTT ago, are equal; only the effect of alpha differs.
  *
  * Tcl: see Agent/TCP/FastModes, agents/fast_modes_tcp_agent.h.
  * Invariants: those of FastTcp; the mode is 0, 1 or 2.

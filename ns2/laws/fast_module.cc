@@ -29,7 +29,7 @@ void FastModule::sent(int seqno)
 	in_flight_when_sent_[i] = in_flight_pkts_;
 }
 
-// Drops the packets up to seqno; returns what was in flight when it was sent.
+// Drops the packets up to seqno; returns how many were in flight when it was sent.
 double FastModule::forget_until(int seqno)
 {
 	double old = in_flight_pkts_;
@@ -47,7 +47,7 @@ void FastModule::recovering(double now_s)
 		increments_ = 0;
 }
 
-// Equations (1) and (2); returns the sample, or avgRTT without one.
+// Equations (1) and (2); returns the sample, or avgRTT if there is none.
 double FastModule::sample(double rtt_s)
 {
 	double rtt = bounded(rtt_s, 0, FLT_MAX);

@@ -5,7 +5,7 @@
 
 #include "fast_tcp.h"
 
-/** What a script sets; units and defaults in the table of FastModule. */
+/** Parameters that a script sets; FastModule gives units and defaults. */
 struct FastModuleParameters {
 	double alpha_pkts;
 	double beta_pkts;
@@ -20,18 +20,19 @@ struct FastModuleParameters {
 
 /**
  * FAST TCP with two habits of its authors' ns-2 module (University of
- * Melbourne, CUBIN) that the law as published does not have. Where they are
- * both off it is FastTcp to the last digit.
+ * Melbourne, CUBIN) that the published law does not have. With both off it is
+ * FastTcp to the last digit.
  *
  * Equations (1) to (5) are those of FastTcp. The habits:
  *
  *   rounds_by_ack_rtt  The round whose ACKs are counted for (5) ends when its
- *                      start plus the RTT of this ACK is past; FastTcp takes
+ *                      start plus the RTT of this ACK is past; FastTcp uses
  *                      avgRTT, which is smoother.
- *   keeps_increments   Packets that (5) has still to add when a loss is found
- *                      are added after the recovery; FastTcp drops them.
+ *   keeps_increments   Packets that (5) still has to add when a loss is
+ *                      detected are added after the recovery; FastTcp drops
+ *                      them.
  *
- * Five more are habits of the sender and not of the law: see
+ * Five other habits belong to the sender and not to the law: see
  * Agent/TCP/FastModule, agents/fast_module_tcp_agent.h.
  *
  *   here             unit     default
@@ -41,11 +42,11 @@ struct FastModuleParameters {
  *   mi_threshold_s   s        0.00075
  *   update_period_s  s        0.01
  *
- * Written from a description of what the module does; none of its code.
+ * Written from a description of what the module does, without its code.
  *
- * It contains no FastTcp: both habits concern what that keeps private, and
- * FastTcp stays as it is for the runs that were made with it. A test holds the
- * two to each other.
+ * It does not contain a FastTcp: both habits need its private parts, and FastTcp
+ * must not change because of the runs that were made with it. A test compares
+ * the two.
  *
  * Invariants: those of FastTcp.
  * Tests: tests/ns2/test_laws.py (fast_module_test.cc).

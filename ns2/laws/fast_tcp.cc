@@ -12,7 +12,7 @@ const double AVERAGE_SHARE = 1 / 3.0;
 // Simulations never reach larger windows, but their products must stay finite.
 const double MAX_PKTS = FLT_MAX;
 
-// Not a number counts as `low`, for ns-2 dies of ordering a NaN.
+// NaN counts as `low`, since ns-2 traps when a NaN is ordered.
 double within(double value, double low, double high)
 {
 	return value == value ? std::max(low, std::min(high, value)) : low;
@@ -37,7 +37,7 @@ void FastTcp::sent(int seqno)
 	in_flight_when_sent_[i] = in_flight_pkts_;
 }
 
-// Drops the packets up to seqno; returns what was in flight when it was sent.
+// Drops the packets up to seqno; returns how many were in flight when it was sent.
 double FastTcp::forget_until(int seqno)
 {
 	double old = in_flight_pkts_;

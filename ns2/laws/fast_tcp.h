@@ -3,7 +3,7 @@
 
 #include <deque>
 
-/** What a script sets; units and defaults in the table of FastTcp. */
+/** Parameters that a script sets; FastTcp gives units and defaults. */
 struct FastTcpParameters {
 	double alpha_pkts;
 	double beta_pkts;
@@ -29,13 +29,14 @@ struct FastTcpAck {
 
 /**
  * FAST TCP opens and shrinks cwnd so that `alpha` of its own packets wait in
- * the queues of the path, which it sees as the RTT above its minimum.
+ * the queues of the path, which it infers from how far the RTT is above its
+ * minimum.
  *
  * C. Jin, D. Wei, S. Low, "FAST TCP: Motivation, Architecture, Algorithms,
- * Performance", IEEE INFOCOM 2004, section IV; in the steps in which its
- * authors' ns-2 module of 2005/06 (University of Melbourne, CUBIN) takes it,
- * which P. Sharma's thesis (2006) used, section 4.5.1. w is cwnd, w' the
- * packets in flight when the packet now acknowledged was sent, one RTT ago.
+ * Performance", IEEE INFOCOM 2004, section IV; in the steps of its authors'
+ * ns-2 module of 2005/06 (University of Melbourne, CUBIN), which P. Sharma's
+ * thesis (2006) used, section 4.5.1. w is cwnd, and w' the packets in flight
+ * when the packet now acknowledged was sent, one RTT ago.
  *
  *   (1) per ACK:  baseRTT = min(baseRTT, RTT)
  *   (2) per ACK:  avgRTT += (RTT - avgRTT) / max(256, in flight / 3)
@@ -55,28 +56,28 @@ struct FastTcpAck {
  *            every_other_rtt    0 or 1   0        the ns-2 module up to 1.1.2
  *   eta      1 / AVERAGE_ACKS   1        1/256    the ns-2 module
  *
- * Regimes: (3) is slow start; there is no ssthresh. A path whose queue holds
- * fewer than alpha packets is lost to it: each overflow halves. mi_threshold
- * should be below alpha/C/5, with C the capacity in packets/s, or (3) sets in
- * again in equilibrium. The window is not changed in loss recovery, and the
- * first update comes a period after it. Before the first sample of the RTT,
- * (3) holds. cwnd never falls below MIN_PKTS by (4).
+ * Regimes: (3) is slow start; there is no ssthresh. FAST cannot use a path
+ * whose queue holds fewer than alpha packets: each overflow halves cwnd.
+ * mi_threshold should be below alpha/C/5, with C the capacity in packets/s;
+ * otherwise (3) starts again in equilibrium. The window does not change in loss
+ * recovery, and the first update comes a period after it. Before the first RTT
+ * sample, (3) applies. (4) never makes cwnd smaller than MIN_PKTS.
  *
  * Differs from the paper:
- *  - eta is at most 1/4 there; here 1/256.
- *  - (4) is done every update_period with w' of one RTT ago, not once per RTT
- *    with w: within an RTT w comes near w' baseRTT/avgRTT + alpha. With
+ *  - eta is at most 1/4 there, and 1/256 here.
+ *  - (4) is applied every update_period with w' of one RTT ago, not once per
+ *    RTT with w: within an RTT w approaches w' baseRTT/avgRTT + alpha. With
  *    every_other_rtt, growth rests every second RTT, as in version 1.1.3 of
- *    the module and in the words of the thesis; its numbers (4.64 s to 90 %,
- *    and a stable window with alpha of 312) come without.
- *  - The paper grows alpha with cwnd where nothing is queued; (3) stands for
- *    that, as in the thesis.
+ *    the module and in the text of the thesis; its numbers (4.64 s to 90 %,
+ *    and a stable window with an alpha of 312) need it to be off.
+ *  - In the paper alpha grows with cwnd while nothing is queued; here (3) has
+ *    this effect, as in the thesis.
  *  - cwnd is a real number, where the module can round it.
  *
  * Tcl: see Agent/TCP/Fast, agents/fast_tcp_agent.h.
- * Invariants: for every input and parameter, NaN and infinities included, a
- * finite window from 1 packet to the largest float; a window that is not a
- * number or below 1 counts as 1. No ACK adds more than 1 packet.
+ * Invariants: for every input and parameter, including NaN and infinities, the
+ * window is finite, from 1 packet to the largest float; a window that is NaN or
+ * below 1 counts as 1. No ACK adds more than 1 packet.
  * Tests: tests/ns2/test_laws.py (fast_tcp_test.cc).
  */
 class FastTcp {

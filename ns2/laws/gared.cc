@@ -6,7 +6,7 @@
 
 namespace {
 
-const double TARGET_MARGIN = 0.4;	// of max_th - min_th, at either end
+const double TARGET_MARGIN = 0.4;	// of max_th - min_th, on each side
 const double MOST_RELATIVE_STEP = 0.25;
 const double MOST_QUEUE = 1e15;
 

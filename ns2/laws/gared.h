@@ -1,7 +1,7 @@
 #ifndef bdpbench_gared_h
 #define bdpbench_gared_h
 
-/** What a queue sets; units in the table of GentleAdaptiveRed. */
+/** Parameters that a queue sets; GentleAdaptiveRed gives their units. */
 struct GentleAdaptiveRedParameters {
 	double min_th;
 	double max_th;
@@ -12,14 +12,14 @@ struct GentleAdaptiveRedParameters {
 
 /**
  * gARED, gentle adaptive RED: RED whose drop probability max_p follows the
- * average queue, as adaptive RED's does, but only while the average moves away
- * from its target, so that max_p does not go on rising, or falling, while the
- * queue is on its way back.
+ * average queue, as in adaptive RED, but only while the average moves away from
+ * its target. So max_p does not continue to rise, or fall, while the queue is on
+ * its way back.
  *
  * Z. Zhang, G. Hasegawa, M. Murata, "Performance Analysis and Improvement of
  * HighSpeed TCP with TailDrop/RED Routers", IEICE Transactions on
  * Communications E88-B(6), 2005, section 4.3. avg is the average queue, old
- * the average before.
+ * its previous value.
  *
  *   (1) target = min_th + [0.4, 0.6] (max_th - min_th)
  *   (2) avg above target, avg > old, max_p < top:
@@ -35,15 +35,16 @@ struct GentleAdaptiveRedParameters {
  *   top     top     1                 0.5      S. Floyd, R. Gummadi, S.
  *                                              Shenker, "Adaptive RED", 2001
  *
- * Regimes: within the target, at most min_th, or on the way back to the target
- * max_p stays as it is. There is no lower bound of max_p; (3) never makes it 0.
+ * Regimes: max_p does not change if the average is within the target, at or
+ * below min_th, or on its way back to the target. max_p has no lower bound, but
+ * (3) never makes it 0.
  *
- * Differs from the paper, or settles what it leaves open: the target of its
- * listing is one name, that of its text a range; here it is the range. When
- * the rule is looked at is the queue's to say, agents/gared_queue.cc.
+ * Differs from the paper, or decides what it leaves open: the target in its
+ * listing is a single name, and in its text a range; here it is the range. The
+ * queue decides when the rule is checked, agents/gared_queue.cc.
  *
- * Invariants: for every input, NaN and infinities included, a max_p from 0 to
- * 1 stays there; one that is none becomes the nearest, and a NaN 0.
+ * Invariants: for every input, including NaN and infinities, a max_p from 0 to
+ * 1 stays in this range; any other becomes the nearest value, and a NaN 0.
  * Tests: tests/ns2/test_laws.py (gared_test.cc), test_zhang_agents.py.
  */
 class GentleAdaptiveRed {

@@ -8,7 +8,7 @@ namespace {
 
 const double LEAST_PAIRS = 4;	// (2) divides by the spread of N - 3
 const double RTT_RESOLUTION_S = 1e-9;
-const double MOST_CORRELATION = 1 - 1e-12;	// beyond it (2) is infinite
+const double MOST_CORRELATION = 1 - 1e-12;	// at 1, (2) is infinite
 
 }  // namespace
 
@@ -38,7 +38,7 @@ GentleHighSpeed::GentleHighSpeed(const GentleHighSpeedParameters& parameters)
 
 void GentleHighSpeed::acked(double departure_s, double rtt_s, double cwnd_pkts)
 {
-	// In the range of ns-2's clock: larger numbers would make sums that are not finite.
+	// Within the range of ns-2's clock, as larger numbers would make the sums infinite.
 	if (!(bounded(departure_s, 0, 1e12) == departure_s && bounded(rtt_s, 0, 1e12) == rtt_s))
 		return;
 	if (batch_.count() == 0)

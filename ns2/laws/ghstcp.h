@@ -1,16 +1,15 @@
 #ifndef bdpbench_ghstcp_h
 #define bdpbench_ghstcp_h
 
-/** What a script sets; units and defaults in the table of GentleHighSpeed. */
+/** Parameters that a script sets; GentleHighSpeed gives units and defaults. */
 struct GentleHighSpeedParameters {
 	double z_threshold;
 	bool returns;
 };
 
 /**
- * Correlation of pairs, with sums of products of deviations that are brought up
- * to date by each pair: times of many seconds that differ by microseconds keep
- * their digits.
+ * Correlation of pairs, with sums of products of deviations that each pair
+ * updates: times of many seconds that differ by microseconds keep their digits.
  */
 class Correlation {
 public:
@@ -28,11 +27,11 @@ private:
 };
 
 /**
- * gHSTCP, gentle HighSpeed TCP: HighSpeed TCP that opens cwnd as standard TCP
- * does while the round trips of its packets grow longer, since the queue that
- * makes them longer says that the bottleneck is in full use. This class decides
- * between the two modes; what each adds to cwnd, and what a loss leaves, is
- * ns-2's own (windowOption_ 1 and 8).
+ * gHSTCP, gentle HighSpeed TCP: HighSpeed TCP that opens cwnd like standard TCP
+ * while its round trips grow longer, since the growing queue shows that the
+ * bottleneck is fully used. This class chooses between the two modes; ns-2's
+ * own code determines how much each adds to cwnd and what a loss leaves
+ * (windowOption_ 1 and 8).
  *
  * Z. Zhang, G. Hasegawa, M. Murata, "Performance Analysis and Improvement of
  * HighSpeed TCP with TailDrop/RED Routers", IEICE Transactions on
@@ -51,27 +50,27 @@ private:
  *   -      returns            -     true     see below
  *   -      RTT_RESOLUTION_S   s     1e-9     see below
  *
- * Regimes: the modes are of congestion avoidance; in slow start there are no
- * pairs. The first batch begins with the first ACK in congestion avoidance,
- * and with the first one after each cut: a cut ends the trend before it. A
- * batch ends, is tested and makes room for the next one when it has as many
- * pairs as cwnd had packets at its beginning, at least four, for (2) needs
- * them: about one test a round trip, and no pair in two tests, since the test
- * takes pairs that are independent.
+ * Regimes: the modes belong to congestion avoidance; slow start takes no pairs.
+ * A batch begins with the first ACK in congestion avoidance, and with the first
+ * one after each cut, which ends the previous trend. It ends, is tested and is
+ * followed by the next batch when it has as many pairs as cwnd had packets at
+ * its beginning, but at least four, which (2) needs. So there is about one test
+ * per round trip, and no pair is in two tests, since the test assumes
+ * independent pairs.
  *
- * Differs from the paper, or settles what it leaves open:
- *  - (1) its printed root lacks the second sum; it is Pearson's coefficient.
- *  - (4) a later test without a rising trend ends Reno mode, as the paper's
- *    text has it; with returns false a loss alone does, as its last paragraph
- *    may be read.
+ * Differs from the paper, or decides what it leaves open:
+ *  - (1) the root as printed lacks the second sum; (1) is Pearson's coefficient.
+ *  - (4) a later test without a rising trend ends Reno mode, as in the paper's
+ *    text; if returns is false, only a loss does, which is another reading of
+ *    its last paragraph.
  *  - r = 1 counts as a rising trend, the limit of (2).
- *  - Round trips whose standard deviation is below RTT_RESOLUTION_S are equal:
- *    what is left of them is rounding of the simulator's clock. A packet of
- *    1,500 bytes takes 4.8 us at 2.5 Gbit/s.
+ *  - Round trips whose standard deviation is below RTT_RESOLUTION_S count as
+ *    equal: such differences are rounding errors of the simulator's clock. A
+ *    packet of 1,500 bytes takes 4.8 us at 2.5 Gbit/s.
  *
  * Tcl: see Agent/TCP/Reno/Gentle and Agent/TCP/Sack1/Gentle, ghstcp_agent.h.
- * Invariants: for every input, NaN and infinities included, Z is finite and the
- * mode one of two. A pair that is not of finite numbers is none.
+ * Invariants: for every input, including NaN and infinities, Z is finite and the
+ * mode is one of the two. A pair with a number that is not finite is ignored.
  * Tests: tests/ns2/test_laws.py (ghstcp_test.cc), test_zhang_agents.py.
  */
 class GentleHighSpeed {

@@ -19,7 +19,7 @@ const double RTTS_AFTER_LOSS = 3;
 
 bool is_number(double value)
 {
-	return value == value;	// ns-2 dies of ordering a NaN
+	return value == value;	// ns-2 traps when a NaN is ordered
 }
 
 double at_least_one(double cwnd_pkts)
@@ -104,7 +104,7 @@ double HTcp::increase(const WindowState& state)
 	return 0;
 }
 
-// Has the throughput changed little since the loss before?
+// Has the throughput changed little since the previous loss?
 bool HTcp::steady(double cwnd)
 {
 	double before = throughput_;

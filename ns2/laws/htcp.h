@@ -3,7 +3,7 @@
 
 #include "window_law.h"
 
-/** What a script sets; units and defaults in the table of HTcp. */
+/** Parameters that a script sets; HTcp gives units and defaults. */
 struct HTcpParameters {
 	double delta_l_s;
 	bool rtt_scaling;
@@ -11,8 +11,8 @@ struct HTcpParameters {
 };
 
 /**
- * H-TCP opens cwnd the faster the longer the last loss is ago, in equal time
- * whatever the RTT, and cuts it by what the queue's share of the RTT allows.
+ * H-TCP opens cwnd faster the longer the last loss was ago, at the same pace for
+ * all RTTs, and cuts it according to the queue's share of the RTT.
  *
  * D. Leith, R. Shorten, "H-TCP: TCP for High-speed and Long-distance
  * Networks", PFLDnet 2004, section 2; here as P. Sharma's thesis (2006) used
@@ -23,10 +23,10 @@ struct HTcpParameters {
  *   (3) k = RTTmin / RTTref, within [0.1, 2]; 1 without RTT scaling
  *   (4) per ACK, n alpha >= cwnd:    cwnd += 1, n = 0
  *   (5) per ACK, n alpha <  cwnd:    n += 1
- *   (6) per ACK, ramping up:         limited slow start, where it is faster
+ *   (6) per ACK, ramping up:         limited slow start, if it is faster
  *   (7) per loss:                    cwnd *= beta, after beta has become
- *         (7a) 1/2 where cwnd/RTTmax has left 0.8 to 1.2 times what it was at
- *              the loss before, and at the next loss after such a one;
+ *         (7a) 1/2 if cwnd/RTTmax is outside 0.8 to 1.2 times its value at the
+ *              previous loss, and at the next loss after such a one;
  *         (7b) RTTmin / RTTmax, within [0.5, 0.8], otherwise
  *   (8) first loss:                  cwnd *= 1/2
  *
@@ -39,32 +39,32 @@ struct HTcpParameters {
  *   RTTmax   RTT_RISE_S          s     0.02     the authors' Linux module
  *            RTT_MEMORY          1     0.95     the same
  *
- * Until the first loss D runs from the first sample of the RTT. RTTmax is the
- * largest sample later than 3 RTTmin after a loss; it rises by at most
- * RTT_RISE_S a sample, so that a single late ACK does not set it, and keeps
- * RTT_MEMORY of its distance from RTTmin at each loss, so that it follows a
- * change of route.
+ * Until the first loss D starts at the first RTT sample. RTTmax is the largest
+ * sample later than 3 RTTmin after a loss. It rises by at most RTT_RISE_S per
+ * sample, so that a single late ACK does not determine it. At each loss it keeps
+ * RTT_MEMORY of its distance from RTTmin, so that it adapts to a change of
+ * route.
  *
- * Regimes: up to delta_L after a loss it is standard TCP with the increase
- * that fits its beta; there is no RTT scaling in it. Without a sample of the
- * RTT, k is 1, alpha is made anew for each ACK, and a loss halves. Limited
- * slow start (RFC 3742) lasts until the first cut and again after a timeout;
- * the thesis's max_ssthresh_ of 1 packet makes it slower than H-TCP at all
- * times. Below two packets a cut leaves one packet, not less. A timeout is a
- * loss like any other; what it does to cwnd is the sender's.
+ * Regimes: up to delta_L after a loss it is standard TCP with an increase that
+ * matches its beta, without RTT scaling. Without an RTT sample, k is 1, alpha is
+ * recomputed for each ACK, and a loss halves cwnd. Limited slow start (RFC 3742)
+ * lasts until the first cut and again after a timeout; the thesis's
+ * max_ssthresh_ of 1 packet makes it always slower than H-TCP. Below two packets
+ * a cut leaves one packet, not less. A timeout is a loss like any other; the
+ * sender decides what it does to cwnd.
  *
  * Differs from the paper:
  *  - (4) and (5) are those of the authors' Linux module, which has no
- *    fractions of packets: an ACK opens cwnd before it is counted. In place
- *    of cwnd += alpha/cwnd this loses up to two ACKs an increment, some 5 %
- *    of the growth of the first seconds.
- *  - (8) is ns-2's, as for HighSpeed TCP; the thesis shows it (section
+ *    fractions of packets: an ACK opens cwnd before it is counted. Compared
+ *    with cwnd += alpha/cwnd this loses up to two ACKs per increment, about 5 %
+ *    of the growth in the first seconds.
+ *  - (8) is ns-2's rule, as for HighSpeed TCP; the thesis shows it (section
  *    4.6.3.1). (7a) has the same effect at this loss.
- *  - k is limited as the Linux module does; the paper states no limits.
+ *  - k is limited as in the Linux module; the paper states no limits.
  *
  * Tcl: htcp_delta_l_, from 0 to 1,000 s; htcp_rtt_scaling_ (3) and
  * htcp_adaptive_backoff_ (7), 0 or 1. With htcp_adaptive_backoff_ 0 every
- * loss halves.
+ * loss halves cwnd.
  * Invariants: those of WindowLaw.
  * Tests: tests/ns2/test_laws.py (htcp_test.cc), test_htcp_fast_agents.py.
  */

@@ -20,10 +20,10 @@
  *                                         share removed, SHARE_KEPT what
  *                                         stays)
  *
- * Regimes: one for every window; a cut of a window below two packets leaves
- * one packet, not less. There is no use of the RTT. Slow start, ssthresh and
- * timeouts are the sender's: in slow start ns-2 halves at a loss whatever the
- * law says.
+ * Regimes: it is the same for every window, except that a cut of a window below
+ * two packets leaves one packet, not less. It does not use the RTT. Slow start,
+ * ssthresh and timeouts belong to the sender: in slow start ns-2 halves cwnd at
+ * a loss whatever the law says.
  *
  * Differs from the paper: nothing known.
  *

@@ -12,7 +12,7 @@ const double STANDARD_SHARE_KEPT = 0.5;
 
 double at_least_one(double cwnd_pkts)
 {
-	bool is_number = cwnd_pkts == cwnd_pkts;	// ns-2 dies of ordering a NaN
+	bool is_number = cwnd_pkts == cwnd_pkts;	// ns-2 traps when a NaN is ordered
 	return is_number && cwnd_pkts > 1 ? cwnd_pkts : 1;
 }
 

@@ -26,17 +26,17 @@
  *   lwnd   lwnd_pkts_       packets  16       Kelly 2003; LowWindow in
  *                                             the thesis
  *
- * Regimes: at the threshold itself, cwnd = lwnd, standard TCP holds. Limited
+ * Regimes: at the threshold itself, cwnd = lwnd, it is standard TCP. Limited
  * slow start (RFC 3742) lasts until the first cut and again after a timeout.
- * Below two packets a cut leaves one packet, not less. There is no use of the
- * RTT, so no case without a sample; ssthresh and timeouts are the sender's.
+ * Below two packets a cut leaves one packet, not less. It does not use the
+ * RTT; ssthresh and timeouts belong to the sender.
  *
  * Differs from the paper:
- *  - (3) is ns-2's, for windows of thousands of packets: without it the first
- *    ascent would start from max_ssthresh at 1 % per RTT and take some 43 s
- *    instead of 14 s to fill 622 Mbit/s at 100 ms.
- *  - (6) is ns-2's, which halves at the first loss for every factor; the
- *    thesis shows it (section 4.2.3.1). One deeper cut per connection.
+ *  - (3) is ns-2's rule for windows of thousands of packets. Without it the
+ *    first ascent would grow by 1 % per RTT from max_ssthresh on and take about
+ *    43 s instead of 14 s to fill 622 Mbit/s at 100 ms.
+ *  - (6) is ns-2's rule, which halves at the first loss whatever the factor; the
+ *    thesis shows it (section 4.2.3.1). It is one deeper cut per connection.
  *
  * Tcl: scalable_lwnd_, from 1 to 1,000,000 packets.
  * Invariants: those of WindowLaw.

@@ -4,15 +4,15 @@
 #include <vector>
 
 /**
- * When packets were sent last, and how many times, in a ring of slots: a
- * packet shares its slot with those a whole ring away, and what was written
- * there stays until it is cleared or written over.
+ * Time of the last transmission of packets, and their number of transmissions,
+ * in a ring of slots: a packet shares its slot with packets a whole ring away,
+ * and the content stays until it is cleared or overwritten.
  *
- * Slots are cleared by ACKs of new data alone, each from the packet after the
- * one before it on. A packet that is sent once more after it was cleared
- * leaves its time and its count behind, which the packet a ring later finds.
+ * Only ACKs of new data clear slots, each ACK those after the previous one. A
+ * packet that is sent again after its slot was cleared leaves its time and its
+ * count behind, and the packet a ring later finds them.
  *
- * Invariants: any seqno from 0 on is taken; below 0 nothing was ever sent.
+ * Invariants: any seqno from 0 on is valid; below 0 nothing was ever sent.
  * Tests: tests/ns2/test_laws.py (send_log_test.cc).
  */
 class SendLog {

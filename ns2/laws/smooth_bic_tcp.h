@@ -3,7 +3,7 @@
 
 #include "window_law.h"
 
-/** The parameters of SmoothBicTcp; names, units and sources there. */
+/** The parameters of SmoothBicTcp, which explains them. */
 struct SmoothBicParameters {
 	double beta;
 	double b;
@@ -15,14 +15,14 @@ struct SmoothBicParameters {
 /**
  * BIC TCP with the smooth part that Linux has: near the window Wmax at which
  * the last packet was lost, cwnd opens by a fixed B/smooth_part packets per
- * RTT, in the place of the smallest increment Smin of BicTcp.
+ * RTT, instead of BicTcp's minimum increment Smin.
  *
  * L. Xu, K. Harfoush, I. Rhee, "Binary Increase Congestion Control (BIC) for
  * Fast Long-Distance Networks", IEEE INFOCOM 2004, section III, in the steps
  * of Linux 2.6 (net/ipv4/tcp_bic.c). d is (Wmax - cwnd)/B.
  *
  *   (1) per ACK, cwnd <= low_window:  cwnd += 1/cwnd
- *   (2) per ACK, below Wmax:          cwnd += min(d, Smax)/cwnd where d >= 2,
+ *   (2) per ACK, below Wmax:          cwnd += min(d, Smax)/cwnd if d >= 2,
  *                                     else cwnd += (B/smooth_part)/cwnd
  *   (3) per ACK, up to Wmax + B:      cwnd += (B/smooth_part)/cwnd
  *   (4) per ACK, beyond it:  cwnd += min((cwnd - Wmax)/(B - 1), Smax)/cwnd
@@ -41,18 +41,18 @@ struct SmoothBicParameters {
  *   low_window     WindowState's        packets      14       the same (low_window_)
  *   -              FIRST_ASCENT_PKTS    packets/ACK  0.05     tcp_bic.c
  *
- * Regimes: Wmax is unknown before the first loss and after a timeout; as 0
- * packets it makes (4) the increase of that time. (5) stands for a path that
- * nothing limits. (6) is fast convergence, which can be turned off. Below two
+ * Regimes: Wmax is unknown before the first loss and after a timeout; it is then
+ * 0 packets, so that (4) gives the increase. (5) is for a path without limits.
+ * (6) is fast convergence, which can be turned off. Below two
  * packets a cut leaves one packet, not less.
  *
  * Differs from Linux:
- *  - numbers are real, where Linux rounds d down to whole packets, and the ACKs
- *    from one packet to the next down to whole ACKs. Linux's d of 1 packet or
- *    less, the smooth part, is d < 2 here.
- *  - an ACK is that of a packet: Linux counts how many packets one
- *    acknowledges (delayed_ack), which comes to the same.
- *  - Linux counts beta in 1/1024: 819 of them are 0.7998.
+ *  - numbers are real; Linux rounds d down to whole packets, and the number of
+ *    ACKs between increments down to whole ACKs. Linux's smooth part, d of 1
+ *    packet or less, is d < 2 here.
+ *  - each ACK counts as one packet; Linux counts how many packets an ACK
+ *    acknowledges (delayed_ack), which has the same effect.
+ *  - Linux has beta in units of 1/1024: 819 of them are 0.7998.
  *
  * Tcl: smooth_bic_beta_ (0.01 to 0.99), smooth_bic_B_ (2 to 1,000),
  * smooth_bic_max_increment_ (0 to 1,000,000 packets per RTT),

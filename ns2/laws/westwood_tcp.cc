@@ -8,13 +8,13 @@
 namespace {
 
 const double MIN_SSTHRESH_PKTS = 2;
-// Simulations never reach larger rates and windows, but they must stay finite, and
-// ns-2 counts in int.
+// Simulations never reach larger rates and windows, but they must stay finite, and ns-2
+// counts in int.
 const double MAX_PPS = 1e15;
 const double MAX_PKTS = 1e9;
 const double MAX_S = 1e9;
-// After so many empty samples in a row hardly anything is left of an estimate: at the least m,
-// each keeps 3/5 of it.
+// After so many empty samples in a row hardly anything is left of an estimate: with the smallest
+// m, each keeps 3/5 of it.
 const double MOST_SILENT_SAMPLES = 10000;
 
 }  // namespace

@@ -1,8 +1,8 @@
 #ifndef bdpbench_window_bounds_h
 #define bdpbench_window_bounds_h
 
-// How a law treats the numbers that it receives. ns-2 lets the processor end
-// it when a NaN is ordered, so a number is first compared with itself.
+// How a law treats the numbers that it receives. ns-2 makes the processor trap
+// when a NaN is ordered, so a number is first compared with itself.
 
 /** Neither NaN nor infinite. */
 inline bool is_finite(double x)
@@ -24,7 +24,7 @@ inline double usable_window(double cwnd_pkts)
 	return bounded(cwnd_pkts, 1, 1e15);
 }
 
-/** A share that a cut may leave of cwnd: at most all of it, at least one packet. */
+/** The share of cwnd that a cut leaves: at most all of it, at least one packet. */
 inline double usable_share(double share, double cwnd_pkts)
 {
 	return bounded(share, 1 / usable_window(cwnd_pkts), 1);

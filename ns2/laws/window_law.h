@@ -22,11 +22,11 @@ struct WindowState {
 };
 
 /**
- * A congestion window law: by how much an ACK opens cwnd in congestion
- * avoidance, and which share of it a loss leaves. Slow start, loss recovery
- * and timeouts stay with the sender.
+ * A congestion window law: how much an ACK opens cwnd in congestion avoidance,
+ * and which share of it a loss leaves. Slow start, loss recovery and timeouts
+ * belong to the sender.
  *
- * Invariants, for every input, NaN and infinities included:
+ * Invariants, for every input, including NaN and infinities:
  *  - an increase is finite and not negative;
  *  - a kept share is in (0, 1], so a loss never opens the window, and a
  *    window of at least one packet keeps at least one packet;

@@ -1,4 +1,4 @@
-// Decimal text of numbers as printf() writes it, in less time.
+// Decimal text of numbers, as printf() writes it but faster.
 #ifndef bdpbench_decimal_h
 #define bdpbench_decimal_h
 
@@ -8,7 +8,7 @@
 #include <string.h>
 
 /*
- * Each function writes to `out`, ends nothing with a 0, and returns the place behind its text.
+ * Each function writes to `out`, without a terminating 0, and returns the end of its text.
  */
 namespace decimal {
 

@@ -1,6 +1,6 @@
 #include "event_lane.h"
 
-// Takes event i out; those behind it move up.
+// Removes event i; the events after it move up.
 void EventLane::erase(size_t i)
 {
 	for (; i + 1 < count_; ++i)

@@ -14,7 +14,7 @@ class LaneScheduler;
  */
 struct PendingEntry {
 	PendingEntry() : uid(0), event(0), lane(0), position(-1), next_free(0) {}
-	scheduler_uid_t uid;	// of the event; settles which of two at the same time is first
+	scheduler_uid_t uid;	// of the event; decides which of two at the same time is first
 	Event* event;
 	class EventLane* lane;	// whose first event it is; 0 for a single event
 	int position;		// in the heap of far events; -1: not in it
@@ -61,7 +61,7 @@ public:
 		first_ = (first_ + 1) & (capacity_ - 1);
 		--count_;
 	}
-	// Fetches what the dispatch of a packet reads first.
+	// Fetches the data that the dispatch of a packet reads first.
 	static void fetch(const Event* event) {
 		const char* packet = reinterpret_cast<const char*>(event);
 		const char* headers = packet + Packet::header_place;

@@ -1,4 +1,4 @@
-// exp() of arguments that come again and again.
+// exp() for arguments that occur again and again.
 #ifndef bdpbench_exp_memo_h
 #define bdpbench_exp_memo_h
 
@@ -7,8 +7,8 @@
 #include <string.h>
 
 /*
- * exp(), to the last bit: results are kept under the argument's bits. It pays where arguments are
- * transmission times of packets of few sizes, which repeat but for rounding.
+ * exp(), to the last bit: results are cached by the argument's bits. This pays if arguments are
+ * transmission times of packets with few sizes, which repeat apart from rounding.
  */
 class ExpMemo {
 public:

@@ -39,7 +39,7 @@ LaneScheduler::~LaneScheduler()
 void LaneScheduler::run()
 {
 	instance_ = this;
-	// halted_ comes first: an event taken and not dispatched would be lost to "resume".
+	// halted_ is checked first: "resume" would miss an event that was taken but not dispatched.
 	while (!halted_) {
 		Event* e = LaneScheduler::deque();
 		if (e == 0)
@@ -84,7 +84,7 @@ Event* LaneScheduler::deque()
 	if (near_size_ == 0 && !refill()) {
 		if (reserved_.empty())
 			return 0;
-		// The clock must get to the last of these.
+		// The clock must reach the last of these.
 		settle_all();
 		return LaneScheduler::deque();
 	}
@@ -101,7 +101,7 @@ inline Event* LaneScheduler::take(PendingEntry* entry)
 	return e;
 }
 
-// The same for a lane's entry. The next event of the lane takes the place.
+// The same for a lane's entry, which the next event of the lane takes over.
 inline Event* LaneScheduler::take_from(EventLane* lane)
 {
 	Event* e = lane->entry.event;

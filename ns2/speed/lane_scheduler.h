@@ -48,11 +48,11 @@ public:
 	bool reserve(Handler*, Event*, double delay);
 	void settle(Event*);
 	void settle_all();
-	// Of a reserved event: would it have been dispatched by now?
+	// Whether a reserved event would have been dispatched by now.
 	bool passed(const Event* e) const {
 		return e->time_ < clock_ || (e->time_ == clock_ && e->uid_ < dispatched_);
 	}
-	// Reserves an event no more that would have been.
+	// Ends the reservation of an event that would have been dispatched.
 	void withdraw(Event* e) {
 		unreserve(e);
 		e->uid_ = -e->uid_;

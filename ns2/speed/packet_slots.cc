@@ -1,4 +1,4 @@
-// Where packets live: slots of equal size, the headers behind the packet, in large blocks.
+// Memory of packets: slots of equal size in large blocks, with the headers after the packet.
 #include <stdlib.h>
 #include <string.h>
 #include <sys/mman.h>
@@ -9,7 +9,7 @@ namespace {
 
 const size_t cache_line = 64;	// bytes
 const size_t huge_page = 2 << 20;	// bytes
-const size_t first_block = 64 << 10;	// bytes: a simulation of few packets stays small
+const size_t first_block = 64 << 10;	// bytes: a simulation with few packets stays small
 
 size_t rounded_up(size_t bytes, size_t unit)
 {
@@ -48,7 +48,7 @@ Packet* Packet::more()
 	return free_;
 }
 
-// Packets whose slots are of the old size are used no more.
+// Packets whose slots have the old size are not used any more.
 void Packet::forget_free()
 {
 	free_ = 0;

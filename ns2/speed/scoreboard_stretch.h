@@ -1,15 +1,15 @@
-// Stretches of TCP/Linux's score board that most acknowledgements leave as they are.
+// Stretches of TCP/Linux's scoreboard that most acknowledgements do not change.
 #ifndef bdpbench_scoreboard_stretch_h
 #define bdpbench_scoreboard_stretch_h
 
 class ScoreBoardNode1;
 
 /*
- * After a loss of many packets the score board is a list of thousands of nodes, and each
- * acknowledgement walks over all of them, though it changes a few. A stretch is some neighbouring
- * nodes that such a walk has passed, with what says whether another one would change any of them,
- * or stop at one. Whatever changes a node breaks its stretch. The walk passes over a stretch that
- * stays as it is in one step, and makes new ones of the nodes that it does look at.
+ * After a loss of many packets the scoreboard is a list of thousands of nodes, and each
+ * acknowledgement walks over all of them, although it changes only a few. A stretch consists of
+ * neighbouring nodes that such a walk has passed, and of the facts that decide whether another walk
+ * would change any of them or stop at one. Any change of a node breaks its stretch. A walk passes
+ * over an unaffected stretch in one step, and makes new stretches of the nodes that it looks at.
  */
 class ScoreBoardStretch {
 public:
@@ -18,7 +18,7 @@ public:
 		const int* left;	// SACK blocks in the order of their left edges
 		const int* right;	// behind the last packet of each
 		int blocks;
-		bool thorough;		// does it go on behind the last block?
+		bool thorough;		// does it continue after the last block?
 		int fack;		// retransmissions sent before it are lost
 		int lost_seq;		// packets in flight up to it are lost
 		int lost_rtx;		// retransmissions up to this number are lost
@@ -31,9 +31,9 @@ public:
 	int nodes() const { return nodes_; }
 	ScoreBoardNode1* last() const { return last_; }
 	ScoreBoardNode1* first_lost() const { return first_lost_; }	// or 0
-	// Would the walk leave all nodes as they are and go on behind them?
+	// Whether the walk would leave all nodes unchanged and continue after them.
 	bool stays(const Walk&) const;
-	// A node is in it no more.
+	// A node has left the stretch.
 	void leave() {
 		holds_ = false;
 		if (--members_ == 0)
@@ -57,16 +57,16 @@ private:
 };
 
 /*
- * Nodes that a walk has passed one after another, to become a stretch.
+ * Nodes that a walk has passed one after another and that will become a stretch.
  */
 class PassedNodes {
 public:
 	PassedNodes() : first_(0), count_(0) {}
-	// The node behind those passed before; one that is in a stretch is left there.
+	// Adds the next node; one that is in a stretch stays there.
 	void add(ScoreBoardNode1*);
 	// Makes a stretch of them.
 	void close();
-	// Are they so few, with one more, that the stretch behind them had better be one with them?
+	// Whether they are so few, with one more, that the next stretch should be merged with them.
 	bool absorb(const ScoreBoardStretch& next) const {
 		return count_ > 0 && count_ + 1 + next.nodes() <= most_nodes;
 	}

@@ -1,4 +1,4 @@
-// Which packets of a receiver's window have come, a bit each.
+// Which packets of a receiver's window have arrived, one bit for each.
 #ifndef bdpbench_seen_bits_h
 #define bdpbench_seen_bits_h
 
@@ -7,8 +7,8 @@
 #include <vector>
 
 /*
- * A ring of bits for sequence numbers, 64 of which are looked at in one step. Its size is a power
- * of two and at least 64; a number's place is its rest, whatever the window is.
+ * A ring of bits for sequence numbers, 64 of which are checked in one step. Its size is a power of
+ * two and at least 64; a number's place is its remainder, whatever the window is.
  */
 class SeenBits {
 public:

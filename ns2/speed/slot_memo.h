@@ -3,8 +3,8 @@
 #define bdpbench_slot_memo_h
 
 /*
- * Slots of a few flows. A flow is all that a hash classifier's key is made of, its bound variables
- * shift_ and mask_ included, for a script may change them at any time. The classifier clears the
+ * Slots of a few flows. A flow is everything that a hash classifier's key depends on, including its
+ * bound variables shift_ and mask_, which a script may change any time. The classifier clears the
  * memo when it changes its table. Slots below 0 are not kept.
  */
 class SlotMemo {

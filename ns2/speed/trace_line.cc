@@ -9,9 +9,9 @@
 namespace {
 
 const int kept_characters = 96;
-unsigned address_form = 1;	// counts the changes of how addresses are written
+unsigned address_form = 1;	// counts changes of the form of addresses
 
-// All that the words from the packet's type to its destination depend on.
+// Everything on which the words from the packet's type to its destination depend.
 struct PacketKey {
 	PacketKey() : form(0) {}
 	explicit PacketKey(Packet* p) {
@@ -47,7 +47,7 @@ struct PacketWords {
 	char text[kept_characters];
 };
 
-// node.port, of which Address makes the texts
+// node.port, which Address turns into text
 int put_address(char* out, size_t room, int node, int port)
 {
 	char* node_text = Address::instance().print_nodeaddr(node);
@@ -58,7 +58,7 @@ int put_address(char* out, size_t room, int node, int port)
 	return length;
 }
 
-// False where the words do not fit, or the type has no name.
+// False if the words do not fit, or the type has no name.
 bool compose(PacketWords& words, const PacketKey& key)
 {
 	const char* name = packet_info.name(key.type);
@@ -83,7 +83,7 @@ bool compose(PacketWords& words, const PacketKey& key)
 	return true;
 }
 
-// 0 where there are no such words.
+// 0 if there are no such words.
 const PacketWords* words_of(Packet* p)
 {
 	static PacketWords kept[256];

@@ -9,7 +9,7 @@
 void WiredHop::forward(NsObject* to, Packet* p, Handler* h)
 {
 	LaneScheduler* lanes = LaneScheduler::running();
-	DropTail* queue = 0;	// which the packet came from
+	DropTail* queue = 0;	// from which the packet came
 	for (;;) {
 		switch (to->hop()) {
 		case connector:
@@ -45,7 +45,7 @@ void WiredHop::forward(NsObject* to, Packet* p, Handler* h)
 			return;
 		}
 		if (to == 0) {
-			Packet::free(p);	// as a classifier does that finds nobody
+			Packet::free(p);	// as a classifier does if it finds no target
 			return;
 		}
 	}
@@ -126,7 +126,7 @@ inline void WiredHop::settle(DropTail* queue, LaneScheduler* lanes)
 	}
 }
 
-// Would enque() take a packet in and deque() hand it out at once?
+// Whether enque() would accept a packet and deque() return it at once.
 inline bool WiredHop::is_free(DropTail* queue)
 {
 	return !queue->blocked_ && queue->q_->PacketQueue::length() == 0 && queue->qlim_ > 1 &&

@@ -20,6 +20,7 @@ from bdpbench.metrics.packets.events import (
     link_ends,
     link_number,
     split_events,
+    with_frames_ends,
 )
 from bdpbench.metrics.packets.flows import FlowSums
 from bdpbench.metrics.packets.links import LinkSums
@@ -171,7 +172,7 @@ class PacketMeter:
 
     def _add(self, batch: pl.DataFrame) -> None:
         self._note_times(batch)
-        batch = self._hosts.add(self._flow_ids.fill(batch))
+        batch = self._hosts.add(self._flow_ids.fill(with_frames_ends(batch)))
         events = split_events(batch)
         self._has_agents = self._has_agents or events.has_agents
         # Much of either is work that keeps one processor busy only.

@@ -1,7 +1,9 @@
 """Packets of a trace counted by plain Python, line by line: what the metrics are held against.
 
 A packet is known by its ends and uid, its sendings and arrivals are taken in their order. The
-source of a multicast has a line at each of its links, at one moment.
+source of a multicast has a line at each of its links, at one moment. A frame of HDLC without a
+packet goes from one end of its link to the other; it has no ports, and no part in what its packets'
+agents have sent.
 """
 
 from __future__ import annotations
@@ -35,6 +37,7 @@ _TAGGED_WIRELESS = re.compile(
     r" -p (?P<type>\S+) -e (?P<bytes>\d+) -c -?\d+ -i (?P<uid>-?\d+) "
 )
 _LEVELS = 3
+_NO_PORT = -1
 _SCTP_FIELDS = (15, 19)
 
 
@@ -138,6 +141,10 @@ def _wired(line: str, hosts: Hosts) -> Event | None:
     if len(words) < 12 or words[0] not in "+-rdeh" or not words[2].lstrip("-").isdigit():
         return None
     event, time_s, start, end, kind, size, _, _, *ends = words[:10]
+    if kind == "HDLC":
+        what = {"+": "sent", "r": "received", "d": "dropped", "e": "dropped"}.get(event, "")
+        frame = (int(start), _NO_PORT, int(end), _NO_PORT)
+        return what, float(time_s), frame, kind, int(size), int(words[11])
     source, target = (_end(each, hosts) for each in ends)
     if source is None or target is None:
         return None

@@ -295,10 +295,9 @@ class PacketMeter:
         wireless = self._nodes.result()
         radio = wireless["node"].unique().implode()
         ends = self._hosts.nodes_of(flows)
-        # What came to the agent of a wireless node is counted there.
-        over_links = ends.with_columns(
-            pl.when(~pl.col("dst_host").is_in(radio)).then("dst_host").alias("dst_host")
-        )
+        # What came to the agent of a wireless node is counted there; a group is no node.
+        is_wired_node = ~pl.col("dst_host").is_in(radio) & ~goes_to_group()
+        over_links = ends.with_columns(pl.when(is_wired_node).then("dst_host").alias("dst_host"))
         dropped = self._losses.by_node().filter(pl.col("layer") == "link")
         wired = wired_nodes(
             entered.with_columns(link_ends()[0]),

@@ -9,7 +9,7 @@ agents have sent.
 from __future__ import annotations
 
 import re
-from collections import defaultdict
+from collections import defaultdict, deque
 from collections.abc import Callable, Iterable
 from dataclasses import dataclass, field
 
@@ -73,8 +73,9 @@ class Hosts:
 def count(lines: Iterable[str]) -> dict[Ends, Count]:
     """Ends → what was sent and received, of a wired or wireless trace."""
     found: dict[Ends, Count] = defaultdict(Count)
-    waiting: dict[tuple[Ends, int], list[float]] = defaultdict(list)
-    dropped: dict[tuple[Ends, int], list[float]] = defaultdict(list)
+    waiting: dict[tuple[Ends, int], deque[float]] = defaultdict(deque)
+    dropped: dict[tuple[Ends, int], deque[float]] = defaultdict(deque)
+    last_sent: dict[tuple[Ends, int], float] = {}
     arrived: set[tuple[Ends, int]] = set()
     hosts = Hosts()
     lines = list(lines)
@@ -87,17 +88,18 @@ def count(lines: Iterable[str]) -> dict[Ends, Count]:
         what, time_s, ends, kind, size, uid = event
         flow, packet = found[ends], (ends, uid)
         flow.types.add(kind)
-        if what == "sent" and time_s not in waiting[packet]:
+        if what == "sent" and last_sent.get(packet) != time_s:
             flow.sent += 1
             waiting[packet].append(time_s)
+            last_sent[packet] = time_s
         elif what == "dropped":
             flow.dropped += 1
             if waiting[packet]:
-                dropped[packet].append(waiting[packet].pop(0))
+                dropped[packet].append(waiting[packet].popleft())
         elif what == "received":
             # What nobody has dropped is more likely to have arrived.
             if left := waiting[packet] or dropped[packet]:
-                flow.delay_s += time_s - left.pop(0)
+                flow.delay_s += time_s - left.popleft()
                 arrived.add(packet)
             elif packet in arrived:
                 continue  # the network has doubled it

@@ -26,8 +26,6 @@ from collections.abc import Callable, Collection, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
-from bdpbench.simulation.build import build_prefix, current_build_id
-
 MB_PER_SIMULATED_S = 4.7
 FROM, TO = 0, 1
 AWK = (
@@ -188,6 +186,9 @@ def _median(costs: Sequence[Cost]) -> Cost:
 
 
 def _make_trace(path: Path, megabytes: float) -> None:
+    # Imported here, since every reader is a process that would pay for it.
+    from bdpbench.simulation.build import build_prefix, current_build_id
+
     binary = build_prefix() / current_build_id() / "ns"
     script = Path(__file__).with_suffix(".tcl")
     duration_s = str(megabytes / MB_PER_SIMULATED_S)

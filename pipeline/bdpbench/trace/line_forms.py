@@ -62,7 +62,7 @@ def _ints(*names: str) -> list[str]:
 
 
 _TIME_S = _group("time_s", _TIME)
-_UNTIL_ADDRESSES = _fields(
+_UNTIL_FLOW = (
     _group("event", "[-+rdehc]"),
     _TIME_S,
     *_ints("from_node", "to_node"),
@@ -70,9 +70,15 @@ _UNTIL_ADDRESSES = _fields(
     *_ints("bytes"),
     _group("flags", _WORD),
     *_ints("flow"),
+)
+_UNTIL_ADDRESSES = _fields(
+    *_UNTIL_FLOW,
     rf"{_group('src_node', _ADDRESS)}\.{_group('src_port', _INT)}",
     rf"{_group('dst_node', _ADDRESS)}\.{_group('dst_port', _INT)}",
 )
+# The addresses of a frame without a packet are those of the packets that it is about.
+_HDLC = _fields(*_UNTIL_FLOW, *2 * [rf"{_ADDRESS}\.{_INT}"], *_ints("seq", "uid"))
+_HDLC_HEADER = rf"\[{_INT} {_INT} (?:I {_INT} {_INT}|S {_INT} [A-Z]+|U [A-Z]+)\]"
 _SEQ_UID = _fields(*_ints("seq", "uid"))
 _SCTP = _fields(*_ints("chunks", "seq", "uid", "stream", "stream_seq"))
 _TCP_HEADER = _fields(
@@ -238,6 +244,11 @@ _ALL_VARIABLES = _fields(
 _OWNER = _group("owner", "_o[0-9]+")
 _NAME = _group("name", "[A-Za-z_][A-Za-z0-9_]*")
 _VALUE = _group("value", _FLOAT)
+_QUEUE_VARIABLE = "[A-Za-z]|[A-Za-z][A-Za-z0-9]*_[A-Za-z0-9_]*|Qsize|routerId|X[0-9]+"
+
+_SHORT_TIME_S = _group("time_s", r"[0-9]+(?:\.[0-9]{1,6})?")
+_LONG_TIME_S = _group("time_s", r"[0-9]+(?:\.[0-9]+)?e[-+]?[0-9]+|[0-9]+\.[0-9]{7,}")
+_ANNOTATION = _group("what", f"(?:[A-Za-z]|-e){_TEXT}")
 
 _MICROSECOND, _EXACT = 5e-7, 0.0
 
@@ -264,6 +275,12 @@ LINE_FORMS = (
         _line(_fields(_UNTIL_ADDRESSES, _SEQ_UID) + f"(?:[ \t]+{_TCP_HEADER})?[ \t]+{_POSITIONS}"),
         5e-5,
     ),
+    LineForm(
+        "HDLC",
+        "packets",
+        _line(f"{_HDLC}(?:[ \t]+{_TCP_HEADER})?[ \t]+{_POSITIONS}{_group('rest', _HDLC_HEADER)}"),
+        5e-5,
+    ),
     LineForm("SCTP", "packets", _line(_fields(_UNTIL_ADDRESSES, _SCTP)), _MICROSECOND),
     LineForm(
         "satellite SCTP",
@@ -276,6 +293,13 @@ LINE_FORMS = (
     LineForm("new wireless", "packets", _line(_NEW_WIRELESS), 5e-10),
     LineForm("tagged wireless", "packets", _line(_TAGGED_WIRELESS), _EXACT),
     LineForm("variable", "variables", _line(_fields(_TIME_S, _ENDS, _NAME, _VALUE)), 5e-6),
+    # ns-2 writes the name and a blank, and nothing where a variable has no value yet.
+    LineForm(
+        "variable without a value",
+        "variables",
+        _line(_fields(_TIME_S, _ENDS, _NAME) + "[ \t]"),
+        5e-6,
+    ),
     LineForm("all variables", "variables", _line(_ALL_VARIABLES), 5e-6),
     LineForm(
         "feature variable",
@@ -293,11 +317,7 @@ LINE_FORMS = (
     LineForm(
         "queue variable",
         "variables",
-        _line(
-            _fields(
-                _group("name", "[A-Za-z]|Qsize|[A-Za-z][A-Za-z0-9]*_[A-Za-z0-9_]*"), _TIME_S, _VALUE
-            )
-        ),
+        _line(_fields(_group("name", _QUEUE_VARIABLE), _TIME_S, _VALUE)),
         5e-3,
     ),
     LineForm(
@@ -374,7 +394,14 @@ LINE_FORMS = (
     LineForm(
         "annotation",
         "occurrences",
-        _line(_fields("v", _TIME_S, _group("what", f"(?:[A-Za-z]|-e){_TEXT}"))),
+        _line(_fields("v", _SHORT_TIME_S, _ANNOTATION)),
+        _MICROSECOND,  # scripts and multicast round to that
+        source="v",
+    ),
+    LineForm(
+        "exact annotation",
+        "occurrences",
+        _line(_fields("v", _LONG_TIME_S, _ANNOTATION)),
         _EXACT,  # Tcl prints the time with all digits
         source="v",
     ),

@@ -147,9 +147,19 @@ def _forms_of_head(source: Source, lenient: bool) -> list[str]:
     lines = lines[:-1] if len(lines) > 1 and len(lines) < _LOOKED_AT else lines
     parsed = parse_text(lines, range(len(lines)), ())
     if parsed.bad and (not parsed.forms or (parsed.bad[0][0] == 0 and not lenient)):
-        number, text = parsed.bad[0]
+        number, text = _telling(parsed.bad)
         _refuse(source.name, number + 1, text, lenient=lenient)
     return sorted(parsed.forms, key=lambda form: -parsed.forms[form])
+
+
+def _telling(bad: Sequence[tuple[int, str]]) -> tuple[int, str]:
+    """The first line, or the one behind blank lines, if that is bad too: it says more."""
+    for place, (number, text) in enumerate(bad):
+        if number != place:
+            break
+        if text.strip():
+            return number, text
+    return bad[0]
 
 
 def _refuse(name: str, number: int, text: str, *, lenient: bool) -> None:

@@ -81,7 +81,8 @@ from_node, to_node: the link (from_node, to_node); null on wireless lines, which
 type: packet type as ns-2 names it: tcp, ack, cbr, ...; on wireless MAC lines also RTS, CTS, ACK.
 bytes: size with headers, bytes. flags: the flags word of a wired line, e.g. "-------".
 flow: flow id (fid_); null on lines of the old wireless format, which do not print it.
-src_node, src_port, dst_node, dst_port: end points in the IP header; null on MAC and ARP frames.
+src_node, src_port, dst_node, dst_port: end points in the IP header; null on frames of MAC, ARP and
+HDLC, which carry no packet.
 seq: sequence number, packets (bytes for FullTcp); -1 for packets without one; null on wireless
 lines that do not print it. uid: number that a packet keeps on its path.
 ack, tcp_flags, header_bytes, sack_bytes: acknowledgement number, TCP flags, TCP header length and
@@ -93,7 +94,7 @@ layer, node, reason: wireless: where (see LAYERS), at which node, and why it was
 none). next_hop: the next node's address (-1 none, -2 unknown). ttl: IP's time to live. hops: times
 forwarded so far. x_m, y_m, z_m: position, m. energy_j: energy left, J.
 mac_duration, mac_to, mac_from, mac_type: MAC header: duration (us), addresses, EtherType.
-rest: header of a routing protocol, of ARP or of S-MAC on a wireless line, verbatim.
+rest: header of a routing protocol, of ARP or of S-MAC on a wireless line, or of HDLC, verbatim.
 """
 
 VARIABLES: Mapping[str, pl.DataType] = types.MappingProxyType(
@@ -115,7 +116,7 @@ that owns it. owner: the owner's Tcl name, if the line gives that instead (null 
 are null for a queue's variables). name: as in the line (cwnd_, ssthresh_, rtt_, ...; the line
 of all variables prints maxseq, hiack, seqno, cwnd, ssthresh, dupacks, rtt, srtt, rttvar, bkoff;
 a queue prints a for its average queue, p for its drop probability, Q for its queue now).
-value: in ns-2's unit: packets, or s for rtt_, srtt_, rttvar_.
+value: in ns-2's unit: packets, or s for rtt_, srtt_, rttvar_; null for a variable without a value.
 """
 
 QUEUES: Mapping[str, pl.DataType] = types.MappingProxyType(

@@ -113,8 +113,8 @@ def _typed(texts: pl.DataFrame, form: LineForm) -> list[pl.Expr]:
         for name in texts.columns
         if name.removesuffix("_hex") in types and name != "rest"
     ]
-    if "rest_arp" in texts.columns:
-        rest = pl.coalesce("rest", "rest_arp").str.strip_chars()
+    if rests := [name for name in ("rest", "rest_arp") if name in texts.columns]:
+        rest = pl.coalesce(rests).str.strip_chars()
         exprs.append(pl.when(rest != "").then(rest).alias("rest"))
     return exprs
 
@@ -196,7 +196,7 @@ def _one_variable_a_row(rows: pl.DataFrame) -> pl.DataFrame:
 def fault_of(text: str) -> str:
     """Why a line matches no form, and what was expected."""
     if not text.strip():
-        return "the line is empty"
+        return "the line is empty, which none of ns-2's is; files for plotters part curves so"
     if "\N{REPLACEMENT CHARACTER}" in text or not text.replace("\t", " ").strip("\r").isprintable():
         return "the line is not text"
     if is_nam_line(text):

@@ -58,7 +58,7 @@ class Verdict:
     """What became of a file.
 
     Attributes:
-        kind: "confirmed", "samples", "refused", "differs", or "not checked".
+        kind: "confirmed", "cut", "samples", "refused", "differs", or "not checked".
         form: forms of its lines, "" where it was refused.
         words: what confirms it, why it was refused, or what differs.
     """
@@ -141,15 +141,26 @@ def written(stores: Sequence[Path]) -> list[Written]:
 
 
 def judge(path: Path) -> Verdict:
-    """Analyse a file, strictly, and hold what was found to the counter."""
+    """Analyse a file, strictly, and hold what was found to the counter.
+
+    Where ns-2 was ended while it wrote, which is told strictly, the whole lines are counted.
+    """
     try:
-        trace = open_trace(path)
-        if trace.table != "packets":
-            return _samples(trace, path)
-        sums = sum_packets(trace.batches(COLUMNS))
+        return _judged(path, lenient=False)
     except BdpbenchError as error:
+        if "the last line was cut off" in error.message:
+            return _judged(path, lenient=True)
         return Verdict("refused", "", _reason(error, path))
+
+
+def _judged(path: Path, *, lenient: bool) -> Verdict:
+    trace = open_trace(path, lenient=lenient)
+    if trace.table != "packets":
+        return _samples(trace, path)
+    sums = sum_packets(trace.batches(COLUMNS))
     lines = _text(path).splitlines()
+    if trace.account.cut:
+        lines.pop()
     if trace.account.parsed != len(lines):
         words = f"{trace.account.parsed} of {len(lines)} lines parsed"
         return Verdict("differs", trace.format, words)
@@ -158,7 +169,8 @@ def judge(path: Path) -> Verdict:
     if differences:
         return Verdict("differs", trace.format, "; ".join(differences[:3]))
     total = sum(each.received for each in counted.values())
-    return Verdict("confirmed", trace.format, f"{len(lines)} lines, {total} packets received")
+    words = f"{len(lines)} lines, {total} packets received"
+    return Verdict("cut" if trace.account.cut else "confirmed", trace.format, words)
 
 
 def glance(path: Path) -> Verdict | None:
@@ -183,7 +195,7 @@ def _text(path: Path) -> str:
 
 def _samples(trace: Trace, path: Path) -> Verdict:
     rows = sum(batch.height for batch in trace.batches())
-    lines = len(_text(path).splitlines())
+    lines = len(_text(path).splitlines()) - len(trace.account.cut)
     if trace.account.parsed != lines:
         return Verdict("differs", trace.format, f"{trace.account.parsed} of {lines} lines parsed")
     return Verdict("samples", trace.format, f"{lines} lines, {rows} rows of {trace.table}")
@@ -194,7 +206,8 @@ def _differences(sums: PacketSums, counted: dict[Ends, Count]) -> Iterator[str]:
     ends = ["src_node", "src_port", "dst_node", "dst_port"]
     names = ("sent", "received", "received_bytes", "dropped")
     columns = ("sent_pkts", "received_pkts", "received_bytes", "dropped_pkts")
-    rows = sums.flows.drop_nulls(ends).group_by(ends).agg(pl.col(columns).sum())
+    flows = sums.flows.with_columns(pl.col("^.*_port$").fill_null(-1)).drop_nulls(ends)
+    rows = flows.group_by(ends).agg(pl.col(columns).sum())
     ours = {tuple(row[:4]): row[4:] for row in rows.select(*ends, *columns).iter_rows()}
     for key in sorted(ours.keys() | counted.keys()):
         theirs = counted.get(key, Count())
@@ -234,6 +247,7 @@ def check(stores: Sequence[Path], kept: Path, most_bytes: float) -> dict[str, Ve
     return {each.sha256: known.get(each.sha256, left) for each in written(stores)}
 
 
+_ANALYSED = ("confirmed", "cut", "samples")
 HEAD = """\
 # What ns-2's own traces come to
 
@@ -242,11 +256,11 @@ scripts of its `tcl/ex`, analyses every file that they write, and counts its pac
 plain Python: for all pairs of agents what was sent, received, in bytes, and dropped.
 
 - **confirmed**: every line was parsed, and all counts agree.
+- **cut**: the same but for the last line, which ns-2 did not finish: it fell over, or was ended for
+  its time or the file's size. Such a file is analysed with `--lenient`, and refused without.
 - **samples**: no packets, but values over time; every line became rows.
 - **refused**: the file is no trace of packets or samples, or not one of ns-2's, and is told to be
   what stands there.
-- **not checked**: a trace whose packets were not counted again when this table was made, for its
-  size (above 5 MB).
 
 """
 
@@ -261,7 +275,7 @@ def document(rows: Sequence[Written], verdicts: dict[str, Verdict]) -> str:
     groups: dict[tuple[str, ...], list[Written]] = defaultdict(list)
     for each in rows:
         verdict = verdicts[each.sha256]
-        words = "" if verdict.kind in ("confirmed", "samples") else _cell(verdict.words)
+        words = "" if verdict.kind in _ANALYSED else _cell(verdict.words)
         groups[each.source, each.file, verdict.form, verdict.kind, words].append(each)
     for (source, file, form, kind, words), files in groups.items():
         about = f"{kind}: {words}" if words else kind

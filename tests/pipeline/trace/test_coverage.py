@@ -27,7 +27,7 @@ TRACES = (
     ("test/test-suite-smac.tcl", ("unicast6", "QUIET"), "temp.rands", "old wireless"),
     ("test/test-suite-testReno.tcl", ("Tahoe_TCP", "QUIET"), "all.tr", "wired, TCP events"),
     ("test/test-suite-tagged-trace.tcl", ("wireless", "QUIET"), "temp.rands", "tagged wireless"),
-    ("ex/udpdata.tcl", (), "out.tr", "wired, annotation"),
+    ("ex/udpdata.tcl", (), "out.tr", "wired, exact annotation"),
     ("ex/srm.tcl", (), "out.tr", "wired, annotation"),
     (
         "ex/diffusion3/simple-diffusion.tcl",

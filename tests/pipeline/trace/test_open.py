@@ -307,7 +307,9 @@ def test_memory_does_not_grow_with_the_trace(tmp_path: Path) -> None:
         ("8.249329 i 0 C GET p _o47:0 s 1 z 43 ", "a log of a web cache"),
         ("0.00710233021858257 2(2->1): U -1 L3 -1 -1 -1 0", "a log of MPLS"),
         ("0   3   1       13.469 ms", "a list of delays of a delaybox"),
-        ("0.00000  3  0  1  1  throughput_ ", "a traced variable without a value"),
+        ("0.00000  3  0  1  1  throughput_", "a traced variable without a value"),
+        ('\n\n"flow 1\n1 0.03', "a file for xgraph"),
+        ("  \n0.17246 3.000", "files for plotters part curves so"),
         ("0 2 1 2 0 0 0", "7 columns of numbers"),
         ("0.Color: red", "a file for xgraph"),
         ("# nodes: 16.0, max time: 2060.0", "a comment or heading of a script"),
@@ -324,14 +326,18 @@ def test_what_ns2_writes_beside_traces_is_told_as_what_it_is(
 
 
 def test_variables_of_queues_and_of_xcp(trace: Path) -> None:
-    trace.write_text("Tq_ 0.25 0.025\nQsize 0.25 0\n0.5 x x x x throughput 3\n")
+    trace.write_text(
+        "Tq_ 0.25 0.025\nQsize 0.25 0\nX2 0.25 0.02\nrouterId 0.25 7\n0.5 x x x x throughput 3\n"
+    )
     frame, account = read(trace)
     assert frame.select("time_s", "name", "value").rows() == [
         (0.25, "Tq_", 0.025),
         (0.25, "Qsize", 0.0),
+        (0.25, "X2", 0.02),
+        (0.25, "routerId", 7.0),
         (0.5, "throughput", 3.0),
     ]
-    assert account.parsed == 3
+    assert account.parsed == 5
 
 
 def test_annotations_have_all_digits_of_their_time(trace: Path) -> None:
@@ -342,6 +348,44 @@ def test_annotations_have_all_digits_of_their_time(trace: Path) -> None:
     )
     _, account = read(trace)
     assert (account.parsed, account.backwards) == (3, 0)
+
+
+def test_multicast_rounds_the_times_of_its_annotations(trace: Path) -> None:
+    # Of test-suite-plm: at one moment with all digits, rounded, and with all digits again.
+    exact = "v 6.2337983331843398 eval {set sim_annotation {100000}}"
+    trace.write_text(
+        f"r 6.233798 1 23 cbr 500 ------- 1 2.0 1073741824.0 16 3409\n{exact}\n"
+        f"v 6.233798 eval {{set sim_annotation {{23 join-group 1073741825}}}}\n{exact}\n"
+    )
+    _, account = read(trace)
+    assert (account.parsed, account.backwards) == (4, 0)
+
+
+HDLC = (
+    "+ 0.5592 1 0 HDLC 28 ------- 0 2.0 0.0 -1 3 42.30 -71.10 0.00 -95.00[2 0 S 1 RR]",
+    "r 0.6864 1 0 HDLC 28 ------- 0 2.0 0.0 -1 3 0 0x10 40 0 42.30 -71.10 0.00 -95.00[2 0 U UA]",
+    "e 0.6864 1 0 HDLC 28 ------- 0 2.0 0.0 -1 4 42.30 -71.10 0.00 -95.00[2 0 I 7 -1]",
+)
+
+
+def test_a_frame_of_hdlc_without_a_packet_has_no_ends(trace: Path) -> None:
+    trace.write_text("".join(f"{line}\n" for line in HDLC))
+    frame, account = read(trace)
+    assert account.forms == {"HDLC": 3}
+    assert frame["rest"].to_list() == ["[2 0 S 1 RR]", "[2 0 U UA]", "[2 0 I 7 -1]"]
+    assert frame.select("src_node", "src_port", "dst_node", "dst_port").null_count().row(0) == (
+        (3,) * 4
+    )
+    assert frame["from_lat"].to_list() == [42.3] * 3
+    trace.write_text(HDLC[0].replace(" RR]", "\n"))
+    assert "those behind uid are none" in _error(trace)
+
+
+def test_a_variable_without_a_value_is_a_row_without_one(trace: Path) -> None:
+    trace.write_text("0.00000  2  0  1  0  throughput_ \n0.04006  2  0  1  0  throughput_ 0.5\n")
+    frame, account = read(trace)
+    assert frame["value"].to_list() == [None, 0.5]
+    assert account.forms == {"variable": 1, "variable without a value": 1}
 
 
 def test_a_title_of_diffusion_is_no_packet(trace: Path) -> None:

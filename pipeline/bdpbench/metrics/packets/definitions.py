@@ -325,9 +325,10 @@ _ALL = (
         "Mbit/s",
         "Capacity as given, or else measured: bytes of packets that waited and were followed by "
         "one that had waited for them, over the time between the two departures. ns-2's times are "
-        "rounded to 1 us; known where the busy periods are long enough for an error below 0.5 %. "
-        "A station's way onto a shared medium, a LAN or a satellite's channel, has none of its own "
-        "unless it is given.",
+        "rounded to 1 us, or 0.1 ms at satellites; known where the busy periods are long enough "
+        "for an error below 0.5 %. A station's way onto a shared medium, a LAN or a satellite's "
+        "channel, has none of its own unless it is given, nor has a node's way over satellites to "
+        "one of several others.",
         "definition of bdpbench",
     ),
     _define(

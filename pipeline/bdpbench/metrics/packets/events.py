@@ -42,6 +42,7 @@ COLUMNS = (
     "seq",
     "uid",
     "header_bytes",
+    "from_lat",
     "layer",
     "node",
     "reason",
@@ -63,6 +64,7 @@ CONTROL_TYPES = (
     *("sa_req", "sa_accept", "sa_conf", "sa_teardown", "sa_reject", "httpInval"),
     *("ARP", "MAC", "TORA", "DSR", "AODV", "AOMDV", "MDART", "IMEP", "PUMA", "OLSR"),
     *("rap_ack", "tcpFriendCtl", "diffusion", "LDP", "gaf", "pushback", "LMS_SETUP", "smac"),
+    "HDLC",
 )
 """Types of packets, as printed by ns-2 (common/packet.h), that carry no user data."""
 
@@ -113,6 +115,7 @@ class Events:
     entries: all packets that entered a queue: time_s, link, stream, bytes; lazy, since they are
     many.
     reached: links (i64) at whose far end packets were received.
+    coarse: links (i64) of satellites, whose lines give times to 0.1 ms.
     copies: multicast and broadcast packets that arrived at a node, or at an agent of a wireless
     node: time_s, stream, packet, bytes, node (i32).
     wireless: the lines of wireless nodes with stream (i64); None for a batch without any.
@@ -126,6 +129,7 @@ class Events:
     waiting: pl.DataFrame
     entries: pl.LazyFrame
     reached: pl.Series
+    coarse: pl.Series
     copies: pl.DataFrame
     wireless: pl.DataFrame | None = None
 
@@ -203,6 +207,17 @@ class Hosts:
                 known = self._known.rename({"address": address, "host": host})
                 rows = rows.join(known, on=address, how="left", maintain_order="left")
         return rows
+
+
+def with_frames_ends(batch: pl.DataFrame) -> pl.DataFrame:
+    """The batch with the link's ends as those of frames that carry no packet, which have no others.
+
+    HDLC's requests and answers go from one end of a satellite's link to the other.
+    """
+    if batch["src_node"].null_count() == 0:
+        return batch
+    ends = (("src_node", "from_node"), ("dst_node", "to_node"))
+    return batch.with_columns(pl.coalesce(end, of_link) for end, of_link in ends)
 
 
 def link_key() -> pl.Expr:
@@ -314,9 +329,23 @@ def split_events(batch: pl.DataFrame) -> Events:
         _waiting(wired, at_once),
         wired.lazy().filter(event == "+").select("time_s", link_key(), stream_key(), _wide_bytes()),
         wired.lazy().filter(event == "r").select(link_key()).unique().collect().to_series(),
+        _coarse(wired),
         _copies(wired, wireless),
         None if wireless is None else wireless.with_columns(stream_key()),
     )
+
+
+def _coarse(wired: pl.DataFrame) -> pl.Series:
+    """Links whose lines tell where satellites are."""
+    if not has_positions(wired):
+        return pl.Series("link", [], pl.Int64)
+    at_satellite = pl.col("from_lat").is_not_null()
+    return wired.filter(at_satellite).select(link_key()).to_series().unique()
+
+
+def has_positions(batch: pl.DataFrame) -> bool:
+    """Whether a batch has lines of satellites."""
+    return "from_lat" in batch.columns and batch["from_lat"].null_count() < batch.height
 
 
 def _copies(wired: pl.DataFrame, wireless: pl.DataFrame | None) -> pl.DataFrame:

@@ -7,6 +7,7 @@ well, since some agents reuse a number: then the first sending belongs to the fi
 
 from __future__ import annotations
 
+import heapq
 import types
 from collections import deque
 from collections.abc import Iterator
@@ -246,7 +247,10 @@ class _InOrder:
     def __init__(self, started: pl.DataFrame, arrivals: pl.DataFrame, drops: pl.DataFrame) -> None:
         self._arrivals, self._drops = arrivals, drops
         self._sent = started.rows()
+        # By packet: sendings that wait for an end, and those of which nothing but a drop is known,
+        # the first to be sent in front.
         self._waiting: dict[int, deque[int]] = {}
+        self._lost: dict[int, list[int]] = {}
         self._dropped = started["dropped"].to_list()
         self._arrival_of: list[int | None] = [None] * arrivals.height
         self._drop_of: list[int | None] = [None] * drops.height
@@ -257,12 +261,13 @@ class _InOrder:
         """Go through the events in the order of time; of equal times, sendings come first."""
         for _, kind, index, packet in sorted(self._events()):
             if kind == 0:
-                self._waiting.setdefault(packet, deque()).append(index)
+                self._start(index, packet)
             elif kind == 1:
                 self._arrive(index, packet)
             else:
                 self._drop(index, packet)
-        waiting = sorted(index for each in self._waiting.values() for index in each)
+        left = (*self._waiting.values(), *self._lost.values())
+        waiting = sorted(index for each in left for index in each)
         still_open = pl.DataFrame(
             [(*self._sent[index][:-1], self._dropped[index]) for index in waiting],
             schema=_OPEN,
@@ -285,23 +290,31 @@ class _InOrder:
             for index, (time_s, packet) in enumerate(rows.select("time_s", "packet").iter_rows()):
                 yield time_s, kind, index, packet
 
+    def _start(self, index: int, packet: int) -> None:
+        if self._dropped[index]:
+            heapq.heappush(self._lost.setdefault(packet, []), index)
+        else:
+            self._waiting.setdefault(packet, deque()).append(index)
+
     def _arrive(self, index: int, packet: int) -> None:
-        waiting = self._waiting.get(packet)
-        if waiting:
-            # A packet without a drop is more likely to have arrived.
-            found = next((each for each in waiting if not self._dropped[each]), waiting[0])
-            waiting.remove(found)
-            self._arrival_of[index] = found
-            self._seen.add(packet)
-        elif packet in self._seen:
-            self._again.add(index)
+        # A packet without a drop is more likely to have arrived.
+        if waiting := self._waiting.get(packet):
+            found = waiting.popleft()
+        elif lost := self._lost.get(packet):
+            found = heapq.heappop(lost)
+        else:
+            if packet in self._seen:
+                self._again.add(index)
+            return
+        self._arrival_of[index] = found
+        self._seen.add(packet)
 
     def _drop(self, index: int, packet: int) -> None:
-        waiting = self._waiting.get(packet, ())
-        found = next((each for each in waiting if not self._dropped[each]), None)
-        if found is not None:
+        if waiting := self._waiting.get(packet):
+            found = waiting.popleft()
             self._drop_of[index] = found
             self._dropped[found] = True
+            heapq.heappush(self._lost.setdefault(packet, []), found)
 
     def _times(self, sent: list[int | None]) -> pl.Series:
         times = [None if index is None else self._sent[index][2] for index in sent]

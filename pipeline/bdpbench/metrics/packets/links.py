@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import types
 from collections import Counter, deque
+from collections.abc import Iterable
 
 import polars as pl
 
@@ -17,6 +18,7 @@ _ODD_UID = 0x2545F4914F6CDD1D
 _ODD_TURN = -0x2917014799A6026D
 _EARLIER = -(1 << 62)
 _RESOLUTION_S = 1e-6
+_COARSE_RESOLUTION_S = 1e-4
 _LARGEST_ERROR = 0.005
 _DEPARTURE = {"time_s": pl.Float64, "link": pl.Int64, "bytes": pl.Int64, "wait_s": pl.Float64}
 
@@ -38,6 +40,7 @@ class LinkSums:
         self._entered = _EnteredByFlow()
         self._routes = RouteChanges(window)
         self._reached: set[int] = set()
+        self._coarse: set[int] = set()
         self._before: list[pl.DataFrame] = []
         self._left = BinnedSums(
             "link", {"departed_pkts": count, "departed_bytes": size}, width_s=width_s
@@ -84,6 +87,7 @@ class LinkSums:
         waits, changes = self._queue.match(events.waiting)
         departed = pl.concat([events.passed, waits.select("time_s", "link", "bytes")])
         drops = events.drops.filter(pl.col("link").is_not_null())
+        self._coarse.update(events.coarse.to_list())
         self._capacity.update(waits)
         found = [departed, waits, drops, changes]
         entries = events.entries
@@ -120,8 +124,14 @@ class LinkSums:
         return pl.concat([empty, *self._before]).group_by("link").agg(pkts=pl.col("change").sum())
 
     def capacities(self) -> pl.DataFrame:
-        """link, capacity_mbps (f64, Mbit/s), of links that were busy long enough to measure it."""
-        return self._capacity.result()
+        """link, capacity_mbps (f64, Mbit/s), of links that were busy long enough to measure it.
+
+        Left out are satellite links from one node to several others: one queue may serve them all.
+        """
+        known = self._capacity.result(self._coarse)
+        in_space = pl.DataFrame({"link": sorted(self._coarse)}, schema={"link": pl.Int64})
+        one_of_several = in_space.filter(link_ends()[0].is_duplicated())
+        return known.join(one_of_several, on="link", how="anti")
 
     def is_shared(self) -> pl.Expr:
         """Whether a link connects a station to a medium that it shares with others.
@@ -323,8 +333,8 @@ class Capacity:
     A packet that waited while its predecessor left was sent when the transmission of that one
     ended, so the time between their departures is the predecessor's transmission time. Both must
     have waited: packets that found the link idle are handled separately, and are few on a busy
-    link. ns-2 rounds times to 1 us, so the ends of a busy period may be off by as much; a capacity
-    counts as known if all of these errors together are below 0.5 %.
+    link. ns-2 rounds times to 1 us, and to 0.1 ms at satellites, so the ends of a busy period may
+    be off by as much; a capacity counts as known if all of these errors together are below 0.5 %.
     """
 
     _SUMS = types.MappingProxyType(
@@ -365,9 +375,15 @@ class Capacity:
         parts = pl.concat([self._sums, found])
         self._sums = parts.group_by("link").agg(pl.col("periods", "bytes", "busy_s").sum())
 
-    def result(self) -> pl.DataFrame:
-        """link, capacity_mbps (f64, Mbit/s)."""
-        known = pl.col("periods") * _RESOLUTION_S < _LARGEST_ERROR * pl.col("busy_s")
+    def result(self, coarse: Iterable[int] = ()) -> pl.DataFrame:
+        """link, capacity_mbps (f64, Mbit/s); ``coarse`` are links of satellites."""
+        links = pl.Series(sorted(coarse), dtype=pl.Int64)
+        resolution_s = (
+            pl.when(pl.col("link").is_in(links.implode()))
+            .then(_COARSE_RESOLUTION_S)
+            .otherwise(_RESOLUTION_S)
+        )
+        known = pl.col("periods") * resolution_s < _LARGEST_ERROR * pl.col("busy_s")
         return self._sums.filter(known).select(
             "link", capacity_mbps=8e-6 * pl.col("bytes") / pl.col("busy_s")
         )

@@ -20,6 +20,7 @@ from bdpbench.metrics.packets.events import (
     link_ends,
     link_number,
     split_events,
+    with_frames_ends,
 )
 from bdpbench.metrics.packets.flows import FlowSums
 from bdpbench.metrics.packets.links import LinkSums
@@ -172,7 +173,7 @@ class PacketMeter:
 
     def _add(self, batch: pl.DataFrame) -> None:
         self._note_times(batch)
-        batch = self._hosts.add(self._flow_ids.fill(batch))
+        batch = self._hosts.add(self._flow_ids.fill(with_frames_ends(batch)))
         events = split_events(batch)
         self._has_agents = self._has_agents or events.has_agents
         # Much of the work of each uses only one processor.
@@ -295,10 +296,9 @@ class PacketMeter:
         wireless = self._nodes.result()
         radio = wireless["node"].unique().implode()
         ends = self._hosts.nodes_of(flows)
-        # Packets that reached the agent of a wireless node are counted there.
-        over_links = ends.with_columns(
-            pl.when(~pl.col("dst_host").is_in(radio)).then("dst_host").alias("dst_host")
-        )
+        # Packets that reached the agent of a wireless node are counted there; a group is no node.
+        is_wired_node = ~pl.col("dst_host").is_in(radio) & ~goes_to_group()
+        over_links = ends.with_columns(pl.when(is_wired_node).then("dst_host").alias("dst_host"))
         dropped = self._losses.by_node().filter(pl.col("layer") == "link")
         wired = wired_nodes(
             entered.with_columns(link_ends()[0]),

@@ -1,13 +1,15 @@
 """Packets of a trace counted by plain Python, line by line: what the metrics are held against.
 
 A packet is known by its ends and uid, its sendings and arrivals are taken in their order. The
-source of a multicast has a line at each of its links, at one moment.
+source of a multicast has a line at each of its links, at one moment. A frame of HDLC without a
+packet goes from one end of its link to the other; it has no ports, and no part in what its packets'
+agents have sent.
 """
 
 from __future__ import annotations
 
 import re
-from collections import defaultdict
+from collections import defaultdict, deque
 from collections.abc import Callable, Iterable
 from dataclasses import dataclass, field
 
@@ -35,6 +37,7 @@ _TAGGED_WIRELESS = re.compile(
     r" -p (?P<type>\S+) -e (?P<bytes>\d+) -c -?\d+ -i (?P<uid>-?\d+) "
 )
 _LEVELS = 3
+_NO_PORT = -1
 _SCTP_FIELDS = (15, 19)
 
 
@@ -70,8 +73,9 @@ class Hosts:
 def count(lines: Iterable[str]) -> dict[Ends, Count]:
     """Ends → what was sent and received, of a wired or wireless trace."""
     found: dict[Ends, Count] = defaultdict(Count)
-    waiting: dict[tuple[Ends, int], list[float]] = defaultdict(list)
-    dropped: dict[tuple[Ends, int], list[float]] = defaultdict(list)
+    waiting: dict[tuple[Ends, int], deque[float]] = defaultdict(deque)
+    dropped: dict[tuple[Ends, int], deque[float]] = defaultdict(deque)
+    last_sent: dict[tuple[Ends, int], float] = {}
     arrived: set[tuple[Ends, int]] = set()
     hosts = Hosts()
     lines = list(lines)
@@ -84,17 +88,18 @@ def count(lines: Iterable[str]) -> dict[Ends, Count]:
         what, time_s, ends, kind, size, uid = event
         flow, packet = found[ends], (ends, uid)
         flow.types.add(kind)
-        if what == "sent" and time_s not in waiting[packet]:
+        if what == "sent" and last_sent.get(packet) != time_s:
             flow.sent += 1
             waiting[packet].append(time_s)
+            last_sent[packet] = time_s
         elif what == "dropped":
             flow.dropped += 1
             if waiting[packet]:
-                dropped[packet].append(waiting[packet].pop(0))
+                dropped[packet].append(waiting[packet].popleft())
         elif what == "received":
             # What nobody has dropped is more likely to have arrived.
             if left := waiting[packet] or dropped[packet]:
-                flow.delay_s += time_s - left.pop(0)
+                flow.delay_s += time_s - left.popleft()
                 arrived.add(packet)
             elif packet in arrived:
                 continue  # the network has doubled it
@@ -138,6 +143,10 @@ def _wired(line: str, hosts: Hosts) -> Event | None:
     if len(words) < 12 or words[0] not in "+-rdeh" or not words[2].lstrip("-").isdigit():
         return None
     event, time_s, start, end, kind, size, _, _, *ends = words[:10]
+    if kind == "HDLC":
+        what = {"+": "sent", "r": "received", "d": "dropped", "e": "dropped"}.get(event, "")
+        frame = (int(start), _NO_PORT, int(end), _NO_PORT)
+        return what, float(time_s), frame, kind, int(size), int(words[11])
     source, target = (_end(each, hosts) for each in ends)
     if source is None or target is None:
         return None

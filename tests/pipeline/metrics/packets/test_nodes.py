@@ -241,3 +241,19 @@ def test_what_was_sent_arrives_in_its_bin(tmp_path: Path) -> None:
     sums = _sums(tmp_path, WIRELESS)
     sent = sums.flow_series.filter(pl.col("sent_pkts") > 0)
     assert sent["delivered_pct"].to_list() == [100, 0, 100]
+
+
+def test_what_goes_to_all_comes_to_no_node_of_its_own(tmp_path: Path) -> None:
+    ends = "------- [0:0 -1:0 32 0] [0] 0 0"
+    path = tmp_path / "out.tr"
+    path.write_text(
+        f"s 1.000000000 _0_ AGT  --- 0 cbr 512 [0 0 0 0] {ends}\n"
+        f"r 1.002000000 _1_ AGT  --- 0 cbr 512 [13a ffffffff 0 800] {ends}\n"
+        f"r 1.002000000 _2_ AGT  --- 0 cbr 512 [13a ffffffff 0 800] {ends}\n"
+    )
+    nodes = sum_packets(open_trace(path).batches(COLUMNS)).nodes
+    assert nodes.select("subject", "sent_pkts", "received_pkts").rows() == [
+        ("node:0/AGT", 1, 0),
+        ("node:1/AGT", 0, 1),
+        ("node:2/AGT", 0, 1),
+    ]

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import random
+import time
 from pathlib import Path
 
 import polars as pl
@@ -77,6 +78,78 @@ def test_a_repeated_uid_is_matched_in_order(tmp_path: Path) -> None:
     assert (flow["sent_pkts"], flow["received_pkts"], flow["received_bytes"]) == (2, 2, 2000)
     assert (flow["delay_min_s"], flow["delay_max_s"]) == (0.25, 0.5)
     assert _value(sums, "packet_loss_rate") == 0
+
+
+_SPACE = "42.30 -71.10 0.00 -95.00"
+_HDLC = f"""\
++ 1.0000 1 0 tcp 1068 ------- 0 1.0 2.0 7 3 {_SPACE}
+- 1.0000 1 0 tcp 1068 ------- 0 1.0 2.0 7 3 {_SPACE}
+r 1.1250 1 0 tcp 1068 ------- 0 1.0 2.0 7 3 {_SPACE}
++ 1.1250 0 1 HDLC 28 ------- 0 2.0 1.0 -1 3 {_SPACE}[2 1 S 1 RR]
+- 1.1250 0 1 HDLC 28 ------- 0 2.0 1.0 -1 3 {_SPACE}[2 1 S 1 RR]
++ 1.1250 0 2 tcp 1068 ------- 0 1.0 2.0 7 3 {_SPACE}
+- 1.1250 0 2 tcp 1068 ------- 0 1.0 2.0 7 3 {_SPACE}
+r 1.2500 0 1 HDLC 28 ------- 0 2.0 1.0 -1 3 {_SPACE}[2 1 S 1 RR]
++ 1.2500 1 0 HDLC 28 ------- 0 1.0 2.0 -1 4 {_SPACE}[1 2 S 0 RR]
+- 1.2500 1 0 HDLC 28 ------- 0 1.0 2.0 -1 4 {_SPACE}[1 2 S 0 RR]
+r 1.2500 0 2 tcp 1068 ------- 0 1.0 2.0 7 3 {_SPACE}
+e 1.3750 1 0 HDLC 28 ------- 0 1.0 2.0 -1 4 {_SPACE}[1 2 S 0 RR]
+"""
+
+
+def test_frames_of_hdlc_are_none_of_the_flow_whose_ends_they_print(tmp_path: Path) -> None:
+    sums = _sums(tmp_path, _HDLC)
+    columns = ("kind", "src_node", "dst_node", "sent_pkts", "received_pkts", "dropped_pkts")
+    assert sums.flows.select(columns).rows() == [
+        ("data", 1, 2, 1, 1, 0),
+        ("control", 0, 1, 1, 1, 0),
+        ("control", 1, 0, 1, 0, 1),
+    ]
+    assert _flow(sums)["received_bytes"] == 1068
+    # They take their links' time all the same.
+    assert sums.links.select("subject", "departed_bytes").rows() == [
+        ("link:0-1", 28),
+        ("link:0-2", 1068),
+        ("link:1-0", 1068 + 28),
+    ]
+
+
+def _busy(nodes: str, digits: int, last_s: float) -> str:
+    """Packets of 1250 bytes that wait for a link of 10 Mbit/s, from 1 s on: 1 ms for each."""
+    lines = []
+    count = round((last_s - 1) / 0.001)
+    line = f"{nodes} cbr 1250 ------- 1 {nodes.replace(' ', '.0 ')}.0 0"
+    where = f" {_SPACE}" if digits == 4 else ""
+    lines += [f"+ {1:.{digits}f} {line} {uid}{where}" for uid in range(count + 1)]
+    lines += [f"- {1 + 0.001 * uid:.{digits}f} {line} {uid}{where}" for uid in range(count + 1)]
+    return "\n".join(lines) + "\n"
+
+
+def test_the_capacity_of_a_satellite_takes_a_longer_time_to_tell(tmp_path: Path) -> None:
+    # An end may be off by 0.1 ms, which is 0.5 % of 20 ms; on wires by 1 us.
+    for digits, last_s, expected in ((6, 1.01, 10), (4, 1.01, None), (4, 1.03, 10)):
+        link = _sums(tmp_path, _busy("0 1", digits, last_s)).links.row(0, named=True)
+        assert link["capacity_mbps"] == (expected and pytest.approx(expected)), digits
+
+
+def test_links_from_one_antenna_have_no_capacity_each(tmp_path: Path) -> None:
+    down = _busy("0 2", 4, 1.03).replace("cbr", "udp")
+    both = sorted((_busy("0 1", 4, 1.03) + down).splitlines(), key=lambda line: line.split()[1])
+    links = _sums(tmp_path, "\n".join(both) + "\n").links
+    assert links["capacity_mbps"].to_list() == [None, None]
+
+
+def test_many_lost_packets_of_one_uid_take_no_time(tmp_path: Path) -> None:
+    # As tcl/ex/pkts.tcl writes them: half a million, of a few numbers.
+    line = "0 1 cbr 1000 ------- 1 0.0 1.0 0 7"
+    lost = (f"+ {1 + n / 1e5:.5f} {line}\nd {1 + n / 1e5:.5f} {line}\n" for n in range(60_000))
+    end = f"+ 2.0 {line}\n- 2.0 {line}\nr 2.25 {line}\nr 2.5 {line}\n"
+    began_s = time.process_time()
+    flow = _flow(_sums(tmp_path, "".join(lost) + end))
+    assert time.process_time() - began_s < 20  # 1 s; looking through all that wait took a minute
+    assert (flow["sent_pkts"], flow["received_pkts"], flow["lost_pkts"]) == (60_001, 2, 59_999)
+    # What nobody has dropped came first; the second arrival is that of the first packet.
+    assert (flow["delay_min_s"], flow["delay_max_s"]) == (0.25, 1.5)
 
 
 def test_a_repeated_uid_in_a_queue(tmp_path: Path) -> None:

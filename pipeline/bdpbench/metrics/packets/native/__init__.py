@@ -20,7 +20,12 @@ import polars as pl
 
 from bdpbench.compiled import ArrowArray, chars, load_library, series_of, stream_of
 from bdpbench.metrics.packets.bins import Window
-from bdpbench.metrics.packets.events import CONTROL_TYPES, ENDS, is_hierarchical
+from bdpbench.metrics.packets.events import (
+    CONTROL_TYPES,
+    ENDS,
+    has_positions,
+    is_hierarchical,
+)
 
 _SOURCE = Path(__file__).with_name("packet_sums.c")
 _LEAST_WIDTH_S = 1e-3
@@ -302,6 +307,8 @@ def _named_cells(
 def _columns(batch: pl.DataFrame) -> pl.DataFrame | None:
     """The columns of a batch for C; None for a batch whose rows C does not know."""
     if "layer" in batch.columns and batch["layer"].null_count() < batch.height:
+        return None
+    if has_positions(batch):
         return None
     columns = []
     for name, dtype in _COLUMNS.items():

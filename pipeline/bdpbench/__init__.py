@@ -10,7 +10,7 @@ For scripts and notebooks (``docs/python.md``):
 
 from __future__ import annotations
 
-__version__ = "0.2.0"
+__version__ = "0.3.0"
 
 __all__ = ["BdpbenchError", "Study", "Tier", "__version__", "list_studies", "published", "study"]
 

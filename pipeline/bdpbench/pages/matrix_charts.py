@@ -20,6 +20,8 @@ _ROOM_FOR_TEXT = 1.6
 _BAR_HEIGHT = 38
 # px for a name of runs, which leaves half of a card for its bar.
 _LABEL_LIMIT = 230
+# px for the title of a legend, which is the name of a metric; the default cuts it off.
+_LEGEND_TITLE_LIMIT = 300
 
 BARE: Mapping[str, Any] = {"domain": False, "grid": False, "labelPadding": 6, "ticks": False}
 _BAND = {"band": 0.62}
@@ -153,6 +155,7 @@ def _colour(kind: _Colouring) -> alt.Color:
         orient="top",
         tickCount=5,
         titleFontWeight="normal",
+        titleLimit=_LEGEND_TITLE_LIMIT,
     )
     domain = hole("domain")
     if kind == "diverging":

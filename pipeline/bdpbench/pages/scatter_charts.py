@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
+from typing import Any
 
 import polars as pl
 
@@ -61,10 +62,12 @@ def _response(*, has_laws: bool) -> alt.LayerChart:
     ordinate = field("y", "quantitative", title=hole("ordinate"))
     colours = alt.Scale(domain=hole("series"), range=hole("colours"))
     dashes = alt.Scale(domain=hole("series"), range=hole("dashes"))
+    # The symbols of legends are lines, which filled points alone would leave invisible.
+    symbols: dict[str, Any] = {} if has_laws else {"legend": alt.Legend(symbolType="circle")}
     base = alt.Chart().encode(
         x=alt.X(**abscissa, scale=scale, axis=x_axis),
         y=alt.Y(**ordinate, scale=scale, axis=y_axis),
-        color=alt.Color(**field("series", "nominal", title=None, scale=colours)),
+        color=alt.Color(**field("series", "nominal", title=None, scale=colours), **symbols),
     )
     tooltip = [
         alt.Tooltip(**field("series", "nominal", title="series")),

@@ -122,7 +122,8 @@ def _x_of(scale: _Scale) -> alt.X:
         if scale == "log"
         else alt.Scale(type="linear", nice=False, padding=14, zero=False)
     )
-    axis = alt.Axis(values=hole("values"), grid=False)
+    # Without a format, 1e-6 beside 1e-5 is rounded to it.
+    axis = alt.Axis(values=hole("values"), grid=False, format=",.12~g")
     return alt.X(**field("x", "quantitative", title=title, scale=drawn, axis=axis))
 
 

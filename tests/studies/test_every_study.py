@@ -9,12 +9,14 @@ import json
 import math
 import re
 from collections.abc import Iterator
+from pathlib import Path
 from typing import Any
 
 import polars as pl
 import pytest
 
 from bdpbench.contracts.paths import config_dir, repository_root
+from bdpbench.pages.shards import shard_text, shards_folder
 from bdpbench.score import check_expectations, score
 from bdpbench.score.published import COLUMNS
 
@@ -247,6 +249,14 @@ def test_all_runs_of_the_tier_are_published_under_the_ids_that_are_planned(
     assert {run["run_id"] for run in kept("runs.json")["runs"]} == set(planned.values())
 
 
+def parts_of_page(report: Path) -> dict[str, str]:
+    """Element → HTML that a report fetches from the files beside it; "" → the report itself."""
+    beside = sorted(shards_folder(report).glob("*.js"))
+    contents = [json.loads(shard_text(path.read_text(encoding="utf-8"))) for path in beside]
+    parts = {key: html for content in contents for key, html in content["html"].items()}
+    return {"": report.read_text(encoding="utf-8"), **parts}
+
+
 def test_published_files_name_these_runs_alone(study: Any, kept: Any) -> None:
     ids = {run["run_id"] for run in kept("runs.json")["runs"]}
     card = kept("scorecard.json")
@@ -255,9 +265,12 @@ def test_published_files_name_these_runs_alone(study: Any, kept: Any) -> None:
     assert judged - {""} <= ids
     assert set(pl.read_parquet(study.published / "metrics.parquet")["run_id"]) == ids
     assert set(pl.read_csv(study.published / "metrics.csv")["run_id"]) == ids
-    page = (study.published / "report.html").read_text(encoding="utf-8")
-    assert set(re.findall(r'<details class="run" id="run-([0-9a-f]+)">', page)) == ids
-    assert set(re.findall(r'href="#run-([0-9a-f]+)"', page)) <= ids
+    parts = parts_of_page(study.published / "report.html")
+    html = "".join(parts.values())
+    shown = re.findall(r'<details class="run" id="run-([0-9a-f]+)">', html)
+    fetched = [key.removeprefix("run-") for key in parts if re.fullmatch("run-[0-9a-f]{16}", key)]
+    assert {*shown, *fetched} == ids
+    assert set(re.findall(r'href="#run-([0-9a-f]+)"', html)) <= ids
 
 
 def test_published_verdicts_follow_from_published_metrics(study: Any, kept: Any) -> None:

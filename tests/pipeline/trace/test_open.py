@@ -378,7 +378,7 @@ def test_a_frame_of_hdlc_without_a_packet_has_no_ends(trace: Path) -> None:
     )
     assert frame["from_lat"].to_list() == [42.3] * 3
     trace.write_text(HDLC[0].replace(" RR]", "\n"))
-    assert "those behind uid are none" in _error(trace)
+    assert "the fields after uid are not ones that ns-2 prints" in _error(trace)
 
 
 def test_a_variable_without_a_value_is_a_row_without_one(trace: Path) -> None:

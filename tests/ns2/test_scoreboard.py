@@ -1,4 +1,4 @@
-"""TCP/Linux's scoreboard with stretches has the same content as the original of ns-2's archive."""
+"""The scoreboards of SACK senders hold the same as the originals of ns-2's archive."""
 
 from __future__ import annotations
 
@@ -9,10 +9,9 @@ from pathlib import Path
 
 HERE = Path(__file__).parent
 NS2 = HERE.parent.parent / "ns2"
-PATCH = NS2 / "patches" / "speed" / "scoreboard-stretches.patch"
-NAMES = ("scoreboard1.cc", "scoreboard1.h")
+PATCHES = NS2 / "patches" / "speed"
 
-# All that the scoreboard uses of ns-2's own headers.
+# All that TCP/Linux's scoreboard uses of ns-2's own headers.
 HEADERS = {
     "tcp.h": """#pragma once
 #include <stddef.h>
@@ -30,15 +29,15 @@ enum { FLAG_DATA_SACKED = 2, FLAG_DATA_LOST = 8, FLAG_UNSURE_TSTAMP = 16 };
 }
 
 
-def unpack(folder: Path) -> None:
-    """Extract the scoreboard from the pinned archive of ns-2 into a folder."""
+def unpack(folder: Path, *names: str) -> None:
+    """Extract files of ns-2's folder tcp/ from its pinned archive into a folder."""
     done = subprocess.run(
         ["bash", str(NS2 / "build.sh"), "--print-source"],
         capture_output=True,
         text=True,
         check=True,
     )
-    wanted = {f"ns-2.35/tcp/{name}" for name in NAMES}
+    wanted = {f"ns-2.35/tcp/{name}" for name in names}
     with tarfile.open(done.stdout.strip().splitlines()[-1]) as archive:
         for member in archive:
             stream = archive.extractfile(member) if member.name in wanted else None
@@ -49,24 +48,39 @@ def unpack(folder: Path) -> None:
                 return
 
 
-def test_both_boards_hold_the_same(tmp_path: Path) -> None:
-    plain, fast = tmp_path / "plain", tmp_path / "fast"
-    plain.mkdir()
-    unpack(plain)
-    shutil.copytree(plain, tmp_path / "patched" / "tcp")
+def plain_and_fast(folder: Path, patch: str, *names: str) -> None:
+    """Put files of ns-2's folder tcp/ into folder/plain, and patched ones into folder/fast."""
+    (folder / "plain").mkdir()
+    unpack(folder / "plain", *names)
+    shutil.copytree(folder / "plain", folder / "patched" / "tcp")
     subprocess.run(
-        ["patch", "-d", tmp_path / "patched", "-p1", "--fuzz=0", "--batch", "-i", PATCH],
+        ["patch", "-d", folder / "patched", "-p1", "--fuzz=0", "--batch", "-i", PATCHES / patch],
         stdout=subprocess.DEVNULL,
         check=True,
     )
-    (tmp_path / "patched" / "tcp").rename(fast)
-    for name, text in HEADERS.items():
-        (tmp_path / name).parent.mkdir(exist_ok=True)
-        (tmp_path / name).write_text(text)
-    binary = tmp_path / "scoreboard_test"
-    folders = [f"-I{each}" for each in (tmp_path, fast, NS2 / "speed", HERE)]
-    sources = [HERE / "speed" / "scoreboard_test.cc", NS2 / "speed" / "scoreboard_stretch.cc"]
+    (folder / "patched" / "tcp").rename(folder / "fast")
+
+
+def complaints(folder: Path, *sources: Path) -> tuple[str, int]:
+    """Compile a test program and run it; returns its output and its exit status."""
+    binary = folder / "test"
+    folders = [f"-I{each}" for each in (folder, folder / "fast", NS2 / "speed", HERE)]
     compiler = ["g++", "-std=gnu++98", "-fpermissive", "-w", "-O1"]
     subprocess.run([*compiler, *folders, *map(str, sources), "-o", str(binary)], check=True)
     done = subprocess.run([str(binary)], capture_output=True, text=True, check=False)
-    assert (done.stdout, done.returncode) == ("", 0)
+    return done.stdout, done.returncode
+
+
+def test_both_boards_hold_the_same(tmp_path: Path) -> None:
+    plain_and_fast(tmp_path, "scoreboard-stretches.patch", "scoreboard1.cc", "scoreboard1.h")
+    for name, text in HEADERS.items():
+        (tmp_path / name).parent.mkdir(exist_ok=True)
+        (tmp_path / name).write_text(text)
+    stretches = NS2 / "speed" / "scoreboard_stretch.cc"
+    assert complaints(tmp_path, HERE / "speed" / "scoreboard_test.cc", stretches) == ("", 0)
+
+
+def test_both_lists_of_segments_hold_the_same(tmp_path: Path) -> None:
+    names = ("rq.cc", "rq.h", "scoreboard-rq.cc")
+    plain_and_fast(tmp_path, "reassembly-search.patch", *names)
+    assert complaints(tmp_path, HERE / "speed" / "reassembly_test.cc") == ("", 0)

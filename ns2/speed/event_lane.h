@@ -61,18 +61,23 @@ public:
 		first_ = (first_ + 1) & (capacity_ - 1);
 		--count_;
 	}
-	// Fetches the data that the dispatch of a packet reads first.
-	static void fetch(const Event* event) {
+	// Fetches the data that the dispatch of a packet reads first. Always inline: a compiler that
+	// finds nothing but fetches in a function takes it for one without effect and drops its calls.
+	__attribute__((always_inline)) static void fetch(const Event* event) {
 		const char* packet = reinterpret_cast<const char*>(event);
 		const char* headers = packet + Packet::header_place;
 		__builtin_prefetch(packet);
 		__builtin_prefetch(headers + hdr_cmn::offset_);
+		// The IP header and what follows it: TCP's ends there with a line of its own.
 		__builtin_prefetch(headers + hdr_ip::offset_);
+		__builtin_prefetch(headers + hdr_ip::offset_ + cache_line);
 	}
-	// Fetches a packet that will arrive soon.
-	void prefetch() const {
-		if (count_ > prefetch_distance)
+	// Fetches a packet that will arrive soon, and the place of a later one in the ring.
+	__attribute__((always_inline)) void prefetch() const {
+		if (count_ > prefetch_distance) {
+			__builtin_prefetch(&ring_[slot(ring_distance)]);
 			fetch(at(prefetch_distance));
+		}
 	}
 	void erase(size_t i);
 	void clear() { count_ = 0; }
@@ -85,7 +90,8 @@ private:
 	size_t slot(size_t i) const { return (first_ + i) & (capacity_ - 1); }
 	void grow();
 
-	enum { prefetch_distance = 3 };	// arrivals
+	enum { prefetch_distance = 3, ring_distance = 6 };	// arrivals
+	enum { cache_line = 64 };	// bytes
 	Arrival* ring_;
 	size_t capacity_;	// a power of two, or 0
 	size_t first_;

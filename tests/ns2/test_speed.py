@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import itertools
 import random
+import re
 import subprocess
 from collections.abc import Callable
 from pathlib import Path
@@ -183,6 +184,18 @@ def test_a_packet_that_finds_the_link_busy_waits_for_it(tcl: Tcl, scheduler: str
     body += "".join(f"$ns at {time} show\n" for time in (0.1085, 0.1155, 0.1165))
     done = tcl(scheduler_text(scheduler, body))
     assert done.stdout.split() == ["1", "1", "0"]
+
+
+def test_the_scheduler_fetches_packets_ahead(ns_binary: Path) -> None:
+    # The compiler may drop calls of a function that only fetches, and nothing else shows it.
+    done = subprocess.run(
+        ["objdump", "--disassemble=_ZN13LaneScheduler5dequeEv", ns_binary],
+        capture_output=True,
+        text=True,
+        check=True,
+    )
+    fetches = re.findall(r"\t(?:prefetch|prfm|pld)", done.stdout)
+    assert len(fetches) == 5  # four lines of a packet, and one of the ring
 
 
 # ---------------------------------------------------------------- bytes

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import shutil
 import subprocess
-import tarfile
 from pathlib import Path
 
 HERE = Path(__file__).parent
@@ -30,29 +29,11 @@ enum { FLAG_DATA_SACKED = 2, FLAG_DATA_LOST = 8, FLAG_UNSURE_TSTAMP = 16 };
 }
 
 
-def unpack(folder: Path) -> None:
-    """Extract the scoreboard from the pinned archive of ns-2 into a folder."""
-    done = subprocess.run(
-        ["bash", str(NS2 / "build.sh"), "--print-source"],
-        capture_output=True,
-        text=True,
-        check=True,
-    )
-    wanted = {f"ns-2.35/tcp/{name}" for name in NAMES}
-    with tarfile.open(done.stdout.strip().splitlines()[-1]) as archive:
-        for member in archive:
-            stream = archive.extractfile(member) if member.name in wanted else None
-            if stream is not None:
-                (folder / Path(member.name).name).write_bytes(stream.read())
-                wanted.remove(member.name)
-            if not wanted:
-                return
-
-
-def test_both_boards_hold_the_same(tmp_path: Path) -> None:
+def test_both_boards_hold_the_same(scoreboards: Path, tmp_path: Path) -> None:
     plain, fast = tmp_path / "plain", tmp_path / "fast"
     plain.mkdir()
-    unpack(plain)
+    for name in NAMES:
+        shutil.copy(scoreboards / name, plain)
     shutil.copytree(plain, tmp_path / "patched" / "tcp")
     subprocess.run(
         ["patch", "-d", tmp_path / "patched", "-p1", "--fuzz=0", "--batch", "-i", PATCH],

@@ -68,23 +68,21 @@ def test_nothing_is_simulated_again_and_the_report_finds_the_files(
 def test_what_was_begun_goes_on_there_and_what_is_new_comes_to_its_place(
     finished: Path, runs: Path, bdpbench: Run
 ) -> None:
-    begun, *others = sorted(runs.iterdir())
-    (begun / "run.json").unlink()
-    (begun / ".scratch").mkdir()
-    study = finished / "config" / "studies" / "dumbbell" / "study.yaml"
+    planned = plan_of(finished)["runs"]
+    begun, kept = (run["run_id"] for run in planned if run["scenario"] == "shared")
+    (runs / begun / "run.json").unlink()
+    (runs / begun / ".scratch").mkdir()
     before = written(runs)
+    study = finished / "config" / "studies" / "dumbbell" / "study.yaml"
+    shared, _, other = study.read_text().rpartition("duration_s: 20")
+    study.write_text(f"{shared}duration_s: 21{other}")
     assert bdpbench("run", "--backend", "native").returncode == 0
+    (new,) = (run["run_id"] for run in plan_of(finished)["runs"] if run["scenario"] == "other_rtt")
+    assert new not in {run["run_id"] for run in planned}
     after = written(runs)
-    assert set(after) == {*before, f"{begun.name}/run.json"}
     assert before.items() <= after.items()
-
-    study.write_text(study.read_text().replace("duration_s: 20", "duration_s: 21"))
-    assert bdpbench("run", "--backend", "native").returncode == 0
-    ids = {run["run_id"] for run in plan_of(finished)["runs"]}
-    assert not ids & {each.name for each in (begun, *others)}
-    assert after.items() <= written(runs).items()
-    assert {f"{each[:2]}/{each}/run.json" for each in ids} == set(written(runs)) - set(after)
-    assert links_of(finished) == {each: f"{each[:2]}/{each}" for each in ids}
+    assert set(after) - set(before) == {f"{begun}/run.json", f"{new[:2]}/{new}/run.json"}
+    assert links_of(finished) == {begun: begun, kept: kept, new: f"{new[:2]}/{new}"}
 
 
 def test_runs_of_both_layouts_are_found_at_any_step_of_a_move(finished: Path, runs: Path) -> None:

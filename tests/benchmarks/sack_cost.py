@@ -11,13 +11,14 @@ from __future__ import annotations
 import subprocess
 import sys
 import tempfile
+from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
 HERE = Path(__file__).resolve().parent
 BUILD = HERE.parent.parent / "ns2" / "build.sh"
 SOURCES = ("scoreboard.cc", "scoreboard-rq.cc", "rq.cc")
-HEADERS = ("scoreboard.h", "scoreboard-rq.h", "rq.h")
+NAMES = (*SOURCES, "scoreboard.h", "scoreboard-rq.h", "rq.h")
 WINDOWS = (100, 1000, 10000)
 LOSSES = (1, 10, 100, 1000)
 
@@ -41,12 +42,12 @@ class Cost:
     most: int
 
 
-def sources(folder: Path) -> None:
+def sources(folder: Path, names: Sequence[str] = NAMES) -> None:
     """Extract the scoreboards from the pinned archive of ns-2 into a folder."""
     done = subprocess.run(
         ["bash", str(BUILD), "--print-source"], capture_output=True, text=True, check=True
     )
-    wanted = [f"ns-2.35/tcp/{name}" for name in (*SOURCES, *HEADERS)]
+    wanted = [f"ns-2.35/tcp/{name}" for name in names]
     archive = done.stdout.strip().splitlines()[-1]
     # tar stops after the last of these files, a fifth of the way through the archive.
     command = ["tar", "-xf", archive, "--occurrence=1", "--strip-components=2", *wanted]
@@ -54,8 +55,7 @@ def sources(folder: Path) -> None:
 
 
 def program(folder: Path) -> Path:
-    """Compile the experiment; only the code of the scoreboards is instrumented."""
-    sources(folder)
+    """Compile the experiment beside its sources; only the scoreboards' code is instrumented."""
     (folder / "tcp.h").write_text(TCP_H)
     compiler = ["g++", "-std=gnu++98", "-fpermissive", "-w", "-O1", f"-I{folder}"]
     objects = []
@@ -94,4 +94,5 @@ def table(binary: Path) -> str:
 
 if __name__ == "__main__":
     with tempfile.TemporaryDirectory() as scratch:
+        sources(Path(scratch))
         sys.stdout.write(table(program(Path(scratch))) + "\n")

@@ -12,7 +12,7 @@ from pathlib import Path
 import pytest
 from tests.cli.conftest import Done
 
-from bdpbench.contracts.paths import repository_root
+from bdpbench.contracts.paths import config_dir, repository_root
 
 
 @pytest.mark.parametrize(
@@ -52,28 +52,19 @@ def test_a_mistake_is_one_message(
     assert not list(tmp_path.rglob("run.json"))
 
 
-def test_a_misspelt_key_is_told_before_anything_runs(tmp_path: Path) -> None:
+def test_a_misspelt_key_is_told_before_anything_runs(
+    tmp_path: Path, bdpbench: Callable[..., Done], monkeypatch: pytest.MonkeyPatch
+) -> None:
     shutil.copytree(repository_root() / "config", tmp_path / "config")
     study = tmp_path / "config" / "studies" / "sharma2006" / "study.yaml"
     study.write_text(study.read_text().replace("bottleneck_mbps: 622", "botleneck_mbps: 622", 1))
-    done = subprocess.run(
-        [sys.executable, "-m", "bdpbench", "run"],
-        capture_output=True,
-        text=True,
-        cwd=tmp_path,
-        env={
-            **os.environ,
-            "PYTHONPATH": str(repository_root() / "pipeline"),
-            "BDPBENCH_RESULTS": str(tmp_path / "results"),
-            "BDPBENCH_CONFIG": str(tmp_path / "config"),
-        },
-        check=False,
-    )
+    monkeypatch.setenv("BDPBENCH_CONFIG", str(tmp_path / "config"))
+    done = bdpbench("run")
     line = 1 + study.read_text().splitlines().index("      botleneck_mbps: 622")
-    assert done.returncode == 1
-    assert "Traceback" not in done.stdout + done.stderr
-    assert f"study.yaml:{line}: topologies.topology1.parameters.botleneck_mbps" in done.stderr
-    assert "did you mean 'bottleneck_mbps'?" in done.stderr
+    assert done.code == 1
+    assert "Traceback" not in done.out + done.err
+    assert f"study.yaml:{line}: topologies.topology1.parameters.botleneck_mbps" in done.err
+    assert "did you mean 'bottleneck_mbps'?" in done.err
     assert not (tmp_path / "results").exists()
 
 
@@ -107,6 +98,6 @@ def test_help_imports_nothing_heavy(tmp_path: Path) -> None:
 
 
 def test_what_makes_no_chart_imports_no_altair(tmp_path: Path) -> None:
-    listing = ["list", "sharma2006", "--runs"]
-    dry_run = ["run", "sharma2006", "--dry-run", "--scenario", "single_flow", "--protocol", "HS"]
+    study = str(config_dir() / "studies" / "examples" / "rate_change")
+    listing, dry_run = ["list", study, "--runs"], ["run", study, "--dry-run"]
     assert _imported([listing, dry_run], ("altair",), tmp_path) == ["[]", "[]"]

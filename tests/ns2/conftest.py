@@ -11,6 +11,7 @@ from collections.abc import Callable
 from pathlib import Path
 
 import pytest
+from tests.benchmarks import sack_cost
 from tests.cli.conftest import bdpbench
 from tests.forks import Forks
 
@@ -27,6 +28,15 @@ PROGRESS = "stderr.txt"
 
 Script = Callable[..., "subprocess.CompletedProcess[str]"]
 Outputs = Callable[[Path, list[str], Path], dict[str, str]]
+
+
+SCOREBOARDS = (*sack_cost.NAMES, "scoreboard1.cc", "scoreboard1.h")
+
+
+@pytest.fixture(scope="session")
+def scoreboards(made_once: Callable[..., Path]) -> Path:
+    """A folder with the scoreboards of the pinned archive, which takes seconds to decompress."""
+    return made_once("scoreboards", lambda folder: sack_cost.sources(folder, SCOREBOARDS))
 
 
 def lock_archive(ns2: Path, archive: Path) -> None:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import shutil
 from collections.abc import Callable
 from pathlib import Path
 
@@ -10,13 +11,15 @@ from tests.benchmarks.sack_cost import cost, program
 
 
 @pytest.fixture(scope="module")
-def counted(made_once: Callable[..., Path]) -> Callable[..., float]:
+def binary(scoreboards: Path, tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """The compiled experiment."""
+    folder = tmp_path_factory.mktemp("sack_cost")
+    return program(Path(shutil.copytree(scoreboards, folder, dirs_exist_ok=True)))
+
+
+@pytest.fixture(scope="module")
+def counted(binary: Path) -> Callable[..., float]:
     """Mean number of basic blocks per ACK, for a scoreboard, a window and its losses."""
-
-    def compile_in(folder: Path) -> None:
-        program(folder)
-
-    binary = made_once("sack_cost", compile_in) / "sack_cost"
     return lambda *recovery: cost(binary, *recovery).mean
 
 
@@ -33,6 +36,5 @@ def test_the_list_costs_what_is_lost(counted: Callable[..., float]) -> None:
     assert (many - nothing) / (few - nothing) == pytest.approx(4, rel=0.25)
 
 
-def test_every_packet_that_arrives_is_acknowledged(made_once: Callable[..., Path]) -> None:
-    binary = made_once("sack_cost", program) / "sack_cost"
+def test_every_packet_that_arrives_is_acknowledged(binary: Path) -> None:
     assert cost(binary, "queue", 100, 10).acks == 100  # 90 at first, and 10 retransmissions

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import shutil
 import subprocess
-import tarfile
 from pathlib import Path
 
 HERE = Path(__file__).parent
@@ -29,29 +28,11 @@ enum { FLAG_DATA_SACKED = 2, FLAG_DATA_LOST = 8, FLAG_UNSURE_TSTAMP = 16 };
 }
 
 
-def unpack(folder: Path, *names: str) -> None:
-    """Extract files of ns-2's folder tcp/ from its pinned archive into a folder."""
-    done = subprocess.run(
-        ["bash", str(NS2 / "build.sh"), "--print-source"],
-        capture_output=True,
-        text=True,
-        check=True,
-    )
-    wanted = {f"ns-2.35/tcp/{name}" for name in names}
-    with tarfile.open(done.stdout.strip().splitlines()[-1]) as archive:
-        for member in archive:
-            stream = archive.extractfile(member) if member.name in wanted else None
-            if stream is not None:
-                (folder / Path(member.name).name).write_bytes(stream.read())
-                wanted.remove(member.name)
-            if not wanted:
-                return
-
-
-def plain_and_fast(folder: Path, patch: str, *names: str) -> None:
+def plain_and_fast(folder: Path, originals: Path, patch: str, *names: str) -> None:
     """Put files of ns-2's folder tcp/ into folder/plain, and patched ones into folder/fast."""
     (folder / "plain").mkdir()
-    unpack(folder / "plain", *names)
+    for name in names:
+        shutil.copy(originals / name, folder / "plain")
     shutil.copytree(folder / "plain", folder / "patched" / "tcp")
     subprocess.run(
         ["patch", "-d", folder / "patched", "-p1", "--fuzz=0", "--batch", "-i", PATCHES / patch],
@@ -71,8 +52,9 @@ def complaints(folder: Path, *sources: Path) -> tuple[str, int]:
     return done.stdout, done.returncode
 
 
-def test_both_boards_hold_the_same(tmp_path: Path) -> None:
-    plain_and_fast(tmp_path, "scoreboard-stretches.patch", "scoreboard1.cc", "scoreboard1.h")
+def test_both_boards_hold_the_same(scoreboards: Path, tmp_path: Path) -> None:
+    names = ("scoreboard1.cc", "scoreboard1.h")
+    plain_and_fast(tmp_path, scoreboards, "scoreboard-stretches.patch", *names)
     for name, text in HEADERS.items():
         (tmp_path / name).parent.mkdir(exist_ok=True)
         (tmp_path / name).write_text(text)
@@ -80,7 +62,7 @@ def test_both_boards_hold_the_same(tmp_path: Path) -> None:
     assert complaints(tmp_path, HERE / "speed" / "scoreboard_test.cc", stretches) == ("", 0)
 
 
-def test_both_lists_of_segments_hold_the_same(tmp_path: Path) -> None:
+def test_both_lists_of_segments_hold_the_same(scoreboards: Path, tmp_path: Path) -> None:
     names = ("rq.cc", "rq.h", "scoreboard-rq.cc")
-    plain_and_fast(tmp_path, "reassembly-search.patch", *names)
+    plain_and_fast(tmp_path, scoreboards, "reassembly-search.patch", *names)
     assert complaints(tmp_path, HERE / "speed" / "reassembly_test.cc") == ("", 0)

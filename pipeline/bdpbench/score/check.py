@@ -164,6 +164,10 @@ def _check_question(check: _Check, question: Question, path: str) -> None:
         raise BdpbenchError(error.message, where=where, hint=error.hint) from None
 
 
+_Kind = tuple[tuple[str, ...], tuple[str, ...]]
+"""The tables and the parameters of a run."""
+
+
 class _Check:
     """Checks questions against the runs of a study by tier."""
 
@@ -175,7 +179,8 @@ class _Check:
     ) -> None:
         self._definitions = definitions
         self._of_run = {key: each for key, each in definitions.items() if isinstance(each, OfRun)}
-        self._known: dict[tuple[str, tuple[str, ...], tuple[str, ...]], list[str]] = {}
+        self._known: dict[tuple[str, _Kind], list[str]] = {}
+        self._kinds: dict[int, _Kind] = {}
         self._all = RunIndex(study.scenarios, chain.from_iterable(runs.values()))
         self._tiers = {tier: RunIndex(study.scenarios, each) for tier, each in runs.items()}
 
@@ -288,12 +293,14 @@ class _Check:
         definition = self._of_run.get(metric)
         if definition is None:
             return []
-        tables = tuple(output["table"] for output in run["outputs"])
-        names = tuple(run["parameters"])
+        kind = self._kinds.get(id(run))  # the index keeps the run
+        if kind is None:
+            tables = tuple(output["table"] for output in run["outputs"])
+            kind = self._kinds[id(run)] = (tables, tuple(run["parameters"]))
         # Among tens of thousands of runs there are few different kinds.
-        if (metric, tables, names) not in self._known:
-            self._known[metric, tables, names] = definition.lacking(tables, names)
-        return self._known[metric, tables, names]
+        if (metric, kind) not in self._known:
+            self._known[metric, kind] = definition.lacking(*kind)
+        return self._known[metric, kind]
 
     def _subjects(self, asked: Asked, run: PlannedRun) -> list[str]:
         """The subjects of a run that a question may be about."""

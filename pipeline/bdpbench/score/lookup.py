@@ -68,16 +68,22 @@ class RunIndex:
     def __init__(self, scenarios: Collection[str], runs: Iterable[PlannedRun]) -> None:
         self._scenarios = scenarios
         self._runs: dict[str, list[PlannedRun]] = {}
-        # Scenario → parameter → value → indices of runs of the scenario.
-        self._places: dict[str, dict[str, dict[float | str, set[int]]]] = {}
+        self._names: dict[str, dict[str, Scalar]] = {}
         for run in runs:
-            same_scenario = self._runs.setdefault(run["scenario"], [])
-            by_parameter = self._places.setdefault(run["scenario"], {})
-            for name in run["parameters"]:
-                by_value = by_parameter.setdefault(name, {})
-                for value in values_of(run, name):
-                    by_value.setdefault(comparable(value), set()).add(len(same_scenario))
-            same_scenario.append(run)
+            self._runs.setdefault(run["scenario"], []).append(run)
+            self._names.setdefault(run["scenario"], {}).update(run["parameters"])
+        # Scenario and parameter → value → indices of runs of the scenario; made when asked for,
+        # since few of the parameters of thousands of runs are.
+        self._places: dict[tuple[str, str], dict[float | str, set[int]]] = {}
+
+    def _places_of(self, scenario: str, name: str) -> dict[float | str, set[int]]:
+        """Value of a parameter → indices of the runs of a scenario that have it."""
+        if (scenario, name) not in self._places:
+            by_value = self._places[scenario, name] = {}
+            for place, run in enumerate(self._runs.get(scenario, [])):
+                for value in values_of(run, name) if name in run["parameters"] else ():
+                    by_value.setdefault(comparable(value), set()).add(place)
+        return self._places[scenario, name]
 
     def find(self, asked: Asked, where: str) -> list[PlannedRun]:
         """Runs of a scenario with the selected parameters; may be empty.
@@ -89,13 +95,13 @@ class RunIndex:
         if unknown:
             raise BdpbenchError(unknown[0], where=where, hint=unknown[1])
         runs = self._runs.get(asked.scenario, [])
-        by_parameter = self._places.get(asked.scenario, {})
+        names = self._names.get(asked.scenario, {})
         selected: list[set[int]] = []
         for name, value in asked.select.items() if runs else ():
-            unknown = known_or_suggest(name, by_parameter, "parameter")
+            unknown = known_or_suggest(name, names, "parameter")
             if unknown:
                 raise BdpbenchError(unknown[0], where=where, hint=unknown[1])
-            selected.append(by_parameter[name].get(comparable(value), set()))
+            selected.append(self._places_of(asked.scenario, name).get(comparable(value), set()))
         if not selected:
             return list(runs)
         # Starting with the smallest set, which excludes most of thousands of runs at once.
@@ -105,7 +111,7 @@ class RunIndex:
     def why_none(self, asked: Asked) -> tuple[str, str]:
         """Message and hint about a selector for which ``find`` finds no run."""
         for name, value in asked.select.items():
-            known = self._places.get(asked.scenario, {}).get(name, {})
+            known = self._places_of(asked.scenario, name)
             if comparable(value) not in known:
                 values = [f"{each:g}" if isinstance(each, float) else each for each in known]
                 return f"no run of {asked.scenario} has {name}={value}", suggest(str(value), values)

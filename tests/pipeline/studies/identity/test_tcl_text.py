@@ -175,7 +175,7 @@ PIECES = [
 texts = st.lists(st.sampled_from(PIECES), max_size=25).map("".join)
 
 
-@settings(max_examples=8, deadline=None, suppress_health_check=list(HealthCheck))
+@settings(max_examples=5, deadline=None, suppress_health_check=list(HealthCheck))
 @given(batch=st.lists(texts, min_size=40, max_size=80))
 def test_tcl_runs_the_same_commands_without_comments(batch: list[str], tmp_path: Path) -> None:
     pairs = [word for text in batch for word in (text, strip_tcl(text))]

@@ -7,6 +7,7 @@ import ctypes
 import ctypes.util
 import gzip
 import io
+import lzma
 import zlib
 from collections import deque
 from collections.abc import Iterator
@@ -27,6 +28,7 @@ _HEAD_BYTES = 1 << 16
 _BUFFER_BYTES = CHUNK_BYTES + 2 * _HEAD_BYTES + PADDING  # a head always fits, too
 _BYTE_ORDER_MARK = b"\xef\xbb\xbf"
 _MAGIC_BYTES = 4
+_UNREADABLE = (OSError, EOFError, zlib.error, lzma.LZMAError)
 
 
 class _Stream(Protocol):
@@ -174,6 +176,8 @@ def _decompressed(stream: _Prefixed, magic: bytes, name: str) -> _Stream:
         return _Unpacked(gzip.GzipFile(fileobj=io.BufferedReader(stream)), stream)
     if magic.startswith(b"BZh"):
         return _Unpacked(bz2.BZ2File(io.BufferedReader(stream)), stream)
+    if magic == b"\xfd7zX":
+        return _Unpacked(lzma.LZMAFile(io.BufferedReader(stream)), stream)
     if magic == b"\x28\xb5\x2f\xfd":
         return _ZstdStream(stream, name)
     return stream
@@ -220,7 +224,7 @@ def _fill(stream: _Stream, buffer: bytearray, filled: int, name: str) -> tuple[i
     while filled < limit:
         try:
             count = stream.readinto(room[filled:limit])
-        except (OSError, EOFError, zlib.error) as error:
+        except _UNREADABLE as error:
             raise _unreadable(name, error) from None
         if not count:
             return filled, True
@@ -231,7 +235,7 @@ def _fill(stream: _Stream, buffer: bytearray, filled: int, name: str) -> tuple[i
 def _read(stream: _Stream, size: int, name: str) -> bytes:
     try:
         return _read_some(stream, size)
-    except (OSError, EOFError, zlib.error) as error:
+    except _UNREADABLE as error:
         raise _unreadable(name, error) from None
 
 
@@ -254,7 +258,7 @@ def _unreadable(name: str, error: Exception) -> BdpbenchError:
     return BdpbenchError(
         f"the compressed file is damaged or was cut off: {error}",
         where=name,
-        hint="decompress what is left of it with gzip -dc or zstd -dc, and give that",
+        hint="decompress what is left of it with gzip -dc, xz -dc or zstd -dc, and give that",
     )
 
 

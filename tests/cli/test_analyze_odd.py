@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 from pathlib import Path
 
 import pytest
@@ -162,3 +163,16 @@ def test_rounding_is_no_difference(folder: Path, analyze: Analyze) -> None:  # n
 def test_a_place_where_time_runs_backwards_is_counted(folder: Path, analyze: Analyze) -> None:  # noqa: F811
     (folder / "twice.tr").write_text(_cbr([0.1]) * 2)
     assert "time runs backwards in 1 line" in analyze("twice.tr", "--lenient").lines
+
+
+def test_bins_of_few_packets_are_wide_enough_to_look_at(folder: Path, analyze: Analyze) -> None:  # noqa: F811
+    """A packet each 40 ms for 4 s: in bins of 10 ms the rate would be 0 or 0.8 Mbit/s."""
+    (folder / "sparse.tr").write_text(_cbr([0.04] * 100))
+    assert analyze("sparse.tr", "-o", "sparse.json").code == 0
+    told = json.loads((folder / "sparse.json").read_text())
+    assert told["bin_s"] == 0.1
+    rates = [each["mbps"] for each in told["flow_series"]][1:-1]
+    # Two or three packets in each bin.
+    assert {round(rate, 6) for rate in rates} <= {0.16, 0.24}
+    assert analyze("sparse.tr", "-o", "sparse.json", "--bin", "0.01").code == 0
+    assert json.loads((folder / "sparse.json").read_text())["bin_s"] == 0.01

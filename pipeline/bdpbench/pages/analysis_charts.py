@@ -122,7 +122,8 @@ KINDS = (
         "Delivery ratio of each flow",
         "delivered",
         "%",
-        "Of the packets sent in each bin, the share that arrived, then or later.",
+        "Of the packets sent in each bin, the share that arrived, then or later. What was still "
+        "on its way at the end counts as not arrived.",
     ),
     Kind(
         "drops",

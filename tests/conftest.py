@@ -4,9 +4,11 @@ from __future__ import annotations
 
 import fcntl
 import gc
+import importlib
 import os
 import shutil
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Generator, Iterator
+from contextlib import suppress
 from pathlib import Path
 
 import pytest
@@ -22,6 +24,38 @@ collect_ignore = ["data"]
 gc.set_threshold(100_000, 20, 100)
 
 MadeOnce = Callable[[str, Callable[[Path], None]], Path]
+
+HERE = Path(__file__).resolve().parent
+
+
+@pytest.hookimpl(wrapper=True)
+def pytest_collect_file(
+    file_path: Path,
+) -> Generator[None, list[pytest.Collector], list[pytest.Collector]]:
+    """Collect each file of tests once: only the pipeline has examples in its docstrings."""
+    collectors = yield
+    return [each for each in collectors if type(each).__name__ != "DoctestModule"]
+
+
+@pytest.hookimpl(tryfirst=True)
+def pytest_collection(session: pytest.Session) -> None:
+    """Share the rewriting of assertions, which takes a new checkout seconds, among the workers.
+
+    Each imports a part of the files first, and then finds the others in the cache.
+    """
+    worker = os.environ.get("PYTEST_XDIST_WORKER", "").removeprefix("gw")
+    if not worker or session.config.args_source is not pytest.Config.ArgsSource.TESTPATHS:
+        return
+    workers = int(os.environ["PYTEST_XDIST_WORKER_COUNT"])
+    for path in sorted(HERE.rglob("test_*.py"))[int(worker) :: workers]:
+        with suppress(Exception):  # collection tells it
+            importlib.import_module(".".join(path.relative_to(HERE.parent).with_suffix("").parts))
+
+
+@pytest.hookimpl(trylast=True)
+def pytest_collection_finish() -> None:
+    """Spare the collector of garbage what stays to the end: modules and tests."""
+    gc.freeze()
 
 
 @pytest.fixture(scope="session")

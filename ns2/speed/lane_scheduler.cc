@@ -81,15 +81,21 @@ inline void LaneScheduler::add_near(const Key& key)
 
 Event* LaneScheduler::deque()
 {
-	if (near_size_ == 0 && !refill()) {
-		if (reserved_.empty())
-			return 0;
-		// The clock must reach the last of these.
-		settle_all();
-		return LaneScheduler::deque();
+	for (;;) {
+		if (near_size_ == 0 && !refill()) {
+			if (reserved_.empty())
+				return 0;
+			// The clock must reach the last of these.
+			settle_all();
+			continue;
+		}
+		PendingEntry* entry = near_[--near_size_].entry;
+		if (entry->lane)
+			return take_from(entry->lane);
+		if (!is_early(entry))
+			return take(entry);
+		add(Key(entry->event, entry));
 	}
-	PendingEntry* entry = near_[--near_size_].entry;
-	return entry->lane ? take_from(entry->lane) : take(entry);
 }
 
 // The event of an entry that was just removed.
@@ -121,9 +127,14 @@ inline Event* LaneScheduler::take_from(EventLane* lane)
 const Event* LaneScheduler::head()
 {
 	settle_all();
-	if (near_size_ == 0 && !refill())
-		return 0;
-	return near_[near_size_ - 1].entry->event;
+	while (near_size_ > 0 || refill()) {
+		PendingEntry* entry = near_[near_size_ - 1].entry;
+		if (!is_early(entry))
+			return entry->event;
+		--near_size_;
+		add(Key(entry->event, entry));
+	}
+	return 0;
 }
 
 // Takes the event out of the queue, if it is in it; the caller frees it.
@@ -167,10 +178,10 @@ Event* LaneScheduler::lookup(scheduler_uid_t uid)
 {
 	settle_all();
 	for (int i = 0; i < near_size_; ++i)
-		if (near_[i].entry->uid == uid)
+		if (near_[i].entry->event->uid_ == uid)
 			return near_[i].entry->event;
 	for (size_t i = 0; i < far_.size(); ++i)
-		if (far_[i].entry->uid == uid)
+		if (far_[i].entry->event->uid_ == uid)
 			return far_[i].entry->event;
 	for (size_t i = 0; i < lanes_.size(); ++i)
 		for (size_t j = 1; j < lanes_[i]->size(); ++j)

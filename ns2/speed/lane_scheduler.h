@@ -25,6 +25,9 @@
  * inserted after all, by settle(): a queue calls it when a packet comes, and settle_all() is called
  * before every `at` event and when a run ends, so that scripts see no difference.
  *
+ * A timer that is set again, always to a later time, keeps its place: postpone() changes time and uid
+ * of the event alone. Its entry comes up too early and is then put where the event belongs.
+ *
  * Event::prev_ of a pending event points to its PendingEntry, or is 0 for an event in a lane. That
  * of a reserved event points to the event itself, and its next_ to its place in reserved_.
  */
@@ -56,6 +59,16 @@ public:
 	void withdraw(Event* e) {
 		unreserve(e);
 		e->uid_ = -e->uid_;
+	}
+	// Cancels a pending event and schedules it again, if it is not due earlier then. Otherwise
+	// it does nothing and returns false.
+	bool postpone(Event* e, double delay) {
+		double t = clock_ + delay;
+		if (e->uid_ <= 0 || e->prev_ == 0 || is_reserved(e) || !(t >= e->time_) || uid_ < 0)
+			return false;
+		e->uid_ = uid_++;
+		e->time_ = t;
+		return true;
 	}
 	void reset();
 	void cancel(Event*);
@@ -89,6 +102,9 @@ private:
 
 	LaneScheduler(const LaneScheduler&);
 	LaneScheduler& operator=(const LaneScheduler&);
+	static bool is_early(const PendingEntry* entry) {
+		return entry->uid != entry->event->uid_;
+	}
 	Event* take(PendingEntry* entry);
 	Event* take_from(EventLane* lane);
 	void adopt(EventLane*&);

@@ -28,6 +28,7 @@ SCRIPTS = HERE.parent.parent / "tcl"
 LINKS = (HERE / "links.tcl").read_text()
 HOPS = (HERE / "hops.tcl").read_text()
 DROPS = HERE / "drops.tcl"
+ROUTES = HERE / "routes.tcl"
 SCHEDULERS = ["Lanes", "Calendar"]
 
 DROPTAIL: Arguments = {
@@ -106,6 +107,54 @@ def test_order_of_many_events_with_cancellations(tcl: Tcl, scheduler: str, seed:
     cancelled = set(range(0, 500, 6)) | {i for i in range(3, 500, 6) if times[i] > 30.5}
     expected = sorted(set(range(500)) - cancelled, key=lambda i: (times[i], i))
     assert [int(word) for word in done.stdout.split()] == expected
+
+
+# Sources whose timers are set again before they are due, stopped, and due at the same times as
+# others and as scripts. Ids of `at` events count all events that were scheduled before.
+RESTARTS = """
+set ns [new Simulator]
+$ns use-scheduler %s
+$ns trace-all stdout
+set a [$ns node]
+set b [$ns node]
+$ns duplex-link $a $b 1Mb 10ms DropTail
+for {set i 0} {$i < 6} {incr i} {
+    set udp [new Agent/UDP]
+    $ns attach-agent $a $udp
+    set sink [new Agent/Null]
+    $ns attach-agent $b $sink
+    $ns connect $udp $sink
+    set source($i) [new Application/Traffic/CBR]
+    $source($i) set interval_ [lindex {1 1.5 2} [expr {$i %% 3}]]
+    $source($i) attach-agent $udp
+}
+for {set t 0} {$t < 25} {set t [expr {$t + 0.5}]} {
+    $ns at $t {puts "[$ns now] [set id [$ns at 30 {}]]"; $ns cancel $id}
+}
+%s
+$ns at 25 {exit 0}
+$ns run
+"""
+
+
+def restarted(seed: int, scheduler: str) -> str:
+    chance = random.Random(seed)
+    calls = [
+        f"$ns at {chance.randrange(80) / 4} {{$source({chance.randrange(6)}) {action}}}"
+        for action in ["start"] * 120 + ["stop"] * 15
+    ]
+    return RESTARTS % (scheduler, "\n".join(calls))
+
+
+@pytest.mark.parametrize("seed", range(2))
+def test_timers_that_are_set_again_are_due_in_the_same_order(
+    tcl: Tcl, stock_binary: Path, seed: int
+) -> None:
+    stock = tcl(restarted(seed, "Calendar"), ns=stock_binary)
+    assert stock.stdout.count("\n+ ") > 150, stock.stderr
+    for scheduler in SCHEDULERS:
+        done = tcl(restarted(seed, scheduler))
+        assert (done.stdout, done.returncode) == (stock.stdout, 0), done.stderr
 
 
 def test_cancelling_a_dispatched_event_does_nothing(tcl: Tcl) -> None:
@@ -226,6 +275,17 @@ def test_hops_that_a_script_changes_are_the_same(tcl: Tcl, stock_binary: Path) -
     assert [count > 0 for count in received] == [True, True, True, False, True]
     assert int(last[27]) > 0
     assert int(last[33]) > 0
+
+
+def test_static_routes_are_the_same(
+    ns_binary: Path, stock_binary: Path, outputs: Outputs, tmp_path: Path
+) -> None:
+    stock = outputs(stock_binary, [str(ROUTES)], tmp_path / "stock")
+    assert outputs(ns_binary, [str(ROUTES)], tmp_path / "fast") == stock
+    # The scenario serves its purpose: many routes lead over other nodes.
+    rows = [line.split() for line in (tmp_path / "stock" / "stdout.txt").read_text().splitlines()]
+    over_others = sum(hop not in ("-1", str(to)) for row in rows for to, hop in enumerate(row))
+    assert over_others > 3000
 
 
 def test_drops_and_what_receivers_tell_of_them_are_the_same(

@@ -25,7 +25,8 @@ def label_of(study: Study, scenario: Scenario, parameters: Parameters) -> str:
     protocols = [
         study.protocols[str(parameters[each])].label
         for each in PROTOCOL_PARAMETERS
-        if each in parameters
+        # Two groups with the same protocol also have it as the one of all flows.
+        if each in parameters and not (each == "protocol" and "protocol_1" in parameters)
     ]
     parts = [" and ".join(protocols)] if protocols else [scenario.title]
     if "rtt_2_ms" in parameters and "rtt_3_ms" not in parameters:

@@ -189,6 +189,13 @@ def test_groups_are_parameters_of_the_run(planned: Planned) -> None:
     assert [run["parameters"][f"group_{i}"] for i in (1, 2, 3)] == ["A", "A", "B"]
 
 
+def test_a_label_names_the_protocol_of_each_group_once(planned: Planned) -> None:
+    flows = [{"group": "A", "protocol": "$protocol_1"}, {"group": "B", "protocol": "$protocol_2"}]
+    cases = [{"protocol_1": "Reno", "protocol_2": other} for other in ("Reno", "Sack")]
+    runs = planned(flows=flows, cases=cases, parameters={"protocol": None})
+    assert [run["label"] for run in runs] == ["Reno and Reno, 3 s", "Reno and SACK, 3 s"]
+
+
 def test_flows_that_are_not_recorded_have_facts_alone(simulated: Run) -> None:
     run = simulated(flows=[{}, {"recorded": False}], duration_s=1)
     assert {path.name for path in run.folder.glob("*_hstcp*")} == {

@@ -15,7 +15,7 @@ from bdpbench.trace.line_account import LineAccount, Skipped
 from bdpbench.trace.line_forms import LINE_FORMS
 from bdpbench.trace.row_filter import RowFilter
 from bdpbench.trace.schema import TABLES
-from bdpbench.trace.sources import STANDARD_INPUT, Source
+from bdpbench.trace.sources import CHUNK_BYTES, QUERY_CHUNK_BYTES, STANDARD_INPUT, Source
 from bdpbench.trace.text_lines import fault_of, is_nam_line, parse_text
 
 _LOOKED_AT = 200
@@ -58,13 +58,20 @@ class Trace:
         Raises:
             BdpbenchError: as for ``open_trace``, naming the place of the fault.
         """
+        return self._batches(columns, predicate, CHUNK_BYTES)
+
+    def _batches(
+        self, columns: Sequence[str] | None, predicate: pl.Expr | None, chunk_bytes: int
+    ) -> Iterator[pl.DataFrame]:
         names = list(TABLES[self.table]) if columns is None else list(columns)
         unknown = [name for name in names if name not in TABLES[self.table]]
         if unknown:
             raise BdpbenchError(f"table {self.table} has no column {unknown[0]!r}")
         self.account = LineAccount()
         row_filter = None if predicate is None else RowFilter(predicate)
-        reading = replace(self._reading, columns=names, row_filter=row_filter)
+        reading = replace(
+            self._reading, columns=names, row_filter=row_filter, chunk_bytes=chunk_bytes
+        )
         return read_batches(self._sources, reading, self.account)
 
     @property
@@ -86,7 +93,7 @@ class Trace:
     ) -> Iterator[pl.DataFrame]:
         """The source of ``frame``: batches with these columns, filtered, of ``row_limit`` rows."""
         if row_limit is None:
-            yield from self.batches(columns, predicate)
+            yield from self._batches(columns, predicate, QUERY_CHUNK_BYTES)
             return
         left = row_limit
         for batch in self.batches(columns):

@@ -21,11 +21,13 @@ STANDARD_INPUT = "-"
 CHUNK_BYTES = 4 << 20
 """Size of a chunk, bytes: large compared with the cost of a batch, small compared with memory."""
 
+QUERY_CHUNK_BYTES = 8 << 20
+"""The same for queries, whose batches have few columns: they take less memory and cost more."""
+
 PADDING = 64
 """Bytes after a chunk's text that the parser in C may read."""
 
 _HEAD_BYTES = 1 << 16
-_BUFFER_BYTES = CHUNK_BYTES + 2 * _HEAD_BYTES + PADDING  # a head always fits, too
 _BYTE_ORDER_MARK = b"\xef\xbb\xbf"
 _MAGIC_BYTES = 4
 _UNREADABLE = (OSError, EOFError, zlib.error, lzma.LZMAError)
@@ -95,8 +97,11 @@ class Source:
             self._stream = stream
         return self._head
 
-    def chunks(self) -> Iterator[Chunk]:
+    def chunks(self, size: int = CHUNK_BYTES) -> Iterator[Chunk]:
         """The source from its beginning, in chunks of whole lines.
+
+        Args:
+            size: size of a chunk, bytes; at least CHUNK_BYTES.
 
         Raises:
             BdpbenchError: when the source cannot be read, is damaged, has a line longer than a
@@ -104,7 +109,7 @@ class Source:
         """
         stream, head = self._rewound()
         try:
-            yield from _cut_into_chunks(stream, head, self.name)
+            yield from _cut_into_chunks(stream, head, self.name, size)
         finally:
             stream.close()
             self._stream = None
@@ -183,12 +188,13 @@ def _decompressed(stream: _Prefixed, magic: bytes, name: str) -> _Stream:
     return stream
 
 
-def _cut_into_chunks(stream: _Stream, rest: bytes, name: str) -> Iterator[Chunk]:
+def _cut_into_chunks(stream: _Stream, rest: bytes, name: str, size: int) -> Iterator[Chunk]:
     """Chunks of a stream, the first of which begins with ``rest``."""
     used: deque[bytearray] = deque()
+    room = size + 2 * _HEAD_BYTES + PADDING  # a head always fits, too
     ended, first = False, True
     while not ended:
-        buffer = used.popleft() if used else bytearray(_BUFFER_BYTES)
+        buffer = used.popleft() if used else bytearray(room)
         buffer[: len(rest)] = rest
         filled, ended = _fill(stream, buffer, len(rest), name)
         if first and buffer.startswith(_BYTE_ORDER_MARK):

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 from pathlib import Path
 
 import pytest
@@ -32,6 +33,16 @@ def odd(folder: Path, analyze: Analyze) -> Analyze:  # noqa: F811
         return analyze("odd.tr", *options)
 
     return call  # type: ignore[return-value]
+
+
+def _cbr(gaps_s: list[float]) -> str:
+    """Packets of 1000 bytes, each so long after the one before, over a link of 10 ms."""
+    text, time_s = "", 1.0
+    for uid, gap_s in enumerate(gaps_s):
+        time_s = round(time_s + gap_s, 3)
+        fields = f"0 1 cbr 1000 ------- 1 0.0 1.0 {uid} {uid}"
+        text += f"+ {time_s} {fields}\n- {time_s} {fields}\nr {time_s + 0.01:.3f} {fields}\n"
+    return text
 
 
 def _row(lines: list[str], name: str) -> list[str]:
@@ -127,12 +138,10 @@ def test_no_reason_and_hierarchical_addresses(odd: Analyze) -> None:
     ],
 )
 def test_files_of_other_programs_are_named(odd: Analyze, line: str, what: str) -> None:
-    done = odd(f"{line}\n")
-    assert (done.code, what in done.err) == (1, True)
-    assert "--lenient" in done.err
-    done = odd(f"{line}\n", "--lenient")
-    assert (done.code, what in done.err) == (1, True)
-    assert "--lenient" not in done.err
+    for options in ((), ("--lenient",)):
+        done = odd(f"{line}\n", *options)
+        assert (done.code, what in done.err) == (1, True)
+        assert "--lenient" not in done.err  # there is no other line that could be read
 
 
 def test_a_capacity_of_a_link_that_is_not_there(odd: Analyze) -> None:
@@ -140,3 +149,30 @@ def test_a_capacity_of_a_link_that_is_not_there(odd: Analyze) -> None:
     assert done.code == 1
     assert "--capacity: the trace has no link '5-6'" in done.err
     assert odd(LATE, "--capacity", "0-1=1").code == 0
+
+
+def test_rounding_is_no_difference(folder: Path, analyze: Analyze) -> None:  # noqa: F811
+    """Every packet takes 10 ms: the jitter of both is 0 but for the rounding of doubles."""
+    (folder / "even.tr").write_text(_cbr([0.1] * 50))
+    (folder / "odd.tr").write_text(_cbr([0.3, 0.7] * 3))
+    lines = analyze("even.tr", "odd.tr", "--label", "a", "--label", "b").lines
+    assert _row(lines, "jitter")[-4:] == ["0", "0", "0", "-"]
+    assert not any(cell == "-0" for line in lines for cell in line.split())
+
+
+def test_a_place_where_time_runs_backwards_is_counted(folder: Path, analyze: Analyze) -> None:  # noqa: F811
+    (folder / "twice.tr").write_text(_cbr([0.1]) * 2)
+    assert "time runs backwards in 1 line" in analyze("twice.tr", "--lenient").lines
+
+
+def test_bins_of_few_packets_are_wide_enough_to_look_at(folder: Path, analyze: Analyze) -> None:  # noqa: F811
+    """A packet each 40 ms for 4 s: in bins of 10 ms the rate would be 0 or 0.8 Mbit/s."""
+    (folder / "sparse.tr").write_text(_cbr([0.04] * 100))
+    assert analyze("sparse.tr", "-o", "sparse.json").code == 0
+    told = json.loads((folder / "sparse.json").read_text())
+    assert told["bin_s"] == 0.1
+    rates = [each["mbps"] for each in told["flow_series"]][1:-1]
+    # Two or three packets in each bin.
+    assert {round(rate, 6) for rate in rates} <= {0.16, 0.24}
+    assert analyze("sparse.tr", "-o", "sparse.json", "--bin", "0.01").code == 0
+    assert json.loads((folder / "sparse.json").read_text())["bin_s"] == 0.01

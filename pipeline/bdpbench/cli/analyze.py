@@ -56,7 +56,7 @@ def command(
     """Measure the ns-2 trace in TRACE..., files or - for standard input.
 
     Several files are either compared, with a --label for each, or read as --parts of one trace.
-    Files may be compressed (gzip, zstd, bzip2). The format is recognised by the content. Memory
+    Files may be compressed (gzip, xz, zstd, bzip2). The format is recognised by the content. Memory
     does not grow with the trace.
     """
     from bdpbench.app.analyze.analyzing import analyze, definition_lines

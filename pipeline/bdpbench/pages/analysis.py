@@ -293,13 +293,15 @@ def _together(
 ) -> list[tuple[str, str, str]]:
     """Metrics of all flows together: metric, name, value with unit."""
     return [
-        (
-            metric,
-            metric_name(metric),
-            f"{_cell(metric, value)[0]} {'%' if metric in SHARES else unit_shown(units[metric])}",
-        )
+        (metric, metric_name(metric), _with_unit(metric, value, units[metric]))
         for metric, value in values.get("trace", {}).items()
     ]
+
+
+def _with_unit(metric: str, value: float | None, unit: str) -> str:
+    """A value with its unit, or a dash."""
+    shown = "%" if metric in SHARES else unit_shown(unit)
+    return _cell(metric, value)[0] if value is None else f"{_cell(metric, value)[0]} {shown}"
 
 
 def embedded(charts: Sequence[Chart], lines: Mapping[str, Sequence[Line]]) -> dict[str, object]:

@@ -122,7 +122,8 @@ KINDS = (
         "Delivery ratio of each flow",
         "delivered",
         "%",
-        "Of the packets sent in each bin, the share that arrived, then or later.",
+        "Of the packets sent in each bin, the share that arrived, then or later. What was still "
+        "on its way at the end counts as not arrived.",
     ),
     Kind(
         "drops",
@@ -276,8 +277,11 @@ def _chosen(kind: Kind, values: Mapping[str, Mapping[str, float | None]]) -> lis
 def _points(kind: Kind, own: pl.DataFrame, times: pl.DataFrame) -> pl.DataFrame:
     own = own.select("time_s", kind.column)
     if kind.gaps is not None and own.height:
-        between = pl.col("time_s").is_between(own["time_s"][0], own["time_s"][-1])
-        own = times.filter(between).join(own, on="time_s", how="left", maintain_order="left")
+        first_s, last_s = own["time_s"][0], own["time_s"][-1]
+        # The bin before the first is a point as well: steps end at their points.
+        before_s = times.filter(pl.col("time_s") < first_s)["time_s"].max()
+        shown = pl.col("time_s").is_between(first_s if before_s is None else before_s, last_s)
+        own = times.filter(shown).join(own, on="time_s", how="left", maintain_order="left")
         own = own.with_columns(pl.col(kind.column).fill_null(kind.gaps))
     own = own.filter(pl.col(kind.column).is_finite())
     if kind.shares or times.is_empty() or times["point"][-1] == times.height - 1:

@@ -16,7 +16,7 @@ from bdpbench.trace.line_account import LineAccount, RunsBackwards, Skipped
 from bdpbench.trace.line_forms import LINE_FORMS
 from bdpbench.trace.row_filter import RowFilter
 from bdpbench.trace.schema import TABLES
-from bdpbench.trace.sources import Chunk, Source
+from bdpbench.trace.sources import CHUNK_BYTES, Chunk, Source
 from bdpbench.trace.text_lines import LINE, ParsedText, fault_of, parse_text
 
 _MAX_THREADS = 4
@@ -67,6 +67,7 @@ class Reading:
         lenient: whether unrecognised lines are skipped and times may run backwards.
         parser: the parser in C, or None to read all lines by their patterns.
         row_filter: which rows are wanted; None for all.
+        chunk_bytes: size of the chunks that become batches, bytes.
     """
 
     table: str
@@ -74,6 +75,7 @@ class Reading:
     lenient: bool
     parser: native.WiredParser | None
     row_filter: RowFilter | None = None
+    chunk_bytes: int = CHUNK_BYTES
 
 
 def read_batches(
@@ -101,7 +103,7 @@ def _parsed_in_order(source: Source, reading: Reading, account: LineAccount) -> 
     threads = min(_MAX_THREADS, len(os.sched_getaffinity(0)))
     pending: deque[Future[_Batch]] = deque()
     with ThreadPoolExecutor(threads) as pool:
-        for chunk in source.chunks():
+        for chunk in source.chunks(reading.chunk_bytes):
             pending.append(pool.submit(_parse_chunk, chunk, reading, tuple(account.forms)))
             if len(pending) > _READ_AHEAD * threads:
                 yield pending.popleft().result()

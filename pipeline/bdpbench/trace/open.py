@@ -15,7 +15,7 @@ from bdpbench.trace.line_account import LineAccount, Skipped
 from bdpbench.trace.line_forms import LINE_FORMS
 from bdpbench.trace.row_filter import RowFilter
 from bdpbench.trace.schema import TABLES
-from bdpbench.trace.sources import Source
+from bdpbench.trace.sources import CHUNK_BYTES, QUERY_CHUNK_BYTES, STANDARD_INPUT, Source
 from bdpbench.trace.text_lines import fault_of, is_nam_line, parse_text
 
 _LOOKED_AT = 200
@@ -58,13 +58,20 @@ class Trace:
         Raises:
             BdpbenchError: as for ``open_trace``, naming the place of the fault.
         """
+        return self._batches(columns, predicate, CHUNK_BYTES)
+
+    def _batches(
+        self, columns: Sequence[str] | None, predicate: pl.Expr | None, chunk_bytes: int
+    ) -> Iterator[pl.DataFrame]:
         names = list(TABLES[self.table]) if columns is None else list(columns)
         unknown = [name for name in names if name not in TABLES[self.table]]
         if unknown:
             raise BdpbenchError(f"table {self.table} has no column {unknown[0]!r}")
         self.account = LineAccount()
         row_filter = None if predicate is None else RowFilter(predicate)
-        reading = replace(self._reading, columns=names, row_filter=row_filter)
+        reading = replace(
+            self._reading, columns=names, row_filter=row_filter, chunk_bytes=chunk_bytes
+        )
         return read_batches(self._sources, reading, self.account)
 
     @property
@@ -86,7 +93,7 @@ class Trace:
     ) -> Iterator[pl.DataFrame]:
         """The source of ``frame``: batches with these columns, filtered, of ``row_limit`` rows."""
         if row_limit is None:
-            yield from self.batches(columns, predicate)
+            yield from self._batches(columns, predicate, QUERY_CHUNK_BYTES)
             return
         left = row_limit
         for batch in self.batches(columns):
@@ -107,8 +114,8 @@ def open_trace(
     """Open a trace and determine its format; nothing more is read yet.
 
     The format is determined from the content: lines of any form that ns-2 writes, even mixed in one
-    file. Files may be plain, or compressed by gzip, zstd or bzip2. Several sources are parts of one
-    trace, in this order; traces of several runs are opened one by one.
+    file. Files may be plain, or compressed by gzip, xz, zstd or bzip2. Several sources are parts of
+    one trace, in this order; traces of several runs are opened one by one.
 
     Args:
         sources: a file, a named pipe, or "-" for standard input; or several.
@@ -142,13 +149,15 @@ def _forms_of_head(source: Source, lenient: bool) -> list[str]:
     """Forms of the source's first lines, the most frequent first."""
     head = source.head()
     if not head:
-        raise BdpbenchError("the file is empty: expected a trace of ns-2", where=source.name)
+        what = "standard input" if source.name == STANDARD_INPUT else "the file"
+        raise BdpbenchError(f"{what} is empty: expected a trace of ns-2", where=source.name)
+    _refuse_archive(source.name, head)
     lines = head.split(b"\n")[:_LOOKED_AT]
     lines = lines[:-1] if len(lines) > 1 and len(lines) < _LOOKED_AT else lines
     parsed = parse_text(lines, range(len(lines)), ())
     if parsed.bad and (not parsed.forms or (parsed.bad[0][0] == 0 and not lenient)):
         number, text = _telling(parsed.bad)
-        _refuse(source.name, number + 1, text, lenient=lenient)
+        _refuse(source.name, number + 1, text, other_lines=not lenient and bool(parsed.forms))
     return sorted(parsed.forms, key=lambda form: -parsed.forms[form])
 
 
@@ -162,7 +171,32 @@ def _telling(bad: Sequence[tuple[int, str]]) -> tuple[int, str]:
     return bad[0]
 
 
-def _refuse(name: str, number: int, text: str, *, lenient: bool) -> None:
+_ARCHIVES = (
+    (0, b"PK\x03\x04", "a zip archive of files"),
+    (0, b"7z\xbc\xaf", "a 7z archive of files"),
+    (0, b"Rar!", "a rar archive of files"),
+    (257, b"ustar", "a tar archive of files"),
+)
+_UTF_16 = (b"\xff\xfe", b"\xfe\xff")
+
+
+def _refuse_archive(name: str, head: bytes) -> None:
+    """Refuse what may contain a trace, but not as its text."""
+    for place, magic, what in _ARCHIVES:
+        if head.startswith(magic, place):
+            raise BdpbenchError(
+                f"this is {what}, not a trace of ns-2", where=name, hint="give the files in it"
+            )
+    if head.startswith(_UTF_16):
+        raise BdpbenchError(
+            "this is text in UTF-16, in which Windows PowerShell writes what it redirects",
+            where=name,
+            hint=f"iconv -f UTF-16 -t UTF-8 {name} | ./bdpbench analyze -",
+        )
+
+
+def _refuse(name: str, number: int, text: str, *, other_lines: bool) -> None:
+    """Refuse a trace for a line; there may be other lines, which can be read without it."""
     if is_nam_line(text):
         raise BdpbenchError(
             "this is a nam trace: it tells the animator what to draw, not what happened",
@@ -170,5 +204,5 @@ def _refuse(name: str, number: int, text: str, *, lenient: bool) -> None:
             hint="give the trace that `$ns trace-all` writes, not that of `namtrace-all`",
         )
     raise Skipped(name, number, text, f"not a trace of ns-2: {fault_of(text)}").error(
-        lenient=lenient
+        lenient=not other_lines
     )

@@ -7,6 +7,7 @@ import ctypes
 import ctypes.util
 import gzip
 import io
+import lzma
 import zlib
 from collections import deque
 from collections.abc import Iterator
@@ -20,13 +21,16 @@ STANDARD_INPUT = "-"
 CHUNK_BYTES = 4 << 20
 """Size of a chunk, bytes: large compared with the cost of a batch, small compared with memory."""
 
+QUERY_CHUNK_BYTES = 8 << 20
+"""The same for queries, whose batches have few columns: they take less memory and cost more."""
+
 PADDING = 64
 """Bytes after a chunk's text that the parser in C may read."""
 
 _HEAD_BYTES = 1 << 16
-_BUFFER_BYTES = CHUNK_BYTES + 2 * _HEAD_BYTES + PADDING  # a head always fits, too
 _BYTE_ORDER_MARK = b"\xef\xbb\xbf"
 _MAGIC_BYTES = 4
+_UNREADABLE = (OSError, EOFError, zlib.error, lzma.LZMAError)
 
 
 class _Stream(Protocol):
@@ -93,8 +97,11 @@ class Source:
             self._stream = stream
         return self._head
 
-    def chunks(self) -> Iterator[Chunk]:
+    def chunks(self, size: int = CHUNK_BYTES) -> Iterator[Chunk]:
         """The source from its beginning, in chunks of whole lines.
+
+        Args:
+            size: size of a chunk, bytes; at least CHUNK_BYTES.
 
         Raises:
             BdpbenchError: when the source cannot be read, is damaged, has a line longer than a
@@ -102,7 +109,7 @@ class Source:
         """
         stream, head = self._rewound()
         try:
-            yield from _cut_into_chunks(stream, head, self.name)
+            yield from _cut_into_chunks(stream, head, self.name, size)
         finally:
             stream.close()
             self._stream = None
@@ -174,17 +181,20 @@ def _decompressed(stream: _Prefixed, magic: bytes, name: str) -> _Stream:
         return _Unpacked(gzip.GzipFile(fileobj=io.BufferedReader(stream)), stream)
     if magic.startswith(b"BZh"):
         return _Unpacked(bz2.BZ2File(io.BufferedReader(stream)), stream)
+    if magic == b"\xfd7zX":
+        return _Unpacked(lzma.LZMAFile(io.BufferedReader(stream)), stream)
     if magic == b"\x28\xb5\x2f\xfd":
         return _ZstdStream(stream, name)
     return stream
 
 
-def _cut_into_chunks(stream: _Stream, rest: bytes, name: str) -> Iterator[Chunk]:
+def _cut_into_chunks(stream: _Stream, rest: bytes, name: str, size: int) -> Iterator[Chunk]:
     """Chunks of a stream, the first of which begins with ``rest``."""
     used: deque[bytearray] = deque()
+    room = size + 2 * _HEAD_BYTES + PADDING  # a head always fits, too
     ended, first = False, True
     while not ended:
-        buffer = used.popleft() if used else bytearray(_BUFFER_BYTES)
+        buffer = used.popleft() if used else bytearray(room)
         buffer[: len(rest)] = rest
         filled, ended = _fill(stream, buffer, len(rest), name)
         if first and buffer.startswith(_BYTE_ORDER_MARK):
@@ -220,7 +230,7 @@ def _fill(stream: _Stream, buffer: bytearray, filled: int, name: str) -> tuple[i
     while filled < limit:
         try:
             count = stream.readinto(room[filled:limit])
-        except (OSError, EOFError, zlib.error) as error:
+        except _UNREADABLE as error:
             raise _unreadable(name, error) from None
         if not count:
             return filled, True
@@ -231,7 +241,7 @@ def _fill(stream: _Stream, buffer: bytearray, filled: int, name: str) -> tuple[i
 def _read(stream: _Stream, size: int, name: str) -> bytes:
     try:
         return _read_some(stream, size)
-    except (OSError, EOFError, zlib.error) as error:
+    except _UNREADABLE as error:
         raise _unreadable(name, error) from None
 
 
@@ -254,7 +264,7 @@ def _unreadable(name: str, error: Exception) -> BdpbenchError:
     return BdpbenchError(
         f"the compressed file is damaged or was cut off: {error}",
         where=name,
-        hint="decompress what is left of it with gzip -dc or zstd -dc, and give that",
+        hint="decompress what is left of it with gzip -dc, xz -dc or zstd -dc, and give that",
     )
 
 

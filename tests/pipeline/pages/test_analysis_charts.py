@@ -71,6 +71,16 @@ def test_bins_that_have_room_are_drawn_as_they_are(tables: dict[str, pl.DataFram
     assert mbps[:4] == [0.0, 10.0, 0.0, 10.0]
 
 
+def test_a_single_bin_of_drops_is_as_wide_as_it_lasts(tables: dict[str, pl.DataFrame]) -> None:
+    drops = pl.DataFrame({"subject": ["MAC/COL"], "time_s": [0.05], "drops_per_s": [100.0]})
+    few = {name: table.head(MOST_POINTS) for name, table in tables.items()} | {"loss_series": drops}
+    (line,) = lines_of(few, {"MAC/COL": {"drops": 1.0}}, str, cumulative_shares)["drops"]
+    times, rates = unpack(line.points)
+    # A step ends at its point, so it takes the end of the bin before to begin.
+    assert times == pytest.approx([0.04, 0.05])
+    assert rates == pytest.approx([0.0, 100.0])
+
+
 def test_specifications_are_kept(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("BDPBENCH_HOME", str(tmp_path))
     made = chart_specs()

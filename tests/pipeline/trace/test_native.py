@@ -2,8 +2,11 @@
 
 from __future__ import annotations
 
+import ctypes
 import string
+import subprocess
 import tempfile
+from dataclasses import replace
 from pathlib import Path
 
 import polars as pl
@@ -95,6 +98,32 @@ def _assert_alike(text: bytes) -> tuple[object, ...]:
 
 def test_there_is_a_parser() -> None:
     assert native.load() is not None
+
+
+@pytest.mark.parametrize("macro", ["WITHOUT_AVX2", "PORTABLE"])
+def test_the_parser_of_other_processors_reads_the_same(macro: str, tmp_path: Path) -> None:
+    """What reads 16 bytes at once, or 8, is compiled here, since only AVX2 may run otherwise."""
+    library = tmp_path / "parser.so"
+    source = Path(native.__file__).with_name("wired_lines.c")
+    options = ["-std=gnu11", "-O1", "-Wall", "-Wextra", "-Werror", "-shared", "-fPIC"]
+    subprocess.run(["cc", *options, f"-D{macro}", "-o", str(library), str(source)], check=True)
+    lines = [
+        f"{event} {time:g} 0 1 {kind} 40 ------- {flow} 0.0 {'1' * ports}.3 {uid % 5} {uid}\n"
+        for uid in range(1, 300)
+        for event, time in (("+", uid / 7), ("-", uid / 7), ("r", uid / 7 + 1e-5))
+        for kind, flow, ports in (("tcp", uid % 3, uid % 9 + 1), ("averylongtype", 12, 9))
+    ]
+    text = "".join([*lines, "M 1 2 3\n", *lines]).encode()
+    buffer = bytearray(text + bytes(64))
+    results = [
+        parser.parse(buffer, len(text), native.COLUMNS)
+        for parser in (native.load(), native.WiredParser(ctypes.CDLL(str(library))))
+        if parser is not None
+    ]
+    ours, other = results
+    assert ours.rows == other.rows == 2 * len(lines)
+    assert_frame_equal(ours.frame, other.frame, categorical_as_str=True)
+    assert replace(ours, frame=other.frame) == other
 
 
 @FEW

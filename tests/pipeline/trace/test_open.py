@@ -4,12 +4,15 @@ from __future__ import annotations
 
 import bz2
 import gzip
+import lzma
 import os
 import re
 import shutil
 import subprocess
 import sys
+import tarfile
 import threading
+import zipfile
 from pathlib import Path
 
 import polars as pl
@@ -68,7 +71,7 @@ def test_a_line_becomes_a_row(trace: Path) -> None:
     )
 
 
-@pytest.mark.parametrize("compression", ["gz", "bz2", "zst"])
+@pytest.mark.parametrize("compression", ["gz", "bz2", "xz", "zst"])
 def test_compressed_files_read_like_plain_ones(trace: Path, compression: str) -> None:
     packed = trace.with_suffix(f".{compression}")
     if compression == "zst":
@@ -76,7 +79,7 @@ def test_compressed_files_read_like_plain_ones(trace: Path, compression: str) ->
             pytest.skip("no zstd command to compress with")
         subprocess.run(["zstd", "-q", str(trace), "-o", str(packed)], check=True)
     else:
-        compress = {"gz": gzip.compress, "bz2": bz2.compress}[compression]
+        compress = {"gz": gzip.compress, "bz2": bz2.compress, "xz": lzma.compress}[compression]
         packed.write_bytes(compress(TEXT.encode()))
     odd_name = trace.with_name("no_suffix")
     packed.rename(odd_name)
@@ -246,6 +249,28 @@ def test_what_is_no_trace_is_refused(tmp_path: Path) -> None:
     assert "Is a directory" in _error(tmp_path)
     with pytest.raises(BdpbenchError, match="no trace was given"):
         open_trace([])
+
+
+def test_lenience_is_offered_only_where_other_lines_can_be_read(trace: Path) -> None:
+    trace.write_text('TitleText: rates\n"flow 1\n')
+    assert "for xgraph" in _error(trace)
+    assert "--lenient" not in _error(trace)
+    trace.write_text(f"TitleText: rates\n{TEXT}")
+    assert "--lenient skips such lines" in _error(trace)
+
+
+def test_archives_and_text_in_utf_16_are_named(trace: Path) -> None:
+    path = trace.with_name("packed")
+    for mode in ("w", "w:gz", "w:xz"):
+        with tarfile.open(path, mode) as archive:  # type: ignore[call-overload]
+            archive.add(trace, "trace.tr")
+        assert f"{path}: this is a tar archive of files" in _error(path, lenient=True)
+    with zipfile.ZipFile(path, "w") as packed:
+        packed.write(trace, "trace.tr")
+    assert f"{path}: this is a zip archive of files" in _error(path)
+    path.write_text(TEXT, encoding="utf-16")
+    assert f"{path}: this is text in UTF-16" in _error(path)
+    assert f"iconv -f UTF-16 -t UTF-8 {path} |" in _error(path)
 
 
 def test_a_line_without_end_is_told_also_behind_good_lines(trace: Path) -> None:

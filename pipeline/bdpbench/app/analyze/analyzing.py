@@ -108,7 +108,7 @@ def _analyze_several(request: AnalysisRequest) -> list[Analysis]:
                 where=path,
             )
     meters = [_fed_meter(trace, request) for trace in opened]
-    bin_s = max(each.width_s for each in meters)
+    bin_s = max(each.readable_width_s for each in meters)
     sums = [
         _result(meter, trace, path, bin_s)
         for meter, trace, path in zip(meters, opened, request.traces, strict=True)
@@ -121,7 +121,8 @@ def _analyze_several(request: AnalysisRequest) -> list[Analysis]:
 
 
 def _analyze_packets(trace: Trace, request: AnalysisRequest, name: str) -> Analysis:
-    sums = _result(_fed_meter(trace, request), trace, name)
+    meter = _fed_meter(trace, request)
+    sums = _result(meter, trace, name, meter.readable_width_s)
     _check_of_any([sums], request)
     return _analysis(trace, sums, request, name)
 
@@ -169,7 +170,7 @@ def _fed_meter(trace: Trace, request: AnalysisRequest) -> PacketMeter:
     return meter
 
 
-def _result(meter: PacketMeter, trace: Trace, name: str, bin_s: float = 0.0) -> PacketSums:
+def _result(meter: PacketMeter, trace: Trace, name: str, bin_s: float) -> PacketSums:
     try:
         return meter.result(bin_s)
     except BdpbenchError as error:

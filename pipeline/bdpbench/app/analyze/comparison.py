@@ -116,7 +116,8 @@ def _cells(rows: pl.DataFrame) -> tuple[str, ...]:
     changes = [
         text
         for change, share in rows.select("difference", "difference_pct").tail(-1).iter_rows()
-        for text in (number(change), number(share))
+        # What is shown as 0 may be the noise of rounding, of which no share can be taken.
+        for text in (number(change), "-" if values[0] == "0" else number(share))
     ]
     unit = rows["unit"][0]
     return rows["metric"][0], rows["subject"][0], "" if unit == "1" else unit, *values, *changes

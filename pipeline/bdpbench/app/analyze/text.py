@@ -142,7 +142,8 @@ def account_lines(account: LineAccount) -> Iterator[str]:
         for each in account.first_skipped[:3]:
             yield f"  {each.source}:{each.line}: {each.reason}"
     if account.backwards:
-        yield f"time runs backwards in {account.backwards:,} lines"
+        places = "1 line" if account.backwards == 1 else f"{account.backwards:,} lines"
+        yield f"time runs backwards in {places}"
     if not account.complete:
         yield f"read up to the end of the window: {account.lines:,} lines"
 
@@ -257,7 +258,8 @@ def number(value: float | None) -> str:
         return "-"
     magnitude = math.floor(math.log10(abs(value))) if value else 0
     text = f"{value:,.{min(9, max(0, _DIGITS - 1 - magnitude))}f}"
-    return text.rstrip("0").rstrip(".") if "." in text else text
+    text = text.rstrip("0").rstrip(".") if "." in text else text
+    return "0" if text == "-0" else text
 
 
 def aligned(rows: Sequence[tuple[str, ...]], left: set[int]) -> Iterator[str]:

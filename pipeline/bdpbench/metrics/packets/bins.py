@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import itertools
 import math
 from collections.abc import Mapping
 from dataclasses import dataclass
@@ -13,6 +14,8 @@ from bdpbench.errors import BdpbenchError
 MOST_BINS = 500
 """Most bins of a series of automatic width: as many as a chart can show."""
 
+_FEWEST_BINS = 20
+_FEW_PACKETS = 2.0
 _MOST_ROWS = 500_000
 _MERGE_ROWS = 200_000
 # Times are multiples of a nanosecond or more, and bins last a millisecond or more, so this fraction
@@ -57,6 +60,23 @@ def widths_ms(index: int) -> int:
     [1, 5, 10, 50, 100, 500]
     """
     return int((1 + 4 * (index % 2)) * 10 ** (index // 2))
+
+
+def readable_width_s(width_s: float, length_s: float, packets: int) -> float:
+    """A multiple of an automatic width (s) in whose bins a flow receives two packets or more.
+
+    In narrower bins a rate jumps between zero and that of a packet. At least twenty bins are left,
+    if there are as many.
+
+    >>> readable_width_s(0.01, 4.9, 100), readable_width_s(0.01, 4.9, 1), readable_width_s(10, 4, 9)
+    (0.1, 0.1, 10)
+    """
+    wider_s = (widths_ms(index) / 1e3 for index in itertools.count())
+    for each_s in (each_s for each_s in wider_s if each_s > width_s):
+        if packets * width_s >= _FEW_PACKETS * length_s or length_s < _FEWEST_BINS * each_s:
+            break
+        width_s = each_s
+    return width_s
 
 
 def number_of_bin(time_s: float, width_s: float, *, before: bool = False) -> int:

@@ -138,6 +138,12 @@ class FlowSums:
         """Add those of ``streams`` that are still unknown: seen in the batch, not at their ends."""
         self._streams.learn(batch, streams)
 
+    def most_received_pkts(self) -> int:
+        """Packets in the window that the flow received which received most."""
+        received = self._received.result(max(self.widths_s)).group_by("stream")
+        most = received.agg(pl.col("received_pkts").sum())["received_pkts"].max()
+        return most if isinstance(most, int) else 0
+
     def losses(self, last_s: float) -> pl.DataFrame:
         """Packets sent in the window that never arrived, by stream; the trace ends at ``last_s``.
 

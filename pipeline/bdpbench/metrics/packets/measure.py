@@ -10,7 +10,7 @@ from dataclasses import dataclass, field
 import polars as pl
 
 from bdpbench.errors import BdpbenchError
-from bdpbench.metrics.packets.bins import Window, number_of_bin
+from bdpbench.metrics.packets.bins import Window, number_of_bin, readable_width_s
 from bdpbench.metrics.packets.events import (
     ROUTING_TYPES,
     WIRELESS_COLUMNS,
@@ -257,6 +257,18 @@ class PacketMeter:
         """Width of the bins so far, s."""
         others = (*self._links.binned, *self._losses.binned, *self._energy.binned)
         return max(*self._flows.widths_s, *(each.width_s for each in others))
+
+    @property
+    def readable_width_s(self) -> float:
+        """Width of bins for people to look at, s; to be asked for after ``finish``.
+
+        That of the bins so far, or wider where few packets arrived; a given width stays as it is.
+        """
+        if self.bin_s is not None or math.isnan(self._first_s):
+            return self.width_s
+        start_s = max(self._first_s, self._window.start_s)
+        length_s = min(self._last_s, self._window.end_s) - start_s
+        return readable_width_s(self.width_s, length_s, self._flows.most_received_pkts())
 
     def _flow_totals(self, bins: pl.DataFrame, entered: pl.DataFrame) -> pl.DataFrame:
         put = entered.group_by("stream").agg(

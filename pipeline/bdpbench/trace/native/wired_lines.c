@@ -184,9 +184,8 @@ equal_bytes(__m128i one, __m128i other, int at)
 	return (uint64_t)(uint32_t)_mm_movemask_epi8(_mm_cmpeq_epi8(one, other)) << at;
 }
 
-/* Where a byte is in a block. */
 static inline uint64_t
-places_of(char byte, const char *text)
+any_places_of(char byte, const char *text)
 {
 	__m128i wanted = _mm_set1_epi8(byte);
 
@@ -196,9 +195,8 @@ places_of(char byte, const char *text)
 	       equal_bytes(sixteen(text, 48), wanted, 48);
 }
 
-/* Where two blocks are the same. */
 static inline uint64_t
-same_places(const char *one, const char *other)
+any_same_places(const char *one, const char *other)
 {
 	return equal_bytes(sixteen(one, 0), sixteen(other, 0), 0) |
 	       equal_bytes(sixteen(one, 16), sixteen(other, 16), 16) |
@@ -207,7 +205,7 @@ same_places(const char *one, const char *other)
 }
 #else
 static inline uint64_t
-places_of(char byte, const char *text)
+any_places_of(char byte, const char *text)
 {
 	uint64_t places = 0;
 
@@ -217,7 +215,7 @@ places_of(char byte, const char *text)
 }
 
 static inline uint64_t
-same_places(const char *one, const char *other)
+any_same_places(const char *one, const char *other)
 {
 	uint64_t places = 0;
 
@@ -227,14 +225,68 @@ same_places(const char *one, const char *other)
 }
 #endif
 
+/*
+ * What looks at blocks is compiled twice, once for processors with AVX2, which compares 32 bytes at
+ * once: avx2 is a constant wherever it is handed down, and all such functions become part of
+ * read_lines_with_avx2() or read_lines_without().
+ */
+#if defined(__x86_64__) && !defined(WITHOUT_AVX2) && !defined(PORTABLE)
+#include <immintrin.h>
+#define HAS_AVX2
+#define WITH_AVX2 __attribute__((target("avx2,bmi,bmi2")))
+
+WITH_AVX2 static inline uint64_t
+equal_32(__m256i one, __m256i other)
+{
+	return (uint32_t)_mm256_movemask_epi8(_mm256_cmpeq_epi8(one, other));
+}
+
+WITH_AVX2 static inline uint64_t
+avx2_places_of(char byte, const char *text)
+{
+	const __m256i_u *halves = (const __m256i_u *)(const void *)text;
+	__m256i wanted = _mm256_set1_epi8(byte);
+
+	return equal_32(halves[0], wanted) | equal_32(halves[1], wanted) << 32;
+}
+
+WITH_AVX2 static inline uint64_t
+avx2_same_places(const char *one, const char *other)
+{
+	const __m256i_u *ones = (const __m256i_u *)(const void *)one;
+	const __m256i_u *others = (const __m256i_u *)(const void *)other;
+
+	return equal_32(ones[0], others[0]) | equal_32(ones[1], others[1]) << 32;
+}
+#else
+#define avx2_places_of any_places_of
+#define avx2_same_places any_same_places
+#endif
+
+#define IN_BOTH static inline __attribute__((always_inline))
+
+/* Where a byte is in a block. */
+IN_BOTH uint64_t
+places_of(char byte, const char *text, int avx2)
+{
+	return avx2 ? avx2_places_of(byte, text) : any_places_of(byte, text);
+}
+
+/* Where two blocks are the same. */
+IN_BOTH uint64_t
+same_places(const char *one, const char *other, int avx2)
+{
+	return avx2 ? avx2_same_places(one, other) : any_same_places(one, other);
+}
+
 /* Whether two texts are the same; as many bytes behind them as a block has may be looked at. */
-static inline int
-is_same(const char *one, const char *other, int64_t length)
+IN_BOTH int
+is_same(const char *one, const char *other, int64_t length, int avx2)
 {
 	for (; length > BLOCK; length -= BLOCK, one += BLOCK, other += BLOCK)
-		if (~same_places(one, other))
+		if (~same_places(one, other, avx2))
 			return 0;
-	return ~same_places(one, other) << (BLOCK - length) == 0;
+	return ~same_places(one, other, avx2) << (BLOCK - length) == 0;
 }
 
 #define IS_DIGIT(c) ((unsigned char)((c) - '0') <= 9)
@@ -521,8 +573,8 @@ note_ends(struct packet *packet, const struct kinds *kinds)
  * each link, and so is what it says: most are found among those that were parsed not long ago, by
  * the last digits of their numbers, so that packets of one time lie together.
  */
-static inline const struct packet *
-find_packet(const char *at, const char *newline, struct reading *reading)
+IN_BOTH const struct packet *
+find_packet(const char *at, const char *newline, struct reading *reading, int avx2)
 {
 	int64_t length = newline + 1 - at;
 	struct said *said;
@@ -535,7 +587,7 @@ find_packet(const char *at, const char *newline, struct reading *reading)
 	place &= (1 << PACKET_BITS) - 1;
 	said = &reading->said[place];
 	packet = &reading->packets[place];
-	if (said->length == length && is_same(at, said->text, length))
+	if (said->length == length && is_same(at, said->text, length, avx2))
 		return packet;
 	said->length = 0;
 	if (read_packet(at, reading->chunk, packet) != newline + 1)
@@ -574,11 +626,12 @@ read_line_time(const char *at, int64_t length, uint64_t differs, struct fields *
 }
 
 /* Reads a line that the one before did not say; returns the place behind it, or 0. */
-static inline const char *
-read_fields(const char *at, uint64_t differs, struct reading *reading, struct fields *line)
+IN_BOTH const char *
+read_fields(const char *at, uint64_t differs, struct reading *reading, struct fields *line,
+	    int avx2)
 {
-	uint64_t newlines = places_of('\n', at);
-	uint64_t behind_event = places_of(' ', at) & (newlines - 1) & ~newlines;
+	uint64_t newlines = places_of('\n', at, avx2);
+	uint64_t behind_event = places_of(' ', at, avx2) & (newlines - 1) & ~newlines;
 	uint64_t behind_time = without_lowest(behind_event);
 	uint64_t behind_from = without_lowest(behind_time);
 	uint64_t behind_to = without_lowest(behind_from);
@@ -594,7 +647,7 @@ read_fields(const char *at, uint64_t differs, struct reading *reading, struct fi
 	if (!read_line_time(time, from - time, differs, line)) return 0;
 	if (!read_node(from, to - 1, &line->from)) return 0;
 	if (!read_node(to, rest - 1, &line->to)) return 0;
-	line->packet = find_packet(rest, newline, reading);
+	line->packet = find_packet(rest, newline, reading, avx2);
 	if (!line->packet) return 0;
 	line->length = newline + 1 - at;
 	line->text = line->length <= BLOCK ? at : 0;
@@ -605,10 +658,10 @@ read_fields(const char *at, uint64_t differs, struct reading *reading, struct fi
  * Reads a line; returns the place behind its newline, or 0 where the line has another form. What
  * leaves a queue at once repeats the line of its arrival, but for the event.
  */
-static inline const char *
-read_line(const char *at, struct reading *reading, struct fields *line)
+IN_BOTH const char *
+read_line(const char *at, struct reading *reading, struct fields *line, int avx2)
 {
-	uint64_t differs = line->text ? ~same_places(at, line->text) : ~(uint64_t)0;
+	uint64_t differs = line->text ? ~same_places(at, line->text, avx2) : ~(uint64_t)0;
 
 	line->event = read_event(*at);
 	if (line->event < 0) {
@@ -619,7 +672,7 @@ read_line(const char *at, struct reading *reading, struct fields *line)
 		line->text = at;
 		return at + line->length;
 	}
-	return read_fields(at, differs, reading, line);
+	return read_fields(at, differs, reading, line, avx2);
 }
 
 /* ---- which rows are wanted ---- */
@@ -690,7 +743,7 @@ place_kinds(struct kinds *kinds, const struct kind *each, int64_t count, uint32_
 	kinds->event_mask = deciding & 1 ? 0xff : 0;
 	kinds->link_mask = link_of(-(int32_t)(deciding >> 1 & 1), -(int32_t)(deciding >> 2 & 1));
 	kinds->place_mask = 15;
-	while (kinds->place_mask < 2 * kinds->count)
+	while (kinds->place_mask < 16 * kinds->count && kinds->place_mask < 2 * MOST_KINDS - 1)
 		kinds->place_mask = 2 * kinds->place_mask + 1;
 	for (uint32_t i = 0; i <= kinds->place_mask; i++)
 		kinds->places[i].is_wanted = -1;
@@ -755,17 +808,17 @@ store_line(struct columns *columns, int64_t row, int64_t extended, const struct 
 	}
 }
 
-static inline void
+/* Notes the time of the first line, or of one that is earlier than the line before. */
+static void
 note_time(struct wired_chunk *chunk, double time)
 {
 	if (chunk->rows == 0)
 		chunk->first_time = time;
-	else if (time < chunk->last_time && chunk->backwards++ == 0) {
+	else if (chunk->backwards++ == 0) {
 		chunk->backwards_line = chunk->rows + chunk->others;
 		chunk->backwards_time = time;
 		chunk->backwards_after = chunk->last_time;
 	}
-	chunk->last_time = time;
 }
 
 /* Notes a line for the caller; returns the place behind its newline, or 0 without memory. */
@@ -873,8 +926,9 @@ take_line(struct wired_chunk *chunk, struct columns *columns, const struct kinds
 {
 	int wanted = kinds->each ? is_wanted(kinds, line) : 1;
 
-	if (line->time != chunk->last_time || chunk->rows == 0)
+	if (line->time < chunk->last_time || chunk->rows == 0)
 		note_time(chunk, line->time);
+	chunk->last_time = line->time;
 	chunk->rows++;
 	if (wanted == 0)
 		return;
@@ -886,15 +940,15 @@ take_line(struct wired_chunk *chunk, struct columns *columns, const struct kinds
 		chunk->extended++;
 }
 
-static int
-read_lines(const char *text, struct reading *reading, struct columns *columns)
+IN_BOTH int
+read_lines(const char *text, struct reading *reading, struct columns *columns, int avx2)
 {
 	struct wired_chunk *chunk = reading->chunk;
 	const char *at = text, *next;
 	struct fields line = { 0 };
 
 	while (at < reading->end) {
-		next = read_line(at, reading, &line);
+		next = read_line(at, reading, &line, avx2);
 		if (next)
 			take_line(chunk, columns, &reading->kinds, &line);
 		else if (!(next = leave_line(chunk, text, at, reading->end)))
@@ -902,6 +956,30 @@ read_lines(const char *text, struct reading *reading, struct columns *columns)
 		at = next;
 	}
 	return 1;
+}
+
+#ifdef HAS_AVX2
+WITH_AVX2 __attribute__((flatten)) static int
+read_lines_with_avx2(const char *text, struct reading *reading, struct columns *columns)
+{
+	return read_lines(text, reading, columns, 1);
+}
+#endif
+
+static int
+read_lines_without(const char *text, struct reading *reading, struct columns *columns)
+{
+	return read_lines(text, reading, columns, 0);
+}
+
+static int
+read_all_lines(const char *text, struct reading *reading, struct columns *columns)
+{
+#ifdef HAS_AVX2
+	if (__builtin_cpu_supports("avx2") && __builtin_cpu_supports("bmi2"))
+		return read_lines_with_avx2(text, reading, columns);
+#endif
+	return read_lines_without(text, reading, columns);
 }
 
 /* Frees what the caller did not take over. */
@@ -939,7 +1017,7 @@ bdpbench_parse_wired(const char *text, int64_t length, uint32_t wanted, const st
 		reading->chunk = chunk;
 		memset(reading->said, 0, sizeof(reading->said));
 		place_kinds(&reading->kinds, each, count, deciding);
-		done = read_lines(text, reading, &columns) && own_columns(chunk, &columns);
+		done = read_all_lines(text, reading, &columns) && own_columns(chunk, &columns);
 	}
 	free(reading);
 	for (int i = 0; i < COLUMNS; i++)

@@ -381,17 +381,46 @@ configure_tree() {
         fail_with_log "configure failed"
 }
 
+# Headers that most files include, parsed only once, which takes a fifth off the compilation. ns-2's
+# own headers are not among them: some define variables, which would add to the machine code, and
+# config.h says "using namespace std".
+PRECOMPILED_HEADERS=(sys/types.h sys/time.h stdio.h stdlib.h string.h math.h tclcl.h)
+
+# The file that is included first in each file of C++, if it could be precompiled.
+PRECOMPILED=
+
+# make_ns [ARGUMENT...] TARGET. With the added sloppiness, ccache also keeps what is compiled with
+# precompiled headers.
 make_ns() {
-    make -C "$TREE" "$@" ns CC="gcc $C_FLAGS" CPP="g++ $CXX_FLAGS" CCOPT="$COMMON_FLAGS" \
-        LIB="-L$WORK/farm/lib $LIBRARIES"
+    CCACHE_SLOPPINESS=${CCACHE_SLOPPINESS:+$CCACHE_SLOPPINESS,}pch_defines,time_macros \
+        make -C "$TREE" "$@" CC="gcc $C_FLAGS" CPP="g++ $CXX_FLAGS${PRECOMPILED:+ -include $PRECOMPILED}" \
+        CCOPT="$COMMON_FLAGS" LIB="-L$WORK/farm/lib $LIBRARIES"
+}
+
+is_gcc() { [[ $(g++ -dM -E -x c++ /dev/null) != *__clang__* ]]; }
+
+# precompile: sets PRECOMPILED, unless the compiler is not GCC or cannot precompile.
+precompile() {
+    local header=precompiled.h
+    # shellcheck disable=SC2016  # make's own variables
+    local rule='%.gch: %; $(CPP) -x c++-header -c $(CFLAGS) $(INCLUDES) -o $@ $<'
+    is_gcc || return 0
+    printf '#include <%s>\n' "${PRECOMPILED_HEADERS[@]}" >"$TREE/$header"
+    if make_ns --eval="$rule" "$header.gch" >>"$LOG" 2>&1 9>&-; then
+        PRECOMPILED=$header
+    else
+        say "the compiler cannot precompile headers, so compiling takes longer"
+        rm -f "$TREE/$header.gch"
+    fi
 }
 
 compile() {
     local total
-    total=$(make_ns --dry-run 2>/dev/null | grep -c -- ' -c ') || true
+    precompile
+    total=$(make_ns --dry-run ns 2>/dev/null | grep -c -- ' -c ') || true
     say "compiling $total files, $JOBS at a time"
     : >"$WORK/make.log"
-    make_ns "-j$JOBS" >"$WORK/make.log" 2>&1 9>&- &
+    make_ns "-j$JOBS" ns >"$WORK/make.log" 2>&1 9>&- &
     MAKE_PID=$!
     report_progress "$MAKE_PID" "$total"
     local status=0

@@ -16,7 +16,7 @@ from typing import Any, cast
 
 import polars as pl
 
-from bdpbench.contracts.files import read_json, sha256_of, write_json_atomically
+from bdpbench.contracts.files import read_json, sha256_of, write_record_atomically
 from bdpbench.contracts.plan import Output
 from bdpbench.contracts.runs import OUTPUT_FOLDER, RUN_NAME, RUN_VERSION, is_light
 from bdpbench.contracts.shapes import shaped
@@ -70,7 +70,7 @@ def write_tables(run_dir: Path, outputs: Sequence[Output]) -> TableManifest:
             manifest["tables"][table] = _write_table(run_dir, OUTPUT_FORMATS[table], files[table])
             manifest["outputs"] += files[table]
         manifest["outputs"] = _in_order_of(outputs, manifest["outputs"])
-        write_json_atomically(_manifest_path(run_dir), manifest)
+        write_record_atomically(_manifest_path(run_dir), manifest)
     return manifest
 
 
@@ -226,7 +226,7 @@ def _drop_tables(run_dir: Path, manifest: TableManifest, tables: Collection[str]
         manifest["tables"].pop(table, None)
     manifest["outputs"] = [each for each in manifest["outputs"] if each["table"] not in tables]
     if manifest["tables"]:
-        write_json_atomically(_manifest_path(run_dir), manifest)
+        write_record_atomically(_manifest_path(run_dir), manifest)
     else:
         _manifest_path(run_dir).unlink(missing_ok=True)
 
@@ -270,12 +270,14 @@ def _write_table(run_dir: Path, form: OutputFormat, files: Sequence[Output]) -> 
     temporary = path.with_name(f".{path.name}.{os.getpid()}")
     # Within each file times increase, and files come in the order of their keys: sorted already.
     table = pl.concat(frames)
+    rows = None
     if not (form.streamed or form.reduced):
-        table = table.collect().lazy()
+        collected = table.collect()
+        table, rows = collected.lazy(), collected.height
     try:
         table.sink_parquet(temporary, compression="zstd", metadata={SCHEMA_KEY: form.schema_id})
-        counted = pl.scan_parquet(temporary, glob=False) if form.streamed or form.reduced else table
-        rows = counted.select(pl.len()).collect().item()
+        if rows is None:
+            rows = pl.scan_parquet(temporary, glob=False).select(pl.len()).collect().item()
         os.replace(temporary, path)
     finally:
         temporary.unlink(missing_ok=True)

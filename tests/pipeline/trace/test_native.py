@@ -252,6 +252,42 @@ def test_the_rows_that_a_predicate_wants(
         assert trace.account == account
 
 
+def test_rows_of_more_links_than_the_parser_remembers(tmp_path: Path) -> None:
+    """Each link comes twice in a file, with ones in between that take its place."""
+    links = [(start, start * 7919 % 20_011) for start in range(1300)]
+    lines = [
+        f"{event} 1.5 {start} {end} tcp 40 ------- {start % 3} 0.0 1.0 7 {place}"
+        for event in ("+", "r")
+        for place, (start, end) in enumerate(links)
+    ]
+    paths = [tmp_path / "a", tmp_path / "b"]
+    for path in paths:
+        path.write_text("\n".join(lines) + "\n")
+    wanted = (EVENT == "r") & (FROM % 5 == 0) & (TO >= 0)
+    rows = pl.concat(list(open_trace(paths).batches(["event", "from_node", "to_node"], wanted)))
+    assert rows.drop("event").rows() == 2 * [link for link in links if link[0] % 5 == 0]
+
+
+def test_lines_like_ones_before_but_for_a_fault_or_a_digit_are_read_alike() -> None:
+    """The parser remembers texts of links and packets, of which only the same text may be found."""
+    head = "tcp 1040 ------- 1 2.0 3.0"
+    heads = [head, "tcp 1040 ------- 1 12.0 3.0", "ack 1040 ------- 1 2.0 3.0", f" {head}"]
+    heads += ["tcp 1040 ------- 1 2.0 x3.0", "tcp 1040 ------- 1 2.0  3.0", f"{head[1:]}"]
+    heads += [f"tcp 1040 ------- 1 {2**31 - 1}.{2**31 - 1} {-(2**31)}.{2**31 - 1}"]
+    ends = ["7 20", "17 10020", "7 20 5", "7 x20", "7", f"7 {10**17} {10**17} 0x10 40 20020"]
+    ends += ["7 20 9 0x10 40 0", "8 21 9 0x10 40 0", f"{10**17} 20", f"{10**17} 20 "]
+    links = ["0 1", "0 -1", "10 1", "0 11", "x 1", f"{2**31 - 1} {2**31 - 1}", f"{2**31} 1"]
+    links += [" 0 1", "0  1", "\0 1"]
+    lines = [
+        f"{event} 1.25 {link} {start} {end}\n"
+        for link in links
+        for start in heads
+        for end in ends
+        for event in "+-r"
+    ]
+    _assert_alike("".join([f"{GOOD}\n", *lines, *lines[::-7]]).encode())
+
+
 def test_more_kinds_of_rows_than_the_parser_is_told_of(tmp_path: Path) -> None:
     lines = [GOOD.replace(" 1 0.0", f" {flow} 0.0") for flow in range(MOST_KINDS + 10)]
     paths = [tmp_path / "a", tmp_path / "b"]

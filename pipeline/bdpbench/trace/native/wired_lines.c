@@ -23,6 +23,8 @@
 #define BLOCK 64		/* bytes that are looked at at once: a bit of a number for each */
 #define LATEST_TIME 1e12	/* s; as in text_lines.py */
 #define PACKET_BITS 12		/* of the number of packets that are remembered */
+#define HEAD_BITS 7		/* of the number of packets' heads that are */
+#define LINK_BITS 10		/* of the number of links that are */
 #define MOST_KINDS 4096		/* of rows that a caller may have decided on */
 #define SHORTEST_LINE 28	/* bytes of "+ 0 0 1 a 0 - 0 0.0 0.0 0 0\n" */
 
@@ -88,10 +90,18 @@ struct packet {
 	uint32_t ends;		/* the first kind that has those of it that decide */
 };
 
-/* The text that said a packet, with its newline; its length is 0 where nothing is known. */
-struct said {
-	const char *text;
-	int64_t length;
+/* The first fields of packets, up to the sequence number, which most packets of a flow share. */
+struct head {
+	char text[BLOCK];	/* with the blank behind it; begins with a newline if nothing is known */
+	struct packet packet;
+};
+
+/* A link, and which rows of it are wanted, as far as that has been asked. */
+struct link {
+	uint64_t text;		/* both nodes, each with the blank behind it; 0 where nothing is known */
+	int32_t from, to;
+#define NOT_ASKED (-2)
+	int8_t is_wanted[8];	/* of each event: as is_wanted() says, or NOT_ASKED */
 };
 
 /*
@@ -100,10 +110,10 @@ struct said {
  */
 struct fields {
 	const struct packet *packet;
+	struct link *link;
 	const char *text;
 	int64_t length, time_length;	/* the latter with the blank behind it */
 	double time;
-	int32_t from, to;
 	int event;
 };
 
@@ -131,12 +141,18 @@ struct kinds {
 	int16_t ends[2 * MOST_KINDS];	/* the first kind that has them; -1 where there is none */
 };
 
-/* A chunk while it is parsed: where it ends, and the packets that were parsed not long ago. */
+/*
+ * A chunk while it is parsed: where it ends, and what was parsed not long ago with the texts that said
+ * it. The text of a packet begins with a newline where nothing is known; its second block lies apart,
+ * because few need it.
+ */
 struct reading {
 	const char *end;
 	struct wired_chunk *chunk;
 	struct kinds kinds;
-	struct said said[1 << PACKET_BITS];
+	struct link links[1 << LINK_BITS], long_link;
+	struct head heads[1 << HEAD_BITS];
+	char said[1 << PACKET_BITS][BLOCK], said_further[1 << PACKET_BITS][BLOCK];
 	struct packet packets[1 << PACKET_BITS];
 };
 
@@ -279,13 +295,10 @@ same_places(const char *one, const char *other, int avx2)
 	return avx2 ? avx2_same_places(one, other) : any_same_places(one, other);
 }
 
-/* Whether two texts are the same; as many bytes behind them as a block has may be looked at. */
+/* Whether the first bytes of two blocks are the same, one of them at least. */
 IN_BOTH int
 is_same(const char *one, const char *other, int64_t length, int avx2)
 {
-	for (; length > BLOCK; length -= BLOCK, one += BLOCK, other += BLOCK)
-		if (~same_places(one, other, avx2))
-			return 0;
 	return ~same_places(one, other, avx2) << (BLOCK - length) == 0;
 }
 
@@ -513,9 +526,9 @@ read_extended(const char *at, struct packet *line)
 	return read_int32(at, &line->sack_bytes);
 }
 
-/* Reads what follows the link; returns the place behind the newline, or 0. */
-static inline const char *
-read_packet(const char *at, struct wired_chunk *chunk, struct packet *line)
+/* Reads the fields of a packet up to its sequence number; returns the place of that, or 0. */
+static const char *
+read_head(const char *at, struct wired_chunk *chunk, struct packet *line)
 {
 	if (!(at = read_word(at, &chunk->types, &line->type)) || *at++ != ' ') return 0;
 	if (!(at = read_int32(at, &line->bytes)) || *at++ != ' ' || line->bytes < 0) return 0;
@@ -523,6 +536,13 @@ read_packet(const char *at, struct wired_chunk *chunk, struct packet *line)
 	if (!(at = read_int32(at, &line->flow)) || *at++ != ' ') return 0;
 	if (!(at = read_address(at, &line->src_node, &line->src_port)) || *at++ != ' ') return 0;
 	if (!(at = read_address(at, &line->dst_node, &line->dst_port)) || *at++ != ' ') return 0;
+	return at;
+}
+
+/* Reads what follows; returns the place behind the newline, or 0. */
+static inline const char *
+read_numbers(const char *at, struct packet *line)
+{
 	if (!(at = read_int64(at, &line->seq)) || *at++ != ' ') return 0;
 	if (!(at = read_int64(at, &line->uid))) return 0;
 	line->extended = *at == ' ';
@@ -568,113 +588,6 @@ note_ends(struct packet *packet, const struct kinds *kinds)
 	packet->ends = kinds->deciding >> 3 ? place_of_ends(kinds, ends) : 0;
 }
 
-/*
- * The packet that the rest of a line tells of. Its text is the same on each of its lines, three at
- * each link, and so is what it says: most are found among those that were parsed not long ago, by
- * the last digits of their numbers, so that packets of one time lie together.
- */
-IN_BOTH const struct packet *
-find_packet(const char *at, const char *newline, struct reading *reading, int avx2)
-{
-	int64_t length = newline + 1 - at;
-	struct said *said;
-	struct packet *packet;
-	uint64_t place;
-
-	if (length <= 8)
-		return 0;
-	read_seven(eight(newline - 7), 7, &place);	/* what are no digits make a place, too */
-	place &= (1 << PACKET_BITS) - 1;
-	said = &reading->said[place];
-	packet = &reading->packets[place];
-	if (said->length == length && is_same(at, said->text, length, avx2))
-		return packet;
-	said->length = 0;
-	if (read_packet(at, reading->chunk, packet) != newline + 1)
-		return 0;
-	note_ends(packet, &reading->kinds);
-	said->text = at;
-	said->length = length;
-	return packet;
-}
-
-/* Reads a node up to a blank: most have one digit. */
-static inline int
-read_node(const char *at, const char *blank, int32_t *node)
-{
-	*node = *at - '0';
-	return (blank == at + 1 && IS_DIGIT(*at)) || read_int32(at, node) == blank;
-}
-
-static inline uint64_t
-without_lowest(uint64_t places)
-{
-	return places & (places - 1);
-}
-
-/*
- * Reads the time, which is that of the line before where the same bytes say it; differs has the
- * places in which the two lines differ. Returns 0 for another form.
- */
-static inline int
-read_line_time(const char *at, int64_t length, uint64_t differs, struct fields *line)
-{
-	if (length == line->time_length && differs >> 2 << (BLOCK - length) == 0)
-		return 1;
-	line->time_length = length;
-	return read_time(at, (int)length - 1, &line->time);
-}
-
-/* Reads a line that the one before did not say; returns the place behind it, or 0. */
-IN_BOTH const char *
-read_fields(const char *at, uint64_t differs, struct reading *reading, struct fields *line,
-	    int avx2)
-{
-	uint64_t newlines = places_of('\n', at, avx2);
-	uint64_t behind_event = places_of(' ', at, avx2) & (newlines - 1) & ~newlines;
-	uint64_t behind_time = without_lowest(behind_event);
-	uint64_t behind_from = without_lowest(behind_time);
-	uint64_t behind_to = without_lowest(behind_from);
-	const char *newline, *time = at + 2, *from, *to, *rest;
-
-	line->text = 0;
-	if (!(behind_event & 2) || !behind_to) return 0;
-	newline = newlines ? at + __builtin_ctzll(newlines)
-			   : memchr(at + BLOCK, '\n', (size_t)(reading->end - at - BLOCK));
-	from = at + __builtin_ctzll(behind_time) + 1;
-	to = at + __builtin_ctzll(behind_from) + 1;
-	rest = at + __builtin_ctzll(behind_to) + 1;
-	if (!read_line_time(time, from - time, differs, line)) return 0;
-	if (!read_node(from, to - 1, &line->from)) return 0;
-	if (!read_node(to, rest - 1, &line->to)) return 0;
-	line->packet = find_packet(rest, newline, reading, avx2);
-	if (!line->packet) return 0;
-	line->length = newline + 1 - at;
-	line->text = line->length <= BLOCK ? at : 0;
-	return newline + 1;
-}
-
-/*
- * Reads a line; returns the place behind its newline, or 0 where the line has another form. What
- * leaves a queue at once repeats the line of its arrival, but for the event.
- */
-IN_BOTH const char *
-read_line(const char *at, struct reading *reading, struct fields *line, int avx2)
-{
-	uint64_t differs = line->text ? ~same_places(at, line->text, avx2) : ~(uint64_t)0;
-
-	line->event = read_event(*at);
-	if (line->event < 0) {
-		line->text = 0;
-		return 0;
-	}
-	if (line->text && differs >> 1 << (BLOCK + 1 - line->length) == 0) {
-		line->text = at;
-		return at + line->length;
-	}
-	return read_fields(at, differs, reading, line, avx2);
-}
-
 /* ---- which rows are wanted ---- */
 
 static inline uint64_t
@@ -683,11 +596,11 @@ link_of(int32_t from, int32_t to)
 	return (uint64_t)(uint32_t)from << 32 | (uint32_t)to;
 }
 
-/* Whether a row is wanted: 1 or 0, or -1 where that has not been decided of its kind. */
-static inline int
-is_wanted(const struct kinds *kinds, const struct fields *line)
+/* Finds a kind of rows: whether it is wanted, 1 or 0, or -1 where that has not been decided. */
+static int
+find_kind(const struct kinds *kinds, const struct fields *line)
 {
-	uint64_t link = link_of(line->from, line->to) & kinds->link_mask;
+	uint64_t link = link_of(line->link->from, line->link->to) & kinds->link_mask;
 	uint32_t rest = ((uint32_t)line->event & kinds->event_mask) | line->packet->ends << 8;
 	uint64_t at = first_place(link, rest) & kinds->place_mask;
 	const struct place *place;
@@ -697,6 +610,19 @@ is_wanted(const struct kinds *kinds, const struct fields *line)
 		if (place->is_wanted < 0 || (place->link == link && place->event_and_ends == rest))
 			return place->is_wanted;
 	}
+}
+
+/* Whether a row is wanted: 1 or 0, or -1 where that has not been decided of its kind. */
+static inline int
+is_wanted(const struct kinds *kinds, const struct fields *line)
+{
+	int8_t *known = &line->link->is_wanted[line->event];
+
+	if (*known != NOT_ASKED)
+		return *known;
+	if (kinds->deciding >> 3)	/* the ends of packets decide as well */
+		return find_kind(kinds, line);
+	return *known = (int8_t)(kinds->each ? find_kind(kinds, line) : 1);
 }
 
 static void
@@ -752,6 +678,182 @@ place_kinds(struct kinds *kinds, const struct kind *each, int64_t count, uint32_
 		place_kind(kinds, i);
 }
 
+/* ---- lines ---- */
+
+static inline uint64_t
+without_lowest(uint64_t places)
+{
+	return places & (places - 1);
+}
+
+/*
+ * Reads the fields of a packet up to its sequence number, or finds them among those that were parsed
+ * not long ago; returns the place behind them, or 0.
+ */
+IN_BOTH const char *
+find_head(const char *at, struct reading *reading, struct packet *packet, int avx2)
+{
+	uint64_t blanks = places_of(' ', at, avx2);
+	struct head *head;
+	int64_t length;
+
+	for (int i = 0; i < 5; i++)
+		blanks = without_lowest(blanks);
+	if (!blanks || (length = __builtin_ctzll(blanks) + 1) < 8)
+		return 0;
+	head = &reading->heads[eight(at + length - 8) * 0x9e3779b97f4a7c15u >> (64 - HEAD_BITS)];
+	if (!is_same(at, head->text, length, avx2)) {
+		head->text[0] = '\n';
+		if (read_head(at, reading->chunk, &head->packet) != at + length)
+			return 0;
+		note_ends(&head->packet, &reading->kinds);
+		memcpy(head->text, at, BLOCK);
+	}
+	*packet = head->packet;
+	return at + length;
+}
+
+/* Whether what a line says of its packet, in one or two blocks, is what was said at this place. */
+IN_BOTH int
+is_said(const struct reading *reading, uint64_t place, const char *at, int64_t length, int avx2)
+{
+	if (length <= BLOCK)
+		return is_same(at, reading->said[place], length, avx2);
+	return is_same(at, reading->said[place], BLOCK, avx2) &&
+	       is_same(at + BLOCK, reading->said_further[place], length - BLOCK, avx2);
+}
+
+/* A number of four digits, or of any text: somewhat more than they say, and never less for more. */
+static inline uint64_t
+about_four(const char *at)
+{
+	uint32_t digits = (uint32_t)eight(at) & 0x0f0f0f0f;
+
+	return digits * (1000u * (uint64_t)0x1000000 + 100u * 0x10000 + 10u * 0x100 + 1u) >> 24;
+}
+
+/*
+ * The packet that the rest of a line tells of. Its text is the same on each of its lines, three at
+ * each link, and so is what it says: most are found among those that were parsed not long ago, by
+ * the last digits of their numbers, so that packets of one time lie together.
+ */
+IN_BOTH const struct packet *
+find_packet(const char *at, const char *newline, struct reading *reading, int avx2)
+{
+	int64_t length = newline + 1 - at;
+	const char *numbers;
+	struct packet *packet;
+	uint64_t place;
+
+	if (length <= 8)
+		return 0;
+	place = about_four(newline - 4) & ((1 << PACKET_BITS) - 1);
+	packet = &reading->packets[place];
+	if (length <= 2 * BLOCK && is_said(reading, place, at, length, avx2))
+		return packet;
+	reading->said[place][0] = '\n';
+	numbers = find_head(at, reading, packet, avx2);
+	if (!numbers || read_numbers(numbers, packet) != newline + 1)
+		return 0;
+	if (length <= 2 * BLOCK)
+		memcpy(reading->said[place], at, BLOCK);
+	if (length > BLOCK && length <= 2 * BLOCK)
+		memcpy(reading->said_further[place], at + BLOCK, BLOCK);
+	return packet;
+}
+
+/* Reads a node up to a blank: most have one digit. */
+static inline int
+read_node(const char *at, const char *blank, int32_t *node)
+{
+	*node = *at - '0';
+	return (blank == at + 1 && IS_DIGIT(*at)) || read_int32(at, node) == blank;
+}
+
+/* The link between two nodes, each followed by a blank, or 0. Most are known by their text. */
+static inline struct link *
+find_link(const char *from, const char *to, const char *rest, struct reading *reading)
+{
+	uint64_t text = 0;
+	struct link *link = &reading->long_link;
+
+	if (rest - from <= 8) {
+		text = eight(from) & ~(uint64_t)0 >> (8 * (8 - (rest - from)));
+		link = &reading->links[text * 0x9e3779b97f4a7c15u >> (64 - LINK_BITS)];
+		if (link->text == text)
+			return link;
+	}
+	link->text = 0;
+	if (!read_node(from, to - 1, &link->from) || !read_node(to, rest - 1, &link->to))
+		return 0;
+	memset(link->is_wanted, NOT_ASKED, sizeof(link->is_wanted));
+	link->text = text;
+	return link;
+}
+
+/*
+ * Reads the time, which is that of the line before where the same bytes say it; differs has the
+ * places in which the two lines differ. Returns 0 for another form.
+ */
+static inline int
+read_line_time(const char *at, int64_t length, uint64_t differs, struct fields *line)
+{
+	if (length == line->time_length && differs >> 2 << (BLOCK - length) == 0)
+		return 1;
+	line->time_length = length;
+	return read_time(at, (int)length - 1, &line->time);
+}
+
+/* Reads a line that the one before did not say; returns the place behind it, or 0. */
+IN_BOTH const char *
+read_fields(const char *at, uint64_t differs, struct reading *reading, struct fields *line,
+	    int avx2)
+{
+	uint64_t newlines = places_of('\n', at, avx2);
+	uint64_t behind_event = places_of(' ', at, avx2) & (newlines - 1) & ~newlines;
+	uint64_t behind_time = without_lowest(behind_event);
+	uint64_t behind_from = without_lowest(behind_time);
+	uint64_t behind_to = without_lowest(behind_from);
+	const char *newline, *time = at + 2, *from, *to, *rest;
+
+	line->text = 0;
+	if (!(behind_event & 2) || !behind_to) return 0;
+	newline = newlines ? at + __builtin_ctzll(newlines)
+			   : memchr(at + BLOCK, '\n', (size_t)(reading->end - at - BLOCK));
+	from = at + __builtin_ctzll(behind_time) + 1;
+	to = at + __builtin_ctzll(behind_from) + 1;
+	rest = at + __builtin_ctzll(behind_to) + 1;
+	if (!read_line_time(time, from - time, differs, line)) return 0;
+	line->link = find_link(from, to, rest, reading);
+	if (!line->link) return 0;
+	line->packet = find_packet(rest, newline, reading, avx2);
+	if (!line->packet) return 0;
+	line->length = newline + 1 - at;
+	line->text = line->length <= BLOCK ? at : 0;
+	return newline + 1;
+}
+
+/*
+ * Reads a line; returns the place behind its newline, or 0 where the line has another form. What
+ * leaves a queue at once repeats the line of its arrival, but for the event.
+ */
+IN_BOTH const char *
+read_line(const char *at, struct reading *reading, struct fields *line, int avx2)
+{
+	uint64_t differs = line->text ? ~same_places(at, line->text, avx2) : ~(uint64_t)0;
+
+	line->event = read_event(*at);
+	if (line->event < 0) {
+		line->text = 0;
+		return 0;
+	}
+	if (line->text && differs >> 1 << (BLOCK + 1 - line->length) == 0) {
+		line->text = at;
+		return at + line->length;
+	}
+	return read_fields(at, differs, reading, line, avx2);
+}
+
 /* ---- columns ---- */
 
 #define STORE(column, type, value) \
@@ -789,8 +891,8 @@ store_line(struct columns *columns, int64_t row, int64_t extended, const struct 
 
 	STORE(TIME, double, line->time);
 	STORE(EVENT, uint8_t, line->event);
-	STORE(FROM, int32_t, line->from);
-	STORE(TO, int32_t, line->to);
+	STORE(FROM, int32_t, line->link->from);
+	STORE(TO, int32_t, line->link->to);
 	STORE(TYPE, uint16_t, packet->type);
 	STORE(BYTES, int32_t, packet->bytes);
 	STORE(FLAGS, uint16_t, packet->flags);
@@ -924,7 +1026,7 @@ static inline void
 take_line(struct wired_chunk *chunk, struct columns *columns, const struct kinds *kinds,
 	  const struct fields *line)
 {
-	int wanted = kinds->each ? is_wanted(kinds, line) : 1;
+	int wanted = is_wanted(kinds, line);
 
 	if (line->time < chunk->last_time || chunk->rows == 0)
 		note_time(chunk, line->time);
@@ -994,6 +1096,18 @@ bdpbench_release(struct wired_chunk *chunk)
 	chunk->other_line = chunk->other_start = 0;
 }
 
+/* Nothing is known as yet. */
+static void
+forget_all(struct reading *reading)
+{
+	for (int i = 0; i < 1 << LINK_BITS; i++)
+		reading->links[i].text = 0;
+	for (int i = 0; i < 1 << HEAD_BITS; i++)
+		reading->heads[i].text[0] = '\n';
+	for (int i = 0; i < 1 << PACKET_BITS; i++)
+		reading->said[i][0] = '\n';
+}
+
 /*
  * Parses a chunk of whole lines: its last byte is a newline, and PADDING bytes behind it may be
  * read. Bit i of wanted asks for column i. Returns 1, or 0 when memory is short.
@@ -1015,7 +1129,7 @@ bdpbench_parse_wired(const char *text, int64_t length, uint32_t wanted, const st
 	if (done) {
 		reading->end = text + length;
 		reading->chunk = chunk;
-		memset(reading->said, 0, sizeof(reading->said));
+		forget_all(reading);
 		place_kinds(&reading->kinds, each, count, deciding);
 		done = read_all_lines(text, reading, &columns) && own_columns(chunk, &columns);
 	}

@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable
 from pathlib import Path
-from typing import NotRequired, TypedDict
+from sys import intern
+from typing import NotRequired, TypedDict, TypeVar
 
 from bdpbench.contracts.files import read_json
 from bdpbench.contracts.plan import Identity as Identity
@@ -171,3 +173,42 @@ def read_run(run_dir: Path) -> RunRecord | None:
         return None
     what = "a finished run"
     return shaped(read_json(path, what=what, schema_version=RUN_VERSION), RunRecord, path, what)
+
+
+_Part = TypeVar("_Part")
+
+
+def read_runs(run_dirs: Iterable[Path]) -> dict[str, RunRecord]:
+    """Run id → record of those runs that are finished, in the given order.
+
+    The facts of a build are most of a record, and they and the words of commands are the same in
+    many runs: they are in memory only once.
+
+    Raises:
+        BdpbenchError: as ``read_run``.
+    """
+    records = dict[str, RunRecord]()
+    builds, scripts, units = list[BuildFacts](), list[ScriptRecord](), list[dict[str, str]]()
+    for run_dir in run_dirs:
+        record = read_run(run_dir)
+        if record is None:
+            continue
+        record["script"] = _first_equal(record["script"], scripts)
+        record["units"] = _first_equal(record["units"], units)
+        if "info" in record["ns2"]:
+            record["ns2"]["info"] = _first_equal(record["ns2"]["info"], builds)
+        record["identity"]["argv"] = [intern(each) for each in record["identity"]["argv"]]
+        if record["argv"] == record["identity"]["argv"]:
+            record["argv"] = record["identity"]["argv"]
+        record["parameters"] = {intern(key): each for key, each in record["parameters"].items()}
+        records[run_dir.name] = record
+    return records
+
+
+def _first_equal(part: _Part, known: list[_Part]) -> _Part:
+    """The equal object that is known already; a new one becomes known."""
+    for each in known:
+        if each == part:
+            return each
+    known.append(part)
+    return part

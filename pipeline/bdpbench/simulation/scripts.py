@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from pathlib import Path
 
-from bdpbench.contracts.files import sha256_of
+from bdpbench.contracts.files import known_sha256_of
 from bdpbench.contracts.paths import tcl_dir
 from bdpbench.contracts.runs import SCRIPTS_FOLDER, ScriptRecord, Spec
 from bdpbench.studies.identity import tcl_files
@@ -31,7 +31,7 @@ def script_record(spec: Spec, run_dir: Path) -> ScriptRecord:
     files = {_name(path, run_dir): path for path in script_files(spec, run_dir)}
     return {
         "path": script_name(spec),
-        "files": {name: sha256_of(path) for name, path in sorted(files.items())},
+        "files": {name: known_sha256_of(path) for name, path in sorted(files.items())},
     }
 
 

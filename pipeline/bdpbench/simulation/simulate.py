@@ -17,7 +17,7 @@ from bdpbench.contracts.disks import disk_error
 from bdpbench.contracts.files import (
     flush_to_disk,
     remove_temporaries,
-    write_json_atomically,
+    write_record_atomically,
     write_text_atomically,
 )
 from bdpbench.contracts.runs import (
@@ -90,7 +90,7 @@ def _simulate(spec: Spec, run_dir: Path, backend: Backend, reduce: Reducer) -> R
     try:
         usage = _run_in_scratch(spec, run_dir, backend, reduce)
         record = make_record(spec, run_dir, backend, started, usage)
-        write_json_atomically(run_dir / RUN_NAME, record, durable=True)
+        write_record_atomically(run_dir / RUN_NAME, record, durable=True)
     except BdpbenchError as error:
         _keep_error(run_dir, error)
         raise

@@ -9,7 +9,7 @@ from __future__ import annotations
 from collections.abc import Iterable
 from pathlib import Path
 
-from bdpbench.contracts.files import write_json_atomically, write_text_atomically
+from bdpbench.contracts.files import write_record_atomically, write_text_atomically
 from bdpbench.contracts.paths import run_folder
 from bdpbench.contracts.plan import PlannedRun
 from bdpbench.contracts.runs import SCRIPTS_FOLDER, SPEC_NAME, SPEC_VERSION, Spec, read_spec
@@ -41,7 +41,7 @@ def write_specs(runs: Iterable[PlannedRun], ns2_build_id: str, runs_dir: Path) -
             continue
         if run["scripts"] is not None:
             _keep_scripts(folder / SCRIPTS_FOLDER, Path(run["scripts"]), run["script"])
-        write_json_atomically(folder / SPEC_NAME, spec)
+        write_record_atomically(folder / SPEC_NAME, spec)
 
 
 def _found(folder: Path) -> Spec | None:

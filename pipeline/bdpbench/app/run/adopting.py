@@ -30,7 +30,7 @@ from bdpbench.app.run.old_results import (
 from bdpbench.app.run.planning import prepare
 from bdpbench.app.run.run_study import backend_for
 from bdpbench.app.run.simulations import Simulations
-from bdpbench.contracts.files import sha256_of, write_json_atomically
+from bdpbench.contracts.files import sha256_of, write_record_atomically
 from bdpbench.contracts.kept import KEPT_RUNS_NAME
 from bdpbench.contracts.paths import repository_root, results_dir, run_folder, runs_folder
 from bdpbench.contracts.runs import (
@@ -304,7 +304,7 @@ def take_over(pair: Pair, evidence: list[str], taking: Taking) -> list[str]:
         if wrong:
             shutil.rmtree(folder / OUTPUT_FOLDER)
             return [f"{pair.new['label']}: {pair.old.folder}: {line}" for line in wrong]
-        write_json_atomically(folder / RUN_NAME, record, durable=True)
+        write_record_atomically(folder / RUN_NAME, record, durable=True)
     return []
 
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 from pathlib import Path
 
 from bdpbench.app.run.machine import Machine
-from bdpbench.app.run.planning import Prepared
+from bdpbench.app.run.planning import Prepared, is_finished
 from bdpbench.app.run.reasons import Reasons
 from bdpbench.app.say.progress import View, duration_text
 from bdpbench.studies.batches import make_batches
@@ -15,20 +15,21 @@ from bdpbench.studies.scripts import OWN_SETTINGS, unfit
 
 def announce_plan(view: View, prepared: Prepared, jobs: int) -> None:
     """Print how many runs the tier has, how many are to be simulated, and how long that takes."""
-    done = len(prepared.runs) - len(prepared.missing)
+    done = sum(is_finished(prepared.paths, run) for run in prepared.runs)
+    runs = done + len(prepared.missing)
     machine = Machine(prepared.paths.results)
     costs_s = {run["run_id"]: machine.run_cpu_s(run) for run in prepared.missing}
     batches = len(make_batches(costs_s, jobs))
-    expected_s = machine.call_wall_s(prepared.missing, batches, len(prepared.runs), jobs)
+    expected_s = machine.call_wall_s(prepared.missing, batches, runs, jobs)
     study, tier = prepared.plan["study"], prepared.plan["tier"]
     view.tell(
         "plan",
-        f"{study}, tier {tier}: {len(prepared.runs)} runs, {done} finished, "
+        f"{study}, tier {tier}: {runs} runs, {done} finished, "
         f"{len(prepared.missing)} to simulate "
         f"(about {duration_text(expected_s)} on {jobs} cores)",
         study=study,
         tier=tier,
-        runs=len(prepared.runs),
+        runs=runs,
         finished=done,
         to_simulate=len(prepared.missing),
         expected_s=expected_s,

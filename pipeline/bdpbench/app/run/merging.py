@@ -21,7 +21,7 @@ from bdpbench.app.run.kept_series import SERIES_FOLDER
 from bdpbench.app.run.mending import damaged_run, damaged_tables
 from bdpbench.app.run.old_results import differences
 from bdpbench.app.run.stages import VALUES_FOLDER
-from bdpbench.contracts.files import read_json, replace_folder, sha256_of, write_json_atomically
+from bdpbench.contracts.files import read_json, replace_folder, sha256_of, write_record_atomically
 from bdpbench.contracts.paths import run_folder, run_folders, runs_folder
 from bdpbench.contracts.runs import (
     LIGHT_NAME,
@@ -210,7 +210,7 @@ def _copy_light(run_dir: Path, copy: Path) -> None:
     if is_light(run_dir):
         _drop_changed(copy, read_light(run_dir)["files"])
     light: LightRecord = {"schema_version": LIGHT_VERSION, "files": _facts_of(copy)}
-    write_json_atomically(copy / LIGHT_NAME, light)
+    write_record_atomically(copy / LIGHT_NAME, light)
 
 
 def _others(folder: str, names: Sequence[str]) -> set[str]:

@@ -5,12 +5,11 @@ from __future__ import annotations
 import hashlib
 from collections.abc import Collection, Mapping
 from dataclasses import dataclass
-from functools import lru_cache
 from pathlib import Path
 
 from bdpbench.app.run.stages import study_texts
 from bdpbench.contracts.batches import BATCHES_FOLDER
-from bdpbench.contracts.files import sha256_of
+from bdpbench.contracts.files import known_sha256_of, sha256_of
 from bdpbench.contracts.paths import repository_root, run_folder, runs_folder
 from bdpbench.contracts.plan import Plan, PlannedRun, write_plan_document
 from bdpbench.contracts.runs import RUN_NAME
@@ -97,8 +96,10 @@ def prepare(
     """Make the plan of a tier, and write ``plan.json`` and the specs of its runs if requested.
 
     The plan has the selected runs and all finished runs of the tier, so that a report made with a
-    selection still shows all results. ``name_or_path`` is the key of a study or its folder;
-    ``scripts`` is a folder of scripts that replace the study's own.
+    selection still shows all results. It also has the unfinished runs of the same scenarios and
+    protocols, without which the mean of a part would pass for the mean of a sweep.
+    ``name_or_path`` is the key of a study or its folder; ``scripts`` is a folder of scripts that
+    replace the study's own.
 
     Raises:
         BdpbenchError: for an invalid study, whether in its runs or in its expectations; for an
@@ -121,14 +122,20 @@ def prepare(
             where="selection",
             hint=f"`./bdpbench list {name_or_path} --tier {tier} --runs` lists the runs",
         )
-    wanted = {run["run_id"] for run in selected}
-    runs = [run for run in tier_runs if run["run_id"] in wanted or is_finished(paths, run)]
+    begun = {_group(run) for run in tier_runs if is_finished(paths, run)}
+    begun |= {_group(run) for run in selected}
+    runs = [run for run in tier_runs if _group(run) in begun]
     plan = make_plan(study, tier, build_id, runs, _evaluation_checksum(study.folder))
     missing = [run for run in selected if not is_finished(paths, run)]
     prepared = Prepared(study, paths, plan, runs, missing)
     if write:
         write_plan(prepared)
     return prepared
+
+
+def _group(run: PlannedRun) -> tuple[str, ...]:
+    """Scenario and protocols of a run: what a selection selects by."""
+    return (run["scenario"], *sorted(run["protocols"]))
 
 
 def write_plan(prepared: Prepared) -> None:
@@ -197,16 +204,8 @@ def _evaluation_checksum(folder: Path) -> str:
         for path in sorted(found for found in each.rglob("*") if found.suffix in kinds):
             if published in path.parents:
                 continue
-            about = path.stat()
-            sha256 = _sha256_of(path, about.st_mtime_ns, about.st_size)
-            digest.update(f"{path.relative_to(each)}\0{sha256}\n".encode())
+            digest.update(f"{path.relative_to(each)}\0{known_sha256_of(path)}\n".encode())
     return digest.hexdigest()
-
-
-@lru_cache(maxsize=4096)
-def _sha256_of(path: Path, changed_ns: int, size: int) -> str:
-    """SHA-256 of a file, read again when its time or size has changed."""
-    return sha256_of(path)
 
 
 def is_finished(paths: Paths, run: PlannedRun) -> bool:

@@ -6,7 +6,7 @@ import functools
 import json
 from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
 from pathlib import Path
-from typing import TYPE_CHECKING, cast
+from typing import TYPE_CHECKING
 
 from bdpbench.contracts.csv_files import csv_of_frame
 from bdpbench.contracts.files import (
@@ -17,7 +17,7 @@ from bdpbench.contracts.files import (
 )
 from bdpbench.contracts.paths import run_folder
 from bdpbench.contracts.plan import Output, Parameters, Plan, PlannedRun, Scalar
-from bdpbench.contracts.runs import RUN_NAME, is_light, read_run, read_spec
+from bdpbench.contracts.runs import RUN_NAME, is_light, read_runs, read_spec
 from bdpbench.contracts.scorecard import SCORECARD_NAME, Scorecard
 from bdpbench.contracts.tables import METRICS_NAME, TableManifest
 from bdpbench.errors import BdpbenchError
@@ -25,7 +25,6 @@ from bdpbench.errors import BdpbenchError
 if TYPE_CHECKING:
     import polars as pl
 
-    from bdpbench.contracts.runs import RunRecord
     from bdpbench.metrics import Definition
     from bdpbench.pages.inputs import LoadTable, ReportInputs, StudyTexts
     from bdpbench.studies.study import Study
@@ -317,8 +316,7 @@ def report_inputs(
     from bdpbench.pages.inputs import ReportInputs
     from bdpbench.studies.load import load_study
 
-    infos = {run["run_id"]: read_run(run_folder(runs_dir, run["run_id"])) for run in plan["runs"]}
-    finished = {run["run_id"] for run in finished_runs(plan, runs_dir)}
+    finished = sorted({run["run_id"] for run in finished_runs(plan, runs_dir)})
     wanted = _wanted_tables(definitions_of(plan))
     outputs = {run["run_id"]: parsed_outputs(run["outputs"], wanted) for run in plan["runs"]}
     parameters = {run["run_id"]: run["parameters"] for run in plan["runs"]}
@@ -327,7 +325,7 @@ def report_inputs(
     def tables_of(run_id: str) -> _Tables:
         return _Tables(run_folder(runs_dir, run_id), outputs[run_id])
 
-    load_table = _loader(tables_of, parameters, finished)
+    load_table = _loader(tables_of, parameters, frozenset(finished))
     return ReportInputs(
         plan=plan,
         metrics=metrics,
@@ -335,11 +333,8 @@ def report_inputs(
         definitions=[each.as_document() for each in definitions_of(plan).values()],
         load_table=load_table,
         load_series=KeptSeries(runs_dir, load_table, outputs, parameters),
-        places=_places(runs_dir, sorted(finished)),
-        run_info=cast(
-            "dict[str, RunRecord]",
-            {run_id: info for run_id, info in sorted(infos.items()) if run_id in finished and info},
-        ),
+        places=_places(runs_dir, finished),
+        run_info=read_runs(run_folder(runs_dir, each) for each in finished),
         study=study_texts(load_study(plan["folder"])),
         repetitions=over_repetitions(metrics, plan["runs"]),
     )

@@ -17,7 +17,7 @@ _TOKEN = re.compile(
       | (?P<blank> [ \t\f\v\r]+ | \\\n )
       | (?P<newline> \n )
       | (?P<stray> /\* | \*/ )
-      | (?P<code> [A-Za-z0-9_]+ | . )""",
+      | (?P<code> [^\s"'/*\\#]+ | . )""",
     re.VERBOSE | re.DOTALL,
 )
 # What this reader cannot handle: raw strings of C++11, and a comment delimiter on two lines.
@@ -50,27 +50,30 @@ def strip_cpp(text: str) -> str:
 def _lines(tokens: list[re.Match[str]]) -> Iterator[str]:
     line: list[str] = []
     blank = False
+    before = ""  # the character before this token, unless it belongs to a literal
     for token in tokens:
-        if token.lastgroup == "newline":
+        kind = token.lastgroup
+        if kind == "newline":
             if line:
                 yield "".join(line)
             line, blank = [], False
-        elif token.lastgroup in ("blank", "comment"):
+        elif kind in ("blank", "comment"):
             blank = True
         else:
-            if blank and line and _needs_blank(line, token.group()):
+            text = token.group()
+            if blank and line and _needs_blank(line[0], before, text[0]):
                 line.append(" ")
-            line.append(token.group())
-            blank = False
+            line.append(text)
+            blank, before = False, text[-1] if kind == "code" else ""
     if line:
         yield "".join(line)
 
 
-def _needs_blank(line: list[str], following: str) -> bool:
-    """Whether a blank between tokens may matter: always so in a preprocessor line."""
-    if line[0].lstrip().startswith("#"):
+def _needs_blank(first: str, before: str, after: str) -> bool:
+    """Whether a blank between two characters may matter: always so in a preprocessor line."""
+    if first.lstrip().startswith("#"):
         return True
-    return line[-1] not in _NEEDS_NO_BLANK and following not in _NEEDS_NO_BLANK
+    return before not in _NEEDS_NO_BLANK and after not in _NEEDS_NO_BLANK
 
 
 @dataclass(frozen=True)

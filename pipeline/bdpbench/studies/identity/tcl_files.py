@@ -5,9 +5,10 @@ from __future__ import annotations
 import hashlib
 import os
 import re
-from collections.abc import Iterator, Sequence
-from functools import cache
+from collections.abc import Iterable, Iterator, Sequence
+from functools import cache, lru_cache
 from pathlib import Path
+from typing import TypeAlias
 
 from bdpbench.contracts.paths import tcl_dir
 from bdpbench.errors import BdpbenchError
@@ -17,6 +18,9 @@ _LITERAL = re.compile(
     r"(?:::)?source \[file join (?P<from>\[file dirname \[info script\]\]|\$::env\(BDPBENCH_TCL\))"
     r"(?P<parts>(?: [\w./-]+)+)\]"
 )
+_States: TypeAlias = tuple[tuple[Path, int, int, int], ...]
+# Script → the files that it sources, as they were: each run asks for them again.
+_FOLLOWED: dict[Path, _States] = {}
 # The script that is an argument of tcl/original.tcl; the caller, which names it, counts it.
 _GIVEN = "source $argv0"
 # Anything that could be the command elsewhere: in a body, in brackets, as an argument of uplevel.
@@ -38,17 +42,38 @@ def tcl_files(script: Path) -> list[Path]:
     Raises:
         BdpbenchError: when a file is missing, or is sourced in a form that cannot be followed.
     """
-    files: list[Path] = []
-    _follow(script, files, tcl_dir(), where="")
-    return files
+    known = _FOLLOWED.get(script)
+    if known is None or known != _states([path for path, *_ in known]):
+        files: list[Path] = []
+        _follow(script, files, tcl_dir(), where="")
+        known = _FOLLOWED[script] = _states(files)
+    return [path for path, *_ in known]
 
 
 def tcl_digest(files: Sequence[Path]) -> str:
     """SHA-256 over the contents of the files, in order, without comments and blank lines."""
+    return _digest_of(_states(files))
+
+
+@lru_cache(maxsize=256)
+def _digest_of(files: _States) -> str:
     digest = hashlib.sha256()
-    for path in files:
+    for path, *_ in files:
         digest.update(tcl_statements(path).encode(errors="surrogateescape") + b"\0")
     return digest.hexdigest()
+
+
+def _states(files: Iterable[Path]) -> _States:
+    """The files, with what changes when they do; a missing file has no state."""
+    found: list[tuple[Path, int, int, int]] = []
+    for path in files:
+        try:
+            about = path.stat()
+        except OSError:
+            found.append((path, 0, 0, 0))
+        else:
+            found.append((path, about.st_ino, about.st_mtime_ns, about.st_size))
+    return tuple(found)
 
 
 def tcl_statements(path: Path) -> str:

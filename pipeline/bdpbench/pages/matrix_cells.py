@@ -5,7 +5,7 @@ from __future__ import annotations
 import math
 import statistics
 from collections.abc import Collection, Iterable, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from itertools import product
 from typing import TypeAlias
 
@@ -45,6 +45,7 @@ class Grid:
         values: run id → value of the metric.
         unit: unit of the values.
         names: the names for readers.
+        missing: ids of the runs that have not been simulated.
     """
 
     matrix: Matrix
@@ -54,6 +55,7 @@ class Grid:
     values: Mapping[str, float]
     unit: str
     names: Names
+    missing: Collection[str] = frozenset()
 
     @property
     def order(self) -> tuple[Sequence[str], Sequence[str]]:
@@ -93,12 +95,27 @@ class Grid:
         return statistics.fmean((self.values[run["run_id"]] for run in runs), weights)
 
     def cells(self, runs: Sequence[PlannedRun]) -> Cells:
-        """Panel, row and column → the measured runs of the cell."""
+        """Panel, row and column → the measured runs of the cell; incomplete cells are left out."""
         found: dict[Place, list[PlannedRun]] = {}
         for run in runs:
             for place in self.places(run) if run["run_id"] in self.values else ():
                 found.setdefault(place, []).append(run)
-        return found
+        incomplete = self.incomplete(runs)
+        return {place: measured for place, measured in found.items() if place not in incomplete}
+
+    def incomplete(self, runs: Sequence[PlannedRun]) -> set[Place]:
+        """Cells that lack a run: the mean or the best of the others would be of another set."""
+        missing = [run for run in runs if run["run_id"] in self.missing]
+        return {place for run in missing for place in self.places(run)}
+
+    def missing_note(self, runs: Sequence[PlannedRun]) -> str:
+        """A sentence on the cells that lack a run; "" if there are none."""
+        count = len(self.incomplete(runs))
+        if count == 1:
+            return "1 cell is empty until all of its runs have been simulated."
+        return (
+            f"{count} cells are empty until all of their runs have been simulated." if count else ""
+        )
 
 
 def value_label(parameter: str, value: Scalar, names: Names) -> str:
@@ -120,9 +137,14 @@ def drawn(chart_id: str, condition: str, runs: Sequence[PlannedRun], grid: Grid)
     cells = grid.cells(runs)
     if not cells:
         return None
-    if grid.matrix.winner is not None:
-        return _winners(chart_id, condition, cells, grid, grid.matrix.winner)
-    return _valued(chart_id, condition, cells, grid)
+    if grid.matrix.winner is None:
+        chart: Chart | None = _valued(chart_id, condition, cells, grid)
+    else:
+        chart = _winners(chart_id, condition, cells, grid, grid.matrix.winner)
+    if chart is None:
+        return None
+    note = " ".join(filter(None, (chart.note, grid.missing_note(runs))))
+    return replace(chart, note=note)
 
 
 def _valued(

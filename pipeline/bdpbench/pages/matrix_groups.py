@@ -102,10 +102,11 @@ def _charts(
     rows, columns = _labels(matrix, runs, names)
     panels = _panels(matrix.panels, runs, names)
     conditions = _conditions(matrix, runs, finished, names)
+    missing = frozenset(run["run_id"] for run in runs if run["run_id"] not in finished)
     charts: list[Chart | None] = []
     for condition, alike in conditions.items():
         for subject, values, unit in _by_subject(matrix, alike, metrics):
-            grid = Grid(matrix, rows, columns, panels, values, unit, names)
+            grid = Grid(matrix, rows, columns, panels, values, unit, names, missing)
             what = ", ".join(filter(None, (condition, subject)))
             charts.append(drawn(f"{prefix}-{len(charts)}", what, alike, grid))
     if matrix.stated is not None:
@@ -113,8 +114,9 @@ def _charts(
         charts.append(_stated(f"{prefix}-regions", matrix.stated, matrix, labels, names))
     if matrix.points is not None:
         charts += [
-            points_chart(f"{prefix}-points-{index}", condition, alike, metrics, matrix, names)
+            points_chart(f"{prefix}-points-{index}", condition, done, metrics, matrix, names)
             for index, (condition, alike) in enumerate(conditions.items())
+            for done in [[run for run in alike if run["run_id"] in finished]]
         ]
     return [chart for chart in charts if chart is not None]
 
@@ -122,12 +124,15 @@ def _charts(
 def _conditions(
     matrix: Matrix, runs: Sequence[PlannedRun], finished: Collection[str], names: Names
 ) -> dict[str, list[PlannedRun]]:
-    """Values of the parameters that a matrix leaves open, in words → finished runs."""
+    """Values of the parameters that a matrix leaves open, in words → runs, if any is finished."""
     placed = [parameter for _, parameter in matrix.parameters]
     left_open = undetermined(runs, placed, names.swept(matrix.scenario))
-    done = [run for run in runs if run["run_id"] in finished]
-    alike = grouped(done, lambda run: tuple(run["parameters"].get(name) for name in left_open))
-    return {_condition(group[0], left_open, names): group for group in alike.values()}
+    alike = grouped(runs, lambda run: tuple(run["parameters"].get(name) for name in left_open))
+    return {
+        _condition(group[0], left_open, names): group
+        for group in alike.values()
+        if any(run["run_id"] in finished for run in group)
+    }
 
 
 def _condition(run: PlannedRun, left_open: Sequence[str], names: Names) -> str:

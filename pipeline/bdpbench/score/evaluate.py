@@ -275,6 +275,8 @@ def _for_each(condition: ForEach, lookup: Lookup, where: str) -> Finding:
     if not wrong and unknown:
         return Finding(None, _NOT_RUN, tuple(evidence.values()))
     explanation = f"it holds in {len(findings) - len(wrong) - unknown} of {len(findings)} cases"
+    if unknown:
+        explanation += f", {unknown} of which lack{'s' if unknown == 1 else ''} runs"
     shown = [f"{_words(values)}: {each.explanation}" for values, each in wrong[:_SHOWN_CASES]]
     if len(wrong) > _SHOWN_CASES:
         shown.append("…")

@@ -420,3 +420,16 @@ def test_a_metric_of_several_flows_has_a_matrix_each_or_that_of_one(inputs: Any)
 def test_what_does_not_go_together_is_refused(changes: dict[str, Any], said: str) -> None:
     with pytest.raises(ValidationError, match=said):
         Matrix.model_validate({**GRID, **changes})
+
+
+@pytest.mark.parametrize("matrix", [{"mean_over": ["protocol"]}, {"winner": {"among": "protocol"}}])
+def test_cells_that_lack_a_run_stay_empty(inputs: Any, matrix: dict[str, Any]) -> None:
+    # Of the first cell three of four runs are there, of both competitors; of the second all.
+    runs = _grid(rtt_ms=[10, 20], buffer_pkts=[5], protocol=["A", "B"], substream=[1, 2])
+    values = {(run["run_id"], "total_throughput"): float(i) for i, run in enumerate(runs)}
+    del values[runs[3]["run_id"], "total_throughput"]
+    declared = Matrix.model_validate({**GRID, **matrix})
+    (group,) = _groups(inputs, runs, values, declared)
+    (chart,) = group.charts
+    assert {row["row"] for row in _rows(chart)} == {"20 ms"}
+    assert chart.note.endswith("1 cell is empty until all of its runs have been simulated.")

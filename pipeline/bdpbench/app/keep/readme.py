@@ -27,6 +27,10 @@ _ADDED = (
     "Added later, from their own runs: {scenarios}; bdpbench {version} measured them "
     "(commit `{commit:.12}`)."
 )
+_PART = (
+    "**A part of the tier: {finished} of {planned} runs have been simulated.** Numbers and "
+    "statements that need any of the others are not run."
+)
 _WITH_FOLDER = f"the report, which opens offline with `{REPORT_FOLDER}/` beside it (save both)"
 
 
@@ -53,7 +57,7 @@ def readme_of(results: Results, taken_over: str = "", *, has_folder: bool = Fals
     ]
     if results.missing:
         planned = len(results.finished) + len(results.missing)
-        lines += [f"{len(results.missing)} of {planned} runs are missing.", ""]
+        lines += [_PART.format(finished=len(results.finished), planned=planned), ""]
     lines += [taken_over, ""] if taken_over else []
     lines += [_FROM_KEPT.format(**results.measured_by), ""] if results.measured_by else []
     for each in results.added:

@@ -20,6 +20,8 @@ def totals_sentence(scorecard: Scorecard) -> str:
 **3 hold, 1 fails**.'
     >>> totals_sentence({**card, "totals": {}, "claim_totals": {}})
     'The study lists no published numbers.'
+    >>> totals_sentence({**card, "totals": {}})
+    'Of 4 statements: **3 hold, 1 fails**.'
     """
     if not _has_verdicts(scorecard):
         return "The study lists no published numbers."
@@ -76,13 +78,20 @@ def _kinds_sentence(
 
 def _verdicts_sentence(scorecard: Scorecard) -> str:
     numbers, claims = scorecard["totals"], scorecard["claim_totals"]
-    return (
-        f"Of {sum(numbers.values())} numbers: **{numbers['reproduced']} reproduced, "
-        f"{numbers['close']} close, {numbers['not_reproduced']} not reproduced**"
-        f"{_not_run(numbers['not_run'])}. Of {sum(claims.values())} statements: "
-        f"**{claims['holds']} hold{'s' if claims['holds'] == 1 else ''}, {claims['fails']} "
-        f"fail{'s' if claims['fails'] == 1 else ''}**{_not_run(claims['not_run'])}."
-    )
+    sentences = []
+    if any(numbers.values()):
+        sentences.append(
+            f"Of {sum(numbers.values())} numbers: **{numbers['reproduced']} reproduced, "
+            f"{numbers['close']} close, {numbers['not_reproduced']} not reproduced**"
+            f"{_not_run(numbers['not_run'])}."
+        )
+    if any(claims.values()):
+        sentences.append(
+            f"Of {sum(claims.values())} statements: **{claims['holds']} "
+            f"hold{'s' if claims['holds'] == 1 else ''}, {claims['fails']} "
+            f"fail{'s' if claims['fails'] == 1 else ''}**{_not_run(claims['not_run'])}."
+        )
+    return " ".join(sentences)
 
 
 def totals_lines(scorecard: Scorecard) -> Sequence[str]:

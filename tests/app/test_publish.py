@@ -63,7 +63,7 @@ def test_a_finished_tier_is_published_in_equal_bytes(
     assert {path.name: path.read_bytes() for path in (out / "dumbbell").iterdir()} == files
 
 
-def test_missing_runs_are_told_and_published_only_when_asked_for(
+def test_missing_runs_are_told_published_only_when_asked_for_and_completed_later(
     workspace: Path, bdpbench: Run, planned: list[Path]
 ) -> None:
     out = workspace / "published"
@@ -83,6 +83,15 @@ def test_missing_runs_are_told_and_published_only_when_asked_for(
     report = (out / "dumbbell" / "report.html").read_text()
     assert "1 of 3 planned runs has no results yet." in report
     assert "2 of 3 runs have been simulated" in (out / "dumbbell" / "README.md").read_text()
+
+    _simulate(bdpbench, planned[:1])
+    done = bdpbench("publish", "-o", str(out))
+    assert done.returncode == 0, done.stderr
+    report = (out / "dumbbell" / "report.html").read_text()
+    assert "planned runs has no results yet" not in report
+    assert "have been simulated" not in (out / "dumbbell" / "README.md").read_text()
+    kept = json.loads((out / "dumbbell" / "runs.json").read_text())
+    assert {run["run_id"] for run in kept["runs"]} == {path.name for path in planned}
 
 
 def test_results_of_another_study_or_build_are_not_published(finished: Path, bdpbench: Run) -> None:

@@ -9,6 +9,7 @@ from typing import TypeAlias, TypeVar
 from bdpbench.contracts.plan import PlannedRun, ProtocolText, Scalar
 from bdpbench.pages.text import ParameterWords
 from bdpbench.studies.vocabulary import PROTOCOL_PARAMETERS
+from bdpbench.units import unit_of
 
 Group = TypeVar("Group", bound=Hashable)
 Protocols: TypeAlias = Mapping[str, ProtocolText]
@@ -142,10 +143,12 @@ def find_sweep(
     """
     varying = [name for name in _varying(runs, alike) if name not in _NOT_SWEPT]
     names = [name for name in varying if swept is None or name in swept]
+    numbers = {name: found for name in names if (found := _numbered(runs, name, names))}
+    names = [name for name in names if not any(name in each for each in numbers.values())]
     numeric = [name for name in names if _is_numeric(runs, name)]
     if not numeric:
         return Sweep("", tuple(names))
-    main = min(numeric, key=lambda name: _preference(runs, name))
+    main = min(numeric, key=lambda name: (name in numbers, *_preference(runs, name)))
     others = tuple(name for name in names if name != main and not _follows(runs, name, main, alike))
     return Sweep(main, others)
 
@@ -198,6 +201,19 @@ def _varying(runs: Sequence[PlannedRun], alike: Callable[[PlannedRun], Hashable]
 def _is_numeric(runs: Sequence[PlannedRun], name: str) -> bool:
     values = [run["parameters"].get(name) for run in runs]
     return all(isinstance(value, int | float) for value in values)
+
+
+def _numbered(runs: Sequence[PlannedRun], name: str, names: Sequence[str]) -> list[str]:
+    """Parameters whose combinations a parameter numbers, as the number of a paper's case does.
+
+    It is a number without a unit, and determines them; they determine it together, but none does
+    alone. It is a short name for them, but on an axis its order would mean nothing.
+    """
+    if unit_of(name) or not _is_numeric(runs, name):
+        return []
+    found = [each for each in names if each != name and _is_told_by(runs, each, [name])]
+    alone = any(_is_told_by(runs, name, [each]) for each in found)
+    return found if not alone and _is_told_by(runs, name, found) else []
 
 
 def _preference(runs: Sequence[PlannedRun], name: str) -> tuple[int, int, str]:

@@ -10,7 +10,7 @@ import pytest
 from bdpbench.metrics.repetitions import over_repetitions
 from bdpbench.pages.intervals import interval_chart
 from bdpbench.pages.metric_sweeps import metric_over_sweep
-from bdpbench.pages.sweeps import find_sweep
+from bdpbench.pages.sweeps import Sweep, find_sweep
 
 RTTS = (20, 100)
 
@@ -123,3 +123,29 @@ def test_what_follows_from_a_sweep_is_no_sweep(inputs: Any) -> None:
     ]
     assert find_sweep(runs, swept=["rtt_ms", "queue"]).others == ("queue",)
     assert "min_th_pkts" in find_sweep(runs).others
+
+
+def test_the_number_of_a_case_is_a_name_and_no_axis(inputs: Any) -> None:
+    """A case of a paper stands for a rate and a buffer: its number orders nothing."""
+    cases = ((1, 1000, 500), (2, 1000, 50), (3, 500, 500), (4, 500, 50))
+    template = _runs(inputs, repetitions=1)[0]
+    runs = [
+        {
+            **template,
+            "parameters": {
+                **template["parameters"],
+                "case_number": number,
+                "bottleneck_mbps": rate,
+                "buffer_pkts": buffer,
+                "flows": flows,
+            },
+        }
+        for number, rate, buffer in cases
+        for flows in (5, 10, 20)
+    ]
+    assert find_sweep(runs) == Sweep("flows", ("case_number",))
+    # Where one parameter alone tells the number, or none does, it stays.
+    assert find_sweep(runs, swept=["case_number", "flows"]).main == "case_number"
+    at_one_rate = [run for run in runs if run["parameters"]["bottleneck_mbps"] == 500]
+    stays = find_sweep(at_one_rate, swept=["case_number", "buffer_pkts"])
+    assert stays == Sweep("buffer_pkts", ())

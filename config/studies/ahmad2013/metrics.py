@@ -1,6 +1,10 @@
 """Goodput by equation 18 of the paper, Jain's index of it, and friendliness.
 
-Each is measured over the second half of a run, its steady state, and over the whole of it.
+Each is measured over the second half of a run, its steady state, and over the whole of it. Equation
+18 is sent data less retransmitted data. Over the whole run this is what was acknowledged. In the
+second half it is not: TCP/Linux can wait for one lost packet for minutes and go on sending, and
+then everything since is acknowledged at once. So the second half counts what passed the bottleneck
+for the first time.
 """
 
 from __future__ import annotations
@@ -9,7 +13,7 @@ from collections.abc import Sequence
 
 import polars as pl
 
-from bdpbench.metrics import FlowView, RunView, flow_metric, run_metric
+from bdpbench.metrics import FlowView, RunView, counted, flow_metric, run_metric
 from bdpbench.metrics.fairness import jain_index, throughput_ratio
 from bdpbench.units import BITS_PER_BYTE
 
@@ -17,6 +21,10 @@ _PAPER = "Ahmad, Ngadi and Mohamad (2013)"
 _ACKNOWLEDGED = "ack_"
 _STEADY = "over the second half of the run"
 _WHOLE = "from the flow's start to the end of the run"
+_PASSED = (
+    "Data that passed the bottleneck for the first time: what passed it, without headers, less "
+    "what the sender sent again beyond what had been lost"
+)
 _GOODPUT = "Data that was acknowledged for the first time, without headers and retransmissions"
 _FRIENDLINESS = (
     "Jain's index of the goodputs of a variant and of Reno beside it: 1 where they share equally, "
@@ -27,7 +35,7 @@ _SENT = ("packet_bytes",)
 
 
 def _goodputs(run: RunView) -> list[float | None]:
-    return [flow.fact("goodput") for flow in run.flows("facts")]
+    return [_goodput_in_window(flow) for flow in run.flows("facts")]
 
 
 def _goodputs_of_whole_run(run: RunView) -> list[float | None]:
@@ -40,6 +48,17 @@ def _records_acks(flow: FlowView) -> bool:
 
 def _acks(flow: FlowView) -> pl.DataFrame:
     return flow.rows("recorded").filter(pl.col("name") == _ACKNOWLEDGED)
+
+
+def _goodput_in_window(flow: FlowView) -> float | None:
+    """Equation 18 over the window in which the script counts, the second half, Mbit/s."""
+    passed, lost, again = map(flow.fact, ("packets", "drops", "retransmissions"))
+    if passed is None or lost is None or again is None:
+        return None
+    start_s, end_s = counted(flow)
+    packets = passed - max(0.0, again - lost)
+    bits = BITS_PER_BYTE * flow.positive("packet_bytes") * packets
+    return bits / 1e6 / (end_s - start_s)
 
 
 def _goodput_since_start(flow: FlowView) -> float | None:
@@ -93,10 +112,10 @@ def goodput_of_whole_run(flow: FlowView) -> float | None:
 @run_metric(
     unit="%",
     title="Goodput",
-    text=f"{_GOODPUT}, {_STEADY}, as the sum over the flows and a share of the bottleneck's rate.",
+    text=f"{_PASSED}, {_STEADY}, as the sum over the flows and a share of the bottleneck's rate.",
     source=f"{_PAPER}, section 5 (steady state) and equation 18",
     tables=("facts",),
-    parameters=("bottleneck_mbps",),
+    parameters=(*_SENT, "bottleneck_mbps"),
     window=_second_half,
     when=_has_flows,
 )
@@ -125,6 +144,7 @@ def goodput_share_of_whole_run(run: RunView) -> float | None:
     text=f"(sum x)^2/(n sum x^2) of the flows' goodputs x, {_STEADY}.",
     source=f"{_PAPER}, equation 19; Jain, Chiu and Hawe (1984), DEC-TR-301",
     tables=("facts",),
+    parameters=_SENT,
     window=_second_half,
     when=_has_flows,
 )
@@ -153,6 +173,7 @@ def goodput_jain_index_of_whole_run(run: RunView) -> float | None:
     text=f"{_FRIENDLINESS}, {_STEADY}.",
     source=f"{_PAPER}, section 6.3 (to share bandwidth equally with Standard TCP)",
     tables=("facts",),
+    parameters=_SENT,
     optional=("protocol",),
     window=_second_half,
     when=_is_beside_another,
@@ -184,7 +205,7 @@ def friendliness_of_whole_run(run: RunView) -> float | None:
     f"{_STEADY}: what the variant beside it leaves to Reno.",
     source=f"{_PAPER}, section 5 (not more than a conforming flow would consume)",
     tables=("facts",),
-    parameters=("bottleneck_mbps",),
+    parameters=(*_SENT, "bottleneck_mbps"),
     optional=("protocol",),
     window=_second_half,
     when=_is_beside_another,

@@ -26,7 +26,7 @@ from bdpbench.metrics.measure import (
     measure_values,
     metric_rows,
 )
-from bdpbench.metrics.views import FlowView, LinkView, RunView, Window, second_half, whole
+from bdpbench.metrics.views import FlowView, LinkView, RunView, Window, counted, second_half, whole
 
 __all__ = [
     "DEFINITIONS",
@@ -42,6 +42,7 @@ __all__ = [
     "RunView",
     "Window",
     "as_metrics",
+    "counted",
     "definitions_for",
     "flow_metric",
     "group_metric",

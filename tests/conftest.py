@@ -94,7 +94,7 @@ def ns_binary() -> Path:
     if given := os.environ.get("BDPBENCH_NS"):
         binary = Path(given)
     else:
-        binary = build_prefix() / current_build_id() / "ns"
+        binary = build_prefix() / current_build_id("fast") / "ns"
     if not binary.is_file():
         pytest.fail(f"no ns-2 at {binary}: run `./bdpbench test`, which builds it")
     return binary

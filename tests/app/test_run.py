@@ -12,9 +12,40 @@ import pytest
 
 from bdpbench.app.validate.checking import check_scorecard
 from bdpbench.contracts.paths import run_folder
+from bdpbench.contracts.runs import read_run
 from bdpbench.errors import BdpbenchError
+from bdpbench.simulation.build import current_build_id, find_build
 
 Run = Callable[..., "subprocess.CompletedProcess[str]"]
+
+
+def test_runs_use_the_variant_that_config_names(
+    workspace: Path, bdpbench: Run, finished_once: Path
+) -> None:
+    build_id = current_build_id("stock")
+    if find_build(build_id) is None:
+        pytest.skip("no stock ns-2: ./bdpbench ns2 build --variant stock builds it")
+    config = workspace / "config" / "config.yaml"
+    config.write_text(config.read_text().replace("ns2_variant: fast ", "ns2_variant: stock "))
+    refused = bdpbench("run", "--backend", "docker")
+    assert refused.returncode != 0
+    assert "contains the variant fast, not stock" in refused.stderr
+
+    done = bdpbench("run", "--backend", "native")
+    assert done.returncode == 0, done.stderr
+    records = [read_run(folder) for folder in _run_folders(workspace)]
+    assert len(records) == 3
+    for record, other in zip(records, map(read_run, _run_folders(finished_once)), strict=True):
+        assert record is not None
+        assert other is not None
+        assert record["ns2"]["build_id"] == build_id != other["ns2"]["build_id"]
+        # The variant changes neither ids nor bytes.
+        assert (record["run_id"], record["outputs"]) == (other["run_id"], other["outputs"])
+
+
+def _run_folders(workspace: Path) -> list[Path]:
+    plan = json.loads((workspace / "results" / "dumbbell" / "quick" / "plan.json").read_text())
+    return [run_folder(workspace / "results" / "runs", run["run_id"]) for run in plan["runs"]]
 
 
 def test_a_study_made_by_config_runs_and_runs_no_second_time(

@@ -1,8 +1,9 @@
-"""Checks that ns-2's variants stock and fast write the same bytes for every output of a tier.
+"""Checks that ns-2's variants write the same bytes for every output of a tier.
 
 Run `PYTHONPATH=pipeline python tests/benchmarks/identity.py` after `./bdpbench ns2 build --variant
 stock`. Finished runs of the fast build are taken by the SHA-256 in their `run.json`; missing ones
-are simulated into the results folder. Each is repeated with the stock build in a separate folder.
+are simulated into the results folder. Each is repeated with the stock build, or with that of
+`--variant`, in a separate folder.
 """
 
 from __future__ import annotations
@@ -35,7 +36,7 @@ class Compared:
     run: PlannedRun
     outputs: int
     different: tuple[str, ...]
-    stock_cpu_s: float
+    repeated_cpu_s: float
     fast_cpu_s: float
 
 
@@ -44,10 +45,10 @@ def main() -> None:
     options = _options()
     runs = _runs(options)
     _simulate_missing(options)
-    stock = require_build(current_build_id("stock")).binary
+    binary = require_build(current_build_id(options.variant)).binary
     with ThreadPoolExecutor(options.jobs) as pool:
-        compared = list(pool.map(lambda run: _compare(run, stock), runs))
-    print("\n".join(markdown(compared)))
+        compared = list(pool.map(lambda run: _compare(run, binary), runs))
+    print("\n".join(markdown(compared, options.variant)))
     sys.exit(1 if any(each.different for each in compared) else 0)
 
 
@@ -56,6 +57,7 @@ def _options() -> argparse.Namespace:
     parser.add_argument("study", nargs="?", default="sharma2006")
     parser.add_argument("--tier", default="quick")
     parser.add_argument("--scenario", dest="scenarios", action="append", default=[])
+    parser.add_argument("--variant", choices=["stock", "fast-pgo"], default="stock")
     parser.add_argument("-j", "--jobs", type=int, default=len(os.sched_getaffinity(0)))
     return parser.parse_args()
 
@@ -79,21 +81,21 @@ def _simulate_missing(options: argparse.Namespace) -> None:
     subprocess.run(command, check=True, stdout=sys.stderr)
 
 
-def _compare(run: PlannedRun, stock: Path) -> Compared:
-    """Repeat a finished run with the stock build."""
+def _compare(run: PlannedRun, binary: Path) -> Compared:
+    """Repeat a finished run with another build."""
     record = read_run(_run_folder(run))
     assert record is not None, run["run_id"]
     fast = {Path(name).name: about["sha256"] for name, about in record["outputs"].items()}
     with tempfile.TemporaryDirectory() as name:
         folder = Path(name)
         (folder / OUTPUT_FOLDER).mkdir()
-        command = [str(stock), str(tcl_dir() / run["script"]), *run["argv"]]
+        command = [str(binary), str(tcl_dir() / run["script"]), *run["argv"]]
         with (folder / "ns.log").open("w") as log:
             child = subprocess.Popen(command, cwd=folder, stdout=log, stderr=log)
             _, status, used = os.wait4(child.pid, 0)
         child.returncode = os.waitstatus_to_exitcode(status)
         if child.returncode != 0:
-            sys.exit(f"stock failed on {run['label']}:\n{(folder / 'ns.log').read_text()}")
+            sys.exit(f"{binary} failed on {run['label']}:\n{(folder / 'ns.log').read_text()}")
         found = {path.name: sha256_of(path) for path in (folder / OUTPUT_FOLDER).iterdir()}
     different = sorted(name for name in {*fast, *found} if fast.get(name) != found.get(name))
     print(f"{run['scenario']}: {run['label']}: {different or 'same'}", file=sys.stderr, flush=True)
@@ -101,11 +103,11 @@ def _compare(run: PlannedRun, stock: Path) -> Compared:
     return Compared(run, len(found), tuple(different), cpu_s, record["cpu_s"] or float("nan"))
 
 
-def markdown(compared: Sequence[Compared]) -> list[str]:
+def markdown(compared: Sequence[Compared], variant: str) -> list[str]:
     """A row for each scenario, the totals, and each run that differs."""
     scenarios = dict.fromkeys(each.run["scenario"] for each in compared)
     lines = [
-        "| scenario | runs | outputs | same | stock | fast |",
+        f"| scenario | runs | outputs | same | {variant} | fast |",
         "|---|---:|---:|---:|---:|---:|",
     ]
     lines += [_row(name, [e for e in compared if e.run["scenario"] == name]) for name in scenarios]
@@ -121,8 +123,8 @@ def markdown(compared: Sequence[Compared]) -> list[str]:
 def _row(name: str, compared: Sequence[Compared]) -> str:
     outputs = sum(each.outputs for each in compared)
     same = outputs - sum(len(each.different) for each in compared)
-    stock, fast = (sum(getattr(e, f"{v}_cpu_s") for e in compared) for v in ("stock", "fast"))
-    return f"| {name} | {len(compared)} | {outputs} | {same} | {stock:.1f} s | {fast:.1f} s |"
+    repeated, fast = (sum(getattr(e, f"{v}_cpu_s") for e in compared) for v in ("repeated", "fast"))
+    return f"| {name} | {len(compared)} | {outputs} | {same} | {repeated:.1f} s | {fast:.1f} s |"
 
 
 if __name__ == "__main__":

@@ -1,11 +1,11 @@
-"""CPU time of ns-2's variants stock and fast and of Debian's ns, for the cases of ns2_speed.tcl.
+"""CPU time of ns-2's variants and of Debian's ns, for the cases of ns2_speed.tcl.
 
 Run `PYTHONPATH=pipeline python tests/benchmarks/ns2_speed.py` after `./bdpbench ns2 build` and
 `./bdpbench ns2 build --variant stock`. Each round runs each binary once on each case; a ratio is
-the median of the rounds' ratios, given with the smallest and the largest. The benchmark fails
-unless stock and fast write the same bytes. Callgrind counts the instructions of a longer and of a
-shorter run; their difference leaves out ns-2's start. Debian's ns counts bytes in 32 bits, so
-differences of its outputs are only reported.
+the median of the rounds' ratios, given with the smallest and the largest. The variant fast-pgo
+takes part if it has been built. The benchmark fails unless all variants write the same bytes.
+Callgrind counts the instructions of a longer and of a shorter run; their difference leaves out
+ns-2's start. Debian's ns counts bytes in 32 bits, so differences of its outputs are only reported.
 """
 
 from __future__ import annotations
@@ -24,13 +24,14 @@ from dataclasses import asdict, dataclass, field
 from pathlib import Path
 
 from bdpbench.contracts.files import write_json_atomically, write_text_atomically
-from bdpbench.simulation.build import current_build_id, require_build
+from bdpbench.simulation.build import current_build_id, find_build, require_build
 
 ROOT = Path(__file__).resolve().parents[2]
 SCRIPT = Path(__file__).with_suffix(".tcl")
 DOCS_MARKS = ("<!-- ns2_speed: begin -->", "<!-- ns2_speed: end -->")
 # Standard error shows the simulated time each time that a second of wall-clock time has passed.
 PROGRESS = "stderr.txt"
+PGO = "fast-pgo"
 
 
 @dataclass(frozen=True)
@@ -107,6 +108,7 @@ def _options() -> argparse.Namespace:
     parser.add_argument("--case", dest="cases", action="append", choices=[c.name for c in CASES])
     parser.add_argument("--stock", type=Path, help="default: the build of this checkout")
     parser.add_argument("--fast", type=Path, help="default: the build of this checkout")
+    parser.add_argument("--pgo", type=Path, help="default: that of this checkout, if it is built")
     parser.add_argument("--debian", type=Path, help="default: /usr/bin/ns, if it exists")
     parser.add_argument("--no-instructions", action="store_true")
     parser.add_argument("--docs", action="store_true", help="put the table into docs/ns2.md")
@@ -120,6 +122,13 @@ def _binaries(options: argparse.Namespace) -> dict[str, Path]:
         "stock": options.stock or require_build(current_build_id("stock")).binary,
         "fast": options.fast or require_build(current_build_id("fast")).binary,
     }
+    trained = find_build(current_build_id("fast-pgo"))
+    if options.pgo is not None:
+        found[PGO] = options.pgo
+    elif trained is not None:
+        found[PGO] = trained.binary
+    else:
+        print("the variant fast-pgo has not been built: left out", file=sys.stderr)
     debian = options.debian or Path("/usr/bin/ns")
     if debian.is_file():
         found["debian"] = debian
@@ -205,11 +214,13 @@ def ratios(slow: Measured, quick: Measured) -> list[float]:
 
 
 def different(table: Table) -> list[str]:
-    """Complaints about outputs that differ in any round of stock or fast."""
+    """Complaints about outputs that differ in any round of any variant."""
     return [
-        f"NOT THE SAME: {case}: {name}"
+        f"NOT THE SAME: {case}: {name} of {variant}"
         for case, row in table.items()
-        for name in _different_outputs(row["stock"], row["fast"])
+        for variant in ("fast", PGO)
+        if variant in row
+        for name in _different_outputs(row["stock"], row[variant])
     ]
 
 
@@ -228,6 +239,8 @@ def markdown(cases: Sequence[Case], table: Table) -> list[str]:
     """The table as lines of Markdown."""
     names = ["case, simulated time", "stock", "fast", "stock / fast", "goal"]
     names += ["instructions, stock / fast", "peak memory", "Debian's / fast"]
+    if any(PGO in row for row in table.values()):
+        names += [f"fast / {PGO}", f"instructions, fast / {PGO}"]
     lines = ["| " + " | ".join(names) + " |", "|---" + "|---:" * (len(names) - 1) + "|"]
     return lines + [_markdown_row(case, table[case.name]) for case in cases]
 
@@ -244,6 +257,8 @@ def _markdown_row(case: Case, row: Mapping[str, Measured]) -> str:
         f"{_peak_mib(stock):.0f} → {_peak_mib(fast):.0f} MiB",
         _debian_cell(row),
     ]
+    if PGO in row:
+        cells += [_spread(ratios(fast, row[PGO])), _instruction_ratio(fast, row[PGO])]
     return "| " + " | ".join(cells) + " |"
 
 
@@ -251,10 +266,10 @@ def _spread(values: Sequence[float]) -> str:
     return f"{statistics.median(values):.2f}× ({min(values):.2f} to {max(values):.2f})"
 
 
-def _instruction_ratio(stock: Measured, fast: Measured) -> str:
-    if stock.instructions is None or fast.instructions is None:
+def _instruction_ratio(slow: Measured, quick: Measured) -> str:
+    if slow.instructions is None or quick.instructions is None:
         return "-"
-    return f"{stock.instructions / fast.instructions:.2f}×"
+    return f"{slow.instructions / quick.instructions:.2f}×"
 
 
 def _peak_mib(measured: Measured) -> float:

@@ -10,9 +10,9 @@ from bdpbench.cli.options import backend_option
 
 variant_option = click.option(
     "--variant",
-    type=click.Choice(["fast", "stock"]),
-    default="fast",
-    help="stock: without the changes that only make ns-2 faster. Runs use fast.",
+    type=click.Choice(["fast", "fast-pgo", "stock"]),
+    help="fast-pgo: fast, compiled with a profile; stock: without the changes that only make ns-2 "
+    "faster. Default: the variant that runs use, `ns2_variant` of config.yaml.",
 )
 
 source_option = click.option(
@@ -32,18 +32,14 @@ def command() -> None:
 @source_option
 @click.option("--marker", type=click.Path(path_type=Path), help="File to write after the build.")
 @variant_option
-def build(backend: str | None, source: Path | None, marker: Path | None, variant: str) -> None:
-    """Build ns-2 for this checkout if necessary; stock is always built on this machine."""
+def build(
+    backend: str | None, source: Path | None, marker: Path | None, variant: str | None
+) -> None:
+    """Build ns-2 for this checkout if necessary; Docker images contain only the variant fast."""
     from bdpbench.app.run.run_study import backend_for
     from bdpbench.contracts.files import write_json_atomically
-    from bdpbench.simulation.backend import Backend, NativeBackend
-    from bdpbench.simulation.build import current_build_id
 
-    chosen: Backend = (
-        backend_for(backend)
-        if variant == "fast"
-        else NativeBackend(current_build_id(variant), variant)
-    )
+    chosen = backend_for(backend, variant)
     chosen.build(source)
     if marker is not None:
         write_json_atomically(marker, chosen.info())
@@ -51,7 +47,7 @@ def build(backend: str | None, source: Path | None, marker: Path | None, variant
 
 @command.command("path")
 @variant_option
-def path(variant: str) -> None:
+def path(variant: str | None) -> None:
     """Print the ns-2 binary in use (native backend)."""
     from bdpbench.simulation.build import current_build_id, require_build
 
@@ -80,7 +76,7 @@ def backend_name(backend: str | None) -> None:
 
 @command.command("id")
 @variant_option
-def build_id(variant: str) -> None:
+def build_id(variant: str | None) -> None:
     """Print the id of the build for this checkout."""
     from bdpbench.simulation.build import current_build_id
 
@@ -91,7 +87,7 @@ def build_id(variant: str) -> None:
 @variant_option
 @click.option(
     "--compare",
-    type=click.Choice(["fast", "stock"]),
+    type=click.Choice(["fast", "fast-pgo", "stock"]),
     help="Also run this variant and compare every output byte by byte.",
 )
 @click.option("--subset", "subsets", multiple=True, help="Only this subset; may be repeated.")
@@ -115,7 +111,7 @@ def build_id(variant: str) -> None:
 )
 @source_option
 def validate(
-    variant: str,
+    variant: str | None,
     compare: str | None,
     subsets: tuple[str, ...],
     quick: bool,
@@ -131,9 +127,10 @@ def validate(
     a listed test agrees, and, with --compare, if any output differs.
     """
     from bdpbench.app.validate.validating import ValidationRequest, validate
+    from bdpbench.simulation.build import variant_of_runs
 
     request = ValidationRequest(
-        variant=variant,
+        variant=variant or variant_of_runs(),
         compare=compare,
         subsets=subsets,
         quick=quick,

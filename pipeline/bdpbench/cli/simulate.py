@@ -69,8 +69,9 @@ def command(
         from bdpbench.app.run.streaming import reduce_stream
         from bdpbench.contracts.runs import read_run
         from bdpbench.simulation.backend import named_backend
+        from bdpbench.simulation.build import current_build_id
         from bdpbench.simulation.simulate import simulate
 
         run_dir = run_dir.resolve()
         if read_run(run_dir) is None:
-            simulate(run_dir, named_backend(backend), reduce_stream)
+            simulate(run_dir, named_backend(backend, current_build_id()), reduce_stream)

@@ -17,16 +17,17 @@ from bdpbench.contracts.runs import BuildFacts
 from bdpbench.errors import BdpbenchError
 from bdpbench.simulation.build import (
     build_prefix,
-    current_build_id,
     find_build,
     require_build,
     run_build_script,
+    variant_of_runs,
 )
 
 ENGINE_TIMEOUT_S = 10
 # Time limit, s: a storage driver without layers copies the whole image to start a container.
 CONTAINER_TIMEOUT_S = 120.0
 IMAGE_NAME = "bdpbench-ns2"
+IMAGE_VARIANT = "fast"
 # Paths inside the image; the Dockerfile's stage `ns2` puts the build there.
 IMAGE_NS = "/opt/bdpbench/.bdpbench/ns2/current/ns"
 IMAGE_INFO = "/opt/bdpbench/.bdpbench/ns2/current/ns-bdpbench.json"
@@ -75,16 +76,20 @@ class Backend(Protocol):
 
 @dataclass(frozen=True)
 class NativeBackend:
-    """ns-2 built on this machine by ``ns2/build.sh``."""
+    """ns-2 built on this machine by ``ns2/build.sh``.
+
+    ``build_id`` is that of the variant; None is the variant that runs use.
+    """
 
     build_id: str
-    variant: str = "fast"
+    variant: str | None = None
     name: str = "native"
 
     def build(self, source: Path | None = None) -> None:
         if not self.is_built():
             given = ["--source", str(source)] if source is not None else []
-            run_build_script(["--variant", self.variant, "--install-deps", *given])
+            variant = self.variant or variant_of_runs()
+            run_build_script(["--variant", variant, "--install-deps", *given])
 
     def is_built(self) -> bool:
         return find_build(self.build_id) is not None
@@ -170,22 +175,27 @@ def study_tcl_folder(script: Path) -> Path:
     return next((each for each in script.parents if each.name == "tcl"), script.parent)
 
 
-def named_backend(name: str) -> NativeBackend | DockerBackend:
-    """The backend ``docker`` or ``native`` with the build of this checkout."""
-    build_id = current_build_id()
+def named_backend(name: str, build_id: str) -> NativeBackend | DockerBackend:
+    """The backend ``docker`` or ``native`` with a build of this checkout that runs use."""
     return DockerBackend(build_id) if name == "docker" else NativeBackend(build_id)
 
 
 def choose_backend(
-    wanted: str, build_id: str, build_options: Sequence[str] = ()
+    wanted: str, build_id: str, build_options: Sequence[str] = (), variant: str = IMAGE_VARIANT
 ) -> NativeBackend | DockerBackend:
     """The backend that ``auto``, ``docker`` or ``native`` means on this machine.
 
+    ``build_id`` is that of ``variant``. Images contain only ``fast``, so ``auto`` means ``native``
+    for other variants.
+
     Raises:
-        BdpbenchError: when Docker is requested and no engine answers.
+        BdpbenchError: when Docker is requested and no engine answers, or when its image does not
+            contain the variant.
     """
-    if wanted == "native":
-        return NativeBackend(build_id)
+    if wanted == "docker":
+        _check_image_has(variant)
+    if wanted == "native" or variant != IMAGE_VARIANT:
+        return NativeBackend(build_id, variant)
     if docker_answers():
         return DockerBackend(build_id, tuple(build_options))
     if wanted == "docker":
@@ -194,7 +204,16 @@ def choose_backend(
             where="backend: docker",
             hint="start Docker, or use `--backend native`",
         )
-    return NativeBackend(build_id)
+    return NativeBackend(build_id, variant)
+
+
+def _check_image_has(variant: str) -> None:
+    if variant != IMAGE_VARIANT:
+        raise BdpbenchError(
+            f"the image of ns-2 contains the variant {IMAGE_VARIANT}, not {variant}",
+            where="backend: docker",
+            hint=f"use `--backend native`, or the variant {IMAGE_VARIANT}",
+        )
 
 
 def docker_answers() -> bool:

@@ -40,10 +40,18 @@ def build_environment() -> dict[str, str]:
     return {**os.environ, "BDPBENCH_HOME": str(home_dir())}
 
 
-def current_build_id(variant: str = "fast") -> str:
+def variant_of_runs() -> str:
+    """The variant of ns-2 that runs use: ``ns2_variant`` of ``config.yaml``."""
+    from bdpbench.studies.config import load_config  # takes longer than a short batch can spare
+
+    return load_config().ns2_variant
+
+
+def current_build_id(variant: str | None = None) -> str:
     """Id of the build that results from the checkout's patches, laws, agents and flags.
 
-    ``variant`` is "fast", or "stock" for ns-2 without the changes that only make it faster.
+    ``variant`` is "fast", "fast-pgo" for the same code compiled with a profile, or "stock" for ns-2
+    without the changes that only make it faster; None is the variant that runs use.
 
     The compiler is not part of it: with ``-ffp-contract=off`` ns-2's results are the same for all
     compilers.
@@ -52,7 +60,8 @@ def current_build_id(variant: str = "fast") -> str:
         BdpbenchError: when ``ns2/build.sh`` cannot tell.
     """
     script = build_script()
-    return _printed_id(script, variant, state_of(script.parent) if script.is_file() else ())
+    wanted = variant or variant_of_runs()
+    return _printed_id(script, wanted, state_of(script.parent) if script.is_file() else ())
 
 
 @cache

@@ -12,6 +12,7 @@ from bdpbench.studies.study import TierName
 from bdpbench.studies.vocabulary import Strict
 
 BackendName = Literal["auto", "docker", "native"]
+VariantName = Literal["fast", "fast-pgo", "stock"]
 
 
 class DockerConfig(Strict):
@@ -57,6 +58,12 @@ class Config(Strict):
     tier: TierName = Field(description="Tier that it runs: quick, paper or full")
     backend: BackendName = Field(
         description="Where ns-2 runs; auto takes Docker where an engine answers"
+    )
+    ns2_variant: VariantName = Field(
+        "fast",
+        description="The ns-2 that runs use: fast; fast-pgo, which takes longer to compile and "
+        "less time to run; or stock, without what makes ns-2 faster. All write the same bytes. "
+        "Docker images contain only fast",
     )
     jobs: Annotated[int, Field(ge=1)] | Literal["auto"] = Field(
         description="Simulations at once; auto: one for each core"

@@ -5,8 +5,12 @@ from __future__ import annotations
 import itertools
 from pathlib import Path
 
+import pytest
+
 from bdpbench.contracts.paths import tcl_dir
-from bdpbench.simulation.backend import DockerBackend
+from bdpbench.errors import BdpbenchError
+from bdpbench.simulation import backend
+from bdpbench.simulation.backend import DockerBackend, NativeBackend, choose_backend
 
 
 def _volumes(words: tuple[str, ...]) -> list[str]:
@@ -25,3 +29,15 @@ def test_a_study_outside_the_checkout_brings_its_tcl_folder(tmp_path: Path) -> N
     words = DockerBackend("b").command(tmp_path / "run", script, []).words
     assert _volumes(words)[2] == f"{tmp_path}/study/tcl:/opt/bdpbench/study/tcl:ro"
     assert words[-1] == "/opt/bdpbench/study/tcl/parts/x.tcl"
+
+
+def test_a_variant_that_no_image_contains_runs_on_this_machine(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    monkeypatch.setattr(backend, "docker_answers", lambda: True)
+    assert choose_backend("auto", "b") == DockerBackend("b")
+    for wanted in ("auto", "native"):
+        found = choose_backend(wanted, "b", variant="fast-pgo")
+        assert found == NativeBackend("b", "fast-pgo")
+    with pytest.raises(BdpbenchError, match="contains the variant fast, not fast-pgo"):
+        choose_backend("docker", "b", variant="fast-pgo")

@@ -25,7 +25,7 @@ from bdpbench.contracts.paths import run_folder, runs_folder
 from bdpbench.contracts.plan import Plan, read_plan
 from bdpbench.contracts.runs import ERROR_NAME, read_run
 from bdpbench.errors import BdpbenchError
-from bdpbench.simulation.backend import Backend, named_backend
+from bdpbench.simulation.backend import named_backend
 from bdpbench.simulation.simulate import simulate
 from bdpbench.studies.specs import write_specs
 
@@ -36,12 +36,13 @@ class Batch:
     Args:
         path: path of the batch's plan, ``<study>/<tier>/batches/<name>.json``.
         runs_dir: folder of all runs.
-        backend: where ns-2 runs; it must be built.
+        backend: where ns-2 runs, docker or native; the plan's build must be there.
         keep_going: whether to continue with other runs if one fails.
     """
 
-    def __init__(self, path: Path, runs_dir: Path, backend: Backend, *, keep_going: bool) -> None:
-        self._path, self._runs_dir, self._backend = path, runs_dir, backend
+    def __init__(self, path: Path, runs_dir: Path, backend: str, *, keep_going: bool) -> None:
+        self._path, self._runs_dir, self._plan = path, runs_dir, read_plan(path)
+        self._backend = named_backend(backend, self._plan["ns2_build_id"])
         self._keep_going = keep_going
         self._stop = path.with_name(STOP_NAME)
         self._failed_before = frozenset(_failed(path.with_suffix(".told")))
@@ -74,10 +75,9 @@ class Batch:
 
     def _plans(self) -> list[Plan]:
         """A plan for each run, with all its places in the study."""
-        plan = read_plan(self._path)
         places: dict[str, Plan] = {}
-        for run in plan["runs"]:
-            places.setdefault(run["run_id"], {**plan, "runs": []})["runs"].append(run)
+        for run in self._plan["runs"]:
+            places.setdefault(run["run_id"], {**self._plan, "runs": []})["runs"].append(run)
         return list(places.values())
 
     def _take_on(self, places: Plan) -> None:
@@ -148,7 +148,7 @@ def run_batch(path: Path, backend: str, *, keep_going: bool) -> None:
         BdpbenchError: as for ``Batch.run``.
     """
     runs_dir = runs_folder(path.parents[3])
-    Batch(path, runs_dir, named_backend(backend), keep_going=keep_going).run()
+    Batch(path, runs_dir, backend, keep_going=keep_going).run()
 
 
 def one_thread_for_tables() -> None:

@@ -52,10 +52,13 @@ class RunRequest:
     results: Path | None = None
 
 
-def backend_for(name: str | None) -> NativeBackend | DockerBackend:
-    """The backend given on the command line, or else that of ``config.yaml``."""
+def backend_for(name: str | None, variant: str | None = None) -> NativeBackend | DockerBackend:
+    """Backend and variant of ns-2 given on the command line, or else those of ``config.yaml``."""
     config = load_config()
-    return choose_backend(name or config.backend, current_build_id(), config.docker.build_options)
+    wanted = variant or config.ns2_variant
+    return choose_backend(
+        name or config.backend, current_build_id(wanted), config.docker.build_options, wanted
+    )
 
 
 def run_study(request: RunRequest) -> None:
@@ -176,7 +179,7 @@ def _prepare(request: RunRequest, config: Config) -> Prepared:
         request.study or config.study,
         request.tier or config.tier,
         request.selection,
-        current_build_id(),
+        current_build_id(config.ns2_variant),
         request.results or results_dir(config.results),
         scripts=request.scripts,
         write=False,
@@ -196,7 +199,7 @@ def _built_backend(
 ) -> NativeBackend | DockerBackend:
     """The backend with its ns-2 built; ``auto`` does without Docker if its build fails."""
     build_id = prepared.plan["ns2_build_id"]
-    backend = choose_backend(wanted, build_id, config.docker.build_options)
+    backend = choose_backend(wanted, build_id, config.docker.build_options, config.ns2_variant)
     try:
         backend.build()
     except BdpbenchError as error:

@@ -11,6 +11,9 @@ from bdpbench.contracts.paths import checkout_root
 from bdpbench.simulation.backend import NativeBackend
 from bdpbench.simulation.build import current_build_id, require_build
 
+VARIANT = "fast"
+"""The variant that is tested, whichever runs use; tests compare others with it."""
+
 
 def run_tests(arguments: Sequence[str]) -> int:
     """Build ns-2 if necessary and run pytest; returns its exit status.
@@ -19,8 +22,8 @@ def run_tests(arguments: Sequence[str]) -> int:
         BdpbenchError: when there is no checkout, which contains the tests.
     """
     root = checkout_root()
-    build_id = current_build_id()
-    NativeBackend(build_id).build()
+    build_id = current_build_id(VARIANT)
+    NativeBackend(build_id, VARIANT).build()
     environment = {
         **os.environ,
         "BDPBENCH_NS": str(require_build(build_id).binary),

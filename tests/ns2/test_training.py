@@ -1,0 +1,155 @@
+"""The variant fast-pgo: what it is trained with, how it is compiled, and that its outputs are the
+same."""
+
+from __future__ import annotations
+
+import os
+import re
+import subprocess
+from collections.abc import Callable
+from pathlib import Path
+
+import pytest
+
+from bdpbench.simulation.build import build_prefix, current_build_id
+
+ROOT = Path(__file__).resolve().parents[2]
+BUILD = ROOT / "ns2" / "build.sh"
+TRAINING = ROOT / "ns2" / "training.tcl"
+CASES = re.findall(r"(?m)^proc train-(\w+)", TRAINING.read_text())
+# Share of the simulated time of a case: some seconds, in which flows lose packets.
+SHARE = 0.15
+
+Outputs = Callable[[Path, list[str], Path], dict[str, str]]
+
+# As in ns-2's Makefile: a program that runs during the compilation writes a source of ns.
+MAKEFILE = """\
+CFLAGS += $(CCOPT)
+INCLUDES = -I. -I../farm/include
+.SUFFIXES: .cc
+.cc.o:
+\t$(CPP) -c $(CFLAGS) $(INCLUDES) -o $@ $*.cc
+ns: main.o gen/ptypes.o
+\t$(CPP) -o $@ $^ $(LIB)
+gen/ptypes.cc: common/ptypes2tcl
+\t./common/ptypes2tcl > $@
+common/ptypes2tcl: common/ptypes2tcl.o
+\t$(CPP) -o $@ $^
+"""
+GENERATOR = """\
+#include <stdio.h>
+int main() { puts("int even(int i) { return i % 2 == 0; }"); return 0; }
+"""
+MAIN = """\
+#include <stdio.h>
+#include <string.h>
+int even(int i);
+int main(int argc, char** argv) {
+\tint found = 0;
+\tif (argc < 3)
+\t\treturn 1;
+\tfor (int i = 0; i < 1000; i++)
+\t\tif (even(i) && strlen(argv[2]) > 2)
+\t\t\tfound++;
+\tprintf("found %d for %s\\n", found, argv[2]);
+\treturn argc == 4;
+}
+"""
+COMPILE = """
+set -euo pipefail
+. "$1"
+VARIANT=fast-pgo JOBS=1 WORK=$PWD TREE=$PWD/tree LOG=$PWD/log
+link_farm "$WORK/farm"
+compile_trained
+"""
+
+
+@pytest.fixture
+def tree(tmp_path: Path) -> Path:
+    """A source tree that is compiled within seconds."""
+    files = {"Makefile": MAKEFILE, "main.cc": MAIN, "common/ptypes2tcl.cc": GENERATOR}
+    (tmp_path / "tree" / "gen").mkdir(parents=True)
+    for name, text in files.items():
+        path = tmp_path / "tree" / name
+        path.parent.mkdir(exist_ok=True)
+        path.write_text(text)
+    return tmp_path / "tree"
+
+
+def compile_trained(tree: Path, **variables: str) -> subprocess.CompletedProcess[str]:
+    return subprocess.run(
+        ["bash", "-c", COMPILE, "bash", str(BUILD)],
+        cwd=tree.parent,
+        env={**os.environ, **variables},
+        capture_output=True,
+        text=True,
+        check=False,
+    )
+
+
+def counts(tree: Path) -> list[str]:
+    """Files of the tree with counts of branches."""
+    return sorted(str(path.relative_to(tree)) for path in tree.rglob("*.gcda"))
+
+
+def test_it_is_compiled_with_the_counts_of_its_training(tree: Path) -> None:
+    # The counts belong to the tree wherever the user's environment puts those of other programs.
+    done = compile_trained(tree, GCOV_PREFIX=str(tree.parent / "elsewhere"))
+    assert done.returncode == 0, done.stderr
+    log = (tree.parent / "log").read_text()
+    assert [f"found 500 for {case}" in log for case in CASES] == [True] * len(CASES)
+    compiled = [line for line in log.splitlines() if " -o main.o" in line]
+    assert [re.findall(r"-fprofile-(generate|use)", line) for line in compiled] == [
+        ["generate"],
+        ["use"],
+    ]
+    # The generator of a source does not count, nor does the result.
+    assert counts(tree) == ["gen/ptypes.gcda", "main.gcda"]
+    for path in tree.rglob("*.gcda"):
+        path.unlink()
+    subprocess.run([tree / "ns", "training.tcl", "again"], capture_output=True, check=True)
+    assert counts(tree) == []
+
+
+def test_a_training_run_that_fails_ends_the_build(tree: Path) -> None:
+    (tree / "main.cc").write_text(MAIN.replace("argc == 4", "argc == 3"))
+    done = compile_trained(tree)
+    assert done.returncode == 5
+    assert f"the training run {CASES[0]} failed" in done.stderr
+    assert f"found 500 for {CASES[0]}" in done.stderr
+
+
+def test_every_case_is_trained() -> None:
+    listed = re.search(r"(?m)^TRAINING=\((.*?)\)", BUILD.read_text())
+    assert listed is not None
+    assert listed[1].split() == CASES
+    described = re.findall(r"(?m)^#   (\w+)  +\S", TRAINING.read_text())
+    assert described == CASES
+
+
+def test_it_uses_nothing_that_the_build_id_does_not_cover() -> None:
+    assert not re.findall(r"(?m)^\s*(?:source|load|package)\s", TRAINING.read_text())
+
+
+@pytest.fixture(scope="session")
+def pgo_binary() -> Path:
+    """The variant fast-pgo if it has been built: two compilations take too long for a test."""
+    binary = build_prefix() / current_build_id("fast-pgo") / "ns"
+    if not binary.is_file():
+        pytest.skip("no ns-2 with a profile: ./bdpbench ns2 build --variant fast-pgo builds it")
+    return binary
+
+
+@pytest.mark.parametrize("case", CASES)
+def test_every_case_runs(case: str, ns_binary: Path, outputs: Outputs, tmp_path: Path) -> None:
+    made = outputs(ns_binary, [str(TRAINING), case, str(SHARE)], tmp_path / "fast")
+    assert {"queue.out", "flows.out", "cwnd.0.out"} <= set(made)
+
+
+@pytest.mark.parametrize("case", CASES)
+def test_every_output_is_that_of_fast(
+    case: str, ns_binary: Path, pgo_binary: Path, outputs: Outputs, tmp_path: Path
+) -> None:
+    command = [str(TRAINING), case, str(SHARE)]
+    fast = outputs(ns_binary, command, tmp_path / "fast")
+    assert outputs(pgo_binary, command, tmp_path / "fast-pgo") == fast

@@ -49,7 +49,7 @@ def sources(folder: Path, names: Sequence[str] = NAMES) -> None:
     )
     wanted = [f"ns-2.35/tcp/{name}" for name in names]
     archive = done.stdout.strip().splitlines()[-1]
-    # tar stops after the last of these files, a fifth of the way through the archive.
+    # tar stops after the last of these files, which are near the end of the archive.
     command = ["tar", "-xf", archive, "--occurrence=1", "--strip-components=2", *wanted]
     subprocess.run(command, cwd=folder, check=True)
 

@@ -23,7 +23,8 @@ ARGUMENTS = [
     "--disable-sync",
     "--no-first-run",
 ]
-NAMES = ("chromium", "chromium-browser", "google-chrome")
+# The first one has no windows: it opens a page with half of the work.
+NAMES = ("chromium-headless-shell", "chromium", "chromium-browser", "google-chrome")
 SYNTHETIC = Path(__file__).parents[1] / "pipeline" / "pages" / "synthetic.py"
 
 

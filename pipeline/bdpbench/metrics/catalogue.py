@@ -11,6 +11,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from functools import cache
 from pathlib import Path
 
+from bdpbench.contracts.caches import cached
 from bdpbench.errors import BdpbenchError
 from bdpbench.metrics import (
     cuts,
@@ -144,6 +145,26 @@ def _line_of(error: BaseException, path: Path) -> int:
         return error.lineno or 1
     frames = traceback.extract_tb(error.__traceback__)
     return next((each.lineno or 1 for each in reversed(frames) if each.filename == str(path)), 1)
+
+
+def code_of(metric: Metric) -> str:
+    """SHA-256 of the code of a metric; those of the common metrics are cached together."""
+    if DEFINITIONS.get(metric.metric) is metric:
+        return _common_digests()[metric.metric]
+    return metric.digest
+
+
+@cache
+def _common_digests() -> dict[str, str]:
+    """Metric → SHA-256 of its code, which can only reach this room and the module of units."""
+    room = Path(__file__).parent
+    sources = {path.relative_to(room).as_posix(): path for path in sorted(room.rglob("*.py"))}
+    sources["units"] = room.with_name("units.py")
+    return cached(
+        "metric-digests",
+        [part for name, path in sources.items() for part in (name.encode(), path.read_bytes())],
+        lambda: {each.metric: each.digest for each in metrics_of(DEFINITIONS)},
+    )
 
 
 def metrics_of(definitions: Mapping[str, Definition]) -> Sequence[Metric]:

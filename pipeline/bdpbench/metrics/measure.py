@@ -17,7 +17,7 @@ import polars as pl
 
 from bdpbench.contracts.plan import PlannedRun, Scalar
 from bdpbench.contracts.tables import TABLE_KEYS
-from bdpbench.metrics.catalogue import DEFINITIONS, group_metrics_of, metrics_of
+from bdpbench.metrics.catalogue import DEFINITIONS, code_of, group_metrics_of, metrics_of
 from bdpbench.metrics.definition import Definition, GroupMetric, Metric
 from bdpbench.metrics.groups import Group, Row, Sweeps
 from bdpbench.metrics.views import FlowView, LinkView, RunView
@@ -144,7 +144,7 @@ def digest_of(
 ) -> str:
     """SHA-256 of everything that the values of a metric of one run depend on."""
     read = {name: parameters[name] for name in metric.reads(parameters)}
-    return _digest((metric.digest,), read, checksums, metric.tables)
+    return _digest((code_of(metric),), read, checksums, metric.tables)
 
 
 def _coverage_digest(

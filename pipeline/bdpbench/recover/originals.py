@@ -21,7 +21,7 @@ Name = Annotated[str, Field(pattern=r"^\w+$")]
 
 
 class _Strict(BaseModel):
-    model_config = ConfigDict(extra="forbid", frozen=True, strict=True)
+    model_config = ConfigDict(extra="forbid", frozen=True, strict=True, defer_build=True)
 
 
 class Helper(_Strict):

@@ -23,7 +23,7 @@ from bdpbench.studies.study import known_or_suggest
 
 
 class _Strict(BaseModel):
-    model_config = ConfigDict(extra="forbid", frozen=True, strict=True)
+    model_config = ConfigDict(extra="forbid", frozen=True, strict=True, defer_build=True)
 
 
 class Selector(_Strict):

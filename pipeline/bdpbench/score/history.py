@@ -27,7 +27,7 @@ _Text = Annotated[str, Field(min_length=1)]
 class ChangeEntry(BaseModel):
     """One change; see ``contracts.scorecard.Change``."""
 
-    model_config = ConfigDict(extra="forbid", frozen=True, strict=True)
+    model_config = ConfigDict(extra="forbid", frozen=True, strict=True, defer_build=True)
 
     date: datetime.date | _Text
     commit: str = Field("", pattern="^([0-9a-f]{7,40})?$")

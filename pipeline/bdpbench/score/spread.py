@@ -33,7 +33,7 @@ class VariedRuns(BaseModel):
         scenario, select: which runs; they have the metric and the subject of the number.
     """
 
-    model_config = ConfigDict(extra="forbid", frozen=True, strict=True)
+    model_config = ConfigDict(extra="forbid", frozen=True, strict=True, defer_build=True)
 
     scenario: _Text
     select: dict[str, Scalar] = Field(default_factory=dict)
@@ -52,7 +52,7 @@ class SpreadEntry(BaseModel):
         source: where least and most come from.
     """
 
-    model_config = ConfigDict(extra="forbid", frozen=True, strict=True)
+    model_config = ConfigDict(extra="forbid", frozen=True, strict=True, defer_build=True)
 
     of: list[_Text] = Field(min_length=1)
     varied: _Text

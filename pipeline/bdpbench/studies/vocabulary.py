@@ -42,7 +42,7 @@ Bound = Annotated[float, Field(allow_inf_nan=False)]
 class Strict(BaseModel):
     """A model that accepts no unknown keys, and no text for a number."""
 
-    model_config = ConfigDict(extra="forbid", frozen=True, strict=True)
+    model_config = ConfigDict(extra="forbid", frozen=True, strict=True, defer_build=True)
 
 
 class ParameterDeclaration(Strict):

@@ -13,7 +13,7 @@ from bdpbench.contracts.yaml_files import YamlFile
 class KnownDifference(BaseModel):
     """Tests of one subset that differ from the shipped reference output for one reason."""
 
-    model_config = ConfigDict(extra="forbid", frozen=True)
+    model_config = ConfigDict(extra="forbid", frozen=True, defer_build=True)
 
     subset: str = Field(min_length=1)
     tests: tuple[str, ...] = Field(min_length=1)

@@ -13,9 +13,11 @@ from collections.abc import Collection, Iterable, Iterator
 from dataclasses import dataclass
 from functools import cache, lru_cache
 from pathlib import Path
+from typing import TypedDict
 
 from pydantic import BaseModel, ConfigDict
 
+from bdpbench.contracts.caches import cached
 from bdpbench.contracts.files import FolderState, state_of
 from bdpbench.contracts.paths import repository_root
 from bdpbench.contracts.yaml_files import YamlFile
@@ -27,6 +29,13 @@ MANIFEST_NAME = "components.yaml"
 _FLAGS = re.compile(r'^(C_FLAGS|CXX_FLAGS|COMMON_FLAGS|LIBRARIES)="([^"$`\\]*)"$', re.MULTILINE)
 _FLAG_NAMES = {"C_FLAGS", "CXX_FLAGS", "COMMON_FLAGS", "LIBRARIES"}
 _SHA256 = re.compile(r"^sha256=([0-9a-f]{64})$", re.MULTILINE)
+
+
+class _Stripped(TypedDict):
+    """Names of files, with their changes and their contents."""
+
+    patches: dict[str, list[list[str]]]
+    code: dict[str, str]
 
 
 @dataclass(frozen=True)
@@ -47,7 +56,7 @@ class AgentUse:
 class Components(BaseModel):
     """Content of ``ns2/components.yaml``: which files act on which senders and queues."""
 
-    model_config = ConfigDict(extra="forbid", frozen=True)
+    model_config = ConfigDict(extra="forbid", frozen=True, defer_build=True)
 
     every_run: list[str]
     tcp: list[str]
@@ -148,14 +157,17 @@ def _digest(
 ) -> str:
     components = _components(folder, state)
     unused = set(components.no_run) if uses is None else components.unused(uses, queues)
+    stripped = _stripped(folder, state)
     content = {
         "source": _source(folder / "SOURCE.lock"),
         "flags": _flags(folder / "build.sh"),
         "patches": [
-            changes for name, changes in _patches(folder, state) if not _is_under(name, unused)
+            changes for name, changes in stripped["patches"].items() if not _is_under(name, unused)
         ],
         # Sorted by content, because ns-2 cannot see names and places of files.
-        "code": sorted(text for name, text in _code(folder, state) if not _is_under(name, unused)),
+        "code": sorted(
+            text for name, text in stripped["code"].items() if not _is_under(name, unused)
+        ),
     }
     return hashlib.sha256(json.dumps(content, sort_keys=True).encode()).hexdigest()
 
@@ -188,31 +200,37 @@ def _flags(script: Path) -> dict[str, str]:
 
 # Runs of a study differ in a few of these files; most files are part of all their digests.
 @lru_cache(maxsize=2)
-def _patches(folder: Path, state: FolderState) -> list[tuple[str, list[list[str]]]]:
-    """Name and changes of each patch, in the order of ``patches/series``."""
+def _stripped(folder: Path, state: FolderState) -> _Stripped:
+    """The patches and our own C++ files, without comments and blank lines."""
     lines = _read(folder / "patches" / "series").splitlines()
-    names = [name for line in lines if (name := line.partition("#")[0].strip())]
-    return [(f"patches/{name}", _changes(folder, f"patches/{name}")) for name in names]
+    names = [f"patches/{name}" for line in lines if (name := line.partition("#")[0].strip())]
+    patches = {name: _read(folder / name) for name in names}
+    code = {
+        path.relative_to(folder).as_posix(): _read(path)
+        for part in ("laws", "agents", "speed")
+        for path in sorted((folder / part).rglob("*"))
+        if path.suffix in (".cc", ".h")
+    }
+
+    def strip() -> _Stripped:
+        return {
+            "patches": {name: _changes_in(text, name) for name, text in patches.items()},
+            "code": {name: strip_cpp(text) for name, text in code.items()},
+        }
+
+    texts = [*patches, *patches.values(), "", *code, *code.values()]
+    inputs = [each.encode(errors="surrogateescape") for each in texts]
+    return cached("ns2-stripped", [*_strippers(), *inputs], strip)
 
 
-def _changes(folder: Path, name: str) -> list[list[str]]:
-    return _changes_in(_read(folder / name), name)
+def _strippers() -> list[bytes]:
+    """The code that strips."""
+    return [Path(__file__).with_name(name).read_bytes() for name in ("cpp_text.py", "tcl_text.py")]
 
 
 @lru_cache(maxsize=128)
 def _changes_in(text: str, name: str) -> list[list[str]]:
     return [[each.path, each.before, each.after] for each in changes_of(text, name)]
-
-
-@lru_cache(maxsize=2)
-def _code(folder: Path, state: FolderState) -> list[tuple[str, str]]:
-    """Name and content of each of our own C++ files."""
-    return [
-        (path.relative_to(folder).as_posix(), strip_cpp(_read(path)))
-        for part in ("laws", "agents", "speed")
-        for path in sorted((folder / part).rglob("*"))
-        if path.suffix in (".cc", ".h")
-    ]
 
 
 def _read(path: Path) -> str:

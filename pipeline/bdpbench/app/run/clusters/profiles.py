@@ -18,7 +18,7 @@ SLURM = "slurm"
 class _Keys(BaseModel):
     """The keys of a profile that bdpbench reads; all others are for Snakemake."""
 
-    model_config = ConfigDict(extra="ignore", frozen=True)
+    model_config = ConfigDict(extra="ignore", frozen=True, defer_build=True)
 
     executor: str = "local"
 

@@ -44,9 +44,8 @@ public:
 	size_t size() const { return count_; }
 	const Arrival& front() const { return ring_[first_]; }
 	Event* at(size_t i) const { return ring_[slot(i)].event; }
-	bool accepts(const Event* e) const {
-		return count_ == 0 || last_time_ <= e->time_;
-	}
+	bool accepts(const Event* e) const { return accepts(e->time_); }
+	bool accepts(double time) const { return count_ == 0 || last_time_ <= time; }
 	void push_back(Event* e) {
 		if (count_ == capacity_)
 			grow();

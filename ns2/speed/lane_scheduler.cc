@@ -14,9 +14,19 @@ public:
 
 }  // namespace
 
-LaneScheduler::LaneScheduler() : near_size_(0), free_(0)
+LaneScheduler::LaneScheduler() : near_size_(0), free_(0), chance_(2463534242u)
 {
 	has_lanes_ = true;
+	bind("keep_routes_", &keep_routes_);
+}
+
+// Heads or tails, by Marsaglia's xorshift, which no random number of a script depends on.
+bool LaneScheduler::chance()
+{
+	chance_ ^= chance_ << 13;
+	chance_ ^= chance_ >> 17;
+	chance_ ^= chance_ << 5;
+	return chance_ & 1;
 }
 
 // Pending events are lost with any scheduler of ns-2; the lanes can be adopted by the next one.
@@ -34,19 +44,6 @@ LaneScheduler::~LaneScheduler()
 	}
 	for (size_t i = 0; i < blocks_.size(); ++i)
 		delete[] blocks_[i];
-}
-
-void LaneScheduler::run()
-{
-	instance_ = this;
-	// halted_ is checked first: "resume" would miss an event that was taken but not dispatched.
-	while (!halted_) {
-		Event* e = LaneScheduler::deque();
-		if (e == 0)
-			break;
-		dispatch(e, e->time_);
-	}
-	settle_all();
 }
 
 void LaneScheduler::reset()
@@ -79,25 +76,6 @@ inline void LaneScheduler::add_near(const Key& key)
 	near_[i] = key;
 }
 
-Event* LaneScheduler::deque()
-{
-	for (;;) {
-		if (near_size_ == 0 && !refill()) {
-			if (reserved_.empty())
-				return 0;
-			// The clock must reach the last of these.
-			settle_all();
-			continue;
-		}
-		PendingEntry* entry = near_[--near_size_].entry;
-		if (entry->lane)
-			return take_from(entry->lane);
-		if (!is_early(entry))
-			return take(entry);
-		add(Key(entry->event, entry));
-	}
-}
-
 // The event of an entry that was just removed.
 inline Event* LaneScheduler::take(PendingEntry* entry)
 {
@@ -122,6 +100,44 @@ inline Event* LaneScheduler::take_from(EventLane* lane)
 			add(next);
 	}
 	return e;
+}
+
+// The event that is due, which is taken out of the queue, or 0.
+inline Event* LaneScheduler::next()
+{
+	for (;;) {
+		if (near_size_ == 0 && !refill()) {
+			if (reserved_.empty())
+				return 0;
+			// The clock must reach the last of these.
+			settle_all();
+			continue;
+		}
+		PendingEntry* entry = near_[--near_size_].entry;
+		if (entry->lane)
+			return take_from(entry->lane);
+		if (!is_early(entry))
+			return take(entry);
+		add(Key(entry->event, entry));
+	}
+}
+
+Event* LaneScheduler::deque()
+{
+	return next();
+}
+
+void LaneScheduler::run()
+{
+	instance_ = this;
+	// halted_ is checked first: "resume" would miss an event that was taken but not dispatched.
+	while (!halted_) {
+		Event* e = next();
+		if (e == 0)
+			break;
+		dispatch(e, e->time_);
+	}
+	settle_all();
 }
 
 const Event* LaneScheduler::head()

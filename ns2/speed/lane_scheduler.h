@@ -48,6 +48,11 @@ public:
 		LaneScheduler::append(packet, lane);
 	}
 	void append(Event*, EventLane*&);
+	// As schedule(), without virtual calls.
+	void schedule_single(Handler* h, Event* e, double delay) {
+		stamp(h, e, delay);
+		LaneScheduler::insert(e);
+	}
 	bool reserve(Handler*, Event*, double delay);
 	void settle(Event*);
 	void settle_all();
@@ -70,6 +75,29 @@ public:
 		e->time_ = t;
 		return true;
 	}
+	// Whether deliver_last() may be called.
+	bool has_last(const EventLane* lane, double delay) const {
+		return lane && lane->owner == this && lane->accepts(clock_ + delay) &&
+			uid_ >= 0;
+	}
+	// deliver() of a packet that is not pending and that arrives as the last one of the lane.
+	__attribute__((always_inline)) void deliver_last(Handler* h, Event* packet, double delay,
+		EventLane* lane) {
+		packet->uid_ = uid_++;
+		packet->handler_ = h;
+		packet->time_ = clock_ + delay;
+		packet->prev_ = 0;
+		lane->push_back(packet);
+		if (lane->size() == 1)
+			add(Key(lane));
+	}
+	// Reserves a reserved event again that would have been dispatched by now.
+	void renew(Event* e, double delay) {
+		e->uid_ = uid_++;
+		e->time_ = clock_ + delay;
+	}
+	// Whether a packet takes the route that is kept for it, see speed/kept_routes.h.
+	bool takes_kept_route() { return keep_routes_ == always || (keep_routes_ && chance()); }
 	void reset();
 	void cancel(Event*);
 	Event* lookup(scheduler_uid_t uid);
@@ -105,16 +133,17 @@ private:
 	static bool is_early(const PendingEntry* entry) {
 		return entry->uid != entry->event->uid_;
 	}
+	__attribute__((always_inline)) Event* next();
 	Event* take(PendingEntry* entry);
-	Event* take_from(EventLane* lane);
+	__attribute__((always_inline)) Event* take_from(EventLane* lane);
 	void adopt(EventLane*&);
 	bool cancel_in_lane(EventLane*, Event*);
 	bool is_reserved(const Event* e) const { return e->prev_ == e; }
 	void unreserve(Event*);
 
-	void add(const Key&);
+	__attribute__((noinline)) void add(const Key&);
 	void add_near(const Key&);
-	bool refill();
+	__attribute__((noinline)) bool refill();
 	void remove(PendingEntry*);
 
 	void push_far(const Key&);
@@ -126,6 +155,10 @@ private:
 	PendingEntry* new_entry(Event*);
 	void free_entry(PendingEntry*);
 
+	// The values of the bound variable; `sometimes` compares both ways in tests.
+	enum { never = 0, always = 1, sometimes = 2 };
+	__attribute__((noinline)) bool chance();
+
 	enum { near_capacity = 64 };
 	Key near_[near_capacity];	// the earliest entry is the last one
 	int near_size_;
@@ -134,6 +167,8 @@ private:
 	std::vector<PendingEntry*> blocks_;	// where entries were allocated
 	std::vector<EventLane*> lanes_;
 	std::vector<Event*> reserved_;
+	int keep_routes_;
+	unsigned chance_;
 };
 
 // insert() with a hint: events given with the same lane mostly come in the order of their times.

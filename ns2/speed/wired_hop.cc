@@ -6,18 +6,45 @@
 #include "lane_scheduler.h"
 #include "queue-monitor.h"
 
+unsigned long WiredHop::epoch_ = 1;
+unsigned long WiredHop::changes_ = 1;
+
+bool WiredHop::resume(Connector* waiting)
+{
+	if (waiting->hop() != drop_tail)
+		return false;
+	DropTail* queue = static_cast<DropTail*>(waiting);
+	if (queue->summarystats || queue->q_->PacketQueue::length() == 0)
+		return false;
+	forward(queue->target_, queue->q_->PacketQueue::deque(), &queue->qh_, queue);
+	return true;
+}
+
 void WiredHop::forward(NsObject* to, Packet* p, Handler* h)
 {
+	if (to->hop() == dest_hash) {
+		to = pass_link(static_cast<DestHashClassifier*>(to), p, h);
+		if (to == 0)
+			return;
+	}
+	forward(to, p, h, 0);
+}
+
+void WiredHop::forward(NsObject* to, Packet* p, Handler* h, DropTail* queue)
+{
 	LaneScheduler* lanes = LaneScheduler::running();
-	DropTail* queue = 0;	// from which the packet came
 	for (;;) {
 		switch (to->hop()) {
 		case connector:
 			to = static_cast<Connector*>(to)->target_;
 			break;
-		case dest_hash:
-			to = found_by_address(static_cast<DestHashClassifier*>(to), p);
+		case dest_hash: {
+			DestHashClassifier* classifier = static_cast<DestHashClassifier*>(to);
+			const KeptRoute& kept = route(classifier, p);
+			bool known = kept.to && lanes && lanes->takes_kept_route();
+			to = known ? kept.to : found_by_address(classifier, p);
 			break;
+		}
 		case port:
 			to = found_by_port(static_cast<Classifier*>(to), p);
 			break;
@@ -51,6 +78,173 @@ void WiredHop::forward(NsObject* to, Packet* p, Handler* h)
 	}
 }
 
+// ---------------------------------------------------------------- kept routes
+
+inline bool WiredHop::holds(const KeptRoute& kept, const DestHashClassifier* classifier,
+	int destination)
+{
+	return kept.epoch == epoch_ && kept.destination == destination &&
+		kept.shift == classifier->shift_ && kept.mask == classifier->mask_;
+}
+
+inline const KeptRoute& WiredHop::route(DestHashClassifier* classifier, const Packet* p)
+{
+	int destination = hdr_ip::access(p)->daddr();
+	const KeptRoute& kept = classifier->routes_.at(destination);
+	if (holds(kept, classifier, destination))
+		return kept;
+	KeptRoute& place = classifier->routes_.place(destination, epoch_);
+	find_route(place, classifier, destination);
+	return place;
+}
+
+void WiredHop::find_route(KeptRoute& route, DestHashClassifier* classifier, int destination)
+{
+	++changes_;
+	route = KeptRoute();
+	route.epoch = epoch_;
+	route.destination = destination;
+	route.shift = classifier->shift_;
+	route.mask = classifier->mask_;
+	long slot = classifier->get_hash(0, classifier->mshift(destination), 0);
+	route.to = slot <= classifier->maxslot_ ? at_slot(classifier, slot) : 0;
+	// A ring of connectors is no route.
+	for (int i = 0; i < 8 && route.to && route.to->hop() == connector; ++i) {
+		NsObject* next = static_cast<Connector*>(route.to)->target_;
+		if (next == 0)
+			return;
+		route.to = next;
+	}
+	if (route.to)
+		follow(route);
+}
+
+// Sets queue, link and monitors, if nothing else is there.
+void WiredHop::follow(KeptRoute& route)
+{
+	DropTail* queue = 0;
+	NsObject* to = route.to;
+	for (int i = 0; i < 16 && to; ++i) {
+		switch (to->hop()) {
+		case connector:
+			break;
+		case snoop_in:
+			if (queue || route.ins == KeptRoute::monitors)
+				return;
+			route.in[route.ins++] = static_cast<SnoopQueue*>(to);
+			break;
+		case snoop_out:
+			if (queue == 0 || route.outs == KeptRoute::monitors)
+				return;
+			route.out[route.outs++] = static_cast<SnoopQueue*>(to);
+			break;
+		case drop_tail:
+			if (queue)
+				return;
+			queue = static_cast<DropTail*>(to);
+			break;
+		case link_delay:
+			if (queue == 0)
+				return;
+			route.queue = queue;
+			route.link = static_cast<LinkDelay*>(to);
+			route.unwatched_link = route.ins + route.outs == 0 ? route.link : 0;
+			return;
+		default:
+			return;
+		}
+		to = static_cast<Connector*>(to)->target_;
+	}
+}
+
+// Returns the object to which a packet has to go on, or 0 if it is on its way over the link, or has
+// come to an agent.
+inline NsObject* WiredHop::pass_link(DestHashClassifier* classifier, Packet* p, Handler* h)
+{
+	int destination = hdr_ip::access(p)->daddr();
+	const KeptRoute& kept = classifier->routes_.at(destination);
+	LaneScheduler* lanes = LaneScheduler::running();
+	if (!holds(kept, classifier, destination) || lanes == 0 || !lanes->takes_kept_route())
+		return classifier;
+	if (kept.unwatched_link)
+		return pass_idle(kept, p, lanes) ? 0 : kept.queue;
+	if (kept.link)
+		return pass_monitors(kept, p, lanes);
+	NsObject* to = kept.to;
+	if (to == 0)
+		return classifier;
+	if (to->hop() == port) {
+		NsObject* agent = at_slot(static_cast<Classifier*>(to), hdr_ip::access(p)->dport());
+		if (agent && agent->hop() == other) {
+			agent->recv(p, h);
+			return 0;
+		}
+	}
+	return to;
+}
+
+// Does a packet find an idle link, as nearly always, which nobody watches? Then it is on its way.
+inline bool WiredHop::pass_idle(const KeptRoute& kept, Packet* p, LaneScheduler* lanes)
+{
+	LinkDelay* link = kept.unwatched_link;
+	DropTail* queue = kept.queue;
+	Event* resume = queue->reserved_;
+	if (resume != &link->intr_ || !lanes->passed(resume) || !queue->unblock_on_resume_ ||
+		queue->q_->PacketQueue::length() != 0 || queue->qlim_ <= 1 || queue->qib_ ||
+		queue->summarystats || !queue->reserve_resume_ || link->dynamic_ ||
+		link->avoidReordering_)
+		return false;
+	double txt = link->txtime(p);
+	double delay = txt + link->delay_;
+	if (!(txt >= 0) || !(delay >= 0) || link->target_ == 0 || p->uid_ > 0 ||
+		!lanes->has_last(link->lane_, delay))
+		return false;
+	p->next_ = 0;
+	if (Queue::utilization_kept_) {
+		queue->keep_utilization(resume->time_);
+		queue->blocked_ = 0;
+		queue->keep_utilization(Scheduler::instance().clock());
+		queue->blocked_ = 1;
+	} else {
+		queue->utilization_lost_ = true;
+		queue->blocked_ = 1;
+	}
+	lanes->deliver_last(link->target_, p, delay, link->lane_);
+	lanes->renew(resume, txt);
+	return true;
+}
+
+// Returns the object to which the packet has to go on, or 0. Monitors may call scripts, which may
+// change everything.
+inline NsObject* WiredHop::pass_monitors(const KeptRoute& route, Packet* p, LaneScheduler* lanes)
+{
+	const unsigned long known = changes_;
+	for (int i = 0; i < route.ins; ++i) {
+		SnoopQueue* snoop = route.in[i];
+		snoop->qm_->in(p);
+		if (known != changes_)
+			return snoop->target_;
+	}
+	DropTail* queue = route.queue;
+	settle(queue, lanes);
+	if (!is_free(queue))
+		return queue;
+	p->next_ = 0;
+	queue->keep_utilization(Scheduler::instance().clock());
+	queue->blocked_ = 1;
+	LinkDelay* link = route.link;
+	for (int i = 0; i < route.outs; ++i) {
+		SnoopQueue* snoop = route.out[i];
+		snoop->qm_->out(p);
+		if (known != changes_) {
+			forward(snoop->target_, p, &queue->qh_, queue);
+			return 0;
+		}
+	}
+	transmit(link, p, &queue->qh_, queue, lanes);
+	return 0;
+}
+
 // ---------------------------------------------------------------- classifiers
 
 NsObject* WiredHop::found(Classifier* classifier, Packet* p)
@@ -76,11 +270,32 @@ inline NsObject* WiredHop::found_by_address(DestHashClassifier* classifier, Pack
 
 inline NsObject* WiredHop::found_by_flow(HashClassifier* classifier, Packet* p)
 {
+	const hdr_ip* ip = hdr_ip::access(p);
+	const KeptFlows::Flow& kept = classifier->flows_.at(ip->src_.addr_, ip->dst_.addr_, ip->fid_);
+	if (kept.epoch == epoch_ && kept.source == ip->src_.addr_ &&
+		kept.destination == ip->dst_.addr_ && kept.fid == ip->fid_ &&
+		kept.shift == classifier->shift_ && kept.mask == classifier->mask_)
+		return kept.found;
+	return find_flow(classifier, p);
+}
+
+NsObject* WiredHop::find_flow(HashClassifier* classifier, Packet* p)
+{
 	hdr_ip* ip = hdr_ip::access(p);
 	long slot = classifier->get_hash(classifier->mshift(ip->saddr()),
 		classifier->mshift(ip->daddr()), ip->flowid());
 	NsObject* found = slot <= classifier->maxslot_ ? at_slot(classifier, slot) : 0;
-	return found ? found : classifier->find(p);
+	if (found == 0)
+		return classifier->find(p);
+	KeptFlows::Flow& kept = classifier->flows_.place(ip->saddr(), ip->daddr(), ip->flowid());
+	kept.epoch = epoch_;
+	kept.source = ip->saddr();
+	kept.destination = ip->daddr();
+	kept.fid = ip->flowid();
+	kept.shift = classifier->shift_;
+	kept.mask = classifier->mask_;
+	kept.found = found;
+	return found;
 }
 
 inline NsObject* WiredHop::found_by_port(Classifier* classifier, Packet* p)
@@ -98,7 +313,11 @@ inline Packet* WiredHop::through_queue(DropTail* queue, Packet* p, LaneScheduler
 	if (is_free(queue)) {
 		p->next_ = 0;
 	} else {
-		queue->DropTail::enque(p);
+		if (queue->q_->PacketQueue::length() + 1 < queue->qlim_ && !queue->qib_ &&
+			!queue->summarystats)
+			queue->q_->PacketQueue::enque(p);
+		else
+			queue->DropTail::enque(p);
 		if (queue->blocked_)
 			return 0;
 		p = queue->DropTail::deque();
@@ -148,6 +367,6 @@ inline void WiredHop::transmit(LinkDelay* link, Packet* p, Handler* h, DropTail*
 		lanes->LaneScheduler::reserve(h, &link->intr_, txt);
 		queue->reserved_ = &link->intr_;
 	} else {
-		lanes->schedule(h, &link->intr_, txt);
+		lanes->schedule_single(h, &link->intr_, txt);
 	}
 }

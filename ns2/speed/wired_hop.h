@@ -3,6 +3,7 @@
 #define bdpbench_wired_hop_h
 
 class Classifier;
+class Connector;
 class DestHashClassifier;
 class DropTail;
 class Handler;
@@ -11,6 +12,7 @@ class LaneScheduler;
 class LinkDelay;
 class NsObject;
 class Packet;
+struct KeptRoute;
 
 /*
  * A hop takes a packet through half a dozen small objects, each of which calls the virtual recv()
@@ -19,6 +21,11 @@ class Packet;
  *
  * Objects are told apart by NsObject::hop(), which only the functions that create objects of
  * exactly these classes set: a subclass, which may do anything in its recv(), is `other`.
+ *
+ * The way behind a classifier is kept for each destination (KeptRoute), so that a hop is a
+ * classifier, monitors, a queue and a link. All that leads to another way calls forget_routes():
+ * commands that set targets, changes of a classifier's table, objects that come to an end. What
+ * scripts can set by bound variables is read at each packet.
  */
 class WiredHop {
 public:
@@ -27,17 +34,38 @@ public:
 
 	// As to->recv(p, h).
 	static void forward(NsObject* to, Packet* p, Handler* h);
+	// As queue->resume(), if it is a plain queue with packets; otherwise false.
+	static bool resume(Connector* queue);
+	// From now on an object may have another target.
+	static void forget_routes() {
+		++epoch_;
+		++changes_;
+	}
 	// As classifier->find(p).
 	static NsObject* found(Classifier*, Packet*);
 private:
+	static void forward(NsObject* to, Packet*, Handler*, DropTail* from);
+	static bool holds(const KeptRoute&, const DestHashClassifier*, int destination);
+	static const KeptRoute& route(DestHashClassifier*, const Packet*);
+	static void find_route(KeptRoute&, DestHashClassifier*, int destination);
+	static void follow(KeptRoute&);
+	__attribute__((always_inline)) static NsObject* pass_link(DestHashClassifier*, Packet*,
+		Handler*);
+	__attribute__((always_inline)) static bool pass_idle(const KeptRoute&, Packet*,
+		LaneScheduler*);
+	static NsObject* pass_monitors(const KeptRoute&, Packet*, LaneScheduler*);
 	static NsObject* at_slot(const Classifier*, long slot);
 	static NsObject* found_by_address(DestHashClassifier*, Packet*);
 	static NsObject* found_by_flow(HashClassifier*, Packet*);
+	__attribute__((noinline)) static NsObject* find_flow(HashClassifier*, Packet*);
 	static NsObject* found_by_port(Classifier*, Packet*);
 	static Packet* through_queue(DropTail*, Packet*, LaneScheduler*);
 	static void settle(DropTail*, LaneScheduler*);
 	static bool is_free(DropTail*);
 	static void transmit(LinkDelay*, Packet*, Handler*, DropTail*, LaneScheduler*);
+
+	static unsigned long epoch_;	// greater than 0, changes with what routes depend on
+	static unsigned long changes_;	// changes with any kept route, too
 };
 
 #endif

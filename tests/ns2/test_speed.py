@@ -27,6 +27,7 @@ HERE = Path(__file__).parent
 SCRIPTS = HERE.parent.parent / "tcl"
 LINKS = (HERE / "links.tcl").read_text()
 HOPS = (HERE / "hops.tcl").read_text()
+CHANGES_OF_WAYS = HERE / "changes.tcl"
 DROPS = HERE / "drops.tcl"
 ROUTES = HERE / "routes.tcl"
 SCHEDULERS = ["Lanes", "Calendar"]
@@ -238,7 +239,7 @@ def test_a_packet_that_finds_the_link_busy_waits_for_it(tcl: Tcl, scheduler: str
 def test_the_scheduler_fetches_packets_ahead(ns_binary: Path) -> None:
     # The compiler may drop calls of a function that only fetches, and nothing else shows it.
     done = subprocess.run(
-        ["objdump", "--disassemble=_ZN13LaneScheduler5dequeEv", ns_binary],
+        ["objdump", "--disassemble=_ZN13LaneScheduler3runEv", ns_binary],
         capture_output=True,
         text=True,
         check=True,
@@ -275,6 +276,30 @@ def test_hops_that_a_script_changes_are_the_same(tcl: Tcl, stock_binary: Path) -
     assert [count > 0 for count in received] == [True, True, True, False, True]
     assert int(last[27]) > 0
     assert int(last[33]) > 0
+
+
+# Routes are kept, or not, or half of the packets take kept ones (keep_routes_ 1, 0 and 2).
+@pytest.mark.parametrize("flows", [1, 2, 3])
+@pytest.mark.parametrize("traced", [0, 1])
+def test_equal_flows_whose_ways_change_are_the_same(
+    ns_binary: Path, stock_binary: Path, outputs: Outputs, tmp_path: Path, flows: int, traced: int
+) -> None:
+    script = str(CHANGES_OF_WAYS)
+    stock = outputs(stock_binary, [script, "1", str(flows), str(traced)], tmp_path / "stock")
+    for keep in "102":
+        folder = tmp_path / f"fast{keep}"
+        assert outputs(ns_binary, [script, keep, str(flows), str(traced)], folder) == stock, keep
+    # The scenario serves its purpose: it reaches its end, all transfers end before, and others
+    # follow them.
+    lines = (tmp_path / "stock" / "stdout.txt").read_text().splitlines()
+    assert float(lines[-1].split()[0]) > 0.79
+    assert sum(line.endswith(" ends") for line in lines) >= flows
+
+
+@pytest.mark.parametrize("keep", [0, 2])
+def test_hops_with_and_without_kept_routes_are_the_same(tcl: Tcl, keep: int) -> None:
+    text = f"Scheduler/Lanes set keep_routes_ {keep}\n{HOPS}"
+    assert tcl(text).stdout == tcl(HOPS).stdout
 
 
 def test_static_routes_are_the_same(

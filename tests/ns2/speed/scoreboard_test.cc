@@ -173,10 +173,105 @@ public:
 	size_t most_nodes;
 };
 
+// ---------------------------------------------------------------- what a walk may step over
+
+// Nodes of packets 10-19 (sacked), 20-29 (in flight), 30 (sent again as number 7 when the next new
+// packet was 50) and 31-39 (lost), in one part.
+struct Nodes {
+	Nodes() : sacked(10, 19, SKB_FLAG_SACKED), in_flight(20, 29, SKB_FLAG_INFLIGHT),
+		again(30, 30, SKB_FLAG_LOST), lost(31, 39, SKB_FLAG_LOST), next(40, 49, SKB_FLAG_SACKED) {
+		again.MarkRetran(50, 7);
+		sacked.Append(&in_flight);
+		in_flight.Append(&again);
+		again.Append(&lost);
+		lost.Append(&next);
+	}
+	ScoreBoardNode1 sacked, in_flight, again, lost, next;
+};
+
+// A walk that changes nothing: the values are the last ones for which that is so.
+struct Harmless : public ScoreBoardPart::Walk {
+	Harmless() {
+		static const int lefts[] = { 2, 40, 25, 25 }, rights[] = { 10, 45, 26, 26 };
+		left = lefts;
+		right = rights;
+		blocks = 2;
+		thorough = true;
+		fack = 49;
+		lost_seq = 19;
+		lost_rtx = 6;
+	}
+};
+
+void check_each_condition(const ScoreBoardPart& part)
+{
+	CHECK(part.stays(Harmless()));
+	Harmless walk;
+	walk.fack = 50;
+	CHECK(!part.stays(walk));
+	walk = Harmless();
+	walk.lost_seq = 20;
+	CHECK(!part.stays(walk));
+	walk = Harmless();
+	walk.lost_rtx = 7;
+	CHECK(!part.stays(walk));
+
+	// Blocks that end with the part's first packet, or begin with its last.
+	static const int lefts[][2] = { { 2, 40 }, { 2, 39 }, { 11, 40 } };
+	static const int rights[][2] = { { 11, 45 }, { 10, 45 }, { 12, 45 } };
+	for (int i = 0; i < 3; ++i) {
+		walk = Harmless();
+		walk.left = lefts[i];
+		walk.right = rights[i];
+		CHECK(!part.stays(walk));
+	}
+
+	// It goes on behind the part because of a later block, or because it is thorough.
+	walk = Harmless();
+	walk.thorough = false;
+	CHECK(part.stays(walk));
+	walk.blocks = 1;
+	CHECK(!part.stays(walk));
+	walk.thorough = true;
+	CHECK(part.stays(walk));
+	walk.blocks = 0;
+	CHECK(part.stays(walk));
+	walk.thorough = false;
+	CHECK(!part.stays(walk));
+}
+
+void check_parts()
+{
+	{
+		Nodes nodes;
+		ScoreBoardStretch* stretch = new ScoreBoardStretch(&nodes.sacked, 4);
+		check_each_condition(*stretch);
+		CHECK(stretch->first_lost() == &nodes.lost);
+		CHECK(stretch->last() == &nodes.lost);
+		CHECK(stretch->widest_from(&nodes.sacked) == stretch);
+		CHECK(stretch->widest_from(&nodes.in_flight) == 0);
+	}
+	Nodes nodes;
+	new ScoreBoardStretch(&nodes.sacked, 2);
+	new ScoreBoardStretch(&nodes.again, 2);
+	ScoreBoardGroup* group = new ScoreBoardGroup(&nodes.sacked, 2);
+	check_each_condition(*group);
+	CHECK(group->first_lost() == &nodes.lost);
+	CHECK(group->last() == &nodes.lost);
+	CHECK(nodes.sacked.Stretch()->widest_from(&nodes.sacked) == group);
+	CHECK(nodes.again.Stretch()->widest_from(&nodes.again) == nodes.again.Stretch());
+	// A change of one node breaks its stretch and the group, but not the other stretch.
+	nodes.lost.SetFlag(SKB_FLAG_SACKED);
+	CHECK(nodes.again.Stretch() == 0);
+	CHECK(nodes.sacked.Stretch() != 0);
+	CHECK(nodes.sacked.Stretch()->group() == 0);
+}
+
 }  // namespace
 
 int main()
 {
+	check_parts();
 	static const int cases[][3] = {	// packets of the window, one loss in, packets of a burst
 		{ 30, 20, 20 }, { 300, 100, 0 }, { 600, 15, 300 }, { 1000, 200, 900 }, { 1000, 4, 900 },
 	};
@@ -186,6 +281,6 @@ int main()
 		transfer.run(4000);
 		most_nodes = transfer.most_nodes > most_nodes ? transfer.most_nodes : most_nodes;
 	}
-	CHECK(most_nodes > 500);	// otherwise there were no long stretches
+	CHECK(most_nodes > 500);	// otherwise there were few groups
 	return failures ? 1 : 0;
 }

@@ -16,11 +16,10 @@ from bdpbench.pages.chart import Chart, Spec, spec_content
 from bdpbench.pages.matrices import Matrix, Winner
 from bdpbench.pages.matrix_charts import diverging_matrix, rising_matrix
 from bdpbench.pages.names import Names
-from bdpbench.pages.panel_charts import Panels, valued_panels, winner_panels
+from bdpbench.pages.panel_charts import NOBODY, Panels, valued_panels, winner_panels
 from bdpbench.pages.sweeps import NEUTRAL, grouped, is_protocol
 from bdpbench.pages.text import MINUS, axis_title, format_number
 
-_NOBODY = "nobody is ahead"
 _TIE_COLOUR = "#c9ced4"
 
 _WORDS = ("panel", "row", "column", "winner", "second", "text", "run_id", "run", "runs")
@@ -247,7 +246,7 @@ def _won(
         for each in (first, second)
     ]
     if lead == 0 or lead < winner.least_lead:
-        return _NOBODY, best, " and ".join(names), lead, "=", *_first(first)
+        return NOBODY, best, " and ".join(names), lead, "=", *_first(first)
     return names[0], best, names[1], lead, f"+{format_number(lead)}", *_first(first)
 
 
@@ -271,7 +270,7 @@ def _colours(
         label = value_label(winner.among, value, grid.names)
         own = grid.names.colour(str(value)) if is_protocol(winner.among) else NEUTRAL
         found[label] = own if own != NEUTRAL else _SERIES[position % len(_SERIES)]
-    found[_NOBODY] = _TIE_COLOUR
+    found[NOBODY] = _TIE_COLOUR
     return {label: colour for label, colour in found.items() if label in won}
 
 

@@ -29,6 +29,9 @@ _MANY_ROWS = 10
 _ROOM_ABOVE = 34
 _FAINTEST = 0.35
 
+NOBODY = "nobody is ahead"
+"""The winner of a cell that nobody wins."""
+
 _OWN_NAME = "slice(datum.label, indexof(datum.label, '|') + 1)"
 
 
@@ -90,7 +93,7 @@ def valued_panels(
 
 
 def winner_panels(cells: pl.DataFrame, panels: Panels, colours: Mapping[str, str]) -> Spec:
-    """The best in each cell, fainter if the lead is smaller.
+    """The best in each cell, fainter if the lead is smaller, and faintest if nobody is ahead.
 
     Args:
         cells: ``panel``, ``row`` and ``column`` str (labels), ``winner`` and ``second`` str,
@@ -98,19 +101,19 @@ def winner_panels(cells: pl.DataFrame, panels: Panels, colours: Mapping[str, str
         panels: the panels.
         colours: winner → colour, #rrggbb; the order of the legend.
     """
-    largest = max(cells["lead"].to_list(), default=0.0) or 1.0
-    ink = pl.Series("ink", [_ink(colours[who], lead / largest) for who, lead in _leads(cells)])
+    leads = [
+        (str(who), 0.0 if who == NOBODY else float(lead))
+        for who, lead in cells.select("winner", "lead").rows()
+    ]
+    largest = max((lead for _, lead in leads), default=0.0) or 1.0
+    share = pl.Series("share", [lead / largest for _, lead in leads], pl.Float64)
+    ink = pl.Series("ink", [_ink(colours[who], lead / largest) for who, lead in leads], pl.String)
     words = {
-        "largest": largest,
         "winners": list(colours),
         "colours": list(colours.values()),
         "dark": f"datum.ink === '{WHITE}'",
     }
-    return _spec("winner", cells.with_columns(ink), panels, words)
-
-
-def _leads(cells: pl.DataFrame) -> list[tuple[str, float]]:
-    return [(str(who), float(lead)) for who, lead in cells.select("winner", "lead").rows()]
+    return _spec("winner", cells.with_columns(share, ink), panels, words)
 
 
 def _ink(colour: str, share: float) -> str:
@@ -202,8 +205,8 @@ def _panels(kind: Colouring, has_text: bool) -> alt.LayerChart:
 def _strength(kind: Colouring) -> dict[str, alt.Opacity]:
     if kind != "winner":
         return {}
-    scale = alt.Scale(domain=[0, hole("largest")], range=[_FAINTEST, 1])
-    return {"opacity": alt.Opacity(**field("lead", "quantitative"), scale=scale, legend=None)}
+    scale = alt.Scale(domain=[0, 1], range=[_FAINTEST, 1])
+    return {"opacity": alt.Opacity(**field("share", "quantitative"), scale=scale, legend=None)}
 
 
 def _colour(kind: Colouring) -> alt.Color:

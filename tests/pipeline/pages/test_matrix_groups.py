@@ -360,6 +360,7 @@ def test_the_map_of_winners_tells_who_is_ahead_by_how_much(inputs: Any) -> None:
         ("20 ms", "B-TCP", 25, "A-TCP", 5, "+5"),
         ("30 ms", "nobody is ahead", 10.5, "B-TCP and A-TCP", 0.5, "="),
     ]
+    assert [row["share"] for row in _rows(chart)] == [1, 0.25, 0]  # of the largest lead; no win
     # A click opens a run of the winner.
     assert "protocol B" in _rows(chart)[1]["run_id"]
     assert chart.note == (

@@ -185,7 +185,11 @@ def test_the_flags_are_those_of_the_build() -> None:
     assert dict(zip(names, done.stdout.splitlines(), strict=True)) == _flags(NS2 / "build.sh")
     make = re.search(r"^make_ns\(\) \{(.*?)^\}", (NS2 / "build.sh").read_text(), re.S | re.M)
     assert make is not None
-    # Precompiled headers change no machine code: tests/ns2/test_precompiled.py.
-    neutral = {"TREE", "WORK", "PRECOMPILED", "CCACHE_SLOPPINESS"}
+    # Precompiled headers change no machine code: tests/ns2/test_precompiled.py. A profile changes
+    # no byte of any output: tests/ns2/test_training.py.
+    neutral = {"TREE", "WORK", "PRECOMPILED", "CCACHE_SLOPPINESS", "PROFILE_FLAGS"}
     assert set(re.findall(r"\$\{?([A-Z_]+)", make[1])) - neutral == set(names)
+    script = f"source {NS2}/build.sh; echo $COUNT_FLAGS $COUNTED_FLAGS"
+    done = subprocess.run(["bash", "-c", script], capture_output=True, text=True, check=True)
+    assert all(flag.startswith(("-fprofile-", "-Wno-")) for flag in done.stdout.split())
     assert not re.findall(r"(?<!\w)-[DOfm]\w+", make[1])

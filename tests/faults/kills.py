@@ -127,7 +127,8 @@ def _after_kill(workspace: Workspace, call: subprocess.Popen[str]) -> list[str]:
     if workspace.stays_locked(SURVIVE_S):
         faults.append("a lock is held")
     if "Traceback" in said:
-        faults.append(f"traceback: {said.splitlines()[-1]}")
+        before, traceback, after = said.partition("Traceback")
+        faults.append(f"a traceback: {before[-200:]}{traceback}{after[:2000]}")
     return faults
 
 

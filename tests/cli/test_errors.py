@@ -101,3 +101,36 @@ def test_what_makes_no_chart_imports_no_altair(tmp_path: Path) -> None:
     study = str(config_dir() / "studies" / "examples" / "rate_change")
     listing, dry_run = ["list", study, "--runs"], ["run", study, "--dry-run"]
     assert _imported([listing, dry_run], ("altair",), tmp_path) == ["[]", "[]"]
+
+
+_INTERRUPTED_IN_A_DESTRUCTOR = """
+import signal, sys, time
+import click
+import bdpbench.cli
+
+class Dies:
+    def __del__(self):
+        signal.raise_signal(signal.SIGINT)
+
+@click.command()
+def waits():
+    Dies()
+    time.sleep(60)
+    print("went on")
+
+bdpbench.cli.cli = waits
+sys.argv = ["bdpbench"]
+bdpbench.cli.main()
+"""
+
+
+def test_an_interrupt_in_a_destructor_is_not_lost() -> None:
+    done = subprocess.run(
+        [sys.executable, "-c", _INTERRUPTED_IN_A_DESTRUCTOR],
+        capture_output=True,
+        text=True,
+        timeout=30,
+        check=False,
+        env={**os.environ, "PYTHONPATH": str(repository_root() / "pipeline")},
+    )
+    assert (done.returncode, done.stdout, done.stderr.strip()) == (1, "", "Aborted!")

@@ -83,6 +83,7 @@ def cli() -> None:
 def main() -> None:
     """Entry point: an expected error becomes one message and exit code 1, never a traceback."""
     end_with_call()
+    sys.unraisablehook = _not_lost
     try:
         cli.main(prog_name="bdpbench", standalone_mode=True)
     except BdpbenchError as error:
@@ -92,6 +93,22 @@ def main() -> None:
         if told is None:
             raise
         _fail(told)
+
+
+def _not_lost(unraisable: sys.UnraisableHookArgs) -> None:
+    """Repeat a Ctrl-C that Python raised where it drops every exception, such as in a destructor.
+
+    Python would print a traceback there, and the call would go on.
+    """
+    if not issubclass(unraisable.exc_type, KeyboardInterrupt):
+        sys.__unraisablehook__(unraisable)
+        return
+    import signal
+    import threading
+
+    # Not at once: the exception would be raised in this function and be dropped again.
+    again = (threading.main_thread().ident, signal.SIGINT)
+    threading.Timer(0.05, signal.pthread_kill, again).start()
 
 
 def _fail(error: BdpbenchError) -> NoReturn:

@@ -51,7 +51,7 @@ CASES = (
     # As long as the single flow, so that the two can be compared.
     Case("queues", "single flow, bottleneck traced", 60, (2, 4), 5.0),
     Case("all", "single flow, all links traced", 15, (2, 4), 5.0),
-    Case("red", "100 flows through RED", 30, (1, 2), 1.5),
+    Case("red", "100 flows through RED", 30, (1, 2), 2.0),
     Case("ten-red", "ten flows over 2.5 Gbit/s through RED", 15, (2, 3), 1.5),
     Case("ten-ared", "ten flows over 2.5 Gbit/s through adaptive RED", 15, (2, 3), 1.5),
     Case("linux", "two flows of TCP/Linux over 310 ms", 20, (6, 8), 2.5),

@@ -55,6 +55,9 @@ bool TakenMethod::install(Tcl_Interp* in, Tcl_CmdProc* taker)
 TakenMethod object_set("SplitObject", "set");
 TakenMethod agent_set("Agent", "set");
 TakenMethod object_init("SplitObject", "init");
+TakenMethod object_sampled("SplitObject", "sampled");
+TakenMethod simulator_now("Simulator", "now");
+TakenMethod simulator_at("Simulator", "at");
 TakenMethod object_init_instvar("SplitObject", "init-instvar");
 
 // A word of a command, of which Tcl remembers what it found it to mean.
@@ -111,10 +114,10 @@ bool is_plain(const char* name)
 	return *c == 0 && c != name;
 }
 
-// Whether the procedure `SplitObject set` has a variable of this name itself.
+// Whether the procedure `SplitObject set` or `SplitObject sampled` has a variable of this name itself.
 bool is_local(const char* name)
 {
-	static const char* const locals[] = {"self", "class", "proc", "args", "var"};
+	static const char* const locals[] = {"self", "class", "proc", "args", "var", "name"};
 	for (size_t i = 0; i < sizeof(locals) / sizeof(*locals); i++)
 		if (strcmp(name, locals[i]) == 0)
 			return true;
@@ -218,6 +221,56 @@ int take_object_set(ClientData, Tcl_Interp* in, int argc, const char* argv[])
 	passed_on = 0;
 	const int code = get_or_set(in, argc, argv);
 	return code != left_to_tcl || from_agent ? code : object_set.in_tcl(in, argc, argv);
+}
+
+// SplitObject sampled var, with the body that is_sampled_read() knows.
+int take_object_sampled(ClientData, Tcl_Interp* in, int argc, const char* argv[])
+{
+	const int code = argc == first_argument + 1 ? get_or_set(in, argc, argv) : left_to_tcl;
+	return code != left_to_tcl ? code : object_sampled.in_tcl(in, argc, argv);
+}
+
+// Whether a script gives the result; it is lost.
+bool gives(Tcl_Interp* in, const char* script, const char* result)
+{
+	return Tcl_EvalEx(in, script, -1, TCL_EVAL_GLOBAL) == TCL_OK &&
+		strcmp(Tcl_GetStringResult(in), result) == 0;
+}
+
+// Whether `SplitObject sampled` reads a variable and does nothing else.
+bool is_sampled_read(Tcl_Interp* in)
+{
+	return gives(in, "SplitObject info instprocs sampled", "sampled") &&
+		gives(in, "SplitObject info instargs sampled", "name") &&
+		gives(in, "SplitObject info instbody sampled",
+			"\n    $self instvar $name\n    return [set $name]\n") &&
+		gives(in, "SplitObject info instdefault sampled name ::otcl::default", "0");
+}
+
+// The scheduler's own command, as `$scheduler_ cmd` calls it, or left_to_tcl.
+int command_scheduler(ClientData simulator, Tcl_Interp* in, int argc, const char** argv)
+{
+	const char* name = OTclGetInstVar(static_cast<OTclObject*>(simulator), in, "scheduler_", 0);
+	TclObject* scheduler = name != 0 ? TclObject::lookup(name) : 0;
+	return scheduler != 0 && scheduler->command(argc, argv) == TCL_OK ? TCL_OK : left_to_tcl;
+}
+
+int take_simulator_now(ClientData simulator, Tcl_Interp* in, int argc, const char* argv[])
+{
+	const char* command[] = {"cmd", "now"};
+	if (argc == first_argument && command_scheduler(simulator, in, 2, command) == TCL_OK)
+		return TCL_OK;
+	return simulator_now.in_tcl(in, argc, argv);
+}
+
+int take_simulator_at(ClientData simulator, Tcl_Interp* in, int argc, const char* argv[])
+{
+	if (argc == first_argument + 2) {
+		const char* command[] = {"cmd", "at", argv[first_argument], argv[first_argument + 1]};
+		if (command_scheduler(simulator, in, 4, command) == TCL_OK)
+			return TCL_OK;
+	}
+	return simulator_at.in_tcl(in, argc, argv);
 }
 
 int take_agent_set(ClientData object, Tcl_Interp* in, int argc, const char* argv[])
@@ -434,7 +487,21 @@ void install_object_variables(Tcl_Interp* in)
 		agent_set.install(in, reinterpret_cast<Tcl_CmdProc*>(take_agent_set));
 		object_init_instvar.install(in, reinterpret_cast<Tcl_CmdProc*>(take_init_instvar));
 		object_init.install(in, reinterpret_cast<Tcl_CmdProc*>(take_object_init));
+		simulator_now.install(in, reinterpret_cast<Tcl_CmdProc*>(take_simulator_now));
+		simulator_at.install(in, reinterpret_cast<Tcl_CmdProc*>(take_simulator_at));
 		OTclAddIMethod(OTclGetClass(in, "Object"), "set", plain_set, 0, 0);
 	}
 	Tcl_ResetResult(in);
+}
+
+void take_sampling(Tcl_Interp* in)
+{
+	if (!compiled_for_this_tcl())
+		return;
+	Tcl_SavedResult before;
+	Tcl_SaveResult(in, &before);
+	if (is_sampled_read(in))
+		object_sampled.install(in, reinterpret_cast<Tcl_CmdProc*>(take_object_sampled));
+	Tcl_Eval(in, "unset -nocomplain ::otcl::default");
+	Tcl_RestoreResult(in, &before);
 }

@@ -94,3 +94,107 @@ def test_a_value_reaches_cxx_and_comes_back_as_cxx_has_it(tcl: Tcl) -> None:
     calls = ["window_ 0x10", "window_", "cwnd_ 2.50", "cwnd_"]
     done = tcl(AGENT + "".join(f"puts [$tcp set {call}]\n" for call in calls))
     assert done.stdout.split() == ["0x10", "16", "2.50", "2.5"]
+
+
+# The three that samples consist of, in ordinary and in wrong calls, and replaced in different ways.
+SAMPLING = """
+source %s
+SplitObject instproc own_sampled {} {$self set own_ 3; return [$self sampled own_]}
+set ns [new Simulator]
+set tcp [new Agent/TCP/Sack1]
+set monitor [new QueueMonitor]
+foreach name {name self args class proc var} {catch {$tcp set $name "its $name"}}
+SplitObject instproc make_list {} {$self instvar list_; set list_(element) 7}
+$tcp make_list
+set late 0
+proc late {} {puts "late [incr ::late]"}
+# The default schedulers of the variants have different names. The line of an error in a method that
+# does not set one is that of an error before, of which the variants have different numbers.
+proc try {args} {
+    set failed [catch {uplevel #0 $args} result]
+    set seen [expr {$failed ? "$result\n$::errorInfo" : $result}]
+    set seen [string map {Scheduler/Lanes DEFAULT Scheduler/Calendar DEFAULT} $seen]
+    regsub -all {\\((Simulator now|\\w+ instvar) line \\d+\\)} $seen {(\\1)} seen
+    puts "$args: $failed $seen"
+}
+proc sample {} {
+    foreach name {cwnd_ ssthresh_ window_ name self args class proc var list_ list_(element)
+            no_such_ {a b} {}} {
+        try $::tcp sampled $name
+    }
+    try $::tcp sampled
+    try $::tcp sampled cwnd_ ssthresh_
+    try $::monitor sampled pkts_
+    try $::monitor sampled pdrops_
+    try $::tcp own_sampled
+    try $::ns now
+    try $::ns now now
+    try $::ns at
+    try $::ns at 5
+    try $::ns at 0.5 late
+    try $::ns at 6 late
+    try $::ns at abc late
+    try $::ns at 5 a b
+    try $::ns at 8 {puts "at eight"}
+    try $::ns at 7.5 [list puts "\\$ns {[$::ns now]} \\[x\\]"]
+}
+sample
+$ns at 1 sample
+$ns at 2 {
+    proc reads {args} {puts "reads $args"}
+    SplitObject instproc watch {name} {$self instvar $name; trace add variable $name read reads}
+    $tcp watch ssthresh_
+    $tcp watch own_
+    sample
+}
+$ns at 3 {Class Clock -superclass Simulator; Clock instproc now {} {return "now [$self next]"}}
+$ns at 4 {
+    %s
+    sample
+}
+$ns at 9 {exit 0}
+$ns run
+"""
+UTILS = Path(__file__).parent.parent.parent / "tcl" / "lib" / "utils.tcl"
+
+
+@pytest.mark.parametrize(
+    "replaced",
+    [
+        "",
+        'SplitObject instproc sampled {name} {$self instvar $name; return "mine [set $name]"}',
+        'Agent/TCP instproc sampled {name} {return "own [$self next $name]"}',
+        '$tcp proc sampled {name} {return "its [$self next $name]"}',
+        'Simulator instproc now {} {$self instvar scheduler_; return "0[$scheduler_ now]"}',
+        'Simulator instproc at {args} {puts "at $args"; eval [$self set scheduler_] at $args}',
+    ],
+    ids=["kept", "all", "class", "object", "now", "at"],
+)
+def test_samples_are_those_of_stock(
+    both: Callable[[str], subprocess.CompletedProcess[str]], replaced: str
+) -> None:
+    done = both(SAMPLING % (UTILS, replaced))
+    assert done.returncode == 0
+    assert done.stdout.count("sampled cwnd_: 0 ") == 4
+    assert 'can\'t read "no_such_": no such variable' in done.stdout
+    assert "at eight" in done.stdout
+
+
+@pytest.mark.parametrize(
+    "definition",
+    [
+        '{name} {\n    $self instvar $name\n    return "[set $name]!"\n}',
+        "{{name cwnd_}} {\n    $self instvar $name\n    return [set $name]\n}",
+        "{name args} {\n    $self instvar $name\n    return [set $name]\n}",
+    ],
+    ids=["body", "default", "arguments"],
+)
+def test_another_procedure_of_that_name_is_kept(
+    both: Callable[[str], subprocess.CompletedProcess[str]], definition: str
+) -> None:
+    more = "[catch {$tcp sampled} answer] $answer [catch {$tcp sampled cwnd_ more} answer] $answer"
+    done = both(
+        f"SplitObject instproc sampled {definition}\n{AGENT}"
+        f'$ns at 1 {{puts "[$tcp sampled cwnd_] {more}"; exit 0}}\n$ns run'
+    )
+    assert done.stdout.startswith("1")  # cwnd at the start

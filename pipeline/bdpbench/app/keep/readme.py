@@ -63,7 +63,7 @@ def readme_of(results: Results, taken_over: str = "", *, has_folder: bool = Fals
     for each in results.added:
         names = ", ".join(f"`{name}`" for name in each["scenarios"])
         lines += [_ADDED.format(scenarios=names, **each["measured_by"]), ""]
-    lines += [*_by_protocol(plan, scorecard), "", *_misses(scorecard)]
+    lines += [*_by_protocol(plan, scorecard), *_misses(scorecard)]
     return "\n".join(lines).rstrip() + "\n"
 
 
@@ -82,7 +82,7 @@ def _by_protocol(plan: Plan, scorecard: Scorecard) -> list[str]:
         return []
     titles = " | ".join(each.replace("_", " ") for each in NUMBER_VERDICTS)
     ruler = "|---|" + "---:|" * len(NUMBER_VERDICTS)
-    return [f"| numbers of | {titles} |", ruler, *(f"{row} |" for row in rows)]
+    return [f"| numbers of | {titles} |", ruler, *(f"{row} |" for row in rows), ""]
 
 
 def _misses(scorecard: Scorecard) -> list[str]:

@@ -3,6 +3,7 @@
 #include "classifier-hash.h"
 #include "delay.h"
 #include "drop-tail.h"
+#include "flow_lookup.h"
 #include "lane_scheduler.h"
 #include "queue-monitor.h"
 
@@ -247,13 +248,6 @@ inline NsObject* WiredHop::pass_monitors(const KeptRoute& route, Packet* p, Lane
 
 // ---------------------------------------------------------------- classifiers
 
-NsObject* WiredHop::found(Classifier* classifier, Packet* p)
-{
-	if (classifier->hop() == flow_hash)
-		return found_by_flow(static_cast<HashClassifier*>(classifier), p);
-	return classifier->find(p);
-}
-
 inline NsObject* WiredHop::at_slot(const Classifier* classifier, long slot)
 {
 	return slot >= 0 && slot < classifier->nslot_ ? classifier->slot_[slot] : 0;
@@ -266,17 +260,6 @@ inline NsObject* WiredHop::found_by_address(DestHashClassifier* classifier, Pack
 	long slot = classifier->get_hash(0, destination, 0);
 	NsObject* found = slot <= classifier->maxslot_ ? at_slot(classifier, slot) : 0;
 	return found ? found : classifier->find(p);
-}
-
-inline NsObject* WiredHop::found_by_flow(HashClassifier* classifier, Packet* p)
-{
-	const hdr_ip* ip = hdr_ip::access(p);
-	const KeptFlows::Flow& kept = classifier->flows_.at(ip->src_.addr_, ip->dst_.addr_, ip->fid_);
-	if (kept.epoch == epoch_ && kept.source == ip->src_.addr_ &&
-		kept.destination == ip->dst_.addr_ && kept.fid == ip->fid_ &&
-		kept.shift == classifier->shift_ && kept.mask == classifier->mask_)
-		return kept.found;
-	return find_flow(classifier, p);
 }
 
 NsObject* WiredHop::find_flow(HashClassifier* classifier, Packet* p)

@@ -41,7 +41,7 @@ public:
 		++epoch_;
 		++changes_;
 	}
-	// As classifier->find(p).
+	// As classifier->find(p); in flow_lookup.h.
 	static NsObject* found(Classifier*, Packet*);
 private:
 	static void forward(NsObject* to, Packet*, Handler*, DropTail* from);
@@ -56,7 +56,6 @@ private:
 	static NsObject* pass_monitors(const KeptRoute&, Packet*, LaneScheduler*);
 	static NsObject* at_slot(const Classifier*, long slot);
 	static NsObject* found_by_address(DestHashClassifier*, Packet*);
-	static NsObject* found_by_flow(HashClassifier*, Packet*);
 	__attribute__((noinline)) static NsObject* find_flow(HashClassifier*, Packet*);
 	static NsObject* found_by_port(Classifier*, Packet*);
 	static Packet* through_queue(DropTail*, Packet*, LaneScheduler*);

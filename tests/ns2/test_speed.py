@@ -29,6 +29,7 @@ LINKS = (HERE / "links.tcl").read_text()
 HOPS = (HERE / "hops.tcl").read_text()
 CHANGES_OF_WAYS = HERE / "changes.tcl"
 DROPS = HERE / "drops.tcl"
+MONITORS = HERE / "monitors.tcl"
 ROUTES = HERE / "routes.tcl"
 SCHEDULERS = ["Lanes", "Calendar"]
 
@@ -322,6 +323,19 @@ def test_drops_and_what_receivers_tell_of_them_are_the_same(
     lines = [line.split() for line in (tmp_path / "stock" / "drops.tr").read_text().splitlines()]
     assert sum(line[0] == "d" for line in lines) > 200
     assert sum(line[0] == "r" and line[4] == "ack" and int(line[15]) > 1 for line in lines) > 400
+
+
+def test_everything_that_monitors_count_is_the_same(
+    ns_binary: Path, stock_binary: Path, outputs: Outputs, tmp_path: Path
+) -> None:
+    stock = outputs(stock_binary, [str(MONITORS)], tmp_path / "stock")
+    assert outputs(ns_binary, [str(MONITORS)], tmp_path / "fast") == stock
+    # The scenario serves its purpose: packets are dropped and marked, the rate is estimated, and
+    # RTTs and sequence numbers are counted.
+    lines = (tmp_path / "stock" / "stdout.txt").read_text().splitlines()
+    last = [line.split() for line in lines if line.startswith("by_fid")][-1]
+    assert min(float(word) for word in (last[7], last[9], last[13])) > 0
+    assert (tmp_path / "stock" / "stats.tr").read_text().count("frac") > 20
 
 
 # The offset of a header that a script removed is that of the first header: 0.

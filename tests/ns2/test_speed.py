@@ -358,6 +358,22 @@ def test_headers_lie_where_they_did(tcl: Tcl, stock_binary: Path, headers: str) 
     assert (fast.stdout, fast.returncode) == (stock.stdout, 0), fast.stderr
 
 
+NEGATIVE_OFFSET = """
+set ns [new Simulator]
+PacketHeader/IP offset -8
+set udp [new Agent/UDP]
+$ns attach-agent [$ns node] $udp
+$udp send 100
+puts "not reached"
+"""
+
+
+def test_a_header_with_a_negative_offset_ends_the_run(tcl: Tcl, stock_binary: Path) -> None:
+    fast, stock = tcl(NEGATIVE_OFFSET), tcl(NEGATIVE_OFFSET, ns=stock_binary)
+    assert (fast.stdout, fast.returncode) == (stock.stdout, stock.returncode)
+    assert (fast.stdout, fast.returncode) == ("", 1)
+
+
 # A replicator copies packets, and the members of the group are reached over separate links.
 MULTICAST = """
 set ns [new Simulator -multicast on]

@@ -46,9 +46,14 @@ public:
 	Event* at(size_t i) const { return ring_[slot(i)].event; }
 	bool accepts(const Event* e) const { return accepts(e->time_); }
 	bool accepts(double time) const { return count_ == 0 || last_time_ <= time; }
+	bool is_full() const { return count_ == capacity_; }
 	void push_back(Event* e) {
-		if (count_ == capacity_)
+		if (is_full())
 			grow();
+		push_into(e);
+	}
+	// push_back() for a lane that is not full.
+	__attribute__((always_inline)) void push_into(Event* e) {
 		Arrival& last = ring_[slot(count_)];
 		last.time = e->time_;
 		last.event = e;

@@ -53,6 +53,16 @@ void LaneScheduler::reset()
 	Scheduler::reset();
 }
 
+inline PendingEntry* LaneScheduler::new_entry(Event* e)
+{
+	if (free_ == 0)
+		allocate_entries();
+	PendingEntry* entry = free_;
+	free_ = entry->next_free;
+	entry->event = e;
+	return entry;
+}
+
 void LaneScheduler::insert(Event* e)
 {
 	PendingEntry* entry = new_entry(e);
@@ -66,6 +76,11 @@ void LaneScheduler::adopt(EventLane*& lane)
 		lane = new EventLane;
 	lane->owner = this;
 	lanes_.push_back(lane);
+}
+
+void LaneScheduler::sort(EventLane* lane)
+{
+	add(Key(lane));
 }
 
 inline void LaneScheduler::add_near(const Key& key)
@@ -335,18 +350,12 @@ void LaneScheduler::sift_down(Key key, int position)
 
 // ---------------------------------------------------------------- entries
 
-PendingEntry* LaneScheduler::new_entry(Event* e)
+void LaneScheduler::allocate_entries()
 {
-	if (free_ == 0) {
-		PendingEntry* block = new PendingEntry[block_entries];
-		blocks_.push_back(block);
-		for (int i = block_entries - 1; i >= 0; --i)
-			free_entry(&block[i]);
-	}
-	PendingEntry* entry = free_;
-	free_ = entry->next_free;
-	entry->event = e;
-	return entry;
+	PendingEntry* block = new PendingEntry[block_entries];
+	blocks_.push_back(block);
+	for (int i = block_entries - 1; i >= 0; --i)
+		free_entry(&block[i]);
 }
 
 void LaneScheduler::free_entry(PendingEntry* entry)

@@ -76,21 +76,22 @@ public:
 		return true;
 	}
 	// Whether deliver_last() may be called.
-	bool has_last(const EventLane* lane, double delay) const {
-		return lane && lane->owner == this && lane->accepts(clock_ + delay) &&
-			uid_ >= 0;
+	__attribute__((always_inline)) bool has_last(const EventLane* lane, double delay) const {
+		return lane && lane->owner == this && !lane->is_full() &&
+			lane->accepts(clock_ + delay) && uid_ >= 0;
 	}
-	// deliver() of a packet that is not pending and that arrives as the last one of the lane.
+	// deliver() of a packet that is not pending and that arrives as the last one of the lane,
+	// except that a lane that was empty still has to be sorted.
 	__attribute__((always_inline)) void deliver_last(Handler* h, Event* packet, double delay,
 		EventLane* lane) {
 		packet->uid_ = uid_++;
 		packet->handler_ = h;
 		packet->time_ = clock_ + delay;
 		packet->prev_ = 0;
-		lane->push_back(packet);
-		if (lane->size() == 1)
-			add(Key(lane));
+		lane->push_into(packet);
 	}
+	// Sorts a lane that has got its first packet.
+	__attribute__((noinline)) void sort(EventLane* lane);
 	// Reserves a reserved event again that would have been dispatched by now.
 	void renew(Event* e, double delay) {
 		e->uid_ = uid_++;
@@ -98,6 +99,7 @@ public:
 	}
 	// Whether a packet takes the route that is kept for it, see speed/kept_routes.h.
 	bool takes_kept_route() { return keep_routes_ == always || (keep_routes_ && chance()); }
+	bool takes_all_kept_routes() const { return keep_routes_ == always; }
 	void reset();
 	void cancel(Event*);
 	Event* lookup(scheduler_uid_t uid);
@@ -153,6 +155,7 @@ private:
 	void sift_down(Key key, int position);
 
 	PendingEntry* new_entry(Event*);
+	__attribute__((noinline)) void allocate_entries();
 	void free_entry(PendingEntry*);
 
 	// The values of the bound variable; `sometimes` compares both ways in tests.

@@ -23,12 +23,11 @@ bool WiredHop::resume(Connector* waiting)
 
 void WiredHop::forward(NsObject* to, Packet* p, Handler* h)
 {
-	if (to->hop() == dest_hash) {
-		to = pass_link(static_cast<DestHashClassifier*>(to), p, h);
-		if (to == 0)
-			return;
-	}
-	forward(to, p, h, 0);
+	// The last call of each way is a jump, so that no registers are saved for it.
+	if (to->hop() == dest_hash)
+		pass_link(static_cast<DestHashClassifier*>(to), p, h);
+	else
+		forward(to, p, h, 0);
 }
 
 void WiredHop::forward(NsObject* to, Packet* p, Handler* h, DropTail* queue)
@@ -158,78 +157,97 @@ void WiredHop::follow(KeptRoute& route)
 	}
 }
 
-// Returns the object to which a packet has to go on, or 0 if it is on its way over the link, or has
-// come to an agent.
-inline NsObject* WiredHop::pass_link(DestHashClassifier* classifier, Packet* p, Handler* h)
+inline void WiredHop::pass_link(DestHashClassifier* classifier, Packet* p, Handler* h)
 {
 	int destination = hdr_ip::access(p)->daddr();
 	const KeptRoute& kept = classifier->routes_.at(destination);
 	LaneScheduler* lanes = LaneScheduler::running();
-	if (!holds(kept, classifier, destination) || lanes == 0 || !lanes->takes_kept_route())
-		return classifier;
-	if (kept.unwatched_link)
-		return pass_idle(kept, p, lanes) ? 0 : kept.queue;
-	if (kept.link)
-		return pass_monitors(kept, p, lanes);
+	if (!holds(kept, classifier, destination) || lanes == 0 || !lanes->takes_all_kept_routes())
+		pass_otherwise(classifier, p, h);
+	else
+		pass(kept, classifier, p, h, lanes);
+}
+
+// A packet whose route is not known, or which takes it by chance.
+void WiredHop::pass_otherwise(DestHashClassifier* classifier, Packet* p, Handler* h)
+{
+	int destination = hdr_ip::access(p)->daddr();
+	const KeptRoute& kept = classifier->routes_.at(destination);
+	LaneScheduler* lanes = LaneScheduler::running();
+	if (holds(kept, classifier, destination) && lanes && lanes->takes_kept_route())
+		pass(kept, classifier, p, h, lanes);
+	else
+		forward(classifier, p, h, 0);
+}
+
+inline void WiredHop::pass(const KeptRoute& kept, DestHashClassifier* classifier, Packet* p,
+	Handler* h, LaneScheduler* lanes)
+{
 	NsObject* to = kept.to;
-	if (to == 0)
-		return classifier;
-	if (to->hop() == port) {
+	if (kept.unwatched_link) {
+		pass_idle(kept, p, h, lanes);
+	} else if (kept.link) {
+		pass_monitors(kept, p, h, lanes);
+	} else if (to && to->hop() == port) {
 		NsObject* agent = at_slot(static_cast<Classifier*>(to), hdr_ip::access(p)->dport());
-		if (agent && agent->hop() == other) {
+		if (agent && agent->hop() == other)
 			agent->recv(p, h);
-			return 0;
-		}
+		else
+			forward(to, p, h, 0);
+	} else {
+		forward(to ? to : classifier, p, h, 0);
 	}
-	return to;
 }
 
 // Does a packet find an idle link, as nearly always, which nobody watches? Then it is on its way.
-inline bool WiredHop::pass_idle(const KeptRoute& kept, Packet* p, LaneScheduler* lanes)
+inline void WiredHop::pass_idle(const KeptRoute& kept, Packet* p, Handler* h, LaneScheduler* lanes)
 {
 	LinkDelay* link = kept.unwatched_link;
 	DropTail* queue = kept.queue;
 	Event* resume = queue->reserved_;
 	if (resume != &link->intr_ || !lanes->passed(resume) || !queue->unblock_on_resume_ ||
 		queue->q_->PacketQueue::length() != 0 || queue->qlim_ <= 1 || queue->qib_ ||
-		queue->summarystats || !queue->reserve_resume_ || link->dynamic_ ||
-		link->avoidReordering_)
-		return false;
+		queue->summarystats || !queue->reserve_resume_ || Queue::utilization_kept_ ||
+		!takes_at_once(link, p)) {
+		forward(queue, p, h, 0);
+		return;
+	}
 	double txt = link->txtime(p);
 	double delay = txt + link->delay_;
-	if (!(txt >= 0) || !(delay >= 0) || link->target_ == 0 || p->uid_ > 0 ||
-		!lanes->has_last(link->lane_, delay))
-		return false;
-	p->next_ = 0;
-	if (Queue::utilization_kept_) {
-		queue->keep_utilization(resume->time_);
-		queue->blocked_ = 0;
-		queue->keep_utilization(Scheduler::instance().clock());
-		queue->blocked_ = 1;
-	} else {
-		queue->utilization_lost_ = true;
-		queue->blocked_ = 1;
+	if (!(txt >= 0) || !(delay >= 0) || !lanes->has_last(link->lane_, delay)) {
+		forward(queue, p, h, 0);
+		return;
 	}
+	p->next_ = 0;
+	queue->utilization_lost_ = true;
+	queue->blocked_ = 1;
 	lanes->deliver_last(link->target_, p, delay, link->lane_);
 	lanes->renew(resume, txt);
-	return true;
+	if (link->lane_->size() == 1)
+		lanes->sort(link->lane_);
 }
 
-// Returns the object to which the packet has to go on, or 0. Monitors may call scripts, which may
-// change everything.
-inline NsObject* WiredHop::pass_monitors(const KeptRoute& route, Packet* p, LaneScheduler* lanes)
+// Monitors may call scripts, which may change everything.
+void WiredHop::pass_monitors(const KeptRoute& route, Packet* p, Handler* h, LaneScheduler* lanes)
 {
 	const unsigned long known = changes_;
 	for (int i = 0; i < route.ins; ++i) {
 		SnoopQueue* snoop = route.in[i];
 		snoop->qm_->in(p);
-		if (known != changes_)
-			return snoop->target_;
+		if (known != changes_) {
+			forward(snoop->target_, p, h, 0);
+			return;
+		}
 	}
 	DropTail* queue = route.queue;
 	settle(queue, lanes);
-	if (!is_free(queue))
-		return queue;
+	if (!is_free(queue)) {
+		if (queue->blocked_ && has_room(queue))
+			queue->q_->PacketQueue::enque(p);
+		else
+			forward(queue, p, h, 0);
+		return;
+	}
 	p->next_ = 0;
 	queue->keep_utilization(Scheduler::instance().clock());
 	queue->blocked_ = 1;
@@ -239,11 +257,10 @@ inline NsObject* WiredHop::pass_monitors(const KeptRoute& route, Packet* p, Lane
 		snoop->qm_->out(p);
 		if (known != changes_) {
 			forward(snoop->target_, p, &queue->qh_, queue);
-			return 0;
+			return;
 		}
 	}
 	transmit(link, p, &queue->qh_, queue, lanes);
-	return 0;
 }
 
 // ---------------------------------------------------------------- classifiers
@@ -296,8 +313,7 @@ inline Packet* WiredHop::through_queue(DropTail* queue, Packet* p, LaneScheduler
 	if (is_free(queue)) {
 		p->next_ = 0;
 	} else {
-		if (queue->q_->PacketQueue::length() + 1 < queue->qlim_ && !queue->qib_ &&
-			!queue->summarystats)
+		if (has_room(queue))
 			queue->q_->PacketQueue::enque(p);
 		else
 			queue->DropTail::enque(p);
@@ -310,6 +326,13 @@ inline Packet* WiredHop::through_queue(DropTail* queue, Packet* p, LaneScheduler
 	queue->keep_utilization(Scheduler::instance().clock());
 	queue->blocked_ = 1;
 	return p;
+}
+
+// Whether enque() would do no more than to append a packet.
+inline bool WiredHop::has_room(const DropTail* queue)
+{
+	return queue->q_->PacketQueue::length() + 1 < queue->qlim_ && !queue->qib_ &&
+		!queue->summarystats;
 }
 
 // Queue::settle(), for the usual case that the link has been idle for a while.
@@ -335,17 +358,29 @@ inline bool WiredHop::is_free(DropTail* queue)
 		!queue->qib_ && !queue->summarystats;
 }
 
+// Whether nothing keeps the link from scheduling the arrival of a packet.
+inline bool WiredHop::takes_at_once(const LinkDelay* link, const Packet* p)
+{
+	return !link->dynamic_ && !link->avoidReordering_ && link->target_ && p->uid_ <= 0;
+}
+
 // LinkDelay::recv()
 inline void WiredHop::transmit(LinkDelay* link, Packet* p, Handler* h, DropTail* queue,
 	LaneScheduler* lanes)
 {
-	if (lanes == 0 || queue == 0 || link->dynamic_ || link->avoidReordering_ ||
-		link->intr_.uid_ > 0) {
+	if (lanes == 0 || queue == 0 || link->intr_.uid_ > 0 || !takes_at_once(link, p)) {
 		link->LinkDelay::recv(p, h);
 		return;
 	}
 	double txt = link->txtime(p);
-	lanes->deliver(link->target_, p, txt + link->delay_, link->lane_);
+	double delay = txt + link->delay_;
+	if (delay >= 0 && lanes->has_last(link->lane_, delay)) {
+		lanes->deliver_last(link->target_, p, delay, link->lane_);
+		if (link->lane_->size() == 1)
+			lanes->sort(link->lane_);
+	} else {
+		lanes->deliver(link->target_, p, delay, link->lane_);
+	}
 	if (queue->DropTail::resumes_silently()) {
 		lanes->LaneScheduler::reserve(h, &link->intr_, txt);
 		queue->reserved_ = &link->intr_;

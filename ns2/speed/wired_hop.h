@@ -44,23 +44,28 @@ public:
 	// As classifier->find(p); in flow_lookup.h.
 	static NsObject* found(Classifier*, Packet*);
 private:
-	static void forward(NsObject* to, Packet*, Handler*, DropTail* from);
+	__attribute__((noinline)) static void forward(NsObject* to, Packet*, Handler*, DropTail* from);
 	static bool holds(const KeptRoute&, const DestHashClassifier*, int destination);
 	static const KeptRoute& route(DestHashClassifier*, const Packet*);
 	static void find_route(KeptRoute&, DestHashClassifier*, int destination);
 	static void follow(KeptRoute&);
-	__attribute__((always_inline)) static NsObject* pass_link(DestHashClassifier*, Packet*,
-		Handler*);
-	__attribute__((always_inline)) static bool pass_idle(const KeptRoute&, Packet*,
+	__attribute__((always_inline)) static void pass_link(DestHashClassifier*, Packet*, Handler*);
+	__attribute__((noinline)) static void pass_otherwise(DestHashClassifier*, Packet*, Handler*);
+	__attribute__((always_inline)) static void pass(const KeptRoute&, DestHashClassifier*, Packet*,
+		Handler*, LaneScheduler*);
+	__attribute__((always_inline)) static void pass_idle(const KeptRoute&, Packet*, Handler*,
 		LaneScheduler*);
-	static NsObject* pass_monitors(const KeptRoute&, Packet*, LaneScheduler*);
+	__attribute__((noinline)) static void pass_monitors(const KeptRoute&, Packet*, Handler*,
+		LaneScheduler*);
 	static NsObject* at_slot(const Classifier*, long slot);
 	static NsObject* found_by_address(DestHashClassifier*, Packet*);
 	__attribute__((noinline)) static NsObject* find_flow(HashClassifier*, Packet*);
 	static NsObject* found_by_port(Classifier*, Packet*);
 	static Packet* through_queue(DropTail*, Packet*, LaneScheduler*);
+	static bool has_room(const DropTail*);
 	static void settle(DropTail*, LaneScheduler*);
 	static bool is_free(DropTail*);
+	static bool takes_at_once(const LinkDelay*, const Packet*);
 	static void transmit(LinkDelay*, Packet*, Handler*, DropTail*, LaneScheduler*);
 
 	static unsigned long epoch_;	// greater than 0, changes with what routes depend on

@@ -1,12 +1,13 @@
 # Equal flows, whose packets arrive at the same times, while a script changes their way.
 #
 # Arguments: keep_routes_ of Scheduler/Lanes; the number of equal flows; 1 if the first of them is
-# traced (trace.tr).
+# traced (trace.tr); the interval of samples, s. Before each sample, which is an `at` event, all
+# queues are brought up to date, so that rare samples show what happens without that.
 #
 # host(i) -- router(0) -- router(1) -- router(2) -- router(3) -- target(i), and a detour
-# router(1) -- router(4) -- router(2). Every 3.1 ms a line shows the id of a new `at` event, which
-# counts all events that were scheduled before, the states of the queues, and what the sinks got.
-lassign $argv keep flows traced
+# router(1) -- router(4) -- router(2). A sample shows the id of a new `at` event, which counts all
+# events that were scheduled before, the states of the queues, and what the sinks got.
+lassign $argv keep flows traced interval
 catch {Scheduler/Lanes set keep_routes_ $keep} ;# not in every ns-2
 set ns [new Simulator]
 set links {}
@@ -39,10 +40,11 @@ if {$traced} {
 }
 
 set sinks {}
-proc stream {from to bytes interval ttl} {
+proc stream {from to bytes interval ttl {fid 0}} {
     global ns sinks
     set udp [new Agent/UDP]
     $udp set ttl_ $ttl
+    $udp set fid_ $fid
     $ns attach-agent $from $udp
     set sink [new Agent/LossMonitor]
     $ns attach-agent $to $sink
@@ -103,6 +105,28 @@ proc watch {from to} {
     $ns attach-fmon [$ns link $from $to] $monitor
     lappend monitors $monitor
 }
+# A monitor whose script leads packets another way when a new flow comes, or when it leaves.
+proc watch_and_turn {from to comes} {
+    global ns monitors
+    watch $from $to
+    set monitor [lindex $monitors end]
+    $monitor set enable_in_ $comes
+    [$monitor classifier] proc unknown-flow {src dst fid} "
+        \$self set-hash auto \$src \$dst \$fid \[\$self installNext \[new QueueMonitor/ED/Flow\]\]
+        turn [$ns link $from $to] $comes
+    "
+}
+proc turn {link comes} {
+    global ns router
+    set snoop [$link set [expr {$comes ? "snoopIn_" : "snoopOut_"}]]
+    set old [$snoop target]
+    if {$comes} {
+        $snoop target [$ns set nullAgent_]
+    } else {
+        $snoop target [delay $router(1) $router(4)]
+    }
+    $ns at [expr {[$ns now] + 0.002}] "$snoop target $old"
+}
 
 $ns at 0.10 {[delay $router(1) $router(2)] set delay_ 1ms}
 $ns at 0.12 {[delay $router(1) $router(2)] set delay_ 6ms}
@@ -128,9 +152,25 @@ $ns at 0.50 {[queue $router(3) $target(0)] set unblock_on_resume_ true
 $ns at 0.58 {[queue $router(2) $router(1)] set summarystats_ true}
 $ns at 0.60 {stream $host(0) $target(0) 400 0.006 32}
 $ns at 0.62 {$ns detach-agent $target(0) [lindex $sinks 0]}
+$ns at 0.64 {watch_and_turn $router(0) $router(1) 1}
+$ns at 0.68 {watch_and_turn $router(1) $router(0) 0}
+$ns at 0.70 {$ns queue-limit $router(0) $router(1) 8
+             [queue $router(0) $router(1)] set mean_pktsize_ 200
+             [queue $router(0) $router(1)] set queue_in_bytes_ true
+             [delay $router(0) $router(1)] set bandwidth_ 1Mb}
+$ns at 0.72 {stream $router(3) $host(0) 150 0.004 32 50}
+$ns at 0.74 {[queue $router(0) $router(1)] set queue_in_bytes_ false
+             [queue $router(0) $router(1)] set summarystats_ true}
+$ns at 0.78 {[queue $router(0) $router(1)] printstats
+             [queue $router(0) $router(1)] set summarystats_ false
+             [delay $router(0) $router(1)] set bandwidth_ 10Mb
+             $ns queue-limit $router(0) $router(1) 60}
+$ns at 0.82 {[queue $router(0) $router(1)] set unblock_on_resume_ false}
+$ns at 0.84 {[queue $router(0) $router(1)] set unblock_on_resume_ true
+             [queue $router(0) $router(1)] set blocked_ false}
 
 proc sample {} {
-    global ns links sinks monitors
+    global ns links sinks monitors interval
     set id [$ns at 100 {}]
     $ns cancel $id
     set states {}
@@ -141,10 +181,10 @@ proc sample {} {
         foreach flow [$monitor flows] {lappend states [$flow set flowid_] [$flow set parrivals_]}
     }
     puts "[$ns now] $id $states"
-    $ns at [expr {[$ns now] + 0.0031}] sample
+    $ns at [expr {[$ns now] + $interval}] sample
 }
 $ns at 0.01 sample
-$ns at 0.8 {
+$ns at 0.9 {
     if {$traced} {close $trace}
     exit 0
 }

@@ -29,6 +29,7 @@ LINKS = (HERE / "links.tcl").read_text()
 HOPS = (HERE / "hops.tcl").read_text()
 CHANGES_OF_WAYS = HERE / "changes.tcl"
 DROPS = HERE / "drops.tcl"
+MESSAGES = HERE / "messages.tcl"
 MONITORS = HERE / "monitors.tcl"
 ROUTES = HERE / "routes.tcl"
 SCHEDULERS = ["Lanes", "Calendar"]
@@ -281,20 +282,45 @@ def test_hops_that_a_script_changes_are_the_same(tcl: Tcl, stock_binary: Path) -
 
 # Routes are kept, or not, or half of the packets take kept ones (keep_routes_ 1, 0 and 2).
 @pytest.mark.parametrize("flows", [1, 2, 3])
-@pytest.mark.parametrize("traced", [0, 1])
+@pytest.mark.parametrize(
+    ("traced", "interval_s"), [(0, "0.0031"), (1, "0.0031"), (0, "0.05"), (1, "0.05")]
+)
 def test_equal_flows_whose_ways_change_are_the_same(
-    ns_binary: Path, stock_binary: Path, outputs: Outputs, tmp_path: Path, flows: int, traced: int
+    ns_binary: Path,
+    stock_binary: Path,
+    outputs: Outputs,
+    tmp_path: Path,
+    flows: int,
+    traced: int,
+    interval_s: str,
 ) -> None:
-    script = str(CHANGES_OF_WAYS)
-    stock = outputs(stock_binary, [script, "1", str(flows), str(traced)], tmp_path / "stock")
+    def sampled(ns: Path, keep: str) -> dict[str, str]:
+        command = [str(CHANGES_OF_WAYS), keep, str(flows), str(traced), interval_s]
+        return outputs(ns, command, tmp_path / f"{ns.parent.name}-{keep}")
+
+    stock = sampled(stock_binary, "1")
     for keep in "102":
-        folder = tmp_path / f"fast{keep}"
-        assert outputs(ns_binary, [script, keep, str(flows), str(traced)], folder) == stock, keep
+        assert sampled(ns_binary, keep) == stock, keep
     # The scenario serves its purpose: it reaches its end, all transfers end before, and others
     # follow them.
+    (text,) = tmp_path.glob(f"{stock_binary.parent.name}-1/stdout.txt")
+    lines = [line.split() for line in text.read_text().splitlines()]
+    assert max(float(line[0]) for line in lines if line[0][0].isdigit()) > 0.85
+    assert sum(line[-1] == "ends" for line in lines) >= flows
+
+
+def test_links_that_messages_change_are_the_same(
+    ns_binary: Path, stock_binary: Path, outputs: Outputs, tmp_path: Path
+) -> None:
+    stock = outputs(stock_binary, [str(MESSAGES), "1"], tmp_path / "stock")
+    for keep in "102":
+        assert outputs(ns_binary, [str(MESSAGES), keep], tmp_path / f"fast{keep}") == stock, keep
+    # The scenario serves its purpose: each message arrives and leads to its change, and packets
+    # arrive until the end.
     lines = (tmp_path / "stock" / "stdout.txt").read_text().splitlines()
-    assert float(lines[-1].split()[0]) > 0.79
-    assert sum(line.endswith(" ends") for line in lines) >= flows
+    samples = [line.split() for line in lines if len(line.split()) == 7]
+    assert len(samples) == 20  # 19 changes and the end
+    assert float(samples[-1][1]) > 1.1 * float(samples[-4][1])
 
 
 @pytest.mark.parametrize("keep", [0, 2])

@@ -8,43 +8,63 @@
 #include <string.h>
 
 /*
- * Each function writes to `out`, without a terminating 0, and returns the end of its text.
+ * Each function whose name begins with put_ writes to `out`, without a terminating 0, and returns
+ * the end of its text. Up to three more characters may be overwritten.
  */
 namespace decimal {
 
-inline char* put_pair(char* out, unsigned below_100)
+// The decimal texts of the numbers below 1000, with leading zeros.
+struct Groups {
+	struct Group {
+		char text[3];
+		unsigned char zeros;	// leading ones; the last digit is none
+	};
+	Groups() {
+		for (int i = 0; i < 1000; ++i) {
+			group[i].text[0] = char('0' + i / 100);
+			group[i].text[1] = char('0' + i / 10 % 10);
+			group[i].text[2] = char('0' + i % 10);
+			group[i].zeros = (i < 100) + (i < 10);
+		}
+	}
+	Group group[1000];
+};
+extern const Groups groups;
+
+// Three digits, and a fourth character that the next text overwrites.
+inline char* put_group(char* out, uint32_t below_1000)
 {
-	static const char pairs[] =
-		"0001020304050607080910111213141516171819"
-		"2021222324252627282930313233343536373839"
-		"4041424344454647484950515253545556575859"
-		"6061626364656667686970717273747576777879"
-		"8081828384858687888990919293949596979899";
-	memcpy(out, pairs + 2 * below_100, 2);
-	return out + 2;
+	memcpy(out, &groups.group[below_1000], 4);
+	return out + 3;
 }
 
-inline int count_digits(uint32_t number)
+// The same without leading zeros.
+inline char* put_first_group(char* out, uint32_t below_1000)
 {
-	if (number < 100000)
-		return number < 100 ? 1 + (number >= 10) : 3 + (number >= 1000) + (number >= 10000);
-	if (number < 10000000)
-		return 6 + (number >= 1000000);
-	return 8 + (number >= 100000000) + (number >= 1000000000);
+	const Groups::Group& group = groups.group[below_1000];
+	memcpy(out, group.text + group.zeros, 4);
+	return out + 3 - group.zeros;
 }
 
 // "%u"
 inline char* put_unsigned(char* out, uint32_t number)
 {
-	char* end = out + count_digits(number);
-	char* begin = end;
-	for (; number >= 100; number /= 100)
-		put_pair(begin -= 2, number % 100);
-	if (number >= 10)
-		put_pair(begin - 2, number);
-	else
-		*--begin = char('0' + number);
-	return end;
+	if (number < 1000)
+		return put_first_group(out, number);
+	uint32_t thousands = number / 1000;
+	if (thousands < 1000) {
+		out = put_first_group(out, thousands);
+	} else {
+		uint32_t millions = thousands / 1000;
+		if (millions < 1000) {
+			out = put_first_group(out, millions);
+		} else {
+			*out++ = char('0' + millions / 1000);
+			out = put_group(out, millions % 1000);
+		}
+		out = put_group(out, thousands % 1000);
+	}
+	return put_group(out, number % 1000);
 }
 
 // "%d"
@@ -66,18 +86,17 @@ inline char* put_int(char* out, int32_t number)
  */
 inline char* put_seconds(char* out, double seconds)
 {
-	double microseconds = floor(seconds * 1.0E+6 + 0.5);
+	double microseconds = seconds * 1.0E+6 + 0.5;
 	if (!(microseconds >= 100 && microseconds < 1.0E+15))
-		return out + sprintf(out, "%.15g", microseconds / 1.0E+6);
-	uint64_t whole = uint64_t(microseconds);
-	unsigned fraction = unsigned(whole % 1000000);
+		return out + sprintf(out, "%.15g", floor(microseconds) / 1.0E+6);
+	uint64_t whole = uint64_t(microseconds);	// rounded down
+	uint32_t fraction = uint32_t(whole % 1000000);
 	out = put_unsigned(out, uint32_t(whole / 1000000));
 	if (fraction == 0)
 		return out;
 	*out++ = '.';
-	out = put_pair(out, fraction / 10000);
-	out = put_pair(out, fraction / 100 % 100);
-	out = put_pair(out, fraction % 100);
+	out = put_group(out, fraction / 1000);
+	out = put_group(out, fraction % 1000);
 	while (out[-1] == '0')
 		--out;
 	return out;

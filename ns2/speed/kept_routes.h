@@ -4,10 +4,10 @@
 
 #include <stddef.h>
 
+class Connector;
 class DropTail;
 class LinkDelay;
 class NsObject;
-class SnoopQueue;
 
 /*
  * The way from a classifier to the link that a destination's packets take, or to the first object
@@ -15,7 +15,7 @@ class SnoopQueue;
  * variables shift_ and mask_ are what they were.
  */
 struct KeptRoute {
-	enum { monitors = 2 };	// on each side of a queue
+	enum { watchers = 4 };	// monitors and traces, at most, on each side of a queue
 
 	KeptRoute() : epoch(0), destination(0), shift(0), mask(0), to(0), queue(0), link(0),
 		unwatched_link(0), ins(0), outs(0) {}
@@ -23,11 +23,11 @@ struct KeptRoute {
 	int destination, shift, mask;
 	NsObject* to;		// the first object that is more than a connector; 0: there is no route
 	DropTail* queue;	// before the link
-	LinkDelay* link;	// 0: others than monitors and a plain queue are between `to` and a link
-	LinkDelay* unwatched_link;	// link, if there are no monitors; else 0
+	LinkDelay* link;	// 0: others than watchers and a plain queue are between `to` and a link
+	LinkDelay* unwatched_link;	// link, if there are no watchers; else 0
 	int ins, outs;
-	SnoopQueue* in[monitors];	// before the queue
-	SnoopQueue* out[monitors];	// between queue and link
+	Connector* in[watchers];	// before the queue
+	Connector* out[watchers];	// between queue and link
 };
 
 /*

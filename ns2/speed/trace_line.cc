@@ -1,51 +1,45 @@
 #include "trace_line.h"
+#include <stddef.h>
 #include "address.h"
+#include "channel_place.h"
 #include "decimal.h"
 #include "flags.h"
 #include "ip.h"
 #include "scheduler.h"
-#include "trace.h"
 
 namespace {
 
 const int kept_characters = 96;
 unsigned address_form = 1;	// counts changes of the form of addresses
 
-// Everything on which the words from the packet's type to its destination depend.
-struct PacketKey {
-	PacketKey() : form(0) {}
-	explicit PacketKey(Packet* p) {
-		hdr_cmn* common = hdr_cmn::access(p);
-		hdr_ip* ip = hdr_ip::access(p);
-		hdr_flags* set = hdr_flags::access(p);
-		type = common->ptype();
-		size = common->size();
-		flags = (set->ecn_ != 0) | (set->pri_ != 0) << 1 | (set->cong_action_ != 0) << 3 |
-			(set->ecn_to_echo_ != 0) << 4 | (set->fs_ != 0) << 5 |
-			(set->ecn_capable_ != 0) << 6;
-		flow = ip->flowid();
-		source = ip->saddr();
-		source_port = ip->sport();
-		destination = ip->daddr();
-		destination_port = ip->dport();
-		form = address_form;
+// The words from the packet's type to its destination, a space, and everything they depend on.
+struct PacketWords {
+	PacketWords() : form(0) {}
+	// The fields are compared one by one with those of the packet. A copy of them all would be
+	// written in parts and read as a whole, for which a processor waits.
+	bool describe(Packet* p) const {
+		const hdr_cmn* common = hdr_cmn::access(p);
+		const hdr_ip* ip = hdr_ip::access(p);
+		return type == common->ptype_ && size == common->size_ && flow == ip->fid_ &&
+			source == ip->src_.addr_ && source_port == ip->src_.port_ &&
+			destination == ip->dst_.addr_ && destination_port == ip->dst_.port_ &&
+			flags == flags_of(p) && form == address_form;
 	}
-	bool operator==(const PacketKey& o) const {
-		return type == o.type && size == o.size && flags == o.flags && flow == o.flow &&
-			source == o.source && source_port == o.source_port &&
-			destination == o.destination && destination_port == o.destination_port &&
-			form == o.form;
+	// All flags that a line shows are among the first eight, each of one byte.
+	static uint64_t flags_of(Packet* p) {
+		uint64_t flags;
+		memcpy(&flags, hdr_flags::access(p), sizeof flags);
+		return flags;
 	}
 	packet_t type;
-	int size, flags, flow, source, source_port, destination, destination_port;
+	int size, flow, source, source_port, destination, destination_port;
 	unsigned form;
-};
-
-struct PacketWords {
-	PacketKey key;
+	uint64_t flags;
 	int length;
 	char text[kept_characters];
 };
+// Fails to compile if the flags have moved.
+typedef char flags_are_first[offsetof(hdr_flags, qs_) == sizeof(uint64_t) ? 1 : -1];
 
 // node.port, which Address turns into text
 int put_address(char* out, size_t room, int node, int port)
@@ -58,80 +52,120 @@ int put_address(char* out, size_t room, int node, int port)
 	return length;
 }
 
-// False if the words do not fit, or the type has no name.
-bool compose(PacketWords& words, const PacketKey& key)
+// The flags of ns-2's plain lines.
+void put_flags(char* out, const hdr_flags* set)
 {
-	const char* name = packet_info.name(key.type);
+	out[0] = set->ecn_ ? 'C' : '-';
+	out[1] = set->pri_ ? 'P' : '-';
+	out[2] = '-';
+	out[3] = set->cong_action_ ? 'A' : '-';
+	out[4] = set->ecn_to_echo_ ? 'E' : '-';
+	out[5] = set->fs_ ? 'F' : '-';
+	out[6] = set->ecn_capable_ ? 'N' : '-';
+	out[7] = 0;
+}
+
+// False if the words do not fit, or the type has no name.
+__attribute__((noinline)) bool compose(PacketWords& words, Packet* p)
+{
+	hdr_cmn* common = hdr_cmn::access(p);
+	hdr_ip* ip = hdr_ip::access(p);
+	const char* name = packet_info.name(common->ptype());
 	if (name == 0)
 		return false;
-	char flags[] = "CP-AEFN";
-	for (int i = 0; flags[i] != 0; ++i)
-		if (!(key.flags >> i & 1))
-			flags[i] = '-';
+	char flags[8];
+	put_flags(flags, hdr_flags::access(p));
 	char text[3 * kept_characters];
-	int n = snprintf(text, kept_characters, "%s %d %s %d", name, key.size, flags,
-		key.flow);
+	int n = snprintf(text, kept_characters, "%s %d %s %d", name, common->size(), flags,
+		ip->flowid());
 	if (n >= kept_characters)
 		return false;
-	n += put_address(text + n, kept_characters, key.source, key.source_port);
-	n += put_address(text + n, kept_characters, key.destination, key.destination_port);
+	n += put_address(text + n, kept_characters, ip->saddr(), ip->sport());
+	n += put_address(text + n, kept_characters, ip->daddr(), ip->dport());
 	if (n >= kept_characters)
 		return false;
+	text[n++] = ' ';
 	memcpy(words.text, text, n);
 	words.length = n;
-	words.key = key;
+	words.type = common->ptype();
+	words.size = common->size();
+	words.flow = ip->flowid();
+	words.source = ip->saddr();
+	words.source_port = ip->sport();
+	words.destination = ip->daddr();
+	words.destination_port = ip->dport();
+	words.flags = PacketWords::flags_of(p);
+	words.form = address_form;
 	return true;
 }
 
 // 0 if there are no such words.
-const PacketWords* words_of(Packet* p)
+inline const PacketWords* words_of(Packet* p)
 {
 	static PacketWords kept[256];
-	PacketKey key(p);
-	unsigned hash = unsigned(key.flow) * 31 + unsigned(key.source) * 7 +
-		unsigned(key.destination) * 13 + unsigned(key.size);
+	const hdr_ip* ip = hdr_ip::access(p);
+	unsigned hash = unsigned(ip->fid_) * 31 + unsigned(ip->src_.addr_) * 7 +
+		unsigned(ip->dst_.addr_) * 13 + unsigned(hdr_cmn::access(p)->size_);
 	PacketWords& words = kept[hash % 256];
-	return words.key == key || compose(words, key) ? &words : 0;
+	return words.describe(p) || compose(words, p) ? &words : 0;
 }
 
-char* put_now(char* out)
+__attribute__((noinline)) void compose(TraceNodes& nodes, int from, int to)
 {
-	static double kept_time = -1;
-	static char text[32];
-	static int length = 0;
-	double now = Scheduler::instance().clock();
-	if (now != kept_time) {
-		length = int(decimal::put_seconds(text, now) - text);
-		kept_time = now;
-	}
-	memcpy(out, text, sizeof text);
-	return out + length;
+	nodes.from = from;
+	nodes.to = to;
+	nodes.length = sprintf(nodes.text, " %d %d ", from, to);
 }
 
-}  // namespace
+inline char* put_nodes(char* out, int from, int to, TraceNodes& nodes)
+{
+	if (nodes.length == 0 || nodes.from != from || nodes.to != to)
+		compose(nodes, from, to);
+	memcpy(out, nodes.text, sizeof nodes.text);
+	return out + nodes.length;
+}
 
-int TraceLine::write(char* text, char event, int from, int to, Packet* p)
+__attribute__((always_inline)) inline char* put_line(char* out, char event, int from, int to,
+	Packet* p, int seqno, TraceNodes& nodes)
 {
 	const PacketWords* words = words_of(p);
 	if (words == 0 || event == 0)
 		return 0;
-	char* out = text;
 	*out++ = event;
 	*out++ = ' ';
-	out = put_now(out);
-	*out++ = ' ';
-	out = decimal::put_int(out, from);
-	*out++ = ' ';
-	out = decimal::put_int(out, to);
-	*out++ = ' ';
+	out = decimal::put_seconds(out, Scheduler::instance().clock());
+	out = put_nodes(out, from, to, nodes);
 	memcpy(out, words->text, kept_characters);
 	out += words->length;
+	out = decimal::put_int(out, seqno);
 	*out++ = ' ';
-	out = decimal::put_int(out, Trace::get_seqno(p));
-	*out++ = ' ';
-	out = decimal::put_int(out, hdr_cmn::access(p)->uid());
-	*out = 0;
-	return int(out - text);
+	return decimal::put_int(out, hdr_cmn::access(p)->uid());
+}
+
+}  // namespace
+
+int TraceLine::write(char* text, char event, int from, int to, Packet* p, int seqno,
+	TraceNodes& nodes)
+{
+	char* end = put_line(text, event, from, to, p, seqno, nodes);
+	if (end == 0)
+		return 0;
+	*end = 0;
+	return int(end - text);
+}
+
+bool TraceLine::write_to(Tcl_Channel channel, char event, int from, int to, Packet* p, int seqno,
+	TraceNodes& nodes)
+{
+	ChannelPlace place(channel, room);
+	if (!place.exists())
+		return false;
+	char* end = put_line(place.text(), event, from, to, p, seqno, nodes);
+	if (end == 0)
+		return false;
+	*end++ = '\n';
+	place.add_until(end);
+	return true;
 }
 
 void TraceLine::forget_addresses()

@@ -6,6 +6,7 @@
 #include "flow_lookup.h"
 #include "lane_scheduler.h"
 #include "queue-monitor.h"
+#include "trace.h"
 
 unsigned long WiredHop::epoch_ = 1;
 unsigned long WiredHop::changes_ = 1;
@@ -26,8 +27,22 @@ void WiredHop::forward(NsObject* to, Packet* p, Handler* h)
 	// The last call of each way is a jump, so that no registers are saved for it.
 	if (to->hop() == dest_hash)
 		pass_link(static_cast<DestHashClassifier*>(to), p, h);
+	else if (to->hop() == trace)
+		forward_traced(to, p, h);
 	else
 		forward(to, p, h, 0);
+}
+
+// A packet that meets a trace after a link, and then a classifier.
+void WiredHop::forward_traced(NsObject* to, Packet* p, Handler* h)
+{
+	Trace* traced = static_cast<Trace*>(to);
+	if (traced->target_ == 0 || !traced->write_plain(p))
+		to->recv(p, h);
+	else if (traced->target_->hop() == dest_hash)
+		pass_link(static_cast<DestHashClassifier*>(traced->target_), p, h);
+	else
+		forward(traced->target_, p, h, 0);
 }
 
 void WiredHop::forward(NsObject* to, Packet* p, Handler* h, DropTail* queue)
@@ -54,6 +69,13 @@ void WiredHop::forward(NsObject* to, Packet* p, Handler* h, DropTail* queue)
 			break;
 		case snoop_out:
 			static_cast<SnoopQueue*>(to)->qm_->out(p);
+			to = static_cast<Connector*>(to)->target_;
+			break;
+		case trace:
+			if (!static_cast<Trace*>(to)->write_plain(p)) {
+				to->recv(p, h);
+				return;
+			}
 			to = static_cast<Connector*>(to)->target_;
 			break;
 		case drop_tail:
@@ -119,7 +141,7 @@ void WiredHop::find_route(KeptRoute& route, DestHashClassifier* classifier, int 
 		follow(route);
 }
 
-// Sets queue, link and monitors, if nothing else is there.
+// Sets queue, link, monitors and traces, if nothing else is there.
 void WiredHop::follow(KeptRoute& route)
 {
 	DropTail* queue = 0;
@@ -129,14 +151,14 @@ void WiredHop::follow(KeptRoute& route)
 		case connector:
 			break;
 		case snoop_in:
-			if (queue || route.ins == KeptRoute::monitors)
-				return;
-			route.in[route.ins++] = static_cast<SnoopQueue*>(to);
-			break;
 		case snoop_out:
-			if (queue == 0 || route.outs == KeptRoute::monitors)
+		case trace:
+			if (queue == 0 && route.ins < KeptRoute::watchers)
+				route.in[route.ins++] = static_cast<Connector*>(to);
+			else if (queue && route.outs < KeptRoute::watchers)
+				route.out[route.outs++] = static_cast<Connector*>(to);
+			else
 				return;
-			route.out[route.outs++] = static_cast<SnoopQueue*>(to);
 			break;
 		case drop_tail:
 			if (queue)
@@ -187,7 +209,7 @@ inline void WiredHop::pass(const KeptRoute& kept, DestHashClassifier* classifier
 	if (kept.unwatched_link) {
 		pass_idle(kept, p, h, lanes);
 	} else if (kept.link) {
-		pass_monitors(kept, p, h, lanes);
+		pass_watchers(kept, p, h, lanes);
 	} else if (to && to->hop() == port) {
 		NsObject* agent = at_slot(static_cast<Classifier*>(to), hdr_ip::access(p)->dport());
 		if (agent && agent->hop() == other)
@@ -227,18 +249,35 @@ inline void WiredHop::pass_idle(const KeptRoute& kept, Packet* p, Handler* h, La
 		lanes->sort(link->lane_);
 }
 
-// Monitors may call scripts, which may change everything.
-void WiredHop::pass_monitors(const KeptRoute& route, Packet* p, Handler* h, LaneScheduler* lanes)
+// Shows a packet to a monitor or a trace. False if the packet has gone another way from there:
+// monitors may call scripts, which may change everything, and so may traces.
+inline bool WiredHop::watch(Connector* watcher, Packet* p, Handler* h, DropTail* from,
+	unsigned long known)
+{
+	switch (watcher->hop()) {
+	case trace:
+		if (static_cast<Trace*>(watcher)->write_plain(p))
+			return true;
+		watcher->recv(p, h);
+		return false;
+	case snoop_in:
+		static_cast<SnoopQueue*>(watcher)->qm_->in(p);
+		break;
+	default:
+		static_cast<SnoopQueue*>(watcher)->qm_->out(p);
+	}
+	if (known == changes_)
+		return true;
+	forward(watcher->target_, p, h, from);
+	return false;
+}
+
+void WiredHop::pass_watchers(const KeptRoute& route, Packet* p, Handler* h, LaneScheduler* lanes)
 {
 	const unsigned long known = changes_;
-	for (int i = 0; i < route.ins; ++i) {
-		SnoopQueue* snoop = route.in[i];
-		snoop->qm_->in(p);
-		if (known != changes_) {
-			forward(snoop->target_, p, h, 0);
+	for (int i = 0; i < route.ins; ++i)
+		if (!watch(route.in[i], p, h, 0, known))
 			return;
-		}
-	}
 	DropTail* queue = route.queue;
 	settle(queue, lanes);
 	if (!is_free(queue)) {
@@ -252,14 +291,9 @@ void WiredHop::pass_monitors(const KeptRoute& route, Packet* p, Handler* h, Lane
 	queue->keep_utilization(Scheduler::instance().clock());
 	queue->blocked_ = 1;
 	LinkDelay* link = route.link;
-	for (int i = 0; i < route.outs; ++i) {
-		SnoopQueue* snoop = route.out[i];
-		snoop->qm_->out(p);
-		if (known != changes_) {
-			forward(snoop->target_, p, &queue->qh_, queue);
+	for (int i = 0; i < route.outs; ++i)
+		if (!watch(route.out[i], p, &queue->qh_, queue, known))
 			return;
-		}
-	}
 	transmit(link, p, &queue->qh_, queue, lanes);
 }
 

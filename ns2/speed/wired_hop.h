@@ -23,14 +23,14 @@ struct KeptRoute;
  * exactly these classes set: a subclass, which may do anything in its recv(), is `other`.
  *
  * The way behind a classifier is kept for each destination (KeptRoute), so that a hop is a
- * classifier, monitors, a queue and a link. All that leads to another way calls forget_routes():
+ * classifier, monitors, traces, a queue and a link. All that leads to another way calls forget_routes():
  * commands that set targets, changes of a classifier's table, objects that come to an end. What
  * scripts can set by bound variables is read at each packet.
  */
 class WiredHop {
 public:
-	enum Kind { other, connector, dest_hash, flow_hash, port, snoop_in, snoop_out, drop_tail,
-		link_delay };
+	enum Kind { other, connector, dest_hash, flow_hash, port, snoop_in, snoop_out, trace,
+		drop_tail, link_delay };
 
 	// As to->recv(p, h).
 	static void forward(NsObject* to, Packet* p, Handler* h);
@@ -45,6 +45,7 @@ public:
 	static NsObject* found(Classifier*, Packet*);
 private:
 	__attribute__((noinline)) static void forward(NsObject* to, Packet*, Handler*, DropTail* from);
+	__attribute__((noinline)) static void forward_traced(NsObject* to, Packet*, Handler*);
 	static bool holds(const KeptRoute&, const DestHashClassifier*, int destination);
 	static const KeptRoute& route(DestHashClassifier*, const Packet*);
 	static void find_route(KeptRoute&, DestHashClassifier*, int destination);
@@ -55,8 +56,10 @@ private:
 		Handler*, LaneScheduler*);
 	__attribute__((always_inline)) static void pass_idle(const KeptRoute&, Packet*, Handler*,
 		LaneScheduler*);
-	__attribute__((noinline)) static void pass_monitors(const KeptRoute&, Packet*, Handler*,
+	__attribute__((noinline)) static void pass_watchers(const KeptRoute&, Packet*, Handler*,
 		LaneScheduler*);
+	__attribute__((always_inline)) static bool watch(Connector*, Packet*, Handler*, DropTail* from,
+		unsigned long known);
 	static NsObject* at_slot(const Classifier*, long slot);
 	static NsObject* found_by_address(DestHashClassifier*, Packet*);
 	__attribute__((noinline)) static NsObject* find_flow(HashClassifier*, Packet*);

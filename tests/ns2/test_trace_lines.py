@@ -25,9 +25,10 @@ FINISH = "$ns at 1.5 {close $f; exit 0}; $ns run\n"
 
 
 def test_decimal_texts_are_those_of_printf(tmp_path: Path) -> None:
-    program, binary = HERE / "speed" / "decimal_test.cc", tmp_path / "decimal_test"
+    programs = [str(HERE / "speed" / "decimal_test.cc"), str(SPEED / "decimal.cc")]
+    binary = tmp_path / "decimal_test"
     include = [f"-I{SPEED}", f"-I{HERE}"]
-    subprocess.run([*COMPILE, *include, str(program), "-o", str(binary)], check=True)
+    subprocess.run([*COMPILE, *include, *programs, "-o", str(binary)], check=True)
     done = subprocess.run([str(binary)], capture_output=True, text=True, check=False)
     assert done.returncode == 0, done.stdout[:2000]
 
@@ -106,6 +107,69 @@ def test_other_kinds_of_lines(compare: Compare, text: str) -> None:
     status, files = compare(text + FINISH)
     assert status == 0, files["stderr"]
     assert max(len(content) for content in files.values()) > MANY
+
+
+# Changes of the traces of one link while packets pass it; the way over it is kept (kept_routes.h).
+CHANGES = {
+    "nodes": "$trace(enqT_) set src_ -2147483648; $trace(enqT_) set dst_ -2147483647\n"
+    "$trace(rcvT_) set dst_ 4711",
+    "headers": "$trace(deqT_) set show_tcphdr_ 1; $trace(rcvT_) set show_sctphdr_ 1",
+    "tags": "$trace(enqT_) tagged 1; $trace(rcvT_) tagged 1",
+    "nam": "foreach t {enqT_ deqT_ rcvT_} {$trace($t) namattach $n}",
+    "no file": "foreach t {enqT_ deqT_ rcvT_} {$trace($t) detach}",
+    "another file": "foreach t {enqT_ deqT_ rcvT_} {$trace($t) attach $n}",
+    "callback": "foreach t {enqT_ deqT_ rcvT_} {$trace($t) set callback_ 1}",
+    "callback that turns packets": "$trace(enqT_) set callback_ 1; set turns 1",
+    "target": "$trace(rcvT_) target [$ns set nullAgent_]",
+    "drops before the queue": "$trace(enqT_) target $trace(drpT_)",
+    "more traces": "for {set i 0} {$i < 6} {incr i} {$ns trace-queue $node(2) $node(3) $n}",
+    "a monitor": "$ns attach-fmon $link [$ns makeflowmon Fid]",
+}
+# What a change undoes that lasts: the states of the traces before.
+UNDO = """
+foreach t {enqT_ deqT_ rcvT_} {
+    $trace($t) set show_tcphdr_ 0
+    $trace($t) set show_sctphdr_ 0
+    $trace($t) set callback_ 0
+    $trace($t) tagged 0
+    $trace($t) detach
+    $trace($t) attach $f
+}
+"""
+WATCHED = """
+set f [open out.tr w]
+set n [open other.tr w]
+$ns trace-all $f
+topology DropTail
+traffic
+set link [$ns link $node(2) $node(3)]
+foreach t {enqT_ deqT_ rcvT_ drpT_} {set trace($t) [$link set $t]}
+set turns 0
+Trace instproc handle {line} {
+    global f turns trace ns
+    puts $f "handled $line"
+    if {$turns && [incr turns] % 7 == 0} {
+        set old [$trace(enqT_) target]
+        $trace(enqT_) target [$ns set nullAgent_]
+        $ns at [expr {[$ns now] + 0.004}] "$trace(enqT_) target $old"
+    }
+}
+"""
+
+
+@pytest.mark.parametrize("change", CHANGES.values(), ids=CHANGES.keys())
+def test_changes_of_traces_while_packets_pass(compare: Compare, change: str) -> None:
+    text = f"{WATCHED}$ns at 0.55 {{{change}}}\n$ns at 0.95 {{{UNDO}}}\n{FINISH}"
+    status, files = compare(text)
+    assert status == 0, files["stderr"]
+    times = [
+        float(line.split()[1])
+        for line in files["out.tr"].decode().splitlines()
+        if line.split()[0] in ("+", "-", "r") and line.split()[2:4] == ["2", "3"]
+    ]
+    # Packets pass the link before the change and after its end.
+    assert min(times) < 0.5
+    assert max(times) > 1.0 or "drp" in change
 
 
 # From 10^9 s on, a time has more than 15 digits. (RED does not survive such a long idle time.)

@@ -1,0 +1,3 @@
+#include "decimal.h"
+
+const decimal::Groups decimal::groups;

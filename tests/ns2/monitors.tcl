@@ -86,6 +86,13 @@ $ns at 0.90 {
     $classifier del-hash 0 0 11
     $classifier set-hash auto 0 0 11 [$classifier installNext $moved]
 }
+# A new flow in the place of the one that counts flow 12, without any change of the hash table.
+$ns at 0.95 {
+    set classifier [$by_fid classifier]
+    set counted [$classifier lookup auto 0 0 12]
+    for {set slot 0} {[$classifier slot $slot] ne $counted} {incr slot} {}
+    $classifier install $slot [new QueueMonitor/ED/Flow]
+}
 
 proc counters {monitor} {
     set values {}

@@ -3,7 +3,7 @@
 Run `PYTHONPATH=pipeline python tests/benchmarks/identity.py` after `./bdpbench ns2 build --variant
 stock`. Finished runs of the fast build are taken by the SHA-256 in their `run.json`; missing ones
 are simulated into the results folder. Each is repeated with the stock build, or with that of
-`--variant`, in a separate folder.
+`--variant`, in a separate folder, and runs that stream their trace with the fast build, too.
 """
 
 from __future__ import annotations
@@ -27,6 +27,8 @@ from bdpbench.simulation.simulate import read_run
 from bdpbench.studies.config import load_config
 from bdpbench.studies.load import load_study
 from bdpbench.studies.runs import Selection, expand_tier
+
+ROOT = Path(__file__).resolve().parents[2]
 
 
 @dataclass(frozen=True)
@@ -76,16 +78,35 @@ def _run_folder(run: PlannedRun) -> Path:
 
 def _simulate_missing(options: argparse.Namespace) -> None:
     chosen = [part for name in options.scenarios for part in ("--scenario", name)]
-    command = [sys.executable, "-m", "bdpbench", "run", options.study, "--tier", options.tier]
+    command = [str(ROOT / "bdpbench"), "run", options.study, "--tier", options.tier]
     command += ["--backend", "native", "--jobs", str(options.jobs), *chosen]
     subprocess.run(command, check=True, stdout=sys.stderr)
 
 
 def _compare(run: PlannedRun, binary: Path) -> Compared:
     """Repeat a finished run with another build."""
+    fast, fast_cpu_s = _finished(run)
+    found, cpu_s = _repeat(run, binary)
+    different = sorted(name for name in {*fast, *found} if fast.get(name) != found.get(name))
+    print(f"{run['scenario']}: {run['label']}: {different or 'same'}", file=sys.stderr, flush=True)
+    return Compared(run, len(found), tuple(different), cpu_s, fast_cpu_s)
+
+
+def _finished(run: PlannedRun) -> tuple[dict[str, str], float]:
+    """Output → SHA-256 of a finished run, and its CPU time, s.
+
+    A trace that the run streamed was not kept, so such a run is repeated, too.
+    """
+    if run["identity"]["streams"]:
+        return _repeat(run, require_build(current_build_id("fast")).binary)
     record = read_run(_run_folder(run))
     assert record is not None, run["run_id"]
-    fast = {Path(name).name: about["sha256"] for name, about in record["outputs"].items()}
+    outputs = {Path(name).name: about["sha256"] for name, about in record["outputs"].items()}
+    return outputs, record["cpu_s"] or float("nan")
+
+
+def _repeat(run: PlannedRun, binary: Path) -> tuple[dict[str, str], float]:
+    """Output → SHA-256 of a run with any build, and its CPU time, s."""
     with tempfile.TemporaryDirectory() as name:
         folder = Path(name)
         (folder / OUTPUT_FOLDER).mkdir()
@@ -97,10 +118,7 @@ def _compare(run: PlannedRun, binary: Path) -> Compared:
         if child.returncode != 0:
             sys.exit(f"{binary} failed on {run['label']}:\n{(folder / 'ns.log').read_text()}")
         found = {path.name: sha256_of(path) for path in (folder / OUTPUT_FOLDER).iterdir()}
-    different = sorted(name for name in {*fast, *found} if fast.get(name) != found.get(name))
-    print(f"{run['scenario']}: {run['label']}: {different or 'same'}", file=sys.stderr, flush=True)
-    cpu_s = used.ru_utime + used.ru_stime
-    return Compared(run, len(found), tuple(different), cpu_s, record["cpu_s"] or float("nan"))
+    return found, used.ru_utime + used.ru_stime
 
 
 def markdown(compared: Sequence[Compared], variant: str) -> list[str]:

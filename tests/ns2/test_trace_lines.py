@@ -109,6 +109,45 @@ def test_other_kinds_of_lines(compare: Compare, text: str) -> None:
     assert max(len(content) for content in files.values()) > MANY
 
 
+# Packets that differ in their source port or their type alone, and packets of SCTP.
+ALIKE = """
+foreach port {0 1} {
+    set alike($port) [new Agent/UDP]
+    $alike($port) set fid_ 5
+    $ns attach-agent $node(1) $alike($port)
+    set null [new Agent/Null]
+    $ns attach-agent $node(3) $null
+}
+foreach port {0 1} {$ns connect $alike($port) $null}
+set cbr [new Application/Traffic/CBR]
+$cbr set packetSize_ 600
+for {set i 0} {$i < 20} {incr i} {
+    $ns at [expr {0.3 + 0.01 * $i}] {foreach port {0 1} {$alike($port) send 600}}
+}
+$ns at 0.401 {$cbr attach-agent $alike(0); $cbr start}
+set sctp [new Agent/SCTP]
+$ns attach-agent $node(0) $sctp
+set peer [new Agent/SCTP]
+$ns attach-agent $node(3) $peer
+$ns connect $sctp $peer
+set ftp [new Application/FTP]
+$ftp attach-agent $sctp
+$ns at 0.02 {$ftp start}
+"""
+
+
+@pytest.mark.parametrize("shown", [0, 1])
+def test_packets_that_are_almost_alike(compare: Compare, shown: int) -> None:
+    traced = lines(compare(f"Trace set show_sctphdr_ {shown}\n{OPEN}{ALIKE}{FINISH}"))
+    fields = [line.split() for line in traced]
+    assert {(f[4], f[8]) for f in fields if f[7] == "5"} == {
+        ("udp", "1.1"),
+        ("udp", "1.2"),
+        ("cbr", "1.1"),
+    }
+    assert sum(f[4] == "sctp" for f in fields) > 100
+
+
 # Changes of the traces of one link while packets pass it; the way over it is kept (kept_routes.h).
 CHANGES = {
     "nodes": "$trace(enqT_) set src_ -2147483648; $trace(enqT_) set dst_ -2147483647\n"

@@ -402,7 +402,7 @@ inline bool WiredHop::takes_at_once(const LinkDelay* link, const Packet* p)
 inline void WiredHop::transmit(LinkDelay* link, Packet* p, Handler* h, DropTail* queue,
 	LaneScheduler* lanes)
 {
-	if (lanes == 0 || queue == 0 || link->intr_.uid_ > 0 || !takes_at_once(link, p)) {
+	if (lanes == 0 || h == 0 || link->intr_.uid_ > 0 || !takes_at_once(link, p)) {
 		link->LinkDelay::recv(p, h);
 		return;
 	}
@@ -415,10 +415,10 @@ inline void WiredHop::transmit(LinkDelay* link, Packet* p, Handler* h, DropTail*
 	} else {
 		lanes->deliver(link->target_, p, delay, link->lane_);
 	}
-	if (queue->DropTail::resumes_silently()) {
+	if (queue && queue->DropTail::resumes_silently()) {
 		lanes->LaneScheduler::reserve(h, &link->intr_, txt);
 		queue->reserved_ = &link->intr_;
-	} else {
+	} else if (queue || !h->reserve(&link->intr_, txt)) {
 		lanes->schedule_single(h, &link->intr_, txt);
 	}
 }

@@ -8,6 +8,7 @@ import subprocess
 import sys
 import time
 from collections.abc import Callable
+from contextlib import suppress
 from pathlib import Path
 
 import pytest
@@ -26,30 +27,36 @@ def _wait_for(found: Callable[[], bool], what: str) -> None:
     pytest.fail(f"no {what} within 30 s")
 
 
-def _start_and_kill(workspace: Path, *, whole_group: bool) -> None:
-    """Start the study, and kill it as soon as a simulation is running."""
-    runs = workspace / "results" / "runs"
-    for left in runs.glob("*/*/progress"):
-        left.unlink()
-    process = subprocess.Popen(
-        [sys.executable, "-m", "bdpbench", "run", "--backend", "native", *ONE_RUN],
+def _start(workspace: Path, *options: str) -> subprocess.Popen[str]:
+    """Start the study in a session of its own."""
+    return subprocess.Popen(
+        [sys.executable, "-m", "bdpbench", "run", "--backend", "native", *ONE_RUN, *options],
         env={
             **os.environ,
             "PYTHONPATH": str(repository_root() / "pipeline"),
             "BDPBENCH_CONFIG": str(workspace / "config"),
             "BDPBENCH_RESULTS": str(workspace / "results"),
         },
-        stdout=subprocess.DEVNULL,
-        stderr=subprocess.DEVNULL,
+        stdout=subprocess.PIPE,
+        stderr=subprocess.STDOUT,
+        text=True,
         start_new_session=True,
     )
+
+
+def _start_and_kill(workspace: Path, *, whole_group: bool) -> None:
+    """Start the study, and kill it as soon as a simulation is running."""
+    runs = workspace / "results" / "runs"
+    for left in runs.glob("*/*/progress"):
+        left.unlink()
+    process = _start(workspace)
     _wait_for(lambda: bool(list(runs.glob("*/*/progress"))), "simulation under way")
     assert not list(runs.glob("*/*/run.json"))
     if whole_group:
         os.killpg(process.pid, signal.SIGKILL)
     else:
         process.kill()
-    process.wait()
+    process.communicate()
 
 
 def test_a_killed_run_resumes(workspace: Path, bdpbench: Run) -> None:
@@ -63,3 +70,31 @@ def test_a_killed_run_resumes(workspace: Path, bdpbench: Run) -> None:
     runs = workspace / "results" / "runs"
     assert len(list(runs.glob("*/*/run.json"))) == 1
     assert not list(runs.glob("*/*/.scratch"))
+
+
+@pytest.mark.parametrize("number", ["SIGINT", "SIGKILL"])
+def test_a_signal_to_snakemake_alone_is_named(
+    workspace: Path, ns_binary: Path, number: str
+) -> None:
+    profile = repository_root() / "workflow" / "profiles" / "default"
+    with _start(workspace, "--profile", str(profile)) as call:
+        _wait_for(lambda: bool(_snakemake_under(call.pid)), "Snakemake")
+        time.sleep(0.5)  # it is still importing its modules
+        os.kill(_snakemake_under(call.pid)[0], signal.Signals[number])
+        said, _ = call.communicate(timeout=60)
+    assert call.returncode == 1
+    assert f"Snakemake was ended by {number}" in said
+    assert "Traceback" not in said
+
+
+def _snakemake_under(parent: int) -> list[int]:
+    """Ids of the Snakemake processes that a process has started."""
+    path = Path(f"/proc/{parent}/task/{parent}/children")
+    children = path.read_text().split() if path.exists() else []
+    return [int(each) for each in children if b"snakemake" in _command(each)]
+
+
+def _command(process: str) -> bytes:
+    with suppress(OSError):
+        return Path(f"/proc/{process}/cmdline").read_bytes()
+    return b""

@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
+import signal
 from collections.abc import Iterator, Sequence
 from contextlib import suppress
 from pathlib import Path
 
 from bdpbench.app.run.clusters.said import said_of_jobs
 from bdpbench.app.run.planning import Prepared, is_finished
+from bdpbench.app.run.workflow import LOG_NAME as SNAKEMAKE_LOG_NAME
 from bdpbench.contracts.disks import RESUME_HINT, disk_error, free_bytes, size_text
 from bdpbench.contracts.files import write_bytes_atomically
 from bdpbench.contracts.plan import PlannedRun
@@ -19,10 +21,18 @@ _LOG_TAIL_LINES = 15
 _MOST_JOBS = 5
 _PROBE_BYTES = 65_536
 _ERROR = "error: "
+_INTERRUPTED = ("KeyboardInterrupt", "Terminating processes on user request")
+"""Beginnings of lines that Python and Snakemake write after SIGINT."""
 
 
-def failure(prepared: Prepared, log: Path) -> BdpbenchError:
-    """The error to raise when batches have failed; ``log`` is Snakemake's or a single batch's."""
+def failure(prepared: Prepared, log: Path, status: int) -> BdpbenchError:
+    """The error to raise when batches have failed.
+
+    Args:
+        prepared: the plan, its paths, and the runs that were to be simulated.
+        log: the log of the process that ran the batches: Snakemake, or a single batch.
+        status: the exit status of that process; negative if a signal ended it.
+    """
     failed = failed_runs(prepared)
     if failed:
         finished = sum(is_finished(prepared.paths, run) for run in prepared.runs)
@@ -37,7 +47,12 @@ def failure(prepared: Prepared, log: Path) -> BdpbenchError:
     of_jobs = "\n".join(said_of_jobs(log, prepared.paths.results)[-_MOST_JOBS:])
     if of_jobs:
         return BdpbenchError(of_jobs, where=str(log), hint=RESUME_HINT)
-    return _full_disk(prepared) or _refusing_disk(prepared) or _unexplained(prepared, log)
+    return (
+        _full_disk(prepared)
+        or _refusing_disk(prepared)
+        or _ended_by_signal(log, status)
+        or _unexplained(prepared, log)
+    )
 
 
 def failed_runs(prepared: Prepared) -> list[PlannedRun]:
@@ -100,6 +115,26 @@ def _refusing_disk(prepared: Prepared) -> BdpbenchError | None:
     return None
 
 
+def _ended_by_signal(log: Path, status: int) -> BdpbenchError | None:
+    """An error if a signal ended Snakemake or the single batch.
+
+    Not every interrupt shows in the exit status: Snakemake ends its jobs and returns 1, and Python
+    may turn the exception into another one, for instance in ``__set_name__``.
+    """
+    if -status in set(signal.Signals):
+        name = signal.Signals(-status).name
+    elif any(line.startswith(_INTERRUPTED) for line in _lines(log)):
+        name = signal.SIGINT.name
+    else:
+        return None
+    who = "Snakemake" if log.name == SNAKEMAKE_LOG_NAME else "the batch of runs"
+    return BdpbenchError(f"{who} was ended by {name}", where=str(log), hint=RESUME_HINT)
+
+
+def _lines(log: Path) -> list[str]:
+    return log.read_text(encoding="utf-8", errors="replace").splitlines()
+
+
 def _unexplained(prepared: Prepared, log: Path) -> BdpbenchError:
     """Batches without a message: they were killed or have a bug, which their logs show."""
     logs = _logs(prepared)
@@ -108,6 +143,5 @@ def _unexplained(prepared: Prepared, log: Path) -> BdpbenchError:
             f"a batch of runs ended without giving a reason; its log: {', '.join(map(str, logs))}"
         )
     else:
-        lines = log.read_text(encoding="utf-8", errors="replace").splitlines()
-        said = "the workflow failed:\n    " + "\n    ".join(lines[-_LOG_TAIL_LINES:])
+        said = "the workflow failed:\n    " + "\n    ".join(_lines(log)[-_LOG_TAIL_LINES:])
     return BdpbenchError(said, where=str(log), hint=RESUME_HINT)

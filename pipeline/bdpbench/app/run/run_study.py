@@ -157,7 +157,7 @@ class _Call:
         if status != 0:
             if request.keep_going and failed_runs(prepared):
                 _report_partly(self.view, prepared)
-            raise failure(prepared, workflow.log)
+            raise failure(prepared, workflow.log, status)
 
     @property
     def _least_s(self) -> float:

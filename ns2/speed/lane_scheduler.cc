@@ -3,7 +3,7 @@
 namespace {
 
 const int children = 4;		// of a heap node: shallow, and siblings share cache lines
-const int refill_entries = 32;	// taken from the heap at a time
+const int refill_entries = 128;	// taken from the heap at a time
 const int block_entries = 256;	// entries allocated at a time
 
 class LaneSchedulerClass : public TclClass {

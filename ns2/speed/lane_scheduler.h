@@ -16,9 +16,10 @@
  * the calendar queue holds thousands. An arrival before the lane's last one (the link's delay or
  * bandwidth was changed) becomes an entry of its own.
  *
- * Of the entries the earliest, few of them, are in a sorted list: links schedule a transmission
- * time ahead, so that an insertion moves few entries and a removal none. The others, among them
- * timers and `at` events of the far future, are in a heap; all of them are later than the list's.
+ * Of the entries the earliest are in a sorted list: links schedule a transmission time ahead, so that
+ * an insertion moves few entries and a removal none. The others, among them timers and `at` events of
+ * the far future, are in a heap; all of them are later than the list's. The list takes so many that
+ * few go through the heap: moving a hundred entries along takes less time than one sifted down.
  *
  * A reserved event has a time and a uid, but is not dispatched unless somebody needs it: most links
  * find nothing to send when they have sent a packet. Its handler is told so, or the event is
@@ -162,7 +163,7 @@ private:
 	enum { never = 0, always = 1, sometimes = 2 };
 	__attribute__((noinline)) bool chance();
 
-	enum { near_capacity = 64 };
+	enum { near_capacity = 256 };
 	Key near_[near_capacity];	// the earliest entry is the last one
 	int near_size_;
 	std::vector<Key> far_;		// heap: each node is before its children

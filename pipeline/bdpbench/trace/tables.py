@@ -16,7 +16,12 @@ from typing import Any, cast
 
 import polars as pl
 
-from bdpbench.contracts.files import read_json, sha256_of, write_record_atomically
+from bdpbench.contracts.files import (
+    read_json,
+    sha256_of,
+    write_atomically,
+    write_record_atomically,
+)
 from bdpbench.contracts.plan import Output
 from bdpbench.contracts.runs import OUTPUT_FOLDER, RUN_NAME, RUN_VERSION, is_light
 from bdpbench.contracts.shapes import shaped
@@ -267,20 +272,18 @@ def _write_table(run_dir: Path, form: OutputFormat, files: Sequence[Output]) -> 
         _read_file(run_dir / OUTPUT_FOLDER / output["file"], form, output) for output in files
     ]
     path = _table_path(run_dir, form.table)
-    temporary = path.with_name(f".{path.name}.{os.getpid()}")
     # Within each file times increase, and files come in the order of their keys: sorted already.
     table = pl.concat(frames)
     rows = None
     if not (form.streamed or form.reduced):
         collected = table.collect()
         table, rows = collected.lazy(), collected.height
-    try:
-        table.sink_parquet(temporary, compression="zstd", metadata={SCHEMA_KEY: form.schema_id})
-        if rows is None:
-            rows = pl.scan_parquet(temporary, glob=False).select(pl.len()).collect().item()
-        os.replace(temporary, path)
-    finally:
-        temporary.unlink(missing_ok=True)
+    metadata = {SCHEMA_KEY: form.schema_id}
+    write_atomically(
+        path, lambda scratch: table.sink_parquet(scratch, compression="zstd", metadata=metadata)
+    )
+    if rows is None:
+        rows = pl.scan_parquet(path, glob=False).select(pl.len()).collect().item()
     return {"rows": rows, "sha256": sha256_of(path), "schema": form.schema_id}
 
 

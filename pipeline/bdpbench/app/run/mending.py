@@ -12,6 +12,7 @@ from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from pathlib import Path
 
+from bdpbench.app.run.kept_series import SERIES_FOLDER
 from bdpbench.app.run.planning import Paths, Prepared
 from bdpbench.app.run.stages import VALUES_FOLDER, read_metrics
 from bdpbench.app.say.progress import View
@@ -51,9 +52,17 @@ class Damage:
 
 def mend_at_a_glance(view: View, prepared: Prepared) -> bool:
     """Set aside damage that shows without reading whole files; whether there was any."""
-    paths = prepared.paths
-    remove_temporaries(paths.folder)
+    _remove_temporaries(prepared)
     return _set_aside(view, prepared, deep=False)
+
+
+def _remove_temporaries(prepared: Prepared) -> None:
+    """Remove what killed writers left; a run's own folder is cleared before it is simulated."""
+    remove_temporaries(prepared.paths.folder)
+    for run in prepared.runs:
+        folder = prepared.paths.run(run["run_id"])
+        for part in (TABLES_FOLDER, VALUES_FOLDER, SERIES_FOLDER):
+            remove_temporaries(folder / part)
 
 
 def mend_after_failure(view: View, prepared: Prepared) -> bool:

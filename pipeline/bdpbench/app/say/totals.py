@@ -65,12 +65,16 @@ def kind_sentences(scorecard: Scorecard, strong: str = "") -> list[str]:
 def _kinds_sentence(
     counts: Mapping[Kind, tuple[int, int]], noun: str, verbs: tuple[str, str], strong: str
 ) -> str:
-    """E.g. "61 of 74 blind numbers are reproduced, and 1 of 1 fitted number."; may be ""."""
+    """E.g. "61 of 74 blind numbers are reproduced, and 1 of 1 fitted number."; may be "".
+
+    >>> _kinds_sentence({"blind": (0, 1)}, "statement", ("holds", "hold"), "")
+    '0 of 1 blind statement holds.'
+    """
     parts: list[str] = []
     for kind in KINDS:
         came, of = counts.get(kind, (0, 0))
         if of:
-            verb = "" if parts else f" {verbs[0 if came == 1 else 1]}"
+            verb = "" if parts else f" {verbs[0 if 1 in (came, of) else 1]}"
             plural = "" if of == 1 else "s"
             parts.append(f"{strong}{came} of {of} {kind} {noun}{plural}{strong}{verb}")
     return f"{', and '.join(parts)}." if parts else ""

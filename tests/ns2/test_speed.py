@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
+import heapq
 import itertools
 import random
 import re
 import subprocess
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from pathlib import Path
 
 import pytest
@@ -95,21 +96,43 @@ def test_events_of_one_time_come_in_the_order_of_their_scheduling(tcl: Tcl, sche
     assert done.stdout.split() == order
 
 
-# More events than the short list of Scheduler/Lanes holds (64), at few distinct times, so that
-# there are ties; every third event is cancelled, before or after others were dispatched.
+# More events than the sorted list of Scheduler/Lanes holds (256), at few distinct times, so that
+# there are ties; every third event is cancelled, before or after others were dispatched, and every
+# fifth schedules another.
 @pytest.mark.parametrize("scheduler", SCHEDULERS)
 @pytest.mark.parametrize("seed", range(3))
 def test_order_of_many_events_with_cancellations(tcl: Tcl, scheduler: str, seed: int) -> None:
-    chance = random.Random(seed)
-    times = [chance.randrange(1, 60) for _ in range(500)]
-    lines = [f"set id({i}) [$ns at {time} {{puts {i}}}]" for i, time in enumerate(times)]
-    at_once = [f"$ns cancel $id({i})" for i in range(0, 500, 6)]
-    later = [f"if {{{times[i]} > 30.5}} {{$ns cancel $id({i})}}" for i in range(3, 500, 6)]
+    chance, count = random.Random(seed), 2000
+    times = [chance.randrange(1, 60) for _ in range(count)]
+    follow = {i: times[i] + chance.randrange(1, 30) for i in range(0, count, 5)}
+    scripts = [f"puts {i}" for i in range(count)]
+    for i, time in follow.items():
+        scripts[i] += f"; $ns at {time} {{puts {count + i}}}"
+    lines = [f"set id({i}) [$ns at {times[i]} {{{scripts[i]}}}]" for i in range(count)]
+    first = set(range(0, count, 6))
+    second = {i for i in range(3, count, 6) if times[i] > 30.5}
+    at_once, later = ([f"$ns cancel $id({i})" for i in each] for each in (first, second))
     body = "\n".join([*lines, *at_once, "$ns at 30.5 {", *later, "}"])
     done = tcl(scheduler_text(scheduler, body))
-    cancelled = set(range(0, 500, 6)) | {i for i in range(3, 500, 6) if times[i] > 30.5}
-    expected = sorted(set(range(500)) - cancelled, key=lambda i: (times[i], i))
-    assert [int(word) for word in done.stdout.split()] == expected
+    assert [int(word) for word in done.stdout.split()] == dispatched(
+        [(times[i], i) for i in range(count) if i not in first | second], follow, count
+    )
+
+
+def dispatched(events: list[tuple[int, int]], follow: Mapping[int, int], count: int) -> list[int]:
+    """Numbers of (time, number) in the order of dispatch; i's follower is number count + i.
+
+    Events of one time come in the order of their scheduling, which is that of the first numbers.
+    """
+    pending = [(time, number, number) for time, number in events]
+    heapq.heapify(pending)
+    order: list[int] = []
+    while pending:
+        _, _, number = heapq.heappop(pending)
+        order.append(number)
+        if number in follow:
+            heapq.heappush(pending, (follow[number], count + len(order), count + number))
+    return order
 
 
 # Sources whose timers are set again before they are due, stopped, and due at the same times as

@@ -7,6 +7,7 @@ import gc
 import importlib
 import os
 import shutil
+from collections import Counter
 from collections.abc import Callable, Generator, Iterator
 from contextlib import suppress
 from pathlib import Path
@@ -56,6 +57,16 @@ def pytest_collection(session: pytest.Session) -> None:
 def pytest_collection_finish() -> None:
     """Spare the collector of garbage what stays to the end: modules and tests."""
     gc.freeze()
+
+
+def pytest_terminal_summary(terminalreporter: pytest.TerminalReporter) -> None:
+    """Tell in one line for each reason (``tests/needs.py``) how many tests were left out for it."""
+    reasons = Counter(
+        report.longrepr[2].removeprefix("Skipped: ")
+        for report in terminalreporter.stats.get("skipped", [])
+    )
+    for reason, count in reasons.most_common():
+        terminalreporter.write_line(f"left out {count:4}  {reason}")
 
 
 @pytest.fixture(scope="session")

@@ -9,6 +9,7 @@ from pathlib import Path
 
 import polars as pl
 import pytest
+from tests.needs import leave_out
 
 from bdpbench.app.validate.checking import check_scorecard
 from bdpbench.contracts.paths import run_folder
@@ -24,7 +25,7 @@ def test_runs_use_the_variant_that_config_names(
 ) -> None:
     build_id = current_build_id("stock")
     if find_build(build_id) is None:
-        pytest.skip("no stock ns-2: ./bdpbench ns2 build --variant stock builds it")
+        leave_out("no stock ns-2", "./bdpbench ns2 build --variant stock")
     config = workspace / "config" / "config.yaml"
     config.write_text(config.read_text().replace("ns2_variant: fast ", "ns2_variant: stock "))
     refused = bdpbench("run", "--backend", "docker")

@@ -3,14 +3,18 @@
 from __future__ import annotations
 
 import csv
+import re
 from pathlib import Path
 from typing import Any
 
 import pytest
-from playwright.sync_api import Locator, expect
+from playwright.sync_api import Browser, Locator, expect
+from tests.pipeline.contracts.test_csv_files import FORMULAS, OTHERS
 
 from bdpbench.app.analyze.analyzing import analyze
 from bdpbench.app.analyze.request import request_of
+from bdpbench.contracts.csv_files import cell
+from bdpbench.contracts.paths import repository_root
 from bdpbench.pages.compare_page import comparison_page
 
 HOSTILE = "<script>alert(1)</script>"
@@ -168,3 +172,15 @@ def test_the_rows_of_a_comparison_are_downloaded_with_all_digits(
         rows = list(csv.reader(stream))
     assert [row[2] for row in rows[1:]] == ["90.123456", "89.123456"]
     assert HOSTILE in rows[1][1]
+
+
+def test_the_buttons_of_a_report_write_the_cells_of_bdpbench(browser: Browser) -> None:
+    script = (repository_root() / "reports" / "static" / "report.js").read_text(encoding="utf-8")
+    lines = [line for line in script.splitlines() if re.match(r" +const (NUMBER|csvCell) =", line)]
+    assert len(lines) == 2
+    texts = [*FORMULAS, *OTHERS, "'=x", "''+1"]
+    page = browser.new_page()
+    code = ["texts => {", *lines, "return texts.map(csvCell)", "}"]
+    cells = page.evaluate("\n".join(code), texts)
+    page.close()
+    assert cells == [cell(text) for text in texts]

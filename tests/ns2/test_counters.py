@@ -7,7 +7,7 @@ import subprocess
 from collections.abc import Callable
 from pathlib import Path
 
-import pytest
+from tests.needs import leave_out
 
 Tcl = Callable[..., "subprocess.CompletedProcess[str]"]
 
@@ -57,7 +57,7 @@ def test_traces_and_dumps_show_all_digits(tcl: Tcl, tmp_path: Path) -> None:
 def test_debians_package_wraps(tcl: Tcl) -> None:
     debian = Path(os.environ.get("BDPBENCH_DEBIAN_NS", "/usr/bin/ns"))
     if not debian.is_file():
-        pytest.skip("Debian's ns2 package is not here (apt-get install ns2)")
+        leave_out("no ns-2 of Debian", "apt-get install ns2")
     done = tcl(SCRIPT.read_text(), ns=debian)
     assert done.returncode == 0, done.stderr
     found = counters(done.stdout)

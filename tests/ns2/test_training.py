@@ -10,6 +10,7 @@ from collections.abc import Callable
 from pathlib import Path
 
 import pytest
+from tests.needs import leave_out
 
 from bdpbench.simulation.build import build_prefix, current_build_id
 
@@ -136,7 +137,7 @@ def pgo_binary() -> Path:
     """The variant fast-pgo if it has been built: two compilations take too long for a test."""
     binary = build_prefix() / current_build_id("fast-pgo") / "ns"
     if not binary.is_file():
-        pytest.skip("no ns-2 with a profile: ./bdpbench ns2 build --variant fast-pgo builds it")
+        leave_out("no ns-2 with a profile", "./bdpbench ns2 build --variant fast-pgo")
     return binary
 
 

@@ -118,17 +118,19 @@ def _repair_all(
 def tcl_interpreter() -> Path:
     """A Tcl interpreter: ``tclsh``, or else the ns-2 of this checkout, which is also one.
 
+    Debian's tcl8.6, with which ns-2 is built, has only ``tclsh8.6``.
+
     Raises:
         BdpbenchError: when there is neither.
     """
-    tclsh = shutil.which("tclsh")
+    tclsh = shutil.which("tclsh") or shutil.which("tclsh8.6")
     if tclsh is not None:
         return Path(tclsh)
     build = find_build(current_build_id())
     if build is None:
         raise BdpbenchError(
             "no Tcl interpreter is here to check the scripts: neither tclsh nor ns-2",
-            hint="`./bdpbench ns2 build`, or apt-get install tcl",
+            hint="`./bdpbench ns2 build`, or apt-get install tcl8.6",
         )
     return build.binary
 

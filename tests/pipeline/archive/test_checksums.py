@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import shutil
 import subprocess
 import zipfile
 from collections.abc import Callable
@@ -13,7 +12,6 @@ import pytest
 from bdpbench.archive.checksums import format_checksums, parse_checksums
 
 
-@pytest.mark.skipif(shutil.which("sha256sum") is None, reason="needs sha256sum")
 def test_sha256sum_checks_an_unpacked_archive(
     make_archive: Callable[..., Path], tmp_path: Path
 ) -> None:

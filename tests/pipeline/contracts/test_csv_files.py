@@ -4,10 +4,7 @@ from __future__ import annotations
 
 import csv
 import io
-import json
 import re
-import shutil
-import subprocess
 
 import polars as pl
 import pytest
@@ -16,7 +13,6 @@ from hypothesis import strategies as st
 from polars.testing import assert_frame_equal
 
 from bdpbench.contracts.csv_files import cell, csv_of, csv_of_frame, frame_of_csv, plain_text
-from bdpbench.contracts.paths import repository_root
 
 # OWASP, "CSV Injection": characters that make a spreadsheet treat a cell as a formula.
 BEGINNINGS = "=+-@\t\r"
@@ -60,14 +56,3 @@ def test_texts_come_back_from_both_writers(texts: list[str]) -> None:
 
 def _is_number(text: str) -> bool:
     return bool(re.fullmatch(r"[+-]?[0-9]*\.?[0-9]*([eE][+-]?[0-9]+)?", text))
-
-
-@pytest.mark.skipif(shutil.which("node") is None, reason="no node")
-def test_the_buttons_of_a_report_write_the_same_cells() -> None:
-    script = (repository_root() / "reports" / "static" / "report.js").read_text(encoding="utf-8")
-    lines = [line for line in script.splitlines() if re.match(r" +const (NUMBER|csvCell) =", line)]
-    assert len(lines) == 2
-    texts = [*FORMULAS, *OTHERS, "'=x", "''+1"]
-    code = "\n".join([*lines, f"console.log(JSON.stringify({json.dumps(texts)}.map(csvCell)))"])
-    done = subprocess.run(["node", "-e", code], capture_output=True, text=True, check=True)
-    assert json.loads(done.stdout) == [cell(text) for text in texts]

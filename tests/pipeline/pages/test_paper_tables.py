@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import csv
 import io
-import shutil
 import subprocess
 from pathlib import Path
 
@@ -12,6 +11,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 from markdown_it import MarkdownIt
+from tests.needs import needs
 
 from bdpbench.pages.paper_tables import (
     Column,
@@ -51,7 +51,7 @@ def test_every_special_character_is_escaped(text: str) -> None:
     assert "\n" not in escaped
 
 
-@pytest.mark.skipif(shutil.which("pdflatex") is None, reason="needs pdflatex")
+@needs("pdflatex", "texlive-latex-base texlive-latex-recommended")
 @pytest.mark.parametrize("rows", [2, 90])
 def test_latex_takes_the_tables(tmp_path: Path, rows: int) -> None:
     tex = render_table(_table(rows), f"Caption: {HOSTILE}")["tex"]

@@ -2,18 +2,16 @@
 
 from __future__ import annotations
 
-import shutil
 from collections.abc import Callable
 from pathlib import Path
 
 import pytest
+from tests.needs import needs
 
 from bdpbench.errors import BdpbenchError
 from bdpbench.recover import Originals, Vocabulary, find_scripts, read_document, repair_script
 
-needs_pdftotext = pytest.mark.skipif(
-    shutil.which("pdftotext") is None, reason="pdftotext (poppler-utils) is not installed"
-)
+needs_pdftotext = needs("pdftotext", "poppler-utils")
 
 
 @needs_pdftotext

@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
-import shutil
 from pathlib import Path
 
 import pytest
 
+from bdpbench.app.recovering import tcl_interpreter
 from bdpbench.contracts.paths import tcl_dir
 from bdpbench.errors import BdpbenchError
 from bdpbench.recover import check_scripts
@@ -16,10 +16,7 @@ from bdpbench.recover import check_scripts
 def interpreter(request: pytest.FixtureRequest, ns_binary: Path) -> Path:
     if request.param == "ns":
         return ns_binary
-    found = shutil.which("tclsh")
-    if found is None:
-        pytest.skip("tclsh is not installed")
-    return Path(found)
+    return tcl_interpreter()
 
 
 @pytest.mark.parametrize(

@@ -114,7 +114,7 @@ def test_a_file_in_the_place_of_the_folder_is_told(tmp_path: Path, record: Recov
     assert (tmp_path / "out").read_text() == "precious"
 
 
-@pytest.mark.skipif(os.geteuid() == 0, reason="root writes everywhere")
+@pytest.mark.skipif(os.geteuid() == 0, reason="root writes everywhere: call it as another user")
 def test_a_folder_without_write_permission_is_told(tmp_path: Path, record: RecoveryRecord) -> None:
     (tmp_path / "shut").mkdir(mode=0o500)
     with pytest.raises(BdpbenchError, match="cannot be written: Permission denied"):

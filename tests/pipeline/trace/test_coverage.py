@@ -11,10 +11,9 @@ from pathlib import Path
 
 import polars as pl
 import pytest
+from tests.needs import validation_suite
 
-from bdpbench.contracts.paths import home_dir
 from bdpbench.metrics.packets import COLUMNS, sum_packets
-from bdpbench.simulation.validation import open_suite
 from bdpbench.trace import open_trace
 
 from .coverage import judge
@@ -41,9 +40,7 @@ TRACES = (
 @pytest.fixture(scope="module")
 def written(ns_binary: Path, tmp_path_factory: pytest.TempPathFactory) -> Written:
     """The folder in which a script from ns-2's ``tcl`` folder has run."""
-    if not (home_dir() / "cache").is_dir():
-        pytest.skip("ns-2's archive was not fetched")
-    root = open_suite().root / "tcl"
+    root = validation_suite().root / "tcl"
 
     def run(script: str, *arguments: str) -> Path:
         folder = tmp_path_factory.mktemp("ns2")

@@ -16,6 +16,7 @@ from pathlib import Path
 
 import pytest
 from tests.forks import Forks
+from tests.needs import leave_out
 from tests.studies.sharma2006.networks import (
     SINGLE_FLOW,
     STANDARD_TCP,
@@ -65,7 +66,7 @@ def originals(tmp_path_factory: pytest.TempPathFactory) -> Path:
     """The folder of the recovered scripts."""
     thesis = os.environ.get("BDPBENCH_THESIS")
     if not thesis:
-        pytest.skip("BDPBENCH_THESIS names no copy of the thesis")
+        leave_out("no copy of the thesis", "set BDPBENCH_THESIS to its path")
     folder = tmp_path_factory.mktemp("recovered") / "originals"
     recover_scripts(Path(thesis), folder)
     return folder

@@ -2,14 +2,22 @@
 
 from __future__ import annotations
 
+import os
 import signal
+from types import FrameType
+
+
+def _end(number: int, frame: FrameType | None) -> None:
+    os.write(2, b"error: interrupted before anything was done\n")
+    os._exit(1)
+
 
 # While modules are imported nothing has begun, so Ctrl-C may simply end the process; Python's own
 # handler would print a traceback. A background job of a shell ignores SIGINT, and continues to do
 # so.
 _handler = signal.getsignal(signal.SIGINT)
 if _handler is signal.default_int_handler:
-    signal.signal(signal.SIGINT, signal.SIG_DFL)
+    signal.signal(signal.SIGINT, _end)
 # The wrapper has blocked the signal until here, because Python itself takes some time to start.
 signal.pthread_sigmask(signal.SIG_UNBLOCK, [signal.SIGINT])
 

@@ -118,8 +118,8 @@ def waits():
     time.sleep(60)
     print("went on")
 
-bdpbench.cli.cli = waits
-sys.argv = ["bdpbench"]
+bdpbench.cli._LazyGroup.get_command = lambda *_: waits
+sys.argv = ["bdpbench", "list"]
 bdpbench.cli.main()
 """
 
@@ -133,4 +133,20 @@ def test_an_interrupt_in_a_destructor_is_not_lost() -> None:
         check=False,
         env={**os.environ, "PYTHONPATH": str(repository_root() / "pipeline")},
     )
-    assert (done.returncode, done.stdout, done.stderr.strip()) == (1, "", "Aborted!")
+    said = "error: interrupted; what was finished is kept\n  hint: the same command resumes"
+    assert (done.returncode, done.stdout, done.stderr.strip()) == (1, "", said)
+
+
+def test_an_interrupt_before_the_command_line_is_read_is_told(tmp_path: Path) -> None:
+    (tmp_path / "click.py").write_text("import signal\nsignal.raise_signal(signal.SIGINT)\n")
+    pipeline = repository_root() / "pipeline"
+    done = subprocess.run(
+        [sys.executable, "-m", "bdpbench", "list"],
+        capture_output=True,
+        text=True,
+        timeout=30,
+        check=False,
+        env={**os.environ, "PYTHONPATH": f"{tmp_path}:{pipeline}"},
+    )
+    said = "error: interrupted before anything was done"
+    assert (done.returncode, done.stdout, done.stderr.strip()) == (1, "", said)

@@ -57,7 +57,7 @@ def a_cancelled_call(workspace: Workspace, slurm: Slurm, local: Workspace) -> No
     call = start(workspace, slurm)
     call.wait_for("the second run", lambda: workspace.started(second))
     _must(call.interrupt() == 1, call.said())
-    _must("interrupted; finished runs are kept" in call.said(), call.said())
+    _must("interrupted; what was finished is kept" in call.said(), call.said())
     (state,) = (state for job, state in ours(slurm.jobs()) if job not in before)
     _must(state in ("CANCELLED", "COMPLETING"), f"the job is {state}")
     states = {job: state for job, state, _ in slurm.jobs()}

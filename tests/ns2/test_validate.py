@@ -135,7 +135,7 @@ def test_an_interrupted_validation_says_how_to_resume(suite: Suite, tmp_path: Pa
         child.send_signal(signal.SIGINT)
         _, said = child.communicate(timeout=30)
     assert child.returncode == 1
-    assert "interrupted; finished subsets are kept" in said
+    assert "interrupted; what was finished is kept" in said
     assert "Traceback" not in said
 
 

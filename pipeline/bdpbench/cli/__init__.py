@@ -43,6 +43,13 @@ _COMMANDS = {
 class _LazyGroup(click.Group):
     """A group that imports a command when it is called, not for its help."""
 
+    def invoke(self, ctx: click.Context) -> object:
+        try:
+            return super().invoke(ctx)
+        except KeyboardInterrupt:  # click would only say "Aborted!"
+            said = "interrupted; what was finished is kept"
+            raise BdpbenchError(said, hint="the same command resumes") from None
+
     def list_commands(self, ctx: click.Context) -> list[str]:
         return list(_COMMANDS)
 

@@ -105,6 +105,15 @@ def remove_temporaries(folder: Path) -> None:
         path.unlink(missing_ok=True)
 
 
+def decoded(content: bytes, path: Path) -> str:
+    """The text of a file; an error names the line that is not UTF-8."""
+    try:
+        return content.decode()
+    except UnicodeDecodeError as error:
+        line = content.count(b"\n", 0, error.start) + 1
+        raise BdpbenchError("is not UTF-8 text", where=f"{path}:{line}") from None
+
+
 def read_text(path: Path) -> str:
     """Read a text file that a person wrote.
 
@@ -112,12 +121,7 @@ def read_text(path: Path) -> str:
         BdpbenchError: naming the line, when it is not UTF-8 or contains characters that control a
             terminal.
     """
-    content = path.read_bytes()
-    try:
-        text = content.decode()
-    except UnicodeDecodeError as error:
-        line = content.count(b"\n", 0, error.start) + 1
-        raise BdpbenchError("is not UTF-8 text", where=f"{path}:{line}") from None
+    text = decoded(path.read_bytes(), path)
     found = CONTROL_CHARACTER.search(text)
     if found:
         raise BdpbenchError(

@@ -91,7 +91,7 @@ class ProtocolText(TypedDict):
 
 
 class ScenarioText(TypedDict):
-    """The texts of a scenario.
+    """The texts of a scenario; its description ends with that of its topology.
 
     ``longest_s`` is its longest duration in any tier, s; ``swept`` are the parameters that the
     study varies, from which others may be derived.

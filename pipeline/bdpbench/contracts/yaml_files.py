@@ -11,6 +11,7 @@ import itertools
 import types
 import typing
 from collections.abc import Iterable, Sequence
+from contextlib import suppress
 from functools import cached_property
 from pathlib import Path
 from typing import Any, TypeVar
@@ -23,7 +24,7 @@ from ruamel.yaml.error import YAMLError as RuamelError
 from ruamel.yaml.reader import ReaderError
 from ruamel.yaml.resolver import implicit_resolvers
 
-from bdpbench.contracts.files import CONTROL_CHARACTER
+from bdpbench.contracts.files import CONTROL_CHARACTER, decoded
 from bdpbench.errors import BdpbenchError
 
 Model = TypeVar("Model", bound=BaseModel)
@@ -182,6 +183,16 @@ class _Loader(yaml.CSafeLoader):  # type: ignore[misc]  # no stubs
         return int(text, 0 if text.lstrip("+-")[1:2] in ("x", "o", "b") else 10)
 
 
+class _Tracing(_Loader):
+    """The same, remembering the line of the value that it makes."""
+
+    line = 1
+
+    def construct_object(self, node: Any, deep: bool = False) -> Any:
+        self.line = node.start_mark.line + 1
+        return super().construct_object(node, deep)
+
+
 _Loader.add_constructor("tag:yaml.org,2002:int", _Loader.construct_integer)
 for _versions, _tag, _pattern, _first in implicit_resolvers:
     if (1, 2) in _versions:
@@ -190,16 +201,14 @@ for _versions, _tag, _pattern, _first in implicit_resolvers:
 
 def _read(path: Path) -> Any:
     try:
-        text = path.read_text(encoding="utf-8")
+        text = decoded(path.read_bytes(), path)
         if text.startswith("%YAML"):
             return _read_slowly(path)
-        if _may_be_deep(text) and _depth(text) > MOST_DEPTH:
-            raise _too_deep(str(path))
+        if _may_be_deep(text):
+            _check_depth(text, path)
         return yaml.load(text, _Loader)  # noqa: S506  a safe loader
     except FileNotFoundError:
         raise BdpbenchError("no such file", where=str(path)) from None
-    except UnicodeDecodeError:
-        raise BdpbenchError("is not UTF-8 text", where=str(path)) from None
     except OSError as error:
         raise BdpbenchError(f"cannot be read: {error.strerror}", where=str(path)) from None
     except RecursionError:
@@ -217,19 +226,19 @@ def _may_be_deep(text: str) -> bool:
     return brackets + beginnings > _SAFE_LEVELS
 
 
-def _depth(text: str) -> int:
-    """Nesting depth of a text, counted from libyaml's events, which need no stack."""
-    deepest = depth = 0
+def _check_depth(text: str, path: Path) -> None:
+    """Refuse a text that is nested too deeply, counted by libyaml's events, which need no stack."""
+    depth = 0
     for event in yaml.parse(text, yaml.CSafeLoader):
         depth += isinstance(event, yaml.CollectionStartEvent)
         depth -= isinstance(event, yaml.CollectionEndEvent)
-        deepest = max(deepest, depth)
-        if deepest > MOST_DEPTH:
-            break
-    return deepest
+        if depth > MOST_DEPTH:
+            raise _too_deep(f"{path}:{event.start_mark.line + 1}")
 
 
 def _read_slowly(path: Path) -> Any:
+    with suppress(yaml.YAMLError):  # ruamel.yaml takes minutes for what is nested deeply
+        _check_depth(path.read_text(encoding="utf-8"), path)
     try:
         with path.open(encoding="utf-8") as stream:
             return YAML(typ="rt").load(stream)
@@ -242,7 +251,16 @@ def _read_slowly(path: Path) -> Any:
     except ReaderError as error:
         raise _unreadable(path, error) from None
     except (RuamelError, ValueError, TypeError, OverflowError) as error:
-        raise BdpbenchError(f"not valid YAML: {error}", where=str(path)) from None
+        where = f"{path}:{_line_of_failure(path)}"
+        raise BdpbenchError(f"not valid YAML: {error}", where=where) from None
+
+
+def _line_of_failure(path: Path) -> int:
+    """Line of the value that cannot be made, such as a 30th of February; 1 if it is not known."""
+    loader = _Tracing(path.read_text(encoding="utf-8"))
+    with suppress(yaml.YAMLError, ValueError, TypeError):
+        loader.get_single_data()
+    return loader.line
 
 
 def _unreadable(path: Path, error: ReaderError) -> BdpbenchError:

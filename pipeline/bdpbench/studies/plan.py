@@ -30,7 +30,7 @@ def make_plan(
             key: {"label": each.label, "colour": each.colour}
             for key, each in study.protocols.items()
         },
-        "scenarios": {key: _text_of(each) for key, each in study.scenarios.items()},
+        "scenarios": {key: _text_of(study, each) for key, each in study.scenarios.items()},
         "parameters": {
             name: _parameter_text(study, name, declaration)
             for name, declaration in study.vocabulary.items()
@@ -51,13 +51,14 @@ def _parameter_text(study: Study, name: str, declaration: ParameterDeclaration) 
     return text
 
 
-def _text_of(scenario: Scenario) -> ScenarioText:
+def _text_of(study: Study, scenario: Scenario) -> ScenarioText:
+    path = study.topologies[scenario.topology].description
     durations = [entry.duration_s for entries in scenario.tiers.values() for entry in entries]
     return {
         "title": scenario.title,
         "section": scenario.section,
         "figures": scenario.figures,
-        "description": scenario.description,
+        "description": " ".join(filter(None, (scenario.description, path and f"Topology: {path}"))),
         "summary": scenario.summary,
         "script": scenario.script,
         "longest_s": max(durations, default=0),

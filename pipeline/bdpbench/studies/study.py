@@ -142,7 +142,9 @@ class Protocol(Strict):
 class Topology(Strict):
     """Senders, a bottleneck between two routers or a chain of them, receivers."""
 
-    description: str = ""
+    description: str = Field(
+        "", description="What it is; reports show it after the description of each scenario"
+    )
     parameters: ParameterValues = Field(description="Rates, delays and buffer that its runs share")
     bottlenecks: list[Bottleneck] = Field(
         default_factory=list,

@@ -110,20 +110,13 @@ def adopting(request: AdoptRequest, today: Path, say: Say) -> Iterator[Simulatio
     """Lock the current results and provide the simulations; a signal ends everything.
 
     Raises:
-        BdpbenchError: when ns-2 cannot be built, and when the call is interrupted.
+        BdpbenchError: when ns-2 cannot be built.
     """
     backend = backend_for(request.backend)
     with signals_interrupt():
-        try:
-            backend.build()
-            with (
-                exclusive(today, say),
-                Simulations(runs_folder(today), backend, request.jobs) as each,
-            ):
-                yield each
-        except KeyboardInterrupt:
-            said = "interrupted; runs simulated or taken over so far are kept"
-            raise BdpbenchError(said, hint="the same command resumes") from None
+        backend.build()
+        with exclusive(today, say), Simulations(runs_folder(today), backend, request.jobs) as each:
+            yield each
 
 
 def _adopt_tier(

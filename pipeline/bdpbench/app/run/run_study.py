@@ -69,11 +69,7 @@ def run_study(request: RunRequest) -> None:
             runs are kept, and the next call resumes.
     """
     with make_view(quiet=request.quiet, as_json=request.as_json) as view, signals_interrupt():
-        try:
-            _run_study(request, view)
-        except KeyboardInterrupt:
-            said = "interrupted; finished runs are kept"
-            raise BdpbenchError(said, hint="the same command resumes") from None
+        _run_study(request, view)
 
 
 def _run_study(request: RunRequest, view: View) -> None:

@@ -95,7 +95,7 @@ def validate(request: ValidationRequest) -> bool:
     """Run the suite and print the table; returns whether everything is as expected.
 
     Raises:
-        BdpbenchError: for wrong input, for something missing on the machine, or when interrupted.
+        BdpbenchError: for wrong input, or for something missing on the machine.
     """
     _check(request)
     reasons = read_known_differences()
@@ -151,13 +151,9 @@ def _run_all(
                 results.append([task.result() for task in of_subset])
                 rows.append(table_row(*results[-1]))
                 print(line(rows[-1]), flush=True)
-        except BaseException as error:
+        except BaseException:
             runner.limits.stop.set()
             pool.shutdown(cancel_futures=True)
-            if isinstance(error, KeyboardInterrupt):
-                raise BdpbenchError(
-                    "interrupted; finished subsets are kept", hint="the same command resumes"
-                ) from None
             raise
     return rows, [list(of_build) for of_build in zip(*results, strict=True)]
 

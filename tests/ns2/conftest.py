@@ -14,6 +14,7 @@ import pytest
 from tests.benchmarks import sack_cost
 from tests.cli.conftest import bdpbench
 from tests.forks import Forks
+from tests.ns2.stock import BUILD, STORE_IN, Stock
 
 from bdpbench.simulation.build import build_prefix, current_build_id
 
@@ -28,6 +29,7 @@ PROGRESS = "stderr.txt"
 
 Script = Callable[..., "subprocess.CompletedProcess[str]"]
 Outputs = Callable[[Path, list[str], Path], dict[str, str]]
+SameOutputs = Callable[..., Path]
 
 
 SCOREBOARDS = (*sack_cost.NAMES, "scoreboard1.cc", "scoreboard1.h")
@@ -104,17 +106,61 @@ def tcl(forks: Callable[[Path], Forks], ns_binary: Path, tmp_path: Path) -> Scri
     return run
 
 
+@pytest.hookimpl(tryfirst=True)
+def pytest_collection_modifyitems(items: list[pytest.Function]) -> None:
+    """Where outcomes of stock are to be stored, only comparisons with it are run."""
+    if os.environ.get(STORE_IN):
+        items[:] = [each for each in items if "stock" in each.fixturenames]
+
+
 @pytest.fixture(scope="session")
-def stock_binary() -> Path:
-    """The variant stock: $BDPBENCH_NS_STOCK, else the build that is kept beside that of fast."""
+def stock_binary() -> Path | None:
+    """The variant stock: $BDPBENCH_NS_STOCK, or a build beside that of fast, if there is one.
+
+    $BDPBENCH_REQUIRE_STOCK demands that there is one.
+    """
     given = os.environ.get("BDPBENCH_NS_STOCK")
     binary = Path(given) if given else build_prefix() / current_build_id("stock") / "ns"
-    if not binary.is_file():
-        missing = f"no stock ns-2 at {binary}: ./bdpbench ns2 build --variant stock builds it"
-        if os.environ.get("BDPBENCH_REQUIRE_STOCK"):
-            pytest.fail(missing)
-        pytest.skip(missing)
-    return binary
+    if binary.is_file():
+        return binary
+    if given or os.environ.get("BDPBENCH_REQUIRE_STOCK"):
+        pytest.fail(f"no stock ns-2 at {binary}: {BUILD} builds it")
+    return None
+
+
+@pytest.fixture
+def stock(stock_binary: Path | None, request: pytest.FixtureRequest, tmp_path: Path) -> Stock:
+    """The variant stock, or what is stored of it."""
+    test = request.node.nodeid.removeprefix("tests/ns2/")
+    return Stock(stock_binary, test, tmp_path)
+
+
+@pytest.fixture
+def same(tcl: Script, stock: Stock) -> Script:
+    """Run a script in the ns-2 under test; its status and output must be those of stock."""
+
+    def run(text: str, *arguments: object) -> subprocess.CompletedProcess[str]:
+        def outcome(done: subprocess.CompletedProcess[str]) -> list[object]:
+            return [done.returncode, done.stdout]
+
+        fast, words = tcl(text, *arguments), list(map(str, arguments))
+        stock.gives(outcome(fast), lambda ns: outcome(tcl(text, *arguments, ns=ns)), text, *words)
+        return fast
+
+    return run
+
+
+@pytest.fixture
+def same_outputs(ns_binary: Path, outputs: Outputs, stock: Stock, tmp_path: Path) -> SameOutputs:
+    """Run a script with the ns-2 under test; all outputs, in the folder returned, are stock's."""
+
+    def run(command: list[str], name: str = "fast") -> Path:
+        folder = tmp_path / name
+        fast = outputs(ns_binary, command, folder)
+        stock.gives(fast, lambda ns: outputs(ns, command, tmp_path / f"stock-{name}"), *command)
+        return folder
+
+    return run
 
 
 @pytest.fixture(scope="session")
@@ -126,7 +172,12 @@ def outputs(forks: Callable[[Path], Forks]) -> Outputs:
         progress = folder / PROGRESS
         status = forks(ns).run(command, folder, folder / "stdout.txt", progress)
         assert status == 0, progress.read_text()
-        files = sorted(path for path in folder.iterdir() if path.name != PROGRESS)
-        return {path.name: hashlib.sha256(path.read_bytes()).hexdigest() for path in files}
+        return digests_of(folder)
 
     return run
+
+
+def digests_of(folder: Path) -> dict[str, str]:
+    """SHA-256 of each output in a folder."""
+    files = sorted(path for path in folder.iterdir() if path.name != PROGRESS)
+    return {path.name: hashlib.sha256(path.read_bytes()).hexdigest() for path in files}

@@ -192,8 +192,7 @@ def test_what_is_out_of_range_is_refused(tcl: Tcl, name: str, value: float, allo
     assert f"outside its range of {allowed}" in done.stderr
 
 
-def test_stock_and_fast_print_the_same(tcl: Tcl, stock_binary: Path) -> None:
+def test_stock_and_fast_print_the_same(same: Tcl) -> None:
     lost = " ".join(map(str, [40, *range(500, 520), *range(900, 1020)]))
-    arguments = ("TCP/FastModule", SACK, lost, 30, "overhead_", 0.0001)
-    fast, stock = tcl(FLOW, *arguments), tcl(FLOW, *arguments, ns=stock_binary)
-    assert (fast.returncode, fast.stdout) == (0, stock.stdout)
+    fast = same(FLOW, "TCP/FastModule", SACK, lost, 30, "overhead_", 0.0001)
+    assert fast.returncode == 0, fast.stderr

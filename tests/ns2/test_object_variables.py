@@ -8,7 +8,7 @@ from collections.abc import Callable
 from pathlib import Path
 
 import pytest
-from tests.forks import Forks
+from tests.ns2.stock import Stock
 
 Tcl = Callable[..., "subprocess.CompletedProcess[str]"]
 
@@ -42,20 +42,16 @@ $ns run
 
 
 @pytest.fixture
-def both(
-    forks: Callable[[Path], Forks], ns_binary: Path, stock_binary: Path, tmp_path: Path
-) -> Callable[[str], subprocess.CompletedProcess[str]]:
-    """Run a script with both variants: equal in status, output and errors, which are returned."""
+def both(tcl: Tcl, stock: Stock) -> Callable[[str], subprocess.CompletedProcess[str]]:
+    """Run a script: its status, output and errors, which are returned, are those of stock."""
+
+    def outcome(done: subprocess.CompletedProcess[str]) -> list[object]:
+        return [done.returncode, done.stdout.splitlines(), done.stderr.splitlines()]
 
     def run(text: str) -> subprocess.CompletedProcess[str]:
-        script = tmp_path / "script.tcl"
-        script.write_text(text)
-        fast = forks(ns_binary).completed([str(script)], tmp_path)
-        stock = forks(stock_binary).completed([str(script)], tmp_path)
-        assert fast.stdout.splitlines() == stock.stdout.splitlines()
-        assert fast.stderr.splitlines() == stock.stderr.splitlines()
-        assert fast.returncode == stock.returncode
-        return stock
+        fast = tcl(text)
+        stock.gives(outcome(fast), lambda ns: outcome(tcl(text, ns=ns)), text)
+        return fast
 
     return run
 

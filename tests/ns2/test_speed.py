@@ -11,6 +11,8 @@ from collections.abc import Callable, Mapping
 from pathlib import Path
 
 import pytest
+from tests.ns2.conftest import digests_of
+from tests.ns2.stock import Stock
 from tests.studies.sharma2006.networks import (
     SINGLE_FLOW,
     STANDARD_TCP,
@@ -22,7 +24,8 @@ from tests.studies.sharma2006.networks import (
 from tests.tcl.conftest import NETWORK, Arguments, argv, network_flows
 
 Tcl = Callable[..., "subprocess.CompletedProcess[str]"]
-Outputs = Callable[..., dict[str, str]]
+Outputs = Callable[[Path, list[str], Path], dict[str, str]]
+SameOutputs = Callable[..., Path]
 
 HERE = Path(__file__).parent
 SCRIPTS = HERE.parent.parent / "tcl"
@@ -174,13 +177,11 @@ def restarted(seed: int, scheduler: str) -> str:
 
 @pytest.mark.parametrize("seed", range(2))
 def test_timers_that_are_set_again_are_due_in_the_same_order(
-    tcl: Tcl, stock_binary: Path, seed: int
+    tcl: Tcl, same: Tcl, seed: int
 ) -> None:
-    stock = tcl(restarted(seed, "Calendar"), ns=stock_binary)
-    assert stock.stdout.count("\n+ ") > 150, stock.stderr
-    for scheduler in SCHEDULERS:
-        done = tcl(restarted(seed, scheduler))
-        assert (done.stdout, done.returncode) == (stock.stdout, 0), done.stderr
+    calendar, lanes = same(restarted(seed, "Calendar")), tcl(restarted(seed, "Lanes"))
+    assert (lanes.stdout, lanes.returncode) == (calendar.stdout, 0), lanes.stderr
+    assert lanes.stdout.count("\n+ ") > 150
 
 
 def test_cancelling_a_dispatched_event_does_nothing(tcl: Tcl) -> None:
@@ -278,22 +279,15 @@ def test_the_scheduler_fetches_packets_ahead(ns_binary: Path) -> None:
 
 @pytest.mark.parametrize(("script", "arguments"), RUNS.values(), ids=RUNS.keys())
 def test_every_output_is_the_same(
-    script: str,
-    arguments: Arguments,
-    ns_binary: Path,
-    stock_binary: Path,
-    outputs: Outputs,
-    tmp_path: Path,
+    script: str, arguments: Arguments, same_outputs: SameOutputs
 ) -> None:
-    command = [str(SCRIPTS / script), *argv(arguments, {"datadir": "."})]
-    stock = outputs(stock_binary, command, tmp_path / "stock")
-    assert len(stock) > 2
-    assert outputs(ns_binary, command, tmp_path / "fast") == stock
+    folder = same_outputs([str(SCRIPTS / script), *argv(arguments, {"datadir": "."})])
+    assert len(list(folder.iterdir())) > 3
 
 
-def test_hops_that_a_script_changes_are_the_same(tcl: Tcl, stock_binary: Path) -> None:
-    fast, stock = tcl(HOPS), tcl(HOPS, ns=stock_binary)
-    assert (fast.stdout, fast.returncode) == (stock.stdout, 0), fast.stderr
+def test_hops_that_a_script_changes_are_the_same(same: Tcl) -> None:
+    fast = same(HOPS)
+    assert fast.returncode == 0, fast.stderr
     # The scenario serves its purpose: all streams except that of 2 hops arrive, and packets are
     # lost.
     last = fast.stdout.splitlines()[-1].split()
@@ -303,44 +297,46 @@ def test_hops_that_a_script_changes_are_the_same(tcl: Tcl, stock_binary: Path) -
     assert int(last[33]) > 0
 
 
-# Routes are kept, or not, or half of the packets take kept ones (keep_routes_ 1, 0 and 2).
+@pytest.fixture
+def keeping_or_not(
+    ns_binary: Path, outputs: Outputs, same_outputs: SameOutputs, tmp_path: Path
+) -> Callable[..., Path]:
+    """Run a script; its outputs, in the folder that is returned, do not depend on kept routes.
+
+    Routes are kept, or not, or half of the packets take kept ones (keep_routes_ 1, 0 and 2).
+    """
+
+    def run(script: Path, *arguments: str) -> Path:
+        folder = same_outputs([str(script), "1", *arguments])
+        kept = digests_of(folder)
+        for keep in "02":
+            command = [str(script), keep, *arguments]
+            assert outputs(ns_binary, command, tmp_path / keep) == kept, keep
+        return folder
+
+    return run
+
+
 @pytest.mark.parametrize("flows", [1, 2, 3])
 @pytest.mark.parametrize(
     ("traced", "interval_s"), [(0, "0.0031"), (1, "0.0031"), (0, "0.05"), (1, "0.05")]
 )
 def test_equal_flows_whose_ways_change_are_the_same(
-    ns_binary: Path,
-    stock_binary: Path,
-    outputs: Outputs,
-    tmp_path: Path,
-    flows: int,
-    traced: int,
-    interval_s: str,
+    keeping_or_not: Callable[..., Path], flows: int, traced: int, interval_s: str
 ) -> None:
-    def sampled(ns: Path, keep: str) -> dict[str, str]:
-        command = [str(CHANGES_OF_WAYS), keep, str(flows), str(traced), interval_s]
-        return outputs(ns, command, tmp_path / f"{ns.parent.name}-{keep}")
-
-    stock = sampled(stock_binary, "1")
-    for keep in "102":
-        assert sampled(ns_binary, keep) == stock, keep
+    folder = keeping_or_not(CHANGES_OF_WAYS, str(flows), str(traced), interval_s)
     # The scenario serves its purpose: it reaches its end, all transfers end before, and others
     # follow them.
-    (text,) = tmp_path.glob(f"{stock_binary.parent.name}-1/stdout.txt")
-    lines = [line.split() for line in text.read_text().splitlines()]
+    lines = [line.split() for line in (folder / "stdout.txt").read_text().splitlines()]
     assert max(float(line[0]) for line in lines if line[0][0].isdigit()) > 0.85
     assert sum(line[-1] == "ends" for line in lines) >= flows
 
 
-def test_links_that_messages_change_are_the_same(
-    ns_binary: Path, stock_binary: Path, outputs: Outputs, tmp_path: Path
-) -> None:
-    stock = outputs(stock_binary, [str(MESSAGES), "1"], tmp_path / "stock")
-    for keep in "102":
-        assert outputs(ns_binary, [str(MESSAGES), keep], tmp_path / f"fast{keep}") == stock, keep
+def test_links_that_messages_change_are_the_same(keeping_or_not: Callable[..., Path]) -> None:
+    folder = keeping_or_not(MESSAGES)
     # The scenario serves its purpose: each message arrives and leads to its change, and packets
     # arrive until the end.
-    lines = (tmp_path / "stock" / "stdout.txt").read_text().splitlines()
+    lines = (folder / "stdout.txt").read_text().splitlines()
     samples = [line.split() for line in lines if len(line.split()) == 7]
     assert len(samples) == 20  # 19 changes and the end
     assert float(samples[-1][1]) > 1.1 * float(samples[-4][1])
@@ -352,39 +348,30 @@ def test_hops_with_and_without_kept_routes_are_the_same(tcl: Tcl, keep: int) -> 
     assert tcl(text).stdout == tcl(HOPS).stdout
 
 
-def test_static_routes_are_the_same(
-    ns_binary: Path, stock_binary: Path, outputs: Outputs, tmp_path: Path
-) -> None:
-    stock = outputs(stock_binary, [str(ROUTES)], tmp_path / "stock")
-    assert outputs(ns_binary, [str(ROUTES)], tmp_path / "fast") == stock
+def test_static_routes_are_the_same(same_outputs: SameOutputs) -> None:
+    folder = same_outputs([str(ROUTES)])
     # The scenario serves its purpose: many routes lead over other nodes.
-    rows = [line.split() for line in (tmp_path / "stock" / "stdout.txt").read_text().splitlines()]
+    rows = [line.split() for line in (folder / "stdout.txt").read_text().splitlines()]
     over_others = sum(hop not in ("-1", str(to)) for row in rows for to, hop in enumerate(row))
     assert over_others > 3000
 
 
-def test_drops_and_what_receivers_tell_of_them_are_the_same(
-    ns_binary: Path, stock_binary: Path, outputs: Outputs, tmp_path: Path
-) -> None:
-    stock = outputs(stock_binary, [str(DROPS)], tmp_path / "stock")
-    assert outputs(ns_binary, [str(DROPS)], tmp_path / "fast") == stock
+def test_drops_and_what_receivers_tell_of_them_are_the_same(same_outputs: SameOutputs) -> None:
+    folder = same_outputs([str(DROPS)])
     # The scenario serves its purpose: the queue drops, and ACKs have SACK blocks.
-    lines = [line.split() for line in (tmp_path / "stock" / "drops.tr").read_text().splitlines()]
+    lines = [line.split() for line in (folder / "drops.tr").read_text().splitlines()]
     assert sum(line[0] == "d" for line in lines) > 200
     assert sum(line[0] == "r" and line[4] == "ack" and int(line[15]) > 1 for line in lines) > 400
 
 
-def test_everything_that_monitors_count_is_the_same(
-    ns_binary: Path, stock_binary: Path, outputs: Outputs, tmp_path: Path
-) -> None:
-    stock = outputs(stock_binary, [str(MONITORS)], tmp_path / "stock")
-    assert outputs(ns_binary, [str(MONITORS)], tmp_path / "fast") == stock
+def test_everything_that_monitors_count_is_the_same(same_outputs: SameOutputs) -> None:
+    folder = same_outputs([str(MONITORS)])
     # The scenario serves its purpose: packets are dropped and marked, the rate is estimated, and
     # RTTs and sequence numbers are counted.
-    lines = (tmp_path / "stock" / "stdout.txt").read_text().splitlines()
+    lines = (folder / "stdout.txt").read_text().splitlines()
     last = [line.split() for line in lines if line.startswith("by_fid")][-1]
     assert min(float(word) for word in (last[7], last[9], last[13])) > 0
-    assert (tmp_path / "stock" / "stats.tr").read_text().count("frac") > 20
+    assert (folder / "stats.tr").read_text().count("frac") > 20
 
 
 # The offset of a header that a script removed is that of the first header: 0.
@@ -396,15 +383,15 @@ HEADERS = [
 
 
 @pytest.mark.parametrize("headers", HEADERS)
-def test_headers_lie_where_they_did(tcl: Tcl, stock_binary: Path, headers: str) -> None:
+def test_headers_lie_where_they_did(same: Tcl, headers: str) -> None:
     body = """
     set ns [new Simulator]
     foreach class [lsort [PacketHeader info subclass]] {puts "$class [$class offset]"}
     puts [[$ns set packetManager_] set hdrlen_]
     puts [PktHdr_offset PacketHeader/Common size_]
     """
-    fast, stock = tcl(f"{headers}\n{body}"), tcl(f"{headers}\n{body}", ns=stock_binary)
-    assert (fast.stdout, fast.returncode) == (stock.stdout, 0), fast.stderr
+    fast = same(f"{headers}\n{body}")
+    assert fast.returncode == 0, fast.stderr
 
 
 NEGATIVE_OFFSET = """
@@ -417,9 +404,8 @@ puts "not reached"
 """
 
 
-def test_a_header_with_a_negative_offset_ends_the_run(tcl: Tcl, stock_binary: Path) -> None:
-    fast, stock = tcl(NEGATIVE_OFFSET), tcl(NEGATIVE_OFFSET, ns=stock_binary)
-    assert (fast.stdout, fast.returncode) == (stock.stdout, stock.returncode)
+def test_a_header_with_a_negative_offset_ends_the_run(same: Tcl) -> None:
+    fast = same(NEGATIVE_OFFSET)
     assert (fast.stdout, fast.returncode) == ("", 1)
 
 
@@ -458,9 +444,9 @@ $ns run
 """
 
 
-def test_copies_of_packets_are_the_same(tcl: Tcl, stock_binary: Path) -> None:
-    fast, stock = tcl(MULTICAST), tcl(MULTICAST, ns=stock_binary)
-    assert (fast.stdout, fast.returncode) == (stock.stdout, 0), fast.stderr
+def test_copies_of_packets_are_the_same(same: Tcl) -> None:
+    fast = same(MULTICAST)
+    assert fast.returncode == 0, fast.stderr
     received = [int(line.split()[0]) for line in fast.stdout.splitlines()]
     assert min(received) > 0
     assert received[1] < received[0]
@@ -492,11 +478,14 @@ $ns run
 """
 
 
-def test_calls_of_now_and_at_give_the_same_values_and_faults(tcl: Tcl, stock_binary: Path) -> None:
-    fast = tcl(CALLS)
-    stock = tcl(CALLS.replace("$ns use-scheduler Lanes\n", ""), ns=stock_binary)
-    expected = stock.stdout.replace("Scheduler/Calendar", "Scheduler/Lanes")
-    assert (fast.stdout, fast.stderr, fast.returncode) == (expected, stock.stderr, stock.returncode)
+def test_calls_of_now_and_at_give_the_same_values_and_faults(tcl: Tcl, stock: Stock) -> None:
+    fast, other = tcl(CALLS), CALLS.replace("$ns use-scheduler Lanes\n", "")
+
+    def outcome(done: subprocess.CompletedProcess[str]) -> list[object]:
+        said = done.stdout.replace("Scheduler/Calendar", "Scheduler/Lanes")
+        return [done.returncode, said, done.stderr]
+
+    stock.gives(outcome(fast), lambda ns: outcome(tcl(other, ns=ns)), other)
     assert "can't schedule command in past" in fast.stdout
     assert "a script's own fault" in fast.stdout
 
@@ -539,10 +528,9 @@ $ns run
 @pytest.mark.parametrize(
     ("protocol", "failure"), [("Static", ""), ("Session", FAILURE), ("DV", FAILURE)]
 )
-def test_routes_are_the_same(tcl: Tcl, stock_binary: Path, protocol: str, failure: str) -> None:
-    script = RING % (protocol, failure)
-    fast, stock = tcl(script), tcl(script, ns=stock_binary)
-    assert (fast.stdout, fast.returncode) == (stock.stdout, 0), fast.stderr
+def test_routes_are_the_same(same: Tcl, protocol: str, failure: str) -> None:
+    fast = same(RING % (protocol, failure))
+    assert fast.returncode == 0, fast.stderr
     received = [int(line.split()[1]) for line in fast.stdout.splitlines()]
     assert len(received) == 21
     assert min(received) > 0

@@ -7,8 +7,11 @@ import os
 import signal
 import subprocess
 import sys
+import tarfile
+import threading
 import time
 from collections.abc import Callable
+from concurrent.futures import ThreadPoolExecutor
 from contextlib import suppress
 from pathlib import Path
 
@@ -23,9 +26,11 @@ from bdpbench.simulation.validation import (
     SubsetResult,
     Suite,
     judge,
+    open_suite,
     read_known_differences,
     run_subset,
 )
+from bdpbench.simulation.validation import suite as unpacking
 from bdpbench.simulation.validation.judge import not_same
 
 LIMITS = Limits(seconds=120)
@@ -34,6 +39,35 @@ LIMITS = Limits(seconds=120)
 @pytest.fixture(scope="module")
 def suite() -> Suite:
     return validation_suite()
+
+
+def test_the_suite_is_unpacked_once_for_calls_that_find_none(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    archive, calls = tmp_path / "ns.tar.xz", 4
+    with tarfile.open(archive, "w:xz") as tar:
+        for name in ("ns-2.35/tcl/test/a", "ns-2.35/bin/b", "ns-2.35/validate"):
+            tar.addfile(tarfile.TarInfo(name))
+    all_found_none = threading.Barrier(calls)
+
+    unpack, unpacked = unpacking._unpack, []
+
+    def found(source: Path | None) -> Path:
+        all_found_none.wait(60)
+        return archive
+
+    def counted(*arguments: Path) -> None:
+        unpacked.append(arguments)
+        unpack(*arguments)
+
+    monkeypatch.setenv("BDPBENCH_HOME", str(tmp_path / "home"))
+    monkeypatch.setattr(unpacking, "_archive", found)
+    monkeypatch.setattr(unpacking, "_unpack", counted)
+    with ThreadPoolExecutor(calls) as pool:
+        opened = list(pool.map(lambda _: open_suite().root, range(calls)))
+    assert len(unpacked) == 1
+    folders = {tmp_path / "home" / "validation" / "suite"}
+    assert set(opened) == folders == {path for path in opened[0].parent.iterdir() if path.is_dir()}
 
 
 def test_the_suite_lists_its_subsets(suite: Suite) -> None:

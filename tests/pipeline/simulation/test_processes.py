@@ -7,6 +7,7 @@ import signal
 import subprocess
 import sys
 import time
+from contextlib import AbstractContextManager, nullcontext
 from pathlib import Path
 
 import pytest
@@ -100,13 +101,22 @@ def test_a_group_ends_whole(tmp_path: Path, deaf: bool) -> None:
 
 
 @pytest.mark.parametrize("number", [signal.SIGTERM, signal.SIGHUP])
-def test_signals_that_end_a_process_interrupt_it(number: signal.Signals) -> None:
-    before = signal.getsignal(number)
-
-    def wait() -> None:
+@pytest.mark.parametrize(
+    ("handler", "outcome"),
+    [(signal.SIG_DFL, pytest.raises(KeyboardInterrupt)), (signal.SIG_IGN, nullcontext())],
+    ids=["default", "ignored"],  # as under nohup
+)
+def test_signals_that_end_a_process_interrupt_it(
+    number: signal.Signals, handler: signal.Handlers, outcome: AbstractContextManager[object]
+) -> None:
+    def get() -> None:
         os.kill(os.getpid(), number)
-        time.sleep(5)
+        time.sleep(0.1)
 
-    with pytest.raises(KeyboardInterrupt), signals_interrupt():
-        wait()
-    assert signal.getsignal(number) is before
+    before = signal.signal(number, handler)
+    try:
+        with outcome, signals_interrupt():
+            get()
+        assert signal.getsignal(number) is handler
+    finally:
+        signal.signal(number, before)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import fcntl
 import os
 import re
 import shutil
@@ -115,16 +116,26 @@ def open_suite(source: Path | None = None) -> Suite:
     """
     _require_programs()
     final = home_dir() / "validation" / "suite"
-    unpacked = (final / "validate").is_file()
     # A given source is always checked; finding one takes a second.
-    archive = None if unpacked and source is None else _archive(source)
-    if archive is not None and not unpacked:
+    archive = None if _is_whole(final) and source is None else _archive(source)
+    if archive is not None and not _is_whole(final):
         final.parent.mkdir(parents=True, exist_ok=True)
-        with tempfile.TemporaryDirectory(dir=final.parent) as scratch:
-            _unpack(archive, Path(scratch))
-            shutil.rmtree(final, ignore_errors=True)
-            os.replace(Path(scratch) / "ns-2.35", final)
+        with (final.parent / ".lock").open("w", encoding="utf-8") as lock:
+            fcntl.flock(lock, fcntl.LOCK_EX)
+            if not _is_whole(final):  # nobody has unpacked it while this call waited
+                _unpack_to(final, archive)
     return Suite(final)
+
+
+def _is_whole(suite: Path) -> bool:
+    return (suite / "validate").is_file()
+
+
+def _unpack_to(final: Path, archive: Path) -> None:
+    with tempfile.TemporaryDirectory(dir=final.parent) as scratch:
+        _unpack(archive, Path(scratch))
+        shutil.rmtree(final, ignore_errors=True)  # an older version wrote it file by file
+        os.replace(Path(scratch) / "ns-2.35", final)
 
 
 def _archive(source: Path | None) -> Path:

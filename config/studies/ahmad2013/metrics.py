@@ -103,6 +103,7 @@ def _share(run: RunView, goodputs: Sequence[float | None]) -> float | None:
     tables=_RECORDED,
     parameters=_SENT,
     when=_records_acks,
+    version="0de7a7dac35d",
 )
 def goodput_of_whole_run(flow: FlowView) -> float | None:
     """Equation 18 over the whole transfer, Mbit/s."""
@@ -118,6 +119,7 @@ def goodput_of_whole_run(flow: FlowView) -> float | None:
     parameters=(*_SENT, "bottleneck_mbps"),
     window=_second_half,
     when=_has_flows,
+    version="2be8fba391ab",
 )
 def goodput_share(run: RunView) -> float | None:
     """Sum of the goodputs over the second half, % of the bottleneck's rate."""
@@ -132,6 +134,7 @@ def goodput_share(run: RunView) -> float | None:
     tables=_RECORDED,
     parameters=(*_SENT, "bottleneck_mbps"),
     when=_all_record_acks,
+    version="ed4e45fc98a1",
 )
 def goodput_share_of_whole_run(run: RunView) -> float | None:
     """Sum of the goodputs over the whole run, % of the bottleneck's rate."""
@@ -147,6 +150,7 @@ def goodput_share_of_whole_run(run: RunView) -> float | None:
     parameters=_SENT,
     window=_second_half,
     when=_has_flows,
+    version="4bf738cca4e4",
 )
 def goodput_jain_index(run: RunView) -> float | None:
     """Jain's index of the goodputs over the second half."""
@@ -161,6 +165,7 @@ def goodput_jain_index(run: RunView) -> float | None:
     tables=_RECORDED,
     parameters=_SENT,
     when=_all_record_acks,
+    version="dec5e5824800",
 )
 def goodput_jain_index_of_whole_run(run: RunView) -> float | None:
     """Jain's index of the goodputs over the whole run."""
@@ -177,6 +182,7 @@ def goodput_jain_index_of_whole_run(run: RunView) -> float | None:
     optional=("protocol",),
     window=_second_half,
     when=_is_beside_another,
+    version="5ac1d7af34ee",
 )
 def friendliness(run: RunView) -> float | None:
     """Jain's index of two flows of different protocols, over the second half."""
@@ -192,6 +198,7 @@ def friendliness(run: RunView) -> float | None:
     parameters=_SENT,
     optional=("protocol",),
     when=_is_beside_another,
+    version="b274fea2b54a",
 )
 def friendliness_of_whole_run(run: RunView) -> float | None:
     """Jain's index of two flows of different protocols, over the whole run."""
@@ -209,6 +216,7 @@ def friendliness_of_whole_run(run: RunView) -> float | None:
     optional=("protocol",),
     window=_second_half,
     when=_is_beside_another,
+    version="7b1ba54b631a",
 )
 def share_left_to_second(run: RunView) -> float | None:
     """Goodput of the second of two flows over half of the bottleneck's rate."""

@@ -66,6 +66,7 @@ def _ratio(run: RunView, window: Window) -> float | None:
     tables=("throughput",),
     window=_last_100_s,
     when=_has_pair,
+    version="60f2269d0b98",
 )
 def ratio_of_last_100_s(run: RunView) -> float | None:
     """Shares of the flows at the end."""
@@ -80,6 +81,7 @@ def ratio_of_last_100_s(run: RunView) -> float | None:
     tables=("throughput",),
     window=_before_500_s,
     when=_outlasts_500_s,
+    version="c4ab2ca9b8a6",
 )
 def ratio_before_500_s(run: RunView) -> float | None:
     """Where the flows were before what the paper sees of FAST after 500 s."""
@@ -95,6 +97,7 @@ def ratio_before_500_s(run: RunView) -> float | None:
     source=f"{_EVEN}, Figure 5 (within 5 %); the window is bdpbench's",
     tables=("throughput",),
     when=_has_pair,
+    version="884020490b19",
 )
 def time_to_fair_share(run: RunView) -> float | None:
     """When the flows share as Figure 5 calls it fair."""
@@ -109,6 +112,7 @@ def time_to_fair_share(run: RunView) -> float | None:
     source=f"{_EVEN}, section V, on HS-TCP's decrease",
     tables=("cwnd",),
     parameters=("rtt_ms",),
+    version="4080734d68b3",
 )
 def share_kept(flow: FlowView) -> float | None:
     """What a flow keeps at its losses."""
@@ -124,6 +128,7 @@ def share_kept(flow: FlowView) -> float | None:
     source=f"{_EVEN}, section V, on HS-TCP's increase",
     tables=("cwnd",),
     parameters=("rtt_ms",),
+    version="04e7c7163497",
 )
 def increase_per_rtt(flow: FlowView) -> float | None:
     """How fast a flow opens its window between losses."""
@@ -144,6 +149,7 @@ def _late(flow: FlowView) -> pl.DataFrame:
     f"start, {_REPETITIONS}.",
     source=f"{_EVEN}, section IV-A and Figure 5",
     metrics=(_RATIO,),
+    version="bc4fe234d66a",
 )
 def mean_ratio(group: Group) -> Iterator[tuple[Row, float | None]]:
     """A point of Figure 5."""
@@ -158,6 +164,7 @@ def mean_ratio(group: Group) -> Iterator[tuple[Row, float | None]]:
     f"the last start, s/√n, {_REPETITIONS}, of two or more.",
     source=f"{_EVEN}, section IV-A (the error of a measurement)",
     metrics=(_RATIO,),
+    version="d7d5e164f3db",
 )
 def ratio_standard_error(group: Group) -> Iterator[tuple[Row, float | None]]:
     """The error bar of a point of Figure 5."""
@@ -173,6 +180,7 @@ def ratio_standard_error(group: Group) -> Iterator[tuple[Row, float | None]]:
     text=f"Mean {_DELAYS}",
     source=f"{_EVEN}, Figure 5",
     metrics=(_RATIO,),
+    version="70d7a481f043",
 )
 def ratio_over_delays(group: Group) -> Iterator[tuple[Row, float | None]]:
     """A curve of Figure 5 as one number."""
@@ -186,6 +194,7 @@ def ratio_over_delays(group: Group) -> Iterator[tuple[Row, float | None]]:
     text=f"Smallest {_DELAYS}",
     source=f"{_EVEN}, Figure 5",
     metrics=(_RATIO,),
+    version="5d3055b9b3ff",
 )
 def smallest_ratio_over_delays(group: Group) -> Iterator[tuple[Row, float | None]]:
     """The lowest point of a curve of Figure 5."""
@@ -199,6 +208,7 @@ def smallest_ratio_over_delays(group: Group) -> Iterator[tuple[Row, float | None
     text=f"Largest less the smallest {_DELAYS}",
     source=f"{_EVEN}, section V (large variations in fairness)",
     metrics=(_RATIO,),
+    version="764c60c9fc52",
 )
 def ratio_spread_over_delays(group: Group) -> Iterator[tuple[Row, float | None]]:
     """How much a curve of Figure 5 varies."""
@@ -212,6 +222,7 @@ def ratio_spread_over_delays(group: Group) -> Iterator[tuple[Row, float | None]]
     text="Share of the repetitions in which the slower flow reaches 80 % of the faster for 20 s.",
     source=f"{_EVEN}, section V",
     metrics=(_CONVERGED,),
+    version="292347f2c0d8",
 )
 def converging_share(group: Group) -> Iterator[tuple[Row, float | None]]:
     """How many repetitions converge."""
@@ -225,6 +236,7 @@ def converging_share(group: Group) -> Iterator[tuple[Row, float | None]]:
     text="Share of the repetitions in which both flows get the same within 5 % for 20 s.",
     source=f"{_EVEN}, section V",
     metrics=(_FAIR,),
+    version="399d49bfe91e",
 )
 def fair_share(group: Group) -> Iterator[tuple[Row, float | None]]:
     """How many repetitions become fair."""
@@ -240,6 +252,7 @@ def fair_share(group: Group) -> Iterator[tuple[Row, float | None]]:
     "end of the run, so that the mean is a lower bound then.",
     source=f"{_EVEN}, section V",
     metrics=(_CONVERGED,),
+    version="ba3217a3a0d1",
 )
 def least_time_to_converge(group: Group) -> Iterator[tuple[Row, float | None]]:
     """How long convergence takes."""

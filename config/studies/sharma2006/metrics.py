@@ -1,10 +1,14 @@
-"""The crossing of 90 % that lasts, after an enforced drop."""
+"""Metrics of this study alone: of the tables and rankings that the thesis prints."""
 
 from __future__ import annotations
 
+from collections.abc import Iterator, Sequence
+
 import polars as pl
 
-from bdpbench.metrics import FlowView, flow_metric
+from bdpbench.metrics import FlowView, Group, Row, flow_metric, group_metric, rest_of
+
+_THESIS = "Sharma (2006)"
 
 # s; that of the times at 20 and 220 ms (time_to_90pct_utilization_kept).
 _LEAST_STAY_S = 1.25
@@ -16,9 +20,10 @@ _LEAST_STAY_S = 1.25
     text="Simulated time, from the start of the run, of the first cwnd sample after the first cut "
     "at or above 90 % of the nominal bandwidth-delay product that begins a stay there of at least "
     f"{_LEAST_STAY_S:g} s.",
-    source="Sharma (2006), Table 1, column 3, read as the crossing that lasts",
+    source=f"{_THESIS}, Table 1, column 3, read as the crossing that lasts",
     tables=("cwnd",),
     parameters=("bdp_pkts", "rtt_ms", "drop_packet"),
+    version="013f57a28cee",
 )
 def time_to_90pct_cwnd_after_drop_kept(flow: FlowView) -> float | None:
     """Start of the first stay at 90 % of the BDP after the first cut, s."""
@@ -35,3 +40,155 @@ def time_to_90pct_cwnd_after_drop_kept(flow: FlowView) -> float | None:
         .filter(pl.col("high") & (pl.col("end_s") - pl.col("start_s") >= _LEAST_STAY_S - 1e-9))
     )
     return None if stays.is_empty() else float(stays["start_s"][0])
+
+
+_UTILIZATION_LEVEL = 90.0
+_REACHED = "time_to_90pct_utilization_kept"
+# Parameters that are derived from the swept one, or only set the length of observation.
+_BESIDE_BUFFER = frozenset({"buffer_pkts", "duration_s"})
+_BESIDE_RTT = frozenset({"rtt_ms", "bottleneck_delay_ms", "buffer_pkts", "bdp_pkts", "duration_s"})
+_BESIDE_DROP = frozenset({"drop_packet", "duration_s"})
+
+Found = Iterator[tuple[Row, float | None]]
+
+
+@group_metric(
+    unit="packets",
+    title="Smallest buffer with more than 90 % utilization",
+    text="Smallest buffer of the sweep with which utilization over the second half of the run is "
+    "above 90 %. Measured where all smaller buffers of the sweep have been simulated too.",
+    source=f"{_THESIS}, Table 1, column 5",
+    metrics=("utilization",),
+)
+def min_buffer_90pct(group: Group) -> Found:
+    for found, points in group.sweeps_of("utilization", "buffer_pkts", _BESIDE_BUFFER):
+        yield from _smallest_buffer(found, points)
+
+
+def _smallest_buffer(rows: Sequence[Row], points: Sequence[float]) -> Found:
+    by_buffer = {row.at("buffer_pkts"): row for row in rows}
+    for buffer_pkts in points:
+        row = by_buffer.get(buffer_pkts)
+        if row is None:  # not simulated, although it might suffice
+            return
+        if row.value is not None and row.value > _UTILIZATION_LEVEL:
+            yield row, buffer_pkts
+            return
+    yield rows[-1], None
+
+
+@group_metric(
+    unit="s",
+    title="Largest minus smallest RTT, time to 90 %",
+    text=f"{_REACHED} at the largest RTT of the sweep minus that at the smallest RTT at "
+    "which it has a value.",
+    source=f"{_THESIS}, Table 1, column 8, and its footnote",
+    metrics=(_REACHED,),
+)
+def rtt_border_difference(group: Group) -> Found:
+    for largest, smallest in _borders(group):
+        yield largest, largest.minus(smallest)
+
+
+@group_metric(
+    unit="s",
+    title="Largest minus smallest RTT, time to the largest throughput",
+    text="time_to_max_throughput at the largest RTT of the sweep minus that at the smallest RTT "
+    f"at which {_REACHED} has a value.",
+    source=f"{_THESIS}, section 4.5.3.4",
+    metrics=(_REACHED, "time_to_max_throughput"),
+)
+def rtt_max_throughput_difference(group: Group) -> Found:
+    times = {(row.run_id, row.scenario): row for row in group.rows_of("time_to_max_throughput")}
+    for borders in _borders(group):
+        late, early = (times.get((row.run_id, row.scenario)) for row in borders)
+        if late is not None and early is not None:
+            yield borders[0], late.minus(early)
+
+
+def _borders(group: Group) -> Iterator[tuple[Row, Row]]:
+    """For each sweep, the rows of its largest RTT and of the smallest that reached, if known.
+
+    The smallest is known if all smaller RTTs were measured as well. If no RTT reached the level, it
+    is the smallest of all.
+    """
+    for rows, points in group.sweeps_of(_REACHED, "rtt_ms", _BESIDE_RTT):
+        measured = [row.at("rtt_ms") for row in rows]
+        index = next((i for i, row in enumerate(rows) if row.value is not None), 0)
+        known = measured[-1] == points[-1] and measured[: index + 1] == list(points[: index + 1])
+        if known and index < len(rows) - 1:
+            yield rows[-1], rows[index]
+
+
+@group_metric(
+    unit="s",
+    title="Delay of the top of the ascent by one early loss",
+    text="time_to_max_cwnd of the run with an enforced drop minus that of the run that is equal "
+    "but for the drop.",
+    source=f"{_THESIS}, sections 4.1.3.2 and 4.2.3.2",
+    metrics=("time_to_max_cwnd",),
+)
+def drop_delay(group: Group) -> Found:
+    return _delays(group, "time_to_max_cwnd", "time_to_max_cwnd")
+
+
+@group_metric(
+    unit="s",
+    title="Delay of 90 % of the BDP by one early loss",
+    text="time_to_90pct_cwnd_after_drop of the run with an enforced drop minus time_to_90pct_cwnd "
+    "of the run that is equal but for the drop.",
+    source=f"{_THESIS}, sections 4.3.3.2 and 4.4.3.2",
+    metrics=("time_to_90pct_cwnd_after_drop", "time_to_90pct_cwnd"),
+)
+def drop_delay_90pct(group: Group) -> Found:
+    return _delays(group, "time_to_90pct_cwnd_after_drop", "time_to_90pct_cwnd")
+
+
+def _delays(group: Group, after: str, before: str) -> Found:
+    without_drop: dict[str, Row] = {}
+    for row in group.rows_of(before):
+        if row.parameters.get("drop_packet") is None:
+            key = rest_of(row.parameters, _BESIDE_DROP)
+            # Of equal runs, the one that was long enough to see it.
+            if key not in without_drop or without_drop[key].value is None:
+                without_drop[key] = row
+    for row in group.rows_of(after):
+        other = without_drop.get(rest_of(row.parameters, _BESIDE_DROP))
+        if row.parameters.get("drop_packet") is not None and other is not None:
+            yield row, row.minus(other)
+
+
+_REGIONS = 5
+_PAIR = ("protocol_1", "protocol_2")
+_BESIDE_PAIR = frozenset({*_PAIR, "duration_s"})
+
+
+@group_metric(
+    unit="1",
+    title="Points against all protocols",
+    text="Points of the protocol of both flows, over all ordered pairs of protocols that were run "
+    "with the same parameters: 1 to 5, the region of |asymmetry| in five equal parts from 0 "
+    "to 1, for each of its flows in each pair. Measured where all pairs have been simulated.",
+    source=f"{_THESIS}, section 6.2",
+    metrics=("asymmetry",),
+)
+def fairness_points(group: Group) -> Iterator[tuple[Row, float | None]]:
+    for rows in group.alike("asymmetry", _BESIDE_PAIR):
+        pairs = {
+            tuple(str(row.parameters[name]) for name in _PAIR): row
+            for row in rows
+            if all(name in row.parameters for name in _PAIR)
+        }
+        protocols = list(dict.fromkeys(protocol for pair in pairs for protocol in pair))
+        known = {pair: row.value for pair, row in pairs.items() if row.value is not None}
+        if len(protocols) > 1 and len(known) == len(protocols) ** 2:
+            for protocol in protocols:
+                points = sum(
+                    pair.count(protocol) * _fairness_region(value) for pair, value in known.items()
+                )
+                yield pairs[protocol, protocol], points
+
+
+def _fairness_region(asymmetry: float) -> int:
+    """Region of an asymmetry: |A| in five equal parts, from 1 (fair) to 5 (section 5.2)."""
+    return min(_REGIONS, int(abs(asymmetry) * _REGIONS) + 1)

@@ -8,15 +8,21 @@ from __future__ import annotations
 
 from bdpbench.metrics.catalogue import DEFINITIONS, definitions_for
 from bdpbench.metrics.definition import (
+    LARGEST,
+    MEAN,
+    MEDIAN,
     Definition,
     GroupMetric,
     Metric,
+    Statistic,
+    family,
     flow_metric,
     group_metric,
     link_metric,
+    percentile,
     run_metric,
 )
-from bdpbench.metrics.groups import Group, Row
+from bdpbench.metrics.groups import Group, Row, rest_of
 from bdpbench.metrics.measure import (
     METRICS_SCHEMA,
     VALUES_SCHEMA,
@@ -30,6 +36,9 @@ from bdpbench.metrics.views import FlowView, LinkView, RunView, Window, counted,
 
 __all__ = [
     "DEFINITIONS",
+    "LARGEST",
+    "MEAN",
+    "MEDIAN",
     "METRICS_SCHEMA",
     "VALUES_SCHEMA",
     "Definition",
@@ -40,10 +49,12 @@ __all__ = [
     "Metric",
     "Row",
     "RunView",
+    "Statistic",
     "Window",
     "as_metrics",
     "counted",
     "definitions_for",
+    "family",
     "flow_metric",
     "group_metric",
     "link_metric",
@@ -51,6 +62,8 @@ __all__ = [
     "measure_run",
     "measure_values",
     "metric_rows",
+    "percentile",
+    "rest_of",
     "run_metric",
     "second_half",
     "whole",

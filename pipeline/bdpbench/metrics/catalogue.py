@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import dataclasses
 import hashlib
 import importlib.util
 import sys
@@ -11,61 +12,13 @@ from collections.abc import Iterable, Mapping, Sequence
 from functools import cache
 from pathlib import Path
 
-from bdpbench.contracts.caches import cached
 from bdpbench.errors import BdpbenchError
-from bdpbench.metrics import (
-    cuts,
-    cwnd,
-    delays,
-    friendliness,
-    losses,
-    pairs,
-    queueing,
-    red,
-    response,
-    sharing,
-    slow_start,
-    stationarity,
-    sweeps,
-    synchronization,
-    throughput,
-    traced,
-    transfers,
-    utilization,
-)
-from bdpbench.metrics.definition import Definition, GroupMetric, Metric
+from bdpbench.metrics import cwnd, flows, links, response, runs, transfers
+from bdpbench.metrics.definition import DECLARED, Definition, GroupMetric, Metric
 
 STUDY_METRICS_NAME = "metrics.py"
 
-_MODULES = (
-    cwnd,
-    cuts,
-    utilization,
-    queueing,
-    delays,
-    red,
-    losses,
-    slow_start,
-    throughput,
-    sharing,
-    friendliness,
-    stationarity,
-    synchronization,
-    transfers,
-    response,
-    traced,
-    sweeps,
-    pairs,
-)
-
-
-def metrics_in(module: types.ModuleType) -> list[Definition]:
-    """The metrics that a module defines, in order."""
-    return [
-        each
-        for each in vars(module).values()
-        if isinstance(each, (Metric, GroupMetric)) and each.compute.__module__ == module.__name__
-    ]
+_MODULES = (cwnd, links, flows, runs, transfers, response)
 
 
 def _catalogue(definitions: Iterable[Definition], where: str = "") -> Mapping[str, Definition]:
@@ -91,7 +44,7 @@ def _catalogue(definitions: Iterable[Definition], where: str = "") -> Mapping[st
 
 
 DEFINITIONS: Mapping[str, Definition] = _catalogue(
-    each for module in _MODULES for each in metrics_in(module)
+    each for module in _MODULES for each in DECLARED[module.__file__ or ""]
 )
 """Metric → its definition, for the metrics that every study has, in the order of
 metrics.parquet."""
@@ -111,19 +64,23 @@ def definitions_for(folder: Path) -> Mapping[str, Definition]:
 
 @cache
 def _with_study(path: Path, sha256: str) -> Mapping[str, Definition]:
-    own = metrics_in(_load(path, sha256))
+    own = (
+        dataclasses.replace(each, code=sha256) if isinstance(each, Metric) else each
+        for each in _declared(path, sha256)
+    )
     return _catalogue([*DEFINITIONS.values(), *own], str(path))
 
 
-def _load(path: Path, sha256: str) -> types.ModuleType:
-    """The module at a path; its name depends on its content, so an edited file is a new module."""
+def _declared(path: Path, sha256: str) -> Sequence[Definition]:
+    """The metrics that the module at a path declares."""
     place = hashlib.sha256(f"{path}\0{sha256}".encode()).hexdigest()
-    name = f"_bdpbench_study_{place[:16]}"
+    name = f"_bdpbench_study_{place[:16]}"  # an edited file is a new module
     spec = importlib.util.spec_from_file_location(name, path)
     if spec is None or spec.loader is None:
         raise BdpbenchError("is not a Python module", where=str(path))
     module = importlib.util.module_from_spec(spec)
     sys.modules[name] = module
+    DECLARED[str(path)] = []
     try:
         # No __pycache__ is written into the checkout or a user's folder.
         exec(compile(path.read_bytes(), str(path), "exec"), module.__dict__)  # noqa: S102
@@ -137,7 +94,7 @@ def _load(path: Path, sha256: str) -> types.ModuleType:
             f"the study's metrics cannot be loaded: {type(error).__name__}: {error}",
             where=f"{path}:{line}",
         ) from error
-    return module
+    return DECLARED[str(path)]
 
 
 def _line_of(error: BaseException, path: Path) -> int:
@@ -147,24 +104,14 @@ def _line_of(error: BaseException, path: Path) -> int:
     return next((each.lineno or 1 for each in reversed(frames) if each.filename == str(path)), 1)
 
 
-def code_of(metric: Metric) -> str:
-    """SHA-256 of the code of a metric; those of the common metrics are cached together."""
-    if DEFINITIONS.get(metric.metric) is metric:
-        return _common_digests()[metric.metric]
-    return metric.digest
-
-
 @cache
-def _common_digests() -> dict[str, str]:
-    """Metric → SHA-256 of its code, which can only reach this room and the module of units."""
+def common_code() -> str:
+    """SHA-256 of this room and of the units: the code that any metric may reach."""
     room = Path(__file__).parent
-    sources = {path.relative_to(room).as_posix(): path for path in sorted(room.rglob("*.py"))}
-    sources["units"] = room.with_name("units.py")
-    return cached(
-        "metric-digests",
-        [part for name, path in sources.items() for part in (name.encode(), path.read_bytes())],
-        lambda: {each.metric: each.digest for each in metrics_of(DEFINITIONS)},
-    )
+    digest = hashlib.sha256()
+    for path in (*sorted(room.rglob("*.py")), room.with_name("units.py")):
+        digest.update(path.name.encode() + b"\0" + path.read_bytes() + b"\0")
+    return digest.hexdigest()
 
 
 def metrics_of(definitions: Mapping[str, Definition]) -> Sequence[Metric]:

@@ -3,23 +3,28 @@
 A metric of a run is a function of a view (``views.py``) of a flow, of a link or of the whole run,
 one of several runs a function of a ``Group`` (``groups.py``). The decorator declares the rest:
 unit, texts, source, and the tables and parameters without which a run does not have the metric.
+``family`` declares several at once: statistics of the same samples. Any callable will do, closures
+and partials included.
+
 Whatever a function reads has to be declared, since a value is computed again when its inputs
-change.
+change. The version of a definition is set by hand: it changes with what the values mean.
 """
 
 from __future__ import annotations
 
-import inspect
+import functools
 import sys
 from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass
 from functools import cached_property, lru_cache
-from typing import TYPE_CHECKING, Any, Literal, TypeAlias
+from typing import TYPE_CHECKING, Any, Literal, Required, TypeAlias, TypedDict, TypeVar, Unpack
+
+import polars as pl
 
 from bdpbench.contracts.tables import TABLE_KEYS
 from bdpbench.contracts.tables import Definition as DefinitionDocument
 from bdpbench.errors import BdpbenchError
-from bdpbench.metrics.code import code_digest
+from bdpbench.metrics.series import median, nearest_rank, number
 from bdpbench.metrics.views import FlowView, LinkView, Needs, RunView, Window, whole
 
 if TYPE_CHECKING:
@@ -28,13 +33,10 @@ if TYPE_CHECKING:
 Subject = Literal["flow", "link", "run", "receiver", "node", "drops"]
 Level = Literal["run", "group"]
 
-OfView: TypeAlias = Callable[[Any], float | None]
 OfGroup: TypeAlias = "Callable[[Group], Iterator[tuple[Row, float | None]]]"
 
-_DIGITS = 12
 
-
-@dataclass(frozen=True)
+@dataclass(frozen=True, kw_only=True)
 class Definition:
     """One definition of one metric.
 
@@ -47,27 +49,22 @@ class Definition:
         text: the definition, for readers of the report.
         source: where the definition comes from.
         title: a short name for charts and tables; "" if there is none.
-        version: version of the definition, set by hand; None if it follows from the code.
+        version: version of the definition, set by hand.
     """
 
     metric: str
     subject: Subject
-    level: Level
+    level: Level = "run"
     unit: str
     text: str
     source: str
     title: str
-    version: int | None
+    version: int | str = 1
 
     @property
     def id(self) -> str:
         """Metric and version of its definition, e.g. ``utilization/1``."""
-        return f"{self.metric}/{self.digest[:_DIGITS] if self.version is None else self.version}"
-
-    @property
-    def digest(self) -> str:
-        """SHA-256 of the code that the values depend on; "" if unknown."""
-        return ""
+        return f"{self.metric}/{self.version}"
 
     def as_document(self) -> DefinitionDocument:
         """The definition in the form of files and pages."""
@@ -83,7 +80,7 @@ class Definition:
         }
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, kw_only=True)
 class Metric(Definition):
     """A metric of one run.
 
@@ -96,21 +93,16 @@ class Metric(Definition):
         window: the time that a value covers, in s.
         when: condition for views that have the tables and parameters to have the metric.
         compute: the value; None: never reached or not defined.
+        code: SHA-256 of the study's file that declares it; "" for a metric of bdpbench.
     """
 
     tables: tuple[str, ...]
-    parameters: tuple[str, ...]
-    optional: tuple[str, ...]
-    window: Callable[[Any], Window]
-    when: Callable[[Any], bool] | None
-    compute: OfView
-
-    @cached_property
-    def digest(self) -> str:
-        """SHA-256 of its code, all code of this package that this reaches, and its needs."""
-        functions = [self.compute, self.window, *([self.when] if self.when else [])]
-        facts = (self.subject, self.unit, *self.tables, "", *self.parameters, "", *self.optional)
-        return code_digest(functions, facts)
+    parameters: tuple[str, ...] = ()
+    optional: tuple[str, ...] = ()
+    window: Callable[[Any], Window] = whole
+    when: Callable[[Any], bool] | None = None
+    compute: Callable[[Any], float | None]
+    code: str = ""
 
     @cached_property
     def needs(self) -> Needs:
@@ -131,7 +123,7 @@ class Metric(Definition):
         ]
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, kw_only=True)
 class GroupMetric(Definition):
     """A metric of several runs.
 
@@ -141,118 +133,226 @@ class GroupMetric(Definition):
         compute: pairs of the row that a value belongs to, and the value.
     """
 
+    level: Level = "group"
+    subject: Subject = "run"
     metrics: tuple[str, ...]
     compute: OfGroup
 
-    @cached_property
-    def digest(self) -> str:
-        """SHA-256 of its code and all code of this package that this reaches."""
-        return code_digest([self.compute], (self.unit, *self.metrics))
+
+class Words(TypedDict, total=False):
+    """What every decorator declares; ``name`` stands for the function's, see ``Definition``."""
+
+    unit: Required[str]
+    title: Required[str]
+    text: Required[str]
+    source: Required[str]
+    name: str
+    version: int | str
 
 
-def flow_metric(
-    *,
-    unit: str,
-    title: str,
-    text: str,
-    source: str,
-    tables: tuple[str, ...],
-    parameters: tuple[str, ...] = (),
-    optional: tuple[str, ...] = (),
-    window: Callable[[FlowView], Window] = whole,
-    when: Callable[[FlowView], bool] | None = None,
-    name: str = "",
-    version: int | None = None,
-) -> Callable[[Callable[[FlowView], float | None]], Metric]:
+class RunWords(Words, total=False):
+    """What the decorators of metrics of one run declare; see ``Metric``."""
+
+    tables: Required[tuple[str, ...]]
+    parameters: tuple[str, ...]
+    optional: tuple[str, ...]
+    window: Callable[[Any], Window]
+    when: Callable[[Any], bool]
+
+
+class GroupWords(Words, total=False):
+    """What ``group_metric`` declares; see ``GroupMetric``."""
+
+    metrics: Required[tuple[str, ...]]
+
+
+D = TypeVar("D", bound=Definition)
+OfFlow: TypeAlias = Callable[[FlowView], float | None]
+OfLink: TypeAlias = Callable[[LinkView], float | None]
+OfRun: TypeAlias = Callable[[RunView], float | None]
+
+
+def flow_metric(**words: Unpack[RunWords]) -> Callable[[OfFlow], Metric]:
     """Make a function of a flow a metric with its name; see ``Metric`` for the arguments.
 
     Raises:
         BdpbenchError: for an unknown table or missing texts.
     """
-
-    def decorate(function: Callable[[FlowView], float | None]) -> Metric:
-        words = (unit, text, source, title, version)
-        needs = (tables, parameters, optional, window, when)
-        return _metric("flow", name, words, needs, function)
-
-    return decorate
+    return functools.partial(_run_metric, "flow", words, _place())
 
 
-def link_metric(
-    *,
-    unit: str,
-    title: str,
-    text: str,
-    source: str,
-    tables: tuple[str, ...],
-    parameters: tuple[str, ...] = (),
-    optional: tuple[str, ...] = (),
-    window: Callable[[LinkView], Window] = whole,
-    when: Callable[[LinkView], bool] | None = None,
-    name: str = "",
-    version: int | None = None,
-) -> Callable[[Callable[[LinkView], float | None]], Metric]:
+def link_metric(**words: Unpack[RunWords]) -> Callable[[OfLink], Metric]:
     """Make a function of a link a metric with its name; like ``flow_metric``."""
-
-    def decorate(function: Callable[[LinkView], float | None]) -> Metric:
-        words = (unit, text, source, title, version)
-        needs = (tables, parameters, optional, window, when)
-        return _metric("link", name, words, needs, function)
-
-    return decorate
+    return functools.partial(_run_metric, "link", words, _place())
 
 
-def run_metric(
-    *,
-    unit: str,
-    title: str,
-    text: str,
-    source: str,
-    tables: tuple[str, ...],
-    parameters: tuple[str, ...] = (),
-    optional: tuple[str, ...] = (),
-    window: Callable[[RunView], Window] = whole,
-    when: Callable[[RunView], bool] | None = None,
-    name: str = "",
-    version: int | None = None,
-) -> Callable[[Callable[[RunView], float | None]], Metric]:
+def run_metric(**words: Unpack[RunWords]) -> Callable[[OfRun], Metric]:
     """Make a function of a whole run a metric with its name; like ``flow_metric``."""
-
-    def decorate(function: Callable[[RunView], float | None]) -> Metric:
-        words = (unit, text, source, title, version)
-        needs = (tables, parameters, optional, window, when)
-        return _metric("run", name, words, needs, function)
-
-    return decorate
+    return functools.partial(_run_metric, "run", words, _place())
 
 
-def group_metric(
-    *,
-    unit: str,
-    title: str,
-    text: str,
-    source: str,
-    metrics: tuple[str, ...],
-    name: str = "",
-    version: int | None = None,
-) -> Callable[[OfGroup], GroupMetric]:
+def group_metric(**words: Unpack[GroupWords]) -> Callable[[OfGroup], GroupMetric]:
     """Make a function of several runs a metric with its name; see ``GroupMetric``.
 
     Raises:
         BdpbenchError: for missing texts.
     """
+    return functools.partial(_group_metric, words, _place())
 
-    def decorate(function: OfGroup) -> GroupMetric:
-        where = _where(function)
-        key = name or function.__name__
-        _check_words(where, key, unit=unit, text=text, source=source)
-        if not metrics:
-            raise BdpbenchError(f"metric {key} names no metric that it is made of", where=where)
-        return GroupMetric(
-            key, "run", "group", unit, text, source, title, version, metrics, function
+
+@dataclass(frozen=True)
+class Statistic:
+    """A number for many samples.
+
+    Attributes:
+        name: what the name of a metric begins with.
+        title: what its title begins with.
+        text: what its text begins with.
+        of: the number; None if it is not defined.
+    """
+
+    name: str
+    title: str
+    text: str
+    of: Callable[[pl.Series], float | None]
+
+
+MEAN = Statistic("mean", "Mean", "Mean", lambda samples: number(samples.mean()))
+MEDIAN = Statistic("median", "Median", "Median", median)
+LARGEST = Statistic("max", "Largest", "Largest", lambda samples: number(samples.max()))
+
+
+def percentile(rank: int) -> Statistic:
+    """The nearest-rank percentile.
+
+    >>> percentile(93).title, percentile(95).of(pl.Series([1, 2, 3]))
+    ('93rd percentile of the', 3.0)
+    """
+    ending = {1: "st", 2: "nd", 3: "rd"}.get(rank % 10 if rank // 10 != 1 else 0, "th")
+    nth = f"{rank}{ending} percentile"
+    least = f"the smallest value that at least {rank} in 100 do not exceed"
+    return Statistic(
+        f"p{rank}",
+        f"{nth} of the",
+        f"The {nth} ({least}) of the",
+        functools.partial(nearest_rank, share_pct=rank),
+    )
+
+
+def family(
+    subject: Literal["flow", "link", "run"], *statistics: Statistic, **words: Unpack[RunWords]
+) -> Callable[[Callable[[Any], pl.Series]], tuple[Metric, ...]]:
+    """Make a function that returns the samples of a view a metric for each statistic of them.
+
+    Names, titles and texts are those of the statistic followed by those of the family:
+    ``p95_queueing_delay``, "95th percentile of the queueing delay".
+
+    Args:
+        subject: what the view is of.
+        statistics: each makes a metric.
+        words: as for ``flow_metric``; ``title`` and ``text`` go on where the statistic's end.
+    """
+    place = _place()
+
+    def declare(samples: Callable[[Any], pl.Series]) -> tuple[Metric, ...]:
+        name = words.get("name") or _name_of(samples)
+        return tuple(
+            _run_metric(
+                subject,
+                {
+                    **words,
+                    "name": f"{each.name}_{name}",
+                    "title": f"{each.title} {words['title']}",
+                    "text": f"{each.text} {words['text']}",
+                },
+                place,
+                functools.partial(_statistic_of, samples, each),
+            )
+            for each in statistics
         )
 
-    return decorate
+    return declare
+
+
+def _statistic_of(
+    samples: Callable[[Any], pl.Series], statistic: Statistic, view: object
+) -> float | None:
+    return statistic.of(samples(view))
+
+
+DECLARED: dict[str, list[Definition]] = {}
+"""File → the metrics that it has declared, in order, whatever it has bound them to."""
+
+
+def _run_metric(
+    subject: Subject, words: RunWords, place: tuple[str, int], compute: Callable[[Any], Any]
+) -> Metric:
+    made = _made(Metric, words, place, compute, subject=subject)
+    where = _line(place)
+    if not made.tables:
+        raise BdpbenchError(
+            f"metric {made.metric} names no table that it is measured on", where=where
+        )
+    for table in made.tables:
+        if table not in TABLE_KEYS:
+            raise BdpbenchError(
+                f"metric {made.metric} needs table {table!r}, which no run can have",
+                where=where,
+                hint=f"known tables: {', '.join(TABLE_KEYS)}",
+            )
+    return made
+
+
+def _group_metric(words: GroupWords, place: tuple[str, int], compute: OfGroup) -> GroupMetric:
+    made = _made(GroupMetric, words, place, compute)
+    if not made.metrics:
+        raise BdpbenchError(
+            f"metric {made.metric} names no metric that it is made of", where=_line(place)
+        )
+    return made
+
+
+def _made(
+    kind: Callable[..., D],
+    words: Words,
+    place: tuple[str, int],
+    compute: Callable[..., Any],
+    **more: str,
+) -> D:
+    """A metric of a kind, noted with the file that declares it."""
+    key = words.get("name") or _name_of(compute)
+    where = _line(place)
+    if not key:
+        raise BdpbenchError(
+            "a metric has no name", where=where, hint='give one to the decorator: name="…"'
+        )
+    rest = {name: each for name, each in words.items() if name != "name"}
+    try:
+        made = kind(metric=key, compute=compute, **rest, **more)
+    except TypeError as error:  # a word that is missing, or that there is not
+        said = str(error).split("__init__() ")[-1]
+        raise BdpbenchError(f"metric {key}: its declaration {said}", where=where) from error
+    for what in ("unit", "text", "source"):
+        if not getattr(made, what).strip():
+            raise BdpbenchError(f"metric {key} has no {what}", where=where)
+    DECLARED.setdefault(place[0], []).append(made)
+    return made
+
+
+def _place() -> tuple[str, int]:
+    """File and line that call a decorator."""
+    frame = sys._getframe(2)
+    return frame.f_code.co_filename, frame.f_lineno
+
+
+def _line(place: tuple[str, int]) -> str:
+    return f"{place[0]}:{place[1]}"
+
+
+def _name_of(function: Callable[..., Any]) -> str:
+    """The function's own name; "" for a lambda, a partial or another object."""
+    name = str(getattr(function, "__name__", ""))
+    return name if name.isidentifier() else ""
 
 
 @lru_cache(maxsize=4096)
@@ -269,54 +369,3 @@ def common_name(parameter: str) -> str:
     ('rtt_ms', 'protocol', 'flow2_start_s')
     """
     return "_".join(part for part in parameter.split("_") if not part.isdecimal())
-
-
-def _metric(
-    subject: Subject,
-    name: str,
-    words: tuple[str, str, str, str, int | None],
-    needs: tuple[
-        tuple[str, ...],
-        tuple[str, ...],
-        tuple[str, ...],
-        Callable[[Any], Window],
-        Callable[[Any], bool] | None,
-    ],
-    function: OfView,
-) -> Metric:
-    where, key = _where(function), name or function.__name__
-    unit, text, source, _, _ = words
-    _check_words(where, key, unit=unit, text=text, source=source)
-    _check_tables(where, key, needs[0])
-    for each in (function, *needs[3:]):
-        if each is not None and "<" in each.__qualname__:
-            raise BdpbenchError(
-                f"metric {key}: {each.__qualname__} stands inside of another function",
-                where=where,
-                hint="make it a function of the module, so that a change of it can be seen",
-            )
-    return Metric(key, subject, "run", *words, *needs, function)
-
-
-def _check_words(where: str, key: str, **words: str) -> None:
-    for what, word in words.items():
-        if not word.strip():
-            raise BdpbenchError(f"metric {key} has no {what}", where=where)
-
-
-def _check_tables(where: str, key: str, tables: tuple[str, ...]) -> None:
-    if not tables:
-        raise BdpbenchError(f"metric {key} names no table that it is measured on", where=where)
-    for table in tables:
-        if table not in TABLE_KEYS:
-            raise BdpbenchError(
-                f"metric {key} needs table {table!r}, which no run can have",
-                where=where,
-                hint=f"known tables: {', '.join(TABLE_KEYS)}",
-            )
-
-
-def _where(function: Callable[..., object]) -> str:
-    module = sys.modules.get(function.__module__)
-    file = getattr(module, "__file__", None) or function.__code__.co_filename
-    return f"{file}:{inspect.unwrap(function).__code__.co_firstlineno}"

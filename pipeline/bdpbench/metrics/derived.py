@@ -13,12 +13,7 @@ from dataclasses import dataclass
 import polars as pl
 
 from bdpbench.contracts.plan import Parameters
-from bdpbench.metrics.queues import (
-    cumulative_shares,
-    drops_per_sample,
-    queue_shares,
-    queueing_delays,
-)
+from bdpbench.metrics.series import cumulative_shares, queueing_delays
 from bdpbench.metrics.views import RunView
 
 Tables = Mapping[str, pl.DataFrame]
@@ -38,14 +33,42 @@ class DerivedTable:
     make: Callable[[Parameters, Tables], pl.DataFrame]
 
 
-def _queue_share(_: Parameters, tables: Tables) -> pl.DataFrame:
-    """Link (str), pkts (f64), share_pct (f64)."""
-    return queue_shares(tables["queue"])
+def queue_shares(queue: pl.DataFrame) -> pl.DataFrame:
+    """Share of the samples in which the queue was no longer than each length.
+
+    Args:
+        queue: link (str) and pkts (packets), samples at equal intervals.
+
+    Returns:
+        ``link`` str, ``pkts`` f64 (ascending within a link), ``share_pct`` f64.
+    """
+    return _shares_by(queue, "link", pl.col("pkts"), "pkts")
 
 
-def _drops(_: Parameters, tables: Tables) -> pl.DataFrame:
-    """Link (str), time_s (f64, s), packets (i64)."""
-    return drops_per_sample(tables["queue"])
+def drops_per_sample(queue: pl.DataFrame) -> pl.DataFrame:
+    """Packets that a link dropped since the previous sample, or since the start.
+
+    Args:
+        queue: link (str), time_s (f64, s, rising within a link), drops (packets since the start).
+
+    Returns:
+        One row for each sample: ``link`` str, ``time_s`` f64, ``packets`` i64.
+    """
+    since = pl.col("drops").diff().over("link")
+    return queue.select("link", "time_s", packets=since.fill_null(pl.col("drops")).cast(pl.Int64))
+
+
+def _shares_by(rows: pl.DataFrame, key: str, value: pl.Expr, name: str) -> pl.DataFrame:
+    """The key (str), the value (f64, rising) and share_pct (f64) of each key's distribution."""
+    parts = rows.partition_by(key, as_dict=True, maintain_order=True)
+    shares = [
+        cumulative_shares(part.select(value.alias("value"))["value"]).select(
+            pl.lit(each, pl.String).alias(key), pl.col("value").alias(name), "share_pct"
+        )
+        for (each,), part in parts.items()
+    ]
+    schema = {key: pl.String, name: pl.Float64, "share_pct": pl.Float64}
+    return pl.concat([pl.DataFrame(schema=schema), *shares])
 
 
 def _queueing_delay(parameters: Parameters, tables: Tables) -> pl.DataFrame:
@@ -61,11 +84,6 @@ def _queueing_delay(parameters: Parameters, tables: Tables) -> pl.DataFrame:
     return pl.concat(parts)
 
 
-def _red_average(_: Parameters, tables: Tables) -> pl.DataFrame:
-    """time_s (f64, s), link (str), average_pkts (f64)."""
-    return tables["red"].select("time_s", "link", "average_pkts")
-
-
 def _red_max_p(_: Parameters, tables: Tables) -> pl.DataFrame:
     """time_s (f64, s), link (str), max_p (f64), of links where it changes."""
     changes = pl.col("max_p").n_unique().over("link") > 1
@@ -74,23 +92,19 @@ def _red_max_p(_: Parameters, tables: Tables) -> pl.DataFrame:
 
 def _completion(_: Parameters, tables: Tables) -> pl.DataFrame:
     """Kind (str), s (f64, rising within a kind), share_pct (f64): % that took no longer."""
-    parts = tables["transfers"].partition_by("kind", as_dict=True, maintain_order=True)
-    shares = [
-        cumulative_shares(part["end_s"] - part["start_s"]).select(
-            pl.lit(f"{kind}s", pl.String).alias("kind"), s="value", share_pct="share_pct"
-        )
-        for (kind,), part in parts.items()
-    ]
-    schema = {"kind": pl.String, "s": pl.Float64, "share_pct": pl.Float64}
-    return pl.concat([pl.DataFrame(schema=schema), *shares])
+    took_s = pl.col("end_s") - pl.col("start_s")
+    kinds = tables["transfers"].with_columns(pl.col("kind") + "s")
+    return _shares_by(kinds, "kind", took_s, "s")
 
 
 DERIVED: Mapping[str, DerivedTable] = types.MappingProxyType(
     {
-        "queue_share": DerivedTable(("queue",), _queue_share),
-        "drops": DerivedTable(("queue",), _drops),
+        "queue_share": DerivedTable(("queue",), lambda _, tables: queue_shares(tables["queue"])),
+        "drops": DerivedTable(("queue",), lambda _, tables: drops_per_sample(tables["queue"])),
         "queueing_delay": DerivedTable(("queue", "facts"), _queueing_delay),
-        "red_average": DerivedTable(("red",), _red_average),
+        "red_average": DerivedTable(
+            ("red",), lambda _, tables: tables["red"].select("time_s", "link", "average_pkts")
+        ),
         "red_max_p": DerivedTable(("red",), _red_max_p),
         "completion": DerivedTable(("transfers",), _completion),
     }

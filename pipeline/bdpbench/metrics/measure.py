@@ -1,8 +1,8 @@
 """Computes metrics of runs and of groups of runs, and reuses values that are still valid.
 
-A value depends on the code of its metric, on the parameters that the metric declares, and on the
-tables that it declares. The digest of all three is stored with the value, and a value with the same
-digest is not computed again.
+A value depends on the code, on the parameters that its metric declares, and on the tables that it
+declares. The digest of all three is stored with the value, and a value with the same digest is not
+computed again. The code is that of this room and, for a metric of a study, of its ``metrics.py``.
 """
 
 from __future__ import annotations
@@ -17,7 +17,7 @@ import polars as pl
 
 from bdpbench.contracts.plan import PlannedRun, Scalar
 from bdpbench.contracts.tables import TABLE_KEYS
-from bdpbench.metrics.catalogue import DEFINITIONS, code_of, group_metrics_of, metrics_of
+from bdpbench.metrics.catalogue import DEFINITIONS, common_code, group_metrics_of, metrics_of
 from bdpbench.metrics.definition import Definition, GroupMetric, Metric
 from bdpbench.metrics.groups import Group, Row, Sweeps
 from bdpbench.metrics.views import FlowView, LinkView, RunView
@@ -144,7 +144,8 @@ def digest_of(
 ) -> str:
     """SHA-256 of everything that the values of a metric of one run depend on."""
     read = {name: parameters[name] for name in metric.reads(parameters)}
-    return _digest((code_of(metric),), read, checksums, metric.tables)
+    code = (metric.id, metric.code, common_code())
+    return _digest(code, read, checksums, metric.tables)
 
 
 def _coverage_digest(

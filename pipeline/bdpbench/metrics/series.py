@@ -9,10 +9,12 @@ from __future__ import annotations
 
 import math
 import statistics
+from collections.abc import Sequence
 
 import polars as pl
 
-from bdpbench.metrics.thresholds import CUT_SHARE
+from bdpbench.metrics.terms import CUT_SHARE, MAX_SHARE
+from bdpbench.units import BITS_PER_BYTE
 
 # Tolerance of times as shares of a window, which are differences of binary numbers.
 _ROUNDING = 1e-9
@@ -31,7 +33,12 @@ def in_window(start_s: float, end_s: float) -> pl.Expr:
     >>> pl.DataFrame({"time_s": [1.0, 2.0, 3.0]}).filter(in_window(1, 3))["time_s"].to_list()
     [2.0, 3.0]
     """
-    return pl.col("time_s").is_between(start_s, end_s, closed="right")
+    return inside("time_s", start_s, end_s)
+
+
+def inside(column: str, start_s: float, end_s: float) -> pl.Expr:
+    """Rows whose ``column`` (s) is in the window ``(start_s, end_s]``."""
+    return pl.col(column).is_between(start_s, end_s, closed="right")
 
 
 def first_time_at_least(frame: pl.DataFrame, column: str, level: float) -> float | None:
@@ -157,3 +164,164 @@ def median(values: pl.Series) -> float | None:
 def number(value: object) -> float | None:
     """A result of polars as a number; None if there is none."""
     return float(value) if isinstance(value, (int, float)) else None
+
+
+def known_sum(values: Sequence[float | None]) -> float | None:
+    """The sum; None if one of the values is unknown, or there are none."""
+    known = [each for each in values if each is not None]
+    return sum(known) if known and len(known) == len(values) else None
+
+
+def known_mean(values: Sequence[float | None]) -> float | None:
+    """The mean; None if one of the values is unknown, or there are none."""
+    known = [each for each in values if each is not None]
+    return statistics.fmean(known) if known and len(known) == len(values) else None
+
+
+def time_to_largest(bins: pl.DataFrame) -> float | None:
+    """End in s of the first bin within 1 % of the largest; None for a flow that sent nothing.
+
+    Args:
+        bins: bins of one flow: time_s (f64, s, end of the bin), mbps (f64, Mbit/s), in order of
+            time.
+
+    >>> bins = pl.DataFrame({"time_s": [1.0, 2.0, 3.0], "mbps": [50.0, 99.5, 100.0]})
+    >>> time_to_largest(bins)
+    2.0
+    """
+    largest_mbps = bins["mbps"].max()
+    if not isinstance(largest_mbps, float) or largest_mbps <= 0:
+        return None
+    return first_time_at_least(bins, "mbps", MAX_SHARE * largest_mbps)
+
+
+def time_reached_and_kept(
+    bins: pl.DataFrame, level_mbps: float, most_below_s: float
+) -> float | None:
+    """End in s of the first bin at or above level_mbps that begins a lasting stay.
+
+    A stay ends when consecutive bins below the level last longer than most_below_s, and then does
+    not count. The end of the run does not end a stay.
+
+    Args:
+        bins: bins of one link: time_s (f64, s, end of the bin), mbps (f64, Mbit/s), in order of
+            time.
+        level_mbps: the level, Mbit/s.
+        most_below_s: longest time below the level, s.
+
+    >>> bins = pl.DataFrame({"time_s": [1.0, 2.0, 3.0, 4.0], "mbps": [9.0, 5.0, 5.0, 9.0]})
+    >>> time_reached_and_kept(bins, 9.0, 1.5), time_reached_and_kept(bins, 9.0, 2.0)
+    (4.0, 1.0)
+    """
+    high = bins.select("time_s", high=pl.col("mbps") >= level_mbps)
+    stretches = (
+        high.group_by(pl.col("high").rle_id().alias("stretch"), maintain_order=True)
+        .agg(pl.first("high"), start_s=pl.first("time_s"), end_s=pl.last("time_s"))
+        .with_columns(below_s=(pl.col("end_s").shift(-1) - pl.col("end_s")).fill_null(0.0))
+    )
+    # A bin is a difference of two times, so 0.3 s may come out slightly larger.
+    kept = stretches.filter(pl.col("high") & (pl.col("below_s") <= most_below_s + 1e-9))
+    return None if kept.is_empty() else float(kept["start_s"][0])
+
+
+def settling_time(cwnd: pl.DataFrame, since_s: float) -> float | None:
+    """Time in s at which cwnd first comes within 1 % of its level from since_s on.
+
+    None if it has no such level, because a sample after since_s is more than 1 % off their mean.
+
+    Args:
+        cwnd: cwnd of one flow: time_s (f64, s), cwnd_pkts (f64, packets), in the order of time.
+        since_s: start of the level, s.
+
+    >>> cwnd = pl.DataFrame({"time_s": [1.0, 2.0, 3.0], "cwnd_pkts": [50.0, 99.5, 100.0]})
+    >>> settling_time(cwnd, since_s=1.5)
+    2.0
+    """
+    held = cwnd.filter(pl.col("time_s") > since_s)["cwnd_pkts"]
+    level = held.mean()
+    if not isinstance(level, float) or level <= 0:
+        return None
+    if ((held - level).abs() > (1 - MAX_SHARE) * level).any():
+        return None
+    return first_time_at_least(cwnd, "cwnd_pkts", MAX_SHARE * level)
+
+
+def end_of_slow_start(
+    cwnd: pl.DataFrame, ssthresh: pl.DataFrame
+) -> tuple[float | None, float | None]:
+    """When slow start ends, and the ssthresh that results.
+
+    A loss, or the law of Vegas, sets ssthresh to cwnd or less, and slow start at most doubles cwnd
+    within a sampling interval of one RTT. So an ssthresh of more than twice the previous sample of
+    cwnd is the agent's own initial limit.
+
+    Args:
+        cwnd: cwnd of one flow: time_s (f64, s), cwnd_pkts (f64, packets), in the order of time.
+        ssthresh: ssthresh of the flow, at the same times: time_s (f64, s), ssthresh_pkts (f64,
+            packets).
+
+    Returns:
+        Time in s of the last sample before ssthresh is first set this way, and its new value in
+            packets; None and None if it never is.
+
+    >>> cwnd = pl.DataFrame({"time_s": [0.0, 0.1, 0.2], "cwnd_pkts": [1.0, 60.0, 40.0]})
+    >>> samples = {"time_s": [0.0, 0.1, 0.2], "ssthresh_pkts": [99.0, 99.0, 40.0]}
+    >>> end_of_slow_start(cwnd, pl.DataFrame(samples))
+    (0.1, 40.0)
+    """
+    now, before = pl.col("ssthresh_pkts"), pl.col("ssthresh_pkts").shift(1)
+    last_cwnd = pl.col("cwnd_pkts").shift(1)
+    ends = (
+        ssthresh.join(cwnd, on="time_s")
+        .sort("time_s")
+        .with_columns(
+            before_s=pl.col("time_s").shift(1), is_end=(now != before) & (now <= 2 * last_cwnd)
+        )
+        .filter("is_end")
+    )
+    if ends.is_empty():
+        return None, None
+    first = ends.row(0, named=True)
+    return float(first["before_s"]), float(first["ssthresh_pkts"])
+
+
+def cumulative_shares(samples: pl.Series) -> pl.DataFrame:
+    """Cumulative distribution of equally weighted samples.
+
+    Args:
+        samples: numbers in any unit; nulls are left out.
+
+    Returns:
+        One row per distinct value, in ascending order: ``value`` f64, in the unit of the samples,
+            and ``share_pct`` f64, % of the samples that are no larger.
+
+    >>> cumulative_shares(pl.Series([3, 0, 0, 1])).rows()
+    [(0.0, 50.0), (1.0, 75.0), (3.0, 100.0)]
+    """
+    counts = samples.drop_nulls().rename("value").value_counts(name="n").sort("value")
+    return counts.select(
+        pl.col("value").cast(pl.Float64),
+        share_pct=100 * pl.col("n").cum_sum() / pl.col("n").sum(),
+    )
+
+
+def queueing_delays(queue: pl.DataFrame, packet_bytes: float, rates: pl.DataFrame) -> pl.DataFrame:
+    """The time that a link needs, at its current rate, to send the queue found by each sample.
+
+    Args:
+        queue: of one link: time_s (f64, s, rising), pkts (packets).
+        packet_bytes: size of a packet on the link, bytes.
+        rates: since_s (f64, s, rising, the first no later than the first sample), mbps (f64,
+            Mbit/s, above 0).
+
+    Returns:
+        One row for each sample: ``time_s`` f64, ``ms`` f64.
+
+    >>> queue = pl.DataFrame({"time_s": [1.0, 2.0, 3.0], "pkts": [0, 10, 10]})
+    >>> rates = pl.DataFrame({"since_s": [0.0, 3.0], "mbps": [8.0, 4.0]})
+    >>> queueing_delays(queue, 1000, rates)["ms"].to_list()
+    [0.0, 10.0, 20.0]
+    """
+    rated = queue.join_asof(rates, left_on="time_s", right_on="since_s", strategy="backward")
+    bits = BITS_PER_BYTE * packet_bytes * pl.col("pkts")
+    return rated.select("time_s", ms=bits / (1e3 * pl.col("mbps")))

@@ -19,10 +19,9 @@ import polars as pl
 from bdpbench.contracts.plan import Scalar
 from bdpbench.contracts.tables import TABLE_KEYS
 from bdpbench.errors import BdpbenchError
-from bdpbench.metrics.queues import queueing_delays
-from bdpbench.metrics.series import find_cuts, grown_again
+from bdpbench.metrics.series import find_cuts, grown_again, in_window, queueing_delays
 from bdpbench.metrics.series import mean as mean_of
-from bdpbench.metrics.thresholds import PEAK_SHARE
+from bdpbench.metrics.terms import PEAK_SHARE
 
 PACKET_FLOWS = "packet_flows"
 """Table of a run with ``trace: stream``: what its flows sent, received and lost."""
@@ -408,10 +407,9 @@ class LinkView(View):
     @shared(tables=("queue", "facts"), parameters=("bottleneck_mbps", "bottleneck_mbps_changes"))
     def queueing_delays_ms(self) -> pl.Series:
         """The queueing delay of each sample of the second half: the time to send the queue, ms."""
-        start_s, end_s = second_half(self)
-        inside = pl.col("time_s").is_between(start_s, end_s, closed="right")
+        late = self.queue.filter(in_window(*second_half(self)))
         size_bytes = (self.fact("bytes") or 0.0) / (self.fact("packets") or 1.0)
-        return queueing_delays(self.queue.filter(inside), size_bytes, self.rates)["ms"]
+        return queueing_delays(late, size_bytes, self.rates)["ms"]
 
     @property
     def departures(self) -> pl.DataFrame:

@@ -5,15 +5,28 @@ from __future__ import annotations
 import json
 from collections.abc import Callable
 from pathlib import Path
+from typing import Any
 
+import polars as pl
 import pytest
 
+from bdpbench.contracts.paths import repository_root
 from bdpbench.contracts.tables import TABLE_KEYS
 from bdpbench.errors import BdpbenchError
-from bdpbench.metrics import DEFINITIONS, Definition, Metric, definitions_for
+from bdpbench.metrics import (
+    DEFINITIONS,
+    Definition,
+    Metric,
+    definitions_for,
+    measure_run,
+    percentile,
+)
+from bdpbench.studies.load import find_study
 from bdpbench.trace import OUTPUT_FORMATS
 
 Load = Callable[..., dict[str, Definition]]
+# Metrics of published results that no study has any more, or sharma2006 alone.
+GONE = {"queue_min_after_peak", "rtt_border_difference", "rtt_max_throughput_difference"}
 
 
 @pytest.mark.parametrize("definition", DEFINITIONS.values(), ids=lambda each: each.metric)
@@ -42,7 +55,7 @@ def test_definitions_travel_as_json() -> None:
     by_metric = {each["metric"]: each for each in loaded}
     assert by_metric["utilization"]["unit"] == "%"
     assert by_metric["utilization"]["id"] == "utilization/1"
-    assert by_metric["min_buffer_90pct"]["level"] == "group"
+    assert by_metric["utilization"]["level"] == "run"
 
 
 def test_the_tables_that_metrics_may_need_are_those_that_runs_can_have() -> None:
@@ -103,7 +116,9 @@ def test_the_name_may_be_given(load: Load) -> None:
         ("five(link)", "utilization(link)", "metric utilization is defined twice"),
         ("return 5.0", "return 5.0 +", r"metrics\.py:5: .*SyntaxError"),
         ("@link", "1 / 0\n@link", r"metrics\.py:3: .*ZeroDivisionError"),
-        ('("queue",))', '("queue",), when=lambda link: True)', "stands inside of another function"),
+        ('unit="1", ', "", r"metrics\.py:3: metric five: its declaration missing .*'unit'"),
+        ("unit=", "units=1, unit=", "metric five: its declaration got an unexpected .*'units'"),
+        ("def five(link):\n    return", "(lambda link:", "metrics.py:4: .*SyntaxError"),
         ("@link", "import nowhere\n@link", r"metrics\.py:3: .*ModuleNotFoundError.*nowhere"),
     ],
 )
@@ -124,3 +139,59 @@ def all_of_them(group):
     with pytest.raises(BdpbenchError, match="made of 'utilisation', which is not a metric of"):
         load(group)
     assert "all_of_them" in load(group.replace("utilisation", "utilization"))
+
+
+TAILS = """\
+from functools import partial
+
+def longest(link, *, less):
+    return link.queue["pkts"].max() - less
+
+for less in (1, 2):
+    link_metric(unit="packets", title=f"Less {less}", text="The longest.", source="RFC 1",
+                tables=("queue",), name=f"longest_less_{less}",
+                when=lambda link, least=less: link.queue["pkts"].max() >= least,
+    )(partial(longest, less=less))
+
+@family("link", MEAN, percentile(90), Statistic("least", "Least", "Least", lambda x: x.min()),
+        unit="packets", title="queue", text="queue.", source="RFC 1", tables=("queue",))
+def length(link):
+    return link.queue["pkts"]
+"""
+
+
+def test_metrics_may_be_closures_partials_and_families(
+    load: Load, build: Any, tmp_path: Path
+) -> None:
+    found = load(TAILS)
+    own = {name: each for name, each in found.items() if name not in DEFINITIONS}
+    queue = build.table({"b": build.queue([5, 1, 1, 1, 1, 1, 1, 1, 1, 2])})
+    rows = measure_run(
+        {"duration_s": 10}, {"queue": queue}, run_id="r", scenario="s", definitions=own
+    )
+    assert dict(rows.select("metric", "value").iter_rows()) == {
+        "longest_less_1": 4.0,
+        "longest_less_2": 3.0,
+        "mean_length": 1.5,
+        "p90_length": 2.0,
+        "least_length": 1.0,
+    }
+    assert found["p90_length"].title == "90th percentile of the queue"
+    with pytest.raises(BdpbenchError, match=r"metrics\.py:8: a metric has no name.*hint|no name"):
+        load(TAILS.replace('name=f"longest_less_{less}",', ""))
+
+
+@pytest.mark.parametrize(("rank", "nth"), [(1, "1st"), (11, "11th"), (22, "22nd"), (93, "93rd")])
+def test_a_percentile_has_the_name_of_its_rank(rank: int, nth: str) -> None:
+    samples = pl.Series(range(1, 101))
+    assert percentile(rank).title == f"{nth} percentile of the"
+    assert (percentile(rank).name, percentile(rank).of(samples)) == (f"p{rank}", rank)
+
+
+def test_published_ids_are_what_they_were() -> None:
+    """Each definition that a published study was measured by is one of today's, or is gone."""
+    for study in repository_root().glob("reports/published/*/metrics.parquet"):
+        known = definitions_for(find_study(study.parent.name))
+        published = pl.read_parquet(study, columns=["metric", "definition"]).unique()
+        for metric, definition in published.iter_rows():
+            assert metric in GONE or known[metric].id == definition

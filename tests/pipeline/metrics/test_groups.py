@@ -8,10 +8,17 @@ import polars as pl
 import pytest
 
 from bdpbench.errors import BdpbenchError
-from bdpbench.metrics import DEFINITIONS, METRICS_SCHEMA, measure_groups
+from bdpbench.metrics import METRICS_SCHEMA, definitions_for
+from bdpbench.metrics import measure_groups as measure_groups_of
+from bdpbench.studies.load import find_study
 
+DEFINITIONS = definitions_for(find_study("sharma2006"))
 SWEEP = [40, 200, 500]
 REACHED_METRIC = "time_to_90pct_utilization_kept"
+
+
+def measure_groups(metrics: pl.DataFrame, runs: Any, sweeps: Any = None) -> pl.DataFrame:
+    return measure_groups_of(metrics, runs, sweeps, DEFINITIONS)
 
 
 def _run(run_id: str, scenario: str, **parameters: Any) -> dict[str, Any]:

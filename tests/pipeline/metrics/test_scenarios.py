@@ -10,7 +10,7 @@ import pytest
 
 from bdpbench.errors import BdpbenchError
 from bdpbench.metrics import DEFINITIONS, measure_run
-from bdpbench.metrics.queues import queueing_delays
+from bdpbench.metrics.series import queueing_delays
 
 Measure = Callable[..., dict[tuple[str, str], Any]]
 LINK = "link:bottleneck"

@@ -7,7 +7,7 @@ from pathlib import Path
 import polars as pl
 import pytest
 
-from bdpbench.metrics.queues import cumulative_shares
+from bdpbench.metrics.series import cumulative_shares
 from bdpbench.pages import analysis_specs
 from bdpbench.pages.analysis_charts import (
     KINDS,

@@ -13,7 +13,7 @@ import polars as pl
 import pytest
 
 from bdpbench.errors import BdpbenchError
-from bdpbench.metrics.queues import drops_per_sample, queue_shares
+from bdpbench.metrics.derived import drops_per_sample, queue_shares
 from bdpbench.pages.page import build_report
 from bdpbench.pages.series import bins_for, series_text
 from bdpbench.pages.study_page import ProtocolText, Statement, StudyPage

@@ -22,7 +22,7 @@ from bdpbench.app.analyze.json_text import json_text
 from bdpbench.app.analyze.text import COMPARED, aligned, number, span_of
 from bdpbench.contracts.files import write_text_atomically
 from bdpbench.metrics.packets import PACKET_DEFINITIONS
-from bdpbench.metrics.queues import cumulative_shares
+from bdpbench.metrics.series import cumulative_shares
 
 _MOST_ROWS = 60
 _KEY = ("metric", "subject")

@@ -20,7 +20,7 @@ from bdpbench.contracts.files import (
 from bdpbench.contracts.tables import Definition
 from bdpbench.errors import BdpbenchError
 from bdpbench.metrics.packets import PACKET_DEFINITIONS
-from bdpbench.metrics.queues import cumulative_shares
+from bdpbench.metrics.series import cumulative_shares
 
 ANALYSIS_VERSION = 1
 

@@ -7,7 +7,7 @@ from collections.abc import Mapping
 
 from bdpbench.metrics.definition import Definition, Subject
 from bdpbench.metrics.packets.events import ROUTING_TYPES
-from bdpbench.metrics.thresholds import FAIR_ASYMMETRY, PEAK_SHARE
+from bdpbench.metrics.terms import FAIR_ASYMMETRY, PEAK_SHARE
 
 _SENT = (
     "A packet is sent with its + line at the link that begins at its source (wireless: s at AGT)"
@@ -36,7 +36,15 @@ def _define(
     source: str,
     version: int = 1,
 ) -> Definition:
-    return Definition(metric, subject, "run", unit, text, source, title="", version=version)
+    return Definition(
+        metric=metric,
+        subject=subject,
+        unit=unit,
+        text=text,
+        source=source,
+        title="",
+        version=version,
+    )
 
 
 _ALL = (

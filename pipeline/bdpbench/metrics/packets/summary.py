@@ -28,7 +28,7 @@ from bdpbench.metrics.packets.rates import (
 from bdpbench.metrics.packets.routes import data_flows, with_shares
 from bdpbench.metrics.packets.sums import PacketSums
 from bdpbench.metrics.series import first_time_at_least
-from bdpbench.metrics.thresholds import (
+from bdpbench.metrics.terms import (
     CONVERGENCE_WINDOW_S,
     CUT_SHARE,
     FAIR_ASYMMETRY,

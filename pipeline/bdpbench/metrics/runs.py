@@ -1,0 +1,502 @@
+"""How flows and groups of flows share a network, and whether a run still changes."""
+
+from __future__ import annotations
+
+import functools
+from collections.abc import Mapping
+
+import polars as pl
+
+from bdpbench.metrics import fairness
+from bdpbench.metrics.definition import flow_metric, run_metric
+from bdpbench.metrics.repetitions import confidence_interval
+from bdpbench.metrics.series import batch_means, inside, known_mean, known_sum, mean, number
+from bdpbench.metrics.terms import (
+    BATCHES,
+    BINS,
+    CONVERGED_RATIO,
+    CONVERGED_WINDOW_S,
+    CONVERGENCE_WINDOW_S,
+    COUNTED,
+    CUT,
+    EVEN,
+    FAIR_ASYMMETRY,
+    HALF,
+    THESIS,
+    WITH_ALL,
+    ZHANG,
+)
+from bdpbench.metrics.views import FlowView, RunView, Window, counted, second_half
+
+
+def _has_flows(run: RunView) -> bool:
+    return len(run.flows("throughput")) > 1
+
+
+def _has_two_flows(run: RunView) -> bool:
+    return len(run.flows("throughput")) == 2
+
+
+def _is_long(run: RunView) -> bool:
+    return run.duration_s >= 2 * BATCHES and bool(run.flows("throughput"))
+
+
+def _has_one_link(run: RunView) -> bool:
+    return len(run.links("utilization")) == 1
+
+
+def _from_flow2_start(run: RunView) -> Window:
+    return (run.number("flow2_start_s"), run.duration_s)
+
+
+def _from_last_start(run: RunView) -> Window:
+    starts = [flow.fact("start") for flow in run.flows("throughput")]
+    return (max((each for each in starts if each is not None), default=0.0), run.duration_s)
+
+
+def _starts_are_told(run: RunView) -> bool:
+    flows = run.flows("throughput")
+    return _has_flows(run) and all(flow.fact("start") is not None for flow in flows)
+
+
+def _throughputs(run: RunView, window: Window) -> list[float | None]:
+    return [mean(flow.throughput, "mbps", window) for flow in run.flows("throughput")]
+
+
+_of_flows = functools.partial(run_metric, tables=("throughput",), when=_has_flows)
+_of_two_flows = functools.partial(run_metric, tables=("throughput",), when=_has_two_flows)
+_JAIN = "Jain, Chiu and Hawe (1984), DEC-TR-301"
+
+
+@_of_flows(
+    unit="1",
+    title="Jain's fairness index",
+    text=f"Jain's fairness index of the flows' mean throughputs x_i over {HALF}: "
+    "(sum x_i)^2/(n sum x_i^2), from 1/n to 1 (fair).",
+    source=f"{_JAIN}; RFC 5166, section 2.3.1",
+    window=second_half,
+)
+def jain_index(run: RunView) -> float | None:
+    return fairness.jain_index(run.mean_throughputs)
+
+
+@_of_flows(
+    unit="1",
+    title="Smallest over largest throughput",
+    text="Mean throughput of the slowest flow over that of the fastest, over "
+    f"{HALF}: 0 where a flow is starved, 1 is fair.",
+    source=f"{EVEN}, section V and Figure 5",
+    window=second_half,
+)
+def min_max_throughput_ratio(run: RunView) -> float | None:
+    return fairness.smallest_to_largest(run.mean_throughputs)
+
+
+@run_metric(
+    unit="1",
+    title="Smallest over largest throughput, from the last start",
+    text="Mean throughput of the slowest flow over that of the fastest, from the start of the flow "
+    f"that starts last to the end of the run. {BINS}",
+    source=f"{EVEN}, section V and Figure 5",
+    tables=("throughput", "facts"),
+    window=_from_last_start,
+    when=_starts_are_told,
+)
+def min_max_ratio_from_last_start(run: RunView) -> float | None:
+    return fairness.smallest_to_largest(_throughputs(run, _from_last_start(run)))
+
+
+@_of_flows(
+    unit="s",
+    title="Time until the slowest flow gets 80 % of the fastest",
+    text="Time from the beginning of the first second in which the flow that comes last gets "
+    f"packets through the bottleneck to the end of the first {CONVERGED_WINDOW_S:g} s over which "
+    f"the slowest flow's throughput is at least {CONVERGED_RATIO:g} of the fastest's.",
+    source="RFC 5166, section 2.3 (convergence times); ratio and window of bdpbench",
+)
+def time_to_converge(run: RunView) -> float | None:
+    return fairness.time_to_ratio(run.table("throughput"), CONVERGED_WINDOW_S, CONVERGED_RATIO)
+
+
+@_of_flows(
+    unit="Mbit/s",
+    title="Total throughput",
+    text="Sum over the flows of what departed of them from the bottleneck's queue, "
+    f"{WITH_ALL}, over {HALF}. {BINS}",
+    source="RFC 5166, section 2.1.1 (throughput), summed up",
+    window=second_half,
+)
+def total_throughput(run: RunView) -> float | None:
+    return known_sum(run.mean_throughputs)
+
+
+@run_metric(
+    unit="Mbit/s",
+    title="Half-width of the total throughput's confidence interval",
+    text="Half of the width of the confidence interval at 95 % of the total throughput, by batch "
+    f"means: {HALF} is cut into {BATCHES} parts of equal length, whose means are taken to be "
+    "independent of one another. Measured where a part holds a second at least.",
+    source="Schmeiser (1982), Batch size effects in the analysis of simulation output; Law and "
+    "Kelton, Simulation Modeling and Analysis, on batch means",
+    tables=("throughput",),
+    window=second_half,
+    when=_is_long,
+)
+def total_throughput_half_width(run: RunView) -> float | None:
+    means = _parts_of_second_half(run, run.table("throughput"), BATCHES)
+    return confidence_interval(means).half_width if len(means) == BATCHES else None
+
+
+@run_metric(
+    unit="%",
+    title="Utilization by the flows",
+    text="Total throughput of the flows over the bottleneck's nominal rate in that time, over "
+    f"{HALF}; unlike the link's utilization without what passes beside them, such as UDP or the "
+    "web. Of runs with one bottleneck.",
+    source=f"{ZHANG}, Tables 1 to 6",
+    tables=("throughput", "utilization"),
+    parameters=("bottleneck_mbps",),
+    optional=("bottleneck_mbps_changes",),
+    window=second_half,
+    when=_has_one_link,
+)
+def flows_utilization(run: RunView) -> float | None:
+    known = [each for each in run.mean_throughputs if each is not None]
+    (link,) = run.links("utilization")
+    return 100 * sum(known) / link.capacity_mbps(second_half(run)) if known else None
+
+
+_ASYMMETRY = "(x1 - x2)/(x1 + x2), where x1 and x2 are the mean throughputs of the first and the"
+
+
+@_of_two_flows(
+    unit="1",
+    title="Asymmetry of the two flows",
+    text=f"{_ASYMMETRY} second flow over {HALF}: 0 is fair, 1 is all to the first flow, -1 all to "
+    "the second.",
+    source=f"{THESIS}, sections 3.2 and 5; Bullot, Cottrell and Hughes-Jones (2003)",
+    window=second_half,
+)
+def asymmetry(run: RunView) -> float | None:
+    return fairness.asymmetry(*run.mean_throughputs)
+
+
+@_of_two_flows(
+    unit="1",
+    title="Asymmetry from the second flow's start",
+    text=f"{_ASYMMETRY} second flow from the second flow's start to the end of the run.",
+    source=f"{THESIS}, section 3.2, over the window that HS-TCP's row of Table 2 fits",
+    parameters=("flow2_start_s",),
+    window=_from_flow2_start,
+)
+def asymmetry_from_flow2_start(run: RunView) -> float | None:
+    return fairness.asymmetry(*_throughputs(run, _from_flow2_start(run)))
+
+
+@_of_two_flows(
+    unit="s",
+    title="Time until the flows share fairly",
+    text="Time from the second flow's start to the end of the first "
+    f"{CONVERGENCE_WINDOW_S:g} s over which the two flows' throughputs have an |asymmetry| of "
+    f"at most {FAIR_ASYMMETRY:g}.",
+    source=f"{THESIS}, sections 4.1.3.5, 4.6.3.5 and 4.7.2 (slow and fast convergence)",
+    parameters=("flow2_start_s",),
+    window=_from_flow2_start,
+)
+def convergence_time(run: RunView) -> float | None:
+    first, second = (flow.throughput for flow in run.flows("throughput"))
+    return fairness.convergence_time(
+        first, second, run.number("flow2_start_s"), CONVERGENCE_WINDOW_S, FAIR_ASYMMETRY
+    )
+
+
+_GROUPS = (
+    "Groups are those that the scenario names, in the order of their first flows; transfers of "
+    "finite size are left out."
+)
+_SHARE = (
+    f"x_i is the flow's throughput, {WITH_ALL}, over its max-min fair share of the nominal rates "
+    "of its access link and of the bottlenecks of its path, of which nothing is taken off for what "
+    "sends beside the flows; transfers of finite size are left out"
+)
+_PATH = (
+    *("access_mbps", "bottleneck_mbps", "bottleneck_mbps_changes"),
+    *("enters", "leaves", "direction", "size_pkts"),
+)
+_BACK = "back "
+
+
+def _window_of_first(run: RunView) -> Window:
+    return counted(_flows(run)[0])
+
+
+def _flows(run: RunView) -> list[FlowView]:
+    """The long-lived flows that have been counted, by number."""
+    counted_flows = [
+        each
+        for each in run.flows("facts")
+        if each.fact("window_end") is not None and not each.has_own("size_pkts")
+    ]
+    return sorted(counted_flows, key=lambda flow: flow.index)
+
+
+def _groups(run: RunView) -> dict[str, list[FlowView]]:
+    """Name of a group → its long-lived flows that have been counted."""
+    groups: dict[str, list[FlowView]] = {}
+    for flow in _flows(run):
+        if flow.has_own("group"):
+            groups.setdefault(flow.word("group"), []).append(flow)
+    return groups
+
+
+def _has_two_groups(run: RunView) -> bool:
+    return len(_groups(run)) == 2
+
+
+def _has_groups(run: RunView) -> bool:
+    return len(_groups(run)) > 1
+
+
+def _has_paths(run: RunView) -> bool:
+    flows = _flows(run)
+    return len(flows) > 1 and all(flow.has("access_mbps") for flow in flows)
+
+
+def _has_groups_and_paths(run: RunView) -> bool:
+    return _has_groups(run) and _has_paths(run)
+
+
+_of_groups = functools.partial(
+    run_metric, tables=("facts",), optional=("group", "size_pkts"), window=_window_of_first
+)
+_of_shares = functools.partial(
+    run_metric, unit="1", tables=("facts", "utilization"), window=_window_of_first
+)
+
+
+def _throughput_of_group(index: int, run: RunView) -> float | None:
+    group = list(_groups(run).values())[index]
+    return known_sum([flow.fact("throughput") for flow in group])
+
+
+for _index, _nth in enumerate(("first", "second")):
+    _of_groups(
+        name=f"{_nth}_group_throughput",
+        unit="Mbit/s",
+        title=f"Throughput of the {_nth} group",
+        text=f"Sum of the throughputs of the flows of the {_nth} of two groups, {WITH_ALL}, "
+        f"{COUNTED}. {_GROUPS}",
+        source=f"{ZHANG}, Tables 1 to 6 (throughput of S{_index + 1})",
+        when=_has_two_groups,
+    )(functools.partial(_throughput_of_group, _index))
+
+
+def _goodputs_of_groups(run: RunView) -> list[float | None]:
+    """Mean goodput of a flow of each group, Mbit/s."""
+    return [known_mean([f.fact("goodput") for f in flows]) for flows in _groups(run).values()]
+
+
+@_of_groups(
+    unit="1",
+    title="Goodput of a flow, first over second group",
+    text="Mean goodput of a flow of the first of two groups over that of a flow of the second, "
+    f"{COUNTED}: 1 where they are friendly to each other. {_GROUPS}",
+    source="RFC 5166, section 2.3 (fairness between flows); Floyd and Fall (1999), on "
+    "TCP-friendly flows",
+    when=_has_two_groups,
+)
+def group_goodput_ratio(run: RunView) -> float | None:
+    return fairness.throughput_ratio(*_goodputs_of_groups(run))
+
+
+@_of_groups(
+    unit="1",
+    title="Jain's fairness index of the groups",
+    text="Jain's fairness index of the groups' mean goodputs of a flow, "
+    f"{COUNTED}: flows of one group may differ. {_GROUPS}",
+    source=f"{_JAIN}, of means over groups",
+    when=_has_groups,
+)
+def group_jain_index(run: RunView) -> float | None:
+    return fairness.jain_index(_goodputs_of_groups(run))
+
+
+@_of_shares(
+    title="Jain's index over max-min fair shares",
+    text=f"Jain's fairness index (sum x_i)^2/(n sum x_i^2), {COUNTED}. {_SHARE}.",
+    source=f"{ZHANG}, section 3.1; Bertsekas and Gallager, Data Networks, section 6.5.2",
+    optional=_PATH,
+    when=_has_paths,
+)
+def max_min_jain_index(run: RunView) -> float | None:
+    return fairness.jain_index(list(_normalised(run).values()))
+
+
+@_of_shares(
+    title="Jain's index of the groups over fair shares",
+    text=f"Jain's fairness index of the groups' means of x_i, {COUNTED}. {_SHARE}. {_GROUPS}",
+    source=f"{ZHANG}, section 3.1, of means over groups",
+    optional=(*_PATH, "group"),
+    when=_has_groups_and_paths,
+)
+def group_max_min_jain_index(run: RunView) -> float | None:
+    shares = _normalised(run)
+    groups = _groups(run).values()
+    return fairness.jain_index([known_mean([shares[f.index] for f in flows]) for flows in groups])
+
+
+def _normalised(run: RunView) -> Mapping[int, float | None]:
+    """Flow → its throughput over its max-min fair share."""
+    flows, window = _flows(run), _window_of_first(run)
+    routes = {str(flow.index): _route(flow) for flow in flows}
+    capacities = {f"access {flow.index}": flow.positive("access_mbps") for flow in flows}
+    capacities |= {
+        name: run.link(name.removeprefix(_BACK)).capacity_mbps(window)
+        for _, *bottlenecks in routes.values()
+        for name in bottlenecks
+    }
+    shares = fairness.max_min_shares(routes, capacities)
+    return {
+        flow.index: fairness.throughput_ratio(flow.fact("throughput"), shares[str(flow.index)])
+        for flow in flows
+    }
+
+
+def _route(flow: FlowView) -> list[str]:
+    """Links that a flow crosses: its own, and the bottlenecks of its path in its direction."""
+    links = [link.name for link in flow.run.links("utilization")]
+    first = int(flow.number("enters")) if flow.has_own("enters") else 1
+    last = int(flow.number("leaves")) if flow.has_own("leaves") else len(links)
+    names = links if len(links) == 1 else [f"bottleneck_{i}" for i in range(first, last + 1)]
+    is_back = flow.has_own("direction") and flow.word("direction") == "reverse"
+    return [f"access {flow.index}", *(_BACK * is_back + name for name in names)]
+
+
+_DRIFT = (
+    f"Change from the first to the second part of {HALF}, of equal length, in per cent of the mean "
+    "of both: near 0 where the run is long enough to have become stationary. Measured in runs of "
+    f"{2 * BATCHES} s or more. {BINS}"
+)
+_of_drifts = functools.partial(
+    run_metric,
+    unit="%",
+    source="Law and Kelton, Simulation Modeling and Analysis, on the initial transient",
+    window=second_half,
+)
+
+
+def _is_long_with_two_groups(run: RunView) -> bool:
+    return _is_long(run) and _has_two_groups(run)
+
+
+@_of_drifts(
+    title="Drift of the total throughput",
+    text=f"Total throughput of the flows. {_DRIFT}",
+    tables=("throughput",),
+    when=_is_long,
+)
+def total_throughput_drift(run: RunView) -> float | None:
+    return _drift(run, run.table("throughput"))
+
+
+@_of_drifts(
+    title="Drift of the first group's throughput",
+    text=f"Throughput of the first of two groups of flows. {_DRIFT}",
+    tables=("facts", "throughput"),
+    optional=("group", "size_pkts"),
+    when=_is_long_with_two_groups,
+)
+def first_group_throughput_drift(run: RunView) -> float | None:
+    first, _ = _groups(run).values()
+    return _drift(run, pl.concat([flow.throughput for flow in first]))
+
+
+def _parts_of_second_half(run: RunView, bins: pl.DataFrame, parts: int) -> list[float]:
+    """Means of the total throughput of flows over equal parts of the second half, Mbit/s."""
+    totals = bins.group_by("time_s").agg(pl.col("mbps").sum()).sort("time_s")
+    return batch_means(totals, "mbps", second_half(run), parts)
+
+
+def _drift(run: RunView, bins: pl.DataFrame) -> float | None:
+    """Change between the parts of the second half, %; None if nothing departed in it."""
+    means = _parts_of_second_half(run, bins, 2)
+    if len(means) < 2 or not sum(means):
+        return None
+    early, late = means
+    return 100 * (late - early) / ((early + late) / 2)
+
+
+def _with_rtt(run: RunView) -> list[FlowView]:
+    return [flow for flow in run.flows("cwnd") if flow.has("rtt_ms")]
+
+
+def _has_rtts(run: RunView) -> bool:
+    return len(_with_rtt(run)) > 1
+
+
+@run_metric(
+    unit="1",
+    title="Synchronization of losses",
+    text="Mean, over the loss events, of the share of the flows that cut cwnd in one, over "
+    f"{HALF}: from 1/n, each flow loses alone, to 1, all lose together. A loss event begins with a "
+    "cut that belongs to none and lasts for one nominal RTT, the largest of the flows': all cuts "
+    f"that begin in it are its own. {CUT}",
+    source="Hassayoun and Ros (2008), Loss Synchronization and Router Buffer Sizing with "
+    "High-Speed Versions of TCP; the event of RFC 5348, section 5.2",
+    tables=("cwnd",),
+    optional=("rtt_ms",),
+    window=second_half,
+    when=_has_rtts,
+)
+def loss_synchronization(run: RunView) -> float | None:
+    flows = _with_rtt(run)
+    cuts = pl.concat([flow.cuts.select("cut_s", flow=pl.lit(flow.index)) for flow in flows])
+    late = cuts.filter(inside("cut_s", *second_half(run)))
+    events = loss_events(late, max(flow.rtt_s for flow in flows))
+    return number((events["flows"] / len(flows)).mean())
+
+
+def loss_events(cuts: pl.DataFrame, event_s: float) -> pl.DataFrame:
+    """Loss events of several flows, and how many flows each event affects.
+
+    Args:
+        cuts: cut_s (f64, s), flow.
+        event_s: duration of an event from its first cut on, s.
+
+    Returns:
+        One row per event: start_s (f64, s), flows (u32, number that cut cwnd in it).
+
+    >>> cuts = pl.DataFrame({"cut_s": [1.0, 1.05, 1.2, 3.0], "flow": [0, 1, 0, 1]})
+    >>> loss_events(cuts, 0.1).rows()
+    [(1.0, 2), (1.2, 1), (3.0, 1)]
+    """
+    events: list[tuple[float, set[int]]] = []
+    for cut_s, flow in cuts.sort("cut_s").select("cut_s", "flow").iter_rows():
+        if not events or cut_s - events[-1][0] >= event_s:
+            events.append((cut_s, set()))
+        events[-1][1].add(flow)
+    rows = [(start_s, len(flows)) for start_s, flows in events]
+    return pl.DataFrame(rows, schema={"start_s": pl.Float64, "flows": pl.UInt32}, orient="row")
+
+
+def _modes(flow: FlowView) -> pl.DataFrame:
+    return flow.rows("recorded").filter(pl.col("name") == "mode_")
+
+
+def _has_mode(flow: FlowView) -> bool:
+    return not _modes(flow).is_empty()
+
+
+@flow_metric(
+    unit="1",
+    title="Changes of mode",
+    text="How often a sample of the agent's variable mode_ differs from the one before it, over "
+    f"{HALF}. Of flows whose protocol records that variable.",
+    source=f"{ZHANG}, section 4.1; {EVEN}, section V",
+    tables=("recorded",),
+    window=second_half,
+    when=_has_mode,
+)
+def mode_changes(flow: FlowView) -> float | None:
+    changed = _modes(flow).with_columns(changed=pl.col("value") != pl.col("value").shift(1))
+    return number(changed.filter(inside("time_s", *second_half(flow)))["changed"].sum())

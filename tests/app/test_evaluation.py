@@ -66,7 +66,7 @@ def test_a_plan_changes_with_what_the_report_is_made_by_and_nothing_else(checkou
         "config/studies/sharma2006/NOTES.md",
     )
     telling = (
-        f"{code}/metrics/cuts.py",
+        f"{code}/metrics/cwnd.py",
         f"{code}/app/run/stages.py",
         "reports/captions.yaml",
         "config/studies/transfer/NOTES.md",

@@ -8,6 +8,8 @@ from collections.abc import Mapping, Sequence
 
 import polars as pl
 
+from bdpbench.metrics.terms import FAIRNESS_REGIONS
+
 
 def asymmetry(first: float | None, second: float | None) -> float | None:
     """(x1 - x2)/(x1 + x2) of two throughputs in Mbit/s (Sharma 2006, section 3.2).
@@ -20,6 +22,15 @@ def asymmetry(first: float | None, second: float | None) -> float | None:
     if first is None or second is None or first + second == 0:
         return None
     return (first - second) / (first + second)
+
+
+def fairness_region(of_asymmetry: float) -> int:
+    """Region of an asymmetry: |A| in five equal parts, from 1 (fair) to 5 (Sharma 2006, 5.2).
+
+    >>> [fairness_region(each) for each in (0.0, -0.19, 0.2, 0.5, -1.0)]
+    [1, 1, 2, 3, 5]
+    """
+    return min(FAIRNESS_REGIONS, int(abs(of_asymmetry) * FAIRNESS_REGIONS) + 1)
 
 
 def convergence_time(

@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 import functools
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
 
 import polars as pl
 
 from bdpbench.metrics import fairness
-from bdpbench.metrics.definition import flow_metric, run_metric
+from bdpbench.metrics.definition import flow_metric, group_metric, run_metric
+from bdpbench.metrics.groups import Group, Row
 from bdpbench.metrics.repetitions import confidence_interval
 from bdpbench.metrics.series import batch_means, inside, known_mean, known_sum, mean, number
 from bdpbench.metrics.terms import (
@@ -500,3 +501,34 @@ def _has_mode(flow: FlowView) -> bool:
 def mode_changes(flow: FlowView) -> float | None:
     changed = _modes(flow).with_columns(changed=pl.col("value") != pl.col("value").shift(1))
     return number(changed.filter(inside("time_s", *second_half(flow)))["changed"].sum())
+
+
+_PAIR = ("protocol_1", "protocol_2")
+_BESIDE_PAIR = frozenset({*_PAIR, "duration_s"})
+
+
+@group_metric(
+    unit="1",
+    title="Points against all protocols",
+    text="Points of the protocol of both flows, over all ordered pairs of protocols that were run "
+    "with the same parameters: 1 to 5, the region of |asymmetry| in five equal parts from 0 "
+    "to 1, for each of its flows in each pair. Measured where all pairs have been simulated.",
+    source=f"{THESIS}, section 6.2",
+    metrics=("asymmetry",),
+)
+def fairness_points(group: Group) -> Iterator[tuple[Row, float | None]]:
+    for rows in group.alike("asymmetry", _BESIDE_PAIR):
+        pairs = {
+            tuple(str(row.parameters[name]) for name in _PAIR): row
+            for row in rows
+            if all(name in row.parameters for name in _PAIR)
+        }
+        protocols = list(dict.fromkeys(protocol for pair in pairs for protocol in pair))
+        known = {pair: row.value for pair, row in pairs.items() if row.value is not None}
+        if len(protocols) > 1 and len(known) == len(protocols) ** 2:
+            for protocol in protocols:
+                points = sum(
+                    pair.count(protocol) * fairness.fairness_region(value)
+                    for pair, value in known.items()
+                )
+                yield pairs[protocol, protocol], points

@@ -17,6 +17,9 @@ MOST_BELOW_S = 1.25
 FAIR_ASYMMETRY = 0.3
 """Largest |asymmetry| of two flows that counts as fair: the faster has at most 65 %."""
 
+FAIRNESS_REGIONS = 5
+"""Equal parts of the range of |asymmetry|, 0 to 1, from fair to starved."""
+
 CONVERGENCE_WINDOW_S = 10.0
 """Time in s over which two flows have to share fairly to count as converged."""
 

@@ -20,6 +20,8 @@ from bdpbench.contracts.paths import repository_root
 
 Run = Callable[..., "subprocess.CompletedProcess[str]"]
 
+TIER = Path("dumbbell", "quick")
+
 
 @pytest.fixture(scope="session")
 def archived_once(made_once: Callable[..., Path], finished_once: Path) -> Path:
@@ -217,16 +219,15 @@ def test_another_buffer_moves_metrics_beyond_their_bounds(
     assert not re.search(r'(?:src|href)="(?!data:|#)', html)
 
 
-def test_a_published_folder_of_an_earlier_version_is_still_compared(
-    bdpbench: Run, published_once: Path, tmp_path: Path
-) -> None:
-    old = tmp_path / "old"
-    shutil.copytree(published_once, old)
-    for name in ("runs.json", "provenance.json", "metrics.parquet"):
-        (old / name).unlink()
-    done = bdpbench("compare", str(old), str(published_once))
-    assert done.returncode == 0, done.stderr
-    assert re.search(r"(\d+) metrics compared: \1 equal", done.stdout)
+def test_metrics_are_printed_as_csv(finished: Path, bdpbench: Run, published_once: Path) -> None:
+    printed = {
+        bdpbench("metrics", str(each)).stdout
+        for each in (finished / "results" / TIER, published_once)
+    }
+    assert printed == {(finished / "results" / TIER / "metrics.csv").read_text()}
+    refused = bdpbench("metrics", str(finished / "config"))
+    assert refused.returncode == 1
+    assert "has no metrics.parquet" in refused.stderr
 
 
 def test_figures_and_tables_are_exported(finished: Path, bdpbench: Run, tmp_path: Path) -> None:

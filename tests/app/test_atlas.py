@@ -67,7 +67,7 @@ def config(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     shutil.copy(repository_root() / "config" / "config.yaml", folder)
     kept = tmp_path / "results" / "dumbbell" / "quick"
     kept.mkdir(parents=True)
-    shutil.copy(DATA / "kept_version_1" / "dumbbell" / "scorecard.json", kept)
+    shutil.copy(DATA / "kept" / "scorecard.json", kept)
     monkeypatch.setenv("BDPBENCH_CONFIG", str(folder))
     monkeypatch.setenv("BDPBENCH_RESULTS", str(tmp_path / "results"))
     return folder

@@ -39,7 +39,6 @@ def test_a_finished_tier_is_published_in_equal_bytes(
     files = {path.name: path.read_bytes() for path in published_once.iterdir()}
     assert set(files) == {
         "report.html",
-        "metrics.csv",
         "metrics.parquet",
         "scorecard.json",
         "runs.json",
@@ -52,7 +51,7 @@ def test_a_finished_tier_is_published_in_equal_bytes(
     assert card["totals"] == {"reproduced": 1, "close": 0, "not_reproduced": 0, "not_run": 1}
     assert totals_sentence(card) in files["README.md"].decode()
     assert "| Vegas | 0 | 0 | 0 | 1 |" in files["README.md"].decode()
-    assert set(pl.read_csv(files["metrics.csv"], infer_schema=False)["run_id"]) == {
+    assert set(pl.read_parquet(files["metrics.parquet"])["run_id"]) == {
         path.name for path in (finished / "results" / "runs").glob("*/*")
     }
     scripts = re.compile(r"<script\b.*?</script>", re.DOTALL)  # they contain the words for others

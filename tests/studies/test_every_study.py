@@ -15,6 +15,7 @@ from typing import Any
 import polars as pl
 import pytest
 
+from bdpbench.contracts.kept import KeptRun, kept_runs_of
 from bdpbench.contracts.paths import config_dir, repository_root
 from bdpbench.pages.shards import shard_text, shards_folder
 from bdpbench.score import check_expectations, score
@@ -231,11 +232,15 @@ def kept(study: Any) -> Any:
     return lambda name: json.loads((study.published / name).read_text(encoding="utf-8"))
 
 
+def published_runs(kept: Any) -> list[KeptRun]:
+    return kept_runs_of(kept("runs.json"), Path("runs.json"))
+
+
 def ids_of_published_runs(kept: Any) -> dict[tuple[str, str], str]:
     """Scenario and label → id under which the run was published."""
     return {
         (place["scenario"], place["label"]): run["run_id"]
-        for run in kept("runs.json")["runs"]
+        for run in published_runs(kept)
         for place in run["places"]
     }
 
@@ -246,7 +251,7 @@ def test_all_runs_of_the_tier_are_published_under_the_ids_that_are_planned(
     runs = study.planned(kept("scorecard.json")["tier"])
     planned = {(run["scenario"], run["label"]): run["run_id"] for run in runs}
     assert ids_of_published_runs(kept) == planned
-    assert {run["run_id"] for run in kept("runs.json")["runs"]} == set(planned.values())
+    assert {run["run_id"] for run in published_runs(kept)} == set(planned.values())
 
 
 def parts_of_page(report: Path) -> dict[str, str]:
@@ -258,13 +263,12 @@ def parts_of_page(report: Path) -> dict[str, str]:
 
 
 def test_published_files_name_these_runs_alone(study: Any, kept: Any) -> None:
-    ids = {run["run_id"] for run in kept("runs.json")["runs"]}
+    ids = {run["run_id"] for run in published_runs(kept)}
     card = kept("scorecard.json")
     judged = {run_id for number in card["numbers"] for run_id in number["run_ids"]}
     judged |= {each["run_id"] for claim in card["claims"] for each in claim["evidence"]}
     assert judged - {""} <= ids
     assert set(pl.read_parquet(study.published / "metrics.parquet")["run_id"]) == ids
-    assert set(pl.read_csv(study.published / "metrics.csv")["run_id"]) == ids
     parts = parts_of_page(study.published / "report.html")
     html = "".join(parts.values())
     shown = re.findall(r'<details class="run" id="run-([0-9a-f]+)">', html)

@@ -15,12 +15,11 @@ from typing import NamedTuple, NotRequired, TypeAlias, TypedDict, cast
 import polars as pl
 
 from bdpbench.archive.verify import verify_archive
-from bdpbench.contracts.csv_files import frame_of_csv
-from bdpbench.contracts.kept import KEPT_RUNS_NAME, KEPT_VERSION, PROVENANCE_NAME, Place
+from bdpbench.contracts.kept import KEPT_RUNS_NAME, KEPT_VERSION, PROVENANCE_NAME, kept_runs_of
 from bdpbench.contracts.plan import PLAN_NAME, PLAN_VERSION, Parameters
 from bdpbench.contracts.runs import BuildFacts
 from bdpbench.contracts.scorecard import SCORECARD_NAME, SCORECARD_VERSION
-from bdpbench.contracts.tables import METRICS_CSV_NAME, METRICS_NAME
+from bdpbench.contracts.tables import METRICS_NAME
 from bdpbench.errors import BdpbenchError
 
 _COLUMNS = {
@@ -34,12 +33,11 @@ _COLUMNS = {
 }
 
 
-# Results that users have kept stay readable: every version ever written has what is compared.
-_READABLE = {
-    SCORECARD_NAME: range(1, SCORECARD_VERSION + 1),
-    PLAN_NAME: range(1, PLAN_VERSION + 1),
-    KEPT_RUNS_NAME: range(1, KEPT_VERSION + 1),
-    PROVENANCE_NAME: range(1, KEPT_VERSION + 1),
+_VERSIONS = {
+    SCORECARD_NAME: SCORECARD_VERSION,
+    PLAN_NAME: PLAN_VERSION,
+    KEPT_RUNS_NAME: KEPT_VERSION,
+    PROVENANCE_NAME: KEPT_VERSION,
 }
 
 
@@ -89,20 +87,6 @@ class _Plan(TypedDict):
     runs: list[_PlannedRun]
 
 
-class _KeptRun(TypedDict):
-    """The compared part of a run of any ``runs.json``."""
-
-    run_id: str
-    places: list[Place]
-    parameters: Parameters
-
-
-class _KeptRuns(TypedDict):
-    """The compared part of any ``runs.json``."""
-
-    runs: list[_KeptRun]
-
-
 class _Version(TypedDict):
     version: str
     commit: str
@@ -115,6 +99,10 @@ class _Provenance(TypedDict):
     ns2_build_id: str
     builds: list[BuildFacts]
     configuration: dict[str, str]
+
+
+_Read: TypeAlias = Callable[[str], "bytes | None"]
+"""Reads a file of a result by its name; None if there is no such file."""
 
 
 class Key(NamedTuple):
@@ -184,8 +172,34 @@ def read_sides(first: Path, second: Path) -> tuple[Side, Side]:
     return a, b
 
 
+def read_metrics_of(path: Path) -> pl.DataFrame:
+    """All metrics of an archive or a folder of results, as in ``metrics.parquet``.
+
+    Raises:
+        BdpbenchError: when there is no such table, or it is damaged.
+    """
+    return _metrics(*_opened(path))
+
+
+def _metrics(path: Path, read: _Read) -> pl.DataFrame:
+    content = read(METRICS_NAME)
+    if content is None:
+        raise BdpbenchError(
+            f"has no {METRICS_NAME}",
+            where=str(path),
+            hint="name an archive, a folder of reports/published/, or results/STUDY/TIER",
+        )
+    try:
+        metrics = pl.read_parquet(io.BytesIO(content))
+        return metrics.with_columns(pl.col(name).cast(kind) for name, kind in _COLUMNS.items())
+    except pl.exceptions.PolarsError as error:
+        raise BdpbenchError(
+            f"is not a table of metrics ({error})", where=f"{path}: {METRICS_NAME}"
+        ) from None
+
+
 class _Source:
-    """Files of an archive or of a folder, of any version that can be read."""
+    """Files of an archive or of a folder, ."""
 
     def __init__(self, path: Path) -> None:
         self._path, self._read = _opened(path)
@@ -201,7 +215,8 @@ class _Source:
         self.scorecard = cast("_Scorecard", scorecard)
         self._plan = cast("_Plan | None", self._json(PLAN_NAME))
         self._provenance = cast("_Provenance | None", self._json(PROVENANCE_NAME))
-        self._kept = cast("_KeptRuns | None", self._json(KEPT_RUNS_NAME))
+        kept = self._json(KEPT_RUNS_NAME)
+        self._kept = None if kept is None else kept_runs_of(kept, self._path / KEPT_RUNS_NAME)
         with self._whole():
             self.runs = self._labels()
 
@@ -215,7 +230,7 @@ class _Source:
         values = {
             _key(names, run_id, scenario, metric, subject): Value(value, unit, definition, run_id)
             for run_id, scenario, metric, subject, value, unit, definition in (
-                self._metrics().select(columns).iter_rows()
+                _metrics(self._path, self._read).select(columns).iter_rows()
             )
         }
         return Side(
@@ -248,7 +263,7 @@ class _Source:
         if self._kept is not None:
             return {
                 (place["scenario"], run["run_id"]): (place["label"], run["parameters"])
-                for run in self._kept["runs"]
+                for run in self._kept
                 for place in run["places"]
             }
         return {
@@ -290,23 +305,6 @@ class _Source:
         checksums = kept["configuration"]
         return facts | {f"SHA-256 of {name}": each for name, each in checksums.items()}
 
-    def _metrics(self) -> pl.DataFrame:
-        for name, read in ((METRICS_NAME, pl.read_parquet), (METRICS_CSV_NAME, _read_csv)):
-            content = self._read(name)
-            if content is None:
-                continue
-            try:
-                return read(io.BytesIO(content)).select(
-                    pl.col(column).cast(kind) for column, kind in _COLUMNS.items()
-                )
-            except pl.exceptions.PolarsError as error:
-                raise BdpbenchError(
-                    f"is not a table of metrics ({error})", where=f"{self._path}: {name}"
-                ) from None
-        raise BdpbenchError(
-            f"has neither {METRICS_NAME} nor {METRICS_CSV_NAME}", where=str(self._path)
-        )
-
     def _json(self, name: str) -> dict[str, object] | None:
         """Content of a file of a supported version; None if there is no such file."""
         content = self._read(name)
@@ -318,7 +316,7 @@ class _Source:
             raise BdpbenchError(
                 f"is not valid JSON ({error})", where=f"{self._path}: {name}"
             ) from None
-        if not isinstance(found, dict) or found.get("schema_version") not in _READABLE[name]:
+        if not isinstance(found, dict) or found.get("schema_version") != _VERSIONS[name]:
             raise BdpbenchError(
                 "is of a version that this bdpbench does not read", where=f"{self._path}: {name}"
             )
@@ -331,10 +329,6 @@ _Names: TypeAlias = "Mapping[tuple[str, str], str]"
 
 def _key(names: _Names, run_id: str, scenario: str, metric: str, subject: str) -> Key:
     return Key(scenario, names.get((scenario, run_id), run_id), metric, subject)
-
-
-def _read_csv(stream: io.BytesIO) -> pl.DataFrame:
-    return frame_of_csv(stream.read(), _COLUMNS)
 
 
 def _facts_of_build(build: BuildFacts) -> dict[str, str]:
@@ -353,7 +347,7 @@ def _facts_of_build(build: BuildFacts) -> dict[str, str]:
     return facts | {f"ns2/{each['name']}": each["sha256"] for each in parts}
 
 
-def _opened(path: Path) -> tuple[Path, Callable[[str], bytes | None]]:
+def _opened(path: Path) -> tuple[Path, _Read]:
     """A reader of the files of a result, which returns None for a file that does not exist."""
     if path.is_dir():
         folder = _tier_folder(path)

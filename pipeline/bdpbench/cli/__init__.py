@@ -24,7 +24,7 @@ _COMMANDS = {
     "verify": ("verify", "Check that an archive is whole."),
     "atlas": ("atlas", "Show what all studies say about a protocol, side by side."),
     "compare": ("compare", "Show which metrics moved between two results."),
-    "adopt": ("adopt", "Take over results whose run ids an older bdpbench made."),
+    "metrics": ("metrics", "Print every metric of a result as CSV."),
     "merge": ("merge", "Copy the runs of other results folders into one."),
     "publish": ("publish", "Keep a finished tier's report in reports/published/."),
     "test": ("test", "Run bdpbench's own tests."),

@@ -3,8 +3,8 @@
 A spreadsheet evaluates every cell that begins with ``=``, ``+``, ``-``, ``@``, a tab or a carriage
 return, so that a text from a study could run commands. Such a text gets a leading apostrophe, which
 spreadsheets do not show; a text that begins with apostrophes followed by one of these characters
-gets one more, so that ``plain_text`` can restore every text. Numbers, and texts that are numbers,
-stay as they are.
+gets one more, so that every text can be restored. Numbers, and texts that are numbers, stay as they
+are.
 """
 
 from __future__ import annotations
@@ -18,7 +18,6 @@ if TYPE_CHECKING:
 
 _FORMULA = r"^'*[=+\-@\t\r]"
 _NUMBER = r"[+-]?([0-9]+(\.[0-9]*)?|\.[0-9]+)([eE][+-]?[0-9]+)?"
-_MARKED = r"^'+[=+\-@\t\r]"
 
 
 def cell(value: object) -> object:
@@ -30,15 +29,6 @@ def cell(value: object) -> object:
     if not isinstance(value, str) or re.fullmatch(_NUMBER, value):
         return value
     return f"'{value}" if re.search(_FORMULA, value) else value
-
-
-def plain_text(text: str) -> str:
-    """A cell as it was before ``cell``.
-
-    >>> plain_text("'=1+1"), plain_text("''=x"), plain_text("'s")
-    ('=1+1', "'=x", "'s")
-    """
-    return text[1:] if re.search(_MARKED, text) else text
 
 
 def csv_of(columns: Sequence[str], rows: Iterable[Mapping[str, object]]) -> str:
@@ -64,18 +54,3 @@ def csv_of_frame(frame: pl.DataFrame) -> bytes:
             computed = text.str.contains(_FORMULA) & ~text.str.contains(f"^(?:{_NUMBER})$")
             columns.append(pl.when(computed).then("'" + text).otherwise(text).alias(name))
     return frame.with_columns(columns).write_csv().encode()
-
-
-def frame_of_csv(content: bytes, columns: Mapping[str, type[pl.DataType]]) -> pl.DataFrame:
-    """Read a frame that ``csv_of_frame`` wrote, and restore its texts; ``columns``: name → type."""
-    import polars as pl
-
-    frame = pl.read_csv(content, schema_overrides=columns)
-    return frame.with_columns(
-        pl.when(pl.col(name).str.contains(_MARKED))
-        .then(pl.col(name).str.slice(1))
-        .otherwise(pl.col(name))
-        .alias(name)
-        for name, dtype in frame.schema.items()
-        if dtype == pl.String
-    )

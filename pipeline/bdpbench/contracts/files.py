@@ -149,23 +149,6 @@ def read_json(path: Path, *, what: str, schema_version: int) -> dict[str, Any]:
     return dict(data)
 
 
-def read_any_json(path: Path, *, what: str, versions: range) -> dict[str, Any]:
-    """Read a JSON file that users keep, of any version that is still supported.
-
-    Raises:
-        BdpbenchError: naming the file and what it should contain.
-    """
-    data = _json_of(path, what)
-    version = data.get("schema_version") if isinstance(data, dict) else None
-    if version not in versions:
-        read = f"{versions.start} to {versions.stop - 1}"
-        raise BdpbenchError(
-            f"has schema version {version!r}; this bdpbench reads versions {read} of {what}",
-            where=str(path),
-        )
-    return dict(data)
-
-
 def _json_of(path: Path, what: str) -> Any:
     try:
         return json.loads(path.read_text(encoding="utf-8"))

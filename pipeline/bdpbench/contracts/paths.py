@@ -12,7 +12,6 @@ from collections.abc import Iterator
 from functools import cache
 from pathlib import Path
 
-from bdpbench.contracts.runs import RUN_NAME
 from bdpbench.errors import BdpbenchError
 
 _SHIPPED = "shipped"
@@ -143,27 +142,14 @@ def run_place(run_id: str) -> str:
 
 
 def run_folder(runs: Path, run_id: str) -> Path:
-    """Folder of a run, which need not exist yet.
-
-    Older versions put all runs directly into one folder, as ``runs/ab12…``. Such a run is used
-    there, finished or not, since reports link to it and jobs may still be writing it; only a
-    finished run in today's place takes precedence.
-
-    Args:
-        runs: folder of all runs.
-        run_id: of the run.
-    """
-    place = runs / run_place(run_id)
-    flat = runs / run_id
-    return flat if flat.is_dir() and not (place / RUN_NAME).is_file() else place
+    """Folder of a run, which need not exist yet, in the folder of all runs."""
+    return runs / run_place(run_id)
 
 
 def run_folders(runs: Path) -> Iterator[Path]:
     """Folders of all existing runs, finished or not, in the order of their ids."""
-    names = _folders_in(runs) if runs.is_dir() else set()
-    shards = {name for name in names if len(name) == _SHARD_CHARACTERS}
-    ids = (names - shards).union(*(_folders_in(runs / shard) for shard in shards))
-    yield from (run_folder(runs, each) for each in sorted(ids))
+    for shard in sorted(_folders_in(runs) if runs.is_dir() else ()):
+        yield from (runs / shard / each for each in sorted(_folders_in(runs / shard)))
 
 
 def _folders_in(folder: Path) -> set[str]:
@@ -172,6 +158,5 @@ def _folders_in(folder: Path) -> set[str]:
 
 
 def runs_folder_of(run_dir: Path) -> Path:
-    """The folder of all runs that contains a run's folder, in today's layout or the older one."""
-    folder = run_dir.absolute().parent
-    return folder.parent if folder.name == run_dir.absolute().name[:_SHARD_CHARACTERS] else folder
+    """The folder of all runs that contains a run's folder."""
+    return run_dir.absolute().parent.parent

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping
 from pathlib import Path
 from sys import intern
 from typing import NotRequired, TypedDict, TypeVar
@@ -125,6 +125,23 @@ class RunRecord(TypedDict):
     outputs: dict[str, OutputFile]
     ns2_report: str
     taken_over: NotRequired[TakenOver]
+
+
+def differences(
+    old: Mapping[str, OutputFile], new: Mapping[str, OutputFile], *, whose: str = "now"
+) -> list[str]:
+    """Differences between the outputs of two runs, one line for each file."""
+    lines = []
+    for name in sorted({*old, *new}):
+        if name not in new:
+            lines.append(f"{name} was written, and is not {whose}")
+        elif name not in old:
+            lines.append(f"{name} was not written, and is {whose}")
+        elif old[name]["sha256"] != new[name]["sha256"]:
+            sizes = f"{old[name]['bytes']} and {new[name]['bytes']} bytes"
+            sums = f"{old[name]['sha256'][:12]}, {whose} {new[name]['sha256'][:12]}"
+            lines.append(f"{name} differs: {sums} ({sizes})")
+    return lines
 
 
 class LightRecord(TypedDict):

@@ -20,7 +20,7 @@ def test_sha256sum_checks_an_unpacked_archive(
         archive.extractall(folder)
     command = ["sha256sum", "-c", "--strict", "manifest-sha256.txt"]
     assert subprocess.run(command, cwd=folder, check=False).returncode == 0
-    (folder / "metrics.csv").write_text("altered")
+    (folder / "metrics.parquet").write_text("altered")
     assert subprocess.run(command, cwd=folder, check=False).returncode == 1
 
 

@@ -34,12 +34,12 @@ def test_an_archive_as_written_is_whole(make_archive: Make) -> None:
 
 def test_altered_missing_and_additional_files_are_named(make_archive: Make) -> None:
     def change(entries: dict[str, bytes]) -> None:
-        entries["metrics.csv"] += b"one row more\n"
+        entries["metrics.parquet"] += b"one row more\n"
         entries["extra.txt"] = b"hello"
         del entries["exports/figures/a.png"], entries["scorecard.json"]
 
     problems = _problems(make_archive(change))
-    assert "altered: metrics.csv" in problems
+    assert "altered: metrics.parquet" in problems
     assert "additional: extra.txt" in problems
     assert "missing: exports/figures/a.png" in problems
     assert "missing: scorecard.json" in problems
@@ -50,12 +50,12 @@ def test_a_manifest_that_was_made_to_fit_still_contradicts_the_metadata(
     make_archive: Make,
 ) -> None:
     def change(entries: dict[str, bytes]) -> None:
-        old = hashlib.sha256(entries["metrics.csv"]).hexdigest().encode()
-        entries["metrics.csv"] += b"one row more\n"
-        new = hashlib.sha256(entries["metrics.csv"]).hexdigest().encode()
+        old = hashlib.sha256(entries["metrics.parquet"]).hexdigest().encode()
+        entries["metrics.parquet"] += b"one row more\n"
+        new = hashlib.sha256(entries["metrics.parquet"]).hexdigest().encode()
         entries["manifest-sha256.txt"] = entries["manifest-sha256.txt"].replace(old, new)
 
-    problem = "described differently in ro-crate-metadata.json: metrics.csv"
+    problem = "described differently in ro-crate-metadata.json: metrics.parquet"
     assert _problems(make_archive(change)) == problem
 
 
@@ -108,7 +108,7 @@ def test_links_folders_and_devices_are_refused(make_archive: Make, kind: int) ->
     )
 
 
-@pytest.mark.parametrize("name", ["metrics.csv", "METRICS.csv"])
+@pytest.mark.parametrize("name", ["metrics.parquet", "METRICS.parquet"])
 def test_a_name_that_comes_twice_is_refused(make_archive: Make, name: str) -> None:
     assert "occurs twice" in _problems(_rezip(make_archive(), [(name, b"x")]))
 

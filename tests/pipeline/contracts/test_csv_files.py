@@ -10,9 +10,8 @@ import polars as pl
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
-from polars.testing import assert_frame_equal
 
-from bdpbench.contracts.csv_files import cell, csv_of, csv_of_frame, frame_of_csv, plain_text
+from bdpbench.contracts.csv_files import cell, csv_of, csv_of_frame
 
 # OWASP, "CSV Injection": characters that make a spreadsheet treat a cell as a formula.
 BEGINNINGS = "=+-@\t\r"
@@ -42,16 +41,18 @@ def test_texts_come_back_from_both_writers(texts: list[str]) -> None:
     rows = [{"text": text, "number": -0.5} for text in texts]
     written = csv_of(["text", "number"], rows)
     read = list(csv.DictReader(io.StringIO(written, newline="")))
-    assert [plain_text(row["text"]) for row in read] == texts
+    assert [_restored(row["text"]) for row in read] == texts
     for row in read:
         # A leading apostrophe keeps a spreadsheet from computing, so nothing else may come first.
         assert row["text"][:1] not in BEGINNINGS or _is_number(row["text"]) or row["text"] == ""
         assert row["number"] == "-0.5"
-    frame = pl.DataFrame(rows)
-    columns = {"text": pl.String, "number": pl.Float64}
-    filled = frame.with_columns(pl.col("text").replace("", None))  # CSV has only one empty cell
-    found = frame_of_csv(csv_of_frame(frame), columns)
-    assert_frame_equal(found.with_columns(pl.col("text").replace("", None)), filled)
+    frame = csv.DictReader(io.StringIO(csv_of_frame(pl.DataFrame(rows)).decode(), newline=""))
+    assert [_restored(row["text"]) for row in frame] == texts
+
+
+def _restored(text: str) -> str:
+    """A cell without the apostrophe that keeps a spreadsheet from computing."""
+    return text[1:] if re.search(r"^'+[=+\-@\t\r]", text) else text
 
 
 def _is_number(text: str) -> bool:

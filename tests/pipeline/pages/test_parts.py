@@ -5,15 +5,12 @@ from __future__ import annotations
 import base64
 import json
 import re
-import shlex
 import zlib
 from pathlib import Path
 from typing import Any
 
 import pytest
 
-from bdpbench.errors import BdpbenchError
-from bdpbench.pages.relabelling import Relabelling, relabelled_report
 from bdpbench.pages.series import PageSeries
 
 RUNS = 420
@@ -166,32 +163,6 @@ def test_a_build_that_fails_leaves_the_old_report_whole(
         inputs.build(out)
     assert set(_index(out.read_text())["files"]) == names
     assert names <= {path.name for path in (tmp_path / "report-data").iterdir()}
-
-
-def test_other_ids_change_the_files_and_their_names_alone(
-    large: tuple[Any, Path], files: dict[str, str]
-) -> None:
-    inputs, out = large
-    ids = {run["run_id"]: f"{number:016x}" for number, run in enumerate(inputs.plan["runs"])}
-    commands = {}
-    for run in inputs.plan["runs"]:
-        words = [f"tcl/{run['script']}", *run["argv"]]
-        old = f'mkdir -p out && "$(./bdpbench ns2 path)" {shlex.join(words)}'
-        commands[run["run_id"]] = (old, f"{old} -today")
-    change = Relabelling(ids, commands, ("", "All are taken over."))
-    page, renewed = relabelled_report(out.read_text(), files, change)
-    index = _index(page)
-    assert set(index["files"]) == set(renewed)
-    assert [run[0] for run in index["runs"]] == list(ids.values())
-    assert page.count("All are taken over.") == 1
-    texts = "".join(json.dumps(_content(script)) for script in renewed.values())
-    assert texts.count(" -today") == RUNS
-    assert not set(ids) & set(re.findall("[0-9a-f]{16}", texts + page))
-    damaged = {name: script.replace("bdpbench", "") for name, script in files.items()}
-    with pytest.raises(BdpbenchError, match="is not a file of a report"):
-        relabelled_report(out.read_text(), damaged, change)
-    with pytest.raises(BdpbenchError, match="is not a report of these runs"):
-        relabelled_report(out.read_text(), {}, change)
 
 
 def test_series_that_were_read_make_room_for_others(monkeypatch: pytest.MonkeyPatch) -> None:

@@ -49,7 +49,7 @@ from bdpbench.contracts.paths import (
 from bdpbench.contracts.plan import PLAN_NAME
 from bdpbench.contracts.runs import RUN_NAME
 from bdpbench.contracts.scorecard import SCORECARD_NAME
-from bdpbench.contracts.tables import METRICS_CSV_NAME, METRICS_NAME, TABLES_FOLDER
+from bdpbench.contracts.tables import METRICS_NAME, TABLES_FOLDER
 from bdpbench.contracts.yaml_files import YamlFile
 from bdpbench.errors import BdpbenchError
 from bdpbench.pages.exports import ExportRequest, export_files
@@ -78,7 +78,6 @@ _WORKFLOW = f"{_SOURCE_FOLDER}/Snakefile"
 
 _DESCRIPTIONS = {
     REPORT_NAME: "The report, which opens offline",
-    METRICS_CSV_NAME: "Every metric of every run, with unit, window and definition",
     METRICS_NAME: "The same table as parquet",
     SCORECARD_NAME: "Every published number and statement with its verdict",
     PLAN_NAME: "The runs of the tier and their parameters",

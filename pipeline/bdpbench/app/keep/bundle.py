@@ -23,15 +23,15 @@ from bdpbench.contracts.kept import (
     REPORT_NAME,
     SUMMARY_NAME,
     KeptRun,
-    KeptRuns,
     Place,
     Provenance,
     RunCounts,
+    kept_runs_json,
 )
 from bdpbench.contracts.paths import repository_root
 from bdpbench.contracts.runs import BuildFacts, RunRecord
 from bdpbench.contracts.scorecard import SCORECARD_NAME
-from bdpbench.contracts.tables import METRICS_CSV_NAME, METRICS_NAME
+from bdpbench.contracts.tables import METRICS_NAME
 from bdpbench.pages.page import build_report
 from bdpbench.pages.taken_over import count_taken_over, taken_over_sentence
 
@@ -76,10 +76,9 @@ class Bundle:
         return {
             **{name: content for name, content in made.items() if name.startswith(beside)},
             REPORT_NAME: made[REPORT_NAME],
-            METRICS_CSV_NAME: made[METRICS_CSV_NAME],
             METRICS_NAME: made[METRICS_NAME],
             SCORECARD_NAME: json_bytes(self.results.scorecard),
-            KEPT_RUNS_NAME: json_bytes(self.runs()),
+            KEPT_RUNS_NAME: kept_runs_json(self.runs()),
             PROVENANCE_NAME: json_bytes(self.provenance()),
             SUMMARY_NAME: readme_of(
                 self.results,
@@ -88,16 +87,13 @@ class Bundle:
             ).encode(),
         }
 
-    def runs(self) -> KeptRuns:
-        """Content of ``runs.json``: every finished run, without the facts of its build."""
+    def runs(self) -> list[KeptRun]:
+        """Every finished run, without the facts of its build."""
         places: dict[str, list[Place]] = {}
         for run in self.plan["runs"]:
             place: Place = {"scenario": run["scenario"], "label": run["label"]}
             places.setdefault(run["run_id"], []).append(place)
-        return {
-            "schema_version": KEPT_VERSION,
-            "runs": [_kept(each, places[run_id]) for run_id, each in self.records.items()],
-        }
+        return [_kept(each, places[run_id]) for run_id, each in self.records.items()]
 
     def provenance(self) -> Provenance:
         """Content of ``provenance.json``: versions, builds, configuration and times."""

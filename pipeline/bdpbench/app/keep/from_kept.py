@@ -16,6 +16,7 @@ from typing import TYPE_CHECKING
 from bdpbench.app.keep.adding import Added, measure_added
 from bdpbench.app.keep.checkout import this_version
 from bdpbench.app.keep.collecting import Results
+from bdpbench.app.keep.proof import prove as prove_bytes
 from bdpbench.app.run.planning import prepare
 from bdpbench.app.run.stages import definitions_of, read_metrics, score_plan, study_texts
 from bdpbench.contracts.files import read_json
@@ -26,8 +27,8 @@ from bdpbench.contracts.kept import (
     REPORT_NAME,
     Addition,
     KeptRun,
-    KeptRuns,
     Provenance,
+    kept_runs_of,
 )
 from bdpbench.contracts.paths import results_dir
 from bdpbench.contracts.plan import Plan
@@ -50,32 +51,41 @@ if TYPE_CHECKING:
 _SHOWN = 3
 
 
-def collect_kept(study: str, folder: Path, *, add: bool = False) -> Results:
+def collect_kept(
+    study: str, folder: Path, *, add: bool = False, prove: int | None = None
+) -> Results:
     """A published tier with present verdicts, texts and charts.
 
     Args:
         study: key or folder.
         folder: folder written by `publish`.
         add: also add scenarios that were never published, from the runs in the results folder.
+        prove: number of runs of each kind to simulate again, to show that runs with new ids have
+            the published bytes; None refuses them.
 
     Raises:
         BdpbenchError: when a file is missing or damaged, when a run is planned differently from the
             published one, when the definition of a metric has changed since it was measured, or
             when there is nothing to add or it has not been simulated.
     """
-    kept = _read_runs(folder)
+    kept = read_kept_runs(folder)
     provenance = _read_provenance(folder)
     tier, results = provenance["tier"], results_dir(load_config().results)
     prepared = prepare(study, tier, Selection(), current_build_id(), results, write=False)
-    records = {run["run_id"]: _record(run, provenance["builds"]) for run in kept}
     planned = list(dict.fromkeys(run["run_id"] for run in prepared.runs))
-    _check_ids(set(planned), set(records), folder)
+    published = [run["run_id"] for run in kept]
+    if prove is None:
+        _check_ids(set(planned), set(published), folder)
+    elif not set(published) <= set(planned):
+        kept = prove_bytes(kept, prepared, prove, print)
+    ids = dict(zip(published, (run["run_id"] for run in kept), strict=True))
+    records = {run["run_id"]: _record(run, provenance["builds"]) for run in kept}
     plan: Plan = {**prepared.plan, "ns2_build_id": provenance["ns2_build_id"]}
     added = measure_added(prepared, kept, str(folder)) if add else None
-    metrics = _with_added(read_metrics(folder / METRICS_NAME), added, plan)
+    metrics = _with_added(_read_metrics(folder / METRICS_NAME, ids), added, plan)
     scorecard = score_plan(plan, metrics)
     _check_definitions(plan, metrics, scorecard, folder)
-    made = _inputs(plan, metrics, scorecard, records, folder / REPORT_NAME)
+    made = _inputs(plan, metrics, scorecard, records, folder / REPORT_NAME, ids)
     if added:
         made = _join(made, added.inputs(scorecard))
         records |= made.run_info
@@ -128,10 +138,26 @@ def _additions(provenance: Provenance, added: Added | None) -> tuple[Addition, .
     return (*earlier, now)
 
 
-def _read_runs(folder: Path) -> list[KeptRun]:
+def read_kept_runs(folder: Path) -> list[KeptRun]:
+    """The runs of a published folder.
+
+    Raises:
+        BdpbenchError: when ``runs.json`` is missing, damaged or of another version.
+    """
     path, what = folder / KEPT_RUNS_NAME, "the runs of a published study"
-    found = read_json(path, what=what, schema_version=KEPT_VERSION)
-    return shaped(found, KeptRuns, path, what)["runs"]
+    return kept_runs_of(read_json(path, what=what, schema_version=KEPT_VERSION), path)
+
+
+def _read_metrics(path: Path, ids: Mapping[str, str]) -> pl.DataFrame:
+    """The published metrics with the ids of today; all of them belong to published runs."""
+    import polars as pl
+
+    metrics = read_metrics(path)
+    unknown = set(metrics["run_id"]) - set(ids)
+    if unknown:
+        said = f"has metrics of {unknown.pop()}, which {KEPT_RUNS_NAME} does not list"
+        raise BdpbenchError(said, where=str(path))
+    return metrics.with_columns(pl.col("run_id").replace_strict(ids))
 
 
 def _read_provenance(folder: Path) -> Provenance:
@@ -173,7 +199,8 @@ def _check_ids(planned: set[str], kept: set[str], folder: Path) -> None:
     raise BdpbenchError(
         f"{len(kept - planned)} of {len(kept)} runs are planned differently now ({shown})",
         where=str(folder / KEPT_RUNS_NAME),
-        hint=f"`./bdpbench adopt {folder}` finds out whether their bytes are still the same",
+        hint="--prove 1 simulates a sample of them, and keeps what is published if the bytes are"
+        " still the same",
     )
 
 
@@ -202,8 +229,9 @@ def _inputs(
     scorecard: Scorecard,
     records: Mapping[str, RunRecord],
     report: Path,
+    ids: Mapping[str, str],
 ) -> ReportInputs:
-    series = series_of_report(report)
+    series = {ids.get(run_id, run_id): each for run_id, each in series_of_report(report).items()}
     lacking = sorted(set(records) - set(series))
     if lacking:
         shown = ", ".join(lacking[:_SHOWN])

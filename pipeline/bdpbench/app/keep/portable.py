@@ -7,7 +7,7 @@ from pathlib import Path, PurePosixPath
 
 from bdpbench.contracts.paths import repository_root
 from bdpbench.contracts.plan import Plan, PlannedRun, ScenarioText
-from bdpbench.contracts.runs import RunRecord
+from bdpbench.contracts.runs import RunRecord, ScriptRecord
 
 OUTSIDE_FOLDER = "scripts"
 
@@ -48,9 +48,12 @@ class Portable:
         Their checksums are kept. All else that a record reveals about the machine is its kind
         (``Linux x86_64``), the compiler, and the cost of the run.
         """
-        script = record["script"]
+        return {**record, "script": self.script(record["script"])}
+
+    def script(self, script: ScriptRecord) -> ScriptRecord:
+        """The record of a script without the folders of its files."""
         files = {self.path(name): sha256 for name, sha256 in script["files"].items()}
-        return {**record, "script": {"path": self.path(script["path"]), "files": files}}
+        return {"path": self.path(script["path"]), "files": files}
 
     def plan(self, plan: Plan) -> Plan:
         """A plan with study and scripts without their folders."""

@@ -26,6 +26,7 @@ def publish_study(
     output: Path | None,
     from_kept: bool = False,
     add: bool = False,
+    prove: int | None = None,
 ) -> None:
     """Write report, metrics, scorecard, runs, provenance and ``README.md`` of a tier.
 
@@ -40,6 +41,7 @@ def publish_study(
         output: folder of all published studies; None selects that of the checkout.
         from_kept: use the values and series that are already published instead of the runs.
         add: with ``from_kept``, also add scenarios that were never published, from their runs.
+        prove: with ``from_kept``, runs of each kind to simulate again when ids have changed.
 
     Raises:
         BdpbenchError: when runs of the tier are missing, because they were never simulated or
@@ -53,16 +55,17 @@ def publish_study(
             where=study,
             hint="give another folder with -o FOLDER",
         )
-    if add and not from_kept:
-        raise BdpbenchError(
-            "what is published is never read without --from-kept",
-            where="--add",
-            hint="give both, or neither to publish from the runs alone",
-        )
+    for option, is_given in (("--add", add), ("--prove", prove is not None)):
+        if is_given and not from_kept:
+            raise BdpbenchError(
+                "what is published is never read without --from-kept",
+                where=option,
+                hint="give both, or neither to publish from the runs alone",
+            )
     published = output or checkout_root() / "reports" / "published"
     if from_kept:
         key = study or load_config().study
-        results = collect_kept(key, published / find_study(key).name, add=add)
+        results = collect_kept(key, published / find_study(key).name, add=add, prove=prove)
         _check_tier(tier, results.plan["tier"])
         _check_kept_whole(results, allow_partial=allow_partial)
     else:

@@ -16,9 +16,10 @@ from bdpbench.contracts.scorecard import (
     ScoredNumber,
     rows_of,
 )
-from bdpbench.contracts.tables import METRICS_CSV_NAME, METRICS_NAME
+from bdpbench.contracts.tables import METRICS_NAME
 
 _ONE_FILE = "the report, one file that opens offline (save it, then open it)"
+_AS_CSV = "`./bdpbench metrics FOLDER` prints it as CSV"
 _FROM_KEPT = (
     "Verdicts, texts and charts were made again from the values and series published "
     "before; bdpbench {version} measured them (commit `{commit:.12}`)."
@@ -49,7 +50,7 @@ def readme_of(results: Results, taken_over: str = "", *, has_folder: bool = Fals
         f"{plan['title']}. {totals_sentence(scorecard)}",
         "",
         f"- `{REPORT_NAME}`: {_WITH_FOLDER if has_folder else _ONE_FILE}",
-        f"- `{METRICS_CSV_NAME}`, `{METRICS_NAME}`: every metric of every run",
+        f"- `{METRICS_NAME}`: every metric of every run ({_AS_CSV})",
         f"- `{SCORECARD_NAME}`: every number and statement with its verdict",
         f"- `{KEPT_RUNS_NAME}`: parameters, checksums and times of every run",
         f"- `{PROVENANCE_NAME}`: versions of bdpbench, ns-2 and the configuration",

@@ -19,7 +19,6 @@ from pathlib import Path
 from bdpbench.app.run.exclusive import exclusive
 from bdpbench.app.run.kept_series import SERIES_FOLDER
 from bdpbench.app.run.mending import damaged_run, damaged_tables
-from bdpbench.app.run.old_results import differences
 from bdpbench.app.run.stages import VALUES_FOLDER
 from bdpbench.contracts.files import read_json, replace_folder, sha256_of, write_record_atomically
 from bdpbench.contracts.paths import run_folder, run_folders, runs_folder
@@ -31,6 +30,7 @@ from bdpbench.contracts.runs import (
     LightRecord,
     OutputFile,
     RunRecord,
+    differences,
     is_light,
     read_light,
     read_run,

@@ -1,0 +1,230 @@
+"""Whether published runs have the same bytes under new ids, shown by simulating a sample of them.
+
+A change to a script or a law gives the runs that it affects new ids. A published folder has the
+checksums of their outputs, so simulations of a sample can show that the bytes have not changed.
+"""
+
+from __future__ import annotations
+
+import os
+import random
+import subprocess
+import sys
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from concurrent.futures import ThreadPoolExecutor
+from dataclasses import dataclass
+from pathlib import Path
+
+from bdpbench.app.keep.portable import Portable
+from bdpbench.app.run.exclusive import exclusive
+from bdpbench.app.run.planning import Prepared, write_plan
+from bdpbench.app.run.run_study import backend_for
+from bdpbench.contracts.kept import KeptRun
+from bdpbench.contracts.paths import run_folder
+from bdpbench.contracts.plan import PlannedRun
+from bdpbench.contracts.runs import ScriptRecord, TakenOver, differences, read_run, read_spec
+from bdpbench.errors import BdpbenchError
+from bdpbench.simulation.processes import dying_with_parent, end_group, signals_interrupt
+from bdpbench.simulation.scripts import script_record
+
+Say = Callable[[str], None]
+
+_SHOWN = 3
+_GRACE_S = 2.0
+
+
+@dataclass(frozen=True)
+class Pair:
+    """A published run and the run that is planned in its place today."""
+
+    kept: KeptRun
+    today: PlannedRun
+
+    @property
+    def name(self) -> str:
+        """The run for readers."""
+        return f"{self.today['scenario']}: {self.today['label']}"
+
+
+def prove(kept: Sequence[KeptRun], prepared: Prepared, size: int, say: Say) -> list[KeptRun]:
+    """Published runs with the ids that are planned today, which the outputs of a sample confirm.
+
+    Values, outputs, times and builds stay as published, and so do the parameters, with which the
+    metrics were computed. Each run names the sample of its kind under ``taken_over``.
+
+    Args:
+        kept: all runs of the folder.
+        prepared: the tier as it is planned today.
+        size: runs of each kind that are simulated, besides one of each scenario; at least 1.
+        say: prints a line for the user.
+
+    Raises:
+        BdpbenchError: when a published run has no counterpart with the same parameters, or when an
+            output of the sample differs.
+    """
+    pairs = pair_runs(kept, prepared.runs)
+    write_plan(prepared)
+    backend_for(None).build()
+    kinds = _kinds(pairs)
+    samples = [sample_of(kind, size) for kind in kinds]
+    sampled = {pair.today["run_id"]: pair for sample in samples for pair in sample}
+    say(f"{len(pairs)} published runs of {len(kinds)} kinds; {len(sampled)} are simulated again")
+    with signals_interrupt(), exclusive(prepared.paths.results, say):
+        failures = _simulate(list(sampled.values()), prepared.paths.runs)
+    wrong = [line for pair in sampled.values() for line in _wrong(pair, failures, prepared)]
+    if wrong:
+        shown = "; ".join(wrong[:_SHOWN]) + ("; …" if len(wrong) > _SHOWN else "")
+        raise BdpbenchError(
+            f"these runs are not what was published: {shown}",
+            where=prepared.plan["study"],
+            hint="simulate the tier with `./bdpbench run` and publish it anew",
+        )
+    renamed = {
+        pair.kept["run_id"]: _renamed(pair, sample, prepared)
+        for kind, sample in zip(kinds, samples, strict=True)
+        for pair in kind
+    }
+    return [renamed[run["run_id"]] for run in kept]
+
+
+def pair_runs(kept: Sequence[KeptRun], planned: Sequence[PlannedRun]) -> list[Pair]:
+    """Each published run with the planned run of the same scenario and label.
+
+    Raises:
+        BdpbenchError: naming published runs that are planned with other parameters, at places that
+            belong to different runs now, or not at all.
+    """
+    today = {(run["scenario"], run["label"]): run for run in planned}
+    pairs, lacking = [], []
+    for run in kept:
+        places = [today.get((place["scenario"], place["label"])) for place in run["places"]]
+        first = places[0]
+        if first is None or any(
+            each is None or each["run_id"] != first["run_id"] for each in places
+        ):
+            lacking.append(run["places"][0]["label"])
+        elif unlike := _unlike(run, first):
+            lacking.append(f"{run['places'][0]['label']} ({unlike})")
+        else:
+            pairs.append(Pair(run, first))
+    if lacking or len({pair.today["run_id"] for pair in pairs}) < len(pairs):
+        shown = ", ".join(lacking[:_SHOWN]) or "one run takes the place of several"
+        raise BdpbenchError(
+            f"{len(lacking) or len(kept)} published runs are not planned any more: {shown}",
+            hint="publish from the runs instead",
+        )
+    return pairs
+
+
+def _unlike(kept: KeptRun, today: PlannedRun) -> str:
+    """The parameters that both runs have with different values; "" if there are none."""
+    return ", ".join(
+        f"{name} was {kept['parameters'][name]}, is {value}"
+        for name, value in today["parameters"].items()
+        if kept["parameters"].get(name, value) != value
+    )
+
+
+def _kinds(pairs: Sequence[Pair]) -> list[list[Pair]]:
+    """Runs that take the same way through the same code: equal scripts, parts of ns-2, senders."""
+    kinds: dict[tuple[str, ...], list[Pair]] = {}
+    for pair in pairs:
+        run = pair.today
+        key = (
+            run["script"],
+            run["identity"]["tcl"],
+            run["identity"]["ns2"],
+            *sorted(run["protocols"]),
+        )
+        kinds.setdefault(key, []).append(pair)
+    return list(kinds.values())
+
+
+def sample_of(kind: Sequence[Pair], size: int) -> list[Pair]:
+    """The cheapest run of a kind, others chosen at random, and one of each scenario."""
+    by_cost = sorted(kind, key=lambda pair: pair.today["estimated_cpu_s"])
+    others = by_cost[1:]
+    # A fixed seed, so that an interrupted call resumes with the same sample.
+    random.Random(by_cost[0].name).shuffle(others)  # noqa: S311 - a choice, not a secret
+    chosen = [by_cost[0], *others][:size]
+    scenarios = {pair.today["scenario"] for pair in chosen}
+    for pair in others:
+        if pair.today["scenario"] not in scenarios:
+            scenarios.add(pair.today["scenario"])
+            chosen.append(pair)
+    return chosen
+
+
+def _simulate(sample: Sequence[Pair], runs: Path) -> dict[str, str]:
+    """Simulate unfinished runs, one for each processor at a time; run id → why one failed."""
+    children: set[subprocess.Popen[str]] = set()
+
+    def simulate(run_id: str) -> tuple[str, str]:
+        if read_run(run_folder(runs, run_id)) is not None:
+            return run_id, ""
+        command = [
+            sys.executable,
+            "-P",
+            "-m",
+            "bdpbench",
+            "simulate",
+            str(run_folder(runs, run_id)),
+        ]
+        child = subprocess.Popen(
+            command,
+            stdin=subprocess.DEVNULL,
+            stdout=subprocess.DEVNULL,
+            stderr=subprocess.PIPE,
+            text=True,
+            preexec_fn=dying_with_parent(),
+            process_group=0,
+        )
+        children.add(child)
+        _, told = child.communicate()
+        return run_id, told.strip() if child.returncode else ""
+
+    pool = ThreadPoolExecutor(len(os.sched_getaffinity(0)))
+    try:
+        return dict(pool.map(simulate, [pair.today["run_id"] for pair in sample]))
+    finally:
+        pool.shutdown(wait=False, cancel_futures=True)
+        for child in children:
+            if child.poll() is None:
+                end_group(child.pid, _GRACE_S)
+
+
+def _wrong(pair: Pair, failures: Mapping[str, str], prepared: Prepared) -> Iterator[str]:
+    """What a simulated run has otherwise than the published one."""
+    run_id = pair.today["run_id"]
+    record = read_run(prepared.paths.run(run_id))
+    if record is None:
+        yield f"{pair.name} could not be simulated: {failures[run_id]}"
+    else:
+        for line in differences(pair.kept["outputs"], record["outputs"]):
+            yield f"{pair.name}: {line}"
+
+
+def _renamed(pair: Pair, sample: Sequence[Pair], prepared: Prepared) -> KeptRun:
+    """A published run with the id, the arguments and the script of today."""
+    kept, today = pair.kept, pair.today
+    if kept["run_id"] == today["run_id"]:
+        return kept
+    source: TakenOver = {
+        "run_id": kept["run_id"],
+        "build_id": kept["ns2"]["build_id"],
+        "sample": [each.today["run_id"] for each in sample],
+    }
+    return {
+        **kept,
+        "run_id": today["run_id"],
+        "identity": today["identity"],
+        "argv": today["identity"]["argv"],
+        "script": _script(today["run_id"], prepared),
+        "taken_over": source,
+    }
+
+
+def _script(run_id: str, prepared: Prepared) -> ScriptRecord:
+    folder = prepared.paths.run(run_id)
+    portable = Portable(prepared.plan["study"], Path(prepared.plan["folder"]))
+    return portable.script(script_record(read_spec(folder), folder))

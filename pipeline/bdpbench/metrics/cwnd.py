@@ -16,7 +16,7 @@ from bdpbench.metrics.series import (
     settling_time,
     variation,
 )
-from bdpbench.metrics.terms import CUT, CUT_SHARE, FULL, HALF, PEAK_SHARE, THESIS, XU
+from bdpbench.metrics.terms import CUT, CUT_SHARE, FULL, HALF, PEAK_SHARE, THESIS, XU, ZHANG
 from bdpbench.metrics.views import FlowView, second_half
 
 _of_cuts = functools.partial(flow_metric, tables=("cwnd",), parameters=("rtt_ms",))
@@ -90,6 +90,18 @@ def first_full_peak(flow: FlowView) -> float | None:
 )
 def second_full_peak(flow: FlowView) -> float | None:
     return nth(flow.full_cuts["peak_pkts"], 1)
+
+
+@flow_metric(
+    unit="packets",
+    title="Smallest cwnd",
+    text=f"Smallest sample of cwnd over {HALF}. After a timeout cwnd is one packet for an RTT.",
+    source=f"{ZHANG}, section 3.3 (windows that are reset to one packet)",
+    tables=("cwnd",),
+    window=second_half,
+)
+def min_cwnd(flow: FlowView) -> float | None:
+    return number(flow.cwnd.filter(in_window(*second_half(flow)))["cwnd_pkts"].min())
 
 
 @flow_metric(

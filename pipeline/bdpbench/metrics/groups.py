@@ -14,6 +14,9 @@ from bdpbench.errors import BdpbenchError
 Sweeps = Mapping[str, Mapping[str, Sequence[Scalar]]]
 """Scenario → parameter → all values that a study gives it."""
 
+REPETITION = "substream"
+"""Parameter that distinguishes repetitions: the substream of random numbers."""
+
 Points = dict[str, list[Scalar]]
 """Parameters other than a swept one and those derived from it → values of the swept one."""
 
@@ -25,6 +28,7 @@ class Row:
     run_id: str
     scenario: str
     parameters: Parameters
+    subject: str
     value: float | None
     start_s: float
     end_s: float
@@ -71,6 +75,7 @@ class Group:
                 row["run_id"],
                 row["scenario"],
                 self._runs[row["run_id"], row["scenario"]],
+                row["subject"],
                 row["value"],
                 row["start_s"],
                 row["end_s"],
@@ -109,6 +114,19 @@ class Group:
             points = self._points(found[0], parameter, beside) if found else []
             if len(points) > 1:
                 yield sorted(found, key=lambda row: row.at(parameter)), points
+
+    def repetitions_of(self, metric: str) -> Iterator[list[Row]]:
+        """The rows of a metric of runs that differ in ``substream`` alone, two or more, in order.
+
+        Runs of which a repetition is planned and not measured are left out.
+        """
+        beside = frozenset({REPETITION})
+        for rows in self.alike(metric, beside):
+            found = {row.parameters.get(REPETITION) for row in rows}
+            planned = self._planned(rows[0].scenario, REPETITION, beside)
+            numbers = planned.get(rest_of(rows[0].parameters, beside), [])
+            if len(numbers) > 1 and found == set(numbers):
+                yield sorted(rows, key=lambda row: row.at(REPETITION))
 
     def _points(self, row: Row, parameter: str, beside: frozenset[str]) -> list[float]:
         """All values of a parameter in the sweep that a run belongs to, ascending."""

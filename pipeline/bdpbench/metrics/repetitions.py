@@ -13,10 +13,9 @@ import polars as pl
 
 from bdpbench.contracts.plan import PlannedRun
 from bdpbench.errors import BdpbenchError
+from bdpbench.metrics.groups import REPETITION
 
 _LARGEST_QUANTILE = 1e9
-# Parameter that distinguishes repetitions: the substream of random numbers.
-_REPETITION = "substream"
 _NUMBER = "number of the repeated run"
 _ROW_KEY = ["scenario", "metric", "subject", "unit", "definition"]
 
@@ -71,7 +70,7 @@ def _repeated(runs: Iterable[PlannedRun]) -> list[list[str]]:
     """Ids of runs that are repetitions of one another, two or more."""
     groups: dict[str, dict[str, None]] = {}
     for run in runs:
-        rest = {key: value for key, value in run["parameters"].items() if key != _REPETITION}
+        rest = {key: value for key, value in run["parameters"].items() if key != REPETITION}
         key = json.dumps([run["scenario"], rest], sort_keys=True)
         groups.setdefault(key, {})[run["run_id"]] = None
     return [list(ids) for ids in groups.values() if len(ids) > 1]

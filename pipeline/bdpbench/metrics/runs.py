@@ -322,6 +322,24 @@ def group_jain_index(run: RunView) -> float | None:
     return fairness.jain_index(_goodputs_of_groups(run))
 
 
+def _is_beside_others(flow: FlowView) -> bool:
+    return _has_paths(flow.run) and flow.index in {each.index for each in _flows(flow.run)}
+
+
+@flow_metric(
+    unit="1",
+    title="Throughput over max-min fair share",
+    text=f"Share x_i of the flow, {COUNTED}. {_SHARE}.",
+    source=f"{ZHANG}, section 3.1; Bertsekas and Gallager, Data Networks, section 6.5.2",
+    tables=("facts", "utilization"),
+    optional=_PATH,
+    window=counted,
+    when=_is_beside_others,
+)
+def fair_share_ratio(flow: FlowView) -> float | None:
+    return _normalised(flow.run)[flow.index]
+
+
 @_of_shares(
     title="Jain's index over max-min fair shares",
     text=f"Jain's fairness index (sum x_i)^2/(n sum x_i^2), {COUNTED}. {_SHARE}.",
@@ -532,3 +550,38 @@ def fairness_points(group: Group) -> Iterator[tuple[Row, float | None]]:
                     for pair, value in known.items()
                 )
                 yield pairs[protocol, protocol], points
+
+
+_ALL_REPETITIONS = (
+    "Of runs that differ in their random numbers alone (substream), where all planned repetitions "
+    "are measured; the value belongs to the first of them."
+)
+
+
+@group_metric(
+    unit="%",
+    title="Mean utilization by the flows",
+    text=f"Mean of flows_utilization over repetitions. {_ALL_REPETITIONS}",
+    source=f"{ZHANG}, Tables 1 to 6 (confidence intervals of the total)",
+    metrics=("flows_utilization",),
+)
+def repeated_flows_utilization(group: Group) -> Iterator[tuple[Row, float | None]]:
+    for rows in group.repetitions_of("flows_utilization"):
+        yield rows[0], known_mean([row.value for row in rows])
+
+
+@group_metric(
+    unit="1",
+    title="Jain's index of mean throughputs over fair shares",
+    text="Jain's fairness index of the means of fair_share_ratio over repetitions, a mean for each "
+    "flow. With more and more repetitions it approaches group_max_min_jain_index where the flows "
+    f"of a group are alike. {_ALL_REPETITIONS}",
+    source=f"{ZHANG}, section 3.1 and Tables 1 to 6 (average throughput)",
+    metrics=("fair_share_ratio",),
+)
+def repeated_max_min_jain_index(group: Group) -> Iterator[tuple[Row, float | None]]:
+    for rows in group.repetitions_of("fair_share_ratio"):
+        flows: dict[str, list[float | None]] = {}
+        for row in rows:
+            flows.setdefault(row.subject, []).append(row.value)
+        yield rows[0], fairness.jain_index([known_mean(each) for each in flows.values()])

@@ -243,3 +243,33 @@ def test_a_sweep_of_words_is_refused() -> None:
     runs = [_run("a", "buffers", buffer_pkts="large"), _run("b", "buffers", buffer_pkts=40)]
     with pytest.raises(BdpbenchError, match="parameter buffer_pkts is 'large'"):
         measure_groups(_metrics("utilization", runs, [1.0, 2.0]), runs)
+
+
+def _shares(runs: list[dict[str, Any]], shares: list[list[float]]) -> pl.DataFrame:
+    """fair_share_ratio of each flow of each run."""
+    definition = DEFINITIONS["fair_share_ratio"]
+    rows = [
+        (run["run_id"], "one", "fair_share_ratio", f"flow:{flow}", share, "1", 0, 1, definition.id)
+        for run, found in zip(runs, shares, strict=True)
+        for flow, share in enumerate(found)
+    ]
+    return pl.DataFrame(rows, schema=METRICS_SCHEMA, orient="row")
+
+
+def test_flows_that_take_turns_are_equal_over_repetitions() -> None:
+    runs = [_run(f"r{number}", "one", substream=number) for number in (1, 2)]
+    swapped = _shares(runs, [[1.0, 0.5], [0.5, 1.0]])  # 0.9 in either run
+    assert _found(measure_groups(swapped, runs)) == [("r1", "repeated_max_min_jain_index", 1.0)]
+    # Means of 1 and 0: (1 + 0)^2/(2 (1 + 0)).
+    ahead = _shares(runs, [[1.5, 0.0], [0.5, 0.0]])
+    assert _found(measure_groups(ahead, runs)) == [("r1", "repeated_max_min_jain_index", 0.5)]
+
+
+def test_the_mean_over_repetitions_needs_all_of_them() -> None:
+    runs = [_run(f"r{number}", "one", substream=number) for number in (1, 2)]
+    metrics = _metrics("flows_utilization", runs, [90.0, 95.0])
+    other = _run("r3", "one", substream=1, protocol="BIC")  # of which there is one alone
+    found = measure_groups(metrics, [*runs, other])
+    assert _found(found) == [("r1", "repeated_flows_utilization", 92.5)]
+    missing = measure_groups(metrics.filter(pl.col("run_id") != "r2"), runs)
+    assert _found(missing) == []

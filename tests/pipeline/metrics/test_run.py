@@ -99,6 +99,7 @@ def test_only_a_scenario_with_a_drop_has_a_time_after_it(
 def test_a_flow_that_never_gets_there_has_no_times(build: Any, measure: Measure) -> None:
     values = measure({"cwnd": build.table({0: build.cwnd([(0.0, 1), (10.0, 1)])})}, drop_packet=20)
     assert values.pop(("max_cwnd", "flow:0")) == 1.0
+    assert values.pop(("min_cwnd", "flow:0")) == 1.0
     assert values.pop(("cwnd_variation", "flow:0")) == 0.0
     assert set(values.values()) == {None}
 
@@ -188,7 +189,7 @@ def test_rows_say_what_they_are(build: Any, saw_tooth: dict[str, pl.LazyFrame]) 
         definition = DEFINITIONS[row["metric"]]
         assert (row["unit"], row["definition"]) == (definition.unit, definition.id)
         assert row["subject"].split(":")[0] == definition.subject
-        half = row["metric"] in {"utilization", "cwnd_variation"}
+        half = row["metric"] in {"utilization", "cwnd_variation", "min_cwnd"}
         assert (row["start_s"], row["end_s"]) == ((5.0 if half else 0.0), 10.0)
 
 
@@ -243,6 +244,7 @@ def test_a_point_of_a_response_function(build: Any, measure: Measure) -> None:
     # 8 Mbit/s of 1,000 bytes are 1,000 packets a second: 2 cuts in 5,000.
     assert values["loss_event_rate", "flow:0"] == pytest.approx(2 / 5000)
     assert 30 <= (values["mean_cwnd", "flow:0"] or 0) <= 50
+    assert values["min_cwnd", "flow:0"] == 30
     assert values["mean_cut_share", "flow:0"] == pytest.approx((10 / 50 + 10 / 40) / 2)
     silent = {**tables, "throughput": build.table({0: build.bins([0.0] * 10)})}
     assert measure(silent, packet_bytes=1000)["loss_event_rate", "flow:0"] is None
@@ -270,6 +272,7 @@ def test_a_metric_without_its_parameter_or_table_is_absent(
     assert measure(saw_tooth, rtt_ms=None).keys() == {
         ("time_to_90pct_cwnd", "flow:0"),  # needs an RTT, by which cuts are told apart
         ("max_cwnd", "flow:0"),
+        ("min_cwnd", "flow:0"),
         ("cwnd_variation", "flow:0"),
     }
     assert {metric for metric, _ in measure({})} == set()

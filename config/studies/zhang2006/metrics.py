@@ -1,0 +1,127 @@
+"""The web's period, and what the paper's introduction says of TCP Reno at 10 Gbit/s.
+
+The introduction follows from Reno's law at an RTT of 100 ms. A recovery there takes an hour, so its
+numbers are computed from what runs of any size show: how large packets are, how fast cwnd grows,
+and which window a rate of losses allows.
+"""
+
+from __future__ import annotations
+
+from bdpbench.metrics import (
+    FlowView,
+    LinkView,
+    RunView,
+    Window,
+    flow_metric,
+    link_metric,
+    run_metric,
+    second_half,
+)
+from bdpbench.metrics.response import packets_added_per_rtt
+from bdpbench.metrics.series import last_until, mean
+from bdpbench.units import BITS_PER_BYTE
+
+_PAPER = "Zhang, Hasegawa and Murata (2005)"
+_HEADER_BYTES = 40
+_ALIVE: Window = (50.0, 800.0)
+_FULL_MBPS = 10_000.0
+_FULL_RTT_S = 0.1
+_FULL_PKTS = 83_333
+_FULL = f"a window of {_FULL_PKTS:,} packets, which fills 10 Gbit/s at an RTT of 100 ms"
+_OF_RENO = ("throughput", "cwnd")
+_LOST = ("loss_rate", "packet_bytes", "rtt_ms")
+
+
+def _while_alive(link: LinkView) -> Window:
+    return _ALIVE
+
+
+def _lasts(link: LinkView) -> bool:
+    return link.run.duration_s >= _ALIVE[1]
+
+
+@link_metric(
+    unit="%",
+    title="Loss rate from 50 to 800 s",
+    text="Packets that the queue dropped from 50 s to 800 s, as a share of those that it dropped "
+    "or that departed in this time; what departed is counted in whole packets.",
+    source=f"{_PAPER}, section 5",
+    tables=("queue", "utilization", "transfers"),
+    parameters=("packet_bytes",),
+    window=_while_alive,
+    when=_lasts,
+)
+def loss_rate_of_web_period(link: LinkView) -> float | None:
+    dropped = [last_until(link.rows("queue"), "drops", at_s) for at_s in _ALIVE]
+    mbps = mean(link.rows("utilization"), "mbps", _ALIVE)
+    packet_bits = BITS_PER_BYTE * (link.positive("packet_bytes") + _HEADER_BYTES)
+    departed = (mbps or 0.0) * 1e6 * (_ALIVE[1] - _ALIVE[0]) / packet_bits
+    lost = (dropped[1] or 0.0) - (dropped[0] or 0.0)
+    return 100 * lost / (lost + departed) if departed else None
+
+
+def _is_single(run: RunView) -> bool:
+    return len(run.flows("facts")) == 1
+
+
+@run_metric(
+    unit="packets",
+    title="Window that fills 10 Gbit/s",
+    text="Packets of the size that the flow's packets had at the bottleneck that 10 Gbit/s send in "
+    "100 ms.",
+    source=f"{_PAPER}, section 1",
+    tables=("facts",),
+    window=second_half,
+    when=_is_single,
+)
+def full_window(run: RunView) -> float | None:
+    (flow,) = run.flows("facts")
+    sent, packets = flow.fact("bytes"), flow.fact("packets")
+    if not sent or not packets:
+        return None
+    return _FULL_MBPS * 1e6 * _FULL_RTT_S / (BITS_PER_BYTE * sent / packets)
+
+
+@flow_metric(
+    unit="1",
+    title="Loss rate for 83,333 packets",
+    text=f"Loss rate that allows {_FULL}: the mean cwnd over the second half of the run at a known "
+    "loss rate p goes with 1/sqrt(p).",
+    source=f"{_PAPER}, section 1",
+    tables=_OF_RENO,
+    parameters=_LOST,
+    window=second_half,
+)
+def full_window_loss_rate(flow: FlowView) -> float | None:
+    window = mean(flow.cwnd, "cwnd_pkts", second_half(flow))
+    return flow.positive("loss_rate") * (window / _FULL_PKTS) ** 2 if window else None
+
+
+@flow_metric(
+    unit="1",
+    title="RTTs to recover 83,333 packets",
+    text=f"Round trips in which cwnd grows back from half of {_FULL}, at the growth between cuts "
+    "over the second half of the run.",
+    source=f"{_PAPER}, section 1",
+    tables=_OF_RENO,
+    parameters=_LOST,
+    window=second_half,
+)
+def full_window_recovery_rtts(flow: FlowView) -> float | None:
+    gained = packets_added_per_rtt.compute(flow)
+    return _FULL_PKTS / 2 / gained if gained else None
+
+
+@flow_metric(
+    unit="s",
+    title="Time to recover 83,333 packets",
+    text=f"Time in which cwnd grows back from half of {_FULL}, at the growth between cuts over the "
+    "second half of the run.",
+    source=f"{_PAPER}, section 1",
+    tables=_OF_RENO,
+    parameters=_LOST,
+    window=second_half,
+)
+def full_window_recovery_time(flow: FlowView) -> float | None:
+    gained = packets_added_per_rtt.compute(flow)
+    return _FULL_PKTS / 2 / gained * _FULL_RTT_S if gained else None

@@ -6,6 +6,8 @@ export LC_ALL=C
 HERE=$(cd "$(dirname "${BASH_SOURCE[0]}")" && pwd)
 HOME_DIR=$(realpath -m -- "${BDPBENCH_HOME:-$HERE/../.bdpbench}")
 CACHE_DIR=$HOME_DIR/cache
+# shellcheck source=ns2/packages.sh
+source "$HERE/packages.sh"
 
 # The old sources need the C++ of 1998 and a lenient compiler. Results must depend neither on the
 # processor (no -march, no fused multiply-add) nor on what an optimizer concludes from old idioms.
@@ -115,57 +117,16 @@ build_id() {
 
 # ---------------------------------------------------------------- system packages
 
-# Lines "<package> <file or command that it provides>".
-requirements() {
-    cat <<'TEXT'
-g++ g++
-make make
-patch patch
-xz-utils xz
-tcl8.6 tclsh8.6
-tcl8.6-dev /usr/include/tcl8.6/tcl-private/generic/tclInt.h
-libotcl1-dev /usr/include/otcl.h
-libtclcl1-dev /usr/include/tclcl/tclcl.h
-tclcl tcl2c++
-TEXT
-}
-
-missing_packages() {
-    local package provides
-    while read -r package provides; do
-        case $provides in
-            /*) [[ -e $provides ]] || echo "$package" ;;
-            *) command -v "$provides" >/dev/null || echo "$package" ;;
-        esac
-    done < <(requirements)
-}
-
-as_root() {
-    if [[ $(id -u) -eq 0 ]]; then
-        "$@"
-    else
-        sudo -n -- "$@"
-    fi
-}
-
 require_packages() {
     local missing
-    mapfile -t missing < <(missing_packages)
+    mapfile -t missing < <(missing_packages ns2)
     [[ ${#missing[@]} -gt 0 ]] || return 0
-    if [[ $INSTALL_DEPS == yes ]] && as_root true 2>/dev/null && command -v apt-get >/dev/null; then
-        say "installing system packages: ${missing[*]}"
-        install_packages "${missing[@]}" >>"$LOG" 2>&1 ||
-            fail_with_log "apt-get install failed" $EXIT_PACKAGES
-        mapfile -t missing < <(missing_packages)
-        [[ ${#missing[@]} -gt 0 ]] || return 0
+    if [[ $INSTALL_DEPS == yes ]]; then
+        get_packages "$LOG" "${missing[@]}" || exit $EXIT_PACKAGES
+    else
+        tell_missing "${missing[@]}"
+        exit $EXIT_PACKAGES
     fi
-    die $EXIT_PACKAGES "system packages are missing: ${missing[*]}" \
-        "install them with: sudo apt-get install ${missing[*]}"
-}
-
-install_packages() {
-    as_root apt-get update || true  # an unreachable third-party source must not stop us
-    as_root env DEBIAN_FRONTEND=noninteractive apt-get install -y --no-install-recommends "$@"
 }
 
 # ---------------------------------------------------------------- source archive
@@ -646,6 +607,7 @@ parse_options() {
 clean_up() {
     local status=$?
     [[ -z ${MAKE_PID:-} ]] || kill "$MAKE_PID" 2>/dev/null || true
+    [[ -z $CHILD ]] || kill "$CHILD" 2>/dev/null || true
     [[ -z ${WORK:-} ]] || rm -rf -- "$WORK"
     exit "$status"
 }

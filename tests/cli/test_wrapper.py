@@ -6,12 +6,16 @@ import os
 import subprocess
 from pathlib import Path
 
+import pytest
+
 from bdpbench.contracts.paths import repository_root
 
 
-def _wrapper(cwd: Path | None = None, **environment: str) -> subprocess.CompletedProcess[str]:
+def _wrapper(
+    *arguments: str, cwd: Path | None = None, **environment: str
+) -> subprocess.CompletedProcess[str]:
     return subprocess.run(
-        [str(repository_root() / "bdpbench"), "--version"],
+        [str(repository_root() / "bdpbench"), *arguments],
         cwd=cwd,
         capture_output=True,
         text=True,
@@ -24,32 +28,53 @@ def test_a_foreign_environment_is_refused_and_left_alone(tmp_path: Path) -> None
     foreign = tmp_path / "venv"
     foreign.mkdir()
     (foreign / "mine").write_text("precious")
-    done = _wrapper(BDPBENCH_VENV=str(foreign), BDPBENCH_HOME=str(tmp_path / "home"))
+    done = _wrapper("list", BDPBENCH_VENV=str(foreign), BDPBENCH_HOME=str(tmp_path / "home"))
     assert done.returncode == 1
     assert f"{foreign} exists, but bdpbench did not make it" in done.stderr
     assert [path.name for path in foreign.iterdir()] == ["mine"]
 
 
-def test_a_machine_without_a_python_is_told(tmp_path: Path) -> None:
-    tools = tmp_path / "bin"
-    tools.mkdir()
-    for name in ("bash", "dirname", "readlink", "cmp", "mkdir", "flock", "env", "id"):
-        found = next(
-            Path(folder) / name for folder in ("/usr/bin", "/bin") if (Path(folder) / name).exists()
-        )
-        (tools / name).symlink_to(found)
-    done = _wrapper(
-        PATH=str(tools),
-        BDPBENCH_VENV=str(tmp_path / "venv"),
-        BDPBENCH_HOME=str(tmp_path / "home"),
-    )
+def _tools(folder: Path, *lacking: str) -> str:
+    """A PATH with all commands of the system but apt-get, sudo and some others."""
+    folder.mkdir()
+    for path in (each for place in ("/usr/bin", "/bin") for each in Path(place).iterdir()):
+        if path.name not in ("apt-get", "sudo", *lacking) and not (folder / path.name).is_symlink():
+            (folder / path.name).symlink_to(path)
+    return str(folder)
+
+
+def test_all_missing_packages_are_named_before_anything_is_made(tmp_path: Path) -> None:
+    pythons = [path.name for path in Path("/usr/bin").glob("python3*")]
+    path = _tools(tmp_path / "tools", "docker", "g++", "tcl2c++", *pythons)
+    done = _wrapper("run", PATH=path, BDPBENCH_HOME=str(tmp_path / "home"), BDPBENCH_VENV="")
     assert done.returncode == 1
     assert "Python 3.11 or newer is needed" in done.stderr
+    assert (
+        "hint: sudo apt-get install --no-install-recommends python3-venv g++ tclcl" in done.stderr
+    )
+    assert not (tmp_path / "home" / "venv").exists()
+    done = _wrapper("list", PATH=path, BDPBENCH_HOME=str(tmp_path / "home"), BDPBENCH_VENV="")
+    assert "system packages are missing: python3-venv\n" in done.stderr
+
+
+@pytest.mark.parametrize(("around", "may_read"), [("", "yes"), ("timeout 20", "no")])
+def test_nothing_is_asked_of_a_terminal_that_would_stop_the_process(
+    around: str, may_read: str, tmp_path: Path
+) -> None:
+    """`timeout` puts its command into the background, where reading the terminal stops it."""
+    script = tmp_path / "asks"
+    script.write_text(
+        f"source {repository_root()}/ns2/packages.sh; say() {{ echo $*; }}\n"
+        f"in_foreground && echo yes || echo no; watched cat {tmp_path}/log cat; echo ended\n"
+    )
+    command = ["script", "-qec", f"{around} bash {script}; true", "/dev/null"]
+    done = subprocess.run(command, capture_output=True, text=True, check=True, timeout=60)
+    assert done.stdout.split() == [may_read, "ended"]
 
 
 def test_modules_of_the_current_folder_are_not_its_own(tmp_path: Path) -> None:
     for name in ("click", "json"):
         (tmp_path / f"{name}.py").write_text("raise SystemExit('not mine')\n")
-    done = _wrapper(tmp_path)
+    done = _wrapper("--version", cwd=tmp_path)
     assert (done.returncode, done.stderr) == (0, "")
     assert "bdpbench" in done.stdout

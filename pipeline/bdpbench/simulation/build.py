@@ -114,5 +114,6 @@ def run_build_script(arguments: list[str]) -> None:
         BdpbenchError: when the build fails; the script has printed the reason on standard error.
     """
     command = ["bash", str(build_script()), "--prefix", str(build_prefix()), *arguments]
-    if subprocess.run(command, env=build_environment(), check=False).returncode != 0:
+    done = subprocess.run(command, stdin=subprocess.DEVNULL, env=build_environment(), check=False)
+    if done.returncode != 0:
         raise BdpbenchError("ns-2 could not be built, see the message above", where="ns2/build.sh")

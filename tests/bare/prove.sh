@@ -1,0 +1,138 @@
+#!/usr/bin/env bash
+# Proves that the two commands of the README work on a bare machine: makes a root with nothing but git,
+# python3 and certificates for each distribution, and calls them in a fresh clone there, as root or as
+# an ordinary user without sudo. The user's first call must name all packages at once; what it names is
+# then installed by the command that it gives, as an administrator would, and the calls must succeed.
+#
+# Usage: prove.sh [--whole] [--keep FOLDER] [SUITE/USER...]
+#
+# SUITE is a suite of Debian or Ubuntu, USER is root or user: bookworm/root, noble/user.
+# --whole: the whole quick tier and all tests, not a part of both.
+# --keep FOLDER: keeps the roots, and what apt and pip download, for the next call.
+#
+# Nothing of this machine gets in but its registries: mirrors, pip's configuration and certificates.
+# Needs root. Everything is mounted in namespaces, and gone when their last process has ended.
+set -euo pipefail
+cd "$(dirname "$0")/../.."
+
+die() { printf 'bare: FAILED: %s\n' "$*" >&2; exit 1; }
+say() { printf 'bare: %s\n' "$*"; }
+
+whole=no keep='' cases=()
+while [ $# -gt 0 ]; do
+  case $1 in
+    --whole) whole=yes ;;
+    --keep) keep=${2:?--keep needs a folder} && shift ;;
+    -*) die "unknown option $1" ;;
+    *) cases+=("$1") ;;
+  esac
+  shift
+done
+[ ${#cases[@]} -gt 0 ] || cases=(bookworm/root bookworm/user trixie/root noble/user)
+
+work=$(mktemp -d)
+trap 'rm -rf "$work"' EXIT
+store=${keep:-$work}
+mkdir -p "$store"
+
+# Part of the quick tier; of the tests, those that need something which is not in Debian's base.
+run=(run) test=(test)
+if [ $whole = no ]; then
+  run+=(--scenario standard_tcp_low_bdp)
+  test+=(tests/browser/test_other_pages.py tests/cli/test_wrapper.py tests/ns2/test_counters.py
+    tests/pipeline/recover tests/pipeline/trace/test_coverage.py)
+fi
+
+mirror_of_debian() {
+  grep -rhoE 'https?://[^ ]+/debian/?( |$)' /etc/apt/sources.list /etc/apt/sources.list.d 2>/dev/null | head -n 1
+}
+
+# make_root SUITE: a root in $store/SUITE, with this machine's way to registries.
+make_root() {
+  local suite=$1 root=$store/$1 options=(--variant=minbase --include=ca-certificates,git,python3)
+  [ ! -e "$root/.complete" ] || return 0
+  rm -rf "$root"
+  case $suite in
+    bookworm | trixie) options+=("$suite" "$root" $(mirror_of_debian)) ;;
+    *) # a suite of Ubuntu; debootstrap knows its mirror
+      options+=(--components=main,universe "$suite" "$root" '' /usr/share/debootstrap/scripts/gutsy)
+      [ -e /usr/share/keyrings/ubuntu-archive-keyring.gpg ] || options=(--no-check-gpg "${options[@]}")
+      ;;
+  esac
+  say "making a bare $suite"
+  debootstrap "${options[@]}" >"$work/debootstrap.log" 2>&1 || { tail -n 5 "$work/debootstrap.log"; return 1; }
+  cp /etc/ssl/certs/ca-certificates.crt "$root/etc/ssl/certs/"
+  cp /etc/resolv.conf "$root/etc/"
+  apt-config dump | grep -E '^Acquire::(Check-|https?::|ftp::)' >"$root/etc/apt/apt.conf.d/00registries" || true
+  # Packages need not survive a crash of this machine.
+  echo force-unsafe-io >"$root/etc/dpkg/dpkg.cfg.d/unsafe-io"
+  {
+    echo '[global]'
+    python3 -m pip config list |
+      sed -nE "s/^(global|:env:)\.(cert|index-url|extra-index-url|trusted-host|proxy|default-timeout)='(.*)'$/\2 = \3/p" |
+      sort -u -t = -k 1,1
+  } >"$root/etc/pip.conf"
+  chroot "$root" useradd --create-home user
+  touch "$root/.complete"
+}
+
+# within CASE USER LINE: runs a line of bash in the case's own layer over the root of its suite.
+within() {
+  local layer=$work/layers/$1 base=$store/${1%/*}
+  mkdir -p "$layer"/{upper,work,root} "$base.archives/partial" "$store/pip-$2"
+  [ "$2" = root ] || chown 1000:1000 "$store/pip-$2"
+  # shellcheck disable=SC2016  # for the inner bash
+  unshare --mount --pid --fork --kill-child bash -euc '
+    layer=$1 base=$2 user=$3 pip=$4 root=$1/root
+    mount -t overlay overlay -o "lowerdir=$base,upperdir=$layer/upper,workdir=$layer/work" "$root"
+    mount -t proc proc "$root/proc"
+    mount --rbind /dev "$root/dev"
+    mount --bind "$base.archives" "$root/var/cache/apt/archives"
+    home=$(awk -F: -v user="$user" "\$1 == user { print \$6 }" "$root/etc/passwd")
+    mkdir -p "$root$home/.cache/pip"
+    chown --reference="$root$home" "$root$home/.cache"
+    mount --bind "$pip" "$root$home/.cache/pip"
+    exec chroot --userspec="$user:$user" "$root" env -i HOME="$home" USER="$user" TERM=dumb \
+      PATH=/usr/local/sbin:/usr/local/bin:/usr/sbin:/usr/bin:/sbin:/bin bash -euc "cd ~ && $5"
+  ' bash "$layer" "$base" "$2" "$store/pip-$2" "$3"
+}
+
+# timed CASE USER LINE: `within`, and says how long it took.
+timed() {
+  local TIMEFORMAT="bare: $1: $3: %0R s, %U + %S CPU s" status=0
+  time within "$@" || status=$?
+  return "$status"
+}
+
+# prove CASE: from the clone to the end of the tests.
+prove() {
+  local case=$1 user=${1#*/} packages
+  make_root "${case%/*}" || die "no root of $case"
+  git clone -q --no-hardlinks . "$work/clone"
+  within "$case" "$user" "cat >clone.tar && tar -xf clone.tar && rm clone.tar" < <(tar -C "$work" -c clone)
+  rm -rf "$work/clone"
+  if [ "$user" != root ]; then
+    for command in "${run[0]}" "${test[0]}"; do
+      ! within "$case" "$user" "clone/bdpbench $command" 2>"$work/said" || die "$case: nothing was missing"
+      cat "$work/said"
+      [ ! -e "$work/layers/$case/upper/home/user/clone/.bdpbench/venv" ] || die "$case: pip came first"
+      packages=$(sed -n 's/^bdpbench:   hint: sudo //p' "$work/said")
+      [ -n "$packages" ] || die "$case: no packages were named"
+    done
+    timed "$case" root "DEBIAN_FRONTEND=noninteractive $packages -y >/dev/null"
+  fi
+  timed "$case" "$user" "clone/bdpbench ${run[*]}" || die "$case: run"
+  timed "$case" "$user" "clone/bdpbench ${test[*]}" | tee "$work/said" || die "$case: test"
+  ! grep '^left out' "$work/said" | grep -vE "$expected" || die "$case: more tests than expected were left out"
+  rm -rf "$work/layers/$case"
+}
+
+# Tests that no package makes possible, or only one that is too large.
+expected='copy of the thesis|ns-2 with a profile|pdflatex|root writes everywhere|no stock|no report'
+expected+='|Ubuntu has none'
+
+for case in "${cases[@]}"; do
+  say "$case"
+  prove "$case"
+done
+say passed

@@ -189,9 +189,16 @@ WRONG = [
     (_DUMBBELL, "reno-*", "rino-*", "dumbbell has no number or statement 'rino-*'", "rino"),
     (_DUMBBELL, '["*"]', '["*", vegas-*]', "already belongs to transfers", "vegas-*"),
     (_TRANSFER, ', "*"]', "]", "more-takes-longer of transfer belongs to no topic", "entries:"),
-    (_TRANSFER, "queue: DropTail", "que: DropTail", "unknown parameter 'que'", "que: DropTail"),
+    (
+        _TRANSFER,
+        "queue: DropTail",
+        "que: DropTail",
+        "unknown fixed parameter 'que'",
+        "que: DropTail",
+    ),
     (_TRANSFER, "queue: DropTail", "queue: 5", "expected a word (got 5)", "queue: 5"),
     (_TRANSFER, "fixed:", "shares: {asy: asymmetry}\nfixed:", "unknown metric 'asy'", "asy:"),
+    (_TRANSFER, "queue: DropTail", "packet_bytes: 1000", "unknown fixed parameter", "packet_bytes"),
 ]
 
 

@@ -21,6 +21,8 @@ from bdpbench.contracts.yaml_files import Location, YamlFile
 from bdpbench.pages.sweeps import is_protocol
 from bdpbench.studies.study import Scenario, Study, known_or_suggest
 
+MATRICES_NAME = "matrices.yaml"
+
 Text = Annotated[str, Field(min_length=1)]
 Rank = Annotated[int, Field(ge=1, le=100)]  # there are no colours for more levels
 Finite = Annotated[float, Field(allow_inf_nan=False)]
@@ -92,6 +94,12 @@ class Points(_Strict):
     caption: str = ""
     ranking: list[list[Scalar]] = Field(default_factory=list)
     ranked: str = ""
+
+    @model_validator(mode="after")
+    def _text_is_about_a_ranking(self) -> Points:
+        if self.ranked and not self.ranking:
+            raise ValueError("ranked: there is no ranking that it could be about")
+        return self
 
     def rank(self, value: Scalar) -> int | None:
         """Printed rank of a value, 1 being the first; equal ranks skip the next ones."""

@@ -9,6 +9,7 @@ from typing import Annotated
 from pydantic import BaseModel, ConfigDict, Field
 
 from bdpbench.contracts.yaml_files import YamlFile
+from bdpbench.studies.labels import swept_names
 from bdpbench.studies.study import Study, known_or_suggest
 
 _DERIVED = ("bdp_pkts",)
@@ -75,11 +76,11 @@ def load_page(path: Path, study: Study, metrics: Collection[str]) -> StudyPage:
         return StudyPage()
     source = YamlFile(path)
     page = source.validate(StudyPage)
-    parameters = {*study.vocabulary, *_DERIVED}
+    given, swept = _parameters_of(study)
     wanted = [
-        *((("parameters", name), name, parameters, "parameter") for name in page.parameters),
+        *((("parameters", name), name, given, "parameter of a run") for name in page.parameters),
         *(
-            (("protocol_sweeps", name), name, parameters, "parameter")
+            (("protocol_sweeps", name), name, swept, "swept parameter")
             for name in page.protocol_sweeps
         ),
         *((("protocols", key), key, study.protocols, "protocol") for key in page.protocols),
@@ -94,3 +95,11 @@ def load_page(path: Path, study: Study, metrics: Collection[str]) -> StudyPage:
         if unknown:
             raise source.error(place, unknown[0], hint=unknown[1])
     return page
+
+
+def _parameters_of(study: Study) -> tuple[set[str], set[str]]:
+    """The parameters that runs have, and those in which runs of a scenario differ."""
+    swept = {name for each in study.scenarios.values() for name in swept_names(each)}
+    of_paths = (each.parameters for each in study.topologies.values())
+    of_scenarios = (each.parameters for each in study.scenarios.values())
+    return swept.union(_DERIVED, *of_paths, *of_scenarios), swept

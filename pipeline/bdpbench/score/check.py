@@ -104,6 +104,19 @@ def _load(
     return Expectations(list(published.values()), claims, history, spreads), published
 
 
+def what_lacks(metric: object, runs: Sequence[PlannedRun]) -> list[str]:
+    """What the first of some runs lacks to have a metric; empty if any of them has it."""
+    first: list[str] = []
+    if not isinstance(metric, OfRun):
+        return first
+    for run in runs:
+        lacks = metric.lacking([each["table"] for each in run["outputs"]], list(run["parameters"]))
+        if not lacks:
+            return []
+        first = first or lacks
+    return first
+
+
 def check_expectations(
     folder: Path,
     study: Study,

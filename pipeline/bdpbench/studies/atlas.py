@@ -25,6 +25,9 @@ from bdpbench.studies.vocabulary import Key, Strict
 
 ATLAS_NAME = "atlas.yaml"
 
+_SHOWN_IF_FIXED = ("queue",)
+"""Of what scripts fix without taking it, the atlas shows only this."""
+
 _Named = TypeVar("_Named")
 
 Text = Annotated[str, Field(min_length=1)]
@@ -126,7 +129,7 @@ class Membership(Names):
     )
     fixed: ParameterValues = Field(
         default_factory=dict,
-        description="Parameters that its scripts fix without taking them, e.g. queue: DropTail",
+        description="The queue of scripts that do not take one, e.g. queue: DropTail",
     )
     shares: dict[str, ShareMeasure] = Field(
         default_factory=dict, description="The same, for the study's own metrics"
@@ -165,6 +168,7 @@ class Declared:
     """All declarations of all files together.
 
     Attributes:
+        source: ``config/atlas.yaml``.
         protocols: key → protocol.
         topics: key → topic, in their order.
         relations: all relations, in their order.
@@ -172,6 +176,7 @@ class Declared:
         shares: metric of all studies → how it expresses the shares of two flows.
     """
 
+    source: YamlFile
     protocols: Mapping[str, KnownProtocol]
     topics: Mapping[str, Topic]
     relations: Sequence[DeclaredRelation]
@@ -227,6 +232,7 @@ def load_declared(outside: Sequence[Path] = ()) -> Declared:
     members = {each.study.key: each for each in _members(outside)}
     files: _Files = [(source, catalogue), *((each.source, each.said) for each in members.values())]
     declared = Declared(
+        source=source,
         protocols=_once((file, "protocols", said.protocols) for file, said in files),
         topics=_once((file, "topics", said.topics) for file, said in files),
         relations=[
@@ -307,7 +313,7 @@ def _check_member(declared: Declared, member: Member) -> None:
     for topic in said.entries:
         _require(member, ("entries", topic), topic, declared.topics, "topic")
     for name, value in said.fixed.items():
-        _require(member, ("fixed", name), name, study.vocabulary, "parameter")
+        _require(member, ("fixed", name), name, _SHOWN_IF_FIXED, "fixed parameter")
         problem = study.vocabulary[name].problem(value)
         if problem:
             raise member.error(("fixed", name), f"{problem} (got {value!r})")

@@ -99,7 +99,7 @@ def test_a_mistake_in_a_matrix_is_named(tmp_path: Path, old: str, new: str, said
     ("old", "new", "said"),
     [
         ("HS:", "XS:", r"yaml:4: protocols\.XS: unknown protocol"),
-        ("buffer_pkts", "bufer_pkts", r"yaml:2: protocol_sweeps\.bufer_pkts: unknown parameter"),
+        ("buffer_pkts", "bufer_pkts", r"yaml:2: protocol_sweeps\.bufer_pkts: unknown swept"),
         ("[utilization]", "[utilisation]", r"yaml:2: protocol_sweeps.*unknown metric"),
         ("0.9", "1.9", r"yaml:1: filled_share: input should be less than or equal to 1"),
         ("said:", "says:", r"yaml:5: protocols\.HS\.says: unknown key"),

@@ -75,7 +75,7 @@ def _part(declared: Declared, member: Member) -> StudyPart:
         definitions,
         StudyRuns(member.study),
     )
-    return part_of(material, list(_sources(member)), declared.shares)
+    return part_of(material, list(_sources(member)), declared)
 
 
 def _sources(member: Member) -> Iterator[Source]:

@@ -3,9 +3,11 @@
 from __future__ import annotations
 
 import hashlib
+import itertools
 from collections.abc import Collection, Mapping
 from dataclasses import dataclass
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 from bdpbench.app.run.stages import study_texts
 from bdpbench.contracts.batches import BATCHES_FOLDER
@@ -15,6 +17,7 @@ from bdpbench.contracts.plan import Plan, PlannedRun, write_plan_document
 from bdpbench.contracts.runs import RUN_NAME
 from bdpbench.contracts.scorecard import SCORECARD_NAME
 from bdpbench.contracts.tables import METRICS_NAME
+from bdpbench.contracts.yaml_files import YamlFile
 from bdpbench.errors import BdpbenchError
 from bdpbench.simulation.build import find_build
 from bdpbench.simulation.declared import unknown_to_ns2
@@ -24,6 +27,9 @@ from bdpbench.studies.plan import make_plan
 from bdpbench.studies.runs import Identities, Selection, expand_tier, tiers_of
 from bdpbench.studies.specs import write_specs
 from bdpbench.studies.study import Study, known_or_suggest
+
+if TYPE_CHECKING:
+    from bdpbench.pages.inputs import StudyTexts
 
 # Rooms whose code affects values, verdicts and pages.
 _EVALUATING_ROOMS = ("contracts", "studies", "trace", "metrics", "score", "pages")
@@ -159,12 +165,43 @@ def _check_evaluation(
 
     definitions = definitions_for(study.folder)
     _check_summaries(study, definitions)
-    study_texts(study)
+    texts = study_texts(study)
     runs = {
         tier: known[tier] if tier in known else expand_tier(study, tier, identities)
         for tier in tiers_of(study)
     }
     check_expectations(study.folder, study, runs, definitions)
+    _check_shown(study, texts, runs, definitions)
+
+
+def _check_shown(
+    study: Study,
+    texts: StudyTexts,
+    runs: Mapping[str, list[PlannedRun]],
+    definitions: Mapping[str, object],
+) -> None:
+    """Refuse a chart or a matrix of a metric that no run of its scenario has."""
+    from bdpbench.pages.matrices import MATRICES_NAME
+    from bdpbench.score.check import what_lacks
+
+    by_scenario: dict[str, list[PlannedRun]] = {}
+    for run in itertools.chain.from_iterable(runs.values()):
+        by_scenario.setdefault(run["scenario"], []).append(run)
+
+    def why(metric: str, scenario: str) -> str:
+        lacks = what_lacks(definitions[metric], by_scenario.get(scenario, []))
+        return f"no run of {scenario} has {metric}: there is no {', '.join(lacks)}" if lacks else ""
+
+    for key, scenario in study.scenarios.items():
+        for index, metric in enumerate(scenario.summary):
+            if wrong := why(metric, key):
+                raise study.error(("scenarios", key, "summary", index), wrong)
+    for index, matrix in enumerate(texts.matrices):
+        points = [] if matrix.points is None else [("points", "metric", matrix.points.metric)]
+        for *place, metric in (("metric", matrix.metric), *points):
+            if wrong := why(metric, matrix.scenario):
+                source = YamlFile(study.folder / MATRICES_NAME)
+                raise source.error(("matrices", index, *place), wrong)
 
 
 def _check_declared(study: Study, build_id: str) -> None:

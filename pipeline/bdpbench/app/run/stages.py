@@ -378,7 +378,7 @@ def study_texts(study: Study) -> StudyTexts:
     """
     from bdpbench.metrics import definitions_for
     from bdpbench.pages.inputs import StudyTexts
-    from bdpbench.pages.matrices import load_matrices
+    from bdpbench.pages.matrices import MATRICES_NAME, load_matrices
     from bdpbench.pages.study_page import load_page
 
     folder = study.folder
@@ -392,7 +392,7 @@ def study_texts(study: Study) -> StudyTexts:
         parameters=study.parameters,
         defaults=study.defaults,
         page=load_page(folder / "page.yaml", study, metrics),
-        matrices=load_matrices(folder / "matrices.yaml", study, metrics),
+        matrices=load_matrices(folder / MATRICES_NAME, study, metrics),
         notes=read_text(notes) if notes.is_file() else "",
     )
 

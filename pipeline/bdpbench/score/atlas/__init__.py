@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 
 from bdpbench.contracts.atlas import (
@@ -19,7 +19,7 @@ from bdpbench.score.atlas.relations import related
 from bdpbench.score.atlas.shares import share_points
 from bdpbench.score.atlas.verdicts import Source, gone, judged
 from bdpbench.score.check import load_expectations
-from bdpbench.studies.atlas import Declared, ShareMeasure, implementation_of
+from bdpbench.studies.atlas import Declared, implementation_of
 from bdpbench.studies.study import known_or_suggest
 
 __all__ = ["Material", "Source", "StudyPart", "atlas_of", "load_expectations", "part_of"]
@@ -34,28 +34,27 @@ class StudyPart:
     shares: Sequence[SharePoint]
 
 
-def part_of(
-    material: Material, sources: Sequence[Source], common: Mapping[str, ShareMeasure]
-) -> StudyPart:
+def part_of(material: Material, sources: Sequence[Source], declared: Declared) -> StudyPart:
     """A study's entries with their verdicts, and how its flows share.
 
     Args:
         material: material of the study.
         sources: its scorecards, in the order in which they are consulted.
-        common: metrics of all studies that express how two flows share a link.
+        declared: declarations about all studies.
 
     Raises:
         BdpbenchError: naming file and line, see ``entries_of``, or of an unknown metric under
             ``shares:``.
     """
     member = material.member
-    for metric in member.said.shares:
-        unknown = known_or_suggest(metric, material.definitions, "metric")
-        if unknown:
-            raise member.error(("shares", metric), *unknown)
+    for source, said in ((declared.source, declared), (member.source, member.said)):
+        for metric in said.shares:
+            unknown = known_or_suggest(metric, material.definitions, "metric")
+            if unknown:
+                raise source.error(("shares", metric), unknown[0], hint=unknown[1])
     titles = {metric: each.title for metric, each in material.definitions.items()}
     entries = [judged(each, sources, titles) for each in entries_of(material)]
-    shares = share_points(material, sources, {**common, **member.said.shares})
+    shares = share_points(material, sources, {**declared.shares, **member.said.shares})
     return StudyPart(_cited(material, sources, entries), entries, shares)
 
 

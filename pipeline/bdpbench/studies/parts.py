@@ -12,6 +12,8 @@ from pydantic import Discriminator, Field, Tag, WithJsonSchema, model_validator
 
 from bdpbench.studies.limits import (
     LEAST_MBPS,
+    LEAST_POSITIVE,
+    LEAST_SAMPLE_S,
     MOST_COUNT,
     MOST_DELAY_MS,
     MOST_FLOWS,
@@ -19,6 +21,7 @@ from bdpbench.studies.limits import (
     MOST_NAME,
     MOST_NUMBER,
     MOST_PACKET_BYTES,
+    MOST_SOURCES,
     MOST_TIME_S,
     MOST_VARIABLE,
 )
@@ -55,7 +58,7 @@ Delay = Annotated[
     _EITHER,
 ]
 Rtt = Annotated[
-    Annotated[float, Field(gt=0, le=6 * MOST_DELAY_MS, allow_inf_nan=False), _VALUE]
+    Annotated[float, Field(ge=LEAST_POSITIVE, le=6 * MOST_DELAY_MS, allow_inf_nan=False), _VALUE]
     | Annotated[Reference, _REFERENCE],
     _EITHER,
 ]
@@ -65,7 +68,7 @@ Time = Annotated[
     _EITHER,
 ]
 Interval = Annotated[
-    Annotated[float, Field(gt=0, le=MOST_TIME_S, allow_inf_nan=False), _VALUE]
+    Annotated[float, Field(ge=LEAST_POSITIVE, le=MOST_TIME_S, allow_inf_nan=False), _VALUE]
     | Annotated[Reference, _REFERENCE],
     _EITHER,
 ]
@@ -75,12 +78,16 @@ Share = Annotated[
     _EITHER,
 ]
 Positive = Annotated[
-    Annotated[float, Field(gt=0, le=MOST_NUMBER, allow_inf_nan=False), _VALUE]
+    Annotated[float, Field(ge=LEAST_POSITIVE, le=MOST_NUMBER, allow_inf_nan=False), _VALUE]
     | Annotated[Reference, _REFERENCE],
     _EITHER,
 ]
 Count = Annotated[
     Annotated[int, Field(ge=1, le=MOST_COUNT), _VALUE] | Annotated[Reference, _REFERENCE], _EITHER
+]
+SourceCount = Annotated[
+    Annotated[int, Field(ge=1, le=MOST_SOURCES), _VALUE] | Annotated[Reference, _REFERENCE],
+    _EITHER,
 ]
 FlowCount = Annotated[
     Annotated[int, Field(ge=1, le=MOST_FLOWS), _VALUE] | Annotated[Reference, _REFERENCE], _EITHER
@@ -95,7 +102,8 @@ PacketBytes = Annotated[
     _EITHER,
 ]
 LinuxValue = Annotated[
-    Annotated[int, Field(ge=-MOST_COUNT, le=MOST_COUNT), _VALUE] | Annotated[Reference, _REFERENCE],
+    Annotated[int, Field(ge=-MOST_VARIABLE, le=MOST_VARIABLE), _VALUE]
+    | Annotated[Reference, _REFERENCE],
     _EITHER,
 ]
 OnOff = Annotated[
@@ -180,6 +188,11 @@ Probability = Annotated[
     | Annotated[Reference, _REFERENCE],
     _EITHER,
 ]
+PerSecond = Annotated[
+    Annotated[float, Field(ge=LEAST_POSITIVE, le=1 / LEAST_SAMPLE_S, allow_inf_nan=False), _VALUE]
+    | Annotated[Reference, _REFERENCE],
+    _EITHER,
+]
 Arrivals = Annotated[
     Annotated[Literal["packmime", "exponential", "constant"], _VALUE]
     | Annotated[Reference, _REFERENCE],
@@ -198,7 +211,7 @@ class Background(Strict):
     """Background traffic; its kind determines the allowed keys."""
 
     kind: BackgroundKind = Field(description="What sends")
-    count: Count = Field(1, description="Number of such sources")
+    count: SourceCount = Field(1, description="Number of such sources")
     direction: Direction = Field("forward", description="forward, as for most flows, or reverse")
     enters: Count = Field(1, description="First bottleneck of its path, counted from 1")
     leaves: Count | None = Field(None, description="Last bottleneck of its path")
@@ -246,7 +259,7 @@ class Background(Strict):
     )
     object_bytes: Quantity | None = Field(None, description="web: bytes of an object")
     record_pages: OnOff | None = Field(None, description="web: whether its pages are recorded")
-    rate_per_s: Positive | None = Field(None, description="packmime: new connections per second")
+    rate_per_s: PerSecond | None = Field(None, description="packmime: new connections per second")
     arrivals: Arrivals | None = Field(
         None, description="packmime: distribution of the times between new connections"
     )

@@ -12,7 +12,13 @@ import types
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, replace
 
-from bdpbench.studies.limits import MOST_COUNT, MOST_NUMBER, MOST_PACKET_BYTES, MOST_TIME_S
+from bdpbench.studies.limits import (
+    LEAST_SAMPLE_S,
+    MOST_COUNT,
+    MOST_PACKET_BYTES,
+    MOST_TIME_S,
+    MOST_VARIABLE,
+)
 
 HEADER_BYTES = 40
 """Bytes of the headers that ns-2 adds to the payload of a TCP segment."""
@@ -40,7 +46,7 @@ class QueueParameter:
     text: str
     default: float | Callable[[Settings], float] | None = None
     least: float = 0.0
-    most: float = MOST_NUMBER
+    most: float = MOST_VARIABLE
     also: tuple[float, ...] = ()
     above: bool = False
     integer: bool = False
@@ -56,7 +62,11 @@ class QueueParameter:
         if too_small or value > self.most:
             besides = "".join(f", or {each:g}" for each in self.also)
             sign = "more than" if self.above else "at least"
-            top = f" and at most {self.most:g}" if self.most < MOST_COUNT else ""
+            top = (
+                f" and at most {self.most:.10g}"
+                if value > self.most or self.most < MOST_COUNT
+                else ""
+            )
             return f"expected {sign} {self.least:g}{top}{besides}"
         return None
 
@@ -194,7 +204,11 @@ _ADAPTIVE = {
     "alpha": QueueParameter("alpha_", "largest step of an increase of max_p", 0.01, above=True),
     "beta": QueueParameter("beta_", "factor of a decrease of max_p", 0.9, most=1, above=True),
     "interval_s": QueueParameter(
-        "interval_", "shortest time between changes of max_p, s", 0.5, most=MOST_TIME_S, above=True
+        "interval_",
+        "shortest time between changes of max_p, s",
+        0.5,
+        LEAST_SAMPLE_S,
+        MOST_TIME_S,
     ),
     "top_p": QueueParameter("top_", "largest max_p", 0.5, most=1, above=True),
     "bottom_p": QueueParameter(
@@ -268,7 +282,11 @@ QUEUE_KINDS: Mapping[str, QueueKind] = types.MappingProxyType(
                 ),
                 "b": QueueParameter("b_", "weight of the previous distance", 0.00001816),
                 "updates_per_s": QueueParameter(
-                    "w_", "updates of the probability per second", 170.0, above=True
+                    "w_",
+                    "updates of the probability per second",
+                    170.0,
+                    most=1 / LEAST_SAMPLE_S,
+                    above=True,
                 ),
                 "mean_packet_bytes": _mean_packet(),
                 "counts_bytes": _COUNTS_BYTES,
@@ -292,7 +310,11 @@ QUEUE_KINDS: Mapping[str, QueueKind] = types.MappingProxyType(
                     "inw_", "weight of a new rate in the mean rate", 1.0, most=1, above=True
                 ),
                 "update_s": QueueParameter(
-                    "pupdtime_", "time between updates of the price, s", 0.002, above=True
+                    "pupdtime_",
+                    "time between updates of the price, s",
+                    0.002,
+                    LEAST_SAMPLE_S,
+                    MOST_TIME_S,
                 ),
                 "mean_packet_bytes": _mean_packet(),
             },

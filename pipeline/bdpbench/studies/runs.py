@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import itertools
 import json
+import re
 import sys
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
@@ -11,7 +12,7 @@ from pathlib import Path
 from typing import cast
 
 from bdpbench.contracts.paths import tcl_dir
-from bdpbench.contracts.plan import Identity, Output, Parameters, PlannedRun
+from bdpbench.contracts.plan import Identity, Output, Parameters, PlannedRun, Scalar
 from bdpbench.contracts.runs import OUTPUT_FOLDER
 from bdpbench.contracts.yaml_files import suggest
 from bdpbench.errors import BdpbenchError
@@ -30,6 +31,7 @@ from bdpbench.studies.identity import (
 )
 from bdpbench.studies.labels import label_of, tell_apart
 from bdpbench.studies.linux import check_samples
+from bdpbench.studies.magnitudes import check_magnitudes
 from bdpbench.studies.network import network
 from bdpbench.studies.network.cost import network_cpu_s
 from bdpbench.studies.network.links import ROUNDED_BUFFERS
@@ -256,6 +258,7 @@ def plan_run(study: Study, key: str, given: Parameters, identities: Identities) 
         # Its agents are unknown, because the script creates them itself.
         identity = identities.of(Path(scenario.scripts) / script, files, argv, (), outputs)
     parameters = _with_derived(given)
+    check_magnitudes(study, key, parameters, flows)
     cpu_s = estimate_cpu_s(parameters, flows, outputs)
     return _planned(study, key, script, identity, parameters, flows, outputs, cpu_s)
 
@@ -273,6 +276,7 @@ def _network_run(study: Study, key: str, given: Parameters, identities: Identiti
     identity = identities.of(path, (), argv, resolved.senders, outputs)
     flows = [flow.flow for flow in resolved.flows]
     parameters = _with_derived({**resolved.derived, **_protocols_of(flows), **given})
+    check_magnitudes(study, key, parameters, resolved.senders)
     cpu_s = network_cpu_s(resolved, parameters, outputs)
     return _planned(study, key, script, identity, parameters, flows, outputs, cpu_s)
 
@@ -370,15 +374,16 @@ def _with_derived(given: Parameters) -> Parameters:
     if "rtt_ms" not in parameters and all(each in parameters for each in delays):
         parameters["rtt_ms"] = 2 * sum(float(parameters[each]) for each in delays)
     if all(each in parameters for each in ("bottleneck_mbps", "rtt_ms", "packet_bytes")):
-        parameters["bdp_pkts"] = round(
-            bdp_packets(
-                float(parameters["bottleneck_mbps"]),
-                float(parameters["rtt_ms"]),
-                int(parameters["packet_bytes"]),
-            ),
-            3,
-        )
-    return dict(sorted(parameters.items()))
+        mbps, rtt_ms = float(parameters["bottleneck_mbps"]), float(parameters["rtt_ms"])
+        bdp_pkts = round(bdp_packets(mbps, rtt_ms, int(parameters["packet_bytes"])), 3)
+        if bdp_pkts > 0:  # metrics compare cwnd with it
+            parameters["bdp_pkts"] = bdp_pkts
+    # Metrics divide by an RTT, which a path without delays does not have.
+    return {name: value for name, value in sorted(parameters.items()) if not _no_rtt(name, value)}
+
+
+def _no_rtt(name: str, value: Scalar) -> bool:
+    return value == 0 and re.fullmatch(r"rtt_([0-9]+_)?ms", name) is not None
 
 
 def _protocols_of(flows: Sequence[ResolvedFlow]) -> Parameters:

@@ -16,6 +16,7 @@ from pydantic import Field, PrivateAttr, WithJsonSchema, model_validator
 from bdpbench.contracts.yaml_files import Location, YamlFile, suggest
 from bdpbench.errors import BdpbenchError
 from bdpbench.studies.limits import (
+    LEAST_DURATION_S,
     MOST_NAME,
     MOST_TIME_S,
     MOST_VARIABLE,
@@ -58,7 +59,7 @@ DATADIR_ARGUMENT = "DATADIR"
 DURATION_ARGUMENT = "duration_s"
 
 Scalar = int | float | str
-Duration = Annotated[float, Field(gt=0, le=MOST_TIME_S, allow_inf_nan=False)]
+Duration = Annotated[float, Field(ge=LEAST_DURATION_S, le=MOST_TIME_S, allow_inf_nan=False)]
 Setting = Annotated[float, Field(ge=-MOST_VARIABLE, le=MOST_VARIABLE, allow_inf_nan=False)]
 ClassName = Annotated[str, Field(pattern=r"^[A-Z][A-Za-z0-9/]*$", max_length=MOST_NAME)]
 OtclClass = Annotated[str, Field(pattern=r"^[A-Z][A-Za-z0-9_/]*$", max_length=MOST_NAME)]

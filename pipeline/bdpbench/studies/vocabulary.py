@@ -25,6 +25,7 @@ from bdpbench.studies.limits import (
     MOST_NAME,
     MOST_NUMBER,
     MOST_PACKET_BYTES,
+    MOST_SUBSTREAM,
     MOST_TIME_S,
 )
 from bdpbench.units import unit_of
@@ -249,7 +250,9 @@ COMMON: Mapping[str, ParameterDeclaration] = {
     "flows": _count("Number of flows", "", "{} flows", MOST_FLOWS),
     "sample_s": _interval("Sampling interval of cwnd, s", "a sample every {} s"),
     "queue_sample_s": _interval("Sampling interval of the queue, s"),
-    "substream": _count("Substream of ns-2's random number generator", "", "repetition {}"),
+    "substream": _count(
+        "Substream of ns-2's random number generator", "", "repetition {}", MOST_SUBSTREAM
+    ),
     "trace": ParameterDeclaration(
         description="'packets' writes the packet trace of the bottleneck; 'stream' reduces it "
         "while ns-2 runs and keeps only the sums of flows and links, and their series",
@@ -258,6 +261,3 @@ COMMON: Mapping[str, ParameterDeclaration] = {
     ),
 }
 """The parameters that every study may use; units of their values as their names say."""
-
-DURATION = _number("Simulated time, s; each tier sets its own", "s", above=0.0)
-BDP = _number("Nominal bandwidth-delay product, packets", "packets", nominal="computed")

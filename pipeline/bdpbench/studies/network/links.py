@@ -7,9 +7,11 @@ from dataclasses import dataclass
 
 from bdpbench.contracts.plan import Scalar
 from bdpbench.contracts.yaml_files import Location, suggest
+from bdpbench.studies.limits import LEAST_POSITIVE, MOST_VARIABLE
 from bdpbench.studies.network.values import Values
 from bdpbench.studies.parts import Bottleneck, QueueDeclaration
 from bdpbench.studies.queues import HEADER_BYTES, QUEUE_KINDS, QueueKind
+from bdpbench.studies.reach import place_of
 from bdpbench.units import bdp_packets
 
 ROUNDED_BUFFERS = ("buffer_ms", "buffer_bdp")
@@ -127,8 +129,13 @@ def _link(values: Values, wire: Wire, name: str, rtt_ms: float | None, packet_by
     marks = values.get("ecn") == "on" and bool(kind.ecn)
     settings = _settings(values, declared, kind, location)
     rate, burst = _losses(values, wire)
-    wire_bytes = packet_bytes + HEADER_BYTES
-    variables = kind.variables(settings, wire_bytes, holds, marks)
+    variables = kind.variables(settings, packet_bytes + HEADER_BYTES, holds, marks)
+    for variable, value in variables.items():
+        if abs(value) > MOST_VARIABLE:
+            raise values.study.error(
+                (*location, "settings"),
+                f"{variable} of ns-2's queue would be {value:g}: expected {MOST_VARIABLE} at most",
+            )
     return Link(name, wire, kind, variables, holds, rate, burst)
 
 
@@ -148,9 +155,18 @@ def _holds(values: Values, wire: Wire, rtt_ms: float | None, packet_bytes: int) 
             hint="give one of buffer_pkts, buffer_ms and buffer_bdp",
         )
     ((name, value),) = given.items()
-    return max(
-        LEAST_BUFFER_PKTS, _in_packets(values, wire, name, float(value), rtt_ms, packet_bytes)
-    )
+    holds = _in_packets(values, wire, name, float(value), rtt_ms, packet_bytes)
+    wire_bytes = packet_bytes + HEADER_BYTES
+    if holds * wire_bytes > MOST_VARIABLE:
+        raise values.study.error(
+            place_of(values.study, values.scenario, name)
+            if own[name] is None
+            else (*wire.location, name),
+            f"the queue would hold {holds:,} packets of {wire_bytes} bytes, and ns-2 counts its "
+            "bytes in 32 bits",
+            hint=f"expected a buffer of {MOST_VARIABLE // wire_bytes:,} packets at most",
+        )
+    return max(LEAST_BUFFER_PKTS, holds)
 
 
 def _in_packets(
@@ -220,11 +236,25 @@ def _losses(values: Values, wire: Wire) -> tuple[float, float | None]:
     rate = values.number("loss_rate", "") if own is None else float(own)
     own = wire.said.loss_burst_pkts
     burst = values.optional("loss_burst_pkts") if own is None else float(own)
-    if burst is not None and burst * (1 - rate) <= 1:
+    check_burst(values, wire.location, rate, burst)
+    return rate, burst
+
+
+def check_burst(values: Values, location: Location, rate: float, burst: float | None) -> None:
+    """Refuse a share of losses that cannot come in bursts of the given mean length.
+
+    Raises:
+        BdpbenchError: naming the bottleneck or its change.
+    """
+    if burst is None:
+        return
+    if burst * (1 - rate) <= 1:
         raise values.study.error(
-            wire.location,
+            location,
             f"loss_burst_pkts is {burst:g}, but independent losses come in bursts of "
             f"{1 / (1 - rate):g} on average",
             hint="expected more; leave loss_burst_pkts out for independent losses",
         )
-    return rate, burst
+    if 0 < rate < LEAST_POSITIVE * burst:
+        message = f"loss_rate is {rate:g}, too small for bursts of {burst:g} packets"
+        raise values.study.error(location, message, hint="write loss_rate: 0 for no losses")

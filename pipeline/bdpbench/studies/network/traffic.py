@@ -6,15 +6,14 @@ from collections.abc import Iterator, Sequence
 
 from bdpbench.contracts.plan import Scalar
 from bdpbench.contracts.yaml_files import Location
-from bdpbench.studies.network.links import Link, Wire
+from bdpbench.studies.limits import MOST_SOURCES
+from bdpbench.studies.network.links import Link, Wire, check_burst
 from bdpbench.studies.network.packmime import packmime_source
 from bdpbench.studies.network.senders import ClassVariables, route_of
 from bdpbench.studies.network.source import Pairs, Source
 from bdpbench.studies.network.values import Values
 from bdpbench.studies.network.web import web_source
 from bdpbench.studies.parts import COMMON_OF_BACKGROUND, KEYS_OF_BACKGROUND, Background, Change
-
-MOST_SOURCES = 1000
 
 
 def sources_of(
@@ -130,6 +129,9 @@ def changes_of(values: Values, links: Sequence[Link], duration_s: float) -> list
                 (*location, "at_s"),
                 f"at_s is {said.at_s}, but a run ends after {duration_s:g} s",
             )
+        if said.loss_rate is not None:
+            burst = links[int(said.bottleneck) - 1].loss_burst_pkts
+            check_burst(values, (*location, "loss_rate"), float(said.loss_rate), burst)
         for earlier in found:
             _check_once(values, earlier, said, location)
         found.append(said)

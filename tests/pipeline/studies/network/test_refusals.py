@@ -57,7 +57,7 @@ REFUSED: list[tuple[dict[str, Any], str, str]] = [
         "an RTT of 17 ms, but the path alone has 18 ms",
     ),
     ({"flows": [{"rtt_ms": 60, "access_delay_ms": 1}]}, "rtt_ms", "each of them follows from the"),
-    ({"flows": [{"rtt_ms": -1}]}, "rtt_ms", "greater than 0"),
+    ({"flows": [{"rtt_ms": -1}]}, "rtt_ms", "greater than or equal to 0.000000000001"),
     ({"flows": [{"size_pkts": 0}]}, "size_pkts", "greater than or equal to 1"),
     ({"flows": [{"size_pkts": 9, "size_bytes": 9}]}, "size_bytes", "size_pkts is given as well"),
     ({"flows": [{"size_pkts": 9, "stop_s": 1}]}, "stop_s", "a transfer of a given size ends when"),
@@ -76,7 +76,7 @@ REFUSED: list[tuple[dict[str, Any], str, str]] = [
     (
         {"declared": ["far"], "parameters": {"far": -1}, "flows": [{"rtt_ms": "$far"}]},
         "rtt_ms",
-        "greater than 0 (got -1)",
+        "greater than or equal to 0.000000000001 (got -1)",
     ),
     ({"parameters": {"buffer_ms": 5}}, "one", "buffer_pkts and buffer_ms are given"),
     (

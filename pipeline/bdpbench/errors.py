@@ -5,7 +5,15 @@ Any other exception that escapes is a bug in bdpbench and keeps its traceback.
 
 from __future__ import annotations
 
+import re
 from pathlib import Path
+
+# All but tabs and line ends: they move the cursor of a terminal, end a string or a line, or are not
+# seen and change the order in which others are.
+CONTROL_CHARACTER = re.compile(
+    r"[\x00-\x08\x0b\x0c\x0e-\x1f\x7f-\x9f\u061c\u200e\u200f\u2028-\u202e\u2066-\u206f"
+    r"\ufff9-\ufffb\U000e0000-\U000e007f]"
+)
 
 
 class BdpbenchError(Exception):
@@ -25,7 +33,16 @@ class BdpbenchError(Exception):
 
     def __str__(self) -> str:
         text = f"{self.where}: {self.message}" if self.where else self.message
-        return f"{text}\n  hint: {as_called(self.hint)}" if self.hint else text
+        return visible(f"{text}\n  hint: {as_called(self.hint)}" if self.hint else text)
+
+
+def visible(text: str) -> str:
+    r"""A text from elsewhere, such as a file name, with escapes for what is not to be printed.
+
+    >>> visible("a\x1b[31mb\u202ec")
+    'a\\x1b[31mb\\u202ec'
+    """
+    return CONTROL_CHARACTER.sub(lambda found: ascii(found.group())[1:-1], text)
 
 
 def as_called(text: str) -> str:

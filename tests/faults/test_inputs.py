@@ -27,6 +27,7 @@ from bdpbench.contracts.plan import read_plan
 from bdpbench.contracts.runs import RUN_VERSION, read_light, read_run, read_spec
 from bdpbench.contracts.scorecard import read_scorecard
 from bdpbench.errors import BdpbenchError
+from bdpbench.studies.identity import tcl_files
 from bdpbench.studies.limits import MOST_FLOWS, MOST_RUNS
 from bdpbench.studies.runs import Selection
 from bdpbench.trace.tables import read_manifest
@@ -95,7 +96,7 @@ def plan_of(folder: Path, *, write: bool = False) -> None:
         ("packet_bytes: 1000", "packet_bytes: 1000\n      substream: 1000001", 17, "at most 1e+06"),
         ("duration_s: 20", "duration_s: 1e-9", 26, "greater than or equal to 0.01"),
         ("- {count: 3, stagger_s: 2}", "- {size_pkts: 1000000001}", 24, "equal to 1000000000"),
-        ("    flows:", "    background: [{kind: cbr, count: 1001}]\n    flows:", 23, "equal to 1000"),
+        ("    flows:", "    background: [{count: 1001}]\n    flows:", 23, "equal to 1000"),
         ("buffer_pkts: 50}", "loss_burst_pkts: 3, buffer_pkts: 50}\n    changes: [{at_s: 9, "
          "loss_rate: 0.9}]", 31, "bursts of 10"),
         ("buffer_pkts: 50}", "buffer_pkts: 50, loss_rate: 1e-18, loss_burst_pkts: 4}", 29,
@@ -115,6 +116,11 @@ def plan_of(folder: Path, *, write: bool = False) -> None:
          "      access_mbps: {list}\n      sample_s: {list}", 21, f"at most {MOST_RUNS:,}"),
         ("  shared:", f"  {'s' * 300}:", 18, "at most 60 characters"),
         ("title: Stock", 'title: "\\e[31m', 3, "controls a terminal"),
+        ("title: Three flows", "title: Three\u202e flows", 19, "the character U+202E"),
+        ("  small:", '  "sm\\u2066all":', 8, "the character U+2066"),
+        ("label: Reno", f"label: {'R' * 81}", 5, "at most 80 characters"),
+        ("label: Reno", 'label: "Re\\rno"', 5, "expected one line"),
+        ("title: Three flows", f"title: {'T' * 201}", 19, "at most 200 characters"),
     ],
 )  # fmt: skip
 def test_what_no_run_can_have_is_told_with_its_line(
@@ -131,6 +137,18 @@ def test_what_no_run_can_have_is_told_with_its_line(
         plan_of(study)
     assert f"study.yaml:{line}" in str(caught.value)
     assert said in str(caught.value)
+
+
+@pytest.mark.parametrize(
+    "name",
+    ["study.yaml", "published.csv", "claims.yaml", "matrices.yaml", "page.yaml", "history.yaml",
+     "spread.yaml", "metrics.py", "NOTES.md", "own.tcl"],
+)  # fmt: skip
+def test_what_is_not_utf8_is_told_with_its_line_and_byte(study: Path, name: str) -> None:
+    path = study / name
+    path.write_bytes(b"# one\n# \xe9t\xe9\n")
+    said = told(lambda: tcl_files(path) if name.endswith(".tcl") else plan_of(study))
+    assert f"{path}:2: is not UTF-8 text: byte 0xE9 in column 3" in said
 
 
 def test_a_path_without_delay_is_planned(study: Path) -> None:

@@ -7,6 +7,7 @@ import tempfile
 from collections.abc import Sequence
 from pathlib import Path
 
+from bdpbench.contracts.files import utf8_text
 from bdpbench.contracts.paths import tcl_dir
 from bdpbench.contracts.yaml_files import suggest
 from bdpbench.errors import BdpbenchError
@@ -90,7 +91,7 @@ def _helper_files(originals: Originals) -> dict[str, str]:
         return {}
     path = tcl_dir() / originals.helper.path
     try:
-        return {originals.helper.file: path.read_text(encoding="utf-8")}
+        return {originals.helper.file: utf8_text(path)}
     except FileNotFoundError:
         raise BdpbenchError(
             f"no such file, which {ORIGINALS_NAME} names as helper", where=str(path)

@@ -15,12 +15,14 @@ from pathlib import Path
 from typing import Any, TypeAlias
 
 from bdpbench.contracts.disks import disk_error
-from bdpbench.errors import BdpbenchError
+from bdpbench.errors import CONTROL_CHARACTER, BdpbenchError
 
 TEMPORARY_SUFFIX = ".tmp"
 
-# All but tabs and line ends: they move the cursor of a terminal, or end a string in C.
-CONTROL_CHARACTER = re.compile(r"[\x00-\x08\x0b\x0c\x0e-\x1f\x7f-\x9f]")
+# A backslash in JSON, with the code of a character that is not to be printed.
+_ESCAPE = re.compile(
+    r"\\(?:\\|u(00(?:[01][0-9a-f]|7f|[89][0-9a-f])|061c|200[ef]|202[89a-e]|206[6-9a-f]|fff[9ab]))?"
+)
 # An argument of renameat2(2).
 _AT_FDCWD = -100
 _RENAME_EXCHANGE = 2
@@ -105,13 +107,23 @@ def remove_temporaries(folder: Path) -> None:
         path.unlink(missing_ok=True)
 
 
-def decoded(content: bytes, path: Path) -> str:
-    """The text of a file; an error names the line that is not UTF-8."""
+def utf8_text(path: Path) -> str:
+    """The text of a file that has to be UTF-8; line ends stay as they are.
+
+    Raises:
+        BdpbenchError: naming line and byte, when it is not UTF-8.
+    """
+    content = path.read_bytes()
     try:
         return content.decode()
     except UnicodeDecodeError as error:
         line = content.count(b"\n", 0, error.start) + 1
-        raise BdpbenchError("is not UTF-8 text", where=f"{path}:{line}") from None
+        column = error.start - content.rfind(b"\n", 0, error.start)
+        raise BdpbenchError(
+            f"is not UTF-8 text: byte 0x{content[error.start]:02X} in column {column}",
+            where=f"{path}:{line}",
+            hint="save the file as UTF-8",
+        ) from None
 
 
 def read_text(path: Path) -> str:
@@ -121,7 +133,7 @@ def read_text(path: Path) -> str:
         BdpbenchError: naming the line, when it is not UTF-8 or contains characters that control a
             terminal.
     """
-    text = decoded(path.read_bytes(), path)
+    text = utf8_text(path)
     found = CONTROL_CHARACTER.search(text)
     if found:
         raise BdpbenchError(
@@ -151,7 +163,12 @@ def read_json(path: Path, *, what: str, schema_version: int) -> dict[str, Any]:
 
 def _json_of(path: Path, what: str) -> Any:
     try:
-        return json.loads(path.read_text(encoding="utf-8"))
+        text = path.read_text(encoding="utf-8")
+        found = None if text.isascii() else CONTROL_CHARACTER.search(text)
+        codes = (each[1] for each in _ESCAPE.finditer(text) if each[1])
+        if code := next(codes, "" if found is None else f"{ord(found.group()):04x}"):
+            raise ValueError(f"it has the character U+{code.upper()} in a text")
+        return json.loads(text)
     except FileNotFoundError:
         raise BdpbenchError(f"no such file: expected {what}", where=str(path)) from None
     except OSError as error:

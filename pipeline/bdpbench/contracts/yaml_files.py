@@ -24,8 +24,8 @@ from ruamel.yaml.error import YAMLError as RuamelError
 from ruamel.yaml.reader import ReaderError
 from ruamel.yaml.resolver import implicit_resolvers
 
-from bdpbench.contracts.files import CONTROL_CHARACTER, decoded
-from bdpbench.errors import BdpbenchError
+from bdpbench.contracts.files import utf8_text
+from bdpbench.errors import CONTROL_CHARACTER, BdpbenchError
 
 Model = TypeVar("Model", bound=BaseModel)
 Location = tuple[str | int | float, ...]
@@ -79,7 +79,7 @@ class YamlFile:
         if found:
             name = "NUL" if found.group() == "\0" else f"U+{ord(found.group()):04X}"
             raise BdpbenchError(
-                f"a text has the character {name}, which controls a terminal",
+                f"a text has the character {name}, which controls a terminal or turns texts around",
                 where=where.format(self.line_of(place)),
             )
 
@@ -201,7 +201,7 @@ for _versions, _tag, _pattern, _first in implicit_resolvers:
 
 def _read(path: Path) -> Any:
     try:
-        text = decoded(path.read_bytes(), path)
+        text = utf8_text(path)
         if text.startswith("%YAML"):
             return _read_slowly(path)
         if _may_be_deep(text):

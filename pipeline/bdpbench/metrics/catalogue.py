@@ -12,6 +12,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from functools import cache
 from pathlib import Path
 
+from bdpbench.contracts.files import read_text
 from bdpbench.errors import BdpbenchError
 from bdpbench.metrics import cwnd, flows, links, response, runs, transfers
 from bdpbench.metrics.definition import DECLARED, Definition, GroupMetric, Metric
@@ -83,7 +84,7 @@ def _declared(path: Path, sha256: str) -> Sequence[Definition]:
     DECLARED[str(path)] = []
     try:
         # No __pycache__ is written into the checkout or a user's folder.
-        exec(compile(path.read_bytes(), str(path), "exec"), module.__dict__)  # noqa: S102
+        exec(compile(read_text(path), str(path), "exec"), module.__dict__)  # noqa: S102
     except BdpbenchError:
         del sys.modules[name]
         raise

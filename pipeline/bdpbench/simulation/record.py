@@ -5,8 +5,9 @@ from __future__ import annotations
 from datetime import datetime
 from pathlib import Path
 
-from bdpbench.contracts.files import sha256_of
+from bdpbench.contracts.files import sha256_of, utf8_text
 from bdpbench.contracts.runs import OUTPUT_FOLDER, RUN_VERSION, OutputFile, RunRecord, Spec
+from bdpbench.errors import visible
 from bdpbench.simulation.backend import Backend
 from bdpbench.simulation.ns2_process import Usage
 from bdpbench.simulation.scripts import script_record
@@ -42,7 +43,7 @@ def make_record(
         "max_rss_kib": usage.max_rss_kib,
         "exit_status": 0,
         "outputs": _outputs(run_dir),
-        "ns2_report": report.read_text(encoding="utf-8") if report.is_file() else "",
+        "ns2_report": visible(utf8_text(report)) if report.is_file() else "",
     }
 
 

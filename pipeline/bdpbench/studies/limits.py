@@ -61,6 +61,12 @@ MOST_RUNS = 60_000
 takes half a minute and some 350 MB; a grid of 17,600 points with three repetitions each still
 fits."""
 
+MOST_LABEL = 80
+"""Longest label, characters: it has to fit into a legend and a column."""
+
+MOST_TITLE = 200
+"""Longest title, characters: a heading of two or three lines."""
+
 MOST_NAME = 60
 """Longest key or file name, characters: some become parts of file names, which may have 255
 bytes."""

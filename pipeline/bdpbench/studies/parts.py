@@ -26,7 +26,7 @@ from bdpbench.studies.limits import (
     MOST_VARIABLE,
 )
 from bdpbench.studies.queues import QUEUE_KINDS
-from bdpbench.studies.vocabulary import Key, Strict
+from bdpbench.studies.vocabulary import Key, Label, Strict
 
 Reference = Annotated[str, Field(pattern=r"^\$[a-z][a-z0-9_]*$")]
 """``$name``: the value of a parameter of the run."""
@@ -129,7 +129,7 @@ class QueueDeclaration(Strict):
     kind: Annotated[str, WithJsonSchema({"type": "string", "enum": list(QUEUE_KINDS)})] = Field(
         description="Kind of queue"
     )
-    label: str = Field("", description="Name in tables and plots; its key if absent")
+    label: Label = Field("", description="Name in tables and plots; its key if absent")
     settings: Annotated[
         dict[ParameterOfQueue, Number],
         WithJsonSchema({"type": "object", "properties": _SETTINGS, "additionalProperties": False}),

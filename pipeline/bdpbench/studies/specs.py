@@ -9,7 +9,7 @@ from __future__ import annotations
 from collections.abc import Iterable
 from pathlib import Path
 
-from bdpbench.contracts.files import write_record_atomically, write_text_atomically
+from bdpbench.contracts.files import write_bytes_atomically, write_record_atomically
 from bdpbench.contracts.paths import run_folder
 from bdpbench.contracts.plan import PlannedRun
 from bdpbench.contracts.runs import SCRIPTS_FOLDER, SPEC_NAME, SPEC_VERSION, Spec, read_spec
@@ -57,4 +57,4 @@ def _keep_scripts(kept: Path, folder: Path, script: str) -> None:
     from bdpbench.studies.scripts import outside_files
 
     for name, path in outside_files(folder, script).items():
-        write_text_atomically(kept / name, path.read_text(encoding="utf-8"))
+        write_bytes_atomically(kept / name, path.read_bytes())

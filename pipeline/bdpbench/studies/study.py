@@ -43,9 +43,11 @@ from bdpbench.studies.parts import Interval as End
 from bdpbench.studies.vocabulary import (
     COMMON,
     Key,
+    Label,
     ParameterDeclaration,
     ParameterName,
     Strict,
+    Title,
     VariableName,
 )
 
@@ -118,7 +120,7 @@ ParameterGrid = Annotated[
 class Protocol(Strict):
     """One congestion control variant, and how a script creates its agents."""
 
-    label: str = Field(description="Name in tables and plots, e.g. HS-TCP")
+    label: Label = Field(description="Name in tables and plots, e.g. HS-TCP")
     colour: str = Field(pattern=r"^#[0-9a-fA-F]{6}$", description="Colour in every plot, #rrggbb")
     agent: ClassName = Field("TCP/Sack1", description="ns-2 agent class, without 'Agent/'")
     sink: ClassName = Field("TCPSink/Sack1", description="ns-2 sink class, without 'Agent/'")
@@ -263,10 +265,10 @@ class Original(Strict):
 class Scenario(Strict):
     """One experiment: a script, its parameters, and what is swept."""
 
-    title: str
+    title: Title
     description: str = ""
-    section: str = Field("", description="Section of the paper, e.g. 4.1.3.1")
-    figures: list[str] = Field(
+    section: Label = Field("", description="Section of the paper, e.g. 4.1.3.1")
+    figures: list[Label] = Field(
         default_factory=list,
         description="Figures of the paper that it shows: numbers, or words such as Table 1",
     )
@@ -342,7 +344,7 @@ class Study(Strict):
 
     schema_version: Literal[1]
     key: Annotated[str, Field(pattern=r"^[a-z][a-z0-9_]*$", max_length=MOST_NAME)]
-    title: str
+    title: Title
     description: str = ""
     citation: Citation | None = None
     parameters: dict[ParameterName, ParameterDeclaration] = Field(

@@ -12,7 +12,7 @@ import math
 from collections.abc import Mapping
 from typing import Annotated, Literal
 
-from pydantic import BaseModel, ConfigDict, Field, model_validator
+from pydantic import AfterValidator, BaseModel, ConfigDict, Field, model_validator
 
 from bdpbench.contracts.plan import Scalar
 from bdpbench.studies.limits import (
@@ -21,12 +21,14 @@ from bdpbench.studies.limits import (
     MOST_COUNT,
     MOST_DELAY_MS,
     MOST_FLOWS,
+    MOST_LABEL,
     MOST_MBPS,
     MOST_NAME,
     MOST_NUMBER,
     MOST_PACKET_BYTES,
     MOST_SUBSTREAM,
     MOST_TIME_S,
+    MOST_TITLE,
 )
 from bdpbench.units import unit_of
 
@@ -37,6 +39,16 @@ VARIABLE_PATTERN = r"^[a-z][A-Za-z0-9_]*_$"
 Key = Annotated[str, Field(pattern=r"^[A-Za-z][A-Za-z0-9_-]*$", max_length=MOST_NAME)]
 VariableName = Annotated[str, Field(pattern=VARIABLE_PATTERN, max_length=MOST_NAME)]
 ParameterName = Annotated[str, Field(pattern=r"^[a-z][a-z0-9_]*$", max_length=MOST_NAME)]
+
+
+def _one_line(text: str) -> str:
+    if any(character in text for character in "\t\n\r"):
+        raise ValueError("expected one line without tabs")
+    return text
+
+
+Label = Annotated[str, Field(max_length=MOST_LABEL), AfterValidator(_one_line)]
+Title = Annotated[str, Field(max_length=MOST_TITLE), AfterValidator(_one_line)]
 Bound = Annotated[float, Field(allow_inf_nan=False)]
 
 
@@ -50,10 +62,10 @@ class ParameterDeclaration(Strict):
     """What a parameter is, and how ns-2 gets it: as an argument unless stated otherwise."""
 
     description: str = Field(description="What it is, in a sentence for the report")
-    unit: str = Field(
+    unit: Label = Field(
         "", description="Unit, e.g. packets; if absent, the unit at the end of the name"
     )
-    label: str = Field(
+    label: Label = Field(
         "",
         description="Name of a run in a sweep, with {} for the value: alpha {} packets",
     )
@@ -64,7 +76,7 @@ class ParameterDeclaration(Strict):
     above: Bound | None = Field(None, description="Values are larger than this")
     maximum: Bound | None = Field(None, description="Largest value")
     below: Bound | None = Field(None, description="Values are smaller than this")
-    choices: list[str] = Field(default_factory=list, description="The allowed words")
+    choices: list[Label] = Field(default_factory=list, description="The allowed words")
     sets: dict[Key, list[VariableName]] = Field(
         default_factory=dict,
         description="Protocol → variables of its agents that are set to the value",

@@ -8,6 +8,7 @@ from pathlib import Path
 
 import polars as pl
 
+from bdpbench.contracts.files import utf8_text
 from bdpbench.errors import BdpbenchError
 
 SCHEMA = {"subject": pl.String, "name": pl.String, "value": pl.Float64, "unit": pl.String}
@@ -53,9 +54,7 @@ def read_facts(path: Path) -> pl.DataFrame:
 
 def _lines_of(path: Path) -> list[str]:
     try:
-        return path.read_text(encoding="utf-8").splitlines()
-    except UnicodeDecodeError:
-        raise BdpbenchError("the report is not text", where=str(path)) from None
+        return utf8_text(path).splitlines()
     except OSError as error:
         reason = error.strerror or "cannot be read"
         raise BdpbenchError(f"{reason}: expected a script's report", where=str(path)) from None

@@ -19,7 +19,7 @@ from bdpbench.app.analyze.text import (
     samples_lines,
     totals_lines,
 )
-from bdpbench.errors import BdpbenchError
+from bdpbench.errors import BdpbenchError, visible
 from bdpbench.metrics.packets import (
     COLUMNS,
     PACKET_DEFINITIONS,
@@ -56,10 +56,7 @@ def analyze(request: AnalysisRequest) -> Iterator[str]:
         BdpbenchError: for a file that cannot be read, is not a trace, or contains nothing in the
             window; for a flow, link or node that the trace does not have.
     """
-    if request.labels:
-        yield from _compare(request)
-    else:
-        yield from _analyze_one(request)
+    yield from map(visible, _compare(request) if request.labels else _analyze_one(request))
 
 
 def _analyze_one(request: AnalysisRequest) -> Iterator[str]:
@@ -154,7 +151,7 @@ def _analysis(trace: Trace, sums: PacketSums, request: AnalysisRequest, name: st
     if request.metrics:
         metrics = metrics.filter(pl.col("metric").is_in(list(request.metrics)))
     return Analysis(
-        name,
+        visible(name),
         trace.format,
         sums,
         metrics,

@@ -12,7 +12,7 @@ from bdpbench.archive.side import read_sides
 from bdpbench.contracts.comparison import Comparison, MovedMetric, Unshared
 from bdpbench.contracts.files import write_json_atomically, write_text_atomically
 from bdpbench.contracts.scorecard import CLOSE_ASYMMETRY, CLOSE_SHARE
-from bdpbench.errors import BdpbenchError
+from bdpbench.errors import BdpbenchError, visible
 from bdpbench.metrics import DEFINITIONS
 from bdpbench.pages.compare_page import comparison_page, moved_row
 
@@ -45,11 +45,11 @@ def compare_results(
         raise BdpbenchError("have no metrics in common", where=f"{first} and {second}")
     if html is not None:
         titles = {each.metric: each.title for each in DEFINITIONS.values()}
-        write_text_atomically(html, comparison_page(found, titles))
+        write_text_atomically(html, visible(comparison_page(found, titles)))
     if json_file is not None:
         write_json_atomically(json_file, found)
     for line in comparison_lines(found):
-        print(line)
+        print(visible(line))
     return found["beyond"] > 0
 
 

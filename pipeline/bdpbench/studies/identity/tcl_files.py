@@ -10,6 +10,7 @@ from functools import cache, lru_cache
 from pathlib import Path
 from typing import TypeAlias
 
+from bdpbench.contracts.files import utf8_text
 from bdpbench.contracts.paths import tcl_dir
 from bdpbench.errors import BdpbenchError
 from bdpbench.studies.identity.tcl_text import TclSyntaxError, commands_of, strip_tcl
@@ -59,7 +60,7 @@ def tcl_digest(files: Sequence[Path]) -> str:
 def _digest_of(files: _States) -> str:
     digest = hashlib.sha256()
     for path, *_ in files:
-        digest.update(tcl_statements(path).encode(errors="surrogateescape") + b"\0")
+        digest.update(tcl_statements(path).encode() + b"\0")
     return digest.hexdigest()
 
 
@@ -80,7 +81,7 @@ def tcl_statements(path: Path) -> str:
     """The statements of a file, without comments and blank lines.
 
     Raises:
-        BdpbenchError: when it is missing.
+        BdpbenchError: when it is missing, or not UTF-8: Tcl would read it as the locale says.
     """
     return strip_tcl(_read(path))
 
@@ -98,7 +99,7 @@ def _follow(path: Path, files: list[Path], tcl: Path, where: str) -> None:
 def _read(path: Path, where: str = "") -> str:
     """A file as Tcl reads it: every kind of line end is a newline."""
     try:
-        text = path.read_bytes().decode(errors="surrogateescape")
+        text = utf8_text(path)
     except (FileNotFoundError, IsADirectoryError):
         raise BdpbenchError(f"no such Tcl file: {path}", where=where) from None
     return text.replace("\r\n", "\n").replace("\r", "\n")

@@ -6,7 +6,8 @@
 #
 # Usage: prove.sh [--whole] [--keep FOLDER] [SUITE/USER...]
 #
-# SUITE is a suite of Debian or Ubuntu, USER is root or user: bookworm/root, noble/user.
+# SUITE is a suite of Debian or Ubuntu, USER is root or user: bookworm/root, noble/user. Suites of Ubuntu
+# are left out if their mirror does not answer.
 # --whole: the whole quick tier and all tests, not a part of both.
 # --keep FOLDER: keeps the roots, and what apt and pip download, for the next call.
 #
@@ -30,6 +31,8 @@ while [ $# -gt 0 ]; do
 done
 [ ${#cases[@]} -gt 0 ] || cases=(bookworm/root bookworm/user trixie/root noble/user)
 
+python=.bdpbench/venv/bin/python
+[ -x $python ] || python=python3
 work=$(mktemp -d)
 trap 'rm -rf "$work"' EXIT
 store=${keep:-$work}
@@ -68,7 +71,7 @@ make_root() {
   echo force-unsafe-io >"$root/etc/dpkg/dpkg.cfg.d/unsafe-io"
   {
     echo '[global]'
-    python3 -m pip config list |
+    "$python" -m pip config list |
       sed -nE "s/^(global|:env:)\.(cert|index-url|extra-index-url|trusted-host|proxy|default-timeout)='(.*)'$/\2 = \3/p" |
       sort -u -t = -k 1,1
   } >"$root/etc/pip.conf"
@@ -106,8 +109,14 @@ timed() {
 
 # prove CASE: from the clone to the end of the tests.
 prove() {
-  local case=$1 user=${1#*/} packages
-  make_root "${case%/*}" || die "no root of $case"
+  # What no package makes possible, or only one that is too large. Ubuntu has none of Chromium.
+  local case=$1 user=${1#*/} packages expected='copy of the thesis|a profile|pdflatex|root writes everywhere'
+  case $case in bookworm/* | trixie/*) ;; *) expected+='|no Chromium' ;; esac
+  if ! make_root "${case%/*}"; then
+    case $case in bookworm/* | trixie/*) die "no root of $case" ;; esac
+    say "SKIPPED: debootstrap gets no ${case%/*} here"
+    return
+  fi
   git clone -q --no-hardlinks . "$work/clone"
   within "$case" "$user" "cat >clone.tar && tar -xf clone.tar && rm clone.tar" < <(tar -C "$work" -c clone)
   rm -rf "$work/clone"
@@ -127,9 +136,6 @@ prove() {
   rm -rf "$work/layers/$case"
 }
 
-# Tests that no package makes possible, or only one that is too large.
-expected='copy of the thesis|ns-2 with a profile|pdflatex|root writes everywhere|no stock|no report'
-expected+='|Ubuntu has none'
 
 for case in "${cases[@]}"; do
   say "$case"

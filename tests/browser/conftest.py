@@ -33,7 +33,7 @@ def _chromium() -> str:
     given = os.environ.get("BDPBENCH_CHROMIUM")
     found = given or next((path for name in NAMES if (path := shutil.which(name))), None)
     if not found:
-        leave_out("no Chromium", "install it, or set BDPBENCH_CHROMIUM to its path")
+        leave_out("no Chromium", "install one (Ubuntu has only a snap), or set BDPBENCH_CHROMIUM")
     return found
 
 

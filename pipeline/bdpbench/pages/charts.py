@@ -1,7 +1,7 @@
 """The charts of a report as objects of altair, for notebooks.
 
->>> charts = Charts(inputs)                                                   # doctest: +SKIP
->>> charts.chart("buffer-size-sweep-utilization").properties(width=400)       # doctest: +SKIP
+    charts = Charts(inputs)
+    charts.chart("buffer-size-sweep-utilization").properties(width=400)
 
 ``inputs`` are those of a report, see ``bdpbench.app.run.stages.report_inputs``; names are those of
 the files written by `bdpbench report --export`.

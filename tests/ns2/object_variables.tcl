@@ -133,8 +133,8 @@ foreach call {
     {window_} {window_ 0x10} {window_} {window_ 12 13} {window_ {}} {window_} {cwnd_ 3.5} {cwnd_}
     {} {nosuch_} {nosuch_ 1} {nosuch_} {{a b} 1} {a(b) 1} {a(b)} {a} {a 1} {a() 2} {a()} {1x 2} {1x}
     {self} {self 1} {args} {args 1} {var 1} {class 2} {proc 3} {class_} {class_ 3} {fid_} {$x 1} {[y] 1}
-    {ns::x 1} {::tcp} {::other 1} {x\\y 1} {ü 1} {ü} {dst_ 5} {debug_ true} {debug_} {-parse-part1}
-    {-parse-part1 1} {x {a b}} {x} {x "\{"} {x} {x a\\\nb} {x} {x ""} {x}
+    {ns::x 1} {::tcp} {::other 1} {x\\y 1} {ü 1} {ü} {dst_ 5} {debug_ true} {debug_}
+    {x {a b}} {x} {x "\{"} {x} {x a\\\nb} {x} {x ""} {x}
 } {
     if {[lindex $call 0] ne "dst_"} {
         outcome $tcp set {*}$call

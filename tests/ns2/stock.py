@@ -1,8 +1,8 @@
 """What the variant stock writes: the real one if it is built, else the SHA-256 that is stored.
 
-`PYTHONPATH=pipeline:. python tests/ns2/stock.py` runs every comparison with a real stock, which it
-builds if necessary, and stores in `stock.sha256` what that gave. Where a stock is built, each
-comparison also tells if what is stored of it is not what it gives.
+`PYTHONPATH=pipeline:. python tests/ns2/stock.py` runs every comparison with a real stock, that of
+$BDPBENCH_NS_STOCK or one that it builds, and stores in `stock.sha256` what that gave. Where a stock
+is built, each comparison also tells if what is stored of it is not what it gives.
 """
 
 from __future__ import annotations
@@ -20,7 +20,7 @@ from pathlib import Path
 
 from bdpbench.contracts.paths import tcl_dir
 from bdpbench.simulation.backend import NativeBackend
-from bdpbench.simulation.build import current_build_id, require_build
+from bdpbench.simulation.build import current_build_id
 from bdpbench.studies.identity.tcl_files import tcl_digest, tcl_files
 
 ROOT = Path(__file__).resolve().parents[2]
@@ -97,14 +97,10 @@ def _sha256(content: str | Sequence[str]) -> str:
 
 def main() -> int:
     """Store anew what stock gives in every comparison; returns pytest's exit status."""
-    build_id = current_build_id("stock")
-    NativeBackend(build_id, "stock").build()
+    if "BDPBENCH_NS_STOCK" not in os.environ:
+        NativeBackend(current_build_id("stock"), "stock").build()
     with tempfile.TemporaryDirectory() as folder:
-        found = {
-            "BDPBENCH_NS_STOCK": str(require_build(build_id).binary),
-            "POLARS_MAX_THREADS": "1",
-            STORE_IN: folder,
-        }
+        found = {"BDPBENCH_REQUIRE_STOCK": "1", "POLARS_MAX_THREADS": "1", STORE_IN: folder}
         command = [sys.executable, "-m", "pytest", "-q", "-n", "auto", "--dist", "loadfile"]
         done = subprocess.run(
             [*command, str(STORED.parent)],

@@ -121,12 +121,9 @@ require_packages() {
     local missing
     mapfile -t missing < <(missing_packages ns2)
     [[ ${#missing[@]} -gt 0 ]] || return 0
-    if [[ $INSTALL_DEPS == yes ]]; then
-        get_packages "$LOG" "${missing[@]}" || exit $EXIT_PACKAGES
-    else
-        tell_missing "${missing[@]}"
-        exit $EXIT_PACKAGES
-    fi
+    [[ $INSTALL_DEPS == no ]] || ! get_packages "$LOG" "${missing[@]}" || return 0
+    tell_missing "${missing[@]}"
+    exit $EXIT_PACKAGES
 }
 
 # ---------------------------------------------------------------- source archive

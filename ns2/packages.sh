@@ -69,17 +69,15 @@ become_root() {
     sudo_without_question || sudo -v
 }
 
-# get_packages LOG PACKAGE...: installs packages; if that is not possible, says what can be done.
+# get_packages LOG PACKAGE...: installs packages for all users, if this is possible.
 get_packages() {
     local log=$1
     shift
-    if command -v apt-get >/dev/null && may_become_root; then
-        say "apt-get installs these system packages, for all users: $*"
-        install_packages "$log" "$@" && return
-        say "they could not be installed; the last lines of $log:"
-        tail -n 15 "$log" | cut -c1-300 | sed 's/^/    /' >&2
-    fi
-    tell_missing "$@"
+    command -v apt-get >/dev/null && may_become_root || return
+    say "apt-get installs these system packages, for all users: $*"
+    install_packages "$log" "$@" && return
+    say "they could not be installed; the last lines of $log:"
+    tail -n 15 "$log" | cut -c1-300 | sed 's/^/    /' >&2
     return 1
 }
 
@@ -89,12 +87,15 @@ tell_missing() {
 }
 
 install_packages() {
-    local log=$1
+    local log=$1 each offered=()
     shift
     : >>"$log"
     become_root || return
     apt_get "$log" update || true  # an unreachable third-party source must not stop us
-    apt_get "$log" install -y --no-install-recommends "$@"
+    for each; do
+        [[ $(needed_packages) == *$'\n'"test $each "* ]] && ! is_offered "$each" || offered+=("$each")
+    done
+    [[ ${#offered[@]} -eq 0 ]] || apt_get "$log" install -y --no-install-recommends "${offered[@]}"
 }
 
 # apt_get LOG ARGUMENT...: it gets half an hour, and a session without the terminal, which would stop it

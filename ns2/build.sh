@@ -367,8 +367,8 @@ PROFILE_FLAGS=
 # make_ns [ARGUMENT...] TARGET. With the added sloppiness, ccache also keeps what is compiled with
 # precompiled headers.
 make_ns() {
-    CCACHE_SLOPPINESS=${CCACHE_SLOPPINESS:+$CCACHE_SLOPPINESS,}pch_defines,time_macros \
-        make -C "$TREE" "$@" CC="gcc $C_FLAGS" CPP="g++ $CXX_FLAGS${PRECOMPILED:+ -include $PRECOMPILED}" \
+    ${EXEC:-} env CCACHE_SLOPPINESS="${CCACHE_SLOPPINESS:+$CCACHE_SLOPPINESS,}pch_defines,time_macros" \
+        "${DYING[@]}" make -C "$TREE" "$@" CC="gcc $C_FLAGS" CPP="g++ $CXX_FLAGS${PRECOMPILED:+ -include $PRECOMPILED}" \
         CCOPT="$COMMON_FLAGS${PROFILE_FLAGS:+ $PROFILE_FLAGS}" \
         LIB="-L$WORK/farm/lib $LIBRARIES${PROFILE_FLAGS:+ $PROFILE_FLAGS}"
 }
@@ -397,7 +397,8 @@ compile() {
     total=$(make_ns --dry-run ns 2>/dev/null | grep -c -- ' -c ') || true
     say "compiling $total files, $JOBS at a time"
     : >"$WORK/make.log"
-    make_ns "-j$JOBS" ns >"$WORK/make.log" 2>&1 9>&- &
+    # make replaces the shell in the background, so that it can be ended.
+    EXEC=exec make_ns "-j$JOBS" ns >"$WORK/make.log" 2>&1 9>&- &
     MAKE_PID=$!
     report_progress "$MAKE_PID" "$total"
     local status=0
@@ -567,6 +568,15 @@ wait_for_lock() {
     flock 9
 }
 
+# make_work_folder: sets WORK, and removes that of a build that was killed.
+make_work_folder() {
+    local told=$PREFIX/.work killed=
+    [[ ! -f $told ]] || killed=$(<"$told")
+    [[ $killed != */bdpbench-ns2.?????? ]] || rm -rf -- "$killed"
+    WORK=$(mktemp -d "${TMPDIR:-/tmp}/bdpbench-ns2.XXXXXX")
+    printf '%s' "$WORK" >"$told"
+}
+
 # ---------------------------------------------------------------- main
 
 value_of() {
@@ -616,7 +626,7 @@ print_source() {
     : >"$LOG"
     WORK=$(mktemp -d "${TMPDIR:-/tmp}/bdpbench-ns2.XXXXXX")
     trap clean_up EXIT
-    trap 'exit 130' INT TERM
+    trap 'exit 130' INT TERM HUP
     fetch
     printf '%s\n' "$ARCHIVE"
 }
@@ -635,9 +645,10 @@ main() {
     fi
     LOG=$TARGET/build.log
     : >"$LOG"
-    WORK=$(mktemp -d "${TMPDIR:-/tmp}/bdpbench-ns2.XXXXXX")
+    rm -f "$TARGET"/ns.[0-9]* "$TARGET"/ns-bdpbench.json.[0-9]*
+    make_work_folder
     trap clean_up EXIT
-    trap 'exit 130' INT TERM
+    trap 'exit 130' INT TERM HUP
     require_packages
     [[ $VARIANT != fast-pgo ]] || is_gcc ||
         die $EXIT_PACKAGES "the variant fast-pgo needs GCC, and g++ is another compiler"

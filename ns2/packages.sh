@@ -109,6 +109,10 @@ apt_get() {
 
 CHILD=
 
+# Lets the kernel kill a command when this process ends, however it ends.
+DYING=()
+! command -v setpriv >/dev/null || DYING=(setpriv --pdeathsig KILL --)
+
 # watched WHAT LOG COMMAND...: runs a command with its output in a log, and shows every ten seconds
 # which line it has come to.
 watched() {

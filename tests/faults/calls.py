@@ -22,6 +22,7 @@ from bdpbench.contracts.scorecard import read_scorecard
 TIMES = ("started", "wall_s", "cpu_s", "max_rss_kib")
 """What `run.json` says of a run that another simulation of it need not repeat."""
 
+WRAPPER = str(repository_root() / "bdpbench")
 # With a profile, even a single batch is run by Snakemake.
 BY_SNAKEMAKE = ("--profile", str(repository_root() / "workflow" / "profiles" / "default"))
 # A streamed run beside the plain ones of tests/data/dumbbell.
@@ -35,6 +36,18 @@ STREAMED = """
     tiers:
       quick: [{duration_s: 60}]
 """
+
+
+def is_locked(path: Path) -> bool:
+    """Whether anyone holds the lock on a file."""
+    if not path.exists():
+        return False
+    with path.open("r+", encoding="utf-8") as stream:
+        try:
+            fcntl.flock(stream, fcntl.LOCK_EX | fcntl.LOCK_NB)
+        except BlockingIOError:
+            return True
+    return False
 
 
 @dataclass(frozen=True)
@@ -53,12 +66,15 @@ class Workspace:
             "BDPBENCH_RESULTS": str(self.results),
         }
 
+    @property
+    def command(self) -> list[str]:
+        """The call."""
+        return [WRAPPER, "run", "--backend", "native", "--jobs", "2"]
+
     def start(self, *options: str, **variables: str) -> subprocess.Popen[str]:
-        """Start a call of `run` in a session of its own, with more environment variables."""
-        wrapper = str(repository_root() / "bdpbench")
-        command = [wrapper, "run", "--backend", "native", "--jobs", "2"]
+        """Start a call in a session of its own, with more environment variables."""
         return subprocess.Popen(
-            [*command, *options],
+            [*self.command, *options],
             env={**self.environment(), **variables},
             stdout=subprocess.PIPE,
             stderr=subprocess.STDOUT,
@@ -100,14 +116,7 @@ class Workspace:
 
     def is_locked(self) -> bool:
         """Whether anyone holds a lock on the results folder or on one of its runs."""
-        for path in [self.results / ".lock", *self.results.glob("runs/*/*/.lock")]:
-            if path.exists():
-                with path.open("r+", encoding="utf-8") as stream:
-                    try:
-                        fcntl.flock(stream, fcntl.LOCK_EX | fcntl.LOCK_NB)
-                    except BlockingIOError:
-                        return True
-        return False
+        return any(map(is_locked, [self.results / ".lock", *self.results.glob("runs/*/*/.lock")]))
 
     def finished(self) -> dict[str, int]:
         """Records of the finished runs, and their modification times."""

@@ -24,7 +24,7 @@ import time
 import traceback
 from collections import Counter
 from collections.abc import Callable, Iterator, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from functools import cached_property
 from pathlib import Path
 from types import FrameType
@@ -342,6 +342,7 @@ class Fuzzer:
     scratch: Path
     seed: int
     kept: Path | None
+    _expected: dict[tuple[str, str], str] = field(default_factory=dict)
 
     def fuzz(self, name: str, mutants: int) -> tuple[Counter[str], list[str]]:
         """Number of mutants of a kind of file by outcome, and the faults."""
@@ -362,7 +363,9 @@ class Fuzzer:
 
     def _one(self, name: str, subject: Subject, chance: random.Random) -> tuple[str, bytes]:
         path, valid, read = self._prepared(name, subject, chance)
-        expected = repr(read())
+        if (name, valid) not in self._expected:
+            self._expected[name, valid] = repr(read())
+        expected = self._expected[name, valid]
         content = mutant(valid, name, chance)
         path.write_bytes(content)
         said = outcome(path, read, expected)

@@ -250,6 +250,9 @@ def _read_slowly(path: Path) -> Any:
         raise BdpbenchError(f"not valid YAML: {problem}", where=f"{path}:{line}") from None
     except ReaderError as error:
         raise _unreadable(path, error) from None
+    except AttributeError:
+        said = "not valid YAML: a merge key names the mapping that it is in"
+        raise BdpbenchError(said, where=f"{path}:{_line_of_failure(path)}") from None
     except (RuamelError, ValueError, TypeError, OverflowError) as error:
         where = f"{path}:{_line_of_failure(path)}"
         raise BdpbenchError(f"not valid YAML: {error}", where=where) from None

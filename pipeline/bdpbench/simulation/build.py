@@ -14,6 +14,7 @@ from bdpbench.contracts.files import FolderState, state_of
 from bdpbench.contracts.paths import home_dir, repository_root
 from bdpbench.contracts.runs import BuildFacts
 from bdpbench.errors import BdpbenchError
+from bdpbench.simulation.processes import dying_with_parent
 
 BINARY_NAME = "ns"
 INFO_NAME = "ns-bdpbench.json"
@@ -114,6 +115,16 @@ def run_build_script(arguments: list[str]) -> None:
         BdpbenchError: when the build fails; the script has printed the reason on standard error.
     """
     command = ["bash", str(build_script()), "--prefix", str(build_prefix()), *arguments]
-    done = subprocess.run(command, stdin=subprocess.DEVNULL, env=build_environment(), check=False)
-    if done.returncode != 0:
+    with subprocess.Popen(
+        command,
+        stdin=subprocess.DEVNULL,
+        env=build_environment(),
+        preexec_fn=dying_with_parent(),
+    ) as build:
+        try:
+            build.wait()
+        except BaseException:
+            build.terminate()  # it removes what it has unpacked
+            raise
+    if build.returncode != 0:
         raise BdpbenchError("ns-2 could not be built, see the message above", where="ns2/build.sh")

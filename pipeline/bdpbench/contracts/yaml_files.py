@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import difflib
 import itertools
+import re
 import types
 import typing
 from collections.abc import Iterable, Sequence
@@ -38,6 +39,7 @@ MOST_VALUES = 200_000
 stand for more values than memory holds. The largest claims.yaml has some 15,000."""
 
 _SAFE_LEVELS = 5_000
+_OPENED = re.compile(rf"(?:[\[{{]\s*){{{MOST_DEPTH + 1},}}")
 
 
 class YamlFile:
@@ -237,8 +239,13 @@ def _check_depth(text: str, path: Path) -> None:
 
 
 def _read_slowly(path: Path) -> Any:
-    with suppress(yaml.YAMLError):  # ruamel.yaml takes minutes for what is nested deeply
-        _check_depth(path.read_text(encoding="utf-8"), path)
+    # ruamel.yaml takes minutes for what is nested deeply, also where libyaml finds an error first.
+    text = path.read_text(encoding="utf-8")
+    opened = _OPENED.search(text)
+    if opened:
+        raise _too_deep(f"{path}:{text.count(chr(10), 0, opened.start()) + 1}")
+    with suppress(yaml.YAMLError):
+        _check_depth(text, path)
     try:
         with path.open(encoding="utf-8") as stream:
             return YAML(typ="rt").load(stream)

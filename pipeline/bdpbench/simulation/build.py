@@ -14,7 +14,7 @@ from bdpbench.contracts.files import FolderState, state_of
 from bdpbench.contracts.paths import home_dir, repository_root
 from bdpbench.contracts.runs import BuildFacts
 from bdpbench.errors import BdpbenchError
-from bdpbench.simulation.processes import dying_with_parent
+from bdpbench.simulation.processes import dying_with_parent, signals_interrupt
 
 BINARY_NAME = "ns"
 INFO_NAME = "ns-bdpbench.json"
@@ -115,12 +115,15 @@ def run_build_script(arguments: list[str]) -> None:
         BdpbenchError: when the build fails; the script has printed the reason on standard error.
     """
     command = ["bash", str(build_script()), "--prefix", str(build_prefix()), *arguments]
-    with subprocess.Popen(
-        command,
-        stdin=subprocess.DEVNULL,
-        env=build_environment(),
-        preexec_fn=dying_with_parent(),
-    ) as build:
+    with (
+        signals_interrupt(),
+        subprocess.Popen(
+            command,
+            stdin=subprocess.DEVNULL,
+            env=build_environment(),
+            preexec_fn=dying_with_parent(),
+        ) as build,
+    ):
         try:
             build.wait()
         except BaseException:

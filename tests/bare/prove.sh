@@ -31,6 +31,10 @@ while [ $# -gt 0 ]; do
 done
 [ ${#cases[@]} -gt 0 ] || cases=(bookworm/root bookworm/user trixie/root noble/user)
 
+if ! command -v debootstrap >/dev/null || ! unshare --mount --pid --fork true 2>/dev/null; then
+  say "SKIPPED: it needs debootstrap, and root that may mount"
+  exit 0
+fi
 python=.bdpbench/venv/bin/python
 [ -x $python ] || python=python3
 work=$(mktemp -d)

@@ -150,3 +150,25 @@ def test_an_interrupt_before_the_command_line_is_read_is_told(tmp_path: Path) ->
     )
     said = "error: interrupted before anything was done"
     assert (done.returncode, done.stdout, done.stderr.strip()) == (1, "", said)
+
+
+@pytest.mark.parametrize(
+    ("streams", "status", "said"),
+    [
+        (">/dev/full", 1, "error: standard output: cannot be written: No space left on device"),
+        ("2>/dev/full", 0, ""),
+        (">&-", 0, ""),
+        ("2>&-", 0, ""),
+    ],
+)
+def test_a_stream_that_takes_nothing_is_named_and_a_closed_one_is_no_error(
+    streams: str, status: int, said: str
+) -> None:
+    command = f'exec "$0" -P -m bdpbench list xu2004 {streams}'
+    done = subprocess.run(
+        ["sh", "-c", command, sys.executable],
+        capture_output=True,
+        text=True,
+        check=False,
+    )
+    assert (done.returncode, done.stderr.strip()) == (status, said)

@@ -3,8 +3,11 @@
 from __future__ import annotations
 
 import importlib
+import io
+import os
 import sys
-from typing import NoReturn
+from contextlib import suppress
+from typing import TYPE_CHECKING, NoReturn
 
 import click
 
@@ -13,6 +16,10 @@ from bdpbench.contracts.disks import disk_error
 from bdpbench.errors import BdpbenchError
 from bdpbench.simulation.processes import end_with_call
 
+if TYPE_CHECKING:
+    from _typeshed import ReadableBuffer
+
+_STREAMS = {"stdout": "standard output", "stderr": "standard error"}
 # Command → (module, one line of help). The help texts are here so that `--help` imports no command.
 _COMMANDS = {
     "run": ("run", "Simulate the missing runs of a study and write its report."),
@@ -89,17 +96,60 @@ def cli() -> None:
 
 def main() -> None:
     """Entry point: an expected error becomes one message and exit code 1, never a traceback."""
+    _open_streams()
     end_with_call()
     sys.unraisablehook = _not_lost
     try:
-        cli.main(prog_name="bdpbench", standalone_mode=True)
+        try:
+            cli.main(prog_name="bdpbench", standalone_mode=True)
+        finally:
+            sys.stdout.flush()
     except BdpbenchError as error:
         _fail(error)
     except OSError as error:
+        if error.filename in _STREAMS.values():
+            _fail(BdpbenchError(f"cannot be written: {error.strerror}", where=error.filename))
         told = disk_error(error)
         if told is None:
             raise
         _fail(told)
+
+
+class _Stream(io.FileIO):
+    """An output stream of this process whose first error names it; what follows is dropped."""
+
+    failed = False
+
+    def write(self, data: ReadableBuffer, /) -> int | None:  # type: ignore[override]
+        if self.failed:  # Python writes again what it has buffered
+            return memoryview(data).nbytes
+        try:
+            return super().write(data)
+        except OSError as error:
+            self.failed = True
+            error.filename = self.name
+            raise
+
+
+def _open_streams() -> None:
+    """Let errors name the streams, and open those that the caller has closed.
+
+    Otherwise a file that is opened later would get their numbers.
+    """
+    for number, name in enumerate(("stdin", "stdout", "stderr")):
+        try:
+            os.fstat(number)
+        except OSError:
+            os.open(os.devnull, os.O_RDWR)  # gets the lowest free number
+            setattr(sys, name, os.fdopen(number, "w" if number else "r", closefd=False))
+    for name, told in _STREAMS.items():
+        given = getattr(sys, name)
+        raw = _Stream(given.fileno(), "w", closefd=False)
+        raw.name = told
+        lines = given.line_buffering
+        buffer = io.BufferedWriter(raw)
+        made = io.TextIOWrapper(buffer, given.encoding, given.errors, line_buffering=lines)
+        setattr(sys, name, made)
 
 
 def _not_lost(unraisable: sys.UnraisableHookArgs) -> None:
@@ -119,5 +169,6 @@ def _not_lost(unraisable: sys.UnraisableHookArgs) -> None:
 
 
 def _fail(error: BdpbenchError) -> NoReturn:
-    click.echo(f"error: {error}", err=True)
+    with suppress(OSError):  # standard error may be what cannot be written
+        click.echo(f"error: {error}", err=True)
     sys.exit(1)

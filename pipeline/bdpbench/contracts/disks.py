@@ -59,11 +59,18 @@ def _number(error: OSError) -> int | None:
 
 def _full(number: int | None, place: Path | None) -> BdpbenchError:
     folder = _existing(place or Path.cwd())
-    what = "the quota is exhausted" if number == errno.EDQUOT else "the disk is full"
+    facts = os.statvfs(folder)
+    hint = f"make room; {RESUME_HINT}"
+    if number == errno.EDQUOT:
+        what = "the quota is exhausted"
+    elif facts.f_files and not facts.f_favail:
+        what, hint = "no inodes are left", f"remove files (`df -i` counts them); {RESUME_HINT}"
+    else:
+        what = "the disk is full"
     return BdpbenchError(
         f"cannot be written: {what}, {size_text(free_bytes(folder))} are free in {folder}",
         where=str(place or folder),
-        hint=f"make room; {RESUME_HINT}",
+        hint=hint,
     )
 
 

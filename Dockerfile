@@ -1,9 +1,10 @@
 # bdpbench in a container: `docker build -t bdpbench .`, then
-# `docker run --rm -v "$PWD/results:/results" bdpbench run`.
+# `docker run --rm --read-only --tmpfs /tmp -v "$PWD/results:/results" bdpbench run`.
 # Stages: build (compilers), ns2 (only the binary, for the Docker backend, which needs only ns2/ of this
 # folder), native (the C code that reads and sums traces), and the complete tool.
 
-ARG BASE=debian:bookworm-slim
+# Pinned by digest; what apt installs in it is recorded by ns-2's build (ns-bdpbench.json).
+ARG BASE=debian:bookworm-slim@sha256:96e378d7e6531ac9a15ad505478fcc2e69f371b10f5cdf87857c4b8188404716
 
 FROM ${BASE} AS build
 COPY ns2 /opt/bdpbench/ns2
@@ -12,6 +13,10 @@ RUN bash /opt/bdpbench/ns2/build.sh --install-deps --prefix /opt/bdpbench/.bdpbe
         /opt/bdpbench/.bdpbench/ns2/current
 
 FROM ${BASE} AS ns2
+ARG BASE
+LABEL org.opencontainers.image.title="bdpbench-ns2" \
+    org.opencontainers.image.description="ns-2.35 with the congestion control variants of bdpbench" \
+    org.opencontainers.image.base.name="${BASE}"
 RUN apt-get update \
     && DEBIAN_FRONTEND=noninteractive apt-get install -y --no-install-recommends \
         libtcl8.6 \
@@ -27,6 +32,8 @@ RUN for source in /opt/bdpbench/compiled/*.c; do \
     done
 
 FROM ns2 AS bdpbench
+LABEL org.opencontainers.image.title="bdpbench" \
+    org.opencontainers.image.description="Reproduces studies of TCP on high bandwidth-delay-product paths"
 USER root
 RUN apt-get update \
     && DEBIAN_FRONTEND=noninteractive apt-get install -y --no-install-recommends \

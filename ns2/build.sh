@@ -44,6 +44,7 @@ says what the binary was made of. Does nothing if this build already exists.
                    (also: BDPBENCH_NS2_SOURCE, or a file with its name beside build.sh)
   --jobs N         compile N files at a time (default: one per processor)
   --install-deps   install missing system packages with apt-get, as root or with sudo
+  --check          exit with 0 if the system packages are there or may be installed, else with 2
   --print-id       print the build id, a hash of everything the build depends on, and exit
   --print-source   get and verify the source archive, print its path, and exit
   --help           print this and exit
@@ -507,6 +508,18 @@ package_version() {
     dpkg-query -W -f '${Version}' "$1" 2>/dev/null || echo unknown
 }
 
+# A hash of what the build id leaves out: the compiler, and the libraries that are linked.
+toolchain_id() {
+    {
+        g++ --version | head -n 1
+        sha256_of "$WORK/farm/lib/libotcl.a"
+        sha256_of "$WORK/farm/lib/libtclcl.a"
+        package_version libotcl1-dev
+        package_version libtclcl1-dev
+        package_version tcl8.6-dev
+    } | sha256sum | cut -c1-16
+}
+
 describe() {
     local names laws agents speed=() training
     mapfile -t names < <(patch_names | sed 's|^|patches/|')
@@ -518,6 +531,7 @@ describe() {
 {
   "schema_version": 1,
   "build_id": "$ID",
+  "toolchain_id": "$(toolchain_id)",
   "variant": "$VARIANT",
   "ns2_version": "2.35",
   "binary_sha256": "$(sha256_of "$TREE/ns")",
@@ -586,7 +600,7 @@ value_of() {
 
 parse_options() {
     PREFIX=$HOME_DIR/ns2 SOURCE=${BDPBENCH_NS2_SOURCE:-} JOBS=$(nproc) INSTALL_DEPS=no
-    local print_id=no
+    local print_id=no check=no
     PRINT_SOURCE=no
     while [[ $# -gt 0 ]]; do
         case $1 in
@@ -595,6 +609,7 @@ parse_options() {
             --source) SOURCE=$(value_of "$@"); shift ;;
             --jobs) JOBS=$(value_of "$@"); shift ;;
             --install-deps) INSTALL_DEPS=yes ;;
+            --check) check=yes ;;
             --print-id) print_id=yes ;;
             --print-source) PRINT_SOURCE=yes ;;
             --help) usage && exit 0 ;;
@@ -607,6 +622,10 @@ parse_options() {
         *) die $EXIT_USAGE "--variant is $VARIANT, not fast, stock or fast-pgo" ;;
     esac
     [[ $print_id == no ]] || { build_id; exit; }
+    if [[ $check == yes ]]; then
+        [[ -z $(missing_packages ns2) ]] || can_install || exit $EXIT_PACKAGES
+        exit 0
+    fi
     [[ -z $SOURCE ]] || SOURCE=$(realpath -m -- "$SOURCE")
     [[ $JOBS =~ ^[1-9][0-9]*$ ]] || die $EXIT_USAGE "--jobs is $JOBS, not a whole number above 0"
 }

@@ -69,11 +69,13 @@ become_root() {
     sudo_without_question || sudo -v
 }
 
+can_install() { command -v apt-get >/dev/null && may_become_root; }
+
 # get_packages LOG PACKAGE...: installs packages for all users, if this is possible.
 get_packages() {
     local log=$1
     shift
-    command -v apt-get >/dev/null && may_become_root || return
+    can_install || return
     say "apt-get installs these system packages, for all users: $*"
     install_packages "$log" "$@" && return
     say "they could not be installed; the last lines of $log:"

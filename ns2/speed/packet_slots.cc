@@ -1,4 +1,6 @@
 // Memory of packets: slots of equal size in large blocks, with the headers after the packet.
+#include <errno.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/mman.h>
@@ -16,16 +18,42 @@ size_t rounded_up(size_t bytes, size_t unit)
 	return (bytes + unit - 1) / unit * unit;
 }
 
-// Zeroed memory; pages of 2 MB, where the system has them, save address translations.
+char* mapped(size_t bytes)
+{
+	void* block = mmap(0, bytes, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+	return block == MAP_FAILED ? 0 : static_cast<char*>(block);
+}
+
+// A huge page at its own boundary. Systems place most mappings there, or below the last one; else
+// twice the space is mapped and the ends are given back.
+char* new_huge_page()
+{
+	char* block = mapped(huge_page);
+	if (block != 0 && (size_t)block % huge_page != 0) {
+		munmap(block, huge_page);
+		block = mapped(2 * huge_page);
+		if (block == 0)
+			return mapped(huge_page);
+		const size_t before = huge_page - (size_t)block % huge_page;
+		munmap(block, before);
+		block += before;
+		if (before < huge_page)
+			munmap(block + huge_page, huge_page - before);
+	}
+	if (block != 0)
+		madvise(block, huge_page, MADV_HUGEPAGE);
+	return block;
+}
+
+// Zeroed memory, or null if there is none; pages of 2 MB save address translations.
 char* new_block(size_t bytes)
 {
+	if (bytes == huge_page)
+		return new_huge_page();
 	void* block = 0;
-	if (posix_memalign(&block, bytes < huge_page ? cache_line : huge_page, bytes) != 0)
-		abort();
-	if (bytes >= huge_page)
-		madvise(block, bytes, MADV_HUGEPAGE);
-	memset(block, 0, bytes);
-	return static_cast<char*>(block);
+	if (posix_memalign(&block, cache_line, bytes) != 0)
+		return 0;
+	return static_cast<char*>(memset(block, 0, bytes));
 }
 
 }  // namespace
@@ -36,8 +64,15 @@ Packet* Packet::more()
 	typedef char headers_lie_behind_the_packet[sizeof(Packet) <= header_place ? 1 : -1];
 	static size_t block_bytes = first_block;
 	const size_t slot_bytes = rounded_up(header_place + hdrlen_, cache_line);
-	const size_t bytes = slot_bytes > block_bytes ? slot_bytes : block_bytes;
+	size_t bytes = slot_bytes > block_bytes ? slot_bytes : block_bytes;
 	char* block = new_block(bytes);
+	// Where memory is limited, a smaller block may still fit.
+	while (block == 0 && bytes / 2 >= slot_bytes)
+		block = new_block(bytes /= 2);
+	if (block == 0) {
+		fprintf(stderr, "ns: no memory for packets: %s\n", strerror(ENOMEM));
+		abort();
+	}
 	for (size_t i = bytes / slot_bytes; i-- > 0;) {
 		Packet* p = new (block + i * slot_bytes) Packet;
 		p->next_ = free_;

@@ -88,11 +88,12 @@ if ! answers && ! start_engine; then
   exit 0
 fi
 options=()
-[ -z "$engine" ] || options=(--network host)
-if ! docker image inspect debian:bookworm-slim >/dev/null 2>&1 &&
-  ! docker pull -q debian:bookworm-slim >/dev/null 2>&1; then
+[ -z "$engine" ] || options=(--network=host)
+base=$(sed -n 's/^ARG BASE=//p' Dockerfile)
+if ! docker image inspect "$base" >/dev/null 2>&1 && ! docker pull -q "$base" >/dev/null 2>&1; then
   say "making the base image with debootstrap"
   make_base || die "no base image"
+  options+=(--build-arg=BASE=debian:bookworm-slim)
 fi
 
 say "building the image"
@@ -105,7 +106,8 @@ fi
 results=$work/results
 say "running the quick tier, except its other buffers and RTTs, without network"
 scenarios=(standard_tcp_low_bdp single_flow single_drop)
-docker run --rm --network none -v "$results:/results" bdpbench run "${scenarios[@]/#/--scenario=}" ||
+read -ra isolated <<<"--rm --network none --read-only --tmpfs /tmp"
+docker run "${isolated[@]}" -v "$results:/results" bdpbench run "${scenarios[@]/#/--scenario=}" ||
   die "docker run"
 
 [ -s "$results/sharma2006/quick/report.html" ] || die "no report"
@@ -125,7 +127,7 @@ if [ -d results/runs ]; then
   say "$compared runs have the same bytes as the native ones"
 fi
 say "one batch in a container by itself, as on a cluster"
-in_image() { docker run --rm --network none -v "$work/batch:/results" bdpbench "$@" || die "docker run $1"; }
+in_image() { docker run "${isolated[@]}" -v "$work/batch:/results" bdpbench "$@" || die "docker run $1"; }
 in_image plan sharma2006 --scenario standard_tcp_low_bdp
 in_image simulate --batch /results/sharma2006/quick/batches --index 0
 run=$(place_of "$work"/batch/runs/*/*/)
@@ -133,7 +135,8 @@ diff -r "$work/batch/runs/$run/out" "$results/runs/$run/out" || die "the batch d
 say "ns-2 alone in a container, driven from here"
 config=$work/config
 cp -r config "$config"
-[ -z "$engine" ] || sed -i 's/build_options: \[\]/build_options: [--network=host]/' "$config/config.yaml"
+words=$(IFS=,; echo "${options[*]}")
+sed -i "s|build_options: \[\]|build_options: [$words]|" "$config/config.yaml"
 run_with() { # BACKEND: one scenario, its results in $work/BACKEND
   BDPBENCH_CONFIG=$config BDPBENCH_RESULTS=$work/$1 \
     ./bdpbench run --backend "$1" --scenario standard_tcp_low_bdp || die "--backend $1"
@@ -141,6 +144,7 @@ run_with() { # BACKEND: one scenario, its results in $work/BACKEND
 run_with docker
 run=$(place_of "$work"/docker/runs/*/*/)
 grep -q '"backend": "docker"' "$work/docker/runs/$run/run.json" || die "run.json names no docker"
+grep -q '"image_id": "sha256:' "$work/docker/runs/$run/run.json" || die "run.json names no image"
 native=results/runs/$run
 if [ ! -f "$native/run.json" ]; then
   run_with native

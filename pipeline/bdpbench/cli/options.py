@@ -21,7 +21,8 @@ tier_option = click.option(
 backend_option = click.option(
     "--backend",
     type=click.Choice(["auto", "docker", "native"]),
-    help="Where ns-2 runs; auto uses Docker if an engine answers.",
+    help="Where ns-2 runs; auto uses what is built, else builds natively, or in Docker "
+    "where no compiler can be had.",
 )
 
 

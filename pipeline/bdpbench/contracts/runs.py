@@ -47,10 +47,16 @@ class OutputFile(TypedDict):
 
 
 class BuildFacts(TypedDict, total=False):
-    """``ns-bdpbench.json``: what an ns-2 binary was built from; written by ``ns2/build.sh``."""
+    """``ns-bdpbench.json``: what an ns-2 binary was built from; written by ``ns2/build.sh``.
+
+    ``toolchain_id``: hash of the compiler and the linked libraries, which the build id leaves out.
+    ``image_id``: of the Docker image that contains the binary.
+    """
 
     schema_version: int
     build_id: str
+    toolchain_id: str
+    image_id: str
     variant: str
     ns2_version: str
     binary_sha256: str

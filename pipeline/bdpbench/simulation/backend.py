@@ -7,16 +7,19 @@ import os
 import shutil
 import subprocess
 from collections.abc import Sequence
+from contextlib import suppress
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Protocol, cast
 
-from bdpbench.contracts.files import write_text_atomically
+from bdpbench.contracts.files import write_json_atomically
 from bdpbench.contracts.paths import repository_root, tcl_dir
 from bdpbench.contracts.runs import BuildFacts
 from bdpbench.errors import BdpbenchError
 from bdpbench.simulation.build import (
     build_prefix,
+    can_be_built,
+    check_binary,
     find_build,
     require_build,
     run_build_script,
@@ -34,6 +37,7 @@ IMAGE_INFO = "/opt/bdpbench/.bdpbench/ns2/current/ns-bdpbench.json"
 IMAGE_TCL = "/opt/bdpbench/tcl"
 IMAGE_STUDY_TCL = "/opt/bdpbench/study/tcl"
 IMAGE_RUN = "/run/bdpbench"
+ISOLATION = ("--network", "none", "--read-only", "--tmpfs", "/tmp")  # noqa: S108
 TCL_VARIABLE = "BDPBENCH_TCL"
 """Environment variable by which a script finds the checkout's ``tcl/``."""
 
@@ -61,7 +65,11 @@ class Backend(Protocol):
         """Build the ns-2 of this checkout, or find the existing build."""
 
     def is_built(self) -> bool:
-        """Whether the build of this checkout exists."""
+        """Whether the build of this checkout exists.
+
+        Raises:
+            BdpbenchError: when its binary is not the one that was built.
+        """
 
     def command(self, run_dir: Path, script: Path, argv: Sequence[str]) -> Command:
         """How to run ``script``, an absolute path, with ``run_dir`` as its working directory.
@@ -86,7 +94,10 @@ class NativeBackend:
     name: str = "native"
 
     def build(self, source: Path | None = None) -> None:
-        if not self.is_built():
+        is_built = False
+        with suppress(BdpbenchError):  # a damaged build is made again
+            is_built = self.is_built()
+        if not is_built:
             given = ["--source", str(source)] if source is not None else []
             variant = self.variant or variant_of_runs()
             run_build_script(["--variant", variant, "--install-deps", *given])
@@ -123,8 +134,9 @@ class DockerBackend:
             )
         if self.is_built():
             return
-        command = ["docker", "build", "--target", "ns2", "-t", self.image, *self.build_options]
-        done = subprocess.run([*command, str(repository_root())], check=False)
+        label = f"org.opencontainers.image.version={self.build_id}"
+        command = ["docker", "build", "--target", "ns2", "--label", label, "-t", self.image]
+        done = subprocess.run([*command, *self.build_options, str(repository_root())], check=False)
         if done.returncode != 0:
             raise BdpbenchError(
                 "the image of ns-2 could not be built, see the message above",
@@ -134,7 +146,8 @@ class DockerBackend:
         self._keep_info()
 
     def is_built(self) -> bool:
-        return self._info_file.is_file() and _docker(["image", "inspect", self.image]) is not None
+        image = self._kept().get("image_id")
+        return image is not None and _docker(["image", "inspect", image]) is not None
 
     def command(self, run_dir: Path, script: Path, argv: Sequence[str]) -> Command:
         mounts = [f"{run_dir}:{IMAGE_RUN}", f"{tcl_dir()}:{IMAGE_TCL}:ro"]
@@ -146,11 +159,11 @@ class DockerBackend:
             inside = Path(IMAGE_STUDY_TCL, script.relative_to(folder))
         return Command(
             (
-                *("docker", "run", "--rm", "--init", "--network", "none"),
+                *("docker", "run", "--rm", "--init", *ISOLATION),
                 *("--user", f"{os.getuid()}:{os.getgid()}", "--workdir", IMAGE_RUN),
                 *(word for mount in mounts for word in ("--volume", mount)),
                 *("--env", f"{TCL_VARIABLE}={IMAGE_TCL}"),
-                *(self.image, IMAGE_NS, str(inside), *argv),
+                *(self.info()["image_id"], IMAGE_NS, str(inside), *argv),
             )
         )
 
@@ -159,15 +172,34 @@ class DockerBackend:
         return build_prefix() / self.build_id / "docker.json"
 
     def _keep_info(self) -> None:
-        """Cache the image's facts in a file: asking a container takes half a second."""
-        command = ["run", "--rm", "--network", "none", self.image, "cat", IMAGE_INFO]
-        text = _docker(command, CONTAINER_TIMEOUT_S)
+        """Check the image's binary, and keep its facts: asking a container takes half a second.
+
+        The facts contain the id of the image, a checksum of its content, by which it is run.
+        """
+        image = (_docker(["image", "inspect", "--format", "{{.Id}}", self.image]) or "").strip()
+        asked = [*("run", "--rm", *ISOLATION, image, "sh", "-c"), 'sha256sum "$0"; cat "$1"']
+        text = _docker([*asked, IMAGE_NS, IMAGE_INFO], CONTAINER_TIMEOUT_S)
         if text is None:
             raise BdpbenchError(f"image {self.image} does not answer", where="docker run")
-        write_text_atomically(self._info_file, text)
+        checksum, _, facts = text.partition("\n")
+        info: BuildFacts = json.loads(facts)
+        check_binary(checksum.split()[0], info, f"image {self.image}")
+        info["image_id"] = image
+        write_json_atomically(self._info_file, info)
+
+    def _kept(self) -> BuildFacts:
+        """The facts kept of the image, which have its id; empty if there is no image."""
+        try:
+            return cast("BuildFacts", json.loads(self._info_file.read_text(encoding="utf-8")))
+        except (OSError, json.JSONDecodeError):
+            return BuildFacts()
 
     def info(self) -> BuildFacts:
-        return cast("BuildFacts", json.loads(self._info_file.read_text(encoding="utf-8")))
+        facts = self._kept()
+        if "image_id" not in facts:
+            hint = "run `./bdpbench ns2 build --backend docker` first"
+            raise BdpbenchError(f"image {self.image} is not there", hint=hint)
+        return facts
 
 
 def study_tcl_folder(script: Path) -> Path:
@@ -186,25 +218,27 @@ def choose_backend(
     """The backend that ``auto``, ``docker`` or ``native`` means on this machine.
 
     ``build_id`` is that of ``variant``. Images contain only ``fast``, so ``auto`` means ``native``
-    for other variants.
+    for other variants; else it means what is ready, or ``docker`` if ns-2 cannot be built here.
 
     Raises:
-        BdpbenchError: when Docker is requested and no engine answers, or when its image does not
-            contain the variant.
+        BdpbenchError: when Docker is requested and no engine answers, when its image does not
+            contain the variant, or when a binary is not the one that was built.
     """
+    native, docker = NativeBackend(build_id, variant), DockerBackend(build_id, tuple(build_options))
     if wanted == "docker":
         _check_image_has(variant)
-    if wanted == "native" or variant != IMAGE_VARIANT:
-        return NativeBackend(build_id, variant)
-    if docker_answers():
-        return DockerBackend(build_id, tuple(build_options))
-    if wanted == "docker":
-        raise BdpbenchError(
-            "no Docker engine answers",
-            where="backend: docker",
-            hint="start Docker, or use `--backend native`",
-        )
-    return NativeBackend(build_id, variant)
+        if not docker_answers():
+            raise BdpbenchError(
+                "no Docker engine answers",
+                where="backend: docker",
+                hint="start Docker, or use `--backend native`",
+            )
+        return docker
+    if wanted == "native" or variant != IMAGE_VARIANT or native.is_built():
+        return native
+    if docker.is_built() or (not can_be_built() and docker_answers()):
+        return docker
+    return native
 
 
 def _check_image_has(variant: str) -> None:

@@ -10,7 +10,7 @@ from functools import cache
 from pathlib import Path
 from typing import cast
 
-from bdpbench.contracts.files import FolderState, state_of
+from bdpbench.contracts.files import FolderState, known_sha256_of, state_of
 from bdpbench.contracts.paths import home_dir, repository_root
 from bdpbench.contracts.runs import BuildFacts
 from bdpbench.errors import BdpbenchError
@@ -84,21 +84,45 @@ def build_prefix() -> Path:
 
 
 def find_build(build_id: str) -> Ns2Build | None:
-    """The finished native build ``build_id``, or None if it does not exist."""
+    """The finished native build ``build_id``, or None if it does not exist.
+
+    Its binary is read once in a process, and again when it has changed.
+
+    Raises:
+        BdpbenchError: when the binary is not the one that was built.
+    """
     folder = build_prefix() / build_id
     try:
         info = cast("BuildFacts", json.loads((folder / INFO_NAME).read_text(encoding="utf-8")))
     except (OSError, json.JSONDecodeError):
         return None
     binary = folder / BINARY_NAME
-    return Ns2Build(build_id, binary, info) if binary.is_file() else None
+    if not binary.is_file():
+        return None
+    check_binary(known_sha256_of(binary), info, str(binary))
+    return Ns2Build(build_id, binary, info)
+
+
+def check_binary(found: str, info: BuildFacts, where: str) -> None:
+    """Check the SHA-256 of a binary of ns-2 against the facts of its build.
+
+    Raises:
+        BdpbenchError: when it is another.
+    """
+    built = info.get("binary_sha256")
+    if found != built:
+        raise BdpbenchError(
+            f"this ns-2 is not the one that was built: its SHA-256 is {found}, not {built}",
+            where=where,
+            hint="nothing was run with it; `./bdpbench ns2 build` makes it again",
+        )
 
 
 def require_build(build_id: str) -> Ns2Build:
     """The finished native build ``build_id``.
 
     Raises:
-        BdpbenchError: when it does not exist yet.
+        BdpbenchError: when it does not exist yet, or as ``find_build``.
     """
     build = find_build(build_id)
     if build is None:
@@ -106,6 +130,12 @@ def require_build(build_id: str) -> Ns2Build:
             f"ns-2 build {build_id} is not there", hint="run `./bdpbench ns2 build` first"
         )
     return build
+
+
+def can_be_built() -> bool:
+    """Whether what ``ns2/build.sh`` needs is on this machine or can be installed."""
+    command = ["bash", str(build_script()), "--check"]
+    return subprocess.run(command, capture_output=True, check=False).returncode == 0
 
 
 def run_build_script(arguments: list[str]) -> None:

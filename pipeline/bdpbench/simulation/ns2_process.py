@@ -18,7 +18,7 @@ from bdpbench.contracts.disks import RESUME_HINT, free_bytes, size_text
 from bdpbench.contracts.runs import LOG_NAME, OUTPUT_FOLDER
 from bdpbench.errors import BdpbenchError
 from bdpbench.simulation.backend import Command
-from bdpbench.simulation.processes import dying_with_parent
+from bdpbench.simulation.processes import dying_with_parent, signal_words
 from bdpbench.simulation.streams import Child
 
 PROGRESS_NAME = "progress"
@@ -27,7 +27,12 @@ PROGRESS_NAME = "progress"
 # a run is stopped before, while there is room for what its writers put out between two checks.
 LEAST_FREE_BYTES = 4 * 2**20
 _LOOK_S = 0.1
-_LOG_TAIL_LINES = 6
+_LOG_LINES = 8
+_MEANINGS = {
+    126: "the binary cannot be executed on this machine",
+    127: "the binary or a library that it needs is not there",
+}
+"""Exit status → what it usually means."""
 _SIMTIME = re.compile(rb"^simtime (\S+) of (\S+)")
 
 
@@ -224,17 +229,32 @@ def _simulated_share(progress: Path) -> float:
 
 
 def _failure(names: RunNames, scratch: Path, status: int) -> BdpbenchError:
-    log = f"log: {names.folder / LOG_NAME}"
-    # A container engine reports a signal as 128 + its number.
-    killed = -status if status < 0 else status - 128
-    if killed in set(signal.Signals):
-        name = signal.Signals(killed).name
+    log = scratch / LOG_NAME
+    lines = log.read_text(encoding="utf-8", errors="replace").splitlines()
+    killed = _signal(status)
+    if killed is None:
+        meaning = f": {_MEANINGS[status]}" if status in _MEANINGS else ""
+        reason, hint = (
+            f"stopped with exit status {status}{meaning}",
+            f"the script is {names.script}",
+        )
+        lines = lines or ["(no output)"]
+    else:
+        reason = f"was killed by {signal_words(killed)}"
         hint = "run the same command again to resume; finished runs are kept"
-        return BdpbenchError(f"ns-2 was killed by {name}; {log}", where=names.run, hint=hint)
-    lines = (scratch / LOG_NAME).read_text(encoding="utf-8", errors="replace").splitlines()
-    said = "\n    ".join(lines[:_LOG_TAIL_LINES]) or "(no output)"
-    return BdpbenchError(
-        f"ns-2 stopped with exit status {status}; {log}\n    {said}",
-        where=names.run,
-        hint=f"the script is {names.script}",
-    )
+    with log.open("a", encoding="utf-8") as stream:
+        stream.write(f"bdpbench: ns-2 {reason}\n")
+    told = (f"ns-2 {reason}; log: {names.folder / LOG_NAME}", *_beginning_and_end(lines))
+    return BdpbenchError("\n    ".join(told), where=names.run, hint=hint)
+
+
+def _signal(status: int) -> signal.Signals | None:
+    """The signal that ended ns-2; a container engine reports it as 128 + its number."""
+    number = -status if status < 0 else status - 128
+    return signal.Signals(number) if number in set(signal.Signals) else None
+
+
+def _beginning_and_end(lines: list[str]) -> list[str]:
+    """The lines of a log to show: first a script's error, last ns-2's last words."""
+    half = _LOG_LINES // 2
+    return lines if len(lines) <= _LOG_LINES else [*lines[:half], "…", *lines[-half:]]

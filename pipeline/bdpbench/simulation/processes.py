@@ -18,6 +18,16 @@ CALL_VARIABLE = "BDPBENCH_CALL"
 
 _PR_SET_PDEATHSIG = 1
 _POLL_S = 0.05
+_MEANINGS = {
+    signal.SIGABRT: "it gave up, for example because it got no more memory",
+    signal.SIGFPE: "it divided by zero, or a number was too large for an integer",
+    signal.SIGILL: "it was built for another processor",
+    signal.SIGKILL: "by a user or scheduler, or by the kernel because memory was short",
+    signal.SIGSEGV: "it used memory that it does not have, an error of the program or its script",
+    signal.SIGXCPU: "it used more CPU time than the limit allows (ulimit -t)",
+    signal.SIGXFSZ: "a file became larger than the limit allows (ulimit -f)",
+}
+"""Signal → why it usually ends a process."""
 
 
 def dying_with_parent() -> Callable[[], None]:
@@ -79,6 +89,11 @@ def _start_of(pid: int) -> str:
         stat = Path(f"/proc/{pid}/stat").read_text(encoding="utf-8", errors="replace")
         return stat.rpartition(")")[2].split()[19]
     return ""
+
+
+def signal_words(number: signal.Signals) -> str:
+    """The name of a signal that ended a process and, if it is known, the usual reason."""
+    return f"{number.name}: {_MEANINGS[number]}" if number in _MEANINGS else number.name
 
 
 @contextmanager

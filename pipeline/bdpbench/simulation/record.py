@@ -6,9 +6,15 @@ from datetime import datetime
 from pathlib import Path
 
 from bdpbench.contracts.files import sha256_of, utf8_text
-from bdpbench.contracts.runs import OUTPUT_FOLDER, RUN_VERSION, OutputFile, RunRecord, Spec
+from bdpbench.contracts.runs import (
+    OUTPUT_FOLDER,
+    RUN_VERSION,
+    Ns2Record,
+    OutputFile,
+    RunRecord,
+    Spec,
+)
 from bdpbench.errors import visible
-from bdpbench.simulation.backend import Backend
 from bdpbench.simulation.ns2_process import Usage
 from bdpbench.simulation.scripts import script_record
 from bdpbench.units import unit_of
@@ -17,10 +23,9 @@ REPORT_NAME = "report.txt"
 
 
 def make_record(
-    spec: Spec, run_dir: Path, backend: Backend, started: datetime, usage: Usage
+    spec: Spec, run_dir: Path, ns2: Ns2Record, started: datetime, usage: Usage
 ) -> RunRecord:
     """The record of a run whose outputs lie in ``run_dir/out``."""
-    info = backend.info()
     report = run_dir / OUTPUT_FOLDER / REPORT_NAME
     return {
         "schema_version": RUN_VERSION,
@@ -31,12 +36,7 @@ def make_record(
         "units": {name: unit_of(name) for name in spec["parameters"] if unit_of(name)},
         "script": script_record(spec, run_dir),
         "argv": spec["identity"]["argv"],
-        "ns2": {
-            "build_id": spec["ns2_build_id"],
-            "backend": backend.name,
-            "binary_sha256": info.get("binary_sha256"),
-            "info": info,
-        },
+        "ns2": ns2,
         "started": started.isoformat(timespec="seconds"),
         "wall_s": usage.wall_s,
         "cpu_s": usage.cpu_s,

@@ -28,6 +28,7 @@ from bdpbench.contracts.runs import (
     RUN_NAME,
     SCRIPTS_FOLDER,
     SPEC_NAME,
+    Ns2Record,
     RunRecord,
     Spec,
     read_run,
@@ -54,8 +55,9 @@ def simulate(run_dir: Path, backend: Backend, reduce: Reducer = refuse) -> RunRe
         The content of ``run.json``.
 
     Raises:
-        BdpbenchError: when ``spec.json`` is not of this run or of this checkout; when ns-2 fails or
-            is killed, naming the run, the reason and the log; when the disk is full; what
+        BdpbenchError: when ``spec.json`` is not of this run or of this checkout; when the binary is
+            not the one that was built; when ns-2 fails or is killed, naming the run, the reason and
+            the log; when the disk is full; what
             ``reduce`` raises, after ns-2 has been stopped.
     """
     with only_one(run_dir):
@@ -88,8 +90,9 @@ def only_one(run_dir: Path) -> Iterator[None]:
 def _simulate(spec: Spec, run_dir: Path, backend: Backend, reduce: Reducer) -> RunRecord:
     started = datetime.now(UTC)
     try:
+        ns2 = _checked_ns2(spec, backend)  # before the run: a new build may replace it meanwhile
         usage = _run_in_scratch(spec, run_dir, backend, reduce)
-        record = make_record(spec, run_dir, backend, started, usage)
+        record = make_record(spec, run_dir, ns2, started, usage)
         write_record_atomically(run_dir / RUN_NAME, record, durable=True)
     except BdpbenchError as error:
         _keep_error(run_dir, error)
@@ -101,6 +104,17 @@ def _simulate(spec: Spec, run_dir: Path, backend: Backend, reduce: Reducer) -> R
         _keep_error(run_dir, told)
         raise told from error
     return record
+
+
+def _checked_ns2(spec: Spec, backend: Backend) -> Ns2Record:
+    """The ns-2 that a run will use, after its binary has been compared with its build."""
+    info = backend.info()
+    return {
+        "build_id": spec["ns2_build_id"],
+        "backend": backend.name,
+        "binary_sha256": info.get("binary_sha256"),
+        "info": info,
+    }
 
 
 def _run_in_scratch(spec: Spec, run_dir: Path, backend: Backend, reduce: Reducer) -> Usage:

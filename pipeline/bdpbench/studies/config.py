@@ -57,7 +57,8 @@ class Config(Strict):
     study: str = Field(description="Study that `bdpbench run` runs")
     tier: TierName = Field(description="Tier that it runs: quick, paper or full")
     backend: BackendName = Field(
-        description="Where ns-2 runs; auto takes Docker where an engine answers"
+        description="Where ns-2 runs; auto: what is built, else native, or docker where no "
+        "compiler can be had"
     )
     ns2_variant: VariantName = Field(
         "fast",

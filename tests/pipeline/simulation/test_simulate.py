@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import os
+import shutil
 import signal
 import subprocess
 import sys
@@ -20,9 +21,10 @@ from bdpbench.contracts.paths import repository_root
 from bdpbench.contracts.plan import Output
 from bdpbench.contracts.runs import read_run
 from bdpbench.errors import BdpbenchError
-from bdpbench.simulation import ns2_process
-from bdpbench.simulation.backend import NativeBackend
-from bdpbench.simulation.build import current_build_id
+from bdpbench.simulation import ns2_process, streams
+from bdpbench.simulation.backend import Command, NativeBackend, choose_backend
+from bdpbench.simulation.build import PREFIX_VARIABLE, current_build_id, require_build
+from bdpbench.simulation.ns2_process import RunNames, run_ns2
 from bdpbench.simulation.simulate import simulate
 
 ARGUMENTS = [
@@ -55,6 +57,7 @@ def test_a_run_is_recorded_with_checksums_that_hold(tmp_path: Path, backend: Nat
     assert record["units"] == {"duration_s": "s", "bottleneck_mbps": "Mbit/s"}
     assert record["cpu_s"] > 0
     assert record["ns2"]["build_id"] == backend.build_id
+    assert record["ns2"]["binary_sha256"] == sha256_of(require_build(backend.build_id).binary)
     assert not (run_dir / ".scratch").exists()
 
 
@@ -102,17 +105,72 @@ def _child_of(pid: int) -> int:
 LONG = ["-duration_s", "100000", *ARGUMENTS[2:]]
 
 
+@pytest.mark.parametrize(
+    ("number", "meaning"),
+    [
+        (signal.SIGKILL, "by the kernel because memory was short"),
+        (signal.SIGFPE, "divided by zero, or a number was too large for an integer"),
+        (signal.SIGSEGV, "an error of the program or its script"),
+    ],
+)
 def test_an_ns2_that_is_killed_leaves_one_message_and_no_result(
-    tmp_path: Path, backend: NativeBackend
+    tmp_path: Path, backend: NativeBackend, number: signal.Signals, meaning: str
 ) -> None:
     run_dir = _spec(tmp_path, argv=LONG)
     process = _start(run_dir)
-    os.kill(_child_of(process.pid), signal.SIGKILL)
+    os.kill(_child_of(process.pid), number)
     said, _ = process.communicate(timeout=20)
     assert process.returncode == 1
-    assert b"killed by SIGKILL" in said
+    for told in (said.decode(), (run_dir / "ns.log").read_text()):
+        assert f"ns-2 was killed by {number.name}: " in told
+        assert meaning in told
     assert b"Traceback" not in said
     assert not (run_dir / "run.json").exists()
+
+
+@pytest.mark.parametrize(("limit", "name"), [("-f 8", "SIGXFSZ"), ("-t 1", "SIGXCPU")])
+def test_a_limit_of_the_shell_that_ends_ns2_is_named(
+    tmp_path: Path, backend: NativeBackend, limit: str, name: str
+) -> None:
+    run_dir = _spec(tmp_path, argv=LONG)
+    script = f'ulimit -S {limit}; exec "$0" -m bdpbench simulate "$1"'
+    done = subprocess.run(
+        ["bash", "-c", script, sys.executable, str(run_dir)],
+        env={**os.environ, "PYTHONPATH": str(repository_root() / "pipeline")},
+        capture_output=True,
+        text=True,
+    )
+    assert done.returncode == 1
+    assert f"killed by {name}" in done.stderr
+    assert f"(ulimit {limit[:2]})" in done.stderr
+    assert f"killed by {name}" in (run_dir / "ns.log").read_text()
+
+
+@pytest.mark.parametrize(("status", "meaning"), [(126, "executed"), (127, "is not there")])
+def test_an_ns2_that_cannot_start_says_why(tmp_path: Path, status: int, meaning: str) -> None:
+    command = Command(("sh", "-c", f"echo last words; exit {status}"))
+    names = RunNames("run x", "x.tcl", tmp_path)
+    with pytest.raises(BdpbenchError, match=meaning) as caught:
+        run_ns2(command, tmp_path, names, streams.Streams([], streams.refuse), native=True)
+    assert "last words" in str(caught.value)
+
+
+def test_a_binary_that_was_not_built_is_refused(
+    tmp_path: Path, backend: NativeBackend, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    built = require_build(backend.build_id).binary.parent
+    folder = tmp_path / "prefix" / backend.build_id
+    shutil.copytree(built, folder)
+    monkeypatch.setenv(PREFIX_VARIABLE, str(folder.parent))
+    assert backend.is_built()
+    (folder / "ns").write_text("#!/bin/sh\nexit 0\n")
+    run_dir = _spec(tmp_path / "runs")
+    with pytest.raises(BdpbenchError, match="is not the one that was built") as caught:
+        simulate(run_dir, backend)
+    assert "bdpbench ns2 build" in str(caught.value)
+    assert not (run_dir / "out").exists()
+    with pytest.raises(BdpbenchError, match="is not the one that was built"):
+        choose_backend("auto", backend.build_id)
 
 
 def test_ns2_ends_with_the_process_that_started_it(tmp_path: Path, backend: NativeBackend) -> None:

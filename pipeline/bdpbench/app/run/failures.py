@@ -16,6 +16,7 @@ from bdpbench.contracts.plan import PlannedRun
 from bdpbench.contracts.runs import ERROR_NAME
 from bdpbench.errors import BdpbenchError
 from bdpbench.simulation.ns2_process import LEAST_FREE_BYTES
+from bdpbench.simulation.processes import signal_words
 
 _LOG_TAIL_LINES = 15
 _MOST_JOBS = 5
@@ -122,13 +123,13 @@ def _ended_by_signal(log: Path, status: int) -> BdpbenchError | None:
     may turn the exception into another one, for instance in ``__set_name__``.
     """
     if -status in set(signal.Signals):
-        name = signal.Signals(-status).name
+        words = signal_words(signal.Signals(-status))
     elif any(line.startswith(_INTERRUPTED) for line in _lines(log)):
-        name = signal.SIGINT.name
+        words = signal.SIGINT.name
     else:
         return None
     who = "Snakemake" if log.name == SNAKEMAKE_LOG_NAME else "the batch of runs"
-    return BdpbenchError(f"{who} was ended by {name}", where=str(log), hint=RESUME_HINT)
+    return BdpbenchError(f"{who} was ended by {words}", where=str(log), hint=RESUME_HINT)
 
 
 def _lines(log: Path) -> list[str]:

@@ -97,7 +97,7 @@ def _run_study(request: RunRequest, view: View) -> None:
         if outdated:
             prepared = _prepare(request, config)
         wanted = request.backend or _wanted_backend(config, profile)
-        backend = _built_backend(view, wanted, config, prepared)
+        backend = _built_backend(wanted, config, prepared)
         call = _Call(request, config, backend.name, jobs, view, profile)
         try:
             call.work(prepared, outdated=outdated)
@@ -191,19 +191,12 @@ def _jobs(request: RunRequest, config: Config, profile: Profile | None) -> int:
 
 
 def _built_backend(
-    view: View, wanted: str, config: Config, prepared: Prepared
+    wanted: str, config: Config, prepared: Prepared
 ) -> NativeBackend | DockerBackend:
-    """The backend with its ns-2 built; ``auto`` does without Docker if its build fails."""
+    """The backend with its ns-2 built."""
     build_id = prepared.plan["ns2_build_id"]
     backend = choose_backend(wanted, build_id, config.docker.build_options, config.ns2_variant)
-    try:
-        backend.build()
-    except BdpbenchError as error:
-        if wanted != "auto" or isinstance(backend, NativeBackend):
-            raise
-        text = f"{error.message}; building ns-2 on this machine instead"
-        view.tell("other_backend", text, reason=error.message, backend="native")
-        backend = NativeBackend(build_id)
+    if not backend.is_built():
         backend.build()
     return backend
 

@@ -1,0 +1,60 @@
+"""The memory of packets: as much address space as they fill, and a word where there is no more."""
+
+from __future__ import annotations
+
+import subprocess
+from pathlib import Path
+
+import pytest
+
+# 40,000 packets wait in a queue. Prints pages of address space and of memory before and after.
+WAITING = """
+proc pages {} {
+    set file [open /proc/self/statm]
+    set pages [lrange [read $file] 0 1]
+    close $file
+    return $pages
+}
+set ns [new Simulator]
+set from [$ns node]
+set to [$ns node]
+$ns duplex-link $from $to 1Mb 1ms DropTail
+$ns queue-limit $from $to 1000000
+set udp [new Agent/UDP]
+$ns attach-agent $from $udp
+set sink [new Agent/Null]
+$ns attach-agent $to $sink
+$ns connect $udp $sink
+$ns at 0.1 {puts [pages]}
+$ns at 0.2 {$udp send 40000000}
+$ns at 0.3 {puts [pages]; exit 0}
+$ns run
+"""
+
+
+@pytest.fixture
+def waiting(tmp_path: Path) -> Path:
+    script = tmp_path / "waiting.tcl"
+    script.write_text(WAITING)
+    return script
+
+
+def _run(ns: Path, script: Path, limit_kib: str) -> subprocess.CompletedProcess[str]:
+    words = ["bash", "-c", 'ulimit -v "$0"; exec "$@"', limit_kib, str(ns), str(script)]
+    return subprocess.run(words, capture_output=True, text=True)
+
+
+def test_packets_map_the_address_space_that_they_fill(ns_binary: Path, waiting: Path) -> None:
+    before, after = (
+        [int(pages) for pages in line.split()]
+        for line in _run(ns_binary, waiting, "unlimited").stdout.splitlines()
+    )
+    mapped, filled = after[0] - before[0], after[1] - before[1]
+    assert filled * 4096 > 40_000 * 1000
+    assert mapped < 1.15 * filled
+
+
+def test_the_want_of_memory_is_told(ns_binary: Path, waiting: Path) -> None:
+    done = _run(ns_binary, waiting, "60000")
+    assert done.returncode == 1  # ns-2 has an abort of its own, which writes its traces out
+    assert done.stderr == "ns: no memory for packets: Cannot allocate memory\n"

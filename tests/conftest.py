@@ -7,6 +7,7 @@ import gc
 import importlib
 import os
 import shutil
+import signal
 from collections import Counter
 from collections.abc import Callable, Generator, Iterator
 from contextlib import suppress
@@ -27,6 +28,12 @@ gc.set_threshold(100_000, 20, 100)
 MadeOnce = Callable[[str, Callable[[Path], None]], Path]
 
 HERE = Path(__file__).resolve().parent
+
+
+def pytest_configure() -> None:
+    """Let signals end what tests start, also where they are ignored: in a script's background."""
+    if signal.getsignal(signal.SIGINT) is signal.SIG_IGN:
+        signal.signal(signal.SIGINT, signal.default_int_handler)
 
 
 @pytest.hookimpl(wrapper=True)

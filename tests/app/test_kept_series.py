@@ -11,6 +11,7 @@ import polars as pl
 import pytest
 
 from bdpbench.app.run.kept_series import KeptSeries
+from bdpbench.contracts.paths import run_folder
 
 RUN = "0123456789abcdef"
 Make = Callable[..., KeptSeries]
@@ -25,8 +26,8 @@ def asked() -> list[str]:
 @pytest.fixture
 def make(tmp_path: Path, asked: list[str]) -> Make:
     """Makes the series of one run with a table of three samples."""
-    (tmp_path / RUN / "tables").mkdir(parents=True)
-    (tmp_path / RUN / "tables" / "manifest.json").write_text("{}")
+    (run_folder(tmp_path, RUN) / "tables").mkdir(parents=True)
+    (run_folder(tmp_path, RUN) / "tables" / "manifest.json").write_text("{}")
 
     def load(_: str, table: str) -> pl.LazyFrame | None:
         asked.append(table)
@@ -55,9 +56,9 @@ def test_it_is_made_anew_when_something_has_changed(
 ) -> None:
     first = make()(RUN, 100)
     asked.clear()
-    (kept,) = (tmp_path / RUN / "series").iterdir()
+    (kept,) = (run_folder(tmp_path, RUN) / "series").iterdir()
     if change == "manifest":
-        (tmp_path / RUN / "tables" / "manifest.json").write_text("{ }")
+        (run_folder(tmp_path, RUN) / "tables" / "manifest.json").write_text("{ }")
     elif change == "damage":
         kept.write_text(kept.read_text().replace("flow:0", "flow:1"))
     elif change == "cut":
@@ -73,7 +74,7 @@ def test_it_is_made_anew_when_something_has_changed(
 def test_results_that_cannot_be_written_to_cost_time_alone(
     make: Make, asked: list[str], tmp_path: Path
 ) -> None:
-    (tmp_path / RUN / "series").write_text("a file where the folder should be")
+    (run_folder(tmp_path, RUN) / "series").write_text("a file where the folder should be")
     series = make()
     assert series(RUN, 100) == series(RUN, 100)
     assert asked.count("cwnd") == 2

@@ -7,6 +7,10 @@ and which window a rate of losses allows.
 
 from __future__ import annotations
 
+import functools
+
+import polars as pl
+
 from bdpbench.metrics import (
     FlowView,
     LinkView,
@@ -18,7 +22,7 @@ from bdpbench.metrics import (
     second_half,
 )
 from bdpbench.metrics.response import packets_added_per_rtt
-from bdpbench.metrics.series import last_until, mean
+from bdpbench.metrics.series import last_until, mean, number
 from bdpbench.units import BITS_PER_BYTE
 
 _PAPER = "Zhang, Hasegawa and Murata (2005)"
@@ -32,12 +36,12 @@ _OF_RENO = ("throughput", "cwnd")
 _LOST = ("loss_rate", "packet_bytes", "rtt_ms")
 
 
-def _while_alive(link: LinkView) -> Window:
+def _while_alive(view: LinkView | RunView) -> Window:
     return _ALIVE
 
 
-def _lasts(link: LinkView) -> bool:
-    return link.run.duration_s >= _ALIVE[1]
+def _lasts(view: LinkView | RunView) -> bool:
+    return view.run.duration_s >= _ALIVE[1]
 
 
 @link_metric(
@@ -58,6 +62,35 @@ def loss_rate_of_web_period(link: LinkView) -> float | None:
     departed = (mbps or 0.0) * 1e6 * (_ALIVE[1] - _ALIVE[0]) / packet_bits
     lost = (dropped[1] or 0.0) - (dropped[0] or 0.0)
     return 100 * lost / (lost + departed) if departed else None
+
+
+def _response_times_s(run: RunView) -> pl.Series:
+    start_s, end_s = _ALIVE
+    ended = pl.col("end_s").is_between(start_s, end_s, closed="right")
+    rows = run.table("transfers").filter((pl.col("kind") == "object") & ended)
+    return rows["end_s"] - rows["start_s"]
+
+
+_of_objects = functools.partial(
+    run_metric,
+    unit="s",
+    text="Response time of the web's objects that arrived from 50 s to 800 s, from the request of "
+    "an object to the ACK of its last byte.",
+    source=f"{_PAPER}, section 5 and Figure 12",
+    tables=("transfers",),
+    window=_while_alive,
+    when=_lasts,
+)
+
+
+@_of_objects(title="Mean response time from 50 to 800 s")
+def mean_response_time_of_web_period(run: RunView) -> float | None:
+    return number(_response_times_s(run).mean())
+
+
+@_of_objects(title="Median response time from 50 to 800 s")
+def median_response_time_of_web_period(run: RunView) -> float | None:
+    return number(_response_times_s(run).median())
 
 
 def _is_single(run: RunView) -> bool:

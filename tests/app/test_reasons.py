@@ -8,6 +8,7 @@ from pathlib import Path
 from tests.app.planned import IDENTITY, finished_run, planned_run
 
 from bdpbench.app.run.reasons import Reasons
+from bdpbench.contracts.paths import run_folder
 from bdpbench.contracts.runs import Identity
 
 RUN = planned_run()
@@ -27,8 +28,8 @@ def _finished(
         parameters={"rtt_ms": rtt_ms},
         ns2={"build_id": build_id, "backend": "native", "binary_sha256": None},
     )
-    (runs / run_id).mkdir()
-    (runs / run_id / "run.json").write_text(json.dumps(record))
+    run_folder(runs, run_id).mkdir(parents=True)
+    (run_folder(runs, run_id) / "run.json").write_text(json.dumps(record))
 
 
 def test_nothing_is_known_of_a_new_run(tmp_path: Path) -> None:
@@ -47,14 +48,14 @@ def test_what_has_changed_is_named(tmp_path: Path) -> None:
 
 def test_a_failed_and_an_interrupted_run_say_so(tmp_path: Path) -> None:
     failed, interrupted = planned_run("f"), planned_run("i")
-    (tmp_path / "f").mkdir()
-    (tmp_path / "f" / "error.txt").write_text("ns-2 stopped")
-    (tmp_path / "i" / ".scratch").mkdir(parents=True)
+    run_folder(tmp_path, "f").mkdir(parents=True)
+    (run_folder(tmp_path, "f") / "error.txt").write_text("ns-2 stopped")
+    (run_folder(tmp_path, "i") / ".scratch").mkdir(parents=True)
     assert Reasons(tmp_path).of(failed) == "failed last time"
     assert Reasons(tmp_path).of(interrupted) == "was interrupted"
 
 
 def test_a_broken_record_is_no_reason_to_stop(tmp_path: Path) -> None:
-    (tmp_path / "x").mkdir()
-    (tmp_path / "x" / "run.json").write_text("{")
+    run_folder(tmp_path, "x").mkdir(parents=True)
+    (run_folder(tmp_path, "x") / "run.json").write_text("{")
     assert Reasons(tmp_path).of(RUN) == "not simulated yet"

@@ -9,6 +9,7 @@ from tests.app.planned import planned_run
 
 from bdpbench.app.say.progress.watch import Watch, simulated_time
 from bdpbench.contracts.batches import tell
+from bdpbench.contracts.paths import run_folder
 from bdpbench.contracts.plan import PlannedRun
 
 START_S = 1_000_000.0
@@ -29,8 +30,8 @@ def make_run(run_id: str, estimated_cpu_s: float = 10.0) -> PlannedRun:
 
 
 def progress(runs: Path, run_id: str, words: str) -> None:
-    (runs / run_id).mkdir(exist_ok=True)
-    (runs / run_id / "progress").write_text(words)
+    run_folder(runs, run_id).mkdir(parents=True, exist_ok=True)
+    (run_folder(runs, run_id) / "progress").write_text(words)
 
 
 def watched(folder: Path, runs: list[PlannedRun], jobs: int, clock: Clock) -> Watch:

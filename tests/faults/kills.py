@@ -106,7 +106,7 @@ class Build(Workspace):
             "BDPBENCH_HOME": str(self.results),
             "TMPDIR": str(scratch),
             "PATH": f"/usr/lib/ccache:{os.environ['PATH']}",
-            "CCACHE_DIR": str(self.config.parent / "ccache"),
+            "CCACHE_DIR": os.environ.get("CCACHE_DIR", str(self.config.parent / "ccache")),
             "CCACHE_SLOPPINESS": "locale",
             "CCACHE_NOHASHDIR": "1",
             "CCACHE_BASEDIR": str(self.config.parent),

@@ -46,7 +46,8 @@ def test_damaged_results_are_told_and_made_anew(finished: Path, bdpbench: Run) -
         f"{first}/out/util.out has 8 bytes, and ns-2 wrote",
         f"{second}/run.json is not valid JSON",
         f"{third}/tables/cwnd.parquet is gone; the run is parsed again",
-        f"{tier}/scorecard.json has schema version None",
+        f"{tier}/scorecard.json is not what was written: its SHA-256 differs; the report is made",
+        f"{tier}/metrics.parquet is gone; the report is made again",
     ):
         assert told in mended.stdout
     assert "finished other_rtt" in mended.stderr or "finished shared" in mended.stderr

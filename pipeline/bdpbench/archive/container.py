@@ -10,6 +10,8 @@ from collections.abc import Iterator, Mapping
 from pathlib import Path
 from typing import IO, TypeAlias
 
+from bdpbench.contracts.files import sha256_of, write_atomically
+
 Entry: TypeAlias = "bytes | Path"
 
 # The earliest date that a zip can hold: dates of files say nothing about a result.
@@ -31,7 +33,7 @@ _END64_BYTES = 56 + 20 + 22
 _ENCRYPTED = 0x1
 
 
-def write_archive(path: Path, entries: Mapping[str, Entry]) -> None:
+def write_archive(path: Path, entries: Mapping[str, Entry]) -> str:
     """Write, atomically, a zip whose bytes depend only on names and contents.
 
     Order, dates, permissions and compression are fixed: files that start with ``#!`` may be
@@ -40,16 +42,21 @@ def write_archive(path: Path, entries: Mapping[str, Entry]) -> None:
     Args:
         path: file to write.
         entries: path inside → bytes, or a file that holds them.
+
+    Returns:
+        SHA-256 of the file.
     """
-    path.parent.mkdir(parents=True, exist_ok=True)
-    scratch = path.with_name(f".{path.name}.tmp")
-    try:
+    sha256 = ""
+
+    def write(scratch: Path) -> None:
+        nonlocal sha256
         with zipfile.ZipFile(scratch, "w") as archive:
             for name in sorted(entries):
                 _write_entry(archive, name, entries[name])
-        scratch.replace(path)
-    finally:
-        scratch.unlink(missing_ok=True)
+        sha256 = sha256_of(scratch)
+
+    write_atomically(path, write)
+    return sha256
 
 
 def _write_entry(archive: zipfile.ZipFile, name: str, entry: Entry) -> None:

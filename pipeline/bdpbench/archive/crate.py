@@ -7,7 +7,7 @@ It follows RO-Crate 1.1 (https://w3id.org/ro/crate/1.1) and the Workflow RO-Crat
 from __future__ import annotations
 
 import json
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import PurePosixPath
 from typing import Any, TypeAlias
@@ -270,7 +270,10 @@ def _describe_workflow(
 
 
 def crate_problems(
-    crate: object, actual: Mapping[str, str], sizes: Mapping[str, int]
+    crate: object,
+    actual: Mapping[str, str],
+    sizes: Mapping[str, int],
+    damaged: Collection[str],
 ) -> Iterator[str]:
     """Disagreements between the metadata and the files of an archive.
 
@@ -278,6 +281,7 @@ def crate_problems(
         crate: content of ``ro-crate-metadata.json``.
         actual: path → SHA-256 of the existing files.
         sizes: path → bytes.
+        damaged: paths of files that cannot be read.
     """
     if not isinstance(crate, dict) or not isinstance(crate.get("@graph"), list):
         yield f"altered: {METADATA_NAME} has no @graph"
@@ -286,7 +290,7 @@ def crate_problems(
         str(each.get("@id")): each for each in crate["@graph"] if isinstance(each, dict)
     }
     told = {name: each for name, each in entities.items() if "sha256" in each}
-    for name in sorted(set(told) - set(actual)):
+    for name in sorted(set(told) - {*actual, *damaged}):
         yield f"missing, but described in {METADATA_NAME}: {name}"
     for name in sorted(set(told) & set(actual)):
         each = told[name]

@@ -17,6 +17,7 @@ import polars as pl
 from bdpbench.archive.verify import verify_archive
 from bdpbench.contracts.kept import KEPT_RUNS_NAME, KEPT_VERSION, PROVENANCE_NAME, kept_runs_of
 from bdpbench.contracts.plan import PLAN_NAME, PLAN_VERSION, Parameters
+from bdpbench.contracts.reported import check_reported
 from bdpbench.contracts.runs import BuildFacts
 from bdpbench.contracts.scorecard import SCORECARD_NAME, SCORECARD_VERSION
 from bdpbench.contracts.tables import METRICS_NAME
@@ -351,10 +352,7 @@ def _opened(path: Path) -> tuple[Path, _Read]:
     """A reader of the files of a result, which returns None for a file that does not exist."""
     if path.is_dir():
         folder = _tier_folder(path)
-        return (
-            folder,
-            lambda name: (folder / name).read_bytes() if (folder / name).is_file() else None,
-        )
+        return folder, lambda name: _bytes_of(folder / name)
     found = verify_archive(path)
     if found.problems:
         raise BdpbenchError(
@@ -368,6 +366,11 @@ def _opened(path: Path) -> tuple[Path, _Read]:
             return archive.read(name) if name in archive.namelist() else None
 
     return path, read
+
+
+def _bytes_of(path: Path) -> bytes | None:
+    check_reported(path)
+    return path.read_bytes() if path.is_file() else None
 
 
 def _tier_folder(path: Path) -> Path:

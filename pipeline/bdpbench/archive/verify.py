@@ -120,7 +120,7 @@ def _content_problems(
     if METADATA_NAME in actual:
         try:
             crate = json.loads(archive.read(METADATA_NAME))
-            yield from crate_problems(crate, actual, sizes)
+            yield from crate_problems(crate, actual, sizes, damaged)
         except ValueError as error:
             yield f"altered: {METADATA_NAME} is not JSON ({error})"
 

@@ -16,7 +16,7 @@ from bdpbench.cli.options import study_argument, tier_option
     "-o",
     "--output",
     type=click.Path(path_type=Path),
-    help="File to write. Default: STUDY-TIER.zip in the current folder.",
+    help="File to write. Default: results/STUDY/TIER/STUDY-TIER.zip.",
 )
 @click.option(
     "--with-runs", is_flag=True, help="Add the tables (parquet) and the record of every run."

@@ -14,7 +14,12 @@ _PATH = click.Path(path_type=Path)
 @click.command("report")
 @click.argument("study", required=False, metavar="[STUDY | PLAN_FILE]")
 @tier_option
-@click.option("--export", "folder", type=_PATH, help="Folder for figures, tables and captions.")
+@click.option(
+    "--export",
+    "folder",
+    type=_PATH,
+    help="Folder for figures, tables and captions: they go to STUDY/TIER in it.",
+)
 @click.option(
     "--format", "formats", default="svg,pdf,png", show_default=True, help="Formats of the figures."
 )

@@ -14,7 +14,7 @@ import click
 def command(plan_file: Path, metrics_file: Path, output: Path) -> None:
     """Compare the metrics of PLAN_FILE with the published numbers and statements of its study."""
     from bdpbench.app.run.stages import read_metrics, score_plan
-    from bdpbench.contracts.files import write_json_atomically
     from bdpbench.contracts.plan import read_plan
+    from bdpbench.contracts.scorecard import write_scorecard
 
-    write_json_atomically(output, score_plan(read_plan(plan_file), read_metrics(metrics_file)))
+    write_scorecard(output, score_plan(read_plan(plan_file), read_metrics(metrics_file)))

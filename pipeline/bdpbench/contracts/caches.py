@@ -1,7 +1,7 @@
-"""What follows from unchanged files alone, cached beside ns-2 for the next processes.
+"""What is kept only to save time: each file carries its checksum, and is derived again without it.
 
-A call of `run` starts several processes, and each of them needs it: reading it is ten times faster
-than deriving it again.
+``cached`` keeps what follows from unchanged files alone, beside ns-2 for the next processes. A call
+of `run` starts several, and each of them needs it: reading it is ten times faster than deriving it.
 """
 
 from __future__ import annotations
@@ -37,23 +37,31 @@ def cached(name: str, inputs: Iterable[bytes], derive: Callable[[], Document]) -
     for each in inputs:
         digest.update(len(each).to_bytes(8, "big") + each)
     key, path = digest.hexdigest(), home_dir() / "cache" / f"{name}.json"
-    kept = _kept(path, key)
+    kept = read_kept(path, key)
     if kept is not None:
         return cast("Document", json.loads(kept))
     derived = derive()
-    text = json.dumps(derived)
     with contextlib.suppress(OSError):  # without it the next process takes longer
-        write_text_atomically(path, f"{_head(key, text)}\n{text}")
+        keep(path, key, json.dumps(derived))
     return derived
 
 
-def _kept(path: Path, key: str) -> str | None:
-    """The text of the document in a file; None if it is of other inputs, damaged or missing."""
+def read_kept(path: Path, key: str) -> str | None:
+    """The text that ``keep`` wrote under this key; None if it is damaged or missing."""
     with contextlib.suppress(OSError, ValueError):
         head, _, text = path.read_text(encoding="utf-8").partition("\n")
         if head == _head(key, text):
             return text
     return None
+
+
+def keep(path: Path, key: str, text: str) -> None:
+    """Write a text, whose first line says from what it was made, and which checksum it has.
+
+    Raises:
+        OSError: as ``write_atomically``.
+    """
+    write_text_atomically(path, f"{_head(key, text)}\n{text}")
 
 
 def _head(key: str, text: str) -> str:

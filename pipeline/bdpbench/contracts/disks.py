@@ -10,6 +10,13 @@ from pathlib import Path
 from bdpbench.errors import BdpbenchError
 
 RESUME_HINT = "finished runs are kept; the same command resumes"
+# What stands where another file or folder belongs.
+_IN_THE_PLACE = {
+    errno.EISDIR: "is a folder, and a file belongs here",
+    errno.ENOTDIR: "needs a folder, and a file is in its place",
+    errno.EEXIST: "is a file or a link to nothing, and a folder belongs here",
+    errno.ELOOP: "is a link that leads back to itself",
+}
 _OS_ERROR = re.compile(r"\(os error (\d+)\)")
 
 
@@ -32,7 +39,7 @@ def size_text(size_bytes: float) -> str:
 
 
 def disk_error(error: OSError, where: Path | None = None) -> BdpbenchError | None:
-    """The error to show when a disk refuses a write; None for any other ``OSError``.
+    """The error to show when a disk refuses a file or a folder; None for any other ``OSError``.
 
     ``where`` replaces the file named by the error, because libraries do not always name one.
     """
@@ -48,6 +55,9 @@ def disk_error(error: OSError, where: Path | None = None) -> BdpbenchError | Non
         said = f"no permission for user {os.geteuid()}{_owner(place)}"
         hint = "give this user the right, or set BDPBENCH_RESULTS to a folder of its own"
         return BdpbenchError(f"cannot be used: {said}", where=str(place or "."), hint=hint)
+    if number in _IN_THE_PLACE and place is not None:
+        hint = "remove it, or move it elsewhere; the same command then makes what belongs here"
+        return BdpbenchError(_IN_THE_PLACE[number], where=str(place), hint=hint)
     return None
 
 

@@ -155,7 +155,7 @@ def write_plan_document(path: Path, plan: Plan) -> None:
 
     A file with the same content is left alone, so that results made from it do not look outdated.
     """
-    if path.is_file() and sha256_of(path) == _sha256(plan):
+    if path.is_file() and sha256_of(path) == plan_sha256(plan):
         return
 
     def write(scratch: Path) -> None:
@@ -165,7 +165,8 @@ def write_plan_document(path: Path, plan: Plan) -> None:
     write_atomically(path, write)
 
 
-def _sha256(plan: Plan) -> str:
+def plan_sha256(plan: Plan) -> str:
+    """SHA-256 of the document that ``write_plan_document`` writes."""
     digest = hashlib.sha256()
     for line in _lines(plan):
         digest.update(line.encode())

@@ -5,7 +5,8 @@ from __future__ import annotations
 from pathlib import Path
 from typing import Literal, NotRequired, TypedDict, cast
 
-from bdpbench.contracts.files import read_json
+from bdpbench.contracts.files import read_json, write_json_atomically
+from bdpbench.contracts.reported import check_reported, forget_report
 from bdpbench.contracts.shapes import shaped
 
 SCORECARD_NAME = "scorecard.json"
@@ -193,13 +194,21 @@ def rows_of(number: ScoredNumber) -> list[ScoredNumber]:
     return [{**alone, **part} for part in number.get("parts", [])] or [alone]
 
 
+def write_scorecard(path: Path, scorecard: Scorecard) -> None:
+    """Write ``scorecard.json``, atomically."""
+    forget_report(path.parent)
+    write_json_atomically(path, scorecard)
+
+
 def read_scorecard(path: Path) -> Scorecard:
     """Read ``scorecard.json``.
 
     Raises:
-        BdpbenchError: when it is missing, damaged or of another version.
+        BdpbenchError: when it is missing, damaged or of another version, or is not what was
+            written into the folder of a tier.
     """
     what = "a scorecard"
+    check_reported(path)
     return shaped(
         read_json(path, what=what, schema_version=SCORECARD_VERSION), Scorecard, path, what
     )

@@ -4,9 +4,12 @@ from __future__ import annotations
 
 import types
 from collections.abc import Mapping
+from pathlib import Path
 from typing import Literal, TypedDict
 
+from bdpbench.contracts.files import read_json
 from bdpbench.contracts.plan import Output
+from bdpbench.contracts.shapes import shaped
 
 METRICS_NAME = "metrics.parquet"
 METRICS_CSV_NAME = "metrics.csv"
@@ -56,6 +59,18 @@ class TableManifest(TypedDict):
     run_json_sha256: str
     outputs: list[Output]
     tables: dict[str, TableFacts]
+
+
+def read_manifest(run_dir: Path) -> TableManifest:
+    """The tables that a run has.
+
+    Raises:
+        BdpbenchError: when the run was not parsed, or was parsed by another version.
+    """
+    path = run_dir / TABLES_FOLDER / MANIFEST_NAME
+    what = "the manifest that `bdpbench parse` writes"
+    data = read_json(path, what=what, schema_version=MANIFEST_VERSION)
+    return shaped(data, TableManifest, path, what)
 
 
 class Definition(TypedDict):

@@ -2,16 +2,12 @@
 
 from __future__ import annotations
 
-import contextlib
-import hashlib
 import json
 from collections.abc import Mapping
 from importlib.metadata import version
 from pathlib import Path
 
-from bdpbench.contracts.files import write_text_atomically
-from bdpbench.contracts.paths import home_dir
-from bdpbench.errors import BdpbenchError
+from bdpbench.contracts.caches import cached
 from bdpbench.pages.chart import Spec
 
 _MADE_OF = ("analysis_specs.py", "analysis_charts.py", "patterns.py", "text.py", "time_charts.py")
@@ -26,22 +22,10 @@ def kept_specs(words: Mapping[str, SpecWords]) -> dict[str, Spec]:
         words: kind → title of the axis of its quantity, title of the axis of shares ("" for a curve
             over time), and whether a value holds for the interval that ends at its time.
     """
-    path = home_dir() / "cache" / f"trace-charts-{_digest(words)}.json"
-    with contextlib.suppress(OSError, ValueError):
-        kept: dict[str, Spec] = json.loads(path.read_text(encoding="utf-8"))
-        return kept
-    made = _made(words)
-    with contextlib.suppress(OSError, BdpbenchError):  # only a cache: the page does not need it
-        path.parent.mkdir(parents=True, exist_ok=True)
-        write_text_atomically(path, json.dumps(made))
-    return made
-
-
-def _digest(words: Mapping[str, SpecWords]) -> str:
     folder = Path(__file__).parent
-    code = b"".join((folder / name).read_bytes() for name in _MADE_OF)
+    code = [(folder / name).read_bytes() for name in _MADE_OF]
     facts = json.dumps([version("altair"), words], sort_keys=True).encode()
-    return hashlib.sha256(code + facts).hexdigest()[:16]
+    return cached("trace-charts", [*code, facts], lambda: _made(words))
 
 
 def _made(words: Mapping[str, SpecWords]) -> dict[str, Spec]:

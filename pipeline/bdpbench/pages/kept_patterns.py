@@ -1,7 +1,7 @@
 """Cached patterns of charts, stored beside ns-2 and Vega.
 
-One file has the patterns made by one version of the code and of altair; a change of either begins
-another file.
+The file has the patterns made by one version of the code and of altair; a change of either begins
+it anew.
 """
 
 from __future__ import annotations
@@ -15,7 +15,7 @@ from importlib.metadata import version
 from pathlib import Path
 from typing import Any
 
-from bdpbench.contracts.files import write_text_atomically
+from bdpbench.contracts.caches import keep, read_kept
 from bdpbench.contracts.paths import home_dir
 from bdpbench.pages.chart import Spec
 
@@ -34,21 +34,20 @@ def kept_pattern(shape: str) -> Spec | None:
     Args:
         shape: the function that makes it and its arguments.
     """
-    found = _kept(_file()).get(shape)
+    found = _kept(_file(), _code()).get(shape)
     return None if found is None else _with_holes(found)
 
 
 def keep_pattern(shape: str, spec: Spec) -> None:
     """Store a specification if the disk allows it; otherwise the next call takes longer."""
-    path = _file()
-    kept = _kept(path)
+    kept = _kept(_file(), _code())
     kept[shape] = _without_holes(spec)
     with contextlib.suppress(OSError):
-        write_text_atomically(path, json.dumps(kept))
+        keep(_file(), _code(), json.dumps(kept))
 
 
 def _file() -> Path:
-    return home_dir() / "cache" / f"charts-{_code()}.json"
+    return home_dir() / "cache" / "charts.json"
 
 
 @functools.cache
@@ -57,17 +56,14 @@ def _code() -> str:
     digest = hashlib.sha256(version("altair").encode())
     for path in sorted(Path(__file__).parent.glob("*.py")):
         digest.update(path.read_bytes())
-    return digest.hexdigest()[:16]
+    return digest.hexdigest()
 
 
 @functools.cache
-def _kept(path: Path) -> dict[str, Spec]:
-    """Shape → specification, as in the file; empty if no file can be read."""
-    with contextlib.suppress(OSError, ValueError):
-        found = json.loads(path.read_text(encoding="utf-8"))
-        if isinstance(found, dict):
-            return found
-    return {}
+def _kept(path: Path, code: str) -> dict[str, Spec]:
+    """Shape → specification, as in the file; empty if it is of other code, damaged or missing."""
+    found: dict[str, Spec] = json.loads(read_kept(path, code) or "{}")
+    return found
 
 
 def _without_holes(node: Any) -> Any:

@@ -33,6 +33,7 @@ from bdpbench.contracts.runs import (
     Spec,
     read_run,
 )
+from bdpbench.contracts.tables import MANIFEST_NAME, TABLES_FOLDER
 from bdpbench.errors import BdpbenchError
 from bdpbench.simulation.backend import Backend, Command
 from bdpbench.simulation.ns2_process import PROGRESS_NAME, RunNames, Usage, run_ns2
@@ -142,8 +143,9 @@ def _empty_scratch(run_dir: Path) -> Path:
     shutil.rmtree(scratch, ignore_errors=True)
     remove_temporaries(run_dir)
     (scratch / OUTPUT_FOLDER).mkdir(parents=True)
-    # The progress of a killed attempt and the record of a merge say nothing about this attempt.
-    for name in (ERROR_NAME, LIGHT_NAME, PROGRESS_NAME):
+    # The progress of a killed attempt and the record of a merge say nothing about this attempt, and
+    # tables that were made from other outputs do not count.
+    for name in (ERROR_NAME, LIGHT_NAME, PROGRESS_NAME, f"{TABLES_FOLDER}/{MANIFEST_NAME}"):
         (run_dir / name).unlink(missing_ok=True)
     return scratch
 

@@ -6,7 +6,7 @@ from bdpbench.trace.line_account import LineAccount
 from bdpbench.trace.open import Trace, open_trace
 from bdpbench.trace.output_formats import OUTPUT_FORMATS, OutputFormat
 from bdpbench.trace.reader import read_output
-from bdpbench.trace.tables import holds_outputs, load_table, read_manifest, write_tables
+from bdpbench.trace.tables import holds_outputs, load_table, write_tables
 
 __all__ = [
     "OUTPUT_FORMATS",
@@ -16,7 +16,6 @@ __all__ = [
     "holds_outputs",
     "load_table",
     "open_trace",
-    "read_manifest",
     "read_output",
     "write_tables",
 ]

@@ -24,13 +24,13 @@ from bdpbench.contracts.files import (
 )
 from bdpbench.contracts.plan import Output
 from bdpbench.contracts.runs import OUTPUT_FOLDER, RUN_NAME, RUN_VERSION, is_light
-from bdpbench.contracts.shapes import shaped
 from bdpbench.contracts.tables import (
     MANIFEST_NAME,
     MANIFEST_VERSION,
     TABLES_FOLDER,
     TableFacts,
     TableManifest,
+    read_manifest,
 )
 from bdpbench.errors import BdpbenchError
 from bdpbench.trace.output_formats import OUTPUT_FORMATS, OutputFormat, output_format_of
@@ -77,17 +77,6 @@ def write_tables(run_dir: Path, outputs: Sequence[Output]) -> TableManifest:
         manifest["outputs"] = _in_order_of(outputs, manifest["outputs"])
         write_record_atomically(_manifest_path(run_dir), manifest)
     return manifest
-
-
-def read_manifest(run_dir: Path) -> TableManifest:
-    """The tables that a run has.
-
-    Raises:
-        BdpbenchError: when the run was not parsed, or was parsed by another version.
-    """
-    path, what = _manifest_path(run_dir), "the manifest that `bdpbench parse` writes"
-    data = read_json(path, what=what, schema_version=MANIFEST_VERSION)
-    return shaped(data, TableManifest, path, what)
 
 
 def holds_outputs(run_dir: Path, outputs: Sequence[Output]) -> bool:
@@ -190,8 +179,12 @@ def _kept_manifest(run_dir: Path) -> TableManifest:
         manifest = read_manifest(run_dir)
     except BdpbenchError:  # of another version or truncated: the tables are made again
         return empty
-    if manifest.get("run_json_sha256") != empty["run_json_sha256"]:
-        return empty
+    if manifest["run_json_sha256"] != empty["run_json_sha256"]:
+        raise BdpbenchError(
+            "has been changed since the run was parsed: its SHA-256 differs",
+            where=str(run_dir / RUN_NAME),
+            hint="`./bdpbench run` simulates the run again",
+        )
     current = {
         table: facts
         for table, facts in manifest["tables"].items()

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import hashlib
 import re
+import tempfile
 from collections.abc import Iterator, Mapping
 from pathlib import Path
 from typing import TypedDict
@@ -19,6 +20,7 @@ from bdpbench.app.keep.checkout import (
 )
 from bdpbench.app.keep.collecting import collect
 from bdpbench.app.keep.portable import study_place
+from bdpbench.app.run.planning import Paths
 from bdpbench.app.say.totals import totals_sentence
 from bdpbench.archive import (
     CHECKSUMS_NAME,
@@ -106,7 +108,7 @@ def archive_study(
     Args:
         study: key or folder; None selects that of ``config.yaml``.
         tier: None selects that of ``config.yaml``.
-        output: the zip; by default ``<study>-<tier>.zip`` in the current folder.
+        output: the zip; by default ``<study>-<tier>.zip`` in the folder of the tier.
         allow_partial: archive even if runs are missing.
         with_runs: add the tables and the record of every run.
 
@@ -115,7 +117,8 @@ def archive_study(
     """
     config = load_config()
     key = find_study(study or config.study).name
-    path = output or Path(f"{key}-{tier or config.tier}.zip")
+    paths = Paths(results_dir(config.results), key, tier or config.tier)
+    path = output or paths.folder / f"{paths.study}-{paths.tier}{_ARCHIVE}"
     _check_output(path)
     bundle = Bundle(collect(study, tier, allow_partial=allow_partial))
     entries: dict[str, Entry] = {**bundle.kept_files(), PLAN_NAME: json_bytes(bundle.plan)}
@@ -129,10 +132,10 @@ def archive_study(
     if with_runs:
         entries |= dict(_runs(bundle))
     _seal(entries, bundle)
-    write_archive(path, entries)
+    sha256 = write_archive(path, entries)
     print(totals_sentence(bundle.results.scorecard))
     print(f"{path}: {len(entries)} files, {path.stat().st_size / 1e6:.1f} MB")
-    print(f"SHA-256 {sha256_of(path)}")
+    print(f"SHA-256 {sha256}")
 
 
 def _check_output(path: Path) -> None:
@@ -140,9 +143,8 @@ def _check_output(path: Path) -> None:
         raise BdpbenchError("is a folder; name the file to write", where=str(path))
     try:
         path.parent.mkdir(parents=True, exist_ok=True)
-        with path.with_name(f".{path.name}.tmp").open("wb"):
+        with tempfile.TemporaryFile(dir=path.parent):
             pass
-        path.with_name(f".{path.name}.tmp").unlink()
     except OSError as error:
         raise BdpbenchError(f"cannot be written ({error.strerror})", where=str(path)) from None
 

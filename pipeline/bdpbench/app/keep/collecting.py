@@ -71,8 +71,14 @@ def collect(
         BdpbenchError: when runs of the tier are missing, because they were never simulated or
             because the study, a script or ns-2 has changed since.
     """
+    prepared = prepared_tier(study, tier, results)
+    return collect_prepared(prepared, allow_partial=allow_partial)
+
+
+def prepared_tier(study: str | None, tier: str | None, results: Path | None = None) -> Prepared:
+    """The plan of all runs of a tier; see ``collect`` for the arguments."""
     config = load_config()
-    prepared = prepare(
+    return prepare(
         study or config.study,
         tier or config.tier,
         Selection(),
@@ -80,11 +86,15 @@ def collect(
         results or results_dir(config.results),
         write=False,
     )
+
+
+def collect_prepared(prepared: Prepared, *, allow_partial: bool) -> Results:
+    """Parse, measure and score the runs of a plan again, as ``collect``."""
     _check_complete(prepared, allow_partial=allow_partial)
     runs_dir, plan = prepared.paths.runs, prepared.plan
     runs = _distinct(prepared.runs)
     finished = tuple(run["run_id"] for run in runs if is_finished(prepared.paths, run))
-    parse_runs(prepared.paths.run(run_id) for run_id in finished)
+    parse_runs((prepared.paths.run(run_id) for run_id in finished), plan)
     metrics = measure_plan(plan, runs_dir)
     missing = tuple(run["run_id"] for run in runs if run["run_id"] not in finished)
     return Results(plan, metrics, score_plan(plan, metrics), runs_dir, finished, missing)

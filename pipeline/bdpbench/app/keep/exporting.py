@@ -8,13 +8,12 @@ from collections.abc import Sequence
 from pathlib import Path
 
 from bdpbench.app.keep.checkout import origin
-from bdpbench.app.keep.collecting import collect
-from bdpbench.app.run.planning import Paths
-from bdpbench.app.run.stages import report_inputs, report_plan
+from bdpbench.app.keep.collecting import collect, collect_prepared, prepared_tier
+from bdpbench.app.run.stages import report_inputs, report_plan, write_results
 from bdpbench.contracts.files import write_bytes_atomically
-from bdpbench.contracts.paths import results_dir
+from bdpbench.contracts.plan import write_plan_document
+from bdpbench.contracts.reported import is_reported
 from bdpbench.errors import BdpbenchError
-from bdpbench.studies.config import load_config
 
 _TOLD_EVERY = 50
 
@@ -22,22 +21,23 @@ _TOLD_EVERY = 50
 def report_study(study: str | None, tier: str | None, output: Path | None) -> None:
     """Write the HTML report of the finished runs of a tier, and print its path.
 
+    In the folder of the tier, metrics and scorecard are written beside it, and a report that shows
+    the runs as they are is left alone.
+
     Raises:
         BdpbenchError: when the tier has no finished run.
     """
-    results = collect(study, tier, allow_partial=True)
-    config = load_config()
-    paths = Paths(results_dir(config.results), results.plan["study"], results.plan["tier"])
-    out = output or paths.report
-    report_plan(
-        results.plan,
-        results.metrics,
-        results.scorecard,
-        results.runs_dir,
-        out,
-        with_files=output is None,
-    )
-    print(f"report: {out}")
+    prepared = prepared_tier(study, tier)
+    paths, plan = prepared.paths, prepared.plan
+    if output is not None or not is_reported(paths.folder, plan, paths.runs):
+        results = collect_prepared(prepared, allow_partial=True)
+        made = (plan, results.metrics, results.scorecard, paths.runs)
+        if output is None:
+            write_plan_document(paths.plan, plan)
+            write_results(*made, paths.report)
+        else:
+            report_plan(*made, output, with_files=False)
+    print(f"report: {output or paths.report}")
 
 
 def parse_formats(text: str) -> tuple[str, ...]:
@@ -64,8 +64,8 @@ def export_study(
     Args:
         study: key; None selects that of ``config.yaml``.
         tier: None selects that of ``config.yaml``.
-        folder: folder to write into; it is created if missing, and files with the same names are
-            replaced.
+        folder: folder to write into, below which the files are in ``<study>/<tier>``; it is created
+            if missing, and files with the same names are replaced.
         formats: formats of the figures, separated by commas.
         only: patterns of names of figures; empty for all.
 
@@ -78,6 +78,7 @@ def export_study(
     results = collect(study, tier, allow_partial=True)
     from bdpbench.pages.exports import ExportRequest, export_files
 
+    folder = folder / results.plan["study"] / results.plan["tier"]
     request = ExportRequest(wanted, origin(results.plan["ns2_build_id"]), tuple(only))
     inputs = report_inputs(results.plan, results.metrics, results.scorecard, results.runs_dir)
     count = size = 0

@@ -6,7 +6,7 @@ import math
 import os
 import shutil
 import sys
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterator
 from pathlib import Path
 
 from bdpbench.app.run.exclusive import exclusive
@@ -37,7 +37,7 @@ def write_batches(prepared: Prepared, cores: int, *, least_s: float = LEAST_S) -
     unmeasured = {each: MEASURE_S * machine.own_factor for each in _unmeasured(prepared)}
     if costs_s or sum(unmeasured.values()) > LEAST_S:
         costs_s |= unmeasured
-    _empty(paths)
+    shutil.rmtree(paths.batches, ignore_errors=True)
     places: dict[str, list[PlannedRun]] = {}
     for run in prepared.runs:
         if run["run_id"] in costs_s:
@@ -77,27 +77,6 @@ def plan_batches(
         prepared = prepare(study, tier, selection, current_build_id(), results, scripts=scripts)
         write_batches(prepared, cores or len(os.sched_getaffinity(0)))
     return prepared.paths
-
-
-def is_reported(paths: Paths) -> bool:
-    """Whether the report matches the plan and includes all runs measured since."""
-    try:
-        made = min(path.stat().st_mtime_ns for path in paths.reported)
-        changed = max(path.stat().st_mtime_ns for path in (paths.plan, *_done(paths)))
-    except FileNotFoundError:
-        return False
-    return made >= changed
-
-
-def _done(paths: Paths) -> Iterable[Path]:
-    return paths.batches.glob("*.done")
-
-
-def _empty(paths: Paths) -> None:
-    """Remove the batches of the last call; the plan then records that they are not reported."""
-    if paths.plan.is_file() and not is_reported(paths):
-        os.utime(paths.plan)
-    shutil.rmtree(paths.batches, ignore_errors=True)
 
 
 def _unmeasured(prepared: Prepared) -> Iterator[str]:

@@ -10,7 +10,7 @@ from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from bdpbench.contracts.files import write_text_atomically
+from bdpbench.contracts.caches import keep, read_kept
 from bdpbench.contracts.paths import run_folder
 from bdpbench.contracts.plan import Output, Parameters
 from bdpbench.contracts.tables import MANIFEST_NAME, TABLES_FOLDER
@@ -49,18 +49,15 @@ class KeptSeries:
         """JSON of the series of a run, each with at most ``bins`` intervals of time."""
         path = run_folder(self._runs_dir, run_id) / SERIES_FOLDER / f"{bins}.txt"
         stamp = self._stamp(run_id)
-        with contextlib.suppress(OSError, UnicodeDecodeError):
-            kept, _, text = path.read_text(encoding="utf-8").partition("\n")
-            if kept == f"{stamp} {_checksum(text)}":
-                return text
-        return self._make(path, stamp, run_id, bins)
+        kept = read_kept(path, stamp)
+        return self._make(path, stamp, run_id, bins) if kept is None else kept
 
     def _make(self, path: Path, stamp: str, run_id: str, bins: int) -> str:
         from bdpbench.pages.series import series_text
 
         text = series_text(run_id, self._load_table, bins)
         with contextlib.suppress(OSError):  # if results cannot be written, this only costs time
-            write_text_atomically(path, f"{stamp} {_checksum(text)}\n{text}")
+            keep(path, stamp, text)
         return text
 
     def _stamp(self, run_id: str) -> str:
@@ -72,10 +69,6 @@ class KeptSeries:
         return digest.hexdigest()
 
 
-def _checksum(text: str) -> str:
-    return hashlib.sha256(text.encode()).hexdigest()
-
-
 @functools.cache
 def _code() -> str:
     """A digest of what determines the points: the modules that derive, reduce and pack tables."""
@@ -84,4 +77,5 @@ def _code() -> str:
 
     derive = sorted(Path(str(metrics.__file__)).parent.glob("*.py"))
     pack = [Path(str(each.__file__)) for each in (packing, reduce, series)]
-    return _checksum("".join(path.read_text(encoding="utf-8") for path in (*derive, *pack)))
+    digest = hashlib.sha256(b"".join(path.read_bytes() for path in (*derive, *pack)))
+    return digest.hexdigest()

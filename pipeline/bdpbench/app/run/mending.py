@@ -8,15 +8,16 @@ and so on. Files of another version of bdpbench are not damaged, and are kept.
 from __future__ import annotations
 
 import json
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from dataclasses import dataclass
 from pathlib import Path
 
 from bdpbench.app.run.kept_series import SERIES_FOLDER
-from bdpbench.app.run.planning import Paths, Prepared
-from bdpbench.app.run.stages import VALUES_FOLDER, read_metrics
+from bdpbench.app.run.planning import Prepared
+from bdpbench.app.run.stages import VALUES_FOLDER
 from bdpbench.app.say.progress import View
-from bdpbench.contracts.files import read_json, remove_temporaries, sha256_of
+from bdpbench.contracts.files import remove_temporaries, sha256_of
+from bdpbench.contracts.reported import REPORTED_NAME, changed_files
 from bdpbench.contracts.runs import (
     LIGHT_NAME,
     RUN_NAME,
@@ -25,19 +26,9 @@ from bdpbench.contracts.runs import (
     read_light,
     read_run,
 )
-from bdpbench.contracts.scorecard import SCORECARD_NAME, read_scorecard
-from bdpbench.contracts.shapes import shaped
-from bdpbench.contracts.tables import (
-    MANIFEST_NAME,
-    MANIFEST_VERSION,
-    METRICS_NAME,
-    TABLES_FOLDER,
-    TableManifest,
-)
+from bdpbench.contracts.tables import MANIFEST_NAME, TABLES_FOLDER, read_manifest
 from bdpbench.errors import BdpbenchError
 from bdpbench.studies.identity import run_id
-
-_PARQUET_MARK = b"PAR1"
 
 
 @dataclass(frozen=True)
@@ -71,7 +62,7 @@ def mend_after_failure(view: View, prepared: Prepared) -> bool:
 
 
 def _set_aside(view: View, prepared: Prepared, *, deep: bool) -> bool:
-    found = [*_damaged_runs(prepared, deep=deep), *_damaged_documents(prepared.paths, deep=deep)]
+    found = [*_damaged_runs(prepared, deep=deep), *_damaged_report(prepared.paths.folder)]
     for each in found:
         text = f"{each.path} {each.said}; {each.remedy}"
         view.tell("mended", text, path=str(each.path), reason=each.said, remedy=each.remedy)
@@ -107,10 +98,21 @@ def damaged_run(run_dir: Path, *, deep: bool) -> Damage | None:
     if run_id(record["identity"]) != run_dir.name:
         said = "has been changed: its content does not match its run id"
         return Damage(path, said, remedy, remove)
+    if _is_changed(run_dir):
+        said = "has been changed since the run was parsed: its SHA-256 differs"
+        return Damage(path, said, remedy, remove)
     wrong = _damaged_light if is_light(run_dir) else _damaged_outputs
     for file, said in wrong(run_dir, record, deep=deep):
         return Damage(file, said, remedy, remove)
     return None
+
+
+def _is_changed(run_dir: Path) -> bool:
+    """Whether ``run.json`` is not the one from which the tables were made; a new run has none."""
+    try:
+        return read_manifest(run_dir)["run_json_sha256"] != sha256_of(run_dir / RUN_NAME)
+    except BdpbenchError:  # the tables are damaged, or the run was not parsed
+        return False
 
 
 def _is_of_another_version(path: Path) -> bool:
@@ -155,9 +157,7 @@ def damaged_tables(run_dir: Path, *, deep: bool) -> Damage | None:
     path = _manifest(run_dir)
     remedy, remove = "the run is parsed again", (path,)
     try:
-        what = "a manifest"
-        data = read_json(path, what=what, schema_version=MANIFEST_VERSION)
-        tables = shaped(data, TableManifest, path, what)["tables"]
+        tables = read_manifest(run_dir)["tables"]
     except BdpbenchError as error:
         return Damage(path, error.message, remedy, remove)
     for name, facts in tables.items():
@@ -174,29 +174,11 @@ def _manifest(run_dir: Path) -> Path:
     return run_dir / TABLES_FOLDER / MANIFEST_NAME
 
 
-def _damaged_documents(paths: Paths, *, deep: bool) -> Iterator[Damage]:
-    """Metrics and scorecard of a tier that cannot be read."""
-    metrics = paths.folder / METRICS_NAME
-    whole = not metrics.is_file() or _is_parquet(metrics)
-    if not whole or (deep and metrics.is_file() and _unreadable(read_metrics, metrics)):
-        yield Damage(
-            metrics, "is not a table of metrics", "the runs are measured again", (metrics,)
-        )
-    scorecard = paths.folder / SCORECARD_NAME
-    said = _unreadable(read_scorecard, scorecard)
-    if scorecard.is_file() and said:
-        yield Damage(scorecard, said, "the metrics are scored again", (scorecard,))
-
-
-def _is_parquet(path: Path) -> bool:
-    content = path.read_bytes()
-    return content.startswith(_PARQUET_MARK) and content.endswith(_PARQUET_MARK)
-
-
-def _unreadable(read: Callable[[Path], object], path: Path) -> str:
-    """What is wrong with a document, or ""."""
+def _damaged_report(folder: Path) -> Iterator[Damage]:
+    """Files of a tier's report that are not what was written."""
+    remedy, remove = "the report is made again", (folder / REPORTED_NAME,)
     try:
-        read(path)
+        for path, said in changed_files(folder):
+            yield Damage(path, said, remedy, remove)
     except BdpbenchError as error:
-        return error.message
-    return ""
+        yield Damage(remove[0], error.message, remedy, remove)

@@ -20,7 +20,7 @@ from bdpbench.app.run.exclusive import exclusive
 from bdpbench.app.run.kept_series import SERIES_FOLDER
 from bdpbench.app.run.mending import damaged_run, damaged_tables
 from bdpbench.app.run.stages import VALUES_FOLDER
-from bdpbench.contracts.files import read_json, replace_folder, sha256_of, write_record_atomically
+from bdpbench.contracts.files import replace_folder, sha256_of, write_record_atomically
 from bdpbench.contracts.paths import run_folder, run_folders, runs_folder
 from bdpbench.contracts.runs import (
     LIGHT_NAME,
@@ -35,7 +35,7 @@ from bdpbench.contracts.runs import (
     read_light,
     read_run,
 )
-from bdpbench.contracts.tables import MANIFEST_NAME, MANIFEST_VERSION, TABLES_FOLDER
+from bdpbench.contracts.tables import MANIFEST_NAME, TABLES_FOLDER
 from bdpbench.errors import BdpbenchError
 
 _SCRATCH = ".merging"
@@ -162,10 +162,7 @@ def _record_of(run_dir: Path) -> RunRecord | None:
 def _has_tables(run_dir: Path) -> bool:
     """Whether the tables of a run are complete and belong to this record."""
     path = run_dir / TABLES_FOLDER / MANIFEST_NAME
-    if not path.is_file() or damaged_tables(run_dir, deep=True) is not None:
-        return False
-    manifest = read_json(path, what="a manifest", schema_version=MANIFEST_VERSION)
-    return bool(manifest["run_json_sha256"] == sha256_of(run_dir / RUN_NAME))
+    return path.is_file() and damaged_tables(run_dir, deep=True) is None
 
 
 def _refusal(problems: Sequence[str]) -> BdpbenchError:

@@ -15,8 +15,6 @@ from bdpbench.contracts.files import known_sha256_of, sha256_of
 from bdpbench.contracts.paths import repository_root, run_folder, runs_folder
 from bdpbench.contracts.plan import Plan, PlannedRun, write_plan_document
 from bdpbench.contracts.runs import RUN_NAME
-from bdpbench.contracts.scorecard import SCORECARD_NAME
-from bdpbench.contracts.tables import METRICS_NAME
 from bdpbench.contracts.yaml_files import YamlFile
 from bdpbench.errors import BdpbenchError
 from bdpbench.simulation.build import find_build
@@ -71,11 +69,6 @@ class Paths:
     def report(self) -> Path:
         """``report.html``."""
         return self.folder / "report.html"
-
-    @property
-    def reported(self) -> tuple[Path, ...]:
-        """Output files of the last stage."""
-        return (self.folder / METRICS_NAME, self.folder / SCORECARD_NAME, self.report)
 
 
 @dataclass(frozen=True)

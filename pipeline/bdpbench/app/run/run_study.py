@@ -8,7 +8,7 @@ from pathlib import Path
 from typing import TypeGuard
 
 from bdpbench.app.run.announcing import announce_plan, announce_runs, announce_scripts
-from bdpbench.app.run.batching import is_reported, write_batches
+from bdpbench.app.run.batching import write_batches
 from bdpbench.app.run.clusters.profiles import Profile, find_profile
 from bdpbench.app.run.clusters.slurm_call import slurm_call
 from bdpbench.app.run.clusters.visible import wait_for_runs
@@ -24,6 +24,7 @@ from bdpbench.app.say.totals import totals_lines
 from bdpbench.contracts.batches import Jobs
 from bdpbench.contracts.paths import results_dir
 from bdpbench.contracts.plan import write_plan_document
+from bdpbench.contracts.reported import is_reported
 from bdpbench.contracts.scorecard import SCORECARD_NAME, read_scorecard
 from bdpbench.errors import BdpbenchError
 from bdpbench.simulation.backend import DockerBackend, NativeBackend, choose_backend
@@ -93,20 +94,19 @@ def _run_study(request: RunRequest, view: View) -> None:
         # Plan again, because the process that held the lock may have finished some of these runs.
         if had_to_wait:
             prepared = _prepare(request, config)
-        outdated = mend_at_a_glance(view, prepared)
-        if outdated:
+        if mend_at_a_glance(view, prepared):
             prepared = _prepare(request, config)
         wanted = request.backend or _wanted_backend(config, profile)
         backend = _built_backend(wanted, config, prepared)
         call = _Call(request, config, backend.name, jobs, view, profile)
         try:
-            call.work(prepared, outdated=outdated)
+            call.work(prepared)
         except BdpbenchError:
             # A stage may have failed because of damaged files, which are set aside now.
             if failed_runs(prepared) or not mend_after_failure(view, prepared):
                 raise
             prepared = _prepare(request, config)
-            call.work(prepared, outdated=True)
+            call.work(prepared)
     _conclude(view, prepared)
 
 
@@ -121,8 +121,8 @@ class _Call:
     view: View
     profile: Profile | None
 
-    def work(self, prepared: Prepared, *, outdated: bool) -> None:
-        """Simulate the missing runs, and report if anything has changed, or if ``outdated``.
+    def work(self, prepared: Prepared) -> None:
+        """Simulate the missing runs, and report if anything has changed.
 
         Raises:
             BdpbenchError: naming the reason of a failure; with --keep-going, the finished runs are
@@ -133,7 +133,7 @@ class _Call:
         jobs = write_batches(prepared, self.cores, least_s=self._least_s)
         if jobs["jobs"]:
             self._simulate(prepared, jobs)
-        if outdated or not is_reported(paths):
+        if not is_reported(paths.folder, prepared.plan, paths.runs):
             downstream(prepared.plan, paths.runs, paths.report)
 
     def _simulate(self, prepared: Prepared, jobs: Jobs) -> None:

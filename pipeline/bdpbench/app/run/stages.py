@@ -8,18 +8,20 @@ from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, S
 from pathlib import Path
 from typing import TYPE_CHECKING
 
+from bdpbench.contracts.caches import keep, read_kept
 from bdpbench.contracts.csv_files import csv_of_frame
-from bdpbench.contracts.files import (
-    read_text,
-    write_atomically,
-    write_bytes_atomically,
-    write_json_atomically,
-)
+from bdpbench.contracts.files import read_text, write_atomically, write_bytes_atomically
 from bdpbench.contracts.paths import run_folder
 from bdpbench.contracts.plan import Output, Parameters, Plan, PlannedRun, Scalar
+from bdpbench.contracts.reported import check_reported, forget_report, record_report
 from bdpbench.contracts.runs import RUN_NAME, is_light, read_runs, read_spec
-from bdpbench.contracts.scorecard import SCORECARD_NAME, Scorecard
-from bdpbench.contracts.tables import METRICS_NAME, TableManifest
+from bdpbench.contracts.scorecard import SCORECARD_NAME, Scorecard, write_scorecard
+from bdpbench.contracts.tables import (
+    METRICS_CSV_NAME,
+    METRICS_NAME,
+    TableManifest,
+    read_manifest,
+)
 from bdpbench.errors import BdpbenchError
 
 if TYPE_CHECKING:
@@ -34,10 +36,13 @@ _ROWS_OF_A_FRAME = 20_000
 VALUES_FOLDER = "values"
 """Folder of a run with its measured values, one file per place in a study."""
 
+# Rows of VALUES_SCHEMA: each names the digest of what it depends on.
+_VALUES_KEY = "values/1"
+
 
 def values_path(run_dir: Path, study: str, scenario: str) -> Path:
     """Path of a run's values; studies may give it different parameters, labels and metrics."""
-    return run_dir / VALUES_FOLDER / f"{study}.{scenario}.parquet"
+    return run_dir / VALUES_FOLDER / f"{study}.{scenario}.txt"
 
 
 def definitions_of(plan: Plan) -> Mapping[str, Definition]:
@@ -179,21 +184,20 @@ def _values_of(
         where=f"run {run['run_id']}",
     )
     if values is not kept and (kept is None or not values.equals(kept)):
-        write_atomically(path, values.write_parquet)
+        keep(path, _VALUES_KEY, json.dumps(values.rows()))
     return values
 
 
 def _read_values(path: Path) -> pl.DataFrame | None:
-    """Stored values; None if there are none that can be read."""
+    """Stored values; None if there are none, or they are not what was stored."""
     import polars as pl
 
     from bdpbench.metrics import VALUES_SCHEMA
 
-    try:
-        kept = pl.read_parquet(path)
-    except (OSError, pl.exceptions.PolarsError):  # missing or damaged: measured again
+    kept = read_kept(path, _VALUES_KEY)
+    if kept is None:
         return None
-    return kept if kept.schema == VALUES_SCHEMA else None
+    return pl.DataFrame(json.loads(kept), schema=VALUES_SCHEMA, orient="row")
 
 
 class _Tables(Mapping[str, "pl.LazyFrame"]):
@@ -211,8 +215,6 @@ class _Tables(Mapping[str, "pl.LazyFrame"]):
 
     @functools.cached_property
     def _manifest(self) -> TableManifest:
-        from bdpbench.trace import read_manifest
-
         return read_manifest(self.run_dir)
 
     def frame(self, name: str) -> pl.DataFrame:
@@ -272,6 +274,7 @@ def _sweeps(folder: str) -> dict[str, dict[str, list[Scalar]]]:
 
 def write_metrics(metrics: pl.DataFrame, path: Path) -> None:
     """Write the metrics table as parquet, and as CSV for other tools; atomically."""
+    forget_report(path.parent)
     write_atomically(path, metrics.write_parquet)
     write_metrics_csv(metrics, path.with_suffix(".csv"))
 
@@ -303,6 +306,7 @@ def report_plan(
     """Write the HTML report of a plan; ``with_files`` links the output files of its runs."""
     from bdpbench.pages.page import build_report
 
+    forget_report(out.parent)
     inputs = report_inputs(plan, metrics, scorecard, runs_dir)
     build_report(inputs, out, with_files=with_files)
 
@@ -400,8 +404,6 @@ def study_texts(study: Study) -> StudyTexts:
 def downstream(plan: Plan, runs_dir: Path, report: Path) -> Scorecard:
     """Parse, measure, score and report the runs of a plan, whether or not some are missing.
 
-    Metrics and scorecard are written beside the report.
-
     Returns:
         The scorecard.
     """
@@ -409,22 +411,38 @@ def downstream(plan: Plan, runs_dir: Path, report: Path) -> Scorecard:
     run_dirs = (run_folder(runs_dir, each) for each in sorted(finished))
     parse_runs((each for each in run_dirs if (each / RUN_NAME).is_file()), plan)
     metrics = measure_plan(plan, runs_dir)
-    write_metrics(metrics, report.with_name(METRICS_NAME))
     scorecard = score_plan(plan, metrics)
-    write_json_atomically(report.with_name(SCORECARD_NAME), scorecard)
-    report_plan(plan, metrics, scorecard, runs_dir, report)
+    write_results(plan, metrics, scorecard, runs_dir, report)
     return scorecard
+
+
+def write_results(
+    plan: Plan, metrics: pl.DataFrame, scorecard: Scorecard, runs_dir: Path, report: Path
+) -> None:
+    """Write metrics and scorecard beside the report, the report, and last their checksums."""
+    from bdpbench.pages.shards import shards_folder
+
+    made = [report.with_name(METRICS_NAME), report.with_name(METRICS_CSV_NAME)]
+    made.append(report.with_name(SCORECARD_NAME))
+    write_metrics(metrics, made[0])
+    write_scorecard(made[2], scorecard)
+    report_plan(plan, metrics, scorecard, runs_dir, report)
+    made += [report, *sorted(shards_folder(report).glob("*"))]
+    record_report(report.parent, plan, runs_dir, made)
 
 
 def read_metrics(path: Path) -> pl.DataFrame:
     """Read ``metrics.parquet``.
 
     Raises:
-        BdpbenchError: when it is missing or not a table of metrics.
+        BdpbenchError: when it is missing or not a table of metrics, or is not what was written into
+            the folder of a tier.
     """
     import polars as pl
 
     from bdpbench.metrics import METRICS_SCHEMA
+
+    check_reported(path)
 
     try:
         metrics = pl.read_parquet(path)

@@ -66,8 +66,7 @@ def _options() -> argparse.Namespace:
 
 def _runs(options: argparse.Namespace) -> list[PlannedRun]:
     study = load_study(options.study)
-    selection = Selection(scenarios=tuple(options.scenarios))
-    selection.check(study)
+    selection = Selection(scenarios=tuple(options.scenarios)).in_study(study)
     runs = expand_tier(study, options.tier)
     return [run for run in runs if selection.wants(run)]
 

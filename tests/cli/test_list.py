@@ -2,14 +2,20 @@
 
 from __future__ import annotations
 
+import json
 import shutil
 from collections.abc import Callable
 from pathlib import Path
 
 import pytest
 from tests.cli.conftest import Done
+from tests.planned_runs import loaded_study, runs_of
 
+from bdpbench.app.say.kept_estimates import ESTIMATES_NAME, FORMAT, tier_estimates_s
+from bdpbench.contracts.caches import read_kept
+from bdpbench.contracts.files import sha256_of
 from bdpbench.contracts.paths import config_dir
+from bdpbench.studies.load import study_keys
 
 Call = Callable[..., Done]
 
@@ -35,7 +41,7 @@ def test_what_it_keeps_is_made_anew_where_it_is_damaged_or_a_study_changes(
     bdpbench: Call, example: Path, tmp_path: Path
 ) -> None:
     told = bdpbench("list").out
-    (kept,) = (tmp_path / "home" / "cache").glob("estimates-*.json")
+    kept = tmp_path / "home" / "cache" / "estimates-ecn.json"
     assert bdpbench("list").out == told
     kept.write_text("[]")
     assert bdpbench("list").out == told
@@ -45,9 +51,19 @@ def test_what_it_keeps_is_made_anew_where_it_is_damaged_or_a_study_changes(
     assert bdpbench("list").out != told
 
 
+@pytest.mark.parametrize("key", study_keys())
+def test_the_costs_that_come_with_bdpbench_are_those_of_the_planned_runs(key: str) -> None:
+    study = loaded_study(key)
+    kept = json.loads(read_kept(config_dir() / ESTIMATES_NAME, FORMAT) or "{}")
+    assert kept[key]["study_sha256"] == sha256_of(study.folder / "study.yaml"), "./bdpbench docs"
+    for tier, estimates_s in tier_estimates_s(study).items():
+        planned = sorted(run["estimated_cpu_s"] for run in runs_of(key, tier))
+        assert estimates_s == planned, "./bdpbench docs"
+
+
 def test_runs_of_one_protocol(bdpbench: Call) -> None:
-    only = ("--scenario", "buffer_size", "--protocol", "HS")
-    lines = bdpbench("list", "sharma2006", "--tier", "paper", *only, "--runs").out.splitlines()
+    only = ("--scenario", "buffer_size", "--protocol", "hs")
+    lines = bdpbench("list", "Sharma2006", "--tier", "paper", *only, "--runs").out.splitlines()
     # Buffers of 40, 200, 500, 1,555 and 7,776 packets.
     assert [line.split("buffer ")[1].split()[0] for line in lines[1:]] == [
         "40",

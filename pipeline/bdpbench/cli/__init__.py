@@ -24,6 +24,7 @@ _STREAMS = {"stdout": "standard output", "stderr": "standard error"}
 _COMMANDS = {
     "run": ("run", "Simulate the missing runs of a study and write its report."),
     "list": ("list_runs", "Show studies, scenarios, runs and what they cost."),
+    "new": ("new", "Begin a study or a metric of your own."),
     "analyze": ("analyze", "Measure any trace of ns-2: throughput, goodput, loss, delay, ..."),
     "check": ("check", "Fail unless the verdicts of a tier are as expected."),
     "report": ("report", "Write a study's report, or its figures and tables for papers."),

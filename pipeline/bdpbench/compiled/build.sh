@@ -19,6 +19,7 @@ if [ ! -e "$library" ]; then
   trap 'rm -f "$temporary"' EXIT
   "${CC:-cc}" -std=gnu11 -O3 -ffp-contract=off -Wall -Wextra -shared -fPIC -o "$temporary" "$source"
   chmod 755 "$temporary"
+  sha256sum <"$temporary" | cut -c1-64 >"${library%.so}.sha256"
   mv "$temporary" "$library"
 fi
 printf '%s\n' "$library"

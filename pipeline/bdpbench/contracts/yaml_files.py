@@ -11,7 +11,7 @@ import itertools
 import re
 import types
 import typing
-from collections.abc import Iterable, Sequence
+from collections.abc import Collection, Iterable, Sequence
 from contextlib import suppress
 from functools import cached_property
 from pathlib import Path
@@ -155,15 +155,23 @@ class YamlFile:
         return self.error(location, message[0].lower() + message[1:] + shown)
 
 
+def meant(word: str, known: Collection[str]) -> str | None:
+    """The known name that a user's word means: itself, or the only one that differs in case alone.
+
+    >>> meant("vegas", ["Reno", "Vegas"]), meant("RENO", ["Reno", "reno"])
+    ('Vegas', None)
+    """
+    alike = [name for name in known if name.casefold() == word.casefold()]
+    return word if word in known else alike[0] if len(alike) == 1 else None
+
+
 def suggest(word: str, known: Iterable[str]) -> str:
     """``did you mean …?`` for a misspelt word, otherwise the list of known words."""
     names = sorted(known)
-    close = difflib.get_close_matches(word, names, n=1, cutoff=0.6)
-    if not close:  # "hs" for "HS", since difflib is case-sensitive
-        folded = {name.lower(): name for name in names}
-        close = [folded[word.lower()]] if word.lower() in folded else []
+    # difflib is case-sensitive: "hs" for "HS".
+    close = meant(word, names) or next(iter(difflib.get_close_matches(word, names, n=1)), None)
     if close:
-        return f"did you mean {close[0]!r}?"
+        return f"did you mean {close!r}?"
     return f"known: {', '.join(names)}" if names else ""
 
 

@@ -11,7 +11,7 @@ from typing import Any
 
 from markupsafe import Markup
 
-from bdpbench.contracts.files import write_text_atomically
+from bdpbench.contracts.caches import keep, read_kept
 from bdpbench.contracts.paths import home_dir
 from bdpbench.errors import BdpbenchError
 
@@ -87,14 +87,15 @@ def vega_bundle() -> str:
     """
     from importlib.metadata import version  # here because it is slow and rarely needed
 
-    kept = home_dir() / "cache" / f"vega-{version('vl-convert-python')}.js"
-    with contextlib.suppress(OSError, UnicodeDecodeError):
-        return kept.read_text(encoding="utf-8")
+    path, key = home_dir() / "cache" / "vega.txt", version("vl-convert-python")
+    kept = read_kept(path, key)
+    if kept is not None:
+        return kept
     import vl_convert
 
     bundle: str = vl_convert.javascript_bundle("window.vegaEmbed = vegaEmbed;")
     with contextlib.suppress(OSError):  # without a writable home it is only slower
-        write_text_atomically(kept, bundle)
+        keep(path, key, bundle)
     return bundle
 
 

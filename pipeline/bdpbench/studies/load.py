@@ -7,7 +7,7 @@ from functools import lru_cache
 from pathlib import Path
 
 from bdpbench.contracts.paths import config_dir, expanded
-from bdpbench.contracts.yaml_files import YamlFile, suggest
+from bdpbench.contracts.yaml_files import YamlFile, meant, suggest
 from bdpbench.errors import BdpbenchError
 from bdpbench.studies.checks import check_study
 from bdpbench.studies.scripts import unfit
@@ -46,10 +46,14 @@ def find_study(name_or_path: str | Path) -> Path:
             where=str(folder),
             hint="a study is a folder that contains one",
         )
+    key = meant(str(name_or_path), keys)
+    if key is not None:
+        return studies_dir() / key
     raise BdpbenchError(
         f"unknown study {str(name_or_path)!r}",
         where=str(studies_dir()),
-        hint=f"{suggest(str(name_or_path), keys)}; a study of your own is named by its folder",
+        hint=f"{suggest(str(name_or_path), keys)}; a study of your own is named by its folder, and "
+        "`./bdpbench new study NAME` makes one",
     )
 
 

@@ -6,7 +6,7 @@ import itertools
 import json
 import re
 import sys
-from collections.abc import Iterator, Sequence
+from collections.abc import Collection, Iterator, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import cast
@@ -14,7 +14,7 @@ from typing import cast
 from bdpbench.contracts.paths import tcl_dir
 from bdpbench.contracts.plan import Identity, Output, Parameters, PlannedRun, Scalar
 from bdpbench.contracts.runs import OUTPUT_FOLDER
-from bdpbench.contracts.yaml_files import suggest
+from bdpbench.contracts.yaml_files import meant, suggest
 from bdpbench.errors import BdpbenchError
 from bdpbench.studies.arguments import argument_words, script_arguments
 from bdpbench.studies.checks import script_path
@@ -60,23 +60,24 @@ class Selection:
     scenarios: tuple[str, ...] = ()
     protocols: tuple[str, ...] = ()
 
-    def check(self, study: Study) -> None:
-        """Refuse names that the study does not have.
+    def in_study(self, study: Study) -> Selection:
+        """The selection with the study's own spelling of the names.
 
         Raises:
-            BdpbenchError: naming the option, with a suggestion.
+            BdpbenchError: for a name that the study does not have, with a suggestion.
         """
-        for option, names, known in (
-            ("--scenario", self.scenarios, study.scenarios),
-            ("--protocol", self.protocols, study.protocols),
-        ):
-            for name in names:
-                if name not in known:
-                    raise BdpbenchError(
-                        f"study {study.key} has no {option[2:]} {name!r}",
-                        where=option,
-                        hint=suggest(name, known),
-                    )
+
+        def own(option: str, name: str, known: Collection[str]) -> str:
+            found = meant(name, known)
+            if found is None:
+                said = f"study {study.key} has no {option} {name!r}"
+                raise BdpbenchError(said, where=f"--{option}", hint=suggest(name, known))
+            return found
+
+        return Selection(
+            tuple(own("scenario", each, study.scenarios) for each in self.scenarios),
+            tuple(own("protocol", each, study.protocols) for each in self.protocols),
+        )
 
     def wants(self, run: PlannedRun) -> bool:
         """Whether the run is selected."""

@@ -3,8 +3,10 @@
 from __future__ import annotations
 
 import contextlib
+import hashlib
 import stat
 import zipfile
+from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 
 from bdpbench.archive import write_archive
@@ -31,3 +33,13 @@ def test_an_interrupted_write_leaves_nothing(tmp_path: Path) -> None:
     with contextlib.suppress(FileNotFoundError):
         write_archive(tmp_path / "1.zip", {"a": tmp_path / "missing"})
     assert list(tmp_path.iterdir()) == []
+
+
+def test_writers_of_one_file_do_not_disturb_each_other(tmp_path: Path) -> None:
+    path = tmp_path / "a.zip"
+    contents = [{"a": bytes([each]) * 1_000_000} for each in range(4)]
+    with ThreadPoolExecutor(4) as pool:
+        written = list(pool.map(lambda entries: write_archive(path, entries), contents))
+    assert hashlib.sha256(path.read_bytes()).hexdigest() in written
+    assert len(set(written)) == 4
+    assert [each.name for each in tmp_path.iterdir()] == ["a.zip"]

@@ -40,6 +40,7 @@ def test_vega_is_kept_as_it_is_made(tmp_path: Path, monkeypatch: pytest.MonkeyPa
     monkeypatch.setenv("BDPBENCH_HOME", str(tmp_path))
     made = vega_bundle.__wrapped__()
     (kept,) = (tmp_path / "cache").iterdir()
-    assert kept.read_text(encoding="utf-8") == made
+    assert vega_bundle.__wrapped__() == made
+    kept.write_bytes(kept.read_bytes()[:-1000])
     assert vega_bundle.__wrapped__() == made
     assert "window.vegaEmbed=" in made

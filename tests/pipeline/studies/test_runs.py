@@ -69,12 +69,11 @@ def test_an_id_does_not_depend_on_the_names_of_study_and_scenario(
 
 def test_a_selection_takes_names_that_exist() -> None:
     study = load_study("mine")
-    selection = Selection(scenarios=("buffers",), protocols=("Reno",))
-    selection.check(study)
+    selection = Selection(scenarios=("buffers",), protocols=("reno",)).in_study(study)
     chosen = [run for run in expand_tier(study, "paper") if selection.wants(run)]
     assert {run["parameters"]["protocol"] for run in chosen} == {"Reno"}
     with pytest.raises(BdpbenchError, match="did you mean 'Reno'"):
-        Selection(protocols=("reno",)).check(study)
+        Selection(protocols=("Rno",)).in_study(study)
 
 
 def test_a_tier_without_runs_is_refused() -> None:

@@ -20,6 +20,7 @@ from bdpbench.app.keep.checkout import (
 )
 from bdpbench.app.keep.collecting import collect
 from bdpbench.app.keep.portable import study_place
+from bdpbench.app.run.mending import damaged_tables
 from bdpbench.app.run.planning import Paths
 from bdpbench.app.say.totals import totals_sentence
 from bdpbench.archive import (
@@ -182,8 +183,12 @@ def _runs(bundle: Bundle) -> Iterator[tuple[str, Entry]]:
     for run_id, record in bundle.records.items():
         place = f"runs/{run_place(run_id)}"
         yield f"{place}/{RUN_NAME}", json_bytes(record)
-        tables = run_folder(bundle.results.runs_dir, run_id) / TABLES_FOLDER
-        for path in sorted(tables.iterdir()):
+        run_dir = run_folder(bundle.results.runs_dir, run_id)
+        damage = damaged_tables(run_dir, deep=True)
+        if damage is not None:
+            hint = f"remove {run_dir / TABLES_FOLDER}: the tables are then made again"
+            raise BdpbenchError(damage.said, where=str(damage.path), hint=hint)
+        for path in sorted((run_dir / TABLES_FOLDER).iterdir()):
             yield f"{place}/{TABLES_FOLDER}/{path.name}", path
 
 

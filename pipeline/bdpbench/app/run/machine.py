@@ -1,6 +1,6 @@
 """How fast this machine is, learned from the runs and calls that it has finished.
 
-``results/machine.json`` stores the ratios of measured to predicted CPU time of the latest runs of
+``results/machine.txt`` stores the ratios of measured to predicted CPU time of the latest runs of
 ns-2, and of bdpbench's own work; their medians are the factors by which predictions are multiplied.
 A factor is 1, that of the reference machine, until enough is known. Short runs, dominated by the
 start of ns-2, have their own factor, because the start says nothing about the cost of packets.
@@ -15,20 +15,20 @@ from contextlib import suppress
 from pathlib import Path
 
 from bdpbench.contracts.batches import read_done
-from bdpbench.contracts.files import write_json_atomically
+from bdpbench.contracts.caches import keep, read_kept
 from bdpbench.contracts.paths import run_folder, runs_folder
 from bdpbench.contracts.plan import PlannedRun
 from bdpbench.contracts.runs import read_run
 from bdpbench.errors import BdpbenchError
 from bdpbench.studies.cost import BATCH_S, CALL_S, REPORT_RUN_S, RUN_S, SCHEDULER_S
 
-FILE_NAME = "machine.json"
+FILE_NAME = "machine.txt"
 # Enough to average out other load, few enough to adapt to a new build of ns-2.
 _KEPT = 100
 _FEWEST = 3
 # In shorter runs the start of ns-2 dominates.
 _SHORT_S = 0.5
-_VERSION = 1
+_FORMAT = "machine/2"
 _NS2, _NS2_SHORT = "measured_by_predicted", "short_measured_by_predicted"
 _OWN = "own_by_predicted"
 _ALL = (_NS2, _NS2_SHORT, _OWN)
@@ -107,7 +107,7 @@ def learn(results: Path, runs: Sequence[PlannedRun], batches: Path) -> None:
         known = _known(results)
         kept = {name: [*known[name], *found[name]][-_KEPT:] for name in _ALL}
         with suppress(OSError):
-            write_json_atomically(results / FILE_NAME, {"schema_version": _VERSION, **kept})
+            keep(results / FILE_NAME, _FORMAT, json.dumps(kept))
 
 
 def _median(ratios: Sequence[float]) -> float:
@@ -141,11 +141,7 @@ def _own_ratio(path: Path) -> float | None:
 
 
 def _known(results: Path) -> dict[str, list[float]]:
-    """The stored values; empty if the file has another version, because it is only a cache."""
-    try:
-        data = json.loads((results / FILE_NAME).read_text(encoding="utf-8"))
-        if data["schema_version"] == _VERSION:
-            return {name: [float(ratio) for ratio in data.get(name, [])] for name in _ALL}
-    except (OSError, ValueError, TypeError, KeyError):
-        pass
-    return {name: [] for name in _ALL}
+    """The stored values; empty if the file is damaged or missing, because it is only a cache."""
+    stored = read_kept(results / FILE_NAME, _FORMAT)
+    known: dict[str, list[float]] = json.loads(stored) if stored is not None else {}
+    return {name: known.get(name, []) for name in _ALL}

@@ -105,7 +105,7 @@ def prepare(
             unknown name, or a selection without runs.
     """
     study = load_study(name_or_path, scripts)
-    selection.check(study)
+    selection = selection.in_study(study)
     paths = Paths(results, study.key, tier)
     identities = Identities()
     tier_runs = expand_tier(study, tier, identities)

@@ -21,7 +21,7 @@ from bdpbench.studies.runs import Identities, expand_tier, tiers_of
 from bdpbench.studies.study import Study
 
 ESTIMATES_NAME = "estimates.txt"
-_FORMAT = "estimates/1"
+FORMAT = "estimates/1"
 
 _READ = {".py", ".yaml", ".csv", ".tcl"}
 
@@ -51,12 +51,12 @@ def tier_estimates_s(study: Study) -> dict[str, list[float]]:
 def write_estimates(path: Path) -> None:
     """Write the estimates of all configured studies, one line for each."""
     lines = [json.dumps({key: _planned(load_study(key))})[1:-1] for key in study_keys()]
-    keep(path, _FORMAT, "{\n" + ",\n".join(lines) + "\n}\n")
+    keep(path, FORMAT, "{\n" + ",\n".join(lines) + "\n}\n")
 
 
 def _listed(study: Study) -> _Estimates | None:
     """The estimates of a configured study, if its ``study.yaml`` is the one they were made from."""
-    text = read_kept(config_dir() / ESTIMATES_NAME, _FORMAT)
+    text = read_kept(config_dir() / ESTIMATES_NAME, FORMAT)
     found: dict[str, _Estimates] = json.loads(text) if text else {}
     listed = found.get(study.key)
     same = listed and listed["study_sha256"] == sha256_of(study.folder / STUDY_NAME)

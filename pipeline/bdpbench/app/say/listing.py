@@ -35,7 +35,7 @@ def list_studies() -> None:
 def list_scenarios(study_key: str, selection: Selection) -> None:
     """Print the scenarios of a study, with runs and CPU time in each tier."""
     study = load_study(study_key)
-    selection.check(study)
+    selection = selection.in_study(study)
     machine = Machine(results_dir(load_config().results))
     tiers = _ordered(tiers_of(study))
     by_tier = {tier: expand_tier(study, tier) for tier in tiers}
@@ -61,7 +61,7 @@ def list_runs(study_key: str, tier: str | None, selection: Selection) -> None:
     """
     config = load_config()
     study = load_study(study_key)
-    selection.check(study)
+    selection = selection.in_study(study)
     chosen = tier or config.tier
     paths = Paths(results_dir(config.results), study.key, chosen)
     runs = [run for run in expand_tier(study, chosen) if selection.wants(run)]

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 
 from bdpbench.contracts.plan import PlannedRun
 from bdpbench.studies.queues import QUEUE_KINDS
@@ -83,14 +83,20 @@ def _links_vary(source: Mapping[str, str]) -> bool:
 
 def remarks(runs: Iterable[PlannedRun]) -> list[str]:
     """Remarks on repetitions that do not differ, one sentence per scenario."""
-    substreams: dict[str, set[object]] = {}
+    scenarios: dict[str, list[tuple[bool, object]]] = {}
     for run in runs:
-        if run["script"] in (NETWORK_SCRIPT, WEB_SCRIPT) and not draws(run["argv"]):
-            found = substreams.setdefault(run["scenario"], set())
-            found.add(run["parameters"].get("substream"))
-    return [
-        f"{scenario}: nothing in these runs is random, so its {len(found)} substreams give the "
-        "same packets; give flows start_within_s, or overhead_, for repetitions that differ"
-        for scenario, found in substreams.items()
-        if len(found) > 1
-    ]
+        if run["script"] in (NETWORK_SCRIPT, WEB_SCRIPT):
+            facts = (draws(run["argv"]), run["parameters"].get("substream"))
+            scenarios.setdefault(run["scenario"], []).append(facts)
+    return [remark for each in scenarios.items() for remark in _remarks(*each)]
+
+
+def _remarks(scenario: str, runs: Sequence[tuple[bool, object]]) -> Iterator[str]:
+    """A remark on the runs of a scenario, each given by whether it draws and its substream."""
+    equal = [substream for drawing, substream in runs if not drawing]
+    if len(set(equal)) > 1:
+        which = "its runs" if len(equal) == len(runs) else f"{len(equal)} of its {len(runs)} runs"
+        yield (
+            f"{scenario}: nothing in {which} is random, so {len(set(equal))} substreams give the "
+            "same packets; give flows start_within_s, or overhead_, for repetitions that differ"
+        )

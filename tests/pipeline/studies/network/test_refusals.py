@@ -297,7 +297,15 @@ def test_repetitions_without_randomness_are_told(
     runs = planned(sweep={"substream": [1, 2]}, **more)
     said = remarks(runs)
     assert bool(said) is not random
-    assert all("one: nothing in these runs is random" in each for each in said)
+    assert all("one: nothing in its runs is random" in each for each in said)
+
+
+def test_runs_that_draw_are_not_counted_among_those_in_which_nothing_is_random(
+    planned: Planned,
+) -> None:
+    sweep = {"substream": [1, 2], "loss_rate": [0, 0.01, 0.02]}
+    (said,) = remarks(planned(sweep=sweep))
+    assert said.startswith("one: nothing in 2 of its 6 runs is random, so 2 substreams")
 
 
 def test_the_documentation_tells_every_key() -> None:

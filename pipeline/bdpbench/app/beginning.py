@@ -1,0 +1,61 @@
+"""`bdpbench new`: studies and metrics to begin with, which run as they are."""
+
+from __future__ import annotations
+
+import keyword
+import re
+from pathlib import Path
+
+from bdpbench.contracts.files import write_text_atomically
+from bdpbench.contracts.paths import repository_root
+from bdpbench.errors import BdpbenchError
+from bdpbench.studies.load import STUDY_NAME, find_study, read_study, study_keys
+
+_NAME = re.compile(r"[a-z][a-z0-9_]*")
+_METRICS_NAME = "metrics.py"
+
+
+def begin_study(folder: Path) -> Path:
+    """Write the skeleton of a study into a folder, which is made if necessary.
+
+    Raises:
+        BdpbenchError: when the name of the folder cannot be a key, or there is a study already.
+    """
+    key = folder.resolve().name
+    _check_name(key, "a study", str(folder))
+    if key in study_keys():
+        raise BdpbenchError("is the key of a configured study", where=key, hint="choose another")
+    path = _write(folder / STUDY_NAME, key)
+    read_study(path.resolve())
+    return path
+
+
+def begin_metric(name: str, study: str) -> Path:
+    """Write a metric with this name beside the ``study.yaml`` of a study.
+
+    Raises:
+        BdpbenchError: when the name is taken or cannot be a function's, or the study has metrics of
+            its own already.
+    """
+    from bdpbench.metrics import DEFINITIONS
+
+    _check_name(name, "a metric", name)
+    if name in DEFINITIONS:
+        raise BdpbenchError("is a metric of bdpbench already", where=name, hint="choose another")
+    return _write(find_study(study) / _METRICS_NAME, name)
+
+
+def _check_name(name: str, what: str, where: str) -> None:
+    if not _NAME.fullmatch(name) or keyword.iskeyword(name):
+        said = f"cannot be the name of {what}: use a-z, 0-9 and _, a letter first"
+        raise BdpbenchError(said, where=where)
+
+
+def _write(path: Path, name: str) -> Path:
+    """Write a skeleton with a name of its own."""
+    if path.exists():
+        raise BdpbenchError("exists already, and is left as it is", where=str(path))
+    skeleton = repository_root() / "config" / "skeletons" / path.name
+    text = skeleton.read_text(encoding="utf-8")
+    write_text_atomically(path, re.sub(r"\bskeleton\b", name, text))
+    return path

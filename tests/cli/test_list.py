@@ -11,8 +11,7 @@ import pytest
 from tests.cli.conftest import Done
 from tests.planned_runs import loaded_study, runs_of
 
-from bdpbench.app.say.kept_estimates import ESTIMATES_NAME, FORMAT, tier_estimates_s
-from bdpbench.contracts.caches import read_kept
+from bdpbench.app.say.kept_estimates import ESTIMATES_NAME, tier_estimates_s
 from bdpbench.contracts.files import sha256_of
 from bdpbench.contracts.paths import config_dir
 from bdpbench.studies.load import study_keys
@@ -54,7 +53,7 @@ def test_what_it_keeps_is_made_anew_where_it_is_damaged_or_a_study_changes(
 @pytest.mark.parametrize("key", study_keys())
 def test_the_costs_that_come_with_bdpbench_are_those_of_the_planned_runs(key: str) -> None:
     study = loaded_study(key)
-    kept = json.loads(read_kept(config_dir() / ESTIMATES_NAME, FORMAT) or "{}")
+    kept = json.loads((config_dir() / ESTIMATES_NAME).read_text())
     assert kept[key]["study_sha256"] == sha256_of(study.folder / "study.yaml"), "./bdpbench docs"
     for tier, estimates_s in tier_estimates_s(study).items():
         planned = sorted(run["estimated_cpu_s"] for run in runs_of(key, tier))

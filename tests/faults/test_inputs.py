@@ -26,11 +26,11 @@ from bdpbench.contracts.paths import repository_root, run_folder
 from bdpbench.contracts.plan import read_plan
 from bdpbench.contracts.runs import RUN_VERSION, read_light, read_run, read_spec
 from bdpbench.contracts.scorecard import read_scorecard
+from bdpbench.contracts.tables import read_manifest
 from bdpbench.errors import BdpbenchError
 from bdpbench.studies.identity import tcl_files
 from bdpbench.studies.limits import MOST_FLOWS, MOST_RUNS
 from bdpbench.studies.runs import Selection
-from bdpbench.trace.tables import read_manifest
 
 KEY = "dumbbell"
 DATA = repository_root() / "tests" / "data" / KEY

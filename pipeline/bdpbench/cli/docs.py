@@ -13,7 +13,7 @@ import click
 def command(context: click.Context, output: Path | None) -> None:
     """Write the references of keys, metrics and commands (default: docs/reference).
 
-    Without -o, config/estimates.txt is written as well: what the runs of the studies cost.
+    Without -o, config/estimates.json is written as well: what the runs of the studies cost.
 
     They are generated from the schema, the registry of metrics and the command line. `mkdocs
     build` builds the site from them and the other files under docs/.

@@ -1,7 +1,7 @@
 """Estimates of the cost of a study's runs, for `list`, without planning all of them.
 
 Planning every run of every tier takes ten seconds for sixteen thousand runs. The estimates of the
-configured studies are in ``config/estimates.txt``, which `bdpbench docs` writes; those of changed
+configured studies are in ``config/estimates.json``, which `bdpbench docs` writes; those of changed
 and other studies are cached as long as everything that planning reads is unchanged.
 """
 
@@ -13,15 +13,14 @@ from collections.abc import Iterator
 from pathlib import Path
 from typing import TypedDict
 
-from bdpbench.contracts.caches import cached, keep, read_kept
-from bdpbench.contracts.files import sha256_of
+from bdpbench.contracts.caches import cached
+from bdpbench.contracts.files import sha256_of, write_text_atomically
 from bdpbench.contracts.paths import config_dir, package_dir, repository_root, tcl_dir
 from bdpbench.studies.load import STUDY_NAME, load_study, study_keys
 from bdpbench.studies.runs import Identities, expand_tier, tiers_of
 from bdpbench.studies.study import Study
 
-ESTIMATES_NAME = "estimates.txt"
-FORMAT = "estimates/1"
+ESTIMATES_NAME = "estimates.json"
 
 _READ = {".py", ".yaml", ".csv", ".tcl"}
 
@@ -51,13 +50,15 @@ def tier_estimates_s(study: Study) -> dict[str, list[float]]:
 def write_estimates(path: Path) -> None:
     """Write the estimates of all configured studies, one line for each."""
     lines = [json.dumps({key: _planned(load_study(key))})[1:-1] for key in study_keys()]
-    keep(path, FORMAT, "{\n" + ",\n".join(lines) + "\n}\n")
+    write_text_atomically(path, "{\n" + ",\n".join(lines) + "\n}\n")
 
 
 def _listed(study: Study) -> _Estimates | None:
     """The estimates of a configured study, if its ``study.yaml`` is the one they were made from."""
-    text = read_kept(config_dir() / ESTIMATES_NAME, FORMAT)
-    found: dict[str, _Estimates] = json.loads(text) if text else {}
+    path = config_dir() / ESTIMATES_NAME
+    if not path.is_file():
+        return None
+    found: dict[str, _Estimates] = json.loads(path.read_bytes())
     listed = found.get(study.key)
     same = listed and listed["study_sha256"] == sha256_of(study.folder / STUDY_NAME)
     return listed if same else None

@@ -13,6 +13,7 @@ from unittest.mock import patch
 import pytest
 
 from bdpbench.cli import main
+from bdpbench.contracts.files import sha256_of
 from bdpbench.contracts.paths import repository_root
 
 Workspace = Callable[..., "subprocess.CompletedProcess[str]"]
@@ -41,6 +42,14 @@ def call_bdpbench(folder: Path, *arguments: str) -> subprocess.CompletedProcess[
         "BDPBENCH_RESULTS": str(folder / "results"),
     }
     return call_here(environment, *arguments)
+
+
+def write_record(run_dir: Path, text: str) -> None:
+    """Replace ``run.json`` by another, from which the tables of the run are made as well."""
+    record, manifest = run_dir / "run.json", run_dir / "tables" / "manifest.json"
+    old = sha256_of(record)
+    record.write_text(text)
+    manifest.write_text(manifest.read_text().replace(old, sha256_of(record)))
 
 
 def call_here(environment: Mapping[str, str], *arguments: str) -> subprocess.CompletedProcess[str]:

@@ -8,7 +8,7 @@ import subprocess
 from pathlib import Path
 
 import pytest
-from tests.app.conftest import call_bdpbench, write_config
+from tests.app.conftest import call_bdpbench, write_config, write_record
 
 from bdpbench.app.run.merging import merge
 from bdpbench.app.run.stages import read_metrics, report_inputs
@@ -96,7 +96,7 @@ def test_the_report_links_no_file_that_is_not_here(elsewhere: Path) -> None:
 @pytest.mark.parametrize(
     ("file", "said"),
     [
-        ("run.json", "is not what was merged: its SHA-256 differs"),
+        ("run.json", "has been changed since the run was parsed: its SHA-256 differs"),
         ("tables/manifest.json", "is not what was merged: its SHA-256 differs"),
         ("tables/cwnd.parquet", "is not what was parsed: its SHA-256 differs"),
         ("light.json", "is not valid JSON"),
@@ -157,7 +157,7 @@ def test_other_outputs_of_a_run_are_told_without_them(elsewhere: Path, finished_
     path = runs_of(elsewhere)[0] / "run.json"
     record = json.loads(path.read_text())
     record["outputs"]["out/report.txt"]["sha256"] = "0" * 64
-    path.write_text(json.dumps(record))
+    write_record(path.parent, json.dumps(record))
     with pytest.raises(BdpbenchError, match=r"nothing was taken:\n.*out/report.txt differs"):
         merge(elsewhere / "results", [finished_once / "results"], quiet)
 

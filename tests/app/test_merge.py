@@ -6,7 +6,7 @@ import shutil
 from pathlib import Path
 
 import pytest
-from tests.app.conftest import call_bdpbench
+from tests.app.conftest import call_bdpbench, write_record
 
 from bdpbench.app.run import merging
 from bdpbench.app.run.mending import Damage, damaged_run
@@ -105,7 +105,7 @@ def test_two_contents_of_one_run_are_refused(parts: tuple[Path, Path]) -> None:
     # As a broken ns-2 would leave it: other bytes, and a record with their checksum.
     old = sha256_of(report)
     report.write_text(report.read_text().replace("0", "1", 1))
-    (here / "run.json").write_text(record.replace(old, sha256_of(report)))
+    write_record(here, record.replace(old, sha256_of(report)))
     changed = contents(first)
     assert changed != before
     with pytest.raises(BdpbenchError, match=r"nothing was taken:\n.*out/report.txt differs"):

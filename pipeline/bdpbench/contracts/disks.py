@@ -43,7 +43,8 @@ def disk_error(error: OSError, where: Path | None = None) -> BdpbenchError | Non
 
     ``where`` replaces the file named by the error, because libraries do not always name one.
     """
-    named = error.filename if isinstance(error.filename, (str, os.PathLike)) else None
+    target = error.filename2 or error.filename  # a file that is renamed, and its new name
+    named = target if isinstance(target, (str, os.PathLike)) else None
     place = where or (Path(named) if named is not None else None)
     number = _number(error)
     if number in (errno.ENOSPC, errno.EDQUOT):

@@ -145,7 +145,10 @@ def _open_streams() -> None:
             setattr(sys, name, os.fdopen(number, "w" if number else "r", closefd=False))
     for name, told in _STREAMS.items():
         given = getattr(sys, name)
-        raw = _Stream(given.fileno(), "w", closefd=False)
+        try:
+            raw = _Stream(given.fileno(), "w", closefd=False)
+        except io.UnsupportedOperation:  # a program that calls this one reads what it says
+            continue
         raw.name = told
         lines = given.line_buffering
         buffer = io.BufferedWriter(raw)

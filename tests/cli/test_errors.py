@@ -11,8 +11,11 @@ from pathlib import Path
 
 import pytest
 from tests.cli.conftest import Done
+from tests.faults.calls import WRAPPER
 
 from bdpbench.contracts.paths import config_dir, repository_root
+
+EXECUTED = "is executed: the study's metrics are a program that can do anything you can do"
 
 
 @pytest.mark.parametrize(
@@ -159,16 +162,32 @@ def test_an_interrupt_before_the_command_line_is_read_is_told(tmp_path: Path) ->
         ("2>/dev/full", 0, ""),
         (">&-", 0, ""),
         ("2>&-", 0, ""),
+        ("<&- >&- 2>&-", 0, ""),
     ],
 )
+@pytest.mark.parametrize("call", [[sys.executable, "-P", "-m", "bdpbench"], [WRAPPER]])
 def test_a_stream_that_takes_nothing_is_named_and_a_closed_one_is_no_error(
-    streams: str, status: int, said: str
+    streams: str, status: int, said: str, call: list[str]
 ) -> None:
-    command = f'exec "$0" -P -m bdpbench list xu2004 {streams}'
+    # A study outside the configuration, so that both output streams are written.
+    study = str(repository_root() / "tests" / "data" / "transfer")
     done = subprocess.run(
-        ["sh", "-c", command, sys.executable],
+        ["sh", "-c", f'exec "$@" {streams}', "sh", *call, "run", study, "--dry-run"],
+        env={**os.environ, "BDPBENCH_VENV": sys.prefix},
         capture_output=True,
         text=True,
         check=False,
     )
-    assert (done.returncode, done.stderr.strip()) == (status, said)
+    told = [] if "2>" in streams else [f"{study}/metrics.py: {EXECUTED}"]
+    assert (done.returncode, done.stderr.splitlines()) == (
+        status,
+        [*told, *([said] if said else [])],
+    )
+
+
+def test_the_metrics_of_a_study_outside_the_configuration_are_not_executed_for_a_list(
+    bdpbench: Callable[..., Done],
+) -> None:
+    study = str(repository_root() / "tests" / "data" / "transfer")
+    assert bdpbench("list", study).err == ""
+    assert bdpbench("run", "zhang2006", "--dry-run").err == ""

@@ -6,7 +6,6 @@ import importlib
 import io
 import os
 import sys
-from contextlib import suppress
 from typing import TYPE_CHECKING, NoReturn
 
 import click
@@ -117,7 +116,10 @@ def main() -> None:
 
 
 class _Stream(io.FileIO):
-    """An output stream of this process whose first error names it; what follows is dropped."""
+    """An output stream of this process whose first error names it; what follows is dropped.
+
+    Standard error only drops: no result may depend on whether its progress can be told.
+    """
 
     failed = False
 
@@ -128,6 +130,8 @@ class _Stream(io.FileIO):
             return super().write(data)
         except OSError as error:
             self.failed = True
+            if self.name == _STREAMS["stderr"]:
+                return memoryview(data).nbytes
             error.filename = self.name
             raise
 
@@ -173,6 +177,5 @@ def _not_lost(unraisable: sys.UnraisableHookArgs) -> None:
 
 
 def _fail(error: BdpbenchError) -> NoReturn:
-    with suppress(OSError):  # standard error may be what cannot be written
-        click.echo(f"error: {error}", err=True)
+    click.echo(f"error: {error}", err=True)
     sys.exit(1)

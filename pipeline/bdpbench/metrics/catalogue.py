@@ -13,6 +13,7 @@ from functools import cache
 from pathlib import Path
 
 from bdpbench.contracts.files import read_text
+from bdpbench.contracts.paths import config_dir
 from bdpbench.errors import BdpbenchError
 from bdpbench.metrics import cwnd, flows, links, response, runs, transfers
 from bdpbench.metrics.definition import DECLARED, Definition, GroupMetric, Metric
@@ -73,7 +74,7 @@ def _with_study(path: Path, sha256: str) -> Mapping[str, Definition]:
 
 
 def _declared(path: Path, sha256: str) -> Sequence[Definition]:
-    """The metrics that the module at a path declares."""
+    """The metrics that the module at a path declares; who runs a foreign module is told before."""
     place = hashlib.sha256(f"{path}\0{sha256}".encode()).hexdigest()
     name = f"_bdpbench_study_{place[:16]}"  # an edited file is a new module
     spec = importlib.util.spec_from_file_location(name, path)
@@ -82,6 +83,9 @@ def _declared(path: Path, sha256: str) -> Sequence[Definition]:
     module = importlib.util.module_from_spec(spec)
     sys.modules[name] = module
     DECLARED[str(path)] = []
+    if not path.is_relative_to((config_dir() / "studies").resolve()):
+        said = "is executed: the study's metrics are a program that can do anything you can do"
+        print(f"{path}: {said}", file=sys.stderr, flush=True)
     try:
         # No __pycache__ is written into the checkout or a user's folder.
         exec(compile(read_text(path), str(path), "exec"), module.__dict__)  # noqa: S102

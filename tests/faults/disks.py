@@ -1,8 +1,9 @@
 """Runs a call on a full and on a read-only disk, a tmpfs that is enlarged later (needs root).
 
-    BDPBENCH_HOME=.bdpbench PYTHONPATH=pipeline:. python tests/faults/disks.py 4 4.25
+    BDPBENCH_HOME=.bdpbench PYTHONPATH=pipeline:. python tests/faults/disks.py 30i 50i 4 4.25
 
-The numbers are sizes of the disk, MiB, tried one after the other before it is large enough.
+The numbers are sizes of the disk, MiB, or numbers of inodes, tried one after the other before the
+disk is large enough.
 """
 
 from __future__ import annotations
@@ -16,14 +17,22 @@ from pathlib import Path
 
 from tests.faults.calls import Workspace, make_workspace
 
-AMPLE_MIB = 256
+AMPLE_INODES = 100_000
+AMPLE = f"size=256m,nr_inodes={AMPLE_INODES}"
+
+
+def options_of(size: str) -> str:
+    """Mount options of a disk that is small in one respect: ``4.25`` is MiB, ``50i`` inodes."""
+    if size.endswith("i"):
+        return f"size=256m,nr_inodes={size[:-1]}"
+    return f"size={float(size) * 1024:.0f}k,nr_inodes={AMPLE_INODES}"
 
 
 @contextmanager
-def disk(folder: Path, size_mib: float) -> Iterator[None]:
+def disk(folder: Path, size: str) -> Iterator[None]:
     """A disk of that size at ``folder``."""
     folder.mkdir(parents=True, exist_ok=True)
-    _mount("-t", "tmpfs", "-o", f"size={size_mib * 1024:.0f}k", "tmpfs", str(folder))
+    _mount("-t", "tmpfs", "-o", options_of(size), "tmpfs", str(folder))
     try:
         yield
     finally:
@@ -39,15 +48,16 @@ def _mount(*arguments: str) -> None:
     subprocess.run(["mount", *arguments], check=True)
 
 
-def faults_of_full_disk(workspace: Workspace, sizes_mib: Sequence[float]) -> list[str]:
+def faults_of_full_disk(workspace: Workspace, sizes: Sequence[str]) -> list[str]:
     """Faults of calls on a disk that is too small at first and large enough in the end."""
     faults = []
-    for size_mib in sizes_mib:
-        change(workspace.results, f"size={size_mib * 1024:.0f}k")
+    for size in sizes:
+        change(workspace.results, options_of(size))
         status, said = workspace.run()
-        print(f"{size_mib} MiB: exit status {status}\n{said}", flush=True)
-        faults += [f"{size_mib} MiB: {each}" for each in _told_badly(status, said, "full")]
-    change(workspace.results, f"size={AMPLE_MIB}m")
+        print(f"{size}: exit status {status}\n{said}", flush=True)
+        word = "no inodes" if size.endswith("i") else "full"
+        faults += [f"{size}: {each}" for each in _told_badly(status, said, word)]
+    change(workspace.results, AMPLE)
     finished = workspace.finished()
     status, said = workspace.run()
     if status != 0:
@@ -79,7 +89,7 @@ def _told_badly(status: int, said: str, word: str) -> list[str]:
 
 def main() -> int:
     """Compare the results on a growing disk with those on an ample one; returns the faults."""
-    sizes_mib = [float(each) for each in sys.argv[1:]] or [4, 4.25]
+    sizes = sys.argv[1:] or ["30i", "50i", "4", "4.25"]
     with tempfile.TemporaryDirectory() as name:
         folder = Path(name)
         ample = make_workspace(folder, folder / "ample")
@@ -87,8 +97,8 @@ def main() -> int:
         if status != 0:
             raise RuntimeError(said)
         small = make_workspace(folder, folder / "small")
-        with disk(small.results, sizes_mib[0]):
-            faults = faults_of_full_disk(small, sizes_mib)
+        with disk(small.results, sizes[0]):
+            faults = faults_of_full_disk(small, sizes)
             if small.checksums() != ample.checksums():
                 faults.append("other bytes after enlarging")
             faults += faults_of_read_only_disk(small)

@@ -26,6 +26,12 @@ def free_bytes(folder: Path) -> int:
     return facts.f_bavail * facts.f_frsize
 
 
+def no_inodes_left(folder: Path) -> bool:
+    """Whether ``folder`` is on a disk that can hold no further file, however small."""
+    facts = os.statvfs(folder)
+    return facts.f_files > 0 and facts.f_favail == 0  # some file systems do not count them
+
+
 def size_text(size_bytes: float) -> str:
     """A size in readable units: ``0.4 MiB``, ``812 MiB``, ``2.5 GiB``.
 
@@ -48,7 +54,7 @@ def disk_error(error: OSError, where: Path | None = None) -> BdpbenchError | Non
     place = where or (Path(named) if named is not None else None)
     number = _number(error)
     if number in (errno.ENOSPC, errno.EDQUOT):
-        return _full(number, place)
+        return full_disk(place, number)
     if number == errno.EROFS:
         said, hint = "the disk is read-only", "set BDPBENCH_RESULTS to a folder that can be written"
         return BdpbenchError(f"cannot be written: {said}", where=str(place or "."), hint=hint)
@@ -68,13 +74,13 @@ def _number(error: OSError) -> int | None:
     return error.errno if error.errno is not None else int(told.group(1)) if told else None
 
 
-def _full(number: int | None, place: Path | None) -> BdpbenchError:
+def full_disk(place: Path | None, number: int | None = errno.ENOSPC) -> BdpbenchError:
+    """The error to show when a place, by default the current folder, has no room for more."""
     folder = _existing(place or Path.cwd())
-    facts = os.statvfs(folder)
     hint = f"make room; {RESUME_HINT}"
     if number == errno.EDQUOT:
         what = "the quota is exhausted"
-    elif facts.f_files and not facts.f_favail:
+    elif no_inodes_left(folder):
         what, hint = "no inodes are left", f"remove files (`df -i` counts them); {RESUME_HINT}"
     else:
         what = "the disk is full"

@@ -14,7 +14,13 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import IO, Protocol
 
-from bdpbench.contracts.disks import RESUME_HINT, free_bytes, size_text
+from bdpbench.contracts.disks import (
+    RESUME_HINT,
+    free_bytes,
+    full_disk,
+    no_inodes_left,
+    size_text,
+)
 from bdpbench.contracts.runs import LOG_NAME, OUTPUT_FOLDER
 from bdpbench.errors import BdpbenchError
 from bdpbench.simulation.backend import Command
@@ -121,6 +127,8 @@ def run_ns2(
     wall_s = time.monotonic() - began
     if disk.is_full:
         raise _disk_full(names, scratch)
+    if status != 0 and no_inodes_left(scratch):
+        raise full_disk(names.folder)
     if status != 0:
         raise _failure(names, scratch, status)
     # The client of a container engine does not show the CPU time of ns-2 in the container.

@@ -32,11 +32,13 @@ STUDIES = ROOT / "config" / "studies"
 SHOWN_LINES = 12
 
 
-def bdpbench(*arguments: str | Path, results: Path) -> str:
-    """Standard output of a command of this checkout."""
+def bdpbench(*arguments: str | Path, results: Path, unless: str = "") -> str:
+    """Standard output of a command of this checkout; "" if it is refused with ``unless``."""
     command = [str(ROOT / "bdpbench"), *map(str, arguments)]
     environment = {**os.environ, "BDPBENCH_RESULTS": str(results)}
     done = subprocess.run(command, env=environment, capture_output=True, text=True, check=False)
+    if unless and unless in done.stderr:
+        return ""
     if done.returncode != 0:
         sys.exit(f"{' '.join(command)}: exit status {done.returncode}\n{done.stderr}")
     return done.stdout
@@ -86,8 +88,11 @@ def _take_plans(store: Path) -> None:
     with tempfile.TemporaryDirectory() as scratch:
         for name, study in studies():
             for tier in ("quick", "paper", "full"):
-                path = bdpbench("plan", study, "--tier", tier, results=Path(scratch)).strip()
-                plan = json.loads(Path(path).read_text())
+                asked = ("plan", study, "--tier", tier)
+                path = bdpbench(*asked, results=Path(scratch), unless="has no runs in tier")
+                if not path:
+                    continue
+                plan = json.loads(Path(path.strip()).read_text())
                 lines = [
                     "\t".join([run["scenario"], run["label"], run["run_id"], *run["argv"]])
                     for run in plan["runs"]

@@ -8,7 +8,7 @@
   const json = (id) => JSON.parse(document.getElementById(id).textContent);
   const store = document.getElementById("chart-data") ? json("chart-data") : { time: {}, charts: {} };
 
-  // ---- Files beside a large report -------------------------------------------------------------
+  // ---- Packed parts of a report, in the page or in files beside it -----------------------------
 
   function inflated(text) {
     const bytes = Uint8Array.from(atob(text), (character) => character.charCodeAt(0));
@@ -16,7 +16,7 @@
     return new Response(stream).text();
   }
 
-  // What the page does not carry itself, and in which file it lies; null where it carries all.
+  // What is packed, and in which part; null on pages that have no packed parts.
   const packedIndex = document.getElementById("shard-index");
   const indexed = packedIndex ? inflated(packedIndex.textContent).then(JSON.parse) : null;
   const fileOfRun = new Map();
@@ -32,23 +32,43 @@
   // A file of a page that was opened from a disk can be had as a script alone: it calls this.
   window.bdpbenchShard = (text) => document.currentScript.handOver(text);
 
-  async function loadShard(file) {
+  const partsInPage = all("script.shard");
+
+  async function packedPart(part) {
     const { folder, files } = await indexed;
-    const text = await new Promise((resolve, reject) => {
+    if (!folder) return partsInPage[part].textContent;
+    return new Promise((resolve, reject) => {
       const script = document.createElement("script");
       script.handOver = resolve;
       script.onerror = () => {
-        loaded.delete(file);
-        reject(new Error(`${folder}/${files[file]}, which belongs beside this page, cannot be read`));
+        loaded.delete(part);
+        reject(new Error(`${folder}/${files[part]}, which belongs beside this page, cannot be read`));
       };
-      script.src = `${folder}/${files[file]}`;
+      script.src = `${folder}/${files[part]}`;
       document.head.append(script);
     });
-    const content = JSON.parse(await inflated(text));
+  }
+
+  async function loadShard(part) {
+    const content = JSON.parse(await inflated(await packedPart(part)));
     Object.assign(store.charts, content.charts);
     Object.entries(content.series).forEach(([run, series]) => parsed.set(run, series));
     return content;
   }
+
+  // Printing waits for nothing, so what the page itself carries is unpacked while nobody waits.
+  async function unpackAll() {
+    const { folder } = await indexed;
+    if (folder) return;
+    for (const part of partsInPage.keys()) {
+      // eslint-disable-next-line no-await-in-loop -- between two parts, the page answers its reader
+      await shard(part);
+    }
+    document.documentElement.dataset.unpacked = "yes";
+  }
+  if (indexed) window.addEventListener("load", () => setTimeout(unpackAll, 500));
+
+  const htmlOf = ({ lines, html }, id) => html[id].map((each) => (typeof each === "number" ? lines[each] : each)).join("\n");
 
   // The content of a chart, when it and the series of its runs are there.
   async function contentOf(name) {
@@ -71,30 +91,9 @@
     if (!unpacked.has(key)) {
       if (!parsed.has(trace.run)) parsed.set(trace.run, json(`series-${trace.run}`));
       const { dt, dv, t, v } = parsed.get(trace.run)[table][trace.subject];
-      unpacked.set(key, {
-        t: running(numbersOf(t), dt),
-        v: running(numbersOf(v).map((code) => (code % 2 ? -(code + 1) / 2 : code / 2)), dv),
-      });
+      unpacked.set(key, { t: running(t, dt), v: running(v, dv) });
     }
     return unpacked.get(key);
-  }
-
-  // Seven bits a byte, least significant first; the eighth bit says that more follow.
-  function numbersOf(text) {
-    const numbers = [];
-    let number = 0;
-    let unit = 1;
-    for (const character of atob(text)) {
-      const byte = character.charCodeAt(0);
-      number += (byte % 128) * unit;
-      unit *= 128;
-      if (byte < 128) {
-        numbers.push(number);
-        number = 0;
-        unit = 1;
-      }
-    }
-    return numbers;
   }
 
   // Sums of differences, in steps; dividing by a whole number leaves 12.34 what it is.
@@ -665,8 +664,8 @@
   }, { rootMargin: "400px" });
   const watch = (root) => all(".canvas[data-chart]", root).forEach((each) => watcher.observe(each));
 
-  // What a run has to say is thousands of elements that few readers open: it lies packed in the
-  // page and is made when it is asked for.
+  // What a run has to say is thousands of elements that few readers open: it is packed
+  // and is made when it is asked for.
   const unfolded = new Map();
 
   function unfold(details) {
@@ -675,9 +674,10 @@
   }
 
   async function unfoldAnew(details) {
-    const packed = details.querySelector("script.packed");
     try {
-      details.insertAdjacentHTML("beforeend", await bodyOf(details, packed));
+      await indexed;
+      const content = await shard(fileOfRun.get(details.id.replace("run-", "")));
+      details.insertAdjacentHTML("beforeend", htmlOf(content, details.id));
     } catch (error) {
       unfolded.delete(details);
       details.insertAdjacentHTML("beforeend", '<p class="failed"></p>');
@@ -687,16 +687,8 @@
     }
     const contents = details.querySelector("script.chart-contents");
     Object.assign(store.charts, JSON.parse(contents.textContent));
-    if (packed) packed.remove();
     offerTools(details);
     watch(details);
-  }
-
-  async function bodyOf(details, packed) {
-    if (packed) return inflated(packed.textContent);
-    await indexed;
-    const { html } = await shard(fileOfRun.get(details.id.replace("run-", "")));
-    return html[details.id];
   }
 
   const unfoldsWhenOpened = (details) => details.addEventListener("toggle", () => unfold(details));
@@ -825,8 +817,7 @@
     const show = async () => {
       const number = Number(list.value);
       const id = `view-${experiment}-${number + 1}`;
-      const { html } = await shard(views[number][1]);
-      place.innerHTML = html[id];
+      place.innerHTML = htmlOf(await shard(views[number][1]), id);
       offerTools(place);
       watch(place);
     };

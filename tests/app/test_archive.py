@@ -159,7 +159,7 @@ def _holds_what_it_should(archive: zipfile.ZipFile) -> None:
     assert not any(
         part in name for name in names for part in ("__pycache__", ".out", "sharma2006/study")
     )
-    runs = json.loads(archive.read("runs.json"))["runs"]
+    runs = json.loads(archive.read("runs.parquet"))["runs"]
     assert len(runs) == 3
     assert all(len(each["sha256"]) == 64 for run in runs for each in run["outputs"].values())
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import re
 import shutil
 import signal
 import subprocess
@@ -16,10 +17,11 @@ from typing import Any, cast
 import polars as pl
 import pytest
 
-from bdpbench.app.keep.from_kept import read_kept_runs
 from bdpbench.app.keep.proof import Pair, sample_of
-from bdpbench.contracts.kept import KeptRun, kept_runs_json
+from bdpbench.archive.side import read_runs_of
+from bdpbench.contracts.kept import KeptRun, kept_runs_bytes
 from bdpbench.contracts.paths import repository_root
+from bdpbench.pages.embed import pack_text, unpack_text
 from bdpbench.studies.load import load_study
 from bdpbench.studies.runs import expand_tier
 
@@ -35,10 +37,10 @@ def old_id(run_id: str) -> str:
 
 
 def rewrite(folder: Path, change: Change) -> None:
-    runs = read_kept_runs(folder)
+    runs = read_runs_of(folder)
     for run in runs:
         change(run)
-    (folder / "runs.json").write_bytes(kept_runs_json(runs))
+    (folder / "runs.parquet").write_bytes(kept_runs_bytes(runs))
 
 
 @pytest.fixture
@@ -47,16 +49,26 @@ def old(finished: Path, published_once: Path) -> Path:
     folder = finished / "published" / "dumbbell"
     shutil.copytree(published_once, folder)
     (folder / "mine.txt").write_text("a file of somebody's own")
-    ids = {run["run_id"]: old_id(run["run_id"]) for run in read_kept_runs(folder)}
+    ids = {run["run_id"]: old_id(run["run_id"]) for run in read_runs_of(folder)}
     rewrite(folder, lambda run: run.update(run_id=ids[run["run_id"]]))
     metrics = pl.read_parquet(folder / "metrics.parquet")
     metrics.with_columns(pl.col("run_id").replace(ids)).write_parquet(folder / "metrics.parquet")
-    page = (folder / "report.html").read_text()
-    for new, was in ids.items():
-        page = page.replace(new, was)
-    (folder / "report.html").write_text(page)
+    _rename_series(folder / "report.html", ids)
     shutil.rmtree(finished / "results")
     return folder
+
+
+def _rename_series(report: Path, ids: dict[str, str]) -> None:
+    """Give the packed series of a page other run ids."""
+
+    def renamed(found: re.Match[str]) -> str:
+        text = unpack_text(found[2])
+        for new, was in ids.items():
+            text = text.replace(new, was)
+        return found[1] + pack_text(text) + found[3]
+
+    packed = re.compile(r'(<script type="text/plain" class="shard">)(.*?)(</script>)')
+    report.write_text(packed.sub(renamed, report.read_text()))
 
 
 def contents(folder: Path) -> dict[str, bytes]:
@@ -77,12 +89,12 @@ def test_equal_bytes_give_the_ids_of_today(old: Path, bdpbench: Run, published_o
     assert pl.read_parquet(old / "metrics.parquet").equals(
         pl.read_parquet(published_once / "metrics.parquet")
     )
-    for run, same in zip(read_kept_runs(old), read_kept_runs(published_once), strict=True):
+    for run, same in zip(read_runs_of(old), read_runs_of(published_once), strict=True):
         source = run.pop("taken_over")  # type: ignore[typeddict-item]
         assert run == same
         assert source["run_id"] == old_id(run["run_id"])
         assert source["sample"]
-    assert "taken over from results with older run ids" in found["report.html"].decode()
+    assert "taken over from results with older run ids" in found["README.md"].decode()
 
     again = bdpbench(*PROVE, str(old.parent))  # now the ids are those of today
     assert (again.returncode, "simulated again" in again.stdout) == (0, False)

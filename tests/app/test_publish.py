@@ -41,7 +41,7 @@ def test_a_finished_tier_is_published_in_equal_bytes(
         "report.html",
         "metrics.parquet",
         "scorecard.json",
-        "runs.json",
+        "runs.parquet",
         "provenance.json",
         "README.md",
     }
@@ -89,7 +89,7 @@ def test_missing_runs_are_told_published_only_when_asked_for_and_completed_later
     report = (out / "dumbbell" / "report.html").read_text()
     assert "planned runs has no results yet" not in report
     assert "have been simulated" not in (out / "dumbbell" / "README.md").read_text()
-    kept = json.loads((out / "dumbbell" / "runs.json").read_text())
+    kept = json.loads((out / "dumbbell" / "runs.parquet").read_text())
     assert {run["run_id"] for run in kept["runs"]} == {path.name for path in planned}
 
 

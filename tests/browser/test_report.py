@@ -135,6 +135,7 @@ def test_first_chart_is_there_within_two_seconds(visit: Any, report: Path) -> No
 
 def test_paper_has_the_charts_that_the_page_shows(visit: Any, report: Path) -> None:
     page = visit.open(report)
+    page.wait_for_function("document.documentElement.dataset.unpacked === 'yes'")
     # At the end of printing, before the page can draw any chart that it had put off.
     page.evaluate(
         """() => window.addEventListener("afterprint", () => {

@@ -15,9 +15,9 @@ from typing import Any
 import polars as pl
 import pytest
 
-from bdpbench.contracts.kept import KeptRun, kept_runs_of
+from bdpbench.archive.side import read_runs_of
 from bdpbench.contracts.paths import config_dir, repository_root
-from bdpbench.pages.shards import shard_text, shards_folder
+from bdpbench.pages.shards import html_of, read_shards
 from bdpbench.score import check_expectations, score
 from bdpbench.score.published import COLUMNS
 
@@ -232,15 +232,11 @@ def kept(study: Any) -> Any:
     return lambda name: json.loads((study.published / name).read_text(encoding="utf-8"))
 
 
-def published_runs(kept: Any) -> list[KeptRun]:
-    return kept_runs_of(kept("runs.json"), Path("runs.json"))
-
-
-def ids_of_published_runs(kept: Any) -> dict[tuple[str, str], str]:
+def ids_of_published_runs(study: Any) -> dict[tuple[str, str], str]:
     """Scenario and label → id under which the run was published."""
     return {
         (place["scenario"], place["label"]): run["run_id"]
-        for run in published_runs(kept)
+        for run in read_runs_of(study.published)
         for place in run["places"]
     }
 
@@ -250,20 +246,20 @@ def test_all_runs_of_the_tier_are_published_under_the_ids_that_are_planned(
 ) -> None:
     runs = study.planned(kept("scorecard.json")["tier"])
     planned = {(run["scenario"], run["label"]): run["run_id"] for run in runs}
-    assert ids_of_published_runs(kept) == planned
-    assert {run["run_id"] for run in published_runs(kept)} == set(planned.values())
+    assert ids_of_published_runs(study) == planned
+    assert {run["run_id"] for run in read_runs_of(study.published)} == set(planned.values())
 
 
 def parts_of_page(report: Path) -> dict[str, str]:
-    """Element → HTML that a report fetches from the files beside it; "" → the report itself."""
-    beside = sorted(shards_folder(report).glob("*.js"))
-    contents = [json.loads(shard_text(path.read_text(encoding="utf-8"))) for path in beside]
-    parts = {key: html for content in contents for key, html in content["html"].items()}
+    """Element → HTML that a report unpacks when it is opened; "" → the report itself."""
+    parts = {
+        key: html_of(content, key) for _, content in read_shards(report) for key in content["html"]
+    }
     return {"": report.read_text(encoding="utf-8"), **parts}
 
 
 def test_published_files_name_these_runs_alone(study: Any, kept: Any) -> None:
-    ids = {run["run_id"] for run in published_runs(kept)}
+    ids = {run["run_id"] for run in read_runs_of(study.published)}
     card = kept("scorecard.json")
     judged = {run_id for number in card["numbers"] for run_id in number["run_ids"]}
     judged |= {each["run_id"] for claim in card["claims"] for each in claim["evidence"]}
@@ -279,7 +275,7 @@ def test_published_files_name_these_runs_alone(study: Any, kept: Any) -> None:
 
 def test_published_verdicts_follow_from_published_metrics(study: Any, kept: Any) -> None:
     card = kept("scorecard.json")
-    ids = ids_of_published_runs(kept)
+    ids = ids_of_published_runs(study)
     plan = study.plan(card["tier"])
     runs = [{**run, "run_id": ids[run["scenario"], run["label"]]} for run in plan["runs"]]
     metrics = pl.read_parquet(study.published / "metrics.parquet")

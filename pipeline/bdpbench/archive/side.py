@@ -15,7 +15,13 @@ from typing import NamedTuple, NotRequired, TypeAlias, TypedDict, cast
 import polars as pl
 
 from bdpbench.archive.verify import verify_archive
-from bdpbench.contracts.kept import KEPT_RUNS_NAME, KEPT_VERSION, PROVENANCE_NAME, kept_runs_of
+from bdpbench.contracts.kept import (
+    KEPT_RUNS_NAME,
+    KEPT_VERSION,
+    PROVENANCE_NAME,
+    KeptRun,
+    read_kept_runs,
+)
 from bdpbench.contracts.plan import PLAN_NAME, PLAN_VERSION, Parameters
 from bdpbench.contracts.reported import check_reported
 from bdpbench.contracts.runs import BuildFacts
@@ -37,7 +43,6 @@ _COLUMNS = {
 _VERSIONS = {
     SCORECARD_NAME: SCORECARD_VERSION,
     PLAN_NAME: PLAN_VERSION,
-    KEPT_RUNS_NAME: KEPT_VERSION,
     PROVENANCE_NAME: KEPT_VERSION,
 }
 
@@ -182,6 +187,27 @@ def read_metrics_of(path: Path) -> pl.DataFrame:
     return _metrics(*_opened(path))
 
 
+def read_runs_of(path: Path) -> list[KeptRun]:
+    """All runs of an archive or a published folder.
+
+    Raises:
+        BdpbenchError: when there is no such table, or it is damaged.
+    """
+    found = _runs(*_opened(path))
+    if found is None:
+        raise BdpbenchError(
+            f"has no {KEPT_RUNS_NAME}",
+            where=str(path),
+            hint="name an archive or a folder of reports/published/",
+        )
+    return found
+
+
+def _runs(path: Path, read: _Read) -> list[KeptRun] | None:
+    content = read(KEPT_RUNS_NAME)
+    return None if content is None else read_kept_runs(content, path / KEPT_RUNS_NAME)
+
+
 def _metrics(path: Path, read: _Read) -> pl.DataFrame:
     content = read(METRICS_NAME)
     if content is None:
@@ -216,8 +242,7 @@ class _Source:
         self.scorecard = cast("_Scorecard", scorecard)
         self._plan = cast("_Plan | None", self._json(PLAN_NAME))
         self._provenance = cast("_Provenance | None", self._json(PROVENANCE_NAME))
-        kept = self._json(KEPT_RUNS_NAME)
-        self._kept = None if kept is None else kept_runs_of(kept, self._path / KEPT_RUNS_NAME)
+        self._kept = _runs(self._path, self._read)
         with self._whole():
             self.runs = self._labels()
 

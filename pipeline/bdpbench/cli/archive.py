@@ -36,7 +36,7 @@ def command(
     Equal results and sources give equal bytes. Every file has its SHA-256 in manifest-sha256.txt,
     and its place in ro-crate-metadata.json. `bdpbench verify` checks all of it.
 
-    The output files of ns-2 are left out; their checksums are in runs.json. --with-runs adds
+    The output files of ns-2 are left out; their checksums are in runs.parquet. --with-runs adds
     the same series as parquet tables, about 2 MB for each run.
     """
     from bdpbench.app.keep.archiving import archive_study

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 from pathlib import Path
 
 import click
@@ -9,12 +10,19 @@ import click
 
 @click.command("metrics")
 @click.argument("result", type=click.Path(path_type=Path, exists=True))
-def command(result: Path) -> None:
+@click.option(
+    "--runs", is_flag=True, help="Print the runs instead, one JSON object a line: arguments, files."
+)
+def command(result: Path, runs: bool) -> None:
     """Print every metric of every run of RESULT as CSV.
 
     RESULT is an archive, a folder of reports/published/, or results/STUDY/TIER.
     """
-    from bdpbench.archive.side import read_metrics_of
+    from bdpbench.archive.side import read_metrics_of, read_runs_of
     from bdpbench.contracts.csv_files import csv_of_frame
 
-    click.echo(csv_of_frame(read_metrics_of(result)).decode(), nl=False)
+    if runs:
+        for run in read_runs_of(result):
+            click.echo(json.dumps(run))
+    else:
+        click.echo(csv_of_frame(read_metrics_of(result)).decode(), nl=False)

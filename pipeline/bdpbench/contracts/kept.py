@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
+import io
 import json
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from pathlib import Path
-from typing import Any, NotRequired, TypedDict, cast
+from typing import NotRequired, TypedDict
 
 from bdpbench.contracts.plan import Parameters
 from bdpbench.contracts.runs import (
@@ -24,7 +25,7 @@ REPORT_FOLDER = "report-data"
 """The folder beside the report of very many runs."""
 
 SUMMARY_NAME = "README.md"
-KEPT_RUNS_NAME = "runs.json"
+KEPT_RUNS_NAME = "runs.parquet"
 PROVENANCE_NAME = "provenance.json"
 KEPT_VERSION = 3
 
@@ -114,122 +115,56 @@ class Provenance(TypedDict):
     runs: RunCounts
 
 
-# ---------------------------------------------------------------- runs.json
-#
-# Runs of a scenario differ in a few arguments. So a run is written as what distinguishes it from an
-# earlier run of the same form, which `like` names: of its arguments, parameters and lines of ns-2's
-# report only those with other values, of everything else all but what both have.
+# ---------------------------------------------------------------- runs.parquet
 
 
-def kept_runs_json(runs: Sequence[KeptRun]) -> bytes:
-    """Content of ``runs.json``, one run a line; runs like an earlier one only as the difference."""
-    first: dict[str, KeptRun] = {}
-    lines = []
-    for run in runs:
-        like = first.setdefault(_form(run), run)
-        written = dict(run) if like is run else _difference(run, like)
-        lines.append(json.dumps(written, separators=(",", ":"), allow_nan=False))
-    listed = ",\n".join(lines)
-    return f'{{"schema_version":{KEPT_VERSION},"runs":[\n{listed}\n]}}\n'.encode()
+def kept_runs_bytes(runs: Sequence[KeptRun]) -> bytes:
+    """Content of ``runs.parquet``: a row for each run, with a column of JSON for each field.
+
+    Thousands of runs have most of their arguments and lines in common, so that a column of them
+    takes a hundredth of its length.
+    """
+    import polars as pl
+
+    columns = {
+        name: [json.dumps(run[name], allow_nan=False) if name in run else None for run in runs]  # type: ignore[literal-required]
+        for name in KeptRun.__annotations__
+    }
+    schema = dict.fromkeys(columns, pl.String)
+    frame = pl.DataFrame(
+        {"schema_version": [KEPT_VERSION] * len(runs), **columns}, schema_overrides=schema
+    )
+    stream = io.BytesIO()
+    frame.write_parquet(stream, compression="zstd", compression_level=19)
+    return stream.getvalue()
 
 
-def kept_runs_of(data: Mapping[str, object], path: Path) -> list[KeptRun]:
-    """The runs of ``runs.json``, each whole.
+def read_kept_runs(content: bytes, path: Path) -> list[KeptRun]:
+    """The runs of ``runs.parquet``.
+
+    Args:
+        content: of the file.
+        path: of the file, for messages.
 
     Raises:
         BdpbenchError: naming the file, and the run that is damaged.
     """
-    whole: dict[str, KeptRun] = {}
-    listed = data.get("runs")
-    if not isinstance(listed, list):
-        raise BdpbenchError("is damaged: runs is not a list", where=str(path))
-    for index, run in enumerate(listed):
-        where = Path(f"{path}: run {index}")
-        try:
-            like = whole[run["like"]] if "like" in run else None
-            found = _whole(run, like) if like else run
-        except (AttributeError, KeyError, TypeError, ValueError, IndexError):
-            raise BdpbenchError(
-                "is damaged: this is not how a run is written", where=str(where)
-            ) from None
-        checked = shaped(found, KeptRun, where, "a run of a published study")
-        whole[checked["run_id"]] = checked
-    return list(whole.values())
+    import polars as pl
 
-
-_ALWAYS = ("run_id", "places")
-
-
-def _form(run: KeptRun) -> str:
-    """What two runs must have in common for one to be written as a difference from the other."""
-    keys = [list(_options(run["argv"])), list(run["parameters"]), list(run)]
-    return json.dumps([run["script"], keys, run["ns2_report"].count("\n")])
-
-
-def _options(argv: Sequence[str]) -> dict[str, str]:
-    """Arguments of the form ``-key value`` by key; others by their position."""
-    pairs = dict(zip(argv[::2], argv[1::2], strict=False))
-    is_paired = len(pairs) * 2 == len(argv) and all(each.startswith("-") for each in pairs)
-    return pairs if is_paired else {str(index): each for index, each in enumerate(argv)}
-
-
-def _arguments(options: Mapping[str, str]) -> list[str]:
-    is_paired = all(key.startswith("-") for key in options)
-    pairs = ((key, value) if is_paired else (value,) for key, value in options.items())
-    return [each for pair in pairs for each in pair]
-
-
-def _lines(text: str) -> dict[str, str]:
-    return {str(number): line for number, line in enumerate(text.split("\n"), 1)}
-
-
-def _parts(run: KeptRun) -> dict[str, Mapping[str, Any]]:
-    """The fields of which a difference has only some keys."""
-    identity = run["identity"]
-    return {
-        "argv": _options(run["argv"]),
-        "parameters": run["parameters"],
-        "ns2_report": _lines(run["ns2_report"]),
-        "identity": {
-            **identity,
-            "argv": None if identity["argv"] == run["argv"] else identity["argv"],
-        },
-    }
-
-
-def _difference(run: KeptRun, like: KeptRun) -> dict[str, Any]:
-    parts, of_like = _parts(run), _parts(like)
-    changed = {
-        name: {key: value for key, value in part.items() if value != of_like[name][key]}
-        for name, part in parts.items()
-    }
-    others = {
-        name: value
-        for name, value in run.items()
-        if name not in parts and (name in _ALWAYS or value != cast("Any", like)[name])
-    }
-    return {
-        "like": like["run_id"],
-        **others,
-        **{name: each for name, each in changed.items() if each},
-    }
-
-
-def _whole(written: Mapping[str, Any], like: KeptRun) -> dict[str, Any]:
-    parts = {name: _merged(part, written.get(name, {})) for name, part in _parts(like).items()}
-    argv = _arguments(parts["argv"])
-    own = parts["identity"]["argv"]
-    return {
-        **like,
-        **{name: value for name, value in written.items() if name != "like"},
-        "argv": argv,
-        "parameters": parts["parameters"],
-        "ns2_report": "\n".join(parts["ns2_report"].values()),
-        "identity": {**parts["identity"], "argv": argv if own is None else own},
-    }
-
-
-def _merged(part: Mapping[str, Any], changed: Mapping[str, Any]) -> dict[str, Any]:
-    if not changed.keys() <= part.keys():
-        raise KeyError(*changed.keys() - part.keys())
-    return {**part, **changed}
+    what = "the runs of a published study"
+    try:
+        frame = pl.read_parquet(io.BytesIO(content))
+        versions = set(frame["schema_version"])
+        rows = frame.drop("schema_version").rows(named=True)
+        runs = [
+            {name: json.loads(text) for name, text in row.items() if text is not None}
+            for row in rows
+        ]
+    except (pl.exceptions.PolarsError, TypeError, ValueError) as error:
+        raise BdpbenchError(f"is not a table of {what} ({error})", where=str(path)) from None
+    if versions != {KEPT_VERSION}:
+        raise BdpbenchError("is of a version that this bdpbench does not read", where=str(path))
+    return [
+        shaped(run, KeptRun, Path(f"{path}: run {number}"), what)
+        for number, run in enumerate(runs, start=1)
+    ]

@@ -52,12 +52,12 @@ def parse_json(text: str) -> object:
     return json.loads(text)
 
 
-def pack_text(text: str, *, level: int = 9) -> str:
+def pack_text(text: str) -> str:
     """Text deflated and in base64, for parts of a page that most readers never open.
 
     The page's script unpacks it. Equal texts give equal bytes with one version of zlib.
     """
-    compressor = zlib.compressobj(level=level, wbits=-zlib.MAX_WBITS)  # no header: deflate-raw
+    compressor = zlib.compressobj(level=9, wbits=-zlib.MAX_WBITS)  # no header: deflate-raw
     packed = compressor.compress(text.encode()) + compressor.flush()
     return base64.b64encode(packed).decode("ascii")
 

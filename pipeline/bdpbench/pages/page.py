@@ -23,7 +23,7 @@ from bdpbench.pages.names import Names
 from bdpbench.pages.notes import notes_html
 from bdpbench.pages.origins import offered_origins
 from bdpbench.pages.overview import overview
-from bdpbench.pages.parts import MOST_RUNS_OF_ONE_FILE, parts_beside, parts_of_one_file
+from bdpbench.pages.parts import MOST_RUNS_OF_ONE_FILE, make_parts
 from bdpbench.pages.sections import Sections, gather
 from bdpbench.pages.series import bins_for
 from bdpbench.pages.shards import Shards, drop_others, shards_folder
@@ -57,11 +57,9 @@ def build_report(inputs: ReportInputs, out: Path, *, with_files: bool = True) ->
     bins = bins_for(len(inputs.run_info))
     sections = gather(inputs, bins)
     environment = page_environment()
-    shards = Shards(shards_folder(out))
-    if len(sections.runs) > MOST_RUNS_OF_ONE_FILE:
-        parts = parts_beside(sections, environment, shards, with_files=with_files)
-    else:
-        parts = parts_of_one_file(sections, environment, with_files=with_files)
+    is_large = len(sections.runs) > MOST_RUNS_OF_ONE_FILE
+    shards = Shards(shards_folder(out) if is_large else None)
+    parts = make_parts(sections, environment, shards, with_files=with_files)
     content = {
         "plan": inputs.plan,
         "scorecard": inputs.scorecard,
@@ -81,6 +79,7 @@ def build_report(inputs: ReportInputs, out: Path, *, with_files: bool = True) ->
         "claim_protocols": _protocols_of(sections.claims),
         "summary": summarize(sections.numbers, sections.claims, sections.experiments),
         "bins": bins,
+        "is_large": is_large,
         "with_files": with_files,
         "provenance": _provenance(inputs.plan, inputs.run_info),
         **_about(inputs.study),
@@ -90,7 +89,7 @@ def build_report(inputs: ReportInputs, out: Path, *, with_files: bool = True) ->
         **parts,
     }
     write_text_atomically(out, environment.get_template("report.html").render(content))
-    drop_others(shards.folder, shards.names)
+    drop_others(shards_folder(out), shards.names)
 
 
 def shown_definitions(inputs: ReportInputs) -> list[Definition]:

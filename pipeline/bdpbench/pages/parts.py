@@ -1,9 +1,9 @@
-"""The parts of a report that few readers open, packed into the page or into files beside it."""
+"""The parts of a report that few readers open, packed: see ``shards.py``."""
 
 from __future__ import annotations
 
 import json
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 from typing import TypedDict
 
 import jinja2
@@ -22,63 +22,43 @@ MOST_RUNS_OF_ONE_FILE = 400
 
 
 class Parts(TypedDict):
-    """Contents of the templates: runs, views and charts.
+    """Contents of the templates: views, charts, and the packed parts.
 
     Attributes:
-        bodies: run id → its section, packed; empty if it is in a file.
         views: experiment → its views with their charts; empty if they are in files.
-        series: run id → its series; empty if they are in files.
-        charts: contents of the charts that are in the page itself, and what they share.
-        index: packed index of everything that is in files; "" if everything is in the page.
+        charts: what all charts over time share.
+        shards: packed parts in the page itself.
+        index: packed index of all parts.
     """
 
-    bodies: dict[str, str]
     views: dict[str, list[ChartedView]]
-    series: dict[str, Markup]
     charts: Markup
+    shards: list[str]
     index: str
 
 
-def parts_of_one_file(
-    sections: Sections, environment: jinja2.Environment, *, with_files: bool
-) -> Parts:
-    """Everything for a page that needs no file beside it."""
-    views = {each.key: list(each.views) for each in sections.experiments}
-    shown = [
-        *summary_charts(sections),
-        *(chart for held in views.values() for view in held for chart in view.charts),
-        *section_charts(sections),
-    ]
-    return {
-        "bodies": {
-            run.run_id: pack_text(_run_body(run, environment, with_files=with_files))
-            for run in sections.details()
-        },
-        "views": views,
-        "series": {run_id: sections.series.text(run_id) for run_id in sections.series},
-        "charts": _charts(sections, shown),
-        "index": "",
-    }
-
-
-def parts_beside(
+def make_parts(
     sections: Sections, environment: jinja2.Environment, shards: Shards, *, with_files: bool
 ) -> Parts:
-    """Write the files of ``shards``, and return the page's own part."""
-    files = _write_runs(sections, environment, shards, with_files=with_files)
-    views = _write_views(sections, environment, shards)
-    for chart in (*summary_charts(sections), *section_charts(sections)):
+    """Pack runs, their series and all charts; with a folder, also the views of experiments."""
+    files = _add_runs(sections, environment, shards, with_files=with_files)
+    beside = shards.folder is not None
+    views = _add_views(sections, environment, shards) if beside else {}
+    inside = {} if beside else {each.key: list(each.views) for each in sections.experiments}
+    shown = [
+        *summary_charts(sections),
+        *section_charts(sections),
+        *(chart for held in inside.values() for view in held for chart in view.charts),
+    ]
+    for chart in shown:
         shards.add_charts([chart])
         shards.turn()
     shards.close()
     scenarios = list(sections.names.scenarios)
     index = {
-        "folder": shards.folder.name,
+        "folder": shards.folder.name if shards.folder else None,
         "files": shards.names,
-        "charts": {
-            chart.chart_id: shards.charts[chart.chart_id]
-            for chart in (*summary_charts(sections), *section_charts(sections))
-        },
+        "charts": {chart.chart_id: shards.charts[chart.chart_id] for chart in shown},
         "views": views,
         "scenarios": [[key, sections.names.scenario(key)] for key in scenarios],
         "runs": [
@@ -94,10 +74,9 @@ def parts_beside(
     }
     text = json.dumps(index, separators=(",", ":"), ensure_ascii=False)
     return {
-        "bodies": {},
-        "views": {},
-        "series": {},
-        "charts": _charts(sections, ()),
+        "views": inside,
+        "charts": embed_json({"time": time_specs(sections.names.captions), "charts": {}}),
+        "shards": shards.packed,
         "index": pack_text(text),
     }
 
@@ -114,15 +93,6 @@ def section_charts(sections: Sections) -> list[Chart]:
     return [*pages, *(chart for group in sections.matrices for chart in group.charts)]
 
 
-def _charts(sections: Sections, shown: Sequence[Chart]) -> Markup:
-    return embed_json(
-        {
-            "time": time_specs(sections.names.captions),
-            "charts": {chart.chart_id: chart.content for chart in shown},
-        }
-    )
-
-
 def _run_body(detail: RunDetail, environment: jinja2.Environment, *, with_files: bool) -> str:
     """The section of a run, with the contents of its charts."""
     contents = {chart.chart_id: chart.content for chart in detail.charts}
@@ -130,13 +100,13 @@ def _run_body(detail: RunDetail, environment: jinja2.Environment, *, with_files:
     return template.render(run=detail, chart_contents=embed_json(contents), with_files=with_files)
 
 
-def _write_runs(
+def _add_runs(
     sections: Sections, environment: jinja2.Environment, shards: Shards, *, with_files: bool
 ) -> Mapping[str, int]:
-    """Write the sections of runs; returns run id → position of its file."""
+    """Add the sections of runs; returns run id → position of its part."""
     files = {}
     for run in sections.details():
-        files[run.run_id] = len(shards.names)
+        files[run.run_id] = shards.position
         body = _run_body(run, environment, with_files=with_files)
         shards.add_html(f"run-{run.run_id}", body)
         if run.finished:
@@ -146,16 +116,16 @@ def _write_runs(
     return files
 
 
-def _write_views(
+def _add_views(
     sections: Sections, environment: jinja2.Environment, shards: Shards
 ) -> dict[str, list[tuple[str, int]]]:
-    """Write the views of all experiments; returns experiment → title and file of each view."""
+    """Add the views of all experiments; returns experiment → title and part of each view."""
     template = environment.get_template("view.html")
     found: dict[str, list[tuple[str, int]]] = {}
     for experiment in sections.experiments:
         found[experiment.key] = []
         for number, view in enumerate(experiment.views, start=1):
-            found[experiment.key].append((view.title, len(shards.names)))
+            found[experiment.key].append((view.title, shards.position))
             shards.add_html(f"view-{experiment.key}-{number}", template.render(view=view))
             shards.add_charts(view.charts)
             shards.turn()

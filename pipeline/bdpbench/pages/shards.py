@@ -1,4 +1,4 @@
-"""Files beside a large report with the parts that few readers open, for a few hundred runs each.
+"""The parts of a report that few readers open, packed: in the page itself or in files beside it.
 
 From local files a browser loads only scripts and pages, so each file is a script: one call with its
 whole content, deflated and in base64. Its name is a hash of its content, so a report never loads a
@@ -10,12 +10,13 @@ from __future__ import annotations
 import hashlib
 import json
 import re
-from collections.abc import Collection, Iterable
+from collections import Counter
+from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import TypedDict
+from typing import TypedDict, cast
 
-from bdpbench.contracts.files import write_text_atomically
+from bdpbench.contracts.files import read_text, write_text_atomically
 from bdpbench.errors import BdpbenchError
 from bdpbench.pages.chart import Chart, SpecContent, TimeContent
 from bdpbench.pages.embed import pack_text, unpack_text
@@ -25,72 +26,83 @@ SHARDS_FOLDER_SUFFIX = "-data"
 
 # Size of a file before packing: it opens in a few milliseconds, and a page has a few hundred files.
 _MOST_CHARACTERS = 3_000_000
-_LEVEL = 6
 _NAME = re.compile(r"[0-9a-f]{16}\.js")
 _CALL = re.compile(r'bdpbenchShard\("([A-Za-z0-9+/=]*)"\);\n')
+_IN_PAGE = re.compile(r'<script type="text/plain" class="shard">([A-Za-z0-9+/=]*)</script>')
 
 
 class ShardContent(TypedDict):
-    """The content of a file.
+    """The content of a part.
 
     Attributes:
-        html: id of an element → its content.
+        lines: lines of HTML that come more than once: runs differ in a few of theirs.
+        html: id of an element → its lines; a number is a place in ``lines``.
         charts: id of a chart → its content.
         series: run id → its series.
     """
 
-    html: dict[str, str]
+    lines: list[str]
+    html: dict[str, list[str | int]]
     charts: dict[str, SpecContent | TimeContent]
     series: dict[str, object]
 
 
 @dataclass
 class Shards:
-    """Writes the files of one report, each as soon as it is full.
+    """Collects the parts of one report, each of a size that opens at once.
 
     Attributes:
-        folder: folder of the files.
-        names: files written so far; the one being filled comes next.
-        charts: id of a chart → position of its file.
+        folder: folder of their files; None keeps them in ``packed``, for the page itself.
+        names: files written so far.
+        packed: packed parts for the page.
+        charts: id of a chart → position of its part.
     """
 
-    folder: Path
+    folder: Path | None
     names: list[str] = field(default_factory=list)
+    packed: list[str] = field(default_factory=list)
     charts: dict[str, int] = field(default_factory=dict)
-    _html: list[str] = field(default_factory=list)
+    _html: dict[str, list[str]] = field(default_factory=dict)
     _charts: list[str] = field(default_factory=list)
     _series: list[str] = field(default_factory=list)
     _characters: int = 0
 
+    @property
+    def position(self) -> int:
+        """Position of the part that is being filled."""
+        return len(self.names) + len(self.packed)
+
     def add_html(self, element_id: str, html: str) -> None:
-        """Add the content of an element to the present file."""
-        self._add(self._html, element_id, json.dumps(html))
+        """Add the content of an element to the present part."""
+        self._html[element_id] = html.split("\n")
+        self._characters += len(html)
 
     def add_charts(self, charts: Iterable[Chart]) -> None:
-        """Add the contents of charts to the present file."""
+        """Add the contents of charts to the present part."""
         for chart in charts:
-            self.charts[chart.chart_id] = len(self.names)
+            self.charts[chart.chart_id] = self.position
             self._add(self._charts, chart.chart_id, json.dumps(chart.content, allow_nan=False))
 
     def add_series(self, run_id: str, text: str) -> None:
-        """Add the series of a run, as JSON, to the present file."""
+        """Add the series of a run, as JSON, to the present part."""
         self._add(self._series, run_id, text)
 
     def turn(self) -> None:
-        """Write the present file if it is full; what is added between two calls stays together."""
+        """Close the present part if it is full; what is added between two calls stays together."""
         if self._characters >= _MOST_CHARACTERS:
             self.close()
 
     def close(self) -> None:
-        """Write the present file, unless it is empty."""
+        """End the present part, unless it is empty."""
         if not self._characters:
             return
-        parts = (self._html, self._charts, self._series)
-        html, charts, series = ("{" + ",".join(part) + "}" for part in parts)
-        self.names.append(
-            write_shard(self.folder, f'{{"html":{html},"charts":{charts},"series":{series}}}')
-        )
-        for part in parts:
+        charts, series = ("{" + ",".join(part) + "}" for part in (self._charts, self._series))
+        text = f'{{{_html_json(self._html)},"charts":{charts},"series":{series}}}'
+        if self.folder is None:
+            self.packed.append(pack_text(text))
+        else:
+            self.names.append(_write_file(self.folder, pack_text(text)))
+        for part in (self._html, self._charts, self._series):
             part.clear()
         self._characters = 0
 
@@ -104,38 +116,53 @@ def shards_folder(report: Path) -> Path:
     return report.with_name(report.stem + SHARDS_FOLDER_SUFFIX)
 
 
-def write_shard(folder: Path, text: str) -> str:
-    """Write JSON of ``ShardContent`` as a file, atomically; returns the file's name."""
-    script = shard_script(text)
-    name = shard_name(script)
+def _html_json(html: Mapping[str, Sequence[str]]) -> str:
+    """``lines`` and ``html`` of ``ShardContent``, as members of a JSON object."""
+    counts = Counter(line for lines in html.values() for line in lines)
+    shared = {line: place for place, line in enumerate(each for each in counts if counts[each] > 1)}
+    found = {key: [shared.get(line, line) for line in lines] for key, lines in html.items()}
+    lines, elements = (json.dumps(each, separators=(",", ":")) for each in (list(shared), found))
+    return f'"lines":{lines},"html":{elements}'
+
+
+def _write_file(folder: Path, packed: str) -> str:
+    """Write a packed part as a file, atomically; returns the file's name."""
+    script = f'bdpbenchShard("{packed}");\n'
+    name = f"{hashlib.sha256(script.encode()).hexdigest()[:16]}.js"
     if not (folder / name).is_file():
         write_text_atomically(folder / name, script)
     return name
 
 
-def shard_script(text: str) -> str:
-    """The script that passes JSON of ``ShardContent`` to the page."""
-    return f'bdpbenchShard("{pack_text(text, level=_LEVEL)}");\n'
-
-
-def shard_name(script: str) -> str:
-    """File name of a script."""
-    return f"{hashlib.sha256(script.encode()).hexdigest()[:16]}.js"
-
-
-def shard_text(script: str) -> str:
-    """JSON of ``ShardContent`` in a script.
+def read_shards(report: Path) -> Iterator[tuple[Path, ShardContent]]:
+    """The parts of a report and the files that they are in.
 
     Raises:
-        BdpbenchError: when the script is not of a report, or is damaged.
+        BdpbenchError: naming a file that cannot be read, is not of a report, or is damaged.
     """
-    found = _CALL.fullmatch(script)
-    if found is None:
-        raise BdpbenchError("is not a file of a report")
+    for packed in _IN_PAGE.findall(read_text(report)):
+        yield report, _content(packed, report)
+    folder = shards_folder(report)
+    for path in sorted(folder.glob("*.js")) if folder.is_dir() else ():
+        found = _CALL.fullmatch(read_text(path))
+        if found is None:
+            raise BdpbenchError("is not a file of a report", where=str(path))
+        yield path, _content(found[1], path)
+
+
+def _content(packed: str, path: Path) -> ShardContent:
     try:
-        return unpack_text(found[1])
-    except ValueError:
-        raise BdpbenchError("is damaged: its content is unreadable") from None
+        return cast("ShardContent", json.loads(unpack_text(packed)))
+    except ValueError as error:
+        raise BdpbenchError(f"is damaged ({error})", where=str(path)) from None
+
+
+def html_of(content: ShardContent, element_id: str) -> str:
+    """The content of an element of the page."""
+    lines = content["lines"]
+    return "\n".join(
+        lines[each] if isinstance(each, int) else each for each in content["html"][element_id]
+    )
 
 
 def drop_others(folder: Path, names: Collection[str]) -> None:

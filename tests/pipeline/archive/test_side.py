@@ -2,20 +2,22 @@
 
 from __future__ import annotations
 
+import io
 import json
 import shutil
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
+import polars as pl
 import pytest
 from tests.pipeline.archive.conftest import sealed, small_contents
 
 from bdpbench.archive import verify_archive, write_archive
 from bdpbench.archive.compare import Tolerance, compare
-from bdpbench.archive.side import read_metrics_of, read_sides
+from bdpbench.archive.side import read_metrics_of, read_runs_of, read_sides
 from bdpbench.contracts.comparison import Comparison
-from bdpbench.contracts.kept import kept_runs_of
+from bdpbench.contracts.kept import KEPT_VERSION, KeptRun, kept_runs_bytes
 from bdpbench.contracts.paths import repository_root
 from bdpbench.errors import BdpbenchError
 
@@ -61,13 +63,14 @@ def test_an_archive_verifies_and_is_compared_with_a_folder(tmp_path: Path, kept:
     assert found["compared"] == VALUES
     assert (found["moved"], found["facts"], found["parameters"]) == ([], [], [])
     assert read_metrics_of(archive).equals(read_metrics_of(KEPT))
-    _rewrite(kept / "runs.json", lambda each: each["runs"][0]["parameters"].update(buffer_pkts=9))
+    runs = read_runs_of(kept)
+    runs[0]["parameters"]["buffer_pkts"] = 9
+    (kept / "runs.parquet").write_bytes(kept_runs_bytes(runs))
     assert {each["parameter"] for each in _compare(archive, kept)["parameters"]} == {"buffer_pkts"}
 
 
 def test_results_without_what_is_kept_are_told_by_their_plan(kept: Path) -> None:
-    content = json.loads((kept / "runs.json").read_text())
-    runs = kept_runs_of(content, kept / "runs.json")
+    runs = read_runs_of(kept)
     planned = [
         {"run_id": run["run_id"], "parameters": run["parameters"], **place}
         for run in runs
@@ -75,14 +78,14 @@ def test_results_without_what_is_kept_are_told_by_their_plan(kept: Path) -> None
     ]
     plan = {"schema_version": 2, "ns2_build_id": "0" * 16, "runs": planned}
     (kept / "plan.json").write_text(json.dumps(plan))
-    for name in ("runs.json", "provenance.json"):
+    for name in ("runs.parquet", "provenance.json"):
         (kept / name).unlink()
     found = _compare(KEPT, kept)
     assert (found["compared"], found["moved"], found["parameters"]) == (VALUES, [], [])
     assert "versions and checksums" in [each["name"] for each in found["facts"]]
 
 
-@pytest.mark.parametrize("name", ["runs.json", "provenance.json", "scorecard.json"])
+@pytest.mark.parametrize("name", ["provenance.json", "scorecard.json"])
 def test_a_later_version_is_refused(kept: Path, name: str) -> None:
     _rewrite(kept / name, lambda content: content.update(schema_version=4))
     with pytest.raises(BdpbenchError, match=rf"{name}: is of a version that this bdpbench"):
@@ -91,9 +94,48 @@ def test_a_later_version_is_refused(kept: Path, name: str) -> None:
 
 @pytest.mark.parametrize(
     ("name", "key"),
-    [("runs.json", "runs"), ("provenance.json", "builds"), ("scorecard.json", "numbers")],
+    [("provenance.json", "builds"), ("scorecard.json", "numbers")],
 )
 def test_a_file_that_lacks_what_its_version_has_is_told(kept: Path, name: str, key: str) -> None:
     _rewrite(kept / name, lambda content: content.pop(key))
     with pytest.raises(BdpbenchError, match=f"is damaged.*{key}"):
         read_sides(KEPT, kept)
+
+
+def _cut(content: bytes) -> bytes:
+    return content[:-9]
+
+
+def _renamed(content: bytes) -> bytes:
+    stream = io.BytesIO()
+    pl.read_parquet(io.BytesIO(content)).rename({"outputs": "files"}).write_parquet(stream)
+    return stream.getvalue()
+
+
+def _later(content: bytes) -> bytes:
+    stream = io.BytesIO()
+    later = pl.lit(KEPT_VERSION + 1).alias("schema_version")
+    pl.read_parquet(io.BytesIO(content)).with_columns(later).write_parquet(stream)
+    return stream.getvalue()
+
+
+@pytest.mark.parametrize(
+    ("damage", "said"),
+    [
+        (_cut, "is not a table of the runs"),
+        (_renamed, "run 1: is damaged"),
+        (_later, "is of a version that this bdpbench does not read"),
+    ],
+)
+def test_damaged_runs_are_refused(kept: Path, damage: Callable[[bytes], bytes], said: str) -> None:
+    path = kept / "runs.parquet"
+    path.write_bytes(damage(path.read_bytes()))
+    with pytest.raises(BdpbenchError, match=said):
+        read_runs_of(kept)
+
+
+def test_runs_are_kept_as_they_are(kept: Path) -> None:
+    runs: list[KeptRun] = read_runs_of(kept)
+    runs[0]["taken_over"] = {"run_id": "a", "build_id": "b", "sample": []}
+    (kept / "runs.parquet").write_bytes(kept_runs_bytes(runs))
+    assert read_runs_of(kept) == runs

@@ -5,10 +5,11 @@ from __future__ import annotations
 import base64
 import importlib.util
 import itertools
+import json
 import re
 import sys
 import zlib
-from collections.abc import Callable, Iterator
+from collections.abc import Callable
 from html.parser import HTMLParser
 from pathlib import Path
 from types import ModuleType
@@ -28,12 +29,33 @@ def _load(name: str) -> ModuleType:
     return module
 
 
+def inflated(packed: str) -> Any:
+    """JSON that a page carries packed, decoded by an implementation of its own."""
+    return json.loads(zlib.decompress(base64.b64decode(packed), -zlib.MAX_WBITS))
+
+
+def packed_parts(html: str) -> list[Any]:
+    """The packed parts of a page, with the HTML of each element in one piece."""
+    found = re.findall(r'<script type="text/plain" class="shard">(.*?)</script>', html)
+    return [with_html(inflated(each)) for each in found]
+
+
+def with_html(content: Any) -> Any:
+    """A packed part with the HTML of each element in one piece."""
+    lines = content["lines"]
+    for key, text in content["html"].items():
+        content["html"][key] = "\n".join(lines[e] if isinstance(e, int) else e for e in text)
+    return content
+
+
 def unfolded(html: str) -> str:
     """The page with its runs unpacked, as its script does when a reader opens them."""
+    bodies = {key: body for part in packed_parts(html) for key, body in part["html"].items()}
     return re.sub(
-        r'<script type="text/plain" class="packed">(.*?)</script>',
-        lambda found: zlib.decompress(base64.b64decode(found[1]), -zlib.MAX_WBITS).decode(),
+        r'(<details class="run" id="(run-[0-9a-f]+)">.*?)(?=</details>)',
+        lambda found: found[1] + bodies[found[2]],
         html,
+        flags=re.DOTALL,
     )
 
 
@@ -79,6 +101,12 @@ class Page(HTMLParser):
         return " ".join(text for tag, text in self.texts if tag not in ("script", "style"))
 
 
+@pytest.fixture(scope="session")
+def parts_of() -> Callable[[str], list[Any]]:
+    """The packed parts of a page."""
+    return packed_parts
+
+
 @pytest.fixture
 def unpack() -> Callable[[dict[str, Any]], tuple[list[float], list[float]]]:
     """Times and values of a packed series, decoded by an implementation of its own."""
@@ -86,19 +114,8 @@ def unpack() -> Callable[[dict[str, Any]], tuple[list[float], list[float]]]:
 
 
 def unpacked(packed: dict[str, Any]) -> tuple[list[float], list[float]]:
-    """Decode little-endian groups of seven bits, and sum up the differences."""
-
-    def numbers(text: str) -> Iterator[int]:
-        number = shift = 0
-        for byte in base64.b64decode(text):
-            number |= (byte & 127) << shift
-            shift += 7
-            if byte < 128:
-                yield number
-                number = shift = 0
-
-    times = itertools.accumulate(numbers(packed["t"]))
-    values = itertools.accumulate(-(n + 1) // 2 if n % 2 else n // 2 for n in numbers(packed["v"]))
+    """Sum up the differences, in steps."""
+    times, values = (itertools.accumulate(packed[each]) for each in "tv")
     return [t * packed["dt"] for t in times], [v * packed["dv"] for v in values]
 
 

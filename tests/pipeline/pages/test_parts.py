@@ -2,34 +2,29 @@
 
 from __future__ import annotations
 
-import base64
 import json
 import re
-import zlib
 from pathlib import Path
 from typing import Any
 
 import pytest
+from tests.pipeline.pages.conftest import inflated, with_html
 
 from bdpbench.pages.series import PageSeries
 
 RUNS = 420
 
 
-def _inflated(packed: str) -> Any:
-    return json.loads(zlib.decompress(base64.b64decode(packed), -zlib.MAX_WBITS))
-
-
 def _index(html: str) -> Any:
     found = re.search('<script type="text/plain" id="shard-index">(.*?)</script>', html)
     assert found
-    return _inflated(found[1])
+    return inflated(found[1])
 
 
 def _content(script: str) -> Any:
     found = re.fullmatch(r'bdpbenchShard\("(.*)"\);\n', script)
     assert found
-    return _inflated(found[1])
+    return with_html(inflated(found[1]))
 
 
 @pytest.fixture(scope="module")

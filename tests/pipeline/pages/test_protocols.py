@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
-import json
 import re
 from dataclasses import replace
 from pathlib import Path
 from typing import Any
+
+from tests.pipeline.pages.conftest import packed_parts
 
 from bdpbench.studies.vocabulary import ParameterDeclaration
 
@@ -20,9 +21,7 @@ def _section(html: str, key: str) -> str:
 
 
 def _charts(html: str) -> dict[str, Any]:
-    found = re.search(r'<script type="application/json" id="chart-data">(.*?)</script>', html)
-    assert found
-    charts = json.loads(found.group(1))["charts"]
+    charts = {key: chart for part in packed_parts(html) for key, chart in part["charts"].items()}
     return {key: chart for key, chart in charts.items() if key.startswith("protocol-")}
 
 

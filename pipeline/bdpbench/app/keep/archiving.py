@@ -103,7 +103,7 @@ def archive_study(
     """Write the archive of a tier, and print its size and SHA-256.
 
     Equal results, configuration and sources give equal bytes, wherever and whenever the archive is
-    made. ns-2's own output files are left out: they are large, and ``runs.json`` has their
+    made. ns-2's own output files are left out: they are large, and ``runs.parquet`` has their
     checksums.
 
     Args:
@@ -205,7 +205,7 @@ def _readme(bundle: Bundle, summary: Entry, *, with_runs: bool) -> bytes:
 {runs}- `ro-crate-metadata.json`: all of it for programs (RO-Crate)
 - `{CHECKSUMS_NAME}`: SHA-256 of every file
 
-The output files of ns-2 are not in it; `runs.json` has their checksums. To check and to repeat:
+The output files of ns-2 are not in it; `runs.parquet` has their checksums. To check and to repeat:
 
 ```sh
 sha256sum -c {CHECKSUMS_NAME}              # or: ./bdpbench verify FILE.zip

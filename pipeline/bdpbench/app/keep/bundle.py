@@ -26,7 +26,7 @@ from bdpbench.contracts.kept import (
     Place,
     Provenance,
     RunCounts,
-    kept_runs_json,
+    kept_runs_bytes,
 )
 from bdpbench.contracts.paths import repository_root
 from bdpbench.contracts.runs import BuildFacts, RunRecord
@@ -78,7 +78,7 @@ class Bundle:
             REPORT_NAME: made[REPORT_NAME],
             METRICS_NAME: made[METRICS_NAME],
             SCORECARD_NAME: json_bytes(self.results.scorecard),
-            KEPT_RUNS_NAME: kept_runs_json(self.runs()),
+            KEPT_RUNS_NAME: kept_runs_bytes(self.runs()),
             PROVENANCE_NAME: json_bytes(self.provenance()),
             SUMMARY_NAME: readme_of(
                 self.results,

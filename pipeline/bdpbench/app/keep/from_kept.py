@@ -28,7 +28,7 @@ from bdpbench.contracts.kept import (
     Addition,
     KeptRun,
     Provenance,
-    kept_runs_of,
+    read_kept_runs,
 )
 from bdpbench.contracts.paths import results_dir
 from bdpbench.contracts.plan import Plan
@@ -68,7 +68,10 @@ def collect_kept(
             published one, when the definition of a metric has changed since it was measured, or
             when there is nothing to add or it has not been simulated.
     """
-    kept = read_kept_runs(folder)
+    path = folder / KEPT_RUNS_NAME
+    if not path.is_file():
+        raise BdpbenchError("is not what `publish` writes: it has no runs", where=str(path))
+    kept = read_kept_runs(path.read_bytes(), path)
     provenance = _read_provenance(folder)
     tier, results = provenance["tier"], results_dir(load_config().results)
     prepared = prepare(study, tier, Selection(), current_build_id(), results, write=False)
@@ -136,16 +139,6 @@ def _additions(provenance: Provenance, added: Added | None) -> tuple[Addition, .
         return earlier
     now: Addition = {"scenarios": list(added.scenarios), "measured_by": this_version()}
     return (*earlier, now)
-
-
-def read_kept_runs(folder: Path) -> list[KeptRun]:
-    """The runs of a published folder.
-
-    Raises:
-        BdpbenchError: when ``runs.json`` is missing, damaged or of another version.
-    """
-    path, what = folder / KEPT_RUNS_NAME, "the runs of a published study"
-    return kept_runs_of(read_json(path, what=what, schema_version=KEPT_VERSION), path)
 
 
 def _read_metrics(path: Path, ids: Mapping[str, str]) -> pl.DataFrame:

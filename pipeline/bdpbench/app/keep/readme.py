@@ -19,6 +19,7 @@ from bdpbench.contracts.scorecard import (
 from bdpbench.contracts.tables import METRICS_NAME
 
 _ONE_FILE = "the report, one file that opens offline (save it, then open it)"
+_AS_JSON = "`--runs` prints it as JSON"
 _AS_CSV = "`./bdpbench metrics FOLDER` prints it as CSV"
 _FROM_KEPT = (
     "Verdicts, texts and charts were made again from the values and series published "
@@ -52,7 +53,7 @@ def readme_of(results: Results, taken_over: str = "", *, has_folder: bool = Fals
         f"- `{REPORT_NAME}`: {_WITH_FOLDER if has_folder else _ONE_FILE}",
         f"- `{METRICS_NAME}`: every metric of every run ({_AS_CSV})",
         f"- `{SCORECARD_NAME}`: every number and statement with its verdict",
-        f"- `{KEPT_RUNS_NAME}`: parameters, checksums and times of every run",
+        f"- `{KEPT_RUNS_NAME}`: parameters, checksums and times of every run ({_AS_JSON})",
         f"- `{PROVENANCE_NAME}`: versions of bdpbench, ns-2 and the configuration",
         "",
     ]

@@ -85,7 +85,8 @@ def collect_kept(
     records = {run["run_id"]: _record(run, provenance["builds"]) for run in kept}
     plan: Plan = {**prepared.plan, "ns2_build_id": provenance["ns2_build_id"]}
     added = measure_added(prepared, kept, str(folder)) if add else None
-    metrics = _with_added(_read_metrics(folder / METRICS_NAME, ids), added, plan)
+    known = _still_defined(_read_metrics(folder / METRICS_NAME, ids), plan)
+    metrics = _with_added(known, added, plan)
     scorecard = score_plan(plan, metrics)
     _check_definitions(plan, metrics, scorecard, folder)
     made = _inputs(plan, metrics, scorecard, records, folder / REPORT_NAME, ids)
@@ -195,6 +196,16 @@ def _check_ids(planned: set[str], kept: set[str], folder: Path) -> None:
         hint="--prove 1 simulates a sample of them, and keeps what is published if the bytes are"
         " still the same",
     )
+
+
+def _still_defined(metrics: pl.DataFrame, plan: Plan) -> pl.DataFrame:
+    """The values of metrics that bdpbench or the study still defines; the others are named."""
+    import polars as pl
+
+    gone = sorted(set(metrics["metric"]) - set(definitions_of(plan)))
+    if gone:
+        print(f"left out, since they are not defined any more: {', '.join(gone)}")
+    return metrics.filter(~pl.col("metric").is_in(gone))
 
 
 def _check_definitions(

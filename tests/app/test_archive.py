@@ -16,6 +16,7 @@ from pathlib import Path
 
 import pytest
 
+from bdpbench.contracts.kept import read_kept_runs
 from bdpbench.contracts.paths import repository_root
 
 Run = Callable[..., "subprocess.CompletedProcess[str]"]
@@ -159,7 +160,7 @@ def _holds_what_it_should(archive: zipfile.ZipFile) -> None:
     assert not any(
         part in name for name in names for part in ("__pycache__", ".out", "sharma2006/study")
     )
-    runs = json.loads(archive.read("runs.parquet"))["runs"]
+    runs = read_kept_runs(archive.read("runs.parquet"), Path("runs.parquet"))
     assert len(runs) == 3
     assert all(len(each["sha256"]) == 64 for run in runs for each in run["outputs"].values())
 

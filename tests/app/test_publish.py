@@ -13,6 +13,7 @@ import polars as pl
 import pytest
 
 from bdpbench.app.say.totals import totals_sentence
+from bdpbench.archive.side import read_runs_of
 from bdpbench.contracts.paths import run_folder
 
 Run = Callable[..., "subprocess.CompletedProcess[str]"]
@@ -89,8 +90,8 @@ def test_missing_runs_are_told_published_only_when_asked_for_and_completed_later
     report = (out / "dumbbell" / "report.html").read_text()
     assert "planned runs has no results yet" not in report
     assert "have been simulated" not in (out / "dumbbell" / "README.md").read_text()
-    kept = json.loads((out / "dumbbell" / "runs.parquet").read_text())
-    assert {run["run_id"] for run in kept["runs"]} == {path.name for path in planned}
+    kept = read_runs_of(out / "dumbbell")
+    assert {run["run_id"] for run in kept} == {path.name for path in planned}
 
 
 def test_results_of_another_study_or_build_are_not_published(finished: Path, bdpbench: Run) -> None:

@@ -6,7 +6,7 @@ import types
 from collections.abc import Mapping
 
 from bdpbench.metrics.definition import Definition, Subject
-from bdpbench.metrics.packets.events import ROUTING_TYPES
+from bdpbench.metrics.packets.rows import ROUTING_TYPES
 from bdpbench.metrics.terms import FAIR_ASYMMETRY, PEAK_SHARE
 
 _SENT = (

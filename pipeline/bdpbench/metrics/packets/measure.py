@@ -2,59 +2,45 @@
 
 from __future__ import annotations
 
+import functools
 import math
 from collections.abc import Iterable, Iterator, Mapping
-from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass, field
 
 import polars as pl
 
 from bdpbench.errors import BdpbenchError
-from bdpbench.metrics.packets.bins import Window, number_of_bin, readable_width_s
-from bdpbench.metrics.packets.events import (
-    ROUTING_TYPES,
-    WIRELESS_COLUMNS,
-    FlowIds,
-    Hosts,
-    goes_to_group,
-    link_ends,
-    link_number,
-    split_events,
-    with_frames_ends,
+from bdpbench.metrics.packets.meter import (
+    COUNTED,
+    SERIES,
+    TABLES,
+    Found,
+    Meter,
+    number_of_bin,
+    readable_width_s,
+    width_ms,
 )
-from bdpbench.metrics.packets.flows import FlowSums
-from bdpbench.metrics.packets.links import LinkSums
-from bdpbench.metrics.packets.losses import Losses
-from bdpbench.metrics.packets.native import WiredSums
-from bdpbench.metrics.packets.nodes import Energy, WirelessNodes, wired_nodes
-from bdpbench.metrics.packets.paths import Hops
-from bdpbench.metrics.packets.receivers import Receivers
-from bdpbench.metrics.packets.sums import (
-    FLOW_COUNTS,
-    FLOWS,
-    LINKS,
-    LOSSES,
-    PacketSums,
-)
+from bdpbench.metrics.packets.native import NativeMeter
+from bdpbench.metrics.packets.rows import LATEST_S, ROUTING_TYPES, Rows, Window, goes_to_group
+from bdpbench.metrics.packets.sums import FLOW_COUNTS, FLOWS, LINKS, LOSSES, PacketSums
 from bdpbench.units import addresses_of
-
-_ROWS_AT_ONCE = 500_000
-"""Rows that are reduced at once: many compared with the cost of a call, few compared with
-memory."""
 
 MOST_GIVEN_BINS = 1_000_000
 """Most bins of a series of given width."""
 
+# Rows from whose lines flow ids and hosts are learned before they are summed.
+_ROWS_AT_ONCE = 500_000
+_ON_A_LINK = "link"
 _AT_SOURCE = ("sent_pkts", "sent_bytes", "retransmitted_pkts", "retransmitted_bytes")
 _AT_RECEIVER = ("received_pkts", "received_bytes", "good_bytes")
 _LINK_COUNTS = (
-    "departed_pkts",
-    "departed_bytes",
-    "waited_pkts",
-    "dropped_pkts",
-    "dropped_bytes",
-    "change_pkts",
+    *("departed_pkts", "departed_bytes", "waited_pkts"),
+    *("dropped_pkts", "dropped_bytes", "change_pkts"),
 )
+# ns-2 rounds times to 1 us, and to 0.1 ms at satellites; a capacity counts as known if the errors
+# of all of its busy periods together are smaller than this.
+_RESOLUTION_S, _COARSE_RESOLUTION_S = 1e-6, 1e-4
+_LARGEST_ERROR = 0.005
 
 
 def sum_packets(
@@ -68,13 +54,13 @@ def sum_packets(
     """Reduce a packet trace in one pass; memory holds the packets in flight, and the series.
 
     Args:
-        batches: frames of the columns ``events.COLUMNS``, in the order of the trace.
+        batches: frames of the columns ``COLUMNS``, in the order of the trace.
         window: time to measure; None for all. Events at its end or later are ignored; those before
             its start only determine which packets are in flight and the lengths of queues.
         bin_s: width of the bins of the series, s; None for one that divides the trace into at most
             five hundred.
         capacities: (from_node, to_node) → Mbit/s, of links whose capacity is known.
-        compiled: False sums wired traces by frames as well, which is slower, for comparison.
+        compiled: False sums in Python, which is far slower, for comparison.
 
     Raises:
         BdpbenchError: for a trace without a packet event in the window, and for more than
@@ -96,100 +82,45 @@ class PacketMeter:
     bin_s: float | None = None
     capacities: Mapping[tuple[int, int], float] | None = None
     compiled: bool = True
-    """Whether rows of wired traces are summed in C, as far as it knows them; else by frames."""
+    """Whether rows are summed in C, if it can be compiled; else in Python."""
     is_done: bool = field(default=False, init=False)
     """Whether the window has ended, so that further batches change nothing."""
 
     def __post_init__(self) -> None:
         self._window = self.window or Window()
-        self._flows = FlowSums(self._window, self.bin_s)
-        self._links = LinkSums(self._window, self.bin_s)
-        self._losses = Losses(self._window, self.bin_s)
-        self._nodes = WirelessNodes(self._window)
-        self._energy = Energy(self._window, self.bin_s)
-        self._hops = Hops(self._window)
-        self._receivers = Receivers(self._window)
-        self._wired = WiredSums.of(self._window, self.bin_s) if self.compiled else None
-        self._flow_ids = FlowIds()
-        self._hosts = Hosts()
-        self._has_agents = False
-        self._first_s = math.nan
-        self._last_s = math.nan
+        given = (self._window.start_s, self.bin_s)
+        native = NativeMeter.of(*given) if self.compiled else None
+        self._meter = native or Meter(*given)
+        self._rows = Rows()
+        self._first_s = self._last_s = math.nan
         self._waiting: list[pl.DataFrame] = []
-        self._rows = 0
+        self._found: Found | None = None
 
     def update(self, batch: pl.DataFrame) -> None:
-        """Add the lines of a batch."""
+        """Add the lines of a batch.
+
+        Raises:
+            BdpbenchError: for more bins of a given width than a series may have, and for a time
+                that no event can have.
+        """
         if math.isfinite(self._window.end_s):
             self.is_done = bool((batch["time_s"] >= self._window.end_s).any())
             batch = batch.filter(pl.col("time_s") < self._window.end_s)
-        if self._wired is not None and not batch.is_empty():
-            batch = self._left_by(self._wired, batch)
-        if "layer" in batch.columns and batch["layer"].null_count() == batch.height:
-            batch = batch.drop(WIRELESS_COLUMNS, strict=False)
         if batch.is_empty():
             return
+        self._note_times(batch)
         self._waiting.append(batch)
-        self._rows += batch.height
-        if self._rows >= _ROWS_AT_ONCE:
+        rows = sum(each.height for each in self._waiting)
+        if rows >= _ROWS_AT_ONCE or (rows == batch.height and self._rows.are_plain(batch)):
             self._add_waiting()
 
-    def _left_by(self, wired: WiredSums, batch: pl.DataFrame) -> pl.DataFrame:
-        """The rows of a batch that C does not sum; after the first such row, all rows."""
-        taken = wired.add(batch)
-        if taken:
-            self._note_times(batch.head(taken))
-        if taken < batch.height:
-            self._load(wired)
-        return batch.slice(taken)
-
-    def _load(self, wired: WiredSums) -> None:
-        """Continue by frames from the state that C has reached."""
-        self._wired = None
-        if wired.is_begun:
-            found = wired.finish()
-            for part in (self._flows, self._links, self._losses, self._flow_ids):
-                part.load(found)
-            self._energy.update(None, found.last_s)
-
     def _note_times(self, batch: pl.DataFrame) -> None:
+        times_s = batch["time_s"]
+        if not times_s.is_between(-LATEST_S, LATEST_S).all() or times_s.is_nan().any():
+            raise BdpbenchError(f"the trace has a time beyond {LATEST_S:g} s")
         if math.isnan(self._first_s):
-            self._first_s = float(batch["time_s"][0])
-        self._last_s = float(batch["time_s"][-1])
-        self._check_bins()
-
-    def _add_waiting(self, *, whole: bool = False) -> None:
-        """Add the batches that have accumulated; unless ``whole``, without a final line with a +.
-
-        A + and the - that follows it must be in the same batch.
-        """
-        rows = pl.concat(self._waiting, how="diagonal")
-        waits = not whole and rows.height > 0 and rows["event"][-1] == "+"
-        self._waiting = [rows.tail(1)] if waits else []
-        self._rows = len(self._waiting)
-        rows = rows.head(-1) if waits else rows
-        if not rows.is_empty():
-            self._add(rows)
-
-    def _add(self, batch: pl.DataFrame) -> None:
-        self._note_times(batch)
-        batch = self._hosts.add(self._flow_ids.fill(with_frames_ends(batch)))
-        events = split_events(batch)
-        self._has_agents = self._has_agents or events.has_agents
-        # Much of the work of each uses only one processor.
-        with ThreadPoolExecutor(2) as pool:
-            updates = [pool.submit(each.update, events) for each in (self._flows, self._links)]
-            self._losses.update(batch)
-            self._receivers.update(events.sends, events.copies)
-            self._nodes.update(events.wireless)
-            self._energy.update(events.wireless, events.last_s)
-            self._hops.update(events.wireless)
-            for update in updates:
-                update.result()
-        self._flows.learn(batch, self._links.streams())
-
-    def _check_bins(self) -> None:
-        """Refuse more bins of a given width than a series may have."""
+            self._first_s = float(times_s[0])
+        self._last_s = float(times_s[-1])
         start_s = max(self._first_s, self._window.start_s)
         if self.bin_s is not None and self._last_s - start_s > MOST_GIVEN_BINS * self.bin_s:
             raise BdpbenchError(
@@ -198,65 +129,28 @@ class PacketMeter:
                 hint="give wider bins, or a window",
             )
 
-    def finish(self) -> None:
-        """Add the accumulated batches: no batch follows."""
-        if self._wired is not None:
-            self._load(self._wired)
+    def _add_waiting(self) -> None:
         if self._waiting:
-            self._add_waiting(whole=True)
-            self._waiting = []
-        self._links.finish()
+            waiting, self._waiting = self._waiting, []
+            whole = waiting[0] if len(waiting) == 1 else pl.concat(waiting, how="diagonal")
+            self._meter.add(self._rows.prepared(whole))
 
-    def result(self, bin_s: float = 0.0) -> PacketSums:
-        """The sums of all batches, after which no more can be added.
+    def finish(self) -> None:
+        """Sum the rows that have been collected: no batch follows."""
+        self._add_waiting()
+        if self._found is None:
+            self._found = self._meter.found()
 
-        Args:
-            bin_s: least width of the bins of the series, s, such as that of another trace, so that
-                both have the same bins.
-        """
+    @property
+    def _sums(self) -> Found:
         self.finish()
-        window = self._ends()
-        width_s = max(bin_s, self.width_s)
-        entered = self._links.by_flow()
-        flow_bins, link_bins = (
-            each.series(width_s, window[1]) for each in (self._flows, self._links)
-        )
-        flows = self._flow_totals(flow_bins, entered)
-        links = self._link_totals(link_bins, entered, *window)
-        names = flows.select("stream", flow="subject")
-        delivered = self._flows.delivered(width_s, window[1])
-        flow_bins = flow_bins.join(
-            delivered, on=["stream", "bin"], how="left", maintain_order="left"
-        )
-        receivers = self._receiver_totals(flows, entered)
-        routing_pkts, routing_bytes = self._routing(flows, entered)
-        return PacketSums(
-            window[0],
-            window[1],
-            width_s,
-            flows.select(FLOWS),
-            links.select(LINKS),
-            _link_flows(entered, names, links),
-            _flow_series(flow_bins, names, width_s, window),
-            self._link_series(link_bins, links, width_s, window),
-            self._losses.result(),
-            _loss_series(self._losses.series(width_s, window[1]), width_s, window),
-            receivers,
-            self._node_totals(flows, entered, receivers),
-            _named(self._losses.by_node(), "node", "layer", "reason"),
-            _named(self._energy.levels(), "node"),
-            _energy_series(self._energy.series(width_s, window[1]), width_s, window),
-            routing_pkts,
-            routing_bytes,
-            self._last_s,
-            self._flows.forgotten,
-        )
+        assert self._found is not None  # noqa: S101 - finish() has found it
+        return self._found
 
     @property
     def width_s(self) -> float:
-        """Width of the bins so far, s."""
-        others = (*self._links.binned, *self._losses.binned, *self._energy.binned)
-        return max(*self._flows.widths_s, *(each.width_s for each in others))
+        """Width of the bins, s."""
+        return width_ms(self._sums.width_index) / 1e3 if self.bin_s is None else self.bin_s
 
     @property
     def readable_width_s(self) -> float:
@@ -268,28 +162,104 @@ class PacketMeter:
             return self.width_s
         start_s = max(self._first_s, self._window.start_s)
         length_s = min(self._last_s, self._window.end_s) - start_s
-        return readable_width_s(self.width_s, length_s, self._flows.most_received_pkts())
+        received = self._sums.series["received"].group_by("stream")
+        most = received.agg(pl.col("received_pkts").sum())["received_pkts"].max()
+        return readable_width_s(self.width_s, length_s, most if isinstance(most, int) else 0)
+
+    def result(self, bin_s: float = 0.0) -> PacketSums:
+        """The sums of all batches, after which no more can be added.
+
+        Args:
+            bin_s: least width of the bins of the series, s, such as that of another trace, so that
+                both have the same bins.
+        """
+        found, window = self._sums, self._ends()
+        width_s = max(bin_s, self.width_s)
+        ratio, last = round(width_s / self.width_s), number_of_bin(window[1], width_s, before=True)
+        bins = {name: _binned(name, rows, ratio, last) for name, rows in found.series.items()}
+        flow_bins = _flow_bins(found, bins)
+        ends = found.links.select("link", "from_node", "to_node")
+        entered = found.tables["entered"].join(ends, on="link", maintain_order="left")
+        flows = self._flow_totals(flow_bins, entered)
+        links = self._link_totals(bins, entered, *window)
+        names = flows.select("stream", flow="subject")
+        receivers = self._receiver_totals(flows, entered)
+        losses = found.tables["losses"]
+        routing_pkts, routing_bytes = self._routing(flows, entered)
+        return PacketSums(
+            window[0],
+            window[1],
+            width_s,
+            flows.select(FLOWS),
+            links.select(LINKS),
+            _link_flows(entered, names, links),
+            _flow_series(flow_bins, names, width_s, window),
+            self._link_series(bins, links, width_s, window),
+            _by_cause(losses),
+            _loss_series(bins["causes"], found.causes, width_s, window),
+            receivers,
+            self._node_totals(flows, entered, receivers),
+            _named(losses.sort("node", "layer", "reason", "type"), "node", "layer", "reason"),
+            _named(found.tables["energy"].sort("node"), "node"),
+            _energy_series(bins["levels"], width_s, window),
+            routing_pkts,
+            routing_bytes,
+            self._last_s,
+            found.forgotten,
+        )
+
+    def _ends(self) -> tuple[float, float]:
+        """Start and end of the window, s; if it is unbounded, those of the trace."""
+        if math.isnan(self._first_s) or self._last_s < self._window.start_s:
+            raise BdpbenchError("the trace has no packet event in the window")
+        start_s, end_s = self._window.start_s, self._window.end_s
+        return (
+            start_s if math.isfinite(start_s) else self._first_s,
+            end_s if math.isfinite(end_s) else self._last_s,
+        )
 
     def _flow_totals(self, bins: pl.DataFrame, entered: pl.DataFrame) -> pl.DataFrame:
         put = entered.group_by("stream").agg(
             route_links=pl.len().cast(pl.Int64), route_pkts=pl.col("entered_pkts").sum()
         )
-        who = self._flows.totals()
-        for part in (
-            self._flows.losses(self._last_s),
-            put,
-            self._hops.result(),
-            self._links.route_changes(),
-        ):
-            who = who.join(part, on="stream", how="left", maintain_order="left")
-        return _flow_totals(who, bins, entered, has_agents=self._has_agents)
+        known = self._sums.streams.filter(pl.col("type").is_not_null())
+        who = known.join(self._lost(), on="stream", how="left", maintain_order="left")
+        who = who.join(put, on="stream", how="left", maintain_order="left")
+        return _flow_totals(who, bins, entered, has_agents=self._sums.has_agents)
+
+    def _lost(self) -> pl.DataFrame:
+        """Packets sent in the window that never arrived, by stream: lost_pkts, vanished_pkts (i64).
+
+        A packet that was dropped is lost. One without a drop is in flight if it was sent no longer
+        ago than the longest delay of its stream; otherwise it has vanished. If nothing of a stream
+        ever arrived, all its packets have vanished.
+        """
+        found = self._sums
+        received = found.series["received"].group_by("stream")
+        longest = received.agg(longest_s=pl.col("delay_max_s").max())
+        late = pl.col("sent_s") < self._last_s - pl.col("longest_s").fill_null(0.0)
+        counts = (
+            found.tables["open"]
+            .filter(self._window.holds("sent_s"))
+            .join(longest, on="stream", how="left")
+            .group_by("stream")
+            .agg(
+                dropped=pl.col("dropped").sum().cast(pl.Int64),
+                vanished_pkts=(~pl.col("dropped") & late).sum().cast(pl.Int64),
+            )
+        )
+        lost = pl.col("dropped").fill_null(0) + pl.col("forgotten_losses")
+        joined = found.streams.select("stream", "forgotten_losses").join(
+            counts, on="stream", how="left"
+        )
+        return joined.select("stream", pl.col("vanished_pkts").fill_null(0), lost_pkts=lost)
 
     def _receiver_totals(self, flows: pl.DataFrame, entered: pl.DataFrame) -> pl.DataFrame:
-        sent_on = entered.select("stream", link_ends()[0].alias("node"), forwards=pl.lit(True))
+        sent_on = entered.select("stream", node="from_node", forwards=pl.lit(value=True))
         names = flows.select("stream", "sent_pkts", flow="subject")
         name = pl.col("flow").str.replace("^[a-z]+:", "")
         return (
-            self._receivers.result()
+            self._sums.tables["receivers"]
             .join(names, on="stream")
             .join(sent_on.unique(), on=["stream", "node"], how="left")
             .select(
@@ -305,20 +275,18 @@ class PacketMeter:
     def _node_totals(
         self, flows: pl.DataFrame, entered: pl.DataFrame, receivers: pl.DataFrame
     ) -> pl.DataFrame:
-        wireless = self._nodes.result()
+        wireless = self._sums.tables["nodes"].sort("node", "layer")
         radio = wireless["node"].unique().implode()
-        ends = self._hosts.nodes_of(flows)
+        ends = self._rows.with_hosts(flows)
         # Packets that reached the agent of a wireless node are counted there; a group is no node.
         is_wired_node = ~pl.col("dst_host").is_in(radio) & ~goes_to_group()
-        over_links = ends.with_columns(pl.when(is_wired_node).then("dst_host").alias("dst_host"))
-        dropped = self._losses.by_node().filter(pl.col("layer") == "link")
-        wired = wired_nodes(
-            entered.with_columns(link_ends()[0]),
-            over_links,
+        came = receivers.filter(~pl.col("node").is_in(radio))
+        dropped = self._sums.tables["losses"].filter(pl.col("layer") == _ON_A_LINK)
+        wired = _wired_nodes(
+            entered,
+            ends.with_columns(pl.when(is_wired_node).then("dst_host").alias("dst_host")),
+            came.select("node", "received_pkts", "received_bytes"),
             dropped.select("node", "dropped_pkts", "dropped_bytes"),
-            receivers.filter(~pl.col("node").is_in(radio)).select(
-                "node", "received_pkts", "received_bytes"
-            ),
         )
         return _named(pl.concat([wireless, wired]), "node", "layer")
 
@@ -327,36 +295,28 @@ class PacketMeter:
     ) -> tuple[int, int] | tuple[None, None]:
         """Packets and bytes of routing; None if the trace has no lines that would show them."""
         types = flows.filter(pl.col("type").is_in(ROUTING_TYPES)).select("stream")
-        put = entered.join(types, on="stream", how="semi")
-        if put.is_empty() and not self._nodes.has_routers:
+        put, found = entered.join(types, on="stream", how="semi"), self._sums
+        if put.is_empty() and not found.has_routers:
             return None, None
         return (
-            self._nodes.routing_pkts + int(put["entered_pkts"].sum()),
-            self._nodes.routing_bytes + int(put["entered_bytes"].sum()),
-        )
-
-    def _ends(self) -> tuple[float, float]:
-        """Start and end of the window, s; if it is unbounded, those of the trace."""
-        if math.isnan(self._first_s) or self._last_s < self._window.start_s:
-            raise BdpbenchError("the trace has no packet event in the window")
-        start_s, end_s = self._window.start_s, self._window.end_s
-        return (
-            start_s if math.isfinite(start_s) else self._first_s,
-            end_s if math.isfinite(end_s) else self._last_s,
+            found.routing_pkts + int(put["entered_pkts"].sum()),
+            found.routing_bytes + int(put["entered_bytes"].sum()),
         )
 
     def _link_totals(
-        self, bins: pl.DataFrame, entered: pl.DataFrame, start_s: float, end_s: float
+        self, bins: Mapping[str, pl.DataFrame], entered: pl.DataFrame, start_s: float, end_s: float
     ) -> pl.DataFrame:
-        sums = bins.group_by("link").agg(
+        joined_bins = _link_bins(bins)
+        sums = joined_bins.group_by("link").agg(
             pl.col(*_LINK_COUNTS, "change_times_s", "wait_sum_s").sum(),
             pl.col("wait_max_s", "longest_pkts").max(),
         )
         came = entered.group_by("link").agg(pl.col("entered_pkts", "entered_bytes").sum())
         joined = (
             came.join(sums, on="link", how="full", coalesce=True)
-            .join(self._links.lengths_at_start(), on="link", how="left")
-            .join(self._capacities(), on="link", how="left")
+            .join(self._sums.links, on="link", how="left")
+            .join(self._capacities(entered), on="link", how="left")
+            .rename({"before": "pkts"})
         )
         counts = pl.col("entered_pkts", "entered_bytes", *_LINK_COUNTS, "pkts").fill_null(0)
         # A packet that is dropped before the queue has arrived at the link, but has no + line.
@@ -367,11 +327,10 @@ class PacketMeter:
         return (
             joined.with_columns(counts)
             .with_columns(
-                *link_ends(),
-                shared=self._links.is_shared(),
+                shared=self._is_shared(entered),
                 length_area=area,
                 came_pkts=pl.max_horizontal("entered_pkts", gone),
-                longest_pkts=pl.max_horizontal("longest_pkts", "pkts"),
+                longest_pkts=pl.max_horizontal("longest_pkts", "pkts").cast(pl.Int64),
                 wait_sum_s=pl.col("wait_sum_s").fill_null(0.0),
                 wait_max_s=pl.col("wait_max_s").fill_null(0.0),
             )
@@ -380,25 +339,48 @@ class PacketMeter:
             .sort("from_node", "to_node")
         )
 
-    def _capacities(self) -> pl.DataFrame:
-        given = [
-            (link_number(start, end), mbps)
-            for (start, end), mbps in (self.capacities or {}).items()
-        ]
-        known = pl.DataFrame(
-            given, schema={"link": pl.Int64, "capacity_mbps": pl.Float64}, orient="row"
-        )
+    def _is_shared(self, entered: pl.DataFrame) -> pl.Expr:
+        """Whether a link connects a station to a medium that it shares with others.
+
+        A LAN is a node without queues: stations send to it, and the packets that they receive from
+        it never entered a queue there. A satellite's channel is a node with a negative number.
+        """
+        reached = self._sums.links.filter("reached")
+        media = reached.join(entered, on="link", how="anti")["from_node"].unique()
+        return pl.col("to_node").is_in(media.implode()) | (pl.col("to_node") < 0)
+
+    def _capacities(self, entered: pl.DataFrame) -> pl.DataFrame:
+        """link, capacity_mbps (f64, Mbit/s) as given or measured from packets back to back.
+
+        Left out are satellite links from one node to several others: one queue may serve them all.
+        """
+        links = self._sums.links
+        given = [(*ends, mbps) for ends, mbps in (self.capacities or {}).items()]
+        schema = {"from_node": pl.Int32, "to_node": pl.Int32, "capacity_mbps": pl.Float64}
+        known = links.join(
+            pl.DataFrame(given, schema=schema, orient="row"), on=["from_node", "to_node"]
+        ).select("link", "capacity_mbps")
+        error_s = pl.when("coarse").then(_COARSE_RESOLUTION_S).otherwise(_RESOLUTION_S)
+        in_space = links.filter("coarse")
+        one_of_several = in_space.filter(pl.col("from_node").is_duplicated())
         measured = (
-            self._links.capacities()
+            links.filter(pl.col("periods") > 0)
+            .filter(pl.col("periods") * error_s < _LARGEST_ERROR * pl.col("busy_s"))
+            .filter(~self._is_shared(entered))
+            .join(one_of_several, on="link", how="anti")
             .join(known, on="link", how="anti")
-            .filter(~self._links.is_shared())
+            .select("link", capacity_mbps=8e-6 * pl.col("busy_bytes") / pl.col("busy_s"))
         )
         return pl.concat([known, measured])
 
     def _link_series(
-        self, bins: pl.DataFrame, links: pl.DataFrame, bin_s: float, window: tuple[float, float]
+        self,
+        bins: Mapping[str, pl.DataFrame],
+        links: pl.DataFrame,
+        bin_s: float,
+        window: tuple[float, float],
     ) -> pl.DataFrame:
-        full = _filled(bins, window, self._last_s, bin_s)
+        full = _filled(_link_bins(bins), window, self._last_s, bin_s)
         start, end = _bin_ends(bin_s, window)
         change = pl.col("change_pkts").fill_null(0)
         at_start = (change.cum_sum().over("link") - change) + pl.col("pkts").fill_null(0)
@@ -416,10 +398,44 @@ class PacketMeter:
             mbps=8e-6 * pl.col("departed_bytes").fill_null(0) / length,
             # Rounding may leave an empty queue slightly below zero.
             queue_pkts=(area / length).clip(0.0),
-            max_queue_pkts=pl.max_horizontal("longest_pkts", "at_start"),
+            max_queue_pkts=pl.max_horizontal("longest_pkts", "at_start").cast(pl.Int64),
             queueing_ms=1e3 * pl.col("wait_sum_s") / pl.col("departed_pkts"),
             dropped_pkts=pl.col("dropped_pkts").fill_null(0),
         )
+
+
+def _binned(name: str, rows: pl.DataFrame, ratio: int, last: int) -> pl.DataFrame:
+    """The rows of a series in wider bins, in order; events at the end of the last belong to it."""
+    subject, counts, total, most = SERIES[name]
+    number = (pl.col("bin") // ratio).clip(upper_bound=last)
+    sums = pl.col([*counts, *([total] if total else [])]).sum()
+    largest = pl.col([most] if most else []).max()
+    return (
+        rows.with_columns(number).group_by(subject, "bin").agg(sums, largest).sort("bin", subject)
+    )
+
+
+def _joined(parts: Iterable[pl.DataFrame], subject: str) -> pl.DataFrame:
+    full = functools.reduce(
+        lambda one, other: one.join(other, on=[subject, "bin"], how="full", coalesce=True), parts
+    )
+    return full.sort(subject, "bin")
+
+
+def _flow_bins(found: Found, bins: Mapping[str, pl.DataFrame]) -> pl.DataFrame:
+    """Sums by stream and bin; null if nothing was counted."""
+    # ACKs cannot be matched to packets of a stream whose sequence numbers are bytes.
+    by_bytes = found.streams.filter("by_bytes")
+    rtts = bins["round_trips"].join(by_bytes, on="stream", how="anti")
+    joined = _joined([bins["sent"], bins["received"], bins["dropped"], rtts], "stream")
+    return joined.join(bins["delivered"], on=["stream", "bin"], how="left", maintain_order="left")
+
+
+def _link_bins(bins: Mapping[str, pl.DataFrame]) -> pl.DataFrame:
+    """Sums by link and bin; null if nothing was counted."""
+    return _joined(
+        [bins[name] for name in ("departed", "waited", "dropped_on_link", "lengths")], "link"
+    )
 
 
 def _bin_ends(bin_s: float, window: tuple[float, float]) -> tuple[pl.Expr, pl.Expr]:
@@ -457,14 +473,10 @@ def _flow_totals(
         pl.col(*FLOW_COUNTS, "delay_sum_s", "rtt_sum_s").sum(),
         pl.col("delay_max_s", "rtt_max_s").max(),
     )
-    starts, ends = (entered.select(link_ends()[side]).to_series().unique() for side in (0, 1))
+    starts, ends = (entered[name].unique().implode() for name in ("from_node", "to_node"))
     # If agents are traced, all of them are: a flow without a line of its receiver has starved.
-    sees_source = (
-        (pl.col("sent_pkts") > 0) | pl.col("src_node").is_in(starts.implode()) | has_agents
-    )
-    sees_receiver = (
-        (pl.col("received_pkts") > 0) | pl.col("dst_node").is_in(ends.implode()) | has_agents
-    )
+    sees_source = (pl.col("sent_pkts") > 0) | pl.col("src_node").is_in(starts) | has_agents
+    sees_receiver = (pl.col("received_pkts") > 0) | pl.col("dst_node").is_in(ends) | has_agents
     counted = who.join(sums, on="stream", how="left", maintain_order="left").with_columns(
         pl.col(*FLOW_COUNTS, *LOSSES, "route_links", "route_pkts").fill_null(0),
         _kind().alias("kind"),
@@ -480,7 +492,7 @@ def _flow_totals(
         # What arrived at a receiver that is not traced is unknown.
         vanished_pkts=pl.when(sees_source & sees_receiver).then("vanished_pkts"),
         # Multicast and broadcast packets take several paths at once.
-        route_changes=pl.when(~goes_to_group()).then(pl.col("route_changes").fill_null(0)),
+        route_changes=pl.when(~goes_to_group()).then("route_changes"),
         subject=_flow_subject(who),
     ).sort(pl.col("kind") == "control", pl.col("kind") == "acks", "flow", "started_s")
 
@@ -520,7 +532,6 @@ def _flow_series(
     return (
         bins.join(names, on="stream", maintain_order="left")
         .select(
-            "stream",
             subject="flow",
             time_s=end,
             mbps=8e-6 * pl.col("received_bytes").fill_null(0) / length,
@@ -536,7 +547,6 @@ def _flow_series(
             ),
         )
         .sort("subject", "time_s")
-        .drop("stream")
     )
 
 
@@ -549,6 +559,31 @@ def _link_flows(entered: pl.DataFrame, names: pl.DataFrame, links: pl.DataFrame)
     )
 
 
+def _wired_nodes(
+    entered: pl.DataFrame, streams: pl.DataFrame, came: pl.DataFrame, dropped: pl.DataFrame
+) -> pl.DataFrame:
+    """What nodes did on links: what entered them, came to hosts, and was dropped."""
+    put = entered.join(streams.select("stream", "src_host"), on="stream", how="left")
+    own = (pl.col("from_node") == pl.col("src_host")).fill_null(value=False)
+    sent = put.group_by(node="from_node").agg(
+        pl.col(f"entered_{unit}").filter(which).sum().alias(f"{what}_{unit}")
+        for what, which in (("sent", own), ("forwarded", ~own))
+        for unit in ("pkts", "bytes")
+    )
+    received = streams.filter(pl.col("dst_host").is_not_null()).select(
+        "received_pkts", "received_bytes", node="dst_host"
+    )
+    parts = [pl.DataFrame(schema=TABLES["nodes"]), sent, received, came, dropped]
+    return (
+        pl.concat(parts, how="diagonal")
+        .group_by("node")
+        .agg(pl.col(COUNTED).sum())
+        .filter(pl.sum_horizontal(COUNTED) > 0)
+        .select("node", pl.lit(_ON_A_LINK).alias("layer"), *COUNTED)
+        .sort("node")
+    )
+
+
 def _named(rows: pl.DataFrame, *parts: str) -> pl.DataFrame:
     """Rows of nodes with a column subject: node:3, node:3/MAC, node:3/MAC/COL."""
     names = [pl.col(part).cast(pl.String).fill_null("-") for part in parts]
@@ -556,9 +591,27 @@ def _named(rows: pl.DataFrame, *parts: str) -> pl.DataFrame:
     return rows.select(subject.alias("subject"), *rows.columns)
 
 
-def _loss_series(bins: pl.DataFrame, bin_s: float, window: tuple[float, float]) -> pl.DataFrame:
+def _by_cause(losses: pl.DataFrame) -> pl.DataFrame:
+    """The losses of all nodes together, largest first."""
+    keys = ("layer", "reason", "type")
+    return (
+        losses.group_by(keys)
+        .agg(pl.col("dropped_pkts", "dropped_bytes").sum())
+        .sort("dropped_pkts", *keys, descending=[True, False, False, False])
+    )
+
+
+def _loss_series(
+    bins: pl.DataFrame,
+    causes: list[tuple[str, str | None]],
+    bin_s: float,
+    window: tuple[float, float],
+) -> pl.DataFrame:
     start, end = _bin_ends(bin_s, window)
-    return bins.select(
+    rows = [(number, *each) for number, each in enumerate(causes)]
+    schema = {"cause": pl.Int64, "layer": pl.String, "reason": pl.String}
+    named = bins.join(pl.DataFrame(rows, schema=schema, orient="row"), on="cause")
+    return named.sort("layer", "reason", "bin").select(
         pl.format("drops:{}/{}", "layer", pl.col("reason").fill_null("-")).alias("subject"),
         end.alias("time_s"),
         "dropped_pkts",
@@ -567,8 +620,9 @@ def _loss_series(bins: pl.DataFrame, bin_s: float, window: tuple[float, float]) 
 
 
 def _energy_series(bins: pl.DataFrame, bin_s: float, window: tuple[float, float]) -> pl.DataFrame:
-    return bins.select(
+    """Energy at the end of each bin: nodes do not recharge, so the smallest value is the last."""
+    return bins.sort("node", "bin").select(
         pl.format("node:{}", "node").alias("subject"),
         _bin_ends(bin_s, window)[1].alias("time_s"),
-        "energy_j",
+        energy_j=-pl.col("below_j"),
     )

@@ -6,7 +6,7 @@ from dataclasses import dataclass
 
 import polars as pl
 
-from bdpbench.metrics.packets.events import ENDS
+from bdpbench.metrics.packets.rows import ENDS
 
 FLOW_COUNTS = (
     "sent_pkts",

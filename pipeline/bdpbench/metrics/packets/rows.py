@@ -1,0 +1,233 @@
+"""The rows of a packet trace as they are summed, and the words that they use.
+
+A packet that crosses a link makes three lines: ``+`` when it enters the link's queue, ``-`` when it
+leaves the queue and its transmission begins, ``r`` when it has arrived at the far end; or ``+`` and
+``d`` if the queue drops it. So a packet that crosses three links has nine lines, and a flow has to
+be counted at one place:
+
+- a packet is *sent* with the ``+`` of the link that begins at its source node, or on a wireless
+  node with the ``s`` of the agent layer (AGT);
+- a packet is *received* with the ``r`` of the link that ends at its destination node, or with the
+  ``r`` of the agent layer;
+- a packet is *dropped* with ``d`` or ``e`` on a link, or with ``D`` or ``d`` on a wireless node.
+
+A *stream* is what one agent sends to another: it has a flow id, and a source and destination node
+and port. The ACKs of a TCP flow are a stream of their own, in the other direction.
+"""
+
+from __future__ import annotations
+
+import math
+import types
+from collections.abc import Mapping
+from dataclasses import dataclass
+
+import polars as pl
+
+from bdpbench.errors import BdpbenchError
+
+ENDS = ("flow", "src_node", "src_port", "dst_node", "dst_port")
+"""Columns that identify a stream."""
+
+ROW: Mapping[str, pl.DataType] = types.MappingProxyType(
+    {
+        "time_s": pl.Float64(),
+        "event": pl.String(),
+        "from_node": pl.Int32(),
+        "to_node": pl.Int32(),
+        "type": pl.String(),
+        "bytes": pl.Int32(),
+        **dict.fromkeys(ENDS, pl.Int32()),
+        "seq": pl.Int64(),
+        "uid": pl.Int64(),
+        "header_bytes": pl.Int32(),
+        "src_host": pl.Int32(),
+        "dst_host": pl.Int32(),
+        "from_lat": pl.Float64(),
+        "layer": pl.String(),
+        "node": pl.Int32(),
+        "reason": pl.String(),
+        "next_hop": pl.Int32(),
+        "hops": pl.Int32(),
+        "energy_j": pl.Float64(),
+    }
+)
+"""Columns of the rows that are summed, in order; those after ``uid`` may be missing."""
+
+COLUMNS = tuple(name for name in ROW if not name.endswith("_host"))
+"""Columns of a packet trace that metrics read."""
+
+CONTROL_TYPES = frozenset(
+    (
+        *("start", "stop", "prune", "graft", "graftAck", "join", "assert", "message", "rtcp"),
+        *("rtProtoDV", "rtProtoLS", "CtrMcast_Encap", "CtrMcast_Decap"),
+        *("sa_req", "sa_accept", "sa_conf", "sa_teardown", "sa_reject", "httpInval"),
+        *("ARP", "MAC", "TORA", "DSR", "AODV", "AOMDV", "MDART", "IMEP", "PUMA", "OLSR"),
+        *("rap_ack", "tcpFriendCtl", "diffusion", "LDP", "gaf", "pushback", "LMS_SETUP", "smac"),
+        "HDLC",
+    )
+)
+"""Types of packets, as printed by ns-2 (common/packet.h), that carry no user data."""
+
+ROUTING_TYPES = (
+    *("rtProtoDV", "rtProtoLS", "LDP", "DSR", "AODV", "AOMDV", "MDART", "TORA", "IMEP", "PUMA"),
+    *("OLSR", "message"),
+)
+"""Types of packets of routing protocols; DSDV's are called message."""
+
+TCP_HEADER_BYTES = 40
+"""TCP and IP headers that ns-2's TCP agents add to their packetSize_ (``tcpip_base_hdr_size_``)."""
+
+FIRST_GROUP = 1 << 30
+"""A multicast address has bit 30 set in ns-2's default format, the sign bit in the extended one."""
+
+UNKNOWN = -(1 << 31)
+"""A node, port or flow id that a row does not have."""
+
+NO_NUMBER = -(1 << 63)
+"""The sequence number of a row without one, or with one that no packet can have."""
+
+LARGEST_NUMBER = 10**18
+"""Sequence numbers from here on are taken for none, so that sums of a few do not overflow."""
+
+LATEST_S = 1e12
+"""Largest time of an event, s."""
+
+# Address 0.1.0 with ns-2's default of 11 bits for the last level. In a flat topology with more
+# nodes than this number, an address equals the node's number, as the first lines show.
+_FIRST_HIERARCHICAL = 1 << 11
+_NUMBERS = ("flow", "src_node", "src_port", "dst_node", "dst_port", "from_node", "to_node")
+_WIRELESS = ("layer", "node", "reason", "next_hop", "hops", "energy_j")
+_OPTIONAL = ("from_lat", *_WIRELESS)
+
+
+@dataclass(frozen=True)
+class Window:
+    """The measured time ``[start_s, end_s)``, s: half-open, so that windows can be adjacent.
+
+    >>> frame = pl.DataFrame({"time_s": [1.0, 2.0, 3.0]})
+    >>> frame.filter(Window(1, 3).holds())["time_s"].to_list()
+    [1.0, 2.0]
+    """
+
+    start_s: float = -math.inf
+    end_s: float = math.inf
+
+    def __post_init__(self) -> None:
+        if not self.start_s < self.end_s:
+            raise BdpbenchError(
+                f"a window ends after its start, not at {self.end_s:g} s after {self.start_s:g} s"
+            )
+
+    def holds(self, column: str = "time_s") -> pl.Expr:
+        """Condition for rows whose ``column`` (s) is in the window."""
+        return pl.col(column).is_between(self.start_s, self.end_s, closed="left")
+
+    @property
+    def is_bounded(self) -> bool:
+        """Whether the window excludes any time at all."""
+        return math.isfinite(self.start_s) or math.isfinite(self.end_s)
+
+
+class Rows:
+    """Batches of trace lines → rows whose flow ids and hosts are known as far as possible.
+
+    The old wireless format prints no flow id; it is known from the links of a wired-cum-wireless
+    trace, by the end points. Where addresses are hierarchical, a line gives its link by node
+    numbers and the ends of its packet by addresses: a packet's first ``+`` is at its source, which
+    gives the node of that address. Both are learned from all lines of a batch before its rows are
+    summed. A receiver that never sends anything stays unknown, and a wireless node has no number.
+    """
+
+    def __init__(self) -> None:
+        self._flows = pl.DataFrame(schema=dict.fromkeys(ENDS, pl.Int32))
+        self._hosts = pl.DataFrame(schema={"address": pl.Int32, "host": pl.Int32})
+
+    @staticmethod
+    def are_plain(batch: pl.DataFrame) -> bool:
+        """Whether a batch needs no others: its rows tell flows and hosts."""
+        told = all(batch[name].null_count() == 0 for name in ("flow", "src_node"))
+        return told and not is_hierarchical(batch["src_node"])
+
+    def prepared(self, batch: pl.DataFrame) -> pl.DataFrame:
+        """A batch with the columns of ``ROW`` as far as it has them; absent numbers are filled."""
+        absent = [
+            name
+            for name in _OPTIONAL
+            if name in batch.columns and batch[name].null_count() == batch.height
+        ]
+        batch = batch.drop(absent)
+        if batch["src_node"].null_count():
+            # HDLC's requests and answers go from one end of a satellite's link to the other.
+            ends = (("src_node", "from_node"), ("dst_node", "to_node"))
+            batch = batch.with_columns(pl.coalesce(end, of_link) for end, of_link in ends)
+        batch = self._with_flows(batch)
+        batch = self._with_hosts(batch)
+        gaps = [name for name in _NUMBERS if batch[name].null_count()]
+        seq = pl.col("seq")
+        numbered = seq.is_between(-LARGEST_NUMBER, LARGEST_NUMBER, closed="none")
+        if not batch.select(numbered.all() & seq.is_not_null().all()).item():
+            known = pl.when(numbered.fill_null(value=False)).then(seq)
+            batch = batch.with_columns(known.otherwise(NO_NUMBER))
+        filled = batch.with_columns(pl.col(gaps).fill_null(UNKNOWN)) if gaps else batch
+        if filled["uid"].null_count():
+            filled = filled.with_columns(pl.col("uid").fill_null(-1))
+        if filled["bytes"].null_count():
+            filled = filled.with_columns(pl.col("bytes").fill_null(0))
+        return filled.select(name for name in ROW if name in filled.columns)
+
+    def _with_flows(self, batch: pl.DataFrame) -> pl.DataFrame:
+        if batch["flow"].null_count() == 0 and self._flows.is_empty():
+            return batch
+        ends = list(ENDS[1:])
+        seen = batch.filter(pl.col("flow").is_not_null()).select(ENDS)
+        self._flows = pl.concat([self._flows, seen]).unique(ends, keep="first", maintain_order=True)
+        if batch["flow"].null_count() == 0:
+            return batch
+        known = self._flows.rename({"flow": "known_flow"})
+        filled = batch.join(known, on=ends, how="left", maintain_order="left")
+        return filled.with_columns(flow=pl.coalesce("flow", "known_flow")).drop("known_flow")
+
+    def _with_hosts(self, batch: pl.DataFrame) -> pl.DataFrame:
+        on_link = pl.col("from_node").is_not_null()
+        sources = batch.lazy().filter(on_link).select("src_node").collect()["src_node"]
+        if self._hosts.is_empty() and not is_hierarchical(sources):
+            return batch
+        # A wireless node's packet has its first + at its base station, which is not its source.
+        starts = pl.col("event").is_in(("+", "s")) & pl.col("src_node").is_not_null()
+        first = batch.filter(starts).select(address="src_node", host="from_node")
+        self._hosts = pl.concat([self._hosts, first]).unique(
+            "address", keep="first", maintain_order=True
+        )
+        return self.with_hosts(batch).with_columns(
+            pl.col("src_host", "dst_host").fill_null(UNKNOWN)
+        )
+
+    def with_hosts(self, rows: pl.DataFrame) -> pl.DataFrame:
+        """``rows`` (src_node, dst_node) with src_host and dst_host (i32); flat addresses are both.
+
+        For a hierarchical address of an unknown node they are null.
+        """
+        for end in ("src", "dst"):
+            address, host = f"{end}_node", f"{end}_host"
+            if self._hosts.is_empty():
+                rows = rows.with_columns(pl.col(address).alias(host))
+            else:
+                known = self._hosts.rename({"address": address, "host": host})
+                rows = rows.join(known, on=address, how="left", maintain_order="left")
+        return rows
+
+
+def is_hierarchical(addresses: pl.Series) -> bool:
+    """Whether any of the addresses (i32) is hierarchical.
+
+    >>> is_hierarchical(pl.Series([0, 1])), is_hierarchical(pl.Series([0, 2049]))
+    (False, True)
+    """
+    top = addresses.max()
+    return isinstance(top, int) and top >= _FIRST_HIERARCHICAL
+
+
+def goes_to_group() -> pl.Expr:
+    """Whether a packet is multicast or broadcast (-1), by dst_node."""
+    return (pl.col("dst_node") < 0) | (pl.col("dst_node") >= FIRST_GROUP)

@@ -794,7 +794,7 @@ class Row:
 
 
 def _first(before: float | None, time_s: float) -> float:
-    return time_s if before is None else min(before, time_s)
+    return time_s if before is None else before
 
 
 def _add(cell: list[Any], *counts: int) -> None:

@@ -1,12 +1,9 @@
 /*
- * Rows of a wired packet trace -> the sums that metrics/packets makes of them, row by row.
+ * Rows of a packet trace -> the sums that meter.py makes of them, some fifty times as fast.
  *
- * What is summed, and how packets are matched, is defined by the modules beside this folder, which
- * do the same with frames and do all that is not done here. A row that this file does not know how
- * to treat exactly as they do ends its work: rows before it are summed, and what is remembered of
- * them is handed over, so that they go on from there. Such are rows whose time runs backwards,
- * packets to groups, a number that is sent again while its packet is under way or waits in the same
- * queue, and whatever would make this file remember without bound.
+ * What is summed, and how packets are matched, is defined by meter.py, which replaces this file where
+ * no compiler is found. A row whose type of packet is not known yet is left to the caller, who tells
+ * what it is.
  *
  * All members of a table are 8 bytes wide, so that any of them is a column of int64 or double.
  */
@@ -16,20 +13,20 @@
 #include <stdlib.h>
 #include <string.h>
 
-#define MOST_OPEN 2000000	/* packets under way, in queues, or not acknowledged; tracking.py */
-#define MOST_ARRIVED 1000000	/* packets that are known to have arrived; in_flight.py */
-#define MOST_CELLS 500000	/* of a table of bins whose width is not given; bins.py */
-#define MOST_BINS 500		/* of a series whose width is not given; bins.py */
-#define MOST_STREAMS 1000000
-#define MOST_MOVED 4096		/* holes or numbers that a row may shift in an ordered list */
-#define MOST_CHANGES 4096	/* of a queue's length at one moment */
-#define LATEST_TIME 1e12	/* s; as in the reader */
-#define LARGEST_NUMBER INT64_C(1000000000000000000)	/* of a packet: sums of a few fit */
-#define BIN_ROUNDING 1e-7	/* of a bin; bins.py */
-#define FIRST_GROUP (1 << 30)	/* address; events.py */
+#define MOST_OPEN 2000000	/* packets under way, and in queues; meter.py */
+#define MOST_ARRIVED 1000000	/* packets that are known to have arrived; meter.py */
+#define MOST_OF_GROUPS 200000	/* packets to groups, and their arrivals at nodes; meter.py */
+#define MOST_CELLS 500000	/* of a table of bins whose width is not given; meter.py */
+#define MOST_BINS 500		/* of a series whose width is not given; meter.py */
+#define SPARE 4096		/* items that a list in the order of time may hold in vain */
+#define LATEST_TIME 1e12	/* s; rows.py */
+#define BIN_ROUNDING 1e-7	/* of a bin; meter.py */
+#define FIRST_GROUP (1 << 30)	/* address; rows.py */
+#define UNKNOWN INT32_MIN	/* a node, port or flow id; rows.py */
+#define NONE INT64_MIN		/* a sequence number; rows.py */
+#define NO_TYPE UINT32_MAX	/* the code of a frame without a packet */
 #define TCP_HEADER_BYTES 40
 #define SMOOTHING (1.0 / 16)	/* RFC 3550, section 6.4.1 */
-#define NONE INT64_MIN		/* a number that no stream has had */
 
 /* The Arrow C data and stream interfaces, as their specification lays them out. */
 struct ArrowSchema;
@@ -51,24 +48,30 @@ struct ArrowArrayStream {
 	void *private_data;
 };
 
-/* Columns of a batch, in the order in which the caller gives them. */
+/* Columns of a batch, in the order in which the caller gives them; from HEADER_BYTES on optional. */
 enum column {
 	TIME, EVENT, FROM, TO, TYPE, BYTES, FLOW, SRC_NODE, SRC_PORT, DST_NODE, DST_PORT, SEQ, UID,
-	HEADER_BYTES, COLUMNS
+	HEADER_BYTES, SRC_HOST, DST_HOST, COARSE, LAYER, NODE, REASON, NEXT_HOP, HOPS, ENERGY, COLUMNS
 };
 
-enum event { ENTERS, LEAVES, ARRIVES, DROPPED, ERROR, OTHER, UNKNOWN_EVENT };
+enum event { ENTERS, LEAVES, ARRIVES, DROPPED, ERROR, SENT, FORWARDED, LOST, OTHER };
 enum type { UNKNOWN_TYPE, DATA, CONTROL, TCP, ACK };
+enum layer { WIRED, AGENT, ROUTER };	/* others follow */
+enum does { SENDS, RECEIVES, FORWARDS, DROPS, NOTHING };
 enum taken { NO_MEMORY = -1, LEFT, TAKEN };
 
+#define ROUTING 8	/* a bit of the types of routing protocols */
+
 struct row {
-	double time_s;
+	double time_s, energy_j;
 	int64_t seq, uid;
 	int32_t from, to, bytes, flow, src_node, src_port, dst_node, dst_port, header_bytes;
+	int32_t source, receiver, node, next_hop, hops, layer, reason;
 	uint32_t type_code;
 	enum event event;
 	enum type type;
 	int32_t stream, link;
+	int is_routing, is_coarse;
 };
 
 /* Items of one size that grow in number. */
@@ -98,13 +101,14 @@ struct bins {
 	struct list cells;
 	struct map places;
 	double per_s;		/* 1 over the width */
+	double limit_s;		/* end of the last bin that a chart has room for */
 	int64_t index;		/* of the width; -1 where it is given */
 };
 
 enum series {
-	SENT, RECEIVED, LOST_ON_WAY, ROUND_TRIPS, DELIVERED,	/* of streams */
-	DEPARTED, WAITED, LOST_ON_LINK, LENGTHS,		/* of links */
-	CAUSES,							/* of drops: d, then e */
+	SENT_BINS, RECEIVED, LOST_ON_WAY, ROUND_TRIPS, DELIVERED,	/* of streams */
+	DEPARTED, WAITED, LOST_ON_LINK, LENGTHS,			/* of links */
+	CAUSES, LEVELS,							/* of drops, and of nodes */
 	SERIES
 };
 
@@ -119,17 +123,18 @@ struct number {
 };
 
 struct stream {
-	int64_t key, flow, src_node, src_port, dst_node, dst_port;
+	int64_t flow, src_node, src_port, dst_node, dst_port;
 	/* Codes of types, -1 for none; whether all packets are ACKs, whether any has data. */
 	int64_t sent_type, arrived_type, dropped_type, seen_type;
-	int64_t own, own_acks, own_data, seen_acks, seen_data;
-	int64_t highest_sent, by_bytes, highest_arrived, acked;
+	int64_t own, own_acks, own_data, seen_acks, seen_data, entered, by_bytes;
 	double first_sent_s, first_retransmission_s, first_drop_s, delay_min_s, last_received_s;
 	double longest_gap_s, last_delay_s, jitter_s, delay_step_sum_s;
 	int64_t delay_steps;
 	double slow_start_end_s, started_s;
-	int64_t slow_start_pkts, slow_start_drops, route_changes;
+	int64_t slow_start_pkts, slow_start_drops, route_changes, forgotten_losses;
+	int64_t hop_pkts, hop_sum, hop_max;
 	/* From here on nothing is a column. */
+	int64_t highest_sent, highest_arrived, acked;
 	double last_sent_s;			/* with what slow start counted of that moment */
 	int64_t pkts_then, drops_then;
 	struct hole *holes;
@@ -143,43 +148,59 @@ struct change {
 };
 
 struct link {
-	int64_t key, from, to, reached, length, before, has_before;
-	int64_t periods, busy_bytes;
+	int64_t from, to, reached, coarse, before, periods, busy_bytes;
 	double busy_s;
-	int64_t has_last, last_bytes;
-	double last_s, last_wait_s;
 	/* From here on nothing is a column. */
-	int64_t follows;
-	double changes_s;
+	int64_t key, length, has_last, last_bytes, follows;
+	double last_s, changes_s;
 	struct list changes;
 };
 
 struct entered { int64_t link, stream, pkts, bytes; double first_s; int64_t route; };
 struct route { int64_t stream, node, next; };
-struct loss { int64_t node, event, type_code, pkts, bytes; };
-struct sending { int64_t packet, stream, payload, dropped, open; double sent_s; };
-struct queued { int64_t key, link, bytes, open, change; double entered_s; };
-struct open_hole { int64_t stream, first, last; };
-struct open_number { int64_t stream, seq, again; double sent_s; };
-struct unsettled { int64_t link, change, by; };
-struct arrival { int64_t packet; };
+struct cause { int64_t layer, reason; };
+struct loss { int64_t node, cause, type_code, pkts, bytes; };
+struct receiver { int64_t stream, node, pkts, bytes, delays; double sum_s, most_s; };
+struct node { int64_t node, layer, counts[8]; };
+struct level { int64_t node; double first_j, last_j; };
+
+/* Of packets with one key the first to come is the first to go: next is the place of the next. */
+struct waiting { int64_t key, next, open; };
+struct sending { struct waiting is; int64_t stream, payload, dropped; double sent_s; };
+struct queued { struct waiting is; int64_t bytes, change; double entered_s; };
+
+/* What waits, in the order of its coming, and by its key. */
+struct crowd {
+	struct list items;
+	struct map firsts;
+	int64_t open, oldest;
+};
+
+/* The last of some keys, with a number for each, and the place of each once one was asked for. */
+struct memory {
+	struct list items;
+	struct map places;
+	int64_t oldest, most;
+	int is_indexed;
+};
+
+struct remembered { int64_t key; double value; };
 
 struct meter {
 	double start_s, last_s;
-	struct list streams, links, entered, routes, losses, sendings, queued, arrived;
-	struct list open_holes, open_numbers, unsettled;
-	struct map stream_places, link_places, entered_places, route_places, loss_places;
-	struct map sending_places, queued_places, arrived_counts;
-	struct list free_sendings, free_queued;
+	struct list streams, links, entered, routes, causes, losses, receivers, nodes, levels;
+	struct map stream_places, link_places, entered_places, route_places, cause_places;
+	struct map loss_places, receiver_places, node_places, level_places;
+	struct crowd sendings, queued;
+	struct memory arrived, sent_to_group, copies;
 	struct bins bins[SERIES];
-	int64_t oldest_arrived, open_sendings, open_queued, number_count;
-	int knows_arrived;
+	int64_t routing_pkts, routing_bytes, has_routers, has_agents, forgotten;
 	int holds;
-	struct row held;	/* the last row, if it enters a queue: the next may leave it at once */
-	struct row before;	/* the last row, whose stream the next often has */
+	struct row held;	/* the last wired row, if it enters a queue: the next may leave it at once */
+	struct row before;	/* the last wired row, whose stream the next often has */
 };
 
-/* Odd numbers that mix the parts of a key, as events.py has them. */
+/* Odd numbers that mix the parts of a key, as they are good for. */
 static const uint64_t ODDS[] = {
 	-0x61C8864680B583EBu, -0x40A7B892E31B1A47u, 0x14D049BB133111EBu,
 	-0x2917014799A6026Du, 0x2545F4914F6CDD1Du
@@ -288,23 +309,152 @@ take_out(struct map *map, uint64_t key)
 	map->places[hole] = -1;
 }
 
-/* A place that was given back, or a new one; -1 without memory. */
-static int64_t
-free_place(struct list *list, struct list *given_back)
+/* The item of a key, made if there is none; *is_new tells. 0 without memory. */
+static void *
+item_of(struct list *list, struct map *places, uint64_t key, int *is_new)
 {
-	if (given_back->count)
-		return *ITEM(*given_back, int64_t, --given_back->count);
-	return add_item(list) ? list->count - 1 : -1;
+	int32_t place = place_of(places, key);
+
+	*is_new = place < 0;
+	if (place >= 0)
+		return list->items + (size_t)place * list->size;
+	return put(places, key, list->count) ? add_item(list) : 0;
 }
 
-static int
-give_back(struct list *given_back, int64_t place)
-{
-	int64_t *item = add_item(given_back);
+/* ---- what waits ---- */
 
-	if (item)
-		*item = place;
-	return item != 0;
+static struct waiting *
+waiting_at(const struct crowd *crowd, int64_t place)
+{
+	return (struct waiting *)(void *)(crowd->items.items + (size_t)place * crowd->items.size);
+}
+
+/* Puts the item at a place behind those of its key. */
+static int
+join(struct crowd *crowd, int64_t place)
+{
+	struct waiting *item = waiting_at(crowd, place);
+	int64_t at = place_of(&crowd->firsts, (uint64_t)item->key);
+
+	item->next = -1;
+	if (at < 0)
+		return put(&crowd->firsts, (uint64_t)item->key, place);
+	while (waiting_at(crowd, at)->next >= 0)
+		at = waiting_at(crowd, at)->next;
+	waiting_at(crowd, at)->next = place;
+	return 1;
+}
+
+/* A new item, in which only the rest has to be filled; 0 without memory. */
+static void *
+come(struct crowd *crowd, uint64_t key)
+{
+	struct waiting *item = add_item(&crowd->items);
+
+	if (!item)
+		return 0;
+	item->key = (int64_t)key;
+	item->open = 1;
+	crowd->open++;
+	return join(crowd, crowd->items.count - 1) ? item : 0;
+}
+
+/* Takes the item at a place out of those that wait. */
+static int
+go(struct crowd *crowd, int64_t place)
+{
+	struct waiting *item = waiting_at(crowd, place);
+	int64_t at = place_of(&crowd->firsts, (uint64_t)item->key);
+
+	item->open = 0;
+	crowd->open--;
+	if (at != place) {
+		while (waiting_at(crowd, at)->next != place)
+			at = waiting_at(crowd, at)->next;
+		waiting_at(crowd, at)->next = item->next;
+		return 1;
+	}
+	if (item->next >= 0)
+		return put(&crowd->firsts, (uint64_t)item->key, item->next);
+	take_out(&crowd->firsts, (uint64_t)item->key);
+	return 1;
+}
+
+/* Gives back the room of what has gone, where that is most of it. */
+static int
+tidy(struct crowd *crowd)
+{
+	int64_t kept = 0;
+	size_t size = crowd->items.size;
+
+	if (crowd->items.count <= 2 * crowd->open + SPARE)
+		return 1;
+	if (crowd->firsts.keys)
+		memset(crowd->firsts.places, 0xff, (crowd->firsts.mask + 1) * sizeof(int32_t));
+	crowd->firsts.count = crowd->oldest = 0;
+	for (int64_t i = 0; i < crowd->items.count; i++) {
+		if (!waiting_at(crowd, i)->open)
+			continue;
+		memmove(crowd->items.items + (size_t)kept * size,
+			crowd->items.items + (size_t)i * size, size);
+		if (!join(crowd, kept++))
+			return 0;
+	}
+	crowd->items.count = kept;
+	return 1;
+}
+
+/* The place of the one that has waited longest. */
+static int64_t
+oldest_of(struct crowd *crowd)
+{
+	while (!waiting_at(crowd, crowd->oldest)->open)
+		crowd->oldest++;
+	return crowd->oldest;
+}
+
+/* ---- what is remembered for a while ---- */
+
+/* The item of a key; *failed is set without memory. */
+static struct remembered *
+recall(struct memory *memory, uint64_t key, int *failed)
+{
+	int32_t place;
+
+	if (!memory->is_indexed) {
+		for (int64_t i = 0; i < memory->items.count; i++) {
+			uint64_t each = (uint64_t)ITEM(memory->items, struct remembered, i)->key;
+
+			if (!put(&memory->places, each, i)) {
+				*failed = 1;
+				return 0;
+			}
+		}
+		memory->is_indexed = 1;
+	}
+	place = place_of(&memory->places, key);
+	return place < 0 ? 0 : ITEM(memory->items, struct remembered, place);
+}
+
+/* Remembers a key, and forgets the one that was remembered longest ago. */
+static int
+remember(struct memory *memory, uint64_t key, double value)
+{
+	struct remembered *item;
+	int64_t place = memory->items.count;
+
+	if (place < memory->most) {
+		if (!(item = add_item(&memory->items)))
+			return 0;
+	} else {
+		place = memory->oldest;
+		item = ITEM(memory->items, struct remembered, place);
+		memory->oldest = (place + 1) % memory->most;
+		if (memory->is_indexed && place_of(&memory->places, (uint64_t)item->key) == place)
+			take_out(&memory->places, (uint64_t)item->key);
+	}
+	*item = (struct remembered){ (int64_t)key, value };
+	return !memory->is_indexed || put(&memory->places, key, place);
 }
 
 /* ---- bins of time ---- */
@@ -355,6 +505,7 @@ widen(struct bins *bins, int64_t index)
 	struct bins wide = { .cells.size = sizeof(struct cell), .index = index };
 
 	wide.per_s = 1 / ((double)width_ms(index) / 1e3);
+	wide.limit_s = (double)(MOST_BINS * width_ms(index)) / 1e3;
 	for (int64_t i = 0; i < bins->cells.count; i++) {
 		const struct cell *cell = ITEM(bins->cells, struct cell, i);
 		struct cell *into = add_cell(&wide, cell->subject, cell->bin / ratio);
@@ -372,13 +523,13 @@ widen(struct bins *bins, int64_t index)
 
 /* Widens the bins until those up to a time are no more than a chart has room for. */
 static int
-widen_to(struct bins *bins, double last_s)
+widen_to(struct bins *bins, double time_s)
 {
 	int64_t index = bins->index;
 
 	if (index < 0)
 		return 1;
-	while (last_s >= (double)(MOST_BINS * width_ms(index)) / 1e3)
+	while (time_s >= (double)(MOST_BINS * width_ms(index)) / 1e3)
 		index++;
 	return index == bins->index || widen(bins, index);
 }
@@ -386,15 +537,14 @@ widen_to(struct bins *bins, double last_s)
 static struct cell *
 cell_at(struct bins *bins, int64_t subject, double time_s)
 {
-	struct cell *cell;
-
-	for (;;) {
-		cell = add_cell(bins, subject, (int64_t)(time_s * bins->per_s + BIN_ROUNDING));
-		if (!cell || bins->index < 0 || bins->cells.count <= MOST_CELLS)
-			return cell;
-		if (!widen(bins, bins->index + 1))
+	if (bins->index >= 0) {
+		if (time_s >= bins->limit_s && !widen_to(bins, time_s))
 			return 0;
+		while (bins->cells.count > MOST_CELLS)
+			if (!widen(bins, bins->index + 1))
+				return 0;
 	}
+	return add_cell(bins, subject, (int64_t)(time_s * bins->per_s + BIN_ROUNDING));
 }
 
 /* ---- streams and links ---- */
@@ -432,6 +582,7 @@ begin_stream(struct stream *stream)
 		*none[i] = NONE;
 	stream->sent_type = stream->arrived_type = stream->dropped_type = stream->seen_type = -1;
 	stream->own_acks = stream->seen_acks = 1;
+	stream->hop_max = NONE;
 }
 
 /* The stream of these ends; -1 without memory. */
@@ -440,22 +591,20 @@ stream_of(struct meter *meter, int32_t flow, int32_t src_node, int32_t src_port,
 	  int32_t dst_port)
 {
 	uint64_t key = mixed(flow, src_node, src_port, dst_node, dst_port);
-	int32_t place = place_of(&meter->stream_places, key);
-	struct stream *stream;
+	int is_new;
+	struct stream *stream = item_of(&meter->streams, &meter->stream_places, key, &is_new);
 
-	if (place >= 0)
-		return place;
-	if (!put(&meter->stream_places, key, meter->streams.count) ||
-	    !(stream = add_item(&meter->streams)))
+	if (!stream)
 		return -1;
-	stream->key = (int64_t)key;
-	stream->flow = flow;
-	stream->src_node = src_node;
-	stream->src_port = src_port;
-	stream->dst_node = dst_node;
-	stream->dst_port = dst_port;
-	begin_stream(stream);
-	return (int32_t)meter->streams.count - 1;
+	if (is_new) {
+		stream->flow = flow;
+		stream->src_node = src_node;
+		stream->src_port = src_port;
+		stream->dst_node = dst_node;
+		stream->dst_port = dst_port;
+		begin_stream(stream);
+	}
+	return (int32_t)(stream - ITEM(meter->streams, struct stream, 0));
 }
 
 static int
@@ -483,18 +632,19 @@ find_link(struct meter *meter, struct row *row)
 {
 	uint64_t key = ((uint64_t)(int64_t)row->from << 32) +
 		       (uint64_t)((int64_t)row->to + (INT64_C(1) << 31));
-	struct link *link;
+	int is_new;
+	struct link *link = item_of(&meter->links, &meter->link_places, key, &is_new);
 
-	if ((row->link = place_of(&meter->link_places, key)) >= 0)
-		return 1;
-	if (!put(&meter->link_places, key, meter->links.count) ||
-	    !(link = add_item(&meter->links)))
+	if (!link)
 		return 0;
-	link->key = (int64_t)key;
-	link->from = row->from;
-	link->to = row->to;
-	link->changes.size = sizeof(struct change);
-	row->link = (int32_t)meter->links.count - 1;
+	if (is_new) {
+		link->key = (int64_t)key;
+		link->from = row->from;
+		link->to = row->to;
+		link->changes.size = sizeof(struct change);
+	}
+	link->coarse |= row->is_coarse;
+	row->link = (int32_t)(link - ITEM(meter->links, struct link, 0));
 	return 1;
 }
 
@@ -508,6 +658,12 @@ static int
 is_counted(const struct meter *meter, double time_s)
 {
 	return time_s >= meter->start_s;
+}
+
+static int
+goes_to_group(const struct row *row)
+{
+	return (row->dst_node < 0 && row->dst_node != UNKNOWN) || row->dst_node >= FIRST_GROUP;
 }
 
 static int
@@ -548,59 +704,6 @@ payload_of(const struct row *row)
 		return payload > 0 ? payload : 0;
 	}
 	return payload;
-}
-
-/* ---- packets under way ---- */
-
-/* Whether a packet is among those that have arrived; -1 without memory. */
-static int
-has_arrived(struct meter *meter, uint64_t packet)
-{
-	if (!meter->knows_arrived) {
-		for (int64_t i = 0; i < meter->arrived.count; i++) {
-			uint64_t key = (uint64_t)ITEM(meter->arrived, struct arrival, i)->packet;
-			int32_t count = place_of(&meter->arrived_counts, key);
-
-			if (!put(&meter->arrived_counts, key, count < 0 ? 1 : count + 1))
-				return -1;
-		}
-		meter->knows_arrived = meter->arrived.count > 0;
-	}
-	return place_of(&meter->arrived_counts, packet) > 0;
-}
-
-static void
-forget_arrival(struct meter *meter, uint64_t packet)
-{
-	int32_t count = place_of(&meter->arrived_counts, packet);
-
-	if (count > 1)
-		insert(&meter->arrived_counts, packet, count - 1);
-	else if (count == 1)
-		take_out(&meter->arrived_counts, packet);
-}
-
-/* Remembers that a packet has arrived, and forgets it of the one for which that is longest ago. */
-static int
-remember_arrival(struct meter *meter, uint64_t packet)
-{
-	struct arrival *arrival;
-	int32_t count;
-
-	if (meter->arrived.count < MOST_ARRIVED) {
-		if (!(arrival = add_item(&meter->arrived)))
-			return 0;
-	} else {
-		arrival = ITEM(meter->arrived, struct arrival, meter->oldest_arrived);
-		meter->oldest_arrived = (meter->oldest_arrived + 1) % MOST_ARRIVED;
-		if (meter->knows_arrived)
-			forget_arrival(meter, (uint64_t)arrival->packet);
-	}
-	arrival->packet = (int64_t)packet;
-	if (!meter->knows_arrived)
-		return 1;
-	count = place_of(&meter->arrived_counts, packet);
-	return put(&meter->arrived_counts, packet, count < 0 ? 1 : count + 1);
 }
 
 /* ---- numbers that are not acknowledged ---- */
@@ -648,7 +751,7 @@ room_for_number(struct stream *stream)
 }
 
 static int
-add_number(struct meter *meter, struct stream *stream, int64_t seq, double sent_s, int again)
+add_number(struct stream *stream, int64_t seq, double sent_s, int again)
 {
 	int64_t at;
 
@@ -659,7 +762,6 @@ add_number(struct meter *meter, struct stream *stream, int64_t seq, double sent_
 		(size_t)(stream->number_count - at) * sizeof(struct number));
 	stream->numbers[at] = (struct number){ seq, again, sent_s };
 	stream->number_count++;
-	meter->number_count++;
 	return 1;
 }
 
@@ -678,7 +780,7 @@ awaits_ack(const struct stream *stream, const struct row *row)
 
 /* Remembers a sending until its ACK comes; one that was sent before gives no sample any more. */
 static int
-await_ack(struct meter *meter, struct stream *stream, const struct row *row, int again)
+await_ack(struct stream *stream, const struct row *row, int again)
 {
 	int64_t at = number_at(stream, row->seq);
 
@@ -686,14 +788,7 @@ await_ack(struct meter *meter, struct stream *stream, const struct row *row, int
 		stream->numbers[at].again = 1;
 		return 1;
 	}
-	return add_number(meter, stream, row->seq, again ? NAN : row->time_s, again);
-}
-
-static void
-forget_numbers(struct meter *meter, struct stream *stream)
-{
-	meter->number_count -= stream->number_count - stream->head;
-	stream->head = stream->number_count = 0;
+	return add_number(stream, row->seq, again ? NAN : row->time_s, again);
 }
 
 static int
@@ -732,7 +827,6 @@ acknowledge(struct meter *meter, const struct row *row)
 
 			again |= number->again != 0;
 			sent_s = number->seq == row->seq ? number->sent_s : NAN;
-			meter->number_count--;
 		}
 	}
 	if (row->seq > data->acked)
@@ -804,6 +898,8 @@ is_new(struct stream *stream, int64_t seq)
 {
 	int64_t before = stream->highest_arrived, hole;
 
+	if (seq == NONE)
+		return 1;
 	if (before == NONE || seq > before) {
 		stream->highest_arrived = seq;
 		if (before != NONE && seq - 1 > before && !stream->by_bytes &&
@@ -842,7 +938,7 @@ count_slow_start(struct stream *stream, const struct row *row, int again)
 static int
 count_sending(struct meter *meter, struct stream *stream, const struct row *row, int again)
 {
-	struct cell *cell = cell_at(&meter->bins[SENT], row->stream, row->time_s);
+	struct cell *cell = cell_at(&meter->bins[SENT_BINS], row->stream, row->time_s);
 
 	if (!cell)
 		return 0;
@@ -861,59 +957,96 @@ count_sending(struct meter *meter, struct stream *stream, const struct row *row,
 
 /* Notes the highest number, and whether a stream's numbers advance by the payload: bytes. */
 static void
-note_highest(struct meter *meter, struct stream *stream, const struct row *row)
+note_highest(struct stream *stream, const struct row *row)
 {
 	int64_t before = stream->highest_sent;
 
+	if (row->seq == NONE)
+		return;
 	if (before != NONE && row->type != ACK && row->seq - 1 > before && !stream->by_bytes &&
 	    2 * (row->seq - before) >= payload_of(row)) {
 		stream->by_bytes = 1;
-		forget_numbers(meter, stream);
+		stream->head = stream->number_count = 0;
 	}
 	if (row->seq > before)
 		stream->highest_sent = row->seq;
 }
 
+/* The place of the sending that a row of a packet is taken to be of: that nobody has dropped, of
+   several the first; -1 where none is under way. */
+static int64_t
+sending_of(const struct meter *meter, const struct row *row)
+{
+	int64_t first = place_of(&meter->sendings.firsts, packet_key(row)), at;
+
+	for (at = first; at >= 0; at = waiting_at(&meter->sendings, at)->next)
+		if (!ITEM(meter->sendings.items, struct sending, at)->dropped)
+			return at;
+	return first;
+}
+
+static int
+was_sent_now(const struct meter *meter, const struct row *row)
+{
+	int64_t at = place_of(&meter->sendings.firsts, packet_key(row));
+
+	for (; at >= 0; at = waiting_at(&meter->sendings, at)->next)
+		if (ITEM(meter->sendings.items, struct sending, at)->sent_s == row->time_s)
+			return 1;
+	return 0;
+}
+
 static int
 begin_sending(struct meter *meter, const struct row *row)
 {
-	int64_t place = free_place(&meter->sendings, &meter->free_sendings);
-	uint64_t packet = packet_key(row);
+	struct crowd *crowd = &meter->sendings;
+	struct sending *sending = come(crowd, packet_key(row));
 
-	if (place < 0 || !put(&meter->sending_places, packet, place))
+	if (!sending)
 		return 0;
-	*ITEM(meter->sendings, struct sending, place) = (struct sending){
-		(int64_t)packet, row->stream, payload_of(row), 0, 1, row->time_s
-	};
-	meter->open_sendings++;
-	return 1;
+	sending->stream = row->stream;
+	sending->payload = payload_of(row);
+	sending->sent_s = row->time_s;
+	if (crowd->open > MOST_OPEN) {
+		int64_t place = oldest_of(crowd);
+
+		sending = ITEM(crowd->items, struct sending, place);
+		meter->forgotten++;
+		if (sending->dropped && is_counted(meter, sending->sent_s))
+			ITEM(meter->streams, struct stream, sending->stream)->forgotten_losses++;
+		if (!go(crowd, place))
+			return 0;
+	}
+	return tidy(crowd);
 }
 
-/* Whether a sending is one of which all is known that has to be. */
 static int
-may_send(const struct meter *meter, const struct row *row)
+remember_sent_to_group(struct meter *meter, const struct row *row)
 {
-	const struct stream *stream = own_stream(meter, row);
+	int failed = 0;
 
-	if (meter->open_sendings >= MOST_OPEN || meter->number_count >= MOST_OPEN ||
-	    place_of(&meter->sending_places, packet_key(row)) >= 0)
-		return 0;
-	return !is_retransmission(stream, row) || !awaits_ack(stream, row) ||
-	       stream->number_count - number_at(stream, row->seq) <= MOST_MOVED;
+	if (recall(&meter->sent_to_group, packet_key(row), &failed) || failed)
+		return !failed;
+	return remember(&meter->sent_to_group, packet_key(row), row->time_s);
 }
 
+/* A packet leaves its source; a multicast source has a line at each of its links. */
 static int
 send(struct meter *meter, const struct row *row)
 {
 	struct stream *stream = own_stream(meter, row);
 	int again = is_retransmission(stream, row);
 
+	if (was_sent_now(meter, row))
+		return 1;
 	note_own(stream, row, &stream->sent_type);
-	note_highest(meter, stream, row);
+	note_highest(stream, row);
 	count_slow_start(stream, row, again);
-	if (awaits_ack(stream, row) && !await_ack(meter, stream, row, again))
+	if (awaits_ack(stream, row) && !await_ack(stream, row, again))
 		return 0;
 	if (is_counted(meter, row->time_s) && !count_sending(meter, stream, row, again))
+		return 0;
+	if (goes_to_group(row) && !remember_sent_to_group(meter, row))
 		return 0;
 	return begin_sending(meter, row);
 }
@@ -940,7 +1073,8 @@ note_arrival(struct stream *stream, double time_s)
 
 	if (!isnan(gap_s) && !(gap_s <= stream->longest_gap_s))
 		stream->longest_gap_s = gap_s;
-	stream->last_received_s = time_s;
+	if (!(time_s <= stream->last_received_s))
+		stream->last_received_s = time_s;
 }
 
 static int
@@ -969,35 +1103,35 @@ count_arrival(struct meter *meter, const struct row *row, int64_t good_bytes, do
 
 /* Ends a sending that has arrived; counts it where it was sent. */
 static int
-end_sending(struct meter *meter, const struct row *row, int32_t place)
+end_sending(struct meter *meter, const struct row *row, int64_t place)
 {
-	struct sending *sending = ITEM(meter->sendings, struct sending, place);
-	uint64_t packet = (uint64_t)sending->packet;
+	double sent_s = ITEM(meter->sendings.items, struct sending, place)->sent_s;
 	struct cell *cell;
 
-	sending->open = 0;
-	meter->open_sendings--;
-	take_out(&meter->sending_places, packet);
-	if (is_counted(meter, sending->sent_s)) {
-		cell = cell_at(&meter->bins[DELIVERED], row->stream, sending->sent_s);
-		if (!cell)
+	if (is_counted(meter, sent_s)) {
+		if (!(cell = cell_at(&meter->bins[DELIVERED], row->stream, sent_s)))
 			return 0;
 		cell->counts[0]++;
 	}
-	return give_back(&meter->free_sendings, place) && remember_arrival(meter, packet);
+	return go(&meter->sendings, place) && tidy(&meter->sendings) &&
+	       remember(&meter->arrived, packet_key(row), sent_s);
 }
 
-/* A packet at its receiver, for the first time. */
+/* A packet comes to its receiver; what comes again is a duplicate that the network made. */
 static int
-receive(struct meter *meter, const struct row *row, int32_t place)
+arrive(struct meter *meter, const struct row *row)
 {
 	struct stream *stream = own_stream(meter, row);
-	int64_t payload = payload_of(row);
+	int64_t place = sending_of(meter, row), payload = payload_of(row);
 	double delay_s = NAN;
-	int new;
+	int failed = 0, new;
 
-	if (place >= 0) {
-		const struct sending *sending = ITEM(meter->sendings, struct sending, place);
+	note_own(stream, row, &stream->arrived_type);
+	if (place < 0) {
+		if (recall(&meter->arrived, packet_key(row), &failed) || failed)
+			return !failed;
+	} else {
+		const struct sending *sending = ITEM(meter->sendings.items, struct sending, place);
 
 		delay_s = row->time_s - sending->sent_s;
 		if (sending->payload < payload)
@@ -1011,92 +1145,125 @@ receive(struct meter *meter, const struct row *row, int32_t place)
 	       (row->type != ACK || acknowledge(meter, row));
 }
 
-static enum taken
-arrive(struct meter *meter, const struct row *row)
-{
-	struct stream *stream = own_stream(meter, row);
-	int32_t place = place_of(&meter->sending_places, packet_key(row));
-	int again = place < 0 ? has_arrived(meter, packet_key(row)) : 0;
-	int64_t hole = again ? -1 : hole_of(stream, row->seq);
-
-	if (again < 0)
-		return NO_MEMORY;
-	if (stream->hole_count >= MOST_OPEN ||
-	    (hole >= 0 && stream->hole_count - hole > MOST_MOVED))
-		return LEFT;
-	note_own(stream, row, &stream->arrived_type);
-	return again || receive(meter, row, place) ? TAKEN : NO_MEMORY;
-}
-
 static int
 count_loss(struct meter *meter, const struct row *row)
 {
-	uint64_t key = mixed(row->from, row->event, (int32_t)row->type_code, 0, 0);
-	int32_t place = place_of(&meter->loss_places, key);
-	struct cell *cell = cell_at(&meter->bins[CAUSES], row->event == ERROR, row->time_s);
+	int wired = row->layer == WIRED, is_new;
+	struct cause what = { row->layer, wired ? row->event == ERROR : row->reason };
+	uint64_t key = mixed(what.layer, (int32_t)what.reason, 0, 0, 0);
+	struct cause *cause = item_of(&meter->causes, &meter->cause_places, key, &is_new);
+	int32_t number, node = wired ? row->from : row->node;
+	struct cell *cell;
 	struct loss *loss;
 
-	if (!cell)
+	if (!cause)
+		return 0;
+	*cause = what;
+	number = (int32_t)(cause - ITEM(meter->causes, struct cause, 0));
+	if (!(cell = cell_at(&meter->bins[CAUSES], number, row->time_s)))
 		return 0;
 	cell->counts[0]++;
-	if (place >= 0) {
-		loss = ITEM(meter->losses, struct loss, place);
-	} else {
-		if (!put(&meter->loss_places, key, meter->losses.count) ||
-		    !(loss = add_item(&meter->losses)))
-			return 0;
-		*loss = (struct loss){ row->from, row->event, row->type_code, 0, 0 };
-	}
+	key = mixed(node, number, (int32_t)row->type_code, 0, 0);
+	if (!(loss = item_of(&meter->losses, &meter->loss_places, key, &is_new)))
+		return 0;
+	loss->node = node;
+	loss->cause = number;
+	loss->type_code = row->type_code;
 	loss->pkts++;
 	loss->bytes += row->bytes;
 	return 1;
 }
 
 static int
-count_drop(struct meter *meter, const struct row *row)
+add_to_cell(struct meter *meter, enum series series, int64_t subject, const struct row *row)
+{
+	struct cell *cell = cell_at(&meter->bins[series], subject, row->time_s);
+
+	if (!cell)
+		return 0;
+	cell->counts[0]++;
+	cell->counts[1] += row->bytes;
+	return 1;
+}
+
+/* Notes that a packet, under way or arrived, was dropped somewhere. */
+static int
+mark_dropped(struct meter *meter, const struct row *row)
 {
 	struct stream *stream = own_stream(meter, row);
-	struct cell *of_stream = cell_at(&meter->bins[LOST_ON_WAY], row->stream, row->time_s);
-	struct cell *of_link = cell_at(&meter->bins[LOST_ON_LINK], row->link, row->time_s);
+	int64_t place = sending_of(meter, row);
+	double sent_s = NAN;
+	int failed = 0;
 
-	if (!of_stream || !of_link)
-		return 0;
-	of_stream->counts[0]++;
-	of_stream->counts[1] += row->bytes;
-	of_link->counts[0]++;
-	of_link->counts[1] += row->bytes;
-	if (isnan(stream->first_drop_s))
+	note_own(stream, row, &stream->dropped_type);
+	if (place >= 0) {
+		struct sending *sending = ITEM(meter->sendings.items, struct sending, place);
+
+		sending->dropped = 1;
+		sent_s = sending->sent_s;
+	} else {
+		const struct remembered *arrival = recall(&meter->arrived, packet_key(row), &failed);
+
+		if (arrival)
+			sent_s = arrival->value;
+	}
+	if (!isnan(sent_s) &&
+	    (isnan(stream->slow_start_end_s) || sent_s < stream->slow_start_end_s)) {
+		stream->slow_start_drops++;
+		stream->drops_then += sent_s == stream->last_sent_s;
+	}
+	if (failed || !is_counted(meter, row->time_s))
+		return !failed;
+	if (isnan(stream->first_drop_s) || row->time_s < stream->first_drop_s)
 		stream->first_drop_s = row->time_s;
+	return add_to_cell(meter, LOST_ON_WAY, row->stream, row);
+}
+
+/* A drop, which need not be the end of a packet: LANs and wireless nodes drop copies. */
+static int
+drop(struct meter *meter, const struct row *row)
+{
+	if (row->src_node != UNKNOWN && !mark_dropped(meter, row))
+		return 0;
+	if (!is_counted(meter, row->time_s))
+		return 1;
+	if (row->layer == WIRED && !add_to_cell(meter, LOST_ON_LINK, row->link, row))
+		return 0;
 	return count_loss(meter, row);
 }
 
-/* Notes that a packet under way was dropped somewhere. */
-static void
-mark_dropped(struct meter *meter, const struct row *row, int32_t place)
+/* A packet to a group has come to a node, which counts it once. */
+static int
+come_to_node(struct meter *meter, const struct row *row, int32_t node)
 {
-	struct sending *sending = ITEM(meter->sendings, struct sending, place);
-	struct stream *stream = own_stream(meter, row);
+	uint64_t key = packet_key(row) * ODDS[2] + (uint64_t)(int64_t)node;
+	const struct remembered *sending;
+	struct receiver *receiver;
+	int failed = 0, is_new;
 
-	sending->dropped = 1;
-	if (isnan(stream->slow_start_end_s) || sending->sent_s < stream->slow_start_end_s) {
-		stream->slow_start_drops++;
-		stream->drops_then += sending->sent_s == stream->last_sent_s;
+	if (recall(&meter->copies, key, &failed) || failed)
+		return !failed;
+	if (!remember(&meter->copies, key, 0))
+		return 0;
+	if (!is_counted(meter, row->time_s))
+		return 1;
+	key = (uint64_t)(uint32_t)row->stream << 32 | (uint32_t)node;
+	receiver = item_of(&meter->receivers, &meter->receiver_places, key, &is_new);
+	if (!receiver)
+		return 0;
+	if (is_new)
+		*receiver = (struct receiver){ row->stream, node, 0, 0, 0, 0, -INFINITY };
+	receiver->pkts++;
+	receiver->bytes += row->bytes;
+	if ((sending = recall(&meter->sent_to_group, packet_key(row), &failed))) {
+		double delay_s = row->time_s - sending->value;
+
+		receiver->delays++;
+		receiver->sum_s += delay_s;
+		if (delay_s > receiver->most_s)
+			receiver->most_s = delay_s;
 	}
-}
-
-static enum taken
-drop(struct meter *meter, const struct row *row)
-{
-	struct stream *stream = own_stream(meter, row);
-	int32_t place = place_of(&meter->sending_places, packet_key(row));
-	int after = place < 0 ? has_arrived(meter, packet_key(row)) : 0;
-
-	if (after)	/* a LAN drops copies of what has arrived: they are not told apart here */
-		return after < 0 ? NO_MEMORY : LEFT;
-	note_own(stream, row, &stream->dropped_type);
-	if (place >= 0)
-		mark_dropped(meter, row, place);
-	return !is_counted(meter, row->time_s) || count_drop(meter, row) ? TAKEN : NO_MEMORY;
+	return !failed;
 }
 
 /* ---- events of links ---- */
@@ -1117,7 +1284,6 @@ apply_changes(struct meter *meter, int64_t place)
 		link->length += by;
 		if (!counted) {
 			link->before += by;
-			link->has_before = 1;
 			continue;
 		}
 		if (!cell && !(cell = cell_at(&meter->bins[LENGTHS], place, link->changes_s)))
@@ -1154,30 +1320,21 @@ queue_key(const struct meter *meter, const struct row *row)
 	       (uint64_t)ITEM(meter->links, struct link, row->link)->key;
 }
 
-/* Whether a queue's changes of this moment are few enough to remember another. */
-static int
-may_change(const struct meter *meter, const struct row *row)
-{
-	const struct link *link = ITEM(meter->links, struct link, row->link);
-
-	return link->changes_s != row->time_s || link->changes.count < MOST_CHANGES;
-}
-
+/* A packet has to wait. */
 static int
 enter_queue(struct meter *meter, const struct row *row)
 {
-	int64_t place = free_place(&meter->queued, &meter->free_queued);
-	uint64_t key = queue_key(meter, row);
+	struct crowd *crowd = &meter->queued;
+	struct queued *queued = come(crowd, queue_key(meter, row));
 
-	if (place < 0 || !put(&meter->queued_places, key, place) ||
-	    !change_length(meter, row->link, row->time_s, 1))
+	if (!queued || !change_length(meter, row->link, row->time_s, 1))
 		return 0;
-	*ITEM(meter->queued, struct queued, place) = (struct queued){
-		(int64_t)key, row->link, row->bytes, 1,
-		ITEM(meter->links, struct link, row->link)->changes.count - 1, row->time_s
-	};
-	meter->open_queued++;
-	return 1;
+	queued->bytes = row->bytes;
+	queued->change = ITEM(meter->links, struct link, row->link)->changes.count - 1;
+	queued->entered_s = row->time_s;
+	if (crowd->open > MOST_OPEN && !go(crowd, oldest_of(crowd)))
+		return 0;
+	return tidy(crowd);
 }
 
 static int
@@ -1209,7 +1366,6 @@ note_busy(struct link *link, double time_s, int64_t bytes, double wait_s)
 	link->has_last = 1;
 	link->last_s = time_s;
 	link->last_bytes = bytes;
-	link->last_wait_s = wait_s;
 }
 
 /* A packet leaves a queue for its link; how long it waited is NAN where that is not known. */
@@ -1234,77 +1390,192 @@ depart(struct meter *meter, const struct row *row, int64_t bytes, double wait_s)
 	return 1;
 }
 
+/* A packet leaves a queue or is dropped; of one uid, the first to enter is the first to leave. */
 static int
 leave_queue(struct meter *meter, const struct row *row)
 {
-	uint64_t key = queue_key(meter, row);
-	int32_t place = place_of(&meter->queued_places, key);
-	struct queued *queued;
+	int64_t place = place_of(&meter->queued.firsts, queue_key(meter, row));
+	struct link *link = ITEM(meter->links, struct link, row->link);
+	struct queued queued;
 
 	if (place < 0)
 		return row->event != LEAVES || depart(meter, row, row->bytes, NAN);
-	queued = ITEM(meter->queued, struct queued, place);
-	queued->open = 0;
-	meter->open_queued--;
-	take_out(&meter->queued_places, key);
-	if (queued->entered_s < row->time_s) {
-		if (!change_length(meter, row->link, row->time_s, -1))
-			return 0;
-	} else {	/* it was never in the queue */
-		struct link *link = ITEM(meter->links, struct link, row->link);
-
-		ITEM(link->changes, struct change, queued->change)->by = 0;
-	}
-	if (!give_back(&meter->free_queued, place))
+	queued = *ITEM(meter->queued.items, struct queued, place);
+	if (!go(&meter->queued, place) || !tidy(&meter->queued))
+		return 0;
+	if (queued.entered_s == row->time_s && link->changes_s == row->time_s)
+		ITEM(link->changes, struct change, queued.change)->by = 0;	/* it never was in it */
+	else if (!change_length(meter, row->link, row->time_s, -1))
 		return 0;
 	return row->event != LEAVES ||
-	       depart(meter, row, queued->bytes, row->time_s - queued->entered_s);
+	       depart(meter, row, queued.bytes, row->time_s - queued.entered_s);
 }
 
-/* The next node of a stream's packets at this one; another than before is a change of the route. */
-static int
-note_route(struct meter *meter, struct entered *entered, const struct row *row)
+/* Where a node sends the packets of a stream: another next node is a change of the route. */
+static struct route *
+route_of(struct meter *meter, const struct row *row, int32_t node, int64_t next)
 {
-	struct route *route;
+	uint64_t key = (uint64_t)(uint32_t)row->stream << 32 | (uint32_t)node;
+	int is_new;
+	struct route *route = item_of(&meter->routes, &meter->route_places, key, &is_new);
 
-	if (entered->route < 0) {
-		uint64_t key = (uint64_t)(uint32_t)row->stream << 32 | (uint32_t)row->from;
+	if (route && is_new)
+		*route = (struct route){ row->stream, node, next };
+	return route;
+}
 
-		entered->route = place_of(&meter->route_places, key);
-		if (entered->route < 0) {
-			entered->route = meter->routes.count;
-			if (!put(&meter->route_places, key, entered->route) ||
-			    !(route = add_item(&meter->routes)))
-				return 0;
-			*route = (struct route){ row->stream, row->from, row->to };
-		}
-	}
-	route = ITEM(meter->routes, struct route, entered->route);
-	if (route->next != row->to) {
-		route->next = row->to;
-		own_stream(meter, row)->route_changes++;
-	}
-	return 1;
+static void
+note_next(struct meter *meter, const struct row *row, struct route *route, int64_t next)
+{
+	if (route->next == next)
+		return;
+	route->next = next;
+	own_stream(meter, row)->route_changes += is_counted(meter, row->time_s);
 }
 
 static int
 count_entry(struct meter *meter, const struct row *row)
 {
 	uint64_t key = (uint64_t)(uint32_t)row->link << 32 | (uint32_t)row->stream;
-	int32_t place = place_of(&meter->entered_places, key);
-	struct entered *entered;
+	int is_new;
+	struct entered *entered = item_of(&meter->entered, &meter->entered_places, key, &is_new);
 
-	if (place >= 0) {
-		entered = ITEM(meter->entered, struct entered, place);
-	} else {
-		if (!put(&meter->entered_places, key, meter->entered.count) ||
-		    !(entered = add_item(&meter->entered)))
+	if (!entered)
+		return 0;
+	if (is_new) {
+		struct route *route = route_of(meter, row, row->from, row->to);
+
+		if (!route)
 			return 0;
-		*entered = (struct entered){ row->link, row->stream, 0, 0, row->time_s, -1 };
+		*entered = (struct entered){
+			row->link, row->stream, 0, 0, row->time_s,
+			route - ITEM(meter->routes, struct route, 0)
+		};
+		own_stream(meter, row)->entered = 1;
 	}
 	entered->pkts++;
 	entered->bytes += row->bytes;
-	return note_route(meter, entered, row);
+	note_next(meter, row, ITEM(meter->routes, struct route, entered->route), row->to);
+	return 1;
+}
+
+/* ---- wireless nodes ---- */
+
+static enum does
+does(const struct row *row)
+{
+	switch (row->event) {
+	case ENTERS:
+	case SENT:
+		return SENDS;
+	case ARRIVES:
+		return RECEIVES;
+	case FORWARDED:
+		return FORWARDS;
+	case DROPPED:
+	case LOST:
+		return DROPS;
+	default:
+		return NOTHING;
+	}
+}
+
+/* Energy of a node at its first and last line, and the least in a bin; -1 without a model. */
+static int
+note_energy(struct meter *meter, const struct row *row)
+{
+	uint64_t key = (uint64_t)(int64_t)row->node;
+	int is_new;
+	struct level *level;
+	struct cell *cell;
+
+	if (!(row->energy_j >= 0))
+		return 1;
+	if (!(level = item_of(&meter->levels, &meter->level_places, key, &is_new)) ||
+	    !(cell = cell_at(&meter->bins[LEVELS], row->node, row->time_s)))
+		return 0;
+	if (is_new)
+		level->first_j = row->energy_j;
+	level->node = row->node;
+	level->last_j = row->energy_j;
+	if (-row->energy_j > cell->most)
+		cell->most = -row->energy_j;
+	return 1;
+}
+
+static int
+count_at_node(struct meter *meter, const struct row *row)
+{
+	uint64_t key = (uint64_t)(uint32_t)row->layer << 32 | (uint32_t)row->node;
+	enum does what = does(row);
+	int is_new;
+	struct node *node = item_of(&meter->nodes, &meter->node_places, key, &is_new);
+
+	if (!node)
+		return 0;
+	node->node = row->node;
+	node->layer = row->layer;
+	if (what != NOTHING) {
+		node->counts[2 * what]++;
+		node->counts[2 * what + 1] += row->bytes;
+	}
+	meter->has_routers |= row->layer == ROUTER;
+	if (row->layer == ROUTER && row->is_routing && (what == SENDS || what == FORWARDS)) {
+		meter->routing_pkts++;
+		meter->routing_bytes += row->bytes;
+	}
+	return note_energy(meter, row);
+}
+
+static int
+come_to_agent(struct meter *meter, const struct row *row)
+{
+	struct stream *stream = own_stream(meter, row);
+
+	if (row->hops != UNKNOWN && is_counted(meter, row->time_s)) {
+		stream->hop_pkts++;
+		stream->hop_sum += row->hops;
+		if (row->hops > stream->hop_max)
+			stream->hop_max = row->hops;
+	}
+	return arrive(meter, row) &&
+	       (!goes_to_group(row) || come_to_node(meter, row, row->node));
+}
+
+/* A router sends a packet to a next node; on links, the next node is that of the + line. */
+static int
+pass_on(struct meter *meter, const struct row *row)
+{
+	int64_t next = (int64_t)row->next_hop + (INT64_C(1) << 40);
+	struct route *route = route_of(meter, row, row->node, next);
+
+	if (route)
+		note_next(meter, row, route, next);
+	return route != 0;
+}
+
+static int
+take_wireless(struct meter *meter, struct row *row)
+{
+	enum does what = does(row);
+	int at_agent = row->layer == AGENT;
+
+	meter->has_agents |= at_agent;
+	if (is_counted(meter, row->time_s) && !count_at_node(meter, row))
+		return 0;
+	if ((row->stream = stream_of(meter, row->flow, row->src_node, row->src_port,
+				     row->dst_node, row->dst_port)) < 0)
+		return 0;
+	if (at_agent && what == SENDS)
+		return send(meter, row);
+	if (at_agent && what == RECEIVES)
+		return come_to_agent(meter, row);
+	if (what == DROPS)
+		return drop(meter, row);
+	if (row->layer == ROUTER && (what == SENDS || what == FORWARDS) && !goes_to_group(row) &&
+	    row->next_hop >= 0)
+		return pass_on(meter, row);
+	return 1;
 }
 
 /* ---- rows ---- */
@@ -1324,108 +1595,88 @@ settle_held(struct meter *meter, const struct row *next)
 	return enter_queue(meter, held) ? LEFT : NO_MEMORY;
 }
 
-static enum taken
-take_entry(struct meter *meter, const struct row *row)
-{
-	int is_sent = row->from == row->src_node;
-
-	if (meter->open_queued >= MOST_OPEN || !may_change(meter, row) ||
-	    place_of(&meter->queued_places, queue_key(meter, row)) >= 0 ||
-	    (is_sent && !may_send(meter, row)))
-		return LEFT;
-	if (is_counted(meter, row->time_s) && !count_entry(meter, row))
-		return NO_MEMORY;
-	if (is_sent && !send(meter, row))
-		return NO_MEMORY;
-	meter->held = *row;
-	meter->holds = 1;
-	return TAKEN;
-}
-
-static enum taken
-take_exit(struct meter *meter, const struct row *row)
-{
-	enum taken taken = TAKEN;
-
-	if (!may_change(meter, row))
-		return LEFT;
-	if (row->event != LEAVES)
-		taken = drop(meter, row);
-	if (taken != TAKEN)
-		return taken;
-	return leave_queue(meter, row) ? TAKEN : NO_MEMORY;
-}
-
-static enum taken
-take_known(struct meter *meter, const struct row *row)
+static int
+take_event(struct meter *meter, const struct row *row)
 {
 	switch (row->event) {
 	case ENTERS:
-		return take_entry(meter, row);
-	case LEAVES:
+		if ((is_counted(meter, row->time_s) && !count_entry(meter, row)) ||
+		    (row->from == row->source && !send(meter, row)))
+			return 0;
+		meter->held = *row;
+		meter->holds = 1;
+		return 1;
 	case DROPPED:
 	case ERROR:
-		return take_exit(meter, row);
+		return drop(meter, row) && leave_queue(meter, row);
+	case LEAVES:
+		return leave_queue(meter, row);
 	case ARRIVES:
 		ITEM(meter->links, struct link, row->link)->reached = 1;
-		return row->to == row->dst_node ? arrive(meter, row) : TAKEN;
+		return (row->to != row->receiver || arrive(meter, row)) &&
+		       (!goes_to_group(row) || come_to_node(meter, row, row->to));
 	default:
-		return TAKEN;
+		return 1;
 	}
 }
 
-/* Whether a row is of a kind that is known here at all. */
-static int
-is_plain(const struct meter *meter, const struct row *row)
-{
-	return row->time_s >= meter->last_s && row->time_s < LATEST_TIME &&
-	       row->event != UNKNOWN_EVENT && row->type != UNKNOWN_TYPE && row->dst_node >= 0 &&
-	       row->dst_node < FIRST_GROUP && row->bytes >= 0 &&
-	       row->seq > -LARGEST_NUMBER && row->seq < LARGEST_NUMBER &&
-	       meter->streams.count < MOST_STREAMS;
-}
-
 static enum taken
-take(struct meter *meter, struct row *row)
+take_wired(struct meter *meter, struct row *row)
 {
 	enum taken taken;
 
-	if (!is_plain(meter, row))
-		return LEFT;
 	if (!find_stream(meter, row) || !find_link(meter, row))
 		return NO_MEMORY;
 	taken = settle_held(meter, row);
 	if (taken == LEFT)
-		taken = take_known(meter, row);
+		taken = take_event(meter, row) ? TAKEN : NO_MEMORY;
 	if (taken == TAKEN) {
 		note_seen(own_stream(meter, row), row);
-		meter->last_s = row->time_s;
 		meter->before = *row;
 	}
 	return taken;
 }
 
+static enum taken
+take(struct meter *meter, struct row *row)
+{
+	if (row->type == UNKNOWN_TYPE || !(fabs(row->time_s) <= LATEST_TIME))
+		return LEFT;
+	if (row->time_s > meter->last_s)
+		meter->last_s = row->time_s;
+	if (row->layer == WIRED)
+		return take_wired(meter, row);
+	return take_wireless(meter, row) ? TAKEN : NO_MEMORY;
+}
+
 /* Where the columns of a batch lie, and what its codes mean. */
 struct batch {
-	const void *columns[COLUMNS];
+	const void *columns[COLUMNS];	/* 0 for one that the batch does not have */
 	int64_t offsets[COLUMNS];
+	const int32_t *children;
 	const uint8_t *event_of, *type_of;
 	int64_t types;
 };
 
 #define VALUE(batch, column, type, row) \
 	(((const type *)(batch)->columns[column])[(batch)->offsets[column] + (row)])
+#define OPTIONAL(batch, column, type, row, absent) \
+	((batch)->columns[column] ? VALUE(batch, column, type, row) : (absent))
 
 static void
 load_row(const struct batch *batch, int64_t at, struct row *row)
 {
+	uint8_t type;
+
 	row->time_s = VALUE(batch, TIME, double, at);
 	row->event = (enum event)batch->event_of[VALUE(batch, EVENT, uint8_t, at)];
 	row->from = VALUE(batch, FROM, int32_t, at);
 	row->to = VALUE(batch, TO, int32_t, at);
 	row->type_code = VALUE(batch, TYPE, uint32_t, at);
-	row->type = row->type_code < batch->types ? (enum type)batch->type_of[row->type_code]
-						  : UNKNOWN_TYPE;
+	type = row->type_code == NO_TYPE ? DATA :
+	       row->type_code < batch->types ? batch->type_of[row->type_code] : UNKNOWN_TYPE;
+	row->type = (enum type)(type & (ROUTING - 1));
+	row->is_routing = type & ROUTING;
 	row->bytes = VALUE(batch, BYTES, int32_t, at);
 	row->flow = VALUE(batch, FLOW, int32_t, at);
 	row->src_node = VALUE(batch, SRC_NODE, int32_t, at);
@@ -1434,81 +1685,83 @@ load_row(const struct batch *batch, int64_t at, struct row *row)
 	row->dst_port = VALUE(batch, DST_PORT, int32_t, at);
 	row->seq = VALUE(batch, SEQ, int64_t, at);
 	row->uid = VALUE(batch, UID, int64_t, at);
-	row->header_bytes = VALUE(batch, HEADER_BYTES, int32_t, at);
-}
-
-static int
-widen_all(struct meter *meter, double last_s)
-{
-	if (!(last_s >= 0 && last_s < LATEST_TIME))
-		return 1;	/* the row is left to the caller */
-	for (int i = 0; i < SERIES; i++)
-		if (!widen_to(&meter->bins[i], last_s))
-			return 0;
-	return 1;
-}
-
-static enum taken
-take_rows(struct meter *meter, const struct batch *batch, int64_t rows, int64_t *taken)
-{
-	struct row row = { .stream = -1, .link = -1 };
-
-	if (rows && !widen_all(meter, VALUE(batch, TIME, double, rows - 1)))
-		return NO_MEMORY;
-	for (int64_t at = 0; at < rows; at++) {
-		enum taken each;
-
-		load_row(batch, at, &row);
-		each = take(meter, &row);
-		if (each != TAKEN)
-			return each;
-		++*taken;
-	}
-	return TAKEN;
+	row->header_bytes = OPTIONAL(batch, HEADER_BYTES, int32_t, at, 0);
+	row->source = OPTIONAL(batch, SRC_HOST, int32_t, at, row->src_node);
+	row->receiver = OPTIONAL(batch, DST_HOST, int32_t, at, row->dst_node);
+	row->is_coarse = OPTIONAL(batch, COARSE, uint8_t, at, 0);
+	row->layer = OPTIONAL(batch, LAYER, uint8_t, at, WIRED);
+	if (row->layer == WIRED)
+		return;
+	row->node = OPTIONAL(batch, NODE, int32_t, at, UNKNOWN);
+	row->reason = OPTIONAL(batch, REASON, int32_t, at, UNKNOWN);
+	row->next_hop = OPTIONAL(batch, NEXT_HOP, int32_t, at, UNKNOWN);
+	row->hops = OPTIONAL(batch, HOPS, int32_t, at, UNKNOWN);
+	row->energy_j = OPTIONAL(batch, ENERGY, double, at, -1);
 }
 
 static enum taken
 take_array(struct meter *meter, const struct ArrowArray *array, struct batch *batch,
 	   int64_t *taken)
 {
+	struct row row = { .stream = -1, .link = -1 };
+
 	for (int i = 0; i < COLUMNS; i++) {
-		batch->columns[i] = array->children[i]->buffers[1];
-		batch->offsets[i] = array->offset + array->children[i]->offset;
+		const struct ArrowArray *child;
+
+		batch->columns[i] = 0;
+		if (batch->children[i] < 0)
+			continue;
+		child = array->children[batch->children[i]];
+		batch->columns[i] = child->buffers[1];
+		batch->offsets[i] = array->offset + child->offset;
 	}
-	return take_rows(meter, batch, array->length, taken);
+	for (int64_t at = 0; at < array->length; at++) {
+		enum taken each;
+
+		load_row(batch, at, &row);
+		if ((each = take(meter, &row)) != TAKEN)
+			return each;
+		++*taken;
+	}
+	return TAKEN;
 }
 
 /* ---- what the caller sees ---- */
 
 static void
-free_bins(struct bins *bins)
+free_list(struct list *list)
 {
-	free(bins->cells.items);
-	free(bins->places.keys);
-	free(bins->places.places);
+	free(list->items);
+}
+
+static void
+free_map(struct map *map)
+{
+	free(map->keys);
+	free(map->places);
 }
 
 static void
 free_lists(struct meter *meter)
 {
 	struct list *const lists[] = {
-		&meter->streams, &meter->links, &meter->entered, &meter->routes, &meter->losses,
-		&meter->sendings, &meter->queued, &meter->arrived, &meter->open_holes,
-		&meter->open_numbers, &meter->unsettled, &meter->free_sendings,
-		&meter->free_queued
+		&meter->streams, &meter->links, &meter->entered, &meter->routes, &meter->causes,
+		&meter->losses, &meter->receivers, &meter->nodes, &meter->levels,
+		&meter->sendings.items, &meter->queued.items, &meter->arrived.items,
+		&meter->sent_to_group.items, &meter->copies.items
 	};
 	struct map *const maps[] = {
 		&meter->stream_places, &meter->link_places, &meter->entered_places,
-		&meter->route_places, &meter->loss_places, &meter->sending_places,
-		&meter->queued_places, &meter->arrived_counts
+		&meter->route_places, &meter->cause_places, &meter->loss_places,
+		&meter->receiver_places, &meter->node_places, &meter->level_places,
+		&meter->sendings.firsts, &meter->queued.firsts, &meter->arrived.places,
+		&meter->sent_to_group.places, &meter->copies.places
 	};
 
 	for (size_t i = 0; i < sizeof(lists) / sizeof(*lists); i++)
-		free(lists[i]->items);
-	for (size_t i = 0; i < sizeof(maps) / sizeof(*maps); i++) {
-		free(maps[i]->keys);
-		free(maps[i]->places);
-	}
+		free_list(lists[i]);
+	for (size_t i = 0; i < sizeof(maps) / sizeof(*maps); i++)
+		free_map(maps[i]);
 }
 
 void
@@ -1520,8 +1773,10 @@ bdpbench_free_meter(struct meter *meter)
 	}
 	for (int64_t i = 0; i < meter->links.count; i++)
 		free(ITEM(meter->links, struct link, i)->changes.items);
-	for (int i = 0; i < SERIES; i++)
-		free_bins(&meter->bins[i]);
+	for (int i = 0; i < SERIES; i++) {
+		free_list(&meter->bins[i].cells);
+		free_map(&meter->bins[i].places);
+	}
 	free_lists(meter);
 	free(meter);
 }
@@ -1540,33 +1795,40 @@ bdpbench_new_meter(double start_s, double width_s)
 	meter->links.size = sizeof(struct link);
 	meter->entered.size = sizeof(struct entered);
 	meter->routes.size = sizeof(struct route);
+	meter->causes.size = sizeof(struct cause);
 	meter->losses.size = sizeof(struct loss);
-	meter->sendings.size = sizeof(struct sending);
-	meter->queued.size = sizeof(struct queued);
-	meter->arrived.size = sizeof(struct arrival);
-	meter->open_holes.size = sizeof(struct open_hole);
-	meter->open_numbers.size = sizeof(struct open_number);
-	meter->unsettled.size = sizeof(struct unsettled);
-	meter->free_sendings.size = meter->free_queued.size = sizeof(int64_t);
+	meter->receivers.size = sizeof(struct receiver);
+	meter->nodes.size = sizeof(struct node);
+	meter->levels.size = sizeof(struct level);
+	meter->sendings.items.size = sizeof(struct sending);
+	meter->queued.items.size = sizeof(struct queued);
+	meter->arrived.items.size = sizeof(struct remembered);
+	meter->sent_to_group.items.size = meter->copies.items.size = sizeof(struct remembered);
+	meter->arrived.most = MOST_ARRIVED;
+	meter->sent_to_group.most = meter->copies.most = MOST_OF_GROUPS;
 	for (int i = 0; i < SERIES; i++) {
 		meter->bins[i].cells.size = sizeof(struct cell);
 		meter->bins[i].index = width_s > 0 ? -1 : 0;
 		meter->bins[i].per_s = width_s > 0 ? 1 / width_s : 1 / (1 / 1e3);
+		meter->bins[i].limit_s = MOST_BINS / 1e3;
 	}
 	return meter;
 }
 
 /*
- * Adds the rows of a stream of arrays, of columns without nulls in their order, up to one that is
- * left to the caller; returns how many were added, or -1 when memory is short.
+ * Adds the rows of a stream of arrays up to one that is left to the caller; returns how many were
+ * added, or -1 when memory is short. Columns have no nulls; children has the place of each among
+ * those of the arrays, -1 for one that they do not have.
  *
  * event_of has an event for each of 256 codes; type_of a type for each of that many codes.
  */
 int64_t
-bdpbench_add_rows(struct meter *meter, struct ArrowArrayStream *stream, const uint8_t *event_of,
-		  const uint8_t *type_of, int64_t types)
+bdpbench_add_rows(struct meter *meter, struct ArrowArrayStream *stream, const int32_t *children,
+		  const uint8_t *event_of, const uint8_t *type_of, int64_t types)
 {
-	struct batch batch = { .event_of = event_of, .type_of = type_of, .types = types };
+	struct batch batch = {
+		.children = children, .event_of = event_of, .type_of = type_of, .types = types
+	};
 	int64_t taken = 0;
 
 	for (;;) {
@@ -1582,67 +1844,40 @@ bdpbench_add_rows(struct meter *meter, struct ArrowArrayStream *stream, const ui
 	}
 }
 
-static int
-list_open(struct meter *meter)
-{
-	for (int64_t i = 0; i < meter->streams.count; i++) {
-		const struct stream *stream = ITEM(meter->streams, struct stream, i);
-
-		for (int64_t j = 0; j < stream->hole_count; j++) {
-			struct open_hole *hole = add_item(&meter->open_holes);
-
-			if (!hole)
-				return 0;
-			*hole = (struct open_hole){ i, stream->holes[j].first,
-						    stream->holes[j].last };
-		}
-		for (int64_t j = stream->head; j < stream->number_count; j++) {
-			const struct number *number = &stream->numbers[j];
-			struct open_number *item = add_item(&meter->open_numbers);
-
-			if (!item)
-				return 0;
-			*item = (struct open_number){ i, number->seq, number->again,
-						      number->sent_s };
-		}
-	}
-	return 1;
-}
-
-/*
- * Lists the changes of a queue's length at the moment of the last row, in their order: what came then
- * may yet leave at that very moment, and was never in the queue if it does.
- */
-static int
-list_unsettled(struct meter *meter, int64_t place)
-{
-	const struct link *link = ITEM(meter->links, struct link, place);
-
-	for (int64_t i = 0; i < link->changes.count; i++) {
-		int64_t by = ITEM(link->changes, struct change, i)->by;
-		struct unsettled *item = by ? add_item(&meter->unsettled) : 0;
-
-		if (by && !item)
-			return 0;
-		if (by)
-			*item = (struct unsettled){ place, i, by };
-	}
-	return 1;
-}
-
-/* Settles what waits for a next row, and lists what is open; no row follows. 0 without memory. */
+/* Settles what waits for a next row, and gives all series bins of one width; 0 without memory. */
 int
 bdpbench_finish_meter(struct meter *meter)
 {
+	int64_t widest = 0;
+
 	if (settle_held(meter, 0) == NO_MEMORY)
 		return 0;
-	for (int64_t i = 0; i < meter->links.count; i++) {
-		int is_past = ITEM(meter->links, struct link, i)->changes_s < meter->last_s;
-
-		if (!(is_past ? apply_changes(meter, i) : list_unsettled(meter, i)))
+	for (int64_t i = 0; i < meter->links.count; i++)
+		if (!apply_changes(meter, i))
 			return 0;
+	for (int i = 0; i < SERIES; i++) {
+		if (!widen_to(&meter->bins[i], meter->last_s))
+			return 0;
+		if (meter->bins[i].index > widest)
+			widest = meter->bins[i].index;
 	}
-	return list_open(meter);
+	for (int i = 0; i < SERIES; i++)
+		if (meter->bins[i].index >= 0 && meter->bins[i].index < widest &&
+		    !widen(&meter->bins[i], widest))
+			return 0;
+	return 1;
+}
+
+/* What is one number of the whole trace, in the order of Found. */
+void
+bdpbench_numbers(const struct meter *meter, int64_t *numbers)
+{
+	const int64_t each[] = {
+		meter->bins[0].index, meter->routing_pkts, meter->routing_bytes,
+		meter->has_routers, meter->has_agents, meter->forgotten
+	};
+
+	memcpy(numbers, each, sizeof(each));
 }
 
 /* Tables: the lists, then the cells of the series. */
@@ -1650,20 +1885,13 @@ static const struct list *
 table_of(const struct meter *meter, int table)
 {
 	const struct list *const lists[] = {
-		&meter->streams, &meter->links, &meter->entered, &meter->routes, &meter->losses,
-		&meter->sendings, &meter->queued, &meter->arrived, &meter->open_holes,
-		&meter->open_numbers, &meter->unsettled
+		&meter->streams, &meter->links, &meter->entered, &meter->losses,
+		&meter->receivers, &meter->nodes, &meter->levels, &meter->sendings.items,
+		&meter->causes
 	};
 	int count = (int)(sizeof(lists) / sizeof(*lists));
 
 	return table < count ? lists[table] : &meter->bins[table - count].cells;
-}
-
-/* Index of the width of a series's bins. */
-int64_t
-bdpbench_width_index(const struct meter *meter, int series)
-{
-	return meter->bins[series].index;
 }
 
 static void

@@ -8,10 +8,10 @@
 
 #include <stdio.h>
 
-#include "../../pipeline/bdpbench/metrics/packets/native/packet_sums.c"
+#include "../../pipeline/bdpbench/metrics/packets/packet_sums.c"
 
 #define MOST_ROWS 400		/* of a trace */
-#define TABLES 11		/* before the cells of the series */
+#define TABLES 9		/* before the cells of the series */
 
 static uint64_t state;
 
@@ -26,8 +26,8 @@ draw(uint32_t below)
 }
 
 struct rows {
-	double time_s[MOST_ROWS];
-	uint8_t event[MOST_ROWS];
+	double time_s[MOST_ROWS], energy_j[MOST_ROWS];
+	uint8_t event[MOST_ROWS], layer[MOST_ROWS], coarse[MOST_ROWS];
 	uint32_t type[MOST_ROWS];
 	int32_t small[COLUMNS][MOST_ROWS];
 	int64_t seq[MOST_ROWS], uid[MOST_ROWS];
@@ -60,7 +60,10 @@ fill(struct rows *rows, uint32_t one_in)
 		time_s += (double)draw(3) * (draw(2) ? 0.5 : 1e-6);
 		rows->time_s[i] = draw(20 * one_in) ? time_s
 						    : TIMES[draw(sizeof TIMES / sizeof *TIMES)];
-		rows->event[i] = (uint8_t)(draw(one_in) ? draw(4) : draw(256));
+		rows->event[i] = (uint8_t)(draw(one_in) ? draw(5) : draw(256));
+		rows->layer[i] = (uint8_t)(draw(3) ? WIRED : draw(5));
+		rows->coarse[i] = (uint8_t)(draw(9) == 0);
+		rows->energy_j[i] = draw(3) ? TIMES[draw(sizeof TIMES / sizeof *TIMES)] : -1;
 		rows->type[i] = again ? rows->type[i - 1] : draw(one_in) ? draw(5) : draw(1000);
 		for (int column = 0; column < COLUMNS; column++) {
 			int64_t plain = again ? rows->small[column][i - 1] : (int64_t)draw(2);
@@ -100,6 +103,9 @@ column_of(const struct rows *rows, int column, size_t *width)
 	switch (column) {
 	case TIME: *width = 8; return rows->time_s;
 	case EVENT: *width = 1; return rows->event;
+	case LAYER: *width = 1; return rows->layer;
+	case COARSE: *width = 1; return rows->coarse;
+	case ENERGY: *width = 8; return rows->energy_j;
 	case TYPE: *width = 4; return rows->type;
 	case SEQ: *width = 8; return rows->seq;
 	case UID: *width = 8; return rows->uid;
@@ -166,18 +172,19 @@ expect(const char *what, int64_t found, int64_t counted)
 static void
 check(const struct meter *meter, const struct rows *rows, int64_t taken, double start_s)
 {
-	int64_t enters = 0, drops = 0, leaves = 0, length;
+	int64_t enters = 0, drops = 0, leaves = 0, lost = 0, length;
 
 	for (int64_t i = 0; i < taken; i++) {
-		int counts = rows->time_s[i] >= start_s;
+		int wired = rows->layer[i] == WIRED, counts = rows->time_s[i] >= start_s;
 
+		lost += !wired && counts && (rows->event[i] == DROPPED || rows->event[i] == LOST);
+		counts &= wired;
 		enters += counts && rows->event[i] == ENTERS;
 		leaves += counts && rows->event[i] == LEAVES;
 		drops += counts && (rows->event[i] == DROPPED || rows->event[i] == ERROR);
 	}
 	expect("entered", total(meter, 2, 2, &length), enters);
-	expect("dropped", total(meter, 4, 3, &length), drops);
-	expect("dropped of streams", total(meter, TABLES + LOST_ON_WAY, 2, &length), drops);
+	expect("dropped", total(meter, 3, 3, &length), drops + lost);
 	expect("dropped of links", total(meter, TABLES + LOST_ON_LINK, 2, &length), drops);
 	expect("departed", total(meter, TABLES + DEPARTED, 2, &length), leaves);
 	for (int table = 0; table < TABLES + SERIES; table++)
@@ -190,7 +197,8 @@ sum_trace(uint32_t one_in)
 {
 	static struct rows rows;
 	static const double WIDTHS[] = { 0, 0, 0.001, 0.1, 5 };
-	uint8_t event_of[256], type_of[] = { DATA, CONTROL, TCP, TCP, ACK };
+	uint8_t event_of[256], type_of[] = { DATA, CONTROL | ROUTING, TCP, TCP, ACK };
+	int32_t children[COLUMNS];
 	double start_s = draw(3) ? -INFINITY : draw(10);
 	struct meter *meter = bdpbench_new_meter(start_s, WIDTHS[draw(5)]);
 	struct source source = { &rows, 0, 1 + draw(60) };
@@ -198,9 +206,11 @@ sum_trace(uint32_t one_in)
 	int64_t taken;
 
 	for (int i = 0; i < 256; i++)
-		event_of[i] = (uint8_t)(i < UNKNOWN_EVENT ? i : UNKNOWN_EVENT);
+		event_of[i] = (uint8_t)(i < OTHER ? i : OTHER);
+	for (int i = 0; i < COLUMNS; i++)
+		children[i] = i < HEADER_BYTES || i == LAYER || draw(3) ? i : -1;
 	fill(&rows, one_in);
-	taken = bdpbench_add_rows(meter, &stream, event_of, type_of, sizeof type_of);
+	taken = bdpbench_add_rows(meter, &stream, children, event_of, type_of, sizeof type_of);
 	if (taken < 0 || taken > rows.count || !bdpbench_finish_meter(meter)) {
 		fprintf(stderr, "%lld rows of %lld\n", (long long)taken, (long long)rows.count);
 		exit(1);

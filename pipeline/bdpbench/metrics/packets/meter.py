@@ -129,7 +129,7 @@ class Found:
     """The sums of a trace; streams, links and causes are numbered from 0.
 
     Attributes:
-        streams, links: columns as ``STREAMS`` and ``LINKS``, and their number in ``stream``, ``link``.
+        streams, links: columns as ``STREAMS`` and ``LINKS``, and their numbers: stream, link.
         tables: name → frame with the columns of ``TABLES``; null where nothing is known.
         series: name → subject, bin (i64) and the columns of ``SERIES``.
         width_index: index of the width of the bins, if it was not given.
@@ -272,12 +272,13 @@ class Link:
 
 @dataclass(slots=True)
 class Sending:
-    """A packet that is under way."""
+    """A packet that is under way, until ``ended``."""
 
     stream: Stream
     sent_s: float
     payload: int
     dropped: bool = False
+    ended: bool = False
 
 
 Packet = tuple[int, ...]
@@ -299,7 +300,8 @@ class Meter:
         self._last_s = 0.0
         self._streams: dict[tuple[int, ...], Stream] = {}
         self._links: dict[tuple[int, int], Link] = {}
-        self._open: dict[Packet, list[Sending]] = {}
+        # By packet: its sendings that wait for an end, and those of which a drop is known.
+        self._open: dict[Packet, tuple[deque[Sending], deque[Sending]]] = {}
         self._order: deque[tuple[Packet, Sending]] = deque()
         self._open_count = self._forgotten = 0
         self._arrived: OrderedDict[Packet, float] = OrderedDict()
@@ -320,7 +322,7 @@ class Meter:
         self._has_routers = self._has_agents = False
 
     def add(self, batch: pl.DataFrame) -> None:
-        """Add rows: columns of ``ROW`` as ``Rows.prepared`` gives them, in the order of the trace."""
+        """Add rows as ``Rows.prepared`` gives them, in the order of the trace."""
         columns = [
             batch[name].cast(ROW[name]).to_list()
             if name in batch.columns
@@ -456,7 +458,7 @@ class Meter:
         link.changes.clear()
 
     def _route(self, stream: Stream, node: int, to: tuple[str, int], time_s: float) -> None:
-        """Where a node sends the packets of a stream: another next node is a change of the route."""
+        """Where a node sends a stream's packets: another next node is a change of the route."""
         before = self._next.get((stream.number, node))
         self._next[stream.number, node] = to
         if before is not None and before != to and self._counts(time_s):
@@ -505,8 +507,8 @@ class Meter:
 
     def _send(self, row: Row, stream: Stream) -> None:
         """A packet leaves its source; a multicast source has a line at each of its links."""
-        sendings = self._open.setdefault(row.packet, [])
-        if any(each.sent_s == row.time_s for each in sendings):
+        sendings = self._open.setdefault(row.packet, (deque(), deque()))
+        if any(each and each[-1].sent_s == row.time_s for each in sendings):
             return
         again = stream.highest_sent is not None and 0 <= row.seq <= stream.highest_sent
         again = again and row.type != "ack"
@@ -529,36 +531,31 @@ class Meter:
             self._sent_to_group.setdefault(row.packet, row.time_s)
             _forget_beyond(self._sent_to_group, MOST_OF_GROUPS)
         sending = Sending(stream, row.time_s, row.payload)
-        sendings.append(sending)
+        sendings[0].append(sending)
         self._order.append((row.packet, sending))
         self._open_count += 1
         if self._open_count > MOST_OPEN:
             self._forget_oldest()
 
     def _forget_oldest(self) -> None:
-        while True:
-            packet, sending = self._order.popleft()
-            if any(each is sending for each in self._open.get(packet, ())):
-                break
+        packet, sending = next(each for each in self._order if not each[1].ended)
         self._end(packet, sending)
         self._forgotten += 1
         if sending.dropped and self._counts(sending.sent_s):
             sending.stream.forgotten_losses += 1
 
     def _end(self, packet: Packet, sending: Sending) -> None:
-        """Take a packet off those under way."""
-        left = [each for each in self._open[packet] if each is not sending]
-        if left:
-            self._open[packet] = left
-        else:
+        """Take a packet, the first of its kind, off those under way."""
+        sendings = self._open[packet]
+        sendings[sending.dropped].popleft()
+        if not any(sendings):
             del self._open[packet]
+        sending.ended = True
         self._open_count -= 1
+        while self._order and self._order[0][1].ended:
+            self._order.popleft()
         if len(self._order) > 2 * self._open_count + 1000:
-            self._order = deque(
-                each
-                for each in self._order
-                if any(other is each[1] for other in self._open.get(each[0], ()))
-            )
+            self._order = deque(each for each in self._order if not each[1].ended)
 
     def _arrive(self, row: Row, stream: Stream) -> None:
         """A packet comes to its receiver; what comes again is a duplicate that the network made."""
@@ -569,7 +566,7 @@ class Meter:
         payload, delay_s = row.payload, None
         if sendings:
             # A packet that nobody has dropped is more likely to have arrived.
-            sending = next((each for each in sendings if not each.dropped), sendings[0])
+            sending = (sendings[0] or sendings[1])[0]
             self._end(row.packet, sending)
             self._arrived[row.packet] = sending.sent_s
             self._arrived.move_to_end(row.packet)
@@ -636,9 +633,10 @@ class Meter:
             _note(stream, row, 2)
             sent_s = self._arrived.get(row.packet)
             if sendings := self._open.get(row.packet):
-                sending = next((each for each in sendings if not each.dropped), sendings[0])
-                sending.dropped = True
-                sent_s = sending.sent_s
+                sent_s = (sendings[0] or sendings[1])[0].sent_s
+                if sendings[0]:
+                    sendings[0][0].dropped = True
+                    sendings[1].append(sendings[0].popleft())
             end_s = stream.slow_start_end_s
             if sent_s is not None and (end_s is None or sent_s < end_s):
                 stream.slow_start_drops += 1
@@ -711,7 +709,7 @@ class Meter:
             "open": [
                 (each.stream.number, each.sent_s, each.dropped)
                 for sendings in self._open.values()
-                for each in sendings
+                for each in (*sendings[0], *sendings[1])
             ],
         }
         return Found(
@@ -721,7 +719,8 @@ class Meter:
             {name: _cells(self._bins[name], *each) for name, each in SERIES.items()},
             index,
             list(self._causes),
-            *self._routing,
+            self._routing[0],
+            self._routing[1],
             self._has_routers,
             self._has_agents,
             self._forgotten,
@@ -779,7 +778,7 @@ class Row:
     @property
     def to_group(self) -> bool:
         """Whether it is multicast or broadcast."""
-        return UNKNOWN < self.dst_node < 0 or self.dst_node >= FIRST_GROUP
+        return self.dst_node < 0 or FIRST_GROUP <= self.dst_node < UNKNOWN
 
     @property
     def payload(self) -> int:

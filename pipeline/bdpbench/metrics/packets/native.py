@@ -68,7 +68,7 @@ _TABLES: Mapping[str, Mapping[str, pl.DataType]] = {
     ),
     "nodes": _members((f"node layer {' '.join(COUNTED)}", _I64)),
     "energy": _members(("node", _I64), ("first_j last_j", _F64)),
-    "open": _members(("key next open stream payload dropped", _I64), ("sent_s", _F64)),
+    "open": _members(("key next last open dropped stream payload", _I64), ("sent_s", _F64)),
     "causes": _members(("layer reason", _I64)),
 }
 """Tables in C, in order, and the members of their items."""
@@ -92,7 +92,7 @@ class NativeMeter:
 
     @classmethod
     def of(cls, start_s: float, width_s: float | None) -> NativeMeter | None:
-        """Sums of events from ``start_s`` on; None if there is no compiler, or bins are too small."""
+        """Sums of events from ``start_s`` on; None without a compiler, or for too narrow bins."""
         library = _library()
         if library is None or (width_s is not None and width_s < _LEAST_WIDTH_S):
             return None

@@ -22,7 +22,7 @@
 #define LATEST_TIME 1e12	/* s; rows.py */
 #define BIN_ROUNDING 1e-7	/* of a bin; meter.py */
 #define FIRST_GROUP (1 << 30)	/* address; rows.py */
-#define UNKNOWN INT32_MIN	/* a node, port or flow id; rows.py */
+#define UNKNOWN INT32_MAX	/* a node, port or flow id; rows.py */
 #define NONE INT64_MIN		/* a sequence number; rows.py */
 #define NO_TYPE UINT32_MAX	/* the code of a frame without a packet */
 #define TCP_HEADER_BYTES 40
@@ -164,15 +164,16 @@ struct receiver { int64_t stream, node, pkts, bytes, delays; double sum_s, most_
 struct node { int64_t node, layer, counts[8]; };
 struct level { int64_t node; double first_j, last_j; };
 
-/* Of packets with one key the first to come is the first to go: next is the place of the next. */
-struct waiting { int64_t key, next, open; };
-struct sending { struct waiting is; int64_t stream, payload, dropped; double sent_s; };
+/* Of those with one key the first to come is the first to go: the first has the place of the last,
+   each that of the next. Those that were lost wait behind one another, too. */
+struct waiting { int64_t key, next, last, open, lost; };
+struct sending { struct waiting is; int64_t stream, payload; double sent_s; };
 struct queued { struct waiting is; int64_t bytes, change; double entered_s; };
 
-/* What waits, in the order of its coming, and by its key. */
+/* What waits, in the order of its coming, and the first of each key, also of the lost. */
 struct crowd {
 	struct list items;
-	struct map firsts;
+	struct map firsts[2];
 	int64_t open, oldest;
 };
 
@@ -333,16 +334,33 @@ waiting_at(const struct crowd *crowd, int64_t place)
 static int
 join(struct crowd *crowd, int64_t place)
 {
-	struct waiting *item = waiting_at(crowd, place);
-	int64_t at = place_of(&crowd->firsts, (uint64_t)item->key);
+	struct waiting *item = waiting_at(crowd, place), *first;
+	struct map *firsts = &crowd->firsts[item->lost];
+	int64_t at = place_of(firsts, (uint64_t)item->key);
 
 	item->next = -1;
+	item->last = place;
 	if (at < 0)
-		return put(&crowd->firsts, (uint64_t)item->key, place);
-	while (waiting_at(crowd, at)->next >= 0)
-		at = waiting_at(crowd, at)->next;
-	waiting_at(crowd, at)->next = place;
+		return put(firsts, (uint64_t)item->key, place);
+	first = waiting_at(crowd, at);
+	waiting_at(crowd, first->last)->next = place;
+	first->last = place;
 	return 1;
+}
+
+/* Takes the first of a key, which is at a place, out of them. */
+static int
+part(struct crowd *crowd, int64_t place)
+{
+	const struct waiting *item = waiting_at(crowd, place);
+	struct map *firsts = &crowd->firsts[item->lost];
+
+	if (item->next < 0) {
+		take_out(firsts, (uint64_t)item->key);
+		return 1;
+	}
+	waiting_at(crowd, item->next)->last = item->last;
+	return put(firsts, (uint64_t)item->key, item->next);
 }
 
 /* A new item, in which only the rest has to be filled; 0 without memory. */
@@ -359,25 +377,21 @@ come(struct crowd *crowd, uint64_t key)
 	return join(crowd, crowd->items.count - 1) ? item : 0;
 }
 
-/* Takes the item at a place out of those that wait. */
 static int
 go(struct crowd *crowd, int64_t place)
 {
-	struct waiting *item = waiting_at(crowd, place);
-	int64_t at = place_of(&crowd->firsts, (uint64_t)item->key);
-
-	item->open = 0;
+	waiting_at(crowd, place)->open = 0;
 	crowd->open--;
-	if (at != place) {
-		while (waiting_at(crowd, at)->next != place)
-			at = waiting_at(crowd, at)->next;
-		waiting_at(crowd, at)->next = item->next;
-		return 1;
-	}
-	if (item->next >= 0)
-		return put(&crowd->firsts, (uint64_t)item->key, item->next);
-	take_out(&crowd->firsts, (uint64_t)item->key);
-	return 1;
+	return part(crowd, place);
+}
+
+/* The first of a key, of those that are not lost if there are any; -1 without one. */
+static int64_t
+first_of(const struct crowd *crowd, uint64_t key)
+{
+	int64_t place = place_of(&crowd->firsts[0], key);
+
+	return place >= 0 ? place : place_of(&crowd->firsts[1], key);
 }
 
 /* Gives back the room of what has gone, where that is most of it. */
@@ -389,9 +403,14 @@ tidy(struct crowd *crowd)
 
 	if (crowd->items.count <= 2 * crowd->open + SPARE)
 		return 1;
-	if (crowd->firsts.keys)
-		memset(crowd->firsts.places, 0xff, (crowd->firsts.mask + 1) * sizeof(int32_t));
-	crowd->firsts.count = crowd->oldest = 0;
+	for (int lost = 0; lost < 2; lost++) {
+		struct map *firsts = &crowd->firsts[lost];
+
+		if (firsts->keys)
+			memset(firsts->places, 0xff, (firsts->mask + 1) * sizeof(int32_t));
+		firsts->count = 0;
+	}
+	crowd->oldest = 0;
 	for (int64_t i = 0; i < crowd->items.count; i++) {
 		if (!waiting_at(crowd, i)->open)
 			continue;
@@ -663,7 +682,7 @@ is_counted(const struct meter *meter, double time_s)
 static int
 goes_to_group(const struct row *row)
 {
-	return (row->dst_node < 0 && row->dst_node != UNKNOWN) || row->dst_node >= FIRST_GROUP;
+	return row->dst_node < 0 || (row->dst_node >= FIRST_GROUP && row->dst_node != UNKNOWN);
 }
 
 static int
@@ -972,27 +991,21 @@ note_highest(struct stream *stream, const struct row *row)
 		stream->highest_sent = row->seq;
 }
 
-/* The place of the sending that a row of a packet is taken to be of: that nobody has dropped, of
-   several the first; -1 where none is under way. */
-static int64_t
-sending_of(const struct meter *meter, const struct row *row)
-{
-	int64_t first = place_of(&meter->sendings.firsts, packet_key(row)), at;
-
-	for (at = first; at >= 0; at = waiting_at(&meter->sendings, at)->next)
-		if (!ITEM(meter->sendings.items, struct sending, at)->dropped)
-			return at;
-	return first;
-}
-
+/* Whether a packet was sent at this very moment: a multicast source has a line at each link. */
 static int
 was_sent_now(const struct meter *meter, const struct row *row)
 {
-	int64_t at = place_of(&meter->sendings.firsts, packet_key(row));
+	const struct crowd *crowd = &meter->sendings;
 
-	for (; at >= 0; at = waiting_at(&meter->sendings, at)->next)
-		if (ITEM(meter->sendings.items, struct sending, at)->sent_s == row->time_s)
+	for (int lost = 0; lost < 2; lost++) {
+		int64_t first = place_of(&crowd->firsts[lost], packet_key(row)), last;
+
+		if (first < 0)
+			continue;
+		last = waiting_at(crowd, first)->last;
+		if (ITEM(crowd->items, struct sending, last)->sent_s == row->time_s)
 			return 1;
+	}
 	return 0;
 }
 
@@ -1012,7 +1025,7 @@ begin_sending(struct meter *meter, const struct row *row)
 
 		sending = ITEM(crowd->items, struct sending, place);
 		meter->forgotten++;
-		if (sending->dropped && is_counted(meter, sending->sent_s))
+		if (sending->is.lost && is_counted(meter, sending->sent_s))
 			ITEM(meter->streams, struct stream, sending->stream)->forgotten_losses++;
 		if (!go(crowd, place))
 			return 0;
@@ -1030,7 +1043,7 @@ remember_sent_to_group(struct meter *meter, const struct row *row)
 	return remember(&meter->sent_to_group, packet_key(row), row->time_s);
 }
 
-/* A packet leaves its source; a multicast source has a line at each of its links. */
+/* A packet leaves its source. */
 static int
 send(struct meter *meter, const struct row *row)
 {
@@ -1122,7 +1135,7 @@ static int
 arrive(struct meter *meter, const struct row *row)
 {
 	struct stream *stream = own_stream(meter, row);
-	int64_t place = sending_of(meter, row), payload = payload_of(row);
+	int64_t place = first_of(&meter->sendings, packet_key(row)), payload = payload_of(row);
 	double delay_s = NAN;
 	int failed = 0, new;
 
@@ -1191,7 +1204,7 @@ static int
 mark_dropped(struct meter *meter, const struct row *row)
 {
 	struct stream *stream = own_stream(meter, row);
-	int64_t place = sending_of(meter, row);
+	int64_t place = first_of(&meter->sendings, packet_key(row));
 	double sent_s = NAN;
 	int failed = 0;
 
@@ -1199,8 +1212,12 @@ mark_dropped(struct meter *meter, const struct row *row)
 	if (place >= 0) {
 		struct sending *sending = ITEM(meter->sendings.items, struct sending, place);
 
-		sending->dropped = 1;
 		sent_s = sending->sent_s;
+		if (!sending->is.lost) {
+			failed = !part(&meter->sendings, place);
+			sending->is.lost = 1;
+			failed |= !join(&meter->sendings, place);
+		}
 	} else {
 		const struct remembered *arrival = recall(&meter->arrived, packet_key(row), &failed);
 
@@ -1394,7 +1411,7 @@ depart(struct meter *meter, const struct row *row, int64_t bytes, double wait_s)
 static int
 leave_queue(struct meter *meter, const struct row *row)
 {
-	int64_t place = place_of(&meter->queued.firsts, queue_key(meter, row));
+	int64_t place = first_of(&meter->queued, queue_key(meter, row));
 	struct link *link = ITEM(meter->links, struct link, row->link);
 	struct queued queued;
 
@@ -1573,7 +1590,7 @@ take_wireless(struct meter *meter, struct row *row)
 	if (what == DROPS)
 		return drop(meter, row);
 	if (row->layer == ROUTER && (what == SENDS || what == FORWARDS) && !goes_to_group(row) &&
-	    row->next_hop >= 0)
+	    row->next_hop >= 0 && row->next_hop != UNKNOWN)
 		return pass_on(meter, row);
 	return 1;
 }
@@ -1754,7 +1771,8 @@ free_lists(struct meter *meter)
 		&meter->stream_places, &meter->link_places, &meter->entered_places,
 		&meter->route_places, &meter->cause_places, &meter->loss_places,
 		&meter->receiver_places, &meter->node_places, &meter->level_places,
-		&meter->sendings.firsts, &meter->queued.firsts, &meter->arrived.places,
+		&meter->sendings.firsts[0], &meter->sendings.firsts[1], &meter->queued.firsts[0],
+		&meter->arrived.places,
 		&meter->sent_to_group.places, &meter->copies.places
 	};
 

@@ -81,7 +81,7 @@ TCP_HEADER_BYTES = 40
 FIRST_GROUP = 1 << 30
 """A multicast address has bit 30 set in ns-2's default format, the sign bit in the extended one."""
 
-UNKNOWN = -(1 << 31)
+UNKNOWN = (1 << 31) - 1
 """A node, port or flow id that a row does not have."""
 
 NO_NUMBER = -(1 << 63)

@@ -2,10 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Iterator
+from typing import Any
 
 import polars as pl
 import pytest
+
+from bdpbench.metrics.packets.native import NativeMeter
 
 EVENT = pl.Enum(("+", "-", "r", "d", "e", "h", "s", "f", "D"))
 SCHEMA = {
@@ -93,3 +96,12 @@ def tiny() -> pl.DataFrame:
 def lines_to_frame() -> Callable[[Iterable[str]], pl.DataFrame]:
     """The function ``frame_of``."""
     return frame_of
+
+
+@pytest.fixture(autouse=True, scope="module", params=["C", "Python"])
+def language(request: Any) -> Iterator[str]:
+    """Every test of packets sums them in C, and in Python as on a machine without a compiler."""
+    with pytest.MonkeyPatch.context() as patch:
+        if request.param == "Python":
+            patch.setattr(NativeMeter, "of", classmethod(lambda *_: None))
+        yield request.param

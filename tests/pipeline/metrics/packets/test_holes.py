@@ -11,10 +11,9 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from bdpbench.metrics.packets import COLUMNS, sum_packets
-from bdpbench.metrics.packets.tracking import ArrivedBefore
 from bdpbench.trace import open_trace
 
-_NO_BYTES = pl.DataFrame(schema={"stream": pl.Int64})
+from .conftest import frame_of
 
 
 def _peak_mb() -> float:
@@ -40,26 +39,18 @@ def test_a_gap_of_numbers_costs_no_memory(tmp_path: Path) -> None:
     assert (data["received_pkts"], data["good_bytes"]) == (4, 3 * 1000)
 
 
-@settings(max_examples=10, deadline=None)
-@given(seed=st.integers(0, 10**6), cut=st.integers(1, 60))
-def test_new_is_what_a_set_of_numbers_says(seed: int, cut: int) -> None:
+@settings(max_examples=30, deadline=None)
+@given(seed=st.integers(0, 10**6))
+def test_new_is_what_a_set_of_numbers_says(seed: int) -> None:
     dice = random.Random(seed)
-    seen: dict[int, set[int]] = {1: set(), 2: set()}
-    top: dict[int, int] = {}
-    rows, expected = [], []
-    for _ in range(60):
-        stream, seq = dice.choice((1, 2)), dice.randrange(30)
-        # Numbers below a stream's first one are not holes.
-        first = stream not in top
-        top.setdefault(stream, seq)
-        is_new = seq not in seen[stream] and (first or seq > top[stream])
-        rows.append((stream, seq))
-        expected.append(is_new)
-        seen[stream].add(seq)
-    frame = pl.DataFrame(rows, schema={"stream": pl.Int64, "seq": pl.Int64}, orient="row")
-    tracker = ArrivedBefore()
-    found = [
-        tracker.mark(frame.slice(start, cut), _NO_BYTES)["new"]
-        for start in range(0, frame.height, cut)
-    ]
-    assert pl.concat(found).to_list() == expected
+    seen: set[int] = set()
+    first = dice.randrange(10)
+    expected, lines = 0, []
+    for uid in range(60):
+        seq = dice.randrange(30) if uid else first
+        # Numbers below the first one are not holes.
+        expected += seq not in seen and seq >= first
+        seen.add(seq)
+        lines.append(f"r {uid} 0 1 cbr 100 1 0.0 1.0 {seq} {uid}")
+    flows = sum_packets([frame_of(lines)]).flows
+    assert flows["good_bytes"].to_list() == [100 * expected]

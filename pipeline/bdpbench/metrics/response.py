@@ -3,13 +3,11 @@
 from __future__ import annotations
 
 import functools
-from collections.abc import Callable
 
 import polars as pl
 
 from bdpbench.metrics.definition import flow_metric
-from bdpbench.metrics.packets import rates
-from bdpbench.metrics.packets.definitions import PACKET_DEFINITIONS
+from bdpbench.metrics.packets.definitions import PACKET_DEFINITIONS, PacketMetric
 from bdpbench.metrics.series import inside, mean, number
 from bdpbench.metrics.terms import CUT, HALF
 from bdpbench.metrics.views import PACKET_FLOWS, FlowView, second_half
@@ -95,21 +93,21 @@ def _ascents(cuts: pl.DataFrame) -> pl.DataFrame:
     return ascents.filter(pl.col("took_s") > 0)
 
 
-def _of_trace(measure: Callable[[pl.DataFrame, float], pl.Series], flow: FlowView) -> float | None:
-    value: float | None = measure(flow.rows(PACKET_FLOWS), flow.run.duration_s)[0]
+def _of_trace(metric: PacketMetric, flow: FlowView) -> float | None:
+    value: float | None = metric.of(flow.rows(PACKET_FLOWS), flow.run.duration_s)[0]
     return value
 
 
-for _measure, _title in (
-    (rates.slow_start_duration, "Time to the first retransmission"),
-    (rates.slow_start_loss_rate, "Loss rate before the first retransmission"),
+for _name, _title in (
+    ("slow_start_duration", "Time to the first retransmission"),
+    ("slow_start_loss_rate", "Loss rate before the first retransmission"),
 ):
-    _definition = PACKET_DEFINITIONS[_measure.__name__]
+    _metric = PACKET_DEFINITIONS[_name]
     flow_metric(
-        name=_definition.metric,
-        unit=_definition.unit,
+        name=_name,
+        unit=_metric.unit,
         title=_title,
-        text=_definition.text,
-        source=_definition.source,
+        text=_metric.text,
+        source=_metric.source,
         tables=(PACKET_FLOWS,),
-    )(functools.partial(_of_trace, _measure))
+    )(functools.partial(_of_trace, _metric))

@@ -1,11 +1,16 @@
-"""What each metric of a packet trace means, in texts that reports and `--list-metrics` print."""
+"""What each metric of a packet trace means, and how it follows from the sums over a window."""
 
 from __future__ import annotations
 
 import types
 from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import Any
+
+import polars as pl
 
 from bdpbench.metrics.definition import Definition, Subject
+from bdpbench.metrics.fairness import tcp_friendly_rate
 from bdpbench.metrics.packets.rows import ROUTING_TYPES
 from bdpbench.metrics.terms import FAIR_ASYMMETRY, PEAK_SHARE
 
@@ -28,23 +33,77 @@ _TIGHT = (
 _BINS = "bins of the series, each stamped with its end"
 
 
+SECONDS = pl.col("window_s")
+"""Length of the window, s; null for one without length."""
+
+_MBIT, _MS = 8e-6, 1e3
+
+
+def _number(column: str) -> pl.Expr:
+    return pl.col(column).cast(pl.Float64)
+
+
+def _rate(of_bytes: str | pl.Expr) -> pl.Expr:
+    """Bytes in the window as Mbit/s."""
+    size = pl.col(of_bytes) if isinstance(of_bytes, str) else of_bytes
+    return _MBIT * size.cast(pl.Float64) / SECONDS
+
+
+def _ratio(part: str | pl.Expr, whole: str | pl.Expr) -> pl.Expr:
+    """Part over whole; null where there is no whole."""
+    one, other = (pl.col(each) if isinstance(each, str) else each for each in (part, whole))
+    return pl.when(other > 0).then(one / other)
+
+
+def _friendliness(flow: Mapping[str, float | None]) -> float | None:
+    x, size, rtt_ms, loss = (flow[name] for name in ("x", "size", "rtt_ms", "loss"))
+    if x is None or size is None or not rtt_ms or not loss:
+        return None
+    return x / tcp_friendly_rate(size, rtt_ms / _MS, loss)
+
+
+_LIFE_S = pl.col("last_received_s") - pl.col("first_sent_s")
+_DELAY_MS = _ratio(_MS * pl.col("delay_sum_s"), "delays")
+_RTT_MS = _ratio(_MS * pl.col("rtt_sum_s"), "rtts")
+_LOSS_RATE = _ratio(pl.col("lost_pkts") + pl.col("vanished_pkts").fill_null(0), "sent_pkts")
+_BY_RADIO, _ON_WIRES = pl.col("hop_pkts") > 0, pl.col("route_pkts") > 0
+_FRIENDLINESS = pl.struct(
+    x=_rate("received_bytes"),
+    size=pl.col("sent_bytes") / pl.col("sent_pkts"),
+    rtt_ms=_RTT_MS,
+    loss=_LOSS_RATE,
+).map_elements(_friendliness, return_dtype=pl.Float64)
+
+
+@dataclass(frozen=True, kw_only=True)
+class PacketMetric(Definition):
+    """A metric of a packet trace.
+
+    Attributes:
+        measure: its value of each flow, link, receiver or node, from the columns of ``PacketSums``
+            (flows after ``with_shares``) and ``SECONDS``: null if it cannot be determined from the
+            trace, or there was nothing to measure. None for what is measured otherwise.
+    """
+
+    title: str = ""
+    measure: pl.Expr | None = None
+
+    def of(self, rows: pl.DataFrame, seconds: float) -> pl.Series:
+        """Its values in a window of a length."""
+        assert self.measure is not None  # noqa: S101 - of a metric of rows
+        window = pl.lit(seconds if seconds > 0 else None, pl.Float64).alias("window_s")
+        return rows.with_columns(window).select(value=self.measure)["value"]
+
+
 def _define(
     metric: str,
     subject: Subject,
     unit: str,
     text: str,
     source: str,
-    version: int = 1,
-) -> Definition:
-    return Definition(
-        metric=metric,
-        subject=subject,
-        unit=unit,
-        text=text,
-        source=source,
-        title="",
-        version=version,
-    )
+    **more: Any,
+) -> PacketMetric:
+    return PacketMetric(metric=metric, subject=subject, unit=unit, text=text, source=source, **more)
 
 
 _ALL = (
@@ -55,6 +114,7 @@ _ALL = (
         "Bytes of the flow received in the window, headers and retransmissions included, over the "
         f"window's length. A packet is {_RECEIVED}. {_ONCE} {_WIRE}",
         "RFC 5166, section 2.1",
+        measure=_rate("received_bytes"),
     ),
     _define(
         "goodput",
@@ -65,6 +125,7 @@ _ALL = (
         "received before is a duplicate; of agents that number bytes (FullTcp), any number that "
         "is not above the highest so far.",
         "RFC 5166, section 2.1",
+        measure=_rate("good_bytes"),
     ),
     _define(
         "sending_goodput",
@@ -73,6 +134,7 @@ _ALL = (
         "(sent - retransmitted)/time at the source, bytes with headers in the window over the "
         f"window's length. {_SENT}.",
         "RFC 5166, section 2.1, at the sender",
+        measure=_rate(pl.col("sent_bytes") - pl.col("retransmitted_bytes")),
     ),
     _define(
         "normalised_goodput",
@@ -80,6 +142,7 @@ _ALL = (
         "1",
         f"goodput over the capacity of {_TIGHT}.",
         "RFC 5166, section 2.1",
+        measure=_rate("good_bytes") / pl.col("tight_mbps"),
     ),
     _define(
         "retransmissions",
@@ -88,6 +151,7 @@ _ALL = (
         "Packets sent in the window whose number is not above the highest that their source has "
         "sent, which is what ns-2's agents count in nrexmitpack_. ACKs have none.",
         "ns-2, tcp.cc (nrexmitpack_)",
+        measure=_number("retransmitted_pkts"),
     ),
     _define(
         "retransmission_rate",
@@ -95,6 +159,7 @@ _ALL = (
         "1",
         "retransmissions over all packets sent in the window.",
         "ns-2, tcp.cc (nrexmitpack_, ndatapack_)",
+        measure=_ratio("retransmitted_pkts", "sent_pkts"),
     ),
     _define(
         "packet_loss_rate",
@@ -108,6 +173,7 @@ _ALL = (
         f"{_SENT}.",
         "RFC 7680; RFC 5166, section 2.3",
         version=2,  # 1 counted drops: several for some packets, even for some that arrived
+        measure=_LOSS_RATE,
     ),
     _define(
         "packet_delivery_ratio",
@@ -117,6 +183,7 @@ _ALL = (
         "that it sent in it; packets that are under way at the window's ends count on one side "
         f"only. {_SENT}; it is {_RECEIVED}. {_ONCE}",
         "Broch, Maltz, Johnson, Hu and Jetcheva (1998), MobiCom, section 5",
+        measure=_ratio(pl.when(pl.col("received_pkts").is_not_null()).then("delays"), "sent_pkts"),
     ),
     _define(
         "lifetime_throughput",
@@ -126,6 +193,7 @@ _ALL = (
         "last packet received, both in the window: what awk scripts over traces compute. "
         "throughput divides the same bytes by the window's length.",
         "RFC 5166, section 2.1, over the flow's own time",
+        measure=_ratio(_MBIT * pl.col("received_bytes"), _LIFE_S),
     ),
     _define(
         "slow_start_duration",
@@ -135,6 +203,7 @@ _ALL = (
         "seen no loss. Over the whole trace up to the window's end; no value without a "
         "retransmission.",
         "RFC 5681, section 3.1",
+        measure=pl.col("slow_start_end_s") - pl.col("started_s"),
     ),
     _define(
         "slow_start_loss_rate",
@@ -143,6 +212,7 @@ _ALL = (
         "Of the packets that the flow sent before its first retransmission, the share that was "
         "dropped. Over the whole trace up to the window's end.",
         "RFC 5166, section 2.3, over RFC 5681's slow start",
+        measure=_ratio("slow_start_drops", "slow_start_pkts"),
     ),
     _define(
         "one_way_delay",
@@ -151,6 +221,7 @@ _ALL = (
         f"Mean time from a packet's sending to its arrival, of packets {_RECEIVED} in the window. "
         f"{_SENT}, so that the wait in the first queue counts.",
         "RFC 7679; RFC 5166, section 2.2",
+        measure=_DELAY_MS,
     ),
     _define(
         "max_one_way_delay",
@@ -158,6 +229,7 @@ _ALL = (
         "ms",
         "Largest one-way delay of a packet received in the window.",
         "RFC 7679",
+        measure=_MS * pl.col("delay_max_s"),
     ),
     _define(
         "delay_variation",
@@ -165,6 +237,7 @@ _ALL = (
         "ms",
         "Mean packet delay variation: one-way delay minus the least one-way delay in the window.",
         "RFC 5481, section 4.2 (PDV)",
+        measure=_DELAY_MS - _MS * pl.col("delay_min_s"),
     ),
     _define(
         "jitter",
@@ -173,6 +246,7 @@ _ALL = (
         "Interarrival jitter at the window's end: J := J + (|D| - J)/16 at each arrival, where D "
         "is the difference of the one-way delays of two packets that arrive after one another.",
         "RFC 3550, section 6.4.1",
+        measure=_MS * pl.col("jitter_s"),
     ),
     _define(
         "mean_jitter",
@@ -181,6 +255,7 @@ _ALL = (
         "Mean of |D| over the arrivals in the window, where D is the difference of the one-way "
         "delays of two packets that arrive after one another; jitter smooths the same |D|.",
         "RFC 5481, section 4.1 (IPDV), its mean size",
+        measure=_ratio(_MS * pl.col("delay_step_sum_s"), "delay_steps"),
     ),
     _define(
         "rtt",
@@ -191,6 +266,7 @@ _ALL = (
         "nor of an ACK that covers one (Karn); with delayed ACKs only the last packet that an ACK "
         "covers gives a sample. Not for agents that number bytes (FullTcp).",
         "RFC 6298, section 3; Karn and Partridge (1987)",
+        measure=_RTT_MS,
     ),
     _define(
         "max_rtt",
@@ -198,6 +274,7 @@ _ALL = (
         "ms",
         "Largest RTT sample in the window, taken as for rtt.",
         "RFC 6298, section 3",
+        measure=_MS * pl.col("rtt_max_s"),
     ),
     _define(
         "response_time",
@@ -206,6 +283,7 @@ _ALL = (
         "Time from the flow's first packet sent to its last packet received, both in the window: "
         "the response time of a page or object that is a flow of its own.",
         "RFC 5166, section 2.1 (transfer times)",
+        measure=_LIFE_S,
     ),
     _define(
         "time_to_90pct_throughput",
@@ -232,6 +310,7 @@ _ALL = (
         "capacities of their links: all rates rise together, and a flow stops where a link is "
         "full. Flows that are not TCP want no more than they send.",
         "Bertsekas and Gallager, Data Networks, section 6.5.2; RFC 5166, section 2.3.1",
+        measure=pl.col("max_min_mbps"),
     ),
     _define(
         "tcp_friendliness",
@@ -241,6 +320,7 @@ _ALL = (
         "and packet loss rate, by the TCP throughput equation with t_RTO = 4 RTT and b = 1. The "
         "loss rate is taken for the loss event rate, so that losses in bursts count more.",
         "RFC 5348, section 3.1",
+        measure=_FRIENDLINESS,
     ),
     _define(
         "hop_count",
@@ -251,6 +331,10 @@ _ALL = (
         "the flow entered a traced link over the packets sent, so that a lost packet counts with "
         "the links that it came to. No value where a flow has both kinds of hops.",
         "Broch, Maltz, Johnson, Hu and Jetcheva (1998), MobiCom, section 5 (path optimality)",
+        measure=pl.when(_BY_RADIO & ~_ON_WIRES)
+        .then(pl.col("hop_sum") / pl.col("hop_pkts"))
+        .when(_ON_WIRES & _BY_RADIO.is_null() & (pl.col("sent_pkts") > 0))
+        .then(pl.col("route_pkts") / pl.col("sent_pkts")),
     ),
     _define(
         "path_length",
@@ -260,6 +344,11 @@ _ALL = (
         "wires the number of traced links that packets of the flow entered, which is the length of "
         "its path as long as its route does not change.",
         "Broch, Maltz, Johnson, Hu and Jetcheva (1998), MobiCom, section 5 (path optimality)",
+        measure=pl.when(_BY_RADIO & ~_ON_WIRES)
+        .then("hop_max")
+        .when(_ON_WIRES & _BY_RADIO.is_null())
+        .then("route_links")
+        .cast(pl.Float64),
     ),
     _define(
         "route_changes",
@@ -270,6 +359,7 @@ _ALL = (
         "wireless node, the next hop of what its router sent or forwarded (s and f at RTR). A flow "
         "that takes several ways in turn changes all the time; one to a group or to all has none.",
         "definition of bdpbench",
+        measure=_number("route_changes"),
     ),
     _define(
         "longest_gap",
@@ -279,6 +369,7 @@ _ALL = (
         "Of a flow that sends all the time it is how long its longest handover or route break "
         "kept packets away.",
         "Koodli, RFC 5568, section 1 (handover latency), at the receiver",
+        measure=pl.col("longest_gap_s"),
     ),
     _define(
         "receiver_throughput",
@@ -289,6 +380,7 @@ _ALL = (
         "and counts once at each node. A wired node that sends the packet on is a receiver too, "
         "since links do not show who has joined the group.",
         "RFC 5166, section 2.1, at each receiver",
+        measure=_rate("received_bytes"),
     ),
     _define(
         "receiver_delivery_ratio",
@@ -297,6 +389,7 @@ _ALL = (
         "Packets of a flow to a group or to all that came to the node in the window over those "
         "that the flow's source sent in it.",
         "packet_delivery_ratio, at each receiver",
+        measure=_ratio("received_pkts", "sent_pkts"),
     ),
     _define(
         "receiver_delay",
@@ -304,6 +397,7 @@ _ALL = (
         "ms",
         "Mean time from the sending of a packet to a group or to all to its coming to the node.",
         "RFC 7679, at each receiver",
+        measure=_DELAY_MS,
     ),
     _define(
         "receiver_max_delay",
@@ -311,6 +405,7 @@ _ALL = (
         "ms",
         "Largest time from the sending of a packet to a group or to all to its coming to the node.",
         "RFC 7679, at each receiver",
+        measure=_MS * pl.col("delay_max_s"),
     ),
     _define(
         "link_throughput",
@@ -319,6 +414,7 @@ _ALL = (
         "Bytes that began their transmission over the link in the window (- lines), over the "
         f"window's length. {_WIRE}",
         "RFC 5166, section 2.1",
+        measure=_rate("departed_bytes"),
     ),
     _define(
         "link_utilization",
@@ -326,6 +422,7 @@ _ALL = (
         "1",
         "link_throughput over the link's capacity, given or measured.",
         "RFC 5166, section 2.1",
+        measure=_rate("departed_bytes") / pl.col("capacity_mbps"),
     ),
     _define(
         "link_capacity",
@@ -338,6 +435,7 @@ _ALL = (
         "channel, has none of its own unless it is given, nor has a node's way over satellites to "
         "one of several others.",
         "definition of bdpbench",
+        measure=pl.col("capacity_mbps"),
     ),
     _define(
         "link_loss_rate",
@@ -347,6 +445,7 @@ _ALL = (
         "of packets that never entered the queue). None for a shared medium, which drops a copy at "
         "each station that a packet is not for.",
         "RFC 5166, section 2.3",
+        measure=_ratio(pl.when(~pl.col("shared")).then("dropped_pkts"), "came_pkts"),
     ),
     _define(
         "mean_queue_length",
@@ -354,6 +453,7 @@ _ALL = (
         "packets",
         "Mean over time of the packets in the link's queue, without the one being transmitted.",
         "RFC 5166, section 2.2 (queueing)",
+        measure=(pl.col("length_area") / SECONDS).clip(0.0),
     ),
     _define(
         "max_queue_length",
@@ -362,6 +462,7 @@ _ALL = (
         "Most packets in the link's queue at any moment of the window. A packet that a full queue "
         "turns away was never in it; one that finds the link idle is in it for no time.",
         "RFC 5166, section 2.2 (queueing)",
+        measure=_number("longest_pkts"),
     ),
     _define(
         "queueing_delay",
@@ -369,6 +470,7 @@ _ALL = (
         "ms",
         "Mean time from a packet's + to its - line, of packets that left the queue in the window.",
         "RFC 5166, section 2.2 (queueing)",
+        measure=_ratio(_MS * pl.col("wait_sum_s"), "departed_pkts"),
     ),
     _define(
         "max_queueing_delay",
@@ -376,6 +478,7 @@ _ALL = (
         "ms",
         "Largest time from a packet's + to its - line, of packets that left in the window.",
         "RFC 5166, section 2.2 (queueing)",
+        measure=_MS * pl.col("wait_max_s"),
     ),
     _define(
         "node_sent",
@@ -384,6 +487,7 @@ _ALL = (
         "Packets that the layer of the node sent in the window: s lines of a wireless node; on "
         "wires + lines at links of the node that is the packet's source.",
         "ns-2, trace/cmu-trace.cc and trace/trace.cc",
+        measure=_number("sent_pkts"),
     ),
     _define(
         "node_received",
@@ -392,6 +496,7 @@ _ALL = (
         "Packets that the layer of the node received in the window: r lines of a wireless node; on "
         "wires packets received at their destination, and copies of packets to a group.",
         "ns-2, trace/cmu-trace.cc and trace/trace.cc",
+        measure=_number("received_pkts"),
     ),
     _define(
         "node_forwarded",
@@ -400,6 +505,7 @@ _ALL = (
         "Packets that the layer of the node sent on in the window: f lines of a wireless node; on "
         "wires + lines at links of a node that is not the packet's source.",
         "ns-2, trace/cmu-trace.cc and trace/trace.cc",
+        measure=_number("forwarded_pkts"),
     ),
     _define(
         "node_dropped",
@@ -409,6 +515,7 @@ _ALL = (
         "node; on wires d and e lines at links that begin at it. A packet can be dropped more than "
         "once, and be delivered all the same.",
         "ns-2, trace/cmu-trace.cc and trace/trace.cc",
+        measure=_number("dropped_pkts"),
     ),
     _define(
         "node_drops",
@@ -431,6 +538,7 @@ _ALL = (
         "J",
         "Energy of the node at its last line in the window that tells it.",
         "ns-2, mobile/energy-model.h",
+        measure=pl.col("last_j"),
     ),
     _define(
         "spent_energy",
@@ -438,6 +546,7 @@ _ALL = (
         "J",
         "Energy of the node at its first line in the window that tells it less that at its last.",
         "ns-2, mobile/energy-model.h",
+        measure=pl.col("first_j") - pl.col("last_j"),
     ),
     _define(
         "total_throughput",
@@ -552,7 +661,7 @@ _ALL = (
     ),
 )
 
-PACKET_DEFINITIONS: Mapping[str, Definition] = types.MappingProxyType(
+PACKET_DEFINITIONS: Mapping[str, PacketMetric] = types.MappingProxyType(
     {each.metric: each for each in _ALL}
 )
 """Metric of a packet trace → its definition, in the order in which reports list them."""

@@ -384,9 +384,8 @@ class PacketMeter:
         start, end = _bin_ends(bin_s, window)
         change = pl.col("change_pkts").fill_null(0)
         at_start = (change.cum_sum().over("link") - change) + pl.col("pkts").fill_null(0)
-        joined = full.join(
-            links.select("link", "subject", "pkts"), on="link", maintain_order="left"
-        )
+        names = links.select("link", "subject", "from_node", "to_node", "pkts")
+        joined = full.join(names, on="link").sort("from_node", "to_node", "bin")
         with_length = joined.with_columns(start=start, end=end, at_start=at_start)
         length = pl.col("end") - pl.col("start")
         area = pl.col("at_start") * length + (

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection, Iterator, Mapping
+from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 
 import polars as pl
@@ -11,21 +11,11 @@ from bdpbench.metrics.fairness import (
     asymmetry,
     convergence_time,
     jain_index,
+    max_min_shares,
     normalised_jain_index,
     throughput_ratio,
 )
-from bdpbench.metrics.packets.definitions import PACKET_DEFINITIONS
-from bdpbench.metrics.packets.rates import (
-    ENERGY_MEASURES,
-    FLOW_MEASURES,
-    LINK_MEASURES,
-    NODE_MEASURES,
-    RECEIVER_MEASURES,
-    Measure,
-    throughput,
-    total_measures,
-)
-from bdpbench.metrics.packets.routes import data_flows, with_shares
+from bdpbench.metrics.packets.definitions import PACKET_DEFINITIONS, PacketMetric
 from bdpbench.metrics.packets.sums import PacketSums
 from bdpbench.metrics.series import first_time_at_least
 from bdpbench.metrics.terms import (
@@ -45,6 +35,18 @@ ROWS_SCHEMA = {
     "definition": pl.String,
 }
 """Columns of the metrics of a trace: as in metrics.parquet, without run and scenario."""
+
+
+_TOTALS = (
+    *("throughput", "goodput", "packet_loss_rate", "packet_delivery_ratio", "one_way_delay"),
+)
+_SUMMED = (
+    *("sent_pkts", "received_pkts", "received_bytes", "good_bytes"),
+    *("lost_pkts", "vanished_pkts", "delays", "delay_sum_s"),
+)
+_PARTIAL = ("vanished_pkts", "delay_sum_s")
+_ENERGY = ("remaining_energy", "spent_energy")
+_TCP = "tcp"
 
 
 @dataclass(frozen=True)
@@ -82,9 +84,9 @@ def measure_packets(
         used = used.filter(pl.col("subject").is_in(list(links)))
     receivers = sums.receivers.filter(pl.col("flow").is_in(data["subject"].implode()))
     values = [
-        *_by_row(data, FLOW_MEASURES, sums.seconds),
-        *_by_row(receivers, RECEIVER_MEASURES, sums.seconds),
-        *_by_row(used, LINK_MEASURES, sums.seconds),
+        *_by_row(data, _of("flow"), sums.seconds),
+        *_by_row(receivers, _of("receiver"), sums.seconds),
+        *_by_row(used, _of("link"), sums.seconds),
         *_of_nodes(sums, nodes),
         *_of_series(sums, data),
         *_of_all(sums, data),
@@ -106,13 +108,19 @@ def measure_packets(
     return pl.DataFrame(rows, schema=ROWS_SCHEMA, orient="row")
 
 
+def _of(subject: str) -> list[PacketMetric]:
+    """The metrics that are measured row by row, of a kind of subject."""
+    found = PACKET_DEFINITIONS.values()
+    return [each for each in found if each.subject == subject and each.measure is not None]
+
+
 def _by_row(
-    frame: pl.DataFrame, measures: Mapping[str, Measure], seconds: float
+    frame: pl.DataFrame, metrics: Iterable[PacketMetric], seconds: float
 ) -> Iterator[_Value]:
     names = frame["subject"].to_list()
-    for metric, measure in measures.items():
-        for name, value in zip(names, measure(frame, seconds).to_list(), strict=True):
-            yield _Value(metric, name, value)
+    for metric in metrics:
+        for name, value in zip(names, metric.of(frame, seconds).to_list(), strict=True):
+            yield _Value(metric.metric, name, value)
 
 
 def _of_nodes(sums: PacketSums, chosen: Collection[int] | None) -> Iterator[_Value]:
@@ -121,8 +129,9 @@ def _of_nodes(sums: PacketSums, chosen: Collection[int] | None) -> Iterator[_Val
         rows if chosen is None else rows.filter(pl.col("node").is_in(list(chosen)))
         for rows in (sums.nodes, sums.energy, sums.node_drops)
     )
-    yield from _by_row(nodes, NODE_MEASURES, sums.seconds)
-    yield from _by_row(energy, ENERGY_MEASURES, sums.seconds)
+    counts = [each for each in _of("node") if each.metric not in _ENERGY]
+    yield from _by_row(nodes, counts, sums.seconds)
+    yield from _by_row(energy, [PACKET_DEFINITIONS[name] for name in _ENERGY], sums.seconds)
     yield from _drops("node_drops", drops)
     if chosen is None:
         cause = pl.format("drops:{}/{}", "layer", pl.col("reason").fill_null("-"))
@@ -211,10 +220,21 @@ def recovery_after(bins: pl.DataFrame, loss_s: float | None) -> float | None:
     return None if back_s is None else back_s - loss_s
 
 
+def _together(flows: pl.DataFrame) -> pl.DataFrame:
+    """All flows as one, with their sums; a sum with an unknown part is unknown."""
+    return flows.select(
+        pl.when(pl.col(name).is_not_null().all() | pl.lit(name in _PARTIAL))
+        .then(pl.col(name).sum())
+        .alias(name)
+        for name in _SUMMED
+    )
+
+
 def _of_all(sums: PacketSums, flows: pl.DataFrame) -> Iterator[_Value]:
-    rates = throughput(flows, sums.seconds).to_list()
-    for metric, value in total_measures(flows, sums.seconds).items() if rates else ():
-        yield _Value(metric, "trace", value)
+    rates = PACKET_DEFINITIONS["throughput"].of(flows, sums.seconds).to_list()
+    for name in _TOTALS if rates else ():
+        total = PACKET_DEFINITIONS[name].of(_together(flows), sums.seconds)
+        yield _Value(f"total_{name}", "trace", total[0])
     yield from _of_network(sums)
     if len(rates) > 1:
         shares = flows["max_min_mbps"].to_list()
@@ -233,13 +253,13 @@ def _of_network(sums: PacketSums) -> Iterator[_Value]:
         yield _Value("routing_overhead_bytes", "trace", float(sums.routing_bytes))
         yield _Value("normalised_routing_load", "trace", load)
     if sums.energy.height:
-        for metric, measure in ENERGY_MEASURES.items():
-            total = float(measure(sums.energy, sums.seconds).sum())
-            yield _Value(f"total_{metric}", "trace", total)
+        for name in _ENERGY:
+            total = float(PACKET_DEFINITIONS[name].of(sums.energy, sums.seconds).sum())
+            yield _Value(f"total_{name}", "trace", total)
 
 
 def _of_two(sums: PacketSums, flows: pl.DataFrame) -> Iterator[_Value]:
-    first, second = throughput(flows, sums.seconds).to_list()
+    first, second = PACKET_DEFINITIONS["throughput"].of(flows, sums.seconds).to_list()
     yield _Value("throughput_asymmetry", "trace", asymmetry(first, second))
     yield _Value("throughput_ratio", "trace", throughput_ratio(first, second))
     one, two = (flow_bins(sums, name) for name in flows["subject"])
@@ -247,3 +267,51 @@ def _of_two(sums: PacketSums, flows: pl.DataFrame) -> Iterator[_Value]:
     if start_s is not None and one.height and two.height:
         fair_s = convergence_time(one, two, start_s, CONVERGENCE_WINDOW_S, FAIR_ASYMMETRY)
         yield _Value("throughput_convergence_time", "trace", fair_s)
+
+
+def routes_of(sums: PacketSums) -> dict[str, list[str]]:
+    """Data flow → the links that its packets entered, in the order of its first packet."""
+    rows = sums.link_flows.sort("first_s", maintain_order=True)
+    routes: dict[str, list[str]] = {name: [] for name in data_flows(sums)["subject"]}
+    for flow, link in rows.select("flow", "link").iter_rows():
+        if flow in routes:
+            routes[flow].append(link)
+    return routes
+
+
+def data_flows(sums: PacketSums) -> pl.DataFrame:
+    """The rows of ``sums.flows`` that carry data: neither ACKs nor packets without numbers."""
+    return sums.flows.filter(pl.col("kind") == "data")
+
+
+def with_shares(sums: PacketSums) -> pl.DataFrame:
+    """The data flows with tight_mbps (capacity of the tight link) and max_min_mbps, Mbit/s."""
+    flows, routes = data_flows(sums), routes_of(sums)
+    capacities = {
+        link: mbps
+        for link, mbps in sums.links.select("subject", "capacity_mbps").iter_rows()
+        if mbps is not None
+    }
+    shares = max_min_shares(routes, capacities, _demands(flows, sums.seconds))
+    names = flows["subject"].to_list()
+    return flows.with_columns(
+        pl.Series("tight_mbps", _tight(names, routes, capacities), dtype=pl.Float64),
+        pl.Series("max_min_mbps", [shares[name] for name in names], dtype=pl.Float64),
+    )
+
+
+def _tight(
+    flows: Sequence[str], routes: Mapping[str, Sequence[str]], capacities: Mapping[str, float]
+) -> list[float | None]:
+    return [
+        min((capacities[link] for link in routes[flow] if link in capacities), default=None)
+        for flow in flows
+    ]
+
+
+def _demands(flows: pl.DataFrame, seconds: float) -> dict[str, float]:
+    """Rates at which non-TCP flows send, Mbit/s; TCP flows have no demand."""
+    rows = flows.filter((pl.col("type") != _TCP) & pl.col("sent_bytes").is_not_null()).select(
+        "subject", "sent_bytes"
+    )
+    return {name: 8e-6 * size / seconds for name, size in rows.iter_rows()} if seconds > 0 else {}

@@ -33,8 +33,8 @@ _TIGHT = (
 _BINS = "bins of the series, each stamped with its end"
 
 
-SECONDS = pl.col("window_s")
-"""Length of the window, s; null for one without length."""
+PER_SECOND = pl.col("per_window_s")
+"""One over the length of the window, 1/s; null for one without length."""
 
 _MBIT, _MS = 8e-6, 1e3
 
@@ -46,7 +46,7 @@ def _number(column: str) -> pl.Expr:
 def _rate(of_bytes: str | pl.Expr) -> pl.Expr:
     """Bytes in the window as Mbit/s."""
     size = pl.col(of_bytes) if isinstance(of_bytes, str) else of_bytes
-    return _MBIT * size.cast(pl.Float64) / SECONDS
+    return _MBIT * size.cast(pl.Float64) * PER_SECOND
 
 
 def _ratio(part: str | pl.Expr, whole: str | pl.Expr) -> pl.Expr:
@@ -56,10 +56,10 @@ def _ratio(part: str | pl.Expr, whole: str | pl.Expr) -> pl.Expr:
 
 
 def _friendliness(flow: Mapping[str, float | None]) -> float | None:
-    x, size, rtt_ms, loss = (flow[name] for name in ("x", "size", "rtt_ms", "loss"))
-    if x is None or size is None or not rtt_ms or not loss:
+    x, size, rtt_s, loss = (flow[name] for name in ("x", "size", "rtt_s", "loss"))
+    if x is None or size is None or not rtt_s or not loss:
         return None
-    return x / tcp_friendly_rate(size, rtt_ms / _MS, loss)
+    return x / tcp_friendly_rate(size, rtt_s, loss)
 
 
 _LIFE_S = pl.col("last_received_s") - pl.col("first_sent_s")
@@ -70,7 +70,7 @@ _BY_RADIO, _ON_WIRES = pl.col("hop_pkts") > 0, pl.col("route_pkts") > 0
 _FRIENDLINESS = pl.struct(
     x=_rate("received_bytes"),
     size=pl.col("sent_bytes") / pl.col("sent_pkts"),
-    rtt_ms=_RTT_MS,
+    rtt_s=_RTT_MS * (1 / _MS),
     loss=_LOSS_RATE,
 ).map_elements(_friendliness, return_dtype=pl.Float64)
 
@@ -81,7 +81,7 @@ class PacketMetric(Definition):
 
     Attributes:
         measure: its value of each flow, link, receiver or node, from the columns of ``PacketSums``
-            (flows after ``with_shares``) and ``SECONDS``: null if it cannot be determined from the
+            (flows after ``with_shares``) and ``PER_SECOND``: null if it cannot be determined from the
             trace, or there was nothing to measure. None for what is measured otherwise.
     """
 
@@ -91,8 +91,8 @@ class PacketMetric(Definition):
     def of(self, rows: pl.DataFrame, seconds: float) -> pl.Series:
         """Its values in a window of a length."""
         assert self.measure is not None  # noqa: S101 - of a metric of rows
-        window = pl.lit(seconds if seconds > 0 else None, pl.Float64).alias("window_s")
-        return rows.with_columns(window).select(value=self.measure)["value"]
+        per_s = pl.lit(1 / seconds if seconds > 0 else None, pl.Float64).alias("per_window_s")
+        return rows.with_columns(per_s).select(value=self.measure)["value"]
 
 
 def _define(
@@ -453,7 +453,7 @@ _ALL = (
         "packets",
         "Mean over time of the packets in the link's queue, without the one being transmitted.",
         "RFC 5166, section 2.2 (queueing)",
-        measure=(pl.col("length_area") / SECONDS).clip(0.0),
+        measure=(pl.col("length_area") * PER_SECOND).clip(0.0),
     ),
     _define(
         "max_queue_length",

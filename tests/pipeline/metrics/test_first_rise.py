@@ -141,3 +141,16 @@ def test_acknowledged_data_of_the_second_half(measure: Measure) -> None:
     # 1,250 packets of 1,000 bytes from 5 to 10 s: 10 Mbit in 5 s.
     values = measure({"acknowledged": acks}, packet_bytes=1000)
     assert values["acknowledged_rate", FLOW] == pytest.approx(2)
+
+
+def test_goodput_of_the_whole_run_begins_with_the_flow(build: Any, measure: Measure) -> None:
+    # Samples of packets 0 to 1,249, which are 1,250, from 2 s to 7 s: 10 Mbit in 5 s.
+    rows = [(1.0, 99.0), (2.5, 4.0), (7.0, 1249.0)]
+    samples = pl.DataFrame(rows, schema=["time_s", "value"], orient="row")
+    recorded = samples.with_columns(flow=pl.lit(0, pl.Int32), name=pl.lit("ack_")).lazy()
+    tables = {"recorded": recorded, "facts": build.facts({"flow:0": {"start": 2.0}})}
+    found = measure(tables, packet_bytes=1000, duration_s=7)
+    assert found["overall_goodput", FLOW] == pytest.approx(2)
+    assert ("overall_goodput", FLOW) not in measure(
+        tables, packet_bytes=1000, duration_s=7, size_1_pkts=1250
+    )

@@ -81,8 +81,8 @@ class PacketMetric(Definition):
 
     Attributes:
         measure: its value of each flow, link, receiver or node, from the columns of ``PacketSums``
-            (flows after ``with_shares``) and ``PER_SECOND``: null if it cannot be determined from the
-            trace, or there was nothing to measure. None for what is measured otherwise.
+            (flows after ``with_shares``) and ``PER_SECOND``: null if the trace does not tell it, or
+            there was nothing to measure. None for what is measured otherwise.
     """
 
     title: str = ""

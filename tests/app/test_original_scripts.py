@@ -10,6 +10,7 @@ from pathlib import Path
 import pytest
 
 from bdpbench.contracts.files import sha256_of
+from bdpbench.contracts.paths import relative
 
 Run = Callable[..., "subprocess.CompletedProcess[str]"]
 
@@ -130,7 +131,7 @@ def test_scripts_of_the_command_line_are_run(
     done = bdpbench("run", "mine", "--backend", "native", "--scripts", str(folder))
     assert done.returncode == 0, done.stdout + done.stderr
     record = _record(workspace)
-    assert record["script"]["path"] == str(folder / "single_flow.tcl")  # type: ignore[index]
+    assert record["script"]["path"] == relative(folder / "single_flow.tcl")  # type: ignore[index]
     # ns-2.27's smallest timeout, which tcl/original.tcl sets; ns-2.35's is 0.2 s.
     assert "minrto 1 s" in str(record["ns2_report"])
     (run_dir,) = (workspace / "results" / "runs").glob("*/*")

@@ -58,6 +58,8 @@ def test_a_study_outside_the_checkout_runs_and_leaves_it_clean(
     assert f"report: {results / KEY / 'quick' / 'report.html'}" in done.stdout
 
     tier = results / KEY / "quick"
+    documents = [tier / "plan.json", *tier.glob("batches/*.json"), *results.glob("runs/*/*/*.json")]
+    assert [path for path in documents if '"/' in path.read_text()] == []
     plan = json.loads((tier / "plan.json").read_text())
     assert [run["parameters"]["transfer_pkts"] for run in plan["runs"]] == [450, 1000, 2000]
     assert "450 packets" in plan["runs"][0]["label"]

@@ -8,6 +8,7 @@ from pathlib import Path
 import pytest
 
 from bdpbench.app.run.planning import prepare
+from bdpbench.contracts.paths import relative
 from bdpbench.errors import BdpbenchError
 from bdpbench.studies.runs import Selection
 
@@ -87,7 +88,7 @@ def plan(tmp_path: Path) -> Callable[[], None]:
         folder = str(tmp_path / "mine")
         prepared = prepare(folder, "quick", Selection(), BUILD, tmp_path / "results", write=False)
         assert len(prepared.missing) == 2
-        assert prepared.plan["folder"] == folder
+        assert prepared.plan["folder"] == relative(Path(folder))
 
     return call
 

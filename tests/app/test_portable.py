@@ -6,7 +6,7 @@ import json
 from pathlib import Path
 
 from bdpbench.app.keep.portable import Portable
-from bdpbench.contracts.paths import repository_root
+from bdpbench.contracts.paths import relative, repository_root, tcl_dir
 from bdpbench.contracts.plan import Plan, PlannedRun
 from bdpbench.contracts.runs import RunRecord
 
@@ -21,6 +21,8 @@ def test_paths_of_study_and_checkout_are_relative_and_others_keep_their_name() -
     portable = Portable("mine", STUDY)
     for path, kept in {
         "tcl/network.tcl": "tcl/network.tcl",
+        relative(STUDY): "config/studies/mine",
+        # Kept runs of earlier versions have absolute paths.
         f"{STUDY}": "config/studies/mine",
         f"{STUDY}/tcl/own.tcl": "config/studies/mine/tcl/own.tcl",
         f"{repository_root()}/tcl/lib/args.tcl": "tcl/lib/args.tcl",
@@ -33,17 +35,16 @@ def test_paths_of_study_and_checkout_are_relative_and_others_keep_their_name() -
 def test_a_plan_loses_its_folders() -> None:
     plan: Plan = {  # type: ignore[typeddict-item]
         "study": "mine",
-        "folder": str(STUDY),
-        "scenarios": {"one": {"title": "One", "script": f"{STUDY}/tcl/own.tcl"}},
+        "folder": relative(STUDY),
         "runs": [
-            _run(f"{STUDY}/tcl/own.tcl", None),
-            _run("network.tcl", "/home/someone/originals"),
+            _run(relative(STUDY / "tcl" / "own.tcl", tcl_dir()), None),
+            _run("network.tcl", relative(Path("/home/someone/originals"))),
         ],
     }
     kept = Portable("mine", STUDY).plan(plan)
-    assert "/home" not in json.dumps(kept)
+    assert "home" not in json.dumps(kept)
     assert [run["script"] for run in kept["runs"]] == [
-        "config/studies/mine/tcl/own.tcl",
+        "../config/studies/mine/tcl/own.tcl",
         "network.tcl",
     ]
     assert [run["scripts"] for run in kept["runs"]] == [None, "scripts/originals"]

@@ -107,6 +107,19 @@ def tcl_dir() -> Path:
     return repository_root() / "tcl"
 
 
+def relative(path: Path, start: Path | None = None) -> str:
+    """A path as documents name it: from the checkout or from ``start``, with ``..`` for outside.
+
+    A checkout and what lies beside it can therefore be moved together.
+    """
+    return Path(os.path.relpath(path, start or repository_root())).as_posix()
+
+
+def resolved(path: str, start: Path | None = None) -> Path:
+    """The absolute path that ``relative`` has written."""
+    return Path(os.path.normpath((start or repository_root()) / path))
+
+
 def results_dir(configured: str) -> Path:
     """Folder of runs and reports: ``BDPBENCH_RESULTS``, or else ``results`` of the configuration.
 

@@ -9,6 +9,7 @@ from pathlib import Path
 from typing import NotRequired, TypedDict
 
 from bdpbench.contracts.files import read_json, sha256_of, write_atomically
+from bdpbench.contracts.paths import resolved
 from bdpbench.contracts.shapes import shaped
 
 PLAN_NAME = "plan.json"
@@ -54,9 +55,9 @@ class PlannedRun(TypedDict):
     """One resolved set of parameters.
 
     ``run_id`` stands for the bytes that ns-2 writes (``studies.identity``); ``scenario``, ``label``
-    and ``parameters`` are for readers and metrics. ``script`` is a path below ``tcl/``, or the
-    absolute path of a script in the study's folder; ``scripts`` is the folder of the script that
-    replaces it, if any. ``protocols`` lists the key of each protocol of the flows once;
+    and ``parameters`` are for readers and metrics. ``script`` is a path from ``tcl/``, also of a
+    script in the study's folder; ``scripts`` is the folder of the script that replaces it, if any,
+    from the checkout. ``protocols`` lists the key of each protocol of the flows once;
     ``estimated_cpu_s`` is the CPU time of ns-2 on the reference machine, s. ``alike`` has further
     values of a parameter that give the same run, such as shares of the BDP that round to the same
     number of packets.
@@ -123,8 +124,9 @@ class ParameterText(TypedDict):
 class Plan(TypedDict):
     """A tier of a study, resolved: the document that every stage after planning reads.
 
-    ``folder`` is that of the study. ``evaluation_sha256`` covers everything that turns tables into
-    a report. A batch is also a plan, of the runs that one process handles (``contracts.batches``).
+    ``folder`` is that of the study, from the checkout. ``evaluation_sha256`` covers everything that
+    turns tables into a report. A batch is also a plan, of the runs that one process handles
+    (``contracts.batches``).
     """
 
     schema_version: int
@@ -138,6 +140,11 @@ class Plan(TypedDict):
     parameters: dict[str, ParameterText]
     runs: list[PlannedRun]
     evaluation_sha256: str
+
+
+def study_folder(plan: Plan) -> Path:
+    """The folder of a plan's study."""
+    return resolved(plan["folder"])
 
 
 def read_plan(path: Path) -> Plan:

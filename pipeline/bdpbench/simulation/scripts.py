@@ -5,7 +5,7 @@ from __future__ import annotations
 from pathlib import Path
 
 from bdpbench.contracts.files import known_sha256_of
-from bdpbench.contracts.paths import tcl_dir
+from bdpbench.contracts.paths import relative, resolved, tcl_dir
 from bdpbench.contracts.runs import SCRIPTS_FOLDER, ScriptRecord, Spec
 from bdpbench.studies.identity import tcl_files
 
@@ -16,14 +16,14 @@ def script_path(spec: Spec) -> Path:
         from bdpbench.studies.scripts import ORIGINAL_RUNNER
 
         return tcl_dir() / ORIGINAL_RUNNER
-    return tcl_dir() / spec["script"]
+    return resolved(spec["script"], tcl_dir())
 
 
 def script_name(spec: Spec) -> str:
-    """The script of a run for readers; below ``tcl/`` without a path of this machine."""
+    """The script of a run for readers, from the checkout."""
     if "scripts" in spec:
         return str(Path(spec["scripts"]) / Path(spec["script"]).name)
-    return _name(tcl_dir() / spec["script"])
+    return relative(script_path(spec))
 
 
 def script_record(spec: Spec, run_dir: Path) -> ScriptRecord:
@@ -44,10 +44,6 @@ def script_files(spec: Spec, run_dir: Path) -> list[Path]:
     return tcl_files(script_path(spec))
 
 
-def _name(path: Path, run_dir: Path | None = None) -> str:
-    """Name of a file in the record: below ``tcl/``, in the run's folder, or its full path."""
-    if path.is_relative_to(tcl_dir()):
-        return f"tcl/{path.relative_to(tcl_dir()).as_posix()}"
-    if run_dir is not None and path.is_relative_to(run_dir):
-        return path.relative_to(run_dir).as_posix()
-    return str(path)
+def _name(path: Path, run_dir: Path) -> str:
+    """Name of a file in the record: in the run's folder, or from the checkout."""
+    return relative(path, run_dir if path.is_relative_to(run_dir) else None)

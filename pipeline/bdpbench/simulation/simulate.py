@@ -20,6 +20,7 @@ from bdpbench.contracts.files import (
     write_record_atomically,
     write_text_atomically,
 )
+from bdpbench.contracts.paths import resolved
 from bdpbench.contracts.runs import (
     ERROR_NAME,
     LIGHT_NAME,
@@ -121,7 +122,8 @@ def _checked_ns2(spec: Spec, backend: Backend) -> Ns2Record:
 def _run_in_scratch(spec: Spec, run_dir: Path, backend: Backend, reduce: Reducer) -> Usage:
     """Let ns-2 write into a scratch folder, which becomes ``out/`` when everything is there."""
     scratch = _empty_scratch(run_dir)
-    names = RunNames(f"run {spec['run_id']} ({spec['label']})", script_name(spec), run_dir)
+    script = str(resolved(script_name(spec)))
+    names = RunNames(f"run {spec['run_id']} ({spec['label']})", script, run_dir)
     traces = [scratch / OUTPUT_FOLDER / name for name in spec["identity"]["streams"]]
     try:
         with streams(traces, reduce) as pipes:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
+from bdpbench.contracts.paths import relative
 from bdpbench.contracts.plan import PLAN_VERSION, ParameterText, Plan, PlannedRun, ScenarioText
 from bdpbench.studies.labels import swept_names
 from bdpbench.studies.study import Scenario, Study
@@ -22,7 +23,7 @@ def make_plan(
     return {
         "schema_version": PLAN_VERSION,
         "study": study.key,
-        "folder": str(study.folder),
+        "folder": relative(study.folder),
         "title": study.title,
         "tier": tier,
         "ns2_build_id": ns2_build_id,

@@ -11,7 +11,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import cast
 
-from bdpbench.contracts.paths import tcl_dir
+from bdpbench.contracts.paths import relative, tcl_dir
 from bdpbench.contracts.plan import Identity, Output, Parameters, PlannedRun, Scalar
 from bdpbench.contracts.runs import OUTPUT_FOLDER
 from bdpbench.contracts.yaml_files import meant, suggest
@@ -304,18 +304,16 @@ def _planned(
         "outputs": outputs,
         "protocols": _protocols(parameters, flows),
         "estimated_cpu_s": round(cpu_s, 2),
-        "scripts": scenario.scripts,
+        "scripts": scenario.scripts and relative(Path(scenario.scripts)),
     }
 
 
 def _script(study: Study, script: str) -> tuple[str, Path]:
-    """A script of a study as named in a plan, below ``tcl/`` or by its path, and its path."""
+    """A script of a study as named in a plan, from ``tcl/``, and its path."""
     path = script_path(study, script)
     if path is None:
         raise BdpbenchError("the script is gone", where=script)
-    if path.is_relative_to(tcl_dir()):
-        return script, path
-    return str(path), path
+    return relative(path, tcl_dir()), path
 
 
 def _check_flow_count(

@@ -10,7 +10,7 @@ from collections.abc import Iterable
 from pathlib import Path
 
 from bdpbench.contracts.files import write_bytes_atomically, write_record_atomically
-from bdpbench.contracts.paths import run_folder
+from bdpbench.contracts.paths import resolved, run_folder
 from bdpbench.contracts.plan import PlannedRun
 from bdpbench.contracts.runs import SCRIPTS_FOLDER, SPEC_NAME, SPEC_VERSION, Spec, read_spec
 from bdpbench.errors import BdpbenchError
@@ -40,7 +40,7 @@ def write_specs(runs: Iterable[PlannedRun], ns2_build_id: str, runs_dir: Path) -
         if _found(folder) == spec:
             continue
         if run["scripts"] is not None:
-            _keep_scripts(folder / SCRIPTS_FOLDER, Path(run["scripts"]), run["script"])
+            _keep_scripts(folder / SCRIPTS_FOLDER, resolved(run["scripts"]), run["script"])
         write_record_atomically(folder / SPEC_NAME, spec)
 
 

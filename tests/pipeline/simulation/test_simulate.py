@@ -17,7 +17,7 @@ from tests.pipeline.simulation.specs import write_spec
 
 from bdpbench.contracts.disks import free_bytes
 from bdpbench.contracts.files import sha256_of
-from bdpbench.contracts.paths import repository_root
+from bdpbench.contracts.paths import relative, repository_root
 from bdpbench.contracts.plan import Output
 from bdpbench.contracts.runs import read_run
 from bdpbench.errors import BdpbenchError
@@ -246,8 +246,8 @@ def test_a_script_outside_the_checkout_finds_its_own_files_and_the_library(
     record = simulate(run_dir, backend)
     assert (run_dir / "out" / "x.out").read_text() == "mine -a 1 1\n"
     assert set(record["script"]["files"]) == {
-        str(folder / "x.tcl"),
-        str(folder / "own.tcl"),
+        relative(folder / "x.tcl"),
+        relative(folder / "own.tcl"),
         "tcl/lib/args.tcl",
     }
 

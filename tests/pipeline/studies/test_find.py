@@ -8,6 +8,8 @@ from pathlib import Path
 
 import pytest
 
+from bdpbench.contracts.paths import relative, tcl_dir
+from bdpbench.contracts.plan import study_folder
 from bdpbench.errors import BdpbenchError
 from bdpbench.studies.load import find_study, load_study
 from bdpbench.studies.plan import make_plan
@@ -34,9 +36,10 @@ def test_a_folder_is_a_study_wherever_it_lies(
 def test_its_script_lies_in_its_own_folder(outside: Path) -> None:
     study = load_study(outside)
     runs = expand_tier(study, "quick")
-    assert [run["script"] for run in runs] == [str(outside / "tcl" / "own.tcl")]
+    own = relative(outside / "tcl" / "own.tcl", tcl_dir())
+    assert [run["script"] for run in runs] == [own]
     plan = make_plan(study, "quick", "0" * 16, runs, "")
-    assert plan["folder"] == str(outside)
+    assert (plan["folder"], study_folder(plan)) == (relative(outside), outside)
 
 
 def test_an_id_does_not_depend_on_where_a_study_lies(outside: Path, tmp_path: Path) -> None:

@@ -8,7 +8,7 @@ from pathlib import Path
 
 import pytest
 
-from bdpbench.contracts.paths import run_folder, tcl_dir
+from bdpbench.contracts.paths import relative, run_folder, tcl_dir
 from bdpbench.contracts.plan import PlannedRun
 from bdpbench.errors import BdpbenchError
 from bdpbench.studies.load import load_study
@@ -53,7 +53,7 @@ def _run(scripts: Path | None = None) -> PlannedRun:
 def test_a_relative_folder_starts_at_the_study(study: Callable[..., Path], originals: Path) -> None:
     study("scripts: originals")
     run = _run()
-    assert (run["scripts"], run["script"]) == (str(originals), "theirs.tcl")
+    assert (run["scripts"], run["script"]) == (relative(originals), "theirs.tcl")
     study()
     assert _run()["scripts"] is None
     assert run["run_id"] != _run()["run_id"]
@@ -99,7 +99,7 @@ def test_a_run_keeps_its_script(
     utils = (tcl_dir() / "lib" / "utils.tcl").read_text()
     assert (folder / "scripts" / "utils.tcl").read_text() == utils
     spec = json.loads((folder / "spec.json").read_text())
-    assert spec["scripts"] == str(originals)
+    assert spec["scripts"] == relative(originals)
     assert spec["identity"] == run["identity"]
 
 
@@ -161,7 +161,7 @@ def test_a_run_that_the_original_cannot_simulate_is_refused(
 def test_what_an_original_computes_is_said(study: Callable[..., Path], originals: Path) -> None:
     implied = ORIGINAL.replace(", packet_bytes: 1000}", "}, implied: {packet_bytes: its default}")
     study("scripts: originals", original=implied)
-    assert _run()["scripts"] == str(originals)
+    assert _run()["scripts"] == relative(originals)
 
 
 def test_a_folder_that_fits_no_scenario_is_refused_on_the_command_line(

@@ -29,6 +29,7 @@ from bdpbench.contracts.kept import (
     kept_runs_bytes,
 )
 from bdpbench.contracts.paths import repository_root
+from bdpbench.contracts.plan import study_folder
 from bdpbench.contracts.runs import BuildFacts, RunRecord
 from bdpbench.contracts.scorecard import SCORECARD_NAME
 from bdpbench.contracts.tables import METRICS_NAME
@@ -52,7 +53,7 @@ class Bundle:
 
     def __init__(self, results: Results) -> None:
         self.results = results
-        self.folder = Path(results.plan["folder"])
+        self.folder = study_folder(results.plan)
         portable = Portable(results.plan["study"], self.folder)
         self.plan = portable.plan(results.plan)
         made = results.made or report_inputs(

@@ -31,7 +31,7 @@ from bdpbench.contracts.kept import (
     read_kept_runs,
 )
 from bdpbench.contracts.paths import results_dir
-from bdpbench.contracts.plan import Plan
+from bdpbench.contracts.plan import Plan, study_folder
 from bdpbench.contracts.runs import RUN_VERSION, BuildFacts, RunRecord
 from bdpbench.contracts.scorecard import SCORECARD_NAME, Scorecard, read_scorecard
 from bdpbench.contracts.shapes import shaped
@@ -250,6 +250,6 @@ def _inputs(
         load_table=lambda *_: None,
         load_series=lambda run_id, _: series[run_id],
         run_info=dict(sorted(records.items())),
-        study=study_texts(load_study(plan["folder"])),
+        study=study_texts(load_study(study_folder(plan))),
         repetitions=over_repetitions(metrics, plan["runs"]),
     )

@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
+import posixpath
 from collections.abc import Sequence
 from pathlib import Path, PurePosixPath
 
-from bdpbench.contracts.paths import repository_root
-from bdpbench.contracts.plan import Plan, PlannedRun, ScenarioText
+from bdpbench.contracts.paths import repository_root, resolved
+from bdpbench.contracts.plan import Plan, PlannedRun
 from bdpbench.contracts.runs import RunRecord, ScriptRecord
 
 OUTSIDE_FOLDER = "scripts"
@@ -18,9 +19,9 @@ def study_place(key: str) -> str:
 
 
 class Portable:
-    """Paths for an archive: those of the study and of the checkout are made relative.
+    """Paths for an archive, all below the root of a checkout: the study is put where others are.
 
-    Of any other path only the last part is kept.
+    Of any other path outside the checkout only the last part is kept.
 
     Args:
         study: key of the study.
@@ -34,13 +35,12 @@ class Portable:
         )
 
     def path(self, path: str) -> str:
-        """A path without parts of this machine; relative paths are unchanged."""
-        if not path.startswith("/"):
-            return path
+        """A path from the checkout that leads nowhere else on this machine."""
+        found = resolved(path)
         for folder, place in self._places:
-            if Path(path).is_relative_to(folder):
-                return (PurePosixPath(place) / Path(path).relative_to(folder)).as_posix()
-        return f"{OUTSIDE_FOLDER}/{PurePosixPath(path).name}"
+            if found.is_relative_to(folder):
+                return (PurePosixPath(place) / found.relative_to(folder)).as_posix()
+        return f"{OUTSIDE_FOLDER}/{found.name}"
 
     def record(self, record: RunRecord) -> RunRecord:
         """A run's record with scripts without their folders.
@@ -60,17 +60,13 @@ class Portable:
         return {
             **plan,
             "folder": self.path(plan["folder"]),
-            "scenarios": {key: self._scenario(each) for key, each in plan["scenarios"].items()},
             "runs": [self._run(run) for run in plan["runs"]],
         }
-
-    def _scenario(self, text: ScenarioText) -> ScenarioText:
-        return {**text, "script": self.path(text["script"])}
 
     def _run(self, run: PlannedRun) -> PlannedRun:
         scripts = run["scripts"]
         return {
             **run,
-            "script": self.path(run["script"]),
+            "script": posixpath.relpath(self.path(f"tcl/{run['script']}"), "tcl"),
             "scripts": self.path(scripts) if scripts else None,
         }

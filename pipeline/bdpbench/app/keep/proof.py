@@ -21,7 +21,7 @@ from bdpbench.app.run.planning import Prepared, write_plan
 from bdpbench.app.run.run_study import backend_for
 from bdpbench.contracts.kept import KeptRun
 from bdpbench.contracts.paths import run_folder
-from bdpbench.contracts.plan import PlannedRun
+from bdpbench.contracts.plan import PlannedRun, study_folder
 from bdpbench.contracts.runs import ScriptRecord, TakenOver, differences, read_run, read_spec
 from bdpbench.errors import BdpbenchError
 from bdpbench.simulation.processes import dying_with_parent, end_group, signals_interrupt
@@ -226,5 +226,5 @@ def _renamed(pair: Pair, sample: Sequence[Pair], prepared: Prepared) -> KeptRun:
 
 def _script(run_id: str, prepared: Prepared) -> ScriptRecord:
     folder = prepared.paths.run(run_id)
-    portable = Portable(prepared.plan["study"], Path(prepared.plan["folder"]))
+    portable = Portable(prepared.plan["study"], study_folder(prepared.plan))
     return portable.script(script_record(read_spec(folder), folder))

@@ -7,7 +7,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from bdpbench.app.run.stages import definitions_of, measure_plan
-from bdpbench.contracts.plan import Plan, PlannedRun
+from bdpbench.contracts.plan import Plan, PlannedRun, study_folder
 from bdpbench.contracts.scorecard import ScoredNumber
 from bdpbench.errors import BdpbenchError
 
@@ -27,7 +27,7 @@ class RunVerdicts:
         """Scenario → its numbers."""
         from bdpbench.score import load_published
 
-        path = Path(self._plan["folder"]) / "published.csv"
+        path = study_folder(self._plan) / "published.csv"
         found: dict[str, list[PublishedNumber]] = {}
         for each in load_published(path, definitions_of(self._plan)):
             found.setdefault(each.scenario, []).append(each)

@@ -12,7 +12,7 @@ from bdpbench.contracts.caches import keep, read_kept
 from bdpbench.contracts.csv_files import csv_of_frame
 from bdpbench.contracts.files import read_text, write_atomically, write_bytes_atomically
 from bdpbench.contracts.paths import run_folder
-from bdpbench.contracts.plan import Output, Parameters, Plan, PlannedRun, Scalar
+from bdpbench.contracts.plan import Output, Parameters, Plan, PlannedRun, Scalar, study_folder
 from bdpbench.contracts.reported import check_reported, forget_report, record_report
 from bdpbench.contracts.runs import RUN_NAME, is_light, read_runs, read_spec
 from bdpbench.contracts.scorecard import SCORECARD_NAME, Scorecard, write_scorecard
@@ -49,7 +49,7 @@ def definitions_of(plan: Plan) -> Mapping[str, Definition]:
     """Metric → its definition: the common ones, and those of the plan's study."""
     from bdpbench.metrics import definitions_for
 
-    return definitions_for(Path(plan["folder"]))
+    return definitions_for(study_folder(plan))
 
 
 def parse_runs(run_dirs: Iterable[Path], plan: Plan | None = None) -> dict[str, TableManifest]:
@@ -163,7 +163,7 @@ def measure_plan(plan: Plan, runs_dir: Path) -> pl.DataFrame:
             frames.append(as_metrics(rows))
             rows = []
     metrics = pl.concat([*frames, as_metrics(rows)])
-    groups = measure_groups(metrics, plan["runs"], _sweeps(plan["folder"]), definitions)
+    groups = measure_groups(metrics, plan["runs"], _sweeps(study_folder(plan)), definitions)
     return pl.concat([metrics, groups])
 
 
@@ -254,7 +254,7 @@ class _Tables(Mapping[str, "pl.LazyFrame"]):
         ]
 
 
-def _sweeps(folder: str) -> dict[str, dict[str, list[Scalar]]]:
+def _sweeps(folder: Path) -> dict[str, dict[str, list[Scalar]]]:
     """Scenario → numeric parameter → every value that the study gives it, in any tier."""
     from bdpbench.studies.load import load_study
 
@@ -288,7 +288,7 @@ def score_plan(plan: Plan, metrics: pl.DataFrame) -> Scorecard:
     """Scorecard of a plan: the metrics compared with the numbers and claims of its study."""
     from bdpbench.score import load_expectations, score
 
-    expected = load_expectations(Path(plan["folder"]), definitions_of(plan))
+    expected = load_expectations(study_folder(plan), definitions_of(plan))
     return score(
         plan, metrics, expected.numbers, expected.claims, expected.history, expected.spreads
     )
@@ -339,7 +339,7 @@ def report_inputs(
         load_series=KeptSeries(runs_dir, load_table, outputs, parameters),
         places=_places(runs_dir, finished),
         run_info=read_runs(run_folder(runs_dir, each) for each in finished),
-        study=study_texts(load_study(plan["folder"])),
+        study=study_texts(load_study(study_folder(plan))),
         repetitions=over_repetitions(metrics, plan["runs"]),
     )
 

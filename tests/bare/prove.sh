@@ -99,7 +99,9 @@ within() {
     mkdir -p "$root$home/.cache/pip"
     chown --reference="$root$home" "$root$home/.cache"
     mount --bind "$pip" "$root$home/.cache/pip"
-    exec chroot --userspec="$user:$user" "$root" env -i HOME="$home" USER="$user" TERM=dumb \
+    # What runs in the background ignores signals; nor may that get in.
+    exec chroot --userspec="$user:$user" "$root" env -i --default-signal=INT,QUIT,HUP \
+      HOME="$home" USER="$user" TERM=dumb \
       PATH=/usr/local/sbin:/usr/local/bin:/usr/sbin:/usr/bin:/sbin:/bin bash -euc "cd ~ && $5"
   ' bash "$layer" "$base" "$2" "$store/pip-$2" "$3"
 }

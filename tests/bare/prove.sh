@@ -38,7 +38,10 @@ fi
 python=.bdpbench/venv/bin/python
 [ -x $python ] || python=python3
 work=$(mktemp -d)
-trap 'rm -rf "$work"' EXIT
+# unshare ignores what ends other programs. With its child all that runs in the namespace ends.
+inside=
+trap 'kill -KILL $(cat "/proc/$inside/task/$inside/children" 2>/dev/null) 2>/dev/null; wait; rm -rf "$work"' EXIT
+trap 'exit 143' INT TERM HUP
 store=${keep:-$work}
 mkdir -p "$store"
 
@@ -89,7 +92,7 @@ within() {
   mkdir -p "$layer"/{upper,work,root} "$base.archives/partial" "$store/pip-$2"
   [ "$2" = root ] || chown 1000:1000 "$store/pip-$2"
   # shellcheck disable=SC2016  # for the inner bash
-  unshare --mount --pid --fork --kill-child bash -euc '
+  unshare --mount --pid --fork bash -euc '
     layer=$1 base=$2 user=$3 pip=$4 root=$1/root
     mount -t overlay overlay -o "lowerdir=$base,upperdir=$layer/upper,workdir=$layer/work" "$root"
     mount -t proc proc "$root/proc"
@@ -103,7 +106,9 @@ within() {
     exec chroot --userspec="$user:$user" "$root" env -i --default-signal=INT,QUIT,HUP \
       HOME="$home" USER="$user" TERM=dumb \
       PATH=/usr/local/sbin:/usr/local/bin:/usr/sbin:/usr/bin:/sbin:/bin bash -euc "cd ~ && $5"
-  ' bash "$layer" "$base" "$2" "$store/pip-$2" "$3"
+  ' bash "$layer" "$base" "$2" "$store/pip-$2" "$3" <&0 &
+  inside=$!
+  wait "$inside"
 }
 
 # timed CASE USER LINE: `within`, and says how long it took.
@@ -137,7 +142,8 @@ prove() {
     timed "$case" root "DEBIAN_FRONTEND=noninteractive $packages -y >/dev/null"
   fi
   timed "$case" "$user" "clone/bdpbench ${run[*]}" || die "$case: run"
-  timed "$case" "$user" "clone/bdpbench ${test[*]}" | tee "$work/said" || die "$case: test"
+  timed "$case" "$user" "clone/bdpbench ${test[*]}" >"$work/said" || { cat "$work/said"; die "$case: test"; }
+  cat "$work/said"
   ! grep '^left out' "$work/said" | grep -vE "$expected" || die "$case: more tests than expected were left out"
   rm -rf "$work/layers/$case"
 }

@@ -136,6 +136,8 @@ def test_a_flow_settles_when_it_comes_within_one_per_cent_of_what_it_holds(build
     assert settling_time(build.cwnd(overshoot), since_s=3) is None  # 103 is 2 % off 101
     assert settling_time(build.cwnd(overshoot), since_s=6) is None  # no samples
     assert settling_time(build.cwnd([(1.0, 0.0), (2.0, 0.0)]), since_s=1) is None
+    # 99.2 and 100.8 are within 1 % of their mean of 100.
+    assert settling_time(build.cwnd([(1.0, 9.0), (2.0, 99.2), (3.0, 100.8)]), since_s=1) == 2.0
 
 
 def test_growth_is_per_round_trip_and_compound(build: Any) -> None:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator
 
 import polars as pl
 
@@ -42,39 +42,12 @@ def time_to_90pct_cwnd_after_drop_kept(flow: FlowView) -> float | None:
     return None if stays.is_empty() else float(stays["start_s"][0])
 
 
-_UTILIZATION_LEVEL = 90.0
 _REACHED = "time_to_90pct_utilization_kept"
 # Parameters that are derived from the swept one, or only set the length of observation.
-_BESIDE_BUFFER = frozenset({"buffer_pkts", "duration_s"})
 _BESIDE_RTT = frozenset({"rtt_ms", "bottleneck_delay_ms", "buffer_pkts", "bdp_pkts", "duration_s"})
 _BESIDE_DROP = frozenset({"drop_packet", "duration_s"})
 
 Found = Iterator[tuple[Row, float | None]]
-
-
-@group_metric(
-    unit="packets",
-    title="Smallest buffer with more than 90 % utilization",
-    text="Smallest buffer of the sweep with which utilization over the second half of the run is "
-    "above 90 %. Measured where all smaller buffers of the sweep have been simulated too.",
-    source=f"{_THESIS}, Table 1, column 5",
-    metrics=("utilization",),
-)
-def min_buffer_90pct(group: Group) -> Found:
-    for found, points in group.sweeps_of("utilization", "buffer_pkts", _BESIDE_BUFFER):
-        yield from _smallest_buffer(found, points)
-
-
-def _smallest_buffer(rows: Sequence[Row], points: Sequence[float]) -> Found:
-    by_buffer = {row.at("buffer_pkts"): row for row in rows}
-    for buffer_pkts in points:
-        row = by_buffer.get(buffer_pkts)
-        if row is None:  # not simulated, although it might suffice
-            return
-        if row.value is not None and row.value > _UTILIZATION_LEVEL:
-            yield row, buffer_pkts
-            return
-    yield rows[-1], None
 
 
 @group_metric(

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import functools
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 
 import polars as pl
 
@@ -519,6 +519,38 @@ def _has_mode(flow: FlowView) -> bool:
 def mode_changes(flow: FlowView) -> float | None:
     changed = _modes(flow).with_columns(changed=pl.col("value") != pl.col("value").shift(1))
     return number(changed.filter(inside("time_s", *second_half(flow)))["changed"].sum())
+
+
+_UTILIZATION_LEVEL = 90.0
+# Parameters that differ in a sweep of the buffer, which may only be longer to observe.
+_BESIDE_BUFFER = frozenset({"buffer_pkts", "duration_s"})
+
+
+@group_metric(
+    unit="packets",
+    title="Smallest buffer with more than 90 % utilization",
+    text="Smallest buffer of the sweep with which utilization over the second half of the run is "
+    "above 90 %. Measured where all smaller buffers of the sweep have been simulated too.",
+    source=f"{THESIS}, Table 1, column 5",
+    metrics=("utilization",),
+)
+def min_buffer_90pct(group: Group) -> Iterator[tuple[Row, float | None]]:
+    for found, points in group.sweeps_of("utilization", "buffer_pkts", _BESIDE_BUFFER):
+        yield from _smallest_buffer(found, points)
+
+
+def _smallest_buffer(
+    rows: Sequence[Row], points: Sequence[float]
+) -> Iterator[tuple[Row, float | None]]:
+    by_buffer = {row.at("buffer_pkts"): row for row in rows}
+    for buffer_pkts in points:
+        row = by_buffer.get(buffer_pkts)
+        if row is None:  # not simulated, although it might suffice
+            return
+        if row.value is not None and row.value > _UTILIZATION_LEVEL:
+            yield row, buffer_pkts
+            return
+    yield rows[-1], None
 
 
 _PAIR = ("protocol_1", "protocol_2")

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import polars as pl
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
@@ -12,6 +13,7 @@ from bdpbench.metrics.fairness import (
     tcp_friendly_rate,
     throughput_ratio,
 )
+from bdpbench.metrics.samples import sum_samples
 
 
 def test_textbook_example() -> None:
@@ -88,3 +90,18 @@ def test_a_demand_below_zero_gets_nothing_and_does_not_keep_the_others_waiting()
 
 def test_a_capacity_that_is_no_number_ends() -> None:
     assert max_min_shares({"one": ["a"]}, {"a": float("nan")}) == {"one": None}
+
+
+def test_flows_that_want_little_leave_the_rest_to_the_others() -> None:
+    # All rise to 1, where the first stops, the others to 3, where the second stops: 10 - 1 - 3.
+    routes = dict.fromkeys(("first", "second", "third"), ("link",))
+    shares = max_min_shares(routes, {"link": 10}, {"first": 1, "second": 3})
+    assert shares == {"first": 1.0, "second": 3.0, "third": 6.0}
+
+
+def test_samples_without_a_value_do_not_count() -> None:
+    nothing = [None, float("nan")]
+    rows = pl.DataFrame({"time_s": [1.0, 2.0, 3.0, 4.0], "value": [3.0, *nothing, 5.0]})
+    (row,) = sum_samples([rows], (), None, ("value",)).rows(named=True)
+    assert (row["samples"], row["mean"], row["least"], row["largest"]) == (2, 4.0, 3.0, 5.0)
+    assert (row["first_s"], row["last_s"], row["last"]) == (1.0, 4.0, 5.0)

@@ -99,8 +99,8 @@ def test_all_charts_draw_lines_at_a_readable_size_and_fit_any_screen(
     visit.page.set_viewport_size({"width": 390, "height": 900})
     page = visit.open(report, "?all")
     canvases = page.locator(".canvas")
+    expect(page.locator("details.run:not([open])")).to_have_count(0)  # their charts are there now
     expect(page.locator('.canvas[data-drawn="yes"]')).to_have_count(canvases.count())
-    expect(page.locator("details.run:not([open])")).to_have_count(0)
     assert canvases.count() > 40
     # A path of two points is just "M…L…"; the paths that are drawn have many more characters.
     paths = page.locator(".canvas .mark-line path").evaluate_all(

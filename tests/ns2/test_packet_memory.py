@@ -55,6 +55,9 @@ def test_packets_map_the_address_space_that_they_fill(ns_binary: Path, waiting: 
 
 
 def test_the_want_of_memory_is_told(ns_binary: Path, waiting: Path) -> None:
-    done = _run(ns_binary, waiting, "60000")
+    free = _run(ns_binary, waiting, "unlimited").stdout.split()
+    # What ns-2 has mapped before the packets, and half of what they take.
+    limit_kib = 4 * (int(free[0]) + (int(free[2]) - int(free[0])) // 2)
+    done = _run(ns_binary, waiting, str(limit_kib))
     assert done.returncode == 1  # ns-2 has an abort of its own, which writes its traces out
     assert done.stderr == "ns: no memory for packets: Cannot allocate memory\n"

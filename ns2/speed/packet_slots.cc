@@ -12,6 +12,7 @@ namespace {
 const size_t cache_line = 64;	// bytes
 const size_t huge_page = 2 << 20;	// bytes
 const size_t first_block = 64 << 10;	// bytes: a simulation with few packets stays small
+const size_t abort_bytes = 1 << 20;
 
 size_t rounded_up(size_t bytes, size_t unit)
 {
@@ -63,6 +64,8 @@ Packet* Packet::more()
 {
 	typedef char headers_lie_behind_the_packet[sizeof(Packet) <= header_place ? 1 : -1];
 	static size_t block_bytes = first_block;
+	// ns-2's abort() writes traces out by Tcl, which would call it again if it got no memory at all.
+	static void* reserve = malloc(abort_bytes);
 	const size_t slot_bytes = rounded_up(header_place + hdrlen_, cache_line);
 	size_t bytes = slot_bytes > block_bytes ? slot_bytes : block_bytes;
 	char* block = new_block(bytes);
@@ -71,6 +74,7 @@ Packet* Packet::more()
 		block = new_block(bytes /= 2);
 	if (block == 0) {
 		fprintf(stderr, "ns: no memory for packets: %s\n", strerror(ENOMEM));
+		free(reserve);
 		abort();
 	}
 	for (size_t i = bytes / slot_bytes; i-- > 0;) {

@@ -117,6 +117,9 @@ class YamlFile:
 
     def validate(self, model: type[Model]) -> Model:
         """Validate the file as a ``model``; every finding is reported, unknown keys with a hint."""
+        # To Python true is 1, and so it is to pydantic.
+        if isinstance(self.data, dict) and self.data.get("schema_version") is True:
+            raise self.error(("schema_version",), "expected a number (got True)")
         return self.validate_part(model, self.data, ())
 
     def validate_part(self, model: type[Model], part: Any, location: Location) -> Model:
@@ -140,7 +143,11 @@ class YamlFile:
         self, model: type[BaseModel], error: dict[str, Any], base: Location
     ) -> BdpbenchError:
         # Pydantic's "[key]", and the tags of unions, which look like it.
-        relative = tuple(part for part in error["loc"] if not str(part).startswith("["))
+        *inner, last = error["loc"] or ("[",)
+        relative = tuple(part for part in inner if not str(part).startswith("["))
+        # An unknown key is the user's own word, which may begin like that as well.
+        if error["type"] == "extra_forbidden" or not str(last).startswith("["):
+            relative = (*relative, last)
         location = (*base, *relative)
         if error["type"] == "extra_forbidden":
             known = _fields_at(model, relative[:-1])

@@ -4,6 +4,7 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/mman.h>
+#include <unistd.h>
 
 #include "packet.h"
 
@@ -12,7 +13,7 @@ namespace {
 const size_t cache_line = 64;	// bytes
 const size_t huge_page = 2 << 20;	// bytes
 const size_t first_block = 64 << 10;	// bytes: a simulation with few packets stays small
-const size_t abort_bytes = 1 << 20;
+const size_t abort_bytes = 4 << 20;	// malloc() asks for at least 1 MB where the heap cannot grow
 
 size_t rounded_up(size_t bytes, size_t unit)
 {
@@ -74,6 +75,8 @@ Packet* Packet::more()
 		block = new_block(bytes /= 2);
 	if (block == 0) {
 		fprintf(stderr, "ns: no memory for packets: %s\n", strerror(ENOMEM));
+		if (reserve == 0)
+			_exit(1);
 		free(reserve);
 		abort();
 	}

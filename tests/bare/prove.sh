@@ -40,7 +40,7 @@ python=.bdpbench/venv/bin/python
 work=$(mktemp -d)
 # unshare ignores what ends other programs. With its child all that runs in the namespace ends.
 inside=
-trap 'kill -KILL $(cat "/proc/$inside/task/$inside/children" 2>/dev/null) 2>/dev/null; wait; rm -rf "$work"' EXIT
+trap 'kill -KILL $(cat "/proc/$inside/task/$inside/children" 2>/dev/null) 2>/dev/null || true; wait; rm -rf "$work"' EXIT
 trap 'exit 143' INT TERM HUP
 store=${keep:-$work}
 mkdir -p "$store"

@@ -26,7 +26,7 @@ USER nobody
 
 FROM build AS native
 COPY pipeline/bdpbench/compiled pipeline/bdpbench/trace/native/wired_lines.c \
-    pipeline/bdpbench/metrics/packets/native/packet_sums.c /opt/bdpbench/compiled/
+    pipeline/bdpbench/metrics/packets/packet_sums.c /opt/bdpbench/compiled/
 RUN for source in /opt/bdpbench/compiled/*.c; do \
         bash /opt/bdpbench/compiled/build.sh /opt/bdpbench/.bdpbench/compiled "$source" || exit 1; \
     done

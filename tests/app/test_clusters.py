@@ -13,16 +13,16 @@ from pathlib import Path
 
 import pytest
 
-from bdpbench.app.run.clusters.overseer import Overseer, Patience
-from bdpbench.app.run.clusters.profiles import find_profile
-from bdpbench.app.run.clusters.said import LOGS_FOLDER, said_of_jobs
-from bdpbench.app.run.clusters.slurm import (
+from bdpbench.app.clusters.overseer import Overseer, Patience
+from bdpbench.app.clusters.profiles import find_profile
+from bdpbench.app.clusters.said import LOGS_FOLDER, said_of_jobs
+from bdpbench.app.clusters.slurm import (
     NoAnswerError,
     SlurmJob,
     call_prefix,
     results_prefix,
 )
-from bdpbench.app.run.clusters.visible import wait_for_runs
+from bdpbench.app.clusters.visible import wait_for_runs
 from bdpbench.contracts.paths import run_folder
 from bdpbench.errors import BdpbenchError
 

@@ -31,7 +31,7 @@ def checkout(tmp_path: Path) -> Path:
 DRIVER = """
 import hashlib, json, sys
 from pathlib import Path
-from bdpbench.app.run.planning import prepare
+from bdpbench.app.planning import prepare
 from bdpbench.studies.runs import Selection
 
 for files in json.loads(sys.argv[1]):
@@ -67,7 +67,7 @@ def test_a_plan_changes_with_what_the_report_is_made_by_and_nothing_else(checkou
     )
     telling = (
         f"{code}/metrics/cwnd.py",
-        f"{code}/app/run/stages.py",
+        f"{code}/app/stages.py",
         "reports/captions.yaml",
         "config/studies/transfer/NOTES.md",
     )

@@ -10,7 +10,7 @@ from typing import Any
 import polars as pl
 import pytest
 
-from bdpbench.app.run.kept_series import KeptSeries
+from bdpbench.app.kept_series import KeptSeries
 from bdpbench.contracts.paths import run_folder
 
 RUN = "0123456789abcdef"

@@ -10,8 +10,8 @@ from pathlib import Path
 import pytest
 from tests.app.conftest import call_bdpbench, write_config, write_record
 
-from bdpbench.app.run.merging import merge
-from bdpbench.app.run.stages import read_metrics, report_inputs
+from bdpbench.app.merging import merge
+from bdpbench.app.stages import read_metrics, report_inputs
 from bdpbench.contracts.files import sha256_of
 from bdpbench.contracts.paths import run_folders
 from bdpbench.contracts.plan import read_plan

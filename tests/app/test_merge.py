@@ -8,9 +8,9 @@ from pathlib import Path
 import pytest
 from tests.app.conftest import call_bdpbench, write_record
 
-from bdpbench.app.run import merging
-from bdpbench.app.run.mending import Damage, damaged_run
-from bdpbench.app.run.merging import merge
+from bdpbench.app import merging
+from bdpbench.app.mending import Damage, damaged_run
+from bdpbench.app.merging import merge
 from bdpbench.contracts.files import sha256_of
 from bdpbench.contracts.paths import run_folder
 from bdpbench.errors import BdpbenchError

@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from bdpbench.app.run.planning import prepare
+from bdpbench.app.planning import prepare
 from bdpbench.contracts.paths import relative
 from bdpbench.errors import BdpbenchError
 from bdpbench.studies.runs import Selection

@@ -12,7 +12,7 @@ from pathlib import Path
 import polars as pl
 import pytest
 
-from bdpbench.app.say.totals import totals_sentence
+from bdpbench.app.totals import totals_sentence
 from bdpbench.archive.side import read_runs_of
 from bdpbench.contracts.paths import run_folder
 

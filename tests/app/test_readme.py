@@ -10,7 +10,7 @@ from pathlib import Path
 
 import pytest
 
-from bdpbench.app.say.totals import totals_sentence
+from bdpbench.app.totals import totals_sentence
 from bdpbench.contracts.paths import repository_root
 
 Run = Callable[..., "subprocess.CompletedProcess[str]"]

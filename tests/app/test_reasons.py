@@ -7,7 +7,7 @@ from pathlib import Path
 
 from tests.app.planned import IDENTITY, finished_run, planned_run
 
-from bdpbench.app.run.reasons import Reasons
+from bdpbench.app.reasons import Reasons
 from bdpbench.contracts.paths import run_folder
 from bdpbench.contracts.runs import Identity
 

@@ -21,7 +21,7 @@ rule long:
 
 
 def snakemake(folder: Path, *arguments: str) -> subprocess.CompletedProcess[str]:
-    command = [sys.executable, "-m", "bdpbench.app.run.snakemake_cli", "--cores", "1", *arguments]
+    command = [sys.executable, "-m", "bdpbench.app.snakemake_cli", "--cores", "1", *arguments]
     return subprocess.run(command, cwd=folder, capture_output=True, text=True, check=False)
 
 
@@ -36,7 +36,7 @@ def test_jobs_are_chosen_when_one_ends_and_at_no_other_time(tmp_path: Path) -> N
 # A rule that fails, and an invalid file; one process does both, as importing Snakemake takes 1.5 s.
 FAILURES = """
 import sys
-from bdpbench.app.run.snakemake_cli import main
+from bdpbench.app.snakemake_cli import main
 
 for text in sys.argv[1:]:
     open("Snakefile", "w").write(text)

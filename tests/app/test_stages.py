@@ -10,7 +10,7 @@ from pathlib import Path
 import polars as pl
 import pytest
 
-from bdpbench.app.run.stages import measure_plan, measure_runs, parse_runs
+from bdpbench.app.stages import measure_plan, measure_runs, parse_runs
 from bdpbench.contracts.paths import run_folder
 from bdpbench.contracts.plan import Plan
 from bdpbench.metrics import DEFINITIONS

@@ -9,10 +9,10 @@ import pytest
 from rich.console import Console
 from tests.app.planned import planned_run
 
-from bdpbench.app.say.progress import RunProgress, Snapshot, View, make_view
-from bdpbench.app.say.progress.events import EventView
-from bdpbench.app.say.progress.lines import LineView
-from bdpbench.app.say.progress.live import LiveView
+from bdpbench.app.progress import RunProgress, Snapshot, View, make_view
+from bdpbench.app.progress.events import EventView
+from bdpbench.app.progress.lines import LineView
+from bdpbench.app.progress.live import LiveView
 from bdpbench.contracts.plan import PlannedRun
 
 VERDICTS = [

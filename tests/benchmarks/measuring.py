@@ -16,7 +16,7 @@ from collections.abc import Callable
 from pathlib import Path
 from typing import Any, cast
 
-from bdpbench.app.run.stages import measure_runs
+from bdpbench.app.stages import measure_runs
 from bdpbench.contracts.paths import run_folder
 from bdpbench.contracts.plan import Output, Plan, PlannedRun
 from bdpbench.contracts.runs import RUN_VERSION

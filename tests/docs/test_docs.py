@@ -9,7 +9,7 @@ import pytest
 import yaml
 
 from bdpbench.app.document.references import references
-from bdpbench.app.run.planning import prepare
+from bdpbench.app.planning import prepare
 from bdpbench.cli import cli
 from bdpbench.contracts.paths import repository_root
 from bdpbench.score import load_claims

@@ -15,7 +15,7 @@ from typing import Any
 import pytest
 import yaml
 
-from bdpbench.app.run.planning import prepare
+from bdpbench.app.planning import prepare
 from bdpbench.contracts.paths import config_dir
 from bdpbench.contracts.yaml_files import YamlFile
 from bdpbench.errors import BdpbenchError

@@ -14,7 +14,7 @@ from contextlib import suppress
 from dataclasses import dataclass
 from pathlib import Path
 
-from bdpbench.app.run.stages import read_metrics, report_plan
+from bdpbench.app.stages import read_metrics, report_plan
 from bdpbench.contracts.paths import repository_root
 from bdpbench.contracts.plan import read_plan
 from bdpbench.contracts.scorecard import read_scorecard

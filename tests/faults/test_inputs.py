@@ -19,8 +19,8 @@ import yaml
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
-from bdpbench.app.run.planning import prepare
-from bdpbench.app.run.stages import measure_plan, read_metrics, score_plan, write_metrics
+from bdpbench.app.planning import prepare
+from bdpbench.app.stages import measure_plan, read_metrics, score_plan, write_metrics
 from bdpbench.contracts.files import write_json_atomically
 from bdpbench.contracts.paths import repository_root, run_folder
 from bdpbench.contracts.plan import read_plan

@@ -19,7 +19,7 @@ def command(context: click.Context, output: Path | None) -> None:
     build` builds the site from them and the other files under docs/.
     """
     from bdpbench.app.document.references import write_references
-    from bdpbench.app.say.kept_estimates import ESTIMATES_NAME, write_estimates
+    from bdpbench.app.kept_estimates import ESTIMATES_NAME, write_estimates
     from bdpbench.contracts.paths import checkout_root, config_dir
 
     program = context.find_root().command

@@ -20,7 +20,7 @@ def command(
     show_runs: bool,
 ) -> None:
     """List studies, their scenarios and runs, and their expected CPU time."""
-    from bdpbench.app.say.listing import list_runs, list_scenarios, list_studies
+    from bdpbench.app.listing import list_runs, list_scenarios, list_studies
     from bdpbench.studies.runs import Selection
 
     selection = Selection(scenarios, protocols)

@@ -16,7 +16,7 @@ def command(plan_file: Path, runs_dir: Path, output: Path) -> None:
 
     Values that `parse --plan` has already computed are reused.
     """
-    from bdpbench.app.run.stages import measure_plan, write_metrics
+    from bdpbench.app.stages import measure_plan, write_metrics
     from bdpbench.contracts.plan import read_plan
 
     write_metrics(measure_plan(read_plan(plan_file), runs_dir), output)

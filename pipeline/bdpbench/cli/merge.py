@@ -27,6 +27,6 @@ def command(into: Path, others: tuple[Path, ...], without_outputs: bool) -> None
     named and nothing is copied. OTHERS are only read. Afterwards `BDPBENCH_RESULTS=INTO ./bdpbench
     run STUDY` simulates what is still missing and writes the report.
     """
-    from bdpbench.app.run.merging import merge
+    from bdpbench.app.merging import merge
 
     merge(into, others, click.echo, outputs=not without_outputs)

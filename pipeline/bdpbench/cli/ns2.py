@@ -36,7 +36,7 @@ def build(
     backend: str | None, source: Path | None, marker: Path | None, variant: str | None
 ) -> None:
     """Build ns-2 for this checkout if necessary; Docker images contain only the variant fast."""
-    from bdpbench.app.run.run_study import backend_for
+    from bdpbench.app.run import backend_for
     from bdpbench.contracts.files import write_json_atomically
 
     chosen = backend_for(backend, variant)
@@ -60,7 +60,7 @@ def info(backend: str | None) -> None:
     """Print how the ns-2 in use was built, as JSON."""
     import json
 
-    from bdpbench.app.run.run_study import backend_for
+    from bdpbench.app.run import backend_for
 
     click.echo(json.dumps(backend_for(backend).info(), indent=2, sort_keys=True))
 
@@ -69,7 +69,7 @@ def info(backend: str | None) -> None:
 @backend_option
 def backend_name(backend: str | None) -> None:
     """Print the backend in use: docker or native."""
-    from bdpbench.app.run.run_study import backend_for
+    from bdpbench.app.run import backend_for
 
     click.echo(backend_for(backend).name)
 

@@ -26,7 +26,7 @@ def command(
     where: bool,
 ) -> None:
     """Write the plan of a tier of STUDY and batches of the missing runs; print its path."""
-    from bdpbench.app.run.planning import Paths
+    from bdpbench.app.planning import Paths
     from bdpbench.contracts.paths import results_dir
     from bdpbench.studies.config import load_config
     from bdpbench.studies.load import find_study
@@ -36,7 +36,7 @@ def command(
     if where:
         paths = Paths(results, find_study(chosen).name, tier or config.tier)
     else:
-        from bdpbench.app.run.batching import plan_batches
+        from bdpbench.app.batching import plan_batches
         from bdpbench.studies.runs import Selection
 
         selection = Selection(scenarios, protocols)

@@ -74,7 +74,7 @@ def _stage(
         raise click.UsageError(
             "--runs needs PLAN_FILE and --output, and both or none of --metrics and --scorecard."
         )
-    from bdpbench.app.run.stages import downstream, read_metrics, report_plan
+    from bdpbench.app.stages import downstream, read_metrics, report_plan
     from bdpbench.contracts.plan import read_plan
     from bdpbench.contracts.scorecard import read_scorecard
 

@@ -50,7 +50,7 @@ def command(
     Finished runs are kept and never simulated again. After an interruption, call the same command
     to resume.
     """
-    from bdpbench.app.run.run_study import RunRequest, run_study
+    from bdpbench.app.run import RunRequest, run_study
     from bdpbench.errors import BdpbenchError
     from bdpbench.studies.runs import Selection
 

@@ -13,7 +13,7 @@ import click
 @click.option("-o", "--output", required=True, type=click.Path(path_type=Path))
 def command(plan_file: Path, metrics_file: Path, output: Path) -> None:
     """Compare the metrics of PLAN_FILE with the published numbers and statements of its study."""
-    from bdpbench.app.run.stages import read_metrics, score_plan
+    from bdpbench.app.stages import read_metrics, score_plan
     from bdpbench.contracts.plan import read_plan
     from bdpbench.contracts.scorecard import write_scorecard
 

@@ -54,7 +54,7 @@ def command(
     if on_node and backend != "native":
         raise click.UsageError("--on-node needs --backend native.")
     if batch is not None:
-        from bdpbench.app.run.batch import one_thread_for_tables, run_batch
+        from bdpbench.app.batch import one_thread_for_tables, run_batch
         from bdpbench.contracts.batches import batch_path
 
         one_thread_for_tables()
@@ -66,7 +66,7 @@ def command(
         path = batch if index is None else batch_path(batch, index)
         run_batch(path.resolve(), backend, keep_going=keep_going)
     elif run_dir is not None:
-        from bdpbench.app.run.streaming import reduce_stream
+        from bdpbench.app.streaming import reduce_stream
         from bdpbench.contracts.runs import read_run
         from bdpbench.simulation.backend import named_backend
         from bdpbench.simulation.build import current_build_id

@@ -8,7 +8,7 @@ from pathlib import Path
 import polars as pl
 
 from bdpbench.app.keep.from_kept import collect_kept
-from bdpbench.app.say.kept_estimates import tier_estimates_s
+from bdpbench.app.kept_estimates import tier_estimates_s
 from bdpbench.contracts.kept import REPORT_NAME
 from bdpbench.contracts.paths import expanded, repository_root, results_dir
 from bdpbench.errors import BdpbenchError

@@ -11,9 +11,9 @@ from typing import TYPE_CHECKING
 import polars as pl
 
 from bdpbench.app.keep.collecting import Results, collect
-from bdpbench.app.run.planning import Paths, is_finished
-from bdpbench.app.run.run_study import RunRequest, run_study
-from bdpbench.app.run.stages import report_inputs
+from bdpbench.app.planning import Paths, is_finished
+from bdpbench.app.run import RunRequest, run_study
+from bdpbench.app.stages import report_inputs
 from bdpbench.contracts.paths import run_folder
 from bdpbench.contracts.plan import Output, PlannedRun
 from bdpbench.contracts.yaml_files import suggest

@@ -3,7 +3,7 @@
     charts = Charts(inputs)
     charts.chart("buffer-size-sweep-utilization").properties(width=400)
 
-``inputs`` are those of a report, see ``bdpbench.app.run.stages.report_inputs``; names are those of
+``inputs`` are those of a report, see ``bdpbench.app.stages.report_inputs``; names are those of
 the files written by `bdpbench report --export`.
 """
 

@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 from tests.needs import leave_out
 
-from bdpbench.app.run.planning import prepare
+from bdpbench.app.planning import prepare
 from bdpbench.errors import BdpbenchError
 from bdpbench.simulation.build import Ns2Build, current_build_id, find_build
 from bdpbench.simulation.declared import unknown_to_ns2

@@ -6,7 +6,7 @@ import json
 from collections.abc import Iterator, Sequence
 from pathlib import Path
 
-from bdpbench.app.run.planning import Paths
+from bdpbench.app.planning import Paths
 from bdpbench.contracts.atlas import Atlas
 from bdpbench.contracts.files import write_json_atomically, write_text_atomically
 from bdpbench.contracts.paths import repository_root, results_dir

@@ -6,8 +6,8 @@ from collections.abc import Collection, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
-from bdpbench.app.run.planning import Prepared, is_finished
-from bdpbench.app.run.stages import measure_plan, parse_runs, report_inputs
+from bdpbench.app.planning import Prepared, is_finished
+from bdpbench.app.stages import measure_plan, parse_runs, report_inputs
 from bdpbench.contracts.kept import KeptRun
 from bdpbench.contracts.plan import Plan
 from bdpbench.contracts.scorecard import Scorecard

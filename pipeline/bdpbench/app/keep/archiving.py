@@ -20,9 +20,9 @@ from bdpbench.app.keep.checkout import (
 )
 from bdpbench.app.keep.collecting import collect
 from bdpbench.app.keep.portable import study_place
-from bdpbench.app.run.mending import damaged_tables
-from bdpbench.app.run.planning import Paths
-from bdpbench.app.say.totals import totals_sentence
+from bdpbench.app.mending import damaged_tables
+from bdpbench.app.planning import Paths
+from bdpbench.app.totals import totals_sentence
 from bdpbench.archive import (
     CHECKSUMS_NAME,
     METADATA_NAME,

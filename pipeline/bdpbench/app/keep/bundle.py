@@ -13,7 +13,7 @@ from bdpbench.app.keep.checkout import this_version
 from bdpbench.app.keep.collecting import Results
 from bdpbench.app.keep.portable import Portable
 from bdpbench.app.keep.readme import readme_of
-from bdpbench.app.run.stages import report_inputs, write_metrics
+from bdpbench.app.stages import report_inputs, write_metrics
 from bdpbench.contracts.files import sha256_of
 from bdpbench.contracts.kept import (
     KEPT_RUNS_NAME,

@@ -7,8 +7,8 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from bdpbench.app.run.planning import Prepared, is_finished, prepare
-from bdpbench.app.run.stages import measure_plan, parse_runs, score_plan
+from bdpbench.app.planning import Prepared, is_finished, prepare
+from bdpbench.app.stages import measure_plan, parse_runs, score_plan
 from bdpbench.contracts.paths import results_dir
 from bdpbench.contracts.plan import Plan, PlannedRun, read_plan
 from bdpbench.contracts.scorecard import Scorecard

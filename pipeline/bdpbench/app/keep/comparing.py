@@ -6,7 +6,7 @@ from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
 
-from bdpbench.app.say.listing import table_lines
+from bdpbench.app.listing import table_lines
 from bdpbench.archive.compare import Tolerance, compare
 from bdpbench.archive.side import read_sides
 from bdpbench.contracts.comparison import Comparison, MovedMetric, Unshared

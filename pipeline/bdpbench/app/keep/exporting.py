@@ -9,7 +9,7 @@ from pathlib import Path
 
 from bdpbench.app.keep.checkout import origin
 from bdpbench.app.keep.collecting import collect, collect_prepared, prepared_tier
-from bdpbench.app.run.stages import report_inputs, report_plan, write_results
+from bdpbench.app.stages import report_inputs, report_plan, write_results
 from bdpbench.contracts.files import write_bytes_atomically
 from bdpbench.contracts.plan import write_plan_document
 from bdpbench.contracts.reported import is_reported

@@ -17,8 +17,8 @@ from bdpbench.app.keep.adding import Added, measure_added
 from bdpbench.app.keep.checkout import this_version
 from bdpbench.app.keep.collecting import Results
 from bdpbench.app.keep.proof import prove as prove_bytes
-from bdpbench.app.run.planning import prepare
-from bdpbench.app.run.stages import definitions_of, read_metrics, score_plan, study_texts
+from bdpbench.app.planning import prepare
+from bdpbench.app.stages import definitions_of, read_metrics, score_plan, study_texts
 from bdpbench.contracts.files import read_json
 from bdpbench.contracts.kept import (
     KEPT_RUNS_NAME,

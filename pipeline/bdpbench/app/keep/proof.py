@@ -15,10 +15,10 @@ from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
 from pathlib import Path
 
+from bdpbench.app.exclusive import exclusive
 from bdpbench.app.keep.portable import Portable
-from bdpbench.app.run.exclusive import exclusive
-from bdpbench.app.run.planning import Prepared, write_plan
-from bdpbench.app.run.run_study import backend_for
+from bdpbench.app.planning import Prepared, write_plan
+from bdpbench.app.run import backend_for
 from bdpbench.contracts.kept import KeptRun
 from bdpbench.contracts.paths import run_folder
 from bdpbench.contracts.plan import PlannedRun, study_folder

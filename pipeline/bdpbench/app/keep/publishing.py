@@ -8,7 +8,7 @@ from pathlib import Path
 from bdpbench.app.keep.bundle import Bundle
 from bdpbench.app.keep.collecting import Results, collect
 from bdpbench.app.keep.from_kept import collect_kept
-from bdpbench.app.say.totals import totals_sentence
+from bdpbench.app.totals import totals_sentence
 from bdpbench.contracts.files import write_bytes_atomically
 from bdpbench.contracts.kept import REPORT_FOLDER
 from bdpbench.contracts.paths import checkout_root

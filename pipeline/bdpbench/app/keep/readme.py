@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections import Counter
 
 from bdpbench.app.keep.collecting import Results
-from bdpbench.app.say.totals import totals_sentence
+from bdpbench.app.totals import totals_sentence
 from bdpbench.contracts.kept import KEPT_RUNS_NAME, PROVENANCE_NAME, REPORT_FOLDER, REPORT_NAME
 from bdpbench.contracts.plan import Plan
 from bdpbench.contracts.scorecard import (

@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from bdpbench.app.run.planning import Paths
-from bdpbench.app.say.totals import totals_lines
+from bdpbench.app.planning import Paths
+from bdpbench.app.totals import totals_lines
 from bdpbench.contracts.paths import results_dir
 from bdpbench.contracts.scorecard import SCORECARD_NAME, read_scorecard
 from bdpbench.errors import BdpbenchError

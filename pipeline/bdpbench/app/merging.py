@@ -16,10 +16,10 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 
-from bdpbench.app.run.exclusive import exclusive
-from bdpbench.app.run.kept_series import SERIES_FOLDER
-from bdpbench.app.run.mending import damaged_run, damaged_tables
-from bdpbench.app.run.stages import VALUES_FOLDER
+from bdpbench.app.exclusive import exclusive
+from bdpbench.app.kept_series import SERIES_FOLDER
+from bdpbench.app.mending import damaged_run, damaged_tables
+from bdpbench.app.stages import VALUES_FOLDER
 from bdpbench.contracts.files import replace_folder, sha256_of, write_record_atomically
 from bdpbench.contracts.paths import run_folder, run_folders, runs_folder
 from bdpbench.contracts.runs import (

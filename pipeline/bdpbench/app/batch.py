@@ -9,8 +9,8 @@ from contextlib import suppress
 from functools import cached_property
 from pathlib import Path
 
-from bdpbench.app.run.stages import measure_runs, parse_runs
-from bdpbench.app.run.streaming import reduce_stream
+from bdpbench.app.stages import measure_runs, parse_runs
+from bdpbench.app.streaming import reduce_stream
 from bdpbench.contracts.batches import (
     DONE_VERSION,
     STOP_NAME,

@@ -4,10 +4,10 @@ from __future__ import annotations
 
 from pathlib import Path
 
-from bdpbench.app.run.machine import Machine
-from bdpbench.app.run.planning import Prepared, is_finished
-from bdpbench.app.run.reasons import Reasons
-from bdpbench.app.say.progress import View, duration_text
+from bdpbench.app.machine import Machine
+from bdpbench.app.planning import Prepared, is_finished
+from bdpbench.app.progress import View, duration_text
+from bdpbench.app.reasons import Reasons
 from bdpbench.studies.batches import make_batches
 from bdpbench.studies.network import remarks
 from bdpbench.studies.scripts import OWN_SETTINGS, unfit

@@ -7,20 +7,20 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import TypeGuard
 
-from bdpbench.app.run.announcing import announce_plan, announce_runs, announce_scripts
-from bdpbench.app.run.batching import write_batches
-from bdpbench.app.run.clusters.profiles import Profile, find_profile
-from bdpbench.app.run.clusters.slurm_call import slurm_call
-from bdpbench.app.run.clusters.visible import wait_for_runs
-from bdpbench.app.run.exclusive import exclusive
-from bdpbench.app.run.failures import failed_runs, failure
-from bdpbench.app.run.machine import learn
-from bdpbench.app.run.mending import mend_after_failure, mend_at_a_glance
-from bdpbench.app.run.planning import Prepared, prepare
-from bdpbench.app.run.stages import downstream
-from bdpbench.app.run.workflow import Workflow
-from bdpbench.app.say.progress import View, make_view
-from bdpbench.app.say.totals import totals_lines
+from bdpbench.app.announcing import announce_plan, announce_runs, announce_scripts
+from bdpbench.app.batching import write_batches
+from bdpbench.app.clusters.profiles import Profile, find_profile
+from bdpbench.app.clusters.slurm_call import slurm_call
+from bdpbench.app.clusters.visible import wait_for_runs
+from bdpbench.app.exclusive import exclusive
+from bdpbench.app.failures import failed_runs, failure
+from bdpbench.app.machine import learn
+from bdpbench.app.mending import mend_after_failure, mend_at_a_glance
+from bdpbench.app.planning import Prepared, prepare
+from bdpbench.app.progress import View, make_view
+from bdpbench.app.stages import downstream
+from bdpbench.app.totals import totals_lines
+from bdpbench.app.workflow import Workflow
 from bdpbench.contracts.batches import Jobs
 from bdpbench.contracts.paths import results_dir
 from bdpbench.contracts.plan import write_plan_document

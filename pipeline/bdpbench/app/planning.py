@@ -9,7 +9,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from bdpbench.app.run.stages import study_texts
+from bdpbench.app.stages import study_texts
 from bdpbench.contracts.batches import BATCHES_FOLDER
 from bdpbench.contracts.files import known_sha256_of, sha256_of
 from bdpbench.contracts.paths import repository_root, run_folder, runs_folder
@@ -225,7 +225,7 @@ def _evaluation_checksum(folder: Path) -> str:
     measured again depends on the digests stored with them. ``reports/published/`` contains results
     and is not included.
     """
-    root, package = repository_root(), Path(__file__).parents[2]
+    root, package = repository_root(), Path(__file__).parents[1]
     rooms = (package / room for room in _EVALUATING_ROOMS)
     published = root / "reports" / "published"
     kinds = (".py", ".yaml", ".csv", ".md", ".html", ".css", ".js")

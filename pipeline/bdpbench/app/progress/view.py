@@ -6,7 +6,7 @@ from collections.abc import Sequence
 from types import TracebackType
 from typing import Self
 
-from bdpbench.app.say.progress.watch import RunProgress, Snapshot
+from bdpbench.app.progress.watch import RunProgress, Snapshot
 from bdpbench.contracts.scorecard import NUMBER_VERDICTS, NumberVerdict, ScoredNumber
 
 

@@ -13,7 +13,7 @@ from collections.abc import Callable, Sequence
 from concurrent.futures import Future, ThreadPoolExecutor
 from dataclasses import dataclass
 
-from bdpbench.app.run.clusters.slurm import NoAnswerError, SlurmJob
+from bdpbench.app.clusters.slurm import NoAnswerError, SlurmJob
 from bdpbench.errors import BdpbenchError
 
 Ask = Callable[[], Sequence[SlurmJob]]

@@ -4,9 +4,9 @@ from __future__ import annotations
 
 import sys
 
-from bdpbench.app.say.progress.durations import duration_text
-from bdpbench.app.say.progress.view import View
-from bdpbench.app.say.progress.watch import RunProgress, Snapshot, Watch
+from bdpbench.app.progress.durations import duration_text
+from bdpbench.app.progress.view import View
+from bdpbench.app.progress.watch import RunProgress, Snapshot, Watch
 
 __all__ = ["RunProgress", "Snapshot", "View", "Watch", "duration_text", "make_view"]
 
@@ -16,13 +16,13 @@ def make_view(*, quiet: bool = False, as_json: bool = False) -> View:
     if quiet:
         return View()
     if as_json:
-        from bdpbench.app.say.progress.events import EventView
+        from bdpbench.app.progress.events import EventView
 
         return EventView()
     if sys.stderr.isatty() and sys.stdout.isatty():
-        from bdpbench.app.say.progress.live import LiveView
+        from bdpbench.app.progress.live import LiveView
 
         return LiveView()
-    from bdpbench.app.say.progress.lines import LineView
+    from bdpbench.app.progress.lines import LineView
 
     return LineView()

@@ -12,9 +12,9 @@ from rich.progress_bar import ProgressBar
 from rich.table import Table
 from rich.text import Text
 
-from bdpbench.app.say.progress.durations import duration_text
-from bdpbench.app.say.progress.view import View, verdict_words
-from bdpbench.app.say.progress.watch import RunProgress, Snapshot
+from bdpbench.app.progress.durations import duration_text
+from bdpbench.app.progress.view import View, verdict_words
+from bdpbench.app.progress.watch import RunProgress, Snapshot
 from bdpbench.contracts.scorecard import ScoredNumber
 
 _MARKS = {"finished": ("✓", "green"), "failed": ("✗", "red")}

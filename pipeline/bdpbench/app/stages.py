@@ -133,7 +133,7 @@ def measure_runs(
 
 
 def _keep_series(run: PlannedRun, tables: _Tables, runs_dir: Path, bins: int) -> None:
-    from bdpbench.app.run.kept_series import KeptSeries
+    from bdpbench.app.kept_series import KeptSeries
 
     run_id = run["run_id"]
     parameters = {run_id: run["parameters"]}
@@ -315,7 +315,7 @@ def report_inputs(
     plan: Plan, metrics: pl.DataFrame, scorecard: Scorecard, runs_dir: Path
 ) -> ReportInputs:
     """The inputs of the report and the exports of a plan."""
-    from bdpbench.app.run.kept_series import KeptSeries
+    from bdpbench.app.kept_series import KeptSeries
     from bdpbench.metrics.repetitions import over_repetitions
     from bdpbench.pages.inputs import ReportInputs
     from bdpbench.studies.load import load_study

@@ -9,10 +9,10 @@ import sys
 from collections.abc import Iterator
 from pathlib import Path
 
-from bdpbench.app.run.exclusive import exclusive
-from bdpbench.app.run.machine import Machine
-from bdpbench.app.run.planning import Paths, Prepared, is_finished, prepare
-from bdpbench.app.run.stages import values_path
+from bdpbench.app.exclusive import exclusive
+from bdpbench.app.machine import Machine
+from bdpbench.app.planning import Paths, Prepared, is_finished, prepare
+from bdpbench.app.stages import values_path
 from bdpbench.contracts.batches import JOBS_NAME, JOBS_VERSION, Job, Jobs, batch_path
 from bdpbench.contracts.files import write_json_atomically
 from bdpbench.contracts.plan import Plan, PlannedRun, write_plan_document

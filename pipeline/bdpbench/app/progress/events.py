@@ -6,8 +6,8 @@ import json
 import time
 from collections.abc import Callable, Mapping, Sequence
 
-from bdpbench.app.say.progress.view import View
-from bdpbench.app.say.progress.watch import RunProgress, Snapshot
+from bdpbench.app.progress.view import View
+from bdpbench.app.progress.watch import RunProgress, Snapshot
 from bdpbench.contracts.scorecard import ScoredNumber
 
 INTERVAL_S = 1.0

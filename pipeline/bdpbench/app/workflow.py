@@ -15,12 +15,12 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import IO
 
-from bdpbench.app.run.clusters.overseer import Overseer
-from bdpbench.app.run.clusters.profiles import Profile
-from bdpbench.app.run.clusters.slurm_call import SlurmCall
-from bdpbench.app.run.planning import Prepared
-from bdpbench.app.run.run_verdicts import RunVerdicts
-from bdpbench.app.say.progress import View, Watch
+from bdpbench.app.clusters.overseer import Overseer
+from bdpbench.app.clusters.profiles import Profile
+from bdpbench.app.clusters.slurm_call import SlurmCall
+from bdpbench.app.planning import Prepared
+from bdpbench.app.progress import View, Watch
+from bdpbench.app.run_verdicts import RunVerdicts
 from bdpbench.contracts.batches import Jobs
 from bdpbench.contracts.paths import places, repository_root
 from bdpbench.simulation.processes import (
@@ -198,7 +198,7 @@ def _snakemake_module(workflow: Workflow) -> str:
     # Another profile may be for a cluster whose scheduler accepts jobs at a limited rate; the
     # plugin for Slurm submits two at a time.
     limited = workflow.profile is not None and workflow.slurm is None
-    return "snakemake" if limited else "bdpbench.app.run.snakemake_cli"
+    return "snakemake" if limited else "bdpbench.app.snakemake_cli"
 
 
 @contextmanager

@@ -6,7 +6,7 @@ from functools import cached_property
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from bdpbench.app.run.stages import definitions_of, measure_plan
+from bdpbench.app.stages import definitions_of, measure_plan
 from bdpbench.contracts.plan import Plan, PlannedRun, study_folder
 from bdpbench.contracts.scorecard import ScoredNumber
 from bdpbench.errors import BdpbenchError

@@ -5,10 +5,10 @@ from __future__ import annotations
 import os
 from collections.abc import Sequence
 
-from bdpbench.app.run.machine import Machine
-from bdpbench.app.run.planning import Paths, is_finished
-from bdpbench.app.say.kept_estimates import tier_estimates_s
-from bdpbench.app.say.progress import duration_text
+from bdpbench.app.kept_estimates import tier_estimates_s
+from bdpbench.app.machine import Machine
+from bdpbench.app.planning import Paths, is_finished
+from bdpbench.app.progress import duration_text
 from bdpbench.contracts.paths import results_dir
 from bdpbench.contracts.plan import PlannedRun
 from bdpbench.errors import BdpbenchError

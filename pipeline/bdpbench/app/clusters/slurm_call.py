@@ -10,11 +10,11 @@ from dataclasses import dataclass
 from functools import partial
 from pathlib import Path
 
-from bdpbench.app.run.clusters.overseer import Overseer, Patience
-from bdpbench.app.run.clusters.plugin import NODE_FOLDER, slurm_plugin
-from bdpbench.app.run.clusters.profiles import Profile
-from bdpbench.app.run.clusters.said import LOGS_FOLDER
-from bdpbench.app.run.clusters.slurm import (
+from bdpbench.app.clusters.overseer import Overseer, Patience
+from bdpbench.app.clusters.plugin import NODE_FOLDER, slurm_plugin
+from bdpbench.app.clusters.profiles import Profile
+from bdpbench.app.clusters.said import LOGS_FOLDER
+from bdpbench.app.clusters.slurm import (
     NoAnswerError,
     call_prefix,
     cancel,
@@ -22,8 +22,8 @@ from bdpbench.app.run.clusters.slurm import (
     jobs_of,
     results_prefix,
 )
-from bdpbench.app.run.snakemake_cli import JOBS_PATH_VARIABLE
-from bdpbench.app.say.progress import View
+from bdpbench.app.progress import View
+from bdpbench.app.snakemake_cli import JOBS_PATH_VARIABLE
 from bdpbench.errors import BdpbenchError
 from bdpbench.studies.config import SlurmConfig
 

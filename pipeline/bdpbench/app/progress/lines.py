@@ -6,9 +6,9 @@ import sys
 import time
 from collections.abc import Callable, Sequence
 
-from bdpbench.app.say.progress.durations import duration_text
-from bdpbench.app.say.progress.view import View, verdict_words
-from bdpbench.app.say.progress.watch import RunProgress, Snapshot
+from bdpbench.app.progress.durations import duration_text
+from bdpbench.app.progress.view import View, verdict_words
+from bdpbench.app.progress.watch import RunProgress, Snapshot
 from bdpbench.contracts.scorecard import ScoredNumber
 
 INTERVAL_S = 10.0

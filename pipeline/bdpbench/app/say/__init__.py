@@ -1,1 +1,0 @@
-"""Output for the terminal: lists, totals, and the progress of a run."""

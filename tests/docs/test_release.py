@@ -47,4 +47,5 @@ def test_it_is_cited_with_its_date(version: str) -> None:
     released = re.findall(
         rf"^## \[{re.escape(version)}\] - (\S+)$", (ROOT / "CHANGELOG.md").read_text(), re.M
     )
-    assert [str(citation["date-released"])] == released if "date-released" in citation else not released
+    dates = [str(citation[key]) for key in ("date-released",) if key in citation]
+    assert dates == released

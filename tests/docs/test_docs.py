@@ -13,8 +13,7 @@ from bdpbench.app.planning import prepare
 from bdpbench.cli import cli
 from bdpbench.contracts.paths import repository_root
 from bdpbench.score import load_claims
-from bdpbench.score.published import COLUMNS
-from bdpbench.score.spread import load_spreads
+from bdpbench.score.published import COLUMNS, load_spreads
 from bdpbench.studies.runs import Selection
 
 DOCS = repository_root() / "docs"

@@ -41,9 +41,9 @@ from bdpbench.metrics import definitions_for
 from bdpbench.pages.matrices import load_matrices
 from bdpbench.pages.study_page import load_page
 from bdpbench.recover.originals import load_originals
-from bdpbench.score.atlas import Material, StudyPart, atlas_of, part_of
-from bdpbench.score.atlas.conditions import StudyRuns
-from bdpbench.score.check import Expectations, check_expectations, load_expectations
+from bdpbench.score import Expectations, check_expectations, load_expectations
+from bdpbench.score.atlas import atlas_of
+from bdpbench.score.atlas_entries import Material, StudyPart, StudyRuns, part_of
 from bdpbench.studies.atlas import ATLAS_NAME, Declared, load_declared
 from bdpbench.studies.load import load_study, study_keys
 from bdpbench.studies.runs import Identities, expand_tier, tiers_of
@@ -291,7 +291,7 @@ READ: dict[str, Read] = {
     "published.csv": lambda subject, path: subject.check(path).numbers,
     "spread.yaml": lambda subject, path: subject.check(path).spreads.entries,
     "history.yaml": lambda subject, path: (
-        load_expectations(path.parent, subject.definitions).history.changes
+        load_expectations(path.parent, subject.definitions).history
     ),
     "matrices.yaml": lambda subject, path: load_matrices(path, subject.study, subject.definitions),
     "page.yaml": lambda subject, path: load_page(path, subject.study, subject.definitions),

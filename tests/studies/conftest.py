@@ -16,7 +16,14 @@ from tests.planned_runs import loaded_study, runs_of
 from bdpbench.contracts.paths import repository_root
 from bdpbench.contracts.plan import PlannedRun
 from bdpbench.metrics import Definition, definitions_for
-from bdpbench.score import Claim, PublishedNumber, load_claims, load_published, score
+from bdpbench.score import (
+    Claim,
+    Expectations,
+    PublishedNumber,
+    load_claims,
+    load_published,
+    score,
+)
 from bdpbench.studies.load import find_study
 from bdpbench.studies.runs import tiers_of
 from bdpbench.studies.study import Study
@@ -84,6 +91,11 @@ class StudyFiles:
         return load_claims(self.folder / "claims.yaml", set(self.definitions))
 
     @property
+    def expected(self) -> Expectations:
+        """Its numbers and claims."""
+        return Expectations(self.numbers, self.claims)
+
+    @property
     def tiers(self) -> list[str]:
         """Tiers in which it has runs."""
         return tiers_of(self.study)
@@ -147,7 +159,7 @@ class StudyFiles:
             for key, value in values.items()
         ]
         metrics = pl.DataFrame(rows, schema=_METRICS, orient="row")
-        return score(self.plan(tier), metrics, self.numbers, self.claims)
+        return score(self.plan(tier), metrics, self.expected)
 
     @property
     def published(self) -> Path:

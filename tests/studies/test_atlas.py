@@ -19,7 +19,7 @@ from bdpbench.contracts.paths import config_dir, repository_root
 from bdpbench.contracts.yaml_files import YamlFile
 from bdpbench.errors import BdpbenchError
 from bdpbench.pages.atlas_page import atlas_page
-from bdpbench.score.atlas import conditions
+from bdpbench.score import atlas_entries
 from bdpbench.studies.load import study_keys
 
 
@@ -29,7 +29,7 @@ def atlas(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Atlas]:
     with pytest.MonkeyPatch.context() as patch:
         patch.setenv("BDPBENCH_RESULTS", str(tmp_path_factory.mktemp("results")))
         # Other tests of all studies plan the same thousands of runs, so share them.
-        patch.setattr(conditions, "expand_tier", lambda study, tier, _: runs_of(study.key, tier))
+        patch.setattr(atlas_entries, "expand_tier", lambda study, tier, _: runs_of(study.key, tier))
         yield make_atlas()
 
 

@@ -279,7 +279,7 @@ def test_published_verdicts_follow_from_published_metrics(study: Any, kept: Any)
     plan = study.plan(card["tier"])
     runs = [{**run, "run_id": ids[run["scenario"], run["label"]]} for run in plan["runs"]]
     metrics = pl.read_parquet(study.published / "metrics.parquet")
-    anew = score({**plan, "runs": runs}, metrics, study.numbers, study.claims)
+    anew = score({**plan, "runs": runs}, metrics, study.expected)
     for kind in ("numbers", "claims"):
         assert verdicts(anew[kind]) == verdicts(card[kind])
     for totals in ("totals", "claim_totals", "kind_totals", "claim_kind_totals"):

@@ -175,7 +175,7 @@ def _check_shown(
 ) -> None:
     """Refuse a chart or a matrix of a metric that no run of its scenario has."""
     from bdpbench.pages.matrices import MATRICES_NAME
-    from bdpbench.score.check import what_lacks
+    from bdpbench.score import what_lacks
 
     by_scenario: dict[str, list[PlannedRun]] = {}
     for run in itertools.chain.from_iterable(runs.values()):

@@ -289,9 +289,7 @@ def score_plan(plan: Plan, metrics: pl.DataFrame) -> Scorecard:
     from bdpbench.score import load_expectations, score
 
     expected = load_expectations(study_folder(plan), definitions_of(plan))
-    return score(
-        plan, metrics, expected.numbers, expected.claims, expected.history, expected.spreads
-    )
+    return score(plan, metrics, expected)
 
 
 def report_plan(

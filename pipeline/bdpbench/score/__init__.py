@@ -2,8 +2,13 @@
 
 from __future__ import annotations
 
-from bdpbench.score.check import Expectations, check_expectations, load_expectations
 from bdpbench.score.claims import Claim, load_claims
+from bdpbench.score.expectations import (
+    Expectations,
+    check_expectations,
+    load_expectations,
+    what_lacks,
+)
 from bdpbench.score.published import PublishedNumber, load_published
 from bdpbench.score.scorecard import score, score_rows
 
@@ -17,4 +22,5 @@ __all__ = [
     "load_published",
     "score",
     "score_rows",
+    "what_lacks",
 ]

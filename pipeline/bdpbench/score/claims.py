@@ -1,32 +1,60 @@
-"""``claims.yaml``: qualitative statements of a study as data that a run can prove wrong.
+"""``claims.yaml``: qualitative statements of a study as conditions that a run can prove wrong.
 
-Statements about a grid use means: ``mean_over`` names the parameters that a selector leaves open,
-and its value is the mean over the runs. ``for_each`` makes a statement for each combination of
-values of some parameters, which are added to its selectors.
+Each kind of condition is a class: its keys, and how the runs of a plan decide it. Statements about
+a grid use means: ``mean_over`` names the parameters that a selector leaves open, and its value is
+the mean over the runs. ``for_each`` makes a statement for each combination of values of some
+parameters, which are added to its selectors.
 """
 
 from __future__ import annotations
 
-from collections.abc import Collection, Iterator, Mapping
+import operator
+from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass
-from itertools import product
+from itertools import pairwise, product
 from pathlib import Path
 from typing import Annotated, Any, Literal, Self, TypeVar
 
-from pydantic import BaseModel, ConfigDict, Field, RootModel, model_validator
+from pydantic import BaseModel, Field, RootModel, model_validator
 
 from bdpbench.contracts.plan import Scalar
 from bdpbench.contracts.yaml_files import Location, YamlFile
 from bdpbench.errors import BdpbenchError
-from bdpbench.score.origin import HINT, Origin, OriginFault, origin_of
+from bdpbench.score.lookup import Lookup, Measured, point_of
+from bdpbench.score.provenance import HINT, Origin, OriginFault, origin_of
 from bdpbench.studies.study import known_or_suggest
+from bdpbench.studies.vocabulary import Strict
+
+FEWEST_POINTS = 3
+"""Runs without which a sweep shows no trend."""
+
+_SHOWN_CASES = 3
+_NOT_RUN = "a run that it needs is not in this tier"
+_OPERATORS: Mapping[str, Callable[[float, float], bool]] = {
+    "<": operator.lt,
+    "<=": operator.le,
+    ">": operator.gt,
+    ">=": operator.ge,
+}
+
+Evidence = tuple[tuple[str, Measured], ...]
+"""Measured values, each with its metric and run in words."""
 
 
-class _Strict(BaseModel):
-    model_config = ConfigDict(extra="forbid", frozen=True, strict=True, defer_build=True)
+@dataclass(frozen=True)
+class Finding:
+    """Whether a condition holds (None: a run that it needs is missing), why, and its values."""
+
+    holds: bool | None
+    explanation: str
+    evidence: Evidence = ()
 
 
-class Selector(_Strict):
+class _NotRunError(Exception):
+    """A run that a condition needs is not in the tier."""
+
+
+class Selector(Strict):
     """One metric of one run, or its mean over runs that differ only in ``mean_over``."""
 
     scenario: str = ""  # if absent, that of the enclosing for_each
@@ -39,14 +67,65 @@ class Selector(_Strict):
 Finite = Annotated[float, Field(allow_inf_nan=False)]
 Margin = Annotated[float, Field(ge=0, allow_inf_nan=False)]
 Operand = Selector | Finite
+Operator = Literal["<", "<=", ">", ">="]
+Order = Literal["ascending", "descending"]
 
 
-class Compare(_Strict):
+class _Condition(Strict):
+    """A condition; ``_decide`` of each kind says whether it holds if all of its runs are there."""
+
+    def finding(self, lookup: Lookup) -> Finding:
+        """Whether the metrics of a plan fulfil the condition.
+
+        Raises:
+            BdpbenchError: for a selector that is ambiguous, or that names something the study does
+                not have.
+        """
+        try:
+            return self._decide(lookup)
+        except _NotRunError:
+            return Finding(None, _NOT_RUN)
+
+    def _decide(self, lookup: Lookup) -> Finding:
+        raise NotImplementedError
+
+
+def _measured(lookup: Lookup, *selectors: Selector) -> Evidence:
+    """The values that selectors ask for."""
+    found = [
+        (each.metric, lookup.mean(each, each.mean_over) if each.mean_over else lookup.one(each))
+        for each in selectors
+    ]
+    known = tuple(_named(metric, each) for metric, each in found if each is not None)
+    if len(known) < len(found):
+        raise _NotRunError
+    return known
+
+
+def _named(metric: str, found: Measured) -> tuple[str, Measured]:
+    return f"{metric}, {found.label}", found
+
+
+def _values(evidence: Evidence, *, absolute: bool = False) -> list[float | None]:
+    values = [each.value for _, each in evidence]
+    return [None if each is None else abs(each) for each in values] if absolute else values
+
+
+def _text(value: float | None) -> str:
+    return "never" if value is None else f"{value:.6g}"
+
+
+def _in_order(values: Sequence[float | None], holds: Callable[[float, float], bool]) -> bool:
+    known = [value for value in values if value is not None]
+    return len(known) == len(values) and all(holds(a, b) for a, b in pairwise(known))
+
+
+class Compare(_Condition):
     """``left op factor · right``, which may be violated by less than ``margin``."""
 
     kind: Literal["compare"]
     left: Operand
-    op: Literal["<", "<=", ">", ">="]
+    op: Operator
     right: Operand
     factor: Finite = 1.0
     margin: Margin = 0.0
@@ -57,8 +136,23 @@ class Compare(_Strict):
             raise ValueError("left and right are numbers: no run can prove them wrong")
         return self
 
+    def _decide(self, lookup: Lookup) -> Finding:
+        sides = (self.left, self.right)
+        evidence = _measured(lookup, *(each for each in sides if isinstance(each, Selector)))
+        measured = iter(_values(evidence))
+        left, right = (next(measured) if isinstance(each, Selector) else each for each in sides)
+        factor = f"{self.factor:g} · " if self.factor != 1 else ""
+        explanation = f"{_text(left)} {self.op} {factor}{_text(right)}"
+        if self.margin:
+            explanation += f" within {self.margin:g}"
+        if left is None or right is None:
+            return Finding(False, explanation, evidence)
+        margin = self.margin if self.op in ("<", "<=") else -self.margin
+        holds = _OPERATORS[self.op](left, self.factor * right + margin)
+        return Finding(holds, explanation, evidence)
 
-class Within(_Strict):
+
+class Within(_Condition):
     """``lower <= value <= upper``, or the same for the absolute value."""
 
     kind: Literal["within"]
@@ -73,8 +167,14 @@ class Within(_Strict):
             raise ValueError(f"no value is within [{self.lower:g}, {self.upper:g}]")
         return self
 
+    def _decide(self, lookup: Lookup) -> Finding:
+        evidence = _measured(lookup, self.value)
+        (value,) = _values(evidence, absolute=self.absolute)
+        holds = value is not None and self.lower <= value <= self.upper
+        return Finding(holds, f"{_text(value)} in [{self.lower:g}, {self.upper:g}]", evidence)
 
-class Monotone(_Strict):
+
+class Monotone(_Condition):
     """A metric never decreases (or never increases) as a parameter increases.
 
     Steps of up to ``margin`` in the other direction are allowed; if a margin is given, the last
@@ -91,16 +191,56 @@ class Monotone(_Strict):
     direction: Literal["increasing", "decreasing"]
     margin: Margin = 0.0
 
+    def _decide(self, lookup: Lookup) -> Finding:
+        found = self._means(lookup) if self.mean_over else lookup.all(self)
+        planned = len(self._points(lookup) if self.mean_over else lookup.runs(self))
+        found.sort(key=lambda each: point_of(each.parameters, self.along, each.label))
+        if len(found) < FEWEST_POINTS or len(found) < planned:
+            return Finding(None, "it needs at least three runs of the sweep, all finished")
+        evidence = tuple(_named(self.metric, each) for each in found)
+        values = _values(evidence)
+        explanation = " → ".join(map(_text, values)) + f" along {self.along}"
+        return Finding(self._goes_one_way(values), explanation, evidence)
 
-class Ranking(_Strict):
+    def _points(self, lookup: Lookup) -> list[Scalar]:
+        """Values of the swept parameter that runs of the plan have."""
+        return list(dict.fromkeys(run["parameters"][self.along] for run in lookup.runs(self)))
+
+    def _means(self, lookup: Lookup) -> list[Measured]:
+        """The mean at each point of the sweep for which all runs are there."""
+        points = (
+            self.model_copy(update={"select": {**self.select, self.along: value}})
+            for value in self._points(lookup)
+        )
+        means = [lookup.mean(at, self.mean_over) for at in points]
+        return [each for each in means if each is not None]
+
+    def _goes_one_way(self, values: Sequence[float | None]) -> bool:
+        sign = 1 if self.direction == "increasing" else -1
+        if not _in_order(values, lambda a, b: sign * a <= sign * b + self.margin):
+            return False
+        first, last = values[0], values[-1]
+        if not self.margin or first is None or last is None:
+            return True
+        return sign * first < sign * last
+
+
+class Ranking(_Condition):
     """Metrics in the order in which they are listed, each strictly beyond the previous one."""
 
     kind: Literal["ranking"]
     items: list[Selector] = Field(min_length=2)
-    order: Literal["ascending", "descending"]
+    order: Order
+
+    def _decide(self, lookup: Lookup) -> Finding:
+        evidence = _measured(lookup, *self.items)
+        values = _values(evidence)
+        sign = "<" if self.order == "ascending" else ">"
+        explanation = f" {sign} ".join(map(_text, values))
+        return Finding(_in_order(values, _OPERATORS[sign]), explanation, evidence)
 
 
-class OrderedGroups(_Strict):
+class OrderedGroups(_Condition):
     """Every metric of a group is beyond every metric of the previous group; any order within one.
 
     With ``strict: false`` adjacent groups may share a value.
@@ -108,36 +248,76 @@ class OrderedGroups(_Strict):
 
     kind: Literal["ordered_groups"]
     groups: list[Annotated[list[Selector], Field(min_length=1)]] = Field(min_length=2)
-    order: Literal["ascending", "descending"]
+    order: Order
     absolute: bool = False
     strict: bool = True
 
+    def _decide(self, lookup: Lookup) -> Finding:
+        evidence = _measured(lookup, *(each for group in self.groups for each in group))
+        values = iter(_values(evidence, absolute=self.absolute))
+        groups = [[next(values) for _ in group] for group in self.groups]
+        sign = ("<" if self.order == "ascending" else ">") + ("" if self.strict else "=")
+        pairs = (pair for a, b in pairwise(groups) for pair in product(a, b))
+        holds = all(_in_order(pair, _OPERATORS[sign]) for pair in pairs)
+        explanation = f" {sign} ".join("{" + ", ".join(map(_text, group)) + "}" for group in groups)
+        return Finding(holds, explanation, evidence)
 
-class Spread(_Strict):
+
+class Spread(_Condition):
     """``largest - smallest op limit`` of several metrics: whether they are equal, or differ."""
 
     kind: Literal["spread"]
     items: list[Selector] = Field(min_length=2)
-    op: Literal["<", "<=", ">", ">="]
+    op: Operator
     limit: Finite
     absolute: bool = False
 
+    def _decide(self, lookup: Lookup) -> Finding:
+        evidence = _measured(lookup, *self.items)
+        values = _values(evidence, absolute=self.absolute)
+        known = [value for value in values if value is not None]
+        listed = ", ".join(map(_text, values))
+        if len(known) < len(values):
+            return Finding(False, f"not all have a value: {listed}", evidence)
+        spread = max(known) - min(known)
+        explanation = f"spread of {listed}: {spread:.6g} {self.op} {self.limit:g}"
+        return Finding(_OPERATORS[self.op](spread, self.limit), explanation, evidence)
 
-class NeverReaches(_Strict):
+
+class NeverReaches(_Condition):
     """A time that is never reached within the simulation."""
 
     kind: Literal["never_reaches"]
     value: Selector
 
+    def _decide(self, lookup: Lookup) -> Finding:
+        evidence = _measured(lookup, self.value)
+        (value,) = _values(evidence)
+        explanation = "never reached" if value is None else f"reached at {_text(value)}"
+        return Finding(value is None, explanation, evidence)
 
-class AllOf(_Strict):
+
+class AllOf(_Condition):
     """All statements of a list hold."""
 
     kind: Literal["all_of"]
     claims: list[Statement] = Field(min_length=1)
 
+    def _decide(self, lookup: Lookup) -> Finding:
+        findings = [each.finding(lookup) for each in self.claims]
+        evidence = tuple(each for finding in findings for each in finding.evidence)
+        explanation = "; ".join(finding.explanation for finding in findings)
+        if any(finding.holds is False for finding in findings):
+            return Finding(False, explanation, evidence)
+        if any(finding.holds is None for finding in findings):
+            return Finding(None, _NOT_RUN, evidence)
+        return Finding(True, explanation, evidence)
 
-class ForEach(_Strict):
+
+_SCENARIO = "scenario"
+
+
+class ForEach(_Condition):
     """A statement for each combination of values; ``scenario`` may be one of the parameters.
 
     A combination for which a tier plans no run is left out in that tier.
@@ -163,18 +343,48 @@ class ForEach(_Strict):
                 raise ValueError(f"values: every selector has its own {name}")
         return self
 
+    def _decide(self, lookup: Lookup) -> Finding:
+        findings = [
+            (values, claim.finding(lookup))
+            for values, claim in self.cases
+            if any(lookup.runs(asked) for _, asked in asked_of(claim))
+        ]
+        if not findings:
+            raise _NotRunError
+        wrong = [(values, each) for values, each in findings if each.holds is False]
+        unknown = sum(each.holds is None for _, each in findings)
+        evidence = {
+            (label, found.run_id): (label, found)
+            for _, each in findings
+            for label, found in each.evidence
+        }
+        if not wrong and unknown:
+            return Finding(None, _NOT_RUN, tuple(evidence.values()))
+        explanation = f"it holds in {len(findings) - len(wrong) - unknown} of {len(findings)} cases"
+        if unknown:
+            explanation += f", {unknown} of which lack{'s' if unknown == 1 else ''} runs"
+        shown = [f"{_words(values)}: {each.explanation}" for values, each in wrong[:_SHOWN_CASES]]
+        if len(wrong) > _SHOWN_CASES:
+            shown.append("…")
+        if shown:
+            explanation += ", and not for " + "; ".join(shown)
+        return Finding(not wrong, explanation, tuple(evidence.values()))
+
+
+def _words(values: Mapping[str, Scalar]) -> str:
+    return ", ".join(
+        each if isinstance(each, str) else f"{name} {each:g}" for name, each in values.items()
+    )
+
 
 def _has_own(asked: Selector | Monotone, name: str) -> bool:
     return bool(asked.scenario) if name == _SCENARIO else name in asked.select
 
 
-_SCENARIO = "scenario"
-
 Condition = (
     Compare | Within | Monotone | Ranking | OrderedGroups | Spread | NeverReaches | AllOf | ForEach
 )
 Statement = Annotated[Condition, Field(discriminator="kind")]
-
 
 Node = TypeVar("Node", bound=BaseModel)
 
@@ -182,15 +392,11 @@ Node = TypeVar("Node", bound=BaseModel)
 def _about(node: Node, values: Mapping[str, Scalar]) -> Node:
     """A condition whose selectors get some values in addition to their own."""
     changed = {name: _inside(getattr(node, name), values) for name in type(node).model_fields}
-    return node.model_copy(update={**changed, **_selected(node, values)})
-
-
-def _selected(node: BaseModel, values: Mapping[str, Scalar]) -> dict[str, object]:
-    if not isinstance(node, (Selector, Monotone)):
-        return {}
-    rest = {name: value for name, value in values.items() if name != _SCENARIO}
-    scenario = node.scenario or str(values.get(_SCENARIO, ""))
-    return {"scenario": scenario, "select": {**rest, **node.select}}
+    if isinstance(node, (Selector, Monotone)):
+        rest = {name: value for name, value in values.items() if name != _SCENARIO}
+        scenario = node.scenario or str(values.get(_SCENARIO, ""))
+        changed |= {"scenario": scenario, "select": {**rest, **node.select}}
+    return node.model_copy(update=changed)
 
 
 def _inside(value: object, values: Mapping[str, Scalar]) -> object:
@@ -201,7 +407,25 @@ def _inside(value: object, values: Mapping[str, Scalar]) -> object:
     return value
 
 
-class ClaimText(_Strict):
+def asked_of(node: object, at: Location = ()) -> Iterator[tuple[Location, Selector | Monotone]]:
+    """The questions of a condition, each with its place relative to that of the condition.
+
+    A ``Selector`` asks for one value, a ``Monotone`` for one at each point of a sweep.
+    """
+    if isinstance(node, (Selector, Monotone)):
+        yield at, node
+    elif isinstance(node, ForEach):
+        for _, claim in node.cases:
+            yield from asked_of(claim, (*at, "claim"))
+    elif isinstance(node, BaseModel):
+        for name in type(node).model_fields:
+            yield from asked_of(getattr(node, name), (*at, name))
+    elif isinstance(node, list):
+        for place, each in enumerate(node):
+            yield from asked_of(each, (*at, place))
+
+
+class ClaimText(Strict):
     """A claim's place, its statement in our words, and how its condition was found."""
 
     id: str
@@ -214,50 +438,36 @@ class ClaimText(_Strict):
 
 
 @dataclass(frozen=True)
-class Question:
-    """A part of a claim that asks for a metric, and its place in claims.yaml.
-
-    A ``Selector`` asks for one value, a ``Monotone`` for one at each point of a sweep.
-    """
-
-    source: YamlFile
-    location: Location
-    asked: Selector | Monotone
-
-    @property
-    def line(self) -> int:
-        """Its line; the file is read again for it, which takes longer than all other checks."""
-        return self.source.line_of(self.location)
-
-
-@dataclass(frozen=True)
 class Claim:
-    """A statement of the study, the condition that decides whether it holds, and its questions.
+    """A statement of the study, and the condition that decides whether it holds.
 
-    ``origin`` says how the condition, with its thresholds and metrics, was found.
+    Attributes:
+        text: what the file says about it.
+        origin: how the condition, with its thresholds and metrics, was found.
+        condition: the condition.
+        questions: the parts of the condition that ask for a metric, each with its place in it.
+        source, index: the file, and the place of the claim in it.
     """
 
     text: ClaimText
     origin: Origin
     condition: Condition
-    questions: tuple[Question, ...]
-    place: tuple[YamlFile, int]
+    questions: tuple[tuple[Location, Selector | Monotone], ...]
+    source: YamlFile
+    index: int
 
-    def error(self, key: str, message: str, hint: str) -> BdpbenchError:
-        """The error to raise about a key of the claim."""
-        source, index = self.place
-        return source.error((index, key), f"{self.text.id}: {message}", hint=hint)
+    def error(self, location: Location, message: str, hint: str) -> BdpbenchError:
+        """The error to raise about a part of the claim."""
+        at = (self.index, *location)
+        return self.source.error(at, f"{self.text.id}: {message}", hint=hint)
 
 
 class _File(RootModel[list[dict[str, Any]]]):
     pass
 
 
-class _Condition(RootModel[Statement]):
+class _OneCondition(RootModel[Statement]):
     pass
-
-
-_TEXT_KEYS = tuple(ClaimText.model_fields)
 
 
 def load_claims(path: Path, metrics: Collection[str]) -> list[Claim]:
@@ -275,48 +485,26 @@ def load_claims(path: Path, metrics: Collection[str]) -> list[Claim]:
     source = YamlFile(path)
     claims: dict[str, Claim] = {}
     for index, entry in enumerate(source.validate(_File).root):
-        claim = _claim(source, index, entry, metrics)
+        claim = _claim(source, index, entry)
+        for location, asked in claim.questions:
+            if unknown := known_or_suggest(asked.metric, metrics, "metric"):
+                raise claim.error((*location, "metric"), *unknown)
         if claim.text.id in claims:
             raise source.error((index, "id"), f"{claim.text.id!r} appears twice")
         claims[claim.text.id] = claim
     return list(claims.values())
 
 
-def _claim(source: YamlFile, index: int, entry: dict[str, Any], metrics: Collection[str]) -> Claim:
+def _claim(source: YamlFile, index: int, entry: dict[str, Any]) -> Claim:
     if "found" not in entry:
         message = "the key found is missing; how was the condition found?"
         raise source.error((index,), message, hint=HINT)
-    text = source.validate_part(
-        ClaimText, {key: value for key, value in entry.items() if key in _TEXT_KEYS}, (index,)
-    )
-    given = {key: value for key, value in entry.items() if key not in _TEXT_KEYS}
-    condition = source.validate_part(_Condition, given, (index,)).root
-    questions = []
-    for location, asked in asked_of(condition, (index,)):
-        unknown = known_or_suggest(asked.metric, metrics, "metric")
-        if unknown:
-            raise source.error((*location, "metric"), f"{text.id}: {unknown[0]}", hint=unknown[1])
-        questions.append(Question(source, (*location, "metric"), asked))
-    return Claim(text, _origin(source, index, text), condition, tuple(questions), (source, index))
-
-
-def _origin(source: YamlFile, index: int, text: ClaimText) -> Origin:
-    found = origin_of(text.found, text.chosen_on)
-    if isinstance(found, OriginFault):
-        raise source.error((index, found.column), f"{text.id}: {found.message}", hint=found.hint)
-    return found
-
-
-def asked_of(node: object, at: Location = ()) -> Iterator[tuple[Location, Selector | Monotone]]:
-    """The questions of a condition, each with its place relative to that of the condition."""
-    if isinstance(node, (Selector, Monotone)):
-        yield at, node
-    elif isinstance(node, ForEach):
-        for _, claim in node.cases:
-            yield from asked_of(claim, (*at, "claim"))
-    elif isinstance(node, BaseModel):
-        for name in type(node).model_fields:
-            yield from asked_of(getattr(node, name), (*at, name))
-    elif isinstance(node, list):
-        for place, each in enumerate(node):
-            yield from asked_of(each, (*at, place))
+    words = {key: entry[key] for key in entry if key in ClaimText.model_fields}
+    rest = {key: entry[key] for key in entry if key not in words}
+    text = source.validate_part(ClaimText, words, (index,))
+    condition = source.validate_part(_OneCondition, rest, (index,)).root
+    origin = origin_of(text.found, text.chosen_on)
+    if isinstance(origin, OriginFault):
+        fault = f"{text.id}: {origin.message}"
+        raise source.error((index, origin.column), fault, hint=origin.hint)
+    return Claim(text, origin, condition, tuple(asked_of(condition)), source, index)

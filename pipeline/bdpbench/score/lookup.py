@@ -1,10 +1,14 @@
-"""Finds the runs and the metric of a run that a published number or a claim refers to."""
+"""Finds the runs and the metric of a run that a published number or a claim refers to.
+
+Errors name no place: whoever asks knows it, see ``located``.
+"""
 
 from __future__ import annotations
 
 import math
 import statistics
-from collections.abc import Collection, Iterable, Mapping, Sequence
+from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
+from contextlib import contextmanager
 from dataclasses import dataclass, replace
 from typing import Protocol
 
@@ -14,6 +18,15 @@ from bdpbench.contracts.plan import Parameters, Plan, PlannedRun, Scalar, values
 from bdpbench.contracts.yaml_files import suggest
 from bdpbench.errors import BdpbenchError
 from bdpbench.studies.study import known_or_suggest
+
+
+@contextmanager
+def located(where: str) -> Iterator[None]:
+    """Give errors inside the block their place: a file and line, or a file and an id."""
+    try:
+        yield
+    except BdpbenchError as error:
+        raise BdpbenchError(error.message, where=where, hint=error.hint) from None
 
 
 class Asked(Protocol):
@@ -57,6 +70,11 @@ def comparable(value: Scalar) -> float | str:
         return str(value)
 
 
+def _require_known(name: str, known: Collection[str], what: str) -> None:
+    if unknown := known_or_suggest(name, known, what):
+        raise BdpbenchError(unknown[0], hint=unknown[1])
+
+
 class RunIndex:
     """Runs by scenario and by the values of their parameters.
 
@@ -81,26 +99,21 @@ class RunIndex:
         if (scenario, name) not in self._places:
             by_value = self._places[scenario, name] = {}
             for place, run in enumerate(self._runs.get(scenario, [])):
-                for value in values_of(run, name) if name in run["parameters"] else ():
+                for value in values_of(run, name):
                     by_value.setdefault(comparable(value), set()).add(place)
         return self._places[scenario, name]
 
-    def find(self, asked: Asked, where: str) -> list[PlannedRun]:
+    def find(self, asked: Asked) -> list[PlannedRun]:
         """Runs of a scenario with the selected parameters; may be empty.
 
         Raises:
             BdpbenchError: for an unknown scenario or parameter.
         """
-        unknown = known_or_suggest(asked.scenario, self._scenarios, "scenario")
-        if unknown:
-            raise BdpbenchError(unknown[0], where=where, hint=unknown[1])
+        _require_known(asked.scenario, self._scenarios, "scenario")
         runs = self._runs.get(asked.scenario, [])
-        names = self._names.get(asked.scenario, {})
         selected: list[set[int]] = []
         for name, value in asked.select.items() if runs else ():
-            unknown = known_or_suggest(name, names, "parameter")
-            if unknown:
-                raise BdpbenchError(unknown[0], where=where, hint=unknown[1])
+            _require_known(name, self._names[asked.scenario], "parameter")
             selected.append(self._places_of(asked.scenario, name).get(comparable(value), set()))
         if not selected:
             return list(runs)
@@ -108,17 +121,18 @@ class RunIndex:
         places = set.intersection(*sorted(selected, key=len))
         return [runs[place] for place in sorted(places)]
 
-    def why_none(self, asked: Asked) -> tuple[str, str]:
-        """Message and hint about a selector for which ``find`` finds no run."""
+    def none_found(self, asked: Asked) -> BdpbenchError:
+        """The error about a selector for which ``find`` finds no run."""
         for name, value in asked.select.items():
             known = self._places_of(asked.scenario, name)
             if comparable(value) not in known:
                 values = [f"{each:g}" if isinstance(each, float) else each for each in known]
-                return f"no run of {asked.scenario} has {name}={value}", suggest(str(value), values)
+                message = f"no run of {asked.scenario} has {name}={value}"
+                return BdpbenchError(message, hint=suggest(str(value), values))
         wanted = ", ".join(f"{name}={value}" for name, value in asked.select.items())
         if not wanted:
-            return f"scenario {asked.scenario} has no run in any tier", ""
-        return f"no run of {asked.scenario} has all of {wanted}", ""
+            return BdpbenchError(f"scenario {asked.scenario} has no run in any tier")
+        return BdpbenchError(f"no run of {asked.scenario} has all of {wanted}")
 
 
 class Lookup:
@@ -132,28 +146,26 @@ class Lookup:
     def __init__(self, plan: Plan, metrics: pl.DataFrame) -> None:
         self._scenarios = plan["scenarios"]
         self._index = RunIndex(plan["scenarios"], plan["runs"])
-        told = {(run["scenario"], run["run_id"]): run for run in plan["runs"]}
+        runs = {(run["scenario"], run["run_id"]): run for run in plan["runs"]}
         self._rows: dict[tuple[str, str, str], list[Measured]] = {}
         columns = ("scenario", "run_id", "metric", "subject", "value", "unit", "definition")
-        for scenario, run_id, metric, subject, value, unit, definition in metrics.select(
-            columns
-        ).iter_rows():
-            run = told.get((scenario, run_id))
+        for scenario, run_id, metric, *facts in metrics.select(columns).iter_rows():
+            run = runs.get((scenario, run_id))
             if run is not None:
-                row = Measured(
-                    subject, value, unit, definition, run_id, run["label"], run["parameters"]
-                )
+                subject, value, unit, definition = facts
+                place = (run_id, run["label"], run["parameters"])
+                row = Measured(subject, value, unit, definition, *place)
                 self._rows.setdefault((scenario, run_id, metric), []).append(row)
 
-    def runs(self, asked: Asked, where: str) -> list[PlannedRun]:
+    def runs(self, asked: Asked) -> list[PlannedRun]:
         """Runs of a scenario with the selected parameters; none if the tier has none.
 
         Raises:
             BdpbenchError: for an unknown scenario or parameter.
         """
-        return self._index.find(asked, where)
+        return self._index.find(asked)
 
-    def all(self, asked: Asked, where: str) -> list[Measured]:
+    def all(self, asked: Asked) -> list[Measured]:
         """Every row of a metric among the selected runs that were long enough to have it.
 
         A value that a run never reached is left out if a tier of the study runs the scenario for
@@ -161,7 +173,7 @@ class Lookup:
         """
         return [
             row
-            for run in self.runs(asked, where)
+            for run in self.runs(asked)
             for row in self._rows.get((asked.scenario, run["run_id"], asked.metric), [])
             if asked.subject is None or row.subject == asked.subject
             if row.value is not None or not self._is_shortened(run)
@@ -171,23 +183,22 @@ class Lookup:
         longest_s = self._scenarios[run["scenario"]]["longest_s"]
         return float(run["parameters"].get("duration_s", longest_s)) < longest_s
 
-    def one(self, asked: Asked, where: str) -> Measured | None:
+    def one(self, asked: Asked) -> Measured | None:
         """The single selected row of a metric; None if it was not run.
 
         Raises:
             BdpbenchError: when the selector matches several rows.
         """
-        found = self.all(asked, where)
+        found = self.all(asked)
         if len(found) > 1:
             labels = ", ".join(sorted({each.label for each in found}))
             raise BdpbenchError(
                 f"ambiguous selector: {asked.metric} fits {len(found)} rows ({labels})",
-                where=where,
                 hint="name more parameters in select",
             )
         return found[0] if found else None
 
-    def mean(self, asked: Asked, over: Sequence[str], where: str) -> Measured | None:
+    def mean(self, asked: Asked, over: Sequence[str]) -> Measured | None:
         """The mean of the selected rows, which differ only in some parameters; None if incomplete.
 
         A run that stands for several values of such a parameter (``alike``) counts once for each of
@@ -196,9 +207,9 @@ class Lookup:
         Raises:
             BdpbenchError: when rows differ in anything else, or the runs lack such a parameter.
         """
-        runs = self.runs(asked, where)
-        check_means(asked, over, runs, where)
-        found = {row.run_id: row for row in self.all(asked, where)}
+        runs = self.runs(asked)
+        check_means(asked, over, runs)
+        found = {row.run_id: row for row in self.all(asked)}
         if not runs or any(run["run_id"] not in found for run in runs):
             return None
         rows = [found[run["run_id"]] for run in runs]
@@ -210,7 +221,7 @@ class Lookup:
         return replace(rows[0], value=value, label=label)
 
 
-def check_means(asked: Asked, over: Sequence[str], runs: Sequence[PlannedRun], where: str) -> None:
+def check_means(asked: Asked, over: Sequence[str], runs: Sequence[PlannedRun]) -> None:
     """Refuse a mean over runs that differ in parameters that are not named.
 
     Raises:
@@ -218,19 +229,33 @@ def check_means(asked: Asked, over: Sequence[str], runs: Sequence[PlannedRun], w
     """
     seen: dict[tuple[float | str, ...], str] = {}
     for run in runs:
-        unknown = [name for name in over if name not in run["parameters"]]
-        if unknown:
+        if unknown := [name for name in over if name not in run["parameters"]]:
             raise BdpbenchError(
                 f"mean_over: {run['label']} has no {unknown[0]}",
-                where=where,
-                hint=suggest(unknown[0], list(run["parameters"])),
+                hint=suggest(unknown[0], run["parameters"]),
             )
         place = tuple(comparable(run["parameters"][name]) for name in over)
         if place in seen:
             raise BdpbenchError(
                 f"ambiguous selector: {asked.metric} of {seen[place]} and of {run['label']} differ "
                 "in more than mean_over names",
-                where=where,
                 hint="name more parameters in select, or in mean_over",
             )
         seen[place] = run["label"]
+
+
+def point_of(parameters: Parameters, along: str, label: str) -> float:
+    """The value of a swept parameter in a run, by which the points of the sweep are ordered.
+
+    Raises:
+        BdpbenchError: when the run does not have the parameter, or it is not a number.
+    """
+    value = parameters.get(along)
+    if isinstance(value, bool) or not isinstance(value, (int, float)):
+        raise BdpbenchError(
+            f"along: {along!r} is not a number among the parameters of {label}",
+            hint=suggest(
+                along, [key for key, each in parameters.items() if not isinstance(each, str)]
+            ),
+        )
+    return value

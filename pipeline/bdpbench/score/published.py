@@ -1,44 +1,47 @@
-"""``published.csv``: every number that a study prints, with bounds chosen before the run."""
+"""Numbers that a study prints, with bounds chosen before the run, and how far readings differ.
+
+``published.csv`` lists the numbers. ``spread.yaml`` says how far a value moves when something that
+the study leaves open is varied: a printed value inside the spread of equally good runs or readings
+is neither a match nor a plain miss, and the report says so. No verdict depends on it.
+"""
 
 from __future__ import annotations
 
-import _csv
 import csv
 import difflib
 import io
 import math
 from collections import Counter
-from collections.abc import Collection, Iterator, Mapping
-from dataclasses import dataclass
+from collections.abc import Collection, Iterator, Mapping, Sequence
+from dataclasses import dataclass, field, replace
 from pathlib import Path
+from typing import Self
+
+from pydantic import Field, RootModel, model_validator
 
 from bdpbench.contracts.files import read_text
+from bdpbench.contracts.plan import Scalar
+from bdpbench.contracts.yaml_files import Location, YamlFile
 from bdpbench.errors import BdpbenchError
-from bdpbench.score.origin import Origin, OriginFault, origin_of
-
-COLUMNS = (
-    "id",
-    "part_of",
-    "where",
-    "page",
-    "scenario",
-    "select",
-    "metric",
-    "subject",
-    "value",
-    "lower",
-    "upper",
-    "unit",
-    "how",
-    "found",
-    "chosen_on",
-    "why",
-    "known_miss",
-    "note",
+from bdpbench.score.lookup import located
+from bdpbench.score.provenance import (
+    Origin,
+    OriginFault,
+    Text,
+    matches,
+    origin_of,
+    unknown_pattern,
 )
-REQUIRED = ("id", "where", "scenario", "metric", "subject", "unit", "how", "why")
+from bdpbench.studies.study import known_or_suggest
+from bdpbench.studies.vocabulary import Strict
 
-# Columns that are not stored as text of the number.
+PUBLISHED_NAME = "published.csv"
+SPREAD_NAME = "spread.yaml"
+
+# Columns of a number's own text, in the order of the file with those that are converted.
+_COLUMNS = "id part_of where page scenario select metric subject value lower upper unit how found"
+COLUMNS = (*_COLUMNS.split(), "chosen_on", "why", "known_miss", "note")
+REQUIRED = ("id", "where", "scenario", "metric", "subject", "unit", "how", "why")
 _CONVERTED = ("select", "value", "lower", "upper", "found", "chosen_on")
 
 # What the parts of one printed number have in common, since it is one sentence with one meaning.
@@ -63,6 +66,7 @@ class PublishedNumber:
         why: reason for the bounds.
         known_miss: reason why it is not expected to be reproduced; "" if it is expected.
         note: anything else that a reader should know.
+        line: its last line in the file.
     """
 
     id: str
@@ -82,6 +86,7 @@ class PublishedNumber:
     why: str
     known_miss: str
     note: str
+    line: int = field(default=0, repr=False, compare=False)
 
 
 def load_published(path: Path, metrics: Collection[str]) -> list[PublishedNumber]:
@@ -94,80 +99,79 @@ def load_published(path: Path, metrics: Collection[str]) -> list[PublishedNumber
     Raises:
         BdpbenchError: naming file, line and column of what is wrong.
     """
-    return list(published_by_line(path, metrics).values())
-
-
-def published_by_line(path: Path, metrics: Collection[str]) -> dict[int, PublishedNumber]:
-    """Last line of each number in ``published.csv`` → the number, as in ``load_published``."""
     if not path.is_file():
-        return {}
-    numbers: dict[int, PublishedNumber] = {}
-    ids: set[str] = set()
+        return []
+    numbers: dict[str, PublishedNumber] = {}
     for line, row in _rows(path, read_text(path).removeprefix("\ufeff")):
-        number = _number(path, line, row, metrics)
-        if number.id in ids:
-            raise _error(path, line, "id", f"{number.id!r} appears twice")
-        ids.add(number.id)
-        numbers[line] = number
+        with located(f"{path}:{line}"):
+            number = _number(line, row, metrics)
+            if number.id in numbers:
+                raise _slip("id", f"{number.id!r} appears twice")
+            numbers[number.id] = number
     _check_parts(path, numbers)
-    return numbers
+    return list(numbers.values())
 
 
-def _check_parts(path: Path, numbers: Mapping[int, PublishedNumber]) -> None:
+def _check_parts(path: Path, numbers: Mapping[str, PublishedNumber]) -> None:
     """Check that the rows of a printed number agree, and that its id is not that of a row."""
-    ids = {number.id for number in numbers.values()}
     first: dict[str, PublishedNumber] = {}
     counts = Counter(number.part_of for number in numbers.values())
-    for line, number in numbers.items():
-        if not number.part_of:
-            continue
-        if number.part_of in ids:
-            raise _error(path, line, "part_of", f"{number.part_of!r} is the id of a row")
-        if counts[number.part_of] == 1:
-            hint = _suggest(number.part_of, {each for each in counts if counts[each] > 1} or ids)
-            raise _error(path, line, "part_of", f"no other row belongs to {number.part_of!r}", hint)
-        other = first.setdefault(number.part_of, number)
-        for column in _SHARED:
-            if getattr(number, column) != getattr(other, column):
-                shown = "found" if column == "origin" else column
-                message = (
-                    f"differs from that of {other.id}, which belongs to the same printed number"
-                )
-                raise _error(path, line, shown, message, "one sentence has one value and one rule")
+    for number in numbers.values():
+        if number.part_of:
+            other = first.setdefault(number.part_of, number)
+            with located(f"{path}:{number.line}"):
+                _check_part(number, other, counts, numbers)
 
 
-def _error(path: Path, line: int, column: str, message: str, hint: str = "") -> BdpbenchError:
-    return BdpbenchError(f"{column}: {message}", where=f"{path}:{line}", hint=hint)
+def _check_part(
+    number: PublishedNumber,
+    other: PublishedNumber,
+    counts: Mapping[str, int],
+    ids: Collection[str],
+) -> None:
+    if number.part_of in ids:
+        raise _slip("part_of", f"{number.part_of!r} is the id of a row")
+    if counts[number.part_of] == 1:
+        known = {each for each in counts if counts[each] > 1} or ids
+        hint = _suggest(number.part_of, known)
+        raise _slip("part_of", f"no other row belongs to {number.part_of!r}", hint)
+    for column in _SHARED:
+        if getattr(number, column) != getattr(other, column):
+            raise _slip(
+                "found" if column == "origin" else column,
+                f"differs from that of {other.id}, which belongs to the same printed number",
+                "one sentence has one value and one rule",
+            )
+
+
+def _slip(column: str, message: str, hint: str = "") -> BdpbenchError:
+    return BdpbenchError(f"{column}: {message}", hint=hint)
 
 
 def _rows(path: Path, text: str) -> Iterator[tuple[int, dict[str, str]]]:
+    """Last line and cells of each row; errors name the line."""
     reader = csv.reader(io.StringIO(text, newline=""))
-    rows = _told(path, reader)
-    header = next(rows, [])
-    _check_header(path, header)
-    for cells in rows:
-        if len(cells) != len(header):
-            raise _error(
-                path, reader.line_num, "line", f"has {len(cells)} cells, not {len(header)}"
-            )
-        yield reader.line_num, dict(zip(header, cells, strict=True))
-
-
-def _told(path: Path, reader: _csv.Reader) -> Iterator[list[str]]:
-    """The rows of a CSV reader; a row that cannot be read is reported with its line."""
     try:
-        yield from reader
+        header = next(reader, [])
+        with located(f"{path}:1"):
+            _check_header(header)
+        for cells in reader:
+            if len(cells) != len(header):
+                message = f"has {len(cells)} cells, not {len(header)}"
+                with located(f"{path}:{reader.line_num}"):
+                    raise _slip("line", message)
+            yield reader.line_num, dict(zip(header, cells, strict=True))
     except csv.Error as error:
         raise BdpbenchError(f"is not CSV: {error}", where=f"{path}:{reader.line_num}") from None
 
 
-def _check_header(path: Path, header: list[str]) -> None:
+def _check_header(header: list[str]) -> None:
     for column in header:
         if column not in COLUMNS:
-            raise _error(path, 1, column, "unknown column", _suggest(column, COLUMNS))
+            raise _slip(column, "unknown column", _suggest(column, COLUMNS))
     for column in COLUMNS:
         if header.count(column) != 1:
-            raise _error(path, 1, column, "expected this column once")
+            raise _slip(column, "expected this column once")
 
 
 def _suggest(word: str, known: Collection[str]) -> str:
@@ -175,52 +179,146 @@ def _suggest(word: str, known: Collection[str]) -> str:
     return f"did you mean {close[0]!r}?" if close else f"known: {', '.join(sorted(known))}"
 
 
-def _number(
-    path: Path, line: int, row: Mapping[str, str], metrics: Collection[str]
-) -> PublishedNumber:
+def _number(line: int, row: Mapping[str, str], metrics: Collection[str]) -> PublishedNumber:
     for column in REQUIRED:
         if not row[column].strip():
-            raise _error(path, line, column, "is empty")
+            raise _slip(column, "is empty")
     if row["metric"] not in metrics:
         hint = _suggest(row["metric"], metrics)
-        raise _error(path, line, "metric", f"unknown metric {row['metric']!r}", hint)
+        raise _slip("metric", f"unknown metric {row['metric']!r}", hint)
     if row["how"] not in HOW:
-        raise _error(path, line, "how", f"expected one of {', '.join(HOW)}, got {row['how']!r}")
-    value, lower, upper = (_float(path, line, row, key) for key in ("value", "lower", "upper"))
+        raise _slip("how", f"expected one of {', '.join(HOW)}, got {row['how']!r}")
+    value, lower, upper = (_float(row, key) for key in ("value", "lower", "upper"))
     if not lower <= value <= upper:
-        raise _error(path, line, "value", f"{value:g} is not within [{lower:g}, {upper:g}]")
+        raise _slip("value", f"{value:g} is not within [{lower:g}, {upper:g}]")
+    origin = origin_of(row["found"].strip(), row["chosen_on"].split())
+    if isinstance(origin, OriginFault):
+        raise _slip(origin.column, origin.message, origin.hint)
     return PublishedNumber(
         **{key: row[key] for key in COLUMNS if key not in _CONVERTED},
-        select=_selector(path, line, row["select"]),
+        select=_selector(row["select"]),
         value=value,
         lower=lower,
         upper=upper,
-        origin=_origin(path, line, row),
+        origin=origin,
+        line=line,
     )
 
 
-def _origin(path: Path, line: int, row: Mapping[str, str]) -> Origin:
-    found = origin_of(row["found"].strip(), row["chosen_on"].split())
-    if isinstance(found, OriginFault):
-        raise _error(path, line, found.column, found.message, found.hint)
-    return found
-
-
-def _float(path: Path, line: int, row: Mapping[str, str], column: str) -> float:
+def _float(row: Mapping[str, str], column: str) -> float:
     try:
         value = float(row[column])
     except ValueError:
         value = math.nan
     if not math.isfinite(value):
-        raise _error(path, line, column, f"expected a number, got {row[column]!r}")
+        raise _slip(column, f"expected a number, got {row[column]!r}")
     return value
 
 
-def _selector(path: Path, line: int, text: str) -> dict[str, str]:
+def _selector(text: str) -> dict[str, str]:
     select = {}
     for part in filter(None, text.split(";")):
         name, equals, value = part.partition("=")
         if not (equals and name.strip() and value.strip()):
-            raise _error(path, line, "select", f"expected parameter=value, got {part!r}")
+            raise _slip("select", f"expected parameter=value, got {part!r}")
         select[name.strip()] = value.strip()
     return select
+
+
+class VariedRuns(Strict):
+    """Runs of this study in which something is varied.
+
+    Attributes:
+        scenario, select: which runs; they have the metric and the subject of the number.
+    """
+
+    scenario: Text
+    select: dict[str, Scalar] = Field(default_factory=dict)
+
+
+class SpreadEntry(Strict):
+    """What was varied for some numbers, and the resulting range.
+
+    Attributes:
+        of: ids of rows of ``published.csv``; ``*`` stands for any characters.
+        varied: what was varied, in words.
+        metric: another metric of the same run, or of ``runs``.
+        runs: runs whose values, together with that of the number itself, are the spread.
+        least, most: the ends of the spread, in the unit of the numbers, from runs that are not
+            kept.
+        source: where least and most come from.
+    """
+
+    of: list[Text] = Field(min_length=1)
+    varied: Text
+    metric: str | None = None
+    runs: VariedRuns | None = None
+    least: float | None = Field(None, allow_inf_nan=False)
+    most: float | None = Field(None, allow_inf_nan=False)
+    source: str = ""
+
+    @model_validator(mode="after")
+    def _has_one_spread(self) -> Self:
+        given = self.least is not None and self.most is not None
+        measured = self.metric is not None or self.runs is not None
+        if given == measured or (self.least is None) != (self.most is None):
+            raise ValueError("give either metric or runs or both, or least and most")
+        if self.least is not None and self.most is not None and self.least > self.most:
+            raise ValueError("least is above most")
+        if given != bool(self.source):
+            raise ValueError("least and most need their source, and nothing else has one")
+        return self
+
+    def is_of(self, row_id: str) -> bool:
+        """Whether the entry is about a row of ``published.csv``."""
+        return any(matches(each, row_id) for each in self.of)
+
+    def asked_of(self, number: PublishedNumber) -> PublishedNumber:
+        """A number's row, asking for the metric and the runs of the entry."""
+        asked = replace(number, metric=self.metric or number.metric)
+        if self.runs is None:
+            return asked
+        select = {name: str(value) for name, value in self.runs.select.items()}
+        return replace(asked, scenario=self.runs.scenario, select=select)
+
+
+class _File(RootModel[list[SpreadEntry]]):
+    pass
+
+
+@dataclass(frozen=True)
+class Spreads:
+    """The entries of a study and the file that they come from; empty if it has no file."""
+
+    entries: Sequence[SpreadEntry] = ()
+    source: YamlFile | None = None
+
+    def error(self, location: Location, message: str, hint: str) -> BdpbenchError:
+        """The error to raise about a part of an entry."""
+        if self.source is None:
+            return BdpbenchError(message, hint=hint)
+        return self.source.error(location, message, hint=hint)
+
+
+def load_spreads(path: Path, ids: Collection[str], metrics: Collection[str]) -> Spreads:
+    """Read and check ``spread.yaml``; a study without the file has none.
+
+    Args:
+        path: path of the file.
+        ids: ids of the rows of ``published.csv``.
+        metrics: ids of all metrics.
+
+    Raises:
+        BdpbenchError: naming file, line and key of what is wrong.
+    """
+    if not path.is_file():
+        return Spreads()
+    source = YamlFile(path)
+    spreads = Spreads(source.validate(_File).root, source)
+    for index, entry in enumerate(spreads.entries):
+        if wrong := unknown_pattern(entry.of, ids):
+            raise spreads.error((index, "of"), *wrong)
+        unknown = entry.metric and known_or_suggest(entry.metric, metrics, "metric")
+        if unknown:
+            raise spreads.error((index, "metric"), *unknown)
+    return spreads

@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+import math
 from collections import Counter
-from collections.abc import Collection, Iterator, Sequence
+from collections.abc import Collection, Iterable, Sequence
+from typing import cast
 
 import polars as pl
 
@@ -16,52 +18,53 @@ from bdpbench.contracts.scorecard import (
     NUMBER_VERDICTS,
     SCORECARD_VERSION,
     ClaimVerdict,
+    Kind,
     NumberVerdict,
     Scorecard,
     ScoredClaim,
     ScoredNumber,
+    ScoredPart,
+    ScoredSpread,
     is_asymmetry,
 )
-from bdpbench.errors import BdpbenchError
 from bdpbench.score.claims import Claim
-from bdpbench.score.evaluate import evaluate
-from bdpbench.score.history import History
-from bdpbench.score.lookup import Lookup, Measured
-from bdpbench.score.origin import resolved
-from bdpbench.score.parts import together
-from bdpbench.score.published import PublishedNumber
-from bdpbench.score.spread import Spreads
+from bdpbench.score.expectations import CLAIMS_NAME, Expectations, require_unit
+from bdpbench.score.lookup import Lookup, Measured, located
+from bdpbench.score.provenance import resolved
+from bdpbench.score.published import (
+    PUBLISHED_NAME,
+    SPREAD_NAME,
+    PublishedNumber,
+    SpreadEntry,
+)
+
+_CLAIM_VERDICTS: dict[bool | None, ClaimVerdict] = {True: "holds", False: "fails", None: "not_run"}
+
+# A number has the verdict of its worst run; a missing run leaves it undecided.
+_WORST_FIRST: tuple[NumberVerdict, ...] = ("not_reproduced", "close", "not_run", "reproduced")
 
 
-def score(
-    plan: Plan,
-    metrics: pl.DataFrame,
-    published: Sequence[PublishedNumber],
-    claims: Sequence[Claim],
-    history: History | None = None,
-    spreads: Spreads | None = None,
-) -> Scorecard:
+def score(plan: Plan, metrics: pl.DataFrame, expected: Expectations) -> Scorecard:
     """Scorecard of a plan, as in ``scorecard.json``.
 
     Args:
         plan: as in ``plan.json``.
         metrics: run_id, scenario, metric, subject, value, unit, …, definition.
-        published: the study's numbers.
-        claims: the study's claims.
-        history: changes since numbers and statements were first listed.
-        spreads: what was varied, and for which numbers.
+        expected: what the study prints and states.
 
     Raises:
         BdpbenchError: for a selector that names something the study does not have, or that is
             ambiguous, and for a number in another unit than its metric.
     """
-    lookup = Lookup(plan, metrics)
-    ids = _ids(published, claims)
-    rows = [(each.part_of, _score_number(each, lookup, ids)) for each in published]
-    for row, number in zip(rows, published, strict=True):
-        _add_spread(row[1], number, spreads, lookup)
-    numbers = together(rows)
-    statements = [_score_claim(each, lookup, ids) for each in claims]
+    lookup, ids = Lookup(plan, metrics), expected.ids
+    rows = []
+    for number in expected.numbers:
+        row = _score_number(number, lookup, ids)
+        if spread := _spreads_of(row, number, expected.spreads.entries, lookup):
+            row["spread"] = spread
+        rows.append((number.part_of, row))
+    numbers = _printed_numbers(rows)
+    statements = [_score_claim(each, lookup, ids) for each in expected.claims]
     totals = Counter(each["verdict"] for each in numbers)
     claim_totals = Counter(each["verdict"] for each in statements)
     kinds = Counter((each.get("kind"), each["verdict"]) for each in numbers)
@@ -81,7 +84,7 @@ def score(
             kind: {verdict: claim_kinds[kind, verdict] for verdict in CLAIM_VERDICTS}
             for kind in KINDS
         },
-        "history": history.documents(ids) if history else [],
+        "history": [each.document(ids) for each in expected.history],
     }
 
 
@@ -93,26 +96,15 @@ def score_rows(
     Raises:
         BdpbenchError: as ``score`` does.
     """
-    lookup = Lookup(plan, metrics)
-    ids = _ids(published, ())
+    lookup, ids = Lookup(plan, metrics), Expectations(published).ids
     return [_score_number(each, lookup, ids) for each in published]
 
 
-def _ids(published: Sequence[PublishedNumber], claims: Sequence[Claim]) -> list[str]:
-    """Ids of printed numbers, of the rows that are their parts, and of statements; each once."""
-    rows = (each for number in published for each in (number.part_of, number.id) if each)
-    return list(dict.fromkeys([*rows, *(claim.text.id for claim in claims)]))
-
-
 def _score_number(number: PublishedNumber, lookup: Lookup, ids: Collection[str]) -> ScoredNumber:
-    where = f"published.csv, {number.id}"
-    found = lookup.one(number, where)
-    if found is not None and found.unit != number.unit:
-        raise BdpbenchError(
-            f"unit: the number is in {number.unit!r}, and {number.metric} is measured in "
-            f"{found.unit!r}",
-            where=where,
-        )
+    with located(f"{PUBLISHED_NAME}, {number.id}"):
+        found = lookup.one(number)
+        if found is not None:
+            require_unit(number, found.unit)
     verdict, reason = _verdict(number, found)
     measured = found.value if found else None
     deviation = None if measured is None else measured - number.value
@@ -179,20 +171,120 @@ def _is_close(number: PublishedNumber, measured: float) -> bool:
     return deviation <= CLOSE_SHARE * abs(number.value)
 
 
-_CLAIM_VERDICTS: dict[bool | None, ClaimVerdict] = {True: "holds", False: "fails", None: "not_run"}
+def _printed_numbers(rows: Iterable[tuple[str, ScoredNumber]]) -> list[ScoredNumber]:
+    """Scored rows combined into printed numbers, in the order of their first rows.
+
+    A printed number that several runs have to show counts once, with the runs as its parts. Each
+    row comes with the id of its printed number, "" for a row that stands alone.
+    """
+    groups: dict[str, list[ScoredNumber]] = {}
+    for part_of, row in rows:
+        groups.setdefault(part_of or row["id"], []).append(row)
+    return [
+        parts[0] if parts[0]["id"] == key else _printed_number(key, parts)
+        for key, parts in groups.items()
+    ]
 
 
-def _add_spread(
-    row: ScoredNumber, number: PublishedNumber, spreads: Spreads | None, lookup: Lookup
-) -> None:
-    """Add the spreads to a scored row."""
-    found = spreads.of(row, number, lookup) if spreads else []
-    if found:
-        row["spread"] = found
+def _printed_number(key: str, rows: Sequence[ScoredNumber]) -> ScoredNumber:
+    kind: Kind = "fitted" if any(row.get("kind") == "fitted" for row in rows) else "blind"
+    common = {
+        name: value
+        for name, value in rows[0]["select"].items()
+        if all(row["select"].get(name) == value for row in rows)
+    }
+    return {
+        **min(rows, key=_badness),
+        "id": key,
+        "select": common,
+        "reason": _reason(rows),
+        "known_miss": _joined(row["known_miss"] for row in rows if row["known_miss"]),
+        "note": _joined(row["note"] for row in rows if row["note"]),
+        "run_ids": list(dict.fromkeys(each for row in rows for each in row["run_ids"])),
+        "kind": kind,
+        "parts": [_part(row) for row in rows],
+    }
+
+
+def _badness(row: ScoredNumber) -> tuple[int, float]:
+    """Sort key, smallest for the row that decides: by verdict, then by distance."""
+    distance = row.get("distance")
+    return _WORST_FIRST.index(row["verdict"]), -(math.inf if distance is None else distance)
+
+
+def _reason(rows: Sequence[ScoredNumber]) -> str:
+    """How many of the runs show the number, and the reasons of those that do not."""
+    shown = sum(row["verdict"] == "reproduced" for row in rows)
+    why = _joined(row["reason"] for row in rows if row["verdict"] != "reproduced")
+    return f"{shown} of {len(rows)} runs show it" + (f": {why}" if why else "")
+
+
+def _joined(texts: Iterable[str]) -> str:
+    """Texts joined in order, each once."""
+    return " ".join(dict.fromkeys(texts))
+
+
+def _part(row: ScoredNumber) -> ScoredPart:
+    fields = {key: value for key, value in row.items() if key in ScoredPart.__annotations__}
+    return cast("ScoredPart", {key: fields[key] for key in ScoredPart.__annotations__})
+
+
+def _spreads_of(
+    row: ScoredNumber, number: PublishedNumber, entries: Sequence[SpreadEntry], lookup: Lookup
+) -> list[ScoredSpread]:
+    """The spreads of a scored row: ranges with two ends, one of which may be its own value."""
+    found: list[ScoredSpread] = []
+    if row["measured"] is None:
+        return found
+    for entry in entries:
+        if entry.is_of(number.id):
+            with located(f"{SPREAD_NAME}, {number.id}"):
+                others, source = _varied_values(entry, number, lookup)
+            values = others if entry.least is not None else [row["measured"], *others]
+            if len(values) > 1:
+                found.append(_spread(row, entry, values, source))
+    return found
+
+
+def _varied_values(
+    entry: SpreadEntry, number: PublishedNumber, lookup: Lookup
+) -> tuple[list[float], str]:
+    """The values that an entry is about beside the number's own, and where they come from."""
+    if entry.least is not None and entry.most is not None:
+        return [entry.least, entry.most], entry.source
+    asked = entry.asked_of(number)
+    if entry.runs is None:
+        found = lookup.one(asked)
+        return ([] if found is None or found.value is None else [found.value]), ""
+    rows = lookup.all(asked)
+    known = [each.value for each in rows if each.value is not None]
+    runs = f"{len(rows)} run{'' if len(rows) == 1 else 's'} of {entry.runs.scenario}"
+    without = len(rows) - len(known)
+    return known, runs + (f", {without} of them without a value" if without else "")
+
+
+def _spread(
+    row: ScoredNumber, entry: SpreadEntry, values: Sequence[float], source: str
+) -> ScoredSpread:
+    least, most = min(values), max(values)
+    return {
+        "varied": entry.varied,
+        "least": least,
+        "most": most,
+        "source": source,
+        "holds_print": row["lower"] <= most and least <= row["upper"],
+    }
 
 
 def _score_claim(claim: Claim, lookup: Lookup, ids: Collection[str]) -> ScoredClaim:
-    finding = evaluate(claim.condition, lookup, f"claims.yaml, {claim.text.id}")
+    with located(f"{CLAIMS_NAME}, {claim.text.id}"):
+        finding = claim.condition.finding(lookup)
+    protocols = {
+        str(value)
+        for _, asked in claim.questions
+        for name, value in asked.select.items()
+        if name.startswith("protocol")
+    }
     return {
         "id": claim.text.id,
         "where": claim.text.where,
@@ -201,7 +293,7 @@ def _score_claim(claim: Claim, lookup: Lookup, ids: Collection[str]) -> ScoredCl
         "known_miss": claim.text.known_miss,
         "verdict": _CLAIM_VERDICTS[finding.holds],
         "explanation": finding.explanation,
-        "protocols": sorted(set(_protocols_of(claim))),
+        "protocols": sorted(protocols),
         "evidence": [
             {"label": label, "value": each.value, "unit": each.unit, "run_id": each.run_id}
             for label, each in finding.evidence
@@ -210,11 +302,3 @@ def _score_claim(claim: Claim, lookup: Lookup, ids: Collection[str]) -> ScoredCl
         "chosen_on": resolved(claim.origin.chosen_on, ids),
         "kind": claim.origin.kind(claim.text.id),
     }
-
-
-def _protocols_of(claim: Claim) -> Iterator[str]:
-    """Protocols that the selectors of a claim name."""
-    for question in claim.questions:
-        for name, value in question.asked.select.items():
-            if name.startswith("protocol"):
-                yield str(value)

@@ -8,8 +8,8 @@ from typing import Any
 import pytest
 
 from bdpbench.contracts.yaml_files import YamlFile
-from bdpbench.score.atlas.relations import related, standing_of
-from bdpbench.score.atlas.shares import smallest_over_largest
+from bdpbench.score.atlas import related, standing_of
+from bdpbench.score.atlas_entries import smallest_over_largest
 from bdpbench.studies.atlas import DeclaredRelation, Relation
 
 

@@ -42,6 +42,7 @@ class Known:
     unit: str
     subject: str
     level: str = "run"
+    title: str = ""
 
 
 @dataclass(frozen=True)
@@ -122,7 +123,7 @@ def check(tmp_path: Path, study: Study) -> Check:
 
 
 def test_a_study_without_expectations_has_none(check: Check) -> None:
-    assert check() == Expectations([], [])
+    assert check() == Expectations([], [], [])
 
 
 @pytest.mark.parametrize(

@@ -9,7 +9,7 @@ import pytest
 
 from bdpbench.contracts.plan import Plan
 from bdpbench.errors import BdpbenchError
-from bdpbench.score import Claim, load_claims, score
+from bdpbench.score import Claim, Expectations, load_claims, score
 
 METRICS = {"time_to_90pct_cwnd", "utilization", "asymmetry"}
 HEAD = "- id: c\n  where: Section 1\n  found: stated\n  statement: It is so.\n"
@@ -126,7 +126,7 @@ def _load(tmp_path: Path, body: str) -> list[Claim]:
 def test_a_claim_is_decided_by_the_runs(
     tmp_path: Path, plan: Plan, metrics: pl.DataFrame, body: str, verdict: str
 ) -> None:
-    card = score(plan, metrics, [], _load(tmp_path, body))
+    card = score(plan, metrics, Expectations([], _load(tmp_path, body)))
     (claim,) = card["claims"]
     assert claim["verdict"] == verdict
     assert card["claim_totals"][verdict] == 1
@@ -164,7 +164,7 @@ def test_a_sweep_along_no_number_is_refused(
         f"  along: {along}\n  direction: increasing\n"
     )
     with pytest.raises(BdpbenchError, match=said):
-        score(plan, metrics, [], _load(tmp_path, body))
+        score(plan, metrics, Expectations([], _load(tmp_path, body)))
 
 
 @pytest.mark.parametrize(
@@ -179,7 +179,7 @@ def test_a_sweep_of_means(
         "  kind: monotone\n  scenario: one\n  metric: utilization\n  mean_over: [protocol]\n"
         f"  along: buffer_pkts\n  direction: {direction}\n  margin: {margin}\n"
     )
-    (claim,) = score(plan, metrics, [], _load(tmp_path, body))["claims"]
+    (claim,) = score(plan, metrics, Expectations([], _load(tmp_path, body)))["claims"]
     assert claim["verdict"] == verdict
     assert "69 → 95 → 99" in claim["explanation"]
 
@@ -195,7 +195,9 @@ def test_steps_back_within_a_margin_are_overlooked(
         value=pl.when(pl.col("run_id") == "b").then(87.0).otherwise(pl.col("value"))
     )  # 88, 87, 99
     for margin, verdict in ((0.5, "fails"), (1.5, "holds")):
-        (claim,) = score(plan, rise, [], _load(tmp_path, f"{body}{margin}\n"))["claims"]
+        (claim,) = score(plan, rise, Expectations([], _load(tmp_path, f"{body}{margin}\n")))[
+            "claims"
+        ]
         assert claim["verdict"] == verdict
 
 
@@ -203,7 +205,7 @@ def test_a_statement_of_each_case_tells_where_it_fails(
     tmp_path: Path, plan: Plan, metrics: pl.DataFrame
 ) -> None:
     body = f"{EACH}{{protocol: [HS, Reno]}}\n{OF_EACH}    right: 51\n"
-    (claim,) = score(plan, metrics, [], _load(tmp_path, body))["claims"]
+    (claim,) = score(plan, metrics, Expectations([], _load(tmp_path, body)))["claims"]
     assert claim["explanation"] == "it holds in 1 of 2 cases, and not for Reno: 50 > 51"
     assert claim["protocols"] == ["HS", "Reno"]
     assert [each["run_id"] for each in claim["evidence"]] == ["a", "d"]

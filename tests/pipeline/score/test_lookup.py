@@ -21,7 +21,7 @@ def test_never_is_no_finding_of_a_run_cut_short(
     plan["scenarios"]["one"]["longest_s"] = longest_s
     for run in plan["runs"]:
         run["parameters"]["duration_s"] = 50
-    assert len(Lookup(plan, metrics).all(LATE, "here")) == found
+    assert len(Lookup(plan, metrics).all(LATE)) == found
 
 
 def test_a_value_counts_however_long_the_run_was(plan: Plan, metrics: pl.DataFrame) -> None:
@@ -29,7 +29,7 @@ def test_a_value_counts_however_long_the_run_was(plan: Plan, metrics: pl.DataFra
     for run in plan["runs"]:
         run["parameters"]["duration_s"] = 50
     asked = Selector(scenario="one", select={"protocol": "Reno"}, metric="utilization")
-    row = Lookup(plan, metrics).one(asked, "here")
+    row = Lookup(plan, metrics).one(asked)
     assert row is not None
     assert row.value == 50.0
 
@@ -51,7 +51,7 @@ def test_runs_are_found_by_the_values_of_their_parameters(
     plan: Plan, metrics: pl.DataFrame, select: dict[str, Scalar], found: list[str]
 ) -> None:
     asked = Selector(scenario="one", select=select, metric="utilization")
-    assert [run["run_id"] for run in Lookup(plan, metrics).runs(asked, "here")] == found
+    assert [run["run_id"] for run in Lookup(plan, metrics).runs(asked)] == found
 
 
 @pytest.mark.parametrize(
@@ -66,7 +66,7 @@ def test_unknown_names_are_refused(
 ) -> None:
     asked = Selector(scenario=scenario, select={name: 1}, metric="utilization")
     with pytest.raises(BdpbenchError, match=said):
-        Lookup(plan, metrics).runs(asked, "here")
+        Lookup(plan, metrics).runs(asked)
 
 
 def test_a_run_counts_as_often_as_it_has_values_in_a_mean(
@@ -75,12 +75,12 @@ def test_a_run_counts_as_often_as_it_has_values_in_a_mean(
     plan["runs"][0]["alike"] = {"buffer_pkts": [10, 20]}
     lookup = Lookup(plan, metrics)
     asked = Selector(scenario="one", select={"protocol": "HS"}, metric="utilization")
-    found = lookup.mean(asked, ["buffer_pkts"], "here")
+    found = lookup.mean(asked, ["buffer_pkts"])
     assert found is not None
     # 88 with 10, 20 and 40 packets, then 95 and 99.
     assert found.value == pytest.approx((3 * 88 + 95 + 99) / 5)
     at_ten = Selector(scenario="one", select={"buffer_pkts": 10}, metric="utilization")
-    one = lookup.one(at_ten, "here")
+    one = lookup.one(at_ten)
     assert one is not None
     assert one.run_id == "a"
 
@@ -88,7 +88,7 @@ def test_a_run_counts_as_often_as_it_has_values_in_a_mean(
 def test_a_mean_is_not_known_before_all_of_its_runs_are(plan: Plan, metrics: pl.DataFrame) -> None:
     asked = Selector(scenario="one", select={"protocol": "HS"}, metric="utilization")
     rest = metrics.filter(pl.col("run_id") != "b")
-    assert Lookup(plan, rest).mean(asked, ["buffer_pkts"], "here") is None
+    assert Lookup(plan, rest).mean(asked, ["buffer_pkts"]) is None
 
 
 @pytest.mark.parametrize(
@@ -100,4 +100,4 @@ def test_a_mean_over_more_than_is_named_is_refused(
 ) -> None:
     asked = Selector(scenario="one", metric="utilization")
     with pytest.raises(BdpbenchError, match=said):
-        Lookup(plan, metrics).mean(asked, [over], "here")
+        Lookup(plan, metrics).mean(asked, [over])

@@ -9,9 +9,9 @@ import pytest
 
 from bdpbench.contracts.plan import Plan
 from bdpbench.errors import BdpbenchError
-from bdpbench.score import PublishedNumber, score
-from bdpbench.score.origin import Origin
-from bdpbench.score.spread import Spreads, load_spreads
+from bdpbench.score import Expectations, PublishedNumber, score
+from bdpbench.score.provenance import Origin
+from bdpbench.score.published import Spreads, load_spreads
 
 METRICS = {"utilization": None, "asymmetry": None}
 NUMBER = PublishedNumber(
@@ -49,7 +49,7 @@ def test_a_spread_that_reaches_the_bounds_holds_the_print(
     tmp_path: Path, plan: Plan, metrics: pl.DataFrame, least: float, most: float, holds: bool
 ) -> None:
     spreads = _load(tmp_path, GIVEN % (least, most))
-    (number,) = score(plan, metrics, [NUMBER], [], None, spreads)["numbers"]
+    (number,) = score(plan, metrics, Expectations([NUMBER], spreads=spreads))["numbers"]
     (spread,) = number["spread"]
     assert (spread["least"], spread["most"], spread["holds_print"]) == (least, most, holds)
     assert number["verdict"] == "not_reproduced"
@@ -64,7 +64,7 @@ def test_another_reading_of_the_run_is_the_other_end(
     (tmp_path / "spread.yaml").write_text("- {of: ['*'], varied: reading, metric: other_reading}")
     spreads = load_spreads(tmp_path / "spread.yaml", ["n"], {"other_reading": None})
     both = pl.concat([metrics, other])
-    (number,) = score(plan, both, [NUMBER], [], None, spreads)["numbers"]
+    (number,) = score(plan, both, Expectations([NUMBER], spreads=spreads))["numbers"]
     assert [(each["least"], each["most"]) for each in number["spread"]] == [(58.0, 88.0)]
 
 
@@ -76,7 +76,7 @@ def test_other_runs_and_the_number_itself_are_the_spread(
         "- {of: [n], varied: the buffer, runs: {scenario: one, select: {protocol: HS}}}\n"
         "- {of: [n], varied: the protocol, runs: {scenario: one, select: {protocol: Nothing}}}\n",
     )
-    (number,) = score(plan, metrics, [NUMBER], [], None, spreads)["numbers"]
+    (number,) = score(plan, metrics, Expectations([NUMBER], spreads=spreads))["numbers"]
     (spread,) = number["spread"]  # without runs there is no spread
     values = metrics.filter(
         pl.col("metric") == "utilization", pl.col("subject") == "link:bottleneck"

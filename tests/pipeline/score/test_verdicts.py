@@ -9,8 +9,8 @@ import pytest
 
 from bdpbench.contracts.plan import Plan
 from bdpbench.errors import BdpbenchError
-from bdpbench.score import PublishedNumber, score, score_rows
-from bdpbench.score.origin import Origin
+from bdpbench.score import Expectations, PublishedNumber, score, score_rows
+from bdpbench.score.provenance import Origin
 
 
 def _number(**changes: Any) -> PublishedNumber:
@@ -37,7 +37,7 @@ def _number(**changes: Any) -> PublishedNumber:
 
 
 def _verdict(plan: Plan, metrics: pl.DataFrame, **changes: Any) -> dict[str, Any]:
-    card = score(plan, metrics, [_number(**changes)], [])
+    card = score(plan, metrics, Expectations([_number(**changes)]))
     (number,) = card["numbers"]
     assert card["totals"][number["verdict"]] == 1
     return dict(number)
@@ -150,7 +150,7 @@ def test_a_number_of_several_runs_counts_once_and_is_what_the_worst_of_them_is(
     measured: float,
     shown: int,
 ) -> None:
-    card = score(plan, metrics, _parts(lower, upper), [])
+    card = score(plan, metrics, Expectations(_parts(lower, upper)))
     (number,) = card["numbers"]
     assert (number["id"], number["verdict"], number["measured"]) == ("both", verdict, measured)
     assert number["select"] == {"protocol": "HS"}  # common to all runs
@@ -168,7 +168,7 @@ def test_a_number_of_which_a_run_is_missing_is_not_run_unless_another_fails(
         absent = _number(
             id="second", part_of="both", scenario="empty", value=91.5, lower=lower, upper=upper
         )
-        (number,) = score(plan, metrics, [first, absent], [])["numbers"]
+        (number,) = score(plan, metrics, Expectations([first, absent]))["numbers"]
         return number["verdict"]
 
     assert verdict(88.0, 95.0) == "not_run"
@@ -190,7 +190,7 @@ def test_blind_and_fitted_numbers_are_counted_apart(plan: Plan, metrics: pl.Data
         _number(id="blind-miss", origin=chosen, value=50.0, lower=49.0, upper=51.0),
         _number(id="told", origin=Origin("stated")),
     ]
-    card = score(plan, metrics, numbers, [])
+    card = score(plan, metrics, Expectations(numbers))
     assert [number["kind"] for number in card["numbers"]] == ["fitted", "blind", "blind"]
     assert [number["chosen_on"] for number in card["numbers"]] == [["fitted"], ["fitted"], []]
     empty = {"reproduced": 0, "close": 0, "not_reproduced": 0, "not_run": 0}

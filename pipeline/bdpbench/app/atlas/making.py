@@ -13,8 +13,9 @@ from bdpbench.contracts.paths import repository_root, results_dir
 from bdpbench.contracts.scorecard import SCORECARD_NAME, read_scorecard
 from bdpbench.errors import BdpbenchError
 from bdpbench.metrics import definitions_for
-from bdpbench.score.atlas import Material, Source, StudyPart, atlas_of, load_expectations, part_of
-from bdpbench.score.atlas.conditions import StudyRuns
+from bdpbench.score import load_expectations
+from bdpbench.score.atlas import atlas_of
+from bdpbench.score.atlas_entries import Material, Source, StudyPart, StudyRuns, part_of
 from bdpbench.studies.atlas import Declared, Member, load_declared
 from bdpbench.studies.config import load_config
 

@@ -457,7 +457,7 @@
 
   // ---- Downloads -----------------------------------------------------------------------------
 
-  // A text that a spreadsheet would compute gets an apostrophe (contracts/csv_files.py).
+  // A text that a spreadsheet would compute gets an apostrophe (contracts/documents.py).
   const NUMBER = /^[+-]?(\d+(\.\d*)?|\.\d+)(e[+-]?\d+)?$/i;
   const csvCell = (text) => (/^'*[=+\-@\t\r]/.test(text) && !NUMBER.test(text) ? `'${text}` : text);
 

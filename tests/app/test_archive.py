@@ -16,8 +16,8 @@ from pathlib import Path
 
 import pytest
 
-from bdpbench.contracts.kept import read_kept_runs
 from bdpbench.contracts.paths import repository_root
+from bdpbench.contracts.reports import read_kept_runs
 
 Run = Callable[..., "subprocess.CompletedProcess[str]"]
 

@@ -8,9 +8,8 @@ import pytest
 from tests.app.planned import planned_run
 
 from bdpbench.app.progress.watch import Watch, simulated_time
-from bdpbench.contracts.batches import tell
 from bdpbench.contracts.paths import run_folder
-from bdpbench.contracts.plan import PlannedRun
+from bdpbench.contracts.plan import PlannedRun, tell
 
 START_S = 1_000_000.0
 

@@ -23,7 +23,8 @@ from collections.abc import Mapping, Sequence
 from dataclasses import asdict, dataclass, field
 from pathlib import Path
 
-from bdpbench.contracts.files import write_json_atomically, write_text_atomically
+from bdpbench.contracts.documents import write_json_atomically
+from bdpbench.contracts.files import write_text_atomically
 from bdpbench.simulation.build import current_build_id, find_build, require_build
 
 ROOT = Path(__file__).resolve().parents[2]

@@ -13,7 +13,7 @@ from tests.pipeline.contracts.test_csv_files import FORMULAS, OTHERS
 
 from bdpbench.app.analyze.analyzing import analyze
 from bdpbench.app.analyze.request import request_of
-from bdpbench.contracts.csv_files import cell
+from bdpbench.contracts.documents import cell
 from bdpbench.contracts.paths import repository_root
 from bdpbench.pages.compare_page import comparison_page
 

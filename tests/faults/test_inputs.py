@@ -21,12 +21,11 @@ from hypothesis import strategies as st
 
 from bdpbench.app.planning import prepare
 from bdpbench.app.stages import measure_plan, read_metrics, score_plan, write_metrics
-from bdpbench.contracts.files import write_json_atomically
+from bdpbench.contracts.documents import write_json_atomically
 from bdpbench.contracts.paths import repository_root, run_folder
 from bdpbench.contracts.plan import read_plan
-from bdpbench.contracts.runs import RUN_VERSION, read_light, read_run, read_spec
+from bdpbench.contracts.runs import RUN_VERSION, read_light, read_manifest, read_run, read_spec
 from bdpbench.contracts.scorecard import read_scorecard
-from bdpbench.contracts.tables import read_manifest
 from bdpbench.errors import BdpbenchError
 from bdpbench.studies.identity import tcl_files
 from bdpbench.studies.limits import MOST_FLOWS, MOST_RUNS

@@ -11,18 +11,20 @@ from pathlib import Path
 
 from bdpbench.app.stages import measure_runs, parse_runs
 from bdpbench.app.streaming import reduce_stream
-from bdpbench.contracts.batches import (
+from bdpbench.contracts.documents import write_json_atomically
+from bdpbench.contracts.files import read_text
+from bdpbench.contracts.paths import run_folder, runs_folder
+from bdpbench.contracts.plan import (
     DONE_VERSION,
     STOP_NAME,
     Done,
+    Plan,
     RunEvent,
     events_in,
     read_jobs,
+    read_plan,
     tell,
 )
-from bdpbench.contracts.files import read_text, write_json_atomically
-from bdpbench.contracts.paths import run_folder, runs_folder
-from bdpbench.contracts.plan import Plan, read_plan
 from bdpbench.contracts.runs import ERROR_NAME, read_run
 from bdpbench.errors import BdpbenchError
 from bdpbench.simulation.backend import named_backend

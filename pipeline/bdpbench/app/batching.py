@@ -1,4 +1,4 @@
-"""The work of a call as batches on disk; `contracts.batches` describes the files."""
+"""The work of a call as batches on disk; `contracts.plan` describes the files."""
 
 from __future__ import annotations
 
@@ -13,9 +13,17 @@ from bdpbench.app.exclusive import exclusive
 from bdpbench.app.machine import Machine
 from bdpbench.app.planning import Paths, Prepared, is_finished, prepare
 from bdpbench.app.stages import values_path
-from bdpbench.contracts.batches import JOBS_NAME, JOBS_VERSION, Job, Jobs, batch_path
-from bdpbench.contracts.files import write_json_atomically
-from bdpbench.contracts.plan import Plan, PlannedRun, write_plan_document
+from bdpbench.contracts.documents import write_json_atomically
+from bdpbench.contracts.plan import (
+    JOBS_NAME,
+    JOBS_VERSION,
+    Job,
+    Jobs,
+    Plan,
+    PlannedRun,
+    batch_path,
+    write_plan_document,
+)
 from bdpbench.simulation.build import current_build_id
 from bdpbench.studies.batches import LEAST_S, make_batches
 from bdpbench.studies.cost import MEASURE_S, batch_memory_mb

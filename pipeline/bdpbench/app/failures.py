@@ -10,8 +10,13 @@ from pathlib import Path
 from bdpbench.app.clusters.said import said_of_jobs
 from bdpbench.app.planning import Prepared, is_finished
 from bdpbench.app.workflow import LOG_NAME as SNAKEMAKE_LOG_NAME
-from bdpbench.contracts.disks import RESUME_HINT, disk_error, free_bytes, size_text
-from bdpbench.contracts.files import write_bytes_atomically
+from bdpbench.contracts.files import (
+    RESUME_HINT,
+    disk_error,
+    free_bytes,
+    size_text,
+    write_bytes_atomically,
+)
 from bdpbench.contracts.plan import PlannedRun
 from bdpbench.contracts.runs import ERROR_NAME
 from bdpbench.errors import BdpbenchError

@@ -13,8 +13,7 @@ from collections.abc import Iterator
 from pathlib import Path
 from typing import TypedDict
 
-from bdpbench.contracts.caches import cached
-from bdpbench.contracts.files import sha256_of, write_text_atomically
+from bdpbench.contracts.files import cached, sha256_of, write_text_atomically
 from bdpbench.contracts.paths import config_dir, package_dir, repository_root, tcl_dir
 from bdpbench.studies.load import STUDY_NAME, load_study, study_keys
 from bdpbench.studies.runs import Identities, expand_tier, tiers_of

@@ -10,10 +10,10 @@ from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from bdpbench.contracts.caches import keep, read_kept
+from bdpbench.contracts.files import keep, read_kept
 from bdpbench.contracts.paths import run_folder
 from bdpbench.contracts.plan import Output, Parameters
-from bdpbench.contracts.tables import MANIFEST_NAME, TABLES_FOLDER
+from bdpbench.contracts.runs import MANIFEST_NAME, TABLES_FOLDER
 
 if TYPE_CHECKING:
     from bdpbench.pages.inputs import LoadTable

@@ -14,10 +14,9 @@ from collections.abc import Iterable, Sequence
 from contextlib import suppress
 from pathlib import Path
 
-from bdpbench.contracts.batches import read_done
-from bdpbench.contracts.caches import keep, read_kept
+from bdpbench.contracts.files import keep, read_kept
 from bdpbench.contracts.paths import run_folder, runs_folder
-from bdpbench.contracts.plan import PlannedRun
+from bdpbench.contracts.plan import PlannedRun, read_done
 from bdpbench.contracts.runs import read_run
 from bdpbench.errors import BdpbenchError
 from bdpbench.studies.cost import BATCH_S, CALL_S, REPORT_RUN_S, RUN_S, SCHEDULER_S

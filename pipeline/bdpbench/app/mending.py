@@ -17,16 +17,18 @@ from bdpbench.app.planning import Prepared
 from bdpbench.app.progress import View
 from bdpbench.app.stages import VALUES_FOLDER
 from bdpbench.contracts.files import remove_temporaries, sha256_of
-from bdpbench.contracts.reported import REPORTED_NAME, changed_files
+from bdpbench.contracts.reports import REPORTED_NAME, changed_files
 from bdpbench.contracts.runs import (
     LIGHT_NAME,
+    MANIFEST_NAME,
     RUN_NAME,
+    TABLES_FOLDER,
     RunRecord,
     is_light,
     read_light,
+    read_manifest,
     read_run,
 )
-from bdpbench.contracts.tables import MANIFEST_NAME, TABLES_FOLDER, read_manifest
 from bdpbench.errors import BdpbenchError
 from bdpbench.studies.identity import run_id
 

@@ -20,13 +20,16 @@ from bdpbench.app.exclusive import exclusive
 from bdpbench.app.kept_series import SERIES_FOLDER
 from bdpbench.app.mending import damaged_run, damaged_tables
 from bdpbench.app.stages import VALUES_FOLDER
-from bdpbench.contracts.files import replace_folder, sha256_of, write_record_atomically
+from bdpbench.contracts.documents import write_record_atomically
+from bdpbench.contracts.files import replace_folder, sha256_of
 from bdpbench.contracts.paths import run_folder, run_folders, runs_folder
 from bdpbench.contracts.runs import (
     LIGHT_NAME,
     LIGHT_VERSION,
+    MANIFEST_NAME,
     RUN_NAME,
     SPEC_NAME,
+    TABLES_FOLDER,
     LightRecord,
     OutputFile,
     RunRecord,
@@ -35,7 +38,6 @@ from bdpbench.contracts.runs import (
     read_light,
     read_run,
 )
-from bdpbench.contracts.tables import MANIFEST_NAME, TABLES_FOLDER
 from bdpbench.errors import BdpbenchError
 
 _SCRATCH = ".merging"

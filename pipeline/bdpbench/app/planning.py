@@ -10,10 +10,9 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from bdpbench.app.stages import study_texts
-from bdpbench.contracts.batches import BATCHES_FOLDER
 from bdpbench.contracts.files import known_sha256_of, sha256_of
 from bdpbench.contracts.paths import repository_root, run_folder, runs_folder
-from bdpbench.contracts.plan import Plan, PlannedRun, write_plan_document
+from bdpbench.contracts.plan import BATCHES_FOLDER, Plan, PlannedRun, write_plan_document
 from bdpbench.contracts.runs import RUN_NAME
 from bdpbench.contracts.yaml_files import YamlFile
 from bdpbench.errors import BdpbenchError

@@ -21,10 +21,9 @@ from bdpbench.app.progress import View, make_view
 from bdpbench.app.stages import downstream
 from bdpbench.app.totals import totals_lines
 from bdpbench.app.workflow import Workflow
-from bdpbench.contracts.batches import Jobs
 from bdpbench.contracts.paths import results_dir
-from bdpbench.contracts.plan import write_plan_document
-from bdpbench.contracts.reported import is_reported
+from bdpbench.contracts.plan import Jobs, write_plan_document
+from bdpbench.contracts.reports import is_reported
 from bdpbench.contracts.scorecard import SCORECARD_NAME, read_scorecard
 from bdpbench.errors import BdpbenchError
 from bdpbench.simulation.backend import DockerBackend, NativeBackend, choose_backend

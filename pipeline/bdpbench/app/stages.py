@@ -8,20 +8,28 @@ from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, S
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from bdpbench.contracts.caches import keep, read_kept
-from bdpbench.contracts.csv_files import csv_of_frame
-from bdpbench.contracts.files import read_text, write_atomically, write_bytes_atomically
+from bdpbench.contracts.documents import csv_of_frame
+from bdpbench.contracts.files import (
+    keep,
+    read_kept,
+    read_text,
+    write_atomically,
+    write_bytes_atomically,
+)
 from bdpbench.contracts.paths import run_folder
 from bdpbench.contracts.plan import Output, Parameters, Plan, PlannedRun, Scalar, study_folder
-from bdpbench.contracts.reported import check_reported, forget_report, record_report
-from bdpbench.contracts.runs import RUN_NAME, is_light, read_runs, read_spec
-from bdpbench.contracts.scorecard import SCORECARD_NAME, Scorecard, write_scorecard
-from bdpbench.contracts.tables import (
+from bdpbench.contracts.reports import check_reported, forget_report, record_report
+from bdpbench.contracts.runs import (
     METRICS_CSV_NAME,
     METRICS_NAME,
+    RUN_NAME,
     TableManifest,
+    is_light,
     read_manifest,
+    read_runs,
+    read_spec,
 )
+from bdpbench.contracts.scorecard import SCORECARD_NAME, Scorecard, write_scorecard
 from bdpbench.errors import BdpbenchError
 
 if TYPE_CHECKING:

@@ -21,8 +21,8 @@ from bdpbench.app.clusters.slurm_call import SlurmCall
 from bdpbench.app.planning import Prepared
 from bdpbench.app.progress import View, Watch
 from bdpbench.app.run_verdicts import RunVerdicts
-from bdpbench.contracts.batches import Jobs
 from bdpbench.contracts.paths import places, repository_root
+from bdpbench.contracts.plan import Jobs
 from bdpbench.simulation.processes import (
     CALL_VARIABLE,
     dying_with_parent,

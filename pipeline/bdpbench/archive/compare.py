@@ -8,7 +8,7 @@ from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass
 
 from bdpbench.archive.side import Bounds, Key, Side, Value
-from bdpbench.contracts.comparison import (
+from bdpbench.contracts.reports import (
     COMPARISON_VERSION,
     Comparison,
     MovedMetric,

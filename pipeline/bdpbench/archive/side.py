@@ -15,18 +15,17 @@ from typing import NamedTuple, NotRequired, TypeAlias, TypedDict, cast
 import polars as pl
 
 from bdpbench.archive.verify import verify_archive
-from bdpbench.contracts.kept import (
+from bdpbench.contracts.plan import PLAN_NAME, PLAN_VERSION, Parameters
+from bdpbench.contracts.reports import (
     KEPT_RUNS_NAME,
     KEPT_VERSION,
     PROVENANCE_NAME,
     KeptRun,
+    check_reported,
     read_kept_runs,
 )
-from bdpbench.contracts.plan import PLAN_NAME, PLAN_VERSION, Parameters
-from bdpbench.contracts.reported import check_reported
-from bdpbench.contracts.runs import BuildFacts
+from bdpbench.contracts.runs import METRICS_NAME, BuildFacts
 from bdpbench.contracts.scorecard import SCORECARD_NAME, SCORECARD_VERSION
-from bdpbench.contracts.tables import METRICS_NAME
 from bdpbench.errors import BdpbenchError
 
 _COLUMNS = {

@@ -19,10 +19,10 @@ from bdpbench.archive.container import (
 )
 from bdpbench.archive.crate import METADATA_NAME, crate_problems
 from bdpbench.contracts.files import sha256_of
-from bdpbench.contracts.kept import KEPT_RUNS_NAME, PROVENANCE_NAME, REPORT_NAME, SUMMARY_NAME
 from bdpbench.contracts.plan import PLAN_NAME
+from bdpbench.contracts.reports import KEPT_RUNS_NAME, PROVENANCE_NAME, REPORT_NAME, SUMMARY_NAME
+from bdpbench.contracts.runs import METRICS_NAME
 from bdpbench.contracts.scorecard import SCORECARD_NAME
-from bdpbench.contracts.tables import METRICS_NAME
 
 MOST_BYTES = 8_000_000_000
 """Limit of the unpacked size of an archive; with the tables of 246 runs an archive takes 0.5 GB."""

@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, NoReturn
 import click
 
 from bdpbench import __version__
-from bdpbench.contracts.disks import disk_error
+from bdpbench.contracts.files import disk_error
 from bdpbench.errors import BdpbenchError
 from bdpbench.simulation.processes import end_with_call
 

@@ -19,7 +19,7 @@ def command(result: Path, runs: bool) -> None:
     RESULT is an archive, a folder of reports/published/, or results/STUDY/TIER.
     """
     from bdpbench.archive.side import read_metrics_of, read_runs_of
-    from bdpbench.contracts.csv_files import csv_of_frame
+    from bdpbench.contracts.documents import csv_of_frame
 
     if runs:
         for run in read_runs_of(result):

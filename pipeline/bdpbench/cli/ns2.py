@@ -37,7 +37,7 @@ def build(
 ) -> None:
     """Build ns-2 for this checkout if necessary; Docker images contain only the variant fast."""
     from bdpbench.app.run import backend_for
-    from bdpbench.contracts.files import write_json_atomically
+    from bdpbench.contracts.documents import write_json_atomically
 
     chosen = backend_for(backend, variant)
     chosen.build(source)

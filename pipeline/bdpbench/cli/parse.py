@@ -20,7 +20,7 @@ def command(run_dirs: tuple[Path, ...], plan_file: Path | None, output: Path | N
     whose inputs have not changed are kept.
     """
     from bdpbench.app.stages import measure_runs, parse_runs
-    from bdpbench.contracts.files import write_json_atomically
+    from bdpbench.contracts.documents import write_json_atomically
     from bdpbench.contracts.paths import runs_folder_of
     from bdpbench.contracts.plan import read_plan
 

@@ -55,7 +55,7 @@ def command(
         raise click.UsageError("--on-node needs --backend native.")
     if batch is not None:
         from bdpbench.app.batch import one_thread_for_tables, run_batch
-        from bdpbench.contracts.batches import batch_path
+        from bdpbench.contracts.plan import batch_path
 
         one_thread_for_tables()
         if on_node:

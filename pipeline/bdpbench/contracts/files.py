@@ -1,8 +1,10 @@
-"""Atomic files and checksums, shared by every stage that writes a result."""
+"""Files of every stage: atomic writes, checksums, caches, and what a disk refuses, in words."""
 
 from __future__ import annotations
 
+import contextlib
 import ctypes
+import errno
 import functools
 import hashlib
 import json
@@ -10,19 +12,15 @@ import os
 import re
 import shutil
 import tempfile
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterable
 from pathlib import Path
-from typing import Any, TypeAlias
+from typing import TypeAlias, TypeVar, cast
 
-from bdpbench.contracts.disks import disk_error
+from bdpbench.contracts.paths import home_dir
 from bdpbench.errors import CONTROL_CHARACTER, BdpbenchError
 
 TEMPORARY_SUFFIX = ".tmp"
 
-# A backslash in JSON, with the code of a character that is not to be printed.
-_ESCAPE = re.compile(
-    r"\\(?:\\|u(00(?:[01][0-9a-f]|7f|[89][0-9a-f])|061c|200[ef]|202[89a-e]|206[6-9a-f]|fff[9ab]))?"
-)
 # An argument of renameat2(2).
 _AT_FDCWD = -100
 _RENAME_EXCHANGE = 2
@@ -36,23 +34,6 @@ def write_text_atomically(path: Path, text: str) -> None:
 def write_bytes_atomically(path: Path, content: bytes, *, durable: bool = False) -> None:
     """Write ``content`` as ``write_atomically`` does."""
     write_atomically(path, lambda scratch: scratch.write_bytes(content), durable=durable)
-
-
-def write_json_atomically(path: Path, data: Any, *, durable: bool = False) -> None:
-    """Write ``data`` as indented JSON, keys in their order, atomically; NaN and inf are refused."""
-    text = json.dumps(data, indent=1, allow_nan=False) + "\n"
-    write_bytes_atomically(path, text.encode(), durable=durable)
-
-
-def write_record_atomically(path: Path, data: Mapping[str, Any], *, durable: bool = False) -> None:
-    """Write a file that every run has: JSON with one line for each key of ``data``, atomically.
-
-    Python takes ten times as long to indent JSON, which counts in a study of many runs. NaN and inf
-    are refused.
-    """
-    encode = json.JSONEncoder(allow_nan=False).encode
-    lines = ",\n ".join(f"{encode(key)}: {encode(value)}" for key, value in data.items())
-    write_bytes_atomically(path, f"{{\n {lines}\n}}\n".encode(), durable=durable)
 
 
 def write_atomically(path: Path, write: Callable[[Path], object], *, durable: bool = False) -> None:
@@ -143,46 +124,6 @@ def read_text(path: Path) -> str:
     return text
 
 
-def read_json(path: Path, *, what: str, schema_version: int) -> dict[str, Any]:
-    """Read a JSON file of bdpbench, refusing one that is missing, damaged or of another version.
-
-    Raises:
-        BdpbenchError: naming the file, what it should contain, and how to recreate it.
-    """
-    data = _json_of(path, what)
-    version = data.get("schema_version") if isinstance(data, dict) else None
-    if version != schema_version:
-        raise BdpbenchError(
-            f"has schema version {version!r}; this bdpbench reads version {schema_version}"
-            f" of {what}",
-            where=str(path),
-            hint="remove the file and run again",
-        )
-    return dict(data)
-
-
-def _json_of(path: Path, what: str) -> Any:
-    try:
-        text = path.read_text(encoding="utf-8")
-        found = None if text.isascii() else CONTROL_CHARACTER.search(text)
-        codes = (each[1] for each in _ESCAPE.finditer(text) if each[1])
-        if code := next(codes, "" if found is None else f"{ord(found.group()):04x}"):
-            raise ValueError(f"it has the character U+{code.upper()} in a text")
-        return json.loads(text)
-    except FileNotFoundError:
-        raise BdpbenchError(f"no such file: expected {what}", where=str(path)) from None
-    except OSError as error:
-        raise disk_error(error, path) or BdpbenchError(
-            f"cannot be read: {error.strerror}", where=str(path)
-        ) from None
-    except RecursionError:
-        raise BdpbenchError(f"is nested too deeply: expected {what}", where=str(path)) from None
-    except ValueError as error:
-        raise BdpbenchError(
-            f"is not valid JSON ({error}): expected {what}", where=str(path)
-        ) from None
-
-
 def replace_folder(new: Path, old: Path) -> None:
     """Replace a folder by another on the same disk, and remove the old one.
 
@@ -253,3 +194,157 @@ def known_sha256_of(path: Path) -> str:
 @functools.lru_cache(maxsize=4096)
 def _sha256_at(path: Path, inode: int, changed_ns: int, size: int) -> str:
     return sha256_of(path)
+
+
+# ---------------------------------------------------------------- disks
+
+RESUME_HINT = "finished runs are kept; the same command resumes"
+# What stands where another file or folder belongs.
+_IN_THE_PLACE = {
+    errno.EISDIR: "is a folder, and a file belongs here",
+    errno.ENOTDIR: "needs a folder, and a file is in its place",
+    errno.EEXIST: "is a file or a link to nothing, and a folder belongs here",
+    errno.ELOOP: "is a link that leads back to itself",
+}
+_OS_ERROR = re.compile(r"\(os error (\d+)\)")
+
+
+def free_bytes(folder: Path) -> int:
+    """Bytes that an ordinary user can still write into ``folder``."""
+    facts = os.statvfs(folder)
+    return facts.f_bavail * facts.f_frsize
+
+
+def no_inodes_left(folder: Path) -> bool:
+    """Whether ``folder`` is on a disk that can hold no further file, however small."""
+    facts = os.statvfs(folder)
+    return facts.f_files > 0 and facts.f_favail == 0  # some file systems do not count them
+
+
+def size_text(size_bytes: float) -> str:
+    """A size in readable units: ``0.4 MiB``, ``812 MiB``, ``2.5 GiB``.
+
+    >>> size_text(400_000), size_text(851_000_000), size_text(2.7e9)
+    ('0.4 MiB', '812 MiB', '2.5 GiB')
+    """
+    mib = size_bytes / 2**20
+    if mib >= 1024:
+        return f"{mib / 1024:.1f} GiB"
+    return f"{mib:.0f} MiB" if mib >= 10 else f"{mib:.1f} MiB"
+
+
+def disk_error(error: OSError, where: Path | None = None) -> BdpbenchError | None:
+    """The error to show when a disk refuses a file or a folder; None for any other ``OSError``.
+
+    ``where`` replaces the file named by the error, because libraries do not always name one.
+    """
+    target = error.filename2 or error.filename  # a file that is renamed, and its new name
+    named = target if isinstance(target, (str, os.PathLike)) else None
+    place = where or (Path(named) if named is not None else None)
+    number = _number(error)
+    if number in (errno.ENOSPC, errno.EDQUOT):
+        return full_disk(place, number)
+    if number == errno.EROFS:
+        said, hint = "the disk is read-only", "set BDPBENCH_RESULTS to a folder that can be written"
+        return BdpbenchError(f"cannot be written: {said}", where=str(place or "."), hint=hint)
+    if number in (errno.EACCES, errno.EPERM):
+        said = f"no permission for user {os.geteuid()}{_owner(place)}"
+        hint = "give this user the right, or set BDPBENCH_RESULTS to a folder of its own"
+        return BdpbenchError(f"cannot be used: {said}", where=str(place or "."), hint=hint)
+    if number in _IN_THE_PLACE and place is not None:
+        hint = "remove it, or move it elsewhere; the same command then makes what belongs here"
+        return BdpbenchError(_IN_THE_PLACE[number], where=str(place), hint=hint)
+    return None
+
+
+def _number(error: OSError) -> int | None:
+    """The ``errno`` of an error; polars gives it only in words."""
+    told = _OS_ERROR.search(str(error))
+    return error.errno if error.errno is not None else int(told.group(1)) if told else None
+
+
+def full_disk(place: Path | None, number: int | None = errno.ENOSPC) -> BdpbenchError:
+    """The error to show when a place, by default the current folder, has no room for more."""
+    folder = _existing(place or Path.cwd())
+    hint = f"make room; {RESUME_HINT}"
+    if number == errno.EDQUOT:
+        what = "the quota is exhausted"
+    elif no_inodes_left(folder):
+        what, hint = "no inodes are left", f"remove files (`df -i` counts them); {RESUME_HINT}"
+    else:
+        what = "the disk is full"
+    return BdpbenchError(
+        f"cannot be written: {what}, {size_text(free_bytes(folder))} are free in {folder}",
+        where=str(place or folder),
+        hint=hint,
+    )
+
+
+def _existing(path: Path) -> Path:
+    """The nearest existing folder above ``path``."""
+    path = path.absolute()
+    return next((each for each in (path, *path.parents) if each.is_dir()), Path("/"))
+
+
+def _owner(place: Path | None) -> str:
+    """The owner of a place, if it is another user."""
+    if place is None:
+        return ""
+    try:
+        owner = _existing(place).stat().st_uid
+    except OSError:
+        return ""
+    return f", it belongs to user {owner}" if owner != os.geteuid() else ""
+
+
+# ---------------------------------------------------------------- caches
+
+Document = TypeVar("Document")
+
+
+def cached(name: str, inputs: Iterable[bytes], derive: Callable[[], Document]) -> Document:
+    """A document that is derived from some inputs: the cached one, or else the derived one.
+
+    One file for each name keeps the document of the last inputs. With ``BDPBENCH_ROOT`` nothing is
+    cached, as the documents of several roots would displace one another.
+
+    Args:
+        name: what the document is.
+        inputs: all that determines it, including the code that derives it.
+        derive: derives it, as JSON can hold it: without tuples, and with texts as keys.
+    """
+    if os.environ.get("BDPBENCH_ROOT"):
+        return derive()
+    digest = hashlib.sha256()
+    for each in inputs:
+        digest.update(len(each).to_bytes(8, "big") + each)
+    key, path = digest.hexdigest(), home_dir() / "cache" / f"{name}.json"
+    kept = read_kept(path, key)
+    if kept is not None:
+        return cast("Document", json.loads(kept))
+    derived = derive()
+    with contextlib.suppress(OSError):  # without it the next process takes longer
+        keep(path, key, json.dumps(derived))
+    return derived
+
+
+def read_kept(path: Path, key: str) -> str | None:
+    """The text that ``keep`` wrote under this key; None if it is damaged or missing."""
+    with contextlib.suppress(OSError, ValueError):
+        head, _, text = path.read_text(encoding="utf-8").partition("\n")
+        if head == _head(key, text):
+            return text
+    return None
+
+
+def keep(path: Path, key: str, text: str) -> None:
+    """Write a text, whose first line says from what it was made, and which checksum it has.
+
+    Raises:
+        OSError: as ``write_atomically``.
+    """
+    write_text_atomically(path, f"{_head(key, text)}\n{text}")
+
+
+def _head(key: str, text: str) -> str:
+    return f"{key} {hashlib.sha256(text.encode()).hexdigest()}"

@@ -1,4 +1,10 @@
-"""``plan.json``: which runs a tier of a study has, and what the pages say about them."""
+"""``plan.json``: which runs a tier of a study has, and what the pages say about them.
+
+A batch is a plan of the runs that one process handles. Its files are in
+``<study>/<tier>/batches/``, which a call empties first: ``jobs.json`` is for the scheduler,
+``<name>.json`` is the plan of a batch, ``<name>.log`` the output of its process, ``<name>.told``
+has a line for each run that begins or ends, and ``<name>.done`` is written last.
+"""
 
 from __future__ import annotations
 
@@ -6,11 +12,11 @@ import hashlib
 import json
 from collections.abc import Iterator
 from pathlib import Path
-from typing import NotRequired, TypedDict
+from typing import Literal, NotRequired, TypedDict, cast, get_args
 
-from bdpbench.contracts.files import read_json, sha256_of, write_atomically
+from bdpbench.contracts.documents import read_document
+from bdpbench.contracts.files import sha256_of, write_atomically
 from bdpbench.contracts.paths import resolved
-from bdpbench.contracts.shapes import shaped
 
 PLAN_NAME = "plan.json"
 PLAN_VERSION = 2
@@ -154,7 +160,7 @@ def read_plan(path: Path) -> Plan:
         BdpbenchError: when it is missing, damaged or of another version.
     """
     what = "a plan of `bdpbench plan`"
-    return shaped(read_json(path, what=what, schema_version=PLAN_VERSION), Plan, path, what)
+    return read_document(path, Plan, what=what, schema_version=PLAN_VERSION)
 
 
 def write_plan_document(path: Path, plan: Plan) -> None:
@@ -191,3 +197,91 @@ def _lines(plan: Plan) -> Iterator[str]:
     for index, run in enumerate(plan["runs"]):
         yield ("," if index else "") + f"\n  {encode(run)}"
     yield "\n ]\n}\n"
+
+
+# ---------------------------------------------------------------- batches
+
+BATCHES_FOLDER = "batches"
+JOBS_NAME = "jobs.json"
+JOBS_VERSION = 2
+DONE_VERSION = 1
+STOP_NAME = "stop"
+"""A batch with a failed run creates this file, and batches that have not begun then do not
+begin."""
+
+RunEvent = Literal["begun", "finished", "failed"]
+_EVENTS = get_args(RunEvent)
+
+
+class Job(TypedDict):
+    """What a scheduler has to know about a batch.
+
+    ``cpu_s``: expected CPU time on this machine, s. ``runtime_min`` and ``mem_mb`` are requested
+    from a cluster, with a margin.
+    """
+
+    runs: int
+    cpu_s: float
+    runtime_min: int
+    mem_mb: int
+
+
+class Jobs(TypedDict):
+    """Content of ``jobs.json``: the batches of a call, longest first.
+
+    ``planned``: number of runs in the plan, including finished ones.
+    """
+
+    schema_version: int
+    study: str
+    tier: str
+    ns2_build_id: str
+    planned: int
+    jobs: dict[str, Job]
+
+
+class Done(TypedDict):
+    """Content of ``<name>.done``: number of runs simulated, and CPU time not spent in ns-2, s."""
+
+    schema_version: int
+    simulated: int
+    own_cpu_s: float
+
+
+def batch_path(folder: Path, number: int) -> Path:
+    """Path of the plan of a batch, by its number, in the folder of batches."""
+    return folder / f"{number:04d}.json"
+
+
+def read_jobs(folder: Path) -> Jobs:
+    """Read ``jobs.json`` of a folder of batches.
+
+    Raises:
+        BdpbenchError: when it is missing, damaged or of another version.
+    """
+    path, what = folder / JOBS_NAME, "the jobs of `bdpbench plan`"
+    return read_document(path, Jobs, what=what, schema_version=JOBS_VERSION)
+
+
+def read_done(path: Path) -> Done:
+    """Read the ``.done`` file of a batch, all of whose runs have ended.
+
+    Raises:
+        BdpbenchError: when it is missing, damaged or of another version.
+    """
+    what = "the end record of a batch"
+    return read_document(path, Done, what=what, schema_version=DONE_VERSION)
+
+
+def tell(told: Path, event: RunEvent, run_id: str) -> None:
+    """Append a line to the progress file of a batch."""
+    with told.open("a", encoding="ascii") as stream:
+        stream.write(f"{event} {run_id}\n")
+
+
+def events_in(text: str) -> Iterator[tuple[RunEvent, str]]:
+    """The complete lines that a batch has reported: event and run id."""
+    for line in text.splitlines(keepends=True):
+        event, _, run_id = line.rstrip("\n").partition(" ")
+        if line.endswith("\n") and event in _EVENTS:
+            yield cast("RunEvent", event), run_id

@@ -1,16 +1,19 @@
-"""A run's folder: ``spec.json`` says what is to be run, ``run.json`` what was run."""
+"""A run's folder: ``spec.json`` says what is to be run, ``run.json`` what was run.
+
+``tables/manifest.json`` lists the tables that its outputs became.
+"""
 
 from __future__ import annotations
 
+import types
 from collections.abc import Iterable, Mapping
 from pathlib import Path
 from sys import intern
-from typing import NotRequired, TypedDict, TypeVar
+from typing import Literal, NotRequired, TypedDict, TypeVar
 
-from bdpbench.contracts.files import read_json
+from bdpbench.contracts.documents import read_document
 from bdpbench.contracts.plan import Identity as Identity
 from bdpbench.contracts.plan import Output, Parameters
-from bdpbench.contracts.shapes import shaped
 
 SPEC_NAME = "spec.json"
 SPEC_VERSION = 2
@@ -107,17 +110,15 @@ class TakenOver(TypedDict):
     sample: list[str]
 
 
-class RunRecord(TypedDict):
-    """Content of ``run.json``, written last: a run without it counts as not run.
+class RunFacts(TypedDict):
+    """What is known of a finished run.
 
     Times are in s; ``cpu_s`` and ``max_rss_kib`` (KiB) are null where a container engine hides
     them. ``outputs``: name under the run's folder → checksum and size.
     """
 
-    schema_version: int
     run_id: str
     identity: Identity
-    label: str
     parameters: Parameters
     units: dict[str, str]
     script: ScriptRecord
@@ -131,6 +132,13 @@ class RunRecord(TypedDict):
     outputs: dict[str, OutputFile]
     ns2_report: str
     taken_over: NotRequired[TakenOver]
+
+
+class RunRecord(RunFacts):
+    """Content of ``run.json``, written last: a run without it counts as not run."""
+
+    schema_version: int
+    label: str
 
 
 def differences(
@@ -172,7 +180,7 @@ def read_light(run_dir: Path) -> LightRecord:
         BdpbenchError: when ``light.json`` is missing, damaged or of another version.
     """
     path, what = run_dir / LIGHT_NAME, "the record of a merged run"
-    return shaped(read_json(path, what=what, schema_version=LIGHT_VERSION), LightRecord, path, what)
+    return read_document(path, LightRecord, what=what, schema_version=LIGHT_VERSION)
 
 
 def read_spec(run_dir: Path) -> Spec:
@@ -183,7 +191,7 @@ def read_spec(run_dir: Path) -> Spec:
     """
     what = "a run of `bdpbench plan`"
     path = run_dir / SPEC_NAME
-    return shaped(read_json(path, what=what, schema_version=SPEC_VERSION), Spec, path, what)
+    return read_document(path, Spec, what=what, schema_version=SPEC_VERSION)
 
 
 def read_run(run_dir: Path) -> RunRecord | None:
@@ -196,7 +204,7 @@ def read_run(run_dir: Path) -> RunRecord | None:
     if not path.is_file():
         return None
     what = "a finished run"
-    return shaped(read_json(path, what=what, schema_version=RUN_VERSION), RunRecord, path, what)
+    return read_document(path, RunRecord, what=what, schema_version=RUN_VERSION)
 
 
 _Part = TypeVar("_Part")
@@ -236,3 +244,84 @@ def _first_equal(part: _Part, known: list[_Part]) -> _Part:
             return each
     known.append(part)
     return part
+
+
+# ---------------------------------------------------------------- tables
+
+METRICS_NAME = "metrics.parquet"
+METRICS_CSV_NAME = "metrics.csv"
+TABLES_FOLDER = "tables"
+MANIFEST_NAME = "manifest.json"
+MANIFEST_VERSION = 1
+
+
+TABLE_KEYS: Mapping[str, Literal["flow", "link"] | None] = types.MappingProxyType(
+    {
+        "cwnd": "flow",
+        "ssthresh": "flow",
+        "sequence": "flow",
+        "acknowledged": "flow",
+        "throughput": "flow",
+        "queue": "link",
+        "utilization": "link",
+        "red": "link",
+        "recorded": "flow",
+        "transfers": None,
+        "pages": None,
+        "facts": None,
+        "packets": None,
+        "packet_flows": None,
+        "packet_links": None,
+        "packet_link_flows": None,
+        "packet_flow_series": None,
+        "packet_link_series": None,
+        "packet_losses": None,
+    }
+)
+"""Every table that a run can have → the column of a row's flow or link; None: not a series."""
+
+
+class TableFacts(TypedDict):
+    """One parquet file of a run; ``schema`` is that of its columns, e.g. ``cwnd/1``."""
+
+    rows: int
+    sha256: str
+    schema: str
+
+
+class TableManifest(TypedDict):
+    """``tables/manifest.json``, written last: tables without it do not count."""
+
+    schema_version: int
+    run_json_sha256: str
+    outputs: list[Output]
+    tables: dict[str, TableFacts]
+
+
+def read_manifest(run_dir: Path) -> TableManifest:
+    """The tables that a run has.
+
+    Raises:
+        BdpbenchError: when the run was not parsed, or was parsed by another version.
+    """
+    path = run_dir / TABLES_FOLDER / MANIFEST_NAME
+    what = "the manifest that `bdpbench parse` writes"
+    return read_document(path, TableManifest, what=what, schema_version=MANIFEST_VERSION)
+
+
+class Definition(TypedDict):
+    """One definition of a metric, in words.
+
+    ``id`` is metric and version, e.g. ``utilization/1``; ``title`` a short name for charts and
+    tables, "" if there is none; ``subject`` is "flow", "link" or "run"; ``level`` "run", or "group"
+    for a metric of several runs; ``unit`` "1" for a ratio, "%" for per cent.
+    """
+
+    id: str
+    metric: str
+    title: str
+    subject: str
+    level: str
+    unit: str
+    text: str
+    source: str

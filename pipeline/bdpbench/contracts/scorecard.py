@@ -5,9 +5,8 @@ from __future__ import annotations
 from pathlib import Path
 from typing import Literal, NotRequired, TypedDict, cast
 
-from bdpbench.contracts.files import read_json, write_json_atomically
-from bdpbench.contracts.reported import check_reported, forget_report
-from bdpbench.contracts.shapes import shaped
+from bdpbench.contracts.documents import read_document, write_json_atomically
+from bdpbench.contracts.reports import check_reported, forget_report
 
 SCORECARD_NAME = "scorecard.json"
 SCORECARD_VERSION = 1
@@ -209,6 +208,4 @@ def read_scorecard(path: Path) -> Scorecard:
     """
     what = "a scorecard"
     check_reported(path)
-    return shaped(
-        read_json(path, what=what, schema_version=SCORECARD_VERSION), Scorecard, path, what
-    )
+    return read_document(path, Scorecard, what=what, schema_version=SCORECARD_VERSION)

@@ -9,8 +9,8 @@ import polars as pl
 
 from bdpbench.app.keep.from_kept import collect_kept
 from bdpbench.app.kept_estimates import tier_estimates_s
-from bdpbench.contracts.kept import REPORT_NAME
 from bdpbench.contracts.paths import expanded, repository_root, results_dir
+from bdpbench.contracts.reports import REPORT_NAME
 from bdpbench.errors import BdpbenchError
 from bdpbench.interface.frames import STUDIES_SCHEMA
 from bdpbench.interface.tier import Tier

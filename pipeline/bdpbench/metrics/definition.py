@@ -21,8 +21,8 @@ from typing import TYPE_CHECKING, Any, Literal, Required, TypeAlias, TypedDict, 
 
 import polars as pl
 
-from bdpbench.contracts.tables import TABLE_KEYS
-from bdpbench.contracts.tables import Definition as DefinitionDocument
+from bdpbench.contracts.runs import TABLE_KEYS
+from bdpbench.contracts.runs import Definition as DefinitionDocument
 from bdpbench.errors import BdpbenchError
 from bdpbench.metrics.series import median, nearest_rank, number
 from bdpbench.metrics.views import FlowView, LinkView, Needs, RunView, Window, whole

@@ -16,7 +16,7 @@ from typing import NamedTuple, TypeAlias
 import polars as pl
 
 from bdpbench.contracts.plan import PlannedRun, Scalar
-from bdpbench.contracts.tables import TABLE_KEYS
+from bdpbench.contracts.runs import TABLE_KEYS
 from bdpbench.metrics.catalogue import DEFINITIONS, common_code, group_metrics_of, metrics_of
 from bdpbench.metrics.definition import Definition, GroupMetric, Metric
 from bdpbench.metrics.groups import Group, Row, Sweeps

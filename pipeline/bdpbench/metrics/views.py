@@ -17,7 +17,7 @@ from typing import Any, Generic, TypeVar, overload
 import polars as pl
 
 from bdpbench.contracts.plan import Scalar
-from bdpbench.contracts.tables import TABLE_KEYS
+from bdpbench.contracts.runs import TABLE_KEYS
 from bdpbench.errors import BdpbenchError
 from bdpbench.metrics.series import find_cuts, grown_again, in_window, queueing_delays
 from bdpbench.metrics.series import mean as mean_of

@@ -10,7 +10,7 @@ import polars as pl
 
 from bdpbench import __version__
 from bdpbench.contracts.files import write_text_atomically
-from bdpbench.contracts.tables import Definition
+from bdpbench.contracts.runs import Definition
 from bdpbench.pages.analysis_charts import (
     KINDS,
     Line,

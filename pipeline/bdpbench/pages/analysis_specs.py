@@ -7,7 +7,7 @@ from collections.abc import Mapping
 from importlib.metadata import version
 from pathlib import Path
 
-from bdpbench.contracts.caches import cached
+from bdpbench.contracts.files import cached
 from bdpbench.pages.chart import Spec
 
 _MADE_OF = ("analysis_specs.py", "analysis_charts.py", "patterns.py", "text.py", "time_charts.py")

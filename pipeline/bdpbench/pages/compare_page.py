@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from dataclasses import dataclass
 
-from bdpbench.contracts.comparison import Comparison, MovedMetric
+from bdpbench.contracts.reports import Comparison, MovedMetric
 from bdpbench.pages.assets import read_asset
 from bdpbench.pages.embed import embed_text
 from bdpbench.pages.templates import page_environment

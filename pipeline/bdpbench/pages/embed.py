@@ -11,7 +11,7 @@ from typing import Any
 
 from markupsafe import Markup
 
-from bdpbench.contracts.caches import keep, read_kept
+from bdpbench.contracts.files import keep, read_kept
 from bdpbench.contracts.paths import home_dir
 from bdpbench.errors import BdpbenchError
 

@@ -9,9 +9,8 @@ from typing import TypeAlias
 import polars as pl
 
 from bdpbench.contracts.plan import Plan
-from bdpbench.contracts.runs import RunRecord
+from bdpbench.contracts.runs import Definition, RunRecord
 from bdpbench.contracts.scorecard import Scorecard
-from bdpbench.contracts.tables import Definition
 from bdpbench.pages.matrices import Matrix
 from bdpbench.pages.study_page import StudyPage
 from bdpbench.studies.study import Citation, ClassDefaults, Protocol

@@ -15,7 +15,7 @@ from importlib.metadata import version
 from pathlib import Path
 from typing import Any
 
-from bdpbench.contracts.caches import keep, read_kept
+from bdpbench.contracts.files import keep, read_kept
 from bdpbench.contracts.paths import home_dir
 from bdpbench.pages.chart import Spec
 

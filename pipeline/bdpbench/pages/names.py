@@ -6,7 +6,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 
 from bdpbench.contracts.plan import Plan, ScenarioText
-from bdpbench.contracts.tables import Definition
+from bdpbench.contracts.runs import Definition
 from bdpbench.pages.assets import Captions
 from bdpbench.pages.study_page import StudyPage
 from bdpbench.pages.sweeps import (

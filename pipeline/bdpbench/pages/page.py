@@ -11,9 +11,8 @@ from markupsafe import Markup
 from bdpbench import __version__
 from bdpbench.contracts.files import write_text_atomically
 from bdpbench.contracts.plan import Plan
-from bdpbench.contracts.runs import BuildFacts
+from bdpbench.contracts.runs import BuildFacts, Definition
 from bdpbench.contracts.scorecard import CLAIM_VERDICTS, NUMBER_VERDICTS, Scorecard
-from bdpbench.contracts.tables import Definition
 from bdpbench.pages.assets import read_asset
 from bdpbench.pages.embed import embed_text, vega_bundle
 from bdpbench.pages.history import change_rows, definition_origins

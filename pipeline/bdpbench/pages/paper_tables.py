@@ -7,7 +7,7 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, TypeAlias
 
-from bdpbench.contracts.csv_files import csv_of
+from bdpbench.contracts.documents import csv_of
 from bdpbench.pages.text import MINUS, NARROW_SPACE
 
 TABLE_FORMATS = ("tex", "md", "csv")

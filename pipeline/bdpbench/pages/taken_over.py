@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Collection
 
-from bdpbench.contracts.kept import KeptRun, TakenOverCounts
+from bdpbench.contracts.reports import KeptRun, TakenOverCounts
 from bdpbench.contracts.runs import RunRecord
 
 

@@ -12,7 +12,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Protocol, cast
 
-from bdpbench.contracts.files import write_json_atomically
+from bdpbench.contracts.documents import write_json_atomically
 from bdpbench.contracts.paths import repository_root, tcl_dir
 from bdpbench.contracts.runs import BuildFacts
 from bdpbench.errors import BdpbenchError

@@ -14,13 +14,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import IO, Protocol
 
-from bdpbench.contracts.disks import (
-    RESUME_HINT,
-    free_bytes,
-    full_disk,
-    no_inodes_left,
-    size_text,
-)
+from bdpbench.contracts.files import RESUME_HINT, free_bytes, full_disk, no_inodes_left, size_text
 from bdpbench.contracts.runs import LOG_NAME, OUTPUT_FOLDER
 from bdpbench.errors import BdpbenchError
 from bdpbench.simulation.backend import Command

@@ -13,11 +13,11 @@ from contextlib import contextmanager, suppress
 from datetime import UTC, datetime
 from pathlib import Path
 
-from bdpbench.contracts.disks import disk_error
+from bdpbench.contracts.documents import write_record_atomically
 from bdpbench.contracts.files import (
+    disk_error,
     flush_to_disk,
     remove_temporaries,
-    write_record_atomically,
     write_text_atomically,
 )
 from bdpbench.contracts.paths import resolved
@@ -25,16 +25,17 @@ from bdpbench.contracts.runs import (
     ERROR_NAME,
     LIGHT_NAME,
     LOG_NAME,
+    MANIFEST_NAME,
     OUTPUT_FOLDER,
     RUN_NAME,
     SCRIPTS_FOLDER,
     SPEC_NAME,
+    TABLES_FOLDER,
     Ns2Record,
     RunRecord,
     Spec,
     read_run,
 )
-from bdpbench.contracts.tables import MANIFEST_NAME, TABLES_FOLDER
 from bdpbench.errors import BdpbenchError
 from bdpbench.simulation.backend import Backend, Command
 from bdpbench.simulation.ns2_process import PROGRESS_NAME, RunNames, Usage, run_ns2

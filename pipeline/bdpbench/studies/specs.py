@@ -9,7 +9,8 @@ from __future__ import annotations
 from collections.abc import Iterable
 from pathlib import Path
 
-from bdpbench.contracts.files import write_bytes_atomically, write_record_atomically
+from bdpbench.contracts.documents import write_record_atomically
+from bdpbench.contracts.files import write_bytes_atomically
 from bdpbench.contracts.paths import resolved, run_folder
 from bdpbench.contracts.plan import PlannedRun
 from bdpbench.contracts.runs import SCRIPTS_FOLDER, SPEC_NAME, SPEC_VERSION, Spec, read_spec

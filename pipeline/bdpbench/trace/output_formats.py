@@ -9,7 +9,7 @@ from typing import Literal
 
 import polars as pl
 
-from bdpbench.contracts.tables import TABLE_KEYS
+from bdpbench.contracts.runs import TABLE_KEYS
 from bdpbench.errors import BdpbenchError
 from bdpbench.studies.streams import REDUCED_TABLES
 

@@ -16,20 +16,19 @@ from typing import Any, cast
 
 import polars as pl
 
-from bdpbench.contracts.files import (
-    read_json,
-    sha256_of,
-    write_atomically,
-    write_record_atomically,
-)
+from bdpbench.contracts.documents import read_json, write_record_atomically
+from bdpbench.contracts.files import sha256_of, write_atomically
 from bdpbench.contracts.plan import Output
-from bdpbench.contracts.runs import OUTPUT_FOLDER, RUN_NAME, RUN_VERSION, is_light
-from bdpbench.contracts.tables import (
+from bdpbench.contracts.runs import (
     MANIFEST_NAME,
     MANIFEST_VERSION,
+    OUTPUT_FOLDER,
+    RUN_NAME,
+    RUN_VERSION,
     TABLES_FOLDER,
     TableFacts,
     TableManifest,
+    is_light,
     read_manifest,
 )
 from bdpbench.errors import BdpbenchError

@@ -8,7 +8,7 @@ from hypothesis import strategies as st
 
 from bdpbench.archive.compare import Tolerance, compare
 from bdpbench.archive.side import Bounds, Key, Side, Value
-from bdpbench.contracts.comparison import Comparison
+from bdpbench.contracts.reports import Comparison
 
 TOLERANCE = Tolerance(share=0.05, asymmetry=0.05)
 KEY = Key("single_flow", "HS-TCP", "time_to_90pct_cwnd", "flow:0")

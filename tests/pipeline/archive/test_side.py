@@ -16,9 +16,8 @@ from tests.pipeline.archive.conftest import sealed, small_contents
 from bdpbench.archive import verify_archive, write_archive
 from bdpbench.archive.compare import Tolerance, compare
 from bdpbench.archive.side import read_metrics_of, read_runs_of, read_sides
-from bdpbench.contracts.comparison import Comparison
-from bdpbench.contracts.kept import KEPT_VERSION, KeptRun, kept_runs_bytes
 from bdpbench.contracts.paths import repository_root
+from bdpbench.contracts.reports import KEPT_VERSION, Comparison, KeptRun, kept_runs_bytes
 from bdpbench.errors import BdpbenchError
 
 KEPT = repository_root() / "tests" / "data" / "kept"

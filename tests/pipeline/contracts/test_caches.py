@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from bdpbench.contracts.caches import cached
+from bdpbench.contracts.files import cached
 
 Ask = Callable[..., list[str]]
 

@@ -11,7 +11,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from bdpbench.contracts.csv_files import cell, csv_of, csv_of_frame
+from bdpbench.contracts.documents import cell, csv_of, csv_of_frame
 
 # OWASP, "CSV Injection": characters that make a spreadsheet treat a cell as a formula.
 BEGINNINGS = "=+-@\t\r"

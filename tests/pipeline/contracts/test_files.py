@@ -6,7 +6,8 @@ from pathlib import Path
 
 import pytest
 
-from bdpbench.contracts.files import read_json, sha256_of, write_json_atomically
+from bdpbench.contracts.documents import read_json, write_json_atomically
+from bdpbench.contracts.files import sha256_of
 from bdpbench.errors import BdpbenchError
 
 

@@ -11,7 +11,7 @@ import polars as pl
 import pytest
 
 from bdpbench.contracts.paths import repository_root
-from bdpbench.contracts.tables import TABLE_KEYS
+from bdpbench.contracts.runs import TABLE_KEYS
 from bdpbench.errors import BdpbenchError
 from bdpbench.metrics import (
     DEFINITIONS,

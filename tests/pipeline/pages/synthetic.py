@@ -19,9 +19,8 @@ import polars as pl
 
 from bdpbench.contracts.plan import Parameters, Plan, PlannedRun, Scalar, ScenarioText
 from bdpbench.contracts.plan import ProtocolText as PlannedProtocol
-from bdpbench.contracts.runs import RunRecord
+from bdpbench.contracts.runs import Definition, RunRecord
 from bdpbench.contracts.scorecard import NumberVerdict, Scorecard, ScoredClaim, ScoredNumber
-from bdpbench.contracts.tables import Definition
 from bdpbench.metrics.derived import drops_per_sample, queue_shares
 from bdpbench.pages.inputs import ReportInputs, StudyTexts
 from bdpbench.pages.page import build_report

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from pathlib import Path
 
-from bdpbench.contracts.files import write_json_atomically
+from bdpbench.contracts.documents import write_json_atomically
 from bdpbench.contracts.paths import run_folder, tcl_dir
 from bdpbench.contracts.plan import Output, Parameters
 from bdpbench.contracts.runs import SPEC_NAME, SPEC_VERSION, Spec

@@ -15,8 +15,7 @@ from pathlib import Path
 import pytest
 from tests.pipeline.simulation.specs import write_spec
 
-from bdpbench.contracts.disks import free_bytes
-from bdpbench.contracts.files import sha256_of
+from bdpbench.contracts.files import free_bytes, sha256_of
 from bdpbench.contracts.paths import relative, repository_root
 from bdpbench.contracts.plan import Output
 from bdpbench.contracts.runs import read_run

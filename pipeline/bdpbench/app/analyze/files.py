@@ -11,13 +11,9 @@ import polars as pl
 from bdpbench import __version__
 from bdpbench.app.analyze.analysis import Analysis, account_of
 from bdpbench.app.analyze.json_text import json_text
-from bdpbench.contracts.csv_files import csv_of_frame
-from bdpbench.contracts.files import (
-    write_atomically,
-    write_bytes_atomically,
-    write_text_atomically,
-)
-from bdpbench.contracts.tables import Definition
+from bdpbench.contracts.documents import csv_of_frame
+from bdpbench.contracts.files import write_atomically, write_bytes_atomically, write_text_atomically
+from bdpbench.contracts.runs import Definition
 from bdpbench.errors import BdpbenchError
 from bdpbench.metrics.packets import PACKET_DEFINITIONS
 from bdpbench.metrics.series import cumulative_shares

@@ -8,7 +8,8 @@ from pathlib import Path
 
 from bdpbench.app.planning import Paths
 from bdpbench.contracts.atlas import Atlas
-from bdpbench.contracts.files import write_json_atomically, write_text_atomically
+from bdpbench.contracts.documents import write_json_atomically
+from bdpbench.contracts.files import write_text_atomically
 from bdpbench.contracts.paths import repository_root, results_dir
 from bdpbench.contracts.scorecard import SCORECARD_NAME, read_scorecard
 from bdpbench.errors import BdpbenchError

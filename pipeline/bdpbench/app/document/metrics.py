@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 
 from bdpbench.app.document.tables import GENERATED
-from bdpbench.contracts.tables import Definition
+from bdpbench.contracts.runs import Definition
 from bdpbench.metrics import DEFINITIONS
 from bdpbench.metrics.packets import PACKET_DEFINITIONS
 

@@ -8,8 +8,8 @@ from typing import TYPE_CHECKING
 
 from bdpbench.app.planning import Prepared, is_finished
 from bdpbench.app.stages import measure_plan, parse_runs, report_inputs
-from bdpbench.contracts.kept import KeptRun
 from bdpbench.contracts.plan import Plan
+from bdpbench.contracts.reports import KeptRun
 from bdpbench.contracts.scorecard import Scorecard
 from bdpbench.errors import BdpbenchError
 

@@ -36,12 +36,6 @@ from bdpbench.archive import (
     write_archive,
 )
 from bdpbench.contracts.files import sha256_of
-from bdpbench.contracts.kept import (
-    KEPT_RUNS_NAME,
-    PROVENANCE_NAME,
-    REPORT_NAME,
-    SUMMARY_NAME,
-)
 from bdpbench.contracts.paths import (
     config_dir,
     repository_root,
@@ -50,9 +44,9 @@ from bdpbench.contracts.paths import (
     run_place,
 )
 from bdpbench.contracts.plan import PLAN_NAME
-from bdpbench.contracts.runs import RUN_NAME
+from bdpbench.contracts.reports import KEPT_RUNS_NAME, PROVENANCE_NAME, REPORT_NAME, SUMMARY_NAME
+from bdpbench.contracts.runs import METRICS_NAME, RUN_NAME, TABLES_FOLDER
 from bdpbench.contracts.scorecard import SCORECARD_NAME
-from bdpbench.contracts.tables import METRICS_NAME, TABLES_FOLDER
 from bdpbench.contracts.yaml_files import YamlFile
 from bdpbench.errors import BdpbenchError
 from bdpbench.pages.exports import ExportRequest, export_files

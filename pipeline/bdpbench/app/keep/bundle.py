@@ -15,7 +15,9 @@ from bdpbench.app.keep.portable import Portable
 from bdpbench.app.keep.readme import readme_of
 from bdpbench.app.stages import report_inputs, write_metrics
 from bdpbench.contracts.files import sha256_of
-from bdpbench.contracts.kept import (
+from bdpbench.contracts.paths import repository_root
+from bdpbench.contracts.plan import study_folder
+from bdpbench.contracts.reports import (
     KEPT_RUNS_NAME,
     KEPT_VERSION,
     PROVENANCE_NAME,
@@ -28,11 +30,8 @@ from bdpbench.contracts.kept import (
     RunCounts,
     kept_runs_bytes,
 )
-from bdpbench.contracts.paths import repository_root
-from bdpbench.contracts.plan import study_folder
-from bdpbench.contracts.runs import BuildFacts, RunRecord
+from bdpbench.contracts.runs import METRICS_NAME, BuildFacts, RunRecord
 from bdpbench.contracts.scorecard import SCORECARD_NAME
-from bdpbench.contracts.tables import METRICS_NAME
 from bdpbench.pages.page import build_report
 from bdpbench.pages.taken_over import count_taken_over, taken_over_sentence
 

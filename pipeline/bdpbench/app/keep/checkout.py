@@ -8,8 +8,8 @@ from collections.abc import Iterator, Sequence
 from pathlib import Path
 
 from bdpbench import __version__
-from bdpbench.contracts.kept import Version
 from bdpbench.contracts.paths import is_installed, package_dir, repository_root
+from bdpbench.contracts.reports import Version
 
 RESULT_SOURCES = ("pipeline", "ns2", "tcl", "workflow", "reports", "Snakefile")
 """The parts of the checkout that determine results and reports, except configuration."""

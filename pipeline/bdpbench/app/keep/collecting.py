@@ -20,7 +20,7 @@ from bdpbench.studies.runs import Selection
 if TYPE_CHECKING:
     import polars as pl
 
-    from bdpbench.contracts.kept import Addition, Version
+    from bdpbench.contracts.reports import Addition, Version
     from bdpbench.pages.inputs import ReportInputs
 
 _SHOWN_MISSING = 3

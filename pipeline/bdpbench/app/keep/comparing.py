@@ -9,8 +9,9 @@ from pathlib import Path
 from bdpbench.app.listing import table_lines
 from bdpbench.archive.compare import Tolerance, compare
 from bdpbench.archive.side import read_sides
-from bdpbench.contracts.comparison import Comparison, MovedMetric, Unshared
-from bdpbench.contracts.files import write_json_atomically, write_text_atomically
+from bdpbench.contracts.documents import write_json_atomically
+from bdpbench.contracts.files import write_text_atomically
+from bdpbench.contracts.reports import Comparison, MovedMetric, Unshared
 from bdpbench.contracts.scorecard import CLOSE_ASYMMETRY, CLOSE_SHARE
 from bdpbench.errors import BdpbenchError, visible
 from bdpbench.metrics import DEFINITIONS

@@ -12,7 +12,7 @@ from bdpbench.app.keep.collecting import collect, collect_prepared, prepared_tie
 from bdpbench.app.stages import report_inputs, report_plan, write_results
 from bdpbench.contracts.files import write_bytes_atomically
 from bdpbench.contracts.plan import write_plan_document
-from bdpbench.contracts.reported import is_reported
+from bdpbench.contracts.reports import is_reported
 from bdpbench.errors import BdpbenchError
 
 _TOLD_EVERY = 50

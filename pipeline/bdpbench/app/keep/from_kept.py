@@ -19,8 +19,10 @@ from bdpbench.app.keep.collecting import Results
 from bdpbench.app.keep.proof import prove as prove_bytes
 from bdpbench.app.planning import prepare
 from bdpbench.app.stages import definitions_of, read_metrics, score_plan, study_texts
-from bdpbench.contracts.files import read_json
-from bdpbench.contracts.kept import (
+from bdpbench.contracts.documents import read_document
+from bdpbench.contracts.paths import results_dir
+from bdpbench.contracts.plan import Plan, study_folder
+from bdpbench.contracts.reports import (
     KEPT_RUNS_NAME,
     KEPT_VERSION,
     PROVENANCE_NAME,
@@ -30,12 +32,8 @@ from bdpbench.contracts.kept import (
     Provenance,
     read_kept_runs,
 )
-from bdpbench.contracts.paths import results_dir
-from bdpbench.contracts.plan import Plan, study_folder
-from bdpbench.contracts.runs import RUN_VERSION, BuildFacts, RunRecord
+from bdpbench.contracts.runs import METRICS_NAME, RUN_VERSION, BuildFacts, RunRecord
 from bdpbench.contracts.scorecard import SCORECARD_NAME, Scorecard, read_scorecard
-from bdpbench.contracts.shapes import shaped
-from bdpbench.contracts.tables import METRICS_NAME
 from bdpbench.errors import BdpbenchError
 from bdpbench.metrics.repetitions import over_repetitions
 from bdpbench.pages.embedded_series import series_of_report
@@ -156,7 +154,7 @@ def _read_metrics(path: Path, ids: Mapping[str, str]) -> pl.DataFrame:
 
 def _read_provenance(folder: Path) -> Provenance:
     path, what = folder / PROVENANCE_NAME, "where published runs come from"
-    return shaped(read_json(path, what=what, schema_version=KEPT_VERSION), Provenance, path, what)
+    return read_document(path, Provenance, what=what, schema_version=KEPT_VERSION)
 
 
 def _record(kept: KeptRun, builds: list[BuildFacts]) -> RunRecord:

@@ -19,9 +19,9 @@ from bdpbench.app.exclusive import exclusive
 from bdpbench.app.keep.portable import Portable
 from bdpbench.app.planning import Prepared, write_plan
 from bdpbench.app.run import backend_for
-from bdpbench.contracts.kept import KeptRun
 from bdpbench.contracts.paths import run_folder
 from bdpbench.contracts.plan import PlannedRun, study_folder
+from bdpbench.contracts.reports import KeptRun
 from bdpbench.contracts.runs import ScriptRecord, TakenOver, differences, read_run, read_spec
 from bdpbench.errors import BdpbenchError
 from bdpbench.simulation.processes import dying_with_parent, end_group, signals_interrupt

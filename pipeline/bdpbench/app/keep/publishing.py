@@ -10,8 +10,8 @@ from bdpbench.app.keep.collecting import Results, collect
 from bdpbench.app.keep.from_kept import collect_kept
 from bdpbench.app.totals import totals_sentence
 from bdpbench.contracts.files import write_bytes_atomically
-from bdpbench.contracts.kept import REPORT_FOLDER
 from bdpbench.contracts.paths import checkout_root
+from bdpbench.contracts.reports import REPORT_FOLDER
 from bdpbench.errors import BdpbenchError
 from bdpbench.pages.shards import drop_others
 from bdpbench.studies.config import load_config

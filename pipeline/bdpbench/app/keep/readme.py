@@ -6,8 +6,9 @@ from collections import Counter
 
 from bdpbench.app.keep.collecting import Results
 from bdpbench.app.totals import totals_sentence
-from bdpbench.contracts.kept import KEPT_RUNS_NAME, PROVENANCE_NAME, REPORT_FOLDER, REPORT_NAME
 from bdpbench.contracts.plan import Plan
+from bdpbench.contracts.reports import KEPT_RUNS_NAME, PROVENANCE_NAME, REPORT_FOLDER, REPORT_NAME
+from bdpbench.contracts.runs import METRICS_NAME
 from bdpbench.contracts.scorecard import (
     NUMBER_VERDICTS,
     SCORECARD_NAME,
@@ -16,7 +17,6 @@ from bdpbench.contracts.scorecard import (
     ScoredNumber,
     rows_of,
 )
-from bdpbench.contracts.tables import METRICS_NAME
 
 _ONE_FILE = "the report, one file that opens offline (save it, then open it)"
 _AS_JSON = "`--runs` prints it as JSON"

@@ -9,9 +9,8 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Literal
 
-from bdpbench.contracts.batches import events_in
 from bdpbench.contracts.paths import run_folder
-from bdpbench.contracts.plan import PlannedRun
+from bdpbench.contracts.plan import PlannedRun, events_in
 from bdpbench.simulation.ns2_process import PROGRESS_NAME
 
 Status = Literal["running", "finished", "failed"]

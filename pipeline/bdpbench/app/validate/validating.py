@@ -13,7 +13,8 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import cast
 
-from bdpbench.contracts.files import read_json, write_json_atomically, write_text_atomically
+from bdpbench.contracts.documents import read_json, write_json_atomically
+from bdpbench.contracts.files import write_text_atomically
 from bdpbench.contracts.paths import home_dir
 from bdpbench.errors import BdpbenchError
 from bdpbench.simulation.backend import NativeBackend

@@ -6,7 +6,7 @@ import json
 from collections.abc import Sequence
 from typing import Any
 
-from bdpbench.contracts.csv_files import csv_of
+from bdpbench.contracts.documents import csv_of
 from bdpbench.simulation.validation.judge import Judgement, not_same
 from bdpbench.simulation.validation.subset import SubsetResult
 

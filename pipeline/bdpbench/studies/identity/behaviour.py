@@ -17,8 +17,7 @@ from typing import TypedDict
 
 from pydantic import BaseModel, ConfigDict
 
-from bdpbench.contracts.caches import cached
-from bdpbench.contracts.files import FolderState, state_of
+from bdpbench.contracts.files import FolderState, cached, state_of
 from bdpbench.contracts.paths import repository_root
 from bdpbench.contracts.yaml_files import YamlFile
 from bdpbench.errors import BdpbenchError

@@ -1,0 +1,349 @@
+"""The files of a tier's report, of its published copy, and of a comparison of two results."""
+
+from __future__ import annotations
+
+import hashlib
+import io
+import json
+from collections.abc import Iterable, Iterator, Sequence
+from pathlib import Path
+from typing import NotRequired, TypedDict
+
+from bdpbench.contracts.documents import read_document, shaped, write_json_atomically
+from bdpbench.contracts.files import sha256_of
+from bdpbench.contracts.paths import run_folder
+from bdpbench.contracts.plan import PLAN_NAME, Plan, plan_sha256
+from bdpbench.contracts.runs import (
+    MANIFEST_NAME,
+    RUN_NAME,
+    TABLES_FOLDER,
+    BuildFacts,
+    RunFacts,
+    is_light,
+)
+from bdpbench.errors import BdpbenchError
+
+REPORTED_NAME = "reported.json"
+_VERSION = 1
+
+
+class Reported(TypedDict):
+    """Content of ``reported.json``, written last: a report without it is made again.
+
+    ``runs_sha256`` covers records and tables of the runs; ``files``: path in the folder → SHA-256.
+    """
+
+    schema_version: int
+    runs_sha256: str
+    files: dict[str, str]
+
+
+def record_report(folder: Path, plan: Plan, runs_dir: Path, made: Iterable[Path]) -> None:
+    """Record that the files ``made`` in a folder show the runs of a plan."""
+    files = {path.relative_to(folder).as_posix(): sha256_of(path) for path in made}
+    files[PLAN_NAME] = plan_sha256(plan)
+    found: Reported = {
+        "schema_version": _VERSION,
+        "runs_sha256": _runs_sha256(plan, runs_dir),
+        "files": files,
+    }
+    write_json_atomically(folder / REPORTED_NAME, found)
+
+
+def forget_report(folder: Path) -> None:
+    """Say, before one of its files is written, that a folder has no complete report."""
+    (folder / REPORTED_NAME).unlink(missing_ok=True)
+
+
+def is_reported(folder: Path, plan: Plan, runs_dir: Path) -> bool:
+    """Whether the report in a folder shows the runs of this plan as they are, undamaged."""
+    try:
+        found = _read(folder)
+    except BdpbenchError:
+        return False
+    return (
+        found is not None
+        and found["files"].get(PLAN_NAME) == plan_sha256(plan)
+        and found["runs_sha256"] == _runs_sha256(plan, runs_dir)
+        and not any(changed_files(folder))
+    )
+
+
+def changed_files(folder: Path) -> Iterator[tuple[Path, str]]:
+    """The files of a report that are not what was written, and in what way.
+
+    A new plan is no damage: it is written before its report.
+
+    Raises:
+        BdpbenchError: when ``reported.json`` is damaged or of another version.
+    """
+    found = _read(folder)
+    files = dict(found["files"]) if found else {}
+    files.pop(PLAN_NAME, None)
+    for name, sha256 in files.items():
+        said = _change(folder / name, sha256)
+        if said:
+            yield folder / name, said
+
+
+def check_reported(path: Path) -> None:
+    """Refuse a file of a report that is not what was written; others pass.
+
+    Raises:
+        BdpbenchError: naming the file, or ``reported.json`` if that is damaged.
+    """
+    found = _read(path.parent)
+    sha256 = found["files"].get(path.name) if found else None
+    said = _change(path, sha256) if sha256 and path.is_file() else ""
+    if said:
+        raise BdpbenchError(said, where=str(path), hint="`./bdpbench run` makes it again")
+
+
+def _read(folder: Path) -> Reported | None:
+    path, what = folder / REPORTED_NAME, "checksums of a report"
+    if not path.exists():
+        return None
+    return read_document(path, Reported, what=what, schema_version=_VERSION)
+
+
+def _change(path: Path, sha256: str) -> str:
+    """How a file differs from what was written, or ""."""
+    if not path.is_file():
+        return "is not a file" if path.exists() else "is gone"
+    return "" if sha256_of(path) == sha256 else "is not what was written: its SHA-256 differs"
+
+
+def _runs_sha256(plan: Plan, runs_dir: Path) -> str:
+    """A digest of the records and tables of all runs, and of whether their outputs are here."""
+    digest = hashlib.sha256()
+    for run_id in dict.fromkeys(run["run_id"] for run in plan["runs"]):
+        run_dir = run_folder(runs_dir, run_id)
+        manifest = run_dir / TABLES_FOLDER / MANIFEST_NAME
+        known = [_bytes(path) for path in (run_dir / RUN_NAME, manifest)]
+        facts = [run_id, is_light(run_dir), *(hashlib.sha256(each).hexdigest() for each in known)]
+        digest.update(f"{facts}\n".encode())
+    return digest.hexdigest()
+
+
+def _bytes(path: Path) -> bytes:
+    return path.read_bytes() if path.is_file() else b""
+
+
+# ---------------------------------------------------------------- published
+
+REPORT_NAME = "report.html"
+REPORT_FOLDER = "report-data"
+"""The folder beside the report of very many runs."""
+
+SUMMARY_NAME = "README.md"
+KEPT_RUNS_NAME = "runs.parquet"
+PROVENANCE_NAME = "provenance.json"
+KEPT_VERSION = 3
+_KEPT_COLUMNS = (
+    "run_id", "places", "identity", "parameters", "units", "script", "argv", "ns2", "started",
+    "wall_s", "cpu_s", "max_rss_kib", "exit_status", "outputs", "ns2_report", "taken_over",
+)  # fmt: skip
+
+
+class Place(TypedDict):
+    """Where a run stands in a study: scenarios may share a run."""
+
+    scenario: str
+    label: str
+
+
+class KeptRun(RunFacts):
+    """A finished run without the facts of its build."""
+
+    places: list[Place]
+
+
+class Version(TypedDict):
+    """Version and commit of bdpbench; the commit is "" if git cannot tell."""
+
+    version: str
+    commit: str
+
+
+class Addition(TypedDict):
+    """Scenarios that were added to what had been published, and the bdpbench that measured them."""
+
+    scenarios: list[str]
+    measured_by: Version
+
+
+class TakenOverCounts(TypedDict):
+    """Runs simulated under an older id, by which builds, and which of them were simulated again.
+
+    ``runs`` counts those that were not simulated again; ``sample`` has the ids of those that were,
+    and gave equal bytes; ``ns2_build_ids`` are the builds that simulated the runs under their older
+    ids.
+    """
+
+    runs: int
+    sample: list[str]
+    ns2_build_ids: list[str]
+
+
+class RunCounts(TypedDict):
+    """Numbers of runs of a tier; when the first simulation began and the last ended (ISO 8601)."""
+
+    finished: int
+    missing: int
+    first_started: str
+    last_ended: str
+    taken_over: NotRequired[TakenOverCounts]
+
+
+class Provenance(TypedDict):
+    """Content of ``provenance.json``; ``configuration``: file → SHA-256.
+
+    ``bdpbench`` judged the values and made the report; ``measured_by`` measured them, if that was a
+    different one, except for the scenarios in ``added``.
+    """
+
+    schema_version: int
+    study: str
+    title: str
+    tier: str
+    bdpbench: Version
+    measured_by: NotRequired[Version]
+    added: NotRequired[list[Addition]]
+    ns2_build_id: str
+    builds: list[BuildFacts]
+    configuration: dict[str, str]
+    runs: RunCounts
+
+
+# ---------------------------------------------------------------- runs.parquet
+
+
+def kept_runs_bytes(runs: Sequence[KeptRun]) -> bytes:
+    """Content of ``runs.parquet``: a row for each run, with a column of JSON for each field.
+
+    Thousands of runs have most of their arguments and lines in common, so that a column of them
+    takes a hundredth of its length.
+    """
+    import polars as pl
+
+    columns = {
+        name: [json.dumps(run[name], allow_nan=False) if name in run else None for run in runs]  # type: ignore[literal-required]
+        for name in _KEPT_COLUMNS
+    }
+    schema = dict.fromkeys(columns, pl.String)
+    frame = pl.DataFrame(
+        {"schema_version": [KEPT_VERSION] * len(runs), **columns}, schema_overrides=schema
+    )
+    stream = io.BytesIO()
+    frame.write_parquet(stream, compression="zstd", compression_level=19)
+    return stream.getvalue()
+
+
+def read_kept_runs(content: bytes, path: Path) -> list[KeptRun]:
+    """The runs of ``runs.parquet``.
+
+    Args:
+        content: of the file.
+        path: of the file, for messages.
+
+    Raises:
+        BdpbenchError: naming the file, and the run that is damaged.
+    """
+    import polars as pl
+
+    what = "the runs of a published study"
+    try:
+        frame = pl.read_parquet(io.BytesIO(content))
+        versions = set(frame["schema_version"])
+        rows = frame.drop("schema_version").rows(named=True)
+        runs = [
+            {name: json.loads(text) for name, text in row.items() if text is not None}
+            for row in rows
+        ]
+    except (pl.exceptions.PolarsError, TypeError, ValueError) as error:
+        raise BdpbenchError(f"is not a table of {what} ({error})", where=str(path)) from None
+    if versions != {KEPT_VERSION}:
+        raise BdpbenchError("is of a version that this bdpbench does not read", where=str(path))
+    return [
+        shaped(run, KeptRun, Path(f"{path}: run {number}"), what)
+        for number, run in enumerate(runs, start=1)
+    ]
+
+
+# ---------------------------------------------------------------- comparisons
+
+COMPARISON_VERSION = 1
+
+
+class MovedMetric(TypedDict):
+    """A metric whose value differs.
+
+    ``first`` and ``second`` are null where the metric was never reached; ``change`` is second minus
+    first, and ``change_pct`` the same in percent of the first. ``number``, ``lower`` and ``upper``
+    describe the published number, and are "" and null if there is none; ``why`` says by what the
+    difference was judged.
+    """
+
+    scenario: str
+    run: str
+    metric: str
+    subject: str
+    unit: str
+    first: float | None
+    second: float | None
+    change: float | None
+    change_pct: float | None
+    number: str
+    lower: float | None
+    upper: float | None
+    beyond: bool
+    why: str
+
+
+class Redefined(TypedDict):
+    """A metric whose unit or definition differs, with both definitions."""
+
+    metric: str
+    first: str
+    second: str
+
+
+class Unshared(TypedDict):
+    """How many values of a metric only one side has."""
+
+    scenario: str
+    metric: str
+    values: int
+
+
+class OtherFact(TypedDict):
+    """A version, build or checksum that differs."""
+
+    name: str
+    first: str
+    second: str
+
+
+class OtherParameter(TypedDict):
+    """A parameter of a run that differs; values as JSON."""
+
+    run: str
+    parameter: str
+    first: str
+    second: str
+
+
+class Comparison(TypedDict):
+    """Two results side by side; ``compared`` and ``beyond`` are numbers of metrics of runs."""
+
+    schema_version: int
+    first: str
+    second: str
+    compared: int
+    beyond: int
+    moved: list[MovedMetric]
+    redefined: list[Redefined]
+    only_first: list[Unshared]
+    only_second: list[Unshared]
+    facts: list[OtherFact]
+    parameters: list[OtherParameter]

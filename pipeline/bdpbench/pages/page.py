@@ -19,7 +19,7 @@ from bdpbench.pages.history import change_rows, definition_origins
 from bdpbench.pages.inputs import ReportInputs, RunRecords, StudyTexts
 from bdpbench.pages.kinds import kind_rows
 from bdpbench.pages.names import Names
-from bdpbench.pages.notes import notes_html
+from bdpbench.pages.notes import Notes
 from bdpbench.pages.origins import offered_origins
 from bdpbench.pages.overview import overview
 from bdpbench.pages.parts import MOST_RUNS_OF_ONE_FILE, make_parts
@@ -151,7 +151,7 @@ def _sections(sections: Sections) -> dict[str, object]:
 
 
 def _about(study: StudyTexts) -> dict[str, object]:
-    return {"study": study, "citation": study.citation, "notes": notes_html(study.notes)}
+    return {"study": study, "citation": study.citation, "notes": Notes(study.notes)}
 
 
 def _totals(scorecard: Scorecard) -> dict[str, object]:

@@ -43,6 +43,8 @@ class StudyPage(_Strict):
     """The content of ``page.yaml``.
 
     Attributes:
+        choices: what our simulation chose where the study leaves a choice, in some three sentences
+            at the head of the report.
         filled_share: share of the BDP or of the capacity above which the study considers a path
             filled; a dashed line is drawn there.
         parameters: the study's own parameters in words.
@@ -51,6 +53,7 @@ class StudyPage(_Strict):
         protocols: key → text of its page.
     """
 
+    choices: Text = ""
     filled_share: float | None = Field(None, gt=0, le=1)
     parameters: dict[str, Text] = Field(default_factory=dict)
     protocol_sweeps: dict[str, list[Text]] = Field(default_factory=dict)

@@ -210,7 +210,7 @@ def test_hostile_text_stays_text(inputs: Any, tmp_path: Path, parse_page: Any) -
         description=HOSTILE,
         notes=HOSTILE,
         citation=citation,
-        page=StudyPage(protocols=said),
+        page=StudyPage(choices=HOSTILE, protocols=said),
     )
     for key in ("title", "description", "section"):
         inputs.plan["scenarios"]["buffer_size"][key] = HOSTILE
@@ -232,6 +232,19 @@ def test_hostile_text_stays_text(inputs: Any, tmp_path: Path, parse_page: Any) -
     assert not [name for _, each in page.elements for name in each if name.startswith("on")]
     assert not [each for each in page.all("a") if each["href"].startswith("javascript")]
     assert "<script>alert(1)</script>" in page.text
+
+
+def test_choices_and_notes_are_linked(inputs: Any, tmp_path: Path, parse_page: Any) -> None:
+    inputs.study = replace(
+        inputs.study, notes="# Bounds\n", page=StudyPage(choices="We chose 2 (NOTES, Bounds).")
+    )
+    for number in inputs.scorecard["numbers"]:
+        number.update(why="See NOTES.")
+    page = parse_page(inputs.build(tmp_path / "report.html"))
+    assert "We chose 2 ( NOTES, Bounds ). How the study was read" in page.text
+    links = [each["href"] for each in page.all("a") if each["href"].startswith("#notes")]
+    assert set(links) == {"#notes", "#notes-bounds"}
+    assert len(links) > len(inputs.scorecard["numbers"])
 
 
 def test_partial_results_make_a_page(inputs: Any, tmp_path: Path, parse_page: Any) -> None:

@@ -10,7 +10,7 @@ from typing import Any
 import pytest
 from tests.pipeline.pages.conftest import Page
 
-from bdpbench.app.atlas.making import make_atlas, write_atlas
+from bdpbench.app.atlas import make_atlas, write_atlas
 from bdpbench.contracts.atlas import Atlas
 from bdpbench.contracts.paths import repository_root
 from bdpbench.errors import BdpbenchError

@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from bdpbench.app.keep.checkout import commit_of
+from bdpbench.app.keep.results import commit_of
 
 
 @pytest.fixture

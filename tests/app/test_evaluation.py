@@ -60,9 +60,9 @@ def test_a_plan_changes_with_what_the_report_is_made_by_and_nothing_else(checkou
     code = "pipeline/bdpbench"
     elsewhere = (
         f"{code}/recover/__init__.py",
-        f"{code}/archive/verify.py",
+        f"{code}/archive/container.py",
         f"{code}/cli/check.py",
-        f"{code}/app/keep/publishing.py",
+        f"{code}/app/keep/publish.py",
         "config/studies/sharma2006/NOTES.md",
     )
     telling = (

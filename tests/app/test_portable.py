@@ -5,7 +5,7 @@ from __future__ import annotations
 import json
 from pathlib import Path
 
-from bdpbench.app.keep.portable import Portable
+from bdpbench.app.keep.bundle import Portable
 from bdpbench.contracts.paths import relative, repository_root, tcl_dir
 from bdpbench.contracts.plan import Plan, PlannedRun
 from bdpbench.contracts.runs import RunRecord

@@ -18,7 +18,7 @@ import polars as pl
 import pytest
 
 from bdpbench.app.keep.proof import Pair, sample_of
-from bdpbench.archive.side import read_runs_of
+from bdpbench.archive.results import KeptResults
 from bdpbench.contracts.paths import repository_root
 from bdpbench.contracts.reports import KeptRun, kept_runs_bytes
 from bdpbench.pages.embed import pack_text, unpack_text
@@ -37,7 +37,7 @@ def old_id(run_id: str) -> str:
 
 
 def rewrite(folder: Path, change: Change) -> None:
-    runs = read_runs_of(folder)
+    runs = KeptResults(folder).published_runs
     for run in runs:
         change(run)
     (folder / "runs.parquet").write_bytes(kept_runs_bytes(runs))
@@ -49,7 +49,7 @@ def old(finished: Path, published_once: Path) -> Path:
     folder = finished / "published" / "dumbbell"
     shutil.copytree(published_once, folder)
     (folder / "mine.txt").write_text("a file of somebody's own")
-    ids = {run["run_id"]: old_id(run["run_id"]) for run in read_runs_of(folder)}
+    ids = {run["run_id"]: old_id(run["run_id"]) for run in KeptResults(folder).published_runs}
     rewrite(folder, lambda run: run.update(run_id=ids[run["run_id"]]))
     metrics = pl.read_parquet(folder / "metrics.parquet")
     metrics.with_columns(pl.col("run_id").replace(ids)).write_parquet(folder / "metrics.parquet")
@@ -89,7 +89,8 @@ def test_equal_bytes_give_the_ids_of_today(old: Path, bdpbench: Run, published_o
     assert pl.read_parquet(old / "metrics.parquet").equals(
         pl.read_parquet(published_once / "metrics.parquet")
     )
-    for run, same in zip(read_runs_of(old), read_runs_of(published_once), strict=True):
+    runs = (KeptResults(folder).published_runs for folder in (old, published_once))
+    for run, same in zip(*runs, strict=True):
         source = run.pop("taken_over")  # type: ignore[typeddict-item]
         assert run == same
         assert source["run_id"] == old_id(run["run_id"])

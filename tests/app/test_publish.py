@@ -13,7 +13,7 @@ import polars as pl
 import pytest
 
 from bdpbench.app.totals import totals_sentence
-from bdpbench.archive.side import read_runs_of
+from bdpbench.archive.results import KeptResults
 from bdpbench.contracts.paths import run_folder
 
 Run = Callable[..., "subprocess.CompletedProcess[str]"]
@@ -90,7 +90,7 @@ def test_missing_runs_are_told_published_only_when_asked_for_and_completed_later
     report = (out / "dumbbell" / "report.html").read_text()
     assert "planned runs has no results yet" not in report
     assert "have been simulated" not in (out / "dumbbell" / "README.md").read_text()
-    kept = read_runs_of(out / "dumbbell")
+    kept = KeptResults(out / "dumbbell").published_runs
     assert {run["run_id"] for run in kept} == {path.name for path in planned}
 
 

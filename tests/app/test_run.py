@@ -11,7 +11,7 @@ from pathlib import Path
 import polars as pl
 import pytest
 
-from bdpbench.app.validate.checking import check_scorecard
+from bdpbench.app.validate import check_scorecard
 from bdpbench.contracts.paths import run_folder
 from bdpbench.contracts.runs import read_run
 from bdpbench.errors import BdpbenchError

@@ -13,7 +13,7 @@ import pytest
 from tests.pipeline.pages.conftest import Page
 from tests.planned_runs import runs_of
 
-from bdpbench.app.atlas.making import make_atlas
+from bdpbench.app.atlas import make_atlas
 from bdpbench.contracts.atlas import Atlas
 from bdpbench.contracts.paths import config_dir, repository_root
 from bdpbench.contracts.yaml_files import YamlFile

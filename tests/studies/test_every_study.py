@@ -15,7 +15,7 @@ from typing import Any
 import polars as pl
 import pytest
 
-from bdpbench.archive.side import read_runs_of
+from bdpbench.archive.results import KeptResults
 from bdpbench.contracts.paths import config_dir, repository_root
 from bdpbench.pages.shards import html_of, read_shards
 from bdpbench.score import check_expectations, score
@@ -236,7 +236,7 @@ def ids_of_published_runs(study: Any) -> dict[tuple[str, str], str]:
     """Scenario and label → id under which the run was published."""
     return {
         (place["scenario"], place["label"]): run["run_id"]
-        for run in read_runs_of(study.published)
+        for run in KeptResults(study.published).published_runs
         for place in run["places"]
     }
 
@@ -247,7 +247,8 @@ def test_all_runs_of_the_tier_are_published_under_the_ids_that_are_planned(
     runs = study.planned(kept("scorecard.json")["tier"])
     planned = {(run["scenario"], run["label"]): run["run_id"] for run in runs}
     assert ids_of_published_runs(study) == planned
-    assert {run["run_id"] for run in read_runs_of(study.published)} == set(planned.values())
+    runs_of_file = KeptResults(study.published).published_runs
+    assert {run["run_id"] for run in runs_of_file} == set(planned.values())
 
 
 def parts_of_page(report: Path) -> dict[str, str]:
@@ -259,7 +260,7 @@ def parts_of_page(report: Path) -> dict[str, str]:
 
 
 def test_published_files_name_these_runs_alone(study: Any, kept: Any) -> None:
-    ids = {run["run_id"] for run in read_runs_of(study.published)}
+    ids = {run["run_id"] for run in KeptResults(study.published).published_runs}
     card = kept("scorecard.json")
     judged = {run_id for number in card["numbers"] for run_id in number["run_ids"]}
     judged |= {each["run_id"] for claim in card["claims"] for each in claim["evidence"]}

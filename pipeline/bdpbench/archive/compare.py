@@ -6,8 +6,11 @@ import json
 from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass
+from pathlib import Path
+from typing import NamedTuple, TypeAlias
 
-from bdpbench.archive.side import Bounds, Key, Side, Value
+from bdpbench.archive.results import KeptResults
+from bdpbench.contracts.plan import Parameters
 from bdpbench.contracts.reports import (
     COMPARISON_VERSION,
     Comparison,
@@ -17,10 +20,63 @@ from bdpbench.contracts.reports import (
     Redefined,
     Unshared,
 )
-from bdpbench.contracts.scorecard import is_asymmetry
+from bdpbench.contracts.runs import BuildFacts
+from bdpbench.contracts.scorecard import is_asymmetry, rows_of
+from bdpbench.errors import BdpbenchError
 
 ROUNDING = 1e-9
 """Smaller values, in any unit, are what rounding leaves of sums that should be 0."""
+
+_Runs: TypeAlias = "Mapping[tuple[str, str], tuple[str, Parameters]]"
+"""(Scenario, run id) → label and parameters."""
+
+
+class Key(NamedTuple):
+    """Identity of a value, independent of the ns-2 build and the script of its run."""
+
+    scenario: str
+    run: str
+    metric: str
+    subject: str
+
+
+@dataclass(frozen=True)
+class Value:
+    """A metric of a run; ``value`` is None if the metric was never reached."""
+
+    value: float | None
+    unit: str
+    definition: str
+
+
+@dataclass(frozen=True)
+class Bounds:
+    """The bounds of a published number that the metric is compared with."""
+
+    number: str
+    lower: float
+    upper: float
+
+
+@dataclass(frozen=True)
+class Side:
+    """Results in the form in which they are compared.
+
+    Attributes:
+        name: the file or folder.
+        values: values of every metric.
+        bounds: bounds of the published numbers that were measured.
+        parameters: (scenario, run) → parameters of the run.
+        facts: name → version, build or checksum that results depend on.
+        told: whether ``facts`` are complete; results without ``provenance.json`` have few.
+    """
+
+    name: str
+    values: Mapping[Key, Value]
+    bounds: Mapping[Key, Bounds]
+    parameters: Mapping[tuple[str, str], Parameters]
+    facts: Mapping[str, str]
+    told: bool = True
 
 
 @dataclass(frozen=True)
@@ -40,6 +96,108 @@ class Tolerance:
         if is_asymmetry(metric):
             return self.asymmetry
         return max(self.share * abs(value), ROUNDING)
+
+
+def read_sides(first: Path, second: Path) -> tuple[Side, Side]:
+    """Read two results; runs are matched by their labels, or by ids if one result has no labels.
+
+    Raises:
+        BdpbenchError: when one is damaged or not a result, or when they are of different studies.
+    """
+    a, b = KeptResults(first), KeptResults(second)
+    studies = {a.scorecard["study"], b.scorecard["study"]}
+    if len(studies) > 1:
+        raise BdpbenchError(
+            f"are of different studies ({' and '.join(sorted(studies))})",
+            where=f"{first} and {second}",
+        )
+    runs_a, runs_b = _labelled_runs(a), _labelled_runs(b)
+    if not (runs_a and runs_b):
+        runs_a = runs_b = {}
+    return _side(a, runs_a), _side(b, runs_b)
+
+
+def _labelled_runs(results: KeptResults) -> _Runs:
+    """The runs of a result; empty if it has no labels."""
+    if results.runs is not None:
+        return {
+            (place["scenario"], run["run_id"]): (place["label"], run["parameters"])
+            for run in results.runs
+            for place in run["places"]
+        }
+    return {
+        (run["scenario"], run["run_id"]): (run["label"], run["parameters"])
+        for run in (results.plan["runs"] if results.plan else [])
+    }
+
+
+def _side(results: KeptResults, runs: _Runs) -> Side:
+    """What is compared; runs go by their labels, with all parameters if two have the same one."""
+    counts = Counter((scenario, label) for (scenario, _), (label, _) in runs.items())
+    names = {
+        (scenario, run_id): label
+        if counts[scenario, label] == 1
+        else f"{label} {json.dumps(parameters, sort_keys=True)}"
+        for (scenario, run_id), (label, parameters) in runs.items()
+    }
+
+    def key(run_id: str, scenario: str, metric: str, subject: str) -> Key:
+        return Key(scenario, names.get((scenario, run_id), run_id), metric, subject)
+
+    columns = ("run_id", "scenario", "metric", "subject", "value", "unit", "definition")
+    return Side(
+        name=str(results.path),
+        values={
+            key(*row[:4]): Value(*row[4:]) for row in results.metrics.select(columns).iter_rows()
+        },
+        bounds={
+            key(run_id, row["scenario"], row["metric"], row["subject"]): Bounds(
+                row["id"], row["lower"], row["upper"]
+            )
+            for number in results.scorecard["numbers"]
+            for row in rows_of(number)
+            for run_id in row["run_ids"]
+        },
+        parameters={
+            (scenario, names[scenario, run_id]): parameters
+            for (scenario, run_id), (_, parameters) in runs.items()
+        },
+        facts={name: each for name, each in _facts(results).items() if each},
+        told=results.provenance is not None,
+    )
+
+
+def _facts(results: KeptResults) -> dict[str, str]:
+    """Name → version, build or checksum; "" for what is not known."""
+    facts = {"study": results.scorecard["study"], "tier": results.scorecard["tier"]}
+    kept = results.provenance
+    if kept is None:
+        return facts | {"ns-2 build": results.plan["ns2_build_id"] if results.plan else ""}
+    facts |= {
+        "bdpbench": kept["bdpbench"]["version"],
+        "commit": kept["bdpbench"]["commit"],
+        "ns-2 build": kept["ns2_build_id"],
+    }
+    for build in kept["builds"]:
+        facts |= _facts_of_build(build)
+    checksums = kept["configuration"]
+    return facts | {f"SHA-256 of {name}": each for name, each in checksums.items()}
+
+
+def _facts_of_build(build: BuildFacts) -> dict[str, str]:
+    facts = {
+        "ns-2 compiler": build.get("compiler", ""),
+        "ns-2 flags": build.get("cxx_flags", ""),
+        "Tcl": build.get("tcl", ""),
+    }
+    parts = [
+        *build.get("patches", []),
+        *build.get("laws", []),
+        *build.get("agents", []),
+        *build.get("speed", []),
+        *build.get("training", []),
+    ]
+    return facts | {f"ns2/{each['name']}": each["sha256"] for each in parts}
 
 
 def compare(first: Side, second: Side, tolerance: Tolerance) -> Comparison:

@@ -7,10 +7,13 @@ It follows RO-Crate 1.1 (https://w3id.org/ro/crate/1.1) and the Workflow RO-Crat
 from __future__ import annotations
 
 import json
-from collections.abc import Collection, Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import PurePosixPath
-from typing import Any, TypeAlias
+from typing import TYPE_CHECKING, Any, NamedTuple, TypeAlias
+
+if TYPE_CHECKING:
+    from bdpbench.studies.study import Citation
 
 Entity: TypeAlias = dict[str, Any]
 """A node of the JSON-LD graph, with terms of RO-Crate."""
@@ -26,7 +29,7 @@ SHA256_TERM = "http://schema.org/sha256"
 _SNAKEMAKE = "https://w3id.org/workflowhub/workflow-ro-crate#snakemake"
 _LICENCES = {"MIT": ("https://spdx.org/licenses/MIT", "MIT License")}
 
-# File extension → (description, media type).
+# File extension → media type; of all others, it is text/plain.
 _FORMATS = {
     ".cc": "text/x-c",
     ".cff": "application/yaml",
@@ -47,22 +50,19 @@ _FORMATS = {
     ".tcl": "text/x-tcl",
     ".tex": "application/x-tex",
     ".toml": "application/toml",
-    ".txt": "text/plain",
     ".yaml": "application/yaml",
 }
 _CODE = (".cc", ".h", ".js", ".patch", ".py", ".sh", ".smk", ".tcl")
 
 
-@dataclass(frozen=True)
-class Author:
+class Author(NamedTuple):
     """The author of an archive; a name may be that of one person or of several."""
 
     name: str
     is_person: bool
 
 
-@dataclass(frozen=True)
-class Software:
+class Software(NamedTuple):
     """A program that was used."""
 
     name: str
@@ -71,32 +71,16 @@ class Software:
 
 
 @dataclass(frozen=True)
-class Paper:
-    """The study that is reproduced; "" and None if unknown."""
-
-    title: str
-    authors: str = ""
-    year: int | None = None
-    doi: str = ""
-    url: str = ""
-
-    @property
-    def identifier(self) -> str:
-        """Its address, or else an identifier inside the metadata."""
-        return f"https://doi.org/{self.doi}" if self.doi else self.url or "#study"
-
-
-@dataclass(frozen=True)
 class Crate:
     """What the metadata contains beyond the files themselves.
 
     Attributes:
         name, description: name and description of the archive.
-        date: ISO 8601, the day of the last simulation.
         started, ended: start of the first and end of the last simulation, ISO 8601.
         authors: from ``CITATION.cff``.
         licence: SPDX key.
-        study: what is reproduced.
+        title: title of the study that is reproduced.
+        citation: the paper that the study cites, if it cites one.
         workflow: path of the Snakefile in the archive.
         software: what was used, bdpbench and ns-2 first.
         inputs, outputs: paths of what the workflow reads and writes.
@@ -105,12 +89,12 @@ class Crate:
 
     name: str
     description: str
-    date: str
     started: str
     ended: str
     authors: Sequence[Author]
     licence: str
-    study: Paper
+    title: str
+    citation: Citation | None
     workflow: str
     software: Sequence[Software]
     inputs: Sequence[str]
@@ -125,21 +109,41 @@ def crate_json(crate: Crate, files: Files) -> str:
         crate: what the metadata is to contain.
         files: path → SHA-256 and size in bytes, of every file except the metadata and the manifest.
     """
-    licence, licence_name = _LICENCES.get(crate.licence, (f"#{crate.licence}", crate.licence))
+    address, name = _LICENCES.get(crate.licence, (f"#{crate.licence}", crate.licence))
+    licence: Entity = {"@id": address, "@type": "CreativeWork", "name": name, "url": address}
     authors = [_author(index, each) for index, each in enumerate(crate.authors, start=1)]
     software = [_software(each) for each in crate.software]
-    graph: list[Entity] = [
-        _descriptor(),
-        _root(crate, files, licence, authors),
-        *(_file(path, *files[path], crate.descriptions) for path in sorted(files)),
-        {"@id": licence, "@type": "CreativeWork", "name": licence_name, "url": licence},
-        *authors,
-        *software,
-        _language(),
-        *_study(crate.study),
-        _action(crate),
-    ]
-    _describe_workflow(graph, crate, software, authors, licence)
+    study = _study(crate)
+    descriptor = {
+        "@id": METADATA_NAME,
+        "@type": "CreativeWork",
+        "about": _ref("./"),
+        "conformsTo": [_ref(CRATE_VERSION), _ref(WORKFLOW_PROFILE)],
+    }
+    root = {
+        "@id": "./",
+        "@type": "Dataset",
+        "name": crate.name,
+        "description": crate.description,
+        "datePublished": crate.ended[:10],
+        "license": _ref(address),
+        "author": _refs(authors),
+        "citation": _ref(study[0]["@id"]),
+        "mainEntity": _ref(crate.workflow),
+        "hasPart": [_ref(path) for path in sorted(files)],
+        "mentions": _ref("#reproduction"),
+    }
+    entities = {path: _file(path, *files[path], crate.descriptions) for path in sorted(files)}
+    entities[crate.workflow] |= {
+        "@type": ["File", "SoftwareSourceCode", "ComputationalWorkflow"],
+        "name": "build ns-2, simulate, parse, measure, score, report",
+        "programmingLanguage": _ref(_SNAKEMAKE),
+        "softwareRequirements": _refs(software),
+        "author": _refs(authors),
+        "license": _ref(address),
+    }
+    about = [licence, *authors, *software, _language(), *study, _action(crate)]
+    graph = [descriptor, root, *entities.values(), *about]
     content = {"@context": [f"{CRATE_VERSION}/context", {"sha256": SHA256_TERM}], "@graph": graph}
     return json.dumps(content, indent=1, ensure_ascii=False) + "\n"
 
@@ -152,31 +156,6 @@ def _refs(entities: Sequence[Entity]) -> Entity | list[Entity]:
     """References; a single one is not a list (RO-Crate 1.1, appendix on JSON-LD)."""
     found = [_ref(each["@id"]) for each in entities]
     return found[0] if len(found) == 1 else found
-
-
-def _descriptor() -> Entity:
-    return {
-        "@id": METADATA_NAME,
-        "@type": "CreativeWork",
-        "about": _ref("./"),
-        "conformsTo": [_ref(CRATE_VERSION), _ref(WORKFLOW_PROFILE)],
-    }
-
-
-def _root(crate: Crate, files: Files, licence: str, authors: Sequence[Entity]) -> Entity:
-    return {
-        "@id": "./",
-        "@type": "Dataset",
-        "name": crate.name,
-        "description": crate.description,
-        "datePublished": crate.date,
-        "license": _ref(licence),
-        "author": _refs(authors),
-        "citation": _ref(crate.study.identifier),
-        "mainEntity": _ref(crate.workflow),
-        "hasPart": [_ref(path) for path in sorted(files)],
-        "mentions": _ref("#reproduction"),
-    }
 
 
 def _file(path: str, sha256: str, size: int, descriptions: Mapping[str, str]) -> Entity:
@@ -197,11 +176,8 @@ def _file(path: str, sha256: str, size: int, descriptions: Mapping[str, str]) ->
 
 
 def _author(index: int, author: Author) -> Entity:
-    return {
-        "@id": f"#author-{index}",
-        "@type": "Person" if author.is_person else "Organization",
-        "name": author.name,
-    }
+    kind = "Person" if author.is_person else "Organization"
+    return {"@id": f"#author-{index}", "@type": kind, "name": author.name}
 
 
 def _software(software: Software) -> Entity:
@@ -224,9 +200,13 @@ def _language() -> Entity:
     }
 
 
-def _study(paper: Paper) -> list[Entity]:
-    """The paper that is reproduced, and its authors."""
-    article: Entity = {"@id": paper.identifier, "@type": "ScholarlyArticle"}
+def _study(crate: Crate) -> list[Entity]:
+    """The paper that is reproduced and its authors, or the study by its own title."""
+    paper = crate.citation
+    if paper is None:
+        return [{"@id": "#study", "@type": "ScholarlyArticle", "name": crate.title or "the study"}]
+    identifier = f"https://doi.org/{paper.doi}" if paper.doi else paper.url or "#study"
+    article: Entity = {"@id": identifier, "@type": "ScholarlyArticle"}
     article["name"] = paper.title or "the study"
     found = [article]
     if paper.authors:
@@ -250,38 +230,15 @@ def _action(crate: Crate) -> Entity:
     }
 
 
-def _describe_workflow(
-    graph: Sequence[Entity],
-    crate: Crate,
-    software: Sequence[Entity],
-    authors: Sequence[Entity],
-    licence: str,
-) -> None:
-    """Describe the Snakefile as the workflow."""
-    entity = next(each for each in graph if each["@id"] == crate.workflow)
-    entity |= {
-        "@type": ["File", "SoftwareSourceCode", "ComputationalWorkflow"],
-        "name": "build ns-2, simulate, parse, measure, score, report",
-        "programmingLanguage": _ref(_SNAKEMAKE),
-        "softwareRequirements": _refs(software),
-        "author": _refs(authors),
-        "license": _ref(licence),
-    }
-
-
 def crate_problems(
-    crate: object,
-    actual: Mapping[str, str],
-    sizes: Mapping[str, int],
-    damaged: Collection[str],
+    crate: object, actual: Mapping[str, str], sizes: Mapping[str, int]
 ) -> Iterator[str]:
     """Disagreements between the metadata and the files of an archive.
 
     Args:
         crate: content of ``ro-crate-metadata.json``.
-        actual: path → SHA-256 of the existing files.
-        sizes: path → bytes.
-        damaged: paths of files that cannot be read.
+        actual: path → SHA-256 of the files that can be read.
+        sizes: path → bytes of all files.
     """
     if not isinstance(crate, dict) or not isinstance(crate.get("@graph"), list):
         yield f"altered: {METADATA_NAME} has no @graph"
@@ -289,11 +246,11 @@ def crate_problems(
     entities: dict[str, Entity] = {
         str(each.get("@id")): each for each in crate["@graph"] if isinstance(each, dict)
     }
-    told = {name: each for name, each in entities.items() if "sha256" in each}
-    for name in sorted(set(told) - {*actual, *damaged}):
+    described = {name: each for name, each in entities.items() if "sha256" in each}
+    for name in sorted(described.keys() - sizes.keys()):
         yield f"missing, but described in {METADATA_NAME}: {name}"
-    for name in sorted(set(told) & set(actual)):
-        each = told[name]
+    for name in sorted(described.keys() & actual.keys()):
+        each = described[name]
         if (each["sha256"], each.get("contentSize")) != (actual[name], str(sizes[name])):
             yield f"described differently in {METADATA_NAME}: {name}"
     about = entities.get(METADATA_NAME, {}).get("conformsTo")

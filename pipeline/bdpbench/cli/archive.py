@@ -39,6 +39,6 @@ def command(
     The output files of ns-2 are left out; their checksums are in runs.parquet. --with-runs adds
     the same series as parquet tables, about 2 MB for each run.
     """
-    from bdpbench.app.keep.archiving import archive_study
+    from bdpbench.app.keep.archive import archive_study
 
     archive_study(study, tier, output, allow_partial=allow_partial, with_runs=with_runs)

@@ -32,7 +32,7 @@ def command(
     with our own measurements. Name a protocol as the field or any study does: HS-TCP, HSTCP.
     Without a protocol the page shows all of them.
     """
-    from bdpbench.app.atlas.making import write_atlas
+    from bdpbench.app.atlas import write_atlas
 
     for line in write_atlas(protocols, output, as_json=as_json, studies=studies):
         click.echo(line)

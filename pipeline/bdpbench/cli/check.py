@@ -12,6 +12,6 @@ from bdpbench.cli.options import study_argument, tier_option
 @tier_option
 def command(study: str | None, tier: str | None) -> None:
     """Fail unless everything of STUDY that was run is reproduced, except known misses."""
-    from bdpbench.app.validate.checking import check_scorecard
+    from bdpbench.app.validate import check_scorecard
 
     check_scorecard(study, tier)

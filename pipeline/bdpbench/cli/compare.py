@@ -32,7 +32,7 @@ def command(
 
     The exit code is 1 if any metric moved beyond its bounds.
     """
-    from bdpbench.app.keep.comparing import compare_results
+    from bdpbench.app.keep.export import compare_results
 
     share = None if percent is None else percent / 100
     if compare_results(first, second, html, json_file, share):

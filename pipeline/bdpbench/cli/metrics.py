@@ -18,11 +18,12 @@ def command(result: Path, runs: bool) -> None:
 
     RESULT is an archive, a folder of reports/published/, or results/STUDY/TIER.
     """
-    from bdpbench.archive.side import read_metrics_of, read_runs_of
+    from bdpbench.archive.results import KeptResults
     from bdpbench.contracts.documents import csv_of_frame
 
+    found = KeptResults(result)
     if runs:
-        for run in read_runs_of(result):
+        for run in found.published_runs:
             click.echo(json.dumps(run))
     else:
-        click.echo(csv_of_frame(read_metrics_of(result)).decode(), nl=False)
+        click.echo(csv_of_frame(found.metrics).decode(), nl=False)

@@ -126,7 +126,7 @@ def validate(
     Fails if a test differs from its reference and is not listed in ns2/known_differences.yaml, if
     a listed test agrees, and, with --compare, if any output differs.
     """
-    from bdpbench.app.validate.validating import ValidationRequest, validate
+    from bdpbench.app.validate import ValidationRequest, validate
     from bdpbench.simulation.build import variant_of_runs
 
     request = ValidationRequest(

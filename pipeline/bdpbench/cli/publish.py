@@ -54,7 +54,7 @@ def command(
     new since then are added from the results of this machine. A change to a script or a law gives
     the runs that it affects new ids: --prove shows by a sample whether their bytes are the same.
     """
-    from bdpbench.app.keep.publishing import publish_study
+    from bdpbench.app.keep.publish import publish_study
 
     publish_study(
         study,

@@ -55,7 +55,7 @@ def command(
     if runs_dir is not None:
         _stage(study, runs_dir, metrics_file, scorecard_file, output)
         return
-    from bdpbench.app.keep.exporting import export_study, report_study
+    from bdpbench.app.keep.export import export_study, report_study
 
     if folder is None:
         report_study(study, tier, output)

@@ -9,6 +9,6 @@ import click
 @click.argument("pytest_arguments", nargs=-1, type=click.UNPROCESSED)
 def command(pytest_arguments: tuple[str, ...]) -> None:
     """Run the tests; further arguments go to pytest."""
-    from bdpbench.app.validate.self_test import run_tests
+    from bdpbench.app.validate import run_tests
 
     raise SystemExit(run_tests(pytest_arguments))

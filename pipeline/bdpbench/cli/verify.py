@@ -23,7 +23,7 @@ def command(file: Path, most_gb: float) -> None:
     Names files that are missing, altered, damaged or additional, and refuses paths that lead
     outside. The exit code is 1 if anything is wrong.
     """
-    from bdpbench.archive import verify_archive
+    from bdpbench.archive.container import verify_archive
     from bdpbench.errors import BdpbenchError
 
     found = verify_archive(file, int(most_gb * 1e9))

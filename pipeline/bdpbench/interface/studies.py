@@ -7,7 +7,7 @@ from pathlib import Path
 
 import polars as pl
 
-from bdpbench.app.keep.from_kept import collect_kept
+from bdpbench.app.keep.publish import collect_kept
 from bdpbench.app.kept_estimates import tier_estimates_s
 from bdpbench.contracts.paths import expanded, repository_root, results_dir
 from bdpbench.contracts.reports import REPORT_NAME

@@ -10,10 +10,9 @@ from typing import TYPE_CHECKING
 
 import polars as pl
 
-from bdpbench.app.keep.collecting import Results, collect
+from bdpbench.app.keep.results import Results, collect
 from bdpbench.app.planning import Paths, is_finished
 from bdpbench.app.run import RunRequest, run_study
-from bdpbench.app.stages import report_inputs
 from bdpbench.contracts.paths import run_folder
 from bdpbench.contracts.plan import Output, PlannedRun
 from bdpbench.contracts.yaml_files import suggest
@@ -237,7 +236,4 @@ class Tier:
 
     @cached_property
     def _charts(self) -> Charts:
-        found = self._measured
-        return Charts(
-            found.made or report_inputs(found.plan, found.metrics, found.scorecard, found.runs_dir)
-        )
+        return Charts(self._measured.inputs())

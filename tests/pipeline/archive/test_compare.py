@@ -1,14 +1,27 @@
-"""Which values count as moved beyond their bounds, on examples that can be checked by hand."""
+"""Kept results are read, and compared by bounds that can be checked by hand."""
 
 from __future__ import annotations
 
+import io
+import json
+import shutil
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import polars as pl
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
+from tests.pipeline.archive.conftest import CONTENTS, CRATE
 
-from bdpbench.archive.compare import Tolerance, compare
-from bdpbench.archive.side import Bounds, Key, Side, Value
-from bdpbench.contracts.reports import Comparison
+from bdpbench.archive.compare import Bounds, Key, Side, Tolerance, Value, compare, read_sides
+from bdpbench.archive.container import sealed, verify_archive, write_archive
+from bdpbench.archive.results import KeptResults
+from bdpbench.contracts.paths import repository_root
+from bdpbench.contracts.plan import PLAN_VERSION, Plan
+from bdpbench.contracts.reports import KEPT_VERSION, Comparison, kept_runs_bytes
+from bdpbench.errors import BdpbenchError
 
 TOLERANCE = Tolerance(share=0.05, asymmetry=0.05)
 KEY = Key("single_flow", "HS-TCP", "time_to_90pct_cwnd", "flow:0")
@@ -16,7 +29,7 @@ KEY = Key("single_flow", "HS-TCP", "time_to_90pct_cwnd", "flow:0")
 
 def _side(value: float | None, name: str = "a", **given: object) -> Side:
     facts: dict[str, object] = {
-        "values": {KEY: Value(value, "s", "time_to_90pct_cwnd/1", "0" * 16)},
+        "values": {KEY: Value(value, "s", "time_to_90pct_cwnd/1")},
         "bounds": {},
         "parameters": {},
         "facts": {},
@@ -63,10 +76,7 @@ def test_what_is_beyond(
 def test_asymmetries_are_held_to_a_distance() -> None:
     key = Key("two_flows", "HS-TCP", "asymmetry", "run")
     for b, beyond in ((0.04, False), (0.06, True)):
-        sides = [
-            _side(None, values={key: Value(value, "1", "asymmetry/1", "0" * 16)})
-            for value in (0.0, b)
-        ]
+        sides = [_side(None, values={key: Value(value, "1", "asymmetry/1")}) for value in (0.0, b)]
         assert [each["beyond"] for each in compare(*sides, TOLERANCE)["moved"]] == [beyond]
 
 
@@ -80,7 +90,7 @@ def test_equal_values_never_move(value: float | None, bounds: tuple[float, float
 
 
 def test_units_and_definitions_that_differ_are_told_and_not_compared() -> None:
-    other = {KEY: Value(9000.0, "ms", "time_to_90pct_cwnd/2", "1" * 16)}
+    other = {KEY: Value(9000.0, "ms", "time_to_90pct_cwnd/2")}
     found = compare(_side(9.0), _side(None, values=other), TOLERANCE)
     assert found["compared"] == 0
     assert found["redefined"] == [
@@ -94,8 +104,8 @@ def test_units_and_definitions_that_differ_are_told_and_not_compared() -> None:
 
 def test_what_one_side_has_alone_is_counted() -> None:
     more = {
-        KEY: Value(1.0, "s", "time_to_90pct_cwnd/1", "0"),
-        KEY._replace(run="H-TCP"): Value(1.0, "s", "time_to_90pct_cwnd/1", "1"),
+        KEY: Value(1.0, "s", "time_to_90pct_cwnd/1"),
+        KEY._replace(run="H-TCP"): Value(1.0, "s", "time_to_90pct_cwnd/1"),
     }
     found = compare(_side(1.0), _side(None, values=more), TOLERANCE)
     alone = {"scenario": "single_flow", "metric": "time_to_90pct_cwnd", "values": 1}
@@ -118,3 +128,134 @@ def test_what_an_older_result_does_not_tell_is_no_difference() -> None:
     assert found["facts"] == [
         {"name": "versions and checksums", "first": "told", "second": "not told"}
     ]
+
+
+# ---------------------------------------------------------------- results as files
+
+KEPT = repository_root() / "tests" / "data" / "kept"
+VALUES = 188
+PUBLISHED = sorted((repository_root() / "reports" / "published").glob("*/scorecard.json"))
+
+
+def _compare_files(first: Path, second: Path) -> Comparison:
+    return compare(*read_sides(first, second), TOLERANCE)
+
+
+def _plan(**given: Any) -> bytes:
+    """A plan of the runs in ``given``."""
+    plan: Plan = {
+        "schema_version": PLAN_VERSION,
+        "study": "dumbbell",
+        "folder": "",
+        "title": "",
+        "tier": "quick",
+        "ns2_build_id": "0",
+        "protocols": {},
+        "scenarios": {},
+        "parameters": {},
+        "runs": [],
+        "evaluation_sha256": "",
+    }
+    return json.dumps({**plan, **given}).encode()
+
+
+@pytest.fixture
+def kept(tmp_path: Path) -> Path:
+    """A copy of a published folder."""
+    return Path(shutil.copytree(KEPT, tmp_path / "kept"))
+
+
+@pytest.mark.parametrize("folder", [path.parent for path in PUBLISHED], ids=lambda each: each.name)
+def test_what_is_published_is_compared(folder: Path) -> None:
+    found = _compare_files(folder, folder)
+    card = json.loads((folder / "scorecard.json").read_text())
+    assert found["compared"] > len(card["numbers"])
+    assert (found["moved"], found["facts"], found["parameters"]) == ([], [], [])
+
+
+def test_an_archive_verifies_and_is_compared_with_a_folder(tmp_path: Path, kept: Path) -> None:
+    files = {path.name: path.read_bytes() for path in KEPT.iterdir()}
+    archive = tmp_path / "kept.zip"
+    write_archive(archive, sealed({**CONTENTS, **files, "plan.json": _plan()}, CRATE))
+    assert verify_archive(archive).problems == ()
+    found = _compare_files(archive, KEPT)
+    assert found["compared"] == VALUES
+    assert (found["moved"], found["facts"], found["parameters"]) == ([], [], [])
+    assert KeptResults(archive).metrics.equals(KeptResults(KEPT).metrics)
+    runs = KeptResults(kept).published_runs
+    runs[0]["parameters"]["buffer_pkts"] = 9
+    (kept / "runs.parquet").write_bytes(kept_runs_bytes(runs))
+    changed = _compare_files(archive, kept)["parameters"]
+    assert {each["parameter"] for each in changed} == {"buffer_pkts"}
+
+
+def test_results_without_what_is_kept_are_told_by_their_plan(kept: Path) -> None:
+    unused: dict[str, Any] = {"script": "", "argv": [], "outputs": [], "protocols": [],
+                              "estimated_cpu_s": 0.0, "scripts": None}  # fmt: skip
+    planned = [
+        {**unused, "run_id": run["run_id"], "parameters": run["parameters"],
+         "identity": run["identity"], **place}
+        for run in KeptResults(kept).published_runs
+        for place in run["places"]
+    ]  # fmt: skip
+    (kept / "plan.json").write_bytes(_plan(runs=planned))
+    for name in ("runs.parquet", "provenance.json"):
+        (kept / name).unlink()
+    found = _compare_files(KEPT, kept)
+    assert (found["compared"], found["moved"], found["parameters"]) == (VALUES, [], [])
+    assert "versions and checksums" in [each["name"] for each in found["facts"]]
+
+
+@pytest.mark.parametrize(
+    ("name", "change", "said"),
+    [
+        ("provenance.json", lambda data: data.update(schema_version=4), "is of a version"),
+        ("scorecard.json", lambda data: data.update(schema_version=4), "is of a version"),
+        ("provenance.json", lambda data: data.pop("builds"), "is damaged: builds is missing"),
+        ("scorecard.json", lambda data: data.pop("numbers"), "is damaged: numbers is missing"),
+    ],
+)
+def test_a_file_of_another_version_or_without_a_key_of_its_own_is_refused(
+    kept: Path, name: str, change: Callable[[dict[str, Any]], object], said: str
+) -> None:
+    content = json.loads((kept / name).read_text())
+    change(content)
+    (kept / name).write_text(json.dumps(content))
+    with pytest.raises(BdpbenchError, match=f"{name}: {said}"):
+        read_sides(KEPT, kept)
+
+
+def _parquet(frame: pl.DataFrame) -> bytes:
+    stream = io.BytesIO()
+    frame.write_parquet(stream)
+    return stream.getvalue()
+
+
+@pytest.mark.parametrize(
+    ("damage", "said"),
+    [
+        (lambda content: content[:-9], "is not a table of the runs"),
+        (
+            lambda content: _parquet(pl.read_parquet(content).rename({"outputs": "files"})),
+            "run 1: is damaged",
+        ),
+        (
+            lambda content: _parquet(
+                pl.read_parquet(content).with_columns(schema_version=pl.lit(KEPT_VERSION + 1))
+            ),
+            "is of a version that this bdpbench does not read",
+        ),
+    ],
+)
+def test_damaged_runs_are_refused(kept: Path, damage: Callable[[bytes], bytes], said: str) -> None:
+    path = kept / "runs.parquet"
+    path.write_bytes(damage(path.read_bytes()))
+    with pytest.raises(BdpbenchError, match=said):
+        read_sides(KEPT, kept)
+
+
+def test_runs_are_kept_as_they_are(kept: Path) -> None:
+    runs = KeptResults(kept).published_runs
+    runs[0]["taken_over"] = {"run_id": "a", "build_id": "b", "sample": []}
+    (kept / "runs.parquet").write_bytes(kept_runs_bytes(runs))
+    assert KeptResults(kept).runs == runs

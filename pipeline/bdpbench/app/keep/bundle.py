@@ -1,22 +1,26 @@
-"""The files of a finished tier that a published folder and an archive share."""
+"""The files of a finished tier that a published folder and an archive share.
+
+Nothing in them identifies the machine that made them.
+"""
 
 from __future__ import annotations
 
 import json
+import posixpath
 import tempfile
-from collections.abc import Mapping
+from collections import Counter
+from collections.abc import Iterator, Mapping
 from dataclasses import replace
 from datetime import datetime, timedelta
-from pathlib import Path
+from pathlib import Path, PurePosixPath
+from typing import cast
 
-from bdpbench.app.keep.checkout import this_version
-from bdpbench.app.keep.collecting import Results
-from bdpbench.app.keep.portable import Portable
-from bdpbench.app.keep.readme import readme_of
-from bdpbench.app.stages import report_inputs, write_metrics
+from bdpbench.app.keep.results import Results, this_version
+from bdpbench.app.stages import write_metrics
+from bdpbench.app.totals import totals_sentence
 from bdpbench.contracts.files import sha256_of
-from bdpbench.contracts.paths import repository_root
-from bdpbench.contracts.plan import study_folder
+from bdpbench.contracts.paths import repository_root, resolved
+from bdpbench.contracts.plan import Plan, PlannedRun, study_folder
 from bdpbench.contracts.reports import (
     KEPT_RUNS_NAME,
     KEPT_VERSION,
@@ -28,19 +32,82 @@ from bdpbench.contracts.reports import (
     Place,
     Provenance,
     RunCounts,
+    Version,
     kept_runs_bytes,
 )
-from bdpbench.contracts.runs import METRICS_NAME, BuildFacts, RunRecord
-from bdpbench.contracts.scorecard import SCORECARD_NAME
+from bdpbench.contracts.runs import METRICS_NAME, BuildFacts, RunRecord, ScriptRecord
+from bdpbench.contracts.scorecard import (
+    NUMBER_VERDICTS,
+    SCORECARD_NAME,
+    NumberVerdict,
+    Scorecard,
+    ScoredNumber,
+    rows_of,
+)
 from bdpbench.pages.page import build_report
 from bdpbench.pages.taken_over import count_taken_over, taken_over_sentence
 
 # What a study's results depend on in addition to the scripts and ns-2, which a run id covers.
 _CONFIGURATION = ("*.yaml", "*.csv", "*.py")
+_BESIDE_REPORT = f"{REPORT_FOLDER}/"
+_OUTSIDE_FOLDER = "scripts"
+
+
+def study_place(key: str) -> str:
+    """Path of a study in a checkout, and under ``source/`` of an archive."""
+    return f"config/studies/{key}"
+
+
+class Portable:
+    """Paths for an archive, all below the root of a checkout: the study is put where others are.
+
+    Of any other path outside the checkout only the last part is kept.
+
+    Args:
+        study: key of the study.
+        folder: folder of its files, which may be outside the checkout.
+    """
+
+    def __init__(self, study: str, folder: Path) -> None:
+        self._places = ((folder, study_place(study)), (repository_root(), ""))
+
+    def path(self, path: str) -> str:
+        """A path from the checkout that leads nowhere else on this machine."""
+        found = resolved(path)
+        for folder, place in self._places:
+            if found.is_relative_to(folder):
+                return (PurePosixPath(place) / found.relative_to(folder)).as_posix()
+        return f"{_OUTSIDE_FOLDER}/{found.name}"
+
+    def script(self, script: ScriptRecord) -> ScriptRecord:
+        """The record of a script without the folders of its files; their checksums are kept."""
+        files = {self.path(name): sha256 for name, sha256 in script["files"].items()}
+        return {"path": self.path(script["path"]), "files": files}
+
+    def record(self, record: RunRecord) -> RunRecord:
+        """A run's record without the folders of its scripts.
+
+        All else that it reveals about the machine is its kind (``Linux x86_64``), the compiler, and
+        the cost of the run.
+        """
+        return {**record, "script": self.script(record["script"])}
+
+    def plan(self, plan: Plan) -> Plan:
+        """A plan with study and scripts without their folders."""
+        runs = [self._run(run) for run in plan["runs"]]
+        return {**plan, "folder": self.path(plan["folder"]), "runs": runs}
+
+    def _run(self, run: PlannedRun) -> PlannedRun:
+        scripts = run["scripts"]
+        return {
+            **run,
+            "script": posixpath.relpath(self.path(f"tcl/{run['script']}"), "tcl"),
+            "scripts": self.path(scripts) if scripts else None,
+        }
 
 
 class Bundle:
-    """A tier in the form to keep: nothing in it identifies the machine that made it.
+    """A tier in the form to keep.
 
     Attributes:
         results: results of the tier.
@@ -55,9 +122,7 @@ class Bundle:
         self.folder = study_folder(results.plan)
         portable = Portable(results.plan["study"], self.folder)
         self.plan = portable.plan(results.plan)
-        made = results.made or report_inputs(
-            results.plan, results.metrics, results.scorecard, results.runs_dir
-        )
+        made = results.inputs()
         self.records = {each: portable.record(made.run_info[each]) for each in results.finished}
         self.inputs = replace(made, plan=self.plan, run_info=self.records)
 
@@ -72,19 +137,15 @@ class Bundle:
             write_metrics(self.results.metrics, folder / METRICS_NAME)
             files = sorted(path for path in folder.rglob("*") if path.is_file())
             made = {path.relative_to(folder).as_posix(): path.read_bytes() for path in files}
-        beside = f"{REPORT_FOLDER}/"
+        beside = {name: each for name, each in made.items() if name.startswith(_BESIDE_REPORT)}
         return {
-            **{name: content for name, content in made.items() if name.startswith(beside)},
+            **beside,
             REPORT_NAME: made[REPORT_NAME],
             METRICS_NAME: made[METRICS_NAME],
             SCORECARD_NAME: json_bytes(self.results.scorecard),
             KEPT_RUNS_NAME: kept_runs_bytes(self.runs()),
             PROVENANCE_NAME: json_bytes(self.provenance()),
-            SUMMARY_NAME: readme_of(
-                self.results,
-                taken_over_sentence(self._records()),
-                has_folder=any(name.startswith(beside) for name in made),
-            ).encode(),
+            SUMMARY_NAME: self.readme(has_folder=bool(beside)).encode(),
         }
 
     def runs(self) -> list[KeptRun]:
@@ -99,7 +160,7 @@ class Bundle:
         """Content of ``provenance.json``: versions, builds, configuration and times."""
         lock = repository_root() / "pipeline" / "requirements.lock"
         found = [path for pattern in _CONFIGURATION for path in self.folder.glob(pattern)]
-        told: Provenance = {
+        provenance: Provenance = {
             "schema_version": KEPT_VERSION,
             "study": self.plan["study"],
             "title": self.plan["title"],
@@ -111,13 +172,10 @@ class Bundle:
             "runs": self._counts(),
         }
         if self.results.measured_by is not None:
-            told["measured_by"] = self.results.measured_by
+            provenance["measured_by"] = self.results.measured_by
         if self.results.added:
-            told["added"] = list(self.results.added)
-        return told
-
-    def _records(self) -> list[RunRecord]:
-        return list(self.records.values())
+            provenance["added"] = list(self.results.added)
+        return provenance
 
     def _counts(self) -> RunCounts:
         started, ended = self.times()
@@ -127,7 +185,7 @@ class Bundle:
             "first_started": started,
             "last_ended": ended,
         }
-        taken_over = count_taken_over(self._records())
+        taken_over = count_taken_over(list(self.records.values()))
         if taken_over["sample"]:
             counts["taken_over"] = taken_over
         return counts
@@ -150,33 +208,108 @@ class Bundle:
         first, last = min(each[0] for each in spans), max(each[1] for each in spans)
         return first.isoformat(), last.isoformat()
 
+    def readme(self, *, has_folder: bool) -> str:
+        """README in Markdown: totals, verdicts by protocol, and what was not reproduced.
+
+        Args:
+            has_folder: whether the report has files beside it.
+        """
+        plan, scorecard = self.plan, self.results.scorecard
+        opens = (
+            f"which opens offline with `{_BESIDE_REPORT}` beside it (save both)"
+            if has_folder
+            else "one file that opens offline (save it, then open it)"
+        )
+        parts = [
+            f"# {plan['study']}, {plan['tier']} tier",
+            f"{plan['title']}. {totals_sentence(scorecard)}",
+            f"- `{REPORT_NAME}`: the report, {opens}\n"
+            f"- `{METRICS_NAME}`: every metric of every run"
+            " (`./bdpbench metrics FOLDER` prints it as CSV)\n"
+            f"- `{SCORECARD_NAME}`: every number and statement with its verdict\n"
+            f"- `{KEPT_RUNS_NAME}`: parameters, checksums and times of every run"
+            " (`--runs` prints it as JSON)\n"
+            f"- `{PROVENANCE_NAME}`: versions of bdpbench, ns-2 and the configuration",
+            *self._notes(),
+            _by_protocol(plan, scorecard),
+            *_misses(scorecard),
+        ]
+        return "\n\n".join(part for part in parts if part) + "\n"
+
+    def _notes(self) -> Iterator[str]:
+        """What a reader has to know of how the results came about; some may be ""."""
+        results = self.results
+        if results.missing:
+            planned = len(results.finished) + len(results.missing)
+            yield (
+                f"**A part of the tier: {len(results.finished)} of {planned} runs have been"
+                " simulated.** Numbers and statements that need any of the others are not run."
+            )
+        yield taken_over_sentence(list(self.records.values()))
+        if results.measured_by:
+            yield (
+                "Verdicts, texts and charts were made again from the values and series published"
+                f" before; {_measured_by(results.measured_by)}"
+            )
+        for each in results.added:
+            names = ", ".join(f"`{name}`" for name in each["scenarios"])
+            yield f"Added later, from their own runs: {names}; {_measured_by(each['measured_by'])}"
+
+
+def _measured_by(version: Version) -> str:
+    return f"bdpbench {version['version']} measured them (commit `{version['commit'][:12]}`)."
+
+
+def _by_protocol(plan: Plan, scorecard: Scorecard) -> str:
+    """A table of the verdicts on the numbers of each protocol; "" without any."""
+    counts: dict[str, Counter[NumberVerdict]] = {}
+    for number in (row for each in scorecard["numbers"] for row in rows_of(each)):
+        selected = number["select"]
+        for key in {value for name, value in selected.items() if name.startswith("protocol")}:
+            counts.setdefault(key, Counter())[number["verdict"]] += 1
+    rows = [
+        [protocol["label"], *(str(counts[key][each]) for each in NUMBER_VERDICTS)]
+        for key, protocol in plan["protocols"].items()
+        if key in counts
+    ]
+    titles = ["numbers of", *(each.replace("_", " ") for each in NUMBER_VERDICTS)]
+    ruler = "|---|" + "---:|" * len(NUMBER_VERDICTS)
+    head, *lines = (f"| {' | '.join(cells)} |" for cells in [titles, *rows])
+    return "\n".join([head, ruler, *lines]) if rows else ""
+
+
+def _misses(scorecard: Scorecard) -> Iterator[str]:
+    """Numbers that were not reproduced and statements that fail, each with its distance."""
+    numbers = [
+        f"- `{number['id']}`, {number['where']}: published {number['published']:g}, measured "
+        f"{_measured(number)}. {_why(number)}"
+        for number in scorecard["numbers"]
+        if number["verdict"] == "not_reproduced"
+    ]
+    claims = [
+        f"- `{claim['id']}`, {claim['where']}: {claim['statement']} {claim['known_miss']}".rstrip()
+        for claim in scorecard["claims"]
+        if claim["verdict"] == "fails"
+    ]
+    for title, lines in (("Not reproduced:", numbers), ("Fail:", claims)):
+        if lines:
+            yield title
+            yield "\n".join(lines)
+
+
+def _why(number: ScoredNumber) -> str:
+    return number["reason"] if number.get("parts") else number["known_miss"] or number["reason"]
+
+
+def _measured(number: ScoredNumber) -> str:
+    return "no value" if number["measured"] is None else f"{number['measured']:.4g}"
+
 
 def _kept(record: RunRecord, places: list[Place]) -> KeptRun:
     """A run without its own label (which is one of its places) and the facts of its build."""
-    kept: KeptRun = {
-        "run_id": record["run_id"],
-        "places": places,
-        "identity": record["identity"],
-        "parameters": record["parameters"],
-        "units": record["units"],
-        "script": record["script"],
-        "argv": record["argv"],
-        "ns2": {
-            "build_id": record["ns2"]["build_id"],
-            "backend": record["ns2"]["backend"],
-            "binary_sha256": record["ns2"]["binary_sha256"],
-        },
-        "started": record["started"],
-        "wall_s": record["wall_s"],
-        "cpu_s": record["cpu_s"],
-        "max_rss_kib": record["max_rss_kib"],
-        "exit_status": record["exit_status"],
-        "outputs": record["outputs"],
-        "ns2_report": record["ns2_report"],
-    }
-    if "taken_over" in record:
-        kept["taken_over"] = record["taken_over"]
-    return kept
+    ns2 = {name: each for name, each in record["ns2"].items() if name != "info"}
+    found = {**record, "places": places, "ns2": ns2}
+    return cast("KeptRun", {key: found[key] for key in KeptRun.__annotations__ if key in found})
 
 
 def json_bytes(content: Mapping[str, object]) -> bytes:

@@ -16,18 +16,16 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from bdpbench.app.exclusive import exclusive
-from bdpbench.app.keep.portable import Portable
+from bdpbench.app.keep.bundle import Portable
 from bdpbench.app.planning import Prepared, write_plan
 from bdpbench.app.run import backend_for
 from bdpbench.contracts.paths import run_folder
 from bdpbench.contracts.plan import PlannedRun, study_folder
 from bdpbench.contracts.reports import KeptRun
-from bdpbench.contracts.runs import ScriptRecord, TakenOver, differences, read_run, read_spec
+from bdpbench.contracts.runs import TakenOver, differences, read_run, read_spec
 from bdpbench.errors import BdpbenchError
 from bdpbench.simulation.processes import dying_with_parent, end_group, signals_interrupt
 from bdpbench.simulation.scripts import script_record
-
-Say = Callable[[str], None]
 
 _SHOWN = 3
 _GRACE_S = 2.0
@@ -46,7 +44,9 @@ class Pair:
         return f"{self.today['scenario']}: {self.today['label']}"
 
 
-def prove(kept: Sequence[KeptRun], prepared: Prepared, size: int, say: Say) -> list[KeptRun]:
+def prove(
+    kept: Sequence[KeptRun], prepared: Prepared, size: int, say: Callable[[str], None]
+) -> list[KeptRun]:
     """Published runs with the ids that are planned today, which the outputs of a sample confirm.
 
     Values, outputs, times and builds stay as published, and so do the parameters, with which the
@@ -62,7 +62,7 @@ def prove(kept: Sequence[KeptRun], prepared: Prepared, size: int, say: Say) -> l
         BdpbenchError: when a published run has no counterpart with the same parameters, or when an
             output of the sample differs.
     """
-    pairs = pair_runs(kept, prepared.runs)
+    pairs = _pairs(kept, prepared.runs)
     write_plan(prepared)
     backend_for(None).build()
     kinds = _kinds(pairs)
@@ -70,7 +70,7 @@ def prove(kept: Sequence[KeptRun], prepared: Prepared, size: int, say: Say) -> l
     sampled = {pair.today["run_id"]: pair for sample in samples for pair in sample}
     say(f"{len(pairs)} published runs of {len(kinds)} kinds; {len(sampled)} are simulated again")
     with signals_interrupt(), exclusive(prepared.paths.results, say):
-        failures = _simulate(list(sampled.values()), prepared.paths.runs)
+        failures = _simulate(list(sampled), prepared.paths.runs)
     wrong = [line for pair in sampled.values() for line in _wrong(pair, failures, prepared)]
     if wrong:
         shown = "; ".join(wrong[:_SHOWN]) + ("; …" if len(wrong) > _SHOWN else "")
@@ -87,7 +87,7 @@ def prove(kept: Sequence[KeptRun], prepared: Prepared, size: int, say: Say) -> l
     return [renamed[run["run_id"]] for run in kept]
 
 
-def pair_runs(kept: Sequence[KeptRun], planned: Sequence[PlannedRun]) -> list[Pair]:
+def _pairs(kept: Sequence[KeptRun], planned: Sequence[PlannedRun]) -> list[Pair]:
     """Each published run with the planned run of the same scenario and label.
 
     Raises:
@@ -98,13 +98,13 @@ def pair_runs(kept: Sequence[KeptRun], planned: Sequence[PlannedRun]) -> list[Pa
     pairs, lacking = [], []
     for run in kept:
         places = [today.get((place["scenario"], place["label"])) for place in run["places"]]
-        first = places[0]
+        first, label = places[0], run["places"][0]["label"]
         if first is None or any(
             each is None or each["run_id"] != first["run_id"] for each in places
         ):
-            lacking.append(run["places"][0]["label"])
+            lacking.append(label)
         elif unlike := _unlike(run, first):
-            lacking.append(f"{run['places'][0]['label']} ({unlike})")
+            lacking.append(f"{label} ({unlike})")
         else:
             pairs.append(Pair(run, first))
     if lacking or len({pair.today["run_id"] for pair in pairs}) < len(pairs):
@@ -129,13 +129,8 @@ def _kinds(pairs: Sequence[Pair]) -> list[list[Pair]]:
     """Runs that take the same way through the same code: equal scripts, parts of ns-2, senders."""
     kinds: dict[tuple[str, ...], list[Pair]] = {}
     for pair in pairs:
-        run = pair.today
-        key = (
-            run["script"],
-            run["identity"]["tcl"],
-            run["identity"]["ns2"],
-            *sorted(run["protocols"]),
-        )
+        run, parts = pair.today, pair.today["identity"]
+        key = (run["script"], parts["tcl"], parts["ns2"], *sorted(run["protocols"]))
         kinds.setdefault(key, []).append(pair)
     return list(kinds.values())
 
@@ -155,23 +150,16 @@ def sample_of(kind: Sequence[Pair], size: int) -> list[Pair]:
     return chosen
 
 
-def _simulate(sample: Sequence[Pair], runs: Path) -> dict[str, str]:
+def _simulate(run_ids: Sequence[str], runs: Path) -> dict[str, str]:
     """Simulate unfinished runs, one for each processor at a time; run id → why one failed."""
     children: set[subprocess.Popen[str]] = set()
 
-    def simulate(run_id: str) -> tuple[str, str]:
-        if read_run(run_folder(runs, run_id)) is not None:
-            return run_id, ""
-        command = [
-            sys.executable,
-            "-P",
-            "-m",
-            "bdpbench",
-            "simulate",
-            str(run_folder(runs, run_id)),
-        ]
+    def simulate(run_id: str) -> str:
+        folder = run_folder(runs, run_id)
+        if read_run(folder) is not None:
+            return ""
         child = subprocess.Popen(
-            command,
+            [sys.executable, "-P", "-m", "bdpbench", "simulate", str(folder)],
             stdin=subprocess.DEVNULL,
             stdout=subprocess.DEVNULL,
             stderr=subprocess.PIPE,
@@ -180,12 +168,12 @@ def _simulate(sample: Sequence[Pair], runs: Path) -> dict[str, str]:
             process_group=0,
         )
         children.add(child)
-        _, told = child.communicate()
-        return run_id, told.strip() if child.returncode else ""
+        _, error = child.communicate()
+        return error.strip() if child.returncode else ""
 
     pool = ThreadPoolExecutor(len(os.sched_getaffinity(0)))
     try:
-        return dict(pool.map(simulate, [pair.today["run_id"] for pair in sample]))
+        return dict(zip(run_ids, pool.map(simulate, run_ids), strict=True))
     finally:
         pool.shutdown(wait=False, cancel_futures=True)
         for child in children:
@@ -214,17 +202,13 @@ def _renamed(pair: Pair, sample: Sequence[Pair], prepared: Prepared) -> KeptRun:
         "build_id": kept["ns2"]["build_id"],
         "sample": [each.today["run_id"] for each in sample],
     }
+    folder = prepared.paths.run(today["run_id"])
+    portable = Portable(prepared.plan["study"], study_folder(prepared.plan))
     return {
         **kept,
         "run_id": today["run_id"],
         "identity": today["identity"],
         "argv": today["identity"]["argv"],
-        "script": _script(today["run_id"], prepared),
+        "script": portable.script(script_record(read_spec(folder), folder)),
         "taken_over": source,
     }
-
-
-def _script(run_id: str, prepared: Prepared) -> ScriptRecord:
-    folder = prepared.paths.run(run_id)
-    portable = Portable(prepared.plan["study"], study_folder(prepared.plan))
-    return portable.script(script_record(read_spec(folder), folder))

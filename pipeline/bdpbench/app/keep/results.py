@@ -1,16 +1,20 @@
-"""The results of a tier, measured and scored again in order to be kept."""
+"""The results of a tier, measured and judged again, and the bdpbench that did it."""
 
 from __future__ import annotations
 
+import json
+import subprocess
 from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING
 
+from bdpbench import __version__
 from bdpbench.app.planning import Prepared, is_finished, prepare
-from bdpbench.app.stages import measure_plan, parse_runs, score_plan
-from bdpbench.contracts.paths import results_dir
+from bdpbench.app.stages import measure_plan, parse_runs, report_inputs, score_plan
+from bdpbench.contracts.paths import is_installed, repository_root, results_dir
 from bdpbench.contracts.plan import Plan, PlannedRun, read_plan
+from bdpbench.contracts.reports import Addition, Version
 from bdpbench.contracts.scorecard import Scorecard
 from bdpbench.errors import BdpbenchError
 from bdpbench.simulation.build import current_build_id
@@ -20,9 +24,13 @@ from bdpbench.studies.runs import Selection
 if TYPE_CHECKING:
     import polars as pl
 
-    from bdpbench.contracts.reports import Addition, Version
     from bdpbench.pages.inputs import ReportInputs
 
+RESULT_SOURCES = ("pipeline", "ns2", "tcl", "workflow", "reports", "Snakefile")
+"""The parts of the checkout that determine results and reports, except configuration."""
+
+# Published reports are results themselves.
+_NOT_SOURCES = ":(exclude)reports/published"
 _SHOWN_MISSING = 3
 
 
@@ -52,6 +60,23 @@ class Results:
     measured_by: Version | None = None
     added: tuple[Addition, ...] = ()
 
+    def inputs(self) -> ReportInputs:
+        """What the report and the exports show."""
+        return self.made or report_inputs(self.plan, self.metrics, self.scorecard, self.runs_dir)
+
+
+def prepared_tier(study: str | None, tier: str | None, results: Path | None = None) -> Prepared:
+    """The plan of all runs of a tier; see ``collect`` for the arguments."""
+    config = load_config()
+    return prepare(
+        study or config.study,
+        tier or config.tier,
+        Selection(),
+        current_build_id(),
+        results or results_dir(config.results),
+        write=False,
+    )
+
 
 def collect(
     study: str | None, tier: str | None, *, allow_partial: bool, results: Path | None = None
@@ -71,21 +96,7 @@ def collect(
         BdpbenchError: when runs of the tier are missing, because they were never simulated or
             because the study, a script or ns-2 has changed since.
     """
-    prepared = prepared_tier(study, tier, results)
-    return collect_prepared(prepared, allow_partial=allow_partial)
-
-
-def prepared_tier(study: str | None, tier: str | None, results: Path | None = None) -> Prepared:
-    """The plan of all runs of a tier; see ``collect`` for the arguments."""
-    config = load_config()
-    return prepare(
-        study or config.study,
-        tier or config.tier,
-        Selection(),
-        current_build_id(),
-        results or results_dir(config.results),
-        write=False,
-    )
+    return collect_prepared(prepared_tier(study, tier, results), allow_partial=allow_partial)
 
 
 def collect_prepared(prepared: Prepared, *, allow_partial: bool) -> Results:
@@ -118,7 +129,7 @@ def _check_complete(prepared: Prepared, *, allow_partial: bool) -> None:
 
 
 def _distinct(runs: Sequence[PlannedRun]) -> list[PlannedRun]:
-    """The ids of runs, each once, since scenarios may share a run."""
+    """Runs, each once, since scenarios may share a run."""
     return list({run["run_id"]: run for run in runs}.values())
 
 
@@ -136,3 +147,54 @@ def _staleness(prepared: Prepared) -> str:
     known = {run["run_id"] for run in old["runs"]}
     changed = sum(run["run_id"] not in known for run in _distinct(prepared.missing))
     return f"; {changed} of them are new or have changed since the last run" if changed else ""
+
+
+# ---------------------------------------------------------------- the bdpbench at work
+
+
+def this_version() -> Version:
+    """The bdpbench that is at work."""
+    return {"version": __version__, "commit": commit_of(repository_root())}
+
+
+def origin(build_id: str) -> str:
+    """The origin of numbers, in a sentence: ns-2 build, version and commit of bdpbench."""
+    commit = commit_of(repository_root()) or "unknown"
+    return f"ns-2.35 build {build_id}; bdpbench {__version__}, commit {commit}."
+
+
+def commit_of(root: Path) -> str:
+    """The commit that is checked out at ``root``, followed by + if sources differ from it.
+
+    "" if git cannot tell: in a container, or in sources unpacked from an archive. If pip installed
+    bdpbench from a repository, pip has recorded the commit (PEP 610).
+    """
+    if is_installed():
+        return _installed_commit()
+    commit = _git(root, "rev-parse", "--verify", "HEAD")
+    top = _git(root, "rev-parse", "--show-toplevel")
+    if not commit or not top or Path(top).resolve() != root.resolve():
+        return ""
+    changed = _git(root, "status", "--porcelain", "--", *RESULT_SOURCES, "config", _NOT_SOURCES)
+    return commit + ("+" if changed else "")
+
+
+def _installed_commit() -> str:
+    from importlib.metadata import PackageNotFoundError, distribution
+
+    try:
+        text = distribution("bdpbench").read_text("direct_url.json")
+    except PackageNotFoundError:  # unpacked, not installed
+        text = None
+    found: object = json.loads(text or "{}").get("vcs_info", {}).get("commit_id", "")
+    return str(found)
+
+
+def _git(root: Path, *arguments: str) -> str:
+    try:
+        done = subprocess.run(
+            ["git", "-C", str(root), *arguments], capture_output=True, text=True, check=False
+        )
+    except OSError:
+        return ""
+    return done.stdout.strip() if done.returncode == 0 else ""

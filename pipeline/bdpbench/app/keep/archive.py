@@ -2,42 +2,24 @@
 
 from __future__ import annotations
 
-import hashlib
 import re
 import tempfile
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import TypedDict
 
 from bdpbench import __version__
-from bdpbench.app.keep.bundle import Bundle, json_bytes
-from bdpbench.app.keep.checkout import (
-    RESULT_SOURCES,
-    commit_of,
-    files_below,
-    origin,
-    source_files,
-)
-from bdpbench.app.keep.collecting import collect
-from bdpbench.app.keep.portable import study_place
+from bdpbench.app.keep.bundle import Bundle, json_bytes, study_place
+from bdpbench.app.keep.results import RESULT_SOURCES, collect, commit_of, origin
 from bdpbench.app.mending import damaged_tables
 from bdpbench.app.planning import Paths
 from bdpbench.app.totals import totals_sentence
-from bdpbench.archive import (
-    CHECKSUMS_NAME,
-    METADATA_NAME,
-    Author,
-    Crate,
-    Entry,
-    Paper,
-    Software,
-    crate_json,
-    format_checksums,
-    write_archive,
-)
-from bdpbench.contracts.files import sha256_of
+from bdpbench.archive.container import CHECKSUMS_NAME, Entry, sealed, write_archive
+from bdpbench.archive.crate import Author, Crate, Software
 from bdpbench.contracts.paths import (
     config_dir,
+    is_installed,
+    package_dir,
     repository_root,
     results_dir,
     run_folder,
@@ -116,17 +98,9 @@ def archive_study(
     path = output or paths.folder / f"{paths.study}-{paths.tier}{_ARCHIVE}"
     _check_output(path)
     bundle = Bundle(collect(study, tier, allow_partial=allow_partial))
-    entries: dict[str, Entry] = {**bundle.kept_files(), PLAN_NAME: json_bytes(bundle.plan)}
-    entries[SUMMARY_NAME] = _readme(bundle, entries[SUMMARY_NAME], with_runs=with_runs)
-    entries |= dict(_exports(bundle))
-    entries |= dict(_sources(bundle))
+    entries = dict(_entries(bundle, with_runs=with_runs))
     entries |= {name: entries[f"{_SOURCE_FOLDER}/{name}"] for name in ("LICENSE", "CITATION.cff")}
-    for facts in bundle.builds():
-        short = facts.get("binary_sha256", "unknown")[:12]
-        entries[f"environment/ns-bdpbench-{short}.json"] = json_bytes(facts)
-    if with_runs:
-        entries |= dict(_runs(bundle))
-    _seal(entries, bundle)
+    entries = sealed(entries, _crate(bundle, entries))
     sha256 = write_archive(path, entries)
     print(totals_sentence(bundle.results.scorecard))
     print(f"{path}: {len(entries)} files, {path.stat().st_size / 1e6:.1f} MB")
@@ -144,33 +118,60 @@ def _check_output(path: Path) -> None:
         raise BdpbenchError(f"cannot be written ({error.strerror})", where=str(path)) from None
 
 
-def _exports(bundle: Bundle) -> Iterator[tuple[str, bytes]]:
-    """Figures of several runs as SVG (the report draws those of single runs), and all tables."""
+def _entries(bundle: Bundle, *, with_runs: bool) -> Iterator[tuple[str, Entry]]:
+    """All files of the archive but those that describe the others."""
+    kept = bundle.kept_files()
+    yield from kept.items()
+    yield SUMMARY_NAME, kept[SUMMARY_NAME] + _readme(bundle, with_runs=with_runs).encode()
+    yield PLAN_NAME, json_bytes(bundle.plan)
+    # The report draws the figures of single runs.
     request = ExportRequest(("svg",), origin(bundle.plan["ns2_build_id"]), several_runs=True)
     for name, content in export_files(bundle.inputs, request):
         yield f"exports/{name}", content
+    yield from _sources(bundle)
+    for facts in bundle.builds():
+        short = facts.get("binary_sha256", "unknown")[:12]
+        yield f"environment/ns-bdpbench-{short}.json", json_bytes(facts)
+    if with_runs:
+        yield from _runs(bundle)
 
 
-def _sources(bundle: Bundle) -> Iterator[tuple[str, bytes]]:
+def _sources(bundle: Bundle) -> Iterator[tuple[str, Entry]]:
     """The parts of the checkout that determine results, with only this study's configuration."""
     for name, path in source_files(_SOURCES):
         if not _LEFT_OUT.search(name):
             yield f"{_SOURCE_FOLDER}/{name}", path.read_bytes()
     yield f"{_SOURCE_FOLDER}/config/config.yaml", (config_dir() / "config.yaml").read_bytes()
-    place = study_place(bundle.plan["study"])
-    for path in _study_files(bundle.folder):
-        relative = path.relative_to(bundle.folder).as_posix()
-        yield f"{_SOURCE_FOLDER}/{place}/{relative}", path.read_bytes()
-
-
-def _study_files(folder: Path) -> Iterator[Path]:
-    """Files of a study without results, including its Tcl if it is outside the checkout."""
-    results = results_dir(load_config().results)
-    for path in files_below(folder):
-        relative = path.relative_to(folder).as_posix()
+    # Files of the study without results, including its Tcl if it is outside the checkout.
+    results, place = results_dir(load_config().results), study_place(bundle.plan["study"])
+    for path in files_below(bundle.folder):
+        name = path.relative_to(bundle.folder).as_posix()
         is_result = path.is_relative_to(results) or path.suffix == _ARCHIVE
-        if not is_result and not _LEFT_OUT.search(relative):
-            yield path
+        if not is_result and not _LEFT_OUT.search(name):
+            yield f"{_SOURCE_FOLDER}/{place}/{name}", path.read_bytes()
+
+
+def source_files(names: Sequence[str]) -> Iterator[tuple[str, Path]]:
+    """Files of bdpbench by their names in the repository, sorted within each folder.
+
+    Args:
+        names: files and folders at the root of the repository.
+    """
+    root, package = repository_root(), package_dir()
+    if is_installed() and "pipeline" in names:
+        for path in files_below(package):
+            if not path.is_relative_to(root):
+                yield f"pipeline/bdpbench/{path.relative_to(package).as_posix()}", path
+    for name in names:
+        top = root / name
+        for path in files_below(top) if top.is_dir() else [top]:
+            if path.is_file():
+                yield path.relative_to(root).as_posix(), path
+
+
+def files_below(folder: Path) -> list[Path]:
+    """Every file below a folder, sorted; links are excluded."""
+    return [path for path in sorted(folder.rglob("*")) if path.is_file() and not path.is_symlink()]
 
 
 def _runs(bundle: Bundle) -> Iterator[tuple[str, Entry]]:
@@ -186,11 +187,11 @@ def _runs(bundle: Bundle) -> Iterator[tuple[str, Entry]]:
             yield f"{place}/{TABLES_FOLDER}/{path.name}", path
 
 
-def _readme(bundle: Bundle, summary: Entry, *, with_runs: bool) -> bytes:
-    text = summary.decode() if isinstance(summary, bytes) else summary.read_text(encoding="utf-8")
+def _readme(bundle: Bundle, *, with_runs: bool) -> str:
+    """What an archive's README says beyond that of a published folder."""
     study, tier = bundle.plan["study"], bundle.plan["tier"]
     runs = "- `runs/`: tables and record of every run\n" if with_runs else ""
-    return f"""{text}
+    return f"""
 ## This archive
 
 - `exports/`: figures (SVG) and tables (LaTeX, Markdown, CSV) with their captions
@@ -205,39 +206,25 @@ The output files of ns-2 are not in it; `runs.parquet` has their checksums. To c
 sha256sum -c {CHECKSUMS_NAME}              # or: ./bdpbench verify FILE.zip
 source/bdpbench run {study} --tier {tier}     # simulates everything anew
 ```
-""".encode()
+"""
 
 
-def _seal(entries: dict[str, Entry], bundle: Bundle) -> None:
-    """Add the metadata and the manifest, which cover everything else."""
-    files = {name: _facts(entry) for name, entry in entries.items()}
-    entries[METADATA_NAME] = crate_json(_crate(bundle, files), files).encode()
-    checksums = {name: sha256 for name, (sha256, _) in files.items()}
-    checksums[METADATA_NAME] = _facts(entries[METADATA_NAME])[0]
-    entries[CHECKSUMS_NAME] = format_checksums(checksums).encode()
+# The part of ``CITATION.cff`` that an archive repeats.
+_Citation = TypedDict(
+    "_Citation",
+    {"authors": list[dict[str, str]], "license": str, "url": str, "repository-code": str},
+    total=False,
+)
 
 
-def _facts(entry: Entry) -> tuple[str, int]:
-    """SHA-256 and size of a file."""
-    if isinstance(entry, bytes):
-        return hashlib.sha256(entry).hexdigest(), len(entry)
-    return sha256_of(entry), entry.stat().st_size
-
-
-class _Citation(TypedDict, total=False):
-    """The part of ``CITATION.cff`` that an archive repeats."""
-
-    authors: list[dict[str, str]]
-    license: str
-    url: str
-
-
-def _crate(bundle: Bundle, files: Mapping[str, tuple[str, int]]) -> Crate:
-    plan, study = bundle.plan, _paper(bundle)
+def _crate(bundle: Bundle, entries: Mapping[str, Entry]) -> Crate:
+    plan = bundle.plan
     started, ended = bundle.times()
     citation: _Citation = YamlFile(repository_root() / "CITATION.cff").data
+    home = citation.get("repository-code") or citation.get("url") or ""
     commit = commit_of(repository_root())
     version = f"{__version__}+{commit}" if commit else __version__
+    build = f"2.35, build {plan['ns2_build_id']}"
     study_files = f"{_SOURCE_FOLDER}/{study_place(plan['study'])}/"
     scripts = {
         f"{_SOURCE_FOLDER}/{place}{run['script']}" for run in plan["runs"] for place in ("tcl/", "")
@@ -246,31 +233,21 @@ def _crate(bundle: Bundle, files: Mapping[str, tuple[str, int]]) -> Crate:
     return Crate(
         name=f"Reproduction of {plan['study']} with ns-2.35, {plan['tier']} tier",
         description=f"{plan['title']}. {totals}",
-        date=ended[:10],
         started=started,
         ended=ended,
         authors=[_author(each) for each in citation["authors"]],
         licence=citation["license"],
-        study=study,
+        title=plan["title"],
+        citation=bundle.inputs.study.citation,
         workflow=_WORKFLOW,
         software=[
-            Software("bdpbench", version, _home(citation)),
-            Software(
-                "ns-2", f"2.35, build {plan['ns2_build_id']}", "https://www.isi.edu/nsnam/ns/"
-            ),
+            Software("bdpbench", version, home),
+            Software("ns-2", build, "https://www.isi.edu/nsnam/ns/"),
         ],
-        inputs=sorted(name for name in files if name.startswith(study_files) or name in scripts),
-        outputs=sorted(name for name in files if "/" not in name and name in _DESCRIPTIONS),
-        descriptions={name: text for name, text in _DESCRIPTIONS.items() if name in files},
+        inputs=sorted(name for name in entries if name.startswith(study_files) or name in scripts),
+        outputs=sorted(name for name in entries if "/" not in name and name in _DESCRIPTIONS),
+        descriptions={name: text for name, text in _DESCRIPTIONS.items() if name in entries},
     )
-
-
-def _paper(bundle: Bundle) -> Paper:
-    """The paper that the study cites, or else the study's own title."""
-    cited = bundle.inputs.study.citation
-    if cited is None:
-        return Paper(bundle.plan["title"])
-    return Paper(cited.title, cited.authors, cited.year, cited.doi, cited.url)
 
 
 def _author(author: Mapping[str, str]) -> Author:
@@ -278,7 +255,3 @@ def _author(author: Mapping[str, str]) -> Author:
     if "name" in author:
         return Author(author["name"], is_person=False)
     return Author(f"{author['given-names']} {author['family-names']}", is_person=True)
-
-
-def _home(citation: Mapping[str, object]) -> str:
-    return str(citation.get("repository-code") or citation.get("url") or "")

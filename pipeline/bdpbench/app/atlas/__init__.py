@@ -1,1 +1,0 @@
-"""What `bdpbench atlas` does."""

@@ -1,0 +1,352 @@
+"""`bdpbench publish`: report, metrics and scorecard of a finished tier, small enough to keep.
+
+Published values outlive the runs in which they were measured. They suffice when a bound changes, or
+a report shows more: a verdict follows from the values, and charts from the series in the report.
+Kept values are not measured again, so they must have been measured by the present definitions.
+Scenarios that were never published can be added from their runs.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import replace
+from pathlib import Path
+from typing import cast
+
+import polars as pl
+
+from bdpbench.app.keep.bundle import Bundle
+from bdpbench.app.keep.proof import prove as prove_bytes
+from bdpbench.app.keep.results import Results, collect, this_version
+from bdpbench.app.planning import Prepared, is_finished, prepare
+from bdpbench.app.stages import (
+    definitions_of,
+    measure_plan,
+    parse_runs,
+    read_metrics,
+    report_inputs,
+    score_plan,
+    study_texts,
+)
+from bdpbench.app.totals import totals_sentence
+from bdpbench.archive.results import KeptResults
+from bdpbench.contracts.files import write_bytes_atomically
+from bdpbench.contracts.paths import checkout_root, results_dir
+from bdpbench.contracts.plan import Plan, study_folder
+from bdpbench.contracts.reports import (
+    KEPT_RUNS_NAME,
+    PROVENANCE_NAME,
+    REPORT_FOLDER,
+    REPORT_NAME,
+    Addition,
+    KeptRun,
+)
+from bdpbench.contracts.runs import METRICS_NAME, RUN_VERSION, BuildFacts, RunRecord
+from bdpbench.contracts.scorecard import Scorecard
+from bdpbench.errors import BdpbenchError
+from bdpbench.metrics.repetitions import over_repetitions
+from bdpbench.pages.embedded_series import series_of_report
+from bdpbench.pages.inputs import ReportInputs
+from bdpbench.pages.shards import drop_others
+from bdpbench.simulation.build import current_build_id
+from bdpbench.studies.config import load_config
+from bdpbench.studies.load import find_study, load_study, studies_dir
+from bdpbench.studies.runs import Selection
+
+_SHOWN = 3
+
+
+def publish_study(
+    study: str | None,
+    tier: str | None,
+    *,
+    allow_partial: bool,
+    output: Path | None,
+    from_kept: bool = False,
+    add: bool = False,
+    prove: int | None = None,
+) -> None:
+    """Write report, metrics, scorecard, runs, provenance and ``README.md`` of a tier.
+
+    The files are those that ``archive`` puts at the top of an archive, byte for byte. Everything is
+    computed again from the tables of the runs with the present metrics, published numbers and
+    templates. Equal runs give equal bytes.
+
+    Args:
+        study: key or folder; None selects that of ``config.yaml``.
+        tier: None selects that of ``config.yaml``.
+        allow_partial: publish even if runs are missing.
+        output: folder of all published studies; None selects that of the checkout.
+        from_kept: use the values and series that are already published instead of the runs.
+        add: with ``from_kept``, also add scenarios that were never published, from their runs.
+        prove: with ``from_kept``, runs of each kind to simulate again when ids have changed.
+
+    Raises:
+        BdpbenchError: when runs of the tier are missing, because they were never simulated or
+            because the study, a script or ns-2 has changed since; for a study outside the
+            configuration without ``output``, because a checkout contains only its own studies; and
+            as ``collect_kept`` does.
+    """
+    _check_options(study, output, from_kept=from_kept, add=add, prove=prove)
+    published = output or checkout_root() / "reports" / "published"
+    if from_kept:
+        key = study or load_config().study
+        results = collect_kept(key, published / find_study(key).name, add=add, prove=prove)
+        _check_kept(results, tier, allow_partial=allow_partial)
+    else:
+        results = collect(study, tier, allow_partial=allow_partial)
+    _write(published / results.plan["study"], Bundle(results).kept_files())
+    print(totals_sentence(results.scorecard))
+
+
+def _check_options(
+    study: str | None, output: Path | None, *, from_kept: bool, add: bool, prove: int | None
+) -> None:
+    if study is not None and output is None and not find_study(study).is_relative_to(studies_dir()):
+        raise BdpbenchError(
+            "a study outside the checkout is not published into the checkout",
+            where=study,
+            hint="give another folder with -o FOLDER",
+        )
+    for option, is_given in (("--add", add), ("--prove", prove is not None)):
+        if is_given and not from_kept:
+            raise BdpbenchError(
+                "what is published is never read without --from-kept",
+                where=option,
+                hint="give both, or neither to publish from the runs alone",
+            )
+
+
+def _check_kept(results: Results, tier: str | None, *, allow_partial: bool) -> None:
+    """Refuse a tier that is not the published one, and runs that were never published."""
+    found = results.plan["tier"]
+    if tier not in (None, found):
+        said = f"what is published is the {found} tier"
+        raise BdpbenchError(said, where=f"--tier {tier}", hint="leave it out")
+    if results.missing and not allow_partial:
+        planned = len(results.finished) + len(results.missing)
+        raise BdpbenchError(
+            f"{len(results.missing)} of {planned} runs of the tier were never published",
+            where=results.plan["study"],
+            hint="--add takes those of new scenarios from the results of this machine;"
+            " --allow-partial continues without them, and the report says so",
+        )
+
+
+def _write(folder: Path, files: Mapping[str, bytes]) -> None:
+    """Write the files, print their sizes, and remove those of an older report."""
+    for name, content in files.items():
+        write_bytes_atomically(folder / name, content)
+        if not name.startswith(f"{REPORT_FOLDER}/"):
+            print(f"{folder / name}  {len(content) / 1e6:.2f} MB")
+    beside = [name.removeprefix(f"{REPORT_FOLDER}/") for name in files if "/" in name]
+    drop_others(folder / REPORT_FOLDER, beside)
+    if beside:
+        size = sum(len(files[f"{REPORT_FOLDER}/{name}"]) for name in beside)
+        print(f"{folder / REPORT_FOLDER}: {len(beside)} files, {size / 1e6:.2f} MB")
+
+
+# ---------------------------------------------------------------- from what is published
+
+
+def collect_kept(
+    study: str, folder: Path, *, add: bool = False, prove: int | None = None
+) -> Results:
+    """A published tier with present verdicts, texts and charts.
+
+    Args:
+        study: key or folder.
+        folder: folder written by `publish`.
+        add: also add scenarios that were never published, from the runs in the results folder.
+        prove: number of runs of each kind to simulate again, to show that runs with new ids have
+            the published bytes; None refuses them.
+
+    Raises:
+        BdpbenchError: when a file is missing or damaged, when a run is planned differently from the
+            published one, when the definition of a metric has changed since it was measured, or
+            when there is nothing to add or it has not been simulated.
+    """
+    files = KeptResults(folder) if folder.is_dir() else None
+    if files is None or files.runs is None or files.provenance is None:
+        said = f"is not what `publish` writes: it has no {KEPT_RUNS_NAME} or no {PROVENANCE_NAME}"
+        raise BdpbenchError(said, where=str(folder))
+    provenance, before = files.provenance, [run["run_id"] for run in files.runs]
+    tier, results = provenance["tier"], results_dir(load_config().results)
+    prepared = prepare(study, tier, Selection(), current_build_id(), results, write=False)
+    kept = _as_planned(files.runs, prepared, folder, prove)
+    ids = dict(zip(before, (run["run_id"] for run in kept), strict=True))
+    plan: Plan = {**prepared.plan, "ns2_build_id": provenance["ns2_build_id"]}
+    new = _new_scenarios(prepared, kept, folder) if add else None
+    metrics = _still_defined(_read_metrics(folder / METRICS_NAME, ids), plan)
+    if new is not None:
+        measured = measure_plan(new, prepared.paths.runs)
+        metrics = _in_order(pl.concat([metrics, measured.select(metrics.columns)]), plan)
+    scorecard = score_plan(plan, metrics)
+    _check_definitions(plan, metrics, scorecard, files)
+    records = {run["run_id"]: _record(run, provenance["builds"]) for run in kept}
+    made = _kept_inputs(plan, metrics, scorecard, records, folder / REPORT_NAME, ids)
+    added = tuple(provenance.get("added", ()))
+    if new is not None:
+        made = _join(made, report_inputs(new, measured, scorecard, prepared.paths.runs))
+        scenarios = list(dict.fromkeys(run["scenario"] for run in new["runs"]))
+        added = (*added, Addition(scenarios=scenarios, measured_by=this_version()))
+    planned = list(dict.fromkeys(run["run_id"] for run in prepared.runs))
+    return Results(
+        plan=plan,
+        metrics=metrics,
+        scorecard=scorecard,
+        runs_dir=prepared.paths.runs,
+        finished=tuple(each for each in planned if each in made.run_info),
+        missing=tuple(each for each in planned if each not in made.run_info),
+        made=made,
+        measured_by=provenance.get("measured_by", provenance["bdpbench"]),
+        added=added,
+    )
+
+
+def _as_planned(
+    kept: list[KeptRun], prepared: Prepared, folder: Path, prove: int | None
+) -> list[KeptRun]:
+    """The published runs with the ids that are planned now, which a sample may have to prove."""
+    published = {run["run_id"] for run in kept}
+    other = published - {run["run_id"] for run in prepared.runs}
+    if other and prove is None:
+        shown = ", ".join(sorted(other)[:_SHOWN])
+        raise BdpbenchError(
+            f"{len(other)} of {len(published)} runs are planned differently now ({shown})",
+            where=str(folder / KEPT_RUNS_NAME),
+            hint="--prove 1 simulates a sample of them, and keeps what is published if the bytes"
+            " are still the same",
+        )
+    return kept if prove is None or not other else prove_bytes(kept, prepared, prove, print)
+
+
+def _new_scenarios(prepared: Prepared, kept: Sequence[KeptRun], folder: Path) -> Plan:
+    """The plan of the scenarios of which no run is published; their runs are parsed.
+
+    A scenario is added whole or not at all: metrics that take several runs together would
+    otherwise be made of some that are kept and some that are not.
+
+    Raises:
+        BdpbenchError: when no scenario is new, or when runs of a new one are not finished.
+    """
+    known = {place["scenario"] for run in kept for place in run["places"]}
+    runs = [run for run in prepared.runs if run["scenario"] not in known]
+    if not runs:
+        raise BdpbenchError(
+            "there is nothing to add: the published report has every scenario of its tier",
+            where=str(folder),
+            hint="leave --add out",
+        )
+    plan: Plan = {**prepared.plan, "runs": runs}
+    missing = [run for run in runs if not is_finished(prepared.paths, run)]
+    if missing:
+        scenarios = ", ".join(dict.fromkeys(run["scenario"] for run in runs))
+        raise BdpbenchError(
+            f"{len(missing)} of {len(runs)} runs of the scenarios to add ({scenarios}) have no"
+            " results",
+            where=str(prepared.paths.folder),
+            hint=f"`./bdpbench run {plan['study']} --tier {plan['tier']} --scenario"
+            f" {missing[0]['scenario']}` simulates those of one scenario",
+        )
+    parse_runs(prepared.paths.run(each) for each in dict.fromkeys(run["run_id"] for run in runs))
+    return plan
+
+
+def _read_metrics(path: Path, ids: Mapping[str, str]) -> pl.DataFrame:
+    """The published metrics with the ids of today; all of them belong to published runs."""
+    metrics = read_metrics(path)
+    unknown = set(metrics["run_id"]) - set(ids)
+    if unknown:
+        said = f"has metrics of {unknown.pop()}, which {KEPT_RUNS_NAME} does not list"
+        raise BdpbenchError(said, where=str(path))
+    return metrics.with_columns(pl.col("run_id").replace_strict(ids))
+
+
+def _still_defined(metrics: pl.DataFrame, plan: Plan) -> pl.DataFrame:
+    """The values of metrics that bdpbench or the study still defines; the others are named."""
+    gone = sorted(set(metrics["metric"]) - set(definitions_of(plan)))
+    if gone:
+        print(f"left out, since they are not defined any more: {', '.join(gone)}")
+    return metrics.filter(~pl.col("metric").is_in(gone))
+
+
+def _in_order(metrics: pl.DataFrame, plan: Plan) -> pl.DataFrame:
+    order = pl.Enum(list(dict.fromkeys(run["scenario"] for run in plan["runs"])))
+    return metrics.sort(pl.col("scenario").cast(order), maintain_order=True)
+
+
+def _check_definitions(
+    plan: Plan, metrics: pl.DataFrame, scorecard: Scorecard, files: KeptResults
+) -> None:
+    """Check that all values have the present definitions, and that no new metric is needed."""
+    today = {name: each.as_document()["id"] for name, each in definitions_of(plan).items()}
+    kept = metrics.select("metric", "definition").unique(maintain_order=True).rows()
+    other = sorted({metric for metric, definition in kept if today.get(metric) != definition})
+    known = {metric for metric, _ in kept}
+    known |= {each["metric"] for each in files.scorecard["numbers"]}
+    lacking = sorted({each["metric"] for each in scorecard["numbers"]} - known)
+    for names, said in ((other, "are defined differently today"), (lacking, "were not measured")):
+        if names:
+            raise BdpbenchError(
+                f"metrics that {said}: {', '.join(names)}",
+                where=str(files.path / METRICS_NAME),
+                hint="publish from the runs: values have to be measured again",
+            )
+
+
+def _record(kept: KeptRun, builds: Sequence[BuildFacts]) -> RunRecord:
+    """A run as in its ``run.json``, with the facts of its build."""
+    binary = kept["ns2"]["binary_sha256"]
+    facts = next((each for each in builds if each.get("binary_sha256") == binary), None)
+    ns2 = {**kept["ns2"], "info": facts} if facts else kept["ns2"]
+    record = {
+        **kept,
+        "schema_version": RUN_VERSION,
+        "label": kept["places"][0]["label"],
+        "ns2": ns2,
+    }
+    del record["places"]
+    return cast("RunRecord", record)
+
+
+def _kept_inputs(
+    plan: Plan,
+    metrics: pl.DataFrame,
+    scorecard: Scorecard,
+    records: Mapping[str, RunRecord],
+    report: Path,
+    ids: Mapping[str, str],
+) -> ReportInputs:
+    """What a report of the published runs shows, with the series of the published one."""
+    series = {ids.get(run_id, run_id): each for run_id, each in series_of_report(report).items()}
+    lacking = sorted(set(records) - set(series))
+    if lacking:
+        shown = ", ".join(lacking[:_SHOWN])
+        raise BdpbenchError(
+            f"has no series of {len(lacking)} of its runs ({shown})", where=str(report)
+        )
+    return ReportInputs(
+        plan=plan,
+        metrics=metrics,
+        scorecard=scorecard,
+        definitions=[each.as_document() for each in definitions_of(plan).values()],
+        load_table=lambda *_: None,
+        load_series=lambda run_id, _: series[run_id],
+        run_info=dict(sorted(records.items())),
+        study=study_texts(load_study(study_folder(plan))),
+        repetitions=over_repetitions(metrics, plan["runs"]),
+    )
+
+
+def _join(kept: ReportInputs, added: ReportInputs) -> ReportInputs:
+    """One report of kept runs and added ones; a run that is both is shown as it was kept."""
+    of_kept, of_added = kept.load_series, added.load_series
+    if of_kept is None or of_added is None:
+        raise ValueError("a report without series cannot be joined")
+
+    def load_series(run_id: str, bins: int) -> str:
+        return (of_kept if run_id in kept.run_info else of_added)(run_id, bins)
+
+    run_info = dict(sorted({**added.run_info, **kept.run_info}.items()))
+    return replace(kept, run_info=run_info, load_series=load_series)

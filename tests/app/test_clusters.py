@@ -13,20 +13,17 @@ from pathlib import Path
 
 import pytest
 
-from bdpbench.app.clusters.overseer import Overseer, Patience
-from bdpbench.app.clusters.profiles import find_profile
-from bdpbench.app.clusters.said import LOGS_FOLDER, said_of_jobs
-from bdpbench.app.clusters.slurm import (
-    NoAnswerError,
-    SlurmJob,
-    call_prefix,
-    results_prefix,
-)
-from bdpbench.app.clusters.visible import wait_for_runs
+from bdpbench.app.failures import failed_jobs
+from bdpbench.app.overseer import NoAnswerError, Overseer, SlurmJob
+from bdpbench.app.scheduling import find_profile
+from bdpbench.app.slurm import JOB_LOGS_FOLDER, call_prefix, results_prefix, wait_for_runs
 from bdpbench.contracts.paths import run_folder
 from bdpbench.errors import BdpbenchError
+from bdpbench.studies.config import SlurmConfig
 
-PATIENCE = Patience(poll_s=10, unreachable_s=100, not_started_s=1000, silent_s=50)
+CONFIG = SlurmConfig(
+    poll_s=10, unreachable_min=100 / 60, not_started_h=1000 / 3600, silent_min=50 / 60
+)
 NAME = "bdpbench-0"
 
 
@@ -39,7 +36,7 @@ class _Slurm:
 
     def __init__(self, *answers: Sequence[SlurmJob] | None) -> None:
         self.answers, self.now_s = list(answers), 0.0
-        self.overseer = Overseer(self._ask, PATIENCE, lambda: self.now_s)
+        self.overseer = Overseer(self._ask, CONFIG, lambda: self.now_s)
 
     def _ask(self) -> Sequence[SlurmJob]:
         answer = self.answers.pop(0) if len(self.answers) > 1 else self.answers[0]
@@ -127,10 +124,10 @@ def test_what_slurm_says_of_a_job_is_found(tmp_path: Path) -> None:
         "specified: nowhere\nsbatch: error: Batch job submission failed: Invalid partition'.\n"
         "    message: SLURM-job '12' failed, SLURM status is: 'TIMEOUT'. Detailed failure reason\n"
     )
-    own = tmp_path / LOGS_FOLDER / "rule_simulate" / "0000" / "12.log"
+    own = tmp_path / JOB_LOGS_FOLDER / "rule_simulate" / "0000" / "12.log"
     own.parent.mkdir(parents=True)
     own.write_text("host: n1\nslurmstepd-n1: error: *** JOB 12 CANCELLED DUE TO TIME LIMIT ***\n")
-    assert said_of_jobs(log, tmp_path) == [
+    assert failed_jobs(log, tmp_path) == [
         "sbatch refuses a job: invalid partition specified: nowhere",
         "sbatch refuses a job: Batch job submission failed: Invalid partition",
         "Slurm says TIMEOUT of job 12: slurmstepd-n1: error: *** JOB 12 CANCELLED DUE TO TIME "

@@ -38,7 +38,7 @@ for files in json.loads(sys.argv[1]):
     for file in files:
         path = Path(file)
         path.write_text(path.read_text() + "\\n# A remark.\\n")
-    plan = prepare("transfer", "quick", Selection(), "b" * 16, Path("results"), write=False).plan
+    plan = prepare("transfer", "quick", Selection(), "b" * 16, Path("results")).plan
     print(hashlib.sha256(json.dumps(plan).encode()).hexdigest())
 """
 

@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 from tests.app.planned import finished_run, planned_run
 
-from bdpbench.app.machine import FILE_NAME, Machine, learn
+from bdpbench.app.costs import FILE_NAME, Machine, learn
 from bdpbench.contracts.paths import run_folder
 from bdpbench.contracts.plan import PlannedRun
 from bdpbench.studies.cost import BATCH_S, CALL_S, REPORT_RUN_S, RUN_S, SCHEDULER_S

@@ -86,7 +86,7 @@ def plan(tmp_path: Path) -> Callable[[], None]:
 
     def call() -> None:
         folder = str(tmp_path / "mine")
-        prepared = prepare(folder, "quick", Selection(), BUILD, tmp_path / "results", write=False)
+        prepared = prepare(folder, "quick", Selection(), BUILD, tmp_path / "results")
         assert len(prepared.missing) == 2
         assert prepared.plan["folder"] == relative(Path(folder))
 

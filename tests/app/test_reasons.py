@@ -7,9 +7,9 @@ from pathlib import Path
 
 from tests.app.planned import IDENTITY, finished_run, planned_run
 
-from bdpbench.app.reasons import Reasons
+from bdpbench.app.listing import Reasons
 from bdpbench.contracts.paths import run_folder
-from bdpbench.contracts.runs import Identity
+from bdpbench.contracts.plan import Identity
 
 RUN = planned_run()
 

@@ -17,7 +17,7 @@ from pathlib import Path
 import polars as pl
 from polars.testing import assert_frame_equal
 
-from bdpbench.app.streaming import SERIES_BIN_S
+from bdpbench.app.batch import SERIES_BIN_S
 from bdpbench.contracts.paths import repository_root, run_folder
 from bdpbench.metrics.packets import COLUMNS, PacketSums, sum_packets
 from bdpbench.studies.streams import REDUCED_TABLES

@@ -9,10 +9,15 @@ import pytest
 from rich.console import Console
 from tests.app.planned import planned_run
 
-from bdpbench.app.progress import RunProgress, Snapshot, View, make_view
-from bdpbench.app.progress.events import EventView
-from bdpbench.app.progress.lines import LineView
-from bdpbench.app.progress.live import LiveView
+from bdpbench.app.progress import (
+    EventView,
+    LineView,
+    LiveView,
+    RunProgress,
+    Snapshot,
+    View,
+    make_view,
+)
 from bdpbench.contracts.plan import PlannedRun
 
 VERDICTS = [

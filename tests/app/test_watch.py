@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 from tests.app.planned import planned_run
 
-from bdpbench.app.progress.watch import Watch, simulated_time
+from bdpbench.app.progress import Watch, simulated_time
 from bdpbench.contracts.paths import run_folder
 from bdpbench.contracts.plan import PlannedRun, tell
 

@@ -11,7 +11,7 @@ import pytest
 from tests.cli.conftest import Done
 from tests.planned_runs import loaded_study, runs_of
 
-from bdpbench.app.kept_estimates import ESTIMATES_NAME, tier_estimates_s
+from bdpbench.app.costs import ESTIMATES_NAME, tier_estimates_s
 from bdpbench.contracts.files import sha256_of
 from bdpbench.contracts.paths import config_dir
 from bdpbench.studies.load import study_keys

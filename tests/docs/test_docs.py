@@ -8,8 +8,8 @@ from pathlib import Path
 import pytest
 import yaml
 
-from bdpbench.app.document.references import references
 from bdpbench.app.planning import prepare
+from bdpbench.app.references import references
 from bdpbench.cli import cli
 from bdpbench.contracts.paths import repository_root
 from bdpbench.score import load_claims
@@ -86,7 +86,7 @@ def _runs(folder: Path, study: dict[str, object]) -> int:
     folder.mkdir(parents=True)
     (folder / "study.yaml").write_text(yaml.safe_dump(study))
     results = folder.parent / "results"
-    prepared = prepare(str(folder), "quick", Selection(), "0" * 16, results, write=False)
+    prepared = prepare(str(folder), "quick", Selection(), "0" * 16, results)
     return len(prepared.runs)
 
 

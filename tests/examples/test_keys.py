@@ -83,7 +83,7 @@ def plan_of(folder: Path, study: Any) -> str:
     text = yaml.dump(study, Dumper=yaml.CSafeDumper, allow_unicode=True, sort_keys=False)
     (folder / "study.yaml").write_text(text)
     results = folder.parent / "results"
-    plan = prepare(str(folder), "quick", Selection(), "b" * 16, results, write=False).plan
+    plan = prepare(str(folder), "quick", Selection(), "b" * 16, results).plan
     return json.dumps({**plan, "evaluation_sha256": ""}, sort_keys=True)
 
 

@@ -19,7 +19,7 @@ import yaml
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
-from bdpbench.app.planning import prepare
+from bdpbench.app.planning import prepare, write_plan
 from bdpbench.app.stages import measure_plan, read_metrics, score_plan, write_metrics
 from bdpbench.contracts.documents import write_json_atomically
 from bdpbench.contracts.paths import repository_root, run_folder
@@ -69,7 +69,9 @@ def told(work: Callable[[], object]) -> str:
 def plan_of(folder: Path, *, write: bool = False) -> None:
     began = time.monotonic()
     try:
-        prepare(str(folder), "quick", Selection(), "b" * 16, folder.parent / "results", write=write)
+        plan = prepare(str(folder), "quick", Selection(), "b" * 16, folder.parent / "results")
+        if write:
+            write_plan(plan)
     finally:
         assert time.monotonic() - began < MOST_S
 

@@ -10,7 +10,6 @@ from functools import cached_property
 from pathlib import Path
 
 from bdpbench.app.stages import measure_runs, parse_runs
-from bdpbench.app.streaming import reduce_stream
 from bdpbench.contracts.documents import write_json_atomically
 from bdpbench.contracts.files import read_text
 from bdpbench.contracts.paths import run_folder, runs_folder
@@ -30,6 +29,10 @@ from bdpbench.errors import BdpbenchError
 from bdpbench.simulation.backend import named_backend
 from bdpbench.simulation.simulate import simulate
 from bdpbench.studies.specs import write_specs
+from bdpbench.studies.streams import reduced_file
+
+SERIES_BIN_S = 1.0
+"""Width of the bins of the series kept of a streamed trace, s: that of a run's throughputs."""
 
 
 class Batch:
@@ -156,3 +159,18 @@ def run_batch(path: Path, backend: str, *, keep_going: bool) -> None:
 def one_thread_for_tables() -> None:
     """Limit polars, before its import, to one thread: each core has a batch of its own."""
     os.environ.setdefault("POLARS_MAX_THREADS", "1")
+
+
+def reduce_stream(pipe: Path) -> None:
+    """Read a packet trace to its end and write, beside the pipe, the tables it is reduced to.
+
+    Raises:
+        BdpbenchError: for a line that is not of a packet trace, with its number.
+    """
+    from bdpbench.metrics.packets import COLUMNS, sum_packets
+    from bdpbench.trace import open_trace
+
+    trace = open_trace(pipe, kind="packets")
+    sums = sum_packets(trace.batches(COLUMNS), bin_s=SERIES_BIN_S)
+    for name, table in sums.tables().items():
+        table.write_parquet(pipe.with_name(reduced_file(pipe.name, name)), compression="zstd")

@@ -1,15 +1,16 @@
-"""Why a workflow has failed: the message of a run or a stage, or the disk."""
+"""Why the batches of a call have failed: what a run, a stage, Slurm, the disk or a signal says."""
 
 from __future__ import annotations
 
+import re
 import signal
 from collections.abc import Iterator, Sequence
 from contextlib import suppress
 from pathlib import Path
 
-from bdpbench.app.clusters.said import said_of_jobs
 from bdpbench.app.planning import Prepared, is_finished
-from bdpbench.app.workflow import LOG_NAME as SNAKEMAKE_LOG_NAME
+from bdpbench.app.scheduling import SNAKEMAKE_LOG_NAME
+from bdpbench.app.slurm import JOB_LOGS_FOLDER
 from bdpbench.contracts.files import (
     RESUME_HINT,
     disk_error,
@@ -31,6 +32,15 @@ _INTERRUPTED = ("KeyboardInterrupt", "Terminating processes on user request")
 """Beginnings of lines that Python and Snakemake write after SIGINT."""
 
 
+# Two kinds of lines of Snakemake's log: the message of sbatch when it refuses a job, and how a job
+# ended: "SLURM-job '12' failed, SLURM status is: 'TIMEOUT'. ..."
+_REFUSED_JOB = r"sbatch: error: (?P<refused>[^'\n]+)"
+_ENDED_JOB = r"SLURM-job '(?P<job>[0-9_]+)' failed[^\n]*?SLURM status is: '(?P<state>\w+)'"
+_FAILED_JOB = re.compile(f"{_REFUSED_JOB}|{_ENDED_JOB}")
+# Messages of Slurm itself in the log of a job.
+_SLURM_LINES = ("srun: error:", "srun: fatal:", "slurmstepd", "sbatch: error:")
+
+
 def failure(prepared: Prepared, log: Path, status: int) -> BdpbenchError:
     """The error to raise when batches have failed.
 
@@ -50,7 +60,7 @@ def failure(prepared: Prepared, log: Path, status: int) -> BdpbenchError:
     said = "\n".join(dict.fromkeys(_said(prepared, log)))
     if said:
         return BdpbenchError(said)
-    of_jobs = "\n".join(said_of_jobs(log, prepared.paths.results)[-_MOST_JOBS:])
+    of_jobs = "\n".join(failed_jobs(log, prepared.paths.results)[-_MOST_JOBS:])
     if of_jobs:
         return BdpbenchError(of_jobs, where=str(log), hint=RESUME_HINT)
     return (
@@ -95,6 +105,37 @@ def _errors_in(lines: Sequence[str]) -> Iterator[str]:
         if message:
             yield "\n".join(message)
         message = [line.removeprefix(_ERROR)] if line.startswith(_ERROR) else []
+
+
+def failed_jobs(log: Path, results: Path) -> list[str]:
+    """Why jobs were refused or have ended, one line each, as far as known.
+
+    Args:
+        log: the log of Snakemake.
+        results: the results folder, which contains the logs of the jobs.
+    """
+    try:
+        text = log.read_text(encoding="utf-8", errors="replace")
+    except OSError:
+        return []
+    return list(dict.fromkeys(_sentence(found, results) for found in _FAILED_JOB.finditer(text)))
+
+
+def _sentence(found: re.Match[str], results: Path) -> str:
+    if found["refused"]:
+        return f"sbatch refuses a job: {found['refused']}"
+    words = _last_line_of_slurm(results, found["job"])
+    return f"Slurm says {found['state']} of job {found['job']}{': ' if words else ''}{words}"
+
+
+def _last_line_of_slurm(results: Path, job: str) -> str:
+    """The last message of Slurm itself in the log of a job."""
+    for path in (results / JOB_LOGS_FOLDER).glob(f"*/*/{job}.log"):
+        with suppress(OSError):
+            lines = path.read_text(encoding="utf-8", errors="replace").splitlines()
+            own = [line for line in lines if line.startswith(_SLURM_LINES)]
+            return own[-1] if own else ""
+    return ""
 
 
 def _full_disk(prepared: Prepared) -> BdpbenchError | None:

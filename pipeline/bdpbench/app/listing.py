@@ -1,27 +1,36 @@
-"""`bdpbench list`: studies, scenarios and runs as aligned text."""
+"""What there is to run and what it costs: `bdpbench list`, and what `run` says before it begins."""
 
 from __future__ import annotations
 
+import json
 import os
-from collections.abc import Sequence
+from collections import defaultdict
+from collections.abc import Mapping, Sequence
+from functools import cached_property
+from pathlib import Path
 
-from bdpbench.app.kept_estimates import tier_estimates_s
-from bdpbench.app.machine import Machine
-from bdpbench.app.planning import Paths, is_finished
-from bdpbench.app.progress import duration_text
-from bdpbench.contracts.paths import results_dir
-from bdpbench.contracts.plan import PlannedRun
+from bdpbench.app.costs import Machine, tier_estimates_s
+from bdpbench.app.planning import Paths, Prepared, is_finished
+from bdpbench.app.progress import View, duration_text
+from bdpbench.contracts.paths import results_dir, run_folder, run_folders
+from bdpbench.contracts.plan import Identity, Parameters, PlannedRun
+from bdpbench.contracts.runs import ERROR_NAME, read_run
 from bdpbench.errors import BdpbenchError
+from bdpbench.simulation.simulate import SCRATCH_FOLDER
 from bdpbench.studies.batches import make_batches
 from bdpbench.studies.config import load_config
 from bdpbench.studies.load import load_study, study_keys
+from bdpbench.studies.network import remarks
 from bdpbench.studies.runs import Selection, expand_tier, tiers_of
+from bdpbench.studies.scripts import OWN_SETTINGS
 from bdpbench.studies.study import TIERS
+
+# -------------------------------------------------------------------------------- of `list`
 
 
 def list_studies() -> None:
     """Print every study with the numbers of runs and the CPU time of its tiers."""
-    machine = Machine(results_dir(load_config().results))
+    machine = _configured_machine()
     rows = [("study", "tier", "runs", "CPU time", "title")]
     for key in study_keys():
         study = load_study(key)
@@ -36,7 +45,7 @@ def list_scenarios(study_key: str, selection: Selection) -> None:
     """Print the scenarios of a study, with runs and CPU time in each tier."""
     study = load_study(study_key)
     selection = selection.in_study(study)
-    machine = Machine(results_dir(load_config().results))
+    machine = _configured_machine()
     tiers = _ordered(tiers_of(study))
     by_tier = {tier: expand_tier(study, tier) for tier in tiers}
     rows = [("scenario", *tiers, "title")]
@@ -46,7 +55,8 @@ def list_scenarios(study_key: str, selection: Selection) -> None:
         cells = []
         for tier in tiers:
             runs = [run for run in by_tier[tier] if run["scenario"] == key and selection.wants(run)]
-            cells.append(_count(runs, machine) if runs else "-")
+            noun = "run" if len(runs) == 1 else "runs"
+            cells.append(f"{len(runs)} {noun}, {_cost(runs, machine)}" if runs else "-")
         rows.append((key, *cells, scenario.title))
     print(f"{study.key}: {study.title}")
     print(f"protocols: {', '.join(study.protocols)}\n")
@@ -75,13 +85,12 @@ def list_runs(study_key: str, tier: str | None, selection: Selection) -> None:
     _print_table(rows)
 
 
+def _configured_machine() -> Machine:
+    return Machine(results_dir(load_config().results))
+
+
 def _ordered(tiers: Sequence[str]) -> list[str]:
     return [tier for tier in TIERS if tier in tiers]
-
-
-def _count(runs: Sequence[PlannedRun], machine: Machine) -> str:
-    noun = "run" if len(runs) == 1 else "runs"
-    return f"{len(runs)} {noun}, {_cost(runs, machine)}"
 
 
 def _cost(runs: Sequence[PlannedRun], machine: Machine) -> str:
@@ -96,8 +105,7 @@ def _call_cost(estimates_s: Sequence[float], machine: Machine) -> str:
 
 
 def _print_table(rows: Sequence[tuple[str, ...]]) -> None:
-    for line in table_lines(rows):
-        print(line)
+    print("\n".join(table_lines(rows)))
 
 
 def table_lines(rows: Sequence[tuple[str, ...]]) -> list[str]:
@@ -111,3 +119,109 @@ def table_lines(rows: Sequence[tuple[str, ...]]) -> list[str]:
         "  ".join(cell.ljust(width) for cell, width in zip(row, widths, strict=True)).rstrip()
         for row in rows
     ]
+
+
+# --------------------------------------------------------------------------------- of `run`
+
+
+def announce_plan(view: View, prepared: Prepared, cores: int) -> None:
+    """Say how many runs are to be simulated, how long that takes, and with which scripts."""
+    plan, missing = prepared.plan, prepared.missing
+    done = sum(is_finished(prepared.paths, run) for run in plan["runs"])
+    runs = done + len(missing)
+    machine = Machine(prepared.paths.results)
+    batches = len(make_batches({run["run_id"]: machine.run_cpu_s(run) for run in missing}, cores))
+    expected_s = machine.call_wall_s(missing, batches, runs, cores)
+    view.tell(
+        "plan",
+        f"{plan['study']}, tier {plan['tier']}: {runs} runs, {done} finished, {len(missing)} to "
+        f"simulate (about {duration_text(expected_s)} on {cores} cores)",
+        study=plan["study"],
+        tier=plan["tier"],
+        runs=runs,
+        finished=done,
+        to_simulate=len(missing),
+        expected_s=expected_s,
+        jobs=cores,
+    )
+    for remark in remarks(plan["runs"]):
+        view.tell("remark", f"  {remark}", remark=remark)
+
+
+def announce_scripts(view: View, prepared: Prepared, folder: Path) -> None:
+    """Say what the scripts in ``folder`` do, and which scenarios they cannot run."""
+    view.tell("originals", f"  {OWN_SETTINGS}", folder=str(folder.resolve()))
+    for scenario, reason in prepared.own_scripts.items():
+        text = f"  {scenario} keeps its script: {reason}"
+        view.tell("keeps_script", text, scenario=scenario, reason=reason)
+
+
+def announce_runs(view: View, prepared: Prepared) -> None:
+    """Say for each missing run what it is, why it has to be simulated, and how long it takes."""
+    reasons = Reasons(prepared.paths.runs)
+    machine = Machine(prepared.paths.results)
+    for run in prepared.missing:
+        why = reasons.of(run)
+        cost_s = machine.run_cpu_s(run)
+        view.tell(
+            "to_simulate",
+            f"  {run['run_id']}  {run['scenario']}: {run['label']}, ~{cost_s:.0f} s; {why}",
+            run_id=run["run_id"],
+            scenario=run["scenario"],
+            label=run["label"],
+            expected_cpu_s=cost_s,
+            why=why,
+        )
+
+
+class Reasons:
+    """Why runs have to be simulated, compared with the finished runs of a results folder."""
+
+    def __init__(self, runs_dir: Path) -> None:
+        self._runs_dir = runs_dir
+
+    def of(self, run: PlannedRun) -> str:
+        """Why the run has to be simulated, in a few words."""
+        folder = run_folder(self._runs_dir, run["run_id"])
+        if (folder / ERROR_NAME).is_file():
+            return "failed last time"
+        if (folder / SCRATCH_FOLDER).is_dir():
+            return "was interrupted"
+        alike = self._finished.get(_key(run["parameters"]), [])
+        if not alike:
+            return "not simulated yet"
+        nearest = min((_changes(each, run["identity"]) for each in alike), key=len)
+        return "changed since it was simulated: " + ", ".join(nearest)
+
+    @cached_property
+    def _finished(self) -> Mapping[str, list[Identity]]:
+        """Identities of all finished runs, by their parameters."""
+        found = defaultdict(list)
+        for folder in run_folders(self._runs_dir):
+            try:
+                record = read_run(folder)
+            except BdpbenchError:
+                continue  # of another version, which is of no use here
+            if record is not None:
+                found[_key(record["parameters"])].append(record["identity"])
+        return found
+
+
+def _key(parameters: Parameters) -> str:
+    return json.dumps(parameters, sort_keys=True)
+
+
+def _changes(before: Identity, now: Identity) -> list[str]:
+    """The parts of a run's identity that have changed, in words; the build of ns-2 is not one.
+
+    >>> old = Identity(argv=["10"], tcl="aa", ns2="bb", streams=[])
+    >>> _changes(old, {**old, "argv": ["20"], "ns2": "cc"})
+    ["the script's arguments", 'the behaviour of ns-2 towards its agents']
+    """
+    compared = {
+        "the script's arguments": before["argv"] == now["argv"],
+        "the script or what it sources": before["tcl"] == now["tcl"],
+        "the behaviour of ns-2 towards its agents": before["ns2"] == now["ns2"],
+        "the traces that are streamed": before["streams"] == now["streams"],
+    }
+    return [words for words, is_same in compared.items() if not is_same]

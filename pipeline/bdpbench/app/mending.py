@@ -12,10 +12,9 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from pathlib import Path
 
-from bdpbench.app.kept_series import SERIES_FOLDER
 from bdpbench.app.planning import Prepared
 from bdpbench.app.progress import View
-from bdpbench.app.stages import VALUES_FOLDER
+from bdpbench.app.run_data import SERIES_FOLDER, VALUES_FOLDER
 from bdpbench.contracts.files import remove_temporaries, sha256_of
 from bdpbench.contracts.reports import REPORTED_NAME, changed_files
 from bdpbench.contracts.runs import (

@@ -16,10 +16,9 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 
-from bdpbench.app.exclusive import exclusive
-from bdpbench.app.kept_series import SERIES_FOLDER
 from bdpbench.app.mending import damaged_run, damaged_tables
-from bdpbench.app.stages import VALUES_FOLDER
+from bdpbench.app.planning import exclusive
+from bdpbench.app.run_data import SERIES_FOLDER, VALUES_FOLDER
 from bdpbench.contracts.documents import write_record_atomically
 from bdpbench.contracts.files import replace_folder, sha256_of
 from bdpbench.contracts.paths import run_folder, run_folders, runs_folder

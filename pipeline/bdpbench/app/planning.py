@@ -1,35 +1,62 @@
-"""Study, tier and selection → the plan on disk that every later stage reads."""
+"""Study, tier and selection → the plan on disk that every later stage reads, and its batches."""
 
 from __future__ import annotations
 
+import fcntl
 import hashlib
 import itertools
-from collections.abc import Collection, Mapping
-from dataclasses import dataclass
+import math
+import os
+import shutil
+import sys
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from contextlib import contextmanager
+from dataclasses import dataclass, field
 from pathlib import Path
 from typing import TYPE_CHECKING
 
+from bdpbench.app.costs import Machine
+from bdpbench.app.run_data import values_path
 from bdpbench.app.stages import study_texts
+from bdpbench.contracts.documents import write_json_atomically
 from bdpbench.contracts.files import known_sha256_of, sha256_of
-from bdpbench.contracts.paths import repository_root, run_folder, runs_folder
-from bdpbench.contracts.plan import BATCHES_FOLDER, Plan, PlannedRun, write_plan_document
+from bdpbench.contracts.paths import package_dir, repository_root, run_folder, runs_folder
+from bdpbench.contracts.plan import (
+    BATCHES_FOLDER,
+    JOBS_NAME,
+    JOBS_VERSION,
+    Job,
+    Jobs,
+    Plan,
+    PlannedRun,
+    batch_path,
+    write_plan_document,
+)
 from bdpbench.contracts.runs import RUN_NAME
 from bdpbench.contracts.yaml_files import YamlFile
 from bdpbench.errors import BdpbenchError
-from bdpbench.simulation.build import find_build
+from bdpbench.simulation.build import current_build_id, find_build
 from bdpbench.simulation.declared import unknown_to_ns2
+from bdpbench.studies.batches import LEAST_S, make_batches
+from bdpbench.studies.cost import MEASURE_S, batch_memory_mb
 from bdpbench.studies.declared import declared_by
 from bdpbench.studies.load import load_study
 from bdpbench.studies.plan import make_plan
 from bdpbench.studies.runs import Identities, Selection, expand_tier, tiers_of
+from bdpbench.studies.scripts import unfit
 from bdpbench.studies.specs import write_specs
 from bdpbench.studies.study import Study, known_or_suggest
 
 if TYPE_CHECKING:
+    from bdpbench.metrics import Definition
     from bdpbench.pages.inputs import StudyTexts
 
 # Rooms whose code affects values, verdicts and pages.
 _EVALUATING_ROOMS = ("contracts", "studies", "trace", "metrics", "score", "pages")
+_EVALUATING_MODULES = ("run_data.py", "stages.py")
+# Time requested from a cluster beyond the expected one: the start, and a factor of three.
+_RUNTIME_MIN = 10
+_RUNTIME_FACTOR = 3
 
 
 @dataclass(frozen=True)
@@ -70,15 +97,42 @@ class Paths:
         return self.folder / "report.html"
 
 
+@contextmanager
+def exclusive(results: Path, waiting: Callable[[str], None]) -> Iterator[bool]:
+    """Lock the results folder, waiting while another call uses it; yields whether it had to wait.
+
+    The kernel frees the lock when its holder ends, however it ends. ``waiting`` is called with a
+    sentence about the wait.
+    """
+    results.mkdir(parents=True, exist_ok=True)
+    with (results / ".lock").open("w", encoding="utf-8") as stream:
+        had_to_wait = False
+        try:
+            fcntl.flock(stream, fcntl.LOCK_EX | fcntl.LOCK_NB)
+        except BlockingIOError:
+            had_to_wait = True
+            waiting(f"another bdpbench is using {results}; waiting for it to end")
+            fcntl.flock(stream, fcntl.LOCK_EX)
+        yield had_to_wait
+
+
 @dataclass(frozen=True)
 class Prepared:
-    """A plan: its study, its runs, and those that still have to be simulated."""
+    """The plan of a tier, where its files are, and its runs that still have to be simulated.
 
-    study: Study
+    Attributes:
+        own_scripts: scenario → why it keeps its script although others were given.
+    """
+
     paths: Paths
     plan: Plan
-    runs: list[PlannedRun]
     missing: list[PlannedRun]
+    own_scripts: Mapping[str, str] = field(default_factory=dict)
+
+    @property
+    def runs(self) -> list[PlannedRun]:
+        """All runs of the plan."""
+        return self.plan["runs"]
 
 
 def prepare(
@@ -89,9 +143,8 @@ def prepare(
     results: Path,
     *,
     scripts: Path | None = None,
-    write: bool = True,
 ) -> Prepared:
-    """Make the plan of a tier, and write ``plan.json`` and the specs of its runs if requested.
+    """Plan a tier; nothing is written.
 
     The plan has the selected runs and all finished runs of the tier, so that a report made with a
     selection still shows all results. It also has the unfinished runs of the same scenarios and
@@ -125,15 +178,23 @@ def prepare(
     runs = [run for run in tier_runs if _group(run) in begun]
     plan = make_plan(study, tier, build_id, runs, _evaluation_checksum(study.folder))
     missing = [run for run in selected if not is_finished(paths, run)]
-    prepared = Prepared(study, paths, plan, runs, missing)
-    if write:
-        write_plan(prepared)
-    return prepared
+    return Prepared(paths, plan, missing, _own_scripts(study, runs, scripts))
 
 
 def _group(run: PlannedRun) -> tuple[str, ...]:
     """Scenario and protocols of a run: what a selection selects by."""
     return (run["scenario"], *sorted(run["protocols"]))
+
+
+def _own_scripts(study: Study, runs: Sequence[PlannedRun], scripts: Path | None) -> dict[str, str]:
+    """Scenario → why a folder of scripts has none for it."""
+    planned = {run["scenario"] for run in runs}
+    reasons = {
+        name: unfit(scripts.resolve(), scenario)
+        for name, scenario in study.scenarios.items()
+        if scripts is not None and name in planned
+    }
+    return {name: reason for name, reason in reasons.items() if reason is not None}
 
 
 def write_plan(prepared: Prepared) -> None:
@@ -156,42 +217,44 @@ def _check_evaluation(
     from bdpbench.score import check_expectations
 
     definitions = definitions_for(study.folder)
-    _check_summaries(study, definitions)
     texts = study_texts(study)
     runs = {
         tier: known[tier] if tier in known else expand_tier(study, tier, identities)
         for tier in tiers_of(study)
     }
+    _check_shown(study, texts, itertools.chain.from_iterable(runs.values()), definitions)
     check_expectations(study.folder, study, runs, definitions)
-    _check_shown(study, texts, runs, definitions)
 
 
 def _check_shown(
     study: Study,
     texts: StudyTexts,
-    runs: Mapping[str, list[PlannedRun]],
-    definitions: Mapping[str, object],
+    runs: Iterable[PlannedRun],
+    definitions: Mapping[str, Definition],
 ) -> None:
     """Refuse a chart or a matrix of a metric that no run of its scenario has."""
     from bdpbench.pages.matrices import MATRICES_NAME
     from bdpbench.score import what_lacks
 
     by_scenario: dict[str, list[PlannedRun]] = {}
-    for run in itertools.chain.from_iterable(runs.values()):
+    for run in runs:
         by_scenario.setdefault(run["scenario"], []).append(run)
 
-    def why(metric: str, scenario: str) -> str:
+    def lacking(metric: str, scenario: str) -> str:
         lacks = what_lacks(definitions[metric], by_scenario.get(scenario, []))
         return f"no run of {scenario} has {metric}: there is no {', '.join(lacks)}" if lacks else ""
 
     for key, scenario in study.scenarios.items():
         for index, metric in enumerate(scenario.summary):
-            if wrong := why(metric, key):
-                raise study.error(("scenarios", key, "summary", index), wrong)
+            location = ("scenarios", key, "summary", index)
+            if unknown := known_or_suggest(metric, definitions, "metric"):
+                raise study.error(location, unknown[0], hint=unknown[1])
+            if wrong := lacking(metric, key):
+                raise study.error(location, wrong)
     for index, matrix in enumerate(texts.matrices):
         points = [] if matrix.points is None else [("points", "metric", matrix.points.metric)]
         for *place, metric in (("metric", matrix.metric), *points):
-            if wrong := why(metric, matrix.scenario):
+            if wrong := lacking(metric, matrix.scenario):
                 source = YamlFile(study.folder / MATRICES_NAME)
                 raise source.error(("matrices", index, *place), wrong)
 
@@ -207,15 +270,6 @@ def _check_declared(study: Study, build_id: str) -> None:
         raise study.error(declared.location, why, hint=hint)
 
 
-def _check_summaries(study: Study, metrics: Collection[str]) -> None:
-    for key, scenario in study.scenarios.items():
-        for index, metric in enumerate(scenario.summary):
-            unknown = known_or_suggest(metric, metrics, "metric")
-            if unknown:
-                location = ("scenarios", key, "summary", index)
-                raise study.error(location, unknown[0], hint=unknown[1])
-
-
 def _evaluation_checksum(folder: Path) -> str:
     """SHA-256 over everything that turns runs into a report: code, templates, the study's files.
 
@@ -224,11 +278,13 @@ def _evaluation_checksum(folder: Path) -> str:
     measured again depends on the digests stored with them. ``reports/published/`` contains results
     and is not included.
     """
-    root, package = repository_root(), Path(__file__).parents[1]
-    rooms = (package / room for room in _EVALUATING_ROOMS)
+    root = repository_root()
+    rooms = (package_dir() / room for room in _EVALUATING_ROOMS)
     published = root / "reports" / "published"
     kinds = (".py", ".yaml", ".csv", ".md", ".html", ".css", ".js")
-    digest = hashlib.sha256(sha256_of(Path(__file__).with_name("stages.py")).encode())
+    digest = hashlib.sha256()
+    for name in _EVALUATING_MODULES:
+        digest.update(sha256_of(Path(__file__).with_name(name)).encode())
     for each in (*rooms, root / "reports", folder):
         for path in sorted(found for found in each.rglob("*") if found.suffix in kinds):
             if published in path.parents:
@@ -240,3 +296,75 @@ def _evaluation_checksum(folder: Path) -> str:
 def is_finished(paths: Paths, run: PlannedRun) -> bool:
     """Whether the run has its ``run.json``; without it the run counts as not run."""
     return (paths.run(run["run_id"]) / RUN_NAME).is_file()
+
+
+def write_batches(prepared: Prepared, cores: int, *, least_s: float = LEAST_S) -> Jobs:
+    """Make batches of the missing work, and write them in place of those of the last call.
+
+    Finished runs without values are included if they are many, in order to be measured in parallel;
+    a few are left to the report.
+    """
+    paths, machine = prepared.paths, Machine(prepared.paths.results)
+    costs_s = {run["run_id"]: machine.run_cpu_s(run) for run in prepared.missing}
+    unmeasured = {each: MEASURE_S * machine.own_factor for each in _unmeasured(prepared)}
+    if costs_s or sum(unmeasured.values()) > LEAST_S:
+        costs_s |= unmeasured
+    shutil.rmtree(paths.batches, ignore_errors=True)
+    places: dict[str, list[PlannedRun]] = {}
+    for run in prepared.runs:
+        if run["run_id"] in costs_s:
+            places.setdefault(run["run_id"], []).append(run)
+    jobs = {}
+    for number, run_ids in enumerate(make_batches(costs_s, cores, least_s=least_s)):
+        path = batch_path(paths.batches, number)
+        batch: Plan = {**prepared.plan, "runs": [run for each in run_ids for run in places[each]]}
+        write_plan_document(path, batch)
+        jobs[path.stem] = _job(batch, sum(costs_s[each] for each in run_ids))
+    found: Jobs = {
+        "schema_version": JOBS_VERSION,
+        "study": prepared.plan["study"],
+        "tier": prepared.plan["tier"],
+        "ns2_build_id": prepared.plan["ns2_build_id"],
+        "planned": len({run["run_id"] for run in prepared.runs}),
+        "jobs": jobs,
+    }
+    write_json_atomically(paths.batches / JOBS_NAME, found)
+    return found
+
+
+def plan_batches(
+    study: str,
+    tier: str,
+    selection: Selection,
+    results: Path,
+    scripts: Path | None,
+    cores: int | None,
+) -> Paths:
+    """Write the plan of a tier, and specs and batches for users who run them themselves.
+
+    Raises:
+        BdpbenchError: as for ``prepare``.
+    """
+    with exclusive(results, lambda text: print(text, file=sys.stderr)):
+        prepared = prepare(study, tier, selection, current_build_id(), results, scripts=scripts)
+        write_plan(prepared)
+        write_batches(prepared, cores or len(os.sched_getaffinity(0)))
+    return prepared.paths
+
+
+def _unmeasured(prepared: Prepared) -> Iterator[str]:
+    """Finished runs that have no values for one of their places in the plan."""
+    paths, study = prepared.paths, prepared.plan["study"]
+    for run in prepared.runs:
+        values = values_path(paths.run(run["run_id"]), study, run["scenario"])
+        if not values.is_file() and is_finished(paths, run):
+            yield run["run_id"]
+
+
+def _job(batch: Plan, cpu_s: float) -> Job:
+    return {
+        "runs": len({run["run_id"] for run in batch["runs"]}),
+        "cpu_s": round(cpu_s, 1),
+        "runtime_min": _RUNTIME_MIN + math.ceil(_RUNTIME_FACTOR * cpu_s / 60),
+        "mem_mb": max(map(batch_memory_mb, batch["runs"])),
+    }

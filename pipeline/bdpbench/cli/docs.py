@@ -18,8 +18,8 @@ def command(context: click.Context, output: Path | None) -> None:
     They are generated from the schema, the registry of metrics and the command line. `mkdocs
     build` builds the site from them and the other files under docs/.
     """
-    from bdpbench.app.document.references import write_references
-    from bdpbench.app.kept_estimates import ESTIMATES_NAME, write_estimates
+    from bdpbench.app.costs import ESTIMATES_NAME, write_estimates
+    from bdpbench.app.references import write_references
     from bdpbench.contracts.paths import checkout_root, config_dir
 
     program = context.find_root().command

@@ -36,7 +36,7 @@ def command(
     if where:
         paths = Paths(results, find_study(chosen).name, tier or config.tier)
     else:
-        from bdpbench.app.batching import plan_batches
+        from bdpbench.app.planning import plan_batches
         from bdpbench.studies.runs import Selection
 
         selection = Selection(scenarios, protocols)

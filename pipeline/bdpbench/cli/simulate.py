@@ -66,7 +66,7 @@ def command(
         path = batch if index is None else batch_path(batch, index)
         run_batch(path.resolve(), backend, keep_going=keep_going)
     elif run_dir is not None:
-        from bdpbench.app.streaming import reduce_stream
+        from bdpbench.app.batch import reduce_stream
         from bdpbench.contracts.runs import read_run
         from bdpbench.simulation.backend import named_backend
         from bdpbench.simulation.build import current_build_id

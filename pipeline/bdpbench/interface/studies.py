@@ -7,8 +7,8 @@ from pathlib import Path
 
 import polars as pl
 
+from bdpbench.app.costs import tier_estimates_s
 from bdpbench.app.keep.publish import collect_kept
-from bdpbench.app.kept_estimates import tier_estimates_s
 from bdpbench.contracts.paths import expanded, repository_root, results_dir
 from bdpbench.contracts.reports import REPORT_NAME
 from bdpbench.errors import BdpbenchError

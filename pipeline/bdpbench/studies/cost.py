@@ -3,7 +3,7 @@
 The CPU time of ns-2 is the sum over the packets that the bottleneck carries, the lines of a packet
 trace, and the samples that Tcl takes of the flows. ``tests/benchmarks/cost_model.py`` fits the
 constants to finished runs and prints them; a machine that is slower or faster than the reference
-machine has a factor of its own (``bdpbench.app.machine``).
+machine has a factor of its own (``bdpbench.app.costs``).
 """
 
 from __future__ import annotations

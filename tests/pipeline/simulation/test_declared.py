@@ -98,7 +98,7 @@ def test_what_ns2_lacks_is_refused_at_planning(
         leave_out("planning asks for the build of this checkout", "unset BDPBENCH_NS")
     path = _study(tmp_path, old, new)
     with pytest.raises(BdpbenchError, match=told) as caught:
-        prepare(str(path.parent), "quick", Selection(), build.build_id, tmp_path, write=False)
+        prepare(str(path.parent), "quick", Selection(), build.build_id, tmp_path)
     assert caught.value.where == f"{path}:{line}"
 
 

@@ -15,9 +15,8 @@ from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
 from pathlib import Path
 
-from bdpbench.app.exclusive import exclusive
 from bdpbench.app.keep.bundle import Portable
-from bdpbench.app.planning import Prepared, write_plan
+from bdpbench.app.planning import Prepared, exclusive, write_plan
 from bdpbench.app.run import backend_for
 from bdpbench.contracts.paths import run_folder
 from bdpbench.contracts.plan import PlannedRun, study_folder

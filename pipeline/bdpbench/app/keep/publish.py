@@ -19,8 +19,8 @@ from bdpbench.app.keep.bundle import Bundle
 from bdpbench.app.keep.proof import prove as prove_bytes
 from bdpbench.app.keep.results import Results, collect, this_version
 from bdpbench.app.planning import Prepared, is_finished, prepare
+from bdpbench.app.run_data import definitions_of
 from bdpbench.app.stages import (
-    definitions_of,
     measure_plan,
     parse_runs,
     read_metrics,
@@ -172,7 +172,7 @@ def collect_kept(
         raise BdpbenchError(said, where=str(folder))
     provenance, before = files.provenance, [run["run_id"] for run in files.runs]
     tier, results = provenance["tier"], results_dir(load_config().results)
-    prepared = prepare(study, tier, Selection(), current_build_id(), results, write=False)
+    prepared = prepare(study, tier, Selection(), current_build_id(), results)
     kept = _as_planned(files.runs, prepared, folder, prove)
     ids = dict(zip(before, (run["run_id"] for run in kept), strict=True))
     plan: Plan = {**prepared.plan, "ns2_build_id": provenance["ns2_build_id"]}

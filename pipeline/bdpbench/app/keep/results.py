@@ -74,7 +74,6 @@ def prepared_tier(study: str | None, tier: str | None, results: Path | None = No
         Selection(),
         current_build_id(),
         results or results_dir(config.results),
-        write=False,
     )
 
 

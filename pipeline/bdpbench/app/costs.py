@@ -1,25 +1,41 @@
-"""How fast this machine is, learned from the runs and calls that it has finished.
+"""What runs and calls cost: on this machine, as it has learned, and by the plans of a study.
 
 ``results/machine.txt`` stores the ratios of measured to predicted CPU time of the latest runs of
 ns-2, and of bdpbench's own work; their medians are the factors by which predictions are multiplied.
 A factor is 1, that of the reference machine, until enough is known. Short runs, dominated by the
 start of ns-2, have their own factor, because the start says nothing about the cost of packets.
+
+Planning every run of every tier takes ten seconds for sixteen thousand runs, so the estimates of
+the configured studies are in ``config/estimates.json``, which `bdpbench docs` writes; those of
+changed and other studies are cached as long as everything that planning reads is unchanged.
 """
 
 from __future__ import annotations
 
 import json
 import statistics
-from collections.abc import Iterable, Sequence
+from collections import Counter
+from collections.abc import Iterable, Iterator, Sequence
 from contextlib import suppress
 from pathlib import Path
+from typing import TypedDict
 
-from bdpbench.contracts.files import keep, read_kept
-from bdpbench.contracts.paths import run_folder, runs_folder
+from bdpbench.contracts.files import cached, keep, read_kept, sha256_of, write_text_atomically
+from bdpbench.contracts.paths import (
+    config_dir,
+    package_dir,
+    repository_root,
+    run_folder,
+    runs_folder,
+    tcl_dir,
+)
 from bdpbench.contracts.plan import PlannedRun, read_done
 from bdpbench.contracts.runs import read_run
 from bdpbench.errors import BdpbenchError
 from bdpbench.studies.cost import BATCH_S, CALL_S, REPORT_RUN_S, RUN_S, SCHEDULER_S
+from bdpbench.studies.load import STUDY_NAME, load_study, study_keys
+from bdpbench.studies.runs import Identities, expand_tier, tiers_of
+from bdpbench.studies.study import Study
 
 FILE_NAME = "machine.txt"
 # Enough to average out other load, few enough to adapt to a new build of ns-2.
@@ -144,3 +160,74 @@ def _known(results: Path) -> dict[str, list[float]]:
     stored = read_kept(results / FILE_NAME, _FORMAT)
     known: dict[str, list[float]] = json.loads(stored) if stored is not None else {}
     return {name: known.get(name, []) for name in _ALL}
+
+
+# -------------------------------------------------------------- estimates of whole studies
+
+ESTIMATES_NAME = "estimates.json"
+
+_READ = {".py", ".yaml", ".csv", ".tcl"}
+
+
+class _Estimates(TypedDict):
+    """Estimates of a study: SHA-256 of its ``study.yaml``; tier → CPU time, s → number of runs."""
+
+    study_sha256: str
+    tiers: dict[str, dict[str, int]]
+
+
+def tier_estimates_s(study: Study) -> dict[str, list[float]]:
+    """Tier → CPU time of ns-2 for each of its runs on the reference machine, s, ascending.
+
+    Raises:
+        BdpbenchError: when a tier cannot be planned.
+    """
+    found = _listed(study) or cached(
+        f"estimates-{study.key}", _inputs(study), lambda: _planned(study)
+    )
+    return {
+        tier: sorted(float(each_s) for each_s, runs in counts.items() for _ in range(runs))
+        for tier, counts in found["tiers"].items()
+    }
+
+
+def write_estimates(path: Path) -> None:
+    """Write the estimates of all configured studies, one line for each."""
+    lines = [json.dumps({key: _planned(load_study(key))})[1:-1] for key in study_keys()]
+    write_text_atomically(path, "{\n" + ",\n".join(lines) + "\n}\n")
+
+
+def _listed(study: Study) -> _Estimates | None:
+    """The estimates of a configured study, if its ``study.yaml`` is the one they were made from."""
+    path = config_dir() / ESTIMATES_NAME
+    if not path.is_file():
+        return None
+    found: dict[str, _Estimates] = json.loads(path.read_bytes())
+    listed = found.get(study.key)
+    same = listed and listed["study_sha256"] == sha256_of(study.folder / STUDY_NAME)
+    return listed if same else None
+
+
+def _planned(study: Study) -> _Estimates:
+    identities = Identities()
+    planned = {tier: expand_tier(study, tier, identities) for tier in tiers_of(study)}
+    return {
+        "study_sha256": sha256_of(study.folder / STUDY_NAME),
+        "tiers": {
+            tier: Counter(str(each["estimated_cpu_s"]) for each in runs)
+            for tier, runs in planned.items()
+        },
+    }
+
+
+def _inputs(study: Study) -> Iterator[bytes]:
+    """Everything that determines the number of runs and their cost.
+
+    That is the code that plans, the study, the scripts, and the components of ns-2.
+    """
+    code = [package_dir() / room for room in ("studies", "contracts")]
+    for folder in (*code, study.folder, tcl_dir(), repository_root() / "ns2"):
+        for path in sorted(folder.rglob("*")):
+            if path.suffix in _READ and path.is_file():
+                yield str(path).encode()
+                yield path.read_bytes()

@@ -13,11 +13,16 @@ from collections.abc import Callable, Sequence
 from concurrent.futures import Future, ThreadPoolExecutor
 from dataclasses import dataclass
 
-from bdpbench.app.clusters.slurm import NoAnswerError, SlurmJob
 from bdpbench.errors import BdpbenchError
+from bdpbench.studies.config import SlurmConfig
 
-Ask = Callable[[], Sequence[SlurmJob]]
-
+_WAITING = frozenset({"PENDING", "REQUEUED", "REQUEUE_HOLD", "REQUEUE_FED", "SPECIAL_EXIT"})
+_ENDED = frozenset(
+    {
+        *("BOOT_FAIL", "CANCELLED", "COMPLETED", "COMPLETING", "DEADLINE", "FAILED", "NODE_FAIL"),
+        *("OUT_OF_MEMORY", "PREEMPTED", "REVOKED", "TIMEOUT"),
+    }
+)
 # Reasons for which Slurm never starts a job unless the job or the settings are changed. All others
 # are temporary: other jobs end, nodes return.
 _FOR_EVER = (
@@ -32,14 +37,31 @@ _FIRST_JOB_S = 300.0
 """Time that Snakemake may take to start and to submit a job, s."""
 
 
-@dataclass(frozen=True)
-class Patience:
-    """How long to wait, s: for Slurm's answer, for a first job, and with an empty queue."""
+class NoAnswerError(Exception):
+    """A Slurm command failed; the text is its message."""
 
-    poll_s: float
-    unreachable_s: float
-    not_started_s: float
-    silent_s: float
+
+@dataclass(frozen=True)
+class SlurmJob:
+    """A job as listed by squeue; ``reason`` is why it waits, in Slurm's words."""
+
+    job_id: str
+    state: str
+    reason: str
+    name: str
+
+    @property
+    def waits(self) -> bool:
+        """Whether it has not begun, or will begin again."""
+        return self.state in _WAITING
+
+    @property
+    def has_ended(self) -> bool:
+        """Whether nothing of it runs, or will run, any more."""
+        return self.state in _ENDED
+
+
+Ask = Callable[[], Sequence[SlurmJob]]
 
 
 class Overseer:
@@ -47,14 +69,14 @@ class Overseer:
 
     Args:
         ask: returns the call's jobs, or raises NoAnswerError.
-        patience: when to give up.
+        config: how often to ask, and when to give up.
         clock: time in s.
     """
 
     def __init__(
-        self, ask: Ask, patience: Patience, clock: Callable[[], float] = time.monotonic
+        self, ask: Ask, config: SlurmConfig, clock: Callable[[], float] = time.monotonic
     ) -> None:
-        self._ask, self._patience, self._clock = ask, patience, clock
+        self._ask, self._config, self._clock = ask, config, clock
         self._asking = ThreadPoolExecutor(1, thread_name_prefix="squeue")
         self._answer: Future[Sequence[SlurmJob]] | None = None
         now_s = clock()
@@ -73,7 +95,7 @@ class Overseer:
         """
         now_s = self._clock()
         if self._answer is None:
-            if now_s - self._asked_s >= self._patience.poll_s:
+            if now_s - self._asked_s >= self._config.poll_s:
                 self._asked_s = now_s
                 self._answer = self._asking.submit(self._ask)
             return False
@@ -97,7 +119,7 @@ class Overseer:
     @property
     def is_silent(self) -> bool:
         """Whether the queue has been empty for so long that nothing will be submitted any more."""
-        silent_s = self._patience.silent_s
+        silent_s = 60 * self._config.silent_min
         enough_s = silent_s if self._has_seen_a_job else max(silent_s, _FIRST_JOB_S)
         return self._clock() - self._queued_s >= enough_s
 
@@ -120,7 +142,7 @@ class Overseer:
 
     def _check_answers(self, now_s: float, said: str) -> None:
         silent_s = now_s - self._answered_s
-        if silent_s >= self._patience.unreachable_s:
+        if silent_s >= 60 * self._config.unreachable_min:
             raise BdpbenchError(
                 f"Slurm has given no answer for {silent_s / 60:.1f} min: {said}",
                 where="squeue",
@@ -134,7 +156,7 @@ class Overseer:
         if self.queue_is_empty or not all(job.waits or job.has_ended for job in self.jobs):
             self._moved_s = now_s
         self._check_hopeless([job for job in self.jobs if job.waits and is_hopeless(job.reason)])
-        if now_s - self._moved_s >= self._patience.not_started_s:
+        if now_s - self._moved_s >= 3600 * self._config.not_started_h:
             _, waiting, reason = self.summary()
             raise BdpbenchError(
                 f"none of {waiting} jobs has started for {(now_s - self._moved_s) / 3600:.1f} h; "

@@ -1,1 +1,0 @@
-"""Batches on a cluster: the profile, the plugin, the jobs in the queue, when to stop waiting."""

@@ -1,1 +1,0 @@
-"""The references under ``docs/reference/``, generated from what they describe."""

@@ -1,0 +1,241 @@
+"""The references under ``docs/reference/``, generated from what they describe."""
+
+from __future__ import annotations
+
+import inspect
+import json
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from pathlib import Path
+from typing import TypeAlias, cast
+
+import click
+
+from bdpbench.contracts.files import write_text_atomically
+from bdpbench.contracts.runs import Definition
+from bdpbench.metrics import DEFINITIONS
+from bdpbench.metrics.packets import PACKET_DEFINITIONS
+from bdpbench.studies.schema import schema_texts
+
+_Node: TypeAlias = "Mapping[str, object]"
+
+_GENERATED = "<!-- Made by `./bdpbench docs`; edits are lost. -->"
+_SHOWN_WORDS = 12
+_LARGEST_SHOWN = 1e9
+_TYPES = {"integer": "whole number", "boolean": "true or false"}
+_SECTIONS = (
+    ("run", "flow", "Of a flow"),
+    ("run", "link", "Of a link"),
+    ("run", "run", "Of a run"),
+    ("group", "", "Of several runs"),
+)
+
+
+def write_references(program: click.Group, folder: Path) -> list[Path]:
+    """Write the pages of ``docs/reference/`` into a folder, atomically, and return their paths."""
+    pages = references(program)
+    for name, text in pages.items():
+        write_text_atomically(folder / name, text)
+    return [folder / name for name in pages]
+
+
+def references(program: click.Group) -> dict[str, str]:
+    """All pages: file name → Markdown.
+
+    Args:
+        program: the command line, with all of its commands.
+    """
+    return {
+        "study.md": _keys_page(),
+        "metrics.md": _metrics_page(),
+        "commands.md": _commands_page(program),
+    }
+
+
+def _table(titles: Sequence[str], rows: Iterable[Sequence[str]]) -> list[str]:
+    """Lines of a Markdown table; cells are one line each.
+
+    >>> _table(["key", "unit"], [["rtt_ms", "ms"]])
+    ['| key | unit |', '|---|---|', '| rtt_ms | ms |']
+    """
+    head = [f"| {' | '.join(titles)} |", "|" + "---|" * len(titles)]
+    return [*head, *(f"| {' | '.join(map(_cell, row))} |" for row in rows)]
+
+
+def _cell(text: str) -> str:
+    return " ".join(text.split()).replace("|", "\\|")
+
+
+# --------------------------------------------------------------------- keys of study.yaml
+
+
+def _keys_page() -> str:
+    """Markdown of every key: type, default, whether it is required, and its meaning."""
+    schema = cast("_Node", json.loads(schema_texts()["study.schema.json"]))
+    parts = cast("Mapping[str, _Node]", schema["$defs"])
+    lines = [
+        _GENERATED,
+        "",
+        "# Keys of study.yaml",
+        "",
+        "Editors that know JSON Schema complete and check them: begin the file with",
+        "`# yaml-language-server: $schema=…/workflow/schemas/study.schema.json`. A key in bold is",
+        "required. Where a value can be a parameter of the run, `$name` stands for it.",
+        "[Scenarios](../scenarios.md) explains the keys with examples.",
+        "",
+        "## The file",
+        "",
+        *_keys(schema),
+    ]
+    for name in sorted(parts):
+        text = str(parts[name].get("description", "")).replace("``", "`")
+        lines += ["", f"## {name}", "", text, "", *_keys(parts[name])]
+    return "\n".join(lines).rstrip() + "\n"
+
+
+def _keys(model: _Node) -> Iterator[str]:
+    needed = cast("list[str]", model.get("required", []))
+    properties = cast("Mapping[str, _Node]", model.get("properties", {}))
+    if not properties:
+        return
+    yield from _table(
+        ["key", "type", "default", "meaning"],
+        [
+            (
+                f"**`{name}`**" if name in needed else f"`{name}`",
+                _type(node),
+                _default(node),
+                str(node.get("description", "")).replace("``", "`"),
+            )
+            for name, node in properties.items()
+        ],
+    )
+
+
+def _default(node: _Node) -> str:
+    default = node.get("default")
+    return "" if default in (None, "", [], {}) else f"`{json.dumps(default)}`"
+
+
+def _type(node: _Node) -> str:
+    """The types of values that a key takes, in words."""
+    return " or ".join(dict.fromkeys(each for each in _kinds(node) if each))
+
+
+def _kinds(node: _Node) -> Iterator[str]:
+    for name in ("anyOf", "oneOf"):
+        for each in cast("list[_Node]", node.get(name, [])):
+            yield from _kinds(each)
+    if "$ref" in node:
+        name = str(node["$ref"]).rsplit("/", 1)[1]
+        yield f"[{name}](#{name.lower()})"
+    elif "const" in node:
+        yield f"`{json.dumps(node['const'])}`"
+    elif "enum" in node:
+        yield ", ".join(f"`{each}`" for each in cast("list[object]", node["enum"])[:_SHOWN_WORDS])
+    elif node.get("type") == "array":
+        items = cast("_Node", node.get("items", {}))
+        yield f"list of {_type(items) or 'values'}"
+    elif node.get("type") == "object":
+        yield f"mapping to {_values(node)}" if _values(node) else "mapping"
+    elif node.get("type") == "string":
+        yield "`$name`" if str(node.get("pattern", "")).startswith("^\\$") else "text"
+    elif "type" in node and node["type"] != "null":
+        yield f"{_TYPES.get(str(node['type']), str(node['type']))}{_range(node)}"
+
+
+def _values(node: _Node) -> str:
+    """The type of the values of a mapping."""
+    patterns = cast("Mapping[str, _Node]", node.get("patternProperties", {}))
+    for each in (*patterns.values(), node.get("additionalProperties")):
+        if isinstance(each, Mapping) and (kinds := _type(each)):
+            return kinds
+    return ""
+
+
+def _range(node: _Node) -> str:
+    """E.g. " from 1 to 500", without limits that only protect ns-2's arithmetic."""
+    limits = [("minimum", "from"), ("exclusiveMinimum", "above")]
+    limits += [("maximum", "to"), ("exclusiveMaximum", "below")]
+    found = [(word, node.get(name)) for name, word in limits]
+    return "".join(
+        f" {word} {limit:g}"
+        for word, limit in found
+        if isinstance(limit, (int, float)) and abs(limit) < _LARGEST_SHOWN
+    )
+
+
+# --------------------------------------------------------------------------------- metrics
+
+
+def _metrics_page() -> str:
+    """Markdown of every metric: those for studies, then those that `analyze` measures."""
+    found = [each.as_document() for each in DEFINITIONS.values()]
+    lines = [
+        _GENERATED,
+        "",
+        "# Metrics",
+        "",
+        "`summary:` of a scenario, `published.csv` and `claims.yaml` name metrics by the words in",
+        "code. A metric of a flow has subjects such as `flow:0`, one of a link such as",
+        "`link:bottleneck`; those of a run and of several runs have the subject `run`. A study can",
+        "add its own in `metrics.py`.",
+    ]
+    for level, subject, title in _SECTIONS:
+        own = [
+            each for each in found if each["level"] == level and subject in ("", each["subject"])
+        ]
+        lines += ["", f"## {title}", "", *_entries(own)]
+    lines += ["", "## Of packet traces", ""]
+    lines += ["What `./bdpbench analyze` and `trace: packets` measure.", ""]
+    lines += [*_entries([each.as_document() for each in PACKET_DEFINITIONS.values()])]
+    return "\n".join(lines).rstrip() + "\n"
+
+
+def _entries(definitions: Sequence[Definition]) -> Iterator[str]:
+    for each in sorted(definitions, key=lambda each: each["metric"]):
+        unit = "" if each["unit"] in ("", "1") else f", {each['unit']}"
+        title = f"{each['title']}. " if each["title"] else ""
+        source = f" *Source: {each['source']}.*" if each["source"] else ""
+        yield f"**`{each['metric']}`**{unit}: {title}{each['text']}{source}"
+        yield ""
+
+
+# -------------------------------------------------------------------------------- commands
+
+
+def _commands_page(program: click.Group) -> str:
+    """Markdown of all commands with their arguments and options."""
+    context = click.Context(program, info_name="bdpbench")
+    lines = [
+        _GENERATED,
+        "",
+        "# Commands",
+        "",
+        "Each is called as `./bdpbench COMMAND`; `--help` says the same on a terminal.",
+    ]
+    for name in program.list_commands(context):
+        command = program.get_command(context, name)
+        if command is not None:
+            lines += _command(command, name, context, "##")
+    return "\n".join(lines) + "\n"
+
+
+def _command(command: click.Command, name: str, parent: click.Context, level: str) -> Iterator[str]:
+    context = click.Context(command, info_name=name, parent=parent)
+    usage = " ".join(command.collect_usage_pieces(context))
+    yield from ["", f"{level} {name}", "", f"`{context.command_path} {usage}`", ""]
+    yield inspect.cleandoc(command.help or "").split("\f")[0].strip()
+    options = [
+        record
+        for parameter in command.get_params(context)
+        if isinstance(parameter, click.Option) and "--help" not in parameter.opts
+        if (record := parameter.get_help_record(context)) is not None
+    ]
+    if options:
+        yield ""
+        yield from _table(["option", "what it does"], [(f"`{a}`", b) for a, b in options])
+    if isinstance(command, click.Group):
+        for each in command.list_commands(context):
+            below = command.get_command(context, each)
+            if below is not None:
+                yield from _command(below, each, context, level + "#")

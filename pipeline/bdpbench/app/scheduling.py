@@ -1,0 +1,298 @@
+"""The batches of a call as child processes: started, followed, and ended with their own children.
+
+Snakemake runs them in parallel or on a cluster. A single batch on this machine needs no scheduling,
+and is started directly by the command of its rule.
+"""
+
+from __future__ import annotations
+
+import os
+import subprocess
+import sys
+from collections.abc import Iterator, Mapping, Sequence
+from contextlib import contextmanager
+from dataclasses import dataclass
+from pathlib import Path
+from typing import IO
+
+from pydantic import BaseModel, ConfigDict
+
+from bdpbench.app.overseer import Overseer
+from bdpbench.app.planning import Prepared
+from bdpbench.app.progress import View, Watch
+from bdpbench.app.slurm import SlurmCall, slurm_call, wait_for_runs
+from bdpbench.app.stages import RunVerdicts
+from bdpbench.contracts.paths import places, repository_root
+from bdpbench.contracts.plan import Jobs
+from bdpbench.contracts.yaml_files import YamlFile
+from bdpbench.errors import BdpbenchError
+from bdpbench.simulation.processes import (
+    CALL_VARIABLE,
+    dying_with_parent,
+    end_group,
+    name_of_this_call,
+)
+from bdpbench.studies.batches import LEAST_S
+from bdpbench.studies.config import SlurmConfig
+
+SNAKEMAKE_LOG_NAME = "snakemake.log"
+
+_PROFILE_NAME = "config.yaml"
+_GRACE_S = 2.0
+_POLL_S = 0.5
+_ROUNDS = 3
+_SILENT = 1000
+"""Stands for a process that waits for lost jobs; not an exit status."""
+
+
+class _ProfileKeys(BaseModel):
+    """The keys of a profile that bdpbench reads; all others are for Snakemake."""
+
+    model_config = ConfigDict(extra="ignore", frozen=True, defer_build=True)
+
+    executor: str = "local"
+
+
+@dataclass(frozen=True)
+class Profile:
+    """A Snakemake profile; ``executor`` is the plugin that submits its jobs."""
+
+    folder: Path
+    executor: str
+
+    @property
+    def is_slurm(self) -> bool:
+        """Whether its jobs go to Slurm, so that bdpbench watches them as well."""
+        return self.executor == "slurm"
+
+
+def find_profile(name_or_path: Path) -> Profile:
+    """The profile in a folder, or the shipped one with that name.
+
+    Raises:
+        BdpbenchError: when there is none, or when its ``config.yaml`` is invalid.
+    """
+    shipped = repository_root() / "workflow" / "profiles"
+    for folder in (name_or_path, shipped / name_or_path):
+        path = folder / _PROFILE_NAME
+        if path.is_file():
+            return Profile(folder.resolve(), YamlFile(path).validate(_ProfileKeys).executor)
+    names = ", ".join(sorted(path.parent.name for path in shipped.glob(f"*/{_PROFILE_NAME}")))
+    raise BdpbenchError(
+        f"no such Snakemake profile: {name_or_path}",
+        where="--profile",
+        hint=f"give one of {names}, or a folder with a {_PROFILE_NAME}",
+    )
+
+
+@dataclass(frozen=True)
+class Execution:
+    """How the batches of a call are run.
+
+    Attributes:
+        backend: where ns-2 runs: docker or native; auto until one is chosen.
+        cores: batches at once; on a cluster, jobs in the queue at once.
+        keep_going: whether to continue with other runs if one fails.
+        profile: Snakemake's profile; None for none.
+        slurm: what to ask Slurm for, if the profile's jobs go there.
+    """
+
+    backend: str
+    cores: int
+    keep_going: bool = False
+    profile: Profile | None = None
+    slurm: SlurmConfig | None = None
+
+    @property
+    def least_s(self) -> float:
+        """CPU time below which a batch is not worth a process or job of its own, s."""
+        return LEAST_S if self.slurm is None else 60 * self.slurm.batch_min
+
+
+class Workflow:
+    """The batches of a plan while they run.
+
+    Args:
+        prepared: the plan whose batches have been written.
+        jobs: the batches.
+        execution: how to run them; its backend has been chosen.
+        view: shows the progress of the simulations.
+    """
+
+    def __init__(self, prepared: Prepared, jobs: Jobs, execution: Execution, view: View) -> None:
+        self._paths, self._missing = prepared.paths, prepared.missing
+        self._names = list(jobs["jobs"])
+        self._execution, self._view = execution, view
+        self._slurm: SlurmCall | None = None
+        self._watch = Watch(
+            self._paths.runs, self._paths.batches, prepared.missing, execution.cores
+        )
+        self._verdicts = RunVerdicts(prepared.plan, self._paths.runs)
+        self._shown_queue = ""
+
+    @property
+    def _alone(self) -> str:
+        """The single batch that needs no Snakemake, or ""."""
+        return self._names[0] if len(self._names) == 1 and self._execution.profile is None else ""
+
+    @property
+    def log(self) -> Path:
+        """The log of Snakemake, or of a single batch."""
+        if self._alone:
+            return self._paths.batches / f"{self._alone}.log"
+        return self._paths.folder / SNAKEMAKE_LOG_NAME
+
+    def run(self) -> int:
+        """Run the batches, showing the simulations' progress; returns the exit status.
+
+        Raises:
+            BdpbenchError: when a cluster does not answer, or starts no jobs.
+        """
+        if self._execution.slurm is not None:
+            self._slurm = slurm_call(self._execution.slurm, self._paths.results, self._view)
+        self.log.write_text("", encoding="utf-8")
+        if self._slurm is None:
+            return self._run_once()
+        try:
+            status = self._run_on_slurm(self._slurm)
+        finally:
+            self._slurm.end()
+        if status == 0:
+            wait_for_runs([self._paths.run(run["run_id"]) for run in self._missing])
+        return status
+
+    def _run_on_slurm(self, slurm: SlurmCall) -> int:
+        """Submit unfinished batches until all are finished or something has failed.
+
+        Snakemake keeps waiting for jobs that have left the queue without its knowledge; then it is
+        started again with the unfinished batches.
+        """
+        overseer = slurm.overseer()
+        for _ in range(_ROUNDS):
+            status = self._run_once(overseer)
+            if status != _SILENT:
+                return status
+            overseer.begin_again()
+        raise slurm.silent(_ROUNDS)
+
+    def _run_once(self, overseer: Overseer | None = None) -> int:
+        """One process that runs the unfinished batches; its exit status, or _SILENT."""
+        results = self._paths.results
+        environment = {
+            "PYTHONUNBUFFERED": "1",
+            # For Snakemake's own files: the user may have no writable home folder.
+            "XDG_CACHE_HOME": str(results / ".snakemake" / "cache"),
+            # Snakemake and its jobs start in the folder of the results.
+            **places(results),
+            # A queued job outlives the call unless it is cancelled; no node can watch the call.
+            **(self._slurm.environment() if self._slurm else {CALL_VARIABLE: name_of_this_call()}),
+        }
+        command = self._batch_command() if self._alone else self._snakemake_command()
+        with (
+            self.log.open("a", encoding="utf-8") as log,
+            _started(command, log, environment) as child,
+        ):
+            return self._follow(child, overseer)
+
+    def _batch_command(self) -> list[str]:
+        """The command in the rule of a batch."""
+        return [
+            *(sys.executable, "-P", "-m", "bdpbench"),
+            *("simulate", "--backend", self._execution.backend),
+            *(("--keep-going",) if self._execution.keep_going else ()),
+            *("--batch", str(self._paths.batches / f"{self._alone}.json")),
+        ]
+
+    def _snakemake_command(self) -> list[str]:
+        paths, execution, slurm = self._paths, self._execution, self._slurm
+        # Another profile may be for a cluster whose scheduler accepts jobs at a limited rate; the
+        # plugin for Slurm submits two at a time.
+        is_limited = execution.profile is not None and slurm is None
+        module = "snakemake" if is_limited else "bdpbench.app.snakemake_cli"
+        return [
+            *(sys.executable, "-P", "-m", module, "batches"),
+            *("--snakefile", str(repository_root() / "Snakefile")),
+            *("--directory", str(paths.results)),
+            *("--jobs" if slurm else "--cores", str(execution.cores)),
+            *("--scheduler", "greedy"),
+            *("--nolock", "--drop-metadata", "--rerun-triggers", "mtime"),
+            *(("--keep-going",) if execution.keep_going else ()),
+            *(("--profile", str(execution.profile.folder)) if execution.profile else ()),
+            *(slurm.arguments() if slurm else ()),
+            # Relative, because the path of the results may contain braces, which are wildcards in
+            # Snakemake.
+            *("--config", f"plan={paths.plan.relative_to(paths.results)}"),
+            *(f"backend={execution.backend}", "ns2=built"),
+            *(("keep_going=1",) if execution.keep_going else ()),
+            *(slurm.settings() if slurm else ()),
+        ]
+
+    def _follow(self, child: subprocess.Popen[bytes], overseer: Overseer | None) -> int:
+        """Show the progress of the simulations until all batches have ended; returns the status."""
+        while True:
+            status = _wait(child, _POLL_S)
+            self._show()
+            if status is not None:
+                return status
+            if overseer is not None and overseer.look():
+                self._show_queue(overseer)
+                if overseer.queue_is_empty and self._is_done():
+                    return 0
+            if overseer is not None and overseer.is_silent:
+                return _SILENT
+
+    def _is_done(self) -> bool:
+        """Whether every batch has written its ``.done`` file."""
+        return all((self._paths.batches / f"{name}.done").is_file() for name in self._names)
+
+    def _show(self) -> None:
+        """Show which runs have ended, and the progress of all, whichever process runs them."""
+        snapshot = self._watch.look()
+        for each in snapshot.ended:
+            finished = each.status == "finished"
+            verdicts = self._verdicts.of(each.run["run_id"]) if finished else []
+            self._view.ended(each, verdicts)
+        self._view.show(snapshot)
+
+    def _show_queue(self, overseer: Overseer) -> None:
+        """Show how many jobs run and wait, if that has changed."""
+        running, waiting, reason = overseer.summary()
+        why = f" ({reason})" if waiting and reason not in ("", "None") else ""
+        text = f"Slurm: {running} jobs run, {waiting} wait{why}"
+        if text != self._shown_queue:
+            self._shown_queue = text
+            self._view.tell("queue", text, running=running, waiting=waiting, reason=reason)
+
+
+@contextmanager
+def _started(
+    command: Sequence[str], log: IO[str], environment: Mapping[str, str]
+) -> Iterator[subprocess.Popen[bytes]]:
+    """Start a child in its own process group, all of whose processes end with it.
+
+    The child dies with this process, and batches watch this process themselves, since after a
+    signal that cannot be caught nobody is left to end them.
+    """
+    child = subprocess.Popen(
+        command,
+        stdin=subprocess.DEVNULL,
+        stdout=log,
+        stderr=subprocess.STDOUT,
+        preexec_fn=dying_with_parent(),
+        process_group=0,
+        env={**os.environ, **environment},
+    )
+    try:
+        yield child
+    finally:
+        # Alone, Snakemake would wait for its jobs before it ends; signalled together, they all end
+        # at once.
+        end_group(child.pid, _GRACE_S)
+        child.wait()
+
+
+def _wait(child: subprocess.Popen[bytes], timeout_s: float) -> int | None:
+    try:
+        return child.wait(timeout_s)
+    except subprocess.TimeoutExpired:
+        return None

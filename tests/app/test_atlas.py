@@ -37,6 +37,9 @@ relations:
       - {says: It takes its time., rests_on: [transfer/more-takes-longer]}
     conditions: [the path]
     why: They ask for different things.
+    checked:
+      dumbbell: "table 1: it fills the link"
+      transfer: "section 2: it takes its time"
 """
 DUMBBELL = """\
 schema_version: 1
@@ -141,7 +144,8 @@ def test_a_study_outside_the_configuration_joins(config: Path, tmp_path: Path) -
     study = outside / "study.yaml"
     study.write_text(study.read_text().replace("key: transfer", "key: transfer2"))
     catalogue = config / "atlas.yaml"
-    catalogue.write_text(CATALOGUE.replace("transfer/more", "transfer2/more"))
+    renamed = CATALOGUE.replace("transfer/more", "transfer2/more")
+    catalogue.write_text(renamed.replace("transfer: ", "transfer2: "))
     with pytest.raises(BdpbenchError, match="unknown study 'transfer2'"):
         make_atlas()
     assert _entry(make_atlas(studies=[outside]), "transfer2/time-1000")["published"] == 1.2
@@ -177,6 +181,7 @@ WRONG = [
     (_CATALOGUE, ": utilization", ": utilisation", "unknown topic", "topic: utilisation"),
     (_CATALOGUE, ": conditions", ": agree", "studies that agree have one", "id: rates"),
     (_CATALOGUE, ": conditions", ": similar", "input should be", "relation: similar"),
+    (_CATALOGUE, 'transfer: "s', 'other: "s', "an entry for each of its studies", "checked:"),
     (_CATALOGUE, "[the path]", "[]", "which of them differ", "id: rates"),
     (_CATALOGUE, "    why:", "    because: no\n    why:", "unknown key", "because"),
     (_CATALOGUE, "AIMD]}", "AIMD]}\n  cubic: {name: C}", "no study has this protocol", "cubic"),

@@ -130,6 +130,7 @@ def test_every_relation_speaks_of_two_studies_and_says_why(atlas: Atlas) -> None
         studies = {study for position in each["positions"] for study in position["studies"]}
         assert len(studies) >= 2, each["id"]
         assert each["why"]
+        assert set(each["checked"]) == studies, each["id"]
 
 
 def test_all_of_the_atlas_is_on_its_page(atlas: Atlas) -> None:
@@ -143,6 +144,8 @@ def test_all_of_the_atlas_is_on_its_page(atlas: Atlas) -> None:
     assert [each for each in links if each not in ids] == []
     for each in atlas["relations"]:
         assert each["question"] in page.text
+        for text in each["checked"].values():
+            assert " ".join(text.split()) in page.text
     assert "src=" not in html.split("<script>")[0]
 
 

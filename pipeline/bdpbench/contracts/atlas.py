@@ -170,6 +170,7 @@ class AtlasRelation(TypedDict):
     positions: list[AtlasPosition]
     conditions: list[str]
     why: str
+    checked: dict[str, str]
     ours: OurRelation
     ours_in_words: str
 

@@ -147,6 +147,10 @@ def _check_entries(declared: DeclaredRelation, entries: Mapping[str, AtlasEntry]
                 about = ", ".join(entries[key]["protocols"])
                 message = f"{key} is about none of its protocols, but about {about}"
                 raise declared.error(at, message)
+    studies = {entries[key]["study"] for each in relation.positions for key in each.rests_on}
+    if relation.checked and set(relation.checked) != studies:
+        message = f"expected an entry for each of its studies: {', '.join(sorted(studies))}"
+        raise declared.error(("checked",), message)
 
 
 def _position(position: Position, entries: Mapping[str, AtlasEntry]) -> AtlasPosition:

@@ -79,6 +79,10 @@ class Relation(Strict):
         default_factory=list, description="The conditions that differ between the studies"
     )
     why: Text = Field(description="The reason for this reading, for a reader who has the studies")
+    checked: dict[Key, Text] = Field(
+        default_factory=dict,
+        description="For each of its studies: place and content of what it says, read once more",
+    )
 
     @model_validator(mode="after")
     def _has_its_positions(self) -> Self:

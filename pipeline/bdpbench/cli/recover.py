@@ -29,7 +29,7 @@ def command(copy: Path, output: Path, study: str | None) -> None:
 
     `./bdpbench run STUDY --scripts DIR` repeats the study with the recovered scripts.
     """
-    from bdpbench.app.recovering import recover_scripts, summary_of
+    from bdpbench.app.recover import recover_scripts, summary_of
 
     for line in summary_of(recover_scripts(copy, output, study), output):
         click.echo(line)

@@ -9,16 +9,10 @@ from pathlib import Path
 import pytest
 
 from bdpbench.contracts.paths import tcl_dir
-from bdpbench.recover import (
-    Line,
-    Originals,
-    PrintedScript,
-    Recovered,
-    Vocabulary,
-    load_originals,
-    procedures,
-    repair_script,
-)
+from bdpbench.recover.listing import Vocabulary
+from bdpbench.recover.printed import Line, Originals, Script, load_originals
+from bdpbench.recover.recovery import repair_script
+from bdpbench.recover.tcl import procedures
 from bdpbench.studies.load import find_study
 
 # These make a complete script of a rule's example, which is put between them.
@@ -26,7 +20,7 @@ BEGIN = ["# Two nodes", "set ns [new Simulator]"]
 END = ["$ns run"]
 LINES_PER_PAGE = 20
 
-Repair = Callable[..., Recovered]
+Repair = Callable[..., Script]
 
 
 @pytest.fixture(scope="session")
@@ -36,31 +30,22 @@ def originals() -> Originals:
 
 
 @pytest.fixture(scope="session")
-def utils_commands() -> frozenset[str]:
-    return frozenset(procedures((tcl_dir() / "lib" / "utils.tcl").read_text()))
-
-
-@pytest.fixture
-def repair(originals: Originals, utils_commands: frozenset[str]) -> Repair:
+def repair(originals: Originals) -> Repair:
     """Repair a script with the given lines between BEGIN and END; the first of them is line 3."""
+    commands = frozenset(procedures((tcl_dir() / "lib" / "utils.tcl").read_text()))
 
-    def run(*lines: str, vocabulary: Vocabulary | None = None) -> Recovered:
-        texts = [*BEGIN, *lines, *END]
-        numbered = tuple(Line(number, text) for number, text in enumerate(texts, start=1))
-        script = PrintedScript("C", "Appendix C", numbered, "thesis")
-        return repair_script(script, originals, utils_commands, vocabulary or Vocabulary())
+    def run(*lines: str, vocabulary: Vocabulary | None = None) -> Script:
+        numbered = [Line(*each) for each in enumerate([*BEGIN, *lines, *END], start=1)]
+        script = Script("Appendix C", "c.tcl", numbered)
+        repair_script(script, originals, commands, vocabulary or Vocabulary())
+        return script
 
     return run
 
 
-@pytest.fixture
-def body() -> Callable[[Recovered], list[str]]:
+def body(script: Script) -> list[str]:
     """The lines of a repaired script between BEGIN and END."""
-
-    def lines(recovered: Recovered) -> list[str]:
-        return [line.text for line in recovered.lines][len(BEGIN) : -len(END)]
-
-    return lines
+    return [line.text for line in script.lines][len(BEGIN) : -len(END)]
 
 
 @pytest.fixture

@@ -28,7 +28,7 @@ from tests.studies.sharma2006.networks import (
 )
 from tests.tcl.conftest import Arguments, Facts, argv
 
-from bdpbench.app.recovering import recover_scripts
+from bdpbench.app.recover import recover_scripts
 
 # Protocols of Appendices A and B; H-TCP is only in the others, SACK only in these.
 STANDARD = ("SACK", "HS", "Scalable", "BIC", "CUBIC", "FAST")

@@ -1,17 +1,24 @@
 """What the rules need to know about Tcl: comments, variables, commands and blocks, by line.
 
-It reads damaged scripts that Tcl's own parser cannot read; Tcl itself checks the repaired ones (see
-``tcl_check``). All variables of a script are in one namespace, whether global or local to a
-procedure, because the listings never use one name for two things.
+It reads damaged scripts that Tcl's own parser cannot read; Tcl itself checks the repaired ones. All
+variables of a script are in one namespace, whether global or local to a procedure, because the
+listings never use one name for two things.
 """
 
 from __future__ import annotations
 
 import re
-from collections import Counter
-from collections.abc import Iterable, Iterator
+import subprocess
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import NamedTuple
 
+from bdpbench.errors import BdpbenchError
 from bdpbench.recover.printed import Line
+
+_PARSE = Path(__file__).with_name("parse.tcl")
+_TIMEOUT_S = 60
 
 # Commands of Tcl that scripts of this kind use.
 TCL_COMMANDS = frozenset(
@@ -24,7 +31,7 @@ TCL_COMMANDS = frozenset(
         "unset", "uplevel", "upvar", "while",
     }
 )  # fmt: skip
-# Commands that ns-2 adds; its classes are recognized by their form (Agent/TCP).
+# Commands that ns-2 adds.
 NS2_COMMANDS = frozenset(
     {
         "new", "delete", "Simulator", "RNG", "add-packet-header", "remove-packet-header",
@@ -34,8 +41,12 @@ NS2_COMMANDS = frozenset(
 # Global variables that Tcl or ns-2 sets before a script starts.
 GIVEN_VARIABLES = frozenset({"argc", "argv", "argv0", "env", "defaultRNG"})
 
+_HEAD = re.compile(r"^\s*(?:\}\s*)?(\w[\w-]*)")
+_CONTINUES = re.compile(r"^\s*\}\s*(else|elseif)\b")
 _WORD = re.compile(r"(?<![\w./])[A-Za-z_][\w-]*(?![\w./-])")
-_CLASS = re.compile(r"[A-Z]\w*(/\w+)+$")
+CLASS = re.compile(r"[A-Z]\w*(/\w+)+$")
+"""Form of the name of a class of ns-2, such as Agent/TCP, which is a command."""
+
 _TRAILING_COMMENT = re.compile(r";\s*#.*$")
 _READ = re.compile(r"\$\{?(\w+)|\[set (\w+)[^\]\s]*\]")
 _WRITTEN = re.compile(r"(?:^|[\[{;])\s*(?:set\s+(\w+)[^\s\]]*\s+\S|incr\s+(\w+))")
@@ -81,16 +92,6 @@ def writes(text: str) -> list[str]:
     return names + (parameters.group(1).split() if parameters else [])
 
 
-def written_in(lines: Iterable[Line]) -> set[str]:
-    """Variables that a script sets."""
-    return {name for line in lines for name in writes(line.text)}
-
-
-def mentions(lines: Iterable[Line]) -> Counter[str]:
-    """How often each word occurs in the code of a script."""
-    return Counter(word for line in lines for word in re.findall(r"\w+", code_of(line.text)))
-
-
 def words_of(text: str) -> list[str]:
     """Words in the code of a line, including hyphens, but no parts of file and class names."""
     return _WORD.findall(code_of(text))
@@ -114,6 +115,89 @@ def command_words(text: str) -> Iterator[str]:
         yield from (match.group(1) for match in pattern.finditer(code))
 
 
-def is_command(word: str, own: Iterable[str]) -> bool:
-    """Whether a word is a command of Tcl, of ns-2 (classes included), or one of ``own``."""
-    return word in TCL_COMMANDS or word in NS2_COMMANDS or word in own or bool(_CLASS.match(word))
+@dataclass(frozen=True)
+class Block:
+    """An open block: the index of the line that opened it, and its command."""
+
+    opened: int
+    command: str
+
+
+@dataclass(frozen=True)
+class Structure:
+    """Blocks of a script, read until the first brace that matches no open block.
+
+    Attributes:
+        around: for each line read, the blocks around it, outermost first.
+        fault: index of the line that closes or continues a block that is not open, or None.
+        unclosed: blocks open at the end.
+    """
+
+    around: tuple[tuple[Block, ...], ...]
+    fault: int | None
+    unclosed: tuple[Block, ...]
+
+
+def read_structure(lines: Sequence[Line]) -> Structure:
+    """Find the blocks of a script by its braces."""
+    stack: list[Block] = []
+    around: list[tuple[Block, ...]] = []
+    for index, line in enumerate(lines):
+        around.append(tuple(stack))
+        if not is_comment(line.text) and not _step(stack, index, code_of(line.text)):
+            return Structure(tuple(around), index, ())
+    return Structure(tuple(around), None, tuple(stack))
+
+
+def _step(stack: list[Block], index: int, code: str) -> bool:
+    """Apply a line's braces to the open blocks; False if one matches none."""
+    rest = code.strip()
+    if rest.startswith("}"):
+        continues = _CONTINUES.match(code)
+        if not stack or (continues and stack[-1].command not in ("if", "elseif")):
+            return False
+        stack.pop()
+        rest = rest[1:]
+    head = _HEAD.match(code)
+    change = rest.count("{") - rest.count("}")
+    if change < -len(stack):
+        return False
+    if change < 0:
+        del stack[change:]
+    stack.extend(Block(index, head.group(1) if head else "") for _ in range(change))
+    return True
+
+
+class Problem(NamedTuple):
+    """A problem that Tcl's parser reports for a line of a script."""
+
+    path: Path
+    line: int
+    message: str
+
+
+def check_scripts(interpreter: Path, scripts: Sequence[Path]) -> list[Problem]:
+    """Have a Tcl interpreter parse scripts, bodies of blocks included, without running them.
+
+    Args:
+        interpreter: ``tclsh`` or ``ns``, which is also a Tcl interpreter.
+        scripts: paths of scripts.
+
+    Raises:
+        BdpbenchError: when the interpreter fails.
+    """
+    command = [str(interpreter), str(_PARSE), *map(str, scripts)]
+    try:
+        done = subprocess.run(
+            command, capture_output=True, text=True, timeout=_TIMEOUT_S, check=False
+        )
+    except (OSError, subprocess.TimeoutExpired) as error:
+        raise BdpbenchError(
+            f"could not parse the scripts: {error}", where=str(interpreter)
+        ) from None
+    lines = done.stdout.splitlines()
+    if done.returncode != 0 or lines[-1:] != [f"checked {len(scripts)}"]:
+        said = (done.stderr.strip().splitlines() or ["no message"])[-1]
+        raise BdpbenchError(f"could not parse the scripts: {said}", where=str(interpreter))
+    found = (line.split("\t", 2) for line in lines[:-1])
+    return [Problem(Path(path), int(number), message) for path, number, message in found]

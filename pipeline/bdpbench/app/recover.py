@@ -3,36 +3,32 @@
 from __future__ import annotations
 
 import shutil
-import tempfile
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from pathlib import Path
 
 from bdpbench.contracts.files import utf8_text
 from bdpbench.contracts.paths import tcl_dir
 from bdpbench.contracts.yaml_files import suggest
 from bdpbench.errors import BdpbenchError
-from bdpbench.recover import (
+from bdpbench.recover.printed import (
     ORIGINALS_NAME,
     Originals,
-    PrintedScript,
-    Problem,
-    Recovered,
-    Vocabulary,
-    check_replaceable,
-    check_scripts,
-    find_scripts,
+    Script,
     load_originals,
-    procedures,
     read_document,
-    record_of,
-    repair_script,
+)
+from bdpbench.recover.recovery import (
+    READABLE_NAME,
+    check_replaceable,
+    count_repairs,
+    recover,
     write_recovery,
 )
 from bdpbench.simulation.build import current_build_id, find_build
 from bdpbench.studies.load import studies_dir
 
 
-def recover_scripts(copy: Path, folder: Path, study: str | None = None) -> list[Recovered]:
+def recover_scripts(copy: Path, folder: Path, study: str | None = None) -> list[Script]:
     """Recover the scripts that a study prints from a copy of it, and write them into ``folder``.
 
     The helper file that they source, which the study does not print, is added: bdpbench's own,
@@ -51,14 +47,10 @@ def recover_scripts(copy: Path, folder: Path, study: str | None = None) -> list[
     originals = load_originals(originals_path(study))
     check_replaceable(folder)
     document = read_document(copy, originals.document)
-    files = _helper_files(originals)
-    commands = frozenset(name for text in files.values() for name in procedures(text))
-    recovered = _repair_all(find_scripts(document, originals), originals, commands)
-    interpreter = tcl_interpreter()
-    _check(interpreter, recovered)
-    files |= {each.name: each.text for each in recovered}
-    write_recovery(folder, files, record_of(document, recovered, interpreter.name))
-    return recovered
+    helper, interpreter = _helper(originals), tcl_interpreter()
+    scripts = recover(document, originals, helper, interpreter)
+    write_recovery(folder, helper, document, scripts, interpreter.name)
+    return scripts
 
 
 def originals_path(study: str | None) -> Path:
@@ -85,35 +77,16 @@ def originals_path(study: str | None) -> Path:
     return known[study]
 
 
-def _helper_files(originals: Originals) -> dict[str, str]:
-    """File name → text of the files that the scripts source."""
+def _helper(originals: Originals) -> dict[str, str]:
+    """File name → text of the file that the scripts source, if there is one."""
     if originals.helper is None:
         return {}
     path = tcl_dir() / originals.helper.path
     try:
         return {originals.helper.file: utf8_text(path)}
     except FileNotFoundError:
-        raise BdpbenchError(
-            f"no such file, which {ORIGINALS_NAME} names as helper", where=str(path)
-        ) from None
-
-
-def _repair_all(
-    scripts: Sequence[PrintedScript], originals: Originals, commands: frozenset[str]
-) -> list[Recovered]:
-    """Repair all scripts; the errors of all are raised together."""
-    vocabulary = Vocabulary.of(scripts)
-    recovered, refusals = [], []
-    for script in scripts:
-        try:
-            recovered.append(repair_script(script, originals, commands, vocabulary))
-        except BdpbenchError as refusal:
-            refusals.append(refusal)
-    if len(refusals) == 1:
-        raise refusals[0]
-    if refusals:
-        raise BdpbenchError("\n".join(str(refusal) for refusal in refusals))
-    return recovered
+        said = f"no such file, which {ORIGINALS_NAME} names as helper"
+        raise BdpbenchError(said, where=str(path)) from None
 
 
 def tcl_interpreter() -> Path:
@@ -136,30 +109,11 @@ def tcl_interpreter() -> Path:
     return build.binary
 
 
-def _check(interpreter: Path, recovered: Sequence[Recovered]) -> None:
-    with tempfile.TemporaryDirectory() as scratch:
-        paths = {Path(scratch) / each.name: each for each in recovered}
-        for path, script in paths.items():
-            path.write_text(script.text, encoding="utf-8")
-        problems = check_scripts(interpreter, list(paths))
-    if problems:
-        raise BdpbenchError("\n".join(_told(paths[each.path], each) for each in problems))
-
-
-def _told(script: Recovered, problem: Problem) -> str:
-    line = script.lines[problem.line - 1]
-    return (
-        f"{script.title}, line {line.number}: Tcl cannot parse this: {problem.message}\n"
-        f"    {line.text.strip()}"
-    )
-
-
-def summary_of(recovered: Sequence[Recovered], folder: Path) -> list[str]:
+def summary_of(scripts: Sequence[Script], folder: Path) -> Iterator[str]:
     """What was recovered, as lines for a terminal."""
-    lines = []
-    for script in recovered:
-        counted = ", ".join(f"{count} {rule}" for rule, count in script.count().items())
-        lines.append(f"{script.title} -> {script.name}: {counted or 'no damage'}")
-        lines += [f"  note, line {note.line}: {note.text}" for note in script.notes]
-    total = sum(len(script.repairs) for script in recovered)
-    return [*lines, f"{total} repairs, listed in {folder / 'REPAIRS.md'}"]
+    for script in scripts:
+        counted = ", ".join(f"{count} {rule}" for rule, count in count_repairs(script).items())
+        yield f"{script.title} -> {script.name}: {counted or 'no damage'}"
+        yield from (f"  note, line {note.line}: {note.text}" for note in script.notes)
+    total = sum(len(script.repairs) for script in scripts)
+    yield f"{total} repairs, listed in {folder / READABLE_NAME}"

@@ -1,0 +1,329 @@
+"""Repairs the scripts of a study, checks them, and writes them with the record of their repairs."""
+
+from __future__ import annotations
+
+import json
+import os
+import re
+import shutil
+import tempfile
+from collections import Counter
+from collections.abc import Iterator, Mapping, Sequence
+from itertools import groupby
+from pathlib import Path
+
+from bdpbench.contracts.files import replace_folder, sha256_of
+from bdpbench.errors import BdpbenchError
+from bdpbench.recover.listing import Listing, Vocabulary
+from bdpbench.recover.printed import Document, Line, Note, Originals, Repair, Script, find_scripts
+from bdpbench.recover.rules import RULES
+from bdpbench.recover.tcl import (
+    Block,
+    check_scripts,
+    code_of,
+    procedures,
+    read_structure,
+    reads,
+    writes,
+)
+
+RECORD_NAME = "repairs.json"
+READABLE_NAME = "REPAIRS.md"
+RECORD_VERSION = 2
+
+_OF_CLASS = re.compile(r"^[A-Z]\w*(?:/\w+)+\s")
+_CLASS_SETTING = re.compile(
+    r"^[A-Z]\w*(?:/\w+)+\s+set\s+[A-Za-z]\w*_\s+(?:-?\d+(?:\.\d+)?(?:e-?\d+)?|\$\w+)\s*;?$"
+)
+_NO_VALUE = re.compile(r"^set\s+\S+$")
+_LAST_COMMAND = re.compile(r"^\$ns\s+run$")
+
+
+def recover(
+    document: Document, originals: Originals, helper: Mapping[str, str], interpreter: Path
+) -> list[Script]:
+    """The repaired scripts of a study, which Tcl's own parser has accepted.
+
+    Args:
+        document: the reader's copy.
+        originals: the scripts that it prints.
+        helper: file name → text of the files that they source.
+        interpreter: ``tclsh`` or ``ns``.
+
+    Raises:
+        BdpbenchError: when the copy lacks a script or has damage that no rule repairs, and when
+            Tcl's parser rejects a script; the errors of all scripts are told together.
+    """
+    scripts = find_scripts(document, originals)
+    vocabulary = Vocabulary.of(scripts)
+    commands = frozenset(name for text in helper.values() for name in procedures(text))
+    refusals = []
+    for script in scripts:
+        try:
+            repair_script(script, originals, commands, vocabulary)
+        except BdpbenchError as refusal:
+            refusals.append(refusal)
+    if len(refusals) == 1:
+        raise refusals[0]
+    if refusals:
+        raise BdpbenchError("\n".join(map(str, refusals)))
+    _check_parsed(interpreter, scripts)
+    return scripts
+
+
+def repair_script(
+    script: Script, originals: Originals, commands: frozenset[str], vocabulary: Vocabulary
+) -> None:
+    """Repair a script, given the helper's procedures and the words of all scripts.
+
+    Raises:
+        BdpbenchError: naming heading, line and text of damage that no rule repairs.
+    """
+    listing = Listing(script, originals, commands, vocabulary)
+    for rule in RULES:
+        listing.rule_id = rule.rule_id
+        rule.apply(listing)
+    _check_end(listing)
+    _check_settings(listing)
+    script.repairs.sort(key=lambda repair: repair.line)
+    script.notes = list(find_notes(script.lines, originals.inherited))
+
+
+def _check_end(listing: Listing) -> None:
+    code = [i for i, text in listing.numbered() if code_of(text).strip()]
+    last = code[-1] if code else 0
+    if not code or not _LAST_COMMAND.match(code_of(listing.lines[last].text).strip()):
+        document = listing.originals.document
+        raise listing.refuse(
+            last,
+            f"the script is truncated: a script of the {document} ends with '$ns run'",
+            hint=f"take a complete copy of the {document}",
+        )
+
+
+def _check_settings(listing: Listing) -> None:
+    """Refuse a ``set`` command that sets nothing, or nothing that ns-2 could use."""
+    for index, text in listing.numbered():
+        code = code_of(text).strip()
+        if _OF_CLASS.match(code) and not _CLASS_SETTING.match(code):
+            raise listing.refuse(index, "expected 'CLASS set NAME_ VALUE', VALUE a number")
+        if _NO_VALUE.match(code):
+            raise listing.refuse(index, "sets no value")
+
+
+def _check_parsed(interpreter: Path, scripts: Sequence[Script]) -> None:
+    with tempfile.TemporaryDirectory() as scratch:
+        paths = {Path(scratch) / each.name: each for each in scripts}
+        for path, script in paths.items():
+            path.write_text(script.text, encoding="utf-8")
+        problems = check_scripts(interpreter, list(paths))
+    lines = []
+    for problem in problems:
+        script = paths[problem.path]
+        line = script.lines[problem.line - 1]
+        lines.append(
+            f"{script.title}, line {line.number}: Tcl cannot parse this: {problem.message}\n"
+            f"    {line.text.strip()}"
+        )
+    if lines:
+        raise BdpbenchError("\n".join(lines))
+
+
+def find_notes(lines: Sequence[Line], inherited: str) -> Iterator[Note]:
+    """Find variables that a pass of a loop inherits from the previous one.
+
+    Such a variable has a value before the loop, and only some branches of an ``if`` inside it set
+    the variable, although the loop uses it. In a pass without such a branch it keeps the value of
+    an earlier pass. ``inherited`` is the text of the note.
+    """
+    around = read_structure(lines).around
+    loops = {block for blocks in around for block in blocks if block.command == "for"}
+    for loop in sorted(loops, key=lambda block: block.opened):
+        for name, used in _inherited(lines, around, loop):
+            yield Note(lines[used].number, inherited.format(name=name))
+
+
+def _inherited(
+    lines: Sequence[Line], around: Sequence[tuple[Block, ...]], loop: Block
+) -> Iterator[tuple[str, int]]:
+    """Variables of a loop that may keep an old value, with the index of the line of last use."""
+    inside = [index for index, blocks in enumerate(around) if loop in blocks]
+    before = {name for line in lines[: loop.opened] for name in writes(line.text)}
+    always = {name for i in inside if around[i][-1] == loop for name in writes(lines[i].text)}
+    sometimes = {name for i in inside for name in writes(lines[i].text)} - always
+    for name in sorted(sometimes & before):
+        used = [i for i in inside if name in reads(lines[i].text)]
+        if used:
+            yield name, used[-1]
+
+
+def count_repairs(script: Script) -> dict[str, int]:
+    """Rule → number of repairs, for the rules that made any."""
+    counted = Counter(repair.rule for repair in script.repairs)
+    return {rule.rule_id: counted[rule.rule_id] for rule in RULES if counted[rule.rule_id]}
+
+
+# ---------------------------------------------------------------- the record of the repairs
+
+
+def record_of(document: Document, scripts: Sequence[Script], checked_by: str) -> dict[str, object]:
+    """Content of ``repairs.json``: the rules, and every repair and note of each script."""
+    return {
+        "schema_version": RECORD_VERSION,
+        "document": {
+            "file": document.path.name,
+            "kind": document.kind,
+            "sha256": sha256_of(document.path),
+            "lines": _numbered_by(document),
+        },
+        "checked_by": checked_by,
+        "rules": [
+            {"rule": rule.rule_id, "damage": rule.damage, "reason": rule.reason} for rule in RULES
+        ],
+        "scripts": [
+            {
+                "heading": script.title,
+                "script": script.name,
+                "lines": [script.lines[0].number, script.lines[-1].number],
+                "count": count_repairs(script),
+                "repairs": [repair._asdict() for repair in script.repairs],
+                "notes": [note._asdict() for note in script.notes],
+            }
+            for script in scripts
+        ],
+    }
+
+
+def _numbered_by(document: Document) -> str:
+    return "of `pdftotext -layout`" if document.kind == "pdf" else "of the file"
+
+
+def readable_record(document: Document, scripts: Sequence[Script], checked_by: str) -> str:
+    """Content of ``REPAIRS.md``: the record for readers."""
+    parts = [
+        f"# Repairs of {document.path.name}",
+        f"Line numbers are those {_numbered_by(document)}. The repaired scripts were parsed by "
+        f"{checked_by}.",
+        "## Rules",
+        "\n".join(f"- **{rule.rule_id}**: {rule.damage} {rule.reason}" for rule in RULES),
+        *("\n".join(_readable_script(each)) for each in scripts),
+    ]
+    return "\n\n".join(parts) + "\n"
+
+
+def _readable_script(script: Script) -> Iterator[str]:
+    yield f"## {script.title}: `{script.name}`"
+    yield ""
+    order = [rule.rule_id for rule in RULES]
+    ordered = sorted(script.repairs, key=lambda repair: (order.index(repair.rule), repair.line))
+    for rule_id, group in groupby(ordered, key=lambda repair: repair.rule):
+        yield from _readable_rule(rule_id, list(group))
+    yield from (f"- line {note.line}, *left as it is*: {note.text}" for note in script.notes)
+
+
+def _readable_rule(rule_id: str, repairs: Sequence[Repair]) -> list[str]:
+    if rule_id == "page-furniture":
+        return [f"- {rule_id}, lines {', '.join(str(repair.line) for repair in repairs)}"]
+    return [
+        f"- line {repair.line}, *{rule_id}*: {_quoted(repair.before)} → "
+        f"{'removed' if repair.after is None else _quoted(repair.after)} ({repair.why})"
+        for repair in repairs
+    ]
+
+
+def _quoted(text: str) -> str:
+    return " ⏎ ".join(f"`` {line.strip()} ``" for line in text.split("\n"))
+
+
+# ---------------------------------------------------------------- the folder
+
+
+def write_recovery(
+    folder: Path,
+    helper: Mapping[str, str],
+    document: Document,
+    scripts: Sequence[Script],
+    checked_by: str,
+) -> None:
+    """Write helper, scripts, record and its readable form into ``folder``, all of them or none.
+
+    A folder with an unchanged earlier recovery is replaced; nothing else is ever lost.
+
+    Args:
+        folder: a new or empty folder, or one that an earlier recovery wrote.
+        helper: file name → text of the files that the scripts source.
+        document: the copy of the study.
+        scripts: what was recovered from it.
+        checked_by: name of the interpreter that has parsed them.
+
+    Raises:
+        BdpbenchError: when the folder contains anything else or cannot be written.
+    """
+    folder = folder.resolve()
+    check_replaceable(folder)
+    files = {**helper, **{each.name: each.text for each in scripts}}
+    files[READABLE_NAME] = readable_record(document, scripts, checked_by)
+    scratch = None
+    try:
+        folder.parent.mkdir(parents=True, exist_ok=True)
+        scratch = Path(tempfile.mkdtemp(dir=folder.parent, prefix=f".{folder.name}."))
+        _fill(scratch, files, record_of(document, scripts, checked_by))
+        if folder.exists():
+            replace_folder(scratch, folder)
+        else:
+            scratch.rename(folder)
+    except OSError as error:
+        raise BdpbenchError(f"cannot be written: {error.strerror}", where=str(folder)) from None
+    finally:
+        if scratch is not None:
+            shutil.rmtree(scratch, ignore_errors=True)
+
+
+def _fill(scratch: Path, files: Mapping[str, str], record: Mapping[str, object]) -> None:
+    for name, text in files.items():
+        (scratch / name).write_text(text, encoding="utf-8")
+    sums = {path.name: sha256_of(path) for path in sorted(scratch.iterdir())}
+    text = json.dumps({**record, "files": sums}, indent=1, ensure_ascii=False)
+    (scratch / RECORD_NAME).write_text(text + "\n", encoding="utf-8")
+    # mkdtemp makes folders private; this one is for everyone to read.
+    umask = os.umask(0)
+    os.umask(umask)
+    scratch.chmod(0o777 & ~umask)
+
+
+def check_replaceable(folder: Path) -> None:
+    """Refuse a folder whose replacement would lose something.
+
+    Raises:
+        BdpbenchError: naming a file of the folder that no earlier recovery wrote.
+    """
+    if not folder.exists():
+        return
+    if not folder.is_dir():
+        raise BdpbenchError("is a file, expected a folder to write into", where=str(folder))
+    written = _written_before(folder)
+    foreign = [
+        path.name
+        for path in sorted(folder.iterdir())
+        if not path.is_file() or written.get(path.name) not in (sha256_of(path), RECORD_NAME)
+    ]
+    if foreign:
+        more = f" and {len(foreign) - 1} more" if len(foreign) > 1 else ""
+        raise BdpbenchError(
+            f"holds {foreign[0]}{more}, which would be lost: nothing was written",
+            where=str(folder),
+            hint="name a folder that is new or empty",
+        )
+
+
+def _written_before(folder: Path) -> dict[str, str]:
+    """File → checksum of what an earlier recovery wrote here; empty if there was none.
+
+    The record cannot contain its own checksum; its name stands for it.
+    """
+    try:
+        record = json.loads((folder / RECORD_NAME).read_text(encoding="utf-8"))
+        files = {str(name): str(value) for name, value in record["files"].items()}
+    except (OSError, ValueError, KeyError, TypeError, AttributeError):
+        return {}
+    return {**files, RECORD_NAME: RECORD_NAME}

@@ -12,7 +12,7 @@ from playwright.sync_api import Browser, Locator, expect
 from tests.pipeline.contracts.test_csv_files import FORMULAS, OTHERS
 
 from bdpbench.app.analyze.analyzing import analyze
-from bdpbench.app.analyze.request import request_of
+from bdpbench.app.analyze.request import AnalysisRequest
 from bdpbench.contracts.documents import cell
 from bdpbench.contracts.paths import repository_root
 from bdpbench.pages.compare_page import comparison_page
@@ -49,7 +49,7 @@ def trace_page(tmp_path_factory: pytest.TempPathFactory) -> Path:
     lines = sorted([*_flow(1, 0.005), *_flow(2, 0.01)], key=lambda each: each[0])
     trace.write_text("".join(f"{line}\n" for _, line in lines))
     out = folder / "trace.html"
-    list(analyze(request_of([str(trace)], output=out)))
+    list(analyze(AnalysisRequest([str(trace)], output=out)))
     return out
 
 

@@ -22,7 +22,7 @@ from types import FrameType
 from tests.faults.fuzz_traces import mutated, peak_mib
 
 from bdpbench.app.analyze.analyzing import analyze
-from bdpbench.app.analyze.request import request_of
+from bdpbench.app.analyze.request import AnalysisRequest
 from bdpbench.errors import BdpbenchError
 
 MOST_MORE_MIB = 100
@@ -100,11 +100,13 @@ def measure(content: bytes, folder: Path, suffix: str, *, lenient: bool) -> None
     path = folder / "hostile.tr"
     path.write_bytes(content)
     with suppress(BdpbenchError):
-        list(analyze(request_of([str(path)], output=path.with_suffix(suffix), lenient=lenient)))
+        list(
+            analyze(AnalysisRequest([str(path)], output=path.with_suffix(suffix), lenient=lenient))
+        )
     if not lenient:
         return  # lenient reading measures the same as strict reading
     with suppress(BdpbenchError):
-        list(analyze(request_of([str(path)], bin_s=0.1, lenient=True)))
+        list(analyze(AnalysisRequest([str(path)], bin_s=0.1, lenient=True)))
 
 
 def check(name: str, content: bytes, folder: Path, suffix: str, most_mib: float) -> None:

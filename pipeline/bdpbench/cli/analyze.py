@@ -60,7 +60,7 @@ def command(
     does not grow with the trace.
     """
     from bdpbench.app.analyze.analyzing import analyze, definition_lines
-    from bdpbench.app.analyze.request import request_of
+    from bdpbench.app.analyze.request import AnalysisRequest
 
     if list_metrics:
         for line in definition_lines():
@@ -68,7 +68,7 @@ def command(
         return
     if not traces:
         raise click.UsageError("Missing argument 'TRACE...'.")
-    request = request_of(
+    request = AnalysisRequest(
         traces,
         labels=labels,
         parts=parts,

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 import re
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from difflib import get_close_matches
 from pathlib import Path
@@ -14,123 +14,97 @@ from bdpbench.errors import BdpbenchError
 from bdpbench.metrics.packets import PACKET_DEFINITIONS, Window
 
 
-@dataclass(frozen=True)
+@dataclass
 class AnalysisRequest:
-    """What to measure in which trace, checked.
+    """The options of a command line: what to measure in which trace.
 
     Attributes:
         traces: files, or "-" for standard input: parts of one trace, or traces to compare.
-        labels: labels of the traces to compare; empty for the parts of one.
+        labels: labels of the traces to compare.
+        parts: whether the files are parts of one trace, in this order.
         output: file to write, or None.
-        window: time to measure.
+        window: START:END, s; None for the whole trace.
         flows, links, nodes, metrics: selected ones; empty for all.
         bin_s: width of the bins of the series, s; None to choose it.
-        capacities: (from_node, to_node) → Mbit/s.
+        capacities: LINK=MBPS.
         lenient: skip unrecognised lines.
-    """
-
-    traces: Sequence[str]
-    labels: Sequence[str] = ()
-    output: Path | None = None
-    window: Window = field(default_factory=Window)
-    flows: Sequence[str] = ()
-    links: Sequence[str] = ()
-    nodes: Sequence[int] = ()
-    metrics: Sequence[str] = ()
-    bin_s: float | None = None
-    capacities: dict[tuple[int, int], float] = field(default_factory=dict)
-    lenient: bool = False
-
-
-def request_of(
-    traces: Sequence[str],
-    *,
-    labels: Sequence[str] = (),
-    parts: bool = False,
-    output: Path | None = None,
-    window: str | None = None,
-    flows: Sequence[str] = (),
-    links: Sequence[str] = (),
-    nodes: Sequence[int] = (),
-    metrics: Sequence[str] = (),
-    bin_s: float | None = None,
-    capacities: Sequence[str] = (),
-    lenient: bool = False,
-) -> AnalysisRequest:
-    """Check the options of a command line before any trace is read.
-
-    The options are those of the command; ``parts`` says that the files are parts of one trace.
+        span: the window.
+        link_subjects: subjects of the selected links.
+        capacity_mbps: (from_node, to_node) → Mbit/s.
 
     Raises:
         BdpbenchError: naming the option, for an invalid suffix, window, metric, bin, link or
             capacity, and for several files without --parts or --label.
     """
-    _check_several(traces, labels, parts=parts)
-    _check_output(output)
-    for metric in metrics:
-        _check_metric(metric)
-    if bin_s is not None and not (bin_s >= 1e-3 and math.isfinite(bin_s)):
-        raise BdpbenchError(f"{bin_s:g} is not a width: expected 0.001 s or more", where="--bin")
-    return AnalysisRequest(
-        traces,
-        labels,
-        output,
-        _window_of(window),
-        flows,
-        [f"link:{'-'.join(map(str, _link_of(each, '--link')))}" for each in links],
-        nodes,
-        metrics,
-        bin_s,
-        dict(_capacity_of(each) for each in capacities),
-        lenient,
-    )
 
+    traces: Sequence[str]
+    labels: Sequence[str] = ()
+    parts: bool = False
+    output: Path | None = None
+    window: str | None = None
+    flows: Sequence[str] = ()
+    links: Sequence[str] = ()
+    nodes: Sequence[int] = ()
+    metrics: Sequence[str] = ()
+    bin_s: float | None = None
+    capacities: Sequence[str] = ()
+    lenient: bool = False
+    span: Window = field(init=False)
+    link_subjects: Sequence[str] = field(init=False)
+    capacity_mbps: Mapping[tuple[int, int], float] = field(init=False)
 
-def _check_several(traces: Sequence[str], labels: Sequence[str], *, parts: bool) -> None:
-    """Refuse several files that are neither labelled nor declared as parts, and wrong labels."""
-    if parts and labels:
-        raise BdpbenchError(
-            "parts of one trace have no labels",
-            where="--label",
-            hint="give --parts to join the files, or --label for each to compare them",
-        )
-    if len(traces) > 1 and not parts and not labels:
-        raise BdpbenchError(
-            f"{len(traces)} files may be parts of one trace, or traces to compare",
-            where="TRACE...",
-            hint="give --parts to join them in this order, or --label NAME for each to compare",
-        )
-    if labels and len(labels) != len(traces):
-        raise BdpbenchError(
-            f"{len(labels)} labels for {len(traces)} traces: expected one for each",
-            where="--label",
-        )
-    _check_labels(traces, labels)
+    def __post_init__(self) -> None:
+        self._check_files()
+        self._check_labels()
+        for metric in self.metrics:
+            _check_metric(metric)
+        if self.bin_s is not None and not (self.bin_s >= 1e-3 and math.isfinite(self.bin_s)):
+            said = f"{self.bin_s:g} is not a width: expected 0.001 s or more"
+            raise BdpbenchError(said, where="--bin")
+        self.span = _window_of(self.window)
+        ends = [_link_of(each, "--link") for each in self.links]
+        self.link_subjects = [f"link:{start}-{end}" for start, end in ends]
+        self.capacity_mbps = dict(_capacity_of(each) for each in self.capacities)
 
+    def _check_files(self) -> None:
+        """Refuse several files that are neither labelled nor parts, and an unfit output file."""
+        if len(self.traces) > 1 and not self.parts and not self.labels:
+            raise BdpbenchError(
+                f"{len(self.traces)} files may be parts of one trace, or traces to compare",
+                where="TRACE...",
+                hint="give --parts to join them in this order, or --label NAME for each to compare",
+            )
+        if self.labels and self.traces.count("-") > 1:
+            raise BdpbenchError("standard input can be read only once", where="TRACE...")
+        if self.output is None:
+            return
+        if self.output.suffix.lower() not in SUFFIXES:
+            raise BdpbenchError(
+                f"the suffix of {self.output.name!r} names no known format",
+                where="--output",
+                hint=f"expected one of {', '.join(SUFFIXES)}",
+            )
+        folder = self.output.absolute().parent
+        if not folder.is_dir():
+            raise BdpbenchError("no such folder", where=f"--output: {folder}")
 
-def _check_labels(traces: Sequence[str], labels: Sequence[str]) -> None:
-    if len(labels) == 1:
-        raise BdpbenchError("a single trace cannot be compared", where="--label")
-    for index, label in enumerate(labels):
-        if not label.strip() or not label.isprintable():
-            raise BdpbenchError(f"{label!r} is not a label", where="--label")
-        if label in labels[:index]:
-            raise BdpbenchError(f"two traces have the label {label!r}", where="--label")
-    if labels and traces.count("-") > 1:
-        raise BdpbenchError("standard input can be read only once", where="TRACE...")
-
-
-def _check_output(output: Path | None) -> None:
-    if output is None:
-        return
-    if output.suffix.lower() not in SUFFIXES:
-        raise BdpbenchError(
-            f"the suffix of {output.name!r} names no known format",
-            where="--output",
-            hint=f"expected one of {', '.join(SUFFIXES)}",
-        )
-    if not output.absolute().parent.is_dir():
-        raise BdpbenchError("no such folder", where=f"--output: {output.absolute().parent}")
+    def _check_labels(self) -> None:
+        wrong, hint = "", ""
+        if self.labels and self.parts:
+            wrong = "parts of one trace have no labels"
+            hint = "give --parts to join the files, or --label for each to compare them"
+        elif self.labels and len(self.labels) != len(self.traces):
+            counts = f"{len(self.labels)} labels for {len(self.traces)} traces"
+            wrong = f"{counts}: expected one for each"
+        elif len(self.labels) == 1:
+            wrong = "a single trace cannot be compared"
+        for index, label in enumerate(self.labels if not wrong else ()):
+            if not label.strip() or not label.isprintable():
+                wrong = f"{label!r} is not a label"
+            elif label in self.labels[:index]:
+                wrong = f"two traces have the label {label!r}"
+        if wrong:
+            raise BdpbenchError(wrong, where="--label", hint=hint)
 
 
 def _check_metric(metric: str) -> None:
@@ -145,20 +119,17 @@ def _check_metric(metric: str) -> None:
 
 
 def _window_of(text: str | None) -> Window:
-    if text is None:
-        return Window()
-    start, colon, end = text.partition(":")
+    start, colon, end = (":" if text is None else text).partition(":")
     try:
         if not colon:
             raise ValueError
-        window = Window(float(start) if start else -math.inf, float(end) if end else math.inf)
+        return Window(float(start) if start else -math.inf, float(end) if end else math.inf)
     except (ValueError, BdpbenchError):
         raise BdpbenchError(
             f"{text!r} is not a window: expected START:END in seconds, START below END",
             where="--window",
             hint="50:500 measures from 50 s to just before 500 s, and 50: from 50 s to the end",
         ) from None
-    return window
 
 
 def _link_of(text: str, where: str) -> tuple[int, int]:

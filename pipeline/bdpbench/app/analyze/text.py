@@ -7,51 +7,65 @@ from collections.abc import Iterator, Mapping, Sequence
 
 import polars as pl
 
-from bdpbench.app.analyze.analysis import Analysis
+from bdpbench.app.analyze.files import KEY, Analysis, Comparison
 from bdpbench.trace import LineAccount
 from bdpbench.units import addresses_of
 
 _MOST_ROWS = 20
+_MOST_COMPARED = 60
 _DIGITS = 4
-# Heading of a column, and its metric.
-_FLOW_COLUMNS = {
-    "Mbit/s": "throughput",
-    "goodput": "goodput",
-    "loss": "packet_loss_rate",
-    "resent": "retransmissions",
-    "delay ms": "one_way_delay",
-    "jitter ms": "jitter",
-    "RTT ms": "rtt",
-    "fair Mbit/s": "max_min_share",
-    "hops": "hop_count",
-    "gap s": "longest_gap",
-}
-_RECEIVER_COLUMNS = {
-    "Mbit/s": "receiver_throughput",
-    "delivered": "receiver_delivery_ratio",
-    "delay ms": "receiver_delay",
-    "max ms": "receiver_max_delay",
-}
-_NODE_COLUMNS = {
-    "sent": "node_sent",
-    "received": "node_received",
-    "forwarded": "node_forwarded",
-    "dropped": "node_dropped",
-}
-_ENERGY_COLUMNS = {"left J": "remaining_energy", "spent J": "spent_energy"}
-_LINK_COLUMNS = {
-    "capacity": "link_capacity",
-    "Mbit/s": "link_throughput",
-    "used": "link_utilization",
-    "loss": "link_loss_rate",
-    "mean queue": "mean_queue_length",
-    "max": "max_queue_length",
-    "wait ms": "queueing_delay",
-    "max ms": "max_queueing_delay",
-}
-COMPARED = (*_FLOW_COLUMNS.values(), *_RECEIVER_COLUMNS.values(), *_LINK_COLUMNS.values())
-"""Metrics of flows and links that a comparison in the terminal shows."""
-
+# Kind of subject, and its table: heading of a column → its metric.
+_TABLES: Sequence[tuple[str, Mapping[str, str]]] = (
+    (
+        "flow",
+        {
+            "Mbit/s": "throughput",
+            "goodput": "goodput",
+            "loss": "packet_loss_rate",
+            "resent": "retransmissions",
+            "delay ms": "one_way_delay",
+            "jitter ms": "jitter",
+            "RTT ms": "rtt",
+            "fair Mbit/s": "max_min_share",
+            "hops": "hop_count",
+            "gap s": "longest_gap",
+        },
+    ),
+    (
+        "receiver",
+        {
+            "Mbit/s": "receiver_throughput",
+            "delivered": "receiver_delivery_ratio",
+            "delay ms": "receiver_delay",
+            "max ms": "receiver_max_delay",
+        },
+    ),
+    (
+        "link",
+        {
+            "capacity": "link_capacity",
+            "Mbit/s": "link_throughput",
+            "used": "link_utilization",
+            "loss": "link_loss_rate",
+            "mean queue": "mean_queue_length",
+            "max": "max_queue_length",
+            "wait ms": "queueing_delay",
+            "max ms": "max_queueing_delay",
+        },
+    ),
+    (
+        "node",
+        {
+            "sent": "node_sent",
+            "received": "node_received",
+            "forwarded": "node_forwarded",
+            "dropped": "node_dropped",
+        },
+    ),
+    ("node", {"left J": "remaining_energy", "spent J": "spent_energy"}),
+)
+# What a comparison in the terminal shows of flows, receivers and links.
+_COMPARED = [metric for kind, columns in _TABLES if kind != "node" for metric in columns.values()]
 _SHARES = {
     "receiver_delivery_ratio",
     "packet_loss_rate",
@@ -61,37 +75,51 @@ _SHARES = {
     "link_utilization",
     "link_loss_rate",
 }
+_TOTALS = {
+    "total_throughput": "Mbit/s",
+    "total_goodput": "Mbit/s goodput",
+    "total_packet_delivery_ratio": "delivered",
+    "total_packet_loss_rate": "lost",
+    "total_one_way_delay": "ms mean delay",
+}
+_OF_ALL_FLOWS = {
+    "routing_overhead": "routing overhead, packets",
+    "routing_overhead_bytes": "routing overhead, bytes",
+    "normalised_routing_load": "normalised routing load, routing packets per packet received",
+    "total_remaining_energy": "energy left in all nodes, J",
+    "total_spent_energy": "energy spent by all nodes, J",
+    "fairness_index": "Jain's fairness index",
+    "max_min_fairness_index": "Jain's index of throughput over max-min fair share",
+    "throughput_asymmetry": "asymmetry (x1 - x2)/(x1 + x2)",
+    "throughput_ratio": "throughput ratio x1/x2",
+    "throughput_convergence_time": "convergence time, s",
+}
+
+_Values = Mapping[str, Mapping[str, "float | None"]]
+"""Subject → metric → value, subjects in order."""
 
 
 def totals_lines(analysis: Analysis) -> Iterator[str]:
     """Flows, links and fairness of a packet trace."""
     sums = analysis.sums
     yield f"{analysis.name}: {analysis.trace_format} trace, {analysis.account.lines:,} lines"
-    yield span_of(analysis)
-    values = _values(analysis.metrics)
-    flows = [each for each in values if each.startswith("flow:")]
-    if flows:
+    yield _span_of(analysis)
+    values: dict[str, dict[str, float | None]] = {}
+    for metric, subject, value in analysis.metrics.select(*KEY, "value").iter_rows():
+        values.setdefault(subject, {})[metric] = value
+    for kind, columns in _TABLES:
+        yield from _table(analysis, kind, columns, values)
+    if sums.losses.height:
         yield ""
-        yield from _flow_table(analysis, flows, values)
-    yield from _own_table("receiver", _RECEIVER_COLUMNS, values)
-    links = [each for each in values if each.startswith("link:")]
-    if links:
-        yield ""
-        yield from _table("link", links, _LINK_COLUMNS, values, {})
-        yield from _shared_lines(sums.links, links)
-    yield from _own_table("node", _NODE_COLUMNS, values)
-    yield from _own_table("node", _ENERGY_COLUMNS, values)
-    if analysis.sums.losses.height:
-        yield ""
-        yield from _loss_lines(analysis.sums.losses)
+        yield from _loss_lines(sums.losses)
     if "trace" in values:
         yield ""
-        yield from _fairness_lines(values["trace"])
+        yield from _trace_lines(values["trace"])
     if sums.forgotten:
         yield f"{sums.forgotten:,} packets were sent whose fate the trace does not show"
 
 
-def span_of(analysis: Analysis) -> str:
+def _span_of(analysis: Analysis) -> str:
     """The measured time, in words."""
     sums = analysis.sums
     kind = "whole trace" if analysis.whole else "window, half-open"
@@ -101,38 +129,93 @@ def span_of(analysis: Analysis) -> str:
     )
 
 
-def _own_table(
-    kind: str, columns: Mapping[str, str], values: Mapping[str, Mapping[str, float | None]]
+def _table(
+    analysis: Analysis, kind: str, columns: Mapping[str, str], values: _Values
 ) -> Iterator[str]:
-    """The table of the subjects that have these metrics, after a blank line; empty without any."""
-    wanted = set(columns.values())
-    subjects = [each for each, own in values.items() if not wanted.isdisjoint(own)]
-    if subjects:
-        yield ""
-        yield from _table(kind, subjects, columns, values, {})
+    """The subjects of a kind that have these metrics, after a blank line; empty without any."""
+    wanted, prefix = set(columns.values()), f"{kind}:"
+    subjects = [
+        each
+        for each, own in values.items()
+        if each.startswith(prefix) and not wanted.isdisjoint(own)
+    ]
+    if not subjects:
+        return
+    shown, more, about = subjects[:_MOST_ROWS], f"more {kind}s", {}
+    if kind == "flow":
+        # The largest are shown; unknown values count as zero.
+        by_size = sorted(subjects, key=lambda each: -(values[each].get("throughput") or 0.0))
+        largest = set(by_size[:_MOST_ROWS])
+        shown, more = [each for each in subjects if each in largest], "smaller flows"
+        about = _ends_of(analysis.sums.flows)
+    heads = ("type", "from>to") if about else ()
+    rows = [(kind, *heads, *columns)]
+    for subject in shown:
+        cells = (_cell(metric, values[subject].get(metric)) for metric in columns.values())
+        rows.append((subject.removeprefix(prefix), *about.get(subject, ()), *cells))
+    yield ""
+    yield from _aligned(rows, left=1 + len(heads))
+    if len(subjects) > len(shown):
+        yield f"and {len(subjects) - len(shown):,} {more} (-o FILE writes all)"
+    if kind == "link":
+        yield from _shared_lines(analysis.sums.links, subjects)
+
+
+def _ends_of(flows: pl.DataFrame) -> dict[str, tuple[str, str]]:
+    """Flow → type of its packets, and its ends."""
+    rows = flows.filter(pl.col("kind") == "data").select("subject", "type", "src_node", "dst_node")
+    address = addresses_of(rows["src_node"].to_list() + rows["dst_node"].to_list())
+    return {
+        subject: (kind or "-", f"{address(start)}>{address(end)}")
+        for subject, kind, start, end in rows.iter_rows()
+    }
+
+
+def _shared_lines(links: pl.DataFrame, shown: Sequence[str]) -> Iterator[str]:
+    shared = links.filter(pl.col("shared") & pl.col("subject").is_in(list(shown)))
+    for (node,), rows in shared.partition_by("to_node", as_dict=True).items():
+        names = ", ".join(subject.removeprefix("link:") for subject in rows["subject"])
+        yield f"{names}: stations of one shared medium ({node}), whose capacity is not measured"
+
+
+def _loss_lines(losses: pl.DataFrame) -> Iterator[str]:
+    rows = [
+        (layer or "-", reason or "-", kind or "-", f"{count:,}")
+        for layer, reason, kind, count in losses.head(_MOST_ROWS)
+        .select("layer", "reason", "type", "dropped_pkts")
+        .iter_rows()
+    ]
+    yield from _aligned([("dropped at", "by", "type", "packets"), *rows], left=3)
+
+
+def _trace_lines(values: Mapping[str, float | None]) -> Iterator[str]:
+    """Totals of all flows, and how they share the network."""
+    if "total_throughput" in values:
+        cells = (f"{_cell(metric, values.get(metric))} {text}" for metric, text in _TOTALS.items())
+        yield f"all flows: {', '.join(cells)}"
+    for metric, name in _OF_ALL_FLOWS.items():
+        if metric in values:
+            yield f"{name}: {_number(values[metric])}"
 
 
 def metric_lines(metrics: pl.DataFrame) -> Iterator[str]:
     """One line for each value: metric, subject, value, unit."""
     rows = [
         (metric, subject, "-" if value is None else f"{value:.10g}", "" if unit == "1" else unit)
-        for metric, subject, value, unit in metrics.select(
-            "metric", "subject", "value", "unit"
-        ).iter_rows()
+        for metric, subject, value, unit in metrics.select(*KEY, "value", "unit").iter_rows()
     ]
-    yield from aligned([("metric", "of", "value", "unit"), *rows], left={0, 1, 3})
+    yield from _aligned([("metric", "of", "value", "unit"), *rows], left=2, right=1)
 
 
 def samples_lines(summary: pl.DataFrame, name: str, trace_format: str) -> Iterator[str]:
     """Extremes and means of a trace of samples."""
     yield f"{name}: {trace_format} trace"
     yield ""
-    head = tuple(summary.columns)
     rows = [
-        tuple(each if isinstance(each, str) else number(each) for each in row)
+        tuple(each if isinstance(each, str) else _number(each) for each in row)
         for row in summary.iter_rows()
     ]
-    yield from aligned([head, *rows], left={0, 1})
+    yield from _aligned([tuple(summary.columns), *rows], left=2)
 
 
 def account_lines(account: LineAccount) -> Iterator[str]:
@@ -148,111 +231,49 @@ def account_lines(account: LineAccount) -> Iterator[str]:
         yield f"read up to the end of the window: {account.lines:,} lines"
 
 
-def _values(metrics: pl.DataFrame) -> dict[str, dict[str, float | None]]:
-    """Subject → metric → value, subjects in order."""
-    found: dict[str, dict[str, float | None]] = {}
-    for metric, subject, value in metrics.select("metric", "subject", "value").iter_rows():
-        found.setdefault(subject, {})[metric] = value
-    return found
-
-
-def _flow_table(
-    analysis: Analysis, flows: Sequence[str], values: Mapping[str, Mapping[str, float | None]]
-) -> Iterator[str]:
-    rows = analysis.sums.flows.filter(pl.col("kind") == "data").select(
-        "subject",
-        "type",
-        "src_node",
-        "dst_node",
-    )
-    address = addresses_of(rows["src_node"].to_list() + rows["dst_node"].to_list())
-    about = {
-        subject: (kind or "-", f"{address(start)}>{address(end)}")
-        for subject, kind, start, end in rows.iter_rows()
-    }
-    # The largest are shown; unknown values count as zero.
-    largest = sorted(flows, key=lambda each: -(values[each].get("throughput") or 0.0))
-    shown = [each for each in flows if each in set(largest[:_MOST_ROWS])]
-    yield from _table("flow", shown, _FLOW_COLUMNS, values, about)
-    if len(flows) > len(shown):
-        yield f"and {len(flows) - len(shown):,} smaller flows (-o FILE writes all)"
-
-
-def _shared_lines(links: pl.DataFrame, shown: Sequence[str]) -> Iterator[str]:
-    shared = links.filter(pl.col("shared") & pl.col("subject").is_in(list(shown)))
-    for (node,), rows in shared.partition_by("to_node", as_dict=True).items():
-        names = ", ".join(subject.removeprefix("link:") for subject in rows["subject"])
-        yield f"{names}: stations of one shared medium ({node}), whose capacity is not measured"
-
-
-def _table(
-    kind: str,
-    subjects: Sequence[str],
-    columns: Mapping[str, str],
-    values: Mapping[str, Mapping[str, float | None]],
-    about: Mapping[str, tuple[str, str]],
-) -> Iterator[str]:
-    more = ("type", "from>to") if about else ()
-    rows = [(kind, *more, *columns)]
-    for subject in subjects[:_MOST_ROWS]:
-        cells = (_cell(metric, values[subject].get(metric)) for metric in columns.values())
-        rows.append((subject.removeprefix(f"{kind}:"), *about.get(subject, ()), *cells))
-    yield from aligned(rows, left=set(range(1 + len(more))))
-    if len(subjects) > _MOST_ROWS:
-        yield f"and {len(subjects) - _MOST_ROWS:,} more {kind}s (-o FILE writes all)"
-
-
-def _loss_lines(losses: pl.DataFrame) -> Iterator[str]:
-    rows = [
-        (layer or "-", reason or "-", kind or "-", f"{count:,}")
-        for layer, reason, kind, count in losses.head(_MOST_ROWS)
-        .select("layer", "reason", "type", "dropped_pkts")
-        .iter_rows()
-    ]
-    yield from aligned([("dropped at", "by", "type", "packets"), *rows], left={0, 1, 2})
-
-
-def _fairness_lines(values: Mapping[str, float | None]) -> Iterator[str]:
-    if "total_throughput" in values:
-        yield _totals_line(values)
-    names = {
-        "routing_overhead": "routing overhead, packets",
-        "routing_overhead_bytes": "routing overhead, bytes",
-        "normalised_routing_load": "normalised routing load, routing packets per packet received",
-        "total_remaining_energy": "energy left in all nodes, J",
-        "total_spent_energy": "energy spent by all nodes, J",
-        "fairness_index": "Jain's fairness index",
-        "max_min_fairness_index": "Jain's index of throughput over max-min fair share",
-        "throughput_asymmetry": "asymmetry (x1 - x2)/(x1 + x2)",
-        "throughput_ratio": "throughput ratio x1/x2",
-        "throughput_convergence_time": "convergence time, s",
-    }
-    for metric, name in names.items():
-        if metric in values:
-            yield f"{name}: {number(values[metric])}"
-
-
-def _totals_line(values: Mapping[str, float | None]) -> str:
-    cells = (
-        f"{_cell(metric, values.get(metric))} {words}"
-        for metric, words in (
-            ("total_throughput", "Mbit/s"),
-            ("total_goodput", "Mbit/s goodput"),
-            ("total_packet_delivery_ratio", "delivered"),
-            ("total_packet_loss_rate", "lost"),
-            ("total_one_way_delay", "ms mean delay"),
+def comparison_lines(comparison: Comparison, *, all_rows: bool) -> Iterator[str]:
+    """The traces, and a table of their metrics: all, or those of the summary."""
+    for label, each in zip(comparison.labels, comparison.analyses, strict=True):
+        yield f"{label}: {each.name}, {each.trace_format} trace, {each.account.lines:,} lines"
+        yield f"  {_span_of(each)}"
+    yield ""
+    rows = comparison.rows
+    if not all_rows:
+        of_trace = pl.col("subject") == "trace"
+        rows = rows.filter(pl.col("metric").is_in(_COMPARED) | of_trace).sort(
+            ~of_trace, maintain_order=True
         )
-    )
-    return f"all flows: {', '.join(cells)}"
+        rows = rows.filter(pl.col("value").is_not_null().any().over(KEY))
+    by_row = rows.partition_by(KEY, maintain_order=True)
+    shown = by_row if all_rows else by_row[:_MOST_COMPARED]
+    first = comparison.labels[0]
+    changes = [text for label in comparison.labels[1:] for text in (f"{label} - {first}", "%")]
+    head = ("metric", "of", "unit", *comparison.labels, *changes)
+    yield from _aligned([head, *(_compared_cells(each) for each in shown)], left=3)
+    if len(by_row) > len(shown):
+        yield f"and {len(by_row) - len(shown):,} more rows (-o FILE writes all)"
+
+
+def _compared_cells(rows: pl.DataFrame) -> tuple[str, ...]:
+    """Metric, subject, unit, the values, and for all but the first trace difference and %."""
+    values = [_number(each) for each in rows["value"]]
+    changes = [
+        text
+        for change, share in rows.select("difference", "difference_pct").tail(-1).iter_rows()
+        # What is shown as 0 may be the noise of rounding, of which no share can be taken.
+        for text in (_number(change), "-" if values[0] == "0" else _number(share))
+    ]
+    unit = rows["unit"][0]
+    return rows["metric"][0], rows["subject"][0], "" if unit == "1" else unit, *values, *changes
 
 
 def _cell(metric: str, value: float | None) -> str:
     if value is not None and metric in _SHARES:
-        return f"{number(100 * value)} %"
-    return number(value)
+        return f"{_number(100 * value)} %"
+    return _number(value)
 
 
-def number(value: float | None) -> str:
+def _number(value: float | None) -> str:
     """Four significant digits, and all digits before the decimal point."""
     if value is None or not math.isfinite(value):
         return "-"
@@ -262,12 +283,16 @@ def number(value: float | None) -> str:
     return "0" if text == "-0" else text
 
 
-def aligned(rows: Sequence[tuple[str, ...]], left: set[int]) -> Iterator[str]:
-    """Rows as lines of columns of equal width; those in ``left`` are left-aligned."""
+def _aligned(rows: Sequence[tuple[str, ...]], left: int, right: int | None = None) -> Iterator[str]:
+    """Rows as lines of columns of equal width: the first ``left`` are left-aligned.
+
+    So are those behind the next ``right`` columns, if it is given.
+    """
     widths = [max(len(row[column]) for row in rows) for column in range(len(rows[0]))]
+    rights = range(left, len(widths) if right is None else left + right)
     for row in rows:
         cells = (
-            cell.ljust(width) if column in left else cell.rjust(width)
+            cell.rjust(width) if column in rights else cell.ljust(width)
             for column, (cell, width) in enumerate(zip(row, widths, strict=True))
         )
         yield "  ".join(cells).rstrip()

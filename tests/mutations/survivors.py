@@ -1,0 +1,256 @@
+"""Changes single operators, constants and conditions of a room, and names what its tests overlook.
+
+    PYTHONPATH=pipeline:. python tests/mutations/survivors.py score --mutants 60 --seed 1
+
+Each mutant is a change to one place of one module, in a copy of the checkout; the tests and
+examples of the room alone have to fail with it. Prints the mutants that survive, and ends with
+status 1 if fewer than --least per cent are caught. ``equivalent.yaml`` lists changes that change
+nothing, each with the reason.
+"""
+
+from __future__ import annotations
+
+import argparse
+import ast
+import functools
+import importlib.util
+import operator
+import os
+import random
+import shutil
+import subprocess
+import sys
+import tempfile
+import time
+from collections.abc import Callable, Iterator
+from concurrent.futures import ThreadPoolExecutor
+from dataclasses import dataclass
+from pathlib import Path
+from queue import SimpleQueue
+
+import yaml  # type: ignore[import-untyped]
+
+from bdpbench.contracts.paths import home_dir, repository_root
+
+ROOMS = ("score", "metrics", "studies", "trace", "simulation")
+EQUIVALENT = Path(__file__).with_name("equivalent.yaml")
+LEFT_OUT = (".git", ".bdpbench", "results", "published", "__pycache__", ".mypy_cache")
+PYTEST = ("-m", "pytest", "-q", "-x", "-n", "0", "-p", "no:cacheprovider")
+
+OTHER: dict[type[ast.AST], type[ast.AST]] = {
+    ast.Lt: ast.LtE,
+    ast.LtE: ast.Lt,
+    ast.Gt: ast.GtE,
+    ast.GtE: ast.Gt,
+    ast.Eq: ast.NotEq,
+    ast.NotEq: ast.Eq,
+    ast.Is: ast.IsNot,
+    ast.IsNot: ast.Is,
+    ast.In: ast.NotIn,
+    ast.NotIn: ast.In,
+    ast.And: ast.Or,
+    ast.Or: ast.And,
+    ast.Add: ast.Sub,
+    ast.Sub: ast.Add,
+    ast.Mult: ast.Div,
+    ast.Div: ast.Mult,
+    ast.FloorDiv: ast.Mult,
+    ast.Mod: ast.Mult,
+    ast.Pow: ast.Mult,
+}
+# What no test of behaviour sees: annotations, and settings such as frozen=True or maxsize=1.
+UNSEEN = ("annotation", "returns", "decorator_list")
+GENERIC = ("Literal", "Annotated", "TypeVar", "dict", "list", "tuple")
+
+
+# ---------------------------------------------------------------- changes
+
+
+def changes_of(node: ast.AST) -> Iterator[Callable[[], None]]:
+    """What can be changed at a node of a syntax tree, in place."""
+    match node:
+        case ast.Compare(ops=operators):
+            for index, each in enumerate(operators):
+                other = OTHER[type(each)]()
+                yield functools.partial(operator.setitem, operators, index, other)
+        case ast.BoolOp() | ast.BinOp() | ast.AugAssign() if type(node.op) in OTHER:
+            yield functools.partial(setattr, node, "op", OTHER[type(node.op)]())
+        case ast.Constant(value=bool() | int() | float() as value):
+            changed = not value if isinstance(value, bool) else value + 1
+            yield functools.partial(setattr, node, "value", changed)
+        case ast.If() | ast.IfExp() | ast.While():
+            yield functools.partial(setattr, node, "test", ast.UnaryOp(ast.Not(), node.test))
+        case ast.comprehension(ifs=[*_, last]):
+            yield functools.partial(operator.setitem, node.ifs, -1, ast.UnaryOp(ast.Not(), last))
+
+
+def seen(node: ast.AST) -> Iterator[ast.AST]:
+    """The nodes of a syntax tree whose change a test of behaviour could see."""
+    yield node
+    if isinstance(node, ast.If) and "TYPE_CHECKING" in ast.unparse(node.test):
+        return
+    if isinstance(node, ast.Subscript) and ast.unparse(node.value).endswith(GENERIC):
+        return
+    for name, child in ast.iter_fields(node):
+        if name not in UNSEEN:
+            for each in child if isinstance(child, list) else [child]:
+                yield from seen(each) if isinstance(each, ast.AST) else ()
+
+
+def change_of(tree: ast.Module, number: int) -> tuple[ast.AST, Callable[[], None]]:
+    """The node and the change with a number among all changes of a module."""
+    every = ((node, change) for node in seen(tree) for change in changes_of(node))
+    return next(each for index, each in enumerate(every) if index == number)
+
+
+@dataclass(frozen=True)
+class Mutant:
+    """A module with one change: its line, the line's code before and after, and all of the code."""
+
+    module: Path
+    line: int
+    was: str
+    now: str
+    code: str
+
+    def __str__(self) -> str:
+        return f"{self.module}:{self.line}: {self.was}  ->  {self.now}"
+
+
+def mutant(root: Path, module: Path, number: int) -> Mutant:
+    """The mutant of a module with that change."""
+    tree = ast.parse((root / module).read_text(encoding="utf-8"))
+    node, change = change_of(tree, number)
+    statement = next(
+        each
+        for each in reversed(list(ast.walk(tree)))  # the innermost comes last
+        if isinstance(each, ast.stmt) and any(inner is node for inner in ast.walk(each))
+    )
+    before = ast.unparse(statement).splitlines()
+    change()
+    after = ast.unparse(statement).splitlines()
+    was, now = next(pair for pair in zip(before, after, strict=True) if pair[0] != pair[1])
+    line = getattr(node, "lineno", statement.lineno)
+    return Mutant(module, line, was.strip(), now.strip(), ast.unparse(tree))
+
+
+def chosen(room: str, most: int, seed: int) -> Iterator[Mutant]:
+    """Some mutants of a room, the same for the same seed and code."""
+    root = repository_root()
+    listed = yaml.safe_load(EQUIVALENT.read_text(encoding="utf-8"))
+    equivalent = {(each["module"], each["was"], each["now"]) for each in listed}
+    places = []
+    for path in sorted((root / "pipeline" / "bdpbench" / room).rglob("*.py")):
+        nodes = seen(ast.parse(path.read_text(encoding="utf-8")))
+        count = sum(1 for node in nodes for _ in changes_of(node))
+        places += [(path.relative_to(root), number) for number in range(count)]
+    random.Random(seed).shuffle(places)
+    for module, number in places:
+        found = mutant(root, module, number)
+        if most and (str(module), found.was, found.now) not in equivalent:
+            most -= 1
+            yield found
+
+
+# ---------------------------------------------------------------- tests
+
+
+class Checkout:
+    """A copy of the checkout, in which one mutant at a time is tested."""
+
+    def __init__(self, folder: Path, room: str) -> None:
+        self._folder, self._room = folder, room
+        ignored = shutil.ignore_patterns(*LEFT_OUT)
+        shutil.copytree(repository_root(), folder, ignore=ignored, symlinks=True)
+        self.limit_s = 600.0
+
+    def passes(self) -> bool:
+        """Whether the tests of the room pass within the limit."""
+        environment = {
+            **os.environ,
+            "PYTHONPATH": f"{self._folder / 'pipeline'}:{self._folder}",
+            "BDPBENCH_HOME": str(home_dir()),
+            "POLARS_MAX_THREADS": "1",
+        }
+        scratch = f"--basetemp={self._folder}.tmp"
+        tested = (f"tests/pipeline/{self._room}", f"pipeline/bdpbench/{self._room}")
+        try:
+            done = subprocess.run(
+                [sys.executable, "-P", *PYTEST, scratch, *tested],
+                cwd=self._folder,
+                env=environment,
+                capture_output=True,
+                timeout=self.limit_s,
+                check=False,
+            )
+        except subprocess.TimeoutExpired:
+            return False
+        return done.returncode == 0
+
+    def catches(self, mutant: Mutant) -> bool:
+        """Whether the tests of the room fail with a mutant."""
+        path = self._folder / mutant.module
+        original = path.read_text(encoding="utf-8")
+        try:
+            self._write(path, mutant.code)
+            return not self.passes()
+        finally:
+            self._write(path, original)
+
+    @staticmethod
+    def _write(path: Path, text: str) -> None:
+        """Write a module; one of the same second and size would otherwise be taken for compiled."""
+        path.write_text(text, encoding="utf-8")
+        Path(importlib.util.cache_from_source(str(path))).unlink(missing_ok=True)
+
+
+def survivors(room: str, mutants: list[Mutant], jobs: int) -> Iterator[Mutant]:
+    """The mutants that the tests of a room do not catch, as soon as they are known.
+
+    Raises:
+        RuntimeError: when the tests fail without a mutant.
+    """
+    with tempfile.TemporaryDirectory() as name, ThreadPoolExecutor(jobs) as pool:
+        checkouts = [Checkout(Path(name) / str(job), room) for job in range(jobs)]
+        began = time.monotonic()
+        if not checkouts[0].passes():
+            raise RuntimeError(f"the tests of {room} fail without a mutant")
+        limit_s = 30 + 3 * (time.monotonic() - began)
+        free: SimpleQueue[Checkout] = SimpleQueue()
+        for each in checkouts:
+            each.limit_s = limit_s
+            free.put(each)
+
+        def is_caught(mutant: Mutant) -> bool:
+            checkout = free.get()
+            try:
+                return checkout.catches(mutant)
+            finally:
+                free.put(checkout)
+
+        for mutant, caught in zip(mutants, pool.map(is_caught, mutants), strict=True):
+            if not caught:
+                yield mutant
+
+
+def main() -> int:
+    """Test as many mutants as requested; returns whether too few of them were caught."""
+    parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
+    parser.add_argument("room", choices=ROOMS)
+    parser.add_argument("--mutants", type=int, default=60)
+    parser.add_argument("--seed", type=int, default=1)
+    parser.add_argument("--least", type=float, default=95, help="per cent that must be caught")
+    parser.add_argument("--jobs", type=int, default=1, help="mutants at the same time")
+    given = parser.parse_args()
+    mutants = list(chosen(given.room, given.mutants, given.seed))
+    alive = 0
+    for each in survivors(given.room, mutants, given.jobs):
+        alive += 1
+        print(f"survived: {each}", flush=True)
+    caught_pct = 100 * (1 - alive / len(mutants))
+    print(f"{given.room}: {len(mutants) - alive} of {len(mutants)} caught, {caught_pct:.0f} %")
+    return int(caught_pct < given.least)
+
+
+if __name__ == "__main__":
+    sys.exit(main())

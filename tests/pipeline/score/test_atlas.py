@@ -8,9 +8,10 @@ from typing import Any
 import pytest
 
 from bdpbench.contracts.yaml_files import YamlFile
-from bdpbench.score.atlas import related, standing_of
-from bdpbench.score.atlas_entries import smallest_over_largest
-from bdpbench.studies.atlas import DeclaredRelation, Relation
+from bdpbench.errors import BdpbenchError
+from bdpbench.score.atlas import atlas_of, related, standing_of
+from bdpbench.score.atlas_entries import StudyPart, smallest_over_largest
+from bdpbench.studies.atlas import Declared, DeclaredRelation, KnownProtocol, Relation, Topic
 
 
 @pytest.mark.parametrize(("first", "second"), [(10.0, 10.0), (30.0, 10.0), (1.0, 99.0), (5.0, 0.0)])
@@ -142,3 +143,95 @@ def test_a_study_of_a_position_that_was_not_run_is_named(tmp_path: Path) -> None
     assert found["ours_in_words"] == (
         "What a says is reproduced by our runs (b was not run). What c says is not reproduced."
     )
+
+
+def _atlas(path: Path, *asked: str) -> Any:
+    """Two studies with an entry about each of two protocols, and a relation about one of them."""
+    path.write_text("relations:\n  - id: r\n")
+    relation = Relation(
+        id="r",
+        topic="later",
+        protocols=["p"],
+        question="?",
+        relation="agree",
+        positions=[{"says": "So.", "rests_on": ["a/p", "b/p"]}],  # type: ignore[list-item]
+        why="w",
+    )
+    source = YamlFile(path)
+    declared = Declared(
+        source=source,
+        protocols={"p": KnownProtocol(name="P", aliases=["PP"]), "q": KnownProtocol(name="Q")},
+        topics={key: Topic(title=key, question="?") for key in ("first", "later", "unused")},
+        relations=[DeclaredRelation(relation, source, ("relations", 0))],
+        members={},
+        shares={},
+    )
+    parts = [
+        StudyPart(
+            cited={"key": study},  # type: ignore[typeddict-item]
+            entries=[
+                {**_entry(f"{study}/{each}", "holds"), "protocols": [each], "topic": "first"}
+                for each in protocols
+            ],
+            shares=[{"study": study, "protocol": each} for each in protocols],  # type: ignore[typeddict-item]
+        )
+        for study, protocols in {"a": ["p", "q"], "b": ["p"]}.items()
+    ]
+    return atlas_of(declared, parts, asked)
+
+
+@pytest.mark.parametrize(
+    ("asked", "entries", "relations", "topics"),
+    [
+        ((), ["a/p", "a/q", "b/p"], 1, ["first", "later"]),
+        (("p",), ["a/p", "b/p"], 1, ["first", "later"]),
+        (("q",), ["a/q"], 0, ["first"]),
+    ],
+)
+def test_an_atlas_has_what_is_about_the_protocols_and_what_its_relations_rest_on(
+    tmp_path: Path, asked: tuple[str, ...], entries: list[str], relations: int, topics: list[str]
+) -> None:
+    atlas = _atlas(tmp_path / "atlas.yaml", *asked)
+    assert atlas["asked"] == list(asked)
+    assert [each["key"] for each in atlas["entries"]] == entries
+    assert len(atlas["relations"]) == relations
+    assert [each["key"] for each in atlas["topics"]] == topics
+    studies = dict.fromkeys(each.split("/")[0] for each in entries)
+    assert [each["key"] for each in atlas["studies"]] == list(studies)
+    assert [f"{each['study']}/{each['protocol']}" for each in atlas["shares"]] == entries
+    assert atlas["protocols"][0] == {
+        "key": "p",
+        "name": "P",
+        "aliases": ["PP"],
+        "about": "",
+        "senders": [],
+    }
+
+
+@pytest.mark.parametrize(
+    ("entries", "message", "hint"),
+    [
+        ({"a/1": "p"}, "r: no study has 'b/1'", "b has no such entry"),
+        ({"a/1": "p", "b/11": "p"}, "r: no study has 'b/1'", "did you mean 'b/11'?"),
+        ({"a/1": "p", "b/1": "q"}, "r: b/1 is about none of its protocols, but about q", ""),
+    ],
+)
+def test_a_relation_of_what_is_not_there_is_refused(
+    tmp_path: Path, entries: dict[str, str], message: str, hint: str
+) -> None:
+    path = tmp_path / "atlas.yaml"
+    path.write_text("relations:\n  - id: r\n")
+    relation = Relation(
+        id="r",
+        topic="t",
+        protocols=["p"],
+        question="?",
+        relation="agree",
+        positions=[{"says": "So.", "rests_on": ["a/1", "b/1"]}],  # type: ignore[list-item]
+        why="w",
+    )
+    known = {key: {**_entry(key, "holds"), "protocols": [each]} for key, each in entries.items()}
+    with pytest.raises(BdpbenchError) as caught:
+        related(DeclaredRelation(relation, YamlFile(path), ("relations", 0)), known)
+    assert caught.value.message.endswith(message)
+    assert caught.value.hint == hint

@@ -67,6 +67,34 @@ def test_the_distance_decides(
     assert number["run_ids"] == ["a"]
 
 
+@pytest.mark.parametrize(
+    ("value", "lower", "upper", "distance"),
+    [
+        (88, 80, 90, 0.0),
+        (88, 88, 90, None),  # the print is its own lower bound: there is no distance below it
+        (86, 80, 87, 2.0),  # 2 above, where the bound is 1 above
+        (90, 86, 95, 0.5),  # 2 below, where the bound is 4 below
+        (86, 80, 86, None),
+    ],
+)
+def test_the_distance_is_in_units_of_that_to_the_bound(
+    plan: Plan,
+    metrics: pl.DataFrame,
+    value: float,
+    lower: float,
+    upper: float,
+    distance: float | None,
+) -> None:
+    number = _verdict(plan, metrics, value=value, lower=lower, upper=upper)
+    assert number["distance"] == distance
+
+
+def test_a_deviation_from_zero_has_no_percentage(plan: Plan, metrics: pl.DataFrame) -> None:
+    number = _verdict(plan, metrics, value=0, lower=-1, upper=1)
+    assert (number["deviation"], number["deviation_pct"]) == (88.0, None)
+    assert _verdict(plan, metrics, value=-100, lower=-101, upper=1)["deviation_pct"] == 188
+
+
 def test_an_asymmetry_is_close_by_its_absolute_distance(plan: Plan, metrics: pl.DataFrame) -> None:
     # Measured -0.02; 0.02 is off by 200 %, but only by 0.04.
     changes = {"metric": "asymmetry", "subject": "run", "unit": "1", "lower": 0.01, "upper": 0.03}

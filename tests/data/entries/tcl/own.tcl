@@ -1,0 +1,1 @@
+# Never run: it is a script of its own.

@@ -12,6 +12,7 @@ from __future__ import annotations
 import argparse
 import copy
 import csv
+import functools
 import io
 import os
 import random
@@ -25,6 +26,7 @@ import traceback
 from collections import Counter
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, field
+from fnmatch import fnmatchcase
 from functools import cached_property
 from pathlib import Path
 from types import FrameType
@@ -44,6 +46,8 @@ from bdpbench.recover.printed import load_originals
 from bdpbench.score import Expectations, check_expectations, load_expectations
 from bdpbench.score.atlas import atlas_of
 from bdpbench.score.atlas_entries import Material, StudyPart, StudyRuns, part_of
+from bdpbench.score.provenance import load_history
+from bdpbench.studies import atlas
 from bdpbench.studies.atlas import ATLAS_NAME, Declared, load_declared
 from bdpbench.studies.load import load_study, study_keys
 from bdpbench.studies.runs import Identities, expand_tier, tiers_of
@@ -177,7 +181,8 @@ def _dumped(document: Any) -> str:
 
 
 def _some(entries: list[Any], chance: random.Random) -> list[Any]:
-    first = chance.randrange(max(1, len(entries) - ENTRIES))
+    """Some consecutive entries; there are few choices, as the valid file is read for each."""
+    first = chance.randrange(0, max(1, len(entries) - ENTRIES), ENTRIES)
     return copy.deepcopy(entries[first : first + ENTRIES])
 
 
@@ -188,13 +193,6 @@ def claims_of(claims: list[dict[str, Any]], chance: random.Random) -> str:
         if "chosen_on" in each:
             each["chosen_on"] = [chosen[0]["id"]]
     return _dumped(chosen)
-
-
-def names_of(claims: list[dict[str, Any]]) -> str:
-    """The ids of claims, which make no difficult statement."""
-    rest = {"where": "w", "statement": "s", "found": "stated", "kind": "never_reaches"}
-    value = {"scenario": "any", "metric": "goodput"}
-    return _dumped([{"id": each["id"], **rest, "value": value} for each in claims])
 
 
 def rows_of(rows: list[dict[str, str]]) -> str:
@@ -231,11 +229,16 @@ class Subject:
                 return {name: claims_of(self._claims, chance)}
             case "published.csv":
                 return {name: rows_of(_some(self._rows, chance))}
-            case "history.yaml" | "spread.yaml":
-                others = {"claims.yaml": names_of(self._claims)} if name == "history.yaml" else {}
-                rows = {"published.csv": rows_of(self._rows)} if self._rows else {}
-                return {name: self.texts[name], **others, **rows}
+            case "spread.yaml":
+                return {name: self.texts[name], "published.csv": rows_of(self._varied_rows)}
         return {name: self.texts[name]}
+
+    @cached_property
+    def _varied_rows(self) -> list[dict[str, str]]:
+        """The rows of published.csv that entries of spread.yaml are about, and some others."""
+        varied = [each for entry in _loaded(self.texts["spread.yaml"]) for each in entry["of"]]
+        named = [any(fnmatchcase(row["id"], each) for each in varied) for row in self._rows]
+        return [row for row, is_varied in zip(self._rows, named, strict=True) if is_varied]
 
     @cached_property
     def _tiers(self) -> dict[str, list[PlannedRun]]:
@@ -243,13 +246,14 @@ class Subject:
         return {tier: expand_tier(self.study, tier, identities) for tier in tiers_of(self.study)}
 
     @cached_property
-    def _expected(self) -> Expectations:
+    def expected(self) -> Expectations:
+        """Its own expectations."""
         return load_expectations(self.study.folder, self.definitions)
 
     def part(self, declared: Declared) -> StudyPart:
         """Its part of the atlas."""
         member = declared.members[self.study.key]
-        material = Material(member, self._expected, self.definitions, self._runs)
+        material = Material(member, self.expected, self.definitions, self._runs)
         return part_of(material, [], declared)
 
     def check(self, path: Path) -> Expectations:
@@ -261,9 +265,14 @@ class Atlas:
     """The declarations of all studies; parts that a mutant does not concern are made once."""
 
     def __init__(self, subjects: Sequence[Subject]) -> None:
+        atlas.read_study = functools.cache(atlas.read_study)  # no mutant is a study.yaml
         declared = load_declared()
-        self._subjects = subjects
-        self._parts = {each.study.key: each.part(declared) for each in subjects}
+        self._parts, took_s = {}, {}
+        for each in subjects:
+            began_s = time.process_time()
+            self._parts[each.study.key] = each.part(declared)
+            took_s[time.process_time() - began_s] = each
+        self._quickest = took_s[min(took_s)]
 
     def of_study(self, subject: Subject, _: Path) -> object:
         """What a study declares; its relations must refer to what there is."""
@@ -274,8 +283,7 @@ class Atlas:
     def of_all(self, _: Subject, __: Path) -> object:
         """What ``config/atlas.yaml`` declares."""
         declared = load_declared()
-        quickest = min(self._subjects, key=lambda each: len(each.texts["claims.yaml"]))
-        parts = {**self._parts, quickest.study.key: quickest.part(declared)}
+        parts = {**self._parts, self._quickest.study.key: self._quickest.part(declared)}
         atlas_of(declared, list(parts.values()), [])
         relations = [each.relation for each in declared.relations]
         return declared.protocols, declared.topics, relations, declared.shares
@@ -290,9 +298,7 @@ READ: dict[str, Read] = {
     "claims.yaml": _claims,
     "published.csv": lambda subject, path: subject.check(path).numbers,
     "spread.yaml": lambda subject, path: subject.check(path).spreads.entries,
-    "history.yaml": lambda subject, path: (
-        load_expectations(path.parent, subject.definitions).history
-    ),
+    "history.yaml": lambda subject, path: load_history(path, subject.expected.ids),
     "matrices.yaml": lambda subject, path: load_matrices(path, subject.study, subject.definitions),
     "page.yaml": lambda subject, path: load_page(path, subject.study, subject.definitions),
     "originals.yaml": lambda _, path: load_originals(path),

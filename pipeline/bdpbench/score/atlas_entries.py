@@ -384,12 +384,13 @@ def _flow_count(argv: Sequence[str]) -> list[int]:
 
 def _others(study: Study, runs: Sequence[PlannedRun]) -> Iterator[str]:
     """Further parameters that the study varies, and the start of a second flow."""
-    swept = [name for run in runs for name in swept_names(study.scenarios[run["scenario"]])]
-    for name in dict.fromkeys([*swept, *_SHOWN_IF_NOT_SWEPT]):
-        label = study.vocabulary[name].label
-        given = (run["parameters"] for run in runs)
-        values = _once(format_value(each[name]) for each in given if name in each)
-        if label and values and name not in _HAVE_THEIR_OWN:
+    scenarios = (study.scenarios[key] for key in _once(run["scenario"] for run in runs))
+    swept = [name for scenario in scenarios for name in swept_names(scenario)]
+    given = [run["parameters"] for run in runs]
+    for name in _once((*swept, *_SHOWN_IF_NOT_SWEPT)):
+        label = "" if name in _HAVE_THEIR_OWN else study.vocabulary[name].label
+        values = _once(map(format_value, {each[name]: 0 for each in given if name in each}))
+        if label and values:
             yield label.replace("{}", " to ".join(dict.fromkeys((values[0], values[-1]))))
 
 

@@ -86,12 +86,11 @@ class RunIndex:
     def __init__(self, scenarios: Collection[str], runs: Iterable[PlannedRun]) -> None:
         self._scenarios = scenarios
         self._runs: dict[str, list[PlannedRun]] = {}
-        self._names: dict[str, dict[str, Scalar]] = {}
         for run in runs:
             self._runs.setdefault(run["scenario"], []).append(run)
-            self._names.setdefault(run["scenario"], {}).update(run["parameters"])
-        # Scenario and parameter → value → indices of runs of the scenario; made when asked for,
-        # since few of the parameters of thousands of runs are.
+        # Parameters of a scenario, and scenario and parameter → value → indices of its runs; made
+        # when asked for, since few of the parameters of thousands of runs are.
+        self._names: dict[str, dict[str, Scalar]] = {}
         self._places: dict[tuple[str, str], dict[float | str, set[int]]] = {}
 
     def _places_of(self, scenario: str, name: str) -> dict[float | str, set[int]]:
@@ -103,6 +102,14 @@ class RunIndex:
                     by_value.setdefault(comparable(value), set()).add(place)
         return self._places[scenario, name]
 
+    def _names_of(self, scenario: str) -> dict[str, Scalar]:
+        """Parameters that some run of a scenario has."""
+        if scenario not in self._names:
+            names = self._names[scenario] = {}
+            for run in self._runs[scenario]:
+                names |= run["parameters"]
+        return self._names[scenario]
+
     def find(self, asked: Asked) -> list[PlannedRun]:
         """Runs of a scenario with the selected parameters; may be empty.
 
@@ -113,7 +120,7 @@ class RunIndex:
         runs = self._runs.get(asked.scenario, [])
         selected: list[set[int]] = []
         for name, value in asked.select.items() if runs else ():
-            _require_known(name, self._names[asked.scenario], "parameter")
+            _require_known(name, self._names_of(asked.scenario), "parameter")
             selected.append(self._places_of(asked.scenario, name).get(comparable(value), set()))
         if not selected:
             return list(runs)

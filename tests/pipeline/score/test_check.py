@@ -10,7 +10,7 @@ import pytest
 
 from bdpbench.contracts.plan import Output, PlannedRun, Scalar
 from bdpbench.errors import BdpbenchError
-from bdpbench.score import Expectations, check_expectations
+from bdpbench.score import Expectations, check_expectations, what_lacks
 from bdpbench.score.published import COLUMNS
 from bdpbench.studies.study import Study
 
@@ -263,3 +263,108 @@ def test_a_spread_that_no_run_can_show_is_told(
         "- of: [n]\n  varied: v\n  runs: {scenario: one, select: {protocol: HS}}\n"
     )
     assert len(check(where="Table 2").spreads.entries) == 1
+
+
+def test_a_spread_is_checked_for_the_numbers_that_it_is_about(check: Check, tmp_path: Path) -> None:
+    two = [{**ROW, "id": "n"}, {**ROW, "id": "m", "metric": "mean_queue"}]
+    two[1] |= {"subject": "link:bottleneck"}
+    lines = [",".join(row.get(column, "") for column in COLUMNS) for row in two]
+    (tmp_path / "published.csv").write_text("\n".join([",".join(COLUMNS), *lines, ""]))
+    # A queue has no flow 0, but the entry is about the other number alone.
+    entry = "- {of: [n], varied: v, runs: {scenario: one}}\n"
+    (tmp_path / "spread.yaml").write_text(entry.replace("runs:", "metric: max_cwnd, runs:"))
+    assert len(check().numbers) == 2
+    # Given ends need no run.
+    (tmp_path / "spread.yaml").write_text("- {of: ['*'], varied: v, least: 1, most: 1, source: s}")
+    assert len(check().spreads.entries) == 1
+
+
+@pytest.mark.parametrize(
+    ("select", "told"),
+    [
+        ("protocol=HS;duration_s=50", "2 results of tier quick (HS, 40, flow:0; HS, 200, flow:0)"),
+        ("duration_s=50", "4 results of tier quick (HS, 40, flow:0; HS, 200, flow:0; Reno, 40, f"),
+        ("protocol=HS;duration_s=500", "3 results of tier paper (HS, 40, flow:0; HS, 200, flow:0;"),
+    ],
+)
+def test_the_first_results_of_an_ambiguous_selector_are_named(
+    check: Check, select: str, told: str
+) -> None:
+    with pytest.raises(BdpbenchError) as caught:
+        check(select=select)
+    assert told in caught.value.message
+    assert ("…" in caught.value.message) == told.startswith("4")
+
+
+MEAN = (
+    "  kind: within\n  lower: 1\n  upper: 2\n"
+    "  value: {scenario: one, metric: max_cwnd, mean_over: [%s]%s}\n"
+)
+
+
+@pytest.mark.parametrize(
+    ("over", "more", "said"),
+    [
+        ("protocol, buffer_pkts", "", ""),
+        ("protocol", ", select: {buffer_pkts: 500}", ""),  # only one tier has such runs
+        ("protocol", "", "max_cwnd of HS, 40 and of HS, 200 differ in more than mean_over names"),
+        ("buffer", "", "mean_over: HS, 40 has no buffer\n  hint: did you mean 'buffer_pkts'?"),
+        ("protocol, buffer_pkts", ", subject: flow:1", "max_cwnd of HS, 40 has no 'flow:1'"),
+    ],
+)
+def test_a_mean_is_over_runs_that_differ_in_what_is_named(
+    check: Check, over: str, more: str, said: str
+) -> None:
+    claim = MEAN % (over, more)
+    if not said:
+        assert len(check(claim).claims) == 1
+        return
+    with pytest.raises(BdpbenchError) as caught:
+        check(claim)
+    assert said in str(caught.value)
+
+
+def test_a_mean_and_a_sweep_of_means_have_one_subject(tmp_path: Path, study: Study) -> None:
+    flows = [{**CWND, "file": f"cwnd{flow}.out", "flow": flow} for flow in range(3)]
+    runs = [{**_run("HS", size, 50), "outputs": flows} for size in (40, 200, 500)]
+    sweep = f"{SWEEP}  mean_over: [protocol]\n  along: buffer_pkts\n"
+    for claim in (MEAN % ("protocol, buffer_pkts", ""), sweep):
+        (tmp_path / "claims.yaml").write_text(CLAIM + claim)
+        with pytest.raises(BdpbenchError, match=r"several subjects, flow:0 and flow:1\n"):
+            check_expectations(tmp_path, study, {"quick": runs}, METRICS)  # type: ignore[dict-item]
+    (tmp_path / "claims.yaml").write_text(CLAIM + f"{sweep}  subject: flow:2\n")
+    check_expectations(tmp_path, study, {"quick": runs}, METRICS)  # type: ignore[dict-item]
+    with pytest.raises(BdpbenchError, match="no tier has more than 2 runs, and a sweep needs 3"):
+        check_expectations(tmp_path, study, {"quick": runs[:2]}, METRICS)  # type: ignore[dict-item]
+
+
+def test_the_first_selected_run_says_what_it_lacks(tmp_path: Path, study: Study) -> None:
+    lacking = [{**_run("HS", 40, 50), "outputs": []}, _run("HS", 200, 50)]
+    row = {**ROW, "metric": "max_cwnd", "select": "protocol=HS"}
+    lines = [",".join(COLUMNS), ",".join(row.get(column, "") for column in COLUMNS)]
+    (tmp_path / "published.csv").write_text("\n".join(lines) + "\n")
+    both = {"max_cwnd": Needing("packets", "flow", tables=("cwnd", "queue", "acknowledged"))}
+    with pytest.raises(BdpbenchError) as caught:
+        check_expectations(tmp_path, study, {"quick": lacking}, both)  # type: ignore[dict-item]
+    assert caught.value.message.endswith(
+        "HS, 40: it has no table cwnd, table queue, table acknowledged"
+    )
+    one = {"max_cwnd": Needing("packets", "flow")}
+    check_expectations(tmp_path, study, {"quick": lacking}, one)  # type: ignore[dict-item]
+
+
+@pytest.mark.parametrize(
+    ("metric", "outputs", "lacks"),
+    [
+        ("acked", [[QUEUE], [CWND]], ["table acknowledged"]),
+        ("max_cwnd", [[QUEUE], [CWND]], []),
+        ("max_cwnd", [[CWND], [QUEUE]], []),
+        ("max_cwnd", [], []),
+        ("asymmetry", [[]], []),
+    ],
+)
+def test_what_runs_lack_is_what_none_of_them_has(
+    metric: str, outputs: list[list[Output]], lacks: list[str]
+) -> None:
+    runs = [{**_run("HS", 40, 50), "outputs": each} for each in outputs]
+    assert what_lacks(METRICS[metric], runs) == lacks  # type: ignore[arg-type]

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from pathlib import Path
 
 import polars as pl
@@ -86,6 +87,48 @@ def test_other_runs_and_the_number_itself_are_the_spread(
     assert len(expected) > 1
     assert (spread["least"], spread["most"]) == (min(expected), max(expected))
     assert spread["source"].startswith(f"{len(of_hs)} runs of one")
+
+
+@pytest.mark.parametrize(
+    ("runs", "ends", "source"),
+    [
+        ("{scenario: one, select: {protocol: HS}}", (88.0, 99.0), "3 runs of one"),
+        ("{scenario: one, select: {buffer_pkts: 200}}", (88.0, 95.0), "1 run of one"),
+        ("{scenario: one}", (50.0, 99.0), "4 runs of one, 1 of them without a value"),
+    ],
+)
+def test_the_runs_of_a_spread_are_counted(
+    tmp_path: Path,
+    plan: Plan,
+    metrics: pl.DataFrame,
+    runs: str,
+    ends: tuple[float, float],
+    source: str,
+) -> None:
+    value = pl.when(pl.col("run_id") == "b").then(None).otherwise(pl.col("value"))
+    known = metrics.with_columns(value=value) if "4 runs" in source else metrics
+    spreads = _load(tmp_path, f"- {{of: [n], varied: v, runs: {runs}}}")
+    (number,) = score(plan, known, Expectations([NUMBER], spreads=spreads))["numbers"]
+    (spread,) = number["spread"]
+    assert (spread["least"], spread["most"], spread["source"]) == (*ends, source)
+
+
+def test_a_spread_of_one_value_or_of_another_number_is_none(
+    tmp_path: Path, plan: Plan, metrics: pl.DataFrame
+) -> None:
+    for text in (
+        "- {of: [n], varied: v, runs: {scenario: empty}}",
+        "- {of: [n], varied: v, metric: asymmetry}",  # no run measures it for this subject
+    ):
+        spreads = _load(tmp_path, text)
+        (number,) = score(plan, metrics, Expectations([NUMBER], spreads=spreads))["numbers"]
+        assert "spread" not in number
+    (tmp_path / "spread.yaml").write_text(GIVEN % (1, 2))
+    given = load_spreads(tmp_path / "spread.yaml", ["n"], METRICS)
+    others = [replace(NUMBER, id="m"), replace(NUMBER, scenario="empty")]
+    for other in others:
+        (number,) = score(plan, metrics, Expectations([other], spreads=given))["numbers"]
+        assert "spread" not in number
 
 
 @pytest.mark.parametrize(

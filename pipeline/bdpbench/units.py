@@ -6,6 +6,7 @@ import re
 from collections.abc import Callable, Iterable
 
 BITS_PER_BYTE = 8
+MINUS = "\N{MINUS SIGN}"
 _LEVEL_BITS = 11  # ns-2's default bits of each address level below the first
 _FIRST_GROUP = 1 << 30  # the bit of a multicast address in ns-2's default format
 
@@ -25,6 +26,16 @@ def unit_of(parameter: str) -> str:
         if parameter.endswith(suffix):
             return unit
     return ""
+
+
+def with_unit(number: str, unit: str) -> str:
+    """Number and unit; the unit ``1`` of ratios is not written."""
+    return number if unit in ("", "1") else f"{number} {unit}"
+
+
+def axis_title(quantity: str, unit: str) -> str:
+    """Title of an axis: the quantity and its unit in brackets."""
+    return quantity if unit in ("", "1") else f"{quantity} ({unit})"
 
 
 def bdp_packets(bottleneck_mbps: float, rtt_ms: float, packet_bytes: int) -> float:

@@ -14,7 +14,7 @@ from bdpbench.app.atlas import make_atlas, write_atlas
 from bdpbench.contracts.atlas import Atlas
 from bdpbench.contracts.paths import repository_root
 from bdpbench.errors import BdpbenchError
-from bdpbench.pages.atlas_page import atlas_page
+from bdpbench.pages.atlas import atlas_page
 from bdpbench.studies.atlas import load_declared
 
 DATA = repository_root() / "tests" / "data"

@@ -17,7 +17,7 @@ from bdpbench import BdpbenchError, Study, Tier
 from bdpbench.contracts.paths import repository_root, run_folder
 from bdpbench.interface.frames import NUMBERS_SCHEMA, RUNS_SCHEMA, STATEMENTS_SCHEMA
 from bdpbench.metrics import METRICS_SCHEMA
-from bdpbench.pages.lazy_altair import alt
+from bdpbench.pages.specs import alt
 
 PAGE = repository_root() / "docs" / "python.md"
 STUDY = repository_root() / "tests" / "data" / "dumbbell"

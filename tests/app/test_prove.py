@@ -21,7 +21,7 @@ from bdpbench.app.keep.proof import Pair, sample_of
 from bdpbench.archive.results import KeptResults
 from bdpbench.contracts.paths import repository_root
 from bdpbench.contracts.reports import KeptRun, kept_runs_bytes
-from bdpbench.pages.embed import pack_text, unpack_text
+from bdpbench.pages.shards import pack_text, unpack_text
 from bdpbench.studies.load import load_study
 from bdpbench.studies.runs import expand_tier
 

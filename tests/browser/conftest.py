@@ -77,7 +77,7 @@ def report(tmp_path_factory: pytest.TempPathFactory) -> Path:
 @pytest.fixture
 def report_with_lists(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     """The same report with its views in lists, as in a study with very many runs."""
-    monkeypatch.setattr("bdpbench.pages.page.MOST_BUTTONS", 1)
+    monkeypatch.setattr("bdpbench.pages.report.MOST_BUTTONS", 1)
     return _synthetic_report(tmp_path)
 
 

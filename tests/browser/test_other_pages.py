@@ -15,7 +15,7 @@ from bdpbench.app.analyze.analyzing import analyze
 from bdpbench.app.analyze.request import AnalysisRequest
 from bdpbench.contracts.documents import cell
 from bdpbench.contracts.paths import repository_root
-from bdpbench.pages.compare_page import comparison_page
+from bdpbench.pages.comparison import comparison_page
 
 HOSTILE = "<script>alert(1)</script>"
 

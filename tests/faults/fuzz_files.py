@@ -41,7 +41,7 @@ from bdpbench.contracts.yaml_files import YamlFile
 from bdpbench.errors import BdpbenchError
 from bdpbench.metrics import definitions_for
 from bdpbench.pages.matrices import load_matrices
-from bdpbench.pages.study_page import load_page
+from bdpbench.pages.texts import load_page
 from bdpbench.recover.printed import load_originals
 from bdpbench.score import Expectations, check_expectations, load_expectations
 from bdpbench.score.atlas import atlas_of

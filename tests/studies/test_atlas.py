@@ -18,7 +18,7 @@ from bdpbench.contracts.atlas import Atlas
 from bdpbench.contracts.paths import config_dir, repository_root
 from bdpbench.contracts.yaml_files import YamlFile
 from bdpbench.errors import BdpbenchError
-from bdpbench.pages.atlas_page import atlas_page
+from bdpbench.pages.atlas import atlas_page
 from bdpbench.score import atlas_entries
 from bdpbench.studies.load import study_keys
 

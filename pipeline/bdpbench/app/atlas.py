@@ -48,7 +48,7 @@ def write_atlas(
     if as_json:
         write_json_atomically(path, atlas)
     else:
-        from bdpbench.pages.atlas_page import atlas_page  # slow to import
+        from bdpbench.pages.atlas import atlas_page  # slow to import
 
         write_text_atomically(path, atlas_page(atlas))
     judged = sum(each["verdict"] != "not_run" for each in atlas["entries"])

@@ -221,9 +221,9 @@ def _read_values(path: Path) -> pl.DataFrame | None:
 def _series_code() -> str:
     """A digest of what determines the points: the modules that derive, reduce and pack tables."""
     from bdpbench import metrics
-    from bdpbench.pages import packing, reduce, series
+    from bdpbench.pages import series
 
     derive = sorted(Path(str(metrics.__file__)).parent.glob("*.py"))
-    pack = [Path(str(each.__file__)) for each in (packing, reduce, series)]
-    digest = hashlib.sha256(b"".join(path.read_bytes() for path in (*derive, *pack)))
+    pack = Path(str(series.__file__))
+    digest = hashlib.sha256(b"".join(path.read_bytes() for path in (*derive, pack)))
     return digest.hexdigest()

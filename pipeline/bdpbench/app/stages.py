@@ -246,7 +246,7 @@ def study_texts(study: Study) -> StudyTexts:
     from bdpbench.metrics import definitions_for
     from bdpbench.pages.inputs import StudyTexts
     from bdpbench.pages.matrices import MATRICES_NAME, load_matrices
-    from bdpbench.pages.study_page import load_page
+    from bdpbench.pages.texts import load_page
 
     folder = study.folder
     metrics = set(definitions_for(folder))
@@ -312,7 +312,7 @@ def report_plan(
     with_files: bool = True,
 ) -> None:
     """Write the HTML report of a plan; ``with_files`` links the output files of its runs."""
-    from bdpbench.pages.page import build_report
+    from bdpbench.pages.report import build_report
 
     forget_report(out.parent)
     build_report(report_inputs(plan, metrics, scorecard, runs_dir), out, with_files=with_files)

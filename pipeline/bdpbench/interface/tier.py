@@ -23,7 +23,7 @@ from bdpbench.interface.frames import (
     runs_frame,
     statements_frame,
 )
-from bdpbench.pages.charts import Charts
+from bdpbench.pages.exports import Charts
 from bdpbench.studies.load import load_study
 from bdpbench.studies.runs import Selection, expand_tier
 from bdpbench.trace import load_table, write_tables

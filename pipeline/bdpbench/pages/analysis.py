@@ -1,37 +1,54 @@
-"""The page of one packet trace: existing measurements, written into one HTML file."""
+"""Pages of packet traces, one or several side by side: existing measurements in one HTML file."""
 
 from __future__ import annotations
 
+import itertools
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
+from typing import TypeAlias
 
 import polars as pl
 
 from bdpbench import __version__
 from bdpbench.contracts.files import write_text_atomically
 from bdpbench.contracts.runs import Definition
-from bdpbench.pages.analysis_charts import (
-    KINDS,
-    Line,
-    Shares,
-    chart_of,
-    chart_specs,
-    grid_of,
-    lines_of,
-)
-from bdpbench.pages.assets import read_asset
-from bdpbench.pages.chart import Chart
-from bdpbench.pages.embed import embed_json, embed_text, vega_bundle
-from bdpbench.pages.packing import Packed
-from bdpbench.pages.templates import page_environment
-from bdpbench.pages.text import format_number
-from bdpbench.units import addresses_of, slug
+from bdpbench.contracts.yaml_files import YamlFile
+from bdpbench.pages.curves import line_spec
+from bdpbench.pages.html import embedded, page_environment
+from bdpbench.pages.series import Packed, embed_json, pack, thinned_shares, unpack
+from bdpbench.pages.specs import Chart, Spec, Threshold, TimeContent
+from bdpbench.pages.text import assets_dir, format_number
+from bdpbench.units import addresses_of, axis_title, slug
+
+Shares: TypeAlias = Callable[[pl.Series], pl.DataFrame]
+"""Samples → their values in ascending order, and the % of the samples up to each."""
+
+Values: TypeAlias = Mapping[str, Mapping[str, float | None]]
+"""Subject → metric → value, subjects in order."""
 
 MOST_ROWS = 500
 """Most rows of a table on the page; the other formats have all rows."""
 
-_RUN = "trace"  # the name under which the page's script finds the series
+MOST_LINES = 8
+"""Most lines of a chart: more cannot be told apart."""
+
+MOST_POINTS = 500
+"""Most points of a line: as many bins as a chart can show. If there are more, their means are
+drawn."""
+
+# Colours that colour-blind readers can distinguish (after Okabe and Ito), dark enough on white.
+_COLOURS = (
+    "#0072b2",
+    "#d55e00",
+    "#009e73",
+    "#aa3377",
+    "#8c6d00",
+    "#4b4b4b",
+    "#56a5d8",
+    "#b8480f",
+)
+
 SHARES = frozenset(
     {
         "packet_loss_rate",
@@ -47,60 +64,98 @@ SHARES = frozenset(
 )
 """Metrics that are shown in %."""
 
-_FLOW_COLUMNS = (
-    "throughput",
-    "goodput",
-    "packet_loss_rate",
-    "packet_delivery_ratio",
-    "retransmissions",
-    "one_way_delay",
-    "max_one_way_delay",
-    "delay_variation",
-    "jitter",
-    "mean_jitter",
-    "rtt",
-    "max_rtt",
-    "max_min_share",
+# Caption, subjects of the rows, and metrics in the columns of the tables about one trace.
+_TABLES: tuple[tuple[str, str, str], ...] = (
+    (
+        "Flows",
+        "flow",
+        "throughput goodput packet_loss_rate packet_delivery_ratio retransmissions one_way_delay "
+        "max_one_way_delay delay_variation jitter mean_jitter rtt max_rtt max_min_share",
+    ),
+    (
+        "Flows: start, recovery, shares",
+        "flow",
+        "lifetime_throughput response_time slow_start_duration slow_start_loss_rate "
+        "time_to_90pct_throughput throughput_recovery_time sending_goodput normalised_goodput "
+        "retransmission_rate tcp_friendliness",
+    ),
+    ("Flows: paths", "flow", "hop_count path_length route_changes longest_gap"),
+    (
+        "Receivers of a group or of all",
+        "receiver",
+        "receiver_throughput receiver_delivery_ratio receiver_delay receiver_max_delay",
+    ),
+    (
+        "Links",
+        "link",
+        "link_capacity link_throughput link_utilization link_loss_rate mean_queue_length "
+        "max_queue_length queueing_delay max_queueing_delay",
+    ),
+    (
+        "Nodes: packets at each layer",
+        "node",
+        "node_sent node_received node_forwarded node_dropped",
+    ),
+    ("Nodes: energy", "node", "remaining_energy spent_energy"),
 )
-_START_COLUMNS = (
-    "lifetime_throughput",
-    "response_time",
-    "slow_start_duration",
-    "slow_start_loss_rate",
-    "time_to_90pct_throughput",
-    "throughput_recovery_time",
-    "sending_goodput",
-    "normalised_goodput",
-    "retransmission_rate",
-    "tcp_friendliness",
-)
-_PATH_COLUMNS = ("hop_count", "path_length", "route_changes", "longest_gap")
-_RECEIVER_COLUMNS = (
-    "receiver_throughput",
-    "receiver_delivery_ratio",
-    "receiver_delay",
-    "receiver_max_delay",
-)
-_NODE_COLUMNS = ("node_sent", "node_received", "node_forwarded", "node_dropped")
-_ENERGY_COLUMNS = ("remaining_energy", "spent_energy")
-_LINK_COLUMNS = (
-    "link_capacity",
-    "link_throughput",
-    "link_utilization",
-    "link_loss_rate",
-    "mean_queue_length",
-    "max_queue_length",
-    "queueing_delay",
-    "max_queueing_delay",
+
+# Caption and subjects of the tables that compare traces.
+_GROUPS = (
+    ("Whole traces", "trace"),
+    ("Flows", "flow"),
+    ("Receivers of a group or of all", "receiver"),
+    ("Links", "link"),
+    ("Nodes", "node"),
+    ("Drops", "drops"),
 )
 
 
 @dataclass(frozen=True)
-class TracePage:
-    """What the page shows.
+class Kind:
+    """One kind of chart, whose words are ``traces`` of ``reports/captions.yaml``.
+
+    ``table`` and ``column`` contain its values. ``ranks`` are metrics; the first that any subject
+    has decides which subjects get a line. ``gaps`` is the value of a bin without a row, None for a
+    gap. ``shares`` draws the distribution of the values over the bins instead of their course.
+    """
+
+    key: str
+    table: str
+    column: str
+    unit: str
+    ranks: tuple[str, ...]
+    gaps: float | None = None
+    shares: bool = False
+
+
+KINDS = (
+    Kind("throughput", "flow_series", "mbps", "Mbit/s", ("throughput",), 0.0),
+    Kind(
+        "utilization",
+        "link_series",
+        "mbps",
+        "Mbit/s",
+        ("link_utilization", "link_throughput"),
+        0.0,
+    ),
+    Kind("mean_queue", "link_series", "queue_pkts", "packets", ("mean_queue_length",)),
+    Kind("delay", "flow_series", "delay_ms", "ms", ("one_way_delay",)),
+    Kind("rtt", "flow_series", "rtt_ms", "ms", ("rtt",)),
+    Kind("delivered", "flow_series", "delivered_pct", "%", ("throughput",)),
+    Kind("drops", "loss_series", "drops_per_s", "packets/s", ("drops",), 0.0),
+    Kind("energy", "node_series", "energy_j", "J", ("spent_energy",)),
+    Kind("throughput_share", "flow_series", "mbps", "Mbit/s", ("throughput",), 0.0, shares=True),
+    Kind("delay_share", "flow_series", "delay_ms", "ms", ("one_way_delay",), shares=True),
+)
+"""The charts of a page, in order."""
+
+
+@dataclass(frozen=True)
+class Trace:
+    """What a page shows of one trace.
 
     Attributes:
-        name: name of the trace.
+        name: name of its source.
         trace_format: forms of its lines.
         start_s, end_s: the window, s.
         last_s: time of the last event, s.
@@ -110,10 +165,9 @@ class TracePage:
         tables: flows (subject, kind, type, ends, counts), flow_series, link_series, loss_series,
             node_series (subject, time_s and values), losses (layer, reason, type, dropped_pkts,
             dropped_bytes).
-        definitions: ``id``, ``metric``, ``unit``, ``text``, ``source`` of every metric shown.
         account: account of the lines: lines, parsed, forms, skipped, first_skipped, cut, backwards,
             complete.
-        shares: returns the distribution of samples.
+        label: its name on a page of several traces.
     """
 
     name: str
@@ -125,9 +179,18 @@ class TracePage:
     whole: bool
     metrics: pl.DataFrame
     tables: Mapping[str, pl.DataFrame]
-    definitions: Sequence[Definition]
     account: Mapping[str, object]
-    shares: Shares
+    label: str = ""
+
+
+@dataclass(frozen=True)
+class Line:
+    """One line of a chart."""
+
+    subject: str
+    label: str
+    points: Packed
+    capacity_mbps: float | None
 
 
 @dataclass(frozen=True)
@@ -146,44 +209,127 @@ class Table:
     hidden: int
 
 
-def build_trace_page(page: TracePage, out: Path) -> None:
+@dataclass(frozen=True)
+class ComparedTable:
+    """One table: caption, rows of (subject, metric, unit, cells), and how many are ``hidden``."""
+
+    caption: str
+    rows: Sequence[tuple[str, str, str, Sequence[str]]]
+    hidden: int
+
+
+def build_trace_page(
+    trace: Trace, definitions: Sequence[Definition], shares: Shares, out: Path
+) -> None:
     """Write the page of a trace: one HTML file that opens offline.
 
     It computes no number. Equal inputs give equal bytes.
 
     Args:
-        page: what to show.
+        trace: what to show.
+        definitions: definitions of every metric shown.
+        shares: returns the distribution of samples.
         out: file to write, atomically.
 
     Raises:
         BdpbenchError: when a file under ``reports/`` is missing or cannot be embedded.
     """
-    values = values_by_subject(page.metrics)
-    lines = lines_of(page.tables, values, label_of, page.shares)
-    bins = grid_of(page.tables).height
-    charts = [
-        chart
-        for kind in KINDS
-        if (chart := chart_of(kind, lines, page.start_s, page.end_s, page.bin_s, bins)) is not None
-    ]
+    values, flows = values_by_subject(trace.metrics), trace.tables["flows"]
+    address = addresses_of([*flows["src_node"], *flows["dst_node"]])
+    units = dict(trace.metrics.select("metric", "unit").unique().iter_rows())
     content = {
-        "page": page,
-        "version": __version__,
-        "html_name": slug(page.name)[:60] or "trace",
-        "charts": charts,
-        "tables": _tables(page, values),
-        "others": page.tables["flows"].filter(pl.col("kind") != "data").head(MOST_ROWS).to_dicts(),
-        "losses": page.tables["losses"].head(MOST_ROWS).to_dicts(),
-        "together": _together(values, _units(page)),
-        "definitions": page.definitions,
-        "definition_ids": {each["metric"]: each["id"] for each in page.definitions},
-        "metric_name": metric_name,
-        "address": _addresses(page),
-        "number": format_number,
-        **embedded(charts, lines),
+        "page": trace,
+        "tables": _tables(flows, values, units, address),
+        "others": flows.filter(pl.col("kind") != "data").head(MOST_ROWS).to_dicts(),
+        "losses": trace.tables["losses"].head(MOST_ROWS).to_dicts(),
+        "together": [
+            (metric, metric_name(metric), _with_unit(metric, value, units[metric]))
+            for metric, value in values.get("trace", {}).items()
+        ],
+        "address": address,
+        "html_name": slug(trace.name)[:60] or "trace",
+        **_shared(definitions),
+        **_drawn(trace.tables, values, label_of, shares, [trace]),
     }
-    template = page_environment().get_template("analysis.html")
+    write_text_atomically(out, page_environment().get_template("analysis.html").render(content))
+
+
+def build_comparison(
+    traces: Sequence[Trace],
+    rows: pl.DataFrame,
+    definitions: Sequence[Definition],
+    shares: Shares,
+    out: Path,
+) -> None:
+    """Write the page of several traces: one HTML file that opens offline.
+
+    It computes no number. Equal inputs give equal bytes.
+
+    Args:
+        traces: the traces; the others are compared with the first.
+        rows: a row for each metric, subject and label, in the order of the traces: value, unit,
+            difference and difference_pct (%) from the first trace.
+        definitions: definitions of every metric shown.
+        shares: returns the distribution of samples.
+        out: file to write, atomically.
+
+    Raises:
+        BdpbenchError: when a file under ``reports/`` is missing or cannot be embedded.
+    """
+    tables = {
+        kind.table: pl.concat([_labelled(each.tables[kind.table], each.label) for each in traces])
+        for kind in KINDS
+    }
+    metrics = pl.concat([_labelled(each.metrics, each.label) for each in traces])
+    labels = [each.label for each in traces]
+    content = {
+        "traces": traces,
+        "labels": labels,
+        "tables": _compared(rows),
+        "html_name": slug(" ".join(labels))[:60] or "traces",
+        **_shared(definitions),
+        **_drawn(tables, values_by_subject(metrics), _label, shares, traces),
+    }
+    template = page_environment().get_template("analysis_comparison.html")
     write_text_atomically(out, template.render(content))
+
+
+def _shared(definitions: Sequence[Definition]) -> dict[str, object]:
+    """What both pages have beside their charts and tables."""
+    return {
+        "version": __version__,
+        "definitions": definitions,
+        "definition_ids": {each["metric"]: each["id"] for each in definitions},
+        "metric_name": metric_name,
+        "number": format_number,
+        **embedded(),
+    }
+
+
+def _drawn(
+    tables: Mapping[str, pl.DataFrame],
+    values: Values,
+    label: Callable[[str], str],
+    shares: Shares,
+    traces: Sequence[Trace],
+) -> dict[str, object]:
+    """The charts of a page, and their data."""
+    lines, bins = lines_of(tables, values, label, shares), grid_of(tables).height
+    start_s, end_s = min(each.start_s for each in traces), max(each.end_s for each in traces)
+    words, bin_s = _words(), traces[0].bin_s
+    charts = [
+        chart_of(kind, lines[kind.key], words[kind.key], (start_s, end_s), bin_s, bins)
+        for kind in KINDS
+        if lines[kind.key]
+    ]
+    series = {
+        kind: {line.subject: line.points for line in each} for kind, each in lines.items() if each
+    }
+    store = {
+        "time": chart_specs(words),
+        "charts": {chart.chart_id: chart.content for chart in charts},
+    }
+    return {"charts": charts, "chart_data": embed_json(store), "series": embed_json(series)}
 
 
 def metric_name(metric: str) -> str:
@@ -199,7 +345,7 @@ def metric_name(metric: str) -> str:
     return " ".join(named.get(word, word) for word in words.split("_"))
 
 
-def values_by_subject(metrics: pl.DataFrame) -> dict[str, dict[str, float | None]]:
+def values_by_subject(metrics: pl.DataFrame) -> Values:
     """Subject → metric → value, subjects in order."""
     found: dict[str, dict[str, float | None]] = {}
     for metric, subject, value in metrics.select("metric", "subject", "value").iter_rows():
@@ -213,58 +359,50 @@ def label_of(subject: str) -> str:
     return f"{kind} {name}"
 
 
-def _units(page: TracePage) -> dict[str, str]:
-    return dict(page.metrics.select("metric", "unit").unique().iter_rows())
+def _labelled(rows: pl.DataFrame, label: str) -> pl.DataFrame:
+    """Rows whose subjects include the trace: flow:1 of the trace old is flow:old: 1."""
+    kind = pl.col("subject").str.extract("^([^:]*)")
+    rest = pl.col("subject").str.replace("^[^:]*:?", "")
+    return rows.with_columns(subject=kind + pl.lit(f":{label}: ") + rest)
 
 
-def _addresses(page: TracePage) -> Callable[[int | None], str]:
-    flows = page.tables["flows"]
-    return addresses_of([*flows["src_node"], *flows["dst_node"]])
+def _label(subject: str) -> str:
+    """A labelled subject for readers: old: flow 1."""
+    kind, label, name = subject.split(":", 2)
+    return f"{label}: {label_of(f'{kind}:{name.strip()}')}"
 
 
-def _tables(page: TracePage, values: Mapping[str, Mapping[str, float | None]]) -> list[Table]:
-    address = _addresses(page)
-    rows = page.tables["flows"].select("subject", "type", "src_node", "dst_node").iter_rows()
+def _tables(
+    flows: pl.DataFrame,
+    values: Values,
+    units: Mapping[str, str],
+    address: Callable[[int | None], str],
+) -> list[Table]:
+    rows = flows.select("subject", "type", "src_node", "dst_node").iter_rows()
     about = {
         subject: f"{kind or '–'}, {address(start)} to {address(end)}"
         for subject, kind, start, end in rows
     }
-    units = _units(page)
-    wanted = (
-        ("Flows", "flow", _FLOW_COLUMNS),
-        ("Flows: start, recovery, shares", "flow", _START_COLUMNS),
-        ("Flows: paths", "flow", _PATH_COLUMNS),
-        ("Receivers of a group or of all", "receiver", _RECEIVER_COLUMNS),
-        ("Links", "link", _LINK_COLUMNS),
-        ("Nodes: packets at each layer", "node", _NODE_COLUMNS),
-        ("Nodes: energy", "node", _ENERGY_COLUMNS),
-    )
-    return [
-        table
-        for caption, kind, columns in wanted
-        if (table := _table(caption, kind, columns, values, units, about)) is not None
+    shown = [
+        (caption, kind, [each for each in columns.split() if each in units])
+        for caption, kind, columns in _TABLES
     ]
+    tables = (_table(*each, values, units, about) for each in shown)
+    return [table for table in tables if table.rows]
 
 
 def _table(
     caption: str,
     kind: str,
-    columns: Sequence[str],
-    values: Mapping[str, Mapping[str, float | None]],
+    shown: Sequence[str],
+    values: Values,
     units: Mapping[str, str],
     about: Mapping[str, str],
-) -> Table | None:
-    shown = [metric for metric in columns if metric in units]
+) -> Table:
     subjects = [
         each
         for each, own in values.items()
         if each.startswith(f"{kind}:") and not own.keys().isdisjoint(shown)
-    ]
-    if not shown or not subjects:
-        return None
-    heads = [
-        (metric, metric_name(metric), "%" if metric in SHARES else unit_shown(units[metric]))
-        for metric in shown
     ]
     rows = [
         (
@@ -274,12 +412,13 @@ def _table(
         )
         for subject in subjects[:MOST_ROWS]
     ]
+    heads = [(metric, metric_name(metric), _unit_shown(metric, units[metric])) for metric in shown]
     return Table(caption, kind.capitalize(), heads, rows, max(0, len(subjects) - MOST_ROWS))
 
 
-def unit_shown(unit: str) -> str:
-    """A unit after a number; empty for a ratio."""
-    return "" if unit == "1" else unit
+def _unit_shown(metric: str, unit: str) -> str:
+    """The unit in which a metric is shown; empty for a ratio."""
+    return "%" if metric in SHARES else "" if unit == "1" else unit
 
 
 def _cell(metric: str, value: float | None) -> tuple[str, str]:
@@ -288,35 +427,187 @@ def _cell(metric: str, value: float | None) -> tuple[str, str]:
     return format_number(100 * value if metric in SHARES else value), repr(value)
 
 
-def _together(
-    values: Mapping[str, Mapping[str, float | None]], units: Mapping[str, str]
-) -> list[tuple[str, str, str]]:
-    """Metrics of all flows together: metric, name, value with unit."""
-    return [
-        (metric, metric_name(metric), _with_unit(metric, value, units[metric]))
-        for metric, value in values.get("trace", {}).items()
-    ]
-
-
 def _with_unit(metric: str, value: float | None, unit: str) -> str:
     """A value with its unit, or a dash."""
-    shown = "%" if metric in SHARES else unit_shown(unit)
-    return _cell(metric, value)[0] if value is None else f"{_cell(metric, value)[0]} {shown}"
+    text = _cell(metric, value)[0]
+    return text if value is None else f"{text} {_unit_shown(metric, unit)}"
 
 
-def embedded(charts: Sequence[Chart], lines: Mapping[str, Sequence[Line]]) -> dict[str, object]:
-    """Style sheet, scripts and data, ready to be placed inside their elements."""
-    series: dict[str, dict[str, Packed]] = {
-        kind: {line.subject: line.points for line in each} for kind, each in lines.items() if each
+def _compared(rows: pl.DataFrame) -> list[ComparedTable]:
+    kind = pl.col("subject").str.extract("^([^:]*)")
+    found = []
+    for caption, wanted in _GROUPS:
+        parts = rows.filter(kind == wanted).partition_by("subject", "metric", maintain_order=True)
+        if parts:
+            shown = [_compared_row(each) for each in parts[:MOST_ROWS]]
+            found.append(ComparedTable(caption, shown, max(0, len(parts) - MOST_ROWS)))
+    return found
+
+
+def _compared_row(rows: pl.DataFrame) -> tuple[str, str, str, Sequence[str]]:
+    """Subject, metric, unit; then the values, and for all but the first trace difference and %."""
+    metric, unit = rows["metric"][0], rows["unit"][0]
+    cells = [_cell(metric, value)[0] for value in rows["value"]]
+    for change, share in rows.select("difference", "difference_pct").tail(-1).iter_rows():
+        cells += [_cell(metric, change)[0], format_number(share)]
+    return label_of(rows["subject"][0]).strip(), metric, _unit_shown(metric, unit), cells
+
+
+def _words() -> dict[str, dict[str, str]]:
+    """Kind of chart → title, quantity and caption."""
+    words: dict[str, dict[str, str]] = YamlFile(assets_dir() / "captions.yaml").data["traces"]
+    return words
+
+
+def chart_specs(words: Mapping[str, Mapping[str, str]]) -> dict[str, Spec]:
+    """Kind → its specification, which the page's script fills with samples."""
+    found = {}
+    for kind in KINDS:
+        quantity = axis_title(words[kind.key]["quantity"], kind.unit)
+        if kind.shares:
+            found[kind.key] = line_spec(quantity, "share of the bins (%)", "step-after")
+        else:
+            found[kind.key] = line_spec(
+                "time (s)", quantity, "linear" if kind.gaps is None else "step-before"
+            )
+    return found
+
+
+def lines_of(
+    tables: Mapping[str, pl.DataFrame], values: Values, label: Callable[[str], str], shares: Shares
+) -> dict[str, list[Line]]:
+    """Kind → its lines.
+
+    Args:
+        tables: flow_series, link_series, loss_series and node_series: subject, time_s (f64, s, end
+            of the bin), values.
+        values: subject → metric → value, for the subjects to show.
+        label: a subject in words.
+        shares: returns the distribution of samples.
+    """
+    times = grid_of(tables)
+    found: dict[str, list[Line]] = {kind.key: [] for kind in KINDS}
+    for kind in KINDS:
+        for subject in _chosen(kind, values):
+            own = tables[kind.table].filter(pl.col("subject") == subject)
+            points = _points(kind, own, times)
+            if points.height:
+                if kind.shares:
+                    points = thinned_shares(shares(points[kind.column]))
+                packed = pack(*(points[column].to_list() for column in points.columns))
+                capacity_mbps = values[subject].get("link_capacity")
+                found[kind.key].append(Line(subject, label(subject), packed, capacity_mbps))
+    return found
+
+
+def grid_of(tables: Mapping[str, pl.DataFrame]) -> pl.DataFrame:
+    """The bins of all series: time_s (f64, s, end of the bin), and the point that shows each.
+
+    >>> frames = dict.fromkeys({kind.table for kind in KINDS}, pl.DataFrame({"time_s": [0.5, 1.0]}))
+    >>> grid_of(frames).rows()
+    [(0.5, 0), (1.0, 1)]
+    """
+    names = sorted({kind.table for kind in KINDS})
+    times = pl.concat([tables[name]["time_s"] for name in names]).unique().sort()
+    width = bins_a_point(times.len())
+    return times.to_frame().with_columns(point=pl.int_range(pl.len()) // width)
+
+
+def bins_a_point(bins: int) -> int:
+    """How many bins a point of a line represents.
+
+    >>> bins_a_point(500), bins_a_point(1000), bins_a_point(1001)
+    (1, 1, 3)
+    """
+    # Twice as many can still be told apart; means of two bins would hide more than they clarify.
+    return 1 if bins <= 2 * MOST_POINTS else -(-bins // MOST_POINTS)
+
+
+def _chosen(kind: Kind, values: Mapping[str, Mapping[str, float | None]]) -> list[str]:
+    """The subjects that get a line, in order."""
+    for metric in kind.ranks:
+        ranked = {subject: each.get(metric) or 0.0 for subject, each in values.items()}
+        largest = sorted(ranked, key=lambda each: -ranked[each])[:MOST_LINES]
+        chosen = [each for each in values if each in largest and ranked[each] > 0]
+        if chosen:
+            return chosen
+    return []
+
+
+def _points(kind: Kind, own: pl.DataFrame, times: pl.DataFrame) -> pl.DataFrame:
+    own = own.select("time_s", kind.column)
+    if kind.gaps is not None and own.height:
+        first_s, last_s = own["time_s"][0], own["time_s"][-1]
+        # The bin before the first is a point as well: steps end at their points.
+        before_s = times.filter(pl.col("time_s") < first_s)["time_s"].max()
+        shown = pl.col("time_s").is_between(first_s if before_s is None else before_s, last_s)
+        own = times.filter(shown).join(own, on="time_s", how="left", maintain_order="left")
+        own = own.with_columns(pl.col(kind.column).fill_null(kind.gaps))
+    own = own.filter(pl.col(kind.column).is_finite())
+    if kind.shares or times.is_empty() or times["point"][-1] == times.height - 1:
+        return own.select("time_s", kind.column)
+    return (
+        own.select("time_s", kind.column)
+        .join(times, on="time_s", how="left", maintain_order="left")
+        .group_by("point", maintain_order=True)
+        .agg(pl.col("time_s").last(), pl.col(kind.column).mean())
+        .drop("point")
+    )
+
+
+def chart_of(
+    kind: Kind,
+    lines: Sequence[Line],
+    words: Mapping[str, str],
+    window_s: tuple[float, float],
+    bin_s: float,
+    bins: int,
+) -> Chart:
+    """The chart of a kind, whose series have so many bins."""
+    start_s, end_s = window_s
+    content: TimeContent = {
+        "kind": kind.key,
+        "traces": [
+            {
+                "run": "trace",
+                "subject": line.subject,
+                "label": line.label,
+                "colour": _COLOURS[index % len(_COLOURS)],
+                "dash": [],
+            }
+            for index, line in enumerate(lines)
+        ],
+        "thresholds": _thresholds(kind, lines),
+        "start": start_s,
+        "end": end_s,
     }
-    store = {
-        "time": chart_specs(),
-        "charts": {chart.chart_id: chart.content for chart in charts},
-    }
-    return {
-        "style": embed_text(read_asset("static/report.css"), "reports/static/report.css"),
-        "script": embed_text(read_asset("static/report.js"), "reports/static/report.js"),
-        "vega": embed_text(vega_bundle(), "the Vega bundle"),
-        "chart_data": embed_json(store),
-        "series": embed_json(series),
-    }
+    if kind.shares:
+        ends = [unpack(line.points)[0] for line in lines]
+        content["start"] = min(each[0] for each in ends)
+        content["end"] = max(each[-1] for each in ends)
+        content["top"] = 100
+        content["unit"] = kind.unit
+        content["columns"] = [kind.column, "share_of_bins_pct"]
+    over = "" if kind.shares else " over time"
+    more = f" Shown are the {MOST_LINES} largest." if len(lines) == MOST_LINES else ""
+    title, span = words["title"], f"{format_number(start_s)} to {format_number(end_s)} s"
+    width = bins_a_point(bins)
+    means = f", drawn as means of {width}" if width > 1 and not kind.shares else ""
+    return Chart(
+        chart_id=kind.key,
+        title=title,
+        caption=f"{words['caption']}{more}",
+        alternative=f"{title}{over}, {span}: {', '.join(line.label for line in lines)}",
+        content=content,
+        note=f"Bins of {format_number(bin_s)} s{means}.",
+    )
+
+
+def _thresholds(kind: Kind, lines: Sequence[Line]) -> list[Threshold]:
+    if kind.key != "utilization":
+        return []
+    known = ((each.label, each.capacity_mbps) for each in lines if each.capacity_mbps is not None)
+    return [
+        {"v": capacity_mbps, "label": f"capacity of {label}, {format_number(capacity_mbps)} Mbit/s"}
+        for label, capacity_mbps in itertools.islice(known, 1)
+    ]

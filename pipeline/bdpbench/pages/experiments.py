@@ -1,78 +1,42 @@
-"""One section per experiment: its views, their charts, and its summary over a sweep."""
+"""Sections of a report about experiments, and about single runs and how to repeat them."""
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Mapping, Sequence
+import itertools
+import shlex
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
-from typing import overload
+from pathlib import PurePath
+from typing import Any
 
 import polars as pl
 
-from bdpbench.contracts.plan import Plan, PlannedRun
-from bdpbench.contracts.scorecard import Scorecard, ScoredNumber, rows_of
-from bdpbench.pages.chart import Chart, TimeContent
-from bdpbench.pages.crowds import sweep_chart
-from bdpbench.pages.intervals import interval_chart
-from bdpbench.pages.names import Names, RunLink
-from bdpbench.pages.packing import end_of, start_of
-from bdpbench.pages.series import (
-    CHARTED_TABLES,
-    COMPLETION,
-    DROPS,
-    QUEUE_SHARE,
-    SELDOM_SAMPLED,
-    RunSeries,
+from bdpbench.contracts.plan import Plan, PlannedRun, Scalar
+from bdpbench.contracts.runs import SCRIPTS_FOLDER, RunRecord, ScriptRecord
+from bdpbench.contracts.scorecard import ScoredNumber, rows_of
+from bdpbench.pages.curves import ChartedView, LazyViews, View, charted_view, plan_views
+from bdpbench.pages.inputs import ReportInputs
+from bdpbench.pages.names import (
+    Names,
+    RunLink,
+    Sweep,
+    are_mixed,
+    find_sweep,
+    grouped,
+    protocols_of,
+    subject_name,
 )
-from bdpbench.pages.sweeps import Sweep, find_sweep, grouped, protocols_of
-from bdpbench.pages.text import figures_text
-from bdpbench.pages.time_charts import CDF_COLUMNS, CDF_UNITS, LOGARITHMIC, thresholds
-from bdpbench.pages.views import Curve, View, curves, plan_views
+from bdpbench.pages.series import PageSeries
+from bdpbench.pages.specs import Chart
+from bdpbench.pages.sweep_charts import Swept, interval_chart, sweep_chart
+from bdpbench.pages.text import figures_text, format_bytes, format_number
+from bdpbench.units import with_unit
 
 # Shown over a sweep if the study has no published numbers for it.
 _USUAL_SWEEP_METRICS = ("utilization", "asymmetry", "time_to_90pct_utilization")
 
-
-@dataclass(frozen=True)
-class ChartedView:
-    """A view and its charts; ``missing`` names tables that should have been sampled but were not.
-
-    ``drawn`` of ``of`` runs have curves.
-    """
-
-    title: str
-    charts: tuple[Chart, ...]
-    missing: tuple[str, ...]
-    drawn: int = 1
-    of: int = 1
-
-
-class LazyViews(Sequence[ChartedView]):
-    """Views whose charts are made each time they are needed, since thousands cannot be stored.
-
-    Attributes:
-        titles: titles of all views, which need no charts.
-    """
-
-    def __init__(self, views: Sequence[View], charted: Callable[[int, View], ChartedView]) -> None:
-        self._views, self._charted = views, charted
-        self.titles = [view.title for view in views]
-
-    def __len__(self) -> int:
-        return len(self._views)
-
-    @overload
-    def __getitem__(self, index: int) -> ChartedView: ...
-
-    @overload
-    def __getitem__(self, index: slice) -> Sequence[ChartedView]: ...
-
-    def __getitem__(self, index: int | slice) -> ChartedView | Sequence[ChartedView]:
-        if isinstance(index, slice):
-            return [self[each] for each in range(*index.indices(len(self)))]
-        return self._charted(index, self._views[index])
-
-    def __iter__(self) -> Iterator[ChartedView]:
-        return (self._charted(index, view) for index, view in enumerate(self._views))
+# The report is in results/<study>/<tier>/, the runs are in results/runs/.
+RUNS_FROM_REPORT = "../../runs"
 
 
 @dataclass(frozen=True)
@@ -94,23 +58,13 @@ class Experiment:
     views: LazyViews
 
 
-def experiments(
-    plan: Plan,
-    metrics: pl.DataFrame,
-    scorecard: Scorecard,
-    series: Mapping[str, RunSeries],
-    names: Names,
-    repetitions: pl.DataFrame | None = None,
-) -> list[Experiment]:
-    """Sections of the scenarios that have a run in the plan, in the order of the plan.
-
-    ``repetitions`` are means over repetitions, as for ``interval_chart``.
-    """
-    by_scenario = grouped(plan["runs"], lambda run: run["scenario"])
+def experiments(inputs: ReportInputs, series: PageSeries, names: Names) -> list[Experiment]:
+    """Sections of the scenarios that have a run in the plan, in the order of the plan."""
+    by_scenario = grouped(inputs.plan["runs"], lambda run: run["scenario"])
     found, counted = [], set[str]()
-    for key in plan["scenarios"]:
+    for key in inputs.plan["scenarios"]:
         if runs := by_scenario.get(key):
-            section = _experiment(key, runs, metrics, scorecard, series, names, repetitions)
+            section = _experiment(key, runs, inputs, series, names)
             own = {run["run_id"] for run in runs}
             found.append(replace(section, shared=len(own & counted)))
             counted |= own
@@ -118,21 +72,14 @@ def experiments(
 
 
 def _experiment(
-    key: str,
-    runs: Sequence[PlannedRun],
-    metrics: pl.DataFrame,
-    scorecard: Scorecard,
-    series: Mapping[str, RunSeries],
-    names: Names,
-    repetitions: pl.DataFrame | None,
+    key: str, runs: Sequence[PlannedRun], inputs: ReportInputs, series: PageSeries, names: Names
 ) -> Experiment:
     scenario = names.scenarios[key]
     done = [run for run in runs if run["run_id"] in series]
     sweep = find_sweep(done, swept=names.swept(key))
-    rows = (row for number in scorecard["numbers"] for row in rows_of(number))
+    rows = (row for number in inputs.scorecard["numbers"] for row in rows_of(number))
     numbers = [row for row in rows if row["scenario"] == key]
-    asked = _asked(numbers, scenario["summary"])
-    views = plan_views(done, sweep, names.protocols, names.parameters)
+    swept = Swept(done, sweep, inputs.metrics, names, numbers, inputs.repetitions)
     return Experiment(
         key=key,
         title=scenario["title"],
@@ -142,120 +89,12 @@ def _experiment(
         runs=tuple(names.run(run["run_id"]) for run in runs),
         absent=len(runs) - len(done),
         shared=0,
-        summaries=(
-            *_summaries(key, done, sweep, metrics, asked, numbers, names, repetitions),
-            *_intervals(key, done, sweep, asked, repetitions, names),
-        ),
+        summaries=tuple(_summaries(key, swept, _asked(numbers, scenario["summary"]))),
         views=LazyViews(
-            views,
+            plan_views(done, sweep, names),
             lambda index, view: charted_view(view, f"{key}-{index}", sweep, series, names),
         ),
     )
-
-
-def charted_view(
-    view: View, prefix: str, sweep: Sweep, series: Mapping[str, RunSeries], names: Names
-) -> ChartedView:
-    """The time charts of a view; tables that none of its runs has are listed as ``missing``."""
-    charts, missing = [], []
-    for table in CHARTED_TABLES:
-        lines = curves(view, table, series, names.protocols, sweep, names.parameters)
-        if not lines:
-            if table not in SELDOM_SAMPLED:
-                missing.append(names.captions.charts[table]["title"])
-            continue
-        charts.append(time_chart(f"{prefix}-{table}", table, view.runs, lines, names))
-    if len(view.runs) == 1:
-        charts = [_with_drops(chart, view.runs[0], series, names) for chart in charts]
-    shares = (
-        _cdf(view, prefix, table, sweep, series, names) for table in (QUEUE_SHARE, COMPLETION)
-    )
-    charts += [chart for chart in shares if chart is not None]
-    return ChartedView(view.title, tuple(charts), tuple(missing), len(view.runs), view.of)
-
-
-def _with_drops(
-    chart: Chart, run: PlannedRun, series: Mapping[str, RunSeries], names: Names
-) -> Chart:
-    """The chart of one run with marks where packets were dropped; those of several would mix."""
-    links = series.get(run["run_id"], {}).get(DROPS, {})
-    if not links or "spec" in chart.content:
-        return chart
-    content = chart.content.copy()
-    content["drops"] = [{"run": run["run_id"], "subject": link} for link in links]
-    note = " ".join(filter(None, (chart.note, names.captions.charts[DROPS]["caption"])))
-    return replace(chart, content=content, note=note)
-
-
-def _cdf(
-    view: View,
-    prefix: str,
-    table: str,
-    sweep: Sweep,
-    series: Mapping[str, RunSeries],
-    names: Names,
-) -> Chart | None:
-    """A cumulative distribution, such as that of the queue's length; None if no run has it."""
-    lines = curves(view, table, series, names.protocols, sweep, names.parameters)
-    if not lines:
-        return None
-    packed = [series[line.run_id][table][line.subject] for line in lines]
-    words = names.captions.charts[table]
-    told = "; ".join(line.label for line in lines)
-    content = _time_content(table, view.runs, lines, names)
-    content["end"] = max(map(end_of, packed)) or 1.0
-    if table in LOGARITHMIC:
-        content["start"] = min(map(start_of, packed))
-    content["top"] = 100
-    content["unit"] = CDF_UNITS[table]
-    content["columns"] = list(CDF_COLUMNS[table])
-    return Chart(
-        chart_id=f"{prefix}-{table}",
-        title=words["title"],
-        caption=words["caption"],
-        alternative=f"Cumulative distribution of the {words['quantity']}. Lines: {told}.",
-        content=content,
-    )
-
-
-def time_chart(
-    chart_id: str, table: str, runs: Sequence[PlannedRun], lines: Sequence[Curve], names: Names
-) -> Chart:
-    """Lines of a table over time; ``runs`` are the runs of the lines."""
-    words = names.captions.charts[table]
-    told = "; ".join(line.label for line in lines)
-    return Chart(
-        chart_id=chart_id,
-        title=words["title"],
-        caption=words["caption"],
-        alternative=f"Line chart of {words['quantity']} over time. Lines: {told}.",
-        content=_time_content(table, runs, lines, names),
-    )
-
-
-def _time_content(
-    table: str, runs: Sequence[PlannedRun], lines: Sequence[Curve], names: Names
-) -> TimeContent:
-    return {
-        "kind": table,
-        "end": max(_duration_s(run) for run in runs),
-        "traces": [
-            {
-                "run": line.run_id,
-                "subject": line.subject,
-                "label": line.label,
-                "colour": line.colour,
-                "dash": line.dash,
-            }
-            for line in lines
-        ],
-        "thresholds": thresholds(table, runs, names.page.filled_share, names.captions),
-    }
-
-
-def _duration_s(run: PlannedRun) -> float:
-    duration_s = run["parameters"].get("duration_s", 0)
-    return duration_s if isinstance(duration_s, int | float) else float(duration_s)
 
 
 def _asked(numbers: Sequence[ScoredNumber], wanted: Sequence[str]) -> Sequence[str]:
@@ -264,39 +103,180 @@ def _asked(numbers: Sequence[ScoredNumber], wanted: Sequence[str]) -> Sequence[s
     return list(dict.fromkeys([*wanted, *published])) or _USUAL_SWEEP_METRICS
 
 
-def _intervals(
-    key: str,
-    runs: Sequence[PlannedRun],
-    sweep: Sweep,
-    asked: Sequence[str],
-    repetitions: pl.DataFrame | None,
-    names: Names,
-) -> list[Chart]:
-    if repetitions is None:
-        return []
-    own = repetitions.filter(pl.col("scenario") == key)
-    charts = (
-        interval_chart(f"{key}-means-{metric}", metric, runs, sweep, own, names) for metric in asked
-    )
-    return [chart for chart in charts if chart is not None]
+def _summaries(key: str, swept: Swept, asked: Sequence[str]) -> Iterator[Chart]:
+    """Metrics of an experiment as a whole, over its sweep and as means of repetitions."""
+    charts = [(f"{key}-means-{metric}", metric, interval_chart) for metric in asked]
+    # Lines for all pairs would be unreadable: the comparison has their matrix.
+    if not are_mixed(swept.runs):
+        lines = [(f"{key}-sweep-{metric}", metric, sweep_chart) for metric in asked]
+        charts = [*lines, *charts]
+    for chart_id, metric, draw in charts:
+        if (chart := draw(chart_id, metric, swept)) is not None:
+            yield chart
 
 
-def _summaries(
-    key: str,
-    runs: Sequence[PlannedRun],
-    sweep: Sweep,
-    metrics: pl.DataFrame,
-    asked: Sequence[str],
-    numbers: Sequence[ScoredNumber],
-    names: Names,
-    repetitions: pl.DataFrame | None,
-) -> list[Chart]:
-    if any(len(set(protocols_of(run))) > 1 for run in runs):
-        return []  # lines for all pairs would be unreadable: the comparison has their matrix
-    charts = (
-        sweep_chart(
-            f"{key}-sweep-{metric}", metric, runs, sweep, metrics, numbers, names, repetitions
+@dataclass(frozen=True)
+class MetricRow:
+    """One metric of a run, in words; ``exact`` is its value with all digits, "" if it has none."""
+
+    metric: str
+    name: str
+    definition: str
+    subject: str
+    value: str
+    exact: str
+    window: str
+
+
+@dataclass(frozen=True)
+class OutputFile:
+    """An output file of a run: its link from the report ("" if none), checksum and size."""
+
+    name: str
+    link: str
+    sha256: str
+    size: str
+    bytes: int
+
+
+@dataclass(frozen=True)
+class RunDetail:
+    """A run of the plan; ``finished`` is false if it has no results.
+
+    Attributes:
+        parameters: (key, name, value with unit, value).
+        facts: (name, value) from the record of the run.
+        repeat: command of bdpbench that simulates the run and similar ones.
+        ns2: command that runs only ns-2.
+    """
+
+    run_id: str
+    label: str
+    scenario: str
+    scenario_title: str
+    finished: bool
+    parameters: tuple[tuple[str, str, str, Scalar], ...]
+    facts: tuple[tuple[str, str], ...]
+    metrics: tuple[MetricRow, ...]
+    outputs: tuple[OutputFile, ...]
+    charts: tuple[Chart, ...]
+    missing: tuple[str, ...]
+    repeat: str
+    ns2: str
+    ns2_report: str
+
+
+def run_details(inputs: ReportInputs, series: PageSeries, names: Names) -> Iterator[RunDetail]:
+    """Sections of all runs of the plan, one after the other.
+
+    A run of two scenarios appears once, although it has metrics in both.
+    """
+    rows = inputs.metrics.unique(
+        subset=["run_id", "metric", "subject", "definition"], keep="first", maintain_order=True
+    ).sort("run_id", maintain_order=True)
+    # Slices of a sorted frame are free, whereas a frame for each run would not be.
+    lengths = dict(rows.group_by("run_id", maintain_order=True).len().iter_rows())
+    starts = dict(zip(lengths, itertools.accumulate(lengths.values(), initial=0), strict=False))
+    for run in distinct_runs(inputs.plan):
+        run_id = run["run_id"]
+        own = rows.slice(starts.get(run_id, 0), lengths.get(run_id, 0))
+        view = charted_view(
+            View("", (run,), "protocol"), f"run-{run_id}", Sweep("", ()), series, names
         )
-        for metric in asked
+        yield _detail(run, own, view, inputs, names)
+
+
+def distinct_runs(plan: Plan) -> list[PlannedRun]:
+    """The runs of a plan, each at its first place."""
+    runs: dict[str, PlannedRun] = {}
+    for run in plan["runs"]:
+        runs.setdefault(run["run_id"], run)
+    return list(runs.values())
+
+
+def _detail(
+    run: PlannedRun, rows: pl.DataFrame, view: ChartedView, inputs: ReportInputs, names: Names
+) -> RunDetail:
+    run_id = run["run_id"]
+    info = inputs.run_info.get(run_id)
+    return RunDetail(
+        run_id=run_id,
+        label=names.run(run_id).label,
+        scenario=run["scenario"],
+        scenario_title=names.scenario(run["scenario"]),
+        finished=info is not None,
+        parameters=tuple(
+            (name, names.parameters.name(name), names.value(name, value), value)
+            for name, value in run["parameters"].items()
+        ),
+        facts=_facts(info) if info else (),
+        metrics=tuple(_metric_row(row, names) for row in rows.iter_rows(named=True)),
+        outputs=tuple(_outputs(info, inputs.places.get(run_id))) if info else (),
+        charts=view.charts,
+        missing=view.missing if info else (),
+        repeat=repeat_command(inputs.plan, run),
+        ns2=ns2_command(run),
+        ns2_report=info["ns2_report"].strip() if info else "",
     )
-    return [chart for chart in charts if chart is not None]
+
+
+def _facts(info: RunRecord) -> tuple[tuple[str, str], ...]:
+    memory, script = info["max_rss_kib"], info["script"]
+    return (
+        ("script", script["path"]),
+        ("script SHA-256", _script_sha256(script)),
+        ("ns-2 build", info["ns2"]["build_id"]),
+        ("ns-2 binary SHA-256", info["ns2"]["binary_sha256"] or "–"),
+        ("backend", info["ns2"]["backend"]),
+        ("started", info["started"]),
+        ("wall time", _seconds(info["wall_s"])),
+        ("CPU time", _seconds(info["cpu_s"])),
+        ("peak memory", format_bytes(None if memory is None else memory * 1024)),
+        ("exit status", str(info["exit_status"])),
+    )
+
+
+def _script_sha256(script: ScriptRecord) -> str:
+    """SHA-256 of the script itself; a replacing script is in the run's folder."""
+    path, files = script["path"], script["files"]
+    return files.get(path) or files.get(f"{SCRIPTS_FOLDER}/{PurePath(path).name}", "–")
+
+
+def _seconds(value: float | None) -> str:
+    return "not recorded" if value is None else f"{format_number(value)} s"
+
+
+def _metric_row(row: Mapping[str, Any], names: Names) -> MetricRow:
+    value, start_s, end_s = row["value"], row["start_s"], row["end_s"]
+    known = start_s is not None and end_s is not None
+    return MetricRow(
+        metric=row["metric"],
+        name=names.metric(row["metric"]),
+        definition=row["definition"],
+        subject=subject_name(row["subject"]),
+        value="not reached" if value is None else with_unit(format_number(value), row["unit"]),
+        exact="" if value is None else repr(value),
+        window=f"{format_number(start_s)} to {format_number(end_s)} s" if known else "–",
+    )
+
+
+def _outputs(info: RunRecord, place: str | None) -> Iterator[OutputFile]:
+    for name, facts in sorted(info["outputs"].items()):
+        link = "" if place is None else f"{RUNS_FROM_REPORT}/{place}/{name}"
+        size = facts["bytes"]
+        yield OutputFile(name, link, facts["sha256"], format_bytes(size), size)
+
+
+def repeat_command(plan: Plan, run: PlannedRun) -> str:
+    """The command that simulates the runs of a run's scenario and protocols, and reports."""
+    words = ["./bdpbench", "run", plan["study"], "--tier", plan["tier"]]
+    words += ["--scenario", run["scenario"]]
+    for protocol in dict.fromkeys(protocols_of(run)):
+        words += ["--protocol", protocol]
+    return shlex.join(words)
+
+
+def ns2_command(run: PlannedRun) -> str:
+    """Shell command for the repository's root that runs only ns-2, into ``out/``."""
+    arguments: Sequence[str] = [f"tcl/{run['script']}", *map(str, run["argv"])]
+    return f'mkdir -p out && "$(./bdpbench ns2 path)" {shlex.join(arguments)}'

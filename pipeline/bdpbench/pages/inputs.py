@@ -1,9 +1,9 @@
-"""The inputs of a report, or of its figures and tables as files."""
+"""The inputs of a report: results, the texts of its study, and the words of all reports."""
 
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import TypeAlias
 
 import polars as pl
@@ -11,8 +11,12 @@ import polars as pl
 from bdpbench.contracts.plan import Plan
 from bdpbench.contracts.runs import Definition, RunRecord
 from bdpbench.contracts.scorecard import Scorecard
+from bdpbench.contracts.yaml_files import YamlFile
+from bdpbench.errors import BdpbenchError
 from bdpbench.pages.matrices import Matrix
-from bdpbench.pages.study_page import StudyPage
+from bdpbench.pages.names import Captions
+from bdpbench.pages.text import assets_dir, read_asset
+from bdpbench.pages.texts import StudyPage
 from bdpbench.studies.study import Citation, ClassDefaults, Protocol
 from bdpbench.studies.vocabulary import ParameterDeclaration
 
@@ -82,3 +86,24 @@ class ReportInputs:
     repetitions: pl.DataFrame | None = None
     load_series: LoadSeries | None = None
     places: Mapping[str, str] = field(default_factory=dict)
+
+
+def read_captions(page: StudyPage | None = None) -> Captions:
+    """Words of ``reports/captions.yaml``, and a study's own, which take precedence.
+
+    Raises:
+        BdpbenchError: when the file is missing or lacks a section.
+    """
+    read_asset("captions.yaml")
+    path, own = assets_dir() / "captions.yaml", page or StudyPage()
+    content = YamlFile(path).data or {}
+    try:
+        common = Captions(**content)
+    except TypeError as error:
+        raise BdpbenchError(f"has the wrong sections ({error})", where=str(path)) from None
+    return replace(
+        common,
+        parameters={**common.parameters, **own.parameters},
+        protocol_sweeps={**common.protocol_sweeps, **own.protocol_sweeps},
+        filled_share=own.filled_share,
+    )

@@ -14,39 +14,34 @@ from itertools import pairwise
 from pathlib import Path
 from typing import Annotated, Literal
 
-from pydantic import BaseModel, ConfigDict, Field, model_validator
+from pydantic import Field, model_validator
 
 from bdpbench.contracts.plan import Scalar
 from bdpbench.contracts.yaml_files import Location, YamlFile
-from bdpbench.pages.sweeps import is_protocol
 from bdpbench.studies.study import Scenario, Study, known_or_suggest
+from bdpbench.studies.vocabulary import PROTOCOL_PARAMETERS, Strict
 
 MATRICES_NAME = "matrices.yaml"
-
 Text = Annotated[str, Field(min_length=1)]
 Rank = Annotated[int, Field(ge=1, le=100)]  # there are no colours for more levels
 Finite = Annotated[float, Field(allow_inf_nan=False)]
 
 
-class _Strict(BaseModel):
-    model_config = ConfigDict(extra="forbid", frozen=True, strict=True, defer_build=True)
-
-
-class Axis(_Strict):
+class Axis(Strict):
     """The parameter of the rows or columns, and the title of the axis."""
 
     parameter: Text
     title: Text
 
 
-class Level(_Strict):
+class Level(Strict):
     """A level of a scale: its name, and the largest value of the metric that belongs to it."""
 
     words: str = ""
     up_to: Finite | None = None
 
 
-class Stated(_Strict):
+class Stated(Strict):
     """What the study states about cells without a number.
 
     Attributes:
@@ -80,7 +75,7 @@ class Stated(_Strict):
         return self
 
 
-class Points(_Strict):
+class Points(Strict):
     """A metric for the values of the rows, as bars.
 
     Attributes:
@@ -111,7 +106,7 @@ class Points(_Strict):
         return None
 
 
-class Winner(_Strict):
+class Winner(Strict):
     """What a cell shows instead of a value: which value of a parameter is best in it.
 
     Attributes:
@@ -125,7 +120,7 @@ class Winner(_Strict):
     least_lead: Annotated[float, Field(ge=0, allow_inf_nan=False)] = 0.0
 
 
-class Matrix(_Strict):
+class Matrix(Strict):
     """A matrix of the runs of a scenario.
 
     Attributes:
@@ -215,7 +210,7 @@ class Matrix(_Strict):
         return self
 
 
-class _File(_Strict):
+class _File(Strict):
     matrices: list[Matrix]
 
 
@@ -296,7 +291,7 @@ def _require_value(
     study: Study,
 ) -> None:
     """Refuse keys that are neither protocols of the study nor values of the parameter."""
-    if is_protocol(parameter):
+    if parameter in PROTOCOL_PARAMETERS:
         _require(source, place, value, study.protocols, "protocol")
     else:
         values = set(_values(study.scenarios[matrix.scenario], parameter))

@@ -1,271 +1,490 @@
-"""Specifications of matrices and bars."""
+"""Matrices of runs over two parameters, such as the pairs of protocols that share a path."""
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
-from typing import Any, Literal, TypeAlias
+import math
+import statistics
+from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from itertools import product
+from typing import TypeAlias
 
 import polars as pl
 
-from bdpbench.pages.chart import Spec
-from bdpbench.pages.lazy_altair import alt
-from bdpbench.pages.patterns import INK, field, fill, hole, layered, pattern, rows_named
+from bdpbench.contracts.plan import PlannedRun, Scalar, values_of
+from bdpbench.pages.inputs import ReportInputs
+from bdpbench.pages.matrices import Level, Matrix, Points, Stated, Winner
+from bdpbench.pages.matrix_specs import (
+    NOBODY,
+    Axes,
+    level_matrix,
+    valued_matrix,
+    winner_matrix,
+)
+from bdpbench.pages.names import (
+    NEUTRAL,
+    Names,
+    are_mixed,
+    grouped,
+    is_protocol,
+    subject_name,
+    undetermined,
+)
+from bdpbench.pages.specs import Chart, spec_content
+from bdpbench.pages.sweep_charts import protocol_bars
+from bdpbench.pages.text import format_number, joined
+from bdpbench.units import MINUS, axis_title, with_unit
 
-CELL_HEIGHT = 46
-WHITE = "#ffffff"
-# px for the button that saves the chart; no legend is placed beside it.
-_ROOM_ABOVE = 34
-# Length of the axis relative to the longest bar, to leave room for the text at its end.
-_ROOM_FOR_TEXT = 1.6
-_BAR_HEIGHT = 38
-# px for a name of runs, which leaves half of a card for its bar.
-_LABEL_LIMIT = 230
-# px for the title of a legend, which is the name of a metric; the default cuts it off.
-_LEGEND_TITLE_LIMIT = 300
+_TIE_COLOUR = "#c9ced4"
 
-BARE: Mapping[str, Any] = {"domain": False, "grid": False, "labelPadding": 6, "ticks": False}
-_BAND = {"band": 0.62}
+# For values without a colour of their own; distinguishable with every kind of colour blindness
+# (after Okabe and Ito).
+_COLOURS = ("#0072b2", "#e69f00", "#009e73", "#cc79a7", "#56b4e9", "#d55e00", "#f0e442")
+_NUMBERS = ("value", "best", "lead")
+_PLACE = ("panel", "row", "column")
+_RUN = ("run_id", "run", "runs")
+_VALUED = (*_PLACE, "value", "text", *_RUN)
+_WON = (*_PLACE, "winner", "best", "second", "lead", "text", *_RUN)
 
-# Blue to orange via white, distinguishable with every kind of colour blindness, with ends darker
-# than the middle (after ColorBrewer's PuOr and RdBu).
-DIVERGING = ("#08519c", "#6baed6", "#ffffff", "#fdae6b", "#a63603")
-RISING = ("#f3f4f6", "#374151")
-# Beyond this share of the distance from the middle, a cell is so dark that its number has to be
-# white.
-DARK_FROM = 0.75
+Place: TypeAlias = tuple[str, str, str]
+"""Labels of a panel, a row and a column."""
 
-_Colouring: TypeAlias = Literal["diverging", "rising", "level", "level in words"]
+Cells: TypeAlias = Mapping[Place, Sequence[PlannedRun]]
+"""Place of a cell → its measured runs."""
 
 
-def diverging_matrix(
-    cells: pl.DataFrame,
-    order: tuple[Sequence[str], Sequence[str]],
-    titles: tuple[str, str],
-    quantity: str,
-    reach: float = 1.0,
-) -> Spec:
-    """A number from -reach to reach for each cell, coloured by its side of 0 and its distance.
+@dataclass(frozen=True)
+class MatrixGroup:
+    """Matrices of one scenario; ``finished`` of ``planned`` runs have results."""
+
+    scenario: str
+    title: str
+    finished: int
+    planned: int
+    charts: tuple[Chart, ...]
+
+
+def matrix_groups(
+    inputs: ReportInputs, finished: Collection[str], names: Names
+) -> list[MatrixGroup]:
+    """Matrices of the scenarios for which the study declares some, and of scenarios with pairs.
+
+    If different protocols meet in the runs of a scenario for which the study declares no matrix,
+    that of ``reports/captions.yaml`` is drawn. Each combination of the other parameters has a
+    matrix of its own.
 
     Args:
-        cells: ``row`` and ``column`` str (labels), ``value`` f64, ``text`` str (text of the cell),
-            ``run_id`` str, ``run`` str; missing cells stay blank.
-        order: labels of the rows and of the columns; those without cells are kept.
-        titles: titles of the vertical and of the horizontal axis.
-        quantity: what ``value`` is.
-        reach: value of the darkest colour.
+        inputs: plan, metrics and the matrices of the study.
+        finished: ids of the runs that have results.
+        names: the names for readers.
     """
-    domain = [share * reach for share in (-1, -0.5, 0, 0.5, 1)]
-    words = {
-        "domain": [int(each) if each == int(each) else each for each in domain],
-        "dark": f"abs(datum.value) > {DARK_FROM * reach:g}",
+    found = []
+    for scenario, planned in grouped(inputs.plan["runs"], lambda run: run["scenario"]).items():
+        matrices = [each for each in inputs.study.matrices if each.scenario == scenario]
+        if not matrices and are_mixed(planned):
+            usual = {"scenario": scenario, **names.captions.pairs}
+            matrices = [Matrix.model_validate(usual)]
+        if matrices:
+            grids = [Grid(each, planned, inputs.metrics, finished, names) for each in matrices]
+            found.append(_group(scenario, grids, names))
+    return found
+
+
+def _group(scenario: str, grids: Sequence[Grid], names: Names) -> MatrixGroup:
+    shown = {run["run_id"]: grid for grid in grids for run in grid.runs}
+    done = sum(run_id in grid.finished for run_id, grid in shown.items())
+    charts = tuple(
+        chart
+        for index, grid in enumerate(grids)
+        for chart in _charts(f"pairs-{scenario}" + (f"-{index + 1}" if index else ""), grid)
+    )
+    return MatrixGroup(scenario, names.scenario(scenario), done, len(shown), charts)
+
+
+class Grid:
+    """A matrix and the runs that have a place in it.
+
+    Args:
+        matrix: what the study declares.
+        planned: runs of the scenario.
+        metrics: table of ``metrics.parquet``.
+        finished: ids of the runs that have results.
+        names: the names for readers.
+    """
+
+    def __init__(
+        self,
+        matrix: Matrix,
+        planned: Sequence[PlannedRun],
+        metrics: pl.DataFrame,
+        finished: Collection[str],
+        names: Names,
+    ) -> None:
+        self.matrix, self.metrics, self.finished, self.names = matrix, metrics, finished, names
+        self.runs = [run for run in planned if self._is_shown(run)]
+        self.quantity = names.metric(matrix.metric)
+
+    def _is_shown(self, run: PlannedRun) -> bool:
+        return all(name in run["parameters"] for name in self.matrix.places) and all(
+            set(values_of(run, name)) & set(values) for name, values in self.matrix.only.items()
+        )
+
+    def axes(self, quantity: str) -> Axes:
+        """Labels of the axes; protocols that rows or columns have, in the order of the study."""
+        sides, panels = (self.matrix.rows, self.matrix.columns), self.matrix.panels
+        both = {
+            str(run["parameters"][axis.parameter])
+            for axis in sides
+            if is_protocol(axis.parameter)
+            for run in self.runs
+        }
+        pairs = [self.names.protocol(key) for key in self.names.protocols if key in both]
+        rows, columns = (
+            pairs if is_protocol(axis.parameter) else self._labels(axis.parameter) for axis in sides
+        )
+        titles = [""] if panels is None else self._labels(panels, named=True)
+        return Axes(rows, columns, (sides[0].title, sides[1].title), quantity, titles)
+
+    def _labels(self, parameter: str, *, named: bool = False) -> list[str]:
+        """The values of a parameter in words, in order."""
+        given = {value for run in self.runs for value in values_of(run, parameter)}
+        label = self.names.condition if named else self.names.value
+        return [label(parameter, each) for each in in_order(parameter, given, self.names)]
+
+    def places(self, run: PlannedRun) -> list[Place]:
+        """Labels of the panels, rows and columns of a run; several if it stands for several."""
+        matrix, names = self.matrix, self.names
+        rows, columns = (
+            [names.value(axis.parameter, each) for each in values_of(run, axis.parameter)]
+            for axis in (matrix.rows, matrix.columns)
+        )
+        if matrix.panels is None:
+            return list(product([""], rows, columns))
+        panels = [names.condition(matrix.panels, each) for each in values_of(run, matrix.panels)]
+        return list(product(panels, rows, columns))
+
+    def incomplete(self, runs: Sequence[PlannedRun]) -> set[Place]:
+        """Cells that lack a run: the mean or the best of the others would be of another set."""
+        missing = [run for run in runs if run["run_id"] not in self.finished]
+        return {place for run in missing for place in self.places(run)}
+
+
+@dataclass(frozen=True)
+class Measured:
+    """The metric of a matrix in runs that differ only in the parameters of the matrix.
+
+    Attributes:
+        condition: what the runs have in common, and whose metric it is, in words; may be "".
+        runs: the runs, also those without results.
+        values: run id → value.
+        unit: unit of the values.
+    """
+
+    condition: str
+    runs: Sequence[PlannedRun]
+    values: Mapping[str, float]
+    unit: str
+
+    def cells(self, grid: Grid) -> Cells:
+        """Panel, row and column → the measured runs of the cell; incomplete cells are left out."""
+        found: dict[Place, list[PlannedRun]] = {}
+        for run in self.runs:
+            for place in grid.places(run) if run["run_id"] in self.values else ():
+                found.setdefault(place, []).append(run)
+        incomplete = grid.incomplete(self.runs)
+        return {place: runs for place, runs in found.items() if place not in incomplete}
+
+    def mean(self, runs: Sequence[PlannedRun], matrix: Matrix) -> float:
+        """Mean over runs of a cell, each counted once for each of its values of ``mean_over``."""
+        weights = [
+            math.prod(max(1, len(values_of(run, name))) for name in matrix.mean_over)
+            for run in runs
+        ]
+        return statistics.fmean((self.values[run["run_id"]] for run in runs), weights)
+
+
+def _charts(prefix: str, grid: Grid) -> list[Chart]:
+    charts: list[Chart | None] = []
+    conditions = _conditions(grid)
+    for condition, alike in conditions.items():
+        for measured in _by_subject(condition, alike, grid):
+            charts.append(_matrix_chart(f"{prefix}-{len(charts)}", measured, grid))
+    if grid.matrix.stated is not None:
+        charts.append(_stated_chart(f"{prefix}-regions", grid.matrix.stated, grid))
+    if grid.matrix.points is not None:
+        charts += [
+            _points_chart(f"{prefix}-points-{index}", condition, alike, grid.matrix.points, grid)
+            for index, (condition, alike) in enumerate(conditions.items())
+        ]
+    return [chart for chart in charts if chart is not None]
+
+
+def _conditions(grid: Grid) -> dict[str, list[PlannedRun]]:
+    """Values of the parameters that a matrix leaves open, in words → runs, if any is finished."""
+    matrix, names = grid.matrix, grid.names
+    placed = [parameter for _, parameter in matrix.parameters]
+    left_open = undetermined(grid.runs, placed, names.swept(matrix.scenario))
+
+    def condition(run: PlannedRun) -> str:
+        given = [(name, run["parameters"][name]) for name in left_open if name in run["parameters"]]
+        return ", ".join(names.condition(*each) for each in given)
+
+    alike = grouped(grid.runs, lambda run: tuple(run["parameters"].get(name) for name in left_open))
+    return {
+        condition(group[0]): group
+        for group in alike.values()
+        if any(run["run_id"] in grid.finished for run in group)
     }
-    return _matrix_spec("diverging", cells, order, titles, quantity, words)
 
 
-def rising_matrix(
-    cells: pl.DataFrame,
-    order: tuple[Sequence[str], Sequence[str]],
-    titles: tuple[str, str],
-    quantity: str,
-    ends: tuple[float, float],
-) -> Spec:
-    """A number for each cell, darker if larger; see ``diverging_matrix``.
+def _by_subject(condition: str, runs: Sequence[PlannedRun], grid: Grid) -> Iterator[Measured]:
+    """The metric of each flow or link, whose name is told only if there are several."""
+    matrix, ids = grid.matrix, [run["run_id"] for run in runs]
+    wanted = (pl.col("metric") == matrix.metric) & (pl.col("scenario") == matrix.scenario)
+    rows = grid.metrics.filter(wanted & pl.col("run_id").is_in(ids)).drop_nulls("value")
+    if matrix.subject:
+        rows = rows.filter(pl.col("subject") == matrix.subject)
+    parts = rows.partition_by("subject", maintain_order=True)
+    for own in parts:
+        subject = subject_name(own["subject"][0]) if len(parts) > 1 else ""
+        values = dict(own.select("run_id", "value").iter_rows())
+        yield Measured(joined(condition, subject), runs, values, str(own["unit"][0]))
 
-    ``ends`` are the values of the lightest and of the darkest colour.
+
+def in_order(parameter: str, values: Collection[Scalar], names: Names) -> Sequence[Scalar]:
+    """Values of a parameter: protocols in the order of the study, others sorted."""
+    if is_protocol(parameter):
+        return [key for key in names.protocols if key in values]
+    return sorted(values, key=_place_of)
+
+
+def _place_of(value: Scalar) -> tuple[bool, float, str]:
+    """Sort key: numbers first, then words."""
+    return (True, 0.0, value) if isinstance(value, str) else (False, float(value), "")
+
+
+def _matrix_chart(chart_id: str, measured: Measured, grid: Grid) -> Chart | None:
+    """The chart of the runs of one condition; None if none was measured."""
+    cells = measured.cells(grid)
+    if not cells:
+        return None
+    if grid.matrix.winner is not None:
+        return _winners(chart_id, cells, measured, grid, grid.matrix.winner)
+    matrix, rows = grid.matrix, []
+    for place, runs in cells.items():
+        value = measured.mean(runs, matrix)
+        text = f"{value:.2f}".replace("-", MINUS) if matrix.about_zero else format_number(value)
+        rows.append((*place, value, text, *_first(runs)))
+    frame = _frame(rows, _VALUED)
+    ends = matrix.ends or _ends_of(frame["value"].to_list())
+    unit = "" if matrix.panels is None else measured.unit
+    axes = grid.axes(axis_title(grid.quantity, unit))
+    return Chart(
+        chart_id=chart_id,
+        title=joined(grid.quantity, measured.condition),
+        caption=matrix.caption,
+        alternative=f"Matrix of {grid.quantity}. {_in_words(frame, matrix.between)}",
+        content=spec_content(valued_matrix(frame, axes, ends, about_zero=matrix.about_zero)),
+        note=joined(_means_note(cells.values()), _missing_note(measured, grid), by=" "),
+        metrics=(matrix.metric,),
+    )
+
+
+def _missing_note(measured: Measured, grid: Grid) -> str:
+    """A sentence on the cells that lack a run; "" if there are none."""
+    count = len(grid.incomplete(measured.runs))
+    if count == 1:
+        return "1 cell is empty until all of its runs have been simulated."
+    return f"{count} cells are empty until all of their runs have been simulated." if count else ""
+
+
+def _frame(rows: Sequence[tuple[object, ...]], columns: Sequence[str]) -> pl.DataFrame:
+    schema = {name: pl.Float64 if name in _NUMBERS else pl.String for name in columns}
+    frame = pl.DataFrame(rows, schema=schema, orient="row")
+    return frame if any(frame["runs"]) else frame.drop("runs")
+
+
+def _ends_of(values: Sequence[float]) -> tuple[float, float]:
+    """Ends of the colour scale if the study gives none: those of the cells, kept apart."""
+    low, high = min(values), max(values)
+    return (low, high) if low < high else (low - 1, high + 1)
+
+
+def _winners(
+    chart_id: str, cells: Cells, measured: Measured, grid: Grid, winner: Winner
+) -> Chart | None:
+    rows = [
+        (*place, *won)
+        for place, runs in cells.items()
+        if (won := _won(runs, measured, grid, winner)) is not None
+    ]
+    if not rows:
+        return None
+    frame, names = _frame(rows, _WON), grid.names
+    axes = grid.axes(axis_title(grid.quantity, measured.unit))
+    spec = winner_matrix(frame, axes, _colours(frame, cells, names, winner))
+    labels = frame["winner"].unique(maintain_order=True).to_list()
+    competitors = [part for runs in cells.values() for part in _competitors(runs, winner).values()]
+    words = f"{grid.quantity}: {names.parameters.name(winner.among)} with the {winner.best}"
+    least = with_unit(format_number(winner.least_lead), measured.unit)
+    lead = f"A lead of less than {least} does not count as a win." if winner.least_lead else ""
+    return Chart(
+        chart_id=chart_id,
+        title=joined(words, measured.condition),
+        caption=grid.matrix.caption or names.captions.charts["winners"]["caption"],
+        alternative=f"Matrix. {words}. {_in_words(frame, grid.matrix.between, 'winner')}",
+        content=spec_content(spec, labels),
+        note=joined(lead, _means_note(competitors), _missing_note(measured, grid), by=" "),
+        metrics=(grid.matrix.metric,),
+    )
+
+
+def _won(
+    runs: Sequence[PlannedRun], measured: Measured, grid: Grid, winner: Winner
+) -> tuple[str, float, str, float, str, str, str, str] | None:
+    """Winner, its value, the second, the lead, its text, the winner's runs; None without a rival.
+
+    Of equal values, the one that comes first in the scenario wins with a lead of 0.
     """
-    low, high = ends
-    words = {"domain": [low, high], "dark": f"datum.value > {(low + high) / 2:g}"}
-    return _matrix_spec("rising", cells, order, titles, quantity, words)
+    parts = [
+        (measured.mean(part, grid.matrix), grid.names.value(winner.among, value), part)
+        for value, part in _competitors(runs, winner).items()
+    ]
+    if len(parts) < 2:
+        return None
+    sign = 1 if winner.best == "largest" else -1
+    first, second = sorted(parts, key=lambda part: -sign * part[0])[:2]
+    best, name, part = first
+    lead = abs(best - second[0])
+    if lead == 0 or lead < winner.least_lead:
+        return NOBODY, best, f"{name} and {second[1]}", lead, "=", *_first(part)
+    return name, best, second[1], lead, f"+{format_number(lead)}", *_first(part)
 
 
-def level_matrix(
-    cells: pl.DataFrame,
-    order: tuple[Sequence[str], Sequence[str]],
-    titles: tuple[str, str],
-    quantity: str,
-    levels: int,
-) -> Spec:
-    """A level from 1 to ``levels`` for each cell, darker if higher.
+def _competitors(runs: Sequence[PlannedRun], winner: Winner) -> dict[Scalar, list[PlannedRun]]:
+    """Competing value → its runs."""
+    known = [run for run in runs if winner.among in run["parameters"]]
+    return grouped(known, lambda run: run["parameters"][winner.among])
 
-    Args:
-        cells: ``row`` and ``column`` str (labels), ``value`` f64 (the level), ``text`` str, and
-            ``words`` str if levels have names.
-        order: labels of the rows and of the columns.
-        titles: titles of the vertical and of the horizontal axis.
-        quantity: what a level means.
-        levels: the highest level.
+
+def _colours(frame: pl.DataFrame, cells: Cells, names: Names, winner: Winner) -> dict[str, str]:
+    """Winner → colour: a protocol's own, otherwise one of a palette."""
+    won = set(frame["winner"])
+    values = {value for runs in cells.values() for value in _competitors(runs, winner)}
+    found = {}
+    for position, value in enumerate(in_order(winner.among, values, names)):
+        own = names.colour(str(value)) if is_protocol(winner.among) else NEUTRAL
+        colour = own if own != NEUTRAL else _COLOURS[position % len(_COLOURS)]
+        found[names.value(winner.among, value)] = colour
+    found[NOBODY] = _TIE_COLOUR
+    return {label: colour for label, colour in found.items() if label in won}
+
+
+def _first(runs: Sequence[PlannedRun]) -> tuple[str, str, str]:
+    """Id of the run that a click opens, its description, and the list of all if there are several.
+
+    The list has a line for each run, with id and label separated by a tab; a click shows it.
     """
-    words = {"domain": [1, levels], "dark": f"datum.value > {levels} / 2 + 0.5"}
-    kind: _Colouring = "level in words" if "words" in cells.columns else "level"
-    return _matrix_spec(kind, cells, order, titles, quantity, words)
+    first = runs[0]
+    if len(runs) == 1:
+        return first["run_id"], first["label"], ""
+    listed = "\n".join(f"{run['run_id']}\t{run['label']}" for run in runs)
+    return first["run_id"], f"mean of {len(runs)} runs; click to list them", listed
 
 
-def _matrix_spec(
-    kind: _Colouring,
-    cells: pl.DataFrame,
-    order: tuple[Sequence[str], Sequence[str]],
-    titles: tuple[str, str],
-    quantity: str,
-    words: Mapping[str, Any],
-) -> Spec:
-    labels = {"rows": list(order[0]), "columns": list(order[1]), "quantity": quantity}
-    labels |= {"row_title": titles[0], "column_title": titles[1]}
-    height = CELL_HEIGHT * len(order[0])
-    return fill(_matrix(kind), {**labels, **words, "height": height}, {"cells": cells})
+def _means_note(means: Iterable[Sequence[PlannedRun]]) -> str:
+    """A note on how many runs a value is the mean of, if more than one."""
+    counts = sorted({len(runs) for runs in means})
+    if counts == [1]:
+        return ""
+    if len(counts) == 1:
+        return f"A value is the mean of {counts[0]} runs."
+    return f"A value is the mean of {counts[0]} to {counts[-1]} runs, as far as they have results."
 
 
-@pattern
-def _matrix(kind: _Colouring) -> alt.LayerChart:
-    rows = alt.Scale(domain=hole("rows"), padding=0.03)
-    columns = alt.Scale(domain=hole("columns"), padding=0.03)
-    slanted = alt.Axis(**BARE, labelAngle=-40)
-    row = field("row", "nominal", title=hole("row_title"))
-    column = field("column", "nominal", title=hole("column_title"))
-    base = alt.Chart(rows_named("cells")).encode(
-        x=alt.X(**column, scale=columns, axis=slanted),
-        y=alt.Y(**row, scale=rows, axis=alt.Axis(**BARE)),
-        tooltip=[alt.Tooltip(**row), alt.Tooltip(**column), *_tooltip(kind)],
-    )
-    cell = base.mark_rect(stroke="#c9ced4", strokeWidth=0.6, cursor="pointer")
-    text = base.mark_text(fontSize=11.5, cursor="pointer")
-    ink = alt.condition(hole("dark"), alt.value(WHITE), alt.value(INK))
-    return layered(
-        cell.encode(color=_colour(kind)),
-        text.encode(text=alt.Text(**field("text", "nominal")), color=ink),
-        height=hole("height"),
-        room_above=_ROOM_ABOVE,
+def _in_words(cells: pl.DataFrame, between: str, what: str = "text") -> str:
+    """Text alternative: every cell in words."""
+    panels = cells["panel"] if "panel" in cells.columns else [""] * cells.height
+    rows = cells.select("row", "column", what).rows()
+    return "; ".join(
+        f"{f'{panel}: ' if panel else ''}{row} {between} {column}: {text}"
+        for panel, (row, column, text) in zip(panels, rows, strict=True)
     )
 
 
-def _tooltip(kind: _Colouring) -> list[alt.Tooltip]:
-    """Tooltip lines of a cell, in addition to its row and column."""
-    value = field("value", "quantitative", title=hole("quantity"))
-    if kind == "level":
-        return [alt.Tooltip(**value)]
-    if kind == "level in words":
-        return [alt.Tooltip(**value), alt.Tooltip(**field("words", "nominal", title="that is"))]
-    run = alt.Tooltip(**field("run", "nominal", title="run"))
-    return [alt.Tooltip(**value, format="+.4f" if kind == "diverging" else ",.5~g"), run]
-
-
-def _colour(kind: _Colouring) -> alt.Color:
-    legend = alt.Legend(
-        gradientLength=220,
-        gradientThickness=10,
-        orient="top",
-        tickCount=5,
-        titleFontWeight="normal",
-        titleLimit=_LEGEND_TITLE_LIMIT,
+def _stated_chart(chart_id: str, stated: Stated, grid: Grid) -> Chart:
+    """What the study states about the cells, as levels."""
+    matrix, names, scale = grid.matrix, grid.names, stated.scale
+    cells = pl.DataFrame(
+        [
+            {
+                "row": names.value(matrix.rows.parameter, row),
+                "column": names.value(matrix.columns.parameter, column),
+                "value": float(level),
+                "text": str(level),
+                "words": scale[level - 1].words,
+            }
+            for row, columns in stated.cells.items()
+            for column, level in columns.items()
+        ]
     )
-    domain = hole("domain")
-    if kind == "diverging":
-        scale = alt.Scale(domain=domain, interpolate="rgb", range=list(DIVERGING))
-    else:
-        scale = alt.Scale(domain=domain, range=list(RISING))
-    shown = legend if kind in ("diverging", "rising") else None
-    value = field("value", "quantitative", title=hole("quantity"))
-    return alt.Color(**value, scale=scale, legend=shown)
-
-
-def protocol_bars(
-    bars: pl.DataFrame, order: Sequence[str], colours: Mapping[str, str], quantity: str
-) -> Spec:
-    """A number for each protocol as a bar, with a text at its end.
-
-    Args:
-        bars: ``protocol`` str (label), ``value`` f64, ``text`` str, ``run_id`` str, ``run`` str.
-        order: labels from top to bottom.
-        colours: label → colour.
-        quantity: title of the horizontal axis.
-    """
-    longest = max(bars["value"].to_list(), default=0.0) or 1.0
-    words = {
-        "quantity": quantity,
-        "across": [0, longest * _ROOM_FOR_TEXT],
-        "order": list(order),
-        "labels": list(colours),
-        "colours": list(colours.values()),
-        "height": _BAR_HEIGHT * len(order),
-    }
-    return fill(_bars(), words, {"bars": bars})
-
-
-@pattern
-def _bars() -> alt.LayerChart:
-    across = alt.Scale(domain=hole("across"), nice=False)
-    amount = field("value", "quantitative", title=hole("quantity"))
-    base = alt.Chart(rows_named("bars")).encode(
-        x=alt.X(**amount, scale=across),
-        y=_names_of_bars("protocol", alt.Axis(**BARE)),
-        tooltip=[
-            alt.Tooltip(**field("protocol", "nominal", title="protocol")),
-            alt.Tooltip(**amount),
-        ],
-    )
-    text = base.mark_text(align="left", dx=6, fontSize=11.5, color=INK)
-    return layered(
-        base.mark_bar(height=_BAND, cursor="pointer").encode(color=_colour_of_bars("protocol")),
-        text.encode(text=alt.Text(**field("text", "nominal"))),
-        height=hole("height"),
-        room_above=_ROOM_ABOVE,
+    if not any(each.words for each in scale):
+        cells = cells.drop("words")
+    return Chart(
+        chart_id=chart_id,
+        title=f"{stated.title}, {stated.where}",
+        caption=joined(_legend(scale), stated.note, by=" "),
+        alternative=f"Matrix of {stated.title}. {_in_words(cells, matrix.between)}",
+        content=spec_content(level_matrix(cells, grid.axes(stated.title), len(scale))),
     )
 
 
-def _names_of_bars(column: str, axis: alt.Axis) -> alt.Y:
-    order = alt.Scale(domain=hole("order"))
-    return alt.Y(**field(column, "nominal", title=None, scale=order, axis=axis))
+def _legend(scale: Sequence[Level]) -> str:
+    """The levels that have words or bounds, in a sentence; "" if none has."""
+    bounds = ["" if each.up_to is None else f"up to {format_number(each.up_to)}" for each in scale]
+    lines = [
+        f"{number}: {joined(level.words, bound)}"
+        for number, (level, bound) in enumerate(zip(scale, bounds, strict=True), start=1)
+        if level.words or bound
+    ]
+    return f"{'; '.join(lines)}." if lines else ""
 
 
-def _colour_of_bars(column: str) -> alt.Color:
-    scale = alt.Scale(domain=hole("labels"), range=hole("colours"))
-    return alt.Color(**field(column, "nominal", scale=scale, legend=None))
-
-
-def interval_bars(
-    bars: pl.DataFrame, order: Sequence[str], colours: Sequence[str], quantity: str
-) -> Spec:
-    """Means as bars, each with its confidence interval.
-
-    Args:
-        bars: ``label`` str, ``mean``, ``lower``, ``upper`` f64, ``runs`` i64, ``run_id`` str.
-        order: labels from top to bottom.
-        colours: colours of the bars, in order.
-        quantity: title of the horizontal axis, with unit.
-    """
-    words = {
-        "quantity": quantity,
-        "order": list(order),
-        "labels": list(order),
-        "colours": list(colours),
-        "height": _BAR_HEIGHT * len(order),
-    }
-    return fill(_intervals(), words, {"bars": bars})
-
-
-@pattern
-def _intervals() -> alt.LayerChart:
-    base = alt.Chart(rows_named("bars")).encode(
-        y=_names_of_bars("label", alt.Axis(**BARE, labelLimit=_LABEL_LIMIT)),
-        tooltip=[
-            alt.Tooltip(**field("label", "nominal", title="runs of")),
-            alt.Tooltip(**field("mean", "quantitative", title="mean", format=",.5~g")),
-            alt.Tooltip(**field("lower", "quantitative", title="from", format=",.5~g")),
-            alt.Tooltip(**field("upper", "quantitative", title="to", format=",.5~g")),
-            alt.Tooltip(**field("runs", "quantitative", title="repetitions")),
-        ],
+def _points_chart(
+    chart_id: str, condition: str, runs: Sequence[PlannedRun], points: Points, grid: Grid
+) -> Chart | None:
+    """Bars of a metric that sums up the rows, in the order in which the study ranks them."""
+    rows = grid.metrics.filter(pl.col("metric") == points.metric).drop_nulls("value")
+    values = dict(zip(rows["run_id"], rows["value"], strict=True))
+    done = [run for run in runs if run["run_id"] in grid.finished and run["run_id"] in values]
+    if not done:
+        return None
+    names, axis = grid.names, grid.matrix.rows.parameter
+    ranked = sorted(done, key=lambda run: points.rank(run["parameters"][axis]) or 0)
+    keys = [run["parameters"][axis] for run in ranked]
+    ranks = [points.rank(key) for key in keys]
+    numbers = [values[run["run_id"]] for run in ranked]
+    bars = pl.DataFrame(
+        {
+            "protocol": [names.value(axis, key) for key in keys],
+            "value": numbers,
+            "text": [
+                joined(format_number(value), f"printed rank {rank}" if rank else "", by="; ")
+                for value, rank in zip(numbers, ranks, strict=True)
+            ],
+            "run_id": [run["run_id"] for run in ranked],
+            "run": [run["label"] for run in ranked],
+        },
+        schema_overrides={"value": pl.Float64},
     )
-    lower, upper = (alt.X(**field(end, "quantitative")) for end in ("lower", "upper"))
-    bar = base.mark_bar(height=_BAND, cursor="pointer", opacity=0.75)
-    mean = alt.X(**field("mean", "quantitative", title=hole("quantity")))
-    # An interval of zero width would look like a very narrow one.
-    wide = base.transform_filter("datum.upper > datum.lower")
-    rule = wide.mark_rule(strokeWidth=1.6, color=INK)
-    tick = wide.mark_tick(color=INK, thickness=1.6, size=12)
-    return layered(
-        bar.encode(x=mean, color=_colour_of_bars("label")),
-        rule.encode(x=lower, x2=alt.X2(field="upper")),
-        tick.encode(x=lower),
-        tick.encode(x=upper),
-        height=hole("height"),
-        room_above=_ROOM_ABOVE,
+    quantity = names.metric(points.metric)
+    colours = dict(zip(bars["protocol"], (names.colour(str(key)) for key in keys), strict=True))
+    texts = "; ".join(f"{name}: {text}" for name, text in bars.select("protocol", "text").rows())
+    return Chart(
+        chart_id=chart_id,
+        title=joined(quantity, condition),
+        caption=joined(points.caption, points.ranked if points.ranking else "", by=" "),
+        alternative=f"Bars of {quantity}. {texts}",
+        content=spec_content(protocol_bars(bars, colours, quantity)),
+        metrics=(points.metric,),
     )

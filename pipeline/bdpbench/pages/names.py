@@ -1,27 +1,113 @@
-"""Names of runs, scenarios, protocols and parameters, and the styles of their lines."""
+"""Names of runs, protocols and parameters, what tells runs apart, and the styles of their lines."""
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, replace
+import re
+from collections.abc import Callable, Collection, Hashable, Iterable, Mapping, Sequence
+from dataclasses import dataclass, field
+from typing import Any, TypeVar
 
-from bdpbench.contracts.plan import Plan, ScenarioText
+from bdpbench.contracts.plan import Plan, PlannedRun, ProtocolText, Scalar, ScenarioText
 from bdpbench.contracts.runs import Definition
-from bdpbench.pages.assets import Captions
-from bdpbench.pages.study_page import StudyPage
-from bdpbench.pages.sweeps import (
-    Protocols,
-    colour_of,
-    dash_of,
-    find_sweep,
-    grouped,
-    is_protocol,
-    label_of,
-    labels_apart,
-    protocol_label,
-    varying_parameters,
+from bdpbench.studies.vocabulary import PROTOCOL_PARAMETERS
+from bdpbench.units import MINUS, unit_of, with_unit
+
+Group = TypeVar("Group", bound=Hashable)
+
+# Not swept for their own sake: the duration of a run, and its random numbers.
+_REPETITION = "substream"
+_NOT_SWEPT = ("duration_s", _REPETITION)
+
+# Derived from other parameters.
+_DERIVED = ("bdp_pkts",)
+
+NEUTRAL = "#3f4750"
+"""Colour of lines that belong to no protocol, or to several."""
+
+# Parameters that represent a sweep in which several parameters change together.
+_PREFERRED = ("rtt_ms", "rtt_2_ms", "rtt_1_ms", "buffer_pkts", "bottleneck_mbps")
+
+_DASHES: tuple[tuple[int, ...], ...] = (
+    (1, 0),
+    (9, 3),
+    (2, 2),
+    (9, 3, 2, 3),
+    (5, 3),
+    (9, 3, 2, 3, 2, 3),
+    (14, 3),
+    (5, 3, 2, 3),
 )
-from bdpbench.pages.text import ParameterWords
+
+# Dashes of further flows of one protocol in one run, which share its colour.
+_FURTHER_DASHES: tuple[tuple[int, ...], ...] = ((1, 3), (3, 7), (12, 7))
+_OF_A_FLOW = re.compile(r"^(?P<what>.+)_(?P<flow>[12])(?P<unit>_[a-z]+)?$")
+
+
+@dataclass(frozen=True)
+class Captions:
+    """The words of a report, those of its study included, see ``reports/captions.yaml``.
+
+    Attributes:
+        charts: kind of chart → ``title``, ``quantity``, ``caption``.
+        traces: the same for the charts of packet traces.
+        thresholds: kind of dashed line → its name.
+        parameters: run parameter → its name.
+        pairs: the matrix of pairs of protocols, see ``Matrix``, for studies that declare none.
+        protocol_sweeps: swept parameter → metrics that the page of a protocol shows over it.
+        filled_share: share of the BDP or of the capacity above which the study considers a path
+            filled; None draws no line for it.
+    """
+
+    charts: Mapping[str, Mapping[str, str]]
+    traces: Mapping[str, Mapping[str, str]]
+    thresholds: Mapping[str, str]
+    parameters: Mapping[str, str]
+    pairs: Mapping[str, object]
+    protocol_sweeps: Mapping[str, Sequence[str]]
+    filled_share: float | None = None
+
+
+@dataclass(frozen=True)
+class ParameterWords:
+    """Names of run parameters, and the units of their values.
+
+    >>> words = ParameterWords({"rtt_ms": "RTT"}, {"rtt_ms": "ms", "alpha": "packets"})
+    >>> words.with_value("rtt_ms", 100), words.with_value("alpha", 1555)
+    ('RTT 100 ms', 'alpha 1,555 packets')
+
+    Attributes:
+        names: parameter → its name.
+        units: parameter → its unit; the names of others contain it.
+        labels: parameter → value → its name, if it has one.
+    """
+
+    names: Mapping[str, str]
+    units: Mapping[str, str]
+    labels: Mapping[str, Mapping[str, str]] = field(default_factory=dict)
+
+    def name(self, parameter: str) -> str:
+        """The parameter in words, or else its key without the unit at its end."""
+        if parameter in self.names:
+            return self.names[parameter]
+        unit = "_" + parameter.rsplit("_", 1)[-1] if unit_of(parameter) else ""
+        return parameter.removesuffix(unit).replace("_", " ")
+
+    def unit(self, parameter: str) -> str:
+        """The unit of a parameter, "" if it has none."""
+        return self.units.get(parameter) or unit_of(parameter)
+
+    def value(self, parameter: str, value: Any) -> str:
+        """A value with its unit."""
+        unit = self.unit(parameter)
+        if isinstance(value, bool) or not isinstance(value, int | float):
+            word = str(value)
+            return with_unit(self.labels.get(parameter, {}).get(word, word), unit)
+        number = f"{value:,}" if isinstance(value, int) else f"{value:,.10g}"
+        return with_unit(number.replace("-", MINUS), unit)
+
+    def with_value(self, parameter: str, value: Any) -> str:
+        """Name and value, as in ``buffer 40 packets``."""
+        return f"{self.name(parameter)} {self.value(parameter, value)}"
 
 
 @dataclass(frozen=True)
@@ -34,31 +120,22 @@ class RunLink:
 
 
 class Names:
-    """The names of runs, scenarios, protocols, metrics and parameters for readers.
+    """The names of runs, scenarios, protocols, metrics and parameters, and the styles of lines.
 
     Args:
         plan: the plan, with the names of its runs, scenarios and protocols.
-        captions: words of all reports.
+        captions: words of the report.
         definitions: definitions of all metrics, with their names.
-        page: the study's own words, which take precedence.
     """
 
-    def __init__(
-        self,
-        plan: Plan,
-        captions: Captions,
-        definitions: Sequence[Definition],
-        page: StudyPage | None = None,
-    ) -> None:
-        self.page = page or StudyPage()
-        sweeps = {**captions.protocol_sweeps, **self.page.protocol_sweeps}
-        self.captions = replace(captions, protocol_sweeps=sweeps)
+    def __init__(self, plan: Plan, captions: Captions, definitions: Sequence[Definition]) -> None:
+        self.captions = captions
         self.parameters = ParameterWords(
-            {**captions.parameters, **self.page.parameters},
+            captions.parameters,
             {name: each["unit"] for name, each in plan["parameters"].items()},
             {name: each.get("labels", {}) for name, each in plan["parameters"].items()},
         )
-        self.protocols: Protocols = plan["protocols"]
+        self.protocols: Mapping[str, ProtocolText] = plan["protocols"]
         self.scenarios: Mapping[str, ScenarioText] = plan["scenarios"]
         self._metrics = {each["metric"]: each["title"] for each in definitions}
         self._planned = {run["run_id"]: run for run in plan["runs"]}
@@ -74,7 +151,12 @@ class Names:
     def who(self, run_id: str) -> str:
         """Protocols of a run, or its label if it names none."""
         run = self._planned.get(run_id)
-        return run_id if run is None else protocol_label(run, self.protocols)
+        return run_id if run is None else self.protocols_of(run)
+
+    def protocols_of(self, run: PlannedRun) -> str:
+        """The run's protocols in words, each once; the run's label if it names none."""
+        labels = [self.protocol(key) for key in dict.fromkeys(protocols_of(run))]
+        return " and ".join(labels) or str(run["label"])
 
     def varying(self, run_ids: Sequence[str]) -> list[str]:
         """Parameters that differ between some of the runs and do not follow from others."""
@@ -100,17 +182,37 @@ class Names:
         """Name of a metric; if no definition has one, its id with blanks."""
         return self._metrics.get(metric) or metric.replace("_", " ")
 
+    def value(self, parameter: str, value: Scalar) -> str:
+        """The value of a parameter in words; for a protocol its label."""
+        if is_protocol(parameter):
+            return self.protocol(str(value))
+        return self.parameters.value(parameter, value)
+
+    def condition(self, parameter: str, value: Scalar) -> str:
+        """The value of a parameter that nothing else names; for a protocol only its label."""
+        if is_protocol(parameter):
+            return self.protocol(str(value))
+        return self.parameters.with_value(parameter, value)
+
     def protocol(self, key: str) -> str:
-        """Label of a protocol."""
-        return label_of(key, self.protocols)
+        """Label of a protocol; its key if it is unknown."""
+        return self.protocols[key]["label"] if key in self.protocols else key
 
     def colour(self, key: str) -> str:
         """Colour of a protocol, or a neutral colour if the key is not a protocol."""
-        return colour_of(key, self.protocols)
+        return self.protocols[key]["colour"] if key in self.protocols else NEUTRAL
 
     def dash(self, key: str, nth: int = 0) -> tuple[int, ...]:
-        """Dashes of a protocol's line, see ``dash_of``."""
-        return dash_of(key, self.protocols, nth)
+        """Dashes of a protocol's line, the same in every chart; after the eighth they repeat.
+
+        Args:
+            key: key of the protocol; an unknown one gets the dashes of the first.
+            nth: how many flows of the protocol in the same run are drawn before.
+        """
+        if nth:
+            return _FURTHER_DASHES[(nth - 1) % len(_FURTHER_DASHES)]
+        position = list(self.protocols).index(key) if key in self.protocols else 0
+        return _DASHES[position % len(_DASHES)]
 
     def protocols_in(self, selected: Mapping[str, str]) -> tuple[str, ...]:
         """Labels of the protocols that a selector names, each once."""
@@ -125,3 +227,243 @@ class Names:
     def scenario(self, key: str) -> str:
         """Title of a scenario."""
         return self.scenarios[key]["title"] if key in self.scenarios else key
+
+
+@dataclass(frozen=True)
+class Sweep:
+    """What varies between the runs of one protocol.
+
+    Attributes:
+        main: parameter that represents the sweep; "" if nothing varies or nothing is a number.
+        others: parameters that vary and do not follow from ``main``.
+    """
+
+    main: str
+    others: tuple[str, ...]
+
+    def key(self, run: PlannedRun) -> tuple[Scalar | None, ...]:
+        """Values that distinguish the run from others of its protocol."""
+        names = [self.main, *self.others] if self.main else self.others
+        return tuple(run["parameters"].get(name) for name in names)
+
+    def describe(self, run: PlannedRun, words: ParameterWords) -> str:
+        """The run's values in words, e.g. ``buffer 40 packets``; "" without a sweep."""
+        varied = [self.main, *self.others] if self.main else list(self.others)
+        return ", ".join(
+            words.with_value(name, run["parameters"][name])
+            for name in varied
+            if name in run["parameters"]
+        )
+
+
+def is_protocol(parameter: str) -> bool:
+    """Whether the values of a parameter are keys of protocols."""
+    return parameter in PROTOCOL_PARAMETERS
+
+
+def protocols_of(run: PlannedRun) -> tuple[str, ...]:
+    """Protocol keys of a run, flow by flow if it names them so."""
+    parameters = run["parameters"]
+    return tuple(str(parameters[name]) for name in PROTOCOL_PARAMETERS if name in parameters)
+
+
+def are_mixed(runs: Iterable[PlannedRun]) -> bool:
+    """Whether two different protocols meet in any run."""
+    return any(len(set(protocols_of(run))) > 1 for run in runs)
+
+
+def lighter(colour: str, nth: int) -> str:
+    """A colour, #rrggbb, for the nth series of that colour: lighter by a quarter each time.
+
+    >>> lighter("#336699", 0), lighter("#336699", 1)
+    ('#336699', '#668cb2')
+    """
+    share = max(0.4, 0.75**nth)
+    parts = (int(colour[at : at + 2], 16) for at in (1, 3, 5))
+    return "#" + "".join(f"{round(255 - share * (255 - part)):02x}" for part in parts)
+
+
+def rounds(nth: int) -> int:
+    """How often all dashes for a protocol's further lines have been used before the nth.
+
+    >>> [rounds(nth) for nth in range(6)]
+    [0, 0, 0, 0, 1, 1]
+    """
+    return max(0, nth - 1) // len(_FURTHER_DASHES)
+
+
+def find_sweep(
+    runs: Sequence[PlannedRun],
+    alike: Callable[[PlannedRun], Hashable] = protocols_of,
+    swept: Collection[str] | None = None,
+) -> Sweep:
+    """Find what is swept in a scenario's runs.
+
+    Args:
+        runs: runs of a scenario.
+        alike: returns equal keys for runs that only a sweep distinguishes.
+        swept: parameters that the study sweeps; others follow from them. None: unknown.
+    """
+    varying = [name for name in _varying(runs, alike) if name not in _NOT_SWEPT]
+    names = [name for name in varying if swept is None or name in swept]
+    numbers = {name: found for name in names if (found := _numbered(runs, name, names))}
+    names = [name for name in names if not any(name in each for each in numbers.values())]
+    numeric = [name for name in names if _is_numeric(runs, name)]
+    if not numeric:
+        return Sweep("", tuple(names))
+    main = min(numeric, key=lambda name: (name in numbers, *_preference(runs, name)))
+    others = tuple(name for name in names if name != main and not _follows(runs, name, main, alike))
+    return Sweep(main, others)
+
+
+def undetermined(
+    runs: Sequence[PlannedRun], known: Sequence[str], swept: Collection[str] | None = None
+) -> tuple[str, ...]:
+    """Parameters in which runs with equal ``known`` differ, without derived ones.
+
+    Args:
+        runs: runs of a scenario.
+        known: names of parameters.
+        swept: parameters that the study sweeps; others follow from them. None: unknown.
+
+    Returns:
+        Names, those with the fewest values first; together with ``known`` they distinguish a run
+            from all others except its repetitions.
+    """
+    names = {name for run in runs for name in run["parameters"]} - {*known, _REPETITION}
+    if swept is not None:
+        names &= {*swept, "duration_s"}
+    counts = {name: len({run["parameters"].get(name) for run in runs}) for name in names}
+    chosen = list(known)
+    for name in sorted(names, key=lambda each: (counts[each], each not in _PREFERRED, each)):
+        if counts[name] > 1 and not _is_told_by(runs, name, chosen):
+            chosen.append(name)
+    return tuple(chosen[len(known) :])
+
+
+def _is_told_by(runs: Sequence[PlannedRun], name: str, known: Sequence[str]) -> bool:
+    """Whether a parameter has one value for each combination of values of others."""
+    found: dict[tuple[Scalar | None, ...], Scalar | None] = {}
+    for run in runs:
+        parameters = run["parameters"]
+        key, value = tuple(parameters.get(each) for each in known), parameters.get(name)
+        if found.setdefault(key, value) != value:
+            return False
+    return True
+
+
+def _varying(runs: Sequence[PlannedRun], alike: Callable[[PlannedRun], Hashable]) -> list[str]:
+    varying: dict[str, None] = {}
+    for group in grouped(runs, alike).values():
+        for name in sorted({name for run in group for name in run["parameters"]}):
+            if len({repr(run["parameters"].get(name)) for run in group}) > 1:
+                varying[name] = None
+    return list(varying)
+
+
+def _is_numeric(runs: Sequence[PlannedRun], name: str) -> bool:
+    values = [run["parameters"].get(name) for run in runs]
+    return all(isinstance(value, int | float) for value in values)
+
+
+def _numbered(runs: Sequence[PlannedRun], name: str, names: Sequence[str]) -> list[str]:
+    """Parameters whose combinations a parameter numbers, as the number of a paper's case does.
+
+    It is a number without a unit, and determines them; they determine it together, but none does
+    alone. It is a short name for them, but on an axis its order would mean nothing.
+    """
+    if unit_of(name) or not _is_numeric(runs, name):
+        return []
+    found = [each for each in names if each != name and _is_told_by(runs, each, [name])]
+    alone = any(_is_told_by(runs, name, [each]) for each in found)
+    return found if not alone and _is_told_by(runs, name, found) else []
+
+
+def _preference(runs: Sequence[PlannedRun], name: str) -> tuple[int, int, str]:
+    """Sort key: most values first, then the best-known parameter, the derived BDP last."""
+    values = len({run["parameters"][name] for run in runs})
+    known = _PREFERRED.index(name) if name in _PREFERRED else len(_PREFERRED)
+    return -values, known + (name == "bdp_pkts"), name
+
+
+def _follows(
+    runs: Sequence[PlannedRun], name: str, main: str, alike: Callable[[PlannedRun], Hashable]
+) -> bool:
+    """Whether ``name`` has one value for each value of ``main`` within every group."""
+    groups = grouped(runs, lambda run: (alike(run), run["parameters"].get(main)))
+    return all(
+        len({repr(run["parameters"].get(name)) for run in group}) == 1 for group in groups.values()
+    )
+
+
+def labels_apart(runs: Iterable[PlannedRun], words: ParameterWords) -> dict[str, str]:
+    """Run id → label of the run; equal labels get the parameters that tell their runs apart.
+
+    >>> runs = [{"run_id": name, "label": "Reno", "parameters": {"substream": number}}
+    ...         for name, number in (("a", 1), ("b", 2))]
+    >>> labels_apart(runs, ParameterWords({}, {}))
+    {'a': 'Reno, substream 1', 'b': 'Reno, substream 2'}
+    """
+    distinct = {run["run_id"]: run for run in runs}
+    found = {}
+    for label, alike in grouped(distinct.values(), lambda run: str(run["label"])).items():
+        own = told_apart(alike, words) if len(alike) > 1 else {}
+        for run in alike:
+            run_id = run["run_id"]
+            found[run_id] = f"{label}, {own[run_id] or run_id}" if own else label
+    return found
+
+
+def told_apart(runs: Sequence[PlannedRun], words: ParameterWords) -> dict[str, str]:
+    """Run id → the parameters in which some runs differ, in words, without protocols."""
+    told = varying_parameters(runs)
+    return {
+        run["run_id"]: ", ".join(
+            words.with_value(name, run["parameters"][name])
+            for name in told
+            if name in run["parameters"]
+        )
+        for run in runs
+    }
+
+
+def varying_parameters(runs: Sequence[PlannedRun]) -> list[str]:
+    """Parameters in which some of the runs differ; neither protocols nor derived ones."""
+    varying = [name for name in _varying(runs, lambda _: None) if not is_protocol(name)]
+    return [name for name in varying if name not in _DERIVED] or varying
+
+
+def grouped(
+    runs: Iterable[PlannedRun], key: Callable[[PlannedRun], Group]
+) -> dict[Group, list[PlannedRun]]:
+    """Runs grouped by ``key``, in order of first appearance."""
+    groups: dict[Group, list[PlannedRun]] = {}
+    for run in runs:
+        groups.setdefault(key(run), []).append(run)
+    return groups
+
+
+def flow_pair(parameter: str) -> tuple[str, str, str] | None:
+    """For a parameter of one of two flows: those of the first, the second, and all flows.
+
+    >>> flow_pair("rtt_2_ms")
+    ('rtt_1_ms', 'rtt_2_ms', 'rtt_ms')
+    >>> flow_pair("rtt_ms")
+    """
+    found = _OF_A_FLOW.match(parameter)
+    if found is None:
+        return None
+    what, unit = found["what"], found["unit"] or ""
+    return f"{what}_1{unit}", f"{what}_2{unit}", f"{what}{unit}"
+
+
+def subject_name(subject: str) -> str:
+    """A metric's subject in words; flows are numbered from 1, as ``protocol_1`` is.
+
+    >>> subject_name("flow:0"), subject_name("link:bottleneck_2"), subject_name("run")
+    ('flow 1', 'bottleneck 2', 'run')
+    """
+    kind, _, name = subject.partition(":")
+    if kind == "flow" and name.isdigit():
+        return f"flow {int(name) + 1}"
+    return name.replace("_", " ") or kind

@@ -1,30 +1,80 @@
-"""A page for each protocol: rules, statements of the study, measured values and curves."""
+"""Sections about each protocol, its rules, values and curves, and the laws measured of all."""
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from collections import Counter
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass, replace
+from typing import Any
 
 import polars as pl
 
-from bdpbench.contracts.plan import Plan, PlannedRun
+from bdpbench.contracts.plan import PlannedRun, Scalar
 from bdpbench.contracts.scorecard import CLAIM_VERDICTS, NUMBER_VERDICTS
-from bdpbench.pages.chart import Chart
-from bdpbench.pages.inputs import StudyTexts
-from bdpbench.pages.names import Names
-from bdpbench.pages.protocol_charts import protocol_charts
-from bdpbench.pages.protocol_data import (
+from bdpbench.pages.curves import Curve, View, curves, time_chart
+from bdpbench.pages.inputs import ReportInputs, StudyTexts
+from bdpbench.pages.names import (
+    NEUTRAL,
+    Names,
+    are_mixed,
+    find_sweep,
+    grouped,
+    is_protocol,
+    protocols_of,
+)
+from bdpbench.pages.numbers import NumberRow
+from bdpbench.pages.series import PageSeries
+from bdpbench.pages.specs import (
+    Chart,
+    Spec,
+    alt,
+    field,
+    fill,
+    hole,
+    layered,
+    number_tip,
+    pattern,
+    rows_named,
+    spec_content,
+    text_tip,
+)
+from bdpbench.pages.statements import ClaimRow
+from bdpbench.pages.sweep_charts import MOST_POINTS, Styles, Swept, sweep_chart
+from bdpbench.pages.text import Total, format_number, totals
+from bdpbench.pages.texts import (
     Parameter,
     ProtocolData,
+    Response,
+    Statement,
     data_of,
     read_protocols,
 )
-from bdpbench.pages.series import RunSeries
-from bdpbench.pages.study_page import Statement
-from bdpbench.pages.sweeps import is_protocol, protocols_of
-from bdpbench.pages.text import MINUS
-from bdpbench.pages.verdicts import ClaimRow, NumberRow, Total, tally
 from bdpbench.studies.study import ClassDefaults
+from bdpbench.units import MINUS
+
+# Colours for other runs in one chart, in addition to the protocol's own.
+_OTHER_COLOURS = (NEUTRAL, "#0f766e", "#a16207")
+_RTTS = ("rtt_1_ms", "rtt_2_ms")
+
+# The pair of RTTs to show: the one nearest to this ratio.
+_SHOWN_RTT_RATIO = 2.0
+_LOSSES, _WINDOW = "loss_event_rate", "mean_cwnd"
+
+# Key of the texts in captions.yaml → metrics of the axes.
+_LAWS = {
+    "response": (_LOSSES, _WINDOW),
+    "increase": (_WINDOW, "packets_added_per_rtt"),
+    "decrease": (_WINDOW, "mean_cut_share"),
+}
+
+_IN_PACKETS = (_WINDOW, "packets_added_per_rtt")
+
+# Loss rates are shown as powers of ten, windows with thousands separators, shares with neither.
+_FORMATS = {_LOSSES: "~e", _WINDOW: "~s"}
+
+# Fewer points do not show a function.
+_FEWEST_POINTS = 3
+_LAW_HEIGHT = 320
 
 
 @dataclass(frozen=True)
@@ -61,79 +111,89 @@ class ProtocolPage:
     charts: tuple[Chart, ...]
 
 
-@dataclass(frozen=True)
-class TierResults:
-    """Everything that can be shown of a study: its plan, measured values and verdicts."""
-
-    plan: Plan
-    metrics: pl.DataFrame
-    numbers: Sequence[NumberRow]
-    claims: Sequence[ClaimRow]
-    series: Mapping[str, RunSeries]
-
-
-def protocol_pages(results: TierResults, study: StudyTexts, names: Names) -> list[ProtocolPage]:
+def protocol_pages(
+    inputs: ReportInputs,
+    numbers: Sequence[NumberRow],
+    claims: Sequence[ClaimRow],
+    series: PageSeries,
+    names: Names,
+) -> list[ProtocolPage]:
     """Pages of the protocols that ``reports/protocols/`` describes, in the order of the study.
-
-    Args:
-        results: what to show.
-        study: the study with its protocols, and what sets the variables of their agents.
-        names: the names for readers.
 
     Raises:
         BdpbenchError: naming file, line and key of what is wrong under ``reports/protocols/``.
     """
+    parts = [part for row in numbers for part in row.rows]
+    return [
+        _page(key, data, inputs, parts, claims, series, names)
+        for key, data in described(inputs.study).items()
+    ]
+
+
+def described(study: StudyTexts) -> dict[str, ProtocolData]:
+    """The protocols of a study that ``reports/protocols/`` describes, in its order."""
     known = read_protocols()
-    found = ((key, data_of(each, known)) for key, each in study.protocols.items())
-    return [_page(key, data, study, results, names) for key, data in found if data is not None]
+    found = {key: data_of(each, known) for key, each in study.protocols.items()}
+    return {key: data for key, data in found.items() if data is not None}
 
 
 def _page(
-    key: str, data: ProtocolData, study: StudyTexts, results: TierResults, names: Names
+    key: str,
+    data: ProtocolData,
+    inputs: ReportInputs,
+    parts: Sequence[NumberRow],
+    claims: Sequence[ClaimRow],
+    series: PageSeries,
+    names: Names,
 ) -> ProtocolPage:
-    runs = [run for run in results.plan["runs"] if key in protocols_of(run)]
-    done = [run for run in runs if run["run_id"] in results.series]
-    rows = (row for number in results.numbers for row in number.rows)
-    numbers = tuple(row for row in rows if key in _protocols_of_number(row))
-    claims = tuple(row for row in results.claims if key in row.claim["protocols"])
-    text = names.page.of(key)
+    runs = [run for run in inputs.plan["runs"] if key in protocols_of(run)]
+    done = [run for run in runs if run["run_id"] in series]
+    numbers = tuple(row for row in parts if _selects(row, key))
+    said = tuple(row for row in claims if key in row.claim["protocols"])
     charts = protocol_charts(
-        key, _alone(done, results.plan), results.metrics, numbers, results.series, names
+        key, _alone(done, inputs.plan["runs"]), inputs.metrics, numbers, series, names
     )
     return ProtocolPage(
         key=key,
         label=names.protocol(key),
         data=data,
-        parameters=tuple(
-            _parameter_row(each, _values(each, key, study, runs)) for each in data.parameters
-        ),
-        said=tuple(text.said),
+        parameters=tuple(_parameter_row(each, key, inputs.study, runs) for each in data.parameters),
+        said=tuple(inputs.study.page.of(key).said),
         finished=len({run["run_id"] for run in done}),
         planned=len({run["run_id"] for run in runs}),
         numbers=numbers,
-        number_totals=tally(numbers, NUMBER_VERDICTS),
-        claims=claims,
-        claim_totals=tally(claims, CLAIM_VERDICTS),
+        number_totals=_tally(numbers, NUMBER_VERDICTS),
+        claims=said,
+        claim_totals=_tally(said, CLAIM_VERDICTS),
         charts=tuple(charts),
     )
 
 
-def _alone(runs: Sequence[PlannedRun], plan: Plan) -> list[PlannedRun]:
+def _alone(runs: Sequence[PlannedRun], planned: Sequence[PlannedRun]) -> list[PlannedRun]:
     """Runs of the scenarios in which no two different protocols meet."""
-    mixed = {run["scenario"] for run in plan["runs"] if len(set(protocols_of(run))) > 1}
+    scenarios = grouped(planned, lambda run: run["scenario"])
+    mixed = {scenario for scenario, own in scenarios.items() if are_mixed(own)}
     return [run for run in runs if run["scenario"] not in mixed]
 
 
-def _protocols_of_number(row: NumberRow) -> set[str]:
-    return {value for name, value in row.number["select"].items() if is_protocol(name)}
+def _selects(row: NumberRow, key: str) -> bool:
+    """Whether a number is about a protocol."""
+    return any(is_protocol(name) and key == each for name, each in row.number["select"].items())
 
 
-def _parameter_row(parameter: Parameter, values: Sequence[float]) -> ParameterRow:
+def _tally(rows: Sequence[NumberRow | ClaimRow], verdicts: Sequence[str]) -> tuple[Total, ...]:
+    return tuple(totals(Counter(row.verdict.key for row in rows), verdicts))
+
+
+def _parameter_row(
+    parameter: Parameter, key: str, study: StudyTexts, runs: Sequence[PlannedRun]
+) -> ParameterRow:
+    values = _values(parameter, key, study, runs)
     return ParameterRow(
         parameter=parameter,
         default=_number(parameter.default),
-        range=" to ".join(_number(each) for each in parameter.range) if parameter.range else "",
-        value=", ".join(_number(each) for each in values),
+        range=" to ".join(map(_number, parameter.range or ())),
+        value=", ".join(map(_number, values)),
     )
 
 
@@ -168,3 +228,237 @@ def _default(parameter: Parameter, agent: str, defaults: ClassDefaults) -> float
         found = defaults.get(name, {}).get(parameter.variable)
         value = found if isinstance(found, int | float) else value
     return value
+
+
+def protocol_charts(
+    key: str,
+    runs: Sequence[PlannedRun],
+    metrics: pl.DataFrame,
+    numbers: Sequence[NumberRow],
+    series: PageSeries,
+    names: Names,
+) -> Iterator[Chart]:
+    """Histories of cwnd, metrics over sweeps, and two flows, where the protocol is alone."""
+    scenarios = grouped(runs, lambda run: run["scenario"])
+    alone = [run for run in runs if protocols_of(run) == (key,)]
+    histories = [
+        run
+        for scenario, group in grouped(alone, lambda run: run["scenario"]).items()
+        if not find_sweep(group, swept=names.swept(scenario)).main
+        for run in group
+    ]
+    for index, group in enumerate(grouped(histories, _path).values()):
+        yield from _history(f"protocol-{key}-cwnd-{index}", key, group, series, names)
+    for scenario, group in scenarios.items():
+        sweep = find_sweep(group, swept=names.swept(scenario))
+        own = [row.number for row in numbers if row.number["scenario"] == scenario]
+        swept = Swept(group, sweep, metrics, names, own)
+        for metric in names.captions.protocol_sweeps.get(sweep.main, ()):
+            chart = sweep_chart(f"protocol-{key}-{scenario}-{metric}", metric, swept)
+            if chart is not None:
+                yield chart
+    yield from _two_flows(f"protocol-{key}-throughput", runs, series, names)
+
+
+def _path(run: PlannedRun) -> tuple[Scalar | None, ...]:
+    parameters = run["parameters"]
+    return tuple(parameters.get(name) for name in ("bottleneck_mbps", "rtt_ms", "buffer_pkts"))
+
+
+def _history(
+    chart_id: str, key: str, runs: Sequence[PlannedRun], series: PageSeries, names: Names
+) -> Iterator[Chart]:
+    """Histories of cwnd of runs that differ only in what their scenarios do."""
+    colours = (names.colour(key), *_OTHER_COLOURS)
+    lines = [
+        Curve(run["run_id"], subject, _scenario_label(run, runs, names), colour, names.dash(key))
+        for run, colour in zip(runs, colours, strict=False)
+        for subject in series[run["run_id"]].get("cwnd", {})
+    ]
+    if lines:
+        shown = [run for run in runs if run["run_id"] in {line.run_id for line in lines}]
+        rate = runs[0]["parameters"].get("bottleneck_mbps", "")
+        chart = time_chart(chart_id, "cwnd", shown, lines, names)
+        path = names.parameters.value("bottleneck_mbps", rate)
+        yield replace(chart, title=f"{chart.title}, {path}")
+
+
+def _scenario_label(run: PlannedRun, runs: Sequence[PlannedRun], names: Names) -> str:
+    """The scenario, and the run's own label if the scenario has several of ``runs``."""
+    title = names.scenario(run["scenario"])
+    alike = [each for each in runs if each["scenario"] == run["scenario"]]
+    return title if len(alike) == 1 else f"{title}: {run['label']}"
+
+
+def _two_flows(
+    chart_id: str, runs: Sequence[PlannedRun], series: PageSeries, names: Names
+) -> Iterator[Chart]:
+    """Throughput of two flows of the protocol, one with about twice the other's RTT."""
+    unequal = [run for run in runs if _rtt_ratio(run) is not None]
+    if not unequal:
+        return
+    run = min(unequal, key=lambda run: abs((_rtt_ratio(run) or 0.0) - _SHOWN_RTT_RATIO))
+    lines = curves(View("", (run,), "protocol"), "throughput", series, find_sweep([run]), names)
+    if lines:
+        rtts = " : ".join(format_number(float(run["parameters"][name])) for name in _RTTS)
+        chart = time_chart(chart_id, "throughput", [run], lines, names)
+        yield replace(chart, title=f"{chart.title}, RTTs {rtts} ms")
+
+
+def _rtt_ratio(run: PlannedRun) -> float | None:
+    """Ratio of the RTT of the first flow to that of the second; None if there is only one."""
+    first, second = (float(run["parameters"].get(name, 0)) for name in _RTTS)
+    return first / second if first and second else None
+
+
+def law_charts(inputs: ReportInputs, series: PageSeries, names: Names) -> list[Chart]:
+    """Response functions, and growth and cuts of cwnd over its mean, of runs of one flow.
+
+    Charts with too few points are left out.
+    """
+    runs = [run for run in inputs.plan["runs"] if run["run_id"] in series]
+    points = {key: _points(runs, inputs.metrics, axes, names) for key, axes in _LAWS.items()}
+    drawn = {key: each for key, each in points.items() if each.height >= _FEWEST_POINTS}
+    responses = {
+        names.protocol(key): data.response
+        for key, data in described(inputs.study).items()
+        if data.response
+    }
+    return [
+        _law_chart(key, each, responses if key == "response" else {}, names)
+        for key, each in drawn.items()
+    ]
+
+
+def _law_chart(
+    key: str, points: pl.DataFrame, known: Mapping[str, Response], names: Names
+) -> Chart:
+    laws = _laws(known, points)
+    shown = {*points["series"].to_list(), *laws["series"].to_list()}
+    styles = {
+        names.protocol(each): (names.colour(each), names.dash(each))
+        for each in names.protocols
+        if names.protocol(each) in shown
+    }
+    words, axes = names.captions.charts[key], _LAWS[key]
+    sources = "; ".join(f"{label} ({law.source})" for label, law in known.items())
+    spec = response_spec(points, laws, styles, *(_axis(axis, names) for axis in axes))
+    return Chart(
+        chart_id=f"{key}-functions",
+        title=words["title"],
+        caption=f"{words['caption']} {words['laws']} {sources}." if sources else words["caption"],
+        alternative=f"{words['title']} over logarithmic axes. Series: {'; '.join(styles)}.",
+        content=spec_content(spec, list(styles)),
+        metrics=axes,
+    )
+
+
+def _axis(metric: str, names: Names) -> tuple[str, str]:
+    """Title of an axis, and d3's format of its numbers."""
+    unit = " (packets)" if metric in _IN_PACKETS else ""
+    return names.metric(metric) + unit, _FORMATS.get(metric, "~g")
+
+
+def _points(
+    runs: Sequence[PlannedRun], metrics: pl.DataFrame, axes: tuple[str, str], names: Names
+) -> pl.DataFrame:
+    """``x``, ``y`` of two metrics, ``series``, ``run_id``, ``run``; no more than can be drawn."""
+    values: dict[str, dict[str, float]] = {}
+    rows = metrics.filter(pl.col("metric").is_in([_LOSSES, *axes])).drop_nulls("value")
+    for run_id, metric, value in rows.select("run_id", "metric", "value").iter_rows():
+        values.setdefault(run_id, {})[metric] = value
+    flows = dict(rows.group_by("run_id").agg(pl.col("subject").n_unique()).iter_rows())
+    alone = {
+        run["run_id"]: run
+        for run in runs
+        if "protocol" in run["parameters"] and flows.get(run["run_id"]) == 1
+    }
+    points = [
+        {
+            "x": found[axes[0]],
+            "y": found[axes[1]],
+            "series": names.protocol(protocols_of(run)[0]),
+            "run_id": run_id,
+            "run": str(run["label"]),
+        }
+        for run_id, run in alone.items()
+        # The axes are logarithmic.
+        if min((found := values.get(run_id, {})).get(each, 0) for each in (_LOSSES, *axes)) > 0
+    ]
+    texts = dict.fromkeys(("series", "run_id", "run"), pl.String)
+    frame = pl.DataFrame(points, schema={"x": pl.Float64, "y": pl.Float64, **texts})
+    # If there are more points than a browser draws at once, every second, third, … is kept.
+    return frame.gather_every(1 + (frame.height - 1) // MOST_POINTS) if points else frame
+
+
+def _laws(known: Mapping[str, Response], points: pl.DataFrame) -> pl.DataFrame:
+    """Both ends of each law's line within the range of the points: ``x``, ``y``, ``series``."""
+    ends: list[dict[str, float | str]] = []
+    rates = points["x"].to_list()
+    low, high = min(rates), max(rates)
+    for label, law in known.items():
+        last = min(high, (law.coefficient / law.smallest_pkts) ** (1 / law.exponent))
+        ends += [
+            {"x": x, "y": law.coefficient / x**law.exponent, "series": label}
+            for x in (low, last)
+            if last > low
+        ]
+    return pl.DataFrame(ends, schema={"x": pl.Float64, "y": pl.Float64, "series": pl.String})
+
+
+def response_spec(
+    points: pl.DataFrame,
+    laws: pl.DataFrame,
+    styles: Styles,
+    abscissa: tuple[str, str],
+    ordinate: tuple[str, str],
+) -> Spec:
+    """One metric over another, with a point for each run, on logarithmic axes.
+
+    Args:
+        points: ``x``, ``y`` f64, above 0; ``series`` str, ``run_id`` str, ``run`` str.
+        laws: ends of straight lines: ``x``, ``y`` f64, above 0; ``series`` str.
+        styles: colour and dashes of each series.
+        abscissa: title of the horizontal axis, and d3's format of its numbers.
+        ordinate: the same of the vertical axis.
+    """
+    words = {
+        "abscissa": abscissa[0],
+        "abscissa_format": abscissa[1],
+        "ordinate": ordinate[0],
+        "ordinate_format": ordinate[1],
+        "series": list(styles),
+        "colours": [colour for colour, _ in styles.values()],
+        "dashes": [list(dash) for _, dash in styles.values()],
+    }
+    # A layer without rows has no extent, which causes warnings in the browser.
+    data = {"points": points} if laws.is_empty() else {"laws": laws, "points": points}
+    return fill(_response(has_laws=not laws.is_empty()), words, data)
+
+
+@pattern
+def _response(*, has_laws: bool) -> alt.LayerChart:
+    scale = alt.Scale(type="log", nice=False, padding=12)
+    x_axis = alt.Axis(format=hole("abscissa_format"), tickCount=6)
+    y_axis = alt.Axis(format=hole("ordinate_format"), tickCount=5)
+    colours = alt.Scale(domain=hole("series"), range=hole("colours"))
+    dashes = alt.Scale(domain=hole("series"), range=hole("dashes"))
+    # The symbols of legends are lines, which filled points alone would leave invisible.
+    symbols: dict[str, Any] = {} if has_laws else {"legend": alt.Legend(symbolType="circle")}
+    base = alt.Chart().encode(
+        x=alt.X(**field("x", "quantitative", title=hole("abscissa"), scale=scale, axis=x_axis)),
+        y=alt.Y(**field("y", "quantitative", title=hole("ordinate"), scale=scale, axis=y_axis)),
+        color=alt.Color(**field("series", "nominal", title=None, scale=colours), **symbols),
+    )
+    tooltip = [
+        text_tip("series", "series"),
+        number_tip("x", hole("abscissa"), ".4~g"),
+        number_tip("y", hole("ordinate"), ",.5~g"),
+        text_tip("run", "run"),
+    ]
+    lines = base.properties(data=rows_named("laws")).mark_line(strokeWidth=1.5, clip=True)
+    points = base.properties(data=rows_named("points"))
+    marks = points.mark_point(filled=True, size=45, opacity=0.85, cursor="pointer")
+    dash = alt.StrokeDash(**field("series", "nominal", title=None, scale=dashes))
+    behind = [lines.encode(strokeDash=dash)] if has_laws else []
+    return layered(*behind, marks.encode(tooltip=tooltip), height=_LAW_HEIGHT)

@@ -1,22 +1,23 @@
-"""Everything that a page or a set of figures shows of a tier, gathered once."""
+"""Everything that a page or a set of figures shows of a tier: each section is one function.
+
+A section is made from the inputs, the series of the runs and the names for readers. A new one is a
+function, a field of ``Sections``, and its template; ``exports.py`` names the files of its charts.
+"""
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 
 from bdpbench.contracts.plan import PlannedRun
-from bdpbench.pages.assets import read_captions
-from bdpbench.pages.chart import Chart
-from bdpbench.pages.details import RunDetail, distinct_runs, run_details
-from bdpbench.pages.experiments import Experiment, experiments
-from bdpbench.pages.inputs import ReportInputs
-from bdpbench.pages.matrix_groups import MatrixGroup, matrix_groups
+from bdpbench.pages.experiments import Experiment, distinct_runs, experiments
+from bdpbench.pages.inputs import ReportInputs, read_captions
+from bdpbench.pages.matrix_charts import MatrixGroup, matrix_groups
 from bdpbench.pages.names import Names
-from bdpbench.pages.protocols import ProtocolPage, TierResults, protocol_pages
-from bdpbench.pages.responses import law_charts
+from bdpbench.pages.numbers import NumberRow, number_rows
+from bdpbench.pages.protocols import ProtocolPage, law_charts, protocol_pages
 from bdpbench.pages.series import PageSeries, page_series
-from bdpbench.pages.verdicts import ClaimRow, NumberRow, claim_rows, number_rows
+from bdpbench.pages.specs import Chart
+from bdpbench.pages.statements import ClaimRow, claim_rows
 
 
 @dataclass(frozen=True)
@@ -28,9 +29,8 @@ class Sections:
         series: run id → table → subject → packed points, for finished runs.
         numbers, claims: rows of the scorecard.
         experiments, matrices, protocols: sections with their charts.
-        runs: the runs of the plan, each once.
-        details: makes the sections of the runs, one after the other.
         laws: response functions, growth and cuts of cwnd; empty if no runs show them.
+        runs: the runs of the plan, each once.
     """
 
     names: Names
@@ -38,15 +38,24 @@ class Sections:
     numbers: list[NumberRow]
     claims: list[ClaimRow]
     experiments: list[Experiment]
-    runs: list[PlannedRun]
-    details: Callable[[], Iterator[RunDetail]]
     matrices: list[MatrixGroup]
     protocols: list[ProtocolPage]
     laws: list[Chart]
+    runs: list[PlannedRun]
+
+    @property
+    def charts(self) -> list[Chart]:
+        """The charts of the page, without those of views and of single runs."""
+        return [
+            *(chart for each in self.experiments for chart in each.summaries),
+            *self.laws,
+            *(chart for page in self.protocols for chart in page.charts),
+            *(chart for group in self.matrices for chart in group.charts),
+        ]
 
 
 def gather(inputs: ReportInputs, bins: int) -> Sections:
-    """Gather the sections of a tier.
+    """Make the sections of a tier.
 
     Args:
         inputs: what to show.
@@ -55,22 +64,18 @@ def gather(inputs: ReportInputs, bins: int) -> Sections:
     Raises:
         BdpbenchError: naming file, line and key of what is wrong under ``reports/``.
     """
-    plan, metrics, scorecard = inputs.plan, inputs.metrics, inputs.scorecard
-    names = Names(plan, read_captions(), inputs.definitions, inputs.study.page)
+    names = Names(inputs.plan, read_captions(inputs.study.page), inputs.definitions)
     series = page_series(inputs, bins)
-    numbers, claims = number_rows(scorecard, names), claim_rows(scorecard, names)
-    results = TierResults(plan, metrics, numbers, claims, series)
-    pages = protocol_pages(results, inputs.study, names)
-    done = [run for run in plan["runs"] if run["run_id"] in series]
+    numbers = number_rows(inputs.scorecard, names)
+    claims = claim_rows(inputs.scorecard, names)
     return Sections(
         names=names,
         series=series,
         numbers=numbers,
         claims=claims,
-        experiments=experiments(plan, metrics, scorecard, series, names, inputs.repetitions),
-        runs=distinct_runs(plan),
-        details=lambda: run_details(plan, metrics, inputs.run_info, series, names, inputs.places),
+        experiments=experiments(inputs, series, names),
         matrices=matrix_groups(inputs, series, names),
-        protocols=pages,
-        laws=law_charts(done, metrics, pages, names),
+        protocols=protocol_pages(inputs, numbers, claims, series, names),
+        laws=law_charts(inputs, series, names),
+        runs=distinct_runs(inputs.plan),
     )

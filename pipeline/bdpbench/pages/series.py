@@ -1,19 +1,41 @@
-"""Series of runs, reduced and packed for the page."""
+"""Series of runs for the page: reduced to what a chart can show, and packed."""
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Iterator, Mapping
-from typing import TYPE_CHECKING, TypeAlias, cast
+import itertools
+import json
+import math
+import operator
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from typing import TYPE_CHECKING, Any, TypeAlias, TypedDict, cast
 
 import polars as pl
 from markupsafe import Markup
 
-from bdpbench.pages.embed import embed_json, parse_json
-from bdpbench.pages.packing import SMALLEST_TIME_STEP_S, Packed, pack
-from bdpbench.pages.reduce import reduce_min_max
-
 if TYPE_CHECKING:  # a batch of runs does not need the models of a report
     from bdpbench.pages.inputs import LoadTable, ReportInputs
+
+
+class Packed(TypedDict):
+    """Points: ``dt`` (s) and ``dv`` (unit of the values) are the steps.
+
+    ``t`` and ``v`` are the differences between consecutive rounded points, starting from 0.
+    """
+
+    dt: float
+    dv: float
+    t: list[int]
+    v: list[int]
+
+
+# Times and values are rounded to steps of at most this share of their range, which is finer than a
+# pixel of any screen: 500 s give steps of 0.05 s, a window of 9,410 packets steps of 1.
+STEPS = 16_383
+
+SMALLEST_VALUE = 1e-12
+"""Nothing smaller, in any unit, is drawn; 0 is packed instead."""
+
+SMALLEST_TIME_STEP_S = 1e-3
 
 RunSeries: TypeAlias = dict[str, dict[str, Packed]]
 """Table → subject (``flow:0``, ``link:bottleneck``) → points."""
@@ -55,6 +77,11 @@ _MOST_PARSED = 1000
 MOST_BINS = 2000
 FEWEST_BINS = 150
 BINS_OF_A_PAGE = 72_000
+_ROW = "__row"
+_BIN = "__bin"
+
+# For so few rows, a loop in Python is faster than making a query.
+_FEW = 1000
 
 
 def bins_for(runs: int) -> int:
@@ -90,7 +117,7 @@ class PageSeries(Mapping[str, RunSeries]):
             text = self.text(run_id)
             while len(self._parsed) >= _MOST_PARSED:
                 del self._parsed[next(iter(self._parsed))]  # first in, first out
-            self._parsed[run_id] = cast("RunSeries", parse_json(text))
+            self._parsed[run_id] = cast("RunSeries", json.loads(text))
         return self._parsed[run_id]
 
     def __contains__(self, run_id: object) -> bool:
@@ -205,3 +232,168 @@ def _table_series(frame: pl.LazyFrame, table: str, bins: int) -> dict[str, Packe
         times_s.append(time_s)
         values.append(number)
     return {subject: pack(*each) for subject, each in points.items()}
+
+
+def reduce_min_max(
+    frame: pl.DataFrame | pl.LazyFrame, x: str, y: str, by: Sequence[str], bins: int
+) -> pl.DataFrame:
+    """Keep, of every series, the extremes of each of ``bins`` equal intervals of ``x``.
+
+    An interval corresponds to a pixel column of a chart, which is painted from its smallest to its
+    largest ``y``. So a spike of one sample, such as the peak of cwnd before a loss, survives;
+    averaging or taking every n-th sample would lose it. If an extreme is reached several times, the
+    first time is kept. The first and the last sample of a series are kept as well.
+
+    Args:
+        frame: columns ``by``, ``x`` and ``y``, in any unit; rows of a series ordered by ``x``.
+        x: numeric column of the abscissa.
+        y: numeric column of the ordinate.
+        by: columns that identify a series, at least one.
+        bins: intervals between the smallest and the largest ``x`` of a series, at least 1.
+
+    Returns:
+        The columns ``by``, ``x``, ``y``, rows in the order of the input, at most ``2 · bins + 2``
+            per series. Samples whose ``x`` or ``y`` is null, NaN or infinite are left out.
+
+    Raises:
+        ValueError: when ``bins`` is below 1 or ``by`` is empty.
+    """
+    if bins < 1 or not by:
+        raise ValueError(f"bins must be at least 1 and by not empty, not {bins} and {by!r}")
+    columns = frame.lazy().select(*by, x, y).collect()
+    if columns.height <= _FEW and columns.schema[x] == pl.Float64:
+        return columns[_kept_of_few(columns.rows(), bins)]
+    samples = columns.with_row_index(_ROW).filter(_is_finite(x) & _is_finite(y))
+    parts = samples.partition_by(list(by), maintain_order=True) if samples.height else []
+    if not parts:
+        return samples.drop(_ROW)
+    kept = pl.concat([_kept_rows(part[_ROW], part[x], part[y], bins) for part in parts])
+    return columns[kept.unique().sort()]
+
+
+def _kept_of_few(rows: Sequence[tuple[Any, ...]], bins: int) -> list[int]:
+    """Indices of the rows to keep; each row has the names of its series, x, and y."""
+    series: dict[tuple[object, ...], list[tuple[int, float, float]]] = {}
+    for number, (*key, x, y) in enumerate(rows):
+        if x is not None and y is not None and math.isfinite(x) and math.isfinite(y):
+            series.setdefault(tuple(key), []).append((number, x, y))
+    kept: set[int] = set()
+    for points in series.values():
+        kept |= _extremes(points, bins) | {points[0][0], points[-1][0]}
+    return sorted(kept)
+
+
+def _extremes(points: Sequence[tuple[int, float, float]], bins: int) -> set[int]:
+    """Rows with the first smallest and the first largest y of each bin of a series."""
+    start = min(x for _, x, _ in points)
+    span = max(x for _, x, _ in points) - start
+    lowest: dict[int, tuple[int, float]] = {}
+    highest: dict[int, tuple[int, float]] = {}
+    for row, x, y in points:
+        number = min(bins - 1, math.floor((x - start) * bins / span)) if span > 0 else 0
+        if number not in lowest or y < lowest[number][1]:
+            lowest[number] = row, y
+        if number not in highest or y > highest[number][1]:
+            highest[number] = row, y
+    return {row for extremes in (lowest, highest) for row, _ in extremes.values()}
+
+
+def _kept_rows(rows: pl.Series, x: pl.Series, y: pl.Series, bins: int) -> pl.Series:
+    """Indices of the rows of one series to keep."""
+    extremes = (
+        pl.DataFrame({_BIN: _bin_of(x, bins), _ROW: rows, "y": y})
+        .group_by(_BIN)
+        .agg(
+            pl.col(_ROW).gather(pl.col("y").arg_min()).first(),
+            pl.col(_ROW).gather(pl.col("y").arg_max()).first().alias("last"),
+        )
+    )
+    return pl.concat([rows.head(1), rows.tail(1), extremes[_ROW], extremes["last"]])
+
+
+def _is_finite(column: str) -> pl.Expr:
+    return pl.col(column).cast(pl.Float64).is_finite().fill_null(value=False)
+
+
+def _bin_of(x: pl.Series, bins: int) -> pl.Series:
+    start = cast("float", x.min())
+    span = cast("float", x.max()) - start
+    if not span > 0:
+        return pl.zeros(len(x), pl.Int64, eager=True)
+    return ((x - start) * bins / span).floor().clip(0, bins - 1).cast(pl.Int64)
+
+
+def pack(times_s: Sequence[float], values: Sequence[float]) -> Packed:
+    """Points as differences in steps, most of which have one or two digits.
+
+    Args:
+        times_s: times in ascending order, s.
+        values: finite values, in any unit; as many as ``times_s``.
+    """
+    dt = max(SMALLEST_TIME_STEP_S, _decimal_step(max(times_s, default=0.0)))
+    dv = _decimal_step(max(map(abs, values), default=0.0))
+    return {"dt": dt, "dv": dv, "t": _differences(times_s, dt), "v": _differences(values, dv)}
+
+
+def unpack(packed: Packed) -> tuple[list[float], list[float]]:
+    """Times (s) and values of packed points, each a whole number of steps.
+
+    >>> unpack(pack([0.0, 0.5, 2.5], [10.0, 12.0, 3.0]))
+    ([0.0, 0.5, 2.5], [10.0, 12.0, 3.0])
+    """
+    return _running(packed["t"], packed["dt"]), _running(packed["v"], packed["dv"])
+
+
+def end_of(packed: Packed) -> float:
+    """The last time (s) of packed points, which is the largest.
+
+    >>> end_of(pack([0.0, 0.5, 2.5], [10.0, 12.0, 3.0]))
+    2.5
+    """
+    return _running([sum(packed["t"])], packed["dt"])[0]
+
+
+def start_of(packed: Packed) -> float:
+    """The first time (s) of packed points, which is the smallest.
+
+    >>> start_of(pack([0.5, 2.5], [12.0, 3.0]))
+    0.5
+    """
+    return _running(packed["t"][:1], packed["dt"])[0]
+
+
+def _running(differences: Iterable[int], step: float) -> list[float]:
+    """Sums of differences in steps; division by an integer keeps 12.34 exact."""
+    per_unit = round(1 / step) if step < 1 else 1
+    factor = 1.0 if step < 1 else step
+    return [count * factor / per_unit for count in itertools.accumulate(differences)]
+
+
+def _decimal_step(largest: float) -> float:
+    """Smallest step of 1, 2 or 5 times a power of ten such that ``STEPS`` reach ``largest``.
+
+    >>> _decimal_step(9409.98), _decimal_step(500.0), _decimal_step(0.0)
+    (1.0, 0.05, 1.0)
+    """
+    if largest < SMALLEST_VALUE:
+        return 1.0
+    exponent = math.floor(math.log10(largest / STEPS))
+    steps = (float(f"{digit}e{exponent + up}") for up in (0, 1) for digit in (1, 2, 5))
+    return next(step for step in steps if step * STEPS >= largest)
+
+
+def _differences(numbers: Sequence[float], step: float) -> list[int]:
+    counts = [round(number / step) for number in numbers]
+    return list(map(operator.sub, counts, itertools.chain((0,), counts)))
+
+
+def embed_json(value: Any) -> Markup:
+    """JSON that may be placed inside ``<script>``, whatever texts it contains.
+
+    Raises:
+        ValueError: for NaN and infinity, which JSON does not have.
+    """
+    text = json.dumps(value, allow_nan=False, separators=(",", ":"), ensure_ascii=False)
+    for character in "<>&\u2028\u2029":
+        text = text.replace(character, f"\\u{ord(character):04x}")
+    return Markup(text)  # noqa: S704  contains no character with a meaning in HTML

@@ -7,9 +7,11 @@ file of another version.
 
 from __future__ import annotations
 
+import base64
 import hashlib
 import json
 import re
+import zlib
 from collections import Counter
 from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
@@ -18,8 +20,8 @@ from typing import TypedDict, cast
 
 from bdpbench.contracts.files import read_text, write_text_atomically
 from bdpbench.errors import BdpbenchError
-from bdpbench.pages.chart import Chart, SpecContent, TimeContent
-from bdpbench.pages.embed import pack_text, unpack_text
+from bdpbench.pages.series import embed_json
+from bdpbench.pages.specs import Chart, SpecContent, TimeContent
 
 SHARDS_FOLDER_SUFFIX = "-data"
 """The files of ``report.html`` are in ``report-data/``."""
@@ -165,6 +167,19 @@ def html_of(content: ShardContent, element_id: str) -> str:
     )
 
 
+def series_of_report(report: Path) -> dict[str, str]:
+    """Run id → its series as JSON, from a report and the files beside it.
+
+    Raises:
+        BdpbenchError: when a file cannot be read or is damaged.
+    """
+    return {
+        run_id: embed_json(series)
+        for _, content in read_shards(report)
+        for run_id, series in content["series"].items()
+    }
+
+
 def drop_others(folder: Path, names: Collection[str]) -> None:
     """Remove the files of older reports, and the folder if it is then empty."""
     if not folder.is_dir():
@@ -174,3 +189,29 @@ def drop_others(folder: Path, names: Collection[str]) -> None:
             path.unlink(missing_ok=True)
     if not any(folder.iterdir()):
         folder.rmdir()
+
+
+def pack_text(text: str) -> str:
+    """Text deflated and in base64, for parts of a page that most readers never open.
+
+    The page's script unpacks it. Equal texts give equal bytes with one version of zlib.
+    """
+    compressor = zlib.compressobj(level=9, wbits=-zlib.MAX_WBITS)  # no header: deflate-raw
+    packed = compressor.compress(text.encode()) + compressor.flush()
+    return base64.b64encode(packed).decode("ascii")
+
+
+def unpack_text(packed: str) -> str:
+    """The text that was packed.
+
+    >>> unpack_text(pack_text("cwnd"))
+    'cwnd'
+
+    Raises:
+        ValueError: when the text is not packed.
+    """
+    try:
+        content = zlib.decompress(base64.b64decode(packed, validate=True), -zlib.MAX_WBITS)
+    except zlib.error as error:
+        raise ValueError(str(error)) from None
+    return content.decode()

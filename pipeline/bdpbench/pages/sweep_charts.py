@@ -1,26 +1,127 @@
-"""Specification of a metric over a swept parameter, with published and measured values."""
+"""A metric over a swept parameter, run by run or as median and spread, and as bars."""
 
 from __future__ import annotations
 
 import json
+from collections import Counter
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, Literal, TypeAlias
 
 import polars as pl
 
-from bdpbench.pages.chart import Spec
-from bdpbench.pages.lazy_altair import alt
-from bdpbench.pages.patterns import field, fill, hole, layered, pattern, rows_named
+from bdpbench.contracts.plan import PlannedRun
+from bdpbench.contracts.scorecard import ScoredNumber
+from bdpbench.pages.names import (
+    Names,
+    Sweep,
+    flow_pair,
+    grouped,
+    lighter,
+    protocols_of,
+    subject_name,
+)
+from bdpbench.pages.specs import (
+    BARE,
+    INK,
+    ROOM_ABOVE,
+    Chart,
+    Spec,
+    alt,
+    field,
+    fill,
+    hole,
+    layered,
+    number_tip,
+    pattern,
+    rows_named,
+    spec_content,
+    text_tip,
+)
+from bdpbench.pages.text import VERDICTS, joined
+from bdpbench.units import axis_title
+
+MOST_SERIES = 24
+"""Most lines of a chart: more could not be told apart."""
+
+MOST_POINTS = 2000
+"""Most points of a chart: a browser takes seconds to draw more."""
 
 # A sweep whose values span more than this factor, clearly more than a decade, gets a logarithmic
 # axis.
 LOG_SPAN = 12
 
+# Length of the axis relative to the longest bar, to leave room for the text at its end.
+_ROOM_FOR_TEXT = 1.6
+
+# px for a name of runs, which leaves half of a card for its bar.
+_LABEL_LIMIT = 230
+_BAR_HEIGHT = 38
+_BAND = {"band": 0.62}
+_FEW_SUBJECTS = 4
+_LOW, _HIGH = 0.1, 0.9
+_MOST_BARS = 40
 _HEIGHT = 260
 
 _Scale: TypeAlias = Literal["linear", "log", "named"]
 """How the swept values are placed: ``named`` means side by side, not to scale."""
+
+Styles: TypeAlias = Mapping[str, tuple[str, Sequence[int]]]
+"""Label of a series → colour and dashes, in the order of the legend."""
+
+
+@dataclass(frozen=True)
+class Swept:
+    """Finished runs of one scenario, and everything that is known of a metric over their sweep.
+
+    Attributes:
+        runs: the runs.
+        sweep: what varies between them, see ``find_sweep``.
+        metrics: as in ``metrics.parquet``.
+        names: the names for readers.
+        numbers: published numbers of the scenario, as in ``scorecard.json``.
+        repetitions: means over repetitions, as in ``ReportInputs``.
+    """
+
+    runs: Sequence[PlannedRun]
+    sweep: Sweep
+    metrics: pl.DataFrame
+    names: Names
+    numbers: Sequence[ScoredNumber] = ()
+    repetitions: pl.DataFrame | None = None
+
+    def x(self, run: PlannedRun) -> float:
+        """The swept value of a run."""
+        return float(run["parameters"][self.sweep.main])
+
+    def series(self, run: PlannedRun, subject: str) -> str:
+        """Name of the line that a run belongs to; ``subject`` is "" if all lines have the same."""
+        words, parameters = self.names.parameters, run["parameters"]
+        who = self.names.protocols_of(run) if protocols_of(run) else "all runs"
+        others = [words.with_value(name, parameters.get(name)) for name in self.sweep.others]
+        return ", ".join([who, *others, *([subject_name(subject)] if subject else [])])
+
+    def means(self, metric: str) -> pl.DataFrame:
+        """Means of a metric over the repetitions of each run: the row of the first of them."""
+        if self.repetitions is None or not self.runs:
+            return pl.DataFrame(schema=_MEANS)
+        own = (pl.col("metric") == metric) & (pl.col("scenario") == self.runs[0]["scenario"])
+        return self.repetitions.filter(own).select(
+            pl.col("run_ids").list.first().alias("run_id"),
+            "subject",
+            "unit",
+            pl.col("mean").alias("value"),
+            (pl.col("mean") - pl.col("half_width")).alias("lower"),
+            (pl.col("mean") + pl.col("half_width")).alias("upper"),
+            pl.col("run_ids").list.len().cast(pl.Int64).alias("runs"),
+        )
+
+
+_MEANS = {
+    **dict.fromkeys(("run_id", "subject", "unit"), pl.String),
+    **dict.fromkeys(("value", "lower", "upper"), pl.Float64),
+    "runs": pl.Int64,
+}
 
 
 @dataclass(frozen=True)
@@ -39,10 +140,264 @@ class Abscissa:
     label: str = ""
 
 
+def sweep_chart(chart_id: str, metric: str, swept: Swept) -> Chart | None:
+    """A metric over a sweep, run by run, or as median and spread if there are too many runs.
+
+    Returns:
+        The chart; None if nothing is swept, or no series has two points.
+    """
+    if not swept.sweep.main:
+        return None
+    rows = swept.metrics.filter(pl.col("metric") == metric)
+    draw = _medians if is_crowded(swept) else _single_runs
+    return draw(chart_id, metric, rows, swept)
+
+
+def is_crowded(swept: Swept) -> bool:
+    """Whether a chart with a point for each run is unreadable, or takes over a second to draw."""
+    if len(swept.runs) > MOST_POINTS:
+        return True
+    series = {
+        (protocols_of(run), tuple(run["parameters"].get(name) for name in swept.sweep.others))
+        for run in swept.runs
+    }
+    return len(series) > MOST_SERIES
+
+
+def _single_runs(chart_id: str, metric: str, rows: pl.DataFrame, swept: Swept) -> Chart | None:
+    names, several = swept.names, rows["subject"].n_unique() > 1
+    measured = _measured(swept, rows, several)
+    reached = measured.drop_nulls("value")
+    if not (reached.group_by("series").agg(pl.col("x").n_unique())["x"] > 1).any():
+        return None
+    numbers = [each for each in swept.numbers if each["metric"] == metric]
+    published, means = _published(swept, numbers), _means(swept, metric, several)
+    name, abscissa, styles = names.metric(metric), _abscissa(swept), _styles(reached, names)
+    spec = sweep_spec(
+        reached.select("x", "value", "series", "run_id", "run"),
+        published.filter(pl.col("series").is_in(list(styles))),
+        styles,
+        abscissa,
+        axis_title(name, reached["unit"][0]),
+        means.filter(pl.col("upper") > pl.col("lower")),
+    )
+    never = measured.filter(pl.col("value").is_null())["run"].to_list()
+    not_reached = f"Not reached: {'; '.join(never)}." if never else ""
+    return Chart(
+        chart_id=chart_id,
+        title=f"{name} against {abscissa.name}",
+        caption=names.captions.charts["sweep"]["caption" if numbers else "measured"],
+        alternative=f"{name} against {abscissa.title}. Series: {'; '.join(styles)}.",
+        content=spec_content(spec, list(styles)),
+        note=joined(repetitions_note(means), not_reached, by=" "),
+        metrics=(metric,),
+    )
+
+
+def _abscissa(swept: Swept) -> Abscissa:
+    words, main = swept.names.parameters, swept.sweep.main
+    if (pair := flow_pair(main)) is not None:
+        first, second, common = pair
+        fixed = {run["parameters"].get(second if main == first else first) for run in swept.runs}
+        # The sweep varies a parameter of one of two flows: a point represents the pair.
+        if len(fixed) == 1 and isinstance(value := fixed.pop(), int | float):
+            title = axis_title(f"{words.name(first)} : {words.name(second)}", words.unit(main))
+            label = f"{{x}}:{value:g}" if main == first else f"{value:g}:{{x}}"
+            return Abscissa(title, f"{words.name(common)}s", label)
+    return Abscissa(axis_title(words.name(main), words.unit(main)), words.name(main))
+
+
+def _measured(swept: Swept, rows: pl.DataFrame, several: bool) -> pl.DataFrame:
+    """Points of a metric over the sweep; ``value`` is null if it was not reached."""
+    by_id = {run["run_id"]: run for run in swept.runs}
+    points = [
+        {
+            "x": swept.x(run),
+            "value": row["value"],
+            "series": swept.series(run, row["subject"] if several else ""),
+            "protocol": next(iter(protocols_of(run)), ""),
+            "run_id": row["run_id"],
+            "run": run["label"],
+            "unit": row["unit"],
+        }
+        for row in rows.iter_rows(named=True)
+        if (run := by_id.get(row["run_id"])) is not None
+    ]
+    schema = dict.fromkeys(("series", "protocol", "run_id", "run", "unit"), pl.String)
+    return pl.DataFrame(points, schema={"x": pl.Float64, "value": pl.Float64, **schema})
+
+
+def _published(swept: Swept, numbers: Sequence[ScoredNumber]) -> pl.DataFrame:
+    """Published values over the sweep: x, value, lower, upper, series, verdict (words)."""
+    by_id = {run["run_id"]: run for run in swept.runs}
+    several = len({number["subject"] for number in numbers}) > 1
+    points = []
+    for number in numbers:
+        run = next((by_id[each] for each in number["run_ids"] if each in by_id), None)
+        main, selected = swept.sweep.main, number["select"]
+        x = run["parameters"][main] if run else selected.get(main)
+        if x is None:
+            continue
+        points.append(
+            {
+                "x": float(x),
+                "value": number["published"],
+                "lower": number["lower"],
+                "upper": number["upper"],
+                "series": swept.series(run, number["subject"] if several else "")
+                if run
+                else " and ".join(swept.names.protocols_in(selected)),
+                "verdict": VERDICTS[number["verdict"]].label,
+            }
+        )
+    schema = dict.fromkeys(("x", "value", "lower", "upper"), pl.Float64)
+    return pl.DataFrame(points, schema={**schema, "series": pl.String, "verdict": pl.String})
+
+
+def _styles(reached: pl.DataFrame, names: Names) -> dict[str, tuple[str, Sequence[int]]]:
+    """A protocol's first series has its colour, further ones are lighter."""
+    styles: dict[str, tuple[str, Sequence[int]]] = {}
+    seen: Counter[str] = Counter()
+    for series, protocol in reached.select("series", "protocol").rows():
+        if series not in styles:
+            nth = seen[protocol]
+            styles[series] = (lighter(names.colour(protocol), nth), names.dash(protocol, nth))
+            seen[protocol] += 1
+    return styles
+
+
+def _means(swept: Swept, metric: str, several: bool) -> pl.DataFrame:
+    """Means over repetitions on the sweep, with the bounds of their intervals."""
+    by_id = {run["run_id"]: run for run in swept.runs}
+    rows = [
+        {
+            "x": swept.x(run),
+            **{each: row[each] for each in ("lower", "value", "upper", "runs")},
+            "series": swept.series(run, row["subject"] if several else ""),
+        }
+        for row in swept.means(metric).iter_rows(named=True)
+        if (run := by_id.get(row["run_id"])) is not None
+    ]
+    numbers = dict.fromkeys(("x", "lower", "value", "upper"), pl.Float64)
+    return pl.DataFrame(rows, schema={**numbers, "runs": pl.Int64, "series": pl.String})
+
+
+def repetitions_note(means: pl.DataFrame) -> str:
+    """A note on means and their intervals, "" without repetitions.
+
+    Args:
+        means: ``lower``, ``upper``: equal if all repetitions have the same value; ``runs``.
+    """
+    if means.is_empty():
+        return ""
+    counts = sorted(set(means["runs"]))
+    runs = f"{counts[0]}" if len(counts) == 1 else f"{counts[0]} to {counts[-1]}"
+    equal = means.filter(pl.col("lower") == pl.col("upper")).height
+    if equal == means.height:
+        return (
+            f"The {runs} repetitions are exactly equal, because nothing random affects this "
+            "metric; there is no interval."
+        )
+    bars = f"Bars are 95 % confidence intervals of means over {runs} repetitions."
+    return f"{bars} There is none where repetitions are exactly equal." if equal else bars
+
+
+def interval_chart(chart_id: str, metric: str, swept: Swept) -> Chart | None:
+    """Bars of the means of a metric with confidence intervals; None if no runs are repeated."""
+    names, by_id = swept.names, {run["run_id"]: run for run in swept.runs}
+    means = swept.means(metric)
+    several = means["subject"].n_unique() > 1
+    shown = means.filter(pl.col("run_id").is_in(list(by_id)))
+    if not 0 < shown.height <= _MOST_BARS:
+        return None
+    runs = [by_id[each] for each in shown["run_id"]]
+    order = [
+        _bar_label(run, subject_name(subject) if several else "", swept)
+        for run, subject in zip(runs, shown["subject"], strict=True)
+    ]
+    name, quantity = names.metric(metric), axis_title(names.metric(metric), shown["unit"][0])
+    bars = shown.select(
+        pl.Series("label", order), pl.col("value").alias("mean"), "lower", "upper", "runs", "run_id"
+    )
+    colours = [names.colour(next(iter(protocols_of(run)), "")) for run in runs]
+    return Chart(
+        chart_id=chart_id,
+        title=f"{name}, means",
+        caption=names.captions.charts["repetitions"]["caption"],
+        alternative=f"Bars of the mean {name} with confidence intervals: {'; '.join(order)}.",
+        content=spec_content(interval_bars(bars, order, colours, quantity)),
+        note=repetitions_note(bars),
+        metrics=(metric,),
+    )
+
+
+def _bar_label(run: PlannedRun, subject: str, swept: Swept) -> str:
+    names = swept.names
+    who = names.protocols_of(run) if protocols_of(run) else names.scenario(run["scenario"])
+    return joined(who, swept.sweep.describe(run, names.parameters), subject)
+
+
+def _medians(chart_id: str, metric: str, rows: pl.DataFrame, swept: Swept) -> Chart | None:
+    """Median and spread of the runs of each protocol."""
+    points = _spread(swept, rows)
+    if points["x"].n_unique() < 2:
+        return None
+    names, main = swept.names, swept.sweep.main
+    words, name = names.parameters, names.metric(metric)
+    abscissa = axis_title(words.name(main), words.unit(main))
+    styles = dict(points.select("series", "colour").unique(maintain_order=True).iter_rows())
+    spec = crowd_spec(
+        points.drop("colour", "unit"), styles, abscissa, axis_title(name, points["unit"][0])
+    )
+    others = joined(*map(words.name, swept.sweep.others)) or "repetitions"
+    caption = names.captions.charts["crowd"]["caption"]
+    return Chart(
+        chart_id=chart_id,
+        title=f"{name} against {words.name(main)}",
+        caption=caption.format(runs=f"{len(swept.runs):,}", others=others),
+        alternative=f"Median {name} against {abscissa}. Series: {'; '.join(styles)}.",
+        content=spec_content(spec, list(styles)),
+        metrics=(metric,),
+    )
+
+
+def _spread(swept: Swept, rows: pl.DataFrame) -> pl.DataFrame:
+    """``series``, ``x``, ``value`` (median), ``low``, ``high``, ``runs``, ``colour``, ``unit``."""
+    labels = {
+        keys: swept.names.protocols_of(group[0]) if keys else "all runs"
+        for keys, group in grouped(swept.runs, protocols_of).items()
+    }
+    known = pl.DataFrame(
+        {
+            "run_id": [run["run_id"] for run in swept.runs],
+            "x": [swept.x(run) for run in swept.runs],
+            "label": [labels[protocols_of(run)] for run in swept.runs],
+            "colour": [swept.names.colour(next(iter(protocols_of(run)), "")) for run in swept.runs],
+        }
+    ).unique("run_id", keep="first", maintain_order=True)
+    points = known.join(rows.drop_nulls("value"), on="run_id", maintain_order="left")
+    subjects = points["subject"].unique(maintain_order=True).to_list()
+    named = 1 < len(subjects) <= _FEW_SUBJECTS
+    suffix = {each: f", {subject_name(each)}" if named else "" for each in subjects}
+    return (
+        points.with_columns(series=pl.col("label") + pl.col("subject").replace_strict(suffix))
+        .group_by("series", "x", maintain_order=True)
+        .agg(
+            value=pl.col("value").median(),
+            low=pl.col("value").quantile(_LOW, "linear"),
+            high=pl.col("value").quantile(_HIGH, "linear"),
+            runs=pl.col("run_id").n_unique(),
+            colour=pl.col("colour").first(),
+            unit=pl.col("unit").first(),
+        )
+        .sort("x", maintain_order=True)
+    )
+
+
 def sweep_spec(
     measured: pl.DataFrame,
     published: pl.DataFrame,
-    styles: Mapping[str, tuple[str, Sequence[int]]],
+    styles: Styles,
     abscissa: Abscissa,
     ordinate: str,
     intervals: pl.DataFrame | None = None,
@@ -52,21 +407,18 @@ def sweep_spec(
     Args:
         measured: ``x`` f64, ``value`` f64, ``series`` str, ``run_id`` str, ``run`` str (its label).
         published: ``x`` f64, ``value``, ``lower``, ``upper`` f64, ``series`` str, ``verdict`` str.
-        styles: label of a series → colour and dashes; the order of the legend.
+        styles: colour and dashes of each series.
         abscissa: the x axis.
         ordinate: title of the y axis, with unit.
         intervals: intervals of means over repetitions that differ: ``x``, ``lower``, ``value`` (the
             mean), ``upper`` f64, ``runs`` i64, ``series`` str.
     """
     values = sorted({*measured["x"].to_list(), *published["x"].to_list()})
-    # If runs repeat a point, the line goes through their mean.
-    repeated = bool(measured.select("series", "x").is_duplicated().any())
     before, _, after = abscissa.label.partition("{x}")
-    rows = (
-        {"measured": measured}
-        if published.is_empty()
-        else {"published": published, "measured": measured}
-    )
+    rows = {} if published.is_empty() else {"published": published}
+    rows["measured"] = measured
+    if intervals is not None and not intervals.is_empty():
+        rows["intervals"] = intervals
     words: dict[str, Any] = {
         "abscissa": abscissa.title,
         "ordinate": ordinate,
@@ -75,13 +427,12 @@ def sweep_spec(
         "series": list(styles),
         "colours": [colour for colour, _ in styles.values()],
         "dashes": [list(dash) for _, dash in styles.values()],
+        "zero": "intervals" not in rows or _begins_near_zero(measured["value"].to_list()),
     }
-    with_intervals = intervals is not None and not intervals.is_empty()
-    if intervals is not None and with_intervals:
-        rows["intervals"] = intervals
-    words["zero"] = not with_intervals or _begins_near_zero(measured["value"].to_list())
-    scale = _scale_of(abscissa, values)
-    return fill(_sweep(scale, "published" in rows, repeated, with_intervals), words, rows)
+    # If runs repeat a point, the line goes through their mean.
+    repeated = bool(measured.select("series", "x").is_duplicated().any())
+    shape = _sweep(_scale_of(abscissa, values), "published" in rows, repeated, "intervals" in rows)
+    return fill(shape, words, rows)
 
 
 def _begins_near_zero(values: Sequence[float]) -> bool:
@@ -135,14 +486,13 @@ def _measured_layers(base: alt.Chart, repeated: bool) -> tuple[alt.Chart, alt.Ch
         strokeDash=alt.StrokeDash(**field("series", "nominal", title=None, scale=dashes)),
         **({"y": alt.Y(**mean)} if repeated else {}),
     )
-    tooltip = [
-        alt.Tooltip(**field("series", "nominal", title="series")),
-        alt.Tooltip(**field("x", "quantitative", title=hole("abscissa"))),
-        alt.Tooltip(**field("value", "quantitative", title="measured", format=",.5~g")),
-        alt.Tooltip(**field("run", "nominal", title="run")),
-    ]
     points = base.mark_point(filled=True, size=55, opacity=1, cursor="pointer")
-    return line, points.encode(tooltip=tooltip)
+    shown = [number_tip("value", "measured", ",.5~g"), text_tip("run", "run")]
+    return line, points.encode(tooltip=[*_place_tips(), *shown])
+
+
+def _place_tips() -> list[alt.Tooltip]:
+    return [text_tip("series", "series"), number_tip("x", hole("abscissa"))]
 
 
 def _interval_layers(base: alt.Chart) -> tuple[alt.Chart, ...]:
@@ -150,12 +500,11 @@ def _interval_layers(base: alt.Chart) -> tuple[alt.Chart, ...]:
     base = base.properties(data=rows_named("intervals"))
     lower, upper = (alt.Y(**field(end, "quantitative")) for end in ("lower", "upper"))
     tooltip = [
-        alt.Tooltip(**field("series", "nominal", title="series")),
-        alt.Tooltip(**field("x", "quantitative", title=hole("abscissa"))),
-        alt.Tooltip(**field("value", "quantitative", title="mean", format=",.5~g")),
-        alt.Tooltip(**field("lower", "quantitative", title="from", format=",.5~g")),
-        alt.Tooltip(**field("upper", "quantitative", title="to", format=",.5~g")),
-        alt.Tooltip(**field("runs", "quantitative", title="repetitions")),
+        *_place_tips(),
+        number_tip("value", "mean", ",.5~g"),
+        number_tip("lower", "from", ",.5~g"),
+        number_tip("upper", "to", ",.5~g"),
+        number_tip("runs", "repetitions"),
     ]
     rule = base.mark_rule(strokeWidth=1.4, opacity=0.8)
     end = base.mark_tick(orient="horizontal", thickness=1.4, size=9, opacity=0.8)
@@ -172,12 +521,151 @@ def _published_layers(base: alt.Chart) -> tuple[alt.Chart, alt.Chart]:
         y=alt.Y(**field("lower", "quantitative")), y2=alt.Y2(field="upper")
     )
     tooltip = [
-        alt.Tooltip(**field("series", "nominal", title="series")),
-        alt.Tooltip(**field("x", "quantitative", title=hole("abscissa"))),
-        alt.Tooltip(**field("value", "quantitative", title="published", format=",.6~g")),
-        alt.Tooltip(**field("lower", "quantitative", title="lower bound", format=",.6~g")),
-        alt.Tooltip(**field("upper", "quantitative", title="upper bound", format=",.6~g")),
-        alt.Tooltip(**field("verdict", "nominal", title="verdict")),
+        *_place_tips(),
+        number_tip("value", "published", ",.6~g"),
+        number_tip("lower", "lower bound", ",.6~g"),
+        number_tip("upper", "upper bound", ",.6~g"),
+        text_tip("verdict", "verdict"),
     ]
     points = base.mark_point(shape="diamond", size=130, strokeWidth=1.6, opacity=1, fill="white")
     return bounds, points.encode(tooltip=tooltip)
+
+
+def crowd_spec(rows: pl.DataFrame, styles: Mapping[str, str], abscissa: str, ordinate: str) -> Spec:
+    """Medians as lines, and a band from the 10th to the 90th percentile.
+
+    Args:
+        rows: ``series`` str, ``x``, ``value``, ``low``, ``high`` f64, ``runs`` i64.
+        styles: label of a series → colour; the order of the legend.
+        abscissa: title of the x axis, with unit.
+        ordinate: title of the y axis, with unit.
+    """
+    words = {
+        "abscissa": abscissa,
+        "ordinate": ordinate,
+        "series": list(styles),
+        "colours": list(styles.values()),
+    }
+    return fill(_crowd(), words, {"rows": rows})
+
+
+@pattern
+def _crowd() -> alt.LayerChart:
+    colours = alt.Scale(domain=hole("series"), range=hole("colours"))
+    scale = alt.Scale(type="linear", nice=False, padding=14, zero=False)
+    base = alt.Chart(rows_named("rows")).encode(
+        x=alt.X(**field("x", "quantitative", title=hole("abscissa"), scale=scale)),
+        color=alt.Color(**field("series", "nominal", title=None, scale=colours)),
+    )
+    value = {"title": hole("ordinate"), "scale": alt.Scale(zero=False)}
+    band = base.mark_area(opacity=0.16).encode(
+        y=alt.Y(**field("low", "quantitative", **value)), y2=alt.Y2(field="high")
+    )
+    line = base.mark_line(strokeWidth=1.7).encode(y=alt.Y(**field("value", "quantitative")))
+    tooltip = [
+        *_place_tips(),
+        number_tip("value", "median", ",.5~g"),
+        number_tip("low", "10th percentile", ",.5~g"),
+        number_tip("high", "90th percentile", ",.5~g"),
+        number_tip("runs", "runs", ","),
+    ]
+    points = base.mark_point(filled=True, size=40, opacity=1).encode(
+        y=alt.Y(**field("value", "quantitative")), tooltip=tooltip
+    )
+    return layered(band, line, points, height=_HEIGHT)
+
+
+def protocol_bars(bars: pl.DataFrame, colours: Mapping[str, str], quantity: str) -> Spec:
+    """A number for each protocol as a bar, with a text at its end.
+
+    Args:
+        bars: ``protocol`` str (label), ``value`` f64, ``text`` str, ``run_id`` str, ``run`` str.
+        colours: label → colour, from top to bottom.
+        quantity: title of the horizontal axis.
+    """
+    longest = max(bars["value"].to_list(), default=0.0) or 1.0
+    words = {
+        "quantity": quantity,
+        "across": [0, longest * _ROOM_FOR_TEXT],
+        "labels": list(colours),
+        "colours": list(colours.values()),
+        "height": _BAR_HEIGHT * bars.height,
+    }
+    return fill(_bars(), words, {"bars": bars})
+
+
+@pattern
+def _bars() -> alt.LayerChart:
+    across = alt.Scale(domain=hole("across"), nice=False)
+    amount = field("value", "quantitative", title=hole("quantity"))
+    base = alt.Chart(rows_named("bars")).encode(
+        x=alt.X(**amount, scale=across),
+        y=_names_of_bars("protocol", alt.Axis(**BARE)),
+        tooltip=[text_tip("protocol", "protocol"), alt.Tooltip(**amount)],
+    )
+    text = base.mark_text(align="left", dx=6, fontSize=11.5, color=INK)
+    return layered(
+        base.mark_bar(height=_BAND, cursor="pointer").encode(color=_colour_of_bars("protocol")),
+        text.encode(text=alt.Text(**field("text", "nominal"))),
+        height=hole("height"),
+        room_above=ROOM_ABOVE,
+    )
+
+
+def _names_of_bars(column: str, axis: alt.Axis) -> alt.Y:
+    order = alt.Scale(domain=hole("labels"))
+    return alt.Y(**field(column, "nominal", title=None, scale=order, axis=axis))
+
+
+def _colour_of_bars(column: str) -> alt.Color:
+    scale = alt.Scale(domain=hole("labels"), range=hole("colours"))
+    return alt.Color(**field(column, "nominal", scale=scale, legend=None))
+
+
+def interval_bars(
+    bars: pl.DataFrame, order: Sequence[str], colours: Sequence[str], quantity: str
+) -> Spec:
+    """Means as bars, each with its confidence interval.
+
+    Args:
+        bars: ``label`` str, ``mean``, ``lower``, ``upper`` f64, ``runs`` i64, ``run_id`` str.
+        order: labels from top to bottom.
+        colours: colours of the bars, in order.
+        quantity: title of the horizontal axis, with unit.
+    """
+    words = {
+        "quantity": quantity,
+        "labels": list(order),
+        "colours": list(colours),
+        "height": _BAR_HEIGHT * len(order),
+    }
+    return fill(_intervals(), words, {"bars": bars})
+
+
+@pattern
+def _intervals() -> alt.LayerChart:
+    base = alt.Chart(rows_named("bars")).encode(
+        y=_names_of_bars("label", alt.Axis(**BARE, labelLimit=_LABEL_LIMIT)),
+        tooltip=[
+            text_tip("label", "runs of"),
+            number_tip("mean", "mean", ",.5~g"),
+            number_tip("lower", "from", ",.5~g"),
+            number_tip("upper", "to", ",.5~g"),
+            number_tip("runs", "repetitions"),
+        ],
+    )
+    lower, upper = (alt.X(**field(end, "quantitative")) for end in ("lower", "upper"))
+    bar = base.mark_bar(height=_BAND, cursor="pointer", opacity=0.75)
+    mean = alt.X(**field("mean", "quantitative", title=hole("quantity")))
+    # An interval of zero width would look like a very narrow one.
+    wide = base.transform_filter("datum.upper > datum.lower")
+    rule = wide.mark_rule(strokeWidth=1.6, color=INK)
+    tick = wide.mark_tick(color=INK, thickness=1.6, size=12)
+    return layered(
+        bar.encode(x=mean, color=_colour_of_bars("label")),
+        rule.encode(x=lower, x2=alt.X2(field="upper")),
+        tick.encode(x=lower),
+        tick.encode(x=upper),
+        height=hole("height"),
+        room_above=ROOM_ABOVE,
+    )

@@ -1,21 +1,24 @@
-"""Formats numbers, units and names for readers."""
+"""Text for readers and pages: numbers, units, verdicts, and what is placed inside an element."""
 
 from __future__ import annotations
 
 import math
 import re
-from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass
 from decimal import Decimal
-from typing import Any
+from pathlib import Path
+from typing import Any, Final
 
 from markupsafe import Markup, escape
 
-from bdpbench.units import unit_of
+from bdpbench.contracts.paths import repository_root
+from bdpbench.contracts.scorecard import ScoredClaim, ScoredNumber
+from bdpbench.errors import BdpbenchError
+from bdpbench.units import MINUS
 
 SIGNIFICANT_DIGITS = 4
 MOST_DECIMALS = 6
-MINUS = "\N{MINUS SIGN}"
 NARROW_SPACE = "\N{NARROW NO-BREAK SPACE}"
 
 
@@ -104,74 +107,13 @@ def format_bytes(count: float | None) -> str:
     return f"{format_number(size)} GB"
 
 
-def with_unit(number: str, unit: str) -> str:
-    """Number and unit; the unit ``1`` of ratios is not written."""
-    return number if unit in ("", "1") else f"{number} {unit}"
+def joined(*parts: str, by: str = ", ") -> str:
+    """The parts that are not empty, one after the other.
 
-
-def axis_title(quantity: str, unit: str) -> str:
-    """Title of an axis: the quantity and its unit in brackets."""
-    return quantity if unit in ("", "1") else f"{quantity} ({unit})"
-
-
-@dataclass(frozen=True)
-class ParameterWords:
-    """Names of run parameters, and the units of their values.
-
-    >>> words = ParameterWords({"rtt_ms": "RTT"}, {"rtt_ms": "ms", "alpha": "packets"})
-    >>> words.with_value("rtt_ms", 100), words.with_value("alpha", 1555)
-    ('RTT 100 ms', 'alpha 1,555 packets')
-
-    Attributes:
-        names: parameter → its name.
-        units: parameter → its unit; the names of others contain it.
-        labels: parameter → value → its name, if it has one.
+    >>> joined("RTT 20 ms", "", "flow 1")
+    'RTT 20 ms, flow 1'
     """
-
-    names: Mapping[str, str]
-    units: Mapping[str, str]
-    labels: Mapping[str, Mapping[str, str]] = field(default_factory=dict)
-
-    def name(self, parameter: str) -> str:
-        """The parameter in words, or else its key without the unit at its end."""
-        if parameter in self.names:
-            return self.names[parameter]
-        unit = "_" + parameter.rsplit("_", 1)[-1] if unit_of(parameter) else ""
-        return parameter.removesuffix(unit).replace("_", " ")
-
-    def unit(self, parameter: str) -> str:
-        """The unit of a parameter, "" if it has none."""
-        return self.units.get(parameter) or unit_of(parameter)
-
-    def value(self, parameter: str, value: Any) -> str:
-        """A value with its unit."""
-        unit = self.unit(parameter)
-        if isinstance(value, bool) or not isinstance(value, int | float):
-            word = str(value)
-            return with_unit(self.labels.get(parameter, {}).get(word, word), unit)
-        number = f"{value:,}" if isinstance(value, int) else f"{value:,.10g}"
-        return with_unit(number.replace("-", MINUS), unit)
-
-    def with_value(self, parameter: str, value: Any) -> str:
-        """Name and value, as in ``buffer 40 packets``."""
-        return f"{self.name(parameter)} {self.value(parameter, value)}"
-
-
-_OF_A_FLOW = re.compile(r"^(?P<what>.+)_(?P<flow>[12])(?P<unit>_[a-z]+)?$")
-
-
-def flow_pair(parameter: str) -> tuple[str, str, str] | None:
-    """For a parameter of one of two flows: those of the first, the second, and all flows.
-
-    >>> flow_pair("rtt_2_ms")
-    ('rtt_1_ms', 'rtt_2_ms', 'rtt_ms')
-    >>> flow_pair("rtt_ms")
-    """
-    found = _OF_A_FLOW.match(parameter)
-    if found is None:
-        return None
-    what, unit = found["what"], found["unit"] or ""
-    return f"{what}_1{unit}", f"{what}_2{unit}", f"{what}{unit}"
+    return by.join(filter(None, parts))
 
 
 def subscripts(text: str) -> Markup:
@@ -187,13 +129,139 @@ def subscripts(text: str) -> Markup:
     return Markup("").join(found)
 
 
-def subject_name(subject: str) -> str:
-    """A metric's subject in words; flows are numbered from 1, as ``protocol_1`` is.
+@dataclass(frozen=True)
+class Verdict:
+    """A verdict in words, as a symbol, and as a rank for sorting (worst first).
 
-    >>> subject_name("flow:0"), subject_name("link:bottleneck_2"), subject_name("run")
-    ('flow 1', 'bottleneck 2', 'run')
+    ``key`` is also its class in the style sheet.
     """
-    kind, _, name = subject.partition(":")
-    if kind == "flow" and name.isdigit():
-        return f"flow {int(name) + 1}"
-    return name.replace("_", " ") or kind
+
+    key: str
+    label: str
+    symbol: str
+    rank: int = 0
+
+
+VERDICTS = {
+    each.key: each
+    for each in (
+        Verdict("not_reproduced", "not reproduced", "✗", 0),
+        Verdict("close", "close", "≈", 1),
+        Verdict("reproduced", "reproduced", "✓", 2),
+        Verdict("not_run", "not run", "○", 3),
+        Verdict("fails", "fails", "✗", 0),
+        Verdict("holds", "holds", "✓", 2),
+    )
+}
+
+
+@dataclass(frozen=True)
+class Total:
+    """Count of one verdict, and its share of all in percent (a width on the page)."""
+
+    verdict: Verdict
+    count: int
+    width: float
+
+
+def totals(counts: Mapping[Any, int], verdicts: Sequence[str]) -> list[Total]:
+    """Totals in the order of ``verdicts``, including those with a count of 0."""
+    everything = sum(counts.get(key, 0) for key in verdicts)
+    return [
+        Total(VERDICTS[key], counts.get(key, 0), 100 * counts.get(key, 0) / max(1, everything))
+        for key in verdicts
+    ]
+
+
+ORIGINS: Final = {
+    "blind": "blind",
+    "stated": "blind: stated by the study",
+    "chosen-before": "blind: chosen before any run",
+    "chosen-on-others": "blind: chosen on other values",
+    "fitted": "fitted: chosen on this value",
+}
+"""Key → label of each option, in the order of the filter."""
+
+
+def origin_keys(entry: ScoredNumber | ScoredClaim) -> tuple[str, ...]:
+    """The filter options that an entry belongs to; none if the scorecard does not record any.
+
+    >>> origin_keys({"kind": "blind", "found": "chosen on", "chosen_on": ["other"]})
+    ('blind', 'chosen-on-others')
+    """
+    kind, found = entry.get("kind"), entry.get("found")
+    if kind is None or found is None:
+        return ()
+    if kind == "fitted":
+        return ("fitted",)
+    blind = {
+        "stated": "stated",
+        "chosen before": "chosen-before",
+        "chosen on": "chosen-on-others",
+    }
+    return ("blind", blind[found])
+
+
+def offered_origins(entries: Iterable[tuple[str, ...]]) -> list[tuple[str, str]]:
+    """Key and label of the options that at least one of the entries belongs to."""
+    present = {key for keys in entries for key in keys}
+    return [(key, label) for key, label in ORIGINS.items() if key in present]
+
+
+def origin_in_words(entry: ScoredNumber | ScoredClaim) -> str:
+    """How a definition was found, in a sentence; "" if the scorecard does not record it."""
+    found, others = entry.get("found"), entry.get("chosen_on", [])
+    if found == "stated":
+        return "The study states it."
+    if found == "chosen before":
+        return "We chose it before looking at any run."
+    if found is None:
+        return ""
+    count = len(others)
+    values = "one value" if count == 1 else f"{count} values"
+    if entry.get("kind") == "fitted":
+        return f"We chose it with {values} in view, this one included: {', '.join(others)}."
+    return f"We chose it with {values} in view, but not this one: {', '.join(others)}."
+
+
+def assets_dir() -> Path:
+    """Folder of templates, style sheet, script and captions."""
+    return repository_root() / "reports"
+
+
+def read_asset(name: str) -> str:
+    """Text of a file under ``reports/``.
+
+    Raises:
+        BdpbenchError: when the file is missing or cannot be read.
+    """
+    path = assets_dir() / name
+    try:
+        return path.read_text(encoding="utf-8")
+    except OSError as error:
+        raise BdpbenchError(
+            f"a file that every report needs cannot be read ({error.strerror})",
+            where=str(path),
+            hint="restore it from the repository, or point BDPBENCH_ROOT at a checkout",
+        ) from None
+
+
+_ENDS_AN_ELEMENT = ("</script", "</style", "<!--")
+
+
+def embed_text(text: str, name: str) -> Markup:
+    """Text of our own or of a library that may be placed inside ``<script>`` or ``<style>``.
+
+    Raises:
+        BdpbenchError: when something in it would end the element; ``name`` says what the text is.
+    """
+    lowered = text.lower()  # cached: Vega has a million characters
+    for mark in _ENDS_AN_ELEMENT:
+        if mark in lowered:
+            raise BdpbenchError(f"contains {mark!r} and cannot be embedded in a page", where=name)
+    return Markup(text)  # noqa: S704  checked above
+
+
+def web_address(url: str) -> str:
+    """The web address in a citation; "" if there is none."""
+    return url if url.startswith(("https://", "http://")) else ""

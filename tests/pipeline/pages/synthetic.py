@@ -23,10 +23,10 @@ from bdpbench.contracts.runs import Definition, RunRecord
 from bdpbench.contracts.scorecard import NumberVerdict, Scorecard, ScoredClaim, ScoredNumber
 from bdpbench.metrics.derived import drops_per_sample, queue_shares
 from bdpbench.pages.inputs import ReportInputs, StudyTexts
-from bdpbench.pages.page import build_report
+from bdpbench.pages.report import build_report
 from bdpbench.pages.sections import Sections, gather
 from bdpbench.pages.series import series_text
-from bdpbench.pages.study_page import ProtocolText, Statement, StudyPage
+from bdpbench.pages.texts import ProtocolText, Statement, StudyPage
 from bdpbench.studies.study import Citation, Protocol
 
 SPIKE_PACKETS = 9876.0

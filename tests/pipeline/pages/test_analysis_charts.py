@@ -2,22 +2,18 @@
 
 from __future__ import annotations
 
-from pathlib import Path
-
 import polars as pl
 import pytest
 
 from bdpbench.metrics.series import cumulative_shares
-from bdpbench.pages import analysis_specs
-from bdpbench.pages.analysis_charts import (
+from bdpbench.pages.analysis import (
     KINDS,
     MOST_POINTS,
     chart_of,
-    chart_specs,
     grid_of,
     lines_of,
 )
-from bdpbench.pages.packing import unpack
+from bdpbench.pages.series import unpack
 
 _BINS = 2000
 
@@ -58,9 +54,9 @@ def test_narrow_bins_are_drawn_as_means(tables: dict[str, pl.DataFrame]) -> None
     # Four bins per point: 0, 10, 0 and 10 Mbit/s.
     assert set(mbps) == {5.0}
     assert times[0] == pytest.approx(0.04, abs=0.001)
+    words = {"title": "Throughput", "quantity": "throughput", "caption": ""}
     bins = grid_of(tables).height
-    chart = chart_of(KINDS[0], lines, 0.0, 20.0, 0.01, bins)
-    assert chart is not None
+    chart = chart_of(KINDS[0], lines["throughput"], words, (0.0, 20.0), 0.01, bins)
     assert "drawn as means of 4" in repr(chart)
 
 
@@ -79,20 +75,3 @@ def test_a_single_bin_of_drops_is_as_wide_as_it_lasts(tables: dict[str, pl.DataF
     # A step ends at its point, so it takes the end of the bin before to begin.
     assert times == pytest.approx([0.04, 0.05])
     assert rates == pytest.approx([0.0, 100.0])
-
-
-def test_specifications_are_kept(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setenv("BDPBENCH_HOME", str(tmp_path))
-    made = chart_specs()
-    assert made.keys() == {kind.key for kind in KINDS}
-    assert len(list((tmp_path / "cache").glob("trace-charts.json"))) == 1
-    monkeypatch.setattr(analysis_specs, "_made", None)  # calling it would fail
-    assert chart_specs() == made
-
-
-def test_a_home_that_cannot_be_written_costs_time_alone(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    (tmp_path / "home").write_text("a file where a folder should be")
-    monkeypatch.setenv("BDPBENCH_HOME", str(tmp_path / "home"))
-    assert chart_specs().keys() == {kind.key for kind in KINDS}

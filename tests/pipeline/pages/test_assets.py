@@ -7,11 +7,11 @@ from typing import Any
 import pytest
 
 from bdpbench.metrics import DEFINITIONS, definitions_for
-from bdpbench.pages.assets import read_captions
+from bdpbench.pages.inputs import read_captions
 from bdpbench.pages.matrices import Matrix
 from bdpbench.pages.names import Names
 from bdpbench.pages.series import CHARTED_TABLES
-from bdpbench.pages.study_page import StudyPage, load_page
+from bdpbench.pages.texts import StudyPage, load_page
 from bdpbench.studies.load import find_study, load_study, study_keys
 from bdpbench.studies.vocabulary import COMMON
 

@@ -6,9 +6,9 @@ from typing import Any
 
 import pytest
 
-from bdpbench.pages import atlas_words as words
-from bdpbench.pages.atlas_charts import share_charts
-from bdpbench.pages.patterns import as_altair
+from bdpbench.pages import atlas as words
+from bdpbench.pages.atlas import share_charts
+from bdpbench.pages.specs import as_altair
 
 
 def _conditions(**given: Any) -> Any:

@@ -6,6 +6,8 @@ import json
 import subprocess
 import sys
 from collections.abc import Callable
+from dataclasses import replace
+from pathlib import Path
 from typing import Any
 
 import jsonschema
@@ -13,21 +15,14 @@ import polars as pl
 import pytest
 
 from bdpbench.errors import BdpbenchError
-from bdpbench.pages.assets import read_captions
-from bdpbench.pages.charts import Charts
-from bdpbench.pages.lazy_altair import alt
-from bdpbench.pages.matrix_charts import (
-    diverging_matrix,
-    interval_bars,
-    level_matrix,
-    protocol_bars,
-    rising_matrix,
-)
-from bdpbench.pages.panel_charts import Panels, valued_panels, winner_panels
-from bdpbench.pages.patterns import fill, hole, layered, pattern, rows_named
-from bdpbench.pages.scatter_charts import AxisWords, response_spec
-from bdpbench.pages.sweep_charts import Abscissa, sweep_spec
-from bdpbench.pages.time_charts import cdf_spec, thresholds, time_spec, time_specs
+from bdpbench.pages.curves import line_spec, thresholds, time_specs
+from bdpbench.pages.exports import Charts
+from bdpbench.pages.inputs import read_captions
+from bdpbench.pages.matrix_specs import Axes, level_matrix, valued_matrix, winner_matrix
+from bdpbench.pages.protocols import response_spec
+from bdpbench.pages.specs import alt, fill, hole, layered, pattern, rows_named
+from bdpbench.pages.sweep_charts import Abscissa, interval_bars, protocol_bars, sweep_spec
+from bdpbench.pages.texts import StudyPage
 
 
 def _run(**parameters: Any) -> Any:
@@ -36,14 +31,14 @@ def _run(**parameters: Any) -> Any:
 
 def test_thresholds_are_those_that_all_runs_share() -> None:
     runs = [_run(bdp_pkts=7775.0, buffer_pkts=40), _run(bdp_pkts=7775.0, buffer_pkts=200)]
-    captions = read_captions()
+    captions = read_captions(StudyPage(filled_share=0.9))
     # 0.9 · 7,775 = 6,997.5 packets (sharma2006, section 4.7.1).
-    assert thresholds("cwnd", runs, 0.9, captions) == [
+    assert thresholds("cwnd", runs, captions) == [
         {"v": 6997.5, "label": "90 % of the BDP, 6,997.5 packets"}
     ]
-    assert thresholds("queue", runs, 0.9, captions) == []
-    assert thresholds("sequence", [_run(bottleneck_mbps=622)], 0.9, captions) == []
-    assert thresholds("utilization", [_run(bottleneck_mbps=622)], 0.9, captions) == [
+    assert thresholds("queue", runs, captions) == []
+    assert thresholds("sequence", [_run(bottleneck_mbps=622)], captions) == []
+    assert thresholds("utilization", [_run(bottleneck_mbps=622)], captions) == [
         {"v": 622.0, "label": "capacity, 622 Mbit/s"},
         # 0.9 · 622 = 559.8
         {"v": 559.8, "label": "90 % of capacity, 559.8 Mbit/s"},
@@ -53,21 +48,22 @@ def test_thresholds_are_those_that_all_runs_share() -> None:
 def test_red_has_both_of_its_thresholds_and_what_changes_has_no_line() -> None:
     captions = read_captions()
     red = [_run(min_th_pkts=15.0, max_th_pkts=45.0)]
-    assert [each["label"] for each in thresholds("red_average", red, None, captions)] == [
+    assert [each["label"] for each in thresholds("red_average", red, captions)] == [
         "lower threshold, 15 packets",
         "upper threshold, 45 packets",
     ]
-    assert thresholds("red_average", [*red, _run()], None, captions) == []
+    assert thresholds("red_average", [*red, _run()], captions) == []
     for more in ({"bottleneck_mbps_changes": "5 from 20 s"}, {"bottleneck_2_mbps": 5}):
-        assert thresholds("throughput", [_run(bottleneck_mbps=10, **more)], None, captions) == []
+        assert thresholds("throughput", [_run(bottleneck_mbps=10, **more)], captions) == []
 
 
 def test_a_study_that_fills_no_path_has_no_line_for_it() -> None:
     captions, runs = read_captions(), [_run(bottleneck_mbps=622, bdp_pkts=7775.0)]
-    assert thresholds("cwnd", runs, None, captions) == []
-    assert [each["v"] for each in thresholds("utilization", runs, None, captions)] == [622]
+    assert thresholds("cwnd", runs, captions) == []
+    assert [each["v"] for each in thresholds("utilization", runs, captions)] == [622]
     # 0.95 · 622 = 590.9
-    assert thresholds("utilization", runs, 0.95, captions)[1:] == [
+    captions = read_captions(StudyPage(filled_share=0.95))
+    assert thresholds("utilization", runs, captions)[1:] == [
         {"v": 590.9, "label": "95 % of capacity, 590.9 Mbit/s"}
     ]
 
@@ -157,8 +153,8 @@ _MEANS = pl.DataFrame(
 )
 _PANEL = _CELLS.with_columns(panel=pl.lit("P"))
 _WON = _PANEL.with_columns(winner=pl.lit("A"), second=pl.lit("B"), best=1.0, lead=0.5)
-_PLACES = Panels(["P"], ["A"], ["B"], ("first", "second"), "utilization (%)")
-_AXES = ((["A"], ["B"]), ("first", "second"))
+_AXES = Axes(["A"], ["B"], ("first", "second"), "utilization (%)")
+_PANELS = replace(_AXES, panels=["P"])
 _STYLE = {"HS": ("#0000ff", (1, 0))}
 
 
@@ -166,10 +162,10 @@ _STYLE = {"HS": ("#0000ff", (1, 0))}
 @pytest.mark.parametrize(
     "made",
     [
-        lambda: time_spec("cwnd (packets)", steps=False),
-        lambda: time_spec("throughput (Mbit/s)", steps=True),
-        lambda: cdf_spec("queue (packets)", "share of time (%)"),
-        lambda: cdf_spec("time (s)", "share of transfers (%)", logarithmic=True),
+        lambda: line_spec("time (s)", "cwnd (packets)"),
+        lambda: line_spec("time (s)", "throughput (Mbit/s)", "step-before"),
+        lambda: line_spec("queue (packets)", "share of time (%)", "step-after"),
+        lambda: line_spec("s", "share of transfers (%)", "step-after", logarithmic=True),
         lambda: _sweep([16.0, 168.0]),
         lambda: _sweep([40.0, 7776.0]),
         lambda: _sweep([16.0, 168.0], "162:{x}"),
@@ -178,16 +174,17 @@ _STYLE = {"HS": ("#0000ff", (1, 0))}
             _POINTS,
             _POINTS.drop("run_id", "run"),
             _STYLE,
-            AxisWords("losses", "~e"),
-            AxisWords("cwnd", "~s"),
+            ("losses", "~e"),
+            ("cwnd", "~s"),
         ),
-        lambda: diverging_matrix(_CELLS, *_AXES, "asymmetry"),
-        lambda: rising_matrix(_CELLS, *_AXES, "utilization (%)", (0, 100)),
-        lambda: level_matrix(_CELLS.with_columns(words=pl.lit("fair")), *_AXES, "region", 5),
-        lambda: valued_panels(_PANEL, _PLACES, (0, 1)),
-        lambda: valued_panels(_PANEL, _PLACES, (-1, 1), about_zero=True),
-        lambda: winner_panels(_WON, _PLACES, {"A": "#0000ff"}),
-        lambda: protocol_bars(_BARS, ["A"], {"A": "#0000ff"}, "points"),
+        lambda: valued_matrix(_CELLS, _AXES, (-1, 1), about_zero=True),
+        lambda: valued_matrix(_CELLS, _AXES, (0, 100)),
+        lambda: level_matrix(_CELLS, _AXES, 5),
+        lambda: level_matrix(_CELLS.with_columns(words=pl.lit("fair")), _AXES, 5),
+        lambda: valued_matrix(_PANEL, _PANELS, (0, 1)),
+        lambda: valued_matrix(_PANEL, _PANELS, (-1, 1), about_zero=True),
+        lambda: winner_matrix(_WON, _PANELS, {"A": "#0000ff"}),
+        lambda: protocol_bars(_BARS, {"A": "#0000ff"}, "points"),
         lambda: interval_bars(_MEANS, ["A"], ["#0000ff"], "goodput (Mbit/s)"),
     ],
 )
@@ -244,3 +241,24 @@ def test_what_is_read_before_a_report_loads_no_altair() -> None:
     code = "import sys, bdpbench.pages, bdpbench.score; print('altair' in sys.modules)"
     done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
     assert done.stdout.strip() == "False"
+
+
+def test_patterns_are_kept_on_disk_and_only_cost_time_without_one(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def shape(made: list[int]) -> dict[str, Any]:
+        @pattern
+        def drawn() -> alt.LayerChart:
+            made.append(1)
+            return layered(alt.Chart(rows_named("rows")).mark_line(), height=hole("height"))
+
+        return fill(drawn(), {"height": 20}, {"rows": _POINTS})
+
+    (tmp_path / "file").write_text("a file where a folder should be")
+    for home, times in (("home", 1), ("file", 2)):
+        monkeypatch.setenv("BDPBENCH_HOME", str(tmp_path / home))
+        made: list[int] = []
+        first, again = shape(made), shape(made)
+        assert again == first
+        assert len(made) == times or home == "file"
+    assert (tmp_path / "home" / "cache" / "charts.json").is_file()

@@ -6,7 +6,7 @@ from typing import Any
 
 import pytest
 
-from bdpbench.pages.compare_page import comparison_page
+from bdpbench.pages.comparison import comparison_page
 
 HOSTILE = "<script>alert(1)</script><img src=x onerror=alert(2)>\"'&"
 

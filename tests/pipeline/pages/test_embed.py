@@ -9,7 +9,9 @@ from pathlib import Path
 import pytest
 
 from bdpbench.errors import BdpbenchError
-from bdpbench.pages.embed import embed_json, embed_text, vega_bundle, web_address
+from bdpbench.pages.html import vega_bundle
+from bdpbench.pages.series import embed_json
+from bdpbench.pages.text import embed_text, web_address
 
 
 @pytest.mark.parametrize("text", ["</script>", "<!--", "a & b", "\u2028", "</SCRIPT >", "ü"])

@@ -6,9 +6,9 @@ from typing import Any
 
 import pytest
 
-from bdpbench.pages.assets import read_captions
-from bdpbench.pages.failures import failure_in_words
+from bdpbench.pages.inputs import read_captions
 from bdpbench.pages.names import Names
+from bdpbench.pages.statements import failure_in_words
 
 PROTOCOLS = {
     "HS": {"label": "HS-TCP", "colour": "#000000"},

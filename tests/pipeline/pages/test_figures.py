@@ -8,8 +8,8 @@ from typing import Any
 
 import pytest
 
-from bdpbench.pages.assets import read_captions
-from bdpbench.pages.figures import FIGURE_FORMATS, Figure, Renderer, figures_of, run_ids_of
+from bdpbench.pages.exports import FIGURE_FORMATS, Figure, Renderer, figures_of, run_ids_of
+from bdpbench.pages.inputs import read_captions
 
 
 @pytest.fixture(scope="module")

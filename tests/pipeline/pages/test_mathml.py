@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from bdpbench.pages.mathml import checked_mathml
+from bdpbench.pages.texts import checked_mathml
 
 
 def test_an_equation_passes_as_it_is() -> None:

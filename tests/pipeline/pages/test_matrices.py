@@ -9,7 +9,7 @@ import pytest
 from bdpbench.errors import BdpbenchError
 from bdpbench.metrics import DEFINITIONS
 from bdpbench.pages.matrices import load_matrices
-from bdpbench.pages.study_page import load_page
+from bdpbench.pages.texts import load_page
 from bdpbench.studies.load import find_study, load_study
 
 METRICS = {definition.metric for definition in DEFINITIONS.values()}

@@ -11,9 +11,9 @@ import pytest
 from pydantic import ValidationError
 
 from bdpbench.metrics import DEFINITIONS, METRICS_SCHEMA
-from bdpbench.pages.assets import read_captions
+from bdpbench.pages.inputs import read_captions
 from bdpbench.pages.matrices import Matrix
-from bdpbench.pages.matrix_groups import matrix_groups
+from bdpbench.pages.matrix_charts import matrix_groups
 from bdpbench.pages.names import Names
 
 KEYS = ("A", "B")

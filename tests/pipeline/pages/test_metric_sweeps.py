@@ -8,9 +8,8 @@ import polars as pl
 import pytest
 
 from bdpbench.metrics.repetitions import over_repetitions
-from bdpbench.pages.intervals import interval_chart
-from bdpbench.pages.metric_sweeps import metric_over_sweep
-from bdpbench.pages.sweeps import Sweep, find_sweep
+from bdpbench.pages.names import Sweep, find_sweep
+from bdpbench.pages.sweep_charts import Swept, interval_chart, sweep_chart
 
 RTTS = (20, 100)
 
@@ -51,8 +50,8 @@ def _charts(inputs: Any, values: list[float]) -> tuple[Any, Any]:
     runs, names = _runs(inputs), inputs.sections().names
     metrics, sweep = _metrics(runs, values), find_sweep(runs)
     means = over_repetitions(metrics, runs)
-    curve = metric_over_sweep("x", "utilization", runs, sweep, metrics, [], names, means)
-    return curve, interval_chart("y", "utilization", runs, sweep, means, names)
+    swept = Swept(runs, sweep, metrics, names, repetitions=means)
+    return sweep_chart("x", "utilization", swept), interval_chart("y", "utilization", swept)
 
 
 def _rows(chart: Any, column: str) -> list[dict[str, Any]]:
@@ -92,7 +91,8 @@ def test_runs_that_nobody_repeats_say_nothing_of_it(inputs: Any) -> None:
     runs = _runs(inputs, repetitions=1)
     metrics, sweep = _metrics(runs, [80, 90]), find_sweep(runs)
     names, means = inputs.sections().names, over_repetitions(metrics, runs)
-    curve = metric_over_sweep("x", "utilization", runs, sweep, metrics, [], names, means)
+    swept = Swept(runs, sweep, metrics, names, repetitions=means)
+    curve = sweep_chart("x", "utilization", swept)
     assert curve is not None
     assert curve.note == ""
 
@@ -108,7 +108,7 @@ def test_several_series_of_a_protocol_differ_in_dashes_and_lightness(inputs: Any
         for run in _runs(inputs, repetitions=1)
     ]
     metrics, names = _metrics(runs, [80, 90, 85, 95]), inputs.sections().names
-    curve = metric_over_sweep("x", "utilization", runs, find_sweep(runs), metrics, [], names)
+    curve = sweep_chart("x", "utilization", Swept(runs, find_sweep(runs), metrics, names))
     assert curve is not None
     line = curve.content["spec"]["layer"][0]["encoding"]  # type: ignore[typeddict-item]
     assert len(set(line["color"]["scale"]["range"])) == 2

@@ -6,7 +6,7 @@ import re
 
 import pytest
 
-from bdpbench.pages.notes import Notes
+from bdpbench.pages.html import Notes
 from bdpbench.studies.load import find_study, study_keys
 
 NOTES = """# Notes

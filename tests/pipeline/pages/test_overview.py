@@ -7,10 +7,10 @@ from typing import Any
 
 import pytest
 
-from bdpbench.pages.assets import read_captions
+from bdpbench.pages.inputs import read_captions
 from bdpbench.pages.names import Names
-from bdpbench.pages.overview import DOT, Overview, overview
-from bdpbench.pages.verdicts import NumberRow, number_rows
+from bdpbench.pages.numbers import NumberRow, number_rows
+from bdpbench.pages.summary import DOT, Overview, overview
 
 
 @pytest.fixture

@@ -8,7 +8,7 @@ import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
-from bdpbench.pages.packing import STEPS, pack
+from bdpbench.pages.series import STEPS, pack
 
 times = st.lists(
     st.floats(min_value=0, max_value=1e4).map(lambda x: x if x >= 1e-12 else 0.0), max_size=60

@@ -14,9 +14,9 @@ import pytest
 
 from bdpbench.errors import BdpbenchError
 from bdpbench.metrics.derived import drops_per_sample, queue_shares
-from bdpbench.pages.page import build_report
+from bdpbench.pages.report import build_report
 from bdpbench.pages.series import bins_for, series_text
-from bdpbench.pages.study_page import ProtocolText, Statement, StudyPage
+from bdpbench.pages.texts import ProtocolText, Statement, StudyPage
 
 HOSTILE = "<script>alert(1)</script><img src=x onerror=alert(2)>\"'&"
 

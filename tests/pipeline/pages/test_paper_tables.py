@@ -14,7 +14,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 from markdown_it import MarkdownIt
 
-from bdpbench.pages.paper_tables import (
+from bdpbench.pages.tables import (
     Column,
     PaperTable,
     latex_text,

@@ -125,7 +125,7 @@ def test_equal_inputs_give_equal_files_and_others_leave_none_behind(
 ) -> None:
     out, folder = tmp_path / "report.html", tmp_path / "report-data"
     with monkeypatch.context() as patched:
-        patched.setattr("bdpbench.pages.page.MOST_RUNS_OF_ONE_FILE", 0)
+        patched.setattr("bdpbench.pages.report.MOST_RUNS_OF_ONE_FILE", 0)
         html = synthetic.synthetic_inputs().build(out)
         files = {path.name: path.read_bytes() for path in folder.iterdir()}
         assert synthetic.synthetic_inputs().build(tmp_path / "2" / "report.html") == html
@@ -144,7 +144,7 @@ def test_equal_inputs_give_equal_files_and_others_leave_none_behind(
 def test_a_build_that_fails_leaves_the_old_report_whole(
     tmp_path: Path, synthetic: Any, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr("bdpbench.pages.page.MOST_RUNS_OF_ONE_FILE", 0)
+    monkeypatch.setattr("bdpbench.pages.report.MOST_RUNS_OF_ONE_FILE", 0)
     out = tmp_path / "report.html"
     inputs = synthetic.synthetic_inputs()
     inputs.build(out)
@@ -152,7 +152,7 @@ def test_a_build_that_fails_leaves_the_old_report_whole(
     inputs.plan["title"] = "Another"
     inputs.run_info.popitem()
     monkeypatch.setattr(
-        "bdpbench.pages.page.write_text_atomically", lambda *_: (_ for _ in ()).throw(OSError(28))
+        "bdpbench.pages.report.write_text_atomically", lambda *_: (_ for _ in ()).throw(OSError(28))
     )
     with pytest.raises(OSError, match="28"):
         inputs.build(out)

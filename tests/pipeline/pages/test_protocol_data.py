@@ -12,9 +12,8 @@ import pytest
 from bdpbench.contracts.paths import repository_root
 from bdpbench.errors import BdpbenchError
 from bdpbench.metrics import definitions_for
-from bdpbench.pages.assets import assets_dir
-from bdpbench.pages.protocol_data import Equation, data_of, read_protocols
-from bdpbench.pages.study_page import load_page
+from bdpbench.pages.text import assets_dir
+from bdpbench.pages.texts import Equation, data_of, load_page, read_protocols
 from bdpbench.studies.load import find_study, load_study, study_keys
 from bdpbench.studies.study import Protocol
 

@@ -9,7 +9,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from bdpbench.pages.reduce import reduce_min_max
+from bdpbench.pages.series import reduce_min_max
 
 values = st.floats(min_value=-1e9, max_value=1e9, allow_nan=False)
 series = st.lists(st.tuples(st.sampled_from([0, 1]), values), min_size=1, max_size=200)
@@ -109,5 +109,5 @@ def test_many_rows_are_reduced_as_few_are(samples: list[tuple[int, float]], bins
     frame = _frame([*samples, (0, math.nan), (1, math.inf)])
     few = reduce_min_max(frame, "t", "v", ["flow"], bins)
     with pytest.MonkeyPatch.context() as patch:
-        patch.setattr("bdpbench.pages.reduce._FEW", 0)
+        patch.setattr("bdpbench.pages.series._FEW", 0)
         assert reduce_min_max(frame, "t", "v", ["flow"], bins).equals(few)

@@ -9,9 +9,9 @@ import polars as pl
 import pytest
 
 from bdpbench.metrics.repetitions import over_repetitions
-from bdpbench.pages.intervals import interval_chart
-from bdpbench.pages.protocol_data import read_protocols
-from bdpbench.pages.sweeps import find_sweep
+from bdpbench.pages.names import find_sweep
+from bdpbench.pages.sweep_charts import Swept, interval_chart
+from bdpbench.pages.texts import read_protocols
 
 
 def _row(inputs: Any, run: dict[str, Any], metric: str, value: float) -> dict[str, Any]:
@@ -99,10 +99,11 @@ def test_repeated_runs_become_bars_with_their_intervals(inputs: Any) -> None:
     ]
     metrics = pl.DataFrame(rows, schema=inputs.metrics.schema)
     means = over_repetitions(metrics, runs)
-    chart = interval_chart("x", "utilization", runs, find_sweep(runs), means, sections.names)
+    swept = Swept(runs, find_sweep(runs), metrics, sections.names, repetitions=means)
+    chart = interval_chart("x", "utilization", swept)
     assert chart is not None
     (bar,) = _data(chart.content["spec"], 0)
     assert (bar["label"], bar["mean"], bar["runs"]) == ("HS-TCP", 90.0, 3)
     # t(0.975, 2) = 4.303 and s = 1
     assert bar["upper"] - bar["mean"] == pytest.approx(4.303 / math.sqrt(3), abs=0.001)
-    assert interval_chart("x", "jain_index", runs, find_sweep(runs), means, sections.names) is None
+    assert interval_chart("x", "jain_index", swept) is None

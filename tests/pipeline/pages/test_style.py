@@ -6,7 +6,7 @@ import re
 
 import pytest
 
-from bdpbench.pages.assets import read_asset
+from bdpbench.pages.text import read_asset
 
 AA = 4.5
 VERDICTS = ("reproduced", "close", "not-reproduced", "not-run")

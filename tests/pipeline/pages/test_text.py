@@ -6,15 +6,8 @@ import math
 
 import pytest
 
-from bdpbench.pages.text import (
-    ParameterWords,
-    flow_pair,
-    format_bytes,
-    format_deviation,
-    format_number,
-    format_percent,
-    subject_name,
-)
+from bdpbench.pages.names import ParameterWords, flow_pair, subject_name
+from bdpbench.pages.text import format_bytes, format_deviation, format_number, format_percent
 
 
 @pytest.mark.parametrize(

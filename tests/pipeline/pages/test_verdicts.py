@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from bdpbench.pages.verdicts import gauge
+from bdpbench.pages.numbers import gauge
 
 
 def test_marks_stand_where_the_numbers_are() -> None:

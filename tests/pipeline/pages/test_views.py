@@ -4,15 +4,16 @@ from __future__ import annotations
 
 from typing import Any
 
-from bdpbench.pages.sweeps import dash_of, find_sweep
-from bdpbench.pages.text import ParameterWords
-from bdpbench.pages.views import curves, plan_views
+from bdpbench.pages.curves import curves, plan_views
+from bdpbench.pages.inputs import read_captions
+from bdpbench.pages.names import Names, find_sweep
 
 PROTOCOLS = {
     "HS": {"label": "HS-TCP", "colour": "#0000ff"},
     "Scalable": {"label": "Scalable TCP", "colour": "#ff0000"},
 }
-NAMES = ParameterWords({"rtt_ms": "RTT", "buffer_pkts": "buffer"}, {})
+PLAN: Any = {"protocols": PROTOCOLS, "parameters": {}, "scenarios": {}, "runs": []}
+NAMES = Names(PLAN, read_captions(), [])
 
 
 def _run(run_id: str, **parameters: Any) -> dict[str, Any]:
@@ -20,7 +21,7 @@ def _run(run_id: str, **parameters: Any) -> dict[str, Any]:
 
 
 def _views(runs: list[dict[str, Any]]) -> list[tuple[str, list[str]]]:
-    views = plan_views(runs, find_sweep(runs), PROTOCOLS, NAMES)
+    views = plan_views(runs, find_sweep(runs), NAMES)
     return [(view.title, [run["run_id"] for run in view.runs]) for view in views]
 
 
@@ -65,7 +66,7 @@ def test_a_second_independent_parameter_splits_the_series() -> None:
     ]
     sweep = find_sweep(runs)
     assert (sweep.main, sweep.others) == ("rtt_ms", ("varied_flow",))
-    assert sweep.describe(runs[0], NAMES) == "RTT 20 ms, varied flow 0"
+    assert sweep.describe(runs[0], NAMES.parameters) == "RTT 20 ms, varied flow 0"
 
 
 def test_a_sweep_of_words_is_shown_by_value() -> None:
@@ -84,10 +85,10 @@ def test_pairs_of_protocols_are_shown_one_by_one() -> None:
 
 def _curves(runs: list[dict[str, Any]], table: str, subjects: list[str]) -> list[Any]:
     sweep = find_sweep(runs)
-    view = plan_views(runs, sweep, PROTOCOLS, NAMES)[0]
+    view = plan_views(runs, sweep, NAMES)[0]
     points = {subject: {"t": [0.0], "v": [0.0]} for subject in subjects}
     series = {run["run_id"]: {table: points} for run in runs}
-    return curves(view, table, series, PROTOCOLS, sweep, NAMES)
+    return curves(view, table, series, sweep, NAMES)
 
 
 def test_flows_of_a_pair_have_the_colour_of_their_protocol() -> None:
@@ -126,7 +127,7 @@ def test_the_link_of_a_pair_belongs_to_neither_protocol() -> None:
 def test_repetitions_are_told_apart_by_their_run() -> None:
     runs = [_run("a", protocol="HS", substream=1), _run("b", protocol="HS", substream=2)]
     labels = [line.label for line in _curves(runs, "cwnd", ["flow:0"])]
-    assert labels == ["HS-TCP, substream 1", "HS-TCP, substream 2"]
+    assert labels == ["HS-TCP, random substream 1", "HS-TCP, random substream 2"]
 
 
 def test_runs_that_name_no_protocol_are_drawn_all_the_same() -> None:
@@ -138,11 +139,11 @@ def test_runs_that_name_no_protocol_are_drawn_all_the_same() -> None:
 def test_a_protocol_has_its_dashes_in_charts_over_time_too() -> None:
     runs = [_run("a", protocol="HS"), _run("b", protocol="Scalable")]
     series = {run["run_id"]: {"cwnd": {"flow:0": {}}} for run in runs}
-    (view,) = plan_views(runs, find_sweep(runs), PROTOCOLS, NAMES)
-    lines = curves(view, "cwnd", series, PROTOCOLS, find_sweep(runs), NAMES)
+    (view,) = plan_views(runs, find_sweep(runs), NAMES)
+    lines = curves(view, "cwnd", series, find_sweep(runs), NAMES)
     assert [line.dash for line in lines] == [
-        dash_of("HS", PROTOCOLS),
-        dash_of("Scalable", PROTOCOLS),
+        NAMES.dash("HS"),
+        NAMES.dash("Scalable"),
     ]
     assert len({line.dash for line in lines}) == 2
 
@@ -150,8 +151,8 @@ def test_a_protocol_has_its_dashes_in_charts_over_time_too() -> None:
 def test_flows_of_one_protocol_in_a_run_differ_in_their_dashes() -> None:
     run = _run("a", protocol_1="Scalable", protocol_2="Scalable")
     series = {"a": {"cwnd": {"flow:0": {}, "flow:1": {}}}}
-    (view,) = plan_views([run], find_sweep([run]), PROTOCOLS, NAMES)
-    first, second = curves(view, "cwnd", series, PROTOCOLS, find_sweep([run]), NAMES)
-    assert first.dash == dash_of("Scalable", PROTOCOLS)
-    assert second.dash not in {dash_of(key, PROTOCOLS) for key in PROTOCOLS}
+    (view,) = plan_views([run], find_sweep([run]), NAMES)
+    first, second = curves(view, "cwnd", series, find_sweep([run]), NAMES)
+    assert first.dash == NAMES.dash("Scalable")
+    assert second.dash not in {NAMES.dash(key) for key in PROTOCOLS}
     assert first.colour == second.colour

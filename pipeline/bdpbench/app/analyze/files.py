@@ -8,6 +8,7 @@ from contextlib import contextmanager
 from dataclasses import asdict, dataclass
 from functools import cached_property
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 import polars as pl
 
@@ -19,6 +20,9 @@ from bdpbench.errors import BdpbenchError
 from bdpbench.metrics.packets import PACKET_DEFINITIONS, PacketSums
 from bdpbench.metrics.series import cumulative_shares
 from bdpbench.trace import LineAccount
+
+if TYPE_CHECKING:
+    from bdpbench.pages.analysis import Trace
 
 ANALYSIS_VERSION = 1
 SUFFIXES = (".html", ".csv", ".parquet", ".json")
@@ -219,53 +223,38 @@ def _definitions_of(metrics: pl.DataFrame) -> list[Definition]:
 
 
 def _write_page(analysis: Analysis, path: Path) -> None:
-    from bdpbench.pages.analysis import TracePage, build_trace_page
+    from bdpbench.pages.analysis import build_trace_page
 
-    sums = analysis.sums
-    build_trace_page(
-        TracePage(
-            name=analysis.name,
-            trace_format=analysis.trace_format,
-            start_s=sums.start_s,
-            end_s=sums.end_s,
-            last_s=sums.last_s,
-            bin_s=sums.bin_s,
-            whole=analysis.whole,
-            metrics=analysis.metrics,
-            tables=sums.all_tables(),
-            definitions=_definitions_of(analysis.metrics),
-            account=_account_of(analysis.account),
-            shares=cumulative_shares,
-        ),
-        path,
-    )
+    definitions = _definitions_of(analysis.metrics)
+    build_trace_page(_trace(analysis), definitions, cumulative_shares, path)
 
 
 def _write_comparison_page(comparison: Comparison, path: Path) -> None:
-    from bdpbench.pages.analysis_comparison import ComparedTrace, ComparisonPage, build_comparison
+    from bdpbench.pages.analysis import build_comparison
 
-    metrics = pl.concat([each.metrics for each in comparison.analyses])
-    build_comparison(
-        ComparisonPage(
-            rows=comparison.rows,
-            traces=[
-                ComparedTrace(
-                    label,
-                    each.name,
-                    each.trace_format,
-                    each.sums.start_s,
-                    each.sums.end_s,
-                    each.metrics,
-                    each.sums.all_tables(),
-                    _account_of(each.account),
-                )
-                for label, each in zip(comparison.labels, comparison.analyses, strict=True)
-            ],
-            bin_s=comparison.analyses[0].sums.bin_s,
-            definitions=_definitions_of(metrics),
-            shares=cumulative_shares,
-        ),
-        path,
+    labelled = zip(comparison.analyses, comparison.labels, strict=True)
+    traces = [_trace(analysis, label) for analysis, label in labelled]
+    definitions = _definitions_of(pl.concat([each.metrics for each in comparison.analyses]))
+    build_comparison(traces, comparison.rows, definitions, cumulative_shares, path)
+
+
+def _trace(analysis: Analysis, label: str = "") -> Trace:
+    """What a page shows of a trace; ``label`` is its name on a page of several."""
+    from bdpbench.pages.analysis import Trace
+
+    sums = analysis.sums
+    return Trace(
+        name=analysis.name,
+        trace_format=analysis.trace_format,
+        start_s=sums.start_s,
+        end_s=sums.end_s,
+        last_s=sums.last_s,
+        bin_s=sums.bin_s,
+        whole=analysis.whole,
+        metrics=analysis.metrics,
+        tables=sums.all_tables(),
+        account=_account_of(analysis.account),
+        label=label,
     )
 
 

@@ -44,8 +44,8 @@ from bdpbench.contracts.scorecard import (
     ScoredNumber,
     rows_of,
 )
-from bdpbench.pages.page import build_report
-from bdpbench.pages.taken_over import count_taken_over, taken_over_sentence
+from bdpbench.pages.report import build_report
+from bdpbench.pages.summary import count_taken_over, taken_over_sentence
 
 # What a study's results depend on in addition to the scripts and ns-2, which a run id covers.
 _CONFIGURATION = ("*.yaml", "*.csv", "*.py")

@@ -19,7 +19,7 @@ from bdpbench.contracts.reports import Comparison, MovedMetric, Unshared, is_rep
 from bdpbench.contracts.scorecard import CLOSE_ASYMMETRY, CLOSE_SHARE
 from bdpbench.errors import BdpbenchError, visible
 from bdpbench.metrics import DEFINITIONS
-from bdpbench.pages.compare_page import comparison_page, moved_row
+from bdpbench.pages.comparison import comparison_page, moved_row
 
 _TOLD_EVERY = 50
 _SHOWN = 40
@@ -55,7 +55,7 @@ def parse_formats(text: str) -> tuple[str, ...]:
     Raises:
         BdpbenchError: naming an unknown format.
     """
-    from bdpbench.pages.figures import FIGURE_FORMATS
+    from bdpbench.pages.exports import FIGURE_FORMATS
 
     names = [name.strip().lower() for name in text.split(",")]
     for name in names:

@@ -45,9 +45,8 @@ from bdpbench.contracts.runs import METRICS_NAME, RUN_VERSION, BuildFacts, RunRe
 from bdpbench.contracts.scorecard import Scorecard
 from bdpbench.errors import BdpbenchError
 from bdpbench.metrics.repetitions import over_repetitions
-from bdpbench.pages.embedded_series import series_of_report
 from bdpbench.pages.inputs import ReportInputs
-from bdpbench.pages.shards import drop_others
+from bdpbench.pages.shards import drop_others, series_of_report
 from bdpbench.simulation.build import current_build_id
 from bdpbench.studies.config import load_config
 from bdpbench.studies.load import find_study, load_study, studies_dir

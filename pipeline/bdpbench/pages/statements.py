@@ -1,7 +1,7 @@
-"""Why a statement fails, in sentences: protocols by their names, values with their units.
+"""The statements of the scorecard as rows of a list, and in sentences why one fails.
 
 ``scorecard.json`` has a formula, such as ``{59.3, 74.7} < {90.7}``, and the values in it as
-evidence, in order.
+evidence, in order. The sentences name protocols by their names, and values with their units.
 """
 
 from __future__ import annotations
@@ -13,13 +13,20 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import TypeAlias
 
-from bdpbench.contracts.scorecard import Evidence, ScoredClaim
-from bdpbench.pages.names import Names
-from bdpbench.pages.text import format_number, with_unit
+from bdpbench.contracts.scorecard import Evidence as ScoredEvidence
+from bdpbench.contracts.scorecard import Scorecard, ScoredClaim
+from bdpbench.pages.names import Names, RunLink
+from bdpbench.pages.text import (
+    VERDICTS,
+    Verdict,
+    format_number,
+    origin_in_words,
+    origin_keys,
+)
+from bdpbench.units import with_unit
 
 _MOST_SENTENCES = 3
 _MOST_CLAUSES = 2
-
 _Holds: TypeAlias = Callable[[float, float], bool]
 
 _COMPARED: Mapping[str, tuple[str, _Holds]] = {
@@ -28,6 +35,7 @@ _COMPARED: Mapping[str, tuple[str, _Holds]] = {
     ">": ("more than", operator.gt),
     ">=": ("at least", operator.ge),
 }
+
 _SIGN = re.compile(r" ([<>]=?) ")
 _SPREAD = re.compile(r"spread of (?P<values>.+): \S+ (?P<sign>[<>]=?) (?P<limit>\S+)")
 _MONOTONE = re.compile(r"(?P<values>.+) along (?P<along>\S+)")
@@ -36,25 +44,71 @@ _REACHED = re.compile(r"reached at (?P<value>\S+)")
 
 
 @dataclass(frozen=True)
-class _Value:
-    """A value of a formula; ``who`` has it ("" for a constant); None: it was never reached."""
+class Evidence:
+    """One value that a claim is based on."""
 
-    value: float | None
-    unit: str = ""
-    who: str = ""
-    metric: str = ""
-    run_id: str = ""
-
-    @property
-    def told(self) -> str:
-        if self.value is None:
-            return f"{self.who}, which never reaches it"
-        number = with_unit(format_number(self.value), self.unit)
-        return f"{self.who} with {number}" if self.who else number
+    label: str
+    value: str
+    run: RunLink | None
 
 
-class _UnreadableError(Exception):
-    """The form of a formula is unknown here."""
+@dataclass(frozen=True)
+class ClaimRow:
+    """One statement of the study; see ``scorecard.json`` for ``claim``.
+
+    ``told`` says in sentences why it fails; ``origin``, ``origins`` and ``search`` are those of a
+    ``NumberRow``; ``protocols`` are the labels of the protocols that it concerns.
+    """
+
+    claim: ScoredClaim
+    verdict: Verdict
+    evidence: tuple[Evidence, ...]
+    told: tuple[str, ...] = ()
+    origin: str = ""
+    origins: tuple[str, ...] = ()
+    protocols: tuple[str, ...] = ()
+    search: str = ""
+
+
+def claim_rows(scorecard: Scorecard, names: Names) -> list[ClaimRow]:
+    """Rows of the list of statements, in the order of the scorecard."""
+    return [_claim_row(claim, names) for claim in scorecard["claims"]]
+
+
+def _claim_row(claim: ScoredClaim, names: Names) -> ClaimRow:
+    verdict = VERDICTS[claim["verdict"]]
+    protocols = tuple(names.protocol(key) for key in claim["protocols"])
+    told = tuple(failure_in_words(claim, names)) if claim["verdict"] == "fails" else ()
+    words = (
+        claim["id"],
+        claim["where"],
+        claim["statement"],
+        claim["explanation"],
+        claim["known_miss"],
+        *told,
+        *protocols,
+        verdict.label,
+        claim.get("kind", ""),
+    )
+    return ClaimRow(
+        claim=claim,
+        verdict=verdict,
+        evidence=tuple(_evidence(each, names) for each in claim["evidence"]),
+        told=told,
+        origin=origin_in_words(claim),
+        origins=origin_keys(claim),
+        protocols=protocols,
+        search=" ".join(words).lower(),
+    )
+
+
+def _evidence(each: ScoredEvidence, names: Names) -> Evidence:
+    known = each["value"] is not None
+    return Evidence(
+        label=names.evidence(str(each["label"])),
+        value=with_unit(format_number(each["value"]), each["unit"]) if known else "not reached",
+        run=names.run(each["run_id"]) if each["run_id"] else None,
+    )
 
 
 def failure_in_words(claim: ScoredClaim, names: Names) -> list[str]:
@@ -85,15 +139,36 @@ def failure_in_words(claim: ScoredClaim, names: Names) -> list[str]:
     return told
 
 
+@dataclass(frozen=True)
+class _Value:
+    """A value of a formula; ``who`` has it ("" for a constant); None: it was never reached."""
+
+    value: float | None
+    unit: str = ""
+    who: str = ""
+    metric: str = ""
+    run_id: str = ""
+
+    def __str__(self) -> str:
+        if self.value is None:
+            return f"{self.who}, which never reaches it"
+        number = with_unit(format_number(self.value), self.unit)
+        return f"{self.who} with {number}" if self.who else number
+
+
+class _UnreadableError(Exception):
+    """The form of a formula is unknown here."""
+
+
 class _Values:
     """Returns the values of a formula in order, with the protocols or runs that have them."""
 
-    def __init__(self, evidence: Sequence[Evidence], names: Names) -> None:
+    def __init__(self, evidence: Sequence[ScoredEvidence], names: Names) -> None:
         self._evidence, self._names = list(evidence), names
         self._next = 0
         # A spread may be over runs of one protocol.
         self._apart = False
-        self._part: list[Evidence] = []
+        self._part: list[ScoredEvidence] = []
         self._varying = names.varying([each["run_id"] for each in evidence if each["run_id"]])
 
     @property
@@ -188,8 +263,8 @@ def _ordered(part: str, values: _Values) -> str:
         for factor, each in left:
             others = [(f, o) for f, o in right if not _holds(holds, factor, each, f, o)]
             if others:
-                told = ", ".join(_times(f) + other.told for f, other in others)
-                wrong.setdefault(f"not {words} {told}", []).append(each.told)
+                others_in_words = ", ".join(f"{_times(f)}{other}" for f, other in others)
+                wrong.setdefault(f"not {words} {others_in_words}", []).append(str(each))
     if not wrong:
         return ""
     clauses = [f"{', '.join(who)}: {what}" for what, who in wrong.items()]
@@ -230,7 +305,7 @@ def _spread(found: re.Match[str], values: _Values) -> str:
         return ""
     told = with_unit(format_number(apart), low.unit)
     bound = with_unit(format_number(limit), low.unit)
-    return f"{values.metric()}: {low.told} and {high.told} are {told} apart, not {words} {bound}"
+    return f"{values.metric()}: {low} and {high} are {told} apart, not {words} {bound}"
 
 
 def _monotone(found: re.Match[str], values: _Values) -> str:
@@ -249,7 +324,7 @@ def _within(found: re.Match[str], values: _Values) -> str:
     if each.value is not None and lower <= each.value <= upper:
         return ""
     bounds = " to ".join(_bound(end) for end in (lower, upper))
-    return f"{values.metric()} of {each.told} is not within {with_unit(bounds, each.unit)}"
+    return f"{values.metric()} of {each} is not within {with_unit(bounds, each.unit)}"
 
 
 def _bound(value: float) -> str:
@@ -258,4 +333,4 @@ def _bound(value: float) -> str:
 
 def _reached(found: re.Match[str], values: _Values) -> str:
     each = values.take(found["value"])
-    return f"{values.metric()} of {each.told} is reached"
+    return f"{values.metric()} of {each} is reached"

@@ -1,4 +1,4 @@
-"""The page of a comparison: one HTML file in the style of the report."""
+"""The page of a comparison of results: one HTML file in the style of the report."""
 
 from __future__ import annotations
 
@@ -6,16 +6,10 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 
 from bdpbench.contracts.reports import Comparison, MovedMetric
-from bdpbench.pages.assets import read_asset
-from bdpbench.pages.embed import embed_text
-from bdpbench.pages.templates import page_environment
-from bdpbench.pages.text import (
-    MINUS,
-    format_number,
-    format_percent,
-    subject_name,
-    with_unit,
-)
+from bdpbench.pages.html import embedded, page_environment
+from bdpbench.pages.names import subject_name
+from bdpbench.pages.text import format_number, format_percent
+from bdpbench.units import MINUS, with_unit
 
 
 def comparison_page(comparison: Comparison, titles: Mapping[str, str]) -> str:
@@ -36,8 +30,7 @@ def comparison_page(comparison: Comparison, titles: Mapping[str, str]) -> str:
             comparison=comparison,
             rows=[moved_row(each) for each in comparison["moved"]],
             metric_name=metric_name,
-            style=embed_text(read_asset("static/report.css"), "reports/static/report.css"),
-            script=embed_text(read_asset("static/report.js"), "reports/static/report.js"),
+            **embedded(vega=False),
         )
     )
 

@@ -1,67 +1,28 @@
-"""The scorecard as rows of a table, with words and symbols for values and verdicts."""
+"""The published numbers of the scorecard as rows of a table, with words for values and verdicts."""
 
 from __future__ import annotations
 
-from collections import Counter
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
-from typing import Any
 
-from bdpbench.contracts.scorecard import Evidence as ScoredEvidence
-from bdpbench.contracts.scorecard import (
-    Scorecard,
-    ScoredClaim,
-    ScoredNumber,
-    ScoredSpread,
-    rows_of,
-)
-from bdpbench.pages.failures import failure_in_words
-from bdpbench.pages.names import Names, RunLink
-from bdpbench.pages.origins import origin_in_words, origin_keys
+from bdpbench.contracts.scorecard import Scorecard, ScoredNumber, ScoredSpread, rows_of
+from bdpbench.pages.names import Names, RunLink, subject_name
 from bdpbench.pages.text import (
+    VERDICTS,
+    Verdict,
     format_deviation,
     format_number,
     format_percent,
-    subject_name,
-    with_unit,
+    origin_in_words,
+    origin_keys,
 )
+from bdpbench.units import with_unit
 
 # How far the axis of a gauge reaches beyond the bounds, in widths of the bounds.
 GAUGE_MARGIN = 0.75
+
 # If both bounds are equal, the axis is this share of their value wide.
 GAUGE_WIDTH_OF_EXACT = 0.05
-
-
-@dataclass(frozen=True)
-class Verdict:
-    """A verdict in words, as a symbol, and as a rank for sorting (worst first)."""
-
-    key: str
-    label: str
-    symbol: str
-    rank: int
-
-
-VERDICTS = {
-    each.key: each
-    for each in (
-        Verdict("not_reproduced", "not reproduced", "✗", 0),
-        Verdict("close", "close", "≈", 1),
-        Verdict("reproduced", "reproduced", "✓", 2),
-        Verdict("not_run", "not run", "○", 3),
-        Verdict("fails", "fails", "✗", 0),
-        Verdict("holds", "holds", "✓", 2),
-    )
-}
-
-
-@dataclass(frozen=True)
-class Total:
-    """Count of one verdict, and its share of all in percent (a width on the page)."""
-
-    verdict: Verdict
-    count: int
-    width: float
 
 
 @dataclass(frozen=True)
@@ -132,47 +93,6 @@ class NumberRow:
     def rows(self) -> tuple[NumberRow, ...]:
         """The rows of the runs that have to show the number; itself if there is only one."""
         return self.parts or (self,)
-
-
-@dataclass(frozen=True)
-class Evidence:
-    """One value that a claim is based on."""
-
-    label: str
-    value: str
-    run: RunLink | None
-
-
-@dataclass(frozen=True)
-class ClaimRow:
-    """One statement of the study; see ``scorecard.json`` for ``claim``.
-
-    ``told`` says in sentences why it fails; ``origin``, ``origins`` and ``search`` are those of a
-    ``NumberRow``; ``protocols`` are the labels of the protocols that it concerns.
-    """
-
-    claim: ScoredClaim
-    verdict: Verdict
-    evidence: tuple[Evidence, ...]
-    told: tuple[str, ...] = ()
-    origin: str = ""
-    origins: tuple[str, ...] = ()
-    protocols: tuple[str, ...] = ()
-    search: str = ""
-
-
-def totals(counts: Mapping[Any, int], verdicts: Sequence[str]) -> list[Total]:
-    """Totals in the order of ``verdicts``, including those with a count of 0."""
-    everything = sum(counts.get(key, 0) for key in verdicts)
-    return [
-        Total(VERDICTS[key], counts.get(key, 0), 100 * counts.get(key, 0) / max(1, everything))
-        for key in verdicts
-    ]
-
-
-def tally(rows: Sequence[NumberRow | ClaimRow], verdicts: Sequence[str]) -> tuple[Total, ...]:
-    """Totals of some rows of the scorecard, in the order of ``verdicts``."""
-    return tuple(totals(Counter(row.verdict.key for row in rows), verdicts))
 
 
 def number_rows(scorecard: Scorecard, names: Names) -> list[NumberRow]:
@@ -336,44 +256,3 @@ def gauge(
     position = None if measured is None else place(measured)
     spread = None if reach is None else (place(reach[0]), place(reach[1]))
     return Gauge(place(lower), place(upper), place(published), position, off, spread)
-
-
-def claim_rows(scorecard: Scorecard, names: Names) -> list[ClaimRow]:
-    """Rows of the list of statements, in the order of the scorecard."""
-    return [_claim_row(claim, names) for claim in scorecard["claims"]]
-
-
-def _claim_row(claim: ScoredClaim, names: Names) -> ClaimRow:
-    verdict = VERDICTS[claim["verdict"]]
-    protocols = tuple(names.protocol(key) for key in claim["protocols"])
-    told = tuple(failure_in_words(claim, names)) if claim["verdict"] == "fails" else ()
-    words = (
-        claim["id"],
-        claim["where"],
-        claim["statement"],
-        claim["explanation"],
-        claim["known_miss"],
-        *told,
-        *protocols,
-        verdict.label,
-        claim.get("kind", ""),
-    )
-    return ClaimRow(
-        claim=claim,
-        verdict=verdict,
-        evidence=tuple(_evidence(each, names) for each in claim["evidence"]),
-        told=told,
-        origin=origin_in_words(claim),
-        origins=origin_keys(claim),
-        protocols=protocols,
-        search=" ".join(words).lower(),
-    )
-
-
-def _evidence(each: ScoredEvidence, names: Names) -> Evidence:
-    known = each["value"] is not None
-    return Evidence(
-        label=names.evidence(str(each["label"])),
-        value=with_unit(format_number(each["value"]), each["unit"]) if known else "not reached",
-        run=names.run(each["run_id"]) if each["run_id"] else None,
-    )

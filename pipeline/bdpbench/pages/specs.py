@@ -1,4 +1,4 @@
-"""Chart specifications made by altair as patterns with holes, which each chart fills.
+"""Charts, and their specifications made by altair as patterns with holes, which each chart fills.
 
 altair takes some 20 ms to make a chart and its JSON, and a report has hundreds of charts of a dozen
 shapes. So a pattern is made once per process for each shape, and a chart fills its holes with
@@ -11,17 +11,122 @@ are cached under ``home_dir()``, and a report whose patterns are all cached does
 
 from __future__ import annotations
 
+import contextlib
 import functools
 import hashlib
 import json
-from collections.abc import Callable, Mapping
-from typing import Any, Literal, NewType, ParamSpec, TypeAlias, cast
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass
+from importlib.metadata import version
+from pathlib import Path
+from typing import (
+    TYPE_CHECKING,
+    Any,
+    Literal,
+    NewType,
+    NotRequired,
+    ParamSpec,
+    TypeAlias,
+    TypedDict,
+    cast,
+    final,
+)
 
 import polars as pl
 
-from bdpbench.pages.chart import Spec
-from bdpbench.pages.kept_patterns import Hole, keep_pattern, kept_pattern
-from bdpbench.pages.lazy_altair import alt
+from bdpbench.contracts.files import keep, read_kept
+from bdpbench.contracts.paths import home_dir
+
+if TYPE_CHECKING:
+    import altair as alt
+else:
+
+    class _OnDemand:
+        """Stands in for altair, which it imports when a chart is first made."""
+
+        def __getattr__(self, name):
+            import altair
+
+            return getattr(altair, name)
+
+    alt = _OnDemand()
+
+Spec: TypeAlias = dict[str, Any]
+"""A whole Vega-Lite specification."""
+
+
+class Threshold(TypedDict):
+    """A dashed line at ``v``, in the unit of the chart's values."""
+
+    v: float
+    label: str
+
+
+class CurveContent(TypedDict):
+    """One line: where the page's script finds its points, and how it looks."""
+
+    run: str
+    subject: str
+    label: str
+    colour: str
+    dash: Sequence[int]
+
+
+class DropsContent(TypedDict):
+    """Where the script finds the times of drops at a link."""
+
+    run: str
+    subject: str
+
+
+@final
+class SpecContent(TypedDict):
+    """A specification with its rows, and the names of its series; used by sweeps and matrices."""
+
+    kind: Literal["spec"]
+    spec: Spec
+    labels: list[str]
+
+
+@final
+class TimeContent(TypedDict):
+    """Lines that the page's script puts into the specification of their ``kind``.
+
+    ``start`` and ``end`` are the horizontal domain, in s or ``unit``; ``top`` is the upper end of
+    the vertical axis, if it does not follow from the values; ``columns`` names both in CSV.
+    """
+
+    kind: str
+    end: float
+    traces: list[CurveContent]
+    thresholds: list[Threshold]
+    start: NotRequired[float]
+    top: NotRequired[float]
+    unit: NotRequired[str]
+    columns: NotRequired[list[str]]
+    drops: NotRequired[list[DropsContent]]
+
+
+@dataclass(frozen=True)
+class Chart:
+    """One chart of the page: ``content`` is for the script, the rest for readers.
+
+    ``metrics`` are the ids of the metrics that it shows; curves over time have none.
+    """
+
+    chart_id: str
+    title: str
+    caption: str
+    alternative: str
+    content: SpecContent | TimeContent
+    note: str = ""
+    metrics: tuple[str, ...] = ()
+
+
+def spec_content(spec: Spec, labels: Sequence[str] = ()) -> SpecContent:
+    """Content of a chart that includes its rows; ``labels`` are those of its legend."""
+    return {"kind": "spec", "spec": spec, "labels": list(labels)}
+
 
 Template = NewType("Template", dict[str, Any])
 """The specification of a pattern, including holes; it is shared and must not be changed."""
@@ -37,7 +142,20 @@ FAINT = "#5b6570"
 _LINE = "#8b949e"
 _FONT = "system-ui, -apple-system, 'Segoe UI', Roboto, 'Helvetica Neue', Arial, sans-serif"
 
+BARE: Mapping[str, Any] = {"domain": False, "grid": False, "labelPadding": 6, "ticks": False}
+"""An axis of names."""
+
+ROOM_ABOVE = 34
+"""px for the button that saves the chart; no legend is placed beside it."""
+
 _Shape = ParamSpec("_Shape")
+_HOLE = "$hole"
+
+
+class Hole(str):
+    """The name of the hole in whose place a chart puts its own value."""
+
+    __slots__ = ()
 
 
 def hole(name: str) -> Any:
@@ -94,6 +212,17 @@ def field(name: str, kind: Literal["quantitative", "nominal", "ordinal"], **more
     Unlike with the shorthand ``t:Q``, altair has nothing to parse.
     """
     return {"field": name, "type": kind, **more}
+
+
+def text_tip(column: str, title: Any) -> alt.Tooltip:
+    """A line of a tooltip with a text of the rows."""
+    return alt.Tooltip(**field(column, "nominal", title=title))
+
+
+def number_tip(column: str, title: Any, number_format: str = "") -> alt.Tooltip:
+    """A line of a tooltip with a number of the rows, in d3's ``number_format``."""
+    more = {"format": number_format} if number_format else {}
+    return alt.Tooltip(**field(column, "quantitative", title=title, **more))
 
 
 def rows_named(name: str) -> alt.NamedData:
@@ -188,3 +317,57 @@ def as_altair(spec: Spec) -> alt.LayerChart:
     if not isinstance(chart, alt.LayerChart):
         raise TypeError(f"{type(chart).__name__} is not made of layers")
     return chart
+
+
+def kept_pattern(shape: str) -> Spec | None:
+    """The specification of a shape of chart; None if it has to be made.
+
+    Args:
+        shape: the function that makes it and its arguments.
+    """
+    found = _kept(_file(), _code()).get(shape)
+    return None if found is None else _with_holes(found)
+
+
+def keep_pattern(shape: str, spec: Spec) -> None:
+    """Store a specification if the disk allows it; otherwise the next call takes longer."""
+    kept = _kept(_file(), _code())
+    kept[shape] = _without_holes(spec)
+    with contextlib.suppress(OSError):
+        keep(_file(), _code(), json.dumps(kept))
+
+
+def _file() -> Path:
+    return home_dir() / "cache" / "charts.json"
+
+
+@functools.cache
+def _code() -> str:
+    """A digest of what determines a pattern: the modules of this room, and altair."""
+    digest = hashlib.sha256(version("altair").encode())
+    for path in sorted(Path(__file__).parent.glob("*.py")):
+        digest.update(path.read_bytes())
+    return digest.hexdigest()
+
+
+@functools.cache
+def _kept(path: Path, code: str) -> dict[str, Spec]:
+    """Shape → specification, as in the file; empty if it is of other code, damaged or missing."""
+    found: dict[str, Spec] = json.loads(read_kept(path, code) or "{}")
+    return found
+
+
+def _without_holes(node: Any) -> Any:
+    if isinstance(node, Hole):
+        return {_HOLE: str(node)}
+    if isinstance(node, Mapping):
+        return {key: _without_holes(value) for key, value in node.items()}
+    return [_without_holes(each) for each in node] if isinstance(node, list | tuple) else node
+
+
+def _with_holes(node: Any) -> Any:
+    if isinstance(node, dict):
+        if set(node) == {_HOLE}:
+            return Hole(node[_HOLE])
+        return {key: _with_holes(value) for key, value in node.items()}
+    return [_with_holes(each) for each in node] if isinstance(node, list) else node

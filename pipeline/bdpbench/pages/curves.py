@@ -1,0 +1,524 @@
+"""Curves over time and cumulative distributions: which runs share a chart, and how it is drawn."""
+
+from __future__ import annotations
+
+import re
+from collections import Counter
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, replace
+from typing import Any, Literal, TypeAlias, cast, overload
+
+from bdpbench.contracts.plan import PlannedRun
+from bdpbench.pages.names import (
+    NEUTRAL,
+    Captions,
+    Names,
+    Sweep,
+    are_mixed,
+    grouped,
+    labels_apart,
+    lighter,
+    protocols_of,
+    rounds,
+    subject_name,
+    told_apart,
+)
+from bdpbench.pages.series import (
+    CHARTED_TABLES,
+    COMPLETION,
+    DROPS,
+    QUEUE_SHARE,
+    SELDOM_SAMPLED,
+    RunSeries,
+    end_of,
+    start_of,
+)
+from bdpbench.pages.specs import (
+    FAINT,
+    Chart,
+    Spec,
+    Threshold,
+    TimeContent,
+    alt,
+    field,
+    fill,
+    hole,
+    layered,
+    pattern,
+)
+from bdpbench.pages.text import format_number, joined
+from bdpbench.units import axis_title, with_unit
+
+TABLE_UNITS = {
+    "cwnd": "packets",
+    "ssthresh": "packets",
+    "sequence": "packets",
+    "throughput": "Mbit/s",
+    "utilization": "Mbit/s",
+    "queue": "packets",
+    "red_average": "packets",
+    "red_max_p": "1",
+    "queueing_delay": "ms",
+}
+
+CDF_UNITS = {QUEUE_SHARE: "packets", COMPLETION: "s"}
+"""Cumulative distribution → unit of its values."""
+
+CDF_COLUMNS = {
+    QUEUE_SHARE: ("queue_pkts", "share_of_time_pct"),
+    COMPLETION: ("completion_s", "share_of_transfers_pct"),
+}
+"""The same → its columns in CSV."""
+
+LOGARITHMIC = frozenset({COMPLETION})
+"""Distributions whose values, all above 0, span decades."""
+
+MOST_RUNS_OF_A_VIEW = 24
+"""Most runs of a chart: curves of more could not be told apart."""
+
+# Dark to light, each readable on white; in the order of a swept value (viridis, cut at its bright
+# end).
+_SEQUENCE = (
+    "#440154",
+    "#46327e",
+    "#365c8d",
+    "#277f8e",
+    "#1fa187",
+    "#4ac16d",
+    "#8cb82c",
+    "#c2a80a",
+)
+
+_FLOW_COLOURS = ("#0b66c3", "#c2410c", "#0f766e", "#7e22ce", "#a16207", "#be185d", "#3f6212")
+Interpolate: TypeAlias = Literal["linear", "step-before", "step-after"]
+_HEIGHT = 230
+
+# Rates of the bottlenecks of a chain, and changes of a rate.
+_OTHER_RATE = re.compile(r"bottleneck(_\d+_mbps|(_\d+)?_mbps_changes)")
+_DROP = "#a3211b"
+_DROP_HEIGHT = 9
+
+# The plain wheel scrolls the page, as on any other; with Ctrl, or a pinch, it zooms the chart.
+_ZOOM_ON = "wheel![event.ctrlKey || event.metaKey]"
+
+
+@dataclass(frozen=True)
+class View:
+    """Runs that are charted together.
+
+    Attributes:
+        title: what they have in common.
+        runs: the runs, in the order of the plan, at most ``MOST_RUNS_OF_A_VIEW``.
+        of: how many runs there are in all.
+        colour_by: ``protocol``, or ``sweep`` for one protocol over the values of a sweep.
+    """
+
+    title: str
+    runs: tuple[PlannedRun, ...]
+    colour_by: str
+    of: int = 1
+
+
+@dataclass(frozen=True)
+class Curve:
+    """One line of a chart: where its points are, and its style."""
+
+    run_id: str
+    subject: str
+    label: str
+    colour: str
+    dash: tuple[int, ...]
+
+
+@dataclass(frozen=True)
+class ChartedView:
+    """A view and its charts; ``missing`` names tables that should have been sampled but were not.
+
+    ``drawn`` of ``of`` runs have curves.
+    """
+
+    title: str
+    charts: tuple[Chart, ...]
+    missing: tuple[str, ...]
+    drawn: int = 1
+    of: int = 1
+
+
+class LazyViews(Sequence[ChartedView]):
+    """Views whose charts are made each time they are needed, since thousands cannot be stored.
+
+    Attributes:
+        titles: titles of all views, which need no charts.
+    """
+
+    def __init__(self, views: Sequence[View], charted: Callable[[int, View], ChartedView]) -> None:
+        self._views, self._charted = views, charted
+        self.titles = [view.title for view in views]
+
+    def __len__(self) -> int:
+        return len(self._views)
+
+    @overload
+    def __getitem__(self, index: int) -> ChartedView: ...
+
+    @overload
+    def __getitem__(self, index: slice) -> Sequence[ChartedView]: ...
+
+    def __getitem__(self, index: int | slice) -> ChartedView | Sequence[ChartedView]:
+        if isinstance(index, slice):
+            return [self[each] for each in range(*index.indices(len(self)))]
+        return self._charted(index, self._views[index])
+
+    def __iter__(self) -> Iterator[ChartedView]:
+        return (self._charted(index, view) for index, view in enumerate(self._views))
+
+
+def plan_views(runs: Sequence[PlannedRun], sweep: Sweep, names: Names) -> list[View]:
+    """Views of a scenario: protocols side by side at each value, and each protocol over values.
+
+    Runs in which different protocols meet are shown one by one, because overlaid they would be
+    unreadable.
+    """
+    if are_mixed(runs):
+        return [View(str(run["label"]), (run,), "protocol") for run in runs]
+    groups = grouped(runs, sweep.key)
+    views = [
+        _view(sweep.describe(group[0], names.parameters), group, "protocol")
+        for group in groups.values()
+    ]
+    if not sweep.main or len(groups) == 1:
+        return views
+    protocols = grouped(runs, protocols_of)
+    overlays = [
+        _view(f"{names.protocols_of(group[0])}, all values", group, "sweep")
+        for group in protocols.values()
+        if len(group) > 1
+    ]
+    # For a single protocol, the values are what can be compared.
+    return [*overlays, *views] if len(protocols) == 1 else [*views, *overlays]
+
+
+def _view(title: str, runs: Sequence[PlannedRun], colour_by: str) -> View:
+    """A view of runs, evenly selected if they are too many."""
+    shown = min(len(runs), MOST_RUNS_OF_A_VIEW)
+    picked = [runs[number * len(runs) // shown] for number in range(shown)]
+    return View(title, tuple(picked), colour_by, len(runs))
+
+
+def charted_view(
+    view: View, prefix: str, sweep: Sweep, series: Mapping[str, RunSeries], names: Names
+) -> ChartedView:
+    """The time charts of a view; tables that none of its runs has are listed as ``missing``."""
+    charts, missing = [], []
+    for table in (*CHARTED_TABLES, QUEUE_SHARE, COMPLETION):
+        lines = curves(view, table, series, sweep, names)
+        if not lines:
+            if table in CHARTED_TABLES and table not in SELDOM_SAMPLED:
+                missing.append(names.captions.charts[table]["title"])
+            continue
+        if table not in CHARTED_TABLES:
+            charts.append(_cdf(f"{prefix}-{table}", table, view.runs, lines, series, names))
+            continue
+        chart = time_chart(f"{prefix}-{table}", table, view.runs, lines, names)
+        alone = len(view.runs) == 1
+        charts.append(_with_drops(chart, view.runs[0], series, names) if alone else chart)
+    return ChartedView(view.title, tuple(charts), tuple(missing), len(view.runs), view.of)
+
+
+def _with_drops(
+    chart: Chart, run: PlannedRun, series: Mapping[str, RunSeries], names: Names
+) -> Chart:
+    """The chart of one run with marks where packets were dropped; those of several would mix."""
+    links = series.get(run["run_id"], {}).get(DROPS, {})
+    if not links or "spec" in chart.content:
+        return chart
+    content = chart.content.copy()
+    content["drops"] = [{"run": run["run_id"], "subject": link} for link in links]
+    note = joined(chart.note, names.captions.charts[DROPS]["caption"], by=" ")
+    return replace(chart, content=content, note=note)
+
+
+def _cdf(
+    chart_id: str,
+    table: str,
+    runs: Sequence[PlannedRun],
+    lines: Sequence[Curve],
+    series: Mapping[str, RunSeries],
+    names: Names,
+) -> Chart:
+    """A cumulative distribution, such as that of the queue's length."""
+    packed = [series[line.run_id][table][line.subject] for line in lines]
+    words = names.captions.charts[table]
+    content = _time_content(table, runs, lines, names)
+    content["end"] = max(map(end_of, packed)) or 1.0
+    if table in LOGARITHMIC:
+        content["start"] = min(map(start_of, packed))
+    content["top"] = 100
+    content["unit"] = CDF_UNITS[table]
+    content["columns"] = list(CDF_COLUMNS[table])
+    shown = "; ".join(line.label for line in lines)
+    return Chart(
+        chart_id=chart_id,
+        title=words["title"],
+        caption=words["caption"],
+        alternative=f"Cumulative distribution of the {words['quantity']}. Lines: {shown}.",
+        content=content,
+    )
+
+
+def time_chart(
+    chart_id: str, table: str, runs: Sequence[PlannedRun], lines: Sequence[Curve], names: Names
+) -> Chart:
+    """Lines of a table over time; ``runs`` are the runs of the lines."""
+    words = names.captions.charts[table]
+    shown = "; ".join(line.label for line in lines)
+    return Chart(
+        chart_id=chart_id,
+        title=words["title"],
+        caption=words["caption"],
+        alternative=f"Line chart of {words['quantity']} over time. Lines: {shown}.",
+        content=_time_content(table, runs, lines, names),
+    )
+
+
+def _time_content(
+    table: str, runs: Sequence[PlannedRun], lines: Sequence[Curve], names: Names
+) -> TimeContent:
+    return {
+        "kind": table,
+        "end": max(_duration_s(run) for run in runs),
+        "traces": [
+            {
+                "run": line.run_id,
+                "subject": line.subject,
+                "label": line.label,
+                "colour": line.colour,
+                "dash": line.dash,
+            }
+            for line in lines
+        ],
+        "thresholds": thresholds(table, runs, names.captions),
+    }
+
+
+def _duration_s(run: PlannedRun) -> float:
+    duration_s = run["parameters"].get("duration_s", 0)
+    return duration_s if isinstance(duration_s, int | float) else float(duration_s)
+
+
+def curves(
+    view: View, table: str, series: Mapping[str, RunSeries], sweep: Sweep, names: Names
+) -> list[Curve]:
+    """Lines of one chart of a view; empty if none of its runs has the table."""
+    found = []
+    # Repetitions, and other runs that no sweep distinguishes.
+    alike = len(view.runs) > 1 and len({protocols_of(run) for run in view.runs}) == 1
+    for position, run in enumerate(view.runs):
+        subjects = list(series.get(run["run_id"], {}).get(table, {}))
+        for index, subject in enumerate(subjects):
+            key, nth = _flow_protocol(run, subject), _nth(run, subjects, index)
+            if view.colour_by == "sweep" or alike:
+                colour = _sequence(position, len(view.runs))
+            elif key is not None and key in names.protocols:
+                colour = lighter(names.colour(key), rounds(nth))  # lighter when dashes repeat
+            else:
+                is_flow = subject.startswith("flow:")
+                colour = _FLOW_COLOURS[index % len(_FLOW_COLOURS)] if is_flow else NEUTRAL
+            if view.colour_by == "sweep":
+                label = sweep.describe(run, names.parameters)
+            else:
+                label = names.protocols_of(run) if key is None else names.protocol(key)
+            if len(subjects) > 1:
+                label = f"{label}, {_name_in(run, subject)}"
+            # A link shared by several protocols is drawn like the first.
+            found.append(Curve(run["run_id"], subject, label, colour, names.dash(key or "", nth)))
+    return _distinct(found, view, names)
+
+
+def _name_in(run: PlannedRun, subject: str) -> str:
+    """A subject in words; for a flow with its group, if it has one."""
+    name = subject_name(subject)
+    group = run["parameters"].get(f"group_{name.removeprefix('flow ')}")
+    return f"{name}, {group}" if group is not None and subject.startswith("flow:") else name
+
+
+def _sequence(position: int, count: int) -> str:
+    last = len(_SEQUENCE) - 1
+    return _SEQUENCE[round(position * last / max(1, count - 1))]
+
+
+def _flow_protocol(run: PlannedRun, subject: str) -> str | None:
+    """Protocol key of a flow; for a link, the protocol that all of the run's flows share."""
+    keys = protocols_of(run)
+    kind, _, name = subject.partition(":")
+    is_flow = kind == "flow" and name.isdigit()
+    if is_flow and (own := run["parameters"].get(f"flow_protocol_{int(name) + 1}")):
+        return str(own)
+    if len(set(keys)) == 1:
+        return keys[0]
+    if is_flow and int(name) < len(keys):
+        return keys[int(name)]
+    return None
+
+
+def _nth(run: PlannedRun, subjects: Sequence[str], index: int) -> int:
+    """How many subjects before this one have the same protocol."""
+    keys = [_flow_protocol(run, subject) for subject in subjects[: index + 1]]
+    return keys[:-1].count(keys[-1])
+
+
+def _distinct(found: list[Curve], view: View, names: Names) -> list[Curve]:
+    """Add what distinguishes runs to lines that would otherwise have equal names."""
+    counts = Counter(curve.label for curve in found)
+    if len(counts) == len(found):
+        return found
+    own = told_apart(view.runs, names.parameters)
+    labels = labels_apart(view.runs, names.parameters)
+    apart = [
+        curve.label
+        if counts[curve.label] == 1
+        else f"{curve.label}, {own[curve.run_id] or labels[curve.run_id]}"
+        for curve in found
+    ]
+    return [replace(curve, label=label) for curve, label in zip(found, apart, strict=True)]
+
+
+def time_specs(captions: Captions) -> dict[str, Spec]:
+    """One specification per charted table, shared by all its charts.
+
+    The page fills in what differs: the data sets ``samples`` (``t`` s, ``v`` in the unit of the
+    table, ``s`` label of the line), ``thresholds`` (``v``, ``label``) and ``drops`` (``t`` s), the
+    domain and range of the scales of ``s``, and the domains of time and value.
+    """
+    titles = {
+        table: axis_title(captions.charts[table]["quantity"], unit)
+        for table, unit in (TABLE_UNITS | CDF_UNITS).items()
+    }
+    return {
+        # A throughput is the mean over the second that ends at its time.
+        **{
+            table: line_spec(
+                "time (s)", titles[table], "step-before" if table == "throughput" else "linear"
+            )
+            for table in CHARTED_TABLES
+        },
+        **{
+            table: line_spec(
+                titles[table],
+                f"share of {samples} (%)",
+                "step-after",
+                logarithmic=table in LOGARITHMIC,
+            )
+            for table, samples in ((QUEUE_SHARE, "time"), (COMPLETION, "transfers"))
+        },
+    }
+
+
+def line_spec(
+    abscissa: str,
+    ordinate: str,
+    interpolate: Interpolate = "linear",
+    *,
+    logarithmic: bool = False,
+) -> Spec:
+    """Lines over time, or cumulative distributions, whose data the page's script fills in.
+
+    Args:
+        abscissa: title of the horizontal axis, with unit.
+        ordinate: title of the vertical axis, with unit.
+        interpolate: ``step-before`` if a value holds for the interval that ends at its time,
+            ``step-after`` for a distribution.
+        logarithmic: whether the values on the horizontal axis, all above 0, span decades.
+    """
+    return fill(_lines(interpolate, logarithmic), {"abscissa": abscissa, "ordinate": ordinate})
+
+
+@pattern
+def _lines(interpolate: Interpolate, logarithmic: bool) -> alt.LayerChart:
+    chosen = alt.selection_point(name="chosen", fields=["s"], bind="legend")
+    zoom = alt.selection_interval(name="zoom", bind="scales", encodings=["x"], zoom=_ZOOM_ON)
+    scale = alt.Scale(domain=[0, 1], nice=False)
+    across = alt.Scale(type="log", domain=[0.1, 1], nice=False) if logarithmic else scale
+    series = field("s", "nominal", title=None, scale=alt.Scale(domain=[], range=[]))
+    lines = (
+        alt.Chart(alt.NamedData("samples"), name="lines")
+        .mark_line(strokeWidth=1.4, strokeJoin="round", clip=True, interpolate=interpolate)
+        .encode(
+            x=alt.X(**field("t", "quantitative", title=hole("abscissa"), scale=across)),
+            y=alt.Y(**field("v", "quantitative", title=hole("ordinate"), scale=scale)),
+            color=alt.Color(**series),
+            strokeDash=alt.StrokeDash(**series),
+            opacity=alt.condition(chosen, alt.value(1), alt.value(0.1)),
+        )
+        .add_params(chosen, zoom)
+    )
+    return layered(lines, *_threshold_layers(), _drop_layer(), height=_HEIGHT)
+
+
+def _drop_layer() -> alt.Chart:
+    """Short marks along the upper edge, where packets were dropped."""
+    # A short rule, because a tick has no extent to be clipped at the axes.
+    drops = alt.Chart(alt.NamedData("drops")).mark_rule(color=_DROP, strokeWidth=1.2, clip=True)
+    ends = {"y": alt.value(0), "y2": alt.value(_DROP_HEIGHT)}
+    return cast("alt.Chart", drops.encode(x=alt.X(**field("t", "quantitative")), **ends))
+
+
+def _threshold_layers() -> tuple[alt.Chart, ...]:
+    base = alt.Chart(alt.NamedData("thresholds")).encode(y=alt.Y(**field("v", "quantitative")))
+    rule = base.mark_rule(strokeDash=[5, 4], strokeWidth=1, color=FAINT)
+    # At the left, where curves begin low; with a white outline in case they do not.
+    words = base.encode(x=alt.value(0), text=alt.Text(**field("label", "nominal")))
+    place: dict[str, Any] = {"align": "left", "baseline": "bottom", "dx": 4, "dy": -2}
+    halo = words.mark_text(**place, fontSize=10.5, stroke="white", strokeWidth=5, opacity=0.95)
+    return rule, halo, words.mark_text(**place, fontSize=10.5, color=FAINT)
+
+
+def thresholds(table: str, runs: Sequence[PlannedRun], captions: Captions) -> list[Threshold]:
+    """Dashed lines of a chart: ``v`` in the unit of the table and ``label``.
+
+    A line is drawn only where all ``runs`` share it.
+
+    Args:
+        table: what the chart shows.
+        runs: runs whose curves it has.
+        captions: words, and the share above which the study considers a path filled.
+    """
+    filled_share = captions.filled_share
+    capacity, bdp = _capacity(runs), _shared(runs, "bdp_pkts")
+    wanted: dict[str, list[tuple[str, float | None]]] = {
+        "cwnd": [("bdp_share", _times(filled_share, bdp))],
+        "throughput": [("capacity", capacity)],
+        "utilization": [("capacity", capacity), ("capacity_share", _times(filled_share, capacity))],
+        "queue": [("buffer", _shared(runs, "buffer_pkts"))],
+        "red_average": [
+            ("red_min", _shared(runs, "min_th_pkts")),
+            ("red_max", _shared(runs, "max_th_pkts")),
+        ],
+    }
+    percent = format_number(100 * (filled_share or 0))
+    return [
+        {
+            "v": height,
+            "label": f"{captions.thresholds[kind].format(percent=percent)}, "
+            f"{with_unit(format_number(height, like=height), TABLE_UNITS[table])}",
+        }
+        for kind, height in wanted.get(table, [])
+        if height is not None
+    ]
+
+
+def _capacity(runs: Sequence[PlannedRun]) -> float | None:
+    """The rate of the only bottleneck, Mbit/s; None if there are several, or it changes."""
+    others = [name for run in runs for name in run["parameters"] if _OTHER_RATE.fullmatch(name)]
+    return None if others else _shared(runs, "bottleneck_mbps")
+
+
+def _shared(runs: Sequence[PlannedRun], parameter: str) -> float | None:
+    values = {run["parameters"].get(parameter) for run in runs}
+    found = values.pop() if len(values) == 1 else None
+    return float(found) if isinstance(found, int | float) else None
+
+
+def _times(share: float | None, amount: float | None) -> float | None:
+    # Rounded because 0.9 · 622 is 559.8000000000001 in binary.
+    return None if share is None or amount is None else round(share * amount, 6)

@@ -1,0 +1,178 @@
+"""HTML of the pages: templates, notes, and what every page carries inside it."""
+
+from __future__ import annotations
+
+import contextlib
+import itertools
+import re
+from collections.abc import Callable, Iterator, Sequence
+from functools import cache
+from pathlib import Path
+
+import jinja2
+from jinja2.bccache import Bucket
+from markdown_it import MarkdownIt
+from markdown_it.token import Token
+from markupsafe import Markup, escape
+
+from bdpbench.contracts.files import keep, read_kept, write_atomically
+from bdpbench.contracts.paths import home_dir
+from bdpbench.pages.text import assets_dir, embed_text, read_asset, subscripts, web_address
+
+ANCHOR = "notes"
+"""Id of the notes on the page; the ids of their parts begin with it."""
+
+# On the page, the notes are below a heading of level 3.
+_LEVELS_ABOVE = 3
+_DEEPEST_LEVEL = 6
+
+# A table wider than the screen scrolls by itself, also with the keyboard.
+_TABLE = '<div class="scroll" tabindex="0" role="region" aria-label="Table of the notes"><table>'
+
+
+def page_environment() -> jinja2.Environment:
+    """Templates under ``reports/``; compiled once, and again after a file has changed."""
+    return _environment(assets_dir() / "templates", home_dir() / "cache" / "templates")
+
+
+def embedded(*, atlas: bool = False, vega: bool = True) -> dict[str, Markup | str]:
+    """Style sheet and scripts of a page, ready to be placed inside their elements.
+
+    Args:
+        atlas: whether the page has the styles of the atlas, too.
+        vega: whether it draws charts.
+
+    Raises:
+        BdpbenchError: when a file under ``reports/`` is missing or cannot be embedded.
+    """
+    styles = ("static/report.css", "static/atlas.css") if atlas else ("static/report.css",)
+    style = "".join(map(read_asset, styles))
+    return {
+        "style": embed_text(style, "reports/static"),
+        "script": embed_text(read_asset("static/report.js"), "reports/static/report.js"),
+        "vega": embed_text(vega_bundle(), "the Vega bundle") if vega else "",
+    }
+
+
+@cache
+def vega_bundle() -> str:
+    """JavaScript of Vega, Vega-Lite and vega-embed, as shipped with vl-convert.
+
+    It is cached under ``home_dir()``, because making it starts a JavaScript engine, which takes two
+    seconds.
+    """
+    from importlib.metadata import version  # here because it is slow and rarely needed
+
+    path, key = home_dir() / "cache" / "vega.txt", version("vl-convert-python")
+    kept = read_kept(path, key)
+    if kept is not None:
+        return kept
+    import vl_convert
+
+    bundle: str = vl_convert.javascript_bundle("window.vegaEmbed = vegaEmbed;")
+    with contextlib.suppress(OSError):  # without a writable home it is only slower
+        keep(path, key, bundle)
+    return bundle
+
+
+class Notes:
+    """The notes of a study on its page, to which its other texts link.
+
+    A part of the notes begins with a heading, or with a paragraph that begins with bold or italic
+    words.
+
+    Attributes:
+        html: the notes; raw HTML is shown as text, and images load nothing. Headings become
+            subheadings of the page: ``#`` becomes level 4.
+    """
+
+    def __init__(self, markdown: str) -> None:
+        parser = MarkdownIt("commonmark", {"html": False}).enable("table").disable("image")
+        parser.add_render_rule("table_open", lambda *_: _TABLE)
+        parser.add_render_rule("table_close", lambda *_: "</table></div>")
+        tokens = parser.parse(markdown)
+        for token in tokens:
+            if token.type in ("heading_open", "heading_close"):
+                level = min(_DEEPEST_LEVEL, int(token.tag[1:]) + _LEVELS_ABOVE)
+                token.tag = f"h{level}"
+        self._anchors: dict[str, str] = {}
+        for name, opening in _parts(tokens):
+            anchor = f"{ANCHOR}-{re.sub('[^a-z0-9]+', '-', name.lower()).strip('-')}"
+            if anchor not in self._anchors.values():
+                self._anchors[name] = anchor
+                opening.attrSet("id", anchor)
+        names = "|".join(map(re.escape, sorted(self._anchors, key=len, reverse=True)))
+        self._mention = re.compile(rf'\bNOTES\b(?:\.md)?(?:, "?({names or "(?!)"})\b"?)?')
+        self.html = Markup(parser.renderer.render(tokens, parser.options, {}))  # noqa: S704  no HTML
+
+    def linked(self, text: str) -> Markup:
+        """A text with links where it mentions the notes, or a part of them: ``NOTES, Bounds``."""
+        if not self.html:
+            return escape(text)
+        pieces, end = [], 0
+        for mention in self._mention.finditer(text):
+            anchor = self._anchors.get(mention[1], ANCHOR)
+            link = Markup('<a href="#{}">{}</a>').format(anchor, mention[0])
+            pieces += [escape(text[end : mention.start()]), link]
+            end = mention.end()
+        return Markup("").join([*pieces, escape(text[end:])])
+
+
+def _parts(tokens: Sequence[Token]) -> Iterator[tuple[str, Token]]:
+    """Name of each part of the notes, and the token that opens it."""
+    for opening, content in itertools.pairwise(tokens):
+        words = [each for each in content.children or [] if each.nesting or each.content]
+        if opening.type == "heading_open":
+            yield content.content, opening
+        elif opening.type == "paragraph_open" and words and words[0].tag in ("strong", "em"):
+            yield words[1].content.rstrip("."), words[0]
+
+
+class _Unindented(jinja2.FileSystemLoader):
+    """Templates without indentation, which is only for their readers and a tenth of a page."""
+
+    def get_source(
+        self, environment: jinja2.Environment, template: str
+    ) -> tuple[str, str, Callable[[], bool]]:
+        source, name, is_current = super().get_source(environment, template)
+        return re.sub(r"^[ \t]+", "", source, flags=re.MULTILINE), name, is_current
+
+
+class _Compiled(jinja2.BytecodeCache):
+    """Cache of compiled templates, by their content: compiling takes longer than filling them."""
+
+    def __init__(self, folder: Path) -> None:
+        self._folder = folder
+
+    def _path(self, bucket: Bucket) -> Path:
+        return self._folder / f"{bucket.key[:16]}-{bucket.checksum[:16]}.jinja"
+
+    def load_bytecode(self, bucket: Bucket) -> None:
+        with contextlib.suppress(OSError), self._path(bucket).open("rb") as kept:
+            bucket.load_bytecode(kept)
+
+    def dump_bytecode(self, bucket: Bucket) -> None:
+        def write(path: Path) -> None:
+            with path.open("wb") as file:
+                bucket.write_bytecode(file)
+
+        with contextlib.suppress(OSError):  # if it cannot be stored, the next call takes longer
+            write_atomically(self._path(bucket), write)
+
+
+@cache
+def _environment(folder: Path, compiled: Path) -> jinja2.Environment:
+    environment = jinja2.Environment(
+        loader=_Unindented(folder),
+        bytecode_cache=_Compiled(compiled),
+        autoescape=True,
+        undefined=jinja2.StrictUndefined,
+        trim_blocks=True,
+        lstrip_blocks=True,
+    )
+    environment.filters.update(
+        web_address=web_address,
+        subscripts=subscripts,
+        list_of_values=lambda mapping: list(mapping.values()),
+    )
+    return environment

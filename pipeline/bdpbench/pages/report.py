@@ -1,0 +1,270 @@
+"""The report of a tier: existing results as HTML that opens offline."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterable, Mapping
+from pathlib import Path
+from typing import TypedDict
+
+from bdpbench import __version__
+from bdpbench.contracts.files import write_text_atomically
+from bdpbench.contracts.plan import Plan
+from bdpbench.contracts.runs import BuildFacts, Definition
+from bdpbench.contracts.scorecard import CLAIM_VERDICTS, NUMBER_VERDICTS
+from bdpbench.pages.curves import time_specs
+from bdpbench.pages.experiments import Experiment, run_details
+from bdpbench.pages.html import Notes, embedded, page_environment
+from bdpbench.pages.inputs import ReportInputs, RunRecords
+from bdpbench.pages.names import Names
+from bdpbench.pages.sections import Sections, gather
+from bdpbench.pages.series import bins_for, embed_json
+from bdpbench.pages.shards import Shards, drop_others, pack_text, shards_folder
+from bdpbench.pages.specs import Chart
+from bdpbench.pages.summary import (
+    change_rows,
+    claims_in_doubt,
+    definition_origins,
+    in_doubt,
+    kind_rows,
+    overview,
+    summarize,
+    taken_over_sentence,
+)
+from bdpbench.pages.text import offered_origins, totals
+
+MOST_RUNS_OF_ONE_FILE = 400
+"""Runs above which a page has files beside it: as one file it would exceed 8 MB."""
+
+MOST_BUTTONS = 12
+"""If there are more views than these, a list offers them: rows of buttons would hide the chart."""
+
+
+def build_report(inputs: ReportInputs, out: Path, *, with_files: bool = True) -> None:
+    """Write the report of one tier of a study, which opens offline.
+
+    It is one HTML file. With more than ``MOST_RUNS_OF_ONE_FILE`` runs it has a folder beside it,
+    ``report-data/`` of ``report.html``, with parts that the page loads on demand.
+
+    It measures and judges nothing: it shows what earlier stages have written. Equal inputs give
+    equal bytes.
+
+    Args:
+        inputs: what to show; runs of the plan without a record are shown as not run.
+        out: file to write, atomically and after the files beside it.
+        with_files: link the output files of the runs; the links are valid for a page at
+            ``results/<study>/<tier>/report.html``.
+
+    Raises:
+        BdpbenchError: when a file under ``reports/`` is missing or cannot be embedded.
+    """
+    bins = bins_for(len(inputs.run_info))
+    sections = gather(inputs, bins)
+    is_large = len(sections.runs) > MOST_RUNS_OF_ONE_FILE
+    shards = Shards(shards_folder(out) if is_large else None)
+    files = _add_runs(inputs, sections, shards, with_files=with_files)
+    views = _add_views(sections.experiments, shards) if is_large else {}
+    inside = {} if is_large else {each.key: list(each.views) for each in sections.experiments}
+    in_views = (chart for held in inside.values() for view in held for chart in view.charts)
+    index = _index([*sections.charts, *in_views], sections, shards, files, views)
+    content = {
+        **_content(inputs, sections),
+        **embedded(),
+        "bins": bins,
+        "is_large": is_large,
+        "most_buttons": MOST_BUTTONS,
+        "with_files": with_files,
+        "views": inside,
+        "charts": embed_json({"time": time_specs(sections.names.captions), "charts": {}}),
+        "shards": shards.packed,
+        "index": index,
+    }
+    page = page_environment().get_template("report.html").render(content)
+    write_text_atomically(out, page)
+    drop_others(shards_folder(out), shards.names)
+
+
+def _add_runs(
+    inputs: ReportInputs, sections: Sections, shards: Shards, *, with_files: bool
+) -> Mapping[str, int]:
+    """Add the sections of runs; returns run id → position of its part."""
+    template, files = page_environment().get_template("run.html"), {}
+    for run in run_details(inputs, sections.series, sections.names):
+        files[run.run_id] = shards.position
+        contents = embed_json({chart.chart_id: chart.content for chart in run.charts})
+        body = template.render(run=run, chart_contents=contents, with_files=with_files)
+        shards.add_html(f"run-{run.run_id}", body)
+        if run.finished:
+            shards.add_series(run.run_id, sections.series.text(run.run_id))
+        shards.turn()
+    shards.close()
+    return files
+
+
+def _add_views(
+    experiments: Iterable[Experiment], shards: Shards
+) -> dict[str, list[tuple[str, int]]]:
+    """Add the views of all experiments; returns experiment → title and part of each view."""
+    template = page_environment().get_template("view.html")
+    found: dict[str, list[tuple[str, int]]] = {}
+    for experiment in experiments:
+        found[experiment.key] = []
+        for number, view in enumerate(experiment.views, start=1):
+            found[experiment.key].append((view.title, shards.position))
+            shards.add_html(f"view-{experiment.key}-{number}", template.render(view=view))
+            shards.add_charts(view.charts)
+            shards.turn()
+    shards.close()
+    return found
+
+
+def _index(
+    shown: Iterable[Chart],
+    sections: Sections,
+    shards: Shards,
+    files: Mapping[str, int],
+    views: Mapping[str, list[tuple[str, int]]],
+) -> str:
+    """Add the charts that the page shows; returns the packed index of all parts."""
+    ids = []
+    for chart in shown:
+        ids.append(chart.chart_id)
+        shards.add_charts([chart])
+        shards.turn()
+    shards.close()
+    names, scenarios = sections.names, list(sections.names.scenarios)
+    index = {
+        "folder": shards.folder.name if shards.folder else None,
+        "files": shards.names,
+        "charts": {chart_id: shards.charts[chart_id] for chart_id in ids},
+        "views": views,
+        "scenarios": [[key, names.scenario(key)] for key in scenarios],
+        "runs": [
+            [
+                run["run_id"],
+                names.run(run["run_id"]).label,
+                scenarios.index(run["scenario"]),
+                int(run["run_id"] in sections.series),
+                files[run["run_id"]],
+            ]
+            for run in sections.runs
+        ],
+    }
+    return pack_text(json.dumps(index, separators=(",", ":"), ensure_ascii=False))
+
+
+def _content(inputs: ReportInputs, sections: Sections) -> dict[str, object]:
+    """What the templates show of the sections."""
+    names, numbers, claims = sections.names, sections.numbers, sections.claims
+    scorecard, study = inputs.scorecard, inputs.study
+    return {
+        "plan": inputs.plan,
+        "study": study,
+        "citation": study.citation,
+        "notes": Notes(study.notes),
+        "provenance": _provenance(inputs.plan, inputs.run_info),
+        "reproduces": bool(numbers or claims or study.citation),
+        "summary": summarize(numbers, claims, sections.experiments),
+        "overview": overview(numbers),
+        "kinds": kind_rows(scorecard),
+        "scorecard": scorecard,
+        "numbers": in_doubt(numbers),
+        "places": {row.number["id"]: place for place, row in enumerate(numbers)},
+        "number_totals": totals(scorecard["totals"], NUMBER_VERDICTS),
+        "number_origins": offered_origins(row.origins for row in numbers),
+        "number_protocols": _distinct(row.protocols for row in numbers),
+        "claims": claims_in_doubt(claims),
+        "claim_totals": totals(scorecard["claim_totals"], CLAIM_VERDICTS),
+        "claim_origins": offered_origins(row.origins for row in claims),
+        "claim_protocols": _distinct(row.protocols for row in claims),
+        "changes": change_rows(scorecard),
+        "found": definition_origins(numbers),
+        "definitions": shown_definitions(inputs),
+        "metric_name": names.metric,
+        "parameters": _parameters(inputs.plan, names),
+        "experiments": sections.experiments,
+        "swept": [section for section in sections.experiments if section.summaries],
+        "matrices": sections.matrices,
+        "laws": sections.laws,
+        "protocols": sections.protocols,
+        "runs": [
+            {
+                "run_id": run["run_id"],
+                "label": names.run(run["run_id"]).label,
+                "scenario": run["scenario"],
+                "scenario_title": names.scenario(run["scenario"]),
+                "finished": run["run_id"] in sections.series,
+            }
+            for run in sections.runs
+        ],
+    }
+
+
+def shown_definitions(inputs: ReportInputs) -> list[Definition]:
+    """Definitions of what the page shows: what was measured, and what the study prints."""
+    shown = {
+        *inputs.metrics["metric"].unique(),
+        *(number["metric"] for number in inputs.scorecard["numbers"]),
+    }
+    return [each for each in inputs.definitions if each["metric"] in shown]
+
+
+def _distinct(protocols: Iterable[tuple[str, ...]]) -> list[str]:
+    """Labels of the protocols that some rows concern, each once."""
+    return list(dict.fromkeys(each for own in protocols for each in own))
+
+
+class _Parameter(TypedDict):
+    """A parameter; ``nominal``: why ns-2 does not get it, "" if it does."""
+
+    key: str
+    name: str
+    description: str
+    nominal: str
+
+
+def _parameters(plan: Plan, names: Names) -> list[_Parameter]:
+    """The parameters that the runs have, as they are declared."""
+    given = {name for run in plan["runs"] for name in run["parameters"]}
+    return [
+        {
+            "key": key,
+            "name": names.parameters.name(key),
+            "description": each["description"],
+            "nominal": each["nominal"],
+        }
+        for key, each in plan["parameters"].items()
+        if key in given
+    ]
+
+
+class _Provenance(TypedDict):
+    """Facts about all runs together."""
+
+    version: str
+    backends: list[str]
+    binaries: list[str]
+    ns2_info: BuildFacts
+    first_day: str
+    last_day: str
+    planned: int
+    finished: int
+    taken_over: str
+
+
+def _provenance(plan: Plan, run_info: RunRecords) -> _Provenance:
+    """Facts about all runs together, with the runs' dates, so that equal runs give equal pages."""
+    planned = list(dict.fromkeys(run["run_id"] for run in plan["runs"]))  # may be shared
+    infos = [run_info[run_id] for run_id in planned if run_id in run_info]
+    started = sorted(info["started"] for info in infos)
+    return {
+        "version": __version__,
+        "backends": sorted({info["ns2"]["backend"] for info in infos}),
+        "binaries": sorted({info["ns2"]["binary_sha256"] or "" for info in infos} - {""}),
+        "ns2_info": infos[0]["ns2"].get("info", {}) if infos else {},
+        "first_day": started[0][:10] if started else "",
+        "last_day": started[-1][:10] if started else "",
+        "planned": len(planned),
+        "finished": len(infos),
+        "taken_over": taken_over_sentence(infos),
+    }

@@ -1,0 +1,355 @@
+"""The scorecard as tables for papers: the same rows as LaTeX (booktabs), Markdown and CSV."""
+
+from __future__ import annotations
+
+import re
+from collections import Counter
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any, TypeAlias
+
+from bdpbench.contracts.documents import csv_of
+from bdpbench.contracts.scorecard import CLAIM_VERDICTS, NUMBER_VERDICTS
+from bdpbench.pages.numbers import NumberRow
+from bdpbench.pages.protocols import ProtocolPage
+from bdpbench.pages.statements import ClaimRow
+from bdpbench.pages.text import NARROW_SPACE, VERDICTS, format_deviation, format_number
+from bdpbench.units import MINUS, axis_title, slug
+
+TABLE_FORMATS = ("tex", "md", "csv")
+
+# Most rows of a table that LaTeX sets on one page; a longer one may be split.
+_ROWS_OF_A_PAGE = 40
+
+# A table or section of the paper with at least this many numbers gets a table of its own.
+_OWN_TABLE = 3
+Cell: TypeAlias = str | float | int | None
+
+
+@dataclass(frozen=True)
+class Column:
+    """A column: its title for readers, its name in CSV, and its typesetting.
+
+    ``numeric`` columns are right-aligned; text in a column with a ``width`` (as a share of the
+    page's) is wrapped.
+    """
+
+    title: str
+    key: str
+    numeric: bool = False
+    width: float = 0.0
+
+
+@dataclass(frozen=True)
+class PaperTable:
+    """A table with rows for readers and for programs.
+
+    Attributes:
+        name: name of the files, without extension.
+        title: one phrase.
+        columns: columns of the readers' rows.
+        rows: cells as text, as many as columns.
+        data: rows for CSV: column → value, unrounded; empty if ``rows`` have everything.
+        run_ids: runs that the numbers come from.
+        definitions: ids of the definitions of the numbers.
+    """
+
+    name: str
+    title: str
+    columns: tuple[Column, ...]
+    rows: tuple[tuple[str, ...], ...]
+    data: tuple[Mapping[str, Cell], ...] = ()
+    run_ids: tuple[str, ...] = ()
+    definitions: tuple[str, ...] = ()
+
+
+_NUMBER_COLUMNS = (
+    Column("Where", "where"),
+    Column("Protocol", "protocol"),
+    Column("Quantity (unit)", "quantity", width=0.24),
+    Column("Condition", "condition"),
+    Column("Published", "published", numeric=True),
+    Column("Bounds", "bounds", numeric=True),
+    Column("Measured", "measured", numeric=True),
+    Column("Deviation", "deviation", numeric=True),
+    Column("Verdict", "verdict"),
+)
+
+_DATA_FIELDS = (
+    "id",
+    "where",
+    "page",
+    "scenario",
+    "metric",
+    "subject",
+    "published",
+    "lower",
+    "upper",
+    "measured",
+    "deviation",
+    "deviation_pct",
+    "unit",
+    "verdict",
+    "known_miss",
+    "definition",
+)
+
+
+def score_tables(
+    numbers: Sequence[NumberRow], claims: Sequence[ClaimRow], protocols: Sequence[ProtocolPage]
+) -> list[PaperTable]:
+    """All tables of a scorecard; empty ones are left out."""
+    found = [
+        _numbers("numbers", "All published numbers beside the measured ones", numbers),
+        *_by_place(numbers),
+        _totals(numbers, claims, protocols),
+        _claims(claims),
+    ]
+    return [table for table in found if table.rows]
+
+
+def _by_place(numbers: Sequence[NumberRow]) -> Iterator[PaperTable]:
+    places = Counter(str(row.number["where"]) for row in numbers)
+    for where, count in places.items():
+        if count >= _OWN_TABLE:
+            rows = [row for row in numbers if row.number["where"] == where]
+            yield _numbers(f"numbers-{slug(where)}", f"{where}, published and measured", rows)
+
+
+def _numbers(name: str, title: str, numbers: Sequence[NumberRow]) -> PaperTable:
+    return PaperTable(
+        name=name,
+        title=title,
+        columns=_NUMBER_COLUMNS,
+        rows=tuple(_number_cells(row) for row in numbers),
+        data=tuple(_number_data(row) for row in numbers),
+        run_ids=_distinct(run.run_id for row in numbers for run in row.runs),
+        definitions=_distinct(str(row.number["definition"]) for row in numbers),
+    )
+
+
+def _distinct(values: Iterator[str]) -> tuple[str, ...]:
+    return tuple(value for value in dict.fromkeys(values) if value)
+
+
+def _number_cells(row: NumberRow) -> tuple[str, ...]:
+    number = row.number
+    published, measured = number["published"], number["measured"]
+    return (
+        f"{number['where']}, p. {number['page']}" if number["page"] else str(number["where"]),
+        " and ".join(row.protocols),
+        axis_title(row.metric, str(number["unit"])),
+        row.condition,
+        format_number(published, like=published),
+        " to ".join(format_number(number[end], like=number[end]) for end in ("lower", "upper")),
+        format_number(measured, like=published),
+        format_deviation(number["deviation"], measured, published),
+        row.verdict.label,
+    )
+
+
+def _number_data(row: NumberRow) -> dict[str, Cell]:
+    number: Mapping[str, Any] = row.number  # all of _DATA_FIELDS are cells
+    return {
+        **{name: number[name] for name in _DATA_FIELDS},
+        "found": number.get("found", ""),
+        "chosen_on": " ".join(number.get("chosen_on", [])),
+        "kind": row.kind,
+        "runs_that_have_to_show_it": len(row.rows),
+        "select": row.selector,
+        "run_ids": " ".join(run.run_id for run in row.runs),
+    }
+
+
+def _totals(
+    numbers: Sequence[NumberRow], claims: Sequence[ClaimRow], protocols: Sequence[ProtocolPage]
+) -> PaperTable:
+    columns = [
+        Column(f"{what}: {VERDICTS[key].label}", f"{what}_{key}", numeric=True)
+        for what, keys in (("numbers", NUMBER_VERDICTS), ("statements", CLAIM_VERDICTS))
+        for key in keys
+    ]
+    rows = [
+        (page.label, *(str(total.count) for total in (*page.number_totals, *page.claim_totals)))
+        for page in protocols
+    ]
+    counts = (
+        (Counter(row.verdict.key for row in numbers), NUMBER_VERDICTS),
+        (Counter(row.verdict.key for row in claims), CLAIM_VERDICTS),
+    )
+    every = [str(found[key]) for found, keys in counts for key in keys]
+    return PaperTable(
+        name="totals",
+        title="Verdicts by protocol; a number of two protocols counts for both",
+        columns=(Column("Protocol", "protocol"), *columns),
+        rows=(*rows, ("all", *every)),
+    )
+
+
+def _claims(claims: Sequence[ClaimRow]) -> PaperTable:
+    return PaperTable(
+        name="statements",
+        title="Statements of the study and their verdicts",
+        columns=(
+            Column("Where", "where", width=0.2),
+            Column("Statement", "statement", width=0.6),
+            Column("Verdict", "verdict"),
+        ),
+        rows=tuple(
+            (str(row.claim["where"]), str(row.claim["statement"]), row.verdict.label)
+            for row in claims
+        ),
+        data=tuple(
+            {
+                "id": row.claim["id"],
+                "where": row.claim["where"],
+                "page": row.claim["page"],
+                "statement": row.claim["statement"],
+                "verdict": row.claim["verdict"],
+                "explanation": row.claim["explanation"],
+                "known_miss": row.claim["known_miss"],
+                "found": row.claim.get("found", ""),
+                "chosen_on": " ".join(row.claim.get("chosen_on", [])),
+                "kind": row.claim.get("kind", ""),
+                "run_ids": " ".join(_distinct(e.run.run_id for e in row.evidence if e.run)),
+            }
+            for row in claims
+        ),
+        run_ids=_distinct(e.run.run_id for row in claims for e in row.evidence if e.run),
+    )
+
+
+def render_table(table: PaperTable, caption: str) -> dict[str, str]:
+    """A table as text: format of ``TABLE_FORMATS`` → content, with the caption in the first two."""
+    texts = (_latex(table, caption), _markdown(table, caption), _csv(table))
+    return dict(zip(TABLE_FORMATS, texts, strict=True))
+
+
+_LATEX = {
+    "\\": r"\textbackslash{}",
+    "{": r"\{",
+    "}": r"\}",
+    "$": r"\$",
+    "&": r"\&",
+    "#": r"\#",
+    "%": r"\%",
+    "_": r"\_",
+    "^": r"\textasciicircum{}",
+    "~": r"\textasciitilde{}",
+    "<": r"\textless{}",
+    ">": r"\textgreater{}",
+    "|": r"\textbar{}",
+    '"': r"\textquotedbl{}",
+    MINUS: "$-$",
+    NARROW_SPACE: r"\,",
+    "\N{NO-BREAK SPACE}": "~",
+    "–": "--",
+    "—": "---",
+    "…": r"\dots{}",
+    "“": "``",
+    "”": "''",
+    "‘": "`",
+    "’": "'",
+    "×": r"$\times$",
+    "·": r"$\cdot$",
+    "±": r"$\pm$",
+    "≤": r"$\leq$",
+    "≥": r"$\geq$",
+    "≈": r"$\approx$",
+    "→": r"$\rightarrow$",
+    "√": r"$\surd$",
+    "°": r"\textdegree{}",
+    "µ": r"\textmu{}",
+    "²": r"\textsuperscript{2}",
+    "³": r"\textsuperscript{3}",
+    "α": r"$\alpha$",
+    "β": r"$\beta$",
+    "γ": r"$\gamma$",
+    "δ": r"$\delta$",
+    "λ": r"$\lambda$",
+    "μ": r"$\mu$",
+    "τ": r"$\tau$",
+}
+
+_SPECIAL = re.compile("|".join(map(re.escape, _LATEX)))
+
+
+def latex_text(text: str) -> str:
+    r"""Any text for LaTeX: nothing in it is a command, and a line break becomes a blank.
+
+    >>> latex_text("90 % of a_b & {c}")
+    '90 \\% of a\\_b \\& \\{c\\}'
+    """
+    return _SPECIAL.sub(lambda found: _LATEX[found[0]], " ".join(text.split()))
+
+
+def _latex(table: PaperTable, caption: str) -> str:
+    """One ``table``, or a ``longtable`` if the rows do not fit a page."""
+    head = " & ".join(latex_text(column.title) for column in table.columns) + r" \\"
+    lines = [" & ".join(latex_text(cell) for cell in row) + r" \\" for row in table.rows]
+    layout = "".join(map(_layout, table.columns))
+    label = f"\\label{{tab:{table.name}}}"
+    title = f"\\caption{{{latex_text(caption)}}}"
+    if len(table.rows) > _ROWS_OF_A_PAGE:
+        parts = [
+            "% needs \\usepackage{booktabs,longtable}",
+            "\\begingroup\\small\\setlength{\\tabcolsep}{3pt}",
+            f"\\begin{{longtable}}{{{layout}}}",
+            f"{title}{label}\\\\",
+            *("\\toprule", head, "\\midrule", "\\endfirsthead"),
+            *("\\toprule", head, "\\midrule", "\\endhead"),
+            *("\\bottomrule", "\\endfoot"),
+            *lines,
+            "\\end{longtable}",
+            "\\endgroup",
+        ]
+    else:
+        parts = [
+            "% needs \\usepackage{booktabs}",
+            "\\begin{table}",
+            "\\centering\\small",
+            title,
+            label,
+            f"\\begin{{tabular}}{{{layout}}}",
+            *("\\toprule", head, "\\midrule"),
+            *lines,
+            "\\bottomrule",
+            "\\end{tabular}",
+            "\\end{table}",
+        ]
+    return "\n".join(parts) + "\n"
+
+
+def _layout(column: Column) -> str:
+    if column.width:
+        return f"p{{{column.width:g}\\linewidth}}"
+    return "r" if column.numeric else "l"
+
+
+_MARKDOWN = re.compile(r"([\\`*_{}\[\]<>|#~&])")
+
+
+def markdown_text(text: str) -> str:
+    r"""Any text for a cell of Markdown: no markup, no HTML, no line break.
+
+    >>> markdown_text("a_b | <i>")
+    'a\\_b \\| \\<i\\>'
+    """
+    return _MARKDOWN.sub(r"\\\1", " ".join(text.split()))
+
+
+def _markdown(table: PaperTable, caption: str) -> str:
+    titles = " | ".join(markdown_text(column.title) for column in table.columns)
+    marks = "|".join("---:" if column.numeric else "---" for column in table.columns)
+    rows = [" | ".join(markdown_text(cell) for cell in row) for row in table.rows]
+    lines = [f"| {titles} |", f"|{marks}|", *(f"| {row} |" for row in rows)]
+    return f"{markdown_text(caption)}\n\n" + "\n".join(lines) + "\n"
+
+
+def _csv(table: PaperTable) -> str:
+    """The unrounded rows; numbers as Python prints them, so that no digit is lost."""
+    keys = [column.key for column in table.columns]
+    data: Sequence[Mapping[str, Any]] = table.data or [
+        dict(zip(keys, row, strict=True)) for row in table.rows
+    ]
+    return csv_of(list(data[0]) if data else keys, data)

@@ -1,0 +1,281 @@
+"""The texts of the pages as files: ``page.yaml`` of a study, descriptions of protocols."""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Sequence
+from functools import cache
+from pathlib import Path
+from typing import Annotated
+from xml.etree import ElementTree
+
+from markupsafe import Markup
+from pydantic import Field, field_validator, model_validator
+
+from bdpbench.contracts.paths import repository_root
+from bdpbench.contracts.yaml_files import YamlFile
+from bdpbench.studies.labels import swept_names
+from bdpbench.studies.study import Protocol, Study, known_or_suggest
+from bdpbench.studies.vocabulary import Strict
+
+Text = Annotated[str, Field(min_length=1)]
+
+_DERIVED = ("bdp_pkts",)
+"""Parameters of runs that studies do not declare."""
+
+
+class Statement(Strict):
+    """A statement of the study about a protocol, in our words."""
+
+    where: Text
+    text: Text
+
+
+class ProtocolText(Strict):
+    """What the page of a protocol says for this study.
+
+    Attributes:
+        said: statements of the study.
+    """
+
+    said: list[Statement] = Field(default_factory=list)
+
+
+class StudyPage(Strict):
+    """The content of ``page.yaml``.
+
+    Attributes:
+        choices: what our simulation chose where the study leaves a choice, in some three sentences
+            at the head of the report.
+        filled_share: share of the BDP or of the capacity above which the study considers a path
+            filled; a dashed line is drawn there.
+        parameters: the study's own parameters in words.
+        protocol_sweeps: swept parameter → metrics that the page of a protocol shows over it, in
+            addition to those of ``reports/captions.yaml``.
+        protocols: key → text of its page.
+    """
+
+    choices: Text = ""
+    filled_share: float | None = Field(None, gt=0, le=1)
+    parameters: dict[str, Text] = Field(default_factory=dict)
+    protocol_sweeps: dict[str, list[Text]] = Field(default_factory=dict)
+    protocols: dict[str, ProtocolText] = Field(default_factory=dict)
+
+    def of(self, protocol: str) -> ProtocolText:
+        """The text about a protocol."""
+        return self.protocols.get(protocol, ProtocolText())
+
+
+def load_page(path: Path, study: Study, metrics: Collection[str]) -> StudyPage:
+    """Read and check ``page.yaml``; a study without the file has no texts of its own.
+
+    Args:
+        path: path of the file.
+        study: the study of the file.
+        metrics: names of all metrics, as in ``published.csv``.
+
+    Raises:
+        BdpbenchError: naming file, line and key of what is wrong.
+    """
+    if not path.is_file():
+        return StudyPage()
+    source = YamlFile(path)
+    page = source.validate(StudyPage)
+    given, swept = _parameters_of(study)
+    wanted = [
+        *((("parameters", name), name, given, "parameter of a run") for name in page.parameters),
+        *(
+            (("protocol_sweeps", name), name, swept, "swept parameter")
+            for name in page.protocol_sweeps
+        ),
+        *((("protocols", key), key, study.protocols, "protocol") for key in page.protocols),
+        *(
+            (("protocol_sweeps", parameter, index), metric, metrics, "metric")
+            for parameter, shown in page.protocol_sweeps.items()
+            for index, metric in enumerate(shown)
+        ),
+    ]
+    for place, name, known, what in wanted:
+        unknown = known_or_suggest(name, known, what)
+        if unknown:
+            raise source.error(place, unknown[0], hint=unknown[1])
+    return page
+
+
+def _parameters_of(study: Study) -> tuple[set[str], set[str]]:
+    """The parameters that runs have, and those in which runs of a scenario differ."""
+    swept = {name for each in study.scenarios.values() for name in swept_names(each)}
+    of_paths = (each.parameters for each in study.topologies.values())
+    of_scenarios = (each.parameters for each in study.scenarios.values())
+    return swept.union(_DERIVED, *of_paths, *of_scenarios), swept
+
+
+# windowOption_ of an agent whose settings do not set it.
+STANDARD_TCP = 1
+
+
+class Source(Strict):
+    """A paper or RFC, as the page cites it."""
+
+    text: Text
+    url: str = Field("", pattern=r"^(https://\S+)?$")
+
+
+class Equation(Strict):
+    """One rule of the congestion window.
+
+    Attributes:
+        when: the event that it reacts to, e.g. "per ACK, above the low window".
+        mathml: the equation for a browser.
+        text: the same for a reader without MathML.
+        source: where it is printed.
+        note: any further remark.
+    """
+
+    when: Text
+    mathml: Text
+    text: Text
+    source: Text
+    note: str = ""
+
+    @field_validator("mathml")
+    @classmethod
+    def _is_mathml(cls, value: str) -> str:
+        checked_mathml(value)
+        return value
+
+    @property
+    def markup(self) -> Markup:
+        """The equation as inserted into the page."""
+        return checked_mathml(self.mathml)
+
+
+class Parameter(Strict):
+    """A parameter of the protocol; either a Tcl variable or a constant of its law.
+
+    Attributes:
+        symbol: as in the equations; text after "_" is a subscript.
+        meaning: what it does.
+        variable: Tcl variable of the agent; "" for a constant.
+        unit: "1" for a ratio.
+        default: default of the Tcl variable, or the constant.
+        range: smallest and largest value that the agent accepts; absent if it accepts any.
+    """
+
+    symbol: Text
+    meaning: Text
+    variable: str = Field("", pattern=r"^([a-z][A-Za-z0-9_]*_)?$")
+    unit: Text
+    default: float
+    range: list[float] | None = Field(None, min_length=2, max_length=2)
+
+    @model_validator(mode="after")
+    def _default_lies_in_range(self) -> Parameter:
+        if self.range is not None and not self.range[0] <= self.default <= self.range[1]:
+            raise ValueError(f"the default {self.default:g} lies outside the range")
+        return self
+
+
+class Response(Strict):
+    """Mean window w in packets at a loss rate p: w = coefficient / p^exponent, from w_low on."""
+
+    coefficient: float = Field(gt=0)
+    exponent: float = Field(gt=0)
+    source: Text
+    smallest_pkts: float = Field(1.0, gt=0)
+
+
+class ProtocolData(Strict):
+    """One file of ``reports/protocols/``.
+
+    Attributes:
+        name: full name.
+        agents: ns-2 agent classes, without "Agent/", that implement this protocol with ``option``.
+        option: their windowOption_; absent for agents that do not read it.
+        summary: the idea in a few sentences.
+        sources: sources of the page.
+        equations: see ``Equation``; ``notation`` explains symbols that are not parameters.
+        parameters: see ``Parameter``.
+        response: its response function, if that does not depend on the RTT.
+        differs: how the implementation differs from the paper, and why.
+    """
+
+    name: Text
+    agents: list[Text] = Field(min_length=1)
+    option: int | None = None
+    summary: Text
+    sources: list[Source] = Field(min_length=1)
+    notation: Text
+    equations: list[Equation] = Field(min_length=1)
+    parameters: list[Parameter]
+    response: Response | None = None
+    differs: list[Text] = Field(default_factory=list)
+
+    def describes(self, protocol: Protocol) -> bool:
+        """Whether a protocol of a study is this one, according to its agent and windowOption_."""
+        if protocol.agent not in self.agents or protocol.linux:
+            return False
+        option = protocol.settings.get("windowOption_", STANDARD_TCP)
+        return self.option is None or option == self.option
+
+
+def read_protocols(folder: Path | None = None) -> list[ProtocolData]:
+    """All files of ``reports/protocols/``, sorted by name.
+
+    Raises:
+        BdpbenchError: naming file, line and key of what is wrong.
+    """
+    folder = folder or repository_root() / "reports" / "protocols"
+    return [_read(path, path.stat().st_mtime_ns) for path in sorted(folder.glob("*.yaml"))]
+
+
+@cache
+def _read(path: Path, mtime_ns: int) -> ProtocolData:
+    """A file with the modification time ``mtime_ns``."""
+    return YamlFile(path).validate(ProtocolData)
+
+
+def data_of(protocol: Protocol, known: Sequence[ProtocolData]) -> ProtocolData | None:
+    """The description of a study's protocol; None if there is none."""
+    return next((each for each in known if each.describes(protocol)), None)
+
+
+# MathML Core without scripts, links and styles.
+_TOKENS = frozenset({"mi", "mn", "mo", "mtext"})
+_SCRIPTS = frozenset({"msub", "msup", "msubsup", "munder", "mover", "munderover"})
+_LAYOUT = frozenset({"math", "mrow", "mspace", "mfrac", "msqrt", "mroot", "mtable", "mtr", "mtd"})
+_ELEMENTS = _TOKENS | _SCRIPTS | _LAYOUT
+
+_ATTRIBUTES = frozenset(
+    {"display", "mathvariant", "stretchy", "fence", "separator", "lspace", "rspace", "width"}
+)
+
+
+def checked_mathml(source: str) -> Markup:
+    """One ``<math>`` element that may be placed in a page unchanged.
+
+    Raises:
+        ValueError: when it is not well-formed, contains an element or attribute that is not
+            presentation MathML, or has text outside ``mi``, ``mn``, ``mo`` and ``mtext``.
+    """
+    try:
+        # Written by us in reports/protocols/, and entities cannot be declared inside an element.
+        root = ElementTree.fromstring(source)  # noqa: S314
+    except ElementTree.ParseError as error:
+        raise ValueError(f"is not well-formed MathML ({error})") from None
+    if root.tag != "math":
+        raise ValueError(f"expected one <math> element, not <{root.tag}>")
+    for element in root.iter():
+        _check(element)
+    return Markup(ElementTree.tostring(root, encoding="unicode"))  # noqa: S704  checked above
+
+
+def _check(element: ElementTree.Element) -> None:
+    if element.tag not in _ELEMENTS:
+        raise ValueError(f"<{element.tag}> is not an element of an equation")
+    for name in element.attrib:
+        if name not in _ATTRIBUTES:
+            raise ValueError(f"<{element.tag}> has an attribute {name!r} that is not allowed")
+    inside = [] if element.tag in _TOKENS else [element.text]
+    loose = [text for text in (*inside, *(child.tail for child in element)) if text]
+    if any(text.strip() for text in loose):
+        raise ValueError(f"{''.join(loose).strip()!r} is between the elements of <{element.tag}>")

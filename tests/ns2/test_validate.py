@@ -20,18 +20,19 @@ from tests.cli.conftest import Done
 from tests.needs import validation_suite
 
 from bdpbench.contracts.paths import repository_root
+from bdpbench.simulation import validation
 from bdpbench.simulation.validation import (
     QUICK_SUBSETS,
+    Finding,
     Limits,
     SubsetResult,
     Suite,
     judge,
+    not_same,
     open_suite,
     read_known_differences,
     run_subset,
 )
-from bdpbench.simulation.validation import suite as unpacking
-from bdpbench.simulation.validation.judge import not_same
 
 LIMITS = Limits(seconds=120)
 
@@ -50,7 +51,7 @@ def test_the_suite_is_unpacked_once_for_calls_that_find_none(
             tar.addfile(tarfile.TarInfo(name))
     all_found_none = threading.Barrier(calls)
 
-    unpack, unpacked = unpacking._unpack, []
+    unpack, unpacked = validation._unpack, []
 
     def found(source: Path | None) -> Path:
         all_found_none.wait(60)
@@ -61,8 +62,8 @@ def test_the_suite_is_unpacked_once_for_calls_that_find_none(
         unpack(*arguments)
 
     monkeypatch.setenv("BDPBENCH_HOME", str(tmp_path / "home"))
-    monkeypatch.setattr(unpacking, "_archive", found)
-    monkeypatch.setattr(unpacking, "_unpack", counted)
+    monkeypatch.setattr(validation, "_archive", found)
+    monkeypatch.setattr(validation, "_unpack", counted)
     with ThreadPoolExecutor(calls) as pool:
         opened = list(pool.map(lambda _: open_suite().root, range(calls)))
     assert len(unpacked) == 1
@@ -89,7 +90,7 @@ def test_subsets_end_as_the_references_or_as_is_known(
     # `grep -c '^Class Test/'` in their scripts.
     assert [len(each.tests) for each in results] == [6, 4]
     known = {key: why for key, why in read_known_differences().items() if key[0] == "mpls"}
-    assert judge(results, known).good
+    assert {each.kind for each in judge(results, known)} == {"known"}
 
 
 def test_a_subset_that_ignores_ns_in_the_environment_runs_on_the_build_all_the_same(
@@ -109,7 +110,7 @@ def test_an_ns_that_writes_something_else_is_found_out(
     other.chmod(0o755)
     bad = run_subset(suite, "schedule", other, LIMITS)
     assert [test.outcome for test in bad.tests] == ["differ"] * 6
-    assert len(judge([bad], {}).unknown) == 6
+    assert [each.kind for each in judge([bad], {})] == ["unknown"] * 6
     assert [outputs for _, outputs in not_same(schedule, bad)] == [("(outcome)", "temp.rands")] * 6
 
 
@@ -122,7 +123,7 @@ def test_a_subset_is_stopped_at_its_time_limit(suite: Suite, tmp_path: Path) -> 
     result = run_subset(suite, "schedule", hanging, Limits(seconds=1))
     assert time.monotonic() - began < 30
     assert not result.whole
-    assert judge([result], {}).stopped == ("schedule",)
+    assert Finding("stopped", "schedule") in judge([result], {})
     assert mark not in _commands()
 
 
@@ -139,8 +140,7 @@ def test_the_command_writes_its_table_and_keeps_its_results(
     suite: Suite, bdpbench: Callable[..., Done], tmp_path: Path
 ) -> None:
     command = ("ns2", "validate", "--subset", "monitor", "--subset", "LimTransmit")
-    arguments = (*command, "-o", "table.json")
-    done = bdpbench(*arguments, "--again")
+    done = bdpbench(*command, "-o", "table.json", "--again")
     assert (done.code, done.err.count("error")) == (0, 0)
     table = json.loads((tmp_path / "table.json").read_text())
     assert [(row["subset"], row["tests"], row["agree"]) for row in table["subsets"]] == [
@@ -149,7 +149,10 @@ def test_the_command_writes_its_table_and_keeps_its_results(
     ]
     assert done.out.splitlines()[-2].split()[:3] == ["total", "6", "6"]
     # The kept results are printed: the CPU times are those of the first call.
-    assert bdpbench(*arguments).out == done.out
+    assert bdpbench(*command, "-o", "table.csv").out == done.out
+    lines = (tmp_path / "table.csv").read_text().splitlines()
+    assert lines[0] == "subset,tests,agree,differ,neither,cpu_s"
+    assert lines[-1].startswith("total,6,6,0,0,")
 
 
 def test_an_interrupted_validation_says_how_to_resume(suite: Suite, tmp_path: Path) -> None:

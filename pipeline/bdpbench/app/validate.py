@@ -1,7 +1,7 @@
 """Checks: ns-2's own validation suite, a tier's scorecard, and bdpbench's tests.
 
-The result of each subset of the suite is stored in
-``.bdpbench/validation/<build id>/<subset>.json``, so that a second call runs only what is missing.
+The result of each subset of the suite is kept in ``.bdpbench/validation/<build id>/<subset>.json``,
+so that a second call runs only what is missing.
 """
 
 from __future__ import annotations
@@ -9,15 +9,14 @@ from __future__ import annotations
 import os
 import subprocess
 import sys
-from collections.abc import Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
 from pathlib import Path
-from typing import cast
 
 from bdpbench.app.planning import Paths
 from bdpbench.app.totals import totals_lines
-from bdpbench.contracts.documents import read_json, write_json_atomically
+from bdpbench.contracts.documents import csv_of, write_json_atomically
 from bdpbench.contracts.files import write_text_atomically
 from bdpbench.contracts.paths import checkout_root, home_dir, results_dir
 from bdpbench.contracts.scorecard import SCORECARD_NAME, read_scorecard
@@ -26,30 +25,21 @@ from bdpbench.simulation.backend import NativeBackend
 from bdpbench.simulation.build import Ns2Build, current_build_id, require_build
 from bdpbench.simulation.validation import (
     QUICK_SUBSETS,
-    Judgement,
-    KeptSubset,
+    Finding,
     Limits,
     SubsetResult,
     Suite,
+    as_document,
     judge,
+    keep_result,
+    kept_result,
+    not_same,
     open_suite,
     read_known_differences,
     run_subset,
 )
-from bdpbench.simulation.validation.tables import (
-    Row,
-    as_csv,
-    as_json,
-    findings,
-    header,
-    line,
-    table_row,
-    totals,
-)
 from bdpbench.studies.config import load_config
 from bdpbench.studies.load import find_study
-
-RESULT_VERSION = 1
 
 TESTED_VARIANT = "fast"
 """The variant that is tested, whichever runs use; tests compare others with it."""
@@ -124,6 +114,9 @@ def _pytest() -> list[str]:
     return [sys.executable, "-m", "pytest", *distribution]
 
 
+# ---------------------------------------------------------------- ns-2's own validation suite
+
+
 @dataclass(frozen=True)
 class ValidationRequest:
     """The user's request.
@@ -149,26 +142,17 @@ class ValidationRequest:
     source: Path | None = None
 
 
-@dataclass(frozen=True)
-class _Runner:
-    """Runs subsets on builds, or returns their stored results."""
+Counts = dict[str, float]
+"""Column of the table → number."""
 
-    suite: Suite
-    limits: Limits
-    again: bool
-
-    def result(self, subset: str, build: Ns2Build) -> SubsetResult:
-        """The result of a subset on a build, which is stored if the subset ran to its end."""
-        folder = home_dir() / "validation" / build.build_id
-        kept = None if self.again else _read_result(folder / f"{subset}.json")
-        if kept is not None:
-            return kept
-        log = folder / f"{subset}.log"
-        result = run_subset(self.suite, subset, build.binary, self.limits, log)
-        if result.whole:
-            data = {"schema_version": RESULT_VERSION, **result.to_json()}
-            write_json_atomically(folder / f"{subset}.json", data)
-        return result
+_FINDINGS = {
+    "unknown": "DIFFERS UNEXPECTEDLY: {subset} {test}",
+    "vanished": "AGREES, but is listed in ns2/known_differences.yaml: {subset} {test}",
+    "silent": "WROTE NOTHING to compare: {subset} {test}",
+    "stopped": "STOPPED at the time limit: {subset}",
+    "empty": "RAN NO TEST: {subset}",
+    "not the same": "NOT THE SAME as {other}: {subset} {test}: {detail}",
+}
 
 
 def validate(request: ValidationRequest) -> bool:
@@ -181,27 +165,57 @@ def validate(request: ValidationRequest) -> bool:
     reasons = read_known_differences()
     suite = open_suite(request.source)
     subsets = suite.choose(request.subsets or (QUICK_SUBSETS if request.quick else ()))
-    builds = [
-        _built(variant, request.source)
-        for variant in (request.variant, request.compare)
-        if variant is not None
-    ]
-    runner = _Runner(suite, Limits(request.time_limit_s), request.again)
-    rows, results = _run_all(runner, subsets, builds, request)
-    print(line(totals(rows)))
+    variants = [each for each in (request.variant, request.compare) if each is not None]
+    builds = [_built(each, request.source) for each in variants]
+    print(header(request.variant, request.compare), flush=True)
+    table: dict[str, Counts] = {}
+    by_build: list[list[SubsetResult]] = [[] for _ in builds]
+    for of_subset in _results(request, suite, subsets, builds):
+        for results, result in zip(by_build, of_subset, strict=True):
+            results.append(result)
+        name = of_subset[0].subset
+        table[name] = counts_of(*of_subset)
+        print(line_of(name, table[name]), flush=True)
+    table["total"] = totals(list(table.values()))
+    print(line_of("total", table["total"]))
     chosen = {key: reason for key, reason in reasons.items() if key[0] in subsets}
-    judgement = judge(results[0], chosen, results[1] if request.compare else None)
-    _conclude(request, judgement)
+    found = judge(by_build[0], chosen, by_build[1] if request.compare else None)
     if request.output is not None:
-        _write(request.output, request, builds, rows, results)
-    return judgement.good
+        _write(request.output, request, builds, table, by_build[0])
+    return _conclude(request, found)
+
+
+def _results(
+    request: ValidationRequest, suite: Suite, subsets: Sequence[str], builds: Sequence[Ns2Build]
+) -> Iterator[list[SubsetResult]]:
+    """The results of each subset on all builds, in order; several subsets run at a time."""
+    limits = Limits(request.time_limit_s)
+
+    def result(subset: str, build: Ns2Build) -> SubsetResult:
+        folder = home_dir() / "validation" / build.build_id
+        kept = None if request.again else kept_result(folder, subset)
+        if kept is not None:
+            return kept
+        found = run_subset(suite, subset, build.binary, limits, folder / f"{subset}.log")
+        if found.whole:
+            keep_result(folder, found)
+        return found
+
+    with ThreadPoolExecutor(request.jobs or len(os.sched_getaffinity(0))) as pool:
+        try:
+            tasks = [[pool.submit(result, name, each) for each in builds] for name in subsets]
+            for of_subset in tasks:
+                yield [task.result() for task in of_subset]
+        except BaseException:
+            limits.stop.set()
+            pool.shutdown(cancel_futures=True)
+            raise
 
 
 def _check(request: ValidationRequest) -> None:
     if request.compare == request.variant:
-        raise BdpbenchError(
-            f"is the variant {request.variant}, which is validated", where="--compare"
-        )
+        said = f"is the variant {request.variant}, which is validated"
+        raise BdpbenchError(said, where="--compare")
     if request.output is not None and request.output.suffix not in (".json", ".csv"):
         raise BdpbenchError(f"{request.output} must end in .json or .csv", where="-o/--output")
 
@@ -212,59 +226,90 @@ def _built(variant: str, source: Path | None) -> Ns2Build:
     return require_build(backend.build_id)
 
 
-def _run_all(
-    runner: _Runner,
-    subsets: Sequence[str],
-    builds: Sequence[Ns2Build],
-    request: ValidationRequest,
-) -> tuple[list[Row], list[list[SubsetResult]]]:
-    """Run every subset on every build, printing a line for each; results are by build."""
-    rows: list[Row] = []
-    results: list[list[SubsetResult]] = []
-    with ThreadPoolExecutor(request.jobs or len(os.sched_getaffinity(0))) as pool:
-        try:
-            print(header(request.variant, request.compare), flush=True)
-            tasks = [
-                [pool.submit(runner.result, name, each) for each in builds] for name in subsets
-            ]
-            for of_subset in tasks:
-                results.append([task.result() for task in of_subset])
-                rows.append(table_row(*results[-1]))
-                print(line(rows[-1]), flush=True)
-        except BaseException:
-            runner.limits.stop.set()
-            pool.shutdown(cancel_futures=True)
-            raise
-    return rows, [list(of_build) for of_build in zip(*results, strict=True)]
-
-
-def _read_result(path: Path) -> SubsetResult | None:
-    if not path.is_file():
-        return None
-    what = "a result of `bdpbench ns2 validate`"
-    kept = read_json(path, what=what, schema_version=RESULT_VERSION)
-    return SubsetResult.from_json(cast("KeptSubset", kept))
-
-
-def _conclude(request: ValidationRequest, judgement: Judgement) -> None:
-    for text in findings(judgement, request.compare):
+def _conclude(request: ValidationRequest, found: Sequence[Finding]) -> bool:
+    """Print the findings; returns whether everything is as expected."""
+    for text in finding_lines(found, request.compare):
         print(text)
-    if judgement.good and request.compare is not None:
+    good = all(each.kind == "known" for each in found)
+    if good and request.compare is not None:
         print(f"{request.variant} and {request.compare}: every output has the same bytes")
-    print("all as expected" if judgement.good else "NOT as expected, see above")
+    print("all as expected" if good else "NOT as expected, see above")
+    return good
+
+
+def finding_lines(found: Sequence[Finding], other: str | None) -> Iterator[str]:
+    """Lines about single tests: expected differences first, then errors."""
+    grouped: dict[tuple[str, str], list[str]] = {}
+    for each in found:
+        if each.kind == "known":
+            grouped.setdefault((each.subset, each.detail), []).append(each.test)
+    for (subset, reason), tests in grouped.items():
+        yield f"differ as expected: {subset} {', '.join(tests)}\n    {reason.strip()}"
+    for each in found:
+        if each.kind != "known":
+            yield _FINDINGS[each.kind].format(**each._asdict(), other=other)
+
+
+def counts_of(one: SubsetResult, other: SubsetResult | None = None) -> Counts:
+    """One line of the table; ``same`` and ``not_same`` are for a comparison of variants."""
+    agree, differ = len(one.named("agree")), len(one.named("differ"))
+    counts: Counts = {
+        "tests": len(one.tests),
+        "agree": agree,
+        "differ": differ,
+        "neither": len(one.tests) - agree - differ,
+    }
+    if other is None:
+        return {**counts, "cpu_s": round(one.cpu_s, 1)}
+    changed = len(not_same(one, other))
+    return {
+        **counts,
+        "same": max(len(one.tests), len(other.tests)) - changed,
+        "not_same": changed,
+        "cpu_s": round(one.cpu_s, 1),
+        "other_cpu_s": round(other.cpu_s, 1),
+    }
+
+
+def totals(rows: Sequence[Counts]) -> Counts:
+    """The sums of all columns."""
+    return {name: round(sum(row[name] for row in rows), 1) for name in rows[0]}
+
+
+def header(variant: str, other: str | None) -> str:
+    """The heading over lines of ``line_of``."""
+    names = ["tests", "agree", "differ", "neither"]
+    times = [f"{variant}, s"]
+    if other is not None:
+        names += ["same", "not same"]
+        times.append(f"{other}, s")
+    return "  ".join([f"{'subset':28s}", *(f"{name:>8s}" for name in [*names, *times])])
+
+
+def line_of(subset: str, counts: Counts) -> str:
+    """One line of the table as aligned text."""
+    return "  ".join([f"{subset:28s}", *(f"{value!s:>8s}" for value in counts.values())])
 
 
 def _write(
     output: Path,
     request: ValidationRequest,
     builds: Sequence[Ns2Build],
-    rows: Sequence[Row],
-    results: Sequence[Sequence[SubsetResult]],
+    table: Mapping[str, Counts],
+    results: Sequence[SubsetResult],
 ) -> None:
-    about = {
+    """Write the table as CSV, or everything, with every test's outcome and checksums, as JSON."""
+    rows = [{"subset": name, **counts} for name, counts in table.items()]
+    if output.suffix == ".csv":
+        write_text_atomically(output, csv_of(list(rows[0]), rows))
+        return
+    data = {
+        "schema_version": 1,
         "variant": request.variant,
         "compare": request.compare,
         "builds": [build.build_id for build in builds],
+        "subsets": rows[:-1],
+        "total": rows[-1],
+        "tests": [as_document(each) for each in results],
     }
-    text = as_csv(rows) if output.suffix == ".csv" else as_json(about, rows, results[0])
-    write_text_atomically(output, text)
+    write_json_atomically(output, data)

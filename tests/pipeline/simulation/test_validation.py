@@ -2,18 +2,25 @@
 
 from __future__ import annotations
 
-import csv
-import io
 from pathlib import Path
 
 import pytest
 
+from bdpbench.app.validate import counts_of, finding_lines, header, line_of, totals
 from bdpbench.errors import BdpbenchError
-from bdpbench.simulation.validation.judge import judge, not_same
-from bdpbench.simulation.validation.known import read_known_differences
-from bdpbench.simulation.validation.subset import SubsetResult, TestResult, join, outcomes
-from bdpbench.simulation.validation.suite import Suite
-from bdpbench.simulation.validation.tables import as_csv, findings, header, line, table_row
+from bdpbench.simulation.validation import (
+    Finding,
+    SubsetResult,
+    Suite,
+    ValidationTest,
+    join,
+    judge,
+    keep_result,
+    kept_result,
+    not_same,
+    outcomes,
+    read_known_differences,
+)
 
 # As ns-2.35's test-all-template1 prints it; the third test leaves an unfinished line.
 LOG = """\
@@ -39,7 +46,7 @@ Some test failed.
 
 
 def result(subset: str, *outcomes_of: tuple[str, str], whole: bool = True) -> SubsetResult:
-    tests = tuple(TestResult(n, o, 1.0, {"temp.rands": "aa"}) for n, o in outcomes_of)
+    tests = tuple(ValidationTest(n, o, 1.0, {"temp.rands": "aa"}) for n, o in outcomes_of)
     return SubsetResult(subset, tests, whole)
 
 
@@ -61,64 +68,68 @@ def test_a_test_that_was_stopped_has_no_outputs() -> None:
     assert (two.cpu_s, two.outputs) == (0.0, {})
 
 
-def test_results_are_read_back_as_they_were() -> None:
+def test_results_are_read_back_as_they_were(tmp_path: Path) -> None:
     one = result("x", ("one", "agree"), ("two", "differ"), whole=False)
-    assert SubsetResult.from_json(one.to_json() | {"schema_version": 1}) == one
+    keep_result(tmp_path, one)
+    assert kept_result(tmp_path, "x") == one
+    assert kept_result(tmp_path, "y") is None
 
 
 def test_known_and_unknown_differences() -> None:
     results = [result("x", ("one", "agree"), ("two", "differ"), ("three", "differ"))]
     reasons = {("x", "two"): "a reason", ("y", "one"): "another"}
-    found = judge(results, reasons)
-    assert found.known == (("x", "two", "a reason"),)
-    assert found.unknown == (("x", "three"),)
-    assert not found.good
-    assert judge(results, {**reasons, ("x", "three"): "a reason"}).good
-
-
-def test_a_known_difference_that_vanished_is_not_as_known() -> None:
-    found = judge([result("x", ("one", "agree"))], {("x", "one"): "a reason"})
-    assert found.vanished == (("x", "one"),)
-    assert not found.good
-    assert "AGREES, but is listed in ns2/known_differences.yaml: x one" in findings(found, None)
+    known = Finding("known", "x", "two", "a reason")
+    assert judge(results, reasons) == [known, Finding("unknown", "x", "three")]
+    known_too = Finding("known", "x", "three", "a reason")
+    found = judge(results, {**reasons, ("x", "three"): "a reason"})
+    assert found == [known, known_too]
+    assert list(finding_lines(found, None)) == ["differ as expected: x two, three\n    a reason"]
 
 
 @pytest.mark.parametrize(
     ("one", "said"),
     [
+        (
+            result("x", ("one", "agree")),
+            "AGREES, but is listed in ns2/known_differences.yaml: x one",
+        ),
         (result("x", ("one", "no output")), "WROTE NOTHING to compare: x one"),
-        (result("x", ("one", "agree"), whole=False), "STOPPED at the time limit: x"),
+        (result("x", ("two", "agree"), whole=False), "STOPPED at the time limit: x"),
         (result("x"), "RAN NO TEST: x"),
+        (result("x", ("two", "differ")), "DIFFERS UNEXPECTEDLY: x two"),
     ],
 )
-def test_what_did_not_run_to_its_end_is_not_good(one: SubsetResult, said: str) -> None:
-    found = judge([one], {})
-    assert not found.good
-    assert findings(found, None) == [said]
+def test_what_is_not_as_expected_is_told(one: SubsetResult, said: str) -> None:
+    found = judge([one], {("x", "one"): "a reason"})
+    assert [each.kind == "known" for each in found] == [False]
+    assert list(finding_lines(found, None)) == [said]
 
 
 def test_outputs_that_are_not_the_same_are_named() -> None:
-    one = SubsetResult("x", (TestResult("a", "agree", 1.0, {"temp.rands": "aa", "all.tr": "bb"}),))
-    other = SubsetResult("x", (TestResult("a", "agree", 2.0, {"temp.rands": "aa", "all.q": "bb"}),))
+    one = SubsetResult(
+        "x", (ValidationTest("a", "agree", 1.0, {"temp.rands": "aa", "all.tr": "bb"}),)
+    )
+    other = SubsetResult(
+        "x", (ValidationTest("a", "agree", 2.0, {"temp.rands": "aa", "all.q": "bb"}),)
+    )
     assert not_same(one, one) == []
     assert not_same(one, other) == [("a", ("all.q", "all.tr"))]
     assert not_same(one, SubsetResult("x", ())) == [("a", ("(not run)",))]
     found = judge([one], {}, [other])
-    assert findings(found, "stock") == ["NOT THE SAME as stock: x a: all.q, all.tr"]
-    assert not found.good
+    said = "NOT THE SAME as stock: x a: all.q, all.tr"
+    assert list(finding_lines(found, "stock")) == [said]
 
 
 def test_a_failing_test_with_the_same_bytes_is_the_same() -> None:
     one = result("x", ("a", "differ"))
-    assert judge([one], {("x", "a"): "a reason"}, [one]).good
+    assert [each.kind for each in judge([one], {("x", "a"): "a reason"}, [one])] == ["known"]
 
 
 def test_table_and_its_totals() -> None:
-    first = table_row(result("x", ("a", "agree"), ("b", "differ"), ("c", "not implemented")))
-    second = table_row(result("y", ("a", "agree")))
-    rows = list(csv.DictReader(io.StringIO(as_csv([first, second]))))
-    assert list(rows[2].values()) == ["total", "4", "2", "1", "1", "4.0"]
-    assert len(line(first)) == len(header("fast", None))
+    first = counts_of(result("x", ("a", "agree"), ("b", "differ"), ("c", "not implemented")))
+    second = counts_of(result("y", ("a", "agree")))
+    assert list(totals([first, second]).values()) == [4, 2, 1, 1, 4.0]
+    assert len(line_of("x", first)) == len(header("fast", None))
 
 
 def test_known_differences_of_this_repository_have_their_reasons() -> None:

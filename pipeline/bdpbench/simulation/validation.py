@@ -1,0 +1,468 @@
+"""ns-2's own validation suite (``tcl/test`` of its archive): run with a build, and judged.
+
+Each subset of the suite runs in a folder of its own, in which ``validation_recorder.py`` stands in
+for ``ns`` and records what each test wrote.
+"""
+
+from __future__ import annotations
+
+import fcntl
+import json
+import os
+import re
+import shlex
+import shutil
+import signal
+import subprocess
+import sys
+import tempfile
+import threading
+import time
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass, field
+from itertools import zip_longest
+from pathlib import Path
+from typing import NamedTuple, TypedDict
+
+from pydantic import BaseModel, ConfigDict, Field
+
+from bdpbench.contracts.documents import read_json, write_json_atomically
+from bdpbench.contracts.paths import home_dir, repository_root
+from bdpbench.contracts.yaml_files import YamlFile, suggest
+from bdpbench.errors import BdpbenchError
+from bdpbench.simulation import validation_recorder
+from bdpbench.simulation.build import build_environment, build_script
+from bdpbench.simulation.processes import dying_with_parent
+
+# Wired links, queues, schedulers, TCP and traces: what bdpbench's own runs use.
+QUICK_SUBSETS = (
+    *("simple", "tcp", "testReno", "newreno", "sack", "tcpOptions", "tcpVariants", "LimTransmit"),
+    *("tcpHighspeed", "tcpLinux", "red", "cbq", "schedule", "links", "monitor", "quickstart"),
+)
+RESULT_VERSION = 1
+_DRIVER = "test-all-"
+# Program → Debian package; the suite's scripts call them.
+_PROGRAMS = {
+    "tar": "tar",
+    "xz": "xz-utils",
+    "perl": "perl",
+    "gzip": "gzip",
+    "awk": "mawk",
+    "cmp": "diffutils",
+}
+_POLL_S = 0.2
+_STARTED = re.compile(r"^Running test (\S+):$", re.MULTILINE)
+# What a driver prints at the end of a test, possibly after an unfinished line of the test's output.
+_OUTCOMES = {
+    "agree": "Test output agrees with reference output",
+    "differ": "Test output differs from reference output",
+    "not implemented": "Test not implemented",
+    "no reference": "saving output for future validation",
+}
+_NO_OUTPUT = "no output"
+
+
+@dataclass(frozen=True)
+class Limits:
+    """When to stop a subset: after ``seconds``, or when ``stop`` is set."""
+
+    seconds: float
+    stop: threading.Event = field(default_factory=threading.Event)
+
+
+class ValidationTest(NamedTuple):
+    """One test.
+
+    Attributes:
+        name: as the subset calls it; a subset may run one name several times.
+        outcome: "agree" or "differ" (with the reference output), "not implemented",
+            "no reference", or "no output".
+        cpu_s: CPU time of ns-2 and of the programs that it called, s.
+        outputs: what it wrote: name of the file, or "(exit status)" and "(screen)", → SHA-256.
+    """
+
+    name: str
+    outcome: str
+    cpu_s: float
+    outputs: dict[str, str]
+
+
+@dataclass(frozen=True)
+class SubsetResult:
+    """All tests of a subset that were run, in order; ``whole`` unless the subset was stopped."""
+
+    subset: str
+    tests: tuple[ValidationTest, ...]
+    whole: bool = True
+
+    @property
+    def cpu_s(self) -> float:
+        """CPU time of all tests, s."""
+        return sum(test.cpu_s for test in self.tests)
+
+    def named(self, outcome: str) -> list[str]:
+        """Names of the tests with an outcome."""
+        return [test.name for test in self.tests if test.outcome == outcome]
+
+
+def kept_result(folder: Path, subset: str) -> SubsetResult | None:
+    """The result of a subset that was kept in a folder; None if there is none.
+
+    Raises:
+        BdpbenchError: when the file is damaged or of another version.
+    """
+    path, what = folder / f"{subset}.json", "a result of `bdpbench ns2 validate`"
+    if not path.is_file():
+        return None
+    kept = read_json(path, what=what, schema_version=RESULT_VERSION)
+    tests = tuple(ValidationTest(**each) for each in kept["tests"])
+    return SubsetResult(kept["subset"], tests, kept["whole"])
+
+
+def keep_result(folder: Path, result: SubsetResult) -> None:
+    """Keep a result for ``kept_result``."""
+    data = {"schema_version": RESULT_VERSION, **as_document(result)}
+    write_json_atomically(folder / f"{result.subset}.json", data)
+
+
+def as_document(result: SubsetResult) -> dict[str, object]:
+    """A result for JSON."""
+    tests = [test._asdict() for test in result.tests]
+    return {"subset": result.subset, "tests": tests, "whole": result.whole}
+
+
+# ---------------------------------------------------------------- the suite
+
+
+@dataclass(frozen=True)
+class Suite:
+    """The unpacked, read-only suite: ``root`` contains ``tcl`` and ``bin`` of the source tree."""
+
+    root: Path
+
+    @property
+    def tests(self) -> Path:
+        """The folder with a driver ``test-all-<subset>`` for each subset."""
+        return self.root / "tcl" / "test"
+
+    def subsets(self) -> list[str]:
+        """The subsets that ns-2's own ``validate`` runs, in its order."""
+        text = (self.root / "validate").read_text(encoding="utf-8", errors="replace")
+        listed = re.search(r"^for i in \\\n(.*?)^#", text, re.MULTILINE | re.DOTALL)
+        if listed is None:
+            raise BdpbenchError("lists no subsets", where=str(self.root / "validate"))
+        return listed.group(1).replace("\\", " ").split()
+
+    def choose(self, names: Sequence[str]) -> list[str]:
+        """``names`` without repetitions; all subsets if it is empty.
+
+        Raises:
+            BdpbenchError: for a name that the suite does not have, with a suggestion.
+        """
+        known = {path.name.removeprefix(_DRIVER) for path in self.tests.glob(f"{_DRIVER}*")}
+        for name in names:
+            if name not in known:
+                raise BdpbenchError(
+                    f"ns-2's validation suite has no subset {name!r}",
+                    where="--subset",
+                    hint=suggest(name, known),
+                )
+        return list(dict.fromkeys(names)) or self.subsets()
+
+    def prepare(self, subset: str, binary: Path, folder: Path) -> Path:
+        """Prepare the folder in which a subset runs, one for each, and return its ``tcl/test``.
+
+        Files that the tests only read are linked; ``tcl/test`` is a copy with the references of
+        this subset only. ``ns`` is replaced by the recorder, and ``sleep``, with which the drivers
+        wait for windows that a quiet run does not open, by a program that does nothing.
+        """
+        wanted = self._references(subset)
+        tests = folder / "tcl" / "test"
+        shutil.copytree(
+            self.tests,
+            tests,
+            ignore=lambda _, names: [
+                each for each in names if each.startswith("test-output-") and each not in wanted
+            ],
+        )
+        for path in (self.root / "tcl").iterdir():
+            if path.name != "test":
+                (folder / "tcl" / path.name).symlink_to(path)
+        (folder / "bin").symlink_to(self.root / "bin")
+        (folder / "path").mkdir()
+        _write_program(folder / "path" / "sleep", "exit 0")
+        command = [sys.executable, "-I", "-S", validation_recorder.__file__, str(binary)]
+        command += [str(folder / "records.jsonl"), str(folder / "log.txt")]
+        _write_program(folder / "ns", f'exec {shlex.join(command)} "$@"')
+        return tests
+
+    def _references(self, subset: str) -> set[str]:
+        """Folders of the reference outputs of a subset, which its driver may name by a variable.
+
+        Drivers say directory="test-output-tcp", or f="xcp" and then directory="test-output-$f".
+        """
+        driver = (self.tests / f"{_DRIVER}{subset}").read_text(encoding="utf-8", errors="replace")
+        values = re.findall(r'^\w+="([\w-]+)"', driver, re.MULTILINE)
+        return {*values, *(f"test-output-{value}" for value in values)}
+
+
+def open_suite(source: Path | None = None) -> Suite:
+    """The suite of the archive that ``ns2/SOURCE.lock`` pins, unpacked once.
+
+    Raises:
+        BdpbenchError: when a program that it needs is missing, or the archive is not available.
+    """
+    _require_programs()
+    final = home_dir() / "validation" / "suite"
+    # A given source is always checked; finding one takes a second.
+    archive = None if _is_whole(final) and source is None else _archive(source)
+    if archive is not None and not _is_whole(final):
+        final.parent.mkdir(parents=True, exist_ok=True)
+        with (final.parent / ".lock").open("w", encoding="utf-8") as lock:
+            fcntl.flock(lock, fcntl.LOCK_EX)
+            if not _is_whole(final):  # nobody has unpacked it while this call waited
+                _unpack_to(final, archive)
+    return Suite(final)
+
+
+def _is_whole(suite: Path) -> bool:
+    return (suite / "validate").is_file()
+
+
+def _unpack_to(final: Path, archive: Path) -> None:
+    with tempfile.TemporaryDirectory(dir=final.parent) as scratch:
+        _unpack(archive, Path(scratch))
+        shutil.rmtree(final, ignore_errors=True)  # an older version wrote it file by file
+        os.replace(Path(scratch) / "ns-2.35", final)
+
+
+def _archive(source: Path | None) -> Path:
+    given = ["--source", str(source)] if source is not None else []
+    done = subprocess.run(
+        ["bash", str(build_script()), "--print-source", *given],
+        stdout=subprocess.PIPE,
+        text=True,
+        env=build_environment(),
+        check=False,
+    )
+    if done.returncode != 0:
+        raise BdpbenchError("no source archive, see the message above", where="ns2/build.sh")
+    return Path(done.stdout.strip())
+
+
+def _unpack(archive: Path, folder: Path) -> None:
+    parts = ["ns-2.35/tcl", "ns-2.35/bin", "ns-2.35/validate"]
+    command = ["tar", "-C", str(folder), "-xJf", str(archive), "--no-same-owner", *parts]
+    if subprocess.run(command, check=False).returncode != 0:
+        raise BdpbenchError("could not be unpacked, see the message above", where=str(archive))
+
+
+def _require_programs() -> None:
+    missing = [package for program, package in _PROGRAMS.items() if not shutil.which(program)]
+    if "perl" not in missing:
+        # Some scripts require this file, which Perl no longer ships.
+        finds = subprocess.run(["perl", "-e", 'require "getopts.pl"'], capture_output=True)
+        if finds.returncode != 0:
+            missing.append("libperl4-corelibs-perl")
+    if missing:
+        raise BdpbenchError(
+            f"ns-2's validation suite needs these system packages: {', '.join(missing)}",
+            hint=f"apt-get install {' '.join(missing)}",
+        )
+
+
+def _write_program(path: Path, line: str) -> None:
+    path.write_text(f"#!/bin/sh\n{line}\n", encoding="utf-8")
+    path.chmod(0o755)
+
+
+# ---------------------------------------------------------------- one subset
+
+
+def run_subset(
+    suite: Suite, subset: str, binary: Path, limits: Limits, log: Path | None = None
+) -> SubsetResult:
+    """Run a subset on an ``ns`` in a folder of its own; its driver's output is kept as ``log``."""
+    with tempfile.TemporaryDirectory(prefix="bdpbench-validate.") as name:
+        folder = Path(name)
+        tests = suite.prepare(subset, binary, folder)
+        (folder / "log.txt").touch()
+        (folder / "records.jsonl").touch()
+        whole = _drive(subset, folder, tests, limits)
+        text = (folder / "log.txt").read_text(encoding="utf-8", errors="replace")
+        lines = (folder / "records.jsonl").read_text(encoding="utf-8").splitlines()
+        if log is not None:
+            log.parent.mkdir(parents=True, exist_ok=True)
+            shutil.copy(folder / "log.txt", log)
+    records = [json.loads(line) for line in lines]
+    return SubsetResult(subset, tuple(join(outcomes(text), records)), whole)
+
+
+def _drive(subset: str, folder: Path, tests: Path, limits: Limits) -> bool:
+    """Run the driver until it ends; False if it and its children had to be stopped."""
+    clean = {name: value for name, value in os.environ.items() if name not in ("NS", "DISPLAY")}
+    environment = {**clean, "PATH": f"{folder / 'path'}:{clean['PATH']}", "LC_ALL": "C"}
+    with (folder / "log.txt").open("ab") as stream:
+        child = subprocess.Popen(
+            [f"./test-all-{subset}", "quiet"],
+            cwd=tests,
+            env=environment,
+            stdin=subprocess.DEVNULL,
+            stdout=stream,
+            stderr=stream,
+            start_new_session=True,
+            preexec_fn=dying_with_parent(),
+        )
+        deadline = time.monotonic() + limits.seconds
+        while True:
+            try:
+                child.wait(_POLL_S)
+            except subprocess.TimeoutExpired:
+                if time.monotonic() < deadline and not limits.stop.is_set():
+                    continue
+                os.killpg(child.pid, signal.SIGKILL)
+                child.wait()
+                return False
+            return True
+
+
+def outcomes(log: str) -> list[tuple[str, str]]:
+    r"""Name and outcome of each test that a driver's output reports, in order.
+
+    >>> outcomes("Running test a:\nTest not implemented\nRunning test b:\n")
+    [('a', 'not implemented'), ('b', 'no output')]
+    """
+    _, *parts = _STARTED.split(log)
+    return [(name, _outcome(text)) for name, text in zip(parts[0::2], parts[1::2], strict=True)]
+
+
+def _outcome(text: str) -> str:
+    found = [outcome for outcome, phrase in _OUTCOMES.items() if phrase in text]
+    return found[0] if found else _NO_OUTPUT
+
+
+class Record(TypedDict):
+    """A line of the recorder (``recorder.py``): what one call of ns-2 wrote; checksums in hex."""
+
+    arguments: list[str]
+    exit_status: int
+    cpu_s: float
+    said: str
+    files: dict[str, str]
+
+
+def join(
+    outcomes: Sequence[tuple[str, str]], records: Sequence[Record]
+) -> Iterator[ValidationTest]:
+    """The outcome of each test with what the recorder noted about it.
+
+    The drivers call ns-2 once per test; a test that was stopped has only an outcome.
+    """
+    for (name, outcome), record in zip_longest(outcomes, records[: len(outcomes)]):
+        outputs = _outputs(record) if record else {}
+        yield ValidationTest(name, outcome, record["cpu_s"] if record else 0.0, outputs)
+
+
+def _outputs(record: Record) -> dict[str, str]:
+    own = {"(exit status)": str(record["exit_status"]), "(screen)": record["said"]}
+    return {**own, **record["files"]}
+
+
+# ---------------------------------------------------------------- the judgement
+
+
+class _KnownDifference(BaseModel):
+    """Tests of one subset that differ from the shipped reference output for one reason."""
+
+    model_config = ConfigDict(extra="forbid", frozen=True, defer_build=True)
+
+    subset: str = Field(min_length=1)
+    tests: tuple[str, ...] = Field(min_length=1)
+    reason: str = Field(min_length=1)
+
+
+def read_known_differences(path: Path | None = None) -> dict[tuple[str, str], str]:
+    """(subset, test) → reason.
+
+    Raises:
+        BdpbenchError: when the file is invalid (with the line) or names a test twice.
+    """
+    yaml = YamlFile(path or repository_root() / "ns2" / "known_differences.yaml")
+    reasons: dict[tuple[str, str], str] = {}
+    if not isinstance(yaml.data, list):
+        raise yaml.error((), "expected a list of {subset, tests, reason}")
+    for i, part in enumerate(yaml.data):
+        known = yaml.validate_part(_KnownDifference, part, (i,))
+        for test in known.tests:
+            if (known.subset, test) in reasons:
+                raise yaml.error((i, "tests"), f"{test} of {known.subset} is listed twice")
+            reasons[known.subset, test] = known.reason
+    return reasons
+
+
+class Finding(NamedTuple):
+    """What is to be said of a test or a subset.
+
+    Attributes:
+        kind: "known" for a test that differs as expected; every other kind is a fault: "unknown",
+            differs unexpectedly; "vanished", is listed as different but agrees; "silent", wrote
+            nothing to compare; "stopped" and "empty", of a subset that did not end within the time
+            limit or ran no test; "not the same", has other bytes than with another variant.
+        subset, test: whose; ``test`` is "" for a subset.
+        detail: the reason of a known difference, or the outputs that are not the same.
+    """
+
+    kind: str
+    subset: str
+    test: str = ""
+    detail: str = ""
+
+
+def judge(
+    results: Sequence[SubsetResult],
+    reasons: Mapping[tuple[str, str], str],
+    others: Sequence[SubsetResult] | None = None,
+) -> list[Finding]:
+    """Judge the subsets of one variant, and compare them with the ``others`` of another variant.
+
+    ``reasons`` are the known differences: (subset, test) → reason.
+    """
+    differ = [(each.subset, name) for each in results for name in each.named("differ")]
+    agree = {(each.subset, name) for each in results for name in each.named("agree")}
+    silent = [(each.subset, name) for each in results for name in each.named(_NO_OUTPUT)]
+    both = [*results, *(others or ())]
+    stopped = dict.fromkeys(each.subset for each in both if not each.whole)
+    empty = dict.fromkeys(each.subset for each in both if not each.tests)
+    return [
+        *(Finding("known", *key, reasons[key]) for key in differ if key in reasons),
+        *(Finding("unknown", *key) for key in differ if key not in reasons),
+        *(Finding("vanished", *key) for key in reasons if key in agree and key not in differ),
+        *(Finding("silent", *key) for key in silent),
+        *(Finding("stopped", subset) for subset in stopped),
+        *(Finding("empty", subset) for subset in empty),
+        *(
+            Finding("not the same", one.subset, name, ", ".join(outputs))
+            for one, other in zip(results, others or (), strict=others is not None)
+            for name, outputs in not_same(one, other)
+        ),
+    ]
+
+
+def not_same(one: SubsetResult, other: SubsetResult) -> list[tuple[str, tuple[str, ...]]]:
+    """Tests of a subset whose outcome or outputs differ between two variants, with the outputs."""
+    pairs = zip_longest(one.tests, other.tests)
+    found = [((a or b).name, _changed(a, b)) for a, b in pairs]
+    return [(name, outputs) for name, outputs in found if outputs]
+
+
+def _changed(one: ValidationTest | None, other: ValidationTest | None) -> tuple[str, ...]:
+    if one is None or other is None:
+        return ("(not run)",)
+    changed = [
+        name
+        for name in sorted({*one.outputs, *other.outputs})
+        if one.outputs.get(name) != other.outputs.get(name)
+    ]
+    if (one.name, one.outcome) != (other.name, other.outcome):
+        changed.insert(0, "(outcome)")
+    return tuple(changed)

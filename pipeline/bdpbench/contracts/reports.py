@@ -12,7 +12,7 @@ from typing import NotRequired, TypedDict
 from bdpbench.contracts.documents import read_document, shaped, write_json_atomically
 from bdpbench.contracts.files import sha256_of
 from bdpbench.contracts.paths import run_folder
-from bdpbench.contracts.plan import PLAN_NAME, Plan, plan_sha256
+from bdpbench.contracts.plan import PLAN_NAME, Plan, Scalar, plan_sha256
 from bdpbench.contracts.runs import (
     MANIFEST_NAME,
     RUN_NAME,
@@ -146,10 +146,14 @@ _KEPT_COLUMNS = (
 
 
 class Place(TypedDict):
-    """Where a run stands in a study: scenarios may share a run."""
+    """Where a run stands in a study: scenarios may share a run.
+
+    ``alike`` has further values of a parameter for which the run stands there, as in the plan.
+    """
 
     scenario: str
     label: str
+    alike: NotRequired[dict[str, list[Scalar]]]
 
 
 class KeptRun(RunFacts):

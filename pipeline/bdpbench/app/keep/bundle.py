@@ -153,6 +153,8 @@ class Bundle:
         places: dict[str, list[Place]] = {}
         for run in self.plan["runs"]:
             place: Place = {"scenario": run["scenario"], "label": run["label"]}
+            if "alike" in run:
+                place["alike"] = run["alike"]
             places.setdefault(run["run_id"], []).append(place)
         return [_kept(each, places[run_id]) for run_id, each in self.records.items()]
 

@@ -249,6 +249,9 @@ def test_all_runs_of_the_tier_are_published_under_the_ids_that_are_planned(
     assert ids_of_published_runs(study) == planned
     runs_of_file = KeptResults(study.published).published_runs
     assert {run["run_id"] for run in runs_of_file} == set(planned.values())
+    alike = {(run["scenario"], run["label"]): run.get("alike", {}) for run in runs}
+    for place in (place for run in runs_of_file for place in run["places"]):
+        assert place.get("alike", {}) == alike[place["scenario"], place["label"]]
 
 
 def parts_of_page(report: Path) -> dict[str, str]:

@@ -18,6 +18,7 @@ from pydantic import Field, model_validator
 
 from bdpbench.contracts.plan import Scalar
 from bdpbench.contracts.yaml_files import Location, YamlFile
+from bdpbench.studies.network.links import ROUNDED_BUFFERS
 from bdpbench.studies.study import Scenario, Study, known_or_suggest
 from bdpbench.studies.vocabulary import PROTOCOL_PARAMETERS, Strict
 
@@ -132,7 +133,8 @@ class Matrix(Strict):
             parameters.
         panels: a third parameter, each value of which has a panel in one chart.
         only: parameter → values; runs with other values are left out.
-        mean_over: parameters over which a cell is the mean, in addition to repetitions.
+        mean_over: parameters over which a cell is the mean, in addition to repetitions. A run that
+            stands for several buffers counts once for each of them, or once with ``buffer_pkts``.
         ends: values of the lightest and of the darkest colour; if absent, those of the cells.
         about_zero: whether the colours distinguish the sides of 0, ``ends`` being -x and x.
         winner: what is shown instead of a value.
@@ -235,7 +237,10 @@ def load_matrices(path: Path, study: Study, metrics: Collection[str]) -> list[Ma
         _require(source, (*place, "metric"), matrix.metric, metrics, "metric")
         scenario = study.scenarios[matrix.scenario]
         for inner, parameter in matrix.parameters:
-            _require(source, (*place, *inner), parameter, _varied(scenario), "varied parameter")
+            varied = _varied(scenario)
+            if inner[0] == "mean_over" and varied & {*ROUNDED_BUFFERS}:
+                varied.add("buffer_pkts")
+            _require(source, (*place, *inner), parameter, varied, "varied parameter")
         for parameter, kept in matrix.only.items():
             where = (*place, "only", parameter)
             _require(source, where, parameter, _varied(scenario), "varied parameter")

@@ -59,6 +59,16 @@ def test_the_regions_of_figure_71() -> None:
     assert points.rank("SACK") is None
 
 
+def test_a_mean_over_shares_of_the_bdp_can_count_each_run_once(tmp_path: Path) -> None:
+    path = tmp_path / "matrices.yaml"
+    path.write_text(
+        "matrices: [{scenario: short_same, metric: utilization, mean_over: [buffer_pkts],\n"
+        "  rows: {parameter: protocol, title: a}, columns: {parameter: rtt_2_ms, title: b}}]"
+    )
+    (matrix,) = load_matrices(path, load_study("ahmad2013"), METRICS)
+    assert matrix.mean_over == ["buffer_pkts"]
+
+
 def test_a_study_may_do_without(tmp_path: Path) -> None:
     study = load_study("sharma2006")
     assert load_matrices(tmp_path / "matrices.yaml", study, METRICS) == []
@@ -75,6 +85,7 @@ def test_a_study_may_do_without(tmp_path: Path) -> None:
         ("inter_protocol", "interprotocol", r"yaml:2: matrices\.0\.scenario: unknown scenario"),
         ("metric: asymmetry", "metric: asymetry", r"yaml:3: .*unknown metric .*\n.*asymmetry"),
         ("[-1, 1]", "[-1, 1]\n    mean_over: [rtt_ms]", r"yaml:7: .*mean_over\.0: unknown varied"),
+        ("[-1, 1]", "[-1, 1]\n    mean_over: [buffer_pkts]", r"yaml:7: .*unknown varied"),
         ("[-1, 1]", "[-1, 1]\n    only: {protocol_1: [XS]}", r"yaml:7: .*only\..*unknown protocol"),
         ("fairness_points", "points", r"points\.metric: unknown metric"),
         ("protocol_2", "buffer_pkts", r"yaml:5: .*unknown varied parameter 'buffer_pkts'"),

@@ -31,14 +31,14 @@ def checkout(tmp_path: Path) -> Path:
 DRIVER = """
 import hashlib, json, sys
 from pathlib import Path
-from bdpbench.app.planning import prepare
+from bdpbench.app.planning import Wanted, prepare
 from bdpbench.studies.runs import Selection
 
 for files in json.loads(sys.argv[1]):
     for file in files:
         path = Path(file)
         path.write_text(path.read_text() + "\\n# A remark.\\n")
-    plan = prepare("transfer", "quick", Selection(), "b" * 16, Path("results")).plan
+    plan = prepare(Wanted("transfer", "quick", results=Path("results"), build_id="b" * 16)).plan
     print(hashlib.sha256(json.dumps(plan).encode()).hexdigest())
 """
 
@@ -61,7 +61,7 @@ def test_a_plan_changes_with_what_the_report_is_made_by_and_nothing_else(checkou
     elsewhere = (
         f"{code}/recover/__init__.py",
         f"{code}/archive/container.py",
-        f"{code}/cli/check.py",
+        f"{code}/cli/running.py",
         f"{code}/app/keep/publish.py",
         "config/studies/sharma2006/NOTES.md",
     )

@@ -7,10 +7,9 @@ from pathlib import Path
 
 import pytest
 
-from bdpbench.app.planning import prepare
+from bdpbench.app.planning import Wanted, prepare
 from bdpbench.contracts.paths import relative
 from bdpbench.errors import BdpbenchError
-from bdpbench.studies.runs import Selection
 
 BUILD = "0123456789abcdef"
 STUDY = """\
@@ -86,7 +85,7 @@ def plan(tmp_path: Path) -> Callable[[], None]:
 
     def call() -> None:
         folder = str(tmp_path / "mine")
-        prepared = prepare(folder, "quick", Selection(), BUILD, tmp_path / "results")
+        prepared = prepare(Wanted(folder, "quick", results=tmp_path / "results", build_id=BUILD))
         assert len(prepared.missing) == 2
         assert prepared.plan["folder"] == relative(Path(folder))
 

@@ -8,13 +8,12 @@ from pathlib import Path
 import pytest
 import yaml
 
-from bdpbench.app.planning import prepare
+from bdpbench.app.planning import Wanted, prepare
 from bdpbench.app.references import references
 from bdpbench.cli import cli
 from bdpbench.contracts.paths import repository_root
 from bdpbench.score import load_claims
 from bdpbench.score.published import COLUMNS, load_spreads
-from bdpbench.studies.runs import Selection
 
 DOCS = repository_root() / "docs"
 PAGES = sorted(DOCS.rglob("*.md"))
@@ -86,7 +85,7 @@ def _runs(folder: Path, study: dict[str, object]) -> int:
     folder.mkdir(parents=True)
     (folder / "study.yaml").write_text(yaml.safe_dump(study))
     results = folder.parent / "results"
-    prepared = prepare(str(folder), "quick", Selection(), "0" * 16, results)
+    prepared = prepare(Wanted(str(folder), "quick", results=results, build_id="0" * 16))
     return len(prepared.runs)
 
 

@@ -15,11 +15,10 @@ from typing import Any
 import pytest
 import yaml
 
-from bdpbench.app.planning import prepare
+from bdpbench.app.planning import Wanted, prepare
 from bdpbench.contracts.paths import config_dir
 from bdpbench.contracts.yaml_files import YamlFile
 from bdpbench.errors import BdpbenchError
-from bdpbench.studies.runs import Selection
 
 EXAMPLES = config_dir() / "studies" / "examples"
 STUDIES = {path.parent.name: YamlFile(path).data for path in sorted(EXAMPLES.glob("*/study.yaml"))}
@@ -83,7 +82,7 @@ def plan_of(folder: Path, study: Any) -> str:
     text = yaml.dump(study, Dumper=yaml.CSafeDumper, allow_unicode=True, sort_keys=False)
     (folder / "study.yaml").write_text(text)
     results = folder.parent / "results"
-    plan = prepare(str(folder), "quick", Selection(), "b" * 16, results).plan
+    plan = prepare(Wanted(str(folder), "quick", results=results, build_id="b" * 16)).plan
     return json.dumps({**plan, "evaluation_sha256": ""}, sort_keys=True)
 
 

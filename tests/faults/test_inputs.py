@@ -19,7 +19,7 @@ import yaml
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
-from bdpbench.app.planning import prepare, write_plan
+from bdpbench.app.planning import Wanted, prepare, write_plan
 from bdpbench.app.stages import measure_plan, read_metrics, score_plan, write_metrics
 from bdpbench.contracts.documents import write_json_atomically
 from bdpbench.contracts.paths import repository_root, run_folder
@@ -29,7 +29,6 @@ from bdpbench.contracts.scorecard import read_scorecard
 from bdpbench.errors import BdpbenchError
 from bdpbench.studies.identity import tcl_files
 from bdpbench.studies.limits import MOST_FLOWS, MOST_RUNS
-from bdpbench.studies.runs import Selection
 
 KEY = "dumbbell"
 DATA = repository_root() / "tests" / "data" / KEY
@@ -69,7 +68,9 @@ def told(work: Callable[[], object]) -> str:
 def plan_of(folder: Path, *, write: bool = False) -> None:
     began = time.monotonic()
     try:
-        plan = prepare(str(folder), "quick", Selection(), "b" * 16, folder.parent / "results")
+        plan = prepare(
+            Wanted(str(folder), "quick", results=folder.parent / "results", build_id="b" * 16)
+        )
         if write:
             write_plan(plan)
     finally:

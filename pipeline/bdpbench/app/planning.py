@@ -20,7 +20,13 @@ from bdpbench.app.run_data import values_path
 from bdpbench.app.stages import study_texts
 from bdpbench.contracts.documents import write_json_atomically
 from bdpbench.contracts.files import known_sha256_of, sha256_of
-from bdpbench.contracts.paths import package_dir, repository_root, run_folder, runs_folder
+from bdpbench.contracts.paths import (
+    package_dir,
+    repository_root,
+    results_dir,
+    run_folder,
+    runs_folder,
+)
 from bdpbench.contracts.plan import (
     BATCHES_FOLDER,
     JOBS_NAME,
@@ -38,9 +44,10 @@ from bdpbench.errors import BdpbenchError
 from bdpbench.simulation.build import current_build_id, find_build
 from bdpbench.simulation.declared import unknown_to_ns2
 from bdpbench.studies.batches import LEAST_S, make_batches
+from bdpbench.studies.config import load_config
 from bdpbench.studies.cost import MEASURE_S, batch_memory_mb
 from bdpbench.studies.declared import declared_by
-from bdpbench.studies.load import load_study
+from bdpbench.studies.load import find_study, load_study
 from bdpbench.studies.plan import make_plan
 from bdpbench.studies.runs import Identities, Selection, expand_tier, tiers_of
 from bdpbench.studies.scripts import unfit
@@ -135,35 +142,54 @@ class Prepared:
         return self.plan["runs"]
 
 
-def prepare(
-    name_or_path: str,
-    tier: str,
-    selection: Selection,
-    build_id: str,
-    results: Path,
-    *,
-    scripts: Path | None = None,
-) -> Prepared:
+@dataclass(frozen=True)
+class Wanted:
+    """What to plan; None selects what ``config.yaml`` says.
+
+    Attributes:
+        study: key of a study, or its folder.
+        tier: quick, paper or full.
+        selection: the runs that have to be simulated.
+        results: folder of runs and reports.
+        scripts: folder of scripts that replace the study's own.
+        build_id: id of the build of ns-2.
+    """
+
+    study: str | None = None
+    tier: str | None = None
+    selection: Selection = field(default_factory=Selection)
+    results: Path | None = None
+    scripts: Path | None = None
+    build_id: str | None = None
+
+    def paths(self) -> Paths:
+        """Where the plan, its runs and its report are."""
+        config = load_config()
+        results = self.results or results_dir(config.results)
+        return Paths(results, find_study(self.study or config.study).name, self.tier or config.tier)
+
+
+def prepare(wanted: Wanted) -> Prepared:
     """Plan a tier; nothing is written.
 
     The plan has the selected runs and all finished runs of the tier, so that a report made with a
     selection still shows all results. It also has the unfinished runs of the same scenarios and
     protocols, without which the mean of a part would pass for the mean of a sweep.
-    ``name_or_path`` is the key of a study or its folder; ``scripts`` is a folder of scripts that
-    replace the study's own.
 
     Raises:
         BdpbenchError: for an invalid study, whether in its runs or in its expectations; for an
             unknown name, or a selection without runs.
     """
-    study = load_study(name_or_path, scripts)
-    selection = selection.in_study(study)
-    paths = Paths(results, study.key, tier)
+    paths, scripts = wanted.paths(), wanted.scripts
+    name, tier = wanted.study or paths.study, paths.tier
+    study = load_study(name, scripts)
+    selection = wanted.selection.in_study(study)
     identities = Identities()
     tier_runs = expand_tier(study, tier, identities)
     # Scripts that replace the study's own change its runs, but not its expectations.
     known = {tier: tier_runs} if scripts is None else {}
-    _check_evaluation(load_study(name_or_path), identities, known)
+    _check_evaluation(load_study(name), identities, known)
+    build_id = wanted.build_id or current_build_id()
     _check_declared(study, build_id)
     selected = [run for run in tier_runs if selection.wants(run)]
     if not selected:
@@ -171,7 +197,7 @@ def prepare(
         raise BdpbenchError(
             f"no run of tier {tier} of {study.key} has all of: {', '.join(names)}",
             where="selection",
-            hint=f"`./bdpbench list {name_or_path} --tier {tier} --runs` lists the runs",
+            hint=f"`./bdpbench list {name} --tier {tier} --runs` lists the runs",
         )
     begun = {_group(run) for run in tier_runs if is_finished(paths, run)}
     begun |= {_group(run) for run in selected}
@@ -332,24 +358,17 @@ def write_batches(prepared: Prepared, cores: int, *, least_s: float = LEAST_S) -
     return found
 
 
-def plan_batches(
-    study: str,
-    tier: str,
-    selection: Selection,
-    results: Path,
-    scripts: Path | None,
-    cores: int | None,
-) -> Paths:
-    """Write the plan of a tier, and specs and batches for users who run them themselves.
+def plan_batches(wanted: Wanted, cores: int | None) -> Path:
+    """Write a plan, and specs and batches for users who run them themselves; returns its path.
 
     Raises:
         BdpbenchError: as for ``prepare``.
     """
-    with exclusive(results, lambda text: print(text, file=sys.stderr)):
-        prepared = prepare(study, tier, selection, current_build_id(), results, scripts=scripts)
+    with exclusive(wanted.paths().results, lambda text: print(text, file=sys.stderr)):
+        prepared = prepare(wanted)
         write_plan(prepared)
         write_batches(prepared, cores or len(os.sched_getaffinity(0)))
-    return prepared.paths
+    return prepared.paths.plan
 
 
 def _unmeasured(prepared: Prepared) -> Iterator[str]:

@@ -11,12 +11,11 @@ from bdpbench.app.costs import learn
 from bdpbench.app.failures import failed_runs, failure
 from bdpbench.app.listing import announce_plan, announce_runs, announce_scripts
 from bdpbench.app.mending import mend_after_failure, mend_at_a_glance
-from bdpbench.app.planning import Prepared, exclusive, prepare, write_batches
+from bdpbench.app.planning import Prepared, Wanted, exclusive, prepare, write_batches
 from bdpbench.app.progress import View, make_view
 from bdpbench.app.scheduling import Execution, Workflow, find_profile
 from bdpbench.app.stages import downstream
 from bdpbench.app.totals import totals_lines
-from bdpbench.contracts.paths import results_dir
 from bdpbench.contracts.plan import Jobs, write_plan_document
 from bdpbench.contracts.reports import is_reported
 from bdpbench.contracts.scorecard import SCORECARD_NAME, read_scorecard
@@ -56,16 +55,10 @@ def run_study(request: RunRequest) -> None:
     with make_view(quiet=request.quiet, as_json=request.as_json) as view, signals_interrupt():
         config = load_config()
         execution = _execution(request, config)
-        plan = partial(
-            prepare,
-            request.study or config.study,
-            request.tier or config.tier,
-            request.selection,
-            current_build_id(config.ns2_variant),
-            request.results or results_dir(config.results),
-            scripts=request.scripts,
+        wanted = Wanted(
+            request.study, request.tier, request.selection, request.results, request.scripts
         )
-        planned = plan()
+        planned = prepare(wanted)
         announce_plan(view, planned, execution.cores)
         if request.scripts is not None:
             announce_scripts(view, planned, request.scripts)
@@ -76,9 +69,9 @@ def run_study(request: RunRequest) -> None:
         with exclusive(results, partial(_tell_waiting, view, results)) as had_to_wait:
             # Plan again, because the process that held the lock may have finished some runs.
             if had_to_wait:
-                planned = plan()
+                planned = prepare(wanted)
             if mend_at_a_glance(view, planned):
-                planned = plan()
+                planned = prepare(wanted)
             execution = replace(execution, backend=_built(execution.backend).name)
             try:
                 _work(planned, execution, view)
@@ -86,7 +79,7 @@ def run_study(request: RunRequest) -> None:
                 # A stage may have failed because of damaged files, which are set aside now.
                 if failed_runs(planned) or not mend_after_failure(view, planned):
                     raise
-                planned = plan()
+                planned = prepare(wanted)
                 _work(planned, execution, view)
         _conclude(planned, view)
 
@@ -132,25 +125,26 @@ def _work(planned: Prepared, execution: Execution, view: View) -> None:
     paths = planned.paths
     write_plan_document(paths.plan, planned.plan)
     jobs = write_batches(planned, execution.cores, least_s=execution.least_s)
-    if jobs["jobs"]:
-        _simulate(planned, jobs, execution, view)
+    failed = _simulate(planned, jobs, execution, view) if jobs["jobs"] else None
+    if failed is not None and not (execution.keep_going and failed_runs(planned)):
+        raise failed
     if not is_reported(paths.folder, planned.plan, paths.runs):
         downstream(planned.plan, paths.runs, paths.report)
+    if failed is not None:
+        text = f"report of the finished runs: {paths.report}"
+        view.tell("partial_report", text, path=str(paths.report))
+        raise failed
 
 
-def _simulate(planned: Prepared, jobs: Jobs, execution: Execution, view: View) -> None:
-    """Run the batches; each of their processes simulates, reads and measures its runs."""
+def _simulate(
+    planned: Prepared, jobs: Jobs, execution: Execution, view: View
+) -> BdpbenchError | None:
+    """Run the batches, whose processes simulate, read and measure; returns what has failed."""
     paths = planned.paths
     workflow = Workflow(planned, jobs, execution, view)
     status = workflow.run()
     learn(paths.results, planned.missing, paths.batches)
-    if status == 0:
-        return
-    if execution.keep_going and failed_runs(planned):
-        downstream(planned.plan, paths.runs, paths.report)
-        text = f"report of the finished runs: {paths.report}"
-        view.tell("partial_report", text, path=str(paths.report))
-    raise failure(planned, workflow.log, status)
+    return failure(planned, workflow.log, status) if status != 0 else None
 
 
 def _tell_waiting(view: View, results: Path, text: str) -> None:

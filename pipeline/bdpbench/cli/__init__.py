@@ -1,4 +1,4 @@
-"""The command line: one module per command, imported only when the command is called."""
+"""The command line; the module of a command is imported only when the command is called."""
 
 from __future__ import annotations
 
@@ -21,29 +21,29 @@ if TYPE_CHECKING:
 _STREAMS = {"stdout": "standard output", "stderr": "standard error"}
 # Command → (module, one line of help). The help texts are here so that `--help` imports no command.
 _COMMANDS = {
-    "run": ("run", "Simulate the missing runs of a study and write its report."),
-    "list": ("list_runs", "Show studies, scenarios, runs and what they cost."),
-    "new": ("new", "Begin a study or a metric of your own."),
-    "analyze": ("analyze", "Measure any trace of ns-2: throughput, goodput, loss, delay, ..."),
-    "check": ("check", "Fail unless the verdicts of a tier are as expected."),
-    "report": ("report", "Write a study's report, or its figures and tables for papers."),
-    "archive": ("archive", "Put a finished study into one file, with sources and checksums."),
-    "verify": ("verify", "Check that an archive is whole."),
-    "atlas": ("atlas", "Show what all studies say about a protocol, side by side."),
-    "compare": ("compare", "Show which metrics moved between two results."),
-    "metrics": ("metrics", "Print every metric of a result as CSV."),
-    "merge": ("merge", "Copy the runs of other results folders into one."),
-    "publish": ("publish", "Keep a finished tier's report in reports/published/."),
-    "test": ("test", "Run bdpbench's own tests."),
-    "recover": ("recover", "Recover the thesis's own ns-2 scripts from your copy of it."),
+    "run": ("running", "Simulate the missing runs of a study and write its report."),
+    "list": ("running", "Show studies, scenarios, runs and what they cost."),
+    "new": ("running", "Begin a study or a metric of your own."),
+    "analyze": ("tools", "Measure any trace of ns-2: throughput, goodput, loss, delay, ..."),
+    "check": ("running", "Fail unless the verdicts of a tier are as expected."),
+    "report": ("results", "Write a study's report, or its figures and tables for papers."),
+    "archive": ("results", "Put a finished study into one file, with sources and checksums."),
+    "verify": ("results", "Check that an archive is whole."),
+    "atlas": ("results", "Show what all studies say about a protocol, side by side."),
+    "compare": ("results", "Show which metrics moved between two results."),
+    "metrics": ("results", "Print every metric of a result as CSV."),
+    "merge": ("running", "Copy the runs of other results folders into one."),
+    "publish": ("results", "Keep a finished tier's report in reports/published/."),
+    "test": ("tools", "Run bdpbench's own tests."),
+    "recover": ("tools", "Recover the thesis's own ns-2 scripts from your copy of it."),
     "ns2": ("ns2", "Build ns-2.35, and ask about the build."),
-    "docs": ("docs", "Write the references of the documentation."),
-    "schema": ("schema", "Write the JSON Schemas of the YAML files."),
-    "plan": ("plan", "Stage 1: write the plan of a tier."),
-    "simulate": ("simulate", "Stage 2: run ns-2 for one planned run."),
-    "parse": ("parse", "Stage 3: turn output files into tables."),
-    "measure": ("measure", "Stage 4: compute the metrics of a plan."),
-    "score": ("score", "Stage 5: compare the metrics with the published numbers."),
+    "docs": ("tools", "Write the references of the documentation."),
+    "schema": ("tools", "Write the JSON Schemas of the YAML files."),
+    "plan": ("stages", "Stage 1: write the plan of a tier."),
+    "simulate": ("stages", "Stage 2: run ns-2 for one planned run."),
+    "parse": ("stages", "Stage 3: turn output files into tables."),
+    "measure": ("stages", "Stage 4: compute the metrics of a plan."),
+    "score": ("stages", "Stage 5: compare the metrics with the published numbers."),
 }
 
 
@@ -64,7 +64,7 @@ class _LazyGroup(click.Group):
         if cmd_name not in _COMMANDS:
             return None
         module = importlib.import_module(f"bdpbench.cli.{_COMMANDS[cmd_name][0]}")
-        command: click.Command = module.command
+        command: click.Command = getattr(module, f"{cmd_name}_command")
         return command
 
     def format_commands(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:

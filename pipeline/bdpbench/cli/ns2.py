@@ -6,7 +6,7 @@ from pathlib import Path
 
 import click
 
-from bdpbench.cli.options import backend_option
+from bdpbench.cli.options import PATH, backend_option
 
 variant_option = click.option(
     "--variant",
@@ -17,20 +17,20 @@ variant_option = click.option(
 
 source_option = click.option(
     "--source",
-    type=click.Path(path_type=Path),
+    type=PATH,
     help="Your own copy of the source archive, with the checksum given in ns2/SOURCE.lock.",
 )
 
 
 @click.group("ns2")
-def command() -> None:
+def ns2_command() -> None:
     """Build ns-2.35, show how it was built, and validate it."""
 
 
-@command.command("build")
+@ns2_command.command("build")
 @backend_option
 @source_option
-@click.option("--marker", type=click.Path(path_type=Path), help="File to write after the build.")
+@click.option("--marker", type=PATH, help="File to write after the build.")
 @variant_option
 def build(
     backend: str | None, source: Path | None, marker: Path | None, variant: str | None
@@ -45,7 +45,7 @@ def build(
         write_json_atomically(marker, chosen.info())
 
 
-@command.command("path")
+@ns2_command.command("path")
 @variant_option
 def path(variant: str | None) -> None:
     """Print the ns-2 binary in use (native backend)."""
@@ -54,7 +54,7 @@ def path(variant: str | None) -> None:
     click.echo(str(require_build(current_build_id(variant)).binary))
 
 
-@command.command("info")
+@ns2_command.command("info")
 @backend_option
 def info(backend: str | None) -> None:
     """Print how the ns-2 in use was built, as JSON."""
@@ -65,7 +65,7 @@ def info(backend: str | None) -> None:
     click.echo(json.dumps(backend_for(backend).info(), indent=2, sort_keys=True))
 
 
-@command.command("backend")
+@ns2_command.command("backend")
 @backend_option
 def backend_name(backend: str | None) -> None:
     """Print the backend in use: docker or native."""
@@ -74,7 +74,7 @@ def backend_name(backend: str | None) -> None:
     click.echo(backend_for(backend).name)
 
 
-@command.command("id")
+@ns2_command.command("id")
 @variant_option
 def build_id(variant: str | None) -> None:
     """Print the id of the build for this checkout."""
@@ -83,7 +83,7 @@ def build_id(variant: str | None) -> None:
     click.echo(current_build_id(variant))
 
 
-@command.command("validate")
+@ns2_command.command("validate")
 @variant_option
 @click.option(
     "--compare",
@@ -106,9 +106,7 @@ def build_id(variant: str | None) -> None:
 @click.option(
     "--again", is_flag=True, help="Repeat subsets that have already been run on this build."
 )
-@click.option(
-    "-o", "--output", type=click.Path(path_type=Path), help="Write the table: .json or .csv."
-)
+@click.option("-o", "--output", type=PATH, help="Write the table: .json or .csv.")
 @source_option
 def validate(
     variant: str | None,

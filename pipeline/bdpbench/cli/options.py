@@ -10,6 +10,10 @@ import click
 
 Function = TypeVar("Function", bound=Callable[..., Any])
 
+PATH = click.Path(path_type=Path)
+FOLDER = click.Path(path_type=Path, file_okay=False)
+EXISTING = click.Path(path_type=Path, exists=True)
+
 study_argument = click.argument("study", required=False)
 
 tier_option = click.option(
@@ -28,7 +32,7 @@ backend_option = click.option(
 
 scripts_option = click.option(
     "--scripts",
-    type=click.Path(path_type=Path),
+    type=PATH,
     help="Folder of scripts that replace those of the study, such as `recover` writes.",
 )
 

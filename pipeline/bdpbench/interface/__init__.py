@@ -6,7 +6,6 @@ computed here, and calls return what the report of the same results shows.
 
 from __future__ import annotations
 
-from bdpbench.interface.studies import Study, list_studies, published, study
-from bdpbench.interface.tier import Tier
+from bdpbench.interface.studies import Study, Tier, list_studies, published, study
 
 __all__ = ["Study", "Tier", "list_studies", "published", "study"]

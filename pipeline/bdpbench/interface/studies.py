@@ -1,22 +1,41 @@
-"""Studies by key or folder, and published results."""
+"""Studies, their tiers, and published results; each tier has runs, metrics, verdicts and charts."""
 
 from __future__ import annotations
 
+import threading
+from collections.abc import Sequence
 from dataclasses import dataclass
+from functools import cached_property
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 import polars as pl
 
 from bdpbench.app.costs import tier_estimates_s
 from bdpbench.app.keep.publish import collect_kept
-from bdpbench.contracts.paths import expanded, repository_root, results_dir
+from bdpbench.app.keep.results import Results, collect
+from bdpbench.app.planning import Paths, is_finished
+from bdpbench.app.run import RunRequest, run_study
+from bdpbench.contracts.paths import expanded, repository_root, results_dir, run_folder
+from bdpbench.contracts.plan import Output, PlannedRun
 from bdpbench.contracts.reports import REPORT_NAME
+from bdpbench.contracts.yaml_files import suggest
 from bdpbench.errors import BdpbenchError
-from bdpbench.interface.frames import STUDIES_SCHEMA
-from bdpbench.interface.tier import Tier
+from bdpbench.interface.frames import (
+    CHARTS_SCHEMA,
+    STUDIES_SCHEMA,
+    numbers_frame,
+    runs_frame,
+    statements_frame,
+)
+from bdpbench.pages.exports import Charts
 from bdpbench.studies.config import load_config
 from bdpbench.studies.load import load_study, study_keys
-from bdpbench.studies.runs import tiers_of
+from bdpbench.studies.runs import Selection, expand_tier, tiers_of
+from bdpbench.trace import load_table, write_tables
+
+if TYPE_CHECKING:
+    import altair as alt
 
 
 @dataclass(frozen=True)
@@ -128,3 +147,210 @@ def _published_folder(key: str) -> Path:
         hint = "folder= names one that `bdpbench publish` has written; a clone has some"
         raise BdpbenchError(f"nothing of {key} is published here", where=str(folder), hint=hint)
     return folder
+
+
+class Tier:
+    """A tier of a study. Made by ``Study.tier`` and ``published``.
+
+    Results are read when they are first needed and then stay the same until ``simulate`` adds to
+    them; a new ``Tier`` also sees later results.
+
+    Attributes:
+        study: key of the study.
+        name: "quick", "paper" or "full".
+        folder: folder of the study.
+        results: folder of runs and reports.
+        report: the HTML report, which `bdpbench run` and ``simulate`` write.
+    """
+
+    def __init__(self, folder: Path, name: str, results: Path) -> None:
+        self.study, self.name, self.folder, self.results = folder.name, name, folder, results
+        self._paths = Paths(results, self.study, name)
+        self._published: Results | None = None
+        self.report = self._paths.report
+
+    @classmethod
+    def of_published(cls, folder: Path, kept: Results, report: Path) -> Tier:
+        """A tier with published results, to which nothing can be added."""
+        tier = cls(folder, kept.plan["tier"], kept.runs_dir.parent)
+        tier._published, tier.report = kept, report
+        return tier
+
+    def __repr__(self) -> str:
+        place = self.results if self._published is None else self.report.parent
+        return f"<tier {self.name} of {self.study}, results in {place}>"
+
+    def runs(self) -> pl.DataFrame:
+        """The runs of the tier, simulated or not, in the order of the study.
+
+        Returns:
+            run_id (str), scenario (str), label (str, unique within a scenario), protocols
+            (list of str), finished (bool), estimated_cpu_s (f64, CPU time of ns-2, s), and a
+            column for each parameter, in the unit of its name (i64, f64 or str; null if a run does
+                not have it). A run that two scenarios share has two rows.
+
+        Raises:
+            BdpbenchError: naming file, line and key of what is wrong with the study.
+        """
+        return runs_frame(self._planned, self._finished())
+
+    def tables(self, run_id: str) -> list[str]:
+        """Names of the tables that a run has, such as cwnd, queue and throughput.
+
+        Raises:
+            BdpbenchError: when the tier has no such run.
+        """
+        return sorted({each["table"] for each in self._outputs(run_id)})
+
+    def table(self, run_id: str, name: str) -> pl.DataFrame:
+        """A table of a finished run; if it is missing, it is made from the output files of ns-2.
+
+        Returns:
+            The columns of the table, such as flow (i64), time_s (f64, s) and cwnd_pkts (f64,
+            packets) of cwnd. Rows are sorted by flow or link, then by time.
+
+        Raises:
+            BdpbenchError: when the tier has no such run, the run no such table, or no results.
+        """
+        outputs = [each for each in self._outputs(run_id) if each["table"] == name]
+        if not outputs:
+            hint = suggest(name, self.tables(run_id))
+            raise BdpbenchError(f"run {run_id} has no table {name!r}", hint=hint)
+        if self._published is not None:
+            hint = f"simulate the run: bdpbench.study({self.study!r}).tier({self.name!r})"
+            raise BdpbenchError("tables of runs are not published", hint=hint)
+        if run_id not in self._finished():
+            raise BdpbenchError(f"run {run_id} has no results", hint="simulate() makes them")
+        run_dir = run_folder(self._paths.runs, run_id)
+        write_tables(run_dir, outputs)
+        return load_table(run_dir, name, outputs).collect()
+
+    def metrics(self) -> pl.DataFrame:
+        """Every metric of the finished runs, as in ``metrics.parquet``.
+
+        Returns:
+            run_id (str), scenario (str), metric (str), subject (str: run, flow:0, link:bottleneck,
+            ...), value (f64 in ``unit``; null if never reached), unit (str), start_s and
+            end_s (f64, s, the window), definition (str, metric and version).
+
+        Raises:
+            BdpbenchError: when no run of the tier is finished.
+        """
+        return self._measured.metrics
+
+    def numbers(self, *, each_run: bool = False) -> pl.DataFrame:
+        """The numbers that the study prints, beside the measured ones, with their verdicts.
+
+        Args:
+            each_run: one row for each run if several runs have to show a number; otherwise such a
+                number has one row, with the value that deviates most.
+
+        Returns:
+            ``interface.frames.NUMBERS_SCHEMA``: among others published, lower, upper, measured,
+            deviation (f64 in ``unit``) and verdict: reproduced, close, not_reproduced or not_run.
+
+        Raises:
+            BdpbenchError: when no run of the tier is finished.
+        """
+        return numbers_frame(self._measured.scorecard, each_run=each_run)
+
+    def statements(self) -> pl.DataFrame:
+        """The statements of the study, with their verdicts.
+
+        Returns:
+            ``interface.frames.STATEMENTS_SCHEMA``: among others statement, explanation (str) and
+            verdict: holds, fails or not_run.
+
+        Raises:
+            BdpbenchError: when no run of the tier is finished.
+        """
+        return statements_frame(self._measured.scorecard)
+
+    def charts(self) -> pl.DataFrame:
+        """The charts of the report: name (str, for ``chart``) and title (str).
+
+        Raises:
+            BdpbenchError: when no run of the tier is finished.
+        """
+        rows = list(self._charts.titles.items())
+        return pl.DataFrame(rows, schema=CHARTS_SCHEMA, orient="row")
+
+    def chart(self, name: str) -> alt.LayerChart:
+        """A chart of the report with its data, which notebooks display.
+
+        Raises:
+            BdpbenchError: when there is no chart of that name, or no run of the tier is finished.
+        """
+        return self._charts.chart(name)
+
+    def simulate(
+        self,
+        *,
+        scenarios: Sequence[str] = (),
+        protocols: Sequence[str] = (),
+        jobs: int | None = None,
+        quiet: bool = True,
+    ) -> None:
+        """Simulate the missing runs and write the report, as `bdpbench run` does.
+
+        Args:
+            scenarios: only runs of these scenarios; empty for all.
+            protocols: only runs with one of these protocols; empty for all.
+            jobs: simulations at once; None selects that of the configuration.
+            quiet: print nothing; otherwise progress goes to standard output and standard error.
+
+        Raises:
+            BdpbenchError: when the input is wrong, or naming the runs that failed and why.
+        """
+        if self._published is not None:
+            hint = f"bdpbench.study({self.study!r}).tier({self.name!r}) can be simulated"
+            raise BdpbenchError("published results are only read", hint=hint)
+        if threading.current_thread() is not threading.main_thread():
+            hint = "only the main thread receives the signals that end a call and its processes"
+            raise BdpbenchError("simulate() has to be called from the main thread", hint=hint)
+        selection = Selection(tuple(scenarios), tuple(protocols))
+        run_study(
+            RunRequest(
+                study=str(self.folder),
+                tier=self.name,
+                selection=selection,
+                jobs=jobs,
+                quiet=quiet,
+                results=self.results,
+            )
+        )
+        for each in ("_planned", "_measured", "_charts"):
+            self.__dict__.pop(each, None)
+
+    @cached_property
+    def _planned(self) -> list[PlannedRun]:
+        if self._published is not None:
+            return self._published.plan["runs"]
+        return expand_tier(load_study(self.folder), self.name)
+
+    def _finished(self) -> set[str]:
+        if self._published is not None:
+            return set(self._published.finished)
+        return {run["run_id"] for run in self._planned if is_finished(self._paths, run)}
+
+    def _outputs(self, run_id: str) -> list[Output]:
+        """The outputs of a run in any scenario.
+
+        Raises:
+            BdpbenchError: when the tier has no such run.
+        """
+        outputs = [run["outputs"] for run in self._planned if run["run_id"] == run_id]
+        if not outputs:
+            hint = "runs() has the ids of all runs"
+            raise BdpbenchError(f"tier {self.name} has no run {run_id!r}", hint=hint)
+        return list({each["file"]: each for of_run in outputs for each in of_run}.values())
+
+    @cached_property
+    def _measured(self) -> Results:
+        if self._published is not None:
+            return self._published
+        return collect(str(self.folder), self.name, allow_partial=True, results=self.results)
+
+    @cached_property
+    def _charts(self) -> Charts:
+        return Charts(self._measured.inputs())

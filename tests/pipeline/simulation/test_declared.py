@@ -7,13 +7,12 @@ from pathlib import Path
 import pytest
 from tests.needs import leave_out
 
-from bdpbench.app.planning import prepare
+from bdpbench.app.planning import Wanted, prepare
 from bdpbench.errors import BdpbenchError
 from bdpbench.simulation.build import Ns2Build, current_build_id, find_build
 from bdpbench.simulation.declared import unknown_to_ns2
 from bdpbench.studies.declared import declared_by
 from bdpbench.studies.load import load_study, study_keys
-from bdpbench.studies.runs import Selection
 
 STUDY = """\
 schema_version: 1
@@ -98,7 +97,7 @@ def test_what_ns2_lacks_is_refused_at_planning(
         leave_out("planning asks for the build of this checkout", "unset BDPBENCH_NS")
     path = _study(tmp_path, old, new)
     with pytest.raises(BdpbenchError, match=told) as caught:
-        prepare(str(path.parent), "quick", Selection(), build.build_id, tmp_path)
+        prepare(Wanted(str(path.parent), "quick", results=tmp_path, build_id=build.build_id))
     assert caught.value.where == f"{path}:{line}"
 
 

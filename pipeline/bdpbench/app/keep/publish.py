@@ -18,7 +18,7 @@ import polars as pl
 from bdpbench.app.keep.bundle import Bundle
 from bdpbench.app.keep.proof import prove as prove_bytes
 from bdpbench.app.keep.results import Results, collect, this_version
-from bdpbench.app.planning import Prepared, is_finished, prepare
+from bdpbench.app.planning import Prepared, Wanted, is_finished, prepare
 from bdpbench.app.run_data import definitions_of
 from bdpbench.app.stages import (
     measure_plan,
@@ -31,7 +31,7 @@ from bdpbench.app.stages import (
 from bdpbench.app.totals import totals_sentence
 from bdpbench.archive.results import KeptResults
 from bdpbench.contracts.files import write_bytes_atomically
-from bdpbench.contracts.paths import checkout_root, results_dir
+from bdpbench.contracts.paths import checkout_root
 from bdpbench.contracts.plan import Plan, study_folder
 from bdpbench.contracts.reports import (
     KEPT_RUNS_NAME,
@@ -47,10 +47,8 @@ from bdpbench.errors import BdpbenchError
 from bdpbench.metrics.repetitions import over_repetitions
 from bdpbench.pages.inputs import ReportInputs
 from bdpbench.pages.shards import drop_others, series_of_report
-from bdpbench.simulation.build import current_build_id
 from bdpbench.studies.config import load_config
 from bdpbench.studies.load import find_study, load_study, studies_dir
-from bdpbench.studies.runs import Selection
 
 _SHOWN = 3
 
@@ -170,8 +168,7 @@ def collect_kept(
         said = f"is not what `publish` writes: it has no {KEPT_RUNS_NAME} or no {PROVENANCE_NAME}"
         raise BdpbenchError(said, where=str(folder))
     provenance, before = files.provenance, [run["run_id"] for run in files.runs]
-    tier, results = provenance["tier"], results_dir(load_config().results)
-    prepared = prepare(study, tier, Selection(), current_build_id(), results)
+    prepared = prepare(Wanted(study, provenance["tier"]))
     kept = _as_planned(files.runs, prepared, folder, prove)
     ids = dict(zip(before, (run["run_id"] for run in kept), strict=True))
     plan: Plan = {**prepared.plan, "ns2_build_id": provenance["ns2_build_id"]}

@@ -10,16 +10,13 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from bdpbench import __version__
-from bdpbench.app.planning import Prepared, is_finished, prepare
+from bdpbench.app.planning import Prepared, Wanted, is_finished, prepare
 from bdpbench.app.stages import measure_plan, parse_runs, report_inputs, score_plan
-from bdpbench.contracts.paths import is_installed, repository_root, results_dir
+from bdpbench.contracts.paths import is_installed, repository_root
 from bdpbench.contracts.plan import Plan, PlannedRun, read_plan
 from bdpbench.contracts.reports import Addition, Version
 from bdpbench.contracts.scorecard import Scorecard
 from bdpbench.errors import BdpbenchError
-from bdpbench.simulation.build import current_build_id
-from bdpbench.studies.config import load_config
-from bdpbench.studies.runs import Selection
 
 if TYPE_CHECKING:
     import polars as pl
@@ -67,14 +64,7 @@ class Results:
 
 def prepared_tier(study: str | None, tier: str | None, results: Path | None = None) -> Prepared:
     """The plan of all runs of a tier; see ``collect`` for the arguments."""
-    config = load_config()
-    return prepare(
-        study or config.study,
-        tier or config.tier,
-        Selection(),
-        current_build_id(),
-        results or results_dir(config.results),
-    )
+    return prepare(Wanted(study, tier, results=results))
 
 
 def collect(

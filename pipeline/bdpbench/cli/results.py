@@ -1,0 +1,286 @@
+"""The commands that show, keep and compare results."""
+
+from __future__ import annotations
+
+import json
+import sys
+from pathlib import Path
+
+import click
+
+from bdpbench.cli.options import EXISTING, FOLDER, PATH, study_argument, tier_option
+
+
+@click.command("report")
+@click.argument("study", required=False, metavar="[STUDY | PLAN_FILE]")
+@tier_option
+@click.option(
+    "--export",
+    "folder",
+    type=PATH,
+    help="Folder for figures, tables and captions: they go to STUDY/TIER in it.",
+)
+@click.option(
+    "--format", "formats", default="svg,pdf,png", show_default=True, help="Formats of the figures."
+)
+@click.option(
+    "--only", multiple=True, metavar="PATTERN", help="Only figures whose names match: 'rtt-*'."
+)
+@click.option("-o", "--output", type=PATH, help="File for the HTML report.")
+@click.option("--runs", "runs_dir", type=PATH, help="Folder of the runs of PLAN_FILE.")
+@click.option("--metrics", "metrics_file", type=PATH, help="Use this metrics.parquet.")
+@click.option("--scorecard", "scorecard_file", type=PATH, help="Use this scorecard.json.")
+def report_command(
+    study: str | None,
+    tier: str | None,
+    folder: Path | None,
+    formats: str,
+    only: tuple[str, ...],
+    output: Path | None,
+    runs_dir: Path | None,
+    metrics_file: Path | None,
+    scorecard_file: Path | None,
+) -> None:
+    """Write the HTML report of STUDY, or its figures and tables as files for papers.
+
+    Without --export: one HTML file about the finished runs, which opens offline.
+
+    With --export: every chart of the report, except those of single runs, as SVG, PDF and PNG; the
+    scorecard as LaTeX (booktabs), Markdown and CSV; and captions that name runs, definitions, ns-2
+    build and commit.
+
+    With --runs and -o: the last stages of the workflow for one PLAN_FILE, with metrics and
+    verdicts beside the report; if both --metrics and --scorecard are given, these files are used.
+    """
+    if runs_dir is not None:
+        _stage(study, runs_dir, metrics_file, scorecard_file, output)
+        return
+    from bdpbench.app.keep.export import export_study, report_study
+
+    if folder is None:
+        report_study(study, tier, output)
+    else:
+        export_study(study, tier, folder, formats, only)
+
+
+def _stage(
+    plan_file: str | None,
+    runs_dir: Path,
+    metrics_file: Path | None,
+    scorecard_file: Path | None,
+    output: Path | None,
+) -> None:
+    if plan_file is None or output is None or (metrics_file is None) != (scorecard_file is None):
+        raise click.UsageError(
+            "--runs needs PLAN_FILE and --output, and both or none of --metrics and --scorecard."
+        )
+    from bdpbench.app.stages import downstream, read_metrics, report_plan
+    from bdpbench.contracts.plan import read_plan
+    from bdpbench.contracts.scorecard import read_scorecard
+
+    plan = read_plan(Path(plan_file))
+    if metrics_file is None or scorecard_file is None:
+        downstream(plan, runs_dir, output)
+        return
+    report_plan(plan, read_metrics(metrics_file), read_scorecard(scorecard_file), runs_dir, output)
+
+
+@click.command("archive")
+@study_argument
+@tier_option
+@click.option(
+    "-o",
+    "--output",
+    type=PATH,
+    help="File to write. Default: results/STUDY/TIER/STUDY-TIER.zip.",
+)
+@click.option(
+    "--with-runs", is_flag=True, help="Add the tables (parquet) and the record of every run."
+)
+@click.option(
+    "--allow-partial", is_flag=True, help="Archive even if runs are missing; the report says so."
+)
+def archive_command(
+    study: str | None,
+    tier: str | None,
+    output: Path | None,
+    with_runs: bool,
+    allow_partial: bool,
+) -> None:
+    """Write STUDY into one zip: report, figures, tables, metrics, verdicts, sources, environment.
+
+    Equal results and sources give equal bytes. Every file has its SHA-256 in manifest-sha256.txt,
+    and its place in ro-crate-metadata.json. `bdpbench verify` checks all of it.
+
+    The output files of ns-2 are left out; their checksums are in runs.parquet. --with-runs adds
+    the same series as parquet tables, about 2 MB for each run.
+    """
+    from bdpbench.app.keep.archive import archive_study
+
+    archive_study(study, tier, output, allow_partial=allow_partial, with_runs=with_runs)
+
+
+@click.command("verify")
+@click.argument("file", type=PATH)
+@click.option(
+    "--max-size",
+    "most_gb",
+    type=click.FloatRange(0, min_open=True),
+    default=8.0,
+    show_default=True,
+    help="Refuse archives that unpack to more, GB.",
+)
+def verify_command(file: Path, most_gb: float) -> None:
+    """Check the structure and every checksum of the archive FILE without unpacking it.
+
+    Names files that are missing, altered, damaged or additional, and refuses paths that lead
+    outside. The exit code is 1 if anything is wrong.
+    """
+    from bdpbench.archive.container import verify_archive
+    from bdpbench.errors import BdpbenchError
+
+    found = verify_archive(file, int(most_gb * 1e9))
+    if found.problems:
+        raise BdpbenchError("\n  ".join(["is not whole", *found.problems]), where=str(file))
+    click.echo(f"{file}: {found.files} files, {found.unpacked_bytes / 1e6:.1f} MB unpacked")
+    click.echo(f"SHA-256 {found.sha256}")
+    click.echo("whole: every file is there and has its checksum")
+
+
+@click.command("publish")
+@study_argument
+@tier_option
+@click.option(
+    "--allow-partial", is_flag=True, help="Publish even if runs are missing; the report says so."
+)
+@click.option(
+    "-o",
+    "--output",
+    type=FOLDER,
+    help="Folder of all published studies. Default: reports/published.",
+)
+@click.option(
+    "--from-kept",
+    is_flag=True,
+    help="Judge the published values again, and make a new report from them and their series.",
+)
+@click.option(
+    "--add",
+    is_flag=True,
+    help="With --from-kept: also publish scenarios that the published report lacks, from runs.",
+)
+@click.option(
+    "--prove",
+    type=click.IntRange(1),
+    metavar="N",
+    help="With --from-kept: if scripts or laws have changed, simulate N runs of each kind again, "
+    "and keep what is published if their bytes are equal.",
+)
+def publish_command(
+    study: str | None,
+    tier: str | None,
+    allow_partial: bool,
+    output: Path | None,
+    from_kept: bool,
+    add: bool,
+    prove: int | None,
+) -> None:
+    """Copy the report of STUDY with its metrics and scorecard to reports/published/STUDY/.
+
+    With --from-kept no runs are needed: verdicts are computed from the published values, and
+    charts from the series in the published report. With --add as well, scenarios that are
+    new since then are added from the results of this machine. A change to a script or a law gives
+    the runs that it affects new ids: --prove shows by a sample whether their bytes are the same.
+    """
+    from bdpbench.app.keep.publish import publish_study
+
+    publish_study(
+        study,
+        tier,
+        allow_partial=allow_partial,
+        output=output,
+        from_kept=from_kept,
+        add=add,
+        prove=prove,
+    )
+
+
+@click.command("compare")
+@click.argument("first", type=EXISTING)
+@click.argument("second", type=EXISTING)
+@click.option("--html", type=PATH, help="Write the comparison as a page that opens offline.")
+@click.option("--json", "json_file", type=PATH, help="Write the comparison as JSON.")
+@click.option(
+    "--tolerance",
+    "percent",
+    type=click.FloatRange(0),
+    help="How far a metric without a published number may move, %. Default: 5.",
+)
+def compare_command(
+    first: Path, second: Path, html: Path | None, json_file: Path | None, percent: float | None
+) -> None:
+    """Show which metrics moved between FIRST and SECOND beyond their bounds.
+
+    Each is an archive, a folder of reports/published/, or results/STUDY/TIER. Runs are matched by
+    scenario and label, so that results of different builds of ns-2 can be compared. Metrics
+    that only one of them has, and different definitions or versions, are listed.
+
+    The exit code is 1 if any metric moved beyond its bounds.
+    """
+    from bdpbench.app.keep.export import compare_results
+
+    share = None if percent is None else percent / 100
+    if compare_results(first, second, html, json_file, share):
+        sys.exit(1)
+
+
+@click.command("metrics")
+@click.argument("result", type=EXISTING)
+@click.option(
+    "--runs", is_flag=True, help="Print the runs instead, one JSON object a line: arguments, files."
+)
+def metrics_command(result: Path, runs: bool) -> None:
+    """Print every metric of every run of RESULT as CSV.
+
+    RESULT is an archive, a folder of reports/published/, or results/STUDY/TIER.
+    """
+    from bdpbench.archive.results import KeptResults
+    from bdpbench.contracts.documents import csv_of_frame
+
+    found = KeptResults(result)
+    if runs:
+        for run in found.published_runs:
+            click.echo(json.dumps(run))
+    else:
+        click.echo(csv_of_frame(found.metrics).decode(), nl=False)
+
+
+@click.command("atlas")
+@click.argument("protocols", nargs=-1, metavar="[PROTOCOL [PROTOCOL]]")
+@click.option(
+    "-o",
+    "--output",
+    type=click.Path(path_type=Path, dir_okay=False),
+    help="File to write. Default: results/atlas.html, or atlas-PROTOCOL.html.",
+)
+@click.option("--json", "as_json", is_flag=True, help="Print JSON, or write it with -o.")
+@click.option(
+    "--study",
+    "studies",
+    type=PATH,
+    multiple=True,
+    help="Folder of another study to include, with its atlas.yaml.",
+)
+def atlas_command(
+    protocols: tuple[str, ...], output: Path | None, as_json: bool, studies: tuple[Path, ...]
+) -> None:
+    """Write a page with what all studies say about PROTOCOL, or about two protocols together.
+
+    The page shows where studies agree, where they contradict each other and under which conditions,
+    with our own measurements. Name a protocol as the field or any study does: HS-TCP, HSTCP.
+    Without a protocol the page shows all of them.
+    """
+    from bdpbench.app.atlas import write_atlas
+
+    for line in write_atlas(protocols, output, as_json=as_json, studies=studies):
+        click.echo(line)

@@ -1,0 +1,157 @@
+"""The commands that run a study, and say what there is to run."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import click
+
+from bdpbench.cli.options import (
+    FOLDER,
+    PATH,
+    backend_option,
+    scripts_option,
+    selection_options,
+    study_argument,
+    tier_option,
+)
+
+
+@click.command("run")
+@study_argument
+@tier_option
+@selection_options
+@backend_option
+@scripts_option
+@click.option("-j", "--jobs", type=click.IntRange(1), help="Simulations at once.")
+@click.option("-k", "--keep-going", is_flag=True, help="Continue with other runs if one fails.")
+@click.option(
+    "-n", "--dry-run", is_flag=True, help="Only say what would be simulated, why, and for how long."
+)
+@click.option("-q", "--quiet", is_flag=True, help="Print errors only.")
+@click.option(
+    "--json", "as_json", is_flag=True, help="Print everything as JSON, one object per line."
+)
+@click.option("--profile", type=PATH, help="Snakemake profile to run with.")
+def run_command(
+    study: str | None,
+    tier: str | None,
+    scenarios: tuple[str, ...],
+    protocols: tuple[str, ...],
+    backend: str | None,
+    scripts: Path | None,
+    jobs: int | None,
+    keep_going: bool,
+    dry_run: bool,
+    quiet: bool,
+    as_json: bool,
+    profile: Path | None,
+) -> None:
+    """Simulate the missing runs of STUDY and write its report.
+
+    Finished runs are kept and never simulated again. After an interruption, call the same command
+    to resume.
+    """
+    from bdpbench.app.run import RunRequest, run_study
+    from bdpbench.errors import BdpbenchError
+    from bdpbench.studies.runs import Selection
+
+    if quiet and as_json:
+        raise BdpbenchError("--quiet and --json contradict each other", hint="give one of them")
+    run_study(
+        RunRequest(
+            study=study,
+            tier=tier,
+            selection=Selection(scenarios, protocols),
+            backend=backend,
+            jobs=jobs,
+            keep_going=keep_going,
+            dry_run=dry_run,
+            profile=profile,
+            scripts=scripts,
+            quiet=quiet,
+            as_json=as_json,
+        )
+    )
+
+
+@click.command("list")
+@study_argument
+@tier_option
+@selection_options
+@click.option("--runs", "show_runs", is_flag=True, help="Show every run with its id.")
+def list_command(
+    study: str | None,
+    tier: str | None,
+    scenarios: tuple[str, ...],
+    protocols: tuple[str, ...],
+    show_runs: bool,
+) -> None:
+    """List studies, their scenarios and runs, and their expected CPU time."""
+    from bdpbench.app.listing import list_runs, list_scenarios, list_studies
+    from bdpbench.studies.runs import Selection
+
+    selection = Selection(scenarios, protocols)
+    if study is None:
+        list_studies()
+    elif show_runs:
+        list_runs(study, tier, selection)
+    else:
+        list_scenarios(study, selection)
+
+
+@click.group("new")
+def new_command() -> None:
+    """Write a study or a metric to begin with, with comments; it runs as it is."""
+
+
+@new_command.command("study")
+@click.argument("folder", metavar="NAME", type=PATH)
+def study(folder: Path) -> None:
+    """Write NAME/study.yaml: two protocols, one path, three buffers."""
+    from bdpbench.app.beginning import begin_study
+
+    click.echo(f"{begin_study(folder)}: edit it; `./bdpbench run {folder}` simulates it")
+
+
+@new_command.command("metric")
+@click.argument("name")
+@click.argument("study")
+def metric(name: str, study: str) -> None:
+    """Write the metric NAME into metrics.py of STUDY, the folder or the key of a study."""
+    from bdpbench.app.beginning import begin_metric
+
+    click.echo(f"{begin_metric(name, study)}: edit it; `./bdpbench run {study}` measures it")
+
+
+@click.command("merge")
+@click.argument("into", type=FOLDER)
+@click.argument(
+    "others", nargs=-1, required=True, type=click.Path(path_type=Path, file_okay=False, exists=True)
+)
+@click.option(
+    "--without-outputs",
+    is_flag=True,
+    help="Copy only what reports need: records, tables, values and series.",
+)
+def merge_command(into: Path, others: tuple[Path, ...], without_outputs: bool) -> None:
+    """Copy the finished runs of the results folders OTHERS into the results folder INTO.
+
+    Use it for a grid that was simulated in parts, on several machines. Ids and checksums are
+    checked first; if a run is damaged, or two folders have different outputs for it, the run is
+    named and nothing is copied. OTHERS are only read. Afterwards `BDPBENCH_RESULTS=INTO ./bdpbench
+    run STUDY` simulates what is still missing and writes the report.
+    """
+    from bdpbench.app.merging import merge
+
+    merge(into, others, click.echo, outputs=not without_outputs)
+
+
+@click.command("check")
+@study_argument
+@tier_option
+def check_command(study: str | None, tier: str | None) -> None:
+    """Fail unless everything of STUDY that was run is reproduced, except known misses."""
+    from bdpbench.app.validate import check_scorecard
+
+    check_scorecard(study, tier)

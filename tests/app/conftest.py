@@ -68,6 +68,19 @@ def call_here(environment: Mapping[str, str], *arguments: str) -> subprocess.Com
     return subprocess.CompletedProcess(list(arguments), status, out.getvalue(), err.getvalue())
 
 
+def said_by(done: subprocess.CompletedProcess[str]) -> str:
+    """What a call printed that has to have succeeded."""
+    assert done.returncode == 0, done.stdout + done.stderr
+    return done.stdout
+
+
+def check_refused(done: subprocess.CompletedProcess[str], *said: str) -> None:
+    """Check that a call failed with an error that says all of this, and no traceback."""
+    assert done.returncode == 1, done.stdout + done.stderr
+    assert [each for each in said if each not in done.stderr] == []
+    assert "Traceback" not in done.stderr
+
+
 @pytest.fixture
 def workspace(tmp_path: Path) -> Path:
     """A configuration with the study of tests/data/dumbbell, and an empty results folder."""

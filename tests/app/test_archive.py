@@ -15,8 +15,9 @@ from collections.abc import Callable
 from pathlib import Path
 
 import pytest
+from tests.app.conftest import check_refused, said_by
 
-from bdpbench.contracts.paths import repository_root
+from bdpbench.contracts.paths import home_dir, repository_root
 from bdpbench.contracts.reports import read_kept_runs
 
 Run = Callable[..., "subprocess.CompletedProcess[str]"]
@@ -29,14 +30,10 @@ def archived_once(made_once: Callable[..., Path], finished_once: Path) -> Path:
     """Archive of the finished study, with its runs, made by a copy of the checkout."""
 
     def archive(folder: Path) -> None:
-        said = _archive(
-            _checkout(folder / "checkout"),
-            finished_once,
-            folder / "a.zip",
-            TZ="UTC",
-            LC_ALL="C.UTF-8",
-            UMASK="022",
-        )
+        # What bdpbench builds for itself is there; the other archive is made without it.
+        here = dict(TZ="UTC", LC_ALL="C.UTF-8", UMASK="022", BDPBENCH_HOME=str(home_dir()))
+        checkout = _checkout(folder / "checkout")
+        said = _archive(checkout, finished_once, folder / "a.zip", **here)
         (folder / "said.txt").write_text(said)
 
     return made_once("archived", archive) / "a.zip"
@@ -81,22 +78,21 @@ def _archive(checkout: Path, workspace: Path, out: Path, **environment: str) -> 
     script = (
         "import os; os.umask(int(os.environ['UMASK'], 8)); from bdpbench.cli import main; main()"
     )
-    done = subprocess.run(
-        [sys.executable, "-c", script, "archive", "--with-runs", "-o", str(out)],
-        capture_output=True,
-        text=True,
-        check=False,
-        cwd=out.parent,
-        env={
-            **os.environ,
-            "PYTHONPATH": str(checkout / "pipeline"),
-            "BDPBENCH_CONFIG": str(workspace / "config"),
-            "BDPBENCH_RESULTS": str(workspace / "results"),
-            **environment,
-        },
+    places = {
+        "PYTHONPATH": str(checkout / "pipeline"),
+        "BDPBENCH_CONFIG": str(workspace / "config"),
+        "BDPBENCH_RESULTS": str(workspace / "results"),
+    }
+    return said_by(
+        subprocess.run(
+            [sys.executable, "-c", script, "archive", "--with-runs", "-o", str(out)],
+            capture_output=True,
+            text=True,
+            check=False,
+            cwd=out.parent,
+            env={**os.environ, **places, **environment},
+        )
     )
-    assert done.returncode == 0, done.stderr
-    return done.stdout
 
 
 def test_the_same_results_archive_to_the_same_bytes_anywhere(
@@ -132,31 +128,19 @@ def _tells_of_no_machine(archive: zipfile.ZipFile, *folders: Path) -> None:
 def _holds_what_it_should(archive: zipfile.ZipFile) -> None:
     names = set(archive.namelist())
     assert {
-        "README.md",
-        "report.html",
-        "metrics.parquet",
-        "exports/captions.json",
-        "exports/tables/numbers.tex",
-        "source/config/studies/dumbbell/study.yaml",
-        "source/config/studies/dumbbell/published.csv",
-        "source/tcl/network.tcl",
-        "source/ns2/SOURCE.lock",
-        "source/ns2/build.sh",
-        "source/ns2/patches/series",
-        "source/ns2/laws/cubic_tcp.cc",
-        "source/ns2/agents/tcp_window_law.cc",
-        "source/ns2/speed/lane_scheduler.cc",
-        "source/pipeline/requirements.lock",
-        "source/Snakefile",
-        "LICENSE",
-        "CITATION.cff",
+        *("README.md", "report.html", "metrics.parquet", "LICENSE", "CITATION.cff"),
+        *("exports/captions.json", "exports/tables/numbers.tex", "source/Snakefile"),
+        *(f"source/config/studies/dumbbell/{name}" for name in ("study.yaml", "published.csv")),
+        *("source/tcl/network.tcl", "source/pipeline/requirements.lock", "source/ns2/SOURCE.lock"),
+        *("source/ns2/build.sh", "source/ns2/patches/series", "source/ns2/laws/cubic_tcp.cc"),
+        *("source/ns2/agents/tcp_window_law.cc", "source/ns2/speed/lane_scheduler.cc"),
     } <= names
-    assert any(re.fullmatch(r"exports/figures/.*\.svg", name) for name in names)
-    assert any(re.fullmatch(r"environment/ns-bdpbench-[0-9a-f]{12}\.json", name) for name in names)
-    assert any(
-        re.fullmatch(r"runs/([0-9a-f]{2})/\1[0-9a-f]{14}/tables/cwnd\.parquet", name)
-        for name in names
-    )
+    for form in (
+        r"exports/figures/.*\.svg",
+        r"environment/ns-bdpbench-[0-9a-f]{12}\.json",
+        r"runs/([0-9a-f]{2})/\1[0-9a-f]{14}/tables/cwnd\.parquet",
+    ):
+        assert any(re.fullmatch(form, name) for name in names), form
     assert not any(
         part in name for name in names for part in ("__pycache__", ".out", "sharma2006/study")
     )
@@ -170,30 +154,25 @@ def test_an_archive_verifies_and_compares_as_equal_with_its_results(
 ) -> None:
     # The checkout itself makes the archive, as it makes what is published: both name its commit.
     archive = tmp_path / "a.zip"
-    done = bdpbench("archive", "-o", str(archive))
-    assert done.returncode == 0, done.stderr
-    done = bdpbench("verify", str(archive))
-    assert done.returncode == 0, done.stderr
-    assert "whole: every file is there and has its checksum" in done.stdout
+    said_by(bdpbench("archive", "-o", str(archive)))
+    said = said_by(bdpbench("verify", str(archive)))
+    assert "whole: every file is there and has its checksum" in said
 
     with zipfile.ZipFile(archive) as found:
         for path in published_once.iterdir():
             if path.name != "README.md":  # the archive's README says more
                 assert found.read(path.name) == path.read_bytes(), path.name
-    done = bdpbench("compare", str(archive), str(published_once))
-    assert done.returncode == 0, done.stderr
-    assert re.search(r"(\d+) metrics compared: \1 equal, 0 moved", done.stdout)
-    assert "differ" not in done.stdout
+    said = said_by(bdpbench("compare", str(archive), str(published_once)))
+    assert re.search(r"(\d+) metrics compared: \1 equal, 0 moved", said)
+    assert "differ" not in said
 
     content = bytearray(archive.read_bytes())
     content[len(content) // 3] ^= 1
     archive.write_bytes(content)
     for command in (("verify",), ("compare", str(published_once))):
         done = bdpbench(*command, str(archive))
-        assert done.returncode == 1
-        assert "is not whole" in done.stderr
+        check_refused(done, "is not whole")
         assert "missing" not in done.stderr  # what is damaged is there
-        assert "Traceback" not in done.stderr
 
 
 def test_another_buffer_moves_metrics_beyond_their_bounds(
@@ -201,8 +180,7 @@ def test_another_buffer_moves_metrics_beyond_their_bounds(
 ) -> None:
     study = finished / "config" / "studies" / "dumbbell" / "study.yaml"
     study.write_text(study.read_text().replace("buffer_pkts: 50", "buffer_pkts: 5"))
-    done = bdpbench("run", "--backend", "native")
-    assert done.returncode == 0, done.stderr
+    said_by(bdpbench("run", "--backend", "native"))
     second = finished / "results" / "dumbbell" / "quick"
     page, data = tmp_path / "c.html", tmp_path / "c.json"
     done = bdpbench(
@@ -227,22 +205,18 @@ def test_metrics_are_printed_as_csv(finished: Path, bdpbench: Run, published_onc
         for each in (finished / "results" / TIER, published_once)
     }
     assert printed == {(finished / "results" / TIER / "metrics.csv").read_text()}
-    refused = bdpbench("metrics", str(finished / "config"))
-    assert refused.returncode == 1
-    assert "has no metrics.parquet" in refused.stderr
+    check_refused(bdpbench("metrics", str(finished / "config")), "has no metrics.parquet")
 
 
 def test_figures_and_tables_are_exported(finished: Path, bdpbench: Run, tmp_path: Path) -> None:
     out = tmp_path / "figures"
-    done = bdpbench("report", "--export", str(out), "--format", "svg,pdf")
-    assert done.returncode == 0, done.stderr
+    said_by(bdpbench("report", "--export", str(out), "--format", "svg,pdf"))
     out = out / "dumbbell" / "quick"
     figures = {path.suffix for path in (out / "figures").iterdir()}
     assert figures == {".svg", ".pdf"}
     assert {path.suffix for path in (out / "tables").iterdir()} == {".tex", ".md", ".csv"}
     assert "ns-2.35 build" in (out / "captions.md").read_text()
-    done = bdpbench("report", "-o", str(tmp_path / "report.html"))
-    assert done.returncode == 0, done.stderr
+    said_by(bdpbench("report", "-o", str(tmp_path / "report.html")))
     assert "<!doctype html>" in (tmp_path / "report.html").read_text()
 
 
@@ -256,8 +230,7 @@ def test_a_study_from_outside_the_checkout_is_archived_with_its_tcl(
     (folder / "tcl" / "own.tcl").write_text("# Tcl of the study\n")
     (folder / "earlier.zip").write_bytes(b"an archive that somebody made there")
     archive = tmp_path / "a.zip"
-    done = bdpbench("archive", str(folder), "-o", str(archive))
-    assert done.returncode == 0, done.stderr
+    said_by(bdpbench("archive", str(folder), "-o", str(archive)))
     with zipfile.ZipFile(archive) as found:
         place = "source/config/studies/dumbbell"
         assert found.read(f"{place}/tcl/own.tcl") == b"# Tcl of the study\n"
@@ -265,5 +238,4 @@ def test_a_study_from_outside_the_checkout_is_archived_with_its_tcl(
         assert f"{place}/earlier.zip" not in found.namelist()
         assert json.loads(found.read("plan.json"))["folder"] == "config/studies/dumbbell"
         _tells_of_no_machine(found, tmp_path)
-    done = bdpbench("verify", str(archive))
-    assert done.returncode == 0, done.stderr
+    said_by(bdpbench("verify", str(archive)))

@@ -16,6 +16,7 @@ from typing import Any, cast
 
 import polars as pl
 import pytest
+from tests.app.conftest import check_refused, said_by
 
 from bdpbench.app.keep.proof import Pair, sample_of
 from bdpbench.archive.results import KeptResults
@@ -77,11 +78,9 @@ def contents(folder: Path) -> dict[str, bytes]:
 
 def test_equal_bytes_give_the_ids_of_today(old: Path, bdpbench: Run, published_once: Path) -> None:
     refused = bdpbench("publish", "--from-kept", "-o", str(old.parent))
-    assert refused.returncode == 1
-    assert "--prove 1 simulates a sample" in refused.stderr
+    check_refused(refused, "--prove 1 simulates a sample")
 
-    done = bdpbench(*PROVE, str(old.parent))
-    assert done.returncode == 0, done.stdout + done.stderr
+    said_by(bdpbench(*PROVE, str(old.parent)))
     today, found = contents(published_once), contents(old)
     assert found.pop("mine.txt") == b"a file of somebody's own"
     assert set(found) == set(today)
@@ -97,8 +96,8 @@ def test_equal_bytes_give_the_ids_of_today(old: Path, bdpbench: Run, published_o
         assert source["sample"]
     assert "taken over from results with older run ids" in found["README.md"].decode()
 
-    again = bdpbench(*PROVE, str(old.parent))  # now the ids are those of today
-    assert (again.returncode, "simulated again" in again.stdout) == (0, False)
+    # Now the ids are those of today.
+    assert "simulated again" not in said_by(bdpbench(*PROVE, str(old.parent)))
 
 
 def _other_output(run: KeptRun) -> None:
@@ -126,9 +125,7 @@ def test_what_differs_is_refused_and_nothing_changes(
 ) -> None:
     rewrite(old, change)
     before = contents(old)
-    refused = bdpbench(*PROVE, str(old.parent))
-    assert refused.returncode == 1
-    assert said in refused.stderr
+    check_refused(bdpbench(*PROVE, str(old.parent)), said)
     assert contents(old) == before
 
 

@@ -1,0 +1,89 @@
+"""Kept results name their commit, and contain no path of this machine, wherever the study is."""
+
+from __future__ import annotations
+
+import json
+import subprocess
+from pathlib import Path
+
+import pytest
+
+from bdpbench.app.keep.bundle import Portable
+from bdpbench.app.keep.results import commit_of
+from bdpbench.contracts.paths import relative, repository_root, tcl_dir
+from bdpbench.contracts.plan import Plan, PlannedRun
+from bdpbench.contracts.runs import RunRecord
+
+STUDY = Path("/home/someone/studies/mine")
+
+
+@pytest.mark.parametrize(
+    ("path", "kept"),
+    [
+        ("tcl/network.tcl", "tcl/network.tcl"),
+        (relative(STUDY), "config/studies/mine"),
+        (f"{STUDY}", "config/studies/mine"),
+        (f"{STUDY}/tcl/own.tcl", "config/studies/mine/tcl/own.tcl"),
+        (f"{repository_root()}/tcl/lib/args.tcl", "tcl/lib/args.tcl"),
+        ("/home/someone/originals", "scripts/originals"),
+        (f"{STUDY}-2/tcl/own.tcl", "scripts/own.tcl"),
+    ],
+)
+def test_paths_of_study_and_checkout_are_relative_and_others_keep_their_name(
+    path: str, kept: str
+) -> None:
+    assert Portable("mine", STUDY).path(path) == kept
+
+
+def _run(script: str, scripts: str | None) -> PlannedRun:
+    return {"run_id": "a", "scenario": "one", "script": script, "scripts": scripts}  # type: ignore[typeddict-item]
+
+
+def test_a_plan_and_a_record_lose_their_folders() -> None:
+    plan: Plan = {  # type: ignore[typeddict-item]
+        "study": "mine",
+        "folder": relative(STUDY),
+        "runs": [
+            _run(relative(STUDY / "tcl" / "own.tcl", tcl_dir()), None),
+            _run("network.tcl", relative(Path("/home/someone/originals"))),
+        ],
+    }
+    kept = Portable("mine", STUDY).plan(plan)
+    assert "home" not in json.dumps(kept)
+    scripts = [(run["script"], run["scripts"]) for run in kept["runs"]]
+    assert scripts == [
+        ("../config/studies/mine/tcl/own.tcl", None),
+        ("network.tcl", "scripts/originals"),
+    ]
+    files = {f"{STUDY}/tcl/own.tcl": "1", "tcl/lib/args.tcl": "2", "/home/other/b.tcl": "3"}
+    record: RunRecord = {  # type: ignore[typeddict-item]
+        "run_id": "a",
+        "script": {"path": f"{STUDY}/tcl/own.tcl", "files": files},
+    }
+    own = "config/studies/mine/tcl/own.tcl"
+    assert Portable("mine", STUDY).record(record)["script"] == {
+        "path": own,
+        "files": {own: "1", "tcl/lib/args.tcl": "2", "scripts/b.tcl": "3"},
+    }
+
+
+def test_the_commit_is_told_and_whether_sources_differ_from_it(tmp_path: Path) -> None:
+    root = tmp_path / "checkout"
+    code, report = root / "pipeline" / "a.py", root / "reports" / "published" / "report.html"
+    for path in (code, report):
+        path.parent.mkdir(parents=True)
+    code.write_text("1\n")
+    for command in (["init"], ["add", "-A"], ["commit", "-m", "one"]):
+        who = ("-c", "user.name=N. N.", "-c", "user.email=nobody@example.org")
+        subprocess.run(["git", *who, *command], cwd=root, check=True, capture_output=True)
+    commit = commit_of(root)
+    assert len(commit) == 40
+    # Published results and other files are no change of the sources.
+    report.write_text("new")
+    (root / "notes.txt").write_text("new")
+    assert commit_of(root) == commit
+    code.write_text("2\n")
+    assert commit_of(root) == f"{commit}+"
+    assert commit_of(tmp_path) == ""
+    # A folder inside some repository, such as unpacked sources, must not get that one's commit.
+    assert commit_of(root / "pipeline") == ""

@@ -4,14 +4,16 @@
 # an ordinary user without sudo. The user's first call must name all packages at once; what it names is
 # then installed by the command that it gives, as an administrator would, and the calls must succeed.
 #
-# Usage: prove.sh [--whole] [--keep FOLDER] [SUITE/USER...]
+# Usage: prove.sh [--whole] [--keep FOLDER] [--ccache FOLDER] [SUITE/USER...]
 #
 # SUITE is a suite of Debian or Ubuntu, USER is root or user: bookworm/root, noble/user. Suites of Ubuntu
 # are left out if their mirror does not answer.
 # --whole: the whole quick tier and all tests, not a part of both.
 # --keep FOLDER: keeps the roots, and what apt and pip download, for the next call.
+# --ccache FOLDER: ccache's cache of this machine, for roots of its own suite: files already compiled
+#   here from the same source, by the same compiler and with the same options are not compiled again.
 #
-# Nothing of this machine gets in but its registries: mirrors, pip's configuration and certificates.
+# Nothing else of this machine gets in but its registries: mirrors, pip's configuration and certificates.
 # Needs root. Everything is mounted in namespaces, and gone when their last process has ended.
 set -euo pipefail
 cd "$(dirname "$0")/../.."
@@ -19,11 +21,12 @@ cd "$(dirname "$0")/../.."
 die() { printf 'bare: FAILED: %s\n' "$*" >&2; exit 1; }
 say() { printf 'bare: %s\n' "$*"; }
 
-whole=no keep='' cases=()
+whole=no keep='' ccache='' cases=()
 while [ $# -gt 0 ]; do
   case $1 in
     --whole) whole=yes ;;
     --keep) keep=${2:?--keep needs a folder} && shift ;;
+    --ccache) ccache=${2:?--ccache needs a folder} && shift ;;
     -*) die "unknown option $1" ;;
     *) cases+=("$1") ;;
   esac
@@ -57,11 +60,16 @@ mirror_of_debian() {
   grep -rhoE 'https?://[^ ]+/debian/?( |$)' /etc/apt/sources.list /etc/apt/sources.list.d 2>/dev/null | head -n 1
 }
 
+# is_own SUITE: whether it is the suite of this machine, with the same compiler.
+is_own() { (source /etc/os-release && [ "${VERSION_CODENAME:-}" = "$1" ]); }
+
 # make_root SUITE: a root in $store/SUITE, with this machine's way to registries.
 make_root() {
-  local suite=$1 root=$store/$1 options=(--variant=minbase --include=ca-certificates,git,python3)
+  local suite=$1 root=$store/$1 included=ca-certificates,git,python3
   [ ! -e "$root/.complete" ] || return 0
   rm -rf "$root"
+  [ ! -d "$ccache" ] || ! is_own "$suite" || included+=,ccache
+  local options=(--variant=minbase "--include=$included")
   case $suite in
     bookworm | trixie) options+=("$suite" "$root" $(mirror_of_debian)) ;;
     *) # a suite of Ubuntu; debootstrap knows its mirror
@@ -83,6 +91,10 @@ make_root() {
       sort -u -t = -k 1,1
   } >"$root/etc/pip.conf"
   chroot "$root" useradd --create-home user
+  if [[ $included = *ccache ]]; then
+    cp -r "$ccache" "$root/ccache"
+    chmod -R a+rwX "$root/ccache"
+  fi
   touch "$root/.complete"
 }
 
@@ -102,10 +114,14 @@ within() {
     mkdir -p "$root$home/.cache/pip"
     chown --reference="$root$home" "$root$home/.cache"
     mount --bind "$pip" "$root$home/.cache/pip"
+    cached=()
+    if [ -d "$root/ccache" ]; then # Debian links compilers there when they are installed
+      cached=(CCACHE_DIR=/ccache CCACHE_BASEDIR=/tmp CCACHE_SLOPPINESS=locale)
+    fi
     # What runs in the background ignores signals; nor may that get in.
     exec chroot --userspec="$user:$user" "$root" env -i --default-signal=INT,QUIT,HUP \
-      HOME="$home" USER="$user" TERM=dumb \
-      PATH=/usr/local/sbin:/usr/local/bin:/usr/sbin:/usr/bin:/sbin:/bin bash -euc "cd ~ && $5"
+      HOME="$home" USER="$user" TERM=dumb "${cached[@]}" \
+      PATH=${cached:+/usr/lib/ccache:}/usr/local/sbin:/usr/local/bin:/usr/sbin:/usr/bin:/sbin:/bin bash -euc "cd ~ && $5"
   ' bash "$layer" "$base" "$2" "$store/pip-$2" "$3" <&0 &
   inside=$!
   wait "$inside"

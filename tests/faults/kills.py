@@ -209,7 +209,7 @@ def reference(folder: Path, of: str = "run") -> Reference:
     if of == "run":
         return Reference(workspace.checksums(), workspace.times(), report, took_s)
     other = SCENES[of](workspace.config, folder / "undisturbed")
-    if of == "build":
+    if of == "build" and "CCACHE_DIR" not in os.environ:
         _took_s(SCENES[of](workspace.config, folder / "compiled"))  # fills the cache
     took_s = _took_s(other)
     return Reference(other.checksums(), {}, b"", took_s)

@@ -1,7 +1,8 @@
 """What the variant stock writes: the real one if it is built, else the SHA-256 that is stored.
 
 `PYTHONPATH=pipeline:. python tests/ns2/stock.py` runs every comparison with a real stock, that of
-$BDPBENCH_NS_STOCK or one that it builds, and stores in `stock.sha256` what that gave. Where a stock
+$BDPBENCH_NS_STOCK or one that it builds, and stores in `stock.sha256` what that gave, below the ids of
+both builds: as long as these are the current ones, a real stock could give nothing else. Where a stock
 is built, each comparison also tells if what is stored of it is not what it gives.
 """
 
@@ -87,12 +88,17 @@ class Stock:
 
 @cache
 def _stored() -> dict[str, str]:
-    lines = STORED.read_text(encoding="utf-8").splitlines()
+    _, *lines = STORED.read_text(encoding="utf-8").splitlines()
     return {key: digest for digest, key, _ in (line.split("  ", 2) for line in lines)}
 
 
 def _sha256(content: str | Sequence[str]) -> str:
     return hashlib.sha256(json.dumps(content).encode()).hexdigest()
+
+
+def _compared() -> str:
+    """The line that names the compared builds; .ci/run builds stock if it is another."""
+    return f"stock {current_build_id('stock')}, fast {current_build_id('fast')}\n"
 
 
 def main() -> int:
@@ -111,7 +117,7 @@ def main() -> int:
         if done.returncode == 0:
             lines = [path.read_text(encoding="utf-8") for path in Path(folder).iterdir()]
             by_test = sorted(lines, key=lambda line: line.split("  ")[::-1])
-            STORED.write_text("".join(by_test), encoding="utf-8")
+            STORED.write_text("".join([_compared(), *by_test]), encoding="utf-8")
     return done.returncode
 
 

@@ -142,6 +142,8 @@ def test_a_spread_of_one_value_or_of_another_number_is_none(
         ("- {of: [n], varied: v, metric: utilization, source: s}", "nothing else has one"),
         ("- {of: [n], varied: v, runs: {select: {}}}", "scenario"),
         ("- {of: [n], varied: v, least: 1, most: 2}", "least and most need their source"),
+        ("- {of: [n], varied: v, least: 1, most: .inf, source: s}", r"0\.most: .*finite"),
+        ("- {of: [n], varied: v, least: -.inf, most: 1, source: s}", r"0\.least: .*finite"),
     ],
 )
 def test_a_slip_is_told(tmp_path: Path, text: str, said: str) -> None:

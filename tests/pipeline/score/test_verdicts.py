@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from typing import Any
 
 import polars as pl
 import pytest
 
 from bdpbench.contracts.plan import Plan
+from bdpbench.contracts.scorecard import ScoredPart
 from bdpbench.errors import BdpbenchError
 from bdpbench.score import Expectations, PublishedNumber, score, score_rows
 from bdpbench.score.provenance import Origin
@@ -201,6 +203,26 @@ def test_a_number_of_which_a_run_is_missing_is_not_run_unless_another_fails(
 
     assert verdict(88.0, 95.0) == "not_run"
     assert verdict(91.4, 95.0) == "close"
+
+
+def test_a_number_of_several_runs_says_what_its_parts_say(
+    plan: Plan, metrics: pl.DataFrame
+) -> None:
+    first, second = _parts(91.0, 95.0)
+    chosen = Origin("chosen on", ("second",))
+    parts = [
+        replace(first, known_miss="odd", note="one", origin=chosen),
+        replace(second, known_miss="odd", note="two", origin=chosen),
+    ]
+    (number,) = score(plan, metrics, Expectations(parts))["numbers"]
+    assert (number["known_miss"], number["note"], number["kind"]) == ("odd", "one two", "fitted")
+    assert number["reason"] == "1 of 2 runs show it: odd"
+    assert number["verdict"] == "close"
+    blind = [replace(each, origin=Origin("chosen on", ("x",))) for each in parts]
+    (number,) = score(plan, metrics, Expectations(blind))["numbers"]
+    assert number["kind"] == "blind"
+    assert list(number["parts"][0]) == list(ScoredPart.__annotations__)
+    assert [each["measured"] for each in number["parts"]] == [88.0, 95.0]
 
 
 def test_single_rows_are_judged_alone(plan: Plan, metrics: pl.DataFrame) -> None:

@@ -9,12 +9,14 @@ from functools import partial
 from pathlib import Path
 
 import pytest
+import yaml  # type: ignore[import-untyped]
 from tests.forks import Forks
 from tests.ns2.stock import Stock
 
 HERE = Path(__file__).resolve().parent
 SPEED = HERE.parent.parent / "ns2" / "speed"
 NETWORK = (HERE / "trace_lines.tcl").read_text()
+PARTS = yaml.safe_load((HERE / "trace_lines.yaml").read_text())
 # As ns-2 is compiled; INFINITY and NAN are C99's, which GNU's C++98 has.
 COMPILE = ["g++", "-std=gnu++98", "-Wall", "-Wextra", "-Werror", "-O2", "-ffp-contract=off"]
 
@@ -87,62 +89,16 @@ def test_lines_of_all_events_flags_and_types(compare: Compare) -> None:
     assert {f[7] for f in fields} == {"1", "-7"}
 
 
-VARIANTS = {
-    "tagged": "set f [open out.tr w]; $ns eventtrace-all $f; $ns trace-all $f; topology; traffic\n"
-    "foreach l [$ns all-links-list] {foreach t {enqT_ deqT_ rcvT_ drpT_} "
-    "{catch {[$l set $t] tagged 1}}}\n",
-    "nam": "set f [open out.tr w]; $ns trace-all $f; set n [open out.nam w]; $ns namtrace-all $n\n"
-    "topology; traffic\n",
-    "nam only": "set f [open out.nam w]; $ns namtrace-all $f; topology; traffic\n",
-    "tcp headers": "Trace set show_tcphdr_ 1\n" + OPEN,
-    "sctp headers": "Trace set show_sctphdr_ 1\n" + OPEN,
-    "annotations": OPEN + "$ns at 0.3 {$ns trace-annotate {a note}}\n",
-    "shift of addresses": OPEN
-    + "$ns at 0.5 {[lindex [Address info instances] 0] idsbits-are 1 1}\n",
-    "traced variables": OPEN + "set t [new Agent/TCP]; $t set trace_all_oneline_ 0\n"
-    "$ns attach-agent $node(0) $t; set k [new Agent/TCPSink]; $ns attach-agent $node(3) $k\n"
-    "$ns connect $t $k; $t attach $f; $t trace cwnd_; $t trace rtt_\n"
-    "set a [$t attach-app FTP]; $ns at 0.3 {$a start}\n",
-}
-
-
-@pytest.mark.parametrize("text", VARIANTS.values(), ids=VARIANTS.keys())
+@pytest.mark.parametrize("text", PARTS["variants"].values(), ids=PARTS["variants"].keys())
 def test_other_kinds_of_lines(compare: Compare, text: str) -> None:
     status, files = compare(text + FINISH)
     assert status == 0, files["stderr"]
     assert max(len(content) for content in files.values()) > MANY
 
 
-# Packets that differ in their source port or their type alone, and packets of SCTP.
-ALIKE = """
-foreach port {0 1} {
-    set alike($port) [new Agent/UDP]
-    $alike($port) set fid_ 5
-    $ns attach-agent $node(1) $alike($port)
-    set null [new Agent/Null]
-    $ns attach-agent $node(3) $null
-}
-foreach port {0 1} {$ns connect $alike($port) $null}
-set cbr [new Application/Traffic/CBR]
-$cbr set packetSize_ 600
-for {set i 0} {$i < 20} {incr i} {
-    $ns at [expr {0.3 + 0.01 * $i}] {foreach port {0 1} {$alike($port) send 600}}
-}
-$ns at 0.401 {$cbr attach-agent $alike(0); $cbr start}
-set sctp [new Agent/SCTP]
-$ns attach-agent $node(0) $sctp
-set peer [new Agent/SCTP]
-$ns attach-agent $node(3) $peer
-$ns connect $sctp $peer
-set ftp [new Application/FTP]
-$ftp attach-agent $sctp
-$ns at 0.02 {$ftp start}
-"""
-
-
 @pytest.mark.parametrize("shown", [0, 1])
 def test_packets_that_are_almost_alike(compare: Compare, shown: int) -> None:
-    traced = lines(compare(f"Trace set show_sctphdr_ {shown}\n{OPEN}{ALIKE}{FINISH}"))
+    traced = lines(compare(f"Trace set show_sctphdr_ {shown}\n{OPEN}{PARTS['alike']}{FINISH}"))
     fields = [line.split() for line in traced]
     assert {(f[4], f[8]) for f in fields if f[7] == "5"} == {
         ("udp", "1.1"),
@@ -152,57 +108,9 @@ def test_packets_that_are_almost_alike(compare: Compare, shown: int) -> None:
     assert sum(f[4] == "sctp" for f in fields) > 100
 
 
-# Changes of the traces of one link while packets pass it; the way over it is kept (kept_routes.h).
-CHANGES = {
-    "nodes": "$trace(enqT_) set src_ -2147483648; $trace(enqT_) set dst_ -2147483647\n"
-    "$trace(rcvT_) set dst_ 4711",
-    "headers": "$trace(deqT_) set show_tcphdr_ 1; $trace(rcvT_) set show_sctphdr_ 1",
-    "tags": "$trace(enqT_) tagged 1; $trace(rcvT_) tagged 1",
-    "nam": "foreach t {enqT_ deqT_ rcvT_} {$trace($t) namattach $n}",
-    "no file": "foreach t {enqT_ deqT_ rcvT_} {$trace($t) detach}",
-    "another file": "foreach t {enqT_ deqT_ rcvT_} {$trace($t) attach $n}",
-    "callback": "foreach t {enqT_ deqT_ rcvT_} {$trace($t) set callback_ 1}",
-    "callback that turns packets": "$trace(enqT_) set callback_ 1; set turns 1",
-    "target": "$trace(rcvT_) target [$ns set nullAgent_]",
-    "drops before the queue": "$trace(enqT_) target $trace(drpT_)",
-    "more traces": "for {set i 0} {$i < 6} {incr i} {$ns trace-queue $node(2) $node(3) $n}",
-    "a monitor": "$ns attach-fmon $link [$ns makeflowmon Fid]",
-}
-# What a change undoes that lasts: the states of the traces before.
-UNDO = """
-foreach t {enqT_ deqT_ rcvT_} {
-    $trace($t) set show_tcphdr_ 0
-    $trace($t) set show_sctphdr_ 0
-    $trace($t) set callback_ 0
-    $trace($t) tagged 0
-    $trace($t) detach
-    $trace($t) attach $f
-}
-"""
-WATCHED = """
-set f [open out.tr w]
-set n [open other.tr w]
-$ns trace-all $f
-topology DropTail
-traffic
-set link [$ns link $node(2) $node(3)]
-foreach t {enqT_ deqT_ rcvT_ drpT_} {set trace($t) [$link set $t]}
-set turns 0
-Trace instproc handle {line} {
-    global f turns trace ns
-    puts $f "handled $line"
-    if {$turns && [incr turns] % 7 == 0} {
-        set old [$trace(enqT_) target]
-        $trace(enqT_) target [$ns set nullAgent_]
-        $ns at [expr {[$ns now] + 0.004}] "$trace(enqT_) target $old"
-    }
-}
-"""
-
-
-@pytest.mark.parametrize("change", CHANGES.values(), ids=CHANGES.keys())
+@pytest.mark.parametrize("change", PARTS["changes"].values(), ids=PARTS["changes"].keys())
 def test_changes_of_traces_while_packets_pass(compare: Compare, change: str) -> None:
-    text = f"{WATCHED}$ns at 0.55 {{{change}}}\n$ns at 0.95 {{{UNDO}}}\n{FINISH}"
+    text = f"{PARTS['watched']}$ns at 0.55 {{{change}}}\n$ns at 0.95 {{{PARTS['undo']}}}\n{FINISH}"
     status, files = compare(text)
     assert status == 0, files["stderr"]
     times = [
@@ -224,53 +132,19 @@ def test_late_times(compare: Compare, start: float) -> None:
 
 
 def test_addresses_in_another_form(compare: Compare) -> None:
-    text = OPEN + VARIANTS["shift of addresses"].removeprefix(OPEN)
+    text = OPEN + PARTS["variants"]["shift of addresses"].removeprefix(OPEN)
     traced = lines(compare(text + FINISH))
     # Node 3, shifted by one bit, is 1.
     assert {"3.0", "1.0"} <= {line.split()[9] for line in traced if line.split()[7] == "1"}
 
 
-HIERARCHY = """
-$ns set-address-format hierarchical
-AddrParams set domain_num_ 2
-AddrParams set cluster_num_ {2 1}
-AddrParams set nodes_num_ {2 1 2}
-set f [open out.tr w]
-$ns trace-all $f
-set a [$ns node 0.0.1]
-set b [$ns node 0.1.0]
-set c [$ns node 1.0.1]
-$ns duplex-link $a $b 1Mb 10ms DropTail
-$ns duplex-link $b $c 1Mb 10ms DropTail
-set tcp [$ns create-connection TCP $a TCPSink $c 3]
-set ftp [$tcp attach-app FTP]
-$ns at 0.1 {$ftp start}
-"""
-
-
 def test_hierarchical_addresses(compare: Compare) -> None:
-    traced = lines(compare(HIERARCHY + FINISH))
+    traced = lines(compare(PARTS["hierarchy"] + FINISH))
     assert any("0.0.1.0 1.0.1.0" in line for line in traced)
 
 
-# The parts that successive lines have in common are cached for 256 flows.
-MANY_FLOWS = """
-set f [open out.tr w]
-$ns trace-all $f
-topology
-for {set i 0} {$i < 300} {incr i} {
-    set udp [new Agent/UDP]
-    $udp set fid_ [expr {$i * 256}]
-    $ns attach-agent $node([expr {$i % 2}]) $udp
-    $ns connect $udp [set sink [new Agent/Null]][$ns attach-agent $node(3) $sink]
-    $ns at [expr {0.1 + 0.002 * ($i % 100)}] "$udp send [expr {40 + $i % 7}]"
-    $ns at [expr {0.5 + 0.001 * $i}] "$udp send [expr {40 + $i % 5}]"
-}
-"""
-
-
 def test_more_flows_than_are_kept(compare: Compare) -> None:
-    traced = lines(compare(MANY_FLOWS + FINISH))
+    traced = lines(compare(PARTS["many_flows"] + FINISH))
     assert len({line.split()[7] for line in traced}) == 300
 
 
@@ -341,28 +215,14 @@ def test_flushing_within_the_run(compare: Compare, flush: str) -> None:
     assert sizes(compare(text + LOOK + FINISH))
 
 
-SETTINGS = [
-    "-buffering none",
-    "-buffering line",
-    "-buffersize 100",
-    "-buffersize 100000",
-    "-translation crlf",
-    "-translation binary",
-    "-encoding unicode",
-    "-encoding iso8859-1",
-    "-blocking 0",
-    "-eofchar {{} x}",
-]
-
-
-@pytest.mark.parametrize("setting", SETTINGS)
+@pytest.mark.parametrize("setting", PARTS["settings"])
 def test_settings_of_the_channel(compare: Compare, setting: str) -> None:
     # Once from the start, and once in the middle of a buffer.
     text = f"$ns at 0.45 {{fconfigure $f {setting}}}\n" + LOOK + FINISH
     compare(OPEN + text)
 
 
-@pytest.mark.parametrize("setting", SETTINGS)
+@pytest.mark.parametrize("setting", PARTS["settings"])
 def test_settings_of_the_channel_from_the_start(compare: Compare, setting: str) -> None:
     compare(OPEN + f"fconfigure $f {setting}\n" + LOOK + FINISH)
 
@@ -395,39 +255,14 @@ def test_a_named_pipe(compare: Compare) -> None:
     assert len(lines(compare(text + f"$ns at 1.5 {{{wait}}}; $ns run\n"))) > MANY
 
 
-# A channel with a Tcl transformation stacked on it.
-UPPER = """
-namespace eval upper {
-    proc initialize {handle mode} {return {initialize finalize write}}
-    proc finalize {handle} {}
-    proc write {handle bytes} {string toupper $bytes}
-    namespace export *
-    namespace ensemble create
-}
-$ns at 0.5 {chan push $f upper}
-$ns at 1.0 {chan pop $f}
-"""
-
-
 def test_a_transformation_on_top_of_the_channel(compare: Compare) -> None:
-    traced = lines(compare(OPEN + UPPER + FINISH))
+    traced = lines(compare(OPEN + PARTS["upper"] + FINISH))
     assert {"tcp", "TCP"} <= {line.split()[4] for line in traced}
 
 
 # ---------------------------------------------------------------- how a script ends
 
 
-ENDS = {
-    "exit without close": "$ns at 1 {exit 0}; $ns run",
-    "error within an event": "$ns at 1 {error oops}; $ns run",
-    "end of the script": "$ns at 1 {$ns halt}; $ns run",
-    "events run out": "$ns at 0.3 {exit 3}; $ns run",
-    "abort": "$ns at 1 {exec kill -ABRT [pid]; after 1000}; $ns run",
-    "kill": "$ns at 1 {exec kill -KILL [pid]; after 1000}; $ns run",
-    "closed and traced no more": "$ns at 1 {$ns flush-trace; close $f; exit 0}; $ns run",
-}
-
-
-@pytest.mark.parametrize("end", ENDS.values(), ids=ENDS.keys())
+@pytest.mark.parametrize("end", PARTS["ends"].values(), ids=PARTS["ends"].keys())
 def test_ends_of_a_script(compare: Compare, end: str) -> None:
     assert len(lines(compare(OPEN + end))) > 10

@@ -12,6 +12,19 @@ import polars as pl
 import pytest
 import yaml  # type: ignore[import-untyped]
 from tests.planned_runs import loaded_study, runs_of
+from tests.tcl.conftest import (
+    built,
+    columns,
+    facts,
+    keys_of,
+    ns,
+    outputs,
+    refused,
+    run_ns,
+    run_ok,
+    tcl_root,
+    written_alone,
+)
 
 from bdpbench.contracts.paths import repository_root
 from bdpbench.contracts.plan import PlannedRun
@@ -27,6 +40,21 @@ from bdpbench.score import (
 from bdpbench.studies.load import find_study
 from bdpbench.studies.runs import tiers_of
 from bdpbench.studies.study import Study
+
+# For the tests of the studies' own Tcl scripts.
+__all__ = [
+    "built",
+    "columns",
+    "facts",
+    "keys_of",
+    "ns",
+    "outputs",
+    "refused",
+    "run_ns",
+    "run_ok",
+    "tcl_root",
+    "written_alone",
+]
 
 Row = dict[str, str]
 """A line of ``published.csv`` by column, as text."""

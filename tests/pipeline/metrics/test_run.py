@@ -220,7 +220,7 @@ def test_the_last_sample_may_be_one_interval_before_the_end(build: Any, measure:
 
 
 def test_a_run_of_fifty_thousand_samples_is_measured(build: Any, measure: Measure) -> None:
-    """500 s of cwnd at intervals of 0.01 s; tests/benchmarks/tables.py measures the time."""
+    """500 s of cwnd at intervals of 0.01 s."""
     # Teeth that rise from 500 to 1,000 packets in 10 s, for 500 s.
     cwnd = build.cwnd([(index / 100, 500 + (index % 1000) / 2) for index in range(50_001)])
     tables = {

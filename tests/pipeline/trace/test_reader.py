@@ -317,7 +317,7 @@ def test_unknown_tables_and_wrong_keys_are_refused(tmp_path: Path) -> None:
 
 
 def test_no_line_of_a_long_file_is_lost(tmp_path: Path) -> None:
-    """500 s of cwnd at intervals of 0.01 s; tests/benchmarks/tables.py measures the time."""
+    """500 s of cwnd at intervals of 0.01 s."""
     path = _file(tmp_path, "".join(f"{i / 100:.2f} {i % 9000}.5 \n" for i in range(50_000)))
     frame = read_output(path, "cwnd", flow=0).collect()
     assert frame.height == 50_000

@@ -18,19 +18,14 @@ from tests.studies.sharma2006.networks import (
     two_flows,
     two_rtts,
 )
-from tests.tcl.checks import check_key_matters, check_keys, check_missing_and_unknown, named_keys
 from tests.tcl.conftest import (
-    PATH,
     Arguments,
     Built,
     Columns,
     Facts,
-    Keys,
     Outputs,
-    Refused,
     RunOk,
     argv,
-    flows,
 )
 
 from bdpbench.contracts.plan import Parameters
@@ -38,85 +33,6 @@ from bdpbench.contracts.plan import Parameters
 # On the wire: 1,000 bytes of data, 40 of headers, 10 of the timestamp option.
 PACKET_BYTES = 1050
 FILES = {"report.txt", "queue.out", "util.out"}
-
-# A small path on which each key can be tested quickly; random delays, so that random numbers
-# matter, and a window that fills the buffer.
-_RANDOM = {"default.Agent/TCP.overhead_": 0.0001, "default.Agent/TCP.window_": 1000}
-_SMALL = {**PATH, **_RANDOM, "sample_s": 0.1}
-_SAMPLED = {**_SMALL, "queue_sample_s": 0.1, "substream": 1}
-ONE: Arguments = {**_SAMPLED, **flows({})}
-TWO: Arguments = {**_SAMPLED, **flows({"start_s": 0.1}, {"start_s": 1})}
-STANDARD: Arguments = {**_SMALL, **flows({"start_s": 0.1})}
-BASES = {SINGLE_FLOW: ONE, TWO_FLOWS: TWO, STANDARD_TCP: STANDARD}
-OPTIONAL = {
-    SINGLE_FLOW: {"drop_packet": 50},
-    TWO_FLOWS: {},
-    STANDARD_TCP: {"trace": 1, "substream": 2},
-}
-NETWORK_CHANGES = {
-    "duration_s": 5,
-    "bottleneck_mbps": 9,
-    "bottleneck_delay_ms": 19,
-    "access_mbps": 50,
-    "receiver_delay_ms": 2,
-    "buffer_pkts": 39,
-    "sample_s": 0.2,
-    "flow.0.agent": "TCP/Reno",
-    "flow.0.sink": "TCPSink",
-    "flow.0.start_s": 0.5,
-    "flow.0.access_delay_ms": 5,
-    "flow.0.record": "ssthresh_ rtt_",
-    "flow.0.set.window_": 20,
-    "default.Agent/TCP.window_": 20,
-}
-SAMPLED_CHANGES = {**NETWORK_CHANGES, "queue_sample_s": 0.2, "substream": 2}
-SECOND = {
-    key.replace("flow.0.", "flow.1."): value
-    for key, value in NETWORK_CHANGES.items()
-    if key.startswith("flow.0.")
-}
-CHANGES: dict[str, dict[str, object]] = {
-    SINGLE_FLOW: {**SAMPLED_CHANGES, **OPTIONAL[SINGLE_FLOW]},
-    TWO_FLOWS: {**SAMPLED_CHANGES, **SECOND},
-    STANDARD_TCP: {**NETWORK_CHANGES, **OPTIONAL[STANDARD_TCP]},
-}
-
-
-@pytest.mark.parametrize(
-    ("script", "key"), [(script, key) for script, keys in CHANGES.items() for key in keys]
-)
-def test_each_key_reaches_ns_2(outputs: Outputs, script: str, key: str) -> None:
-    check_key_matters(outputs, script, BASES[script], {key: CHANGES[script][key]})
-
-
-@pytest.mark.parametrize("script", BASES)
-def test_no_key_is_left_out_here(keys_of: Keys, script: str) -> None:
-    check_keys(keys_of, script, BASES[script], OPTIONAL[script])
-    assert set(named_keys(BASES[script])) - {"datadir", "flows"} <= set(CHANGES[script])
-
-
-@pytest.mark.parametrize("script", BASES)
-def test_each_argument_is_needed_and_no_other_taken(refused: Refused, script: str) -> None:
-    check_missing_and_unknown(refused, script, BASES[script])
-
-
-@pytest.mark.parametrize(
-    ("script", "change", "said"),
-    [
-        (SINGLE_FLOW, flows({}, {}), "-flows is '2', expected one of 1"),
-        (TWO_FLOWS, {"flows": 1}, "-flows is '1', expected one of 2"),
-        (SINGLE_FLOW, {"drop_packet": 0}, "-drop_packet is '0', expected an integer from 1"),
-        (SINGLE_FLOW, {"sample_s": 0.001}, "expected a multiple of 0.01 (s)"),
-        (TWO_FLOWS, {"drop_packet": 50}, "unknown key -drop_packet"),
-        (TWO_FLOWS, {"trace": 1}, "unknown key -trace"),
-        (STANDARD_TCP, {"queue_sample_s": 0.1}, "unknown key -queue_sample_s"),
-    ],
-)
-def test_what_cannot_be_is_refused(
-    refused: Refused, script: str, change: Arguments, said: str
-) -> None:
-    assert said in refused(script, *argv(BASES[script], change))
-
 
 QUEUE_LIMIT = "puts [[[$ns link [$ns get-node-by-id 0] [$ns get-node-by-id 1]] queue] set limit_]"
 # RTTs of flows 0 and 1, s: access link, bottleneck and receiver's link in both directions.

@@ -5,15 +5,10 @@ from __future__ import annotations
 from pathlib import Path
 
 import pytest
-from tests.tcl.checks import check_key_matters, check_keys, check_missing_and_unknown, named_keys
 from tests.tcl.conftest import (
-    PATH,
     Arguments,
     Built,
     Columns,
-    Keys,
-    Outputs,
-    Refused,
     RunOk,
     argv,
     flows,
@@ -93,81 +88,6 @@ def wireless(
     }
     flow = flows({"start_s": 20, "access_delay_ms": 20, **sender})
     return {**path, **DEFAULTS, **flow, **changes}
-
-
-# A small path on which each key can be tested quickly; random delays, so that random numbers
-# matter, and a window that fills the buffer.
-_RANDOM = {"default.Agent/TCP.overhead_": 0.0001, "default.Agent/TCP.window_": 1000}
-_SMALL = {**PATH, **_RANDOM, "sample_s": 0.1, "queue_sample_s": 0.1}
-ONE: Arguments = {**_SMALL, **flows({})}
-TWO: Arguments = {**_SMALL, "substream": 1, **flows({}, {"access_delay_ms": 10})}
-RADIO: Arguments = {
-    key: value for key, value in wireless(SACK, 24, 20, sample_s=0.1).items() if key not in DEFAULTS
-}
-BASES = {SINGLE_FLOW: ONE, FAIRNESS: TWO, WIRELESS: RADIO}
-OPTIONAL = {SINGLE_FLOW: {"trace": 1, "substream": 2}, FAIRNESS: {}, WIRELESS: {}}
-FLOW_CHANGES = {
-    "flow.0.agent": "TCP/Reno",
-    "flow.0.sink": "TCPSink",
-    "flow.0.access_delay_ms": 5,
-    "flow.0.record": "ssthresh_ rtt_",
-    "flow.0.set.window_": 7,
-    "default.Agent/TCP.window_": 7,
-}
-NETWORK_CHANGES = {
-    "duration_s": 5,
-    "bottleneck_mbps": 9,
-    "bottleneck_delay_ms": 19,
-    "access_mbps": 50,
-    "receiver_delay_ms": 2,
-    "buffer_pkts": 39,
-    "sample_s": 0.2,
-    "queue_sample_s": 0.2,
-    "flow.0.start_s": 0.5,
-    **FLOW_CHANGES,
-}
-SECOND = {
-    key.replace("flow.0.", "flow.1."): value
-    for key, value in NETWORK_CHANGES.items()
-    if key.startswith("flow.0.")
-}
-CHANGES: dict[str, dict[str, object]] = {
-    SINGLE_FLOW: {**NETWORK_CHANGES, **OPTIONAL[SINGLE_FLOW]},
-    FAIRNESS: {**NETWORK_CHANGES, **SECOND, "substream": 2},
-    WIRELESS: {
-        **FLOW_CHANGES,
-        "duration_s": 25,
-        "bottleneck_mbps": 1,
-        "access_mbps": 5,
-        "buffer_pkts": 5,
-        "error_pct": 30,
-        "bad_state_s": 0.05,
-        "sample_s": 0.2,
-        "substream": 2,
-        "flow.0.start_s": 21,
-    },
-}
-
-
-@pytest.mark.parametrize(
-    ("script", "key"), [(script, key) for script, keys in CHANGES.items() for key in keys]
-)
-def test_each_key_reaches_ns_2(outputs: Outputs, script: str, key: str) -> None:
-    check_key_matters(outputs, script, BASES[script], {key: CHANGES[script][key]})
-
-
-@pytest.mark.parametrize("script", BASES)
-def test_no_key_is_left_out_here(keys_of: Keys, script: str) -> None:
-    base = BASES[script]
-    # Keys of topology.tcl that the script with the radio does not use.
-    unused = {"bottleneck_delay_ms", "receiver_delay_ms"} - set(base)
-    check_keys(keys_of, script, base, {*OPTIONAL[script], *unused})
-    assert set(named_keys(base)) - {"datadir", "flows"} <= set(CHANGES[script])
-
-
-@pytest.mark.parametrize("script", BASES)
-def test_each_argument_is_needed_and_no_other_taken(refused: Refused, script: str) -> None:
-    check_missing_and_unknown(refused, script, BASES[script])
 
 
 # On the wire: 1,000 bytes of data and 40 of headers.
@@ -333,23 +253,3 @@ def test_errors_take_their_share_of_the_radio(run_ok: RunOk, columns: Columns) -
         rate_mbps(columns, run_ok(WIRELESS, *argv(wireless(SACK, 60, pct)))) for pct in (0, 10, 40)
     ]
     assert rates[0] > rates[1] > rates[2] > 0
-
-
-@pytest.mark.parametrize(
-    ("script", "change", "said"),
-    [
-        (SINGLE_FLOW, {"flows": 2}, "-flows is '2', expected one of 1"),
-        (SINGLE_FLOW, {"sample_s": 0.0001}, "expected a multiple of 0.001 (s)"),
-        (FAIRNESS, {"trace": 1}, "unknown key -trace"),
-        (WIRELESS, {"error_pct": 100}, "-error_pct is '100', expected less than 100 (%)"),
-        (WIRELESS, {"error_pct": 0}, "with -error_pct 0 there is none"),
-        (WIRELESS, {"bad_state_s": 0}, "-bad_state_s is '0', expected a number above 0 (s)"),
-        (WIRELESS, {"duration_s": 20}, "-flow.0.start_s is '20', expected less than -duration_s"),
-        (WIRELESS, {"queue_sample_s": 0.1}, "unknown key -queue_sample_s"),
-        (WIRELESS, {"bottleneck_delay_ms": 1}, "unknown key -bottleneck_delay_ms"),
-    ],
-)
-def test_what_cannot_be_is_refused(
-    refused: Refused, script: str, change: Arguments, said: str
-) -> None:
-    assert said in refused(script, *argv(BASES[script], change))

@@ -171,6 +171,7 @@ class Checkout:
             "PYTHONPATH": f"{self._folder / 'pipeline'}:{self._folder}",
             "BDPBENCH_HOME": str(home_dir()),
             "POLARS_MAX_THREADS": "1",
+            "PYTHONDONTWRITEBYTECODE": "",  # each call would compile everything again
         }
         scratch = f"--basetemp={self._folder}.tmp"
         tested = (f"tests/pipeline/{self._room}", f"pipeline/bdpbench/{self._room}")

@@ -8,8 +8,12 @@ from collections.abc import Callable
 from pathlib import Path
 
 import pytest
+from tests.data_of import data_of
 from tests.studies.sharma2006.networks import SINGLE_FLOW, single_flow
 from tests.tcl.conftest import argv
+
+_DATA = data_of(__file__)
+SHORT_RUN = _DATA["short_run"]
 
 Tcl = Callable[..., "subprocess.CompletedProcess[str]"]
 Samples = list[tuple[float, float]]
@@ -18,20 +22,6 @@ TCL = Path(__file__).resolve().parent.parent.parent / "tcl"
 
 # 0.9 of the thesis's nominal BDP of 7,775 packets.
 NEARLY_FULL = 6997.5
-
-# One flow for one second; the arguments are variables of the sender and their values.
-SHORT_RUN = """
-set ns [new Simulator]
-set a [$ns node]
-set b [$ns node]
-$ns duplex-link $a $b 10Mb 1ms DropTail
-set tcp [$ns create-connection TCP/Sack1 $a TCPSink/Sack1 $b 0]
-foreach {name value} $argv {$tcp set $name $value}
-set ftp [$tcp attach-app FTP]
-$ns at 0 "$ftp start"
-$ns at 1 {puts "[$tcp set cwnd_] packets, [$tcp set ncwndcuts_] cuts"; exit 0}
-$ns run
-"""
 
 
 @pytest.mark.parametrize("option", [7, 10, 77, -1, -9])

@@ -6,41 +6,13 @@ import subprocess
 from pathlib import Path
 
 import pytest
+from tests.data_of import data_of
+
+_DATA = data_of(__file__)
+ONE_LINE = _DATA["one_line"]
+DEB822 = _DATA["deb822"]
 
 ROOT = Path(__file__).resolve().parent.parent.parent
-
-ONE_LINE = """\
-# the distribution
-deb [arch=amd64 signed-by=/keys/example.gpg] https://mirror.example/linux noble main universe # here
-deb-src https://mirror.example/linux noble main
-deb https://mirror.example/linux noble-updates main universe
-#deb https://mirror.example/old noble main
-"""
-
-DEB822 = """\
-# the distribution
-Types: deb deb-src
-URIs: https://mirror.example/linux
-Suites: noble noble-updates
-Components: main universe
-Signed-By: /keys/example.gpg
-
-Enabled: no
-Types: deb
-URIs: https://disabled.example/linux
-Suites: noble
-Components: main
-
-Types: deb
-URIs: https://tools.example/apt
-Suites: nodistro
-Components: main
-
-Types: deb-src
-URIs: https://sources.example/linux
-Suites: noble
-Components: main
-"""
 
 EXPECTED = {
     "Types: deb-src",

@@ -12,22 +12,15 @@ from collections.abc import Callable
 from pathlib import Path
 
 import pytest
+from tests.data_of import data_of
+
+_DATA = data_of(__file__)
+GOOD_PATCH = _DATA["good_patch"]
 
 Build = Callable[..., "subprocess.CompletedProcess[str]"]
 
 # Exit statuses documented by `build.sh --help`.
 WRONG_USE, NO_SOURCE, BAD_PATCH, FAILED = 2, 3, 4, 5
-
-GOOD_PATCH = """\
---- a/tools/greeting.cc
-+++ b/tools/greeting.cc
-@@ -1,4 +1,4 @@
- int main()
- {
--\treturn greet("hello");
-+\treturn greet("good day");
- }
-"""
 
 
 def patch_series(ns2: Path, **patches: str) -> None:

@@ -8,19 +8,12 @@ from collections.abc import Callable
 from pathlib import Path
 
 import pytest
+from tests.data_of import data_of
+
+_DATA = data_of(__file__)
+INGREDIENTS = _DATA["ingredients"]
 
 Build = Callable[..., "subprocess.CompletedProcess[str]"]
-
-INGREDIENTS = [
-    "patches/toolchain/wide-byte-counters.patch",
-    "patches/variants/window-laws.patch",
-    "laws/scalable_tcp.cc",
-    "laws/window_law.h",
-    "agents/scalable_tcp_agent.cc",
-    "patches/speed/lanes.patch",
-    "speed/lane_scheduler.cc",
-    "build.sh",
-]
 
 
 @pytest.fixture

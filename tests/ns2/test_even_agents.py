@@ -7,34 +7,12 @@ import subprocess
 from collections.abc import Callable
 
 import pytest
+from tests.data_of import data_of
+
+_DATA = data_of(__file__)
+FLOW = _DATA["flow"]
 
 Tcl = Callable[..., "subprocess.CompletedProcess[str]"]
-
-# One flow over a bottleneck with an RTT of 40 ms. The arguments: agent, Mbit/s, queue in packets,
-# what to print every RTT, end time, variables and values.
-FLOW = """
-set settings [lassign $argv class mbps limit names end]
-set ns [new Simulator]
-foreach node {a r b} {set $node [$ns node]}
-$ns duplex-link $a $r 1000Mb 1ms DropTail
-$ns duplex-link $r $b ${mbps}Mb 19ms DropTail
-$ns queue-limit $a $r 10000
-$ns queue-limit $r $b $limit
-Agent/TCP set window_ 10000
-Agent/TCP set packetSize_ 1460
-set tcp [$ns create-connection $class $a TCPSink/Sack1 $b 0]
-foreach {name value} $settings {$tcp set $name $value}
-set ftp [$tcp attach-app FTP]
-proc sample {} {
-    global ns tcp names
-    puts [join [lmap name $names {$tcp set $name}]]
-    $ns at [expr {[$ns now] + 0.04}] sample
-}
-$ns at 0 "$ftp start"
-$ns at 0 sample
-$ns at $end {exit 0}
-$ns run
-"""
 
 
 def samples(tcl: Tcl, *arguments: object) -> list[list[float]]:

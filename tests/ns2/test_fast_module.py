@@ -9,6 +9,11 @@ from collections.abc import Callable
 from pathlib import Path
 
 import pytest
+from tests.data_of import data_of
+
+_DATA = data_of(__file__)
+FLOW = _DATA["flow"]
+LOOK = _DATA["look"]
 
 Tcl = Callable[..., "subprocess.CompletedProcess[str]"]
 Transmissions = list[tuple[float, int]]
@@ -23,35 +28,6 @@ HABITS = (
     "extra_draw_",
 )
 
-# One flow over 8 Mbit/s and an RTT of 100 ms; prints the time and number of each packet it sends.
-# The arguments: agent, sink, packets that are lost on the link, end time, variables and values.
-FLOW = """
-set settings [lassign $argv class sink lost end]
-set ns [new Simulator]
-set a [$ns node]
-set b [$ns node]
-$ns duplex-link $a $b 8Mb 50ms DropTail
-$ns queue-limit $a $b 30
-Agent/TCP set minrto_ 1
-Agent/TCP set window_ 1000
-set tcp [$ns create-connection $class $a $sink $b 0]
-foreach {name value} $settings {$tcp set $name $value}
-if {$lost ne ""} {
-    set model [new ErrorModel/List]
-    $model droplist $lost
-    $ns link-lossmodel $model $a $b
-}
-set packets [open packets.tr w]
-$ns trace-queue $a $b $packets
-set ftp [$tcp attach-app FTP]
-$ns at 0 "$ftp start"
-$ns at $end {
-    puts [join [lmap name {cwnd_ avgRTT_ baseRTT_ ack_ ncwndcuts_} {$tcp set $name}]]
-    flush $packets
-    exit 0
-}
-$ns run
-"""
 SACK = "TCPSink/Sack1"
 
 
@@ -122,18 +98,6 @@ def test_the_last_acknowledged_packet_is_sent_again_in_recovery(
     )
     assert {number for number, count in without.items() if count > 1} == {40}
     assert {number for number, count in with_habit.items() if count > 1} == {39, 40}
-
-
-# Prints time, ack_ and avgRTT_ every 5 ms.
-LOOK = """
-proc look {} {
-    global ns tcp
-    puts "[$ns now] [$tcp set ack_] [$tcp set avgRTT_]"
-    $ns at [expr {[$ns now] + 0.005}] look
-}
-$ns at 0 look
-$ns run
-"""
 
 
 @pytest.mark.parametrize("habit", [None, "send_time_rtt_"])

@@ -8,8 +8,12 @@ from collections.abc import Callable
 from pathlib import Path
 
 import pytest
+from tests.data_of import data_of
 from tests.studies.sharma2006.networks import SINGLE_FLOW, single_flow
 from tests.tcl.conftest import argv
+
+_DATA = data_of(__file__)
+SHORT_RUN = _DATA["short_run"]
 
 Tcl = Callable[..., "subprocess.CompletedProcess[str]"]
 Samples = list[tuple[float, float]]
@@ -22,20 +26,6 @@ NEARLY_FULL = 6997.5
 
 # Packets of 1,000 bytes, 1,050 on the wire, that fit into an RTT of 100 ms at 622 Mbit/s.
 BDP = 622e6 / 8 / 1050 * 0.1
-
-# One flow for one second; the arguments are the agent, then its variables and their values.
-SHORT_RUN = """
-set ns [new Simulator]
-set a [$ns node]
-set b [$ns node]
-$ns duplex-link $a $b 10Mb 1ms DropTail
-set tcp [$ns create-connection [lindex $argv 0] $a TCPSink/Sack1 $b 0]
-foreach {name value} [lrange $argv 1 end] {$tcp set $name $value}
-set ftp [$tcp attach-app FTP]
-$ns at 0 "$ftp start"
-$ns at 1 {puts "[$tcp set cwnd_] packets, [$tcp set ncwndcuts_] cuts"; exit 0}
-$ns run
-"""
 
 HTCP = ("TCP/Sack1", "windowOption_", -10)
 SCALABLE = ("TCP/Sack1", "windowOption_", 9)

@@ -8,37 +8,17 @@ from collections.abc import Callable
 from pathlib import Path
 
 import pytest
+from tests.data_of import data_of
 from tests.ns2.stock import Stock
+
+_DATA = data_of(__file__)
+TRACED = _DATA["traced"]
+SAMPLING = _DATA["sampling"]
 
 Tcl = Callable[..., "subprocess.CompletedProcess[str]"]
 
 SCENARIO = Path(__file__).with_name("object_variables.tcl")
 AGENT = "set ns [new Simulator]\nset tcp [new Agent/TCP/Sack1]\n"
-
-# An agent whose cwnd is traced, beside a trace of all packets and the samples of a script.
-TRACED = """
-set ns [new Simulator]
-$ns trace-all stdout
-set a [$ns node]
-set b [$ns node]
-$ns duplex-link $a $b 1Mb 20ms DropTail
-$ns queue-limit $a $b 8
-Agent/TCP set window_ 40
-set tcp [$ns create-connection TCP/Sack1 $a TCPSink/Sack1 $b 1]
-$tcp attach-trace stdout
-foreach name {cwnd_ ssthresh_ t_seqno_} {$tcp trace $name}
-set ftp [$tcp attach-app FTP]
-$ns at 0.1 "$ftp start"
-proc sample {} {
-    global ns tcp
-    puts "[$ns now] [$tcp set cwnd_] [$tcp set ack_] [$tcp set rtt_]"
-    $ns at [expr {[$ns now] + 0.05}] sample
-}
-$ns at 0 sample
-$ns at 1 {$tcp set maxcwnd_ 6; $tcp set cwnd_ 2.5}
-$ns at 2 {exit 0}
-$ns run
-"""
 
 
 @pytest.fixture
@@ -92,65 +72,6 @@ def test_a_value_reaches_cxx_and_comes_back_as_cxx_has_it(tcl: Tcl) -> None:
     assert done.stdout.split() == ["0x10", "16", "2.50", "2.5"]
 
 
-# The three that samples consist of, in ordinary and in wrong calls, and replaced in different ways.
-SAMPLING = """
-source %s
-SplitObject instproc own_sampled {} {$self set own_ 3; return [$self sampled own_]}
-set ns [new Simulator]
-set tcp [new Agent/TCP/Sack1]
-set monitor [new QueueMonitor]
-foreach name {name self args class proc var} {catch {$tcp set $name "its $name"}}
-SplitObject instproc make_list {} {$self instvar list_; set list_(element) 7}
-$tcp make_list
-set late 0
-proc late {} {puts "late [incr ::late]"}
-# The default schedulers of the variants have different names. The line of an error in a method that
-# does not set one is that of an error before, of which the variants have different numbers.
-proc try {args} {
-    set failed [catch {uplevel #0 $args} result]
-    set seen [expr {$failed ? "$result\n$::errorInfo" : $result}]
-    set seen [string map {Scheduler/Lanes DEFAULT Scheduler/Calendar DEFAULT} $seen]
-    regsub -all {\\((Simulator now|\\w+ instvar) line \\d+\\)} $seen {(\\1)} seen
-    puts "$args: $failed $seen"
-}
-proc sample {} {
-    foreach name {cwnd_ ssthresh_ window_ name self args class proc var list_ list_(element)
-            no_such_ {a b} {}} {
-        try $::tcp sampled $name
-    }
-    try $::tcp sampled
-    try $::tcp sampled cwnd_ ssthresh_
-    try $::monitor sampled pkts_
-    try $::monitor sampled pdrops_
-    try $::tcp own_sampled
-    try $::ns now
-    try $::ns now now
-    try $::ns at
-    try $::ns at 5
-    try $::ns at 0.5 late
-    try $::ns at 6 late
-    try $::ns at abc late
-    try $::ns at 5 a b
-    try $::ns at 8 {puts "at eight"}
-    try $::ns at 7.5 [list puts "\\$ns {[$::ns now]} \\[x\\]"]
-}
-sample
-$ns at 1 sample
-$ns at 2 {
-    proc reads {args} {puts "reads $args"}
-    SplitObject instproc watch {name} {$self instvar $name; trace add variable $name read reads}
-    $tcp watch ssthresh_
-    $tcp watch own_
-    sample
-}
-$ns at 3 {Class Clock -superclass Simulator; Clock instproc now {} {return "now [$self next]"}}
-$ns at 4 {
-    %s
-    sample
-}
-$ns at 9 {exit 0}
-$ns run
-"""
 UTILS = Path(__file__).parent.parent.parent / "tcl" / "lib" / "utils.tcl"
 
 

@@ -7,30 +7,10 @@ import subprocess
 from pathlib import Path
 
 import pytest
+from tests.data_of import data_of
 
-# 40,000 packets wait in a queue. Prints pages of address space and of memory before and after.
-WAITING = """
-proc pages {} {
-    set file [open /proc/self/statm]
-    set pages [lrange [read $file] 0 1]
-    close $file
-    return $pages
-}
-set ns [new Simulator]
-set from [$ns node]
-set to [$ns node]
-$ns duplex-link $from $to 1Mb 1ms DropTail
-$ns queue-limit $from $to 1000000
-set udp [new Agent/UDP]
-$ns attach-agent $from $udp
-set sink [new Agent/Null]
-$ns attach-agent $to $sink
-$ns connect $udp $sink
-$ns at 0.1 {puts [pages]}
-$ns at 0.2 {$udp send 40000000}
-$ns at 0.3 {puts [pages]; exit 0}
-$ns run
-"""
+_DATA = data_of(__file__)
+WAITING = _DATA["waiting"]
 
 
 @pytest.fixture

@@ -9,39 +9,14 @@ import subprocess
 from pathlib import Path
 
 import pytest
+from tests.data_of import data_of
+
+_DATA = data_of(__file__)
+MAKEFILE = _DATA["makefile"]
+LAW = _DATA["law"]
+BEGIN = _DATA["begin"]
 
 ROOT = Path(__file__).resolve().parent.parent.parent
-
-MAKEFILE = """\
-CFLAGS += $(CCOPT)
-INCLUDES = -I. -I../farm/include
-.SUFFIXES: .cc
-.cc.o:
-\t$(CPP) -c $(CFLAGS) $(INCLUDES) -o $@ $*.cc
-"""
-
-LAW = """\
-#include <math.h>
-#include "tclcl.h"
-class Law : public TclObject {
-public:
-\tLaw() : window_(1) { bind("window_", &window_); }
-\tdouble grown() { return pow(window_, 0.75) + abs(-1.5); }
-\tdouble window_;
-};
-static class LawClass : public TclClass {
-public:
-\tLawClass() : TclClass("Law") {}
-\tTclObject* create(int, const char* const*) { return new Law; }
-} law_class;
-"""
-
-BEGIN = """
-set -euo pipefail
-. "$1"
-WORK=$PWD TREE=$PWD/tree LOG=$PWD/log
-link_farm "$WORK/farm"
-"""
 
 
 def compiled(folder: Path, commands: str, compiler: str = "") -> tuple[bytes, str]:

@@ -7,6 +7,7 @@ from collections.abc import Callable, Iterator
 from pathlib import Path
 
 import pytest
+from tests.data_of import data_of
 from tests.forks import Forks
 from tests.planned_runs import agents_of, loaded_study, runs_of, small
 
@@ -16,36 +17,8 @@ from bdpbench.studies.identity import AgentUse, ns2_digest, tcl_files
 from bdpbench.studies.load import study_keys
 from bdpbench.studies.runs import tiers_of
 
-# Runs a script; calls of `source`, `new` and `exit` are recorded on standard output.
-RECORDER = r"""
-rename source real_source
-proc source {file} {
-    puts "SOURCED [file normalize $file]"
-    uplevel 1 [list real_source $file]
-}
-rename new real_new
-set senders {}
-proc new {class args} {
-    set object [uplevel 1 [list real_new $class {*}$args]]
-    if {"Agent/TCP" in [concat $class [$class info heritage]]} {
-        lappend ::senders $object
-    }
-    return $object
-}
-rename exit real_exit
-proc exit {{status 0}} {
-    foreach sender $::senders {
-        # A script may have made one to ask for its variables, and deleted it.
-        if {[info commands $sender] ne ""} {
-            puts "SENDER [$sender info class] [$sender set windowOption_]"
-        }
-    }
-    flush stdout
-    real_exit $status
-}
-set argv [lassign $argv script]
-source $script
-"""
+_DATA = data_of(__file__)
+RECORDER = _DATA["recorder"]
 
 
 def runs_to_record(key: str) -> Iterator[PlannedRun]:

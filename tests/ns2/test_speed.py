@@ -11,6 +11,7 @@ from collections.abc import Callable, Mapping
 from pathlib import Path
 
 import pytest
+from tests.data_of import data_of
 from tests.ns2.conftest import digests_of
 from tests.ns2.stock import Stock
 from tests.studies.sharma2006.networks import (
@@ -22,6 +23,17 @@ from tests.studies.sharma2006.networks import (
     two_flows,
 )
 from tests.tcl.conftest import NETWORK, Arguments, argv, network_flows
+
+_DATA = data_of(__file__)
+RED = _DATA["red"]
+CHANGES = _DATA["changes"]
+RESTARTS = _DATA["restarts"]
+BUSY_LINK = _DATA["busy_link"]
+HEADERS = _DATA["headers"]
+NEGATIVE_OFFSET = _DATA["negative_offset"]
+MULTICAST = _DATA["multicast"]
+CALLS = _DATA["calls"]
+RING = _DATA["ring"]
 
 Tcl = Callable[..., "subprocess.CompletedProcess[str]"]
 Outputs = Callable[[Path, list[str], Path], dict[str, str]]
@@ -49,23 +61,6 @@ DROPTAIL: Arguments = {
         {"access_mbps": 1000, "agent": "TCP/Linux", "linux": "cubic"},
         {"access_mbps": 1000, "agent": "TCP/Newreno", "sink": "TCPSink", "access_delay_ms": 10},
     ),
-}
-RED: Arguments = {
-    "link.0.queue": "RED",
-    "link.0.queue.thresh_": 10,
-    "link.0.queue.maxthresh_": 30,
-    "link.0.queue.setbit_": 1,
-    "default.Agent/TCP.ecn_": 1,
-    "link.0.loss_rate": 0.001,
-}
-CHANGES: Arguments = {
-    "changes": 2,
-    "change.0.at_s": 2,
-    "change.0.link": 0,
-    "change.0.mbps": 20,
-    "change.1.at_s": 4,
-    "change.1.link": 0,
-    "change.1.delay_ms": 5,
 }
 # test_identity.py compares the agents of all studies.
 RUNS: dict[str, tuple[str, Arguments]] = {
@@ -138,34 +133,6 @@ def dispatched(events: list[tuple[int, int]], follow: Mapping[int, int], count: 
     return order
 
 
-# Sources whose timers are set again before they are due, stopped, and due at the same times as
-# others and as scripts. Ids of `at` events count all events that were scheduled before.
-RESTARTS = """
-set ns [new Simulator]
-$ns use-scheduler %s
-$ns trace-all stdout
-set a [$ns node]
-set b [$ns node]
-$ns duplex-link $a $b 1Mb 10ms DropTail
-for {set i 0} {$i < 6} {incr i} {
-    set udp [new Agent/UDP]
-    $ns attach-agent $a $udp
-    set sink [new Agent/Null]
-    $ns attach-agent $b $sink
-    $ns connect $udp $sink
-    set source($i) [new Application/Traffic/CBR]
-    $source($i) set interval_ [lindex {1 1.5 2} [expr {$i %% 3}]]
-    $source($i) attach-agent $udp
-}
-for {set t 0} {$t < 25} {set t [expr {$t + 0.5}]} {
-    $ns at $t {puts "[$ns now] [set id [$ns at 30 {}]]"; $ns cancel $id}
-}
-%s
-$ns at 25 {exit 0}
-$ns run
-"""
-
-
 def restarted(seed: int, scheduler: str) -> str:
     chance = random.Random(seed)
     calls = [
@@ -226,22 +193,6 @@ def test_many_links_give_the_same_with_all_schedulers(tcl: Tcl, tmp_path: Path) 
     assert {word for line in sampled.splitlines() for word in line.split()[1:]} == {"0", "1"}
     overtaking = arrivals(trace, "0 2")
     assert any(later < earlier for earlier, later in itertools.pairwise(overtaking))
-
-
-BUSY_LINK = """
-set a [$ns node]
-set b [$ns node]
-$ns duplex-link $a $b 1Mb 30ms DropTail
-set queue [[$ns link $a $b] queue]
-set udp [new Agent/UDP]
-$udp set packetSize_ 1000
-$ns attach-agent $a $udp
-set sink [new Agent/Null]
-$ns attach-agent $b $sink
-$ns connect $udp $sink
-proc show {} {global ns queue; puts [$queue set blocked_]}
-$ns at 0.1 {$udp send 1000}
-"""
 
 
 @pytest.mark.parametrize("scheduler", SCHEDULERS)
@@ -374,14 +325,6 @@ def test_everything_that_monitors_count_is_the_same(same_outputs: SameOutputs) -
     assert (folder / "stats.tr").read_text().count("frac") > 20
 
 
-# The offset of a header that a script removed is that of the first header: 0.
-HEADERS = [
-    "",
-    "remove-packet-header AODV SR",
-    "remove-all-packet-headers; add-packet-header IP RTP",
-]
-
-
 @pytest.mark.parametrize("headers", HEADERS)
 def test_headers_lie_where_they_did(same: Tcl, headers: str) -> None:
     body = """
@@ -394,54 +337,9 @@ def test_headers_lie_where_they_did(same: Tcl, headers: str) -> None:
     assert fast.returncode == 0, fast.stderr
 
 
-NEGATIVE_OFFSET = """
-set ns [new Simulator]
-PacketHeader/IP offset -8
-set udp [new Agent/UDP]
-$ns attach-agent [$ns node] $udp
-$udp send 100
-puts "not reached"
-"""
-
-
 def test_a_header_with_a_negative_offset_ends_the_run(same: Tcl) -> None:
     fast = same(NEGATIVE_OFFSET)
     assert (fast.stdout, fast.returncode) == ("", 1)
-
-
-# A replicator copies packets, and the members of the group are reached over separate links.
-MULTICAST = """
-set ns [new Simulator -multicast on]
-set root [$ns node]
-for {set i 0} {$i < 3} {incr i} {
-    set leaf($i) [$ns node]
-    $ns duplex-link $root $leaf($i) 1Mb [expr {5 + $i}]ms DropTail
-}
-set manager [$ns mrtproto DM {}]
-set group [Node allocaddr]
-set udp [new Agent/UDP]
-$udp set dst_addr_ $group
-$udp set dst_port_ 0
-$ns attach-agent $root $udp
-for {set i 0} {$i < 3} {incr i} {
-    set sink($i) [new Agent/LossMonitor]
-    $ns attach-agent $leaf($i) $sink($i)
-    $ns at [expr {0.1 * $i}] "$leaf($i) join-group $sink($i) $group"
-}
-set cbr [new Application/Traffic/CBR]
-$cbr attach-agent $udp
-$ns at 0.05 "$cbr start"
-$ns at 0.6 "$leaf(1) leave-group $sink(1) $group"
-proc show {} {
-    global sink
-    for {set i 0} {$i < 3} {incr i} {
-        puts "[$sink($i) set bytes_] [$sink($i) set nlost_] [$sink($i) set lastPktTime_]"
-    }
-    exit 0
-}
-$ns at 1 show
-$ns run
-"""
 
 
 def test_copies_of_packets_are_the_same(same: Tcl) -> None:
@@ -453,29 +351,6 @@ def test_copies_of_packets_are_the_same(same: Tcl) -> None:
 
 
 # ---------------------------------------------------------------- scripts
-
-# Correct and incorrect calls of $ns now and $ns at, before the simulation starts and during it.
-CALLS = """
-set ns [new Simulator]
-$ns use-scheduler Lanes
-proc tell {script} {
-    puts "[catch [list uplevel #0 $script] message] $message"
-    puts $::errorInfo
-    set ::errorInfo {}
-}
-foreach call {
-    {$ns now} {$ns now 3} {expr {[$ns at 4 {puts cancelled}] > 0}} {$ns at} {$ns at 3}
-    {$ns at 1 2 3 4} {$ns at -1 "puts never"} {$ns at soon "puts {a b}"}
-} {
-    tell $call
-}
-set id [$ns at 3 {puts {not cancelled}}]
-$ns at 2 {puts [$ns now]; tell {$ns at 1 {puts past}}; $ns cancel $id}
-$ns at 2.1 "puts \\[expr {\\[$ns now\\] + 0.1}\\]"
-$ns at 5 {error {a script's own fault}}
-$ns at 6 {exit 0}
-$ns run
-"""
 
 
 def test_calls_of_now_and_at_give_the_same_values_and_faults(tcl: Tcl, stock: Stock) -> None:
@@ -492,37 +367,6 @@ def test_calls_of_now_and_at_give_the_same_values_and_faults(tcl: Tcl, stock: St
 
 # There are two paths between all nodes, and one of them fails for a while.
 FAILURE = "$ns rtmodel-at 1 down $node(2) $node(3); $ns rtmodel-at 3 up $node(2) $node(3)"
-RING = """
-set ns [new Simulator]
-$ns rtproto %s
-for {set i 0} {$i < 7} {incr i} {
-    set node($i) [$ns node]
-}
-for {set i 0} {$i < 7} {incr i} {
-    $ns duplex-link $node($i) $node([expr {($i + 1) %% 7}]) 1Mb 10ms DropTail
-}
-for {set i 0} {$i < 7} {incr i} {
-    foreach hops {1 2 3} {
-        set udp [new Agent/UDP]
-        set sink($i,$hops) [new Agent/LossMonitor]
-        $ns attach-agent $node($i) $udp
-        $ns attach-agent $node([expr {($i + $hops) %% 7}]) $sink($i,$hops)
-        $ns connect $udp $sink($i,$hops)
-        set cbr [new Application/Traffic/CBR]
-        $cbr attach-agent $udp
-        $cbr set interval_ 0.05
-        $ns at 0.5 "$cbr start"
-    }
-}
-%s
-$ns at 5 {
-    foreach key [lsort [array names sink]] {
-        puts "$key [$sink($key) set npkts_] [$sink($key) set lastPktTime_]"
-    }
-    exit 0
-}
-$ns run
-"""
 
 
 @pytest.mark.parametrize(

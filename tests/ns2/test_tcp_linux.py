@@ -7,6 +7,12 @@ from collections.abc import Callable
 from itertools import pairwise
 
 import pytest
+from tests.data_of import data_of
+
+_DATA = data_of(__file__)
+LONG_PATH = _DATA["long_path"]
+COMPOUND = _DATA["compound"]
+TURN = _DATA["turn"]
 
 Tcl = Callable[..., "subprocess.CompletedProcess[str]"]
 
@@ -35,33 +41,6 @@ def test_setting_a_parameter_leaves_the_others(tcl: Tcl, name: str) -> None:
     assert values(done.stdout) == [*DEFAULTS, *expected]
 
 
-# A window of 20,000 packets below the BDP of 22,428, and one packet lost: the queue stays empty.
-LONG_PATH = """
-set ns [new Simulator]
-set a [$ns node]
-set b [$ns node]
-$ns duplex-link $a $b 622Mb 150ms DropTail
-$ns queue-limit $a $b 100000
-$ns queue-limit $b $a 100000
-set loss [new ErrorModel/List]
-$loss droplist 100000
-$ns lossmodel $loss $a $b
-set tcp [$ns create-connection TCP/Linux $a TCPSink/Sack1 $b 0]
-$tcp set window_ 20000
-$ns at 0 {$tcp select_ca veno}
-set ftp [$tcp attach-app FTP]
-$ns at 0.1 {$ftp start}
-proc watch {} {
-    global ns tcp least
-    set least [expr {min($least, [$tcp set cwnd_])}]
-    $ns at [expr {[$ns now] + 0.05}] watch
-}
-$ns at 5 {set least [$tcp set cwnd_]; puts "before = [expr {int($least)}]"; watch}
-$ns at 9 {puts "least = [expr {int($least)}]"; exit 0}
-$ns run
-"""
-
-
 def test_products_overflow_at_32_bits(tcl: Tcl) -> None:
     # TCP Veno computes the packets in the queue from (cwnd * base RTT in us) << 1, a u32. With
     # 20,000 packets and 300 ms that is 1.2e10, more than 2^32: the queue seems long, and cwnd is
@@ -70,35 +49,6 @@ def test_products_overflow_at_32_bits(tcl: Tcl) -> None:
     assert before == 20000
     # Recovery ends at ssthresh, 10,000; the last ACK of it may add a packet.
     assert 10000 <= least <= 10001
-
-
-# Compound at 250 Mbit/s and 310 ms: the path holds 9,226 packets of 1,050 bytes, and the queue
-# 2,000. Prints a line per round trip.
-COMPOUND = """
-set ns [new Simulator]
-set s [$ns node]
-set a [$ns node]
-set b [$ns node]
-$ns duplex-link $s $a 1000Mb 0ms DropTail
-$ns queue-limit $s $a 100000
-$ns duplex-link $a $b 250Mb 155ms DropTail
-$ns queue-limit $a $b 2000
-$ns queue-limit $b $a 100000
-set tcp [$ns create-connection TCP/Linux $s TCPSink/Sack1 $b 0]
-$tcp set window_ 100000
-$tcp set timestamps_ 1
-$ns at 0 {$tcp select_ca compound}
-set ftp [$tcp attach-app FTP]
-$ns at 0.1 {$ftp start}
-proc watch {} {
-    global ns tcp
-    puts "cwnd = [$tcp set cwnd_]"
-    $ns at [expr {[$ns now] + 0.31}] watch
-}
-$ns at 16 watch
-$ns at 22 {exit 0}
-$ns run
-"""
 
 
 def test_compound_knows_an_empty_queue_with_a_long_path(tcl: Tcl) -> None:
@@ -112,37 +62,6 @@ def test_compound_knows_an_empty_queue_with_a_long_path(tcl: Tcl) -> None:
     assert max(before for before, _ in steps) > 8500
     for before, step in steps:
         assert step == pytest.approx(before**0.75 / 8, abs=3)
-
-
-# Packets of 60,000 bytes: byte numbers wrap at packet 71,582. One loss occurs long before that.
-TURN = """
-set ns [new Simulator]
-set a [$ns node]
-set b [$ns node]
-$ns duplex-link $a $b 10Gb 50ms DropTail
-$ns queue-limit $a $b 100000
-$ns queue-limit $b $a 100000
-set loss [new ErrorModel/List]
-$loss droplist 64000
-$ns lossmodel $loss $a $b
-set tcp [$ns create-connection TCP/Linux $a TCPSink/Sack1 $b 0]
-$tcp set packetSize_ 60000
-$tcp set window_ 400
-$tcp set timestamps_ 1
-$ns at 0 {$tcp select_ca compound}
-set ftp [$tcp attach-app FTP]
-$ns at 0.1 {$ftp start}
-proc watch {} {
-    global ns tcp
-    if {[$tcp set ack_] > 68000} {
-        puts "packet [$tcp set ack_] = [$tcp set cwnd_]"
-    }
-    $ns at [expr {[$ns now] + 0.1}] watch
-}
-$ns at 0.1 watch
-$ns at 9 {exit 0}
-$ns run
-"""
 
 
 def test_numbers_of_bytes_turn_without_notice(tcl: Tcl) -> None:

@@ -9,14 +9,14 @@ from functools import partial
 from pathlib import Path
 
 import pytest
-import yaml  # type: ignore[import-untyped]
+from tests.data_of import data_of
 from tests.forks import Forks
 from tests.ns2.stock import Stock
 
 HERE = Path(__file__).resolve().parent
 SPEED = HERE.parent.parent / "ns2" / "speed"
 NETWORK = (HERE / "trace_lines.tcl").read_text()
-PARTS = yaml.safe_load((HERE / "trace_lines.yaml").read_text())
+PARTS = data_of(__file__)
 # As ns-2 is compiled; INFINITY and NAN are C99's, which GNU's C++98 has.
 COMPILE = ["g++", "-std=gnu++98", "-Wall", "-Wextra", "-Werror", "-O2", "-ffp-contract=off"]
 

@@ -10,9 +10,15 @@ from collections.abc import Callable
 from pathlib import Path
 
 import pytest
+from tests.data_of import data_of
 from tests.ns2.conftest import digests_of
 
 from bdpbench.simulation.build import build_prefix, current_build_id
+
+_DATA = data_of(__file__)
+MAKEFILE = _DATA["makefile"]
+MAIN = _DATA["main"]
+COMPILE = _DATA["compile"]
 
 ROOT = Path(__file__).resolve().parents[2]
 BUILD = ROOT / "ns2" / "build.sh"
@@ -23,45 +29,9 @@ SHARE = 0.15
 
 Outputs = Callable[[Path, list[str], Path], dict[str, str]]
 
-# As in ns-2's Makefile: a program that runs during the compilation writes a source of ns.
-MAKEFILE = """\
-CFLAGS += $(CCOPT)
-INCLUDES = -I. -I../farm/include
-.SUFFIXES: .cc
-.cc.o:
-\t$(CPP) -c $(CFLAGS) $(INCLUDES) -o $@ $*.cc
-ns: main.o gen/ptypes.o
-\t$(CPP) -o $@ $^ $(LIB)
-gen/ptypes.cc: common/ptypes2tcl
-\t./common/ptypes2tcl > $@
-common/ptypes2tcl: common/ptypes2tcl.o
-\t$(CPP) -o $@ $^
-"""
 GENERATOR = """\
 #include <stdio.h>
 int main() { puts("int even(int i) { return i % 2 == 0; }"); return 0; }
-"""
-MAIN = """\
-#include <stdio.h>
-#include <string.h>
-int even(int i);
-int main(int argc, char** argv) {
-\tint found = 0;
-\tif (argc < 3)
-\t\treturn 1;
-\tfor (int i = 0; i < 1000; i++)
-\t\tif (even(i) && strlen(argv[2]) > 2)
-\t\t\tfound++;
-\tprintf("found %d for %s\\n", found, argv[2]);
-\treturn argc == 4;
-}
-"""
-COMPILE = """
-set -euo pipefail
-. "$1"
-VARIANT=fast-pgo JOBS=1 WORK=$PWD TREE=$PWD/tree LOG=$PWD/log
-link_farm "$WORK/farm"
-compile_trained
 """
 
 

@@ -7,34 +7,12 @@ import subprocess
 from collections.abc import Callable
 
 import pytest
+from tests.data_of import data_of
+
+_DATA = data_of(__file__)
+FLOW = _DATA["flow"]
 
 Tcl = Callable[..., "subprocess.CompletedProcess[str]"]
-
-# One flow over 10 Mbit/s, or another rate, with an RTT of 24 ms and a queue of 20 packets: the pipe
-# holds 29 packets of 1,040 bytes. The arguments: agent, what to print every RTT, end time, rate in
-# Mbit/s, variables and values.
-FLOW = """
-set settings [lassign $argv class names end mbps]
-set ns [new Simulator]
-foreach node {a r b} {set $node [$ns node]}
-$ns duplex-link $a $r 1000Mb 1ms DropTail
-$ns duplex-link $r $b ${mbps}Mb 11ms DropTail
-$ns queue-limit $a $r 1000
-$ns queue-limit $r $b 20
-Agent/TCP set window_ 1000
-set tcp [$ns create-connection $class $a TCPSink $b 0]
-foreach {name value} $settings {$tcp set $name $value}
-set ftp [$tcp attach-app FTP]
-proc sample {} {
-    global ns tcp names
-    puts [join [lmap name $names {$tcp set $name}]]
-    $ns at [expr {[$ns now] + 0.024}] sample
-}
-$ns at 0 "$ftp start"
-$ns at 0 sample
-$ns at $end {exit 0}
-$ns run
-"""
 
 
 def samples(

@@ -8,35 +8,14 @@ import subprocess
 from collections.abc import Callable
 
 import pytest
+from tests.data_of import data_of
+
+_DATA = data_of(__file__)
+FLOW = _DATA["flow"]
+QUEUE = _DATA["queue"]
 
 Tcl = Callable[..., "subprocess.CompletedProcess[str]"]
 
-# One flow over 100 Mbit/s with an RTT of 40 ms and a queue of 300 packets: the pipe holds 481
-# packets of 1,040 bytes. The arguments: agent, what to print every RTT, end time, variables and
-# values.
-FLOW = """
-set settings [lassign $argv class names end]
-set ns [new Simulator]
-foreach node {a r b} {set $node [$ns node]}
-$ns duplex-link $a $r 1000Mb 1ms DropTail
-$ns duplex-link $r $b 100Mb 19ms DropTail
-$ns queue-limit $a $r 10000
-$ns queue-limit $r $b 300
-Agent/TCP set window_ 10000
-set sink [expr {[string match *Sack* $class] ? "TCPSink/Sack1" : "TCPSink"}]
-set tcp [$ns create-connection $class $a $sink $b 0]
-foreach {name value} $settings {$tcp set $name $value}
-set ftp [$tcp attach-app FTP]
-proc sample {} {
-    global ns tcp names
-    puts [join [lmap name $names {$tcp set $name}]]
-    $ns at [expr {[$ns now] + 0.04}] sample
-}
-$ns at 0 "$ftp start"
-$ns at 0 sample
-$ns at $end {exit 0}
-$ns run
-"""
 AGENTS = ["TCP/Reno", "TCP/Sack1"]
 PIPE_PKTS = 100e6 / 8 / 1040 * 0.04
 
@@ -122,48 +101,6 @@ def test_a_value_out_of_range_stops_with_a_message(
     assert done.returncode == 1
     shown = "nan" if value == "NaN" else value
     assert f"{name} is {shown}, outside its range of {allowed}" in done.stderr
-
-
-# A queue whose average equals its length (q_weight_ 1), with 125 packets/s. Arrivals are twice the
-# link's rate for 5 s, and half of it from then on; min_th 100 and max_th 300 give a target of 180
-# to 220. Prints the average before each tick of 0.5 s, and max_p after it.
-QUEUE = """
-set settings [lassign $argv class]
-Queue/RED set bytes_ 0
-Queue/RED set queue_in_bytes_ 0
-foreach {name value} {thresh_ 100 maxthresh_ 300 q_weight_ 1 linterm_ 10 mean_pktsize_ 1000} {
-    Queue/RED set $name $value
-}
-foreach {name value} $settings {Queue/$class set $name $value}
-remove-all-packet-headers
-add-packet-header IP RTP Flags
-set ns [new Simulator]
-set a [$ns node]
-set b [$ns node]
-$ns simplex-link $a $b 1Mb 1ms $class
-$ns simplex-link $b $a 1Mb 1ms DropTail
-$ns queue-limit $a $b 2000
-set udp [new Agent/UDP]
-$udp set packetSize_ 1000
-$ns attach-agent $a $udp
-set null [new Agent/Null]
-$ns attach-agent $b $null
-$ns connect $udp $null
-set cbr [new Application/Traffic/CBR]
-$cbr set packetSize_ 1000
-$cbr set rate_ 2Mb
-$cbr attach-agent $udp
-set q [[$ns link $a $b] queue]
-for {set i 1} {$i <= 24} {incr i} {
-    set tick [expr {0.5 * $i}]
-    $ns at [expr {$tick - 1e-6}] {set average [$q set ave_]}
-    $ns at [expr {$tick + 0.02}] {puts "$average [$q set cur_max_p_]"}
-}
-$ns at 0 "$cbr start"
-$ns at 5 "$cbr set rate_ 0.5Mb"
-$ns at 13 {exit 0}
-$ns run
-"""
 
 
 def queue_samples(tcl: Tcl, *arguments: object) -> list[tuple[float, float]]:

@@ -9,16 +9,16 @@ from bdpbench.metrics.series import in_window
 # There are also flow_metric, run_metric and group_metric. The metric gets what is declared here and
 # nothing else; runs without these tables or parameters do not have it.
 @link_metric(
-    unit="%",
-    title="A metric of my own",
-    text="Share of the samples of the queue over the second half of the run that are longer than "
-    "half of the buffer.",
-    source="where the definition comes from",
+    "%",
+    "A metric of my own",
+    "where the definition comes from",
     tables=("queue",),
     parameters=("buffer_pkts",),
 )
 def skeleton(link: LinkView) -> float:
-    """What it says about a link, in the unit above."""
+    """Share of the samples of the queue over the second half of the run that are longer than half
+    of the buffer.
+    """
     samples = link.queue.filter(in_window(*second_half(link)))
     longer = (samples["pkts"] > link.positive("buffer_pkts") / 2).sum()
     return float(100 * longer / samples.height)

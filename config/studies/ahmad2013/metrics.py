@@ -96,25 +96,23 @@ def _share(run: RunView, goodputs: Sequence[float | None]) -> float | None:
 
 
 @flow_metric(
-    unit="Mbit/s",
-    title="Goodput, whole run",
-    text=f"{_GOODPUT}, {_WHOLE}.",
-    source=f"{_PAPER}, equation 18",
+    "Mbit/s",
+    "Goodput, whole run",
+    f"{_PAPER}, equation 18",
     tables=_RECORDED,
     parameters=_SENT,
     when=_records_acks,
     version="0de7a7dac35d",
 )
 def goodput_of_whole_run(flow: FlowView) -> float | None:
-    """Equation 18 over the whole transfer, Mbit/s."""
+    """{_GOODPUT}, {_WHOLE}."""
     return _goodput_since_start(flow)
 
 
 @run_metric(
-    unit="%",
-    title="Goodput",
-    text=f"{_PASSED}, {_STEADY}, as the sum over the flows and a share of the bottleneck's rate.",
-    source=f"{_PAPER}, section 5 (steady state) and equation 18",
+    "%",
+    "Goodput",
+    f"{_PAPER}, section 5 (steady state) and equation 18",
     tables=("facts",),
     parameters=(*_SENT, "bottleneck_mbps"),
     window=_second_half,
@@ -122,30 +120,28 @@ def goodput_of_whole_run(flow: FlowView) -> float | None:
     version="2be8fba391ab",
 )
 def goodput_share(run: RunView) -> float | None:
-    """Sum of the goodputs over the second half, % of the bottleneck's rate."""
+    """{_PASSED}, {_STEADY}, as the sum over the flows and a share of the bottleneck's rate."""
     return _share(run, _goodputs(run))
 
 
 @run_metric(
-    unit="%",
-    title="Goodput, whole run",
-    text=f"{_GOODPUT}, {_WHOLE}, as the sum over the flows and a share of the bottleneck's rate.",
-    source=f"{_PAPER}, equation 18",
+    "%",
+    "Goodput, whole run",
+    f"{_PAPER}, equation 18",
     tables=_RECORDED,
     parameters=(*_SENT, "bottleneck_mbps"),
     when=_all_record_acks,
     version="ed4e45fc98a1",
 )
 def goodput_share_of_whole_run(run: RunView) -> float | None:
-    """Sum of the goodputs over the whole run, % of the bottleneck's rate."""
+    """{_GOODPUT}, {_WHOLE}, as the sum over the flows and a share of the bottleneck's rate."""
     return _share(run, _goodputs_of_whole_run(run))
 
 
 @run_metric(
-    unit="1",
-    title="Jain's fairness index",
-    text=f"(sum x)^2/(n sum x^2) of the flows' goodputs x, {_STEADY}.",
-    source=f"{_PAPER}, equation 19; Jain, Chiu and Hawe (1984), DEC-TR-301",
+    "1",
+    "Jain's fairness index",
+    f"{_PAPER}, equation 19; Jain, Chiu and Hawe (1984), DEC-TR-301",
     tables=("facts",),
     parameters=_SENT,
     window=_second_half,
@@ -153,30 +149,28 @@ def goodput_share_of_whole_run(run: RunView) -> float | None:
     version="4bf738cca4e4",
 )
 def goodput_jain_index(run: RunView) -> float | None:
-    """Jain's index of the goodputs over the second half."""
+    """(sum x)^2/(n sum x^2) of the flows' goodputs x, {_STEADY}."""
     return jain_index(_goodputs(run))
 
 
 @run_metric(
-    unit="1",
-    title="Jain's fairness index, whole run",
-    text=f"(sum x)^2/(n sum x^2) of the flows' goodputs x, {_WHOLE}.",
-    source=f"{_PAPER}, equation 19; Jain, Chiu and Hawe (1984), DEC-TR-301",
+    "1",
+    "Jain's fairness index, whole run",
+    f"{_PAPER}, equation 19; Jain, Chiu and Hawe (1984), DEC-TR-301",
     tables=_RECORDED,
     parameters=_SENT,
     when=_all_record_acks,
     version="dec5e5824800",
 )
 def goodput_jain_index_of_whole_run(run: RunView) -> float | None:
-    """Jain's index of the goodputs over the whole run."""
+    """(sum x)^2/(n sum x^2) of the flows' goodputs x, {_WHOLE}."""
     return jain_index(_goodputs_of_whole_run(run))
 
 
 @run_metric(
-    unit="1",
-    title="Friendliness",
-    text=f"{_FRIENDLINESS}, {_STEADY}.",
-    source=f"{_PAPER}, section 6.3 (to share bandwidth equally with Standard TCP)",
+    "1",
+    "Friendliness",
+    f"{_PAPER}, section 6.3 (to share bandwidth equally with Standard TCP)",
     tables=("facts",),
     parameters=_SENT,
     optional=("protocol",),
@@ -185,15 +179,14 @@ def goodput_jain_index_of_whole_run(run: RunView) -> float | None:
     version="5ac1d7af34ee",
 )
 def friendliness(run: RunView) -> float | None:
-    """Jain's index of two flows of different protocols, over the second half."""
+    """{_FRIENDLINESS}, {_STEADY}."""
     return jain_index(_goodputs(run))
 
 
 @run_metric(
-    unit="1",
-    title="Friendliness, whole run",
-    text=f"{_FRIENDLINESS}, {_WHOLE}.",
-    source=f"{_PAPER}, section 6.3 (to share bandwidth equally with Standard TCP)",
+    "1",
+    "Friendliness, whole run",
+    f"{_PAPER}, section 6.3 (to share bandwidth equally with Standard TCP)",
     tables=_RECORDED,
     parameters=_SENT,
     optional=("protocol",),
@@ -201,16 +194,14 @@ def friendliness(run: RunView) -> float | None:
     version="b274fea2b54a",
 )
 def friendliness_of_whole_run(run: RunView) -> float | None:
-    """Jain's index of two flows of different protocols, over the whole run."""
+    """{_FRIENDLINESS}, {_WHOLE}."""
     return jain_index(_goodputs_of_whole_run(run))
 
 
 @run_metric(
-    unit="1",
-    title="Goodput of Reno over half of the link",
-    text="Goodput of the second flow, which is Reno's, over half of the bottleneck's rate, "
-    f"{_STEADY}: what the variant beside it leaves to Reno.",
-    source=f"{_PAPER}, section 5 (not more than a conforming flow would consume)",
+    "1",
+    "Goodput of Reno over half of the link",
+    f"{_PAPER}, section 5 (not more than a conforming flow would consume)",
     tables=("facts",),
     parameters=(*_SENT, "bottleneck_mbps"),
     optional=("protocol",),
@@ -219,5 +210,7 @@ def friendliness_of_whole_run(run: RunView) -> float | None:
     version="7b1ba54b631a",
 )
 def share_left_to_second(run: RunView) -> float | None:
-    """Goodput of the second of two flows over half of the bottleneck's rate."""
+    """Goodput of the second flow, which is Reno's, over half of the bottleneck's rate, {_STEADY}:
+    what the variant beside it leaves to Reno.
+    """
     return throughput_ratio(_goodputs(run)[1], run.positive("bottleneck_mbps") / 2)

@@ -7,13 +7,21 @@ from collections.abc import Iterator, Sequence
 
 import polars as pl
 
-from bdpbench.metrics import FlowView, RunView, flow_metric, group_metric, run_metric
+from bdpbench.metrics import (
+    FlowView,
+    Group,
+    Row,
+    RunView,
+    Window,
+    flow_metric,
+    group_metric,
+    run_metric,
+    second_half,
+)
+from bdpbench.metrics.definition import EVEN, ZHANG
 from bdpbench.metrics.fairness import smallest_to_largest, time_to_ratio
-from bdpbench.metrics.groups import Group, Row
-from bdpbench.metrics.series import mean, median
-from bdpbench.metrics.views import Window
+from bdpbench.metrics.series import inside, mean, median, number
 
-_EVEN = "Even, Li and Leith, Evaluating the Performance of TCP Stacks for High-Speed Networks"
 _RATIO = "min_max_ratio_from_last_start"
 _CONVERGED = "time_to_converge"
 _FAIR = "time_to_fair_share"
@@ -58,80 +66,77 @@ def _ratio(run: RunView, window: Window) -> float | None:
 
 
 @run_metric(
-    unit="1",
-    title="Smallest over largest throughput, last 100 s",
-    text="Mean throughput of the slower flow over that of the faster, over the last 100 s of the "
-    "run.",
-    source=f"{_EVEN}, section V",
+    "1",
+    "Smallest over largest throughput, last 100 s",
+    f"{EVEN}, section V",
     tables=("throughput",),
     window=_last_100_s,
     when=_has_pair,
     version="60f2269d0b98",
 )
 def ratio_of_last_100_s(run: RunView) -> float | None:
-    """Shares of the flows at the end."""
+    """Mean throughput of the slower flow over that of the faster, over the last 100 s of the
+    run.
+    """
     return _ratio(run, _last_100_s(run))
 
 
 @run_metric(
-    unit="1",
-    title="Smallest over largest throughput, 400 to 500 s",
-    text="Mean throughput of the slower flow over that of the faster, from 400 to 500 s.",
-    source=f"{_EVEN}, section V, on FAST at 162 ms",
+    "1",
+    "Smallest over largest throughput, 400 to 500 s",
+    f"{EVEN}, section V, on FAST at 162 ms",
     tables=("throughput",),
     window=_before_500_s,
     when=_outlasts_500_s,
     version="c4ab2ca9b8a6",
 )
 def ratio_before_500_s(run: RunView) -> float | None:
-    """Where the flows were before what the paper sees of FAST after 500 s."""
+    """Mean throughput of the slower flow over that of the faster, from 400 to 500 s."""
     return _ratio(run, _BEFORE_500_S)
 
 
 @run_metric(
-    unit="s",
-    title="Time until both flows get the same within 5 %",
-    text="Time from the beginning of the first second in which the flow that comes last gets "
-    f"packets through the bottleneck to the end of the first {_FAIR_WINDOW_S:g} s over which the "
-    f"slower flow's throughput is at least {_FAIR_RATIO:g} of the faster's.",
-    source=f"{_EVEN}, Figure 5 (within 5 %); the window is bdpbench's",
+    "s",
+    "Time until both flows get the same within 5 %",
+    f"{EVEN}, Figure 5 (within 5 %); the window is bdpbench's",
     tables=("throughput",),
     when=_has_pair,
     version="884020490b19",
 )
 def time_to_fair_share(run: RunView) -> float | None:
-    """When the flows share as Figure 5 calls it fair."""
+    """Time from the beginning of the first second in which the flow that comes last gets packets
+    through the bottleneck to the end of the first {_FAIR_WINDOW_S:g} s over which the slower flow's
+    throughput is at least {_FAIR_RATIO:g} of the faster's.
+    """
     return time_to_ratio(run.table("throughput"), _FAIR_WINDOW_S, _FAIR_RATIO)
 
 
 @flow_metric(
-    unit="1",
-    title="Share of cwnd kept, median of all cuts",
-    text="Median, over the cuts of the second half of the run, of cwnd after the cut over its "
-    "peak.",
-    source=f"{_EVEN}, section V, on HS-TCP's decrease",
+    "1",
+    "Share of cwnd kept, median of all cuts",
+    f"{EVEN}, section V, on HS-TCP's decrease",
     tables=("cwnd",),
     parameters=("rtt_ms",),
     version="4080734d68b3",
 )
 def share_kept(flow: FlowView) -> float | None:
-    """What a flow keeps at its losses."""
+    """Median, over the cuts of the second half of the run, of cwnd after the cut over its peak."""
     cuts = _late(flow)
     return median(cuts["after_pkts"] / cuts["peak_pkts"])
 
 
 @flow_metric(
-    unit="packets per RTT",
-    title="Increase of cwnd, median of all ascents",
-    text="Median, over the ascents from one cut to the next in the second half of the run, of the "
-    "packets by which cwnd grows in a nominal RTT.",
-    source=f"{_EVEN}, section V, on HS-TCP's increase",
+    "packets per RTT",
+    "Increase of cwnd, median of all ascents",
+    f"{EVEN}, section V, on HS-TCP's increase",
     tables=("cwnd",),
     parameters=("rtt_ms",),
     version="04e7c7163497",
 )
 def increase_per_rtt(flow: FlowView) -> float | None:
-    """How fast a flow opens its window between losses."""
+    """Median, over the ascents from one cut to the next in the second half of the run, of the
+    packets by which cwnd grows in a nominal RTT.
+    """
     round_trips = (pl.col("peak_s").shift(-1) - pl.col("cut_s")) / flow.rtt_s
     grown = pl.col("peak_pkts").shift(-1) - pl.col("after_pkts")
     ascents = _late(flow).select(grown=grown / round_trips, round_trips=round_trips).drop_nulls()
@@ -143,31 +148,31 @@ def _late(flow: FlowView) -> pl.DataFrame:
 
 
 @group_metric(
-    unit="1",
-    title="Mean ratio of the throughputs",
-    text="Arithmetic mean of the ratio of the smallest to the largest throughput from the last "
-    f"start, {_REPETITIONS}.",
-    source=f"{_EVEN}, section IV-A and Figure 5",
+    "1",
+    "Mean ratio of the throughputs",
+    f"{EVEN}, section IV-A and Figure 5",
     metrics=(_RATIO,),
     version="bc4fe234d66a",
 )
 def mean_ratio(group: Group) -> Iterator[tuple[Row, float | None]]:
-    """A point of Figure 5."""
+    """Arithmetic mean of the ratio of the smallest to the largest throughput from the last start,
+    {_REPETITIONS}.
+    """
     for rows in _repetitions(group, _RATIO):
         yield rows[0], _mean(rows)
 
 
 @group_metric(
-    unit="1",
-    title="Standard error of the ratio",
-    text="Standard error of the mean of the ratio of the smallest to the largest throughput from "
-    f"the last start, s/√n, {_REPETITIONS}, of two or more.",
-    source=f"{_EVEN}, section IV-A (the error of a measurement)",
+    "1",
+    "Standard error of the ratio",
+    f"{EVEN}, section IV-A (the error of a measurement)",
     metrics=(_RATIO,),
     version="d7d5e164f3db",
 )
 def ratio_standard_error(group: Group) -> Iterator[tuple[Row, float | None]]:
-    """The error bar of a point of Figure 5."""
+    """Standard error of the mean of the ratio of the smallest to the largest throughput from the
+    last start, s/√n, {_REPETITIONS}, of two or more.
+    """
     for rows in _repetitions(group, _RATIO):
         values = [row.value for row in rows if row.value is not None]
         if len(values) == len(rows) > 1:
@@ -175,87 +180,82 @@ def ratio_standard_error(group: Group) -> Iterator[tuple[Row, float | None]]:
 
 
 @group_metric(
-    unit="1",
-    title="Mean ratio over the delays",
-    text=f"Mean {_DELAYS}",
-    source=f"{_EVEN}, Figure 5",
+    "1",
+    "Mean ratio over the delays",
+    f"{EVEN}, Figure 5",
     metrics=(_RATIO,),
     version="70d7a481f043",
 )
 def ratio_over_delays(group: Group) -> Iterator[tuple[Row, float | None]]:
-    """A curve of Figure 5 as one number."""
+    """Mean {_DELAYS}"""
     for row, means in _delays(group):
         yield row, statistics.fmean(means)
 
 
 @group_metric(
-    unit="1",
-    title="Smallest ratio over the delays",
-    text=f"Smallest {_DELAYS}",
-    source=f"{_EVEN}, Figure 5",
+    "1",
+    "Smallest ratio over the delays",
+    f"{EVEN}, Figure 5",
     metrics=(_RATIO,),
     version="5d3055b9b3ff",
 )
 def smallest_ratio_over_delays(group: Group) -> Iterator[tuple[Row, float | None]]:
-    """The lowest point of a curve of Figure 5."""
+    """Smallest {_DELAYS}"""
     for row, means in _delays(group):
         yield row, min(means)
 
 
 @group_metric(
-    unit="1",
-    title="Spread of the ratio over the delays",
-    text=f"Largest less the smallest {_DELAYS}",
-    source=f"{_EVEN}, section V (large variations in fairness)",
+    "1",
+    "Spread of the ratio over the delays",
+    f"{EVEN}, section V (large variations in fairness)",
     metrics=(_RATIO,),
     version="764c60c9fc52",
 )
 def ratio_spread_over_delays(group: Group) -> Iterator[tuple[Row, float | None]]:
-    """How much a curve of Figure 5 varies."""
+    """Largest less the smallest {_DELAYS}"""
     for row, means in _delays(group):
         yield row, max(means) - min(means)
 
 
 @group_metric(
-    unit="1",
-    title="Share of repetitions that converge",
-    text="Share of the repetitions in which the slower flow reaches 80 % of the faster for 20 s.",
-    source=f"{_EVEN}, section V",
+    "1",
+    "Share of repetitions that converge",
+    f"{EVEN}, section V",
     metrics=(_CONVERGED,),
     version="292347f2c0d8",
 )
 def converging_share(group: Group) -> Iterator[tuple[Row, float | None]]:
-    """How many repetitions converge."""
+    """Share of the repetitions in which the slower flow reaches 80 % of the faster for 20 s."""
     for rows in _repetitions(group, _CONVERGED):
         yield rows[0], _share_reached(rows)
 
 
 @group_metric(
-    unit="1",
-    title="Share of repetitions that become fair",
-    text="Share of the repetitions in which both flows get the same within 5 % for 20 s.",
-    source=f"{_EVEN}, section V",
+    "1",
+    "Share of repetitions that become fair",
+    f"{EVEN}, section V",
     metrics=(_FAIR,),
     version="399d49bfe91e",
 )
 def fair_share(group: Group) -> Iterator[tuple[Row, float | None]]:
-    """How many repetitions become fair."""
+    """Share of the repetitions in which both flows get the same within 5 % for 20 s."""
     for rows in _repetitions(group, _FAIR):
         yield rows[0], _share_reached(rows)
 
 
 @group_metric(
-    unit="s",
-    title="Mean time to converge, at least",
-    text="Mean of the time until the slower flow has 80 % of the faster's throughput for 20 s, "
-    f"{_REPETITIONS}. One that never gets there counts with the time from the second start to the "
-    "end of the run, so that the mean is a lower bound then.",
-    source=f"{_EVEN}, section V",
+    "s",
+    "Mean time to converge, at least",
+    f"{EVEN}, section V",
     metrics=(_CONVERGED,),
     version="ba3217a3a0d1",
 )
 def least_time_to_converge(group: Group) -> Iterator[tuple[Row, float | None]]:
-    """How long convergence takes."""
+    """Mean of the time until the slower flow has 80 % of the faster's throughput for 20 s,
+    {_REPETITIONS}. One that never gets there counts with the time from the second start to the end
+    of the run, so that the mean is a lower bound then.
+    """
     for rows in _repetitions(group, _CONVERGED):
         yield rows[0], statistics.fmean(_watched_s(r) if r.value is None else r.value for r in rows)
 
@@ -293,3 +293,27 @@ def _mean(rows: Sequence[Row]) -> float | None:
 
 def _share_reached(rows: Sequence[Row]) -> float:
     return sum(row.value is not None for row in rows) / len(rows)
+
+
+def _modes(flow: FlowView) -> pl.DataFrame:
+    return flow.rows("recorded").filter(pl.col("name") == "mode_")
+
+
+def _has_mode(flow: FlowView) -> bool:
+    return not _modes(flow).is_empty()
+
+
+@flow_metric(
+    "1",
+    "Changes of mode",
+    f"{ZHANG}, section 4.1; {EVEN}, section V",
+    tables=("recorded",),
+    window=second_half,
+    when=_has_mode,
+)
+def mode_changes(flow: FlowView) -> float | None:
+    """How often a sample of the agent's variable mode_ differs from the one before it, over {HALF}.
+    Of flows whose protocol records that variable.
+    """
+    changed = _modes(flow).with_columns(changed=pl.col("value") != pl.col("value").shift(1))
+    return number(changed.filter(inside("time_s", *second_half(flow)))["changed"].sum())

@@ -2,31 +2,234 @@
 
 from __future__ import annotations
 
+import functools
 from collections.abc import Iterator
 
 import polars as pl
 
-from bdpbench.metrics import FlowView, Group, Row, flow_metric, group_metric, rest_of
+from bdpbench.metrics import (
+    FlowView,
+    Group,
+    LinkView,
+    Row,
+    RunView,
+    Window,
+    fairness,
+    flow_metric,
+    group_metric,
+    link_metric,
+    rest_of,
+    run_metric,
+    second_half,
+)
+from bdpbench.metrics.definition import CONVERGENCE_WINDOW_S, FAIR_ASYMMETRY, THESIS
+from bdpbench.metrics.flows import after_first_full_peak, kept_shares
+from bdpbench.metrics.series import (
+    CUT_SHARE,
+    PEAK_SHARE,
+    first_time_at_least,
+    in_window,
+    mean,
+    median,
+    nth,
+    variation,
+)
 
-_THESIS = "Sharma (2006)"
+_STAY_S = 1.25
+"""Time in s from which a stay at a level counts as one, and time below it that does not end one."""
 
-# s; that of the times at 20 and 220 ms (time_to_90pct_utilization_kept).
-_LEAST_STAY_S = 1.25
+_of_cuts = functools.partial(flow_metric, tables=("cwnd",), parameters=("rtt_ms",))
+_of_full_cuts = functools.partial(flow_metric, tables=("cwnd",), parameters=("bdp_pkts", "rtt_ms"))
+
+
+def _has_two_flows(run: RunView) -> bool:
+    return len(run.flows("throughput")) == 2
+
+
+_of_two_flows = functools.partial(
+    run_metric, tables=("throughput",), parameters=("flow2_start_s",), when=_has_two_flows
+)
 
 
 @flow_metric(
-    unit="s",
-    title="Time to 90 % of the BDP, one early loss, the crossing that lasts",
-    text="Simulated time, from the start of the run, of the first cwnd sample after the first cut "
-    "at or above 90 % of the nominal bandwidth-delay product that begins a stay there of at least "
-    f"{_LEAST_STAY_S:g} s.",
-    source=f"{_THESIS}, Table 1, column 3, read as the crossing that lasts",
+    "s",
+    "Time to 90 % of the BDP, one early loss",
+    f"{THESIS}, Table 1, column 3, and section 4, experiment 2",
+    tables=("cwnd",),
+    parameters=("bdp_pkts", "rtt_ms", "drop_packet"),
+)
+def time_to_90pct_cwnd_after_drop(flow: FlowView) -> float | None:
+    """Simulated time, from the start of the run, of the first cwnd sample after the first cut
+    {FULL}. {CUT}
+    """
+    cut_s = nth(flow.cuts["cut_s"], 0)
+    if cut_s is None:
+        return None
+    later = flow.cwnd.filter(pl.col("time_s") > cut_s)
+    return first_time_at_least(later, "cwnd_pkts", flow.full_pkts)
+
+
+@_of_full_cuts("packets", "cwnd at the second full peak", f"{THESIS}, section 4.3.3.1")
+def second_full_peak(flow: FlowView) -> float | None:
+    """cwnd at the second peak {FULL}. {CUT}"""
+    return nth(flow.full_cuts["peak_pkts"], 1)
+
+
+@_of_cuts("1", "Share of cwnd kept at the second cut", f"{THESIS}, section 4.6.3.1")
+def second_cut_ratio(flow: FlowView) -> float | None:
+    """cwnd after the second cut divided by its peak. {CUT}"""
+    return nth(kept_shares(flow.cuts), 1)
+
+
+@_of_full_cuts(
+    "%", "Growth of cwnd in an RTT", f"{THESIS}, Table 3: whether the increase parameter is fixed"
+)
+def growth_per_rtt(flow: FlowView) -> float | None:
+    """Median growth of cwnd in a nominal RTT, as if it were exponential, of the ascents between
+    cuts {AFTER_FIRST_FULL_PEAK}. {CUT}
+    """
+    return median(_growths_per_rtt(after_first_full_peak(flow), flow.rtt_s))
+
+
+@_of_cuts("s", "Time back to the first peak", f"{THESIS}, section 1.2, on Figures 2 and 3")
+def time_back_to_first_peak(flow: FlowView) -> float | None:
+    """Time from the first cut to the first later cwnd sample at or above 95 % of that cut's peak.
+    {CUT}
+    """
+    # The tops of a saw-tooth differ by a few packets.
+    return _time_from_first_cut_to(CUT_SHARE, flow)
+
+
+@_of_cuts("s", "Time near the peak of the first cut", f"{THESIS}, section 4.3.3.2")
+def plateau_time(flow: FlowView) -> float | None:
+    """Time from the first cut to the first later cwnd sample at or above 105 % of that cut's peak:
+    how long the flow stays at the window at which it lost a packet. {CUT}
+    """
+    return _time_from_first_cut_to(2 - CUT_SHARE, flow)
+
+
+def _time_from_first_cut_to(share_of_peak: float, flow: FlowView) -> float | None:
+    if flow.cuts.is_empty():
+        return None
+    first = flow.cuts.row(0, named=True)
+    later = flow.cwnd.filter(pl.col("time_s") > first["cut_s"])
+    reached_s = first_time_at_least(later, "cwnd_pkts", share_of_peak * first["peak_pkts"])
+    return None if reached_s is None else reached_s - float(first["cut_s"])
+
+
+def _growths_per_rtt(cuts: pl.DataFrame, rtt_s: float) -> pl.Series:
+    """Growth of cwnd in % per round trip, as if exponential, of each ascent between cuts.
+
+    Args:
+        cuts: as ``find_cuts`` returns them; no ascent follows the last.
+        rtt_s: the nominal RTT, s.
+    """
+    round_trips = (pl.col("peak_s").shift(-1) - pl.col("cut_s")) / rtt_s
+    ratio = pl.col("peak_pkts").shift(-1) / pl.col("after_pkts")
+    growth = (100 * ((ratio.log() / round_trips).exp() - 1)).alias("growth_pct")
+    return cuts.select(growth.filter(round_trips > 0))["growth_pct"]
+
+
+@link_metric(
+    "s",
+    "Time to 90 % utilization, the crossing that lasts",
+    f"{THESIS}, Table 1, columns 6 and 7, read as the crossing that lasts",
+    tables=("utilization",),
+    parameters=("bottleneck_mbps",),
+)
+def time_to_90pct_utilization_kept(link: LinkView) -> float | None:
+    """End of the first bin of 0.1 s with departures of at least 90 % of nominal capacity that
+    begins a stay there: the next time below 90 % lasts at most {_STAY_S:g} s.
+    """
+    level_mbps = PEAK_SHARE * link.positive("bottleneck_mbps")
+    return _time_reached_and_kept(link.departures, level_mbps, _STAY_S)
+
+
+@link_metric(
+    "1",
+    "Variation of the queue",
+    f"{THESIS}, section 4.5.3.1 (Figures 43 to 47)",
+    tables=("queue",),
+    window=second_half,
+)
+def queue_variation(link: LinkView) -> float | None:
+    """Standard deviation of the samples of the bottleneck's queue over their mean, over {HALF}: 0
+    for a queue of constant length.
+    """
+    return variation(link.queue.filter(in_window(*second_half(link)))["pkts"])
+
+
+def _time_reached_and_kept(
+    bins: pl.DataFrame, level_mbps: float, most_below_s: float
+) -> float | None:
+    """End in s of the first bin at or above level_mbps that begins a lasting stay.
+
+    A stay ends when consecutive bins below the level last longer than most_below_s, and then does
+    not count. The end of the run does not end a stay.
+
+    Args:
+        bins: bins of one link: time_s (f64, s, end of the bin), mbps (f64, Mbit/s), in order of
+            time.
+        level_mbps: the level, Mbit/s.
+        most_below_s: longest time below the level, s.
+    """
+    high = bins.select("time_s", high=pl.col("mbps") >= level_mbps)
+    stretches = (
+        high.group_by(pl.col("high").rle_id().alias("stretch"), maintain_order=True)
+        .agg(pl.first("high"), start_s=pl.first("time_s"), end_s=pl.last("time_s"))
+        .with_columns(below_s=(pl.col("end_s").shift(-1) - pl.col("end_s")).fill_null(0.0))
+    )
+    # A bin is a difference of two times, so 0.3 s may come out slightly larger.
+    kept = stretches.filter(pl.col("high") & (pl.col("below_s") <= most_below_s + 1e-9))
+    return None if kept.is_empty() else float(kept["start_s"][0])
+
+
+def _from_flow2_start(run: RunView) -> Window:
+    return (run.number("flow2_start_s"), run.duration_s)
+
+
+@_of_two_flows(
+    "1",
+    "Asymmetry from the second flow's start",
+    f"{THESIS}, section 3.2, over the window that HS-TCP's row of Table 2 fits",
+    window=_from_flow2_start,
+)
+def asymmetry_from_flow2_start(run: RunView) -> float | None:
+    """{ASYMMETRY} second flow from the second flow's start to the end of the run."""
+    return fairness.asymmetry(
+        *(mean(flow.throughput, "mbps", _from_flow2_start(run)) for flow in run.flows("throughput"))
+    )
+
+
+@_of_two_flows(
+    "s",
+    "Time until the flows share fairly",
+    f"{THESIS}, sections 4.1.3.5, 4.6.3.5 and 4.7.2 (slow and fast convergence)",
+    window=_from_flow2_start,
+)
+def convergence_time(run: RunView) -> float | None:
+    """Time from the second flow's start to the end of the first {CONVERGENCE_WINDOW_S:g} s over
+    which the two flows' throughputs have an |asymmetry| of at most {FAIR_ASYMMETRY:g}.
+    """
+    first, second = (flow.throughput for flow in run.flows("throughput"))
+    return fairness.convergence_time(
+        first, second, run.number("flow2_start_s"), CONVERGENCE_WINDOW_S, FAIR_ASYMMETRY
+    )
+
+
+@flow_metric(
+    "s",
+    "Time to 90 % of the BDP, one early loss, the crossing that lasts",
+    f"{THESIS}, Table 1, column 3, read as the crossing that lasts",
     tables=("cwnd",),
     parameters=("bdp_pkts", "rtt_ms", "drop_packet"),
     version="013f57a28cee",
 )
 def time_to_90pct_cwnd_after_drop_kept(flow: FlowView) -> float | None:
-    """Start of the first stay at 90 % of the BDP after the first cut, s."""
+    """Simulated time, from the start of the run, of the first cwnd sample after the first cut at or
+    above 90 % of the nominal bandwidth-delay product that begins a stay there of at least
+    {_STAY_S:g} s.
+    """
     first_cut = flow.cuts["cut_s"].head(1)
     if first_cut.is_empty():
         return None
@@ -37,7 +240,7 @@ def time_to_90pct_cwnd_after_drop_kept(flow: FlowView) -> float | None:
         high.group_by(pl.col("high").rle_id().alias("stretch"), maintain_order=True)
         .agg(pl.first("high"), start_s=pl.first("time_s"), end_s=pl.last("time_s"))
         # Samples are differences of decimal times: 1.25 s may come out a little less.
-        .filter(pl.col("high") & (pl.col("end_s") - pl.col("start_s") >= _LEAST_STAY_S - 1e-9))
+        .filter(pl.col("high") & (pl.col("end_s") - pl.col("start_s") >= _STAY_S - 1e-9))
     )
     return None if stays.is_empty() else float(stays["start_s"][0])
 
@@ -51,27 +254,29 @@ Found = Iterator[tuple[Row, float | None]]
 
 
 @group_metric(
-    unit="s",
-    title="Largest minus smallest RTT, time to 90 %",
-    text=f"{_REACHED} at the largest RTT of the sweep minus that at the smallest RTT at "
-    "which it has a value.",
-    source=f"{_THESIS}, Table 1, column 8, and its footnote",
+    "s",
+    "Largest minus smallest RTT, time to 90 %",
+    f"{THESIS}, Table 1, column 8, and its footnote",
     metrics=(_REACHED,),
 )
 def rtt_border_difference(group: Group) -> Found:
+    """{_REACHED} at the largest RTT of the sweep minus that at the smallest RTT at which it has a
+    value.
+    """
     for largest, smallest in _borders(group):
         yield largest, largest.minus(smallest)
 
 
 @group_metric(
-    unit="s",
-    title="Largest minus smallest RTT, time to the largest throughput",
-    text="time_to_max_throughput at the largest RTT of the sweep minus that at the smallest RTT "
-    f"at which {_REACHED} has a value.",
-    source=f"{_THESIS}, section 4.5.3.4",
+    "s",
+    "Largest minus smallest RTT, time to the largest throughput",
+    f"{THESIS}, section 4.5.3.4",
     metrics=(_REACHED, "time_to_max_throughput"),
 )
 def rtt_max_throughput_difference(group: Group) -> Found:
+    """time_to_max_throughput at the largest RTT of the sweep minus that at the smallest RTT at
+    which {_REACHED} has a value.
+    """
     times = {(row.run_id, row.scenario): row for row in group.rows_of("time_to_max_throughput")}
     for borders in _borders(group):
         late, early = (times.get((row.run_id, row.scenario)) for row in borders)
@@ -94,26 +299,28 @@ def _borders(group: Group) -> Iterator[tuple[Row, Row]]:
 
 
 @group_metric(
-    unit="s",
-    title="Delay of the top of the ascent by one early loss",
-    text="time_to_max_cwnd of the run with an enforced drop minus that of the run that is equal "
-    "but for the drop.",
-    source=f"{_THESIS}, sections 4.1.3.2 and 4.2.3.2",
+    "s",
+    "Delay of the top of the ascent by one early loss",
+    f"{THESIS}, sections 4.1.3.2 and 4.2.3.2",
     metrics=("time_to_max_cwnd",),
 )
 def drop_delay(group: Group) -> Found:
+    """time_to_max_cwnd of the run with an enforced drop minus that of the run that is equal but for
+    the drop.
+    """
     return _delays(group, "time_to_max_cwnd", "time_to_max_cwnd")
 
 
 @group_metric(
-    unit="s",
-    title="Delay of 90 % of the BDP by one early loss",
-    text="time_to_90pct_cwnd_after_drop of the run with an enforced drop minus time_to_90pct_cwnd "
-    "of the run that is equal but for the drop.",
-    source=f"{_THESIS}, sections 4.3.3.2 and 4.4.3.2",
+    "s",
+    "Delay of 90 % of the BDP by one early loss",
+    f"{THESIS}, sections 4.3.3.2 and 4.4.3.2",
     metrics=("time_to_90pct_cwnd_after_drop", "time_to_90pct_cwnd"),
 )
 def drop_delay_90pct(group: Group) -> Found:
+    """time_to_90pct_cwnd_after_drop of the run with an enforced drop minus time_to_90pct_cwnd of
+    the run that is equal but for the drop.
+    """
     return _delays(group, "time_to_90pct_cwnd_after_drop", "time_to_90pct_cwnd")
 
 

@@ -21,7 +21,7 @@ from bdpbench.metrics import (
     run_metric,
     second_half,
 )
-from bdpbench.metrics.response import packets_added_per_rtt
+from bdpbench.metrics.flows import packets_added_per_rtt
 from bdpbench.metrics.series import last_until, mean, number
 from bdpbench.units import BITS_PER_BYTE
 
@@ -45,17 +45,18 @@ def _lasts(view: LinkView | RunView) -> bool:
 
 
 @link_metric(
-    unit="%",
-    title="Loss rate from 50 to 800 s",
-    text="Packets that the queue dropped from 50 s to 800 s, as a share of those that it dropped "
-    "or that departed in this time; what departed is counted in whole packets.",
-    source=f"{_PAPER}, section 5",
+    "%",
+    "Loss rate from 50 to 800 s",
+    f"{_PAPER}, section 5",
     tables=("queue", "utilization", "transfers"),
     parameters=("packet_bytes",),
     window=_while_alive,
     when=_lasts,
 )
 def loss_rate_of_web_period(link: LinkView) -> float | None:
+    """Packets that the queue dropped from 50 s to 800 s, as a share of those that it dropped or
+    that departed in this time; what departed is counted in whole packets.
+    """
     dropped = [last_until(link.rows("queue"), "drops", at_s) for at_s in _ALIVE]
     mbps = mean(link.rows("utilization"), "mbps", _ALIVE)
     packet_bits = BITS_PER_BYTE * (link.positive("packet_bytes") + _HEADER_BYTES)
@@ -98,16 +99,17 @@ def _is_single(run: RunView) -> bool:
 
 
 @run_metric(
-    unit="packets",
-    title="Window that fills 10 Gbit/s",
-    text="Packets of the size that the flow's packets had at the bottleneck that 10 Gbit/s send in "
-    "100 ms.",
-    source=f"{_PAPER}, section 1",
+    "packets",
+    "Window that fills 10 Gbit/s",
+    f"{_PAPER}, section 1",
     tables=("facts",),
     window=second_half,
     when=_is_single,
 )
 def full_window(run: RunView) -> float | None:
+    """Packets of the size that the flow's packets had at the bottleneck that 10 Gbit/s send in 100
+    ms.
+    """
     (flow,) = run.flows("facts")
     sent, packets = flow.fact("bytes"), flow.fact("packets")
     if not sent or not packets:
@@ -116,45 +118,48 @@ def full_window(run: RunView) -> float | None:
 
 
 @flow_metric(
-    unit="1",
-    title="Loss rate for 83,333 packets",
-    text=f"Loss rate that allows {_FULL}: the mean cwnd over the second half of the run at a known "
-    "loss rate p goes with 1/sqrt(p).",
-    source=f"{_PAPER}, section 1",
+    "1",
+    "Loss rate for 83,333 packets",
+    f"{_PAPER}, section 1",
     tables=_OF_RENO,
     parameters=_LOST,
     window=second_half,
 )
 def full_window_loss_rate(flow: FlowView) -> float | None:
+    """Loss rate that allows {_FULL}: the mean cwnd over the second half of the run at a known loss
+    rate p goes with 1/sqrt(p).
+    """
     window = mean(flow.cwnd, "cwnd_pkts", second_half(flow))
     return flow.positive("loss_rate") * (window / _FULL_PKTS) ** 2 if window else None
 
 
 @flow_metric(
-    unit="1",
-    title="RTTs to recover 83,333 packets",
-    text=f"Round trips in which cwnd grows back from half of {_FULL}, at the growth between cuts "
-    "over the second half of the run.",
-    source=f"{_PAPER}, section 1",
+    "1",
+    "RTTs to recover 83,333 packets",
+    f"{_PAPER}, section 1",
     tables=_OF_RENO,
     parameters=_LOST,
     window=second_half,
 )
 def full_window_recovery_rtts(flow: FlowView) -> float | None:
+    """Round trips in which cwnd grows back from half of {_FULL}, at the growth between cuts over
+    the second half of the run.
+    """
     gained = packets_added_per_rtt.compute(flow)
     return _FULL_PKTS / 2 / gained if gained else None
 
 
 @flow_metric(
-    unit="s",
-    title="Time to recover 83,333 packets",
-    text=f"Time in which cwnd grows back from half of {_FULL}, at the growth between cuts over the "
-    "second half of the run.",
-    source=f"{_PAPER}, section 1",
+    "s",
+    "Time to recover 83,333 packets",
+    f"{_PAPER}, section 1",
     tables=_OF_RENO,
     parameters=_LOST,
     window=second_half,
 )
 def full_window_recovery_time(flow: FlowView) -> float | None:
+    """Time in which cwnd grows back from half of {_FULL}, at the growth between cuts over the
+    second half of the run.
+    """
     gained = packets_added_per_rtt.compute(flow)
     return _FULL_PKTS / 2 / gained * _FULL_RTT_S if gained else None

@@ -268,7 +268,7 @@ def report_inputs(
     plan: Plan, metrics: pl.DataFrame, scorecard: Scorecard, runs_dir: Path
 ) -> ReportInputs:
     """The inputs of the report and the exports of a plan."""
-    from bdpbench.metrics.repetitions import over_repetitions
+    from bdpbench.metrics.groups import over_repetitions
     from bdpbench.pages.inputs import ReportInputs
     from bdpbench.studies.load import load_study
 

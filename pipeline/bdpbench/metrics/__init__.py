@@ -6,7 +6,6 @@ metrics need.
 
 from __future__ import annotations
 
-from bdpbench.metrics.catalogue import DEFINITIONS, definitions_for
 from bdpbench.metrics.definition import (
     LARGEST,
     MEAN,
@@ -15,24 +14,28 @@ from bdpbench.metrics.definition import (
     GroupMetric,
     Metric,
     Statistic,
+    Window,
     family,
     flow_metric,
     group_metric,
     link_metric,
     percentile,
     run_metric,
+    whole,
 )
 from bdpbench.metrics.groups import Group, Row, rest_of
 from bdpbench.metrics.measure import (
+    DEFINITIONS,
     METRICS_SCHEMA,
     VALUES_SCHEMA,
     as_metrics,
+    definitions_for,
     measure_groups,
     measure_run,
     measure_values,
     metric_rows,
 )
-from bdpbench.metrics.views import FlowView, LinkView, RunView, Window, counted, second_half, whole
+from bdpbench.metrics.views import FlowView, LinkView, RunView, counted, second_half
 
 __all__ = [
     "DEFINITIONS",

@@ -1,10 +1,11 @@
 """The definition of a metric: a decorated function, and everything about it.
 
 A metric of a run is a function of a view (``views.py``) of a flow, of a link or of the whole run,
-one of several runs a function of a ``Group`` (``groups.py``). The decorator declares the rest:
-unit, texts, source, and the tables and parameters without which a run does not have the metric.
-``family`` declares several at once: statistics of the same samples. Any callable will do, closures
-and partials included.
+one of several runs a function of a ``Group`` (``groups.py``). Its docstring is the definition that
+readers of a report see; names in braces are constants of its module or of this one. The decorator
+declares the rest: unit, title, source, and the tables and parameters without which a run does not
+have the metric. ``family`` declares several at once: statistics of the same samples. Any callable
+will do, closures and partials included, which are given a ``name`` and a ``text``.
 
 Whatever a function reads has to be declared, since a value is computed again when its inputs
 change. The version of a definition is set by hand: it changes with what the values mean.
@@ -13,27 +14,97 @@ change. The version of a definition is set by hand: it changes with what the val
 from __future__ import annotations
 
 import functools
+import math
 import sys
 from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass
 from functools import cached_property, lru_cache
-from typing import TYPE_CHECKING, Any, Literal, Required, TypeAlias, TypedDict, TypeVar, Unpack
+from typing import TYPE_CHECKING, Any, Generic, Literal, TypeAlias, TypedDict, TypeVar, Unpack
 
 import polars as pl
 
 from bdpbench.contracts.runs import TABLE_KEYS
 from bdpbench.contracts.runs import Definition as DefinitionDocument
 from bdpbench.errors import BdpbenchError
-from bdpbench.metrics.series import median, nearest_rank, number
-from bdpbench.metrics.views import FlowView, LinkView, Needs, RunView, Window, whole
 
 if TYPE_CHECKING:
     from bdpbench.metrics.groups import Group, Row
+    from bdpbench.metrics.views import FlowView, LinkView, RunView, View
+
+# What several metrics share: levels and windows, sources and sentences, which docstrings may name.
+
+FAIR_ASYMMETRY = 0.3
+"""Largest |asymmetry| of two flows that counts as fair: the faster has at most 65 %."""
+
+CONVERGENCE_WINDOW_S = 10.0
+"""Time in s over which two flows have to share fairly to count as converged."""
+
+CONVERGED_RATIO = 0.8
+"""Smallest ratio of the slowest to the fastest flow that counts as having converged."""
+
+CONVERGED_WINDOW_S = 20.0
+"""Time in s over which flows have to have that ratio to count as having converged."""
+
+BATCHES = 10
+"""Number of batches of the second half of a run: ten to thirty are enough (Schmeiser 1982)."""
+
+THESIS = "Sharma (2006)"
+XU = "Xu (2004)"
+ZHANG = (
+    "Zhang, Hasegawa and Murata, Performance Analysis and Improvement of HighSpeed TCP with "
+    "TailDrop/RED Routers"
+)
+EVEN = "Even, Li and Leith, Evaluating the Performance of TCP Stacks for High-Speed Networks"
+
+CUT = (
+    "A cut is a fall of cwnd by at least 5 % between two samples; falls less than one nominal RTT "
+    "apart answer the same loss event and count as one cut. The peak of a cut is the last sample "
+    "before it."
+)
+FULL = "at or above 90 % of the nominal bandwidth-delay product"
+HALF = "the second half of the run, (duration/2, duration]"
+BINS = "A bin belongs to the window when its end does."
+COUNTED = "over the window that the script's report counts, the second half of the run"
+DEPARTURES = "Departures from the bottleneck's queue"
+WITH_ALL = "headers and retransmissions included"
+
+SETTLED = (
+    "For a flow that has no such peak and holds its cwnd within 1 % over the last quarter of the "
+    "run, {} it first comes within 1 % of that level."
+)
+AFTER_FIRST_FULL_PEAK = (
+    "that follow the first full peak's own cut (a full peak is at or above 90 % of the nominal BDP)"
+)
+SLOW_START = (
+    "the one before ssthresh is first set to what cwnd is then or less, by a loss or by the "
+    "sender's law."
+)
+ASYMMETRY = "(x1 - x2)/(x1 + x2), where x1 and x2 are the mean throughputs of the first and the"
 
 Subject = Literal["flow", "link", "run", "receiver", "node", "drops"]
 Level = Literal["run", "group"]
 
+Window = tuple[float, float]
+"""Start and end, in s."""
+
+D = TypeVar("D", bound="Definition")
+V = TypeVar("V")
 OfGroup: TypeAlias = "Callable[[Group], Iterator[tuple[Row, float | None]]]"
+Place: TypeAlias = tuple[str, int]
+
+
+def whole(view: View) -> Window:
+    """The whole run."""
+    return (0.0, view.run.duration_s)
+
+
+@dataclass(frozen=True)
+class Needs:
+    """What may be read because it was declared: tables, and parameters other than duration_s."""
+
+    who: str
+    tables: frozenset[str]
+    parameters: frozenset[str]
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -139,65 +210,66 @@ class GroupMetric(Definition):
     compute: OfGroup
 
 
+DECLARED: dict[str, list[Definition]] = {}
+"""File → the metrics that it has declared, in order, whatever it has bound them to."""
+
+
 class Words(TypedDict, total=False):
-    """What every decorator declares; ``name`` stands for the function's, see ``Definition``."""
+    """What a decorator may declare beside unit, title and source; see ``Metric``.
 
-    unit: Required[str]
-    title: Required[str]
-    text: Required[str]
-    source: Required[str]
+    ``name`` stands for the function's own, ``text`` for its docstring.
+    """
+
     name: str
+    text: str
     version: int | str
-
-
-class RunWords(Words, total=False):
-    """What the decorators of metrics of one run declare; see ``Metric``."""
-
-    tables: Required[tuple[str, ...]]
+    tables: tuple[str, ...]
     parameters: tuple[str, ...]
     optional: tuple[str, ...]
     window: Callable[[Any], Window]
     when: Callable[[Any], bool]
 
 
-class GroupWords(Words, total=False):
-    """What ``group_metric`` declares; see ``GroupMetric``."""
-
-    metrics: Required[tuple[str, ...]]
-
-
-D = TypeVar("D", bound=Definition)
-OfFlow: TypeAlias = Callable[[FlowView], float | None]
-OfLink: TypeAlias = Callable[[LinkView], float | None]
-OfRun: TypeAlias = Callable[[RunView], float | None]
-
-
-def flow_metric(**words: Unpack[RunWords]) -> Callable[[OfFlow], Metric]:
-    """Make a function of a flow a metric with its name; see ``Metric`` for the arguments.
+class RunDecorator(Generic[V]):
+    """Makes a function of a flow, a link or a whole run a metric with its name.
 
     Raises:
-        BdpbenchError: for an unknown table or missing texts.
+        BdpbenchError: for no table or an unknown one, and for missing texts.
     """
-    return functools.partial(_run_metric, "flow", words, _place())
+
+    def __init__(self, subject: Literal["flow", "link", "run"]) -> None:
+        self._subject: Subject = subject
+
+    def __call__(
+        self, unit: str, title: str, source: str, **words: Unpack[Words]
+    ) -> Callable[[Callable[[V], float | None]], Metric]:
+        """The decorator of a metric; see ``Metric`` for the arguments."""
+        told: dict[str, object] = {"unit": unit, "title": title, "source": source, "tables": ()}
+        told |= words
+        place = _place()
+
+        def declare(compute: Callable[[V], float | None]) -> Metric:
+            return _checked(_declared(Metric, compute, place, told, self._subject), place)
+
+        return declare
 
 
-def link_metric(**words: Unpack[RunWords]) -> Callable[[OfLink], Metric]:
-    """Make a function of a link a metric with its name; like ``flow_metric``."""
-    return functools.partial(_run_metric, "link", words, _place())
+flow_metric: RunDecorator[FlowView] = RunDecorator("flow")
+link_metric: RunDecorator[LinkView] = RunDecorator("link")
+run_metric: RunDecorator[RunView] = RunDecorator("run")
 
 
-def run_metric(**words: Unpack[RunWords]) -> Callable[[OfRun], Metric]:
-    """Make a function of a whole run a metric with its name; like ``flow_metric``."""
-    return functools.partial(_run_metric, "run", words, _place())
-
-
-def group_metric(**words: Unpack[GroupWords]) -> Callable[[OfGroup], GroupMetric]:
+def group_metric(
+    unit: str, title: str, source: str, *, metrics: tuple[str, ...], **words: Unpack[Words]
+) -> Callable[[OfGroup], GroupMetric]:
     """Make a function of several runs a metric with its name; see ``GroupMetric``.
 
     Raises:
         BdpbenchError: for missing texts.
     """
-    return functools.partial(_group_metric, words, _place())
+    told: dict[str, object] = {"unit": unit, "title": title, "source": source, "metrics": metrics}
+    told |= words
+    return functools.partial(_declared, GroupMetric, place=_place(), told=told, subject="run")
 
 
 @dataclass(frozen=True)
@@ -214,145 +286,138 @@ class Statistic:
     name: str
     title: str
     text: str
-    of: Callable[[pl.Series], float | None]
+    of: Callable[[pl.Series], object]
+
+    def value(self, samples: pl.Series) -> float | None:
+        """The number of these samples; None without samples."""
+        found = self.of(samples)
+        return float(found) if isinstance(found, (int, float)) else None
 
 
-MEAN = Statistic("mean", "Mean", "Mean", lambda samples: number(samples.mean()))
-MEDIAN = Statistic("median", "Median", "Median", median)
-LARGEST = Statistic("max", "Largest", "Largest", lambda samples: number(samples.max()))
+MEAN = Statistic("mean", "Mean", "Mean", pl.Series.mean)
+MEDIAN = Statistic("median", "Median", "Median", pl.Series.median)
+LARGEST = Statistic("max", "Largest", "Largest", pl.Series.max)
 
 
 def percentile(rank: int) -> Statistic:
     """The nearest-rank percentile.
 
-    >>> percentile(93).title, percentile(95).of(pl.Series([1, 2, 3]))
+    >>> percentile(93).title, percentile(95).value(pl.Series([1, 2, 3]))
     ('93rd percentile of the', 3.0)
+    >>> percentile(50).value(pl.Series([4, 1, 3, 2])), percentile(99).value(pl.Series([]))
+    (2.0, None)
     """
+
+    def of(samples: pl.Series) -> object:
+        place = max(math.ceil(len(samples) * rank / 100), 1) - 1
+        return samples.sort()[place] if len(samples) else None
+
     ending = {1: "st", 2: "nd", 3: "rd"}.get(rank % 10 if rank // 10 != 1 else 0, "th")
     nth = f"{rank}{ending} percentile"
     least = f"the smallest value that at least {rank} in 100 do not exceed"
-    return Statistic(
-        f"p{rank}",
-        f"{nth} of the",
-        f"The {nth} ({least}) of the",
-        functools.partial(nearest_rank, share_pct=rank),
-    )
+    return Statistic(f"p{rank}", f"{nth} of the", f"The {nth} ({least}) of the", of)
 
 
 def family(
-    subject: Literal["flow", "link", "run"], *statistics: Statistic, **words: Unpack[RunWords]
-) -> Callable[[Callable[[Any], pl.Series]], tuple[Metric, ...]]:
+    decorator: Callable[..., Callable[[Callable[[V], float | None]], Metric]],
+    *statistics: Statistic,
+    title: str,
+    name: str = "",
+    text: str = "",
+) -> Callable[[Callable[[V], pl.Series]], tuple[Metric, ...]]:
     """Make a function that returns the samples of a view a metric for each statistic of them.
 
     Names, titles and texts are those of the statistic followed by those of the family:
     ``p95_queueing_delay``, "95th percentile of the queueing delay".
 
     Args:
-        subject: what the view is of.
+        decorator: declares what the metrics have in common, as a partial ``link_metric``.
         statistics: each makes a metric.
-        words: as for ``flow_metric``; ``title`` and ``text`` go on where the statistic's end.
+        title: how their titles go on.
+        name: how their names go on; the function's own by default.
+        text: how their texts go on; the function's docstring by default.
     """
-    place = _place()
 
-    def declare(samples: Callable[[Any], pl.Series]) -> tuple[Metric, ...]:
-        name = words.get("name") or _name_of(samples)
+    def declare(samples: Callable[[V], pl.Series]) -> tuple[Metric, ...]:
+        rest, text_ = name or _name_of(samples), text or _text_of(samples)
         return tuple(
-            _run_metric(
-                subject,
-                {
-                    **words,
-                    "name": f"{each.name}_{name}",
-                    "title": f"{each.title} {words['title']}",
-                    "text": f"{each.text} {words['text']}",
-                },
-                place,
-                functools.partial(_statistic_of, samples, each),
-            )
+            decorator(
+                name=f"{each.name}_{rest}",
+                title=f"{each.title} {title}",
+                text=f"{each.text} {text_}",
+            )(functools.partial(_statistic_of, samples, each))
             for each in statistics
         )
 
     return declare
 
 
-def _statistic_of(
-    samples: Callable[[Any], pl.Series], statistic: Statistic, view: object
-) -> float | None:
-    return statistic.of(samples(view))
+def _statistic_of(samples: Callable[[V], pl.Series], statistic: Statistic, view: V) -> float | None:
+    return statistic.value(samples(view))
 
 
-DECLARED: dict[str, list[Definition]] = {}
-"""File → the metrics that it has declared, in order, whatever it has bound them to."""
-
-
-def _run_metric(
-    subject: Subject, words: RunWords, place: tuple[str, int], compute: Callable[[Any], Any]
-) -> Metric:
-    made = _made(Metric, words, place, compute, subject=subject)
-    where = _line(place)
-    if not made.tables:
-        raise BdpbenchError(
-            f"metric {made.metric} names no table that it is measured on", where=where
-        )
-    for table in made.tables:
-        if table not in TABLE_KEYS:
-            raise BdpbenchError(
-                f"metric {made.metric} needs table {table!r}, which no run can have",
-                where=where,
-                hint=f"known tables: {', '.join(TABLE_KEYS)}",
-            )
-    return made
-
-
-def _group_metric(words: GroupWords, place: tuple[str, int], compute: OfGroup) -> GroupMetric:
-    made = _made(GroupMetric, words, place, compute)
-    if not made.metrics:
-        raise BdpbenchError(
-            f"metric {made.metric} names no metric that it is made of", where=_line(place)
-        )
-    return made
-
-
-def _made(
+def _declared(
     kind: Callable[..., D],
-    words: Words,
-    place: tuple[str, int],
     compute: Callable[..., Any],
-    **more: str,
+    place: Place,
+    told: dict[str, object],
+    subject: Subject,
 ) -> D:
     """A metric of a kind, noted with the file that declares it."""
-    key = words.get("name") or _name_of(compute)
-    where = _line(place)
-    if not key:
+    where = f"{place[0]}:{place[1]}"
+    name = str(told.pop("name", "")) or _name_of(compute)
+    text = told.pop("text", "") or _text_of(compute)
+    if not name:
         raise BdpbenchError(
             "a metric has no name", where=where, hint='give one to the decorator: name="…"'
         )
-    rest = {name: each for name, each in words.items() if name != "name"}
     try:
-        made = kind(metric=key, compute=compute, **rest, **more)
-    except TypeError as error:  # a word that is missing, or that there is not
-        said = str(error).split("__init__() ")[-1]
-        raise BdpbenchError(f"metric {key}: its declaration {said}", where=where) from error
+        made = kind(metric=name, subject=subject, text=text, compute=compute, **told)
+    except TypeError as error:
+        said = str(error).partition("() ")[2]
+        raise BdpbenchError(f"metric {name}: its declaration {said}", where=where) from error
     for what in ("unit", "text", "source"):
         if not getattr(made, what).strip():
-            raise BdpbenchError(f"metric {key} has no {what}", where=where)
+            raise BdpbenchError(f"metric {name} has no {what}", where=where)
     DECLARED.setdefault(place[0], []).append(made)
     return made
 
 
-def _place() -> tuple[str, int]:
+def _checked(metric: Metric, place: Place) -> Metric:
+    where = f"{place[0]}:{place[1]}"
+    if not metric.tables:
+        raise BdpbenchError(
+            f"metric {metric.metric} names no table that it is measured on", where=where
+        )
+    for table in metric.tables:
+        if table not in TABLE_KEYS:
+            raise BdpbenchError(
+                f"metric {metric.metric} needs table {table!r}, which no run can have",
+                where=where,
+                hint=f"known tables: {', '.join(TABLE_KEYS)}",
+            )
+    return metric
+
+
+def _place() -> Place:
     """File and line that call a decorator."""
-    frame = sys._getframe(2)
+    frame = sys._getframe(1)
+    while frame.f_code.co_filename == __file__ and frame.f_back is not None:
+        frame = frame.f_back
     return frame.f_code.co_filename, frame.f_lineno
 
 
-def _line(place: tuple[str, int]) -> str:
-    return f"{place[0]}:{place[1]}"
-
-
-def _name_of(function: Callable[..., Any]) -> str:
+def _name_of(function: object) -> str:
     """The function's own name; "" for a lambda, a partial or another object."""
     name = str(getattr(function, "__name__", ""))
     return name if name.isidentifier() else ""
+
+
+def _text_of(function: object) -> str:
+    """The docstring of a function, in one line; names in braces are those of its module."""
+    names = getattr(function, "__globals__", None)
+    text = function.__doc__ if isinstance(names, dict) else None
+    return " ".join(text.format_map({**globals(), **names}).split()) if text and names else ""
 
 
 @lru_cache(maxsize=4096)

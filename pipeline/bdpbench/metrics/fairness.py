@@ -8,7 +8,8 @@ from collections.abc import Mapping, Sequence
 
 import polars as pl
 
-from bdpbench.metrics.terms import FAIRNESS_REGIONS
+FAIRNESS_REGIONS = 5
+"""Equal parts of the range of |asymmetry|, 0 to 1, from fair to starved."""
 
 
 def asymmetry(first: float | None, second: float | None) -> float | None:

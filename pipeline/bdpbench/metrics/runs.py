@@ -8,26 +8,29 @@ from collections.abc import Iterator, Mapping, Sequence
 import polars as pl
 
 from bdpbench.metrics import fairness
-from bdpbench.metrics.definition import flow_metric, group_metric, run_metric
-from bdpbench.metrics.groups import Group, Row
-from bdpbench.metrics.repetitions import confidence_interval
-from bdpbench.metrics.series import batch_means, inside, known_mean, known_sum, mean, number
-from bdpbench.metrics.terms import (
+from bdpbench.metrics.definition import (
     BATCHES,
     BINS,
     CONVERGED_RATIO,
     CONVERGED_WINDOW_S,
-    CONVERGENCE_WINDOW_S,
     COUNTED,
-    CUT,
     EVEN,
-    FAIR_ASYMMETRY,
     HALF,
+    MEAN,
+    MEDIAN,
     THESIS,
     WITH_ALL,
     ZHANG,
+    Window,
+    family,
+    flow_metric,
+    group_metric,
+    percentile,
+    run_metric,
 )
-from bdpbench.metrics.views import FlowView, RunView, Window, counted, second_half
+from bdpbench.metrics.groups import Group, Row, confidence_interval
+from bdpbench.metrics.series import batch_means, inside, known_mean, known_sum, mean, number
+from bdpbench.metrics.views import FlowView, RunView, counted, second_half
 
 
 def _has_flows(run: RunView) -> bool:
@@ -44,10 +47,6 @@ def _is_long(run: RunView) -> bool:
 
 def _has_one_link(run: RunView) -> bool:
     return len(run.links("utilization")) == 1
-
-
-def _from_flow2_start(run: RunView) -> Window:
-    return (run.number("flow2_start_s"), run.duration_s)
 
 
 def _from_last_start(run: RunView) -> Window:
@@ -69,92 +68,87 @@ _of_two_flows = functools.partial(run_metric, tables=("throughput",), when=_has_
 _JAIN = "Jain, Chiu and Hawe (1984), DEC-TR-301"
 
 
-@_of_flows(
-    unit="1",
-    title="Jain's fairness index",
-    text=f"Jain's fairness index of the flows' mean throughputs x_i over {HALF}: "
-    "(sum x_i)^2/(n sum x_i^2), from 1/n to 1 (fair).",
-    source=f"{_JAIN}; RFC 5166, section 2.3.1",
-    window=second_half,
-)
+@_of_flows("1", "Jain's fairness index", f"{_JAIN}; RFC 5166, section 2.3.1", window=second_half)
 def jain_index(run: RunView) -> float | None:
+    """Jain's fairness index of the flows' mean throughputs x_i over {HALF}: (sum x_i)^2/(n sum
+    x_i^2), from 1/n to 1 (fair).
+    """
     return fairness.jain_index(run.mean_throughputs)
 
 
 @_of_flows(
-    unit="1",
-    title="Smallest over largest throughput",
-    text="Mean throughput of the slowest flow over that of the fastest, over "
-    f"{HALF}: 0 where a flow is starved, 1 is fair.",
-    source=f"{EVEN}, section V and Figure 5",
-    window=second_half,
+    "1", "Smallest over largest throughput", f"{EVEN}, section V and Figure 5", window=second_half
 )
 def min_max_throughput_ratio(run: RunView) -> float | None:
+    """Mean throughput of the slowest flow over that of the fastest, over {HALF}: 0 where a flow is
+    starved, 1 is fair.
+    """
     return fairness.smallest_to_largest(run.mean_throughputs)
 
 
 @run_metric(
-    unit="1",
-    title="Smallest over largest throughput, from the last start",
-    text="Mean throughput of the slowest flow over that of the fastest, from the start of the flow "
-    f"that starts last to the end of the run. {BINS}",
-    source=f"{EVEN}, section V and Figure 5",
+    "1",
+    "Smallest over largest throughput, from the last start",
+    f"{EVEN}, section V and Figure 5",
     tables=("throughput", "facts"),
     window=_from_last_start,
     when=_starts_are_told,
 )
 def min_max_ratio_from_last_start(run: RunView) -> float | None:
+    """Mean throughput of the slowest flow over that of the fastest, from the start of the flow that
+    starts last to the end of the run. {BINS}
+    """
     return fairness.smallest_to_largest(_throughputs(run, _from_last_start(run)))
 
 
 @_of_flows(
-    unit="s",
-    title="Time until the slowest flow gets 80 % of the fastest",
-    text="Time from the beginning of the first second in which the flow that comes last gets "
-    f"packets through the bottleneck to the end of the first {CONVERGED_WINDOW_S:g} s over which "
-    f"the slowest flow's throughput is at least {CONVERGED_RATIO:g} of the fastest's.",
-    source="RFC 5166, section 2.3 (convergence times); ratio and window of bdpbench",
+    "s",
+    "Time until the slowest flow gets 80 % of the fastest",
+    "RFC 5166, section 2.3 (convergence times); ratio and window of bdpbench",
 )
 def time_to_converge(run: RunView) -> float | None:
+    """Time from the beginning of the first second in which the flow that comes last gets packets
+    through the bottleneck to the end of the first {CONVERGED_WINDOW_S:g} s over which the slowest
+    flow's throughput is at least {CONVERGED_RATIO:g} of the fastest's.
+    """
     return fairness.time_to_ratio(run.table("throughput"), CONVERGED_WINDOW_S, CONVERGED_RATIO)
 
 
 @_of_flows(
-    unit="Mbit/s",
-    title="Total throughput",
-    text="Sum over the flows of what departed of them from the bottleneck's queue, "
-    f"{WITH_ALL}, over {HALF}. {BINS}",
-    source="RFC 5166, section 2.1.1 (throughput), summed up",
+    "Mbit/s",
+    "Total throughput",
+    "RFC 5166, section 2.1.1 (throughput), summed up",
     window=second_half,
 )
 def total_throughput(run: RunView) -> float | None:
+    """Sum over the flows of what departed of them from the bottleneck's queue, {WITH_ALL}, over
+    {HALF}. {BINS}
+    """
     return known_sum(run.mean_throughputs)
 
 
 @run_metric(
-    unit="Mbit/s",
-    title="Half-width of the total throughput's confidence interval",
-    text="Half of the width of the confidence interval at 95 % of the total throughput, by batch "
-    f"means: {HALF} is cut into {BATCHES} parts of equal length, whose means are taken to be "
-    "independent of one another. Measured where a part holds a second at least.",
-    source="Schmeiser (1982), Batch size effects in the analysis of simulation output; Law and "
+    "Mbit/s",
+    "Half-width of the total throughput's confidence interval",
+    "Schmeiser (1982), Batch size effects in the analysis of simulation output; Law and "
     "Kelton, Simulation Modeling and Analysis, on batch means",
     tables=("throughput",),
     window=second_half,
     when=_is_long,
 )
 def total_throughput_half_width(run: RunView) -> float | None:
+    """Half of the width of the confidence interval at 95 % of the total throughput, by batch means:
+    {HALF} is cut into {BATCHES} parts of equal length, whose means are taken to be independent of
+    one another. Measured where a part holds a second at least.
+    """
     means = _parts_of_second_half(run, run.table("throughput"), BATCHES)
     return confidence_interval(means).half_width if len(means) == BATCHES else None
 
 
 @run_metric(
-    unit="%",
-    title="Utilization by the flows",
-    text="Total throughput of the flows over the bottleneck's nominal rate in that time, over "
-    f"{HALF}; unlike the link's utilization without what passes beside them, such as UDP or the "
-    "web. Of runs with one bottleneck.",
-    source=f"{ZHANG}, Tables 1 to 6",
+    "%",
+    "Utilization by the flows",
+    f"{ZHANG}, Tables 1 to 6",
     tables=("throughput", "utilization"),
     parameters=("bottleneck_mbps",),
     optional=("bottleneck_mbps_changes",),
@@ -162,53 +156,26 @@ def total_throughput_half_width(run: RunView) -> float | None:
     when=_has_one_link,
 )
 def flows_utilization(run: RunView) -> float | None:
+    """Total throughput of the flows over the bottleneck's nominal rate in that time, over {HALF};
+    unlike the link's utilization without what passes beside them, such as UDP or the web. Of runs
+    with one bottleneck.
+    """
     known = [each for each in run.mean_throughputs if each is not None]
     (link,) = run.links("utilization")
     return 100 * sum(known) / link.capacity_mbps(second_half(run)) if known else None
 
 
-_ASYMMETRY = "(x1 - x2)/(x1 + x2), where x1 and x2 are the mean throughputs of the first and the"
-
-
 @_of_two_flows(
-    unit="1",
-    title="Asymmetry of the two flows",
-    text=f"{_ASYMMETRY} second flow over {HALF}: 0 is fair, 1 is all to the first flow, -1 all to "
-    "the second.",
-    source=f"{THESIS}, sections 3.2 and 5; Bullot, Cottrell and Hughes-Jones (2003)",
+    "1",
+    "Asymmetry of the two flows",
+    f"{THESIS}, sections 3.2 and 5; Bullot, Cottrell and Hughes-Jones (2003)",
     window=second_half,
 )
 def asymmetry(run: RunView) -> float | None:
+    """{ASYMMETRY} second flow over {HALF}: 0 is fair, 1 is all to the first flow, -1 all to the
+    second.
+    """
     return fairness.asymmetry(*run.mean_throughputs)
-
-
-@_of_two_flows(
-    unit="1",
-    title="Asymmetry from the second flow's start",
-    text=f"{_ASYMMETRY} second flow from the second flow's start to the end of the run.",
-    source=f"{THESIS}, section 3.2, over the window that HS-TCP's row of Table 2 fits",
-    parameters=("flow2_start_s",),
-    window=_from_flow2_start,
-)
-def asymmetry_from_flow2_start(run: RunView) -> float | None:
-    return fairness.asymmetry(*_throughputs(run, _from_flow2_start(run)))
-
-
-@_of_two_flows(
-    unit="s",
-    title="Time until the flows share fairly",
-    text="Time from the second flow's start to the end of the first "
-    f"{CONVERGENCE_WINDOW_S:g} s over which the two flows' throughputs have an |asymmetry| of "
-    f"at most {FAIR_ASYMMETRY:g}.",
-    source=f"{THESIS}, sections 4.1.3.5, 4.6.3.5 and 4.7.2 (slow and fast convergence)",
-    parameters=("flow2_start_s",),
-    window=_from_flow2_start,
-)
-def convergence_time(run: RunView) -> float | None:
-    first, second = (flow.throughput for flow in run.flows("throughput"))
-    return fairness.convergence_time(
-        first, second, run.number("flow2_start_s"), CONVERGENCE_WINDOW_S, FAIR_ASYMMETRY
-    )
 
 
 _GROUPS = (
@@ -298,28 +265,16 @@ def _goodputs_of_groups(run: RunView) -> list[float | None]:
 
 
 @_of_groups(
-    unit="1",
-    title="Goodput of a flow, first over second group",
-    text="Mean goodput of a flow of the first of two groups over that of a flow of the second, "
-    f"{COUNTED}: 1 where they are friendly to each other. {_GROUPS}",
-    source="RFC 5166, section 2.3 (fairness between flows); Floyd and Fall (1999), on "
-    "TCP-friendly flows",
+    "1",
+    "Goodput of a flow, first over second group",
+    "RFC 5166, section 2.3 (fairness between flows); Floyd and Fall (1999), on TCP-friendly flows",
     when=_has_two_groups,
 )
 def group_goodput_ratio(run: RunView) -> float | None:
+    """Mean goodput of a flow of the first of two groups over that of a flow of the second,
+    {COUNTED}: 1 where they are friendly to each other. {_GROUPS}
+    """
     return fairness.throughput_ratio(*_goodputs_of_groups(run))
-
-
-@_of_groups(
-    unit="1",
-    title="Jain's fairness index of the groups",
-    text="Jain's fairness index of the groups' mean goodputs of a flow, "
-    f"{COUNTED}: flows of one group may differ. {_GROUPS}",
-    source=f"{_JAIN}, of means over groups",
-    when=_has_groups,
-)
-def group_jain_index(run: RunView) -> float | None:
-    return fairness.jain_index(_goodputs_of_groups(run))
 
 
 def _is_beside_others(flow: FlowView) -> bool:
@@ -327,38 +282,38 @@ def _is_beside_others(flow: FlowView) -> bool:
 
 
 @flow_metric(
-    unit="1",
-    title="Throughput over max-min fair share",
-    text=f"Share x_i of the flow, {COUNTED}. {_SHARE}.",
-    source=f"{ZHANG}, section 3.1; Bertsekas and Gallager, Data Networks, section 6.5.2",
+    "1",
+    "Throughput over max-min fair share",
+    f"{ZHANG}, section 3.1; Bertsekas and Gallager, Data Networks, section 6.5.2",
     tables=("facts", "utilization"),
     optional=_PATH,
     window=counted,
     when=_is_beside_others,
 )
 def fair_share_ratio(flow: FlowView) -> float | None:
+    """Share x_i of the flow, {COUNTED}. {_SHARE}."""
     return _normalised(flow.run)[flow.index]
 
 
 @_of_shares(
     title="Jain's index over max-min fair shares",
-    text=f"Jain's fairness index (sum x_i)^2/(n sum x_i^2), {COUNTED}. {_SHARE}.",
     source=f"{ZHANG}, section 3.1; Bertsekas and Gallager, Data Networks, section 6.5.2",
     optional=_PATH,
     when=_has_paths,
 )
 def max_min_jain_index(run: RunView) -> float | None:
+    """Jain's fairness index (sum x_i)^2/(n sum x_i^2), {COUNTED}. {_SHARE}."""
     return fairness.jain_index(list(_normalised(run).values()))
 
 
 @_of_shares(
     title="Jain's index of the groups over fair shares",
-    text=f"Jain's fairness index of the groups' means of x_i, {COUNTED}. {_SHARE}. {_GROUPS}",
     source=f"{ZHANG}, section 3.1, of means over groups",
     optional=(*_PATH, "group"),
     when=_has_groups_and_paths,
 )
 def group_max_min_jain_index(run: RunView) -> float | None:
+    """Jain's fairness index of the groups' means of x_i, {COUNTED}. {_SHARE}. {_GROUPS}"""
     shares = _normalised(run)
     groups = _groups(run).values()
     return fairness.jain_index([known_mean([shares[f.index] for f in flows]) for flows in groups])
@@ -408,24 +363,20 @@ def _is_long_with_two_groups(run: RunView) -> bool:
     return _is_long(run) and _has_two_groups(run)
 
 
-@_of_drifts(
-    title="Drift of the total throughput",
-    text=f"Total throughput of the flows. {_DRIFT}",
-    tables=("throughput",),
-    when=_is_long,
-)
+@_of_drifts(title="Drift of the total throughput", tables=("throughput",), when=_is_long)
 def total_throughput_drift(run: RunView) -> float | None:
+    """Total throughput of the flows. {_DRIFT}"""
     return _drift(run, run.table("throughput"))
 
 
 @_of_drifts(
     title="Drift of the first group's throughput",
-    text=f"Throughput of the first of two groups of flows. {_DRIFT}",
     tables=("facts", "throughput"),
     optional=("group", "size_pkts"),
     when=_is_long_with_two_groups,
 )
 def first_group_throughput_drift(run: RunView) -> float | None:
+    """Throughput of the first of two groups of flows. {_DRIFT}"""
     first, _ = _groups(run).values()
     return _drift(run, pl.concat([flow.throughput for flow in first]))
 
@@ -454,13 +405,9 @@ def _has_rtts(run: RunView) -> bool:
 
 
 @run_metric(
-    unit="1",
-    title="Synchronization of losses",
-    text="Mean, over the loss events, of the share of the flows that cut cwnd in one, over "
-    f"{HALF}: from 1/n, each flow loses alone, to 1, all lose together. A loss event begins with a "
-    "cut that belongs to none and lasts for one nominal RTT, the largest of the flows': all cuts "
-    f"that begin in it are its own. {CUT}",
-    source="Hassayoun and Ros (2008), Loss Synchronization and Router Buffer Sizing with "
+    "1",
+    "Synchronization of losses",
+    "Hassayoun and Ros (2008), Loss Synchronization and Router Buffer Sizing with "
     "High-Speed Versions of TCP; the event of RFC 5348, section 5.2",
     tables=("cwnd",),
     optional=("rtt_ms",),
@@ -468,6 +415,11 @@ def _has_rtts(run: RunView) -> bool:
     when=_has_rtts,
 )
 def loss_synchronization(run: RunView) -> float | None:
+    """Mean, over the loss events, of the share of the flows that cut cwnd in one, over {HALF}: from
+    1/n, each flow loses alone, to 1, all lose together. A loss event begins with a cut that belongs
+    to none and lasts for one nominal RTT, the largest of the flows': all cuts that begin in it are
+    its own. {CUT}
+    """
     flows = _with_rtt(run)
     cuts = pl.concat([flow.cuts.select("cut_s", flow=pl.lit(flow.index)) for flow in flows])
     late = cuts.filter(inside("cut_s", *second_half(run)))
@@ -498,43 +450,21 @@ def loss_events(cuts: pl.DataFrame, event_s: float) -> pl.DataFrame:
     return pl.DataFrame(rows, schema={"start_s": pl.Float64, "flows": pl.UInt32}, orient="row")
 
 
-def _modes(flow: FlowView) -> pl.DataFrame:
-    return flow.rows("recorded").filter(pl.col("name") == "mode_")
-
-
-def _has_mode(flow: FlowView) -> bool:
-    return not _modes(flow).is_empty()
-
-
-@flow_metric(
-    unit="1",
-    title="Changes of mode",
-    text="How often a sample of the agent's variable mode_ differs from the one before it, over "
-    f"{HALF}. Of flows whose protocol records that variable.",
-    source=f"{ZHANG}, section 4.1; {EVEN}, section V",
-    tables=("recorded",),
-    window=second_half,
-    when=_has_mode,
-)
-def mode_changes(flow: FlowView) -> float | None:
-    changed = _modes(flow).with_columns(changed=pl.col("value") != pl.col("value").shift(1))
-    return number(changed.filter(inside("time_s", *second_half(flow)))["changed"].sum())
-
-
 _UTILIZATION_LEVEL = 90.0
 # Parameters that differ in a sweep of the buffer, which may only be longer to observe.
 _BESIDE_BUFFER = frozenset({"buffer_pkts", "duration_s"})
 
 
 @group_metric(
-    unit="packets",
-    title="Smallest buffer with more than 90 % utilization",
-    text="Smallest buffer of the sweep with which utilization over the second half of the run is "
-    "above 90 %. Measured where all smaller buffers of the sweep have been simulated too.",
-    source=f"{THESIS}, Table 1, column 5",
+    "packets",
+    "Smallest buffer with more than 90 % utilization",
+    f"{THESIS}, Table 1, column 5",
     metrics=("utilization",),
 )
 def min_buffer_90pct(group: Group) -> Iterator[tuple[Row, float | None]]:
+    """Smallest buffer of the sweep with which utilization over the second half of the run is above
+    90 %. Measured where all smaller buffers of the sweep have been simulated too.
+    """
     for found, points in group.sweeps_of("utilization", "buffer_pkts", _BESIDE_BUFFER):
         yield from _smallest_buffer(found, points)
 
@@ -557,16 +487,12 @@ _PAIR = ("protocol_1", "protocol_2")
 _BESIDE_PAIR = frozenset({*_PAIR, "duration_s"})
 
 
-@group_metric(
-    unit="1",
-    title="Points against all protocols",
-    text="Points of the protocol of both flows, over all ordered pairs of protocols that were run "
-    "with the same parameters: 1 to 5, the region of |asymmetry| in five equal parts from 0 "
-    "to 1, for each of its flows in each pair. Measured where all pairs have been simulated.",
-    source=f"{THESIS}, section 6.2",
-    metrics=("asymmetry",),
-)
+@group_metric("1", "Points against all protocols", f"{THESIS}, section 6.2", metrics=("asymmetry",))
 def fairness_points(group: Group) -> Iterator[tuple[Row, float | None]]:
+    """Points of the protocol of both flows, over all ordered pairs of protocols that were run with
+    the same parameters: 1 to 5, the region of |asymmetry| in five equal parts from 0 to 1, for each
+    of its flows in each pair. Measured where all pairs have been simulated.
+    """
     for rows in group.alike("asymmetry", _BESIDE_PAIR):
         pairs = {
             tuple(str(row.parameters[name]) for name in _PAIR): row
@@ -591,29 +517,91 @@ _ALL_REPETITIONS = (
 
 
 @group_metric(
-    unit="%",
-    title="Mean utilization by the flows",
-    text=f"Mean of flows_utilization over repetitions. {_ALL_REPETITIONS}",
-    source=f"{ZHANG}, Tables 1 to 6 (confidence intervals of the total)",
+    "%",
+    "Mean utilization by the flows",
+    f"{ZHANG}, Tables 1 to 6 (confidence intervals of the total)",
     metrics=("flows_utilization",),
 )
 def repeated_flows_utilization(group: Group) -> Iterator[tuple[Row, float | None]]:
+    """Mean of flows_utilization over repetitions. {_ALL_REPETITIONS}"""
     for rows in group.repetitions_of("flows_utilization"):
         yield rows[0], known_mean([row.value for row in rows])
 
 
 @group_metric(
-    unit="1",
-    title="Jain's index of mean throughputs over fair shares",
-    text="Jain's fairness index of the means of fair_share_ratio over repetitions, a mean for each "
-    "flow. With more and more repetitions it approaches group_max_min_jain_index where the flows "
-    f"of a group are alike. {_ALL_REPETITIONS}",
-    source=f"{ZHANG}, section 3.1 and Tables 1 to 6 (average throughput)",
+    "1",
+    "Jain's index of mean throughputs over fair shares",
+    f"{ZHANG}, section 3.1 and Tables 1 to 6 (average throughput)",
     metrics=("fair_share_ratio",),
 )
 def repeated_max_min_jain_index(group: Group) -> Iterator[tuple[Row, float | None]]:
+    """Jain's fairness index of the means of fair_share_ratio over repetitions, a mean for each
+    flow. With more and more repetitions it approaches group_max_min_jain_index where the flows of a
+    group are alike. {_ALL_REPETITIONS}
+    """
     for rows in group.repetitions_of("fair_share_ratio"):
         flows: dict[str, list[float | None]] = {}
         for row in rows:
             flows.setdefault(row.subject, []).append(row.value)
         yield rows[0], fairness.jain_index([known_mean(each) for each in flows.values()])
+
+
+_STATISTICS = (MEAN, MEDIAN, percentile(95), percentile(99))
+_FCT = "Dukkipati and McKeown (2006), Why Flow-Completion Time is the Right Metric"
+_WEB = "Feldmann, Gilbert, Huang and Willinger (1999), the model of ns-2's PagePool/WebTraf"
+
+
+def _transfers(kind: str, what: str, times: str, text: str, source: str) -> None:
+    """Declare how many transfers of a kind have finished, and how long they took."""
+
+    def times_s(run: RunView) -> pl.Series:
+        rows = run.table("transfers").filter(pl.col("kind") == kind)
+        return rows["end_s"] - rows["start_s"]
+
+    def has_any(run: RunView) -> bool:
+        return not times_s(run).is_empty()
+
+    of_transfers = functools.partial(run_metric, source=source, tables=("transfers",), when=has_any)
+    of_transfers(
+        "1",
+        f"Finished {kind}s",
+        name=f"finished_{kind}s",
+        text=f"How many {what} by the end of the run.",
+    )(lambda run: float(len(times_s(run))))
+    family(
+        functools.partial(of_transfers, "s"),
+        *_STATISTICS,
+        name=f"{kind}_{times.replace(' ', '_')}",
+        title=f"{times} of {kind}s",
+        text=f"{times} of {text}",
+    )(times_s)
+
+
+_transfers(
+    *("flow", "flows of finite size had ended", "completion time"),
+    text="the flows of finite size, from a flow's start to the ACK of its last byte. Flows that "
+    "have not ended by the end of the run are left out.",
+    source=_FCT,
+)
+_transfers(
+    *("object", "of the web's objects had arrived", "response time"),
+    text="the web's objects, from the request of an object to the ACK of its last byte, or, of "
+    "PackMime's, to its arrival. Objects that have not arrived by the end of the run are left out.",
+    source=_WEB,
+)
+_transfers(
+    *("page", "of the web's pages had arrived", "response time"),
+    text="the web's pages, from the request of a page to the ACK of the last byte of its last "
+    "object. Pages that have not arrived by the end of the run are left out.",
+    source=_WEB,
+)
+
+
+def _knows_pages(run: RunView) -> bool:
+    return not run.table("pages").is_empty()
+
+
+@run_metric("1", "Objects of a page", _WEB, tables=("pages",), when=_knows_pages)
+def mean_page_objects(run: RunView) -> float | None:
+    """Mean number of objects of the web's pages that had arrived by the end of the run."""
+    return number(run.table("pages")["objects"].mean())

@@ -13,8 +13,16 @@ from collections.abc import Sequence
 
 import polars as pl
 
-from bdpbench.metrics.terms import CUT_SHARE, MAX_SHARE
 from bdpbench.units import BITS_PER_BYTE
+
+PEAK_SHARE = 0.9
+"""Share of the nominal BDP or capacity that counts as reaching it (Sharma 2006, section 4.7.1)."""
+
+MAX_SHARE = 0.99
+"""Share of the largest throughput that counts as reaching it: a sawtooth rarely fills a second."""
+
+CUT_SHARE = 0.95
+"""A loss response leaves at most this share of cwnd: all variants studied remove 10 % or more."""
 
 # Tolerance of times as shares of a window, which are differences of binary numbers.
 _ROUNDING = 1e-9
@@ -90,16 +98,6 @@ def find_cuts(cwnd: pl.DataFrame, merge_s: float) -> pl.DataFrame:
     )
 
 
-def grown_again(cuts: pl.DataFrame) -> pl.DataFrame:
-    """The first cut, and all before which cwnd has grown by at least 5 % since the previous cut.
-
-    Args:
-        cuts: as ``find_cuts`` returns them.
-    """
-    grown = pl.col("after_pkts").shift(1) <= CUT_SHARE * pl.col("peak_pkts")
-    return cuts.filter(grown.fill_null(True))
-
-
 def variation(values: pl.Series) -> float | None:
     """Standard deviation of the values over their mean; None without values or with mean 0.
 
@@ -146,16 +144,6 @@ def nth(values: pl.Series, index: int) -> float | None:
     return None if len(values) <= index else float(values[index])
 
 
-def nearest_rank(values: pl.Series, share_pct: float) -> float | None:
-    """The nearest-rank percentile of the values; None without values.
-
-    >>> nearest_rank(pl.Series([4.0, 1.0, 3.0, 2.0]), 50), nearest_rank(pl.Series([7, 8]), 99)
-    (2.0, 8.0)
-    """
-    rank = math.ceil(len(values) * share_pct / 100)
-    return nth(values.sort(), max(rank, 1) - 1)
-
-
 def median(values: pl.Series) -> float | None:
     """The median; None without values."""
     return number(values.median())
@@ -193,35 +181,6 @@ def time_to_largest(bins: pl.DataFrame) -> float | None:
     if not isinstance(largest_mbps, float) or largest_mbps <= 0:
         return None
     return first_time_at_least(bins, "mbps", MAX_SHARE * largest_mbps)
-
-
-def time_reached_and_kept(
-    bins: pl.DataFrame, level_mbps: float, most_below_s: float
-) -> float | None:
-    """End in s of the first bin at or above level_mbps that begins a lasting stay.
-
-    A stay ends when consecutive bins below the level last longer than most_below_s, and then does
-    not count. The end of the run does not end a stay.
-
-    Args:
-        bins: bins of one link: time_s (f64, s, end of the bin), mbps (f64, Mbit/s), in order of
-            time.
-        level_mbps: the level, Mbit/s.
-        most_below_s: longest time below the level, s.
-
-    >>> bins = pl.DataFrame({"time_s": [1.0, 2.0, 3.0, 4.0], "mbps": [9.0, 5.0, 5.0, 9.0]})
-    >>> time_reached_and_kept(bins, 9.0, 1.5), time_reached_and_kept(bins, 9.0, 2.0)
-    (4.0, 1.0)
-    """
-    high = bins.select("time_s", high=pl.col("mbps") >= level_mbps)
-    stretches = (
-        high.group_by(pl.col("high").rle_id().alias("stretch"), maintain_order=True)
-        .agg(pl.first("high"), start_s=pl.first("time_s"), end_s=pl.last("time_s"))
-        .with_columns(below_s=(pl.col("end_s").shift(-1) - pl.col("end_s")).fill_null(0.0))
-    )
-    # A bin is a difference of two times, so 0.3 s may come out slightly larger.
-    kept = stretches.filter(pl.col("high") & (pl.col("below_s") <= most_below_s + 1e-9))
-    return None if kept.is_empty() else float(kept["start_s"][0])
 
 
 def settling_time(cwnd: pl.DataFrame, since_s: float) -> float | None:

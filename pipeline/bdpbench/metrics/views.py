@@ -11,7 +11,6 @@ from __future__ import annotations
 import re
 from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager
-from dataclasses import dataclass
 from typing import Any, Generic, TypeVar, overload
 
 import polars as pl
@@ -19,9 +18,9 @@ import polars as pl
 from bdpbench.contracts.plan import Scalar
 from bdpbench.contracts.runs import TABLE_KEYS
 from bdpbench.errors import BdpbenchError
-from bdpbench.metrics.series import find_cuts, grown_again, in_window, queueing_delays
+from bdpbench.metrics.definition import Needs, Window
+from bdpbench.metrics.series import PEAK_SHARE, find_cuts, in_window, queueing_delays
 from bdpbench.metrics.series import mean as mean_of
-from bdpbench.metrics.terms import PEAK_SHARE
 
 PACKET_FLOWS = "packet_flows"
 """Table of a run with ``trace: stream``: what its flows sent, received and lost."""
@@ -32,24 +31,12 @@ COMMON_LINK = "bottleneck"
 FACTS = "facts"
 """Table of what a script itself has counted for flows and links."""
 
-Window = tuple[float, float]
-"""Start and end, in s."""
-
 _MAX_MISSING_END_S = 1.0
 # A change of a link's rate in a plan: 5 from 20 s.
 _RATE_SINCE = re.compile(r"([0-9.eE+-]+) from ([0-9.eE+-]+) s")
 
 T = TypeVar("T")
 V = TypeVar("V", bound="View")
-
-
-@dataclass(frozen=True)
-class Needs:
-    """What may be read because it was declared: tables, and parameters other than duration_s."""
-
-    who: str
-    tables: frozenset[str]
-    parameters: frozenset[str]
 
 
 class Shared(Generic[V, T]):
@@ -360,11 +347,6 @@ class FlowView(View):
         """The cuts from a full peak, at or above 90 % of the nominal BDP."""
         return self.cuts.filter(pl.col("peak_pkts") >= self.full_pkts)
 
-    @shared(tables=("cwnd",), parameters=("rtt_ms", "bdp_pkts"))
-    def risen_full_cuts(self) -> pl.DataFrame:
-        """The cuts from a full peak to which cwnd has grown by 5 % since the previous cut."""
-        return grown_again(self.cuts).filter(pl.col("peak_pkts") >= self.full_pkts)
-
 
 class LinkView(View):
     """A link of a run, by its name in the tables."""
@@ -420,11 +402,6 @@ class LinkView(View):
     def queue(self) -> pl.DataFrame:
         """time_s (f64, s), pkts (i64, packets), drops (i64, packets since the start)."""
         return self.rows("queue")
-
-
-def whole(view: View) -> Window:
-    """The whole run."""
-    return (0.0, view.run.duration_s)
 
 
 def counted(view: View) -> Window:

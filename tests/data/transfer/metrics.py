@@ -8,12 +8,12 @@ from bdpbench.metrics import LinkView, link_metric
 
 
 @link_metric(
-    unit="s",
-    title="Time of the transfer",
-    text="End of the last bin of 0.1 s in which a packet leaves the bottleneck's queue.",
-    source="arithmetic: packets on the wire after slow start",
+    "s",
+    "Time of the transfer",
+    "arithmetic: packets on the wire after slow start",
     tables=("utilization",),
 )
 def transfer_time(link: LinkView) -> float | None:
+    """End of the last bin of 0.1 s in which a packet leaves the bottleneck's queue."""
     busy = link.departures.filter(pl.col("mbps") > 0)["time_s"]
     return float(busy[-1]) if busy.len() else None

@@ -7,13 +7,13 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from bdpbench.metrics.derived import sum_samples
 from bdpbench.metrics.fairness import (
     max_min_shares,
     normalised_jain_index,
     tcp_friendly_rate,
     throughput_ratio,
 )
-from bdpbench.metrics.samples import sum_samples
 
 
 def test_textbook_example() -> None:

@@ -10,7 +10,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from bdpbench.errors import BdpbenchError
-from bdpbench.metrics.repetitions import (
+from bdpbench.metrics.groups import (
     confidence_interval,
     over_repetitions,
     student_t_quantile,

@@ -10,8 +10,8 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from bdpbench.metrics.cwnd import growths_per_rtt, recovery_times
 from bdpbench.metrics.fairness import asymmetry, convergence_time, fairness_region, jain_index
+from bdpbench.metrics.flows import growths_per_rtt, recovery_times
 from bdpbench.metrics.series import (
     find_cuts,
     first_time_at_least,

@@ -7,7 +7,7 @@ from typing import Any
 import polars as pl
 import pytest
 
-from bdpbench.metrics.repetitions import over_repetitions
+from bdpbench.metrics.groups import over_repetitions
 from bdpbench.pages.names import Sweep, find_sweep
 from bdpbench.pages.sweep_charts import Swept, interval_chart, sweep_chart
 

@@ -8,7 +8,7 @@ from typing import Any
 import polars as pl
 import pytest
 
-from bdpbench.metrics.repetitions import over_repetitions
+from bdpbench.metrics.groups import over_repetitions
 from bdpbench.pages.names import find_sweep
 from bdpbench.pages.sweep_charts import Swept, interval_chart
 from bdpbench.pages.texts import read_protocols

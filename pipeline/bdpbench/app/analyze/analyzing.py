@@ -25,6 +25,7 @@ from bdpbench.app.analyze.text import (
     totals_lines,
 )
 from bdpbench.errors import BdpbenchError, visible
+from bdpbench.metrics.derived import sum_samples
 from bdpbench.metrics.packets import (
     COLUMNS,
     PACKET_DEFINITIONS,
@@ -32,7 +33,6 @@ from bdpbench.metrics.packets import (
     PacketSums,
     measure_packets,
 )
-from bdpbench.metrics.samples import sum_samples
 from bdpbench.trace import Trace, open_trace
 
 _READ_AHEAD = 2  # batches; the meter itself collects as many as it reduces at once

@@ -44,7 +44,7 @@ from bdpbench.contracts.reports import (
 from bdpbench.contracts.runs import METRICS_NAME, RUN_VERSION, BuildFacts, RunRecord
 from bdpbench.contracts.scorecard import Scorecard
 from bdpbench.errors import BdpbenchError
-from bdpbench.metrics.repetitions import over_repetitions
+from bdpbench.metrics.groups import over_repetitions
 from bdpbench.pages.inputs import ReportInputs
 from bdpbench.pages.shards import drop_others, series_of_report
 from bdpbench.studies.config import load_config

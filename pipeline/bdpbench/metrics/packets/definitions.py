@@ -9,10 +9,10 @@ from typing import Any
 
 import polars as pl
 
-from bdpbench.metrics.definition import Definition, Subject
+from bdpbench.metrics.definition import FAIR_ASYMMETRY, Definition, Subject
 from bdpbench.metrics.fairness import tcp_friendly_rate
 from bdpbench.metrics.packets.rows import ROUTING_TYPES
-from bdpbench.metrics.terms import FAIR_ASYMMETRY, PEAK_SHARE
+from bdpbench.metrics.series import PEAK_SHARE
 
 _SENT = (
     "A packet is sent with its + line at the link that begins at its source (wireless: s at AGT)"

@@ -10,18 +10,17 @@ from dataclasses import dataclass, field
 import polars as pl
 
 from bdpbench.errors import BdpbenchError
-from bdpbench.metrics.packets.meter import (
-    COUNTED,
-    SERIES,
-    TABLES,
-    Found,
-    Meter,
+from bdpbench.metrics.packets.meter import COUNTED, SERIES, Found, Meter
+from bdpbench.metrics.packets.rows import (
+    LATEST_S,
+    ROUTING_TYPES,
+    Rows,
+    Window,
+    goes_to_group,
     number_of_bin,
     readable_width_s,
     width_ms,
 )
-from bdpbench.metrics.packets.native import NativeMeter
-from bdpbench.metrics.packets.rows import LATEST_S, ROUTING_TYPES, Rows, Window, goes_to_group
 from bdpbench.metrics.packets.sums import FLOW_COUNTS, FLOWS, LINKS, LOSSES, PacketSums
 from bdpbench.units import addresses_of
 
@@ -88,9 +87,7 @@ class PacketMeter:
 
     def __post_init__(self) -> None:
         self._window = self.window or Window()
-        given = (self._window.start_s, self.bin_s)
-        native = NativeMeter.of(*given) if self.compiled else None
-        self._meter = native or Meter(*given)
+        self._meter = Meter(self._window.start_s, self.bin_s, compiled=self.compiled)
         self._rows = Rows()
         self._first_s = self._last_s = math.nan
         self._waiting: list[pl.DataFrame] = []
@@ -179,12 +176,12 @@ class PacketMeter:
         bins = {name: _binned(name, rows, ratio, last) for name, rows in found.series.items()}
         flow_bins = _flow_bins(found, bins)
         ends = found.links.select("link", "from_node", "to_node")
-        entered = found.tables["entered"].join(ends, on="link", maintain_order="left")
+        entered = found.entered.join(ends, on="link", maintain_order="left")
         flows = self._flow_totals(flow_bins, entered)
         links = self._link_totals(bins, entered, *window)
         names = flows.select("stream", flow="subject")
         receivers = self._receiver_totals(flows, entered)
-        losses = found.tables["losses"]
+        losses = found.losses
         routing_pkts, routing_bytes = self._routing(flows, entered)
         return PacketSums(
             window[0],
@@ -200,7 +197,7 @@ class PacketMeter:
             receivers,
             self._node_totals(flows, entered, receivers),
             _named(losses.sort("node", "layer", "reason", "type"), "node", "layer", "reason"),
-            _named(found.tables["energy"].sort("node"), "node"),
+            _named(found.energy.sort("node"), "node"),
             _energy_series(bins["levels"], width_s, window),
             routing_pkts,
             routing_bytes,
@@ -239,8 +236,7 @@ class PacketMeter:
         longest = received.agg(longest_s=pl.col("delay_max_s").max())
         late = pl.col("sent_s") < self._last_s - pl.col("longest_s").fill_null(0.0)
         counts = (
-            found.tables["open"]
-            .filter(self._window.holds("sent_s"))
+            found.open.filter(self._window.holds("sent_s"))
             .join(longest, on="stream", how="left")
             .group_by("stream")
             .agg(
@@ -259,8 +255,7 @@ class PacketMeter:
         names = flows.select("stream", "sent_pkts", flow="subject")
         name = pl.col("flow").str.replace("^[a-z]+:", "")
         return (
-            self._sums.tables["receivers"]
-            .join(names, on="stream")
+            self._sums.receivers.join(names, on="stream")
             .join(sent_on.unique(), on=["stream", "node"], how="left")
             .select(
                 pl.format("receiver:{}>{}", name, "node").alias("subject"),
@@ -275,13 +270,13 @@ class PacketMeter:
     def _node_totals(
         self, flows: pl.DataFrame, entered: pl.DataFrame, receivers: pl.DataFrame
     ) -> pl.DataFrame:
-        wireless = self._sums.tables["nodes"].sort("node", "layer")
+        wireless = self._sums.nodes.sort("node", "layer")
         radio = wireless["node"].unique().implode()
         ends = self._rows.with_hosts(flows)
         # Packets that reached the agent of a wireless node are counted there; a group is no node.
         is_wired_node = ~pl.col("dst_host").is_in(radio) & ~goes_to_group()
         came = receivers.filter(~pl.col("node").is_in(radio))
-        dropped = self._sums.tables["losses"].filter(pl.col("layer") == _ON_A_LINK)
+        dropped = self._sums.losses.filter(pl.col("layer") == _ON_A_LINK)
         wired = _wired_nodes(
             entered,
             ends.with_columns(pl.when(is_wired_node).then("dst_host").alias("dst_host")),
@@ -572,7 +567,8 @@ def _wired_nodes(
     received = streams.filter(pl.col("dst_host").is_not_null()).select(
         "received_pkts", "received_bytes", node="dst_host"
     )
-    parts = [pl.DataFrame(schema=TABLES["nodes"]), sent, received, came, dropped]
+    schema = {"node": pl.Int32, **dict.fromkeys(COUNTED, pl.Int64)}
+    parts = [pl.DataFrame(schema=schema), sent, received, came, dropped]
     return (
         pl.concat(parts, how="diagonal")
         .group_by("node")

@@ -1,8 +1,8 @@
 /*
- * Rows of a packet trace -> the sums that meter.py makes of them, some fifty times as fast.
+ * Rows of a packet trace -> the sums that row_by_row.py makes of them, some fifty times as fast.
  *
- * What is summed, and how packets are matched, is defined by meter.py, which replaces this file where
- * no compiler is found. A row whose type of packet is not known yet is left to the caller, who tells
+ * What is summed, and how packets are matched, is defined by row_by_row.py, which replaces this
+ * file where no compiler is found. A row whose type of packet is not known yet is left to the caller, who tells
  * what it is.
  *
  * All members of a table are 8 bytes wide, so that any of them is a column of int64 or double.
@@ -13,14 +13,14 @@
 #include <stdlib.h>
 #include <string.h>
 
-#define MOST_OPEN 2000000	/* packets under way, and in queues; meter.py */
-#define MOST_ARRIVED 1000000	/* packets that are known to have arrived; meter.py */
-#define MOST_OF_GROUPS 200000	/* packets to groups, and their arrivals at nodes; meter.py */
-#define MOST_CELLS 500000	/* of a table of bins whose width is not given; meter.py */
-#define MOST_BINS 500		/* of a series whose width is not given; meter.py */
+#define MOST_OPEN 2000000	/* packets under way, and in queues; row_by_row.py */
+#define MOST_ARRIVED 1000000	/* packets that are known to have arrived; row_by_row.py */
+#define MOST_OF_GROUPS 200000	/* packets to groups, and their arrivals at nodes; row_by_row.py */
+#define MOST_CELLS 500000	/* of a table of bins whose width is not given; row_by_row.py */
+#define MOST_BINS 500		/* of a series whose width is not given; row_by_row.py */
 #define SPARE 4096		/* items that a list in the order of time may hold in vain */
 #define LATEST_TIME 1e12	/* s; rows.py */
-#define BIN_ROUNDING 1e-7	/* of a bin; meter.py */
+#define BIN_ROUNDING 1e-7	/* of a bin; row_by_row.py */
 #define FIRST_GROUP (1 << 30)	/* address; rows.py */
 #define UNKNOWN INT32_MAX	/* a node, port or flow id; rows.py */
 #define NONE INT64_MIN		/* a sequence number; rows.py */

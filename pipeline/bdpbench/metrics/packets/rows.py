@@ -17,6 +17,7 @@ and port. The ACKs of a TCP flow are a stream of their own, in the other directi
 
 from __future__ import annotations
 
+import enum
 import math
 import types
 from collections.abc import Mapping
@@ -29,33 +30,63 @@ from bdpbench.errors import BdpbenchError
 ENDS = ("flow", "src_node", "src_port", "dst_node", "dst_port")
 """Columns that identify a stream."""
 
-ROW: Mapping[str, pl.DataType] = types.MappingProxyType(
+UNKNOWN = (1 << 31) - 1
+"""A node, port, flow id or reason that a row does not have."""
+
+_F64, _I32, _I64 = pl.Float64(), pl.Int32(), pl.Int64()
+
+NUMBERS: Mapping[str, tuple[pl.DataType, float]] = types.MappingProxyType(
     {
-        "time_s": pl.Float64(),
-        "event": pl.String(),
-        "from_node": pl.Int32(),
-        "to_node": pl.Int32(),
-        "type": pl.String(),
-        "bytes": pl.Int32(),
-        **dict.fromkeys(ENDS, pl.Int32()),
-        "seq": pl.Int64(),
-        "uid": pl.Int64(),
-        "header_bytes": pl.Int32(),
-        "src_host": pl.Int32(),
-        "dst_host": pl.Int32(),
-        "from_lat": pl.Float64(),
-        "layer": pl.String(),
-        "node": pl.Int32(),
-        "reason": pl.String(),
-        "next_hop": pl.Int32(),
-        "hops": pl.Int32(),
-        "energy_j": pl.Float64(),
+        "time_s": (_F64, 0.0),
+        "event": (pl.UInt8(), 0),
+        **dict.fromkeys(("from_node", "to_node"), (_I32, UNKNOWN)),
+        "type": (pl.UInt32(), 0),
+        "bytes": (_I32, 0),
+        **dict.fromkeys(ENDS, (_I32, UNKNOWN)),
+        **dict.fromkeys(("seq", "uid"), (_I64, -1)),
+        "header_bytes": (_I32, 0),
+        **dict.fromkeys(("src_host", "dst_host"), (_I32, UNKNOWN)),
+        **dict.fromkeys(("from_lat", "layer"), (pl.UInt8(), 0)),
+        **dict.fromkeys(("node", "reason", "next_hop", "hops"), (_I32, UNKNOWN)),
+        "energy_j": (_F64, -1.0),
     }
 )
-"""Columns of the rows that are summed, in order; those after ``uid`` may be missing."""
+"""Columns of the rows that are summed, in order: their types as numbers, and what stands where a
+row has none. Rows may lack those after ``uid``; of from_lat it counts whether there is one."""
 
-COLUMNS = tuple(name for name in ROW if not name.endswith("_host"))
+COLUMNS = tuple(name for name in NUMBERS if not name.endswith("_host"))
 """Columns of a packet trace that metrics read."""
+
+
+class Event(enum.IntEnum):
+    """What a row is about, in the numbers of packet_sums.c."""
+
+    ENTERS, LEAVES, ARRIVES, DROPPED, ERROR, SENT, FORWARDED, LOST, OTHER = range(9)
+
+
+_EVENT_OF = {**dict(zip("+-rdesfD", Event, strict=False)), "h": Event.FORWARDED}
+
+
+class Layer(enum.IntEnum):
+    """Where it happened; the other layers of wireless nodes follow."""
+
+    LINK, AGENT, ROUTER = range(3)
+
+
+class Kind(enum.IntEnum):
+    """What a packet carries: data, nothing for users, or a segment or ACK of TCP."""
+
+    PLAIN, CONTROL, TCP, ACK = range(1, 5)
+
+
+ROUTING = 8
+"""Added to the kind of a packet of a routing protocol."""
+
+NO_TYPE = (1 << 32) - 1
+"""The type of a frame without a packet."""
+
+WIRED_REASONS = ("queue", "error model")
+"""Why a packet was dropped on a link."""
 
 CONTROL_TYPES = frozenset(
     (
@@ -75,14 +106,13 @@ ROUTING_TYPES = (
 )
 """Types of packets of routing protocols; DSDV's are called message."""
 
+_KIND_OF = {**dict.fromkeys(CONTROL_TYPES, Kind.CONTROL), "tcp": Kind.TCP, "ack": Kind.ACK}
+
 TCP_HEADER_BYTES = 40
 """TCP and IP headers that ns-2's TCP agents add to their packetSize_ (``tcpip_base_hdr_size_``)."""
 
 FIRST_GROUP = 1 << 30
 """A multicast address has bit 30 set in ns-2's default format, the sign bit in the extended one."""
-
-UNKNOWN = (1 << 31) - 1
-"""A node, port or flow id that a row does not have."""
 
 NO_NUMBER = -(1 << 63)
 """The sequence number of a row without one, or with one that no packet can have."""
@@ -93,10 +123,16 @@ LARGEST_NUMBER = 10**18
 LATEST_S = 1e12
 """Largest time of an event, s."""
 
+MOST_BINS = 500
+"""Most bins of a series of automatic width: as many as a chart can show."""
+
+BIN_ROUNDING = 1e-7
+"""Of a bin: less than the distance of two times, more than an error of division."""
+
 # Address 0.1.0 with ns-2's default of 11 bits for the last level. In a flat topology with more
 # nodes than this number, an address equals the node's number, as the first lines show.
 _FIRST_HIERARCHICAL = 1 << 11
-_NUMBERS = ("flow", "src_node", "src_port", "dst_node", "dst_port", "from_node", "to_node")
+_ENDS_AND_LINK = (*ENDS, "from_node", "to_node")
 _WIRELESS = ("layer", "node", "reason", "next_hop", "hops", "energy_j")
 _OPTIONAL = ("from_lat", *_WIRELESS)
 
@@ -150,7 +186,7 @@ class Rows:
         return told and not is_hierarchical(batch["src_node"])
 
     def prepared(self, batch: pl.DataFrame) -> pl.DataFrame:
-        """A batch with the columns of ``ROW`` as far as it has them; absent numbers are filled."""
+        """A batch with the columns of ``NUMBERS`` that it has; absent ends and sizes are filled."""
         absent = [
             name
             for name in _OPTIONAL
@@ -163,7 +199,7 @@ class Rows:
             batch = batch.with_columns(pl.coalesce(end, of_link) for end, of_link in ends)
         batch = self._with_flows(batch)
         batch = self._with_hosts(batch)
-        gaps = [name for name in _NUMBERS if batch[name].null_count()]
+        gaps = [name for name in _ENDS_AND_LINK if batch[name].null_count()]
         seq = pl.col("seq")
         numbered = seq.is_between(-LARGEST_NUMBER, LARGEST_NUMBER, closed="none")
         if not batch.select(numbered.all() & seq.is_not_null().all()).item():
@@ -174,7 +210,7 @@ class Rows:
             filled = filled.with_columns(pl.col("uid").fill_null(-1))
         if filled["bytes"].null_count():
             filled = filled.with_columns(pl.col("bytes").fill_null(0))
-        return filled.select(name for name in ROW if name in filled.columns)
+        return filled.select(name for name in NUMBERS if name in filled.columns)
 
     def _with_flows(self, batch: pl.DataFrame) -> pl.DataFrame:
         if batch["flow"].null_count() == 0 and self._flows.is_empty():
@@ -231,3 +267,119 @@ def is_hierarchical(addresses: pl.Series) -> bool:
 def goes_to_group() -> pl.Expr:
     """Whether a packet is multicast or broadcast (-1), by dst_node."""
     return (pl.col("dst_node") < 0) | (pl.col("dst_node") >= FIRST_GROUP)
+
+
+class Codes:
+    """Rows as numbers: a code for each word, and the words again.
+
+    Attributes:
+        kinds: code of a type of packets → its kind, 0 for one that has not been learned.
+        types: code → type of packets.
+        reasons: code → why a wireless node dropped a packet.
+    """
+
+    def __init__(self) -> None:
+        self.kinds = bytearray()
+        self.types: dict[int, str | None] = {NO_TYPE: None}
+        self.reasons: dict[int, str | None] = {UNKNOWN: None}
+        self._layers = {"link": int(Layer.LINK), "AGT": int(Layer.AGENT), "RTR": int(Layer.ROUTER)}
+
+    @property
+    def layers(self) -> dict[int, str]:
+        """Code → layer of a node."""
+        return {code: name for name, code in self._layers.items()}
+
+    def numbers_of(self, rows: pl.DataFrame) -> pl.DataFrame:
+        """The columns of ``NUMBERS`` that rows have, as numbers without nulls."""
+        return pl.DataFrame(
+            [
+                self._numbers(name, rows[name], absent).cast(dtype).alias(name)
+                for name, (dtype, absent) in NUMBERS.items()
+                if name in rows.columns
+            ]
+        )
+
+    def _numbers(self, name: str, column: pl.Series, absent: float) -> pl.Series:
+        if name == "event":
+            return column.to_physical()
+        if name == "from_lat":
+            return column.is_not_null()
+        if name == "layer":
+            codes = [self._layers.setdefault(each, len(self._layers)) for each in _words(column)]
+            return (
+                pl.Series(codes, dtype=pl.UInt8)
+                .gather(column.to_physical())
+                .fill_null(int(Layer.LINK))
+            )
+        if name == "type":
+            column, absent = column.to_physical(), NO_TYPE
+        elif name == "reason":
+            self.reasons |= _names(column)
+            column = column.to_physical().cast(pl.Int32)
+        return column.fill_null(absent) if column.null_count() else column
+
+    def learn_types(self, column: pl.Series) -> None:
+        """Learn the types of packets in a column."""
+        new = {code: name for code, name in _names(column).items() if code not in self.types}
+        self.types |= new
+        self.kinds.extend(bytes(max(0, max(new, default=-1) + 1 - len(self.kinds))))
+        for code, name in new.items():
+            kind = _KIND_OF.get(name, Kind.PLAIN)
+            self.kinds[code] = kind | ROUTING * (name in ROUTING_TYPES)
+
+
+def event_codes(column: pl.Series) -> bytes:
+    """For each code of a column of events, what it is."""
+    codes = [_EVENT_OF.get(each, Event.OTHER) for each in _words(column)]
+    return bytes(codes).ljust(256, bytes([Event.OTHER]))
+
+
+def _words(column: pl.Series) -> tuple[str, ...]:
+    """The words of a column of an enumeration, by their codes."""
+    assert isinstance(column.dtype, pl.Enum)  # noqa: S101 - trace/schema.py
+    return tuple(column.dtype.categories)
+
+
+def _names(column: pl.Series) -> dict[int, str]:
+    """Code → word of a column of words."""
+    unique = column.unique().drop_nulls()
+    return dict(zip(unique.to_physical().to_list(), unique.cast(pl.String), strict=True))
+
+
+def width_ms(index: int) -> int:
+    """Widths in ms of which each divides the next: 1, 5, 10, 50, 100, 500, ...
+
+    >>> [width_ms(index) for index in range(6)]
+    [1, 5, 10, 50, 100, 500]
+    """
+    return int((1 + 4 * (index % 2)) * 10 ** (index // 2))
+
+
+def readable_width_s(width_s: float, length_s: float, packets: int) -> float:
+    """A multiple of an automatic width (s) in whose bins a flow receives two packets or more.
+
+    In narrower bins a rate jumps between zero and that of a packet. At least twenty bins are left,
+    if there are as many.
+
+    >>> readable_width_s(0.01, 4.9, 100), readable_width_s(0.01, 4.9, 1), readable_width_s(10, 4, 9)
+    (0.1, 0.1, 10)
+    """
+    index = 0
+    while packets * width_s < 2 * length_s:
+        while width_ms(index) / 1e3 <= width_s:
+            index += 1
+        if length_s < 20 * width_ms(index) / 1e3:
+            break
+        width_s = width_ms(index) / 1e3
+    return width_s
+
+
+def number_of_bin(time_s: float, width_s: float, *, before: bool = False) -> int:
+    """Number of the bin that contains a time (s), or that ends at or just after it (``before``).
+
+    >>> number_of_bin(0.3, 0.1), number_of_bin(0.3, 0.1, before=True)
+    (3, 2)
+    """
+    if before:
+        return max(0, math.ceil(time_s / width_s - BIN_ROUNDING) - 1)
+    return max(0, int(time_s / width_s + BIN_ROUNDING))

@@ -7,6 +7,7 @@ from dataclasses import dataclass
 
 import polars as pl
 
+from bdpbench.metrics.definition import CONVERGENCE_WINDOW_S, FAIR_ASYMMETRY
 from bdpbench.metrics.fairness import (
     asymmetry,
     convergence_time,
@@ -17,13 +18,7 @@ from bdpbench.metrics.fairness import (
 )
 from bdpbench.metrics.packets.definitions import PACKET_DEFINITIONS, PacketMetric
 from bdpbench.metrics.packets.sums import PacketSums
-from bdpbench.metrics.series import first_time_at_least
-from bdpbench.metrics.terms import (
-    CONVERGENCE_WINDOW_S,
-    CUT_SHARE,
-    FAIR_ASYMMETRY,
-    PEAK_SHARE,
-)
+from bdpbench.metrics.series import CUT_SHARE, PEAK_SHARE, first_time_at_least
 
 ROWS_SCHEMA = {
     "metric": pl.String,

@@ -16,8 +16,14 @@ from tests.pipeline.trace.conftest import Traces
 from tests.pipeline.trace.conftest import traces as traces
 
 from bdpbench.errors import BdpbenchError
-from bdpbench.metrics.packets import COLUMNS, PacketSums, Window, measure_packets, sum_packets
-from bdpbench.metrics.packets.native import NativeMeter
+from bdpbench.metrics.packets import (
+    COLUMNS,
+    PacketSums,
+    Window,
+    measure_packets,
+    meter,
+    sum_packets,
+)
 from bdpbench.trace import open_trace
 
 FEW = settings(
@@ -150,7 +156,7 @@ WINDOWS = st.sampled_from([None, Window(0.25, 0.75), Window(0.5), Window(0, 0.5)
 @FEW
 @given(st.integers(0, 10**6), WINDOWS, st.sampled_from([None, 0.1, 0.005]))
 def test_networks_come_to_the_same(seed: int, window: Window | None, bin_s: float | None) -> None:
-    assert NativeMeter.of(0.0, None) is not None
+    assert meter._library() is not None
     _both([frame_of(Network(seed).run())], window, bin_s)
 
 
@@ -272,13 +278,11 @@ def test_traces_of_the_real_ns2_come_to_the_same(traces: Traces, script: tuple[s
 def test_without_a_compiler_python_sums_all(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, tiny: pl.DataFrame
 ) -> None:
-    from bdpbench.metrics.packets import native
-
     monkeypatch.setenv("BDPBENCH_HOME", str(tmp_path / "home"))
     monkeypatch.setenv("CC", "false")
-    native._library.cache_clear()
+    meter._library.cache_clear()
     try:
-        assert NativeMeter.of(0.0, None) is None
+        assert meter._library() is None
         assert sum_packets([tiny]).flows.height == 2
     finally:
-        native._library.cache_clear()
+        meter._library.cache_clear()

@@ -1,0 +1,141 @@
+"""Metrics of this study alone: of the first loss, and of what comes after it."""
+
+from __future__ import annotations
+
+import functools
+
+import polars as pl
+
+from bdpbench.metrics import FlowView, flow_metric, second_half
+from bdpbench.metrics.definition import CUT, SETTLED, XU
+from bdpbench.metrics.flows import kept_shares, mbps_of_payload, settled_s
+from bdpbench.metrics.series import CUT_SHARE, PEAK_SHARE, end_of_slow_start, last_until, nth
+
+_of_cuts = functools.partial(flow_metric, tables=("cwnd",), parameters=("rtt_ms",))
+_of_full_cuts = functools.partial(flow_metric, tables=("cwnd",), parameters=("bdp_pkts", "rtt_ms"))
+
+
+@_of_full_cuts(
+    "s",
+    "Time from the first cut to the next top",
+    f"{XU}, section 3.2 and Figure 3.9 (the first congestion avoidance phase)",
+    text="Time from the first cut to the next peak at or above 90 % of what path and buffer hold, "
+    "the nominal bandwidth-delay product plus the bottleneck's buffer. "
+    f"{SETTLED.format('to the time at which')} {CUT}",
+    optional=("buffer_pkts",),
+)
+def first_recovery_time(flow: FlowView) -> float | None:
+    cuts = flow.cuts
+    if cuts.is_empty():
+        return None
+    buffer_pkts = flow.number("buffer_pkts") if flow.has("buffer_pkts") else 0.0
+    top_pkts = PEAK_SHARE * (flow.positive("bdp_pkts") + buffer_pkts)
+    cut_s = float(cuts["cut_s"][0])
+    tops = cuts.slice(1).filter(pl.col("peak_pkts") >= top_pkts)
+    top_s = nth(tops["peak_s"], 0) if tops.height else settled_s(flow)
+    return None if top_s is None or top_s < cut_s else top_s - cut_s
+
+
+@_of_cuts(
+    "packets",
+    "cwnd after the first cut",
+    f"{XU}, section 3.2 (cwnd of Westwood and Vegas as congestion avoidance begins)",
+)
+def first_cut_after(flow: FlowView) -> float | None:
+    """cwnd after the first cut, in the first sample behind it. {CUT}"""
+    return nth(flow.cuts["after_pkts"], 0)
+
+
+@_of_full_cuts(
+    "1",
+    "Share of cwnd kept at the first full peak",
+    f"{XU}, section 3.4 (Scalable TCP's first peak)",
+)
+def first_full_cut_ratio(flow: FlowView) -> float | None:
+    """cwnd after the first cut whose peak is {FULL}, divided by the peak. {CUT}"""
+    return nth(kept_shares(flow.full_cuts), 0)
+
+
+@_of_full_cuts(
+    "s",
+    "Time from the first to the second full peak",
+    f"{XU}, section 3.4 (the time that Scalable TCP needs to get back to its peak)",
+)
+def full_peak_interval(flow: FlowView) -> float | None:
+    """Time from the first to the second peak {FULL} to which cwnd has grown, by at least 5 % since
+    the cut before it. {CUT}
+    """
+    return nth(_risen_full_cuts(flow)["peak_s"].diff(), 1)
+
+
+@_of_full_cuts(
+    "s",
+    "Time of cuts after the first full peak",
+    f"{XU}, section 3.4 (the time to resolve the congestion)",
+)
+def congestion_time(flow: FlowView) -> float | None:
+    """Time from the first peak {FULL} to the last cut before the second such peak to which cwnd has
+    grown, by at least 5 % since the cut before it: how long the flow goes on cutting before it
+    grows again. {CUT}
+    """
+    full = _risen_full_cuts(flow)
+    if full.height < 2:
+        return None
+    first_s, second_s = full["peak_s"][:2]
+    last_cut_s = flow.cuts.filter(pl.col("peak_s") < second_s)["cut_s"][-1]
+    return float(last_cut_s - first_s)
+
+
+def _risen_full_cuts(flow: FlowView) -> pl.DataFrame:
+    """The cuts from a full peak to which cwnd has grown by 5 % since the previous cut."""
+    grown = pl.col("after_pkts").shift(1) <= CUT_SHARE * pl.col("peak_pkts")
+    risen = flow.cuts.filter(grown.fill_null(value=True))
+    return risen.filter(pl.col("peak_pkts") >= flow.full_pkts)
+
+
+def _is_alone(flow: FlowView) -> bool:
+    """Whether all drops of the run's only queue are drops of this flow."""
+    run = flow.run
+    flows = (run.flows("ssthresh"), run.flows("sequence"))
+    return all(len(each) == 1 for each in (*flows, run.links("queue")))
+
+
+@flow_metric(
+    "%",
+    "Loss rate of the first slow start",
+    f"{XU}, section 3.2 and Figure 3.8",
+    tables=("ssthresh", "cwnd", "sequence", "queue"),
+    when=_is_alone,
+)
+def loss_rate_in_slow_start(flow: FlowView) -> float | None:
+    """Packets dropped by the bottleneck's queue up to the end of slow start, as a share of those
+    that the flow had sent by then. Of a run with one flow. The end is {SLOW_START}
+    """
+    end_s, _ = end_of_slow_start(flow.cwnd, flow.ssthresh)
+    if end_s is None:
+        return None
+    (link,) = flow.run.links("queue")
+    highest = last_until(flow.rows("sequence"), "seq", end_s)
+    drops = last_until(link.queue, "drops", end_s)
+    if highest is None or drops is None or highest < 0:
+        return None
+    return 100 * drops / (highest + 1)  # packets are numbered from 0
+
+
+@flow_metric(
+    "Mbit/s",
+    "Goodput seen by the sender",
+    f"{XU}, section 4.2 and Figures 4.3 to 4.5 (throughput); goodput of RFC 5166, 2.1",
+    tables=("acknowledged",),
+    parameters=("packet_bytes",),
+    window=second_half,
+)
+def acknowledged_rate(flow: FlowView) -> float | None:
+    """Data that the sender has seen acknowledged in order, without headers and retransmissions,
+    over {HALF}.
+    """
+    acks = flow.rows("acknowledged")
+    first, last = (last_until(acks, "ack", end_s) for end_s in second_half(flow))
+    if first is None or last is None:
+        return None
+    return mbps_of_payload(flow, last - first, second_half(flow))

@@ -26,7 +26,6 @@ from bdpbench.metrics.definition import CONVERGENCE_WINDOW_S, FAIR_ASYMMETRY, TH
 from bdpbench.metrics.flows import after_first_full_peak, kept_shares
 from bdpbench.metrics.series import (
     CUT_SHARE,
-    PEAK_SHARE,
     first_time_at_least,
     in_window,
     mean,
@@ -131,21 +130,6 @@ def _growths_per_rtt(cuts: pl.DataFrame, rtt_s: float) -> pl.Series:
 
 
 @link_metric(
-    "s",
-    "Time to 90 % utilization, the crossing that lasts",
-    f"{THESIS}, Table 1, columns 6 and 7, read as the crossing that lasts",
-    tables=("utilization",),
-    parameters=("bottleneck_mbps",),
-)
-def time_to_90pct_utilization_kept(link: LinkView) -> float | None:
-    """End of the first bin of 0.1 s with departures of at least 90 % of nominal capacity that
-    begins a stay there: the next time below 90 % lasts at most {_STAY_S:g} s.
-    """
-    level_mbps = PEAK_SHARE * link.positive("bottleneck_mbps")
-    return _time_reached_and_kept(link.departures, level_mbps, _STAY_S)
-
-
-@link_metric(
     "1",
     "Variation of the queue",
     f"{THESIS}, section 4.5.3.1 (Figures 43 to 47)",
@@ -157,31 +141,6 @@ def queue_variation(link: LinkView) -> float | None:
     for a queue of constant length.
     """
     return variation(link.queue.filter(in_window(*second_half(link)))["pkts"])
-
-
-def _time_reached_and_kept(
-    bins: pl.DataFrame, level_mbps: float, most_below_s: float
-) -> float | None:
-    """End in s of the first bin at or above level_mbps that begins a lasting stay.
-
-    A stay ends when consecutive bins below the level last longer than most_below_s, and then does
-    not count. The end of the run does not end a stay.
-
-    Args:
-        bins: bins of one link: time_s (f64, s, end of the bin), mbps (f64, Mbit/s), in order of
-            time.
-        level_mbps: the level, Mbit/s.
-        most_below_s: longest time below the level, s.
-    """
-    high = bins.select("time_s", high=pl.col("mbps") >= level_mbps)
-    stretches = (
-        high.group_by(pl.col("high").rle_id().alias("stretch"), maintain_order=True)
-        .agg(pl.first("high"), start_s=pl.first("time_s"), end_s=pl.last("time_s"))
-        .with_columns(below_s=(pl.col("end_s").shift(-1) - pl.col("end_s")).fill_null(0.0))
-    )
-    # A bin is a difference of two times, so 0.3 s may come out slightly larger.
-    kept = stretches.filter(pl.col("high") & (pl.col("below_s") <= most_below_s + 1e-9))
-    return None if kept.is_empty() else float(kept["start_s"][0])
 
 
 def _from_flow2_start(run: RunView) -> Window:

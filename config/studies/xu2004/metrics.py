@@ -7,33 +7,12 @@ import functools
 import polars as pl
 
 from bdpbench.metrics import FlowView, flow_metric, second_half
-from bdpbench.metrics.definition import CUT, SETTLED, XU
-from bdpbench.metrics.flows import kept_shares, mbps_of_payload, settled_s
-from bdpbench.metrics.series import CUT_SHARE, PEAK_SHARE, end_of_slow_start, last_until, nth
+from bdpbench.metrics.definition import XU
+from bdpbench.metrics.flows import kept_shares, mbps_of_payload
+from bdpbench.metrics.series import CUT_SHARE, end_of_slow_start, last_until, nth
 
 _of_cuts = functools.partial(flow_metric, tables=("cwnd",), parameters=("rtt_ms",))
 _of_full_cuts = functools.partial(flow_metric, tables=("cwnd",), parameters=("bdp_pkts", "rtt_ms"))
-
-
-@_of_full_cuts(
-    "s",
-    "Time from the first cut to the next top",
-    f"{XU}, section 3.2 and Figure 3.9 (the first congestion avoidance phase)",
-    text="Time from the first cut to the next peak at or above 90 % of what path and buffer hold, "
-    "the nominal bandwidth-delay product plus the bottleneck's buffer. "
-    f"{SETTLED.format('to the time at which')} {CUT}",
-    optional=("buffer_pkts",),
-)
-def first_recovery_time(flow: FlowView) -> float | None:
-    cuts = flow.cuts
-    if cuts.is_empty():
-        return None
-    buffer_pkts = flow.number("buffer_pkts") if flow.has("buffer_pkts") else 0.0
-    top_pkts = PEAK_SHARE * (flow.positive("bdp_pkts") + buffer_pkts)
-    cut_s = float(cuts["cut_s"][0])
-    tops = cuts.slice(1).filter(pl.col("peak_pkts") >= top_pkts)
-    top_s = nth(tops["peak_s"], 0) if tops.height else settled_s(flow)
-    return None if top_s is None or top_s < cut_s else top_s - cut_s
 
 
 @_of_cuts(

@@ -11,6 +11,7 @@ import polars as pl
 from bdpbench.metrics.definition import CUT, FULL, SETTLED, THESIS, XU, Window, flow_metric
 from bdpbench.metrics.packets.definitions import PACKET_DEFINITIONS, PacketMetric
 from bdpbench.metrics.series import (
+    PEAK_SHARE,
     end_of_slow_start,
     first_time_at_least,
     in_window,
@@ -67,6 +68,27 @@ def first_full_peak(flow: FlowView) -> float | None:
 def max_cwnd(flow: FlowView) -> float | None:
     """Largest sample of cwnd."""
     return number(flow.cwnd["cwnd_pkts"].max())
+
+
+@_of_full_cuts(
+    "s",
+    "Time from the first cut to the next top",
+    f"{XU}, section 3.2 and Figure 3.9 (the first congestion avoidance phase)",
+    text="Time from the first cut to the next peak at or above 90 % of what path and buffer hold, "
+    "the nominal bandwidth-delay product plus the bottleneck's buffer. "
+    f"{SETTLED.format('to the time at which')} {CUT}",
+    optional=("buffer_pkts",),
+)
+def first_recovery_time(flow: FlowView) -> float | None:
+    cuts = flow.cuts
+    if cuts.is_empty():
+        return None
+    buffer_pkts = flow.number("buffer_pkts") if flow.has("buffer_pkts") else 0.0
+    top_pkts = PEAK_SHARE * (flow.positive("bdp_pkts") + buffer_pkts)
+    cut_s = float(cuts["cut_s"][0])
+    tops = cuts.slice(1).filter(pl.col("peak_pkts") >= top_pkts)
+    top_s = nth(tops["peak_s"], 0) if tops.height else settled_s(flow)
+    return None if top_s is None or top_s < cut_s else top_s - cut_s
 
 
 def settled_s(flow: FlowView) -> float | None:

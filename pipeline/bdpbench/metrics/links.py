@@ -27,11 +27,15 @@ from bdpbench.metrics.series import (
     last_until,
     mean,
     number,
+    time_reached_and_kept,
 )
 from bdpbench.metrics.views import FlowView, LinkView, View, counted, second_half
 
 _CAPACITY = ("bottleneck_mbps",)
 _CHANGES = ("bottleneck_mbps_changes",)
+
+_MOST_BELOW_S = 1.25
+"""Longest time in s that a link may spend below a level and still count as staying there."""
 
 
 @link_metric(
@@ -47,6 +51,21 @@ def time_to_90pct_utilization(link: LinkView) -> float | None:
     """
     level_mbps = PEAK_SHARE * link.positive("bottleneck_mbps")
     return first_time_at_least(link.departures, "mbps", level_mbps)
+
+
+@link_metric(
+    "s",
+    "Time to 90 % utilization, the crossing that lasts",
+    f"{THESIS}, Table 1, columns 6 and 7, read as the crossing that lasts",
+    tables=("utilization",),
+    parameters=_CAPACITY,
+)
+def time_to_90pct_utilization_kept(link: LinkView) -> float | None:
+    """End of the first bin of 0.1 s with departures of at least 90 % of nominal capacity that
+    begins a stay there: the next time below 90 % lasts at most {_MOST_BELOW_S:g} s.
+    """
+    level_mbps = PEAK_SHARE * link.positive("bottleneck_mbps")
+    return time_reached_and_kept(link.departures, level_mbps, _MOST_BELOW_S)
 
 
 @link_metric(

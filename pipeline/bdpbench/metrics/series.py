@@ -183,6 +183,35 @@ def time_to_largest(bins: pl.DataFrame) -> float | None:
     return first_time_at_least(bins, "mbps", MAX_SHARE * largest_mbps)
 
 
+def time_reached_and_kept(
+    bins: pl.DataFrame, level_mbps: float, most_below_s: float
+) -> float | None:
+    """End in s of the first bin at or above level_mbps that begins a lasting stay.
+
+    A stay ends when consecutive bins below the level last longer than most_below_s, and then does
+    not count. The end of the run does not end a stay.
+
+    Args:
+        bins: bins of one link: time_s (f64, s, end of the bin), mbps (f64, Mbit/s), in order of
+            time.
+        level_mbps: the level, Mbit/s.
+        most_below_s: longest time below the level, s.
+
+    >>> bins = pl.DataFrame({"time_s": [1.0, 2.0, 3.0, 4.0], "mbps": [9.0, 5.0, 5.0, 9.0]})
+    >>> time_reached_and_kept(bins, 9.0, 1.5), time_reached_and_kept(bins, 9.0, 2.0)
+    (4.0, 1.0)
+    """
+    high = bins.select("time_s", high=pl.col("mbps") >= level_mbps)
+    stretches = (
+        high.group_by(pl.col("high").rle_id().alias("stretch"), maintain_order=True)
+        .agg(pl.first("high"), start_s=pl.first("time_s"), end_s=pl.last("time_s"))
+        .with_columns(below_s=(pl.col("end_s").shift(-1) - pl.col("end_s")).fill_null(0.0))
+    )
+    # A bin is a difference of two times, so 0.3 s may come out slightly larger.
+    kept = stretches.filter(pl.col("high") & (pl.col("below_s") <= most_below_s + 1e-9))
+    return None if kept.is_empty() else float(kept["start_s"][0])
+
+
 def settling_time(cwnd: pl.DataFrame, since_s: float) -> float | None:
     """Time in s at which cwnd first comes within 1 % of its level from since_s on.
 

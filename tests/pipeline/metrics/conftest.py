@@ -3,12 +3,14 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
+from pathlib import Path
 from typing import Any
 
 import polars as pl
 import pytest
 
-from bdpbench.metrics import measure_run
+from bdpbench.metrics import definitions_for, measure_run
+from bdpbench.studies.load import find_study
 
 FACTS_SCHEMA = {"subject": pl.String, "name": pl.String, "value": pl.Float64, "unit": pl.String}
 PARAMETERS = {"duration_s": 10, "bottleneck_mbps": 100, "rtt_ms": 100, "bdp_pkts": 1000}
@@ -68,6 +70,24 @@ class Build:
 
 Values = dict[tuple[str, str], float | None]
 
+# Full means 0.9 · 1,000 = 900 packets. Cuts: 500 → 250 on the way up, then, from full peaks,
+# 1,000 → 500, 900 → 720 and 950 → 722.
+SAW_TOOTH = [
+    *((0.0, 1), (1.0, 500), (1.5, 250), (3.0, 900), (4.0, 1000), (4.5, 500)),
+    *((6.0, 900), (6.5, 720), (8.0, 950), (8.5, 722), (10.0, 800)),
+]
+
+
+def measured(tables: Mapping[str, pl.LazyFrame], study: str = "", **changes: Any) -> Values:
+    """Measure tables with PARAMETERS, some of them changed: (metric, subject) → value.
+
+    Common metrics alone, or also those of a study.
+    """
+    definitions = definitions_for(find_study(study) if study else Path("none"))
+    parameters = {**PARAMETERS, **changes}
+    frame = measure_run(parameters, tables, run_id="r", scenario="s", definitions=definitions)
+    return {(row["metric"], row["subject"]): row["value"] for row in frame.to_dicts()}
+
 
 @pytest.fixture(scope="session")
 def build() -> type[Build]:
@@ -76,10 +96,9 @@ def build() -> type[Build]:
 
 @pytest.fixture(scope="session")
 def measure() -> Callable[..., Values]:
-    """Measure tables with PARAMETERS, some of them changed: (metric, subject) → value."""
+    return measured
 
-    def run(tables: Mapping[str, pl.LazyFrame], **changes: Any) -> Values:
-        frame = measure_run({**PARAMETERS, **changes}, tables, run_id="r", scenario="s")
-        return {(row["metric"], row["subject"]): row["value"] for row in frame.to_dicts()}
 
-    return run
+@pytest.fixture
+def saw_tooth() -> dict[str, pl.LazyFrame]:
+    return {"cwnd": Build.table({0: Build.cwnd(SAW_TOOTH)})}

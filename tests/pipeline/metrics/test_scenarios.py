@@ -274,7 +274,6 @@ def test_two_groups_against_each_other(build: Any, measure: Measure) -> None:
     assert values["first_group_throughput", "run"] == 33
     assert values["second_group_throughput", "run"] == 43
     assert values["group_goodput_ratio", "run"] == 0.75  # (10 + 20)/2 over (30 + 10)/2
-    assert values["group_jain_index", "run"] == pytest.approx(0.98)  # 35²/(2 · (15² + 20²))
     # A flow without a group belongs to none, and a single group cannot be compared.
     one = measure({"facts": build.facts(told)}, group_1="old", group_2="old")
     assert not [name for name, _ in one if "group" in name]
@@ -313,16 +312,6 @@ def test_fairness_in_a_parking_lot(build: Any, measure: Measure) -> None:
     rates = {"bottleneck_1_mbps": 10, "bottleneck_2_mbps": 20, "access_mbps": 1000}
     values = measure(tables, **path, **rates)
     assert values["max_min_jain_index", "run"] == pytest.approx(3.5**2 / (4 * 3.25))
-
-
-def test_modes_that_a_sender_changes(measure: Measure) -> None:
-    times = [float(each) for each in range(1, 11)]
-    modes = [0, 1, 0, 1, 1, 0, 0, 1, 1, 0]  # in the second half at 6, 8 and 10 s
-    rows = {"time_s": times, "flow": [0] * 10, "name": ["mode_"] * 10, "value": modes}
-    recorded = pl.DataFrame(rows).cast({"flow": pl.Int32, "value": pl.Float64}).lazy()
-    assert measure({"recorded": recorded}) == {("mode_changes", "flow:0"): 3.0}
-    other = recorded.with_columns(name=pl.lit("other_"))
-    assert measure({"recorded": other}) == {}
 
 
 def test_their_titles_are_short_and_their_texts_whole() -> None:

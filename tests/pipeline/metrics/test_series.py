@@ -11,13 +11,12 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from bdpbench.metrics.fairness import asymmetry, convergence_time, fairness_region, jain_index
-from bdpbench.metrics.flows import growths_per_rtt, recovery_times
+from bdpbench.metrics.flows import recovery_times
 from bdpbench.metrics.series import (
     find_cuts,
     first_time_at_least,
     in_window,
     settling_time,
-    time_reached_and_kept,
     time_to_largest,
     variation,
 )
@@ -86,50 +85,6 @@ def test_recovery_lasts_from_a_cut_to_the_next_peak(build: Any) -> None:
     assert recovery_times(find_cuts(cwnd, RTT_S)).to_list() == [3.0, 2.0]
 
 
-def of_flow(metric: str, cwnd: pl.DataFrame, build: Any, measure: Any) -> float | None:
-    """A metric of a run that is as long as its only flow's cwnd, with an RTT of 0.1 s."""
-    values = measure({"cwnd": build.table({0: cwnd})}, duration_s=cwnd["time_s"][-1])
-    found: float | None = values[metric, "flow:0"]
-    return found
-
-
-def test_back_at_the_first_peak_means_within_five_per_cent(build: Any, measure: Any) -> None:
-    samples = [(1.0, 100.0), (2.0, 50.0), (3.0, 94.9), (4.0, 95.0)]
-    cwnd = build.cwnd(samples)
-    assert of_flow("time_back_to_first_peak", cwnd, build, measure) == 4.0 - 2.0
-    cwnd = build.cwnd(samples[:-1])
-    assert of_flow("time_back_to_first_peak", cwnd, build, measure) is None
-
-
-@pytest.mark.parametrize(
-    ("mbps", "most_below_s", "expected"),
-    [
-        ([50, 90, 95, 50, 60, 90], 2.0, 2.0),  # 50 and 60: 2 s below
-        ([50, 90, 95, 50, 60, 90], 1.9, 6.0),
-        ([90, 50, 90, 50, 50, 90, 50], 1.0, 1.0),  # 1 s below, although a longer time below follows
-        ([90, 50, 50, 90, 50, 50, 90], 1.0, 7.0),  # the end of the run is not a fall below
-        ([90, 50, 50], 1.0, None),  # but the time below at the end counts
-        ([50, 60, 80], 9.0, None),
-        ([], 9.0, None),
-    ],
-)
-def test_a_level_is_kept_if_the_next_time_below_it_is_short(
-    build: Any, mbps: list[float], most_below_s: float, expected: float | None
-) -> None:
-    assert time_reached_and_kept(build.bins(mbps), 90, most_below_s) == expected
-
-
-def test_a_plateau_lasts_until_cwnd_is_clear_of_its_peak(build: Any, measure: Any) -> None:
-    # 5 % above a peak of 100 is 105.
-    samples = [(0.0, 50.0), (1.0, 100.0), (2.0, 80.0), (5.0, 104.9), (6.0, 105.0), (7.0, 60.0)]
-    cwnd = build.cwnd(samples)
-    assert of_flow("plateau_time", cwnd, build, measure) == 6.0 - 2.0
-    cwnd = build.cwnd(samples[:-2])
-    assert of_flow("plateau_time", cwnd, build, measure) is None
-    cwnd = build.cwnd(samples[:2])
-    assert of_flow("plateau_time", cwnd, build, measure) is None  # no cut
-
-
 def test_a_flow_settles_when_it_comes_within_one_per_cent_of_what_it_holds(build: Any) -> None:
     overshoot = [(1.0, 50.0), (2.0, 98.9), (3.0, 99.0), (4.0, 103.0), (5.0, 100.0), (6.0, 100.0)]
     assert settling_time(build.cwnd(overshoot), since_s=4) == 3.0  # 99 % of 100
@@ -138,19 +93,6 @@ def test_a_flow_settles_when_it_comes_within_one_per_cent_of_what_it_holds(build
     assert settling_time(build.cwnd([(1.0, 0.0), (2.0, 0.0)]), since_s=1) is None
     # 99.2 and 100.8 are within 1 % of their mean of 100.
     assert settling_time(build.cwnd([(1.0, 9.0), (2.0, 99.2), (3.0, 100.8)]), since_s=1) == 2.0
-
-
-def test_growth_is_per_round_trip_and_compound(build: Any) -> None:
-    # 100 → 121 in 2 s, two RTTs of 1 s, is 10 % each; 121 → 100 is a cut.
-    cwnd = build.cwnd([(0.0, 200), (1.0, 100), (3.0, 121), (4.0, 100), (5.0, 100)])
-    assert growths_per_rtt(find_cuts(cwnd, 1.0), rtt_s=1.0).to_list() == pytest.approx([10.0])
-
-
-def test_a_cut_right_after_a_cut_has_no_ascent(build: Any) -> None:
-    cwnd = build.cwnd([(0.0, 100), (1.0, 80), (2.0, 60)])
-    cuts = find_cuts(cwnd, merge_s=0.5)
-    assert cuts.height == 2
-    assert growths_per_rtt(cuts, rtt_s=0.5).is_empty()
 
 
 def test_a_straight_saw_tooth_from_half_to_full_varies_by_a_fifth() -> None:

@@ -11,6 +11,7 @@ from typing import Any
 
 import polars as pl
 import pytest
+from tests.pipeline.metrics.conftest import measured
 
 from bdpbench.metrics import METRICS_SCHEMA, measure_groups, measure_run
 
@@ -193,3 +194,14 @@ def test_a_repetition_that_does_not_converge_counts_with_the_time_that_it_had(st
     assert found["least_time_to_converge", "42/1"] == 300.0  # of 100 and 600 - 100
     found = groups(study, "time_to_fair_share", {(42.0, 1): None, (42.0, 2): None})
     assert found["fair_share", "42/1"] == 0
+
+
+def test_modes_that_a_sender_changes() -> None:
+    times = [float(each) for each in range(1, 11)]
+    modes = [0, 1, 0, 1, 1, 0, 0, 1, 1, 0]  # in the second half at 6, 8 and 10 s
+    rows = {"time_s": times, "flow": [0] * 10, "name": ["mode_"] * 10, "value": modes}
+    recorded = pl.DataFrame(rows).cast({"flow": pl.Int32, "value": pl.Float64}).lazy()
+    found = measured({"recorded": recorded}, study="even2007")
+    assert found == {("mode_changes", "flow:0"): 3.0}
+    other = recorded.with_columns(name=pl.lit("other_"))
+    assert measured({"recorded": other}, study="even2007") == {}

@@ -3,12 +3,14 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from functools import partial
 from typing import Any
 
 import polars as pl
 import pytest
+from tests.pipeline.metrics.conftest import SAW_TOOTH, Build, Values, measured
 
-Measure = Callable[..., dict[tuple[str, str], Any]]
+Measure = Callable[..., Values]
 
 FLOW, LINK = "flow:0", "link:bottleneck"
 
@@ -30,6 +32,31 @@ def threshold(samples: list[tuple[float, float]], flow: int = 0) -> pl.LazyFrame
     schema = {"time_s": pl.Float64, "ssthresh_pkts": pl.Float64}
     frame = pl.DataFrame(samples, schema=schema, orient="row")
     return frame.with_columns(pl.lit(flow, dtype=pl.Int32).alias("flow")).lazy()
+
+
+@pytest.fixture
+def build() -> type[Build]:
+    return Build
+
+
+@pytest.fixture
+def measure() -> Measure:
+    return partial(measured, study="xu2004")
+
+
+@pytest.mark.parametrize(
+    ("metric", "expected"),
+    [
+        ("first_cut_after", 250.0),
+        ("first_recovery_time", 2.5),  # 1.5 → 4, the first full peak
+        ("full_peak_interval", 2.0),  # 4 → 6
+        ("congestion_time", 0.5),  # 4 → 4.5, the only cut before the full peak at 6
+        ("first_full_cut_ratio", 0.5),  # 1,000 → 500
+    ],
+)
+def test_metrics_of_cwnd(measure: Measure, metric: str, expected: float) -> None:
+    saw_tooth = {"cwnd": Build.table({0: Build.cwnd(SAW_TOOTH)})}
+    assert measure(saw_tooth)[metric, FLOW] == pytest.approx(expected)
 
 
 @pytest.fixture

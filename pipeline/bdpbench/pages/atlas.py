@@ -30,17 +30,14 @@ from bdpbench.pages.series import embed_json
 from bdpbench.pages.specs import (
     FAINT,
     Chart,
+    Encoding,
     Spec,
-    alt,
-    field,
-    fill,
-    hole,
+    coloured,
+    layer,
     layered,
-    number_tip,
-    pattern,
-    rows_named,
+    number,
     spec_content,
-    text_tip,
+    text,
 )
 from bdpbench.pages.text import VERDICTS, Total, Verdict, format_number, totals
 from bdpbench.units import with_unit
@@ -456,41 +453,31 @@ def _spec(points: Sequence[SharePoint], colours: Mapping[str, str]) -> Spec:
             for each in points
         ]
     )
-    words = {
-        "studies": list(colours),
-        "colours": list(colours.values()),
-        "kinds": list(_SHAPES),
-        "shapes": list(_SHAPES.values()),
-        "most": max(2.0, *(each["rtt_ratio"] for each in points)),
+    across = {
+        "type": "log",
+        "domain": [0.93, max(2.0, *(each["rtt_ratio"] for each in points))],
+        "nice": False,
+        "padding": 10,
     }
-    return fill(_shares(), words, {"points": rows})
-
-
-@pattern
-def _shares() -> alt.LayerChart:
-    x_axis = alt.Axis(values=[1, 2, 3, 4, 6, 8, 10], format="~g", grid=True)
-    x_scale = alt.Scale(type="log", domain=[0.93, hole("most")], nice=False, padding=10)
-    colours = alt.Scale(domain=hole("studies"), range=hole("colours"))
-    shapes = alt.Scale(domain=hole("kinds"), range=hole("shapes"))
-    base = alt.Chart().properties(data=rows_named("points"))
-    fair = base.mark_rule(color=FAINT, strokeDash=[4, 3]).encode(y=alt.YDatum(1))
-    marks = base.mark_point(size=55, strokeWidth=1.8, opacity=0.9).encode(
-        x=alt.X(
-            **field("x", "quantitative", title="longer RTT over the shorter"),
-            scale=x_scale,
-            axis=x_axis,
-        ),
-        y=alt.Y(
-            **field("y", "quantitative", title="smaller throughput over the larger"),
-            scale=alt.Scale(domain=[0, 1.02], nice=False),
-        ),
-        color=alt.Color(**field("study", "nominal", title=None, scale=colours)),
-        shape=alt.Shape(**field("what", "nominal", title=None, scale=shapes)),
-        tooltip=[
-            text_tip("study", "study"),
-            text_tip("what", "is"),
-            text_tip("run", "run"),
-            number_tip("y", "ratio", ".3~f"),
+    axis = {"values": [1, 2, 3, 4, 6, 8, 10], "format": "~g", "grid": True}
+    shapes = {"domain": list(_SHAPES), "range": list(_SHAPES.values())}
+    up_to_one = {"domain": [0, 1.02], "nice": False}
+    marks: Encoding = {
+        "x": number("x", "longer RTT over the shorter", scale=across, axis=axis),
+        "y": number("y", "smaller throughput over the larger", scale=up_to_one),
+        "color": coloured("study", colours, title=None),
+        "shape": text("what", None, scale=shapes),
+        "tooltip": [
+            text("study", "study"),
+            text("what", "is"),
+            text("run", "run"),
+            number("y", "ratio", ".3~f"),
         ],
+    }
+    fair = {"y": {"datum": 1}}
+    return layered(
+        layer("rule", "points", fair, color=FAINT, strokeDash=[4, 3]),
+        layer("point", "points", marks, size=55, strokeWidth=1.8, opacity=0.9),
+        height=_HEIGHT,
+        rows={"points": rows},
     )
-    return layered(fair, marks, height=_HEIGHT)

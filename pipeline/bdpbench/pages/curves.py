@@ -6,7 +6,7 @@ import re
 from collections import Counter
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
-from typing import Any, Literal, TypeAlias, cast, overload
+from typing import Literal, TypeAlias, overload
 
 from bdpbench.contracts.plan import PlannedRun
 from bdpbench.pages.names import (
@@ -36,15 +36,14 @@ from bdpbench.pages.series import (
 from bdpbench.pages.specs import (
     FAINT,
     Chart,
+    Layer,
     Spec,
     Threshold,
     TimeContent,
-    alt,
-    field,
-    fill,
-    hole,
+    layer,
     layered,
-    pattern,
+    number,
+    text,
 )
 from bdpbench.pages.text import format_number, joined
 from bdpbench.units import axis_title, with_unit
@@ -430,47 +429,53 @@ def line_spec(
             ``step-after`` for a distribution.
         logarithmic: whether the values on the horizontal axis, all above 0, span decades.
     """
-    return fill(_lines(interpolate, logarithmic), {"abscissa": abscissa, "ordinate": ordinate})
-
-
-@pattern
-def _lines(interpolate: Interpolate, logarithmic: bool) -> alt.LayerChart:
-    chosen = alt.selection_point(name="chosen", fields=["s"], bind="legend")
-    zoom = alt.selection_interval(name="zoom", bind="scales", encodings=["x"], zoom=_ZOOM_ON)
-    scale = alt.Scale(domain=[0, 1], nice=False)
-    across = alt.Scale(type="log", domain=[0.1, 1], nice=False) if logarithmic else scale
-    series = field("s", "nominal", title=None, scale=alt.Scale(domain=[], range=[]))
-    lines = (
-        alt.Chart(alt.NamedData("samples"), name="lines")
-        .mark_line(strokeWidth=1.4, strokeJoin="round", clip=True, interpolate=interpolate)
-        .encode(
-            x=alt.X(**field("t", "quantitative", title=hole("abscissa"), scale=across)),
-            y=alt.Y(**field("v", "quantitative", title=hole("ordinate"), scale=scale)),
-            color=alt.Color(**series),
-            strokeDash=alt.StrokeDash(**series),
-            opacity=alt.condition(chosen, alt.value(1), alt.value(0.1)),
-        )
-        .add_params(chosen, zoom)
+    scale = {"domain": [0, 1], "nice": False}
+    across = {"type": "log", "domain": [0.1, 1], "nice": False} if logarithmic else scale
+    series = text("s", None, scale={"domain": [], "range": []})
+    lines = layer(
+        "line",
+        "samples",
+        {
+            "x": number("t", abscissa, scale=across),
+            "y": number("v", ordinate, scale=scale),
+            "color": series,
+            "strokeDash": series,
+            "opacity": {"condition": {"param": "chosen", "value": 1}, "value": 0.1},
+        },
+        strokeWidth=1.4,
+        strokeJoin="round",
+        clip=True,
+        interpolate=interpolate,
     )
-    return layered(lines, *_threshold_layers(), _drop_layer(), height=_HEIGHT)
+    spec = layered({**lines, "name": "lines"}, *_thresholds(), _drops(), height=_HEIGHT)
+    zoom = {"type": "interval", "encodings": ["x"], "zoom": _ZOOM_ON}
+    chosen = {"type": "point", "fields": ["s"]}
+    spec["params"] = [
+        {"name": "chosen", "select": chosen, "bind": "legend", "views": ["lines"]},
+        {"name": "zoom", "select": zoom, "bind": "scales", "views": ["lines"]},
+    ]
+    return spec
 
 
-def _drop_layer() -> alt.Chart:
+def _drops() -> Layer:
     """Short marks along the upper edge, where packets were dropped."""
     # A short rule, because a tick has no extent to be clipped at the axes.
-    drops = alt.Chart(alt.NamedData("drops")).mark_rule(color=_DROP, strokeWidth=1.2, clip=True)
-    ends = {"y": alt.value(0), "y2": alt.value(_DROP_HEIGHT)}
-    return cast("alt.Chart", drops.encode(x=alt.X(**field("t", "quantitative")), **ends))
+    ends = {"x": number("t"), "y": {"value": 0}, "y2": {"value": _DROP_HEIGHT}}
+    return layer("rule", "drops", ends, color=_DROP, strokeWidth=1.2, clip=True)
 
 
-def _threshold_layers() -> tuple[alt.Chart, ...]:
-    base = alt.Chart(alt.NamedData("thresholds")).encode(y=alt.Y(**field("v", "quantitative")))
-    rule = base.mark_rule(strokeDash=[5, 4], strokeWidth=1, color=FAINT)
+def _thresholds() -> list[Layer]:
+    height = {"y": number("v")}
+    rule = layer("rule", "thresholds", height, strokeDash=[5, 4], strokeWidth=1, color=FAINT)
     # At the left, where curves begin low; with a white outline in case they do not.
-    words = base.encode(x=alt.value(0), text=alt.Text(**field("label", "nominal")))
-    place: dict[str, Any] = {"align": "left", "baseline": "bottom", "dx": 4, "dy": -2}
-    halo = words.mark_text(**place, fontSize=10.5, stroke="white", strokeWidth=5, opacity=0.95)
-    return rule, halo, words.mark_text(**place, fontSize=10.5, color=FAINT)
+    words = {**height, "x": {"value": 0}, "text": text("label")}
+    look = {"align": "left", "baseline": "bottom", "dx": 4, "dy": -2, "fontSize": 10.5}
+    halo = {"stroke": "white", "strokeWidth": 5, "opacity": 0.95}
+    return [
+        rule,
+        layer("text", "thresholds", words, **look, **halo),
+        layer("text", "thresholds", words, **look, color=FAINT),
+    ]
 
 
 def thresholds(table: str, runs: Sequence[PlannedRun], captions: Captions) -> list[Threshold]:

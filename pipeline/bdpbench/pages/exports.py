@@ -19,7 +19,7 @@ import json
 import re
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import asdict, dataclass
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import polars as pl
 from markupsafe import escape
@@ -31,10 +31,13 @@ from bdpbench.pages.inputs import ReportInputs
 from bdpbench.pages.names import Captions
 from bdpbench.pages.sections import Sections, gather
 from bdpbench.pages.series import DROPS, RunSeries, unpack
-from bdpbench.pages.specs import Chart, CurveContent, Spec, TimeContent, alt, as_altair
+from bdpbench.pages.specs import Chart, CurveContent, Spec, TimeContent, as_altair
 from bdpbench.pages.tables import PaperTable, markdown_text, render_table, score_tables
 from bdpbench.pages.text import joined
 from bdpbench.units import slug
+
+if TYPE_CHECKING:
+    import altair as alt
 
 FIGURES_FOLDER = "figures"
 TABLES_FOLDER = "tables"

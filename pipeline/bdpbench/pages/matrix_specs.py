@@ -9,7 +9,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from typing import Any, Literal, TypeAlias
+from typing import Any
 
 import polars as pl
 
@@ -17,16 +17,14 @@ from bdpbench.pages.specs import (
     BARE,
     INK,
     ROOM_ABOVE,
+    Channel,
+    Encoding,
     Spec,
-    alt,
-    field,
-    fill,
-    hole,
+    coloured,
+    layer,
     layered,
-    number_tip,
-    pattern,
-    rows_named,
-    text_tip,
+    number,
+    text,
 )
 
 NOBODY = "nobody is ahead"
@@ -55,9 +53,15 @@ _RISING = ("#f3f4f6", "#374151")
 # Beyond this share of the distance from the middle, a cell is so dark that its number has to be
 # white.
 _DARK_FROM = 0.75
+_GRADIENT: Mapping[str, Any] = {
+    "gradientLength": 220,
+    "gradientThickness": 10,
+    "orient": "top",
+    "tickCount": 5,
+    "titleFontWeight": "normal",
+}
 _FAINTEST = 0.35
 _OWN_NAME = "slice(datum.label, indexof(datum.label, '|') + 1)"
-_Colouring: TypeAlias = Literal["diverging", "rising", "level", "level in words", "winner"]
 
 
 @dataclass(frozen=True)
@@ -110,13 +114,20 @@ def valued_matrix(
         about_zero: whether the colours distinguish the sides of 0, ``ends`` being -x and x.
     """
     low, high = ends
-    words: dict[str, Any] = {"domain": [low, high], "dark": f"datum.value > {(low + high) / 2:g}"}
+    scale: dict[str, Any] = {"domain": [low, high], "range": list(_RISING)}
+    dark = f"datum.value > {(low + high) / 2:g}"
     if about_zero:
         domain = [share * high for share in (-1, -0.5, 0, 0.5, 1)]
-        words["domain"] = [int(each) if each == int(each) else each for each in domain]
-        words["dark"] = f"abs(datum.value) > {_DARK_FROM * high:g}"
-    draw = _panels_spec if axes.has_panels else _matrix_spec
-    return draw("diverging" if about_zero else "rising", cells, axes, words)
+        domain = [int(each) if each == int(each) else each for each in domain]
+        scale = {"domain": domain, "interpolate": "rgb", "range": list(_DIVERGING)}
+        dark = f"abs(datum.value) > {_DARK_FROM * high:g}"
+    value_format = "+.4f" if about_zero and not axes.has_panels else ",.5~g"
+    tips = [number("value", axes.quantity, value_format), text("run", "run")]
+    legend = dict(_GRADIENT)
+    if not axes.has_panels:
+        legend["titleLimit"] = _LEGEND_TITLE_LIMIT
+    colour = {"color": number("value", axes.quantity, scale=scale, legend=legend)}
+    return (_panels if axes.has_panels else _matrix)(cells, axes, colour, tips, dark)
 
 
 def level_matrix(cells: pl.DataFrame, axes: Axes, levels: int) -> Spec:
@@ -128,10 +139,12 @@ def level_matrix(cells: pl.DataFrame, axes: Axes, levels: int) -> Spec:
         axes: the axes; the quantity is what a level means.
         levels: the highest level.
     """
-    words = {"domain": [1, levels], "dark": f"datum.value > {levels} / 2 + 0.5"}
-    return _matrix_spec(
-        "level in words" if "words" in cells.columns else "level", cells, axes, words
-    )
+    scale = {"domain": [1, levels], "range": list(_RISING)}
+    tips = [number("value", axes.quantity)]
+    if "words" in cells.columns:
+        tips.append(text("words", "that is"))
+    colour = {"color": number("value", axes.quantity, scale=scale, legend=None)}
+    return _matrix(cells, axes, colour, tips, f"datum.value > {levels} / 2 + 0.5")
 
 
 def winner_matrix(cells: pl.DataFrame, axes: Axes, colours: Mapping[str, str]) -> Spec:
@@ -150,12 +163,21 @@ def winner_matrix(cells: pl.DataFrame, axes: Axes, colours: Mapping[str, str]) -
     largest = max((lead for _, lead in leads), default=0.0) or 1.0
     share = pl.Series("share", [lead / largest for _, lead in leads], pl.Float64)
     ink = pl.Series("ink", [_ink(colours[who], lead / largest) for who, lead in leads], pl.String)
-    words = {
-        "winners": list(colours),
-        "colours": list(colours.values()),
-        "dark": f"datum.ink === '{_WHITE}'",
+    tips = [
+        text("winner", "best"),
+        number("best", axes.quantity, ",.5~g"),
+        text("second", "second"),
+        number("lead", "ahead by", ",.4~g"),
+        text("run", "run"),
+    ]
+    squares = {"symbolType": "square", "symbolStrokeWidth": 0}
+    strength = {"domain": [0, 1], "range": [_FAINTEST, 1]}
+    colour = {
+        "color": coloured("winner", colours, title=None, legend=squares),
+        "opacity": number("share", scale=strength, legend=None),
     }
-    return _panels_spec("winner", cells.with_columns(share, ink), axes, words)
+    shown = cells.with_columns(share, ink)
+    return _panels(shown, axes, colour, tips, f"datum.ink === '{_WHITE}'")
 
 
 def _ink(colour: str, share: float) -> str:
@@ -166,39 +188,65 @@ def _ink(colour: str, share: float) -> str:
     return _WHITE if 1 - strength * (1 - luminance) < 0.55 else INK
 
 
-def _matrix_spec(
-    kind: _Colouring, cells: pl.DataFrame, axes: Axes, words: Mapping[str, Any]
+def _matrix(
+    cells: pl.DataFrame, axes: Axes, colour: Encoding, tips: Sequence[Channel], dark: str
 ) -> Spec:
-    given = {"rows": list(axes.rows), "columns": list(axes.columns)}
-    height = _CELL_HEIGHT * len(axes.rows)
-    shown = cells.drop("panel", strict=False)
-    return fill(
-        _matrix(kind), {**given, **words, **_titles(axes), "height": height}, {"cells": shown}
+    """Cells in one matrix; their numbers are white where the expression ``dark`` is true."""
+    row_title, column_title = axes.titles
+    rows = {"domain": list(axes.rows), "padding": 0.03}
+    columns = {"domain": list(axes.columns), "padding": 0.03}
+    place = [text("row", row_title), text("column", column_title)]
+    base: Encoding = {
+        "x": text("column", column_title, scale=columns, axis={**BARE, "labelAngle": -40}),
+        "y": text("row", row_title, scale=rows, axis=BARE),
+        "tooltip": [*place, *tips],
+    }
+    numbers = {**base, "text": text("text"), "color": _ink_where(dark)}
+    return layered(
+        layer("rect", "cells", {**base, **colour}, **_EDGE),
+        layer("text", "cells", numbers, fontSize=11.5, cursor="pointer"),
+        height=_CELL_HEIGHT * len(axes.rows),
+        rows={"cells": cells.drop("panel", strict=False)},
+        room_above=ROOM_ABOVE,
     )
 
 
-def _titles(axes: Axes) -> dict[str, str]:
-    row, column = axes.titles
-    return {"row_title": row, "column_title": column, "quantity": axes.quantity}
+def _ink_where(dark: str) -> Channel:
+    return {"condition": {"test": dark, "value": _WHITE}, "value": INK}
 
 
-def _panels_spec(
-    kind: _Colouring, cells: pl.DataFrame, axes: Axes, words: Mapping[str, Any]
+def _panels(
+    cells: pl.DataFrame, axes: Axes, colour: Encoding, tips: Sequence[Channel], dark: str
 ) -> Spec:
-    lines = -(-len(axes.panels) // axes.in_a_row)
+    """The same in panels side by side."""
+    (row_title, column_title), lines = axes.titles, -(-len(axes.panels) // axes.in_a_row)
     rows = ["", *axes.rows] if axes.has_panels else axes.rows
-    high = _HIGH if len(axes.rows) < _MANY_ROWS else _LOW
     columns = [
         f"{place}|{column}" for place in range(axes.in_a_row) for column in ("", *axes.columns)
     ]
-    given = {
-        "across": columns[1:],  # a gap between panels, but none before the first
-        "down": [f"{line}|{row}" for line in range(lines) for row in rows],
-        "height": high * lines * len(rows),
-        "own_name": _OWN_NAME,
-    }
-    data = {"cells": _placed(cells, axes), "heads": _heads(axes)}
-    return fill(_panels(kind, axes.has_text), {**given, **words, **_titles(axes)}, data)
+    # A gap between panels, but none before the first.
+    across = {"domain": columns[1:], "padding": 0.03}
+    down = {"domain": [f"{n}|{row}" for n in range(lines) for row in rows], "padding": 0.03}
+    own_name = {**BARE, "labelExpr": _OWN_NAME, "labelOverlap": False}
+    x = text("x", column_title, scale=across, axis={**own_name, "labelAngle": -40})
+    place = {"x": x, "y": text("y", row_title, scale=down, axis=own_name)}
+    where = [text("panel", "panel"), text("row", row_title), text("column", column_title)]
+    base: Encoding = {**place, "tooltip": [*where, *tips]}
+    numbers = {**base, "text": text("text"), "color": _ink_where(dark)}
+    heads = {**place, "x": {**x, "bandPosition": 0}, "text": text("title")}
+    look = {"align": "left", "fontSize": 12, "color": INK, "baseline": "middle"}
+    return layered(
+        layer("rect", "cells", {**base, **colour}, **_EDGE),
+        *(
+            [layer("text", "cells", numbers, fontSize=11, cursor="pointer")]
+            if axes.has_text
+            else []
+        ),
+        layer("text", "heads", heads, **look),
+        height=(_HIGH if len(axes.rows) < _MANY_ROWS else _LOW) * lines * len(rows),
+        rows={"cells": _placed(cells, axes), "heads": _heads(axes)},
+        room_above=ROOM_ABOVE,
+    )
 
 
 def _placed(cells: pl.DataFrame, axes: Axes) -> pl.DataFrame:
@@ -218,116 +266,3 @@ def _heads(axes: Axes) -> pl.DataFrame:
         for line, place in [axes.place(name)]
     ]
     return pl.DataFrame(rows, schema=dict.fromkeys(("x", "y", "title"), pl.String))
-
-
-@pattern
-def _matrix(kind: _Colouring) -> alt.LayerChart:
-    rows = alt.Scale(domain=hole("rows"), padding=0.03)
-    columns = alt.Scale(domain=hole("columns"), padding=0.03)
-    row = field("row", "nominal", title=hole("row_title"))
-    column = field("column", "nominal", title=hole("column_title"))
-    base = alt.Chart(rows_named("cells")).encode(
-        x=alt.X(**column, scale=columns, axis=alt.Axis(**BARE, labelAngle=-40)),
-        y=alt.Y(**row, scale=rows, axis=alt.Axis(**BARE)),
-        tooltip=[alt.Tooltip(**row), alt.Tooltip(**column), *_value_tips(kind, "+.4f")],
-    )
-    text = base.mark_text(fontSize=11.5, cursor="pointer")
-    colour = _value_colour(kind, titleLimit=_LEGEND_TITLE_LIMIT)
-    return layered(
-        base.mark_rect(**_EDGE).encode(color=colour),
-        text.encode(text=alt.Text(**field("text", "nominal")), color=_ink_of_cells()),
-        height=hole("height"),
-        room_above=ROOM_ABOVE,
-    )
-
-
-def _ink_of_cells() -> Any:
-    return alt.condition(hole("dark"), alt.value(_WHITE), alt.value(INK))
-
-
-def _value_tips(kind: _Colouring, diverging_format: str) -> list[alt.Tooltip]:
-    """Tooltip lines of a value, in addition to its place."""
-    quantity = hole("quantity")
-    if kind == "level":
-        return [number_tip("value", quantity)]
-    if kind == "level in words":
-        return [number_tip("value", quantity), text_tip("words", "that is")]
-    number_format = diverging_format if kind == "diverging" else ",.5~g"
-    return [number_tip("value", quantity, number_format), text_tip("run", "run")]
-
-
-def _value_colour(kind: _Colouring, **legend: Any) -> alt.Color:
-    if kind == "diverging":
-        scale = alt.Scale(domain=hole("domain"), interpolate="rgb", range=list(_DIVERGING))
-    else:
-        scale = alt.Scale(domain=hole("domain"), range=list(_RISING))
-    shown = alt.Legend(
-        gradientLength=220,
-        gradientThickness=10,
-        orient="top",
-        tickCount=5,
-        titleFontWeight="normal",
-        **legend,
-    )
-    value = field("value", "quantitative", title=hole("quantity"))
-    return alt.Color(**value, scale=scale, legend=None if kind.startswith("level") else shown)
-
-
-@pattern
-def _panels(kind: _Colouring, has_text: bool) -> alt.LayerChart:
-    own_name = {**BARE, "labelExpr": hole("own_name"), "labelOverlap": False}
-    x = field(
-        "x",
-        "nominal",
-        title=hole("column_title"),
-        scale=alt.Scale(domain=hole("across"), padding=0.03),
-        axis=alt.Axis(**own_name, labelAngle=-40),
-    )
-    down = alt.Scale(domain=hole("down"), padding=0.03)
-    y = field("y", "nominal", title=hole("row_title"), scale=down, axis=alt.Axis(**own_name))
-    base = alt.Chart().encode(x=alt.X(**x), y=alt.Y(**y))
-    cells = base.properties(data=rows_named("cells")).encode(tooltip=_panel_tips(kind))
-    head = base.properties(data=rows_named("heads")).mark_text(
-        align="left", fontSize=12, color=INK, baseline="middle"
-    )
-    number = cells.mark_text(fontSize=11, cursor="pointer").encode(
-        text=alt.Text(**field("text", "nominal")), color=_ink_of_cells()
-    )
-    return layered(
-        cells.mark_rect(**_EDGE).encode(**_panel_colour(kind)),
-        *([number] if has_text else []),
-        head.encode(x=alt.X(**x, bandPosition=0), text=alt.Text(**field("title", "nominal"))),
-        height=hole("height"),
-        room_above=ROOM_ABOVE,
-    )
-
-
-def _panel_colour(kind: _Colouring) -> dict[str, Any]:
-    if kind != "winner":
-        return {"color": _value_colour(kind)}
-    scale = alt.Scale(domain=hole("winners"), range=hole("colours"))
-    legend = alt.Legend(symbolType="square", symbolStrokeWidth=0)
-    strength = alt.Scale(domain=[0, 1], range=[_FAINTEST, 1])
-    return {
-        "color": alt.Color(**field("winner", "nominal", title=None, scale=scale, legend=legend)),
-        "opacity": alt.Opacity(**field("share", "quantitative"), scale=strength, legend=None),
-    }
-
-
-def _panel_tips(kind: _Colouring) -> list[alt.Tooltip]:
-    """Tooltip lines of a cell."""
-    place = [
-        text_tip("panel", "panel"),
-        text_tip("row", hole("row_title")),
-        text_tip("column", hole("column_title")),
-    ]
-    if kind != "winner":
-        return [*place, *_value_tips(kind, ",.5~g")]
-    return [
-        *place,
-        text_tip("winner", "best"),
-        number_tip("best", hole("quantity"), ",.5~g"),
-        text_tip("second", "second"),
-        number_tip("lead", "ahead by", ",.4~g"),
-        text_tip("run", "run"),
-    ]

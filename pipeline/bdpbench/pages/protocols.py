@@ -5,7 +5,6 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
-from typing import Any
 
 import polars as pl
 
@@ -26,17 +25,13 @@ from bdpbench.pages.numbers import NumberRow
 from bdpbench.pages.series import PageSeries
 from bdpbench.pages.specs import (
     Chart,
+    Encoding,
     Spec,
-    alt,
-    field,
-    fill,
-    hole,
+    layer,
     layered,
-    number_tip,
-    pattern,
-    rows_named,
+    number,
     spec_content,
-    text_tip,
+    text,
 )
 from bdpbench.pages.statements import ClaimRow
 from bdpbench.pages.sweep_charts import MOST_POINTS, Styles, Swept, sweep_chart
@@ -422,43 +417,30 @@ def response_spec(
         abscissa: title of the horizontal axis, and d3's format of its numbers.
         ordinate: the same of the vertical axis.
     """
-    words = {
-        "abscissa": abscissa[0],
-        "abscissa_format": abscissa[1],
-        "ordinate": ordinate[0],
-        "ordinate_format": ordinate[1],
-        "series": list(styles),
-        "colours": [colour for colour, _ in styles.values()],
-        "dashes": [list(dash) for _, dash in styles.values()],
-    }
-    # A layer without rows has no extent, which causes warnings in the browser.
-    data = {"points": points} if laws.is_empty() else {"laws": laws, "points": points}
-    return fill(_response(has_laws=not laws.is_empty()), words, data)
-
-
-@pattern
-def _response(*, has_laws: bool) -> alt.LayerChart:
-    scale = alt.Scale(type="log", nice=False, padding=12)
-    x_axis = alt.Axis(format=hole("abscissa_format"), tickCount=6)
-    y_axis = alt.Axis(format=hole("ordinate_format"), tickCount=5)
-    colours = alt.Scale(domain=hole("series"), range=hole("colours"))
-    dashes = alt.Scale(domain=hole("series"), range=hole("dashes"))
+    scale = {"type": "log", "nice": False, "padding": 12}
+    (x_title, x_format), (y_title, y_format) = abscissa, ordinate
+    colours = {"domain": list(styles), "range": [colour for colour, _ in styles.values()]}
+    dashes = {"domain": list(styles), "range": [list(dash) for _, dash in styles.values()]}
+    has_laws = not laws.is_empty()
     # The symbols of legends are lines, which filled points alone would leave invisible.
-    symbols: dict[str, Any] = {} if has_laws else {"legend": alt.Legend(symbolType="circle")}
-    base = alt.Chart().encode(
-        x=alt.X(**field("x", "quantitative", title=hole("abscissa"), scale=scale, axis=x_axis)),
-        y=alt.Y(**field("y", "quantitative", title=hole("ordinate"), scale=scale, axis=y_axis)),
-        color=alt.Color(**field("series", "nominal", title=None, scale=colours), **symbols),
-    )
+    symbols = {} if has_laws else {"legend": {"symbolType": "circle"}}
+    base: Encoding = {
+        "x": number("x", x_title, scale=scale, axis={"format": x_format, "tickCount": 6}),
+        "y": number("y", y_title, scale=scale, axis={"format": y_format, "tickCount": 5}),
+        "color": text("series", None, scale=colours, **symbols),
+    }
     tooltip = [
-        text_tip("series", "series"),
-        number_tip("x", hole("abscissa"), ".4~g"),
-        number_tip("y", hole("ordinate"), ",.5~g"),
-        text_tip("run", "run"),
+        text("series", "series"),
+        number("x", x_title, ".4~g"),
+        number("y", y_title, ",.5~g"),
+        text("run", "run"),
     ]
-    lines = base.properties(data=rows_named("laws")).mark_line(strokeWidth=1.5, clip=True)
-    points = base.properties(data=rows_named("points"))
-    marks = points.mark_point(filled=True, size=45, opacity=0.85, cursor="pointer")
-    dash = alt.StrokeDash(**field("series", "nominal", title=None, scale=dashes))
-    behind = [lines.encode(strokeDash=dash)] if has_laws else []
-    return layered(*behind, marks.encode(tooltip=tooltip), height=_LAW_HEIGHT)
+    line = {**base, "strokeDash": text("series", None, scale=dashes)}
+    look = {"filled": True, "size": 45, "opacity": 0.85, "cursor": "pointer"}
+    return layered(
+        # A layer without rows has no extent, which causes warnings in the browser.
+        *([layer("line", "laws", line, strokeWidth=1.5, clip=True)] if has_laws else []),
+        layer("point", "points", {**base, "tooltip": tooltip}, **look),
+        height=_LAW_HEIGHT,
+        rows={"laws": laws, "points": points} if has_laws else {"points": points},
+    )

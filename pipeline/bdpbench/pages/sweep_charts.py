@@ -6,7 +6,7 @@ import json
 from collections import Counter
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from typing import Any, Literal, TypeAlias
+from typing import Any, TypeAlias
 
 import polars as pl
 
@@ -25,18 +25,17 @@ from bdpbench.pages.specs import (
     BARE,
     INK,
     ROOM_ABOVE,
+    Channel,
     Chart,
+    Encoding,
+    Layer,
     Spec,
-    alt,
-    field,
-    fill,
-    hole,
+    coloured,
+    layer,
     layered,
-    number_tip,
-    pattern,
-    rows_named,
+    number,
     spec_content,
-    text_tip,
+    text,
 )
 from bdpbench.pages.text import VERDICTS, joined
 from bdpbench.units import axis_title
@@ -63,9 +62,7 @@ _LOW, _HIGH = 0.1, 0.9
 _MOST_BARS = 40
 _HEIGHT = 260
 
-_Scale: TypeAlias = Literal["linear", "log", "named"]
-"""How the swept values are placed: ``named`` means side by side, not to scale."""
-
+Tooltip: TypeAlias = Sequence[Channel]
 Styles: TypeAlias = Mapping[str, tuple[str, Sequence[int]]]
 """Label of a series → colour and dashes, in the order of the legend."""
 
@@ -230,24 +227,24 @@ def _measured(swept: Swept, rows: pl.DataFrame, several: bool) -> pl.DataFrame:
 def _published(swept: Swept, numbers: Sequence[ScoredNumber]) -> pl.DataFrame:
     """Published values over the sweep: x, value, lower, upper, series, verdict (words)."""
     by_id = {run["run_id"]: run for run in swept.runs}
-    several = len({number["subject"] for number in numbers}) > 1
+    several = len({each["subject"] for each in numbers}) > 1
     points = []
-    for number in numbers:
-        run = next((by_id[each] for each in number["run_ids"] if each in by_id), None)
-        main, selected = swept.sweep.main, number["select"]
+    for each in numbers:
+        run = next((by_id[run_id] for run_id in each["run_ids"] if run_id in by_id), None)
+        main, selected = swept.sweep.main, each["select"]
         x = run["parameters"][main] if run else selected.get(main)
         if x is None:
             continue
         points.append(
             {
                 "x": float(x),
-                "value": number["published"],
-                "lower": number["lower"],
-                "upper": number["upper"],
-                "series": swept.series(run, number["subject"] if several else "")
+                "value": each["published"],
+                "lower": each["lower"],
+                "upper": each["upper"],
+                "series": swept.series(run, each["subject"] if several else "")
                 if run
                 else " and ".join(swept.names.protocols_in(selected)),
-                "verdict": VERDICTS[number["verdict"]].label,
+                "verdict": VERDICTS[each["verdict"]].label,
             }
         )
     schema = dict.fromkeys(("x", "value", "lower", "upper"), pl.Float64)
@@ -414,121 +411,98 @@ def sweep_spec(
             mean), ``upper`` f64, ``runs`` i64, ``series`` str.
     """
     values = sorted({*measured["x"].to_list(), *published["x"].to_list()})
-    before, _, after = abscissa.label.partition("{x}")
-    rows = {} if published.is_empty() else {"published": published}
-    rows["measured"] = measured
-    if intervals is not None and not intervals.is_empty():
+    rows = {"published": published, "measured": measured}
+    if intervals is not None:
         rows["intervals"] = intervals
-    words: dict[str, Any] = {
-        "abscissa": abscissa.title,
-        "ordinate": ordinate,
-        "values": values,
-        "label": f"{json.dumps(before)} + datum.label + {json.dumps(after)}",
-        "series": list(styles),
-        "colours": [colour for colour, _ in styles.values()],
-        "dashes": [list(dash) for _, dash in styles.values()],
-        "zero": "intervals" not in rows or _begins_near_zero(measured["value"].to_list()),
+    rows = {name: frame for name, frame in rows.items() if not frame.is_empty()}
+    # On an axis from 0, an interval far above 0 would be invisible.
+    zero = "intervals" not in rows or _begins_near_zero(measured["value"].to_list())
+    base: Encoding = {
+        "x": _x_of(abscissa, values),
+        "y": number("value", ordinate, scale={"zero": zero}),
+        "color": coloured(
+            "series", {key: colour for key, (colour, _) in styles.items()}, title=None
+        ),
     }
+    place = [text("series", "series"), number("x", abscissa.title)]
     # If runs repeat a point, the line goes through their mean.
-    repeated = bool(measured.select("series", "x").is_duplicated().any())
-    shape = _sweep(_scale_of(abscissa, values), "published" in rows, repeated, "intervals" in rows)
-    return fill(shape, words, rows)
+    repeated = measured.select("series", "x").is_duplicated().any()
+    mean = {"y": number("value", ordinate, aggregate="mean")} if repeated else {}
+    return layered(
+        *(_published_layers(base, place) if "published" in rows else ()),
+        *(_interval_layers(base, place) if "intervals" in rows else ()),
+        *_measured_layers(base, place, _dashed(styles), mean),
+        height=_HEIGHT,
+        rows=rows,
+    )
+
+
+def _dashed(styles: Styles) -> Channel:
+    scale = {"domain": list(styles), "range": [list(dash) for _, dash in styles.values()]}
+    return text("series", None, scale=scale)
 
 
 def _begins_near_zero(values: Sequence[float]) -> bool:
     return min(values) <= max(values) / 2
 
 
-def _scale_of(abscissa: Abscissa, values: Sequence[float]) -> _Scale:
+def _x_of(abscissa: Abscissa, values: Sequence[float]) -> Channel:
     if abscissa.label:
-        return "named"
-    return "log" if values[0] > 0 and values[-1] / values[0] > LOG_SPAN else "linear"
-
-
-@pattern
-def _sweep(scale: _Scale, published: bool, repeated: bool, intervals: bool) -> alt.LayerChart:
-    colours = alt.Scale(domain=hole("series"), range=hole("colours"))
-    # On an axis from 0, an interval far above 0 would be invisible.
-    above = alt.Scale(zero=hole("zero"))
-    y = alt.Y(**field("value", "quantitative", title=hole("ordinate")), scale=above)
-    x = _x_of(scale)
-    base = alt.Chart().encode(
-        x=x, y=y, color=alt.Color(**field("series", "nominal", title=None, scale=colours))
-    )
-    layers = (
-        *(_published_layers(base) if published else ()),
-        *(_interval_layers(base) if intervals else ()),
-        *_measured_layers(base, repeated),
-    )
-    return layered(*layers, height=_HEIGHT)
-
-
-def _x_of(scale: _Scale) -> alt.X:
-    title = hole("abscissa")
-    if scale == "named":
-        names = alt.Axis(labelExpr=hole("label"), labelAngle=0, labelFlush=False)
-        return alt.X(**field("x", "ordinal", title=title, axis=names))
-    drawn = (
-        alt.Scale(type="log", nice=False, padding=14)
-        if scale == "log"
-        else alt.Scale(type="linear", nice=False, padding=14, zero=False)
-    )
+        before, _, after = abscissa.label.partition("{x}")
+        label = f"{json.dumps(before)} + datum.label + {json.dumps(after)}"
+        names = {"labelExpr": label, "labelAngle": 0, "labelFlush": False}
+        return {"field": "x", "type": "ordinal", "title": abscissa.title, "axis": names}
+    scale: dict[str, Any] = {"type": "linear", "nice": False, "padding": 14, "zero": False}
+    if values[0] > 0 and values[-1] / values[0] > LOG_SPAN:
+        scale = {"type": "log", "nice": False, "padding": 14}
     # Without a format, 1e-6 beside 1e-5 is rounded to it.
-    axis = alt.Axis(values=hole("values"), grid=False, format=",.12~g")
-    return alt.X(**field("x", "quantitative", title=title, scale=drawn, axis=axis))
+    axis = {"values": list(values), "grid": False, "format": ",.12~g"}
+    return number("x", abscissa.title, scale=scale, axis=axis)
 
 
-def _measured_layers(base: alt.Chart, repeated: bool) -> tuple[alt.Chart, alt.Chart]:
-    base = base.properties(data=rows_named("measured"))
-    dashes = alt.Scale(domain=hole("series"), range=hole("dashes"))
-    mean = field("value", "quantitative", title=hole("ordinate"), aggregate="mean")
-    line = base.mark_line(strokeWidth=1.7).encode(
-        strokeDash=alt.StrokeDash(**field("series", "nominal", title=None, scale=dashes)),
-        **({"y": alt.Y(**mean)} if repeated else {}),
-    )
-    points = base.mark_point(filled=True, size=55, opacity=1, cursor="pointer")
-    shown = [number_tip("value", "measured", ",.5~g"), text_tip("run", "run")]
-    return line, points.encode(tooltip=[*_place_tips(), *shown])
+def _measured_layers(
+    base: Encoding, place: Tooltip, dashed: Channel, mean: Encoding
+) -> list[Layer]:
+    tooltip = [*place, number("value", "measured", ",.5~g"), text("run", "run")]
+    look = {"filled": True, "size": 55, "opacity": 1, "cursor": "pointer"}
+    return [
+        layer("line", "measured", {**base, **mean, "strokeDash": dashed}, strokeWidth=1.7),
+        layer("point", "measured", {**base, "tooltip": tooltip}, **look),
+    ]
 
 
-def _place_tips() -> list[alt.Tooltip]:
-    return [text_tip("series", "series"), number_tip("x", hole("abscissa"))]
-
-
-def _interval_layers(base: alt.Chart) -> tuple[alt.Chart, ...]:
+def _interval_layers(base: Encoding, place: Tooltip) -> list[Layer]:
     """Confidence intervals of the means, as bars with ends."""
-    base = base.properties(data=rows_named("intervals"))
-    lower, upper = (alt.Y(**field(end, "quantitative")) for end in ("lower", "upper"))
-    tooltip = [
-        *_place_tips(),
-        number_tip("value", "mean", ",.5~g"),
-        number_tip("lower", "from", ",.5~g"),
-        number_tip("upper", "to", ",.5~g"),
-        number_tip("runs", "repetitions"),
+    tooltip = [*place, number("value", "mean", ",.5~g"), *_interval_tips()]
+    given, lower, upper = {**base, "tooltip": tooltip}, number("lower"), number("upper")
+    end = {"orient": "horizontal", "thickness": 1.4, "size": 9, "opacity": 0.8}
+    rule = {**given, "y": lower, "y2": {"field": "upper"}}
+    return [
+        layer("rule", "intervals", rule, strokeWidth=1.4, opacity=0.8),
+        layer("tick", "intervals", {**given, "y": lower}, **end),
+        layer("tick", "intervals", {**given, "y": upper}, **end),
     ]
-    rule = base.mark_rule(strokeWidth=1.4, opacity=0.8)
-    end = base.mark_tick(orient="horizontal", thickness=1.4, size=9, opacity=0.8)
-    return (
-        rule.encode(y=lower, y2=alt.Y2(field="upper"), tooltip=tooltip),
-        end.encode(y=lower, tooltip=tooltip),
-        end.encode(y=upper, tooltip=tooltip),
-    )
 
 
-def _published_layers(base: alt.Chart) -> tuple[alt.Chart, alt.Chart]:
-    base = base.properties(data=rows_named("published"))
-    bounds = base.mark_rule(strokeWidth=6, opacity=0.28).encode(
-        y=alt.Y(**field("lower", "quantitative")), y2=alt.Y2(field="upper")
-    )
+def _interval_tips() -> Tooltip:
+    ends = [number("lower", "from", ",.5~g"), number("upper", "to", ",.5~g")]
+    return [*ends, number("runs", "repetitions")]
+
+
+def _published_layers(base: Encoding, place: Tooltip) -> list[Layer]:
     tooltip = [
-        *_place_tips(),
-        number_tip("value", "published", ",.6~g"),
-        number_tip("lower", "lower bound", ",.6~g"),
-        number_tip("upper", "upper bound", ",.6~g"),
-        text_tip("verdict", "verdict"),
+        *place,
+        number("value", "published", ",.6~g"),
+        number("lower", "lower bound", ",.6~g"),
+        number("upper", "upper bound", ",.6~g"),
+        text("verdict", "verdict"),
     ]
-    points = base.mark_point(shape="diamond", size=130, strokeWidth=1.6, opacity=1, fill="white")
-    return bounds, points.encode(tooltip=tooltip)
+    bounds = {**base, "y": number("lower"), "y2": {"field": "upper"}}
+    look = {"shape": "diamond", "size": 130, "strokeWidth": 1.6, "opacity": 1, "fill": "white"}
+    return [
+        layer("rule", "published", bounds, strokeWidth=6, opacity=0.28),
+        layer("point", "published", {**base, "tooltip": tooltip}, **look),
+    ]
 
 
 def crowd_spec(rows: pl.DataFrame, styles: Mapping[str, str], abscissa: str, ordinate: str) -> Spec:
@@ -540,39 +514,29 @@ def crowd_spec(rows: pl.DataFrame, styles: Mapping[str, str], abscissa: str, ord
         abscissa: title of the x axis, with unit.
         ordinate: title of the y axis, with unit.
     """
-    words = {
-        "abscissa": abscissa,
-        "ordinate": ordinate,
-        "series": list(styles),
-        "colours": list(styles.values()),
+    scale = {"type": "linear", "nice": False, "padding": 14, "zero": False}
+    base: Encoding = {
+        "x": number("x", abscissa, scale=scale),
+        "color": coloured("series", styles, title=None),
     }
-    return fill(_crowd(), words, {"rows": rows})
-
-
-@pattern
-def _crowd() -> alt.LayerChart:
-    colours = alt.Scale(domain=hole("series"), range=hole("colours"))
-    scale = alt.Scale(type="linear", nice=False, padding=14, zero=False)
-    base = alt.Chart(rows_named("rows")).encode(
-        x=alt.X(**field("x", "quantitative", title=hole("abscissa"), scale=scale)),
-        color=alt.Color(**field("series", "nominal", title=None, scale=colours)),
-    )
-    value = {"title": hole("ordinate"), "scale": alt.Scale(zero=False)}
-    band = base.mark_area(opacity=0.16).encode(
-        y=alt.Y(**field("low", "quantitative", **value)), y2=alt.Y2(field="high")
-    )
-    line = base.mark_line(strokeWidth=1.7).encode(y=alt.Y(**field("value", "quantitative")))
+    from_low = number("low", ordinate, scale={"zero": False})
     tooltip = [
-        *_place_tips(),
-        number_tip("value", "median", ",.5~g"),
-        number_tip("low", "10th percentile", ",.5~g"),
-        number_tip("high", "90th percentile", ",.5~g"),
-        number_tip("runs", "runs", ","),
+        text("series", "series"),
+        number("x", abscissa),
+        number("value", "median", ",.5~g"),
+        number("low", "10th percentile", ",.5~g"),
+        number("high", "90th percentile", ",.5~g"),
+        number("runs", "runs", ","),
     ]
-    points = base.mark_point(filled=True, size=40, opacity=1).encode(
-        y=alt.Y(**field("value", "quantitative")), tooltip=tooltip
+    line = {**base, "y": number("value")}
+    point = {**line, "tooltip": tooltip}
+    return layered(
+        layer("area", "rows", {**base, "y": from_low, "y2": {"field": "high"}}, opacity=0.16),
+        layer("line", "rows", line, strokeWidth=1.7),
+        layer("point", "rows", point, filled=True, size=40, opacity=1),
+        height=_HEIGHT,
+        rows={"rows": rows},
     )
-    return layered(band, line, points, height=_HEIGHT)
 
 
 def protocol_bars(bars: pl.DataFrame, colours: Mapping[str, str], quantity: str) -> Spec:
@@ -584,42 +548,22 @@ def protocol_bars(bars: pl.DataFrame, colours: Mapping[str, str], quantity: str)
         quantity: title of the horizontal axis.
     """
     longest = max(bars["value"].to_list(), default=0.0) or 1.0
-    words = {
-        "quantity": quantity,
-        "across": [0, longest * _ROOM_FOR_TEXT],
-        "labels": list(colours),
-        "colours": list(colours.values()),
-        "height": _BAR_HEIGHT * bars.height,
+    across = {"domain": [0, longest * _ROOM_FOR_TEXT], "nice": False}
+    names = {"scale": {"domain": list(colours)}, "axis": BARE}
+    base: Encoding = {
+        "x": number("value", quantity, scale=across),
+        "y": text("protocol", None, **names),
+        "tooltip": [text("protocol", "protocol"), number("value", quantity)],
     }
-    return fill(_bars(), words, {"bars": bars})
-
-
-@pattern
-def _bars() -> alt.LayerChart:
-    across = alt.Scale(domain=hole("across"), nice=False)
-    amount = field("value", "quantitative", title=hole("quantity"))
-    base = alt.Chart(rows_named("bars")).encode(
-        x=alt.X(**amount, scale=across),
-        y=_names_of_bars("protocol", alt.Axis(**BARE)),
-        tooltip=[text_tip("protocol", "protocol"), alt.Tooltip(**amount)],
-    )
-    text = base.mark_text(align="left", dx=6, fontSize=11.5, color=INK)
+    bar = {**base, "color": coloured("protocol", colours, legend=None)}
+    look = {"align": "left", "dx": 6, "fontSize": 11.5, "color": INK}
     return layered(
-        base.mark_bar(height=_BAND, cursor="pointer").encode(color=_colour_of_bars("protocol")),
-        text.encode(text=alt.Text(**field("text", "nominal"))),
-        height=hole("height"),
+        layer("bar", "bars", bar, height=_BAND, cursor="pointer"),
+        layer("text", "bars", {**base, "text": text("text")}, **look),
+        height=_BAR_HEIGHT * bars.height,
+        rows={"bars": bars},
         room_above=ROOM_ABOVE,
     )
-
-
-def _names_of_bars(column: str, axis: alt.Axis) -> alt.Y:
-    order = alt.Scale(domain=hole("labels"))
-    return alt.Y(**field(column, "nominal", title=None, scale=order, axis=axis))
-
-
-def _colour_of_bars(column: str) -> alt.Color:
-    scale = alt.Scale(domain=hole("labels"), range=hole("colours"))
-    return alt.Color(**field(column, "nominal", scale=scale, legend=None))
 
 
 def interval_bars(
@@ -633,39 +577,27 @@ def interval_bars(
         colours: colours of the bars, in order.
         quantity: title of the horizontal axis, with unit.
     """
-    words = {
-        "quantity": quantity,
-        "labels": list(order),
-        "colours": list(colours),
-        "height": _BAR_HEIGHT * len(order),
+    scale = {"domain": list(order)}
+    base: Encoding = {
+        "y": text("label", None, scale=scale, axis={**BARE, "labelLimit": _LABEL_LIMIT}),
+        "tooltip": [text("label", "runs of"), number("mean", "mean", ",.5~g"), *_interval_tips()],
     }
-    return fill(_intervals(), words, {"bars": bars})
-
-
-@pattern
-def _intervals() -> alt.LayerChart:
-    base = alt.Chart(rows_named("bars")).encode(
-        y=_names_of_bars("label", alt.Axis(**BARE, labelLimit=_LABEL_LIMIT)),
-        tooltip=[
-            text_tip("label", "runs of"),
-            number_tip("mean", "mean", ",.5~g"),
-            number_tip("lower", "from", ",.5~g"),
-            number_tip("upper", "to", ",.5~g"),
-            number_tip("runs", "repetitions"),
-        ],
-    )
-    lower, upper = (alt.X(**field(end, "quantitative")) for end in ("lower", "upper"))
-    bar = base.mark_bar(height=_BAND, cursor="pointer", opacity=0.75)
-    mean = alt.X(**field("mean", "quantitative", title=hole("quantity")))
+    colour = text("label", scale={**scale, "range": list(colours)}, legend=None)
+    bar = {**base, "x": number("mean", quantity), "color": colour}
+    rule = {**base, "x": number("lower"), "x2": {"field": "upper"}}
+    ends = [
+        layer("rule", "bars", rule, strokeWidth=1.6, color=INK),
+        *(
+            layer("tick", "bars", {**base, "x": number(end)}, color=INK, thickness=1.6, size=12)
+            for end in ("lower", "upper")
+        ),
+    ]
     # An interval of zero width would look like a very narrow one.
-    wide = base.transform_filter("datum.upper > datum.lower")
-    rule = wide.mark_rule(strokeWidth=1.6, color=INK)
-    tick = wide.mark_tick(color=INK, thickness=1.6, size=12)
+    wide = {"transform": [{"filter": "datum.upper > datum.lower"}]}
     return layered(
-        bar.encode(x=mean, color=_colour_of_bars("label")),
-        rule.encode(x=lower, x2=alt.X2(field="upper")),
-        tick.encode(x=lower),
-        tick.encode(x=upper),
-        height=hole("height"),
+        layer("bar", "bars", bar, height=_BAND, cursor="pointer", opacity=0.75),
+        *({**each, **wide} for each in ends),
+        height=_BAR_HEIGHT * len(order),
+        rows={"bars": bars},
         room_above=ROOM_ABOVE,
     )

@@ -5,7 +5,7 @@ from __future__ import annotations
 import itertools
 import shlex
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from pathlib import PurePath
 from typing import Any
 
@@ -14,19 +14,17 @@ import polars as pl
 from bdpbench.contracts.plan import Plan, PlannedRun, Scalar
 from bdpbench.contracts.runs import SCRIPTS_FOLDER, RunRecord, ScriptRecord
 from bdpbench.contracts.scorecard import ScoredNumber, rows_of
-from bdpbench.pages.curves import ChartedView, LazyViews, View, charted_view, plan_views
-from bdpbench.pages.inputs import ReportInputs
+from bdpbench.pages.curves import LazyViews, View, charted_view, plan_views
+from bdpbench.pages.inputs import ReportData
 from bdpbench.pages.names import (
     Names,
     RunLink,
     Sweep,
     are_mixed,
     find_sweep,
-    grouped,
     protocols_of,
     subject_name,
 )
-from bdpbench.pages.series import PageSeries
 from bdpbench.pages.specs import Chart
 from bdpbench.pages.sweep_charts import Swept, interval_chart, sweep_chart
 from bdpbench.pages.text import figures_text, format_bytes, format_number
@@ -58,22 +56,19 @@ class Experiment:
     views: LazyViews
 
 
-def experiments(inputs: ReportInputs, series: PageSeries, names: Names) -> list[Experiment]:
+def experiments(data: ReportData) -> list[Experiment]:
     """Sections of the scenarios that have a run in the plan, in the order of the plan."""
-    by_scenario = grouped(inputs.plan["runs"], lambda run: run["scenario"])
     found, counted = [], set[str]()
-    for key in inputs.plan["scenarios"]:
-        if runs := by_scenario.get(key):
-            section = _experiment(key, runs, inputs, series, names)
-            own = {run["run_id"] for run in runs}
-            found.append(replace(section, shared=len(own & counted)))
+    for key in data.inputs.plan["scenarios"]:
+        if key in data.scenarios:
+            own = {run["run_id"] for run in data.scenarios[key]}
+            found.append(_experiment(key, len(own & counted), data))
             counted |= own
     return found
 
 
-def _experiment(
-    key: str, runs: Sequence[PlannedRun], inputs: ReportInputs, series: PageSeries, names: Names
-) -> Experiment:
+def _experiment(key: str, shared: int, data: ReportData) -> Experiment:
+    inputs, names, series, runs = data.inputs, data.names, data.series, data.scenarios[key]
     scenario = names.scenarios[key]
     done = [run for run in runs if run["run_id"] in series]
     sweep = find_sweep(done, swept=names.swept(key))
@@ -88,7 +83,7 @@ def _experiment(
         description=scenario["description"],
         runs=tuple(names.run(run["run_id"]) for run in runs),
         absent=len(runs) - len(done),
-        shared=0,
+        shared=shared,
         summaries=tuple(_summaries(key, swept, _asked(numbers, scenario["summary"]))),
         views=LazyViews(
             plan_views(done, sweep, names),
@@ -166,38 +161,26 @@ class RunDetail:
     ns2_report: str
 
 
-def run_details(inputs: ReportInputs, series: PageSeries, names: Names) -> Iterator[RunDetail]:
+def run_details(data: ReportData) -> Iterator[RunDetail]:
     """Sections of all runs of the plan, one after the other.
 
     A run of two scenarios appears once, although it has metrics in both.
     """
-    rows = inputs.metrics.unique(
+    rows = data.inputs.metrics.unique(
         subset=["run_id", "metric", "subject", "definition"], keep="first", maintain_order=True
     ).sort("run_id", maintain_order=True)
     # Slices of a sorted frame are free, whereas a frame for each run would not be.
     lengths = dict(rows.group_by("run_id", maintain_order=True).len().iter_rows())
     starts = dict(zip(lengths, itertools.accumulate(lengths.values(), initial=0), strict=False))
-    for run in distinct_runs(inputs.plan):
-        run_id = run["run_id"]
-        own = rows.slice(starts.get(run_id, 0), lengths.get(run_id, 0))
-        view = charted_view(
-            View("", (run,), "protocol"), f"run-{run_id}", Sweep("", ()), series, names
-        )
-        yield _detail(run, own, view, inputs, names)
+    for run_id, run in data.runs.items():
+        yield _detail(run, rows.slice(starts.get(run_id, 0), lengths.get(run_id, 0)), data)
 
 
-def distinct_runs(plan: Plan) -> list[PlannedRun]:
-    """The runs of a plan, each at its first place."""
-    runs: dict[str, PlannedRun] = {}
-    for run in plan["runs"]:
-        runs.setdefault(run["run_id"], run)
-    return list(runs.values())
-
-
-def _detail(
-    run: PlannedRun, rows: pl.DataFrame, view: ChartedView, inputs: ReportInputs, names: Names
-) -> RunDetail:
-    run_id = run["run_id"]
+def _detail(run: PlannedRun, rows: pl.DataFrame, data: ReportData) -> RunDetail:
+    inputs, names, run_id = data.inputs, data.names, run["run_id"]
+    view = charted_view(
+        View("", (run,), "protocol"), f"run-{run_id}", Sweep("", ()), data.series, names
+    )
     info = inputs.run_info.get(run_id)
     return RunDetail(
         run_id=run_id,

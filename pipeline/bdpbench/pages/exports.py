@@ -133,7 +133,7 @@ def export_files(
     figures = _wanted(figures_of(sections), request)
     words = {each["id"]: f"{each['text']} ({each['source']})" for each in inputs.definitions}
     captions = []
-    renderer = Renderer(sections.series, sections.names.captions)
+    renderer = Renderer(sections.data.series, sections.data.names.captions)
     for done, figure in enumerate(figures, start=1):
         caption = _figure_caption(figure, inputs.metrics, words, request.origin)
         captions.append(caption)
@@ -229,7 +229,7 @@ def _markdown_of(captions: Sequence[Caption], sections: Sections, plan: Plan) ->
     lines += [f"- {key}: {markdown_text(told[key])}" for key in sorted(told)]
     known = dict.fromkeys(run_id for each in captions for run_id in each.run_ids)
     lines += ["", "## Runs", ""]
-    lines += [f"- {each}: {markdown_text(sections.names.run(each).label)}" for each in known]
+    lines += [f"- {each}: {markdown_text(sections.data.names.run(each).label)}" for each in known]
     return "\n".join(lines) + "\n"
 
 
@@ -245,7 +245,7 @@ class Charts:
 
     def __init__(self, inputs: ReportInputs) -> None:
         sections = gather(inputs, FIGURE_BINS)
-        self._renderer = Renderer(sections.series, sections.names.captions)
+        self._renderer = Renderer(sections.data.series, sections.data.names.captions)
         self._figures = {figure.name: figure for figure in figures_of(sections)}
 
     @property

@@ -4,24 +4,23 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
+from functools import cached_property
 from typing import TypeAlias
 
 import polars as pl
 
-from bdpbench.contracts.plan import Plan
+from bdpbench.contracts.plan import Plan, PlannedRun
 from bdpbench.contracts.runs import Definition, RunRecord
 from bdpbench.contracts.scorecard import Scorecard
 from bdpbench.contracts.yaml_files import YamlFile
 from bdpbench.errors import BdpbenchError
 from bdpbench.pages.matrices import Matrix
-from bdpbench.pages.names import Captions
+from bdpbench.pages.names import Captions, Names, grouped
+from bdpbench.pages.series import LoadTable, PageSeries, series_text
 from bdpbench.pages.text import assets_dir, read_asset
 from bdpbench.pages.texts import StudyPage
 from bdpbench.studies.study import Citation, ClassDefaults, Protocol
 from bdpbench.studies.vocabulary import ParameterDeclaration
-
-LoadTable: TypeAlias = Callable[[str, str], "pl.LazyFrame | None"]
-"""(run id, table) → its frame, None if the run does not have the table."""
 
 LoadSeries: TypeAlias = Callable[[str, int], str]
 """(run id, bins) → what ``pages.series.series_text`` makes of the run, or has stored."""
@@ -107,3 +106,47 @@ def read_captions(page: StudyPage | None = None) -> Captions:
         protocol_sweeps={**common.protocol_sweeps, **own.protocol_sweeps},
         filled_share=own.filled_share,
     )
+
+
+@dataclass(frozen=True)
+class ReportData:
+    """The inputs of a report in the form that its sections need.
+
+    Attributes:
+        inputs: what to show.
+        bins: intervals of time whose extremes a series keeps.
+    """
+
+    inputs: ReportInputs
+    bins: int
+
+    @cached_property
+    def names(self) -> Names:
+        """The names for readers."""
+        captions = read_captions(self.inputs.study.page)
+        return Names(self.inputs.plan, captions, self.inputs.definitions)
+
+    @cached_property
+    def series(self) -> PageSeries:
+        """Run id → table → subject → packed points, for finished runs in the order of the plan."""
+        inputs, bins = self.inputs, self.bins
+
+        def load(run_id: str) -> str:
+            if inputs.load_series is None:
+                return series_text(run_id, inputs.load_table, bins)
+            return inputs.load_series(run_id, bins)
+
+        return PageSeries((each for each in self.runs if each in inputs.run_info), load)
+
+    @cached_property
+    def runs(self) -> dict[str, PlannedRun]:
+        """Run id → the run, at its first place in the plan."""
+        runs: dict[str, PlannedRun] = {}
+        for run in self.inputs.plan["runs"]:
+            runs.setdefault(run["run_id"], run)
+        return runs
+
+    @cached_property
+    def scenarios(self) -> dict[str, list[PlannedRun]]:
+        """Scenario → its planned runs."""
+        return grouped(self.inputs.plan["runs"], lambda run: run["scenario"])

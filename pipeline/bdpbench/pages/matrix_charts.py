@@ -12,7 +12,7 @@ from typing import TypeAlias
 import polars as pl
 
 from bdpbench.contracts.plan import PlannedRun, Scalar, values_of
-from bdpbench.pages.inputs import ReportInputs
+from bdpbench.pages.inputs import ReportData
 from bdpbench.pages.matrices import Level, Matrix, Points, Stated, Winner
 from bdpbench.pages.matrix_specs import (
     NOBODY,
@@ -64,28 +64,21 @@ class MatrixGroup:
     charts: tuple[Chart, ...]
 
 
-def matrix_groups(
-    inputs: ReportInputs, finished: Collection[str], names: Names
-) -> list[MatrixGroup]:
+def matrix_groups(data: ReportData) -> list[MatrixGroup]:
     """Matrices of the scenarios for which the study declares some, and of scenarios with pairs.
 
     If different protocols meet in the runs of a scenario for which the study declares no matrix,
     that of ``reports/captions.yaml`` is drawn. Each combination of the other parameters has a
     matrix of its own.
-
-    Args:
-        inputs: plan, metrics and the matrices of the study.
-        finished: ids of the runs that have results.
-        names: the names for readers.
     """
-    found = []
-    for scenario, planned in grouped(inputs.plan["runs"], lambda run: run["scenario"]).items():
-        matrices = [each for each in inputs.study.matrices if each.scenario == scenario]
+    found, names = [], data.names
+    for scenario, planned in data.scenarios.items():
+        matrices = [each for each in data.inputs.study.matrices if each.scenario == scenario]
         if not matrices and are_mixed(planned):
             usual = {"scenario": scenario, **names.captions.pairs}
             matrices = [Matrix.model_validate(usual)]
         if matrices:
-            grids = [Grid(each, planned, inputs.metrics, finished, names) for each in matrices]
+            grids = [Grid(each, planned, data) for each in matrices]
             found.append(_group(scenario, grids, names))
     return found
 
@@ -107,22 +100,14 @@ class Grid:
     Args:
         matrix: what the study declares.
         planned: runs of the scenario.
-        metrics: table of ``metrics.parquet``.
-        finished: ids of the runs that have results.
-        names: the names for readers.
+        data: the data of the report.
     """
 
-    def __init__(
-        self,
-        matrix: Matrix,
-        planned: Sequence[PlannedRun],
-        metrics: pl.DataFrame,
-        finished: Collection[str],
-        names: Names,
-    ) -> None:
-        self.matrix, self.metrics, self.finished, self.names = matrix, metrics, finished, names
+    def __init__(self, matrix: Matrix, planned: Sequence[PlannedRun], data: ReportData) -> None:
+        self.matrix, self.names, self.metrics = matrix, data.names, data.inputs.metrics
+        self.finished = data.series.keys()
         self.runs = [run for run in planned if self._is_shown(run)]
-        self.quantity = names.metric(matrix.metric)
+        self.quantity = self.names.metric(matrix.metric)
 
     def _is_shown(self, run: PlannedRun) -> bool:
         return all(name in run["parameters"] for name in self.matrix.places) and all(

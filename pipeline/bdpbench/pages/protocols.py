@@ -11,7 +11,7 @@ import polars as pl
 from bdpbench.contracts.plan import PlannedRun, Scalar
 from bdpbench.contracts.scorecard import CLAIM_VERDICTS, NUMBER_VERDICTS
 from bdpbench.pages.curves import Curve, View, curves, time_chart
-from bdpbench.pages.inputs import ReportInputs, StudyTexts
+from bdpbench.pages.inputs import ReportData, StudyTexts
 from bdpbench.pages.names import (
     NEUTRAL,
     Names,
@@ -107,11 +107,7 @@ class ProtocolPage:
 
 
 def protocol_pages(
-    inputs: ReportInputs,
-    numbers: Sequence[NumberRow],
-    claims: Sequence[ClaimRow],
-    series: PageSeries,
-    names: Names,
+    data: ReportData, numbers: Sequence[NumberRow], claims: Sequence[ClaimRow]
 ) -> list[ProtocolPage]:
     """Pages of the protocols that ``reports/protocols/`` describes, in the order of the study.
 
@@ -120,8 +116,7 @@ def protocol_pages(
     """
     parts = [part for row in numbers for part in row.rows]
     return [
-        _page(key, data, inputs, parts, claims, series, names)
-        for key, data in described(inputs.study).items()
+        _page(key, text, parts, claims, data) for key, text in described(data.inputs.study).items()
     ]
 
 
@@ -134,41 +129,30 @@ def described(study: StudyTexts) -> dict[str, ProtocolData]:
 
 def _page(
     key: str,
-    data: ProtocolData,
-    inputs: ReportInputs,
+    text: ProtocolData,
     parts: Sequence[NumberRow],
     claims: Sequence[ClaimRow],
-    series: PageSeries,
-    names: Names,
+    data: ReportData,
 ) -> ProtocolPage:
-    runs = [run for run in inputs.plan["runs"] if key in protocols_of(run)]
-    done = [run for run in runs if run["run_id"] in series]
+    study, runs = data.inputs.study, data.inputs.plan["runs"]
+    own = [run for run in runs if key in protocols_of(run)]
+    done = [run for run in own if run["run_id"] in data.series]
     numbers = tuple(row for row in parts if _selects(row, key))
     said = tuple(row for row in claims if key in row.claim["protocols"])
-    charts = protocol_charts(
-        key, _alone(done, inputs.plan["runs"]), inputs.metrics, numbers, series, names
-    )
     return ProtocolPage(
         key=key,
-        label=names.protocol(key),
-        data=data,
-        parameters=tuple(_parameter_row(each, key, inputs.study, runs) for each in data.parameters),
-        said=tuple(inputs.study.page.of(key).said),
+        label=data.names.protocol(key),
+        data=text,
+        parameters=tuple(_parameter_row(each, key, study, own) for each in text.parameters),
+        said=tuple(study.page.of(key).said),
         finished=len({run["run_id"] for run in done}),
-        planned=len({run["run_id"] for run in runs}),
+        planned=len({run["run_id"] for run in own}),
         numbers=numbers,
         number_totals=_tally(numbers, NUMBER_VERDICTS),
         claims=said,
         claim_totals=_tally(said, CLAIM_VERDICTS),
-        charts=tuple(charts),
+        charts=tuple(protocol_charts(key, done, numbers, data)),
     )
-
-
-def _alone(runs: Sequence[PlannedRun], planned: Sequence[PlannedRun]) -> list[PlannedRun]:
-    """Runs of the scenarios in which no two different protocols meet."""
-    scenarios = grouped(planned, lambda run: run["scenario"])
-    mixed = {scenario for scenario, own in scenarios.items() if are_mixed(own)}
-    return [run for run in runs if run["scenario"] not in mixed]
 
 
 def _selects(row: NumberRow, key: str) -> bool:
@@ -226,33 +210,35 @@ def _default(parameter: Parameter, agent: str, defaults: ClassDefaults) -> float
 
 
 def protocol_charts(
-    key: str,
-    runs: Sequence[PlannedRun],
-    metrics: pl.DataFrame,
-    numbers: Sequence[NumberRow],
-    series: PageSeries,
-    names: Names,
+    key: str, runs: Sequence[PlannedRun], numbers: Sequence[NumberRow], data: ReportData
 ) -> Iterator[Chart]:
-    """Histories of cwnd, metrics over sweeps, and two flows, where the protocol is alone."""
+    """Histories of cwnd, metrics over sweeps, and two flows, where the protocol is alone.
+
+    Args:
+        key: the protocol.
+        runs: finished runs in which it has a flow.
+        numbers: published numbers that concern it.
+        data: the data of the report.
+    """
+    names = data.names
+    runs = [run for run in runs if not are_mixed(data.scenarios[run["scenario"]])]
     scenarios = grouped(runs, lambda run: run["scenario"])
-    alone = [run for run in runs if protocols_of(run) == (key,)]
-    histories = [
-        run
-        for scenario, group in grouped(alone, lambda run: run["scenario"]).items()
-        if not find_sweep(group, swept=names.swept(scenario)).main
-        for run in group
-    ]
+    histories = []
+    for scenario, group in scenarios.items():
+        alone = [run for run in group if protocols_of(run) == (key,)]
+        if not find_sweep(alone, swept=names.swept(scenario)).main:
+            histories += alone
     for index, group in enumerate(grouped(histories, _path).values()):
-        yield from _history(f"protocol-{key}-cwnd-{index}", key, group, series, names)
+        yield from _history(f"protocol-{key}-cwnd-{index}", key, group, data.series, names)
     for scenario, group in scenarios.items():
         sweep = find_sweep(group, swept=names.swept(scenario))
         own = [row.number for row in numbers if row.number["scenario"] == scenario]
-        swept = Swept(group, sweep, metrics, names, own)
+        swept = Swept(group, sweep, data.inputs.metrics, names, own)
         for metric in names.captions.protocol_sweeps.get(sweep.main, ()):
             chart = sweep_chart(f"protocol-{key}-{scenario}-{metric}", metric, swept)
             if chart is not None:
                 yield chart
-    yield from _two_flows(f"protocol-{key}-throughput", runs, series, names)
+    yield from _two_flows(f"protocol-{key}-throughput", runs, data.series, names)
 
 
 def _path(run: PlannedRun) -> tuple[Scalar | None, ...]:
@@ -306,18 +292,19 @@ def _rtt_ratio(run: PlannedRun) -> float | None:
     return first / second if first and second else None
 
 
-def law_charts(inputs: ReportInputs, series: PageSeries, names: Names) -> list[Chart]:
+def law_charts(data: ReportData) -> list[Chart]:
     """Response functions, and growth and cuts of cwnd over its mean, of runs of one flow.
 
     Charts with too few points are left out.
     """
-    runs = [run for run in inputs.plan["runs"] if run["run_id"] in series]
-    points = {key: _points(runs, inputs.metrics, axes, names) for key, axes in _LAWS.items()}
+    names = data.names
+    runs = [run for run in data.inputs.plan["runs"] if run["run_id"] in data.series]
+    points = {key: _points(runs, data.inputs.metrics, axes, names) for key, axes in _LAWS.items()}
     drawn = {key: each for key, each in points.items() if each.height >= _FEWEST_POINTS}
     responses = {
-        names.protocol(key): data.response
-        for key, data in described(inputs.study).items()
-        if data.response
+        names.protocol(key): each.response
+        for key, each in described(data.inputs.study).items()
+        if each.response
     }
     return [
         _law_chart(key, each, responses if key == "response" else {}, names)

@@ -15,7 +15,7 @@ from bdpbench.contracts.scorecard import CLAIM_VERDICTS, NUMBER_VERDICTS
 from bdpbench.pages.curves import time_specs
 from bdpbench.pages.experiments import Experiment, run_details
 from bdpbench.pages.html import Notes, embedded, page_environment
-from bdpbench.pages.inputs import ReportInputs, RunRecords
+from bdpbench.pages.inputs import ReportData, ReportInputs, RunRecords
 from bdpbench.pages.names import Names
 from bdpbench.pages.sections import Sections, gather
 from bdpbench.pages.series import bins_for, embed_json
@@ -60,22 +60,22 @@ def build_report(inputs: ReportInputs, out: Path, *, with_files: bool = True) ->
     """
     bins = bins_for(len(inputs.run_info))
     sections = gather(inputs, bins)
-    is_large = len(sections.runs) > MOST_RUNS_OF_ONE_FILE
+    is_large = len(sections.data.runs) > MOST_RUNS_OF_ONE_FILE
     shards = Shards(shards_folder(out) if is_large else None)
-    files = _add_runs(inputs, sections, shards, with_files=with_files)
+    files = _add_runs(sections.data, shards, with_files=with_files)
     views = _add_views(sections.experiments, shards) if is_large else {}
     inside = {} if is_large else {each.key: list(each.views) for each in sections.experiments}
     in_views = (chart for held in inside.values() for view in held for chart in view.charts)
-    index = _index([*sections.charts, *in_views], sections, shards, files, views)
+    index = _index([*sections.charts, *in_views], sections.data, shards, files, views)
     content = {
-        **_content(inputs, sections),
+        **_content(sections),
         **embedded(),
         "bins": bins,
         "is_large": is_large,
         "most_buttons": MOST_BUTTONS,
         "with_files": with_files,
         "views": inside,
-        "charts": embed_json({"time": time_specs(sections.names.captions), "charts": {}}),
+        "charts": embed_json({"time": time_specs(sections.data.names.captions), "charts": {}}),
         "shards": shards.packed,
         "index": index,
     }
@@ -84,18 +84,16 @@ def build_report(inputs: ReportInputs, out: Path, *, with_files: bool = True) ->
     drop_others(shards_folder(out), shards.names)
 
 
-def _add_runs(
-    inputs: ReportInputs, sections: Sections, shards: Shards, *, with_files: bool
-) -> Mapping[str, int]:
+def _add_runs(data: ReportData, shards: Shards, *, with_files: bool) -> Mapping[str, int]:
     """Add the sections of runs; returns run id → position of its part."""
     template, files = page_environment().get_template("run.html"), {}
-    for run in run_details(inputs, sections.series, sections.names):
+    for run in run_details(data):
         files[run.run_id] = shards.position
         contents = embed_json({chart.chart_id: chart.content for chart in run.charts})
         body = template.render(run=run, chart_contents=contents, with_files=with_files)
         shards.add_html(f"run-{run.run_id}", body)
         if run.finished:
-            shards.add_series(run.run_id, sections.series.text(run.run_id))
+            shards.add_series(run.run_id, data.series.text(run.run_id))
         shards.turn()
     shards.close()
     return files
@@ -120,7 +118,7 @@ def _add_views(
 
 def _index(
     shown: Iterable[Chart],
-    sections: Sections,
+    data: ReportData,
     shards: Shards,
     files: Mapping[str, int],
     views: Mapping[str, list[tuple[str, int]]],
@@ -132,7 +130,7 @@ def _index(
         shards.add_charts([chart])
         shards.turn()
     shards.close()
-    names, scenarios = sections.names, list(sections.names.scenarios)
+    names, scenarios = data.names, list(data.names.scenarios)
     index = {
         "folder": shards.folder.name if shards.folder else None,
         "files": shards.names,
@@ -141,21 +139,22 @@ def _index(
         "scenarios": [[key, names.scenario(key)] for key in scenarios],
         "runs": [
             [
-                run["run_id"],
-                names.run(run["run_id"]).label,
+                run_id,
+                names.run(run_id).label,
                 scenarios.index(run["scenario"]),
-                int(run["run_id"] in sections.series),
-                files[run["run_id"]],
+                int(run_id in data.series),
+                files[run_id],
             ]
-            for run in sections.runs
+            for run_id, run in data.runs.items()
         ],
     }
     return pack_text(json.dumps(index, separators=(",", ":"), ensure_ascii=False))
 
 
-def _content(inputs: ReportInputs, sections: Sections) -> dict[str, object]:
+def _content(sections: Sections) -> dict[str, object]:
     """What the templates show of the sections."""
-    names, numbers, claims = sections.names, sections.numbers, sections.claims
+    inputs, names = sections.data.inputs, sections.data.names
+    numbers, claims = sections.numbers, sections.claims
     scorecard, study = inputs.scorecard, inputs.study
     return {
         "plan": inputs.plan,
@@ -189,13 +188,13 @@ def _content(inputs: ReportInputs, sections: Sections) -> dict[str, object]:
         "protocols": sections.protocols,
         "runs": [
             {
-                "run_id": run["run_id"],
-                "label": names.run(run["run_id"]).label,
+                "run_id": run_id,
+                "label": names.run(run_id).label,
                 "scenario": run["scenario"],
                 "scenario_title": names.scenario(run["scenario"]),
-                "finished": run["run_id"] in sections.series,
+                "finished": run_id in sections.data.series,
             }
-            for run in sections.runs
+            for run_id, run in sections.data.runs.items()
         ],
     }
 

@@ -7,13 +7,13 @@ import json
 import math
 import operator
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-from typing import TYPE_CHECKING, Any, TypeAlias, TypedDict, cast
+from typing import Any, TypeAlias, TypedDict, cast
 
 import polars as pl
 from markupsafe import Markup
 
-if TYPE_CHECKING:  # a batch of runs does not need the models of a report
-    from bdpbench.pages.inputs import LoadTable, ReportInputs
+LoadTable: TypeAlias = Callable[[str, str], "pl.LazyFrame | None"]
+"""(run id, table) → its frame, None if the run does not have the table."""
 
 
 class Packed(TypedDict):
@@ -128,18 +128,6 @@ class PageSeries(Mapping[str, RunSeries]):
 
     def __len__(self) -> int:
         return len(self._texts)
-
-
-def page_series(inputs: ReportInputs, bins: int) -> PageSeries:
-    """Series of the finished runs of a plan, in its order, with ``bins`` intervals of time."""
-    planned = dict.fromkeys(run["run_id"] for run in inputs.plan["runs"])
-    finished = [run_id for run_id in planned if run_id in inputs.run_info]
-    kept = inputs.load_series
-
-    def load(run_id: str) -> str:
-        return kept(run_id, bins) if kept else series_text(run_id, inputs.load_table, bins)
-
-    return PageSeries(finished, load)
 
 
 def series_text(run_id: str, load_table: LoadTable, bins: int) -> str:

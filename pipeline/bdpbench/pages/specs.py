@@ -197,11 +197,13 @@ def layered(
     names = {name: _name_of(frame) for name, frame in (rows or {}).items()}
     # Layers share parts, such as scales; in the specification each has its own.
     spec: Spec = json.loads(json.dumps({"layer": layers, "config": _CONFIG}))
-    drawn = [each["data"] for each in spec["layer"]]
-    for data in drawn:
-        data["name"] = names.get(data["name"], data["name"])
+    drawn = [each.pop("data")["name"] for each in spec["layer"]]
+    drawn = [{"name": names.get(name, name)} for name in drawn]
     if all(data == drawn[0] for data in drawn):
-        spec["data"] = [each.pop("data") for each in spec["layer"]][0]
+        spec["data"] = drawn[0]
+    else:
+        for each, data in zip(spec["layer"], drawn, strict=True):
+            each["data"] = data
     spec |= {"height": height, "width": "container"}
     if room_above:
         spec["padding"] = {"top": room_above}

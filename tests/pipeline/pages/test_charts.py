@@ -7,7 +7,6 @@ import subprocess
 import sys
 from collections.abc import Callable
 from dataclasses import replace
-from pathlib import Path
 from typing import Any
 
 import jsonschema
@@ -20,7 +19,6 @@ from bdpbench.pages.exports import Charts
 from bdpbench.pages.inputs import read_captions
 from bdpbench.pages.matrix_specs import Axes, level_matrix, valued_matrix, winner_matrix
 from bdpbench.pages.protocols import response_spec
-from bdpbench.pages.specs import alt, fill, hole, layered, pattern, rows_named
 from bdpbench.pages.sweep_charts import Abscissa, interval_bars, protocol_bars, sweep_spec
 from bdpbench.pages.texts import StudyPage
 
@@ -158,7 +156,12 @@ _PANELS = replace(_AXES, panels=["P"])
 _STYLE = {"HS": ("#0000ff", (1, 0))}
 
 
-# Made in the test: collection imports no altair, which takes each worker half a second.
+def _validate(spec: dict[str, Any]) -> None:
+    import altair as alt  # here because it takes half a second
+
+    alt.Root.validate(spec)
+
+
 @pytest.mark.parametrize(
     "made",
     [
@@ -190,32 +193,23 @@ _STYLE = {"HS": ("#0000ff", (1, 0))}
 )
 def test_a_specification_is_vega_lite(made: Callable[[], dict[str, Any]]) -> None:
     """It matches the schema that comes with altair and refuses unknown keys."""
-    alt.Root.validate(made())
+    _validate(made())
 
 
-def test_charts_of_one_shape_share_a_pattern_and_nothing_that_can_be_changed() -> None:
+def test_charts_share_nothing_that_can_be_changed() -> None:
     first, second = _sweep([16.0, 168.0]), _sweep([20.0, 168.0])
     first["layer"][0]["encoding"]["x"]["title"] = "changed"
     first["config"]["legend"]["columns"] = 1
     first["layer"][0]["encoding"]["color"]["scale"]["range"].append("#ffffff")
     assert second == _sweep([20.0, 168.0])
-    # Only the data that fill the holes differ: the values on the axis, and the rows.
     axis = second["layer"][0]["encoding"]["x"]["axis"]
     assert axis["values"] == [20.0, 168.0]
     assert [row["x"] for row in next(iter(second["datasets"].values()))] == [20.0, 168.0]
 
 
-def test_a_hole_that_nothing_fills_is_no_chart() -> None:
-    @pattern
-    def empty() -> alt.LayerChart:
-        return layered(alt.Chart(rows_named("rows")).mark_line(), height=hole("height"))
-
-    with pytest.raises(KeyError, match="height"):
-        fill(empty(), {}, {"rows": _POINTS})
-    assert fill(empty(), {"height": 20}, {"rows": _POINTS})["height"] == 20
-
-
 def test_a_notebook_gets_the_charts_of_a_report_as_altair(inputs: Any) -> None:
+    import altair as alt
+
     charts = Charts(inputs.frozen())
     chart = charts.chart("buffer-size-sweep-utilization")
     assert isinstance(chart, alt.LayerChart)
@@ -234,31 +228,10 @@ def test_a_slip_in_a_specification_is_seen() -> None:
     spec = _sweep([16.0, 168.0])
     spec["layer"][0]["encoding"]["x"]["sclae"] = {}
     with pytest.raises(jsonschema.ValidationError, match="sclae"):
-        alt.Root.validate(spec)
+        _validate(spec)
 
 
 def test_what_is_read_before_a_report_loads_no_altair() -> None:
     code = "import sys, bdpbench.pages, bdpbench.score; print('altair' in sys.modules)"
     done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
     assert done.stdout.strip() == "False"
-
-
-def test_patterns_are_kept_on_disk_and_only_cost_time_without_one(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    def shape(made: list[int]) -> dict[str, Any]:
-        @pattern
-        def drawn() -> alt.LayerChart:
-            made.append(1)
-            return layered(alt.Chart(rows_named("rows")).mark_line(), height=hole("height"))
-
-        return fill(drawn(), {"height": 20}, {"rows": _POINTS})
-
-    (tmp_path / "file").write_text("a file where a folder should be")
-    for home, times in (("home", 1), ("file", 2)):
-        monkeypatch.setenv("BDPBENCH_HOME", str(tmp_path / home))
-        made: list[int] = []
-        first, again = shape(made), shape(made)
-        assert again == first
-        assert len(made) == times or home == "file"
-    assert (tmp_path / "home" / "cache" / "charts.json").is_file()

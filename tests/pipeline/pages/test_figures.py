@@ -24,7 +24,7 @@ def figures(sections: Any) -> dict[str, Figure]:
 
 @pytest.fixture(scope="module")
 def renderer(sections: Any) -> Renderer:
-    return Renderer(sections.series, read_captions())
+    return Renderer(sections.data.series, read_captions())
 
 
 @pytest.fixture(scope="module")

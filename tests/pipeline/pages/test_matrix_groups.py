@@ -11,10 +11,9 @@ import pytest
 from pydantic import ValidationError
 
 from bdpbench.metrics import DEFINITIONS, METRICS_SCHEMA
-from bdpbench.pages.inputs import read_captions
+from bdpbench.pages.inputs import ReportData
 from bdpbench.pages.matrices import Matrix
 from bdpbench.pages.matrix_charts import matrix_groups
-from bdpbench.pages.names import Names
 
 KEYS = ("A", "B")
 EMPTY = pl.DataFrame(schema=METRICS_SCHEMA)
@@ -86,9 +85,11 @@ def _groups(
         inputs.frozen(),
         plan=plan,
         metrics=_metrics(values),
+        definitions=TITLES,
+        run_info=dict.fromkeys(finished),
         study=replace(inputs.study, matrices=matrices),
     )
-    return matrix_groups(given, finished, Names(plan, read_captions(), TITLES))
+    return matrix_groups(ReportData(given, 200))
 
 
 def _cells(chart: Any) -> list[tuple[Any, ...]]:
@@ -395,9 +396,15 @@ def test_a_metric_of_several_flows_has_a_matrix_each_or_that_of_one(inputs: Any)
     def charts(**more: Any) -> Any:
         matrix = Matrix.model_validate({**GRID, **more})
         study = replace(inputs.study, matrices=[matrix])
-        given = replace(inputs.frozen(), plan=plan, metrics=pl.DataFrame(rows), study=study)
-        ids = {str(run["run_id"]) for run in runs}
-        return matrix_groups(given, ids, Names(plan, read_captions(), TITLES))[0].charts
+        given = replace(
+            inputs.frozen(),
+            plan=plan,
+            metrics=pl.DataFrame(rows),
+            definitions=TITLES,
+            run_info={str(run["run_id"]): None for run in runs},
+            study=study,
+        )
+        return matrix_groups(ReportData(given, 200))[0].charts
 
     assert [chart.title for chart in charts()] == [
         "Total throughput, flow 1",

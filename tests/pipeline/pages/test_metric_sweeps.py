@@ -47,7 +47,7 @@ def _metrics(runs: list[Any], values: list[float]) -> pl.DataFrame:
 
 def _charts(inputs: Any, values: list[float]) -> tuple[Any, Any]:
     """The curve and the bars of a sweep over two RTTs with three repetitions each."""
-    runs, names = _runs(inputs), inputs.sections().names
+    runs, names = _runs(inputs), inputs.sections().data.names
     metrics, sweep = _metrics(runs, values), find_sweep(runs)
     means = over_repetitions(metrics, runs)
     swept = Swept(runs, sweep, metrics, names, repetitions=means)
@@ -90,7 +90,7 @@ def test_equal_repetitions_have_a_word_and_no_interval(inputs: Any) -> None:
 def test_runs_that_nobody_repeats_say_nothing_of_it(inputs: Any) -> None:
     runs = _runs(inputs, repetitions=1)
     metrics, sweep = _metrics(runs, [80, 90]), find_sweep(runs)
-    names, means = inputs.sections().names, over_repetitions(metrics, runs)
+    names, means = inputs.sections().data.names, over_repetitions(metrics, runs)
     swept = Swept(runs, sweep, metrics, names, repetitions=means)
     curve = sweep_chart("x", "utilization", swept)
     assert curve is not None
@@ -107,7 +107,7 @@ def test_several_series_of_a_protocol_differ_in_dashes_and_lightness(inputs: Any
         for queue in ("DropTail", "RED")
         for run in _runs(inputs, repetitions=1)
     ]
-    metrics, names = _metrics(runs, [80, 90, 85, 95]), inputs.sections().names
+    metrics, names = _metrics(runs, [80, 90, 85, 95]), inputs.sections().data.names
     curve = sweep_chart("x", "utilization", Swept(runs, find_sweep(runs), metrics, names))
     assert curve is not None
     line = curve.content["spec"]["layer"][0]["encoding"]  # type: ignore[typeddict-item]

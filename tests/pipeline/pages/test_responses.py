@@ -99,7 +99,7 @@ def test_repeated_runs_become_bars_with_their_intervals(inputs: Any) -> None:
     ]
     metrics = pl.DataFrame(rows, schema=inputs.metrics.schema)
     means = over_repetitions(metrics, runs)
-    swept = Swept(runs, find_sweep(runs), metrics, sections.names, repetitions=means)
+    swept = Swept(runs, find_sweep(runs), metrics, sections.data.names, repetitions=means)
     chart = interval_chart("x", "utilization", swept)
     assert chart is not None
     (bar,) = _data(chart.content["spec"], 0)

@@ -8,10 +8,9 @@ from typing import Any
 import pytest
 
 from bdpbench.pages.experiments import experiments
-from bdpbench.pages.inputs import read_captions
+from bdpbench.pages.inputs import ReportData, read_captions
 from bdpbench.pages.names import Names
 from bdpbench.pages.numbers import NumberRow, number_rows
-from bdpbench.pages.series import PageSeries
 from bdpbench.pages.statements import claim_rows
 from bdpbench.pages.summary import summarize
 from bdpbench.pages.text import VERDICTS
@@ -43,7 +42,7 @@ def test_misses_come_in_the_order_of_their_distance(rows: list[NumberRow]) -> No
 
 def test_what_fails_and_what_is_absent_is_said(inputs: Any) -> None:
     names = Names(inputs.plan, read_captions(), inputs.definitions)
-    sections = experiments(inputs.frozen(), PageSeries([], str), names)
+    sections = experiments(ReportData(replace(inputs.frozen(), run_info={}), 200))
     claims = claim_rows(inputs.scorecard, names)
     found = summarize(number_rows(inputs.scorecard, names), claims, sections)
     assert [row.claim["verdict"] for row in found.failed] == [

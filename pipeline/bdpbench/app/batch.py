@@ -139,10 +139,10 @@ class Batch:
             tell(self._path.with_suffix(".told"), event, run_id)
 
 
-def _failed(told: Path) -> Iterator[str]:
+def _failed(events_file: Path) -> Iterator[str]:
     """Runs that failed in an earlier attempt of this call and would fail again."""
     with suppress(OSError):
-        events = events_in(told.read_text(encoding="ascii"))
+        events = events_in(events_file.read_text(encoding="ascii"))
         yield from (run_id for event, run_id in events if event == "failed")
 
 

@@ -47,8 +47,8 @@ def begin_metric(name: str, study: str) -> Path:
 
 def _check_name(name: str, what: str, where: str) -> None:
     if not _NAME.fullmatch(name) or keyword.iskeyword(name):
-        said = f"cannot be the name of {what}: use a-z, 0-9 and _, a letter first"
-        raise BdpbenchError(said, where=where)
+        message = f"cannot be the name of {what}: use a-z, 0-9 and _, a letter first"
+        raise BdpbenchError(message, where=where)
 
 
 def _write(path: Path, name: str) -> Path:

@@ -114,9 +114,9 @@ def learn(results: Path, runs: Sequence[PlannedRun], batches: Path) -> None:
     others = [run for run in runs if not _is_short(run["estimated_cpu_s"])]
     # Only the latest ratios are stored, so no more have to be read.
     found = {
-        _NS2: _told(_ratio(results, run) for run in others[-_KEPT:]),
-        _NS2_SHORT: _told(_ratio(results, run) for run in short[-_KEPT:]),
-        _OWN: _told(_own_ratio(path) for path in batches.glob("*.done")),
+        _NS2: _ratios(_ratio(results, run) for run in others[-_KEPT:]),
+        _NS2_SHORT: _ratios(_ratio(results, run) for run in short[-_KEPT:]),
+        _OWN: _ratios(_own_ratio(path) for path in batches.glob("*.done")),
     }
     if any(found.values()):
         known = _known(results)
@@ -129,7 +129,7 @@ def _median(ratios: Sequence[float]) -> float:
     return statistics.median(ratios) if len(ratios) >= _FEWEST else 1.0
 
 
-def _told(ratios: Iterable[float | None]) -> list[float]:
+def _ratios(ratios: Iterable[float | None]) -> list[float]:
     return [each for each in ratios if each is not None]
 
 

@@ -57,9 +57,9 @@ def failure(prepared: Prepared, log: Path, status: int) -> BdpbenchError:
             hint=f"{finished} of {len(prepared.runs)} runs are finished and kept; "
             "the same command resumes",
         )
-    said = "\n".join(dict.fromkeys(_said(prepared, log)))
-    if said:
-        return BdpbenchError(said)
+    logged = "\n".join(dict.fromkeys(_logged_errors(prepared, log)))
+    if logged:
+        return BdpbenchError(logged)
     of_jobs = "\n".join(failed_jobs(log, prepared.paths.results)[-_MOST_JOBS:])
     if of_jobs:
         return BdpbenchError(of_jobs, where=str(log), hint=RESUME_HINT)
@@ -82,7 +82,7 @@ def _error_of(prepared: Prepared, run: PlannedRun) -> str:
     return path.read_text(encoding="utf-8").strip()
 
 
-def _said(prepared: Prepared, log: Path) -> Iterator[str]:
+def _logged_errors(prepared: Prepared, log: Path) -> Iterator[str]:
     """The errors that batches wrote to their logs, or Snakemake to its own."""
     for path in dict.fromkeys([*_logs(prepared), log]):
         with suppress(OSError):
@@ -186,9 +186,9 @@ def _unexplained(prepared: Prepared, log: Path) -> BdpbenchError:
     """Batches without a message: they were killed or have a bug, which their logs show."""
     logs = _logs(prepared)
     if logs:
-        said = (
+        message = (
             f"a batch of runs ended without giving a reason; its log: {', '.join(map(str, logs))}"
         )
     else:
-        said = "the workflow failed:\n    " + "\n    ".join(_lines(log)[-_LOG_TAIL_LINES:])
-    return BdpbenchError(said, where=str(log), hint=RESUME_HINT)
+        message = "the workflow failed:\n    " + "\n    ".join(_lines(log)[-_LOG_TAIL_LINES:])
+    return BdpbenchError(message, where=str(log), hint=RESUME_HINT)

@@ -37,7 +37,7 @@ class Damage:
     """What is wrong with which file, and which files to remove so that it is made again."""
 
     path: Path
-    said: str
+    reason: str
     remedy: str
     remove: tuple[Path, ...]
 
@@ -65,8 +65,8 @@ def mend_after_failure(view: View, prepared: Prepared) -> bool:
 def _set_aside(view: View, prepared: Prepared, *, deep: bool) -> bool:
     found = [*_damaged_runs(prepared, deep=deep), *_damaged_report(prepared.paths.folder)]
     for each in found:
-        text = f"{each.path} {each.said}; {each.remedy}"
-        view.tell("mended", text, path=str(each.path), reason=each.said, remedy=each.remedy)
+        text = f"{each.path} {each.reason}; {each.remedy}"
+        view.tell("mended", text, path=str(each.path), reason=each.reason, remedy=each.remedy)
         for path in each.remove:
             path.unlink(missing_ok=True)
     return bool(found)
@@ -97,14 +97,14 @@ def damaged_run(run_dir: Path, *, deep: bool) -> Damage | None:
     if record is None:
         return None
     if run_id(record["identity"]) != run_dir.name:
-        said = "has been changed: its content does not match its run id"
-        return Damage(path, said, remedy, remove)
+        reason = "has been changed: its content does not match its run id"
+        return Damage(path, reason, remedy, remove)
     if _is_changed(run_dir):
-        said = "has been changed since the run was parsed: its SHA-256 differs"
-        return Damage(path, said, remedy, remove)
+        reason = "has been changed since the run was parsed: its SHA-256 differs"
+        return Damage(path, reason, remedy, remove)
     wrong = _damaged_light if is_light(run_dir) else _damaged_outputs
-    for file, said in wrong(run_dir, record, deep=deep):
-        return Damage(file, said, remedy, remove)
+    for file, reason in wrong(run_dir, record, deep=deep):
+        return Damage(file, reason, remedy, remove)
     return None
 
 
@@ -150,7 +150,7 @@ def _damaged_light(run_dir: Path, _: RunRecord, *, deep: bool) -> Iterator[tuple
             yield path, "is not what was merged: its SHA-256 differs"
     damage = damaged_tables(run_dir, deep=deep)
     if damage is not None:
-        yield damage.path, damage.said
+        yield damage.path, damage.reason
 
 
 def damaged_tables(run_dir: Path, *, deep: bool) -> Damage | None:
@@ -166,8 +166,8 @@ def damaged_tables(run_dir: Path, *, deep: bool) -> Damage | None:
         if not table.is_file():
             return Damage(table, "is gone", remedy, remove)
         if deep and sha256_of(table) != facts["sha256"]:
-            said = "is not what was parsed: its SHA-256 differs"
-            return Damage(table, said, remedy, remove)
+            reason = "is not what was parsed: its SHA-256 differs"
+            return Damage(table, reason, remedy, remove)
     return None
 
 
@@ -179,7 +179,7 @@ def _damaged_report(folder: Path) -> Iterator[Damage]:
     """Files of a tier's report that are not what was written."""
     remedy, remove = "the report is made again", (folder / REPORTED_NAME,)
     try:
-        for path, said in changed_files(folder):
-            yield Damage(path, said, remedy, remove)
+        for path, reason in changed_files(folder):
+            yield Damage(path, reason, remedy, remove)
     except BdpbenchError as error:
         yield Damage(remove[0], error.message, remedy, remove)

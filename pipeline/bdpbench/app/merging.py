@@ -96,11 +96,11 @@ def merge(into: Path, others: Sequence[Path], say: Say, *, outputs: bool = True)
             here = run_folder(runs_folder(into), run_id)
             _take(run_dir, here, into / _SCRATCH, outputs=outputs)
         shutil.rmtree(into / _SCRATCH, ignore_errors=True)
-    for sentence in _said(into, found, outputs=outputs):
+    for sentence in _summary(into, found, outputs=outputs):
         say(sentence)
 
 
-def _said(into: Path, found: Findings, *, outputs: bool) -> Iterator[str]:
+def _summary(into: Path, found: Findings, *, outputs: bool) -> Iterator[str]:
     taken = "taken" if outputs else "taken without their outputs"
     yield (
         f"{into}: {len(found.new)} runs {taken}, {found.known} were already there, "
@@ -136,7 +136,7 @@ def _look_at(run_dir: Path, here: Path, found: Findings, *, outputs: bool) -> No
         return
     damage = damaged_run(run_dir, deep=True)
     if damage is not None:
-        found.problems.append(f"{damage.path} {damage.said}")
+        found.problems.append(f"{damage.path} {damage.reason}")
         return
     record = read_run(run_dir)
     earlier = found.new.get(run_dir.name, here)
@@ -186,7 +186,7 @@ def _take(run_dir: Path, here: Path, scratch: Path, *, outputs: bool) -> None:
         _copy_light(run_dir, copy)
     damage = damaged_run(copy, deep=True)
     if damage is not None:
-        raise BdpbenchError(f"{damage.said}, after it was copied", where=str(damage.path))
+        raise BdpbenchError(f"{damage.reason}, after it was copied", where=str(damage.path))
     here.parent.mkdir(parents=True, exist_ok=True)
     if here.exists():
         replace_folder(copy, here)

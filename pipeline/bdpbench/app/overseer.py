@@ -140,11 +140,11 @@ class Overseer:
         reasons = Counter(job.reason for job in waiting)
         return running, len(waiting), reasons.most_common(1)[0][0] if reasons else ""
 
-    def _check_answers(self, now_s: float, said: str) -> None:
+    def _check_answers(self, now_s: float, reason: str) -> None:
         silent_s = now_s - self._answered_s
         if silent_s >= 60 * self._config.unreachable_min:
             raise BdpbenchError(
-                f"Slurm has given no answer for {silent_s / 60:.1f} min: {said}",
+                f"Slurm has given no answer for {silent_s / 60:.1f} min: {reason}",
                 where="squeue",
                 hint="running jobs continue to their end, and finished runs are kept; "
                 "when `scontrol ping` answers again, the same command resumes",

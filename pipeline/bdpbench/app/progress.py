@@ -119,7 +119,7 @@ class Watch:
         self._runs_dir = runs_dir
         self._jobs = jobs
         self._clock = clock
-        self._told = {path: 0 for path in batches_dir.glob("*.json") if path.stem.isdecimal()}
+        self._read_bytes = {path: 0 for path in batches_dir.glob("*.json") if path.stem.isdecimal()}
         self._waiting = {run["run_id"]: run for run in runs}
         self._waiting_s = sorted(run["estimated_cpu_s"] for run in self._waiting.values())
         self._running: dict[str, RunProgress] = {}
@@ -135,7 +135,7 @@ class Watch:
         now_s = self._clock()
         self._watched_s += (now_s - self._looked_s) * len(self._running)
         self._looked_s = now_s
-        ended = [each for path in self._told for each in self._events_of(path)]
+        ended = [each for path in self._read_bytes for each in self._events_of(path)]
         for run_id, last in self._running.items():
             self._running[run_id] = self._look_at(last)
         running = tuple(self._running.values())
@@ -148,12 +148,12 @@ class Watch:
         """Process the reports of a batch; returns the runs that have ended."""
         try:
             with batch.with_suffix(".told").open("rb") as stream:
-                stream.seek(self._told[batch])
+                stream.seek(self._read_bytes[batch])
                 text = stream.read()
         except OSError:
             return
         whole = text[: text.rfind(b"\n") + 1]
-        self._told[batch] += len(whole)
+        self._read_bytes[batch] += len(whole)
         for event, run_id in events_in(whole.decode("ascii", errors="replace")):
             if event == "begun" and run_id in self._waiting:
                 run = self._waiting.pop(run_id)
@@ -170,10 +170,10 @@ class Watch:
 
     def _look_at(self, last: RunProgress) -> RunProgress:
         run = last.run
-        told = simulated_time(run_folder(self._runs_dir, run["run_id"]) / PROGRESS_NAME)
-        if told is None:
+        reported = simulated_time(run_folder(self._runs_dir, run["run_id"]) / PROGRESS_NAME)
+        if reported is None:
             return last
-        now_s, end_s = told
+        now_s, end_s = reported
         first = self._first.get(run["run_id"])
         # If time went back, the first observation was a leftover of a killed attempt.
         if first is None or now_s < first.simulated_s:
@@ -226,6 +226,9 @@ class View:
         error: BaseException | None,
         trace: TracebackType | None,
     ) -> None:
+        self.close()
+
+    def close(self) -> None:
         """Leave the terminal as it was."""
 
     def tell(self, event: str, text: str, **facts: object) -> None:
@@ -334,12 +337,8 @@ class LiveView(View):
         self._console = console or Console(highlight=False)
         self._live: Live | None = None
 
-    def __exit__(
-        self,
-        kind: type[BaseException] | None,
-        error: BaseException | None,
-        trace: TracebackType | None,
-    ) -> None:
+    def close(self) -> None:
+        """Remove the bars."""
         if self._live is not None:
             self._live.stop()
             self._live = None

@@ -157,7 +157,7 @@ def _cancel_orphans(prefix: str, view: View) -> None:
 
 def cancel_all(prefix: str) -> str:
     """Cancel all jobs with a prefix and wait for their end; the reason for a failure, or ""."""
-    deadline, said = time.monotonic() + _CANCEL_S, "they do not end"
+    deadline, reason = time.monotonic() + _CANCEL_S, "they do not end"
     while time.monotonic() < deadline:
         try:
             jobs = [job for job in jobs_of(prefix) if not job.has_ended]
@@ -165,9 +165,9 @@ def cancel_all(prefix: str) -> str:
                 return ""
             cancel(jobs)
         except NoAnswerError as error:
-            said = str(error)
+            reason = str(error)
         time.sleep(_CANCEL_POLL_S)
-    return said
+    return reason
 
 
 # ------------------------------------------------------------------------ Slurm's commands
@@ -189,10 +189,10 @@ def jobs_of(prefix: str) -> list[SlurmJob]:
     Raises:
         NoAnswerError: when Slurm cannot be asked.
     """
-    said = _ask(
+    listed = _ask(
         "squeue", f"--user={os.getuid()}", "--noheader", "--states=all", "--format=%i|%T|%j|%r"
     )
-    rows = (line.strip().split("|", 3) for line in said.splitlines())
+    rows = (line.strip().split("|", 3) for line in listed.splitlines())
     jobs = (SlurmJob(row[0], row[1], row[3], row[2]) for row in rows if len(row) == 4)
     return [job for job in jobs if job.name.startswith(prefix)]
 

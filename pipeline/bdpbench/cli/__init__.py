@@ -54,8 +54,8 @@ class _LazyGroup(click.Group):
         try:
             return super().invoke(ctx)
         except KeyboardInterrupt:  # click would only say "Aborted!"
-            said = "interrupted; what was finished is kept"
-            raise BdpbenchError(said, hint="the same command resumes") from None
+            message = "interrupted; what was finished is kept"
+            raise BdpbenchError(message, hint="the same command resumes") from None
 
     def list_commands(self, ctx: click.Context) -> list[str]:
         return list(_COMMANDS)
@@ -109,10 +109,10 @@ def main() -> None:
     except OSError as error:
         if error.filename in _STREAMS.values():
             _fail(BdpbenchError(f"cannot be written: {error.strerror}", where=error.filename))
-        told = disk_error(error)
-        if told is None:
+        of_disk = disk_error(error)
+        if of_disk is None:
             raise
-        _fail(told)
+        _fail(of_disk)
 
 
 class _Stream(io.FileIO):
@@ -147,13 +147,13 @@ def _open_streams() -> None:
         except OSError:
             os.open(os.devnull, os.O_RDWR)  # gets the lowest free number
             setattr(sys, name, os.fdopen(number, "w" if number else "r", closefd=False))
-    for name, told in _STREAMS.items():
+    for name, words in _STREAMS.items():
         given = getattr(sys, name)
         try:
             raw = _Stream(given.fileno(), "w", closefd=False)
         except io.UnsupportedOperation:  # a program that calls this one reads what it says
             continue
-        raw.name = told
+        raw.name = words
         lines = given.line_buffering
         buffer = io.BufferedWriter(raw)
         made = io.TextIOWrapper(buffer, given.encoding, given.errors, line_buffering=lines)

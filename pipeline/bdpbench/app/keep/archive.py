@@ -182,7 +182,7 @@ def _runs(bundle: Bundle) -> Iterator[tuple[str, Entry]]:
         damage = damaged_tables(run_dir, deep=True)
         if damage is not None:
             hint = f"remove {run_dir / TABLES_FOLDER}: the tables are then made again"
-            raise BdpbenchError(damage.said, where=str(damage.path), hint=hint)
+            raise BdpbenchError(damage.reason, where=str(damage.path), hint=hint)
         for path in sorted((run_dir / TABLES_FOLDER).iterdir()):
             yield f"{place}/{TABLES_FOLDER}/{path.name}", path
 

@@ -11,8 +11,7 @@ import pytest
 from playwright.sync_api import Browser, Locator, expect
 from tests.pipeline.contracts.test_csv_files import FORMULAS, OTHERS
 
-from bdpbench.app.analyze.analyzing import analyze
-from bdpbench.app.analyze.request import AnalysisRequest
+from bdpbench.app.analyze.analyzing import AnalysisRequest, analyze
 from bdpbench.contracts.documents import cell
 from bdpbench.contracts.paths import repository_root
 from bdpbench.pages.comparison import comparison_page

@@ -21,8 +21,7 @@ from types import FrameType
 
 from tests.faults.fuzz_traces import mutated, peak_mib
 
-from bdpbench.app.analyze.analyzing import analyze
-from bdpbench.app.analyze.request import AnalysisRequest
+from bdpbench.app.analyze.analyzing import AnalysisRequest, analyze
 from bdpbench.errors import BdpbenchError
 
 MOST_MORE_MIB = 100

@@ -14,11 +14,11 @@ from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
 from pathlib import Path
 
-from bdpbench.app.planning import Paths
+from bdpbench.app.planning import Wanted
 from bdpbench.app.totals import totals_lines
 from bdpbench.contracts.documents import csv_of, write_json_atomically
 from bdpbench.contracts.files import write_text_atomically
-from bdpbench.contracts.paths import checkout_root, home_dir, results_dir
+from bdpbench.contracts.paths import checkout_root, home_dir
 from bdpbench.contracts.scorecard import SCORECARD_NAME, read_scorecard
 from bdpbench.errors import BdpbenchError
 from bdpbench.simulation.backend import NativeBackend
@@ -38,8 +38,6 @@ from bdpbench.simulation.validation import (
     read_known_differences,
     run_subset,
 )
-from bdpbench.studies.config import load_config
-from bdpbench.studies.load import find_study
 
 TESTED_VARIANT = "fast"
 """The variant that is tested, whichever runs use; tests compare others with it."""
@@ -52,9 +50,7 @@ def check_scorecard(study: str | None, tier: str | None) -> None:
         BdpbenchError: naming each number that is not reproduced and not a known miss, each known
             miss that was reproduced after all, and each claim that fails; or when nothing was run.
     """
-    config = load_config()
-    key = find_study(study or config.study).name
-    paths = Paths(results_dir(config.results), key, tier or config.tier)
+    paths = Wanted(study, tier).paths()
     scorecard = read_scorecard(paths.folder / SCORECARD_NAME)
     print("\n".join(totals_lines(scorecard)))
     problems = [

@@ -132,14 +132,8 @@ def _labelled_runs(results: KeptResults) -> _Runs:
 
 
 def _side(results: KeptResults, runs: _Runs) -> Side:
-    """What is compared; runs go by their labels, with all parameters if two have the same one."""
-    counts = Counter((scenario, label) for (scenario, _), (label, _) in runs.items())
-    names = {
-        (scenario, run_id): label
-        if counts[scenario, label] == 1
-        else f"{label} {json.dumps(parameters, sort_keys=True)}"
-        for (scenario, run_id), (label, parameters) in runs.items()
-    }
+    """What is compared; runs go by their labels, which are unique within a scenario."""
+    names = {place: label for place, (label, _) in runs.items()}
 
     def key(run_id: str, scenario: str, metric: str, subject: str) -> Key:
         return Key(scenario, names.get((scenario, run_id), run_id), metric, subject)

@@ -61,8 +61,7 @@ def analyze_command(
     Files may be compressed (gzip, xz, zstd, bzip2). The format is recognised by the content. Memory
     does not grow with the trace.
     """
-    from bdpbench.app.analyze.analyzing import analyze, definition_lines
-    from bdpbench.app.analyze.request import AnalysisRequest
+    from bdpbench.app.analyze.analyzing import AnalysisRequest, analyze, definition_lines
 
     if list_metrics:
         for line in definition_lines():

@@ -14,7 +14,7 @@ import polars as pl
 from bdpbench.app.costs import tier_estimates_s
 from bdpbench.app.keep.publish import collect_kept
 from bdpbench.app.keep.results import Results, collect
-from bdpbench.app.planning import Paths, is_finished
+from bdpbench.app.planning import Paths, Wanted, is_finished, prepare
 from bdpbench.app.run import RunRequest, run_study
 from bdpbench.contracts.paths import expanded, repository_root, results_dir, run_folder
 from bdpbench.contracts.plan import Output, PlannedRun
@@ -349,7 +349,8 @@ class Tier:
     def _measured(self) -> Results:
         if self._published is not None:
             return self._published
-        return collect(str(self.folder), self.name, allow_partial=True, results=self.results)
+        wanted = Wanted(str(self.folder), self.name, results=self.results)
+        return collect(prepare(wanted), allow_partial=True)
 
     @cached_property
     def _charts(self) -> Charts:

@@ -12,7 +12,7 @@ from bdpbench import __version__
 from bdpbench.app.keep.bundle import Bundle, json_bytes, study_place
 from bdpbench.app.keep.results import RESULT_SOURCES, collect, commit_of, origin
 from bdpbench.app.mending import damaged_tables
-from bdpbench.app.planning import Paths
+from bdpbench.app.planning import Wanted, prepare
 from bdpbench.app.totals import totals_sentence
 from bdpbench.archive.container import CHECKSUMS_NAME, Entry, sealed, write_archive
 from bdpbench.archive.crate import Author, Crate, Software
@@ -33,7 +33,6 @@ from bdpbench.contracts.yaml_files import YamlFile
 from bdpbench.errors import BdpbenchError
 from bdpbench.pages.exports import ExportRequest, export_files
 from bdpbench.studies.config import load_config
-from bdpbench.studies.load import find_study
 
 _SOURCES = (
     *RESULT_SOURCES,
@@ -92,12 +91,11 @@ def archive_study(
     Raises:
         BdpbenchError: when runs of the tier are missing, or ``output`` cannot be written.
     """
-    config = load_config()
-    key = find_study(study or config.study).name
-    paths = Paths(results_dir(config.results), key, tier or config.tier)
+    wanted = Wanted(study, tier)
+    paths = wanted.paths()
     path = output or paths.folder / f"{paths.study}-{paths.tier}{_ARCHIVE}"
     _check_output(path)
-    bundle = Bundle(collect(study, tier, allow_partial=allow_partial))
+    bundle = Bundle(collect(prepare(wanted), allow_partial=allow_partial))
     entries = dict(_entries(bundle, with_runs=with_runs))
     entries |= {name: entries[f"{_SOURCE_FOLDER}/{name}"] for name in ("LICENSE", "CITATION.cff")}
     entries = sealed(entries, _crate(bundle, entries))

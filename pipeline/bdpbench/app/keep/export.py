@@ -8,8 +8,9 @@ from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
 
-from bdpbench.app.keep.results import collect, collect_prepared, origin, prepared_tier
+from bdpbench.app.keep.results import collect, origin
 from bdpbench.app.listing import table_lines
+from bdpbench.app.planning import Wanted, prepare
 from bdpbench.app.stages import report_plan, write_results
 from bdpbench.archive.compare import Tolerance, compare, read_sides
 from bdpbench.contracts.documents import write_json_atomically
@@ -36,10 +37,10 @@ def report_study(study: str | None, tier: str | None, output: Path | None) -> No
     Raises:
         BdpbenchError: when the tier has no finished run.
     """
-    prepared = prepared_tier(study, tier)
+    prepared = prepare(Wanted(study, tier))
     paths, plan = prepared.paths, prepared.plan
     if output is not None or not is_reported(paths.folder, plan, paths.runs):
-        results = collect_prepared(prepared, allow_partial=True)
+        results = collect(prepared, allow_partial=True)
         made = (plan, results.metrics, results.scorecard, paths.runs)
         if output is None:
             write_plan_document(paths.plan, plan)
@@ -84,7 +85,7 @@ def export_study(
     """
     wanted = parse_formats(formats)
     _check_folder(folder)
-    results = collect(study, tier, allow_partial=True)
+    results = collect(prepare(Wanted(study, tier)), allow_partial=True)
     from bdpbench.pages.exports import ExportRequest, export_files
 
     folder = folder / results.plan["study"] / results.plan["tier"]

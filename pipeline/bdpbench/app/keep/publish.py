@@ -91,7 +91,7 @@ def publish_study(
         results = collect_kept(key, published / find_study(key).name, add=add, prove=prove)
         _check_kept(results, tier, allow_partial=allow_partial)
     else:
-        results = collect(study, tier, allow_partial=allow_partial)
+        results = collect(prepare(Wanted(study, tier)), allow_partial=allow_partial)
     _write(published / results.plan["study"], Bundle(results).kept_files())
     print(totals_sentence(results.scorecard))
 

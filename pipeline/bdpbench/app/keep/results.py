@@ -10,7 +10,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from bdpbench import __version__
-from bdpbench.app.planning import Prepared, Wanted, is_finished, prepare
+from bdpbench.app.planning import Prepared, is_finished
 from bdpbench.app.stages import measure_plan, parse_runs, report_inputs, score_plan
 from bdpbench.contracts.paths import is_installed, repository_root
 from bdpbench.contracts.plan import Plan, PlannedRun, read_plan
@@ -62,34 +62,20 @@ class Results:
         return self.made or report_inputs(self.plan, self.metrics, self.scorecard, self.runs_dir)
 
 
-def prepared_tier(study: str | None, tier: str | None, results: Path | None = None) -> Prepared:
-    """The plan of all runs of a tier; see ``collect`` for the arguments."""
-    return prepare(Wanted(study, tier, results=results))
-
-
-def collect(
-    study: str | None, tier: str | None, *, allow_partial: bool, results: Path | None = None
-) -> Results:
+def collect(prepared: Prepared, *, allow_partial: bool) -> Results:
     """Parse, measure and score the runs of a tier again.
 
     The result depends on the present metrics and published numbers and on the tables of the runs,
     not on earlier reports.
 
     Args:
-        study: key or folder; None selects that of ``config.yaml``.
-        tier: None selects that of ``config.yaml``.
+        prepared: the plan of all runs of the tier.
         allow_partial: continue if runs are missing, as long as there is one.
-        results: folder of the runs; None selects that of the configuration.
 
     Raises:
         BdpbenchError: when runs of the tier are missing, because they were never simulated or
             because the study, a script or ns-2 has changed since.
     """
-    return collect_prepared(prepared_tier(study, tier, results), allow_partial=allow_partial)
-
-
-def collect_prepared(prepared: Prepared, *, allow_partial: bool) -> Results:
-    """Parse, measure and score the runs of a plan again, as ``collect``."""
     _check_complete(prepared, allow_partial=allow_partial)
     runs_dir, plan = prepared.paths.runs, prepared.plan
     runs = _distinct(prepared.runs)

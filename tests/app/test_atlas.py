@@ -8,6 +8,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+import yaml
 from tests.pipeline.pages.conftest import Page
 
 from bdpbench.app.atlas import make_atlas, write_atlas
@@ -19,54 +20,17 @@ from bdpbench.studies.atlas import load_declared
 
 DATA = repository_root() / "tests" / "data"
 
-CATALOGUE = """\
-schema_version: 1
-protocols:
-  standard: {name: Standard TCP, aliases: [AIMD]}
-topics:
-  utilization: {title: Filling the link, question: How much of it?}
-  transfers: {title: Transfers, question: How long?}
-relations:
-  - id: rates
-    topic: utilization
-    protocols: [standard]
-    question: What does it do?
-    relation: conditions
-    positions:
-      - {says: It fills 5 Mbit/s., rests_on: [dumbbell/reno-rate]}
-      - {says: It takes its time., rests_on: [transfer/more-takes-longer]}
-    conditions: [the path]
-    why: They ask for different things.
-    checked:
-      dumbbell: "table 1: it fills the link"
-      transfer: "section 2: it takes its time"
-"""
-DUMBBELL = """\
-schema_version: 1
-known_as: {Reno: standard, Vegas: vegas}
-protocols:
-  vegas: {name: TCP Vegas}
-entries:
-  utilization: [reno-*]
-  transfers: ["*"]
-"""
-TRANSFER = """\
-schema_version: 1
-known_as: {Reno: standard}
-fixed: {queue: DropTail}
-entries:
-  transfers: [time-1000, "*"]
-"""
+ATLAS = DATA / "atlas"
 
 
 @pytest.fixture
 def config(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     """A configuration with two studies; the results of one contain a kept scorecard."""
     folder = tmp_path / "config"
-    for key, text in (("dumbbell", DUMBBELL), ("transfer", TRANSFER)):
+    for key in ("dumbbell", "transfer"):
         shutil.copytree(DATA / key, folder / "studies" / key)
-        (folder / "studies" / key / "atlas.yaml").write_text(text)
-    (folder / "atlas.yaml").write_text(CATALOGUE)
+        shutil.copy(ATLAS / f"{key}.yaml", folder / "studies" / key / "atlas.yaml")
+    shutil.copy(ATLAS / "atlas.yaml", folder)
     shutil.copy(repository_root() / "config" / "config.yaml", folder)
     kept = tmp_path / "results" / "dumbbell" / "quick"
     kept.mkdir(parents=True)
@@ -74,6 +38,13 @@ def config(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     monkeypatch.setenv("BDPBENCH_CONFIG", str(folder))
     monkeypatch.setenv("BDPBENCH_RESULTS", str(tmp_path / "results"))
     return folder
+
+
+def _edit(path: Path, right: str, wrong: str) -> None:
+    """Replace a text of a file that occurs once in it."""
+    text = path.read_text()
+    assert text.count(right) == 1
+    path.write_text(text.replace(right, wrong))
 
 
 def _entry(atlas: Atlas, key: str) -> Any:
@@ -107,16 +78,14 @@ def test_what_no_scorecard_has_was_not_run(config: Path) -> None:
 
 
 def test_a_scorecard_of_another_print_is_no_verdict(config: Path) -> None:
-    path = config / "studies" / "dumbbell" / "published.csv"
-    path.write_text(path.read_text().replace(",5,4.9,5.2,", ",4.95,4.9,5.2,"))
+    _edit(config / "studies" / "dumbbell" / "published.csv", ",5,4.9,5.2,", ",4.95,4.9,5.2,")
     assert _entry(make_atlas(), "dumbbell/reno-rate")["verdict"] == "not_run"
 
 
 def test_verdicts_of_what_the_study_has_no_more_are_counted(config: Path) -> None:
     path = config / "studies" / "dumbbell" / "published.csv"
     path.write_text("".join(path.read_text().splitlines(keepends=True)[:2]))
-    text = DUMBBELL.replace('  transfers: ["*"]\n', "")
-    (config / "studies" / "dumbbell" / "atlas.yaml").write_text(text)
+    _edit(config / "studies" / "dumbbell" / "atlas.yaml", '  transfers: ["*"]\n', "")
     (study,) = (each for each in make_atlas()["studies"] if each["key"] == "dumbbell")
     assert (study["numbers"], study["judged"], study["gone"]) == (1, 1, 1)
 
@@ -141,87 +110,37 @@ def test_an_atlas_of_a_protocol_has_what_is_about_it_and_what_its_relations_rest
 def test_a_study_outside_the_configuration_joins(config: Path, tmp_path: Path) -> None:
     outside = tmp_path / "elsewhere" / "transfer2"
     shutil.move(config / "studies" / "transfer", outside)
-    study = outside / "study.yaml"
-    study.write_text(study.read_text().replace("key: transfer", "key: transfer2"))
-    catalogue = config / "atlas.yaml"
-    renamed = CATALOGUE.replace("transfer/more", "transfer2/more")
-    catalogue.write_text(renamed.replace("transfer: ", "transfer2: "))
+    _edit(outside / "study.yaml", "key: transfer", "key: transfer2")
+    _edit(config / "atlas.yaml", "transfer/more", "transfer2/more")
+    _edit(config / "atlas.yaml", "transfer: ", "transfer2: ")
     with pytest.raises(BdpbenchError, match="unknown study 'transfer2'"):
         make_atlas()
     assert _entry(make_atlas(studies=[outside]), "transfer2/time-1000")["published"] == 1.2
 
 
 def test_a_study_may_bring_topics_and_relations_of_its_own(config: Path) -> None:
-    head, relations = CATALOGUE.split("relations:\n")
+    head, relations = (config / "atlas.yaml").read_text().split("relations:\n")
     (config / "atlas.yaml").write_text(head)
     own = config / "studies" / "transfer" / "atlas.yaml"
-    more = "topics:\n  mine: {title: Mine, question: What?}\n"
-    own.write_text(TRANSFER + more + "relations:\n" + relations.replace("utilization", "mine"))
+    more = "topics:\n  mine: {title: Mine, question: What?}\nrelations:\n"
+    own.write_text(own.read_text() + more + relations.replace("utilization", "mine"))
     (relation,) = make_atlas()["relations"]
     assert relation["topic"] == "mine"
 
 
-_CATALOGUE = "atlas.yaml"
-_DUMBBELL = "studies/dumbbell/atlas.yaml"
-_TRANSFER = "studies/transfer/atlas.yaml"
-
-# File, text in it, replacement; message, and the text of the line that the message points to.
-WRONG = [
-    (_CATALOGUE, "bell/reno-rate", "bell/reno-rat", "no study has 'dumbbell/reno-rat'", "fills 5"),
-    (_CATALOGUE, "dumbbell/reno", "dumbell/reno", "unknown study 'dumbell'", "fills 5"),
-    (
-        _CATALOGUE,
-        "transfer/more",
-        "dumbbell/reno",
-        "a relation needs at least two studies",
-        "id: rates",
-    ),
-    (_CATALOGUE, "[standard]", "[standart]", "unknown protocol 'standart'", "standart"),
-    (_CATALOGUE, "[standard]", "[vegas]", "about none of its protocols", "dumbbell/reno-rate"),
-    (_CATALOGUE, ": utilization", ": utilisation", "unknown topic", "topic: utilisation"),
-    (_CATALOGUE, ": conditions", ": agree", "studies that agree have one", "id: rates"),
-    (_CATALOGUE, ": conditions", ": similar", "input should be", "relation: similar"),
-    (_CATALOGUE, 'transfer: "s', 'other: "s', "an entry for each of its studies", "checked:"),
-    (_CATALOGUE, "[the path]", "[]", "which of them differ", "id: rates"),
-    (_CATALOGUE, "    why:", "    because: no\n    why:", "unknown key", "because"),
-    (_CATALOGUE, "AIMD]}", "AIMD]}\n  cubic: {name: C}", "no study has this protocol", "cubic"),
-    (_CATALOGUE, "[AIMD]", "[TCP Vegas]", "is also a name of standard", "vegas: {name"),
-    (_DUMBBELL, "Vegas: vegas", "Vega: vegas", "unknown protocol of dumbbell 'Vega'", "known_as"),
-    (_DUMBBELL, ", Vegas: vegas", "", "Vegas of dumbbell has no common name", "known_as"),
-    (_DUMBBELL, "{Reno: standard", "{Reno: reno", "unknown common name 'reno'", "known_as"),
-    (_DUMBBELL, "vegas: {", "standard: {", "another file has this name", "standard: {name"),
-    (_DUMBBELL, "utilization:", "use:", "unknown topic 'use'", "use: [reno-*]"),
-    (_DUMBBELL, "reno-*", "rino-*", "dumbbell has no number or statement 'rino-*'", "rino"),
-    (_DUMBBELL, '["*"]', '["*", vegas-*]', "already belongs to transfers", "vegas-*"),
-    (_TRANSFER, ', "*"]', "]", "more-takes-longer of transfer belongs to no topic", "entries:"),
-    (
-        _TRANSFER,
-        "queue: DropTail",
-        "que: DropTail",
-        "unknown fixed parameter 'que'",
-        "que: DropTail",
-    ),
-    (_TRANSFER, "queue: DropTail", "queue: 5", "expected a word (got 5)", "queue: 5"),
-    (_TRANSFER, "fixed:", "shares: {asy: asymmetry}\nfixed:", "unknown metric 'asy'", "asy:"),
-    (_TRANSFER, "queue: DropTail", "packet_bytes: 1000", "unknown fixed parameter", "packet_bytes"),
-]
-
-
 @pytest.mark.parametrize(
-    ("name", "right", "wrong", "message", "line"), WRONG, ids=[each[3] for each in WRONG]
+    "slip",
+    yaml.safe_load((ATLAS / "wrong.yaml").read_text()),
+    ids=lambda each: each["message"],
 )
-def test_what_no_study_has_is_refused_with_its_line(
-    config: Path, name: str, right: str, wrong: str, message: str, line: str
-) -> None:
-    path = config / name
-    text = path.read_text()
-    assert text.count(right) == 1
-    path.write_text(text.replace(right, wrong))
+def test_what_no_study_has_is_refused_with_its_line(config: Path, slip: dict[str, str]) -> None:
+    name = "atlas.yaml" if slip["file"] == "atlas" else f"studies/{slip['file']}/atlas.yaml"
+    _edit(config / name, slip["right"], slip["wrong"])
     with pytest.raises(BdpbenchError) as caught:
         make_atlas()
-    assert message in caught.value.message
+    assert slip["message"] in caught.value.message
     where, _, number = caught.value.where.rpartition(":")
-    assert line in Path(where).read_text().splitlines()[int(number) - 1]
+    assert slip["line"] in Path(where).read_text().splitlines()[int(number) - 1]
 
 
 def test_a_protocol_that_no_study_has_is_refused_with_a_suggestion(config: Path) -> None:
@@ -233,8 +152,7 @@ def test_a_protocol_that_no_study_has_is_refused_with_a_suggestion(config: Path)
 def test_a_folder_without_its_file_does_not_join(config: Path, tmp_path: Path) -> None:
     outside = tmp_path / "other"
     shutil.copytree(DATA / "dumbbell", outside)
-    study = outside / "study.yaml"
-    study.write_text(study.read_text().replace("key: dumbbell", "key: other"))
+    _edit(outside / "study.yaml", "key: dumbbell", "key: other")
     with pytest.raises(BdpbenchError, match=r"the study has no atlas\.yaml"):
         load_declared([outside])
 

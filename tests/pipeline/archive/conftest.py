@@ -28,7 +28,7 @@ CRATE = Crate(
     outputs=["report.html"],
     descriptions={"report.html": "The report"},
 )
-CONTENTS: Mapping[str, Entry] = {
+CONTENTS: Mapping[str, bytes] = {
     **{
         name: f"content of {name}\n".encode() * 3
         for name in REQUIRED

@@ -9,31 +9,15 @@ from __future__ import annotations
 import hashlib
 import json
 import re
-import zipfile
-from collections.abc import Callable
-from pathlib import Path
 from typing import Any
 
-import pytest
+from tests.pipeline.archive.conftest import CONTENTS, CRATE
 
-Graph = dict[str, dict[str, Any]]
+from bdpbench.archive.crate import crate_json
 
-
-@pytest.fixture
-def archive(make_archive: Callable[..., Path]) -> dict[str, bytes]:
-    with zipfile.ZipFile(make_archive()) as found:
-        return {name: found.read(name) for name in found.namelist()}
-
-
-@pytest.fixture
-def crate(archive: dict[str, bytes]) -> dict[str, Any]:
-    found: dict[str, Any] = json.loads(archive["ro-crate-metadata.json"])
-    return found
-
-
-@pytest.fixture
-def graph(crate: dict[str, Any]) -> Graph:
-    return {each["@id"]: each for each in crate["@graph"]}
+FILES = {name: (hashlib.sha256(each).hexdigest(), len(each)) for name, each in CONTENTS.items()}
+METADATA: dict[str, Any] = json.loads(crate_json(CRATE, FILES))
+GRAPH: dict[str, dict[str, Any]] = {each["@id"]: each for each in METADATA["@graph"]}
 
 
 def _types(entity: dict[str, Any]) -> list[str]:
@@ -42,18 +26,14 @@ def _types(entity: dict[str, Any]) -> list[str]:
 
 
 def _references(value: Any) -> list[str]:
-    if isinstance(value, dict):
-        return [value["@id"]]
-    return (
-        [each["@id"] for each in value if isinstance(each, dict)] if isinstance(value, list) else []
-    )
+    parts = value if isinstance(value, list) else [value]
+    return [each["@id"] for each in parts if isinstance(each, dict)]
 
 
-def test_it_is_flattened_json_ld_with_the_context_of_ro_crate(crate: dict[str, Any]) -> None:
-    assert crate["@context"][0] == "https://w3id.org/ro/crate/1.1/context"
-    ids = [each["@id"] for each in crate["@graph"]]
-    assert len(set(ids)) == len(ids)
-    for entity in crate["@graph"]:
+def test_it_is_flattened_json_ld_with_the_context_of_ro_crate() -> None:
+    assert METADATA["@context"][0] == "https://w3id.org/ro/crate/1.1/context"
+    assert len(GRAPH) == len(METADATA["@graph"])
+    for entity in GRAPH.values():
         assert entity["@type"]
         nested = [
             value
@@ -64,8 +44,8 @@ def test_it_is_flattened_json_ld_with_the_context_of_ro_crate(crate: dict[str, A
         assert all(set(value) == {"@id"} for value in nested), entity["@id"]
 
 
-def test_the_descriptor_is_about_the_root_and_names_its_profiles(graph: Graph) -> None:
-    descriptor = graph["ro-crate-metadata.json"]
+def test_the_descriptor_is_about_the_root_and_names_its_profiles() -> None:
+    descriptor = GRAPH["ro-crate-metadata.json"]
     assert descriptor["@type"] == "CreativeWork"
     assert descriptor["about"] == {"@id": "./"}
     assert _references(descriptor["conformsTo"]) == [
@@ -74,48 +54,45 @@ def test_the_descriptor_is_about_the_root_and_names_its_profiles(graph: Graph) -
     ]
 
 
-def test_the_root_has_what_it_must(graph: Graph) -> None:
-    root = graph["./"]
+def test_the_root_has_what_it_must() -> None:
+    root = GRAPH["./"]
     assert root["@type"] == "Dataset"
     assert root["name"]
     assert root["description"]
     assert re.fullmatch(r"\d{4}-\d{2}-\d{2}", root["datePublished"])
-    assert graph[root["license"]["@id"]]["name"] == "MIT License"
-    assert all(graph[each]["name"] for each in _references(root["author"]))
+    assert GRAPH[root["license"]["@id"]]["name"] == "MIT License"
+    assert all(GRAPH[each]["name"] for each in _references(root["author"]))
 
 
-def test_every_file_is_a_data_entity_with_its_size_and_checksum(
-    archive: dict[str, bytes], graph: Graph
-) -> None:
-    parts = _references(graph["./"]["hasPart"])
-    assert sorted(parts) == sorted(set(archive) - {"ro-crate-metadata.json", "manifest-sha256.txt"})
+def test_every_file_is_a_data_entity_with_its_size_and_checksum() -> None:
+    parts = _references(GRAPH["./"]["hasPart"])
+    assert sorted(parts) == sorted(CONTENTS)
     for path in parts:
-        entity = graph[path]
+        entity = GRAPH[path]
         assert "File" in _types(entity)
         assert re.fullmatch(r"[a-z]+/[a-z0-9.+-]+", entity["encodingFormat"])
-        assert entity["contentSize"] == str(len(archive[path]))
-        assert entity["sha256"] == hashlib.sha256(archive[path]).hexdigest()
+        assert (entity["sha256"], entity["contentSize"]) == (FILES[path][0], str(FILES[path][1]))
 
 
-def test_every_reference_within_the_crate_resolves(graph: Graph) -> None:
-    for entity in graph.values():
+def test_every_reference_within_the_crate_resolves() -> None:
+    for entity in GRAPH.values():
         for name, value in entity.items():
             for target in _references(value):
                 if name not in ("conformsTo", "identifier", "url"):
-                    assert target in graph, f"{entity['@id']}: {name}"
+                    assert target in GRAPH, f"{entity['@id']}: {name}"
 
 
-def test_the_workflow_is_the_main_entity_and_names_its_language(graph: Graph) -> None:
-    workflow = graph[graph["./"]["mainEntity"]["@id"]]
+def test_the_workflow_is_the_main_entity_and_names_its_language() -> None:
+    workflow = GRAPH[GRAPH["./"]["mainEntity"]["@id"]]
     assert workflow["@id"] == "source/Snakefile"
     assert _types(workflow) == ["File", "SoftwareSourceCode", "ComputationalWorkflow"]
-    language = graph[workflow["programmingLanguage"]["@id"]]
+    language = GRAPH[workflow["programmingLanguage"]["@id"]]
     assert _types(language) == ["ComputerLanguage"]
     assert {"name", "identifier", "url"} <= set(language)
 
 
-def test_the_reproduction_says_what_went_in_and_came_out(graph: Graph) -> None:
-    action = graph["#reproduction"]
+def test_the_reproduction_says_what_went_in_and_came_out() -> None:
+    action = GRAPH["#reproduction"]
     assert action["instrument"] == {"@id": "source/Snakefile"}
     assert _references(action["object"]) == ["plan.json"]
     assert _references(action["result"]) == ["report.html"]

@@ -2,14 +2,13 @@
 
 from __future__ import annotations
 
-import copy
 import csv
 import io
 import json
 import random
 import shutil
 import time
-from collections.abc import Callable, Iterator
+from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
@@ -18,6 +17,8 @@ import pytest
 import yaml
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
+from tests.data_of import data_of
+from tests.faults.fuzz_files import VALUES, of_data
 
 from bdpbench.app.planning import Wanted, prepare, write_plan
 from bdpbench.app.stages import measure_plan, read_metrics, score_plan, write_metrics
@@ -28,15 +29,11 @@ from bdpbench.contracts.runs import RUN_VERSION, read_light, read_manifest, read
 from bdpbench.contracts.scorecard import read_scorecard
 from bdpbench.errors import BdpbenchError
 from bdpbench.studies.identity import tcl_files
-from bdpbench.studies.limits import MOST_FLOWS, MOST_RUNS
 
 KEY = "dumbbell"
 DATA = repository_root() / "tests" / "data" / KEY
+INPUTS = data_of(__file__)
 MOST_S = 20.0  # planning takes some 0.05 s; the limit detects minutes of silence
-
-NUMBERS = (0, -1, 0.5, 1e16, 1e300, 1e-300, -1e300, 2**31, 2**63, 10**400, float("inf"))
-WORDS = ("", "..", "{y}", "$x", "$buffer_pkts", "=1+1", "é", "x" * 300, "a\nb", "\x1b[31m", "~")
-VALUES = (*NUMBERS, float("nan"), *WORDS, None, True, [], {}, [[]], {"a": {}}, [None])
 
 many = settings(
     max_examples=40,
@@ -80,50 +77,7 @@ def plan_of(folder: Path, *, write: bool = False) -> None:
 # ---------------------------------------------------------------- limits
 
 
-@pytest.mark.parametrize(
-    ("old", "new", "line", "said"),
-    [
-        ("bottleneck_mbps: 5", "bottleneck_mbps: 1e300", 10, "at most 1e+11"),
-        ("bottleneck_mbps: 5", "bottleneck_mbps: 1e-300", 10, "at least 1e-06"),
-        ("bottleneck_mbps: 5", f"bottleneck_mbps: {10**400}", 10, "at most 1e+11"),
-        ("packet_bytes: 1000", "packet_bytes: 1e16", 16, "at most"),
-        ("packet_bytes: 1000", "packet_bytes: 70000", 16, "at most 65535"),
-        ("window_: 1000", "window_: .inf", 5, "finite number"),
-        ("window_: 1000", "window_: .nan", 5, "finite number"),
-        ("window_: 1000", "window_: 3e9", 5, "less than or equal to 2147483646"),
-        ("window_: 1000", "window_: 2e9", 5, "100,000,000 at most"),
-        ("bottleneck_mbps: 5", "bottleneck_mbps: 1e-6", 10, "takes 8320 s, and a run ends after"),
-        ("buffer_pkts: 25", "buffer_pkts: 2.1e6", 15, "2,064,888 packets at most"),
-        ("packet_bytes: 1000", "packet_bytes: 1000\n      substream: 1000001", 17, "at most 1e+06"),
-        ("duration_s: 20", "duration_s: 1e-9", 26, "greater than or equal to 0.01"),
-        ("- {count: 3, stagger_s: 2}", "- {size_pkts: 1000000001}", 24, "equal to 1000000000"),
-        ("    flows:", "    background: [{count: 1001}]\n    flows:", 23, "equal to 1000"),
-        ("buffer_pkts: 50}", "loss_burst_pkts: 3, buffer_pkts: 50}\n    changes: [{at_s: 9, "
-         "loss_rate: 0.9}]", 31, "bursts of 10"),
-        ("buffer_pkts: 50}", "buffer_pkts: 50, loss_rate: 1e-18, loss_burst_pkts: 4}", 29,
-         "too small for bursts"),
-        *(("packet_bytes: 1000", f"packet_bytes: 1000\n      queue: Q\nqueues:\n  Q: {{{kind}}}",
-           19, said) for kind, said in (
-            ("kind: RED, settings: {min_th_pkts: 3, max_p: 1e-10}", "linterm_ of ns-2's queue"),
-            ("kind: ARED, settings: {min_th_pkts: 3, interval_s: 1e-9}", "at least 1e-06"),
-            ("kind: PI, settings: {updates_per_s: 1e9}", "at most 1000000"),
-            ("kind: REM, settings: {update_s: 1e-15}", "at least 1e-06"),
-        )),
-        ("bottleneck_delay_ms: 18", "bottleneck_delay_ms: 1e300", 11, "at most"),
-        ("duration_s: 20", "duration_s: 1e300", 26, "less than or equal to 10000000"),
-        ("packet_bytes: 1000", "packet_bytes: 1000\n      sample_s: 1e-300", 17, "at least 1e-06"),
-        ("count: 3, stagger_s: 2", "count: 100000000", 24, f"less than or equal to {MOST_FLOWS}"),
-        ("protocol: [Reno, Vegas]", "protocol: [Reno, Vegas]\n      buffer_pkts: {list}\n"
-         "      access_mbps: {list}\n      sample_s: {list}", 21, f"at most {MOST_RUNS:,}"),
-        ("  shared:", f"  {'s' * 300}:", 18, "at most 60 characters"),
-        ("title: Stock", 'title: "\\e[31m', 3, "controls a terminal"),
-        ("title: Three flows", "title: Three\u202e flows", 19, "the character U+202E"),
-        ("  small:", '  "sm\\u2066all":', 8, "the character U+2066"),
-        ("label: Reno", f"label: {'R' * 81}", 5, "at most 80 characters"),
-        ("label: Reno", 'label: "Re\\rno"', 5, "expected one line"),
-        ("title: Three flows", f"title: {'T' * 201}", 19, "at most 200 characters"),
-    ],
-)  # fmt: skip
+@pytest.mark.parametrize(("old", "new", "line", "said"), INPUTS["limits"])
 def test_what_no_run_can_have_is_told_with_its_line(
     study: Path, old: str, new: str, line: int, said: str
 ) -> None:
@@ -163,32 +117,12 @@ def test_a_path_without_delay_is_planned(study: Path) -> None:
 # ---------------------------------------------------------------- anything anywhere
 
 
-def _places(node: Any, place: tuple[Any, ...] = ()) -> Iterator[tuple[Any, ...]]:
-    children = node.items() if isinstance(node, dict) else enumerate(node)
-    for key, child in children:
-        yield (*place, key)
-        if isinstance(child, (dict, list)):
-            yield from _places(child, (*place, key))
-
-
 def changed(document: Any, seed: int) -> Any:
-    """The document with one to three of its parts replaced, removed or duplicated."""
-    chance, found = random.Random(seed), copy.deepcopy(document)
+    """The document with one to three of its parts replaced, removed, renamed or duplicated."""
+    chance = random.Random(seed)
     for _ in range(chance.randrange(1, 4)):
-        places = list(_places(found))
-        if not places:
-            break
-        *above, last = chance.choice(places)
-        node = found
-        for key in above:
-            node = node[key]
-        if chance.random() < 0.2:
-            del node[last]
-        elif isinstance(node, dict) and chance.random() < 0.1:
-            node[chance.choice(WORDS)] = node[last]
-        else:
-            node[last] = chance.choice(VALUES)
-    return found
+        document = of_data(document, chance)
+    return document
 
 
 @many
@@ -200,25 +134,10 @@ def test_study_yaml_with_anything_in_it_is_planned_or_refused(study: Path, seed:
     assert not said or str(study) in said or "has no runs in tier" in said
 
 
-CLAIMS = yaml.safe_load("""
-- {id: a, where: w, page: 1, found: chosen on, chosen_on: [b], statement: s, kind: within,
-    lower: 0, upper: 9,
-    value: {scenario: other_rtt, metric: max_throughput, subject: 'link:bottleneck'}}
-- {id: b, where: w, found: stated, statement: s, kind: compare, left: 1, op: <, factor: 2, right:
-    {scenario: shared, select: {protocol: Reno}, metric: max_throughput, subject:
-    'link:bottleneck'}}
-""")
-MATRICES = yaml.safe_load("""
-matrices:
-- {scenario: shared, metric: utilization, rows: {parameter: protocol, title: a}, columns:
-    {parameter: protocol, title: b}, ends: [0, 1], stated: {title: a, where: b, levels:
-    [{words: a, up_to: 1}, {words: b, up_to: 2}], cells: {Reno: {Vegas: 1}}}, points: {metric:
-    utilization, ranking: [[Reno], [Vegas]]}}
-""")
 PAGE = yaml.safe_load(
     (repository_root() / "config" / "studies" / "sharma2006" / "page.yaml").read_text()
 )
-FILES = {"claims.yaml": CLAIMS, "matrices.yaml": MATRICES, "page.yaml": PAGE}
+FILES = {"page.yaml": PAGE} | {f"{name}.yaml": INPUTS[name] for name in ("claims", "matrices")}
 
 
 @pytest.mark.parametrize("name", FILES)
@@ -265,27 +184,6 @@ def _damaged(content: bytes, chance: random.Random) -> bytes:
     return bytes(data)
 
 
-def _record(run_id: str, identity: object) -> dict[str, Any]:
-    return {
-        "schema_version": RUN_VERSION,
-        "run_id": run_id,
-        "identity": identity,
-        "label": "Reno",
-        "parameters": {"duration_s": 20.0, "protocol": "Reno"},
-        "units": {"duration_s": "s"},
-        "script": {"path": "network.tcl", "files": {"network.tcl": "0" * 64}},
-        "argv": ["-duration_s", "20"],
-        "ns2": {"build_id": "b" * 16, "backend": "native", "binary_sha256": None},
-        "started": "2024-01-01T00:00:00+00:00",
-        "wall_s": 1.5,
-        "cpu_s": None,
-        "max_rss_kib": 1000,
-        "exit_status": 0,
-        "outputs": {"out/util.out": {"sha256": "0" * 64, "bytes": 10}},
-        "ns2_report": "",
-    }
-
-
 @pytest.fixture(scope="module")
 def documents(tmp_path_factory: pytest.TempPathFactory) -> Documents:
     """Name → an intact document of this kind, in its place, and the function that reads it."""
@@ -298,17 +196,12 @@ def documents(tmp_path_factory: pytest.TempPathFactory) -> Documents:
     write_json_atomically(
         tier / "scorecard.json", score_plan(plan, measure_plan(plan, run_dir.parents[1]))
     )
-    write_json_atomically(run_dir / "run.json", _record(run_dir.name, plan["runs"][0]["identity"]))
-    manifest = {
-        "schema_version": 1,
-        "run_json_sha256": "0" * 64,
-        "outputs": plan["runs"][0]["outputs"],
-        "tables": {"cwnd": {"rows": 1, "sha256": "0" * 64, "schema": "cwnd/1"}},
-    }
+    run = plan["runs"][0]
+    own = {"schema_version": RUN_VERSION, "run_id": run["run_id"], "identity": run["identity"]}
+    write_json_atomically(run_dir / "run.json", {**own, **INPUTS["record"]})
+    manifest = {**INPUTS["manifest"], "outputs": run["outputs"]}
     write_json_atomically(run_dir / "tables" / "manifest.json", manifest)
-    facts = {"sha256": "0" * 64, "bytes": 10}
-    light = {"schema_version": 1, "files": {"run.json": facts, "tables/manifest.json": facts}}
-    write_json_atomically(run_dir / "light.json", light)
+    write_json_atomically(run_dir / "light.json", INPUTS["light"])
     return {
         "plan.json": (tier / "plan.json", lambda: read_plan(tier / "plan.json")),
         "spec.json": (run_dir / "spec.json", lambda: read_spec(run_dir)),
@@ -344,23 +237,9 @@ def test_a_damaged_document_is_whole_or_one_error(
         path.write_bytes(whole)
 
 
-@pytest.mark.parametrize(
-    ("name", "place", "value"),
-    [
-        ("plan.json", ("runs", 0, "parameters"), None),
-        ("plan.json", ("runs", 0, "outputs", 0, "file"), 5),
-        ("plan.json", ("protocols",), []),
-        ("spec.json", ("identity", "argv"), "-duration_s 20"),
-        ("spec.json", ("estimated_cpu_s",), True),
-        ("run.json", ("outputs", "out/util.out", "bytes"), "10"),
-        ("run.json", ("cpu_s",), "1"),
-        ("light.json", ("files", "run.json"), "0"),
-        ("manifest.json", ("tables", "cwnd", "sha256"), None),
-        ("scorecard.json", ("numbers", 0, "verdict"), "excellent"),
-    ],
-)
+@pytest.mark.parametrize(("name", "place", "value"), INPUTS["kinds"])
 def test_a_value_of_another_kind_is_told_with_its_place(
-    documents: Documents, name: str, place: tuple[Any, ...], value: object
+    documents: Documents, name: str, place: list[Any], value: object
 ) -> None:
     path, read = documents[name]
     whole = path.read_bytes()

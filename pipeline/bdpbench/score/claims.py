@@ -219,10 +219,8 @@ class Monotone(_Condition):
         sign = 1 if self.direction == "increasing" else -1
         if not _in_order(values, lambda a, b: sign * a <= sign * b + self.margin):
             return False
-        first, last = values[0], values[-1]
-        if not self.margin or first is None or last is None:
-            return True
-        return sign * first < sign * last
+        known = [sign * each for each in values if each is not None]
+        return not self.margin or known[0] < known[-1]
 
 
 class Ranking(_Condition):

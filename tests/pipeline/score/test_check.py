@@ -353,6 +353,16 @@ def test_the_first_selected_run_says_what_it_lacks(tmp_path: Path, study: Study)
     check_expectations(tmp_path, study, {"quick": lacking}, one)  # type: ignore[dict-item]
 
 
+def test_the_first_table_of_a_metric_has_its_subjects(tmp_path: Path, study: Study) -> None:
+    run = {**_run("HS", 40, 50), "outputs": [CWND, {**CWND, "table": "other", "flow": 1}]}
+    both = {"max_cwnd": Needing("packets", "flow", tables=("cwnd", "other"))}
+    row = {**ROW, "subject": "flow:1"}
+    lines = [",".join(COLUMNS), ",".join(row.get(column, "") for column in COLUMNS)]
+    (tmp_path / "published.csv").write_text("\n".join(lines) + "\n")
+    with pytest.raises(BdpbenchError, match="max_cwnd of HS, 40 has no 'flow:1'"):
+        check_expectations(tmp_path, study, {"quick": [run]}, both)  # type: ignore[dict-item]
+
+
 @pytest.mark.parametrize(
     ("metric", "outputs", "lacks"),
     [

@@ -43,6 +43,8 @@ TIERS = {
     ],
     "paper": [
         _run("p1", "one", "HS", buffer_pkts=40, bdp_pkts=125.0, rtt_1_ms=50, rtt_2_ms=100),
+        _run("p3", "one", "HS", buffer_pkts=7, rtt_1_ms=30, rtt_2_ms=70),
+        _run("p4", "one", "HS", buffer_pkts=8, rtt_1_ms=10, rtt_2_ms=20, rtt_3_ms=30),
         _run("p2", "one", "Lin", buffer_bdp=2, queue="short", flow2_start_s=3, rtt_ms=100),
     ],
 }
@@ -208,6 +210,13 @@ def test_two_flows_of_a_protocol_share_as_printed_and_as_measured(part: Part) ->
         {**common, "what": "measured", "ratio": 0.3333, "told": "p1"},
     ]
     assert part(number, of_claim).shares == []
+    # Rounding may put a share beyond its ends; ratios have four digits, and those of RTTs three.
+    beyond = _of_claim("holds", ("jain_index, a", "p1", 1.02), ("jain_index, b", "p1", -0.01))
+    shares = part(beyond, jain_index="smallest_over_largest").shares
+    assert [each["ratio"] for each in shares if each["what"] == "measured"] == [1.0, 0.0]
+    thirds = _of_claim("holds", ("jain_index, a", "p3", 1 / 3), ("jain_index, b", "p4", 0.5))
+    (point,) = part(thirds, jain_index="smallest_over_largest").shares[1:]
+    assert (point["rtt_ratio"], point["ratio"], point["told"]) == (2.333, 0.3333, "p3")
 
 
 @pytest.mark.parametrize(
@@ -254,7 +263,7 @@ def test_entries_without_a_topic_and_topics_without_entries_are_refused(
             r"s\.yaml: unknown scenario 'won'",
         ),
         (
-            ("published.csv", "protocol=HS,j", "protocol=V,j"),
+            ("published.csv", "protocol=HS;buffer_pkts=40,j", "protocol=V,j"),
             r"d\.csv: no run of one has p",
         ),
         (("atlas.yaml", "fixed:", "shares: {jain: jain_index}\nfixed:"), r"atlas\.yaml:4.*'jain'"),

@@ -1,6 +1,6 @@
 """CPU time of ns-2's variants and of Debian's ns, for the cases of ns2_speed.tcl.
 
-Run `PYTHONPATH=pipeline python tests/benchmarks/ns2_speed.py` after `./bdpbench ns2 build` and
+Run `PYTHONPATH=pipeline:. python tests/benchmarks/ns2_speed.py` after `./bdpbench ns2 build` and
 `./bdpbench ns2 build --variant stock`. Each round runs each binary once on each case; a ratio is
 the median of the rounds' ratios, given with the smallest and the largest. The variant fast-pgo
 takes part if it has been built. The benchmark fails unless all variants write the same bytes.
@@ -23,13 +23,12 @@ from collections.abc import Mapping, Sequence
 from dataclasses import asdict, dataclass, field
 from pathlib import Path
 
+from tests.benchmarks.calls import replace_in_docs
+
 from bdpbench.contracts.documents import write_json_atomically
-from bdpbench.contracts.files import write_text_atomically
 from bdpbench.simulation.build import current_build_id, find_build, require_build
 
-ROOT = Path(__file__).resolve().parents[2]
 SCRIPT = Path(__file__).with_suffix(".tcl")
-DOCS_MARKS = ("<!-- ns2_speed: begin -->", "<!-- ns2_speed: end -->")
 # Standard error shows the simulated time each time that a second of wall-clock time has passed.
 PROGRESS = "stderr.txt"
 PGO = "fast-pgo"
@@ -99,7 +98,7 @@ def main() -> None:
     if options.output is not None:
         write_json_atomically(options.output, as_json(table))
     if options.docs and not faults:
-        _replace_in_docs("\n".join(markdown(cases, table)))
+        replace_in_docs("ns2.md", "ns2_speed", markdown(cases, table))
     sys.exit(1 if faults else 0)
 
 
@@ -310,16 +309,6 @@ def as_json(table: Table) -> dict[str, object]:
     """All rounds."""
     rows = {case: {n: asdict(m) for n, m in row.items()} for case, row in table.items()}
     return {"schema_version": 1, "cases": rows}
-
-
-def _replace_in_docs(text: str) -> None:
-    path = ROOT / "docs" / "ns2.md"
-    page = path.read_text(encoding="utf-8")
-    begin, end = DOCS_MARKS
-    if begin not in page or end not in page:
-        sys.exit(f"{path} has no {begin} … {end}")
-    before, rest = page.split(begin, 1)
-    write_text_atomically(path, f"{before}{begin}\n{text}\n{end}{rest.split(end, 1)[1]}")
 
 
 if __name__ == "__main__":

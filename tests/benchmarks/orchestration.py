@@ -1,8 +1,8 @@
 """CPU time that bdpbench adds to ns-2's, for runs, calls and planning, and how well it predicts it.
 
-`python tests/benchmarks/orchestration.py --runs 400 --runs 1000`, after `./bdpbench ns2 build`,
-plans and runs a study of so many tiny runs, and runs it again. ns-2's own CPU time, which each
-record contains, is subtracted. The cost of one more run is the difference between the largest and
+`PYTHONPATH=pipeline:. python tests/benchmarks/orchestration.py --runs 400 --runs 1000`, after
+`./bdpbench ns2 build`, plans and runs a study of so many tiny runs, and runs it again. ns-2's own
+CPU time, which each record contains, is subtracted. The cost of one more run is the difference between the largest and
 the smallest study, divided by the difference in runs. `--plan 24000` plans a study and simulates
 nothing. `--write` puts the table into docs/promises.md; durations of calls and their predictions
 mean something only on an idle machine.
@@ -12,9 +12,7 @@ from __future__ import annotations
 
 import argparse
 import json
-import os
 import re
-import resource
 import subprocess
 import sys
 import tempfile
@@ -23,7 +21,8 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
-ROOT = Path(__file__).resolve().parents[2]
+from tests.benchmarks.calls import ROOT, Cost, cost_of, replace_in_docs
+
 STUDY = """\
 schema_version: 1
 key: tiny
@@ -46,20 +45,9 @@ scenarios:
     tiers: {{quick: [{{duration_s: 2}}]}}
 """
 _BUFFERS = 10
-MARKS = ("<!-- orchestration: begin -->", "<!-- orchestration: end -->")
 # CPU time without ns-2's, s, and the factor by which predicted and actual time may differ.
 GOAL_S = 0.15
 WITHIN = 1.3
-
-
-@dataclass(frozen=True)
-class Took:
-    """A call as a child process: CPU and wall-clock time, s, peak memory, MB, and its output."""
-
-    cpu_s: float
-    wall_s: float
-    peak_mb: float
-    said: str
 
 
 @dataclass(frozen=True)
@@ -75,10 +63,10 @@ class Measured:
     """
 
     runs: int
-    call: Took
+    call: Cost
     ns2_s: float
     batches_s: float
-    planned: Took
+    planned: Cost
     again_s: float
     expected_s: float
     report_mb: float
@@ -98,37 +86,15 @@ def make_study(folder: Path, runs: int) -> dict[str, str]:
     config = (ROOT / "config" / "config.yaml").read_text().replace("sharma2006", "tiny")
     (folder / "config" / "config.yaml").write_text(config)
     return {
-        **os.environ,
         "PYTHONPATH": str(ROOT / "pipeline"),
         "BDPBENCH_CONFIG": str(folder / "config"),
         "BDPBENCH_RESULTS": str(folder / "results"),
     }
 
 
-def call(environment: dict[str, str], *arguments: str) -> Took:
+def call(environment: dict[str, str], *arguments: str) -> tuple[Cost, str]:
     """Call bdpbench and measure it with all processes that it starts."""
-    before, began = _children_cpu_s(), time.monotonic()
-    with tempfile.TemporaryFile("w+") as said:
-        child = subprocess.Popen(
-            [sys.executable, "-m", "bdpbench", *arguments],
-            env=environment,
-            stdout=said,
-            stderr=subprocess.DEVNULL,
-        )
-        _, status, used = os.wait4(child.pid, 0)
-        child.returncode = os.waitstatus_to_exitcode(status)
-        if child.returncode != 0:
-            raise RuntimeError(f"{arguments} ended with status {child.returncode}")
-        said.seek(0)
-        text = said.read()
-    # Processes that the child waited for count as well.
-    cpu_s = _children_cpu_s() - before
-    return Took(cpu_s, time.monotonic() - began, used.ru_maxrss / 1e3, text)
-
-
-def _children_cpu_s() -> float:
-    used = resource.getrusage(resource.RUSAGE_CHILDREN)
-    return used.ru_utime + used.ru_stime
+    return cost_of([sys.executable, "-m", "bdpbench", *arguments], environment)
 
 
 def measured(runs: int) -> Measured:
@@ -136,12 +102,12 @@ def measured(runs: int) -> Measured:
     with tempfile.TemporaryDirectory() as name:
         folder = Path(name)
         environment = make_study(folder, runs)
-        plan = call(environment, "run", "--dry-run", "--backend", "native", "--json")
-        first = call(environment, "run", "--backend", "native", "--json")
+        plan, _ = call(environment, "run", "--dry-run", "--backend", "native", "--json")
+        first, said = call(environment, "run", "--backend", "native", "--json")
         results = folder / "results"
         batches = (results / "tiny" / "quick" / "batches").glob("*.done")
         batches_s = sum(json.loads(path.read_text())["own_cpu_s"] for path in batches)
-        again = call(environment, "run", "--backend", "native", "--quiet")
+        again, _ = call(environment, "run", "--backend", "native", "--quiet")
         records = list((results / "runs").rglob("run.json"))
         if len(records) != runs:
             raise RuntimeError(f"{len(records)} of {runs} runs have finished")
@@ -152,7 +118,7 @@ def measured(runs: int) -> Measured:
             batches_s=batches_s,
             planned=plan,
             again_s=again.cpu_s,
-            expected_s=float(json.loads(first.said.splitlines()[0])["expected_s"]),
+            expected_s=float(json.loads(said.splitlines()[0])["expected_s"]),
             report_mb=_report_bytes(results / "tiny" / "quick") / 1e6,
             files=sum(1 for _ in results.rglob("*")),
         )
@@ -163,7 +129,7 @@ def _report_bytes(folder: Path) -> int:
     return sum(path.stat().st_size for path in (folder / "report.html", *beside))
 
 
-def planned(runs: int) -> Took:
+def planned(runs: int) -> tuple[Cost, str]:
     """Plan a study of so many runs, as `run` does."""
     with tempfile.TemporaryDirectory() as name:
         environment = make_study(Path(name), runs)
@@ -234,15 +200,6 @@ def tell(found: Sequence[Measured]) -> None:
         print(f"a call without runs: {least.own_s - least.runs * slope_s:.2f} s")
 
 
-def _replace_in_docs(lines: Sequence[str]) -> None:
-    path = ROOT / "docs" / "promises.md"
-    before, begin, rest = path.read_text(encoding="utf-8").partition(MARKS[0])
-    _, end, after = rest.partition(MARKS[1])
-    if not begin or not end:
-        raise RuntimeError(f"docs/promises.md lacks {' or '.join(MARKS)}")
-    path.write_text("\n".join([before + begin, *lines, end + after]), encoding="utf-8")
-
-
 def main() -> None:
     """Measure what the command line asks for."""
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
@@ -254,10 +211,10 @@ def main() -> None:
     if found:
         tell(found)
     if found and given.write:
-        _replace_in_docs(table(found))
+        replace_in_docs("promises.md", "orchestration", table(found))
     for runs in given.plan or ():
-        took = planned(runs)
-        told = re.search(r'"runs": (\d+)', took.said)
+        took, said = planned(runs)
+        told = re.search(r'"runs": (\d+)', said)
         print(
             f"planning {told[1] if told else '?'} runs: {took.cpu_s:.1f} s of CPU, "
             f"{took.peak_mb:.0f} MB"

@@ -126,7 +126,7 @@ def call(environment: dict[str, str], *arguments: str) -> Called:
 
 def measure(runs: int, folder: Path, nodes: int) -> Took:
     """Take a study of so many runs through all stages, on a cluster of so many nodes."""
-    environment = make_study(folder, runs)
+    environment = {**os.environ, **make_study(folder, runs)}
     _quicken(folder)
     environment["BDPBENCH_HOME"] = str(_home(folder, environment))
     results, light = folder / "results", folder / "light"

@@ -264,7 +264,7 @@ def test_entries_without_a_topic_and_topics_without_entries_are_refused(
         ),
         (
             ("published.csv", "protocol=HS;buffer_pkts=40,j", "protocol=V,j"),
-            r"d\.csv: no run of one has p",
+            r"d\.csv: no run of one has p[\s\S]*: HS, Lin$",
         ),
         (("atlas.yaml", "fixed:", "shares: {jain: jain_index}\nfixed:"), r"atlas\.yaml:4.*'jain'"),
     ],

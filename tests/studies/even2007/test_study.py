@@ -11,35 +11,13 @@ from typing import Any
 
 import polars as pl
 import pytest
+from tests.data_of import data_of
 from tests.pipeline.metrics.conftest import measured
 
 from bdpbench.metrics import METRICS_SCHEMA, measure_groups, measure_run
 
 PROTOCOLS = ("SACK", "HTCP", "HS", "BIC", "Scalable", "FAST")
-# Table II as printed, without High_P, whose exponent is illegible in the scan: ns-2's variables.
-TABLE_II = {
-    "HS": {"windowOption_": 8, "high_p_": 1e-7, "low_window_": 31, "high_window_": 83000},
-    "Scalable": {"windowOption_": 9, "scalable_lwnd_": 16},
-    "HTCP": {"windowOption_": -10, "htcp_delta_l_": 1},
-    "BIC": {
-        "windowOption_": 15,
-        "smooth_bic_max_increment_": 32,
-        "smooth_bic_B_": 4,
-        "smooth_bic_smooth_part_": 20,
-        "smooth_bic_beta_": 0.8,
-        "low_window_": 14,
-    },
-    "FAST": {
-        "gamma_": 0.5,
-        "m0a_": 8,
-        "m1a_": 20,
-        "m2a_": 200,
-        "m0u_": 1500,
-        "m1l_": 1250,
-        "m1u_": 15000,
-        "m2l_": 12500,
-    },
-}
+TABLE_II = data_of(__file__)["table_ii"]
 
 
 def arguments(run: Mapping[str, Any]) -> dict[str, str]:

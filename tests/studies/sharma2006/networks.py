@@ -2,71 +2,21 @@
 
 from __future__ import annotations
 
+from tests.data_of import data_of
 from tests.tcl.conftest import Arguments, flows
 
 SINGLE_FLOW = "sharma2006/single_flow.tcl"
 TWO_FLOWS = "sharma2006/two_flows.tcl"
 STANDARD_TCP = "sharma2006/standard_tcp.tcl"
 
-# ns-2.27's defaults, then those of the appendices.
-DEFAULTS = {
-    f"default.Agent/TCP.{name}": value
-    for name, value in {
-        "numdupacksFrac_": 100,
-        "minrto_": 1,
-        "precisionReduce_": 0,
-        "rtxcur_init_": 6,
-        "timestamps_": 1,
-        "window_": 67000,
-        "packetSize_": 1000,
-        "overhead_": 0.000008,
-        "max_ssthresh_": 100,
-        "maxburst_": 2,
-    }.items()
-}
-BIC_DELAYS = "bic_delay_min_ bic_delay_avg_ bic_delay_max_ bic_low_utilization_indication_"
-# The appendices set these for every agent except FAST's; only HighSpeed TCP's law uses them.
-_RESPONSE = {"high_window_": 83000, "high_p_": 0.0000001, "high_decrease_": 0.1, "hstcp_fix_": 1}
-_BIC = {
-    "windowOption_": 12,
-    "low_window_": 14,
-    "bic_beta_": 0.8,
-    "bic_B_": 4,
-    "bic_max_increment_": 32,
-    "bic_min_increment_": 0.01,
-    "bic_fast_convergence_": 1,
-    "bic_low_utilization_threshold_": 0,
-    "bic_low_utilization_checking_period_": 2,
-}
-_CUBIC = {
-    "windowOption_": 13,
-    "low_window_": 0,
-    "cubic_beta_": 0.8,
-    "cubic_max_increment_": 16,
-    "cubic_fast_convergence_": 1,
-    "cubic_scale_": 0.4,
-    "cubic_tcp_friendliness_": 1,
-    "cubic_low_utilization_threshold_": 0,
-    "cubic_low_utilization_checking_period_": 2,
-}
+_DATA = data_of(__file__)
+DEFAULTS: dict[str, float] = _DATA["defaults"]
 SETTINGS: dict[str, dict[str, float]] = {
-    "SACK": {"windowOption_": 1, "low_window_": 0, **_RESPONSE},
-    "HS": {"windowOption_": 8, "low_window_": 38, **_RESPONSE},
-    "Scalable": {"windowOption_": 9, "low_window_": 16, "scalable_lwnd_": 16, **_RESPONSE},
-    "BIC": {**_BIC, **_RESPONSE},
-    "CUBIC": {**_CUBIC, **_RESPONSE},
-    "HTCP": {"windowOption_": -10, "low_window_": 0, "max_ssthresh_": 1, **_RESPONSE},
-    "FAST": {"alpha_": 312, "beta_": 312},
+    name: own if name == "FAST" else {**own, **_DATA["response"]}
+    for name, own in _DATA["settings"].items()
 }
-
-_BOTTLENECK = {
-    "bottleneck_mbps": 622,
-    "bottleneck_delay_ms": 48,
-    "access_mbps": 1000,
-    "receiver_delay_ms": 1,
-    "buffer_pkts": 1555,
-    "datadir": "out",
-}
+BIC_DELAYS: str = _DATA["bic_delays"]
+_BOTTLENECK = _DATA["bottleneck"]
 
 
 def protocol(name: str, alpha_pkts: float = 312) -> dict[str, object]:

@@ -1,6 +1,6 @@
 """published.csv and claims.yaml of sharma2006, compared with the thesis and the study's rules.
 
-The tables below were typed from the thesis a second time, so that a slip in published.csv shows.
+``study.yaml`` was typed from the thesis a second time, so that a slip in published.csv shows.
 ``tests/studies/test_every_study.py`` tests what holds for every study.
 """
 
@@ -11,113 +11,16 @@ from collections.abc import Callable
 from typing import Any
 
 import pytest
+from tests.data_of import data_of
 
-# Table 1, pages 98 and 99, in the order of its columns.
-TABLE_1 = {
-    "HS": (622, 14.58, 44.73, 88.76, 200, 2.7, 33.7, 31),
-    "Scalable": (622, 13.96, 26.50, 49.80, 200, 1, 34.6, 33.6),
-    "BIC": (622, 9.53, 30.74, 90.47, 40, 1.7, 21.6, 19.9),
-    "CUBIC": (622, 26.55, 104.01, 90.57, 40, 15.7, 27.2, 11.5),
-    "FAST": (622, 4.64, 12.08, 1.27, 500, 2.1, 11, 8.9),
-    "HTCP": (622, 12.39, 17.78, 21.18, 500, 16.8, 13.9, -2.9),
-}
-PAGE_OF_TABLE_1 = {"FAST": "99", "HTCP": "99"}
-# Footnote 1: FAST never reaches 90 % with 20 ms, so the time is that of 60 ms.
-SMALLEST_RTT = {"FAST": "60"}
-REACHED = "time_to_90pct_utilization_kept"
-TABLE_1_COLUMNS: tuple[tuple[str, str, dict[str, str]], ...] = (
-    ("single_flow", "max_throughput", {}),
-    ("single_flow", "time_to_90pct_cwnd", {}),
-    ("single_drop", "time_to_90pct_cwnd_after_drop", {}),
-    ("buffer_size", "utilization", {"buffer_pkts": "40"}),
-    ("buffer_size", "min_buffer_90pct", {}),
-    ("rtt", REACHED, {"rtt_ms": "20"}),
-    ("rtt", REACHED, {"rtt_ms": "220"}),
-    ("rtt", "rtt_border_difference", {}),
-)
-
+PRINTED = data_of(__file__)
+TABLE_1, TABLE_2, TEXT = PRINTED["table_1"], PRINTED["table_2"], PRINTED["text"]
+REGIONS = {region: {tuple(pair) for pair in pairs} for region, pairs in PRINTED["regions"].items()}
+SAMPLING_S, REACHED = PRINTED["sampling_s"], "time_to_90pct_utilization_kept"
+THROUGHPUT_SAMPLE_S = SAMPLING_S["time_to_max_throughput"]
 # The window for which Table 2 is scored, the same for all of its cells.
 TABLE_2_METRIC = "asymmetry"
-# Table 2, page 100: flow 1 with 162 ms, flow 2 with the RTT of the column; in the third row the
-# flows start in the other order. The last column is printed as 168, but the text calls it 162,
-# which fits the rows (NOTES.md). In the third row, equal RTTs would repeat the run of the second
-# row.
-TABLE_2_RTTS = (16, 22, 28, 42, 58, 82, 162)
-TABLE_2_LAST_OF_THIRD_ROW = 168
-TABLE_2 = {
-    ("HS", "two_flows_rtt", "rtt_2_ms"): (
-        -0.964, -0.950, -0.882, -0.915, -0.867, -0.727, 0.241,
-    ),
-    ("Scalable", "two_flows_rtt", "rtt_2_ms"): (
-        -0.307, 0.993, 0.995, 0.995, 0.997, -0.651, 0.961,
-    ),
-    ("Scalable", "two_flows_short_rtt_first", "rtt_1_ms"): (
-        0.998, 0.998, 0.996, 0.998, 0.998, 0.997, 0.577,
-    ),
-    ("BIC", "two_flows_rtt", "rtt_2_ms"): (
-        -0.968, -0.950, -0.746, -0.915, -0.886, -0.762, 0.370,
-    ),
-    ("CUBIC", "two_flows_rtt", "rtt_2_ms"): (
-        -0.296, 0.080, 0.204, -0.056, -0.082, -0.133, 0.079,
-    ),
-    ("FAST", "two_flows_rtt", "rtt_2_ms"): (
-        -0.467, -0.232, -0.233, -0.231, -0.232, -0.231, -0.230,
-    ),
-    ("HTCP", "two_flows_rtt", "rtt_2_ms"): (
-        -0.107, -0.235, -0.273, -0.322, -0.285, -0.213, 0.014,
-    ),
-}  # fmt: skip
 
-# Numbers in the text, by section.
-TEXT = {
-    "1.2": (0.5, 0.5),
-    "4.1.3.1": (19, 8, 0.5),
-    "4.1.3.2": (53, 34),
-    "4.1.3.4": (5, 77),
-    "4.2.3.1": (16.74, 1.74, 0.5, 0.875),
-    "4.2.3.2": (3.41, 29.29, 12.55),
-    "4.2.3.3": (49.8, 100),
-    "4.2.3.4": (4, 52),
-    "4.3.3.1": (9409.98, 8993.95),
-    "4.3.3.2": (7, 21.21),
-    "4.4.3.2": (77.46,),
-    "4.5.3.1": (5.05, 312, 100, 100),
-    "4.5.3.2": (13, 8),
-    "4.5.3.4": (100, 18),
-    "4.6.3.1": (13, 0.5, 0.5),
-    "4.6.3.2": (19,),
-    "4.6.3.3": (0.8, 0.5),
-    "4.6.3.4": (18, 20),
-}
-
-# Chapter 5: the pairs in each region, with first and second flow; HS-TCP and BIC-TCP together are
-# in none.
-OTHERS = ("HS", "Scalable", "BIC", "CUBIC", "HTCP")
-REGIONS = {
-    1: {("HS", "HS"), ("CUBIC", "CUBIC"), ("HTCP", "HTCP"), ("HTCP", "BIC")},
-    2: {("BIC", "BIC"), ("FAST", "FAST"), ("CUBIC", "HTCP"), ("HS", "HTCP"), ("HTCP", "HS")},
-    3: {("CUBIC", "HS")} | {("FAST", p) for p in OTHERS} | {(p, "FAST") for p in OTHERS},
-    4: {
-        ("HS", "CUBIC"),
-        ("HTCP", "CUBIC"),
-        ("CUBIC", "BIC"),
-        ("BIC", "CUBIC"),
-        ("BIC", "HTCP"),
-    },
-    5: {("Scalable", p) for p in OTHERS} | {(p, "Scalable") for p in OTHERS},
-}
-
-CWND_SAMPLE_S, UTILIZATION_BIN_S, THROUGHPUT_SAMPLE_S = 0.01, 0.1, 1.0
-SAMPLING_S = {
-    "time_to_90pct_cwnd": CWND_SAMPLE_S,
-    "time_to_90pct_cwnd_after_drop": CWND_SAMPLE_S,
-    "time_to_max_cwnd": CWND_SAMPLE_S,
-    "first_cut_time": CWND_SAMPLE_S,
-    "recovery_time": CWND_SAMPLE_S,
-    "plateau_time": CWND_SAMPLE_S,
-    REACHED: UTILIZATION_BIN_S,
-    "time_to_max_throughput": THROUGHPUT_SAMPLE_S,
-}
 Row = dict[str, str]
 
 
@@ -138,21 +41,23 @@ def row_of(study: Any, scenario: str, metric: str, select: dict[str, str], where
 
 @pytest.mark.parametrize("protocol", TABLE_1)
 def test_table_1_is_complete(study: Any, protocol: str) -> None:
-    for (scenario, metric, select), printed in zip(TABLE_1_COLUMNS, TABLE_1[protocol], strict=True):
+    columns = zip(PRINTED["table_1_columns"], TABLE_1[protocol], strict=True)
+    for (scenario, metric, select), printed in columns:
         wanted = {"protocol": protocol, **select}
         if wanted.get("rtt_ms") == "20":
-            wanted["rtt_ms"] = SMALLEST_RTT.get(protocol, "20")
+            wanted["rtt_ms"] = PRINTED["smallest_rtt"].get(protocol, "20")
         row = row_of(study, scenario, metric, wanted, "Table 1")
         assert float(row["value"]) == printed
-        assert row["page"] == PAGE_OF_TABLE_1.get(protocol, "98")
+        assert row["page"] == PRINTED["page_of_table_1"].get(protocol, "98")
 
 
-@pytest.mark.parametrize(("protocol", "scenario", "varied"), TABLE_2)
-def test_table_2_is_complete(study: Any, protocol: str, scenario: str, varied: str) -> None:
-    printed = TABLE_2[protocol, scenario, varied]
-    rtts_ms = list(TABLE_2_RTTS)
+@pytest.mark.parametrize(("protocol", "scenario", "varied", "printed"), TABLE_2)
+def test_table_2_is_complete(
+    study: Any, protocol: str, scenario: str, varied: str, printed: list[float]
+) -> None:
+    rtts_ms = list(PRINTED["table_2_rtts"])
     if scenario == "two_flows_short_rtt_first":
-        rtts_ms[-1] = TABLE_2_LAST_OF_THIRD_ROW
+        rtts_ms[-1] = PRINTED["table_2_last_of_third_row"]
     for rtt_ms, value in zip(rtts_ms, printed, strict=True):
         select = {"protocol_1": protocol, "protocol_2": protocol, varied: str(rtt_ms)}
         row = row_of(study, scenario, TABLE_2_METRIC, select, "Table 2")
@@ -169,7 +74,7 @@ def test_the_numbers_of_the_text_are_complete(study: Any) -> None:
 def test_no_row_is_from_anywhere_else(study: Any) -> None:
     expected = (
         sum(map(len, TABLE_1.values()))  # 6 · 8
-        + sum(map(len, TABLE_2.values()))  # 7 · 7
+        + sum(len(values) for *_, values in TABLE_2)  # 7 · 7
         + sum(map(len, TEXT.values()))  # 41
     )
     assert len(study.rows) == expected == 138

@@ -2,10 +2,10 @@
 
 `PYTHONPATH=pipeline:. python tests/benchmarks/orchestration.py --runs 400 --runs 1000`, after
 `./bdpbench ns2 build`, plans and runs a study of so many tiny runs, and runs it again. ns-2's own
-CPU time, which each record contains, is subtracted. The cost of one more run is the difference between the largest and
-the smallest study, divided by the difference in runs. `--plan 24000` plans a study and simulates
-nothing. `--write` puts the table into docs/promises.md; durations of calls and their predictions
-mean something only on an idle machine.
+CPU time, which each record contains, is subtracted. The cost of one more run is the difference
+between the largest and the smallest study, divided by the difference in runs. `--plan 24000` plans
+a study and simulates nothing. `--write` puts the table into docs/promises.md; durations of calls
+and their predictions mean something only on an idle machine.
 """
 
 from __future__ import annotations

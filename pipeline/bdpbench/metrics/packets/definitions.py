@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
+import functools
 import types
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass
-from typing import Any
 
 import polars as pl
 
@@ -33,9 +33,19 @@ _TIGHT = (
 _BINS = "bins of the series, each stamped with its end"
 
 
+_SUBJECTS: tuple[Subject, ...] = ("flow", "receiver", "link", "node", "drops", "run")
+
 PER_SECOND = pl.col("per_window_s")
 """One over the length of the window, 1/s; null for one without length."""
 
+_QUEUEING = "RFC 5166, section 2.2 (queueing)"
+_BROCH = "Broch, Maltz, Johnson, Hu and Jetcheva (1998), MobiCom, section 5"
+_TRACE_CC = "ns-2, trace/cmu-trace.cc and trace/trace.cc"
+_ENERGY = "ns-2, mobile/energy-model.h"
+_RATES = "RFC 5166, section 2.1"
+_LOSS = "RFC 7680; RFC 5166, section 2.3"
+_DELAY = "RFC 7679; RFC 5166, section 2.2"
+_NETWORK = "RFC 5166, section 2.1, of the network"
 _MBIT, _MS = 8e-6, 1e3
 
 
@@ -96,568 +106,359 @@ class PacketMetric(Definition):
 
 
 def _define(
-    metric: str,
     subject: Subject,
+    metric: str,
     unit: str,
-    text: str,
     source: str,
-    **more: Any,
-) -> PacketMetric:
-    return PacketMetric(metric=metric, subject=subject, unit=unit, text=text, source=source, **more)
+    measure: pl.Expr | None = None,
+    version: int = 1,
+) -> Callable[[str], PacketMetric]:
+    """Everything about a metric but its text, which follows."""
+    return lambda text: PacketMetric(
+        metric=metric,
+        subject=subject,
+        unit=unit,
+        text=text,
+        source=source,
+        measure=measure,
+        version=version,
+    )
 
 
+_flow, _receiver, _link, _node, _drops, _run = (
+    functools.partial(_define, subject) for subject in _SUBJECTS
+)
 _ALL = (
-    _define(
-        "throughput",
-        "flow",
-        "Mbit/s",
+    _flow("throughput", "Mbit/s", _RATES, _rate("received_bytes"))(
         "Bytes of the flow received in the window, headers and retransmissions included, over the "
-        f"window's length. A packet is {_RECEIVED}. {_ONCE} {_WIRE}",
-        "RFC 5166, section 2.1",
-        measure=_rate("received_bytes"),
+        f"window's length. A packet is {_RECEIVED}. {_ONCE} {_WIRE}"
     ),
-    _define(
-        "goodput",
-        "flow",
-        "Mbit/s",
+    _flow("goodput", "Mbit/s", _RATES, _rate("good_bytes"))(
         "Payload that the receiver got for the first time in the window, over the window's length: "
         "(received - duplicates)/time, without the 40 bytes of TCP and IP headers. A number "
         "received before is a duplicate; of agents that number bytes (FullTcp), any number that "
-        "is not above the highest so far.",
-        "RFC 5166, section 2.1",
-        measure=_rate("good_bytes"),
+        "is not above the highest so far."
     ),
-    _define(
+    _flow(
         "sending_goodput",
-        "flow",
         "Mbit/s",
-        "(sent - retransmitted)/time at the source, bytes with headers in the window over the "
-        f"window's length. {_SENT}.",
         "RFC 5166, section 2.1, at the sender",
-        measure=_rate(pl.col("sent_bytes") - pl.col("retransmitted_bytes")),
+        _rate(pl.col("sent_bytes") - pl.col("retransmitted_bytes")),
+    )(
+        "(sent - retransmitted)/time at the source, bytes with headers in the window over the "
+        f"window's length. {_SENT}."
     ),
-    _define(
-        "normalised_goodput",
-        "flow",
-        "1",
-        f"goodput over the capacity of {_TIGHT}.",
-        "RFC 5166, section 2.1",
-        measure=_rate("good_bytes") / pl.col("tight_mbps"),
+    _flow("normalised_goodput", "1", _RATES, _rate("good_bytes") / pl.col("tight_mbps"))(
+        f"goodput over the capacity of {_TIGHT}."
     ),
-    _define(
-        "retransmissions",
-        "flow",
-        "packets",
+    _flow(
+        "retransmissions", "packets", "ns-2, tcp.cc (nrexmitpack_)", _number("retransmitted_pkts")
+    )(
         "Packets sent in the window whose number is not above the highest that their source has "
-        "sent, which is what ns-2's agents count in nrexmitpack_. ACKs have none.",
-        "ns-2, tcp.cc (nrexmitpack_)",
-        measure=_number("retransmitted_pkts"),
+        "sent, which is what ns-2's agents count in nrexmitpack_. ACKs have none."
     ),
-    _define(
+    _flow(
         "retransmission_rate",
-        "flow",
         "1",
-        "retransmissions over all packets sent in the window.",
         "ns-2, tcp.cc (nrexmitpack_, ndatapack_)",
-        measure=_ratio("retransmitted_pkts", "sent_pkts"),
-    ),
-    _define(
-        "packet_loss_rate",
-        "flow",
-        "1",
+        _ratio("retransmitted_pkts", "sent_pkts"),
+    )("retransmissions over all packets sent in the window."),
+    _flow("packet_loss_rate", "1", _LOSS, _LOSS_RATE, version=2)(  # 1 counted drops
         "Packets of the flow that were sent in the window and never received, over all that were "
         "sent in it. A packet that was dropped somewhere is lost if it has not been received by "
         "the end of the trace, since a frame may be dropped beside its delivery; one that nobody "
         "dropped if it was sent longer before the end than the flow's largest one-way delay. "
         "Later ones are under way. "
-        f"{_SENT}.",
-        "RFC 7680; RFC 5166, section 2.3",
-        version=2,  # 1 counted drops: several for some packets, even for some that arrived
-        measure=_LOSS_RATE,
+        f"{_SENT}."
     ),
-    _define(
+    _flow(
         "packet_delivery_ratio",
-        "flow",
         "1",
+        _BROCH,
+        _ratio(pl.when(pl.col("received_pkts").is_not_null()).then("delays"), "sent_pkts"),
+    )(
         "Packets of the flow received in the window, whose sending the trace holds, over those "
         "that it sent in it; packets that are under way at the window's ends count on one side "
-        f"only. {_SENT}; it is {_RECEIVED}. {_ONCE}",
-        "Broch, Maltz, Johnson, Hu and Jetcheva (1998), MobiCom, section 5",
-        measure=_ratio(pl.when(pl.col("received_pkts").is_not_null()).then("delays"), "sent_pkts"),
+        f"only. {_SENT}; it is {_RECEIVED}. {_ONCE}"
     ),
-    _define(
+    _flow(
         "lifetime_throughput",
-        "flow",
         "Mbit/s",
+        "RFC 5166, section 2.1, over the flow's own time",
+        _ratio(_MBIT * pl.col("received_bytes"), _LIFE_S),
+    )(
         "Bytes of the flow received in the window over the time from its first packet sent to its "
         "last packet received, both in the window: what awk scripts over traces compute. "
-        "throughput divides the same bytes by the window's length.",
-        "RFC 5166, section 2.1, over the flow's own time",
-        measure=_ratio(_MBIT * pl.col("received_bytes"), _LIFE_S),
+        "throughput divides the same bytes by the window's length."
     ),
-    _define(
+    _flow(
         "slow_start_duration",
-        "flow",
         "s",
+        "RFC 5681, section 3.1",
+        pl.col("slow_start_end_s") - pl.col("started_s"),
+    )(
         "Time from the flow's first packet to its first retransmission: until then its sender has "
         "seen no loss. Over the whole trace up to the window's end; no value without a "
-        "retransmission.",
-        "RFC 5681, section 3.1",
-        measure=pl.col("slow_start_end_s") - pl.col("started_s"),
+        "retransmission."
     ),
-    _define(
+    _flow(
         "slow_start_loss_rate",
-        "flow",
         "1",
-        "Of the packets that the flow sent before its first retransmission, the share that was "
-        "dropped. Over the whole trace up to the window's end.",
         "RFC 5166, section 2.3, over RFC 5681's slow start",
-        measure=_ratio("slow_start_drops", "slow_start_pkts"),
+        _ratio("slow_start_drops", "slow_start_pkts"),
+    )(
+        "Of the packets that the flow sent before its first retransmission, the share that was "
+        "dropped. Over the whole trace up to the window's end."
     ),
-    _define(
-        "one_way_delay",
-        "flow",
-        "ms",
+    _flow("one_way_delay", "ms", _DELAY, _DELAY_MS)(
         f"Mean time from a packet's sending to its arrival, of packets {_RECEIVED} in the window. "
-        f"{_SENT}, so that the wait in the first queue counts.",
-        "RFC 7679; RFC 5166, section 2.2",
-        measure=_DELAY_MS,
+        f"{_SENT}, so that the wait in the first queue counts."
     ),
-    _define(
-        "max_one_way_delay",
-        "flow",
-        "ms",
-        "Largest one-way delay of a packet received in the window.",
-        "RFC 7679",
-        measure=_MS * pl.col("delay_max_s"),
+    _flow("max_one_way_delay", "ms", "RFC 7679", _MS * pl.col("delay_max_s"))(
+        "Largest one-way delay of a packet received in the window."
     ),
-    _define(
+    _flow(
         "delay_variation",
-        "flow",
         "ms",
-        "Mean packet delay variation: one-way delay minus the least one-way delay in the window.",
         "RFC 5481, section 4.2 (PDV)",
-        measure=_DELAY_MS - _MS * pl.col("delay_min_s"),
-    ),
-    _define(
-        "jitter",
-        "flow",
-        "ms",
+        _DELAY_MS - _MS * pl.col("delay_min_s"),
+    )("Mean packet delay variation: one-way delay minus the least one-way delay in the window."),
+    _flow("jitter", "ms", "RFC 3550, section 6.4.1", _MS * pl.col("jitter_s"))(
         "Interarrival jitter at the window's end: J := J + (|D| - J)/16 at each arrival, where D "
-        "is the difference of the one-way delays of two packets that arrive after one another.",
-        "RFC 3550, section 6.4.1",
-        measure=_MS * pl.col("jitter_s"),
+        "is the difference of the one-way delays of two packets that arrive after one another."
     ),
-    _define(
+    _flow(
         "mean_jitter",
-        "flow",
         "ms",
-        "Mean of |D| over the arrivals in the window, where D is the difference of the one-way "
-        "delays of two packets that arrive after one another; jitter smooths the same |D|.",
         "RFC 5481, section 4.1 (IPDV), its mean size",
-        measure=_ratio(_MS * pl.col("delay_step_sum_s"), "delay_steps"),
+        _ratio(_MS * pl.col("delay_step_sum_s"), "delay_steps"),
+    )(
+        "Mean of |D| over the arrivals in the window, where D is the difference of the one-way "
+        "delays of two packets that arrive after one another; jitter smooths the same |D|."
     ),
-    _define(
-        "rtt",
-        "flow",
-        "ms",
+    _flow("rtt", "ms", "RFC 6298, section 3; Karn and Partridge (1987)", _RTT_MS)(
         "Mean time from a data packet's sending to the arrival of the first ACK with its number at "
         "the source, of ACKs that arrive in the window. No sample of a packet sent more than once, "
         "nor of an ACK that covers one (Karn); with delayed ACKs only the last packet that an ACK "
-        "covers gives a sample. Not for agents that number bytes (FullTcp).",
-        "RFC 6298, section 3; Karn and Partridge (1987)",
-        measure=_RTT_MS,
+        "covers gives a sample. Not for agents that number bytes (FullTcp)."
     ),
-    _define(
-        "max_rtt",
-        "flow",
-        "ms",
-        "Largest RTT sample in the window, taken as for rtt.",
-        "RFC 6298, section 3",
-        measure=_MS * pl.col("rtt_max_s"),
+    _flow("max_rtt", "ms", "RFC 6298, section 3", _MS * pl.col("rtt_max_s"))(
+        "Largest RTT sample in the window, taken as for rtt."
     ),
-    _define(
-        "response_time",
-        "flow",
-        "s",
+    _flow("response_time", "s", "RFC 5166, section 2.1 (transfer times)", _LIFE_S)(
         "Time from the flow's first packet sent to its last packet received, both in the window: "
-        "the response time of a page or object that is a flow of its own.",
-        "RFC 5166, section 2.1 (transfer times)",
-        measure=_LIFE_S,
+        "the response time of a page or object that is a flow of its own."
     ),
-    _define(
-        "time_to_90pct_throughput",
-        "flow",
-        "s",
+    _flow("time_to_90pct_throughput", "s", "Sharma (2006), Table 1, of throughput")(
         "Time from the flow's first packet sent to the end of the first bin in which its "
-        f"throughput is at or above {PEAK_SHARE:.0%} of the capacity of {_TIGHT}; {_BINS}.",
-        "Sharma (2006), Table 1, of throughput",
+        f"throughput is at or above {PEAK_SHARE:.0%} of the capacity of {_TIGHT}; {_BINS}."
     ),
-    _define(
-        "throughput_recovery_time",
-        "flow",
-        "s",
+    _flow("throughput_recovery_time", "s", "RFC 5166, section 2.4 (response to changes)")(
         "Time from the flow's first loss in the window to the end of the first later bin in which "
         "its throughput is back at 95 % or more of the largest before the loss, having been "
-        f"below that; {_BINS}.",
-        "RFC 5166, section 2.4 (response to changes)",
+        f"below that; {_BINS}."
     ),
-    _define(
+    _flow(
         "max_min_share",
-        "flow",
         "Mbit/s",
+        "Bertsekas and Gallager, Data Networks, section 6.5.2; RFC 5166, section 2.3.1",
+        pl.col("max_min_mbps"),
+    )(
         "Max-min fair share by progressive filling over the routes of all data flows and the known "
         "capacities of their links: all rates rise together, and a flow stops where a link is "
-        "full. Flows that are not TCP want no more than they send.",
-        "Bertsekas and Gallager, Data Networks, section 6.5.2; RFC 5166, section 2.3.1",
-        measure=pl.col("max_min_mbps"),
+        "full. Flows that are not TCP want no more than they send."
     ),
-    _define(
-        "tcp_friendliness",
-        "flow",
-        "1",
+    _flow("tcp_friendliness", "1", "RFC 5348, section 3.1", _FRIENDLINESS)(
         "throughput over the rate of a conforming TCP with the flow's mean packet size, mean RTT "
         "and packet loss rate, by the TCP throughput equation with t_RTO = 4 RTT and b = 1. The "
-        "loss rate is taken for the loss event rate, so that losses in bursts count more.",
-        "RFC 5348, section 3.1",
-        measure=_FRIENDLINESS,
+        "loss rate is taken for the loss event rate, so that losses in bursts count more."
     ),
-    _define(
+    _flow(
         "hop_count",
-        "flow",
         "hops",
-        "Mean number of hops of a packet. Where lines of wireless nodes tell the hops of a packet "
-        "(tcp and cbr), of the packets received in the window. On wires the times that packets of "
-        "the flow entered a traced link over the packets sent, so that a lost packet counts with "
-        "the links that it came to. No value where a flow has both kinds of hops.",
         "Broch, Maltz, Johnson, Hu and Jetcheva (1998), MobiCom, section 5 (path optimality)",
-        measure=pl.when(_BY_RADIO & ~_ON_WIRES)
+        pl.when(_BY_RADIO & ~_ON_WIRES)
         .then(pl.col("hop_sum") / pl.col("hop_pkts"))
         .when(_ON_WIRES & _BY_RADIO.is_null() & (pl.col("sent_pkts") > 0))
         .then(pl.col("route_pkts") / pl.col("sent_pkts")),
+    )(
+        "Mean number of hops of a packet. Where lines of wireless nodes tell the hops of a packet "
+        "(tcp and cbr), of the packets received in the window. On wires the times that packets of "
+        "the flow entered a traced link over the packets sent, so that a lost packet counts with "
+        "the links that it came to. No value where a flow has both kinds of hops."
     ),
-    _define(
+    _flow(
         "path_length",
-        "flow",
         "hops",
-        "Most hops of a packet received in the window, as lines of wireless nodes tell them. On "
-        "wires the number of traced links that packets of the flow entered, which is the length of "
-        "its path as long as its route does not change.",
         "Broch, Maltz, Johnson, Hu and Jetcheva (1998), MobiCom, section 5 (path optimality)",
-        measure=pl.when(_BY_RADIO & ~_ON_WIRES)
+        pl.when(_BY_RADIO & ~_ON_WIRES)
         .then("hop_max")
         .when(_ON_WIRES & _BY_RADIO.is_null())
         .then("route_links")
         .cast(pl.Float64),
+    )(
+        "Most hops of a packet received in the window, as lines of wireless nodes tell them. On "
+        "wires the number of traced links that packets of the flow entered, which is the length of "
+        "its path as long as its route does not change."
     ),
-    _define(
-        "route_changes",
-        "flow",
-        "changes",
+    _flow("route_changes", "changes", "definition of bdpbench", _number("route_changes"))(
         "How often in the window a node sent a packet of the flow to another next node than the "
         "packet of the flow before it: the far end of the link that the packet entered or, on a "
         "wireless node, the next hop of what its router sent or forwarded (s and f at RTR). A flow "
-        "that takes several ways in turn changes all the time; one to a group or to all has none.",
-        "definition of bdpbench",
-        measure=_number("route_changes"),
+        "that takes several ways in turn changes all the time; one to a group or to all has none."
     ),
-    _define(
+    _flow(
         "longest_gap",
-        "flow",
         "s",
+        "Koodli, RFC 5568, section 1 (handover latency), at the receiver",
+        pl.col("longest_gap_s"),
+    )(
         "Largest time between two packets of the flow that arrive after one another in the window. "
         "Of a flow that sends all the time it is how long its longest handover or route break "
-        "kept packets away.",
-        "Koodli, RFC 5568, section 1 (handover latency), at the receiver",
-        measure=pl.col("longest_gap_s"),
+        "kept packets away."
     ),
-    _define(
+    _receiver(
         "receiver_throughput",
-        "receiver",
         "Mbit/s",
+        "RFC 5166, section 2.1, at each receiver",
+        _rate("received_bytes"),
+    )(
         "Bytes of a flow to a group or to all that came to the node in the window, over the "
         "window's length. A packet has come to a node with an r line there (wireless: r at AGT), "
         "and counts once at each node. A wired node that sends the packet on is a receiver too, "
-        "since links do not show who has joined the group.",
-        "RFC 5166, section 2.1, at each receiver",
-        measure=_rate("received_bytes"),
+        "since links do not show who has joined the group."
     ),
-    _define(
+    _receiver(
         "receiver_delivery_ratio",
-        "receiver",
         "1",
-        "Packets of a flow to a group or to all that came to the node in the window over those "
-        "that the flow's source sent in it.",
         "packet_delivery_ratio, at each receiver",
-        measure=_ratio("received_pkts", "sent_pkts"),
+        _ratio("received_pkts", "sent_pkts"),
+    )(
+        "Packets of a flow to a group or to all that came to the node in the window over those "
+        "that the flow's source sent in it."
     ),
-    _define(
-        "receiver_delay",
-        "receiver",
-        "ms",
-        "Mean time from the sending of a packet to a group or to all to its coming to the node.",
-        "RFC 7679, at each receiver",
-        measure=_DELAY_MS,
+    _receiver("receiver_delay", "ms", "RFC 7679, at each receiver", _DELAY_MS)(
+        "Mean time from the sending of a packet to a group or to all to its coming to the node."
     ),
-    _define(
-        "receiver_max_delay",
-        "receiver",
-        "ms",
-        "Largest time from the sending of a packet to a group or to all to its coming to the node.",
-        "RFC 7679, at each receiver",
-        measure=_MS * pl.col("delay_max_s"),
-    ),
-    _define(
-        "link_throughput",
-        "link",
-        "Mbit/s",
+    _receiver(
+        "receiver_max_delay", "ms", "RFC 7679, at each receiver", _MS * pl.col("delay_max_s")
+    )("Largest time from the sending of a packet to a group or to all to its coming to the node."),
+    _link("link_throughput", "Mbit/s", _RATES, _rate("departed_bytes"))(
         "Bytes that began their transmission over the link in the window (- lines), over the "
-        f"window's length. {_WIRE}",
-        "RFC 5166, section 2.1",
-        measure=_rate("departed_bytes"),
+        f"window's length. {_WIRE}"
     ),
-    _define(
-        "link_utilization",
-        "link",
-        "1",
-        "link_throughput over the link's capacity, given or measured.",
-        "RFC 5166, section 2.1",
-        measure=_rate("departed_bytes") / pl.col("capacity_mbps"),
+    _link("link_utilization", "1", _RATES, _rate("departed_bytes") / pl.col("capacity_mbps"))(
+        "link_throughput over the link's capacity, given or measured."
     ),
-    _define(
-        "link_capacity",
-        "link",
-        "Mbit/s",
+    _link("link_capacity", "Mbit/s", "definition of bdpbench", pl.col("capacity_mbps"))(
         "Capacity as given, or else measured: bytes of packets that waited and were followed by "
         "one that had waited for them, over the time between the two departures. ns-2's times are "
         "rounded to 1 us, or 0.1 ms at satellites; known where the busy periods are long enough "
         "for an error below 0.5 %. A station's way onto a shared medium, a LAN or a satellite's "
         "channel, has none of its own unless it is given, nor has a node's way over satellites to "
-        "one of several others.",
-        "definition of bdpbench",
-        measure=pl.col("capacity_mbps"),
+        "one of several others."
     ),
-    _define(
+    _link(
         "link_loss_rate",
-        "link",
         "1",
+        "RFC 5166, section 2.3",
+        _ratio(pl.when(~pl.col("shared")).then("dropped_pkts"), "came_pkts"),
+    )(
         "Packets dropped at the link in the window over those that came to it (+ lines, and drops "
         "of packets that never entered the queue). None for a shared medium, which drops a copy at "
-        "each station that a packet is not for.",
-        "RFC 5166, section 2.3",
-        measure=_ratio(pl.when(~pl.col("shared")).then("dropped_pkts"), "came_pkts"),
+        "each station that a packet is not for."
     ),
-    _define(
-        "mean_queue_length",
-        "link",
-        "packets",
-        "Mean over time of the packets in the link's queue, without the one being transmitted.",
-        "RFC 5166, section 2.2 (queueing)",
-        measure=(pl.col("length_area") * PER_SECOND).clip(0.0),
-    ),
-    _define(
-        "max_queue_length",
-        "link",
-        "packets",
+    _link(
+        "mean_queue_length", "packets", _QUEUEING, (pl.col("length_area") * PER_SECOND).clip(0.0)
+    )("Mean over time of the packets in the link's queue, without the one being transmitted."),
+    _link("max_queue_length", "packets", _QUEUEING, _number("longest_pkts"))(
         "Most packets in the link's queue at any moment of the window. A packet that a full queue "
-        "turns away was never in it; one that finds the link idle is in it for no time.",
-        "RFC 5166, section 2.2 (queueing)",
-        measure=_number("longest_pkts"),
+        "turns away was never in it; one that finds the link idle is in it for no time."
     ),
-    _define(
-        "queueing_delay",
-        "link",
-        "ms",
-        "Mean time from a packet's + to its - line, of packets that left the queue in the window.",
-        "RFC 5166, section 2.2 (queueing)",
-        measure=_ratio(_MS * pl.col("wait_sum_s"), "departed_pkts"),
+    _link("queueing_delay", "ms", _QUEUEING, _ratio(_MS * pl.col("wait_sum_s"), "departed_pkts"))(
+        "Mean time from a packet's + to its - line, of packets that left the queue in the window."
     ),
-    _define(
-        "max_queueing_delay",
-        "link",
-        "ms",
-        "Largest time from a packet's + to its - line, of packets that left in the window.",
-        "RFC 5166, section 2.2 (queueing)",
-        measure=_MS * pl.col("wait_max_s"),
+    _link("max_queueing_delay", "ms", _QUEUEING, _MS * pl.col("wait_max_s"))(
+        "Largest time from a packet's + to its - line, of packets that left in the window."
     ),
-    _define(
-        "node_sent",
-        "node",
-        "packets",
+    _node("node_sent", "packets", _TRACE_CC, _number("sent_pkts"))(
         "Packets that the layer of the node sent in the window: s lines of a wireless node; on "
-        "wires + lines at links of the node that is the packet's source.",
-        "ns-2, trace/cmu-trace.cc and trace/trace.cc",
-        measure=_number("sent_pkts"),
+        "wires + lines at links of the node that is the packet's source."
     ),
-    _define(
-        "node_received",
-        "node",
-        "packets",
+    _node("node_received", "packets", _TRACE_CC, _number("received_pkts"))(
         "Packets that the layer of the node received in the window: r lines of a wireless node; on "
-        "wires packets received at their destination, and copies of packets to a group.",
-        "ns-2, trace/cmu-trace.cc and trace/trace.cc",
-        measure=_number("received_pkts"),
+        "wires packets received at their destination, and copies of packets to a group."
     ),
-    _define(
-        "node_forwarded",
-        "node",
-        "packets",
+    _node("node_forwarded", "packets", _TRACE_CC, _number("forwarded_pkts"))(
         "Packets that the layer of the node sent on in the window: f lines of a wireless node; on "
-        "wires + lines at links of a node that is not the packet's source.",
-        "ns-2, trace/cmu-trace.cc and trace/trace.cc",
-        measure=_number("forwarded_pkts"),
+        "wires + lines at links of a node that is not the packet's source."
     ),
-    _define(
-        "node_dropped",
-        "node",
-        "packets",
+    _node("node_dropped", "packets", _TRACE_CC, _number("dropped_pkts"))(
         "Packets that the layer of the node dropped in the window: D or d lines of a wireless "
         "node; on wires d and e lines at links that begin at it. A packet can be dropped more than "
-        "once, and be delivered all the same.",
-        "ns-2, trace/cmu-trace.cc and trace/trace.cc",
-        measure=_number("dropped_pkts"),
+        "once, and be delivered all the same."
     ),
-    _define(
-        "node_drops",
-        "drops",
-        "packets",
-        "node_dropped of one layer for one reason, as the trace names both.",
-        "ns-2, trace/cmu-trace.h",
+    _drops("node_drops", "packets", "ns-2, trace/cmu-trace.h")(
+        "node_dropped of one layer for one reason, as the trace names both."
     ),
-    _define(
-        "drops",
-        "drops",
-        "packets",
+    _drops("drops", "packets", "ns-2, trace/cmu-trace.h")(
         "Packets dropped in the window by all nodes, of one layer for one reason, as the trace "
-        "names both; on links the queue or an error model.",
-        "ns-2, trace/cmu-trace.h",
+        "names both; on links the queue or an error model."
     ),
-    _define(
-        "remaining_energy",
-        "node",
-        "J",
-        "Energy of the node at its last line in the window that tells it.",
-        "ns-2, mobile/energy-model.h",
-        measure=pl.col("last_j"),
+    _node("remaining_energy", "J", _ENERGY, pl.col("last_j"))(
+        "Energy of the node at its last line in the window that tells it."
     ),
-    _define(
-        "spent_energy",
-        "node",
-        "J",
-        "Energy of the node at its first line in the window that tells it less that at its last.",
-        "ns-2, mobile/energy-model.h",
-        measure=pl.col("first_j") - pl.col("last_j"),
+    _node("spent_energy", "J", _ENERGY, pl.col("first_j") - pl.col("last_j"))(
+        "Energy of the node at its first line in the window that tells it less that at its last."
     ),
-    _define(
-        "total_throughput",
-        "run",
-        "Mbit/s",
-        "Sum of throughput over all data flows.",
-        "RFC 5166, section 2.1, of the network",
+    _run("total_throughput", "Mbit/s", _NETWORK)("Sum of throughput over all data flows."),
+    _run("total_goodput", "Mbit/s", _NETWORK)("Sum of goodput over all data flows."),
+    _run("total_packet_loss_rate", "1", _LOSS)(
+        "packet_loss_rate of all data flows together: packets lost over packets sent."
     ),
-    _define(
-        "total_goodput",
-        "run",
-        "Mbit/s",
-        "Sum of goodput over all data flows.",
-        "RFC 5166, section 2.1, of the network",
+    _run("total_packet_delivery_ratio", "1", _BROCH)(
+        "packet_delivery_ratio of all data flows together: packets received over packets sent."
     ),
-    _define(
-        "total_packet_loss_rate",
-        "run",
-        "1",
-        "packet_loss_rate of all data flows together: packets lost over packets sent.",
-        "RFC 7680; RFC 5166, section 2.3",
+    _run("total_one_way_delay", "ms", _DELAY)(
+        "Mean one-way delay of the packets of all data flows, each packet counted alike."
     ),
-    _define(
-        "total_packet_delivery_ratio",
-        "run",
-        "1",
-        "packet_delivery_ratio of all data flows together: packets received over packets sent.",
-        "Broch, Maltz, Johnson, Hu and Jetcheva (1998), MobiCom, section 5",
-    ),
-    _define(
-        "total_one_way_delay",
-        "run",
-        "ms",
-        "Mean one-way delay of the packets of all data flows, each packet counted alike.",
-        "RFC 7679; RFC 5166, section 2.2",
-    ),
-    _define(
-        "routing_overhead",
-        "run",
-        "packets",
+    _run("routing_overhead", "packets", _BROCH)(
         "Packets of routing protocols sent in the window, each hop counted: s and f lines of "
         "routers (RTR) of wireless nodes, + lines of links. Packets of routing are those of the "
         f"types {', '.join(ROUTING_TYPES)} (message is DSDV's). No value where no line of a router "
-        "or of such a packet is traced.",
-        "Broch, Maltz, Johnson, Hu and Jetcheva (1998), MobiCom, section 5",
+        "or of such a packet is traced."
     ),
-    _define(
-        "routing_overhead_bytes",
-        "run",
-        "bytes",
-        "Bytes of the packets that routing_overhead counts.",
-        "Broch, Maltz, Johnson, Hu and Jetcheva (1998), MobiCom, section 5",
+    _run("routing_overhead_bytes", "bytes", _BROCH)(
+        "Bytes of the packets that routing_overhead counts."
     ),
-    _define(
+    _run(
         "normalised_routing_load",
-        "run",
         "1",
-        "routing_overhead over the packets of data flows received in the window.",
         "Das, Perkins and Royer (2000), INFOCOM, section 4 (normalized routing load)",
-    ),
-    _define(
-        "total_remaining_energy",
-        "run",
-        "J",
-        "Sum of remaining_energy over all nodes.",
-        "ns-2, mobile/energy-model.h",
-    ),
-    _define(
-        "total_spent_energy",
-        "run",
-        "J",
-        "Sum of spent_energy over all nodes.",
-        "ns-2, mobile/energy-model.h",
-    ),
-    _define(
-        "fairness_index",
-        "run",
-        "1",
+    )("routing_overhead over the packets of data flows received in the window."),
+    _run("total_remaining_energy", "J", _ENERGY)("Sum of remaining_energy over all nodes."),
+    _run("total_spent_energy", "J", _ENERGY)("Sum of spent_energy over all nodes."),
+    _run("fairness_index", "1", "Jain, Chiu and Hawe (1984), DEC-TR-301; RFC 5166, section 2.3.1")(
         "Jain's index of the throughputs x_i of the data flows: (sum x_i)^2/(n sum x_i^2), from "
-        "1/n to 1 (fair).",
-        "Jain, Chiu and Hawe (1984), DEC-TR-301; RFC 5166, section 2.3.1",
+        "1/n to 1 (fair)."
     ),
-    _define(
+    _run(
         "max_min_fairness_index",
-        "run",
         "1",
-        "Jain's index of throughput over max_min_share, of the data flows: 1 where each flow gets "
-        "the same part of its max-min fair share.",
         "Jain, Chiu and Hawe (1984), DEC-TR-301, section on normalised allocations",
+    )(
+        "Jain's index of throughput over max_min_share, of the data flows: 1 where each flow gets "
+        "the same part of its max-min fair share."
     ),
-    _define(
-        "throughput_asymmetry",
-        "run",
-        "1",
-        "(x1 - x2)/(x1 + x2) of the throughputs of two data flows, in the order of their start.",
-        "Bullot, Cottrell and Hughes-Jones (2003)",
+    _run("throughput_asymmetry", "1", "Bullot, Cottrell and Hughes-Jones (2003)")(
+        "(x1 - x2)/(x1 + x2) of the throughputs of two data flows, in the order of their start."
     ),
-    _define(
-        "throughput_ratio",
-        "run",
-        "1",
-        "x1/x2 of the throughputs of two data flows, in the order of their start.",
-        "RFC 5166, section 2.3",
+    _run("throughput_ratio", "1", "RFC 5166, section 2.3")(
+        "x1/x2 of the throughputs of two data flows, in the order of their start."
     ),
-    _define(
-        "throughput_convergence_time",
-        "run",
-        "s",
+    _run("throughput_convergence_time", "s", "RFC 5166, section 2.5 (convergence)")(
         "Of two data flows, time from the start of the second to the end of the first bin from "
-        f"which their throughputs over 10 s have an |asymmetry| of at most {FAIR_ASYMMETRY:g}.",
-        "RFC 5166, section 2.5 (convergence)",
+        f"which their throughputs over 10 s have an |asymmetry| of at most {FAIR_ASYMMETRY:g}."
     ),
 )
 

@@ -2,7 +2,129 @@
 
 from __future__ import annotations
 
-from bdpbench.compiled.arrow import ArrowArray, chars, series_of, stream_of
-from bdpbench.compiled.libraries import library_path, load_library
+import ctypes
+import functools
+import hashlib
+import subprocess
+from pathlib import Path
+from typing import Any
 
-__all__ = ["ArrowArray", "chars", "library_path", "load_library", "series_of", "stream_of"]
+import polars as pl
+
+from bdpbench.contracts.files import sha256_of
+from bdpbench.contracts.paths import home_dir
+
+_BUILD = Path(__file__).with_name("build.sh")
+
+
+def load_library(source: Path) -> ctypes.CDLL | None:
+    """The library of a source, compiled if necessary.
+
+    None if it can be neither found nor compiled, because a compiler or disk space is missing.
+    """
+    path = library_path(source)
+    try:
+        if not _is_whole(path):
+            path.unlink(missing_ok=True)
+            command = ["bash", str(_BUILD), str(path.parent), str(source)]
+            subprocess.run(command, check=True, capture_output=True)
+        return ctypes.CDLL(str(path))
+    except (OSError, subprocess.CalledProcessError):
+        return None
+
+
+def _is_whole(path: Path) -> bool:
+    """Whether a library is what build.sh has compiled."""
+    try:
+        return sha256_of(path) == path.with_suffix(".sha256").read_text(encoding="ascii").strip()
+    except (OSError, ValueError):
+        return False
+
+
+def library_path(source: Path) -> Path:
+    """Where build.sh puts the library, whose name contains a hash of what it is built from."""
+    digest = hashlib.sha256(_BUILD.read_bytes() + source.read_bytes()).hexdigest()[:16]
+    return home_dir() / "compiled" / f"{source.stem}-{digest}.so"
+
+
+# Columns shared by C and polars without copying: the Arrow C data and stream interfaces.
+_FORMATS: dict[pl.DataType, bytes] = {
+    pl.Float64(): b"g",
+    pl.Int32(): b"i",
+    pl.Int64(): b"l",
+    pl.UInt8(): b"C",
+    pl.UInt16(): b"S",
+}
+_NULLABLE = 2
+
+
+class ArrowArray(ctypes.Structure):
+    """An array of the interface; its consumer releases it."""
+
+    _fields_ = (
+        *((name, ctypes.c_int64) for name in ("length", "null_count", "offset")),
+        *((name, ctypes.c_int64) for name in ("n_buffers", "n_children")),
+        *((name, ctypes.c_void_p) for name in ("buffers", "children", "dictionary")),
+        *((name, ctypes.c_void_p) for name in ("release", "private_data")),
+    )
+
+
+class _ArrowSchema(ctypes.Structure):
+    _fields_ = (
+        *((name, ctypes.c_char_p) for name in ("format", "name", "metadata")),
+        *((name, ctypes.c_int64) for name in ("flags", "n_children")),
+        *((name, ctypes.c_void_p) for name in ("children", "dictionary")),
+        *((name, ctypes.c_void_p) for name in ("release", "private_data")),
+    )
+
+
+def series_of(name: str, dtype: pl.DataType, array: ArrowArray) -> pl.Series:
+    """A series that takes over an array which C has filled and will release."""
+    return pl.Series(name, _Column(_FORMATS[dtype], name, array))
+
+
+def stream_of(frame: pl.DataFrame) -> tuple[int, object]:
+    """Address of a stream of a frame's columns, and the object to keep alive while it is read."""
+    capsule = frame.__arrow_c_stream__()
+    pointer = ctypes.pythonapi.PyCapsule_GetPointer
+    pointer.restype = ctypes.c_void_p
+    pointer.argtypes = [ctypes.py_object, ctypes.c_char_p]
+    return int(pointer(capsule, b"arrow_array_stream")), capsule
+
+
+@functools.cache
+def chars(count: int) -> type[ctypes.Array[ctypes.c_char]]:
+    """The ctypes type of that many bytes, cached because ctypes would create it anew each time."""
+    return ctypes.c_char * count
+
+
+def _mark_released(schema: Any) -> None:
+    """Only mark a schema as released: its memory belongs to Python."""
+    schema.contents.release = None
+
+
+_RELEASE_SCHEMA = ctypes.CFUNCTYPE(None, ctypes.POINTER(_ArrowSchema))(_mark_released)
+
+
+class _Column:
+    """A column in the form that polars imports."""
+
+    def __init__(self, arrow_format: bytes, name: str, array: ArrowArray) -> None:
+        self._array = array
+        self._schema = _ArrowSchema(
+            format=arrow_format,
+            name=name.encode(),
+            flags=_NULLABLE,
+            release=ctypes.cast(_RELEASE_SCHEMA, ctypes.c_void_p).value,
+        )
+
+    def __arrow_c_array__(self, requested_schema: object = None) -> tuple[object, object]:
+        return _capsule(self._schema, b"arrow_schema"), _capsule(self._array, b"arrow_array")
+
+
+def _capsule(structure: ctypes.Structure, name: bytes) -> object:
+    """A capsule over memory that outlives it; the consumer marks its content as released."""
+    make = ctypes.pythonapi.PyCapsule_New
+    make.restype = ctypes.py_object
+    make.argtypes = [ctypes.c_void_p, ctypes.c_char_p, ctypes.c_void_p]
+    return make(ctypes.addressof(structure), name, None)

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from bdpbench.trace.line_account import LineAccount
+from bdpbench.trace.batches import LineAccount
 from bdpbench.trace.open import Trace, open_trace
 from bdpbench.trace.output_formats import OUTPUT_FORMATS, OutputFormat
 from bdpbench.trace.reader import read_output

@@ -10,10 +10,9 @@ import polars as pl
 
 from bdpbench.errors import BdpbenchError
 from bdpbench.trace import native
-from bdpbench.trace.batches import Reading, read_batches
-from bdpbench.trace.line_account import LineAccount, Skipped
+from bdpbench.trace.batches import LineAccount, Reading, Skipped, read_batches
 from bdpbench.trace.line_forms import LINE_FORMS
-from bdpbench.trace.row_filter import RowFilter
+from bdpbench.trace.native import RowFilter
 from bdpbench.trace.schema import TABLES
 from bdpbench.trace.sources import CHUNK_BYTES, QUERY_CHUNK_BYTES, STANDARD_INPUT, Source
 from bdpbench.trace.text_lines import fault_of, is_nam_line, parse_text

@@ -80,103 +80,64 @@ class OutputFormat:
 
 
 _FLOAT, _INT, _LONG, _TEXT = pl.Float64(), pl.Int32(), pl.Int64(), pl.String()
+_BY_TIME = {"time_s": _FLOAT}
+_SPAN = ("start_s", "end_s")
+_ENDED = dict.fromkeys(_SPAN, _FLOAT)
+_WIRED = {
+    "event": _TEXT,
+    "time_s": _FLOAT,
+    "from_node": _INT,
+    "to_node": _INT,
+    "type": _TEXT,
+    "size_bytes": _INT,
+    "flags": _TEXT,
+    "flow": _INT,
+    "src": _TEXT,
+    "dst": _TEXT,
+    **dict.fromkeys(("seq", "uid"), _LONG),
+}
+
+_FORMATS = (
+    OutputFormat("cwnd", 1, {**_BY_TIME, "cwnd_pkts": _FLOAT}, optional_fields=BIC_DELAY_FIELDS),
+    OutputFormat("ssthresh", 1, {**_BY_TIME, "ssthresh_pkts": _FLOAT}),
+    OutputFormat("sequence", 1, {**_BY_TIME, "seq": _LONG}, rises=("time_s", "seq"), counts=False),
+    OutputFormat(
+        "acknowledged", 1, {**_BY_TIME, "ack": _LONG}, rises=("time_s", "ack"), counts=False
+    ),
+    OutputFormat("throughput", 1, {**_BY_TIME, "mbps": _FLOAT}),
+    OutputFormat(
+        "queue", 1, {**_BY_TIME, "pkts": _LONG, "drops": _LONG}, rises=("time_s", "drops")
+    ),
+    OutputFormat("utilization", 1, {**_BY_TIME, "mbps": _FLOAT}),
+    OutputFormat("red", 1, {**_BY_TIME, "average_pkts": _FLOAT, "max_p": _FLOAT}),
+    OutputFormat("recorded", 1, {**_BY_TIME, "name": _TEXT, "value": _FLOAT}),
+    OutputFormat(
+        *("transfers", 1, {"kind": _TEXT, "subject": _TEXT, **_ENDED, "bytes": _LONG}),
+        rises=("end_s",),
+        span=_SPAN,
+        words={"kind": TRANSFER_KINDS},
+        may_be_empty=True,
+    ),
+    OutputFormat(
+        "pages",
+        1,
+        {"subject": _TEXT, "page": _LONG, **_ENDED, "objects": _LONG, "bytes": _LONG},
+        rises=("end_s",),
+        span=_SPAN,
+        may_be_empty=True,
+    ),
+    OutputFormat(
+        *("facts", 1, {"subject": _TEXT, "name": _TEXT, "value": _FLOAT, "unit": _TEXT}), rises=()
+    ),
+    # Agents without sequence numbers print -1.
+    OutputFormat("packets", 1, _WIRED, counts=False, words={"event": TRACE_EVENTS}, streamed=True),
+    *(OutputFormat(f"packet_{name}", 1, {}, reduced=True) for name in REDUCED_TABLES),
+)
 
 OUTPUT_FORMATS: Mapping[str, OutputFormat] = types.MappingProxyType(
-    {
-        each.table: each
-        for each in (
-            OutputFormat(
-                "cwnd",
-                1,
-                {"time_s": _FLOAT, "cwnd_pkts": _FLOAT},
-                optional_fields=BIC_DELAY_FIELDS,
-            ),
-            OutputFormat("ssthresh", 1, {"time_s": _FLOAT, "ssthresh_pkts": _FLOAT}),
-            OutputFormat(
-                "sequence",
-                1,
-                {"time_s": _FLOAT, "seq": _LONG},
-                rises=("time_s", "seq"),
-                counts=False,
-            ),
-            OutputFormat(
-                "acknowledged",
-                1,
-                {"time_s": _FLOAT, "ack": _LONG},
-                rises=("time_s", "ack"),
-                counts=False,
-            ),
-            OutputFormat("throughput", 1, {"time_s": _FLOAT, "mbps": _FLOAT}),
-            OutputFormat(
-                "queue",
-                1,
-                {"time_s": _FLOAT, "pkts": _LONG, "drops": _LONG},
-                rises=("time_s", "drops"),
-            ),
-            OutputFormat("utilization", 1, {"time_s": _FLOAT, "mbps": _FLOAT}),
-            OutputFormat("red", 1, {"time_s": _FLOAT, "average_pkts": _FLOAT, "max_p": _FLOAT}),
-            OutputFormat("recorded", 1, {"time_s": _FLOAT, "name": _TEXT, "value": _FLOAT}),
-            OutputFormat(
-                "transfers",
-                1,
-                {
-                    "kind": _TEXT,
-                    "subject": _TEXT,
-                    "start_s": _FLOAT,
-                    "end_s": _FLOAT,
-                    "bytes": _LONG,
-                },
-                rises=("end_s",),
-                span=("start_s", "end_s"),
-                words={"kind": TRANSFER_KINDS},
-                may_be_empty=True,
-            ),
-            OutputFormat(
-                "pages",
-                1,
-                {
-                    "subject": _TEXT,
-                    "page": _LONG,
-                    "start_s": _FLOAT,
-                    "end_s": _FLOAT,
-                    "objects": _LONG,
-                    "bytes": _LONG,
-                },
-                rises=("end_s",),
-                span=("start_s", "end_s"),
-                may_be_empty=True,
-            ),
-            OutputFormat(
-                "facts",
-                1,
-                {"subject": _TEXT, "name": _TEXT, "value": _FLOAT, "unit": _TEXT},
-                rises=(),
-            ),
-            OutputFormat(
-                "packets",
-                1,
-                {
-                    "event": _TEXT,
-                    "time_s": _FLOAT,
-                    "from_node": _INT,
-                    "to_node": _INT,
-                    "type": _TEXT,
-                    "size_bytes": _INT,
-                    "flags": _TEXT,
-                    "flow": _INT,
-                    "src": _TEXT,
-                    "dst": _TEXT,
-                    "seq": _LONG,
-                    "uid": _LONG,
-                },
-                counts=False,  # agents without sequence numbers print -1
-                words={"event": TRACE_EVENTS},
-                streamed=True,
-            ),
-            *(OutputFormat(f"packet_{name}", 1, {}, reduced=True) for name in REDUCED_TABLES),
-        )
-    }
+    {each.table: each for each in _FORMATS}
 )
+"""Table → the format of its files."""
 
 
 def output_format_of(table: str, *, where: str) -> OutputFormat:

@@ -7,16 +7,17 @@ line into nulls.
 
 from __future__ import annotations
 
+import functools
 import math
+import re
 from collections.abc import Mapping, Sequence
 from pathlib import Path
 
 import polars as pl
 
+from bdpbench.contracts.files import utf8_text
 from bdpbench.errors import BdpbenchError
-from bdpbench.trace.facts import read_facts
 from bdpbench.trace.output_formats import OUTPUT_FORMATS, OutputFormat, output_format_of
-from bdpbench.trace.small_files import read_small
 
 _LINE = "_line"
 _TEXT = "_text"
@@ -293,3 +294,119 @@ def _line_error(path: Path, number: int, text: str, finding: str) -> BdpbenchErr
     return BdpbenchError(
         f"{finding}; the line reads {shown!r}", where=f"{path}:{number}", hint=_DAMAGED
     )
+
+
+# ---- report.txt: what a script counted, among remarks for readers ----
+
+_FACTS_SCHEMA = {"subject": pl.String, "name": pl.String, "value": pl.Float64, "unit": pl.String}
+
+_FACT = re.compile(
+    r"\s*(?P<subject>flow\.\d+|link\.[^\s.]+|run)\.(?P<name>\S+)"
+    r"\s+(?P<value>\S+)(?:\s+(?P<unit>\S+))?\s*"
+)
+
+
+def read_facts(path: Path) -> pl.DataFrame:
+    """Read the lines ``key value unit`` of a report; all others are remarks.
+
+    A key is ``flow.<index>.<name>``, ``link.<name of the link>.<name>`` or ``run.<name>``, and the
+    value a number.
+
+    Args:
+        path: path of the report.
+
+    Returns:
+        subject (str: "flow:0", "link:bottleneck", "run"), name (str), value (f64, in the unit),
+        unit (str, "" if there is none), in the order of the report.
+
+    Raises:
+        BdpbenchError: for a missing file, a file that is not text, a fact that occurs twice, or a
+            number that is not finite.
+    """
+    facts: dict[tuple[str, str], tuple[float, str]] = {}
+    for number, line in enumerate(_lines_of(path), start=1):
+        found = _fact_of(line)
+        if found is None:
+            continue
+        subject, name, value, unit = found
+        where = f"{path}:{number}"
+        if (subject, name) in facts:
+            raise BdpbenchError(f"the fact {name} of {subject} stands here again", where=where)
+        if not math.isfinite(value):
+            raise BdpbenchError(f"{name} of {subject}: expected a finite number", where=where)
+        facts[subject, name] = (value, unit)
+    rows = [(*key, *fact) for key, fact in facts.items()]
+    return pl.DataFrame(rows, schema=_FACTS_SCHEMA, orient="row")
+
+
+def _lines_of(path: Path) -> list[str]:
+    try:
+        return utf8_text(path).splitlines()
+    except OSError as error:
+        reason = error.strerror or "cannot be read"
+        raise BdpbenchError(f"{reason}: expected a script's report", where=str(path)) from None
+
+
+def _fact_of(line: str) -> tuple[str, str, float, str] | None:
+    """Subject, name, value and unit; None for a remark."""
+    found = _FACT.fullmatch(line)
+    if found is None:
+        return None
+    try:
+        value = float(found["value"])
+    except ValueError:
+        return None
+    return found["subject"].replace(".", ":"), found["name"], value, found["unit"] or ""
+
+
+# ---- Small, ordinary files, read without a query of polars for each ----
+# A run of a second writes files of some twenty lines, and thousands of such runs are read. Only
+# files that are certainly valid are read here.
+
+MOST_BYTES = 64 * 2**10
+"""Largest size, bytes: for a larger file a query takes less time."""
+
+_NUMBERS: Mapping[pl.DataType, bytes] = {
+    pl.Float64(): rb"\d+(?:\.\d+)?(?:[eE][+-]?\d+)?",
+    pl.Int32(): rb"\d{1,9}",
+    pl.Int64(): rb"\d{1,18}",
+}
+
+
+def read_small(path: Path, form: OutputFormat) -> pl.DataFrame | None:
+    """The fields of a small file of plain numbers; None if ``reader`` has to read it."""
+    pattern = _pattern(form.table)
+    if pattern is None or form != OUTPUT_FORMATS[form.table]:
+        return None
+    try:
+        with path.open("rb") as stream:
+            content = stream.read(MOST_BYTES + 1)
+    except OSError:
+        return None
+    if len(content) > MOST_BYTES or pattern.fullmatch(content) is None:
+        return None
+    words, count = content.decode("ascii").split(), len(form.fields)
+    columns = {
+        name: _values(words[index::count], dtype)
+        for index, (name, dtype) in enumerate(form.fields.items())
+    }
+    finite = all(map(math.isfinite, (value for values in columns.values() for value in values)))
+    rising = all(columns[name] == sorted(columns[name]) for name in form.rises)
+    return pl.DataFrame(columns, schema=dict(form.fields)) if finite and rising else None
+
+
+@functools.cache
+def _pattern(table: str) -> re.Pattern[bytes] | None:
+    """A pattern for a whole file of numbers, non-negative where required; None for other tables."""
+    form = OUTPUT_FORMATS[table]
+    if form.streamed or form.span or any(each not in _NUMBERS for each in form.fields.values()):
+        return None
+    fields = [
+        _NUMBERS[dtype] if form.counts and name not in form.signed else b"-?" + _NUMBERS[dtype]
+        for name, dtype in form.fields.items()
+    ]
+    return re.compile(rb"(?:" + rb"[ \t]".join(fields) + rb"[ \t]?\n)+")
+
+
+def _values(words: Sequence[str], dtype: pl.DataType) -> Sequence[float]:
+    return list(map(float if dtype.is_float() else int, words))

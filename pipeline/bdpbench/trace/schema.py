@@ -28,51 +28,37 @@ LAYERS = ("AGT", "RTR", "TRP", "IFQ", "MAC", "PHY")
 
 EVENT = pl.Enum(EVENTS)
 LAYER = pl.Enum(LAYERS)
-_NAME = pl.Categorical()
+_NAME, _TEXT = pl.Categorical(), pl.String()
+_F64, _I32, _I64 = pl.Float64(), pl.Int32(), pl.Int64()
 
-PACKETS: Mapping[str, pl.DataType] = types.MappingProxyType(
-    {
-        "time_s": pl.Float64(),
-        "event": EVENT,
-        "from_node": pl.Int32(),
-        "to_node": pl.Int32(),
-        "type": _NAME,
-        "bytes": pl.Int32(),
-        "flags": _NAME,
-        "flow": pl.Int32(),
-        "src_node": pl.Int32(),
-        "src_port": pl.Int32(),
-        "dst_node": pl.Int32(),
-        "dst_port": pl.Int32(),
-        "seq": pl.Int64(),
-        "uid": pl.Int64(),
-        "ack": pl.Int64(),
-        "tcp_flags": pl.Int32(),
-        "header_bytes": pl.Int32(),
-        "sack_bytes": pl.Int32(),
-        "chunks": pl.Int32(),
-        "stream": pl.Int32(),
-        "stream_seq": pl.Int32(),
-        "from_lat": pl.Float64(),
-        "from_lon": pl.Float64(),
-        "to_lat": pl.Float64(),
-        "to_lon": pl.Float64(),
-        "layer": LAYER,
-        "node": pl.Int32(),
-        "next_hop": pl.Int32(),
-        "reason": _NAME,
-        "ttl": pl.Int32(),
-        "hops": pl.Int32(),
-        "x_m": pl.Float64(),
-        "y_m": pl.Float64(),
-        "z_m": pl.Float64(),
-        "energy_j": pl.Float64(),
-        "mac_duration": pl.Int64(),
-        "mac_to": pl.Int64(),
-        "mac_from": pl.Int64(),
-        "mac_type": pl.Int64(),
-        "rest": pl.String(),
-    }
+Columns = Mapping[str, pl.DataType]
+
+
+def _columns(*of_types: tuple[str, pl.DataType]) -> Columns:
+    """Columns in order, from names of one type each."""
+    return types.MappingProxyType(
+        {name: dtype for names, dtype in of_types for name in names.split()}
+    )
+
+
+PACKETS: Columns = _columns(
+    ("time_s", _F64),
+    ("event", EVENT),
+    ("from_node to_node", _I32),
+    ("type", _NAME),
+    ("bytes", _I32),
+    ("flags", _NAME),
+    ("flow src_node src_port dst_node dst_port", _I32),
+    ("seq uid ack", _I64),
+    ("tcp_flags header_bytes sack_bytes chunks stream stream_seq", _I32),
+    ("from_lat from_lon to_lat to_lon", _F64),
+    ("layer", LAYER),
+    ("node next_hop", _I32),
+    ("reason", _NAME),
+    ("ttl hops", _I32),
+    ("x_m y_m z_m energy_j", _F64),
+    ("mac_duration mac_to mac_from mac_type", _I64),
+    ("rest", _TEXT),
 )
 """One row per packet event, in the order of the trace.
 
@@ -97,17 +83,11 @@ mac_duration, mac_to, mac_from, mac_type: MAC header: duration (us), addresses, 
 rest: header of a routing protocol, of ARP or of S-MAC on a wireless line, or of HDLC, verbatim.
 """
 
-VARIABLES: Mapping[str, pl.DataType] = types.MappingProxyType(
-    {
-        "time_s": pl.Float64(),
-        "src_node": pl.Int32(),
-        "src_port": pl.Int32(),
-        "dst_node": pl.Int32(),
-        "dst_port": pl.Int32(),
-        "owner": _NAME,
-        "name": _NAME,
-        "value": pl.Float64(),
-    }
+VARIABLES: Columns = _columns(
+    ("time_s", _F64),
+    ("src_node src_port dst_node dst_port", _I32),
+    ("owner name", _NAME),
+    ("value", _F64),
 )
 """One row per value of a traced variable (TracedVar); a line of all variables becomes many rows.
 
@@ -119,20 +99,12 @@ a queue prints a for its average queue, p for its drop probability, Q for its qu
 value: in ns-2's unit: packets, or s for rtt_, srtt_, rttvar_; null for a variable without a value.
 """
 
-QUEUES: Mapping[str, pl.DataType] = types.MappingProxyType(
-    {
-        "time_s": pl.Float64(),
-        "from_node": pl.Int32(),
-        "to_node": pl.Int32(),
-        "bytes": pl.Float64(),
-        "pkts": pl.Float64(),
-        "arrived_pkts": pl.Int64(),
-        "departed_pkts": pl.Int64(),
-        "dropped_pkts": pl.Int64(),
-        "arrived_bytes": pl.Int64(),
-        "departed_bytes": pl.Int64(),
-        "dropped_bytes": pl.Int64(),
-    }
+QUEUES: Columns = _columns(
+    ("time_s", _F64),
+    ("from_node to_node", _I32),
+    ("bytes pkts", _F64),
+    ("arrived_pkts departed_pkts dropped_pkts arrived_bytes departed_bytes", _I64),
+    ("dropped_bytes", _I64),
 )
 """One row per sample of a link's queue.
 
@@ -141,17 +113,14 @@ the mean since the last sample on a line of ``queue-sample-timeout``. The other 
 the monitor's start, and are null if the line does not have them.
 """
 
-OCCURRENCES: Mapping[str, pl.DataType] = types.MappingProxyType(
-    {
-        "time_s": pl.Float64(),
-        "node": pl.Int32(),
-        "peer_node": pl.Int32(),
-        "source": _NAME,
-        "what": pl.String(),
-        "flow": pl.Int32(),
-        "seq": pl.Int64(),
-        "cwnd_pkts": pl.Float64(),
-    }
+OCCURRENCES: Columns = _columns(
+    ("time_s", _F64),
+    ("node peer_node", _I32),
+    ("source", _NAME),
+    ("what", _TEXT),
+    ("flow", _I32),
+    ("seq", _I64),
+    ("cwnd_pkts", _F64),
 )
 """One row per line about anything other than a packet: event traces, annotations, movement.
 
@@ -163,12 +132,12 @@ what: e.g. TIMEOUT, FAST_RETX, SLOW_START, or the line's text after time and nod
 cwnd_pkts: of TCP.
 """
 
-SERIES: Mapping[str, pl.DataType] = types.MappingProxyType(
-    {"time_s": pl.Float64(), "value": pl.Float64()}
+SERIES: Columns = _columns(
+    ("time_s value", _F64),
 )
 """One row per line of a two-column file that a script printed: a time, s, and a value."""
 
-TABLES: Mapping[str, Mapping[str, pl.DataType]] = types.MappingProxyType(
+TABLES: Mapping[str, Columns] = types.MappingProxyType(
     {
         "packets": PACKETS,
         "variables": VARIABLES,

@@ -18,7 +18,7 @@ from bdpbench.contracts.plan import PlannedRun
 from bdpbench.studies.load import read_study
 from bdpbench.studies.runs import Identities, expand_tier
 from bdpbench.trace import read_output
-from bdpbench.trace.facts import read_facts
+from bdpbench.trace.reader import read_facts
 
 PROTOCOLS = {
     "Reno": {"label": "Reno", "colour": "#336699", "agent": "TCP/Reno", "sink": "TCPSink"},

@@ -12,65 +12,64 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Annotated, Literal, NamedTuple
 
-from pydantic import BaseModel, ConfigDict, Field
+from pydantic import Field
 
 from bdpbench.contracts.yaml_files import YamlFile
 from bdpbench.errors import BdpbenchError
+from bdpbench.studies.vocabulary import Strict
 
 ORIGINALS_NAME = "originals.yaml"
 
 Key = Annotated[str, Field(pattern=r"^([A-Z]|[1-9][0-9]*)$")]
 ScriptName = Annotated[str, Field(pattern=r"^[A-Za-z0-9_-]+\.tcl$")]
 Name = Annotated[str, Field(pattern=r"^\w+$")]
+Word = Annotated[str, Field(min_length=1)]
 
 _PDF_MAGIC = b"%PDF-"
 _PDFTOTEXT = ("pdftotext", "-layout", "-enc", "UTF-8")
 _AFTERWARDS = re.compile(r"^[\s\f#*]*(references|bibliography)[\s:*]*$", re.IGNORECASE)
 
 
-class _Strict(BaseModel):
-    model_config = ConfigDict(extra="forbid", frozen=True, strict=True, defer_build=True)
+class Helper(Strict):
+    """A file that printed scripts source but the study does not print.
+
+    Attributes:
+        file: name under which the scripts source it.
+        path: where ours lies, under ``tcl/``.
+        variables: global variables that it takes from the script that sources it.
+    """
+
+    file: ScriptName
+    path: Annotated[str, Field(pattern=r"^[A-Za-z0-9_/-]+\.tcl$")]
+    variables: list[Name] = Field(default_factory=list)
 
 
-class Helper(_Strict):
-    """A file that printed scripts source but the study does not print."""
-
-    file: ScriptName = Field(description="Name under which the scripts source it")
-    path: Annotated[str, Field(pattern=r"^[A-Za-z0-9_/-]+\.tcl$")] = Field(
-        description="Where ours lies, under tcl/"
-    )
-    variables: list[Name] = Field(
-        default_factory=list,
-        description="Global variables that it takes from the script that sources it",
-    )
-
-
-class Originals(_Strict):
+class Originals(Strict):
     """The scripts that a study prints.
 
-    ``heading`` and ``headings`` are the word before a script's key, singular and plural, e.g.
-    *Appendix* and *Appendices*; a heading stands alone on its line.
+    Attributes:
+        document: what is printed, in a word, e.g. thesis.
+        citation: whose it is, as a sentence names it.
+        heading, headings: the word before a script's key, singular and plural, e.g. *Appendix* and
+            *Appendices*; a heading stands alone on its line.
+        scripts: key after the heading → file name; the scripts of bdpbench for the same experiments
+            are named alike.
+        helper: a file that they source.
+        output_files: files that the scripts write, by their right names.
+        inherited: note on a variable {name} that a pass of a loop inherits from the one before.
     """
 
     schema_version: Literal[1]
-    document: str = Field(min_length=1, description="What is printed, in a word, e.g. thesis")
-    citation: str = Field(min_length=1, description="Whose it is, as a sentence names it")
-    heading: str = Field(min_length=1, description="Word before the key of a script")
-    headings: str = Field(min_length=1, description="The same for several scripts")
-    scripts: dict[Key, ScriptName] = Field(
-        min_length=1,
-        description="Key after the heading → file name; the scripts of bdpbench for the same "
-        "experiments are named alike",
-    )
+    document: Word
+    citation: Word
+    heading: Word
+    headings: Word
+    scripts: dict[Key, ScriptName] = Field(min_length=1)
     helper: Helper | None = None
-    output_files: list[str] = Field(
-        default_factory=list, description="Files that the scripts write, by their right names"
-    )
-    inherited: str = Field(
-        "{name} is set in some passes of the loop only, so that another pass inherits the value "
-        "of the one before; left as it is",
-        pattern=r"\{name\}",
-        description="Note on a variable {name} that a pass of a loop inherits from the one before",
+    output_files: list[str] = Field(default_factory=list)
+    inherited: Annotated[str, Field(pattern=r"\{name\}")] = (
+        "{name} is set in some passes of the loop only, so that another pass inherits the value of"
+        " the one before; left as it is"
     )
 
     def title(self, key: str) -> str:

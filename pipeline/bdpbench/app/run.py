@@ -16,7 +16,7 @@ from bdpbench.app.progress import View, make_view
 from bdpbench.app.scheduling import Execution, Workflow, find_profile
 from bdpbench.app.stages import downstream
 from bdpbench.app.totals import totals_lines
-from bdpbench.contracts.plan import Jobs, write_plan_document
+from bdpbench.contracts.plan import write_plan_document
 from bdpbench.contracts.reports import is_reported
 from bdpbench.contracts.scorecard import SCORECARD_NAME, read_scorecard
 from bdpbench.errors import BdpbenchError
@@ -54,7 +54,7 @@ def run_study(request: RunRequest) -> None:
     """
     with make_view(quiet=request.quiet, as_json=request.as_json) as view, signals_interrupt():
         config = load_config()
-        execution = _execution(request, config)
+        execution = execution_of(request, config)
         wanted = Wanted(
             request.study, request.tier, request.selection, request.results, request.scripts
         )
@@ -72,7 +72,7 @@ def run_study(request: RunRequest) -> None:
                 planned = prepare(wanted)
             if mend_at_a_glance(view, planned):
                 planned = prepare(wanted)
-            execution = replace(execution, backend=_built(execution.backend).name)
+            execution = replace(execution, backend=built(execution.backend).name)
             try:
                 _work(planned, execution, view)
             except BdpbenchError:
@@ -84,7 +84,7 @@ def run_study(request: RunRequest) -> None:
         _conclude(planned, view)
 
 
-def _execution(request: RunRequest, config: Config) -> Execution:
+def execution_of(request: RunRequest, config: Config) -> Execution:
     """How the batches are run; nodes of a cluster need not have this machine's Docker engine."""
     profile = None if request.profile is None else find_profile(request.profile)
     slurm = config.slurm if profile is not None and profile.is_slurm else None
@@ -99,7 +99,7 @@ def _execution(request: RunRequest, config: Config) -> Execution:
     )
 
 
-def _built(backend: str) -> NativeBackend | DockerBackend:
+def built(backend: str) -> NativeBackend | DockerBackend:
     """The backend with its ns-2 built."""
     chosen = backend_for(backend)
     if not chosen.is_built():
@@ -123,9 +123,7 @@ def _work(planned: Prepared, execution: Execution, view: View) -> None:
             still reported.
     """
     paths = planned.paths
-    write_plan_document(paths.plan, planned.plan)
-    jobs = write_batches(planned, execution.cores, least_s=execution.least_s)
-    failed = _simulate(planned, jobs, execution, view) if jobs["jobs"] else None
+    failed = simulate_missing(planned, execution, view)
     if failed is not None and not (execution.keep_going and failed_runs(planned)):
         raise failed
     if not is_reported(paths.folder, planned.plan, paths.runs):
@@ -136,11 +134,13 @@ def _work(planned: Prepared, execution: Execution, view: View) -> None:
         raise failed
 
 
-def _simulate(
-    planned: Prepared, jobs: Jobs, execution: Execution, view: View
-) -> BdpbenchError | None:
-    """Run the batches, whose processes simulate, read and measure; returns what has failed."""
+def simulate_missing(planned: Prepared, execution: Execution, view: View) -> BdpbenchError | None:
+    """Simulate, read and measure the missing runs in batches; returns what has failed."""
     paths = planned.paths
+    write_plan_document(paths.plan, planned.plan)
+    jobs = write_batches(planned, execution.cores, least_s=execution.least_s)
+    if not jobs["jobs"]:
+        return None
     workflow = Workflow(planned, jobs, execution, view)
     status = workflow.run()
     learn(paths.results, planned.missing, paths.batches)

@@ -6,28 +6,25 @@ checksums of their outputs, so simulations of a sample can show that the bytes h
 
 from __future__ import annotations
 
-import os
 import random
-import subprocess
-import sys
-from collections.abc import Callable, Iterator, Mapping, Sequence
-from concurrent.futures import ThreadPoolExecutor
-from dataclasses import dataclass
-from pathlib import Path
+from collections.abc import Callable, Iterator, Sequence
+from dataclasses import dataclass, replace
 
 from bdpbench.app.keep.bundle import Portable
-from bdpbench.app.planning import Prepared, exclusive, write_plan
-from bdpbench.app.run import backend_for
-from bdpbench.contracts.paths import run_folder
+from bdpbench.app.planning import Prepared, exclusive, is_finished, write_plan
+from bdpbench.app.progress import make_view
+from bdpbench.app.run import RunRequest, built, execution_of, simulate_missing
 from bdpbench.contracts.plan import PlannedRun, study_folder
 from bdpbench.contracts.reports import KeptRun
 from bdpbench.contracts.runs import TakenOver, differences, read_run, read_spec
 from bdpbench.errors import BdpbenchError
-from bdpbench.simulation.processes import dying_with_parent, end_group, signals_interrupt
+from bdpbench.simulation.processes import signals_interrupt
 from bdpbench.simulation.scripts import script_record
+from bdpbench.studies.config import load_config
+
+Say = Callable[[str], None]
 
 _SHOWN = 3
-_GRACE_S = 2.0
 
 
 @dataclass(frozen=True)
@@ -43,9 +40,7 @@ class Pair:
         return f"{self.today['scenario']}: {self.today['label']}"
 
 
-def prove(
-    kept: Sequence[KeptRun], prepared: Prepared, size: int, say: Callable[[str], None]
-) -> list[KeptRun]:
+def prove(kept: Sequence[KeptRun], prepared: Prepared, size: int, say: Say) -> list[KeptRun]:
     """Published runs with the ids that are planned today, which the outputs of a sample confirm.
 
     Values, outputs, times and builds stay as published, and so do the parameters, with which the
@@ -58,19 +53,17 @@ def prove(
         say: prints a line for the user.
 
     Raises:
-        BdpbenchError: when a published run has no counterpart with the same parameters, or when an
-            output of the sample differs.
+        BdpbenchError: when a published run has no counterpart with the same parameters, when a run
+            of the sample fails, or when one of its outputs differs.
     """
     pairs = _pairs(kept, prepared.runs)
     write_plan(prepared)
-    backend_for(None).build()
     kinds = _kinds(pairs)
     samples = [sample_of(kind, size) for kind in kinds]
     sampled = {pair.today["run_id"]: pair for sample in samples for pair in sample}
     say(f"{len(pairs)} published runs of {len(kinds)} kinds; {len(sampled)} are simulated again")
-    with signals_interrupt(), exclusive(prepared.paths.results, say):
-        failures = _simulate(list(sampled), prepared.paths.runs)
-    wrong = [line for pair in sampled.values() for line in _wrong(pair, failures, prepared)]
+    _simulate([pair.today for pair in sampled.values()], prepared, say)
+    wrong = [line for pair in sampled.values() for line in _differences(pair, prepared)]
     if wrong:
         shown = "; ".join(wrong[:_SHOWN]) + ("; …" if len(wrong) > _SHOWN else "")
         raise BdpbenchError(
@@ -149,46 +142,26 @@ def sample_of(kind: Sequence[Pair], size: int) -> list[Pair]:
     return chosen
 
 
-def _simulate(run_ids: Sequence[str], runs: Path) -> dict[str, str]:
-    """Simulate unfinished runs, one for each processor at a time; run id → why one failed."""
-    children: set[subprocess.Popen[str]] = set()
-
-    def simulate(run_id: str) -> str:
-        folder = run_folder(runs, run_id)
-        if read_run(folder) is not None:
-            return ""
-        child = subprocess.Popen(
-            [sys.executable, "-P", "-m", "bdpbench", "simulate", str(folder)],
-            stdin=subprocess.DEVNULL,
-            stdout=subprocess.DEVNULL,
-            stderr=subprocess.PIPE,
-            text=True,
-            preexec_fn=dying_with_parent(),
-            process_group=0,
-        )
-        children.add(child)
-        _, error = child.communicate()
-        return error.strip() if child.returncode else ""
-
-    pool = ThreadPoolExecutor(len(os.sched_getaffinity(0)))
-    try:
-        return dict(zip(run_ids, pool.map(simulate, run_ids), strict=True))
-    finally:
-        pool.shutdown(wait=False, cancel_futures=True)
-        for child in children:
-            if child.poll() is None:
-                end_group(child.pid, _GRACE_S)
+def _simulate(sample: Sequence[PlannedRun], prepared: Prepared, say: Say) -> None:
+    """Simulate the runs of a sample that are not finished, as `run` does."""
+    with (
+        make_view(quiet=False, as_json=False) as view,
+        signals_interrupt(),
+        exclusive(prepared.paths.results, say),
+    ):
+        execution = execution_of(RunRequest(), load_config())
+        execution = replace(execution, backend=built(execution.backend).name)
+        missing = [run for run in sample if not is_finished(prepared.paths, run)]
+        failed = simulate_missing(replace(prepared, missing=missing), execution, view)
+        if failed is not None:
+            raise failed
 
 
-def _wrong(pair: Pair, failures: Mapping[str, str], prepared: Prepared) -> Iterator[str]:
-    """What a simulated run has otherwise than the published one."""
-    run_id = pair.today["run_id"]
-    record = read_run(prepared.paths.run(run_id))
-    if record is None:
-        yield f"{pair.name} could not be simulated: {failures[run_id]}"
-    else:
-        for line in differences(pair.kept["outputs"], record["outputs"]):
-            yield f"{pair.name}: {line}"
+def _differences(pair: Pair, prepared: Prepared) -> Iterator[str]:
+    """What the outputs of a simulated run have otherwise than those of the published one."""
+    record = read_run(prepared.paths.run(pair.today["run_id"]))
+    for line in differences(pair.kept["outputs"], record["outputs"] if record else {}):
+        yield f"{pair.name}: {line}"
 
 
 def _renamed(pair: Pair, sample: Sequence[Pair], prepared: Prepared) -> KeptRun:
